@@ -1,5 +1,6 @@
-/* The Atlas algebra in programs: a circuit over large arrays through class memory, and the instructions of classes over large buffers
- * of bytes, each against plain C in the same run, alternating. One thread's own clock on both sides; "all threads" by the wall clock. */
+/* The Atlas algebra in programs: a circuit over large arrays through class memory, and the
+ * instructions of classes over large buffers of bytes, each against plain C in the same run,
+ * alternating. One thread's own clock on both sides; "all threads" by the wall clock. */
 #include "bench.h"
 #include "calls.h"
 #include <stdio.h>
@@ -9,13 +10,14 @@
 
 enum { ROUNDS = 15, BEST_OF = 3 };
 
-static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer, const char *peer_name, double goal,
-                  double bytes) {
+static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer,
+                  const char *peer_name, double goal, double bytes) {
     double value = bench_median(peer) / bench_median(ours);
-    printf("%-46s %6.3f x %-22s (%.3f … %.3f)", what, value, peer_name, bench_low(peer) / bench_high(ours),
-           bench_high(peer) / bench_low(ours));
+    printf("%-46s %6.3f x %-22s (%.3f … %.3f)", what, value, peer_name,
+           bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours));
     if (goal > 0) printf("  goal >= %.3g %s", goal, value >= goal ? "met" : "NOT MET");
-    printf("   [%.2f and %.2f GB/s]\n", bytes / bench_median(ours) * 1e-9, bytes / bench_median(peer) * 1e-9);
+    printf("   [%.2f and %.2f GB/s]\n", bytes / bench_median(ours) * 1e-9,
+           bytes / bench_median(peer) * 1e-9);
 }
 
 /* Large arrays in huge pages, as the library's are. */
@@ -35,7 +37,8 @@ typedef struct side {
     void *user;
 } side;
 
-/* Sides take turns; a sample is the best of a few, so that what else the machine does disturbs both alike and little. */
+/* Sides take turns; a sample is the best of a few, so that what else the machine does disturbs both
+ * alike and little. */
 static void race(const side *sides, int count, int wall, bench_samples *samples) {
     for (int i = 0; i < count; i++) {
         samples[i].count = 0;
@@ -89,7 +92,8 @@ static void bench_merge(hg_backend *backend, const char *what, int wall) {
     run_merge(&m);
     for (int i = 0; i < N; i++)
         if (m.c[i] != m.a[i] + m.b[i]) die("the sum is wrong");
-    ratio(what, &samples[0], &samples[1], wall ? "plain C loop, one thread" : "plain C loop", wall ? 0 : 0.8, 12.0 * N);
+    ratio(what, &samples[0], &samples[1], wall ? "plain C loop, one thread" : "plain C loop",
+          wall ? 0 : 0.8, 12.0 * N);
     hg_translated_program_release(&m.circuit);
     free(m.a);
     free(m.b);
@@ -115,20 +119,25 @@ static void run_table(void *user) {
     bytes *b = user;
     for (size_t i = 0; i < BYTES; i++) b->out[i] = table[b->in[i]];
 }
-static void run_buffer(void *user) { hg_class_of_bytes(((bytes *)user)->in, ((bytes *)user)->out, BYTES); }
+static void run_buffer(void *user) {
+    hg_class_of_bytes(((bytes *)user)->in, ((bytes *)user)->out, BYTES);
+}
 
 static hg_program *byte_program(const char *instruction) {
     char text[512];
     hg_program *p = NULL;
     snprintf(text, sizeof text,
-             ".atlas 1\n.program bytes\n.param r1 x buffer u8 in [n]\n.param r2 y buffer u8 out [n]\n.param r4 n u64\n.lanes n\n"
+             ".atlas 1\n.program bytes\n.param r1 x buffer u8 in [n]\n.param r2 y buffer u8 out "
+             "[n]\n.param r4 n u64\n.lanes n\n"
              " ldg.u8 r10, [r1 + r255]\n %s r11, r10\n stg.u8 [r2 + r255], r11\n",
              instruction);
-    if (hg_program_assemble(text, strlen(text), NULL, &p) != HG_OK) printf("%s: not run: %s\n", instruction, hg_last_error_text());
+    if (hg_program_assemble(text, strlen(text), NULL, &p) != HG_OK)
+        printf("%s: not run: %s\n", instruction, hg_last_error_text());
     return p;
 }
 
-static void bench_bytes(hg_backend *b, const char *instruction, uint8_t (*expected)(uint8_t), int classes) {
+static void bench_bytes(hg_backend *b, const char *instruction, uint8_t (*expected)(uint8_t),
+                        int classes) {
     hg_program *p = byte_program(instruction);
     if (!p) return;
     bytes user;
@@ -139,7 +148,8 @@ static void bench_bytes(hg_backend *b, const char *instruction, uint8_t (*expect
     user.in = large(BYTES);
     user.out = large(BYTES);
     for (int i = 0; i < 256; i++) table[i] = expected((uint8_t)i);
-    for (size_t i = 0; i < BYTES; i++) user.in[i] = (uint8_t)((i * 167 + i / 256) % (classes ? 96 : 256));
+    for (size_t i = 0; i < BYTES; i++)
+        user.in[i] = (uint8_t)((i * 167 + i / 256) % (classes ? 96 : 256));
     OK(hg_buffer_import(b, user.in, BYTES, &in));
     OK(hg_buffer_import(b, user.out, BYTES, &out));
     OK(hg_params_set_buffer(params, "x", in));
@@ -149,7 +159,8 @@ static void bench_bytes(hg_backend *b, const char *instruction, uint8_t (*expect
     run_binding(&user);
     for (size_t i = 0; i < BYTES; i++)
         if (user.out[i] != table[user.in[i]]) die("a byte is wrong");
-    side sides[] = {{run_binding, &user}, {run_copy, &user}, {run_table, &user}, {run_buffer, &user}};
+    side sides[] = {
+        {run_binding, &user}, {run_copy, &user}, {run_table, &user}, {run_buffer, &user}};
     race(sides, strcmp(instruction, "cls.get") == 0 ? 4 : 3, 0, samples);
     char what[64];
     snprintf(what, sizeof what, "%s over 64 MiB, lanes", instruction);
@@ -157,7 +168,8 @@ static void bench_bytes(hg_backend *b, const char *instruction, uint8_t (*expect
     ratio("", &samples[0], &samples[2], "plain C, table of 256", 0, 2.0 * BYTES);
     if (strcmp(instruction, "cls.get") == 0) {
         ratio("hg_class_of_bytes over 64 MiB", &samples[3], &samples[1], "memcpy", 0, 2.0 * BYTES);
-        printf("%-46s %6.2f GB/s of bytes  goal >= 5 %s\n", "", BYTES / bench_median(&samples[3]) * 1e-9,
+        printf("%-46s %6.2f GB/s of bytes  goal >= 5 %s\n", "",
+               BYTES / bench_median(&samples[3]) * 1e-9,
                BYTES / bench_median(&samples[3]) >= 5e9 ? "met" : "NOT MET");
     }
     hg_binding_destroy(user.binding);

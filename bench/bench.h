@@ -19,7 +19,8 @@ double bench_low(const bench_samples *s);  /* tenth percentile */
 double bench_high(const bench_samples *s); /* ninetieth */
 
 /* peers.c: plain C loops compiled for this machine, with the work the library is asked to do */
-void peer_chain(float *restrict x, const float *restrict a, const float *restrict b, size_t n, int rounds);
+void peer_chain(float *restrict x, const float *restrict a, const float *restrict b, size_t n,
+                int rounds);
 void peer_add(float *restrict c, const float *restrict a, const float *restrict b, size_t n);
 double peer_read(const float *x, size_t n); /* reads all; four wide accumulators */
 

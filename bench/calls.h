@@ -14,7 +14,8 @@ static inline void die(const char *what) {
 #define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 /* The program that a text is, with parameters. Text and parameters are used up. */
-static inline hg_binding *bind_text(hg_backend *b, char *text, size_t length, const hg_launch *launch, hg_params *params) {
+static inline hg_binding *bind_text(hg_backend *b, char *text, size_t length,
+                                    const hg_launch *launch, hg_params *params) {
     hg_program *p;
     hg_executable *e;
     hg_binding *binding;
@@ -29,7 +30,8 @@ static inline hg_binding *bind_text(hg_backend *b, char *text, size_t length, co
 }
 
 /* One launch each; the first round is for compilers. */
-static inline void time_both(hg_binding *all, hg_binding *half, int round, bench_samples *many, bench_samples *few) {
+static inline void time_both(hg_binding *all, hg_binding *half, int round, bench_samples *many,
+                             bench_samples *few) {
     double start = bench_now();
     OK(hg_binding_launch(all));
     double middle = bench_now();

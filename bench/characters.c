@@ -1,4 +1,5 @@
-/* How long a look-up in the character table takes, against reading the same entries from an array of values made beforehand. */
+/* How long a look-up in the character table takes, against reading the same entries from an array
+ * of values made beforehand. */
 #include <hologram/characters.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +28,12 @@ static double look_up(int form, uint64_t i, uint64_t j) {
     }
 }
 
-static int by_size(const void *a, const void *b) { return *(const double *)a < *(const double *)b ? -1 : 1; }
+static int by_size(const void *a, const void *b) {
+    return *(const double *)a < *(const double *)b ? -1 : 1;
+}
 
-/* Entries at random places, or those of one class; irrational ones (196 of 37,636) are left out where the form refuses them. */
+/* Entries at random places, or those of one class; irrational ones (196 of 37,636) are left out
+ * where the form refuses them. */
 static void race(const char *what, int form, int column) {
     double seconds[ROUNDS], real, imaginary, sum = 0;
     uint32_t state = 1;
@@ -39,7 +43,8 @@ static void race(const char *what, int form, int column) {
             place[k][0] = (uint16_t)((state >> 8) % N);
             state = state * 1664525 + 1013904223;
             place[k][1] = (uint16_t)(column < 0 ? (state >> 8) % N : (uint32_t)column);
-        } while (hg_character_f64(place[k][0], place[k][1], &real, &imaginary) == HG_OK && imaginary != 0 && form == 2);
+        } while (hg_character_f64(place[k][0], place[k][1], &real, &imaginary) == HG_OK &&
+                 imaginary != 0 && form == 2);
     }
     for (int r = 0; r < ROUNDS; r++) {
         double start = now();
@@ -48,8 +53,8 @@ static void race(const char *what, int form, int column) {
     }
     sink = sum;
     qsort(seconds, ROUNDS, sizeof *seconds, by_size);
-    printf("%-44s %6.2f ns  (%.2f to %.2f)\n", what, seconds[ROUNDS / 2] / LOOKUPS * 1e9, seconds[ROUNDS / 10] / LOOKUPS * 1e9,
-           seconds[ROUNDS - 1 - ROUNDS / 10] / LOOKUPS * 1e9);
+    printf("%-44s %6.2f ns  (%.2f to %.2f)\n", what, seconds[ROUNDS / 2] / LOOKUPS * 1e9,
+           seconds[ROUNDS / 10] / LOOKUPS * 1e9, seconds[ROUNDS - 1 - ROUNDS / 10] / LOOKUPS * 1e9);
 }
 
 int main(void) {
@@ -58,7 +63,8 @@ int main(void) {
             if (hg_character_f64(i, j, &ready[i][j], NULL) != HG_OK) return 1;
         }
     }
-    printf("one look-up, median of %d rounds of %d (tenth to ninetieth percentile)\n", ROUNDS, LOOKUPS);
+    printf("one look-up, median of %d rounds of %d (tenth to ninetieth percentile)\n", ROUNDS,
+           LOOKUPS);
     race("peer: array of doubles made beforehand", 0, -1);
     race("hg_character_f64, any entry", 1, -1);
     race("hg_character_i128, any rational entry", 2, -1);

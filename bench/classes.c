@@ -1,4 +1,5 @@
-/* Classes of a buffer of bytes on one core, against a loop over a table of 256 classes and against memcpy, all in one run and in turn. */
+/* Classes of a buffer of bytes on one core, against a loop over a table of 256 classes and against
+ * memcpy, all in one run and in turn. */
 #include "bench.h"
 #include <hologram/atlas.h>
 #include <stdio.h>
@@ -13,12 +14,16 @@ static void by_table(const uint8_t *bytes, uint8_t *classes, uint64_t count) {
     for (uint64_t i = 0; i < count; i++) classes[i] = table[bytes[i]];
 }
 
-static void by_copy(const uint8_t *bytes, uint8_t *classes, uint64_t count) { memcpy(classes, bytes, count); }
+static void by_copy(const uint8_t *bytes, uint8_t *classes, uint64_t count) {
+    memcpy(classes, bytes, count);
+}
 
 static const struct {
     const char *name;
     void (*run)(const uint8_t *, uint8_t *, uint64_t);
-} WAYS[] = {{"hg_class_of_bytes", hg_class_of_bytes}, {"peer: table of 256 bytes", by_table}, {"peer: memcpy", by_copy}};
+} WAYS[] = {{"hg_class_of_bytes", hg_class_of_bytes},
+            {"peer: table of 256 bytes", by_table},
+            {"peer: memcpy", by_copy}};
 enum { WAYS_COUNT = sizeof WAYS / sizeof *WAYS };
 
 static bool race(size_t size) {
@@ -36,8 +41,9 @@ static bool race(size_t size) {
         }
     printf("buffers of %zu KiB\n", size >> 10);
     for (int w = 0; w < WAYS_COUNT; w++)
-        printf("  %-26s %6.2f GB/s  (%.2f to %.2f)\n", WAYS[w].name, WORK / bench_median(&samples[w]) / 1e9,
-               WORK / bench_high(&samples[w]) / 1e9, WORK / bench_low(&samples[w]) / 1e9);
+        printf("  %-26s %6.2f GB/s  (%.2f to %.2f)\n", WAYS[w].name,
+               WORK / bench_median(&samples[w]) / 1e9, WORK / bench_high(&samples[w]) / 1e9,
+               WORK / bench_low(&samples[w]) / 1e9);
     free(bytes);
     free(classes);
     return true;
@@ -45,6 +51,7 @@ static bool race(size_t size) {
 
 int main(void) {
     for (int b = 0; b < 256; b++) table[b] = hg_class_of_byte((uint8_t)b);
-    printf("classes of bytes: median of %d rounds of %d MiB (tenth to ninetieth percentile)\n", ROUNDS, WORK >> 20);
+    printf("classes of bytes: median of %d rounds of %d MiB (tenth to ninetieth percentile)\n",
+           ROUNDS, WORK >> 20);
     return race((size_t)16 << 10) && race((size_t)1 << 20) && race((size_t)64 << 20) ? 0 : 1;
 }

@@ -1,7 +1,9 @@
-/* How long an instruction takes a lane: a row of copies of it in one kernel over many lanes, less the same kernel with half of them, on one
- * thread, as native code unless HOLOGRAM_JIT says otherwise; beside it the same row written as a loop in C for this machine. `instruction_throughput [BACKEND]`
- * No compiler may make one instruction of several: both operands come from memory, and where x + a + a would be x + 2a, each copy's result is the
- * other operand of the next. A figure below the time of the machine's widest vectors is an error of this program. */
+/* How long an instruction takes a lane: a row of copies of it in one kernel over many lanes, less
+ * the same kernel with half of them, on one thread, as native code unless HOLOGRAM_JIT says
+ * otherwise; beside it the same row written as a loop in C for this machine.
+ * `instruction_throughput [BACKEND]` No compiler may make one instruction of several: both operands
+ * come from memory, and where x + a + a would be x + 2a, each copy's result is the other operand of
+ * the next. A figure below the time of the machine's widest vectors is an error of this program. */
 #include "bench.h"
 #include "calls.h"
 #include <math.h>
@@ -9,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 1 << 14, COPIES = 256, ROUNDS = 30 }; /* what they load stays in the second-level cache */
+enum {
+    LANES = 1 << 14,
+    COPIES = 256,
+    ROUNDS = 30
+}; /* what they load stays in the second-level cache */
 
 static float f32[LANES], f32_second[LANES];
 static double f64[LANES], f64_second[LANES];
@@ -61,18 +67,21 @@ static const row ROWS[] = {
     {"log", "r10, r10", "f64", NULL, NULL},
 };
 
-static hg_binding *bind(hg_backend *b, const row *r, int copies, hg_buffer buffer, hg_buffer second) {
+static hg_binding *bind(hg_backend *b, const row *r, int copies, hg_buffer buffer,
+                        hg_buffer second) {
     char *text = NULL;
     size_t length = 0;
     hg_params *params = hg_params_create();
     FILE *out = open_memstream(&text, &length);
     if (!out || !params) die("memory");
-    fprintf(
-        out,
-        ".atlas 1\n.program row\n.param r1 x buffer %s inout\n.param r2 y buffer %s in\n mov_imm.u32 r250, %d\n shl.u64 r0, r255, r250\n",
-        r->type, r->type, (int)log2((double)(r->type[1] == '2' ? 32 : atoi(r->type + 1) / 8)));
+    fprintf(out,
+            ".atlas 1\n.program row\n.param r1 x buffer %s inout\n.param r2 y buffer %s in\n "
+            "mov_imm.u32 r250, %d\n shl.u64 r0, r255, r250\n",
+            r->type, r->type, (int)log2((double)(r->type[1] == '2' ? 32 : atoi(r->type + 1) / 8)));
     fprintf(out, " ldg.%s r11, [r2 + r0]\n ldg.%s r10, [r1 + r0]\n", r->type, r->type);
-    for (int i = 0; i < copies; i++) fprintf(out, " %s.%s %s\n", r->instruction, r->type, i % 2 && r->others ? r->others : r->operands);
+    for (int i = 0; i < copies; i++)
+        fprintf(out, " %s.%s %s\n", r->instruction, r->type,
+                i % 2 && r->others ? r->others : r->operands);
     fprintf(out, " stg.%s [r1 + r0], r10\n", r->type);
     fclose(out);
     hg_launch launch = hg_launch_linear(LANES);
@@ -93,7 +102,8 @@ static void measure(hg_backend *b, const row *r) {
     for (size_t i = 0; i < sizeof ones; i += 8) memcpy(ones + i, pattern, 8);
     OK(hg_backend_copy_to_buffer(b, buffer, ones, sizeof ones));
     OK(hg_backend_copy_to_buffer(b, second, ones, sizeof ones));
-    hg_binding *all = bind(b, r, COPIES, buffer, second), *half = bind(b, r, COPIES / 2, buffer, second);
+    hg_binding *all = bind(b, r, COPIES, buffer, second),
+               *half = bind(b, r, COPIES / 2, buffer, second);
     for (int i = 0; i < ROUNDS; i++) {
         time_both(all, half, i, &many, &few);
         if (!r->peer) continue;
@@ -120,7 +130,8 @@ int main(int argc, char **argv) {
     OK(hg_config_from_env(&config));
     snprintf(config.backend, sizeof config.backend, "%s", argc > 1 ? argv[1] : "cpu");
     config.num_threads = 1;
-    if (!getenv("HOLOGRAM_JIT")) snprintf(config.jit, sizeof config.jit, "on"); /* from the first launch on */
+    if (!getenv("HOLOGRAM_JIT"))
+        snprintf(config.jit, sizeof config.jit, "on"); /* from the first launch on */
     OK(hg_backend_create_with_config(&config, &b));
     for (int i = 0; i < LANES; i++) {
         f32[i] = 1 + (float)i;
@@ -130,7 +141,8 @@ int main(int argc, char **argv) {
         f64_second[i] = 1.25;
         u32_second[i] = 7;
     }
-    printf("%d copies in a row over %d lanes on %s, one thread\n", (int)COPIES, (int)LANES, hg_backend_name(b));
+    printf("%d copies in a row over %d lanes on %s, one thread\n", (int)COPIES, (int)LANES,
+           hg_backend_name(b));
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) measure(b, &ROWS[i]);
     hg_backend_destroy(b);
     return 0;

@@ -1,5 +1,6 @@
-/* How many lines of text are assembled in a second: plain lines, lines of a macro, rounds of a repetition, lines with expressions. The
- * thread's own CPU clock. Run: build/release/bench/bench_lines; figures in docs/performance.md. */
+/* How many lines of text are assembled in a second: plain lines, lines of a macro, rounds of a
+ * repetition, lines with expressions. The thread's own CPU clock. Run:
+ * build/release/bench/bench_lines; figures in docs/performance.md. */
 #include "bench.h"
 #include <hologram/hologram.h>
 
@@ -33,8 +34,8 @@ static void measure(const char *what, const text *t, double lines) {
         }
         hg_program_release(p);
     }
-    printf("%-34s %6.2f M lines/s  (%.2f ... %.2f)\n", what, lines / bench_median(&seconds) * 1e-6, lines / bench_high(&seconds) * 1e-6,
-           lines / bench_low(&seconds) * 1e-6);
+    printf("%-34s %6.2f M lines/s  (%.2f ... %.2f)\n", what, lines / bench_median(&seconds) * 1e-6,
+           lines / bench_high(&seconds) * 1e-6, lines / bench_low(&seconds) * 1e-6);
 }
 
 int main(void) {
@@ -42,7 +43,9 @@ int main(void) {
     text t = {malloc((size_t)LINES * 64), 0};
     if (!t.data) return 1;
     add(&t, head);
-    for (int i = 0; i < LINES; i++) add(&t, i % 4 == 3 ? "    ldg.f32 r4, [r5 + r6 + 16] ; a load\n" : "    add.f32 r1, r2, r3\n");
+    for (int i = 0; i < LINES; i++)
+        add(&t,
+            i % 4 == 3 ? "    ldg.f32 r4, [r5 + r6 + 16] ; a load\n" : "    add.f32 r1, r2, r3\n");
     measure("plain", &t, LINES);
 
     t.length = 0;
@@ -58,7 +61,8 @@ int main(void) {
 
     t.length = 0;
     add(&t, head);
-    add(&t, ".for k, 0, 250000\n    add.f32 r{10 + k % 8}, r2, r3\n    ldg.f32 r4, [r5 + r6 + k * 4]\n    add.f32 r1, r2, r3\n"
+    add(&t, ".for k, 0, 250000\n    add.f32 r{10 + k % 8}, r2, r3\n    ldg.f32 r4, [r5 + r6 + k * "
+            "4]\n    add.f32 r1, r2, r3\n"
             "    mul.f32 r1, r2, r3\n.end\n");
     measure("rounds of four lines", &t, LINES);
     free(t.data);

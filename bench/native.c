@@ -1,6 +1,7 @@
-/* What native code of a kernel costs to get: made in a process that has never opened the compiler, made once it is open, and from the object cache in a process
- * of its own. `bench_native [ROUNDS]`; each round is three processes. Milliseconds from the program to a kernel that can be launched, less what the same
- * takes without native code. */
+/* What native code of a kernel costs to get: made in a process that has never opened the compiler,
+ * made once it is open, and from the object cache in a process of its own. `bench_native [ROUNDS]`;
+ * each round is three processes. Milliseconds from the program to a kernel that can be launched,
+ * less what the same takes without native code. */
 #include "calls.h"
 #include <hologram/hologram.h>
 #include <stdio.h>
@@ -10,16 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* 50 instructions: Black and Scholes without the branches, over and over; k makes it another kernel. */
+/* 50 instructions: Black and Scholes without the branches, over and over; k makes it another
+ * kernel. */
 static void write_text(char *text, size_t size, double k) {
-    int n = snprintf(
-        text, size,
-        ".atlas 1\n.program fifty\n.param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z buffer f32 out\n.lanes 4096\n"
-        "mov_imm.u32 r250, 2\nshl.u64 r0, r255, r250\nldg.f32 r10, [r1 + r0]\nldg.f32 r11, [r2 + r0]\nmov_imm.f32 r12, %.9g\n",
-        k);
+    int n = snprintf(text, size,
+                     ".atlas 1\n.program fifty\n.param r1 x buffer f32 in\n.param r2 y buffer f32 "
+                     "in\n.param r3 z buffer f32 out\n.lanes 4096\n"
+                     "mov_imm.u32 r250, 2\nshl.u64 r0, r255, r250\nldg.f32 r10, [r1 + r0]\nldg.f32 "
+                     "r11, [r2 + r0]\nmov_imm.f32 r12, %.9g\n",
+                     k);
     for (int i = 0; i < 11; i++)
         n += snprintf(text + n, size - (size_t)n,
-                      "mul.f32 r13, r10, r12\nadd.f32 r14, r13, r11\nfma.f32 r10, r14, r12, r10\nsub.f32 r11, r11, r13\n");
+                      "mul.f32 r13, r10, r12\nadd.f32 r14, r13, r11\nfma.f32 r10, r14, r12, "
+                      "r10\nsub.f32 r11, r11, r13\n");
     snprintf(text + n, size - (size_t)n, "stg.f32 [r3 + r0], r10\n");
 }
 
@@ -64,7 +68,8 @@ static void sample(const char *jit, const char *cache, double ms[2]) {
         ms[1] = make(b, 0.25);
         _exit(write(ends[1], ms, 2 * sizeof *ms) != 2 * sizeof *ms);
     }
-    if (read(ends[0], ms, 2 * sizeof *ms) != 2 * sizeof *ms || waitpid(pid, NULL, 0) != pid) exit(1);
+    if (read(ends[0], ms, 2 * sizeof *ms) != 2 * sizeof *ms || waitpid(pid, NULL, 0) != pid)
+        exit(1);
     close(ends[0]);
     close(ends[1]);
 }

@@ -7,7 +7,8 @@
 #define WIDE
 #endif
 
-WIDE void peer_chain(float *restrict x, const float *restrict a, const float *restrict b, size_t n, int rounds) {
+WIDE void peer_chain(float *restrict x, const float *restrict a, const float *restrict b, size_t n,
+                     int rounds) {
     for (int r = 0; r < rounds; r++)
         for (size_t i = 0; i < n; i++) x[i] = x[i] * a[i] + b[i];
 }

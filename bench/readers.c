@@ -1,6 +1,7 @@
-/* What a copy out of a buffer pays for finding the buffer: under a reader (base/readers.h), a read lock of pthreads, the table's mutex taken
- * twice, and not at all. All four in turn, in one run; nanoseconds of CPU time, medians.
- *     ninja -C build/release bench_readers && build/release/bench/bench_readers */
+/* What a copy out of a buffer pays for finding the buffer: under a reader (base/readers.h), a read
+ * lock of pthreads, the table's mutex taken twice, and not at all. All four in turn, in one run;
+ * nanoseconds of CPU time, medians. ninja -C build/release bench_readers &&
+ * build/release/bench/bench_readers */
 #include "base/handles.h"
 #include "bench.h"
 
@@ -46,7 +47,10 @@ int main(void) {
     static const struct {
         const char *name;
         void (*copy)(size_t size);
-    } WAYS[] = {{"reader", with_reader}, {"read lock", with_read_lock}, {"mutex twice", with_mutex}, {"memcpy alone", alone}};
+    } WAYS[] = {{"reader", with_reader},
+                {"read lock", with_read_lock},
+                {"mutex twice", with_mutex},
+                {"memcpy alone", alone}};
     memset(from, 1, sizeof from);
     memset(to, 1, sizeof to);
     hg_handles_init(&table, NULL, NULL);
@@ -61,7 +65,8 @@ int main(void) {
                 bench_add(&samples[way], (bench_cpu() - start) / inner);
             }
         printf("%6zu bytes:", size);
-        for (size_t way = 0; way < HG_COUNT_OF(WAYS); way++) printf("  %s %.1f", WAYS[way].name, bench_median(&samples[way]) * 1e9);
+        for (size_t way = 0; way < HG_COUNT_OF(WAYS); way++)
+            printf("  %s %.1f", WAYS[way].name, bench_median(&samples[way]) * 1e9);
         printf(" ns\n");
     }
     hg_handles_free(&table);

@@ -8,7 +8,8 @@ double bench_now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Of this thread: what others do on a shared machine is not in it. For all figures of one thread, on both sides. */
+/* Of this thread: what others do on a shared machine is not in it. For all figures of one thread,
+ * on both sides. */
 double bench_cpu(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

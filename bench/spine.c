@@ -1,4 +1,5 @@
-/* The figures of docs/performance.md: each line is measured against a named peer in this same run. */
+/* The figures of docs/performance.md: each line is measured against a named peer in this same run.
+ */
 #include "bench.h"
 #include "calls.h"
 #include "isa/cfg.h"
@@ -16,21 +17,27 @@
 
 static volatile double sink;
 
-static void line(const char *what, const bench_samples *s, double per, const char *unit, double goal, int at_most) {
+static void line(const char *what, const bench_samples *s, double per, const char *unit,
+                 double goal, int at_most) {
     double value = bench_median(s) / per;
-    printf("%-46s %9.3f %-18s (%.3f … %.3f)  goal %s %.3g %s\n", what, value, unit, bench_low(s) / per, bench_high(s) / per,
-           at_most ? "<=" : ">=", goal, (at_most ? value <= goal : value >= goal) ? "met" : "NOT MET");
+    printf("%-46s %9.3f %-18s (%.3f … %.3f)  goal %s %.3g %s\n", what, value, unit,
+           bench_low(s) / per, bench_high(s) / per, at_most ? "<=" : ">=", goal,
+           (at_most ? value <= goal : value >= goal) ? "met" : "NOT MET");
 }
 
 /* A figure without a goal. */
 static void note(const char *what, const bench_samples *s, double per, const char *unit) {
-    printf("%-46s %9.3f %-18s (%.3f … %.3f)\n", what, bench_median(s) / per, unit, bench_low(s) / per, bench_high(s) / per);
+    printf("%-46s %9.3f %-18s (%.3f … %.3f)\n", what, bench_median(s) / per, unit,
+           bench_low(s) / per, bench_high(s) / per);
 }
 
-static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer, const char *peer_name, double goal) {
-    printf("%-46s %9.3f x %-16s (%.3f … %.3f)  goal >= %.3g %s   [ours %.3f us, peer %.3f us]\n", what,
-           bench_median(peer) / bench_median(ours), peer_name, bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours), goal,
-           bench_median(peer) / bench_median(ours) >= goal ? "met" : "NOT MET", bench_median(ours) * 1e6, bench_median(peer) * 1e6);
+static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer,
+                  const char *peer_name, double goal) {
+    printf("%-46s %9.3f x %-16s (%.3f … %.3f)  goal >= %.3g %s   [ours %.3f us, peer %.3f us]\n",
+           what, bench_median(peer) / bench_median(ours), peer_name,
+           bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours), goal,
+           bench_median(peer) / bench_median(ours) >= goal ? "met" : "NOT MET",
+           bench_median(ours) * 1e6, bench_median(peer) * 1e6);
 }
 
 static hg_program *assemble(const char *text) {
@@ -39,7 +46,8 @@ static hg_program *assemble(const char *text) {
     return p;
 }
 
-static hg_binding *bind(hg_backend *b, const char *text, const char *const *names, const hg_buffer *buffers, int count) {
+static hg_binding *bind(hg_backend *b, const char *text, const char *const *names,
+                        const hg_buffer *buffers, int count) {
     hg_program *p = assemble(text);
     hg_params *params = hg_params_create();
     hg_executable *e;
@@ -73,13 +81,17 @@ static float *floats(size_t n) {
 }
 
 /* x = x*a + b in a loop of 8 multiply-adds, 1,000 rounds. */
-static const char CHAIN[] = ".atlas 1\n.program chain\n.param r1 x buffer f32 inout [n]\n.param r2 a buffer f32 in [n]\n.param r3 b buffer "
-                            "f32 in [n]\n.param r4 n u64\n.lanes n\n"
-                            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n ldg.f32 "
-                            "r12, [r3 + r0]\n loop r20, 1000\n"
-                            " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, "
-                            "r10, r11\n add.f32 r10, r10, r12\n"
-                            " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n endloop\n stg.f32 [r1 + r0], r10\n";
+static const char CHAIN[] =
+    ".atlas 1\n.program chain\n.param r1 x buffer f32 inout [n]\n.param r2 a buffer f32 in "
+    "[n]\n.param r3 b buffer "
+    "f32 in [n]\n.param r4 n u64\n.lanes n\n"
+    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + "
+    "r0]\n ldg.f32 "
+    "r12, [r3 + r0]\n loop r20, 1000\n"
+    " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, r10, r11\n add.f32 r10, r10, "
+    "r12\n mul.f32 r10, "
+    "r10, r11\n add.f32 r10, r10, r12\n"
+    " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n endloop\n stg.f32 [r1 + r0], r10\n";
 
 static void bench_chain(const char *level) {
     hg_config config = hg_config_default();
@@ -118,13 +130,16 @@ static void bench_chain(const char *level) {
     free(c);
 }
 
-/* Each instruction needs the result of the one before: no compiler can leave one out, and none takes less than a cycle. */
+/* Each instruction needs the result of the one before: no compiler can leave one out, and none
+ * takes less than a cycle. */
 static void bench_one_lane(hg_backend *b) {
     char text[4096];
-    int n = snprintf(
-        text, sizeof text,
-        ".atlas 1\n.program one\n.param r1 x buffer u64 inout [1]\n ldg.u64 r10, [buf(r1) + 0]\n mov_imm.u64 r11, 3\n loop r20, 100000\n");
-    for (int i = 0; i < 16; i++) n += snprintf(text + n, sizeof text - (size_t)n, " add.u64 r10, r10, r11\n xor.u64 r11, r11, r10\n");
+    int n = snprintf(text, sizeof text,
+                     ".atlas 1\n.program one\n.param r1 x buffer u64 inout [1]\n ldg.u64 r10, "
+                     "[buf(r1) + 0]\n mov_imm.u64 r11, 3\n loop r20, 100000\n");
+    for (int i = 0; i < 16; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      " add.u64 r10, r10, r11\n xor.u64 r11, r11, r10\n");
     snprintf(text + n, sizeof text - (size_t)n, " endloop\n stg.u64 [buf(r1) + 0], r10\n");
     float zero[2] = {0, 0};
     hg_buffer x = buffer(b, 2, zero);
@@ -144,12 +159,15 @@ static char *long_program(int groups, int *instructions) {
     size_t size = (size_t)groups * 400 + 1000, n = 0;
     char *text = malloc(size);
     n += (size_t)snprintf(text + n, size - n,
-                          ".atlas 1\n.program long\n.param r1 x buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n "
+                          ".atlas 1\n.program long\n.param r1 x buffer u32 inout [n]\n.param r4 n "
+                          "u64\n.lanes n\n mov_imm.u32 r250, 2\n "
                           "shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 7\n");
     for (int i = 0; i < groups; i++)
         n += (size_t)snprintf(text + n, size - n,
-                              " add.u32 r12, r10, r11\n mul.u32 r13, r12, r11\n setlt.u32 p1, r13, r12\n bra.p1 @skip%d\n xor.u32 r10, "
-                              "r10, r13\n sub.u32 r10, r10, r11\nskip%d:\n and.u32 r14, r10, r13\n add.u32 r10, r14, r12\n",
+                              " add.u32 r12, r10, r11\n mul.u32 r13, r12, r11\n setlt.u32 p1, r13, "
+                              "r12\n bra.p1 @skip%d\n xor.u32 r10, "
+                              "r10, r13\n sub.u32 r10, r10, r11\nskip%d:\n and.u32 r14, r10, r13\n "
+                              "add.u32 r10, r14, r12\n",
                               i, i);
     snprintf(text + n, size - n, " stg.u32 [r1 + r0], r10\n");
     *instructions = groups * 8 + 5;
@@ -169,7 +187,8 @@ static void bench_compile(void) {
         hg_cfg *cfg;
         kir_module *m;
         OK(hg_verify(p, NULL, NULL, &cfg));
-        OK(kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &m));
+        OK(kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM,
+                            KIR_STAGE_PROGRAM, NULL, &m));
         bench_add(&lower, bench_cpu() - t);
         kir_module_destroy(m);
         hg_cfg_destroy(cfg);
@@ -184,18 +203,24 @@ static void bench_compile(void) {
     free(text);
 }
 
-static const char ADD[] = ".atlas 1\n.program add\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
+static const char ADD[] = ".atlas 1\n.program add\n.param r1 a buffer f32 in [n]\n.param r2 b "
+                          "buffer f32 in [n]\n.param r3 c buffer f32 "
                           "out [n]\n.param r4 n u64\n.lanes n\n"
-                          " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n add.f32 r12, "
+                          " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + "
+                          "r0]\n ldg.f32 r11, [r2 + r0]\n add.f32 r12, "
                           "r10, r11\n stg.f32 [r3 + r0], r12\n";
-static const char AXPY[] = ".atlas 1\n.program axpy\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
-                           "out [n]\n.param r4 n u64\n.lanes n\n"
-                           " mov_imm.u32 r250, 2\n mov_imm.f32 r5, 2.0\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n"
-                           " ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n stg.f32 [r3 + r0], r12\n";
-static const char MAP[] = ".atlas 1\n.program map\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
+static const char AXPY[] =
+    ".atlas 1\n.program axpy\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param "
+    "r3 c buffer f32 "
+    "out [n]\n.param r4 n u64\n.lanes n\n"
+    " mov_imm.u32 r250, 2\n mov_imm.f32 r5, 2.0\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n"
+    " ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n stg.f32 [r3 + r0], r12\n";
+static const char MAP[] = ".atlas 1\n.program map\n.param r1 a buffer f32 in [n]\n.param r2 b "
+                          "buffer f32 in [n]\n.param r3 c buffer f32 "
                           "out [n]\n.param r4 n u64\n"
                           " parallel_map_binary.f32 r3, r1, r2, add, r4\n";
-static const char SUM[] = ".atlas 1\n.program sum\n.param r1 a buffer f32 in [n]\n.param r3 c buffer f32 out []\n.param r4 n u64\n "
+static const char SUM[] = ".atlas 1\n.program sum\n.param r1 a buffer f32 in [n]\n.param r3 c "
+                          "buffer f32 out []\n.param r4 n u64\n "
                           "parallel_reduce.f32 r10, r1, sum, r4\n stg.f32 [buf(r3) + 0], r10\n";
 
 /* NumPy in a process of its own, asked over a pipe. */
@@ -228,7 +253,8 @@ static double numpy_time(numpy *p, const char *work, size_t n, int wall) {
     return fscanf(p->in, "%lf", &seconds) == 1 ? seconds : 0;
 }
 
-static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *source, const char *what, int small, int wall) {
+static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *source,
+                             const char *what, int small, int wall) {
     float *x = floats(n);
     hg_buffer buffers[3] = {buffer(b, n, x), buffer(b, n, x), buffer(b, n, x)};
     hg_binding *binding = bind(b, source, (const char *const[]){"a", "b", "c"}, buffers, 3);
@@ -237,35 +263,41 @@ static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *sou
     OK(hg_binding_launch(binding));
     for (int i = 0; i < (small ? 31 : 9); i++) {
         double best = 1e9;
-        for (int turn = 0; turn < (small ? 1 : 9); turn++) { /* the best of nine, as the NumPy side does */
+        for (int turn = 0; turn < (small ? 1 : 9); turn++) { /* the best of nine, as the NumPy side
+                                                                does */
             double t = wall ? bench_now() : bench_cpu();
             for (int k = 0; k < inner; k++) OK(hg_binding_launch(binding));
             t = ((wall ? bench_now() : bench_cpu()) - t) / inner;
             if (t < best) best = t;
         }
         bench_add(&ours, best);
-        if (!np || (small && i % 4)) continue; /* it takes the best of nine rounds each time it is asked */
+        if (!np || (small && i % 4))
+            continue; /* it takes the best of nine rounds each time it is asked */
         double theirs = numpy_time(np, source == AXPY ? "axpy" : "add", n, wall);
         if (theirs > 0) bench_add(&peer, theirs);
     }
     if (small) {
         char name[64];
         line(what, &ours, 1e-9, "ns", 42, 1);
-        snprintf(name, sizeof name, "  %s", source == MAP ? "map, the least of all rounds" : "lanes, the least of all rounds");
-        printf("%-46s %9.3f ns                                      goal <= 25 %s\n", name, ours.value[0] * 1e9,
-               ours.value[0] <= 25e-9 ? "met" : "NOT MET");
-        snprintf(name, sizeof name, "  %s", source == MAP ? "map beside NumPy" : "lanes beside NumPy");
+        snprintf(name, sizeof name, "  %s",
+                 source == MAP ? "map, the least of all rounds" : "lanes, the least of all rounds");
+        printf("%-46s %9.3f ns                                      goal <= 25 %s\n", name,
+               ours.value[0] * 1e9, ours.value[0] <= 25e-9 ? "met" : "NOT MET");
+        snprintf(name, sizeof name, "  %s",
+                 source == MAP ? "map beside NumPy" : "lanes beside NumPy");
         if (peer.count) ratio(name, &ours, &peer, "np.add(out=)", 6);
     } else if (peer.count)
         ratio(what, &ours, &peer, source == AXPY ? "np.multiply, add" : "np.add(out=)", 1.0);
     else
-        printf("%s: peer not run: NumPy is not installed; ours %.3f ms\n", what, bench_median(&ours) * 1e3);
+        printf("%s: peer not run: NumPy is not installed; ours %.3f ms\n", what,
+               bench_median(&ours) * 1e3);
     hg_binding_destroy(binding);
     for (int i = 0; i < 3; i++) OK(hg_backend_free_buffer(b, buffers[i]));
     free(x);
 }
 
-/* The same program executed again and again with the same values, without a binding of the caller. */
+/* The same program executed again and again with the same values, without a binding of the caller.
+ */
 static void bench_executed(hg_backend *b) {
     enum { N = 256, INNER = 2000 };
     float *x = floats(N);
@@ -273,10 +305,12 @@ static void bench_executed(hg_backend *b) {
     hg_program *p = assemble(ADD);
     hg_params *params = hg_params_create();
     bench_samples s = {.count = 0};
-    for (int i = 0; i < 3; i++) OK(hg_params_set_buffer(params, (const char *const[]){"a", "b", "c"}[i], buffers[i]));
+    for (int i = 0; i < 3; i++)
+        OK(hg_params_set_buffer(params, (const char *const[]){"a", "b", "c"}[i], buffers[i]));
     for (int i = 0; i < 31; i++) {
         double t = bench_cpu();
-        for (int k = 0; k < INNER; k++) OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+        for (int k = 0; k < INNER; k++)
+            OK(hg_backend_execute_program_with_params(b, p, NULL, params));
         bench_add(&s, (bench_cpu() - t) / INNER);
     }
     line("executed 256-element f32 add, lanes, ns", &s, 1e-9, "ns", 120, 1);
@@ -307,8 +341,10 @@ static void bench_sum(hg_backend *b) {
 }
 
 static void bench_copy(hg_backend *b) {
-    static _Alignas(4096) uint8_t from[1 << 20], to[1 << 20]; /* pages, as the pools have: the same kinds of addresses for both */
-    memset(from, 1, sizeof from); /* else all of it is the one zero page, and the peer reads from the first-level cache */
+    static _Alignas(4096) uint8_t from[1 << 20], to[1 << 20]; /* pages, as the pools have: the same
+                                                                 kinds of addresses for both */
+    memset(from, 1, sizeof from); /* else all of it is the one zero page, and the peer reads from
+                                     the first-level cache */
     memset(to, 1, sizeof to);
     for (size_t size = 4096; size <= sizeof from; size *= 16) {
         hg_pool pool;
@@ -363,10 +399,13 @@ static void bench_command(const char *build) {
 
 static void library_size(const char *build) {
     char command[2048];
-    snprintf(command, sizeof command, "cp -L %s/libhologram.so /tmp/hologram_bench.so && strip /tmp/hologram_bench.so", build);
+    snprintf(command, sizeof command,
+             "cp -L %s/libhologram.so /tmp/hologram_bench.so && strip /tmp/hologram_bench.so",
+             build);
     struct stat st;
     if (system(command) != 0 || stat("/tmp/hologram_bench.so", &st) != 0) return;
-    printf("%-46s %9.3f MB                                      goal <= 4 %s\n", "core library, stripped", (double)st.st_size * 1e-6,
+    printf("%-46s %9.3f MB                                      goal <= 4 %s\n",
+           "core library, stripped", (double)st.st_size * 1e-6,
            st.st_size <= 4000000 ? "met" : "NOT MET");
     unlink("/tmp/hologram_bench.so");
 }
@@ -385,13 +424,19 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 3; i++) bench_chain(levels[i]);
     bench_one_lane(one);
     bench_compile();
-    bench_add_arrays(one, has_numpy ? &np : NULL, 256, ADD, "bound 256-element f32 add, lanes, ns", 1, 0);
-    bench_add_arrays(one, has_numpy ? &np : NULL, 256, MAP, "bound 256-element f32 add, map, ns", 1, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 256, ADD, "bound 256-element f32 add, lanes, ns",
+                     1, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 256, MAP, "bound 256-element f32 add, map, ns", 1,
+                     0);
     bench_executed(one);
-    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, ADD, "add of 16 M f32, lanes, one thread", 0, 0);
-    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, MAP, "add of 16 M f32, map, one thread", 0, 0);
-    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, AXPY, "axpy of 16 M f32, lanes, one thread", 0, 0);
-    bench_add_arrays(all, has_numpy ? &np : NULL, 16u << 20, ADD, "add of 16 M f32, lanes, all threads", 0, 1);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, ADD,
+                     "add of 16 M f32, lanes, one thread", 0, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, MAP,
+                     "add of 16 M f32, map, one thread", 0, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, AXPY,
+                     "axpy of 16 M f32, lanes, one thread", 0, 0);
+    bench_add_arrays(all, has_numpy ? &np : NULL, 16u << 20, ADD,
+                     "add of 16 M f32, lanes, all threads", 0, 1);
     bench_sum(one);
     bench_copy(one);
     if (argc > 1) {

@@ -1,7 +1,9 @@
-/* Wide integers: nanoseconds a lane of one operation in a lane program, on one backend, and how long a device's compiler takes for many.
- * Where GMP is installed, its time for the same numbers stands beside, and the results are compared with its.
+/* Wide integers: nanoseconds a lane of one operation in a lane program, on one backend, and how
+ * long a device's compiler takes for many. Where GMP is installed, its time for the same numbers
+ * stands beside, and the results are compared with its.
  *
- *     bench_wide [BUILD] [BACKEND [compile [OPERATIONS]]]      BUILD is what bench/versions gives, and is not looked at */
+ *     bench_wide [BUILD] [BACKEND [compile [OPERATIONS]]]      BUILD is what bench/versions gives,
+ * and is not looked at */
 #include "bench.h"
 #include "calls.h"
 #include <stdbool.h>
@@ -34,8 +36,9 @@ static uint64_t random64(void) {
 typedef struct row {
     const char *name, *instruction;
     uint32_t divisor; /* in quarters of the width; 0: the whole width but 1 to 30 bits */
-    bool alone; /* the operation alone: a program with CHAIN of them less one with `or` in their place. Otherwise a program that loads two
-                         numbers, does one operation and stores */
+    bool alone; /* the operation alone: a program with CHAIN of them less one with `or` in their
+                   place. Otherwise a program that loads two numbers, does one operation and stores
+                 */
 } row;
 static const row ROWS[] = {{"add", "add", 0, false},
                            {"mul", "mul", 0, false},
@@ -52,15 +55,19 @@ static hg_program *program_of(const char *instruction, uint32_t bits, uint32_t c
     hg_program *p = NULL;
     uint32_t shift = 0;
     while (8u << shift < bits) shift++;
-    int at = snprintf(text, sizeof text,
-                      ".atlas 1\n.program wide\n.param r1 x buffer u%u in [n]\n.param r2 y buffer u%u in [n]\n"
-                      ".param r3 z buffer u%u out [n]\n.param r4 n u64\n.lanes n\n    mov_imm.u32 r250, %u\n"
-                      "    shl.u64 r0, r255, r250\n    ldg.u%u r10, [r1 + r0]\n    ldg.u%u r11, [r2 + r0]\n",
-                      bits, bits, bits, shift, bits, bits);
+    int at = snprintf(
+        text, sizeof text,
+        ".atlas 1\n.program wide\n.param r1 x buffer u%u in [n]\n.param r2 y buffer u%u in [n]\n"
+        ".param r3 z buffer u%u out [n]\n.param r4 n u64\n.lanes n\n    mov_imm.u32 r250, %u\n"
+        "    shl.u64 r0, r255, r250\n    ldg.u%u r10, [r1 + r0]\n    ldg.u%u r11, [r2 + r0]\n",
+        bits, bits, bits, shift, bits, bits);
     for (uint32_t i = 0; i < count; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, "    %s.u%u r12, r10, r11\n    xor.u%u r10, r10, r12\n", instruction, bits,
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       "    %s.u%u r12, r10, r11\n    xor.u%u r10, r10, r12\n", instruction, bits,
                        bits);
-    if (count == 0) at += snprintf(text + at, sizeof text - (size_t)at, "    %s.u%u r10, r10, r11\n", instruction, bits);
+    if (count == 0)
+        at += snprintf(text + at, sizeof text - (size_t)at, "    %s.u%u r10, r10, r11\n",
+                       instruction, bits);
     snprintf(text + at, sizeof text - (size_t)at, "    stg.u%u [r3 + r0], r10\n", bits);
     if (hg_program_assemble(text, strlen(text), NULL, &p) != HG_OK) die("assemble");
     return p;
@@ -79,7 +86,8 @@ static void fill(uint64_t *x, uint64_t *y, size_t n, uint32_t words, uint32_t di
 /* ---- the peer ---- */
 
 #ifdef HG_BENCH_GMP
-static void peer_one(const char *instruction, mp_limb_t *out, const mp_limb_t *a, const mp_limb_t *b, mp_size_t size) {
+static void peer_one(const char *instruction, mp_limb_t *out, const mp_limb_t *a,
+                     const mp_limb_t *b, mp_size_t size) {
     mp_limb_t q[WORDS + 1], rest[2 * WORDS];
     mp_size_t used = size;
     while (used > 1 && b[used - 1] == 0) used--;
@@ -95,7 +103,8 @@ static void peer_one(const char *instruction, mp_limb_t *out, const mp_limb_t *a
     }
 }
 
-static void peer(const char *instruction, uint32_t count, uint64_t *z, const uint64_t *x, const uint64_t *y, size_t n, uint32_t words) {
+static void peer(const char *instruction, uint32_t count, uint64_t *z, const uint64_t *x,
+                 const uint64_t *y, size_t n, uint32_t words) {
     mp_limb_t result[WORDS];
     for (size_t i = 0; i < n; i++) {
         const mp_limb_t *b = (const mp_limb_t *)(const void *)(y + i * words);
@@ -122,7 +131,8 @@ typedef struct side {
     bench_samples samples;
 } side;
 
-static void side_create(side *s, hg_backend *b, const char *instruction, uint32_t bits, uint32_t count, const hg_params *params) {
+static void side_create(side *s, hg_backend *b, const char *instruction, uint32_t bits,
+                        uint32_t count, const hg_params *params) {
     s->program = program_of(instruction, bits, count);
     OK(hg_executable_create(b, s->program, &s->executable));
     OK(hg_binding_create(s->executable, NULL, params, &s->binding));
@@ -169,7 +179,8 @@ static void measure(hg_backend *b, bool whole, const row *r, uint32_t bits) {
     }
     OK(hg_binding_launch(own.binding));
     OK(hg_backend_copy_from_buffer(b, buffers[2], data[2], bytes));
-    double time = r->alone ? (bench_low(&own.samples) - bench_low(&base.samples)) / CHAIN : bench_low(&own.samples);
+    double time = r->alone ? (bench_low(&own.samples) - bench_low(&base.samples)) / CHAIN
+                           : bench_low(&own.samples);
     char name[64];
     snprintf(name, sizeof name, "%s, %u bits", r->name, (unsigned)bits);
     printf("%-46s %10.1f ns a lane", name, time / (double)n * 1e9);
@@ -187,8 +198,8 @@ static void measure(hg_backend *b, bool whole, const row *r, uint32_t bits) {
 
 /* ---- compile time ---- */
 
-/* A kernel of `pairs` multiplications and additions of u4096 in a row: how long its first launch takes, and its second. A number that differs
- * from run to run keeps it out of every cache. */
+/* A kernel of `pairs` multiplications and additions of u4096 in a row: how long its first launch
+ * takes, and its second. A number that differs from run to run keeps it out of every cache. */
 static void measure_compile(hg_backend *b, uint32_t pairs) {
     size_t room = 600 + (size_t)pairs * 64, at = 0;
     char *text = malloc(room);
@@ -199,11 +210,13 @@ static void measure_compile(hg_backend *b, uint32_t pairs) {
     hg_binding *binding;
     unsigned long long number = (unsigned long long)(bench_now() * 1e9);
     at += (size_t)snprintf(text, room,
-                           ".atlas 1\n.program heavy\n.param r1 x buffer u4096 inout [4]\n    cvt.u4096.u64 r12, r255\n"
+                           ".atlas 1\n.program heavy\n.param r1 x buffer u4096 inout [4]\n    "
+                           "cvt.u4096.u64 r12, r255\n"
                            "    mov_imm.u4096 r11, 340282366920938463463374607431%llu\n",
                            number);
     for (uint32_t i = 0; i < pairs; i++)
-        at += (size_t)snprintf(text + at, room - at, "    mul.u4096 r12, r12, r11\n    add.u4096 r12, r12, r11\n");
+        at += (size_t)snprintf(text + at, room - at,
+                               "    mul.u4096 r12, r12, r11\n    add.u4096 r12, r12, r11\n");
     at += (size_t)snprintf(text + at, room - at, "    stg.u4096 [buf(r1)], r12\n");
     if (hg_program_assemble(text, at, NULL, &p) != HG_OK) die("assemble");
     OK(hg_backend_allocate_buffer(b, 4 * 512, &x));
@@ -216,8 +229,8 @@ static void measure_compile(hg_backend *b, uint32_t pairs) {
     if (status != HG_OK) printf("%s\n", hg_last_error_text());
     start = bench_now();
     status = hg_binding_launch(binding);
-    printf("%5u multiplications and additions of u4096: first launch %7.2f s, second %7.4f s\n", (unsigned)pairs, first,
-           bench_now() - start);
+    printf("%5u multiplications and additions of u4096: first launch %7.2f s, second %7.4f s\n",
+           (unsigned)pairs, first, bench_now() - start);
     hg_binding_destroy(binding);
     hg_executable_destroy(e);
     hg_params_destroy(params);

@@ -15,10 +15,11 @@ bool cli_unknown_parameter(cli *c, const cli_values *values, const char *begin) 
     hg_text names = {0};
     for (uint32_t i = 0; i < values->count; i++) {
         const hg_param *p = values->data[i].param;
-        if (p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA) hg_text_addf(&names, "%s%s", names.length ? ", " : "", p->name);
+        if (p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA)
+            hg_text_addf(&names, "%s%s", names.length ? ", " : "", p->name);
     }
-    cli_error(c, "P01", "unknown parameter: %s parameter of '%s' (it has %.300s)", begin, hg_program_name(c->program),
-              names.length ? names.data : "none");
+    cli_error(c, "P01", "unknown parameter: %s parameter of '%s' (it has %.300s)", begin,
+              hg_program_name(c->program), names.length ? names.data : "none");
     hg_text_free(&names);
     return false;
 }
@@ -48,7 +49,9 @@ static bool no_memory(cli *c) {
 
 /* ---- literals ---- */
 
-static bool is_word(const char *text, size_t length, const char *word) { return length == strlen(word) && memcmp(text, word, length) == 0; }
+static bool is_word(const char *text, size_t length, const char *word) {
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
 
 /* A bool of a JSON kernel is a u8: it may be written as a word. */
 static bool literal(cli *c, const cli_value *v, const char *text, size_t length, uint8_t *bytes) {
@@ -61,9 +64,11 @@ static bool literal(cli *c, const cli_value *v, const char *text, size_t length,
         *bytes = yes;
         return true;
     }
-    const char *code = hg_parse_literal(text, length, (hg_type)v->param->type, bytes, message, &hint);
+    const char *code = hg_parse_literal(text, length, (hg_type)v->param->type, bytes, message,
+                                        &hint);
     if (!code) return true;
-    cli_usage(c, "--set %s: '%.*s': %s", v->param->name, (int)(length < 80 ? length : 80), text, message);
+    cli_usage(c, "--set %s: '%.*s': %s", v->param->name, (int)(length < 80 ? length : 80), text,
+              message);
     return false;
 }
 
@@ -76,7 +81,8 @@ static bool set_array(cli *c, cli_value *v, const char *text) {
     uint64_t count = 0, size = size_of(v);
     for (const char *p = text; *p; p++) count += *p == ',';
     count += *text != '\0';
-    v->data = cli_zeroed(c, count * size, sizeof(uint64_t)); /* at most 512 bytes a byte of the command line */
+    v->data = cli_zeroed(c, count * size, sizeof(uint64_t)); /* at most 512 bytes a byte of the
+                                                                command line */
     if (!v->data) return false;
     for (uint64_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
@@ -84,7 +90,9 @@ static bool set_array(cli *c, cli_value *v, const char *text) {
         text += length + (text[length] == ',');
     }
     v->bound = true;
-    v->shaped = v->from_file = v->param->rank == 1 || v->param->rank == 255; /* else as raw bytes: row by row in the declared shape */
+    v->shaped = v->from_file = v->param->rank == 1 || v->param->rank == 255; /* else as raw bytes:
+                                                                                row by row in the
+                                                                                declared shape */
     v->rank = 1;
     v->extent[0] = v->elements = count;
     v->bytes = count * size;
@@ -97,13 +105,14 @@ static bool set_array(cli *c, cli_value *v, const char *text) {
 static bool read_shape(cli *c, cli_value *v, const char *text) {
     const char *open = strchr(text, '[');
     hg_type type;
-    if (!open || text[strlen(text) - 1] != ']' || !hg_type_from_name(text, (size_t)(open - text), &type)) {
+    if (!open || text[strlen(text) - 1] != ']' ||
+        !hg_type_from_name(text, (size_t)(open - text), &type)) {
         cli_usage(c, "--shape %s expects TYPE[D,…] as f32[3,4], got '%s'", v->param->name, text);
         return false;
     }
     if (type != (hg_type)v->param->type) {
-        cli_error(c, "P03", "--shape %s: the parameter is %s, given %s", v->param->name, hg_type_name((hg_type)v->param->type),
-                  hg_type_name(type));
+        cli_error(c, "P03", "--shape %s: the parameter is %s, given %s", v->param->name,
+                  hg_type_name((hg_type)v->param->type), hg_type_name(type));
         return false;
     }
     uint32_t rank = 0;
@@ -117,14 +126,17 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
         p += *p == ',' && p[1] != ']';
     }
     if (*p != ']' || p[1]) {
-        cli_usage(c, "--shape %s expects TYPE[D,…] with at most %d numbers, got '%s'", v->param->name, HG_MAX_EXTENTS, text);
+        cli_usage(c, "--shape %s expects TYPE[D,…] with at most %d numbers, got '%s'",
+                  v->param->name, HG_MAX_EXTENTS, text);
         return false;
     }
-    if (v->from_file && (v->rank != rank || memcmp(v->extent, extent, rank * sizeof *extent) != 0)) {
+    if (v->from_file &&
+        (v->rank != rank || memcmp(v->extent, extent, rank * sizeof *extent) != 0)) {
         hg_text own = {0};
-        for (uint32_t i = 0; i < v->rank; i++) hg_text_addf(&own, "%s%llu", i ? "," : "", (unsigned long long)v->extent[i]);
-        cli_error(c, "P04", "array '%s': its data is %s[%s], --shape says %s", v->param->name, hg_type_name(type), own.data ? own.data : "",
-                  text);
+        for (uint32_t i = 0; i < v->rank; i++)
+            hg_text_addf(&own, "%s%llu", i ? "," : "", (unsigned long long)v->extent[i]);
+        cli_error(c, "P04", "array '%s': its data is %s[%s], --shape says %s", v->param->name,
+                  hg_type_name(type), own.data ? own.data : "", text);
         hg_text_free(&own);
         return false;
     }
@@ -133,7 +145,8 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
     return v->shaped = true;
 }
 
-/* Bytes that the declared extents, or else a --shape, allow; UINT64_MAX while an extent is unknown. */
+/* Bytes that the declared extents, or else a --shape, allow; UINT64_MAX while an extent is unknown.
+ */
 static bool declared_bytes(cli *c, const cli_values *values, const cli_value *v, uint64_t *bytes) {
     const hg_param *p = v->param;
     uint64_t extent, known = size_of(v);
@@ -141,7 +154,9 @@ static bool declared_bytes(cli *c, const cli_values *values, const cli_value *v,
     *bytes = UINT64_MAX;
     for (uint64_t i = 0; i < c->pairs.count; i++) {
         const cli_pair *pair = &c->pairs.data[i];
-        if (strcmp(pair->option, "--shape") == 0 && strcmp(pair->name, p->name) == 0 && !read_shape(c, &given, pair->value)) return false;
+        if (strcmp(pair->option, "--shape") == 0 && strcmp(pair->name, p->name) == 0 &&
+            !read_shape(c, &given, pair->value))
+            return false;
     }
     uint32_t rank = given.shaped ? given.rank : p->rank == 255 ? 0 : p->rank;
     if (!given.shaped && p->rank == 255) return true;
@@ -173,8 +188,11 @@ static bool read_input(cli *c, const cli_values *values, cli_value *v, const cha
     char reader[270], what[270];
     snprintf(reader, sizeof reader, "--in %s", v->param->name);
     snprintf(what, sizeof what, "array '%s'", v->param->name);
-    if (!cli_take_input(c, path, reader, what) || !declared_bytes(c, values, v, &bounds.most)) return false;
-    if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) == HG_OK) return take_file(v);
+    if (!cli_take_input(c, path, reader, what) || !declared_bytes(c, values, v, &bounds.most))
+        return false;
+    if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) ==
+        HG_OK)
+        return take_file(v);
     cli_last_error(c);
     return false;
 }
@@ -187,13 +205,16 @@ static bool take_member_scalar(cli *c, const char *path, cli_value *v, hg_array 
     if (good)
         memcpy(v->scalar, member->data, (size_t)size_of(v));
     else
-        cli_error(c, "P04", "%s: '%s' has %u dimensions, the parameter is a scalar", path, v->param->name, member->rank);
+        cli_error(c, "P04", "%s: '%s' has %u dimensions, the parameter is a scalar", path,
+                  v->param->name, member->rank);
     hg_array_free(member);
     return v->bound = v->explicit_scalar = good;
 }
 
-/* What another option names is that option's; an out array begins as zeros, whatever the file has of its name. */
-static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const char *path, const char *name, bool may_have_more) {
+/* What another option names is that option's; an out array begins as zeros, whatever the file has
+ * of its name. */
+static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const char *path,
+                        const char *name, bool may_have_more) {
     cli_value *v = cli_values_find(values, name);
     hg_array member;
     hg_array_bounds bounds = {UINT64_MAX, c->memory};
@@ -204,7 +225,8 @@ static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const 
         return cli_unknown_parameter(c, values, begin);
     }
     bool scalar = v->param->kind == HG_PARAM_SCALAR;
-    if (v->bound || (!scalar && (v->param->kind != HG_PARAM_BUFFER || v->param->dir == HG_DIR_OUT))) return true;
+    if (v->bound || (!scalar && (v->param->kind != HG_PARAM_BUFFER || v->param->dir == HG_DIR_OUT)))
+        return true;
     if (!scalar && !declared_bytes(c, values, v, &bounds.most)) return false;
     if (hg_npz_array(file, path, name, (hg_type)v->param->type, &bounds, &member) != HG_OK) {
         cli_last_error(c);
@@ -243,7 +265,9 @@ bool cli_values_file(cli *c, cli_values *values, const char *name, const char *p
     return !v || v->bound || read_input(c, values, v, path);
 }
 
-bool cli_values_weights(cli *c, cli_values *values, const char *path) { return read_members(c, values, path, true); }
+bool cli_values_weights(cli *c, cli_values *values, const char *path) {
+    return read_members(c, values, path, true);
+}
 
 /* ---- options one by one ---- */
 
@@ -271,9 +295,11 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
         return read_shape(c, v, pair->value);
     }
     if (v->param->kind == HG_PARAM_DATA)
-        cli_usage(c, "%s %s: it is a table of the program that nobody sets", pair->option, pair->name);
+        cli_usage(c, "%s %s: it is a table of the program that nobody sets", pair->option,
+                  pair->name);
     else if (v->param->kind == HG_PARAM_SCRATCH)
-        cli_usage(c, "%s %s: it is scratch, memory of the launch that nobody sets", pair->option, pair->name);
+        cli_usage(c, "%s %s: it is scratch, memory of the launch that nobody sets", pair->option,
+                  pair->name);
     else if (buffer)
         cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
     else
@@ -286,12 +312,14 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
 static bool scalar_value(void *user, uint16_t param, uint64_t *value) {
     const cli_value *scalar = &((const cli_values *)user)->data[param];
     *value = 0;
-    for (uint64_t i = 0; i < size_of(scalar) && i < 8; i++) *value |= (uint64_t)scalar->scalar[i] << (8 * i);
+    for (uint64_t i = 0; i < size_of(scalar) && i < 8; i++)
+        *value |= (uint64_t)scalar->scalar[i] << (8 * i);
     return scalar->bound;
 }
 
 hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value) {
-    return hg_extent_value(values->program, e, scalar_value, (void *)(uintptr_t)values, value, NULL);
+    return hg_extent_value(values->program, e, scalar_value, (void *)(uintptr_t)values, value,
+                           NULL);
 }
 
 /* Canonical text, to be freed. */
@@ -301,10 +329,11 @@ static hg_text extent_text(const cli_values *values, const hg_extent *e) {
     return text;
 }
 
-bool cli_extent_error(cli *c, const cli_values *values, const char *what, const char *name, const hg_extent *e, hg_extent_status status) {
+bool cli_extent_error(cli *c, const cli_values *values, const char *what, const char *name,
+                      const hg_extent *e, hg_extent_status status) {
     hg_text text = extent_text(values, e);
-    cli_error(c, "P09", "%s%s%s%s: the extent %s %s", what, name ? " '" : "", name ? name : "", name ? "'" : "", text.data ? text.data : "",
-              hg_extent_problem(status));
+    cli_error(c, "P09", "%s%s%s%s: the extent %s %s", what, name ? " '" : "", name ? name : "",
+              name ? "'" : "", text.data ? text.data : "", hg_extent_problem(status));
     hg_text_free(&text);
     return false;
 }
@@ -312,8 +341,8 @@ bool cli_extent_error(cli *c, const cli_values *values, const char *what, const 
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent) {
     uint64_t size = size_of(scalar);
     if (size < 8 && extent >> (8 * size)) {
-        cli_error(c, "P05", "extent %llu does not fit '%s' of type %s", (unsigned long long)extent, scalar->param->name,
-                  hg_type_name((hg_type)scalar->param->type));
+        cli_error(c, "P05", "extent %llu does not fit '%s' of type %s", (unsigned long long)extent,
+                  scalar->param->name, hg_type_name((hg_type)scalar->param->type));
         return false;
     }
     for (uint64_t i = 0; i < size; i++) scalar->scalar[i] = (uint8_t)(extent >> (8 * i));
@@ -335,8 +364,9 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
     uint64_t known = 1, value, size = size_of(v);
     const hg_extent *unknown = NULL;
     if (v->bytes % size) {
-        cli_error(c, "P04", "array '%s': %llu bytes are no multiple of %llu, the size of %s", p->name, (unsigned long long)v->bytes,
-                  (unsigned long long)size, hg_type_name((hg_type)p->type));
+        cli_error(c, "P04", "array '%s': %llu bytes are no multiple of %llu, the size of %s",
+                  p->name, (unsigned long long)v->bytes, (unsigned long long)size,
+                  hg_type_name((hg_type)p->type));
         return false;
     }
     v->shaped = true;
@@ -353,8 +383,9 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
         else if (status != HG_EXTENT_UNKNOWN)
             return cli_extent_error(c, values, "array", p->name, &p->dims[i], status);
         else if (unknown) {
-            cli_error(c, "P07", "array '%s': more than one extent is unknown: give --shape %s=%s[…]", p->name, p->name,
-                      hg_type_name((hg_type)p->type));
+            cli_error(c, "P07",
+                      "array '%s': more than one extent is unknown: give --shape %s=%s[…]", p->name,
+                      p->name, hg_type_name((hg_type)p->type));
             return false;
         } else
             unknown = &p->dims[i];
@@ -363,8 +394,8 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
     if (unknown && known && v->elements % known == 0)
         v->extent[unknown - p->dims] = v->elements / known;
     else if (unknown) {
-        cli_error(c, "P05", "array '%s': %llu elements are no multiple of %llu", p->name, (unsigned long long)v->elements,
-                  (unsigned long long)known);
+        cli_error(c, "P05", "array '%s': %llu elements are no multiple of %llu", p->name,
+                  (unsigned long long)v->elements, (unsigned long long)known);
         return false;
     }
     return true;
@@ -375,13 +406,16 @@ static bool solve_extent(cli *c, cli_values *values, const cli_value *v, uint32_
     const hg_extent *e = &v->param->dims[i];
     uint16_t param;
     uint64_t solved;
-    hg_extent_status status = hg_extent_solve(values->program, e, v->extent[i], scalar_value, values, &param, &solved);
+    hg_extent_status status = hg_extent_solve(values->program, e, v->extent[i], scalar_value,
+                                              values, &param, &solved);
     if (status == HG_EXTENT_UNKNOWN) return true; /* checked when all scalars are known */
     if (status == HG_EXTENT_KNOWN) return cli_bind_extent(c, &values->data[param], solved);
-    if (status != HG_EXTENT_NO_VALUE) return cli_extent_error(c, values, "array", v->param->name, e, status);
+    if (status != HG_EXTENT_NO_VALUE)
+        return cli_extent_error(c, values, "array", v->param->name, e, status);
     hg_text text = extent_text(values, e);
-    cli_error(c, "P05", "array '%s': dimension %u is %llu, which %s is for no '%s'", v->param->name, i + 1,
-              (unsigned long long)v->extent[i], text.data ? text.data : "", values->data[param].param->name);
+    cli_error(c, "P05", "array '%s': dimension %u is %llu, which %s is for no '%s'", v->param->name,
+              i + 1, (unsigned long long)v->extent[i], text.data ? text.data : "",
+              values->data[param].param->name);
     hg_text_free(&text);
     return false;
 }
@@ -392,17 +426,19 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
     if (!v->shaped && !shape_raw(c, values, v)) return false;
     if (!product(c, v)) return false;
     if (v->bound && given != v->elements) {
-        cli_error(c, "P04", "array '%s': its shape has %llu elements, the data %llu", p->name, (unsigned long long)v->elements,
-                  (unsigned long long)given);
+        cli_error(c, "P04", "array '%s': its shape has %llu elements, the data %llu", p->name,
+                  (unsigned long long)v->elements, (unsigned long long)given);
         return false;
     }
     if (v->bound && !v->data && v->bytes) {
-        cli_error(c, "P04", "array '%s': %llu bytes are more than its declared extents allow", p->name, (unsigned long long)v->bytes);
+        cli_error(c, "P04", "array '%s': %llu bytes are more than its declared extents allow",
+                  p->name, (unsigned long long)v->bytes);
         return false;
     }
     if (p->rank == 255) return true;
     if (v->rank != p->rank) {
-        cli_error(c, "P04", "array '%s': expected %u dimension%s, got %u", p->name, p->rank, p->rank == 1 ? "" : "s", v->rank);
+        cli_error(c, "P04", "array '%s': expected %u dimension%s, got %u", p->name, p->rank,
+                  p->rank == 1 ? "" : "s", v->rank);
         return false;
     }
     for (uint32_t i = 0; i < p->rank; i++) {
@@ -413,11 +449,12 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
         } else if (status != HG_EXTENT_KNOWN) {
             return cli_extent_error(c, values, "array", p->name, e, status);
         } else if (value != v->extent[i]) {
-            static const char *const ORDINALS[HG_MAX_EXTENTS] = {"first", "second", "third",   "fourth",
-                                                                 "fifth", "sixth",  "seventh", "eighth"};
+            static const char *const ORDINALS[HG_MAX_EXTENTS] = {
+                "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"};
             hg_text text = extent_text(values, e);
-            cli_error(c, "P05", "array '%s': its %s extent is %llu, expected %llu%s%s", p->name, ORDINALS[i],
-                      (unsigned long long)v->extent[i], (unsigned long long)value, e->kind != HG_EXTENT_NUMBER ? ", the value of " : "",
+            cli_error(c, "P05", "array '%s': its %s extent is %llu, expected %llu%s%s", p->name,
+                      ORDINALS[i], (unsigned long long)v->extent[i], (unsigned long long)value,
+                      e->kind != HG_EXTENT_NUMBER ? ", the value of " : "",
                       e->kind != HG_EXTENT_NUMBER && text.data ? text.data : "");
             hg_text_free(&text);
             return false;
@@ -429,14 +466,18 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
 bool cli_shape(cli *c, cli_values *values, cli_value *v) {
     const hg_param *p = v->param;
     if (!v->shaped && p->rank == 255) {
-        cli_error(c, "P07", "array '%s': its shape is unknown: give --shape %s=%s[…]", p->name, p->name, hg_type_name((hg_type)p->type));
+        cli_error(c, "P07", "array '%s': its shape is unknown: give --shape %s=%s[…]", p->name,
+                  p->name, hg_type_name((hg_type)p->type));
         return false;
     }
     if (!v->shaped) {
         v->rank = p->rank;
         for (uint32_t i = 0; i < p->rank; i++) {
-            hg_extent_status status = cli_extent(values, &p->dims[i], &v->extent[i]); /* all scalars are bound by now */
-            if (status != HG_EXTENT_KNOWN) return cli_extent_error(c, values, "array", p->name, &p->dims[i], status);
+            hg_extent_status status = cli_extent(values, &p->dims[i], &v->extent[i]); /* all scalars
+                                                                                         are bound
+                                                                                         by now */
+            if (status != HG_EXTENT_KNOWN)
+                return cli_extent_error(c, values, "array", p->name, &p->dims[i], status);
         }
         v->shaped = true;
     } else if (!check_dims(c, values, v)) {
@@ -448,18 +489,20 @@ bool cli_shape(cli *c, cli_values *values, cli_value *v) {
 bool cli_values_shapes(cli *c, cli_values *values) {
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
-        if (v->param->kind == HG_PARAM_BUFFER && (v->bound || (v->shaped && v->param->rank != 255)) && !check_dims(c, values, v))
+        if (v->param->kind == HG_PARAM_BUFFER &&
+            (v->bound || (v->shaped && v->param->rank != 255)) && !check_dims(c, values, v))
             return false;
     }
     return true;
 }
 
 static void missing_array(cli *c, const cli_value *v) {
-    cli_error(c, "P02", "parameter not bound: array '%s' (give --in %s=FILE or --set %s=1,2,3)", v->param->name, v->param->name,
-              v->param->name);
+    cli_error(c, "P02", "parameter not bound: array '%s' (give --in %s=FILE or --set %s=1,2,3)",
+              v->param->name, v->param->name, v->param->name);
 }
 
-/* A scalar that is an extent comes with an array: with one that is read, it is not missing itself. */
+/* A scalar that is an extent comes with an array: with one that is read, it is not missing itself.
+ */
 static void missing_scalar(cli *c, const cli_values *values, uint32_t scalar) {
     const hg_param *p = values->data[scalar].param;
     const cli_value *array = NULL;
@@ -467,14 +510,19 @@ static void missing_scalar(cli *c, const cli_values *values, uint32_t scalar) {
         const cli_value *v = &values->data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->bound || v->param->rank == 255) continue;
         for (uint32_t k = 0; k < v->param->rank; k++)
-            if (hg_extent_names(values->program, &v->param->dims[k], (uint16_t)scalar) && (!array || v->param->dir == HG_DIR_IN)) array = v;
+            if (hg_extent_names(values->program, &v->param->dims[k], (uint16_t)scalar) &&
+                (!array || v->param->dir == HG_DIR_IN))
+                array = v;
         if (array && array->param->dir == HG_DIR_IN) return;
     }
     if (array && array->param->dir == HG_DIR_INOUT)
-        cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE, or the array '%s' with --in or --set)",
+        cli_error(c, "P02",
+                  "parameter not bound: %s '%s' (give --set %s=VALUE, or the array '%s' with --in "
+                  "or --set)",
                   hg_type_name((hg_type)p->type), p->name, p->name, array->param->name);
     else
-        cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE)", hg_type_name((hg_type)p->type), p->name, p->name);
+        cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE)",
+                  hg_type_name((hg_type)p->type), p->name, p->name);
 }
 
 /* Everything that is not bound and must be, in the order of the program; always false. */
@@ -483,7 +531,8 @@ static bool report_missing(cli *c, const cli_values *values) {
         const cli_value *v = &values->data[i];
         if (v->bound) continue;
         if (v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_IN) missing_array(c, v);
-        if (v->param->kind == HG_PARAM_SCALAR && !v->param->has_default) missing_scalar(c, values, i);
+        if (v->param->kind == HG_PARAM_SCALAR && !v->param->has_default)
+            missing_scalar(c, values, i);
     }
     return false;
 }
@@ -523,7 +572,8 @@ static bool set_archive(cli *c, cli_values *values, const char *path) {
 }
 
 static bool apply_whole(cli *c, cli_values *values, const cli_pair *pair) {
-    return strcmp(pair->option, "--in") == 0 ? read_members(c, values, pair->value, false) : set_archive(c, values, pair->value);
+    return strcmp(pair->option, "--in") == 0 ? read_members(c, values, pair->value, false)
+                                             : set_archive(c, values, pair->value);
 }
 
 /* An archive has something to hold. */
@@ -542,18 +592,23 @@ bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_value
     static const struct {
         const char *option;
         bool named;
-    } ORDER[] = {{"--set", true}, {"--in", true}, {"--in", false}, {"--out", true}, {"--out", false}, {"--shape", true}};
+    } ORDER[] = {{"--set", true}, {"--in", true},   {"--in", false},
+                 {"--out", true}, {"--out", false}, {"--shape", true}};
     for (size_t k = 0; k < HG_COUNT_OF(ORDER); k++)
         for (uint64_t i = 0; i < c->pairs.count; i++) {
             const cli_pair *pair = &c->pairs.data[i];
-            if (strcmp(pair->option, ORDER[k].option) != 0 || (pair->name[0] != '\0') != ORDER[k].named) continue;
-            if (!(ORDER[k].named ? apply(c, values, pair) : apply_whole(c, values, pair))) return false;
+            if (strcmp(pair->option, ORDER[k].option) != 0 ||
+                (pair->name[0] != '\0') != ORDER[k].named)
+                continue;
+            if (!(ORDER[k].named ? apply(c, values, pair) : apply_whole(c, values, pair)))
+                return false;
         }
     return check_archive(c, values);
 }
 
 bool cli_is_archived(const cli_values *values, const cli_value *v) {
-    return values->archive && !v->out && v->param->kind == HG_PARAM_BUFFER && v->param->dir != HG_DIR_IN;
+    return values->archive && !v->out && v->param->kind == HG_PARAM_BUFFER &&
+           v->param->dir != HG_DIR_IN;
 }
 
 bool cli_values_options(cli *c, cli_values *values) {
@@ -562,13 +617,18 @@ bool cli_values_options(cli *c, cli_values *values) {
 }
 
 /* What only now can be said of arrays that have data: extents whose scalars others tell. */
-static bool check_again(cli *c, cli_values *values) { return !c->program->extent_op_count || cli_values_shapes(c, values); }
-
-bool cli_values_resolve(cli *c, cli_values *values) {
-    return cli_values_shapes(c, values) && cli_values_scalars(c, values) && check_again(c, values) && shape_outputs(c, values);
+static bool check_again(cli *c, cli_values *values) {
+    return !c->program->extent_op_count || cli_values_shapes(c, values);
 }
 
-bool cli_values_read(cli *c, cli_values *values) { return cli_values_options(c, values) && cli_values_resolve(c, values); }
+bool cli_values_resolve(cli *c, cli_values *values) {
+    return cli_values_shapes(c, values) && cli_values_scalars(c, values) &&
+           check_again(c, values) && shape_outputs(c, values);
+}
+
+bool cli_values_read(cli *c, cli_values *values) {
+    return cli_values_options(c, values) && cli_values_resolve(c, values);
+}
 
 /* ---- printing ---- */
 
@@ -595,7 +655,8 @@ static void print_element(hg_text *out, const cli_value *v, const uint8_t *bytes
         hg_print_value(out, (hg_type)v->param->type, element);
 }
 
-static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes, const char *file) {
+static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes,
+                             const char *file) {
     hg_json json = {.out = out};
     if (out->length) hg_text_addf(out, ",");
     hg_json_begin_object(&json);
@@ -628,19 +689,22 @@ static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uin
     (void)c;
 }
 
-void cli_print_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes, const char *file) {
+void cli_print_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes,
+                     const char *file) {
     if (c->json) {
         print_json_array(c, out, v, bytes, file);
         return;
     }
     if (file) return;
     hg_text_addf(out, "%s %s[", v->param->name, hg_type_name((hg_type)v->param->type));
-    for (uint32_t i = 0; i < v->rank; i++) hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)v->extent[i]);
+    for (uint32_t i = 0; i < v->rank; i++)
+        hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)v->extent[i]);
     hg_text_addf(out, "] =");
     for (uint64_t i = 0; i < v->elements && i < CLI_PRINTED_ELEMENTS; i++) {
         hg_text_addf(out, " ");
         print_element(out, v, bytes, i);
     }
-    if (v->elements > CLI_PRINTED_ELEMENTS) hg_text_addf(out, " … %llu more", (unsigned long long)(v->elements - CLI_PRINTED_ELEMENTS));
+    if (v->elements > CLI_PRINTED_ELEMENTS)
+        hg_text_addf(out, " … %llu more", (unsigned long long)(v->elements - CLI_PRINTED_ELEMENTS));
     hg_text_addf(out, "\n");
 }

@@ -1,4 +1,5 @@
-/* Arrays and scalars of a run: from files, --set and --shape to bytes and shapes (language.md 5.1, 5.2). */
+/* Arrays and scalars of a run: from files, --set and --shape to bytes and shapes
+ * (language.md 5.1, 5.2). */
 #ifndef HG_CLI_ARRAYS_H
 #define HG_CLI_ARRAYS_H
 
@@ -28,13 +29,15 @@ typedef struct cli_values {
     cli_value *data;
     uint32_t count;
     const char *archive;       /* --out FILE.npz */
-    const hg_program *program; /* of whose parameters they are; NULL: of none, and there are no expressions */
+    const hg_program *program; /* of whose parameters they are; NULL: of none, and there are no
+                                  expressions */
 } cli_values;
 
 /* False after reporting. */
 bool cli_values_read(cli *c, cli_values *values);
-/* Its parts, for those who put something in between: the options of the command line; shapes of what has data, and the scalars they
- * tell; the other scalars; the shape of an array without data. */
+/* Its parts, for those who put something in between: the options of the command line; shapes of
+ * what has data, and the scalars they tell; the other scalars; the shape of an array without data.
+ */
 bool cli_values_options(cli *c, cli_values *values);
 /* Arrays of a .npz that have no data so far; names that nothing has are passed over. */
 bool cli_values_weights(cli *c, cli_values *values, const char *path);
@@ -47,21 +50,25 @@ bool cli_values_shapes(cli *c, cli_values *values);
 bool cli_values_scalars(cli *c, cli_values *values);
 bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
-void cli_value_drop(cli_value *value);                                  /* its data, which a buffer has now */
-bool cli_is_archived(const cli_values *values, const cli_value *value); /* an output that goes to the archive */
+void cli_value_drop(cli_value *value); /* its data, which a buffer has now */
+bool cli_is_archived(const cli_values *values, const cli_value *value); /* an output that goes to
+                                                                           the archive */
 /* P01: `begin` is "'z' is no", the rest follows with the names that the program has. False. */
 bool cli_unknown_parameter(cli *c, const cli_values *values, const char *begin);
 cli_value *cli_values_find(cli_values *values, const char *name);
 /* Value of an extent. UNKNOWN: a scalar parameter of it has none. */
 hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);
 /* Reports an extent that has no value, of what ("array 'x'", ".lanes"). Always false. */
-bool cli_extent_error(cli *c, const cli_values *values, const char *what, const char *name, const hg_extent *e, hg_extent_status status);
+bool cli_extent_error(cli *c, const cli_values *values, const char *what, const char *name,
+                      const hg_extent *e, hg_extent_status status);
 /* Binds a scalar from an extent. */
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent);
-bool cli_is_nan(hg_type type, const uint8_t *bytes); /* of an element; false for other types than floats */
+bool cli_is_nan(hg_type type, const uint8_t *bytes); /* of an element; false for other types than
+                                                        floats */
 bool cli_set_scalar(cli *c, cli_value *value, const char *text);
 enum { CLI_PRINTED_ELEMENTS = 16 }; /* of text; JSON has all */
 /* Prints an array as `y f32[3] = 12.0 24.0 36.0`, or adds its JSON object. file NULL: values. */
-void cli_print_array(cli *c, hg_text *out, const cli_value *value, const uint8_t *bytes, const char *file);
+void cli_print_array(cli *c, hg_text *out, const cli_value *value, const uint8_t *bytes,
+                     const char *file);
 
 #endif

@@ -1,4 +1,5 @@
-/* hologram atlas: the algebra of the 96 classes as answers to questions. Must not know: programs, devices. */
+/* hologram atlas: the algebra of the 96 classes as answers to questions. Must not know: programs,
+ * devices. */
 #include "atlas.h"
 #include "atlas/atlas.h"
 #include <stdio.h>
@@ -29,11 +30,13 @@ static void put_list(cli *c, const char *format, const uint8_t *items, uint32_t 
 static bool read_class(cli *c, const char *text, uint8_t *cls) {
     uint64_t n = 0;
     bool is_class = text[0] == 'c';
-    if (atlas_read_number(text + is_class, is_class ? HG_CLASS_COUNT - 1 : 255, &n) && !(is_class && text[1] == '0' && text[2] == 'x')) {
+    if (atlas_read_number(text + is_class, is_class ? HG_CLASS_COUNT - 1 : 255, &n) &&
+        !(is_class && text[1] == '0' && text[2] == 'x')) {
         *cls = is_class ? (uint8_t)n : hg_class_of_byte((uint8_t)n);
         return true;
     }
-    cli_usage(c, "class expects a byte, 0 to 255 or 0x00 to 0xFF, or a class, c0 to c95; got '%s'", text);
+    cli_usage(c, "class expects a byte, 0 to 255 or 0x00 to 0xFF, or a class, c0 to c95; got '%s'",
+              text);
     return false;
 }
 
@@ -50,7 +53,8 @@ static class_facts facts_of(uint8_t cls) {
     f.byte_count = hg_class_bytes(cls, f.bytes);
     f.degree = hg_class_neighbours(cls, f.neighbours);
     if (hg_orbit_classify(cls, HG_CLASS_COUNT, &f.orbit) != HG_OK) f.orbit = 0;
-    if (!hg_class_is_unit(cls) || hg_mult_inverse(cls, HG_CLASS_COUNT, &f.inverse) != HG_OK) f.inverse = 0;
+    if (!hg_class_is_unit(cls) || hg_mult_inverse(cls, HG_CLASS_COUNT, &f.inverse) != HG_OK)
+        f.inverse = 0;
     return f;
 }
 
@@ -75,7 +79,8 @@ static void class_json(cli *c, uint8_t cls) {
     add_list(&json, "bytes", f.bytes, f.byte_count);
     hg_json_add_i64(&json, "vertex", hg_class_to_vertex(cls));
     hg_json_add_i64(&json, "mirror", hg_class_mirror(cls));
-    hg_json_add_i64(&json, "circuit_mirror", hg_transform_apply((hg_transform){.mirror = true}, cls));
+    hg_json_add_i64(&json, "circuit_mirror",
+                    hg_transform_apply((hg_transform){.mirror = true}, cls));
     hg_json_add_i64(&json, "degree", f.degree);
     add_list(&json, "neighbours", f.neighbours, f.degree);
     hg_json_add_i64(&json, "orbit", f.orbit);
@@ -92,9 +97,10 @@ static void class_json(cli *c, uint8_t cls) {
 static void class_text(cli *c, uint8_t cls) {
     class_facts f = facts_of(cls);
     cli_out(c, "class %d%s\n", cls, hg_class_is_unity(cls) ? " (unity)" : "");
-    cli_out(c, "  coordinates  scope %d, modality %d, context %d\n", f.parts.scope, f.parts.modality, f.parts.context);
-    cli_out(c, "  label        e1=%d e2=%d e3=%d d45=%d e6=%d e7=%d\n", f.label.e1, f.label.e2, f.label.e3, f.label.d45, f.label.e6,
-            f.label.e7);
+    cli_out(c, "  coordinates  scope %d, modality %d, context %d\n", f.parts.scope,
+            f.parts.modality, f.parts.context);
+    cli_out(c, "  label        e1=%d e2=%d e3=%d d45=%d e6=%d e7=%d\n", f.label.e1, f.label.e2,
+            f.label.e3, f.label.d45, f.label.e6, f.label.e7);
     cli_out(c, "  bytes        ");
     put_list(c, "%02X", f.bytes, f.byte_count);
     cli_out(c, ", canonical %02X\n", f.bytes[0]);
@@ -131,8 +137,9 @@ static void answer_table(cli *c) {
         class_facts f = facts_of(cls);
         char inverse[8] = "-";
         if (f.inverse) snprintf(inverse, sizeof inverse, "%u", (unsigned)f.inverse);
-        cli_out(c, "%5d   %d %d %d    %02X  %6d  %2d  %5d  %7s  ", cls, f.parts.scope, f.parts.modality, f.parts.context, f.bytes[0],
-                hg_class_mirror(cls), hg_transform_apply((hg_transform){.mirror = true}, cls), f.orbit, inverse);
+        cli_out(c, "%5d   %d %d %d    %02X  %6d  %2d  %5d  %7s  ", cls, f.parts.scope,
+                f.parts.modality, f.parts.context, f.bytes[0], hg_class_mirror(cls),
+                hg_transform_apply((hg_transform){.mirror = true}, cls), f.orbit, inverse);
         put_list(c, "%d", f.neighbours, f.degree);
         cli_out(c, "\n");
     }
@@ -179,8 +186,10 @@ static void answer_orbit(cli *c) {
     uint32_t first;
     if (!atlas_number(c, 1, "a coordinate", 0, UINT64_MAX, &coordinate)) return;
     for (int i = 0; i < HG_TORUS_SIZES && size <= coordinate; i++) size = hg_torus_sizes[i];
-    if (c->arguments.count > 2 && !atlas_number(c, 2, "the size of a torus", 0, UINT64_MAX, &size)) return;
-    if (hg_orbit_classify(coordinate, size, &orbit) != HG_OK || hg_orbit_representative(orbit, size, &first) != HG_OK) {
+    if (c->arguments.count > 2 && !atlas_number(c, 2, "the size of a torus", 0, UINT64_MAX, &size))
+        return;
+    if (hg_orbit_classify(coordinate, size, &orbit) != HG_OK ||
+        hg_orbit_representative(orbit, size, &first) != HG_OK) {
         atlas_refuse(c);
         return;
     }
@@ -198,8 +207,9 @@ static void answer_orbit(cli *c) {
         hg_json_end_object(&json);
         return;
     }
-    cli_out(c, "orbit %d\n  torus           %llu coordinates, %llu an orbit%s\n", orbit, (unsigned long long)size,
-            (unsigned long long)(size / HG_ORBIT_COUNT), coordinate < size ? "" : "; the coordinate is outside, which means orbit 0");
+    cli_out(c, "orbit %d\n  torus           %llu coordinates, %llu an orbit%s\n", orbit,
+            (unsigned long long)size, (unsigned long long)(size / HG_ORBIT_COUNT),
+            coordinate < size ? "" : "; the coordinate is outside, which means orbit 0");
     cli_out(c, "  representative  %u\n  residues        ", (unsigned)first);
     put_list(c, "%d", classes, 3);
     cli_out(c, " modulo 96\n");
@@ -208,8 +218,9 @@ static void answer_orbit(cli *c) {
 static void torus_row(cli *c, hg_type type) {
     hg_torus t = hg_torus_of(type);
     if (!c->json) {
-        cli_out(c, "%-6s  %8u  %7u  %9u  %11llu  %9u\n", hg_type_name(type), (unsigned)t.page_mod, (unsigned)t.res_mod,
-                (unsigned)t.elements, (unsigned long long)t.total, (unsigned)t.units);
+        cli_out(c, "%-6s  %8u  %7u  %9u  %11llu  %9u\n", hg_type_name(type), (unsigned)t.page_mod,
+                (unsigned)t.res_mod, (unsigned)t.elements, (unsigned long long)t.total,
+                (unsigned)t.units);
         return;
     }
     hg_json json;
@@ -240,7 +251,9 @@ static void answer_torus(cli *c) {
 
 static void answer_invert(cli *c) {
     uint64_t unit, modulus, inverse;
-    if (!atlas_number(c, 1, "a unit", 0, UINT64_MAX, &unit) || !atlas_number(c, 2, "a modulus", 0, UINT64_MAX, &modulus)) return;
+    if (!atlas_number(c, 1, "a unit", 0, UINT64_MAX, &unit) ||
+        !atlas_number(c, 2, "a modulus", 0, UINT64_MAX, &modulus))
+        return;
     if (hg_mult_inverse(unit, modulus, &inverse) != HG_OK) {
         atlas_refuse(c);
         return;
@@ -322,7 +335,8 @@ int command_atlas(int argc, char **argv) {
     snprintf(problem, sizeof problem, "unknown question '%.40s'", c.arguments.data[0]);
     if (i == HG_COUNT_OF(QUESTIONS))
         usage(&c, problem);
-    else if (c.arguments.count - 1 < QUESTIONS[i].least || c.arguments.count - 1 > QUESTIONS[i].most)
+    else if (c.arguments.count - 1 < QUESTIONS[i].least ||
+             c.arguments.count - 1 > QUESTIONS[i].most)
         cli_usage(&c, "expects: hologram atlas %s %s", QUESTIONS[i].name, QUESTIONS[i].arguments);
     else if (svg && !QUESTIONS[i].draw)
         cli_usage(&c, "%s takes no --svg", QUESTIONS[i].name);

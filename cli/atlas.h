@@ -5,10 +5,13 @@
 #include "cli.h"
 
 /* atlas_read.c */
-bool atlas_read_number(const char *text, uint64_t most, uint64_t *value); /* decimal or 0x, up to most */
+bool atlas_read_number(const char *text, uint64_t most, uint64_t *value); /* decimal or 0x, up to
+                                                                             most */
 /* Argument i, decimal or 0x, from least to most; reports what is not. */
-bool atlas_number(cli *c, uint64_t i, const char *what, uint64_t least, uint64_t most, uint64_t *value);
-void atlas_refuse(cli *c); /* the algebra's last error: a question without an answer is a failure, not wrong usage */
+bool atlas_number(cli *c, uint64_t i, const char *what, uint64_t least, uint64_t most,
+                  uint64_t *value);
+void atlas_refuse(cli *c); /* the algebra's last error: a question without an answer is a failure,
+                              not wrong usage */
 
 void atlas_answer_character(cli *c); /* atlas_character.c */
 

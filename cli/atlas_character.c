@@ -1,4 +1,5 @@
-/* hologram atlas character: entries of the Monster's character table. Characters count from 1, as in the literature.
+/* hologram atlas character: entries of the Monster's character table. Characters count from 1, as
+ * in the literature.
  * Must not know: how the table is kept. */
 #include "atlas.h"
 #include <hologram/characters.h>
@@ -72,7 +73,9 @@ static void entry_text(cli *c, const entry *e, bool alone) {
     }
     put_cyclotomic(c, &e->value);
     cli_out(c, ", about %.15g", e->real);
-    if (e->imaginary != 0) cli_out(c, " %c %.15gi", e->imaginary < 0 ? '-' : '+', e->imaginary < 0 ? -e->imaginary : e->imaginary);
+    if (e->imaginary != 0)
+        cli_out(c, " %c %.15gi", e->imaginary < 0 ? '-' : '+',
+                e->imaginary < 0 ? -e->imaginary : e->imaginary);
     cli_out(c, "\n");
 }
 
@@ -104,7 +107,8 @@ static void entry_json(cli *c, entry *e) {
     }
     hg_json_key(&json, "coefficients"); /* of the powers of e^(2πi/conductor) */
     hg_json_begin_array(&json);
-    for (uint32_t k = 0; e->value.conductor > 1 && k < e->value.conductor; k++) hg_json_i64(&json, e->value.coefficient[k]);
+    for (uint32_t k = 0; e->value.conductor > 1 && k < e->value.conductor; k++)
+        hg_json_i64(&json, e->value.coefficient[k]);
     hg_json_end_array(&json);
     hg_json_key(&json, "real");
     hg_json_f64(&json, e->real);
@@ -115,7 +119,8 @@ static void entry_json(cli *c, entry *e) {
 
 static bool add_entry(cli *c, uint32_t character, uint32_t cls, bool alone) {
     entry e = {.character = character, .cls = cls};
-    if (hg_character(character, cls, &e.value) != HG_OK || hg_character_f64(character, cls, &e.real, &e.imaginary) != HG_OK ||
+    if (hg_character(character, cls, &e.value) != HG_OK ||
+        hg_character_f64(character, cls, &e.real, &e.imaginary) != HG_OK ||
         hg_monster_class_get(cls, &e.of) != HG_OK) {
         atlas_refuse(c);
         return false;
@@ -137,6 +142,8 @@ void atlas_answer_character(cli *c) {
     } else if (hg_monster_class_find(c->arguments.data[2], &cls)) {
         add_entry(c, (uint32_t)number - 1, cls, true);
     } else {
-        cli_usage(c, "character expects a conjugacy class of the Monster such as 1A or 39B, got '%s'", c->arguments.data[2]);
+        cli_usage(c,
+                  "character expects a conjugacy class of the Monster such as 1A or 39B, got '%s'",
+                  c->arguments.data[2]);
     }
 }

@@ -15,18 +15,22 @@ bool atlas_read_number(const char *text, uint64_t most, uint64_t *value) {
     uint64_t n = 0;
     if (!*p) return false;
     for (; *p; p++) {
-        unsigned digit = *p >= '0' && *p <= '9' ? (unsigned)(*p - '0') : (unsigned)((*p | 32) - 'a') + 10;
-        if (digit >= base || (*p > '9' && (*p | 32) < 'a') || n > (most - digit) / base || digit > most) return false;
+        unsigned digit = *p >= '0' && *p <= '9' ? (unsigned)(*p - '0')
+                                                : (unsigned)((*p | 32) - 'a') + 10;
+        if (digit >= base || (*p > '9' && (*p | 32) < 'a') || n > (most - digit) / base ||
+            digit > most)
+            return false;
         n = n * base + digit;
     }
     *value = n;
     return true;
 }
 
-bool atlas_number(cli *c, uint64_t i, const char *what, uint64_t least, uint64_t most, uint64_t *value) {
+bool atlas_number(cli *c, uint64_t i, const char *what, uint64_t least, uint64_t most,
+                  uint64_t *value) {
     const char *text = c->arguments.data[i];
     if (atlas_read_number(text, most, value) && *value >= least) return true;
-    cli_usage(c, "%s expects %s from %llu to %llu, got '%s'", c->arguments.data[0], what, (unsigned long long)least,
-              (unsigned long long)most, text);
+    cli_usage(c, "%s expects %s from %llu to %llu, got '%s'", c->arguments.data[0], what,
+              (unsigned long long)least, (unsigned long long)most, text);
     return false;
 }

@@ -1,4 +1,5 @@
-/* hologram bench: one program over the same inputs again and again, on one device after another, with the times of its launches. */
+/* hologram bench: one program over the same inputs again and again, on one device after another,
+ * with the times of its launches. */
 #include "diff.h"
 #include "base/thread.h"
 #include <stdio.h>
@@ -34,7 +35,8 @@ typedef struct bench_bound {
 /* Of one device, in milliseconds. */
 typedef struct bench_times {
     char label[40];
-    double first, median, low, high, fastest, slowest; /* low, high: half of the launches lie between */
+    double first, median, low, high, fastest, slowest; /* low, high: half of the launches lie
+                                                          between */
     uint64_t count;
 } bench_times;
 
@@ -45,7 +47,8 @@ static uint64_t bytes_of(const cli_values *values) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < values->count; i++) {
         const cli_value *v = &values->data[i];
-        if (v->param->kind == HG_PARAM_BUFFER) bytes += v->bytes * (v->param->dir == HG_DIR_INOUT ? 2 : 1);
+        if (v->param->kind == HG_PARAM_BUFFER)
+            bytes += v->bytes * (v->param->dir == HG_DIR_INOUT ? 2 : 1);
     }
     return bytes;
 }
@@ -60,17 +63,20 @@ static hg_status bind_all(const bench *n, hg_backend *b, hg_params *params) {
     for (uint32_t i = 0; i < n->values->count; i++) {
         cli_value *v = &n->values->data[i];
         const hg_param *p = v->param;
-        if (p->kind == HG_PARAM_SCALAR) HG_TRY(hg_params_set_scalar(params, p->name, (hg_type)p->type, v->scalar));
+        if (p->kind == HG_PARAM_SCALAR)
+            HG_TRY(hg_params_set_scalar(params, p->name, (hg_type)p->type, v->scalar));
         if (p->kind == HG_PARAM_BUFFER) HG_TRY(bind_array(b, v, params));
     }
     return HG_OK;
 }
 
-/* Arrays that a launch changes in place are what they were, so that every launch does the same work. */
+/* Arrays that a launch changes in place are what they were, so that every launch does the same
+ * work. */
 static hg_status restore(const bench *n, hg_backend *b) {
     for (uint32_t i = 0; i < n->values->count; i++) {
         const cli_value *v = &n->values->data[i];
-        bool changed = v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT && v->bound;
+        bool changed = v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT &&
+                       v->bound;
         if (changed) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
     }
     return HG_OK;
@@ -78,7 +84,8 @@ static hg_status restore(const bench *n, hg_backend *b) {
 
 /* ---- times ---- */
 
-static hg_status make_ready(const bench *n, hg_backend *b, const hg_params *params, bench_bound *bound) {
+static hg_status make_ready(const bench *n, hg_backend *b, const hg_params *params,
+                            bench_bound *bound) {
     if (n->c->graph) {
         HG_TRY(hg_graph_compile(b, n->c->graph, &n->graph_options, &bound->graph_executable));
         return hg_graph_bind(bound->graph_executable, params, &bound->graph);
@@ -98,13 +105,16 @@ static void let_go(const bench_bound *bound) {
     hg_graph_executable_destroy(bound->graph_executable);
 }
 
-static hg_status launch_all(const bench *n, hg_backend *b, const bench_bound *bound, uint64_t *count) {
+static hg_status launch_all(const bench *n, hg_backend *b, const bench_bound *bound,
+                            uint64_t *count) {
     for (uint64_t i = 0; i < n->warm_up; i++) {
         HG_TRY(restore(n, b));
         HG_TRY(launch(bound));
     }
     uint64_t end = hg_clock_ns() + n->limit_ns;
-    for (*count = 0; n->repeat ? *count < n->repeat : *count < LEAST || (*count < MOST && hg_clock_ns() < end); ++*count) {
+    for (*count = 0;
+         n->repeat ? *count < n->repeat : *count < LEAST || (*count < MOST && hg_clock_ns() < end);
+         ++*count) {
         HG_TRY(restore(n, b));
         uint64_t start = hg_clock_ns();
         HG_TRY(launch(bound));
@@ -122,7 +132,9 @@ static int by_time(const void *a, const void *b) {
 static double quantile(const uint64_t *times, uint64_t count, double part) {
     double at = part * (double)(count - 1);
     uint64_t below = (uint64_t)at, above = below + 1 < count ? below + 1 : below;
-    return ((double)times[below] + (at - (double)below) * ((double)times[above] - (double)times[below])) / 1e6;
+    return ((double)times[below] +
+            (at - (double)below) * ((double)times[above] - (double)times[below])) /
+           1e6;
 }
 
 static void sum_up(const bench *n, uint64_t count, bench_times *t) {
@@ -152,7 +164,9 @@ static hg_status measure(const bench *n, hg_backend *b, bench_times *t) {
 
 /* ---- telling ---- */
 
-static double per_second(uint64_t amount, double ms) { return ms > 0 ? (double)amount / ms * 1e3 : 0; }
+static double per_second(uint64_t amount, double ms) {
+    return ms > 0 ? (double)amount / ms * 1e3 : 0;
+}
 
 static void add_json(const bench *n, const bench_times *t) {
     hg_json json;
@@ -186,9 +200,10 @@ static hg_status print_head(const bench *n) {
     char text[400];
     char lanes[40] = "";
     if (!n->c->graph) snprintf(lanes, sizeof lanes, "%llu lanes, ", (unsigned long long)n->lanes);
-    int length = snprintf(text, sizeof text, "%s: %s%llu bytes of arrays\n%-12s %11s %11s %23s %9s %10s %10s %7s\n",
-                          hg_program_name(n->c->program), lanes, (unsigned long long)n->bytes, "device", "first ms", "median ms",
-                          "half of them within", "GB/s", "Mlanes/s", "launches", "speed");
+    int length = snprintf(
+        text, sizeof text, "%s: %s%llu bytes of arrays\n%-12s %11s %11s %23s %9s %10s %10s %7s\n",
+        hg_program_name(n->c->program), lanes, (unsigned long long)n->bytes, "device", "first ms",
+        "median ms", "half of them within", "GB/s", "Mlanes/s", "launches", "speed");
     return cli_print_now(text, (size_t)length);
 }
 
@@ -198,8 +213,10 @@ static hg_status print_row(const bench *n, const bench_times *t) {
     snprintf(speed, sizeof speed, times < 0.1 ? "%.2gx" : "%.2fx", times);
     if (!n->c->graph) snprintf(lanes, sizeof lanes, "%.4g", per_second(n->lanes, t->median) / 1e6);
     snprintf(within, sizeof within, "%.4g - %.4g", t->low, t->high);
-    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10s %10llu %7s\n", t->label, t->first, t->median, within,
-                          per_second(n->bytes, t->median) / 1e9, lanes, (unsigned long long)t->count, speed);
+    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10s %10llu %7s\n",
+                          t->label, t->first, t->median, within,
+                          per_second(n->bytes, t->median) / 1e9, lanes,
+                          (unsigned long long)t->count, speed);
     return cli_print_now(text, (size_t)length);
 }
 
@@ -211,9 +228,11 @@ static bool run_device(bench *n, const bench_options *o, const char *text, size_
     hg_backend *b = NULL;
     bench_times t = {.count = 0};
     hg_status status = hg_config_from_env(&config);
-    if (status == HG_OK && length && !cli_read_device(n->c, "--backend NAME:DEVICE", text, length, &config)) return false;
-    if (status == HG_OK &&
-        !cli_number(n->c, "--compile-timeout", o->launch.compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms))
+    if (status == HG_OK && length &&
+        !cli_read_device(n->c, "--backend NAME:DEVICE", text, length, &config))
+        return false;
+    if (status == HG_OK && !cli_number(n->c, "--compile-timeout", o->launch.compile_timeout,
+                                       UINT64_MAX / 1000000, &config.compile_timeout_ms))
         return false;
     if (status == HG_OK && !cli_set_steps(n->c, &o->launch, &config)) return false;
     config.max_memory = n->c->max_memory;
@@ -252,7 +271,8 @@ static void run_devices(bench *n, const bench_options *o) {
 
 static bool check_names(cli *c, const char *backends) {
     size_t length = backends ? strlen(backends) : 1;
-    bool good = length && (!backends || (backends[0] != ',' && backends[length - 1] != ',' && !strstr(backends, ",,")));
+    bool good = length && (!backends || (backends[0] != ',' && backends[length - 1] != ',' &&
+                                         !strstr(backends, ",,")));
     if (!good) cli_usage(c, "--backend expects names with commas between, got '%s'", backends);
     return good;
 }
@@ -273,24 +293,29 @@ static bool read_numbers(bench *n, const bench_options *o, uint64_t *seed, uint6
         cli_usage(n->c, "--repeat and --seconds exclude each other");
         return false;
     }
-    if (!cli_number(n->c, "--warm-up", o->warm_up, MOST, &n->warm_up) || !cli_number(n->c, "--repeat", o->repeat, MOST, &n->repeat))
+    if (!cli_number(n->c, "--warm-up", o->warm_up, MOST, &n->warm_up) ||
+        !cli_number(n->c, "--repeat", o->repeat, MOST, &n->repeat))
         return false;
     if (o->repeat && n->repeat == 0) {
         cli_usage(n->c, "--repeat expects at least 1");
         return false;
     }
-    return cli_number(n->c, "--seed", o->seed, UINT64_MAX, seed) && cli_number(n->c, "--lanes", o->launch.lanes, HG_MAX_LANES, lanes);
+    return cli_number(n->c, "--seed", o->seed, UINT64_MAX, seed) &&
+           cli_number(n->c, "--lanes", o->launch.lanes, HG_MAX_LANES, lanes);
 }
 
 static void run(cli *c, const bench_options *o) {
     cli_values values = {0};
     bench n = {.c = c, .values = &values};
     uint64_t seed = 1, lanes = 0;
-    if (check_names(c, o->backends) && read_numbers(&n, o, &seed, &lanes) && diff_inputs(c, &values, lanes, seed) &&
-        (c->graph ? cli_graph_options(c, &o->launch, &n.graph_options) : cli_prepare_launch(c, &o->launch, &values, &n.launch))) {
+    if (check_names(c, o->backends) && read_numbers(&n, o, &seed, &lanes) &&
+        diff_inputs(c, &values, lanes, seed) &&
+        (c->graph ? cli_graph_options(c, &o->launch, &n.graph_options)
+                  : cli_prepare_launch(c, &o->launch, &values, &n.launch))) {
         n.bytes = bytes_of(&values);
         n.lanes = n.launch.lanes ? n.launch.lanes : hg_launch_total_threads(&n.launch);
-        n.times = (uint64_t *)(void *)cli_zeroed(c, (n.repeat ? n.repeat : MOST) * sizeof *n.times, sizeof *n.times);
+        n.times = (uint64_t *)(void *)cli_zeroed(c, (n.repeat ? n.repeat : MOST) * sizeof *n.times,
+                                                 sizeof *n.times);
         if (n.times) run_devices(&n, o);
         hg_free_aligned(n.times);
     }
@@ -301,9 +326,11 @@ int command_bench(int argc, char **argv) {
     cli c = {.keep_outputs = true};
     bench_options o = {0};
     const cli_option options[] = {
-        CLI_LAUNCH_OPTIONS(o.launch),  CLI_STEP_OPTIONS(o.launch),        {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
-        {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL},   {"--seed", &o.seed, NULL},        {"--weights", &c.weights, NULL},
-        {"--passes", &c.passes, NULL}, {"--as-graph", NULL, &c.as_graph},
+        CLI_LAUNCH_OPTIONS(o.launch),     CLI_STEP_OPTIONS(o.launch),
+        {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
+        {"--repeat", &o.repeat, NULL},    {"--seconds", &o.seconds, NULL},
+        {"--seed", &o.seed, NULL},        {"--weights", &c.weights, NULL},
+        {"--passes", &c.passes, NULL},    {"--as-graph", NULL, &c.as_graph},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (!cli_one_program(&c))

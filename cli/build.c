@@ -1,4 +1,5 @@
-/* hologram build: programs or an array graph as C text, or as a library that the C compiler of this machine makes of it. */
+/* hologram build: programs or an array graph as C text, or as a library that the C compiler of this
+ * machine makes of it. */
 #include "arrays.h"
 #include "cli.h"
 #include "offline/build.h"
@@ -13,13 +14,17 @@ typedef struct build_request {
     bool library;
     HG_VEC(hg_program *) programs;
     HG_VEC(hg_build_value) values;
-    const hg_graph *graph; /* the command's, in place of programs, of which there is one then: its interface */
+    const hg_graph *graph; /* the command's, in place of programs, of which there is one then: its
+                              interface */
     hg_text c, h;
 } build_request;
 
 /* As of verify: each program's messages are its own. */
 static void load_program(cli *c, build_request *r, const char *path) {
-    cli one = {.command = c->command, .json = c->json, .kernel = c->kernel, .diagnostics = hg_diagnostics_create(20)};
+    cli one = {.command = c->command,
+               .json = c->json,
+               .kernel = c->kernel,
+               .diagnostics = hg_diagnostics_create(20)};
     one.defines.data = c->defines.data; /* lent */
     one.defines.count = c->defines.count;
     one.include_folders.data = c->include_folders.data;
@@ -52,7 +57,8 @@ static void load_graph(cli *c, build_request *r, const char *path) {
 /* ---- scalars with a value ---- */
 
 /* The value for one program; true where that has no such scalar. False after reporting. */
-static bool take_value(cli *c, build_request *r, uint32_t number, const cli_pair *pair, bool *found) {
+static bool take_value(cli *c, build_request *r, uint32_t number, const cli_pair *pair,
+                       bool *found) {
     const hg_program *program = r->programs.data[number];
     for (uint32_t i = 0; i < program->param_count; i++) {
         const hg_param *param = &program->params[i];
@@ -95,7 +101,8 @@ static bool make_texts(cli *c, build_request *r) {
                                       .name = r->name,
                                       .values = r->values.data,
                                       .value_count = (uint32_t)r->values.count};
-    hg_status status = r->graph ? hg_build_graph(&request, &r->c, &r->h) : hg_build(&request, &r->c, &r->h);
+    hg_status status = r->graph ? hg_build_graph(&request, &r->c, &r->h)
+                                : hg_build(&request, &r->c, &r->h);
     if (status == HG_OK) return true;
     if (status == HG_ERROR_INVALID_ARGUMENT)
         cli_usage(c, "%s", hg_last_error()->message);
@@ -106,9 +113,11 @@ static bool make_texts(cli *c, build_request *r) {
 
 /* ---- files ---- */
 
-static hg_status add_file(hg_outputs *outputs, const char *name, const char *suffix, const void *data, size_t length) {
+static hg_status add_file(hg_outputs *outputs, const char *name, const char *suffix,
+                          const void *data, size_t length) {
     char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s%s", name, suffix) >= sizeof path) return hg_fail(HG_ERROR_IO, "the path is too long");
+    if ((size_t)snprintf(path, sizeof path, "%s%s", name, suffix) >= sizeof path)
+        return hg_fail(HG_ERROR_IO, "the path is too long");
     const hg_file_part part = {.data = data, .length = length};
     return hg_outputs_add(outputs, path, &part, 1);
 }
@@ -124,7 +133,8 @@ static void tell_file(cli *c, const char *name, const char *suffix, size_t lengt
     hg_json_end_object(&json);
 }
 
-static void write_files(cli *c, const build_request *r, const char *suffix, const void *data, size_t length) {
+static void write_files(cli *c, const build_request *r, const char *suffix, const void *data,
+                        size_t length) {
     hg_outputs *outputs = hg_outputs_create();
     hg_status status = outputs ? HG_OK : hg_fail_memory();
     if (status == HG_OK) status = add_file(outputs, r->out, suffix, data, length);
@@ -146,12 +156,14 @@ static bool compile(cli *c, const char *folder, const char *name, const char *li
     hg_text line = {0};
     const char *compiler = getenv("CC");
     if (!compiler || !*compiler) compiler = "cc";
-    hg_text_addf(&line, "%s -std=gnu17 -O3 -fPIC -shared -o '%s' '%s/%s.c' -lm >&2", compiler, library, folder, name);
+    hg_text_addf(&line, "%s -std=gnu17 -O3 -fPIC -shared -o '%s' '%s/%s.c' -lm >&2", compiler,
+                 library, folder, name);
     int status = line.data ? system(line.data) : -1; /* $CC is words for a shell */
     hg_text_free(&line);
     if (status == 0) return true;
-    cli_error(c, "X05", "the C compiler '%s' made no library (status %d): set CC, or build without --library", compiler,
-              WIFEXITED(status) ? WEXITSTATUS(status) : status);
+    cli_error(c, "X05",
+              "the C compiler '%s' made no library (status %d): set CC, or build without --library",
+              compiler, WIFEXITED(status) ? WEXITSTATUS(status) : status);
     return false;
 }
 
@@ -165,7 +177,8 @@ static void write_library(cli *c, const build_request *r) {
     snprintf(library, sizeof library, "%s/library", folder);
     snprintf(path, sizeof path, "%s/%s", folder, r->name);
     hg_outputs *outputs = hg_outputs_create();
-    hg_status status = outputs ? add_file(outputs, path, ".c", r->c.data, r->c.length) : hg_fail_memory();
+    hg_status status = outputs ? add_file(outputs, path, ".c", r->c.data, r->c.length)
+                               : hg_fail_memory();
     if (status == HG_OK) status = add_file(outputs, path, ".h", r->h.data, r->h.length);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
     hg_outputs_destroy(outputs);
@@ -189,7 +202,8 @@ static void write_library(cli *c, const build_request *r) {
 int command_build(int argc, char **argv) {
     cli c = {0};
     build_request r = {0};
-    const cli_option options[] = {{"-o", &r.out, NULL}, {"--library", NULL, &r.library}, {"--as-graph", NULL, &c.as_graph}};
+    const cli_option options[] = {
+        {"-o", &r.out, NULL}, {"--library", NULL, &r.library}, {"--as-graph", NULL, &c.as_graph}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     const char *slash = r.out ? strrchr(r.out, '/') : NULL;
     r.name = slash ? slash + 1 : r.out;
@@ -200,7 +214,8 @@ int command_build(int argc, char **argv) {
     if (c.arguments.count == 1 && r.out && cli_is_graph(&c, c.arguments.data[0]))
         load_graph(&c, &r, c.arguments.data[0]);
     else
-        for (uint64_t i = 0; i < c.arguments.count && r.out; i++) load_program(&c, &r, c.arguments.data[i]);
+        for (uint64_t i = 0; i < c.arguments.count && r.out; i++)
+            load_program(&c, &r, c.arguments.data[i]);
     if (c.status == CLI_OK && take_values(&c, &r) && make_texts(&c, &r)) {
         if (r.library)
             write_library(&c, &r);

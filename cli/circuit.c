@@ -1,4 +1,5 @@
-/* hologram circuit: what the circuit language makes of a text. Must not know: how circuits run (run does). */
+/* hologram circuit: what the circuit language makes of a text. Must not know: how circuits run (run
+ * does). */
 #include "cli.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void answer_parse(question *q) {
     cli *c = &q->c;
     char *text = NULL, *tree = NULL;
     size_t tree_length = 0;
-    if (hg_circuit_print(q->circuit, &text, NULL) != HG_OK || (c->json && hg_circuit_json(q->circuit, &tree, &tree_length) != HG_OK)) {
+    if (hg_circuit_print(q->circuit, &text, NULL) != HG_OK ||
+        (c->json && hg_circuit_json(q->circuit, &tree, &tree_length) != HG_OK)) {
         cli_last_error(c);
     } else if (c->json) {
         hg_json json;
@@ -47,8 +49,10 @@ static void add_statistics(hg_json *json, const hg_circuit *circuit) {
 }
 
 static void put_statistics(cli *c, const hg_circuit *circuit) {
-    cli_out(c, "%llu operations to %llu, reduced by %.4g %%\n", (unsigned long long)hg_circuit_original_ops(circuit),
-            (unsigned long long)hg_circuit_canonical_ops(circuit), (double)hg_circuit_reduction_pct(circuit));
+    cli_out(c, "%llu operations to %llu, reduced by %.4g %%\n",
+            (unsigned long long)hg_circuit_original_ops(circuit),
+            (unsigned long long)hg_circuit_canonical_ops(circuit),
+            (double)hg_circuit_reduction_pct(circuit));
 }
 
 static void answer_canonicalise(question *q) {
@@ -77,7 +81,8 @@ static void answer_words(question *q) {
         cli_json_item(c, &json);
         hg_json_key(&json, "words");
         hg_json_begin_array(&json);
-        for (const char *p = words, *end; (end = strchr(p, '\n')) != NULL; p = end + 1) hg_json_string(&json, p, (size_t)(end - p));
+        for (const char *p = words, *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
+            hg_json_string(&json, p, (size_t)(end - p));
         hg_json_end_array(&json);
         hg_json_end_object(&json);
     } else {
@@ -137,19 +142,26 @@ static uint32_t fields_of(const hg_circuit_call *k, field fields[3]) {
     case HG_CIRCUIT_MARK:
     case HG_CIRCUIT_QUOTE:
     case HG_CIRCUIT_EVALUATE: fields[0] = (field){"class", k->src}; return 1;
-    case HG_CIRCUIT_COPY: fields[0] = (field){"src_class", k->src}, fields[1] = (field){"dst_class", k->dst}; return 2;
-    case HG_CIRCUIT_SWAP: fields[0] = (field){"class_a", k->src}, fields[1] = (field){"class_b", k->dst}; return 2;
+    case HG_CIRCUIT_COPY:
+        fields[0] = (field){"src_class", k->src}, fields[1] = (field){"dst_class", k->dst};
+        return 2;
+    case HG_CIRCUIT_SWAP:
+        fields[0] = (field){"class_a", k->src}, fields[1] = (field){"class_b", k->dst};
+        return 2;
     case HG_CIRCUIT_MERGE:
     case HG_CIRCUIT_SPLIT:
         fields[0] = (field){"src_class", k->src}, fields[1] = (field){"dst_class", k->dst},
         fields[2] = (field){"context_class", k->context};
         return 3;
-    default: fields[0] = (field){"start_class", k->src}, fields[1] = (field){"end_class", k->dst}; return 2; /* text has no reductions */
+    default:
+        fields[0] = (field){"start_class", k->src}, fields[1] = (field){"end_class", k->dst};
+        return 2; /* text has no reductions */
     }
 }
 
 static bool has_variant(const hg_circuit_call *k) {
-    return k->kind == HG_CIRCUIT_MERGE || k->kind == HG_CIRCUIT_SPLIT || k->kind == HG_CIRCUIT_MERGE_RANGE;
+    return k->kind == HG_CIRCUIT_MERGE || k->kind == HG_CIRCUIT_SPLIT ||
+           k->kind == HG_CIRCUIT_MERGE_RANGE;
 }
 
 static void put_calls(question *q) {
@@ -275,11 +287,15 @@ int command_circuit(int argc, char **argv) {
     const char *expression = NULL, *rules = NULL;
     bool variants = false;
     const char *type = NULL;
-    const cli_option options[] = {
-        {"-e", &expression, NULL}, {"--rules", &rules, NULL}, {"--variants", NULL, &variants}, {"--type", &type, NULL}};
+    const cli_option options[] = {{"-e", &expression, NULL},
+                                  {"--rules", &rules, NULL},
+                                  {"--variants", NULL, &variants},
+                                  {"--type", &type, NULL}};
     if (!cli_parse(c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(c);
     size_t i = 0;
-    while (c->arguments.count && i < HG_COUNT_OF(QUESTIONS) && strcmp(QUESTIONS[i].name, c->arguments.data[0]) != 0) i++;
+    while (c->arguments.count && i < HG_COUNT_OF(QUESTIONS) &&
+           strcmp(QUESTIONS[i].name, c->arguments.data[0]) != 0)
+        i++;
     if (!c->arguments.count || i == HG_COUNT_OF(QUESTIONS)) {
         cli_usage(c, "expects parse, canonicalise, words, bytes or compile");
         return cli_finish(c);
@@ -292,8 +308,10 @@ int command_circuit(int argc, char **argv) {
     } else if (take_rules(c, rules, &q.options.canonicalise) && read_text(c, expression)) {
         const char *text = (const char *)c->source.data;
         size_t length = (size_t)c->source.length;
-        hg_status status = QUESTIONS[i].compiles ? hg_circuit_compile(text, length, &q.options, c->diagnostics, &q.circuit)
-                                                 : hg_circuit_parse(text, length, &q.options, c->diagnostics, &q.circuit);
+        hg_status status = QUESTIONS[i].compiles ? hg_circuit_compile(text, length, &q.options,
+                                                                      c->diagnostics, &q.circuit)
+                                                 : hg_circuit_parse(text, length, &q.options,
+                                                                    c->diagnostics, &q.circuit);
         if (status == HG_OK) {
             QUESTIONS[i].answer(&q);
         } else {

@@ -22,8 +22,8 @@ typedef struct cli_pair {
     const char *value;
 } cli_pair;
 
-/* Where a command keeps a flag or the argument of an option. What options there are and what they take says commands.def; those that may be
- * repeated go to cli.pairs and need no place. */
+/* Where a command keeps a flag or the argument of an option. What options there are and what they
+ * take says commands.def; those that may be repeated go to cli.pairs and need no place. */
 typedef struct cli_option {
     const char *name; /* "--lanes" */
     const char **value;
@@ -32,13 +32,13 @@ typedef struct cli_option {
 
 typedef struct cli {
     const char *command;
-    uint32_t version;            /* of the document that --json prints, where it has a schema; else 0 */
-    bool keep_outputs;           /* --json has outputs after a failure too */
+    uint32_t version;  /* of the document that --json prints, where it has a schema; else 0 */
+    bool keep_outputs; /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     bool quiet;                  /* standard error has errors only */
     const char *max_errors;
-    const char *kernel;                   /* --kernel NAME: of a file with several; NULL: the only one */
-    HG_VEC(const char *) defines;         /* --define NAME=VALUE, in order */
+    const char *kernel;           /* --kernel NAME: of a file with several; NULL: the only one */
+    HG_VEC(const char *) defines; /* --define NAME=VALUE, in order */
     HG_VEC(const char *) include_folders; /* -I */
     const char *program_name;             /* --program NAME; NULL: the only one */
     hg_diagnostics *diagnostics;
@@ -47,12 +47,14 @@ typedef struct cli {
     hg_bytes source;     /* of a text program; empty for binaries */
     char input_has[300]; /* what standard input is read for; empty: nothing yet */
     hg_program *program;
-    hg_graph *graph;                    /* of a .graph, whose parameters `program` has, without code; NULL: it is a program */
-    bool as_graph;                      /* --as-graph: a program is taken as the array graph that it is */
+    hg_graph *graph; /* of a .graph, whose parameters `program` has, without code; NULL: it is a
+                        program */
+    bool as_graph;   /* --as-graph: a program is taken as the array graph that it is */
     const char *weights, *passes;       /* --weights, --passes; NULL: not given */
     hg_circuit_options circuit_options; /* of a .circuit program */
-    hg_translated_program circuit;      /* its record: program is NULL when the program is no circuit */
-    hg_text outputs;                    /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
+    hg_translated_program circuit; /* its record: program is NULL when the program is no circuit */
+    hg_text outputs; /* JSON: items of "outputs" (objects, comma separated); text: lines for
+                        standard output */
     HG_VEC(const char *) arguments;
     HG_VEC(cli_pair) pairs;
     uint64_t block_lanes; /* of the launch, for the place of a fault */
@@ -63,14 +65,20 @@ typedef struct cli {
     bool said; /* why the status is not 0 */
 } cli;
 
-/* signals.c: before anything else. Outputs that are not in place are removed when a signal ends the command. */
+/* signals.c: before anything else. Outputs that are not in place are removed when a signal ends the
+ * command. */
 void cli_begin(void);
 
 /* options.c: fills option targets and positional arguments. False after reporting wrong usage. */
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count);
 /* Decimal digits, with single '_' between them, up to `most`; else false, without a word. */
 bool cli_read_number(const char *text, size_t length, uint64_t most, uint64_t *value);
-bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value); /* text NULL: leaves *value */
+bool cli_number(cli *c, const char *option, const char *text, uint64_t most,
+                uint64_t *value); /* text
+                                     NULL:
+                                     leaves
+                                     *value
+                                   */
 /* The same for bytes: 512M too. */
 bool cli_size(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value);
 bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3]);
@@ -78,34 +86,44 @@ bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3])
 struct hg_capset;
 bool cli_find_caps(cli *c, const char *name, struct hg_capset *set);
 
-/* memory.c: begin before inputs are read; share when the backend is open: from then on what is charged is charged to it where its memory is
- * the host's. zeroed: charged, untouched pages, for hg_free_aligned; NULL after reporting. */
+/* memory.c: begin before inputs are read; share when the backend is open: from then on what is
+ * charged is charged to it where its memory is the host's. zeroed: charged, untouched pages, for
+ * hg_free_aligned; NULL after reporting. */
 bool cli_memory_begin(cli *c, const char *max_memory);
 hg_status cli_memory_share(cli *c, hg_backend *backend) HG_NODISCARD;
 uint8_t *cli_zeroed(cli *c, uint64_t bytes, size_t alignment);
 
 /* report.c */
-void cli_usage(cli *c, const char *format, ...) HG_PRINTF(2, 3);                   /* exit status 2 */
-void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4); /* a diagnostic without a place */
-void cli_last_error(cli *c);                                                       /* the library's last error as a diagnostic */
-hg_status cli_print_now(const char *text, size_t length);                          /* to standard output; X02 when it cannot be written */
-int cli_finish(cli *c);                                        /* prints everything and frees; returns the exit status */
-void cli_json_item(cli *c, hg_json *json);                     /* begins the next object of the outputs; the caller ends it */
-void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the end */
+void cli_usage(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* exit status 2 */
+void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4); /* a diagnostic
+                                                                                      without a
+                                                                                      place */
+void cli_last_error(cli *c); /* the library's last error as a diagnostic */
+hg_status cli_print_now(const char *text, size_t length); /* to standard output; X02 when it cannot
+                                                             be written */
+int cli_finish(cli *c); /* prints everything and frees; returns the exit status */
+void cli_json_item(cli *c, hg_json *json); /* begins the next object of the outputs; the caller ends
+                                              it */
+void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the
+                                                                  end */
 
-void cli_join(cli *c,
-              cli *one); /* reports what happened to one file: at once as text, with c's in JSON; frees one, c gets the worse status */
+void cli_join(cli *c, cli *one); /* reports what happened to one file: at once as text, with c's in
+                                    JSON; frees one, c gets the worse status */
 
 /* load.c */
-const char *cli_file(const cli *c);      /* the first argument; NULL: none, so that --kernel names the program */
-bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes; NULL: the named kernel of --kernel */
+const char *cli_file(const cli *c); /* the first argument; NULL: none, so that --kernel names the
+                                       program */
+bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes;
+                                            NULL: the named kernel of --kernel */
 bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
 bool cli_verify(cli *c);
-/* Standard input is read once. False after reporting that `reader` is the second one to want it; another path than - and raw:- is none. */
+/* Standard input is read once. False after reporting that `reader` is the second one to want it;
+ * another path than - and raw:- is none. */
 bool cli_take_input(cli *c, const char *path, const char *reader, const char *what);
 
-/* graph.c: whether a file is an array graph, by its name, or is to be taken as one; an array graph, with the programs that it names; loading either, with its
- * options checked. False after reporting. */
+/* graph.c: whether a file is an array graph, by its name, or is to be taken as one; an array graph,
+ * with the programs that it names; loading either, with its options checked. False after reporting.
+ */
 bool cli_is_graph(const cli *c, const char *path);
 bool cli_load_graph(cli *c, const char *path);
 bool cli_load_any(cli *c, const char *path);
@@ -123,7 +141,9 @@ hg_assemble_options cli_assembling(cli *c);
 /* Its argument, which may lack where --kernel names a kernel. */
 bool cli_one_file(cli *c);
 bool cli_one_program(cli *c);
-void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-": standard output, at the end */
+void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-":
+                                                                               standard output, at
+                                                                               the end */
 
 /* commands */
 #define CLI_COMMAND(name, arguments, what) int command_##name(int argc, char **argv);

@@ -1,4 +1,5 @@
-/* What a run left in its outputs: printed, or written to files all together. Must not know: how it ran. */
+/* What a run left in its outputs: printed, or written to files all together. Must not know: how it
+ * ran. */
 #include "launch.h"
 
 /* One output that a buffer has: read in parts, so that it is in memory once. */
@@ -21,7 +22,8 @@ static hg_file_part elements_of(const cli_value *v, source *from) {
 static hg_status add_output(hg_backend *b, const cli_value *v, hg_outputs *outputs) {
     source from = {b, v->buffer};
     hg_file_part elements = elements_of(v, &from);
-    return hg_outputs_add_elements(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent, &elements);
+    return hg_outputs_add_elements(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent,
+                                   &elements);
 }
 
 /* All outputs without a file of their own. */
@@ -33,17 +35,20 @@ static hg_status add_archive(hg_backend *b, const cli_values *values, hg_outputs
         const cli_value *v = &values->data[i];
         if (!cli_is_archived(values, v)) continue;
         from[count] = (source){b, v->buffer};
-        arrays[count] = (hg_named_array){v->param->name, (hg_type)v->param->type, v->rank, v->extent, elements_of(v, &from[count])};
+        arrays[count] = (hg_named_array){v->param->name, (hg_type)v->param->type, v->rank,
+                                         v->extent, elements_of(v, &from[count])};
         count++;
     }
-    hg_status status = arrays && from ? hg_outputs_add_npz(outputs, values->archive, arrays, count) : hg_fail_memory();
+    hg_status status = arrays && from ? hg_outputs_add_npz(outputs, values->archive, arrays, count)
+                                      : hg_fail_memory();
     hg_free(arrays);
     hg_free(from);
     return status;
 }
 
 /* What printing looks at: the first elements, or for JSON all of them. The text counts too. */
-static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const char *file, hg_text *printed) {
+static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const char *file,
+                              hg_text *printed) {
     uint64_t shown = v->bytes, text = 0, size = hg_type_size_bytes((hg_type)v->param->type);
     bool all = c->json && !file;
     if (!all && shown > CLI_PRINTED_ELEMENTS * size) shown = CLI_PRINTED_ELEMENTS * size;
@@ -64,7 +69,8 @@ static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const c
     return HG_OK;
 }
 
-static hg_status collect_one(cli *c, hg_backend *b, const cli_values *values, const cli_value *v, hg_outputs *outputs, hg_text *printed) {
+static hg_status collect_one(cli *c, hg_backend *b, const cli_values *values, const cli_value *v,
+                             hg_outputs *outputs, hg_text *printed) {
     if (v->out) HG_TRY(add_output(b, v, outputs));
     return print_output(c, b, v, cli_is_archived(values, v) ? values->archive : v->out, printed);
 }
@@ -76,14 +82,16 @@ hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) {
     if (outputs) hg_outputs_charge(outputs, c->memory);
     for (uint32_t i = 0; i < values->count && status == HG_OK; i++) {
         const hg_param *p = values->data[i].param;
-        if (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_IN) status = collect_one(c, b, values, &values->data[i], outputs, &printed);
+        if (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_IN)
+            status = collect_one(c, b, values, &values->data[i], outputs, &printed);
     }
     if (status == HG_OK && values->archive) status = add_archive(b, values, outputs);
     if (status == HG_OK && printed.failed) status = hg_fail_memory();
     /* what goes to standard output goes first: if nobody takes it, no file is touched */
     if (status == HG_OK && !c->json) status = cli_print_now(printed.data, printed.length);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
-    if (status == HG_OK && c->json && printed.data) hg_text_add(&c->outputs, printed.data, printed.length);
+    if (status == HG_OK && c->json && printed.data)
+        hg_text_add(&c->outputs, printed.data, printed.length);
     hg_text_free(&printed);
     hg_outputs_destroy(outputs);
     return status;

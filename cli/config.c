@@ -10,7 +10,8 @@ static const struct {
 #undef HG_ENV
 };
 
-/* As the library reads it: set to nothing is unset, and a program with more rights than who started it has no environment. */
+/* As the library reads it: set to nothing is unset, and a program with more rights than who started
+ * it has no environment. */
 static const char *value_of(size_t i, bool *set) {
     const char *text = secure_getenv(VARIABLES[i].name);
     *set = text && *text;
@@ -44,8 +45,8 @@ int command_config(int argc, char **argv) {
         if (c.json)
             add_json(&c, i);
         else
-            cli_out(&c, "%-27s %-12s %-20s %s\n", VARIABLES[i].name, set ? "environment" : "default", *value ? value : "-",
-                    VARIABLES[i].what);
+            cli_out(&c, "%-27s %-12s %-20s %s\n", VARIABLES[i].name,
+                    set ? "environment" : "default", *value ? value : "-", VARIABLES[i].what);
     }
     return cli_finish(&c);
 }

@@ -1,5 +1,6 @@
-/* hologram debug: runs a program on the tile interpreter and stops where it is told to. A step back is the same run once more up to the
- * instruction before: lanes run one tile after the other on one thread, so it does the same again. Must not know: how commands are written. */
+/* hologram debug: runs a program on the tile interpreter and stops where it is told to. A step back
+ * is the same run once more up to the instruction before: lanes run one tile after the other on one
+ * thread, so it does the same again. Must not know: how commands are written. */
 #include "debug.h"
 #include "runtime/backend.h"
 #include <stdio.h>
@@ -18,7 +19,8 @@ static bool open_backend(debug *d, tile_debugger *hooks, hg_backend **backend) {
     return true;
 }
 
-/* Arrays are memory of the debugger's own, so that it sees them at any time; each run begins with what was given. */
+/* Arrays are memory of the debugger's own, so that it sees them at any time; each run begins with
+ * what was given. */
 static hg_status bind(debug *d, hg_backend *b, hg_params *params) {
     for (uint32_t i = 0; i < d->values.count; i++) {
         cli_value *v = &d->values.data[i];
@@ -39,7 +41,9 @@ static hg_status bind(debug *d, hg_backend *b, hg_params *params) {
 }
 
 /* "F01", lane and instruction of the fault that ended the run; false: it ended otherwise. */
-static bool is_fault(const hg_error *e) { return e->code[0] == 'F' && e->instruction != HG_NONE && e->lane != HG_NONE; }
+static bool is_fault(const hg_error *e) {
+    return e->code[0] == 'F' && e->instruction != HG_NONE && e->lane != HG_NONE;
+}
 
 /* Stops again at the instruction whose fault ended the run. */
 static void return_to_fault(debug *d, const hg_error *e) {
@@ -58,7 +62,8 @@ static void return_to_fault(debug *d, const hg_error *e) {
 /* What follows a run that was only there to find a place. */
 static void after_search(debug *d) {
     if (!d->run.found) {
-        debug_say(d, "error", "there is no instruction before: lane %llu begins here", (unsigned long long)d->look.lane);
+        debug_say(d, "error", "there is no instruction before: lane %llu begins here",
+                  (unsigned long long)d->look.lane);
         d->run.found = d->run.target == UINT64_MAX ? 1 : d->run.target;
     }
     d->run.mode = DEBUG_REPLAY;
@@ -75,7 +80,8 @@ static hg_status run(debug *d, hg_backend *b) {
     d->run.ended = false;
     for (uint64_t i = 0; i < d->watches.count; i++) d->watches.data[i].known = false;
     debug_forget(d);
-    if (status == HG_OK) status = hg_backend_execute_program_with_params(b, d->program, &d->launch, params);
+    if (status == HG_OK)
+        status = hg_backend_execute_program_with_params(b, d->program, &d->launch, params);
     hg_params_destroy(params);
     return status;
 }
@@ -103,7 +109,8 @@ static void one_run(debug *d) {
         }
         d->run.ended = true;
         bool go_on; /* the last instruction may have changed what is watched */
-        if (status != HG_OK || !debug_stop_at_watch(d, &go_on)) (void)debug_talk(d, status == HG_OK ? "finished" : "failed", NULL);
+        if (status != HG_OK || !debug_stop_at_watch(d, &go_on))
+            (void)debug_talk(d, status == HG_OK ? "finished" : "failed", NULL);
         if (!d->run.quit && !d->run.again) d->run.quit = true;
     }
     hg_backend_destroy(b);
@@ -117,7 +124,8 @@ static bool make_memory(debug *d) {
         return false;
     }
     for (uint32_t i = 0; i < d->values.count; i++)
-        if (d->values.data[i].param->kind == HG_PARAM_BUFFER && !(d->memory[i] = cli_zeroed(d->c, d->values.data[i].bytes, 64)))
+        if (d->values.data[i].param->kind == HG_PARAM_BUFFER &&
+            !(d->memory[i] = cli_zeroed(d->c, d->values.data[i].bytes, 64)))
             return false;
     return true;
 }
@@ -136,7 +144,8 @@ static void session(cli *c, const cli_launch *o) {
                .program = c->program,
                .interactive = isatty(STDIN_FILENO) && !c->json,
                .run = {.mode = DEBUG_STOP, .steps = 1}};
-    if (cli_values_read(c, &d.values) && cli_prepare_launch(c, o, &d.values, &d.launch) && make_memory(&d)) {
+    if (cli_values_read(c, &d.values) && cli_prepare_launch(c, o, &d.values, &d.launch) &&
+        make_memory(&d)) {
         d.run.lanes = hg_launch_total_threads(&d.launch);
         if (!d.run.lanes) d.run.lanes = 1;
         if (!o->timeout) d.launch.timeout_ms = UINT64_MAX; /* people take their time */
@@ -158,8 +167,8 @@ int command_debug(int argc, char **argv) {
         ;
     else if (c.arguments.count && strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input has the commands: the program comes from a file");
-    else if (!cli_take_input(&c, "-", "the commands", "the commands") || !cli_memory_begin(&c, o.max_memory) ||
-             !cli_load(&c, cli_file(&c)) || !cli_verify(&c))
+    else if (!cli_take_input(&c, "-", "the commands", "the commands") ||
+             !cli_memory_begin(&c, o.max_memory) || !cli_load(&c, cli_file(&c)) || !cli_verify(&c))
         ;
     else if (c.circuit.program)
         cli_usage(&c, "a circuit has no instructions to stop at");

@@ -1,4 +1,5 @@
-/* The debugger of `hologram debug`: one program on the tile interpreter, stopped at its instructions. Going back is running again. */
+/* The debugger of `hologram debug`: one program on the tile interpreter, stopped at its
+ * instructions. Going back is running again. */
 #ifndef HG_CLI_DEBUG_H
 #define HG_CLI_DEBUG_H
 
@@ -36,7 +37,8 @@ typedef enum debug_mode {
     DEBUG_CONTINUE, /* to a breakpoint, a watch or the end */
     DEBUG_UNTIL,    /* to an instruction of the lane */
     DEBUG_REPLAY,   /* to event `target`, silently */
-    DEBUG_SEARCH /* to event `target`; `found` is the last one before it in which the lane came to an instruction (to `inst`, if given) */
+    DEBUG_SEARCH /* to event `target`; `found` is the last one before it in which the lane came to
+                    an instruction (to `inst`, if given) */
 } debug_mode;
 
 typedef struct debug {
@@ -65,7 +67,8 @@ typedef struct debug {
         bool pinned;     /* asked for: others do not stop */
         uint64_t window; /* first lane whose registers are kept */
         uint32_t window_lanes;
-        uint64_t handle[HG_MAX_REGISTERS]; /* what the launch gave a register: other values may come there later */
+        uint64_t handle[HG_MAX_REGISTERS]; /* what the launch gave a register: other values may come
+                                              there later */
         bool has_handle[HG_MAX_REGISTERS];
         debug_row registers[HG_MAX_REGISTERS], predicates[HG_MAX_PREDICATES];
     } look;
@@ -82,20 +85,24 @@ void debug_forget(debug *d); /* the registers, in front of a run */
 void debug_free_state(debug *d);
 extern const tile_debugger debug_hooks; /* user: a debug */
 void debug_watch_signals(void);
-/* True where a watched element has changed: it was told, and commands say whether to go on. Behind the end of a run too. */
+/* True where a watched element has changed: it was told, and commands say whether to go on. Behind
+ * the end of a run too. */
 bool debug_stop_at_watch(debug *d, bool *go_on);
 
 /* debug_look.c */
 bool debug_is_here(const debug *d, uint64_t lane);
 /* The value of a register in a lane: its words; type HG_TYPE_COUNT: not known. */
-hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]);
-/* Bytes of memory that are there now: of a parameter's, of the shared memory of the block that is here, of the private memory of a lane
- * among those that are here. 0: none, or not known. */
+hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane,
+                       uint64_t words[64]);
+/* Bytes of memory that are there now: of a parameter's, of the shared memory of the block that is
+ * here, of the private memory of a lane among those that are here. 0: none, or not known. */
 uint64_t debug_memory_size(const debug *d, int array, uint64_t lane);
 /* Copies some of them. False: they are not there. */
-bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint64_t size, uint8_t *bytes);
+bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint64_t size,
+                 uint8_t *bytes);
 
-/* debug_words.c: tells where it stopped, and obeys until a command lets the program go on. False: this run ends. */
+/* debug_words.c: tells where it stopped, and obeys until a command lets the program go on. False:
+ * this run ends. */
 bool debug_talk(debug *d, const char *reason, const char *detail);
 void debug_say(debug *d, const char *event, const char *format, ...) HG_PRINTF(3, 4);
 

@@ -9,9 +9,11 @@ bool debug_is_here(const debug *d, uint64_t lane) {
     return p && lane >= p->lane0 && lane - p->lane0 < p->n && p->active[lane - p->lane0];
 }
 
-hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]) {
+hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane,
+                       uint64_t words[64]) {
     const debug_row *row = predicate ? &d->look.predicates[number] : &d->look.registers[number];
-    if (!row->type || lane < d->look.window || lane - d->look.window >= d->look.window_lanes) return HG_TYPE_COUNT;
+    if (!row->type || lane < d->look.window || lane - d->look.window >= d->look.window_lanes)
+        return HG_TYPE_COUNT;
     uint64_t at = lane - d->look.window;
     if (!row->type[at]) return HG_TYPE_COUNT;
     hg_type type = (hg_type)(row->type[at] - 1);
@@ -33,20 +35,23 @@ static const uint8_t *memory_of_param(const debug *d, uint32_t param, uint64_t *
     if (!d->run.place || p->kind == HG_PARAM_SCALAR || !d->look.has_handle[p->reg]) return NULL;
     const hg_driver_launch *launch = d->run.place->launch->resolve_user;
     if (!launch || !launch->resolve) return NULL;
-    tile_memory found = d->run.place->launch->resolve(d->run.place->launch->resolve_user, d->look.handle[p->reg], p->kind == HG_PARAM_POOL,
-                                                      false);
+    tile_memory found = d->run.place->launch->resolve(d->run.place->launch->resolve_user,
+                                                      d->look.handle[p->reg],
+                                                      p->kind == HG_PARAM_POOL, false);
     *size = found.valid ? found.size : 0;
     return found.valid ? found.base : NULL;
 }
 
 static const uint8_t *shared_memory(const debug *d, uint64_t *size) {
     const tile_place *p = d->run.place;
-    *size = p && p->shared ? p->shared_bytes - p->launch->shared_scratch : 0; /* as far as the program sees it */
+    *size = p && p->shared ? p->shared_bytes - p->launch->shared_scratch : 0; /* as far as the
+                                                                                 program sees it */
     return *size ? p->shared : NULL;
 }
 
 static const uint8_t *memory_of(const debug *d, int array, uint64_t *size) {
-    return array == DEBUG_SHARED ? shared_memory(d, size) : memory_of_param(d, (uint32_t)array, size);
+    return array == DEBUG_SHARED ? shared_memory(d, size)
+                                 : memory_of_param(d, (uint32_t)array, size);
 }
 
 /* Lanes that run together have their private memory whether or not they have come to this place. */
@@ -61,7 +66,8 @@ uint64_t debug_memory_size(const debug *d, int array, uint64_t lane) {
     return memory_of(d, array, &size) ? size : 0;
 }
 
-bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint64_t size, uint8_t *bytes) {
+bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint64_t size,
+                 uint8_t *bytes) {
     uint64_t most = 0;
     const uint8_t *from = NULL;
     if (array == DEBUG_PRIVATE)
@@ -70,6 +76,8 @@ bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint
         from = memory_of(d, array, &most);
     if ((!from && array != DEBUG_PRIVATE) || offset > most || most - offset < size) return false;
     for (uint64_t i = 0; i < size; i++)
-        bytes[i] = from ? from[offset + i] : *tile_private_byte(d->run.place, (uint32_t)(lane - d->run.place->lane0), offset + i);
+        bytes[i] = from ? from[offset + i]
+                        : *tile_private_byte(d->run.place, (uint32_t)(lane - d->run.place->lane0),
+                                             offset + i);
     return true;
 }

@@ -23,7 +23,9 @@ void debug_forget(debug *d) {
     free_rows(d);
     memset(d->look.has_handle, 0, sizeof d->look.has_handle);
     d->look.window = d->look.lane / WINDOW * WINDOW;
-    d->look.window_lanes = d->run.lanes - d->look.window < WINDOW ? (uint32_t)(d->run.lanes - d->look.window) : WINDOW;
+    d->look.window_lanes = d->run.lanes - d->look.window < WINDOW
+                               ? (uint32_t)(d->run.lanes - d->look.window)
+                               : WINDOW;
 }
 
 void debug_free_state(debug *d) {
@@ -40,9 +42,12 @@ static hg_type written_type(const debug *d, uint32_t inst, uint8_t number, hg_ty
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *info = &row->operands[i];
-        if (info->kind != HG_K_REG || !(info->access & HG_WRITE) || o[i].reg != number || info->rule != HG_R_T) continue;
+        if (info->kind != HG_K_REG || !(info->access & HG_WRITE) || o[i].reg != number ||
+            info->rule != HG_R_T)
+            continue;
         hg_type type = (hg_type)p->insts[inst].type;
-        if (type < HG_TYPE_COUNT && hg_type_size_bytes(type) == hg_type_size_bytes(bits)) return type;
+        if (type < HG_TYPE_COUNT && hg_type_size_bytes(type) == hg_type_size_bytes(bits))
+            return type;
     }
     return bits;
 }
@@ -62,11 +67,16 @@ static bool make_part(debug *d, debug_row *row, uint8_t part) {
     return row->type && row->parts[part];
 }
 
-static void told_value(void *user, const tile_place *place, bool predicate, uint8_t number, uint8_t type, uint8_t part,
-                       const void *elements, uint8_t size, bool one) {
+static void told_value(void *user, const tile_place *place, bool predicate, uint8_t number,
+                       uint8_t type, uint8_t part, const void *elements, uint8_t size, bool one) {
     debug *d = user;
-    debug_row *row = predicate ? &d->look.predicates[number % HG_MAX_PREDICATES] : &d->look.registers[number];
-    bool first_ran = d->run.last_inst == 0 && d->run.last_lane0 == place->lane0; /* the tile is behind the start: instruction 0 writes */
+    debug_row *row = predicate ? &d->look.predicates[number % HG_MAX_PREDICATES]
+                               : &d->look.registers[number];
+    bool first_ran = d->run.last_inst == 0 && d->run.last_lane0 == place->lane0; /* the tile is
+                                                                                    behind the
+                                                                                    start:
+                                                                                    instruction 0
+                                                                                    writes */
     bool start = d->run.events == 0 || (place->inst == 0 && !first_ran);
     hg_type kept = predicate ? HG_TYPE_U8 : written_type(d, place->inst, number, (hg_type)type);
     if (!predicate && start && kept == (hg_type)type) kept = start_type(d, number, kept);
@@ -78,7 +88,9 @@ static void told_value(void *user, const tile_place *place, bool predicate, uint
     if (!make_part(d, row, part)) return; /* shown as not known */
     for (uint32_t i = 0; i < place->n; i++) {
         uint64_t lane = place->lane0 + i;
-        if (!place->active[i] || lane < d->look.window || lane - d->look.window >= d->look.window_lanes) continue;
+        if (!place->active[i] || lane < d->look.window ||
+            lane - d->look.window >= d->look.window_lanes)
+            continue;
         uint64_t value = 0;
         memcpy(&value, (const uint8_t *)elements + (one ? 0 : (size_t)i * size), size);
         row->type[lane - d->look.window] = (uint8_t)(kept + 1);
@@ -88,14 +100,16 @@ static void told_value(void *user, const tile_place *place, bool predicate, uint
 
 /* ---- watches ---- */
 
-/* The first watch whose bytes are others than before; their old value stays in *before. All of them are up to date afterwards. */
+/* The first watch whose bytes are others than before; their old value stays in *before. All of them
+ * are up to date afterwards. */
 static debug_watch *changed_watch(debug *d, uint8_t before[512]) {
     debug_watch *found = NULL;
     for (uint64_t i = 0; i < d->watches.count; i++) {
         debug_watch *w = &d->watches.data[i];
         uint8_t now[512];
         bool known = debug_bytes(d, w->array, w->lane, w->offset, w->size, now);
-        if (w->array == DEBUG_SHARED && d->run.place && d->run.place->lane0 != d->run.last_lane0) w->known = false; /* of another block */
+        if (w->array == DEBUG_SHARED && d->run.place && d->run.place->lane0 != d->run.last_lane0)
+            w->known = false; /* of another block */
         if (known && w->known && !found && memcmp(now, w->last, w->size) != 0) {
             found = w;
             memcpy(before, w->last, w->size);
@@ -164,7 +178,8 @@ static bool normal_stop(debug *d, uint32_t inst) {
     }
     if (debug_stop_at_watch(d, &go_on)) return go_on;
     const debug_break *stop = break_at(d, inst);
-    if (d->run.mode == DEBUG_CONTINUE) return stop && take_lane(d) ? debug_talk(d, "breakpoint", NULL) : true;
+    if (d->run.mode == DEBUG_CONTINUE)
+        return stop && take_lane(d) ? debug_talk(d, "breakpoint", NULL) : true;
     if (!debug_is_here(d, d->look.lane) && !(stop && take_lane(d))) return true;
     if (d->run.mode == DEBUG_UNTIL && inst != d->run.inst && !stop) return true;
     if (d->run.mode == DEBUG_STOP && d->run.steps > 1 && !stop) {
@@ -182,7 +197,8 @@ static bool told_point(void *user, const tile_place *place) {
     if (d->run.mode == DEBUG_SEARCH) {
         if (d->run.events >= d->run.target)
             go_on = false;
-        else if (debug_is_here(d, d->look.lane) && (d->run.inst == UINT32_MAX || d->run.inst == place->inst))
+        else if (debug_is_here(d, d->look.lane) &&
+                 (d->run.inst == UINT32_MAX || d->run.inst == place->inst))
             d->run.found = d->run.events;
     } else if (d->run.mode == DEBUG_REPLAY) {
         if (d->run.events == d->run.target) {

@@ -1,4 +1,5 @@
-/* hologram describe: what a program or an array graph takes and gives, for people and as a document of docs/reference/describe.schema.json. */
+/* hologram describe: what a program or an array graph takes and gives, for people and as a document
+ * of docs/reference/describe.schema.json. */
 #include "cli.h"
 #include "graph/graph.h"
 #include <hologram/dim.h>
@@ -6,8 +7,10 @@
 
 enum { DESCRIBE_VERSION = 1 }; /* to be raised when a field changes */
 
-static const char *const KINDS[] = {[HG_PARAM_SCALAR] = "scalar", [HG_PARAM_BUFFER] = "buffer", [HG_PARAM_POOL] = "pool"};
-static const char *const DIRECTIONS[] = {"", [HG_PARAM_IN] = "in", [HG_PARAM_OUT] = "out", [HG_PARAM_INOUT] = "inout"};
+static const char *const KINDS[] = {
+    [HG_PARAM_SCALAR] = "scalar", [HG_PARAM_BUFFER] = "buffer", [HG_PARAM_POOL] = "pool"};
+static const char *const DIRECTIONS[] = {
+    "", [HG_PARAM_IN] = "in", [HG_PARAM_OUT] = "out", [HG_PARAM_INOUT] = "inout"};
 
 /* ---- programs as JSON ---- */
 
@@ -94,7 +97,8 @@ static void add_entry(hg_json *json, const hg_program_description *p) {
     hg_json_end_object(json);
 }
 
-static hg_status add_program(hg_json *json, const hg_program *program, const hg_program_description *p) {
+static hg_status add_program(hg_json *json, const hg_program *program,
+                             const hg_program_description *p) {
     hg_json_add_text(json, "kind", "program");
     hg_json_add_text(json, "name", p->name);
     hg_json_add_u64(json, "instructions", p->instructions);
@@ -106,14 +110,16 @@ static hg_status add_program(hg_json *json, const hg_program *program, const hg_
     hg_json_key(json, "meta");
     hg_json_begin_object(json);
     for (size_t i = 0; i < p->metas; i++)
-        hg_json_add_text(json, hg_program_meta_key(program, i), hg_program_meta(program, hg_program_meta_key(program, i)));
+        hg_json_add_text(json, hg_program_meta_key(program, i),
+                         hg_program_meta(program, hg_program_meta_key(program, i)));
     hg_json_end_object(json);
     return HG_OK;
 }
 
 /* ---- programs for people ---- */
 
-static void print_list(cli *c, const char *before, const char *const *texts, uint32_t count, const char *between, const char *after) {
+static void print_list(cli *c, const char *before, const char *const *texts, uint32_t count,
+                       const char *between, const char *after) {
     for (uint32_t i = 0; i < count; i++) {
         cli_out(c, "%s", i ? between : before);
         cli_out(c, "%s", texts[i]);
@@ -150,10 +156,14 @@ static hg_status print_program(cli *c, const hg_program_description *p) {
     }
     print_list(c, ".lanes ", p->lanes, p->lanes_count, " * ", "\n");
     print_list(c, ".grid ", p->grid, p->grid_count, ", ", "\n");
-    if (p->block[0]) cli_out(c, ".block %u, %u, %u\n", (unsigned)p->block[0], (unsigned)p->block[1], (unsigned)p->block[2]);
+    if (p->block[0])
+        cli_out(c, ".block %u, %u, %u\n", (unsigned)p->block[0], (unsigned)p->block[1],
+                (unsigned)p->block[2]);
     if (p->shared_bytes) cli_out(c, ".shared %llu bytes\n", (unsigned long long)p->shared_bytes);
     if (p->private_bytes) cli_out(c, ".private %llu bytes\n", (unsigned long long)p->private_bytes);
-    if (p->entry) cli_out(c, ".entry %s: instruction %llu\n", p->entry_label ? p->entry_label : "", (unsigned long long)p->entry);
+    if (p->entry)
+        cli_out(c, ".entry %s: instruction %llu\n", p->entry_label ? p->entry_label : "",
+                (unsigned long long)p->entry);
     for (size_t i = 0; i < p->metas; i++) {
         const char *key = hg_program_meta_key(c->program, i);
         cli_out(c, ".meta %s: %s\n", key, hg_program_meta(c->program, key));
@@ -182,7 +192,8 @@ static void print_shape(hg_text *out, const hg_graph *g, const graph_value *v) {
     }
 }
 
-static void add_value(cli *c, hg_json *json, const char *role, const char *name, const graph_value *v) {
+static void add_value(cli *c, hg_json *json, const char *role, const char *name,
+                      const graph_value *v) {
     const hg_graph *g = c->graph;
     hg_text text = {0};
     if (!json) {
@@ -202,14 +213,16 @@ static void add_value(cli *c, hg_json *json, const char *role, const char *name,
             hg_json_text(json, text.data);
         }
         hg_json_end_array(json);
-        if (v->source == GRAPH_CONSTANT && strcmp(role, "constant") == 0) hg_json_add_text(json, "file", v->file);
+        if (v->source == GRAPH_CONSTANT && strcmp(role, "constant") == 0)
+            hg_json_add_text(json, "file", v->file);
         hg_json_end_object(json);
     }
     if (text.failed) c->outputs.failed = true;
     hg_text_free(&text);
 }
 
-static void add_values(cli *c, hg_json *json, const char *key, const char *role, graph_source source) {
+static void add_values(cli *c, hg_json *json, const char *key, const char *role,
+                       graph_source source) {
     if (json) hg_json_key(json, key);
     if (json) hg_json_begin_array(json);
     for (uint64_t i = 0; i < c->graph->values.count; i++) {
@@ -223,7 +236,8 @@ static void add_outputs(cli *c, hg_json *json) {
     if (json) hg_json_key(json, "outputs");
     if (json) hg_json_begin_array(json);
     for (uint64_t i = 0; i < c->graph->outputs.count; i++)
-        add_value(c, json, "output", c->graph->outputs.data[i].name, &c->graph->values.data[c->graph->outputs.data[i].value]);
+        add_value(c, json, "output", c->graph->outputs.data[i].name,
+                  &c->graph->values.data[c->graph->outputs.data[i].value]);
     if (json) hg_json_end_array(json);
 }
 
@@ -240,7 +254,8 @@ static void describe_graph(cli *c) {
         cli_out(c, "graph %s: ", g->name);
         print_count(c, g->calls.count, "call");
         cli_out(c, "\n");
-        for (uint64_t i = 0; i < g->symbols.count; i++) cli_out(c, "%-16s extent\n", g->symbols.data[i]);
+        for (uint64_t i = 0; i < g->symbols.count; i++)
+            cli_out(c, "%-16s extent\n", g->symbols.data[i]);
     }
     add_values(c, json, "inputs", "input", GRAPH_INPUT);
     add_values(c, json, "constants", "constant", GRAPH_CONSTANT);

@@ -1,4 +1,5 @@
-/* hologram diff: one program over the same inputs on two devices, compared bit for bit, down to the first lane and instruction. */
+/* hologram diff: one program over the same inputs on two devices, compared bit for bit, down to the
+ * first lane and instruction. */
 #include "diff.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +12,14 @@ typedef struct diff_options {
 
 /* ---- the two sides ---- */
 
-static bool is_level(const char *word) { return strcmp(word, "baseline") == 0 || strcmp(word, "v3") == 0 || strcmp(word, "v4") == 0; }
+static bool is_level(const char *word) {
+    return strcmp(word, "baseline") == 0 || strcmp(word, "v3") == 0 || strcmp(word, "v4") == 0;
+}
 
 static bool add_pretence(cli *c, const char *option, hg_config *config, const char *word) {
     size_t used = strlen(config->pretend);
-    int length = snprintf(config->pretend + used, sizeof config->pretend - used, "%s%s", used ? "," : "", word);
+    int length = snprintf(config->pretend + used, sizeof config->pretend - used, "%s%s",
+                          used ? "," : "", word);
     if (length >= 0 && (size_t)length < sizeof config->pretend - used) return true;
     cli_usage(c, "%s: too many words", option);
     return false;
@@ -44,13 +48,14 @@ static bool read_side(cli *c, const char *option, const char *text, hg_config *c
     return true;
 }
 
-static bool open_side(cli *c, const char *option, const char *text, const char *preset, diff_side *side) {
+static bool open_side(cli *c, const char *option, const char *text, const char *preset,
+                      diff_side *side) {
     hg_config config;
     if (hg_config_from_env(&config) != HG_OK) {
         cli_last_error(c);
         return false;
     }
-    config.deterministic = true;                 /* other bits within a bound are no difference to look for */
+    config.deterministic = true; /* other bits within a bound are no difference to look for */
     config.max_memory = c->own_memory.limit / 4; /* two sides, and what each of them computed */
     if (preset && !text) text = preset;
     if (!read_side(c, option, text, &config)) return false;
@@ -59,7 +64,8 @@ static bool open_side(cli *c, const char *option, const char *text, const char *
         return false;
     }
     const char *words = text ? strchr(text, ',') : NULL;
-    snprintf(side->label, sizeof side->label, "%s %u%s", hg_backend_name(side->backend), (unsigned)config.device_id, words ? words : "");
+    snprintf(side->label, sizeof side->label, "%s %u%s", hg_backend_name(side->backend),
+             (unsigned)config.device_id, words ? words : "");
     return true;
 }
 
@@ -73,10 +79,12 @@ static void tell_apart(diff_case *d) {
 }
 
 static bool open_sides(cli *c, const diff_options *o, diff_case *d) {
-    if (!open_side(c, "--backend", o->sides[0], NULL, &d->sides[0]) || !open_side(c, "--against", o->sides[1], "cpu", &d->sides[1]))
+    if (!open_side(c, "--backend", o->sides[0], NULL, &d->sides[0]) ||
+        !open_side(c, "--against", o->sides[1], "cpu", &d->sides[1]))
         return false;
     tell_apart(d);
-    bool cpu = strcmp(hg_backend_name(d->sides[0].backend), "cpu") == 0 || strcmp(hg_backend_name(d->sides[1].backend), "cpu") == 0;
+    bool cpu = strcmp(hg_backend_name(d->sides[0].backend), "cpu") == 0 ||
+               strcmp(hg_backend_name(d->sides[1].backend), "cpu") == 0;
     if (cpu || d->sides[0].program != d->sides[1].program) return true;
     d->judge.program = d->sides[0].program;
     return open_side(c, "--backend", "cpu", NULL, &d->judge);
@@ -88,7 +96,9 @@ static bool same_parameters(const hg_program *a, const hg_program *b) {
     if (a->param_count != b->param_count) return false;
     for (uint32_t i = 0; i < a->param_count; i++) {
         const hg_param *x = &a->params[i], *y = &b->params[i];
-        if (strcmp(x->name, y->name) != 0 || x->kind != y->kind || x->type != y->type || x->pool_bytes != y->pool_bytes) return false;
+        if (strcmp(x->name, y->name) != 0 || x->kind != y->kind || x->type != y->type ||
+            x->pool_bytes != y->pool_bytes)
+            return false;
     }
     return true;
 }
@@ -102,7 +112,8 @@ static bool load_program(cli *c, const char *path) {
 }
 
 static bool load_other(cli *c, const char *path, cli *other) {
-    *other = (cli){.command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
+    *other = (cli){
+        .command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
     if (!load_program(other, path)) return false;
     if (same_parameters(c->program, other->program)) return true;
     cli_usage(c, "'%s' and '%s' have different parameters", c->file, path);
@@ -113,18 +124,23 @@ static bool load_other(cli *c, const char *path, cli *other) {
 
 static const char *place_name(const diff_case *d, const diff_place *p) {
     static const char *const behind[] = {"class memory", "phase", "resonance"};
-    return p->param < d->values->count ? d->values->data[p->param].param->name : behind[p->param - d->values->count];
+    return p->param < d->values->count ? d->values->data[p->param].param->name
+                                       : behind[p->param - d->values->count];
 }
 
 static uint8_t place_type(const diff_case *d, const diff_place *p) {
     static const uint8_t behind[] = {HG_TYPE_U8, HG_TYPE_U32, HG_TYPE_F64};
     if (p->param >= d->values->count) return behind[p->param - d->values->count];
-    return d->values->data[p->param].param->kind == HG_PARAM_BUFFER ? d->values->data[p->param].param->type : (uint8_t)HG_TYPE_U8;
+    return d->values->data[p->param].param->kind == HG_PARAM_BUFFER
+               ? d->values->data[p->param].param->type
+               : (uint8_t)HG_TYPE_U8;
 }
 
 static const uint8_t *place_bytes(const diff_case *d, const diff_place *p, const diff_result *r) {
-    const uint8_t *const behind[] = {r->class_memory, (const uint8_t *)r->phase, (const uint8_t *)r->resonance};
-    const uint8_t *from = p->param < d->values->count ? r->arrays[p->param] : behind[p->param - d->values->count];
+    const uint8_t *const behind[] = {r->class_memory, (const uint8_t *)r->phase,
+                                     (const uint8_t *)r->resonance};
+    const uint8_t *from = p->param < d->values->count ? r->arrays[p->param]
+                                                      : behind[p->param - d->values->count];
     return from + p->element * hg_type_size_bytes((hg_type)place_type(d, p));
 }
 
@@ -153,7 +169,8 @@ static void key_number(hg_json *json, const char *key, uint64_t n) {
 
 static uint64_t whole_array_count(const hg_program *p) {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < p->inst_count; i++) n += (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
+    for (uint32_t i = 0; i < p->inst_count; i++)
+        n += (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
     return n;
 }
 
@@ -165,14 +182,16 @@ static void fault_text(const diff_result *r, char text[400]) {
     }
     int length = snprintf(text, 400, "fault[%s] %.200s", e->code, e->message);
     if (length > 0 && length < 300 && e->instruction != HG_NONE)
-        length += snprintf(text + length, 400 - (size_t)length, ", instruction %llu", (unsigned long long)e->instruction);
+        length += snprintf(text + length, 400 - (size_t)length, ", instruction %llu",
+                           (unsigned long long)e->instruction);
     if (length > 0 && length < 340 && e->lane != HG_NONE)
         snprintf(text + length, 400 - (size_t)length, ", lane %llu", (unsigned long long)e->lane);
 }
 
 static void tell_equal(const diff_case *d, const diff_result *r, const diff_place *place) {
     cli *c = d->c;
-    uint64_t lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch), arrays = 0;
+    uint64_t lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch),
+             arrays = 0;
     uint64_t steps = whole_array_count(d->sides[0].program);
     char fault[400];
     for (uint32_t i = 0; i < d->values->count; i++) {
@@ -181,13 +200,17 @@ static void tell_equal(const diff_case *d, const diff_result *r, const diff_plac
     }
     fault_text(r, fault);
     if (!c->json) {
-        cli_out(c, "equal: %s on %s and %s\n", hg_program_name(d->sides[0].program), d->sides[0].label, d->sides[1].label);
+        cli_out(c, "equal: %s on %s and %s\n", hg_program_name(d->sides[0].program),
+                d->sides[0].label, d->sides[1].label);
         if (r->status != HG_OK)
             cli_out(c, "  %llu lanes; both stop with %s\n", (unsigned long long)lanes, fault);
         else
-            cli_out(c, "  %llu lanes, %llu instructions, %llu of them whole-array; %llu values of %llu arrays compared bit for bit\n",
-                    (unsigned long long)lanes, (unsigned long long)d->sides[0].program->inst_count, (unsigned long long)steps,
-                    (unsigned long long)place->compared, (unsigned long long)arrays);
+            cli_out(c,
+                    "  %llu lanes, %llu instructions, %llu of them whole-array; %llu values of "
+                    "%llu arrays compared bit for bit\n",
+                    (unsigned long long)lanes, (unsigned long long)d->sides[0].program->inst_count,
+                    (unsigned long long)steps, (unsigned long long)place->compared,
+                    (unsigned long long)arrays);
         return;
     }
     hg_json json = {.out = &c->outputs};
@@ -204,10 +227,12 @@ static void tell_equal(const diff_case *d, const diff_result *r, const diff_plac
 }
 
 /* The header of a difference: faults, or the first element that differs. */
-static void tell_results(const diff_case *d, const diff_result results[2], int kind, const diff_place *p) {
+static void tell_results(const diff_case *d, const diff_result results[2], int kind,
+                         const diff_place *p) {
     cli *c = d->c;
     hg_text line = {0};
-    cli_out(c, "differ: %s on %s and %s\n", hg_program_name(d->sides[0].program), d->sides[0].label, d->sides[1].label);
+    cli_out(c, "differ: %s on %s and %s\n", hg_program_name(d->sides[0].program), d->sides[0].label,
+            d->sides[1].label);
     for (int i = 0; i < 2 && kind == DIFF_FAULT; i++) {
         char fault[400];
         fault_text(&results[i], fault);
@@ -231,19 +256,25 @@ static void add_instruction(const diff_case *d, hg_text *out, int side, uint64_t
     const hg_program *p = d->sides[side].program;
     if (inst >= p->inst_count) return;
     if (p->lines)
-        hg_text_addf(out, "%s:%u: ", side == 0 || p == d->sides[0].program ? d->c->file : "the other program", (unsigned)p->lines[inst]);
+        hg_text_addf(out, "%s:%u: ",
+                     side == 0 || p == d->sides[0].program ? d->c->file : "the other program",
+                     (unsigned)p->lines[inst]);
     hg_print_instruction(out, p, (uint32_t)inst);
 }
 
-static void add_row(hg_text *out, const char *name, const char *type, const char *const values[DIFF_SIDES], int columns, bool mark) {
+static void add_row(hg_text *out, const char *name, const char *type,
+                    const char *const values[DIFF_SIDES], int columns, bool mark) {
     hg_text_addf(out, "    %-9s %-6s", name, type);
-    for (int i = 0; i < columns; i++) hg_text_addf(out, i + 1 < columns ? "  %-36s" : "  %s", values[i]);
+    for (int i = 0; i < columns; i++)
+        hg_text_addf(out, i + 1 < columns ? "  %-36s" : "  %s", values[i]);
     hg_text_addf(out, mark ? "   <- differs\n" : "\n");
 }
 
 static bool is_repeated(const diff_finding *f, int side, uint32_t k) {
     for (uint32_t i = k + 1; i < f->operand_count[side]; i++)
-        if (!f->operands[side][i].is_result && strcmp(f->operands[side][i].name, f->operands[side][k].name) == 0) return true;
+        if (!f->operands[side][i].is_result &&
+            strcmp(f->operands[side][i].name, f->operands[side][k].name) == 0)
+            return true;
     return false;
 }
 
@@ -252,7 +283,8 @@ static bool has_value(const diff_finding *f, int side, const diff_operand *o) {
 }
 
 static bool same_value(const diff_operand *o, const uint8_t *a, const uint8_t *b) {
-    return o->type < HG_TYPE_COUNT ? diff_same_value((hg_type)o->type, a + o->offset, b + o->offset) : a[o->offset] == b[o->offset];
+    return o->type < HG_TYPE_COUNT ? diff_same_value((hg_type)o->type, a + o->offset, b + o->offset)
+                                   : a[o->offset] == b[o->offset];
 }
 
 /* The side whose operands are shown: both have the same, unless they run two programs. */
@@ -262,8 +294,10 @@ static void add_operands(const diff_case *d, const diff_finding *f, hg_text *out
     int columns = f->judged ? 3 : 2, shown = shown_side(f);
     const char *labels[DIFF_SIDES] = {d->sides[0].label, d->sides[1].label, "the tile interpreter"};
     if (f->operand_count[shown]) add_row(out, "", "", labels, columns, false);
-    for (uint32_t k = f->operand_count[shown]; k-- > 0;) { /* the result was captured last and stands first */
-        const diff_operand *o = &f->operands[shown][k], *other = k < f->operand_count[1] ? &f->operands[1][k] : o;
+    for (uint32_t k = f->operand_count[shown]; k-- > 0;) { /* the result was captured last and
+                                                              stands first */
+        const diff_operand *o = &f->operands[shown][k],
+                           *other = k < f->operand_count[1] ? &f->operands[1][k] : o;
         char texts[DIFF_SIDES][160], name[20];
         const char *values[DIFF_SIDES];
         bool renamed = strcmp(o->name, other->name) != 0;
@@ -274,10 +308,13 @@ static void add_operands(const diff_case *d, const diff_finding *f, hg_text *out
             if (has_value(f, i, o))
                 diff_value_text(i == 1 ? other->type : o->type, f->values[i] + o->offset, texts[i]);
             else
-                snprintf(texts[i], sizeof texts[i], f->reached[i] ? "(a fault)" : "(the lane had stopped)");
+                snprintf(texts[i], sizeof texts[i],
+                         f->reached[i] ? "(a fault)" : "(the lane had stopped)");
         }
-        bool differs = has_value(f, 0, o) && has_value(f, 1, o) && !same_value(o, f->values[0], f->values[1]);
-        add_row(out, name, o->type < HG_TYPE_COUNT ? hg_type_name((hg_type)o->type) : "bool", values, columns, differs);
+        bool differs = has_value(f, 0, o) && has_value(f, 1, o) &&
+                       !same_value(o, f->values[0], f->values[1]);
+        add_row(out, name, o->type < HG_TYPE_COUNT ? hg_type_name((hg_type)o->type) : "bool",
+                values, columns, differs);
     }
 }
 
@@ -285,9 +322,11 @@ static void add_verdict(const diff_case *d, const diff_finding *f, hg_text *out)
     uint32_t count = f->operand_count[shown_side(f)];
     const diff_operand *o = count ? &f->operands[shown_side(f)][count - 1] : NULL;
     if (!f->judged || !o || !o->is_result || f->stopped[0] || f->stopped[1]) return;
-    bool right[2] = {same_value(o, f->values[0], f->values[2]), same_value(o, f->values[1], f->values[2])};
+    bool right[2] = {same_value(o, f->values[0], f->values[2]),
+                     same_value(o, f->values[1], f->values[2])};
     if (right[0] != right[1])
-        hg_text_addf(out, "  the tile interpreter agrees with %s\n", d->sides[right[0] ? 0 : 1].label);
+        hg_text_addf(out, "  the tile interpreter agrees with %s\n",
+                     d->sides[right[0] ? 0 : 1].label);
     else
         hg_text_addf(out, "  the tile interpreter agrees with neither\n");
 }
@@ -295,16 +334,20 @@ static void add_verdict(const diff_case *d, const diff_finding *f, hg_text *out)
 static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out) {
     uint64_t block = d->c->block_lanes ? d->c->block_lanes : 1;
     if (f->by_step) {
-        hg_text_addf(out, "  first at whole-array instruction %llu in the order of running, which leaves ",
-                     (unsigned long long)f->step + 1);
+        hg_text_addf(
+            out, "  first at whole-array instruction %llu in the order of running, which leaves ",
+            (unsigned long long)f->step + 1);
         add_place(out, d, &f->place);
-        hg_text_addf(out, " different; %llu of its values differ\n    ", (unsigned long long)f->place.differing);
+        hg_text_addf(out, " different; %llu of its values differ\n    ",
+                     (unsigned long long)f->place.differing);
         add_instruction(d, out, 0, f->instruction[0]);
         hg_text_addf(out, "\n");
     } else if (f->lane != HG_NONE) {
-        hg_text_addf(out, "  first in lane %llu (block %llu, lane %llu of it), its result %llu", (unsigned long long)f->lane,
-                     (unsigned long long)(f->lane / block), (unsigned long long)(f->lane % block), (unsigned long long)f->result);
-        if (f->step != HG_NONE) hg_text_addf(out, ", after %llu whole-array instructions", (unsigned long long)f->step);
+        hg_text_addf(out, "  first in lane %llu (block %llu, lane %llu of it), its result %llu",
+                     (unsigned long long)f->lane, (unsigned long long)(f->lane / block),
+                     (unsigned long long)(f->lane % block), (unsigned long long)f->result);
+        if (f->step != HG_NONE)
+            hg_text_addf(out, ", after %llu whole-array instructions", (unsigned long long)f->step);
         hg_text_addf(out, "\n");
         bool same = f->instruction[0] == f->instruction[1] || f->stopped[0] || f->stopped[1];
         bool two_programs = d->sides[0].program != d->sides[1].program;
@@ -313,7 +356,8 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
             hg_text_addf(out, "    ");
             if (!same) hg_text_addf(out, "%s runs ", d->sides[i].label);
             hg_text_addf(out, "instruction %llu", (unsigned long long)f->instruction[side]);
-            if (f->execution != HG_NONE) hg_text_addf(out, ", execution %llu", (unsigned long long)f->execution);
+            if (f->execution != HG_NONE)
+                hg_text_addf(out, ", execution %llu", (unsigned long long)f->execution);
             hg_text_addf(out, ": ");
             add_instruction(d, out, side, f->instruction[side]);
             if (same && two_programs) {
@@ -322,14 +366,16 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
             }
             hg_text_addf(out, "\n");
         }
-        if (!same) hg_text_addf(out, "    all results before are equal: a branch went another way\n");
+        if (!same)
+            hg_text_addf(out, "    all results before are equal: a branch went another way\n");
         add_operands(d, f, out);
         add_verdict(d, f, out);
     }
     if (f->ordered)
-        hg_text_addf(out,
-                     "  the result depends on the order in which lanes run (an atomic's old value): it may differ on a right device\n");
-    if (d->sides[0].program->flags & 1) hg_text_addf(out, "  the program is relaxed: devices may differ\n");
+        hg_text_addf(out, "  the result depends on the order in which lanes run (an atomic's old "
+                          "value): it may differ on a right device\n");
+    if (d->sides[0].program->flags & 1)
+        hg_text_addf(out, "  the program is relaxed: devices may differ\n");
     if (f->note[0]) hg_text_addf(out, "  not narrowed: %s\n", f->note);
 }
 
@@ -355,8 +401,8 @@ static void json_operands(const diff_finding *f, hg_json *json) {
     hg_json_end_array(json);
 }
 
-static void json_difference(const diff_case *d, const diff_result results[2], int kind, const diff_place *p, const diff_finding *f,
-                            const char *command) {
+static void json_difference(const diff_case *d, const diff_result results[2], int kind,
+                            const diff_place *p, const diff_finding *f, const char *command) {
     hg_json json = {.out = &d->c->outputs};
     char fault[400], value[160];
     hg_json_begin_object(&json);
@@ -364,7 +410,8 @@ static void json_difference(const diff_case *d, const diff_result results[2], in
     for (int i = 0; i < 2; i++) {
         key_text(&json, i ? "against" : "backend", d->sides[i].label);
         fault_text(&results[i], fault);
-        key_text(&json, i ? "against_fault" : "backend_fault", results[i].status == HG_OK ? NULL : fault);
+        key_text(&json, i ? "against_fault" : "backend_fault",
+                 results[i].status == HG_OK ? NULL : fault);
     }
     if (kind == DIFF_DATA) {
         key_text(&json, "array", place_name(d, p));
@@ -395,7 +442,8 @@ static void json_difference(const diff_case *d, const diff_result results[2], in
 
 /* ---- the command ---- */
 
-static void tell_difference(const diff_case *d, const diff_options *o, const diff_result results[2], int kind, const diff_place *place) {
+static void tell_difference(const diff_case *d, const diff_options *o, const diff_result results[2],
+                            int kind, const diff_place *place) {
     diff_finding *f = hg_calloc(1, sizeof *f);
     hg_text folder = {0}, command = {0}, text = {0};
     if (!f) {
@@ -413,8 +461,10 @@ static void tell_difference(const diff_case *d, const diff_options *o, const dif
         hg_text_addf(&folder, "%s", o->to);
     else
         hg_text_addf(&folder, "%s.diff", hg_program_name(d->sides[0].program));
-    const char *sides[2] = {o->sides[0] ? o->sides[0] : hg_backend_name(d->sides[0].backend), o->sides[1] ? o->sides[1] : "cpu"};
-    if (good && !o->no_reduce && folder.data && diff_reduce(d, &o->launch, folder.data, sides, &command) && !d->c->json)
+    const char *sides[2] = {o->sides[0] ? o->sides[0] : hg_backend_name(d->sides[0].backend),
+                            o->sides[1] ? o->sides[1] : "cpu"};
+    if (good && !o->no_reduce && folder.data &&
+        diff_reduce(d, &o->launch, folder.data, sides, &command) && !d->c->json)
         hg_text_addf(&d->c->outputs, "reduced to %s:\n  %s\n", folder.data, command.data);
     if (good && d->c->json) json_difference(d, results, kind, place, f, command.data);
     if (d->c->status == CLI_OK) d->c->status = CLI_FAILED;
@@ -429,7 +479,8 @@ static void compare(diff_case *d, const diff_options *o) {
     diff_place place;
     hg_status status = HG_OK;
     for (int i = 0; i < 2 && status == HG_OK; i++)
-        status = diff_run(&d->sides[i], d->sides[i].program, d->values, &d->launch, NULL, 0, &results[i]);
+        status = diff_run(&d->sides[i], d->sides[i].program, d->values, &d->launch, NULL, 0,
+                          &results[i]);
     if (status != HG_OK) {
         cli_last_error(d->c);
     } else {
@@ -451,8 +502,10 @@ static void run(cli *c, const diff_options *o) {
     bool good = !o->against_program || load_other(c, o->against_program, &other);
     d.sides[0].program = c->program;
     d.sides[1].program = o->against_program ? other.program : c->program;
-    good = good && cli_number(c, "--seed", o->seed, UINT64_MAX, &seed) && cli_number(c, "--lanes", o->launch.lanes, HG_MAX_LANES, &lanes) &&
-           diff_inputs(c, &values, lanes, seed) && cli_prepare_launch(c, &o->launch, &values, &d.launch) && open_sides(c, o, &d);
+    good = good && cli_number(c, "--seed", o->seed, UINT64_MAX, &seed) &&
+           cli_number(c, "--lanes", o->launch.lanes, HG_MAX_LANES, &lanes) &&
+           diff_inputs(c, &values, lanes, seed) &&
+           cli_prepare_launch(c, &o->launch, &values, &d.launch) && open_sides(c, o, &d);
     if (good) compare(&d, o);
     hg_backend_destroy(d.sides[0].backend);
     hg_backend_destroy(d.sides[1].backend);
@@ -462,7 +515,8 @@ static void run(cli *c, const diff_options *o) {
 }
 
 static bool load_other_graph(cli *c, const char *path, cli *other) {
-    *other = (cli){.command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
+    *other = (cli){
+        .command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
     if (!c->as_graph && !cli_is_graph(other, path))
         cli_usage(c, "'%s' is no array graph, '%s' is one", path, c->file);
     else if (cli_load_graph(other, path) && !same_parameters(c->program, other->program))
@@ -472,7 +526,8 @@ static bool load_other_graph(cli *c, const char *path, cli *other) {
 
 static bool check_graph_options(cli *c, const diff_options *o) {
     if (o->to || o->no_reduce)
-        cli_usage(c, "%s is for programs, '%s' is an array graph", o->to ? "--to" : "--no-reduce", c->file);
+        cli_usage(c, "%s is for programs, '%s' is an array graph", o->to ? "--to" : "--no-reduce",
+                  c->file);
     else if (o->passes && (o->sides[1] || o->against_program))
         cli_usage(c, "--passes compares runs of one graph on one device: it goes without %s",
                   o->sides[1] ? "--against" : "--against-program");
@@ -486,11 +541,13 @@ static void run_graph(cli *c, const diff_options *o) {
     diff_case d = {.c = c, .values = &values};
     hg_graph_options options;
     uint64_t seed = 1;
-    bool good = check_graph_options(c, o) && (!o->against_program || load_other_graph(c, o->against_program, &other));
+    bool good = check_graph_options(c, o) &&
+                (!o->against_program || load_other_graph(c, o->against_program, &other));
     d.graphs[0] = c->graph;
     d.graphs[1] = o->against_program ? other.graph : c->graph;
-    if (good && cli_number(c, "--seed", o->seed, UINT64_MAX, &seed) && cli_graph_options(c, &o->launch, &options) &&
-        diff_inputs(c, &values, 0, seed) && open_side(c, "--backend", o->sides[0], NULL, &d.sides[0]) &&
+    if (good && cli_number(c, "--seed", o->seed, UINT64_MAX, &seed) &&
+        cli_graph_options(c, &o->launch, &options) && diff_inputs(c, &values, 0, seed) &&
+        open_side(c, "--backend", o->sides[0], NULL, &d.sides[0]) &&
         (o->passes || open_side(c, "--against", o->sides[1], "cpu", &d.sides[1]))) {
         tell_apart(&d);
         diff_graph(&d, &options, o->passes);
@@ -519,7 +576,8 @@ int command_diff(int argc, char **argv) {
     else if (cli_is_graph(&c, c.arguments.data[0])) {
         if (cli_load_graph(&c, c.arguments.data[0])) run_graph(&c, &o);
     } else if (o.passes || c.weights)
-        cli_usage(&c, "%s is for array graphs: name a .graph, or write --as-graph for a program", o.passes ? "--passes" : "--weights");
+        cli_usage(&c, "%s is for array graphs: name a .graph, or write --as-graph for a program",
+                  o.passes ? "--passes" : "--weights");
     else if (load_program(&c, c.arguments.data[0]))
         run(&c, &o);
     return cli_finish(&c);

@@ -11,7 +11,8 @@ typedef struct diff_side {
     const hg_program *program; /* as loaded; borrowed */
 } diff_side;
 
-/* A parameter that a rewritten program has beyond its own: a u64 scalar, or a buffer of bytes (rank none) read back after the run. */
+/* A parameter that a rewritten program has beyond its own: a u64 scalar, or a buffer of bytes (rank
+ * none) read back after the run. */
 typedef struct diff_extra {
     const char *name;
     uint64_t value, bytes; /* bytes 0: a scalar */
@@ -42,26 +43,33 @@ enum { DIFF_SAME, DIFF_DATA, DIFF_FAULT };
 /* "12.0 0x41400000"; the second cut where it is long. type: hg_type; HG_TYPE_COUNT: a predicate. */
 void diff_add_value(hg_text *out, uint8_t type, const uint8_t *bytes);
 void diff_value_text(uint8_t type, const uint8_t *bytes, char text[160]);
-void diff_add_index(hg_text *out, uint32_t rank, const uint64_t *extents, uint64_t element); /* "[1, 2]" */
+void diff_add_index(hg_text *out, uint32_t rank, const uint64_t *extents, uint64_t element); /* "[1,
+                                                                                                2]"
+                                                                                              */
 
 /* ---- diff_inputs.c ---- */
 /* Reads --in, --set and --shape, and makes up what they leave open. False after reporting. */
 bool diff_inputs(cli *c, cli_values *values, uint64_t lanes, uint64_t seed);
 /* The number of lanes or the shape of an array depends on it. */
 bool diff_is_extent(const hg_program *p, uint32_t param);
-/* A copy with the scalar parameter `extent` set to n and every array that it shapes cut to its beginning; extent UINT32_MAX: as it is. */
+/* A copy with the scalar parameter `extent` set to n and every array that it shapes cut to its
+ * beginning; extent UINT32_MAX: as it is. */
 hg_status diff_inputs_cut(const cli_values *from, uint32_t extent, uint64_t n, cli_values *to);
 
 /* ---- diff_run.c ---- */
 /* HG_OK for runs that end in a fault too; else the run itself was impossible. */
-hg_status diff_run(const diff_side *side, const hg_program *program, const cli_values *values, const hg_launch *launch, diff_extra *extras,
-                   uint32_t extra_count, diff_result *result) HG_NODISCARD;
+hg_status diff_run(const diff_side *side, const hg_program *program, const cli_values *values,
+                   const hg_launch *launch, diff_extra *extras, uint32_t extra_count,
+                   diff_result *result) HG_NODISCARD;
 void diff_result_free(diff_result *result);
 bool diff_is_endless(const diff_result *r); /* a step limit or a timeout */
 bool diff_same_fault(const diff_result *a, const diff_result *b);
-/* DIFF_SAME, DIFF_FAULT, or DIFF_DATA with the place. Two equal faults are the same, whatever memory holds. */
-int diff_compare(const cli_values *values, const diff_result *a, const diff_result *b, diff_place *place);
-bool diff_same_value(hg_type type, const uint8_t *a, const uint8_t *b); /* equal bits, or two NaNs */
+/* DIFF_SAME, DIFF_FAULT, or DIFF_DATA with the place. Two equal faults are the same, whatever
+ * memory holds. */
+int diff_compare(const cli_values *values, const diff_result *a, const diff_result *b,
+                 diff_place *place);
+bool diff_same_value(hg_type type, const uint8_t *a, const uint8_t *b); /* equal bits, or two NaNs
+                                                                         */
 bool diff_reaches_class(const hg_program *p);
 hg_status diff_clear_class(hg_backend *b) HG_NODISCARD; /* class memory as it is at first: zeros */
 
@@ -72,8 +80,9 @@ enum {
     DIFF_EXECUTIONS_AT = DIFF_MOST_OPERANDS * 512,
     DIFF_CAPTURE_BYTES = DIFF_EXECUTIONS_AT + 8
 };
-/* Of a lane, at lane · stride of the buffer: a hash of the first `limit` results, their number in all, the instruction of the last one
- * hashed, steps passed (two a whole-array instruction: before and after it), the instruction of the last step; then the result itself. */
+/* Of a lane, at lane · stride of the buffer: a hash of the first `limit` results, their number in
+ * all, the instruction of the last one hashed, steps passed (two a whole-array instruction: before
+ * and after it), the instruction of the last step; then the result itself. */
 typedef struct diff_event {
     uint64_t hash, count, instruction, steps, step_instruction;
 } diff_event;
@@ -87,16 +96,19 @@ typedef struct diff_operand {
 
 typedef struct diff_trace {
     hg_program *program;
-    char records[40], limit[40], step_limit[40], lane[40], capture[40]; /* names of the extra parameters */
+    char records[40], limit[40], step_limit[40], lane[40], capture[40]; /* names of the extra
+                                                                           parameters */
     uint64_t stride;
     diff_operand operands[DIFF_MOST_OPERANDS];
     uint32_t operand_count;
 } diff_trace;
 
 #define DIFF_NO_CAPTURE UINT32_MAX
-/* capture: the instruction whose operands are recorded for one lane, or DIFF_NO_CAPTURE. ordered: also results that depend on the order of
- * lanes (old values of atomics and what is made of them). HG_ERROR_INVALID_ARGUMENT: no free registers. */
-hg_status diff_trace_build(const hg_program *p, uint32_t capture, bool ordered, diff_trace *trace) HG_NODISCARD;
+/* capture: the instruction whose operands are recorded for one lane, or DIFF_NO_CAPTURE. ordered:
+ * also results that depend on the order of lanes (old values of atomics and what is made of them).
+ * HG_ERROR_INVALID_ARGUMENT: no free registers. */
+hg_status diff_trace_build(const hg_program *p, uint32_t capture, bool ordered,
+                           diff_trace *trace) HG_NODISCARD;
 void diff_trace_free(diff_trace *trace);
 /* The program with only the instructions that keep names; labels stay. */
 void diff_print_kept(hg_text *out, const hg_program *p, const uint8_t *keep);
@@ -106,7 +118,8 @@ typedef struct diff_case {
     cli *c;
     diff_side sides[2];
     hg_graph *graphs[2]; /* of array graphs; borrowed */
-    diff_side judge;     /* cpu; backend NULL: one of the sides is it, or the two run different programs */
+    diff_side judge; /* cpu; backend NULL: one of the sides is it, or the two run different programs
+                      */
     const cli_values *values;
     hg_launch launch;
 } diff_case;
@@ -115,9 +128,10 @@ enum { DIFF_SIDES = 3 }; /* the judge is the third */
 
 /* The first difference. Fields that are not known are HG_NONE. */
 typedef struct diff_finding {
-    uint64_t step;                    /* whole-array instructions done before it, in the order of running */
-    uint64_t instruction[2];          /* on each side: control flow may have parted */
-    uint64_t lane, result, execution; /* the result-th of the lane, the execution-th of the instruction, from 1 */
+    uint64_t step;           /* whole-array instructions done before it, in the order of running */
+    uint64_t instruction[2]; /* on each side: control flow may have parted */
+    uint64_t lane, result, execution; /* the result-th of the lane, the execution-th of the
+                                         instruction, from 1 */
     bool stopped[2];                  /* a lane had ended before */
     bool reached[2];                  /* stopped by a fault of this very instruction */
     bool ordered;                     /* it depends on the order of lanes */
@@ -134,12 +148,14 @@ typedef struct diff_finding {
 bool diff_narrow(const diff_case *d, const diff_result results[2], diff_finding *finding);
 
 /* ---- diff_graph.c ---- */
-/* The graphs on two devices, or (passes) the first one on the first side with its passes and without: the first call whose value differs. */
+/* The graphs on two devices, or (passes) the first one on the first side with its passes and
+ * without: the first call whose value differs. */
 void diff_graph(diff_case *d, const hg_graph_options *options, bool passes);
 
 /* ---- diff_reduce.c ---- */
-/* Writes a smaller program and smaller inputs that still differ to a folder, and the command that compares them to *command.
- * sides: as on the command line. False after reporting. */
-bool diff_reduce(const diff_case *d, const cli_launch *options, const char *folder, const char *const sides[2], hg_text *command);
+/* Writes a smaller program and smaller inputs that still differ to a folder, and the command that
+ * compares them to *command. sides: as on the command line. False after reporting. */
+bool diff_reduce(const diff_case *d, const cli_launch *options, const char *folder,
+                 const char *const sides[2], hg_text *command);
 
 #endif

@@ -1,5 +1,6 @@
-/* hologram diff of array graphs: on two devices, or with passes and without on one. Values keep their numbers through the passes, so a value of a graph
- * and the same value after passes are the same elements. */
+/* hologram diff of array graphs: on two devices, or with passes and without on one. Values keep
+ * their numbers through the passes, so a value of a graph and the same value after passes are the
+ * same elements. */
 #include "diff.h"
 #include "graph.h"
 #include <stdio.h>
@@ -12,14 +13,21 @@ typedef struct graph_finding {
     uint8_t type, bytes[2][HG_MAX_LITERAL_BYTES];
 } graph_finding;
 
-static bool find(const hg_graph *g, uint32_t value, uint64_t elements, const uint8_t *a, const uint8_t *b, graph_finding *f) {
+static bool find(const hg_graph *g, uint32_t value, uint64_t elements, const uint8_t *a,
+                 const uint8_t *b, graph_finding *f) {
     const graph_value *v = &g->values.data[value];
     uint64_t size = graph_type_bytes(v);
     f->differing = 0;
     if (memcmp(a, b, (size_t)(elements * size)) == 0) return false;
     for (uint64_t i = 0; i < elements; i++) {
-        if (diff_same_value((hg_type)v->type, a + i * size, b + i * size) || f->differing++) continue;
-        *f = (graph_finding){.value = value, .call = v->call, .element = i, .differing = 1, .elements = elements, .type = v->type};
+        if (diff_same_value((hg_type)v->type, a + i * size, b + i * size) || f->differing++)
+            continue;
+        *f = (graph_finding){.value = value,
+                             .call = v->call,
+                             .element = i,
+                             .differing = 1,
+                             .elements = elements,
+                             .type = v->type};
         memcpy(f->bytes[0], a + i * size, (size_t)size);
         memcpy(f->bytes[1], b + i * size, (size_t)size);
     }
@@ -27,7 +35,8 @@ static bool find(const hg_graph *g, uint32_t value, uint64_t elements, const uin
 }
 
 static bool same_end(const graph_trial *a, const graph_trial *b) {
-    return a->status == b->status && (a->status == HG_OK || memcmp(a->error.code, b->error.code, sizeof a->error.code) == 0);
+    return a->status == b->status &&
+           (a->status == HG_OK || memcmp(a->error.code, b->error.code, sizeof a->error.code) == 0);
 }
 
 /* ---- graphs that show what calls make ---- */
@@ -45,9 +54,10 @@ static hg_status show(hg_graph *g, const graph_call *call, uint64_t values) {
     return HG_OK;
 }
 
-/* A copy without the calls from `end` on, whose outputs are what the calls from `first` on make of the first `values` values. Which memory they take is
- * decided anew. */
-static hg_status showing(const hg_graph *g, uint64_t first, uint64_t end, uint64_t values, hg_graph **shown) {
+/* A copy without the calls from `end` on, whose outputs are what the calls from `first` on make of
+ * the first `values` values. Which memory they take is decided anew. */
+static hg_status showing(const hg_graph *g, uint64_t first, uint64_t end, uint64_t values,
+                         hg_graph **shown) {
     hg_graph *copy;
     HG_TRY(graph_copy(g, &copy));
     copy->calls.count = end;
@@ -56,7 +66,8 @@ static hg_status showing(const hg_graph *g, uint64_t first, uint64_t end, uint64
     copy->output_names = (graph_names){0};
     for (uint64_t i = 0; i < copy->values.count; i++) copy->values.data[i].takes = GRAPH_NOT_SET;
     hg_status status = HG_OK;
-    for (uint64_t i = first; i < end && status == HG_OK; i++) status = show(copy, &copy->calls.data[i], values);
+    for (uint64_t i = first; i < end && status == HG_OK; i++)
+        status = show(copy, &copy->calls.data[i], values);
     if (status == HG_OK)
         *shown = copy;
     else
@@ -66,7 +77,8 @@ static hg_status showing(const hg_graph *g, uint64_t first, uint64_t end, uint64
 
 /* ---- telling ---- */
 
-static void add_element(hg_text *out, const hg_graph *g, const graph_finding *f, const uint64_t *extents) {
+static void add_element(hg_text *out, const hg_graph *g, const graph_finding *f,
+                        const uint64_t *extents) {
     const graph_value *v = &g->values.data[f->value];
     uint64_t shape[PLAN_MAX_RANK];
     for (uint32_t i = 0; i < v->rank; i++) shape[i] = extents[v->extents[i]];
@@ -78,7 +90,8 @@ static void add_element(hg_text *out, const hg_graph *g, const graph_finding *f,
 }
 
 /* What differs, in a line for a reader, or as the fields of an object. */
-static void tell(diff_case *d, const char *pass, const graph_finding *f, const char *const labels[2]) {
+static void tell(diff_case *d, const char *pass, const graph_finding *f,
+                 const char *const labels[2]) {
     cli *c = d->c;
     const hg_graph *g = c->graph;
     char what[160], values[2][160];
@@ -86,7 +99,8 @@ static void tell(diff_case *d, const char *pass, const graph_finding *f, const c
     uint64_t *extents = cli_bound_extents(g, d->values);
     if (extents) add_element(&place, g, f, extents);
     for (int i = 0; i < 2; i++) diff_value_text(f->type, f->bytes[i], values[i]);
-    const char *call = f->call < g->calls.count ? graph_call_text(g, &g->calls.data[f->call], what) : "no call";
+    const char *call = f->call < g->calls.count ? graph_call_text(g, &g->calls.data[f->call], what)
+                                                : "no call";
     if (c->json) {
         hg_json json;
         cli_json_item(c, &json);
@@ -100,27 +114,33 @@ static void tell(diff_case *d, const char *pass, const graph_finding *f, const c
         hg_json_end_object(&json);
     } else {
         if (pass) cli_out(c, "first pass that changes a bit: %s\n", pass);
-        cli_out(c, "first call that differs: %s\n  %s: %s on %s, %s on %s; %llu of %llu elements differ\n", call,
-                place.data ? place.data : "", values[0], labels[0], values[1], labels[1], (unsigned long long)f->differing,
-                (unsigned long long)f->elements);
+        cli_out(
+            c,
+            "first call that differs: %s\n  %s: %s on %s, %s on %s; %llu of %llu elements differ\n",
+            call, place.data ? place.data : "", values[0], labels[0], values[1], labels[1],
+            (unsigned long long)f->differing, (unsigned long long)f->elements);
     }
     hg_text_free(&place);
     hg_free(extents);
     c->status = CLI_FAILED;
 }
 
-static void tell_fault(diff_case *d, const char *pass, const graph_trial trials[2], const char *const labels[2]) {
+static void tell_fault(diff_case *d, const char *pass, const graph_trial trials[2],
+                       const char *const labels[2]) {
     if (pass && !d->c->json) cli_out(d->c, "first pass that changes how it ends: %s\n", pass);
     for (int i = 0; i < 2 && !d->c->json; i++)
-        cli_out(d->c, "%s: %s%s%s\n", labels[i], trials[i].status == HG_OK ? "ends without a fault" : trials[i].error.code,
-                trials[i].status == HG_OK ? "" : " ", trials[i].status == HG_OK ? "" : trials[i].error.message);
+        cli_out(d->c, "%s: %s%s%s\n", labels[i],
+                trials[i].status == HG_OK ? "ends without a fault" : trials[i].error.code,
+                trials[i].status == HG_OK ? "" : " ",
+                trials[i].status == HG_OK ? "" : trials[i].error.message);
     if (d->c->json) {
         hg_json json;
         cli_json_item(d->c, &json);
         hg_json_add_text(&json, "result", "different");
         if (pass) hg_json_add_text(&json, "pass", pass);
         for (int i = 0; i < 2; i++)
-            hg_json_add_text(&json, i ? "second" : "first", trials[i].status == HG_OK ? "ok" : trials[i].error.code);
+            hg_json_add_text(&json, i ? "second" : "first",
+                             trials[i].status == HG_OK ? "ok" : trials[i].error.code);
         hg_json_end_object(&json);
     }
     d->c->status = CLI_FAILED;
@@ -149,18 +169,22 @@ static uint64_t output_named(const hg_graph *g, const char *name) {
     return i;
 }
 
-/* The first output of two runs that differs; one that the other graph does not have in this shape is passed over. */
-static hg_status compare_outputs(const diff_case *d, hg_graph *const graphs[2], const graph_trial trials[2], bool *differ,
-                                 graph_finding *f) {
-    uint64_t *extents[2] = {cli_bound_extents(graphs[0], d->values), cli_bound_extents(graphs[1], d->values)};
+/* The first output of two runs that differs; one that the other graph does not have in this shape
+ * is passed over. */
+static hg_status compare_outputs(const diff_case *d, hg_graph *const graphs[2],
+                                 const graph_trial trials[2], bool *differ, graph_finding *f) {
+    uint64_t *extents[2] = {cli_bound_extents(graphs[0], d->values),
+                            cli_bound_extents(graphs[1], d->values)};
     *differ = false;
     for (uint64_t i = 0; i < trials[0].count && !*differ && extents[0] && extents[1]; i++) {
         uint64_t k = output_named(graphs[1], graphs[0]->outputs.data[i].name);
         if (k >= trials[1].count) continue;
         uint32_t value = graphs[0]->outputs.data[i].value;
-        const graph_value *a = &graphs[0]->values.data[value], *b = &graphs[1]->values.data[graphs[1]->outputs.data[k].value];
+        const graph_value *a = &graphs[0]->values.data[value],
+                          *b = &graphs[1]->values.data[graphs[1]->outputs.data[k].value];
         if (a->type != b->type || extents[0][a->elements] != extents[1][b->elements]) continue;
-        *differ = find(graphs[0], value, extents[0][a->elements], trials[0].arrays[i], trials[1].arrays[k], f);
+        *differ = find(graphs[0], value, extents[0][a->elements], trials[0].arrays[i],
+                       trials[1].arrays[k], f);
     }
     hg_status status = extents[0] && extents[1] ? HG_OK : HG_ERROR_INVALID_ARGUMENT;
     for (int i = 0; i < 2; i++) hg_free(extents[i]);
@@ -177,10 +201,13 @@ static hg_status find_call(diff_case *d, const hg_graph_options *options, graph_
     hg_status status = HG_OK;
     one.passes = "none";
     for (int i = 0; i < 2 && status == HG_OK; i++) {
-        status = showing(d->graphs[i], 0, d->graphs[i]->calls.count, d->graphs[i]->values.count, &shown[i]);
-        if (status == HG_OK) status = cli_try_graph(d->sides[i].backend, shown[i], &one, d->values, &trials[i]);
+        status = showing(d->graphs[i], 0, d->graphs[i]->calls.count, d->graphs[i]->values.count,
+                         &shown[i]);
+        if (status == HG_OK)
+            status = cli_try_graph(d->sides[i].backend, shown[i], &one, d->values, &trials[i]);
     }
-    if (status == HG_OK && same_end(&trials[0], &trials[1])) status = compare_outputs(d, shown, trials, &differ, &f);
+    if (status == HG_OK && same_end(&trials[0], &trials[1]))
+        status = compare_outputs(d, shown, trials, &differ, &f);
     if (differ) *found = f; /* else it stays the output */
     for (int i = 0; i < 2; i++) {
         cli_trial_free(&trials[i]);
@@ -199,14 +226,16 @@ static hg_status on_two_devices(diff_case *d, const hg_graph_options *options) {
     snprintf(what, sizeof what, "%s and %s", labels[0], labels[1]);
     for (int i = 0; i < 2 && status == HG_OK; i++)
         status = cli_try_graph(d->sides[i].backend, d->graphs[i], options, d->values, &trials[i]);
-    if (status == HG_OK && same_end(&trials[0], &trials[1])) status = compare_outputs(d, d->graphs, trials, &differ, &f);
+    if (status == HG_OK && same_end(&trials[0], &trials[1]))
+        status = compare_outputs(d, d->graphs, trials, &differ, &f);
     if (status == HG_OK && differ) status = find_call(d, options, &f);
     if (status != HG_OK)
         ;
     else if (!same_end(&trials[0], &trials[1]))
         tell_fault(d, NULL, trials, labels);
     else if (differ)
-        tell(d, NULL, &f, labels); /* not found call by call: an output, which differs with the passes alone */
+        tell(d, NULL, &f, labels); /* not found call by call: an output, which differs with the
+                                      passes alone */
     else
         tell_same(d, &trials[0], what);
     for (int i = 0; i < 2; i++) cli_trial_free(&trials[i]);
@@ -221,7 +250,8 @@ static void behind(const graph_pass_list *order, char names[64]) {
     names[0] = 0;
     for (uint32_t i = 0; i < order->count; i++)
         if (order->passes[i] >= GRAPH_PASS_INPLACE)
-            length += (size_t)snprintf(names + length, 64 - length, "%s,", hg_graph_pass_name(order->passes[i]));
+            length += (size_t)snprintf(names + length, 64 - length, "%s,",
+                                       hg_graph_pass_name(order->passes[i]));
 }
 
 typedef struct pass_search {
@@ -241,7 +271,9 @@ static hg_status compare_call(pass_search *s, hg_graph *shown, bool *differ, gra
         uint32_t value = shown->outputs.data[k].value;
         uint64_t n = 0;
         while (n < s->all.count && s->reference->outputs.data[n].value != value) n++;
-        if (n < s->all.count) *differ = find(g, value, s->extents[g->values.data[value].elements], s->all.arrays[n], one.arrays[k], f);
+        if (n < s->all.count)
+            *differ = find(g, value, s->extents[g->values.data[value].elements], s->all.arrays[n],
+                           one.arrays[k], f);
     }
     cli_trial_free(&one);
     return HG_OK;
@@ -262,7 +294,8 @@ static hg_status search_calls(pass_search *s, graph_finding *found) {
     return HG_OK;
 }
 
-static hg_status find_call_after(diff_case *d, const hg_graph_options *options, const char *passes, graph_finding *f) {
+static hg_status find_call_after(diff_case *d, const hg_graph_options *options, const char *passes,
+                                 graph_finding *f) {
     hg_graph *g = d->c->graph;
     pass_search s = {.d = d, .options = *options, .extents = cli_bound_extents(g, d->values)};
     graph_pass_list order;
@@ -270,7 +303,8 @@ static hg_status find_call_after(diff_case *d, const hg_graph_options *options, 
     hg_status status = s.extents ? HG_OK : HG_ERROR_INVALID_ARGUMENT;
     s.options.passes = "none";
     if (status == HG_OK) status = showing(g, 0, g->calls.count, g->values.count, &s.reference);
-    if (status == HG_OK) status = cli_try_graph(d->sides[0].backend, s.reference, &s.options, d->values, &s.all);
+    if (status == HG_OK)
+        status = cli_try_graph(d->sides[0].backend, s.reference, &s.options, d->values, &s.all);
     if (status == HG_OK) status = graph_passes_named(passes, &order);
     if (status == HG_OK) status = graph_optimize(g, &order, NULL, &s.done);
     if (status == HG_OK) {
@@ -295,10 +329,12 @@ static hg_status with_passes(diff_case *d, const hg_graph_options *options) {
     size_t length = 0;
     bool differ = false;
     some.passes = passes;
-    hg_status status = cli_try_graph(d->sides[0].backend, d->c->graph, &some, d->values, &trials[0]);
+    hg_status status = cli_try_graph(d->sides[0].backend, d->c->graph, &some, d->values,
+                                     &trials[0]);
     for (uint32_t i = 0; hg_graph_pass_name(i) && status == HG_OK && !differ; i++) {
         pass = hg_graph_pass_name(i);
-        length += (size_t)snprintf(passes + length, sizeof passes - length, "%s%s", length ? "," : "", pass);
+        length += (size_t)snprintf(passes + length, sizeof passes - length, "%s%s",
+                                   length ? "," : "", pass);
         cli_trial_free(&trials[1]);
         status = cli_try_graph(d->sides[0].backend, d->c->graph, &some, d->values, &trials[1]);
         if (status == HG_OK && !same_end(&trials[0], &trials[1])) break;
@@ -319,5 +355,6 @@ static hg_status with_passes(diff_case *d, const hg_graph_options *options) {
 }
 
 void diff_graph(diff_case *d, const hg_graph_options *options, bool passes) {
-    if ((passes ? with_passes(d, options) : on_two_devices(d, options)) != HG_OK) cli_last_error(d->c);
+    if ((passes ? with_passes(d, options) : on_two_devices(d, options)) != HG_OK)
+        cli_last_error(d->c);
 }

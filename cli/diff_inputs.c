@@ -1,4 +1,5 @@
-/* Inputs of a comparison: from files and --set, made up where those leave them open, cut to smaller ones. */
+/* Inputs of a comparison: from files and --set, made up where those leave them open, cut to smaller
+ * ones. */
 #include "diff.h"
 #include <string.h>
 
@@ -20,26 +21,45 @@ static uint64_t seed_of(uint64_t seed, const char *name) {
     return seed;
 }
 
-/* A float by its bits: 15 of 16 are of ordinary size, the others zeros, infinities, NaN, subnormals and the largest. */
+/* A float by its bits: 15 of 16 are of ordinary size, the others zeros, infinities, NaN, subnormals
+ * and the largest. */
 static uint64_t make_float(hg_type type, uint64_t *state) {
-    int fraction = type == HG_TYPE_F16 ? 10 : type == HG_TYPE_BF16 ? 7 : type == HG_TYPE_F32 ? 23 : 52;
+    int fraction = type == HG_TYPE_F16    ? 10
+                   : type == HG_TYPE_BF16 ? 7
+                   : type == HG_TYPE_F32  ? 23
+                                          : 52;
     int exponents = (int)hg_type_size_bytes(type) * 8 - 1 - fraction;
-    uint64_t random = next(state), sign = random >> 63 << (exponents + fraction), one = (UINT64_C(1) << fraction) - 1;
-    uint64_t infinity = ((UINT64_C(1) << exponents) - 1) << fraction, bias = (UINT64_C(1) << (exponents - 1)) - 1;
-    const uint64_t special[] = {0, infinity, infinity | one >> 1 | 1 | (one + 1) >> 1, 1, one, infinity - 1, bias << fraction, one + 1};
+    uint64_t random = next(state), sign = random >> 63 << (exponents + fraction),
+             one = (UINT64_C(1) << fraction) - 1;
+    uint64_t infinity = ((UINT64_C(1) << exponents) - 1) << fraction,
+             bias = (UINT64_C(1) << (exponents - 1)) - 1;
+    const uint64_t special[] = {0,
+                                infinity,
+                                infinity | one >> 1 | 1 | (one + 1) >> 1,
+                                1,
+                                one,
+                                infinity - 1,
+                                bias << fraction,
+                                one + 1};
     if (random % 16 == 0) return sign | special[random >> 8 & 7];
     return sign | (bias - 4 + (random >> 8) % 8) << fraction | (next(state) & one);
 }
 
 /* For products and sums over long rows: nothing but numbers between 1/16 and 1, of either sign. */
 static uint64_t make_ordinary(hg_type type, uint64_t *state) {
-    int fraction = type == HG_TYPE_F16 ? 10 : type == HG_TYPE_BF16 ? 7 : type == HG_TYPE_F32 ? 23 : 52;
+    int fraction = type == HG_TYPE_F16    ? 10
+                   : type == HG_TYPE_BF16 ? 7
+                   : type == HG_TYPE_F32  ? 23
+                                          : 52;
     int exponents = (int)hg_type_size_bytes(type) * 8 - 1 - fraction;
-    uint64_t random = next(state), one = (UINT64_C(1) << fraction) - 1, bias = (UINT64_C(1) << (exponents - 1)) - 1;
-    return random >> 63 << (exponents + fraction) | (bias - 4 + (random >> 8) % 4) << fraction | (next(state) & one);
+    uint64_t random = next(state), one = (UINT64_C(1) << fraction) - 1,
+             bias = (UINT64_C(1) << (exponents - 1)) - 1;
+    return random >> 63 << (exponents + fraction) | (bias - 4 + (random >> 8) % 4) << fraction |
+           (next(state) & one);
 }
 
-/* Half of the integers are indices below `most`, a quarter is near zero, the others are any bits. */
+/* Half of the integers are indices below `most`, a quarter is near zero, the others are any bits.
+ */
 static void make_value(hg_type type, uint64_t most, uint64_t *state, uint8_t *bytes) {
     uint64_t size = hg_type_size_bytes(type), random = next(state);
     if (hg_type_is_float(type)) {
@@ -47,7 +67,8 @@ static void make_value(hg_type type, uint64_t most, uint64_t *state, uint8_t *by
         memcpy(bytes, &bits, (size_t)size);
         return;
     }
-    bool any = random % 4 == 3, negative = random % 4 == 2 && hg_type_is_signed(type) && (random >> 8 & 1);
+    bool any = random % 4 == 3,
+         negative = random % 4 == 2 && hg_type_is_signed(type) && (random >> 8 & 1);
     uint64_t small = random % 4 == 2 ? next(state) % 17 : next(state) % (most ? most : 1);
     if (negative) small = 0 - small;
     for (uint64_t i = 0; i < size; i += 8) {
@@ -64,17 +85,22 @@ bool diff_is_extent(const hg_program *p, uint32_t param) {
     for (uint32_t i = 0; i < p->grid_count; i++)
         if (hg_extent_names(p, &p->grid[i], (uint16_t)param)) return true;
     for (uint32_t i = 0; i < p->param_count; i++)
-        for (uint32_t k = 0; p->params[i].rank != 255 && k < p->params[i].rank; k++) /* of buffers and scratch */
+        for (uint32_t k = 0; p->params[i].rank != 255 && k < p->params[i].rank; k++) /* of buffers
+                                                                                        and scratch
+                                                                                      */
             if (hg_extent_names(p, &p->params[i].dims[k], (uint16_t)param)) return true;
     return false;
 }
 
-static bool is_open(const cli_value *v, hg_param_kind kind) { return v->param->kind == kind && !v->bound; }
+static bool is_open(const cli_value *v, hg_param_kind kind) {
+    return v->param->kind == kind && !v->bound;
+}
 
 static bool make_scalars(cli *c, cli_values *values, uint64_t lanes, uint64_t seed) {
     uint32_t open = 0;
     for (uint32_t i = 0; i < values->count; i++)
-        open += is_open(&values->data[i], HG_PARAM_SCALAR) && !values->data[i].param->has_default && diff_is_extent(c->program, i);
+        open += is_open(&values->data[i], HG_PARAM_SCALAR) && !values->data[i].param->has_default &&
+                diff_is_extent(c->program, i);
     uint64_t extent = open > 1 ? MANY_EXTENTS : lanes ? lanes : ONE_EXTENT;
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
@@ -84,7 +110,8 @@ static bool make_scalars(cli *c, cli_values *values, uint64_t lanes, uint64_t se
             if (!cli_bind_extent(c, v, extent)) return false;
             continue;
         }
-        if (hg_type_is_float((hg_type)v->param->type)) { /* 1.0 … 1.99, small integers: counts, shifts, factors */
+        if (hg_type_is_float((hg_type)v->param->type)) { /* 1.0 … 1.99, small integers: counts,
+                                                            shifts, factors */
             do make_value((hg_type)v->param->type, 0, &state, v->scalar);
             while (v->scalar[hg_type_size_bytes((hg_type)v->param->type) - 1] >> 7);
         } else {
@@ -97,7 +124,8 @@ static bool make_scalars(cli *c, cli_values *values, uint64_t lanes, uint64_t se
 
 /* Contents for in and inout arrays that have none. */
 static bool make_array(cli *c, cli_values *values, cli_value *v, uint64_t seed) {
-    uint64_t state = seed_of(seed, v->param->name), size = hg_type_size_bytes((hg_type)v->param->type);
+    uint64_t state = seed_of(seed, v->param->name),
+             size = hg_type_size_bytes((hg_type)v->param->type);
     if (!v->shaped && v->param->rank == 255) {
         v->rank = 1;
         v->extent[0] = ONE_EXTENT;
@@ -110,20 +138,24 @@ static bool make_array(cli *c, cli_values *values, cli_value *v, uint64_t seed) 
     for (uint64_t i = 0; i < v->elements; i++) {
         uint64_t bits;
         if (c->graph && hg_type_is_float((hg_type)v->param->type))
-            bits = make_ordinary((hg_type)v->param->type, &state), memcpy(v->data + i * size, &bits, (size_t)size);
+            bits = make_ordinary((hg_type)v->param->type, &state),
+            memcpy(v->data + i * size, &bits, (size_t)size);
         else
-            make_value((hg_type)v->param->type, v->elements < 256 ? v->elements : 256, &state, v->data + i * size);
+            make_value((hg_type)v->param->type, v->elements < 256 ? v->elements : 256, &state,
+                       v->data + i * size);
     }
     return v->bound = true;
 }
 
 bool diff_inputs(cli *c, cli_values *values, uint64_t lanes, uint64_t seed) {
-    if (!cli_values_options(c, values) || (c->graph && !cli_graph_files(c, values)) || !cli_values_shapes(c, values) ||
-        !make_scalars(c, values, lanes, seed))
+    if (!cli_values_options(c, values) || (c->graph && !cli_graph_files(c, values)) ||
+        !cli_values_shapes(c, values) || !make_scalars(c, values, lanes, seed))
         return false;
     if (!cli_values_scalars(c, values)) return false;
     for (uint32_t i = 0; i < values->count; i++)
-        if (is_open(&values->data[i], HG_PARAM_BUFFER) && !make_array(c, values, &values->data[i], seed)) return false;
+        if (is_open(&values->data[i], HG_PARAM_BUFFER) &&
+            !make_array(c, values, &values->data[i], seed))
+            return false;
     return true;
 }
 
@@ -146,7 +178,8 @@ static void cut_elements(const cli_value *from, cli_value *to, uint64_t size) {
 }
 
 /* One parameter without its data; the scalar `extent` becomes n. */
-static void copy_one(const cli_values *from, uint32_t index, uint32_t extent, uint64_t n, cli_value *to) {
+static void copy_one(const cli_values *from, uint32_t index, uint32_t extent, uint64_t n,
+                     cli_value *to) {
     *to = from->data[index];
     to->data = NULL;
     memset(&to->file, 0, sizeof to->file);
@@ -156,15 +189,18 @@ static void copy_one(const cli_values *from, uint32_t index, uint32_t extent, ui
 }
 
 /* The array as its extents are with the scalars of `values`. */
-static hg_status cut_one(const cli_values *values, const cli_value *v, uint32_t extent, cli_value *to) {
+static hg_status cut_one(const cli_values *values, const cli_value *v, uint32_t extent,
+                         cli_value *to) {
     const hg_param *p = v->param;
     uint64_t size = hg_type_size_bytes((hg_type)p->type), value;
     if (p->kind != HG_PARAM_BUFFER) return HG_OK;
     to->elements = 1;
     for (uint32_t i = 0; i < v->rank; i++) {
-        if (p->rank != 255 && extent != UINT32_MAX && hg_extent_names(values->program, &p->dims[i], (uint16_t)extent)) {
+        if (p->rank != 255 && extent != UINT32_MAX &&
+            hg_extent_names(values->program, &p->dims[i], (uint16_t)extent)) {
             if (cli_extent(values, &p->dims[i], &value) != HG_EXTENT_KNOWN || value > v->extent[i])
-                return hg_fail(HG_ERROR_INVALID_ARGUMENT, "an extent of '%s' does not become smaller", p->name);
+                return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                               "an extent of '%s' does not become smaller", p->name);
             to->extent[i] = value;
         }
         to->elements *= to->extent[i];
@@ -183,6 +219,7 @@ hg_status diff_inputs_cut(const cli_values *from, uint32_t extent, uint64_t n, c
     if (!to->data) return hg_fail_memory();
     to->count = from->count;
     for (uint32_t i = 0; i < from->count; i++) copy_one(from, i, extent, n, &to->data[i]);
-    for (uint32_t i = 0; i < from->count; i++) HG_TRY(cut_one(to, &from->data[i], extent, &to->data[i]));
+    for (uint32_t i = 0; i < from->count; i++)
+        HG_TRY(cut_one(to, &from->data[i], extent, &to->data[i]));
     return HG_OK;
 }

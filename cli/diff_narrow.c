@@ -1,5 +1,6 @@
-/* From two results that differ to the first step, instruction and lane: halving over whole-array steps, then over the results of
- * instructions, with the program that diff_trace.c makes. Must not know: how it is printed. */
+/* From two results that differ to the first step, instruction and lane: halving over whole-array
+ * steps, then over the results of instructions, with the program that diff_trace.c makes. Must not
+ * know: how it is printed. */
 #include "diff.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ typedef struct search {
     hg_launch launch;
     diff_trace traces[2];
     uint64_t lanes;
-    uint64_t suspects[2]; /* only these lanes, when a fault may have kept others from running; HG_NONE: all */
+    uint64_t suspects[2]; /* only these lanes, when a fault may have kept others from running;
+                             HG_NONE: all */
     uint64_t step_limit;  /* 0: to the end */
 } search;
 
@@ -32,15 +34,16 @@ static void probe_free(probe *p) {
     memset(p, 0, sizeof *p);
 }
 
-static hg_status run_probe(const search *s, const diff_side *side, const diff_trace *t, uint64_t limit, uint64_t step_limit, uint64_t lane,
-                           probe *p) {
+static hg_status run_probe(const search *s, const diff_side *side, const diff_trace *t,
+                           uint64_t limit, uint64_t step_limit, uint64_t lane, probe *p) {
     memset(p, 0, sizeof *p);
     p->extras[RECORDS] = (diff_extra){t->records, 0, s->lanes * t->stride, NULL};
     p->extras[LIMIT] = (diff_extra){t->limit, limit, 0, NULL};
     p->extras[STEP_LIMIT] = (diff_extra){t->step_limit, step_limit, 0, NULL};
     p->extras[LANE] = (diff_extra){t->lane, lane, 0, NULL};
     p->extras[CAPTURE] = (diff_extra){t->capture, 0, 2 * DIFF_CAPTURE_BYTES, NULL};
-    hg_status status = diff_run(side, t->program, s->d->values, &s->launch, p->extras, EXTRAS, &p->result);
+    hg_status status = diff_run(side, t->program, s->d->values, &s->launch, p->extras, EXTRAS,
+                                &p->result);
     if (status == HG_OK) return HG_OK;
     hg_error kept = *hg_last_error();
     probe_free(p);
@@ -57,7 +60,8 @@ static diff_event event_of(const search *s, const probe *p, uint64_t lane) {
 /* Both sides. On failure nothing is left to free. */
 static hg_status run_pair(const search *s, uint64_t limit, uint64_t step_limit, probe pair[2]) {
     for (int i = 0; i < 2; i++) {
-        hg_status status = run_probe(s, &s->d->sides[i], &s->traces[i], limit, step_limit, 0, &pair[i]);
+        hg_status status = run_probe(s, &s->d->sides[i], &s->traces[i], limit, step_limit, 0,
+                                     &pair[i]);
         if (status == HG_OK) continue;
         hg_error kept = *hg_last_error();
         if (i) probe_free(&pair[0]);
@@ -95,7 +99,8 @@ static uint64_t most(const search *s, const probe pair[2], bool steps) {
 /* ---- halving ---- */
 
 /* What differs when both stop at a step. */
-static hg_status differs_at_step(const search *s, uint64_t step_limit, uint64_t *lane, bool *memory, diff_place *place) {
+static hg_status differs_at_step(const search *s, uint64_t step_limit, uint64_t *lane, bool *memory,
+                                 diff_place *place) {
     probe pair[2];
     HG_TRY(run_pair(s, UINT64_MAX, step_limit, pair));
     *lane = differing_lane(s, pair);
@@ -104,7 +109,8 @@ static hg_status differs_at_step(const search *s, uint64_t step_limit, uint64_t 
     return HG_OK;
 }
 
-/* Sets step_limit to the first stop at which anything differs, 0 when that is only after the last. */
+/* Sets step_limit to the first stop at which anything differs, 0 when that is only after the last.
+ */
 static hg_status find_step(search *s, uint64_t steps) {
     uint64_t low = 0, high = steps + 1, lane; /* low agrees, high stands for the end */
     bool memory;
@@ -149,7 +155,8 @@ static hg_status find_result(const search *s, uint64_t results, diff_finding *f)
 
 /* ---- values ---- */
 
-static hg_status capture_side(const search *s, const diff_side *side, uint64_t instruction, diff_finding *f, int index) {
+static hg_status capture_side(const search *s, const diff_side *side, uint64_t instruction,
+                              diff_finding *f, int index) {
     diff_trace t;
     probe p;
     HG_TRY(diff_trace_build(side->program, (uint32_t)instruction, f->ordered, &t));
@@ -167,10 +174,12 @@ static hg_status capture_side(const search *s, const diff_side *side, uint64_t i
 
 static hg_status capture(const search *s, diff_finding *f) {
     uint64_t at = f->instruction[f->stopped[0]];
-    if (f->instruction[0] != f->instruction[1] && !f->stopped[0] && !f->stopped[1]) return HG_OK; /* nothing to compare */
+    if (f->instruction[0] != f->instruction[1] && !f->stopped[0] && !f->stopped[1])
+        return HG_OK; /* nothing to compare */
     for (int i = 0; i < 2; i++) {
         const hg_error *e = &s->results[i].error;
-        f->reached[i] = f->stopped[i] && s->results[i].status != HG_OK && e->instruction == at && e->lane == f->lane;
+        f->reached[i] = f->stopped[i] && s->results[i].status != HG_OK && e->instruction == at &&
+                        e->lane == f->lane;
         if (!f->stopped[i] || f->reached[i]) HG_TRY(capture_side(s, &s->d->sides[i], at, f, i));
     }
     if (!s->d->judge.backend) return HG_OK;
@@ -197,8 +206,10 @@ static void find_suspects(search *s, const probe pair[2]) {
         if (s->suspects[i] == HG_NONE) s->suspects[i] = s->suspects[1 - i];
 }
 
-/* A first look with everything recorded: how many results and steps, and whether lanes differ at all. */
-static hg_status look(search *s, diff_finding *f, uint64_t *results, uint64_t *steps, uint64_t *lane, int *kind) {
+/* A first look with everything recorded: how many results and steps, and whether lanes differ at
+ * all. */
+static hg_status look(search *s, diff_finding *f, uint64_t *results, uint64_t *steps,
+                      uint64_t *lane, int *kind) {
     probe pair[2];
     HG_TRY(build(s, f->ordered));
     HG_TRY(run_pair(s, UINT64_MAX, 0, pair));
@@ -211,7 +222,8 @@ static hg_status look(search *s, diff_finding *f, uint64_t *results, uint64_t *s
     return HG_OK;
 }
 
-/* Memory differs although every result agrees: the whole-array instruction before the stop, or a store. */
+/* Memory differs although every result agrees: the whole-array instruction before the stop, or a
+ * store. */
 static hg_status blame_memory(search *s, diff_finding *f) {
     uint64_t lane;
     bool memory;
@@ -219,7 +231,8 @@ static hg_status blame_memory(search *s, diff_finding *f) {
     f->by_step = s->step_limit && s->step_limit % 2 == 0;
     if (!f->by_step) {
         snprintf(f->note, sizeof f->note,
-                 "every instruction gives the same on both sides: a store went elsewhere, or stores of several lanes to one place raced");
+                 "every instruction gives the same on both sides: a store went elsewhere, or "
+                 "stores of several lanes to one place raced");
         return HG_OK;
     }
     probe p;
@@ -230,7 +243,8 @@ static hg_status blame_memory(search *s, diff_finding *f) {
 }
 
 /* Where a side does not end, as few rounds of its loops as show the difference. */
-static hg_status look_at_endless(search *s, diff_finding *f, uint64_t *results, uint64_t *steps, uint64_t *lane, int *kind) {
+static hg_status look_at_endless(search *s, diff_finding *f, uint64_t *results, uint64_t *steps,
+                                 uint64_t *lane, int *kind) {
     uint64_t most_steps = s->launch.max_steps ? s->launch.max_steps : MOST_ROUNDS;
     s->launch.timeout_ms = PROBE_MS;
     for (uint64_t rounds = 16; rounds < most_steps; rounds *= 16) {
@@ -245,18 +259,21 @@ static hg_status look_at_endless(search *s, diff_finding *f, uint64_t *results, 
 static hg_status narrow(search *s, bool endless, diff_finding *f) {
     uint64_t results, steps, lane;
     int kind;
-    HG_TRY(endless ? look_at_endless(s, f, &results, &steps, &lane, &kind) : look(s, f, &results, &steps, &lane, &kind));
+    HG_TRY(endless ? look_at_endless(s, f, &results, &steps, &lane, &kind)
+                   : look(s, f, &results, &steps, &lane, &kind));
     if (lane == HG_NONE) { /* perhaps only where the order of lanes matters */
         f->ordered = true;
         HG_TRY(look(s, f, &results, &steps, &lane, &kind));
         if (lane == HG_NONE) f->ordered = false;
     }
     if (lane == HG_NONE && kind == DIFF_SAME) {
-        snprintf(f->note, sizeof f->note, "the difference is gone while the results of instructions are recorded");
+        snprintf(f->note, sizeof f->note,
+                 "the difference is gone while the results of instructions are recorded");
         return HG_OK;
     }
     if (kind == DIFF_FAULT && lane == HG_NONE) {
-        snprintf(f->note, sizeof f->note, "every instruction before the fault gives the same on both sides");
+        snprintf(f->note, sizeof f->note,
+                 "every instruction before the fault gives the same on both sides");
         return HG_OK;
     }
     if (kind != DIFF_FAULT && steps) HG_TRY(find_step(s, steps));
@@ -273,12 +290,16 @@ static hg_status narrow(search *s, bool endless, diff_finding *f) {
 }
 
 bool diff_narrow(const diff_case *d, const diff_result results[2], diff_finding *f) {
-    search s = {
-        .d = d, .results = results, .launch = d->launch, .lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch)};
+    search s = {.d = d,
+                .results = results,
+                .launch = d->launch,
+                .lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch)};
     memset(f, 0, sizeof *f);
     f->step = f->instruction[0] = f->instruction[1] = f->lane = f->result = f->execution = HG_NONE;
     if (d->sides[0].program->inst_count != d->sides[1].program->inst_count) {
-        snprintf(f->note, sizeof f->note, "the two programs have different numbers of instructions: only what they leave is compared");
+        snprintf(f->note, sizeof f->note,
+                 "the two programs have different numbers of instructions: only what they leave is "
+                 "compared");
         return true;
     }
     if (s.lanes > MOST_RECORD_BYTES / (DIFF_EVENT_BYTES + 8)) {
@@ -290,7 +311,9 @@ bool diff_narrow(const diff_case *d, const diff_result results[2], diff_finding 
     diff_trace_free(&s.traces[0]);
     diff_trace_free(&s.traces[1]);
     *hg_error_record() = kept;
-    if (status == HG_ERROR_INVALID_ARGUMENT || status == HG_ERROR_ISA) { /* no free registers, an operand of no known type */
+    if (status == HG_ERROR_INVALID_ARGUMENT || status == HG_ERROR_ISA) { /* no free registers, an
+                                                                            operand of no known type
+                                                                          */
         snprintf(f->note, sizeof f->note, "%.400s", kept.message);
         return true;
     }

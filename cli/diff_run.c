@@ -2,13 +2,16 @@
 #include "diff.h"
 #include <string.h>
 
-static bool is_class_handle(uint64_t handle) { return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1); }
+static bool is_class_handle(uint64_t handle) {
+    return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1);
+}
 
 bool diff_reaches_class(const hg_program *p) {
     for (uint32_t i = 0; i < p->operand_count; i++) {
         const hg_operand *o = &p->operands[i];
         if (o->kind != HG_K_ADDRESS && o->kind != HG_K_ARRAY) continue;
-        if (o->place == HG_PLACE_CLASS || o->place == HG_PLACE_PHI || o->place == HG_PLACE_FLAT) return true;
+        if (o->place == HG_PLACE_CLASS || o->place == HG_PLACE_PHI || o->place == HG_PLACE_FLAT)
+            return true;
         if (o->place == HG_PLACE_BUF && is_class_handle(o->value)) return true;
     }
     return false;
@@ -95,7 +98,8 @@ static hg_status download(attempt *t, diff_result *result) {
         bool pool = v->param->kind == HG_PARAM_POOL;
         HG_TRY(keep(pool ? v->param->pool_bytes : v->bytes, &result->arrays[i]));
         if (pool)
-            HG_TRY(hg_backend_copy_from_pool(b, t->own[i].pool, 0, result->arrays[i], v->param->pool_bytes));
+            HG_TRY(hg_backend_copy_from_pool(b, t->own[i].pool, 0, result->arrays[i],
+                                             v->param->pool_bytes));
         else
             HG_TRY(hg_buffer_read(b, t->own[i].buffer, 0, result->arrays[i], v->bytes));
     }
@@ -129,7 +133,8 @@ hg_status diff_clear_class(hg_backend *b) {
     return status;
 }
 
-static hg_status perform(attempt *t, const hg_program *program, const hg_launch *launch, diff_result *result) {
+static hg_status perform(attempt *t, const hg_program *program, const hg_launch *launch,
+                         diff_result *result) {
     hg_backend *b = t->side->backend;
     bool classes = diff_reaches_class(program), state = reaches_state(program);
     HG_TRY(upload(t));
@@ -145,8 +150,9 @@ static hg_status perform(attempt *t, const hg_program *program, const hg_launch 
     return hg_buffer_read(b, (hg_buffer){0}, 0, result->class_memory, HG_MAX_CLASS_MEMORY_BYTES);
 }
 
-hg_status diff_run(const diff_side *side, const hg_program *program, const cli_values *values, const hg_launch *launch, diff_extra *extras,
-                   uint32_t extra_count, diff_result *result) {
+hg_status diff_run(const diff_side *side, const hg_program *program, const cli_values *values,
+                   const hg_launch *launch, diff_extra *extras, uint32_t extra_count,
+                   diff_result *result) {
     attempt t = {.side = side, .values = values, .extras = extras, .extra_count = extra_count};
     memset(result, 0, sizeof *result);
     t.own = hg_calloc(values->count + 1u, sizeof *t.own);
@@ -154,7 +160,9 @@ hg_status diff_run(const diff_side *side, const hg_program *program, const cli_v
     t.params = hg_params_create();
     result->count = values->count;
     result->arrays = hg_calloc(values->count + 1u, sizeof *result->arrays);
-    hg_status status = t.own && t.more && t.params && result->arrays ? perform(&t, program, launch, result) : hg_fail_memory();
+    hg_status status = t.own && t.more && t.params && result->arrays
+                           ? perform(&t, program, launch, result)
+                           : hg_fail_memory();
     hg_error kept = *hg_last_error();
     free_attempt(&t);
     if (status != HG_OK) {
@@ -178,7 +186,8 @@ bool diff_same_value(hg_type type, const uint8_t *a, const uint8_t *b) {
     return cli_is_nan(type, a) && cli_is_nan(type, b);
 }
 
-static void compare_elements(hg_type type, uint64_t elements, const uint8_t *a, const uint8_t *b, uint32_t param, diff_place *place) {
+static void compare_elements(hg_type type, uint64_t elements, const uint8_t *a, const uint8_t *b,
+                             uint32_t param, diff_place *place) {
     uint64_t size = hg_type_size_bytes(type);
     place->compared += elements;
     if (memcmp(a, b, (size_t)(elements * size)) == 0) return;
@@ -190,9 +199,13 @@ static void compare_elements(hg_type type, uint64_t elements, const uint8_t *a, 
 }
 
 /* Where it ends depends on time: a time-out, a driver's compiler. */
-static bool ends_by_chance(const diff_result *r) { return memcmp(r->error.code, "F08", 3) == 0 || memcmp(r->error.code, "F13", 3) == 0; }
+static bool ends_by_chance(const diff_result *r) {
+    return memcmp(r->error.code, "F08", 3) == 0 || memcmp(r->error.code, "F13", 3) == 0;
+}
 
-bool diff_is_endless(const diff_result *r) { return r->status != HG_OK && (memcmp(r->error.code, "F07", 3) == 0 || ends_by_chance(r)); }
+bool diff_is_endless(const diff_result *r) {
+    return r->status != HG_OK && (memcmp(r->error.code, "F07", 3) == 0 || ends_by_chance(r));
+}
 
 bool diff_same_fault(const diff_result *a, const diff_result *b) {
     const hg_error *x = &a->error, *y = &b->error;
@@ -200,27 +213,33 @@ bool diff_same_fault(const diff_result *a, const diff_result *b) {
     if (a->status == HG_OK) return true;
     if (memcmp(x->code, y->code, sizeof x->code) != 0) return false;
     if (ends_by_chance(a)) return true;
-    return x->instruction == y->instruction && x->lane == y->lane && x->operand == y->operand && x->step == y->step &&
-           strcmp(x->message, y->message) == 0;
+    return x->instruction == y->instruction && x->lane == y->lane && x->operand == y->operand &&
+           x->step == y->step && strcmp(x->message, y->message) == 0;
 }
 
-int diff_compare(const cli_values *values, const diff_result *a, const diff_result *b, diff_place *place) {
+int diff_compare(const cli_values *values, const diff_result *a, const diff_result *b,
+                 diff_place *place) {
     memset(place, 0, sizeof *place);
     if (!diff_same_fault(a, b)) return DIFF_FAULT;
     if (a->status != HG_OK) return DIFF_SAME;
     for (uint32_t i = 0; i < values->count; i++) {
         const cli_value *v = &values->data[i];
         if (v->param->kind == HG_PARAM_POOL)
-            compare_elements(HG_TYPE_U8, v->param->pool_bytes, a->arrays[i], b->arrays[i], i, place);
+            compare_elements(HG_TYPE_U8, v->param->pool_bytes, a->arrays[i], b->arrays[i], i,
+                             place);
         else if (v->param->kind == HG_PARAM_BUFFER)
-            compare_elements((hg_type)v->param->type, v->elements, a->arrays[i], b->arrays[i], i, place);
+            compare_elements((hg_type)v->param->type, v->elements, a->arrays[i], b->arrays[i], i,
+                             place);
     }
     if (a->class_memory && b->class_memory)
-        compare_elements(HG_TYPE_U8, HG_MAX_CLASS_MEMORY_BYTES, a->class_memory, b->class_memory, values->count + DIFF_CLASS_MEMORY, place);
-    uint64_t compared = place->compared; /* what is told to have been compared are values of arrays */
-    compare_elements(HG_TYPE_U32, HG_MAX_CLASSES, (const uint8_t *)a->phase, (const uint8_t *)b->phase, values->count + DIFF_PHASE, place);
-    compare_elements(HG_TYPE_F64, HG_MAX_CLASSES, (const uint8_t *)a->resonance, (const uint8_t *)b->resonance,
-                     values->count + DIFF_RESONANCE, place);
+        compare_elements(HG_TYPE_U8, HG_MAX_CLASS_MEMORY_BYTES, a->class_memory, b->class_memory,
+                         values->count + DIFF_CLASS_MEMORY, place);
+    uint64_t compared = place->compared; /* what is told to have been compared are values of arrays
+                                          */
+    compare_elements(HG_TYPE_U32, HG_MAX_CLASSES, (const uint8_t *)a->phase,
+                     (const uint8_t *)b->phase, values->count + DIFF_PHASE, place);
+    compare_elements(HG_TYPE_F64, HG_MAX_CLASSES, (const uint8_t *)a->resonance,
+                     (const uint8_t *)b->resonance, values->count + DIFF_RESONANCE, place);
     place->compared = compared;
     return place->differing ? DIFF_DATA : DIFF_SAME;
 }

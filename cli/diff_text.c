@@ -27,6 +27,7 @@ void diff_add_index(hg_text *out, uint32_t rank, const uint64_t *extents, uint64
         element = extents[i] ? element / extents[i] : 0;
     }
     hg_text_addf(out, "[");
-    for (uint32_t i = 0; i < rank; i++) hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)at[i]);
+    for (uint32_t i = 0; i < rank; i++)
+        hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)at[i]);
     hg_text_addf(out, "]");
 }

@@ -1,14 +1,24 @@
-/* Rewrites a program so that it records what every instruction gives: after each, the result goes to a place of the lane's own and into a
- * running hash, which stops changing after `limit` results. Two devices whose hashes agree up to a limit computed the same so far,
- * so the first difference is found by halving the limit, loops and calls included. Before and after every whole-array instruction the
- * program can stop. No branch depends on what is recorded; the program's own values are not touched.
+/* Rewrites a program so that it records what every instruction gives: after each, the result goes
+ * to a place of the lane's own and into a running hash, which stops changing after `limit` results.
+ * Two devices whose hashes agree up to a limit computed the same so far, so the first difference is
+ * found by halving the limit, loops and calls included. Before and after every whole-array
+ * instruction the program can stop. No branch depends on what is recorded; the program's own values
+ * are not touched.
  * Must not know: devices. */
 #include "diff.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { AT_HASH = 0, AT_COUNT = 8, AT_INSTRUCTION = 16, AT_STEPS = 24, AT_STEP_INSTRUCTION = 32, AT_VALUE = DIFF_EVENT_BYTES };
-/* Any odd number with its bits well mixed makes the step of the hash a permutation: here the golden ratio of 2^64. */
+enum {
+    AT_HASH = 0,
+    AT_COUNT = 8,
+    AT_INSTRUCTION = 16,
+    AT_STEPS = 24,
+    AT_STEP_INSTRUCTION = 32,
+    AT_VALUE = DIFF_EVENT_BYTES
+};
+/* Any odd number with its bits well mixed makes the step of the hash a permutation: here the golden
+ * ratio of 2^64. */
 #define MULTIPLIER "0x9e3779b97f4a7c15"
 
 /* Registers that the program does not use. */
@@ -43,7 +53,8 @@ typedef struct writer {
     char stop[40];
     uint32_t capture;
     bool steps;               /* the program has whole-array instructions */
-    const uint8_t *unordered; /* an instruction: its result depends on the order of lanes; NULL: no matter */
+    const uint8_t *unordered; /* an instruction: its result depends on the order of lanes; NULL: no
+                                 matter */
     diff_trace *trace;
 } writer;
 
@@ -57,7 +68,8 @@ static void use_operand(const hg_operand *o, const hg_operand_info *info, usage 
     if (info->kind == HG_K_PRED && o->reg < 16) u->predicates[o->reg] = 1;
     if (info->kind == HG_K_REG || (info->kind == HG_K_COUNT && o->is_reg)) u->registers[o->reg] = 1;
     if (info->kind != HG_K_ADDRESS && info->kind != HG_K_ARRAY) return;
-    if (o->place == HG_PLACE_FLAT || o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_POOL_REG || o->place == HG_PLACE_BARE)
+    if (o->place == HG_PLACE_FLAT || o->place == HG_PLACE_BUF_REG ||
+        o->place == HG_PLACE_POOL_REG || o->place == HG_PLACE_BARE)
         u->registers[o->reg] = 1;
     if (o->has_index) u->registers[o->index] = 1;
 }
@@ -76,7 +88,8 @@ static void use_instruction(const hg_program *p, uint32_t inst, usage *u) {
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t k = 0; k < row->operand_count; k++) {
         use_operand(&o[k], &row->operands[k], u);
-        if (row->operands[k].kind == HG_K_TUPLE || row->operands[k].kind == HG_K_TUPLES) use_items(p, &o[k], u);
+        if (row->operands[k].kind == HG_K_TUPLE || row->operands[k].kind == HG_K_TUPLES)
+            use_items(p, &o[k], u);
     }
     if (!(row->flags & HG_F_RUN)) return;
     for (uint64_t i = 0; i < o[2].value && o[1].reg + i < 256; i++) u->registers[o[1].reg + i] = 1;
@@ -105,13 +118,16 @@ static void fresh_name(const hg_program *p, const char *wish, char name[40]) {
 }
 
 /* The operand that an instruction writes, to a register or predicate; NULL: none. */
-static const hg_operand *result_of(const hg_program *p, uint32_t inst, const hg_operand_info **info) {
+static const hg_operand *result_of(const hg_program *p, uint32_t inst,
+                                   const hg_operand_info **info) {
     const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
     const hg_operand *o = hg_inst_operands(p, inst);
     if (row->flags & HG_F_CONTROL) return NULL; /* a loop's counter is seen through what it does */
     for (uint32_t k = 0; k < row->operand_count; k++) {
         *info = &row->operands[k];
-        if (((*info)->kind == HG_K_REG || (*info)->kind == HG_K_PRED) && ((*info)->access & HG_WRITE)) return &o[k];
+        if (((*info)->kind == HG_K_REG || (*info)->kind == HG_K_PRED) &&
+            ((*info)->access & HG_WRITE))
+            return &o[k];
     }
     return NULL;
 }
@@ -142,7 +158,8 @@ static bool reads_any(const hg_program *p, uint32_t inst, const usage *of) {
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t k = 0; k < row->operand_count; k++) {
         bool address = row->operands[k].kind == HG_K_ADDRESS || row->operands[k].kind == HG_K_ARRAY;
-        if ((row->operands[k].access & HG_READ) || address) use_operand(&o[k], &row->operands[k], &u);
+        if ((row->operands[k].access & HG_READ) || address)
+            use_operand(&o[k], &row->operands[k], &u);
     }
     for (int i = 0; i < 256; i++)
         if (u.registers[i] && of->registers[i]) return true;
@@ -151,7 +168,8 @@ static bool reads_any(const hg_program *p, uint32_t inst, const usage *of) {
     return false;
 }
 
-/* Atomics and everything that may be made of their old values, whatever the path: too much rather than too little. */
+/* Atomics and everything that may be made of their old values, whatever the path: too much rather
+ * than too little. */
 static void mark_unordered(const hg_program *p, uint8_t *marks) {
     usage tainted = {0};
     for (bool again = true; again;) {
@@ -175,7 +193,8 @@ static void mark_unordered(const hg_program *p, uint8_t *marks) {
 
 #define LINE(w, ...) hg_text_addf(&(w)->text, "    " __VA_ARGS__)
 
-/* Directives of the canonical text: all lines before the first label or instruction, but for names, which count instructions. */
+/* Directives of the canonical text: all lines before the first label or instruction, but for names,
+ * which count instructions. */
 static hg_status add_directives(hg_text *out, const hg_program *p, bool entry) {
     char *text = NULL;
     size_t length = 0;
@@ -220,7 +239,8 @@ static void add_prologue(writer *w) {
     LINE(w, "mov_imm.u64 r%u, 1\n", r[ONE]);
     if (w->capture != DIFF_NO_CAPTURE) {
         LINE(w, "mov_imm.u64 r%u, 0\n", r[EXECUTIONS]);
-        LINE(w, "mov_imm.u64 r%u, %d\n", r[CAPTURE_NOW], DIFF_CAPTURE_BYTES); /* where nobody looks */
+        LINE(w, "mov_imm.u64 r%u, %d\n", r[CAPTURE_NOW], DIFF_CAPTURE_BYTES); /* where nobody looks
+                                                                               */
         LINE(w, "seteq.u64 p%u, r%u, r%u\n", w->pred, r[BASE], r[LANE]);
         LINE(w, "sel.u64 r%u, p%u, r%u, r%u\n", r[CAPTURE_AT], w->pred, r[ZERO], r[CAPTURE_NOW]);
     }
@@ -242,27 +262,38 @@ static void add_prologue(writer *w) {
     }
 }
 
-static void add_store(writer *w, const char *type, spare at, unsigned from, uint32_t offset, spare buffer) {
-    hg_text_addf(&w->text, "    stg%s%s [r%u + r%u + %u], r%u\n", *type ? "." : "", type, w->r[buffer], w->r[at], (unsigned)offset, from);
+static void add_store(writer *w, const char *type, spare at, unsigned from, uint32_t offset,
+                      spare buffer) {
+    hg_text_addf(&w->text, "    stg%s%s [r%u + r%u + %u], r%u\n", *type ? "." : "", type,
+                 w->r[buffer], w->r[at], (unsigned)offset, from);
 }
 
-/* Puts a value where the hash reads it; all NaNs become one, by integers: a device may have a NaN of its own. */
+/* Puts a value where the hash reads it; all NaNs become one, by integers: a device may have a NaN
+ * of its own. */
 static void add_value(writer *w, hg_type type, unsigned reg) {
     const unsigned *r = w->r;
     add_store(w, hg_type_name(type), BASE, reg, AT_VALUE, RECORDS);
     if (!hg_type_is_float(type)) return;
-    const char *bits = hg_type_size_bytes(type) == 2 ? "u16" : hg_type_size_bytes(type) == 4 ? "u32" : "u64";
+    const char *bits = hg_type_size_bytes(type) == 2   ? "u16"
+                       : hg_type_size_bytes(type) == 4 ? "u32"
+                                                       : "u64";
     LINE(w, "setne.%s p%u, r%u, r%u\n", hg_type_name(type), w->pred, reg, reg);
-    LINE(w, "mov_imm.%s r%u, 0x%llx\n", bits, r[WORD], (unsigned long long)(UINT64_MAX >> (65 - 8 * hg_type_size_bytes(type))));
+    LINE(w, "mov_imm.%s r%u, 0x%llx\n", bits, r[WORD],
+         (unsigned long long)(UINT64_MAX >> (65 - 8 * hg_type_size_bytes(type))));
     LINE(w, "ldg.%s r%u, [r%u + r%u + %d]\n", bits, r[VALUE], r[RECORDS], r[BASE], AT_VALUE);
     LINE(w, "sel.%s r%u, p%u, r%u, r%u\n", bits, r[VALUE], w->pred, r[WORD], r[VALUE]);
     add_store(w, bits, BASE, r[VALUE], AT_VALUE, RECORDS);
 }
 
-static bool is_store(uint16_t op) { return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE || op == HG_OP_POOL_STORE_CONST; }
+static bool is_store(uint16_t op) {
+    return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE ||
+           op == HG_OP_POOL_STORE_CONST;
+}
 
-/* What an instruction is recorded by: its result, or what it stores (the last operand of every store). */
-static const hg_operand *recorded_of(const hg_program *p, uint32_t inst, const hg_operand_info **info) {
+/* What an instruction is recorded by: its result, or what it stores (the last operand of every
+ * store). */
+static const hg_operand *recorded_of(const hg_program *p, uint32_t inst,
+                                     const hg_operand_info **info) {
     if (!is_store(p->insts[inst].op)) return result_of(p, inst, info);
     uint32_t last = hg_op_get((hg_op)p->insts[inst].op)->operand_count - 1u;
     *info = &hg_op_get((hg_op)p->insts[inst].op)->operands[last];
@@ -285,7 +316,8 @@ static void add_event(writer *w, uint32_t inst) {
     LINE(w, "xor.u64 r%u, r%u, r%u\n", r[MIXED], r[MIXED], r[HASH]);
     LINE(w, "mul.u64 r%u, r%u, r%u\n", r[MIXED], r[MIXED], r[FACTOR]);
     for (uint32_t at = 0; at < hg_type_size_bytes(type); at += 8) {
-        LINE(w, "ldg.u64 r%u, [r%u + r%u + %u]\n", r[WORD], r[RECORDS], r[BASE], AT_VALUE + (unsigned)at);
+        LINE(w, "ldg.u64 r%u, [r%u + r%u + %u]\n", r[WORD], r[RECORDS], r[BASE],
+             AT_VALUE + (unsigned)at);
         LINE(w, "xor.u64 r%u, r%u, r%u\n", r[MIXED], r[MIXED], r[WORD]);
         LINE(w, "mul.u64 r%u, r%u, r%u\n", r[MIXED], r[MIXED], r[FACTOR]);
         LINE(w, "shr.u64 r%u, r%u, r%u\n", r[WORD], r[MIXED], r[SHIFT]);
@@ -323,8 +355,8 @@ static void capture_register(writer *w, unsigned reg, uint8_t type, bool result)
     o->type = type;
     o->is_result = result;
     o->offset = t->operand_count++ * 512;
-    add_store(w, type < HG_TYPE_COUNT ? hg_type_name((hg_type)type) : "", CAPTURE_NOW, reg, o->offset,
-              CAPTURE); /* without a type: inferred */
+    add_store(w, type < HG_TYPE_COUNT ? hg_type_name((hg_type)type) : "", CAPTURE_NOW, reg,
+              o->offset, CAPTURE); /* without a type: inferred */
 }
 
 static void capture_predicate(writer *w, unsigned pred, bool result) {
@@ -339,9 +371,11 @@ static void capture_predicate(writer *w, unsigned pred, bool result) {
     add_store(w, "u64", CAPTURE_NOW, w->r[WORD], o->offset, CAPTURE);
 }
 
-static void capture_operand(writer *w, uint32_t inst, const hg_operand *o, const hg_operand_info *info) {
+static void capture_operand(writer *w, uint32_t inst, const hg_operand *o,
+                            const hg_operand_info *info) {
     bool address = info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY;
-    if (address && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_POOL_REG || o->place == HG_PLACE_BARE)) {
+    if (address && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_POOL_REG ||
+                    o->place == HG_PLACE_BARE)) {
         /* handles have no meaning outside their backend */
     } else if (address && o->place == HG_PLACE_FLAT) {
         capture_register(w, o->reg, HG_TYPE_COUNT, false);
@@ -349,10 +383,12 @@ static void capture_operand(writer *w, uint32_t inst, const hg_operand *o, const
     if (address && o->has_index) capture_register(w, o->index, HG_TYPE_COUNT, false);
     if (!(info->access & HG_READ) || address) return;
     if (info->kind == HG_K_PRED) capture_predicate(w, o->reg, false);
-    if (info->kind == HG_K_REG || (info->kind == HG_K_COUNT && o->is_reg)) capture_register(w, o->reg, type_of(w->p, inst, info), false);
+    if (info->kind == HG_K_REG || (info->kind == HG_K_COUNT && o->is_reg))
+        capture_register(w, o->reg, type_of(w->p, inst, info), false);
 }
 
-/* In front of the instruction: its operands, of the last time that it is among the first `limit` results. */
+/* In front of the instruction: its operands, of the last time that it is among the first `limit`
+ * results. */
 static void add_operands(writer *w, uint32_t inst) {
     const hg_op_info *row = hg_op_get((hg_op)w->p->insts[inst].op);
     const hg_operand *o = hg_inst_operands(w->p, inst);
@@ -363,7 +399,8 @@ static void add_operands(writer *w, uint32_t inst) {
     LINE(w, "sel.u64 r%u, p%u, r%u, r%u\n", r[WORD], w->pred, r[ONE], r[ZERO]);
     LINE(w, "add.u64 r%u, r%u, r%u\n", r[EXECUTIONS], r[EXECUTIONS], r[WORD]);
     add_store(w, "u64", CAPTURE_NOW, r[EXECUTIONS], DIFF_EXECUTIONS_AT, CAPTURE);
-    for (uint32_t k = 0; k < row->operand_count; k++) capture_operand(w, inst, &o[k], &row->operands[k]);
+    for (uint32_t k = 0; k < row->operand_count; k++)
+        capture_operand(w, inst, &o[k], &row->operands[k]);
     if (!(row->flags & HG_F_RUN)) return;
     for (uint64_t i = 1; i < o[2].value && o[1].reg + i < 256; i++)
         capture_register(w, o[1].reg + (unsigned)i, w->p->insts[inst].type, false);
@@ -433,7 +470,9 @@ static uint64_t widest_result(const hg_program *p) {
     for (uint32_t i = 0; i < p->inst_count; i++) {
         const hg_operand_info *info;
         const hg_operand *o = recorded_of(p, i, &info);
-        uint64_t size = o && info->kind == HG_K_REG ? hg_type_size_bytes((hg_type)type_of(p, i, info)) : 0;
+        uint64_t size = o && info->kind == HG_K_REG
+                            ? hg_type_size_bytes((hg_type)type_of(p, i, info))
+                            : 0;
         if (size > widest) widest = size;
     }
     return widest;
@@ -444,9 +483,12 @@ static void learn_types(diff_trace *t, unsigned capture_register_number) {
     const hg_program *p = t->program;
     for (uint32_t i = 0; i < p->inst_count; i++) {
         const hg_operand *o = hg_inst_operands(p, i);
-        if (p->insts[i].op != HG_OP_STG || o[0].place != HG_PLACE_BUF_REG || o[0].reg != capture_register_number) continue;
+        if (p->insts[i].op != HG_OP_STG || o[0].place != HG_PLACE_BUF_REG ||
+            o[0].reg != capture_register_number)
+            continue;
         for (uint32_t k = 0; k < t->operand_count; k++)
-            if (t->operands[k].name[0] == 'r' && o[0].disp == (int64_t)t->operands[k].offset) t->operands[k].type = p->insts[i].type;
+            if (t->operands[k].name[0] == 'r' && o[0].disp == (int64_t)t->operands[k].offset)
+                t->operands[k].type = p->insts[i].type;
     }
 }
 
@@ -454,7 +496,8 @@ hg_status diff_trace_build(const hg_program *p, uint32_t capture, bool ordered, 
     memset(trace, 0, sizeof *trace);
     uint8_t *unordered = hg_calloc(p->inst_count + 1u, 1);
     if (!unordered) return hg_fail_memory();
-    writer w = {.p = p, .capture = capture, .trace = trace, .unordered = ordered ? NULL : unordered};
+    writer w = {
+        .p = p, .capture = capture, .trace = trace, .unordered = ordered ? NULL : unordered};
     if (!ordered) mark_unordered(p, unordered);
     trace->stride = DIFF_EVENT_BYTES + widest_result(p);
     fresh_name(p, "records", trace->records);
@@ -463,10 +506,13 @@ hg_status diff_trace_build(const hg_program *p, uint32_t capture, bool ordered, 
     fresh_name(p, "lane", trace->lane);
     fresh_name(p, "capture", trace->capture);
     fresh_name(p, "stop", w.stop);
-    hg_status status = find_spares(&w) ? HG_OK : hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program leaves no registers to record with");
+    hg_status status = find_spares(&w) ? HG_OK
+                                       : hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                                                 "the program leaves no registers to record with");
     if (status == HG_OK) status = add_head(&w);
     if (status == HG_OK) status = add_body(&w);
-    if (status == HG_OK) status = hg_program_assemble(w.text.data, w.text.length, NULL, &trace->program);
+    if (status == HG_OK)
+        status = hg_program_assemble(w.text.data, w.text.length, NULL, &trace->program);
     if (status == HG_OK && capture != DIFF_NO_CAPTURE) learn_types(trace, w.r[CAPTURE]);
     hg_text_free(&w.text);
     hg_free(unordered);

@@ -1,4 +1,5 @@
-/* hologram emit: what a program becomes for a target (hg_program_emit), and what the passes did on the way. */
+/* hologram emit: what a program becomes for a target (hg_program_emit), and what the passes did on
+ * the way. */
 #include "graph.h"
 #include "offline/emit.h"
 #include "driver/capsets.h"
@@ -16,7 +17,8 @@ typedef struct emit_request {
 
 /* ---- passes ---- */
 
-/* What the passes did: printed to the error output, so that the target's text can go on to a file or a compiler. */
+/* What the passes did: printed to the error output, so that the target's text can go on to a file
+ * or a compiler. */
 typedef struct pass_times {
     uint64_t ns;
     uint32_t runs;
@@ -27,15 +29,18 @@ typedef struct pass_report {
     pass_times times[KIR_STAGE_COUNT][KIR_PASS_COUNT];
 } pass_report;
 
-static void after_pass(void *user, kir_stage stage, const kir_pass *pass, const kir_module *m, uint64_t ns) {
+static void after_pass(void *user, kir_stage stage, const kir_pass *pass, const kir_module *m,
+                       uint64_t ns) {
     pass_report *report = user;
     pass_times *t = &report->times[stage][kir_pass_find(pass->name)];
     t->ns += ns;
     t->runs++;
-    if (strcmp(report->print_after, pass->name) != 0 && strcmp(report->print_after, "all") != 0) return;
+    if (strcmp(report->print_after, pass->name) != 0 && strcmp(report->print_after, "all") != 0)
+        return;
     hg_text text = {0};
     kir_print(&text, m);
-    fprintf(stderr, "; %s, after pass '%s' of stage %s\n%s\n", m->name, pass->name, kir_stage_name(stage), text.data ? text.data : "");
+    fprintf(stderr, "; %s, after pass '%s' of stage %s\n%s\n", m->name, pass->name,
+            kir_stage_name(stage), text.data ? text.data : "");
     hg_text_free(&text);
 }
 
@@ -46,8 +51,8 @@ static void print_times(const pass_report *report) {
     for (uint32_t i = 0; kir_order_get(i, &stage, &id); i++) {
         const pass_times *t = &report->times[stage][id];
         if (t->runs)
-            fprintf(stderr, "%-8s %-12s %5u %12.1f\n", kir_stage_name(stage), kir_pass_get(id)->name, (unsigned)t->runs,
-                    (double)t->ns / 1000);
+            fprintf(stderr, "%-8s %-12s %5u %12.1f\n", kir_stage_name(stage),
+                    kir_pass_get(id)->name, (unsigned)t->runs, (double)t->ns / 1000);
     }
 }
 
@@ -57,10 +62,14 @@ static bool read_target(cli *c, const char *name, emit_request *o) {
     hg_text known = {0};
     o->target = emitter_find(name);
     for (uint32_t i = 0; emitter_get(i); i++)
-        hg_text_addf(&known, "%s%s", !i ? "" : emitter_get(i + 1) ? ", " : " or ", emitter_get(i)->name);
+        hg_text_addf(&known, "%s%s",
+                     !i                   ? ""
+                     : emitter_get(i + 1) ? ", "
+                                          : " or ",
+                     emitter_get(i)->name);
     if (!o->target)
-        cli_usage(c, "--target expects %s, got %s%s%s", known.data ? known.data : "a name", name ? "'" : "", name ? name : "nothing",
-                  name ? "'" : "");
+        cli_usage(c, "--target expects %s, got %s%s%s", known.data ? known.data : "a name",
+                  name ? "'" : "", name ? name : "nothing", name ? "'" : "");
     hg_text_free(&known);
     return o->target != NULL;
 }
@@ -75,7 +84,8 @@ static bool read_caps(cli *c, const char *caps, const char *pretend, emit_reques
         return false;
     }
     if ((caps || pretend) && o->target->form == EMIT_LANES) {
-        cli_usage(c, "%s is for devices, not for --target %s", caps ? "--caps" : "--pretend", o->target->name);
+        cli_usage(c, "%s is for devices, not for --target %s", caps ? "--caps" : "--pretend",
+                  o->target->name);
         return false;
     }
     o->options.caps = pretend ? "poor" : caps;
@@ -83,24 +93,29 @@ static bool read_caps(cli *c, const char *caps, const char *pretend, emit_reques
     return !o->options.caps || cli_find_caps(c, o->options.caps, &set);
 }
 
-static bool read_form(cli *c, const char *form, const char *group, const char *fold, const char *kernel, emit_request *o) {
+static bool read_form(cli *c, const char *form, const char *group, const char *fold,
+                      const char *kernel, emit_request *o) {
     uint64_t lanes = 0, number = 0;
     if (form && strcmp(form, "flat") != 0 && strcmp(form, "block") != 0) {
         cli_usage(c, "--form expects flat or block, got '%s'", form);
         return false;
     }
     if (form) o->options.form = form[0] == 'b' ? HG_EMIT_FORM_BLOCK : HG_EMIT_FORM_FLAT;
-    if (!cli_number(c, "--fold", fold, HG_MAX_BLOCK_LANES, &lanes) || !cli_number(c, "--kernel", kernel, UINT32_MAX, &number)) return false;
+    if (!cli_number(c, "--fold", fold, HG_MAX_BLOCK_LANES, &lanes) ||
+        !cli_number(c, "--kernel", kernel, UINT32_MAX, &number))
+        return false;
     o->options.fold = (uint32_t)lanes;
     o->options.kernel = (uint32_t)number;
     o->options.one_kernel = kernel != NULL;
     uint32_t *extents = o->options.group;
-    if (group && (!cli_triple(c, "--group", group, extents) || !extents[0] || !extents[1] || !extents[2])) {
+    if (group &&
+        (!cli_triple(c, "--group", group, extents) || !extents[0] || !extents[1] || !extents[2])) {
         if (c->status == CLI_OK) cli_usage(c, "--group: no extent can be 0");
         return false;
     }
     if ((form || group || fold) && o->target->form == EMIT_LANES) {
-        cli_usage(c, "--form, --group and --fold are for devices, not for --target %s", o->target->name);
+        cli_usage(c, "--form, --group and --fold are for devices, not for --target %s",
+                  o->target->name);
         return false;
     }
     return true;
@@ -109,7 +124,9 @@ static bool read_form(cli *c, const char *form, const char *group, const char *f
 static bool read_passes(cli *c, const char *print_after, pass_report *report) {
     char known[256] = "";
     report->print_after = print_after ? print_after : "";
-    if (!print_after || strcmp(print_after, "all") == 0 || kir_pass_find(print_after) != KIR_PASS_COUNT) return true;
+    if (!print_after || strcmp(print_after, "all") == 0 ||
+        kir_pass_find(print_after) != KIR_PASS_COUNT)
+        return true;
     for (int i = 0; i < KIR_PASS_COUNT; i++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s, ", kir_pass_get((kir_pass_id)i)->name);
@@ -123,7 +140,8 @@ static bool may_write(cli *c, const emit_request *o, const char *out) {
     if (c->json)
         cli_usage(c, "--json needs -o FILE");
     else if (isatty(STDOUT_FILENO))
-        cli_usage(c, "--target %s is not for a terminal: use -o FILE, or a target of text", o->target->name);
+        cli_usage(c, "--target %s is not for a terminal: use -o FILE, or a target of text",
+                  o->target->name);
     return c->status == CLI_OK;
 }
 
@@ -141,11 +159,13 @@ static void add_caps(hg_json *json, const emitter *row) {
 }
 
 static void list_targets(cli *c) {
-    static const char *const FORMS[] = {[EMIT_PROGRAM] = "program", [EMIT_LANES] = "lanes", [EMIT_DEVICE] = "device"};
+    static const char *const FORMS[] = {
+        [EMIT_PROGRAM] = "program", [EMIT_LANES] = "lanes", [EMIT_DEVICE] = "device"};
     for (uint32_t i = 0; emitter_get(i); i++) {
         const emitter *row = emitter_get(i);
         if (!c->json) {
-            cli_out(c, "%-10s .%-7s %-7s %s\n", row->name, row->suffix, row->binary ? "binary" : "text", row->about);
+            cli_out(c, "%-10s .%-7s %-7s %s\n", row->name, row->suffix,
+                    row->binary ? "binary" : "text", row->about);
             continue;
         }
         hg_json json;
@@ -164,16 +184,18 @@ static void list_targets(cli *c) {
 /* ---- array graphs ---- */
 
 /* Each launch of a graph is a program. */
-static hg_status emit_launch(const cli *c, const emit_request *o, const hg_graph *g, const graph_region *r, uint64_t number, hg_text *out) {
+static hg_status emit_launch(const cli *c, const emit_request *o, const hg_graph *g,
+                             const graph_region *r, uint64_t number, hg_text *out) {
     hg_text text = {0};
     char call[160];
     hg_status status = hg_emit_watched(r->program, o->target->name, &o->options, &o->watch, &text);
     if (!o->target->binary) {
         bool slashes = o->target->dialect || o->target->form == EMIT_LANES;
-        hg_text_addf(out, "%s%s %s, launch %llu:", out->length ? "\n" : "", slashes ? "//" : ";", hg_program_name(c->program),
-                     (unsigned long long)number + 1);
+        hg_text_addf(out, "%s%s %s, launch %llu:", out->length ? "\n" : "", slashes ? "//" : ";",
+                     hg_program_name(c->program), (unsigned long long)number + 1);
         for (uint64_t i = 0; i < r->calls.count; i++)
-            hg_text_addf(out, "%s %s", i ? "," : "", graph_call_text(g, &g->calls.data[r->calls.data[i]], call));
+            hg_text_addf(out, "%s %s", i ? "," : "",
+                         graph_call_text(g, &g->calls.data[r->calls.data[i]], call));
         hg_text_addf(out, "\n");
     }
     if (status == HG_OK && text.data) hg_text_add(out, text.data, text.length);
@@ -181,17 +203,20 @@ static hg_status emit_launch(const cli *c, const emit_request *o, const hg_graph
     return status;
 }
 
-static hg_status emit_launches(cli *c, const emit_request *o, const hg_graph *g, bool together, hg_text *out) {
+static hg_status emit_launches(cli *c, const emit_request *o, const hg_graph *g, bool together,
+                               hg_text *out) {
     graph_regions regions = {0};
     hg_status status = graph_lower(g, together, &regions);
     uint64_t first = o->launch ? o->launch - 1 : 0, end = o->launch ? o->launch : regions.count;
     if (status == HG_OK && o->launch > regions.count)
-        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--launch: the graph has %llu, got %llu", (unsigned long long)regions.count,
-                         (unsigned long long)o->launch);
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--launch: the graph has %llu, got %llu",
+                         (unsigned long long)regions.count, (unsigned long long)o->launch);
     if (status == HG_OK && o->target->binary && end - first != 1)
-        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--target %s: the graph is %llu launches: give --launch N", o->target->name,
-                         (unsigned long long)regions.count);
-    for (uint64_t i = first; i < end && status == HG_OK; i++) status = emit_launch(c, o, g, &regions.data[i], i, out);
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                         "--target %s: the graph is %llu launches: give --launch N",
+                         o->target->name, (unsigned long long)regions.count);
+    for (uint64_t i = first; i < end && status == HG_OK; i++)
+        status = emit_launch(c, o, g, &regions.data[i], i, out);
     graph_regions_free(&regions);
     return status;
 }
@@ -200,7 +225,8 @@ static hg_status emit_graph(cli *c, const emit_request *o, const char *print_aft
     hg_graph *done = NULL;
     graph_pass_list order;
     hg_status status = cli_optimize_graph(c, print_after, &order, &done);
-    if (status == HG_OK) status = emit_launches(c, o, done, graph_passes_have(&order, GRAPH_PASS_JOIN), out);
+    if (status == HG_OK)
+        status = emit_launches(c, o, done, graph_passes_have(&order, GRAPH_PASS_JOIN), out);
     hg_graph_release(done);
     return status;
 }
@@ -208,8 +234,9 @@ static hg_status emit_graph(cli *c, const emit_request *o, const char *print_aft
 int command_emit(int argc, char **argv) {
     cli c = {0};
     emit_request o = {.options = {.size = sizeof o.options}, .watch = {.dashes = "--"}};
-    const char *out = NULL, *output = NULL, *name = NULL, *caps = NULL, *pretend = NULL, *form = NULL, *group = NULL, *fold = NULL,
-               *kernel = NULL, *print_after = NULL, *launch = NULL;
+    const char *out = NULL, *output = NULL, *name = NULL, *caps = NULL, *pretend = NULL,
+               *form = NULL, *group = NULL, *fold = NULL, *kernel = NULL, *print_after = NULL,
+               *launch = NULL;
     bool list = false;
     pass_report report = {0};
     const kir_pass_watch watch = {after_pass, &report};
@@ -251,11 +278,15 @@ int command_emit(int argc, char **argv) {
     }
     if (!cli_one_file(&c)) return cli_finish(&c);
     if (!out) out = output;
-    if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
+    if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) ||
+        !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);
     bool graph = cli_is_graph(&c, cli_file(&c));
-    if (launch && !graph) cli_usage(&c, "--launch is for array graphs: name a .graph, or write --as-graph for a program");
-    if (c.status != CLI_OK || !(graph ? cli_graph_print_after(&c, print_after) : read_passes(&c, print_after, &report)) ||
+    if (launch && !graph)
+        cli_usage(&c,
+                  "--launch is for array graphs: name a .graph, or write --as-graph for a program");
+    if (c.status != CLI_OK ||
+        !(graph ? cli_graph_print_after(&c, print_after) : read_passes(&c, print_after, &report)) ||
         !cli_number(&c, "--launch", launch, UINT64_MAX, &o.launch))
         return cli_finish(&c);
     if (launch && !o.launch) {
@@ -266,7 +297,8 @@ int command_emit(int argc, char **argv) {
     if (may_write(&c, &o, out) && cli_load_any(&c, cli_file(&c))) {
         hg_text text = {0};
         hg_status status = graph ? emit_graph(&c, &o, print_after, &text)
-                                 : hg_emit_watched(c.program, o.target->name, &o.options, &o.watch, &text);
+                                 : hg_emit_watched(c.program, o.target->name, &o.options, &o.watch,
+                                                   &text);
         if (status != HG_OK)
             cli_last_error(&c);
         else

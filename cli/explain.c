@@ -113,9 +113,12 @@ static bool has_word(const section *s, const char *word) {
 /* "4.3" is the section whose title begins with that number. */
 static bool is_numbered(const section *s, const char *number) {
     size_t length = strlen(number);
-    if (s->title_length < length || strncmp(s->title, number, length) != 0 || !isdigit((unsigned char)number[0])) return false;
+    if (s->title_length < length || strncmp(s->title, number, length) != 0 ||
+        !isdigit((unsigned char)number[0]))
+        return false;
     char next = s->title_length > length ? s->title[length] : ' ';
-    return next == ' ' || (next == '.' && (s->title_length == length + 1 || s->title[length + 1] == ' '));
+    return next == ' ' ||
+           (next == '.' && (s->title_length == length + 1 || s->title[length + 1] == ' '));
 }
 
 /* ---- codes ---- */
@@ -124,7 +127,8 @@ static bool is_numbered(const section *s, const char *number) {
 static bool explain_code(cli *c, const char *word) {
     const cli_page *page = find_page("diagnostics");
     char code[4] = {0};
-    if (strlen(word) != 3 || !isalpha((unsigned char)word[0]) || !isdigit((unsigned char)word[1]) || !isdigit((unsigned char)word[2]))
+    if (strlen(word) != 3 || !isalpha((unsigned char)word[0]) || !isdigit((unsigned char)word[1]) ||
+        !isdigit((unsigned char)word[2]))
         return false;
     for (int i = 0; i < 3; i++) code[i] = (char)toupper((unsigned char)word[i]);
     section s;
@@ -145,22 +149,30 @@ static void base_of(const char *word, char base[64]) {
     for (size_t i = 0; i < length; i++) base[i] = (char)tolower((unsigned char)word[i]);
     base[length] = '\0';
     hg_type type;
-    for (char *point; (point = strrchr(base, '.')) && hg_type_from_name(point + 1, strlen(point + 1), &type);) *point = '\0';
+    for (char *point;
+         (point = strrchr(base, '.')) && hg_type_from_name(point + 1, strlen(point + 1), &type);)
+        *point = '\0';
     hg_condition condition;
-    if (strncmp(base, "set", 3) == 0 && hg_condition_from_text(base + 3, strlen(base + 3), &condition)) base[3] = '\0';
+    if (strncmp(base, "set", 3) == 0 &&
+        hg_condition_from_text(base + 3, strlen(base + 3), &condition))
+        base[3] = '\0';
 }
 
 static bool is_named(const hg_op_info *row, const char *base) {
     size_t length = strlen(base), text = strlen(row->text);
-    if (strcmp(row->text, base) == 0 || (strncmp(row->text, base, length) == 0 && row->text[length] == '.')) return true;
-    return strncmp(base, row->text, text) == 0 && base[text] == '.' && row->operand_count && row->operands[0].kind == HG_K_SCOPE;
+    if (strcmp(row->text, base) == 0 ||
+        (strncmp(row->text, base, length) == 0 && row->text[length] == '.'))
+        return true;
+    return strncmp(base, row->text, text) == 0 && base[text] == '.' && row->operand_count &&
+           row->operands[0].kind == HG_K_SCOPE;
 }
 
 /* A cell of a row in Markdown, without its code marks and escapes. */
 static const char *add_cell(hg_text *out, const char *at) {
     while (*at == ' ' || *at == '|') at++;
     for (; *at != '\n' && !(*at == '|' && at[-1] != '\\'); at++) {
-        bool mark = *at == '`' || (*at == '\\' && at[1] == '|') || (*at == ' ' && (at[1] == '|' || at[1] == '\n'));
+        bool mark = *at == '`' || (*at == '\\' && at[1] == '|') ||
+                    (*at == ' ' && (at[1] == '|' || at[1] == '\n'));
         if (!mark) hg_text_add(out, at, 1);
     }
     return at;
@@ -169,11 +181,12 @@ static const char *add_cell(hg_text *out, const char *at) {
 /* "div[.T] d, a, b", then what it does, its types and how exact it is. */
 static void explain_row(hg_text *out, const char *at) {
     hg_text cells[5] = {{0}};
-    for (int i = 0; i < 5; i++) at = i == 2 && strncmp(at, "|  |", 4) == 0 ? at + 3 : add_cell(&cells[i], at);
+    for (int i = 0; i < 5; i++)
+        at = i == 2 && strncmp(at, "|  |", 4) == 0 ? at + 3 : add_cell(&cells[i], at);
     const char *text[5];
     for (int i = 0; i < 5; i++) text[i] = cells[i].data ? cells[i].data : "";
-    hg_text_addf(out, "%s\n    %s\n    types: %s; result: %s; opcode %s\n", text[1], text[4], *text[2] ? text[2] : "none", text[3],
-                 text[0]);
+    hg_text_addf(out, "%s\n    %s\n    types: %s; result: %s; opcode %s\n", text[1], text[4],
+                 *text[2] ? text[2] : "none", text[3], text[0]);
     for (int i = 0; i < 5; i++) hg_text_free(&cells[i]);
 }
 
@@ -208,18 +221,23 @@ static void unknown(cli *c, const char *word) {
     hg_nearest nearest;
     hg_nearest_init(&nearest, word, strlen(word));
     for (int i = 0; i < HG_OP_COUNT; i++) hg_nearest_try(&nearest, hg_op_get((hg_op)i)->text);
-    const char *hint = word[0] == '.' ? "`hologram lang 2` has the directives" : hg_nearest_hint(&nearest);
-    cli_usage(c, "'%s' is no code, no instruction and no file%s%s", word, hint ? ": " : "", hint ? hint : "");
+    const char *hint = word[0] == '.' ? "`hologram lang 2` has the directives"
+                                      : hg_nearest_hint(&nearest);
+    cli_usage(c, "'%s' is no code, no instruction and no file%s%s", word, hint ? ": " : "",
+              hint ? hint : "");
 }
 
 int command_explain(int argc, char **argv) {
     cli c = {0};
     const char *svg = NULL, *print_after = NULL;
-    const cli_option options[] = {
-        {"--svg", &svg, NULL}, {"--passes", &c.passes, NULL}, {"--print-after", &print_after, NULL}, {"--as-graph", NULL, &c.as_graph}};
+    const cli_option options[] = {{"--svg", &svg, NULL},
+                                  {"--passes", &c.passes, NULL},
+                                  {"--print-after", &print_after, NULL},
+                                  {"--as-graph", NULL, &c.as_graph}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1) {
-        cli_usage(&c, "expects a code such as V09, an instruction or a PROGRAM, got %llu", (unsigned long long)c.arguments.count);
+        cli_usage(&c, "expects a code such as V09, an instruction or a PROGRAM, got %llu",
+                  (unsigned long long)c.arguments.count);
         return cli_finish(&c);
     }
     const char *word = c.arguments.data[0];
@@ -238,7 +256,8 @@ int command_explain(int argc, char **argv) {
         if (cli_load_graph(&c, word)) cli_explain_graph(&c, print_after, svg);
     } else if (is_file) {
         if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c);
-    } else if (!explain_code(&c, word) && !explain_instruction(&c, word) && !explain_specified(&c, word)) {
+    } else if (!explain_code(&c, word) && !explain_instruction(&c, word) &&
+               !explain_specified(&c, word)) {
         unknown(&c, word);
     }
     return cli_finish(&c);
@@ -259,7 +278,9 @@ static bool add_sections(cli *c, const cli_page *page, const char *word, bool by
     const char *end = page->text;
     section s;
     for (const char *at = page->text; next_heading(page, at, &s); at = s.title) {
-        if (s.level == 1 || s.text < end || !(by_number ? is_numbered(&s, word) : has_word(&s, word))) continue;
+        if (s.level == 1 || s.text < end ||
+            !(by_number ? is_numbered(&s, word) : has_word(&s, word)))
+            continue;
         find_end(page, &s);
         end = s.text + s.length; /* what is inside has been given */
         char title[160];
@@ -275,16 +296,25 @@ static void no_title(cli *c, const cli_page *page, const char *word) {
     hg_text numbers = {0};
     section s, next;
     for (const char *at = page->text; next_heading(page, at, &s); at = s.title) {
-        const char *end = next_heading(page, s.title, &next) ? next.text : page->text + page->length;
+        const char *end = next_heading(page, s.title, &next) ? next.text
+                                                             : page->text + page->length;
         size_t digits = strspn(s.title, "0123456789."), length = strlen(word);
         bool found = false;
-        for (at = s.title; s.level > 1 && !found && at + length <= end; at++) found = strncasecmp(at, word, length) == 0;
-        if (found) hg_text_addf(&numbers, " %.*s", (int)(digits && s.title[digits - 1] == '.' ? digits - 1 : digits), s.title);
+        for (at = s.title; s.level > 1 && !found && at + length <= end; at++)
+            found = strncasecmp(at, word, length) == 0;
+        if (found)
+            hg_text_addf(&numbers, " %.*s",
+                         (int)(digits && s.title[digits - 1] == '.' ? digits - 1 : digits),
+                         s.title);
     }
     if (numbers.length)
-        cli_usage(c, "no section of the language has '%s' in its title; it stands in%s", word, numbers.data);
+        cli_usage(c, "no section of the language has '%s' in its title; it stands in%s", word,
+                  numbers.data);
     else
-        cli_usage(c, "no section of the language has '%s' in its title (`hologram lang --contents` lists them)", word);
+        cli_usage(c,
+                  "no section of the language has '%s' in its title (`hologram lang --contents` "
+                  "lists them)",
+                  word);
     hg_text_free(&numbers);
 }
 

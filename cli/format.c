@@ -1,12 +1,15 @@
-/* hologram fmt: texts in one layout. Only blanks, empty lines and ends of lines change: tokens, comments and their order stay, so that a
- * text assembles to the same program.
+/* hologram fmt: texts in one layout. Only blanks, empty lines and ends of lines change: tokens,
+ * comments and their order stay, so that a text assembles to the same program.
  * Must not know: what the tokens mean. */
 #include "cli.h"
 #include "base/decimal.h"
 #include "base/lines.h"
 #include <string.h>
 
-enum { INDENT = 4, MOST_ALIGNED = 60 /* columns of code that comments of neighbouring lines are aligned behind */ };
+enum {
+    INDENT = 4,
+    MOST_ALIGNED = 60 /* columns of code that comments of neighbouring lines are aligned behind */
+};
 
 typedef struct formatter {
     const char *text;
@@ -22,7 +25,8 @@ typedef struct formatter {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '$';
 }
 
 /* Length of the string at text, which begins with a quote; to the end where it has no end. */
@@ -35,11 +39,13 @@ static size_t string_length(const char *text, size_t length) {
 /* Bytes of a line before its comment. */
 static size_t code_length(const char *line, size_t length) {
     size_t at = 0;
-    while (at < length && line[at] != ';') at += line[at] == '"' ? string_length(line + at, length - at) : 1;
+    while (at < length && line[at] != ';')
+        at += line[at] == '"' ? string_length(line + at, length - at) : 1;
     return at < length ? at : length;
 }
 
-/* One blank for several, one behind each comma and none before it or before the colon of a label. */
+/* One blank for several, one behind each comma and none before it or before the colon of a label.
+ */
 static void add_code(hg_text *out, const char *code, size_t length) {
     bool label = true; /* no other token than a name has come */
     for (size_t at = 0; at < length;) {
@@ -65,10 +71,14 @@ static void add_spaces(hg_text *out, size_t count) {
 static void end_group(formatter *f) {
     const char *at = f->group.data, *end = at ? at + f->group.length : NULL;
     while (at < end) {
-        const char *comment = memchr(at, '\1', (size_t)(end - at)), *stop = memchr(comment, '\n', (size_t)(end - comment));
+        const char *comment = memchr(at, '\1', (size_t)(end - at)),
+                   *stop = memchr(comment, '\n', (size_t)(end - comment));
         size_t width = hg_columns(at, (size_t)(comment - at));
         hg_text_add(&f->out, at, (size_t)(comment - at));
-        add_spaces(&f->out, (width < f->group_width && f->group_width <= MOST_ALIGNED ? f->group_width - width : 0) + 2);
+        add_spaces(&f->out, (width < f->group_width && f->group_width <= MOST_ALIGNED
+                                 ? f->group_width - width
+                                 : 0) +
+                                2);
         hg_text_add(&f->out, comment + 1, (size_t)(stop - comment));
         at = stop + 1;
     }
@@ -156,7 +166,8 @@ static bool format(const char *text, size_t length, hg_text *out) {
     return !failed;
 }
 
-/* The first byte of code that no token has, or a first line that begins no statement: this is not the text of a program. */
+/* The first byte of code that no token has, or a first line that begins no statement: this is not
+ * the text of a program. */
 static const char *stranger(const char *text, size_t length) {
     bool begun = false;
     for (size_t at = 0; at < length;) {
@@ -164,7 +175,9 @@ static const char *stranger(const char *text, size_t length) {
         size_t stop = end ? (size_t)(end - line) : length - at, code = code_length(line, stop);
         for (size_t i = 0; i < code; i += line[i] == '"' ? string_length(line + i, code - i) : 1) {
             if (is_blank(line[i])) continue;
-            if (!is_word(line[i]) && (!begun || line[i] == 0 || !strchr(",:[]()+-*=@/%<>&|^~!{}\"", line[i]))) return line + i;
+            if (!is_word(line[i]) &&
+                (!begun || line[i] == 0 || !strchr(",:[]()+-*=@/%<>&|^~!{}\"", line[i])))
+                return line + i;
             begun = true;
         }
         at += stop + 1;
@@ -209,7 +222,8 @@ static void format_file(cli *c, const char *path, const fmt_options *o) {
         cli_usage(c, "'%s' is no text", path);
     } else if (wrong) {
         bool shown = *wrong > ' ' && *wrong < 127;
-        cli_usage(c, "'%s' is no text of a program: %s%.*s%s in line %u", path, shown ? "'" : "a byte", shown, wrong, shown ? "'" : "",
+        cli_usage(c, "'%s' is no text of a program: %s%.*s%s in line %u", path,
+                  shown ? "'" : "a byte", shown, wrong, shown ? "'" : "",
                   (unsigned)line_number(text, wrong));
     } else if (!format(text ? text : "", length, &out)) {
         (void)hg_fail_memory();
@@ -220,7 +234,8 @@ static void format_file(cli *c, const char *path, const fmt_options *o) {
             if (!c->json) cli_out(c, "%s\n", path);
             if (c->status == CLI_OK) c->status = CLI_FAILED;
         }
-        if (o->write && !same && hg_file_write(path, out.data ? out.data : "", out.length) != HG_OK) cli_last_error(c);
+        if (o->write && !same && hg_file_write(path, out.data ? out.data : "", out.length) != HG_OK)
+            cli_last_error(c);
         if (c->json) add_json(c, path, !same, o->write || o->check ? NULL : &out);
         if (!o->write && !o->check) cli_write(c, NULL, out.data ? out.data : "", out.length);
     }

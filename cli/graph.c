@@ -1,4 +1,5 @@
-/* Array graphs (.graph): read with the programs and files that they name, verified. Must not know: passes, memory plans. */
+/* Array graphs (.graph): read with the programs and files that they name, verified. Must not know:
+ * passes, memory plans. */
 #include "graph.h"
 #include "translators/front_ends.h"
 #include <stdio.h>
@@ -13,23 +14,28 @@ static void beside(const cli *c, const char *name, hg_text *path) {
     hg_text_add(path, name, strlen(name));
 }
 
-static hg_status read_program(void *user, const char *file, hg_diagnostics *d, hg_program **program) {
+static hg_status read_program(void *user, const char *file, hg_diagnostics *d,
+                              hg_program **program) {
     cli *c = user;
     hg_text path = {0};
     hg_bytes bytes = {0};
     beside(c, file, &path);
-    hg_status status = path.failed || !path.data ? hg_fail_memory() : hg_file_read(path.data, HG_MAX_SOURCE_BYTES, &bytes);
+    hg_status status = path.failed || !path.data
+                           ? hg_fail_memory()
+                           : hg_file_read(path.data, HG_MAX_SOURCE_BYTES, &bytes);
     if (status == HG_OK) {
         hg_assemble_options assembly = cli_assembling(c);
         assembly.source_name = path.data;
         hg_front_end_request request = {.circuit = NULL, .assembly = &assembly};
-        const hg_front_end *front_end = hg_front_end_choose(path.data, (const char *)bytes.data, (size_t)bytes.length);
+        const hg_front_end *front_end = hg_front_end_choose(path.data, (const char *)bytes.data,
+                                                            (size_t)bytes.length);
         hg_diagnostics *own = hg_diagnostics_create(1); /* its lines are not of the graph's text */
-        status = front_end->translate((const char *)bytes.data, (size_t)bytes.length, &request, own, program);
+        status = front_end->translate((const char *)bytes.data, (size_t)bytes.length, &request, own,
+                                      program);
         const hg_diagnostic *first = own ? hg_diagnostics_get(own, 0) : NULL;
         if (status != HG_OK && first)
-            status = hg_fail(status, "%.200s:%u:%u: %s: %.200s", file, (unsigned)first->line, (unsigned)first->column, first->code,
-                             first->message);
+            status = hg_fail(status, "%.200s:%u:%u: %s: %.200s", file, (unsigned)first->line,
+                             (unsigned)first->column, first->code, first->message);
         hg_diagnostics_destroy(own);
         (void)d;
     }
@@ -40,11 +46,14 @@ static hg_status read_program(void *user, const char *file, hg_diagnostics *d, h
 
 static hg_status read_text(cli *c) {
     hg_graph_read_options options = {.size = sizeof options, .program = read_program, .user = c};
-    HG_TRY(hg_graph_read_text((const char *)c->source.data, (size_t)c->source.length, &options, c->diagnostics, &c->graph));
+    HG_TRY(hg_graph_read_text((const char *)c->source.data, (size_t)c->source.length, &options,
+                              c->diagnostics, &c->graph));
     return graph_interface(c->graph, &c->program);
 }
 
-bool cli_is_graph(const cli *c, const char *path) { return c->as_graph || (path && hg_path_ends(path, ".graph")); }
+bool cli_is_graph(const cli *c, const char *path) {
+    return c->as_graph || (path && hg_path_ends(path, ".graph"));
+}
 
 /* The graph that a program is. */
 static bool load_program(cli *c, const char *path) {
@@ -74,7 +83,8 @@ bool cli_load_graph(cli *c, const char *path) {
 bool cli_load_any(cli *c, const char *path) {
     if (cli_is_graph(c, path)) return cli_load_graph(c, path);
     if (!c->weights && !c->passes) return cli_load(c, path) && cli_verify(c);
-    cli_usage(c, "%s is for array graphs: name a .graph, or write --as-graph for a program", c->weights ? "--weights" : "--passes");
+    cli_usage(c, "%s is for array graphs: name a .graph, or write --as-graph for a program",
+              c->weights ? "--weights" : "--passes");
     return false;
 }
 
@@ -109,10 +119,12 @@ uint64_t *cli_extents(const hg_graph *g, const uint64_t *symbols) {
 
 void cli_verify_graph(cli *c) {
     const hg_graph *g = c->graph;
-    uint64_t *extents = g->symbols.count ? NULL : cli_extents(g, NULL); /* of symbols there are no numbers before a run */
+    uint64_t *extents = g->symbols.count ? NULL : cli_extents(g, NULL); /* of symbols there are no
+                                                                           numbers before a run */
     if (!extents && !g->symbols.count)
         cli_last_error(c);
     else if (!c->json)
-        cli_out(c, "%s: ok, %llu calls, %llu values\n", c->file, (unsigned long long)g->calls.count, (unsigned long long)g->values.count);
+        cli_out(c, "%s: ok, %llu calls, %llu values\n", c->file, (unsigned long long)g->calls.count,
+                (unsigned long long)g->values.count);
     hg_free(extents);
 }

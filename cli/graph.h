@@ -7,7 +7,8 @@
 #include "graph/passes.h"
 #include "launch.h"
 
-/* The numbers of all extents with those of the symbols, where shapes fit; to be freed. NULL after a failure, which is this thread's error. */
+/* The numbers of all extents with those of the symbols, where shapes fit; to be freed. NULL after a
+ * failure, which is this thread's error. */
 uint64_t *cli_extents(const hg_graph *g, const uint64_t *symbols);
 /* The same with the numbers of a run. */
 uint64_t *cli_bound_extents(const hg_graph *g, const cli_values *values);
@@ -19,16 +20,20 @@ typedef struct graph_trial {
     uint8_t **arrays;
     uint64_t count;
 } graph_trial;
-/* Runs a graph, which may have other outputs than the one that the values are for. HG_OK for runs that end in a fault too. */
-hg_status cli_try_graph(hg_backend *b, hg_graph *g, const hg_graph_options *options, const cli_values *values,
-                        graph_trial *trial) HG_NODISCARD;
+/* Runs a graph, which may have other outputs than the one that the values are for. HG_OK for runs
+ * that end in a fault too. */
+hg_status cli_try_graph(hg_backend *b, hg_graph *g, const hg_graph_options *options,
+                        const cli_values *values, graph_trial *trial) HG_NODISCARD;
 void cli_trial_free(graph_trial *trial);
 
-/* graph_explain.c: whether --print-after names a pass of graphs; false after reporting. The graph as --passes want it. */
+/* graph_explain.c: whether --print-after names a pass of graphs; false after reporting. The graph
+ * as --passes want it. */
 bool cli_graph_print_after(cli *c, const char *name);
-hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order, hg_graph **done) HG_NODISCARD;
+hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order,
+                             hg_graph **done) HG_NODISCARD;
 
 /* graph_svg.c: extents NULL: memory is not known. */
-void cli_draw_graph(hg_text *out, const hg_graph *g, const graph_regions *regions, const uint64_t *extents, const graph_memory *memory);
+void cli_draw_graph(hg_text *out, const hg_graph *g, const graph_regions *regions,
+                    const uint64_t *extents, const graph_memory *memory);
 
 #endif

@@ -10,7 +10,8 @@ static void after_pass(void *user, const char *pass, const hg_graph *g) {
     if (strcmp(wanted, pass) != 0 && strcmp(wanted, "all") != 0) return;
     hg_text text = {0};
     graph_print(&text, g);
-    fprintf(stderr, "; %s, %s%s\n%s\n", g->name, strcmp(pass, "none") == 0 ? "before the passes" : "after pass ",
+    fprintf(stderr, "; %s, %s%s\n%s\n", g->name,
+            strcmp(pass, "none") == 0 ? "before the passes" : "after pass ",
             strcmp(pass, "none") == 0 ? "" : pass, text.data ? text.data : "");
     hg_text_free(&text);
 }
@@ -22,13 +23,18 @@ bool cli_graph_print_after(cli *c, const char *name) {
         found |= name && strcmp(name, hg_graph_pass_name(i)) == 0;
         hg_text_addf(&known, "%s, ", hg_graph_pass_name(i));
     }
-    if (!found) cli_usage(c, "--print-after expects one of none, %sall for a graph, got '%s'", known.data ? known.data : "", name);
+    if (!found)
+        cli_usage(c, "--print-after expects one of none, %sall for a graph, got '%s'",
+                  known.data ? known.data : "", name);
     hg_text_free(&known);
     return found;
 }
 
-hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order, hg_graph **done) {
-    graph_watch watch = {.verify = true, .after = print_after ? after_pass : NULL, .user = (void *)(uintptr_t)print_after};
+hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order,
+                             hg_graph **done) {
+    graph_watch watch = {.verify = true,
+                         .after = print_after ? after_pass : NULL,
+                         .user = (void *)(uintptr_t)print_after};
     HG_TRY(graph_passes_named(c->passes, order));
     return graph_optimize(c->graph, order, &watch, done);
 }
@@ -45,7 +51,8 @@ typedef struct explained {
     graph_memory shared, apart;
 } explained;
 
-/* Numbers of --set for the symbols; false where there is none for some of them, or after reporting. */
+/* Numbers of --set for the symbols; false where there is none for some of them, or after reporting.
+ */
 static bool take_symbols(cli *c, const hg_graph *g, uint64_t *symbols) {
     uint64_t given = 0;
     for (uint64_t i = 0; i < c->pairs.count; i++) {
@@ -67,7 +74,8 @@ static hg_status find_out(cli *c, const char *print_after, explained *e) {
     if (!take_symbols(c, done, symbols)) return HG_OK;
     e->extents = cli_extents(done, symbols);
     if (!e->extents) return HG_ERROR_INVALID_ARGUMENT;
-    HG_TRY(graph_plan_memory(done, e->extents, graph_passes_have(&e->order, GRAPH_PASS_SHARE), &e->shared));
+    HG_TRY(graph_plan_memory(done, e->extents, graph_passes_have(&e->order, GRAPH_PASS_SHARE),
+                             &e->shared));
     return graph_plan_memory(done, e->extents, false, &e->apart);
 }
 
@@ -85,10 +93,14 @@ static void explain_memory(cli *c, const explained *e) {
         cli_out(c, "memory: follows from the extents that a run gives (--set N=VALUE here)\n");
         return;
     }
-    cli_out(c, "memory: %llu bytes between calls (%llu if no two shared any; no plan needs less than %llu)\n",
-            (unsigned long long)e->shared.bytes, (unsigned long long)e->apart.bytes, (unsigned long long)e->shared.least);
+    cli_out(c,
+            "memory: %llu bytes between calls (%llu if no two shared any; no plan needs less than "
+            "%llu)\n",
+            (unsigned long long)e->shared.bytes, (unsigned long long)e->apart.bytes,
+            (unsigned long long)e->shared.least);
     if (e->done->calls.count && e->shared.least)
-        cli_out(c, "most at: %s\n", graph_call_text(e->done, &e->done->calls.data[e->shared.peak], text));
+        cli_out(c, "most at: %s\n",
+                graph_call_text(e->done, &e->done->calls.data[e->shared.peak], text));
 }
 
 static void explain_launches(cli *c, const explained *e) {
@@ -97,15 +109,18 @@ static void explain_launches(cli *c, const explained *e) {
         const graph_region *r = &e->regions.data[i];
         cli_out(c, "launch %llu:\n", (unsigned long long)i + 1);
         for (uint64_t k = 0; k < r->calls.count; k++)
-            cli_out(c, "    %s\n", graph_call_text(e->done, &e->done->calls.data[r->calls.data[k]], text));
+            cli_out(c, "    %s\n",
+                    graph_call_text(e->done, &e->done->calls.data[r->calls.data[k]], text));
     }
 }
 
 static void explain_text(cli *c, const explained *e) {
     hg_text text = {0};
     cli_out(c, "passes:\n");
-    for (uint32_t i = 0; hg_graph_pass_name(i); i++) cli_out(c, "    %-9s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
-    cli_out(c, "calls: %llu, %llu after the passes\n", (unsigned long long)e->g->calls.count, (unsigned long long)e->done->calls.count);
+    for (uint32_t i = 0; hg_graph_pass_name(i); i++)
+        cli_out(c, "    %-9s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
+    cli_out(c, "calls: %llu, %llu after the passes\n", (unsigned long long)e->g->calls.count,
+            (unsigned long long)e->done->calls.count);
     explain_launches(c, e);
     explain_memory(c, e);
     graph_print(&text, e->done);

@@ -1,11 +1,13 @@
-/* Array graphs on a device: run, and runs that others compare. Must not know: passes, memory plans. */
+/* Array graphs on a device: run, and runs that others compare. Must not know: passes, memory plans.
+ */
 #include "diff.h"
 #include "graph.h"
 #include <string.h>
 
 bool cli_graph_options(cli *c, const cli_launch *o, hg_graph_options *options) {
     const char *const names[] = {"--lanes", "--grid", "--block", "--shared", "--check-races"};
-    const bool set[] = {o->lanes != NULL, o->grid != NULL, o->block != NULL, o->shared != NULL, o->check_races};
+    const bool set[] = {o->lanes != NULL, o->grid != NULL, o->block != NULL, o->shared != NULL,
+                        o->check_races};
     uint64_t timeout = 0;
     *options = (hg_graph_options){.size = sizeof *options, .passes = c->passes};
     for (size_t i = 0; i < HG_COUNT_OF(names); i++)
@@ -20,7 +22,8 @@ bool cli_graph_options(cli *c, const cli_launch *o, hg_graph_options *options) {
     return true;
 }
 
-static hg_status launch(hg_backend *b, hg_graph *g, const hg_graph_options *options, const hg_params *params) {
+static hg_status launch(hg_backend *b, hg_graph *g, const hg_graph_options *options,
+                        const hg_params *params) {
     hg_graph_executable *executable = NULL;
     hg_graph_binding *binding = NULL;
     hg_status status = hg_graph_compile(b, g, options, &executable);
@@ -37,8 +40,9 @@ void cli_run_graph(cli *c, const cli_launch *o) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_graph_options options;
-    if (cli_graph_options(c, o, &options) && cli_values_options(c, &values) && cli_graph_files(c, &values) &&
-        cli_values_resolve(c, &values) && cli_open_backend(c, o, &b)) {
+    if (cli_graph_options(c, o, &options) && cli_values_options(c, &values) &&
+        cli_graph_files(c, &values) && cli_values_resolve(c, &values) &&
+        cli_open_backend(c, o, &b)) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
         if (status == HG_OK) status = launch(b, c->graph, &options, params);
@@ -54,7 +58,8 @@ void cli_run_graph(cli *c, const cli_launch *o) {
 
 uint64_t *cli_bound_extents(const hg_graph *g, const cli_values *values) {
     uint64_t symbols[HG_MAX_GRAPH_EXTENTS] = {0};
-    for (uint32_t i = 0; i < g->symbols.count; i++) memcpy(&symbols[i], values->data[i].scalar, sizeof symbols[i]); /* they come first */
+    for (uint32_t i = 0; i < g->symbols.count; i++)
+        memcpy(&symbols[i], values->data[i].scalar, sizeof symbols[i]); /* they come first */
     return cli_extents(g, symbols);
 }
 
@@ -70,7 +75,9 @@ typedef struct attempt {
 static hg_status give(attempt *t) {
     for (uint32_t i = 0; i < t->values->count; i++) {
         const cli_value *v = &t->values->data[i];
-        if (v->param->kind == HG_PARAM_SCALAR) HG_TRY(hg_params_set_scalar(t->params, v->param->name, (hg_type)v->param->type, v->scalar));
+        if (v->param->kind == HG_PARAM_SCALAR)
+            HG_TRY(hg_params_set_scalar(t->params, v->param->name, (hg_type)v->param->type,
+                                        v->scalar));
         if (v->param->kind != HG_PARAM_BUFFER || v->param->dir == HG_DIR_OUT) continue;
         HG_TRY(hg_backend_allocate_buffer(t->b, v->bytes, &t->given[i]));
         if (v->data) HG_TRY(hg_buffer_write(t->b, t->given[i], 0, v->data, v->bytes));
@@ -113,8 +120,13 @@ static hg_status perform(attempt *t, const hg_graph_options *options, graph_tria
     return trial->error.code[0] == 'F' ? HG_OK : trial->status;
 }
 
-hg_status cli_try_graph(hg_backend *b, hg_graph *g, const hg_graph_options *options, const cli_values *values, graph_trial *trial) {
-    attempt t = {.b = b, .g = g, .values = values, .params = hg_params_create(), .extents = cli_bound_extents(g, values)};
+hg_status cli_try_graph(hg_backend *b, hg_graph *g, const hg_graph_options *options,
+                        const cli_values *values, graph_trial *trial) {
+    attempt t = {.b = b,
+                 .g = g,
+                 .values = values,
+                 .params = hg_params_create(),
+                 .extents = cli_bound_extents(g, values)};
     *trial = (graph_trial){0};
     if (!t.extents) {
         hg_params_destroy(t.params);
@@ -123,7 +135,8 @@ hg_status cli_try_graph(hg_backend *b, hg_graph *g, const hg_graph_options *opti
     t.given = hg_calloc(values->count + 1u, sizeof *t.given);
     t.made = hg_calloc((size_t)g->outputs.count + 1, sizeof *t.made);
     t.bytes = hg_calloc((size_t)g->outputs.count + 1, sizeof *t.bytes);
-    hg_status status = t.given && t.made && t.bytes && t.params ? perform(&t, options, trial) : hg_fail_memory();
+    hg_status status = t.given && t.made && t.bytes && t.params ? perform(&t, options, trial)
+                                                                : hg_fail_memory();
     hg_error kept = *hg_error_record();
     for (uint32_t i = 0; t.given && i < values->count; i++)
         if (t.given[i].handle) HG_IGNORE(hg_backend_free_buffer(b, t.given[i])); /* it is there */

@@ -1,4 +1,5 @@
-/* hologram help: the table of commands and options at a terminal and as JSON. Opens no device and reads no file. */
+/* hologram help: the table of commands and options at a terminal and as JSON. Opens no device and
+ * reads no file. */
 #include "help.h"
 #include "cli.h"
 #include "base/lines.h"
@@ -43,13 +44,16 @@ static void add_row(hg_text *out, const char *name, const char *value, const cha
 
 static void add_overview(hg_text *out) {
     hg_text_addf(out, "usage: hologram COMMAND …\n\n");
-    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) add_row(out, c->name, c->value, c->what);
-    hg_text_addf(out, "\n`hologram help COMMAND` explains the options of a command. Every command takes --json.\n");
+    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c))
+        add_row(out, c->name, c->value, c->what);
+    hg_text_addf(out, "\n`hologram help COMMAND` explains the options of a command. Every command "
+                      "takes --json.\n");
 }
 
 static void add_command(hg_text *out, const cli_row *command) {
     const char *what = command->what;
-    hg_text_addf(out, "usage: hologram %s%s%s [OPTION …]\n\n%c%s.\n", command->name, *command->value ? " " : "", command->value,
+    hg_text_addf(out, "usage: hologram %s%s%s [OPTION …]\n\n%c%s.\n", command->name,
+                 *command->value ? " " : "", command->value,
                  what[0] >= 'a' && what[0] <= 'z' ? what[0] - 'a' + 'A' : what[0], what + 1);
     cli_rows rows = cli_rows_of(command);
     bool open = false; /* below a title */
@@ -77,9 +81,11 @@ void cli_print_overview(FILE *file) {
 void cli_unknown_command(const char *name) {
     hg_nearest nearest;
     hg_nearest_init(&nearest, name, strlen(name));
-    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) hg_nearest_try(&nearest, c->name);
+    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c))
+        hg_nearest_try(&nearest, c->name);
     const char *hint = hg_nearest_hint(&nearest);
-    fprintf(stderr, "hologram: error: unknown command '%s'%s%s\n", name, hint ? ": " : "", hint ? hint : "");
+    fprintf(stderr, "hologram: error: unknown command '%s'%s%s\n", name, hint ? ": " : "",
+            hint ? hint : "");
     if (!hint) cli_print_overview(stderr);
 }
 
@@ -102,7 +108,8 @@ static void json_command(cli *c, const cli_row *command) {
         hg_json_begin_object(&json);
         hg_json_add_text(&json, "name", row->name);
         hg_json_add_text(&json, "value", row->value);
-        hg_json_add_bool(&json, "repeatable", row->kind == CLI_ROW_PAIR || row->kind == CLI_ROW_MANY);
+        hg_json_add_bool(&json, "repeatable",
+                         row->kind == CLI_ROW_PAIR || row->kind == CLI_ROW_MANY);
         hg_json_add_text(&json, "group", title);
         hg_json_add_text(&json, "what", row->what);
         hg_json_end_object(&json);
@@ -122,7 +129,8 @@ static void json_command(cli *c, const cli_row *command) {
 static void explain(cli *c) {
     hg_text text = {0};
     if (!c->arguments.count && c->json)
-        for (const cli_row *row = cli_command_first(); row; row = cli_command_next(row)) json_command(c, row);
+        for (const cli_row *row = cli_command_first(); row; row = cli_command_next(row))
+            json_command(c, row);
     if (!c->arguments.count && !c->json) add_overview(&text);
     for (uint64_t i = 0; i < c->arguments.count && c->status == CLI_OK; i++) {
         const cli_row *command = cli_command_find(c->arguments.data[i]);
@@ -142,7 +150,8 @@ int command_help(int argc, char **argv) {
     cli c = {0};
     const char *shell = NULL;
     bool man = false, markdown = false;
-    const cli_option options[] = {{"--man", NULL, &man}, {"--markdown", NULL, &markdown}, {"--completion", &shell, NULL}};
+    const cli_option options[] = {
+        {"--man", NULL, &man}, {"--markdown", NULL, &markdown}, {"--completion", &shell, NULL}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     int pages = man + markdown + (shell != NULL);
     if (pages > 1 || (pages && (c.json || c.arguments.count)))

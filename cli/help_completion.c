@@ -1,4 +1,5 @@
-/* Completion scripts of bash, zsh and fish from the table of commands. They run nothing when they complete. */
+/* Completion scripts of bash, zsh and fish from the table of commands. They run nothing when they
+ * complete. */
 #include "help.h"
 #include "driver/capsets.h"
 #include "driver/driver.h"
@@ -13,7 +14,8 @@ static value_kind kind_of(const cli_row *row, hg_text *words) {
     if (strcmp(value, "N=FILE") == 0 || strcmp(value, "[N=]FILE") == 0) return VALUE_PAIR_OF_FILE;
     if (strcmp(value, "BACKEND") == 0) {
         hg_text_addf(words, "auto");
-        for (uint32_t i = 0; i < hg_driver_count; i++) hg_text_addf(words, " %s", hg_drivers[i]->name);
+        for (uint32_t i = 0; i < hg_driver_count; i++)
+            hg_text_addf(words, " %s", hg_drivers[i]->name);
         return VALUE_WORDS;
     }
     if (strcmp(value, "CAPS") == 0) {
@@ -33,9 +35,11 @@ static value_kind kind_of(const cli_row *row, hg_text *words) {
 static void first_words(const cli_row *command, hg_text *words) {
     cli_rows rows = cli_rows_of(command);
     for (const cli_row *row; (row = cli_rows_next(&rows));)
-        if (row->kind == CLI_ROW_WORD) hg_text_addf(words, "%s%s", words->length ? " " : "", row->name);
+        if (row->kind == CLI_ROW_WORD)
+            hg_text_addf(words, "%s%s", words->length ? " " : "", row->name);
     if (strcmp(command->name, "help") != 0) return;
-    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) hg_text_addf(words, "%s%s", words->length ? " " : "", c->name);
+    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c))
+        hg_text_addf(words, "%s%s", words->length ? " " : "", c->name);
 }
 
 static bool takes_arguments(const cli_row *command) { return command->value[0] != '\0'; }
@@ -58,8 +62,9 @@ static void bash_values(hg_text *out, const cli_row *command) {
         hg_text words = {0};
         value_kind kind = cli_row_is_option(row) ? kind_of(row, &words) : VALUE_OTHER;
         if (kind == VALUE_WORDS)
-            hg_text_addf(out, "        %s:%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", command->name, row->name,
-                         words.data);
+            hg_text_addf(
+                out, "        %s:%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n",
+                command->name, row->name, words.data);
         hg_text_free(&words);
     }
 }
@@ -67,12 +72,16 @@ static void bash_values(hg_text *out, const cli_row *command) {
 static void complete_bash(hg_text *out) {
     hg_text_addf(out, "%s",
                  "# bash completion of hologram\n_hologram() {\n"
-                 "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options= first=\n    COMPREPLY=()\n"
+                 "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
+                 "options= first=\n    COMPREPLY=()\n"
                  "    if [ \"$current\" = = ]; then current=\n"
                  "    elif [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
                  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '");
-    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) hg_text_addf(out, "%s ", c->name);
-    hg_text_addf(out, "%s", "--help --version' -- \"$current\"))\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
+    for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c))
+        hg_text_addf(out, "%s ", c->name);
+    hg_text_addf(out, "%s",
+                 "--help --version' -- \"$current\"))\n        return\n    fi\n    case "
+                 "${COMP_WORDS[1]}:$before in\n");
     for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) bash_values(out, c);
     hg_text_addf(out, "%s", "    esac\n    case ${COMP_WORDS[1]} in\n");
     for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) {
@@ -91,9 +100,12 @@ static void complete_bash(hg_text *out) {
     }
     hg_text_addf(out, "%s",
                  "    esac\n"
-                 "    if [ \"${current#-}\" != \"$current\" ]; then COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
-                 "    elif [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$first\" ]; then COMPREPLY=($(compgen -W \"$first\" -- \"$current\"))\n"
-                 "    else compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")); fi\n}\n"
+                 "    if [ \"${current#-}\" != \"$current\" ]; then COMPREPLY=($(compgen -W "
+                 "\"$options\" -- \"$current\"))\n"
+                 "    elif [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$first\" ]; then "
+                 "COMPREPLY=($(compgen -W \"$first\" -- \"$current\"))\n"
+                 "    else compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "
+                 "\"$current\")); fi\n}\n"
                  "complete -F _hologram hologram\n");
 }
 
@@ -102,7 +114,8 @@ static void complete_bash(hg_text *out) {
 static void zsh_option(hg_text *out, const cli_row *row) {
     hg_text words = {0};
     value_kind kind = kind_of(row, &words);
-    hg_text_addf(out, " \\\n            '%s%s[", row->kind == CLI_ROW_PAIR || row->kind == CLI_ROW_MANY ? "*" : "", row->name);
+    hg_text_addf(out, " \\\n            '%s%s[",
+                 row->kind == CLI_ROW_PAIR || row->kind == CLI_ROW_MANY ? "*" : "", row->name);
     add_quoted(out, row->what, "[]\\");
     hg_text_addf(out, "]");
     if (row->value) {
@@ -118,15 +131,19 @@ static void zsh_option(hg_text *out, const cli_row *row) {
 }
 
 static void complete_zsh(hg_text *out) {
-    hg_text_addf(out, "%s", "#compdef hologram\n# zsh completion of hologram\n_hologram() {\n    local -a commands\n    commands=(\n");
+    hg_text_addf(out, "%s",
+                 "#compdef hologram\n# zsh completion of hologram\n_hologram() {\n    local -a "
+                 "commands\n    commands=(\n");
     for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) {
         hg_text_addf(out, "        '%s:", c->name);
         add_quoted(out, c->what, ":\\");
         hg_text_addf(out, "'\n");
     }
     hg_text_addf(out, "%s",
-                 "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n"
-                 "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $command in\n");
+                 "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n     "
+                 "   return\n    fi\n"
+                 "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case "
+                 "$command in\n");
     for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) {
         hg_text first = {0};
         first_words(c, &first);
@@ -140,7 +157,8 @@ static void complete_zsh(hg_text *out) {
         hg_text_free(&first);
     }
     hg_text_addf(out, "%s",
-                 "    esac\n}\nif [ \"$funcstack[1]\" = _hologram ]; then _hologram \"$@\"; else compdef _hologram hologram; fi\n");
+                 "    esac\n}\nif [ \"$funcstack[1]\" = _hologram ]; then _hologram \"$@\"; else "
+                 "compdef _hologram hologram; fi\n");
 }
 
 /* ---- fish ---- */
@@ -149,9 +167,10 @@ static void fish_option(hg_text *out, const cli_row *command, const cli_row *row
     hg_text words = {0};
     value_kind kind = kind_of(row, &words);
     bool is_long = strncmp(row->name, "--", 2) == 0;
-    hg_text_addf(out, "complete -c hologram -n '__fish_seen_subcommand_from %s' -%c %s", command->name, is_long ? 'l' : 's',
-                 row->name + (is_long ? 2 : 1));
-    if (row->value) hg_text_addf(out, kind == VALUE_FILE || kind == VALUE_PAIR_OF_FILE ? " -r -F" : " -x");
+    hg_text_addf(out, "complete -c hologram -n '__fish_seen_subcommand_from %s' -%c %s",
+                 command->name, is_long ? 'l' : 's', row->name + (is_long ? 2 : 1));
+    if (row->value)
+        hg_text_addf(out, kind == VALUE_FILE || kind == VALUE_PAIR_OF_FILE ? " -r -F" : " -x");
     if (kind == VALUE_WORDS) hg_text_addf(out, " -a '%s'", words.data);
     hg_text_addf(out, " -d '");
     add_quoted(out, row->what, "\\");
@@ -167,9 +186,12 @@ static void complete_fish(hg_text *out) {
         hg_text_addf(out, "complete -c hologram -n __fish_use_subcommand -a %s -d '", c->name);
         add_quoted(out, c->what, "\\");
         hg_text_addf(out, "'\n");
-        if (first.length) hg_text_addf(out, "complete -c hologram -n '__fish_seen_subcommand_from %s' -a '%s'\n", c->name, first.data);
+        if (first.length)
+            hg_text_addf(out, "complete -c hologram -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+                         c->name, first.data);
         if (takes_arguments(c) && strcmp(c->name, "help") != 0)
-            hg_text_addf(out, "complete -c hologram -n '__fish_seen_subcommand_from %s' -F\n", c->name);
+            hg_text_addf(out, "complete -c hologram -n '__fish_seen_subcommand_from %s' -F\n",
+                         c->name);
         cli_rows rows = cli_rows_of(c);
         for (const cli_row *row; (row = cli_rows_next(&rows));)
             if (cli_row_is_option(row)) fish_option(out, c, row);

@@ -57,7 +57,9 @@ static void add_rows(hg_text *out, const cli_row *row, const cli_row *end) {
 }
 
 static const cli_row *end_of(const cli_row *row) {
-    for (row++; row->kind != CLI_ROW_COMMAND && row->kind != CLI_ROW_GROUP && row->kind != CLI_ROW_END; row++) {}
+    for (row++;
+         row->kind != CLI_ROW_COMMAND && row->kind != CLI_ROW_GROUP && row->kind != CLI_ROW_END;
+         row++) {}
     return row;
 }
 
@@ -76,9 +78,10 @@ static void add_uses(hg_text *out, const cli_row *command) {
 }
 
 void help_man(hg_text *out) {
-    hg_text_addf(out,
-                 ".TH HOLOGRAM 1 \"\" \"hologram\" \"User Commands\"\n.SH NAME\nhologram \\- runs, checks and translates Atlas programs\n"
-                 ".SH SYNOPSIS\n.B hologram\n.I COMMAND\n[\\fIOPTION\\fR ...] [\\fIARGUMENT\\fR ...]\n.SH COMMANDS\n");
+    hg_text_addf(out, ".TH HOLOGRAM 1 \"\" \"hologram\" \"User Commands\"\n.SH NAME\nhologram \\- "
+                      "runs, checks and translates Atlas programs\n"
+                      ".SH SYNOPSIS\n.B hologram\n.I COMMAND\n[\\fIOPTION\\fR ...] "
+                      "[\\fIARGUMENT\\fR ...]\n.SH COMMANDS\n");
     for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c)) {
         hg_text_addf(out, ".SS \"hologram %s", c->name);
         hg_text_addf(out, "%s", *c->value ? " " : "");
@@ -95,9 +98,9 @@ void help_man(hg_text *out) {
         hg_text_addf(out, "\"\n");
         add_rows(out, g + 1, end_of(g));
     }
-    hg_text_addf(out,
-                 ".SH EXIT STATUS\n0 done; 1 the program or the run failed; 2 wrong usage, a binding error or a file that cannot be read; "
-                 "3 backend unavailable; 128 + n ended by signal n.\n.SH ENVIRONMENT\n");
+    hg_text_addf(out, ".SH EXIT STATUS\n0 done; 1 the program or the run failed; 2 wrong usage, a "
+                      "binding error or a file that cannot be read; "
+                      "3 backend unavailable; 128 + n ended by signal n.\n.SH ENVIRONMENT\n");
     for (size_t i = 0; i < HG_COUNT_OF(ENVIRONMENT); i++) {
         add_tagged(out, ENVIRONMENT[i].name, "", ENVIRONMENT[i].what);
         if (*ENVIRONMENT[i].value) {

@@ -1,4 +1,5 @@
-/* hologram kernels: the named kernels, as a list, one as a program, or as texts of targets in a folder. */
+/* hologram kernels: the named kernels, as a list, one as a program, or as texts of targets in a
+ * folder. */
 #include "cli.h"
 #include "emit/emit.h"
 #include <errno.h>
@@ -33,7 +34,8 @@ static bool write_kernel(cli *c, uint32_t number, const emitter *target, const c
     if (status == HG_OK && target->form == EMIT_DEVICE && !target->binary)
         hg_text_addf(&text,
                      "/* %s: %s.\n"
-                     "Launch at least n lanes in one dimension. The record has: base_N, where the array of slot N begins; count_0 = n; "
+                     "Launch at least n lanes in one dimension. The record has: base_N, where the "
+                     "array of slot N begins; count_0 = n; "
                      "first_0 = 0.\n"
                      "Each array has n elements; nothing is checked. */\n",
                      hg_kernel_name(number), hg_kernel_about(number));
@@ -52,7 +54,10 @@ static bool write_kernel(cli *c, uint32_t number, const emitter *target, const c
 static bool write_target(cli *c, const char *name, const char *folder) {
     const emitter *target = emitter_find(name);
     if (!target) {
-        cli_usage(c, "--target expects names that `hologram emit --list` shows, with commas between, got '%s'", name);
+        cli_usage(c,
+                  "--target expects names that `hologram emit --list` shows, with commas between, "
+                  "got '%s'",
+                  name);
         return false;
     }
     uint32_t count = 0;
@@ -70,7 +75,8 @@ static void write_all(cli *c, const char *targets, const char *folder) {
     }
     for (const char *at = targets;; at++) {
         size_t length = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+                 at);
         if (!write_target(c, name, folder)) return;
         at += length;
         if (!*at) return;

@@ -1,9 +1,11 @@
-/* The backend, the launch and the buffers of a run, from the command line. Must not know: outputs. */
+/* The backend, the launch and the buffers of a run, from the command line. Must not know: outputs.
+ */
 #include "launch.h"
 #include <stdio.h>
 #include <string.h>
 
-bool cli_read_device(cli *c, const char *option, const char *text, size_t length, hg_config *config) {
+bool cli_read_device(cli *c, const char *option, const char *text, size_t length,
+                     hg_config *config) {
     char number[64];
     uint64_t device = 0;
     const char *colon = memchr(text, ':', length);
@@ -12,7 +14,8 @@ bool cli_read_device(cli *c, const char *option, const char *text, size_t length
         cli_error(c, "X03", "Invalid backend type: %.*s", (int)length, text);
         return false;
     }
-    snprintf(number, sizeof number, "%.*s", colon ? (int)(length - name - 1) : 0, colon ? colon + 1 : "");
+    snprintf(number, sizeof number, "%.*s", colon ? (int)(length - name - 1) : 0,
+             colon ? colon + 1 : "");
     if (colon && !cli_number(c, option, number, UINT32_MAX, &device)) return false;
     config->device_id = (uint32_t)device;
     memcpy(config->backend, text, name);
@@ -23,7 +26,8 @@ bool cli_read_device(cli *c, const char *option, const char *text, size_t length
 bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config) {
     if (o->deterministic) config->deterministic = true;
     if (!o->vendor) return true;
-    if (strcmp(o->vendor, "auto") == 0 || strcmp(o->vendor, "on") == 0 || strcmp(o->vendor, "off") == 0) {
+    if (strcmp(o->vendor, "auto") == 0 || strcmp(o->vendor, "on") == 0 ||
+        strcmp(o->vendor, "off") == 0) {
         snprintf(config->vendor, sizeof config->vendor, "%s", o->vendor);
         return true;
     }
@@ -48,9 +52,13 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     }
     if (o->profile) config.profile_file = o->profile;
     if (!cli_set_steps(c, o, &config)) return false;
-    if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms)) return false;
+    if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000,
+                    &config.compile_timeout_ms))
+        return false;
     config.max_memory = c->max_memory;
-    if (hg_backend_create_with_config(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK) return true;
+    if (hg_backend_create_with_config(&config, backend) == HG_OK &&
+        cli_memory_share(c, *backend) == HG_OK)
+        return true;
     cli_last_error(c);
     return false;
 }
@@ -72,10 +80,11 @@ static bool program_grid(cli *c, const cli_values *values, uint32_t grid[3]) {
     for (uint32_t i = 0; i < p->grid_count; i++) {
         uint64_t value;
         hg_extent_status status = cli_extent(values, &p->grid[i], &value);
-        if (status != HG_EXTENT_KNOWN) return cli_extent_error(c, values, ".grid", NULL, &p->grid[i], status);
+        if (status != HG_EXTENT_KNOWN)
+            return cli_extent_error(c, values, ".grid", NULL, &p->grid[i], status);
         if (value > UINT32_MAX) {
-            cli_error(c, "P08", "launch too large: %llu blocks in a direction, at most %llu", (unsigned long long)value,
-                      (unsigned long long)UINT32_MAX);
+            cli_error(c, "P08", "launch too large: %llu blocks in a direction, at most %llu",
+                      (unsigned long long)value, (unsigned long long)UINT32_MAX);
             return false;
         }
         grid[i] = (uint32_t)value;
@@ -89,7 +98,8 @@ static bool program_lanes(cli *c, const cli_values *values, uint64_t *lanes) {
     *lanes = 1;
     for (uint32_t i = 0; i < p->lanes_count; i++) {
         hg_extent_status status = cli_extent(values, &p->lanes[i], &value);
-        if (status != HG_EXTENT_KNOWN) return cli_extent_error(c, values, ".lanes", NULL, &p->lanes[i], status);
+        if (status != HG_EXTENT_KNOWN)
+            return cli_extent_error(c, values, ".lanes", NULL, &p->lanes[i], status);
         if (!hg_mul_u64(*lanes, value, lanes)) *lanes = UINT64_MAX;
     }
     return true;
@@ -110,17 +120,20 @@ static bool shape_launch(cli *c, const cli_launch *o, const cli_values *values, 
         cli_usage(c, "--block: no extent can be 0, got '%s'", o->block);
         return false;
     }
-    bool one_block = o->block && !p->lanes_count && !o->lanes; /* nothing says how many lanes there are: one block of them */
+    bool one_block = o->block && !p->lanes_count && !o->lanes; /* nothing says how many lanes there
+                                                                  are: one block of them */
     if (o->grid || (p->grid_count && !o->lanes) || one_block) {
         for (int i = 0; i < 3; i++) launch->grid[i] = 1;
         for (int i = 0; i < 3; i++) launch->block[i] = block ? block[i] : 1;
-        return o->grid ? cli_triple(c, "--grid", o->grid, launch->grid) : program_grid(c, values, launch->grid);
+        return o->grid ? cli_triple(c, "--grid", o->grid, launch->grid)
+                       : program_grid(c, values, launch->grid);
     }
     if (!o->lanes && !program_lanes(c, values, &lanes)) return false;
     if (!cli_number(c, "--lanes", o->lanes, UINT64_MAX, &lanes)) return false;
     if (lanes > HG_MAX_LANES) {
-        cli_error(c, "P08", "launch too large: %s%llu lanes, at most %llu", lanes == UINT64_MAX ? "at least " : "",
-                  (unsigned long long)lanes, (unsigned long long)HG_MAX_LANES);
+        cli_error(c, "P08", "launch too large: %s%llu lanes, at most %llu",
+                  lanes == UINT64_MAX ? "at least " : "", (unsigned long long)lanes,
+                  (unsigned long long)HG_MAX_LANES);
         return false;
     }
     set_lanes(launch, lanes, block);
@@ -131,7 +144,8 @@ bool cli_prepare_launch(cli *c, const cli_launch *o, const cli_values *values, h
     *launch = hg_launch_default();
     if (!shape_launch(c, o, values, launch)) return false;
     uint64_t timeout = 0;
-    if (!cli_size(c, "--shared", o->shared, HG_MAX_SHARED_BYTES, &launch->shared_memory)) return false;
+    if (!cli_size(c, "--shared", o->shared, HG_MAX_SHARED_BYTES, &launch->shared_memory))
+        return false;
     if (!cli_number(c, "--timeout", o->timeout, UINT64_MAX / 1000000, &timeout)) return false;
     if (!cli_number(c, "--max-steps", o->max_steps, UINT64_MAX, &launch->max_steps)) return false;
     launch->timeout_ms = o->timeout ? (timeout ? timeout : UINT64_MAX) : 0;
@@ -159,6 +173,7 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) {
 }
 
 void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend) {
-    if (backend && o->profile && hg_backend_write_profile(backend, NULL) != HG_OK) cli_last_error(c);
+    if (backend && o->profile && hg_backend_write_profile(backend, NULL) != HG_OK)
+        cli_last_error(c);
     hg_backend_destroy(backend);
 }

@@ -1,21 +1,25 @@
-/* What commands that run a program share: options of the launch, the backend, buffers with their contents. */
+/* What commands that run a program share: options of the launch, the backend, buffers with their
+ * contents. */
 #ifndef HG_CLI_LAUNCH_H
 #define HG_CLI_LAUNCH_H
 
 #include "arrays.h"
 
 typedef struct cli_launch {
-    const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory, *backend, *device, *profile;
+    const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory,
+        *backend, *device, *profile;
     bool check_races;
     const char *vendor;
     bool deterministic;
 } cli_launch;
 
 /* The options themselves, for the table of a command. o: a cli_launch. */
-#define CLI_LAUNCH_OPTIONS(o)                                                                                                          \
-    {"--lanes", &(o).lanes, NULL}, {"--grid", &(o).grid, NULL}, {"--block", &(o).block, NULL}, {"--shared", &(o).shared, NULL},        \
-        {"--timeout", &(o).timeout, NULL}, {"--compile-timeout", &(o).compile_timeout, NULL}, {"--max-steps", &(o).max_steps, NULL}, { \
-        "--max-memory", &(o).max_memory, NULL                                                                                          \
+#define CLI_LAUNCH_OPTIONS(o)                                                                     \
+    {"--lanes", &(o).lanes, NULL}, {"--grid", &(o).grid, NULL}, {"--block", &(o).block, NULL},    \
+        {"--shared", &(o).shared, NULL}, {"--timeout", &(o).timeout, NULL},                       \
+        {"--compile-timeout", &(o).compile_timeout, NULL}, {"--max-steps", &(o).max_steps, NULL}, \
+    {                                                                                             \
+        "--max-memory", &(o).max_memory, NULL                                                     \
     }
 
 /* Who does whole-array steps. */
@@ -25,7 +29,8 @@ typedef struct cli_launch {
 bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config);
 
 /* NAME[:DEVICE] of an option. False after reporting. */
-bool cli_read_device(cli *c, const char *option, const char *text, size_t length, hg_config *config);
+bool cli_read_device(cli *c, const char *option, const char *text, size_t length,
+                     hg_config *config);
 /* False after reporting. */
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend);
 /* Writes the profile that was asked for, and closes. backend may be NULL. */
@@ -36,7 +41,8 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) HG_NO
 /* Prints and writes what a run left in its outputs (collect.c). */
 hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) HG_NODISCARD;
 
-/* graph.c: constants of a graph that options leave open: of --weights, then of the files that its text names. False after reporting. */
+/* graph.c: constants of a graph that options leave open: of --weights, then of the files that its
+ * text names. False after reporting. */
 bool cli_graph_files(cli *c, cli_values *values);
 /* graph_run.c: an array graph. */
 void cli_run_graph(cli *c, const cli_launch *o);

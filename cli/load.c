@@ -1,4 +1,5 @@
-/* Reading a program with the front end of its language, by file name, or by its first bytes on standard input. */
+/* Reading a program with the front end of its language, by file name, or by its first bytes on
+ * standard input. */
 #include "cli.h"
 #include "translators/front_ends.h"
 #include <stdio.h>
@@ -15,14 +16,21 @@ static hg_status translate(cli *c, const hg_front_end *front_end, const hg_bytes
     c->circuit_options.size = sizeof c->circuit_options;
     c->circuit.size = sizeof c->circuit;
     hg_assemble_options assembly = cli_assembling(c);
-    hg_front_end_request request = {.kernel = c->kernel, .circuit = &c->circuit_options, .assembly = &assembly, .record = &c->circuit};
-    return front_end->translate((const char *)bytes->data, (size_t)bytes->length, &request, c->diagnostics, &c->program);
+    hg_front_end_request request = {.kernel = c->kernel,
+                                    .circuit = &c->circuit_options,
+                                    .assembly = &assembly,
+                                    .record = &c->circuit};
+    return front_end->translate((const char *)bytes->data, (size_t)bytes->length, &request,
+                                c->diagnostics, &c->program);
 }
 
 bool cli_load_circuit(cli *c, const char *text) {
     c->file = "<expression>";
     if (c->defines.count || c->program_name || c->kernel) {
-        cli_usage(c, "%s is not for circuits", c->defines.count ? "--define" : c->program_name ? "--program" : "--kernel");
+        cli_usage(c, "%s is not for circuits",
+                  c->defines.count  ? "--define"
+                  : c->program_name ? "--program"
+                                    : "--kernel");
         return false;
     }
     if (hg_bytes_alloc(strlen(text), &c->source) != HG_OK) {
@@ -47,10 +55,12 @@ bool cli_take_input(cli *c, const char *path, const char *reader, const char *wh
 static bool load_named_kernel(cli *c) {
     c->file = c->kernel;
     if (c->defines.count || c->program_name) {
-        cli_usage(c, "%s is for texts of .atlas, --kernel without a file is a named kernel", c->defines.count ? "--define" : "--program");
+        cli_usage(c, "%s is for texts of .atlas, --kernel without a file is a named kernel",
+                  c->defines.count ? "--define" : "--program");
         return false;
     }
-    return !fails(c, hg_kernel_by_name(c->kernel, &c->program), hg_diagnostics_errors(c->diagnostics));
+    return !fails(c, hg_kernel_by_name(c->kernel, &c->program),
+                  hg_diagnostics_errors(c->diagnostics));
 }
 
 const char *cli_file(const cli *c) { return c->arguments.count ? c->arguments.data[0] : NULL; }
@@ -60,7 +70,10 @@ bool cli_load(cli *c, const char *path) {
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
     if (hg_path_ends(path, ".graph")) {
-        cli_usage(c, "'%s' is an array graph: run, verify, describe, explain, emit, bench, diff and build (alone) take one", path);
+        cli_usage(c,
+                  "'%s' is an array graph: run, verify, describe, explain, emit, bench, diff and "
+                  "build (alone) take one",
+                  path);
         return false;
     }
     c->file = from_input ? "<stdin>" : path;
@@ -69,14 +82,16 @@ bool cli_load(cli *c, const char *path) {
         cli_last_error(c);
         return false;
     }
-    const hg_front_end *front_end = hg_front_end_choose(from_input ? NULL : path, (const char *)bytes.data, (size_t)bytes.length);
+    const hg_front_end *front_end = hg_front_end_choose(
+        from_input ? NULL : path, (const char *)bytes.data, (size_t)bytes.length);
     if (c->kernel && !front_end->has_kernels) {
         cli_usage(c, "--kernel chooses a kernel of a .json file, '%s' is none", c->file);
         hg_bytes_free(&bytes);
         return false;
     }
     if ((c->defines.count || c->program_name) && !front_end->has_assembly) {
-        cli_usage(c, "%s is for texts of .atlas, '%s' is another file", c->defines.count ? "--define" : "--program", c->file);
+        cli_usage(c, "%s is for texts of .atlas, '%s' is another file",
+                  c->defines.count ? "--define" : "--program", c->file);
         hg_bytes_free(&bytes);
         return false;
     }

@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
         cli_print_overview(stderr);
         return CLI_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return command_help(1, (char *[]){"help"});
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return command_help(1, (char *[]){"help"});
     if (strcmp(argv[1], "--version") == 0) return command_version(1, argv + 1);
     size_t i = 0;
     while (i < HG_COUNT_OF(COMMANDS) && strcmp(argv[1], COMMANDS[i].name) != 0) i++;
@@ -44,6 +45,7 @@ int main(int argc, char **argv) {
     }
     int json = 0;
     for (int k = 2; k < argc; k++) json |= strcmp(argv[k], "--json") == 0;
-    if (asks_for_help(argc, argv)) return command_help(2 + json, (char *[]){"help", argv[1], "--json"});
+    if (asks_for_help(argc, argv))
+        return command_help(2 + json, (char *[]){"help", argv[1], "--json"});
     return leave(COMMANDS[i].run(argc - 1, argv + 1));
 }

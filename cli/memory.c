@@ -1,4 +1,5 @@
-/* The memory of a command: its inputs and outputs count towards the same limit as the backend's buffers. Must not know: launches. */
+/* The memory of a command: its inputs and outputs count towards the same limit as the backend's
+ * buffers. Must not know: launches. */
 #include "cli.h"
 #include "runtime/client.h"
 #include <string.h>
@@ -10,8 +11,10 @@ bool cli_size(cli *c, const char *option, const char *text, uint64_t most, uint6
         *value = bytes;
         return true;
     }
-    if (*text >= '0' && *text <= '9' && text[strspn(text, "0123456789_")] == '\0') return cli_number(c, option, text, most, value);
-    cli_usage(c, "%s expects a number of bytes up to %llu, as 1048576 or 512M, got '%s'", option, (unsigned long long)most, text);
+    if (*text >= '0' && *text <= '9' && text[strspn(text, "0123456789_")] == '\0')
+        return cli_number(c, option, text, most, value);
+    cli_usage(c, "%s expects a number of bytes up to %llu, as 1048576 or 512M, got '%s'", option,
+              (unsigned long long)most, text);
     return false;
 }
 
@@ -38,7 +41,9 @@ hg_status cli_memory_share(cli *c, hg_backend *backend) {
 
 uint8_t *cli_zeroed(cli *c, uint64_t bytes, size_t alignment) {
     if (hg_budget_charge(c->memory, bytes) == HG_OK) {
-        uint8_t *memory = bytes < SIZE_MAX / 2 ? hg_calloc_aligned(bytes ? (size_t)bytes : 1, alignment) : NULL;
+        uint8_t *memory = bytes < SIZE_MAX / 2
+                              ? hg_calloc_aligned(bytes ? (size_t)bytes : 1, alignment)
+                              : NULL;
         if (memory) return memory;
         hg_budget_release(c->memory, bytes);
         (void)hg_fail_memory();

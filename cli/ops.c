@@ -1,6 +1,7 @@
-/* hologram ops: what a device does itself of each instruction and type, and what is lowered to other operations there.
- * Native means: the type and every primitive that the instruction stands for are the device's own. It is found by lowering the
- * instruction twice, for the device and for one that has everything, and comparing. */
+/* hologram ops: what a device does itself of each instruction and type, and what is lowered to
+ * other operations there. Native means: the type and every primitive that the instruction stands
+ * for are the device's own. It is found by lowering the instruction twice, for the device and for
+ * one that has everything, and comparing. */
 #include "cli.h"
 #include "driver/capsets.h"
 #include "isa/cfg.h"
@@ -62,7 +63,8 @@ typedef enum type_class {
     CLASS_F64,
     CLASS_COUNT
 } type_class;
-static const char *const CLASS_NAMES[] = {"i8", "i16", "i32", "i64", "i128+", "f16", "bf16", "f32", "f64"};
+static const char *const CLASS_NAMES[] = {"i8",  "i16",  "i32", "i64", "i128+",
+                                          "f16", "bf16", "f32", "f64"};
 
 typedef struct device_view {
     const kir_caps *kir;
@@ -77,13 +79,19 @@ static type_class class_of(hg_type type) {
     if (type == HG_TYPE_F32) return CLASS_F32;
     if (type == HG_TYPE_F64) return CLASS_F64;
     uint64_t bytes = hg_type_size_bytes(type);
-    return bytes == 1 ? CLASS_8 : bytes == 2 ? CLASS_16 : bytes == 4 ? CLASS_32 : bytes == 8 ? CLASS_64 : CLASS_WIDE;
+    return bytes == 1   ? CLASS_8
+           : bytes == 2 ? CLASS_16
+           : bytes == 4 ? CLASS_32
+           : bytes == 8 ? CLASS_64
+                        : CLASS_WIDE;
 }
 
 /* ---- one instruction as a program ---- */
 
-static void add_operand(hg_text *text, const hg_operand_info *o, int number, const char **separator) {
-    if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional)) return;
+static void add_operand(hg_text *text, const hg_operand_info *o, int number,
+                        const char **separator) {
+    if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional))
+        return;
     hg_text_addf(text, "%s", *separator);
     *separator = ", ";
     if (o->kind == HG_K_PRED)
@@ -114,9 +122,12 @@ static void write_program(hg_text *text, const hg_op_info *op, hg_type type, hg_
     for (int i = 0; i < op->operand_count; i++) {
         const hg_operand_info *o = &op->operands[i];
         if (o->kind != HG_K_REG || !(o->access & HG_READ)) continue;
-        bool two = op->operand_count > 2 && op->operands[2].kind == HG_K_U8; /* the first of consecutive registers */
+        bool two = op->operand_count > 2 && op->operands[2].kind == HG_K_U8; /* the first of
+                                                                                consecutive
+                                                                                registers */
         for (int k = 0; k < (two ? 2 : 1); k++)
-            hg_text_addf(text, ".param r%d a%d_%d %s\n", 10 * i + 10 + k, i, k, operand_type(o, type, type2));
+            hg_text_addf(text, ".param r%d a%d_%d %s\n", 10 * i + 10 + k, i, k,
+                         operand_type(o, type, type2));
     }
     hg_text_addf(text, "    seteq.u32 p1, r1, r1\n    %s", op->text);
     for (int i = 0; i < op->operand_count; i++)
@@ -132,7 +143,8 @@ static hg_status build(const hg_text *text, kir_module **module, hg_program **pr
     HG_TRY(hg_program_assemble(text->data, text->length, NULL, program));
     HG_TRY(hg_verify(*program, NULL, NULL, &cfg));
     bool owned = false;
-    hg_status status = kir_pass_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_PASS_BUILD, module, &owned);
+    hg_status status = kir_pass_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM,
+                                    KIR_PASS_BUILD, module, &owned);
     hg_cfg_destroy(cfg);
     return status;
 }
@@ -163,7 +175,8 @@ static hg_status compare(const kir_module *m, const kir_caps *caps, answer *foun
         kir_print(&a, own);
         kir_print(&b, full);
         bool same = a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
-        *found = same || has_derived(own) ? NATIVE : LOWERED; /* a DERIVED that stays is the device's own */
+        *found = same || has_derived(own) ? NATIVE : LOWERED; /* a DERIVED that stays is the
+                                                                 device's own */
         if (a.failed || b.failed) status = hg_fail_memory();
     }
     hg_text_free(&a);
@@ -173,7 +186,8 @@ static hg_status compare(const kir_module *m, const kir_caps *caps, answer *foun
     return status;
 }
 
-static hg_status ask_lowering(const device_view *device, const hg_op_info *op, hg_type type, hg_type type2, answer *found) {
+static hg_status ask_lowering(const device_view *device, const hg_op_info *op, hg_type type,
+                              hg_type type2, answer *found) {
     hg_text text = {0};
     hg_program *program = NULL;
     kir_module *module = NULL;
@@ -188,7 +202,8 @@ static hg_status ask_lowering(const device_view *device, const hg_op_info *op, h
 
 /* ---- rows ---- */
 
-/* Loads and stores: by the width alone. f16 and bf16 are 16 bits there, wide integers go limb by limb. */
+/* Loads and stores: by the width alone. f16 and bf16 are 16 bits there, wide integers go limb by
+ * limb. */
 static answer ask_memory(const device_view *device, bool shared, hg_type type) {
     const kir_caps *k = device->kir;
     const kir_device_target *t = device->target;
@@ -196,7 +211,11 @@ static answer ask_memory(const device_view *device, bool shared, hg_type type) {
     case 1: return k->i8 && (!t || (shared ? t->shared8 : t->memory8)) ? NATIVE : LOWERED;
     case 2: return k->i16 && (!t || (shared ? t->shared16 : t->memory16)) ? NATIVE : LOWERED;
     case 4: return NATIVE;
-    case 8: return k->i64 && (type != HG_TYPE_F64 || k->f64) && (!t || (shared ? t->shared64 : t->memory64)) ? NATIVE : LOWERED;
+    case 8:
+        return k->i64 && (type != HG_TYPE_F64 || k->f64) &&
+                       (!t || (shared ? t->shared64 : t->memory64))
+                   ? NATIVE
+                   : LOWERED;
     default: return LOWERED;
     }
 }
@@ -207,10 +226,13 @@ static answer ask_atomic(const device_view *device, hg_type type) {
 }
 
 /* The worse of conversions from and to the common types. */
-static hg_status ask_conversion(const device_view *device, const hg_op_info *op, hg_type type, answer *found) {
-    const hg_type pairs[4][2] = {{type, HG_TYPE_U32}, {type, HG_TYPE_F32}, {HG_TYPE_U32, type}, {HG_TYPE_F32, type}};
+static hg_status ask_conversion(const device_view *device, const hg_op_info *op, hg_type type,
+                                answer *found) {
+    const hg_type pairs[4][2] = {
+        {type, HG_TYPE_U32}, {type, HG_TYPE_F32}, {HG_TYPE_U32, type}, {HG_TYPE_F32, type}};
     *found = NATIVE;
-    for (int i = 0; i < 4 && *found == NATIVE; i++) HG_TRY(ask_lowering(device, op, pairs[i][0], pairs[i][1], found));
+    for (int i = 0; i < 4 && *found == NATIVE; i++)
+        HG_TRY(ask_lowering(device, op, pairs[i][0], pairs[i][1], found));
     return HG_OK;
 }
 
@@ -218,14 +240,17 @@ static hg_status ask(const device_view *device, hg_op id, hg_type type, answer *
     const hg_op_info *op = hg_op_get(id);
     *found = ABSENT;
     if (!hg_op_allows_type(id, type)) return HG_OK;
-    *found = id == HG_OP_BOUND_MAP_TYPED ? NATIVE : LOWERED;                       /* of whatever type: numbers of 64 bits */
-    if (id == HG_OP_BOUND_MAP_TYPED || class_of(type) == CLASS_WIDE) return HG_OK; /* limbs, everywhere */
+    *found = id == HG_OP_BOUND_MAP_TYPED ? NATIVE : LOWERED; /* of whatever type: numbers of 64 bits
+                                                              */
+    if (id == HG_OP_BOUND_MAP_TYPED || class_of(type) == CLASS_WIDE)
+        return HG_OK; /* limbs, everywhere */
     *found = ask_memory(device, (op->flags & HG_F_SHARED) != 0, type);
     if (id == HG_OP_CVT) return ask_conversion(device, op, type, found);
     if (op->flags & HG_F_ATOMIC) *found = ask_atomic(device, type);
     if (op->flags & (HG_F_ATOMIC | HG_F_POOL | HG_F_ATLAS)) return HG_OK;
     if (op->flags & (HG_F_COLLECTIVE | HG_F_BLOCK))
-        return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest operation */
+        return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest
+                                                                                 operation */
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i].kind == HG_K_ADDRESS) return HG_OK;
     hg_type from = type; /* of a second type there is one */
@@ -260,7 +285,9 @@ static const char *classes(const op_row *row, answer wanted, char text[96]) {
     text[0] = 0;
     for (int i = 0; i < CLASS_COUNT; i++) {
         typed = typed || row->cells[i] != ABSENT;
-        if (row->cells[i] == wanted) used += (size_t)snprintf(text + used, 96 - used, "%s%s", used ? " " : "", CLASS_NAMES[i]);
+        if (row->cells[i] == wanted)
+            used += (size_t)snprintf(text + used, 96 - used, "%s%s", used ? " " : "",
+                                     CLASS_NAMES[i]);
     }
     if (!used) snprintf(text, 96, "%s", !typed && wanted == NATIVE ? "yes" : "-");
     return text;
@@ -337,8 +364,9 @@ static hg_status print_row(cli *c, hg_op id, const op_row *row) {
     char native[96], lowered[96];
     const hg_op_info *op = row->op;
     if (!c->json) {
-        cli_out(c, "%04x  %-19s  %-7s  %-34s  %-34s  %s\n", op->opcode, op->text, NUMBERS[op->numbers], classes(row, NATIVE, native),
-                classes(row, LOWERED, lowered), op->doc);
+        cli_out(c, "%04x  %-19s  %-7s  %-34s  %-34s  %s\n", op->opcode, op->text,
+                NUMBERS[op->numbers], classes(row, NATIVE, native), classes(row, LOWERED, lowered),
+                op->doc);
         return HG_OK;
     }
     hg_json json;
@@ -360,7 +388,9 @@ static hg_status print_row(cli *c, hg_op id, const op_row *row) {
 
 static hg_status print_rows(cli *c, const device_view *device, const char *title) {
     op_row row;
-    if (!c->json) cli_out(c, "%s\ncode  mnemonic             numbers  %-34s  %-34s  what it does\n", title, "native", "lowered");
+    if (!c->json)
+        cli_out(c, "%s\ncode  mnemonic             numbers  %-34s  %-34s  what it does\n", title,
+                "native", "lowered");
     for (int i = 0; i < HG_OP_COUNT; i++) {
         HG_TRY(ask_row(device, (hg_op)i, &row));
         HG_TRY(print_row(c, (hg_op)i, &row));
@@ -377,14 +407,18 @@ static void print_markdown_row(cli *c, const op_row *rows, int first) {
         if (memcmp(rows[i].cells, rows[first].cells, sizeof rows[i].cells) != 0) continue;
         bool seen = false; /* another form of the same mnemonic */
         for (int k = first; k < i && !seen; k++)
-            seen = strcmp(rows[i].op->text, rows[k].op->text) == 0 && memcmp(rows[i].cells, rows[k].cells, sizeof rows[i].cells) == 0;
+            seen = strcmp(rows[i].op->text, rows[k].op->text) == 0 &&
+                   memcmp(rows[i].cells, rows[k].cells, sizeof rows[i].cells) == 0;
         if (seen) continue;
         cli_out(c, "%s`%s`", before, rows[i].op->text);
         before = " ";
     }
     cli_out(c, " |");
     for (int k = 0; k < CLASS_COUNT; k++)
-        cli_out(c, " %s |", rows[first].cells[k] == NATIVE ? "●" : rows[first].cells[k] == LOWERED ? "○" : "");
+        cli_out(c, " %s |",
+                rows[first].cells[k] == NATIVE    ? "●"
+                : rows[first].cells[k] == LOWERED ? "○"
+                                                  : "");
     cli_out(c, "\n");
 }
 
@@ -398,25 +432,30 @@ static hg_status print_markdown_table(cli *c, const device_view *device, const c
     cli_out(c, "\n");
     for (int i = 0; i < HG_OP_COUNT; i++) {
         bool seen = rows[i].op->types == HG_T_NONE;
-        for (int k = 0; k < i && !seen; k++) seen = memcmp(rows[i].cells, rows[k].cells, sizeof rows[i].cells) == 0;
+        for (int k = 0; k < i && !seen; k++)
+            seen = memcmp(rows[i].cells, rows[k].cells, sizeof rows[i].cells) == 0;
         if (!seen) print_markdown_row(c, rows, i);
     }
     return HG_OK;
 }
 
 static hg_status print_page(cli *c) {
-    cli_out(
-        c, "# Instructions on devices\n\n<!-- from src/isa/isa.def and src/driver/devices.def by `hologram ops --page`: do not edit -->\n\n"
-           "Every instruction runs on every device, with the same bits. ● the device has the type and every operation that the "
-           "instruction stands\n"
-           "for. ○ it is lowered: what is missing is made of integer operations that the device has. An instruction on `i64` is also "
-           "one on `u64`;\n"
-           "`i128+` are the wide integers. Whole-array instructions are shown for the operation `add`, conversions for those from and "
-           "to `u32` and\n"
-           "`f32`. Instructions without types run everywhere as they are.\n\n");
+    cli_out(c, "# Instructions on devices\n\n<!-- from src/isa/isa.def and src/driver/devices.def "
+               "by `hologram ops --page`: do not edit -->\n\n"
+               "Every instruction runs on every device, with the same bits. ● the device has the "
+               "type and every operation that the "
+               "instruction stands\n"
+               "for. ○ it is lowered: what is missing is made of integer operations that the "
+               "device has. An instruction on `i64` is also "
+               "one on `u64`;\n"
+               "`i128+` are the wide integers. Whole-array instructions are shown for the "
+               "operation `add`, conversions for those from and "
+               "to `u32` and\n"
+               "`f32`. Instructions without types run everywhere as they are.\n\n");
     cli_out(c,
             "These are examples, found on %s. The same driver may be exact in\n"
-            "other operations on another CPU: what it does wrongly there is found when a device is opened, and lowered.\n"
+            "other operations on another CPU: what it does wrongly there is found when a device is "
+            "opened, and lowered.\n"
             "`hologram ops --backend NAME` prints the table for a device of your machine.\n",
             hg_capset_machine());
     for (uint32_t i = 0; i < hg_capset_count(); i++) {
@@ -443,19 +482,23 @@ static hg_status of_device(cli *c, const char *backend, uint64_t index, bool mar
     HG_TRY(hg_backend_create_with_config(&config, &b));
     hg_status status = hg_backend_device(b, &info);
     if (status == HG_OK) {
-        device_view device = {&b->caps->compiler.kir, b->caps->compiler.device_form ? &b->caps->compiler.target : NULL};
-        snprintf(title, sizeof title, "%s %u: %s, %s", info.backend, (unsigned)info.device, info.name, info.exact ? "exact" : "bounded");
+        device_view device = {&b->caps->compiler.kir,
+                              b->caps->compiler.device_form ? &b->caps->compiler.target : NULL};
+        snprintf(title, sizeof title, "%s %u: %s, %s", info.backend, (unsigned)info.device,
+                 info.name, info.exact ? "exact" : "bounded");
         status = markdown ? print_markdown_table(c, &device, title) : print_rows(c, &device, title);
     }
     hg_backend_destroy(b);
     return status;
 }
 
-static hg_status run(cli *c, const char *backend, uint64_t index, const hg_capset *set, bool markdown, bool page) {
+static hg_status run(cli *c, const char *backend, uint64_t index, const hg_capset *set,
+                     bool markdown, bool page) {
     if (page) return print_page(c);
     if (!set->name) return of_device(c, backend, index, markdown);
     device_view device = {&set->kir, &set->target};
-    return markdown ? print_markdown_table(c, &device, set->title) : print_rows(c, &device, set->title);
+    return markdown ? print_markdown_table(c, &device, set->title)
+                    : print_rows(c, &device, set->title);
 }
 
 int command_ops(int argc, char **argv) {
@@ -476,7 +519,8 @@ int command_ops(int argc, char **argv) {
         cli_usage(&c, "--caps and a device exclude each other");
     else if ((markdown || page) && c.json)
         cli_usage(&c, "--json and %s exclude each other", page ? "--page" : "--markdown");
-    else if (cli_number(&c, "--device", number, UINT32_MAX, &index) && (!caps || cli_find_caps(&c, caps, &set)) &&
+    else if (cli_number(&c, "--device", number, UINT32_MAX, &index) &&
+             (!caps || cli_find_caps(&c, caps, &set)) &&
              run(&c, backend, index, &set, markdown, page) != HG_OK)
         cli_last_error(&c);
     return cli_finish(&c);

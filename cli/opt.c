@@ -1,4 +1,5 @@
-/* hologram opt: an equal program with less to do (hg_program_optimize), as text or container, and what the passes did. */
+/* hologram opt: an equal program with less to do (hg_program_optimize), as text or container, and
+ * what the passes did. */
 #include "cli.h"
 #include <hologram/optimizer.h>
 #include <stdio.h>
@@ -31,12 +32,15 @@ static void print_stats(const hg_optimize_stats *stats) {
     for (size_t i = 0; hg_optimizer_pass_get(i); i++) {
         const hg_optimize_pass_stats *p = &stats->passes[i];
         if (p->runs)
-            fprintf(stderr, "%-10s %5llu %8llu %12.1f\n", hg_optimizer_pass_get(i)->name, (unsigned long long)p->runs,
-                    (unsigned long long)p->changes, (double)p->ns / 1000);
+            fprintf(stderr, "%-10s %5llu %8llu %12.1f\n", hg_optimizer_pass_get(i)->name,
+                    (unsigned long long)p->runs, (unsigned long long)p->changes,
+                    (double)p->ns / 1000);
     }
     fprintf(stderr, "%llu instructions, before %llu; whole-array %llu, before %llu; rounds %llu\n",
-            (unsigned long long)stats->instructions_after, (unsigned long long)stats->instructions_before,
-            (unsigned long long)stats->whole_array_after, (unsigned long long)stats->whole_array_before, (unsigned long long)stats->rounds);
+            (unsigned long long)stats->instructions_after,
+            (unsigned long long)stats->instructions_before,
+            (unsigned long long)stats->whole_array_after,
+            (unsigned long long)stats->whole_array_before, (unsigned long long)stats->rounds);
 }
 
 static void add_passes(hg_json *json, const hg_optimize_stats *stats) {
@@ -86,7 +90,8 @@ static void write_container(cli *c, const hg_program *program, const opt_options
     hg_string_free((char *)bytes);
 }
 
-static void write_program(cli *c, const hg_program *program, const opt_options *o, const hg_optimize_stats *stats) {
+static void write_program(cli *c, const hg_program *program, const opt_options *o,
+                          const hg_optimize_stats *stats) {
     char *text = NULL;
     size_t length = 0;
     bool to_output = !o->out || strcmp(o->out, "-") == 0;
@@ -127,8 +132,9 @@ static void optimise(cli *c, const opt_options *o) {
 int command_opt(int argc, char **argv) {
     cli c = {0};
     opt_options o = {0};
-    const cli_option options[] = {{"--passes", &o.passes, NULL}, {"--rounds", &o.rounds, NULL}, {"-o", &o.out, NULL},
-                                  {"--stats", NULL, &o.stats},   {"--list", NULL, &o.list},     {"-g", NULL, &o.debug}};
+    const cli_option options[] = {{"--passes", &o.passes, NULL}, {"--rounds", &o.rounds, NULL},
+                                  {"-o", &o.out, NULL},          {"--stats", NULL, &o.stats},
+                                  {"--list", NULL, &o.list},     {"-g", NULL, &o.debug}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (o.list) {
         if (c.arguments.count)

@@ -1,4 +1,5 @@
-/* Command-line options: --name VALUE, --name=VALUE, flags, NAME=VALUE pairs, positional arguments. */
+/* Command-line options: --name VALUE, --name=VALUE, flags, NAME=VALUE pairs, positional arguments.
+ */
 #include "cli.h"
 #include "table.h"
 #include "base/nearest.h"
@@ -15,10 +16,12 @@ static void unknown_option(cli *c, const cli_row *command, const char *text) {
     for (const cli_row *row; (row = cli_rows_next(&rows));)
         if (cli_row_is_option(row)) hg_nearest_try(&nearest, row->name);
     const char *hint = hg_nearest_hint(&nearest);
-    cli_usage(c, "unknown option '%s' (%s%s`hologram %s --help` lists them)", text, hint ? hint : "", hint ? " " : "", command->name);
+    cli_usage(c, "unknown option '%s' (%s%s`hologram %s --help` lists them)", text,
+              hint ? hint : "", hint ? " " : "", command->name);
 }
 
-static bool push_pair(cli *c, const char *option, const char *text, size_t length, const char *value) {
+static bool push_pair(cli *c, const char *option, const char *text, size_t length,
+                      const char *value) {
     char *name = hg_calloc(1, length + 1);
     cli_pair *pair = name ? hg_vec_push(&c->pairs) : NULL;
     if (!pair) {
@@ -43,7 +46,8 @@ static bool add_pair(cli *c, const char *option, const char *text, bool may_lack
     size_t length = (size_t)(equals - text);
     for (uint64_t i = 0; i < c->pairs.count; i++) {
         const cli_pair *p = &c->pairs.data[i];
-        if (strcmp(p->option, option) == 0 && strlen(p->name) == length && memcmp(p->name, text, length) == 0) {
+        if (strcmp(p->option, option) == 0 && strlen(p->name) == length &&
+            memcmp(p->name, text, length) == 0) {
             cli_usage(c, "%s %s is given twice", option, p->name);
             return false;
         }
@@ -52,7 +56,8 @@ static bool add_pair(cli *c, const char *option, const char *text, bool may_lack
 }
 
 /* Where a flag or value goes: of the command itself, or what every command has. */
-static const cli_option *find_place(cli *c, const cli_row *row, const cli_option *options, size_t count, cli_option *common) {
+static const cli_option *find_place(cli *c, const cli_row *row, const cli_option *options,
+                                    size_t count, cli_option *common) {
     for (size_t i = 0; i < count; i++)
         if (strcmp(options[i].name, row->name) == 0) return &options[i];
     *common = (cli_option){row->name, NULL, NULL};
@@ -64,7 +69,8 @@ static const cli_option *find_place(cli *c, const cli_row *row, const cli_option
     return common;
 }
 
-static bool push_text(cli *c, const char ***data, uint64_t *count, uint64_t *capacity, const char *text) {
+static bool push_text(cli *c, const char ***data, uint64_t *count, uint64_t *capacity,
+                      const char *text) {
     const char **slot = hg_vec_last((void **)data, count, capacity, sizeof *slot);
     if (slot) {
         *slot = text;
@@ -81,7 +87,8 @@ static bool take(cli *c, const cli_row *row, const cli_option *place, const char
     if (strcmp(row->name, "-I") == 0) return PUSH(c->include_folders, value);
     if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value, row->value[0] == '[');
     if (!place->value || *place->value) {
-        cli_usage(c, place->value ? "%s is given twice" : "%s has no place in the command", row->name);
+        cli_usage(c, place->value ? "%s is given twice" : "%s has no place in the command",
+                  row->name);
         return false;
     }
     *place->value = value;
@@ -93,7 +100,9 @@ static const cli_row *find_old(cli *c, const cli_row *command, const char *text,
     static const struct { const char *old, *now; } NAMES[] = {{"--native", "--vendor"}};
     for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++) {
         if (strlen(NAMES[i].old) != length || strncmp(NAMES[i].old, text, length) != 0) continue;
-        if (!c->json && !c->quiet) fprintf(stderr, "hologram %s: %s is called %s now\n", c->command, NAMES[i].old, NAMES[i].now);
+        if (!c->json && !c->quiet)
+            fprintf(stderr, "hologram %s: %s is called %s now\n", c->command, NAMES[i].old,
+                    NAMES[i].now);
         return cli_option_find(command, NAMES[i].now, strlen(NAMES[i].now));
     }
     return NULL;
@@ -106,7 +115,8 @@ static void say_old_variables(const cli *c) {
 }
 
 /* An option at argv[*i], with its value behind it or behind its '='. */
-static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option *options, size_t count) {
+static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option *options,
+                        size_t count) {
     const char *a = argv[*i];
     const cli_row *command = cli_command_find(c->command);
     const char *equals = strncmp(a, "--", 2) == 0 ? strchr(a, '=') : NULL;
@@ -121,7 +131,8 @@ static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option 
     const cli_option *place = find_place(c, row, options, count, &common);
     if (row->kind == CLI_ROW_FLAG) {
         if (equals || !place->flag) {
-            cli_usage(c, equals ? "%s takes no value" : "%s has no place in the command", row->name);
+            cli_usage(c, equals ? "%s takes no value" : "%s has no place in the command",
+                      row->name);
             return false;
         }
         *place->flag = true;
@@ -137,7 +148,8 @@ static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option 
 static const char *command_name; /* of the process, for a line that a library's thread asks for */
 
 static void say_slow(const char *kernel) {
-    fprintf(stderr, "hologram %s: waiting for the driver's compiler (kernel '%s')\n", command_name, kernel);
+    fprintf(stderr, "hologram %s: waiting for the driver's compiler (kernel '%s')\n", command_name,
+            kernel);
 }
 
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count) {
@@ -179,7 +191,8 @@ bool cli_read_number(const char *text, size_t length, uint64_t most, uint64_t *v
 
 bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value) {
     if (!text || cli_read_number(text, strlen(text), most, value)) return true;
-    cli_usage(c, "%s expects a number up to %llu, got '%s'", option, (unsigned long long)most, text);
+    cli_usage(c, "%s expects a number up to %llu, got '%s'", option, (unsigned long long)most,
+              text);
     return false;
 }
 
@@ -195,7 +208,8 @@ bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3])
             break;
         }
         n[parts] = 0;
-        while (*p >= '0' && *p <= '9' && n[parts] <= UINT32_MAX) n[parts] = n[parts] * 10 + (uint64_t)(*p++ - '0');
+        while (*p >= '0' && *p <= '9' && n[parts] <= UINT32_MAX)
+            n[parts] = n[parts] * 10 + (uint64_t)(*p++ - '0');
         good = n[parts++] <= UINT32_MAX;
         if (!good || *p != ',') break;
         p++;

@@ -1,4 +1,5 @@
-/* Pages of docs/reference that the command carries: the build compiles the documents themselves in (cmake/documents.cmake). */
+/* Pages of docs/reference that the command carries: the build compiles the documents themselves in
+ * (cmake/documents.cmake). */
 #ifndef HG_CLI_PAGES_H
 #define HG_CLI_PAGES_H
 

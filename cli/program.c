@@ -43,7 +43,8 @@ int command_asm(int argc, char **argv) {
     const char *out = NULL;
     bool debug = false;
     const cli_option options[] = {{"-o", &out, NULL}, {"-g", NULL, &debug}};
-    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c))
+        return cli_finish(&c);
     bool to_output = !out || strcmp(out, "-") == 0;
     if (to_output && c.json)
         cli_usage(&c, "--json needs -o FILE");
@@ -66,7 +67,8 @@ int command_disasm(int argc, char **argv) {
     cli c = {0};
     const char *out = NULL;
     const cli_option options[] = {{"-o", &out, NULL}};
-    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c))
+        return cli_finish(&c);
     if (cli_load(&c, cli_file(&c))) {
         char *text = NULL;
         size_t length = 0;
@@ -90,7 +92,10 @@ int command_verify(int argc, char **argv) {
     uint64_t most = 20;
     (void)cli_number(&c, "--max-errors", c.max_errors, UINT32_MAX, &most);
     for (uint64_t i = 0; i < c.arguments.count; i++) {
-        cli one = {.command = c.command, .json = c.json, .kernel = c.kernel, .diagnostics = hg_diagnostics_create((uint32_t)most)};
+        cli one = {.command = c.command,
+                   .json = c.json,
+                   .kernel = c.kernel,
+                   .diagnostics = hg_diagnostics_create((uint32_t)most)};
         one.defines.data = c.defines.data; /* lent */
         one.defines.count = c.defines.count;
         one.include_folders.data = c.include_folders.data;

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 static void note_status(cli *c, const char *code) {
-    int status = code[0] == 'P' || code[0] == '\0' ? CLI_USAGE : strcmp(code, "X03") == 0 ? CLI_UNAVAILABLE : CLI_FAILED;
+    int status = code[0] == 'P' || code[0] == '\0' ? CLI_USAGE
+                 : strcmp(code, "X03") == 0        ? CLI_UNAVAILABLE
+                                                   : CLI_FAILED;
     if (c->status == CLI_OK) c->status = status;
 }
 
@@ -21,7 +23,9 @@ void cli_out(cli *c, const char *format, ...) {
     va_start(list, format);
     int length = vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    if (length > 0) hg_text_add(&c->outputs, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+    if (length > 0)
+        hg_text_add(&c->outputs, line,
+                    (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
 static const hg_place NOWHERE = {0, 0, 0, HG_NONE, 0};
@@ -66,10 +70,12 @@ static const char *code_of(const hg_error *e) {
     }
 }
 
-/* "lane 3 (block 0, lane 3 of it), operand 2" and the instruction's text, as language.md 6 shows a fault. */
+/* "lane 3 (block 0, lane 3 of it), operand 2" and the instruction's text, as language.md 6 shows a
+ * fault. */
 static void report_fault(cli *c, const hg_error *e) {
     hg_text where = {0};
-    hg_place place = {e->line, e->column, 0, e->instruction, e->operand == HG_NONE ? 0 : (uint32_t)e->operand};
+    hg_place place = {e->line, e->column, 0, e->instruction,
+                      e->operand == HG_NONE ? 0 : (uint32_t)e->operand};
     if (e->instruction != HG_NONE && c->program && e->instruction < hg_program_len(c->program)) {
         hg_text_addf(&where, "in instruction %llu (", (unsigned long long)e->instruction);
         hg_print_named_instruction(&where, c->program, (uint32_t)e->instruction);
@@ -77,19 +83,24 @@ static void report_fault(cli *c, const hg_error *e) {
     }
     if (e->lane != HG_NONE && where.data) {
         uint64_t block = c->block_lanes ? c->block_lanes : 1;
-        hg_text_addf(&where, ", lane %llu (block %llu, lane %llu of it)", (unsigned long long)e->lane,
-                     (unsigned long long)(e->lane / block), (unsigned long long)(e->lane % block));
+        hg_text_addf(&where, ", lane %llu (block %llu, lane %llu of it)",
+                     (unsigned long long)e->lane, (unsigned long long)(e->lane / block),
+                     (unsigned long long)(e->lane % block));
     }
-    if (e->operand != HG_NONE && where.data) hg_text_addf(&where, ", operand %llu", (unsigned long long)e->operand);
-    hg_diagnose_fault(c->diagnostics, e->code, place, e->lane, where.data ? where.data : "", "%s", hg_last_error_text());
+    if (e->operand != HG_NONE && where.data)
+        hg_text_addf(&where, ", operand %llu", (unsigned long long)e->operand);
+    hg_diagnose_fault(c->diagnostics, e->code, place, e->lane, where.data ? where.data : "", "%s",
+                      hg_last_error_text());
     hg_text_free(&where);
     note_status(c, e->code);
 }
 
-/* An environment variable that is malformed is wrong usage; no place in a program has to do with it. */
+/* An environment variable that is malformed is wrong usage; no place in a program has to do with
+ * it. */
 static bool is_of_environment(const hg_error *e) {
     return !e->code[0] && e->status == HG_ERROR_INVALID_ARGUMENT &&
-           (strncmp(e->message, "Environment variable error:", 27) == 0 || strncmp(e->message, "HOLOGRAM_", 9) == 0);
+           (strncmp(e->message, "Environment variable error:", 27) == 0 ||
+            strncmp(e->message, "HOLOGRAM_", 9) == 0);
 }
 
 void cli_last_error(cli *c) {
@@ -115,28 +126,33 @@ static bool instruction_text(void *user, uint64_t index, hg_text *out) {
 }
 
 hg_status cli_print_now(const char *text, size_t length) {
-    if (length == 0 || (fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0)) return HG_OK;
+    if (length == 0 || (fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0))
+        return HG_OK;
     hg_status status = hg_fail(HG_ERROR_IO, "standard output: write failed");
     memcpy(hg_error_record()->code, "X02", 4);
     return status;
 }
 
-static const char NO_MEMORY[] = "hologram: error[X01]: no memory left\n"; /* when there is none for a diagnostic */
+static const char NO_MEMORY[] = "hologram: error[X01]: no memory left\n"; /* when there is none for
+                                                                             a diagnostic */
 
 /* Whether what was to be said found no memory. */
 static bool is_lost(const cli *c) {
-    return !c->diagnostics || (hg_diagnostics_errors(c->diagnostics) > 0 && hg_diagnostics_count(c->diagnostics) == 0);
+    return !c->diagnostics ||
+           (hg_diagnostics_errors(c->diagnostics) > 0 && hg_diagnostics_count(c->diagnostics) == 0);
 }
 
 static void print_text(cli *c) {
     if (hg_diagnostics_count(c->diagnostics)) {
-        char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram", (const char *)c->source.data,
+        char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram",
+                                               (const char *)c->source.data,
                                                (size_t)c->source.length, instruction_text, c);
         fputs(text ? text : NO_MEMORY, stderr);
         hg_string_free(text);
     }
     if (!c->outputs.data) return;
-    if (fwrite(c->outputs.data, 1, c->outputs.length, stdout) != c->outputs.length || fflush(stdout) != 0) {
+    if (fwrite(c->outputs.data, 1, c->outputs.length, stdout) != c->outputs.length ||
+        fflush(stdout) != 0) {
         fprintf(stderr, "hologram %s: error[X02]: standard output: write failed\n", c->command);
         if (c->status == CLI_OK) c->status = CLI_FAILED;
     }
@@ -147,7 +163,9 @@ static void add_diagnostics(cli *c, const cli *one) {
     hg_text list = {0};
     hg_json json = {.out = &list};
     hg_json_diagnostics(&json, one->diagnostics, one->file ? one->file : "");
-    if (list.length > 2) hg_text_addf(&c->earlier, "%s%.*s", c->earlier.length ? "," : "", (int)(list.length - 2), list.data + 1);
+    if (list.length > 2)
+        hg_text_addf(&c->earlier, "%s%.*s", c->earlier.length ? "," : "", (int)(list.length - 2),
+                     list.data + 1);
     hg_text_free(&list);
 }
 
@@ -169,11 +187,13 @@ static void print_json(cli *c) {
     hg_text_addf(&text, "[%s],", c->earlier.data ? c->earlier.data : "");
     hg_json_key(&json, "outputs");
     hg_text_addf(&text, "[");
-    if (c->outputs.data && (c->status == CLI_OK || c->keep_outputs)) hg_text_add(&text, c->outputs.data, c->outputs.length);
+    if (c->outputs.data && (c->status == CLI_OK || c->keep_outputs))
+        hg_text_add(&text, c->outputs.data, c->outputs.length);
     hg_text_addf(&text, "]}\n");
     FILE *out = c->errors_to_stderr ? stderr : stdout;
     c->said = !text.failed && text.data && !is_lost(c);
-    if (!text.data || text.failed || fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
+    if (!text.data || text.failed || fwrite(text.data, 1, text.length, out) != text.length ||
+        fflush(out) != 0)
         if (c->status == CLI_OK) c->status = CLI_FAILED;
     hg_text_free(&text);
 }

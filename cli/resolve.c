@@ -1,4 +1,5 @@
-/* Files that a program text names: in the folder of the text that names them, then in those of -I. */
+/* Files that a program text names: in the folder of the text that names them, then in those of -I.
+ */
 #include "cli.h"
 #include <string.h>
 
@@ -37,7 +38,8 @@ static hg_status find_file(const cli *c, found_file *f, const char *from, const 
         const char *other = c->include_folders.data[i];
         if (read_file(f, other, strlen(other), name) == HG_OK) return HG_OK;
     }
-    return c->include_folders.count ? read_file(f, from, folder, name) : first; /* for its message */
+    return c->include_folders.count ? read_file(f, from, folder, name) : first; /* for its message
+                                                                                 */
 }
 
 static hg_status resolve(void *user, const char *from, const char *name, hg_source *source) {

@@ -6,10 +6,12 @@ static void execute(cli *c, const cli_launch *o) {
     cli_values values = {0};
     hg_backend *b = NULL;
     hg_launch launch;
-    if (cli_values_read(c, &values) && cli_prepare_launch(c, o, &values, &launch) && cli_open_backend(c, o, &b)) {
+    if (cli_values_read(c, &values) && cli_prepare_launch(c, o, &values, &launch) &&
+        cli_open_backend(c, o, &b)) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
-        if (status == HG_OK) status = hg_backend_execute_program_with_params(b, c->program, &launch, params);
+        if (status == HG_OK)
+            status = hg_backend_execute_program_with_params(b, c->program, &launch, params);
         if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);
@@ -20,7 +22,8 @@ static void execute(cli *c, const cli_launch *o) {
 
 static bool json_to_output(cli *c) {
     for (uint64_t i = 0; i < c->pairs.count && c->json; i++) {
-        const char *raw = hg_path_of_raw(c->pairs.data[i].value), *path = raw ? raw : c->pairs.data[i].value;
+        const char *raw = hg_path_of_raw(c->pairs.data[i].value),
+                   *path = raw ? raw : c->pairs.data[i].value;
         if (strcmp(c->pairs.data[i].option, "--out") != 0 || strcmp(path, "-") != 0) continue;
         cli_usage(c, "--json and an output on standard output exclude each other");
         return true;
@@ -52,18 +55,24 @@ int command_run(int argc, char **argv) {
     c.circuit_options.canonicalise = canonicalise ? HG_CANONICALISE_SOUND : HG_CANONICALISE_OFF;
     c.circuit_options.variants = variants;
     c.circuit_options.type = type;
-    if (c.arguments.count + (expression != NULL) != 1 && (c.arguments.count || expression || !c.kernel))
-        cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu", (unsigned long long)c.arguments.count + (expression != NULL));
+    if (c.arguments.count + (expression != NULL) != 1 &&
+        (c.arguments.count || expression || !c.kernel))
+        cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu",
+                  (unsigned long long)c.arguments.count + (expression != NULL));
     else if (json_to_output(&c) || !cli_memory_begin(&c, o.max_memory))
         ;
-    else if (!(expression ? cli_load_circuit(&c, expression) && cli_verify(&c) : cli_load_any(&c, cli_file(&c))))
+    else if (!(expression ? cli_load_circuit(&c, expression) && cli_verify(&c)
+                          : cli_load_any(&c, cli_file(&c))))
         ;
     else if (c.graph)
         cli_run_graph(&c, &o);
     else if (c.circuit.program)
         cli_run_circuit(&c, &o);
     else if (canonicalise || variants || type)
-        cli_usage(&c, "%s is for circuits", canonicalise ? "--canonicalise" : variants ? "--variants" : "--type");
+        cli_usage(&c, "%s is for circuits",
+                  canonicalise ? "--canonicalise"
+                  : variants   ? "--variants"
+                               : "--type");
     else
         execute(&c, &o);
     return cli_finish(&c);

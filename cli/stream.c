@@ -1,4 +1,5 @@
-/* hologram stream: standard input to standard output through one fixed pool of memory (language.md 5.5). */
+/* hologram stream: standard input to standard output through one fixed pool of memory
+ * (language.md 5.5). */
 #include "launch.h"
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +12,8 @@ enum { DEFAULT_POOL = 36864, SLICE_ALIGNMENT = 64 };
 typedef struct stream {
     cli *c;
     cli_values values;
-    cli_value *in, *out, *rows; /* out NULL: none; rows: the scalar that is the number of rows of a chunk */
+    cli_value *in, *out, *rows; /* out NULL: none; rows: the scalar that is the number of rows of a
+                                   chunk */
     uint64_t in_row, out_row;   /* bytes */
     uint64_t chunk;             /* rows of a full chunk */
     uint8_t *pool;
@@ -31,25 +33,29 @@ static bool fail_last(stream *s) {
 
 /* ---- which arrays are streamed ---- */
 
-static cli_value *pick(stream *s, const char *option, const char *name, hg_param_dir dir, bool optional) {
+static cli_value *pick(stream *s, const char *option, const char *name, hg_param_dir dir,
+                       bool optional) {
     cli *c = s->c;
     cli_value *found = NULL;
     if (name) {
         cli_value *v = cli_values_find(&s->values, name);
         if (v && v->param->kind == HG_PARAM_BUFFER && v->param->dir == dir) return v;
-        cli_error(c, "P01", "%s: '%s' is no %s array of '%s'", option, name, dir == HG_DIR_IN ? "in" : "out", hg_program_name(c->program));
+        cli_error(c, "P01", "%s: '%s' is no %s array of '%s'", option, name,
+                  dir == HG_DIR_IN ? "in" : "out", hg_program_name(c->program));
         return NULL;
     }
     for (uint32_t i = 0; i < s->values.count; i++) {
         cli_value *v = &s->values.data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->param->dir != dir) continue;
         if (found) {
-            cli_usage(c, "more than one %s array: name the streamed one with %s NAME", dir == HG_DIR_IN ? "in" : "out", option);
+            cli_usage(c, "more than one %s array: name the streamed one with %s NAME",
+                      dir == HG_DIR_IN ? "in" : "out", option);
             return NULL;
         }
         found = v;
     }
-    if (!found && !optional) cli_usage(c, "'%s' has no in array to stream", hg_program_name(c->program));
+    if (!found && !optional)
+        cli_usage(c, "'%s' has no in array to stream", hg_program_name(c->program));
     return found;
 }
 
@@ -59,11 +65,14 @@ static bool row_bytes(stream *s, const cli_value *v, uint64_t *bytes) {
     uint64_t value;
     *bytes = hg_type_size_bytes((hg_type)p->type);
     if (p->rank == 255 || p->rank == 0 || p->dims[0].kind != HG_EXTENT_PARAM) {
-        cli_usage(s->c, "streamed array '%s' needs a scalar parameter as its first extent", p->name);
+        cli_usage(s->c, "streamed array '%s' needs a scalar parameter as its first extent",
+                  p->name);
         return false;
     }
     for (uint32_t i = 1; i < p->rank; i++) {
-        if (cli_extent(&s->values, &p->dims[i], &value) == HG_EXTENT_KNOWN && hg_mul_u64(*bytes, value, bytes) && *bytes) continue;
+        if (cli_extent(&s->values, &p->dims[i], &value) == HG_EXTENT_KNOWN &&
+            hg_mul_u64(*bytes, value, bytes) && *bytes)
+            continue;
         cli_error(s->c, "P07", "streamed array '%s': extent %u is unknown or zero", p->name, i + 1);
         return false;
     }
@@ -76,17 +85,23 @@ static bool choose(stream *s, const char *in, const char *out) {
     s->out = pick(s, "--out", out, HG_DIR_OUT, true);
     if (!s->out && s->c->status != CLI_OK) return false;
     const hg_param *p = s->in->param;
-    if (p->rank && p->rank != 255 && p->dims[0].kind == HG_EXTENT_PARAM) { /* a default is no obstacle: arrays are before defaults */
+    if (p->rank && p->rank != 255 && p->dims[0].kind == HG_EXTENT_PARAM) { /* a default is no
+                                                                              obstacle: arrays are
+                                                                              before defaults */
         cli_value *rows = &s->values.data[p->dims[0].param];
         rows->bound = rows->explicit_scalar;
     }
-    if (!row_bytes(s, s->in, &s->in_row) || (s->out && !row_bytes(s, s->out, &s->out_row))) return false;
+    if (!row_bytes(s, s->in, &s->in_row) || (s->out && !row_bytes(s, s->out, &s->out_row)))
+        return false;
     s->rows = &s->values.data[p->dims[0].param];
     if (s->out && &s->values.data[s->out->param->dims[0].param] != s->rows) {
-        cli_usage(s->c, "streamed arrays '%s' and '%s' have different first extents", s->in->param->name, s->out->param->name);
+        cli_usage(s->c, "streamed arrays '%s' and '%s' have different first extents",
+                  s->in->param->name, s->out->param->name);
         return false;
     }
-    if (s->rows->bound) cli_usage(s->c, "'%s' is the number of rows of a chunk and cannot be set", s->rows->param->name);
+    if (s->rows->bound)
+        cli_usage(s->c, "'%s' is the number of rows of a chunk and cannot be set",
+                  s->rows->param->name);
     return !s->rows->bound;
 }
 
@@ -108,7 +123,8 @@ static bool bind_scalars(stream *s) {
     for (uint32_t i = 0; i < s->values.count; i++) {
         cli_value *v = &s->values.data[i];
         if (v->param->kind != HG_PARAM_SCALAR || v->bound || !v->param->has_default) continue;
-        memcpy(v->scalar, v->param->default_bytes, (size_t)hg_type_size_bytes((hg_type)v->param->type));
+        memcpy(v->scalar, v->param->default_bytes,
+               (size_t)hg_type_size_bytes((hg_type)v->param->type));
         v->bound = true;
     }
     return true;
@@ -120,16 +136,20 @@ static bool size_state(stream *s, cli_value *v) {
     v->rank = p->rank == 255 ? 0 : p->rank;
     for (uint32_t i = 0; i < v->rank; i++) {
         if (hg_extent_names(s->c->program, &p->dims[i], (uint16_t)(s->rows - s->values.data))) {
-            cli_usage(s->c, "array '%s' depends on '%s', the number of rows of a chunk, but is not streamed", p->name,
-                      s->rows->param->name);
+            cli_usage(
+                s->c,
+                "array '%s' depends on '%s', the number of rows of a chunk, but is not streamed",
+                p->name, s->rows->param->name);
             return false;
         }
-        if (cli_extent(&s->values, &p->dims[i], &v->extent[i]) != HG_EXTENT_KNOWN || !hg_mul_u64(v->elements, v->extent[i], &v->elements)) {
+        if (cli_extent(&s->values, &p->dims[i], &v->extent[i]) != HG_EXTENT_KNOWN ||
+            !hg_mul_u64(v->elements, v->extent[i], &v->elements)) {
             cli_error(s->c, "P07", "array '%s': its shape is unknown", p->name);
             return false;
         }
     }
-    if (p->rank == 255 || !hg_mul_u64(v->elements, hg_type_size_bytes((hg_type)p->type), &v->bytes)) {
+    if (p->rank == 255 ||
+        !hg_mul_u64(v->elements, hg_type_size_bytes((hg_type)p->type), &v->bytes)) {
         cli_error(s->c, "P07", "array '%s': its shape is unknown", p->name);
         return false;
     }
@@ -137,7 +157,9 @@ static bool size_state(stream *s, cli_value *v) {
 }
 
 static uint64_t aligned(uint64_t bytes) {
-    return bytes > UINT64_MAX - SLICE_ALIGNMENT ? UINT64_MAX : (bytes + SLICE_ALIGNMENT - 1) & ~(uint64_t)(SLICE_ALIGNMENT - 1);
+    return bytes > UINT64_MAX - SLICE_ALIGNMENT
+               ? UINT64_MAX
+               : (bytes + SLICE_ALIGNMENT - 1) & ~(uint64_t)(SLICE_ALIGNMENT - 1);
 }
 
 static bool streamed(const stream *s, const cli_value *v) { return v == s->in || v == s->out; }
@@ -170,8 +192,8 @@ static bool cut_pool(stream *s) {
     }
     s->chunk = low;
     if (low == 0) {
-        cli_usage(s->c, "one row needs %llu bytes, --pool has %llu", (unsigned long long)bytes_for(s, fixed, 1),
-                  (unsigned long long)s->pool_bytes);
+        cli_usage(s->c, "one row needs %llu bytes, --pool has %llu",
+                  (unsigned long long)bytes_for(s, fixed, 1), (unsigned long long)s->pool_bytes);
         return false;
     }
     s->pool = cli_zeroed(s->c, s->pool_bytes, SLICE_ALIGNMENT);
@@ -203,16 +225,20 @@ static bool fill_state(stream *s) {
             char message[160];
             const char *hint;
             size_t length = strcspn(text, ",");
-            if (count >= v->elements || hg_parse_literal(text, length, (hg_type)v->param->type, v->data + count * size, message, &hint)) {
-                cli_usage(s->c, "--set %s: expected %llu values of %s, got '%s'", pair->name, (unsigned long long)v->elements,
-                          hg_type_name((hg_type)v->param->type), pair->value);
+            if (count >= v->elements || hg_parse_literal(text, length, (hg_type)v->param->type,
+                                                         v->data + count * size, message, &hint)) {
+                cli_usage(s->c, "--set %s: expected %llu values of %s, got '%s'", pair->name,
+                          (unsigned long long)v->elements, hg_type_name((hg_type)v->param->type),
+                          pair->value);
                 return false;
             }
-            text += length + (text[length] == ',' && text[length + 1] != '\0'); /* a comma at the end is no literal */
+            text += length + (text[length] == ',' && text[length + 1] != '\0'); /* a comma at the
+                                                                                   end is no literal
+                                                                                 */
         }
         if (count != v->elements) {
-            cli_error(s->c, "P05", "--set %s: expected %llu values, got %llu", pair->name, (unsigned long long)v->elements,
-                      (unsigned long long)count);
+            cli_error(s->c, "P05", "--set %s: expected %llu values, got %llu", pair->name,
+                      (unsigned long long)v->elements, (unsigned long long)count);
             return false;
         }
     }
@@ -221,12 +247,14 @@ static bool fill_state(stream *s) {
 
 /* ---- chunks ---- */
 
-/* The slice itself as a buffer, or on a device that cannot have it, a buffer that is copied from and to. */
+/* The slice itself as a buffer, or on a device that cannot have it, a buffer that is copied from
+ * and to. */
 static hg_status place(stream *s, cli_value *v, uint64_t bytes) {
     if (v->copied && !streamed(s, v)) return HG_OK; /* state lives there */
     if (v->buffer.handle) HG_TRY(hg_backend_free_buffer(s->backend, v->buffer));
     v->buffer.handle = 0;
-    hg_status status = v->copied ? HG_ERROR_BACKEND_UNAVAILABLE : hg_buffer_import(s->backend, v->data, bytes, &v->buffer);
+    hg_status status = v->copied ? HG_ERROR_BACKEND_UNAVAILABLE
+                                 : hg_buffer_import(s->backend, v->data, bytes, &v->buffer);
     if (status != HG_ERROR_BACKEND_UNAVAILABLE) return status;
     v->copied = true;
     HG_TRY(hg_backend_allocate_buffer(s->backend, bytes, &v->buffer));
@@ -242,11 +270,17 @@ static hg_status bind_values(stream *s, uint64_t rows, hg_params *params) {
     for (uint32_t i = 0; i < s->values.count; i++) {
         cli_value *v = &s->values.data[i];
         if (v->param->kind == HG_PARAM_SCALAR && (v->bound || v == s->rows))
-            HG_TRY(hg_params_set_scalar(params, v->param->name, (hg_type)v->param->type, v->scalar));
+            HG_TRY(
+                hg_params_set_scalar(params, v->param->name, (hg_type)v->param->type, v->scalar));
         if (v->param->kind == HG_PARAM_BUFFER)
-            HG_TRY(place_and_bind(s, v, v == s->in ? rows * s->in_row : v == s->out ? rows * s->out_row : v->bytes, params));
+            HG_TRY(place_and_bind(s, v,
+                                  v == s->in    ? rows * s->in_row
+                                  : v == s->out ? rows * s->out_row
+                                                : v->bytes,
+                                  params));
         if (v->param->kind == HG_PARAM_POOL) {
-            if (!v->pool.handle) HG_TRY(hg_backend_allocate_pool(s->backend, v->param->pool_bytes, &v->pool));
+            if (!v->pool.handle)
+                HG_TRY(hg_backend_allocate_pool(s->backend, v->param->pool_bytes, &v->pool));
             HG_TRY(hg_params_set_pool(params, v->param->name, v->pool));
         }
     }
@@ -304,7 +338,8 @@ static bool run_chunk(stream *s, uint64_t rows) {
     hg_status status = HG_OK;
     if (s->out) memset(s->out->data, 0, (size_t)(rows * s->out_row));
     if (!bind(s, rows)) return false;
-    if (s->in->copied) status = hg_buffer_write(s->backend, s->in->buffer, 0, s->in->data, rows * s->in_row);
+    if (s->in->copied)
+        status = hg_buffer_write(s->backend, s->in->buffer, 0, s->in->data, rows * s->in_row);
     if (status == HG_OK && s->out && s->out->copied)
         status = hg_buffer_write(s->backend, s->out->buffer, 0, s->out->data, rows * s->out_row);
     if (status == HG_OK) status = hg_binding_launch(s->binding);
@@ -321,8 +356,8 @@ static bool run_all(stream *s) {
         s->total_in += got;
         if (got / s->in_row && !run_chunk(s, got / s->in_row)) return false;
         if (got % s->in_row) {
-            cli_error(s->c, "P05", "input ends inside a row: %llu bytes of %llu", (unsigned long long)(got % s->in_row),
-                      (unsigned long long)s->in_row);
+            cli_error(s->c, "P05", "input ends inside a row: %llu bytes of %llu",
+                      (unsigned long long)(got % s->in_row), (unsigned long long)s->in_row);
             return false;
         }
         if (got < want) return true;
@@ -334,14 +369,16 @@ static void print_state(stream *s) {
     for (uint32_t i = 0; i < s->values.count; i++) {
         const cli_value *v = &s->values.data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->param->dir != HG_DIR_INOUT) continue;
-        if (v->copied && hg_buffer_read(s->backend, v->buffer, 0, v->data, v->bytes) != HG_OK) (void)fail_last(s);
+        if (v->copied && hg_buffer_read(s->backend, v->buffer, 0, v->data, v->bytes) != HG_OK)
+            (void)fail_last(s);
         cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
     }
     if (text.data && !s->c->quiet) fputs(text.data, stderr);
     hg_text_free(&text);
 }
 
-static void execute(stream *s, const char *backend, uint64_t device, const char *profile, const cli_launch *steps) {
+static void execute(stream *s, const char *backend, uint64_t device, const char *profile,
+                    const cli_launch *steps) {
     hg_config config;
     hg_status status = hg_config_from_env(&config);
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
@@ -356,14 +393,16 @@ static void execute(stream *s, const char *backend, uint64_t device, const char 
         (void)fail_last(s);
     else if (run_all(s))
         print_state(s);
-    if (s->backend && profile && hg_backend_write_profile(s->backend, NULL) != HG_OK) (void)fail_last(s);
+    if (s->backend && profile && hg_backend_write_profile(s->backend, NULL) != HG_OK)
+        (void)fail_last(s);
 }
 
 static void release(stream *s) {
     hg_binding_destroy(s->binding);
     hg_executable_destroy(s->executable);
     hg_backend_destroy(s->backend);
-    for (uint32_t i = 0; i < s->values.count; i++) s->values.data[i].data = NULL; /* slices of the pool */
+    for (uint32_t i = 0; i < s->values.count; i++)
+        s->values.data[i].data = NULL; /* slices of the pool */
     cli_values_free(&s->values);
     hg_free_aligned(s->pool);
 }
@@ -383,21 +422,25 @@ static bool begin(stream *s) {
 int command_stream(int argc, char **argv) {
     cli c = {.errors_to_stderr = true};
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
-    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL, *profile = NULL, *max_memory = NULL;
+    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL,
+               *profile = NULL, *max_memory = NULL;
     uint64_t device = HG_NONE;
     cli_launch steps = {0};
     const cli_option options[] = {
-        CLI_STEP_OPTIONS(steps),       {"--pool", &pool, NULL},     {"--in", &in, NULL},           {"--out", &out, NULL},
-        {"--backend", &backend, NULL}, {"--device", &number, NULL}, {"--profile", &profile, NULL}, {"--max-memory", &max_memory, NULL}};
+        CLI_STEP_OPTIONS(steps),       {"--pool", &pool, NULL},
+        {"--in", &in, NULL},           {"--out", &out, NULL},
+        {"--backend", &backend, NULL}, {"--device", &number, NULL},
+        {"--profile", &profile, NULL}, {"--max-memory", &max_memory, NULL}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (!cli_one_program(&c))
         ;
     else if (c.arguments.count && strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input is the stream: name the program's file");
-    else if (cli_size(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_number(&c, "--device", number, UINT32_MAX, &device) &&
-             cli_memory_begin(&c, max_memory) && cli_load(&c, cli_file(&c)) && cli_verify(&c) && begin(&s) && bind_scalars(&s) &&
-             choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
+    else if (cli_size(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) &&
+             cli_number(&c, "--device", number, UINT32_MAX, &device) &&
+             cli_memory_begin(&c, max_memory) && cli_load(&c, cli_file(&c)) && cli_verify(&c) &&
+             begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
         execute(&s, backend, device, profile, &steps);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;

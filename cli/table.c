@@ -23,8 +23,12 @@ static const cli_row *next_of(const cli_row *at, cli_row_kind kind) {
 }
 
 const cli_row *cli_command_first(void) { return next_of(ROWS, CLI_ROW_COMMAND); }
-const cli_row *cli_command_next(const cli_row *command) { return next_of(command + 1, CLI_ROW_COMMAND); }
-const cli_row *cli_group_first(const cli_row *after) { return next_of(after ? after + 1 : ROWS, CLI_ROW_GROUP); }
+const cli_row *cli_command_next(const cli_row *command) {
+    return next_of(command + 1, CLI_ROW_COMMAND);
+}
+const cli_row *cli_group_first(const cli_row *after) {
+    return next_of(after ? after + 1 : ROWS, CLI_ROW_GROUP);
+}
 
 const cli_row *cli_command_find(const char *name) {
     for (const cli_row *c = cli_command_first(); c; c = cli_command_next(c))
@@ -40,7 +44,9 @@ static const cli_row *group(const char *name) {
 
 cli_rows cli_rows_of(const cli_row *command) { return (cli_rows){command + 1, NULL, false}; }
 
-static bool ends_rows(const cli_row *row) { return row->kind == CLI_ROW_COMMAND || row->kind == CLI_ROW_GROUP || row->kind == CLI_ROW_END; }
+static bool ends_rows(const cli_row *row) {
+    return row->kind == CLI_ROW_COMMAND || row->kind == CLI_ROW_GROUP || row->kind == CLI_ROW_END;
+}
 
 const cli_row *cli_rows_next(cli_rows *r) {
     while (r->at && ends_rows(r->at)) { /* of a group, of the command, of what every command has */
@@ -63,12 +69,15 @@ const cli_row *cli_rows_next(cli_rows *r) {
 }
 
 bool cli_row_is_option(const cli_row *row) {
-    return row->kind == CLI_ROW_FLAG || row->kind == CLI_ROW_VALUE || row->kind == CLI_ROW_PAIR || row->kind == CLI_ROW_MANY;
+    return row->kind == CLI_ROW_FLAG || row->kind == CLI_ROW_VALUE || row->kind == CLI_ROW_PAIR ||
+           row->kind == CLI_ROW_MANY;
 }
 
 const cli_row *cli_option_find(const cli_row *command, const char *name, size_t length) {
     cli_rows rows = cli_rows_of(command);
     for (const cli_row *row; (row = cli_rows_next(&rows));)
-        if (cli_row_is_option(row) && strncmp(row->name, name, length) == 0 && row->name[length] == '\0') return row;
+        if (cli_row_is_option(row) && strncmp(row->name, name, length) == 0 &&
+            row->name[length] == '\0')
+            return row;
     return NULL;
 }

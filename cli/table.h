@@ -21,7 +21,8 @@ typedef enum cli_row_kind {
 
 typedef struct cli_row {
     cli_row_kind kind;
-    const char *name;  /* of the command, word, group or option; the title of a head; the text of a paragraph */
+    const char *name;  /* of the command, word, group or option; the title of a head; the text of a
+                          paragraph */
     const char *value; /* arguments or value; the title of a group; else NULL */
     const char *what;
 } cli_row;
@@ -31,17 +32,21 @@ const cli_row *cli_command_first(void);
 const cli_row *cli_command_next(const cli_row *command);
 const cli_row *cli_command_find(const char *name); /* NULL: unknown */
 
-/* The rows of a command in order, those of its groups behind the group's own row, those of every command last:
- * `cli_rows r = cli_rows_of(command); for (const cli_row *row; (row = cli_rows_next(&r));)`. */
+/* The rows of a command in order, those of its groups behind the group's own row, those of every
+ * command last: `cli_rows r = cli_rows_of(command); for (const cli_row *row; (row =
+ * cli_rows_next(&r));)`. */
 typedef struct cli_rows {
-    const cli_row *at, *back; /* back: where the command goes on after a group; NULL: not in a group */
+    const cli_row *at, *back; /* back: where the command goes on after a group; NULL: not in a group
+                               */
     bool last;                /* the rows of every command are being given */
 } cli_rows;
 cli_rows cli_rows_of(const cli_row *command);
 const cli_row *cli_rows_next(cli_rows *rows);
-const cli_row *cli_group_first(const cli_row *after); /* the first group, or the one after a group; NULL: there is none */
+const cli_row *cli_group_first(const cli_row *after); /* the first group, or the one after a group;
+                                                         NULL: there is none */
 bool cli_row_is_option(const cli_row *row);
-/* An option of a command by the first length bytes of a name; NULL: the command does not have it. */
+/* An option of a command by the first length bytes of a name; NULL: the command does not have it.
+ */
 const cli_row *cli_option_find(const cli_row *command, const char *name, size_t length);
 
 #endif

@@ -13,11 +13,13 @@ static const char *size_text(uint64_t bytes, char text[32]) {
     int unit = 0;
     double value = (double)bytes;
     for (; value >= 1024 && unit < 4; unit++) value /= 1024;
-    snprintf(text, 32, value < 10 && unit && value != (double)(int)value ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    snprintf(text, 32, value < 10 && unit && value != (double)(int)value ? "%.1f %s" : "%.0f %s",
+             value, units[unit]);
     return text;
 }
 
-/* What makes native code of a backend's kernels, or why nothing does. False: it has no such thing. */
+/* What makes native code of a backend's kernels, or why nothing does. False: it has no such thing.
+ */
 static bool native_code(const char *backend, bool *there, char text[256]) {
     hg_config config;
     bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.jit, "off") == 0;
@@ -47,15 +49,19 @@ static void print_device(cli *c, const hg_device_info *d) {
     char shared[32], memory[32], buffer[32], number[16] = "-";
     if (d->name[0]) snprintf(number, sizeof number, "%u", (unsigned)d->device);
     if (!d->available) {
-        cli_out(c, "%-8s %-2s %s%snot available: %s\n", d->backend, number, d->name, d->name[0] ? ": " : "", d->reason);
+        cli_out(c, "%-8s %-2s %s%snot available: %s\n", d->backend, number, d->name,
+                d->name[0] ? ": " : "", d->reason);
         return;
     }
-    cli_out(c, "%-8s %-2s %s%s\n", d->backend, number, d->name, d->software ? " (software: only when asked for)" : "");
+    cli_out(c, "%-8s %-2s %s%s\n", d->backend, number, d->name,
+            d->software ? " (software: only when asked for)" : "");
     cli_out(c, "            %s", d->exact ? "exact" : "bounded");
     if (d->compute_units) cli_out(c, ", %u units", (unsigned)d->compute_units);
-    cli_out(c, ", blocks up to %u lanes, %s shared", (unsigned)d->max_block_lanes, size_text(d->max_shared_bytes, shared));
+    cli_out(c, ", blocks up to %u lanes, %s shared", (unsigned)d->max_block_lanes,
+            size_text(d->max_shared_bytes, shared));
     if (d->memory_bytes) cli_out(c, ", %s memory", size_text(d->memory_bytes, memory));
-    if (d->max_buffer_bytes) cli_out(c, ", buffers up to %s", size_text(d->max_buffer_bytes, buffer));
+    if (d->max_buffer_bytes)
+        cli_out(c, ", buffers up to %s", size_text(d->max_buffer_bytes, buffer));
     cli_out(c, "\n");
     if (d->capabilities[0]) cli_out(c, "            %s\n", d->capabilities);
     char platform[32] = "";
@@ -63,11 +69,14 @@ static void print_device(cli *c, const hg_device_info *d) {
     if (d->driver[0]) cli_out(c, "            driver: %s%s\n", d->driver, platform);
     char by[256];
     bool there;
-    if (vendor_steps(d->backend, &there, by)) cli_out(c, "            vendor steps: %s%s\n", there ? "" : "none: ", by);
-    if (native_code(d->backend, &there, by)) cli_out(c, "            native code: %s%s\n", there ? "" : "none: ", by);
+    if (vendor_steps(d->backend, &there, by))
+        cli_out(c, "            vendor steps: %s%s\n", there ? "" : "none: ", by);
+    if (native_code(d->backend, &there, by))
+        cli_out(c, "            native code: %s%s\n", there ? "" : "none: ", by);
 }
 
-/* Why the libraries of a backend's drivers were opened without the helper program; "": they were not. */
+/* Why the libraries of a backend's drivers were opened without the helper program; "": they were
+ * not. */
 static const char *untried(const char *backend, char note[160]) {
     note[0] = 0;
     for (uint32_t i = 0; i < hg_driver_count; i++)
@@ -78,7 +87,9 @@ static const char *untried(const char *backend, char note[160]) {
 static void print_untried(cli *c) {
     char note[160];
     for (uint32_t i = 0; i < hg_driver_count; i++)
-        if (*untried(hg_drivers[i]->name, note)) cli_out(c, "%s: drivers' libraries are opened directly: %s\n", hg_drivers[i]->name, note);
+        if (*untried(hg_drivers[i]->name, note))
+            cli_out(c, "%s: drivers' libraries are opened directly: %s\n", hg_drivers[i]->name,
+                    note);
 }
 
 static void add_device(cli *c, const hg_device_info *d, bool automatic) {
@@ -116,7 +127,8 @@ static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json_end_object(&json);
 }
 
-/* Opens the device, so that what is told of it is what its probe found. One that does not open is not available. */
+/* Opens the device, so that what is told of it is what its probe found. One that does not open is
+ * not available. */
 static void probe(const hg_config *environment, hg_device_info *d) {
     hg_backend *b = NULL;
     hg_config config = *environment;
@@ -126,7 +138,8 @@ static void probe(const hg_config *environment, hg_device_info *d) {
     config.device_id = d->device;
     config.profile_file = NULL;
     config.profiling = false;
-    if (hg_backend_create_with_config(&config, &b) == HG_OK && hg_backend_device(b, &found) == HG_OK) {
+    if (hg_backend_create_with_config(&config, &b) == HG_OK &&
+        hg_backend_device(b, &found) == HG_OK) {
         *d = found;
     } else {
         d->available = false;
@@ -145,12 +158,14 @@ static void find_automatic(const hg_config *environment, char text[32]) {
     config.profile_file = NULL;
     config.profiling = false;
     text[0] = 0;
-    if (hg_backend_create_with_config(&config, &b) == HG_OK && hg_backend_device(b, &found) == HG_OK)
+    if (hg_backend_create_with_config(&config, &b) == HG_OK &&
+        hg_backend_device(b, &found) == HG_OK)
         snprintf(text, 32, "%s %u", found.backend, (unsigned)found.device);
     hg_backend_destroy(b);
 }
 
-static void list_devices(cli *c, const hg_config *environment, hg_device_info *devices, size_t count) {
+static void list_devices(cli *c, const hg_config *environment, hg_device_info *devices,
+                         size_t count) {
     char automatic[32], name[32];
     find_automatic(environment, automatic);
     for (size_t i = 0; i < count; i++) {
@@ -164,7 +179,8 @@ static void list_devices(cli *c, const hg_config *environment, hg_device_info *d
     if (c->json) return;
     cli_out(c, "auto means %s", *automatic ? automatic : "no device");
     if (strcmp(environment->backend, "auto") != 0)
-        cli_out(c, "; HOLOGRAM_BACKEND asks for %s %u", environment->backend, (unsigned)environment->device_id);
+        cli_out(c, "; HOLOGRAM_BACKEND asks for %s %u", environment->backend,
+                (unsigned)environment->device_id);
     cli_out(c, "\n");
     print_untried(c);
 }
@@ -200,8 +216,8 @@ int command_version(int argc, char **argv) {
     }
     const char *level = tile_level_name(tile_level_best());
     if (!c.json) {
-        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", hg_version_text(), (int)HG_OP_COUNT, (int)HG_TYPE_COUNT,
-                level);
+        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", hg_version_text(),
+                (int)HG_OP_COUNT, (int)HG_TYPE_COUNT, level);
         return cli_finish(&c);
     }
     hg_json json = {0};

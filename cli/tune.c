@@ -1,4 +1,5 @@
-/* hologram tune: measures sizes of tiles on a device, and keeps the best of them in the device's file. */
+/* hologram tune: measures sizes of tiles on a device, and keeps the best of them in the device's
+ * file. */
 #include "clients/tune.h"
 #include "launch.h"
 #include "runtime/client.h"
@@ -39,7 +40,8 @@ static hg_status list_sizes(cli *c, hg_backend *b, const tune_options *o) {
     HG_TRY(hg_backend_tile_file(b, &path));
     hg_status status = hg_backend_tiles_read(b, &tiles, why);
     if (status == HG_OK && !c->json) {
-        cli_out(c, "%s%s%s\n", *path ? path : "no file is kept", *path && why[0] ? ": " : "", *path ? why : "");
+        cli_out(c, "%s%s%s\n", *path ? path : "no file is kept", *path && why[0] ? ": " : "",
+                *path ? why : "");
         cli_out(c, "%-20s %6s %7s  %s\n", "size", "", "preset", "what it is");
     }
     for (int i = 0; i < LIBRARY_TILE_COUNT && status == HG_OK; i++) {
@@ -48,7 +50,8 @@ static hg_status list_sizes(cli *c, hg_backend *b, const tune_options *o) {
         if (c->json)
             list_json(c, info, tiles.sizes[i], presets.sizes[i]);
         else
-            cli_out(c, "%-20s %6u %7u  %s\n", info->name, (unsigned)tiles.sizes[i], (unsigned)presets.sizes[i], info->about);
+            cli_out(c, "%-20s %6u %7u  %s\n", info->name, (unsigned)tiles.sizes[i],
+                    (unsigned)presets.sizes[i], info->about);
     }
     hg_free(path);
     return status;
@@ -79,17 +82,20 @@ static void add_json(cli *c, const hg_tune_result *r) {
 
 static hg_status print_row(const hg_tune_result *r) {
     char text[400];
-    size_t length = (size_t)snprintf(text, sizeof text, "%-20s %4u -> %-4u %8.3f ms ", library_tile_get(r->tile)->name, (unsigned)r->before,
+    size_t length = (size_t)snprintf(text, sizeof text, "%-20s %4u -> %-4u %8.3f ms ",
+                                     library_tile_get(r->tile)->name, (unsigned)r->before,
                                      (unsigned)r->after, r->ms);
     for (uint32_t i = 0; i < r->count; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, " %u: %.2f", (unsigned)r->tries[i].size, r->tries[i].relative);
+        length += (size_t)snprintf(text + length, sizeof text - length, " %u: %.2f",
+                                   (unsigned)r->tries[i].size, r->tries[i].relative);
     text[length++] = '\n';
     return cli_print_now(text, length);
 }
 
 static hg_status measure(cli *c, hg_backend *b, const tune_options *o) {
     char head[100], *path = NULL;
-    int length = snprintf(head, sizeof head, "%-20s %12s %11s  %s\n", "size", "old -> new", "with old", "time of each size, old: 1");
+    int length = snprintf(head, sizeof head, "%-20s %12s %11s  %s\n", "size", "old -> new",
+                          "with old", "time of each size, old: 1");
     if (!c->json) HG_TRY(cli_print_now(head, (size_t)length));
     for (int i = 0; i < LIBRARY_TILE_COUNT; i++) {
         hg_tune_result result;
@@ -121,10 +127,13 @@ static void tune(cli *c, const tune_options *o) {
     hg_config config;
     hg_backend *b = NULL;
     hg_status status = hg_config_from_env(&config);
-    if (status == HG_OK && o->backend && !cli_read_device(c, "--backend", o->backend, strlen(o->backend), &config)) return;
+    if (status == HG_OK && o->backend &&
+        !cli_read_device(c, "--backend", o->backend, strlen(o->backend), &config))
+        return;
     hg_tune_configure(&config);
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &b);
-    if (status == HG_OK) status = o->list ? list_sizes(c, b, o) : o->reset ? reset(c, b) : measure(c, b, o);
+    if (status == HG_OK)
+        status = o->list ? list_sizes(c, b, o) : o->reset ? reset(c, b) : measure(c, b, o);
     if (status != HG_OK) cli_last_error(c);
     hg_backend_destroy(b);
 }
@@ -132,8 +141,10 @@ static void tune(cli *c, const tune_options *o) {
 int command_tune(int argc, char **argv) {
     cli c = {0};
     tune_options o = {0};
-    const cli_option options[] = {
-        {"--backend", &o.backend, NULL}, {"--only", &o.only, NULL}, {"--list", NULL, &o.list}, {"--reset", NULL, &o.reset}};
+    const cli_option options[] = {{"--backend", &o.backend, NULL},
+                                  {"--only", &o.only, NULL},
+                                  {"--list", NULL, &o.list},
+                                  {"--reset", NULL, &o.reset}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count)
         cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);

@@ -1,6 +1,7 @@
-/* hologram-try-driver VERSION DRIVER FIRST: opens the libraries of a driver's vendor in a process of its own, lists the devices, opens and closes
- * each from the FIRST on, and says on descriptor 3 how far it came (src/driver/trial.c reads it). Whatever a library does to the process, it
- * does it to this one. By hand: hologram-try-driver 1 opencl 0 3>&1 */
+/* hologram-try-driver VERSION DRIVER FIRST: opens the libraries of a driver's vendor in a process
+ * of its own, lists the devices, opens and closes each from the FIRST on, and says on descriptor 3
+ * how far it came (src/driver/trial.c reads it). Whatever a library does to the process, it does it
+ * to this one. By hand: hologram-try-driver 1 opencl 0 3>&1 */
 #include "base/process.h"
 #include "driver/trial.h"
 #include <fcntl.h>
@@ -34,8 +35,9 @@ static int say_file(struct dl_phdr_info *info, size_t size, void *user) {
     struct stat file;
     (void)size, (void)user;
     if (info->dlpi_name[0] == '/' && stat(info->dlpi_name, &file) == 0)
-        say("file %llu %lld %ld %llu %s\n", (unsigned long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
-            (unsigned long long)file.st_ino, info->dlpi_name);
+        say("file %llu %lld %ld %llu %s\n", (unsigned long long)file.st_size,
+            (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, (unsigned long long)file.st_ino,
+            info->dlpi_name);
     return 0;
 }
 
@@ -50,7 +52,8 @@ static void try_driver(const hg_driver *driver, uint32_t first) {
         hg_device *device;
         if (!devices[i].available) continue;
         say("opening %u\n", (unsigned)i);
-        if (driver->device_open(i, &options, &device) == HG_OK) driver->device_close(device); /* an error is an answer as well */
+        if (driver->device_open(i, &options, &device) == HG_OK)
+            driver->device_close(device); /* an error is an answer as well */
         say("opened %u\n", (unsigned)i);
     }
     dl_iterate_phdr(say_file, NULL);
@@ -66,13 +69,15 @@ int main(int argc, char **argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read the answer */
     setrlimit(RLIMIT_CORE, &no_core); /* a crash here is an answer */
     signal(SIGPIPE, SIG_IGN);
-    answer_to = fcntl(HG_PROCESS_ANSWER, F_DUPFD_CLOEXEC, 64); /* where no library writes by mistake */
+    answer_to = fcntl(HG_PROCESS_ANSWER, F_DUPFD_CLOEXEC, 64); /* where no library writes by mistake
+                                                                */
     if (answer_to < 0)
         answer_to = HG_PROCESS_ANSWER;
     else
         close(HG_PROCESS_ANSWER);
     say("hologram-try-driver %d\n", (int)HG_TRIAL_VERSION);
     for (uint32_t i = 0; i < hg_driver_count; i++)
-        if (strcmp(hg_drivers[i]->name, argv[2]) == 0) try_driver(hg_drivers[i], (uint32_t)strtoul(argv[3], NULL, 10));
+        if (strcmp(hg_drivers[i]->name, argv[2]) == 0)
+            try_driver(hg_drivers[i], (uint32_t)strtoul(argv[3], NULL, 10));
     _exit(0); /* what libraries do at exit is not asked */
 }

@@ -1,6 +1,8 @@
-/* Writes include/hologram/builder_ops.h from the instruction table: one inline function an instruction form.
+/* Writes include/hologram/builder_ops.h from the instruction table: one inline function an
+ * instruction form.
  *
- *   cc -std=c17 -Iinclude -Isrc tools/gen_builder.c src/isa/isa.c src/base/types.c -o gen_builder && ./gen_builder > include/hologram/builder_ops.h
+ *   cc -std=c17 -Iinclude -Isrc tools/gen_builder.c src/isa/isa.c src/base/types.c -o gen_builder
+ * && ./gen_builder > include/hologram/builder_ops.h
  *
  * tests/unit/isa/test_builder.c fails when the header is not what this writes. */
 #include "isa/isa.h"
@@ -28,8 +30,8 @@ static const char *argument_type(const hg_operand_info *o) {
     }
 }
 
-/* Named operands are fields of a structure, so that a call names them as text does and may leave some out. One that is required and the
- * only one of its row is an argument. */
+/* Named operands are fields of a structure, so that a call names them as text does and may leave
+ * some out. One that is required and the only one of its row is an argument. */
 static bool takes_structure(const hg_op_info *row) {
     int named = 0;
     for (int i = 0; i < row->operand_count; i++)
@@ -84,7 +86,8 @@ static const char *argument_maker(const hg_operand_info *o) {
     }
 }
 
-/* word: the condition or scope that is part of the mnemonic, or NULL. optional: with the optional predicate. */
+/* word: the condition or scope that is part of the mnemonic, or NULL. optional: with the optional
+ * predicate. */
 static void write_function(FILE *out, const hg_op_info *row, const char *word, bool optional) {
     bool wide = row->type_count == 2, structure = takes_structure(row);
     if (structure) write_structure(out, row);
@@ -112,7 +115,9 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
     fprintf(out, ") {\n");
     for (int i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
-        fprintf(out, i == 0 ? "    const hg_arg args[] = {" : i % 6 ? ", " : ",\n                           ");
+        fprintf(out, i == 0  ? "    const hg_arg args[] = {"
+                     : i % 6 ? ", "
+                             : ",\n                           ");
         if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE)
             fprintf(out, "hg_arg_name(\"%s\")", word ? word : "");
         else if (structure && hg_operand_is_named(o))
@@ -137,16 +142,21 @@ static void write_row(FILE *out, const hg_op_info *row) {
         condition |= row->operands[i].kind == HG_K_COND;
         scope |= row->operands[i].kind == HG_K_SCOPE;
     }
-    for (int i = 0; condition && i < HG_COND_COUNT; i++) write_function(out, row, hg_condition_name((hg_condition)i), false);
-    for (int i = 0; scope && i < HG_SCOPE_COUNT; i++) write_function(out, row, hg_scope_name((hg_scope)i), false);
+    for (int i = 0; condition && i < HG_COND_COUNT; i++)
+        write_function(out, row, hg_condition_name((hg_condition)i), false);
+    for (int i = 0; scope && i < HG_SCOPE_COUNT; i++)
+        write_function(out, row, hg_scope_name((hg_scope)i), false);
     if (!condition && !scope) write_function(out, row, NULL, false);
     if (optional) write_function(out, row, NULL, true);
 }
 
 static void write_builder_ops(FILE *out) {
-    fprintf(out, "/* One function an instruction form, generated from the instruction table by tools/gen_builder.c: do not edit.\n"
-                 " * Registers and predicates are numbers; a type may be HG_TYPE_INFER where text may leave it out. */\n"
-                 "#ifndef HOLOGRAM_BUILDER_OPS_H\n#define HOLOGRAM_BUILDER_OPS_H\n\n#include <hologram/builder.h>\n\n"
+    fprintf(out, "/* One function an instruction form, generated from the instruction table by "
+                 "tools/gen_builder.c: do not edit.\n"
+                 " * Registers and predicates are numbers; a type may be HG_TYPE_INFER where text "
+                 "may leave it out. */\n"
+                 "#ifndef HOLOGRAM_BUILDER_OPS_H\n#define HOLOGRAM_BUILDER_OPS_H\n\n#include "
+                 "<hologram/builder.h>\n\n"
                  "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     for (int i = 0; i < HG_OP_COUNT; i++) write_row(out, hg_op_get((hg_op)i));
     fprintf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");

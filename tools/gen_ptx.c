@@ -1,7 +1,9 @@
-/* Writes the PTX of library programs that the CUDA backend carries for machines without NVRTC: gen_ptx OUTPUT [WORD ...]
- * Programs run through the runtime on a device that promises what a CUDA device promises and calculates nothing, so that their kernels are those of a real
- * launch: the named kernels, maps and reductions, and the whole-array instructions in the forms of the list below. What stands in OUTPUT already is
- * taken from there. With words only named kernels and instructions that have one of them run. Without NVRTC the output has no kernels. */
+/* Writes the PTX of library programs that the CUDA backend carries for machines without NVRTC:
+ * gen_ptx OUTPUT [WORD ...] Programs run through the runtime on a device that promises what a CUDA
+ * device promises and calculates nothing, so that their kernels are those of a real launch: the
+ * named kernels, maps and reductions, and the whole-array instructions in the forms of the list
+ * below. What stands in OUTPUT already is taken from there. With words only named kernels and
+ * instructions that have one of them run. Without NVRTC the output has no kernels. */
 #include "backends/cuda/cuda_internal.h"
 #include "emit/c_dialect.h"
 #include "emit/nvrtc.h"
@@ -15,13 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARCHITECTURE = 75, NAME_BYTES = 96, COUNT = 100000 /* of elements */, ARRAY_BYTES = 16 << 20, TOO_FEW_BYTES = 100 };
+enum {
+    ARCHITECTURE = 75,
+    NAME_BYTES = 96,
+    COUNT = 100000 /* of elements */,
+    ARRAY_BYTES = 16 << 20,
+    TOO_FEW_BYTES = 100
+};
 /* PTX is written for the oldest driver that the backend takes, of CUDA 12. */
 #define VERSION "8.0"
 
 /* ---- what there is to run ---- */
 
-/* T stands for each of the types, r5 for COUNT. All arrays are large enough. Sizes that are multiples of blocks and such that are not are two forms. */
+/* T stands for each of the types, r5 for COUNT. All arrays are large enough. Sizes that are
+ * multiples of blocks and such that are not are two forms. */
 typedef struct step {
     const char *instruction, *types;
 } step;
@@ -32,22 +41,33 @@ static const step STEPS[] = {
     {"gemm.T c=r1, a=r2, b=r3, m=250, n=100, k=70", "f32 f64 f16 bf16"},
     {"batched_gemm.T c=r1, a=r2, b=r3, batch=4, m=64, n=64, k=64", "f32 f16 bf16"},
     {"mixed_precision_gemm.T c=r1, a=r2, b=r3, m=256, n=256, k=256", "f16 bf16"},
-    {"conv2d.T output=r1, input=r2, kernel=r3, batch=1, in_channels=32, out_channels=32, height=56, width=56, kernel_h=3, kernel_w=3, "
+    {"conv2d.T output=r1, input=r2, kernel=r3, batch=1, in_channels=32, out_channels=32, "
+     "height=56, width=56, kernel_h=3, kernel_w=3, "
      "stride=(1, 1), "
      "padding=(1, 1)",
      "f32 f16 bf16"},
-    {"conv2d.T output=r1, input=r2, kernel=r3, batch=1, in_channels=32, out_channels=32, height=56, width=56, kernel_h=1, kernel_w=1, "
+    {"conv2d.T output=r1, input=r2, kernel=r3, batch=1, in_channels=32, out_channels=32, "
+     "height=56, width=56, kernel_h=1, kernel_w=1, "
      "stride=(1, 1), "
      "padding=(0, 0)",
      "f32 f16 bf16"},
-    {"attention.T output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=256, head_dim=64", "f32 f16 bf16"},
-    {"attention.T output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=256, head_dim=64, causal=true", "f32 f16 bf16"},
-    {"layer_norm.T output=r1, input=r2, gamma=r3, beta=r4, n=1000, eps=0.001, rows=64", "f32 f16 bf16"},
-    {"layer_norm.T output=r1, input=r2, gamma=r3, beta=r4, n=128, eps=0.001, rows=64", "f32 f16 bf16"},
-    {"group_norm.T output=r1, input=r2, gamma=r3, beta=r4, batch=1, channels=64, groups=32, spatial=784, eps=0.001", "f32 f16 bf16"},
+    {"attention.T output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=256, "
+     "head_dim=64",
+     "f32 f16 bf16"},
+    {"attention.T output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=256, "
+     "head_dim=64, causal=true",
+     "f32 f16 bf16"},
+    {"layer_norm.T output=r1, input=r2, gamma=r3, beta=r4, n=1000, eps=0.001, rows=64",
+     "f32 f16 bf16"},
+    {"layer_norm.T output=r1, input=r2, gamma=r3, beta=r4, n=128, eps=0.001, rows=64",
+     "f32 f16 bf16"},
+    {"group_norm.T output=r1, input=r2, gamma=r3, beta=r4, batch=1, channels=64, groups=32, "
+     "spatial=784, eps=0.001",
+     "f32 f16 bf16"},
     {"softmax.T output=r1, input=r2, n=1000, rows=64", "f32 f16 bf16"},
     {"softmax.T output=r1, input=r2, n=128, rows=64", "f32 f16 bf16"},
-    {"rope.T output=r1, input=r2, freqs=r3, batch=1, seq_len=64, heads=8, head_dim=64", "f32 f16 bf16"},
+    {"rope.T output=r1, input=r2, freqs=r3, batch=1, seq_len=64, heads=8, head_dim=64",
+     "f32 f16 bf16"},
     {"fft.T output=r1, input=r2, n=256, inverse=false, batch=16", "f32"},
     {"fft.T output=r1, input=r2, n=1024, inverse=false, batch=16", "f32"},
     {"fft.T output=r1, input=r2, n=4096, inverse=false, batch=16", "f32"},
@@ -116,7 +136,8 @@ static hg_status make_entry(entry *e, const char *source) {
         return HG_OK;
     }
     hg_bytes ptx = {0};
-    const emit_nvrtc_request request = {.text = source, .name = e->name, .architecture = ARCHITECTURE};
+    const emit_nvrtc_request request = {
+        .text = source, .name = e->name, .architecture = ARCHITECTURE};
     hg_status status = emit_nvrtc_compile(&request, NULL, &ptx);
     if (status == HG_OK) add_ptx(&e->ptx, (const char *)ptx.data);
     hg_bytes_free(&ptx);
@@ -162,7 +183,8 @@ static const hg_device_caps *device_caps(const hg_device *device) {
     return &caps;
 }
 
-static hg_status code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel) {
+static hg_status code_create(hg_device *device, const hg_driver_code *code,
+                             hg_driver_kernel **kernel) {
     char name[NAME_BYTES];
     hg_text source = {0};
     (void)device;
@@ -178,7 +200,8 @@ static uint64_t arena_address(hg_driver_arena *arena) { return (uint64_t)(uintpt
 
 static void set_up(void) {
     cuda_promise(&caps, "");
-    caps.scheduling.max_block_lanes = caps.scheduling.max_group[0] = caps.scheduling.max_group[1] = HG_MAX_BLOCK_LANES;
+    caps.scheduling.max_block_lanes = caps.scheduling.max_group[0] = caps.scheduling.max_group[1] =
+        HG_MAX_BLOCK_LANES;
     caps.scheduling.max_group[2] = 64;
     caps.scheduling.max_groups[0] = INT32_MAX;
     caps.scheduling.max_groups[1] = caps.scheduling.max_groups[2] = 65535;
@@ -199,12 +222,14 @@ static void set_up(void) {
     hg_select_guest(&driver);
 }
 
-/* The device calculates nothing, so that the probe would see wrong numbers: a real one keeps its promises, which is what the cache in the folder says. */
+/* The device calculates nothing, so that the probe would see wrong numbers: a real one keeps its
+ * promises, which is what the cache in the folder says. */
 static hg_status believe(const char *folder) {
     const hg_probe_result exact = {0};
     hg_blob_cache *cache = NULL;
     HG_TRY(hg_blob_cache_open(folder, 1 << 20, &cache));
-    hg_probe_keep(&(hg_probe_device){.caps = &caps.compiler.kir, .identity = caps.identity}, cache, &exact);
+    hg_probe_keep(&(hg_probe_device){.caps = &caps.compiler.kir, .identity = caps.identity}, cache,
+                  &exact);
     hg_blob_cache_close(cache);
     return HG_OK;
 }
@@ -229,7 +254,8 @@ static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t byt
         const hg_param *param = &program->params[i];
         if (param->kind == HG_PARAM_BUFFER) {
             status = hg_backend_allocate_buffer(b, bytes, &buffers[count]);
-            if (status == HG_OK) status = hg_params_set_buffer(params, param->name, buffers[count++]);
+            if (status == HG_OK)
+                status = hg_params_set_buffer(params, param->name, buffers[count++]);
         } else {
             uint64_t value = param->type == HG_TYPE_U64 ? COUNT : 0;
             status = hg_params_set_scalar(params, param->name, (hg_type)param->type, &value);
@@ -243,7 +269,8 @@ static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t byt
     return status;
 }
 
-/* As one dispatch that begins at lane 0, and as a part of a launch: what devices cut, and this one would not, is cut where lanes run on a CPU. */
+/* As one dispatch that begins at lane 0, and as a part of a launch: what devices cut, and this one
+ * would not, is cut where lanes run on a CPU. */
 static hg_status run(hg_backend *b, const hg_program *program, uint64_t bytes) {
     hg_status status = run_with(b, program, bytes);
     b->own_caps.hints.on_cpu = true;
@@ -260,7 +287,8 @@ static hg_status run_text(hg_backend *b, const char *text) {
     return status;
 }
 
-static void add_instruction(hg_text *out, const char *instruction, const char *type, size_t length) {
+static void add_instruction(hg_text *out, const char *instruction, const char *type,
+                            size_t length) {
     for (const char *c = instruction; *c; c++)
         if (c[0] == '.' && c[1] == 'T' && (c[2] == ' ' || !c[2]))
             hg_text_addf(out, ".%.*s", (int)length, type), c++;
@@ -274,7 +302,8 @@ static hg_status run_step(hg_backend *b, const step *s) {
         size_t length = strcspn(type, " ");
         hg_text text = {0};
         hg_text_addf(&text, ".atlas 1\n.program step\n");
-        for (int i = 1; i <= 4; i++) hg_text_addf(&text, ".param r%d b%d buffer %.*s inout\n", i, i, (int)length, type);
+        for (int i = 1; i <= 4; i++)
+            hg_text_addf(&text, ".param r%d b%d buffer %.*s inout\n", i, i, (int)length, type);
         hg_text_addf(&text, ".param r5 n u64\n    ");
         add_instruction(&text, s->instruction, type, length);
         hg_text_addf(&text, "\n");
@@ -305,10 +334,12 @@ static hg_status run_all(const char *folder) {
         status = hg_kernel_by_name(hg_kernel_name(i), &program);
         if (status == HG_OK) status = run(b, program, ARRAY_BYTES);
         if (status == HG_OK)
-            HG_IGNORE(run(b, program, TOO_FEW_BYTES)); /* bounds are checked in the kernel then, where they are not when it is bound */
+            HG_IGNORE(run(b, program, TOO_FEW_BYTES)); /* bounds are checked in the kernel then,
+                                                          where they are not when it is bound */
         hg_program_release(program);
     }
-    for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++) status = run_step(b, &STEPS[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++)
+        status = run_step(b, &STEPS[i]);
     hg_backend_destroy(b);
     return status;
 }
@@ -320,8 +351,8 @@ int main(int argc, char **argv) {
     words = argv + 2;
     word_count = argc - 2;
     bool compiles = emit_nvrtc_load(reason);
-    snprintf(head, sizeof head, CUDA_PTX_HEAD " of NVRTC %u.%u\n", (unsigned)(emit_nvrtc_version() / 1000),
-             (unsigned)(emit_nvrtc_version() % 1000 / 10));
+    snprintf(head, sizeof head, CUDA_PTX_HEAD " of NVRTC %u.%u\n",
+             (unsigned)(emit_nvrtc_version() / 1000), (unsigned)(emit_nvrtc_version() % 1000 / 10));
     if (compiles) {
         kept = begins_with_head(output);
         set_up();
@@ -335,6 +366,7 @@ int main(int argc, char **argv) {
     if (system(command) != 0) fprintf(stderr, "gen_ptx: left behind: %s\n", folder);
     if (status != HG_OK) return fprintf(stderr, "gen_ptx: %s\n", hg_last_error_text()), 1;
     if (!write_output()) return fprintf(stderr, "gen_ptx: %s cannot be written\n", output), 1;
-    printf("%s: %u kernels compiled, %u as they were\n", output, (unsigned)compiled, (unsigned)taken);
+    printf("%s: %u kernels compiled, %u as they were\n", output, (unsigned)compiled,
+           (unsigned)taken);
     return 0;
 }

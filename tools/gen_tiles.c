@@ -1,6 +1,7 @@
 /* Writes the C source of the tile handlers: gen_tiles OUTPUT.c
- * Every handler is a loop around a function that the C emitter prints, from the same kernel IR that kernels use, so that a handler
- * and an emitted kernel compute the same. The file is compiled once for each CPU level, with TILE_LEVEL naming it. */
+ * Every handler is a loop around a function that the C emitter prints, from the same kernel IR that
+ * kernels use, so that a handler and an emitted kernel compute the same. The file is compiled once
+ * for each CPU level, with TILE_LEVEL naming it. */
 #include "emit/emit.h"
 #include "tile/handlers.h"
 #include "kir/builder.h"
@@ -8,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const C_TYPES[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
+static const char *const C_TYPES[] = {"uint8_t",  "uint16_t", "uint32_t",
+                                      "uint64_t", "float",    "double"};
 static const char *const KIND_NAMES[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 static const char *const ARGS[] = {"a", "b", "c"};
 
@@ -20,25 +22,32 @@ static const char *c_type(uint8_t type) { return C_TYPES[kir_kind_of(type)]; }
 static const char *kind_name(uint8_t type) { return KIND_NAMES[kir_kind_of(type)]; }
 
 /* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
-static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types, unsigned variant, bool cheap) {
-    hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_;\n", name,
-                 c_type(result));
+static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs,
+                       const uint8_t *types, unsigned variant, bool cheap) {
+    hg_text_addf(&loops,
+                 "static void %s(void *d_, const void *a_, const void *b_, const void *c_, "
+                 "uint64_t n) {\n    %s *d = d_;\n",
+                 name, c_type(result));
     for (uint8_t i = 0; i < 3; i++) {
         if (i >= nargs)
             hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
         else if (variant >> i & 1)
-            hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", c_type(types[i]), ARGS[i], c_type(types[i]), ARGS[i]);
+            hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", c_type(types[i]), ARGS[i],
+                         c_type(types[i]), ARGS[i]);
         else
             hg_text_addf(&loops, "    const %s *%s = %s_;\n", c_type(types[i]), ARGS[i], ARGS[i]);
     }
-    hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) d[i] = %s(", cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP", f);
-    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
+    hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) d[i] = %s(",
+                 cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP", f);
+    for (uint8_t i = 0; i < nargs; i++)
+        hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
     hg_text_addf(&loops, ");\n}\n");
     handler_count++;
 }
 
 /* A function of one primitive, as text. */
-static void print_primitive(const char *name, kir_op op, uint8_t result, uint8_t nargs, const uint8_t *types) {
+static void print_primitive(const char *name, kir_op op, uint8_t result, uint8_t nargs,
+                            const uint8_t *types) {
     kir_module *m = kir_module_create(name);
     kir_function *f = m ? kir_function_create(m, name, result) : NULL;
     if (f) {
@@ -57,15 +66,17 @@ static void print_primitive(const char *name, kir_op op, uint8_t result, uint8_t
     kir_module_destroy(m);
 }
 
-static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const uint8_t *types, const uint8_t *variants,
-                      uint8_t variant_count) {
+static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const uint8_t *types,
+                      const uint8_t *variants, uint8_t variant_count) {
     char f[64], name[80];
     snprintf(f, sizeof f, "f_%s_%s", kir_op_name(op), KIND_NAMES[kind]);
     print_primitive(f, op, result, nargs, types);
     for (uint8_t i = 0; i < variant_count; i++) {
-        snprintf(name, sizeof name, "t_%s_%s_%u", kir_op_name(op), KIND_NAMES[kind], (unsigned)variants[i]);
+        snprintf(name, sizeof name, "t_%s_%s_%u", kir_op_name(op), KIND_NAMES[kind],
+                 (unsigned)variants[i]);
         print_loop(name, f, result, nargs, types, variants[i], kir_op_has(op, KIR_F_CHEAP));
-        hg_text_addf(&rows, "    .op[%d][%d][%u] = %s,\n", (int)op, kind, (unsigned)variants[i], name);
+        hg_text_addf(&rows, "    .op[%d][%d][%u] = %s,\n", (int)op, kind, (unsigned)variants[i],
+                     name);
     }
 }
 
@@ -75,19 +86,25 @@ static void conversion(kir_op op, uint8_t from, uint8_t to) {
     snprintf(name, sizeof name, "t_%s_%s_%s", kir_op_name(op), kind_name(from), kind_name(to));
     print_primitive(f, op, to, 1, &from);
     print_loop(name, f, to, 1, &from, 0, false);
-    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kir_kind_of(from), kir_kind_of(to), name);
+    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kir_kind_of(from),
+                 kir_kind_of(to), name);
 }
 
-/* A value primitive of class INT, FLOAT or ANY on elements of one kind, with each choice of arguments that are scalars. */
+/* A value primitive of class INT, FLOAT or ANY on elements of one kind, with each choice of
+ * arguments that are scalars. */
 static void row(kir_op op, int kind) {
-    static const uint8_t NONE[] = {0}, EITHER[] = {0, 2, 1}, FMA[] = {0, 4, 2, 6}, SELECT[] = {0, 2, 4, 6};
+    static const uint8_t NONE[] = {0}, EITHER[] = {0, 2, 1}, FMA[] = {0, 4, 2, 6},
+                         SELECT[] = {0, 2, 4, 6};
     const kir_op_info *info = kir_op_get(op);
-    uint8_t t = kir_kind_type(kind), types[] = {t, t, t}, result = info->result == KIR_RESULT_BOOL ? (uint8_t)KIR_BOOL : t;
+    uint8_t t = kir_kind_type(kind), types[] = {t, t, t},
+            result = info->result == KIR_RESULT_BOOL ? (uint8_t)KIR_BOOL : t;
     if (info->class == KIR_CLASS_ANY) types[0] = KIR_BOOL;
     if (info->flags & KIR_F_SHIFTS) types[1] = HG_TYPE_U32;
     if (info->args == 1) primitive(op, kind, result, 1, types, NONE, 1);
-    if (info->args == 2) primitive(op, kind, result, 2, types, EITHER, info->flags & KIR_F_COMMUTES ? 2 : 3);
-    if (info->args == 3) primitive(op, kind, result, 3, types, info->class == KIR_CLASS_ANY ? SELECT : FMA, 4);
+    if (info->args == 2)
+        primitive(op, kind, result, 2, types, EITHER, info->flags & KIR_F_COMMUTES ? 2 : 3);
+    if (info->args == 3)
+        primitive(op, kind, result, 3, types, info->class == KIR_CLASS_ANY ? SELECT : FMA, 4);
 }
 
 static void all_primitives(void) {
@@ -95,7 +112,9 @@ static void all_primitives(void) {
         for (int op = 0; op < KIR_OP_COUNT; op++) {
             kir_op_class class = (kir_op_class)kir_op_get((kir_op)op)->class;
             bool is_float = kir_type_is_float(kir_kind_type(kind));
-            if (class == KIR_CLASS_FLOAT ? is_float : (class == KIR_CLASS_INT || class == KIR_CLASS_ANY) && !is_float)
+            if (class == KIR_CLASS_FLOAT
+                    ? is_float
+                    : (class == KIR_CLASS_INT || class == KIR_CLASS_ANY) && !is_float)
                 row((kir_op)op, kind);
         }
 }
@@ -130,28 +149,38 @@ typedef struct native {
     bool f32, f64, integers;
 } native;
 static const native NATIVE[] = {
-    {HG_OP_EXP, "exp", true, true, false},         {HG_OP_LOG, "log", true, true, false},     {HG_OP_LOG2, "log2", true, true, false},
-    {HG_OP_LOG10, "log10", true, true, false},     {HG_OP_RSQRT, "rsqrt", true, true, false}, {HG_OP_SIN, "sin", true, true, false},
-    {HG_OP_COS, "cos", true, true, false},         {HG_OP_TAN, "tan", true, true, false},     {HG_OP_TANH, "tanh", true, true, false},
-    {HG_OP_SIGMOID, "sigmoid", true, true, false}, {HG_OP_GELU, "gelu", true, true, false},   {HG_OP_SWISH, "swish", true, true, false},
-    {HG_OP_POW, "pow", true, true, false},         {HG_OP_ERF, "erf", true, true, false},     {HG_OP_ATAN2, "atan2", true, true, false},
-    {HG_OP_EXP2, "exp2", true, true, false},       {HG_OP_EXPM1, "expm1", true, true, false}, {HG_OP_LOG1P, "log1p", true, true, false},
-    {HG_OP_CBRT, "cbrt", true, true, false},       {HG_OP_ERFC, "erfc", true, true, false},   {HG_OP_ATAN, "atan", true, true, false},
-    {HG_OP_ASIN, "asin", true, true, false},       {HG_OP_ACOS, "acos", true, true, false},   {HG_OP_SINH, "sinh", true, true, false},
-    {HG_OP_COSH, "cosh", true, true, false},       {HG_OP_HYPOT, "hypot", true, true, false}, {HG_OP_REM, "rem", true, true, false},
-    {HG_OP_MIN, "min", true, true, true},          {HG_OP_MAX, "max", true, true, true},      {HG_OP_ABS, "abs", true, true, false},
-    {HG_OP_NEG, "neg", true, true, false},         {HG_OP_SIGN, "sign", true, true, false},   {HG_OP_CEIL, "ceil", true, true, false},
-    {HG_OP_ROUND, "round", true, true, false},     {HG_OP_RCP, "rcp", true, true, false},     {KIR_FN_RELU, "relu", true, true, true},
-    {HG_OP_CLAMP, "clamp", true, false, false},    {HG_OP_LERP, "lerp", true, false, false},  {HG_OP_POPC, "popc", false, false, true},
-    {HG_OP_BREV, "brev", false, false, true},      {HG_OP_MAD, "mad", true, true, false},     {HG_OP_FMS, "fms", true, true, false},
+    {HG_OP_EXP, "exp", true, true, false},      {HG_OP_LOG, "log", true, true, false},
+    {HG_OP_LOG2, "log2", true, true, false},    {HG_OP_LOG10, "log10", true, true, false},
+    {HG_OP_RSQRT, "rsqrt", true, true, false},  {HG_OP_SIN, "sin", true, true, false},
+    {HG_OP_COS, "cos", true, true, false},      {HG_OP_TAN, "tan", true, true, false},
+    {HG_OP_TANH, "tanh", true, true, false},    {HG_OP_SIGMOID, "sigmoid", true, true, false},
+    {HG_OP_GELU, "gelu", true, true, false},    {HG_OP_SWISH, "swish", true, true, false},
+    {HG_OP_POW, "pow", true, true, false},      {HG_OP_ERF, "erf", true, true, false},
+    {HG_OP_ATAN2, "atan2", true, true, false},  {HG_OP_EXP2, "exp2", true, true, false},
+    {HG_OP_EXPM1, "expm1", true, true, false},  {HG_OP_LOG1P, "log1p", true, true, false},
+    {HG_OP_CBRT, "cbrt", true, true, false},    {HG_OP_ERFC, "erfc", true, true, false},
+    {HG_OP_ATAN, "atan", true, true, false},    {HG_OP_ASIN, "asin", true, true, false},
+    {HG_OP_ACOS, "acos", true, true, false},    {HG_OP_SINH, "sinh", true, true, false},
+    {HG_OP_COSH, "cosh", true, true, false},    {HG_OP_HYPOT, "hypot", true, true, false},
+    {HG_OP_REM, "rem", true, true, false},      {HG_OP_MIN, "min", true, true, true},
+    {HG_OP_MAX, "max", true, true, true},       {HG_OP_ABS, "abs", true, true, false},
+    {HG_OP_NEG, "neg", true, true, false},      {HG_OP_SIGN, "sign", true, true, false},
+    {HG_OP_CEIL, "ceil", true, true, false},    {HG_OP_ROUND, "round", true, true, false},
+    {HG_OP_RCP, "rcp", true, true, false},      {KIR_FN_RELU, "relu", true, true, true},
+    {HG_OP_CLAMP, "clamp", true, false, false}, {HG_OP_LERP, "lerp", true, false, false},
+    {HG_OP_POPC, "popc", false, false, true},   {HG_OP_BREV, "brev", false, false, true},
+    {HG_OP_MAD, "mad", true, true, false},      {HG_OP_FMS, "fms", true, true, false},
     {HG_OP_DOT4, "dot4", false, false, true},
 };
 
-/* A loop around a definition with rare branches: 256 lanes without them; where one was needed, those lanes again with all of it. */
-static void print_rare_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types) {
+/* A loop around a definition with rare branches: 256 lanes without them; where one was needed,
+ * those lanes again with all of it. */
+static void print_rare_loop(const char *name, const char *f, uint8_t result, uint8_t nargs,
+                            const uint8_t *types) {
     const char *type = c_type(result);
     hg_text_addf(&loops,
-                 "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_, block[256];\n",
+                 "static void %s(void *d_, const void *a_, const void *b_, const void *c_, "
+                 "uint64_t n) {\n    %s *d = d_, block[256];\n",
                  name, type);
     for (uint8_t i = 0; i < 3; i++) {
         if (i >= nargs)
@@ -159,12 +188,18 @@ static void print_rare_loop(const char *name, const char *f, uint8_t result, uin
         else
             hg_text_addf(&loops, "    const %s *%s = %s_;\n", c_type(types[i]), ARGS[i], ARGS[i]);
     }
-    hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m = n - at < 256 ? n - at : 256;\n        "
+    hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m "
+                         "= n - at < 256 ? n - at : 256;\n        "
                          "uint32_t rare = 0;\n");
-    hg_text_addf(&loops, "        TILE_LOOP for (uint64_t i = 0; i < m; i++) block[i] = %s_common(", f);
+    hg_text_addf(&loops, "        TILE_LOOP for (uint64_t i = 0; i < m; i++) block[i] = %s_common(",
+                 f);
     for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s[at + i], ", ARGS[i]);
-    hg_text_addf(&loops, "&rare);\n        if (rare)\n            for (uint64_t i = 0; i < m; i++) block[i] = %s(", f);
-    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s[at + i]", i ? ", " : "", ARGS[i]);
+    hg_text_addf(
+        &loops,
+        "&rare);\n        if (rare)\n            for (uint64_t i = 0; i < m; i++) block[i] = %s(",
+        f);
+    for (uint8_t i = 0; i < nargs; i++)
+        hg_text_addf(&loops, "%s%s[at + i]", i ? ", " : "", ARGS[i]);
     hg_text_addf(&loops, ");\n        memcpy(d + at, block, m * sizeof *d);\n    }\n}\n");
     handler_count++;
 }
@@ -181,19 +216,23 @@ static void definition(const native *row, hg_type type) {
     bool has_branches = false;
     if (!function || emit_c_function(function, f, &functions) != HG_OK) {
         failed = true;
-    } else if (emit_c_function_common(function, common, &fast, &has_branches) == HG_OK && has_branches) {
+    } else if (emit_c_function_common(function, common, &fast, &has_branches) == HG_OK &&
+               has_branches) {
         hg_text_add(&functions, fast.data, fast.length);
         print_rare_loop(name, f, function->result, function->param_count, function->param_types);
     } else {
         bool cheap = row->fn == KIR_FN_RELU || row->fn == HG_OP_ABS || row->fn == HG_OP_NEG;
-        print_loop(name, f, function->result, function->param_count, function->param_types, 0, cheap);
+        print_loop(name, f, function->result, function->param_count, function->param_types, 0,
+                   cheap);
     }
-    if (!failed) hg_text_addf(&derived_rows, "    {%d, %d, 0, %s},\n", (int)row->fn, (int)type, name);
+    if (!failed)
+        hg_text_addf(&derived_rows, "    {%d, %d, 0, %s},\n", (int)row->fn, (int)type, name);
     hg_text_free(&fast);
     kir_module_destroy(m);
 }
 
-static const native BYTES[] = {{HG_OP_CLS_GET, "class", false, false, false}, {HG_OP_MIRROR, "mirror", false, false, false}};
+static const native BYTES[] = {{HG_OP_CLS_GET, "class", false, false, false},
+                               {HG_OP_MIRROR, "mirror", false, false, false}};
 
 static void all_definitions(void) {
     static const hg_type INTEGERS[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64,
@@ -201,14 +240,16 @@ static void all_definitions(void) {
     for (size_t i = 0; i < HG_COUNT_OF(NATIVE); i++) {
         if (NATIVE[i].f32) definition(&NATIVE[i], HG_TYPE_F32);
         if (NATIVE[i].f64) definition(&NATIVE[i], HG_TYPE_F64);
-        for (size_t k = 0; k < HG_COUNT_OF(INTEGERS) && NATIVE[i].integers; k++) definition(&NATIVE[i], INTEGERS[k]);
+        for (size_t k = 0; k < HG_COUNT_OF(INTEGERS) && NATIVE[i].integers; k++)
+            definition(&NATIVE[i], INTEGERS[k]);
     }
     for (size_t i = 0; i < HG_COUNT_OF(BYTES); i++) definition(&BYTES[i], HG_TYPE_U8);
 }
 
 /* ---- folds ---- */
 
-/* Bytes that are asked for ahead: the hardware stops at every page, and a chunk is four of them. A fifth of the time of 64 MiB. */
+/* Bytes that are asked for ahead: the hardware stops at every page, and a chunk is four of them. A
+ * fifth of the time of 64 MiB. */
 enum { FOLD_AHEAD = 2048 };
 
 static void fold(uint16_t fn, hg_type type, const char *f) {
@@ -216,15 +257,18 @@ static void fold(uint16_t fn, hg_type type, const char *f) {
     char name[80];
     snprintf(name, sizeof name, "r_%d_%s", (int)fn, hg_type_name(type));
     hg_text_addf(&loops,
-                 "static void %s(void *acc_, const void *x_, uint64_t rows) {\n    %s s[%d];\n    const %s *x = x_;\n    memcpy(s, acc_, "
+                 "static void %s(void *acc_, const void *x_, uint64_t rows) {\n    %s s[%d];\n    "
+                 "const %s *x = x_;\n    memcpy(s, acc_, "
                  "sizeof s);\n",
                  name, c, TILE_FOLD, c);
     hg_text_addf(&loops, "    for (; rows; rows--, x += %d) {\n", TILE_FOLD);
     hg_text_addf(&loops,
-                 "        for (uintptr_t p = 0; p < sizeof s; p += 64) __builtin_prefetch((const void *)((uintptr_t)x + %d + p));\n",
+                 "        for (uintptr_t p = 0; p < sizeof s; p += 64) __builtin_prefetch((const "
+                 "void *)((uintptr_t)x + %d + p));\n",
                  FOLD_AHEAD);
     hg_text_addf(&loops,
-                 "        TILE_LOOP for (int i = 0; i < %d; i++) s[i] = %s(s[i], x[i]);\n    }\n    memcpy(acc_, s, sizeof s);\n}\n",
+                 "        TILE_LOOP for (int i = 0; i < %d; i++) s[i] = %s(s[i], x[i]);\n    }\n   "
+                 " memcpy(acc_, s, sizeof s);\n}\n",
                  TILE_FOLD, f);
     hg_text_addf(&fold_rows, "    {%d, %d, %s},\n", (int)fn, (int)type, name);
     handler_count++;
@@ -255,7 +299,8 @@ static const char HEAD[] =
     "#include <math.h>\n"
     "#include <string.h>\n"
     "\n"
-    "/* Lanes are independent: an element is read before the same element is written, never after another. */\n"
+    "/* Lanes are independent: an element is read before the same element is written, never after "
+    "another. */\n"
     "#if defined(__clang__)\n"
     "#define TILE_LOOP _Pragma(\"clang loop vectorize(assume_safety) interleave(enable)\")\n"
     "#elif defined(__GNUC__)\n"
@@ -267,7 +312,8 @@ static const char HEAD[] =
     "#if !defined(TILE_CHEAP_LOOP)\n"
     "#define TILE_CHEAP_LOOP TILE_LOOP\n"
     "#endif\n"
-    "/* SSE2 has no rounding instructions and gcc calls the C library then: the same by adding and subtracting 2^23, 2^52. */\n"
+    "/* SSE2 has no rounding instructions and gcc calls the C library then: the same by adding and "
+    "subtracting 2^23, 2^52. */\n"
     "#if defined(__x86_64__) && !defined(__SSE4_1__)\n"
     "#define TILE_ROUNDING(type, suffix, magic) \\\n"
     "    static inline type tile_rint##suffix(type x) { \\\n"
@@ -278,7 +324,8 @@ static const char HEAD[] =
     "        const type r = tile_rint##suffix(x), below = r - 1; \\\n"
     "        return r > x ? below : r; \\\n"
     "    } \\\n"
-    "    static inline type tile_trunc##suffix(type x) { return copysign##suffix(tile_floor##suffix(fabs##suffix(x)), x); }\n"
+    "    static inline type tile_trunc##suffix(type x) { return "
+    "copysign##suffix(tile_floor##suffix(fabs##suffix(x)), x); }\n"
     "TILE_ROUNDING(float, f, 0x1p23f)\n"
     "TILE_ROUNDING(double, , 0x1p52)\n"
     "#define rintf tile_rintf\n"
@@ -299,10 +346,13 @@ static bool write_file(const char *path) {
     fputs(HEAD, out);
     fputs(functions.data ? functions.data : "", out);
     fputs(loops.data ? loops.data : "", out);
-    fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n", derived_rows.data ? derived_rows.data : "");
-    fprintf(out, "static const tile_fold FOLDS[] = {\n%s};\n\n", fold_rows.data ? fold_rows.data : "");
+    fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n",
+            derived_rows.data ? derived_rows.data : "");
+    fprintf(out, "static const tile_fold FOLDS[] = {\n%s};\n\n",
+            fold_rows.data ? fold_rows.data : "");
     fprintf(out,
-            "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
+            "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = "
+            "TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
             "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
             "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n"
             "    .wide = TILE_WIDE_TABLE,\n%s};\n",
@@ -319,7 +369,8 @@ int main(int argc, char **argv) {
     all_conversions();
     all_definitions();
     all_folds();
-    if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed || fold_rows.failed) {
+    if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed ||
+        fold_rows.failed) {
         fprintf(stderr, "gen_tiles: %s\n", hg_last_error_text());
         return 1;
     }

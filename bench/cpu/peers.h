@@ -1,4 +1,5 @@
-/* Peers of bench/cpu/run: one work, units begin to end of it. Each is compiled by every compiler that is there, for every CPU level. */
+/* Peers of bench/cpu/run: one work, units begin to end of it. Each is compiled by every compiler
+ * that is there, for every CPU level. */
 #ifndef HG_BENCH_CPU_PEERS_H
 #define HG_BENCH_CPU_PEERS_H
 

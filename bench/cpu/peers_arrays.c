@@ -1,4 +1,5 @@
-/* Elementwise works, by loops that a compiler vectorises (c_…) and by vectors (v_…). Units are elements. */
+/* Elementwise works, by loops that a compiler vectorises (c_…) and by vectors (v_…). Units are
+ * elements. */
 #include "vectors.h"
 
 #define F(i) ((float *)j->buffer[i])
@@ -30,10 +31,12 @@ WORK(c_triad) {
 }
 
 /* Four vectors a turn, then one, then elements. */
-#define VECTORS(vector, element)                                                                         \
-    uint64_t i = begin;                                                                                  \
-    for (; i + 4 * W <= end; i += 4 * W) { vector(i) vector(i + W) vector(i + 2 * W) vector(i + 3 * W) } \
-    for (; i + W <= end; i += W) { vector(i) }                                                           \
+#define VECTORS(vector, element)                                    \
+    uint64_t i = begin;                                             \
+    for (; i + 4 * W <= end; i += 4 * W) {                          \
+        vector(i) vector(i + W) vector(i + 2 * W) vector(i + 3 * W) \
+    }                                                               \
+    for (; i + W <= end; i += W) { vector(i) }                      \
     for (; i < end; i++) { element }
 
 WORK(v_add) {
@@ -133,8 +136,10 @@ WORK(v_chain_arrays) {
 #undef V
 }
 
-/* Five points: row `unit` of a picture with an edge of one element on all sides; number[0] is its width inside. */
-#define FIVE(load, p) (load(p) * c + (((load((p)-pitch) + load((p) + pitch)) + load((p)-1)) + load((p) + 1)) * d)
+/* Five points: row `unit` of a picture with an edge of one element on all sides; number[0] is its
+ * width inside. */
+#define FIVE(load, p) \
+    (load(p) * c + (((load((p)-pitch) + load((p) + pitch)) + load((p)-1)) + load((p) + 1)) * d)
 WORK(c_stencil) {
     uint64_t w = j->number[0], pitch = w + 2;
     float c = K(0), d = K(1);
@@ -176,11 +181,14 @@ WORK(v_histogram) {
     uint64_t i = begin;
     for (; i + 8 <= end; i += 8) {
         h[0][x[i] & 255]++, h[1][x[i + 1] & 255]++, h[2][x[i + 2] & 255]++, h[3][x[i + 3] & 255]++;
-        h[4][x[i + 4] & 255]++, h[5][x[i + 5] & 255]++, h[6][x[i + 6] & 255]++, h[7][x[i + 7] & 255]++;
+        h[4][x[i + 4] & 255]++, h[5][x[i + 5] & 255]++, h[6][x[i + 6] & 255]++,
+            h[7][x[i + 7] & 255]++;
     }
     for (; i < end; i++) h[0][x[i] & 255]++;
     for (int k = 0; k < 256; k++)
-        __atomic_fetch_add(&y[k], h[0][k] + h[1][k] + h[2][k] + h[3][k] + h[4][k] + h[5][k] + h[6][k] + h[7][k], __ATOMIC_RELAXED);
+        __atomic_fetch_add(
+            &y[k], h[0][k] + h[1][k] + h[2][k] + h[3][k] + h[4][k] + h[5][k] + h[6][k] + h[7][k],
+            __ATOMIC_RELAXED);
 }
 
 /* Exclusive sums of all. One thread. */
@@ -208,22 +216,26 @@ WORK(c_scan_blocks) {
     }
 }
 
-/* Inclusive sums within blocks of 1,024, by the tree that lanes with barriers make: ten steps, each over the whole block. Units are blocks. */
-#define TREE(type, vector, load, store)                                                                  \
-    for (uint64_t block = begin; block < end; block++) {                                                 \
-        type room[2][1024] __attribute__((aligned(64)));                                                 \
-        const type *in = (const type *)j->buffer[0] + block * 1024;                                      \
-        for (unsigned turn = 0, d = 1; d < 1024; d *= 2, turn ^= 1) {                                    \
-            type *out = d == 512 ? (type *)j->buffer[1] + block * 1024 : room[turn];                     \
-            unsigned i = d;                                                                              \
-            memcpy(out, in, d * sizeof *in);                                                             \
-            for (; i + 2 * W <= 1024; i += 2 * W) {                                                      \
-                vector p = load(in + i) + load(in + i - d), q = load(in + i + W) + load(in + i + W - d); \
-                store(out + i, p);                                                                       \
-                store(out + i + W, q);                                                                   \
-            }                                                                                            \
-            for (; i < 1024; i++) out[i] = in[i] + in[i - d];                                            \
-            in = out;                                                                                    \
-        }                                                                                                \
+/* Inclusive sums within blocks of 1,024, by the tree that lanes with barriers make: ten steps, each
+ * over the whole block. Units are blocks. */
+#define TREE(type, vector, load, store)                                              \
+    for (uint64_t block = begin; block < end; block++) {                             \
+        type room[2][1024] __attribute__((aligned(64)));                             \
+        const type *in = (const type *)j->buffer[0] + block * 1024;                  \
+        for (unsigned turn = 0, d = 1; d < 1024; d *= 2, turn ^= 1) {                \
+            type *out = d == 512 ? (type *)j->buffer[1] + block * 1024 : room[turn]; \
+            unsigned i = d;                                                          \
+            memcpy(out, in, d * sizeof *in);                                         \
+            for (; i + 2 * W <= 1024; i += 2 * W) {                                  \
+                vector p = load(in + i) + load(in + i - d),                          \
+                       q = load(in + i + W) + load(in + i + W - d);                  \
+                store(out + i, p);                                                   \
+                store(out + i + W, q);                                               \
+            }                                                                        \
+            for (; i < 1024; i++) out[i] = in[i] + in[i - d];                        \
+            in = out;                                                                \
+        }                                                                            \
     }
-WORK(v_scan_words){TREE(uint32_t, vu, load_words, store_words)} WORK(v_scan_floats) { TREE(float, vf, load, store) }
+WORK(v_scan_words){TREE(uint32_t, vu, load_words, store_words)} WORK(v_scan_floats) {
+    TREE(float, vf, load, store)
+}

@@ -9,7 +9,8 @@ void c_wide_mul(const peer_job *j, uint64_t begin, uint64_t end) {
     uint64_t words = j->number[0];
     for (uint64_t i = begin; i < end; i++) {
         mp_limb_t whole[2 * WORDS];
-        mpn_mul_n(whole, (const mp_limb_t *)j->buffer[0] + i * words, (const mp_limb_t *)j->buffer[1] + i * words, (mp_size_t)words);
+        mpn_mul_n(whole, (const mp_limb_t *)j->buffer[0] + i * words,
+                  (const mp_limb_t *)j->buffer[1] + i * words, (mp_size_t)words);
         memcpy((mp_limb_t *)j->buffer[2] + i * words, whole, words * 8);
     }
 }
@@ -22,6 +23,7 @@ void c_wide_div(const peer_job *j, uint64_t begin, uint64_t end) {
         mp_size_t used = (mp_size_t)words;
         while (used > 1 && b[used - 1] == 0) used--;
         memset(out, 0, words * 8);
-        mpn_tdiv_qr(out, rest, 0, (const mp_limb_t *)j->buffer[0] + i * words, (mp_size_t)words, b, used);
+        mpn_tdiv_qr(out, rest, 0, (const mp_limb_t *)j->buffer[0] + i * words, (mp_size_t)words, b,
+                    used);
     }
 }

@@ -1,4 +1,5 @@
-/* Works with loops and branches of each element, scalar (c_…) and by vectors (v_…), the same operations in the same order: equal bits. */
+/* Works with loops and branches of each element, scalar (c_…) and by vectors (v_…), the same
+ * operations in the same order: equal bits. */
 #include "vectors.h"
 #include <math.h>
 
@@ -13,7 +14,8 @@ WORK(c_mandelbrot) {
     float step = K(0);
     for (uint64_t r = begin; r < end; r++)
         for (uint64_t i = 0; i < w; i++) {
-            float cx = (float)(uint32_t)i * step - 2.0f, cy = (float)(uint32_t)r * step - 1.5f, x = 0, y = 0;
+            float cx = (float)(uint32_t)i * step - 2.0f, cy = (float)(uint32_t)r * step - 1.5f,
+                  x = 0, y = 0;
             uint32_t n = 0;
             do {
                 float xx = x * x, yy = y * y, xy;
@@ -33,12 +35,14 @@ WORK(v_mandelbrot) {
     for (uint64_t r = begin; r < end; r++) {
         vf cy = splat((float)(uint32_t)r * step - 1.5f);
         for (uint64_t i = 0; i < w; i += 2 * W) {
-            vf cx0 = floats_of(IOTA + (int32_t)i) * step - 2.0f, cx1 = floats_of(IOTA + (int32_t)(i + W)) * step - 2.0f;
+            vf cx0 = floats_of(IOTA + (int32_t)i) * step - 2.0f,
+               cx1 = floats_of(IOTA + (int32_t)(i + W)) * step - 2.0f;
             vf x0 = {0}, y0 = {0}, x1 = {0}, y1 = {0};
             vi n0 = {0}, n1 = {0};
             mask m0 = all_lanes(), m1 = all_lanes();
             for (int k = 0; k < 256; k++) {
-                vf a0 = x0 * x0, b0 = y0 * y0, a1 = x1 * x1, b1 = y1 * y1, t0 = x0 * y0, t1 = x1 * y1;
+                vf a0 = x0 * x0, b0 = y0 * y0, a1 = x1 * x1, b1 = y1 * y1, t0 = x0 * y0,
+                   t1 = x1 * y1;
                 m0 &= no_more(a0 + b0, four);
                 m1 &= no_more(a1 + b1, four);
                 if (!any(m0 | m1)) break;
@@ -78,7 +82,8 @@ WORK(v_nbody) {
     float *a = F(4), eps = K(0);
     for (uint64_t i = begin; i < end; i += 2 * W) {
         vf px[2], py[2], pz[2], ax[2] = {{0}}, ay[2] = {{0}}, az[2] = {{0}};
-        for (int q = 0; q < 2; q++) px[q] = load(x + i + q * W), py[q] = load(y + i + q * W), pz[q] = load(z + i + q * W);
+        for (int q = 0; q < 2; q++)
+            px[q] = load(x + i + q * W), py[q] = load(y + i + q * W), pz[q] = load(z + i + q * W);
         for (uint64_t k = 0; k < n; k++) {
             vf xk = splat(x[k]), yk = splat(y[k]), zk = splat(z[k]), mk = splat(m[k]);
             for (int q = 0; q < 2; q++) {
@@ -106,7 +111,8 @@ WORK(c_spheres) {
         float best = 1e30f;
         uint32_t hit = UINT32_MAX;
         for (uint64_t k = 0; k < n; k++) {
-            float b = dx[i] * s[4 * k] + dy[i] * s[4 * k + 1] + dz[i] * s[4 * k + 2], disc = b * b - s[4 * k + 3];
+            float b = dx[i] * s[4 * k] + dy[i] * s[4 * k + 1] + dz[i] * s[4 * k + 2],
+                  disc = b * b - s[4 * k + 3];
             if (disc > 0.0f) {
                 float t = b - sqrtf(disc);
                 if (t > 0.001f && t < best) best = t, hit = (uint32_t)k;
@@ -120,7 +126,8 @@ WORK(v_spheres) {
     const float *dx = F(0), *dy = F(1), *dz = F(2), *s = F(3);
     uint64_t n = j->number[0];
     for (uint64_t i = begin; i < end; i += W) {
-        vf x = load(dx + i), y = load(dy + i), z = load(dz + i), best = splat(1e30f), zero = splat(0), least = splat(0.001f);
+        vf x = load(dx + i), y = load(dy + i), z = load(dz + i), best = splat(1e30f),
+           zero = splat(0), least = splat(0.001f);
         vu hit = ~(vu){0};
         for (uint64_t k = 0; k < n; k++) {
             vf b = x * s[4 * k] + y * s[4 * k + 1] + z * s[4 * k + 2], disc = b * b - s[4 * k + 3];
@@ -156,7 +163,8 @@ WORK(v_search) {
     uint8_t *found = j->buffer[2];
     for (uint64_t i = begin; i < end; i += 32) {
         vb same = (vb)(*(const vb_any *)(text + i) == word[0]);
-        for (uint64_t k = 1; k < j->number[0] && !_mm256_testz_si256((__m256i)same, (__m256i)same); k++)
+        for (uint64_t k = 1; k < j->number[0] && !_mm256_testz_si256((__m256i)same, (__m256i)same);
+             k++)
             same &= (vb)(*(const vb_any *)(text + i + k) == word[k]);
         *(vb_any *)(found + i) = same & 1;
     }
@@ -177,10 +185,13 @@ WORK(c_transpose) {
 static inline void turn_8x8(const float *from, uint64_t pitch, float *to) {
     __m256 r[8], a[8];
     for (int k = 0; k < 8; k++) r[k] = _mm256_loadu_ps(from + (uint64_t)k * pitch);
-    for (int k = 0; k < 8; k += 2) a[k] = _mm256_unpacklo_ps(r[k], r[k + 1]), a[k + 1] = _mm256_unpackhi_ps(r[k], r[k + 1]);
+    for (int k = 0; k < 8; k += 2)
+        a[k] = _mm256_unpacklo_ps(r[k], r[k + 1]), a[k + 1] = _mm256_unpackhi_ps(r[k], r[k + 1]);
     for (int k = 0; k < 8; k += 4) {
-        r[k] = _mm256_shuffle_ps(a[k], a[k + 2], 0x44), r[k + 1] = _mm256_shuffle_ps(a[k], a[k + 2], 0xee);
-        r[k + 2] = _mm256_shuffle_ps(a[k + 1], a[k + 3], 0x44), r[k + 3] = _mm256_shuffle_ps(a[k + 1], a[k + 3], 0xee);
+        r[k] = _mm256_shuffle_ps(a[k], a[k + 2], 0x44),
+        r[k + 1] = _mm256_shuffle_ps(a[k], a[k + 2], 0xee);
+        r[k + 2] = _mm256_shuffle_ps(a[k + 1], a[k + 3], 0x44),
+              r[k + 3] = _mm256_shuffle_ps(a[k + 1], a[k + 3], 0xee);
     }
     for (int k = 0; k < 4; k++) {
         _mm256_store_ps(to + k * 16, _mm256_permute2f128_ps(r[k], r[k + 4], 0x20));
@@ -195,9 +206,11 @@ WORK(v_transpose) {
         for (uint64_t c = 0; c < w; c += 16) {
             float tile[256] __attribute__((aligned(64)));
             for (unsigned i = 0; i < 16; i += 8)
-                for (unsigned k = 0; k < 16; k += 8) turn_8x8(F(0) + (r + k) * w + c + i, w, tile + i * 16 + k);
+                for (unsigned k = 0; k < 16; k += 8)
+                    turn_8x8(F(0) + (r + k) * w + c + i, w, tile + i * 16 + k);
             for (unsigned i = 0; i < 16; i++)
-                for (unsigned k = 0; k < 16; k += W) store(F(1) + (c + i) * w + r + k, load(tile + i * 16 + k));
+                for (unsigned k = 0; k < 16; k += W)
+                    store(F(1) + (c + i) * w + r + k, load(tile + i * 16 + k));
         }
 }
 
@@ -223,19 +236,22 @@ WORK(v_matmul_loops) {
         for (uint64_t k = 0; k < n; k += 4 * W) {
             vf s[4] = {{0}};
             for (uint64_t t = 0; t < n; t++)
-                for (int q = 0; q < 4; q++) s[q] = fused(splat(a[i * n + t]), load(b + t * n + k + q * W), s[q]);
+                for (int q = 0; q < 4; q++)
+                    s[q] = fused(splat(a[i * n + t]), load(b + t * n + k + q * W), s[q]);
             for (int q = 0; q < 4; q++) store(F(2) + i * n + k + q * W, s[q]);
         }
 }
 
-/* Units are panels of two vectors of columns, which are copied together first; six rows at a time in registers. */
+/* Units are panels of two vectors of columns, which are copied together first; six rows at a time
+ * in registers. */
 WORK(v_matmul) {
     uint64_t n = j->number[0];
     const float *a = F(0), *b = F(1);
     static __thread float panel[2048 * 2 * W] __attribute__((aligned(64)));
     for (uint64_t k = begin * 2 * W; k < end * 2 * W; k += 2 * W) {
         for (uint64_t t = 0; t < n; t++)
-            for (int q = 0; q < 2; q++) store(panel + (t * 2 + (unsigned)q) * W, load(b + t * n + k + q * W));
+            for (int q = 0; q < 2; q++)
+                store(panel + (t * 2 + (unsigned)q) * W, load(b + t * n + k + q * W));
         for (uint64_t i = 0; i < n; i += 6) {
             uint64_t rows = n - i < 6 ? n - i : 6;
             vf s[6][2] = {{{0}}};
@@ -251,7 +267,8 @@ WORK(v_matmul) {
                 for (uint64_t r = 0; r < rows; r++)
                     for (uint64_t t = 0; t < n; t++)
                         for (int q = 0; q < 2; q++)
-                            s[r][q] = fused(splat(a[(i + r) * n + t]), load(panel + (t * 2 + (unsigned)q) * W), s[r][q]);
+                            s[r][q] = fused(splat(a[(i + r) * n + t]),
+                                            load(panel + (t * 2 + (unsigned)q) * W), s[r][q]);
             for (uint64_t r = 0; r < rows; r++)
                 for (int q = 0; q < 2; q++) store(F(2) + (i + r) * n + k + q * W, s[r][q]);
         }

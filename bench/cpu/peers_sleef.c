@@ -1,4 +1,5 @@
-/* Functions of SLEEF, within one unit in the last place, over arrays; and prices of options by them. Units are elements, multiples of W. */
+/* Functions of SLEEF, within one unit in the last place, over arrays; and prices of options by
+ * them. Units are elements, multiples of W. */
 #include "vectors.h"
 #include <math.h>
 #include <sleef.h>
@@ -42,19 +43,23 @@ SIMPLE(sin)
 SIMPLE(cos)
 SIMPLE(tan)
 SIMPLE(tanh)
-FUNCTION(pow, FLOATS(pow)(v, (floats)load(e + i)), DOUBLES(pow)(v, (doubles) * (const vd_any *)(e + i)))
-FUNCTION(sigmoid, 1.0f / (1.0f + (vf)FLOATS(exp)((floats) - (vf)v)), 1.0 / (1.0 + (vd)DOUBLES(exp)((doubles) - (vd)v)))
+FUNCTION(pow, FLOATS(pow)(v, (floats)load(e + i)),
+         DOUBLES(pow)(v, (doubles) * (const vd_any *)(e + i)))
+FUNCTION(sigmoid, 1.0f / (1.0f + (vf)FLOATS(exp)((floats) - (vf)v)),
+         1.0 / (1.0 + (vd)DOUBLES(exp)((doubles) - (vd)v)))
 
 /* spot, strike, years; call, put; rate, volatility */
 void v_black_scholes(const peer_job *j, uint64_t begin, uint64_t end) {
     const float *spot = j->buffer[0], *strike = j->buffer[1], *years = j->buffer[2];
     vf rate = splat((float)j->real[0]), volatility = splat((float)j->real[1]), half = splat(0.5f);
     for (uint64_t i = begin; i < end; i += W) {
-        vf s = load(spot + i), k = load(strike + i), t = load(years + i), deviation = root(t) * volatility, d[2];
+        vf s = load(spot + i), k = load(strike + i), t = load(years + i),
+           deviation = root(t) * volatility, d[2];
         d[0] = fused(rate, t, (vf)FLOATS(log)((floats)(s / k))) / deviation;
         d[0] = fused(deviation, half, d[0]);
         d[1] = d[0] - deviation;
-        for (int n = 0; n < 2; n++) d[n] = fused((vf)FLOATS(erf)((floats)(d[n] * 0.70710678f)), half, half);
+        for (int n = 0; n < 2; n++)
+            d[n] = fused((vf)FLOATS(erf)((floats)(d[n] * 0.70710678f)), half, half);
         k = k * (vf)FLOATS(exp)((floats) - (t * rate));
         vf call = fused(s, d[0], -(d[1] * k));
         store((float *)j->buffer[3] + i, call);
@@ -64,10 +69,13 @@ void v_black_scholes(const peer_job *j, uint64_t begin, uint64_t end) {
 
 void c_black_scholes(const peer_job *j, uint64_t begin, uint64_t end) {
     const float *spot = j->buffer[0], *strike = j->buffer[1], *years = j->buffer[2];
-    float *call = j->buffer[3], *put = j->buffer[4], rate = (float)j->real[0], volatility = (float)j->real[1];
+    float *call = j->buffer[3], *put = j->buffer[4], rate = (float)j->real[0],
+          volatility = (float)j->real[1];
     for (uint64_t i = begin; i < end; i++) {
         float deviation = sqrtf(years[i]) * volatility, k = strike[i] * expf(-(years[i] * rate));
-        float d = fmaf(deviation, 0.5f, fmaf(rate, years[i], logf(spot[i] / strike[i])) / deviation), e = d - deviation;
+        float d = fmaf(deviation, 0.5f,
+                       fmaf(rate, years[i], logf(spot[i] / strike[i])) / deviation),
+              e = d - deviation;
         d = fmaf(erff(d * 0.70710678f), 0.5f, 0.5f), e = fmaf(erff(e * 0.70710678f), 0.5f, 0.5f);
         call[i] = fmaf(spot[i], d, -(e * k));
         put[i] = call[i] - spot[i] + k;

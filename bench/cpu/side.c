@@ -1,4 +1,5 @@
-/* What bench/cpu/run calls: the library's side of each work, the peers' threads, OpenCL, and the clocks of all of them. A time is seconds a run. */
+/* What bench/cpu/run calls: the library's side of each work, the peers' threads, OpenCL, and the
+ * clocks of all of them. A time is seconds a run. */
 #include "../bench.h"
 #include "../devices/peer.h"
 #include "peers.h"
@@ -41,7 +42,9 @@ EXPORT bool cpu_open(uint32_t threads) {
 
 EXPORT uint64_t cpu_buffer(const void *data, uint64_t bytes) {
     hg_buffer b;
-    if (hg_backend_allocate_buffer(backend, bytes, &b) != HG_OK || hg_backend_copy_to_buffer(backend, b, data, bytes) != HG_OK) return 0;
+    if (hg_backend_allocate_buffer(backend, bytes, &b) != HG_OK ||
+        hg_backend_copy_to_buffer(backend, b, data, bytes) != HG_OK)
+        return 0;
     return b.handle;
 }
 
@@ -54,12 +57,14 @@ EXPORT bool cpu_read(uint64_t handle, void *data, uint64_t bytes) {
 }
 
 EXPORT void cpu_free(uint64_t handle) {
-    if (hg_backend_free_buffer(backend, (hg_buffer){handle}) != HG_OK) fprintf(stderr, "%s\n", hg_last_error_text());
+    if (hg_backend_free_buffer(backend, (hg_buffer){handle}) != HG_OK)
+        fprintf(stderr, "%s\n", hg_last_error_text());
 }
 
 static hg_program *program_of(const char *text, uint64_t size, bool json) {
     hg_program *p = NULL;
-    hg_status status = json ? hg_json_to_isa_translate(text, size, NULL, &p) : hg_program_assemble(text, size, NULL, &p);
+    hg_status status = json ? hg_json_to_isa_translate(text, size, NULL, &p)
+                            : hg_program_assemble(text, size, NULL, &p);
     return status == HG_OK ? p : NULL;
 }
 
@@ -71,15 +76,18 @@ EXPORT void cpu_release(work *w) {
     free(w);
 }
 
-/* A text with values for its parameters: types[i] HG_TYPE_… of a scalar with those bits, 0 of a buffer with that handle. lanes 0: the program's own. */
-EXPORT work *cpu_bind(const char *text, uint64_t size, bool json, uint64_t lanes, int count, const char **names, const int *types,
-                      const uint64_t *bits) {
+/* A text with values for its parameters: types[i] HG_TYPE_… of a scalar with those bits, 0 of a
+ * buffer with that handle. lanes 0: the program's own. */
+EXPORT work *cpu_bind(const char *text, uint64_t size, bool json, uint64_t lanes, int count,
+                      const char **names, const int *types, const uint64_t *bits) {
     work *w = calloc(1, sizeof *w);
     hg_executable *e = NULL;
-    bool good = w && (w->program = program_of(text, size, json)) != NULL && (w->params = hg_params_create()) != NULL;
+    bool good = w && (w->program = program_of(text, size, json)) != NULL &&
+                (w->params = hg_params_create()) != NULL;
     for (int i = 0; good && i < count; i++)
-        good = (types[i] ? hg_params_set_scalar(w->params, names[i], (hg_type)types[i], &bits[i])
-                         : hg_params_set_buffer(w->params, names[i], (hg_buffer){bits[i]})) == HG_OK;
+        good = (types[i]
+                    ? hg_params_set_scalar(w->params, names[i], (hg_type)types[i], &bits[i])
+                    : hg_params_set_buffer(w->params, names[i], (hg_buffer){bits[i]})) == HG_OK;
     if (good && lanes) w->launched = true, w->launch = hg_launch_linear(lanes);
     good = good && hg_executable_create(backend, w->program, &e) == HG_OK &&
            hg_binding_create(e, w->launched ? &w->launch : NULL, w->params, &w->binding) == HG_OK;
@@ -99,13 +107,15 @@ EXPORT double cpu_launch(const work *w, int runs) {
 EXPORT double cpu_execute(const work *w, int runs) {
     double start = bench_now();
     for (int i = 0; i < runs; i++)
-        if (hg_backend_execute_program_with_params(backend, w->program, w->launched ? &w->launch : NULL, w->params) != HG_OK) return -1;
+        if (hg_backend_execute_program_with_params(
+                backend, w->program, w->launched ? &w->launch : NULL, w->params) != HG_OK)
+            return -1;
     return (bench_now() - start) / runs;
 }
 
 /* Program and binding from the text on, and a first launch: what a compiler costs. */
-EXPORT double cpu_first(const char *text, uint64_t size, uint64_t lanes, int count, const char **names, const int *types,
-                        const uint64_t *bits) {
+EXPORT double cpu_first(const char *text, uint64_t size, uint64_t lanes, int count,
+                        const char **names, const int *types, const uint64_t *bits) {
     double start = bench_now();
     work *w = cpu_bind(text, size, false, lanes, count, names, types, bits);
     if (!w || hg_binding_launch(w->binding) != HG_OK) return -1;
@@ -129,7 +139,8 @@ static void *launch_many(void *user) {
     hg_context *context = l->context;
     bool good = true;
     for (int i = l->count; i > 0 && good; i--)
-        good = hg_binding_launch_in(binding, context) == HG_OK; /* writes nothing that threads share */
+        good = hg_binding_launch_in(binding, context) == HG_OK; /* writes nothing that threads share
+                                                                 */
     l->good = good;
     return NULL;
 }
@@ -158,7 +169,8 @@ EXPORT double cpu_threads(work *const works[2], int count, int threads) {
 
 /* ---- peers ---- */
 
-/* A second thread that waits for work: it looks for a while, then sleeps. Parts of a work go to who is free. */
+/* A second thread that waits for work: it looks for a while, then sleeps. Parts of a work go to who
+ * is free. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -174,7 +186,8 @@ static void take_parts(void) {
     for (;;) {
         uint64_t from = atomic_fetch_add(&team.next, team.part);
         if (from >= team.units) return;
-        team.function(team.job, from, from + team.part < team.units ? from + team.part : team.units);
+        team.function(team.job, from,
+                      from + team.part < team.units ? from + team.part : team.units);
     }
 }
 
@@ -193,7 +206,8 @@ static void *helper(void *user) {
     return NULL;
 }
 
-static void run_on_two(peer_function *function, const peer_job *job, uint64_t units, uint64_t part) {
+static void run_on_two(peer_function *function, const peer_job *job, uint64_t units,
+                       uint64_t part) {
     pthread_t thread;
     if (!team.started) team.started = pthread_create(&thread, NULL, helper, NULL) == 0;
     team.function = function, team.job = job, team.units = units, team.part = part;
@@ -207,7 +221,8 @@ static void run_on_two(peer_function *function, const peer_job *job, uint64_t un
 }
 
 /* part: units that one thread takes at a time. */
-EXPORT double cpu_peer(peer_function *function, const peer_job *job, uint64_t units, uint64_t part, int threads, int runs) {
+EXPORT double cpu_peer(peer_function *function, const peer_job *job, uint64_t units, uint64_t part,
+                       int threads, int runs) {
     double start = bench_now();
     for (int i = 0; i < runs; i++) {
         if (threads == 1)
@@ -227,8 +242,12 @@ EXPORT bool cpu_opencl_open(char reason[256]) {
     return device != NULL;
 }
 
-EXPORT bool cpu_opencl_prepare(const char *folder, const peer_workload *w) { return peer_opencl.prepare(device, w, folder) != 0; }
-EXPORT void cpu_opencl_read(int buffer, void *to, uint64_t bytes) { peer_opencl.read(device, buffer, to, bytes); }
+EXPORT bool cpu_opencl_prepare(const char *folder, const peer_workload *w) {
+    return peer_opencl.prepare(device, w, folder) != 0;
+}
+EXPORT void cpu_opencl_read(int buffer, void *to, uint64_t bytes) {
+    peer_opencl.read(device, buffer, to, bytes);
+}
 EXPORT void cpu_opencl_release(void) { peer_opencl.release(device); }
 EXPORT double cpu_opencl(int runs) {
     double start = bench_now();

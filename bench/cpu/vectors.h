@@ -1,4 +1,5 @@
-/* Native vectors of a CPU level, as one writes them by hand: vector extensions, and intrinsics for what these lack. */
+/* Native vectors of a CPU level, as one writes them by hand: vector extensions, and intrinsics for
+ * what these lack. */
 #ifndef HG_BENCH_CPU_VECTORS_H
 #define HG_BENCH_CPU_VECTORS_H
 
@@ -19,14 +20,24 @@ typedef uint32_t vu_any __attribute__((vector_size(64), aligned(4), may_alias));
 typedef __mmask16 mask;
 #define IOTA ((vi){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 static inline mask all_lanes(void) { return 0xffff; }
-static inline mask no_more(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ); }
+static inline mask no_more(vf a, vf b) {
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
+}
 static inline mask less(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
 static inline int any(mask m) { return m != 0; }
-static inline vi count_one(vi n, mask m) { return (vi)_mm512_mask_add_epi32((__m512i)n, m, (__m512i)n, _mm512_set1_epi32(1)); }
-static inline vf blend(mask m, vf a, vf b) { return (vf)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a); }
-static inline vu blend_words(mask m, vu a, vu b) { return (vu)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
+static inline vi count_one(vi n, mask m) {
+    return (vi)_mm512_mask_add_epi32((__m512i)n, m, (__m512i)n, _mm512_set1_epi32(1));
+}
+static inline vf blend(mask m, vf a, vf b) {
+    return (vf)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a);
+}
+static inline vu blend_words(mask m, vu a, vu b) {
+    return (vu)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a);
+}
 static inline vf root(vf x) { return (vf)_mm512_sqrt_ps((__m512)x); }
-static inline vf fused(vf a, vf b, vf c) { return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+static inline vf fused(vf a, vf b, vf c) {
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
 static inline vf floats_of(vi x) { return (vf)_mm512_cvtepi32_ps((__m512i)x); }
 static inline void store_past(float *p, vf x) { _mm512_stream_ps(p, (__m512)x); }
 #elif defined __AVX2__
@@ -46,10 +57,16 @@ static inline mask no_more(vf a, vf b) { return (mask)(a <= b); }
 static inline mask less(vf a, vf b) { return (mask)(a < b); }
 static inline int any(mask m) { return !_mm256_testz_si256((__m256i)m, (__m256i)m); }
 static inline vi count_one(vi n, mask m) { return n - m; }
-static inline vf blend(mask m, vf a, vf b) { return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
-static inline vu blend_words(mask m, vu a, vu b) { return (vu)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)m); }
+static inline vf blend(mask m, vf a, vf b) {
+    return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m);
+}
+static inline vu blend_words(mask m, vu a, vu b) {
+    return (vu)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)m);
+}
 static inline vf root(vf x) { return (vf)_mm256_sqrt_ps((__m256)x); }
-static inline vf fused(vf a, vf b, vf c) { return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+static inline vf fused(vf a, vf b, vf c) {
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
 static inline vf floats_of(vi x) { return (vf)_mm256_cvtepi32_ps((__m256i)x); }
 static inline void store_past(float *p, vf x) { _mm256_stream_ps(p, (__m256)x); }
 #else

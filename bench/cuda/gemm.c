@@ -1,6 +1,8 @@
-/* Products of matrices on an NVIDIA GPU beside cuBLASLt called by hand, in one run, by turns, each launch waited for: halves as `vendor = auto` does
- * them, f32 as the library program does them. Then from how many multiplications on cuBLASLt is the faster one: lines for src/backends/cuda/vendor.def.
- * bench/cuda/gemm [DEVICE [SIZES]]: SIZES is tiny, or large (the default). */
+/* Products of matrices on an NVIDIA GPU beside cuBLASLt called by hand, in one run, by turns, each
+ * launch waited for: halves as `vendor = auto` does them, f32 as the library program does them.
+ * Then from how many multiplications on cuBLASLt is the faster one: lines for
+ * src/backends/cuda/vendor.def. bench/cuda/gemm [DEVICE [SIZES]]: SIZES is tiny, or large (the
+ * default). */
 #include "../bench.h"
 #include "../calls.h"
 #include "backends/cuda/cublaslt.h"
@@ -51,8 +53,11 @@ static void make(by_hand *h, uint32_t device, uint64_t n, int type, size_t eleme
     LT(MatrixLayoutCreate, &h->layout, type, n, n, (int64_t)n);
     LT(MatmulPreferenceCreate, &preference);
     LT(MatmulPreferenceSetAttribute, preference, LT_MOST_WORKSPACE, &workspace, sizeof workspace);
-    for (int i = 0; i < 4; i++) LT(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &alignment, sizeof alignment);
-    LT(MatmulAlgoGetHeuristic, h->handle, h->operation, h->layout, h->layout, h->layout, h->layout, preference, 1, &h->choice, &count);
+    for (int i = 0; i < 4; i++)
+        LT(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &alignment,
+           sizeof alignment);
+    LT(MatmulAlgoGetHeuristic, h->handle, h->operation, h->layout, h->layout, h->layout, h->layout,
+       preference, 1, &h->choice, &count);
     (void)cublaslt.MatmulPreferenceDestroy(preference);
     must(count != 1 || h->choice.status || h->choice.workspace_bytes > WORKSPACE, "no algorithm");
 }
@@ -60,8 +65,9 @@ static void make(by_hand *h, uint32_t device, uint64_t n, int type, size_t eleme
 static double run_by_hand(by_hand *h) {
     const float alpha = 1, beta = 0;
     double t = bench_now();
-    LT(Matmul, h->handle, h->operation, &alpha, h->b, h->layout, h->a, h->layout, &beta, h->c, h->layout, h->c, h->layout,
-       &h->choice.algorithm, (h->workspace + 255) / 256 * 256, h->choice.workspace_bytes, h->stream);
+    LT(Matmul, h->handle, h->operation, &alpha, h->b, h->layout, h->a, h->layout, &beta, h->c,
+       h->layout, h->c, h->layout, &h->choice.algorithm, (h->workspace + 255) / 256 * 256,
+       h->choice.workspace_bytes, h->stream);
     CU(StreamSynchronize, h->stream);
     return bench_now() - t;
 }
@@ -71,7 +77,8 @@ static void drop(by_hand *h) {
     (void)cublaslt.MatrixLayoutDestroy(h->layout);
     (void)cublaslt.MatmulDescDestroy(h->operation);
     (void)cublaslt.Destroy(h->handle);
-    for (int i = 0; i < 4; i++) (void)cuda.MemFree((CUdeviceptr[]){h->a, h->b, h->c, h->workspace}[i]);
+    for (int i = 0; i < 4; i++)
+        (void)cuda.MemFree((CUdeviceptr[]){h->a, h->b, h->c, h->workspace}[i]);
     (void)cuda.StreamDestroy(h->stream);
     (void)cuda.CtxPopCurrent(&context);
     (void)cuda.DevicePrimaryCtxRelease(h->id);
@@ -85,7 +92,8 @@ typedef struct ours {
     hg_binding *binding;
 } ours;
 
-static void bind(ours *o, uint32_t device, const char *vendor, const char *type, uint64_t n, size_t element) {
+static void bind(ours *o, uint32_t device, const char *vendor, const char *type, uint64_t n,
+                 size_t element) {
     static const char *const NAMES[] = {"c", "a", "b"};
     char text[512];
     hg_config config;
@@ -98,9 +106,11 @@ static void bind(ours *o, uint32_t device, const char *vendor, const char *type,
     config.device_id = device;
     OK(hg_backend_create_with_config(&config, &o->backend));
     snprintf(text, sizeof text,
-             ".atlas 1\n.program p\n.param c buffer %s inout\n.param a buffer %s in\n.param b buffer %s in\n"
+             ".atlas 1\n.program p\n.param c buffer %s inout\n.param a buffer %s in\n.param b "
+             "buffer %s in\n"
              " gemm.%s c=c, a=a, b=b, m=%llu, n=%llu, k=%llu\n",
-             type, type, type, type, (unsigned long long)n, (unsigned long long)n, (unsigned long long)n);
+             type, type, type, type, (unsigned long long)n, (unsigned long long)n,
+             (unsigned long long)n);
     OK(hg_program_assemble(text, strlen(text), NULL, &p));
     for (int i = 0; i < 3; i++) {
         OK(hg_backend_allocate_buffer(o->backend, n * n * element, &o->buffers[i]));
@@ -134,8 +144,9 @@ typedef struct kind {
     size_t element;
     double goal;
 } kind;
-static const kind KINDS[] = {
-    {"f16", "F16", "auto", LT_F16, 2, 1.0}, {"bf16", "BF16", "auto", LT_BF16, 2, 1.0}, {"f32", NULL, "off", LT_F32, 4, 0.7}};
+static const kind KINDS[] = {{"f16", "F16", "auto", LT_F16, 2, 1.0},
+                             {"bf16", "BF16", "auto", LT_BF16, 2, 1.0},
+                             {"f32", NULL, "off", LT_F32, 4, 0.7}};
 
 static void race(uint32_t device, const kind *k, uint64_t n) {
     by_hand h = {0};
@@ -149,9 +160,11 @@ static void race(uint32_t device, const kind *k, uint64_t n) {
         bench_add(&peer, run_by_hand(&h));
     }
     double ratio = bench_median(&peer) / bench_median(&mine);
-    printf("gemm %-5s %5llu  %6.3f x cuBLASLt by hand (%.3f … %.3f)  goal >= %.1f %-8s [ours %.1f us, %.2f TFLOP/s; by hand %.1f us]\n",
-           k->type, (unsigned long long)n, ratio, bench_low(&peer) / bench_high(&mine), bench_high(&peer) / bench_low(&mine), k->goal,
-           ratio >= k->goal ? "met" : "NOT MET", bench_median(&mine) * 1e6, 2e-12 * (double)(n * n * n) / bench_median(&mine),
+    printf("gemm %-5s %5llu  %6.3f x cuBLASLt by hand (%.3f … %.3f)  goal >= %.1f %-8s [ours %.1f "
+           "us, %.2f TFLOP/s; by hand %.1f us]\n",
+           k->type, (unsigned long long)n, ratio, bench_low(&peer) / bench_high(&mine),
+           bench_high(&peer) / bench_low(&mine), k->goal, ratio >= k->goal ? "met" : "NOT MET",
+           bench_median(&mine) * 1e6, 2e-12 * (double)(n * n * n) / bench_median(&mine),
            bench_median(&peer) * 1e6);
     unbind(&o);
     drop(&h);
@@ -170,8 +183,8 @@ static void find_row(uint32_t device, const kind *k, uint64_t largest) {
             bench_add(&b, run_ours(&off));
         }
         bool faster = bench_median(&a) < bench_median(&b);
-        printf("gemm %-5s %5llu  cuBLASLt %.1f us, expansion %.1f us\n", k->type, (unsigned long long)n, bench_median(&a) * 1e6,
-               bench_median(&b) * 1e6);
+        printf("gemm %-5s %5llu  cuBLASLt %.1f us, expansion %.1f us\n", k->type,
+               (unsigned long long)n, bench_median(&a) * 1e6, bench_median(&b) * 1e6);
         if (!faster)
             from = 0;
         else if (!from)
@@ -197,7 +210,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        for (uint64_t n = tiny ? 64 : 1024; n <= (tiny ? 64u : 8192u); n *= 2) race(device, &KINDS[i], n);
+        for (uint64_t n = tiny ? 64 : 1024; n <= (tiny ? 64u : 8192u); n *= 2)
+            race(device, &KINDS[i], n);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         if (KINDS[i].row) find_row(device, &KINDS[i], tiny ? 32 : 1024);
     return 0;

@@ -1,6 +1,7 @@
-/* Atlas programs on a device against hand-written kernels on the raw API of the same device, in one run, alternating.
- * bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE [WORKLOAD|all [SIZE]]]]]]: SIZE is usual, large (arrays of 1 GiB, what cuda takes without one)
- * or tiny (to see that all of it works). */
+/* Atlas programs on a device against hand-written kernels on the raw API of the same device, in one
+ * run, alternating. bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE [WORKLOAD|all
+ * [SIZE]]]]]]: SIZE is usual, large (arrays of 1 GiB, what cuda takes without one) or tiny (to see
+ * that all of it works). */
 #include "../bench.h"
 #include "../calls.h"
 #include "peer.h"
@@ -71,17 +72,39 @@ static int make_workloads(workload *w, const float *x, const sizes *z) {
     const uint32_t SIDE = z->side, IMAGE = z->image, BODIES = z->bodies;
     float a = 1.25f, b = -0.5f, step = 3.0f / (float)IMAGE, eps = 0.01f;
     int k = 0;
-    w[k++] = (workload){{"saxpy", 2, 2, 1, 2, {MANY * 4, MANY * 4}, {x, x + 7}, 1, {{{0, 1}, {f32(a), (uint32_t)MANY}, LINEAR(MANY)}}},
-                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"n", -1, HG_TYPE_U64, MANY}},
+    w[k++] = (workload){{"saxpy",
+                         2,
+                         2,
+                         1,
+                         2,
+                         {MANY * 4, MANY * 4},
+                         {x, x + 7},
+                         1,
+                         {{{0, 1}, {f32(a), (uint32_t)MANY}, LINEAR(MANY)}}},
+                        {{"x", 0, 0, 0},
+                         {"y", 1, 0, 0},
+                         {"a", -1, HG_TYPE_F32, f32(a)},
+                         {"n", -1, HG_TYPE_U64, MANY}},
                         {0, 0},
                         {0, 0},
                         (double)MANY * 12};
-    w[k++] = (workload){
-        {"chain", 2, 3, 1, 2, {MANY * 4, MANY * 4}, {x, NULL}, 1, {{{0, 1}, {f32(a), f32(b), (uint32_t)MANY}, LINEAR(MANY)}}},
-        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"b", -1, HG_TYPE_F32, f32(b)}, {"n", -1, HG_TYPE_U64, MANY}},
-        {0, 0},
-        {0, 0},
-        (double)MANY * 8};
+    w[k++] = (workload){{"chain",
+                         2,
+                         3,
+                         1,
+                         2,
+                         {MANY * 4, MANY * 4},
+                         {x, NULL},
+                         1,
+                         {{{0, 1}, {f32(a), f32(b), (uint32_t)MANY}, LINEAR(MANY)}}},
+                        {{"x", 0, 0, 0},
+                         {"y", 1, 0, 0},
+                         {"a", -1, HG_TYPE_F32, f32(a)},
+                         {"b", -1, HG_TYPE_F32, f32(b)},
+                         {"n", -1, HG_TYPE_U64, MANY}},
+                        {0, 0},
+                        {0, 0},
+                        (double)MANY * 8};
     const uint32_t parts = (uint32_t)((SUM_N + 4095) / 4096), fewer = (parts + 4095) / 4096;
     w[k++] = (workload){{"sum",
                          4,
@@ -112,12 +135,22 @@ static int make_workloads(workload *w, const float *x, const sizes *z) {
                         {SIDE / TILE, SIDE / TILE},
                         {TILE, TILE},
                         SIDE * 8.0 * SIDE};
-    w[k++] = (workload){
-        {"mandelbrot", 1, 3, 1, 1, {IMAGE * IMAGE * 4}, {NULL}, 0, {{{0}, {f32(step), IMAGE, IMAGE * IMAGE}, LINEAR(IMAGE * IMAGE)}}},
-        {{"y", 0, 0, 0}, {"step", -1, HG_TYPE_F32, f32(step)}, {"w", -1, HG_TYPE_U32, IMAGE}, {"n", -1, HG_TYPE_U64, IMAGE * IMAGE}},
-        {0, 0},
-        {0, 0},
-        0};
+    w[k++] = (workload){{"mandelbrot",
+                         1,
+                         3,
+                         1,
+                         1,
+                         {IMAGE * IMAGE * 4},
+                         {NULL},
+                         0,
+                         {{{0}, {f32(step), IMAGE, IMAGE * IMAGE}, LINEAR(IMAGE * IMAGE)}}},
+                        {{"y", 0, 0, 0},
+                         {"step", -1, HG_TYPE_F32, f32(step)},
+                         {"w", -1, HG_TYPE_U32, IMAGE},
+                         {"n", -1, HG_TYPE_U64, IMAGE * IMAGE}},
+                        {0, 0},
+                        {0, 0},
+                        0};
     w[k++] = (workload){{"nbody",
                          5,
                          2,
@@ -137,12 +170,27 @@ static int make_workloads(workload *w, const float *x, const sizes *z) {
                         {0, 0},
                         {0, 0},
                         0};
-    w[k++] = (workload){{"histogram", 2, 1, 1, 2, {MANY * 4, 1024}, {words(MANY), NULL}, 1, {{{0, 1}, {(uint32_t)MANY}, LINEAR(MANY)}}},
+    w[k++] = (workload){{"histogram",
+                         2,
+                         1,
+                         1,
+                         2,
+                         {MANY * 4, 1024},
+                         {words(MANY), NULL},
+                         1,
+                         {{{0, 1}, {(uint32_t)MANY}, LINEAR(MANY)}}},
                         {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"n", -1, HG_TYPE_U64, MANY}},
                         {0, 0},
                         {0, 0},
                         (double)MANY * 4};
-    const uint32_t scanned = MANY < 1 << 20 ? (uint32_t)MANY : 1 << 20, sums = scanned / 1024; /* what one launch of scan.atlas takes */
+    const uint32_t scanned = MANY < 1 << 20 ? (uint32_t)MANY : 1 << 20,
+                   sums = scanned / 1024; /* what
+                                             one
+                                             launch
+                                             of
+                                             scan.atlas
+                                             takes
+                                           */
     w[k++] = (workload){{"scan",
                          3,
                          2,
@@ -203,7 +251,8 @@ static hg_program *load(const char *folder, const workload *w) {
     hg_program *p = NULL;
     snprintf(side, sizeof side, "N=%u", (unsigned)w->peer.passes[0].scalars[0]);
     defines[0] = side;
-    hg_assemble_options options = {.size = sizeof options, .defines = defines, .define_count = strcmp(name, "gemm") == 0};
+    hg_assemble_options options = {
+        .size = sizeof options, .defines = defines, .define_count = strcmp(name, "gemm") == 0};
     OK(hg_program_assemble_with(text, size, &options, NULL, &p));
     return p;
 }
@@ -215,7 +264,9 @@ static void bind(ours *o, const workload *w, const char *folder) {
     hg_launch launch = HG_LAUNCH_INIT;
     for (int i = 0; i < w->peer.buffer_count; i++) {
         OK(hg_backend_allocate_buffer(o->backend, w->peer.bytes[i], &o->buffers[i]));
-        if (w->peer.data[i]) OK(hg_backend_copy_to_buffer(o->backend, o->buffers[i], w->peer.data[i], w->peer.bytes[i]));
+        if (w->peer.data[i])
+            OK(hg_backend_copy_to_buffer(o->backend, o->buffers[i], w->peer.data[i],
+                                         w->peer.bytes[i]));
     }
     for (int i = 0; i < 8 && w->arguments[i].name; i++) {
         const atlas_argument *a = &w->arguments[i];
@@ -237,12 +288,14 @@ static void bind(ours *o, const workload *w, const char *folder) {
 
 static void unbind(ours *o, const workload *w) {
     hg_binding_destroy(o->binding);
-    for (int i = 0; i < w->peer.buffer_count; i++) OK(hg_backend_free_buffer(o->backend, o->buffers[i]));
+    for (int i = 0; i < w->peer.buffer_count; i++)
+        OK(hg_backend_free_buffer(o->backend, o->buffers[i]));
 }
 
 static void clear(ours *o, const workload *w) {
     static const uint8_t zeros[1024];
-    if (strcmp(w->peer.name, "histogram") == 0) OK(hg_backend_copy_to_buffer(o->backend, o->buffers[1], zeros, sizeof zeros));
+    if (strcmp(w->peer.name, "histogram") == 0)
+        OK(hg_backend_copy_to_buffer(o->backend, o->buffers[1], zeros, sizeof zeros));
 }
 
 static int same(ours *o, peer *p, const peer_api *api, const workload *w) {
@@ -284,12 +337,17 @@ static void race(ours *o, peer *p, const peer_api *api, const workload *w, const
         api->copy(p);
         bench_add(&copies, bench_now() - t);
     }
-    printf("%-12s %6.3f x hand-written (%.3f … %.3f)  goal >= 0.95 %-7s [ours %9.3f ms, peer %9.3f ms", w->peer.name, ratio,
-           bench_low(&theirs) / bench_high(&mine), bench_high(&theirs) / bench_low(&mine), ratio >= 0.95 ? "met" : "NOT MET",
-           bench_median(&mine) * 1e3, bench_median(&theirs) * 1e3);
-    if (w->bytes > 0) printf(", %.1f and %.1f GB/s", w->bytes / bench_median(&mine) * 1e-9, w->bytes / bench_median(&theirs) * 1e-9);
+    printf(
+        "%-12s %6.3f x hand-written (%.3f … %.3f)  goal >= 0.95 %-7s [ours %9.3f ms, peer %9.3f ms",
+        w->peer.name, ratio, bench_low(&theirs) / bench_high(&mine),
+        bench_high(&theirs) / bench_low(&mine), ratio >= 0.95 ? "met" : "NOT MET",
+        bench_median(&mine) * 1e3, bench_median(&theirs) * 1e3);
+    if (w->bytes > 0)
+        printf(", %.1f and %.1f GB/s", w->bytes / bench_median(&mine) * 1e-9,
+               w->bytes / bench_median(&theirs) * 1e-9);
     if (copies.count) /* a copy of half the bytes reads half and writes half */
-        printf(", %.3f of the copies' rate", w->bytes / bench_median(&mine) / ((double)w->peer.bytes[0] / bench_median(&copies)));
+        printf(", %.3f of the copies' rate",
+               w->bytes / bench_median(&mine) / ((double)w->peer.bytes[0] / bench_median(&copies)));
     printf("] %s\n", equal ? "bits equal" : "BITS DIFFER");
     unbind(o, w);
     api->release(p);
@@ -299,11 +357,15 @@ static void race(ours *o, peer *p, const peer_api *api, const workload *w, const
 
 static void launch_cost(ours *o, peer *p, const peer_api *api, const float *x, const char *folder) {
     enum { N = 256, INNER = 200 };
-    workload w = {{"saxpy", 2, 2, 1, 2, {N * 4, N * 4}, {x, x}, 1, {{{0, 1}, {f32(1.0f), N}, LINEAR(N)}}},
-                  {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(1.0f)}, {"n", -1, HG_TYPE_U64, N}},
-                  {0, 0},
-                  {0, 0},
-                  0};
+    workload w = {
+        {"saxpy", 2, 2, 1, 2, {N * 4, N * 4}, {x, x}, 1, {{{0, 1}, {f32(1.0f), N}, LINEAR(N)}}},
+        {{"x", 0, 0, 0},
+         {"y", 1, 0, 0},
+         {"a", -1, HG_TYPE_F32, f32(1.0f)},
+         {"n", -1, HG_TYPE_U64, N}},
+        {0, 0},
+        {0, 0},
+        0};
     bench_samples mine = {.count = 0}, theirs = {.count = 0};
     if (!api->prepare(p, &w.peer, folder)) return;
     bind(o, &w, folder);
@@ -316,9 +378,11 @@ static void launch_cost(ours *o, peer *p, const peer_api *api, const float *x, c
         bench_add(&theirs, (bench_now() - t) / INNER);
     }
     double added = (bench_median(&mine) - bench_median(&theirs)) * 1e6;
-    printf("%-12s %6.2f us added to the raw call        goal <= 1 %s [ours %.2f us (%.2f … %.2f), peer %.2f us (%.2f … %.2f)]\n",
-           "bound launch", added, added <= 1 ? "met" : "NOT MET", bench_median(&mine) * 1e6, bench_low(&mine) * 1e6,
-           bench_high(&mine) * 1e6, bench_median(&theirs) * 1e6, bench_low(&theirs) * 1e6, bench_high(&theirs) * 1e6);
+    printf("%-12s %6.2f us added to the raw call        goal <= 1 %s [ours %.2f us (%.2f … %.2f), "
+           "peer %.2f us (%.2f … %.2f)]\n",
+           "bound launch", added, added <= 1 ? "met" : "NOT MET", bench_median(&mine) * 1e6,
+           bench_low(&mine) * 1e6, bench_high(&mine) * 1e6, bench_median(&theirs) * 1e6,
+           bench_low(&theirs) * 1e6, bench_high(&theirs) * 1e6);
     unbind(o, &w);
     api->release(p);
 }
@@ -345,16 +409,21 @@ static int cold_peer(const peer_api *api, uint32_t device, const char *folder, c
 }
 
 static const peer_api *api_of(const char *backend) {
-    return strcmp(backend, "vulkan") == 0 ? &peer_vulkan : strcmp(backend, "cuda") == 0 ? &peer_cuda : &peer_opencl;
+    return strcmp(backend, "vulkan") == 0 ? &peer_vulkan
+           : strcmp(backend, "cuda") == 0 ? &peer_cuda
+                                          : &peer_opencl;
 }
 
-static double cold_once(const char *self, const char *side, const char *backend, uint32_t device, int warm) {
+static double cold_once(const char *self, const char *side, const char *backend, uint32_t device,
+                        int warm) {
     char command[2048], folder[] = "/tmp/hologram_cold_XXXXXX";
     if (!warm && !mkdtemp(folder)) return NAN;
     snprintf(command, sizeof command,
-             "POCL_CACHE_DIR=%s MESA_SHADER_CACHE_DIR=%s MESA_GLSL_CACHE_DIR=%s HOLOGRAM_CACHE_DIR=%s/hologram %s --cold %s %s %u",
-             warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder,
-             warm ? "/tmp/hologram_warm" : folder, self, side, backend, (unsigned)device);
+             "POCL_CACHE_DIR=%s MESA_SHADER_CACHE_DIR=%s MESA_GLSL_CACHE_DIR=%s "
+             "HOLOGRAM_CACHE_DIR=%s/hologram %s --cold %s %s %u",
+             warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder,
+             warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder, self, side,
+             backend, (unsigned)device);
     double t = bench_now();
     int status = system(command);
     t = bench_now() - t;
@@ -365,12 +434,14 @@ static double cold_once(const char *self, const char *side, const char *backend,
     return status == 0 ? t : NAN;
 }
 
-static void cold_start(const char *self, const char *backend, uint32_t device, uint32_t peer_device) {
+static void cold_start(const char *self, const char *backend, uint32_t device,
+                       uint32_t peer_device) {
     for (int warm = 0; warm < 2; warm++) {
         bench_samples mine = {.count = 0}, theirs = {.count = 0};
         if (system("rm -rf /tmp/hologram_warm && mkdir -p /tmp/hologram_warm") != 0) return;
         for (int i = 0; i < 7 + warm; i++) {
-            double a = cold_once(self, "ours", backend, device, warm), b = cold_once(self, "peer", backend, peer_device, warm);
+            double a = cold_once(self, "ours", backend, device, warm),
+                   b = cold_once(self, "peer", backend, peer_device, warm);
             if (isnan(a) || isnan(b)) {
                 printf("%-12s a process failed\n", "cold start");
                 return;
@@ -380,10 +451,11 @@ static void cold_start(const char *self, const char *backend, uint32_t device, u
             bench_add(&theirs, b);
         }
         double ratio = bench_median(&mine) / bench_median(&theirs);
-        printf("%-12s %6.3f x the hand-written program's time goal <= 1.3 %s [ours %.1f ms (%.1f … %.1f), peer %.1f ms (%.1f … %.1f)]\n",
-               warm ? "warm start" : "cold start", ratio, ratio <= 1.3 ? "met" : "NOT MET", bench_median(&mine) * 1e3,
-               bench_low(&mine) * 1e3, bench_high(&mine) * 1e3, bench_median(&theirs) * 1e3, bench_low(&theirs) * 1e3,
-               bench_high(&theirs) * 1e3);
+        printf("%-12s %6.3f x the hand-written program's time goal <= 1.3 %s [ours %.1f ms (%.1f … "
+               "%.1f), peer %.1f ms (%.1f … %.1f)]\n",
+               warm ? "warm start" : "cold start", ratio, ratio <= 1.3 ? "met" : "NOT MET",
+               bench_median(&mine) * 1e3, bench_low(&mine) * 1e3, bench_high(&mine) * 1e3,
+               bench_median(&theirs) * 1e3, bench_low(&theirs) * 1e3, bench_high(&theirs) * 1e3);
     }
 }
 
@@ -395,8 +467,12 @@ int main(int argc, char **argv) {
     const sizes *z = &SIZES[!cold && strcmp(backend, "cuda") == 0];
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES && argc > 5 && !cold; i++)
         if (strcmp(argv[5], SIZES[i].name) == 0) z = &SIZES[i];
-    size_t most = z->sum + 64, square = (size_t)z->side * z->side, images = 2 * (size_t)z->image * z->image;
-    float *x = floats(most > square ? (most > images ? most : images) : square > images ? square : images, 1.0f);
+    size_t most = z->sum + 64, square = (size_t)z->side * z->side,
+           images = 2 * (size_t)z->image * z->image;
+    float *x = floats(most > square     ? (most > images ? most : images)
+                      : square > images ? square
+                                        : images,
+                      1.0f);
     int count = make_workloads(list, x, z);
     if (cold) {
         list[0].peer.bytes[0] = list[0].peer.bytes[1] = 1024;
@@ -408,11 +484,15 @@ int main(int argc, char **argv) {
         return cold_peer(api_of(argv[3]), device, folder, &list[0]);
     }
     const peer_api *api = api_of(backend);
-    uint32_t device = argc > 2 ? (uint32_t)atoi(argv[2]) : 0, peer_device = argc > 3 ? (uint32_t)atoi(argv[3]) : device;
+    uint32_t device = argc > 2 ? (uint32_t)atoi(argv[2]) : 0,
+             peer_device = argc > 3 ? (uint32_t)atoi(argv[3]) : device;
     char reason[256] = "";
     if (api == &peer_vulkan)
-        memcpy(&list[count - 1].peer.passes[0].groups, (uint32_t[]){z->image / 64, z->image / 64, 16, 16}, 16); /* gemm.comp */
-    if (api == &peer_cuda) memcpy(&list[count - 1].peer.passes[0].groups, (uint32_t[]){z->image / 128, z->image / 128, 16, 16}, 16);
+        memcpy(&list[count - 1].peer.passes[0].groups,
+               (uint32_t[]){z->image / 64, z->image / 64, 16, 16}, 16); /* gemm.comp */
+    if (api == &peer_cuda)
+        memcpy(&list[count - 1].peer.passes[0].groups,
+               (uint32_t[]){z->image / 128, z->image / 128, 16, 16}, 16);
     setvbuf(stdout, NULL, _IOLBF, 0);
     ours o = {.backend = open_backend(backend, device)};
     peer *p = api->open(peer_device, reason);
@@ -423,7 +503,8 @@ int main(int argc, char **argv) {
     printf("%s, device %u\n", backend, (unsigned)device);
     const char *only = argc > 4 && strcmp(argv[4], "all") != 0 ? argv[4] : NULL;
     for (int i = 0; i < count; i++)
-        if ((!only || strcmp(only, list[i].peer.name) == 0) && (api == &peer_cuda || strcmp(list[i].peer.name, "scan") != 0))
+        if ((!only || strcmp(only, list[i].peer.name) == 0) &&
+            (api == &peer_cuda || strcmp(list[i].peer.name, "scan") != 0))
             race(&o, p, api, &list[i], folder);
     if (!only) launch_cost(&o, p, api, x, folder);
     api->close(p);

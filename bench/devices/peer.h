@@ -32,7 +32,8 @@ typedef struct peer_api {
     void (*run)(peer *p); /* all passes, then waits */
     void (*read)(peer *p, int buffer, void *to, size_t bytes);
     void (*release)(peer *p);
-    void (*copy)(peer *p); /* the first half of buffer 0 over the second, on the device; NULL: none */
+    void (*copy)(peer *p); /* the first half of buffer 0 over the second, on the device; NULL: none
+                            */
 } peer_api;
 extern const peer_api peer_opencl, peer_vulkan, peer_cuda;
 

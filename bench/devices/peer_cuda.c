@@ -1,5 +1,7 @@
-/* CUDA as its user would call it by hand: the driver API and NVRTC, whose functions the library has opened; several passes are a graph. A kernel takes one record: the
- * addresses of its buffers, then its scalars. A .cu file whose first comment begins with "shared: N" wants N bytes of shared memory. */
+/* CUDA as its user would call it by hand: the driver API and NVRTC, whose functions the library has
+ * opened; several passes are a graph. A kernel takes one record: the addresses of its buffers, then
+ * its scalars. A .cu file whose first comment begins with "shared: N" wants N bytes of shared
+ * memory. */
 #include "backends/cuda/cuda_internal.h"
 #include "emit/nvrtc.h"
 #include "peer.h"
@@ -33,8 +35,9 @@ static peer *open_device(uint32_t index, char reason[256]) {
     peer *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     if (TRY(DeviceGet, &p->device, (int)index) && TRY(DeviceGetAttribute, &major, 75, p->device) &&
-        TRY(DeviceGetAttribute, &minor, 76, p->device) && TRY(DevicePrimaryCtxRetain, &p->context, p->device) &&
-        TRY(CtxPushCurrent, p->context) && TRY(StreamCreate, &p->stream, 1)) {
+        TRY(DeviceGetAttribute, &minor, 76, p->device) &&
+        TRY(DevicePrimaryCtxRetain, &p->context, p->device) && TRY(CtxPushCurrent, p->context) &&
+        TRY(StreamCreate, &p->stream, 1)) {
         p->architecture = emit_nvrtc_architecture((uint32_t)(major * 10 + minor));
         return p;
     }
@@ -68,7 +71,8 @@ static int compile(peer *p, const char *name, const char *folder) {
     hg_bytes code = {0};
     char *text = read_text(folder, name);
     if (!text) return 0;
-    const emit_nvrtc_request request = {.text = text, .name = name, .architecture = p->architecture, .full_language = true};
+    const emit_nvrtc_request request = {
+        .text = text, .name = name, .architecture = p->architecture, .full_language = true};
     hg_status status = emit_nvrtc_compile(&request, &code, NULL);
     if (status != HG_OK) fprintf(stderr, "%s: %s\n", name, hg_last_error_text());
     int ok = status == HG_OK && TRY(ModuleLoadDataEx, &p->module, code.data, 0, NULL, NULL) &&
@@ -88,15 +92,16 @@ static void launch(peer *p) {
         void *parameters[] = {record};
         for (int i = 0; i < w->pass_buffers; i++) record[i] = p->buffers[pass->buffers[i]];
         memcpy(record + w->pass_buffers, pass->scalars, sizeof pass->scalars);
-        (void)TRY(LaunchKernel, p->function, pass->groups[0], pass->groups[1], 1, pass->group[0], pass->group[1], 1, p->shared, p->stream,
-                  parameters, NULL);
+        (void)TRY(LaunchKernel, p->function, pass->groups[0], pass->groups[1], 1, pass->group[0],
+                  pass->group[1], 1, p->shared, p->stream, parameters, NULL);
     }
 }
 
 static int record(peer *p) {
     if (!TRY(StreamBeginCapture, p->stream, 1)) return 0;
     launch(p);
-    return TRY(StreamEndCapture, p->stream, &p->graph) && TRY(GraphInstantiate, &p->passes, p->graph, 0);
+    return TRY(StreamEndCapture, p->stream, &p->graph) &&
+           TRY(GraphInstantiate, &p->passes, p->graph, 0);
 }
 
 static int prepare(peer *p, const peer_workload *w, const char *folder) {
@@ -104,7 +109,8 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
     if (!compile(p, w->name, folder)) return 0;
     for (int i = 0; i < w->buffer_count; i++) {
         if (!TRY(MemAlloc, &p->buffers[i], w->bytes[i])) return 0;
-        if (w->data[i] && !TRY(MemcpyHtoDAsync, p->buffers[i], w->data[i], w->bytes[i], p->stream)) return 0;
+        if (w->data[i] && !TRY(MemcpyHtoDAsync, p->buffers[i], w->data[i], w->bytes[i], p->stream))
+            return 0;
         if (!w->data[i] && !TRY(MemsetD8Async, p->buffers[i], 0, w->bytes[i], p->stream)) return 0;
     }
     return TRY(StreamSynchronize, p->stream) && (w->pass_count == 1 || record(p));
@@ -141,4 +147,5 @@ static void release(peer *p) {
     p->module = NULL;
 }
 
-const peer_api peer_cuda = {"cuda", open_device, close_device, prepare, run, read_buffer, release, copy};
+const peer_api peer_cuda = {"cuda", open_device, close_device, prepare,
+                            run,    read_buffer, release,      copy};

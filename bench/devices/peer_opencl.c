@@ -44,7 +44,8 @@ static peer *open_device(uint32_t index, char reason[256]) {
     for (cl_uint i = 0; i < platform_count && i < 8; i++) {
         cl_device_id devices[8];
         cl_uint count = 0;
-        if (p_clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS) continue;
+        if (p_clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS)
+            continue;
         if (index >= count) {
             index -= count;
             continue;
@@ -90,8 +91,9 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
     p->arguments_set = 0;
     p->program = p_clCreateProgramWithSource(p->context, 1, (const char **)&text, NULL, &error);
     free(text);
-    if (!p->program ||
-        p_clBuildProgram(p->program, 1, &p->device, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt", NULL, NULL) != CL_SUCCESS) {
+    if (!p->program || p_clBuildProgram(p->program, 1, &p->device,
+                                        "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt",
+                                        NULL, NULL) != CL_SUCCESS) {
         char log[2000] = "";
         p_clGetProgramBuildInfo(p->program, p->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
         fprintf(stderr, "%s: %s\n", w->name, log);
@@ -103,7 +105,8 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
         p->buffers[i] = p_clCreateBuffer(p->context, CL_MEM_READ_WRITE, w->bytes[i], NULL, &error);
         if (!p->buffers[i]) return 0;
         void *zeros = calloc(1, w->bytes[i]);
-        p_clEnqueueWriteBuffer(p->queue, p->buffers[i], CL_TRUE, 0, w->bytes[i], w->data[i] ? w->data[i] : zeros, 0, NULL, NULL);
+        p_clEnqueueWriteBuffer(p->queue, p->buffers[i], CL_TRUE, 0, w->bytes[i],
+                               w->data[i] ? w->data[i] : zeros, 0, NULL, NULL);
         free(zeros);
     }
     return 1;
@@ -111,8 +114,10 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
 
 static void set_arguments(peer *p, const peer_pass *pass) {
     cl_uint at = 0;
-    for (int i = 0; i < p->work.pass_buffers; i++) p_clSetKernelArg(p->kernel, at++, sizeof(cl_mem), &p->buffers[pass->buffers[i]]);
-    for (int i = 0; i < p->work.scalar_count; i++) p_clSetKernelArg(p->kernel, at++, 4, &pass->scalars[i]);
+    for (int i = 0; i < p->work.pass_buffers; i++)
+        p_clSetKernelArg(p->kernel, at++, sizeof(cl_mem), &p->buffers[pass->buffers[i]]);
+    for (int i = 0; i < p->work.scalar_count; i++)
+        p_clSetKernelArg(p->kernel, at++, 4, &pass->scalars[i]);
 }
 
 static void run(peer *p) {
@@ -121,7 +126,8 @@ static void run(peer *p) {
         const peer_pass *pass = &w->passes[k];
         if (!p->arguments_set) set_arguments(p, pass);
         p->arguments_set = w->pass_count == 1;
-        size_t global[2] = {(size_t)pass->groups[0] * pass->group[0], (size_t)pass->groups[1] * pass->group[1]};
+        size_t global[2] = {(size_t)pass->groups[0] * pass->group[0],
+                            (size_t)pass->groups[1] * pass->group[1]};
         size_t local[2] = {pass->group[0], pass->group[1]};
         p_clEnqueueNDRangeKernel(p->queue, p->kernel, 2, NULL, global, local, 0, NULL, NULL);
     }
@@ -142,4 +148,5 @@ static void release(peer *p) {
     p->program = NULL;
 }
 
-const peer_api peer_opencl = {"opencl", open_device, close_device, prepare, run, read_buffer, release, NULL};
+const peer_api peer_opencl = {"opencl", open_device, close_device, prepare,
+                              run,      read_buffer, release,      NULL};

@@ -1,4 +1,5 @@
-/* Vulkan as its user would call it by hand: storage buffer descriptors, push constants, one command buffer recorded once. */
+/* Vulkan as its user would call it by hand: storage buffer descriptors, push constants, one command
+ * buffer recorded once. */
 #include "peer.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -57,8 +58,10 @@ static int load(char reason[256]) {
 }
 
 static peer *open_device(uint32_t index, char reason[256]) {
-    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2};
-    VkInstanceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                   .pApplicationInfo = &application};
     VkPhysicalDevice all[8];
     uint32_t count = 8, families = 8;
     VkQueueFamilyProperties family[8];
@@ -69,12 +72,18 @@ static peer *open_device(uint32_t index, char reason[256]) {
     if (p_vkEnumeratePhysicalDevices(p->instance, &count, all) < 0 || index >= count) return NULL;
     p->physical = all[index];
     p_vkGetPhysicalDeviceQueueFamilyProperties(p->physical, &families, family);
-    while (p->family < families && !(family[p->family].queueFlags & VK_QUEUE_COMPUTE_BIT)) p->family++;
+    while (p->family < families && !(family[p->family].queueFlags & VK_QUEUE_COMPUTE_BIT))
+        p->family++;
     float priority = 1;
-    VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = p->family, .queueCount = 1, .pQueuePriorities = &priority};
-    VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue};
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = p->family};
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = p->family,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = &priority};
+    VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                 .queueCreateInfoCount = 1,
+                                 .pQueueCreateInfos = &queue};
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = p->family};
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     if (p_vkCreateDevice(p->physical, &device, NULL, &p->device) != VK_SUCCESS) return NULL;
     p_vkGetDeviceQueue(p->device, p->family, 0, &p->queue);
@@ -92,20 +101,25 @@ static void close_device(peer *p) {
 }
 
 static int make_buffer(peer *p, int i, size_t bytes, const void *data) {
-    VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = bytes, .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                 .size = bytes,
+                                 .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
     VkMemoryRequirements need;
     VkPhysicalDeviceMemoryProperties have;
     if (p_vkCreateBuffer(p->device, &create, NULL, &p->buffers[i]) != VK_SUCCESS) return 0;
     p_vkGetBufferMemoryRequirements(p->device, p->buffers[i], &need);
     p_vkGetPhysicalDeviceMemoryProperties(p->physical, &have);
-    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = need.size};
+    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                     .allocationSize = need.size};
     uint32_t want = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    while (allocate.memoryTypeIndex < have.memoryTypeCount && (!(need.memoryTypeBits >> allocate.memoryTypeIndex & 1) ||
-                                                               (have.memoryTypes[allocate.memoryTypeIndex].propertyFlags & want) != want))
+    while (allocate.memoryTypeIndex < have.memoryTypeCount &&
+           (!(need.memoryTypeBits >> allocate.memoryTypeIndex & 1) ||
+            (have.memoryTypes[allocate.memoryTypeIndex].propertyFlags & want) != want))
         allocate.memoryTypeIndex++;
     if (p_vkAllocateMemory(p->device, &allocate, NULL, &p->memory[i]) != VK_SUCCESS) return 0;
     if (p_vkBindBufferMemory(p->device, p->buffers[i], p->memory[i], 0) != VK_SUCCESS) return 0;
-    if (p_vkMapMemory(p->device, p->memory[i], 0, VK_WHOLE_SIZE, 0, &p->mapped[i]) != VK_SUCCESS) return 0;
+    if (p_vkMapMemory(p->device, p->memory[i], 0, VK_WHOLE_SIZE, 0, &p->mapped[i]) != VK_SUCCESS)
+        return 0;
     if (data)
         memcpy(p->mapped[i], data, bytes);
     else
@@ -117,7 +131,9 @@ static int make_pipeline(peer *p, const peer_workload *w, const char *folder) {
     char command[2048], file[] = "/tmp/hologram_bench_XXXXXX";
     int fd = mkstemp(file);
     if (fd < 0) return 0;
-    snprintf(command, sizeof command, "glslangValidator -V --target-env vulkan1.2 %s/%s.comp -o %s >/dev/null", folder, w->name, file);
+    snprintf(command, sizeof command,
+             "glslangValidator -V --target-env vulkan1.2 %s/%s.comp -o %s >/dev/null", folder,
+             w->name, file);
     int made = system(command) == 0;
     FILE *f = made ? fopen(file, "rb") : NULL;
     static uint32_t words[65536];
@@ -125,12 +141,16 @@ static int make_pipeline(peer *p, const peer_workload *w, const char *folder) {
     if (f) fclose(f);
     remove(file);
     if (!size) return 0;
-    VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    VkShaderModuleCreateInfo module = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
     VkDescriptorSetLayoutBinding bindings[PEER_BUFFERS];
     for (int i = 0; i < w->pass_buffers; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){(uint32_t)i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+        bindings[i] = (VkDescriptorSetLayoutBinding){(uint32_t)i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                     1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     VkDescriptorSetLayoutCreateInfo sets = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = (uint32_t)w->pass_buffers, .pBindings = bindings};
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = (uint32_t)w->pass_buffers,
+        .pBindings = bindings};
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 16};
     if (p_vkCreateShaderModule(p->device, &module, NULL, &p->module) != VK_SUCCESS) return 0;
     if (p_vkCreateDescriptorSetLayout(p->device, &sets, NULL, &p->sets) != VK_SUCCESS) return 0;
@@ -140,19 +160,23 @@ static int make_pipeline(peer *p, const peer_workload *w, const char *folder) {
                                          .pushConstantRangeCount = 1,
                                          .pPushConstantRanges = &range};
     if (p_vkCreatePipelineLayout(p->device, &layout, NULL, &p->layout) != VK_SUCCESS) return 0;
-    VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                      .module = p->module,
-                                                      .pName = "main"},
-                                            .layout = p->layout};
-    return p_vkCreateComputePipelines(p->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &p->pipeline) == VK_SUCCESS;
+    VkComputePipelineCreateInfo pipeline = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = p->module,
+                  .pName = "main"},
+        .layout = p->layout};
+    return p_vkCreateComputePipelines(p->device, VK_NULL_HANDLE, 1, &pipeline, NULL,
+                                      &p->pipeline) == VK_SUCCESS;
 }
 
 static int record(peer *p, const peer_workload *w) {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, PEER_BUFFERS * PEER_PASSES};
-    VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = PEER_PASSES, .poolSizeCount = 1, .pPoolSizes = &size};
+    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                       .maxSets = PEER_PASSES,
+                                       .poolSizeCount = 1,
+                                       .pPoolSizes = &size};
     VkCommandBufferAllocateInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                           .commandPool = p->commands,
                                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
@@ -183,10 +207,13 @@ static int record(peer *p, const peer_workload *w) {
                                    .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
                                    .dstAccessMask = VK_ACCESS_SHADER_READ_BIT};
         if (k)
-            p_vkCmdPipelineBarrier(p->recorded, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier,
-                                   0, NULL, 0, NULL);
-        p_vkCmdBindDescriptorSets(p->recorded, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &chosen, 0, NULL);
-        p_vkCmdPushConstants(p->recorded, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 16, w->passes[k].scalars);
+            p_vkCmdPipelineBarrier(p->recorded, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
+                                   NULL);
+        p_vkCmdBindDescriptorSets(p->recorded, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                  &chosen, 0, NULL);
+        p_vkCmdPushConstants(p->recorded, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 16,
+                             w->passes[k].scalars);
         p_vkCmdDispatch(p->recorded, w->passes[k].groups[0], w->passes[k].groups[1], 1);
     }
     return p_vkEndCommandBuffer(p->recorded) == VK_SUCCESS;
@@ -200,13 +227,17 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
 }
 
 static void run(peer *p) {
-    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &p->recorded};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                           .commandBufferCount = 1,
+                           .pCommandBuffers = &p->recorded};
     p_vkResetFences(p->device, 1, &p->fence);
     p_vkQueueSubmit(p->queue, 1, &submit, p->fence);
     p_vkWaitForFences(p->device, 1, &p->fence, VK_TRUE, UINT64_MAX);
 }
 
-static void read_buffer(peer *p, int buffer, void *to, size_t bytes) { memcpy(to, p->mapped[buffer], bytes); }
+static void read_buffer(peer *p, int buffer, void *to, size_t bytes) {
+    memcpy(to, p->mapped[buffer], bytes);
+}
 
 static void release(peer *p) {
     p_vkDestroyDescriptorPool(p->device, p->pool, NULL);
@@ -220,4 +251,5 @@ static void release(peer *p) {
     }
 }
 
-const peer_api peer_vulkan = {"vulkan", open_device, close_device, prepare, run, read_buffer, release, NULL};
+const peer_api peer_vulkan = {"vulkan", open_device, close_device, prepare,
+                              run,      read_buffer, release,      NULL};

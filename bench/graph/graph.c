@@ -1,7 +1,8 @@
-/* Array graphs beside the same work by hand, in turns, in one run; medians and the tenth and ninetieth percentile.
- *     bench/graph/run
- * encoder: a layer of an encoder (384 wide, 12 heads) as a graph and as one program. small: 20 maps and products of 256 elements as a graph and as C
- * functions. norm: a row of bias, GELU, residual and LayerNorm. compile: a graph of 1,000 calls, whose code is known. control: the program against itself. */
+/* Array graphs beside the same work by hand, in turns, in one run; medians and the tenth and
+ * ninetieth percentile. bench/graph/run encoder: a layer of an encoder (384 wide, 12 heads) as a
+ * graph and as one program. small: 20 maps and products of 256 elements as a graph and as C
+ * functions. norm: a row of bias, GELU, residual and LayerNorm. compile: a graph of 1,000 calls,
+ * whose code is known. control: the program against itself. */
 #include "../bench.h"
 #include "../calls.h"
 #include <hologram/graph.h>
@@ -52,14 +53,17 @@ static void set(hg_params *params, hg_backend *b, const char *name, uint64_t cou
     OK(hg_params_set_buffer(params, name, numbers(b, count, scale)));
 }
 
-static void report(const char *name, const bench_samples *ours, const bench_samples *other, const char *what) {
+static void report(const char *name, const bench_samples *ours, const bench_samples *other,
+                   const char *what) {
     double a = bench_median(ours), c = bench_median(other);
-    printf("%-28s graph %9.2f us (%.2f - %.2f), %s %9.2f us (%.2f - %.2f): %s / graph %.3f\n", name, a * 1e6, bench_low(ours) * 1e6,
-           bench_high(ours) * 1e6, what, c * 1e6, bench_low(other) * 1e6, bench_high(other) * 1e6, what, c / a);
+    printf("%-28s graph %9.2f us (%.2f - %.2f), %s %9.2f us (%.2f - %.2f): %s / graph %.3f\n", name,
+           a * 1e6, bench_low(ours) * 1e6, bench_high(ours) * 1e6, what, c * 1e6,
+           bench_low(other) * 1e6, bench_high(other) * 1e6, what, c / a);
     fflush(stdout);
 }
 
-static hg_graph_binding *bind_graph(hg_backend *b, hg_graph *g, const hg_params *params, const char *passes) {
+static hg_graph_binding *bind_graph(hg_backend *b, hg_graph *g, const hg_params *params,
+                                    const char *passes) {
     hg_graph_executable *e;
     hg_graph_binding *binding;
     hg_graph_options options = {.size = sizeof options, .passes = passes};
@@ -80,7 +84,9 @@ static void warm(hg_graph_binding *graph, hg_binding *hand) {
 }
 
 static void encoder(hg_backend *b, uint64_t batch, uint64_t places) {
-    static const char *const square[] = {"wq", "wk", "wv", "wo"}, *const line[] = {"bq", "bk", "bv", "bo", "b2", "g1", "h1", "g2", "h2"};
+    static const char *const square[] = {"wq", "wk", "wv", "wo"}, *const line[] = {
+                                                                      "bq", "bk", "bv", "bo", "b2",
+                                                                      "g1", "h1", "g2", "h2"};
     hg_params *params = hg_params_create();
     bench_samples ours = {{0}, 0}, hand = {{0}, 0}, again = {{0}, 0};
     size_t length;
@@ -116,10 +122,11 @@ static void encoder(hg_backend *b, uint64_t batch, uint64_t places) {
     OK(hg_graph_binding_memory(graph, &info));
     snprintf(name, sizeof name, "encoder %dx%d", (int)batch, (int)places);
     report(name, &ours, &hand, "by hand");
-    printf("%-28s workspace %llu bytes, lower bound %llu: %.3f, %llu launches; control: by hand against itself %.3f\n", name,
-           (unsigned long long)info.workspace_bytes, (unsigned long long)info.least_bytes,
-           (double)info.workspace_bytes / (double)info.least_bytes, (unsigned long long)info.launches,
-           bench_median(&again) / bench_median(&hand));
+    printf("%-28s workspace %llu bytes, lower bound %llu: %.3f, %llu launches; control: by hand "
+           "against itself %.3f\n",
+           name, (unsigned long long)info.workspace_bytes, (unsigned long long)info.least_bytes,
+           (double)info.workspace_bytes / (double)info.least_bytes,
+           (unsigned long long)info.launches, bench_median(&again) / bench_median(&hand));
     hg_graph_binding_destroy(graph);
     hg_binding_destroy(binding);
     hg_graph_release(g);
@@ -127,14 +134,17 @@ static void encoder(hg_backend *b, uint64_t batch, uint64_t places) {
 
 /* ---- small ---- */
 
-__attribute__((noinline)) static void c_add(float *restrict y, const float *restrict a, const float *restrict c) {
+__attribute__((noinline)) static void c_add(float *restrict y, const float *restrict a,
+                                            const float *restrict c) {
     for (int i = 0; i < SMALL; i++) y[i] = a[i] + c[i];
 }
-__attribute__((noinline)) static void c_mul(float *restrict y, const float *restrict a, const float *restrict c) {
+__attribute__((noinline)) static void c_mul(float *restrict y, const float *restrict a,
+                                            const float *restrict c) {
     for (int i = 0; i < SMALL; i++) y[i] = a[i] * c[i];
 }
 /* c = a b of 16 x 16. */
-__attribute__((noinline)) static void c_gemm(float *restrict y, const float *restrict a, const float *restrict c) {
+__attribute__((noinline)) static void c_gemm(float *restrict y, const float *restrict a,
+                                             const float *restrict c) {
     for (int i = 0; i < 16; i++) {
         float row[16] = {0};
         for (int k = 0; k < 16; k++)
@@ -146,7 +156,8 @@ __attribute__((noinline)) static void c_gemm(float *restrict y, const float *res
 static void small(hg_backend *b) {
     char text[4096];
     size_t length = (size_t)snprintf(text, sizeof text,
-                                     ".graph 1\n.input x f32 [16, 16]\n.constant w f32 [16, 16]\ny0 = parallel_map_binary mul, a=x, b=w\n");
+                                     ".graph 1\n.input x f32 [16, 16]\n.constant w f32 [16, "
+                                     "16]\ny0 = parallel_map_binary mul, a=x, b=w\n");
     for (int i = 1; i < 20; i++) {
         const char *form = i % 4 == 3 ? "y%d = gemm a=y%d, b=w\n"
                            : i % 2    ? "y%d = parallel_map_binary add, a=y%d, b=w\n"
@@ -181,7 +192,8 @@ static void small(hg_backend *b) {
         bench_add(&functions, (bench_now() - middle) / REPEAT);
     }
     report("20 small calls", &ours, &functions, "C");
-    printf("%-28s the graph takes %.2f us more\n", "20 small calls", (bench_median(&ours) - bench_median(&functions)) * 1e6);
+    printf("%-28s the graph takes %.2f us more\n", "20 small calls",
+           (bench_median(&ours) - bench_median(&functions)) * 1e6);
     hg_graph_binding_destroy(graph);
     hg_graph_release(g);
     hg_params_destroy(params);
@@ -201,7 +213,8 @@ static void norm(hg_backend *b) {
     set(params, b, "out", 512 * 768, 1.0f);
     hg_graph *g = read_graph(text, length);
     free(text);
-    hg_graph_binding *all = bind_graph(b, g, params, NULL), *none = bind_graph(b, g, params, "none");
+    hg_graph_binding *all = bind_graph(b, g, params, NULL),
+                     *none = bind_graph(b, g, params, "none");
     bench_samples ours = {{0}, 0}, apart = {{0}, 0};
     warm(all, NULL);
     warm(none, NULL);
@@ -226,10 +239,14 @@ static void compile(hg_backend *b, int calls) {
     size_t capacity = (size_t)calls * 64 + 1000, length;
     char *text = malloc(capacity), name[64];
     bench_samples ours = {{0}, 0};
-    length = (size_t)snprintf(text, capacity, ".graph 1\n.input x f32 [16, 16]\n.constant w f32 [16, 16]\ny0 = parallel_map abs, in=x\n");
+    length = (size_t)snprintf(
+        text, capacity,
+        ".graph 1\n.input x f32 [16, 16]\n.constant w f32 [16, 16]\ny0 = parallel_map abs, in=x\n");
     for (int i = 1; i < calls; i++)
         length += (size_t)snprintf(text + length, capacity - length,
-                                   i % 3 ? "y%d = parallel_map_binary add, a=y%d, b=w\n" : "y%d = gemm a=y%d, b=w\n", i, i - 1);
+                                   i % 3 ? "y%d = parallel_map_binary add, a=y%d, b=w\n"
+                                         : "y%d = gemm a=y%d, b=w\n",
+                                   i, i - 1);
     length += (size_t)snprintf(text + length, capacity - length, ".output y%d\n", calls - 1);
     hg_graph *g = read_graph(text, length);
     for (int round = 0; round < 9; round++) {
@@ -240,7 +257,8 @@ static void compile(hg_backend *b, int calls) {
         hg_graph_executable_destroy(e);
     }
     snprintf(name, sizeof name, "compile %d calls", calls);
-    printf("%-28s %.2f ms (%.2f - %.2f)\n", name, bench_median(&ours) * 1e3, bench_low(&ours) * 1e3, bench_high(&ours) * 1e3);
+    printf("%-28s %.2f ms (%.2f - %.2f)\n", name, bench_median(&ours) * 1e3, bench_low(&ours) * 1e3,
+           bench_high(&ours) * 1e3);
     hg_graph_release(g);
     free(text);
 }

@@ -1,5 +1,6 @@
-/* JSON kernels: how fast they are read (beside jansson), translated and verified, and how good the code is (beside .atlas by hand).
- * Run by bench/json/run; figures in docs/performance.md. One thread, the thread's own CPU clock on both sides. */
+/* JSON kernels: how fast they are read (beside jansson), translated and verified, and how good the
+ * code is (beside .atlas by hand). Run by bench/json/run; figures in docs/performance.md. One
+ * thread, the thread's own CPU clock on both sides. */
 #include "base/json_read.h"
 #include "bench.h"
 #include "calls.h"
@@ -26,7 +27,8 @@ static text read_file(const char *name) {
     if (!file || fseek(file, 0, SEEK_END) != 0) die(path);
     t.length = (size_t)ftell(file);
     t.data = malloc(t.length + 1);
-    if (!t.data || fseek(file, 0, SEEK_SET) != 0 || fread(t.data, 1, t.length, file) != t.length) die(path);
+    if (!t.data || fseek(file, 0, SEEK_SET) != 0 || fread(t.data, 1, t.length, file) != t.length)
+        die(path);
     fclose(file);
     return t;
 }
@@ -69,7 +71,8 @@ static text many_numbers(size_t bytes) {
     all.data[all.length++] = '[';
     while (all.length < bytes) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        all.length += (size_t)sprintf(all.data + all.length, "%.*g,", (int)(state % 12) + 3, (double)(int64_t)state * 1e-9);
+        all.length += (size_t)sprintf(all.data + all.length, "%.*g,", (int)(state % 12) + 3,
+                                      (double)(int64_t)state * 1e-9);
     }
     all.data[all.length - 1] = ']';
     return all;
@@ -79,14 +82,17 @@ static double mbs(double seconds, const text *t) { return (double)t->length / se
 
 static void rate(const char *what, const bench_samples *s, const text *t, double goal) {
     double value = mbs(bench_median(s), t);
-    printf("%-46s %9.1f %-10s (%.1f … %.1f)", what, value, "MB/s", mbs(bench_high(s), t), mbs(bench_low(s), t));
+    printf("%-46s %9.1f %-10s (%.1f … %.1f)", what, value, "MB/s", mbs(bench_high(s), t),
+           mbs(bench_low(s), t));
     if (goal > 0) printf("  goal >= %g %s", goal, value >= goal ? "met" : "NOT MET");
     printf("\n");
 }
 
-static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer, const char *name, double goal) {
+static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer,
+                  const char *name, double goal) {
     double value = bench_median(peer) / bench_median(ours);
-    printf("%-46s %9.2f x %-8s (%.2f … %.2f)", what, value, name, bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours));
+    printf("%-46s %9.2f x %-8s (%.2f … %.2f)", what, value, name,
+           bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours));
     if (goal > 0) printf("  goal >= %g %s", goal, value >= goal ? "met" : "NOT MET");
     printf("\n");
 }
@@ -106,7 +112,8 @@ static void bench_parse(const char *what, const text *t) {
             if (!tree) die("jansson");
             json_decref(tree);
             bench_add(pass ? &strict : &peer, bench_cpu() - start);
-            (void)malloc_trim(0); /* else the next large free() of anybody pays for the small ones of the tree */
+            (void)malloc_trim(0); /* else the next large free() of anybody pays for the small ones
+                                     of the tree */
         }
     }
     char line[128];
@@ -114,7 +121,8 @@ static void bench_parse(const char *what, const text *t) {
     rate(line, &ours, t, 150);
     rate("  peer: jansson", &peer, t, 0);
     rate("  peer: jansson, repeated keys refused", &strict, t, 0);
-    ratio("  against the faster", &ours, bench_median(&peer) < bench_median(&strict) ? &peer : &strict, "jansson", 4);
+    ratio("  against the faster", &ours,
+          bench_median(&peer) < bench_median(&strict) ? &peer : &strict, "jansson", 4);
 }
 
 static void bench_translate(const char *what, const text *t) {
@@ -157,7 +165,8 @@ static float *contents(uint64_t n, unsigned seed) {
     return x;
 }
 
-static hg_binding *bind(hg_backend *b, const hg_program *program, const problem *p, hg_buffer *result) {
+static hg_binding *bind(hg_backend *b, const hg_program *program, const problem *p,
+                        hg_buffer *result) {
     hg_params *params = hg_params_create();
     hg_executable *e;
     hg_binding *binding;
@@ -171,7 +180,8 @@ static hg_binding *bind(hg_backend *b, const hg_program *program, const problem 
         if (strcmp(p->arrays[i], p->result) == 0) *result = buffer;
         free(x);
     }
-    for (unsigned i = 0; i < 2 && p->scalars[i]; i++) OK(hg_params_set_scalar(params, p->scalars[i], HG_TYPE_U64, &p->values[i]));
+    for (unsigned i = 0; i < 2 && p->scalars[i]; i++)
+        OK(hg_params_set_scalar(params, p->scalars[i], HG_TYPE_U64, &p->values[i]));
     if (p == PROBLEMS) OK(hg_params_set_scalar(params, "alpha", HG_TYPE_F32, &alpha));
     hg_launch launch = hg_launch_linear(p->lanes);
     OK(hg_executable_create(b, program, &e));
@@ -190,7 +200,8 @@ static void bench_code(hg_backend *b, int i) {
     OK(hg_json_to_isa_translate(json.data, json.length, NULL, &ours));
     OK(hg_program_assemble(hand.data, hand.length, NULL, &peer));
     hg_buffer out[2];
-    hg_binding *own = bind(b, ours, &PROBLEMS[i], &out[0]), *other = bind(b, peer, &PROBLEMS[i], &out[1]);
+    hg_binding *own = bind(b, ours, &PROBLEMS[i], &out[0]),
+               *other = bind(b, peer, &PROBLEMS[i], &out[1]);
     bench_samples a = {.count = 0}, c = {.count = 0};
     for (int k = 0; k < 41; k++) {
         double start = bench_cpu();
@@ -207,7 +218,8 @@ static void bench_code(hg_backend *b, int i) {
     OK(hg_buffer_read(b, out[0], 0, left, bytes));
     OK(hg_buffer_read(b, out[1], 0, right, bytes));
     char line[128];
-    snprintf(line, sizeof line, "%s: %zu instructions, by hand %zu, results %s", NAMES[i], hg_program_len(ours), hg_program_len(peer),
+    snprintf(line, sizeof line, "%s: %zu instructions, by hand %zu, results %s", NAMES[i],
+             hg_program_len(ours), hg_program_len(peer),
              memcmp(left, right, (size_t)bytes) == 0 ? "equal" : "DIFFERENT");
     printf("%s\n", line);
     ratio("  run time", &a, &c, "by hand", 0);
@@ -222,8 +234,8 @@ static void bench_code(hg_backend *b, int i) {
 }
 
 int main(void) {
-    text compact = many_kernels(16 << 20, 0), indented = many_kernels(16 << 20, 1), deep = many_kernels(16 << 20, 4),
-         numbers = many_numbers(16 << 20);
+    text compact = many_kernels(16 << 20, 0), indented = many_kernels(16 << 20, 1),
+         deep = many_kernels(16 << 20, 4), numbers = many_numbers(16 << 20);
     bench_parse("kernels, compact", &compact);
     bench_parse("kernels, indented by 1", &indented);
     bench_parse("kernels, indented by 4", &deep);

@@ -1,5 +1,7 @@
-/* What a launch costs beside the work it starts: a bound launch over the device's own call, ten whole-array steps in a row over ten dispatches
- * recorded by hand (on CUDA a graph), small launches from two threads over one, two queues against one, two long launches at a time against one after the other. bench/launches/run [BUILD] */
+/* What a launch costs beside the work it starts: a bound launch over the device's own call, ten
+ * whole-array steps in a row over ten dispatches recorded by hand (on CUDA a graph), small launches
+ * from two threads over one, two queues against one, two long launches at a time against one after
+ * the other. bench/launches/run [BUILD] */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "../bench.h"
 #include "../calls.h"
@@ -30,8 +32,9 @@ static hg_binding *bind(const char *text, const argument *arguments) {
     hg_binding *binding;
     OK(hg_program_assemble(text, strlen(text), NULL, &p));
     for (; arguments->name; arguments++)
-        OK(arguments->type ? hg_params_set_scalar(params, arguments->name, arguments->type, &arguments->bits)
-                           : hg_params_set_buffer(params, arguments->name, arguments->buffer));
+        OK(arguments->type
+               ? hg_params_set_scalar(params, arguments->name, arguments->type, &arguments->bits)
+               : hg_params_set_buffer(params, arguments->name, arguments->buffer));
     OK(hg_executable_create(backend, p, &e));
     OK(hg_binding_create(e, NULL, params, &binding));
     hg_executable_destroy(e);
@@ -55,23 +58,29 @@ static float *some_floats(size_t n) {
 }
 
 static const char SAXPY[] =
-    ".atlas 1\n.program p\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r3 a f32\n.param r4 n u64\n"
+    ".atlas 1\n.program p\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param "
+    "r3 a f32\n.param r4 n u64\n"
     ".block 256\n.lanes n\nmov_imm.u32 r250, 2\nshl.u64 r0, r255, r250\nldg.f32 r10, [r1 + r0]\n"
-    "ldg.f32 r11, [r2 + r0]\nmul.f32 r12, r3, r10\nadd.f32 r12, r12, r11\nstg.f32 [r2 + r0], r12\nexit\n";
+    "ldg.f32 r11, [r2 + r0]\nmul.f32 r12, r3, r10\nadd.f32 r12, r12, r11\nstg.f32 [r2 + r0], "
+    "r12\nexit\n";
 static const char ADD[] =
-    ".atlas 1\n.program p\n.param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z buffer f32 out\n.block 256\n.lanes 256\n"
+    ".atlas 1\n.program p\n.param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z "
+    "buffer f32 out\n.block 256\n.lanes 256\n"
     "mov_imm.u32 r250, 2\nshl.u64 r0, r255, r250\nldg.f32 r10, [r1 + r0]\nldg.f32 r11, [r2 + r0]\n"
     "add.f32 r12, r10, r11\nstg.f32 [r3 + r0], r12\nexit\n";
 #define TO_Y "parallel_map.f32 r2, r1, neg, r4\n"
 #define TO_X "parallel_map.f32 r1, r2, neg, r4\n"
 static const char TEN_STEPS[] =
-    ".atlas 1\n.program p\n.param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n" TO_Y TO_X TO_Y TO_X TO_Y
-        TO_X TO_Y TO_X TO_Y TO_X "exit\n";
+    ".atlas 1\n.program p\n.param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout "
+    "[n]\n.param r4 n u64\n" TO_Y TO_X TO_Y TO_X TO_Y TO_X TO_Y TO_X TO_Y TO_X "exit\n";
 /* LANES lanes of one block, a loop of ROUNDS rounds each */
-#define LONG_BLOCK(lanes)                                                                                                          \
-    ".atlas 1\n.program p\n.param r1 x buffer f32 out\n.param r4 n u64\n.block " lanes "\n.lanes " lanes "\nmov_imm.u32 r250, 2\n" \
-    "shl.u64 r0, r255, r250\nmov_imm.f32 r10, 0.5\nmov_imm.f32 r11, 0.75\nmov_imm.u64 r30, 0\nmov_imm.u64 r31, 1\n"                \
-    "again:\nmul.f32 r10, r10, r11\nadd.f32 r10, r10, r11\nadd.u64 r30, r30, r31\nsetltu.u64 p0, r30, r4\nbra.p0 @again\n"         \
+#define LONG_BLOCK(lanes)                                                                          \
+    ".atlas 1\n.program p\n.param r1 x buffer f32 out\n.param r4 n u64\n.block " lanes             \
+    "\n.lanes " lanes "\nmov_imm.u32 r250, 2\n"                                                    \
+    "shl.u64 r0, r255, r250\nmov_imm.f32 r10, 0.5\nmov_imm.f32 r11, 0.75\nmov_imm.u64 r30, "       \
+    "0\nmov_imm.u64 r31, 1\n"                                                                      \
+    "again:\nmul.f32 r10, r10, r11\nadd.f32 r10, r10, r11\nadd.u64 r30, r30, r31\nsetltu.u64 p0, " \
+    "r30, r4\nbra.p0 @again\n"                                                                     \
     "stg.f32 [r1 + r0], r10\nexit\n"
 
 /* ---- counting submissions ---- */
@@ -119,22 +128,30 @@ static double median(double *x, int count) {
     return x[count / 2];
 }
 
-static void show_added(const char *what, const bench_samples *added, const bench_samples *ours, const bench_samples *raw, double goal) {
-    printf("%-46s %9.2f us added           (%.2f … %.2f)  ", what, bench_median(added) * 1e6, bench_low(added) * 1e6,
-           bench_high(added) * 1e6);
-    if (goal > 0) printf("goal <= %g %s  ", goal, bench_median(added) * 1e6 <= goal ? "met" : "NOT MET");
+static void show_added(const char *what, const bench_samples *added, const bench_samples *ours,
+                       const bench_samples *raw, double goal) {
+    printf("%-46s %9.2f us added           (%.2f … %.2f)  ", what, bench_median(added) * 1e6,
+           bench_low(added) * 1e6, bench_high(added) * 1e6);
+    if (goal > 0)
+        printf("goal <= %g %s  ", goal, bench_median(added) * 1e6 <= goal ? "met" : "NOT MET");
     printf("[ours %.2f, raw %.2f]\n", bench_median(ours) * 1e6, bench_median(raw) * 1e6);
 }
 
-/* In each round MANY launches of each side in turns; its value is the difference of their medians. */
+/* In each round MANY launches of each side in turns; its value is the difference of their medians.
+ */
 static void bound_launch(peer *p, const peer_api *api, const char *folder, double goal) {
     enum { N = 256 };
     float a = 0.0f, *x = some_floats(N);
     uint32_t bits = 0;
     memcpy(&bits, &a, 4);
-    peer_workload w = {"saxpy", 2, 2, 1, 2, {N * 4, N * 4}, {x, x}, 1, {{{0, 1}, {bits, N}, {1, 1}, {256, 1}}}};
+    peer_workload w = {
+        "saxpy", 2, 2, 1, 2, {N * 4, N * 4}, {x, x}, 1, {{{0, 1}, {bits, N}, {1, 1}, {256, 1}}}};
     hg_buffer bx = floats(N, x), by = floats(N, x);
-    argument arguments[] = {{"x", bx, 0, 0}, {"y", by, 0, 0}, {"a", {0}, HG_TYPE_F32, bits}, {"n", {0}, HG_TYPE_U64, N}, {NULL, {0}, 0, 0}};
+    argument arguments[] = {{"x", bx, 0, 0},
+                            {"y", by, 0, 0},
+                            {"a", {0}, HG_TYPE_F32, bits},
+                            {"n", {0}, HG_TYPE_U64, N},
+                            {NULL, {0}, 0, 0}};
     static double wall[2][MANY], own[2][MANY];
     bench_samples sides[2][2] = {{{.count = 0}}}, added[2] = {{.count = 0}};
     prepare(p, api, &w, folder);
@@ -159,7 +176,8 @@ static void bound_launch(peer *p, const peer_api *api, const char *folder, doubl
         bench_add(&added[1], own[0][MANY / 2] - own[1][MANY / 2]);
     }
     show_added("bound launch, wall clock", &added[0], &sides[0][0], &sides[0][1], goal);
-    show_added("bound launch, the caller's processor time", &added[1], &sides[1][0], &sides[1][1], 0);
+    show_added("bound launch, the caller's processor time", &added[1], &sides[1][0], &sides[1][1],
+               0);
     printf("%-46s %9d\n", "bound launch, submissions", count_submissions(binding));
     hg_binding_destroy(binding);
     OK(hg_backend_free_buffer(backend, bx));
@@ -168,14 +186,17 @@ static void bound_launch(peer *p, const peer_api *api, const char *folder, doubl
     free(x);
 }
 
-static const char MAP_ADD[] = ".atlas 1\n.program p\n.param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z buffer f32 out\n"
-                              "mov_imm.u64 r4, 256\nparallel_map_binary.f32 r3, r1, r2, add, r4\nexit\n";
+static const char MAP_ADD[] =
+    ".atlas 1\n.program p\n.param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z "
+    "buffer f32 out\n"
+    "mov_imm.u64 r4, 256\nparallel_map_binary.f32 r3, r1, r2, add, r4\nexit\n";
 
 static void bound_add(const char *what, const char *text) {
     enum { INNER = 2000 };
     float *x = some_floats(256);
     hg_buffer b[3] = {floats(256, x), floats(256, x), floats(256, NULL)};
-    argument arguments[] = {{"x", b[0], 0, 0}, {"y", b[1], 0, 0}, {"z", b[2], 0, 0}, {NULL, {0}, 0, 0}};
+    argument arguments[] = {
+        {"x", b[0], 0, 0}, {"y", b[1], 0, 0}, {"z", b[2], 0, 0}, {NULL, {0}, 0, 0}};
     hg_binding *binding = bind(text, arguments);
     bench_samples s = {.count = 0};
     for (int round = 0; round < ROUNDS; round++) {
@@ -183,8 +204,8 @@ static void bound_add(const char *what, const char *text) {
         for (int i = 0; i < INNER; i++) OK(hg_binding_launch(binding));
         bench_add(&s, (bench_cpu() - t) / INNER);
     }
-    printf("%-46s %9.1f ns                 (%.1f … %.1f)  least %.1f\n", what, bench_median(&s) * 1e9, bench_low(&s) * 1e9,
-           bench_high(&s) * 1e9, s.value[0] * 1e9);
+    printf("%-46s %9.1f ns                 (%.1f … %.1f)  least %.1f\n", what,
+           bench_median(&s) * 1e9, bench_low(&s) * 1e9, bench_high(&s) * 1e9, s.value[0] * 1e9);
     hg_binding_destroy(binding);
     for (int i = 0; i < 3; i++) OK(hg_backend_free_buffer(backend, b[i]));
     free(x);
@@ -216,17 +237,21 @@ static long resident_pages(void) {
     return resident;
 }
 
-/* A million launches of one thread, then of each of two, in turns. On a machine that others use, processor time says what one thread costs the
- * other, and the clock what was left for them. */
+/* A million launches of one thread, then of each of two, in turns. On a machine that others use,
+ * processor time says what one thread costs the other, and the clock what was left for them. */
 static void two_threads(const char *what, hg_context *const contexts[2], double goal) {
     float *x = some_floats(256);
     hg_buffer b[6];
     launcher l[2];
-    bench_samples one = {.count = 0}, two = {.count = 0}, one_cpu = {.count = 0}, two_cpu = {.count = 0};
+    bench_samples one = {.count = 0}, two = {.count = 0}, one_cpu = {.count = 0},
+                  two_cpu = {.count = 0};
     long before = 0;
     for (int i = 0; i < 6; i++) b[i] = floats(256, x);
     for (int i = 0; i < 2; i++) {
-        argument arguments[] = {{"x", b[3 * i], 0, 0}, {"y", b[3 * i + 1], 0, 0}, {"z", b[3 * i + 2], 0, 0}, {NULL, {0}, 0, 0}};
+        argument arguments[] = {{"x", b[3 * i], 0, 0},
+                                {"y", b[3 * i + 1], 0, 0},
+                                {"z", b[3 * i + 2], 0, 0},
+                                {NULL, {0}, 0, 0}};
         l[i] = (launcher){bind(ADD, arguments), contexts[i], 0};
     }
     for (int round = -1; round < 31; round++) {
@@ -246,11 +271,12 @@ static void two_threads(const char *what, hg_context *const contexts[2], double 
         bench_add(&two_cpu, (l[0].cpu + l[1].cpu) / 2);
     }
     double by_clock = (bench_median(&one), one.value[0]) / (bench_median(&two), two.value[0]);
-    double by_cpu = 2 * (bench_median(&one_cpu), one_cpu.value[0]) / (bench_median(&two_cpu), two_cpu.value[0]);
+    double by_cpu = 2 * (bench_median(&one_cpu), one_cpu.value[0]) /
+                    (bench_median(&two_cpu), two_cpu.value[0]);
     printf("%-46s %9.2f x one thread        by the clock %.2f", what, by_cpu, by_clock);
     if (goal > 0) printf("  goal >= %g %s", goal, by_cpu >= goal ? "met" : "NOT MET");
-    printf("  [least of a launch: %.1f and %.1f ns; %ld pages more]\n", one_cpu.value[0] * 1e9, two_cpu.value[0] * 1e9,
-           resident_pages() - before);
+    printf("  [least of a launch: %.1f and %.1f ns; %ld pages more]\n", one_cpu.value[0] * 1e9,
+           two_cpu.value[0] * 1e9, resident_pages() - before);
     for (int i = 0; i < 2; i++) hg_binding_destroy(l[i].binding);
     for (int i = 0; i < 6; i++) OK(hg_backend_free_buffer(backend, b[i]));
     free(x);
@@ -267,7 +293,8 @@ static void threads(void) {
 
 /* ---- steps in a row ---- */
 
-/* Processor time of all threads of the process: on a shared machine it says more than the clock, where nothing should overlap. */
+/* Processor time of all threads of the process: on a shared machine it says more than the clock,
+ * where nothing should overlap. */
 static double all_threads(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -275,26 +302,36 @@ static double all_threads(void) {
 }
 
 static void show_work(const bench_samples *a, const bench_samples *b) {
-    printf("%-46s %9.3f x                  (%.3f … %.3f)  [%.3f and %.3f ms]\n", "  processor time of all threads",
-           bench_median(a) / bench_median(b), bench_low(a) / bench_high(b), bench_high(a) / bench_low(b), bench_median(a) * 1e3,
+    printf("%-46s %9.3f x                  (%.3f … %.3f)  [%.3f and %.3f ms]\n",
+           "  processor time of all threads", bench_median(a) / bench_median(b),
+           bench_low(a) / bench_high(b), bench_high(a) / bench_low(b), bench_median(a) * 1e3,
            bench_median(b) * 1e3);
 }
 
-static void show_ratio(const char *what, const bench_samples *a, const bench_samples *b, double goal, const char *more) {
+static void show_ratio(const char *what, const bench_samples *a, const bench_samples *b,
+                       double goal, const char *more) {
     double ratio = bench_median(a) / bench_median(b);
-    printf("%-46s %9.3f x                  (%.3f … %.3f)  goal <= %g %s  [%.3f and %.3f ms, least %.3f and %.3f: %.3f x%s]\n", what, ratio,
-           bench_low(a) / bench_high(b), bench_high(a) / bench_low(b), goal, ratio <= goal ? "met" : "NOT MET", bench_median(a) * 1e3,
-           bench_median(b) * 1e3, a->value[0] * 1e3, b->value[0] * 1e3, a->value[0] / b->value[0], more);
+    printf("%-46s %9.3f x                  (%.3f … %.3f)  goal <= %g %s  [%.3f and %.3f ms, least "
+           "%.3f and %.3f: %.3f x%s]\n",
+           what, ratio, bench_low(a) / bench_high(b), bench_high(a) / bench_low(b), goal,
+           ratio <= goal ? "met" : "NOT MET", bench_median(a) * 1e3, bench_median(b) * 1e3,
+           a->value[0] * 1e3, b->value[0] * 1e3, a->value[0] / b->value[0], more);
 }
 
-static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name, const char *folder) {
+static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name,
+                      const char *folder) {
     uint32_t group = strcmp(api->name, "vulkan") == 0 ? 1024 : 256;
     float *x = some_floats(n), *seen[2] = {malloc(n * sizeof(float)), malloc(n * sizeof(float))};
-    peer_workload w = {"negate", 2, 1, 10, 2, {n * 4ull, n * 4ull}, {x, NULL}, 1, {{{0}, {0}, {0}, {0}}}};
-    for (int i = 0; i < 10; i++) w.passes[i] = (peer_pass){{i % 2, 1 - i % 2}, {n}, {(n + group - 1) / group, 1}, {group, 1}};
+    peer_workload w = {
+        "negate", 2, 1, 10, 2, {n * 4ull, n * 4ull}, {x, NULL}, 1, {{{0}, {0}, {0}, {0}}}};
+    for (int i = 0; i < 10; i++)
+        w.passes[i] = (peer_pass){
+            {i % 2, 1 - i % 2}, {n}, {(n + group - 1) / group, 1}, {group, 1}};
     hg_buffer bx = floats(n, x), by = floats(n, NULL);
-    argument arguments[] = {{"x", bx, 0, 0}, {"y", by, 0, 0}, {"n", {0}, HG_TYPE_U64, n}, {NULL, {0}, 0, 0}};
-    bench_samples ours = {.count = 0}, raw = {.count = 0}, our_work = {.count = 0}, raw_work = {.count = 0}, added = {.count = 0};
+    argument arguments[] = {
+        {"x", bx, 0, 0}, {"y", by, 0, 0}, {"n", {0}, HG_TYPE_U64, n}, {NULL, {0}, 0, 0}};
+    bench_samples ours = {.count = 0}, raw = {.count = 0}, our_work = {.count = 0},
+                  raw_work = {.count = 0}, added = {.count = 0};
     char more[64], what[64];
     if (!seen[0] || !seen[1]) exit(1);
     prepare(p, api, &w, folder);
@@ -320,7 +357,8 @@ static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name
     snprintf(more, sizeof more, "; submissions %d", count_submissions(binding));
     snprintf(what, sizeof what, "ten steps in a row, %s f32", name);
     show_ratio(what, &ours, &raw, 1.2, more);
-    if (api == &peer_cuda) show_added("the same over one launch of a graph by hand", &added, &ours, &raw, 2);
+    if (api == &peer_cuda)
+        show_added("the same over one launch of a graph by hand", &added, &ours, &raw, 2);
     show_work(&our_work, &raw_work);
     hg_binding_destroy(binding);
     OK(hg_backend_free_buffer(backend, bx));
@@ -335,15 +373,23 @@ static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name
 
 enum { CHUNKS = 8, CHUNK = 1 << 20 }; /* f32 */
 
-static double chunks(hg_queue *const queues[2], int queue_count, hg_binding *const *bindings, const hg_buffer *x, const hg_buffer *y,
-                     float *in, float *out) {
+static double chunks(hg_queue *const queues[2], int queue_count, hg_binding *const *bindings,
+                     const hg_buffer *x, const hg_buffer *y, float *in, float *out) {
     double t = bench_now();
     for (int i = 0; i < CHUNKS; i++) {
         uint64_t bytes = CHUNK * 4ull;
         hg_command commands[3] = {
-            {.size = sizeof(hg_command), .kind = HG_COMMAND_COPY_IN, .buffer = x[i], .length = bytes, .host = in + (size_t)i * CHUNK},
+            {.size = sizeof(hg_command),
+             .kind = HG_COMMAND_COPY_IN,
+             .buffer = x[i],
+             .length = bytes,
+             .host = in + (size_t)i * CHUNK},
             {.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = bindings[i]},
-            {.size = sizeof(hg_command), .kind = HG_COMMAND_COPY_OUT, .buffer = y[i], .length = bytes, .host = out + (size_t)i * CHUNK}};
+            {.size = sizeof(hg_command),
+             .kind = HG_COMMAND_COPY_OUT,
+             .buffer = y[i],
+             .length = bytes,
+             .host = out + (size_t)i * CHUNK}};
         OK(hg_queue_submit(queues[i % queue_count], commands, 3, NULL, 0, NULL));
     }
     for (int q = 0; q < queue_count; q++) OK(hg_queue_synchronize(queues[q]));
@@ -351,18 +397,23 @@ static double chunks(hg_queue *const queues[2], int queue_count, hg_binding *con
 }
 
 static void two_queues(double goal) {
-    float *in = some_floats((size_t)CHUNKS * CHUNK), *out = some_floats((size_t)CHUNKS * CHUNK), a = 0.0f;
+    float *in = some_floats((size_t)CHUNKS * CHUNK), *out = some_floats((size_t)CHUNKS * CHUNK),
+          a = 0.0f;
     hg_buffer x[CHUNKS], y[CHUNKS];
     hg_binding *bindings[CHUNKS];
     hg_queue *queues[2];
     uint32_t bits;
-    bench_samples one = {.count = 0}, two = {.count = 0}, one_work = {.count = 0}, two_work = {.count = 0};
+    bench_samples one = {.count = 0}, two = {.count = 0}, one_work = {.count = 0},
+                  two_work = {.count = 0};
     memcpy(&bits, &a, 4);
     for (int i = 0; i < CHUNKS; i++) {
         x[i] = floats(CHUNK, NULL);
         y[i] = floats(CHUNK, NULL);
-        argument arguments[] = {
-            {"x", x[i], 0, 0}, {"y", y[i], 0, 0}, {"a", {0}, HG_TYPE_F32, bits}, {"n", {0}, HG_TYPE_U64, CHUNK}, {NULL, {0}, 0, 0}};
+        argument arguments[] = {{"x", x[i], 0, 0},
+                                {"y", y[i], 0, 0},
+                                {"a", {0}, HG_TYPE_F32, bits},
+                                {"n", {0}, HG_TYPE_U64, CHUNK},
+                                {NULL, {0}, 0, 0}};
         bindings[i] = bind(SAXPY, arguments);
     }
     for (int q = 0; q < 2; q++) OK(hg_queue_create(backend, NULL, &queues[q]));
@@ -389,10 +440,11 @@ static void two_queues(double goal) {
 /* ---- two long launches ---- */
 
 /* Of the least times: other work of the machine can only hide that two launches overlap. */
-static void show_least(const char *what, const bench_samples *a, const bench_samples *b, double goal) {
+static void show_least(const char *what, const bench_samples *a, const bench_samples *b,
+                       double goal) {
     double ratio = a->value[0] / b->value[0];
-    printf("%-46s %9.3f x                  goal <= %g %s  [least %.3f and %.3f ms]\n", what, ratio, goal, ratio <= goal ? "met" : "NOT MET",
-           a->value[0] * 1e3, b->value[0] * 1e3);
+    printf("%-46s %9.3f x                  goal <= %g %s  [least %.3f and %.3f ms]\n", what, ratio,
+           goal, ratio <= goal ? "met" : "NOT MET", a->value[0] * 1e3, b->value[0] * 1e3);
 }
 
 static void two_launches(const char *what, const char *text, uint64_t loop) {
@@ -404,18 +456,21 @@ static void two_launches(const char *what, const char *text, uint64_t loop) {
     char name[80];
     for (int i = 0; i < 2; i++) {
         x[i] = floats(256, NULL);
-        argument arguments[] = {{"x", x[i], 0, 0}, {"n", {0}, HG_TYPE_U64, loop}, {NULL, {0}, 0, 0}};
+        argument arguments[] = {
+            {"x", x[i], 0, 0}, {"n", {0}, HG_TYPE_U64, loop}, {NULL, {0}, 0, 0}};
         bindings[i] = bind(text, arguments);
         OK(hg_binding_launch(bindings[i]));
         OK(hg_queue_create(backend, NULL, &queues[i]));
     }
-    for (int round = 0; round < 400; round++) { /* samples are the least of them: rounds in which both cores were free */
+    for (int round = 0; round < 400; round++) { /* samples are the least of them: rounds in which
+                                                   both cores were free */
         double t = bench_now();
         for (int i = 0; i < 2; i++) OK(hg_binding_launch(bindings[i]));
         bench_add(&apart, bench_now() - t);
         t = bench_now();
         for (int i = 0; i < 2; i++) {
-            hg_command c = {.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = bindings[i]};
+            hg_command c = {
+                .size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = bindings[i]};
             OK(hg_queue_submit(queues[i], &c, 1, NULL, 0, NULL));
         }
         for (int i = 0; i < 2; i++) OK(hg_queue_synchronize(queues[i]));
@@ -459,7 +514,8 @@ int main(int argc, char **argv) {
             fprintf(stderr, "peer: %s\n", reason);
             return 1;
         }
-        if (strchr(only, 'a')) bound_launch(p, api, HG_BENCH_DIR "/devices", api == &peer_opencl ? 2 : 1);
+        if (strchr(only, 'a'))
+            bound_launch(p, api, HG_BENCH_DIR "/devices", api == &peer_opencl ? 2 : 1);
         if (strchr(only, 'c')) ten_steps(p, api, 64 << 10, "64 K", HG_BENCH_DIR "/launches");
         if (strchr(only, 'c')) ten_steps(p, api, 1 << 20, "1 M", HG_BENCH_DIR "/launches");
         api->close(p);

@@ -1,4 +1,5 @@
-/* What the machine can do at most, in the run that measures works: fused multiply-adds of registers, and bytes copied. One thread or two, seconds a run. */
+/* What the machine can do at most, in the run that measures works: fused multiply-adds of
+ * registers, and bytes copied. One thread or two, seconds a run. */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,7 +30,8 @@ typedef struct part {
 } part;
 typedef void function(part *p);
 
-/* Chains that do not wait for each other; the compiler keeps them in registers (-ffp-contract=fast makes one instruction of each). */
+/* Chains that do not wait for each other; the compiler keeps them in registers (-ffp-contract=fast
+ * makes one instruction of each). */
 static void chains_f32(part *p) {
     vf s[CHAINS], a, b;
     for (int i = 0; i < CHAINS; i++) s[i] = (vf){0} + (float)i;

@@ -1,7 +1,6 @@
-/* Transforms of FFTW, measured plans. A program of its own, which nothing else is linked with. Lines it takes, and its answers:
- *     prepare f32|f64 N BATCH THREADS WISDOM   ok, or a reason
- *     load FILE                                ok: batch * n complex numbers, raw
- *     time RUNS                                seconds a run
+/* Transforms of FFTW, measured plans. A program of its own, which nothing else is linked with.
+ * Lines it takes, and its answers: prepare f32|f64 N BATCH THREADS WISDOM   ok, or a reason load
+ * FILE                                ok: batch * n complex numbers, raw time RUNS seconds a run
  *     save FILE                                ok */
 #include <fftw3.h>
 #include <stdio.h>
@@ -34,25 +33,30 @@ static void drop(void) {
 static const char *prepare(const char *line) {
     char type[8], wisdom[512], path[600];
     int n, batch, threads;
-    if (sscanf(line, "prepare %7s %d %d %d %511s", type, &n, &batch, &threads, wisdom) != 5) return "not understood";
+    if (sscanf(line, "prepare %7s %d %d %d %511s", type, &n, &batch, &threads, wisdom) != 5)
+        return "not understood";
     drop();
-    s.wide = strcmp(type, "f64") == 0, s.n = n, s.batch = batch, s.bytes = (size_t)n * (size_t)batch * (s.wide ? 16 : 8);
+    s.wide = strcmp(type, "f64") == 0, s.n = n, s.batch = batch,
+    s.bytes = (size_t)n * (size_t)batch * (s.wide ? 16 : 8);
     s.x = fftw_malloc(s.bytes), s.y = fftw_malloc(s.bytes);
     if (!s.x || !s.y) return "out of memory";
     memset(s.x, 0, s.bytes);
     memset(s.y, 0, s.bytes);
-    snprintf(path, sizeof path, "%s.%s.%d", wisdom, type, threads); /* measured once: reading it is not measuring it */
+    snprintf(path, sizeof path, "%s.%s.%d", wisdom, type, threads); /* measured once: reading it is
+                                                                       not measuring it */
     if (s.wide) {
         fftw_plan_with_nthreads(threads);
         fftw_import_wisdom_from_filename(path);
         fftw_set_timelimit(20);
-        s.plan = fftw_plan_many_dft(1, &n, batch, s.x, NULL, 1, n, s.y, NULL, 1, n, FFTW_FORWARD, FFTW_MEASURE);
+        s.plan = fftw_plan_many_dft(1, &n, batch, s.x, NULL, 1, n, s.y, NULL, 1, n, FFTW_FORWARD,
+                                    FFTW_MEASURE);
         if (s.plan) fftw_export_wisdom_to_filename(path);
     } else {
         fftwf_plan_with_nthreads(threads);
         fftwf_import_wisdom_from_filename(path);
         fftwf_set_timelimit(20);
-        s.narrow = fftwf_plan_many_dft(1, &n, batch, s.x, NULL, 1, n, s.y, NULL, 1, n, FFTW_FORWARD, FFTW_MEASURE);
+        s.narrow = fftwf_plan_many_dft(1, &n, batch, s.x, NULL, 1, n, s.y, NULL, 1, n, FFTW_FORWARD,
+                                       FFTW_MEASURE);
         if (s.narrow) fftwf_export_wisdom_to_filename(path);
     }
     return s.plan || s.narrow ? "ok" : "FFTW made no plan";

@@ -2,8 +2,9 @@
  *
  *     digits FOLDER SHEET.png DIGITS.u8
  *
- * FOLDER is examples/digits. Prints accuracy, confusion matrix and time per image; compares with the network in plain C and with every
- * other device; writes the contact sheet of the held-out digits, and what was recognised as one byte a digit. */
+ * FOLDER is examples/digits. Prints accuracy, confusion matrix and time per image; compares with
+ * the network in plain C and with every other device; writes the contact sheet of the held-out
+ * digits, and what was recognised as one byte a digit. */
 #include "npy.h"
 #include "sheet.h"
 #include <hologram/backend.h>
@@ -14,14 +15,23 @@
 #include <string.h>
 #include <time.h>
 
-enum { IMAGES = 1797, PIXELS = 64, HIDDEN = 64, DIGITS = 10, HELD_OUT = 449, STEPS = 4, MOST_RUNS = 51 };
+enum {
+    IMAGES = 1797,
+    PIXELS = 64,
+    HIDDEN = 64,
+    DIGITS = 10,
+    HELD_OUT = 449,
+    STEPS = 4,
+    MOST_RUNS = 51
+};
 
 typedef struct {
     uint8_t *images, *labels;
     float *w1, *b1, *w2, *b2;
 } data_set;
 
-/* The network for a fixed number of images: buffers, and the four launches with their parameters checked once. */
+/* The network for a fixed number of images: buffers, and the four launches with their parameters
+ * checked once. */
 typedef struct {
     hg_backend *backend;
     hg_buffer pixels, x, w1, b1, hidden, w2, b2, y, digit;
@@ -61,7 +71,8 @@ static data_set load_data(const char *folder) {
     return d;
 }
 
-/* Reads and assembles FOLDER/programs/NAME and makes it ready for the backend; says what is wrong with the text, if anything. */
+/* Reads and assembles FOLDER/programs/NAME and makes it ready for the backend; says what is wrong
+ * with the text, if anything. */
 static hg_executable *load_program(hg_backend *backend, const char *folder, const char *name) {
     char path[4096];
     snprintf(path, sizeof path, "%s/programs/%s", folder, name);
@@ -91,8 +102,8 @@ static hg_buffer make_buffer(hg_backend *backend, const void *data, uint64_t siz
     return buffer;
 }
 
-static hg_binding *bind_layer(hg_executable *layer, hg_buffer x, hg_buffer w, hg_buffer b, hg_buffer y, float low, uint64_t n, uint64_t k,
-                              uint64_t m) {
+static hg_binding *bind_layer(hg_executable *layer, hg_buffer x, hg_buffer w, hg_buffer b,
+                              hg_buffer y, float low, uint64_t n, uint64_t k, uint64_t m) {
     hg_params *params = hg_params_create();
     if (!params) fail("out of memory");
     check(hg_params_set_buffer(params, "x", x), "x");
@@ -110,7 +121,8 @@ static hg_binding *bind_layer(hg_executable *layer, hg_buffer x, hg_buffer w, hg
 }
 
 /* A program with one input and one output array; n rows, and m if the program has it. */
-static hg_binding *bind_map(hg_executable *program, const char *in, hg_buffer from, const char *out, hg_buffer to, uint64_t n, uint64_t m) {
+static hg_binding *bind_map(hg_executable *program, const char *in, hg_buffer from, const char *out,
+                            hg_buffer to, uint64_t n, uint64_t m) {
     hg_params *params = hg_params_create();
     if (!params) fail("out of memory");
     check(hg_params_set_buffer(params, in, from), in);
@@ -123,7 +135,8 @@ static hg_binding *bind_map(hg_executable *program, const char *in, hg_buffer fr
     return binding;
 }
 
-static network make_network(hg_backend *backend, const char *folder, const data_set *d, uint64_t n) {
+static network make_network(hg_backend *backend, const char *folder, const data_set *d,
+                            uint64_t n) {
     network net = {.backend = backend};
     net.pixels = make_buffer(backend, d->images, n * PIXELS);
     net.x = make_buffer(backend, NULL, n * PIXELS * sizeof(float));
@@ -141,7 +154,8 @@ static network make_network(hg_backend *backend, const char *folder, const data_
     const float relu = 0.0f, linear = -1.0f / 0.0f; /* -inf: nothing is cut */
     net.step[0] = bind_map(net.normalize, "pixels", net.pixels, "x", net.x, n, 0);
     net.step[1] = bind_layer(net.layer, net.x, net.w1, net.b1, net.hidden, relu, n, PIXELS, HIDDEN);
-    net.step[2] = bind_layer(net.layer, net.hidden, net.w2, net.b2, net.y, linear, n, HIDDEN, DIGITS);
+    net.step[2] = bind_layer(net.layer, net.hidden, net.w2, net.b2, net.y, linear, n, HIDDEN,
+                             DIGITS);
     net.step[3] = bind_map(net.argmax, "y", net.y, "digit", net.digit, n, DIGITS);
     return net;
 }
@@ -151,8 +165,10 @@ static void free_network(network *net) {
     hg_executable_destroy(net->normalize);
     hg_executable_destroy(net->layer);
     hg_executable_destroy(net->argmax);
-    const hg_buffer all[] = {net->pixels, net->x, net->w1, net->b1, net->hidden, net->w2, net->b2, net->y, net->digit};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) check(hg_backend_free_buffer(net->backend, all[i]), "free");
+    const hg_buffer all[] = {net->pixels, net->x,  net->w1, net->b1,   net->hidden,
+                             net->w2,     net->b2, net->y,  net->digit};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        check(hg_backend_free_buffer(net->backend, all[i]), "free");
 }
 
 static void run_network(const network *net) {
@@ -164,7 +180,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Median seconds of at most MOST_RUNS runs and of about a second of them; the first, which warms up, is not counted. */
+/* Median seconds of at most MOST_RUNS runs and of about a second of them; the first, which warms
+ * up, is not counted. */
 static double time_network(const network *net, int *runs) {
     double seconds[MOST_RUNS], begin = seconds_now();
     run_network(net);
@@ -183,13 +200,15 @@ static void print_confusion(const uint8_t *wanted, const uint8_t *found) {
         confusion[wanted[i] % DIGITS][found[i] % DIGITS]++;
         right += wanted[i] == found[i];
     }
-    printf("%d of %d held-out digits right: %.2f %%\n\n", right, HELD_OUT, 100.0 * right / HELD_OUT);
+    printf("%d of %d held-out digits right: %.2f %%\n\n", right, HELD_OUT,
+           100.0 * right / HELD_OUT);
     printf("is \\ seen as");
     for (int c = 0; c < DIGITS; c++) printf("%4d", c);
     printf("\n");
     for (int r = 0; r < DIGITS; r++) {
         printf("%12d", r);
-        for (int c = 0; c < DIGITS; c++) confusion[r][c] ? (void)printf("%4d", confusion[r][c]) : (void)printf("   .");
+        for (int c = 0; c < DIGITS; c++)
+            confusion[r][c] ? (void)printf("%4d", confusion[r][c]) : (void)printf("   .");
         printf("\n");
     }
 }
@@ -197,7 +216,8 @@ static void print_confusion(const uint8_t *wanted, const uint8_t *found) {
 /* ---- the same in plain C ---- */
 
 /* y = low or more of x*w + b. */
-static void plain_layer(const double *x, const float *w, const float *b, double *y, double low, int inputs, int outputs) {
+static void plain_layer(const double *x, const float *w, const float *b, double *y, double low,
+                        int inputs, int outputs) {
     for (int j = 0; j < outputs; j++) {
         double sum = (double)b[j];
         for (int i = 0; i < inputs; i++) sum += x[i] * (double)w[i * outputs + j];
@@ -223,9 +243,10 @@ static void compare_plain(const data_set *d, const uint8_t *found) {
 
 enum { DEVICES = 16 };
 
-/* One line a device: whether its outputs have the CPU's bits. Returns whether they do; a device that cannot be opened is said and passed over. */
-static bool compare_device(const hg_device_info *info, uint32_t number, const char *folder, const data_set *d, const float *y,
-                           const uint8_t *digits) {
+/* One line a device: whether its outputs have the CPU's bits. Returns whether they do; a device
+ * that cannot be opened is said and passed over. */
+static bool compare_device(const hg_device_info *info, uint32_t number, const char *folder,
+                           const data_set *d, const float *y, const uint8_t *digits) {
     static float device_y[IMAGES * DIGITS];
     static uint8_t device_digits[IMAGES];
     hg_config config;
@@ -242,11 +263,14 @@ static bool compare_device(const hg_device_info *info, uint32_t number, const ch
     run_network(&net);
     double first = seconds_now() - start;
     check(hg_backend_copy_from_buffer(backend, net.y, device_y, sizeof device_y), "read");
-    check(hg_backend_copy_from_buffer(backend, net.digit, device_digits, sizeof device_digits), "read");
-    bool same = memcmp(device_y, y, sizeof device_y) == 0 && memcmp(device_digits, digits, sizeof device_digits) == 0;
+    check(hg_backend_copy_from_buffer(backend, net.digit, device_digits, sizeof device_digits),
+          "read");
+    bool same = memcmp(device_y, y, sizeof device_y) == 0 &&
+                memcmp(device_digits, digits, sizeof device_digits) == 0;
     int runs;
-    printf("  %-8s %-48.48s %s, %.2f us an image, first result after %.0f ms\n", info->backend, info->name,
-           same ? "every bit as on the CPU" : "DIFFERS FROM THE CPU", 1e6 * time_network(&net, &runs) / IMAGES, 1e3 * first);
+    printf("  %-8s %-48.48s %s, %.2f us an image, first result after %.0f ms\n", info->backend,
+           info->name, same ? "every bit as on the CPU" : "DIFFERS FROM THE CPU",
+           1e6 * time_network(&net, &runs) / IMAGES, 1e3 * first);
     free_network(&net);
     hg_backend_destroy(backend);
     return same;
@@ -266,7 +290,8 @@ static bool compare_devices(const char *folder, const data_set *d, network *cpu)
     uint32_t number = 0;
     for (size_t i = 0; i < count; i++) {
         number = i && strcmp(devices[i].backend, devices[i - 1].backend) == 0 ? number + 1 : 0;
-        if (strcmp(devices[i].backend, "null") == 0 || strcmp(devices[i].backend, "cpu") == 0) continue;
+        if (strcmp(devices[i].backend, "null") == 0 || strcmp(devices[i].backend, "cpu") == 0)
+            continue;
         if (devices[i].available)
             same &= compare_device(&devices[i], number, folder, d, y, digits);
         else
@@ -282,7 +307,8 @@ int main(int argc, char **argv) {
     check(hg_backend_create_auto(&backend), "backend");
 
     static uint8_t found[IMAGES];
-    network all = make_network(backend, argv[1], &d, IMAGES), one = make_network(backend, argv[1], &d, 1);
+    network all = make_network(backend, argv[1], &d, IMAGES),
+            one = make_network(backend, argv[1], &d, 1);
     run_network(&all);
     check(hg_backend_copy_from_buffer(backend, all.digit, found, IMAGES), "read");
 
@@ -296,12 +322,15 @@ int main(int argc, char **argv) {
     print_confusion(wanted, recognised);
     int runs, runs_alone;
     double together = time_network(&all, &runs), alone = time_network(&one, &runs_alone);
-    printf("\ntime per image: %.2f us when all %d run together, %.1f us for one alone (backend %s, median of %d runs)\n",
+    printf("\ntime per image: %.2f us when all %d run together, %.1f us for one alone (backend %s, "
+           "median of %d runs)\n",
            1e6 * together / IMAGES, IMAGES, 1e6 * alone, hg_backend_name(backend), runs);
 
-    if (sheet_write(argv[2], images, wanted, recognised, HELD_OUT) != 0) fail("%s cannot be written", argv[2]);
+    if (sheet_write(argv[2], images, wanted, recognised, HELD_OUT) != 0)
+        fail("%s cannot be written", argv[2]);
     FILE *file = fopen(argv[3], "wb");
-    if (!file || fwrite(found, 1, IMAGES, file) != IMAGES || fclose(file) != 0) fail("%s cannot be written", argv[3]);
+    if (!file || fwrite(found, 1, IMAGES, file) != IMAGES || fclose(file) != 0)
+        fail("%s cannot be written", argv[3]);
     printf("contact sheet with the wrong ones in red: %s\n", argv[2]);
 
     compare_plain(&d, found);

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The header is text: {'descr': '<f4', 'fortran_order': False, 'shape': (64, 10), }. The shape is checked by the file's size alone. */
+/* The header is text: {'descr': '<f4', 'fortran_order': False, 'shape': (64, 10), }. The shape is
+ * checked by the file's size alone. */
 static int header_fits(const char *header, const char *dtype) {
     const char *found = strstr(header, "'descr': '");
-    return found && strncmp(found + 10, dtype, strlen(dtype)) == 0 && strstr(header, "'fortran_order': False");
+    return found && strncmp(found + 10, dtype, strlen(dtype)) == 0 &&
+           strstr(header, "'fortran_order': False");
 }
 
-void *npy_load(const char *folder, const char *name, const char *dtype, size_t element_size, size_t count) {
+void *npy_load(const char *folder, const char *name, const char *dtype, size_t element_size,
+               size_t count) {
     char path[4096], header[65536];
     unsigned char start[10];
     void *data = NULL;

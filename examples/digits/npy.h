@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* The elements of FOLDER/NAME, count of them of the given dtype ("|u1", "<f4") and size; NULL with a message on standard error.
- * The caller frees it. */
-void *npy_load(const char *folder, const char *name, const char *dtype, size_t element_size, size_t count);
+/* The elements of FOLDER/NAME, count of them of the given dtype ("|u1", "<f4") and size; NULL with
+ * a message on standard error. The caller frees it. */
+void *npy_load(const char *folder, const char *name, const char *dtype, size_t element_size,
+               size_t count);
 
 #endif

@@ -15,14 +15,18 @@ typedef struct {
     colour *at;
 } picture;
 
-static const colour PAPER = {250, 250, 247}, INK = {60, 60, 60}, WRONG = {208, 20, 20}, RIGHT = {20, 130, 60};
+static const colour PAPER = {250, 250, 247}, INK = {60, 60, 60}, WRONG = {208, 20, 20},
+                    RIGHT = {20, 130, 60};
 
-/* The digits 0 .. 9, three dots wide and five high: one row of dots an octal digit, the top row first. */
-static const uint16_t FONT[10] = {075557, 026227, 071747, 071717, 055711, 074717, 074757, 071244, 075757, 075717};
+/* The digits 0 .. 9, three dots wide and five high: one row of dots an octal digit, the top row
+ * first. */
+static const uint16_t FONT[10] = {075557, 026227, 071747, 071717, 055711,
+                                  074717, 074757, 071244, 075757, 075717};
 
 static void fill(picture *p, uint32_t x, uint32_t y, uint32_t width, uint32_t height, colour c) {
     for (uint32_t row = y; row < y + height; row++)
-        for (uint32_t column = x; column < x + width; column++) p->at[(size_t)row * p->width + column] = c;
+        for (uint32_t column = x; column < x + width; column++)
+            p->at[(size_t)row * p->width + column] = c;
 }
 
 static void draw_number(picture *p, uint32_t x, uint32_t y, uint8_t digit, colour c) {
@@ -39,8 +43,10 @@ static void draw_digit(picture *p, uint32_t x, uint32_t y, const uint8_t *pixels
     }
 }
 
-/* A cell: the digit, under it the number found; a wrong one has a red frame, the number in red and the right one in green. */
-static void draw_cell(picture *p, uint32_t x, uint32_t y, const uint8_t *pixels, uint8_t wanted, uint8_t found) {
+/* A cell: the digit, under it the number found; a wrong one has a red frame, the number in red and
+ * the right one in green. */
+static void draw_cell(picture *p, uint32_t x, uint32_t y, const uint8_t *pixels, uint8_t wanted,
+                      uint8_t found) {
     uint32_t left = x + (CELL_WIDTH - 8 * SCALE) / 2, top = y + 3, under = top + 8 * SCALE + 3;
     if (wanted != found) {
         fill(p, x, y, CELL_WIDTH, CELL_HEIGHT - 2, WRONG);
@@ -55,15 +61,19 @@ static void draw_cell(picture *p, uint32_t x, uint32_t y, const uint8_t *pixels,
     }
 }
 
-int sheet_write(const char *path, const uint8_t *images, const uint8_t *wanted, const uint8_t *found, size_t count) {
+int sheet_write(const char *path, const uint8_t *images, const uint8_t *wanted,
+                const uint8_t *found, size_t count) {
     uint32_t rows = (uint32_t)((count + COLUMNS - 1) / COLUMNS);
-    picture p = {.width = COLUMNS * CELL_WIDTH + 2 * MARGIN, .height = rows * CELL_HEIGHT + 2 * MARGIN, .at = NULL};
+    picture p = {.width = COLUMNS * CELL_WIDTH + 2 * MARGIN,
+                 .height = rows * CELL_HEIGHT + 2 * MARGIN,
+                 .at = NULL};
     p.at = malloc((size_t)p.width * p.height * sizeof *p.at);
     if (!p.at) return -1;
     fill(&p, 0, 0, p.width, p.height, PAPER);
     for (size_t i = 0; i < count; i++)
-        draw_cell(&p, MARGIN + (uint32_t)(i % COLUMNS) * CELL_WIDTH, MARGIN + (uint32_t)(i / COLUMNS) * CELL_HEIGHT, images + 64 * i,
-                  wanted[i], found[i]);
+        draw_cell(&p, MARGIN + (uint32_t)(i % COLUMNS) * CELL_WIDTH,
+                  MARGIN + (uint32_t)(i / COLUMNS) * CELL_HEIGHT, images + 64 * i, wanted[i],
+                  found[i]);
 
     png_image image;
     memset(&image, 0, sizeof image);

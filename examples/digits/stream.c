@@ -1,4 +1,5 @@
-/* Sends readings through `hologram stream` and a pool of 36 KB, checks every result, prints rate and memory.
+/* Sends readings through `hologram stream` and a pool of 36 KB, checks every result, prints rate
+ * and memory.
  *
  *     stream HOLOGRAM FOLDER WORK MEGABYTES
  *
@@ -55,7 +56,8 @@ static float *make_readings(size_t count) {
 
 static void write_floats(const char *path, const float *x, size_t count) {
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(x, sizeof *x, count, file) != count || fclose(file) != 0) fail("%s cannot be written", path);
+    if (!file || fwrite(x, sizeof *x, count, file) != count || fclose(file) != 0)
+        fail("%s cannot be written", path);
 }
 
 /* The floats of a file, which must hold exactly count of them. */
@@ -65,7 +67,8 @@ static float *read_floats(const char *path, size_t count) {
     if (!file) fail("%s cannot be read", path);
     size_t got = fread(x, sizeof *x, count + 1, file);
     fclose(file);
-    if (got != count) fail("%s holds %s than %zu results", path, got < count ? "fewer" : "more", count);
+    if (got != count)
+        fail("%s holds %s than %zu results", path, got < count ? "fewer" : "more", count);
     return x;
 }
 
@@ -85,7 +88,8 @@ static process start(const char *command, const char *program, const char *in, c
     if (p.id < 0) fail("no process");
     if (p.id == 0) {
         int from = open(in, O_RDONLY), to = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(ends[1], 2) < 0) _exit(126);
+        if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(ends[1], 2) < 0)
+            _exit(126);
         close(ends[0]);
         execl(command, command, "stream", program, "--pool", pool, (char *)NULL);
         _exit(127);
@@ -111,25 +115,29 @@ static long watch(process p, char *said, size_t size) {
     long most = 0;
     int status;
     while (waitpid(p.id, &status, WNOHANG) == 0) {
-        long now = most_memory(p.id); /* the last one counts: the first may be of this process, before exec */
+        long now = most_memory(p.id); /* the last one counts: the first may be of this process,
+                                         before exec */
         if (now) most = now;
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     ssize_t length = read(p.said, said, size - 1);
     said[length > 0 ? length : 0] = '\0';
     close(p.said);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail("hologram stream ended with status %d: %s", status, said);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail("hologram stream ended with status %d: %s", status, said);
     return most;
 }
 
 /* ---- what it must give ---- */
 
-/* y = x/2 - 1: half of a float is exact, so that two roundings are the one rounding of fma. Returns how many lie outside [-1, 1]. */
+/* y = x/2 - 1: half of a float is exact, so that two roundings are the one rounding of fma. Returns
+ * how many lie outside [-1, 1]. */
 static uint64_t check_results(const float *x, const float *y, size_t count) {
     uint64_t outside = 0;
     for (size_t i = 0; i < count; i++) {
         float expected = x[i] * 0.5f - 1.0f;
-        if (memcmp(&expected, &y[i], sizeof expected) != 0) fail("result %zu is %.9g, not %.9g", i, (double)y[i], (double)expected);
+        if (memcmp(&expected, &y[i], sizeof expected) != 0)
+            fail("result %zu is %.9g, not %.9g", i, (double)y[i], (double)expected);
         outside += expected < -1.0f || expected > 1.0f;
     }
     return outside;
@@ -154,9 +162,11 @@ int main(int argc, char **argv) {
     snprintf(wanted, sizeof wanted, "outside u64[1] = %" PRIu64 "\n", outside);
     if (strcmp(said, wanted) != 0) fail("expected '%s', got '%s'", wanted, said);
     double megabytes = (double)count * sizeof(float) / 1e6;
-    printf("%.0f MB in, %.0f MB out through a pool of %d bytes: %.0f MB/s, peak memory of the whole process %.1f MiB\n", megabytes,
-           megabytes, POOL, megabytes / seconds, (double)most / 1024);
-    printf("all %zu results have the bits of plain C; %" PRIu64 " readings outside [-1, 1]\n", count, outside);
+    printf("%.0f MB in, %.0f MB out through a pool of %d bytes: %.0f MB/s, peak memory of the "
+           "whole process %.1f MiB\n",
+           megabytes, megabytes, POOL, megabytes / seconds, (double)most / 1024);
+    printf("all %zu results have the bits of plain C; %" PRIu64 " readings outside [-1, 1]\n",
+           count, outside);
     remove(in);
     remove(out);
     free(x);

@@ -1,4 +1,5 @@
-/* SHA-256 of every block of 64 bytes of a file, by examples/programs/sha256.atlas as C: no library of Hologram is linked.
+/* SHA-256 of every block of 64 bytes of a file, by examples/programs/sha256.atlas as C: no library
+ * of Hologram is linked.
  *
  *     hologram build ../programs/sha256.atlas -o sha256
  *     cc -O3 digests.c sha256.c -lm -lpthread -o digests
@@ -25,7 +26,8 @@ typedef struct work {
 static void *run(void *user) {
     work *w = user;
     const sha256_launch launch = sha256_part(w->blocks, w->begin, w->end);
-    w->code = sha256(&launch, w->messages, w->blocks * BLOCK, w->digests, w->blocks * DIGEST, w->blocks, &w->fault);
+    w->code = sha256(&launch, w->messages, w->blocks * BLOCK, w->digests, w->blocks * DIGEST,
+                     w->blocks, &w->fault);
     return NULL;
 }
 
@@ -48,17 +50,22 @@ int main(int argc, char **argv) {
     uint64_t blocks = 0;
     const int threads = argc > 2 ? atoi(argv[2]) : 1;
     if (sha256_check() != 0) {
-        fprintf(stderr, "sha256.c is not compiled as it must be: %s\n", sha256_problem(sha256_check()));
+        fprintf(stderr, "sha256.c is not compiled as it must be: %s\n",
+                sha256_problem(sha256_check()));
         return 2;
     }
-    unsigned char *bytes = argc > 1 && threads > 0 && threads <= MOST_THREADS ? read_blocks(argv[1], &blocks) : NULL;
+    unsigned char *bytes = argc > 1 && threads > 0 && threads <= MOST_THREADS
+                               ? read_blocks(argv[1], &blocks)
+                               : NULL;
     unsigned char *digests = calloc(blocks + 1, DIGEST);
     if (!bytes || !digests) {
         fprintf(stderr, "usage: digests FILE [THREADS]\n");
         return 2;
     }
     for (int i = 0; i < threads; i++) {
-        all[i] = (work){.messages = (const uint32_t *)(const void *)bytes, .digests = (uint32_t *)(void *)digests, .blocks = blocks};
+        all[i] = (work){.messages = (const uint32_t *)(const void *)bytes,
+                        .digests = (uint32_t *)(void *)digests,
+                        .blocks = blocks};
         all[i].begin = blocks * (uint64_t)i / (uint64_t)threads;
         all[i].end = blocks * (uint64_t)(i + 1) / (uint64_t)threads;
         if (pthread_create(&all[i].thread, NULL, run, &all[i]) != 0) return 2;
@@ -66,14 +73,17 @@ int main(int argc, char **argv) {
     int failed = 0;
     for (int i = 0; i < threads; i++) {
         pthread_join(all[i].thread, NULL);
-        if (all[i].code) fprintf(stderr, "block %llu: %s\n", (unsigned long long)all[i].fault.lane, all[i].fault.message);
+        if (all[i].code)
+            fprintf(stderr, "block %llu: %s\n", (unsigned long long)all[i].fault.lane,
+                    all[i].fault.message);
         failed |= all[i].code;
     }
     for (uint64_t i = 0; i < blocks && !failed; i++) {
         for (int n = 0; n < DIGEST; n++) printf("%02x", digests[i * DIGEST + (uint64_t)n]);
         printf("\n");
     }
-    fprintf(stderr, "%llu blocks, %d threads, %s\n", (unsigned long long)blocks, threads, sha256_level());
+    fprintf(stderr, "%llu blocks, %d threads, %s\n", (unsigned long long)blocks, threads,
+            sha256_level());
     free(bytes);
     free(digests);
     return failed != 0;

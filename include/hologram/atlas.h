@@ -1,7 +1,8 @@
-/* The algebra behind Atlas ISA: 96 classes of bytes, their transforms and graph, tori, orbits, unit groups.
- * Pure functions of their arguments: thread-safe, they allocate nothing unless said. Where an argument is out of range a
- * function that returns hg_status gives HG_ERROR_ISA with the instruction set's text (`invalid class index: 96 (must be < 96)`);
- * every other function takes a class modulo 96 and never fails. Source: semantics, sections 4.3 to 5.15. */
+/* The algebra behind Atlas ISA: 96 classes of bytes, their transforms and graph, tori, orbits, unit
+ * groups. Pure functions of their arguments: thread-safe, they allocate nothing unless said. Where
+ * an argument is out of range a function that returns hg_status gives HG_ERROR_ISA with the
+ * instruction set's text (`invalid class index: 96 (must be < 96)`); every other function takes a
+ * class modulo 96 and never fails. Source: semantics, sections 4.3 to 5.15. */
 #ifndef HOLOGRAM_ATLAS_H
 #define HOLOGRAM_ATLAS_H
 
@@ -44,11 +45,13 @@ HG_API hg_class_parts hg_class_split(uint8_t cls);
 HG_API uint8_t hg_class_join(hg_class_parts parts); /* each part modulo its range */
 HG_API hg_class_label hg_class_get_label(uint8_t cls);
 HG_API uint8_t hg_class_from_label(hg_class_label label);
-HG_API uint8_t hg_class_to_vertex(uint8_t cls); /* numbering of the Atlas of 96 vertices used by atlas-embeddings */
+HG_API uint8_t hg_class_to_vertex(uint8_t cls); /* numbering of the Atlas of 96 vertices used by
+                                                   atlas-embeddings */
 HG_API uint8_t hg_class_from_vertex(uint8_t vertex);
 
 /* ---- transforms (5.4, 5.9) ---- */
-/** Rotation, triality, twist and mirror of one target, applied in that order; amounts are taken modulo 4, 3 and 8. */
+/** Rotation, triality, twist and mirror of one target, applied in that order; amounts are taken
+ * modulo 4, 3 and 8. */
 typedef struct hg_transform {
     int32_t rotate /* R */, triality /* D */, twist /* T */;
     bool mirror /* ~ */;
@@ -86,11 +89,13 @@ typedef struct hg_torus {
 } hg_torus;
 HG_API hg_torus hg_torus_of(hg_type type);
 /** class·12288 + page·256 + byte. */
-HG_API hg_status hg_bound_map(uint64_t cls, uint64_t page, uint64_t byte, uint64_t *index) HG_NODISCARD;
+HG_API hg_status hg_bound_map(uint64_t cls, uint64_t page, uint64_t byte,
+                              uint64_t *index) HG_NODISCARD;
 /** The same of a packed class·2^16 + page·2^8 + byte. */
 HG_API hg_status hg_bound_map_packed(uint64_t packed, uint64_t *index) HG_NODISCARD;
 /** class·ELEMENTS + page·RES_MOD + byte of the type's torus. */
-HG_API hg_status hg_bound_map_typed(hg_type type, uint64_t cls, uint64_t page, uint64_t byte, uint64_t *index) HG_NODISCARD;
+HG_API hg_status hg_bound_map_typed(hg_type type, uint64_t cls, uint64_t page, uint64_t byte,
+                                    uint64_t *index) HG_NODISCARD;
 HG_API uint32_t hg_phi_encode(uint8_t page, uint8_t byte); /* page·256 + byte */
 HG_API void hg_phi_decode(uint32_t code, uint8_t *page, uint8_t *byte);
 /** A point of the torus ℤ48 × ℤ96. */
@@ -101,28 +106,35 @@ HG_API hg_point hg_point_project(int64_t n);
 HG_API hg_point hg_point_add(hg_point a, hg_point b);
 HG_API hg_point hg_point_mul(hg_point a, hg_point b);
 HG_API hg_point hg_point_scale(int64_t k, hg_point a);
-HG_API int64_t hg_point_lift(hg_point a, int64_t hint); /* greatest integer ≤ hint that is a.residue modulo 96; hint ≥ INT64_MIN + 95 */
+HG_API int64_t hg_point_lift(hg_point a, int64_t hint); /* greatest integer ≤ hint that is a.residue
+                                                           modulo 96; hint ≥ INT64_MIN + 95 */
 /** The semiring ℤ96. */
 HG_API uint8_t hg_class_add(uint8_t a, uint8_t b);
 HG_API uint8_t hg_class_mul(uint8_t a, uint8_t b);
 
 /* ---- orbits and units (5.10, 5.11) ---- */
-/** torus_size: 96 or the elements of a type's torus, else `unknown torus size: N`. coordinate ≥ torus_size: orbit 0. */
-HG_API hg_status hg_orbit_classify(uint64_t coordinate, uint64_t torus_size, uint8_t *orbit) HG_NODISCARD;
-HG_API hg_status hg_orbit_representative(uint64_t orbit, uint64_t torus_size, uint32_t *coordinate) HG_NODISCARD;
+/** torus_size: 96 or the elements of a type's torus, else `unknown torus size: N`. coordinate ≥
+ * torus_size: orbit 0. */
+HG_API hg_status hg_orbit_classify(uint64_t coordinate, uint64_t torus_size,
+                                   uint8_t *orbit) HG_NODISCARD;
+HG_API hg_status hg_orbit_representative(uint64_t orbit, uint64_t torus_size,
+                                         uint32_t *coordinate) HG_NODISCARD;
 HG_API bool hg_torus_size_known(uint64_t torus_size);
-/** unit⁻¹ modulo modulus, in 1 … modulus-1, for any modulus; else `no multiplicative inverse: 2 mod 96`. */
+/** unit⁻¹ modulo modulus, in 1 … modulus-1, for any modulus; else `no multiplicative inverse: 2 mod
+ * 96`. */
 HG_API hg_status hg_mult_inverse(uint64_t unit, uint64_t modulus, uint64_t *inverse) HG_NODISCARD;
 HG_API bool hg_class_is_unit(uint8_t cls); /* coprime to 96 */
 
 /* ---- Lift, Resonate, Crush (5.13) ---- */
-/** The unit vector of a class: HG_LIFT_LENGTH doubles, the same bits on every machine. They are within 4 units in the last place of what the
- * formulas give in plain double arithmetic with a C library's sine, whose bits depend on it. */
+/** The unit vector of a class: HG_LIFT_LENGTH doubles, the same bits on every machine. They are
+ * within 4 units in the last place of what the formulas give in plain double arithmetic with a C
+ * library's sine, whose bits depend on it. */
 HG_API void hg_class_lift(uint8_t cls, double *vector);
-/** The class whose lift is nearest in L2, the lowest on ties. Takes about 0.1 s. HG_ERROR_INVALID_ARGUMENT for a component that is not
- * finite, or beyond 2^900. */
+/** The class whose lift is nearest in L2, the lowest on ties. Takes about 0.1 s.
+ * HG_ERROR_INVALID_ARGUMENT for a component that is not finite, or beyond 2^900. */
 HG_API hg_status hg_class_resonate(const double *vector, uint8_t *cls) HG_NODISCARD;
-HG_API uint8_t hg_class_crush(uint8_t cls); /* 1 for odd classes: turns ⊕ into exclusive or, ⊗ into and */
+HG_API uint8_t hg_class_crush(uint8_t cls); /* 1 for odd classes: turns ⊕ into exclusive or, ⊗ into
+                                               and */
 
 #ifdef __cplusplus
 }

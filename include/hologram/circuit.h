@@ -1,10 +1,12 @@
-/* Circuits: the sigil language over the 96 classes, and its translation to programs (semantics, section 6).
+/* Circuits: the sigil language over the 96 classes, and its translation to programs (semantics,
+ * section 6).
  *
  *     merge@c00[c01,c02] . copy@c02->c05     c02 = c00 + c01, then c05 = c02, elementwise
  *
- * A translated circuit works on class memory and has no parameters: class c is the buffer 0xFFFFFFFFFFFFFFA0 + c of the
- * context that runs it (12,288 bytes, 3,072 elements of f32), and lane i works on element i of every class, so a launch has
- * exactly as many lanes as the classes have elements. The record of the translation says which classes take part and how. */
+ * A translated circuit works on class memory and has no parameters: class c is the buffer
+ * 0xFFFFFFFFFFFFFFA0 + c of the context that runs it (12,288 bytes, 3,072 elements of f32), and
+ * lane i works on element i of every class, so a launch has exactly as many lanes as the classes
+ * have elements. The record of the translation says which classes take part and how. */
 #ifndef HOLOGRAM_CIRCUIT_H
 #define HOLOGRAM_CIRCUIT_H
 
@@ -24,14 +26,17 @@ enum {
 
 /* ---- options ---- */
 
-/** What is done to the operations before they are lowered. Memory after a run is the same in all three. */
+/** What is done to the operations before they are lowered. Memory after a run is the same in all
+ * three. */
 typedef enum hg_canonicalise {
     HG_CANONICALISE_OFF, /**< lowered as written */
-    /** Operations without effect on data are removed (equal marks or swaps that meet, repeated copies, copies to itself, quote
-        and evaluate); the canonical text is that of what is left, and that is lowered. */
+    /** Operations without effect on data are removed (equal marks or swaps that meet, repeated
+       copies, copies to itself, quote and evaluate); the canonical text is that of what is left,
+       and that is lowered. */
     HG_CANONICALISE_SOUND,
-    /** The canonical text and the counts follow the gate rules (H² = I, X² = I, …), which ignore destinations,
-        pages and transforms and would change data; what is lowered is the sound form. */
+    /** The canonical text and the counts follow the gate rules (H² = I, X² = I, …), which ignore
+       destinations, pages and transforms and would change data; what is lowered is the sound form.
+     */
     HG_CANONICALISE_GATES
 } hg_canonicalise;
 
@@ -60,7 +65,8 @@ typedef enum hg_circuit_kind {
     HG_CIRCUIT_REDUCE_SUM,  /**< dst[0] = sum of the first n elements of src, by the fixed tree */
     HG_CIRCUIT_REDUCE_MIN,
     HG_CIRCUIT_REDUCE_MAX,
-    /** dst[i] = exp(src[i] - max) / sum of these, over the first n elements; those that no lane has are left out */
+    /** dst[i] = exp(src[i] - max) / sum of these, over the first n elements; those that no lane has
+       are left out */
     HG_CIRCUIT_SOFTMAX,
     HG_CIRCUIT_SCALE, /**< dst = src times a constant: n is its number, of hg_circuit_constant */
     HG_CIRCUIT_FMA,   /**< dst = src times context plus dst: floats rounded once, integers wrap */
@@ -92,7 +98,8 @@ typedef struct hg_circuit_call {
     uint8_t kind;    /**< hg_circuit_kind */
     uint8_t variant; /**< hg_circuit_variant of merges and splits */
     uint8_t src, context, dst;
-    uint32_t n; /**< of a reduction 0 … the elements of a class (3,072 f32), or HG_CIRCUIT_LANES; of a scaling its constant */
+    uint32_t n; /**< of a reduction 0 … the elements of a class (3,072 f32), or HG_CIRCUIT_LANES; of
+                   a scaling its constant */
 } hg_circuit_call;
 
 /* ---- circuits ---- */
@@ -101,33 +108,41 @@ typedef struct hg_circuit_call {
 typedef struct hg_circuit hg_circuit;
 
 /**
- * Reads the text by the grammar alone: print, json, words and bytes work on the result; it has no calls.
- * copy, swap, merge and split of a single class are allowed. The text need not end in NUL.
+ * Reads the text by the grammar alone: print, json, words and bytes work on the result; it has no
+ * calls. copy, swap, merge and split of a single class are allowed. The text need not end in NUL.
  * Messages of the grammar count positions in bytes from 0, diagnostics lines and columns from 1.
  * @param options      may be NULL: the defaults, all zero
  * @param diagnostics  receives every error; may be NULL
- * @return HG_OK and a circuit the caller destroys; HG_ERROR_ISA with the first error as hg_last_error(), HG_ERROR_OUT_OF_MEMORY,
- *         HG_ERROR_INVALID_ARGUMENT
+ * @return HG_OK and a circuit the caller destroys; HG_ERROR_ISA with the first error as
+ * hg_last_error(), HG_ERROR_OUT_OF_MEMORY, HG_ERROR_INVALID_ARGUMENT
  */
-HG_API hg_status hg_circuit_parse(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
+HG_API hg_status hg_circuit_parse(const char *text, size_t length,
+                                  const hg_circuit_options *options, hg_diagnostics *diagnostics,
                                   hg_circuit **circuit) HG_NODISCARD;
 /** The same, and makes the list of calls. Errors of the grammar begin with "Parse error: ". */
-HG_API hg_status hg_circuit_compile(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
+HG_API hg_status hg_circuit_compile(const char *text, size_t length,
+                                    const hg_circuit_options *options, hg_diagnostics *diagnostics,
                                     hg_circuit **circuit) HG_NODISCARD;
 /** A circuit without text and calls, for hg_circuit_append. NULL when out of memory. */
 HG_API hg_circuit *hg_circuit_create(void);
 HG_API void hg_circuit_destroy(hg_circuit *circuit);
-/** One more call behind the others, as it is: it is not canonicalised, and counts as one operation. The circuit is compiled or created.
-    @return HG_ERROR_ISA for a class above 95, a range not rising, an n above 3,072: `Invalid src_class: 96 (must be < 96)` */
+/** One more call behind the others, as it is: it is not canonicalised, and counts as one operation.
+   The circuit is compiled or created.
+    @return HG_ERROR_ISA for a class above 95, a range not rising, an n above 3,072: `Invalid
+   src_class: 96 (must be < 96)` */
 HG_API hg_status hg_circuit_append(hg_circuit *circuit, const hg_circuit_call *call) HG_NODISCARD;
 
 /**
- * A constant for calls of HG_CIRCUIT_SCALE, as a program writes literals of the element type: "0.5", "-3", "0x1p-4".
+ * A constant for calls of HG_CIRCUIT_SCALE, as a program writes literals of the element type:
+ * "0.5", "-3", "0x1p-4".
  * @param number  its number, for hg_circuit_call.n
- * @return HG_OK; HG_ERROR_ISA for no literal of that type; HG_ERROR_INVALID_ARGUMENT, HG_ERROR_OUT_OF_MEMORY
+ * @return HG_OK; HG_ERROR_ISA for no literal of that type; HG_ERROR_INVALID_ARGUMENT,
+ * HG_ERROR_OUT_OF_MEMORY
  */
-HG_API hg_status hg_circuit_constant(hg_circuit *circuit, const char *text, uint32_t *number) HG_NODISCARD;
-/** Type of the elements of all classes of hg_circuit_create and of a text's circuit: before the first call is appended. */
+HG_API hg_status hg_circuit_constant(hg_circuit *circuit, const char *text,
+                                     uint32_t *number) HG_NODISCARD;
+/** Type of the elements of all classes of hg_circuit_create and of a text's circuit: before the
+ * first call is appended. */
 HG_API hg_status hg_circuit_set_type(hg_circuit *circuit, const char *type) HG_NODISCARD;
 /** Elements of a type in a class, 12,288 bytes; 0 for no type. */
 HG_API uint32_t hg_circuit_class_elements(hg_type type);
@@ -140,11 +155,13 @@ HG_API const char *hg_circuit_kind_name(uint32_t kind);
 /** "add", …, "div"; NULL when out of range. Static. */
 HG_API const char *hg_circuit_variant_name(uint32_t variant);
 
-/** The text as given, and its canonical form, without appended calls. Owned by the circuit; NUL-terminated; empty where there is none. */
+/** The text as given, and its canonical form, without appended calls. Owned by the circuit;
+ * NUL-terminated; empty where there is none. */
 HG_API const char *hg_circuit_original_expr(const hg_circuit *circuit);
 HG_API const char *hg_circuit_canonical_expr(const hg_circuit *circuit);
-/** Operations written, at every depth, and operations of the canonical form. A group is as many as it holds, not one: taking its parentheses
- * away, which canonicalising does first, never makes more of them. */
+/** Operations written, at every depth, and operations of the canonical form. A group is as many as
+ * it holds, not one: taking its parentheses away, which canonicalising does first, never makes more
+ * of them. */
 HG_API uint64_t hg_circuit_original_ops(const hg_circuit *circuit);
 HG_API uint64_t hg_circuit_canonical_ops(const hg_circuit *circuit);
 /** 100·(1 - canonical/original), 0 when original is 0. */
@@ -164,11 +181,14 @@ HG_API int hg_circuit_is_whole_array(const hg_circuit *circuit);
 /* ---- back ends of parsed circuits (6.8): the caller frees texts with hg_string_free ---- */
 
 /** Canonical text, one line without its end. Parsing it and printing again gives the same. */
-HG_API hg_status hg_circuit_print(const hg_circuit *circuit, char **text, size_t *length) HG_NODISCARD;
+HG_API hg_status hg_circuit_print(const hg_circuit *circuit, char **text,
+                                  size_t *length) HG_NODISCARD;
 /** The syntax tree as one JSON object. */
-HG_API hg_status hg_circuit_json(const hg_circuit *circuit, char **text, size_t *length) HG_NODISCARD;
+HG_API hg_status hg_circuit_json(const hg_circuit *circuit, char **text,
+                                 size_t *length) HG_NODISCARD;
 /** Words of the operational back end, one a line. Sequences go last term first. */
-HG_API hg_status hg_circuit_words(const hg_circuit *circuit, char **text, size_t *length) HG_NODISCARD;
+HG_API hg_status hg_circuit_words(const hg_circuit *circuit, char **text,
+                                  size_t *length) HG_NODISCARD;
 
 /** One class of the text, transforms applied. */
 typedef struct hg_circuit_byte {
@@ -176,12 +196,15 @@ typedef struct hg_circuit_byte {
     int16_t page;      /**< -1: none given */
     int32_t address;   /**< page·256 + byte, -1 without page */
 } hg_circuit_byte;
-/** Every class in order of appearance; ranges give each member. The caller frees with hg_string_free((char *)*bytes). */
-HG_API hg_status hg_circuit_bytes(const hg_circuit *circuit, hg_circuit_byte **bytes, size_t *count) HG_NODISCARD;
+/** Every class in order of appearance; ranges give each member. The caller frees with
+ * hg_string_free((char *)*bytes). */
+HG_API hg_status hg_circuit_bytes(const hg_circuit *circuit, hg_circuit_byte **bytes,
+                                  size_t *count) HG_NODISCARD;
 
 /* ---- translation to ISA (6.10) ---- */
 
-/** A program with the record of where it came from. Zero-initialise; hg_translated_program_release frees what it holds. */
+/** A program with the record of where it came from. Zero-initialise; hg_translated_program_release
+ * frees what it holds. */
 typedef struct hg_translated_program {
     size_t size;         /**< sizeof(hg_translated_program), set by the caller */
     hg_program *program; /**< hg_program_retain it to keep it longer */
@@ -198,8 +221,10 @@ typedef struct hg_translated_program {
  * @return as hg_circuit_compile
  * Thread-safe.
  */
-HG_API hg_status hg_circuit_to_isa_translate(const char *text, size_t length, const hg_circuit_options *options,
-                                             hg_diagnostics *diagnostics, hg_translated_program *translated) HG_NODISCARD;
+HG_API hg_status hg_circuit_to_isa_translate(const char *text, size_t length,
+                                             const hg_circuit_options *options,
+                                             hg_diagnostics *diagnostics,
+                                             hg_translated_program *translated) HG_NODISCARD;
 /** Lowers the calls of a compiled circuit. */
 HG_API hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options *options,
                                    hg_translated_program *translated) HG_NODISCARD;

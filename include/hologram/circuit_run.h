@@ -1,5 +1,6 @@
-/* Circuits over arrays: classes are filled from arrays, the circuit runs, classes are fetched into arrays. Arrays longer than a
- * class (3,072 elements of f32) go through class memory piece by piece. */
+/* Circuits over arrays: classes are filled from arrays, the circuit runs, classes are fetched into
+ * arrays. Arrays longer than a class (3,072 elements of f32) go through class memory piece by
+ * piece. */
 #ifndef HOLOGRAM_CIRCUIT_RUN_H
 #define HOLOGRAM_CIRCUIT_RUN_H
 
@@ -10,7 +11,8 @@
 extern "C" {
 #endif
 
-/** What a class holds before and after a run, in elements of the circuit's type: of another one than f32 cast the pointers. Zero-initialise: what is not set is not there. */
+/** What a class holds before and after a run, in elements of the circuit's type: of another one
+ * than f32 cast the pointers. Zero-initialise: what is not set is not there. */
 typedef struct hg_class_array {
     uint8_t cls;             /**< 0 … 95; each class at most once */
     const float *input;      /**< host memory; without an input the class is zeros */
@@ -31,20 +33,24 @@ typedef struct hg_circuit_launch {
     { sizeof(hg_circuit_launch), 0, 0 }
 
 /**
- * Runs a translated circuit over arrays and returns when it is done. Every piece of a class's size runs by itself in class memory of
- * the run's own: the class memory of the backend's contexts is not touched, and nothing goes from piece to piece. Pieces run on
- * several threads where that helps.
+ * Runs a translated circuit over arrays and returns when it is done. Every piece of a class's size
+ * runs by itself in class memory of the run's own: the class memory of the backend's contexts is
+ * not touched, and nothing goes from piece to piece. Pieces run on several threads where that
+ * helps.
  *
  * @param launch  NULL: as many elements as the longest input has
- * @param arrays  an output may be an input, also of another class, from the same first element on; else arrays must not overlap
- * @return HG_OK; HG_ERROR_ISA with a code: P01 (a class that the circuit does not name), P04 (an array does not fit the run, a class
- *         twice), P07 (no input and no launch->elements), P08 (the circuit reduces over a class or takes its softmax, and there are more
- *         elements than a class has: results of pieces would not be results of the array); otherwise as hg_binding_launch. After an
+ * @param arrays  an output may be an input, also of another class, from the same first element on;
+ * else arrays must not overlap
+ * @return HG_OK; HG_ERROR_ISA with a code: P01 (a class that the circuit does not name), P04 (an
+ * array does not fit the run, a class twice), P07 (no input and no launch->elements), P08 (the
+ * circuit reduces over a class or takes its softmax, and there are more elements than a class has:
+ * results of pieces would not be results of the array); otherwise as hg_binding_launch. After an
  *         error the contents of outputs are unspecified.
  * Thread-safe.
  */
-HG_API hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit, const hg_circuit_launch *launch,
-                                const hg_class_array *arrays, size_t count) HG_NODISCARD;
+HG_API hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit,
+                                const hg_circuit_launch *launch, const hg_class_array *arrays,
+                                size_t count) HG_NODISCARD;
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-/** An extent of an array, of the grid or of the number of lanes: a number, a scalar parameter of type u32 or u64 by name, or an expression over
- * both as text writes it ("ceil(n / 16)", "h + 2"). */
+/** An extent of an array, of the grid or of the number of lanes: a number, a scalar parameter of
+ * type u32 or u64 by name, or an expression over both as text writes it ("ceil(n / 16)", "h + 2").
+ */
 typedef struct hg_dim {
     uint64_t value;
     const char *param; /**< NULL: value */
@@ -27,7 +28,8 @@ static inline hg_dim hg_dim_param(const char *name) {
     hg_dim d = {0, name};
     return d;
 }
-/** "ceil(n / 1024)", "h + 2": numbers, names of scalar parameters, + - * /, ceil(a / b), min(a, b), max(a, b) and parentheses. */
+/** "ceil(n / 1024)", "h + 2": numbers, names of scalar parameters, + - * /, ceil(a / b), min(a, b),
+ * max(a, b) and parentheses. */
 static inline hg_dim hg_dim_expression(const char *text) { return hg_dim_param(text); }
 
 #ifdef __cplusplus

@@ -35,12 +35,14 @@ typedef enum hg_status {
 /** No lane, instruction, line … known: the value of a field of hg_error that does not apply. */
 #define HG_NONE UINT64_MAX
 
-/** Where and why the last failing call of this thread failed. Fields that do not apply are HG_NONE (0 for line, column). */
+/** Where and why the last failing call of this thread failed. Fields that do not apply are HG_NONE
+ * (0 for line, column). */
 typedef struct hg_error {
     size_t size; /**< sizeof(hg_error) of the library */
     hg_status status;
     char code[4];          /**< diagnostic code of language.md 6, "F01"; empty when none */
-    char message[512];     /**< without the status prefix, never truncated in the middle of a UTF-8 sequence */
+    char message[512];     /**< without the status prefix, never truncated in the middle of a UTF-8
+                              sequence */
     uint64_t step;         /**< plan step of a fault */
     uint64_t phase;        /**< barrier phase of a fault */
     uint64_t instruction;  /**< instruction index in the program */
@@ -51,10 +53,12 @@ typedef struct hg_error {
     uint32_t line, column; /**< source place, 0 when unknown */
 } hg_error;
 
-/** The record of this thread's last failure. Never NULL; valid until the next call into the library on this thread. */
+/** The record of this thread's last failure. Never NULL; valid until the next call into the library
+ * on this thread. */
 HG_API const hg_error *hg_last_error(void);
 
-/** Prefix and message as one text, "Execution failed: division by zero". Valid as long as hg_last_error(). */
+/** Prefix and message as one text, "Execution failed: division by zero". Valid as long as
+ * hg_last_error(). */
 HG_API const char *hg_last_error_text(void);
 
 /** The name of a status, "HG_ERROR_ISA". Static. */

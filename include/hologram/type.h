@@ -26,7 +26,8 @@ HG_API bool hg_type_is_signed(hg_type type);
 HG_API bool hg_type_is_unsigned(hg_type type);
 /** Lower-case name, "f32"; "?" for a value that is no type. Static. */
 HG_API const char *hg_type_name(hg_type type);
-/** Reads a name exactly as hg_type_name writes it. Returns false and leaves *type alone otherwise. */
+/** Reads a name exactly as hg_type_name writes it. Returns false and leaves *type alone otherwise.
+ */
 HG_API bool hg_type_from_name(const char *name, size_t length, hg_type *type);
 
 #ifdef __cplusplus

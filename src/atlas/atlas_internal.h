@@ -5,9 +5,11 @@
 #include "atlas/atlas.h"
 #include "base/base.h"
 
-/* HG_ERROR_ISA with a diagnostic code of language.md 6: F04 an index out of range, F05 another domain error. */
+/* HG_ERROR_ISA with a diagnostic code of language.md 6: F04 an index out of range, F05 another
+ * domain error. */
 hg_status hg_fail_class(uint64_t cls);
-hg_status hg_fail_domain(const char *code, const char *format, uint64_t a, uint64_t b); /* two %llu */
+hg_status hg_fail_domain(const char *code, const char *format, uint64_t a, uint64_t b); /* two %llu
+                                                                                         */
 
 /* The remainder in 0 … modulus-1, of negative numbers too. */
 static inline uint32_t hg_wrap(int64_t value, uint32_t modulus) {

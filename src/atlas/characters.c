@@ -1,11 +1,14 @@
-/* The character table of the Monster: decodes entries of characters_data.inc where they are asked for; there is nothing to initialise.
- * Facts: Conway, Curtis, Norton, Parker, Wilson, ATLAS of Finite Groups, 1985.
+/* The character table of the Monster: decodes entries of characters_data.inc where they are asked
+ * for; there is nothing to initialise. Facts: Conway, Curtis, Norton, Parker, Wilson, ATLAS of
+ * Finite Groups, 1985.
  * Must not know: programs, memory.
  *
- * How the table is kept. By column orthogonality |χ(g)|² is at most the order of g's centraliser, so a column's entries share a small
- * width: 129 of 172 columns take one byte. A row is one string of bytes in which every column has its place, an entry its digits to the
- * base 256, each from -128 to 127 and lowest first. Of two complex conjugate characters or classes only the first is kept. Irrational
- * entries are all (a + b·√D)/2 with D = -conductor: the row holds a, a small matrix b. */
+ * How the table is kept. By column orthogonality |χ(g)|² is at most the order of g's centraliser,
+ * so a column's entries share a small width: 129 of 172 columns take one byte. A row is one string
+ * of bytes in which every column has its place, an entry its digits to the base 256, each from -128
+ * to 127 and lowest first. Of two complex conjugate characters or classes only the first is kept.
+ * Irrational entries are all (a + b·√D)/2 with D = -conductor: the row holds a, a small matrix b.
+ */
 #include "atlas/characters.h"
 #include "base/base.h"
 
@@ -25,7 +28,8 @@ typedef struct character_class {
     uint8_t order;
     char centralizer[PRIME_COUNT + 1]; /* exponents of the primes, from '0' */
     uint8_t power[3];                  /* for the primes that divide order, in rising order */
-    uint8_t pair;                      /* 0: real; else 2k for the first and 2k + 1 for the second of the k-th pair of conjugates */
+    uint8_t pair; /* 0: real; else 2k for the first and 2k + 1 for the second of the k-th pair of
+                     conjugates */
     uint8_t field;
     uint8_t offset, width; /* where in a row */
 } character_class;
@@ -45,7 +49,8 @@ typedef struct entry {
     int b;
 } entry;
 
-/* Up to 7 digits, all in one step: each byte becomes its digit + 128, and the 128s are taken off together. */
+/* Up to 7 digits, all in one step: each byte becomes its digit + 128, and the 128s are taken off
+ * together. */
 static inline int64_t read_digits(const char *digit, uint32_t count) {
     const uint64_t each = 0x0101010101010101, high = 0x80 * each;
     uint64_t bytes, kept = ((uint64_t)1 << 8 * count) - 1;
@@ -78,7 +83,9 @@ static inline void store_integer(entry e, uint8_t bytes[16]) {
 }
 
 /* One rounding: high·2^48 is exact, and where high is not 0 low is at most 2^48. */
-static inline double real_part(entry e) { return e.b ? (double)e.low * 0.5 : (double)e.high * 0x1p48 + (double)e.low; }
+static inline double real_part(entry e) {
+    return e.b ? (double)e.low * 0.5 : (double)e.high * 0x1p48 + (double)e.low;
+}
 
 /* b·√n/2: the square root of the integer b²·n is rounded once, the rest is exact. */
 static double imaginary_part(entry e, uint32_t conductor) {
@@ -88,11 +95,13 @@ static double imaginary_part(entry e, uint32_t conductor) {
 
 static hg_status check_index(uint64_t index) {
     if (index < HG_CHARACTER_COUNT) return HG_OK;
-    return hg_fail(HG_ERROR_ISA, "invalid character index: %llu (must be < %d)", (unsigned long long)index, HG_CHARACTER_COUNT);
+    return hg_fail(HG_ERROR_ISA, "invalid character index: %llu (must be < %d)",
+                   (unsigned long long)index, HG_CHARACTER_COUNT);
 }
 
-/* √D = Σ (D/k)·ζ^k (Gauss, 1811). Odd conductor: the sum of the primitive roots is the Möbius function, so a = Σ μ·a·ζ^k over those k.
- * Even conductor n: the symbol changes its sign with k + n/2, as ζ^k does, so half the sum is that over k < n/2; a is even. */
+/* √D = Σ (D/k)·ζ^k (Gauss, 1811). Odd conductor: the sum of the primitive roots is the Möbius
+ * function, so a = Σ μ·a·ζ^k over those k. Even conductor n: the symbol changes its sign with k +
+ * n/2, as ζ^k does, so half the sum is that over k < n/2; a is even. */
 static void store_coefficients(entry e, const character_field *field, int8_t *coefficient) {
     int a = (int)e.low, n = field->conductor, even = n % 2 == 0;
     for (int k = 0; k < (even ? n / 2 : n); k++) {
@@ -138,7 +147,8 @@ hg_status hg_character_i128(uint64_t character, uint64_t cls, uint8_t value[16])
     HG_TRY(check_index(cls));
     entry e = read_entry(character, cls);
     if (e.b) {
-        return hg_fail(HG_ERROR_ISA, "character value not rational: character %u, class %s", (unsigned)character + 1, classes[cls].name);
+        return hg_fail(HG_ERROR_ISA, "character value not rational: character %u, class %s",
+                       (unsigned)character + 1, classes[cls].name);
     }
     store_integer(e, value);
     return HG_OK;
@@ -218,14 +228,18 @@ hg_status hg_monster_power(uint64_t cls, uint32_t prime, uint32_t *power) {
             if (divides) {
                 *power = c->power[rank];
             } else { /* g → g^p is the automorphism ζ → ζ^p of the class's field */
-                bool moves = c->pair && fields[c->field].symbol[prime % fields[c->field].conductor] == '-';
+                bool moves = c->pair &&
+                             fields[c->field].symbol[prime % fields[c->field].conductor] == '-';
                 *power = (uint32_t)cls + (moves ? c->pair & 1 ? -1u : 1u : 0u);
             }
             return HG_OK;
         }
         rank += divides;
     }
-    return hg_fail(HG_ERROR_ISA, "invalid prime: %u (must be 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 41, 47, 59 or 71)", prime);
+    return hg_fail(
+        HG_ERROR_ISA,
+        "invalid prime: %u (must be 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 41, 47, 59 or 71)",
+        prime);
 }
 
 /* Every real character of the Monster is that of a real representation. */

@@ -1,10 +1,12 @@
-/* Exact sums of doubles, and the state of a context between launches. Integers only: no rounding but the one of hg_resonance_round.
+/* Exact sums of doubles, and the state of a context between launches. Integers only: no rounding
+ * but the one of hg_resonance_round.
  * Must not know: programs, devices, where a state image lives. */
 #include "atlas/state.h"
 #include <string.h>
 
 enum { WORDS = HG_RESONANCE_WORDS, MANTISSA_BITS = 52, EXPONENT_MAX = 0x7FF };
-static const uint64_t HIDDEN = UINT64_C(1) << MANTISSA_BITS, INFINITE = UINT64_C(0x7FF0000000000000), QUIET = UINT64_C(0x7FF8000000000000),
+static const uint64_t HIDDEN = UINT64_C(1) << MANTISSA_BITS,
+                      INFINITE = UINT64_C(0x7FF0000000000000), QUIET = UINT64_C(0x7FF8000000000000),
                       NEGATIVE = UINT64_C(1) << 63;
 
 /* ---- fixed point ---- */
@@ -52,7 +54,8 @@ static bool any_below(const uint32_t *words, uint32_t end) {
 static uint64_t bits_from(const uint32_t *words, uint32_t at) {
     uint32_t i = at / 32, shift = at % 32;
     uint64_t low = words[i] | (uint64_t)words[i + 1] << 32;
-    return shift ? low >> shift | (uint64_t)(i + 2 < WORDS ? words[i + 2] : 0) << (64 - shift) : low;
+    return shift ? low >> shift | (uint64_t)(i + 2 < WORDS ? words[i + 2] : 0) << (64 - shift)
+                 : low;
 }
 
 /* ---- doubles ---- */
@@ -65,7 +68,8 @@ static double from_bits(uint64_t bits) {
 
 double hg_resonance_round(const uint32_t *words, uint32_t flags) {
     uint32_t magnitude[WORDS] = {0};
-    if (flags & HG_RESONANCE_NAN || (flags & HG_RESONANCE_INF && flags & HG_RESONANCE_NEG_INF)) return from_bits(QUIET);
+    if (flags & HG_RESONANCE_NAN || (flags & HG_RESONANCE_INF && flags & HG_RESONANCE_NEG_INF))
+        return from_bits(QUIET);
     if (flags) return from_bits(INFINITE | (flags & HG_RESONANCE_NEG_INF ? NEGATIVE : 0));
     if (is_zero(words)) return 0;
     uint64_t sign = words[WORDS - 1] >> 31 ? NEGATIVE : 0;
@@ -74,11 +78,14 @@ double hg_resonance_round(const uint32_t *words, uint32_t flags) {
     else
         memcpy(magnitude, words, sizeof magnitude);
     uint32_t top = highest_bit(magnitude);
-    if (top <= MANTISSA_BITS) return from_bits(sign | bits_from(magnitude, 0)); /* subnormal, or the smallest exponent */
+    if (top <= MANTISSA_BITS)
+        return from_bits(sign | bits_from(magnitude, 0)); /* subnormal, or the smallest exponent */
     uint32_t shift = top - MANTISSA_BITS;
     uint64_t mantissa = bits_from(magnitude, shift) & (2 * HIDDEN - 1);
     if (bit(magnitude, shift - 1) && (mantissa & 1 || any_below(magnitude, shift - 1))) mantissa++;
-    uint64_t bits = ((uint64_t)shift << MANTISSA_BITS) + mantissa; /* the hidden bit adds 1 to the exponent, a carry another one */
+    uint64_t bits = ((uint64_t)shift << MANTISSA_BITS) + mantissa; /* the hidden bit adds 1 to the
+                                                                      exponent, a carry another one
+                                                                    */
     return from_bits(sign | (bits > INFINITE ? INFINITE : bits));
 }
 
@@ -89,7 +96,9 @@ void hg_resonance_add(uint32_t *words, uint32_t *flags, double value) {
     uint64_t mantissa = bits & (HIDDEN - 1);
     uint32_t exponent = (uint32_t)(bits >> MANTISSA_BITS) & EXPONENT_MAX;
     if (exponent == EXPONENT_MAX) {
-        *flags |= mantissa ? HG_RESONANCE_NAN : bits & NEGATIVE ? HG_RESONANCE_NEG_INF : HG_RESONANCE_INF;
+        *flags |= mantissa          ? HG_RESONANCE_NAN
+                  : bits & NEGATIVE ? HG_RESONANCE_NEG_INF
+                                    : HG_RESONANCE_INF;
         return;
     }
     if (exponent) mantissa |= HIDDEN;
@@ -113,7 +122,8 @@ typedef struct state {
 } state;
 
 /* A pending accumulator goes to its class and to the sum of all. */
-static void move(const state *s, int cls, uint32_t *pending, void (*apply)(uint32_t *, const uint32_t *)) {
+static void move(const state *s, int cls, uint32_t *pending,
+                 void (*apply)(uint32_t *, const uint32_t *)) {
     if (is_zero(pending)) return;
     apply(s->resonance[cls], pending);
     apply(s->resonance[HG_RESONANCE_TOTAL], pending);
@@ -134,7 +144,8 @@ void hg_state_fold(void *image) {
         move(&s, c, s.less[c], subtract);
         s.flags[c] |= s.pending_flags[c];
         s.flags[HG_RESONANCE_TOTAL] |= s.pending_flags[c];
-        if (s.pending_phase[c]) s.phase[c] = (uint32_t)(s.pending_phase[c] & ((1u << HG_PENDING_PHASE_BITS) - 1));
+        if (s.pending_phase[c])
+            s.phase[c] = (uint32_t)(s.pending_phase[c] & ((1u << HG_PENDING_PHASE_BITS) - 1));
         s.pending_flags[c] = 0;
         s.pending_phase[c] = 0;
     }

@@ -1,4 +1,5 @@
-/* Memory: the allocator hooks, checked arithmetic, arena and growable array. Must not know: anything but bytes. */
+/* Memory: the allocator hooks, checked arithmetic, arena and growable array. Must not know:
+ * anything but bytes. */
 #include "base/base.h"
 #include "base/sized.h"
 
@@ -26,7 +27,9 @@ hg_status hg_set_allocator(const hg_allocator *given) {
     static const hg_sized rules = HG_SIZED(hg_allocator, release, "set it to sizeof(hg_allocator)");
     hg_allocator own = {0};
     HG_TRY(hg_sized_take(&rules, given, &own));
-    if (!own.reallocate || !own.release) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "allocator: reallocate and release must both be set");
+    if (!own.reallocate || !own.release)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "allocator: reallocate and release must both be set");
     allocator = own;
     return HG_OK;
 }
@@ -39,12 +42,14 @@ static void *reallocate_there(void *memory, size_t bytes) {
 
 void *hg_realloc(void *memory, size_t size) {
     size_t bytes = size ? size : 1;
-    return allocator.reallocate == default_reallocate ? realloc(memory, bytes) : reallocate_there(memory, bytes);
+    return allocator.reallocate == default_reallocate ? realloc(memory, bytes)
+                                                      : reallocate_there(memory, bytes);
 }
 
 void *hg_alloc(size_t size) { return hg_realloc(NULL, size); }
 
-/* libc's calloc leaves fresh pages of the system alone, which are zero: they take no memory before somebody writes to them. */
+/* libc's calloc leaves fresh pages of the system alone, which are zero: they take no memory before
+ * somebody writes to them. */
 void *hg_calloc(size_t count, size_t size) {
     if (size && count > SIZE_MAX / size) return NULL;
     size_t bytes = count * size;
@@ -97,8 +102,12 @@ static void *make_aligned(size_t size, size_t alignment, bool zero) {
     return block ? note_block(first_aligned(block, alignment), block) : NULL;
 }
 
-void *hg_alloc_aligned(size_t size, size_t alignment) { return make_aligned(size, alignment, false); }
-void *hg_calloc_aligned(size_t size, size_t alignment) { return make_aligned(size, alignment, true); }
+void *hg_alloc_aligned(size_t size, size_t alignment) {
+    return make_aligned(size, alignment, false);
+}
+void *hg_calloc_aligned(size_t size, size_t alignment) {
+    return make_aligned(size, alignment, true);
+}
 
 void *hg_realloc_aligned(void *memory, size_t kept, size_t size, size_t alignment) {
     size_t extra = aligned_extra(size, &alignment);
@@ -116,7 +125,8 @@ void hg_free_aligned(void *memory) {
     if (memory) hg_free(block_of(memory));
 }
 
-/* By halves: the usual checks become a 128-bit multiplication, which wasm32 has only as a call into a library that is not there. */
+/* By halves: the usual checks become a 128-bit multiplication, which wasm32 has only as a call into
+ * a library that is not there. */
 bool hg_mul_u64(uint64_t a, uint64_t b, uint64_t *product) {
     uint64_t a_high = a >> 32, b_high = b >> 32, a_low = a & UINT32_MAX, b_low = b & UINT32_MAX;
     uint64_t cross = a_high ? a_high * b_low : a_low * b_high;

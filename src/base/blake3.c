@@ -1,5 +1,5 @@
-/* BLAKE3, hash mode, 32 bytes of output. Written from "BLAKE3: one function, fast everywhere" (O'Connor, Aumasson, Neves,
- * Wilcox-O'Hearn, 2020), section 2. Must not know: what is hashed. */
+/* BLAKE3, hash mode, 32 bytes of output. Written from "BLAKE3: one function, fast everywhere"
+ * (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, 2020), section 2. Must not know: what is hashed. */
 #include "base/base.h"
 
 #include <string.h>
@@ -8,13 +8,17 @@ enum { CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8 };
 enum { BLOCK_BYTES = 64, CHUNK_BLOCKS = 16 };
 
 /* The initial value is that of SHA-256 (paper, table 1). */
-static const uint32_t initial[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
+static const uint32_t initial[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
+                                    0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
 
 /* Row r is the message permutation of table 2 applied r times. */
 static const uint8_t schedule[7][16] = {
-    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8},
-    {3, 4, 10, 12, 13, 2, 7, 14, 6, 5, 9, 0, 11, 15, 8, 1}, {10, 7, 12, 9, 14, 3, 13, 15, 4, 0, 11, 2, 5, 8, 1, 6},
-    {12, 13, 9, 11, 15, 10, 14, 8, 7, 2, 5, 3, 0, 1, 6, 4}, {9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+    {2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8},
+    {3, 4, 10, 12, 13, 2, 7, 14, 6, 5, 9, 0, 11, 15, 8, 1},
+    {10, 7, 12, 9, 14, 3, 13, 15, 4, 0, 11, 2, 5, 8, 1, 6},
+    {12, 13, 9, 11, 15, 10, 14, 8, 7, 2, 5, 3, 0, 1, 6, 4},
+    {9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7},
     {11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13},
 };
 
@@ -31,8 +35,10 @@ static void mix(uint32_t *v, int a, int b, int c, int d, uint32_t x, uint32_t y)
     v[b] = rotate(v[b] ^ v[c], 7);
 }
 
-/* Only the first half of the compression's output is ever needed: chaining values and 32 bytes of output. */
-static void compress(const uint32_t chaining[8], const uint32_t m[16], uint64_t counter, uint32_t length, uint32_t flags, uint32_t out[8]) {
+/* Only the first half of the compression's output is ever needed: chaining values and 32 bytes of
+ * output. */
+static void compress(const uint32_t chaining[8], const uint32_t m[16], uint64_t counter,
+                     uint32_t length, uint32_t flags, uint32_t out[8]) {
     uint32_t v[16];
     memcpy(v, chaining, 32);
     memcpy(v + 8, initial, 16);
@@ -56,10 +62,13 @@ static void compress(const uint32_t chaining[8], const uint32_t m[16], uint64_t 
 
 static void load_words(const uint8_t *bytes, uint32_t m[16]) {
     for (int i = 0; i < 16; i++, bytes += 4)
-        m[i] = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        m[i] = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+               (uint32_t)bytes[3] << 24;
 }
 
-static uint32_t start_flag(const hg_blake3 *h) { return h->blocks_compressed == 0 ? CHUNK_START : 0; }
+static uint32_t start_flag(const hg_blake3 *h) {
+    return h->blocks_compressed == 0 ? CHUNK_START : 0;
+}
 
 void hg_blake3_init(hg_blake3 *h) {
     memset(h, 0, sizeof *h);
@@ -74,10 +83,12 @@ static void join(const uint32_t left[8], const uint32_t right[8], uint32_t flags
     compress(initial, m, 0, BLOCK_BYTES, PARENT | flags, out);
 }
 
-/* The chunk is complete and not the last: a subtree is joined for every trailing zero bit of the number of chunks. */
+/* The chunk is complete and not the last: a subtree is joined for every trailing zero bit of the
+ * number of chunks. */
 static void finish_chunk(hg_blake3 *h, uint32_t chaining[8]) {
     h->chunk++;
-    for (uint64_t chunks = h->chunk; !(chunks & 1); chunks >>= 1) join(h->stack[--h->stack_length], chaining, 0, chaining);
+    for (uint64_t chunks = h->chunk; !(chunks & 1); chunks >>= 1)
+        join(h->stack[--h->stack_length], chaining, 0, chaining);
     memcpy(h->stack[h->stack_length++], chaining, 32);
     memcpy(h->chaining, initial, sizeof initial);
     h->blocks_compressed = 0;
@@ -88,7 +99,8 @@ static void finish_block(hg_blake3 *h, const uint8_t *block) {
     uint32_t m[16];
     load_words(block, m);
     bool last_of_chunk = h->blocks_compressed == CHUNK_BLOCKS - 1;
-    compress(h->chaining, m, h->chunk, BLOCK_BYTES, start_flag(h) | (last_of_chunk ? CHUNK_END : 0), h->chaining);
+    compress(h->chaining, m, h->chunk, BLOCK_BYTES, start_flag(h) | (last_of_chunk ? CHUNK_END : 0),
+             h->chaining);
     h->blocks_compressed++;
     if (last_of_chunk) {
         uint32_t chaining[8];

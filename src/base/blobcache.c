@@ -1,7 +1,8 @@
-/* Blobs on disk: one file an entry, written under another name, synced and renamed; checked by its checksum when read. Processes need
- * no lock among them: a rename replaces a whole file, a reader keeps the file it has opened, and an entry that another process removed
- * is a miss. The only locks are those of writers on their own temporary files: one that can be locked belongs to a dead writer; and those
- * that callers ask for, to make a thing one after another.
+/* Blobs on disk: one file an entry, written under another name, synced and renamed; checked by its
+ * checksum when read. Processes need no lock among them: a rename replaces a whole file, a reader
+ * keeps the file it has opened, and an entry that another process removed is a miss. The only locks
+ * are those of writers on their own temporary files: one that can be locked belongs to a dead
+ * writer; and those that callers ask for, to make a thing one after another.
  * Must not know: what the blobs are. */
 #include "base/blobcache.h"
 #include "base/thread.h"
@@ -27,21 +28,26 @@ bool hg_blob_cache_usable(const hg_blob_cache *cache) {
     return false;
 }
 
-bool hg_blob_cache_get(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_t **data, uint64_t *size) {
+bool hg_blob_cache_get(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_t **data,
+                       uint64_t *size) {
     (void)cache, (void)key;
     *data = NULL;
     *size = 0;
     return false;
 }
 
-bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data, uint64_t size) {
+bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data,
+                       uint64_t size) {
     (void)cache, (void)key, (void)data, (void)size;
     return false;
 }
 
-void hg_blob_cache_remove(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES]) { (void)cache, (void)key; }
+void hg_blob_cache_remove(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES]) {
+    (void)cache, (void)key;
+}
 
-int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint32_t wait_ms) {
+int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES],
+                        uint32_t wait_ms) {
     (void)cache, (void)key, (void)wait_ms;
     return -1;
 }
@@ -66,17 +72,24 @@ void hg_blob_cache_stats_get(hg_blob_cache *cache, hg_blob_cache_stats *stats) {
 #include <time.h>
 #include <unistd.h>
 
-/* The folder's name changes with the format, so that versions of the library do not remove each other's files. */
+/* The folder's name changes with the format, so that versions of the library do not remove each
+ * other's files. */
 #define FOLDER "blobs-1"
 static const uint8_t MAGIC[8] = {'H', 'G', 'B', 'L', 'O', 'B', '\r', '\n'};
-enum { VERSION = 1, HEADER_BYTES = 88, HASHED_BYTES = 56, NAME_BYTES = 2 * HG_BLOB_KEY_BYTES + 5 /* ".blob" */ };
+enum {
+    VERSION = 1,
+    HEADER_BYTES = 88,
+    HASHED_BYTES = 56,
+    NAME_BYTES = 2 * HG_BLOB_KEY_BYTES + 5 /* ".blob" */
+};
 
 struct hg_blob_cache {
     int folder; /* -1: never hits */
     uint64_t limit;
     hg_mutex lock; /* of what follows */
     bool scanned;
-    uint64_t total, since; /* bytes at the last scan and stored here since; bytes stored here since */
+    uint64_t total, since; /* bytes at the last scan and stored here since; bytes stored here since
+                            */
     hg_blob_cache_stats stats;
 };
 
@@ -92,7 +105,8 @@ static void entry_name(const uint8_t key[HG_BLOB_KEY_BYTES], char name[NAME_BYTE
 }
 
 static bool is_entry(const char *name) {
-    return strspn(name, "0123456789abcdef") == 2 * HG_BLOB_KEY_BYTES && strcmp(name + 2 * HG_BLOB_KEY_BYTES, ".blob") == 0;
+    return strspn(name, "0123456789abcdef") == 2 * HG_BLOB_KEY_BYTES &&
+           strcmp(name + 2 * HG_BLOB_KEY_BYTES, ".blob") == 0;
 }
 
 static bool is_temporary(const char *name) {
@@ -111,7 +125,8 @@ static int open_folder(const char *dir) {
     int folder = openat(parent, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     close(parent);
     struct stat info;
-    if (folder >= 0 && (fstat(folder, &info) != 0 || info.st_uid != geteuid() || info.st_mode & 022)) {
+    if (folder >= 0 &&
+        (fstat(folder, &info) != 0 || info.st_uid != geteuid() || info.st_mode & 022)) {
         close(folder);
         return -1;
     }
@@ -142,7 +157,8 @@ static void count(hg_blob_cache *cache, uint64_t *number) {
     hg_mutex_unlock(&cache->lock);
 }
 
-/* By this clock and not by the system's coarser one, so that two uses a moment apart keep their order. */
+/* By this clock and not by the system's coarser one, so that two uses a moment apart keep their
+ * order. */
 static void touch(int file) {
     struct timespec now[2];
     if (clock_gettime(CLOCK_REALTIME, &now[0]) != 0) return;
@@ -150,13 +166,15 @@ static void touch(int file) {
     (void)futimens(file, now);
 }
 
-/* ---- headers: magic, version, zero, key, length, checksum of all before it and of the blob ---- */
+/* ---- headers: magic, version, zero, key, length, checksum of all before it and of the blob ----
+ */
 
 static void put_number(uint8_t *to, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(value >> (8 * i));
 }
 
-static void make_header(uint8_t header[HEADER_BYTES], const uint8_t key[HG_BLOB_KEY_BYTES], const void *data, uint64_t size) {
+static void make_header(uint8_t header[HEADER_BYTES], const uint8_t key[HG_BLOB_KEY_BYTES],
+                        const void *data, uint64_t size) {
     hg_blake3 hash;
     memset(header, 0, HEADER_BYTES);
     memcpy(header, MAGIC, sizeof MAGIC);
@@ -184,10 +202,12 @@ static bool read_whole(int file, uint8_t *to, uint64_t bytes) {
 
 typedef enum outcome { GOOD, ABSENT, BAD } outcome;
 
-static outcome read_entry(int file, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_t **data, uint64_t *size) {
+static outcome read_entry(int file, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_t **data,
+                          uint64_t *size) {
     uint8_t header[HEADER_BYTES], expected[HEADER_BYTES];
     struct stat info;
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < HEADER_BYTES) return BAD;
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < HEADER_BYTES)
+        return BAD;
     uint64_t bytes = (uint64_t)info.st_size - HEADER_BYTES;
     if (bytes >= SIZE_MAX || !(*data = hg_alloc((size_t)bytes))) return ABSENT;
     outcome result = BAD;
@@ -205,10 +225,12 @@ static outcome read_entry(int file, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_
 }
 
 static void remove_name(const hg_blob_cache *cache, const char *name) {
-    if (unlinkat(cache->folder, name, 0) != 0 && (errno == EISDIR || errno == EPERM)) unlinkat(cache->folder, name, AT_REMOVEDIR);
+    if (unlinkat(cache->folder, name, 0) != 0 && (errno == EISDIR || errno == EPERM))
+        unlinkat(cache->folder, name, AT_REMOVEDIR);
 }
 
-bool hg_blob_cache_get(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_t **data, uint64_t *size) {
+bool hg_blob_cache_get(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint8_t **data,
+                       uint64_t *size) {
     char name[NAME_BYTES + 1];
     *data = NULL;
     *size = 0;
@@ -250,7 +272,8 @@ static int older(const void *a, const void *b) {
     return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
 }
 
-/* Removes what a killed writer left. A writer that has not locked its file yet loses it: its rename fails and nothing is stored. */
+/* Removes what a killed writer left. A writer that has not locked its file yet loses it: its rename
+ * fails and nothing is stored. */
 static bool sweep(const hg_blob_cache *cache, const char *name) {
     int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool dead = file < 0 ? errno == ELOOP : flock(file, LOCK_EX | LOCK_NB) == 0;
@@ -261,7 +284,8 @@ static bool sweep(const hg_blob_cache *cache, const char *name) {
 
 /* All entries and the bytes of all files. False: the folder cannot be read or memory is short. */
 static bool scan(const hg_blob_cache *cache, entries *list, uint64_t *total) {
-    int again = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a position of its own */
+    int again = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a position of its
+                                                                                   own */
     DIR *folder = again >= 0 ? fdopendir(again) : NULL;
     if (!folder) {
         if (again >= 0) close(again);
@@ -272,7 +296,8 @@ static bool scan(const hg_blob_cache *cache, entries *list, uint64_t *total) {
     for (struct dirent *item; good && (item = readdir(folder));) {
         struct stat info;
         bool temporary = is_temporary(item->d_name);
-        if (!temporary && !is_entry(item->d_name)) continue; /* not ours: neither counted nor removed */
+        if (!temporary && !is_entry(item->d_name))
+            continue; /* not ours: neither counted nor removed */
         if (temporary && sweep(cache, item->d_name)) continue;
         if (fstatat(cache->folder, item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
         uint64_t bytes = info.st_size > 0 ? (uint64_t)info.st_size : 0;
@@ -291,11 +316,13 @@ static bool scan(const hg_blob_cache *cache, entries *list, uint64_t *total) {
     return good;
 }
 
-/* Makes room for `bytes`, down to seven eighths of the limit so that not every entry to come pays for a scan. Under the lock. What
- * other processes store is seen at scans only: one comes at the first entry and then after every 64th part of the limit. */
+/* Makes room for `bytes`, down to seven eighths of the limit so that not every entry to come pays
+ * for a scan. Under the lock. What other processes store is seen at scans only: one comes at the
+ * first entry and then after every 64th part of the limit. */
 static bool make_room(hg_blob_cache *cache, uint64_t bytes) {
     if (bytes > cache->limit) return false;
-    if (cache->scanned && bytes <= cache->limit - cache->total && cache->since <= cache->limit / 64) return true;
+    if (cache->scanned && bytes <= cache->limit - cache->total && cache->since <= cache->limit / 64)
+        return true;
     entries list = {0};
     uint64_t total;
     bool good = scan(cache, &list, &total);
@@ -322,8 +349,8 @@ static void temporary_name(char name[80]) {
     static _Atomic uint32_t serial;
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(name, 80, "tmp-%ld-%lx%09lx-%x.new", (long)getpid(), (unsigned long)now.tv_sec, (unsigned long)now.tv_nsec,
-             (unsigned)serial++);
+    snprintf(name, 80, "tmp-%ld-%lx%09lx-%x.new", (long)getpid(), (unsigned long)now.tv_sec,
+             (unsigned long)now.tv_nsec, (unsigned)serial++);
 }
 
 /* A file without a name (name ""), or where there is no such thing with one. */
@@ -332,14 +359,17 @@ static int create_temporary(const hg_blob_cache *cache, char name[80]) {
     int file = hg_file_unnamed(cache->folder, ".", 0600);
     for (int i = 0; i < 16 && file < 0; i++) {
         temporary_name(name);
-        file = openat(cache->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        file = openat(cache->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                      0600);
         if (file < 0 && errno != EEXIST) break;
     }
     return file;
 }
 
-/* The file takes the entry's name, or that of its temporary name where another process stored the entry before. */
-static bool put_in_place(const hg_blob_cache *cache, int file, char temporary[80], const char *name) {
+/* The file takes the entry's name, or that of its temporary name where another process stored the
+ * entry before. */
+static bool put_in_place(const hg_blob_cache *cache, int file, char temporary[80],
+                         const char *name) {
     if (!temporary[0]) {
         int error = hg_file_give_name(file, cache->folder, name);
         for (int i = 0; i < 16 && error == EEXIST; i++) {
@@ -352,7 +382,8 @@ static bool put_in_place(const hg_blob_cache *cache, int file, char temporary[80
     return renameat(cache->folder, temporary, cache->folder, name) == 0;
 }
 
-static bool store(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data, uint64_t size) {
+static bool store(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES],
+                  const void *data, uint64_t size) {
     uint8_t header[HEADER_BYTES];
     char temporary[80], name[NAME_BYTES + 1];
     hg_held_signals held;
@@ -361,7 +392,8 @@ static bool store(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTE
     bool good = flock(file, LOCK_EX | LOCK_NB) == 0;
     make_header(header, key, data, size);
     entry_name(key, name);
-    good = good && hg_write_all(file, header, HEADER_BYTES) == 0 && hg_write_all(file, data, size) == 0 && fsync(file) == 0;
+    good = good && hg_write_all(file, header, HEADER_BYTES) == 0 &&
+           hg_write_all(file, data, size) == 0 && fsync(file) == 0;
     if (good) touch(file);
     hg_signals_hold(&held); /* for the moment in which there may be another name */
     good = good && put_in_place(cache, file, temporary, name);
@@ -371,9 +403,11 @@ static bool store(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTE
     return good;
 }
 
-bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data, uint64_t size) {
+bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data,
+                       uint64_t size) {
     uint64_t bytes;
-    if (!hg_blob_cache_usable(cache) || !hg_add_u64(size, HEADER_BYTES, &bytes) || size >= SIZE_MAX) return false;
+    if (!hg_blob_cache_usable(cache) || !hg_add_u64(size, HEADER_BYTES, &bytes) || size >= SIZE_MAX)
+        return false;
     hg_mutex_lock(&cache->lock);
     bool room = make_room(cache, bytes);
     if (room) { /* reserved before the writing, which others need not wait for */
@@ -389,13 +423,15 @@ bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES
 
 enum { CLAIM_POLL_NS = 2000000 };
 
-int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint32_t wait_ms) {
+int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES],
+                        uint32_t wait_ms) {
     if (!hg_blob_cache_usable(cache)) return -1;
     char name[sizeof "claim-00"];
     snprintf(name, sizeof name, "claim-%02x", key[0]);
     int file = openat(cache->folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return -1;
-    for (uint64_t end = hg_clock_ns() + wait_ms * UINT64_C(1000000); flock(file, LOCK_EX | LOCK_NB) != 0 && hg_clock_ns() < end;)
+    for (uint64_t end = hg_clock_ns() + wait_ms * UINT64_C(1000000);
+         flock(file, LOCK_EX | LOCK_NB) != 0 && hg_clock_ns() < end;)
         nanosleep(&(struct timespec){.tv_nsec = CLAIM_POLL_NS}, NULL);
     return file;
 }

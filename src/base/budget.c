@@ -19,9 +19,13 @@ bool hg_budget_take(hg_budget *budget, uint64_t bytes) {
 hg_status hg_budget_refuse(const hg_budget *budget, uint64_t asked) {
     uint64_t idle = hg_atomic_load(&budget->idle, HG_RELAXED), used = hg_budget_used(budget);
     uint64_t busy = idle < used ? used - idle : 0; /* the two are not read at one moment */
-    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, %llu are in use, the limit is %llu (max_memory)%s",
-                   (unsigned long long)asked, (unsigned long long)busy, (unsigned long long)budget->limit,
-                   busy <= budget->limit && asked <= budget->limit - busy ? "; the rest is free in pieces, none of them large enough" : "");
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                   "%llu bytes asked for, %llu are in use, the limit is %llu (max_memory)%s",
+                   (unsigned long long)asked, (unsigned long long)busy,
+                   (unsigned long long)budget->limit,
+                   busy <= budget->limit && asked <= budget->limit - busy
+                       ? "; the rest is free in pieces, none of them large enough"
+                       : "");
 }
 
 hg_status hg_budget_charge(hg_budget *budget, uint64_t bytes) {
@@ -45,4 +49,6 @@ void hg_budget_busy(hg_budget *budget, uint64_t bytes) {
     if (budget) (void)hg_atomic_sub_fetch(&budget->idle, bytes, HG_RELAXED);
 }
 
-uint64_t hg_budget_used(const hg_budget *budget) { return budget ? hg_atomic_load(&budget->used, HG_RELAXED) : 0; }
+uint64_t hg_budget_used(const hg_budget *budget) {
+    return budget ? hg_atomic_load(&budget->used, HG_RELAXED) : 0;
+}

@@ -1,5 +1,6 @@
-/* What the sources need and C17 does not have, under names of their own: integers of 128 bits, bits of words, atomic operations on objects
- * of plain types, hints, attributes. gcc and clang have all of it; another compiler is taught here, and nowhere else (tools/check).
+/* What the sources need and C17 does not have, under names of their own: integers of 128 bits, bits
+ * of words, atomic operations on objects of plain types, hints, attributes. gcc and clang have all
+ * of it; another compiler is taught here, and nowhere else (tools/check).
  * Must not know: what it is used for. */
 #ifndef HG_BASE_COMPAT_H
 #define HG_BASE_COMPAT_H
@@ -18,14 +19,16 @@ static inline uint32_t hg_clz64(uint64_t x) { return (uint32_t)__builtin_clzll(x
 static inline int hg_popcount32(uint32_t x) { return __builtin_popcount(x); }
 static inline int hg_popcount64(uint64_t x) { return __builtin_popcountll(x); }
 static inline uint64_t hg_byteswap64(uint64_t x) { return __builtin_bswap64(x); }
-/* *result = a op b as far as its type holds it, of integers of any types; true: it does not hold it. */
+/* *result = a op b as far as its type holds it, of integers of any types; true: it does not hold
+ * it. */
 #define hg_add_overflows(a, b, result) __builtin_add_overflow(a, b, result)
 #define hg_sub_overflows(a, b, result) __builtin_sub_overflow(a, b, result)
 #define hg_mul_overflows(a, b, result) __builtin_mul_overflow(a, b, result)
 
 /* ---- atomic operations ----
- * Of <stdatomic.h>, for integers and pointers that are no _Atomic objects: words of device memory, fields that are plain before anybody
- * shares them. p: pointer to the object; the order comes last. */
+ * Of <stdatomic.h>, for integers and pointers that are no _Atomic objects: words of device memory,
+ * fields that are plain before anybody shares them. p: pointer to the object; the order comes last.
+ */
 enum {
     HG_RELAXED = __ATOMIC_RELAXED,
     HG_ACQUIRE = __ATOMIC_ACQUIRE,
@@ -37,7 +40,8 @@ enum {
 #define hg_atomic_store(p, x, order) __atomic_store_n(p, x, order)
 #define hg_atomic_exchange(p, x, order) __atomic_exchange_n(p, x, order)
 /* False: *expected is what was found instead. Never fails without a reason. */
-#define hg_atomic_compare_exchange(p, expected, x, order) __atomic_compare_exchange_n(p, expected, x, false, order, order)
+#define hg_atomic_compare_exchange(p, expected, x, order) \
+    __atomic_compare_exchange_n(p, expected, x, false, order, order)
 /* fetch_op returns the old value, op_fetch the new one. */
 #define hg_atomic_fetch_add(p, x, order) __atomic_fetch_add(p, x, order)
 #define hg_atomic_fetch_and(p, x, order) __atomic_fetch_and(p, x, order)
@@ -70,9 +74,11 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 
 /* A function that is not wanted in its callers. */
 #define HG_NOINLINE __attribute__((noinline))
-#define HG_FOR_AVX __attribute__((target("avx"))) /* a function that runs only where hg_cpu_supports("avx") */
+#define HG_FOR_AVX \
+    __attribute__((target("avx"))) /* a function that runs only where hg_cpu_supports("avx") */
 
-/* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may have no other use. */
+/* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may
+ * have no other use. */
 #define HG_ENDED_BY(end) __attribute__((cleanup(end), unused))
 
 /* What a variable is worth is worked out here, neither before nor behind what is volatile. */
@@ -90,28 +96,35 @@ static inline void hg_cpu_relax(void) {
 /* ---- the CPU ---- */
 
 #if defined(__x86_64__)
-/* Whether this CPU and its system have a feature, by the name that gcc and clang give it; a literal. */
+/* Whether this CPU and its system have a feature, by the name that gcc and clang give it; a
+ * literal. */
 #define hg_cpu_supports(feature) (__builtin_cpu_init(), __builtin_cpu_supports(feature) != 0)
 
-/* The registers of the floating-point environment: of SSE, and of the x87 unit. Nothing that touches memory moves across. */
+/* The registers of the floating-point environment: of SSE, and of the x87 unit. Nothing that
+ * touches memory moves across. */
 static inline uint32_t hg_mxcsr_read(void) {
     uint32_t mxcsr;
     __asm__ volatile("stmxcsr %0" : "=m"(mxcsr)::"memory");
     return mxcsr;
 }
-static inline void hg_mxcsr_write(uint32_t mxcsr) { __asm__ volatile("ldmxcsr %0" ::"m"(mxcsr) : "memory"); }
+static inline void hg_mxcsr_write(uint32_t mxcsr) {
+    __asm__ volatile("ldmxcsr %0" ::"m"(mxcsr) : "memory");
+}
 static inline uint16_t hg_x87_control_read(void) {
     uint16_t control;
     __asm__ volatile("fnstcw %0" : "=m"(control)::"memory");
     return control;
 }
-static inline void hg_x87_control_write(uint16_t control) { __asm__ volatile("fldcw %0" ::"m"(control) : "memory"); }
+static inline void hg_x87_control_write(uint16_t control) {
+    __asm__ volatile("fldcw %0" ::"m"(control) : "memory");
+}
 static inline uint16_t hg_x87_status_read(void) {
     uint16_t status;
     __asm__ volatile("fnstsw %0" : "=m"(status)::"memory");
     return status;
 }
-/* Its flags, which can only be written together with all the unit knows; the low half of the second word holds them. */
+/* Its flags, which can only be written together with all the unit knows; the low half of the second
+ * word holds them. */
 static inline void hg_x87_flags_write(uint16_t flags) {
     uint32_t all[7];
     __asm__ volatile("fnstenv %0" : "=m"(all)::"memory");
@@ -119,30 +132,37 @@ static inline void hg_x87_flags_write(uint16_t flags) {
     __asm__ volatile("fldenv %0" ::"m"(all) : "memory");
 }
 #elif defined(__aarch64__)
-/* The registers of the floating-point environment: mode, and flags. Nothing that touches memory moves across. */
+/* The registers of the floating-point environment: mode, and flags. Nothing that touches memory
+ * moves across. */
 static inline uint64_t hg_fpcr_read(void) {
     uint64_t fpcr;
     __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr)::"memory");
     return fpcr;
 }
-static inline void hg_fpcr_write(uint64_t fpcr) { __asm__ volatile("msr fpcr, %0" ::"r"(fpcr) : "memory"); }
+static inline void hg_fpcr_write(uint64_t fpcr) {
+    __asm__ volatile("msr fpcr, %0" ::"r"(fpcr) : "memory");
+}
 static inline uint64_t hg_fpsr_read(void) {
     uint64_t fpsr;
     __asm__ volatile("mrs %0, fpsr" : "=r"(fpsr)::"memory");
     return fpsr;
 }
-static inline void hg_fpsr_write(uint64_t fpsr) { __asm__ volatile("msr fpsr, %0" ::"r"(fpsr) : "memory"); }
+static inline void hg_fpsr_write(uint64_t fpsr) {
+    __asm__ volatile("msr fpsr, %0" ::"r"(fpsr) : "memory");
+}
 #endif
 
 /* ---- the language ---- */
 
-/* Text for the assembler, between functions. It reaches functions and variables with external linkage by their names. */
+/* Text for the assembler, between functions. It reaches functions and variables with external
+ * linkage by their names. */
 #define HG_ASSEMBLY(text) __asm__(text)
 
 #define HG_TYPEOF(expression) __typeof__(expression)
 /* A block whose last expression is its value. */
 #define HG_BLOCK_VALUE(...) __extension__({__VA_ARGS__})
-/* Behind the name of a thread-local variable: it is found without a call also in a shared library. */
+/* Behind the name of a thread-local variable: it is found without a call also in a shared library.
+ */
 #if defined(__ELF__)
 #define HG_TLS_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 #else

@@ -11,8 +11,10 @@ enum { ROUND = 128 };
 
 HG_FOR_AVX static inline void copy_round(uint8_t *to, const uint8_t *from) {
     __m256i v[ROUND / 32];
-    for (size_t i = 0; i < ROUND / 32; i++) v[i] = _mm256_loadu_si256((const __m256i *)(const void *)(from + 32 * i));
-    for (size_t i = 0; i < ROUND / 32; i++) _mm256_storeu_si256((__m256i *)(void *)(to + 32 * i), v[i]);
+    for (size_t i = 0; i < ROUND / 32; i++)
+        v[i] = _mm256_loadu_si256((const __m256i *)(const void *)(from + 32 * i));
+    for (size_t i = 0; i < ROUND / 32; i++)
+        _mm256_storeu_si256((__m256i *)(void *)(to + 32 * i), v[i]);
 }
 
 HG_FOR_AVX static void copy_rounds(uint8_t *to, const uint8_t *from, size_t bytes) {

@@ -1,5 +1,6 @@
-/* memcpy for copies of a few KiB: there the C library's `rep movsb` takes longer to begin than a loop of vectors takes (4 KiB, AMD EPYC:
- * 74 and 49 ns), and what stands around it waits. Where the CPU has no AVX, and for all other sizes, it is memcpy.
+/* memcpy for copies of a few KiB: there the C library's `rep movsb` takes longer to begin than a
+ * loop of vectors takes (4 KiB, AMD EPYC: 74 and 49 ns), and what stands around it waits. Where the
+ * CPU has no AVX, and for all other sizes, it is memcpy.
  * Must not know: what is copied. */
 #ifndef HG_BASE_COPY_H
 #define HG_BASE_COPY_H
@@ -19,7 +20,9 @@ static inline void hg_copy_bytes(void *to, const void *from, size_t bytes) {
         memcpy(to, from, bytes);
 }
 #else
-static inline void hg_copy_bytes(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+static inline void hg_copy_bytes(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
 #endif
 
 #endif

@@ -1,13 +1,14 @@
-/* Decimal and hexadecimal text to floating point, rounded once, and the shortest text back, for every binary format.
- * Exact integers throughout; nothing here depends on the host's floating point.
- * Reading: the quotient of two integers, rounded to nearest even. Writing: free-format digit generation after Steele & White,
- * "How to Print Floating-Point Numbers Accurately" (1990).
+/* Decimal and hexadecimal text to floating point, rounded once, and the shortest text back, for
+ * every binary format. Exact integers throughout; nothing here depends on the host's floating
+ * point. Reading: the quotient of two integers, rounded to nearest even. Writing: free-format digit
+ * generation after Steele & White, "How to Print Floating-Point Numbers Accurately" (1990).
  * Must not know: which language the text is in. */
 #include "base/decimal.h"
 
 #include <string.h>
 
-/* The largest number is below 10^801 · 5^400 or 2^6000 (see read_decimal): 9,216 bits hold every step. */
+/* The largest number is below 10^801 · 5^400 or 2^6000 (see read_decimal): 9,216 bits hold every
+ * step. */
 enum { LIMBS = 288 };
 typedef struct big {
     uint32_t limb[LIMBS];
@@ -54,7 +55,8 @@ static void big_shift(big *b, int bits) {
 
 /* b /= 2. */
 static void big_halve(big *b) {
-    for (int i = 0; i < b->count; i++) b->limb[i] = b->limb[i] >> 1 | (i + 1 < b->count ? b->limb[i + 1] << 31 : 0);
+    for (int i = 0; i < b->count; i++)
+        b->limb[i] = b->limb[i] >> 1 | (i + 1 < b->count ? b->limb[i + 1] << 31 : 0);
     if (b->count && !b->limb[b->count - 1]) b->count--;
 }
 
@@ -100,8 +102,10 @@ static int big_compare_sum(const big *a, const big *b, const big *c) {
 
 /* ---- formats ---- */
 
-static const hg_float_format FORMATS[] = {
-    {11, -24, 0x7C00}, {8, -133, 0x7F80}, {24, -149, 0x7F800000}, {53, -1074, UINT64_C(0x7FF0000000000000)}};
+static const hg_float_format FORMATS[] = {{11, -24, 0x7C00},
+                                          {8, -133, 0x7F80},
+                                          {24, -149, 0x7F800000},
+                                          {53, -1074, UINT64_C(0x7FF0000000000000)}};
 
 const hg_float_format *hg_float_format_of(hg_type type) {
     switch (type) {
@@ -144,15 +148,18 @@ static bool round_ratio(big *n, big *d, int scale, const hg_float_format *f, uin
     big_shift(n, 1); /* d has come back to its own size: the rest is n/d of a unit */
     int half = big_compare(n, d);
     if (half > 0 || (half == 0 && (quotient & 1))) quotient++;
-    /* The implicit bit adds one to the exponent field, a carry out of the significand another one. */
+    /* The implicit bit adds one to the exponent field, a carry out of the significand another one.
+     */
     *bits = quotient + ((uint64_t)(last - f->last_exponent) << (f->precision - 1));
     return *bits < f->infinity;
 }
 
-/* Decimal digits that decide: the longest tie of f64 has 767 (2^-1074 · (2^53 + 1/2)); whatever follows only breaks ties. */
+/* Decimal digits that decide: the longest tie of f64 has 767 (2^-1074 · (2^53 + 1/2)); whatever
+ * follows only breaks ties. */
 enum { DECIMAL_DIGITS = 800, HEX_DIGITS = 40, EXPONENT_BOUND = 1000000000 };
 
-/* Digits with the point taken out: value = significand · base^exponent, trailing digits folded into a sticky last one. */
+/* Digits with the point taken out: value = significand · base^exponent, trailing digits folded into
+ * a sticky last one. */
 typedef struct scanned {
     big significand;
     int digits;       /* kept, without leading zeros */
@@ -161,7 +168,8 @@ typedef struct scanned {
     size_t end;       /* where the digits stop */
 } scanned;
 
-static void scan_digits(const char *text, size_t length, size_t start, uint32_t base, int most, scanned *s) {
+static void scan_digits(const char *text, size_t length, size_t start, uint32_t base, int most,
+                        scanned *s) {
     bool fraction = false;
     size_t i = start;
     big_set(&s->significand, 0);
@@ -203,7 +211,8 @@ static int64_t scan_exponent(const char *text, size_t length, size_t at) {
     return negative ? -value : value;
 }
 
-static bool read_decimal(const char *text, size_t length, const hg_float_format *f, uint64_t *bits) {
+static bool read_decimal(const char *text, size_t length, const hg_float_format *f,
+                         uint64_t *bits) {
     scanned s = {.digits = 0};
     scan_digits(text, length, 0, 10, DECIMAL_DIGITS, &s);
     *bits = 0;
@@ -235,13 +244,16 @@ static bool read_hex(const char *text, size_t length, const hg_float_format *f, 
     return round_ratio(&s.significand, &one, (int)exponent, f, bits);
 }
 
-bool hg_float_from_text(const char *text, size_t length, hg_number_kind kind, const hg_float_format *format, uint64_t *bits) {
-    return kind == HG_NUMBER_HEXREAL ? read_hex(text, length, format, bits) : read_decimal(text, length, format, bits);
+bool hg_float_from_text(const char *text, size_t length, hg_number_kind kind,
+                        const hg_float_format *format, uint64_t *bits) {
+    return kind == HG_NUMBER_HEXREAL ? read_hex(text, length, format, bits)
+                                     : read_decimal(text, length, format, bits);
 }
 
 /* ---- writing ---- */
 
-/* The interval around a value that rounds to it, over a common denominator: value = r/s, half gaps below/s and above/s. */
+/* The interval around a value that rounds to it, over a common denominator: value = r/s, half gaps
+ * below/s and above/s. */
 typedef struct interval {
     big r, s, below, above;
 } interval;

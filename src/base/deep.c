@@ -1,5 +1,5 @@
-/* See deep.h. A thread a call: it takes a few tens of microseconds, the calls take milliseconds, and there is nothing to be lost in a fork
- * or to be waited for. */
+/* See deep.h. A thread a call: it takes a few tens of microseconds, the calls take milliseconds,
+ * and there is nothing to be lost in a fork or to be waited for. */
 #include "base/deep.h"
 #include "base/fp.h"
 #include "base/thread.h"
@@ -21,7 +21,9 @@ static void *run(void *user) {
 static hg_status call_here(hg_status (*call)(void *user), void *user, const char *what) {
     uint64_t left = hg_stack_left();
     if (HG_HAS_THREADS && left < HG_STACK_ENOUGH)
-        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "%s needs a thread with %u MiB of stack, which the system refuses; this one has %u KiB left",
+        return hg_fail(HG_ERROR_OUT_OF_MEMORY,
+                       "%s needs a thread with %u MiB of stack, which the system refuses; this one "
+                       "has %u KiB left",
                        what, (unsigned)(HG_STACK_BYTES >> 20), (unsigned)(left >> 10));
     HG_CALLS_OTHERS;
     return call(user);

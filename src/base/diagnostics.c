@@ -1,4 +1,5 @@
-/* Lists of diagnostics in order of place, and their text (language.md 6). Must not know: the grammar, programs. */
+/* Lists of diagnostics in order of place, and their text (language.md 6). Must not know: the
+ * grammar, programs. */
 #include "base/base.h"
 #include "base/decimal.h"
 #include "base/lines.h"
@@ -26,7 +27,8 @@ hg_diagnostics *hg_diagnostics_create(uint32_t max_errors) {
 void hg_diagnostics_destroy(hg_diagnostics *d) {
     HG_ENTRY;
     if (!d) return;
-    for (uint64_t i = 0; i < d->list.count; i++) hg_free((char *)(uintptr_t)d->list.data[i].message);
+    for (uint64_t i = 0; i < d->list.count; i++)
+        hg_free((char *)(uintptr_t)d->list.data[i].message);
     hg_vec_free(&d->list);
     hg_free(d);
 }
@@ -51,7 +53,9 @@ void hg_string_free(char *text) {
 
 /* ---- adding ---- */
 
-static bool is_error(const hg_diagnostic *g) { return g->severity == HG_SEVERITY_ERROR || g->severity == HG_SEVERITY_FAULT; }
+static bool is_error(const hg_diagnostic *g) {
+    return g->severity == HG_SEVERITY_ERROR || g->severity == HG_SEVERITY_FAULT;
+}
 
 static bool before(const hg_diagnostic *a, const hg_diagnostic *b) {
     if (a->outer_line != b->outer_line) return a->outer_line < b->outer_line;
@@ -81,7 +85,8 @@ static bool make_room(hg_diagnostics *d, const hg_diagnostic *g) {
     while (last && !is_error(&d->list.data[last - 1])) last--;
     if (!last || !before(g, &d->list.data[last - 1])) return false;
     hg_free((char *)(uintptr_t)d->list.data[last - 1].message);
-    memmove(&d->list.data[last - 1], &d->list.data[last], (size_t)(d->list.count - last) * sizeof *d->list.data);
+    memmove(&d->list.data[last - 1], &d->list.data[last],
+            (size_t)(d->list.count - last) * sizeof *d->list.data);
     d->list.count--;
     d->kept_errors--;
     return true;
@@ -116,8 +121,8 @@ static char *join_strings(strings *s, const char *format, va_list args) {
     return text;
 }
 
-static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const hg_origin *from, const char *hint, const char *format,
-                va_list args) {
+static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const hg_origin *from,
+                const char *hint, const char *format, va_list args) {
     static const hg_origin SOURCE;
     if (!d) return;
     if (is_error(&g)) d->errors++;
@@ -127,7 +132,8 @@ static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const hg_o
     if (!make_room(d, &g)) return;
     if (!from) from = &SOURCE;
     strings s = {.given = {hint, from->file, from->text, from->expansion}};
-    for (int i = 0; i < 4; i++) s.length[i] = i == 2 ? from->text_length : s.given[i] ? strlen(s.given[i]) : 0;
+    for (int i = 0; i < 4; i++)
+        s.length[i] = i == 2 ? from->text_length : s.given[i] ? strlen(s.given[i]) : 0;
     char *text = join_strings(&s, format, args);
     if (!text) return;
     uint64_t position = find_position(d, &g);
@@ -142,7 +148,8 @@ static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const hg_o
     g.file = s.copied[1];
     g.text = s.copied[2];
     g.expansion = s.copied[3];
-    memmove(&d->list.data[position + 1], &d->list.data[position], (size_t)(d->list.count - 1 - position) * sizeof g);
+    memmove(&d->list.data[position + 1], &d->list.data[position],
+            (size_t)(d->list.count - 1 - position) * sizeof g);
     d->list.data[position] = g;
     if (is_error(&g)) d->kept_errors++;
 }
@@ -157,22 +164,24 @@ static hg_diagnostic at(hg_severity severity, hg_place place, uint64_t lane) {
                            .operand = place.operand};
 }
 
-void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...) {
+void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place,
+                 const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
     add(d, at(severity, place, HG_NONE), code, NULL, hint, format, args);
     va_end(args);
 }
 
-void hg_diagnose_from(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const hg_origin *origin, const char *hint,
-                      const char *format, ...) {
+void hg_diagnose_from(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place,
+                      const hg_origin *origin, const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
     add(d, at(severity, place, HG_NONE), code, origin, hint, format, args);
     va_end(args);
 }
 
-void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane, const char *where, const char *format, ...) {
+void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane,
+                       const char *where, const char *format, ...) {
     va_list args;
     va_start(args, format);
     add(d, at(HG_SEVERITY_FAULT, place, lane), code, NULL, where, format, args);
@@ -184,7 +193,10 @@ void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint
 /* Bytes of the character at text: 1 for anything that is not well-formed UTF-8. */
 static size_t character_bytes(const char *text, size_t left) {
     unsigned char first = (unsigned char)text[0];
-    size_t n = first >= 0xC2 && first <= 0xDF ? 2 : (first & 0xF0) == 0xE0 ? 3 : first >= 0xF0 && first <= 0xF4 ? 4 : 1;
+    size_t n = first >= 0xC2 && first <= 0xDF   ? 2
+               : (first & 0xF0) == 0xE0         ? 3
+               : first >= 0xF0 && first <= 0xF4 ? 4
+                                                : 1;
     if (n > left) return 1;
     for (size_t i = 1; i < n; i++)
         if (((unsigned char)text[i] & 0xC0) != 0x80) return 1;
@@ -218,7 +230,8 @@ static void add_excerpt(hg_text *out, const hg_diagnostic *g, const char *text, 
     size_t caret_byte = g->column - 1u < length ? g->column - 1u : length;
     size_t marked = g->length ? g->length : 1;
     if (marked > length - caret_byte) marked = length - caret_byte;
-    size_t caret = count_characters(text, caret_byte), width = count_characters(text + caret_byte, marked);
+    size_t caret = count_characters(text, caret_byte),
+           width = count_characters(text + caret_byte, marked);
     size_t total = caret + count_characters(text + caret_byte, length - caret_byte);
     size_t first = 0;
     if (total > EXCERPT_COLUMNS) {
@@ -232,7 +245,8 @@ static void add_excerpt(hg_text *out, const hg_diagnostic *g, const char *text, 
         if (index >= first) add_character(out, text + i, bytes);
     }
     hg_text_addf(out, "\n%*s | %*s^", gutter_width(g->line), "", (int)(caret - first), "");
-    for (size_t i = 1; i < width && caret + i < first + EXCERPT_COLUMNS; i++) hg_text_add(out, "~", 1);
+    for (size_t i = 1; i < width && caret + i < first + EXCERPT_COLUMNS; i++)
+        hg_text_add(out, "~", 1);
     hg_text_add(out, "\n", 1);
 }
 
@@ -262,12 +276,15 @@ static void add_fault_place(hg_text *out, const hg_diagnostic *g) {
     hg_text_add(out, "\n", 1);
 }
 
-char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const char *source, size_t length,
-                                bool (*instruction_text)(void *user, uint64_t index, hg_text *out), void *user) {
+char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const char *source,
+                                size_t length,
+                                bool (*instruction_text)(void *user, uint64_t index, hg_text *out),
+                                void *user) {
     hg_text out = {0};
     hg_text_add(&out, "", 0);
     hg_line_reader reader = {source, length, 0, 1};
-    if (source) reader.start = hg_byte_order_mark(source, length); /* columns count from behind it */
+    if (source)
+        reader.start = hg_byte_order_mark(source, length); /* columns count from behind it */
     for (size_t i = 0; i < hg_diagnostics_count(d); i++) {
         const hg_diagnostic *g = &d->list.data[i];
         const char *text;
@@ -293,12 +310,14 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
         if (g->hint) hg_text_addf(&out, "   hint: %s\n", g->hint);
     }
     if (d && d->printed_errors)
-        hg_text_addf(&out, "%s: %llu error%s\n", file, (unsigned long long)d->printed_errors, d->printed_errors == 1 ? "" : "s");
+        hg_text_addf(&out, "%s: %llu error%s\n", file, (unsigned long long)d->printed_errors,
+                     d->printed_errors == 1 ? "" : "s");
     if (out.failed) hg_text_free(&out);
     return out.data;
 }
 
-char *hg_diagnostics_print(const hg_diagnostics *d, const char *file, const char *source, size_t source_length) {
+char *hg_diagnostics_print(const hg_diagnostics *d, const char *file, const char *source,
+                           size_t source_length) {
     HG_ENTRY;
     return hg_diagnostics_print_with(d, file ? file : "<stdin>", source, source_length, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Files without names are Linux's O_TMPFILE; they get one through /proc/self/fd, for which no rights are needed. */
+/* Files without names are Linux's O_TMPFILE; they get one through /proc/self/fd, for which no
+ * rights are needed. */
 #include <stddef.h>
 
 #if !defined(__wasm__) /* it has no files, and none of the signals of disk.h */
@@ -59,7 +60,8 @@ void hg_signals_release(const hg_held_signals *held) {
 
 /* ---- folders ---- */
 
-/* The length of the folder that a path lies in, without the slashes between: 2 of "/a/b", 1 of "/a", 0 of "a". */
+/* The length of the folder that a path lies in, without the slashes between: 2 of "/a/b", 1 of
+ * "/a", 0 of "a". */
 static size_t length_above(const char *path, size_t length) {
     while (length > 1 && path[length - 1] == '/') length--; /* "folder/" is "folder" */
     while (length && path[length - 1] != '/') length--;
@@ -136,7 +138,8 @@ void hg_temporary_note(const char *path) {
 bool hg_temporary_forget(const char *path) {
     for (int i = 0; i < MOST_NAMES; i++) {
         const char *own = path;
-        if (atomic_load(&names[i]) == path && atomic_compare_exchange_strong(&names[i], &own, NULL)) return true;
+        if (atomic_load(&names[i]) == path && atomic_compare_exchange_strong(&names[i], &own, NULL))
+            return true;
     }
     return false;
 }

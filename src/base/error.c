@@ -5,20 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EMPTY_ERROR                                                                                                               \
-    {                                                                                                                             \
-        .size = sizeof(hg_error), .step = HG_NONE, .phase = HG_NONE, .instruction = HG_NONE, .lane = HG_NONE, .operand = HG_NONE, \
-        .offset = HG_NONE, .limit = HG_NONE                                                                                       \
+#define EMPTY_ERROR                                                                          \
+    {                                                                                        \
+        .size = sizeof(hg_error), .step = HG_NONE, .phase = HG_NONE, .instruction = HG_NONE, \
+        .lane = HG_NONE, .operand = HG_NONE, .offset = HG_NONE, .limit = HG_NONE             \
     }
 
 static HG_THREAD_LOCAL hg_error last_error = EMPTY_ERROR;
 static HG_THREAD_LOCAL char last_text[sizeof(last_error.message) + 64];
 
-/* Length of `text` cut to fewer than `room` bytes without splitting a UTF-8 sequence; `length` is what it would need. */
+/* Length of `text` cut to fewer than `room` bytes without splitting a UTF-8 sequence; `length` is
+ * what it would need. */
 static size_t cut_length(const char *text, size_t length, size_t room) {
     if (length < room) return length;
     size_t cut = room - 1;
-    while (cut && ((unsigned char)text[cut] & 0xC0) == 0x80) cut--; /* text[cut] begins what does not fit whole */
+    while (cut && ((unsigned char)text[cut] & 0xC0) == 0x80)
+        cut--; /* text[cut] begins what does not fit whole */
     return cut;
 }
 
@@ -28,7 +30,8 @@ static void record(hg_status status) {
 }
 
 hg_status hg_fail(hg_status status, const char *format, ...) {
-    char message[sizeof(last_error.message) + 4]; /* apart: an argument may be the present message */
+    char message[sizeof(last_error.message) + 4]; /* apart: an argument may be the present message
+                                                   */
     va_list args;
     va_start(args, format);
     int length = vsnprintf(message, sizeof message, format, args);
@@ -45,7 +48,9 @@ hg_status hg_fail(hg_status status, const char *format, ...) {
     return status;
 }
 
-hg_status hg_null_argument(const char *what) { return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is NULL", what); }
+hg_status hg_null_argument(const char *what) {
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+}
 
 hg_status hg_fail_memory(void) {
     static const char message[] = "no memory left for the library's own data";
@@ -60,7 +65,8 @@ const hg_error *hg_last_error(void) { return &last_error; }
 
 const char *hg_last_error_text(void) {
     /* A pool's handle has the status of a buffer's, and a text of its own (semantics 8.6). */
-    if (last_error.status == HG_ERROR_INVALID_BUFFER && strncmp(last_error.message, HG_INVALID_POOL, sizeof HG_INVALID_POOL - 1) == 0)
+    if (last_error.status == HG_ERROR_INVALID_BUFFER &&
+        strncmp(last_error.message, HG_INVALID_POOL, sizeof HG_INVALID_POOL - 1) == 0)
         return last_error.message;
     switch (last_error.status) {
 #define HG_STATUS(id, exit_status, text)                                 \

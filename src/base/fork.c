@@ -52,7 +52,8 @@ static void child(void) {
 
 static void set_up(void) {
     for (int r = 0; r < HG_FORK_RANKS; r++) hg_mutex_init(&ranks[r].lock);
-    (void)pthread_atfork(prepare, parent, child); /* out of memory: as before, a child must not launch */
+    (void)pthread_atfork(prepare, parent, child); /* out of memory: as before, a child must not
+                                                     launch */
 }
 
 void hg_fork_add(hg_fork_lock *lock, hg_fork_rank rank) {

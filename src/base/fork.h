@@ -1,7 +1,9 @@
-/* What happens to locks when a process forks. The child has the forking thread only: a lock that another thread had would stay locked for
- * ever, and what it protects would be half changed. So locks that are held for moments are registered here: before a fork all of them are
- * taken, in the order of their ranks, and afterwards they are free in both processes. What is held during a launch is never taken: fork would
- * wait for the launch. Such objects are told of the fork in the child, and are lost there if they were in use.
+/* What happens to locks when a process forks. The child has the forking thread only: a lock that
+ * another thread had would stay locked for ever, and what it protects would be half changed. So
+ * locks that are held for moments are registered here: before a fork all of them are taken, in the
+ * order of their ranks, and afterwards they are free in both processes. What is held during a
+ * launch is never taken: fork would wait for the launch. Such objects are told of the fork in the
+ * child, and are lost there if they were in use.
  * Must not know: whose locks they are. */
 #ifndef HG_BASE_FORK_H
 #define HG_BASE_FORK_H
@@ -30,9 +32,11 @@ typedef enum hg_fork_rank {
 typedef struct hg_fork_lock {
     struct hg_fork_lock *next, **at;
     hg_mutex *mutex;
-    hg_cond *cond;             /* made anew in the child: those who waited are not there. NULL: none */
-    bool untaken;              /* only made anew: it may be held for long, and the child does not use what it protects */
-    void (*child)(void *user); /* NULL, or called in the child when all locks are free, those of high ranks first */
+    hg_cond *cond; /* made anew in the child: those who waited are not there. NULL: none */
+    bool untaken;  /* only made anew: it may be held for long, and the child does not use what it
+                      protects */
+    void (*child)(void *user); /* NULL, or called in the child when all locks are free, those of
+                                  high ranks first */
     void *user;
     uint8_t rank;
     bool added;
@@ -41,7 +45,8 @@ typedef struct hg_fork_lock {
 /* lock: everything but next, at and rank is set. Until hg_fork_remove. */
 void hg_fork_add(hg_fork_lock *lock, hg_fork_rank rank);
 void hg_fork_remove(hg_fork_lock *lock); /* one that was never added, all zero, is left alone */
-/* How many forks lie between the process that loaded the library and this one: whoever keeps it knows a child by another number. */
+/* How many forks lie between the process that loaded the library and this one: whoever keeps it
+ * knows a child by another number. */
 extern uint32_t hg_fork_count;
 
 #endif

@@ -1,9 +1,10 @@
-/* The floating-point mode of a thread: rounding, flushing of subnormals, traps. Everything here is worked out in the default mode (to
- * nearest, subnormals kept, no traps), whatever mode the host's thread is in, and the host finds its mode and its flags as they were.
+/* The floating-point mode of a thread: rounding, flushing of subnormals, traps. Everything here is
+ * worked out in the default mode (to nearest, subnormals kept, no traps), whatever mode the host's
+ * thread is in, and the host finds its mode and its flags as they were.
  * docs/design/floating-point.md says where each guard stands.
  *
- * Where the mode is right already it is only read. Of the x87 unit the entry looks at the mode only: nothing of ours
- * computes there. What is not ours may, and its flags are put back behind it.
+ * Where the mode is right already it is only read. Of the x87 unit the entry looks at the mode
+ * only: nothing of ours computes there. What is not ours may, and its flags are put back behind it.
  * Must not know: who computes. */
 #ifndef HG_BASE_FP_H
 #define HG_BASE_FP_H
@@ -31,7 +32,8 @@ typedef struct hg_fp {
 } hg_fp;
 
 static inline bool hg_fp_is_default(const hg_fp *fp) {
-    return (fp->mxcsr & ~(uint32_t)HG_MXCSR_FLAGS) == HG_MXCSR_DEFAULT && ((fp->x87 ^ HG_X87_DEFAULT) & HG_X87_MODE) == 0;
+    return (fp->mxcsr & ~(uint32_t)HG_MXCSR_FLAGS) == HG_MXCSR_DEFAULT &&
+           ((fp->x87 ^ HG_X87_DEFAULT) & HG_X87_MODE) == 0;
 }
 
 static inline void hg_fp_renew(void) {
@@ -49,15 +51,17 @@ static inline hg_fp hg_fp_enter(void) {
     return fp;
 }
 
-/* The flags are not looked at first: that waits for the lanes' last operations, which takes longer than to write. The x87 unit's mode is the
- * default one here, also behind what is not ours. */
+/* The flags are not looked at first: that waits for the lanes' last operations, which takes longer
+ * than to write. The x87 unit's mode is the default one here, also behind what is not ours. */
 static inline void hg_fp_leave(const hg_fp *fp) {
     hg_mxcsr_write(fp->mxcsr);
     if (HG_UNLIKELY((fp->x87 ^ HG_X87_DEFAULT) & HG_X87_MODE)) hg_x87_control_write(fp->x87);
 }
 
 typedef uint16_t hg_fp_flags;
-static inline hg_fp_flags hg_fp_others_begin(void) { return (hg_fp_flags)(hg_x87_status_read() & HG_X87_FLAGS); }
+static inline hg_fp_flags hg_fp_others_begin(void) {
+    return (hg_fp_flags)(hg_x87_status_read() & HG_X87_FLAGS);
+}
 static inline void hg_fp_others_end(const hg_fp_flags *flags) {
     hg_fp_renew();
     if (HG_UNLIKELY((hg_x87_status_read() & HG_X87_FLAGS) != *flags)) hg_x87_flags_write(*flags);
@@ -133,12 +137,15 @@ static inline void hg_fp_others_end(const hg_fp_flags *flags) {
 /* The first line of every public function (tools/check): the default mode until it returns. */
 #define HG_ENTRY HG_ENDED_BY(hg_fp_leave) const hg_fp hg_fp_of_host = hg_fp_enter()
 
-/* The same in a function whose usual way, `moved`, only moves bytes and returns HG_OK: it is done in whatever mode the host is in. */
+/* The same in a function whose usual way, `moved`, only moves bytes and returns HG_OK: it is done
+ * in whatever mode the host is in. */
 #define HG_ENTRY_BEHIND(moved)          \
     if (HG_LIKELY(moved)) return HG_OK; \
     HG_ENTRY
 
-/* The first line of a block in which a library or a function of the host's is called: what that changes of the mode is undone behind it. */
-#define HG_CALLS_OTHERS HG_ENDED_BY(hg_fp_others_end) const hg_fp_flags hg_fp_before_others = hg_fp_others_begin()
+/* The first line of a block in which a library or a function of the host's is called: what that
+ * changes of the mode is undone behind it. */
+#define HG_CALLS_OTHERS \
+    HG_ENDED_BY(hg_fp_others_end) const hg_fp_flags hg_fp_before_others = hg_fp_others_begin()
 
 #endif

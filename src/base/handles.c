@@ -56,9 +56,12 @@ static hg_status find_free(hg_handles *table, uint64_t *index) {
         return HG_OK;
     }
     uint64_t next = table->end ? table->end : 1;
-    if (next > HG_MAX_HANDLE_INDEX) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "all %d handles are in use", (int)HG_MAX_HANDLE_INDEX);
+    if (next > HG_MAX_HANDLE_INDEX)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "all %d handles are in use",
+                       (int)HG_MAX_HANDLE_INDEX);
     uint64_t place;
-    if (!table->pieces[hg_handles_piece(next, &place)] && !add_piece(table)) return hg_fail_memory();
+    if (!table->pieces[hg_handles_piece(next, &place)] && !add_piece(table))
+        return hg_fail_memory();
     table->end = next + 1;
     *index = next;
     return HG_OK;
@@ -105,7 +108,8 @@ static void *vacate(hg_handles *table, hg_handle_slot *slot, uint64_t index64) {
     uint32_t index = (uint32_t)index64;
     hg_atomic_store(&slot->object, NULL, HG_RELAXED);
     slot->next_free = 0;
-    if (++slot->generation == (table->generations ? table->generations : GENERATION_END)) return object;
+    if (++slot->generation == (table->generations ? table->generations : GENERATION_END))
+        return object;
     if (table->last_free)
         slot_at(table, table->last_free)->next_free = index;
     else
@@ -124,7 +128,8 @@ void hg_handles_release(hg_handles *table, uint64_t handle) {
     void *object = NULL;
     hg_mutex_lock(&table->mutex);
     hg_handle_slot *slot = find(table, handle);
-    if (slot && slot->users && --slot->users == 0 && slot->removed) object = vacate(table, slot, hg_handle_index(handle));
+    if (slot && slot->users && --slot->users == 0 && slot->removed)
+        object = vacate(table, slot, hg_handle_index(handle));
     hg_mutex_unlock(&table->mutex);
     destroy(table, object);
 }
@@ -151,7 +156,8 @@ uint64_t hg_handles_at(hg_handles *table, uint64_t index) {
     hg_mutex_lock(&table->mutex);
     if (index && index < table->end) {
         const hg_handle_slot *slot = slot_at(table, index);
-        if (slot->object && !slot->removed) handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
+        if (slot->object && !slot->removed)
+            handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
     }
     hg_mutex_unlock(&table->mutex);
     return handle;

@@ -1,4 +1,5 @@
-/* The processor in 64 bits, a hash of what CPUID says, and other libraries' settings. Must not know: who asks. */
+/* The processor in 64 bits, a hash of what CPUID says, and other libraries' settings. Must not
+ * know: who asks. */
 #include "base/host.h"
 #include "base/base.h"
 #include "base/compat.h"
@@ -12,14 +13,22 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* Leaves 0 (vendor), 1 (model, features) and 7 (features). Not EBX of leaf 1: it names the core that answers. */
+/* Leaves 0 (vendor), 1 (model, features) and 7 (features). Not EBX of leaf 1: it names the core
+ * that answers. */
 static void hash_processor(hg_blake3 *h) {
     uint32_t a = 0, b = 0, c = 0, d = 0, words[11] = {0};
     if (__get_cpuid(0, &a, &b, &c, &d)) memcpy(words, (uint32_t[]){a, b, c, d}, 16);
     if (__get_cpuid(1, &a, &b, &c, &d)) memcpy(words + 4, (uint32_t[]){a, c, d}, 12);
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) memcpy(words + 7, (uint32_t[]){b, c, d}, 12);
     words[10] = (hg_cpu_supports("avx") ? 1u : 0) |
-                (hg_cpu_supports("avx512f") ? 2u : 0); /* what the system saves of a thread decides too */
+                (hg_cpu_supports("avx512f") ? 2u : 0); /* what
+                                                          the
+                                                          system
+                                                          saves
+                                                          of a
+                                                          thread
+                                                          decides
+                                                          too */
     hg_blake3_update(h, words, sizeof words);
 }
 #else
@@ -47,7 +56,8 @@ const char *hg_host_variable(const char *name) {
     return NULL;
 }
 
-void hg_host_variables(const char *const *prefixes, size_t count, void (*each)(void *user, const char *text), void *user) {
+void hg_host_variables(const char *const *prefixes, size_t count,
+                       void (*each)(void *user, const char *text), void *user) {
     (void)prefixes, (void)count, (void)each, (void)user;
 }
 
@@ -60,7 +70,8 @@ const char *hg_host_variable(const char *name) {
     return hg_host_privileged() ? NULL : value;
 }
 
-void hg_host_variables(const char *const *prefixes, size_t count, void (*each)(void *user, const char *text), void *user) {
+void hg_host_variables(const char *const *prefixes, size_t count,
+                       void (*each)(void *user, const char *text), void *user) {
     for (char **text = environ; text && *text; text++) {
         size_t i = 0;
         while (i < count && strncmp(*text, prefixes[i], strlen(prefixes[i])) != 0) i++;

@@ -7,7 +7,9 @@
 
 static const uint64_t exact_integers = UINT64_C(1) << 53; /* what a reader with doubles keeps */
 
-static void raw(hg_json *json, const char *bytes, size_t length) { hg_text_add(json->out, bytes, length); }
+static void raw(hg_json *json, const char *bytes, size_t length) {
+    hg_text_add(json->out, bytes, length);
+}
 
 /* Before every value or key. */
 static void begin_item(hg_json *json) {
@@ -74,7 +76,8 @@ void hg_json_bool(hg_json *json, bool value) {
 
 void hg_json_u64(hg_json *json, uint64_t value) {
     begin_item(json);
-    hg_text_addf(json->out, value > exact_integers ? "\"%llu\"" : "%llu", (unsigned long long)value);
+    hg_text_addf(json->out, value > exact_integers ? "\"%llu\"" : "%llu",
+                 (unsigned long long)value);
 }
 
 void hg_json_i64(hg_json *json, int64_t value) {
@@ -120,7 +123,8 @@ static bool is_number(const char *text, size_t length) {
     i += whole;
     if (i == length) {
         uint64_t value = 0;
-        for (size_t k = first; k < length && value <= exact_integers; k++) value = value * 10 + (uint64_t)(text[k] - '0');
+        for (size_t k = first; k < length && value <= exact_integers; k++)
+            value = value * 10 + (uint64_t)(text[k] - '0');
         return value <= exact_integers;
     }
     if (text[i] == '.') {
@@ -170,7 +174,8 @@ static void add_diagnostic(hg_json *json, const hg_diagnostic *g, const char *fi
     add_number_or_null(json, "length", g->length, 0);
     add_number_or_null(json, "instruction", g->instruction, HG_NONE);
     hg_json_key(json, "hint");
-    hg_json_text(json, g->severity == HG_SEVERITY_FAULT ? NULL : g->hint); /* a fault has its place there */
+    hg_json_text(json, g->severity == HG_SEVERITY_FAULT ? NULL : g->hint); /* a fault has its place
+                                                                              there */
     add_number_or_null(json, "lane", g->lane, HG_NONE);
     add_number_or_null(json, "operand", g->operand, 0);
     hg_json_key(json, "expansion");
@@ -200,6 +205,7 @@ void hg_json_add_bool(hg_json *json, const char *key, bool value) {
 
 void hg_json_diagnostics(hg_json *json, const hg_diagnostics *diagnostics, const char *file) {
     hg_json_begin_array(json);
-    for (size_t i = 0; i < hg_diagnostics_count(diagnostics); i++) add_diagnostic(json, hg_diagnostics_get(diagnostics, i), file);
+    for (size_t i = 0; i < hg_diagnostics_count(diagnostics); i++)
+        add_diagnostic(json, hg_diagnostics_get(diagnostics, i), file);
     hg_json_end_array(json);
 }

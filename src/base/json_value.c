@@ -6,7 +6,9 @@
 #include <string.h>
 
 const char *hg_json_kind_name(hg_json_kind kind) {
-    static const char *const names[] = {"null", "false", "true", "an integer", "a number", "a string", "a string", "an array", "an object"};
+    static const char *const names[] = {"null",       "false",    "true",
+                                        "an integer", "a number", "a string",
+                                        "a string",   "an array", "an object"};
     return names[kind];
 }
 
@@ -79,7 +81,8 @@ static int next_byte(cursor *c) {
 bool hg_json_string_is(const hg_json_document *d, uint32_t token, const char *text) {
     hg_json_token t = d->tokens[token];
     size_t length = strlen(text);
-    if (t.kind == HG_JSON_STRING) return t.size == length && memcmp(d->text + t.offset + 1, text, length) == 0;
+    if (t.kind == HG_JSON_STRING)
+        return t.size == length && memcmp(d->text + t.offset + 1, text, length) == 0;
     if (t.kind != HG_JSON_ESCAPED) return false;
     cursor c = cursor_of(d->text, t);
     for (size_t i = 0; i < length; i++)
@@ -87,7 +90,8 @@ bool hg_json_string_is(const hg_json_document *d, uint32_t token, const char *te
     return next_byte(&c) < 0;
 }
 
-const char *hg_json_decode(const hg_json_document *d, uint32_t token, hg_arena *arena, size_t *length) {
+const char *hg_json_decode(const hg_json_document *d, uint32_t token, hg_arena *arena,
+                           size_t *length) {
     hg_json_token t = d->tokens[token];
     *length = t.size;
     if (t.kind != HG_JSON_ESCAPED) return d->text + t.offset + 1;
@@ -102,7 +106,8 @@ const char *hg_json_decode(const hg_json_document *d, uint32_t token, hg_arena *
 
 uint32_t hg_json_member(const hg_json_document *d, uint32_t object, const char *key) {
     if (d->tokens[object].kind != HG_JSON_OBJECT) return 0;
-    for (uint32_t at = object + 1, end = hg_json_next(d, object); at < end; at = hg_json_next(d, at + 1))
+    for (uint32_t at = object + 1, end = hg_json_next(d, object); at < end;
+         at = hg_json_next(d, at + 1))
         if (hg_json_string_is(d, at, key)) return at + 1;
     return 0;
 }
@@ -113,7 +118,8 @@ uint32_t hg_json_member(const hg_json_document *d, uint32_t object, const char *
 static int compare_keys(const hg_json_document *d, uint32_t x, uint32_t y) {
     hg_json_token a = d->tokens[x], b = d->tokens[y];
     if (a.kind == HG_JSON_STRING && b.kind == HG_JSON_STRING) {
-        int order = memcmp(d->text + a.offset + 1, d->text + b.offset + 1, a.size < b.size ? a.size : b.size);
+        int order = memcmp(d->text + a.offset + 1, d->text + b.offset + 1,
+                           a.size < b.size ? a.size : b.size);
         return order ? order : a.size < b.size ? -1 : a.size > b.size;
     }
     cursor p = cursor_of(d->text, a), q = cursor_of(d->text, b);
@@ -123,11 +129,13 @@ static int compare_keys(const hg_json_document *d, uint32_t x, uint32_t y) {
     }
 }
 
-/* FNV-1a (Fowler, Noll, Vo), folded. Who makes collisions on purpose pays with a sort by bytes: repeated_in_run(). */
+/* FNV-1a (Fowler, Noll, Vo), folded. Who makes collisions on purpose pays with a sort by bytes:
+ * repeated_in_run(). */
 static uint32_t hash_key(const hg_json_document *d, uint32_t key) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     cursor c = cursor_of(d->text, d->tokens[key]);
-    for (int byte = next_byte(&c); byte >= 0; byte = next_byte(&c)) h = (h ^ (uint64_t)byte) * UINT64_C(0x100000001b3);
+    for (int byte = next_byte(&c); byte >= 0; byte = next_byte(&c))
+        h = (h ^ (uint64_t)byte) * UINT64_C(0x100000001b3);
     return (uint32_t)(h ^ h >> 32);
 }
 
@@ -150,8 +158,10 @@ static void sift_down(const hg_json_document *d, uint64_t *run, uint64_t root, u
     }
 }
 
-/* Keys of one hash, sorted by bytes so that no input takes n * n comparisons. The first that repeats another, or `best` if before. */
-static uint32_t repeated_in_run(const hg_json_document *d, uint64_t *run, uint64_t count, uint32_t best) {
+/* Keys of one hash, sorted by bytes so that no input takes n * n comparisons. The first that
+ * repeats another, or `best` if before. */
+static uint32_t repeated_in_run(const hg_json_document *d, uint64_t *run, uint64_t count,
+                                uint32_t best) {
     for (uint64_t i = count / 2; i-- > 0;) sift_down(d, run, i, count);
     for (uint64_t end = count; end-- > 1;) {
         uint64_t swap = run[0];
@@ -160,7 +170,9 @@ static uint32_t repeated_in_run(const hg_json_document *d, uint64_t *run, uint64
         sift_down(d, run, 0, end);
     }
     for (uint64_t i = 1; i < count; i++)
-        if (compare_keys(d, (uint32_t)run[i - 1], (uint32_t)run[i]) == 0 && (!best || (uint32_t)run[i] < best)) best = (uint32_t)run[i];
+        if (compare_keys(d, (uint32_t)run[i - 1], (uint32_t)run[i]) == 0 &&
+            (!best || (uint32_t)run[i] < best))
+            best = (uint32_t)run[i];
     return best;
 }
 
@@ -180,7 +192,8 @@ static uint32_t repeated_of_many(const hg_json_document *d, uint32_t object, uin
     uint64_t *entries = hg_alloc((size_t)count * 2 * sizeof *entries), n = 0;
     if (!entries) return HG_JSON_NOT_KNOWN;
     uint64_t *other = entries + count;
-    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end; key = hg_json_next(d, key + 1))
+    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end;
+         key = hg_json_next(d, key + 1))
         entries[n++] = (uint64_t)hash_key(d, key) << 32 | key;
     sort_pass(entries, other, count, 32);
     sort_pass(other, entries, count, 43);
@@ -197,7 +210,8 @@ static uint32_t repeated_of_many(const hg_json_document *d, uint32_t object, uin
 uint32_t hg_json_repeated_key(const hg_json_document *d, uint32_t object) {
     enum { FEW = 64 };
     uint32_t keys[FEW], hashes[FEW], count = 0;
-    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end; key = hg_json_next(d, key + 1)) {
+    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end;
+         key = hg_json_next(d, key + 1)) {
         if (count == FEW) return repeated_of_many(d, object, hg_json_length(d, object));
         keys[count] = key;
         hashes[count++] = hash_key(d, key);
@@ -210,11 +224,12 @@ uint32_t hg_json_repeated_key(const hg_json_document *d, uint32_t object) {
 
 /* ---- numbers ---- */
 
-/* The fast path of W. D. Clinger, "How to read floating point numbers accurately" (1990): both numbers are exact doubles, one operation
- * rounds. */
+/* The fast path of W. D. Clinger, "How to read floating point numbers accurately" (1990): both
+ * numbers are exact doubles, one operation rounds. */
 static bool exact_decimal(const char *text, size_t length, double *value) {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     uint64_t significand = 0;
     int exponent = 0, digits = 0;
     size_t i = 0;
@@ -237,7 +252,8 @@ static bool exact_decimal(const char *text, size_t length, double *value) {
         exponent += negative ? -power : power;
     }
     if (significand > UINT64_C(1) << 53 || exponent < -22 || exponent > 22) return false;
-    *value = exponent < 0 ? (double)significand / powers[-exponent] : (double)significand * powers[exponent];
+    *value = exponent < 0 ? (double)significand / powers[-exponent]
+                          : (double)significand * powers[exponent];
     return true;
 }
 
@@ -245,7 +261,8 @@ static double nearest_double(const char *text, size_t length) {
     double value;
     if (exact_decimal(text, length, &value)) return value;
     uint64_t bits;
-    if (!hg_float_from_text(text, length, HG_NUMBER_REAL, hg_float_format_of(HG_TYPE_F64), &bits)) return (double)INFINITY;
+    if (!hg_float_from_text(text, length, HG_NUMBER_REAL, hg_float_format_of(HG_TYPE_F64), &bits))
+        return (double)INFINITY;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
@@ -276,14 +293,18 @@ bool hg_json_float(const hg_json_document *d, uint32_t token, hg_type type, uint
     const char *text = d->text + t.offset;
     bool negative = text[0] == '-';
     const hg_float_format *format = hg_float_format_of(type);
-    bool finite = hg_float_from_text(text + negative, t.size - negative, HG_NUMBER_REAL, format, bits);
-    if (negative) *bits |= format->infinity + (UINT64_C(1) << (format->precision - 1)); /* the bit above the exponent */
+    bool finite = hg_float_from_text(text + negative, t.size - negative, HG_NUMBER_REAL, format,
+                                     bits);
+    if (negative)
+        *bits |= format->infinity + (UINT64_C(1) << (format->precision - 1)); /* the bit above the
+                                                                                 exponent */
     return finite;
 }
 
 /* ---- places ---- */
 
-hg_place hg_json_place(hg_json_lines *l, const char *text, size_t length, size_t offset, size_t marked) {
+hg_place hg_json_place(hg_json_lines *l, const char *text, size_t length, size_t offset,
+                       size_t marked) {
     if (offset > length) offset = length;
     while (l->at < offset) {
         const char *end = memchr(text + l->at, '\n', offset - l->at);
@@ -297,6 +318,9 @@ hg_place hg_json_place(hg_json_lines *l, const char *text, size_t length, size_t
         while (l->line_start && text[l->line_start - 1] != '\n') l->line_start--;
     }
     l->at = offset;
-    size_t mark = l->line_start ? 0 : hg_byte_order_mark(text, length); /* columns count from behind it */
-    return (hg_place){l->line + 1, (uint32_t)(offset > mark ? offset - mark - l->line_start : 0) + 1, (uint32_t)marked, HG_NONE, 0};
+    size_t mark = l->line_start ? 0 : hg_byte_order_mark(text, length); /* columns count from behind
+                                                                           it */
+    return (hg_place){l->line + 1,
+                      (uint32_t)(offset > mark ? offset - mark - l->line_start : 0) + 1,
+                      (uint32_t)marked, HG_NONE, 0};
 }

@@ -15,13 +15,15 @@ static void *open_library(const char *name) {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
-hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
+hg_library *hg_library_open(const char *const *names, size_t count, char *reason,
+                            size_t reason_size) {
     if (reason && reason_size) reason[0] = 0;
     for (size_t i = 0; i < count; i++) {
         void *handle = open_library(names[i]);
         if (handle) return handle;
         const char *said = dlerror();
-        if (i == 0 && reason && reason_size) snprintf(reason, reason_size, "%s", said ? said : names[i]);
+        if (i == 0 && reason && reason_size)
+            snprintf(reason, reason_size, "%s", said ? said : names[i]);
     }
     return NULL;
 }
@@ -33,7 +35,8 @@ void hg_library_close(hg_library *library) {
 
 bool hg_library_function(hg_library *library, const char *name, void *function) {
     void *address = library ? dlsym(library, name) : NULL;
-    memcpy(function, &address, sizeof address); /* ISO C has no conversion from object to function pointers; POSIX says they are alike */
+    memcpy(function, &address, sizeof address); /* ISO C has no conversion from object to function
+                                                   pointers; POSIX says they are alike */
     return address != NULL;
 }
 
@@ -45,7 +48,8 @@ bool hg_library_own_path(char *path, size_t size) {
     memcpy(&code, &here, sizeof code);
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     if (length > 0) path[length] = 0;
-    if (dladdr(code, &info) && info.dli_fname && info.dli_fname[0] == '/' && strlen(info.dli_fname) < size) {
+    if (dladdr(code, &info) && info.dli_fname && info.dli_fname[0] == '/' &&
+        strlen(info.dli_fname) < size) {
         memcpy(path, info.dli_fname, strlen(info.dli_fname) + 1);
         return true;
     }
@@ -61,7 +65,9 @@ static bool is_file(const char *path) {
 bool hg_library_beside(const char *name, const char *installed, char *path, size_t size) {
     static const char *const UP[] = {"", "/..", "/../lib"};
     char own[1024], *slash = NULL;
-    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
+    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) &&
+        (slash = strrchr(own, '/')))
+        *slash = 0;
     for (size_t i = 0; slash && i < sizeof UP / sizeof *UP; i++) {
         int length = snprintf(path, size, "%s%s/%s", own, UP[i], name);
         if (length > 0 && (size_t)length < size && is_file(path)) return true;
@@ -72,10 +78,12 @@ bool hg_library_beside(const char *name, const char *installed, char *path, size
 
 #else
 
-hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
+hg_library *hg_library_open(const char *const *names, size_t count, char *reason,
+                            size_t reason_size) {
     (void)names;
     (void)count;
-    if (reason && reason_size) snprintf(reason, reason_size, "%s", "this host opens no libraries at run time");
+    if (reason && reason_size)
+        snprintf(reason, reason_size, "%s", "this host opens no libraries at run time");
     return NULL;
 }
 

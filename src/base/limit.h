@@ -1,5 +1,5 @@
-/* When work must be over: at a time, or when somebody wants it. Whoever works asks between pieces of a few milliseconds at most; of several
- * threads the first that finds it out says it to all.
+/* When work must be over: at a time, or when somebody wants it. Whoever works asks between pieces
+ * of a few milliseconds at most; of several threads the first that finds it out says it to all.
  * Must not know: what works. */
 #ifndef HG_BASE_LIMIT_H
 #define HG_BASE_LIMIT_H
@@ -15,7 +15,9 @@ typedef struct hg_limit {
     int reached;                /* hg_limit_state, once it was found out */
 } hg_limit;
 
-static inline bool hg_limit_is_reached(const hg_limit *l) { return l && hg_atomic_load(&l->reached, HG_RELAXED); }
+static inline bool hg_limit_is_reached(const hg_limit *l) {
+    return l && hg_atomic_load(&l->reached, HG_RELAXED);
+}
 
 /* Whether the work must be over now. NULL: never. */
 static inline bool hg_limit_look(hg_limit *l) {

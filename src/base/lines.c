@@ -6,7 +6,9 @@
 bool hg_line_read(hg_line_reader *r, uint32_t line, const char **text, size_t *length) {
     if (!r->text) return false;
     while (r->line < line) {
-        const char *end = r->start < r->length ? memchr(r->text + r->start, '\n', r->length - r->start) : NULL;
+        const char *end = r->start < r->length
+                              ? memchr(r->text + r->start, '\n', r->length - r->start)
+                              : NULL;
         if (!end) return false;
         r->start = (size_t)(end - r->text) + 1;
         r->line++;

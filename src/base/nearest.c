@@ -7,7 +7,8 @@ void hg_nearest_init(hg_nearest *n, const char *word, size_t length) {
     *n = (hg_nearest){.best = (uint32_t)length / 3 + 2};
     if (length >= HG_NEAREST_BYTES) return;
     n->length = (uint32_t)length;
-    for (size_t i = 0; i < length; i++) n->word[i] = word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] - 'A' + 'a') : word[i];
+    for (size_t i = 0; i < length; i++)
+        n->word[i] = word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] - 'A' + 'a') : word[i];
 }
 
 /* Levenshtein distance, one row at a time. */

@@ -9,8 +9,10 @@ enum { MOST_NAMES = 3, MOST_PLACES = MOST_NAMES + 2, PLACE_BYTES = 512 };
 
 static uint32_t list_places(const hg_nvidia_library *what, char places[MOST_PLACES][PLACE_BYTES]) {
     uint32_t count = 0;
-    const char *toolkit = hg_host_variable("CUDA_PATH"), *wheels = hg_host_variable("HOLOGRAM_NVIDIA");
-    if (toolkit && *toolkit) snprintf(places[count++], PLACE_BYTES, "%s/lib64/%s", toolkit, what->plain);
+    const char *toolkit = hg_host_variable("CUDA_PATH"),
+               *wheels = hg_host_variable("HOLOGRAM_NVIDIA");
+    if (toolkit && *toolkit)
+        snprintf(places[count++], PLACE_BYTES, "%s/lib64/%s", toolkit, what->plain);
     for (int i = 0; i < MOST_NAMES && what->wheels[i] && wheels && *wheels; i++)
         snprintf(places[count++], PLACE_BYTES, "%s/%s", wheels, what->wheels[i]);
     snprintf(places[count++], PLACE_BYTES, "/usr/local/cuda/lib64/%s", what->plain);

@@ -1,5 +1,6 @@
-/* The process between and the program behind it (process.h). What runs in the process between calls only what a signal handler may call:
- * it has the memory of this process, in which other threads hold locks. */
+/* The process between and the program behind it (process.h). What runs in the process between calls
+ * only what a signal handler may call: it has the memory of this process, in which other threads
+ * hold locks. */
 #include "base/process.h"
 #include "base/compat.h"
 
@@ -23,8 +24,10 @@ extern char **environ;
 
 enum {
     STACK_BYTES = 256 << 10, /* of the process between; sanitizers make frames large */
-    NAP_MS = 20,             /* how late the end of a program is seen whose answer somebody else still could write */
-    BURIAL_MS = 1000         /* how long a killed program is waited for: one that hangs in the kernel does not end */
+    NAP_MS = 20,     /* how late the end of a program is seen whose answer somebody else still could
+                        write */
+    BURIAL_MS = 1000 /* how long a killed program is waited for: one that hangs in the kernel does
+                        not end */
 };
 
 typedef struct request {
@@ -39,18 +42,21 @@ typedef struct request {
 
 /* ---- in the process between ---- */
 
-/* Descriptors 0 to 2 and 3, the writing end; the reading end, or -1 with errno. The table of descriptors is this process's own. */
+/* Descriptors 0 to 2 and 3, the writing end; the reading end, or -1 with errno. The table of
+ * descriptors is this process's own. */
 static int arrange_descriptors(void) {
     int ends[2], nothing;
 #if defined(SYS_close_range)
-    syscall(SYS_close_range, HG_PROCESS_ANSWER, ~0u, 0); /* where the system is too old they stay, unless they close on exec */
+    syscall(SYS_close_range, HG_PROCESS_ANSWER, ~0u, 0); /* where the system is too old they stay,
+                                                            unless they close on exec */
 #endif
     if ((nothing = open("/dev/null", O_RDWR)) >= 0) {
         for (int i = 0; i < HG_PROCESS_ANSWER; i++) dup2(nothing, i);
         if (nothing >= HG_PROCESS_ANSWER) close(nothing);
     }
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    int reading = fcntl(ends[0], F_DUPFD_CLOEXEC, HG_PROCESS_ANSWER + 1), writing = fcntl(ends[1], F_DUPFD_CLOEXEC, HG_PROCESS_ANSWER + 1);
+    int reading = fcntl(ends[0], F_DUPFD_CLOEXEC, HG_PROCESS_ANSWER + 1),
+        writing = fcntl(ends[1], F_DUPFD_CLOEXEC, HG_PROCESS_ANSWER + 1);
     if (reading < 0 || writing < 0) return -1;
     close(ends[0]);
     close(ends[1]);
@@ -71,7 +77,8 @@ static bool read_answer(request *r, int from, int timeout_ms) {
     int count = poll(&ready, 1, timeout_ms);
     if (count == 0 || (count < 0 && errno == EINTR)) return true;
     size_t left = r->room - r->result.length;
-    ssize_t got = left ? read(from, r->answer + r->result.length, left) : read(from, rest, sizeof rest);
+    ssize_t got = left ? read(from, r->answer + r->result.length, left)
+                       : read(from, rest, sizeof rest);
     if (got < 0) return errno == EINTR;
     if (left) r->result.length += (size_t)got;
     return got > 0;
@@ -130,7 +137,8 @@ static int between(void *user) {
     struct sigaction usual = {.sa_handler = SIG_DFL};
     pid_t program;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    sigaction(SIGCHLD, &usual, NULL); /* this process's own: were it ignored, the program could not be waited for */
+    sigaction(SIGCHLD, &usual, NULL); /* this process's own: were it ignored, the program could not
+                                         be waited for */
     int from = arrange_descriptors();
     if (from < 0) {
         r->result.code = errno;
@@ -147,17 +155,20 @@ static int between(void *user) {
 
 /* ---- in this process ---- */
 
-/* The thread stands still until the process between ends, as in posix_spawn, so that nobody else uses its thread-local data. */
+/* The thread stands still until the process between ends, as in posix_spawn, so that nobody else
+ * uses its thread-local data. */
 static void run_between(request *r) {
     sigset_t all, before;
     int flags = CLONE_VM | CLONE_VFORK; /* and no signal at its end */
-    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) {
         r->result.code = errno;
         return;
     }
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the process between has the host's handlers too */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the process between has the host's handlers too
+                                                  */
     pid_t process = clone(between, stack + STACK_BYTES, flags, r);
     if (process < 0) r->result.code = errno;
     while (process > 0 && waitpid(process, NULL, (int)__WCLONE) < 0 && errno == EINTR) {}
@@ -188,12 +199,15 @@ static int set_attributes(posix_spawnattr_t *attributes) {
     return 0;
 }
 
-hg_process_result hg_process_run(const char *path, char *const *arguments, uint64_t limit_ms, char *answer, size_t room) {
-    request r = {.path = path, .arguments = arguments, .limit_ms = limit_ms, .answer = answer, .room = room};
+hg_process_result hg_process_run(const char *path, char *const *arguments, uint64_t limit_ms,
+                                 char *answer, size_t room) {
+    request r = {
+        .path = path, .arguments = arguments, .limit_ms = limit_ms, .answer = answer, .room = room};
     hg_thread thread;
     r.result.code = set_attributes(&r.attributes);
     if (r.result.code) return r.result;
-    if (hg_thread_start(&thread, run_request, &r)) /* a thread of its own, so that this one can run the host's handlers */
+    if (hg_thread_start(&thread, run_request, &r)) /* a thread of its own, so that this one can run
+                                                      the host's handlers */
         hg_thread_join(thread);
     else
         run_between(&r);
@@ -203,7 +217,8 @@ hg_process_result hg_process_run(const char *path, char *const *arguments, uint6
 
 #else
 
-hg_process_result hg_process_run(const char *path, char *const *arguments, uint64_t limit_ms, char *answer, size_t room) {
+hg_process_result hg_process_run(const char *path, char *const *arguments, uint64_t limit_ms,
+                                 char *answer, size_t room) {
     (void)path, (void)arguments, (void)limit_ms, (void)answer, (void)room;
     return (hg_process_result){.end = HG_PROCESS_NOT_STARTED, .code = 0};
 }

@@ -1,5 +1,6 @@
-/* Readers that cost nothing but two stores. The barrier that their side leaves out is made by the waiter on all CPUs that run a thread
- * of this process (membarrier, Linux 4.14); where that cannot be had, readers pay for one.
+/* Readers that cost nothing but two stores. The barrier that their side leaves out is made by the
+ * waiter on all CPUs that run a thread of this process (membarrier, Linux 4.14); where that cannot
+ * be had, readers pay for one.
  * Must not know: what is looked at. */
 #include "base/readers.h"
 
@@ -47,7 +48,8 @@ static void forked(void) {
 }
 
 static void set_up(void) {
-    usable = pthread_key_create(&at_exit, give_back) == 0 && pthread_atfork(NULL, NULL, forked) == 0;
+    usable = pthread_key_create(&at_exit, give_back) == 0 &&
+             pthread_atfork(NULL, NULL, forked) == 0;
     hg_readers_asymmetric = membarrier(REGISTER) && membarrier(BARRIER);
 }
 
@@ -65,7 +67,8 @@ hg_reader *hg_reader_claim(void) {
 
 static bool alone(void) {
     for (int i = 0; i < HG_READERS; i++)
-        if (&readers[i] != hg_reader_mine && hg_atomic_load(&readers[i].taken, HG_SEQ_CST)) return false;
+        if (&readers[i] != hg_reader_mine && hg_atomic_load(&readers[i].taken, HG_SEQ_CST))
+            return false;
     return true;
 }
 
@@ -74,7 +77,9 @@ void hg_readers_wait(void) {
     if (hg_readers_asymmetric) (void)membarrier(BARRIER);
     for (int i = 0; i < HG_READERS; i++) {
         uint64_t turn = hg_atomic_load(&readers[i].turns, HG_SEQ_CST);
-        while (&readers[i] != hg_reader_mine && (turn & 1) && hg_atomic_load(&readers[i].turns, HG_ACQUIRE) == turn) sched_yield();
+        while (&readers[i] != hg_reader_mine && (turn & 1) &&
+               hg_atomic_load(&readers[i].turns, HG_ACQUIRE) == turn)
+            sched_yield();
     }
 }
 

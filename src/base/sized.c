@@ -1,18 +1,22 @@
-/* Structures that begin with their size: checking, reading and writing those of older and newer headers. */
+/* Structures that begin with their size: checking, reading and writing those of older and newer
+ * headers. */
 #include "base/sized.h"
 
 #include <string.h>
 
 hg_status hg_sized_check(const hg_sized *s, size_t size) {
     if (size < s->least)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s.size is %zu, expected %zu, and never less than %zu: %s", s->name, size, s->known,
-                       s->least, s->advice);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%s.size is %zu, expected %zu, and never less than %zu: %s", s->name, size,
+                       s->known, s->least, s->advice);
     if (size % s->alignment)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s.size is %zu, expected %zu, and always a multiple of %zu: %s", s->name, size, s->known,
-                       s->alignment, s->advice);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%s.size is %zu, expected %zu, and always a multiple of %zu: %s", s->name,
+                       size, s->known, s->alignment, s->advice);
     if (size > HG_SIZED_MOST)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s.size is %zu, expected %zu, and never more than %d: %s", s->name, size, s->known,
-                       (int)HG_SIZED_MOST, s->advice);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%s.size is %zu, expected %zu, and never more than %d: %s", s->name, size,
+                       s->known, (int)HG_SIZED_MOST, s->advice);
     return HG_OK;
 }
 
@@ -24,10 +28,10 @@ hg_status hg_sized_take(const hg_sized *s, const void *given, void *own) {
         const unsigned char *bytes = given;
         for (size_t i = s->known; i < size; i++)
             if (bytes[i])
-                return hg_fail(
-                    HG_ERROR_INVALID_ARGUMENT,
-                    "%s.size is %zu, this library knows %zu bytes: byte %zu is %u, expected 0 (a field of a newer version is set)", s->name,
-                    size, s->known, i, (unsigned)bytes[i]);
+                return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                               "%s.size is %zu, this library knows %zu bytes: byte %zu is %u, "
+                               "expected 0 (a field of a newer version is set)",
+                               s->name, size, s->known, i, (unsigned)bytes[i]);
     }
     memcpy(own, given, size < s->known ? size : s->known);
     memcpy(own, &s->known, sizeof s->known);

@@ -1,5 +1,6 @@
-/* Stores past the caches, for results far larger than them: a line that is written whole need not be read first. Such stores are not
- * ordered with others: hg_stream_end before anybody else may look.
+/* Stores past the caches, for results far larger than them: a line that is written whole need not
+ * be read first. Such stores are not ordered with others: hg_stream_end before anybody else may
+ * look.
  * Must not know: what is stored. */
 #ifndef HG_BASE_STREAM_H
 #define HG_BASE_STREAM_H
@@ -11,7 +12,10 @@
 #include <emmintrin.h>
 #endif
 
-enum { HG_STREAM_FROM = 32 << 20 /* bytes of a result: less may stay in a third-level cache until it is read */ };
+enum {
+    HG_STREAM_FROM = 32 << 20 /* bytes of a result: less may stay in a third-level cache until it is
+                                 read */
+};
 
 #if defined(__x86_64__)
 static inline bool hg_stream_wanted(uint64_t bytes) { return bytes >= HG_STREAM_FROM; }
@@ -25,7 +29,9 @@ static inline void hg_stream(void *to_, const void *from_, size_t bytes) {
     from += head;
     bytes -= head;
     for (; bytes >= 64; bytes -= 64, to += 64, from += 64)
-        for (int i = 0; i < 4; i++) _mm_stream_si128((__m128i *)(void *)to + i, _mm_loadu_si128((const __m128i *)(const void *)from + i));
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128((__m128i *)(void *)to + i,
+                             _mm_loadu_si128((const __m128i *)(const void *)from + i));
     memcpy(to, from, bytes);
 }
 static inline void hg_stream_end(void) { _mm_sfence(); }

@@ -1,5 +1,5 @@
-/* How much memory this process may have: what the machine has, and what its control groups leave it (Documentation/admin-guide/cgroup-v1 and
- * cgroup-v2 of Linux). Must not know: who asks. */
+/* How much memory this process may have: what the machine has, and what its control groups leave it
+ * (Documentation/admin-guide/cgroup-v1 and cgroup-v2 of Linux). Must not know: who asks. */
 #include "base/budget.h"
 #include <string.h>
 
@@ -89,7 +89,8 @@ static bool has_word(const char *list, size_t length, const char *word) {
     return false;
 }
 
-/* The path of this process in the hierarchy of version 2, or in that of version 1 which counts memory. */
+/* The path of this process in the hierarchy of version 2, or in that of version 1 which counts
+ * memory. */
 static bool find_group(const char *root, bool two, char path[PATH_BYTES]) {
     lines l;
     bool found = false;
@@ -113,7 +114,8 @@ static char *word_of(char **line) {
     return word;
 }
 
-/* Where the hierarchy is mounted, and which of its groups is mounted there. A line: `36 35 0:29 ROOT PLACE OPTIONS … - TYPE SOURCE OPTIONS`. */
+/* Where the hierarchy is mounted, and which of its groups is mounted there. A line: `36 35 0:29
+ * ROOT PLACE OPTIONS … - TYPE SOURCE OPTIONS`. */
 static bool find_mount(const char *root, bool two, char place[PATH_BYTES], char top[PATH_BYTES]) {
     lines l;
     bool found = false;
@@ -125,7 +127,8 @@ static bool find_mount(const char *root, bool two, char place[PATH_BYTES], char 
         kind += 3;
         const char *type = word_of(&kind);
         (void)word_of(&kind);
-        found = two ? strcmp(type, "cgroup2") == 0 : strcmp(type, "cgroup") == 0 && has_word(kind, strlen(kind), "memory");
+        found = two ? strcmp(type, "cgroup2") == 0
+                    : strcmp(type, "cgroup") == 0 && has_word(kind, strlen(kind), "memory");
         if (!found) continue;
         for (int i = 0; i < 3; i++) (void)word_of(&line);
         snprintf(top, PATH_BYTES, "%s", word_of(&line));
@@ -140,12 +143,14 @@ static const char *below(const char *path, const char *top) {
     size_t length = strlen(top);
     if (strncmp(path, "/..", 3) == 0 || strcmp(path, "/") == 0) return "";
     if (strcmp(top, "/") == 0) return path;
-    return strncmp(path, top, length) == 0 && (path[length] == '/' || !path[length]) ? path + length : "";
+    return strncmp(path, top, length) == 0 && (path[length] == '/' || !path[length]) ? path + length
+                                                                                     : "";
 }
 
 /* The least limit of the group and those above it. */
 static uint64_t group_limit(const char *root, bool two) {
-    char group[PATH_BYTES], place[PATH_BYTES], top[PATH_BYTES], path[3 * PATH_BYTES], file[3 * PATH_BYTES + 32];
+    char group[PATH_BYTES], place[PATH_BYTES], top[PATH_BYTES], path[3 * PATH_BYTES],
+        file[3 * PATH_BYTES + 32];
     uint64_t least = UINT64_MAX;
     if (!find_group(root, two, group) || !find_mount(root, two, place, top)) return least;
     size_t shortest = strlen(place);
@@ -161,7 +166,8 @@ static uint64_t group_limit(const char *root, bool two) {
 }
 
 uint64_t hg_system_memory(const char *root) {
-    uint64_t bytes = machine_memory(root), one = group_limit(root, false), two = group_limit(root, true);
+    uint64_t bytes = machine_memory(root), one = group_limit(root, false),
+             two = group_limit(root, true);
     if (one < bytes) bytes = one;
     if (two < bytes) bytes = two;
     return bytes == UINT64_MAX ? 0 : bytes;

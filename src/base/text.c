@@ -57,7 +57,10 @@ void hg_text_free(hg_text *text) {
 size_t hg_utf8_length(const char *text, size_t left) {
     const unsigned char *s = (const unsigned char *)text;
     if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
+               : (s[0] & 0xF0) == 0xE0        ? 3
+               : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                              : 0;
     if (!n || n > left) return 0;
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
@@ -83,7 +86,8 @@ bool hg_parse_size(const char *text, uint64_t *bytes) {
     if (!digits) return false;
     if (*at) {
         const char *unit = strchr(units, *at++);
-        if (!unit || *at || !hg_mul_u64(n, UINT64_C(1024) << (10 * (unit - units)), &n)) return false;
+        if (!unit || *at || !hg_mul_u64(n, UINT64_C(1024) << (10 * (unit - units)), &n))
+            return false;
     }
     *bytes = n;
     return true;

@@ -1,4 +1,5 @@
-/* Threads, locks and the clock over POSIX; nothing at all on wasm32. Must not know: the pool, the runtime. */
+/* Threads, locks and the clock over POSIX; nothing at all on wasm32. Must not know: the pool, the
+ * runtime. */
 #include "base/thread.h"
 #include "base/fp.h"
 
@@ -11,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The results of lock and unlock are not read: they fail only for a mutex that is not one, which is our own bug. */
+/* The results of lock and unlock are not read: they fail only for a mutex that is not one, which is
+ * our own bug. */
 void hg_mutex_init(hg_mutex *mutex) { pthread_mutex_init(mutex, NULL); }
 void hg_mutex_destroy(hg_mutex *mutex) { pthread_mutex_destroy(mutex); }
 void hg_mutex_lock(hg_mutex *mutex) { pthread_mutex_lock(mutex); }
@@ -32,7 +34,8 @@ void hg_cond_destroy(hg_cond *cond) { pthread_cond_destroy(cond); }
 void hg_cond_wait(hg_cond *cond, hg_mutex *mutex) { pthread_cond_wait(cond, mutex); }
 
 bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns) {
-    struct timespec until = {.tv_sec = (time_t)(clock_ns / 1000000000u), .tv_nsec = (long)(clock_ns % 1000000000u)};
+    struct timespec until = {.tv_sec = (time_t)(clock_ns / 1000000000u),
+                             .tv_nsec = (long)(clock_ns % 1000000000u)};
     return pthread_cond_timedwait(cond, mutex, &until) == 0;
 }
 
@@ -46,7 +49,8 @@ static bool set_stack(pthread_attr_t *attributes) {
     return usual >= HG_STACK_BYTES || pthread_attr_setstacksize(attributes, HG_STACK_BYTES) == 0;
 }
 
-/* All but those that say of an instruction that it failed: who handles these handles them on every thread. */
+/* All but those that say of an instruction that it failed: who handles these handles them on every
+ * thread. */
 static void signals_of_process(sigset_t *set) {
     static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigfillset(set);
@@ -125,7 +129,8 @@ uint32_t hg_cpu_current(void) {
     return cpu < 0 ? HG_CPU_UNKNOWN : (uint32_t)cpu;
 }
 
-/* Whether the process, by its first thread, may use all of a set: it may not where somebody bound it after the threads were started. */
+/* Whether the process, by its first thread, may use all of a set: it may not where somebody bound
+ * it after the threads were started. */
 static bool process_may(const cpu_set_t *set) {
     cpu_set_t process, both;
     if (sched_getaffinity(getpid(), sizeof process, &process) != 0) return false;
@@ -138,10 +143,13 @@ bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) 
     _Static_assert(sizeof now == sizeof place->home, "a bit a CPU");
     if (cpu >= CPU_SETSIZE) return false;
     if (pthread_getaffinity_np(thread, sizeof now, &now) != 0) return false;
-    if (!place->set || memcmp(&now, place->given, sizeof now) != 0) memcpy(place->home, &now, sizeof now);
+    if (!place->set || memcmp(&now, place->given, sizeof now) != 0)
+        memcpy(place->home, &now, sizeof now);
     memcpy(&without, place->home, sizeof without);
     CPU_CLR(cpu, &without);
-    if (CPU_COUNT(&without) == 0 || !process_may(&without) || pthread_setaffinity_np(thread, sizeof without, &without) != 0) return false;
+    if (CPU_COUNT(&without) == 0 || !process_may(&without) ||
+        pthread_setaffinity_np(thread, sizeof without, &without) != 0)
+        return false;
     memcpy(place->given, &without, sizeof without);
     place->without = cpu;
     place->set = true;

@@ -50,19 +50,23 @@ void hg_mutex_unlock(hg_mutex *mutex);
 
 void hg_cond_init(hg_cond *cond); /* timed waits on the clock of hg_clock_ns */
 void hg_cond_destroy(hg_cond *cond);
-void hg_cond_wait(hg_cond *cond, hg_mutex *mutex); /* may return without a signal; without threads at once */
-bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex,
-                        uint64_t clock_ns); /* false: the time has come. Only for conds made with hg_cond_init */
+void hg_cond_wait(hg_cond *cond, hg_mutex *mutex); /* may return without a signal; without threads
+                                                      at once */
+bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns); /* false: the time has
+                                                                               come. Only for conds
+                                                                               made with
+                                                                               hg_cond_init */
 void hg_cond_signal(hg_cond *cond);
 void hg_cond_broadcast(hg_cond *cond);
 
-/* Stack of every thread that is started here, at least: compilers and drivers go deep, and a system's own default may be 128 KiB. */
+/* Stack of every thread that is started here, at least: compilers and drivers go deep, and a
+ * system's own default may be 128 KiB. */
 #define HG_STACK_BYTES (UINT64_C(8) << 20)
 
 /* What debuggers, top and ps call the thread that asks: at most 15 bytes. */
 void hg_thread_name(const char *name);
-/* Starts a thread in the default floating-point mode that takes none of the signals that are sent to the process. False when the system
- * refuses (always, without threads). */
+/* Starts a thread in the default floating-point mode that takes none of the signals that are sent
+ * to the process. False when the system refuses (always, without threads). */
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user);
 void hg_thread_join(hg_thread thread);
 void hg_thread_detach(hg_thread thread); /* instead: nobody waits for its end */
@@ -71,7 +75,8 @@ void hg_once(hg_once_flag *flag, void (*run)(void));
 /* Bytes below this frame on the calling thread's stack; UINT64_MAX: nobody knows. */
 uint64_t hg_stack_left(void);
 
-uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 unless a source is set */
+uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 unless a source is
+                               set */
 #if defined(__wasm__)
 void hg_clock_set(uint64_t (*source)(void));
 #endif
@@ -80,16 +85,18 @@ uint32_t hg_cpu_count(void); /* CPUs this process may run on, at least 1 */
 #define HG_CPU_UNKNOWN UINT32_MAX
 uint32_t hg_cpu_current(void); /* the CPU that the calling thread runs on, or HG_CPU_UNKNOWN */
 
-/* Where a thread may run: all zero at first. A bit a CPU: what it could use before, and what it was given without one of them. */
+/* Where a thread may run: all zero at first. A bit a CPU: what it could use before, and what it was
+ * given without one of them. */
 typedef struct hg_thread_place {
     uint64_t home[16], given[16];
     uint32_t without;
     bool set;
 } hg_thread_place;
 
-/* Keeps a thread that has not ended off one CPU, until it is kept off another one. What others set for the thread meanwhile is what it may use from
- * then on. False, and nothing changes: the system has no such thing, the thread may use no other CPU, or the process (its first thread) not all of them.
- * Calls for one place do not overlap. */
+/* Keeps a thread that has not ended off one CPU, until it is kept off another one. What others set
+ * for the thread meanwhile is what it may use from then on. False, and nothing changes: the system
+ * has no such thing, the thread may use no other CPU, or the process (its first thread) not all of
+ * them. Calls for one place do not overlap. */
 bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu);
 hg_thread hg_thread_self(void);
 

@@ -1,13 +1,15 @@
-/* Thread pool. A call is a job on its caller's stack: one range of chunks for every thread, packed in 64 bits so that taking from the front
- * (owner) and stealing half from the back (others) are one compare-and-swap. Idle threads spin a little, then park.
+/* Thread pool. A call is a job on its caller's stack: one range of chunks for every thread, packed
+ * in 64 bits so that taking from the front (owner) and stealing half from the back (others) are one
+ * compare-and-swap. Idle threads spin a little, then park.
  * Must not know: what the jobs are. */
 #include "base/thread_pool.h"
 #include "base/thread.h"
 
 #include <stdatomic.h>
 
-/* Idle threads watch for this long before they park, and a caller before it sleeps until the others have left: launches that follow each other
- * closely find all awake. About what a wake-up costs, in a virtual machine 20 us to the waker and 40 us until the woken thread runs: more would only burn
+/* Idle threads watch for this long before they park, and a caller before it sleeps until the others
+ * have left: launches that follow each other closely find all awake. About what a wake-up costs, in
+ * a virtual machine 20 us to the waker and 40 us until the woken thread runs: more would only burn
  * the host's CPU. */
 enum { SPIN_NS = 50000 };
 
@@ -22,7 +24,8 @@ typedef struct pool_job {
     uint64_t count, unit, chunks; /* elements; elements a chunk */
     uint32_t slots;
     uint32_t cpu;            /* its caller's when it came, or HG_CPU_UNKNOWN */
-    _Atomic uint32_t inside; /* pool threads that work on it, the caller not counted; changed under the pool's mutex */
+    _Atomic uint32_t inside; /* pool threads that work on it, the caller not counted; changed under
+                                the pool's mutex */
     pool_range ranges[HG_THREAD_POOL_MAX];
 } pool_job;
 
@@ -36,13 +39,15 @@ struct hg_thread_pool {
     hg_mutex mutex, configure;
     hg_cond left; /* a thread left a job */
     pool_job *jobs;
-    _Atomic uint32_t epoch;   /* counts jobs, so that a spinning thread sees a new one without the mutex */
+    _Atomic uint32_t epoch;   /* counts jobs, so that a spinning thread sees a new one without the
+                                 mutex */
     _Atomic uint32_t threads; /* wanted, the caller counted */
     _Atomic uint32_t waiting; /* callers on left; changed under the mutex */
     uint32_t started;         /* threads running */
     bool tried, stopping;     /* threads were started (or refused) since the last stop */
-    bool crowded;             /* the system put a thread on the CPU of the caller that woke it, and may do it again */
-    thread_set asleep;        /* on their wake */
+    bool crowded; /* the system put a thread on the CPU of the caller that woke it, and may do it
+                     again */
+    thread_set asleep; /* on their wake */
     struct pool_worker {
         hg_thread_pool *pool;
         uint32_t index;
@@ -66,14 +71,16 @@ static uint64_t pack(uint64_t begin, uint64_t end) { return begin | end << 32; }
 static uint64_t span_begin(uint64_t span) { return span & UINT32_MAX; }
 static uint64_t span_end(uint64_t span) { return span >> 32; }
 
-/* An eighth from the front: few operations on long ranges, and the last ones still go chunk by chunk. */
+/* An eighth from the front: few operations on long ranges, and the last ones still go chunk by
+ * chunk. */
 static bool take(pool_range *range, uint64_t *begin, uint64_t *end) {
     uint64_t span = atomic_load_explicit(&range->span, memory_order_acquire);
     for (;;) {
         uint64_t b = span_begin(span), e = span_end(span);
         if (b >= e) return false;
         uint64_t middle = b + 1 + (e - b - 1) / 8;
-        if (atomic_compare_exchange_weak_explicit(&range->span, &span, pack(middle, e), memory_order_acq_rel, memory_order_acquire)) {
+        if (atomic_compare_exchange_weak_explicit(&range->span, &span, pack(middle, e),
+                                                  memory_order_acq_rel, memory_order_acquire)) {
             *begin = b;
             *end = middle;
             return true;
@@ -81,7 +88,8 @@ static bool take(pool_range *range, uint64_t *begin, uint64_t *end) {
     }
 }
 
-/* Moves the back half of another thread's range into this one's, which is empty: nobody else writes an empty range. */
+/* Moves the back half of another thread's range into this one's, which is empty: nobody else writes
+ * an empty range. */
 static bool steal(pool_job *job, uint32_t me) {
     for (uint32_t i = 1; i < job->slots; i++) {
         pool_range *victim = &job->ranges[(me + i) % job->slots];
@@ -90,7 +98,8 @@ static bool steal(pool_job *job, uint32_t me) {
             uint64_t b = span_begin(span), e = span_end(span);
             if (b >= e) break;
             uint64_t middle = b + (e - b) / 2;
-            if (atomic_compare_exchange_weak_explicit(&victim->span, &span, pack(b, middle), memory_order_acq_rel, memory_order_acquire)) {
+            if (atomic_compare_exchange_weak_explicit(&victim->span, &span, pack(b, middle),
+                                                      memory_order_acq_rel, memory_order_acquire)) {
                 atomic_store_explicit(&job->ranges[me].span, pack(middle, e), memory_order_release);
                 return true;
             }
@@ -103,7 +112,8 @@ static void work(pool_job *job, uint32_t me) {
     do {
         uint64_t begin, end;
         while (take(&job->ranges[me], &begin, &end)) {
-            job->fn(job->user, begin * job->unit, end < job->chunks ? end * job->unit : job->count, me);
+            job->fn(job->user, begin * job->unit, end < job->chunks ? end * job->unit : job->count,
+                    me);
         }
     } while (steal(job, me));
 }
@@ -148,11 +158,13 @@ static bool spin_for_job(hg_thread_pool *pool, uint32_t epoch) {
 static void park(struct pool_worker *worker) {
     hg_thread_pool *pool = worker->pool;
     set_flip(&pool->asleep, worker->index);
-    while (set_has(&pool->asleep, worker->index) && !pool->stopping) hg_cond_wait(&worker->wake, &pool->mutex);
+    while (set_has(&pool->asleep, worker->index) && !pool->stopping)
+        hg_cond_wait(&worker->wake, &pool->mutex);
     if (set_has(&pool->asleep, worker->index)) set_flip(&pool->asleep, worker->index);
 }
 
-/* Two threads on one CPU are no faster than one, and a system moves them apart only after milliseconds. True: it gave up the mutex meanwhile. */
+/* Two threads on one CPU are no faster than one, and a system moves them apart only after
+ * milliseconds. True: it gave up the mutex meanwhile. */
 static bool step_aside(struct pool_worker *worker, uint32_t cpu) {
     if (hg_cpu_current() != cpu || cpu == HG_CPU_UNKNOWN) return false;
     worker->pool->crowded = true;
@@ -193,7 +205,8 @@ static void *worker_main(void *user) {
         hg_mutex_unlock(&pool->mutex);
         bool came = spin_for_job(pool, epoch);
         hg_mutex_lock(&pool->mutex);
-        if (!came && atomic_load_explicit(&pool->epoch, memory_order_relaxed) == epoch) park(worker);
+        if (!came && atomic_load_explicit(&pool->epoch, memory_order_relaxed) == epoch)
+            park(worker);
     }
     hg_mutex_unlock(&pool->mutex);
     return NULL;
@@ -201,7 +214,8 @@ static void *worker_main(void *user) {
 
 #endif
 
-/* Under the mutex. A refusal is final until the number of threads is set again: the caller does the work. */
+/* Under the mutex. A refusal is final until the number of threads is set again: the caller does the
+ * work. */
 static void start_threads(hg_thread_pool *pool) {
     if (pool->tried || pool->stopping) return;
     pool->tried = true;
@@ -329,10 +343,14 @@ hg_thread_pool *hg_thread_pool_global(void) {
     return &global_pool;
 }
 
-uint32_t hg_thread_pool_count(hg_thread_pool *pool) { return atomic_load_explicit(&pool->threads, memory_order_relaxed); }
+uint32_t hg_thread_pool_count(hg_thread_pool *pool) {
+    return atomic_load_explicit(&pool->threads, memory_order_relaxed);
+}
 
 hg_status hg_thread_pool_set_threads(hg_thread_pool *pool, uint32_t threads) {
-    if (current_pool) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the number of threads cannot change from inside a parallel call");
+    if (current_pool)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "the number of threads cannot change from inside a parallel call");
     hg_mutex_lock(&pool->configure);
     if (wanted_threads(threads) != hg_thread_pool_count(pool)) {
         stop_threads(pool);
@@ -342,23 +360,26 @@ hg_status hg_thread_pool_set_threads(hg_thread_pool *pool, uint32_t threads) {
     return HG_OK;
 }
 
-/* Equal shares in order, so that neighbours stay on one thread. Every thread has a slot, even with fewer chunks than threads: nobody knows
- * which threads come. */
+/* Equal shares in order, so that neighbours stay on one thread. Every thread has a slot, even with
+ * fewer chunks than threads: nobody knows which threads come. */
 static void split(pool_job *job) {
     for (uint32_t i = 0; i < job->slots; i++) {
-        uint64_t begin = job->chunks * i / job->slots, end = job->chunks * (i + 1) / job->slots; /* chunks < 2^31, slots < 2^9 */
+        uint64_t begin = job->chunks * i / job->slots,
+                 end = job->chunks * (i + 1) / job->slots; /* chunks < 2^31, slots < 2^9 */
         atomic_init(&job->ranges[i].span, pack(begin, end));
     }
 }
 
-/* Under the mutex: the first of the sleeping threads, as many as are wanted, as awake from here on. Where the system puts them on the caller's CPU they are kept
- * off it while they sleep, and so begin elsewhere. */
+/* Under the mutex: the first of the sleeping threads, as many as are wanted, as awake from here on.
+ * Where the system puts them on the caller's CPU they are kept off it while they sleep, and so
+ * begin elsewhere. */
 static thread_set choose_sleepers(hg_thread_pool *pool, uint64_t wanted, uint32_t cpu) {
     thread_set chosen = {{0}, 0};
     for (uint32_t i = 1; pool->asleep.count && chosen.count < wanted; i++) {
         if (!set_has(&pool->asleep, i)) continue;
         struct pool_worker *worker = &pool->workers[i];
-        if (pool->crowded && !(worker->place.set && worker->place.without == cpu)) hg_thread_keep_off(worker->id, &worker->place, cpu);
+        if (pool->crowded && !(worker->place.set && worker->place.without == cpu))
+            hg_thread_keep_off(worker->id, &worker->place, cpu);
         set_flip(&pool->asleep, i);
         set_flip(&chosen, i);
     }
@@ -403,13 +424,15 @@ static void retire(hg_thread_pool *pool, pool_job *job) {
     hg_mutex_unlock(&pool->mutex);
     if (spin_for_end(job)) return;
     hg_mutex_lock(&pool->mutex);
-    atomic_fetch_add(&pool->waiting, 1); /* before it looks again: a thread that leaves does it in the other order */
+    atomic_fetch_add(&pool->waiting, 1); /* before it looks again: a thread that leaves does it in
+                                            the other order */
     while (atomic_load(&job->inside)) hg_cond_wait(&pool->left, &pool->mutex);
     atomic_fetch_sub(&pool->waiting, 1);
     hg_mutex_unlock(&pool->mutex);
 }
 
-static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint32_t threads, hg_thread_pool_fn *fn, void *user) {
+static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint32_t threads,
+                       hg_thread_pool_fn *fn, void *user) {
     uint64_t chunks = count / unit + (count % unit != 0);
     if (chunks > UINT32_MAX / 2) { /* must fit half a span: larger units of whole chunks */
         uint64_t factor = chunks / (UINT32_MAX / 2) + 1;
@@ -435,7 +458,8 @@ static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint
     current_pool = NULL;
 }
 
-void hg_thread_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_thread_pool_fn *fn, void *user) {
+void hg_thread_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_thread_pool_fn *fn,
+                        void *user) {
     if (!count) return;
     if (!chunk) chunk = 1;
     uint32_t threads = hg_thread_pool_count(pool);

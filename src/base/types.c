@@ -21,7 +21,9 @@ uint64_t hg_type_size_bytes(hg_type type) { return is_type(type) ? types[type].b
 bool hg_type_is_float(hg_type type) { return is_type(type) && types[type].kind == KIND_FLOAT; }
 bool hg_type_is_integer(hg_type type) { return is_type(type) && types[type].kind != KIND_FLOAT; }
 bool hg_type_is_signed(hg_type type) { return is_type(type) && types[type].kind != KIND_UNSIGNED; }
-bool hg_type_is_unsigned(hg_type type) { return is_type(type) && types[type].kind == KIND_UNSIGNED; }
+bool hg_type_is_unsigned(hg_type type) {
+    return is_type(type) && types[type].kind == KIND_UNSIGNED;
+}
 const char *hg_type_name(hg_type type) { return is_type(type) ? types[type].name : "?"; }
 
 bool hg_type_from_name(const char *name, size_t length, hg_type *type) {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-    PARALLEL_FROM = 128, /* pieces: below, another thread's class memory costs more than it brings */
+    PARALLEL_FROM = 128, /* pieces: below, another thread's class memory costs more than it brings
+                          */
     PIECES_AT_ONCE = 16  /* a thread takes so many that follow each other */
 };
 
@@ -30,7 +31,8 @@ typedef struct circuit_run {
     uint64_t elements, timeout_ms;
     uint64_t piece, element;        /* elements of a class; bytes of one */
     bool past_caches;               /* outputs are far larger than caches */
-    uint8_t zeroed[HG_MAX_CLASSES]; /* classes that a piece finds changed by the one before, and that have no input */
+    uint8_t zeroed[HG_MAX_CLASSES]; /* classes that a piece finds changed by the one before, and
+                                       that have no input */
     uint32_t zeroed_count;
     runner *runners;
     hg_mutex lock; /* for the rest */
@@ -46,9 +48,11 @@ static hg_status unknown_class(const hg_translated_program *circuit, uint32_t cl
     size_t length = 0;
     for (uint32_t c = 0; c < HG_MAX_CLASSES; c++)
         if (circuit->class_use[c])
-            length += (size_t)snprintf(names + length, sizeof names - length, "%sc%02u", length ? ", " : "", (unsigned)c);
-    return hg_binding_error("P01", "unknown parameter: the circuit does not name class c%02u (it names %s)", (unsigned)cls,
-                            length ? names : "none");
+            length += (size_t)snprintf(names + length, sizeof names - length, "%sc%02u",
+                                       length ? ", " : "", (unsigned)c);
+    return hg_binding_error(
+        "P01", "unknown parameter: the circuit does not name class c%02u (it names %s)",
+        (unsigned)cls, length ? names : "none");
 }
 
 static bool has_input(const hg_class_array *a) { return a->input || a->input_buffer.handle; }
@@ -58,37 +62,46 @@ static hg_status check_array(const circuit_run *run, size_t i) {
     const hg_class_array *a = &run->arrays[i];
     unsigned cls = a->cls;
     for (size_t k = 0; k < i; k++)
-        if (run->arrays[k].cls == cls) return hg_binding_error("P04", "class c%02u is given twice", cls);
+        if (run->arrays[k].cls == cls)
+            return hg_binding_error("P04", "class c%02u is given twice", cls);
     if (has_input(a) && a->input_count > run->elements)
-        return hg_binding_error("P04", "class c%02u: its input has %llu elements, the run %llu", cls, (unsigned long long)a->input_count,
+        return hg_binding_error("P04", "class c%02u: its input has %llu elements, the run %llu",
+                                cls, (unsigned long long)a->input_count,
                                 (unsigned long long)run->elements);
     if (has_output(a) && a->output_count < run->elements)
-        return hg_binding_error("P04", "class c%02u: its output has room for %llu elements, the run has %llu", cls,
-                                (unsigned long long)a->output_count, (unsigned long long)run->elements);
+        return hg_binding_error(
+            "P04", "class c%02u: its output has room for %llu elements, the run has %llu", cls,
+            (unsigned long long)a->output_count, (unsigned long long)run->elements);
     if ((a->input && a->input_buffer.handle) || (a->output && a->output_buffer.handle))
         return hg_binding_error("P04", "class c%02u is given as host memory and as a buffer", cls);
     return HG_OK;
 }
 
-static hg_status check(circuit_run *run, const hg_translated_program *circuit, const hg_circuit_launch *launch) {
+static hg_status check(circuit_run *run, const hg_translated_program *circuit,
+                       const hg_circuit_launch *launch) {
     uint64_t longest = 0;
     bool any = false;
     for (size_t i = 0; i < run->count; i++) {
         const hg_class_array *a = &run->arrays[i];
-        if (a->cls >= HG_MAX_CLASSES || !circuit->class_use[a->cls]) return unknown_class(circuit, a->cls);
+        if (a->cls >= HG_MAX_CLASSES || !circuit->class_use[a->cls])
+            return unknown_class(circuit, a->cls);
         if (!has_input(a)) continue;
         any = true;
         if (a->input_count > longest) longest = a->input_count;
     }
     run->elements = launch->elements ? launch->elements : longest;
-    if (!any && !run->elements) return hg_binding_error("P07", "no class has an input and the number of elements is not given");
+    if (!any && !run->elements)
+        return hg_binding_error("P07",
+                                "no class has an input and the number of elements is not given");
     for (size_t i = 0; i < run->count; i++) HG_TRY(check_array(run, i));
     if (run->elements > HG_MAX_LANES)
-        return hg_binding_error("P08", "launch too large: %llu lanes, at most %llu", (unsigned long long)run->elements,
+        return hg_binding_error("P08", "launch too large: %llu lanes, at most %llu",
+                                (unsigned long long)run->elements,
                                 (unsigned long long)HG_MAX_LANES);
     if (circuit->whole_array && run->elements > run->piece)
         return hg_binding_error("P08",
-                                "launch too large: the circuit reduces over a class or takes its softmax, which is possible for at most "
+                                "launch too large: the circuit reduces over a class or takes its "
+                                "softmax, which is possible for at most "
                                 "%d elements, the size of a class; the arrays have %llu",
                                 (int)run->piece, (unsigned long long)run->elements);
     return HG_OK;
@@ -98,7 +111,8 @@ static void find_zeroed(circuit_run *run, const hg_translated_program *circuit) 
     bool given[HG_MAX_CLASSES] = {false};
     for (size_t i = 0; i < run->count; i++) given[run->arrays[i].cls] |= has_input(&run->arrays[i]);
     for (uint32_t c = 0; c < HG_MAX_CLASSES; c++)
-        if (!given[c] && (circuit->class_use[c] & HG_CLASS_READ) && (circuit->class_use[c] & HG_CLASS_WRITTEN))
+        if (!given[c] && (circuit->class_use[c] & HG_CLASS_READ) &&
+            (circuit->class_use[c] & HG_CLASS_WRITTEN))
             run->zeroed[run->zeroed_count++] = (uint8_t)c;
 }
 
@@ -106,13 +120,19 @@ static void find_zeroed(circuit_run *run, const hg_translated_program *circuit) 
 
 /* Host memory and class memory of the host: a plain copy. */
 static void note_copy(const runner *r, hg_profile_kind kind, uint64_t start, uint64_t bytes) {
-    if (start) hg_profile_end(r->profile, &(hg_profile_span){.kind = kind, .name = "class", .start_ns = start, .bytes = bytes});
+    if (start)
+        hg_profile_end(
+            r->profile,
+            &(hg_profile_span){.kind = kind, .name = "class", .start_ns = start, .bytes = bytes});
 }
 
 static hg_status zero(const runner *r, uint32_t cls, uint64_t from, uint64_t count) {
     if (!count) return HG_OK;
-    if (!r->memory) return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * r->element, count * r->element, 0);
-    memset(r->memory + (size_t)cls * HG_MAX_CLASS_BYTES + from * r->element, 0, (size_t)count * r->element);
+    if (!r->memory)
+        return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * r->element, count * r->element,
+                       0);
+    memset(r->memory + (size_t)cls * HG_MAX_CLASS_BYTES + from * r->element, 0,
+           (size_t)count * r->element);
     return HG_OK;
 }
 
@@ -122,27 +142,34 @@ static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, 
     HG_TRY(zero(r, a->cls, given, count - given));
     if (!given) return HG_OK;
     if (!a->input)
-        return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle, first * r->element, given * r->element);
+        return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle,
+                               first * r->element, given * r->element);
     if (!r->memory)
-        return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (const uint8_t *)(const void *)a->input + first * r->element,
+        return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0,
+                                (const uint8_t *)(const void *)a->input + first * r->element,
                                 given * r->element);
     uint64_t start = hg_profile_start(r->profile);
-    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, (const uint8_t *)(const void *)a->input + first * r->element,
+    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES,
+           (const uint8_t *)(const void *)a->input + first * r->element,
            (size_t)given * r->element);
     note_copy(r, HG_PROFILE_COPY_IN, start, given * r->element);
     return HG_OK;
 }
 
-static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_array *a, uint64_t first, uint64_t count) {
+static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_array *a,
+                       uint64_t first, uint64_t count) {
     if (!a->output)
-        return hg_copy_between(r->context, a->output_buffer.handle, first * r->element, HG_CIRCUIT_HANDLE(a->cls), 0, count * r->element);
+        return hg_copy_between(r->context, a->output_buffer.handle, first * r->element,
+                               HG_CIRCUIT_HANDLE(a->cls), 0, count * r->element);
     if (!r->memory)
-        return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (uint8_t *)(void *)a->output + first * r->element,
+        return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0,
+                               (uint8_t *)(void *)a->output + first * r->element,
                                count * r->element);
     const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
     uint64_t start = hg_profile_start(r->profile);
     if (run->past_caches)
-        hg_stream((uint8_t *)(void *)a->output + first * r->element, from, (size_t)count * r->element);
+        hg_stream((uint8_t *)(void *)a->output + first * r->element, from,
+                  (size_t)count * r->element);
     else
         memcpy((uint8_t *)(void *)a->output + first * r->element, from, (size_t)count * r->element);
     note_copy(r, HG_PROFILE_COPY_OUT, start, count * r->element);
@@ -158,7 +185,8 @@ static hg_status open_runner(const circuit_run *run, runner *r) {
     HG_TRY(hg_context_class_image(r->context, &r->memory));
     hg_launch launch = hg_launch_linear(run->piece);
     launch.timeout_ms = run->timeout_ms;
-    if (run->elements >= run->piece) HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
+    if (run->elements >= run->piece)
+        HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
     if (run->elements % run->piece == 0) return HG_OK;
     launch = hg_launch_linear(run->elements % run->piece);
     launch.timeout_ms = run->timeout_ms;
@@ -166,7 +194,8 @@ static hg_status open_runner(const circuit_run *run, runner *r) {
 }
 
 static hg_status run_piece(const circuit_run *run, runner *r, uint64_t piece) {
-    uint64_t first = piece * run->piece, count = run->elements - first < run->piece ? run->elements - first : run->piece;
+    uint64_t first = piece * run->piece,
+             count = run->elements - first < run->piece ? run->elements - first : run->piece;
     for (uint32_t i = 0; i < run->zeroed_count; i++) HG_TRY(zero(r, run->zeroed[i], 0, count));
     for (size_t i = 0; i < run->count; i++)
         if (has_input(&run->arrays[i])) HG_TRY(fill(r, &run->arrays[i], first, count));
@@ -212,7 +241,8 @@ static void close_runner(runner *r) {
 
 static hg_status run_all(circuit_run *run) {
     uint64_t pieces = run->elements / run->piece + (run->elements % run->piece != 0);
-    bool parallel = hg_backend_is_host(run->backend) && hg_backend_threads(run->backend) != 1 && pieces >= PARALLEL_FROM;
+    bool parallel = hg_backend_is_host(run->backend) && hg_backend_threads(run->backend) != 1 &&
+                    pieces >= PARALLEL_FROM;
     uint32_t most = parallel ? HG_THREAD_POOL_MAX : 1;
     run->runners = hg_calloc(most, sizeof *run->runners);
     if (!run->runners) return hg_fail_memory();
@@ -229,11 +259,14 @@ static hg_status run_all(circuit_run *run) {
     return run->status;
 }
 
-hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit, const hg_circuit_launch *launch,
-                         const hg_class_array *arrays, size_t count) {
+hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit,
+                         const hg_circuit_launch *launch, const hg_class_array *arrays,
+                         size_t count) {
     HG_ENTRY;
-    static const hg_sized launch_rules = HG_SIZED(hg_circuit_launch, elements, "use HG_CIRCUIT_LAUNCH_INIT");
-    static const hg_sized circuit_rules = HG_SIZED(hg_translated_program, whole_array, "hg_circuit_to_isa_translate fills it");
+    static const hg_sized launch_rules = HG_SIZED(hg_circuit_launch, elements,
+                                                  "use HG_CIRCUIT_LAUNCH_INIT");
+    static const hg_sized circuit_rules = HG_SIZED(hg_translated_program, whole_array,
+                                                   "hg_circuit_to_isa_translate fills it");
     hg_circuit_launch own = HG_CIRCUIT_LAUNCH_INIT;
     hg_translated_program translated = {.element_type = HG_TYPE_F32}; /* of an older caller */
     if (!backend) return hg_null_argument("backend");
@@ -241,9 +274,11 @@ hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circu
     if (!arrays && count) return hg_null_argument("arrays");
     HG_TRY(hg_sized_take(&circuit_rules, circuit, &translated));
     if (launch) HG_TRY(hg_sized_take(&launch_rules, launch, &own));
-    circuit_run run = {.backend = backend, .arrays = arrays, .count = count, .timeout_ms = own.timeout_ms};
+    circuit_run run = {
+        .backend = backend, .arrays = arrays, .count = count, .timeout_ms = own.timeout_ms};
     if (translated.element_type >= HG_TYPE_COUNT)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit: element_type is %llu, no type", (unsigned long long)translated.element_type);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit: element_type is %llu, no type",
+                       (unsigned long long)translated.element_type);
     run.element = hg_type_size_bytes((hg_type)translated.element_type);
     run.piece = hg_circuit_class_elements((hg_type)translated.element_type);
     HG_TRY(check(&run, &translated, &own));

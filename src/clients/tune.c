@@ -1,4 +1,5 @@
-/* Measurements of tile sizes: the same launches with one size after another, in rounds, so that what else the machine does meets all of them. */
+/* Measurements of tile sizes: the same launches with one size after another, in rounds, so that
+ * what else the machine does meets all of them. */
 #include "clients/tune.h"
 #include "base/disk.h"
 #include "base/thread.h"
@@ -8,7 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARRAYS = 3, ARRAY_BYTES = 4 << 20, ROUNDS = 9, MOST_SIZES = LIBRARY_MOST_TRIES + 1, LEAST_GAIN = 32 };
+enum {
+    ARRAYS = 3,
+    ARRAY_BYTES = 4 << 20,
+    ROUNDS = 9,
+    MOST_SIZES = LIBRARY_MOST_TRIES + 1,
+    LEAST_GAIN = 32
+};
 
 void hg_tune_configure(hg_config *config) {
     if (strcmp(config->jit, "off") != 0) snprintf(config->jit, sizeof config->jit, "on");
@@ -33,7 +40,8 @@ static void close_work(tune_work *w) {
         hg_binding_destroy(w->bindings[i]);
         hg_executable_destroy(w->executables[i]);
     }
-    for (uint32_t i = 0; i < w->array_count; i++) HG_IGNORE(hg_backend_free_buffer(w->backend, w->arrays[i])); /* it is there */
+    for (uint32_t i = 0; i < w->array_count; i++)
+        HG_IGNORE(hg_backend_free_buffer(w->backend, w->arrays[i])); /* it is there */
     hg_params_destroy(w->params);
     hg_program_release(w->program);
 }
@@ -51,9 +59,11 @@ static hg_status open_work(tune_work *w, const char *instruction) {
     static const char *const names[ARRAYS] = {"x", "y", "z"};
     hg_text text = {0};
     hg_text_addf(&text,
-                 ".atlas 1\n.program tune\n.param r1 x buffer u8 inout\n.param r2 y buffer u8 in\n.param r3 z buffer u8 in\n    %s\n",
+                 ".atlas 1\n.program tune\n.param r1 x buffer u8 inout\n.param r2 y buffer u8 "
+                 "in\n.param r3 z buffer u8 in\n    %s\n",
                  instruction);
-    hg_status status = text.failed ? hg_fail_memory() : hg_program_assemble(text.data, text.length, NULL, &w->program);
+    hg_status status = text.failed ? hg_fail_memory()
+                                   : hg_program_assemble(text.data, text.length, NULL, &w->program);
     hg_text_free(&text);
     HG_TRY(status);
     uint8_t *bytes = hg_alloc(ARRAY_BYTES);
@@ -66,7 +76,8 @@ static hg_status open_work(tune_work *w, const char *instruction) {
 
 /* A binding keeps the sizes that it was made with. */
 static hg_status bind(tune_work *w, uint32_t number) {
-    HG_TRY(hg_executable_create_for(w->backend, w->program, NULL, w->params, &w->executables[number]));
+    HG_TRY(
+        hg_executable_create_for(w->backend, w->program, NULL, w->params, &w->executables[number]));
     HG_TRY(hg_binding_create(w->executables[number], NULL, w->params, &w->bindings[number]));
     return hg_binding_launch(w->bindings[number]);
 }
@@ -84,7 +95,8 @@ static hg_status measure(tune_work *w, uint32_t count) {
 }
 
 /* Adds to the results what the work took with each size. */
-static hg_status measure_work(hg_backend *b, const char *instruction, uint32_t works, hg_tune_result *r) {
+static hg_status measure_work(hg_backend *b, const char *instruction, uint32_t works,
+                              hg_tune_result *r) {
     tune_work w = {.backend = b};
     hg_status status = open_work(&w, instruction);
     for (uint32_t i = 0; i < r->count && status == HG_OK; i++) {
@@ -128,7 +140,8 @@ hg_status hg_tune(hg_backend *b, library_tile tile, hg_tune_result *result) {
     result->tile = tile;
     result->before = *size;
     list_sizes(info, result);
-    for (int i = 0; info->works[i] && status == HG_OK; i++) status = measure_work(b, info->works[i], works_of(info), result);
+    for (int i = 0; info->works[i] && status == HG_OK; i++)
+        status = measure_work(b, info->works[i], works_of(info), result);
     *size = result->after = status == HG_OK ? best_of(result) : result->before;
     return status;
 }

@@ -88,8 +88,10 @@ const int *hg_background_closing(const hg_background *b) { return &b->closing; }
 
 bool hg_background_add(hg_background *b, hg_background_job *job, uint32_t level) {
     hg_mutex_lock(&b->lock);
-    if (!b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE)) b->started = hg_thread_start(&b->thread, work, b);
-    bool added = b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE) && !job->waits && !job->lost;
+    if (!b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE))
+        b->started = hg_thread_start(&b->thread, work, b);
+    bool added = b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE) && !job->waits &&
+                 !job->lost;
     if (job->level < level) job->level = level;
     if (added) {
         job->next = NULL;

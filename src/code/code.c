@@ -1,17 +1,25 @@
-/* Code by key: what there is, what is being made, and by whom. Must not know: what a device form is. */
+/* Code by key: what there is, what is being made, and by whom. Must not know: what a device form
+ * is. */
 #include "code/code_internal.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_CODES = 32 }; /* a kernel launched with ever new block sizes on a device with static groups must not fill memory */
+enum {
+    MAX_CODES = 32
+}; /* a kernel launched with ever new block sizes on a device with static groups must not fill
+      memory */
 
 /* ---- the set ---- */
 
 static hg_status lower(hg_code_set *set, uint64_t deadline_ns) {
     const hg_compiler_caps *caps = &set->caps->compiler;
-    const kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->kir, .deadline_ns = deadline_ns, .verify = set->verify};
+    const kir_compilation c = {.max_slots = caps->max_slots,
+                               .caps = &caps->kir,
+                               .deadline_ns = deadline_ns,
+                               .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, set->high, &set->low));
-    for (kir_function *f = set->low->functions; f; f = f->next) kir_number(f); /* threads copy it at the same time */
+    for (kir_function *f = set->low->functions; f; f = f->next)
+        kir_number(f); /* threads copy it at the same time */
     return HG_OK;
 }
 
@@ -52,7 +60,11 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->program = hg_program_retain((hg_program *)(uintptr_t)high->program);
     hg_mutex_init(&s->lock);
     hg_cond_init(&s->changed);
-    s->forks = (hg_fork_lock){.mutex = &s->lock, .cond = &s->changed, .untaken = !s->driver->forks, .child = forked, .user = s};
+    s->forks = (hg_fork_lock){.mutex = &s->lock,
+                              .cond = &s->changed,
+                              .untaken = !s->driver->forks,
+                              .child = forked,
+                              .user = s};
     hg_fork_add(&s->forks, HG_FORK_CODE);
     hg_code_note(s, s->low);
     s->input_count = s->low->inputs.count;
@@ -99,7 +111,8 @@ void hg_code_set_release(hg_code_set *set) {
 
 void hg_code_set_destroy(hg_code_set *set) {
     if (!set) return;
-    if (set->background && hg_background_remove(set->background, &set->job)) hg_code_set_release(set);
+    if (set->background && hg_background_remove(set->background, &set->job))
+        hg_code_set_release(set);
     hg_code_set_release(set);
 }
 
@@ -126,12 +139,15 @@ static void rest(hg_code_set *set) {
     hg_mutex_unlock(&set->lock);
 }
 
-hg_code_state hg_code_look_at_all(hg_code_set *set) { return ask_driver(set, set->kernel, &set->ready); }
+hg_code_state hg_code_look_at_all(hg_code_set *set) {
+    return ask_driver(set, set->kernel, &set->ready);
+}
 
 hg_status hg_code_await_all(hg_code_set *set) {
     hg_code_state state;
     while ((state = hg_code_look_at_all(set)) == HG_CODE_PENDING) {
-        if (!hg_driver_can_wait(set->driver)) return hg_driver_would_block(set->driver, "a launch whose code is not there yet");
+        if (!hg_driver_can_wait(set->driver))
+            return hg_driver_would_block(set->driver, "a launch whose code is not there yet");
         rest(set);
     }
     return state == HG_CODE_READY ? HG_OK : hg_error_record()->status;
@@ -194,7 +210,8 @@ static void drop_last(hg_code_set *set) {
     hg_code_release(set, c);
 }
 
-static hg_code *new_code(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory) {
+static hg_code *new_code(hg_code_set *set, const hg_code_key *key, const uint32_t group[3],
+                         uint64_t group_memory) {
     hg_code *c = hg_calloc(1, sizeof *c);
     if (!c) return NULL;
     c->key = *key;
@@ -202,12 +219,17 @@ static hg_code *new_code(hg_code_set *set, const hg_code_key *key, const uint32_
     memcpy(c->group, group, sizeof c->group);
     c->group_memory = group_memory;
     c->references = 3; /* the list, the job, and who asked */
-    c->job = (hg_compile_job){.run = run_create, .over = over_create, .drop = drop_create, .lock = &set->lock, .changed = &set->changed};
+    c->job = (hg_compile_job){.run = run_create,
+                              .over = over_create,
+                              .drop = drop_create,
+                              .lock = &set->lock,
+                              .changed = &set->changed};
     memcpy(c->job.name, set->name, sizeof c->job.name);
     return c;
 }
 
-hg_status hg_code_ask(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory, hg_code **code) {
+hg_status hg_code_ask(hg_code_set *set, const hg_code_key *key, const uint32_t group[3],
+                      uint64_t group_memory, hg_code **code) {
     hg_mutex_lock(&set->lock);
     hg_code *c = unlink_found(set, key);
     bool found = c != NULL;
@@ -242,7 +264,8 @@ void hg_code_wait(hg_code *c, uint64_t until_ns) {
     while (hg_code_look(c) == HG_CODE_PENDING && hg_clock_ns() < until_ns) rest(c->set);
 }
 
-hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory, hg_code **code) {
+hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3],
+                      uint64_t group_memory, hg_code **code) {
     hg_code *c;
     HG_TRY(hg_code_ask(set, key, group, group_memory, &c));
     hg_code_wait(c, UINT64_MAX);
@@ -286,10 +309,14 @@ void hg_code_prepare_end(hg_code_preparing *p) {
 
 static void drop_prepare(hg_compile_job *job) { hg_code_prepare_end((hg_code_preparing *)job); }
 
-hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like, hg_code_preparing **preparing) {
+hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like,
+                          hg_code_preparing **preparing) {
     hg_code_preparing *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
-    *p = (hg_code_preparing){.job = {.run = run_prepare, .drop = drop_prepare, .lock = &set->lock, .changed = &set->changed},
+    *p = (hg_code_preparing){.job = {.run = run_prepare,
+                                     .drop = drop_prepare,
+                                     .lock = &set->lock,
+                                     .changed = &set->changed},
                              .references = 1,
                              .set = set,
                              .c = c,
@@ -310,7 +337,9 @@ hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch
 }
 
 hg_code_state hg_code_prepare_look(hg_code_preparing *p) { return hg_compiler_look(&p->job); }
-void hg_code_prepare_wait(hg_code_preparing *p, uint64_t until_ns) { hg_compiler_wait(&p->job, until_ns); }
+void hg_code_prepare_wait(hg_code_preparing *p, uint64_t until_ns) {
+    hg_compiler_wait(&p->job, until_ns);
+}
 
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
     if (!hg_code_in_device_form(set)) {

@@ -36,7 +36,8 @@ void hg_compiler_limit(hg_compiler *c, uint64_t limit_ms) {
     c->limit_ns = hg_mul_u64(limit_ms, 1000000, &limit_ns) ? limit_ns : 0;
 }
 
-hg_status hg_compiler_create(const hg_driver *driver, hg_device *device, uint64_t limit_ms, hg_compiler **compiler) {
+hg_status hg_compiler_create(const hg_driver *driver, hg_device *device, uint64_t limit_ms,
+                             hg_compiler **compiler) {
     hg_compiler *c = hg_calloc(1, sizeof *c);
     if (!c) return hg_fail_memory();
     c->driver = driver;
@@ -65,7 +66,8 @@ void hg_compiler_finish(hg_compiler *c) {
 void hg_compiler_close(hg_compiler *c) {
     if (!c) return;
     hg_mutex_lock(&c->lock);
-    while (c->ending) hg_cond_wait(&c->changed, &c->lock); /* moments: what was made is handed over */
+    while (c->ending)
+        hg_cond_wait(&c->changed, &c->lock); /* moments: what was made is handed over */
     bool last = !c->running;
     c->closed = true;
     hg_atomic_add_fetch(&process_left, c->running - c->left, HG_RELAXED);
@@ -141,7 +143,8 @@ void hg_compiler_start(hg_compiler *c, hg_compile_job *job) {
 /* ---- looking and waiting ---- */
 
 static hg_status took_too_long(const char *name, uint64_t since_ns, const char *what) {
-    return kir_fail_launch(KIR_FAULT_COMPILER, "the driver's compiler has worked on '%s' for %llu ms%s", name,
+    return kir_fail_launch(KIR_FAULT_COMPILER,
+                           "the driver's compiler has worked on '%s' for %llu ms%s", name,
                            (unsigned long long)((hg_clock_ns() - since_ns) / 1000000), what);
 }
 
@@ -168,7 +171,8 @@ hg_code_state hg_compiler_look(hg_compile_job *job) {
     if (late && !job->left) leave(job);
     hg_mutex_unlock(job->lock);
     if (late) {
-        HG_IGNORE(took_too_long(job->name, job->start_ns, " and is left alone (compile_timeout_ms)"));
+        HG_IGNORE(
+            took_too_long(job->name, job->start_ns, " and is left alone (compile_timeout_ms)"));
         return HG_CODE_FAILED;
     }
     if (!done) return HG_CODE_PENDING;
@@ -180,7 +184,9 @@ hg_code_state hg_compiler_look(hg_compile_job *job) {
 /* When it has taken too long, or until_ns. */
 static uint64_t end_of_wait(const hg_compile_job *job, uint64_t until_ns) {
     uint64_t limit;
-    if (!job->compiler || !job->compiler->limit_ns || !hg_add_u64(job->start_ns, job->compiler->limit_ns, &limit)) return until_ns;
+    if (!job->compiler || !job->compiler->limit_ns ||
+        !hg_add_u64(job->start_ns, job->compiler->limit_ns, &limit))
+        return until_ns;
     return limit < until_ns ? limit : until_ns;
 }
 
@@ -194,7 +200,8 @@ static uint64_t time_to_tell(const hg_compile_job *job) {
 void hg_compiler_wait(hg_compile_job *job, uint64_t until_ns) {
     hg_mutex_lock(job->lock);
     while (!job->done && !is_late(job) && hg_clock_ns() < until_ns) {
-        uint64_t end = end_of_wait(job, until_ns), notice = time_to_tell(job), next = notice < end ? notice : end;
+        uint64_t end = end_of_wait(job, until_ns), notice = time_to_tell(job),
+                 next = notice < end ? notice : end;
         if (hg_clock_ns() >= notice && !hg_atomic_exchange(&slow_told, 1, HG_ACQ_REL)) {
             hg_mutex_unlock(job->lock);
             slow(job->name);
@@ -215,5 +222,6 @@ hg_status hg_compiler_check(hg_compiler *c) {
     memcpy(name, c->name, sizeof name);
     uint64_t since = c->since_ns;
     hg_mutex_unlock(&c->lock);
-    return took_too_long(name, since, ", which nothing ends; the device runs nothing until it is over");
+    return took_too_long(name, since,
+                         ", which nothing ends; the device runs nothing until it is over");
 }

@@ -1,4 +1,5 @@
-/* Code in device form: what of a kernel decides which forms it can have, and the form that a key asks for.
+/* Code in device form: what of a kernel decides which forms it can have, and the form that a key
+ * asks for.
  * Must not know: who asks, other code of the kernel. */
 #include "code/code_internal.h"
 #include "kir/analysis/analysis.h"
@@ -9,7 +10,8 @@
 static bool suits_bindings(const kir_value *v) {
     if (!kir_is_access(v) || v->op == KIR_CHECK) return true;
     bool atomic = v->op == KIR_ATOMIC;
-    return v->u.mem.bytes == 4 || (v->u.mem.bytes == 8 && !atomic) || (v->u.mem.space == KIR_SHARED && !atomic);
+    return v->u.mem.bytes == 4 || (v->u.mem.bytes == 8 && !atomic) ||
+           (v->u.mem.space == KIR_SHARED && !atomic);
 }
 
 /* Memory as kernels of bindings see it. */
@@ -33,10 +35,12 @@ static void note_slots(hg_code_set *set, const kir_module *low) {
     set->has_open = low->has_open;
 }
 
-static bool writes_class(const kir_value *v) { return (v->op == KIR_STORE || v->op == KIR_ATOMIC) && v->u.mem.space == KIR_CLASS; }
+static bool writes_class(const kir_value *v) {
+    return (v->op == KIR_STORE || v->op == KIR_ATOMIC) && v->u.mem.space == KIR_CLASS;
+}
 
-/* Whether the device may leave a loop of any form of the kernel early. Forms add loops: of folded lanes, and around narrow stores and
- * atomics that the device lacks, whose rounds nobody knows. */
+/* Whether the device may leave a loop of any form of the kernel early. Forms add loops: of folded
+ * lanes, and around narrow stores and atomics that the device lacks, whose rounds nobody knows. */
 static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
     enum { MOST_FOLDED = 64 };
     uint64_t most = set->caps->compiler.target.max_rounds;
@@ -47,10 +51,13 @@ static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
     return kir_most_rounds(low, NULL) > most / 2 / MOST_FOLDED;
 }
 
-/* Whether its lanes can go on in another dispatch where they have more rounds than the device runs. */
+/* Whether its lanes can go on in another dispatch where they have more rounds than the device runs.
+ */
 static bool may_be_long(const hg_code_set *set, const kir_module *low) {
     enum { PART = 64 };
-    if (set->needs_blocks || set->caps->compiler.target.bind_arenas || set->caps->compiler.compiles_late) return false;
+    if (set->needs_blocks || set->caps->compiler.target.bind_arenas ||
+        set->caps->compiler.compiles_late)
+        return false;
     return kir_most_rounds(low, NULL) > set->caps->compiler.target.max_rounds / PART;
 }
 
@@ -61,7 +68,8 @@ void hg_code_note(hg_code_set *set, const kir_module *low) {
     set->resumes = set->cuts_loops && may_be_long(set, low);
     set->wants_blocks = set->needs_blocks || (!set->resumes && kir_device_wants_blocks(low));
     set->plain_barriers = !low->has_open;
-    set->bindable = set->caps->compiler.bound_bytes && low->slots.count <= set->caps->compiler.bound_slots && !low->has_open;
+    set->bindable = set->caps->compiler.bound_bytes &&
+                    low->slots.count <= set->caps->compiler.bound_slots && !low->has_open;
     for (const kir_function *f = low->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             set->work++;
@@ -87,7 +95,9 @@ static bool is_paired(const kir_device_layout *layout, uint64_t i) {
     const kir_field *f = &layout->fields.data[i];
     for (uint64_t k = 0; k < layout->fields.count; k++) {
         const kir_field *g = &layout->fields.data[k];
-        if (g->kind == f->kind && g->index == f->index && g->reach == f->reach && g->high != f->high) return true;
+        if (g->kind == f->kind && g->index == f->index && g->reach == f->reach &&
+            g->high != f->high)
+            return true;
     }
     return false;
 }
@@ -96,7 +106,8 @@ static hg_status keep_fields(hg_code *c, const kir_module *m) {
     c->field_count = (uint32_t)c->layout.fields.count;
     c->fields = hg_calloc(c->field_count + (size_t)1, sizeof *c->fields);
     if (!c->fields) return hg_fail_memory();
-    if (m->inputs.count != c->field_count) return hg_fail(HG_ERROR_INTERNAL, "device form: fields and inputs differ in number");
+    if (m->inputs.count != c->field_count)
+        return hg_fail(HG_ERROR_INTERNAL, "device form: fields and inputs differ in number");
     for (uint32_t i = 0; i < c->field_count; i++)
         c->fields[i] = (hg_code_field){.field = c->layout.fields.data[i],
                                        .offset = m->inputs.data[i].index,
@@ -146,7 +157,9 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
     }
     if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
         memcpy(options.block, key->group, sizeof options.block);
-        options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;
+        options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED
+                                   ? key->group_memory - KIR_SHARED_RESERVED
+                                   : 0;
     }
     return options;
 }
@@ -157,8 +170,9 @@ static hg_status fit(const hg_code_set *set, kir_module *form) {
     if (!most) return HG_OK;
     HG_TRY(kir_call_once(form, most, &size));
     if (size <= most) return HG_OK;
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "the kernel '%s' has %llu operations, this device's compiler takes %llu", form->name,
-                   (unsigned long long)size, (unsigned long long)most);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                   "the kernel '%s' has %llu operations, this device's compiler takes %llu",
+                   form->name, (unsigned long long)size, (unsigned long long)most);
 }
 
 static hg_status create_kernel(hg_code *c, kir_module *form, const kir_device_target *target) {

@@ -1,5 +1,6 @@
-/* Better code in place of what a kernel has (driver.h: kernel_improve): made from the form before legalisation, for what the driver wants to see in it.
- * Either before the first launch, or on the background thread when launches ask. Whatever fails, the kernel stays as it is.
+/* Better code in place of what a kernel has (driver.h: kernel_improve): made from the form before
+ * legalisation, for what the driver wants to see in it. Either before the first launch, or on the
+ * background thread when launches ask. Whatever fails, the kernel stays as it is.
  * Must not know: keys. */
 #include "base/deep.h"
 #include "code/code_internal.h"
@@ -9,17 +10,22 @@ enum { LOOK = 1, COMPILE = 2 };
 
 /* Its high form, lowered for better code. */
 static hg_status lower(hg_code_set *set, const hg_patience *patience, kir_module **low) {
-    const kir_compilation c = {
-        .max_slots = set->caps->compiler.max_slots, .caps = &set->caps->compiler.better, .patience = patience, .verify = set->verify};
+    const kir_compilation c = {.max_slots = set->caps->compiler.max_slots,
+                               .caps = &set->caps->compiler.better,
+                               .patience = patience,
+                               .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LOW, set->high, low));
-    if ((*low)->inputs.count == set->input_count && (*low)->slots.count == set->slot_count) return HG_OK;
+    if ((*low)->inputs.count == set->input_count && (*low)->slots.count == set->slot_count)
+        return HG_OK;
     kir_module_destroy(*low);
-    return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has other inputs or slots in this form", set->name);
+    return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has other inputs or slots in this form",
+                   set->name);
 }
 
 static hg_patience patience_of(const hg_code_set *set) {
     uint64_t limit_ns, now = hg_clock_ns();
-    if (!hg_mul_u64(set->improve_limit_ms, 1000000, &limit_ns) || limit_ns > UINT64_MAX - now) limit_ns = 0;
+    if (!hg_mul_u64(set->improve_limit_ms, 1000000, &limit_ns) || limit_ns > UINT64_MAX - now)
+        limit_ns = 0;
     return (hg_patience){.deadline_ns = limit_ns ? now + limit_ns : 0,
                          .stop = set->background ? hg_background_closing(set->background) : NULL};
 }
@@ -40,15 +46,17 @@ static void report(const hg_code_set *set, hg_status status, uint64_t start, uin
                            .took_ns = hg_clock_ns() - start_ns};
     if (status == HG_OK) {
         hg_code_record(set, "native code", start);
-    } else if (start) { /* once a kernel, which is not asked for again; once for all of them where nothing compiles */
+    } else if (start) { /* once a kernel, which is not asked for again; once for all of them where
+                           nothing compiles */
         char why[640];
         snprintf(why, sizeof why, "%s: %s", set->name, hg_error_record()->message);
-        hg_profile_end(set->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
-                                                        .name = "no native code",
-                                                        .detail = why,
-                                                        .tells = true,
-                                                        .start_ns = start,
-                                                        .once = status == HG_ERROR_BACKEND_UNAVAILABLE});
+        hg_profile_end(set->profile,
+                       &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
+                                          .name = "no native code",
+                                          .detail = why,
+                                          .tells = true,
+                                          .start_ns = start,
+                                          .once = status == HG_ERROR_BACKEND_UNAVAILABLE});
     }
     tell(set, &told);
 }
@@ -59,7 +67,9 @@ static bool improve(hg_code_set *set, bool compile) {
     const hg_patience patience = patience_of(set);
     uint64_t start = hg_profile_start(set->profile), start_ns = hg_clock_ns();
     hg_status status = lower(set, &patience, &low);
-    if (status == HG_OK) status = set->driver->kernel_improve(set->device, set->kernel, low, compile ? &patience : NULL);
+    if (status == HG_OK)
+        status = set->driver->kernel_improve(set->device, set->kernel, low,
+                                             compile ? &patience : NULL);
     if (status == HG_ERROR_WOULD_BLOCK && !compile) return false;
     if (!hg_patience_stopped(&patience)) report(set, status, start, start_ns);
     kir_module_destroy(set->high);
@@ -80,7 +90,8 @@ static void run(hg_background_job *job, uint32_t level) {
 static void ask(void *user, bool hot) {
     hg_code_set *set = user;
     hg_atomic_add_fetch(&set->references, 1, HG_RELAXED); /* the job's */
-    if (!hg_background_add(set->background, &set->job, hot ? COMPILE : LOOK)) hg_atomic_sub_fetch(&set->references, 1, HG_RELAXED);
+    if (!hg_background_add(set->background, &set->job, hot ? COMPILE : LOOK))
+        hg_atomic_sub_fetch(&set->references, 1, HG_RELAXED);
 }
 
 static hg_status improve_at_once(void *user) {
@@ -112,4 +123,6 @@ void hg_code_hurry(hg_code_set *set) {
     if (set->job.run && hg_code_better(set) == HG_BETTER_LATER) ask(set, true);
 }
 
-hg_better hg_code_better(const hg_code_set *set) { return (hg_better)hg_atomic_load(&set->better, HG_ACQUIRE); }
+hg_better hg_code_better(const hg_code_set *set) {
+    return (hg_better)hg_atomic_load(&set->better, HG_ACQUIRE);
+}

@@ -5,8 +5,8 @@
 
 typedef struct row {
     const char *name, *title;
-    bool i8, i16, i64, f64, fma32, fma64, subnormals, half, folds_zeros, dot4, addressed, memory8, memory16, memory64, shared8, shared16,
-        shared64, atomic64, shared_atomic64;
+    bool i8, i16, i64, f64, fma32, fma64, subnormals, half, folds_zeros, dot4, addressed, memory8,
+        memory16, memory64, shared8, shared16, shared64, atomic64, shared_atomic64;
     uint32_t max_slots, max_rounds, written_rounds;
     const char *inexact;
 } row;
@@ -46,7 +46,8 @@ void hg_capset_get(uint32_t index, hg_capset *set) {
     set->kir.folds_zeros = r->folds_zeros;
     set->kir.dot4 = r->dot4;
     for (int op = 0; op < KIR_OP_COUNT; op++)
-        set->kir.inexact[op][0] = set->kir.inexact[op][1] = has_word(r->inexact, kir_op_name((kir_op)op));
+        set->kir.inexact[op][0] = set->kir.inexact[op][1] = has_word(r->inexact,
+                                                                     kir_op_name((kir_op)op));
     set->max_slots = r->max_slots;
     set->target = (kir_device_target){.addressed = r->addressed,
                                       .i64 = r->i64,

@@ -1,13 +1,16 @@
-/* The driver interface: what a device family must provide. A backend is a folder with one table of these functions; nothing else in
- * the library knows its name. Copy backends/null to start a new one.
+/* The driver interface: what a device family must provide. A backend is a folder with one table of
+ * these functions; nothing else in the library knows its name. Copy backends/null to start a new
+ * one.
  *
- * Threads: functions of a device may be called from any thread at any time unless marked (queue): those are serialised per queue by
- * the runtime. Ownership: what create/alloc/open returns goes to the matching destroy/free/close exactly once.
- * Errors: hg_status with hg_fail; a driver never prints and never calls back into the runtime.
- * Waiting: event_wait waits (hg_driver_wait asks for it). So does arena_alloc where the device itself must zero the memory. queue_submit and
- * plan_launch return while the device works, however much is in flight, but for three cases: a copy from host memory that earlier work
- * still writes (of this queue or of `waits`), a driver's limit of submissions or of bytes for copies in flight (vulkan: 1,024 and 64 MiB of
- * a queue), and a failure, after which nothing may go on in memory that the caller takes back. */
+ * Threads: functions of a device may be called from any thread at any time unless marked (queue):
+ * those are serialised per queue by the runtime. Ownership: what create/alloc/open returns goes to
+ * the matching destroy/free/close exactly once. Errors: hg_status with hg_fail; a driver never
+ * prints and never calls back into the runtime. Waiting: event_wait waits (hg_driver_wait asks for
+ * it). So does arena_alloc where the device itself must zero the memory. queue_submit and
+ * plan_launch return while the device works, however much is in flight, but for three cases: a copy
+ * from host memory that earlier work still writes (of this queue or of `waits`), a driver's limit
+ * of submissions or of bytes for copies in flight (vulkan: 1,024 and 64 MiB of a queue), and a
+ * failure, after which nothing may go on in memory that the caller takes back. */
 #ifndef HG_DRIVER_DRIVER_H
 #define HG_DRIVER_DRIVER_H
 
@@ -31,21 +34,26 @@ typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ON
 /* What code a device takes, and what of it makes code. */
 typedef struct hg_compiler_caps {
     kir_caps kir; /* what kernels may contain, after the numeric probe */
-    /* Kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
+    /* Kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of
+     * HG_CMD_LAUNCH and kernel_create. */
     bool device_form;
-    bool by_aliases; /* code for each way in which slots are distinct (kir_slot.distinct), of device forms that reach slots by bindings */
+    bool by_aliases; /* code for each way in which slots are distinct (kir_slot.distinct), of device
+                        forms that reach slots by bindings */
     hg_improves improves; /* of a device without device form */
-    kir_caps
-        better; /* what such code is made from may contain. It agrees with kir in i64: a kernel has the same inputs and slots in both */
+    kir_caps better; /* what such code is made from may contain. It agrees with kir in i64: a kernel
+                        has the same inputs and slots in both */
     kir_device_target target; /* what device forms are made for */
     uint32_t max_slots;       /* direct buffers of a kernel */
-    /* Operations of a kernel, functions written in place of each call, beyond which the device's compiler is not asked; 0: any number. */
+    /* Operations of a kernel, functions written in place of each call, beyond which the device's
+     * compiler is not asked; 0: any number. */
     uint64_t max_operations;
     bool static_groups; /* group size and group memory are part of the code */
-    /* The driver's compiler may run when a dispatch does: see code_prepare. Forms can idle (kir_device_options.may_idle). */
+    /* The driver's compiler may run when a dispatch does: see code_prepare. Forms can idle
+     * (kir_device_options.may_idle). */
     bool compiles_late;
-    /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read faster, when all their slots end
-     * within this many bytes of their arena; 0: no. */
+    /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some
+     * devices read faster, when all their slots end within this many bytes of their arena; 0: no.
+     */
     uint64_t bound_bytes;
     uint32_t bound_slots; /* slots of a kernel that is made for bindings so */
 } hg_compiler_caps;
@@ -54,10 +62,12 @@ typedef struct hg_compiler_caps {
 typedef struct hg_memory_caps {
     bool host_memory; /* arenas are host memory: map is free and copies are memcpy */
     bool can_import;  /* arena_import takes memory of the host */
-    /* Kernels read the uniform values of plans from memory (plan_reads): the host learns them only by a wait. */
+    /* Kernels read the uniform values of plans from memory (plan_reads): the host learns them only
+     * by a wait. */
     bool uniforms_in_memory;
-    uint64_t total_bytes;      /* of the device; 0: not known */
-    uint64_t arena_bytes;      /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
+    uint64_t total_bytes; /* of the device; 0: not known */
+    uint64_t arena_bytes; /* size of arenas that the runtime divides among buffers; 0: an arena a
+                             buffer */
     uint64_t max_arena_bytes;  /* largest single allocation */
     uint64_t max_shared_bytes; /* memory of a block */
 } hg_memory_caps;
@@ -66,8 +76,10 @@ typedef struct hg_memory_caps {
 typedef struct hg_scheduling_caps {
     bool asynchronous;  /* submit may return before the work is done: wait for the signal */
     bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
-    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and plan_create takes it */
-    /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
+    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and plan_create
+                           takes it */
+    /* Invocations of a group run one after another anyhow: a block with barriers is one invocation
+     * that loops over its lanes. */
     bool serial_groups;
     uint32_t max_block_lanes; /* lanes of a block */
     uint32_t max_groups[3];   /* groups of one dispatch in each direction */
@@ -89,7 +101,8 @@ typedef struct hg_device_caps {
     hg_scheduling_caps scheduling;
     hg_hints hints;
     bool exact;         /* hg_device_info.exact */
-    char identity[256]; /* driver, device and versions, the CPU of a driver on it: part of every cache key; "" when unknown */
+    char identity[256]; /* driver, device and versions, the CPU of a driver on it: part of every
+                           cache key; "" when unknown */
 } hg_device_caps;
 
 typedef struct hg_driver_options {
@@ -97,17 +110,21 @@ typedef struct hg_driver_options {
     const char *jit;                 /* "on", "off", "auto"; "" or NULL when unset */
     const char *vendor;              /* the same, of steps through a vendor's library */
     bool check_races;
-    hg_budget *budget; /* for memory of its own that grows with what programs do; set before the first launch. NULL: no limit */
+    hg_budget *budget; /* for memory of its own that grows with what programs do; set before the
+                          first launch. NULL: no limit */
     uint32_t num_threads;
-    const char *cache_dir;      /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
-    uint64_t cache_bytes;       /* its limit */
-    const hg_host_device *host; /* a device that the host has opened, for device_adopt; NULL: none. Until the device is ready */
+    const char *cache_dir; /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
+    uint64_t cache_bytes;  /* its limit */
+    const hg_host_device *host; /* a device that the host has opened, for device_adopt; NULL: none.
+                                   Until the device is ready */
 } hg_driver_options;
 
 /* Whether a word is in the list of options->pretend. A new word needs a line in devices.def. */
 bool hg_pretends(const char *pretend, const char *word);
-uint64_t hg_pretended_number(const char *pretend, const char *word, uint64_t otherwise); /* N of word=N */
-hg_status hg_pretend_check(const char *pretend) HG_NODISCARD;                            /* unknown words */
+uint64_t hg_pretended_number(const char *pretend, const char *word, uint64_t otherwise); /* N of
+                                                                                            word=N
+                                                                                          */
+hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
 
 /* A range of an arena. arena NULL: no memory (invalid handle). */
 typedef struct hg_range {
@@ -118,31 +135,39 @@ typedef struct hg_range {
 /* How two slots' memories lie to each other. */
 typedef enum hg_alias { HG_ALIAS_DISTINCT, HG_ALIAS_IDENTICAL, HG_ALIAS_OVERLAPPING } hg_alias;
 /* Place of the pair i < j in an alias signature. */
-static inline uint64_t hg_alias_pair(uint32_t i, uint32_t j) { return (uint64_t)j * (j - 1) / 2 + i; }
+static inline uint64_t hg_alias_pair(uint32_t i, uint32_t j) {
+    return (uint64_t)j * (j - 1) / 2 + i;
+}
 
 /* Everything a kernel launch needs. All pointers are borrowed until the launch is over. */
 typedef struct hg_driver_launch {
     hg_driver_kernel *kernel;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
-    uint64_t shared_scratch; /* so many of them at the end are not the program's: operations of the block need them */
-    hg_range shared_memory;  /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
+    uint64_t shared_scratch; /* so many of them at the end are not the program's: operations of the
+                                block need them */
+    hg_range shared_memory;  /* arena NULL: zeroed for each block; else shared_bytes a block that
+                                live from kernel to kernel */
     const uint64_t *inputs;  /* module->inputs order */
     const hg_range *slots;   /* module->slots order */
     uint32_t slot_count;
-    const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots */
+    const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair;
+                               NULL below two slots */
     hg_range class_memory;
     hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
     void *resolve_user;
     uint64_t deadline_ns, timeout_ms;
     const volatile int *cancel;
     uint32_t max_threads;
-    uint64_t work;       /* about how many operations its lanes do together; 0: as many as the kernel is long, for each */
-    uint64_t operations; /* of a kernel whose loops do not look at the time: at most so many, of all lanes; 0: its loops do */
+    uint64_t work; /* about how many operations its lanes do together; 0: as many as the kernel is
+                      long, for each */
+    uint64_t operations; /* of a kernel whose loops do not look at the time: at most so many, of all
+                            lanes; 0: its loops do */
 } hg_driver_launch;
 
-/* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message.
- * Of a race other_inst too: the instruction of the lane that came first. */
+/* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened,
+ * code, operand, offset, limit, message. Of a race other_inst too: the instruction of the lane that
+ * came first. */
 typedef struct hg_driver_fault {
     bool happened;
     uint8_t code, operand;
@@ -152,27 +177,34 @@ typedef struct hg_driver_fault {
     char message[160];
 } hg_driver_fault;
 
-/* A whole-array step that a driver may do by itself. The call says everything but where memory lies: instruction, type, operands, and of each
- * array rank, extents, strides and whether it is read and written. Checked: shapes fit, ranges lie in their memory, and what is read shares
- * memory with what is written only as the collective allows. A result in a register is an array like others. */
+/* A whole-array step that a driver may do by itself. The call says everything but where memory
+ * lies: instruction, type, operands, and of each array rank, extents, strides and whether it is
+ * read and written. Checked: shapes fit, ranges lie in their memory, and what is read shares memory
+ * with what is written only as the collective allows. A result in a register is an array like
+ * others. */
 typedef struct hg_driver_step {
     const plan_call *call;
-    const hg_range
-        *ranges;      /* of call->arrays: the bytes that their elements take; the first element is array.before bytes behind its start */
-    hg_range scratch; /* as many bytes as step_supported asked for; of no meaning before and after */
+    const hg_range *ranges; /* of call->arrays: the bytes that their elements take; the first
+                               element is array.before bytes behind its start */
+    hg_range scratch; /* as many bytes as step_supported asked for; of no meaning before and after
+                       */
     uint32_t max_threads; /* as of a launch */
-    hg_limit limit;       /* that work on the host keeps: it asks between pieces, and gives the fault of a time-out or a cancel */
-    /* Where caps.scheduling.joins_steps: the step that comes next on the same elements, after which the command is over; NULL: none. Then all are maps that
-     * cannot fault, of one number of elements, and each two of their arrays are the same memory or share none. */
+    hg_limit limit; /* that work on the host keeps: it asks between pieces, and gives the fault of a
+                       time-out or a cancel */
+    /* Where caps.scheduling.joins_steps: the step that comes next on the same elements, after which
+     * the command is over; NULL: none. Then all are maps that cannot fault, of one number of
+     * elements, and each two of their arrays are the same memory or share none. */
     const struct hg_driver_step *next;
-    const struct hg_driver_launch *joined; /* of the first: all of them as one kernel, where caps.compiler.improves; NULL: there is none */
+    const struct hg_driver_launch *joined; /* of the first: all of them as one kernel, where
+                                              caps.compiler.improves; NULL: there is none */
 } hg_driver_step;
 
 /* Code for code_create. The module and the layout are not kept. */
 typedef struct hg_driver_code {
     const kir_module *module; /* in device form */
     const kir_device_layout *layout;
-    kir_device_target target; /* that it was made for: the device's, or bindings where it has addresses too (caps.compiler.bound_bytes) */
+    kir_device_target target; /* that it was made for: the device's, or bindings where it has
+                                 addresses too (caps.compiler.bound_bytes) */
     uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
     uint64_t group_memory;    /* bytes, reserved ones included */
 } hg_driver_code;
@@ -184,7 +216,8 @@ typedef struct hg_driver_dispatch {
     uint64_t group_memory;
     const void *record; /* layout->record_bytes */
     uint32_t record_bytes;
-    /* Bindings of the device form (kir_device_binding): its slots, or whole arenas, each once. arena NULL: no memory, the kernel never touches it. */
+    /* Bindings of the device form (kir_device_binding): its slots, or whole arenas, each once.
+     * arena NULL: no memory, the kernel never touches it. */
     const hg_range *slots;
     uint32_t slot_count;
 } hg_driver_dispatch;
@@ -211,13 +244,16 @@ typedef struct hg_driver_command {
 
 /* What a driver opens that others made. It is first opened by a program of its own (trial.h). */
 typedef struct hg_vendor {
-    const char *const *libraries; /* by the names that the system's loader is asked for, in this order */
+    const char *const *libraries; /* by the names that the system's loader is asked for, in this
+                                     order */
     uint32_t library_count, place_count;
-    /* Files that name further libraries, and folders of such files. "$NAME/more" is `more` in each path of a variable, which : divides. */
+    /* Files that name further libraries, and folders of such files. "$NAME/more" is `more` in each
+     * path of a variable, which : divides. */
     const char *const *places;
 } hg_vendor;
 
-/* A command made ready. run does what queue_submit of the command does on a queue whose earlier work is over; by one thread at a time. */
+/* A command made ready. run does what queue_submit of the command does on a queue whose earlier
+ * work is over; by one thread at a time. */
 typedef struct hg_driver_prepared hg_driver_prepared;
 struct hg_driver_prepared {
     hg_status (*run)(hg_driver_prepared *self);
@@ -225,139 +261,179 @@ struct hg_driver_prepared {
 
 typedef struct hg_driver {
     const char *name;
-    /* A forked child may go on with the parent's devices: all that the driver has is memory of the process, without threads, and locks that are
-     * registered (base/fork.h). False: there every call is an error, and nothing of the parent's is touched or freed. */
+    /* A forked child may go on with the parent's devices: all that the driver has is memory of the
+     * process, without threads, and locks that are registered (base/fork.h). False: there every
+     * call is an error, and nothing of the parent's is touched or freed. */
     bool forks;
     const hg_vendor *vendor; /* NULL: it opens nothing of others */
-    /* Fills at most capacity entries (all bytes of them; devices NULL: none) and returns the number of devices; 0 with the reason (and
-     * what to install) in reason. Disturbs no other driver, and whatever is wrong with the vendor's library is a reason. */
+    /* Fills at most capacity entries (all bytes of them; devices NULL: none) and returns the number
+     * of devices; 0 with the reason (and what to install) in reason. Disturbs no other driver, and
+     * whatever is wrong with the vendor's library is a reason. */
     uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);
     hg_status (*device_open)(uint32_t index, const hg_driver_options *options, hg_device **device);
     /* Optional: the same with options->host, which is never destroyed. */
     hg_status (*device_adopt)(const hg_driver_options *options, hg_device **device);
-    /* Optional: a device that opens after device_open has returned. Asked until it is ready, or the status says why it does not open; until then
-     * nothing else of the device is called but device_close, which may come at any time. It returns at once. */
+    /* Optional: a device that opens after device_open has returned. Asked until it is ready, or the
+     * status says why it does not open; until then nothing else of the device is called but
+     * device_close, which may come at any time. It returns at once. */
     hg_status (*device_ready)(hg_device *device, bool *ready);
     void (*device_close)(hg_device *device);
     const hg_device_caps *(*device_caps)(const hg_device *device);
     void *(*device_native)(hg_device *device);
     /* memory: alloc gives zeroed bytes */
     hg_status (*arena_alloc)(hg_device *device, uint64_t size, hg_driver_arena **arena);
-    hg_status (*arena_import)(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena); /* optional */
-    /* Memory that others made, of a kind and a device of DLPack's numbers (hg_memory_kind). Optional. */
-    hg_status (*arena_import_device)(hg_device *device, uint32_t kind, uint32_t number, void *memory, uint64_t size,
-                                     hg_driver_arena **arena);
-    /* Small memory that host and device see at the same time, while kernels run; arena_map gives its address. Optional. */
+    hg_status (*arena_import)(hg_device *device, void *host, uint64_t size,
+                              hg_driver_arena **arena); /* optional */
+    /* Memory that others made, of a kind and a device of DLPack's numbers (hg_memory_kind).
+     * Optional. */
+    hg_status (*arena_import_device)(hg_device *device, uint32_t kind, uint32_t number,
+                                     void *memory, uint64_t size, hg_driver_arena **arena);
+    /* Small memory that host and device see at the same time, while kernels run; arena_map gives
+     * its address. Optional. */
     hg_status (*arena_alloc_visible)(hg_device *device, uint64_t size, hg_driver_arena **arena);
     uint64_t (*arena_address)(hg_driver_arena *arena); /* target.addressed: where kernels see it */
     void (*arena_free)(hg_device *device, hg_driver_arena *arena);
-    void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until arena_unmap */
+    void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until
+                                                   arena_unmap */
     void (*arena_unmap)(hg_driver_arena *arena);
-    /* Where in the host's memory an arena lies, also where the host must not touch it there; NULL: nowhere. Optional: a driver that imports
-     * memory and has neither this nor caps.memory.host_memory leaves the runtime unable to tell arenas apart. */
+    /* Where in the host's memory an arena lies, also where the host must not touch it there; NULL:
+     * nowhere. Optional: a driver that imports memory and has neither this nor
+     * caps.memory.host_memory leaves the runtime unable to tell arenas apart. */
     const void *(*arena_host)(const hg_driver_arena *arena);
-    /* What others that use the device know the arena by: kind, device and memory, whose size and bytes are the runtime's. Optional. */
+    /* What others that use the device know the arena by: kind, device and memory, whose size and
+     * bytes are the runtime's. Optional. */
     void (*arena_native)(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native);
-    /* queue: the commands of one submission run in order, and so do the submissions of one queue: each sees what those before it wrote.
-     * The signal is done after the last command. An inline queue may finish before submit returns. Host memory of copies is borrowed
-     * until the submission is done. */
+    /* queue: the commands of one submission run in order, and so do the submissions of one queue:
+     * each sees what those before it wrote. The signal is done after the last command. An inline
+     * queue may finish before submit returns. Host memory of copies is borrowed until the
+     * submission is done. */
     hg_status (*queue_create)(hg_device *device, hg_driver_queue **queue);
-    /* What was submitted is over when it returns: it waits, or where it cannot wait, it drops what has not begun. */
+    /* What was submitted is over when it returns: it waits, or where it cannot wait, it drops what
+     * has not begun. */
     void (*queue_destroy)(hg_driver_queue *queue);
     void *(*queue_native)(hg_driver_queue *queue); /* optional: the same of a queue */
-    hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal); /* (queue) signal may be NULL */
-    /* event: one submission at a time; after it was done it may signal another one, and may be destroyed. event_wait returns at once where
-     * nothing was submitted with it; a driver without event_wait says of such an event that it is done. */
+    hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands,
+                              uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal); /* (queue) signal may be NULL */
+    /* event: one submission at a time; after it was done it may signal another one, and may be
+     * destroyed. event_wait returns at once where nothing was submitted with it; a driver without
+     * event_wait says of such an event that it is done. */
     hg_status (*event_create)(hg_device *device, hg_driver_event **event);
     void (*event_destroy)(hg_driver_event *event);
     hg_status (*event_query)(hg_driver_event *event, bool *done);
-    hg_status (*event_wait)(hg_driver_event *event); /* optional: NULL where the host cannot block */
-    /* Optional, for drivers without event_wait: the device's work goes on a little. Without it work goes on only while the host does
-     * something else, and calls that would have to wait return HG_ERROR_WOULD_BLOCK. */
+    hg_status (*event_wait)(hg_driver_event *event); /* optional: NULL where the host cannot block
+                                                      */
+    /* Optional, for drivers without event_wait: the device's work goes on a little. Without it work
+     * goes on only while the host does something else, and calls that would have to wait return
+     * HG_ERROR_WOULD_BLOCK. */
     void (*device_poll)(hg_device *device);
     /* code: the module is legalised by the runtime; not kept */
-    hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
-    hg_status (*code_create)(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel); /* for device forms: instead */
-    /* Optional, of a compiler that goes on after kernel_create or code_create has returned: asked until it is ready, or the status says what is wrong
-     * with the kernel. Until then nothing else of the kernel is called but kernel_destroy. It returns at once. */
+    hg_status (*kernel_create)(hg_device *device, const kir_module *module,
+                               hg_driver_kernel **kernel);
+    hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
+                             hg_driver_kernel **kernel); /* for device forms: instead */
+    /* Optional, of a compiler that goes on after kernel_create or code_create has returned: asked
+     * until it is ready, or the status says what is wrong with the kernel. Until then nothing else
+     * of the kernel is called but kernel_destroy. It returns at once. */
     hg_status (*kernel_ready)(hg_driver_kernel *kernel, bool *ready);
     void (*kernel_destroy)(hg_driver_kernel *kernel);
-    /* Optional, both or none; where caps.compiler.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
-     * when it is worth a look whether there is better code already (hot false), and when it is worth compiling. It returns at once. False: this
-     * kernel stays as it is.
-     * kernel_improve: gives the kernel that code while launches of it run, and takes the module over; one call at a time for a kernel, from any thread.
-     * patience: how long a compiler may take; then it is left alone, and the kernel stays as it is. NULL: none is asked; HG_ERROR_WOULD_BLOCK where one
-     * would have to make the code. What else fails says why the kernel stays as it is. */
+    /* Optional, both or none; where caps.compiler.improves says so. kernel_watch, before the first
+     * launch: `ask` is called by launches, at most twice: when it is worth a look whether there is
+     * better code already (hot false), and when it is worth compiling. It returns at once. False:
+     * this kernel stays as it is. kernel_improve: gives the kernel that code while launches of it
+     * run, and takes the module over; one call at a time for a kernel, from any thread. patience:
+     * how long a compiler may take; then it is left alone, and the kernel stays as it is. NULL:
+     * none is asked; HG_ERROR_WOULD_BLOCK where one would have to make the code. What else fails
+     * says why the kernel stays as it is. */
     bool (*kernel_watch)(hg_driver_kernel *kernel, void (*ask)(void *user, bool hot), void *user);
-    hg_status (*kernel_improve)(hg_device *device, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience);
+    hg_status (*kernel_improve)(hg_device *device, hg_driver_kernel *kernel, kir_module *module,
+                                const hg_patience *patience);
     /* Optional: what makes better code, or why nothing does and what to install. Opens it. */
     bool (*improves_by)(char text[256]);
-    /* Optional, both or none, of drivers whose compiler may run only when a dispatch does: whether it would for one like this, which is
-     * asked before each that differs from the one before; and to make it run now, to its end. No lane runs: slots have no memory, and the
-     * record is zeros. One call of code_prepare for a kernel at a time. Other work of the device may wait meanwhile. */
+    /* Optional, both or none, of drivers whose compiler may run only when a dispatch does: whether
+     * it would for one like this, which is asked before each that differs from the one before; and
+     * to make it run now, to its end. No lane runs: slots have no memory, and the record is zeros.
+     * One call of code_prepare for a kernel at a time. Other work of the device may wait meanwhile.
+     */
     bool (*code_is_ready)(hg_driver_kernel *kernel, const hg_driver_dispatch *dispatch);
     hg_status (*code_prepare)(hg_driver_kernel *kernel, const hg_driver_dispatch *idle);
-    /* steps that the driver does: HG_CMD_STEP is submitted only when supported. Asked when the call is known, for most steps when a binding is made: ranges
-     * have no memory yet. *scratch (0 before): bytes of memory that the step needs beside its arrays. */
+    /* steps that the driver does: HG_CMD_STEP is submitted only when supported. Asked when the call
+     * is known, for most steps when a binding is made: ranges have no memory yet. *scratch (0
+     * before): bytes of memory that the step needs beside its arrays. */
     bool (*step_supported)(const hg_device *device, const plan_call *call, uint64_t *scratch);
-    /* Optional: whose library does a supported call, and how: "oneDNN 2.6.3 brg:avx512_core"; "": the driver itself. For profiles. */
+    /* Optional: whose library does a supported call, and how: "oneDNN 2.6.3 brg:avx512_core"; "":
+     * the driver itself. For profiles. */
     void (*step_describe)(const hg_device *device, const plan_call *call, char text[64]);
-    /* Optional: the vendor's library that steps go through, or why none does and what to install. Opens it. */
+    /* Optional: the vendor's library that steps go through, or why none does and what to install.
+     * Opens it. */
     bool (*steps_by)(char text[256]);
-    /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY, HG_CMD_FILL and, with
-     * caps.scheduling.records_steps, HG_CMD_STEP; what their pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
-    hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);
-    hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
+    /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH,
+     * HG_CMD_COPY, HG_CMD_FILL and, with caps.scheduling.records_steps, HG_CMD_STEP; what their
+     * pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is
+     * called when none is. */
+    hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count,
+                             hg_driver_plan **plan);
+    hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan,
+                             hg_driver_event *const *waits, uint32_t wait_count,
                              hg_driver_event *signal); /* (queue) as queue_submit */
     void (*plan_destroy)(hg_driver_plan *plan);
-    /* Optional, only of a driver whose work is over when queue_submit returns: a launch without deadline, cancel and open accesses, or a step,
-     * that will come again and again as it is. Kernel, memory and the place of the fault stay until prepared_destroy, nothing else that the command
-     * points to does. NULL: it is submitted like others. */
+    /* Optional, only of a driver whose work is over when queue_submit returns: a launch without
+     * deadline, cancel and open accesses, or a step, that will come again and again as it is.
+     * Kernel, memory and the place of the fault stay until prepared_destroy, nothing else that the
+     * command points to does. NULL: it is submitted like others. */
     hg_driver_prepared *(*prepare)(hg_device *device, const hg_driver_command *command);
     void (*prepared_destroy)(hg_driver_prepared *prepared);
 } hg_driver;
 
 /* ---- forked.c ---- */
-/* To be asked before any other function of a driver: false in a forked child whose parent has used the driver, unless it forks. */
+/* To be asked before any other function of a driver: false in a forked child whose parent has used
+ * the driver, unless it forks. */
 bool hg_driver_is_ours(const hg_driver *driver);
 
 /* ---- polled.c ---- */
-/* Opens a device, or what options->pretend makes of it: `polled`, a device whose work goes on only in device_poll, or `no-wait`, one whose
- * work goes on only while somebody asks for events. *table is what the device is used through: the driver's, or one that lives until
- * device_close. */
-hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options, const hg_driver **table,
-                         hg_device **device) HG_NODISCARD;
-/* How often callers of such devices broke this contract in this process since this was last asked, and the first time in words: for tests. */
+/* Opens a device, or what options->pretend makes of it: `polled`, a device whose work goes on only
+ * in device_poll, or `no-wait`, one whose work goes on only while somebody asks for events. *table
+ * is what the device is used through: the driver's, or one that lives until device_close. */
+hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options,
+                         const hg_driver **table, hg_device **device) HG_NODISCARD;
+/* How often callers of such devices broke this contract in this process since this was last asked,
+ * and the first time in words: for tests. */
 uint64_t hg_polled_misuses(char first[160]);
 
 /* ---- wait.c ---- */
 /* Whether the host can wait for the driver's work. */
 bool hg_driver_can_wait(const hg_driver *driver);
-/* The error of a call that would have to wait where nobody can: HG_ERROR_WOULD_BLOCK. what: "the copy", "the launch", … */
+/* The error of a call that would have to wait where nobody can: HG_ERROR_WOULD_BLOCK. what: "the
+ * copy", "the launch", … */
 hg_status hg_driver_would_block(const hg_driver *driver, const char *what) HG_NODISCARD;
-/* Waits until the event is done; its status. On a driver without event_wait by polling, where that helps; else HG_ERROR_WOULD_BLOCK. */
-hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_event *event) HG_NODISCARD;
-/* Whether a call may wait for what it submits: there is nothing to wait for, or it can be waited for. */
+/* Waits until the event is done; its status. On a driver without event_wait by polling, where that
+ * helps; else HG_ERROR_WOULD_BLOCK. */
+hg_status hg_driver_wait(const hg_driver *driver, hg_device *device,
+                         hg_driver_event *event) HG_NODISCARD;
+/* Whether a call may wait for what it submits: there is nothing to wait for, or it can be waited
+ * for. */
 static inline bool hg_driver_can_block(const hg_driver *driver, const hg_device_caps *caps) {
     return !caps->scheduling.asynchronous || hg_driver_can_wait(driver);
 }
 /* One command on a queue that nobody else uses, to its end. */
-hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, hg_driver_queue *queue,
-                        const hg_driver_command *command) HG_NODISCARD;
+hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_device_caps *caps,
+                        hg_driver_queue *queue, const hg_driver_command *command) HG_NODISCARD;
 
 /* ---- bound_once.c ---- */
-/* HG_ERROR_INTERNAL where two slots of a dispatch are one arena: what a device with target.bind_arenas relies on. */
+/* HG_ERROR_INTERNAL where two slots of a dispatch are one arena: what a device with
+ * target.bind_arenas relies on. */
 hg_status hg_driver_check_bound_once(const hg_driver_dispatch *dispatch) HG_NODISCARD;
 
 /* ---- gone.c ---- */
-/* How many arenas and kernels whoever uses a driver has destroyed, of all devices: pointers to them and plans made of them are good for as
- * long as the number stays. The runtime notes each before it frees it. */
+/* How many arenas and kernels whoever uses a driver has destroyed, of all devices: pointers to them
+ * and plans made of them are good for as long as the number stays. The runtime notes each before it
+ * frees it. */
 void hg_driver_note_gone(void);
 uint64_t hg_driver_gone(void);
 
 /* Where the host has an arena; NULL: nowhere, or nobody knows. */
-static inline const void *hg_arena_host(const hg_driver *driver, const hg_device_caps *caps, hg_driver_arena *arena) {
+static inline const void *hg_arena_host(const hg_driver *driver, const hg_device_caps *caps,
+                                        hg_driver_arena *arena) {
     if (caps->memory.host_memory) return driver->arena_map(arena);
     return driver->arena_host ? driver->arena_host(arena) : NULL;
 }

@@ -1,4 +1,5 @@
-/* How many arenas and kernels were destroyed in the process: what was recorded before may name one of them, or another one at its address.
+/* How many arenas and kernels were destroyed in the process: what was recorded before may name one
+ * of them, or another one at its address.
  * Must not know: drivers. */
 #include "driver/driver.h"
 

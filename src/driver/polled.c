@@ -1,8 +1,10 @@
-/* A device that works only while it is polled: a driver's device behind queues that keep their submissions on lists. Each poll runs one
- * command of one queue, chosen by a seeded generator among the queues whose next command may run; so a seed is an order of events, and the
- * same one each time where one thread polls. Any driver will do: memory, kernels and code are the driver's own, and each command becomes a
- * submission of its own there, which is waited for.
- * It also looks at what the driver contract (driver.h) asks of the caller, and counts what breaks it: hg_polled_misuses.
+/* A device that works only while it is polled: a driver's device behind queues that keep their
+ * submissions on lists. Each poll runs one command of one queue, chosen by a seeded generator among
+ * the queues whose next command may run; so a seed is an order of events, and the same one each
+ * time where one thread polls. Any driver will do: memory, kernels and code are the driver's own,
+ * and each command becomes a submission of its own there, which is waited for. It also looks at
+ * what the driver contract (driver.h) asks of the caller, and counts what breaks it:
+ * hg_polled_misuses.
  * Must not know: which driver it is, the runtime. */
 #include "base/deep.h"
 #include "base/thread.h"
@@ -108,7 +110,8 @@ typedef struct compilation {
 } compilation;
 
 static hg_mutex compilation_lock = HG_MUTEX_INIT;
-static compilation *compilations; /* of all devices: who destroys a kernel does not say of which one it is */
+static compilation *compilations; /* of all devices: who destroys a kernel does not say of which one
+                                     it is */
 
 /* The lock is held. */
 static compilation **find_compilation(const hg_driver_kernel *kernel) {
@@ -193,12 +196,15 @@ static bool overlap(const void *a, uint64_t a_size, const void *b, uint64_t b_si
 }
 
 /* Whether a command not yet run reads or writes some of these bytes of the host. */
-static bool uses_host(const command *list, uint32_t count, bool writes, const void *host, uint64_t size) {
+static bool uses_host(const command *list, uint32_t count, bool writes, const void *host,
+                      uint64_t size) {
     for (uint32_t i = 0; i < count; i++) {
         const hg_driver_command *c = &list[i].c;
         if (list[i].plan) continue;
-        if (c->kind == HG_CMD_COPY_IN && !writes && overlap(c->host, c->to.size, host, size)) return true;
-        if (c->kind == HG_CMD_COPY_OUT && writes && overlap(c->host, c->from.size, host, size)) return true;
+        if (c->kind == HG_CMD_COPY_IN && !writes && overlap(c->host, c->to.size, host, size))
+            return true;
+        if (c->kind == HG_CMD_COPY_OUT && writes && overlap(c->host, c->from.size, host, size))
+            return true;
     }
     return false;
 }
@@ -210,15 +216,17 @@ static bool pending_uses_host(const hg_device *d, bool writes, const void *host,
     return false;
 }
 
-/* Bytes that a copy takes from the host must not change before it is done; bytes that it brings there are not there before. The device is
- * locked. */
+/* Bytes that a copy takes from the host must not change before it is done; bytes that it brings
+ * there are not there before. The device is locked. */
 static void mark_host(const hg_device *d, command *list, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         hg_driver_command *c = &list[i].c;
         uint64_t size = c->kind == HG_CMD_COPY_IN ? c->to.size : c->from.size;
         if (c->kind != HG_CMD_COPY_IN && c->kind != HG_CMD_COPY_OUT) continue;
         bool copies_in = c->kind == HG_CMD_COPY_IN;
-        if (!size || pending_uses_host(d, copies_in, c->host, size) || uses_host(list, i, copies_in, c->host, size)) continue;
+        if (!size || pending_uses_host(d, copies_in, c->host, size) ||
+            uses_host(list, i, copies_in, c->host, size))
+            continue;
         if (!copies_in) {
             memset(c->host, POISON, (size_t)size);
             continue;
@@ -252,7 +260,8 @@ static void event_destroy(hg_driver_event *e) {
     if (!e) return;
     hg_device *d = e->device;
     hg_mutex_lock(&d->lock);
-    if (e->begun != e->ended) misuse("an event was destroyed before the submission that signals it was done");
+    if (e->begun != e->ended)
+        misuse("an event was destroyed before the submission that signals it was done");
     release_event(e);
     hg_mutex_unlock(&d->lock);
 }
@@ -297,16 +306,19 @@ static command *copy_commands(hg_arena *memory, const hg_driver_command *command
     return memory->failed ? NULL : list;
 }
 
-static submission *new_submission(hg_driver_event *const *waits, uint32_t wait_count, hg_driver_event *signal) {
+static submission *new_submission(hg_driver_event *const *waits, uint32_t wait_count,
+                                  hg_driver_event *signal) {
     hg_arena memory = {0};
     submission *s = hg_arena_alloc(&memory, sizeof *s);
-    condition *conditions = hg_arena_alloc(&memory, (wait_count ? wait_count : 1) * sizeof *conditions);
+    condition *conditions = hg_arena_alloc(&memory,
+                                           (wait_count ? wait_count : 1) * sizeof *conditions);
     if (memory.failed) {
         hg_arena_free(&memory);
         return NULL;
     }
     for (uint32_t i = 0; i < wait_count; i++) conditions[i].event = waits[i];
-    *s = (submission){.memory = memory, .waits = conditions, .signal = signal, .wait_count = wait_count};
+    *s = (submission){
+        .memory = memory, .waits = conditions, .signal = signal, .wait_count = wait_count};
     return s;
 }
 
@@ -340,8 +352,9 @@ static hg_status append(hg_driver_queue *q, submission *s, command *own) {
     return HG_OK;
 }
 
-static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count,
+                              hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
     submission *s = new_submission(waits, wait_count, signal);
     if (!s) return hg_fail_memory();
     command *own = copy_commands(&s->memory, commands, count);
@@ -403,7 +416,8 @@ static hg_driver_queue *choose(hg_device *d) {
 
 static hg_status run_command(hg_driver_queue *q, const command *c) {
     const hg_device *d = q->device;
-    if (c->hashed && c->host_hash != hash_bytes(c->c.host, c->c.to.size)) misuse("host memory of a copy changed before the copy was done");
+    if (c->hashed && c->host_hash != hash_bytes(c->c.host, c->c.to.size))
+        misuse("host memory of a copy changed before the copy was done");
     if (c->plan)
         HG_TRY(d->driver->plan_launch(q->real, c->plan, NULL, 0, q->event));
     else
@@ -411,7 +425,8 @@ static hg_status run_command(hg_driver_queue *q, const command *c) {
     return q->event ? hg_driver_wait(d->driver, d->real, q->event) : HG_OK;
 }
 
-/* The status that the first submission of a queue begins with: of what it waits for, of what was before. The device is locked. */
+/* The status that the first submission of a queue begins with: of what it waits for, of what was
+ * before. The device is locked. */
 static hg_status inherit(hg_driver_queue *q, hg_error *error) {
     const submission *s = q->first;
     hg_status status = q->failed;
@@ -504,14 +519,18 @@ static void queue_destroy(hg_driver_queue *q) {
 static hg_status make_plan(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {
     const hg_device *d = p->device;
     for (uint32_t i = 0; i < count; i++)
-        if (commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL && commands[i].kind != HG_CMD_DISPATCH)
-            return hg_fail(HG_ERROR_INTERNAL, "a plan has a command of kind %d", (int)commands[i].kind);
+        if (commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL &&
+            commands[i].kind != HG_CMD_DISPATCH)
+            return hg_fail(HG_ERROR_INTERNAL, "a plan has a command of kind %d",
+                           (int)commands[i].kind);
     if (!(p->commands = copy_commands(&p->memory, commands, count))) return hg_fail_memory();
     p->count = count;
-    return d->driver->plan_create ? d->driver->plan_create(d->real, commands, count, &p->real) : HG_OK;
+    return d->driver->plan_create ? d->driver->plan_create(d->real, commands, count, &p->real)
+                                  : HG_OK;
 }
 
-static hg_status plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan) {
+static hg_status plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                             hg_driver_plan **plan) {
     hg_driver_plan *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;
@@ -528,7 +547,8 @@ static hg_status plan_create(hg_device *d, const hg_driver_command *commands, ui
     return HG_OK;
 }
 
-static hg_status plan_launch(hg_driver_queue *q, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
+static hg_status plan_launch(hg_driver_queue *q, hg_driver_plan *plan,
+                             hg_driver_event *const *waits, uint32_t wait_count,
                              hg_driver_event *signal) {
     submission *s = new_submission(waits, wait_count, signal);
     command *whole = s ? hg_arena_alloc(&s->memory, sizeof *whole) : NULL;
@@ -583,7 +603,8 @@ static hg_status arena_import(hg_device *d, void *host, uint64_t size, hg_driver
     count_arena(d, status);
     return status;
 }
-static hg_status arena_import_device(hg_device *d, uint32_t kind, uint32_t number, void *memory, uint64_t size, hg_driver_arena **arena) {
+static hg_status arena_import_device(hg_device *d, uint32_t kind, uint32_t number, void *memory,
+                                     uint64_t size, hg_driver_arena **arena) {
     hg_status status = d->driver->arena_import_device(d->real, kind, number, memory, size, arena);
     count_arena(d, status);
     return status;
@@ -607,8 +628,8 @@ static bool command_uses(const hg_driver_command *c, const hg_driver_arena *aren
     case HG_CMD_COPY_OUT: return c->from.arena == arena;
     case HG_CMD_COPY: return c->to.arena == arena || c->from.arena == arena;
     case HG_CMD_LAUNCH:
-        return range_uses(c->launch->slots, c->launch->slot_count, arena) || c->launch->class_memory.arena == arena ||
-               c->launch->shared_memory.arena == arena;
+        return range_uses(c->launch->slots, c->launch->slot_count, arena) ||
+               c->launch->class_memory.arena == arena || c->launch->shared_memory.arena == arena;
     case HG_CMD_DISPATCH: return range_uses(c->dispatch->slots, c->dispatch->slot_count, arena);
     case HG_CMD_STEP: return false;
     }
@@ -644,8 +665,11 @@ static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver
 static bool step_supported(const hg_device *d, const plan_call *call, uint64_t *scratch) {
     return d->driver->step_supported(d->real, call, scratch);
 }
-static void step_describe(const hg_device *d, const plan_call *call, char text[64]) { d->driver->step_describe(d->real, call, text); }
-static hg_status kernel_improve(hg_device *d, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience) {
+static void step_describe(const hg_device *d, const plan_call *call, char text[64]) {
+    d->driver->step_describe(d->real, call, text);
+}
+static hg_status kernel_improve(hg_device *d, hg_driver_kernel *kernel, kir_module *module,
+                                const hg_patience *patience) {
     return d->driver->kernel_improve(d->real, kernel, module, patience);
 }
 
@@ -673,7 +697,8 @@ static hg_status device_ready(hg_device *d, bool *ready) {
 }
 
 static void device_close(hg_device *d) {
-    if (d->queues || d->events || d->arenas || d->plans) misuse("a device was closed before all that was made on it was gone");
+    if (d->queues || d->events || d->arenas || d->plans)
+        misuse("a device was closed before all that was made on it was gone");
     end_compilations(d);
     d->driver->device_close(d->real);
     hg_mutex_destroy(&d->lock);
@@ -730,7 +755,8 @@ static hg_status open_here(void *user) {
 }
 
 /* What others wrote has a stack of its own; threads that it starts get the mode of that thread. */
-static hg_status open_device(const hg_driver *driver, uint32_t index, const hg_driver_options *options, hg_device **device) {
+static hg_status open_device(const hg_driver *driver, uint32_t index,
+                             const hg_driver_options *options, hg_device **device) {
     opening o = {driver, index, options, device};
     char what[64];
     if (!driver->vendor) return open_here(&o);
@@ -738,11 +764,12 @@ static hg_status open_device(const hg_driver *driver, uint32_t index, const hg_d
     return hg_call_deep(open_here, &o, what);
 }
 
-hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options, const hg_driver **table,
-                         hg_device **device) {
+hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options,
+                         const hg_driver **table, hg_device **device) {
     bool asks = hg_pretends(options->pretend, "no-wait");
     *table = driver;
-    if (!asks && !hg_pretends(options->pretend, "polled")) return open_device(driver, index, options, device);
+    if (!asks && !hg_pretends(options->pretend, "polled"))
+        return open_device(driver, index, options, device);
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     hg_status status = open_device(driver, index, options, &d->real);

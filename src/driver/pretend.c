@@ -41,7 +41,8 @@ uint64_t hg_pretended_number(const char *pretend, const char *word, uint64_t oth
     size_t length;
     uint64_t number = 0;
     if (!find(pretend, word, &entry, &length) || length <= strlen(word) + 1) return otherwise;
-    for (size_t i = strlen(word) + 1; i < length; i++) number = number * 10 + (uint64_t)(entry[i] - '0');
+    for (size_t i = strlen(word) + 1; i < length; i++)
+        number = number * 10 + (uint64_t)(entry[i] - '0');
     return number;
 }
 
@@ -60,9 +61,11 @@ static bool is_known(const char *entry, size_t length, const char *word) {
 static hg_status wrong_number(const char *entry, size_t length, const char *word) {
     size_t own = plain_length(word);
     if (word[own])
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s': expected %.*s=N with a number of at most 9 digits", (int)length,
-                       entry, (int)own, word);
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s': %s takes no number", (int)length, entry, word);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "HOLOGRAM_PRETEND '%.*s': expected %.*s=N with a number of at most 9 digits",
+                       (int)length, entry, (int)own, word);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s': %s takes no number",
+                   (int)length, entry, word);
 }
 
 hg_status hg_pretend_check(const char *pretend) {
@@ -76,12 +79,15 @@ hg_status hg_pretend_check(const char *pretend) {
         used += (size_t)snprintf(known + used, sizeof known - used, " %s", words[i]);
     for (; (length = next_word(&pretend)) > 0; pretend += length) {
         bool good = false;
-        for (size_t i = 0; i < HG_COUNT_OF(words); i++) good = good || is_known(pretend, length, words[i]);
+        for (size_t i = 0; i < HG_COUNT_OF(words); i++)
+            good = good || is_known(pretend, length, words[i]);
         for (size_t i = 0; i < HG_COUNT_OF(words) && !good; i++)
-            if (same_word(pretend, length, words[i])) return wrong_number(pretend, length, words[i]);
+            if (same_word(pretend, length, words[i]))
+                return wrong_number(pretend, length, words[i]);
         if (!good)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length, pretend,
-                           known);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length,
+                           pretend, known);
     }
     return HG_OK;
 }

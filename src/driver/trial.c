@@ -1,4 +1,5 @@
-/* The answer for a driver: of this process, kept on disk, or asked for. Must not know: any driver by name. */
+/* The answer for a driver: of this process, kept on disk, or asked for. Must not know: any driver
+ * by name. */
 #include "base/blobcache.h"
 #include "base/host.h"
 #include "base/library.h"
@@ -21,7 +22,8 @@
 
 enum {
     ANSWER_BYTES = 64 << 10,
-    FAILURE_S = 300, /* how long a failure is believed: what was wrong may be mended by what no key sees */
+    FAILURE_S = 300, /* how long a failure is believed: what was wrong may be mended by what no key
+                        sees */
     KEPT_BYTES = 4 << 20,
     MOST_DRIVERS = 8
 };
@@ -61,13 +63,16 @@ static void not_tried(hg_trial *trial, const char *format, const char *text, int
     snprintf(trial->note, sizeof trial->note, format, text, code);
 }
 
-/* In libexec/hologram below the folder of this code or one of the two above it: build/release/hologram, /usr/lib/libhologram.so,
- * /usr/lib/x86_64-linux-gnu/libhologram.so. Else where this build is installed to; in a privileged program only there. */
+/* In libexec/hologram below the folder of this code or one of the two above it:
+ * build/release/hologram, /usr/lib/libhologram.so, /usr/lib/x86_64-linux-gnu/libhologram.so. Else
+ * where this build is installed to; in a privileged program only there. */
 static bool find_program(char path[HG_TRIAL_PATH]) {
     static const char *const UP[] = {"", "/..", "/../.."};
     char own[HG_TRIAL_PATH - 64];
     char *slash = NULL;
-    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
+    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) &&
+        (slash = strrchr(own, '/')))
+        *slash = 0;
     for (size_t i = 0; slash && i < HG_COUNT_OF(UP); i++) {
         snprintf(path, HG_TRIAL_PATH, "%s%s/libexec/hologram/" PROGRAM, own, UP[i]);
         if (access(path, X_OK) == 0) return true;
@@ -76,7 +81,8 @@ static bool find_program(char path[HG_TRIAL_PATH]) {
     return access(path, X_OK) == 0;
 }
 
-static bool choose_program(const hg_trial_options *options, char path[HG_TRIAL_PATH], hg_trial *trial) {
+static bool choose_program(const hg_trial_options *options, char path[HG_TRIAL_PATH],
+                           hg_trial *trial) {
     if (strcmp(options->helper, "off") == 0) {
         not_tried(trial, "%s", "HOLOGRAM_DRIVER_HELPER is off", 0);
         return false;
@@ -94,8 +100,9 @@ static bool choose_program(const hg_trial_options *options, char path[HG_TRIAL_P
 
 /* ---- asking ---- */
 
-/* The program's answer: "hologram-try-driver 1", "devices N", for each device "opening I" and "opened I", "file …" for each library that
- * was loaded, "done". It ends where the library ended it. */
+/* The program's answer: "hologram-try-driver 1", "devices N", for each device "opening I" and
+ * "opened I", "file …" for each library that was loaded, "done". It ends where the library ended
+ * it. */
 typedef struct answer {
     bool right, listed, done; /* it is the program; it has listed the devices; it came to its end */
     uint32_t devices, open;   /* open: the device it was opening, or `devices` */
@@ -127,16 +134,21 @@ static answer read_answer(const char *text) {
 static hg_trial_outcome outcome_of(hg_process_result result, uint64_t limit_ms) {
     switch (result.end) {
     case HG_PROCESS_KILLED: return (hg_trial_outcome){HG_TRIAL_KILLED, result.code};
-    case HG_PROCESS_LATE: return (hg_trial_outcome){HG_TRIAL_LATE, (int32_t)(limit_ms < INT32_MAX ? limit_ms : INT32_MAX)};
+    case HG_PROCESS_LATE:
+        return (hg_trial_outcome){HG_TRIAL_LATE,
+                                  (int32_t)(limit_ms < INT32_MAX ? limit_ms : INT32_MAX)};
     case HG_PROCESS_EXITED: return (hg_trial_outcome){HG_TRIAL_EXITED, result.code};
     case HG_PROCESS_NOT_STARTED: break;
     }
     return (hg_trial_outcome){HG_TRIAL_NOT_TRIED, result.code};
 }
 
-/* Asks until the program comes to its end, each time from behind the device that it did not come back from. `text` holds the last answer. */
-static void ask(const hg_driver *driver, const char *program, uint64_t limit_ms, char *text, hg_trial *trial) {
-    char version[16], first[16], *arguments[] = {(char[]){PROGRAM}, version, (char[]){""}, first, NULL};
+/* Asks until the program comes to its end, each time from behind the device that it did not come
+ * back from. `text` holds the last answer. */
+static void ask(const hg_driver *driver, const char *program, uint64_t limit_ms, char *text,
+                hg_trial *trial) {
+    char version[16], first[16],
+        *arguments[] = {(char[]){PROGRAM}, version, (char[]){""}, first, NULL};
     char name[32];
     uint64_t begin = hg_clock_ns();
     memset(trial, 0, sizeof *trial);
@@ -147,12 +159,14 @@ static void ask(const hg_driver *driver, const char *program, uint64_t limit_ms,
     for (uint32_t from = 0;;) {
         uint64_t spent = (hg_clock_ns() - begin) / 1000000;
         snprintf(first, sizeof first, "%u", (unsigned)from);
-        hg_process_result result = hg_process_run(program, arguments, spent < limit_ms ? limit_ms - spent : 1, text, ANSWER_BYTES - 1);
+        hg_process_result result = hg_process_run(
+            program, arguments, spent < limit_ms ? limit_ms - spent : 1, text, ANSWER_BYTES - 1);
         text[result.length] = 0;
         answer a = read_answer(text);
         hg_trial_outcome outcome = outcome_of(result, limit_ms);
         if (outcome.end == HG_TRIAL_NOT_TRIED) {
-            not_tried(trial, "the helper program does not start (%.90s, error %d)", program, result.code);
+            not_tried(trial, "the helper program does not start (%.90s, error %d)", program,
+                      result.code);
             return;
         }
         if (!a.right && outcome.end != HG_TRIAL_LATE) {
@@ -166,7 +180,8 @@ static void ask(const hg_driver *driver, const char *program, uint64_t limit_ms,
         }
         trial->devices[a.open] = outcome;
         from = a.open + 1;
-        for (uint32_t i = from; outcome.end == HG_TRIAL_LATE && i < a.devices; i++) trial->devices[i] = outcome; /* no time left */
+        for (uint32_t i = from; outcome.end == HG_TRIAL_LATE && i < a.devices; i++)
+            trial->devices[i] = outcome; /* no time left */
         if (outcome.end == HG_TRIAL_LATE) return;
     }
 }
@@ -178,15 +193,19 @@ static hg_blob_cache *open_cache(const char *dir) {
     hg_text path = {0};
     if (!*dir) return NULL;
     hg_folder_make(dir, strlen(dir));
-    hg_text_addf(&path, "%s/drivers", dir); /* apart from compiled kernels: those may need all the room there is */
-    if (!path.failed) HG_IGNORE(hg_blob_cache_open(path.data, KEPT_BYTES, &cache)); /* without it nothing is kept */
+    hg_text_addf(&path, "%s/drivers", dir); /* apart from compiled kernels: those may need all the
+                                               room there is */
+    if (!path.failed)
+        HG_IGNORE(hg_blob_cache_open(path.data, KEPT_BYTES, &cache)); /* without it nothing is kept
+                                                                       */
     hg_text_free(&path);
     return cache;
 }
 
 static bool has_failed(const hg_trial *trial) {
     bool failed = trial->listing.end != HG_TRIAL_CAME_BACK;
-    for (uint32_t i = 0; i < HG_TRIAL_DEVICES; i++) failed = failed || trial->devices[i].end != HG_TRIAL_CAME_BACK;
+    for (uint32_t i = 0; i < HG_TRIAL_DEVICES; i++)
+        failed = failed || trial->devices[i].end != HG_TRIAL_CAME_BACK;
     return failed;
 }
 
@@ -197,7 +216,8 @@ static bool is_recent(const hg_trial *trial, uint64_t second) {
 }
 
 /* A kept answer: the trial, its second, and the program's text, of which the libraries count. */
-static bool get_kept(hg_blob_cache *cache, const uint8_t key[32], hg_trial *trial, uint64_t *second) {
+static bool get_kept(hg_blob_cache *cache, const uint8_t key[32], hg_trial *trial,
+                     uint64_t *second) {
     uint8_t *data;
     uint64_t size;
     if (!hg_blob_cache_get(cache, key, &data, &size)) return false;
@@ -206,22 +226,27 @@ static bool get_kept(hg_blob_cache *cache, const uint8_t key[32], hg_trial *tria
         memcpy(trial, data, sizeof *trial);
         memcpy(second, data + sizeof *trial, sizeof *second);
         size_t head = sizeof *trial + sizeof *second;
-        good = is_recent(trial, *second) && hg_trial_same_files((const char *)data + head, (size_t)size - head);
+        good = is_recent(trial, *second) &&
+               hg_trial_same_files((const char *)data + head, (size_t)size - head);
     }
     hg_free(data);
     return good;
 }
 
-static void put_kept(hg_blob_cache *cache, const uint8_t key[32], const hg_trial *trial, uint64_t second, const char *text) {
+static void put_kept(hg_blob_cache *cache, const uint8_t key[32], const hg_trial *trial,
+                     uint64_t second, const char *text) {
     hg_text all = {0};
     hg_text_add(&all, (const char *)trial, sizeof *trial);
     hg_text_add(&all, (const char *)&second, sizeof second);
     hg_text_add(&all, text, strlen(text));
-    if (!all.failed) (void)hg_blob_cache_put(cache, key, all.data, all.length); /* what is not kept is asked again */
+    if (!all.failed)
+        (void)hg_blob_cache_put(cache, key, all.data, all.length); /* what is not kept is asked
+                                                                      again */
     hg_text_free(&all);
 }
 
-static hg_status look_up_or_ask(memo *m, const char *program, const hg_trial_options *options, bool keep) {
+static hg_status look_up_or_ask(memo *m, const char *program, const hg_trial_options *options,
+                                bool keep) {
     char *text = hg_alloc(ANSWER_BYTES);
     if (!text) return hg_fail_memory();
     hg_blob_cache *cache = keep ? open_cache(options->cache_dir) : NULL;
@@ -229,11 +254,13 @@ static hg_status look_up_or_ask(memo *m, const char *program, const hg_trial_opt
         text[0] = 0;
         ask(m->driver, program, options->limit_ms, text, &m->trial);
         m->second = hg_trial_seconds();
-        if (m->trial.listing.end != HG_TRIAL_NOT_TRIED) put_kept(cache, m->key, &m->trial, m->second, text);
+        if (m->trial.listing.end != HG_TRIAL_NOT_TRIED)
+            put_kept(cache, m->key, &m->trial, m->second, text);
     }
     hg_blob_cache_close(cache);
     hg_free(text);
-    m->final = m->trial.listing.end == HG_TRIAL_CAME_BACK || m->trial.listing.end == HG_TRIAL_NOT_TRIED;
+    m->final = m->trial.listing.end == HG_TRIAL_CAME_BACK ||
+               m->trial.listing.end == HG_TRIAL_NOT_TRIED;
     return HG_OK;
 }
 
@@ -246,7 +273,8 @@ static hg_status answer_for(memo *m, const hg_trial_options *options) {
         return HG_OK;
     }
     bool keep = hg_trial_key(m->driver, program, options->limit_ms, key);
-    bool known = m->second && memcmp(m->key, key, sizeof key) == 0 && is_recent(&m->trial, m->second);
+    bool known = m->second && memcmp(m->key, key, sizeof key) == 0 &&
+                 is_recent(&m->trial, m->second);
     if (known) return HG_OK;
     memcpy(m->key, key, sizeof key);
     m->second = 0;
@@ -271,7 +299,8 @@ void hg_trial_note(const hg_driver *driver, char note[160]) {
     note[0] = 0;
     hg_mutex_lock(&lock);
     for (uint32_t i = 0; i < memo_count; i++)
-        if (memos[i].driver == driver && memos[i].trial.listing.end == HG_TRIAL_NOT_TRIED) memcpy(note, memos[i].trial.note, 160);
+        if (memos[i].driver == driver && memos[i].trial.listing.end == HG_TRIAL_NOT_TRIED)
+            memcpy(note, memos[i].trial.note, 160);
     hg_mutex_unlock(&lock);
 }
 
@@ -312,9 +341,15 @@ static const char *signal_word(int32_t signal) {
 bool hg_trial_failed(const hg_trial_outcome *outcome, char reason[256]) {
     int32_t code = outcome->code;
     switch (outcome->end) {
-    case HG_TRIAL_KILLED: snprintf(reason, 256, "crashed while opening (signal %d%s)", (int)code, signal_word(code)); return true;
-    case HG_TRIAL_EXITED: snprintf(reason, 256, "ended the process while opening (exit status %d)", (int)code); return true;
-    case HG_TRIAL_LATE: snprintf(reason, 256, "did not answer within %g s", (double)code / 1000); return true;
+    case HG_TRIAL_KILLED:
+        snprintf(reason, 256, "crashed while opening (signal %d%s)", (int)code, signal_word(code));
+        return true;
+    case HG_TRIAL_EXITED:
+        snprintf(reason, 256, "ended the process while opening (exit status %d)", (int)code);
+        return true;
+    case HG_TRIAL_LATE:
+        snprintf(reason, 256, "did not answer within %g s", (double)code / 1000);
+        return true;
     case HG_TRIAL_CAME_BACK:
     case HG_TRIAL_NOT_TRIED: break;
     }

@@ -1,7 +1,8 @@
-/* For how long an answer of hologram-try-driver holds. Its key: the driver and the program, the files that name drivers' libraries and those
- * libraries (path, inode, size, time), the folders in which the system looks for libraries, other libraries' variables, user, limits,
- * namespaces, what is mounted where drivers look, and the start of the machine. An answer also lists all libraries that were loaded: it holds
- * while they are the same. Must not know: what is asked and answered. */
+/* For how long an answer of hologram-try-driver holds. Its key: the driver and the program, the
+ * files that name drivers' libraries and those libraries (path, inode, size, time), the folders in
+ * which the system looks for libraries, other libraries' variables, user, limits, namespaces, what
+ * is mounted where drivers look, and the start of the machine. An answer also lists all libraries
+ * that were loaded: it holds while they are the same. Must not know: what is asked and answered. */
 #include "base/host.h"
 #include "driver/trial_internal.h"
 
@@ -39,7 +40,8 @@ static bool file_text(const char *path, char text[96], struct stat *info) {
         memcpy(text, "-", 2);
         return false;
     }
-    snprintf(text, 96, "%llu %lld %ld %llu", (unsigned long long)info->st_size, (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec,
+    snprintf(text, 96, "%llu %lld %ld %llu", (unsigned long long)info->st_size,
+             (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec,
              (unsigned long long)info->st_ino);
     return true;
 }
@@ -54,8 +56,9 @@ static bool add_file(key_sum *sum, const char *path, struct stat *info) {
 
 /* ---- files that name libraries ---- */
 
-/* The library that an .icd (its first line) or a .json ("library_path": "…") names, with a folder in its name: others are found in the
- * folders of the system, which have lines of their own in the key. */
+/* The library that an .icd (its first line) or a .json ("library_path": "…") names, with a folder
+ * in its name: others are found in the folders of the system, which have lines of their own in the
+ * key. */
 static void add_named_library(key_sum *sum, const char *path) {
     char text[4096], library[2 * HG_TRIAL_PATH];
     struct stat info;
@@ -89,18 +92,24 @@ static void add_place(key_sum *sum, const char *path) {
     DIR *folder = opendir(path);
     if (!folder) return;
     for (struct dirent *item; (item = readdir(folder));) {
-        if (item->d_name[0] == '.' || snprintf(item_path, sizeof item_path, "%s/%s", path, item->d_name) >= HG_TRIAL_PATH) continue;
-        if (add_file(sum, item_path, &info) && S_ISREG(info.st_mode)) add_named_library(sum, item_path);
+        if (item->d_name[0] == '.' ||
+            snprintf(item_path, sizeof item_path, "%s/%s", path, item->d_name) >= HG_TRIAL_PATH)
+            continue;
+        if (add_file(sum, item_path, &info) && S_ISREG(info.st_mode))
+            add_named_library(sum, item_path);
     }
     closedir(folder);
 }
 
 /* Hands each path of a list that : divides, with `more` behind it, to `each`. */
-static void each_path(const char *list, const char *more, void (*each)(key_sum *, const char *), key_sum *sum) {
+static void each_path(const char *list, const char *more, void (*each)(key_sum *, const char *),
+                      key_sum *sum) {
     char path[HG_TRIAL_PATH];
     while (list) {
         size_t length = strcspn(list, ":");
-        if (length && snprintf(path, sizeof path, "%.*s%s", (int)length, list, more) < HG_TRIAL_PATH) each(sum, path);
+        if (length &&
+            snprintf(path, sizeof path, "%.*s%s", (int)length, list, more) < HG_TRIAL_PATH)
+            each(sum, path);
         list = list[length] ? list + length + 1 : NULL;
     }
 }
@@ -144,10 +153,12 @@ static void add_variable(void *user, const char *text) { add_text(user, "variabl
 /* What decides which drivers are found, loaded and chosen, and what they do at first. */
 static void add_variables(key_sum *sum) {
     static const char *const PREFIXES[] = {
-        "OCL_", "OPENCL_",  "CL_",      "POCL_", "VK_",   "MESA_",  "LP_",        "GALLIUM_", "LIBGL_",    "DRI_",        "RADV_",
-        "ANV_", "INTEL_",   "NEO",      "ZE_",   "SYCL_", "CUDA",   "NV",         "__NV",     "__GL",      "AMD_",        "GPU_",
-        "HSA_", "ROC",      "HIP_",     "LLVM_", "LD_",   "GLIBC_", "XDG_CONFIG", "XDG_DATA", "XDG_CACHE", "XDG_RUNTIME", "HOME=",
-        "TMP",  "DISPLAY=", "WAYLAND_", "ASAN_", "LSAN_", "UBSAN_", "TSAN_",      "MALLOC_"};
+        "OCL_",       "OPENCL_",  "CL_",       "POCL_",       "VK_",   "MESA_",  "LP_",
+        "GALLIUM_",   "LIBGL_",   "DRI_",      "RADV_",       "ANV_",  "INTEL_", "NEO",
+        "ZE_",        "SYCL_",    "CUDA",      "NV",          "__NV",  "__GL",   "AMD_",
+        "GPU_",       "HSA_",     "ROC",       "HIP_",        "LLVM_", "LD_",    "GLIBC_",
+        "XDG_CONFIG", "XDG_DATA", "XDG_CACHE", "XDG_RUNTIME", "HOME=", "TMP",    "DISPLAY=",
+        "WAYLAND_",   "ASAN_",    "LSAN_",     "UBSAN_",      "TSAN_", "MALLOC_"};
     hg_host_variables(PREFIXES, HG_COUNT_OF(PREFIXES), add_variable, sum);
 }
 
@@ -158,7 +169,8 @@ static void add_limits(key_sum *sum) {
     for (size_t i = 0; i < HG_COUNT_OF(LIMITS); i++) {
         struct rlimit limit = {0};
         getrlimit((unsigned)LIMITS[i], &limit);
-        snprintf(text, sizeof text, "%d %llu %llu", LIMITS[i], (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
+        snprintf(text, sizeof text, "%d %llu %llu", LIMITS[i], (unsigned long long)limit.rlim_cur,
+                 (unsigned long long)limit.rlim_max);
         add_text(sum, "limit", text);
     }
 }
@@ -185,27 +197,30 @@ static bool add_boot(key_sum *sum) {
 
 /* A driver may need what is mounted: PoCL ends the process where /sys is not. */
 static void add_mounts(key_sum *sum) {
-    static const char *const PATHS[] = {"/", "/sys", "/sys/devices", "/dev", "/dev/dri", "/dev/shm", "/tmp", "/proc"};
+    static const char *const PATHS[] = {"/",        "/sys",     "/sys/devices", "/dev",
+                                        "/dev/dri", "/dev/shm", "/tmp",         "/proc"};
     char text[96];
     for (size_t i = 0; i < HG_COUNT_OF(PATHS); i++) {
         struct stat info = {0};
         int missing = stat(PATHS[i], &info);
-        snprintf(text, sizeof text, "%d %llu %llu", missing, (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
+        snprintf(text, sizeof text, "%d %llu %llu", missing, (unsigned long long)info.st_dev,
+                 (unsigned long long)info.st_ino);
         add_text(sum, PATHS[i], text);
     }
 }
 
 static void add_user(key_sum *sum) {
     char text[128];
-    snprintf(text, sizeof text, "%u %u %u %u %d", (unsigned)getuid(), (unsigned)geteuid(), (unsigned)getgid(), (unsigned)getegid(),
-             prctl(PR_GET_SECCOMP));
+    snprintf(text, sizeof text, "%u %u %u %u %d", (unsigned)getuid(), (unsigned)geteuid(),
+             (unsigned)getgid(), (unsigned)getegid(), prctl(PR_GET_SECCOMP));
     add_text(sum, "user", text);
 }
 
 bool hg_trial_key(const hg_driver *driver, const char *helper, uint64_t limit_ms, uint8_t key[32]) {
     key_sum sum = {{0}};
     char text[96];
-    snprintf(text, sizeof text, "%s %d %zu %llu", driver->name, (int)HG_TRIAL_VERSION, sizeof(hg_trial), (unsigned long long)limit_ms);
+    snprintf(text, sizeof text, "%s %d %zu %llu", driver->name, (int)HG_TRIAL_VERSION,
+             sizeof(hg_trial), (unsigned long long)limit_ms);
     add_text(&sum, "trial", text);
     add_plain_file(&sum, helper);
     add_places(&sum, driver->vendor);
@@ -236,7 +251,8 @@ bool hg_trial_same_files(const char *lines, size_t length) {
         if (strncmp(line, "file ", 5) != 0) continue;
         const char *path = strchr(line, '/');
         if (!path || !file_text(path, now, &info)) return false;
-        if (strlen(now) != (size_t)(path - line) - 6 || memcmp(line + 5, now, strlen(now)) != 0) return false;
+        if (strlen(now) != (size_t)(path - line) - 6 || memcmp(line + 5, now, strlen(now)) != 0)
+            return false;
     }
     return true;
 }

@@ -1,4 +1,5 @@
-/* CUDA C as a language of the C family, without headers, so that NVRTC compiles it without a toolkit. Must not know: drivers, devices by name. */
+/* CUDA C as a language of the C family, without headers, so that NVRTC compiles it without a
+ * toolkit. Must not know: drivers, devices by name. */
 #include "emit/dialect_cuda.h"
 
 /* PTX multiplies unsigned bytes by signed ones; CUDA C has no word for it. */
@@ -9,7 +10,8 @@
     "    return d;\n"                                                                         \
     "}\n"
 
-/* A parameter that is read where it lies: of compute capability 7.0 and CUDA 11.7 on. Before, a kernel has a copy of its own, with the same text. */
+/* A parameter that is read where it lies: of compute capability 7.0 and CUDA 11.7 on. Before, a
+ * kernel has a copy of its own, with the same text. */
 #define GRID_CONSTANT                                                                       \
     "#if __CUDA_ARCH__ < 700 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1107\n" \
     "#undef __grid_constant__\n"                                                            \
@@ -17,7 +19,8 @@
     "#endif\n"
 
 static const c_device_words DEVICE = {
-    .title = "CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with -fmad=false",
+    .title = "CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with "
+             "-fmad=false",
     .head = GRID_CONSTANT CUDA_TYPES,
     .head_dot4_u = MIXED_DOT,
     .parameter_bytes = 4096, /* 32,764 from CUDA 12.1 on */

@@ -1,4 +1,5 @@
-/* What CUDA C and HIP have in common as languages of the C family. Included by their dialects alone. */
+/* What CUDA C and HIP have in common as languages of the C family. Included by their dialects
+ * alone. */
 #ifndef HG_EMIT_DIALECT_CUDA_H
 #define HG_EMIT_DIALECT_CUDA_H
 

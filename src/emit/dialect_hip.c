@@ -1,4 +1,5 @@
-/* HIP as a language of the C family: CUDA C for AMD's compiler. Must not know: drivers, devices by name. */
+/* HIP as a language of the C family: CUDA C for AMD's compiler. Must not know: drivers, devices by
+ * name. */
 #include "emit/dialect_cuda.h"
 
 static const c_device_words DEVICE = {
@@ -7,7 +8,8 @@ static const c_device_words DEVICE = {
             "#include <hip/hip_runtime.h>\n"
             "#endif\n"
             "#pragma clang fp contract(off)\n"
-            "#pragma clang diagnostic ignored \"-Wpass-failed\"\n" CUDA_TYPES, /* unrolling is a wish */
+            "#pragma clang diagnostic ignored \"-Wpass-failed\"\n" CUDA_TYPES, /* unrolling is a
+                                                                                  wish */
     .parameter_bytes = 4096,
     .record = "const %s_record record",
     CUDA_DEVICE,

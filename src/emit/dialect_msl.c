@@ -1,4 +1,5 @@
-/* The Metal Shading Language as a language of the C family. f64 and 64-bit atomics are not in it. Must not know: drivers, devices by name. */
+/* The Metal Shading Language as a language of the C family. f64 and 64-bit atomics are not in it.
+ * Must not know: drivers, devices by name. */
 #include "emit/c_dialect.h"
 
 /* clang-format off */
@@ -19,17 +20,20 @@ static const c_builtin BUILTINS[] = {
 /* clang-format on */
 
 /* Metal has a weak compare and exchange alone, of device and of threadgroup memory. */
-#define COMPARE_EXCHANGE(space)                                                                                               \
-    "static inline uint hg_atomic_cas(volatile " space " atomic_uint *p, uint expected, uint wanted, memory_order order) {\n" \
-    "    for (;;) {\n"                                                                                                        \
-    "        uint old = expected;\n"                                                                                          \
-    "        if (atomic_compare_exchange_weak_explicit(p, &old, wanted, order, memory_order_relaxed)) return expected;\n"     \
-    "        if (old != expected) return old;\n"                                                                              \
-    "    }\n"                                                                                                                 \
+#define COMPARE_EXCHANGE(space)                                                  \
+    "static inline uint hg_atomic_cas(volatile " space                           \
+    " atomic_uint *p, uint expected, uint wanted, memory_order order) {\n"       \
+    "    for (;;) {\n"                                                           \
+    "        uint old = expected;\n"                                             \
+    "        if (atomic_compare_exchange_weak_explicit(p, &old, wanted, order, " \
+    "memory_order_relaxed)) return expected;\n"                                  \
+    "        if (old != expected) return old;\n"                                 \
+    "    }\n"                                                                    \
     "}\n"
 
-#define FENCE(order, scope) \
-    "atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_" order ", thread_scope_" scope ");"
+#define FENCE(order, scope)                                                                       \
+    "atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_" order \
+    ", thread_scope_" scope ");"
 
 static const c_device_words DEVICE = {
     .title = "Metal Shading Language 3.2; compile with the safe math mode",
@@ -46,10 +50,12 @@ static const c_device_words DEVICE = {
     .attribute = " [[buffer(%u)]]",
     .group_parameter = "threadgroup ulong *group_memory [[threadgroup(0)]]",
     .record = "constant %s_record &record",
-    .id_parameters = "uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], "
+    .id_parameters = "uint3 thread_id [[thread_position_in_grid]], uint3 local_id "
+                     "[[thread_position_in_threadgroup]], "
                      "uint3 group_id [[threadgroup_position_in_grid]]",
     .ids_unused = "(void)thread_id, (void)local_id, (void)group_id;",
-    .ids = {"thread_id.x", "local_id.x", "local_id.y", "local_id.z", "group_id.x", "group_id.y", "group_id.z"},
+    .ids = {"thread_id.x", "local_id.x", "local_id.y", "local_id.z", "group_id.x", "group_id.y",
+            "group_id.z"},
     .atomics = {{[KIR_ATOMIC_ADD] = FETCH("add"),
                  [KIR_ATOMIC_AND] = FETCH("and"),
                  [KIR_ATOMIC_OR] = FETCH("or"),

@@ -1,15 +1,17 @@
 /* OpenCL C 1.2 as a language of the C family. Must not know: drivers, devices by name. */
 #include "emit/c_dialect.h"
 
-/* OpenCL C 1.2 has mem_fence alone, which is nothing on some devices (PoCL 3.1 moves and removes stores across it). */
-#define FENCE_FUNCTION(order)                                                                                                \
-    "static inline void hg_fence_" order "(void) {\n"                                                                        \
-    "#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_" order                                               \
-    ") && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200\n"                                           \
-    "    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_" order ", memory_scope_device);\n" \
-    "#else\n"                                                                                                                \
-    "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"                                                           \
-    "#endif\n"                                                                                                               \
+/* OpenCL C 1.2 has mem_fence alone, which is nothing on some devices (PoCL 3.1 moves and removes
+ * stores across it). */
+#define FENCE_FUNCTION(order)                                                                    \
+    "static inline void hg_fence_" order "(void) {\n"                                            \
+    "#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_" order                   \
+    ") && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200\n"               \
+    "    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_" order \
+    ", memory_scope_device);\n"                                                                  \
+    "#else\n"                                                                                    \
+    "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"                               \
+    "#endif\n"                                                                                   \
     "}\n"
 
 /* clang-format off */
@@ -60,17 +62,20 @@ static const c_device_words DEVICE = {
     .parameter_bytes = 1024, /* CL_DEVICE_MAX_PARAMETER_SIZE of the full profile is at least that */
     .group_parameter = "__local ulong *group_memory",
     .record = "%s_record record",
-    .ids = {"get_global_id(0)", "get_local_id(0)", "get_local_id(1)", "get_local_id(2)", "get_group_id(0)", "get_group_id(1)",
-            "get_group_id(2)"},
+    .ids = {"get_global_id(0)", "get_local_id(0)", "get_local_id(1)", "get_local_id(2)",
+            "get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
     .atomics = {ATOMICS("atomic_"), ATOMICS("atom_")},
     .atomic_qualifier = "volatile ",
     .atomic_order = "",
-    .fences = {[HG_SCOPE_BLOCK] = FENCE("acq_rel"), [HG_SCOPE_DEVICE] = FENCE("acq_rel"), [HG_SCOPE_SYSTEM] = FENCE("seq_cst")},
+    .fences = {[HG_SCOPE_BLOCK] = FENCE("acq_rel"),
+               [HG_SCOPE_DEVICE] = FENCE("acq_rel"),
+               [HG_SCOPE_SYSTEM] = FENCE("seq_cst")},
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .wide_offsets = true,
 };
 
-/* PoCL 3.1 writes mul_hi of ulong as four products of halves; a compiler that has 128-bit integers makes it one instruction. */
+/* PoCL 3.1 writes mul_hi of ulong as four products of halves; a compiler that has 128-bit integers
+ * makes it one instruction. */
 static const char MULTIPLY_HIGH[] = "$Q$4 hg_mulhi_u64($4 a, $4 b) {\n"
                                     "#ifdef __SIZEOF_INT128__\n"
                                     "    return ($4)((unsigned __int128)a * b >> 64);\n"

@@ -37,7 +37,8 @@ void emit_c_caps(kir_caps *caps) {
     caps->name = "c";
 }
 
-/* One kernel: its lane variables and prototype into heads, its functions into body. Tables go to heads too. */
+/* One kernel: its lane variables and prototype into heads, its functions into body. Tables go to
+ * heads too. */
 static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_text *body) {
     c_reach r = {0};
     p->module = m;
@@ -48,7 +49,9 @@ static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_t
     for (uint64_t i = 0; i < r.order.count; i++) emit_c_print_function(p, r.order.data[i]);
     p->out = heads;
     p->indent = 1;
-    hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n",
+    hg_text_addf(heads,
+                 "/* Variables of a lane that the functions of %s share. */\ntypedef struct "
+                 "%s_lane {\n    uint8_t unused;\n",
                  m->name, p->name);
     emit_c_declare_vars(p, NULL);
     hg_text_addf(heads, "} %s_lane;\n\nvoid %s(hg_env *env);\n\n", p->name, p->name);
@@ -58,15 +61,19 @@ static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_t
     return ok;
 }
 
-hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *about, hg_text *out) {
+hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *about,
+                 hg_text *out) {
     hg_text heads = {0}, body = {0};
     c_printer printer = {.dialect = &C, .form = &emit_c_lane}, *p = &printer;
     bool ok = true;
-    for (uint32_t i = 0; i < count && ok && !p->unsupported; i++) ok = print_kernel(p, kernels[i], &heads, &body);
-    hg_text_addf(out,
-                 "/* Written by hologram. The caller fills an hg_env and calls a kernel once for every lane.\n%s */\n"
-                 "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n",
-                 about);
+    for (uint32_t i = 0; i < count && ok && !p->unsupported; i++)
+        ok = print_kernel(p, kernels[i], &heads, &body);
+    hg_text_addf(
+        out,
+        "/* Written by hologram. The caller fills an hg_env and calls a kernel once for every "
+        "lane.\n%s */\n"
+        "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n",
+        about);
     emit_c_environment(out);
     emit_c_helpers(p, out);
     hg_text_addf(out, "\n");
@@ -75,7 +82,8 @@ hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *a
     ok = ok && !heads.failed && !body.failed && !out->failed;
     hg_text_free(&heads);
     hg_text_free(&body);
-    if (p->unsupported) return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
+    if (p->unsupported)
+        return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
     return ok ? HG_OK : hg_fail_memory();
 }
 
@@ -95,8 +103,13 @@ static hg_status finish(c_printer *p, hg_text *body, c_reach *r, hg_text *out, b
 
 static hg_status print_alone(const kir_function *f, const char *name, bool common, hg_text *out) {
     hg_text body = {0};
-    c_printer printer =
-                  {.dialect = &C, .form = &emit_c_lane, .out = &body, .module = f->module, .prefix = name, .root = f, .common = common},
+    c_printer printer = {.dialect = &C,
+                         .form = &emit_c_lane,
+                         .out = &body,
+                         .module = f->module,
+                         .prefix = name,
+                         .root = f,
+                         .common = common},
               *p = &printer;
     c_reach r = {0};
     bool ok = emit_c_reach(f->module, f, false, &r);
@@ -107,9 +120,12 @@ static hg_status print_alone(const kir_function *f, const char *name, bool commo
     return finish(p, &body, &r, out, ok);
 }
 
-hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out) { return print_alone(f, name, false, out); }
+hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out) {
+    return print_alone(f, name, false, out);
+}
 
-hg_status emit_c_function_common(const kir_function *f, const char *name, hg_text *out, bool *has_branches) {
+hg_status emit_c_function_common(const kir_function *f, const char *name, hg_text *out,
+                                 bool *has_branches) {
     *has_branches = false;
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
         if (v->op == KIR_IF || v->op == KIR_LOOP) *has_branches = true;

@@ -1,5 +1,5 @@
-/* Kernel IR to structured text of the C family: one function a function, one local a value, loops and branches as they stand.
- * The walk over regions keeps no stack: regions know their owners.
+/* Kernel IR to structured text of the C family: one function a function, one local a value, loops
+ * and branches as they stand. The walk over regions keeps no stack: regions know their owners.
  * Must not know: languages by name, memory, devices, how the text is compiled. */
 #include "emit/emit_c_internal.h"
 #include "kir/access.h"
@@ -9,7 +9,9 @@
 
 void emit_c_line(c_printer *p) { hg_text_addf(p->out, "%*s", emit_c_blanks(p->indent), ""); }
 
-void emit_c_leave(c_printer *p) { hg_text_addf(p->out, p->kernel || p->function->result == KIR_VOID ? "return;" : "return 0;"); }
+void emit_c_leave(c_printer *p) {
+    hg_text_addf(p->out, p->kernel || p->function->result == KIR_VOID ? "return;" : "return 0;");
+}
 
 static void function_name(const c_printer *p, hg_text *out, const kir_function *f) {
     if (p->prefix && f == p->root)
@@ -72,11 +74,13 @@ static void print_call(c_printer *p, const kir_value *v) {
 /* "const float v12 = "; nothing for a value that is never read. */
 static void declare(c_printer *p, const kir_value *v) {
     emit_c_line(p);
-    if (v->type != KIR_VOID && v->uses) hg_text_addf(p->out, "const %s v%u = ", emit_c_type(p, v->type), (unsigned)v->id);
+    if (v->type != KIR_VOID && v->uses)
+        hg_text_addf(p->out, "const %s v%u = ", emit_c_type(p, v->type), (unsigned)v->id);
 }
 
 static void print_access(c_printer *p, const kir_value *v) {
-    bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET, array = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
+    bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET,
+         array = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
     if (set)
         emit_c_line(p);
     else
@@ -101,7 +105,8 @@ static void print_jump(c_printer *p, const kir_value *v) {
     case KIR_CONTINUE: hg_text_addf(p->out, "continue;\n"); break;
     case KIR_EXIT:
         if (!p->kernel && !p->form->lane_at_a_time) p->unsupported = "an exit inside a function";
-        if (!p->kernel) hg_text_addf(p->out, "env->stopped = true;\n%*s", emit_c_blanks(p->indent), "");
+        if (!p->kernel)
+            hg_text_addf(p->out, "env->stopped = true;\n%*s", emit_c_blanks(p->indent), "");
         emit_c_leave(p);
         hg_text_addf(p->out, "\n");
         break;
@@ -161,7 +166,8 @@ static void open_if(c_printer *p, const kir_value *v) {
 }
 
 static void open_loop(c_printer *p, const kir_value *v) {
-    if (v->u.loop.written_out && p->dialect->write_out) hg_text_addf(p->out, "%s\n", p->dialect->write_out);
+    if (v->u.loop.written_out && p->dialect->write_out)
+        hg_text_addf(p->out, "%s\n", p->dialect->write_out);
     emit_c_line(p);
     hg_text_addf(p->out, "for (;;) {\n");
     p->indent++;
@@ -262,7 +268,8 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++, comma = ", ")
         hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(p, f->param_types[i]), (unsigned)i);
     for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
-        hg_text_addf(p->out, "%s%s%s *", comma, p->dialect->local, emit_c_type(p, f->array_params[i]->type));
+        hg_text_addf(p->out, "%s%s%s *", comma, p->dialect->local,
+                     emit_c_type(p, f->array_params[i]->type));
         var_name(p, p->out, f->array_params[i]);
     }
     if (p->common && f == p->root) {
@@ -273,8 +280,9 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     hg_text_addf(p->out, ") {\n");
 }
 
-/* Compilers write a function in place of its calls, and the time that the whole takes them grows faster than its length. A function on arrays
- * that is called so often stays one: 1,024 multiplications and additions of u4096 took PoCL 3.1 more than 100 s. */
+/* Compilers write a function in place of its calls, and the time that the whole takes them grows
+ * faster than its length. A function on arrays that is called so often stays one: 1,024
+ * multiplications and additions of u4096 took PoCL 3.1 more than 100 s. */
 enum { MOST_IN_PLACE = 16 };
 
 static bool is_kept(const c_printer *p, const kir_function *f) {
@@ -282,7 +290,8 @@ static bool is_kept(const c_printer *p, const kir_function *f) {
     uint32_t calls = 0;
     for (const kir_function *g = p->module->functions; g; g = g->next)
         for (const kir_value *v = kir_walk(NULL, g->body); v; v = kir_walk(v, g->body))
-            if (v->op == KIR_CALL && v->u.call.function == f && ++calls > MOST_IN_PLACE) return true;
+            if (v->op == KIR_CALL && v->u.call.function == f && ++calls > MOST_IN_PLACE)
+                return true;
     return false;
 }
 
@@ -293,17 +302,21 @@ void emit_c_print_function(c_printer *p, const kir_function *f) {
     if (p->kernel) {
         p->form->kernel_head(p);
     } else {
-        hg_text_addf(p->out, "%s%s ", is_kept(p, f) ? p->dialect->kept : p->dialect->function, emit_c_type(p, f->result));
+        hg_text_addf(p->out, "%s%s ", is_kept(p, f) ? p->dialect->kept : p->dialect->function,
+                     emit_c_type(p, f->result));
         function_name(p, p->out, f);
         print_parameters(p, f);
     }
     p->indent = 1;
     if (!p->kernel && !f->pure) hg_text_addf(p->out, "%s", p->form->unused);
-    for (uint8_t i = 0; i < f->param_count && !p->kernel; i++) hg_text_addf(p->out, "    (void)a%u;\n", (unsigned)i);
-    for (uint8_t i = 0; i < f->array_count; i++) hg_text_addf(p->out, "    (void)array_%u;\n", (unsigned)f->array_params[i]->id);
+    for (uint8_t i = 0; i < f->param_count && !p->kernel; i++)
+        hg_text_addf(p->out, "    (void)a%u;\n", (unsigned)i);
+    for (uint8_t i = 0; i < f->array_count; i++)
+        hg_text_addf(p->out, "    (void)array_%u;\n", (unsigned)f->array_params[i]->id);
     emit_c_declare_vars(p, f);
     print_body(p, f->body);
-    if (!p->kernel && f->result != KIR_VOID && (!f->body->last || f->body->last->op != KIR_RETURN)) hg_text_addf(p->out, "    return 0;\n");
+    if (!p->kernel && f->result != KIR_VOID && (!f->body->last || f->body->last->op != KIR_RETURN))
+        hg_text_addf(p->out, "    return 0;\n");
     hg_text_addf(p->out, "}\n\n");
 }
 
@@ -315,7 +328,8 @@ static void mark(kir_var *x, uintptr_t how, bool outer) {
     x->scratch = (void *)((uintptr_t)x->scratch | how | (outer ? (uintptr_t)EMIT_C_OUTER : 0));
 }
 
-/* Marks everything that f's operations name. Function marks are in f->scratch: OPEN while its callees are being listed. */
+/* Marks everything that f's operations name. Function marks are in f->scratch: OPEN while its
+ * callees are being listed. */
 static bool list_functions(const kir_module *m, const kir_function *root, c_reach *r) {
     for (kir_function *f = m->functions; f; f = f->next) f->scratch = NULL;
     for (kir_var *x = m->vars; x; x = x->next) x->scratch = NULL;
@@ -342,10 +356,12 @@ static bool list_functions(const kir_module *m, const kir_function *root, c_reac
             continue;
         }
         if (v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET) mark(v->u.var, EMIT_C_SEEN, f != root);
-        if ((v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) && v->uses) mark(v->u.var, EMIT_C_SEEN | EMIT_C_READ, f != root);
+        if ((v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) && v->uses)
+            mark(v->u.var, EMIT_C_SEEN | EMIT_C_READ, f != root);
         if (v->op == KIR_ATOMIC && v->u.mem.high) mark(v->u.mem.high, EMIT_C_SEEN, f != root);
         if (v->op != KIR_CALL) continue;
-        for (uint8_t i = 0; i < v->u.call.function->array_count; i++) mark(v->u.call.arrays[i], EMIT_C_SEEN | EMIT_C_READ, f != root);
+        for (uint8_t i = 0; i < v->u.call.function->array_count; i++)
+            mark(v->u.call.arrays[i], EMIT_C_SEEN | EMIT_C_READ, f != root);
         kir_function *callee = v->u.call.function;
         if (callee->scratch) continue;
         callee->scratch = (void *)(uintptr_t)OPEN;
@@ -379,14 +395,15 @@ void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r) {
     for (const kir_table *t = p->module->tables; t; t = t->next) {
         bool used = false;
         for (uint64_t i = 0; i < r->order.count && !used; i++)
-            for (const kir_value *v = kir_walk(NULL, r->order.data[i]->body); v && !used; v = kir_walk(v, r->order.data[i]->body))
+            for (const kir_value *v = kir_walk(NULL, r->order.data[i]->body); v && !used;
+                 v = kir_walk(v, r->order.data[i]->body))
                 used = v->op == KIR_TABLE_GET && v->u.table == t && v->uses;
         if (used) print_table(p, out, t);
     }
 }
 
-/* Whether the text of v reads its i-th argument: an access to a slot does not read the handle (in device form there is none), an empty
- * branch no condition. */
+/* Whether the text of v reads its i-th argument: an access to a slot does not read the handle (in
+ * device form there is none), an empty branch no condition. */
 static bool reads(const kir_value *v, uint8_t i, bool device) {
     bool memory = !device && kir_is_access(v);
     if (memory && kir_access_is_direct(v) && i < kir_access_of(v).handle_args) return false;
@@ -399,7 +416,8 @@ static bool is_printed(const kir_value *v, bool device) {
     return v->op == KIR_LOAD && (!device || v->u.mem.volatile_access);
 }
 
-/* Ids in order of text, and how often the text reads each value: uses start at nothing and are counted from the end backwards. */
+/* Ids in order of text, and how often the text reads each value: uses start at nothing and are
+ * counted from the end backwards. */
 static bool renumber(const kir_module *m, bool device) {
     for (kir_function *f = m->functions; f; f = f->next) {
         uint32_t count = kir_number(f);
@@ -411,7 +429,8 @@ static bool renumber(const kir_module *m, bool device) {
         }
         while (count--)
             for (uint8_t i = 0; i < values[count]->nargs; i++)
-                if (is_printed(values[count], device) && reads(values[count], i, device)) values[count]->args[i]->uses++;
+                if (is_printed(values[count], device) && reads(values[count], i, device))
+                    values[count]->args[i]->uses++;
         hg_free(values);
     }
     return true;
@@ -427,7 +446,8 @@ void emit_kernel_name(const kir_module *module, char name[96]) {
     size_t n = 0;
     if (*from >= '0' && *from <= '9') name[n++] = '_';
     for (; *from && n < 96 - 16; from++) {
-        bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') || (*from >= '0' && *from <= '9');
+        bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') ||
+                     (*from >= '0' && *from <= '9');
         name[n++] = plain ? *from : '_';
     }
     memcpy(name + n, "_kernel", 8);

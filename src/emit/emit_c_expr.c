@@ -1,5 +1,6 @@
-/* C expressions of the kernel IR's pure operations. What C leaves undefined (division by zero, shift amounts, float to integer,
- * MIN / -1, overflow of promoted types) is only printed in guarded form, through small helper functions printed once a file.
+/* C expressions of the kernel IR's pure operations. What C leaves undefined (division by zero,
+ * shift amounts, float to integer, MIN / -1, overflow of promoted types) is only printed in guarded
+ * form, through small helper functions printed once a file.
  * Must not know: memory, control flow. */
 #include "emit/emit_c_internal.h"
 #include "isa/program.h"
@@ -7,7 +8,8 @@
 
 static const char *const BITS[] = {"8", "16", "32", "64", "32", "64"};
 static const char *const SHORT[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
-static const char *const TOP[] = {"127", "32767", "2147483647", NULL, "", ""}; /* largest signed; NULL: the dialect's */
+static const char *const TOP[] = {"127", "32767", "2147483647",
+                                  NULL,  "",      ""}; /* largest signed; NULL: the dialect's */
 static const char *const SUFFIX[] = {"", "", "u", "u", "f", ""};
 
 const char *emit_c_type(const c_printer *p, uint8_t type) {
@@ -17,8 +19,9 @@ const char *emit_c_type(const c_printer *p, uint8_t type) {
     return kind < 0 ? "?" : p->dialect->types[kind];
 }
 
-/* ---- helpers: $Q what stands in front of a function, $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed,
- * $F and $f source's type and name, $2 $3 $4 u16 u32 u64, $i the signed type of 32 bits ---- */
+/* ---- helpers: $Q what stands in front of a function, $U unsigned type, $S signed type, $B bits,
+ * $N short name, $M largest signed, $F and $f source's type and name, $2 $3 $4 u16 u32 u64, $i the
+ * signed type of 32 bits ---- */
 
 typedef enum helper {
     H_MULHI,
@@ -160,7 +163,9 @@ static const char *const SQUARE_ERR_TEXT[C_KINDS] = {
 /* clang-format on */
 
 /* 2^bits, or 2^(bits - 1), of integer kind k as a literal of float kind f. */
-static void add_power(hg_text *out, int k, int f, int less) { hg_text_addf(out, "0x1p%d%s", (8 << k) - less, SUFFIX[f]); }
+static void add_power(hg_text *out, int k, int f, int less) {
+    hg_text_addf(out, "0x1p%d%s", (8 << k) - less, SUFFIX[f]);
+}
 
 static void expand(const c_printer *p, hg_text *out, const char *text, int k, int from) {
     for (; *text; text++) {
@@ -197,9 +202,13 @@ static void use(c_printer *p, helper h, int k, int from) {
 
 static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int from) {
     if (p->prefix) { /* several functions share a file: each helper once */
-        hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from, (int)h, k, from);
+        hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from,
+                     (int)h, k, from);
     }
-    const char *text = h == H_CLZ ? CLZ_TEXT[k] : h == H_MULERR ? MULERR_TEXT[k] : h == H_SQUARE_ERR ? SQUARE_ERR_TEXT[k] : HELPERS[h].text;
+    const char *text = h == H_CLZ          ? CLZ_TEXT[k]
+                       : h == H_MULERR     ? MULERR_TEXT[k]
+                       : h == H_SQUARE_ERR ? SQUARE_ERR_TEXT[k]
+                                           : HELPERS[h].text;
     if (h == H_MULHI && p->dialect->multiply_high) text = p->dialect->multiply_high;
     expand(p, out, text, k, from);
     if (p->prefix) hg_text_addf(out, "#endif\n");
@@ -227,7 +236,9 @@ static void bits_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_
     const char *as = builtin(p, KIR_BITCAST, kir_kind_of(type));
     for (; as && *as; as++) {
         if (as[0] == '$' && as[1] == '0')
-            hg_text_addf(out, type == HG_TYPE_F32 ? "0x%llxu" : p->dialect->u64_large, (unsigned long long)bits), as++;
+            hg_text_addf(out, type == HG_TYPE_F32 ? "0x%llxu" : p->dialect->u64_large,
+                         (unsigned long long)bits),
+                as++;
         else
             hg_text_add(out, as, 1);
     }
@@ -235,7 +246,8 @@ static void bits_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_
 
 static void float_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits) {
     bool single = type == HG_TYPE_F32;
-    bool finite = single ? (bits & 0x7f800000) != 0x7f800000 : (bits & 0x7ff0000000000000) != 0x7ff0000000000000;
+    bool finite = single ? (bits & 0x7f800000) != 0x7f800000
+                         : (bits & 0x7ff0000000000000) != 0x7ff0000000000000;
     bool negative = single ? bits >> 31 & 1 : bits >> 63 & 1;
     bool infinite = single ? (bits & 0x7fffff) == 0 : (bits & 0xfffffffffffff) == 0;
     if (!finite) {
@@ -255,7 +267,8 @@ static void float_literal(const c_printer *p, hg_text *out, uint8_t type, uint64
         return;
     }
     bool plain = strcspn(text.data, ".eEpP") == strlen(text.data);
-    hg_text_addf(out, "%s%s%s%s%s", negative ? "(" : "", text.data, plain ? ".0" : "", single ? "f" : "", negative ? ")" : "");
+    hg_text_addf(out, "%s%s%s%s%s", negative ? "(" : "", text.data, plain ? ".0" : "",
+                 single ? "f" : "", negative ? ")" : "");
     hg_text_free(&text);
 }
 
@@ -265,13 +278,15 @@ void emit_c_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bit
     else if (kir_type_is_float(type))
         float_literal(p, out, type, bits);
     else if (type == HG_TYPE_U64)
-        hg_text_addf(out, bits > 0xffff ? p->dialect->u64_large : p->dialect->u64_small, (unsigned long long)bits);
+        hg_text_addf(out, bits > 0xffff ? p->dialect->u64_large : p->dialect->u64_small,
+                     (unsigned long long)bits);
     else
         hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
 }
 
 static void print_local(c_printer *p, const kir_value *v) {
-    if (p->form->is_wide && p->form->is_wide(v)) hg_text_addf(p->out, "(%s)", p->dialect->types[C_U32]);
+    if (p->form->is_wide && p->form->is_wide(v))
+        hg_text_addf(p->out, "(%s)", p->dialect->types[C_U32]);
     hg_text_addf(p->out, "v%u", (unsigned)v->id);
 }
 
@@ -356,9 +371,12 @@ bool emit_c_is_constant(const kir_value *v) {
     uint64_t top = UINT64_MAX >> (64 - kir_type_bits(left->type));
     if (left == right) return true;
     uint64_t least = top - top / 2; /* of the signed numbers */
-    if (v->op == KIR_CMP_SLT && left->op == KIR_CONST && (right->op == KIR_CONST || left->u.imm == least - 1)) return true;
+    if (v->op == KIR_CMP_SLT && left->op == KIR_CONST &&
+        (right->op == KIR_CONST || left->u.imm == least - 1))
+        return true;
     if (v->op == KIR_CMP_SLT) return right->op == KIR_CONST && right->u.imm == least;
-    return v->op == KIR_CMP_ULT && ((right->op == KIR_CONST && right->u.imm == 0) || (left->op == KIR_CONST && left->u.imm == top));
+    return v->op == KIR_CMP_ULT && ((right->op == KIR_CONST && right->u.imm == 0) ||
+                                    (left->op == KIR_CONST && left->u.imm == top));
 }
 
 static bool constant_value(const kir_value *v) {
@@ -372,8 +390,8 @@ static bool constant_value(const kir_value *v) {
 static void compare(c_printer *p, const kir_value *v) {
     int k = kir_kind_of(v->args[0]->type);
     const kir_value *right = v->args[1], *left = v->args[0];
-    bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST &&
-               right->u.imm == 1;
+    bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 &&
+               right->op == KIR_CONST && right->u.imm == 1;
     if (emit_c_is_constant(v)) {
         text(p, constant_value(v) ? "true" : "false");
     } else if (v->op == KIR_CMP_EQ && p->prefix && bit && k >= 2 && k < 4) {
@@ -400,7 +418,9 @@ static void extend(c_printer *p, const kir_value *v) {
         return;
     }
     hg_text_addf(p->out, "(%s)", v->type == KIR_BOOL ? "bool" : p->dialect->types[to]);
-    if (v->op == KIR_SEXT) hg_text_addf(p->out, "(%s)(%s)", p->dialect->signed_types[to], p->dialect->signed_types[from]);
+    if (v->op == KIR_SEXT)
+        hg_text_addf(p->out, "(%s)(%s)", p->dialect->signed_types[to],
+                     p->dialect->signed_types[from]);
     if (v->type == KIR_BOOL) text(p, "(1u & ");
     arg(p, v, 0);
     if (v->type == KIR_BOOL) text(p, ")");
@@ -408,7 +428,8 @@ static void extend(c_printer *p, const kir_value *v) {
 
 static void int_to_float(c_printer *p, const kir_value *v) {
     hg_text_addf(p->out, "(%s)", p->dialect->types[kir_kind_of(v->type)]);
-    if (v->op == KIR_S2F) hg_text_addf(p->out, "(%s)", p->dialect->signed_types[kir_kind_of(v->args[0]->type)]);
+    if (v->op == KIR_S2F)
+        hg_text_addf(p->out, "(%s)", p->dialect->signed_types[kir_kind_of(v->args[0]->type)]);
     arg(p, v, 0);
 }
 
@@ -417,7 +438,8 @@ static void multiply_high(c_printer *p, const kir_value *v, int k) {
         call(p, v, H_MULHI, k, -1);
         return;
     }
-    hg_text_addf(p->out, "(%s)((%s)", p->dialect->types[k], p->dialect->types[k == C_U32 ? C_U64 : C_U32]);
+    hg_text_addf(p->out, "(%s)((%s)", p->dialect->types[k],
+                 p->dialect->types[k == C_U32 ? C_U64 : C_U32]);
     arg(p, v, 0);
     text(p, " * ");
     arg(p, v, 1);
@@ -433,7 +455,8 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
     case KIR_AND: infix(p, v, "&"); return true;
     case KIR_OR: infix(p, v, "|"); return true;
     case KIR_XOR:
-        if (p->dialect->logical_not && v->type == KIR_BOOL && v->args[1]->op == KIR_CONST && v->args[1]->u.imm)
+        if (p->dialect->logical_not && v->type == KIR_BOOL && v->args[1]->op == KIR_CONST &&
+            v->args[1]->u.imm)
             text(p, "!"), arg(p, v, 0);
         else
             infix(p, v, "^");
@@ -521,12 +544,14 @@ bool emit_c_expression(c_printer *p, const kir_value *v) {
         emit_c_table_name(p, p->out, v->u.table);
         text(p, !p->prefix                     ? "["
                 : kir_type_bytes(v->type) == 8 ? "[(int64_t)"
-                                               : "[(int32_t)"); /* in range; vector gathers take signed indexes */
+                                               : "[(int32_t)"); /* in range; vector gathers take
+                                                                   signed indexes */
         arg(p, v, 0);
         text(p, "]");
         return true;
     }
-    if (v->nargs == 0 || kir_kind_of(v->args[0]->type) < 0 || kir_kind_of(v->type) < 0) return false;
+    if (v->nargs == 0 || kir_kind_of(v->args[0]->type) < 0 || kir_kind_of(v->type) < 0)
+        return false;
     bool same = v->op == KIR_BITCAST && kir_kind_of(v->args[0]->type) == kir_kind_of(v->type);
     if (!same && own_word(p, v)) return true;
     return integer_expression(p, v) || float_expression(p, v) || conversion(p, v);

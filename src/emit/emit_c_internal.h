@@ -1,5 +1,5 @@
-/* Shared by the files that print kernels in languages of the C family: the printer's state, expressions of primitives, helper
- * functions, functions and control flow. */
+/* Shared by the files that print kernels in languages of the C family: the printer's state,
+ * expressions of primitives, helper functions, functions and control flow. */
 #ifndef HG_EMIT_EMIT_C_INTERNAL_H
 #define HG_EMIT_EMIT_C_INTERNAL_H
 
@@ -11,17 +11,21 @@ typedef struct c_printer c_printer;
 
 /* Which form of a kernel is printed: a function of one lane (emit_c_lane) or the device form. */
 typedef struct c_form {
-    bool lane_at_a_time;                              /* one call a lane: faults and fuel end it, its variables lie in a struct */
-    const char *shared;                               /* in front of a variable that functions share */
-    const char *arguments;                            /* what functions that are not pure get */
-    const char *unused;                               /* the first lines of such a function */
-    void (*parameters)(c_printer *p);                 /* declarations of those arguments */
-    void (*kernel_head)(c_printer *p);                /* from the signature to the first declaration */
-    void (*id)(c_printer *p, const kir_value *v);     /* the right-hand side of an ID, semicolon included */
+    bool lane_at_a_time;   /* one call a lane: faults and fuel end it, its variables lie in a struct
+                            */
+    const char *shared;    /* in front of a variable that functions share */
+    const char *arguments; /* what functions that are not pure get */
+    const char *unused;    /* the first lines of such a function */
+    void (*parameters)(c_printer *p);             /* declarations of those arguments */
+    void (*kernel_head)(c_printer *p);            /* from the signature to the first declaration */
+    void (*id)(c_printer *p, const kir_value *v); /* the right-hand side of an ID, semicolon
+                                                     included */
     void (*input)(c_printer *p, const kir_value *v);  /* of an INPUT */
-    bool (*memory)(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
-    bool (*is_wide)(const kir_value *v);              /* a u32 that is declared as u64; NULL: none is */
-    bool (*wide)(c_printer *p, const kir_value *v);   /* prints the statement of such a value; false: v is not one */
+    bool (*memory)(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER
+                                                         FAULT_IF; false: another */
+    bool (*is_wide)(const kir_value *v); /* a u32 that is declared as u64; NULL: none is */
+    bool (*wide)(c_printer *p, const kir_value *v); /* prints the statement of such a value; false:
+                                                       v is not one */
 } c_form;
 
 struct c_printer {
@@ -31,14 +35,16 @@ struct c_printer {
     const kir_module *module;
     char name[96];                /* the module's as a C name */
     const kir_function *function; /* being printed */
-    const char *prefix;           /* function mode: name of the root, before every other name; NULL: a whole translation unit */
+    const char *prefix; /* function mode: name of the root, before every other name; NULL: a whole
+                           translation unit */
     const kir_function *root;
     int indent;
-    uint32_t inst;                                  /* last source instruction named in a comment, plus 1 */
-    bool kernel;                                    /* inside functions[0] */
-    bool common;                                    /* leave out branches, note them in *rare */
-    const char *unsupported;                        /* why this module has no C text */
-    uint64_t helpers[EMIT_C_HELPER_COUNT][C_KINDS]; /* non-zero: used; bit k + 1: with source kind k */
+    uint32_t inst;           /* last source instruction named in a comment, plus 1 */
+    bool kernel;             /* inside functions[0] */
+    bool common;             /* leave out branches, note them in *rare */
+    const char *unsupported; /* why this module has no C text */
+    uint64_t helpers[EMIT_C_HELPER_COUNT][C_KINDS]; /* non-zero: used; bit k + 1: with source kind k
+                                                     */
     /* the device form */
     const kir_device_layout *layout;
     uint8_t *marks;              /* what is done with each slot, group memory, the record and ids */
@@ -66,16 +72,22 @@ void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t);
 typedef struct c_reach {
     HG_VEC(const kir_function *) order;
 } c_reach;
-/* Marks of variables in their scratch, set by emit_c_reach. OUTER: some function but the root names it. */
+/* Marks of variables in their scratch, set by emit_c_reach. OUTER: some function but the root names
+ * it. */
 enum { EMIT_C_SEEN = 1, EMIT_C_READ = 4, EMIT_C_OUTER = 8 };
-/* Numbers values and counts those that the text reads, too. device: the module is in device form. False: out of memory. */
+/* Numbers values and counts those that the text reads, too. device: the module is in device form.
+ * False: out of memory. */
 bool emit_c_reach(const kir_module *m, const kir_function *root, bool device, c_reach *r);
 void emit_c_print_function(c_printer *p, const kir_function *f);
 void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r);
-void emit_c_declare_vars(c_printer *p, const kir_function *f); /* NULL: those that functions share */
-/* Indentation of a line, in blanks; deeper levels than that stand where the last does, or nesting would make texts grow with its square. */
+void emit_c_declare_vars(c_printer *p, const kir_function *f); /* NULL: those that functions share
+                                                                */
+/* Indentation of a line, in blanks; deeper levels than that stand where the last does, or nesting
+ * would make texts grow with its square. */
 enum { EMIT_C_MOST_LEVELS = 32 };
-static inline int emit_c_blanks(int levels) { return 4 * (levels < EMIT_C_MOST_LEVELS ? levels : EMIT_C_MOST_LEVELS); }
+static inline int emit_c_blanks(int levels) {
+    return 4 * (levels < EMIT_C_MOST_LEVELS ? levels : EMIT_C_MOST_LEVELS);
+}
 void emit_c_line(c_printer *p);  /* indentation of a new line */
 void emit_c_leave(c_printer *p); /* "return;" or "return 0;" */
 

@@ -95,7 +95,8 @@ static const char ENVIRONMENT[] =
 
 /* Not every kernel calls every helper: one pragma keeps clang from warning about that. */
 void emit_c_environment(hg_text *out) {
-    hg_text_addf(out, "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n\n");
+    hg_text_addf(out, "#if defined(__clang__)\n#pragma clang diagnostic ignored "
+                      "\"-Wunused-function\"\n#endif\n\n");
     hg_text_add(out, ENVIRONMENT, sizeof ENVIRONMENT - 1);
 }
 
@@ -115,7 +116,8 @@ static void wide_argument(c_printer *p, const kir_value *v, uint8_t *i) {
     }
 }
 
-/* "uint8_t *m12 = hg_address(…);" and the way out. Returns the index of the first argument after the address. */
+/* "uint8_t *m12 = hg_address(…);" and the way out. Returns the index of the first argument after
+ * the address. */
 static uint8_t print_address(c_printer *p, const kir_value *v) {
     uint8_t space = v->u.mem.space, next = 0;
     bool pool = space == KIR_POOL, handle = space == KIR_BUFFER || pool;
@@ -148,9 +150,11 @@ static uint8_t print_address(c_printer *p, const kir_value *v) {
     if (v->u.mem.disp == INT64_MIN)
         text(p, ", INT64_MIN");
     else
-        hg_text_addf(p->out, ", %s%llu", v->u.mem.disp < 0 ? "-" : "", (unsigned long long)(v->u.mem.disp < 0 ? 0 - disp : disp));
+        hg_text_addf(p->out, ", %s%llu", v->u.mem.disp < 0 ? "-" : "",
+                     (unsigned long long)(v->u.mem.disp < 0 ? 0 - disp : disp));
     unsigned size = v->op == KIR_CHECK || !v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes;
-    hg_text_addf(p->out, ", %u, %u, %u)", size, (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.mem.operand);
+    hg_text_addf(p->out, ", %u, %u, %u)", size, (unsigned)(v->inst ? v->inst - 1 : 0),
+                 (unsigned)v->u.mem.operand);
     if (result) {
         text(p, ";\n");
         emit_c_line(p);
@@ -163,7 +167,8 @@ static uint8_t print_address(c_printer *p, const kir_value *v) {
     return next;
 }
 
-static const char *const MEMORY_TYPES[] = {"?", "uint8_t", "uint16_t", "?", "uint32_t", "?", "?", "?", "uint64_t"};
+static const char *const MEMORY_TYPES[] = {"?", "uint8_t", "uint16_t", "?",       "uint32_t",
+                                           "?", "?",       "?",        "uint64_t"};
 
 static void print_load(c_printer *p, const kir_value *v) {
     unsigned id = (unsigned)v->id;
@@ -182,7 +187,8 @@ static void print_load(c_printer *p, const kir_value *v) {
     emit_c_line(p);
     hg_text_addf(p->out, "memcpy(&n%u, m%u, %u);\n", id, id, (unsigned)v->u.mem.bytes);
     emit_c_line(p);
-    hg_text_addf(p->out, "const %s v%u = %sn%u;\n", emit_c_type(p, v->type), id, v->type == KIR_BOOL ? "0 != " : "", id);
+    hg_text_addf(p->out, "const %s v%u = %sn%u;\n", emit_c_type(p, v->type), id,
+                 v->type == KIR_BOOL ? "0 != " : "", id);
 }
 
 static void print_store(c_printer *p, const kir_value *v) {
@@ -193,7 +199,8 @@ static void print_store(c_printer *p, const kir_value *v) {
     if (size == v->u.mem.bytes)
         hg_text_addf(p->out, "const %s n%u = ", emit_c_type(p, value->type), id);
     else
-        hg_text_addf(p->out, "const %s n%u = (%s)", MEMORY_TYPES[v->u.mem.bytes], id, MEMORY_TYPES[v->u.mem.bytes]);
+        hg_text_addf(p->out, "const %s n%u = (%s)", MEMORY_TYPES[v->u.mem.bytes], id,
+                     MEMORY_TYPES[v->u.mem.bytes]);
     emit_c_name(p, value);
     text(p, ";\n");
     emit_c_line(p);
@@ -211,19 +218,23 @@ static void print_atomic(c_printer *p, const kir_value *v) {
     uint8_t next = print_address(p, v);
     emit_c_line(p);
     hg_text_addf(p->out, "if ((uintptr_t)m%u %% %u) {\n", id, bytes);
-    hg_text_addf(p->out, "%*shg_fault(env, 4, %u, %u, \"misaligned atomic\");\n%*s", emit_c_blanks(p->indent + 1), "",
-                 (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.mem.operand, emit_c_blanks(p->indent + 1), "");
+    hg_text_addf(p->out, "%*shg_fault(env, 4, %u, %u, \"misaligned atomic\");\n%*s",
+                 emit_c_blanks(p->indent + 1), "", (unsigned)(v->inst ? v->inst - 1 : 0),
+                 (unsigned)v->u.mem.operand, emit_c_blanks(p->indent + 1), "");
     emit_c_leave(p);
     hg_text_addf(p->out, "\n%*s}\n", emit_c_blanks(p->indent), "");
     emit_c_line(p);
     if (v->u.mem.atomic < HG_COUNT_OF(FETCH) && FETCH[v->u.mem.atomic]) {
-        hg_text_addf(p->out, "const %s v%u = %s((%s *)(void *)m%u, ", type, id, FETCH[v->u.mem.atomic], type, id);
+        hg_text_addf(p->out, "const %s v%u = %s((%s *)(void *)m%u, ", type, id,
+                     FETCH[v->u.mem.atomic], type, id);
         emit_c_name(p, v->args[next]);
         hg_text_addf(p->out, ", __ATOMIC_RELAXED);\n");
     } else {
-        hg_text_addf(p->out, "%s v%u = __atomic_load_n((%s *)(void *)m%u, __ATOMIC_RELAXED);\n", type, id, type, id);
+        hg_text_addf(p->out, "%s v%u = __atomic_load_n((%s *)(void *)m%u, __ATOMIC_RELAXED);\n",
+                     type, id, type, id);
         emit_c_line(p);
-        bool cas = v->u.mem.atomic == KIR_ATOMIC_CAS, sign = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_SMAX;
+        bool cas = v->u.mem.atomic == KIR_ATOMIC_CAS,
+             sign = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_SMAX;
         bool smaller = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_UMIN;
         hg_text_addf(p->out, "while (%s", cas ? "" : sign ? as_signed : "");
         if (cas)
@@ -231,7 +242,8 @@ static void print_atomic(c_printer *p, const kir_value *v) {
         else
             hg_text_addf(p->out, smaller ? "v%u > %s" : "v%u < %s", id, sign ? as_signed : "");
         emit_c_name(p, v->args[next]);
-        hg_text_addf(p->out, " && !__atomic_compare_exchange_n((%s *)(void *)m%u, &v%u, ", type, id, id);
+        hg_text_addf(p->out, " && !__atomic_compare_exchange_n((%s *)(void *)m%u, &v%u, ", type, id,
+                     id);
         emit_c_name(p, v->args[cas ? next + 1 : next]);
         hg_text_addf(p->out, ", false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}\n");
     }
@@ -243,9 +255,12 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
     emit_c_line(p);
     text(p, "if (");
     emit_c_name(p, v->args[0]);
-    hg_text_addf(p->out, ") {\n%*shg_fault(env, %u, %u, %u, ", emit_c_blanks(p->indent + 1), "", (unsigned)v->u.fault.code,
-                 (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.fault.operand);
-    const char *message = v->u.fault.message ? v->u.fault.message : v->u.fault.code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
+    hg_text_addf(p->out, ") {\n%*shg_fault(env, %u, %u, %u, ", emit_c_blanks(p->indent + 1), "",
+                 (unsigned)v->u.fault.code, (unsigned)(v->inst ? v->inst - 1 : 0),
+                 (unsigned)v->u.fault.operand);
+    const char *message = v->u.fault.message                      ? v->u.fault.message
+                          : v->u.fault.code == KIR_FAULT_DIVISION ? "division by zero"
+                                                                  : "fault";
     text(p, "\"");
     for (; *message; message++) {
         unsigned char c = (unsigned char)*message;
@@ -255,7 +270,12 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
             hg_text_add(p->out, message, 1);
     }
     text(p, "\");");
-    static const char *const FIELDS[KIR_FAULT_VALUES] = {"fault_offset", "fault_limit"}; /* the numbers for {} in the message */
+    static const char *const FIELDS[KIR_FAULT_VALUES] = {"fault_offset", "fault_limit"}; /* the
+                                                                                            numbers
+                                                                                            for {}
+                                                                                            in the
+                                                                                            message
+                                                                                          */
     for (uint8_t i = 0; i < v->u.fault.values && v->nargs == 1 + v->u.fault.values; i++) {
         hg_text_addf(p->out, "\n%*senv->%s = ", emit_c_blanks(p->indent + 1), "", FIELDS[i]);
         emit_c_name(p, v->args[1 + i]);
@@ -267,7 +287,8 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
 }
 
 static bool print_memory(c_printer *p, const kir_value *v) {
-    static const char *const ORDER[] = {NULL, "__ATOMIC_ACQ_REL", "__ATOMIC_ACQ_REL", "__ATOMIC_SEQ_CST"};
+    static const char *const ORDER[] = {NULL, "__ATOMIC_ACQ_REL", "__ATOMIC_ACQ_REL",
+                                        "__ATOMIC_SEQ_CST"};
     switch ((kir_op)v->op) {
     case KIR_LOAD: print_load(p, v); return true;
     case KIR_STORE: print_store(p, v); return true;
@@ -290,18 +311,21 @@ static bool print_memory(c_printer *p, const kir_value *v) {
 
 static void print_kernel_head(c_printer *p) {
     hg_text_addf(p->out,
-                 "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
+                 "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane "
+                 "lane_variables = {0}, *lane = &lane_variables;\n"
                  "    (void)lane;\n    env->stopped = false;\n",
                  p->name, p->name);
 }
 
-static const char *const ID_FIELDS[] = {"lane_idx[0]",  "lane_idx[1]",  "lane_idx[2]",    "block_idx[0]", "block_idx[1]",
-                                        "block_idx[2]", "block_dim[0]", "block_dim[1]",   "block_dim[2]", "grid_dim[0]",
-                                        "grid_dim[1]",  "grid_dim[2]",  "global_lane_id", "lane_count"};
+static const char *const ID_FIELDS[] = {
+    "lane_idx[0]",  "lane_idx[1]",  "lane_idx[2]",    "block_idx[0]", "block_idx[1]",
+    "block_idx[2]", "block_dim[0]", "block_dim[1]",   "block_dim[2]", "grid_dim[0]",
+    "grid_dim[1]",  "grid_dim[2]",  "global_lane_id", "lane_count"};
 
 static void print_id(c_printer *p, const kir_value *v) {
-    hg_text_addf(p->out, "(%s)%senv->%s%s;\n", emit_c_type(p, v->type), v->u.imm & KIR_ID_HIGH ? "(" : "",
-                 ID_FIELDS[v->u.imm & (KIR_ID_HIGH - 1)], v->u.imm & KIR_ID_HIGH ? " >> 32)" : "");
+    hg_text_addf(p->out, "(%s)%senv->%s%s;\n", emit_c_type(p, v->type),
+                 v->u.imm & KIR_ID_HIGH ? "(" : "", ID_FIELDS[v->u.imm & (KIR_ID_HIGH - 1)],
+                 v->u.imm & KIR_ID_HIGH ? " >> 32)" : "");
 }
 
 static void print_input(c_printer *p, const kir_value *v) {
@@ -316,7 +340,9 @@ static void print_input(c_printer *p, const kir_value *v) {
         hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(p, v->type), index);
 }
 
-static void print_parameters(c_printer *p) { hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->name); }
+static void print_parameters(c_printer *p) {
+    hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->name);
+}
 
 const c_form emit_c_lane = {
     .lane_at_a_time = true,

@@ -1,5 +1,6 @@
-/* Kernels in device form in a language of the C family. Expressions, names, comments and control flow are those of the C emitter, words
- * those of the dialect; here is what a device adds: the kernel's parameters, the record, ids, and what functions see of them.
+/* Kernels in device form in a language of the C family. Expressions, names, comments and control
+ * flow are those of the C emitter, words those of the dialect; here is what a device adds: the
+ * kernel's parameters, the record, ids, and what functions see of them.
  * Must not know: languages by name, drivers, devices. */
 #include "emit/emit_device_c_internal.h"
 #include <string.h>
@@ -8,10 +9,14 @@ static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)
 
 /* ---- the record ---- */
 
-emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *m, const kir_device_layout *layout) {
+emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *m,
+                                 const kir_device_layout *layout) {
     if (layout->record_bytes == 0) return EMIT_RECORD_NONE;
-    uint64_t bytes = dialect->device->by_address ? 0 : (kir_device_binding_count(layout, m) + UINT64_C(1)) * 8;
-    return bytes + layout->record_bytes <= dialect->device->parameter_bytes ? EMIT_RECORD_VALUE : EMIT_RECORD_BUFFER;
+    uint64_t bytes = dialect->device->by_address
+                         ? 0
+                         : (kir_device_binding_count(layout, m) + UINT64_C(1)) * 8;
+    return bytes + layout->record_bytes <= dialect->device->parameter_bytes ? EMIT_RECORD_VALUE
+                                                                            : EMIT_RECORD_BUFFER;
 }
 
 static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
@@ -33,7 +38,8 @@ static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
                                         [KIR_FIELD_ARENAS] = "arenas",
                                         [KIR_FIELD_ZERO] = "zero"};
     const kir_field *f = &p->layout->fields.data[i];
-    hg_text_addf(out, "%s_%u", f->kind < HG_COUNT_OF(NAMES) ? NAMES[f->kind] : "field", (unsigned)f->index);
+    hg_text_addf(out, "%s_%u", f->kind < HG_COUNT_OF(NAMES) ? NAMES[f->kind] : "field",
+                 (unsigned)f->index);
     if (f->reach) hg_text_addf(out, "_reach_%llu", (unsigned long long)f->reach);
     if (f->high) hg_text_addf(out, "_high");
 }
@@ -51,7 +57,8 @@ static void print_record(c_printer *p, hg_text *out) {
     const kir_module *m = p->module;
     if (p->layout->record_bytes == 0) return;
     hg_text_addf(out, "/* What a launch tells every lane.");
-    if (p->dialect->device->by_address) hg_text_addf(out, " Addresses are multiples of %d.", (int)SLOT_ALIGNMENT);
+    if (p->dialect->device->by_address)
+        hg_text_addf(out, " Addresses are multiples of %d.", (int)SLOT_ALIGNMENT);
     hg_text_addf(out, " */\ntypedef struct %s_record {\n", p->name);
     for (uint32_t offset = 0; offset < p->layout->record_bytes;) {
         uint64_t i = field_at(m, offset);
@@ -83,8 +90,10 @@ static void print_input(c_printer *p, const kir_value *v) {
 /* ---- ids ---- */
 
 static const char *const ID_NAMES[KIR_DEVICE_ID_COUNT] = {
-    [KIR_ID_THREAD] = "id_thread",   [KIR_ID_LOCAL_X] = "id_local_x", [KIR_ID_LOCAL_Y] = "id_local_y", [KIR_ID_LOCAL_Z] = "id_local_z",
-    [KIR_ID_GROUP_X] = "id_group_x", [KIR_ID_GROUP_Y] = "id_group_y", [KIR_ID_GROUP_Z] = "id_group_z"};
+    [KIR_ID_THREAD] = "id_thread",   [KIR_ID_LOCAL_X] = "id_local_x",
+    [KIR_ID_LOCAL_Y] = "id_local_y", [KIR_ID_LOCAL_Z] = "id_local_z",
+    [KIR_ID_GROUP_X] = "id_group_x", [KIR_ID_GROUP_Y] = "id_group_y",
+    [KIR_ID_GROUP_Z] = "id_group_z"};
 
 static void print_id_value(c_printer *p, uint64_t id) {
     hg_text_addf(p->out, "(%s)%s", emit_c_type(p, HG_TYPE_U32), p->dialect->device->ids[id]);
@@ -110,7 +119,9 @@ static void print_offset(c_printer *p, uint64_t field) {
     field_name(p, p->out, field);
     for (uint64_t i = 0; i < p->layout->fields.count; i++) {
         const kir_field *high = &p->layout->fields.data[i];
-        if (!high->high || high->kind != low->kind || high->index != low->index || high->reach != low->reach) continue;
+        if (!high->high || high->kind != low->kind || high->index != low->index ||
+            high->reach != low->reach)
+            continue;
         hg_text_addf(p->out, " + ((%s)record.", emit_c_type(p, HG_TYPE_U64));
         field_name(p, p->out, i);
         text(p, " << 32)");
@@ -152,7 +163,8 @@ static void print_base(c_printer *p, uint64_t slot) {
         text(p, "const ");
         emit_device_c_slot_name(p->module, p->out, slot);
         text(p, " = ");
-        if (by_address) { /* SLOT_ALIGNMENT: with it the compiler joins neighbouring accesses of a lane */
+        if (by_address) { /* SLOT_ALIGNMENT: with it the compiler joins neighbouring accesses of a
+                             lane */
             text(p, "(");
             emit_device_c_byte_pointer(p, slot);
             text(p, ")__builtin_assume_aligned((void *)(");
@@ -213,14 +225,16 @@ static void print_environment_value(c_printer *p) {
         comma = ", ";
     }
     if (!assigned) text(p, *comma ? "};\n" : "0};\n");
-    hg_text_addf(p->out, "    %s%s_env *const env = &environment;\n    (void)env;\n", p->dialect->local, p->name);
+    hg_text_addf(p->out, "    %s%s_env *const env = &environment;\n    (void)env;\n",
+                 p->dialect->local, p->name);
 }
 
 /* The variables that functions share are members too. */
 static void print_environment(c_printer *p, hg_text *out) {
     hg_text *kept = p->out;
     p->out = out;
-    hg_text_addf(out, "/* What the functions of %s share. */\ntypedef struct %s_env {\n", p->module->name, p->name);
+    hg_text_addf(out, "/* What the functions of %s share. */\ntypedef struct %s_env {\n",
+                 p->module->name, p->name);
     bool any = false;
     for (uint64_t mark = 0; mark < emit_device_c_mark_count(p); mark++) {
         if (!(p->marks[mark] & EMIT_DEVICE_OUTER)) continue;
@@ -238,13 +252,16 @@ static void print_environment(c_printer *p, hg_text *out) {
     p->out = kept;
 }
 
-static void print_parameters(c_printer *p) { hg_text_addf(p->out, "%s%s_env *env", p->dialect->local, p->name); }
+static void print_parameters(c_printer *p) {
+    hg_text_addf(p->out, "%s%s_env *env", p->dialect->local, p->name);
+}
 
 /* ---- the kernel's head ---- */
 
 static bool reads_record(const c_printer *p) {
     bool used = p->marks[emit_device_c_record_mark(p)] != 0;
-    for (uint64_t i = 0; i < p->module->slots.count; i++) used = used || (p->marks[i] && p->module->slots.data[i].base >= 0);
+    for (uint64_t i = 0; i < p->module->slots.count; i++)
+        used = used || (p->marks[i] && p->module->slots.data[i].base >= 0);
     return used;
 }
 
@@ -254,7 +271,8 @@ static void begin_parameter(c_printer *p, const char **comma) {
     *comma = ", ";
 }
 static void end_parameter(c_printer *p, uint32_t *number) {
-    if (p->dialect->device->attribute) hg_text_addf(p->out, p->dialect->device->attribute, (unsigned)*number);
+    if (p->dialect->device->attribute)
+        hg_text_addf(p->out, p->dialect->device->attribute, (unsigned)*number);
     ++*number;
 }
 
@@ -271,7 +289,8 @@ static void print_binding_parameter(c_printer *p, uint32_t binding) {
     uint64_t most = 0;
     while (kir_device_binding(p->layout, most) != binding) most++;
     for (uint64_t i = most; i < p->module->slots.count; i++)
-        if (kir_device_binding(p->layout, i) == binding && p->marks[i] & EMIT_DEVICE_WRITTEN) most = i;
+        if (kir_device_binding(p->layout, i) == binding && p->marks[i] & EMIT_DEVICE_WRITTEN)
+            most = i;
     emit_device_c_byte_pointer(p, most);
     hg_text_addf(p->out, "binding%u", (unsigned)binding);
 }
@@ -280,7 +299,8 @@ static void print_unused_bindings(c_printer *p) {
     for (uint32_t binding = 0; binds_arenas(p) && binding < p->layout->binding_count; binding++) {
         bool used = false;
         for (uint64_t i = 0; i < p->module->slots.count; i++)
-            used = used || (kir_device_binding(p->layout, i) == binding && p->marks[i] & EMIT_DEVICE_USED);
+            used = used ||
+                   (kir_device_binding(p->layout, i) == binding && p->marks[i] & EMIT_DEVICE_USED);
         if (!used) hg_text_addf(p->out, "    (void)binding%u;\n", (unsigned)binding);
     }
 }
@@ -289,7 +309,8 @@ static void print_kernel_parameters(c_printer *p, emit_record record) {
     const c_device_words *words = p->dialect->device;
     const char *comma = "";
     uint32_t number = 0;
-    for (uint32_t i = 0; i < kir_device_binding_count(p->layout, p->module) && !words->by_address; i++) {
+    for (uint32_t i = 0; i < kir_device_binding_count(p->layout, p->module) && !words->by_address;
+         i++) {
         begin_parameter(p, &comma);
         if (binds_arenas(p))
             print_binding_parameter(p, i);
@@ -320,15 +341,18 @@ static void print_kernel_head(c_printer *p) {
     hg_text_addf(p->out, "/* One invocation. */\n%s%s(", words->kernel, p->name);
     print_kernel_parameters(p, record);
     text(p, ") {\n");
-    if (record == EMIT_RECORD_BUFFER) hg_text_addf(p->out, "    const %s_record record = *record_memory;\n", p->name);
+    if (record == EMIT_RECORD_BUFFER)
+        hg_text_addf(p->out, "    const %s_record record = *record_memory;\n", p->name);
     if (record != EMIT_RECORD_NONE && !reads_record(p)) text(p, "    (void)record;\n");
     if (words->ids_unused) hg_text_addf(p->out, "    %s\n", words->ids_unused);
     for (uint64_t i = 0; i < p->module->slots.count; i++) print_base(p, i);
     print_unused_bindings(p);
-    if (p->layout->uses_group_memory && !words->group_parameter) hg_text_addf(p->out, "    %s\n", words->group_variable);
+    if (p->layout->uses_group_memory && !words->group_parameter)
+        hg_text_addf(p->out, "    %s\n", words->group_variable);
     const char *byte = emit_c_type(p, HG_TYPE_U8);
     if (p->marks[emit_device_c_group_mark(p)] & EMIT_DEVICE_USED)
-        hg_text_addf(p->out, "    %s%s *const group = (%s%s *)group_memory;\n", words->group, byte, words->group, byte);
+        hg_text_addf(p->out, "    %s%s *const group = (%s%s *)group_memory;\n", words->group, byte,
+                     words->group, byte);
     else if (p->layout->uses_group_memory)
         text(p, "    (void)group_memory;\n");
     if (p->environment) print_environment_value(p);
@@ -367,7 +391,8 @@ static void look(c_printer *p, const c_reach *r, c_needs *needs) {
             needs->cas |= v->op == KIR_ATOMIC && v->u.mem.atomic == KIR_ATOMIC_CAS;
             needs->dot4_u |= v->op == KIR_DOT4_U;
             if (v->op == KIR_INPUT && v->uses) p->marks[emit_device_c_record_mark(p)] |= used;
-            if (v->op == KIR_ID && v->uses && v->u.imm < KIR_DEVICE_ID_COUNT && p->dialect->device->id_parameters)
+            if (v->op == KIR_ID && v->uses && v->u.imm < KIR_DEVICE_ID_COUNT &&
+                p->dialect->device->id_parameters)
                 p->marks[emit_device_c_id_mark(p, v->u.imm)] |= used;
             emit_device_c_mark_access(p, v, used);
         }
@@ -376,7 +401,8 @@ static void look(c_printer *p, const c_reach *r, c_needs *needs) {
 
 static void print_head(c_printer *p, const char *about, const c_needs *needs) {
     const c_device_words *words = p->dialect->device;
-    hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->title, about, words->head);
+    hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->title, about,
+                 words->head);
     if (needs->f64 && words->head_f64) text(p, words->head_f64);
     if (needs->atomic64 && words->head_atomic64) text(p, words->head_atomic64);
     if (needs->cas && words->head_cas) text(p, words->head_cas);
@@ -384,7 +410,8 @@ static void print_head(c_printer *p, const char *about, const c_needs *needs) {
     text(p, "\n");
 }
 
-static void print_file(c_printer *p, const char *about, const c_reach *r, hg_text *body, hg_text *out) {
+static void print_file(c_printer *p, const char *about, const c_reach *r, hg_text *body,
+                       hg_text *out) {
     c_needs needs = {0};
     look(p, r, &needs);
     p->out = body;
@@ -399,20 +426,24 @@ static void print_file(c_printer *p, const char *about, const c_reach *r, hg_tex
     hg_text_add(out, body->data ? body->data : "", body->length);
 }
 
-hg_status emit_device_c(const c_dialect *dialect, const kir_module *kernel, const kir_device_layout *layout, const char *about,
-                        hg_text *out) {
+hg_status emit_device_c(const c_dialect *dialect, const kir_module *kernel,
+                        const kir_device_layout *layout, const char *about, hg_text *out) {
     hg_text body = {0};
     c_reach reach = {0};
-    c_printer printer = {.dialect = dialect, .form = &DEVICE, .layout = layout, .module = kernel}, *p = &printer;
+    c_printer printer = {.dialect = dialect, .form = &DEVICE, .layout = layout, .module = kernel},
+              *p = &printer;
     emit_kernel_name(kernel, p->name);
     p->marks = hg_calloc((size_t)emit_device_c_mark_count(p), 1);
     bool ok = p->marks && emit_c_reach(kernel, kernel->functions, true, &reach);
-    for (const kir_function *f = kernel->functions; f && ok; f = f->next) ok = emit_device_c_widen(f, dialect->device->wide_offsets);
+    for (const kir_function *f = kernel->functions; f && ok; f = f->next)
+        ok = emit_device_c_widen(f, dialect->device->wide_offsets);
     if (ok) print_file(p, about, &reach, &body, out);
     ok = ok && !body.failed && !out->failed;
     hg_text_free(&body);
     hg_vec_free(&reach.order);
     hg_free(p->marks);
-    if (p->unsupported) return hg_fail(HG_ERROR_ISA, "no %s text for '%s': %s", dialect->device->title, kernel->name, p->unsupported);
+    if (p->unsupported)
+        return hg_fail(HG_ERROR_ISA, "no %s text for '%s': %s", dialect->device->title,
+                       kernel->name, p->unsupported);
     return ok ? HG_OK : hg_fail_memory();
 }

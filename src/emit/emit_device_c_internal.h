@@ -4,7 +4,8 @@
 
 #include "emit/emit_c_internal.h"
 
-/* Marks: what a module does with each slot, then with group memory, the record and ids. OUTER: in a function that is not the kernel. */
+/* Marks: what a module does with each slot, then with group memory, the record and ids. OUTER: in a
+ * function that is not the kernel. */
 enum { EMIT_DEVICE_USED = 1, EMIT_DEVICE_WRITTEN = 2, EMIT_DEVICE_OUTER = 4 };
 
 /* ---- emit_device_c_memory.c ---- */
@@ -15,8 +16,10 @@ uint64_t emit_device_c_mark_count(const c_printer *p);
 /* The slot or group memory that v reaches, where it is an access; used: marks besides WRITTEN. */
 void emit_device_c_mark_access(c_printer *p, const kir_value *v, uint8_t used);
 void emit_device_c_slot_name(const kir_module *m, hg_text *out, uint64_t slot);
-void emit_device_c_byte_pointer(c_printer *p, uint64_t mark); /* type of a pointer to a slot or to group memory, up to its "*" */
-bool emit_device_c_memory(c_printer *p, const kir_value *v);  /* LOAD STORE ATOMIC FENCE BARRIER; false: another */
+void emit_device_c_byte_pointer(c_printer *p, uint64_t mark); /* type of a pointer to a slot or to
+                                                                 group memory, up to its "*" */
+bool emit_device_c_memory(c_printer *p, const kir_value *v);  /* LOAD STORE ATOMIC FENCE BARRIER;
+                                                                 false: another */
 void emit_device_c_fences(c_printer *p);                      /* the functions that fences call */
 
 /* ---- emit_device_c_wide.c ---- */

@@ -23,10 +23,16 @@ void emit_device_c_slot_name(const kir_module *m, hg_text *out, uint64_t i) {
 
 uint64_t emit_device_c_group_mark(const c_printer *p) { return p->module->slots.count; }
 uint64_t emit_device_c_record_mark(const c_printer *p) { return p->module->slots.count + 1; }
-uint64_t emit_device_c_id_mark(const c_printer *p, uint64_t id) { return p->module->slots.count + 2 + id; }
-uint64_t emit_device_c_mark_count(const c_printer *p) { return emit_device_c_id_mark(p, KIR_DEVICE_ID_COUNT); }
+uint64_t emit_device_c_id_mark(const c_printer *p, uint64_t id) {
+    return p->module->slots.count + 2 + id;
+}
+uint64_t emit_device_c_mark_count(const c_printer *p) {
+    return emit_device_c_id_mark(p, KIR_DEVICE_ID_COUNT);
+}
 
-static bool is_group(const kir_value *v) { return v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN; }
+static bool is_group(const kir_value *v) {
+    return v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN;
+}
 
 void emit_device_c_mark_access(c_printer *p, const kir_value *v, uint8_t used) {
     if (v->op != KIR_LOAD && v->op != KIR_STORE && v->op != KIR_ATOMIC) return;
@@ -64,8 +70,10 @@ static void print_offset(c_printer *p, const kir_value *offset) {
         emit_c_name(p, offset);
 }
 
-/* "(volatile __global uint *)(v7 + v12)": the address is computed in u64, also of two halves: "(u32 *)(((u64)v8 << 32 | v7) + v12)". */
-static void print_address(c_printer *p, const kir_value *v, const char *qualifier, const char *type) {
+/* "(volatile __global uint *)(v7 + v12)": the address is computed in u64, also of two halves: "(u32
+ * *)(((u64)v8 << 32 | v7) + v12)". */
+static void print_address(c_printer *p, const kir_value *v, const char *qualifier,
+                          const char *type) {
     hg_text_addf(p->out, "(%s%s%s *)(", qualifier, p->dialect->device->memory, type);
     if (v->u.mem.split) {
         hg_text_addf(p->out, "((%s)", p->dialect->types[C_U64]);
@@ -79,8 +87,10 @@ static void print_address(c_printer *p, const kir_value *v, const char *qualifie
 }
 
 /* "(volatile __global uint *)(s0 + v12)"; qualifier: what stands first. */
-static void print_pointer(c_printer *p, const kir_value *v, const char *qualifier, const char *type) {
-    bool group = is_group(v), slot = v->u.mem.slot >= 0 && (uint64_t)v->u.mem.slot < p->module->slots.count;
+static void print_pointer(c_printer *p, const kir_value *v, const char *qualifier,
+                          const char *type) {
+    bool group = is_group(v),
+         slot = v->u.mem.slot >= 0 && (uint64_t)v->u.mem.slot < p->module->slots.count;
     if (v->u.mem.slot == KIR_ADDRESS && p->dialect->device->by_address) {
         print_address(p, v, qualifier, type);
         return;
@@ -103,7 +113,9 @@ static void print_pointer(c_printer *p, const kir_value *v, const char *qualifie
 
 /* ---- operations ---- */
 
-static const char *volatility(const kir_value *v) { return v->u.mem.volatile_access ? "volatile " : ""; }
+static const char *volatility(const kir_value *v) {
+    return v->u.mem.volatile_access ? "volatile " : "";
+}
 
 static void print_load(c_printer *p, const kir_value *v) {
     if (!v->uses && !v->u.mem.volatile_access) return;
@@ -132,14 +144,17 @@ static void print_atomic(c_printer *p, const kir_value *v) {
     const c_device_words *words = p->dialect->device;
     int kind = kir_kind_of(v->args[operands(v)]->type);
     bool is_signed = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_SMAX;
-    bool known = (kind == C_U32 || kind == C_U64) && v->u.mem.atomic <= KIR_ATOMIC_CAS && !v->u.mem.split;
+    bool known = (kind == C_U32 || kind == C_U64) && v->u.mem.atomic <= KIR_ATOMIC_CAS &&
+                 !v->u.mem.split;
     const char *function = known ? words->atomics[kind == C_U64][v->u.mem.atomic] : NULL;
     if (!function) {
         p->unsupported = "an atomic of this size";
         return;
     }
     const char *number = is_signed ? p->dialect->signed_types[kind] : p->dialect->types[kind];
-    const char *type = words->atomic_types[kind == C_U64][is_signed] ? words->atomic_types[kind == C_U64][is_signed] : number;
+    const char *type = words->atomic_types[kind == C_U64][is_signed]
+                           ? words->atomic_types[kind == C_U64][is_signed]
+                           : number;
     emit_c_line(p);
     if (v->uses) hg_text_addf(p->out, "const %s v%u = ", p->dialect->types[kind], (unsigned)v->id);
     if (v->uses && is_signed) hg_text_addf(p->out, "(%s)", p->dialect->types[kind]);
@@ -155,7 +170,9 @@ static void print_atomic(c_printer *p, const kir_value *v) {
 
 static void print_fence(c_printer *p, const kir_value *v) {
     if (v->u.imm == HG_SCOPE_THREAD) return;
-    const char *statement = v->u.imm < HG_SCOPE_COUNT ? p->dialect->device->fences[v->u.imm].statement : NULL;
+    const char *statement = v->u.imm < HG_SCOPE_COUNT
+                                ? p->dialect->device->fences[v->u.imm].statement
+                                : NULL;
     if (!statement) {
         p->unsupported = "a fence of this scope";
         return;
@@ -175,7 +192,8 @@ void emit_device_c_fences(c_printer *p) {
     for (int scope = 0; scope < HG_SCOPE_COUNT; scope++) {
         bool printed = !p->fences[scope] || !fences[scope].definition;
         for (int before = 0; before < scope; before++)
-            printed = printed || (p->fences[before] && same_text(fences[before].definition, fences[scope].definition));
+            printed = printed || (p->fences[before] &&
+                                  same_text(fences[before].definition, fences[scope].definition));
         if (printed) continue;
         text(p, fences[scope].definition);
         any = true;
@@ -193,7 +211,8 @@ bool emit_device_c_memory(c_printer *p, const kir_value *v) {
     case KIR_FENCE: print_fence(p, v); return true;
     case KIR_BARRIER:
         emit_c_line(p);
-        hg_text_addf(p->out, "%s /* barrier %u */\n", p->dialect->device->barrier, (unsigned)v->u.imm);
+        hg_text_addf(p->out, "%s /* barrier %u */\n", p->dialect->device->barrier,
+                     (unsigned)v->u.imm);
         return true;
     default: return false;
     }

@@ -1,5 +1,5 @@
-/* A kernel in device form to the words of a SPIR-V 1.5 module for Vulkan 1.2: one function a function, structured control flow, values
- * in single assignment. The entry point is named "main".
+/* A kernel in device form to the words of a SPIR-V 1.5 module for Vulkan 1.2: one function a
+ * function, structured control flow, values in single assignment. The entry point is named "main".
  * The walk over regions keeps no stack: regions know their owners.
  * Must not know: devices by name, drivers. */
 #include "emit/emit_spirv_internal.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Labels of an IF: after it, its else part. Of a LOOP: after it, the next round, its head, its body. */
+/* Labels of an IF: after it, its else part. Of a LOOP: after it, the next round, its head, its
+ * body. */
 enum { AFTER, ELSE = 1, NEXT_ROUND = 1, HEAD = 2, BODY = 3 };
 
 /* ---- functions ---- */
@@ -27,7 +28,8 @@ static uint32_t function_type(spirv *s, const kir_function *f) {
     types[count++] = spv_type(s, f->result);
     for (uint8_t i = 0; i < f->param_count; i++) types[count++] = spv_type(s, f->param_types[i]);
     for (uint8_t i = 0; i < f->array_count; i++)
-        types[count++] = spv_pointer(s, Spv_S_Private, spv_array(s, f->array_params[i]->type, f->array_params[i]->length));
+        types[count++] = spv_pointer(
+            s, Spv_S_Private, spv_array(s, f->array_params[i]->type, f->array_params[i]->length));
     return spv_global(s, OpTypeFunction, 0, types, count);
 }
 
@@ -38,7 +40,8 @@ static void call(spirv *s, const kir_value *v) {
     operands[count++] = function_id(s, f);
     for (uint8_t i = 0; i < v->nargs; i++) operands[count++] = spv_use(s, v->args[i]);
     for (uint8_t i = 0; i < f->array_count; i++) {
-        if (v->u.call.arrays[i]->length != f->array_params[i]->length) spv_unsupported(s, "an array of another length than the parameter");
+        if (v->u.call.arrays[i]->length != f->array_params[i]->length)
+            spv_unsupported(s, "an array of another length than the parameter");
         operands[count++] = spv_var(s, v->u.call.arrays[i]);
     }
     s->by_id.ids[v->id] = spv_result(s, OpFunctionCall, operands, count);
@@ -49,7 +52,8 @@ static void leave(spirv *s, const kir_value *value) {
     if (s->function->result == KIR_VOID)
         spv_write(s, s->to.at, OpReturn, &none, 0);
     else
-        SPV(s, s->to.at, OpReturnValue, value ? spv_use(s, value) : spv_null(s, spv_type(s, s->function->result)));
+        SPV(s, s->to.at, OpReturnValue,
+            value ? spv_use(s, value) : spv_null(s, spv_type(s, s->function->result)));
 }
 
 /* ---- control flow ---- */
@@ -68,9 +72,12 @@ static void jump(spirv *s, const kir_value *v) {
         s->by_id.reached[loop->id] = true;
         SPV(s, s->to.at, OpBranch, s->by_id.ids[loop->id] + AFTER);
         break;
-    case KIR_CONTINUE: SPV(s, s->to.at, OpBranch, s->by_id.ids[loop_around(v)->id] + NEXT_ROUND); break;
+    case KIR_CONTINUE:
+        SPV(s, s->to.at, OpBranch, s->by_id.ids[loop_around(v)->id] + NEXT_ROUND);
+        break;
     case KIR_EXIT:
-        if (s->function != s->module->functions) spv_unsupported(s, "an exit outside of the kernel function");
+        if (s->function != s->module->functions)
+            spv_unsupported(s, "an exit outside of the kernel function");
         leave(s, NULL);
         break;
     default: leave(s, v->nargs ? v->args[0] : NULL); break;
@@ -78,12 +85,14 @@ static void jump(spirv *s, const kir_value *v) {
 }
 
 static void open_if(spirv *s, const kir_value *v) {
-    uint32_t labels = s->by_id.ids[v->id] = s->next_id, then = labels + 2, cond = spv_use(s, v->args[0]);
+    uint32_t labels = s->by_id.ids[v->id] = s->next_id, then = labels + 2,
+             cond = spv_use(s, v->args[0]);
     s->next_id += 3;
     bool has_then = v->body[0]->first != NULL, has_else = v->body[1]->first != NULL;
     s->by_id.reached[v->id] = !has_then || !has_else;
     SPV(s, s->to.at, OpSelectionMerge, labels + AFTER, 0);
-    SPV(s, s->to.at, OpBranchConditional, cond, has_then ? then : labels + AFTER, has_else ? labels + ELSE : labels + AFTER);
+    SPV(s, s->to.at, OpBranchConditional, cond, has_then ? then : labels + AFTER,
+        has_else ? labels + ELSE : labels + AFTER);
     SPV(s, s->to.at, OpLabel, has_then ? then : labels + ELSE);
 }
 
@@ -93,7 +102,8 @@ static void open_loop(spirv *s, const kir_value *v) {
     s->by_id.reached[v->id] = false;
     SPV(s, s->to.at, OpBranch, labels + HEAD);
     SPV(s, s->to.at, OpLabel, labels + HEAD);
-    SPV(s, s->to.at, OpLoopMerge, labels + AFTER, labels + NEXT_ROUND, v->u.loop.rolled ? SPV_DO_NOT_UNROLL : 0);
+    SPV(s, s->to.at, OpLoopMerge, labels + AFTER, labels + NEXT_ROUND,
+        v->u.loop.rolled ? SPV_DO_NOT_UNROLL : 0);
     SPV(s, s->to.at, OpBranch, labels + BODY);
     SPV(s, s->to.at, OpLabel, labels + BODY);
 }
@@ -106,7 +116,8 @@ static bool after(spirv *s, const kir_value *owner) {
     return s->by_id.reached[owner->id];
 }
 
-/* The end of a nested region. open: it is reached; afterwards: what follows is. An empty branch is not written. */
+/* The end of a nested region. open: it is reached; afterwards: what follows is. An empty branch is
+ * not written. */
 static void close_region(spirv *s, const kir_cursor *c, bool *open) {
     const kir_value *owner = c->region->owner;
     uint32_t labels = s->by_id.ids[owner->id];
@@ -163,7 +174,9 @@ static void operation(spirv *s, const kir_value *v) {
         spv_unsupported(s, "an operation or type was not lowered");
 }
 
-static bool is_empty_if(const kir_value *v) { return v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first; }
+static bool is_empty_if(const kir_value *v) {
+    return v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first;
+}
 
 static void write_body(spirv *s, const kir_region *root) {
     kir_cursor c = kir_cursor_start(root);
@@ -211,9 +224,11 @@ static bool begin_function(spirv *s, const kir_function *f) {
 
 static void write_function(spirv *s, const kir_function *f) {
     if (!begin_function(s, f)) s->failed = true;
-    if (f->param_count > HG_COUNT_OF(s->made.params)) spv_unsupported(s, "a function of too many parameters");
+    if (f->param_count > HG_COUNT_OF(s->made.params))
+        spv_unsupported(s, "a function of too many parameters");
     if (s->failed || s->unsupported) return;
-    uint32_t id = s->by_id.function_ids[f->id], none = 0, result = spv_type(s, f->result), type = function_type(s, f);
+    uint32_t id = s->by_id.function_ids[f->id], none = 0, result = spv_type(s, f->result),
+             type = function_type(s, f);
     emit_words *out = &s->to.functions;
     spv_name(s, id, f->name);
     SPV(s, out, OpFunction, result, id, 0, type);
@@ -224,7 +239,9 @@ static void write_function(spirv *s, const kir_function *f) {
     for (uint8_t i = 0; i < f->array_count; i++) {
         const kir_var *x = f->array_params[i];
         s->by_id.vars_by_id[x->id] = s->next_id++;
-        SPV(s, out, OpFunctionParameter, spv_pointer(s, Spv_S_Private, spv_array(s, x->type, x->length)), s->by_id.vars_by_id[x->id]);
+        SPV(s, out, OpFunctionParameter,
+            spv_pointer(s, Spv_S_Private, spv_array(s, x->type, x->length)),
+            s->by_id.vars_by_id[x->id]);
         spv_name(s, s->by_id.vars_by_id[x->id], x->name);
     }
     SPV(s, out, OpLabel, s->next_id++);
@@ -252,7 +269,8 @@ static void find_sources(spirv *s) {
     uint32_t last = 0;
     uint64_t kept = 0;
     for (const kir_function *f = s->module->functions; f; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v && !s->failed; v = kir_walk(v, f->body)) {
+        for (const kir_value *v = kir_walk(NULL, f->body); v && !s->failed;
+             v = kir_walk(v, f->body)) {
             if (!v->inst || v->inst == last || v->inst > s->module->program->inst_count) continue;
             uint32_t *n = hg_vec_push(&s->source.sources);
             if (n)
@@ -260,29 +278,36 @@ static void find_sources(spirv *s) {
             else
                 s->failed = true;
         }
-    if (s->source.sources.count) qsort(s->source.sources.data, s->source.sources.count, sizeof *s->source.sources.data, compare_u32);
+    if (s->source.sources.count)
+        qsort(s->source.sources.data, s->source.sources.count, sizeof *s->source.sources.data,
+              compare_u32);
     for (uint64_t i = 0; i < s->source.sources.count; i++)
-        if (!i || s->source.sources.data[i] != s->source.sources.data[kept - 1]) s->source.sources.data[kept++] = s->source.sources.data[i];
+        if (!i || s->source.sources.data[i] != s->source.sources.data[kept - 1])
+            s->source.sources.data[kept++] = s->source.sources.data[i];
     s->source.sources.count = kept;
 }
 
-/* The program's text, one instruction a line, for OpLine to refer to; of a long program, which may be cut into many kernels, only the
- * instructions of this one. A string of more than 65,535 words continues. */
+/* The program's text, one instruction a line, for OpLine to refer to; of a long program, which may
+ * be cut into many kernels, only the instructions of this one. A string of more than 65,535 words
+ * continues. */
 static void write_source(spirv *s) {
     enum { CHUNK = 240000, WHOLE = 256 };
     const hg_program *program = s->module->program;
     if (!s->options->debug || !program) return;
     hg_text text = {0};
     if (program->inst_count > WHOLE) find_sources(s);
-    for (uint32_t i = 0; i < (s->source.sources.count ? s->source.sources.count : program->inst_count); i++) {
-        hg_print_instruction(&text, program, s->source.sources.count ? s->source.sources.data[i] - 1 : i);
+    for (uint32_t i = 0;
+         i < (s->source.sources.count ? s->source.sources.count : program->inst_count); i++) {
+        hg_print_instruction(&text, program,
+                             s->source.sources.count ? s->source.sources.data[i] - 1 : i);
         hg_text_add(&text, "\n", 1);
     }
     s->source.file = s->next_id++;
     const char *name = s->module->name ? s->module->name : "program";
     spv_write_text(s, &s->to.debug, OpString, &s->source.file, 1, name, strlen(name));
     size_t first = text.length < CHUNK ? text.length : CHUNK;
-    spv_write_text(s, &s->to.debug, OpSource, (const uint32_t[]){Spv_U_Unknown, 0, s->source.file}, 3, text.data ? text.data : "", first);
+    spv_write_text(s, &s->to.debug, OpSource, (const uint32_t[]){Spv_U_Unknown, 0, s->source.file},
+                   3, text.data ? text.data : "", first);
     for (size_t at = first; at < text.length; at += CHUNK) {
         size_t length = text.length - at < CHUNK ? text.length - at : CHUNK;
         spv_write_text(s, &s->to.debug, OpSourceContinued, NULL, 0, text.data + at, length);
@@ -298,11 +323,13 @@ static void execution_modes(spirv *s, emit_words *out, uint32_t entry) {
                     {Spv_X_DenormPreserve, Spv_C_DenormPreserve},
                     {Spv_X_SignedZeroInfNanPreserve, Spv_C_SignedZeroInfNanPreserve}};
     const emit_spirv_options *o = s->options;
-    const bool *wanted[] = {o->float_controls_rte, o->float_controls_preserve, o->float_controls_inf_nan};
+    const bool *wanted[] = {o->float_controls_rte, o->float_controls_preserve,
+                            o->float_controls_inf_nan};
     SPV(s, out, OpExecutionMode, entry, Spv_X_LocalSize, o->group[0], o->group[1], o->group[2]);
     for (int control = 0; control < 3; control++)
         for (uint32_t wide = 0; wide < 2; wide++) {
-            if (!wanted[control][wide] || !s->made.types[wide ? HG_TYPE_F64 : HG_TYPE_F32]) continue;
+            if (!wanted[control][wide] || !s->made.types[wide ? HG_TYPE_F64 : HG_TYPE_F32])
+                continue;
             spv_capability(s, CONTROLS[control].capability);
             SPV(s, out, OpExecutionMode, entry, CONTROLS[control].mode, wide ? 64 : 32);
         }
@@ -317,20 +344,29 @@ static void assemble(spirv *s, emit_words *out) {
     if (by_address) spv_capability(s, Spv_C_PhysicalStorageBufferAddresses);
     spv_words(s, out, (const uint32_t[]){0x07230203, 0x00010500, 0, s->next_id, 0}, 5);
     SPV(s, out, OpCapability, Spv_C_Shader);
-    for (uint64_t i = 0; i < s->to.capabilities.count; i++) SPV(s, out, OpCapability, s->to.capabilities.data[i]);
     for (uint64_t i = 0; i < s->to.capabilities.count; i++)
-        if (s->to.capabilities.data[i] == Spv_C_DotProduct) spv_write_text(s, out, OpExtension, NULL, 0, "SPV_KHR_integer_dot_product", 27);
+        SPV(s, out, OpCapability, s->to.capabilities.data[i]);
+    for (uint64_t i = 0; i < s->to.capabilities.count; i++)
+        if (s->to.capabilities.data[i] == Spv_C_DotProduct)
+            spv_write_text(s, out, OpExtension, NULL, 0, "SPV_KHR_integer_dot_product", 27);
     spv_write_text(s, out, OpExtInstImport, &s->made.glsl, 1, "GLSL.std.450", 12);
-    SPV(s, out, OpMemoryModel, by_address ? Spv_A_PhysicalStorageBuffer64 : Spv_A_Logical, Spv_M_GLSL450);
-    spv_write_text(s, &entry_point, OpEntryPoint, (const uint32_t[]){Spv_E_GLCompute, entry}, 2, "main", 4);
+    SPV(s, out, OpMemoryModel, by_address ? Spv_A_PhysicalStorageBuffer64 : Spv_A_Logical,
+        Spv_M_GLSL450);
+    spv_write_text(s, &entry_point, OpEntryPoint, (const uint32_t[]){Spv_E_GLCompute, entry}, 2,
+                   "main", 4);
     spv_words(s, &entry_point, s->to.interface.data, s->to.interface.count);
-    if (entry_point.count > 65535) spv_unsupported(s, "more variables than an entry point can name");
+    if (entry_point.count > 65535)
+        spv_unsupported(s, "more variables than an entry point can name");
     if (entry_point.data) entry_point.data[0] = (uint32_t)entry_point.count << 16 | OpEntryPoint;
-    const emit_words *sections[] = {&entry_point, &modes, &s->to.debug, &s->to.names, &s->to.decorations, &s->to.globals, &s->to.functions};
-    for (size_t i = 0; i < HG_COUNT_OF(sections); i++) spv_words(s, out, sections[i]->data, sections[i]->count);
+    const emit_words *sections[] = {
+        &entry_point,       &modes,         &s->to.debug,    &s->to.names,
+        &s->to.decorations, &s->to.globals, &s->to.functions};
+    for (size_t i = 0; i < HG_COUNT_OF(sections); i++)
+        spv_words(s, out, sections[i]->data, sections[i]->count);
     uint32_t *map = hg_calloc(s->next_id, sizeof *map);
     if (!map) s->failed = true;
-    if (map && !s->failed && !s->unsupported) spv_renumber(out->data + at, out->count - at, map, &out->data[at + 3]);
+    if (map && !s->failed && !s->unsupported)
+        spv_renumber(out->data + at, out->count - at, map, &out->data[at + 3]);
     hg_free(map);
     hg_vec_free(&modes);
     hg_vec_free(&entry_point);
@@ -342,18 +378,21 @@ static bool allocate(spirv *s) {
     s->slots = hg_calloc((size_t)m->slots.count + 1, sizeof *s->slots);
     s->launch.members = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->launch.members);
     s->inputs = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->inputs);
-    s->by_id.all_functions = hg_calloc((size_t)m->function_count + 1, sizeof *s->by_id.all_functions);
+    s->by_id.all_functions = hg_calloc((size_t)m->function_count + 1,
+                                       sizeof *s->by_id.all_functions);
     s->by_id.function_ids = hg_calloc((size_t)m->function_count + 1, sizeof *s->by_id.function_ids);
     s->by_id.vars_by_id = hg_calloc((size_t)m->var_count + 1, sizeof *s->by_id.vars_by_id);
     s->by_id.tables_by_id = hg_calloc((size_t)m->table_count + 1, sizeof *s->by_id.tables_by_id);
     s->by_id.passed = hg_calloc((size_t)m->var_count + 1, sizeof *s->by_id.passed);
-    return s->slots && s->launch.members && s->inputs && s->by_id.all_functions && s->by_id.function_ids && s->by_id.vars_by_id &&
-           s->by_id.tables_by_id && s->by_id.passed;
+    return s->slots && s->launch.members && s->inputs && s->by_id.all_functions &&
+           s->by_id.function_ids && s->by_id.vars_by_id && s->by_id.tables_by_id && s->by_id.passed;
 }
 
 static void release(spirv *s) {
-    emit_words *sections[] = {&s->to.debug,    &s->to.names, &s->to.decorations, &s->to.globals, &s->to.functions,    &s->to.vars,
-                              &s->to.prologue, &s->to.body,  &s->to.interface,   &s->to.todo,    &s->to.capabilities, &s->source.sources};
+    emit_words *sections[] = {&s->to.debug,    &s->to.names,        &s->to.decorations,
+                              &s->to.globals,  &s->to.functions,    &s->to.vars,
+                              &s->to.prologue, &s->to.body,         &s->to.interface,
+                              &s->to.todo,     &s->to.capabilities, &s->source.sources};
     void *tables[] = {s->made.table,
                       s->slots,
                       s->launch.members,
@@ -384,10 +423,15 @@ static void write_module(spirv *s, emit_words *out) {
     if (!s->failed && !s->unsupported) assemble(s, out);
 }
 
-hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, const emit_spirv_options *options, emit_words *out) {
-    spirv writer = {.module = kernel, .layout = layout, .options = options, .next_id = 1}, *s = &writer;
-    if (kernel->functions->result != KIR_VOID || kernel->functions->param_count || kernel->functions->array_count)
-        return hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': the kernel function has parameters or a result", kernel->name);
+hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout,
+                     const emit_spirv_options *options, emit_words *out) {
+    spirv writer = {.module = kernel, .layout = layout, .options = options, .next_id = 1},
+          *s = &writer;
+    if (kernel->functions->result != KIR_VOID || kernel->functions->param_count ||
+        kernel->functions->array_count)
+        return hg_fail(HG_ERROR_ISA,
+                       "no SPIR-V for '%s': the kernel function has parameters or a result",
+                       kernel->name);
     kir_count_uses((kir_module *)(uintptr_t)kernel);
     uint64_t before = out->count;
     if (allocate(s))
@@ -397,5 +441,7 @@ hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, 
     release(s);
     if (s->failed || s->unsupported) out->count = before;
     if (s->failed) return hg_fail_memory();
-    return s->unsupported ? hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': %s", kernel->name, s->unsupported) : HG_OK;
+    return s->unsupported
+               ? hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': %s", kernel->name, s->unsupported)
+               : HG_OK;
 }

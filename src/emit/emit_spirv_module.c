@@ -1,4 +1,5 @@
-/* Words of a SPIR-V module: sections, types and constants written once each, names, and the order of ids.
+/* Words of a SPIR-V module: sections, types and constants written once each, names, and the order
+ * of ids.
  * Must not know: kernel operations. */
 #include "emit/emit_spirv_internal.h"
 #include <string.h>
@@ -34,7 +35,8 @@ const char *spv_enumerant(char kind, uint32_t value) {
 
 uint32_t spv_string_words(const uint32_t *words, uint32_t limit) {
     for (uint32_t i = 0; i < limit; i++)
-        if (!(words[i] & 0xff000000)) return i + 1; /* the zeros that fill up the last word begin at its end */
+        if (!(words[i] & 0xff000000))
+            return i + 1; /* the zeros that fill up the last word begin at its end */
     return 0;
 }
 
@@ -47,7 +49,9 @@ static uint32_t *reserve(spirv *s, emit_words *to, uint64_t more) {
     if (more > to->capacity - to->count) {
         uint64_t capacity = to->capacity ? to->capacity : 256;
         while (capacity < to->count + more) capacity *= 2;
-        uint32_t *data = capacity > SIZE_MAX / sizeof *data ? NULL : hg_realloc(to->data, (size_t)capacity * sizeof *data);
+        uint32_t *data = capacity > SIZE_MAX / sizeof *data
+                             ? NULL
+                             : hg_realloc(to->data, (size_t)capacity * sizeof *data);
         if (!data) {
             s->failed = true;
             return NULL;
@@ -71,14 +75,16 @@ static uint32_t first_word(spirv *s, uint32_t opcode, uint64_t words) {
     return (uint32_t)(words << 16) | opcode;
 }
 
-void spv_write(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operands, uint32_t count) {
+void spv_write(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operands,
+               uint32_t count) {
     uint32_t *place = reserve(s, to, (uint64_t)count + 1);
     if (!place) return;
     *place++ = first_word(s, opcode, (uint64_t)count + 1);
     memcpy(place, operands, count * sizeof *operands);
 }
 
-void spv_write_text(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operands, uint32_t count, const char *text, size_t length) {
+void spv_write_text(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operands,
+                    uint32_t count, const char *text, size_t length) {
     uint64_t words = 1 + (uint64_t)count + length / 4 + 1;
     uint32_t *place = reserve(s, to, words);
     if (!place) return;
@@ -124,7 +130,8 @@ static bool same_instruction(const uint32_t *a, const uint32_t *b) {
 }
 
 static bool grow_table(spirv *s) {
-    uint32_t size = s->made.table_size ? s->made.table_size * 2 : 256, *table = hg_calloc(size, sizeof *table);
+    uint32_t size = s->made.table_size ? s->made.table_size * 2 : 256,
+             *table = hg_calloc(size, sizeof *table);
     if (!table) {
         s->failed = true;
         return false;
@@ -142,7 +149,8 @@ static bool grow_table(spirv *s) {
 }
 
 /* The new instruction is written first and taken back when it was there already. */
-uint32_t spv_global(spirv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, uint32_t count) {
+uint32_t spv_global(spirv *s, uint32_t opcode, uint32_t type, const uint32_t *operands,
+                    uint32_t count) {
     if (s->made.table_count * 2 >= s->made.table_size && !grow_table(s)) return 1;
     bool of_type = is_type(opcode);
     uint64_t from = s->to.globals.count, words = (uint64_t)count + (of_type ? 2 : 3);
@@ -196,14 +204,20 @@ uint32_t spv_type(spirv *s, uint8_t type) {
     return s->made.types[type] = id;
 }
 
-uint32_t spv_pointer(spirv *s, uint32_t storage, uint32_t type) { return SPV_GLOBAL(s, OpTypePointer, 0, storage, type); }
-uint32_t spv_vector(spirv *s, uint32_t count) { return SPV_GLOBAL(s, OpTypeVector, 0, spv_type(s, HG_TYPE_U32), count); }
+uint32_t spv_pointer(spirv *s, uint32_t storage, uint32_t type) {
+    return SPV_GLOBAL(s, OpTypePointer, 0, storage, type);
+}
+uint32_t spv_vector(spirv *s, uint32_t count) {
+    return SPV_GLOBAL(s, OpTypeVector, 0, spv_type(s, HG_TYPE_U32), count);
+}
 uint32_t spv_u32(spirv *s, uint32_t value) { return spv_constant(s, HG_TYPE_U32, value); }
 
 uint32_t spv_constant(spirv *s, uint8_t type, uint64_t bits) {
     uint32_t id = spv_type(s, type), low = (uint32_t)bits;
-    if (type == KIR_BOOL) return spv_global(s, bits ? OpConstantTrue : OpConstantFalse, id, &low, 0);
-    if (kir_type_bytes(type) == 8) return SPV_GLOBAL(s, OpConstant, id, low, (uint32_t)(bits >> 32));
+    if (type == KIR_BOOL)
+        return spv_global(s, bits ? OpConstantTrue : OpConstantFalse, id, &low, 0);
+    if (kir_type_bytes(type) == 8)
+        return SPV_GLOBAL(s, OpConstant, id, low, (uint32_t)(bits >> 32));
     return SPV_GLOBAL(s, OpConstant, id, low);
 }
 
@@ -221,11 +235,15 @@ uint32_t spv_struct(spirv *s, const uint32_t *members, uint32_t count) {
     return id;
 }
 
-uint32_t spv_array(spirv *s, uint8_t type, uint32_t length) { return SPV_GLOBAL(s, OpTypeArray, 0, spv_type(s, type), spv_u32(s, length)); }
+uint32_t spv_array(spirv *s, uint8_t type, uint32_t length) {
+    return SPV_GLOBAL(s, OpTypeArray, 0, spv_type(s, type), spv_u32(s, length));
+}
 
-uint32_t spv_variable(spirv *s, uint32_t storage, uint32_t type, uint32_t initial, const char *name) {
+uint32_t spv_variable(spirv *s, uint32_t storage, uint32_t type, uint32_t initial,
+                      const char *name) {
     uint32_t pointer = spv_pointer(s, storage, type), id = s->next_id++;
-    spv_write(s, &s->to.globals, OpVariable, (const uint32_t[]){pointer, id, storage, initial}, initial ? 4 : 3);
+    spv_write(s, &s->to.globals, OpVariable, (const uint32_t[]){pointer, id, storage, initial},
+              initial ? 4 : 3);
     spv_words(s, &s->to.interface, &id, 1);
     spv_name(s, id, name);
     return id;
@@ -238,13 +256,15 @@ void spv_capability(spirv *s, uint32_t capability) {
 }
 
 void spv_name(spirv *s, uint32_t id, const char *name) {
-    if (s->options->debug && name && *name) spv_write_text(s, &s->to.names, OpName, &id, 1, name, strlen(name));
+    if (s->options->debug && name && *name)
+        spv_write_text(s, &s->to.names, OpName, &id, 1, name, strlen(name));
 }
 
 /* ---- the order of ids ---- */
 
-/* Gives every id a new one in the order of first appearance, which is what an assembler gives the names in a text: so a module goes
- * through its text and back unchanged. map: zeros, one for each id below *bound. */
+/* Gives every id a new one in the order of first appearance, which is what an assembler gives the
+ * names in a text: so a module goes through its text and back unchanged. map: zeros, one for each
+ * id below *bound. */
 void spv_renumber(uint32_t *words, uint64_t count, uint32_t *map, uint32_t *bound) {
     uint32_t next = 1;
     for (uint64_t at = 5; at < count;) {

@@ -1,5 +1,5 @@
-/* Assembly text of the SPIR-V modules that emit_spirv writes: ids by the names that they have, every instruction of the source as a
- * comment in front of what became of it.
+/* Assembly text of the SPIR-V modules that emit_spirv writes: ids by the names that they have,
+ * every instruction of the source as a comment in front of what became of it.
  * Must not know: kernel operations. */
 #include "emit/emit_spirv_internal.h"
 #include <inttypes.h>
@@ -44,13 +44,15 @@ static bool take(listing *l, uint32_t id, const char *name) {
     return true;
 }
 
-/* The letters, digits and underscores of the name; with the id behind it where it is not the first of that name or only digits. */
+/* The letters, digits and underscores of the name; with the id behind it where it is not the first
+ * of that name or only digits. */
 static void name_id(listing *l, uint32_t id, const char *name) {
     char plain[64];
     size_t n = 0;
     bool letter = false;
     for (; *name && n < sizeof plain - 16; name++) {
-        bool alphabetic = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z'), digit = *name >= '0' && *name <= '9';
+        bool alphabetic = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z'),
+             digit = *name >= '0' && *name <= '9';
         plain[n++] = alphabetic || digit ? *name : '_';
         letter |= alphabetic;
     }
@@ -67,7 +69,8 @@ static void name_id(listing *l, uint32_t id, const char *name) {
 static const char *string_at(listing *l, uint64_t at, uint32_t words) {
     static const uint16_t ONE = 1;
     uint32_t length = spv_string_words(l->words + at, words);
-    if (!length || *(const uint8_t *)&ONE != 1) { /* strings are little-endian words: elsewhere they go without names */
+    if (!length || *(const uint8_t *)&ONE != 1) { /* strings are little-endian words: elsewhere they
+                                                     go without names */
         l->bad = length ? l->bad : "a string without an end";
         return NULL;
     }
@@ -96,7 +99,8 @@ static uint64_t number_at(const listing *l, const uint32_t *w, uint32_t type) {
 static void note_constant(listing *l, const uint32_t *w) {
     if (l->is_float[w[1]] || !l->bits[w[1]] || !l->names[w[1]]) return;
     hg_text name = {0};
-    hg_text_addf(&name, "%s_%" PRIu64, l->pool.data + l->names[w[1]] - 1, number_at(l, w + 3, w[1]));
+    hg_text_addf(&name, "%s_%" PRIu64, l->pool.data + l->names[w[1]] - 1,
+                 number_at(l, w + 3, w[1]));
     if (name.data) name_id(l, w[2], name.data);
     l->pool.failed |= name.failed;
     hg_text_free(&name);
@@ -109,16 +113,20 @@ static void find_names(listing *l, bool given) {
     for (uint64_t at = HEADER; at < l->count && !l->bad; at += l->words[at] >> 16) {
         const uint32_t *w = l->words + at, length = w[0] >> 16, opcode = w[0] & 0xffff;
         const char *text;
-        if (given && opcode == OpName && length > 2 && (text = string_at(l, at + 2, length - 2))) name_id(l, w[1], text);
+        if (given && opcode == OpName && length > 2 && (text = string_at(l, at + 2, length - 2)))
+            name_id(l, w[1], text);
         if (given && opcode == OpSource && length > 4 && (text = string_at(l, at + 4, length - 4)))
             hg_text_add(&l->source, text, strlen(text));
-        if (given && opcode == OpSourceContinued && length > 1 && (text = string_at(l, at + 1, length - 1)))
+        if (given && opcode == OpSourceContinued && length > 1 &&
+            (text = string_at(l, at + 1, length - 1)))
             hg_text_add(&l->source, text, strlen(text));
         if (given) continue;
         bool typed = length > 2 && is_id(l, w[1]);
         bool plain = (opcode == OpTypeVoid || opcode == OpTypeBool) && length > 1;
-        if (plain || (typed && (opcode == OpTypeInt || opcode == OpTypeFloat))) note_type(l, opcode, w);
-        if (opcode == OpConstant && typed && length >= (l->bits[w[1]] == 64 ? 5u : 4u)) note_constant(l, w);
+        if (plain || (typed && (opcode == OpTypeInt || opcode == OpTypeFloat)))
+            note_type(l, opcode, w);
+        if (opcode == OpConstant && typed && length >= (l->bits[w[1]] == 64 ? 5u : 4u))
+            note_constant(l, w);
     }
 }
 
@@ -156,10 +164,12 @@ static void print_string(listing *l, const uint32_t *words, uint32_t count) {
 /* Small whole numbers as such, all others in hexadecimal, which is exact. */
 static void print_float(listing *l, uint64_t bits, uint32_t width) {
     uint32_t digits = width == 32 ? 23 : 52;
-    int32_t bias = width == 32 ? 127 : 1023, exponent = (int32_t)(bits >> digits & (uint64_t)(2 * bias + 1)) - bias;
+    int32_t bias = width == 32 ? 127 : 1023,
+            exponent = (int32_t)(bits >> digits & (uint64_t)(2 * bias + 1)) - bias;
     uint64_t fraction = bits & ((UINT64_C(1) << digits) - 1);
     const char *sign = bits >> (width - 1) & 1 ? "-" : "";
-    if (exponent == -bias && fraction) { /* a subnormal: the first one becomes the one before the point */
+    if (exponent == -bias && fraction) { /* a subnormal: the first one becomes the one before the
+                                            point */
         exponent++;
         while (!(fraction >> digits)) {
             fraction <<= 1;
@@ -171,7 +181,8 @@ static void print_float(listing *l, uint64_t bits, uint32_t width) {
         return;
     }
     if (exponent >= 0 && exponent < 20 && !(fraction << ((uint32_t)exponent + 64 - digits))) {
-        hg_text_addf(l->out, "%s%" PRIu64, sign, ((UINT64_C(1) << digits) | fraction) >> (digits - (uint32_t)exponent));
+        hg_text_addf(l->out, "%s%" PRIu64, sign,
+                     ((UINT64_C(1) << digits) | fraction) >> (digits - (uint32_t)exponent));
         return;
     }
     hg_text_addf(l->out, "%s0x1", sign);
@@ -201,7 +212,8 @@ static void print_mask(listing *l, uint32_t mask) {
 }
 
 /* One operand of an instruction; the words that it takes. w: it, count: what is left. */
-static uint32_t print_operand(listing *l, char kind, const uint32_t *w, uint32_t count, uint32_t type) {
+static uint32_t print_operand(listing *l, char kind, const uint32_t *w, uint32_t count,
+                              uint32_t type) {
     uint32_t used = 1;
     hg_text_add(l->out, " ", 1);
     switch (kind) {
@@ -221,7 +233,9 @@ static uint32_t print_operand(listing *l, char kind, const uint32_t *w, uint32_t
         else
             hg_text_addf(l->out, "%" PRIu64, number_at(l, w, type));
         return count;
-    case 'K': hg_text_addf(l->out, w[0] == 2 ? "DontUnroll" : "None"); return 1; /* of loops; of selections always none */
+    case 'K':
+        hg_text_addf(l->out, w[0] == 2 ? "DontUnroll" : "None");
+        return 1; /* of loops; of selections always none */
     case 'F': hg_text_addf(l->out, "None"); return 1;
     case 'm': print_mask(l, w[0]); break;
     case 'D':
@@ -255,7 +269,8 @@ static void print_instruction(listing *l, const uint32_t *w, const spv_op_info *
         size_t from = l->out->length;
         print_id(l, w[1 + (result - info->operands)]);
         size_t width = l->out->length - from;
-        hg_text_addf(l->out, "%*s= Op%s", width < COLUMN ? (int)(COLUMN - width + 1) : 1, "", info->name);
+        hg_text_addf(l->out, "%*s= Op%s", width < COLUMN ? (int)(COLUMN - width + 1) : 1, "",
+                     info->name);
     } else {
         hg_text_addf(l->out, "%*sOp%s", COLUMN + 3, "", info->name);
     }
@@ -277,7 +292,8 @@ static const char *check_module(const uint32_t *words, uint64_t count) {
     for (uint64_t at = HEADER; at < count; at += words[at] >> 16) {
         uint32_t length = words[at] >> 16;
         if (!length || length > count - at) return "an instruction of a wrong length";
-        if (!spv_info(words[at] & 0xffff)) return "an instruction that is not written by this library";
+        if (!spv_info(words[at] & 0xffff))
+            return "an instruction that is not written by this library";
     }
     return NULL;
 }
@@ -309,8 +325,8 @@ hg_status emit_spirv_text(const uint32_t *words, uint64_t count, const char *abo
             hg_text_addf(out, "%s%.*s\n", *line == ';' ? "" : "; ", (int)length, line);
             line += length + (line[length] == '\n');
         }
-        hg_text_addf(out, "; SPIR-V\n; Version: %u.%u\n; Bound: %" PRIu32 "\n", (unsigned)(words[1] >> 16), (unsigned)(words[1] >> 8 & 255),
-                     l->bound);
+        hg_text_addf(out, "; SPIR-V\n; Version: %u.%u\n; Bound: %" PRIu32 "\n",
+                     (unsigned)(words[1] >> 16), (unsigned)(words[1] >> 8 & 255), l->bound);
         for (uint64_t at = HEADER; at < count && !l->bad; at += words[at] >> 16)
             print_instruction(l, words + at, spv_info(words[at] & 0xffff));
     }

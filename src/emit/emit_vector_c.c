@@ -1,4 +1,5 @@
-/* The vector form as C with vector extensions, over include/hologram/vector.h: functions and control flow.
+/* The vector form as C with vector extensions, over include/hologram/vector.h: functions and
+ * control flow.
  * Must not know: devices, how the text is compiled. */
 #include "emit/emit_vector_c.h"
 #include "emit/emit.h"
@@ -8,7 +9,9 @@
 
 /* ---- variables ---- */
 
-uint32_t vc_var_size(const vc_printer *p, const vec_var *v) { return vec_var_size(v, p->mask_bytes); }
+uint32_t vc_var_size(const vc_printer *p, const vec_var *v) {
+    return vec_var_size(v, p->mask_bytes);
+}
 
 static const char *var_type(const vc_printer *p, const vec_var *v) {
     return v->type == KIR_BOOL ? vc_mask_type(vc_var_size(p, v)) : vc_short(v->type);
@@ -19,7 +22,8 @@ static void declare_var(vc_printer *p, const vec_var *v) {
     const char *zero = v->shared || v->kept ? "" : v->each ? " = {0}" : " = 0";
     if (v->length && v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
     if (v->length) {
-        vc_line(p, "hgv_%s x%u[%u][%u]%s;", var_type(p, v), (unsigned)id, (unsigned)v->length, (unsigned)parts, zero);
+        vc_line(p, "hgv_%s x%u[%u][%u]%s;", var_type(p, v), (unsigned)id, (unsigned)v->length,
+                (unsigned)parts, zero);
         return;
     }
     if (!v->each) vc_line(p, "%s y%u%s;", vc_scalar(v->type), (unsigned)id, zero);
@@ -38,11 +42,13 @@ static void declare_vars(vc_printer *p, const vec_var *v, bool kept, const vec_v
 
 static void get(vc_printer *p, const vec_value *v) {
     if (!v->each) {
-        vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id, vc_var(v->u.var).text);
+        vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id,
+                vc_var(v->u.var).text);
         return;
     }
     for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
-        vc_line(p, "const hgv_%s v%u_%u = %s_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_var(v->u.var).text, (unsigned)i);
+        vc_line(p, "const hgv_%s v%u_%u = %s_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i,
+                vc_var(v->u.var).text, (unsigned)i);
 }
 
 static void set(vc_printer *p, const vec_value *v) {
@@ -75,14 +81,17 @@ static void array(vc_printer *p, const vec_value *v) {
     uint32_t size = vc_var_size(p, var);
     hg_text bits = {0}, one = {0};
     if (!value)
-        for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(var->type), (unsigned)v->id, (unsigned)i);
+        for (uint32_t i = 0; i < vc_parts(p, size); i++)
+            vc_line(p, "hgv_%s v%u_%u;", vc_short(var->type), (unsigned)v->id, (unsigned)i);
     vc_block(p);
     vc_bits(p, &bits, v->mask);
     if (!index->each && !value) {
         vc_one(p, &one, index);
-        vc_line(p, "const uint32_t at = %s < %u ? %s : 0;", one.data, (unsigned)var->length, one.data);
+        vc_line(p, "const uint32_t at = %s < %u ? %s : 0;", one.data, (unsigned)var->length,
+                one.data);
         for (uint32_t i = 0; i < vc_parts(p, size); i++)
-            vc_line(p, "v%u_%u = %s[at][%u];", (unsigned)v->id, (unsigned)i, vc_var(var).text, (unsigned)i);
+            vc_line(p, "v%u_%u = %s[at][%u];", (unsigned)v->id, (unsigned)i, vc_var(var).text,
+                    (unsigned)i);
     } else {
         vc_spill(p, "at", index);
         if (value)
@@ -92,10 +101,14 @@ static void array(vc_printer *p, const vec_value *v) {
         if (value) vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
         vc_open(p, "for (unsigned i = 0; i < HGV_LANES; i++)");
         if (value)
-            vc_line(p, "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)%s + ((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
+            vc_line(p,
+                    "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)%s + "
+                    "((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
                     (unsigned)var->length, vc_short(var->type), vc_var(var).text, (unsigned)size);
         else
-            vc_line(p, "value[i] = hgs_load_%s((const uint8_t *)%s + ((uint64_t)(at[i] < %u ? at[i] : 0) * HGV_LANES + i) * %u);",
+            vc_line(p,
+                    "value[i] = hgs_load_%s((const uint8_t *)%s + ((uint64_t)(at[i] < %u ? at[i] : "
+                    "0) * HGV_LANES + i) * %u);",
                     vc_short(var->type), vc_var(var).text, (unsigned)var->length, (unsigned)size);
         vc_close(p);
         if (!value) vc_unspill(p, "value", v);
@@ -107,21 +120,27 @@ static void array(vc_printer *p, const vec_value *v) {
 
 static void table(vc_printer *p, const vec_value *v) {
     const kir_table *t = v->u.table;
-    const char *of_bits = v->type == HG_TYPE_F32 ? "hgs_of_bits_f32" : v->type == HG_TYPE_F64 ? "hgs_of_bits_f64" : "";
+    const char *of_bits = v->type == HG_TYPE_F32   ? "hgs_of_bits_f32"
+                          : v->type == HG_TYPE_F64 ? "hgs_of_bits_f64"
+                                                   : "";
     hg_text one = {0};
     if (!v->each) {
         vc_one(p, &one, v->args[0]);
-        vc_line(p, "const %s s%u = %s(%s_t%u[%s < %u ? %s : 0]);", vc_scalar(v->type), (unsigned)v->id, of_bits, p->name, (unsigned)t->id,
-                one.data, (unsigned)t->length, one.data);
+        vc_line(p, "const %s s%u = %s(%s_t%u[%s < %u ? %s : 0]);", vc_scalar(v->type),
+                (unsigned)v->id, of_bits, p->name, (unsigned)t->id, one.data, (unsigned)t->length,
+                one.data);
         hg_text_free(&one);
         return;
     }
-    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
     vc_block(p);
     vc_spill(p, "at", v->args[0]);
     vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s(%s_t%u[at[i] < %u ? at[i] : 0]);", of_bits, p->name, (unsigned)t->id,
-            (unsigned)t->length);
+    vc_line(
+        p,
+        "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s(%s_t%u[at[i] < %u ? at[i] : 0]);",
+        of_bits, p->name, (unsigned)t->id, (unsigned)t->length);
     vc_unspill(p, "value", v);
     vc_close(p);
 }
@@ -132,32 +151,40 @@ static void block_id(vc_printer *p, const vec_value *v, uint32_t axis) {
     if (vc_in_block(p))
         vc_line(p, "const uint32_t s%u = block->%c;", (unsigned)v->id, "xyz"[axis]);
     else
-        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id, (unsigned)axis + 3);
+        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id,
+                (unsigned)axis + 3);
 }
 
 static void id(vc_printer *p, const vec_value *v) {
-    static const char *const fields[] = {"block[0]", "block[1]", "block[2]", "grid[0]", "grid[1]", "grid[2]"};
+    static const char *const fields[] = {"block[0]", "block[1]", "block[2]",
+                                         "grid[0]",  "grid[1]",  "grid[2]"};
     hg_idname name = (hg_idname)v->u.imm;
     uint32_t axis = hg_idname_axis(name);
     if (hg_idname_part(name) == HG_PART_LANE_COUNT)
         vc_line(p, "const uint64_t s%u = launch->lanes;", (unsigned)v->id);
     else if (hg_idname_part(name) == HG_PART_BLOCK_DIM || hg_idname_part(name) == HG_PART_GRID_DIM)
-        vc_line(p, "const uint32_t s%u = launch->%s;", (unsigned)v->id, fields[axis + (hg_idname_part(name) == HG_PART_GRID_DIM ? 3 : 0)]);
+        vc_line(p, "const uint32_t s%u = launch->%s;", (unsigned)v->id,
+                fields[axis + (hg_idname_part(name) == HG_PART_GRID_DIM ? 3 : 0)]);
     else if (hg_idname_part(name) == HG_PART_BLOCK_IDX)
         block_id(p, v, axis);
     else if (vc_in_block(p))
         vc_line(p, "const uint32_t s%u = turn.%c;", (unsigned)v->id, "xyz"[axis]);
     else
-        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id, (unsigned)axis);
+        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id,
+                (unsigned)axis);
 }
 
 static void coordinate(vc_printer *p, const vec_value *v) {
     hg_idname name = (hg_idname)v->u.imm;
     uint32_t number = hg_idname_axis(name) + (hg_idname_part(name) == HG_PART_BLOCK_IDX ? 3 : 0);
-    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
     vc_block(p);
     vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = hgv_coordinate(launch, %u, first + i);", (unsigned)number);
+    vc_line(p,
+            "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = hgv_coordinate(launch, %u, first "
+            "+ i);",
+            (unsigned)number);
     vc_unspill(p, "value", v);
     vc_close(p);
 }
@@ -167,8 +194,9 @@ static void ramp(vc_printer *p, const vec_value *v) {
     hg_text one = {0};
     vc_one(p, &one, v->args[0]);
     for (uint32_t i = 0; i < vc_parts(p, size); i++)
-        vc_line(p, "const hgv_%s v%u_%u = hgv_ramp_%s(%s, (%s)UINT64_C(%llu), %u);", vc_short(v->type), (unsigned)v->id, (unsigned)i,
-                vc_short(v->type), one.data ? one.data : "", vc_scalar(v->type), (unsigned long long)v->u.imm,
+        vc_line(p, "const hgv_%s v%u_%u = hgv_ramp_%s(%s, (%s)UINT64_C(%llu), %u);",
+                vc_short(v->type), (unsigned)v->id, (unsigned)i, vc_short(v->type),
+                one.data ? one.data : "", vc_scalar(v->type), (unsigned long long)v->u.imm,
                 (unsigned)(i * vc_part_lanes(p, size)));
     hg_text_free(&one);
 }
@@ -176,8 +204,8 @@ static void ramp(vc_printer *p, const vec_value *v) {
 static void running(vc_printer *p, const vec_value *v) {
     uint32_t size = vc_size(p, v);
     for (uint32_t i = 0; i < vc_parts(p, size); i++)
-        vc_line(p, "const hgv_%s v%u_%u = hgv_lanes_%s(run >> %u);", vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_type(p, v),
-                (unsigned)(i * vc_part_lanes(p, size)));
+        vc_line(p, "const hgv_%s v%u_%u = hgv_lanes_%s(run >> %u);", vc_type(p, v), (unsigned)v->id,
+                (unsigned)i, vc_type(p, v), (unsigned)(i * vc_part_lanes(p, size)));
 }
 
 static void any(vc_printer *p, const vec_value *v) {
@@ -188,8 +216,10 @@ static void any(vc_printer *p, const vec_value *v) {
     }
     uint32_t size = vc_size(p, mask);
     hg_text text = {0};
-    for (uint32_t i = 0; i < vc_parts(p, size); i++) hg_text_addf(&text, i ? " | v%u_%u" : "v%u_%u", (unsigned)mask->id, (unsigned)i);
-    vc_line(p, "const bool s%u = hgv_any_%s(%s);", (unsigned)v->id, vc_mask_type(size), text.data ? text.data : "");
+    for (uint32_t i = 0; i < vc_parts(p, size); i++)
+        hg_text_addf(&text, i ? " | v%u_%u" : "v%u_%u", (unsigned)mask->id, (unsigned)i);
+    vc_line(p, "const bool s%u = hgv_any_%s(%s);", (unsigned)v->id, vc_mask_type(size),
+            text.data ? text.data : "");
     hg_text_free(&text);
 }
 
@@ -197,13 +227,15 @@ static void leave(vc_printer *p, const vec_value *v) {
     hg_text bits = {0};
     vc_bits(p, &bits, v->mask);
     if (v->exits) vc_line(p, "*ended |= %s & run;", bits.data ? bits.data : "");
-    if (v->ends && vc_in_block(p)) vc_line(p, "intact = intact && %s == 0;", bits.data ? bits.data : "");
+    if (v->ends && vc_in_block(p))
+        vc_line(p, "intact = intact && %s == 0;", bits.data ? bits.data : "");
     if (v->ends) vc_line(p, "run &= ~%s;", bits.data ? bits.data : "");
     for (uint8_t k = 0; k < v->losing_count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++) {
             hg_text part = {0};
             vc_part(p, &part, v->mask, p->mask_bytes, i);
-            vc_line(p, "%s_%u &= ~%s;", vc_var(v->losing[k]).text, (unsigned)i, part.data ? part.data : "");
+            vc_line(p, "%s_%u &= ~%s;", vc_var(v->losing[k]).text, (unsigned)i,
+                    part.data ? part.data : "");
             hg_text_free(&part);
         }
     hg_text_free(&bits);
@@ -223,16 +255,19 @@ static void call(vc_printer *p, const vec_value *v) {
     hg_text_addf(&text, "%s_f%u(launch", p->name, (unsigned)f->id);
     if (f->masked) {
         vc_line(p, "uint64_t ended_%u = 0;", (unsigned)v->id);
-        hg_text_addf(&text, ", shared, first, %s & run, &ended_%u", bits.data ? bits.data : "", (unsigned)v->id);
+        hg_text_addf(&text, ", shared, first, %s & run, &ended_%u", bits.data ? bits.data : "",
+                     (unsigned)v->id);
     }
-    for (uint8_t n = 0; n < f->array_count; n++) hg_text_addf(&text, ", %s", vc_var(v->u.call.arrays[n]).text);
+    for (uint8_t n = 0; n < f->array_count; n++)
+        hg_text_addf(&text, ", %s", vc_var(v->u.call.arrays[n]).text);
     for (uint8_t n = 0; n < v->nargs; n++) {
         if (!f->param_each[n]) {
             hg_text_addf(&text, ", ");
             vc_one(p, &text, v->args[n]);
             continue;
         }
-        uint32_t size = f->param_types[n] == KIR_BOOL ? 4 : (uint32_t)kir_type_bytes(f->param_types[n]);
+        uint32_t size = f->param_types[n] == KIR_BOOL ? 4
+                                                      : (uint32_t)kir_type_bytes(f->param_types[n]);
         for (uint32_t i = 0; i < vc_parts(p, size); i++) {
             hg_text_addf(&text, ", ");
             vc_part(p, &text, v->args[n], size, i);
@@ -242,12 +277,14 @@ static void call(vc_printer *p, const vec_value *v) {
     if (v->type == KIR_VOID) {
         vc_line(p, "%s;", text.data ? text.data : "");
     } else if (!v->each) {
-        vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id, text.data ? text.data : "");
+        vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id,
+                text.data ? text.data : "");
     } else {
         const char *type = v->type == KIR_BOOL ? "b32" : vc_short(v->type);
         vc_line(p, "const hgv_r_%s r%u = %s;", type, (unsigned)v->id, text.data ? text.data : "");
         for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
-            vc_line(p, "const hgv_%s v%u_%u = r%u.p[%u];", type, (unsigned)v->id, (unsigned)i, (unsigned)v->id, (unsigned)i);
+            vc_line(p, "const hgv_%s v%u_%u = r%u.p[%u];", type, (unsigned)v->id, (unsigned)i,
+                    (unsigned)v->id, (unsigned)i);
     }
     if (f->masked && f->can_end) {
         vc_open(p, "if (HGV_UNLIKELY(ended_%u))", (unsigned)v->id);
@@ -265,7 +302,8 @@ static void param(vc_printer *p, const vec_value *v) {
         return;
     }
     for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
-        vc_line(p, "const hgv_%s v%u_%u = a%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->u.imm, (unsigned)i);
+        vc_line(p, "const hgv_%s v%u_%u = a%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i,
+                (unsigned)v->u.imm, (unsigned)i);
 }
 
 static void give_back(vc_printer *p, const vec_value *v) {
@@ -285,7 +323,8 @@ static void give_back(vc_printer *p, const vec_value *v) {
         vc_one(p, &text, v->args[0]);
     } else {
         uint32_t size = p->f->result == KIR_BOOL ? 4 : (uint32_t)kir_type_bytes(p->f->result);
-        hg_text_addf(&text, "(hgv_r_%s){{", p->f->result == KIR_BOOL ? "b32" : vc_short(p->f->result));
+        hg_text_addf(&text, "(hgv_r_%s){{",
+                     p->f->result == KIR_BOOL ? "b32" : vc_short(p->f->result));
         for (uint32_t i = 0; i < vc_parts(p, size); i++) {
             if (i) hg_text_addf(&text, ", ");
             vc_part(p, &text, v->args[0], size, i);
@@ -318,7 +357,8 @@ static bool loses_lanes(const vec_value *turns) {
 static void print_body(vc_printer *p, const vec_region *root);
 
 static void open_turns(vc_printer *p, const vec_value *v) {
-    vc_open(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
+    vc_open(p,
+            "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
     vc_line(p, "%s_kept *const kept = &all[turn.number];", p->name);
     vc_line(p, "const uint64_t first = turn.first;");
     vc_line(p, p->settled ? "uint64_t run = HGV_ALL;" : "uint64_t run = kept->run;");
@@ -364,7 +404,8 @@ static void define_true(vc_printer *p, const vec_value *v) {
         return;
     }
     for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
-        vc_line(p, "const hgv_%s v%u_%u = hgv_lanes_%s(HGV_ALL);", vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_type(p, v));
+        vc_line(p, "const hgv_%s v%u_%u = hgv_lanes_%s(HGV_ALL);", vc_type(p, v), (unsigned)v->id,
+                (unsigned)i, vc_type(p, v));
 }
 
 static void print_value(vc_printer *p, const vec_value *v) {
@@ -379,11 +420,12 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_PRIM: vc_prim(p, v); break;
     case VEC_INPUT:
         if (kir_type_is_float(v->type))
-            vc_line(p, "const %s s%u = hgs_of_bits_%s((%s)launch->inputs[%u]);", vc_scalar(v->type), (unsigned)v->id, vc_short(v->type),
+            vc_line(p, "const %s s%u = hgs_of_bits_%s((%s)launch->inputs[%u]);", vc_scalar(v->type),
+                    (unsigned)v->id, vc_short(v->type),
                     v->type == HG_TYPE_F32 ? "uint32_t" : "uint64_t", (unsigned)v->u.imm);
         else
-            vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type), (unsigned)v->id, vc_scalar(v->type),
-                    (unsigned)v->u.imm);
+            vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type),
+                    (unsigned)v->id, vc_scalar(v->type), (unsigned)v->u.imm);
         break;
     case VEC_ID: id(p, v); break;
     case VEC_FIRST: vc_line(p, "const uint64_t s%u = first;", (unsigned)v->id); break;
@@ -408,7 +450,10 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_FITS:
     case VEC_ATOMIC:
     case VEC_FAULT_IF: vc_memory(p, v); break;
-    case VEC_FENCE: vc_line(p, "__atomic_thread_fence(%s);", v->u.imm == HG_SCOPE_SYSTEM ? "__ATOMIC_SEQ_CST" : "__ATOMIC_ACQ_REL"); break;
+    case VEC_FENCE:
+        vc_line(p, "__atomic_thread_fence(%s);",
+                v->u.imm == HG_SCOPE_SYSTEM ? "__ATOMIC_SEQ_CST" : "__ATOMIC_ACQ_REL");
+        break;
     case VEC_LEAVE: leave(p, v); break;
     case VEC_BREAK: vc_line(p, "break;"); break;
     case VEC_CONTINUE: vc_line(p, "continue;"); break;
@@ -416,10 +461,11 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_CALL: call(p, v); break;
     case VEC_FUEL:
         if (vc_in_block(p) && !vec_turns_around(v))
-            vc_line(p, "const bool s%u = hgv_fuel(launch, (int64_t)(%llu + turns * HGV_LANES), 1);", (unsigned)v->id,
-                    (unsigned long long)v->u.imm);
+            vc_line(p, "const bool s%u = hgv_fuel(launch, (int64_t)(%llu + turns * HGV_LANES), 1);",
+                    (unsigned)v->id, (unsigned long long)v->u.imm);
         else
-            vc_line(p, "const bool s%u = hgv_fuel(launch, %llu, run);", (unsigned)v->id, (unsigned long long)v->u.imm + p->k->lanes);
+            vc_line(p, "const bool s%u = hgv_fuel(launch, %llu, run);", (unsigned)v->id,
+                    (unsigned long long)v->u.imm + p->k->lanes);
         break;
     case VEC_IF: {
         hg_text text = {0};
@@ -443,7 +489,8 @@ static void print_value(vc_printer *p, const vec_value *v) {
 }
 
 static void print_body(vc_printer *p, const vec_region *root) {
-    for (vec_cursor c = {root, root, root->first}; c.v || c.region != root; (void)vec_cursor_next(&c)) {
+    for (vec_cursor c = {root, root, root->first}; c.v || c.region != root;
+         (void)vec_cursor_next(&c)) {
         if (c.v) {
             print_value(p, c.v);
             continue;
@@ -482,15 +529,18 @@ static void declare_memory(vc_printer *p, const vec_function *f) {
     vc_line(p, "(void)base_class, (void)size_class;");
 }
 
-/* Functions that work for a mask get what is shared, the turn, the lanes and a word for those that end. */
+/* Functions that work for a mask get what is shared, the turn, the lanes and a word for those that
+ * end. */
 static void open_function(vc_printer *p, const vec_function *f) {
     hg_text text = {0};
     if (f->masked) {
-        hg_text_addf(&text, p->k->shared ? ", %s_shared *const shared" : ", void *const shared", p->name);
+        hg_text_addf(&text, p->k->shared ? ", %s_shared *const shared" : ", void *const shared",
+                     p->name);
         hg_text_addf(&text, ", const uint64_t first, uint64_t run, uint64_t *const ended");
     }
     for (uint8_t n = 0; n < f->array_count; n++)
-        hg_text_addf(&text, ", hgv_%s (*const x%u)[%u]", var_type(p, f->array_params[n]), (unsigned)f->array_params[n]->id,
+        hg_text_addf(&text, ", hgv_%s (*const x%u)[%u]", var_type(p, f->array_params[n]),
+                     (unsigned)f->array_params[n]->id,
                      (unsigned)vc_parts(p, vc_var_size(p, f->array_params[n])));
     for (uint8_t n = 0; n < f->param_count; n++) {
         if (!f->param_each[n]) {
@@ -498,12 +548,15 @@ static void open_function(vc_printer *p, const vec_function *f) {
             continue;
         }
         bool truth = f->param_types[n] == KIR_BOOL;
-        for (uint32_t i = 0; i < vc_parts(p, truth ? 4 : (uint32_t)kir_type_bytes(f->param_types[n])); i++)
-            hg_text_addf(&text, ", const hgv_%s a%u_%u", truth ? "b32" : vc_short(f->param_types[n]), (unsigned)n, (unsigned)i);
+        for (uint32_t i = 0;
+             i < vc_parts(p, truth ? 4 : (uint32_t)kir_type_bytes(f->param_types[n])); i++)
+            hg_text_addf(&text, ", const hgv_%s a%u_%u",
+                         truth ? "b32" : vc_short(f->param_types[n]), (unsigned)n, (unsigned)i);
     }
-    vc_open(p, "%s%s%s %s_f%u(hgv_launch *launch%s)", f->masked ? "static __attribute__((unused)) " : "static inline ",
-            f->result_each && f->result != KIR_VOID ? "hgv_r_" : "", function_type(f), p->name, (unsigned)f->id,
-            text.data ? text.data : "");
+    vc_open(p, "%s%s%s %s_f%u(hgv_launch *launch%s)",
+            f->masked ? "static __attribute__((unused)) " : "static inline ",
+            f->result_each && f->result != KIR_VOID ? "hgv_r_" : "", function_type(f), p->name,
+            (unsigned)f->id, text.data ? text.data : "");
     if (f->masked)
         vc_line(p, "(void)shared, (void)first, (void)ended;");
     else
@@ -527,12 +580,17 @@ static void open_block(vc_printer *p, const vec_function *f) {
     vc_line(p, "enum { FEW = %d / sizeof(%s_kept) };", (int)MOST_ON_STACK, p->name);
     vc_line(p, "%s_kept few[FEW + !FEW];", p->name);
     vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
-    vc_line(p, "%s_kept *const all = FEW > 0 && turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
+    vc_line(p,
+            "%s_kept *const all = FEW > 0 && turns <= FEW ? few : launch->memory(launch, turns * "
+            "sizeof *all);",
+            p->name);
     vc_line(p, "if (!all) return;");
     if (p->k->shared || vec_reads_unset(f)) vc_line(p, "memset(all, 0, turns * sizeof *all);");
-    vc_line(p, "bool intact = end - begin == hgv_block_lanes(launch) && launch->block[0] %% HGV_LANES == 0;");
+    vc_line(p, "bool intact = end - begin == hgv_block_lanes(launch) && launch->block[0] %% "
+               "HGV_LANES == 0;");
     vc_line(p, "(void)intact;");
-    vc_line(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
+    vc_line(p,
+            "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
     vc_line(p, "    all[turn.number].run = hgv_start(launch, &turn, end);");
     vc_line(p, "hgv_begin_block(launch);");
 }
@@ -542,8 +600,11 @@ static void call_ready(vc_printer *p, const vec_function *f) {
     unsigned ids[4] = {0};
     for (uint8_t i = 0; i < f->array_count; i++) ids[i] = f->array_params[i]->id;
     vc_open(p, "if (launch->wide)");
-    vc_line(p, "launch->wide(launch, %u, (uint64_t *)x%u, (const uint64_t *)x%u, (const uint64_t *)x%u, %s%.0u, %u, HGV_LANES, run);",
-            (unsigned)f->limbs_op, ids[0], ids[1], ids[2], f->array_count > 3 ? "(const uint64_t *)x" : "0", ids[3],
+    vc_line(p,
+            "launch->wide(launch, %u, (uint64_t *)x%u, (const uint64_t *)x%u, (const uint64_t "
+            "*)x%u, %s%.0u, %u, HGV_LANES, run);",
+            (unsigned)f->limbs_op, ids[0], ids[1], ids[2],
+            f->array_count > 3 ? "(const uint64_t *)x" : "0", ids[3],
             (unsigned)f->array_params[0]->length);
     vc_line(p, "return;");
     vc_close(p);
@@ -565,7 +626,8 @@ static void print_function(vc_printer *p, vec_function *f) {
     if (turn && p->k->blocks) {
         open_block(p, f);
     } else if (turn) {
-        vc_open(p, "HGV_FN void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)", p->name);
+        vc_open(p, "HGV_FN void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)",
+                p->name);
         if (p->k->shared)
             vc_line(p, "%s_shared own = {0}, *const shared = &own;", p->name);
         else
@@ -586,7 +648,8 @@ static void print_results(vc_printer *p) {
     static const char *const types[] = {"u8", "u16", "u32", "u64", "f32", "f64", "b32"};
     static const uint32_t sizes[] = {1, 2, 4, 8, 4, 8, 4};
     for (size_t i = 0; i < HG_COUNT_OF(types); i++)
-        vc_line(p, "typedef struct hgv_r_%s { hgv_%s p[%u]; } hgv_r_%s;", types[i], types[i], (unsigned)vc_parts(p, sizes[i]), types[i]);
+        vc_line(p, "typedef struct hgv_r_%s { hgv_%s p[%u]; } hgv_r_%s;", types[i], types[i],
+                (unsigned)vc_parts(p, sizes[i]), types[i]);
     hg_text_addf(p->out, "\n");
 }
 
@@ -594,7 +657,8 @@ static void print_results(vc_printer *p) {
 static void print_table(vc_printer *p, const kir_table *t) {
     uint64_t size = kir_type_bytes(t->type);
     const uint8_t *data = t->data;
-    hg_text_addf(p->out, "static const uint%u_t %s_t%u[%u] = {", (unsigned)size * 8, p->name, (unsigned)t->id, (unsigned)t->length);
+    hg_text_addf(p->out, "static const uint%u_t %s_t%u[%u] = {", (unsigned)size * 8, p->name,
+                 (unsigned)t->id, (unsigned)t->length);
     for (uint32_t i = 0; i < t->length; i++) {
         uint64_t bits = 0;
         for (uint64_t k = 0; k < size; k++) bits |= (uint64_t)data[i * size + k] << (8 * k);
@@ -605,16 +669,16 @@ static void print_table(vc_printer *p, const kir_table *t) {
 }
 
 static void print_blocks(vc_printer *p) {
-    hg_text_addf(
-        p->out,
-        "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
-        "    (void)%s_sites;\n"
-        "    for (hgv_block block = hgv_first_block(launch, begin, end); block.begin < end; hgv_next_block(launch, &block, end)) {\n"
-        "        %s_block(launch, &block);\n"
-        "        if (launch->stopped || (launch->faulted && launch->phase == 0)) return;\n"
-        "    }\n"
-        "}\n\n",
-        p->local ? "static " : "", p->name, p->name, p->name);
+    hg_text_addf(p->out,
+                 "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
+                 "    (void)%s_sites;\n"
+                 "    for (hgv_block block = hgv_first_block(launch, begin, end); block.begin < "
+                 "end; hgv_next_block(launch, &block, end)) {\n"
+                 "        %s_block(launch, &block);\n"
+                 "        if (launch->stopped || (launch->faulted && launch->phase == 0)) return;\n"
+                 "    }\n"
+                 "}\n\n",
+                 p->local ? "static " : "", p->name, p->name, p->name);
 }
 
 static void print_kernel(vc_printer *p) {
@@ -640,14 +704,16 @@ static void print_kernel(vc_printer *p) {
         vc_line(p, "} %s_shared;", p->name);
     }
     hg_text_addf(out, "static const hgv_site %s_sites[] = {\n", p->name);
-    hg_text_add(out, p->sites.data ? p->sites.data : "    {0},\n", p->sites.data ? p->sites.length : sizeof "    {0},\n" - 1);
+    hg_text_add(out, p->sites.data ? p->sites.data : "    {0},\n",
+                p->sites.data ? p->sites.length : sizeof "    {0},\n" - 1);
     hg_text_addf(out, "};\n\n");
     hg_text_add(out, body.data ? body.data : "", body.length);
     out->failed = out->failed || body.failed;
     hg_text_free(&body);
     hg_text_free(&p->sites);
     hg_free(p->widths);
-    if (!p->local) hg_text_addf(out, "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n", p->name);
+    if (!p->local)
+        hg_text_addf(out, "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n", p->name);
     if (p->k->blocks) {
         print_blocks(p);
         return;
@@ -656,31 +722,45 @@ static void print_kernel(vc_printer *p) {
                  "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
                  "    uint64_t first = begin;\n"
                  "    (void)%s_sites;\n"
-                 "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) %s_turn(launch, first, HGV_ALL);\n"
-                 "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << (end - first)) - 1);\n"
+                 "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) "
+                 "%s_turn(launch, first, HGV_ALL);\n"
+                 "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << "
+                 "(end - first)) - 1);\n"
                  "%s}\n\n",
-                 p->local ? "static " : "", p->name, p->name, p->name, p->name, p->streams ? "    hgv_past_end(launch);\n" : "");
+                 p->local ? "static " : "", p->name, p->name, p->name, p->name,
+                 p->streams ? "    hgv_past_end(launch);\n" : "");
 }
 
 /* names: of static functions; NULL: the kernels' own, external. */
-static hg_status print_kernels(vec_kernel *const *kernels, const char *const *names, uint32_t count, uint32_t vector_bytes, hg_text *out) {
+static hg_status print_kernels(vec_kernel *const *kernels, const char *const *names, uint32_t count,
+                               uint32_t vector_bytes, hg_text *out) {
     for (uint32_t i = 0; i < count; i++) {
         char name[96];
         emit_kernel_name(kernels[i]->module, name);
-        vc_printer p = {.out = out, .k = kernels[i], .name = names ? names[i] : name, .bytes = vector_bytes, .local = names != NULL};
+        vc_printer p = {.out = out,
+                        .k = kernels[i],
+                        .name = names ? names[i] : name,
+                        .bytes = vector_bytes,
+                        .local = names != NULL};
         if (i == 0) print_results(&p);
         print_kernel(&p);
-        if (p.unsupported) return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", kernels[i]->module->name, p.unsupported);
+        if (p.unsupported)
+            return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", kernels[i]->module->name,
+                           p.unsupported);
     }
     return out->failed ? hg_fail_memory() : HG_OK;
 }
 
-hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) {
-    hg_text_addf(out, "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n\n", about,
-                 count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
+hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes,
+                        const char *about, hg_text *out) {
+    hg_text_addf(out,
+                 "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES "
+                 "%u\n#include <hologram/vector.h>\n\n",
+                 about, count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
     return print_kernels(kernels, NULL, count, vector_bytes, out);
 }
 
-hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *names, uint32_t count, uint32_t vector_bytes, hg_text *out) {
+hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *names, uint32_t count,
+                              uint32_t vector_bytes, hg_text *out) {
     return print_kernels(kernels, names, count, vector_bytes, out);
 }

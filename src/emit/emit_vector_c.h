@@ -27,7 +27,9 @@ static inline uint32_t vc_parts(const vc_printer *p, uint32_t size) {
     uint32_t all = p->k->lanes * size;
     return all < p->bytes ? 1 : all / p->bytes;
 }
-static inline uint32_t vc_part_lanes(const vc_printer *p, uint32_t size) { return p->k->lanes / vc_parts(p, size); }
+static inline uint32_t vc_part_lanes(const vc_printer *p, uint32_t size) {
+    return p->k->lanes / vc_parts(p, size);
+}
 const char *vc_type(const vc_printer *p, const vec_value *v); /* "f32", "b32" */
 const char *vc_scalar(uint8_t type);                          /* "float" */
 const char *vc_mask_type(uint32_t size);                      /* "b32" */
@@ -39,7 +41,8 @@ void vc_block(vc_printer *p); /* "{" */
 void vc_close(vc_printer *p);
 /* Text of a value that is one. */
 void vc_one(const vc_printer *p, hg_text *out, const vec_value *v);
-/* Text of part i of a value as a vector of hgv_TYPE: a splat of one that is one; a bool in elements of `size` bytes. */
+/* Text of part i of a value as a vector of hgv_TYPE: a splat of one that is one; a bool in elements
+ * of `size` bytes. */
 void vc_part(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i);
 /* The lanes of a mask as bits; NULL: run. */
 void vc_bits(const vc_printer *p, hg_text *out, const vec_value *mask);
@@ -49,17 +52,20 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v);
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
 
 /* Of a kernel that runs a block. */
-static inline bool vc_in_block(const vc_printer *p) { return p->k->blocks && p->f == p->k->functions; }
+static inline bool vc_in_block(const vc_printer *p) {
+    return p->k->blocks && p->f == p->k->functions;
+}
 void vc_prim(vc_printer *p, const vec_value *v);
 void vc_exchange(vc_printer *p, const vec_value *v);
 void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
-/* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v names. */
+/* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v
+ * names. */
 void vc_end(vc_printer *p, const vec_value *v, const char *gone);
 void vc_lose(vc_printer *p, const vec_value *v, const char *gone); /* out of the masks alone */
 typedef struct vc_name {
     char text[32];
 } vc_name;
-vc_name vc_var(const vec_var *v);                            /* "x3", "shared->g3"; the parts of one that is each add "_0" … */
+vc_name vc_var(const vec_var *v); /* "x3", "shared->g3"; the parts of one that is each add "_0" … */
 uint32_t vc_var_size(const vc_printer *p, const vec_var *v); /* bytes of an element */
 
 #endif

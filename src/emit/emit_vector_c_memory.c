@@ -19,14 +19,17 @@ static uint64_t handle_of(const vc_printer *p, const vec_value *v) {
 
 static uint32_t new_site(vc_printer *p, const vec_value *v, uint8_t code) {
     bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
-    hg_text_addf(&p->sites, "    {%u, %u, %u, %u, %u, %u, %d, ", (unsigned)code, (unsigned)(place ? v->u.mem.operand : v->u.fault.operand),
-                 place ? (unsigned)v->u.mem.pool : 0u, place ? 0u : (unsigned)v->u.fault.values, v->inst ? (unsigned)v->inst - 1 : 0u,
-                 place ? (unsigned)v->u.mem.size : 0u, place ? input_of(p, v) : -1);
+    hg_text_addf(&p->sites, "    {%u, %u, %u, %u, %u, %u, %d, ", (unsigned)code,
+                 (unsigned)(place ? v->u.mem.operand : v->u.fault.operand),
+                 place ? (unsigned)v->u.mem.pool : 0u, place ? 0u : (unsigned)v->u.fault.values,
+                 v->inst ? (unsigned)v->inst - 1 : 0u, place ? (unsigned)v->u.mem.size : 0u,
+                 place ? input_of(p, v) : -1);
     if (place || !v->u.fault.message) {
         hg_text_addf(&p->sites, "0, UINT64_C(%" PRIu64 "), 0},\n", place ? handle_of(p, v) : 0);
     } else {
         hg_text_addf(&p->sites, "\"");
-        for (const char *c = v->u.fault.message; *c; c++) hg_text_addf(&p->sites, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        for (const char *c = v->u.fault.message; *c; c++)
+            hg_text_addf(&p->sites, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
         hg_text_addf(&p->sites, "\", 0, 0},\n");
     }
     return p->site_count++;
@@ -35,7 +38,8 @@ static uint32_t new_site(vc_printer *p, const vec_value *v, uint8_t code) {
 void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
     for (uint8_t k = 0; k < v->losing_count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++)
-            vc_line(p, "%s_%u &= ~hgv_lanes_%s(%s >> %u);", vc_var(v->losing[k]).text, (unsigned)i, vc_mask_type(p->mask_bytes), gone,
+            vc_line(p, "%s_%u &= ~hgv_lanes_%s(%s >> %u);", vc_var(v->losing[k]).text, (unsigned)i,
+                    vc_mask_type(p->mask_bytes), gone,
                     (unsigned)(i * vc_part_lanes(p, p->mask_bytes)));
 }
 
@@ -50,7 +54,8 @@ void vc_end(vc_printer *p, const vec_value *v, const char *gone) {
 
 static void base_name(hg_text *out, const vec_value *v) {
     if (v->u.mem.open) {
-        hg_text_addf(out, "hgv_base(launch, handle[i], %s, %s, &at[i])", v->u.mem.pool ? "true" : "false",
+        hg_text_addf(out, "hgv_base(launch, handle[i], %s, %s, &at[i])",
+                     v->u.mem.pool ? "true" : "false",
                      v->u.mem.space == KIR_FLAT ? "true" : "false");
         return;
     }
@@ -68,7 +73,8 @@ static void address(const vc_printer *p, hg_text *out, const vec_value *v) {
     if (v->u.mem.has_index && !v->args[0]->each) {
         hg_text_addf(out, " + (");
         vc_one(p, out, v->args[0]);
-        hg_text_addf(out, v->u.mem.disp ? " + UINT64_C(%" PRIu64 "))" : ")", (uint64_t)v->u.mem.disp);
+        hg_text_addf(out, v->u.mem.disp ? " + UINT64_C(%" PRIu64 "))" : ")",
+                     (uint64_t)v->u.mem.disp);
     } else if (v->u.mem.disp) {
         hg_text_addf(out, " + UINT64_C(%" PRIu64 ")", (uint64_t)v->u.mem.disp);
     }
@@ -93,17 +99,22 @@ static void indices(vc_printer *p, const vec_value *v) {
         vc_one(p, &first, v->args[0]);
     else
         hg_text_addf(&first, "0");
-    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_ONE ? 0 : v->u.mem.stride;
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW   ? (int64_t)v->u.mem.bytes
+                     : v->u.mem.reach == VEC_REACH_ONE ? 0
+                                                       : v->u.mem.stride;
     vc_line(p, "uint64_t at[HGV_LANES];");
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) at[i] = %s + i * UINT64_C(%" PRIu64 ");", first.data ? first.data : "",
-            (uint64_t)stride);
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) at[i] = %s + i * UINT64_C(%" PRIu64 ");",
+            first.data ? first.data : "", (uint64_t)stride);
     hg_text_free(&first);
 }
 
-static const char *short_of_bytes(uint8_t bytes) { return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64"; }
+static const char *short_of_bytes(uint8_t bytes) {
+    return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64";
+}
 
 static void declare_parts(vc_printer *p, const vec_value *v) {
-    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++) vc_line(p, "hgv_%s v%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i);
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "hgv_%s v%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i);
 }
 
 /* The text of the mask's bits, which the caller frees. */
@@ -139,7 +150,8 @@ static void fits_text(vc_printer *p, hg_text *text, const vec_value *v, int64_t 
 static void fits(vc_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     hg_text text = {0};
-    if (!v->u.mem.open && vec_reach_of(p->k, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each))
+    if (!v->u.mem.open && vec_reach_of(p->k, v, &low, &high) &&
+        !(v->u.mem.has_index && v->args[0]->each))
         fits_text(p, &text, v, low, high);
     else
         hg_text_addf(&text, "false");
@@ -172,7 +184,8 @@ static void open_if_outside(vc_printer *p, const vec_value *v) {
         }
         hg_text_addf(&text, "hgv_any_b64(");
         for (uint32_t i = 0; i < vc_parts(p, 8); i++) {
-            hg_text_addf(&text, i ? " | (hgv_outside(v%u_%u, " : "(hgv_outside(v%u_%u, ", (unsigned)v->args[0]->id, (unsigned)i);
+            hg_text_addf(&text, i ? " | (hgv_outside(v%u_%u, " : "(hgv_outside(v%u_%u, ",
+                         (unsigned)v->args[0]->id, (unsigned)i);
             memory_size(&text, v);
             hg_text_addf(&text, ", INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))", low, high);
             if (v->mask) {
@@ -195,7 +208,9 @@ static void check_open(vc_printer *p, const vec_value *v) {
     vc_block(p);
     indices(p, v);
     vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
-    vc_line(p, "const uint64_t gone = here & ~hgv_check_open(launch, &%s_sites[%u], %s, first, handle, at, INT64_C(%" PRId64 "), here);",
+    vc_line(p,
+            "const uint64_t gone = here & ~hgv_check_open(launch, &%s_sites[%u], %s, first, "
+            "handle, at, INT64_C(%" PRId64 "), here);",
             p->name, (unsigned)site, truth(v->u.mem.space == KIR_FLAT), v->u.mem.disp);
     vc_open(p, "if (HGV_UNLIKELY(gone))");
     vc_end(p, v, "gone");
@@ -215,14 +230,17 @@ static void check(vc_printer *p, const vec_value *v) {
     open_if_outside(p, v);
     indices(p, v);
     if (v->u.mem.space == KIR_CLASS)
-        vc_line(p, "const hgv_memory memory = {%s, size_class, launch->class_memory.valid};", base.data ? base.data : "");
+        vc_line(p, "const hgv_memory memory = {%s, size_class, launch->class_memory.valid};",
+                base.data ? base.data : "");
     else if (v->u.mem.space == KIR_SHARED)
         vc_line(p, "const hgv_memory memory = {base_shared, size_shared, true};");
     else
         vc_line(p, "const hgv_memory memory = launch->slots[%u];", (unsigned)v->u.mem.slot);
     vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
-    vc_line(p, "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, INT64_C(%" PRId64 "), here);", p->name,
-            (unsigned)site, v->u.mem.disp);
+    vc_line(p,
+            "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, "
+            "INT64_C(%" PRId64 "), here);",
+            p->name, (unsigned)site, v->u.mem.disp);
     vc_end(p, v, "gone");
     vc_close(p);
     hg_text_free(&bits);
@@ -240,18 +258,21 @@ static void load_one(vc_printer *p, const vec_value *v) {
         vc_bits(p, &guard, v->mask);
     else
         hg_text_addf(&guard, "run");
-    vc_line(p, "const %s s%u = HGV_LIKELY(%s != 0) ? hgs_load_%s(%s) : 0;", vc_scalar(v->type), (unsigned)v->id,
-            guard.data ? guard.data : "", vc_short(v->type), at.data ? at.data : "");
+    vc_line(p, "const %s s%u = HGV_LIKELY(%s != 0) ? hgs_load_%s(%s) : 0;", vc_scalar(v->type),
+            (unsigned)v->id, guard.data ? guard.data : "", vc_short(v->type),
+            at.data ? at.data : "");
     hg_text_free(&at);
     hg_text_free(&guard);
 }
 
 /* The mask part i of a row's elements: of the value's mask, or of the lanes that run. */
-static void row_mask(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i) {
+static void row_mask(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size,
+                     uint32_t i) {
     if (v->mask)
         vc_part(p, out, v->mask, size, i);
     else
-        hg_text_addf(out, "hgv_lanes_%s(run >> %u)", vc_mask_type(size), (unsigned)(i * vc_part_lanes(p, size)));
+        hg_text_addf(out, "hgv_lanes_%s(run >> %u)", vc_mask_type(size),
+                     (unsigned)(i * vc_part_lanes(p, size)));
 }
 
 /* how: what the functions' names have behind load or store; "_where": with a mask. */
@@ -271,10 +292,11 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, con
             row_mask(p, &rest, v, size, i);
         }
         if (stored)
-            vc_line(p, "hgv_store%s_%s(%s%s);", how, type, at.data ? at.data : "", rest.data ? rest.data : "");
-        else
-            vc_line(p, "v%u_%u = hgv_load%s_%s(%s%s);", (unsigned)v->id, (unsigned)i, how, type, at.data ? at.data : "",
+            vc_line(p, "hgv_store%s_%s(%s%s);", how, type, at.data ? at.data : "",
                     rest.data ? rest.data : "");
+        else
+            vc_line(p, "v%u_%u = hgv_load%s_%s(%s%s);", (unsigned)v->id, (unsigned)i, how, type,
+                    at.data ? at.data : "", rest.data ? rest.data : "");
         hg_text_free(&at);
         hg_text_free(&rest);
     }
@@ -287,7 +309,8 @@ static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
     }
     if (stored && v->u.mem.streams) {
         p->streams = true;
-        vc_open(p, "if (HGV_UNLIKELY(hgv_is_large(launch, %u)) && run == HGV_ALL)", (unsigned)v->u.mem.bytes);
+        vc_open(p, "if (HGV_UNLIKELY(hgv_is_large(launch, %u)) && run == HGV_ALL)",
+                (unsigned)v->u.mem.bytes);
         rows(p, v, stored, "_past");
         vc_close(p);
         vc_open(p, "else if (HGV_LIKELY(run == HGV_ALL))");
@@ -310,9 +333,10 @@ static void strided(vc_printer *p, const vec_value *v) {
     for (uint32_t i = 0; i < vc_parts(p, v->u.mem.bytes); i++) {
         hg_text elements = {0};
         for (uint32_t n = 0; n < lanes; n++)
-            hg_text_addf(&elements, "%shgs_load_%s(p + INT64_C(%" PRId64 "))", n ? ", " : "", vc_short(v->type),
-                         (int64_t)(i * lanes + n) * v->u.mem.stride);
-        vc_line(p, "v%u_%u = (hgv_%s){%s};", (unsigned)v->id, (unsigned)i, vc_type(p, v), elements.data ? elements.data : "");
+            hg_text_addf(&elements, "%shgs_load_%s(p + INT64_C(%" PRId64 "))", n ? ", " : "",
+                         vc_short(v->type), (int64_t)(i * lanes + n) * v->u.mem.stride);
+        vc_line(p, "v%u_%u = (hgv_%s){%s};", (unsigned)v->id, (unsigned)i, vc_type(p, v),
+                elements.data ? elements.data : "");
         hg_text_free(&elements);
     }
     hg_text_free(&at);
@@ -331,12 +355,16 @@ static void lanes_of(vc_printer *p, const vec_value *v, const vec_value *stored)
         vc_line(p, "%s value[HGV_LANES] = {0};", vc_scalar(v->type));
     vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
     hg_text access = {0};
-    hg_text_addf(&access,
-                 stored ? "uint8_t *const p = %s; hgs_store_%s(p + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);"
-                        : "const uint8_t *const p = %s; value[i] = hgs_load_%s(p + (at[i] + UINT64_C(%" PRIu64 ")));",
-                 base.data ? base.data : "", type, (uint64_t)v->u.mem.disp);
+    hg_text_addf(
+        &access,
+        stored
+            ? "uint8_t *const p = %s; hgs_store_%s(p + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);"
+            : "const uint8_t *const p = %s; value[i] = hgs_load_%s(p + (at[i] + UINT64_C(%" PRIu64
+              ")));",
+        base.data ? base.data : "", type, (uint64_t)v->u.mem.disp);
     vc_line(p, "if (HGV_LIKELY(here == HGV_ALL))");
-    vc_line(p, "    for (unsigned i = 0; i < HGV_LANES; i++) { %s }", access.data ? access.data : "");
+    vc_line(p, "    for (unsigned i = 0; i < HGV_LANES; i++) { %s }",
+            access.data ? access.data : "");
     vc_line(p, "else");
     vc_line(p, "    for (uint64_t rest = here; rest; rest &= rest - 1) {");
     vc_line(p, "        const unsigned i = (unsigned)__builtin_ctzll(rest);");
@@ -359,7 +387,8 @@ static void load(vc_printer *p, const vec_value *v) {
         row(p, v, NULL);
         return;
     }
-    bool apart = v->u.mem.reach == VEC_REACH_STRIDE && v->u.mem.stride > -MOST_STRIDE && v->u.mem.stride < MOST_STRIDE;
+    bool apart = v->u.mem.reach == VEC_REACH_STRIDE && v->u.mem.stride > -MOST_STRIDE &&
+                 v->u.mem.stride < MOST_STRIDE;
     if (apart) {
         hg_text bits = bits_of(p, v);
         vc_open(p, "if (HGV_LIKELY(%s == HGV_ALL))", bits.data ? bits.data : "");
@@ -385,14 +414,19 @@ static void store(vc_printer *p, const vec_value *v) {
 /* Opens the branch in which there is no copy of the thread's own, behind what is done with one. */
 static void open_unless_own(vc_printer *p, const vec_value *v, const char *base, const char *bits) {
     hg_text one = {0};
-    hg_text_addf(&one, "hgv_combine_%s(%u, %s + (i %% 8) * spread + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);",
-                 short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic, base, (uint64_t)v->u.mem.disp);
-    vc_line(p, "const int64_t spread = launch->spread ? launch->spread[%u] : -1;", (unsigned)v->u.mem.slot);
+    hg_text_addf(
+        &one,
+        "hgv_combine_%s(%u, %s + (i %% 8) * spread + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);",
+        short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic, base, (uint64_t)v->u.mem.disp);
+    vc_line(p, "const int64_t spread = launch->spread ? launch->spread[%u] : -1;",
+            (unsigned)v->u.mem.slot);
     vc_line(p, "const uint64_t here = %s;", bits);
     vc_line(p, "uint64_t low = 0;");
     if (!v->u.mem.aligned)
-        vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) low |= at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
-    vc_open(p, "if (HGV_LIKELY(spread >= 0 && low %% %u == 0 && here == HGV_ALL))", (unsigned)v->u.mem.bytes);
+        vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) low |= at[i] + UINT64_C(%" PRIu64 ");",
+                (uint64_t)v->u.mem.disp);
+    vc_open(p, "if (HGV_LIKELY(spread >= 0 && low %% %u == 0 && here == HGV_ALL))",
+            (unsigned)v->u.mem.bytes);
     vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) %s", one.data ? one.data : "");
     vc_close(p);
     vc_open(p, "else if (spread >= 0 && low %% %u == 0)", (unsigned)v->u.mem.bytes);
@@ -425,11 +459,13 @@ static void atomic(vc_printer *p, const vec_value *v) {
     vc_line(p, "uint8_t *const p = %s;", base.data ? base.data : "");
     vc_line(p, "const uint64_t offset = at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
     vc_open(p, "if (HGV_UNLIKELY(offset %% %u))", (unsigned)v->u.mem.bytes);
-    vc_line(p, "launch->fault(launch, &%s_sites[%u], first + i, &offset);", p->name, (unsigned)site);
+    vc_line(p, "launch->fault(launch, &%s_sites[%u], first + i, &offset);", p->name,
+            (unsigned)site);
     vc_line(p, "gone |= UINT64_C(1) << i;");
     vc_line(p, "continue;");
     vc_close(p);
-    vc_line(p, "%shgv_%satomic_%s(%u, p + offset, value[i], %s);", own ? "(void)" : "old[i] = ", v->u.mem.space == KIR_SHARED ? "own_" : "",
+    vc_line(p, "%shgv_%satomic_%s(%u, p + offset, value[i], %s);",
+            own ? "(void)" : "old[i] = ", v->u.mem.space == KIR_SHARED ? "own_" : "",
             short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic, two ? "second[i]" : "0");
     vc_close(p);
     if (!own) vc_unspill(p, "old", v);
@@ -447,7 +483,8 @@ static void fault_if(vc_printer *p, const vec_value *v) {
     uint32_t site = new_site(p, v, v->u.fault.code);
     vc_bits(p, &condition, v->args[0]);
     vc_block(p);
-    vc_line(p, "const uint64_t gone = %s & %s & run;", condition.data ? condition.data : "", bits.data ? bits.data : "");
+    vc_line(p, "const uint64_t gone = %s & %s & run;", condition.data ? condition.data : "",
+            bits.data ? bits.data : "");
     vc_open(p, "if (HGV_UNLIKELY(gone))");
     vc_line(p, "uint64_t values[2] = {0, 0};");
     vc_line(p, "const unsigned i = (unsigned)__builtin_ctzll(gone);");

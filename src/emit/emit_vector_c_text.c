@@ -7,7 +7,9 @@
 
 enum { MOST_LEVELS = 32 };
 
-static void indent(const vc_printer *p) { hg_text_addf(p->out, "%*s", 4 * (int)(p->indent < MOST_LEVELS ? p->indent : MOST_LEVELS), ""); }
+static void indent(const vc_printer *p) {
+    hg_text_addf(p->out, "%*s", 4 * (int)(p->indent < MOST_LEVELS ? p->indent : MOST_LEVELS), "");
+}
 
 static void add(vc_printer *p, const char *format, va_list list) {
     va_list copy;
@@ -55,6 +57,10 @@ void vc_close(vc_printer *p) {
 
 vc_name vc_var(const vec_var *v) {
     vc_name name;
-    snprintf(name.text, sizeof name.text, "%s%s%u", v->shared ? "shared->" : v->kept ? "kept->" : "", v->each ? "x" : "y", (unsigned)v->id);
+    snprintf(name.text, sizeof name.text, "%s%s%u",
+             v->shared ? "shared->"
+             : v->kept ? "kept->"
+                       : "",
+             v->each ? "x" : "y", (unsigned)v->id);
     return name;
 }

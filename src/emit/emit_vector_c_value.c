@@ -11,12 +11,15 @@ const char *vc_short(uint8_t type) {
 }
 
 const char *vc_scalar(uint8_t type) {
-    static const char *const names[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
+    static const char *const names[] = {"uint8_t",  "uint16_t", "uint32_t",
+                                        "uint64_t", "float",    "double"};
     int kind = kir_kind_of(type);
     return type == KIR_BOOL ? "bool" : kind < 0 ? "void" : names[kind];
 }
 
-const char *vc_mask_type(uint32_t size) { return size == 1 ? "b8" : size == 2 ? "b16" : size == 4 ? "b32" : "b64"; }
+const char *vc_mask_type(uint32_t size) {
+    return size == 1 ? "b8" : size == 2 ? "b16" : size == 4 ? "b32" : "b64";
+}
 
 uint32_t vc_size(const vc_printer *p, const vec_value *v) {
     return v->type == KIR_BOOL ? p->widths[v->id] : (uint32_t)kir_type_bytes(v->type);
@@ -31,8 +34,12 @@ const char *vc_type(const vc_printer *p, const vec_value *v) {
 static void literal(hg_text *out, uint8_t type, uint64_t bits) {
     switch (type) {
     case KIR_BOOL: hg_text_addf(out, bits ? "true" : "false"); break;
-    case HG_TYPE_F32: hg_text_addf(out, "hgs_of_bits_f32(0x%llxu)", (unsigned long long)bits); break;
-    case HG_TYPE_F64: hg_text_addf(out, "hgs_of_bits_f64(UINT64_C(0x%llx))", (unsigned long long)bits); break;
+    case HG_TYPE_F32:
+        hg_text_addf(out, "hgs_of_bits_f32(0x%llxu)", (unsigned long long)bits);
+        break;
+    case HG_TYPE_F64:
+        hg_text_addf(out, "hgs_of_bits_f64(UINT64_C(0x%llx))", (unsigned long long)bits);
+        break;
     case HG_TYPE_U64: hg_text_addf(out, "UINT64_C(%llu)", (unsigned long long)bits); break;
     default: hg_text_addf(out, "(%s)%lluu", vc_scalar(type), (unsigned long long)bits);
     }
@@ -58,9 +65,11 @@ typedef struct joining {
 } joining;
 
 /* `count` parts (a power of two) from `first` on, converted to narrower elements, as one vector. */
-static void join(const vc_printer *p, hg_text *out, const joining *x, uint32_t first, uint32_t count) {
+static void join(const vc_printer *p, hg_text *out, const joining *x, uint32_t first,
+                 uint32_t count) {
     if (count == 1) {
-        hg_text_addf(out, "__builtin_convertvector(%s%s_%u, hgv_%s_%u)", x->cast, x->name, (unsigned)first, x->to, (unsigned)x->lanes);
+        hg_text_addf(out, "__builtin_convertvector(%s%s_%u, hgv_%s_%u)", x->cast, x->name,
+                     (unsigned)first, x->to, (unsigned)x->lanes);
         return;
     }
     hg_text_addf(out, "__builtin_shufflevector(");
@@ -71,9 +80,10 @@ static void join(const vc_printer *p, hg_text *out, const joining *x, uint32_t f
     hg_text_addf(out, ")");
 }
 
-/* Part i of a vector of elements `to` from one of elements `from`, whose parts are called NAME_0 …; cast: of the parts. */
-static void convert(const vc_printer *p, hg_text *out, const char *name, const char *cast, uint32_t from_size, const char *to,
-                    uint32_t to_size, uint32_t i) {
+/* Part i of a vector of elements `to` from one of elements `from`, whose parts are called NAME_0 …;
+ * cast: of the parts. */
+static void convert(const vc_printer *p, hg_text *out, const char *name, const char *cast,
+                    uint32_t from_size, const char *to, uint32_t to_size, uint32_t i) {
     uint32_t la = vc_part_lanes(p, from_size), lb = vc_part_lanes(p, to_size);
     char a[96];
     if (la >= lb) {
@@ -90,7 +100,9 @@ static void convert(const vc_printer *p, hg_text *out, const char *name, const c
     join(p, out, &(joining){name, cast, to, la}, i * (lb / la), lb / la);
 }
 
-static void value_name(char name[16], const vec_value *v) { snprintf(name, 16, "v%u", (unsigned)v->id); }
+static void value_name(char name[16], const vec_value *v) {
+    snprintf(name, 16, "v%u", (unsigned)v->id);
+}
 
 static void splat(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size) {
     bool truth = v->type == KIR_BOOL;
@@ -130,8 +142,8 @@ void vc_bits(const vc_printer *p, hg_text *out, const vec_value *mask) {
     uint32_t size = vc_size(p, mask);
     hg_text_addf(out, "(");
     for (uint32_t i = 0; i < vc_parts(p, size); i++)
-        hg_text_addf(out, "%shgv_bits_%s(v%u_%u) << %u", i ? " | " : "", vc_mask_type(size), (unsigned)mask->id, (unsigned)i,
-                     (unsigned)(i * vc_part_lanes(p, size)));
+        hg_text_addf(out, "%shgv_bits_%s(v%u_%u) << %u", i ? " | " : "", vc_mask_type(size),
+                     (unsigned)mask->id, (unsigned)i, (unsigned)(i * vc_part_lanes(p, size)));
     hg_text_addf(out, ")");
 }
 
@@ -143,8 +155,10 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v) {
     for (uint32_t i = 0; i < vc_parts(p, size); i++) {
         hg_text part = {0};
         vc_part(p, &part, v, size, i);
-        vc_line(p, "hgv_store_%s((uint8_t *)(%s + %u), (hgv_%s)%s);", v->type == KIR_BOOL ? "u8" : vc_short(v->type), name,
-                (unsigned)(i * vc_part_lanes(p, size)), v->type == KIR_BOOL ? "u8" : vc_short(v->type), part.data ? part.data : "");
+        vc_line(p, "hgv_store_%s((uint8_t *)(%s + %u), (hgv_%s)%s);",
+                v->type == KIR_BOOL ? "u8" : vc_short(v->type), name,
+                (unsigned)(i * vc_part_lanes(p, size)),
+                v->type == KIR_BOOL ? "u8" : vc_short(v->type), part.data ? part.data : "");
         hg_text_free(&part);
     }
 }
@@ -152,8 +166,8 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v) {
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v) {
     uint32_t size = (uint32_t)kir_type_bytes(v->type);
     for (uint32_t i = 0; i < vc_parts(p, size); i++)
-        vc_line(p, "v%u_%u = hgv_load_%s((const uint8_t *)(%s + %u));", (unsigned)v->id, (unsigned)i, vc_short(v->type), name,
-                (unsigned)(i * vc_part_lanes(p, size)));
+        vc_line(p, "v%u_%u = hgv_load_%s((const uint8_t *)(%s + %u));", (unsigned)v->id,
+                (unsigned)i, vc_short(v->type), name, (unsigned)(i * vc_part_lanes(p, size)));
 }
 
 /* ---- primitives ---- */
@@ -161,11 +175,14 @@ void vc_unspill(vc_printer *p, const char *name, const vec_value *v) {
 /* From array to array, by a function of all lanes or of one. */
 static void through_arrays(vc_printer *p, const vec_value *v, const char *function, bool all) {
     uint32_t size = (uint32_t)kir_type_bytes(v->type);
-    for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
+    for (uint32_t i = 0; i < vc_parts(p, size); i++)
+        vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
     vc_block(p);
     vc_spill(p, "from", v->args[0]);
     vc_line(p, "%s to[HGV_LANES];", vc_scalar(v->type));
-    vc_line(p, all ? "%s(from, to);" : "for (unsigned i = 0; i < HGV_LANES; i++) to[i] = %s(from[i]);", function);
+    vc_line(p,
+            all ? "%s(from, to);" : "for (unsigned i = 0; i < HGV_LANES; i++) to[i] = %s(from[i]);",
+            function);
     vc_unspill(p, "to", v);
     vc_close(p);
 }
@@ -176,9 +193,13 @@ static void one_name(hg_text *out, const vec_value *v) {
     switch ((kir_op)v->prim) {
     case KIR_SELECT: hg_text_addf(out, "hgs_select_%s", vc_short(v->type)); break;
     case KIR_U2F:
-    case KIR_S2F: hg_text_addf(out, "hgs_%s_%s_%s", op, vc_short(v->type), vc_short(a->type)); break;
+    case KIR_S2F:
+        hg_text_addf(out, "hgs_%s_%s_%s", op, vc_short(v->type), vc_short(a->type));
+        break;
     case KIR_F2U:
-    case KIR_F2S: hg_text_addf(out, "hgs_%s_%s_%s", op, vc_short(v->type), vc_short(a->type)); break;
+    case KIR_F2S:
+        hg_text_addf(out, "hgs_%s_%s_%s", op, vc_short(v->type), vc_short(a->type));
+        break;
     case KIR_H2F:
     case KIR_F2H:
     case KIR_B2F:
@@ -216,7 +237,8 @@ static bool one_cast(vc_printer *p, const vec_value *v, hg_text *text) {
         if (a->type == KIR_BOOL)
             hg_text_addf(text, "(%s)-(int)", vc_scalar(v->type));
         else
-            hg_text_addf(text, "(%s)(%s)(%s)", vc_scalar(v->type), of_signed[kir_kind_of(v->type)], of_signed[kir_kind_of(a->type)]);
+            hg_text_addf(text, "(%s)(%s)(%s)", vc_scalar(v->type), of_signed[kir_kind_of(v->type)],
+                         of_signed[kir_kind_of(a->type)]);
         vc_one(p, text, a);
         return true;
     default: return false;
@@ -234,14 +256,17 @@ static void prim_of_one(vc_printer *p, const vec_value *v) {
         }
         hg_text_addf(&text, ")");
     }
-    vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id, text.data ? text.data : "");
+    vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id,
+            text.data ? text.data : "");
     hg_text_free(&text);
 }
 
 /* Argument n of an operation on elements of `size` bytes. */
-static void argument(const vc_printer *p, hg_text *text, const vec_value *v, uint8_t n, uint32_t size, uint32_t i) {
+static void argument(const vc_printer *p, hg_text *text, const vec_value *v, uint8_t n,
+                     uint32_t size, uint32_t i) {
     const vec_value *a = v->args[n];
-    bool amount = n == 1 && kir_op_has((kir_op)v->prim, KIR_F_SHIFTS) && size != kir_type_bytes(a->type);
+    bool amount = n == 1 && kir_op_has((kir_op)v->prim, KIR_F_SHIFTS) &&
+                  size != kir_type_bytes(a->type);
     if (!amount) {
         vc_part(p, text, a, size, i);
         return;
@@ -263,16 +288,20 @@ static void argument(const vc_printer *p, hg_text *text, const vec_value *v, uin
 /* Elements of the same size all through. */
 static void plain(vc_printer *p, const vec_value *v) {
     const vec_value *a = v->args[0];
-    uint32_t size = v->prim == KIR_SELECT ? vc_size(p, v) : a->type != KIR_BOOL ? (uint32_t)kir_type_bytes(a->type) : vc_size(p, v);
-    const char *of = v->prim == KIR_SELECT ? vc_type(p, v) : a->type == KIR_BOOL ? vc_mask_type(size) : vc_short(a->type);
+    uint32_t size = v->prim == KIR_SELECT ? vc_size(p, v)
+                    : a->type != KIR_BOOL ? (uint32_t)kir_type_bytes(a->type)
+                                          : vc_size(p, v);
+    const char *of = v->prim == KIR_SELECT ? vc_type(p, v)
+                     : a->type == KIR_BOOL ? vc_mask_type(size)
+                                           : vc_short(a->type);
     for (uint32_t i = 0; i < vc_parts(p, size); i++) {
         hg_text text = {0};
         for (uint8_t n = 0; n < v->nargs; n++) {
             if (n) hg_text_addf(&text, ", ");
             argument(p, &text, v, n, size, i);
         }
-        vc_line(p, "const hgv_%s v%u_%u = hgv_%s_%s(%s);", vc_type(p, v), (unsigned)v->id, (unsigned)i, kir_op_name((kir_op)v->prim), of,
-                text.data ? text.data : "");
+        vc_line(p, "const hgv_%s v%u_%u = hgv_%s_%s(%s);", vc_type(p, v), (unsigned)v->id,
+                (unsigned)i, kir_op_name((kir_op)v->prim), of, text.data ? text.data : "");
         hg_text_free(&text);
     }
 }
@@ -280,7 +309,8 @@ static void plain(vc_printer *p, const vec_value *v) {
 /* A conversion between element sizes, or of the same size by reinterpretation. */
 static void cast(vc_printer *p, const vec_value *v) {
     const vec_value *a = v->args[0];
-    uint32_t size = vc_size(p, v), from = a->type == KIR_BOOL ? size : (uint32_t)kir_type_bytes(a->type);
+    uint32_t size = vc_size(p, v),
+             from = a->type == KIR_BOOL ? size : (uint32_t)kir_type_bytes(a->type);
     char name[16];
     value_name(name, a);
     for (uint32_t i = 0; i < vc_parts(p, v->type == KIR_BOOL ? from : size); i++) {
@@ -311,7 +341,8 @@ static void cast(vc_printer *p, const vec_value *v) {
         } else {
             convert(p, &text, name, "", from, vc_short(v->type), size, i);
         }
-        vc_line(p, "const hgv_%s v%u_%u = %s;", vc_type(p, v), (unsigned)v->id, (unsigned)i, text.data ? text.data : "");
+        vc_line(p, "const hgv_%s v%u_%u = %s;", vc_type(p, v), (unsigned)v->id, (unsigned)i,
+                text.data ? text.data : "");
         hg_text_free(&text);
     }
 }
@@ -319,8 +350,9 @@ static void cast(vc_printer *p, const vec_value *v) {
 /* F2U, F2S to integers as wide as the floats. */
 static void same_size(vc_printer *p, const vec_value *v) {
     for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
-        vc_line(p, "const hgv_%s v%u_%u = hgv_%s_%s_%s(v%u_%u);", vc_short(v->type), (unsigned)v->id, (unsigned)i,
-                kir_op_name((kir_op)v->prim), vc_short(v->type), vc_short(v->args[0]->type), (unsigned)v->args[0]->id, (unsigned)i);
+        vc_line(p, "const hgv_%s v%u_%u = hgv_%s_%s_%s(v%u_%u);", vc_short(v->type),
+                (unsigned)v->id, (unsigned)i, kir_op_name((kir_op)v->prim), vc_short(v->type),
+                vc_short(v->args[0]->type), (unsigned)v->args[0]->id, (unsigned)i);
 }
 
 void vc_exchange(vc_printer *p, const vec_value *v) {
@@ -332,9 +364,11 @@ void vc_exchange(vc_printer *p, const vec_value *v) {
     }
     vc_one(p, &by, v->args[1]);
     for (uint32_t i = 0; i < count; i++)
-        vc_line(p, "const hgv_%s v%u_%u = (hgv_%s)hgv_exchange_u%u((const hgv_u%u[]){%s}, (uint32_t)%s, %u);", vc_type(p, v),
-                (unsigned)v->id, (unsigned)i, vc_type(p, v), (unsigned)bits, (unsigned)bits, parts.data ? parts.data : "",
-                by.data ? by.data : "", (unsigned)i);
+        vc_line(p,
+                "const hgv_%s v%u_%u = (hgv_%s)hgv_exchange_u%u((const hgv_u%u[]){%s}, "
+                "(uint32_t)%s, %u);",
+                vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_type(p, v), (unsigned)bits,
+                (unsigned)bits, parts.data ? parts.data : "", by.data ? by.data : "", (unsigned)i);
     hg_text_free(&parts);
     hg_text_free(&by);
 }

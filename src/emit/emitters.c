@@ -1,4 +1,5 @@
-/* The table of emitters (emitters.def) and how each is called. Must not know: devices, options of commands. */
+/* The table of emitters (emitters.def) and how each is called. Must not know: devices, options of
+ * commands. */
 #include "emit/c_dialect.h"
 #include "emit/nvrtc.h"
 #include "vector/vector.h"
@@ -56,7 +57,8 @@ static hg_status print_spirv(const emitter *row, const emit_input *in, hg_text *
     hg_status status = make_words(in, in->debug, &words);
     for (uint64_t i = 0; i < words.count && status == HG_OK; i++) {
         uint32_t w = words.data[i];
-        const char bytes[4] = {(char)(w & 255), (char)(w >> 8 & 255), (char)(w >> 16 & 255), (char)(w >> 24)};
+        const char bytes[4] = {(char)(w & 255), (char)(w >> 8 & 255), (char)(w >> 16 & 255),
+                               (char)(w >> 24)};
         hg_text_add(out, bytes, sizeof bytes);
     }
     hg_vec_free(&words);
@@ -75,18 +77,26 @@ static hg_status print_spirv_text(const emitter *row, const emit_input *in, hg_t
 /* PTX for the oldest devices that the library runs on, which every later one takes. */
 enum { OLDEST_ARCHITECTURE = 75 };
 
-static hg_status compile_ptx(const kir_module *kernel, const hg_text *source, const char *about, hg_text *out) {
+static hg_status compile_ptx(const kir_module *kernel, const hg_text *source, const char *about,
+                             hg_text *out) {
     char reason[256], name[96];
     hg_bytes ptx = {0};
     if (!emit_nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     emit_kernel_name(kernel, name);
-    const emit_nvrtc_request request = {.text = source->data, .name = name, .architecture = emit_nvrtc_architecture(OLDEST_ARCHITECTURE)};
+    const emit_nvrtc_request request = {
+        .text = source->data,
+        .name = name,
+        .architecture = emit_nvrtc_architecture(OLDEST_ARCHITECTURE)};
     if (!request.architecture)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "NVRTC knows no architecture up to sm_%d", (int)OLDEST_ARCHITECTURE);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "NVRTC knows no architecture up to sm_%d",
+                       (int)OLDEST_ARCHITECTURE);
     hg_status status = emit_nvrtc_compile(&request, NULL, &ptx);
     if (status == HG_OK) {
-        hg_text_addf(out, "/* Written by hologram through NVRTC %u.%u: PTX for compute capability 7.5 and later.\n%s */\n",
-                     (unsigned)(emit_nvrtc_version() / 1000), (unsigned)(emit_nvrtc_version() % 1000 / 10), about);
+        hg_text_addf(out,
+                     "/* Written by hologram through NVRTC %u.%u: PTX for compute capability 7.5 "
+                     "and later.\n%s */\n",
+                     (unsigned)(emit_nvrtc_version() / 1000),
+                     (unsigned)(emit_nvrtc_version() % 1000 / 10), about);
         hg_text_addf(out, "%s", (const char *)ptx.data);
     }
     hg_bytes_free(&ptx);
@@ -106,11 +116,14 @@ enum { TEXT, BINARY, FOREIGN }; /* emitters.def */
 static const emitter EMITTERS[] = {
 #define EMITTER(name, suffix, output, form, caps, print, about) \
     {name, suffix, (output) == BINARY, (output) == FOREIGN, EMIT_##form, caps, print, NULL, about},
-#define DIALECT(name, suffix, caps, about) {#name, suffix, false, false, EMIT_DEVICE, caps, print_dialect, &emit_##name##_dialect, about},
+#define DIALECT(name, suffix, caps, about) \
+    {#name, suffix, false, false, EMIT_DEVICE, caps, print_dialect, &emit_##name##_dialect, about},
 #include "emit/emitters.def"
 };
 
-const emitter *emitter_get(uint32_t index) { return index < HG_COUNT_OF(EMITTERS) ? &EMITTERS[index] : NULL; }
+const emitter *emitter_get(uint32_t index) {
+    return index < HG_COUNT_OF(EMITTERS) ? &EMITTERS[index] : NULL;
+}
 
 const emitter *emitter_find(const char *name) {
     for (uint32_t i = 0; i < HG_COUNT_OF(EMITTERS); i++)
@@ -118,4 +131,6 @@ const emitter *emitter_find(const char *name) {
     return NULL;
 }
 
-bool emitter_by_address(const emitter *row) { return row->foreign || (row->dialect && row->dialect->device->by_address); }
+bool emitter_by_address(const emitter *row) {
+    return row->foreign || (row->dialect && row->dialect->device->by_address);
+}

@@ -1,4 +1,5 @@
-/* NVRTC, NVIDIA's compiler of CUDA C, opened at run time when first needed. No header of NVIDIA's is needed: nvrtc.def declares what is called.
+/* NVRTC, NVIDIA's compiler of CUDA C, opened at run time when first needed. No header of NVIDIA's
+ * is needed: nvrtc.def declares what is called.
  * Thread-safe.
  * Must not know: devices, kernel IR. */
 #ifndef HG_EMIT_NVRTC_H
@@ -16,10 +17,11 @@ typedef struct emit_nvrtc_request {
     const char *text, *name; /* what is compiled, and the kernel for messages */
     uint32_t architecture;
     uint32_t most_registers; /* of an invocation; 0: any number */
-    bool full_language;      /* textures and CUDA's runtime too, which no text of the library uses */
+    bool full_language; /* textures and CUDA's runtime too, which no text of the library uses */
 } emit_nvrtc_request;
-/* Machine code and PTX with the options that the library's exactness needs; either may be NULL. PTX ends in NUL. The caller frees both with
- * hg_bytes_free, after a failure too. */
-hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin, hg_bytes *ptx) HG_NODISCARD;
+/* Machine code and PTX with the options that the library's exactness needs; either may be NULL. PTX
+ * ends in NUL. The caller frees both with hg_bytes_free, after a failure too. */
+hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin,
+                             hg_bytes *ptx) HG_NODISCARD;
 
 #endif

@@ -14,10 +14,13 @@ static hg_status extent_of(hg_graph *g, const hg_dim *dim, graph_extent *e) {
     return graph_read_extent(g, dim->param, e);
 }
 
-static hg_status shape_of(hg_graph *g, hg_type type, const hg_dim *dims, uint32_t rank, graph_value *v) {
-    if (type >= HG_TYPE_COUNT || (int)type < 0) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "type %d is none", (int)type);
+static hg_status shape_of(hg_graph *g, hg_type type, const hg_dim *dims, uint32_t rank,
+                          graph_value *v) {
+    if (type >= HG_TYPE_COUNT || (int)type < 0)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "type %d is none", (int)type);
     if (rank > PLAN_MAX_RANK)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u extents, at most %d are allowed", (unsigned)rank, PLAN_MAX_RANK);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u extents, at most %d are allowed",
+                       (unsigned)rank, PLAN_MAX_RANK);
     if (rank && !dims) return hg_null_argument("dims");
     v->type = (uint8_t)type;
     v->rank = (uint8_t)rank;
@@ -27,7 +30,8 @@ static hg_status shape_of(hg_graph *g, hg_type type, const hg_dim *dims, uint32_
 
 static hg_status check_value(const hg_graph *g, hg_value value) {
     if (value.number < g->values.count) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value %u: the graph has %llu", (unsigned)value.number, (unsigned long long)g->values.count);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value %u: the graph has %llu",
+                   (unsigned)value.number, (unsigned long long)g->values.count);
 }
 
 hg_status hg_graph_extent(hg_graph *g, const char *name) {
@@ -36,7 +40,8 @@ hg_status hg_graph_extent(hg_graph *g, const char *name) {
     return graph_add_symbol(g, name, strlen(name));
 }
 
-hg_status hg_graph_input(hg_graph *g, const char *name, hg_type type, const hg_dim *dims, uint32_t rank, hg_value *value) {
+hg_status hg_graph_input(hg_graph *g, const char *name, hg_type type, const hg_dim *dims,
+                         uint32_t rank, hg_value *value) {
     HG_ENTRY;
     if (!g || !name || !value) return hg_null_argument(!g ? "graph" : !name ? "name" : "value");
     graph_value v = {.source = GRAPH_INPUT};
@@ -44,8 +49,8 @@ hg_status hg_graph_input(hg_graph *g, const char *name, hg_type type, const hg_d
     return graph_add_value(g, &v, name, strlen(name), &value->number);
 }
 
-hg_status hg_graph_constant(hg_graph *g, const char *name, hg_type type, const hg_dim *dims, uint32_t rank, const void *elements,
-                            hg_value *value) {
+hg_status hg_graph_constant(hg_graph *g, const char *name, hg_type type, const hg_dim *dims,
+                            uint32_t rank, const void *elements, hg_value *value) {
     HG_ENTRY;
     if (!g || !name || !value) return hg_null_argument(!g ? "graph" : !name ? "name" : "value");
     graph_value v = {.source = GRAPH_CONSTANT, .bytes = elements};
@@ -57,7 +62,10 @@ hg_status hg_graph_constant(hg_graph *g, const char *name, hg_type type, const h
 static hg_status begin_view(hg_graph *g, hg_value of, const hg_value *view, graph_value *v) {
     if (!g || !view) return hg_null_argument(g ? "view" : "graph");
     HG_TRY(check_value(g, of));
-    *v = (graph_value){.source = GRAPH_VIEW, .of = of.number, .type = g->values.data[of.number].type, .offset = graph_number(g, 0)};
+    *v = (graph_value){.source = GRAPH_VIEW,
+                       .of = of.number,
+                       .type = g->values.data[of.number].type,
+                       .offset = graph_number(g, 0)};
     return v->offset == GRAPH_NOT_SET ? hg_error_record()->status : HG_OK;
 }
 
@@ -65,7 +73,8 @@ static hg_status end_view(hg_graph *g, const graph_value *v, const char *name, h
     return graph_add_value(g, v, name, name ? strlen(name) : 0, &view->number);
 }
 
-hg_status hg_graph_view(hg_graph *g, const char *name, hg_value of, hg_dim offset, const hg_dim *dims, uint32_t rank, hg_value *view) {
+hg_status hg_graph_view(hg_graph *g, const char *name, hg_value of, hg_dim offset,
+                        const hg_dim *dims, uint32_t rank, hg_value *view) {
     HG_ENTRY;
     graph_value v;
     HG_TRY(begin_view(g, of, view, &v));
@@ -75,8 +84,9 @@ hg_status hg_graph_view(hg_graph *g, const char *name, hg_value of, hg_dim offse
     return end_view(g, &v, name, view);
 }
 
-hg_status hg_graph_strided_view(hg_graph *g, const char *name, hg_value of, hg_dim offset, const hg_dim *dims, const hg_dim *strides,
-                                uint32_t rank, hg_value *view) {
+hg_status hg_graph_strided_view(hg_graph *g, const char *name, hg_value of, hg_dim offset,
+                                const hg_dim *dims, const hg_dim *strides, uint32_t rank,
+                                hg_value *view) {
     HG_ENTRY;
     graph_value v;
     HG_TRY(begin_view(g, of, view, &v));
@@ -88,20 +98,25 @@ hg_status hg_graph_strided_view(hg_graph *g, const char *name, hg_value of, hg_d
     return end_view(g, &v, name, view);
 }
 
-hg_status hg_graph_permuted(hg_graph *g, const char *name, hg_value of, const uint32_t *order, uint32_t count, hg_value *view) {
+hg_status hg_graph_permuted(hg_graph *g, const char *name, hg_value of, const uint32_t *order,
+                            uint32_t count, hg_value *view) {
     HG_ENTRY;
     graph_value v;
     graph_extent axes[PLAN_MAX_RANK];
     HG_TRY(begin_view(g, of, view, &v));
     if (count && !order) return hg_null_argument("order");
-    if (count > PLAN_MAX_RANK) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u axes, at most %d are allowed", (unsigned)count, PLAN_MAX_RANK);
+    if (count > PLAN_MAX_RANK)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u axes, at most %d are allowed",
+                       (unsigned)count, PLAN_MAX_RANK);
     for (uint32_t d = 0; d < count; d++)
-        if ((axes[d] = graph_number(g, order[d])) == GRAPH_NOT_SET) return hg_error_record()->status;
+        if ((axes[d] = graph_number(g, order[d])) == GRAPH_NOT_SET)
+            return hg_error_record()->status;
     HG_TRY(graph_permute(g, of.number, axes, count, &v));
     return end_view(g, &v, name, view);
 }
 
-hg_status hg_graph_broadcast(hg_graph *g, const char *name, hg_value of, const hg_dim *dims, uint32_t rank, hg_value *view) {
+hg_status hg_graph_broadcast(hg_graph *g, const char *name, hg_value of, const hg_dim *dims,
+                             uint32_t rank, hg_value *view) {
     HG_ENTRY;
     graph_value v;
     HG_TRY(begin_view(g, of, view, &v));
@@ -117,7 +132,8 @@ static bool are_tuples(const hg_graph *g, const graph_operand *o) {
     uint32_t i = 0;
     while (i < o->number) {
         uint64_t length;
-        if (!graph_is_number(g, g->items.data[o->first + i], &length) || length > o->number - i - 1) return false;
+        if (!graph_is_number(g, g->items.data[o->first + i], &length) || length > o->number - i - 1)
+            return false;
         i += 1 + (uint32_t)length;
     }
     return true;
@@ -134,29 +150,38 @@ static hg_status take_tuple(hg_graph *g, const hg_graph_arg *arg, graph_operand 
     }
     o->number = arg->count;
     if (o->kind != GRAPH_TUPLES || are_tuples(g, o)) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: of tuples each begins with its length, as in 2, 1, 0, 2, 2, 1", arg->name);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "%s: of tuples each begins with its length, as in 2, 1, 0, 2, 2, 1", arg->name);
 }
 
 static hg_status take_arg(hg_graph *g, graph_request *r, const hg_graph_arg *arg) {
-    static const uint8_t KINDS[] = {[HG_GRAPH_ARRAY] = GRAPH_ARRAY, [HG_GRAPH_SIZE] = GRAPH_COUNT, [HG_GRAPH_NUMBER] = GRAPH_LITERAL,
-                                    [HG_GRAPH_WORD] = GRAPH_NAME,   [HG_GRAPH_FLAG] = GRAPH_FLAG,  [HG_GRAPH_TUPLE] = GRAPH_TUPLE};
-    static const char *const WORDS[] = {"an array", "a size",  "a number",         "the name of an operation",
-                                        "a flag",   "a tuple", "a tuple of tuples"};
+    static const uint8_t KINDS[] = {
+        [HG_GRAPH_ARRAY] = GRAPH_ARRAY,    [HG_GRAPH_SIZE] = GRAPH_COUNT,
+        [HG_GRAPH_NUMBER] = GRAPH_LITERAL, [HG_GRAPH_WORD] = GRAPH_NAME,
+        [HG_GRAPH_FLAG] = GRAPH_FLAG,      [HG_GRAPH_TUPLE] = GRAPH_TUPLE};
+    static const char *const WORDS[] = {
+        "an array", "a size",  "a number",         "the name of an operation",
+        "a flag",   "a tuple", "a tuple of tuples"};
     const char *callee = graph_callee_name(r);
     if (!arg->name) return hg_null_argument("arg.name");
     uint32_t operand = graph_operand_named(r, arg->name, strlen(arg->name));
-    if (operand == GRAPH_NOT_SET) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no operand '%.100s'", callee, arg->name);
-    if (graph_given(r, operand)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: '%s' is given twice", callee, arg->name);
+    if (operand == GRAPH_NOT_SET)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no operand '%.100s'", callee, arg->name);
+    if (graph_given(r, operand))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: '%s' is given twice", callee, arg->name);
     graph_operand_kind kind = graph_operand_kind_of(r, operand);
-    if ((size_t)arg->kind >= HG_COUNT_OF(KINDS) || (KINDS[arg->kind] != kind && !(kind == GRAPH_TUPLES && arg->kind == HG_GRAPH_TUPLE)))
+    if ((size_t)arg->kind >= HG_COUNT_OF(KINDS) ||
+        (KINDS[arg->kind] != kind && !(kind == GRAPH_TUPLES && arg->kind == HG_GRAPH_TUPLE)))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s", callee, arg->name, WORDS[kind]);
     bool needs_dims = arg->kind == HG_GRAPH_SIZE || (arg->kind == HG_GRAPH_TUPLE && arg->count);
     bool needs_text = arg->kind == HG_GRAPH_NUMBER || arg->kind == HG_GRAPH_WORD;
-    if ((needs_dims && !arg->dims) || (needs_text && !arg->text)) return hg_null_argument(needs_dims ? "arg.dims" : "arg.text");
-    if (needs_text && !*arg->text) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is empty", callee, arg->name);
+    if ((needs_dims && !arg->dims) || (needs_text && !arg->text))
+        return hg_null_argument(needs_dims ? "arg.dims" : "arg.text");
+    if (needs_text && !*arg->text)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is empty", callee, arg->name);
     if (arg->kind == HG_GRAPH_TUPLE && arg->count > HG_MAX_TUPLE_ITEMS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s has %u items, at most %d are allowed", callee, arg->name, (unsigned)arg->count,
-                       HG_MAX_TUPLE_ITEMS);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s has %u items, at most %d are allowed",
+                       callee, arg->name, (unsigned)arg->count, HG_MAX_TUPLE_ITEMS);
     graph_operand *o = &r->operands[r->operand_count++];
     *o = (graph_operand){.operand = (uint8_t)operand, .kind = (uint8_t)kind};
     switch (arg->kind) {
@@ -172,7 +197,8 @@ static hg_status take_arg(hg_graph *g, graph_request *r, const hg_graph_arg *arg
     }
 }
 
-/* Those with the name of an operand first, then the others in the order in which the call writes. */
+/* Those with the name of an operand first, then the others in the order in which the call writes.
+ */
 static hg_status match(graph_request *r, const hg_graph_made *made, uint32_t count) {
     graph_result written[HG_MAX_PARAMS];
     bool taken[HG_MAX_PARAMS] = {false};
@@ -185,13 +211,17 @@ static hg_status match(graph_request *r, const hg_graph_made *made, uint32_t cou
         uint32_t operand = graph_operand_named(r, made[i].operand, strlen(made[i].operand)), at = 0;
         while (at < count && r->results[at].operand != operand) at++;
         if (operand == GRAPH_NOT_SET || at == count)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s makes nothing of '%.100s'", graph_callee_name(r), made[i].operand);
-        if (taken[at]) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: two results of '%.100s'", graph_callee_name(r), made[i].operand);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s makes nothing of '%.100s'",
+                           graph_callee_name(r), made[i].operand);
+        if (taken[at])
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: two results of '%.100s'",
+                           graph_callee_name(r), made[i].operand);
         taken[at] = true;
     }
     for (uint32_t i = 0, next = 0; i < count; i++) {
         if (made[i].operand) {
-            r->results[i].operand = (uint8_t)graph_operand_named(r, made[i].operand, strlen(made[i].operand));
+            r->results[i].operand = (uint8_t)graph_operand_named(r, made[i].operand,
+                                                                 strlen(made[i].operand));
             continue;
         }
         while (taken[next]) next++;
@@ -200,9 +230,10 @@ static hg_status match(graph_request *r, const hg_graph_made *made, uint32_t cou
     return HG_OK;
 }
 
-static hg_status call(hg_graph *g, graph_request *r, const hg_graph_arg *args, uint32_t arg_count, hg_graph_made *made,
-                      uint32_t made_count) {
-    if ((arg_count && !args) || (made_count && !made)) return hg_null_argument(args || !arg_count ? "made" : "args");
+static hg_status call(hg_graph *g, graph_request *r, const hg_graph_arg *args, uint32_t arg_count,
+                      hg_graph_made *made, uint32_t made_count) {
+    if ((arg_count && !args) || (made_count && !made))
+        return hg_null_argument(args || !arg_count ? "made" : "args");
     if (arg_count > HG_MAX_PARAMS || made_count > HG_MAX_PARAMS)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u operands, at most %d are allowed",
                        (unsigned)(arg_count > made_count ? arg_count : made_count), HG_MAX_PARAMS);
@@ -213,8 +244,8 @@ static hg_status call(hg_graph *g, graph_request *r, const hg_graph_arg *args, u
     return HG_OK;
 }
 
-hg_status hg_graph_call(hg_graph *g, const char *instruction, const hg_graph_arg *args, uint32_t arg_count, hg_graph_made *made,
-                        uint32_t made_count) {
+hg_status hg_graph_call(hg_graph *g, const char *instruction, const hg_graph_arg *args,
+                        uint32_t arg_count, hg_graph_made *made, uint32_t made_count) {
     HG_ENTRY;
     if (!g || !instruction) return hg_null_argument(g ? "instruction" : "graph");
     graph_request *r = hg_calloc(1, sizeof *r);
@@ -225,8 +256,8 @@ hg_status hg_graph_call(hg_graph *g, const char *instruction, const hg_graph_arg
     return status;
 }
 
-hg_status hg_graph_call_program(hg_graph *g, hg_program *program, const hg_graph_arg *args, uint32_t arg_count, hg_graph_made *made,
-                                uint32_t made_count) {
+hg_status hg_graph_call_program(hg_graph *g, hg_program *program, const hg_graph_arg *args,
+                                uint32_t arg_count, hg_graph_made *made, uint32_t made_count) {
     HG_ENTRY;
     if (!g || !program) return hg_null_argument(g ? "program" : "graph");
     HG_TRY(graph_keep_program(g, program));
@@ -244,7 +275,9 @@ hg_status hg_graph_output(hg_graph *g, hg_value value, const char *name) {
     if (!g) return hg_null_argument("graph");
     HG_TRY(check_value(g, value));
     const char *as = name ? name : g->values.data[value.number].name;
-    if (!as) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value %u has no name: give the output one", (unsigned)value.number);
+    if (!as)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value %u has no name: give the output one",
+                       (unsigned)value.number);
     return graph_add_output(g, value.number, as, strlen(as));
 }
 
@@ -252,26 +285,31 @@ hg_status hg_graph_find(const hg_graph *g, const char *name, hg_value *value) {
     HG_ENTRY;
     if (!g || !name || !value) return hg_null_argument(!g ? "graph" : !name ? "name" : "value");
     value->number = graph_find_value(g, name, strlen(name));
-    return value->number != GRAPH_NOT_SET ? HG_OK : hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no value '%.200s'", name);
+    return value->number != GRAPH_NOT_SET
+               ? HG_OK
+               : hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no value '%.200s'", name);
 }
 
 /* ---- text ---- */
 
 static const hg_sized READING = HG_SIZED(hg_graph_read_options, user, "zero it and set size");
 
-static hg_status read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *given, bool whole, hg_diagnostics *d) {
+static hg_status read(hg_graph *g, const char *text, size_t length,
+                      const hg_graph_read_options *given, bool whole, hg_diagnostics *d) {
     hg_graph_read_options options = {.size = sizeof options};
     if (given) HG_TRY(hg_sized_take(&READING, given, &options));
     return graph_read(g, text ? text : "", length, &options, whole, d);
 }
 
-hg_status hg_graph_add_text(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, hg_diagnostics *d) {
+hg_status hg_graph_add_text(hg_graph *g, const char *text, size_t length,
+                            const hg_graph_read_options *options, hg_diagnostics *d) {
     HG_ENTRY;
     if (!g || (!text && length)) return hg_null_argument(g ? "text" : "graph");
     return read(g, text, length, options, false, d);
 }
 
-hg_status hg_graph_read_text(const char *text, size_t length, const hg_graph_read_options *options, hg_diagnostics *d, hg_graph **graph) {
+hg_status hg_graph_read_text(const char *text, size_t length, const hg_graph_read_options *options,
+                             hg_diagnostics *d, hg_graph **graph) {
     HG_ENTRY;
     if (!graph || (!text && length)) return hg_null_argument(graph ? "text" : "graph");
     hg_graph *g = hg_graph_create(NULL);

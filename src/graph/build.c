@@ -12,18 +12,27 @@ static uint64_t hash_name(const char *name, size_t length) {
 }
 
 typedef const char *name_of(const hg_graph *g, uint32_t number);
-static const char *value_name(const hg_graph *g, uint32_t number) { return g->values.data[number].name; }
-static const char *output_name(const hg_graph *g, uint32_t number) { return g->outputs.data[number].name; }
+static const char *value_name(const hg_graph *g, uint32_t number) {
+    return g->values.data[number].name;
+}
+static const char *output_name(const hg_graph *g, uint32_t number) {
+    return g->outputs.data[number].name;
+}
 
 /* Where a name stands in a table, or the free place where it would. */
-static uint32_t *slot_of(const hg_graph *g, const graph_names *names, name_of *of, const char *name, size_t length) {
+static uint32_t *slot_of(const hg_graph *g, const graph_names *names, name_of *of, const char *name,
+                         size_t length) {
     uint64_t at = hash_name(name, length) & (names->count - 1);
-    while (names->data[at] && !graph_is_name(of(g, names->data[at] - 1), name, length)) at = (at + 1) & (names->count - 1);
+    while (names->data[at] && !graph_is_name(of(g, names->data[at] - 1), name, length))
+        at = (at + 1) & (names->count - 1);
     return &names->data[at];
 }
 
-static uint32_t find(const hg_graph *g, const graph_names *names, name_of *of, const char *name, size_t length) {
-    return names->count ? *slot_of(g, names, of, name, length) - 1 : GRAPH_NOT_SET; /* 0 - 1 is GRAPH_NOT_SET */
+static uint32_t find(const hg_graph *g, const graph_names *names, name_of *of, const char *name,
+                     size_t length) {
+    return names->count ? *slot_of(g, names, of, name, length) - 1 : GRAPH_NOT_SET; /* 0 - 1 is
+                                                                                       GRAPH_NOT_SET
+                                                                                     */
 }
 
 static void enter(const hg_graph *g, graph_names *names, name_of *of, uint32_t number) {
@@ -44,7 +53,9 @@ static bool make_room(const hg_graph *g, graph_names *names, name_of *of, uint64
     return true;
 }
 
-uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length) { return find(g, &g->names, value_name, name, length); }
+uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length) {
+    return find(g, &g->names, value_name, name, length);
+}
 
 static uint32_t find_output(const hg_graph *g, const char *name, size_t length) {
     return find(g, &g->output_names, output_name, name, length);
@@ -53,18 +64,24 @@ static uint32_t find_output(const hg_graph *g, const char *name, size_t length) 
 static hg_status check_name(const hg_graph *g, const char *name, size_t length) {
     int shown = length > 80 ? 80 : (int)length;
     if (length > HG_MAX_IDENT_BYTES || !hg_is_parameter_name(name, length))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no name: letters, digits and _, at most %d bytes, and no register or type",
-                       shown, name, HG_MAX_IDENT_BYTES);
-    if (graph_find_value(g, name, length) != GRAPH_NOT_SET || graph_find_symbol(g, name, length) != GRAPH_NOT_SET)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is declared already: a value never changes, so each has a name of its own", shown,
-                       name);
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "'%.*s' is no name: letters, digits and _, at most %d bytes, and no register or type",
+            shown, name, HG_MAX_IDENT_BYTES);
+    if (graph_find_value(g, name, length) != GRAPH_NOT_SET ||
+        graph_find_symbol(g, name, length) != GRAPH_NOT_SET)
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "'%.*s' is declared already: a value never changes, so each has a name of its own",
+            shown, name);
     return HG_OK;
 }
 
 /* Whoever binds the graph tells symbols, inputs, constants and outputs apart by their names. */
 static hg_status check_bound_name(const hg_graph *g, const char *name, size_t length) {
     if (find_output(g, name, length) == GRAPH_NOT_SET) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an output", length > 80 ? 80 : (int)length, name);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an output",
+                   length > 80 ? 80 : (int)length, name);
 }
 
 /* ---- symbols and values ---- */
@@ -73,7 +90,8 @@ hg_status graph_add_symbol(hg_graph *g, const char *name, size_t length) {
     HG_TRY(check_name(g, name, length));
     HG_TRY(check_bound_name(g, name, length));
     if (g->symbols.count >= HG_MAX_GRAPH_EXTENTS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d extents of a graph", HG_MAX_GRAPH_EXTENTS);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d extents of a graph",
+                       HG_MAX_GRAPH_EXTENTS);
     const char *kept = hg_arena_text(&g->arena, name, length);
     const char **to = kept ? hg_vec_push(&g->symbols) : NULL;
     if (!to) return hg_fail_memory();
@@ -81,16 +99,20 @@ hg_status graph_add_symbol(hg_graph *g, const char *name, size_t length) {
     return HG_OK;
 }
 
-hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *name, size_t length, uint32_t *number) {
+hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *name, size_t length,
+                          uint32_t *number) {
     const char *kept = NULL;
     if (name) HG_TRY(check_name(g, name, length));
-    if (name && (value->source == GRAPH_INPUT || value->source == GRAPH_CONSTANT)) HG_TRY(check_bound_name(g, name, length));
+    if (name && (value->source == GRAPH_INPUT || value->source == GRAPH_CONSTANT))
+        HG_TRY(check_bound_name(g, name, length));
     if (g->values.count >= HG_MAX_GRAPH_VALUES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d values of a graph", HG_MAX_GRAPH_VALUES);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d values of a graph",
+                       HG_MAX_GRAPH_VALUES);
     if (!make_room(g, &g->names, value_name, g->values.count)) return hg_fail_memory();
     if (name && !(kept = hg_arena_text(&g->arena, name, length))) return hg_fail_memory();
     graph_extent elements = graph_number(g, 1);
-    for (uint8_t d = 0; d < value->rank; d++) elements = graph_combine(g, HG_EXTENT_OP_MUL, elements, value->extents[d]);
+    for (uint8_t d = 0; d < value->rank; d++)
+        elements = graph_combine(g, HG_EXTENT_OP_MUL, elements, value->extents[d]);
     if (elements == GRAPH_NOT_SET) return hg_error_record()->status;
     graph_value *to = hg_vec_push(&g->values);
     if (!to) return hg_fail_memory();
@@ -119,7 +141,8 @@ void graph_mark_read(const hg_graph *g, uint8_t *read) {
 /* ---- calls ---- */
 
 bool graph_is_array(const hg_operand_info *info) {
-    return info->kind == HG_K_ARRAY || info->kind == HG_K_ADDRESS || (info->kind == HG_K_REG && (info->access & HG_WRITE));
+    return info->kind == HG_K_ARRAY || info->kind == HG_K_ADDRESS ||
+           (info->kind == HG_K_REG && (info->access & HG_WRITE));
 }
 
 hg_op graph_op_named(const char *text, size_t length) {
@@ -134,13 +157,15 @@ hg_op graph_op_named(const char *text, size_t length) {
 
 const graph_operand *graph_operand_of(const hg_graph *g, const graph_call *call, uint32_t operand) {
     for (uint32_t i = 0; i < call->operand_count; i++)
-        if (g->operands.data[call->first_operand + i].operand == operand) return &g->operands.data[call->first_operand + i];
+        if (g->operands.data[call->first_operand + i].operand == operand)
+            return &g->operands.data[call->first_operand + i];
     return NULL;
 }
 
 uint32_t graph_result_of(const hg_graph *g, const graph_call *call, uint32_t operand) {
     for (uint32_t i = 0; i < call->result_count; i++)
-        if (g->results.data[call->first_result + i].operand == operand) return g->results.data[call->first_result + i].value;
+        if (g->results.data[call->first_result + i].operand == operand)
+            return g->results.data[call->first_result + i].value;
     return GRAPH_NOT_SET;
 }
 
@@ -151,16 +176,21 @@ bool graph_result_is(const hg_graph *g, const graph_call *call, uint32_t value) 
 }
 
 const char *graph_call_text(const hg_graph *g, const graph_call *call, char buffer[160]) {
-    const char *what = call->program ? hg_program_name(call->program) : hg_op_get((hg_op)call->op)->text;
-    uint32_t result = call->result_count ? g->results.data[call->first_result].value : GRAPH_NOT_SET;
+    const char *what = call->program ? hg_program_name(call->program)
+                                     : hg_op_get((hg_op)call->op)->text;
+    uint32_t result = call->result_count ? g->results.data[call->first_result].value
+                                         : GRAPH_NOT_SET;
     const char *name = result == GRAPH_NOT_SET ? NULL : g->values.data[result].name;
     int length = snprintf(buffer, 160, "%.60s", what && *what ? what : "program");
-    if (name) length += snprintf(buffer + length, (size_t)(160 - length), " that makes %.60s", name);
-    if (call->line) snprintf(buffer + length, (size_t)(160 - length), ", line %u", (unsigned)call->line);
+    if (name)
+        length += snprintf(buffer + length, (size_t)(160 - length), " that makes %.60s", name);
+    if (call->line)
+        snprintf(buffer + length, (size_t)(160 - length), ", line %u", (unsigned)call->line);
     return buffer;
 }
 
-hg_status graph_add_parts(hg_graph *g, graph_call *call, const graph_operand *operands, uint32_t operand_count, const graph_result *results,
+hg_status graph_add_parts(hg_graph *g, graph_call *call, const graph_operand *operands,
+                          uint32_t operand_count, const graph_result *results,
                           uint32_t result_count) {
     call->first_operand = (uint32_t)g->operands.count;
     call->operand_count = operand_count;
@@ -184,11 +214,13 @@ hg_status graph_append(hg_graph *g, const graph_call *call) {
     if (!to) return hg_fail_memory();
     *to = *call;
     for (uint32_t i = 0; i < call->result_count; i++)
-        g->values.data[g->results.data[call->first_result + i].value].call = (uint32_t)(g->calls.count - 1);
+        g->values.data[g->results.data[call->first_result + i].value].call =
+            (uint32_t)(g->calls.count - 1);
     return HG_OK;
 }
 
-/* The names that were entered last go first: no other name stands behind one of them because its own place was taken. */
+/* The names that were entered last go first: no other name stands behind one of them because its
+ * own place was taken. */
 void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results) {
     for (uint64_t i = g->values.count; i-- > values;) {
         const char *name = g->values.data[i].name;
@@ -207,7 +239,8 @@ uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length) 
     return GRAPH_NOT_SET;
 }
 
-hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length, const char *file) {
+hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length,
+                            const char *file) {
     const char *kept = hg_arena_text(&g->arena, name, length);
     const char *kept_file = file ? hg_arena_text(&g->arena, file, strlen(file)) : NULL;
     graph_program *to = kept && (kept_file || !file) ? hg_vec_push(&g->programs) : NULL;
@@ -242,15 +275,18 @@ hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t
     const graph_value *other = same == GRAPH_NOT_SET ? NULL : &g->values.data[same];
     int shown = length > 80 ? 80 : (int)length;
     if (!hg_is_parameter_name(name, length))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no name of an output: letters, digits and _, and no register or type", shown,
-                       name);
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "'%.*s' is no name of an output: letters, digits and _, and no register or type", shown,
+            name);
     if (find_output(g, name, length) != GRAPH_NOT_SET)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is an output '%.*s' already", shown, name);
     if (graph_find_symbol(g, name, length) != GRAPH_NOT_SET)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an extent", shown, name);
     if (other && (other->source == GRAPH_INPUT || other->source == GRAPH_CONSTANT))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an input or constant: write .output NAME = %.*s", shown, name,
-                       shown, name);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "'%.*s' is the name of an input or constant: write .output NAME = %.*s",
+                       shown, name, shown, name);
     if (!make_room(g, &g->output_names, output_name, g->outputs.count)) return hg_fail_memory();
     const char *kept = hg_arena_text(&g->arena, name, length);
     graph_output *to = kept ? hg_vec_push(&g->outputs) : NULL;
@@ -265,10 +301,12 @@ hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t
 /* A name that text can say: other characters become _. */
 static const char *keep_graph_name(hg_graph *g, const char *name) {
     size_t length = name ? strnlen(name, HG_MAX_IDENT_BYTES) : 0;
-    char *kept = length ? hg_arena_text(&g->arena, name, length) : hg_arena_text(&g->arena, "graph", 5);
+    char *kept = length ? hg_arena_text(&g->arena, name, length)
+                        : hg_arena_text(&g->arena, "graph", 5);
     for (size_t i = 0; kept && kept[i]; i++) {
         char c = kept[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$';
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+                      c == '$';
         if (!letter && (i == 0 || c < '0' || c > '9')) kept[i] = '_';
     }
     return kept;
@@ -294,7 +332,8 @@ hg_graph *hg_graph_retain(hg_graph *g) {
 void hg_graph_release(hg_graph *g) {
     HG_ENTRY;
     if (!g || hg_atomic_sub_fetch(&g->references, 1, HG_ACQ_REL) != 0) return;
-    for (uint64_t i = 0; i < g->programs.count; i++) hg_program_release(g->programs.data[i].program);
+    for (uint64_t i = 0; i < g->programs.count; i++)
+        hg_program_release(g->programs.data[i].program);
     hg_vec_free(&g->programs);
     hg_vec_free(&g->terms);
     hg_free(g->term_slots);
@@ -319,9 +358,10 @@ static void *copied(const void *data, uint64_t count, size_t size) {
     return to;
 }
 
-#define COPY(field)                                                                                                                     \
-    (c->field.data = copied(g->field.data, g->field.count, sizeof *g->field.data), c->field.count = c->field.data ? g->field.count : 0, \
-     c->field.capacity = c->field.count, c->field.data != NULL)
+#define COPY(field)                                                                           \
+    (c->field.data = copied(g->field.data, g->field.count, sizeof *g->field.data),            \
+     c->field.count = c->field.data ? g->field.count : 0, c->field.capacity = c->field.count, \
+     c->field.data != NULL)
 
 hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
     hg_graph *c = hg_calloc(1, sizeof *c);
@@ -329,8 +369,9 @@ hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
     c->references = 1;
     c->name = g->name;
     c->origin = hg_graph_retain((hg_graph *)(uintptr_t)g);
-    bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(once) && COPY(operands) && COPY(results) &&
-                COPY(items) && COPY(outputs) && COPY(names) && COPY(output_names);
+    bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(once) &&
+                COPY(operands) && COPY(results) && COPY(items) && COPY(outputs) && COPY(names) &&
+                COPY(output_names);
     for (uint64_t i = 0; i < g->programs.count && done; i++) {
         graph_program *to = hg_vec_push(&c->programs);
         done = to != NULL;

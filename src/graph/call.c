@@ -23,7 +23,8 @@ static hg_status append(hg_graph *g, graph_request *r) {
 hg_status graph_add_call(hg_graph *g, graph_request *r) {
     uint64_t values = g->values.count, operands = g->operands.count, results = g->results.count;
     if (g->calls.count >= HG_MAX_GRAPH_CALLS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d calls of a graph", HG_MAX_GRAPH_CALLS);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d calls of a graph",
+                       HG_MAX_GRAPH_CALLS);
     g->extent_status = HG_OK;
     hg_status status = graph_infer(g, r);
     sort_operands(r);

@@ -1,4 +1,5 @@
-/* Calls whose arrays are constants with elements are done once, when the graph is compiled: their results are constants of the executable.
+/* Calls whose arrays are constants with elements are done once, when the graph is compiled: their
+ * results are constants of the executable.
  * Requires: no call that reads strides. Provides: nothing that other passes need. */
 #include "graph/passes.h"
 #include <stdio.h>
@@ -9,7 +10,8 @@ static bool has_numbers(const hg_graph *g, const graph_value *v) {
     uint64_t number;
     bool numbers = graph_is_number(g, v->offset, &number);
     for (uint8_t d = 0; d < v->rank && numbers; d++)
-        numbers = graph_is_number(g, v->extents[d], &number) && (!v->strided || graph_is_number(g, v->strides[d], &number));
+        numbers = graph_is_number(g, v->extents[d], &number) &&
+                  (!v->strided || graph_is_number(g, v->strides[d], &number));
     return numbers;
 }
 
@@ -24,7 +26,8 @@ static bool is_known(const hg_graph *g, uint32_t value) {
 static uint64_t bytes_of(const hg_graph *g, uint32_t value) {
     uint64_t elements, bytes;
     const graph_value *v = &g->values.data[value];
-    bool known = graph_is_number(g, v->elements, &elements) && hg_mul_u64(elements, graph_type_bytes(v), &bytes);
+    bool known = graph_is_number(g, v->elements, &elements) &&
+                 hg_mul_u64(elements, graph_type_bytes(v), &bytes);
     return known && bytes <= UINT32_MAX ? bytes : UINT64_MAX;
 }
 
@@ -39,14 +42,17 @@ static bool is_fixed(const hg_graph *g, const graph_operand *o) {
     return true;
 }
 
-/* A program of the user's may ask for more than its operands. Results that are larger than what they come from are not kept. */
+/* A program of the user's may ask for more than its operands. Results that are larger than what
+ * they come from are not kept. */
 static bool is_constant(const hg_graph *g, const graph_call *c) {
     uint64_t from = 0, made = 0;
     if (c->program && !c->made) return false;
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand *o = &g->operands.data[c->first_operand + k];
         if (!is_fixed(g, o)) return false;
-        if (o->kind == GRAPH_ARRAY && !hg_add_u64(from, bytes_of(g, graph_base(g, o->number)), &from)) return false;
+        if (o->kind == GRAPH_ARRAY &&
+            !hg_add_u64(from, bytes_of(g, graph_base(g, o->number)), &from))
+            return false;
     }
     for (uint32_t k = 0; k < c->result_count; k++) {
         uint32_t value = g->results.data[c->first_result + k].value;
@@ -90,7 +96,11 @@ static hg_status keep_known(hg_graph *g) {
     for (uint32_t i = 0; i < g->values.count; i++) known[i] = is_known(g, i);
     for (uint32_t i = 0; i < g->values.count; i++) {
         graph_value *v = &g->values.data[i];
-        if (!known[i]) *v = (graph_value){.source = GRAPH_RESULT, .call = GRAPH_NOT_SET, .takes = GRAPH_NOT_SET, .elements = one};
+        if (!known[i])
+            *v = (graph_value){.source = GRAPH_RESULT,
+                               .call = GRAPH_NOT_SET,
+                               .takes = GRAPH_NOT_SET,
+                               .elements = one};
         if (v->once) v->source = GRAPH_RESULT;
         v->once = false;
     }
@@ -106,7 +116,8 @@ static hg_status show_read(const hg_graph *g, hg_graph *once) {
     for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) {
         char name[24];
         int length = snprintf(name, sizeof name, "once_%u", (unsigned)i);
-        if (g->values.data[i].once && read[i]) status = graph_add_output(once, i, name, (size_t)length);
+        if (g->values.data[i].once && read[i])
+            status = graph_add_output(once, i, name, (size_t)length);
     }
     hg_free(read);
     return status;

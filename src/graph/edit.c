@@ -6,10 +6,13 @@
 
 void graph_rename(hg_graph *g, const uint32_t *map) {
     for (uint64_t i = 0; i < g->operands.count; i++)
-        if (g->operands.data[i].kind == GRAPH_ARRAY) g->operands.data[i].number = map[g->operands.data[i].number];
+        if (g->operands.data[i].kind == GRAPH_ARRAY)
+            g->operands.data[i].number = map[g->operands.data[i].number];
     for (uint64_t i = 0; i < g->values.count; i++)
-        if (g->values.data[i].source == GRAPH_VIEW) g->values.data[i].of = map[g->values.data[i].of];
-    for (uint64_t i = 0; i < g->outputs.count; i++) g->outputs.data[i].value = map[g->outputs.data[i].value];
+        if (g->values.data[i].source == GRAPH_VIEW)
+            g->values.data[i].of = map[g->values.data[i].of];
+    for (uint64_t i = 0; i < g->outputs.count; i++)
+        g->outputs.data[i].value = map[g->outputs.data[i].value];
 }
 
 void graph_remove_calls(hg_graph *g, const uint8_t *gone) {
@@ -32,7 +35,8 @@ void graph_number_results(hg_graph *g) {
 hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t *copy) {
     const graph_value from = g->values.data[value];
     hg_opname name;
-    if (!hg_opname_from_text("identity", 8, &name)) return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
+    if (!hg_opname_from_text("identity", 8, &name))
+        return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
     graph_value v = {.source = GRAPH_RESULT, .type = from.type, .rank = from.rank};
     memcpy(v.extents, from.extents, sizeof v.extents);
     HG_TRY(graph_add_value(g, &v, NULL, 0, copy));
@@ -41,7 +45,8 @@ hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t
                                       {.operand = 2, .kind = GRAPH_NAME, .number = (uint32_t)name},
                                       {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
     graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type, .line = line};
-    HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
+    HG_TRY(
+        graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
     return graph_append(g, &call);
 }
 
@@ -63,7 +68,10 @@ static hg_status zeros_program(hg_graph *g, hg_type type, hg_program **program) 
     hg_builder_lanes(b, &n, 1);
     hg_build_rdid(b, ZEROS_LANE, "global_lane_id");
     hg_build_mov_imm(b, type, ZEROS_VALUE, hg_imm_bits(zeros));
-    hg_build_stg(b, type, hg_addr_scale(hg_addr_buffer(ZEROS_ARRAY, ZEROS_LANE), (uint16_t)hg_type_size_bytes(type)), ZEROS_VALUE);
+    hg_build_stg(
+        b, type,
+        hg_addr_scale(hg_addr_buffer(ZEROS_ARRAY, ZEROS_LANE), (uint16_t)hg_type_size_bytes(type)),
+        ZEROS_VALUE);
     hg_status status = hg_builder_build(b, NULL, program);
     hg_builder_destroy(b);
     if (status == HG_OK) status = graph_add_program(g, *program, name, strlen(name), NULL);
@@ -77,13 +85,17 @@ hg_status graph_append_zeros(hg_graph *g, const graph_value *like, uint32_t *mad
     memcpy(v.extents, like->extents, sizeof v.extents);
     HG_TRY(zeros_program(g, (hg_type)v.type, &program));
     HG_TRY(graph_add_value(g, &v, NULL, 0, made));
-    graph_call call = {.op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .made = true};
-    const graph_operand length = {.operand = ZEROS_LENGTH, .kind = GRAPH_COUNT, .number = g->values.data[*made].elements};
+    graph_call call = {
+        .op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .made = true};
+    const graph_operand length = {
+        .operand = ZEROS_LENGTH, .kind = GRAPH_COUNT, .number = g->values.data[*made].elements};
     HG_TRY(graph_add_parts(g, &call, &length, 1, &(graph_result){ZEROS_ARRAY, *made}, 1));
     return graph_append(g, &call);
 }
 
-hg_status graph_write_again(hg_graph *g, hg_status (*before)(hg_graph *g, const graph_call *c, void *user), void *user) {
+hg_status graph_write_again(hg_graph *g,
+                            hg_status (*before)(hg_graph *g, const graph_call *c, void *user),
+                            void *user) {
     uint64_t count = g->calls.count;
     graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
     if (!old) return hg_fail_memory();

@@ -1,4 +1,5 @@
-/* A graph from a program whose whole-array instructions are done once each: these are its calls, and between them the lanes' code as programs.
+/* A graph from a program whose whole-array instructions are done once each: these are its calls,
+ * and between them the lanes' code as programs.
  * Must not know: how a program is cut. */
 #include "graph/passes.h"
 #include "graph/request.h"
@@ -12,32 +13,39 @@ typedef struct filler {
     hg_graph *g;
     const hg_program *p;
     graph_sections s;
-    graph_request *r;                /* of the call at work: large */
-    graph_request *dims;             /* a call of the whole program, which says what its scalars are */
+    graph_request *r;    /* of the call at work: large */
+    graph_request *dims; /* a call of the whole program, which says what its scalars are */
     uint32_t values[HG_MAX_PARAMS];  /* of each array what it is now; GRAPH_NOT_SET: nothing yet */
     uint32_t written[HG_MAX_PARAMS]; /* the last section that wrote it, from 1 */
     graph_value shapes[HG_MAX_PARAMS], declared[HG_MAX_PARAMS];
-    graph_extent numbers[256]; /* of each register what it is, where it is the same for all lanes and known */
+    graph_extent numbers[256]; /* of each register what it is, where it is the same for all lanes
+                                  and known */
     uint32_t *results;         /* of each instruction that writes a register: its value */
     hg_accesses *what;
 } filler;
 
 static hg_status refuse_array(const filler *f, uint32_t param, const char *why) {
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s: %s %s", hg_program_name(f->p), f->p->params[param].name, why);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s: %s %s", hg_program_name(f->p),
+                   f->p->params[param].name, why);
 }
 
 /* ---- what registers are ---- */
 
-static graph_extent operand_number(const filler *f, const hg_operand *o) { return f->numbers[o->reg]; }
+static graph_extent operand_number(const filler *f, const hg_operand *o) {
+    return f->numbers[o->reg];
+}
 
 static graph_extent apply(filler *f, const hg_inst *in, const hg_operand *o) {
     static const struct {
         uint16_t op;
         uint8_t extent_op;
-    } SAME[] = {{HG_OP_ADD, HG_EXTENT_OP_ADD}, {HG_OP_SUB, HG_EXTENT_OP_SUB}, {HG_OP_MUL, HG_EXTENT_OP_MUL},
-                {HG_OP_DIV, HG_EXTENT_OP_DIV}, {HG_OP_MIN, HG_EXTENT_OP_MIN}, {HG_OP_MAX, HG_EXTENT_OP_MAX}};
+    } SAME[] = {{HG_OP_ADD, HG_EXTENT_OP_ADD}, {HG_OP_SUB, HG_EXTENT_OP_SUB},
+                {HG_OP_MUL, HG_EXTENT_OP_MUL}, {HG_OP_DIV, HG_EXTENT_OP_DIV},
+                {HG_OP_MIN, HG_EXTENT_OP_MIN}, {HG_OP_MAX, HG_EXTENT_OP_MAX}};
     uint64_t number = 0;
-    if (in->op == HG_OP_CVT) return in->type == HG_TYPE_U64 && in->type2 == HG_TYPE_U32 ? operand_number(f, &o[1]) : GRAPH_NOT_SET;
+    if (in->op == HG_OP_CVT)
+        return in->type == HG_TYPE_U64 && in->type2 == HG_TYPE_U32 ? operand_number(f, &o[1])
+                                                                   : GRAPH_NOT_SET;
     if (in->type != HG_TYPE_U64 && in->type != HG_TYPE_U32) return GRAPH_NOT_SET;
     if (in->op == HG_OP_MOV_IMM) {
         memcpy(&number, hg_literal(f->p, &o[1]), hg_type_size_bytes((hg_type)in->type));
@@ -47,20 +55,24 @@ static graph_extent apply(filler *f, const hg_inst *in, const hg_operand *o) {
     if (in->type != HG_TYPE_U64) return GRAPH_NOT_SET; /* it would wrap earlier */
     if (in->op == HG_OP_MAD)
         return graph_combine(f->g, HG_EXTENT_OP_ADD,
-                             graph_combine(f->g, HG_EXTENT_OP_MUL, operand_number(f, &o[1]), operand_number(f, &o[2])),
+                             graph_combine(f->g, HG_EXTENT_OP_MUL, operand_number(f, &o[1]),
+                                           operand_number(f, &o[2])),
                              operand_number(f, &o[3]));
     for (size_t i = 0; i < HG_COUNT_OF(SAME); i++)
         if (in->op == SAME[i].op)
-            return graph_combine(f->g, (hg_extent_op_kind)SAME[i].extent_op, operand_number(f, &o[1]), operand_number(f, &o[2]));
+            return graph_combine(f->g, (hg_extent_op_kind)SAME[i].extent_op,
+                                 operand_number(f, &o[1]), operand_number(f, &o[2]));
     return GRAPH_NOT_SET;
 }
 
 static hg_status follow(filler *f, uint32_t inst) {
     const hg_inst *in = &f->p->insts[inst];
-    graph_extent known = f->s.nested[inst] ? GRAPH_NOT_SET : apply(f, in, hg_inst_operands(f->p, inst));
+    graph_extent known = f->s.nested[inst] ? GRAPH_NOT_SET
+                                           : apply(f, in, hg_inst_operands(f->p, inst));
     hg_inst_accesses(f->p, inst, f->what);
     for (uint32_t i = 0; i < f->what->writes; i++)
-        if (!f->what->write[i].is_pred) f->numbers[f->what->write[i].reg] = i == 0 ? known : GRAPH_NOT_SET;
+        if (!f->what->write[i].is_pred)
+            f->numbers[f->what->write[i].reg] = i == 0 ? known : GRAPH_NOT_SET;
     return f->g->extent_status == HG_ERROR_OUT_OF_MEMORY ? f->g->extent_status : HG_OK;
 }
 
@@ -75,13 +87,17 @@ static hg_status read_array(filler *f, uint32_t param, uint32_t *value) {
     if (f->values[param] == GRAPH_NOT_SET && p->kind == HG_PARAM_SCRATCH)
         HG_TRY(graph_append_zeros(f->g, &f->shapes[param], &f->values[param]));
     *value = f->values[param];
-    return *value != GRAPH_NOT_SET ? HG_OK : refuse_array(f, param, "is read before it is written: to a graph it has no contents then");
+    return *value != GRAPH_NOT_SET
+               ? HG_OK
+               : refuse_array(f, param,
+                              "is read before it is written: to a graph it has no contents then");
 }
 
 static const char *free_name(const filler *f, uint32_t param) {
     const char *name = f->p->params[param].name;
     bool taken = graph_find_value(f->g, name, strlen(name)) != GRAPH_NOT_SET;
-    for (uint32_t i = 0; i < f->r->result_count && !taken; i++) taken = f->r->result_names[i] == name;
+    for (uint32_t i = 0; i < f->r->result_count && !taken; i++)
+        taken = f->r->result_names[i] == name;
     return taken ? NULL : name;
 }
 
@@ -98,7 +114,8 @@ static void make_array(filler *f, uint32_t operand, uint32_t param) {
 }
 
 static void give(filler *f, uint32_t operand, graph_operand_kind kind, uint32_t number) {
-    f->r->operands[f->r->operand_count++] = (graph_operand){.operand = (uint8_t)operand, .kind = (uint8_t)kind, .number = number};
+    f->r->operands[f->r->operand_count++] = (graph_operand){
+        .operand = (uint8_t)operand, .kind = (uint8_t)kind, .number = number};
 }
 
 static void begin_call(filler *f, uint32_t inst) {
@@ -114,7 +131,12 @@ static void begin_call(filler *f, uint32_t inst) {
 static hg_status view_behind(filler *f, graph_extent offset, uint32_t *value) {
     hg_graph *g = f->g;
     const graph_value of = g->values.data[*value];
-    graph_value v = {.source = GRAPH_VIEW, .of = *value, .type = of.type, .rank = 1, .offset = offset, .line = f->r->line};
+    graph_value v = {.source = GRAPH_VIEW,
+                     .of = *value,
+                     .type = of.type,
+                     .rank = 1,
+                     .offset = offset,
+                     .line = f->r->line};
     v.extents[0] = graph_combine(g, HG_EXTENT_OP_SUB, of.elements, offset);
     if (v.extents[0] == GRAPH_NOT_SET) return hg_error_record()->status;
     return graph_add_value(g, &v, NULL, 0, value);
@@ -133,15 +155,19 @@ static bool find_shape(const filler *f, uint32_t operand, graph_shape *s) {
     return false;
 }
 
-/* To an instruction of a program an array is memory; to a call of a graph its shape is what the call's sizes are, where it has as many extents. */
+/* To an instruction of a program an array is memory; to a call of a graph its shape is what the
+ * call's sizes are, where it has as many extents. */
 static hg_status shape_array(filler *f, uint32_t operand, uint32_t *value) {
     const graph_value v = f->g->values.data[*value];
-    graph_value view = {.source = GRAPH_VIEW, .of = *value, .type = v.type, .rank = v.rank, .line = f->r->line};
+    graph_value view = {
+        .source = GRAPH_VIEW, .of = *value, .type = v.type, .rank = v.rank, .line = f->r->line};
     bool same = true, all = true;
     graph_shape s;
     if (!find_shape(f, operand, &s) || s.count != v.rank) return HG_OK;
     for (uint32_t i = 0; i < s.count; i++) {
-        const graph_operand *size = s.extents[i].kind == GRAPH_SHAPE_SIZE ? graph_given(f->r, s.extents[i].operand) : NULL;
+        const graph_operand *size = s.extents[i].kind == GRAPH_SHAPE_SIZE
+                                        ? graph_given(f->r, s.extents[i].operand)
+                                        : NULL;
         if (size && size->number != v.extents[i]) same = false;
         all = all && size;
         view.extents[i] = size ? size->number : GRAPH_NOT_SET;
@@ -152,7 +178,8 @@ static hg_status shape_array(filler *f, uint32_t operand, uint32_t *value) {
         view.extents[0] = v.elements;
     }
     view.offset = graph_number(f->g, 0);
-    return view.offset == GRAPH_NOT_SET ? hg_error_record()->status : graph_add_value(f->g, &view, NULL, 0, value);
+    return view.offset == GRAPH_NOT_SET ? hg_error_record()->status
+                                        : graph_add_value(f->g, &view, NULL, 0, value);
 }
 
 /* Elements in front of those that an address names; GRAPH_NOT_SET: no extent says how many. */
@@ -160,11 +187,14 @@ static graph_extent offset_of(filler *f, const hg_operand *o, uint64_t size) {
     hg_graph *g = f->g;
     uint64_t scale = hg_operand_scale(o);
     if (o->kind != HG_K_ADDRESS || (!o->has_index && o->disp == 0)) return graph_number(g, 0);
-    if (o->disp < 0 || (uint64_t)o->disp % size != 0 || (o->has_index && scale % size != 0)) return GRAPH_NOT_SET;
+    if (o->disp < 0 || (uint64_t)o->disp % size != 0 || (o->has_index && scale % size != 0))
+        return GRAPH_NOT_SET;
     graph_extent disp = graph_number(g, (uint64_t)o->disp / size);
     if (!o->has_index) return disp;
-    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_MUL, f->numbers[o->index], graph_number(g, scale / size)),
-                         disp);
+    return graph_combine(
+        g, HG_EXTENT_OP_ADD,
+        graph_combine(g, HG_EXTENT_OP_MUL, f->numbers[o->index], graph_number(g, scale / size)),
+        disp);
 }
 
 /* Whether an instruction that writes an array reads it too: of a product beta = 0 does not. */
@@ -173,7 +203,8 @@ static bool reads_contents(const filler *f, uint32_t inst, const hg_operand_info
     const hg_operand *o = hg_inst_operands(f->p, inst);
     if (!(info->access & HG_READ)) return false;
     for (uint32_t i = 0; i < row->operand_count; i++) {
-        if (row->operands[i].kind != HG_K_LITERAL || strcmp(row->operands[i].name, "beta") != 0) continue;
+        if (row->operands[i].kind != HG_K_LITERAL || strcmp(row->operands[i].name, "beta") != 0)
+            continue;
         if (hg_operand_is_missing(&o[i])) return false;
         uint64_t size = hg_type_size_bytes(hg_literal_type(&f->p->insts[inst], &row->operands[i]));
         for (uint64_t k = 0; k < size; k++)
@@ -194,14 +225,19 @@ static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
         f->r->results[f->r->result_count++] = (graph_result){(uint8_t)operand, GRAPH_NOT_SET};
         return HG_OK;
     }
-    if (param == GRAPH_NO_ARRAY) return graph_refuse_at(&f->s, inst, "%s is no parameter, scratch or data of the program", info->name);
+    if (param == GRAPH_NO_ARRAY)
+        return graph_refuse_at(&f->s, inst, "%s is no parameter, scratch or data of the program",
+                               info->name);
     graph_extent offset = offset_of(f, o, graph_type_bytes(&f->shapes[param]));
     if (offset == GRAPH_NOT_SET)
-        return graph_refuse_at(&f->s, inst, "no size tells where in %s %s begins", f->p->params[param].name, info->name);
+        return graph_refuse_at(&f->s, inst, "no size tells where in %s %s begins",
+                               f->p->params[param].name, info->name);
     bool front = graph_is_number(f->g, offset, &none) && none == 0;
     if ((info->access & HG_WRITE) && !front)
-        return graph_refuse_at(&f->s, inst, "it writes behind the first element of %s: a graph's values are made as a whole",
-                               f->p->params[param].name);
+        return graph_refuse_at(
+            &f->s, inst,
+            "it writes behind the first element of %s: a graph's values are made as a whole",
+            f->p->params[param].name);
     if (!(info->access & HG_WRITE) || reads_contents(f, inst, info)) {
         HG_TRY(read_array(f, param, &value));
         if (!front) HG_TRY(view_behind(f, offset, &value));
@@ -215,7 +251,9 @@ static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
 static hg_status take_item(filler *f, uint32_t inst, const hg_tuple_item *item, uint32_t *count) {
     graph_extent e = item->is_reg ? f->numbers[item->reg] : graph_number(f->g, item->value);
     if (e == GRAPH_NOT_SET && no_memory(f)) return f->g->extent_status;
-    if (e == GRAPH_NOT_SET) return graph_refuse_at(&f->s, inst, "no size tells what register r%u is", (unsigned)item->reg);
+    if (e == GRAPH_NOT_SET)
+        return graph_refuse_at(&f->s, inst, "no size tells what register r%u is",
+                               (unsigned)item->reg);
     graph_extent *to = hg_vec_push(&f->g->items);
     if (!to) return hg_fail_memory();
     *to = e;
@@ -223,13 +261,15 @@ static hg_status take_item(filler *f, uint32_t inst, const hg_tuple_item *item, 
     return HG_OK;
 }
 
-static hg_status take_tuple(filler *f, uint32_t inst, uint32_t operand, const hg_operand *o, graph_operand_kind kind) {
+static hg_status take_tuple(filler *f, uint32_t inst, uint32_t operand, const hg_operand *o,
+                            graph_operand_kind kind) {
     uint32_t first = (uint32_t)f->g->items.count, count = 0;
     const hg_tuple_item *items = hg_tuple(f->p, o);
     for (uint64_t i = 0; i < o->item_count; i++) {
         uint32_t inside;
         const hg_tuple_item *own = hg_tuple_counts(f->p, &items[i], &inside);
-        if (kind == GRAPH_TUPLES) HG_TRY(take_item(f, inst, &(hg_tuple_item){.value = inside}, &count));
+        if (kind == GRAPH_TUPLES)
+            HG_TRY(take_item(f, inst, &(hg_tuple_item){.value = inside}, &count));
         for (uint32_t k = 0; k < inside; k++) HG_TRY(take_item(f, inst, &own[k], &count));
     }
     give(f, operand, kind, count);
@@ -267,7 +307,9 @@ static hg_status take_operand(filler *f, uint32_t inst, uint32_t operand) {
     e = reg ? f->numbers[o->reg] : graph_number(f->g, o->value);
     if (e == GRAPH_NOT_SET && no_memory(f)) return f->g->extent_status;
     if (e == GRAPH_NOT_SET)
-        return graph_refuse_at(&f->s, inst, "%s is not known before the program runs: it is no size, and no sum or product of sizes",
+        return graph_refuse_at(&f->s, inst,
+                               "%s is not known before the program runs: it is no size, and no sum "
+                               "or product of sizes",
                                info->name ? info->name : "an operand");
     give(f, operand, GRAPH_COUNT, e);
     return HG_OK;
@@ -291,15 +333,19 @@ static hg_status add_step(filler *f, uint32_t section) {
     uint32_t inst = f->s.list.data[section].first;
     const hg_op_info *row = hg_op_get((hg_op)f->p->insts[inst].op);
     begin_call(f, inst);
-    f->r->op = (uint16_t)graph_op_named(row->text, strlen(row->text)); /* of a reduction into a register the one into memory */
+    f->r->op = (uint16_t)graph_op_named(row->text, strlen(row->text)); /* of a reduction into a
+                                                                          register the one into
+                                                                          memory */
     f->r->type = f->p->insts[inst].type < HG_TYPE_COUNT ? f->p->insts[inst].type : HG_TYPE_COUNT;
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (graph_operand_kind_of(f->r, i) != GRAPH_ARRAY) HG_TRY(take_operand(f, inst, i)); /* sizes first: arrays are shaped by them */
+        if (graph_operand_kind_of(f->r, i) != GRAPH_ARRAY)
+            HG_TRY(take_operand(f, inst, i)); /* sizes first: arrays are shaped by them */
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (graph_operand_kind_of(f->r, i) == GRAPH_ARRAY) HG_TRY(take_operand(f, inst, i));
     if (graph_add_call(f->g, f->r) != HG_OK) {
         char message[sizeof hg_error_record()->message];
-        if (hg_error_record()->status != HG_ERROR_INVALID_ARGUMENT) return hg_error_record()->status;
+        if (hg_error_record()->status != HG_ERROR_INVALID_ARGUMENT)
+            return hg_error_record()->status;
         snprintf(message, sizeof message, "%s", hg_error_record()->message);
         return graph_refuse_at(&f->s, inst, "%s", message);
     }
@@ -354,7 +400,9 @@ static hg_status add_lanes(filler *f, uint32_t section) {
     for (uint32_t i = at->first; i < at->end; i++) HG_TRY(follow(f, i));
     if (!at->effects) return HG_OK;
     if (!f->p->lanes_count && !f->p->grid_count)
-        return graph_refuse_at(&f->s, at->first, "the program does not say how many lanes it has: write .lanes or .grid");
+        return graph_refuse_at(
+            &f->s, at->first,
+            "the program does not say how many lanes it has: write .lanes or .grid");
     for (uint32_t i = 0; i < f->p->param_count; i++) filled[i] = f->values[i] != GRAPH_NOT_SET;
     if (!(made = hg_alloc(sizeof *made))) return hg_fail_memory();
     hg_status status = graph_write_section(&f->s, section, f->written, filled, made);
@@ -374,11 +422,13 @@ static hg_status add_sizes(filler *f) {
     f->dims->program = (hg_program *)(uintptr_t)f->p;
     for (uint32_t i = 0; i < f->p->param_count; i++) {
         const hg_param *p = &f->p->params[i];
-        if (p->kind != HG_PARAM_SCALAR || graph_operand_kind_of(f->dims, i) != GRAPH_COUNT) continue;
+        if (p->kind != HG_PARAM_SCALAR || graph_operand_kind_of(f->dims, i) != GRAPH_COUNT)
+            continue;
         HG_TRY(graph_add_symbol(f->g, p->name, strlen(p->name)));
         graph_extent e = graph_symbol(f->g, (uint32_t)f->g->symbols.count - 1);
         if (e == GRAPH_NOT_SET) return hg_error_record()->status;
-        f->dims->operands[f->dims->operand_count++] = (graph_operand){.operand = (uint8_t)i, .kind = GRAPH_COUNT, .number = e};
+        f->dims->operands[f->dims->operand_count++] = (graph_operand){
+            .operand = (uint8_t)i, .kind = GRAPH_COUNT, .number = e};
         f->numbers[p->reg] = e;
     }
     return HG_OK;
@@ -399,15 +449,19 @@ static hg_status add_arrays(filler *f) {
         graph_value *v = &f->shapes[i];
         f->values[i] = GRAPH_NOT_SET;
         if (p->kind == HG_PARAM_SCALAR && !graph_is_element(p)) continue;
-        if (p->kind == HG_PARAM_POOL) return refuse_array(f, i, "is a pool, which a graph has none of");
+        if (p->kind == HG_PARAM_POOL)
+            return refuse_array(f, i, "is a pool, which a graph has none of");
         bool element = graph_is_element(p);
-        if (!element && p->rank == HG_NO_DIMS) return refuse_array(f, i, "has no extents: write them behind its type, as in [n]");
+        if (!element && p->rank == HG_NO_DIMS)
+            return refuse_array(f, i, "has no extents: write them behind its type, as in [n]");
         *v = (graph_value){.source = GRAPH_INPUT, .type = p->type, .rank = element ? 0 : p->rank};
         for (uint8_t d = 0; d < v->rank; d++)
             if ((v->extents[d] = graph_translate(f->g, f->dims, &p->dims[d])) == GRAPH_NOT_SET)
-                return no_memory(f) ? f->g->extent_status : refuse_array(f, i, "has an extent that no size tells");
+                return no_memory(f) ? f->g->extent_status
+                                    : refuse_array(f, i, "has an extent that no size tells");
         if (p->kind == HG_PARAM_DATA) HG_TRY(add_data(f, p, v));
-        bool given = element || p->kind == HG_PARAM_DATA || (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_OUT);
+        bool given = element || p->kind == HG_PARAM_DATA ||
+                     (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_OUT);
         if (given) HG_TRY(graph_add_value(f->g, v, p->name, strlen(p->name), &f->values[i]));
     }
     return HG_OK;
@@ -418,7 +472,9 @@ static hg_status add_outputs(filler *f) {
     for (uint32_t i = 0; i < f->p->param_count; i++) {
         const hg_param *p = &f->p->params[i];
         char name[HG_MAX_IDENT_BYTES + 8];
-        if (p->kind != HG_PARAM_BUFFER || p->dir == HG_DIR_IN || (p->dir == HG_DIR_INOUT && !f->written[i])) continue;
+        if (p->kind != HG_PARAM_BUFFER || p->dir == HG_DIR_IN ||
+            (p->dir == HG_DIR_INOUT && !f->written[i]))
+            continue;
         if (f->values[i] == GRAPH_NOT_SET) return refuse_array(f, i, "is never written");
         snprintf(name, sizeof name, "%s%s", p->name, p->dir == HG_DIR_INOUT ? "_out" : "");
         HG_TRY(graph_add_output(f->g, f->values[i], name, strlen(name)));
@@ -430,7 +486,8 @@ static hg_status fill(filler *f) {
     HG_TRY(add_sizes(f));
     HG_TRY(add_arrays(f));
     HG_TRY(graph_find_sections(f->p, &f->s));
-    for (uint32_t i = 0; i < f->s.list.count; i++) HG_TRY(f->s.list.data[i].step ? add_step(f, i) : add_lanes(f, i));
+    for (uint32_t i = 0; i < f->s.list.count; i++)
+        HG_TRY(f->s.list.data[i].step ? add_step(f, i) : add_lanes(f, i));
     return add_outputs(f);
 }
 
@@ -445,7 +502,8 @@ hg_status hg_graph_from_program(const hg_program *program, hg_graph **graph) {
     f->dims = hg_calloc(1, sizeof *f->dims);
     f->results = hg_calloc((size_t)program->inst_count + 1, sizeof *f->results);
     f->what = hg_alloc(sizeof *f->what);
-    hg_status status = f->g && f->r && f->dims && f->results && f->what ? fill(f) : hg_fail_memory();
+    hg_status status = f->g && f->r && f->dims && f->results && f->what ? fill(f)
+                                                                        : hg_fail_memory();
     graph_free_sections(&f->s);
     hg_free(f->r);
     hg_free(f->dims);

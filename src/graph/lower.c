@@ -1,11 +1,13 @@
-/* Regions: each call that is a whole-array instruction becomes an instruction of a program whose parameters are the values; calls that follow each
- * other share a program as long as its registers last. Must not know: devices. */
+/* Regions: each call that is a whole-array instruction becomes an instruction of a program whose
+ * parameters are the values; calls that follow each other share a program as long as its registers
+ * last. Must not know: devices. */
 #include "graph/lower.h"
 #include <hologram/builder.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Registers of a program that is made: values and extents from 0 on, one behind them for results that are registers. */
+/* Registers of a program that is made: values and extents from 0 on, one behind them for results
+ * that are registers. */
 enum { MOST_SLOTS = 160, MOST_SCALARS = 80, RESULT_REGISTER = 250, MOST_CALLS = 64 };
 
 typedef struct lowering {
@@ -27,7 +29,8 @@ static hg_status slot_of(lowering *l, uint32_t value, bool written, uint8_t *reg
     if (!to) return hg_fail_memory();
     *to = (graph_slot){.value = value, .written = written};
     *reg = (uint8_t)(l->r->slots.count - 1);
-    snprintf(to->name, sizeof to->name, "a%u", (unsigned)*reg); /* the same calls of other values are the same program */
+    snprintf(to->name, sizeof to->name, "a%u", (unsigned)*reg); /* the same calls of other values
+                                                                   are the same program */
     return HG_OK;
 }
 
@@ -56,19 +59,23 @@ static hg_arg literal_arg(hg_type type, const uint8_t *bytes) {
     double wide;
     memcpy(&narrow, bytes, sizeof narrow);
     memcpy(&wide, bytes, type == HG_TYPE_F64 ? sizeof wide : 1);
-    return type == HG_TYPE_F32 ? hg_imm_f64((double)narrow) : type == HG_TYPE_F64 ? hg_imm_f64(wide) : hg_imm_bits(bytes);
+    return type == HG_TYPE_F32   ? hg_imm_f64((double)narrow)
+           : type == HG_TYPE_F64 ? hg_imm_f64(wide)
+                                 : hg_imm_bits(bytes);
 }
 
 static hg_status tuple_arg(lowering *l, const graph_operand *o, hg_arg *arg) {
     const graph_extent *items = &l->g->items.data[o->first];
-    hg_arg *args = hg_arena_alloc(&l->arena, 2 * (o->number + (size_t)1) * sizeof *args), *tuples = args + o->number;
+    hg_arg *args = hg_arena_alloc(&l->arena, 2 * (o->number + (size_t)1) * sizeof *args),
+           *tuples = args + o->number;
     uint32_t count = 0;
     uint64_t length;
     if (!args) return hg_fail_memory();
     for (uint32_t i = 0; i < o->number; i++) HG_TRY(scalar_of(l, items[i], &args[i]));
     *arg = hg_tuple_of(args, o->number);
     if (o->kind == GRAPH_TUPLE) return HG_OK;
-    for (uint32_t i = 0; i < o->number && graph_is_number(l->g, items[i], &length); i += (uint32_t)length + 1)
+    for (uint32_t i = 0; i < o->number && graph_is_number(l->g, items[i], &length);
+         i += (uint32_t)length + 1)
         tuples[count++] = hg_tuple_of(&args[i + 1], (uint32_t)length);
     *arg = hg_tuple_of(tuples, count);
     return HG_OK;
@@ -123,23 +130,29 @@ static hg_status add_instruction(lowering *l, const graph_call *call) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     hg_arg args[HG_MAX_OPERANDS];
     hg_status status = HG_OK;
-    for (uint32_t i = 0; i < row->operand_count && status == HG_OK; i++) status = operand_arg(l, call, i, &args[i]);
+    for (uint32_t i = 0; i < row->operand_count && status == HG_OK; i++)
+        status = operand_arg(l, call, i, &args[i]);
     if (status == HG_OK)
-        hg_builder_add(l->b, row->opcode, row->type_count ? (hg_type)call->type : HG_TYPE_INFER, HG_TYPE_INFER, args, row->operand_count);
+        hg_builder_add(l->b, row->opcode, row->type_count ? (hg_type)call->type : HG_TYPE_INFER,
+                       HG_TYPE_INFER, args, row->operand_count);
     if (status == HG_OK) status = store_after(l, call);
     return status;
 }
 
 /* How many values a call may add at most; a value that is there already counts too. */
-static uint32_t most_new(const graph_call *call) { return call->operand_count + call->result_count; }
+static uint32_t most_new(const graph_call *call) {
+    return call->operand_count + call->result_count;
+}
 
 static bool has_room(const graph_region *r, const hg_graph *g, const graph_call *call) {
     uint32_t items = 0;
     for (uint32_t i = 0; i < call->operand_count; i++) {
         const graph_operand *o = &g->operands.data[call->first_operand + i];
-        items += o->kind == GRAPH_TUPLE || o->kind == GRAPH_TUPLES ? o->number : o->kind == GRAPH_COUNT;
+        items += o->kind == GRAPH_TUPLE || o->kind == GRAPH_TUPLES ? o->number
+                                                                   : o->kind == GRAPH_COUNT;
     }
-    return r->calls.count < MOST_CALLS && r->slots.count + most_new(call) <= MOST_SLOTS && r->scalars.count + items + 1 <= MOST_SCALARS;
+    return r->calls.count < MOST_CALLS && r->slots.count + most_new(call) <= MOST_SLOTS &&
+           r->scalars.count + items + 1 <= MOST_SCALARS;
 }
 
 /* ---- regions ---- */
@@ -148,14 +161,17 @@ static bool has_room(const graph_region *r, const hg_graph *g, const graph_call 
 static void declare(lowering *l) {
     for (uint64_t i = 0; i < l->r->slots.count; i++) {
         const graph_slot *s = &l->r->slots.data[i];
-        hg_builder_param_buffer(l->b, (uint8_t)i, s->name, (hg_type)l->g->values.data[s->value].type,
+        hg_builder_param_buffer(l->b, (uint8_t)i, s->name,
+                                (hg_type)l->g->values.data[s->value].type,
                                 s->written ? HG_PARAM_INOUT : HG_PARAM_IN, NULL, HG_NO_DIMS);
     }
     for (uint64_t i = 0; i < l->r->scalars.count; i++)
-        hg_builder_param_scalar(l->b, (uint8_t)(MOST_SLOTS + i), l->r->scalars.data[i].name, HG_TYPE_U64);
+        hg_builder_param_scalar(l->b, (uint8_t)(MOST_SLOTS + i), l->r->scalars.data[i].name,
+                                HG_TYPE_U64);
 }
 
-static hg_status lower_instructions(const hg_graph *g, uint32_t first, bool together, graph_region *r, uint32_t *end) {
+static hg_status lower_instructions(const hg_graph *g, uint32_t first, bool together,
+                                    graph_region *r, uint32_t *end) {
     lowering l = {.g = g, .b = hg_builder_create("graph"), .r = r};
     if (!l.b) return hg_fail_memory();
     hg_dim one = hg_dim_of(1);

@@ -18,7 +18,8 @@ typedef struct graph_scalar {
 /* Calls that one program does, one launch. */
 typedef struct graph_region {
     hg_program *program; /* owned */
-    bool direct;         /* its only call is one of a program, whose parameters have their own names; else the program was made here */
+    bool direct; /* its only call is one of a program, whose parameters have their own names; else
+                    the program was made here */
     HG_VEC(uint32_t) calls;
     HG_VEC(graph_slot) slots;
     HG_VEC(graph_scalar) scalars;

@@ -1,12 +1,15 @@
-/* Maps on the same elements become one lane program: an element is loaded once, goes through all of them in registers, each of which rounds it to its type as the
- * map does, and only what something else reads is stored.
+/* Maps on the same elements become one lane program: an element is loaded once, goes through all of
+ * them in registers, each of which rounds it to its type as the map does, and only what something
+ * else reads is stored.
  *
- * Maps that share a value are a group as long as nothing outside has read what the group makes; then, or at the end, the group becomes a call of a program
- * there. Two groups that a map reads become one.
+ * Maps that share a value are a group as long as nothing outside has read what the group makes;
+ * then, or at the end, the group becomes a call of a program there. Two groups that a map reads
+ * become one.
  *
- * A product, a convolution, a norm, a softmax does maps of its result itself, and some of them those that make their input (plan_collective.fuses, .loads). Such
- * maps and the instruction stand together then (graph_call.together): the run time makes one kernel of them where the device has one; where not, each
- * is done by itself.
+ * A product, a convolution, a norm, a softmax does maps of its result itself, and some of them
+ * those that make their input (plan_collective.fuses, .loads). Such maps and the instruction stand
+ * together then (graph_call.together): the run time makes one kernel of them where the device has
+ * one; where not, each is done by itself.
  *
  * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
 #include "graph/maps.h"
@@ -40,34 +43,45 @@ static bool can_join(const hg_graph *g, const graph_call *c) {
 
 /* ---- maps around an instruction ---- */
 
-static const plan_collective *collective_of(const graph_call *c) { return c->program ? NULL : plan_collective_of((hg_op)c->op); }
+static const plan_collective *collective_of(const graph_call *c) {
+    return c->program ? NULL : plan_collective_of((hg_op)c->op);
+}
 
 /* Whether its program does maps of its result: one whose elements lie one after another. */
 static bool is_head(const hg_graph *g, const graph_call *c) {
     const plan_collective *of = collective_of(c);
     return of && of->fuses && c->result_count == 1 &&
-           !graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand], c->operand_count);
+           !graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand],
+                              c->operand_count);
 }
 
-/* The value that maps in front of it may make: its first input, where its program loads each element once. GRAPH_NOT_SET: none. */
+/* The value that maps in front of it may make: its first input, where its program loads each
+ * element once. GRAPH_NOT_SET: none. */
 static uint32_t loaded_by(const hg_graph *g, const graph_call *c) {
     if (!collective_of(c)->loads) return GRAPH_NOT_SET;
     for (uint32_t k = 0; k < c->operand_count; k++)
-        if (g->operands.data[c->first_operand + k].kind == GRAPH_ARRAY) return g->operands.data[c->first_operand + k].number;
+        if (g->operands.data[c->first_operand + k].kind == GRAPH_ARRAY)
+            return g->operands.data[c->first_operand + k].number;
     return GRAPH_NOT_SET;
 }
 
-static bool goes_with(const hg_graph *g, const graph_call *head, bool front, const graph_call *map) {
-    return plan_map_goes_with(collective_of(head), front, kir_fn_of_name(graph_map_name(g, map)), (hg_type)map->type);
+static bool goes_with(const hg_graph *g, const graph_call *head, bool front,
+                      const graph_call *map) {
+    return plan_map_goes_with(collective_of(head), front, kir_fn_of_name(graph_map_name(g, map)),
+                              (hg_type)map->type);
 }
 
 /* Values of the group's maps and its instruction, each an array of the kernel. */
 static uint32_t arrays_around(const graph_maps *of) { return of->input_count + of->count; }
 
-static bool can_be_in_front(const hg_graph *g, const graph_maps *of, const graph_call *head, graph_extent elements) {
-    bool can = !of->head && of->elements == elements && arrays_around(of) < MOST_ARRAYS && of->count < PLAN_MOST_LINKS;
-    for (uint32_t i = 0; i < of->input_count; i++) can = can && !g->values.data[of->inputs[i]].strided;
-    for (uint32_t i = 0; i < of->count; i++) can = can && goes_with(g, head, true, &g->calls.data[of->calls[i]]);
+static bool can_be_in_front(const hg_graph *g, const graph_maps *of, const graph_call *head,
+                            graph_extent elements) {
+    bool can = !of->head && of->elements == elements && arrays_around(of) < MOST_ARRAYS &&
+               of->count < PLAN_MOST_LINKS;
+    for (uint32_t i = 0; i < of->input_count; i++)
+        can = can && !g->values.data[of->inputs[i]].strided;
+    for (uint32_t i = 0; i < of->count; i++)
+        can = can && goes_with(g, head, true, &g->calls.data[of->calls[i]]);
     return can;
 }
 
@@ -91,12 +105,14 @@ static bool is_seen(const fusion *f, const graph_maps *of, uint32_t value) {
     uint32_t inside = 0;
     for (uint32_t i = 0; i < of->count; i++) {
         const graph_call *c = &f->g->calls.data[of->calls[i]];
-        for (uint32_t k = 1; k <= graph_map_inputs(c); k++) inside += graph_operand_of(f->g, c, k)->number == value;
+        for (uint32_t k = 1; k <= graph_map_inputs(c); k++)
+            inside += graph_operand_of(f->g, c, k)->number == value;
     }
     return f->reads[value] > inside;
 }
 
-static hg_status make_call(fusion *f, const graph_maps *of, const uint32_t *outputs, uint32_t count) {
+static hg_status make_call(fusion *f, const graph_maps *of, const uint32_t *outputs,
+                           uint32_t count) {
     graph_call call;
     HG_TRY(graph_maps_call(f->g, of, outputs, count, &call));
     return push_call(f, &call) ? HG_OK : hg_fail_memory();
@@ -129,7 +145,8 @@ static hg_status close_group(fusion *f, uint32_t number) {
         f->group_of[value] = 0;
         if (is_seen(f, of, value)) outputs[count++] = value;
     }
-    if (of->head || (of->count == 1 && !strided_in(f->g, of)) || of->input_count + count > MOST_ARRAYS) {
+    if (of->head || (of->count == 1 && !strided_in(f->g, of)) ||
+        of->input_count + count > MOST_ARRAYS) {
         status = push_calls(f, of);
     } else if (count) {
         status = make_call(f, of, outputs, count);
@@ -156,20 +173,23 @@ static bool has_input(const graph_maps *of, uint32_t value) {
 
 static void add_input(fusion *f, uint32_t number, uint32_t value) {
     graph_maps *of = &f->groups[number];
-    if (f->group_of[value] != number + 1 && !has_input(of, value)) of->inputs[of->input_count++] = value;
+    if (f->group_of[value] != number + 1 && !has_input(of, value))
+        of->inputs[of->input_count++] = value;
 }
 
 /* Arrays that stay visible: at most so many, or the group is not joined. */
 static uint32_t arrays_of(const fusion *f, const graph_maps *of) {
     uint32_t arrays = of->input_count;
-    for (uint32_t i = 0; i < of->count; i++) arrays += is_seen(f, of, graph_map_result(f->g, &f->g->calls.data[of->calls[i]]));
+    for (uint32_t i = 0; i < of->count; i++)
+        arrays += is_seen(f, of, graph_map_result(f->g, &f->g->calls.data[of->calls[i]]));
     return arrays;
 }
 
 static void add_to_group(fusion *f, uint32_t number, uint32_t call) {
     graph_maps *of = &f->groups[number];
     const graph_call *c = &f->g->calls.data[call];
-    for (uint32_t i = 1; i <= graph_map_inputs(c); i++) add_input(f, number, graph_operand_of(f->g, c, i)->number);
+    for (uint32_t i = 1; i <= graph_map_inputs(c); i++)
+        add_input(f, number, graph_operand_of(f->g, c, i)->number);
     of->calls[of->count++] = call;
     f->group_of[graph_map_result(f->g, c)] = number + 1;
 }
@@ -187,8 +207,10 @@ static uint32_t strided_with(const hg_graph *g, const graph_maps *of, const grap
 /* b's maps behind a's; false: that is too many. */
 static bool unite(fusion *f, uint32_t a, uint32_t b) {
     graph_maps *to = &f->groups[a], *from = &f->groups[b];
-    if (to->count + from->count >= MOST_MAPS || to->input_count + from->input_count > MOST_ARRAYS) return false;
-    if (to->head || from->head || strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED) return false;
+    if (to->count + from->count >= MOST_MAPS || to->input_count + from->input_count > MOST_ARRAYS)
+        return false;
+    if (to->head || from->head || strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED)
+        return false;
     for (uint32_t i = 0; i < from->count; i++) {
         to->calls[to->count++] = from->calls[i];
         f->group_of[graph_map_result(f->g, &f->g->calls.data[from->calls[i]])] = a + 1;
@@ -199,17 +221,21 @@ static bool unite(fusion *f, uint32_t a, uint32_t b) {
     return true;
 }
 
-/* The open group that may take the map, MOST_GROUPS: none. First one whose instruction's results it reads, then one of maps that shares a value with it. */
+/* The open group that may take the map, MOST_GROUPS: none. First one whose instruction's results it
+ * reads, then one of maps that shares a value with it. */
 static uint32_t group_for(const fusion *f, const graph_call *c, graph_extent elements) {
     uint32_t found = MOST_GROUPS;
     for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
         uint32_t made = f->group_of[graph_operand_of(f->g, c, k)->number];
         if (!made || f->groups[made - 1].elements != elements) continue;
-        if (f->groups[made - 1].head && can_be_behind(f->g, &f->groups[made - 1], c)) return made - 1;
+        if (f->groups[made - 1].head && can_be_behind(f->g, &f->groups[made - 1], c))
+            return made - 1;
         if (!f->groups[made - 1].head && found == MOST_GROUPS) found = made - 1;
     }
     for (uint32_t i = 0; i < MOST_GROUPS && found == MOST_GROUPS; i++)
-        for (uint32_t k = 1; k <= graph_map_inputs(c) && f->groups[i].count && !f->groups[i].head && f->groups[i].elements == elements; k++)
+        for (uint32_t k = 1; k <= graph_map_inputs(c) && f->groups[i].count && !f->groups[i].head &&
+                             f->groups[i].elements == elements;
+             k++)
             if (has_input(&f->groups[i], graph_operand_of(f->g, c, k)->number)) found = i;
     return found;
 }
@@ -231,7 +257,8 @@ static hg_status close_read(fusion *f, const graph_call *c, uint32_t except) {
 /* A view of what a group makes can be read when the group is done. */
 static hg_status close_viewed(fusion *f, const graph_call *c) {
     for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
-        uint32_t value = graph_operand_of(f->g, c, k)->number, made = f->group_of[graph_base(f->g, value)];
+        uint32_t value = graph_operand_of(f->g, c, k)->number,
+                 made = f->group_of[graph_base(f->g, value)];
         if (f->g->values.data[value].source == GRAPH_VIEW && made) HG_TRY(close_group(f, made - 1));
     }
     return HG_OK;
@@ -239,8 +266,8 @@ static hg_status close_viewed(fusion *f, const graph_call *c) {
 
 static bool is_full(const fusion *f, const graph_maps *of, const graph_call *c) {
     if (of->head) return false; /* can_be_behind */
-    return of->count == MOST_MAPS || of->input_count + MOST_INPUTS > MOST_ARRAYS - 1 || arrays_of(f, of) >= MOST_ARRAYS ||
-           strided_with(f->g, of, c) > MOST_STRIDED;
+    return of->count == MOST_MAPS || of->input_count + MOST_INPUTS > MOST_ARRAYS - 1 ||
+           arrays_of(f, of) >= MOST_ARRAYS || strided_with(f->g, of, c) > MOST_STRIDED;
 }
 
 static hg_status open_group(fusion *f, uint32_t call, graph_extent elements, uint32_t *number) {
@@ -258,7 +285,8 @@ static hg_status take_map(fusion *f, uint32_t call) {
     hg_status status = HG_OK;
     for (uint32_t k = 1; k <= graph_map_inputs(c) && number < MOST_GROUPS; k++) {
         uint32_t other = f->group_of[graph_operand_of(f->g, c, k)->number];
-        if (other && other - 1 != number && f->groups[other - 1].elements == elements) (void)unite(f, number, other - 1);
+        if (other && other - 1 != number && f->groups[other - 1].elements == elements)
+            (void)unite(f, number, other - 1);
     }
     HG_TRY(close_read(f, c, number));
     if (number < MOST_GROUPS && is_full(f, &f->groups[number], c)) {
@@ -270,12 +298,13 @@ static hg_status take_map(fusion *f, uint32_t call) {
     return status;
 }
 
-/* The instruction goes behind the group of maps that make its input, or opens one for those that read its result. */
+/* The instruction goes behind the group of maps that make its input, or opens one for those that
+ * read its result. */
 static hg_status take_head(fusion *f, uint32_t call) {
     const hg_graph *g = f->g;
     const graph_call *c = &g->calls.data[call];
-    uint32_t input = loaded_by(g, c), made = input == GRAPH_NOT_SET ? 0 : f->group_of[input], result = graph_map_result(g, c),
-             number = made - 1;
+    uint32_t input = loaded_by(g, c), made = input == GRAPH_NOT_SET ? 0 : f->group_of[input],
+             result = graph_map_result(g, c), number = made - 1;
     graph_extent elements = g->values.data[result].elements;
     bool joins = made && can_be_in_front(g, &f->groups[number], c, elements);
     HG_TRY(close_read(f, c, joins ? number : MOST_GROUPS));
@@ -341,7 +370,9 @@ hg_status graph_pass_maps(hg_graph *g) {
 
 /* ---- views with strides ---- */
 
-static bool is_strided(const hg_graph *g, const graph_operand *o) { return o->kind == GRAPH_ARRAY && g->values.data[o->number].strided; }
+static bool is_strided(const hg_graph *g, const graph_operand *o) {
+    return o->kind == GRAPH_ARRAY && g->values.data[o->number].strided;
+}
 
 static bool reads_strided(const hg_graph *g, const graph_call *c) {
     for (uint32_t k = 0; k < c->operand_count; k++)
@@ -352,7 +383,8 @@ static bool reads_strided(const hg_graph *g, const graph_call *c) {
 /* Whether a lane program can be what the call is: a copy of any type. */
 bool graph_reads_views(const hg_graph *g, const graph_call *c) {
     if (can_join(g, c)) return true;
-    return !c->program && c->op == HG_OP_PARALLEL_MAP && hg_opname_op(graph_map_name(g, c)) == HG_OP_MOV;
+    return !c->program && c->op == HG_OP_PARALLEL_MAP &&
+           hg_opname_op(graph_map_name(g, c)) == HG_OP_MOV;
 }
 
 hg_status graph_make_strided_maps(hg_graph *g) {

@@ -1,4 +1,5 @@
-/* The lane program of a group of maps: a lane loads its elements once, and each map rounds to its type as it does alone.
+/* The lane program of a group of maps: a lane loads its elements once, and each map rounds to its
+ * type as it does alone.
  * Must not know: which maps are a group. */
 #include "graph/maps.h"
 #include "graph/strides.h"
@@ -12,7 +13,16 @@ typedef struct writer {
     uint32_t values[MOST_MAPS * MOST_INPUTS + MOST_MAPS]; /* in register VALUES + i */
     uint32_t count;
 } writer;
-enum { LANE = 0, LENGTH = 1, ZERO = 2, ARRAYS = 4, INDEX = 12, PLACES = 16, VALUES = 20, NUMBERS = 200 };
+enum {
+    LANE = 0,
+    LENGTH = 1,
+    ZERO = 2,
+    ARRAYS = 4,
+    INDEX = 12,
+    PLACES = 16,
+    VALUES = 20,
+    NUMBERS = 200
+};
 
 static uint8_t register_of(const writer *w, uint32_t value) {
     uint32_t i = 0;
@@ -38,11 +48,13 @@ static void write_map(writer *w, const graph_call *c) {
         return;
     }
     hg_arg args[3] = {hg_arg_reg(d), hg_arg_reg(a)};
-    if (graph_map_inputs(c) == 2) args[2] = hg_arg_reg(register_of(w, graph_operand_of(w->g, c, 2)->number));
+    if (graph_map_inputs(c) == 2)
+        args[2] = hg_arg_reg(register_of(w, graph_operand_of(w->g, c, 2)->number));
     hg_builder_add(w->b, hg_op_get(op)->opcode, type, HG_TYPE_COUNT, args, graph_map_inputs(c) + 1);
 }
 
-/* How the group's inputs that are views with strides are read; the others are read where the lane's number says. */
+/* How the group's inputs that are views with strides are read; the others are read where the lane's
+ * number says. */
 typedef struct strided_inputs {
     graph_axes axes[MOST_STRIDED];
     uint32_t inputs[MOST_STRIDED]; /* their numbers among the group's */
@@ -65,7 +77,8 @@ static hg_status find_strided(hg_graph *g, const graph_maps *of, strided_inputs 
     }
     for (uint32_t i = 0; i < s->count && !s->grid.axes; i++) {
         graph_grid grid;
-        if (graph_find_grid(g, &s->axes[i], &grid) && graph_add_grid_params(g, &grid, &s->params)) s->grid = grid;
+        if (graph_find_grid(g, &s->axes[i], &grid) && graph_add_grid_params(g, &grid, &s->params))
+            s->grid = grid;
     }
     return HG_OK;
 }
@@ -76,16 +89,19 @@ static const graph_axes *axes_of_input(const strided_inputs *s, uint32_t input) 
     return NULL;
 }
 
-static void declare(writer *w, const graph_maps *of, const strided_inputs *s, const uint32_t *outputs, uint32_t output_count) {
+static void declare(writer *w, const graph_maps *of, const strided_inputs *s,
+                    const uint32_t *outputs, uint32_t output_count) {
     char name[16];
     hg_dim n = hg_dim_param("n");
     hg_builder_param_scalar(w->b, LENGTH, "n", HG_TYPE_U64);
     for (uint32_t i = 0; i < of->input_count + output_count; i++) {
         bool output = i >= of->input_count, strided = !output && axes_of_input(s, i);
         uint32_t value = output ? outputs[i - of->input_count] : of->inputs[i];
-        snprintf(name, sizeof name, "%c%u", output ? 'y' : 'x', (unsigned)(output ? i - of->input_count : i));
-        hg_builder_param_buffer(w->b, (uint8_t)(ARRAYS + i), name, (hg_type)w->g->values.data[value].type,
-                                output ? HG_PARAM_OUT : HG_PARAM_IN, strided ? NULL : &n, strided ? HG_NO_DIMS : 1);
+        snprintf(name, sizeof name, "%c%u", output ? 'y' : 'x',
+                 (unsigned)(output ? i - of->input_count : i));
+        hg_builder_param_buffer(
+            w->b, (uint8_t)(ARRAYS + i), name, (hg_type)w->g->values.data[value].type,
+            output ? HG_PARAM_OUT : HG_PARAM_IN, strided ? NULL : &n, strided ? HG_NO_DIMS : 1);
     }
     char numbers[GRAPH_MOST_STRIDE_PARAMS][16];
     for (uint32_t i = 0; i < s->params.count; i++) {
@@ -105,13 +121,15 @@ static void write_load(writer *w, const graph_maps *of, const strided_inputs *s,
         graph_write_index_by_places(w->b, w->g, axes, &s->params, PLACES, INDEX);
     else if (axes)
         graph_write_index(w->b, w->g, axes, &s->params, LANE, INDEX);
-    hg_build_ldg(w->b, type, (uint8_t)(VALUES + input), element((uint8_t)(ARRAYS + input), axes ? INDEX : LANE, type));
+    hg_build_ldg(w->b, type, (uint8_t)(VALUES + input),
+                 element((uint8_t)(ARRAYS + input), axes ? INDEX : LANE, type));
     w->values[w->count++] = of->inputs[input];
 }
 
 /* Inputs x0 …, outputs y0 …, of n elements each, but for views with strides; numbers s0 …. */
-static hg_status write_program(const hg_graph *g, const graph_maps *of, const strided_inputs *s, const uint32_t *outputs,
-                               uint32_t output_count, hg_program **program) {
+static hg_status write_program(const hg_graph *g, const graph_maps *of, const strided_inputs *s,
+                               const uint32_t *outputs, uint32_t output_count,
+                               hg_program **program) {
     writer w = {g, hg_builder_create("maps"), {0}, 0};
     if (!w.b) return hg_fail_memory();
     declare(&w, of, s, outputs, output_count);
@@ -121,14 +139,16 @@ static hg_status write_program(const hg_graph *g, const graph_maps *of, const st
     for (uint32_t i = 0; i < of->count; i++) write_map(&w, &g->calls.data[of->calls[i]]);
     for (uint32_t i = 0; i < output_count; i++) {
         hg_type type = (hg_type)g->values.data[outputs[i]].type;
-        hg_build_stg(w.b, type, element((uint8_t)(ARRAYS + of->input_count + i), LANE, type), register_of(&w, outputs[i]));
+        hg_build_stg(w.b, type, element((uint8_t)(ARRAYS + of->input_count + i), LANE, type),
+                     register_of(&w, outputs[i]));
     }
     hg_status status = hg_builder_build(w.b, NULL, program);
     hg_builder_destroy(w.b);
     return status;
 }
 
-hg_status graph_maps_call(hg_graph *g, const graph_maps *of, const uint32_t *outputs, uint32_t count, graph_call *call) {
+hg_status graph_maps_call(hg_graph *g, const graph_maps *of, const uint32_t *outputs,
+                          uint32_t count, graph_call *call) {
     hg_program *program = NULL;
     strided_inputs s;
     char name[32];
@@ -143,14 +163,19 @@ hg_status graph_maps_call(hg_graph *g, const graph_maps *of, const uint32_t *out
                          .line = g->calls.data[of->calls[of->count - 1]].line};
     HG_TRY(graph_add_program(g, program, name, strlen(name), NULL));
     graph_operand operands[1 + MOST_ARRAYS + GRAPH_MOST_STRIDE_PARAMS] = {
-        {.operand = 0, .kind = GRAPH_COUNT, .number = of->elements}}; /* by parameters: n, x0 …, y0 …, s0 … */
+        {.operand = 0, .kind = GRAPH_COUNT, .number = of->elements}}; /* by parameters: n, x0 …, y0
+                                                                         …, s0 … */
     graph_result results[MOST_ARRAYS];
     for (uint32_t i = 0; i < of->input_count; i++)
-        operands[1 + i] = (graph_operand){.operand = (uint8_t)(1 + i), .kind = GRAPH_ARRAY, .number = of->inputs[i]};
+        operands[1 + i] = (graph_operand){
+            .operand = (uint8_t)(1 + i), .kind = GRAPH_ARRAY, .number = of->inputs[i]};
     for (uint32_t i = 0; i < s.count; i++) operands[1 + s.inputs[i]].number = s.axes[i].base;
     for (uint32_t i = 0; i < s.params.count; i++)
         operands[1 + of->input_count + i] = (graph_operand){
-            .operand = (uint8_t)(1 + of->input_count + count + i), .kind = GRAPH_COUNT, .number = s.params.extents[i]};
-    for (uint32_t i = 0; i < count; i++) results[i] = (graph_result){(uint8_t)(1 + of->input_count + i), outputs[i]};
+            .operand = (uint8_t)(1 + of->input_count + count + i),
+            .kind = GRAPH_COUNT,
+            .number = s.params.extents[i]};
+    for (uint32_t i = 0; i < count; i++)
+        results[i] = (graph_result){(uint8_t)(1 + of->input_count + i), outputs[i]};
     return graph_add_parts(g, call, operands, 1 + of->input_count + s.params.count, results, count);
 }

@@ -1,5 +1,6 @@
-/* Calls in the order that needs least memory at once: of those whose operands are there, the one goes first that makes least and lets go of most. The order of
- * the text stays where that needs no more. Extents that are symbols count as MANY: an order does not depend on a run.
+/* Calls in the order that needs least memory at once: of those whose operands are there, the one
+ * goes first that makes least and lets go of most. The order of the text stays where that needs no
+ * more. Extents that are symbols count as MANY: an order does not depend on a run.
  *
  * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
 #include "graph/passes.h"
@@ -9,11 +10,13 @@ enum { MANY = 64, MOST_COMPARED = 256 };
 
 typedef struct ordering {
     hg_graph *g;
-    uint64_t *bytes;   /* by value: of the workspace, of one that is no view; 0: none of it */
-    uint32_t *left;    /* by value: operands of calls that are still to come and read it, also through views */
-    uint32_t *first;   /* by value: its readers, from there on in `readers` */
+    uint64_t *bytes; /* by value: of the workspace, of one that is no view; 0: none of it */
+    uint32_t *left;  /* by value: operands of calls that are still to come and read it, also through
+                        views */
+    uint32_t *first; /* by value: its readers, from there on in `readers` */
     uint32_t *readers; /* calls */
-    uint32_t *leader;  /* by call: the first of those that it stands together with, which go in one with it */
+    uint32_t *leader;  /* by call: the first of those that it stands together with, which go in one
+                          with it */
     uint32_t *waits;   /* by leader: operands that are not made yet */
     uint32_t *ready;   /* leaders that wait for nothing */
     uint32_t ready_count;
@@ -28,17 +31,20 @@ static uint32_t operand_base(const hg_graph *g, const graph_call *c, uint32_t k)
 
 static bool find_bytes(ordering *o) {
     const hg_graph *g = o->g;
-    uint64_t symbols[HG_MAX_GRAPH_EXTENTS], *extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
+    uint64_t symbols[HG_MAX_GRAPH_EXTENTS],
+        *extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
     if (!extents) return false;
     for (int i = 0; i < HG_MAX_GRAPH_EXTENTS; i++) symbols[i] = MANY;
     graph_extent_values(g, symbols, extents);
     for (uint64_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         uint64_t elements = extents[v->elements] < UINT32_MAX ? extents[v->elements]
-                                                              : UINT32_MAX; /* what an extent has no number for is much */
+                                                              : UINT32_MAX; /* what an extent has no
+                                                                               number for is much */
         o->bytes[i] = v->source == GRAPH_RESULT ? elements * graph_type_bytes(v) : 0;
     }
-    for (uint64_t i = 0; i < g->outputs.count; i++) o->bytes[graph_base(g, g->outputs.data[i].value)] = 0;
+    for (uint64_t i = 0; i < g->outputs.count; i++)
+        o->bytes[graph_base(g, g->outputs.data[i].value)] = 0;
     hg_free(extents);
     return true;
 }
@@ -52,7 +58,8 @@ static void find_leaders(ordering *o) {
 
 static bool is_made_together(const ordering *o, uint32_t value, uint32_t call) {
     const graph_value *v = &o->g->values.data[value];
-    return v->source == GRAPH_RESULT && v->call < o->g->calls.count && o->leader[v->call] == o->leader[call];
+    return v->source == GRAPH_RESULT && v->call < o->g->calls.count &&
+           o->leader[v->call] == o->leader[call];
 }
 
 static void find_readers(ordering *o) {
@@ -63,7 +70,8 @@ static void find_readers(ordering *o) {
             uint32_t base = operand_base(g, &g->calls.data[i], k);
             if (base == GRAPH_NOT_SET) continue;
             o->left[base]++;
-            o->waits[o->leader[i]] += g->values.data[base].source == GRAPH_RESULT && !is_made_together(o, base, i);
+            o->waits[o->leader[i]] += g->values.data[base].source == GRAPH_RESULT &&
+                                      !is_made_together(o, base, i);
         }
     for (uint64_t i = 0; i < g->values.count; i++) {
         o->first[i] = sum;
@@ -80,19 +88,23 @@ static void find_readers(ordering *o) {
 /* Bytes that a call adds to what lives. */
 static int64_t cost_of_one(const ordering *o, const graph_call *c) {
     int64_t bytes = 0;
-    for (uint32_t k = 0; k < c->result_count; k++) bytes += (int64_t)o->bytes[o->g->results.data[c->first_result + k].value];
+    for (uint32_t k = 0; k < c->result_count; k++)
+        bytes += (int64_t)o->bytes[o->g->results.data[c->first_result + k].value];
     for (uint32_t k = 0; k < c->operand_count; k++) {
         uint32_t base = operand_base(o->g, c, k), here = 0;
         if (base == GRAPH_NOT_SET) continue;
         for (uint32_t n = 0; n <= k; n++) here += operand_base(o->g, c, n) == base;
-        if (here == o->left[base]) bytes -= (int64_t)o->bytes[base]; /* its last reader, all of whose operands count once */
+        if (here == o->left[base])
+            bytes -= (int64_t)o->bytes[base]; /* its last reader, all of whose operands count once
+                                               */
     }
     return bytes;
 }
 
 static int64_t cost(const ordering *o, uint32_t leader) {
     int64_t bytes = 0;
-    for (uint32_t i = leader, end = graph_together_end(o->g, leader); i < end; i++) bytes += cost_of_one(o, &o->g->calls.data[i]);
+    for (uint32_t i = leader, end = graph_together_end(o->g, leader); i < end; i++)
+        bytes += cost_of_one(o, &o->g->calls.data[i]);
     return bytes;
 }
 
@@ -122,7 +134,8 @@ static void put(ordering *o, uint32_t call) {
         uint32_t value = o->g->results.data[c->first_result + k].value;
         for (uint32_t i = 0; i < o->left[value]; i++) {
             uint32_t reader = o->leader[o->readers[o->first[value] + i]];
-            if (reader != o->leader[call] && --o->waits[reader] == 0) o->ready[o->ready_count++] = reader;
+            if (reader != o->leader[call] && --o->waits[reader] == 0)
+                o->ready[o->ready_count++] = reader;
         }
     }
 }
@@ -139,7 +152,8 @@ static uint64_t peak(ordering *o, const uint32_t *order) {
         }
     for (uint32_t i = 0; i < g->calls.count; i++) {
         const graph_call *c = &g->calls.data[order ? order[i] : i];
-        for (uint32_t k = 0; k < c->result_count; k++) live += o->bytes[g->results.data[c->first_result + k].value];
+        for (uint32_t k = 0; k < c->result_count; k++)
+            live += o->bytes[g->results.data[c->first_result + k].value];
         if (live > most) most = live;
         for (uint32_t k = 0; k < c->result_count; k++) {
             uint32_t value = g->results.data[c->first_result + k].value;
@@ -187,9 +201,10 @@ static hg_status find_order(ordering *o) {
 hg_status graph_pass_order(hg_graph *g) {
     if (has_order(g)) return HG_OK;
     uint64_t values = g->values.count + 1, calls = g->calls.count + 1;
-    ordering o = {.g = g,
-                  .bytes = hg_calloc((size_t)values, sizeof *o.bytes),
-                  .left = hg_calloc((size_t)(2 * values + g->operands.count + 4 * calls), sizeof *o.left)};
+    ordering o = {
+        .g = g,
+        .bytes = hg_calloc((size_t)values, sizeof *o.bytes),
+        .left = hg_calloc((size_t)(2 * values + g->operands.count + 4 * calls), sizeof *o.left)};
     if (o.left) {
         o.first = o.left + values;
         o.readers = o.first + values;

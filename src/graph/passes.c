@@ -33,9 +33,11 @@ static int pass_named(const char *name, size_t length) {
 static hg_status add_pass(graph_pass_list *order, int pass) {
     int last = order->count ? order->passes[order->count - 1] : 0;
     if (order->count == GRAPH_MOST_PASSES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes of graphs", (int)GRAPH_MOST_PASSES);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes of graphs",
+                       (int)GRAPH_MOST_PASSES);
     if (last >= GRAPH_PASS_CONSTANTS && pass <= last)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the pass '%s' of graphs cannot come behind '%s'", PASSES[pass].name, PASSES[last].name);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the pass '%s' of graphs cannot come behind '%s'",
+                       PASSES[pass].name, PASSES[last].name);
     order->passes[order->count++] = (uint8_t)pass;
     return HG_OK;
 }
@@ -48,7 +50,8 @@ hg_status graph_passes_named(const char *names, graph_pass_list *order) {
         size_t length = strcspn(names, ",");
         int pass = pass_named(names, length);
         if (pass < 0)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no pass '%.*s' of graphs", (int)(length > 40 ? 40 : length), names);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no pass '%.*s' of graphs",
+                           (int)(length > 40 ? 40 : length), names);
         HG_TRY(add_pass(order, pass));
         names += length + (names[length] == ',');
     }
@@ -78,7 +81,8 @@ static hg_status own_outputs(hg_graph *g) {
     return status;
 }
 
-/* A program's arrays begin where every device can bind them. A view that may begin elsewhere is copied for it. */
+/* A program's arrays begin where every device can bind them. A view that may begin elsewhere is
+ * copied for it. */
 static bool is_aligned(const hg_graph *g, uint32_t value) {
     for (; g->values.data[value].source == GRAPH_VIEW; value = g->values.data[value].of) {
         uint64_t offset, bytes = graph_type_bytes(&g->values.data[value]);
@@ -101,7 +105,8 @@ static hg_status align_operands(hg_graph *g, const graph_call *c, void *user) {
     return HG_OK;
 }
 
-/* A value that a call makes begins in the memory of another one: an output stays the owner of its own. */
+/* A value that a call makes begins in the memory of another one: an output stays the owner of its
+ * own. */
 static void begin_in(hg_graph *g, uint32_t result, uint32_t before) {
     if (graph_is_output(g, result))
         g->values.data[before].takes = result;
@@ -109,10 +114,12 @@ static void begin_in(hg_graph *g, uint32_t result, uint32_t before) {
         g->values.data[result].takes = before;
 }
 
-/* What a call changes lies in memory of its result before: a copy, unless the result takes over the operand's own. */
+/* What a call changes lies in memory of its result before: a copy, unless the result takes over the
+ * operand's own. */
 static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) {
     const graph_operand *o = &g->operands.data[c->first_operand + k];
-    uint32_t result = o->kind == GRAPH_ARRAY ? graph_result_of(g, c, o->operand) : GRAPH_NOT_SET, copy;
+    uint32_t result = o->kind == GRAPH_ARRAY ? graph_result_of(g, c, o->operand) : GRAPH_NOT_SET,
+             copy;
     if (result == GRAPH_NOT_SET || g->values.data[result].takes == o->number) return HG_OK;
     HG_TRY(graph_append_copy(g, o->number, c->line, &copy));
     g->operands.data[c->first_operand + k].number = copy;
@@ -155,20 +162,25 @@ static hg_status run_pass(hg_graph *g, graph_pass pass, const graph_watch *watch
     return looked_at(g, PASSES[pass].name, watch);
 }
 
-/* What lowering takes: outputs are made by calls, programs' views are aligned, what a call changes lies in memory of its result. */
+/* What lowering takes: outputs are made by calls, programs' views are aligned, what a call changes
+ * lies in memory of its result. */
 static hg_status run_passes(hg_graph *g, const graph_pass_list *order, const graph_watch *watch) {
     uint32_t i = 0;
-    for (; i < order->count && order->passes[i] < GRAPH_PASS_CONSTANTS; i++) HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
+    for (; i < order->count && order->passes[i] < GRAPH_PASS_CONSTANTS; i++)
+        HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
     HG_TRY(own_outputs(g));
     HG_TRY(graph_copy_views(g));
     HG_TRY(graph_make_strided_maps(g));
     HG_TRY(graph_write_again(g, align_operands, NULL));
-    if (graph_passes_have(order, GRAPH_PASS_CONSTANTS)) HG_TRY(run_pass(g, GRAPH_PASS_CONSTANTS, watch));
-    if (graph_passes_have(order, GRAPH_PASS_INPLACE)) HG_TRY(run_pass(g, GRAPH_PASS_INPLACE, watch));
+    if (graph_passes_have(order, GRAPH_PASS_CONSTANTS))
+        HG_TRY(run_pass(g, GRAPH_PASS_CONSTANTS, watch));
+    if (graph_passes_have(order, GRAPH_PASS_INPLACE))
+        HG_TRY(run_pass(g, GRAPH_PASS_INPLACE, watch));
     return graph_write_again(g, separate, NULL);
 }
 
-hg_status graph_optimize(const hg_graph *g, const graph_pass_list *order, const graph_watch *watch, hg_graph **done) {
+hg_status graph_optimize(const hg_graph *g, const graph_pass_list *order, const graph_watch *watch,
+                         hg_graph **done) {
     hg_graph *copy;
     HG_TRY(graph_copy(g, &copy));
     hg_status status = looked_at(copy, "none", watch);

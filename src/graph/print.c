@@ -1,4 +1,5 @@
-/* A graph as text, which read.c reads back. Values without a name get one of the form vN. Must not know: devices. */
+/* A graph as text, which read.c reads back. Values without a name get one of the form vN. Must not
+ * know: devices. */
 #include "graph/graph.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,8 @@ static void print_name(hg_text *out, const hg_graph *g, uint32_t value) {
     char own[HG_MAX_IDENT_BYTES];
     size_t length = (size_t)snprintf(own, sizeof own, "v%u", (unsigned)value);
     while (!name && length + 1 < sizeof own &&
-           (graph_find_value(g, own, length) != GRAPH_NOT_SET || graph_find_symbol(g, own, length) != GRAPH_NOT_SET)) {
+           (graph_find_value(g, own, length) != GRAPH_NOT_SET ||
+            graph_find_symbol(g, own, length) != GRAPH_NOT_SET)) {
         own[length++] = '_';
         own[length] = 0;
     }
@@ -36,17 +38,21 @@ static void print_items(hg_text *out, const hg_graph *g, const graph_operand *o)
     hg_text_addf(out, ")");
 }
 
-static void print_operand(hg_text *out, const hg_graph *g, const graph_call *call, const graph_operand *o) {
+static void print_operand(hg_text *out, const hg_graph *g, const graph_call *call,
+                          const graph_operand *o) {
     const hg_op_info *row = call->program ? NULL : hg_op_get((hg_op)call->op);
     hg_inst in = {.type = call->type};
-    hg_text_addf(out, "%s=", row ? row->operands[o->operand].name : call->program->params[o->operand].name);
+    hg_text_addf(
+        out, "%s=", row ? row->operands[o->operand].name : call->program->params[o->operand].name);
     switch ((graph_operand_kind)o->kind) {
     case GRAPH_ARRAY: print_name(out, g, o->number); break;
     case GRAPH_COUNT: graph_print_extent(out, g, o->number); break;
     case GRAPH_NAME: hg_text_addf(out, "%s", hg_opname_name((hg_opname)o->number)); break;
     case GRAPH_FLAG: hg_text_addf(out, o->number ? "true" : "false"); break;
     case GRAPH_LITERAL:
-        hg_print_literal(out, row ? hg_literal_type(&in, &row->operands[o->operand]) : (hg_type)call->program->params[o->operand].type,
+        hg_print_literal(out,
+                         row ? hg_literal_type(&in, &row->operands[o->operand])
+                             : (hg_type)call->program->params[o->operand].type,
                          o->bytes);
         break;
     default: print_items(out, g, o); break;
@@ -68,7 +74,8 @@ static void print_call(hg_text *out, const hg_graph *g, const graph_call *call) 
                 break;
             }
     } else {
-        hg_text_addf(out, " = %s.%s", hg_op_get((hg_op)call->op)->text, hg_type_name((hg_type)call->type));
+        hg_text_addf(out, " = %s.%s", hg_op_get((hg_op)call->op)->text,
+                     hg_type_name((hg_type)call->type));
     }
     for (uint32_t i = 0; i < call->operand_count; i++) {
         hg_text_addf(out, i ? ", " : " ");
@@ -80,7 +87,8 @@ static void print_call(hg_text *out, const hg_graph *g, const graph_call *call) 
 
 static void print_value(hg_text *out, const hg_graph *g, uint32_t number) {
     const graph_value *v = &g->values.data[number];
-    static const char *const WORDS[] = {[GRAPH_INPUT] = ".input", [GRAPH_CONSTANT] = ".constant", [GRAPH_VIEW] = ".view"};
+    static const char *const WORDS[] = {
+        [GRAPH_INPUT] = ".input", [GRAPH_CONSTANT] = ".constant", [GRAPH_VIEW] = ".view"};
     uint64_t offset;
     hg_text_addf(out, "%s ", WORDS[v->source]);
     print_name(out, g, number);
@@ -142,7 +150,8 @@ static void print_body(hg_text *out, const hg_graph *g, uint8_t *printed) {
 void graph_print(hg_text *out, const hg_graph *g) {
     uint8_t *printed = hg_calloc((size_t)g->values.count + 1, 1);
     hg_text_addf(out, ".graph 1\n.name %s\n", g->name);
-    for (uint64_t i = 0; i < g->symbols.count; i++) hg_text_addf(out, ".extent %s\n", g->symbols.data[i]);
+    for (uint64_t i = 0; i < g->symbols.count; i++)
+        hg_text_addf(out, ".extent %s\n", g->symbols.data[i]);
     for (uint64_t i = 0; i < g->programs.count; i++)
         hg_text_addf(out, ".program %s \"%s%s\"\n", g->programs.data[i].name,
                      g->programs.data[i].file ? g->programs.data[i].file : g->programs.data[i].name,

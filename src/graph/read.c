@@ -1,4 +1,5 @@
-/* The text of array graphs: docs/reference/graph.md. One statement a line; a line that ends in a comma goes on.
+/* The text of array graphs: docs/reference/graph.md. One statement a line; a line that ends in a
+ * comma goes on.
  * Must not know: devices, files. */
 #include "graph/strides.h"
 #include "graph/request.h"
@@ -13,9 +14,10 @@ typedef struct reader {
     const hg_graph_read_options *options;
     hg_diagnostics *d;
     graph_request request;
-    HG_VEC(hg_token) broken;  /* names whose declaration could not be read: what uses them is no mistake of its own */
+    /* names whose declaration could not be read: what uses them is no mistake of its own */
+    HG_VEC(hg_token) broken;
     graph_extent over, under; /* of the last quotient */
-    bool is_quotient;         /* what was read last is that one and nothing else: ceil rounds it up */
+    bool is_quotient; /* what was read last is that one and nothing else: ceil rounds it up */
     uint64_t errors;
     bool failed;  /* this statement */
     bool stopped; /* nothing more is read */
@@ -26,10 +28,14 @@ typedef struct reader {
 
 /* ---- mistakes ---- */
 
-static hg_place place_of(const hg_token *t) { return (hg_place){t->line, t->column, hg_token_width(t), HG_NONE, 0}; }
+static hg_place place_of(const hg_token *t) {
+    return (hg_place){t->line, t->column, hg_token_width(t), HG_NONE, 0};
+}
 
-static void mistake(reader *r, const char *code, const hg_token *at, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
-static void mistake(reader *r, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
+static void mistake(reader *r, const char *code, const hg_token *at, const char *hint,
+                    const char *format, ...) HG_PRINTF(5, 6);
+static void mistake(reader *r, const char *code, const hg_token *at, const char *hint,
+                    const char *format, ...) {
     char message[400];
     va_list list;
     if (r->failed) return;
@@ -64,7 +70,8 @@ static void expected(reader *r, const char *what) {
     if (r->token.kind == HG_TOKEN_BAD)
         mistake(r, r->lexer.code, &r->token, r->lexer.hint, "%s", r->lexer.message);
     else
-        mistake(r, "S02", &r->token, NULL, "expected %s, got %s", what, hg_token_describe(&r->token, buffer));
+        mistake(r, "S02", &r->token, NULL, "expected %s, got %s", what,
+                hg_token_describe(&r->token, buffer));
 }
 
 /* ---- tokens ---- */
@@ -81,7 +88,9 @@ static void need(reader *r, int kind, const char *what) {
     if (!r->failed && !take(r, kind)) expected(r, what);
 }
 
-static bool at_end(const reader *r) { return r->token.kind == HG_TOKEN_END_OF_LINE || r->token.kind == HG_TOKEN_END_OF_FILE; }
+static bool at_end(const reader *r) {
+    return r->token.kind == HG_TOKEN_END_OF_LINE || r->token.kind == HG_TOKEN_END_OF_FILE;
+}
 
 static hg_token name(reader *r, const char *what) {
     hg_token token = r->token;
@@ -99,14 +108,16 @@ static graph_extent made(reader *r, const hg_token *at, graph_extent e) {
     return e;
 }
 
-static graph_extent combine(reader *r, hg_extent_op_kind op, const hg_token *at, graph_extent left, graph_extent right) {
+static graph_extent combine(reader *r, hg_extent_op_kind op, const hg_token *at, graph_extent left,
+                            graph_extent right) {
     return r->failed ? GRAPH_NOT_SET : made(r, at, graph_combine(r->g, op, left, right));
 }
 
 static graph_extent ceil_of(reader *r, const hg_token *word, uint32_t depth) {
     sum(r, depth + 1);
     if (!r->failed && !r->is_quotient)
-        mistake(r, "S02", word, "write ceil(a / b); a sum needs parentheses: ceil((a + 1) / b)", "ceil is of one division");
+        mistake(r, "S02", word, "write ceil(a / b); a sum needs parentheses: ceil((a + 1) / b)",
+                "ceil is of one division");
     need(r, ')', "')'");
     r->is_quotient = false;
     return combine(r, HG_EXTENT_OP_CEIL_DIV, word, r->over, r->under);
@@ -121,7 +132,8 @@ static graph_extent function(reader *r, const hg_token *word, uint32_t depth) {
     right = sum(r, depth + 1);
     need(r, ')', "')'");
     r->is_quotient = false;
-    return combine(r, hg_token_is(word, "min") ? HG_EXTENT_OP_MIN : HG_EXTENT_OP_MAX, word, left, right);
+    return combine(r, hg_token_is(word, "min") ? HG_EXTENT_OP_MIN : HG_EXTENT_OP_MAX, word, left,
+                   right);
 }
 
 static graph_extent number_of(reader *r) {
@@ -130,7 +142,8 @@ static graph_extent number_of(reader *r) {
     const char *code = hg_parse_uint(token.text, token.length, &value);
     next(r);
     if (!code && value <= INT64_MAX) return made(r, &token, graph_number(r->g, value));
-    mistake(r, code ? code : "S03", &token, NULL, "'%.*s' is no whole number from 0 to 2^63 - 1", hg_token_shown(&token), token.text);
+    mistake(r, code ? code : "S03", &token, NULL, "'%.*s' is no whole number from 0 to 2^63 - 1",
+            hg_token_shown(&token), token.text);
     return GRAPH_NOT_SET;
 }
 
@@ -138,7 +151,8 @@ static graph_extent primary(reader *r, uint32_t depth) {
     hg_token token = r->token;
     if (r->failed) return GRAPH_NOT_SET;
     if (depth > HG_MAX_EXPRESSION_NESTING) {
-        mistake(r, "S05", &token, NULL, "more than %d parentheses inside one another", HG_MAX_EXPRESSION_NESTING);
+        mistake(r, "S05", &token, NULL, "more than %d parentheses inside one another",
+                HG_MAX_EXPRESSION_NESTING);
         return GRAPH_NOT_SET;
     }
     if (token.kind == HG_TOKEN_NUMBER) return number_of(r);
@@ -152,12 +166,13 @@ static graph_extent primary(reader *r, uint32_t depth) {
         return GRAPH_NOT_SET;
     }
     next(r);
-    if (r->token.kind == '(' && (hg_token_is(&token, "ceil") || hg_token_is(&token, "min") || hg_token_is(&token, "max")))
+    if (r->token.kind == '(' &&
+        (hg_token_is(&token, "ceil") || hg_token_is(&token, "min") || hg_token_is(&token, "max")))
         return function(r, &token, depth);
     uint32_t symbol = graph_find_symbol(r->g, token.text, token.length);
     if (symbol != GRAPH_NOT_SET) return made(r, &token, graph_symbol(r->g, symbol));
-    mistake(r, "G01", &token, NULL, "'%.*s' is no extent: write .extent %.*s above", hg_token_shown(&token), token.text,
-            hg_token_shown(&token), token.text);
+    mistake(r, "G01", &token, NULL, "'%.*s' is no extent: write .extent %.*s above",
+            hg_token_shown(&token), token.text, hg_token_shown(&token), token.text);
     return GRAPH_NOT_SET;
 }
 
@@ -195,7 +210,8 @@ static void shape(reader *r, graph_value *v) {
     hg_type type = HG_TYPE_COUNT;
     hg_token word = name(r, "a type");
     if (!r->failed && !hg_type_from_name(word.text, word.length, &type))
-        mistake(r, "S02", &word, NULL, "expected a type, got '%.*s'", hg_token_shown(&word), word.text);
+        mistake(r, "S02", &word, NULL, "expected a type, got '%.*s'", hg_token_shown(&word),
+                word.text);
     v->type = (uint8_t)type;
     need(r, '[', "'[' and the extents");
     while (!r->failed && r->token.kind != ']') {
@@ -212,9 +228,11 @@ static void shape(reader *r, graph_value *v) {
 static uint32_t value_named(reader *r, const hg_token *token) {
     uint32_t value = graph_find_value(r->g, token->text, token->length);
     for (uint64_t i = 0; i < r->broken.count && value == GRAPH_NOT_SET; i++)
-        r->failed |= r->broken.data[i].length == token->length && memcmp(r->broken.data[i].text, token->text, token->length) == 0;
+        r->failed |= r->broken.data[i].length == token->length &&
+                     memcmp(r->broken.data[i].text, token->text, token->length) == 0;
     if (value == GRAPH_NOT_SET && !r->failed)
-        mistake(r, "G01", token, NULL, "there is no value '%.*s' above", hg_token_shown(token), token->text);
+        mistake(r, "G01", token, NULL, "there is no value '%.*s' above", hg_token_shown(token),
+                token->text);
     return value;
 }
 
@@ -223,7 +241,8 @@ enum { MOST_BROKEN = 256 }; /* each name that is not there is compared with them
 static void note_broken(reader *r, const hg_token *words, uint32_t count) {
     for (uint32_t i = 0; i < count && r->failed; i++) {
         bool kept = words[i].kind == HG_TOKEN_NAME && r->broken.count < MOST_BROKEN;
-        hg_token *to = kept ? hg_vec_push(&r->broken) : NULL; /* without memory there is one message more */
+        hg_token *to = kept ? hg_vec_push(&r->broken) : NULL; /* without memory there is one message
+                                                                 more */
         if (to) *to = words[i];
     }
 }
@@ -246,11 +265,15 @@ static const char *file(reader *r) {
     hg_token token = r->token;
     const char *text = string(r, "a file name in quotation marks");
     if (!text) return NULL;
-    bool above = text[0] == '/' || text[0] == '\\' || strchr(text, '\\') || (text[0] && text[1] == ':');
-    for (const char *p = text; *p && !above; p = strchr(p, '/') ? strchr(p, '/') + 1 : p + strlen(p))
+    bool above = text[0] == '/' || text[0] == '\\' || strchr(text, '\\') ||
+                 (text[0] && text[1] == ':');
+    for (const char *p = text; *p && !above;
+         p = strchr(p, '/') ? strchr(p, '/') + 1 : p + strlen(p))
         above = p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == 0);
     if (above || !*text)
-        mistake(r, "G01", &token, NULL, "file \"%.100s\": a name below the folder of the text is expected, no absolute one and no '..'",
+        mistake(r, "G01", &token, NULL,
+                "file \"%.100s\": a name below the folder of the text is expected, no absolute one "
+                "and no '..'",
                 text);
     return r->failed ? NULL : text;
 }
@@ -276,8 +299,8 @@ static void view_shape(reader *r, graph_value *v) {
     uint8_t type = v->type;
     shape(r, v);
     if (!r->failed && v->type != type)
-        mistake(r, "G01", &at, NULL, "a view has the type of its value: %s, not %s", hg_type_name((hg_type)type),
-                hg_type_name((hg_type)v->type));
+        mistake(r, "G01", &at, NULL, "a view has the type of its value: %s, not %s",
+                hg_type_name((hg_type)type), hg_type_name((hg_type)v->type));
 }
 
 /* "permuted (1, 0)": the shape follows. */
@@ -299,7 +322,9 @@ static void strided(reader *r, graph_value *v) {
     hg_token at = r->token;
     uint32_t count = items(r, v->strides);
     view_shape(r, v);
-    if (!r->failed && count != v->rank) mistake(r, "G01", &at, NULL, "%u strides, but %u extents", (unsigned)count, (unsigned)v->rank);
+    if (!r->failed && count != v->rank)
+        mistake(r, "G01", &at, NULL, "%u strides, but %u extents", (unsigned)count,
+                (unsigned)v->rank);
     if (!r->failed) refuse(r, &at, graph_set_strides(r->g, v));
 }
 
@@ -336,7 +361,8 @@ static void declare(reader *r, graph_source source) {
         view(r, &word, &v);
     else
         shape(r, &v);
-    if (source == GRAPH_CONSTANT && !r->failed && r->token.kind == HG_TOKEN_STRING) v.file = file(r);
+    if (source == GRAPH_CONSTANT && !r->failed && r->token.kind == HG_TOKEN_STRING)
+        v.file = file(r);
     if (!r->failed) refuse(r, &word, graph_add_value(r->g, &v, word.text, word.length, &number));
     note_broken(r, &word, 1);
 }
@@ -366,7 +392,9 @@ static void tuple(reader *r, graph_operand *o, bool nested) {
             if (!add_item(r, 0)) return;
             o->number++;
             tuple(r, o, true);
-            if (!r->failed) r->g->items.data[length_at] = made(r, &at, graph_number(r->g, o->number - before - 1));
+            if (!r->failed)
+                r->g->items.data[length_at] = made(r, &at,
+                                                   graph_number(r->g, o->number - before - 1));
         } else {
             graph_extent e = sum(r, 0);
             if (!add_item(r, e)) return;
@@ -402,11 +430,14 @@ static void operand_value(reader *r, graph_operand *o) {
     case GRAPH_FLAG:
         at = name(r, "true or false");
         o->number = hg_token_is(&at, "true");
-        if (!r->failed && !o->number && !hg_token_is(&at, "false")) mistake(r, "S02", &at, NULL, "expected true or false");
+        if (!r->failed && !o->number && !hg_token_is(&at, "false"))
+            mistake(r, "S02", &at, NULL, "expected true or false");
         break;
     case GRAPH_NAME:
         at = name(r, "the name of an operation");
-        if (!r->failed) refuse(r, &at, graph_read_word(&r->request, o->operand, at.text, at.length, &o->number));
+        if (!r->failed)
+            refuse(r, &at,
+                   graph_read_word(&r->request, o->operand, at.text, at.length, &o->number));
         break;
     default: tuple(r, o, false); break;
     }
@@ -414,11 +445,13 @@ static void operand_value(reader *r, graph_operand *o) {
 
 /* op=relu may be written relu where it comes first. */
 static bool is_bare_operation(const reader *r) {
-    if (r->request.program || r->token.kind != HG_TOKEN_NAME || r->request.operand_count) return false;
+    if (r->request.program || r->token.kind != HG_TOKEN_NAME || r->request.operand_count)
+        return false;
     const hg_op_info *row = hg_op_get((hg_op)r->request.op);
     hg_token word = r->token;
     hg_opname found;
-    if (graph_operand_named(&r->request, word.text, word.length) != GRAPH_NOT_SET || !hg_opname_from_text(word.text, word.length, &found))
+    if (graph_operand_named(&r->request, word.text, word.length) != GRAPH_NOT_SET ||
+        !hg_opname_from_text(word.text, word.length, &found))
         return false;
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (row->operands[i].kind == HG_K_OPNAME) return true;
@@ -436,17 +469,20 @@ static void add_operand(reader *r) {
         word = name(r, "the name of an operand");
         if (!r->failed) operand = graph_operand_named(q, word.text, word.length);
         if (!r->failed && operand == GRAPH_NOT_SET)
-            mistake(r, "G01", &word, NULL, "%s has no operand '%.*s'", graph_callee_name(q), hg_token_shown(&word), word.text);
+            mistake(r, "G01", &word, NULL, "%s has no operand '%.*s'", graph_callee_name(q),
+                    hg_token_shown(&word), word.text);
         need(r, '=', "'='");
     }
     if (r->failed) return;
     for (uint32_t i = 0; i < q->operand_count; i++)
         if (q->operands[i].operand == operand) {
-            mistake(r, "G01", &word, NULL, "'%.*s' is given twice", hg_token_shown(&word), word.text);
+            mistake(r, "G01", &word, NULL, "'%.*s' is given twice", hg_token_shown(&word),
+                    word.text);
             return;
         }
     graph_operand *o = &q->operands[q->operand_count++];
-    *o = (graph_operand){.operand = (uint8_t)operand, .kind = (uint8_t)graph_operand_kind_of(q, operand)};
+    *o = (graph_operand){.operand = (uint8_t)operand,
+                         .kind = (uint8_t)graph_operand_kind_of(q, operand)};
     operand_value(r, o);
 }
 
@@ -454,9 +490,11 @@ static void callee(reader *r) {
     graph_request *q = &r->request;
     if (take(r, '@')) {
         hg_token word = name(r, "the name of a program");
-        uint32_t program = r->failed ? GRAPH_NOT_SET : graph_find_program(r->g, word.text, word.length);
+        uint32_t program = r->failed ? GRAPH_NOT_SET
+                                     : graph_find_program(r->g, word.text, word.length);
         if (!r->failed && program == GRAPH_NOT_SET)
-            mistake(r, "G01", &word, NULL, "there is no .program '%.*s' above", hg_token_shown(&word), word.text);
+            mistake(r, "G01", &word, NULL, "there is no .program '%.*s' above",
+                    hg_token_shown(&word), word.text);
         if (!r->failed) q->program = r->g->programs.data[program].program;
         q->op = HG_OP_NONE;
         return;
@@ -478,11 +516,13 @@ static void call(reader *r) {
     q->declared = declared;
     do {
         if (count == HG_COUNT_OF(words)) {
-            mistake(r, "S05", &r->token, NULL, "more than %d values of a call", (int)HG_COUNT_OF(words));
+            mistake(r, "S05", &r->token, NULL, "more than %d values of a call",
+                    (int)HG_COUNT_OF(words));
             return;
         }
         words[count] = name(r, "the name of a value, or a directive");
-        declared[count] = (graph_value){.type = HG_TYPE_COUNT, .source = GRAPH_RESULT, .line = words[count].line};
+        declared[count] = (graph_value){
+            .type = HG_TYPE_COUNT, .source = GRAPH_RESULT, .line = words[count].line};
         if (!r->failed && r->token.kind == HG_TOKEN_NAME) shape(r, &declared[count]);
         q->results[count].value = GRAPH_NOT_SET;
         q->result_names[count] = words[count].text;
@@ -516,7 +556,8 @@ static void program(reader *r) {
     hg_program *made = NULL;
     if (r->failed) return;
     if (graph_find_program(r->g, word.text, word.length) != GRAPH_NOT_SET) {
-        mistake(r, "G01", &word, NULL, "there is a program '%.*s' already", hg_token_shown(&word), word.text);
+        mistake(r, "G01", &word, NULL, "there is a program '%.*s' already", hg_token_shown(&word),
+                word.text);
         return;
     }
     if (!r->options || !r->options->program) {
@@ -571,7 +612,8 @@ static void statement(reader *r) {
     else if (hg_token_is(&word, ".output"))
         output(r);
     else
-        mistake(r, "S02", &word, "directives are .extent, .input, .constant, .view, .program, .output, .name",
+        mistake(r, "S02", &word,
+                "directives are .extent, .input, .constant, .view, .program, .output, .name",
                 "there is no directive '%.*s'", hg_token_shown(&word), word.text);
 }
 
@@ -579,7 +621,8 @@ static void version(reader *r) {
     hg_token word = r->token;
     bool right = hg_token_is(&word, ".graph");
     if (right) next(r);
-    if (!right || r->token.kind != HG_TOKEN_NUMBER || r->token.length != 1 || r->token.text[0] != '1') {
+    if (!right || r->token.kind != HG_TOKEN_NUMBER || r->token.length != 1 ||
+        r->token.text[0] != '1') {
         mistake(r, "S02", &r->token, NULL, "a graph begins with the line .graph 1");
         r->stopped = true;
         return;
@@ -591,11 +634,13 @@ static void version(reader *r) {
 
 static void check_length(reader *r, size_t length) {
     if (length <= HG_MAX_SOURCE_BYTES) return;
-    mistake(r, "S05", &r->token, NULL, "a text of %zu bytes: at most %d are allowed", length, HG_MAX_SOURCE_BYTES);
+    mistake(r, "S05", &r->token, NULL, "a text of %zu bytes: at most %d are allowed", length,
+            HG_MAX_SOURCE_BYTES);
     r->stopped = true;
 }
 
-hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, bool whole, hg_diagnostics *d) {
+hg_status graph_read(hg_graph *g, const char *text, size_t length,
+                     const hg_graph_read_options *options, bool whole, hg_diagnostics *d) {
     reader *r = hg_calloc(1, sizeof *r);
     if (!r) return hg_fail_memory();
     r->g = g;

@@ -13,13 +13,15 @@ typedef struct graph_request {
     graph_operand operands[HG_MAX_PARAMS];
     uint32_t operand_count;
     graph_result results[HG_MAX_PARAMS]; /* their values are made by graph_add_call */
-    const graph_value *declared;         /* of each result: its shape, or HG_TYPE_COUNT as its type: to be inferred. NULL: of all */
+    const graph_value *declared; /* of each result: its shape, or HG_TYPE_COUNT as its type: to be
+                                    inferred. NULL: of all */
     const char *result_names[HG_MAX_PARAMS];
     size_t result_lengths[HG_MAX_PARAMS];
     uint32_t result_count;
     uint32_t line;
 } graph_request;
-/* Fills in what is left out of sizes and shapes, checks, and appends (call.c). The results' values are in request->results then. */
+/* Fills in what is left out of sizes and shapes, checks, and appends (call.c). The results' values
+ * are in request->results then. */
 hg_status graph_add_call(hg_graph *g, graph_request *request) HG_NODISCARD;
 
 /* The instruction that a text means, "gemm" or "gemm.f64". */
@@ -36,17 +38,22 @@ hg_status graph_refuse_made(const graph_request *r, uint32_t operand) HG_NODISCA
 /* What the call has of an operand; NULL: nothing. */
 graph_operand *graph_given(graph_request *r, uint32_t operand);
 /* The operation of that name, for an operand that takes one. */
-hg_status graph_read_word(const graph_request *r, uint32_t operand, const char *text, size_t length, uint32_t *number) HG_NODISCARD;
+hg_status graph_read_word(const graph_request *r, uint32_t operand, const char *text, size_t length,
+                          uint32_t *number) HG_NODISCARD;
 /* The results in order are the arrays that the call writes; there must be so many. */
 hg_status graph_match_results(graph_request *r, uint32_t count) HG_NODISCARD;
 /* Parses the literal of an operand, whose text it has so far, as that type. */
-hg_status graph_read_literal(hg_graph *g, const graph_request *r, graph_operand *o, hg_type type) HG_NODISCARD;
+hg_status graph_read_literal(hg_graph *g, const graph_request *r, graph_operand *o,
+                             hg_type type) HG_NODISCARD;
 /* Makes the value of result i, of the inferred shape unless another one is declared. */
-hg_status graph_make_result(hg_graph *g, graph_request *r, uint32_t i, const graph_value *inferred) HG_NODISCARD;
-/* Fills in the sizes that shapes tell, and makes the results (shapes.c; of a program programs.c). */
+hg_status graph_make_result(hg_graph *g, graph_request *r, uint32_t i,
+                            const graph_value *inferred) HG_NODISCARD;
+/* Fills in the sizes that shapes tell, and makes the results (shapes.c; of a program programs.c).
+ */
 hg_status graph_infer(hg_graph *g, graph_request *r) HG_NODISCARD;
 hg_status graph_infer_program(hg_graph *g, graph_request *r) HG_NODISCARD;
-/* An extent of the program that is called, with what the call gives; GRAPH_NOT_SET: it is not known. */
+/* An extent of the program that is called, with what the call gives; GRAPH_NOT_SET: it is not
+ * known. */
 graph_extent graph_translate(hg_graph *g, graph_request *r, const hg_extent *e);
 /* Whether a program writes every element of its results (fills.c). */
 bool graph_fills(hg_graph *g, graph_request *r);

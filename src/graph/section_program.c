@@ -1,5 +1,6 @@
-/* The program of one section: its own code, and in front of it what earlier code computes and it reads. What whole-array instructions gave registers
- * it loads. Must not know: values of a graph. */
+/* The program of one section: its own code, and in front of it what earlier code computes and it
+ * reads. What whole-array instructions gave registers it loads. Must not know: values of a graph.
+ */
 #include "graph/sections.h"
 #include "optimize/optimize.h"
 #include <stdio.h>
@@ -20,13 +21,16 @@ typedef struct writer {
     graph_section_program *to;
 } writer;
 
-static bool is_own(const writer *w, uint32_t inst) { return inst >= w->own->first && inst < w->own->end; }
+static bool is_own(const writer *w, uint32_t inst) {
+    return inst >= w->own->first && inst < w->own->end;
+}
 
 static bool writes_live(const writer *w, uint32_t inst, const hg_live_set *after) {
     hg_inst_accesses(w->s->program, inst, w->what);
     for (uint32_t i = 0; i < w->what->writes; i++) {
         const hg_access *a = &w->what->write[i];
-        if (hg_live_has(after, a->reg + (a->is_pred ? (uint32_t)HG_LIVE_PREDICATES : 0))) return true;
+        if (hg_live_has(after, a->reg + (a->is_pred ? (uint32_t)HG_LIVE_PREDICATES : 0)))
+            return true;
     }
     return false;
 }
@@ -35,11 +39,13 @@ static bool writes_live(const writer *w, uint32_t inst, const hg_live_set *after
 static bool needs(void *user, uint32_t inst, const hg_live_set *after) {
     const writer *w = user;
     if (inst >= w->own->end) return false;
-    return is_own(w, inst) || (!w->s->list.data[w->s->section[inst]].step && writes_live(w, inst, after));
+    return is_own(w, inst) ||
+           (!w->s->list.data[w->s->section[inst]].step && writes_live(w, inst, after));
 }
 
 static const char *register_name(const writer *w, uint32_t inst, hg_register_text *text) {
-    *text = hg_check_register(w->s->program, inst, w->what->write[0].is_pred, w->what->write[0].reg);
+    *text = hg_check_register(w->s->program, inst, w->what->write[0].is_pred,
+                              w->what->write[0].reg);
     return text->text;
 }
 
@@ -48,13 +54,17 @@ static hg_status check_again(const writer *w, uint32_t inst) {
     const hg_program *p = w->s->program;
     hg_register_text text;
     if (w->s->nested[inst])
-        return graph_refuse_at(w->s, inst, "%s is set in a loop or behind a branch, and read behind whole-array instructions",
-                               register_name(w, inst, &text));
+        return graph_refuse_at(
+            w->s, inst,
+            "%s is set in a loop or behind a branch, and read behind whole-array instructions",
+            register_name(w, inst, &text));
     if (p->insts[inst].op == HG_OP_RDID || optimize_is_pure(p, inst)) return HG_OK;
     uint8_t array = p->insts[inst].op == HG_OP_LDG ? graph_array_of(w->s, inst, 1) : GRAPH_NO_ARRAY;
     if (array != GRAPH_NO_ARRAY && w->written[array] <= w->s->section[inst]) return HG_OK;
-    return graph_refuse_at(w->s, inst, "%s is read behind whole-array instructions, and cannot be worked out again there",
-                           register_name(w, inst, &text));
+    return graph_refuse_at(
+        w->s, inst,
+        "%s is read behind whole-array instructions, and cannot be worked out again there",
+        register_name(w, inst, &text));
 }
 
 static uint8_t free_register(writer *w) {
@@ -65,19 +75,24 @@ static uint8_t free_register(writer *w) {
 }
 
 /* "ldg.type reg, [a new register]": that one is the array's. */
-static hg_status load(writer *w, uint8_t type, uint8_t reg, graph_section_array array, hg_inst *made) {
+static hg_status load(writer *w, uint8_t type, uint8_t reg, graph_section_array array,
+                      hg_inst *made) {
     graph_section_program *to = w->to;
     if ((array.reg = free_register(w)) == HG_FIRST_SPECIAL || to->array_count == HG_MAX_PARAMS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s: it leaves no register for what a graph gives it", hg_program_name(w->s->program));
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%.60s: it leaves no register for what a graph gives it",
+                       hg_program_name(w->s->program));
     to->arrays[to->array_count++] = array;
-    const hg_operand operands[] = {optimize_reg(reg), {.kind = HG_K_ADDRESS, .place = HG_PLACE_BUF_REG, .reg = array.reg}};
+    const hg_operand operands[] = {
+        optimize_reg(reg), {.kind = HG_K_ADDRESS, .place = HG_PLACE_BUF_REG, .reg = array.reg}};
     return optimize_make(&w->edit, HG_OP_LDG, type, operands, made) ? HG_OK : hg_fail_memory();
 }
 
 /* Type of the register that an instruction writes. */
 static uint8_t written_type(const writer *w, uint32_t inst) {
     hg_inst_accesses(w->s->program, inst, w->what);
-    return w->what->write[0].want < HG_TYPE_COUNT ? w->what->write[0].want : w->s->program->insts[inst].type;
+    return w->what->write[0].want < HG_TYPE_COUNT ? w->what->write[0].want
+                                                  : w->s->program->insts[inst].type;
 }
 
 /* The result of a whole-array instruction, which a register has, is loaded in its place. */
@@ -94,13 +109,16 @@ static hg_status load_elements(writer *w) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (!graph_is_element(&p->params[i]) || !w->read_scalar[i]) continue;
         if (w->s->nested[p->entry])
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s begins with a loop: a graph has no place to load %s", hg_program_name(p),
-                           p->params[i].name);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "%.60s begins with a loop: a graph has no place to load %s",
+                           hg_program_name(p), p->params[i].name);
         optimize_inst *to = hg_vec_push(&w->edit.written);
         if (!to) return hg_fail_memory();
         optimize_inst one = {.from = p->entry};
-        HG_TRY(load(w, p->params[i].type, p->params[i].reg, (graph_section_array){.param = (uint8_t)i, .step = GRAPH_NOT_SET}, &one.inst));
-        memmove(&w->edit.written.data[first + 1], &w->edit.written.data[first], (size_t)(w->edit.written.count - 1 - first) * sizeof one);
+        HG_TRY(load(w, p->params[i].type, p->params[i].reg,
+                    (graph_section_array){.param = (uint8_t)i, .step = GRAPH_NOT_SET}, &one.inst));
+        memmove(&w->edit.written.data[first + 1], &w->edit.written.data[first],
+                (size_t)(w->edit.written.count - 1 - first) * sizeof one);
         w->edit.written.data[first] = one;
     }
     return HG_OK;
@@ -113,18 +131,22 @@ static void note_accesses(writer *w, uint32_t inst) {
         uint8_t array = graph_array_of(w->s, inst, i);
         if (array == GRAPH_NO_ARRAY) continue;
         bool changed = (row->flags & HG_F_ATOMIC) && (row->operands[i].access & HG_WRITE);
-        w->access[array] |= (uint8_t)((row->operands[i].access & (HG_READ | HG_WRITE)) | (changed ? HG_READ : 0));
+        w->access[array] |= (uint8_t)((row->operands[i].access & (HG_READ | HG_WRITE)) |
+                                      (changed ? HG_READ : 0));
     }
     hg_inst_accesses(p, inst, w->what);
     for (uint32_t i = 0; i < w->what->reads; i++)
         for (uint32_t k = 0; k < p->param_count && !w->what->read[i].is_pred; k++)
-            if (p->params[k].kind == HG_PARAM_SCALAR && p->params[k].reg == w->what->read[i].reg) w->read_scalar[k] = true;
+            if (p->params[k].kind == HG_PARAM_SCALAR && p->params[k].reg == w->what->read[i].reg)
+                w->read_scalar[k] = true;
 }
 
 static hg_status keep(writer *w, uint32_t inst) {
     bool step = w->s->list.data[w->s->section[inst]].step, own = is_own(w, inst);
     hg_inst in = w->edit.program->insts[inst];
-    if (inst >= w->own->end || (!own && (!w->edit.reached[inst] || !writes_live(w, inst, &w->edit.after[inst])))) return HG_OK;
+    if (inst >= w->own->end ||
+        (!own && (!w->edit.reached[inst] || !writes_live(w, inst, &w->edit.after[inst]))))
+        return HG_OK;
     if (step)
         HG_TRY(load_result(w, inst, &in));
     else if (!own)
@@ -146,9 +168,11 @@ static bool names(const hg_program *p, const hg_extent *extents, uint32_t count,
 
 static bool keeps_scalar(const writer *w, uint32_t param) {
     const hg_program *p = w->s->program;
-    bool kept = w->read_scalar[param] || names(p, p->lanes, p->lanes_count, param) || names(p, p->grid, p->grid_count, param);
+    bool kept = w->read_scalar[param] || names(p, p->lanes, p->lanes_count, param) ||
+                names(p, p->grid, p->grid_count, param);
     for (uint32_t i = 0; i < p->param_count && !kept; i++)
-        kept = w->access[i] && p->params[i].rank != HG_NO_DIMS && names(p, p->params[i].dims, p->params[i].rank, param);
+        kept = w->access[i] && p->params[i].rank != HG_NO_DIMS &&
+               names(p, p->params[i].dims, p->params[i].rank, param);
     return kept;
 }
 
@@ -188,17 +212,20 @@ static hg_status write_element(writer *w, graph_section_array *a, hg_param *to) 
 /* Extents name parameters by their numbers. */
 static void renumber_all(hg_program *p, const uint16_t *numbers) {
     for (uint32_t i = 0; i < p->param_count; i++)
-        if (p->params[i].rank != HG_NO_DIMS) renumber(p->params[i].dims, p->params[i].rank, numbers);
+        if (p->params[i].rank != HG_NO_DIMS)
+            renumber(p->params[i].dims, p->params[i].rank, numbers);
     renumber(p->lanes, p->lanes_count, numbers);
     renumber(p->grid, p->grid_count, numbers);
     for (uint32_t i = 0; i < p->extent_op_count; i++)
-        if (p->extent_ops[i].kind == HG_EXTENT_OP_PARAM) p->extent_ops[i].param = numbers[p->extent_ops[i].param];
+        if (p->extent_ops[i].kind == HG_EXTENT_OP_PARAM)
+            p->extent_ops[i].param = numbers[p->extent_ops[i].param];
 }
 
 /* Of one parameter; false: the section does not need it. */
 static bool needs_param(const writer *w, uint32_t param) {
     const hg_param *p = &w->s->program->params[param];
-    return p->kind == HG_PARAM_SCALAR ? !graph_is_element(p) && keeps_scalar(w, param) : w->access[param] != 0;
+    return p->kind == HG_PARAM_SCALAR ? !graph_is_element(p) && keeps_scalar(w, param)
+                                      : w->access[param] != 0;
 }
 
 /* The parameters that the section needs, in their order, behind what it loads first. */
@@ -207,7 +234,8 @@ static hg_status write_params(writer *w) {
     graph_section_program *to = w->to;
     uint32_t count = 0;
     uint16_t numbers[HG_MAX_PARAMS] = {0};
-    hg_param *params = hg_arena_alloc(&p->arena, (p->param_count + to->array_count + 1) * sizeof *params);
+    hg_param *params = hg_arena_alloc(&p->arena,
+                                      (p->param_count + to->array_count + 1) * sizeof *params);
     if (!params) return hg_fail_memory();
     for (uint32_t i = 0; i < to->array_count; i++) {
         HG_TRY(write_element(w, &to->arrays[i], &params[count]));
@@ -216,14 +244,17 @@ static hg_status write_params(writer *w) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (!needs_param(w, i)) continue;
         if (count == HG_MAX_PARAMS || to->array_count == HG_MAX_PARAMS)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s: a section has more than %d parameters", hg_program_name(p), HG_MAX_PARAMS);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "%.60s: a section has more than %d parameters", hg_program_name(p),
+                           HG_MAX_PARAMS);
         numbers[i] = (uint16_t)count;
         params[count] = p->params[i];
         to->scalars[count] = (uint8_t)i;
         if (params[count].kind == HG_PARAM_BUFFER || params[count].kind == HG_PARAM_SCRATCH) {
             params[count].kind = HG_PARAM_BUFFER;
             params[count].dir = direction(w, i);
-            to->arrays[to->array_count++] = (graph_section_array){.param = (uint8_t)i, .step = GRAPH_NOT_SET, .number = (uint8_t)count};
+            to->arrays[to->array_count++] = (graph_section_array){
+                .param = (uint8_t)i, .step = GRAPH_NOT_SET, .number = (uint8_t)count};
         }
         count++;
     }
@@ -238,7 +269,8 @@ static hg_status write_name(writer *w) {
     char name[HG_MAX_IDENT_BYTES + 1];
     const char *own = hg_program_name(w->s->program);
     if (w->s->list.count < 2) return HG_OK;
-    int length = snprintf(name, sizeof name, "%.230s_%u", own && *own ? own : "section", (unsigned)w->at + 1);
+    int length = snprintf(name, sizeof name, "%.230s_%u", own && *own ? own : "section",
+                          (unsigned)w->at + 1);
     w->edit.program->name = hg_arena_text(&w->edit.program->arena, name, (size_t)length);
     return w->edit.program->name ? HG_OK : hg_fail_memory();
 }
@@ -258,11 +290,16 @@ static hg_status write_section(writer *w) {
     return HG_OK;
 }
 
-hg_status graph_write_section(const graph_sections *s, uint32_t section, const uint32_t *written, const bool *filled,
-                              graph_section_program *to) {
+hg_status graph_write_section(const graph_sections *s, uint32_t section, const uint32_t *written,
+                              const bool *filled, graph_section_program *to) {
     writer *w = hg_calloc(1, sizeof *w);
     if (!w) return hg_fail_memory();
-    *w = (writer){.s = s, .at = section, .own = &s->list.data[section], .written = written, .filled = filled, .to = to};
+    *w = (writer){.s = s,
+                  .at = section,
+                  .own = &s->list.data[section],
+                  .written = written,
+                  .filled = filled,
+                  .to = to};
     memset(to, 0, sizeof *to);
     w->what = hg_alloc(sizeof *w->what);
     hg_status status = w->what ? optimize_open(s->program, s->cfg, &w->edit) : hg_fail_memory();

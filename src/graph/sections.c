@@ -1,4 +1,5 @@
-/* Where a program's whole-array instructions part its lanes' code. Must not know: values of a graph. */
+/* Where a program's whole-array instructions part its lanes' code. Must not know: values of a
+ * graph. */
 #include "graph/sections.h"
 #include "isa/verify_internal.h"
 #include <stdarg.h>
@@ -13,16 +14,21 @@ hg_status graph_refuse_at(const graph_sections *s, uint32_t inst, const char *fo
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
     if (p->lines && p->lines[inst])
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s, line %u: %s: %s", hg_program_name(p), (unsigned)p->lines[inst], what, message);
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s, instruction %u: %s: %s", hg_program_name(p), (unsigned)inst + 1, what, message);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s, line %u: %s: %s", hg_program_name(p),
+                       (unsigned)p->lines[inst], what, message);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s, instruction %u: %s: %s", hg_program_name(p),
+                   (unsigned)inst + 1, what, message);
 }
 
-static bool is_address(const hg_operand_info *info) { return info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY; }
+static bool is_address(const hg_operand_info *info) {
+    return info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY;
+}
 
 uint8_t graph_array_of(const graph_sections *s, uint32_t inst, uint32_t operand) {
     const hg_operand_info *info = &hg_op_get((hg_op)s->program->insts[inst].op)->operands[operand];
     const hg_operand *o = &hg_inst_operands(s->program, inst)[operand];
-    bool named = is_address(info) && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE) && inst <= s->until[o->reg];
+    bool named = is_address(info) && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE) &&
+                 inst <= s->until[o->reg];
     return named ? s->arrays[o->reg] : GRAPH_NO_ARRAY;
 }
 
@@ -33,7 +39,9 @@ static void nest(graph_sections *s, uint32_t from, uint32_t to) {
     for (uint32_t i = first; i < end; i++) s->nested[i] = 1;
 }
 
-static uint32_t first_of(const hg_function *f, uint32_t block) { return block == HG_NO_BLOCK ? HG_NO_BLOCK : f->blocks[block].first; }
+static uint32_t first_of(const hg_function *f, uint32_t block) {
+    return block == HG_NO_BLOCK ? HG_NO_BLOCK : f->blocks[block].first;
+}
 
 /* What a jump may leave out or repeat is nested. */
 static void find_nested(graph_sections *s) {
@@ -45,7 +53,8 @@ static void find_nested(graph_sections *s) {
         const hg_block *block = &f->blocks[b];
         for (int k = 0; k < 2; k++) {
             uint32_t to = first_of(f, block->succ[k]);
-            if (block->last > block->first && to != HG_NO_BLOCK && to != block->last) nest(s, block->last - 1, to);
+            if (block->last > block->first && to != HG_NO_BLOCK && to != block->last)
+                nest(s, block->last - 1, to);
         }
     }
 }
@@ -64,7 +73,8 @@ static void find_loops(const graph_sections *s, uint32_t *first) {
         }
 }
 
-/* Text that reuses a register behind the last use of an array writes it: from there on, and in a loop from its first instruction on, it is no array. */
+/* Text that reuses a register behind the last use of an array writes it: from there on, and in a
+ * loop from its first instruction on, it is no array. */
 static hg_status find_arrays(graph_sections *s) {
     const hg_program *p = s->program;
     hg_accesses *what = hg_alloc(sizeof *what);
@@ -118,26 +128,33 @@ static hg_status check_arrays(const graph_sections *s, uint32_t inst, hg_accesse
     for (uint32_t i = 0; i < what->reads; i++) {
         const hg_access *a = &what->read[i];
         if (a->is_pred || s->arrays[a->reg] == GRAPH_NO_ARRAY || inst > s->until[a->reg]) continue;
-        if (graph_array_of(s, inst, a->operand) == GRAPH_NO_ARRAY || hg_inst_operands(s->program, inst)[a->operand].reg != a->reg)
-            return graph_refuse_at(s, inst, "%s is used as a number: a graph must know which array an address is in",
-                                   s->program->params[s->arrays[a->reg]].name);
+        if (graph_array_of(s, inst, a->operand) == GRAPH_NO_ARRAY ||
+            hg_inst_operands(s->program, inst)[a->operand].reg != a->reg)
+            return graph_refuse_at(
+                s, inst, "%s is used as a number: a graph must know which array an address is in",
+                s->program->params[s->arrays[a->reg]].name);
     }
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (is_memory_elsewhere(s, inst, i))
-            return graph_refuse_at(s, inst, "its array is no parameter of the program, or in a register that is written earlier");
+            return graph_refuse_at(s, inst,
+                                   "its array is no parameter of the program, or in a register "
+                                   "that is written earlier");
     return HG_OK;
 }
 
 /* ---- where a program is cut ---- */
 
-static bool is_step(const graph_sections *s, uint32_t inst) { return plan_collective_of((hg_op)s->program->insts[inst].op) != NULL; }
+static bool is_step(const graph_sections *s, uint32_t inst) {
+    return plan_collective_of((hg_op)s->program->insts[inst].op) != NULL;
+}
 
 /* Memory, state, or what lanes do together: bar.grid and other barriers alone change nothing. */
 static bool has_effect(const graph_sections *s, uint32_t inst) {
     const hg_op_info *row = hg_op_get((hg_op)s->program->insts[inst].op);
     if (row->flags & (HG_F_ATOMIC | HG_F_ATLAS)) return true;
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (is_address(&row->operands[i]) && (row->operands[i].access & HG_WRITE) && !(row->flags & (HG_F_SHARED | HG_F_PRIVATE)))
+        if (is_address(&row->operands[i]) && (row->operands[i].access & HG_WRITE) &&
+            !(row->flags & (HG_F_SHARED | HG_F_PRIVATE)))
             return true;
     return false;
 }
@@ -157,11 +174,13 @@ static hg_status add(graph_sections *s, uint32_t first, uint32_t end, bool step)
 static hg_status cut(graph_sections *s) {
     uint32_t begin = 0;
     for (uint32_t i = 0; i < s->program->inst_count; i++) {
-        if (hg_op_get((hg_op)s->program->insts[i].op)->flags & HG_F_POOL) return graph_refuse_at(s, i, "a graph has no pools");
+        if (hg_op_get((hg_op)s->program->insts[i].op)->flags & HG_F_POOL)
+            return graph_refuse_at(s, i, "a graph has no pools");
         if (!is_step(s, i)) continue;
         if (s->nested[i])
             return graph_refuse_at(s, i,
-                                   "it is in a loop, in a function, behind a branch, or never reached: a graph's calls are done once each");
+                                   "it is in a loop, in a function, behind a branch, or never "
+                                   "reached: a graph's calls are done once each");
         HG_TRY(add(s, begin, i, false));
         HG_TRY(add(s, i, i + 1, true));
         begin = i + 1;
@@ -176,12 +195,14 @@ static hg_status check_stops(const graph_sections *s) {
         const hg_block *block = &f->blocks[b];
         if (block->exit != HG_EXIT_STOP && block->exit != HG_EXIT_RET) continue;
         if (block->last > block->first && s->section[block->last - 1] + 1 < s->list.count)
-            return graph_refuse_at(s, block->last - 1, "lanes stop here, ahead of whole-array instructions");
+            return graph_refuse_at(s, block->last - 1,
+                                   "lanes stop here, ahead of whole-array instructions");
     }
     return HG_OK;
 }
 
-/* Memory that a block or a lane has for itself is a section's own: with others it would have to be kept. */
+/* Memory that a block or a lane has for itself is a section's own: with others it would have to be
+ * kept. */
 static hg_status check_own_memory(const graph_sections *s) {
     static const uint32_t FLAGS[] = {HG_F_SHARED, HG_F_PRIVATE};
     static const char *const NAMES[] = {"shared", "private"};
@@ -190,7 +211,9 @@ static hg_status check_own_memory(const graph_sections *s) {
         for (uint32_t i = 0; i < s->program->inst_count; i++) {
             if (!(hg_op_get((hg_op)s->program->insts[i].op)->flags & FLAGS[k])) continue;
             if (seen != UINT32_MAX && seen != s->section[i])
-                return graph_refuse_at(s, i, "%s memory is used on both sides of a whole-array instruction: a graph does not keep it",
+                return graph_refuse_at(s, i,
+                                       "%s memory is used on both sides of a whole-array "
+                                       "instruction: a graph does not keep it",
                                        NAMES[k]);
             seen = s->section[i];
         }
@@ -212,12 +235,15 @@ hg_status graph_find_sections(const hg_program *program, graph_sections *s) {
         status = find_arrays(s);
     }
     if (status == HG_OK) status = cut(s);
-    for (uint32_t i = 0; i < program->inst_count && status == HG_OK && graph_has_steps(s); i++) status = check_arrays(s, i, what);
+    for (uint32_t i = 0; i < program->inst_count && status == HG_OK && graph_has_steps(s); i++)
+        status = check_arrays(s, i, what);
     hg_free(what);
     if (status != HG_OK || !graph_has_steps(s)) return status;
     if (s->cfg->function_count > 1)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s: it calls functions beside whole-array instructions, which a graph cannot part",
-                       hg_program_name(program));
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "%.60s: it calls functions beside whole-array instructions, which a graph cannot part",
+            hg_program_name(program));
     HG_TRY(check_stops(s));
     return check_own_memory(s);
 }

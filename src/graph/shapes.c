@@ -1,4 +1,5 @@
-/* What a call's shapes tell: sizes that are left out, the type, the shapes of results. Must not know: numbers of symbols. */
+/* What a call's shapes tell: sizes that are left out, the type, the shapes of results. Must not
+ * know: numbers of symbols. */
 #include "graph/shapes.h"
 #include "graph/graph.h"
 #include <stdio.h>
@@ -36,7 +37,8 @@ static uint32_t operand_of(const hg_op_info *row, const char *name, size_t lengt
 static void read_extent(const hg_op_info *row, const char **p, graph_shape_extent *e) {
     *e = (graph_shape_extent){.kind = GRAPH_SHAPE_ANY};
     if (**p == '?' || **p == '@') {
-        if (**p == '@') *e = (graph_shape_extent){.kind = GRAPH_SHAPE_CONV, .by = (uint32_t)((*p)[1] - '0')};
+        if (**p == '@')
+            *e = (graph_shape_extent){.kind = GRAPH_SHAPE_CONV, .by = (uint32_t)((*p)[1] - '0')};
         *p += **p == '@' ? 2 : 1;
         return;
     }
@@ -96,16 +98,20 @@ typedef struct inference {
     hg_graph *g;
     graph_request *r;
     const hg_op_info *row;
-    graph_extent sizes[HG_MAX_OPERANDS];               /* of count operands; GRAPH_NOT_SET: nothing tells it so far */
-    uint32_t teller[HG_MAX_OPERANDS];                  /* the array operand that told it; HG_MAX_OPERANDS: the call itself */
+    graph_extent sizes[HG_MAX_OPERANDS]; /* of count operands; GRAPH_NOT_SET: nothing tells it so
+                                            far */
+    uint32_t teller[HG_MAX_OPERANDS]; /* the array operand that told it; HG_MAX_OPERANDS: the call
+                                         itself */
     graph_extent many[HG_MAX_OPERANDS][PLAN_MAX_RANK]; /* the extents that a `n*` was */
     uint8_t many_count[HG_MAX_OPERANDS];
     bool has_many[HG_MAX_OPERANDS];
 } inference;
 
 static hg_status add_size(inference *f, uint32_t operand) {
-    if (f->r->operand_count == HG_COUNT_OF(f->r->operands)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "too many operands");
-    f->r->operands[f->r->operand_count++] = (graph_operand){.operand = (uint8_t)operand, .kind = GRAPH_COUNT, .number = f->sizes[operand]};
+    if (f->r->operand_count == HG_COUNT_OF(f->r->operands))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "too many operands");
+    f->r->operands[f->r->operand_count++] = (graph_operand){
+        .operand = (uint8_t)operand, .kind = GRAPH_COUNT, .number = f->sizes[operand]};
     return HG_OK;
 }
 
@@ -114,7 +120,9 @@ static bool is_true(inference *f, uint32_t flag) {
     return o && o->kind == GRAPH_FLAG && o->number;
 }
 
-static const graph_value *value_of(const inference *f, const graph_operand *o) { return &f->g->values.data[o->number]; }
+static const graph_value *value_of(const inference *f, const graph_operand *o) {
+    return &f->g->values.data[o->number];
+}
 
 /* The extents of the pattern in the order in which they stand in memory. */
 static void turn(inference *f, graph_shape *s) {
@@ -139,7 +147,8 @@ static hg_status learn(inference *f, graph_shape *s, const graph_value *v) {
             continue;
         }
         graph_extent product = graph_number(f->g, 1);
-        for (int k = 0; k < many; k++) product = graph_combine(f->g, HG_EXTENT_OP_MUL, product, v->extents[d + (uint32_t)k]);
+        for (int k = 0; k < many; k++)
+            product = graph_combine(f->g, HG_EXTENT_OP_MUL, product, v->extents[d + (uint32_t)k]);
         if (product == GRAPH_NOT_SET) return hg_error_record()->status;
         tell(f, e->operand, s->operand, product);
         if (!f->has_many[e->operand] && f->sizes[e->operand] == product) {
@@ -160,7 +169,8 @@ static hg_status learn_sizes(inference *f) {
         f->teller[i] = HG_MAX_OPERANDS;
     }
     for (uint32_t i = 0; i < f->r->operand_count; i++)
-        if (f->r->operands[i].kind == GRAPH_COUNT) f->sizes[f->r->operands[i].operand] = f->r->operands[i].number;
+        if (f->r->operands[i].kind == GRAPH_COUNT)
+            f->sizes[f->r->operands[i].operand] = f->r->operands[i].number;
     while (graph_shape_next(f->row, &p, &s)) {
         const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
         if (o && o->kind == GRAPH_ARRAY) HG_TRY(learn(f, &s, value_of(f, o)));
@@ -175,22 +185,26 @@ static hg_status learn_sizes(inference *f) {
 static hg_status find_type(inference *f) {
     graph_request *r = f->r;
     for (uint32_t i = 0; i < r->operand_count && r->type == HG_TYPE_COUNT; i++)
-        if (r->operands[i].kind == GRAPH_ARRAY && f->row->operands[r->operands[i].operand].rule == HG_R_T)
+        if (r->operands[i].kind == GRAPH_ARRAY &&
+            f->row->operands[r->operands[i].operand].rule == HG_R_T)
             r->type = value_of(f, &r->operands[i])->type;
     if (r->type == HG_TYPE_COUNT) r->type = HG_TYPE_F32;
     if (!hg_op_allows_type((hg_op)r->op, (hg_type)r->type))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no type %s: %s", f->row->text, hg_type_name((hg_type)r->type),
-                       hg_op_types_text((hg_op)r->op));
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no type %s: %s", f->row->text,
+                       hg_type_name((hg_type)r->type), hg_op_types_text((hg_op)r->op));
     return HG_OK;
 }
 
-static hg_type type_of(const inference *f, uint32_t operand) { return hg_element_type(f->r->type, &f->row->operands[operand]); }
+static hg_type type_of(const inference *f, uint32_t operand) {
+    return hg_element_type(f->r->type, &f->row->operands[operand]);
+}
 
 static hg_status check_type(const inference *f, uint32_t operand, const graph_value *v) {
     hg_type expected = type_of(f, operand);
     if (expected == HG_TYPE_COUNT || expected == v->type) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s is %s, %s expected", f->row->text, hg_type_name((hg_type)f->r->type),
-                   f->row->operands[operand].name, hg_type_name((hg_type)v->type), hg_type_name(expected));
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s is %s, %s expected", f->row->text,
+                   hg_type_name((hg_type)f->r->type), f->row->operands[operand].name,
+                   hg_type_name((hg_type)v->type), hg_type_name(expected));
 }
 
 /* ---- literals ---- */
@@ -204,13 +218,15 @@ static hg_type literal_type(const inference *f, uint32_t operand) {
 static hg_status read_literals(inference *f) {
     for (uint32_t i = 0; i < f->r->operand_count; i++)
         if (f->r->operands[i].kind == GRAPH_LITERAL)
-            HG_TRY(graph_read_literal(f->g, f->r, &f->r->operands[i], literal_type(f, f->r->operands[i].operand)));
+            HG_TRY(graph_read_literal(f->g, f->r, &f->r->operands[i],
+                                      literal_type(f, f->r->operands[i].operand)));
     return HG_OK;
 }
 
 /* ---- results ---- */
 
-/* Rows or columns of conv2d's output: (size + padding + padding behind - dilation (kernel - 1) - 1) / stride + 1. */
+/* Rows or columns of conv2d's output: (size + padding + padding behind - dilation (kernel - 1) - 1)
+ * / stride + 1. */
 static graph_extent tuple_item(inference *f, const char *name, uint32_t axis, uint64_t otherwise) {
     const graph_operand *o = graph_given(f->r, operand_of(f->row, name, strlen(name)));
     if (!o || o->number <= axis) return graph_number(f->g, otherwise);
@@ -219,26 +235,38 @@ static graph_extent tuple_item(inference *f, const char *name, uint32_t axis, ui
 
 static graph_extent conv_extent(inference *f, uint32_t axis) {
     hg_graph *g = f->g;
-    const char *size_name = axis ? "width" : "height", *kernel_name = axis ? "kernel_w" : "kernel_h";
+    const char *size_name = axis ? "width" : "height",
+               *kernel_name = axis ? "kernel_w" : "kernel_h";
     graph_extent size = f->sizes[operand_of(f->row, size_name, strlen(size_name))];
     graph_extent kernel = f->sizes[operand_of(f->row, kernel_name, strlen(kernel_name))];
-    graph_extent padding = tuple_item(f, "padding", axis, 0), stride = tuple_item(f, "stride", axis, 1), one = graph_number(g, 1);
+    graph_extent padding = tuple_item(f, "padding", axis, 0),
+                 stride = tuple_item(f, "stride", axis, 1), one = graph_number(g, 1);
     const graph_operand *end = graph_given(f->r, operand_of(f->row, "padding_end", 11));
     graph_extent behind = end && end->number ? tuple_item(f, "padding_end", axis, 0) : padding;
-    graph_extent all = graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_ADD, size, padding), behind);
+    graph_extent all = graph_combine(g, HG_EXTENT_OP_ADD,
+                                     graph_combine(g, HG_EXTENT_OP_ADD, size, padding), behind);
     graph_extent reach = graph_combine(g, HG_EXTENT_OP_MUL, tuple_item(f, "dilation", axis, 1),
                                        graph_combine(g, HG_EXTENT_OP_SUB, kernel, one));
-    graph_extent free = graph_combine(g, HG_EXTENT_OP_SUB, graph_combine(g, HG_EXTENT_OP_SUB, all, reach), one);
-    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_DIV, free, stride), one);
+    graph_extent free = graph_combine(g, HG_EXTENT_OP_SUB,
+                                      graph_combine(g, HG_EXTENT_OP_SUB, all, reach), one);
+    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_DIV, free, stride),
+                         one);
 }
 
 static graph_extent extent_of(inference *f, const graph_shape_extent *e) {
-    graph_extent size = e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV ? GRAPH_NOT_SET : f->sizes[e->operand];
+    graph_extent size = e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV
+                            ? GRAPH_NOT_SET
+                            : f->sizes[e->operand];
     switch (e->kind) {
     case GRAPH_SHAPE_CONV: return conv_extent(f, e->by);
-    case GRAPH_SHAPE_PART: return size == GRAPH_NOT_SET ? size : graph_combine(f->g, HG_EXTENT_OP_DIV, size, graph_number(f->g, e->by));
+    case GRAPH_SHAPE_PART:
+        return size == GRAPH_NOT_SET
+                   ? size
+                   : graph_combine(f->g, HG_EXTENT_OP_DIV, size, graph_number(f->g, e->by));
     case GRAPH_SHAPE_QUOTIENT:
-        return f->sizes[e->by] == GRAPH_NOT_SET ? size : graph_combine(f->g, HG_EXTENT_OP_DIV, size, f->sizes[e->by]);
+        return f->sizes[e->by] == GRAPH_NOT_SET
+                   ? size
+                   : graph_combine(f->g, HG_EXTENT_OP_DIV, size, f->sizes[e->by]);
     default: return size;
     }
 }
@@ -250,7 +278,8 @@ static bool shape_result(inference *f, graph_shape *s, graph_value *v) {
         const graph_shape_extent *e = &s->extents[i];
         if (e->kind == GRAPH_SHAPE_MANY && f->has_many[e->operand]) {
             if (v->rank + f->many_count[e->operand] > PLAN_MAX_RANK) return false;
-            memcpy(&v->extents[v->rank], f->many[e->operand], f->many_count[e->operand] * sizeof *v->extents);
+            memcpy(&v->extents[v->rank], f->many[e->operand],
+                   f->many_count[e->operand] * sizeof *v->extents);
             v->rank = (uint8_t)(v->rank + f->many_count[e->operand]);
             continue;
         }
@@ -265,7 +294,8 @@ static bool infer_result(inference *f, uint32_t operand, graph_value *v) {
     const graph_operand *before = graph_given(f->r, operand);
     const char *p = graph_shape_pattern((hg_op)f->r->op);
     graph_shape s;
-    *v = (graph_value){.source = GRAPH_RESULT, .type = (uint8_t)type_of(f, operand), .line = f->r->line};
+    *v = (graph_value){
+        .source = GRAPH_RESULT, .type = (uint8_t)type_of(f, operand), .line = f->r->line};
     if (v->type == HG_TYPE_COUNT) return false;
     if (before) { /* what it had before the call has that shape */
         const graph_value *of = value_of(f, before);
@@ -282,24 +312,29 @@ static hg_status make_results(inference *f) {
     graph_request *r = f->r;
     for (uint32_t i = 0; i < r->result_count; i++) {
         graph_value v;
-        HG_TRY(graph_make_result(f->g, r, i, infer_result(f, r->results[i].operand, &v) ? &v : NULL));
+        HG_TRY(
+            graph_make_result(f->g, r, i, infer_result(f, r->results[i].operand, &v) ? &v : NULL));
         HG_TRY(check_type(f, r->results[i].operand, &f->g->values.data[r->results[i].value]));
     }
     return HG_OK;
 }
 
-/* An array that is read and written must have contents before, but for c of a product that beta=0 does not read. */
+/* An array that is read and written must have contents before, but for c of a product that beta=0
+ * does not read. */
 static hg_status check_contents(inference *f, uint32_t operand) {
     graph_operand *beta = NULL;
     bool has_beta = false, zero = true;
     for (uint32_t i = 0; i < f->row->operand_count; i++)
-        if (f->row->operands[i].kind == HG_K_LITERAL && strcmp(f->row->operands[i].name, "beta") == 0) {
+        if (f->row->operands[i].kind == HG_K_LITERAL &&
+            strcmp(f->row->operands[i].name, "beta") == 0) {
             has_beta = true;
             beta = graph_given(f->r, i);
         }
-    for (uint64_t i = 0; beta && i < hg_type_size_bytes(literal_type(f, beta->operand)); i++) zero = zero && beta->bytes[i] == 0;
+    for (uint64_t i = 0; beta && i < hg_type_size_bytes(literal_type(f, beta->operand)); i++)
+        zero = zero && beta->bytes[i] == 0;
     if (graph_given(f->r, operand) || (has_beta && zero)) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: it reads %s: give the value that it has before, %s=...", f->row->text,
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "%s: it reads %s: give the value that it has before, %s=...", f->row->text,
                    f->row->operands[operand].name, f->row->operands[operand].name);
 }
 
@@ -308,15 +343,18 @@ static hg_status check_contents(inference *f, uint32_t operand) {
 /* What only the instruction's type and row tell of an operation and of a tuple. */
 static hg_status check_operand(const inference *f, const graph_operand *o) {
     const hg_operand_info *info = &f->row->operands[o->operand];
-    if (graph_is_written(info) && !(info->access & HG_READ)) return graph_refuse_made(f->r, o->operand);
+    if (graph_is_written(info) && !(info->access & HG_READ))
+        return graph_refuse_made(f->r, o->operand);
     if (o->kind == GRAPH_ARRAY) return check_type(f, o->operand, value_of(f, o));
     if (o->kind == GRAPH_NAME && !hg_opname_allows_type((hg_opname)o->number, (hg_type)f->r->type))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s=%s is no operation for it", f->row->text, hg_type_name((hg_type)f->r->type),
-                       info->name, hg_opname_name((hg_opname)o->number));
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s=%s is no operation for it",
+                       f->row->text, hg_type_name((hg_type)f->r->type), info->name,
+                       hg_opname_name((hg_opname)o->number));
     bool none = info->optional == HG_OR_NONE && o->number == 0;
     if (o->kind == GRAPH_TUPLE && info->items && o->number != info->items && !none)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s has %u number%s, %u expected", f->row->text, info->name, (unsigned)o->number,
-                       o->number == 1 ? "" : "s", (unsigned)info->items);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s has %u number%s, %u expected",
+                       f->row->text, info->name, (unsigned)o->number, o->number == 1 ? "" : "s",
+                       (unsigned)info->items);
     return HG_OK;
 }
 
@@ -324,18 +362,20 @@ static hg_status check_given(inference *f) {
     graph_request *r = f->r;
     for (uint32_t i = 0; i < f->row->operand_count; i++) {
         const hg_operand_info *info = &f->row->operands[i];
-        if (info->optional != HG_REQUIRED || graph_is_written(info) || graph_given(f->r, i)) continue;
+        if (info->optional != HG_REQUIRED || graph_is_written(info) || graph_given(f->r, i))
+            continue;
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       info->kind == HG_K_COUNT ? "%s: no shape tells %s: write %s=…" : "%s: %s is missing: write %s=…", f->row->text,
-                       info->name, info->name);
+                       info->kind == HG_K_COUNT ? "%s: no shape tells %s: write %s=…"
+                                                : "%s: %s is missing: write %s=…",
+                       f->row->text, info->name, info->name);
     }
     for (uint32_t i = 0; i < r->operand_count; i++) HG_TRY(check_operand(f, &r->operands[i]));
     return HG_OK;
 }
 
 /* Extent number `at` of an array is not what another shape or the call says. */
-static hg_status refuse_extent(inference *f, const graph_shape *s, const graph_shape_extent *e, const graph_value *v, uint32_t at,
-                               uint64_t expected) {
+static hg_status refuse_extent(inference *f, const graph_shape *s, const graph_shape_extent *e,
+                               const graph_value *v, uint32_t at, uint64_t expected) {
     hg_text shape = {0}, other = {0};
     bool told = e->kind == GRAPH_SHAPE_SIZE || e->kind == GRAPH_SHAPE_MANY;
     uint32_t teller = told ? f->teller[e->operand] : HG_MAX_OPERANDS;
@@ -344,16 +384,18 @@ static hg_status refuse_extent(inference *f, const graph_shape *s, const graph_s
         hg_text_addf(&other, ": %s is ", f->row->operands[teller].name);
         graph_print_shape(&other, f->g, value_of(f, graph_given(f->r, teller)));
     }
-    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, extent %u of it should be %llu%s", f->row->text,
-                               f->row->operands[s->operand].name, shape.data ? shape.data : "", (unsigned)at + 1,
-                               (unsigned long long)expected, other.data ? other.data : "");
+    hg_status status = hg_fail(
+        HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, extent %u of it should be %llu%s", f->row->text,
+        f->row->operands[s->operand].name, shape.data ? shape.data : "", (unsigned)at + 1,
+        (unsigned long long)expected, other.data ? other.data : "");
     hg_text_free(&shape);
     hg_text_free(&other);
     return status;
 }
 
 /* The product of some extents where all are numbers. */
-static bool known_product(const hg_graph *g, const graph_extent *extents, uint32_t count, uint64_t *product) {
+static bool known_product(const hg_graph *g, const graph_extent *extents, uint32_t count,
+                          uint64_t *product) {
     uint64_t x;
     *product = 1;
     for (uint32_t i = 0; i < count; i++)
@@ -361,13 +403,17 @@ static bool known_product(const hg_graph *g, const graph_extent *extents, uint32
     return true;
 }
 
-/* Whether the call itself says all sizes of a shape, or leaves out what the instruction knows then: an array may be any memory that is large enough. */
+/* Whether the call itself says all sizes of a shape, or leaves out what the instruction knows then:
+ * an array may be any memory that is large enough. */
 static bool says_sizes(const inference *f, const graph_shape *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         const graph_shape_extent *e = &s->extents[i];
         if (e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV) continue;
-        if (f->sizes[e->operand] == GRAPH_NOT_SET && f->row->operands[e->operand].optional == HG_OR_NONE) continue;
-        if (f->sizes[e->operand] == GRAPH_NOT_SET || f->teller[e->operand] != HG_MAX_OPERANDS) return false;
+        if (f->sizes[e->operand] == GRAPH_NOT_SET &&
+            f->row->operands[e->operand].optional == HG_OR_NONE)
+            continue;
+        if (f->sizes[e->operand] == GRAPH_NOT_SET || f->teller[e->operand] != HG_MAX_OPERANDS)
+            return false;
     }
     return true;
 }
@@ -376,8 +422,9 @@ static hg_status check_rank(const inference *f, const graph_shape *s, const grap
     hg_text shape = {0};
     if (says_sizes(f, s)) return HG_OK;
     graph_print_shape(&shape, f->g, v);
-    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, %u extent%s expected", f->row->text,
-                               f->row->operands[s->operand].name, shape.data ? shape.data : "", (unsigned)s->count,
+    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, %u extent%s expected",
+                               f->row->text, f->row->operands[s->operand].name,
+                               shape.data ? shape.data : "", (unsigned)s->count,
                                s->count == 1 ? "" : "s");
     hg_text_free(&shape);
     return status;
@@ -393,9 +440,19 @@ static hg_status check_shape(inference *f, graph_shape *s, const graph_value *v)
         uint32_t count = e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
         bool whole = e->kind == GRAPH_SHAPE_SIZE || e->kind == GRAPH_SHAPE_MANY;
         graph_extent extent = whole ? f->sizes[e->operand] : extent_of(f, e);
-        bool known = graph_is_number(f->g, extent, &expected) && known_product(f->g, &v->extents[at], count, &is);
-        bool part = e->kind == GRAPH_SHAPE_MANY && f->teller[e->operand] == HG_MAX_OPERANDS; /* the call takes so many of them */
-        if (known && is != expected && !(part && expected < is)) return refuse_extent(f, s, e, v, at, expected);
+        bool known = graph_is_number(f->g, extent, &expected) &&
+                     known_product(f->g, &v->extents[at], count, &is);
+        bool part = e->kind == GRAPH_SHAPE_MANY &&
+                    f->teller[e->operand] == HG_MAX_OPERANDS; /* the
+                                                                 call
+                                                                 takes
+                                                                 so
+                                                                 many
+                                                                 of
+                                                                 them
+                                                               */
+        if (known && is != expected && !(part && expected < is))
+            return refuse_extent(f, s, e, v, at, expected);
         at += count;
     }
     return HG_OK;
@@ -422,6 +479,7 @@ hg_status graph_infer(hg_graph *g, graph_request *r) {
     HG_TRY(check_shapes(&f));
     HG_TRY(read_literals(&f));
     for (uint32_t i = 0; i < f.row->operand_count; i++)
-        if (graph_is_written(&f.row->operands[i]) && (f.row->operands[i].access & HG_READ)) HG_TRY(check_contents(&f, i));
+        if (graph_is_written(&f.row->operands[i]) && (f.row->operands[i].access & HG_READ))
+            HG_TRY(check_contents(&f, i));
     return make_results(&f);
 }

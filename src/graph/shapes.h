@@ -29,9 +29,11 @@ const char *graph_shape_pattern(hg_op op);
 bool graph_shape_next(const hg_op_info *row, const char **pattern, graph_shape *shape);
 /* Its last two extents the other way round, where the flag is true. */
 void graph_shape_turn(graph_shape *shape);
-/* Whether some of a call's operands are leading dimensions (lda, …): its sizes are not its shapes then. */
+/* Whether some of a call's operands are leading dimensions (lda, …): its sizes are not its shapes
+ * then. */
 bool graph_has_leading(const hg_op_info *row, const graph_operand *operands, uint32_t count);
-/* How many extents of a value the `n*` of a shape is; negative: the value has another number of extents. */
+/* How many extents of a value the `n*` of a shape is; negative: the value has another number of
+ * extents. */
 int graph_shape_many(const graph_shape *shape, uint8_t rank);
 
 #endif

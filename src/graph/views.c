@@ -1,4 +1,5 @@
-/* Views with strides: into flags of products where their last two axes are the other way round; copied for calls that cannot read them.
+/* Views with strides: into flags of products where their last two axes are the other way round;
+ * copied for calls that cannot read them.
  * Requires: nothing. Provides: nothing that other passes need. */
 #include "graph/passes.h"
 #include "graph/shapes.h"
@@ -6,15 +7,19 @@
 
 /* ---- products ---- */
 
-/* The last two axes the other way round, and nothing else: the elements lie one after another then. */
+/* The last two axes the other way round, and nothing else: the elements lie one after another then.
+ */
 static bool is_transposed(hg_graph *g, uint32_t view) {
     const graph_value v = g->values.data[view];
     uint32_t r = v.rank;
     uint64_t one;
     if (!v.strided || r < 2) return false;
-    if (!graph_is_number(g, v.strides[r - 2], &one) || one != 1 || v.strides[r - 1] != v.extents[r - 2]) return false;
+    if (!graph_is_number(g, v.strides[r - 2], &one) || one != 1 ||
+        v.strides[r - 1] != v.extents[r - 2])
+        return false;
     graph_extent stride = graph_combine(g, HG_EXTENT_OP_MUL, v.extents[r - 1], v.extents[r - 2]);
-    for (uint32_t d = r - 2; d-- > 0; stride = graph_combine(g, HG_EXTENT_OP_MUL, stride, v.extents[d]))
+    for (uint32_t d = r - 2; d-- > 0;
+         stride = graph_combine(g, HG_EXTENT_OP_MUL, stride, v.extents[d]))
         if (stride == GRAPH_NOT_SET || v.strides[d] != stride) return false;
     return true;
 }
@@ -40,19 +45,25 @@ static hg_status flip(hg_graph *g, graph_call *c, uint32_t flag) {
         if (o.operand == flag) o.number = !o.number;
         found |= o.operand == flag;
         if (!found && o.operand > flag) {
-            operands[count++] = (graph_operand){.operand = (uint8_t)flag, .kind = GRAPH_FLAG, .number = 1};
+            operands[count++] = (graph_operand){
+                .operand = (uint8_t)flag, .kind = GRAPH_FLAG, .number = 1};
             found = true;
         }
         operands[count++] = o;
     }
-    if (!found) operands[count++] = (graph_operand){.operand = (uint8_t)flag, .kind = GRAPH_FLAG, .number = 1};
+    if (!found)
+        operands[count++] = (graph_operand){
+            .operand = (uint8_t)flag, .kind = GRAPH_FLAG, .number = 1};
     memcpy(results, &g->results.data[c->first_result], c->result_count * sizeof *results);
     return graph_add_parts(g, c, operands, count, results, c->result_count);
 }
 
-/* A matrix that the instruction can take either way; of several rows' extents none is the one to turn. */
+/* A matrix that the instruction can take either way; of several rows' extents none is the one to
+ * turn. */
 static bool can_turn(const hg_graph *g, const graph_call *c, const graph_shape *s, uint32_t value) {
-    if (s->flag == HG_MAX_OPERANDS || graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand], c->operand_count))
+    if (s->flag == HG_MAX_OPERANDS ||
+        graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand],
+                          c->operand_count))
         return false;
     bool rows = s->count == 2 && s->extents[0].kind == GRAPH_SHAPE_MANY;
     uint8_t rank = g->values.data[value].rank;
@@ -69,7 +80,8 @@ static hg_status fold_operand(hg_graph *g, uint32_t call, const graph_shape *s) 
     HG_TRY(turned(g, value, &plain));
     HG_TRY(flip(g, &c, s->flag));
     for (k = 0; k < c.operand_count; k++)
-        if (g->operands.data[c.first_operand + k].operand == s->operand) g->operands.data[c.first_operand + k].number = plain;
+        if (g->operands.data[c.first_operand + k].operand == s->operand)
+            g->operands.data[c.first_operand + k].number = plain;
     g->calls.data[call] = c;
     return HG_OK;
 }
@@ -87,14 +99,16 @@ hg_status graph_pass_views(hg_graph *g) {
 
 /* ---- copies for others ---- */
 
-/* copies: of each value the one that has it one element after another; GRAPH_NOT_SET: none so far. */
+/* copies: of each value the one that has it one element after another; GRAPH_NOT_SET: none so far.
+ */
 static hg_status copy_operands(hg_graph *g, const graph_call *c, void *user) {
     uint32_t *copies = user;
     if (graph_reads_views(g, c)) return HG_OK;
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand o = g->operands.data[c->first_operand + k];
         if (o.kind != GRAPH_ARRAY || !g->values.data[o.number].strided) continue;
-        if (copies[o.number] == GRAPH_NOT_SET) HG_TRY(graph_append_copy(g, o.number, c->line, &copies[o.number]));
+        if (copies[o.number] == GRAPH_NOT_SET)
+            HG_TRY(graph_append_copy(g, o.number, c->line, &copies[o.number]));
         g->operands.data[c->first_operand + k].number = copies[o.number];
     }
     return HG_OK;

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void hg_io_code(const char *code) { memcpy(hg_error_record()->code, code, sizeof hg_error_record()->code); }
+void hg_io_code(const char *code) {
+    memcpy(hg_error_record()->code, code, sizeof hg_error_record()->code);
+}
 
 const char *hg_io_reason(int error) {
     switch (error) {
@@ -56,7 +58,9 @@ hg_status hg_bytes_alloc_in(hg_budget *budget, uint64_t length, hg_bytes *out) {
     return HG_OK;
 }
 
-hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) { return hg_bytes_alloc_in(NULL, length, out); }
+hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) {
+    return hg_bytes_alloc_in(NULL, length, out);
+}
 
 typedef struct hg_mapping {
     void *data;
@@ -102,21 +106,26 @@ static hg_status resize(hg_bytes *bytes, uint64_t kept, uint64_t length) {
 /* ---- inputs ---- */
 
 static hg_status fail_read(const char *path, int error) {
-    return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: %s (errno %d)", *path ? path : "''", hg_io_reason(error), error);
+    return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: %s (errno %d)", *path ? path : "''",
+                   hg_io_reason(error), error);
 }
 
 hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) {
     struct stat info;
     bool standard = strcmp(path, "-") == 0;
-    *in = (hg_input){.path = standard ? "<stdin>" : path, .file = standard ? STDIN_FILENO : -1, .bytes = {.budget = budget}};
-    if (!standard && (in->file = open(path, O_RDONLY | O_CLOEXEC)) < 0) return fail_read(path, errno);
+    *in = (hg_input){.path = standard ? "<stdin>" : path,
+                     .file = standard ? STDIN_FILENO : -1,
+                     .bytes = {.budget = budget}};
+    if (!standard && (in->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+        return fail_read(path, errno);
     int error = fstat(in->file, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
     if (error) {
         hg_input_close(in);
         return fail_read(in->path, error);
     }
     off_t at = S_ISREG(info.st_mode) ? lseek(in->file, 0, SEEK_CUR) : 0;
-    if (S_ISREG(info.st_mode) && at >= 0 && info.st_size > at) in->size = (uint64_t)(info.st_size - at);
+    if (S_ISREG(info.st_mode) && at >= 0 && info.st_size > at)
+        in->size = (uint64_t)(info.st_size - at);
     in->whole = at == 0;
     return HG_OK;
 }
@@ -127,15 +136,19 @@ void hg_input_close(hg_input *in) {
     hg_bytes_free(&in->bytes);
 }
 
-/* Room for more of at most `until` bytes: what a file says of its size and a byte that it must not have, or twice what there is. Where the
- * budget has less, all that it has. */
+/* Room for more of at most `until` bytes: what a file says of its size and a byte that it must not
+ * have, or twice what there is. Where the budget has less, all that it has. */
 static hg_status more_room(hg_input *in, uint64_t until) {
-    uint64_t now = in->bytes.length, wanted = now ? (now > UINT64_MAX / 2 ? UINT64_MAX : now * 2) : FIRST_BYTES;
-    if (in->size > now) wanted = in->size + 1; /* the read that does not fill it is followed by the one that finds the end */
+    uint64_t now = in->bytes.length,
+             wanted = now ? (now > UINT64_MAX / 2 ? UINT64_MAX : now * 2) : FIRST_BYTES;
+    if (in->size > now)
+        wanted = in->size + 1; /* the read that does not fill it is followed by the one that finds
+                                  the end */
     if (wanted > until) wanted = until;
     if (!hg_budget_fits(in->bytes.budget, wanted - now)) {
         uint64_t left = in->bytes.budget->limit - hg_budget_used(in->bytes.budget);
-        if (!in->size && left < in->bytes.budget->limit && left >= STEP) wanted = now + left / STEP * STEP;
+        if (!in->size && left < in->bytes.budget->limit && left >= STEP)
+            wanted = now + left / STEP * STEP;
     }
     hg_status status = resize(&in->bytes, in->used, wanted);
     if (status != HG_ERROR_ALLOCATION_FAILED) return status;
@@ -147,7 +160,8 @@ hg_status hg_input_read(hg_input *in, uint64_t until) {
     while (!in->ended && in->used < until) {
         if (in->used == in->bytes.length) HG_TRY(more_room(in, until));
         uint64_t room = (in->bytes.length < until ? in->bytes.length : until) - in->used;
-        ssize_t got = read(in->file, in->bytes.data + in->used, room < (1u << 30) ? (size_t)room : (size_t)1 << 30);
+        ssize_t got = read(in->file, in->bytes.data + in->used,
+                           room < (1u << 30) ? (size_t)room : (size_t)1 << 30);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return fail_read(in->path, errno);
         in->ended = got == 0;
@@ -170,7 +184,8 @@ bool hg_input_map(hg_input *in, hg_bytes *out) {
 }
 
 void hg_input_take(hg_input *in, hg_bytes *out) {
-    if (in->bytes.length - in->used > STEP || !in->bytes.data) HG_IGNORE(resize(&in->bytes, in->used, in->used)); /* it stays larger */
+    if (in->bytes.length - in->used > STEP || !in->bytes.data)
+        HG_IGNORE(resize(&in->bytes, in->used, in->used)); /* it stays larger */
     in->bytes.length = in->used;
     if (in->bytes.data) in->bytes.data[in->used] = 0;
     *out = in->bytes;
@@ -179,11 +194,12 @@ void hg_input_take(hg_input *in, hg_bytes *out) {
 
 static hg_status read_within(hg_input *in, uint64_t limit) {
     if (in->size > limit)
-        return IO_FAIL(HG_ERROR_IO, "S05", "%s has %llu bytes, more than the limit of %llu", in->path, (unsigned long long)in->size,
-                       (unsigned long long)limit);
+        return IO_FAIL(HG_ERROR_IO, "S05", "%s has %llu bytes, more than the limit of %llu",
+                       in->path, (unsigned long long)in->size, (unsigned long long)limit);
     HG_TRY(hg_input_read(in, limit < UINT64_MAX ? limit + 1 : limit));
     if (in->used > limit)
-        return IO_FAIL(HG_ERROR_IO, "S05", "%s is larger than the limit of %llu bytes", in->path, (unsigned long long)limit);
+        return IO_FAIL(HG_ERROR_IO, "S05", "%s is larger than the limit of %llu bytes", in->path,
+                       (unsigned long long)limit);
     return in->bytes.data ? HG_OK : resize(&in->bytes, 0, 0);
 }
 
@@ -206,4 +222,6 @@ hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) {
     return mapped ? HG_OK : hg_file_read_in(budget, path, UINT64_MAX, out);
 }
 
-hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) { return hg_file_read_in(NULL, path, limit, out); }
+hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) {
+    return hg_file_read_in(NULL, path, limit, out);
+}

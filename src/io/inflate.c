@@ -1,9 +1,17 @@
-/* Inflate, written from RFC 1951. One lookup table a code, as wide as its longest code word. Must not know: containers. */
+/* Inflate, written from RFC 1951. One lookup table a code, as wide as its longest code word. Must
+ * not know: containers. */
 #include "io/io.h"
 
 #include <string.h>
 
-enum { LITERALS = 288, DISTANCES = 30, LENGTH_CODES = 19, MOST_BITS = 15, END_OF_BLOCK = 256, FIRST_LENGTH = 257 };
+enum {
+    LITERALS = 288,
+    DISTANCES = 30,
+    LENGTH_CODES = 19,
+    MOST_BITS = 15,
+    END_OF_BLOCK = 256,
+    FIRST_LENGTH = 257
+};
 
 /* entry[next bits of the stream] = symbol << 4 | length of its code word; 0: no code word. */
 typedef struct code {
@@ -56,7 +64,8 @@ static uint32_t reverse(uint32_t word, uint32_t bits) {
     return r;
 }
 
-/* Canonical code of section 3.2.2. A code must be complete, but for the one or no code words that a distance code may have. */
+/* Canonical code of section 3.2.2. A code must be complete, but for the one or no code words that a
+ * distance code may have. */
 static bool make_code(code *c, const uint8_t *lengths, uint32_t symbols) {
     uint32_t count[MOST_BITS + 1] = {0}, next[MOST_BITS + 2] = {0}, used = 0;
     for (uint32_t i = 0; i < symbols; i++) count[lengths[i]]++;
@@ -115,10 +124,12 @@ static bool read_code_lengths(inflater *s, uint32_t wanted, uint8_t *lengths) {
 }
 
 static bool read_codes(inflater *s) {
-    static const uint8_t order[LENGTH_CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    static const uint8_t order[LENGTH_CODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                11, 4,  12, 3, 13, 2, 14, 1, 15};
     uint8_t lengths[LITERALS + 32] = {0};
     uint32_t literals, distances, codes, n;
-    if (!read_bits(s, 5, &literals) || !read_bits(s, 5, &distances) || !read_bits(s, 4, &codes)) return false;
+    if (!read_bits(s, 5, &literals) || !read_bits(s, 5, &distances) || !read_bits(s, 4, &codes))
+        return false;
     literals += 257;
     distances += 1;
     if (literals > 286 || distances > DISTANCES) return false;
@@ -126,25 +137,34 @@ static bool read_codes(inflater *s) {
         if (!read_bits(s, 3, &n)) return false;
         lengths[order[i]] = (uint8_t)n;
     }
-    if (!make_code(&s->literal, lengths, LENGTH_CODES)) return false; /* borrowed for the code lengths */
+    if (!make_code(&s->literal, lengths, LENGTH_CODES))
+        return false; /* borrowed for the code lengths */
     memset(lengths, 0, sizeof lengths);
-    if (!read_code_lengths(s, literals + distances, lengths) || !lengths[END_OF_BLOCK]) return false;
-    return make_code(&s->literal, lengths, literals) && make_code(&s->distance, lengths + literals, distances);
+    if (!read_code_lengths(s, literals + distances, lengths) || !lengths[END_OF_BLOCK])
+        return false;
+    return make_code(&s->literal, lengths, literals) &&
+           make_code(&s->distance, lengths + literals, distances);
 }
 
 static bool copy_match(inflater *s, uint32_t symbol) {
-    static const uint16_t length_base[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
-                                             31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-    static const uint8_t length_bits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-    static const uint16_t distance_base[DISTANCES] = {1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
-                                                      33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
-                                                      1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
-    static const uint8_t distance_bits[DISTANCES] = {0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
-                                                     6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
+    static const uint16_t length_base[29] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                             15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                             67, 83, 99, 115, 131, 163, 195, 227, 258};
+    static const uint8_t length_bits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+                                            2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
+    static const uint16_t distance_base[DISTANCES] = {
+        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    static const uint8_t distance_bits[DISTANCES] = {0, 0, 0,  0,  1,  1,  2,  2,  3,  3,
+                                                     4, 4, 5,  5,  6,  6,  7,  7,  8,  8,
+                                                     9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
     uint32_t extra, which;
-    if (symbol - FIRST_LENGTH >= 29 || !read_bits(s, length_bits[symbol - FIRST_LENGTH], &extra)) return false;
+    if (symbol - FIRST_LENGTH >= 29 || !read_bits(s, length_bits[symbol - FIRST_LENGTH], &extra))
+        return false;
     uint64_t length = length_base[symbol - FIRST_LENGTH] + (uint64_t)extra;
-    if (!read_symbol(s, &s->distance, &which) || which >= DISTANCES || !read_bits(s, distance_bits[which], &extra)) return false;
+    if (!read_symbol(s, &s->distance, &which) || which >= DISTANCES ||
+        !read_bits(s, distance_bits[which], &extra))
+        return false;
     uint64_t distance = distance_base[which] + (uint64_t)extra;
     if (distance > s->used || length > s->room - s->used) return false;
     uint8_t *to = s->out + s->used;
@@ -170,7 +190,9 @@ static bool inflate_block(inflater *s) {
 
 static bool copy_stored(inflater *s) {
     uint32_t length, check, unused;
-    if (!read_bits(s, s->held % 8, &unused) || !read_bits(s, 16, &length) || !read_bits(s, 16, &check)) return false;
+    if (!read_bits(s, s->held % 8, &unused) || !read_bits(s, 16, &length) ||
+        !read_bits(s, 16, &check))
+        return false;
     if (length != (check ^ 0xFFFF) || length > s->room - s->used) return false;
     for (; length && s->held; length--) { /* what was read ahead */
         s->out[s->used++] = (uint8_t)s->buffer;
@@ -198,7 +220,8 @@ static bool inflate_all(inflater *s) {
     return s->used == s->room;
 }
 
-bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t out_length, bool *memory_failed) {
+bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t out_length,
+                bool *memory_failed) {
     inflater *s = hg_alloc(sizeof *s); /* 128 KiB of tables: too much for a stack */
     *memory_failed = !s;
     if (!s) return false;

@@ -5,7 +5,8 @@
 #include "io/io.h"
 
 /* hg_fail with a diagnostic code. */
-#define IO_FAIL(status, diagnostic, ...) (hg_fail(status, __VA_ARGS__), hg_io_code(diagnostic), (status))
+#define IO_FAIL(status, diagnostic, ...) \
+    (hg_fail(status, __VA_ARGS__), hg_io_code(diagnostic), (status))
 void hg_io_code(const char *code);
 /* What an errno means, the same in every locale. */
 const char *hg_io_reason(int error);
@@ -32,17 +33,20 @@ void hg_input_take(hg_input *in, hg_bytes *out); /* what was read, with a NUL be
 void hg_input_close(hg_input *in);
 
 /* ---- npz.c ---- */
-uint32_t hg_crc32(uint32_t before, const uint8_t *data, uint64_t length); /* of zip archives; 0 before the first bytes */
+uint32_t hg_crc32(uint32_t before, const uint8_t *data, uint64_t length); /* of zip archives; 0
+                                                                             before the first bytes
+                                                                           */
 
 /* ---- output.c ---- */
 /* Bytes of an array's elements; an error names the path. */
-hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent, uint64_t *bytes) HG_NODISCARD;
+hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                      uint64_t *bytes) HG_NODISCARD;
 
 /* ---- npy.c ---- */
-/* What the first bytes of a .npy say: shape and size in *out, its data NULL. *start: where the data begins. *needed: nothing is known before
- * there are so many bytes; 0: all is known. */
-hg_status hg_npy_layout(const uint8_t *bytes, uint64_t length, const char *what, hg_type type, hg_array *out, uint64_t *start,
-                        uint64_t *needed) HG_NODISCARD;
+/* What the first bytes of a .npy say: shape and size in *out, its data NULL. *start: where the data
+ * begins. *needed: nothing is known before there are so many bytes; 0: all is known. */
+hg_status hg_npy_layout(const uint8_t *bytes, uint64_t length, const char *what, hg_type type,
+                        hg_array *out, uint64_t *start, uint64_t *needed) HG_NODISCARD;
 /* P06 unless so many bytes of data are what the shape needs. */
 hg_status hg_npy_check_data(const hg_array *array, const char *what, uint64_t bytes) HG_NODISCARD;
 

@@ -1,4 +1,5 @@
-/* .npy files, versions 1.0 to 3.0 (NumPy's format document, NEP 1). Must not know: where the bytes come from. */
+/* .npy files, versions 1.0 to 3.0 (NumPy's format document, NEP 1). Must not know: where the bytes
+ * come from. */
 #include "io/io_internal.h"
 
 #include <stdio.h>
@@ -18,7 +19,9 @@ static void dtype_of(hg_type type, char out[4]) {
     uint64_t bytes = hg_type_size_bytes(type);
     bool wide = bytes > 8;
     out[0] = bytes == 1 ? '|' : '<';
-    out[1] = wide || type == HG_TYPE_BF16 || hg_type_is_unsigned(type) ? 'u' : hg_type_is_float(type) ? 'f' : 'i';
+    out[1] = wide || type == HG_TYPE_BF16 || hg_type_is_unsigned(type) ? 'u'
+             : hg_type_is_float(type)                                  ? 'f'
+                                                                       : 'i';
     out[2] = (char)('0' + (wide ? 8 : bytes));
     out[3] = 0;
 }
@@ -26,19 +29,26 @@ static void dtype_of(hg_type type, char out[4]) {
 static hg_status fail_dtype(const char *what, const char *found, size_t length, hg_type type) {
     char expected[4];
     dtype_of(type, expected);
-    bool letter = length && ((found[0] >= 'a' && found[0] <= 'z') || (found[0] >= 'A' && found[0] <= 'Z'));
+    bool letter = length &&
+                  ((found[0] >= 'a' && found[0] <= 'z') || (found[0] >= 'A' && found[0] <= 'Z'));
     bool order = length && (found[0] == '<' || found[0] == '|' || found[0] == '=');
-    const char *note = length && found[0] == '>' ? " (big-endian)" : !order && !letter ? " (structured or unknown)" : "";
+    const char *note = length && found[0] == '>' ? " (big-endian)"
+                       : !order && !letter       ? " (structured or unknown)"
+                                                 : "";
     char words[64] = "";
-    if (limbs_of(type)) snprintf(words, sizeof words, " with a last extent of %llu", (unsigned long long)limbs_of(type));
+    if (limbs_of(type))
+        snprintf(words, sizeof words, " with a last extent of %llu",
+                 (unsigned long long)limbs_of(type));
     char cure[48] = ""; /* one element stays one */
     if (!words[0] && type != HG_TYPE_BF16 && length > 1 && length < 5 && strchr("fiub", found[1]))
         snprintf(cure, sizeof cure, " (in NumPy: x.astype('%s'))", expected);
-    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s%s", what,
-                   (int)(length < 40 ? length : 40), found, note, expected, words, hg_type_name(type), cure);
+    return IO_FAIL(
+        HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s%s", what,
+        (int)(length < 40 ? length : 40), found, note, expected, words, hg_type_name(type), cure);
 }
 
-/* Letters that NumPy has for the same elements, and names, which stand without an order. Left out is what depends on the machine: l, int. */
+/* Letters that NumPy has for the same elements, and names, which stand without an order. Left out
+ * is what depends on the machine: l, int. */
 static const char *code_of(const char *name, size_t length, bool ordered) {
     /* clang-format off */
     static const char *const NAMES[][2] = {
@@ -49,18 +59,22 @@ static const char *code_of(const char *name, size_t length, bool ordered) {
         {"uint64", "u8"}, {"ulonglong", "u8"}};
     /* clang-format on */
     for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++)
-        if (strlen(NAMES[i][0]) == length && memcmp(NAMES[i][0], name, length) == 0) return length > 1 && ordered ? "??" : NAMES[i][1];
+        if (strlen(NAMES[i][0]) == length && memcmp(NAMES[i][0], name, length) == 0)
+            return length > 1 && ordered ? "??" : NAMES[i][1];
     return length == 2 ? name : "??";
 }
 
-/* '=' and '|' are this machine's order of bytes, as is none at all: here little-endian. One byte has no order. */
+/* '=' and '|' are this machine's order of bytes, as is none at all: here little-endian. One byte
+ * has no order. */
 static hg_status check_dtype(const char *what, const char *found, size_t length, hg_type type) {
     char expected[4];
     dtype_of(type, expected);
     size_t order = length && strchr("<=|>", found[0]) ? 1 : 0;
     const char *code = code_of(found + order, length - order, order != 0);
     bool big = order && found[0] == '>' && expected[2] != '1';
-    return !big && code[0] == expected[1] && code[1] == expected[2] ? HG_OK : fail_dtype(what, found, length, type);
+    return !big && code[0] == expected[1] && code[1] == expected[2]
+               ? HG_OK
+               : fail_dtype(what, found, length, type);
 }
 
 /* ---- header: a Python dictionary of three keys ---- */
@@ -85,11 +99,13 @@ static hg_status malformed(const scanner *s, const char *expected) {
     char shown[17];
     for (int i = 0; i < rest; i++) shown[i] = s->at[i] >= 32 && s->at[i] < 127 ? s->at[i] : '?';
     shown[rest] = 0;
-    return IO_FAIL(HG_ERROR_IO, "P06", "%s: malformed .npy header: expected %s, found '%s'", s->what, expected, shown);
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: malformed .npy header: expected %s, found '%s'",
+                   s->what, expected, shown);
 }
 
 static void skip_blanks(scanner *s) {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r')) s->at++;
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
+        s->at++;
 }
 
 static bool accept(scanner *s, char c) {
@@ -109,7 +125,9 @@ static bool accept_word(scanner *s, const char *word) {
 
 static bool read_string(scanner *s, const char **text, size_t *length) {
     skip_blanks(s);
-    if (s->end - s->at > 1 && (*s->at == 'u' || *s->at == 'U') && (s->at[1] == '\'' || s->at[1] == '"')) s->at++;
+    if (s->end - s->at > 1 && (*s->at == 'u' || *s->at == 'U') &&
+        (s->at[1] == '\'' || s->at[1] == '"'))
+        s->at++;
     if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
     const char *start = s->at + 1, *end = memchr(start, *s->at, (size_t)(s->end - start));
     if (!end) return false;
@@ -123,7 +141,8 @@ static hg_status read_extent(scanner *s, uint64_t *value) {
     skip_blanks(s);
     if (s->at == s->end || *s->at < '0' || *s->at > '9') return malformed(s, "an extent");
     size_t digits = hg_read_digits((const char *)s->at, (size_t)(s->end - s->at), value);
-    if (!digits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: an extent is 2^64 or more", s->what);
+    if (!digits)
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: an extent is 2^64 or more", s->what);
     s->at += digits;
     if (s->python2 && s->at < s->end && *s->at == 'L') s->at++;
     return HG_OK;
@@ -133,7 +152,8 @@ static hg_status read_shape(scanner *s, header *h) {
     if (!accept(s, '(')) return malformed(s, "the tuple of the shape");
     while (!accept(s, ')')) {
         if (h->rank == MAX_RANK)
-            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: more than %d dimensions", s->what, (int)HG_MAX_EXTENTS);
+            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: more than %d dimensions", s->what,
+                           (int)HG_MAX_EXTENTS);
         HG_TRY(read_extent(s, &h->extent[h->rank]));
         h->rank++;
         if (accept(s, ',')) continue;
@@ -182,7 +202,8 @@ static hg_status read_header(scanner *s, header *h, hg_type type) {
     }
     skip_blanks(s);
     if (s->at != s->end) return malformed(s, "the end of the header");
-    if (!h->has_dtype || !h->has_order || !h->has_shape) return malformed(s, "descr, fortran_order and shape");
+    if (!h->has_dtype || !h->has_order || !h->has_shape)
+        return malformed(s, "descr, fortran_order and shape");
     return HG_OK;
 }
 
@@ -192,7 +213,8 @@ static hg_status check_order(const header *h, const char *what) {
     uint32_t above_one = 0;
     for (uint32_t i = 0; i < h->rank; i++) above_one += h->extent[i] > 1;
     if (h->fortran && above_one > 1)
-        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the array is in Fortran order, expected C order", what);
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04",
+                       "%s: the array is in Fortran order, expected C order", what);
     return HG_OK;
 }
 
@@ -202,12 +224,15 @@ static hg_status check_limbs(header *h, const char *what, hg_type type) {
     if (limbs) {
         uint64_t last = h->rank ? h->extent[h->rank - 1] : 0;
         if (last != limbs)
-            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %s needs a last dimension of %llu 64-bit limbs, found %llu", what,
+            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04",
+                           "%s: %s needs a last dimension of %llu 64-bit limbs, found %llu", what,
                            hg_type_name(type), (unsigned long long)limbs, (unsigned long long)last);
         h->rank--;
     }
     if (h->rank > HG_MAX_EXTENTS)
-        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %u dimensions, at most %d are allowed", what, h->rank, (int)HG_MAX_EXTENTS);
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04",
+                       "%s: %u dimensions, at most %d are allowed", what, h->rank,
+                       (int)HG_MAX_EXTENTS);
     return HG_OK;
 }
 
@@ -215,29 +240,35 @@ static hg_status fill_shape(const header *h, const char *what, hg_type type, hg_
     uint64_t elements = 1, bytes;
     bool fits = true, empty = false;
     for (uint32_t i = 0; i < h->rank; i++) empty |= h->extent[i] == 0;
-    for (uint32_t i = 0; i < h->rank && !empty; i++) fits = fits && hg_mul_u64(elements, h->extent[i], &elements);
+    for (uint32_t i = 0; i < h->rank && !empty; i++)
+        fits = fits && hg_mul_u64(elements, h->extent[i], &elements);
     if (empty) elements = 0;
     fits = fits && hg_mul_u64(elements, hg_type_size_bytes(type), &bytes);
-    if (!fits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the shape is larger than any memory", what);
-    *out = (hg_array){.type = type, .rank = h->rank, .elements = elements, .bytes = bytes, .shaped = true};
+    if (!fits)
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the shape is larger than any memory",
+                       what);
+    *out = (hg_array){
+        .type = type, .rank = h->rank, .elements = elements, .bytes = bytes, .shaped = true};
     memcpy(out->extent, h->extent, h->rank * sizeof *h->extent);
     return HG_OK;
 }
 
 hg_status hg_npy_check_data(const hg_array *array, const char *what, uint64_t bytes) {
     if (bytes == array->bytes) return HG_OK;
-    return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu", what, (unsigned long long)array->bytes,
-                   (unsigned long long)bytes);
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu",
+                   what, (unsigned long long)array->bytes, (unsigned long long)bytes);
 }
 
-hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_type type, hg_array *out, uint64_t *start,
-                        uint64_t *needed) {
+hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_type type,
+                        hg_array *out, uint64_t *start, uint64_t *needed) {
     *out = (hg_array){0};
     *needed = 12;
     if (length < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
-        return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a .npy file: it does not begin with \\x93NUMPY", what);
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a .npy file: it does not begin with \\x93NUMPY",
+                       what);
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
-        return IO_FAIL(HG_ERROR_IO, "P06", "%s: .npy version %u.%u, expected 1.0, 2.0 or 3.0", what, b[6], b[7]);
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: .npy version %u.%u, expected 1.0, 2.0 or 3.0", what,
+                       b[6], b[7]);
     uint64_t prefix = b[6] == 1 ? 10 : 12;
     uint64_t header_bytes = (uint64_t)b[8] | (uint64_t)b[9] << 8;
     if (prefix == 12 && length >= 12) header_bytes |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
@@ -254,7 +285,8 @@ hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_
     return fill_shape(&h, what, type, out);
 }
 
-hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type, hg_array *out) {
+hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type,
+                       hg_array *out) {
     uint64_t start, needed;
     hg_status status = hg_npy_layout(bytes, length, what, type, out, &start, &needed);
     if (status == HG_OK) status = hg_npy_check_data(out, what, length - start);
@@ -267,19 +299,24 @@ hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_
 
 /* ---- writing ---- */
 
-/* As NumPy 1.24 lays it out: room for the first extent to grow to 21 digits, then 1 to 64 blanks up to a multiple of 64. */
-size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_t out[HG_NPY_HEADER_BYTES]) {
+/* As NumPy 1.24 lays it out: room for the first extent to grow to 21 digits, then 1 to 64 blanks up
+ * to a multiple of 64. */
+size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent,
+                     uint8_t out[HG_NPY_HEADER_BYTES]) {
     char dtype[4], text[HG_NPY_HEADER_BYTES], digits[24];
     dtype_of(type, dtype);
     uint64_t all[MAX_RANK], limbs = limbs_of(type);
     for (uint32_t i = 0; i < rank; i++) all[i] = extent[i];
     if (limbs) all[rank++] = limbs;
-    size_t used = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype);
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype);
     for (uint32_t i = 0; i < rank; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu%s", i ? ", " : "", (unsigned long long)all[i],
-                                 rank == 1 ? "," : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu%s", i ? ", " : "",
+                                 (unsigned long long)all[i], rank == 1 ? "," : "");
     used += (size_t)snprintf(text + used, sizeof text - used, "), }");
-    size_t spare = rank ? 21 - (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)all[0]) : 0;
+    size_t spare = rank ? 21 - (size_t)snprintf(digits, sizeof digits, "%llu",
+                                                (unsigned long long)all[0])
+                        : 0;
     size_t unpadded = 10 + used + spare + 1, total = unpadded + 64 - unpadded % 64;
     memset(out, ' ', total);
     memcpy(out, "\x93NUMPY\x01\x00", 8);

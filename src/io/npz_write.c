@@ -1,5 +1,6 @@
-/* A .npz of arrays: a zip archive of .npy members, stored, with 64-bit sizes throughout (APPNOTE.TXT 6.3, sections 4.3 and 4.5.3), as NumPy
- * writes it. Two runs with the same arrays give the same bytes: the date is the archive format's first.
+/* A .npz of arrays: a zip archive of .npy members, stored, with 64-bit sizes throughout
+ * (APPNOTE.TXT 6.3, sections 4.3 and 4.5.3), as NumPy writes it. Two runs with the same arrays give
+ * the same bytes: the date is the archive format's first.
  * Must not know: parameters, how files get in place. */
 #include "io/io_internal.h"
 
@@ -20,7 +21,8 @@ typedef struct member {
     uint32_t crc;
 } member;
 
-/* Sizes, and in the directory the offset, stand in the extra field 1; the fields of 32 bits say so. */
+/* Sizes, and in the directory the offset, stand in the extra field 1; the fields of 32 bits say so.
+ */
 static void add_header(hg_text *out, const member *m, bool directory) {
     add_number(out, directory ? 0x02014B50 : 0x04034B50, 4);
     if (directory) add_number(out, VERSION, 2);
@@ -92,23 +94,28 @@ typedef struct archive {
     hg_text headers; /* of all members, and the directory behind them */
     uint64_t length; /* of the archive so far */
     member *members;
-    hg_file_part *parts; /* a header and elements in turn, the directory at last; a header's data is set when all are there */
+    hg_file_part *parts; /* a header and elements in turn, the directory at last; a header's data is
+                            set when all are there */
 } archive;
 
-static hg_status add_member(archive *a, size_t index, const char *path, const hg_named_array *array) {
+static hg_status add_member(archive *a, size_t index, const char *path,
+                            const hg_named_array *array) {
     uint8_t header[HG_NPY_HEADER_BYTES];
     hg_file_part *elements = &a->parts[2 * index + 1];
     member *m = &a->members[index];
     *elements = array->elements;
     HG_TRY(hg_npy_size(path, array->type, array->rank, array->extent, &elements->length));
-    size_t before = a->headers.length, header_bytes = hg_npy_header(array->type, array->rank, array->extent, header);
-    *m = (member){.name = array->name, .offset = a->length, .crc = hg_crc32(0, header, header_bytes)};
+    size_t before = a->headers.length,
+           header_bytes = hg_npy_header(array->type, array->rank, array->extent, header);
+    *m = (member){
+        .name = array->name, .offset = a->length, .crc = hg_crc32(0, header, header_bytes)};
     if (!hg_add_u64(elements->length, header_bytes, &m->size)) return hg_fail_memory();
     HG_TRY(sum_part(elements, &m->crc));
     add_header(&a->headers, m, false);
     hg_text_add(&a->headers, (const char *)header, header_bytes);
     a->parts[2 * index].length = a->headers.length - before;
-    if (!hg_add_u64(a->length, a->parts[2 * index].length, &a->length) || !hg_add_u64(a->length, elements->length, &a->length))
+    if (!hg_add_u64(a->length, a->parts[2 * index].length, &a->length) ||
+        !hg_add_u64(a->length, elements->length, &a->length))
         return hg_fail_memory();
     return a->headers.failed ? hg_fail_memory() : HG_OK;
 }
@@ -124,10 +131,13 @@ static hg_status add_directory(archive *a, size_t count) {
     return HG_OK;
 }
 
-hg_status hg_outputs_add_npz(hg_outputs *outputs, const char *path, const hg_named_array *arrays, size_t count) {
-    archive a = {.members = hg_calloc(count + 1, sizeof *a.members), .parts = hg_calloc(2 * count + 1, sizeof *a.parts)};
+hg_status hg_outputs_add_npz(hg_outputs *outputs, const char *path, const hg_named_array *arrays,
+                             size_t count) {
+    archive a = {.members = hg_calloc(count + 1, sizeof *a.members),
+                 .parts = hg_calloc(2 * count + 1, sizeof *a.parts)};
     hg_status status = a.members && a.parts ? HG_OK : hg_fail_memory();
-    for (size_t i = 0; i < count && status == HG_OK; i++) status = add_member(&a, i, path, &arrays[i]);
+    for (size_t i = 0; i < count && status == HG_OK; i++)
+        status = add_member(&a, i, path, &arrays[i]);
     if (status == HG_OK) status = add_directory(&a, count);
     if (status == HG_OK) status = hg_outputs_add(outputs, path, a.parts, 2 * count + 1);
     hg_text_free(&a.headers);

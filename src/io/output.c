@@ -1,5 +1,6 @@
-/* Outputs that appear all or not at all: temporary files in the folders of their targets, without a name where the system has such files, synced,
- * then given the name or renamed to it. Must not know: what is written. */
+/* Outputs that appear all or not at all: temporary files in the folders of their targets, without a
+ * name where the system has such files, synced, then given the name or renamed to it. Must not
+ * know: what is written. */
 #include "base/disk.h"
 #include "io/io_internal.h"
 
@@ -12,9 +13,10 @@
 #include <unistd.h>
 
 typedef struct output {
-    char *target, *temporary, *backup; /* NULL: none. backup: a second name of the file that the target was */
-    hg_bytes direct;                   /* for what cannot be renamed to: standard output, devices, pipes */
-    bool existed, placed, unnamed;     /* unnamed: in `file`, open until it gets a name */
+    char *target, *temporary, *backup; /* NULL: none. backup: a second name of the file that the
+                                          target was */
+    hg_bytes direct; /* for what cannot be renamed to: standard output, devices, pipes */
+    bool existed, placed, unnamed; /* unnamed: in `file`, open until it gets a name */
     int file;
     mode_t mode; /* existed: of the file that is replaced */
 } output;
@@ -27,7 +29,8 @@ struct hg_outputs {
 };
 
 static hg_status fail_write(const char *path, int error) {
-    return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: %s (errno %d)", *path ? path : "''", hg_io_reason(error), error);
+    return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: %s (errno %d)", *path ? path : "''",
+                   hg_io_reason(error), error);
 }
 
 hg_outputs *hg_outputs_create(void) { return hg_calloc(1, sizeof(hg_outputs)); }
@@ -72,19 +75,22 @@ static size_t folder_length(const char *target) {
     return slash ? (size_t)(slash - target) + 1 : 0;
 }
 
-/* A name beside the target that nobody has: the folder is the same, so a rename stays on one file system. NULL: no memory. */
+/* A name beside the target that nobody has: the folder is the same, so a rename stays on one file
+ * system. NULL: no memory. */
 static char *name_beside(const char *target) {
     static _Thread_local unsigned counter;
     hg_text text = {0};
     hg_text_add(&text, target, folder_length(target));
     /* the address differs between threads of one process */
-    hg_text_addf(&text, ".hologram-%ld-%zx-%u.tmp", (long)getpid(), (size_t)(uintptr_t)&counter, counter++);
+    hg_text_addf(&text, ".hologram-%ld-%zx-%u.tmp", (long)getpid(), (size_t)(uintptr_t)&counter,
+                 counter++);
     if (!text.failed) return text.data;
     hg_text_free(&text);
     return NULL;
 }
 
-/* What is tried with names beside the target until one is free: 0 or an errno, EEXIST for a name that somebody has. */
+/* What is tried with names beside the target until one is free: 0 or an errno, EEXIST for a name
+ * that somebody has. */
 typedef int (*use_name)(output *o, const char *name);
 
 /* The name becomes o->temporary, or *kept where that is not NULL. */
@@ -104,7 +110,8 @@ static int with_name(output *o, use_name use, char **kept) {
     return EEXIST;
 }
 
-/* For this user alone until it is as the file that it replaces: who opens it earlier would keep it open. */
+/* For this user alone until it is as the file that it replaces: who opens it earlier would keep it
+ * open. */
 static unsigned first_mode(const output *o) { return o->existed ? 0600 : 0666; }
 
 static int create_named(output *o, const char *name) {
@@ -128,7 +135,9 @@ static int create(output *o, uint64_t unnamed) {
 }
 
 /* File systems without sync say so with EINVAL or the like: there is nothing to wait for then. */
-static int sync_file(int file) { return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno; }
+static int sync_file(int file) {
+    return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
+}
 
 /* The second result is the errno of a write that failed, the first the failure of anything else. */
 static hg_status write_part(int file, const hg_file_part *part, int *error) {
@@ -150,28 +159,33 @@ static hg_status write_part(int file, const hg_file_part *part, int *error) {
 static hg_status copy_part(const hg_file_part *part, uint8_t *to) {
     if (!part->read && part->length) memcpy(to, part->data, (size_t)part->length);
     for (uint64_t at = 0; part->read && at < part->length; at += HG_PART_BYTES)
-        HG_TRY(part->read(part->user, at, to + at, part->length - at < HG_PART_BYTES ? part->length - at : HG_PART_BYTES));
+        HG_TRY(part->read(part->user, at, to + at,
+                          part->length - at < HG_PART_BYTES ? part->length - at : HG_PART_BYTES));
     return HG_OK;
 }
 
-static hg_status write_temporary(output *o, uint64_t unnamed, const hg_file_part *parts, size_t count) {
+static hg_status write_temporary(output *o, uint64_t unnamed, const hg_file_part *parts,
+                                 size_t count) {
     int error = create(o, unnamed);
     if (error) return error == ENOMEM ? hg_fail_memory() : fail_write(o->target, error);
     hg_status status = HG_OK;
-    for (size_t i = 0; i < count && !error && status == HG_OK; i++) status = write_part(o->file, &parts[i], &error);
+    for (size_t i = 0; i < count && !error && status == HG_OK; i++)
+        status = write_part(o->file, &parts[i], &error);
     if (!error && o->existed && fchmod(o->file, o->mode) != 0) error = errno;
     if (!error && status == HG_OK) error = sync_file(o->file);
     if (!o->unnamed && close(o->file) != 0 && !error) error = errno;
     return error ? fail_write(o->target, error) : status;
 }
 
-static hg_status keep_in_memory(hg_budget *budget, output *o, const hg_file_part *parts, size_t count) {
+static hg_status keep_in_memory(hg_budget *budget, output *o, const hg_file_part *parts,
+                                size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         if (!hg_add_u64(total, parts[i].length, &total)) return hg_fail_memory();
     HG_TRY(hg_bytes_alloc_in(budget, total, &o->direct));
     uint64_t at = 0;
-    for (size_t i = 0; i < count; at += parts[i++].length) HG_TRY(copy_part(&parts[i], o->direct.data + at));
+    for (size_t i = 0; i < count; at += parts[i++].length)
+        HG_TRY(copy_part(&parts[i], o->direct.data + at));
     return HG_OK;
 }
 
@@ -198,12 +212,15 @@ static bool find_folder(const char *target, struct stat *info) {
 /* Whether two targets are one name in one folder, however the folder is written. */
 static bool is_same(const char *one, const char *other) {
     struct stat a, b;
-    if (is_stdout(one) || is_stdout(other) || strcmp(one, other) == 0) return strcmp(one, other) == 0;
+    if (is_stdout(one) || is_stdout(other) || strcmp(one, other) == 0)
+        return strcmp(one, other) == 0;
     if (strcmp(one + folder_length(one), other + folder_length(other)) != 0) return false;
-    return find_folder(one, &a) && find_folder(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return find_folder(one, &a) && find_folder(other, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
-static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const hg_file_part *parts, size_t count) {
+static hg_status prepare(hg_outputs *outputs, output *o, const char *path,
+                         const hg_file_part *parts, size_t count) {
     o->target = is_stdout(path) ? copy_text(path) : resolve(path);
     if (!o->target) return hg_fail_memory();
     for (uint64_t i = 0; i + 1 < outputs->list.count; i++)
@@ -221,7 +238,8 @@ static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const
     return write_temporary(o, unnamed, parts, count);
 }
 
-hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts, size_t count) {
+hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts,
+                         size_t count) {
     output *o = hg_vec_push(&outputs->list);
     if (!o) return hg_fail_memory();
     hg_status status = prepare(outputs, o, path, parts, count);
@@ -232,28 +250,35 @@ hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_pa
     return status;
 }
 
-hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
-                               const void *data) {
-    return hg_outputs_add_elements(outputs, path, type, rank, extent, &(hg_file_part){.data = data});
+hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank,
+                               const uint64_t *extent, const void *data) {
+    return hg_outputs_add_elements(outputs, path, type, rank, extent,
+                                   &(hg_file_part){.data = data});
 }
 
-hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent, uint64_t *bytes) {
+hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                      uint64_t *bytes) {
     *bytes = hg_type_size_bytes(type);
     if (rank > HG_MAX_EXTENTS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path, rank, (int)HG_MAX_EXTENTS);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path,
+                       rank, (int)HG_MAX_EXTENTS);
     for (uint32_t i = 0; i < rank; i++)
         if (!hg_mul_u64(*bytes, extent[i], bytes))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory",
+                           path);
     return HG_OK;
 }
 
-hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type,
+                                  uint32_t rank, const uint64_t *extent,
                                   const hg_file_part *elements) {
     uint8_t header[HG_NPY_HEADER_BYTES];
     const char *raw = hg_path_of_raw(path);
     if (!raw && hg_path_ends(path, ".npz"))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: one array is a .npy; a .npz is for all arrays: --out FILE.npz, without a name",
-                       path);
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "%s: one array is a .npy; a .npz is for all arrays: --out FILE.npz, without a name",
+            path);
     hg_file_part parts[2] = {{.data = header}, *elements};
     HG_TRY(hg_npy_size(path, type, rank, extent, &parts[1].length));
     if (!raw) parts[0].length = hg_npy_header(type, rank, extent, header);
@@ -272,9 +297,12 @@ static hg_status write_direct(output *o) {
     return error ? fail_write(standard ? "<stdout>" : o->target, error) : HG_OK;
 }
 
-static int link_target(output *o, const char *name) { return link(o->target, name) == 0 ? 0 : errno; }
+static int link_target(output *o, const char *name) {
+    return link(o->target, name) == 0 ? 0 : errno;
+}
 
-/* A second name for what the target is now; without one (no hard links here) a later failure cannot put it back. */
+/* A second name for what the target is now; without one (no hard links here) a later failure cannot
+ * put it back. */
 static hg_status make_backup(output *o) {
     if (!o->existed) return HG_OK;
     return with_name(o, link_target, &o->backup) == ENOMEM ? hg_fail_memory() : HG_OK;
@@ -288,7 +316,8 @@ static void put_back(output *o) {
     free_name(&o->backup, false);
 }
 
-/* The renames last through a power failure only once the directory is on disk. Best effort: the files are in place already. */
+/* The renames last through a power failure only once the directory is on disk. Best effort: the
+ * files are in place already. */
 static void sync_directory(const char *target) {
     const char *slash = strrchr(target, '/');
     hg_text name = {0};
@@ -301,9 +330,12 @@ static void sync_directory(const char *target) {
     hg_text_free(&name);
 }
 
-static int give_name(output *o, const char *name) { return hg_file_give_name(o->file, AT_FDCWD, name); }
+static int give_name(output *o, const char *name) {
+    return hg_file_give_name(o->file, AT_FDCWD, name);
+}
 
-/* 0 or an errno. A file without a name takes the target's, where there is none, else one for a moment: nothing but a rename replaces a file. */
+/* 0 or an errno. A file without a name takes the target's, where there is none, else one for a
+ * moment: nothing but a rename replaces a file. */
 static int put_in_place(output *o) {
     int error = o->unnamed ? EEXIST : 0;
     if (o->unnamed && !o->existed) error = give_name(o, o->target);

@@ -1,5 +1,6 @@
-/* Text to program (language.md 2): lines and the finished program. Tokens, labels, directives, operands and instructions are in
- * assemble_*.c. One mistake gives one error: after it the statement is skipped.
+/* Text to program (language.md 2): lines and the finished program. Tokens, labels, directives,
+ * operands and instructions are in assemble_*.c. One mistake gives one error: after it the
+ * statement is skipped.
  * Must not know: the binary container, types of registers (hg_infer_types does). */
 #include "base/sized.h"
 #include "isa/assemble_inst.h"
@@ -14,9 +15,12 @@ static void read_version(hg_assembler *a) {
     hg_asm_next(a);
     uint64_t version;
     hg_token number = a->token;
-    if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a version number") || !hg_asm_number(a, &number, 0, &version)) return;
+    if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a version number") ||
+        !hg_asm_number(a, &number, 0, &version))
+        return;
     if (version != 1) {
-        hg_asm_error(a, "S06", &number, "this library reads version 1", "version %llu is not supported", (unsigned long long)version);
+        hg_asm_error(a, "S06", &number, "this library reads version 1",
+                     "version %llu is not supported", (unsigned long long)version);
         a->wrong.stop = true;
         return;
     }
@@ -27,14 +31,16 @@ static void read_statement(hg_assembler *a) {
     hg_token first = a->token;
     a->wrong.doubtful = false;
     if (first.kind != HG_TOKEN_NAME) {
-        hg_asm_unexpected_with(a, "an instruction, a label or a directive", hg_foreign_sign(HG_FOREIGN_STATEMENT, first.kind));
+        hg_asm_unexpected_with(a, "an instruction, a label or a directive",
+                               hg_foreign_sign(HG_FOREIGN_STATEMENT, first.kind));
         return;
     }
     if (hg_asm_is_macro(a)) {
         hg_asm_use_macro(a);
         return;
     }
-    if (hg_token_is(&first, ".macro")) a->source.parameters = 0; /* its own parameters are names, whatever they are called */
+    if (hg_token_is(&first, ".macro"))
+        a->source.parameters = 0; /* its own parameters are names, whatever they are called */
     hg_asm_next(a);
     if (a->token.kind == ':') {
         a->head.statements = true;
@@ -122,14 +128,16 @@ static void sort_labels(hg_label_name *labels, uint64_t count) {
 }
 
 static bool is_stored(const hg_name *label) {
-    return label->index != HG_UNDEFINED && !label->scope && !hg_is_local_label(label->token.text, label->token.length);
+    return label->index != HG_UNDEFINED && !label->scope &&
+           !hg_is_local_label(label->token.text, label->token.length);
 }
 
 static bool store_labels(hg_assembler *a) {
     hg_program *p = a->program;
     uint64_t count = 0, bytes = 0;
     for (uint64_t i = 0; i < a->code.labels.count; i++)
-        if (is_stored(&a->code.labels.data[i])) count++, bytes += a->code.labels.data[i].token.length + 1;
+        if (is_stored(&a->code.labels.data[i]))
+            count++, bytes += a->code.labels.data[i].token.length + 1;
     if (!count) return true;
     char *names = hg_arena_alloc(&p->arena, (size_t)bytes);
     p->labels = hg_arena_alloc(&p->arena, (size_t)count * sizeof *p->labels);
@@ -137,7 +145,8 @@ static bool store_labels(hg_assembler *a) {
     for (uint64_t i = 0; i < a->code.labels.count; i++) {
         const hg_name *label = &a->code.labels.data[i];
         if (!is_stored(label)) continue;
-        memcpy(names, label->token.text, label->token.length); /* the arena is zeroed: a NUL follows */
+        memcpy(names, label->token.text, label->token.length); /* the arena is zeroed: a NUL follows
+                                                                */
         p->labels[p->label_count++] = (hg_label_name){(uint32_t)label->index, names};
         names += label->token.length + 1;
     }
@@ -145,7 +154,8 @@ static bool store_labels(hg_assembler *a) {
     return true;
 }
 
-/* Copies an array into the program's arena. An empty one gets an address too: pointers into it are formed. */
+/* Copies an array into the program's arena. An empty one gets an address too: pointers into it are
+ * formed. */
 static bool keep(hg_assembler *a, void *into, const void *from, uint64_t count, size_t size) {
     void *copy = hg_arena_alloc(&a->program->arena, (size_t)(count ? count : 1) * size);
     if (!copy) return hg_asm_no_memory(a);
@@ -161,7 +171,8 @@ enum { MOST_KEPT_TEXT = 1048576 /* bytes of included files that later messages c
 static bool store_origins(hg_assembler *a) {
     hg_program *p = a->program;
     if (a->source.expansions.count == 1) return true;
-    size_t kept = 0, files = (size_t)a->source.files.count, count = (size_t)a->source.expansions.count;
+    size_t kept = 0, files = (size_t)a->source.files.count,
+           count = (size_t)a->source.expansions.count;
     p->origins.expansions = hg_arena_alloc(&p->arena, count * sizeof *p->origins.expansions);
     p->origins.files = hg_arena_alloc(&p->arena, files * sizeof *p->origins.files);
     if (!p->origins.expansions || !p->origins.files) return hg_asm_no_memory(a);
@@ -188,7 +199,8 @@ static bool store_origins(hg_assembler *a) {
     p->origins.count = (uint32_t)count;
     while (a->places.count && a->places.count < a->code.insts.count)
         if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
-    return !a->places.count || keep(a, &p->places, a->places.data, a->places.count, sizeof *a->places.data);
+    return !a->places.count ||
+           keep(a, &p->places, a->places.data, a->places.count, sizeof *a->places.data);
 }
 
 static bool store_program(hg_assembler *a) {
@@ -201,10 +213,12 @@ static bool store_program(hg_assembler *a) {
     p->item_count = a->code.items.count;
     p->skipped_count = (uint32_t)a->skipped.count;
     if (a->code.literals.failed) return hg_asm_no_memory(a);
-    return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) && KEEP(items, a->code.items) && KEEP(params, a->head.params) &&
-           KEEP(meta, a->head.meta) && KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) && KEEP(operand_spans, a->code.spans) &&
-           KEEP(skipped, a->skipped) && keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) && store_labels(a) &&
-           hg_asm_store_given_names(a) && store_origins(a);
+    return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) &&
+           KEEP(items, a->code.items) && KEEP(params, a->head.params) && KEEP(meta, a->head.meta) &&
+           KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) &&
+           KEEP(operand_spans, a->code.spans) && KEEP(skipped, a->skipped) &&
+           keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) &&
+           store_labels(a) && hg_asm_store_given_names(a) && store_origins(a);
 }
 
 static void free_assembler(hg_assembler *a) {
@@ -257,14 +271,15 @@ static hg_status first_error(const hg_assembler *a) {
     return status;
 }
 
-static hg_status assemble(hg_assembler *a, const char *text, size_t length, const hg_assemble_options *options) {
+static hg_status assemble(hg_assembler *a, const char *text, size_t length,
+                          const hg_assemble_options *options) {
     a->options = options;
     bool fits = length <= HG_MAX_SOURCE_BYTES; /* else nothing of it is looked at */
     if (!hg_asm_open_source(a, text, fits ? length : 0)) return hg_fail_memory();
     if (!fits) {
         hg_token start = {.line = 1, .column = 1, .length = 1};
-        hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length,
-                     HG_MAX_SOURCE_BYTES);
+        hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed",
+                     (unsigned long long)length, HG_MAX_SOURCE_BYTES);
     } else {
         hg_asm_init_mnemonics(a);
         if (hg_asm_add_defines(a, options->defines, options->define_count)) read_file(a);
@@ -278,13 +293,17 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length, cons
     return hg_program_rehash(a->program);
 }
 
-static const hg_sized RULES = HG_SIZED(hg_assemble_options, define_count, "set it to sizeof(hg_assemble_options)");
+static const hg_sized RULES = HG_SIZED(hg_assemble_options, define_count,
+                                       "set it to sizeof(hg_assemble_options)");
 
-hg_status hg_program_assemble_with(const char *text, size_t length, const hg_assemble_options *options, hg_diagnostics *diagnostics,
+hg_status hg_program_assemble_with(const char *text, size_t length,
+                                   const hg_assemble_options *options, hg_diagnostics *diagnostics,
                                    hg_program **program) {
     HG_ENTRY;
     hg_assemble_options own = {.size = sizeof own};
-    if (!program || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "assemble: %s is NULL", program ? "text" : "program");
+    if (!program || (!text && length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "assemble: %s is NULL",
+                       program ? "text" : "program");
     *program = NULL;
     if (options) HG_TRY(hg_sized_take(&RULES, options, &own));
     if (own.define_count && !own.defines) return hg_null_argument("hg_assemble_options.defines");
@@ -306,7 +325,8 @@ hg_status hg_program_assemble_with(const char *text, size_t length, const hg_ass
     return status;
 }
 
-hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics,
+                              hg_program **program) {
     HG_ENTRY;
     return hg_program_assemble_with(text, length, NULL, diagnostics, program);
 }

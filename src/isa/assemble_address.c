@@ -1,11 +1,14 @@
-/* Addresses (language.md 2.1): a place, then a sum of at most one register, with a scale, and of constants.
+/* Addresses (language.md 2.1): a place, then a sum of at most one register, with a scale, and of
+ * constants.
  * Must not know: the table of instructions. */
 #include "isa/text_internal.h"
 
 #include <stdio.h>
 
-static bool out_of_range(hg_assembler *a, const hg_token *at, const char *what, uint64_t value, uint32_t limit) {
-    hg_asm_error(a, "N07", at, NULL, "invalid %s: %llu (must be < %u)", what, (unsigned long long)value, (unsigned)limit);
+static bool out_of_range(hg_assembler *a, const hg_token *at, const char *what, uint64_t value,
+                         uint32_t limit) {
+    hg_asm_error(a, "N07", at, NULL, "invalid %s: %llu (must be < %u)", what,
+                 (unsigned long long)value, (unsigned)limit);
     return false;
 }
 
@@ -20,12 +23,15 @@ static bool read_phi(hg_assembler *a, hg_operand *o) {
         if (!hg_asm_expect(a, i ? ',' : '(', i ? "','" : "'('")) return false;
         if (!hg_asm_integer(a, "a number", &values[i], &numbers[i])) return false;
     }
-    if (values[0] >= HG_MAX_CLASSES) return out_of_range(a, &numbers[0], "class index", values[0], HG_MAX_CLASSES);
+    if (values[0] >= HG_MAX_CLASSES)
+        return out_of_range(a, &numbers[0], "class index", values[0], HG_MAX_CLASSES);
     bool page = values[1] >= HG_MAX_CLASS_PAGES;
     if (page || values[2] >= HG_MAX_PAGE_BYTES) {
-        hg_asm_error(a, "N07", &numbers[page ? 1 : 2], NULL,
-                     "invalid boundary coordinates: page=%llu (must be < %d), byte=%llu (must be < %d)", (unsigned long long)values[1],
-                     (int)HG_MAX_CLASS_PAGES, (unsigned long long)values[2], (int)HG_MAX_PAGE_BYTES);
+        hg_asm_error(
+            a, "N07", &numbers[page ? 1 : 2], NULL,
+            "invalid boundary coordinates: page=%llu (must be < %d), byte=%llu (must be < %d)",
+            (unsigned long long)values[1], (int)HG_MAX_CLASS_PAGES, (unsigned long long)values[2],
+            (int)HG_MAX_PAGE_BYTES);
         return false;
     }
     o->value = values[0];
@@ -37,22 +43,25 @@ static bool read_phi(hg_assembler *a, hg_operand *o) {
 static bool read_class(hg_assembler *a, const hg_token *name, hg_operand *o) {
     o->place = HG_PLACE_CLASS;
     if (!hg_asm_number(a, name, 5, &o->value)) return false;
-    return o->value < HG_MAX_CLASSES || out_of_range(a, name, "class index", o->value, HG_MAX_CLASSES);
+    return o->value < HG_MAX_CLASSES ||
+           out_of_range(a, name, "class index", o->value, HG_MAX_CLASSES);
 }
 
 /* buf(r1) or pool(x), behind the word. */
 static bool read_handle(hg_assembler *a, uint8_t place, hg_raw_operand *raw) {
     raw->value.place = place;
     if (!hg_asm_expect(a, '(', "'('")) return false;
-    raw->element = place == HG_PLACE_BUF_REG ? hg_asm_element_type(a, &a->token) : (uint8_t)HG_TYPE_OMITTED;
+    raw->element = place == HG_PLACE_BUF_REG ? hg_asm_element_type(a, &a->token)
+                                             : (uint8_t)HG_TYPE_OMITTED;
     return hg_asm_read_register(a, "a register", &raw->reg) && hg_asm_expect(a, ')', "')'");
 }
 
-/* The name of a parameter or register, or a register: a handle with an offset, else a flat address; parameters that are arrays are
- * handles always. */
+/* The name of a parameter or register, or a register: a handle with an offset, else a flat address;
+ * parameters that are arrays are handles always. */
 static bool read_named_place(hg_assembler *a, hg_raw_operand *raw) {
     const hg_named *name = hg_asm_find_named(a, &a->token);
-    bool array = name && name->param < a->head.params.count && a->head.params.data[name->param].kind != HG_PARAM_SCALAR;
+    bool array = name && name->param < a->head.params.count &&
+                 a->head.params.data[name->param].kind != HG_PARAM_SCALAR;
     raw->value.place = HG_PLACE_FLAT;
     if (array) {
         const hg_param *p = &a->head.params.data[name->param];
@@ -67,10 +76,12 @@ static bool read_place(hg_assembler *a, hg_raw_operand *raw) {
     hg_token name = a->token;
     bool buf = hg_token_is_numbered(&name, "buf"), pool = hg_token_is_numbered(&name, "pool");
     if (name.kind != HG_TOKEN_NAME)
-        return hg_asm_unexpected(
-            a, "a parameter, bufN, buf(rN), poolN, pool(rN), shared, private, classN, phi(class, page, byte) or a register");
-    bool handle = hg_token_is(&name, "buf") || hg_token_is(&name, "pool"), own = hg_token_is(&name, "private");
-    bool word = buf || pool || hg_token_is_numbered(&name, "class") || hg_token_is(&name, "shared") || hg_token_is(&name, "phi");
+        return hg_asm_unexpected(a, "a parameter, bufN, buf(rN), poolN, pool(rN), shared, private, "
+                                    "classN, phi(class, page, byte) or a register");
+    bool handle = hg_token_is(&name, "buf") || hg_token_is(&name, "pool"),
+         own = hg_token_is(&name, "private");
+    bool word = buf || pool || hg_token_is_numbered(&name, "class") ||
+                hg_token_is(&name, "shared") || hg_token_is(&name, "phi");
     if (handle) word = hg_asm_followed_by(a, '(') || !hg_asm_find_named(a, &name);
     if (own) word = !hg_asm_find_named(a, &name);
     if (!word) return read_named_place(a, raw);
@@ -80,7 +91,9 @@ static bool read_place(hg_assembler *a, hg_raw_operand *raw) {
         return hg_asm_number(a, &name, buf ? 3 : 4, &o->value);
     }
     if (hg_token_is(&name, "phi")) return read_phi(a, o);
-    if (handle) return read_handle(a, hg_token_is(&name, "buf") ? HG_PLACE_BUF_REG : HG_PLACE_POOL_REG, raw);
+    if (handle)
+        return read_handle(a, hg_token_is(&name, "buf") ? HG_PLACE_BUF_REG : HG_PLACE_POOL_REG,
+                           raw);
     if (!own && !hg_token_is(&name, "shared")) return read_class(a, &name, o);
     o->place = own ? HG_PLACE_PRIVATE : HG_PLACE_SHARED;
     return true;
@@ -98,12 +111,14 @@ typedef struct sum {
 enum { MOST_SCALE = 65535 };
 
 /* One product of constants. */
-static bool read_constant(hg_assembler *a, const char *expected, sum *s, hg_i128 *number, bool *times) {
+static bool read_constant(hg_assembler *a, const char *expected, sum *s, hg_i128 *number,
+                          bool *times) {
     hg_constant value;
     uint64_t plain;
     if (!hg_asm_term(a, expected, &value, times)) return false;
     s->at = value.token;
-    if (value.kind == HG_CONSTANT_LITERAL && hg_classify_number(value.token.text, value.token.length) == HG_NUMBER_BAD)
+    if (value.kind == HG_CONSTANT_LITERAL &&
+        hg_classify_number(value.token.text, value.token.length) == HG_NUMBER_BAD)
         return hg_asm_number(a, &value.token, 0, &plain);
     if (!hg_asm_constant_integer(a, &value, number)) return false;
     if (*number <= INT64_MAX && *number >= -INT64_MAX) return true;
@@ -115,7 +130,9 @@ static bool read_index(hg_assembler *a, bool negative, hg_i128 scale, sum *s) {
     hg_token at = a->token;
     if (s->has_index || negative) {
         char got[80];
-        hg_asm_error(a, "S02", &at, s->has_index ? "an address has one index register: add them before" : "subtract it before",
+        hg_asm_error(a, "S02", &at,
+                     s->has_index ? "an address has one index register: add them before"
+                                  : "subtract it before",
                      "expected a number of bytes, got %s", hg_token_describe(&at, got));
         return false;
     }
@@ -129,7 +146,10 @@ static bool read_term(hg_assembler *a, bool negative, sum *s) {
     hg_i128 value = 1;
     bool times = false;
     if (a->token.kind != HG_TOKEN_NAME || hg_asm_starts_expression(a)) {
-        if (!read_constant(a, negative || s->has_index ? "a number of bytes" : "a register or a number of bytes", s, &value, &times))
+        if (!read_constant(a,
+                           negative || s->has_index ? "a number of bytes"
+                                                    : "a register or a number of bytes",
+                           s, &value, &times))
             return false;
         if (times) return read_index(a, negative, value, s);
         s->constant += negative ? -value : value;
@@ -169,7 +189,8 @@ static bool add_sum(hg_assembler *a, const sum *s, uint64_t bytes, hg_raw_operan
         return false;
     }
     if (o->has_index) {
-        hg_asm_error(a, "S02", &s->at, "an address has one index register: add them before", "a second index register");
+        hg_asm_error(a, "S02", &s->at, "an address has one index register: add them before",
+                     "a second index register");
         return false;
     }
     o->has_index = 1;
@@ -184,15 +205,18 @@ static bool read_element(hg_assembler *a, const hg_token *name, hg_raw_operand *
     sum s = {0};
     char got[80];
     if (raw->element == HG_TYPE_OMITTED) {
-        hg_asm_error(a, "N03", &a->token, "write the offset in bytes: [x + i*4]", "%s has no elements: only buffers have a type",
-                     hg_token_describe(name, got));
+        hg_asm_error(a, "N03", &a->token, "write the offset in bytes: [x + i*4]",
+                     "%s has no elements: only buffers have a type", hg_token_describe(name, got));
         return false;
     }
     hg_asm_next(a);
     if (!read_sum(a, true, &s)) return false;
     if (a->token.kind == ',')
-        return hg_asm_unexpected_with(a, "'+', '-' or ']'", "an array has one index: mad at, row, columns, column in front, then [x[at]]");
-    return hg_asm_expect(a, ']', "'+', '-' or ']'") && add_sum(a, &s, hg_type_size_bytes((hg_type)raw->element), raw);
+        return hg_asm_unexpected_with(
+            a, "'+', '-' or ']'",
+            "an array has one index: mad at, row, columns, column in front, then [x[at]]");
+    return hg_asm_expect(a, ']', "'+', '-' or ']'") &&
+           add_sum(a, &s, hg_type_size_bytes((hg_type)raw->element), raw);
 }
 
 bool hg_asm_address(hg_assembler *a, hg_raw_operand *raw) {
@@ -204,8 +228,10 @@ bool hg_asm_address(hg_assembler *a, hg_raw_operand *raw) {
     hg_token name = a->token;
     if (!read_place(a, raw)) return false;
     if (a->token.kind == '[' && !read_element(a, &name, raw)) return false;
-    if (raw->value.place != HG_PLACE_PHI && (!read_sum(a, false, &s) || !add_sum(a, &s, 1, raw))) return false;
-    if (a->token.kind != ']') return hg_asm_unexpected(a, raw->value.place == HG_PLACE_PHI ? "']'" : "'+', '-' or ']'");
+    if (raw->value.place != HG_PLACE_PHI && (!read_sum(a, false, &s) || !add_sum(a, &s, 1, raw)))
+        return false;
+    if (a->token.kind != ']')
+        return hg_asm_unexpected(a, raw->value.place == HG_PLACE_PHI ? "']'" : "'+', '-' or ']'");
     hg_asm_extend(&raw->token, &a->token);
     hg_asm_next(a);
     raw->value.reg = raw->reg.number;

@@ -1,8 +1,11 @@
-/* Numbers of virtual registers: for each, in order of first appearance, the lowest number that is free wherever it is live.
+/* Numbers of virtual registers: for each, in order of first appearance, the lowest number that is
+ * free wherever it is live.
  *
- * A virtual register is live where its value may still be read (over calls and returns too). One at a time is followed backwards from its
- * reads to the blocks where it is live, so that no set of registers is kept but those already numbered: a mask of numbers for each
- * instruction and each block. At most 256 are live at one place, which bounds time and memory; blocks are short, for the same reason.
+ * A virtual register is live where its value may still be read (over calls and returns too). One at
+ * a time is followed backwards from its reads to the blocks where it is live, so that no set of
+ * registers is kept but those already numbered: a mask of numbers for each instruction and each
+ * block. At most 256 are live at one place, which bounds time and memory; blocks are short, for the
+ * same reason.
  *
  * Requires: labels are resolved. Must not know: syntax. */
 #include "isa/text_internal.h"
@@ -23,7 +26,11 @@ typedef struct event {
     uint8_t access;
 } event;
 
-typedef enum edge_kind { EDGE_FLOW, EDGE_CALL /* into a function */, EDGE_RETURN /* over a call: from block, which calls */ } edge_kind;
+typedef enum edge_kind {
+    EDGE_FLOW,
+    EDGE_CALL /* into a function */,
+    EDGE_RETURN /* over a call: from block, which calls */
+} edge_kind;
 typedef struct edge {
     uint32_t from, to, function;
     uint8_t kind;
@@ -50,8 +57,8 @@ typedef struct block_state {
     uint32_t live_in, live_out, has_events, is_whole, is_across;
 } block_state;
 
-/* Numbers taken in all of a block; anywhere in it; and those of callers' registers that live on while the block's function runs, which do
- * not meet each other. */
+/* Numbers taken in all of a block; anywhere in it; and those of callers' registers that live on
+ * while the block's function runs, which do not meet each other. */
 typedef struct block_masks {
     mask through, any, across;
 } block_masks;
@@ -117,13 +124,17 @@ static void push(allocation *x, list *to, uint32_t block) {
 
 /* ---- the graph ---- */
 
-static const hg_op_info *row_of(const allocation *x, uint32_t inst) { return hg_op_get((hg_op)x->a->code.insts.data[inst].op); }
+static const hg_op_info *row_of(const allocation *x, uint32_t inst) {
+    return hg_op_get((hg_op)x->a->code.insts.data[inst].op);
+}
 
 /* Target of a branch or call; inst_count: none, or the end. */
 static uint32_t target_of(const allocation *x, uint32_t inst) {
     const hg_op_info *row = row_of(x, inst);
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (row->operands[i].kind == HG_K_LABEL) return (uint32_t)x->a->code.operands.data[x->a->code.insts.data[inst].operands + i].value;
+        if (row->operands[i].kind == HG_K_LABEL)
+            return (uint32_t)x->a->code.operands.data[x->a->code.insts.data[inst].operands + i]
+                .value;
     return x->flow.inst_count;
 }
 
@@ -133,7 +144,9 @@ static bool falls_through(const allocation *x, uint32_t inst) {
     return in->op != HG_OP_BRA || x->a->code.operands.data[in->operands].reg != 255;
 }
 
-static bool is_control(const allocation *x, uint32_t inst) { return (row_of(x, inst)->flags & HG_F_CONTROL) != 0; }
+static bool is_control(const allocation *x, uint32_t inst) {
+    return (row_of(x, inst)->flags & HG_F_CONTROL) != 0;
+}
 
 static bool find_blocks(allocation *x) {
     uint32_t n = x->flow.inst_count, count = 0, length = 0;
@@ -156,14 +169,19 @@ static bool find_blocks(allocation *x) {
     if (x->out_of_memory) return false;
     for (uint32_t i = n; i-- > 0;) x->flow.block_first[x->flow.block_at[i]] = i;
     x->flow.block_first[count] = n;
-    x->flow.entry_block = x->a->program->entry < n ? x->flow.block_at[x->a->program->entry] : NO_BLOCK;
+    x->flow.entry_block = x->a->program->entry < n ? x->flow.block_at[x->a->program->entry]
+                                                   : NO_BLOCK;
     return true;
 }
 
-static uint32_t last_of(const allocation *x, uint32_t block) { return x->flow.block_first[block + 1] - 1; }
+static uint32_t last_of(const allocation *x, uint32_t block) {
+    return x->flow.block_first[block + 1] - 1;
+}
 
 /* Block of an instruction; NO_BLOCK: the end of the program. */
-static uint32_t block_of(const allocation *x, uint32_t inst) { return inst < x->flow.inst_count ? x->flow.block_at[inst] : NO_BLOCK; }
+static uint32_t block_of(const allocation *x, uint32_t inst) {
+    return inst < x->flow.inst_count ? x->flow.block_at[inst] : NO_BLOCK;
+}
 
 static uint32_t function_of(const allocation *x, uint32_t entry) {
     for (uint32_t f = 0; f < x->flow.function_count; f++)
@@ -190,8 +208,10 @@ static uint32_t callee_of(const allocation *x, uint32_t block) {
 static uint32_t successors(const allocation *x, uint32_t block, uint32_t to[2]) {
     uint32_t last = last_of(x, block), count = 0;
     bool call = x->a->code.insts.data[last].op == HG_OP_CALL;
-    if (is_control(x, last) && !call && target_of(x, last) < x->flow.inst_count) to[count++] = block_of(x, target_of(x, last));
-    if (falls_through(x, last) && last + 1 < x->flow.inst_count) to[count++] = block_of(x, last + 1);
+    if (is_control(x, last) && !call && target_of(x, last) < x->flow.inst_count)
+        to[count++] = block_of(x, target_of(x, last));
+    if (falls_through(x, last) && last + 1 < x->flow.inst_count)
+        to[count++] = block_of(x, last + 1);
     return count;
 }
 
@@ -203,7 +223,8 @@ static bool flood(allocation *x, uint32_t f) {
     x->flow.members[x->flow.function_entry[f]] |= bit;
     x->flow.closure[f] |= bit;
     while (x->now.work.count) {
-        uint32_t block = x->now.work.data[--x->now.work.count], to[2], count = successors(x, block, to);
+        uint32_t block = x->now.work.data[--x->now.work.count], to[2],
+                 count = successors(x, block, to);
         if (x->a->code.insts.data[last_of(x, block)].op == HG_OP_CALL) {
             uint32_t callee = callee_of(x, block);
             if (callee != NO_FUNCTION) x->flow.closure[f] |= UINT64_C(1) << callee;
@@ -221,8 +242,10 @@ static bool list_members(allocation *x) {
     uint32_t *head = reserve(x, x->flow.function_count + 1, sizeof *head);
     if (!head) return false;
     uint64_t total = 0;
-    for (uint32_t b = 0; b < x->flow.block_count; b++) total += (uint64_t)hg_popcount64(x->flow.members[b]);
-    x->flow.joined = total > 8 * (uint64_t)x->flow.block_count + 65536; /* they share too much code to be told apart */
+    for (uint32_t b = 0; b < x->flow.block_count; b++)
+        total += (uint64_t)hg_popcount64(x->flow.members[b]);
+    x->flow.joined = total > 8 * (uint64_t)x->flow.block_count + 65536; /* they share too much code
+                                                                           to be told apart */
     if (x->flow.joined) {
         x->flow.function_count = 1;
         return true;
@@ -253,7 +276,8 @@ static bool find_members(allocation *x) {
     return x->flow.joined || list_members(x);
 }
 
-static void add_edge(allocation *x, bool count_only, uint32_t from, uint32_t to, edge_kind kind, uint32_t function) {
+static void add_edge(allocation *x, bool count_only, uint32_t from, uint32_t to, edge_kind kind,
+                     uint32_t function) {
     if (to == NO_BLOCK) return;
     if (count_only)
         x->flow.edge_head[to + 1]++;
@@ -267,7 +291,8 @@ static void add_edges(allocation *x, bool count_only) {
         bool call = x->a->code.insts.data[last].op == HG_OP_CALL;
         uint32_t function = call ? callee_of(x, b) : NO_FUNCTION;
         if (call) add_edge(x, count_only, b, block_of(x, target_of(x, last)), EDGE_CALL, function);
-        for (uint32_t k = 0; k < count; k++) add_edge(x, count_only, b, to[k], call ? EDGE_RETURN : EDGE_FLOW, function);
+        for (uint32_t k = 0; k < count; k++)
+            add_edge(x, count_only, b, to[k], call ? EDGE_RETURN : EDGE_FLOW, function);
     }
 }
 
@@ -291,11 +316,13 @@ static bool build_graph(allocation *x) {
     x->flow.edge_head = reserve(x, x->flow.block_count + 1, sizeof *x->flow.edge_head);
     if (!x->flow.edge_head) return false;
     add_edges(x, true);
-    for (uint32_t b = 0; b < x->flow.block_count; b++) x->flow.edge_head[b + 1] += x->flow.edge_head[b];
+    for (uint32_t b = 0; b < x->flow.block_count; b++)
+        x->flow.edge_head[b + 1] += x->flow.edge_head[b];
     x->flow.edges = reserve(x, x->flow.edge_head[x->flow.block_count], sizeof *x->flow.edges);
     if (!x->flow.edges) return false;
     add_edges(x, false); /* moves each head to the end of its list */
-    for (uint32_t b = x->flow.block_count; b > 0; b--) x->flow.edge_head[b] = x->flow.edge_head[b - 1];
+    for (uint32_t b = x->flow.block_count; b > 0; b--)
+        x->flow.edge_head[b] = x->flow.edge_head[b - 1];
     x->flow.edge_head[0] = 0;
     return list_returns(x);
 }
@@ -320,7 +347,8 @@ static bool build_events(allocation *x) {
     x->event_head = reserve(x, count + 1, sizeof *x->event_head);
     x->events = reserve(x, a->registers.uses.count, sizeof *x->events);
     if (x->out_of_memory) return false;
-    for (uint64_t i = 0; i < a->registers.uses.count; i++) x->event_head[a->registers.uses.data[i].virtual_number + 1]++;
+    for (uint64_t i = 0; i < a->registers.uses.count; i++)
+        x->event_head[a->registers.uses.data[i].virtual_number + 1]++;
     for (uint64_t v = 0; v < count; v++) x->event_head[v + 1] += x->event_head[v];
     for (uint64_t i = 0; i < a->registers.uses.count; i++) {
         const hg_use *use = &a->registers.uses.data[i];
@@ -379,7 +407,8 @@ static void add_live_out(allocation *x, uint32_t block) {
 }
 
 static bool touches(const allocation *x, uint32_t function) {
-    return x->flow.joined || (function != NO_FUNCTION && (x->flow.closure[function] & x->now.mention));
+    return x->flow.joined ||
+           (function != NO_FUNCTION && (x->flow.closure[function] & x->now.mention));
 }
 
 /* The register lives on while a function runs that does not name it. */
@@ -389,14 +418,16 @@ static void live_through(allocation *x, uint32_t function) {
     for (uint32_t g = 0; left; left >>= 1, g++) {
         if (!(left & 1) || x->now.function_stamp[g] == x->now.stamp) continue;
         x->now.function_stamp[g] = x->now.stamp;
-        for (uint32_t i = x->flow.member_head[g]; i < x->flow.member_head[g + 1]; i++) add_crossed(x, x->flow.member_blocks[i]);
+        for (uint32_t i = x->flow.member_head[g]; i < x->flow.member_head[g + 1]; i++)
+            add_crossed(x, x->flow.member_blocks[i]);
     }
 }
 
 static void live_at_returns(allocation *x, uint32_t function) {
     if (x->now.return_stamp[function] == x->now.stamp) return;
     x->now.return_stamp[function] = x->now.stamp;
-    for (uint32_t i = x->flow.return_head[function]; i < x->flow.return_head[function + 1]; i++) add_live_out(x, x->flow.returns.data[i]);
+    for (uint32_t i = x->flow.return_head[function]; i < x->flow.return_head[function + 1]; i++)
+        add_live_out(x, x->flow.returns.data[i]);
 }
 
 static void follow(allocation *x, const edge *e) {
@@ -428,7 +459,8 @@ static void add_held(allocation *x, uint32_t first, uint32_t end) {
 
 /* Parts of a block with events, backwards from its end. Returns the number of its first event. */
 static uint64_t add_parts(allocation *x, const event *events, uint64_t last) {
-    uint32_t block = x->flow.block_at[events[last].inst], end = last_of(x, block), begin = x->flow.block_first[block];
+    uint32_t block = x->flow.block_at[events[last].inst], end = last_of(x, block),
+             begin = x->flow.block_first[block];
     bool live = x->now.state[block].live_out == x->now.stamp;
     for (uint64_t k = last;; k--) {
         const event *e = &events[k];
@@ -453,9 +485,11 @@ static void find_live(allocation *x, uint32_t v) {
     const event *events = events_of(x, v, &count);
     const hg_virtual *virtual = &x->a->registers.virtuals.data[v];
     x->now.stamp++;
-    x->now.work.count = x->now.whole.count = x->now.crossed.count = x->now.ranges.count = x->now.held.count = 0;
+    x->now.work.count = x->now.whole.count = x->now.crossed.count = x->now.ranges.count =
+        x->now.held.count = 0;
     x->now.mention = 0;
-    x->now.at_start = virtual->name != HG_UNDEFINED && x->a->registers.named.data[virtual->name].param != HG_UNDEFINED;
+    x->now.at_start = virtual->name != HG_UNDEFINED &&
+                      x->a->registers.named.data[virtual->name].param != HG_UNDEFINED;
     for (uint64_t i = 0; i < count; i++) {
         uint32_t block = x->flow.block_at[events[i].inst];
         if (x->now.state[block].has_events == x->now.stamp) continue;
@@ -466,7 +500,8 @@ static void find_live(allocation *x, uint32_t v) {
     while (x->now.work.count && !x->out_of_memory) {
         uint32_t block = x->now.work.data[--x->now.work.count];
         if (block == x->flow.entry_block) x->now.at_start = true;
-        for (uint32_t k = x->flow.edge_head[block]; k < x->flow.edge_head[block + 1]; k++) follow(x, &x->flow.edges[k]);
+        for (uint32_t k = x->flow.edge_head[block]; k < x->flow.edge_head[block + 1]; k++)
+            follow(x, &x->flow.edges[k]);
     }
     for (uint64_t i = count; i > 0 && !x->out_of_memory;) i = add_parts(x, events, i - 1);
 }
@@ -483,7 +518,8 @@ static bool has(const mask *m, uint32_t number) { return m->bits[number / 64] >>
 static mask taken_numbers(const allocation *x) {
     mask m = {{0}};
     if (x->now.at_start) m = x->start;
-    for (uint64_t i = 0; i < x->now.crossed.count; i++) join(&m, &x->masks[x->now.crossed.data[i]].any);
+    for (uint64_t i = 0; i < x->now.crossed.count; i++)
+        join(&m, &x->masks[x->now.crossed.data[i]].any);
     for (uint64_t i = 0; i < x->now.whole.count; i++) {
         join(&m, &x->masks[x->now.whole.data[i]].any);
         join(&m, &x->masks[x->now.whole.data[i]].across);
@@ -499,7 +535,8 @@ static mask taken_numbers(const allocation *x) {
 
 static void take_number(allocation *x, uint32_t number) {
     if (x->now.at_start) set(&x->start, number);
-    for (uint64_t i = 0; i < x->now.crossed.count; i++) set(&x->masks[x->now.crossed.data[i]].across, number);
+    for (uint64_t i = 0; i < x->now.crossed.count; i++)
+        set(&x->masks[x->now.crossed.data[i]].across, number);
     for (uint64_t i = 0; i < x->now.whole.count; i++) {
         set(&x->masks[x->now.whole.data[i]].through, number);
         set(&x->masks[x->now.whole.data[i]].any, number);
@@ -530,12 +567,14 @@ static uint32_t count_bits(const mask *m) {
     return count;
 }
 
-/* Of the register found last, the instruction behind which most numbers are taken; inst_count: only at the start. */
+/* Of the register found last, the instruction behind which most numbers are taken; inst_count: only
+ * at the start. */
 static uint32_t most_crowded(const allocation *x) {
     uint32_t best = x->flow.inst_count, most = 0;
     for (uint64_t i = 0; i < x->now.whole.count + x->now.ranges.count; i++) {
         bool whole = i < x->now.whole.count;
-        range r = whole ? (range){x->now.whole.data[i], x->flow.block_first[x->now.whole.data[i]], last_of(x, x->now.whole.data[i])}
+        range r = whole ? (range){x->now.whole.data[i], x->flow.block_first[x->now.whole.data[i]],
+                                  last_of(x, x->now.whole.data[i])}
                         : x->now.ranges.data[i - x->now.whole.count];
         for (uint32_t k = r.first; k <= r.last; k++) {
             mask m = x->points[k];
@@ -550,7 +589,8 @@ static uint32_t most_crowded(const allocation *x) {
 
 static bool is_live_at(const allocation *x, uint32_t inst) {
     if (inst == x->flow.inst_count) return x->now.at_start;
-    if (x->now.state[x->flow.block_at[inst]].is_whole == x->now.stamp || x->now.state[x->flow.block_at[inst]].is_across == x->now.stamp)
+    if (x->now.state[x->flow.block_at[inst]].is_whole == x->now.stamp ||
+        x->now.state[x->flow.block_at[inst]].is_across == x->now.stamp)
         return true;
     for (uint64_t i = 0; i < x->now.ranges.count; i++)
         if (x->now.ranges.data[i].first <= inst && inst <= x->now.ranges.data[i].last) return true;
@@ -560,22 +600,27 @@ static bool is_live_at(const allocation *x, uint32_t inst) {
 static void describe(const allocation *x, uint32_t v, char *out, size_t size) {
     const hg_virtual *virtual = &x->a->registers.virtuals.data[v];
     if (virtual->name == HG_UNDEFINED) {
-        snprintf(out, size, "a temporary of line %u", (unsigned)x->a->code.lines.data[virtual->inst]);
+        snprintf(out, size, "a temporary of line %u",
+                 (unsigned)x->a->code.lines.data[virtual->inst]);
         return;
     }
     const hg_named *name = &x->a->registers.named.data[virtual->name];
-    size_t length = (size_t)snprintf(out, size, "%.*s", hg_token_shown(&name->token), name->token.text);
+    size_t length = (size_t)snprintf(out, size, "%.*s", hg_token_shown(&name->token),
+                                     name->token.text);
     uint32_t rest = v - name->first, product = name->count;
     for (uint32_t i = 0; i < name->rank && length < size; i++) {
         product /= name->extents[i];
-        length += (size_t)snprintf(out + length, size - length, "%s%u", i ? ", " : "[", (unsigned)(rest / product));
+        length += (size_t)snprintf(out + length, size - length, "%s%u", i ? ", " : "[",
+                                   (unsigned)(rest / product));
         rest %= product;
     }
     if (name->rank && length < size) snprintf(out + length, size - length, "]");
 }
 
-/* The names of those that have a number there, as many as fit. numbered: registers 0 … count - 1 in order. */
-static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool predicate, uint32_t inst, char *out, size_t size) {
+/* The names of those that have a number there, as many as fit. numbered: registers 0 … count - 1 in
+ * order. */
+static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool predicate,
+                      uint32_t inst, char *out, size_t size) {
     size_t length = 0;
     uint32_t more = 0;
     out[0] = 0;
@@ -586,7 +631,8 @@ static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool
         if (!is_live_at(x, inst)) continue;
         describe(x, order[i], name, sizeof name);
         if (length + strlen(name) + 40 < size)
-            length += (size_t)snprintf(out + length, size - length, "%s%s", length ? ", " : "", name);
+            length += (size_t)snprintf(out + length, size - length, "%s%s", length ? ", " : "",
+                                       name);
         else
             more++;
     }
@@ -594,8 +640,8 @@ static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool
 }
 
 /* run: of how many consecutive ones it is the last; 1: none. */
-static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v, uint32_t run, const mask *fixed,
-                         uint32_t limit) {
+static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v,
+                         uint32_t run, const mask *fixed, uint32_t limit) {
     bool predicate = x->a->registers.virtuals.data[v].predicate;
     uint32_t inst = most_crowded(x), given = 0;
     char name[120], live[400], several[48] = "";
@@ -605,10 +651,15 @@ static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered
     if (run > 1) snprintf(several, sizeof several, " with %u consecutive ones", (unsigned)run);
     uint32_t at = inst < x->flow.inst_count ? inst : x->a->program->entry;
     bool known = at < x->flow.inst_count;
-    hg_token place = {.line = known ? x->a->code.lines.data[at] : 1, .column = known ? x->a->code.columns.data[at] : 1, .length = 1};
-    hg_asm_error(x->a, "S05", &place, "a value that is read no more gives its register back; shared memory or an array can hold others",
-                 "no %s is left for %s%s: of %u %u are used by number, the others hold %s", predicate ? "predicate" : "register", name,
-                 several, (unsigned)limit, (unsigned)given, live);
+    hg_token place = {.line = known ? x->a->code.lines.data[at] : 1,
+                      .column = known ? x->a->code.columns.data[at] : 1,
+                      .length = 1};
+    hg_asm_error(x->a, "S05", &place,
+                 "a value that is read no more gives its register back; shared memory or an array "
+                 "can hold others",
+                 "no %s is left for %s%s: of %u %u are used by number, the others hold %s",
+                 predicate ? "predicate" : "register", name, several, (unsigned)limit,
+                 (unsigned)given, live);
     return false;
 }
 
@@ -623,11 +674,14 @@ static int compare_spans(const void *p, const void *q) {
 
 /* Where the register found last holds its value. What is too much for messages is left out. */
 static void record_name(allocation *x, uint32_t v) {
-    if (x->a->registers.virtuals.data[v].name == HG_UNDEFINED || x->now.whole.count + x->now.held.count + x->records.count > MOST_RECORDS)
+    if (x->a->registers.virtuals.data[v].name == HG_UNDEFINED ||
+        x->now.whole.count + x->now.held.count + x->records.count > MOST_RECORDS)
         return;
     for (uint64_t i = 0; i < x->now.whole.count; i++)
-        add_held(x, x->flow.block_first[x->now.whole.data[i]], last_of(x, x->now.whole.data[i]) + 1);
-    if (x->now.held.count) qsort(x->now.held.data, (size_t)x->now.held.count, sizeof *x->now.held.data, compare_spans);
+        add_held(x, x->flow.block_first[x->now.whole.data[i]],
+                 last_of(x, x->now.whole.data[i]) + 1);
+    if (x->now.held.count)
+        qsort(x->now.held.data, (size_t)x->now.held.count, sizeof *x->now.held.data, compare_spans);
     record *last = NULL;
     for (uint64_t i = 0; i < x->now.held.count; i++) {
         span at = x->now.held.data[i];
@@ -647,7 +701,8 @@ static void record_name(allocation *x, uint32_t v) {
 static bool store_names(allocation *x) {
     hg_program *p = x->a->program;
     if (!x->records.count) return true;
-    p->register_names = hg_arena_alloc(&p->arena, (size_t)x->records.count * sizeof *p->register_names);
+    p->register_names = hg_arena_alloc(&p->arena,
+                                       (size_t)x->records.count * sizeof *p->register_names);
     if (!p->register_names) return false;
     const char *text = NULL;
     for (uint64_t i = 0; i < x->records.count; i++) {
@@ -658,10 +713,12 @@ static bool store_names(allocation *x) {
         if (!again) describe(x, r->virtual_number, name, sizeof name);
         if (!again) text = hg_arena_text(&p->arena, name, strlen(name));
         if (!text) return false;
-        p->register_names[i] = (hg_register_name){r->at.first, r->at.end, v->predicate, v->number, text};
+        p->register_names[i] = (hg_register_name){r->at.first, r->at.end, v->predicate, v->number,
+                                                  text};
     }
     p->register_name_count = (uint32_t)x->records.count;
-    qsort(p->register_names, p->register_name_count, sizeof *p->register_names, hg_compare_register_names);
+    qsort(p->register_names, p->register_name_count, sizeof *p->register_names,
+          hg_compare_register_names);
     return true;
 }
 
@@ -682,8 +739,10 @@ static bool give_number(allocation *x, const uint32_t *order, uint64_t numbered,
     return true;
 }
 
-/* An array that a run is taken from: consecutive numbers, the lowest that suit all its registers. */
-static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered, const hg_named *name) {
+/* An array that a run is taken from: consecutive numbers, the lowest that suit all its registers.
+ */
+static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered,
+                     const hg_named *name) {
     mask fixed, *taken = hg_calloc(name->count, sizeof *taken);
     uint32_t limit = fixed_numbers(x, name->predicate, &fixed), base = 0, k = 0;
     if (!taken) return hg_asm_no_memory(x->a);
@@ -697,7 +756,9 @@ static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered, co
         if (k == name->count) break;
     }
     hg_free(taken);
-    if (base + name->count > limit) return nothing_left(x, order, numbered, name->first + name->count - 1, name->count, &fixed, limit);
+    if (base + name->count > limit)
+        return nothing_left(x, order, numbered, name->first + name->count - 1, name->count, &fixed,
+                            limit);
     for (k = 0; k < name->count; k++) {
         find_live(x, name->first + k);
         x->a->registers.virtuals.data[name->first + k].number = (uint8_t)(base + k);
@@ -723,7 +784,9 @@ static uint64_t find_order(allocation *x, uint32_t *order) {
         uint32_t v = a->registers.uses.data[i].virtual_number, last = v;
         if (seen[v]) continue;
         const hg_virtual *virtual = &a->registers.virtuals.data[v];
-        const hg_named *name = virtual->name == HG_UNDEFINED ? NULL : &a->registers.named.data[virtual->name];
+        const hg_named *name = virtual->name == HG_UNDEFINED
+                                   ? NULL
+                                   : &a->registers.named.data[virtual->name];
         if (name && name->run) v = name->first, last = name->first + name->count - 1;
         for (; v <= last; v++) {
             seen[v] = 1;
@@ -749,8 +812,11 @@ static bool give_numbers(allocation *x) {
         for (uint64_t i = 0; i < count && !x->out_of_memory; i++) {
             const hg_virtual *v = &a->registers.virtuals.data[order[i]];
             if (v->predicate != predicate) continue;
-            const hg_named *name = v->name == HG_UNDEFINED ? NULL : &a->registers.named.data[v->name];
-            if (!(name && name->run ? give_run(x, order, i, name) : give_number(x, order, i, order[i]))) return false;
+            const hg_named *name = v->name == HG_UNDEFINED ? NULL
+                                                           : &a->registers.named.data[v->name];
+            if (!(name && name->run ? give_run(x, order, i, name)
+                                    : give_number(x, order, i, order[i])))
+                return false;
             if (name && name->run) i += name->count - 1;
         }
     }
@@ -775,13 +841,16 @@ static void write_numbers(hg_assembler *a) {
     }
     for (uint64_t i = 0; i < a->registers.param_registers.count; i++)
         if (a->registers.param_registers.data[i].virtual_number != HG_UNDEFINED)
-            a->head.params.data[i].reg = a->registers.virtuals.data[a->registers.param_registers.data[i].virtual_number].number;
+            a->head.params.data[i].reg =
+                a->registers.virtuals.data[a->registers.param_registers.data[i].virtual_number]
+                    .number;
 }
 
 bool hg_asm_allocate(hg_assembler *a) {
     if (!a->registers.virtuals.count) return true;
     allocation x = {.a = a, .flow.inst_count = (uint32_t)a->code.insts.count};
-    bool ok = build_graph(&x) && build_events(&x) && reserve_state(&x) && give_numbers(&x) && store_names(&x);
+    bool ok = build_graph(&x) && build_events(&x) && reserve_state(&x) && give_numbers(&x) &&
+              store_names(&x);
     if (ok) write_numbers(a);
     if (!ok && !a->wrong.errors) hg_asm_no_memory(a);
     hg_arena_free(&x.arena);

@@ -46,12 +46,15 @@ static bool read_define(hg_assembler *a, hg_define *define) {
     a->lexer.last = '=';
     a->wrong.muted++;
     hg_asm_next(a);
-    bool read = hg_asm_expression(a, "a number", &define->constant) && a->token.kind == HG_TOKEN_END_OF_FILE;
+    bool read = hg_asm_expression(a, "a number", &define->constant) &&
+                a->token.kind == HG_TOKEN_END_OF_FILE;
     a->wrong.muted--;
     a->lexer = lexer;
     a->token = token;
     if (a->out_of_memory) return false;
-    if (!read) hg_asm_error(a, "D04", &NOWHERE, NULL, "definition %.200s: its value is no number", define->name);
+    if (!read)
+        hg_asm_error(a, "D04", &NOWHERE, NULL, "definition %.200s: its value is no number",
+                     define->name);
     return read;
 }
 
@@ -64,7 +67,8 @@ bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t coun
         define->value = equals ? equals + 1 : "1";
         define->name_length = equals ? (size_t)(equals - text) : strlen(define->name);
         if (!hg_is_identifier(define->name, define->name_length)) {
-            hg_asm_error(a, "D04", &NOWHERE, "write NAME=VALUE", "definition %.200s: no name of a constant", define->name);
+            hg_asm_error(a, "D04", &NOWHERE, "write NAME=VALUE",
+                         "definition %.200s: no name of a constant", define->name);
             return false;
         }
         if (!read_define(a, define)) return false;
@@ -76,7 +80,9 @@ bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t coun
 hg_define *hg_asm_find_define(hg_assembler *a, const hg_token *token) {
     for (uint64_t i = a->defines.count; i-- > 0;) {
         hg_define *define = &a->defines.data[i];
-        if (define->name_length == token->length && memcmp(define->name, token->text, token->length) == 0) return define;
+        if (define->name_length == token->length &&
+            memcmp(define->name, token->text, token->length) == 0)
+            return define;
     }
     return NULL;
 }
@@ -94,7 +100,8 @@ void hg_asm_check_defines(hg_assembler *a) {
         hg_nearest nearest;
         hg_nearest_init(&nearest, define->name, define->name_length);
         hg_asm_try_constants(a, &nearest);
-        hg_asm_error(a, "D04", &NOWHERE, hg_nearest_hint(&nearest), "definition %.200s: the program has no %s of that name", define->name,
+        hg_asm_error(a, "D04", &NOWHERE, hg_nearest_hint(&nearest),
+                     "definition %.200s: the program has no %s of that name", define->name,
                      define->is_type ? "type" : "constant");
     }
 }

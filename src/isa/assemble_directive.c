@@ -8,7 +8,8 @@ typedef bool directive_reader(hg_assembler *a);
 
 static bool read_program(hg_assembler *a, const hg_token *word) {
     hg_token name;
-    if (!hg_asm_identifier(a, "a program name", &name) || !hg_asm_choose_program(a, word, &name)) return false;
+    if (!hg_asm_identifier(a, "a program name", &name) || !hg_asm_choose_program(a, word, &name))
+        return false;
     a->program->name = hg_arena_text(&a->program->arena, name.text, name.length);
     return a->program->name || hg_asm_no_memory(a);
 }
@@ -18,8 +19,8 @@ static bool read_shared(hg_assembler *a) {
     if (!hg_asm_integer(a, "a number of bytes", &a->program->shared, &token)) return false;
     a->program->shared_span = hg_asm_span(&token);
     if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
-    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared,
-                 HG_MAX_SHARED_BYTES);
+    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed",
+                 (unsigned long long)a->program->shared, HG_MAX_SHARED_BYTES);
     return false;
 }
 
@@ -41,12 +42,14 @@ static bool read_block(hg_assembler *a) {
         if (i && !hg_asm_accept(a, ',')) break;
         if (!hg_asm_integer(a, "a number of lanes", &value, &token)) return false;
         if (!value || value > UINT32_MAX) {
-            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s", hg_token_shown(&token), token.text);
+            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s",
+                         hg_token_shown(&token), token.text);
             return false;
         }
         block[i] = (uint32_t)value;
         if (i == 0) *span = hg_asm_span(&token);
-        if (token.line == span->line) span->length = token.column + hg_token_width(&token) - span->column;
+        if (token.line == span->line)
+            span->length = token.column + hg_token_width(&token) - span->column;
     }
     memcpy(a->program->block, block, sizeof block);
     return true;
@@ -70,7 +73,8 @@ static bool read_grid(hg_assembler *a) {
     if (!is_only(a, p->lanes_count)) return false;
     do {
         if (count == 3) return hg_asm_unexpected(a, "at most 3 extents of a grid");
-        if (!hg_asm_extent(a, &p->grid[count], (hg_extent_place){HG_EXTENT_OF_GRID, 0, count})) return false;
+        if (!hg_asm_extent(a, &p->grid[count], (hg_extent_place){HG_EXTENT_OF_GRID, 0, count}))
+            return false;
         count++;
     } while (hg_asm_accept(a, ','));
     p->grid_count = count;
@@ -94,7 +98,8 @@ static bool read_flag(hg_assembler *a) {
 /* ---- metadata ---- */
 
 /* Keeps the list sorted by key. */
-static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, const char *value, uint32_t length) {
+static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, const char *value,
+                        uint32_t length) {
     uint64_t at = 0;
     while (at < a->head.meta.count && strcmp(a->head.meta.data[at].key, key) < 0) at++;
     if (at < a->head.meta.count && strcmp(a->head.meta.data[at].key, key) == 0) {
@@ -106,7 +111,8 @@ static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, 
         return false;
     }
     if (!hg_vec_push(&a->head.meta)) return hg_asm_no_memory(a);
-    memmove(&a->head.meta.data[at + 1], &a->head.meta.data[at], (size_t)(a->head.meta.count - 1 - at) * sizeof *a->head.meta.data);
+    memmove(&a->head.meta.data[at + 1], &a->head.meta.data[at],
+            (size_t)(a->head.meta.count - 1 - at) * sizeof *a->head.meta.data);
     a->head.meta.data[at] = (hg_meta){key, value, length};
     return true;
 }
@@ -122,7 +128,8 @@ static bool read_meta(hg_assembler *a) {
     char *value_copy = value ? hg_arena_text(&a->program->arena, value, length) : NULL;
     if (!key_copy || !value_copy) return hg_asm_no_memory(a);
     if (length > HG_MAX_META_BYTES) {
-        hg_asm_error(a, "S05", &string, NULL, "metadata value of %zu bytes: at most %d are allowed", length, HG_MAX_META_BYTES);
+        hg_asm_error(a, "S05", &string, NULL, "metadata value of %zu bytes: at most %d are allowed",
+                     length, HG_MAX_META_BYTES);
         return false;
     }
     return insert_meta(a, &name, key_copy, value_copy, (uint32_t)length);
@@ -149,7 +156,8 @@ static bool read_scalar(hg_assembler *a, hg_param *p) {
     if (!hg_asm_literal(a, &literal)) return false;
     uint8_t bytes[HG_MAX_LITERAL_BYTES];
     if (!hg_asm_literal_bytes(a, &literal, (hg_type)p->type, bytes)) return false;
-    p->default_bytes = hg_arena_alloc(&a->program->arena, (size_t)hg_type_size_bytes((hg_type)p->type));
+    p->default_bytes = hg_arena_alloc(&a->program->arena,
+                                      (size_t)hg_type_size_bytes((hg_type)p->type));
     if (!p->default_bytes) return hg_asm_no_memory(a);
     memcpy(p->default_bytes, bytes, (size_t)hg_type_size_bytes((hg_type)p->type));
     p->has_default = 1;
@@ -165,8 +173,10 @@ typedef struct param_head {
 static bool check_unique(hg_assembler *a, const param_head *head, const hg_param *p) {
     for (uint64_t i = 0; i < a->head.params.count; i++) {
         const hg_param *other = &a->head.params.data[i];
-        if (head->has_register && other->reg == p->reg && a->registers.param_registers.data[i].virtual_number == HG_UNDEFINED) {
-            hg_asm_error(a, "D02", &head->reg, NULL, "register r%u declared twice: it holds '%s'", p->reg, other->name);
+        if (head->has_register && other->reg == p->reg &&
+            a->registers.param_registers.data[i].virtual_number == HG_UNDEFINED) {
+            hg_asm_error(a, "D02", &head->reg, NULL, "register r%u declared twice: it holds '%s'",
+                         p->reg, other->name);
             return false;
         }
         if (strcmp(other->name, p->name) == 0) {
@@ -194,24 +204,30 @@ static bool read_param_body(hg_assembler *a, hg_param *p, uint32_t number) {
 /* The register may be left out. */
 static bool read_param_head(hg_assembler *a, hg_param *p, param_head *head) {
     head->reg = a->token;
-    head->has_register = a->token.kind == HG_TOKEN_NAME && hg_looks_like_register(a->token.text, a->token.length, 'r');
+    head->has_register = a->token.kind == HG_TOKEN_NAME &&
+                         hg_looks_like_register(a->token.text, a->token.length, 'r');
     if (head->has_register) {
         hg_asm_next(a);
         if (!hg_asm_register(a, &head->reg, HG_MAX_REGISTERS, &p->reg)) return false;
     }
     const hg_token *name = &head->name;
-    if (!hg_asm_identifier(a, head->has_register ? "a parameter name" : "a register or a parameter name", &head->name)) return false;
+    if (!hg_asm_identifier(
+            a, head->has_register ? "a parameter name" : "a register or a parameter name",
+            &head->name))
+        return false;
     if (hg_is_parameter_name(name->text, name->length)) return true;
     hg_asm_error(a, "S02", name, NULL, "parameter names have only letters, digits and '_'");
     return hg_asm_declare_broken(a, name);
 }
 
-static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_assembler *, hg_param *, uint32_t)) {
+static bool read_whole_param(hg_assembler *a, hg_param *p,
+                             bool (*read_body)(hg_assembler *, hg_param *, uint32_t)) {
     param_head head;
     if (!read_param_head(a, p, &head)) return false;
     p->name = hg_arena_text(&a->program->arena, head.name.text, head.name.length);
     if (!p->name) return hg_asm_no_memory(a);
-    bool good = read_body(a, p, (uint32_t)a->head.params.count) && hg_asm_expect_end(a) && check_unique(a, &head, p);
+    bool good = read_body(a, p, (uint32_t)a->head.params.count) && hg_asm_expect_end(a) &&
+                check_unique(a, &head, p);
     if (!good) return hg_asm_declare_broken(a, &head.name);
     hg_param *kept = hg_vec_push(&a->head.params);
     if (!kept) return hg_asm_no_memory(a);
@@ -259,21 +275,24 @@ static const struct {
     const char *name;
     directive_reader *read;
     bool repeats, anywhere;
-} DIRECTIVES[] = {{".param", read_param, true, false},       {".scratch", read_scratch, true, false},
-                  {".data", read_data, true, true},          {".shared", read_shared, false, false},
-                  {".block", read_block, false, false},      {".lanes", read_lanes, false, false},
-                  {".grid", read_grid, false, false},        {".entry", read_entry, false, false},
-                  {".flag", read_flag, false, false},        {".meta", read_meta, true, false},
-                  {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true},
-                  {".type", hg_asm_read_type, true, true},   {".include", hg_asm_read_include, true, true},
-                  {".private", read_private, false, false},  {".name", hg_asm_read_given_name, true, true}};
+} DIRECTIVES[] = {
+    {".param", read_param, true, false},       {".scratch", read_scratch, true, false},
+    {".data", read_data, true, true},          {".shared", read_shared, false, false},
+    {".block", read_block, false, false},      {".lanes", read_lanes, false, false},
+    {".grid", read_grid, false, false},        {".entry", read_entry, false, false},
+    {".flag", read_flag, false, false},        {".meta", read_meta, true, false},
+    {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true},
+    {".type", hg_asm_read_type, true, true},   {".include", hg_asm_read_include, true, true},
+    {".private", read_private, false, false},  {".name", hg_asm_read_given_name, true, true}};
 
 /* Those that decide what is read next. */
 static const struct {
     const char *name;
     bool (*read)(hg_assembler *a, const hg_token *word);
-} READING[] = {{".program", read_program}, {".if", hg_asm_read_if},     {".elif", hg_asm_read_else}, {".else", hg_asm_read_else},
-               {".end", hg_asm_read_end},  {".rept", hg_asm_read_rept}, {".for", hg_asm_read_for},   {".macro", hg_asm_read_macro}};
+} READING[] = {{".program", read_program},  {".if", hg_asm_read_if},
+               {".elif", hg_asm_read_else}, {".else", hg_asm_read_else},
+               {".end", hg_asm_read_end},   {".rept", hg_asm_read_rept},
+               {".for", hg_asm_read_for},   {".macro", hg_asm_read_macro}};
 
 /* The first line of an included file may be that of a source. */
 static bool read_atlas(hg_assembler *a, const hg_token *name) {
@@ -285,18 +304,22 @@ static bool read_atlas(hg_assembler *a, const hg_token *name) {
     }
     if (!hg_asm_integer(a, "a version number", &version, &number)) return false;
     if (version == 1) return hg_asm_expect_end(a);
-    hg_asm_error(a, "S06", &number, "this library reads version 1", "version %llu is not supported", (unsigned long long)version);
+    hg_asm_error(a, "S06", &number, "this library reads version 1", "version %llu is not supported",
+                 (unsigned long long)version);
     return false;
 }
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) return read_atlas(a, name);
     for (uint32_t i = 0; i < HG_COUNT_OF(READING); i++)
-        if (hg_token_is(name, READING[i].name)) return READING[i].read(a, name) && hg_asm_expect_end(a);
+        if (hg_token_is(name, READING[i].name))
+            return READING[i].read(a, name) && hg_asm_expect_end(a);
     for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES); i++) {
         if (!hg_token_is(name, DIRECTIVES[i].name)) continue;
         if (a->head.statements && !DIRECTIVES[i].anywhere) {
-            hg_asm_error(a, "S02", name, NULL, "directive %s behind an instruction or label: directives come first", DIRECTIVES[i].name);
+            hg_asm_error(a, "S02", name, NULL,
+                         "directive %s behind an instruction or label: directives come first",
+                         DIRECTIVES[i].name);
             return false;
         }
         if (!DIRECTIVES[i].repeats && (a->head.seen >> i & 1)) {
@@ -316,8 +339,10 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     hg_nearest_init(&nearest, name->text, name->length);
     for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES) && a->wrong.errors < HG_MOST_EXPLAINED; i++)
         hg_nearest_try(&nearest, DIRECTIVES[i].name);
-    for (uint32_t i = 0; i < HG_COUNT_OF(READING) && a->wrong.errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, READING[i].name);
-    hg_asm_error(a, "N02", name, hg_nearest_hint(&nearest), "unknown directive %s", hg_token_describe(name, got));
+    for (uint32_t i = 0; i < HG_COUNT_OF(READING) && a->wrong.errors < HG_MOST_EXPLAINED; i++)
+        hg_nearest_try(&nearest, READING[i].name);
+    hg_asm_error(a, "N02", name, hg_nearest_hint(&nearest), "unknown directive %s",
+                 hg_token_describe(name, got));
     return false;
 }
 
@@ -327,9 +352,11 @@ void hg_asm_finish_directives(hg_assembler *a) {
     hg_asm_finish_table(a);
     hg_asm_resolve_extents(a);
     hg_asm_check_given_names(a);
-    if (a->chosen || a->head.unversioned) return; /* without a first line this is no program: said already */
+    if (a->chosen || a->head.unversioned)
+        return; /* without a first line this is no program: said already */
     if (a->options->program) {
-        hg_asm_error(a, "D04", &(hg_token){0}, NULL, "no program '%.200s' in the source: %.300s", a->options->program,
+        hg_asm_error(a, "D04", &(hg_token){0}, NULL, "no program '%.200s' in the source: %.300s",
+                     a->options->program,
                      a->other_programs.data ? a->other_programs.data : "it has none");
         return;
     }

@@ -1,5 +1,6 @@
-/* Expressions over constants, wherever a number stands. Integers are exact within 128 bits, reals are f64; a literal that stands
- * alone keeps its text, so that its exact value is rounded once, to the type of the place where it is used.
+/* Expressions over constants, wherever a number stands. Integers are exact within 128 bits, reals
+ * are f64; a literal that stands alone keeps its text, so that its exact value is rounded once, to
+ * the type of the place where it is used.
  * Must not know: instructions, directives. */
 #include "isa/text_internal.h"
 
@@ -12,7 +13,8 @@ static bool enter(hg_assembler *a) {
         a->expression_depth++;
         return true;
     }
-    hg_asm_error(a, "S05", &a->token, NULL, "expression nested deeper than %d", HG_MAX_EXPRESSION_NESTING);
+    hg_asm_error(a, "S05", &a->token, NULL, "expression nested deeper than %d",
+                 HG_MAX_EXPRESSION_NESTING);
     return false;
 }
 static bool leave(hg_assembler *a, bool result) {
@@ -21,7 +23,8 @@ static bool leave(hg_assembler *a, bool result) {
 }
 
 void hg_asm_extend(hg_token *token, const hg_token *last) {
-    bool same_line = last->expansion == token->expansion && last->line == token->line && last->column >= token->column;
+    bool same_line = last->expansion == token->expansion && last->line == token->line &&
+                     last->column >= token->column;
     if (!same_line) return;
     uint32_t reach = last->column - token->column;
     if (!token->marked && last->text == token->text + reach)
@@ -58,17 +61,22 @@ static bool to_number(hg_assembler *a, hg_constant *c) {
     hg_token *t = &c->token;
     bool negative = t->text[0] == '-';
     hg_token magnitude = *t;
-    while (magnitude.length && (magnitude.text[0] == '-' || magnitude.text[0] == ' ' || magnitude.text[0] == '\t'))
+    while (magnitude.length &&
+           (magnitude.text[0] == '-' || magnitude.text[0] == ' ' || magnitude.text[0] == '\t'))
         magnitude.text++, magnitude.length--;
-    if (is_letter(magnitude.text[0])) return fail(a, t, "inf, nan and bits(…) stand alone: nothing is computed with them");
+    if (is_letter(magnitude.text[0]))
+        return fail(a, t, "inf, nan and bits(…) stand alone: nothing is computed with them");
     bool real = is_real(&magnitude);
-    const char *code = hg_parse_literal(magnitude.text, magnitude.length, real ? HG_TYPE_F64 : HG_TYPE_U128, bytes, message, &hint);
+    const char *code = hg_parse_literal(magnitude.text, magnitude.length,
+                                        real ? HG_TYPE_F64 : HG_TYPE_U128, bytes, message, &hint);
     if (code && code[2] == '3') {
         hg_asm_error(a, code, t, hint, "%s", message);
         return false;
     }
     if (real) {
-        if (code) return fail(a, t, "a real number in an expression is an f64: this one is out of its range");
+        if (code)
+            return fail(a, t,
+                        "a real number in an expression is an f64: this one is out of its range");
         uint64_t bits = 0;
         for (int i = 7; i >= 0; i--) bits = bits << 8 | bytes[i];
         memcpy(&c->real, &bits, sizeof c->real);
@@ -91,15 +99,20 @@ static bool make_integer(hg_constant *c, hg_i128 value) {
 }
 
 static bool make_real(hg_assembler *a, hg_constant *c, double value, const hg_token *at) {
-    if (!isfinite(value)) return fail(a, at, "the value of the expression is out of the range of f64");
+    if (!isfinite(value))
+        return fail(a, at, "the value of the expression is out of the range of f64");
     c->kind = HG_CONSTANT_REAL;
     c->real = value;
     c->is_quotient = false;
     return true;
 }
 
-static double real_of(const hg_constant *c) { return c->kind == HG_CONSTANT_REAL ? c->real : (double)c->integer; }
-static bool is_true(const hg_constant *c) { return c->kind == HG_CONSTANT_REAL ? c->real != 0 : c->integer != 0; }
+static double real_of(const hg_constant *c) {
+    return c->kind == HG_CONSTANT_REAL ? c->real : (double)c->integer;
+}
+static bool is_true(const hg_constant *c) {
+    return c->kind == HG_CONSTANT_REAL ? c->real != 0 : c->integer != 0;
+}
 
 /* ---- operations ---- */
 
@@ -122,12 +135,19 @@ static bool shift(hg_assembler *a, hg_constant *x, int op, hg_i128 by, const hg_
     return shifted >> (int)by == x->integer ? make_integer(x, shifted) : fail(a, at, BEYOND);
 }
 
-static bool combine_integers(hg_assembler *a, hg_constant *x, int op, hg_i128 y, const hg_token *at) {
+static bool combine_integers(hg_assembler *a, hg_constant *x, int op, hg_i128 y,
+                             const hg_token *at) {
     hg_i128 result;
     switch (op) {
-    case '+': return hg_add_overflows(x->integer, y, &result) ? fail(a, at, BEYOND) : make_integer(x, result);
-    case '-': return hg_sub_overflows(x->integer, y, &result) ? fail(a, at, BEYOND) : make_integer(x, result);
-    case '*': return hg_mul_overflows(x->integer, y, &result) ? fail(a, at, BEYOND) : make_integer(x, result);
+    case '+':
+        return hg_add_overflows(x->integer, y, &result) ? fail(a, at, BEYOND)
+                                                        : make_integer(x, result);
+    case '-':
+        return hg_sub_overflows(x->integer, y, &result) ? fail(a, at, BEYOND)
+                                                        : make_integer(x, result);
+    case '*':
+        return hg_mul_overflows(x->integer, y, &result) ? fail(a, at, BEYOND)
+                                                        : make_integer(x, result);
     case '/': return divide(a, x, y, at);
     case '%':
         if (y == 0) return fail(a, at, "division by zero");
@@ -146,7 +166,8 @@ static bool combine_integers(hg_assembler *a, hg_constant *x, int op, hg_i128 y,
     }
 }
 
-static bool combine_reals(hg_assembler *a, hg_constant *x, int op, double left, double y, const hg_token *at) {
+static bool combine_reals(hg_assembler *a, hg_constant *x, int op, double left, double y,
+                          const hg_token *at) {
     switch (op) {
     case '+': return make_real(a, x, left + y, at);
     case '-': return make_real(a, x, left - y, at);
@@ -165,23 +186,29 @@ static bool combine_reals(hg_assembler *a, hg_constant *x, int op, double left, 
 static bool combine(hg_assembler *a, hg_constant *x, const hg_token *op, hg_constant *y) {
     if (!to_number(a, x) || !to_number(a, y)) return false;
     if (op->kind == HG_TOKEN_AND || op->kind == HG_TOKEN_OR)
-        return make_integer(x, op->kind == HG_TOKEN_AND ? is_true(x) && is_true(y) : is_true(x) || is_true(y));
-    if (x->kind == HG_CONSTANT_INTEGER && y->kind == HG_CONSTANT_INTEGER) return combine_integers(a, x, op->kind, y->integer, op);
+        return make_integer(x, op->kind == HG_TOKEN_AND ? is_true(x) && is_true(y)
+                                                        : is_true(x) || is_true(y));
+    if (x->kind == HG_CONSTANT_INTEGER && y->kind == HG_CONSTANT_INTEGER)
+        return combine_integers(a, x, op->kind, y->integer, op);
     return combine_reals(a, x, op->kind, real_of(x), real_of(y), op);
 }
 
 /* ---- operands ---- */
 
 static bool is_function(const hg_token *name) {
-    return hg_token_is(name, "ceil") || hg_token_is(name, "min") || hg_token_is(name, "max") || hg_token_is(name, "defined");
+    return hg_token_is(name, "ceil") || hg_token_is(name, "min") || hg_token_is(name, "max") ||
+           hg_token_is(name, "defined");
 }
 
 bool hg_asm_starts_expression(hg_assembler *a) {
     const hg_token *t = &a->token;
-    if (t->kind == HG_TOKEN_NUMBER || t->kind == '(' || t->kind == '-' || t->kind == '~' || t->kind == '!') return true;
+    if (t->kind == HG_TOKEN_NUMBER || t->kind == '(' || t->kind == '-' || t->kind == '~' ||
+        t->kind == '!')
+        return true;
     if (t->kind != HG_TOKEN_NAME) return false;
     if (hg_token_is(t, "inf") || hg_token_is(t, "nan") || hg_token_is(t, "bits")) return true;
-    return hg_asm_find_constant(a, t) ? !hg_asm_followed_by(a, '=') : is_function(t) && hg_asm_followed_by(a, '(');
+    return hg_asm_find_constant(a, t) ? !hg_asm_followed_by(a, '=')
+                                      : is_function(t) && hg_asm_followed_by(a, '(');
 }
 
 static bool read_unary(hg_assembler *a, const char *expected, hg_constant *c);
@@ -226,7 +253,8 @@ static bool read_extreme(hg_assembler *a, bool largest, hg_constant *c) {
 /* ceil( … ), min( … ), max( … ), defined(NAME), behind the parenthesis. */
 static bool read_function(hg_assembler *a, const hg_token *name, hg_constant *c) {
     if (hg_token_is(name, "ceil")) return read_ceil(a, name, c);
-    if (hg_token_is(name, "min") || hg_token_is(name, "max")) return read_extreme(a, hg_token_is(name, "max"), c);
+    if (hg_token_is(name, "min") || hg_token_is(name, "max"))
+        return read_extreme(a, hg_token_is(name, "max"), c);
     hg_token asked = a->token;
     if (!hg_asm_expect(a, HG_TOKEN_NAME, "a name")) return false;
     return make_integer(c, hg_asm_find_name(a, &asked) != NULL);
@@ -274,20 +302,24 @@ static bool read_atom(hg_assembler *a, const char *expected, hg_constant *c) {
         hg_asm_next(a);
         return true;
     }
-    bool word = hg_token_is(&token, "inf") || hg_token_is(&token, "nan"), pattern = hg_token_is(&token, "bits");
+    bool word = hg_token_is(&token, "inf") || hg_token_is(&token, "nan"),
+         pattern = hg_token_is(&token, "bits");
     if (token.kind == HG_TOKEN_NAME && is_function(&token)) return read_call(a, c);
-    if (token.kind != HG_TOKEN_NUMBER && !word && !pattern) return hg_asm_unknown_constant(a, expected);
+    if (token.kind != HG_TOKEN_NUMBER && !word && !pattern)
+        return hg_asm_unknown_constant(a, expected);
     *c = (hg_constant){.kind = HG_CONSTANT_LITERAL, .token = token};
     hg_asm_next(a);
     return pattern ? read_pattern(a, &c->token) : true;
 }
 
-/* A literal with a sign is a literal too: -5 where both stand side by side, else of a text made for it. */
+/* A literal with a sign is a literal too: -5 where both stand side by side, else of a text made for
+ * it. */
 static bool negate_literal(hg_assembler *a, const hg_token *sign, hg_constant *c) {
     hg_token *t = &c->token, whole = *sign;
     hg_asm_extend(&whole, t);
     bool side_by_side = !whole.marked && !t->marked;
-    for (uint32_t i = 1; side_by_side && i < t->column - sign->column; i++) side_by_side = sign->text[i] == ' ' || sign->text[i] == '\t';
+    for (uint32_t i = 1; side_by_side && i < t->column - sign->column; i++)
+        side_by_side = sign->text[i] == ' ' || sign->text[i] == '\t';
     if (side_by_side) {
         *t = whole;
         return true;
@@ -306,13 +338,15 @@ static bool negate_literal(hg_assembler *a, const hg_token *sign, hg_constant *c
 static bool negate(hg_assembler *a, const hg_token *sign, hg_constant *c) {
     hg_token whole = *sign;
     char first = c->token.text[0];
-    if (c->kind == HG_CONSTANT_LITERAL && (is_digit(first) || first == '.' || first == 'i')) return negate_literal(a, sign, c);
+    if (c->kind == HG_CONSTANT_LITERAL && (is_digit(first) || first == '.' || first == 'i'))
+        return negate_literal(a, sign, c);
     hg_asm_extend(&whole, &c->token);
     if (!to_number(a, c)) return false;
     c->token = whole;
     if (c->kind == HG_CONSTANT_REAL) return make_real(a, c, -c->real, sign);
     hg_i128 negative;
-    return hg_sub_overflows((hg_i128)0, c->integer, &negative) ? fail(a, sign, BEYOND) : make_integer(c, negative);
+    return hg_sub_overflows((hg_i128)0, c->integer, &negative) ? fail(a, sign, BEYOND)
+                                                               : make_integer(c, negative);
 }
 
 static bool read_signed(hg_assembler *a, const char *expected, hg_constant *c) {
@@ -367,8 +401,9 @@ static int binding(int kind) {
 }
 enum { BIND_TERM = 9 };
 
-/* Goes on behind an operand with operators that bind at least as tightly as `least`; recursion is as deep as there are levels. times, where it
- * is given: true where a `*` was read and what stands behind it is a name of something else, a register perhaps. */
+/* Goes on behind an operand with operators that bind at least as tightly as `least`; recursion is
+ * as deep as there are levels. times, where it is given: true where a `*` was read and what stands
+ * behind it is a name of something else, a register perhaps. */
 static bool read_rest(hg_assembler *a, hg_constant *c, int least, bool *times) {
     for (;;) {
         hg_token op = a->token;
@@ -376,10 +411,14 @@ static bool read_rest(hg_assembler *a, hg_constant *c, int least, bool *times) {
         if (level < least || !level) return true;
         hg_constant right;
         hg_asm_next(a);
-        if (times && op.kind == '*' && a->token.kind == HG_TOKEN_NAME && !hg_asm_starts_expression(a)) return *times = true;
-        if (!read_unary(a, "a number", &right) || !read_rest(a, &right, level + 1, NULL)) return false;
+        if (times && op.kind == '*' && a->token.kind == HG_TOKEN_NAME &&
+            !hg_asm_starts_expression(a))
+            return *times = true;
+        if (!read_unary(a, "a number", &right) || !read_rest(a, &right, level + 1, NULL))
+            return false;
         hg_token whole = c->token;
-        if (c->kind == HG_CONSTANT_LITERAL && whole.marked) whole.length = 0; /* the text is not what stands there */
+        if (c->kind == HG_CONSTANT_LITERAL && whole.marked)
+            whole.length = 0; /* the text is not what stands there */
         if (!combine(a, c, &op, &right)) return false;
         hg_asm_extend(&whole, &right.token);
         c->token = whole;
@@ -402,7 +441,8 @@ bool hg_asm_constant_integer(hg_assembler *a, const hg_constant *value, hg_i128 
     hg_constant c = *value;
     if (!to_number(a, &c)) return false;
     *number = c.integer;
-    return c.kind == HG_CONSTANT_INTEGER || fail(a, &value->token, "expected an integer, got a real number");
+    return c.kind == HG_CONSTANT_INTEGER ||
+           fail(a, &value->token, "expected an integer, got a real number");
 }
 
 bool hg_asm_truth(hg_assembler *a, const hg_constant *value, bool *truth) {
@@ -413,10 +453,14 @@ bool hg_asm_truth(hg_assembler *a, const hg_constant *value, bool *truth) {
 }
 
 bool hg_asm_constant_unsigned(hg_assembler *a, const hg_constant *value, uint64_t *number) {
-    if (value->kind == HG_CONSTANT_LITERAL && value->token.text[0] != '-') return hg_asm_number(a, &value->token, 0, number);
-    if (value->kind == HG_CONSTANT_LITERAL) return fail(a, &value->token, "the number is out of range: it must not be negative");
-    if (value->kind == HG_CONSTANT_REAL) return fail(a, &value->token, "expected an unsigned integer, got a real number");
-    if (value->integer < 0 || value->integer >> 64) return fail(a, &value->token, "the number is out of range: it must be 0 to 2^64 - 1");
+    if (value->kind == HG_CONSTANT_LITERAL && value->token.text[0] != '-')
+        return hg_asm_number(a, &value->token, 0, number);
+    if (value->kind == HG_CONSTANT_LITERAL)
+        return fail(a, &value->token, "the number is out of range: it must not be negative");
+    if (value->kind == HG_CONSTANT_REAL)
+        return fail(a, &value->token, "expected an unsigned integer, got a real number");
+    if (value->integer < 0 || value->integer >> 64)
+        return fail(a, &value->token, "the number is out of range: it must be 0 to 2^64 - 1");
     *number = (uint64_t)value->integer;
     return true;
 }
@@ -452,14 +496,16 @@ static int print_real(char *buffer, size_t room, double value) {
     const char *sign = bits >> 63 ? "-" : "";
     if (exponent == 0x7FF) return snprintf(buffer, room, "%s%s", sign, count ? "nan" : "inf");
     int power = exponent ? exponent - 1023 : count ? -1022 : 0;
-    return snprintf(buffer, room, "%s0x%d%s%sp%d", sign, exponent != 0, count ? "." : "", digits, power);
+    return snprintf(buffer, room, "%s0x%d%s%sp%d", sign, exponent != 0, count ? "." : "", digits,
+                    power);
 }
 
 bool hg_asm_constant_token(hg_assembler *a, const hg_constant *value, hg_token *literal) {
     *literal = value->token;
     if (value->kind == HG_CONSTANT_LITERAL) return true;
     char text[48];
-    int length = value->kind == HG_CONSTANT_INTEGER ? print_integer(text, value->integer) : print_real(text, sizeof text, value->real);
+    int length = value->kind == HG_CONSTANT_INTEGER ? print_integer(text, value->integer)
+                                                    : print_real(text, sizeof text, value->real);
     literal->marked = hg_token_width(&value->token);
     literal->kind = HG_TOKEN_NUMBER;
     literal->length = (uint32_t)length;

@@ -1,4 +1,5 @@
-/* Extents (language.md 5): numbers, parameters, and expressions over both. Names may be of parameters that are still to come.
+/* Extents (language.md 5): numbers, parameters, and expressions over both. Names may be of
+ * parameters that are still to come.
  * Must not know: instructions, what a launch binds. */
 #include "isa/text_internal.h"
 
@@ -23,7 +24,9 @@ enum { BAD = UINT16_MAX };
 
 static uint16_t add_node(reader *r, node n) {
     if (r->count == HG_COUNT_OF(r->nodes)) {
-        hg_asm_error(r->a, "S05", &n.token, NULL, "an extent of more than %d numbers, parameters and operations", HG_MAX_EXTENT_OPS);
+        hg_asm_error(r->a, "S05", &n.token, NULL,
+                     "an extent of more than %d numbers, parameters and operations",
+                     HG_MAX_EXTENT_OPS);
         return BAD;
     }
     r->nodes[r->count] = n;
@@ -31,7 +34,8 @@ static uint16_t add_node(reader *r, node n) {
 }
 
 /* a op b */
-static uint16_t combine(reader *r, hg_extent_op_kind kind, uint16_t left, uint16_t right, const hg_token *at) {
+static uint16_t combine(reader *r, hg_extent_op_kind kind, uint16_t left, uint16_t right,
+                        const hg_token *at) {
     if (left == BAD || right == BAD) return BAD;
     return add_node(r, (node){.kind = (uint8_t)kind, .left = left, .right = right, .token = *at});
 }
@@ -48,7 +52,8 @@ static uint16_t read_two(reader *r, hg_extent_op_kind kind, const hg_token *at) 
 }
 
 static bool is_quotient(const reader *r, uint16_t at) {
-    while (r->nodes[at].kind == HG_EXTENT_OP_MUL && !r->nodes[at].parentheses) at = r->nodes[at].left;
+    while (r->nodes[at].kind == HG_EXTENT_OP_MUL && !r->nodes[at].parentheses)
+        at = r->nodes[at].left;
     return r->nodes[at].kind == HG_EXTENT_OP_DIV && !r->nodes[at].parentheses;
 }
 
@@ -63,7 +68,8 @@ static uint16_t read_ceil(reader *r, const hg_token *at) {
     if (n->kind != HG_EXTENT_OP_DIV || n->parentheses || r->a->token.kind != ')')
         hint = "write ceil(a / b); a sum needs parentheses: ceil((a + 1) / b)";
     else if (is_quotient(r, n->left))
-        hint = "write ceil(a / (b * c)), or ceil((a / b) / c) where a / b is to be rounded down first";
+        hint =
+            "write ceil(a / (b * c)), or ceil((a / b) / c) where a / b is to be rounded down first";
     if (hint) {
         hg_asm_error(r->a, "S02", at, hint, "ceil is of one division");
         return BAD;
@@ -78,7 +84,8 @@ static uint16_t read_name(reader *r) {
     hg_token name;
     if (!hg_asm_identifier(a, "an extent", &name)) return BAD;
     bool call = a->token.kind == '(';
-    if (call && (hg_token_is(&name, "ceil") || hg_token_is(&name, "min") || hg_token_is(&name, "max"))) {
+    if (call &&
+        (hg_token_is(&name, "ceil") || hg_token_is(&name, "min") || hg_token_is(&name, "max"))) {
         hg_asm_next(a);
         if (hg_token_is(&name, "ceil")) return read_ceil(r, &name);
         return read_two(r, hg_token_is(&name, "min") ? HG_EXTENT_OP_MIN : HG_EXTENT_OP_MAX, &name);
@@ -89,10 +96,14 @@ static uint16_t read_name(reader *r) {
 static uint16_t read_atom(reader *r) {
     hg_assembler *a = r->a;
     hg_token token = a->token;
-    if (token.kind == HG_TOKEN_NUMBER || (token.kind == HG_TOKEN_NAME && hg_asm_find_constant(a, &token))) {
+    if (token.kind == HG_TOKEN_NUMBER ||
+        (token.kind == HG_TOKEN_NAME && hg_asm_find_constant(a, &token))) {
         node n = {.kind = HG_EXTENT_OP_NUMBER, .token = token};
         hg_constant value;
-        return hg_asm_primary(a, "an extent", &value) && hg_asm_constant_unsigned(a, &value, &n.value) ? add_node(r, n) : BAD;
+        return hg_asm_primary(a, "an extent", &value) &&
+                       hg_asm_constant_unsigned(a, &value, &n.value)
+                   ? add_node(r, n)
+                   : BAD;
     }
     if (token.kind != '(' && token.kind != HG_TOKEN_NAME) {
         hg_asm_unexpected(a, "an extent");
@@ -120,7 +131,8 @@ static uint16_t read_product(reader *r) {
     while (left != BAD && (r->a->token.kind == '*' || r->a->token.kind == '/')) {
         hg_token at = r->a->token;
         hg_asm_next(r->a);
-        left = combine(r, at.kind == '*' ? HG_EXTENT_OP_MUL : HG_EXTENT_OP_DIV, left, read_atom(r), &at);
+        left = combine(r, at.kind == '*' ? HG_EXTENT_OP_MUL : HG_EXTENT_OP_DIV, left, read_atom(r),
+                       &at);
     }
     return left;
 }
@@ -130,7 +142,8 @@ static uint16_t read_sum(reader *r) {
     while (left != BAD && (r->a->token.kind == '+' || r->a->token.kind == '-')) {
         hg_token at = r->a->token;
         hg_asm_next(r->a);
-        left = combine(r, at.kind == '+' ? HG_EXTENT_OP_ADD : HG_EXTENT_OP_SUB, left, read_product(r), &at);
+        left = combine(r, at.kind == '+' ? HG_EXTENT_OP_ADD : HG_EXTENT_OP_SUB, left,
+                       read_product(r), &at);
     }
     return left;
 }
@@ -141,10 +154,15 @@ static bool is_leaf(const node *n) { return n->kind <= HG_EXTENT_OP_PARAM; }
 static bool fold(reader *r) {
     for (uint32_t i = 0; i < r->count; i++) {
         node *n = &r->nodes[i];
-        if (is_leaf(n) || r->nodes[n->left].kind != HG_EXTENT_OP_NUMBER || r->nodes[n->right].kind != HG_EXTENT_OP_NUMBER) continue;
-        hg_extent_status status = hg_extent_apply((hg_extent_op_kind)n->kind, r->nodes[n->left].value, r->nodes[n->right].value, &n->value);
+        if (is_leaf(n) || r->nodes[n->left].kind != HG_EXTENT_OP_NUMBER ||
+            r->nodes[n->right].kind != HG_EXTENT_OP_NUMBER)
+            continue;
+        hg_extent_status status = hg_extent_apply((hg_extent_op_kind)n->kind,
+                                                  r->nodes[n->left].value, r->nodes[n->right].value,
+                                                  &n->value);
         if (status != HG_EXTENT_KNOWN) {
-            hg_asm_error(r->a, "S04", &n->token, NULL, "the value of this extent %s", hg_extent_problem(status));
+            hg_asm_error(r->a, "S04", &n->token, NULL, "the value of this extent %s",
+                         hg_extent_problem(status));
             return false;
         }
         n->kind = HG_EXTENT_OP_NUMBER;
@@ -181,13 +199,16 @@ static bool put_ops(reader *r, uint16_t root, hg_extent_place place, hg_extent *
         }
         height--;
         if (extent->op_count == HG_MAX_EXTENT_OPS) {
-            hg_asm_error(a, "S05", &r->nodes[root].token, NULL, "an extent of more than %d numbers, parameters and operations",
+            hg_asm_error(a, "S05", &r->nodes[root].token, NULL,
+                         "an extent of more than %d numbers, parameters and operations",
                          HG_MAX_EXTENT_OPS);
             return false;
         }
         uint32_t op = a->program->extent_op_count;
         if (n->kind == HG_EXTENT_OP_PARAM && !keep_name(a, place, op, &n->token)) return false;
-        if (!hg_program_add_extent_op(a->program, (hg_extent_op){.kind = n->kind, .value = n->value})) return hg_asm_no_memory(a);
+        if (!hg_program_add_extent_op(a->program,
+                                      (hg_extent_op){.kind = n->kind, .value = n->value}))
+            return hg_asm_no_memory(a);
         extent->op_count++;
     }
     return true;
@@ -221,7 +242,9 @@ bool hg_asm_dims(hg_assembler *a, hg_param *p, uint32_t number) {
             hg_asm_error(a, "S05", &at, NULL, "more than %d extents", HG_MAX_EXTENTS);
             return false;
         }
-        if (!hg_asm_extent(a, &p->dims[p->rank], (hg_extent_place){HG_EXTENT_OF_PARAM, number, p->rank})) return false;
+        if (!hg_asm_extent(a, &p->dims[p->rank],
+                           (hg_extent_place){HG_EXTENT_OF_PARAM, number, p->rank}))
+            return false;
         if (p->kind != HG_PARAM_DATA || p->dims[p->rank].kind == HG_EXTENT_NUMBER) continue;
         hg_asm_error(a, "D03", &at, NULL, "an extent of a table is a number");
         return false;
@@ -233,7 +256,9 @@ bool hg_asm_dims(hg_assembler *a, hg_param *p, uint32_t number) {
 static uint32_t factors(const reader *r, uint16_t root, uint16_t out[2 * HG_MAX_EXTENT_OPS]) {
     uint32_t count = 1;
     uint16_t at = root;
-    for (; r->nodes[at].kind == HG_EXTENT_OP_MUL && is_leaf(&r->nodes[r->nodes[at].right]); at = r->nodes[at].left) count++;
+    for (; r->nodes[at].kind == HG_EXTENT_OP_MUL && is_leaf(&r->nodes[r->nodes[at].right]);
+         at = r->nodes[at].left)
+        count++;
     if (!is_leaf(&r->nodes[at])) return 0;
     out[0] = at;
     for (uint32_t i = count; i-- > 1; root = r->nodes[root].left) out[i] = r->nodes[root].right;
@@ -250,13 +275,15 @@ bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *lanes_count) {
         count = factors(&r, root, each);
     }
     if (count > HG_MAX_EXTENTS) {
-        hg_asm_error(a, "S05", &r.nodes[each[HG_MAX_EXTENTS]].token, NULL, "more than %d extents", HG_MAX_EXTENTS);
+        hg_asm_error(a, "S05", &r.nodes[each[HG_MAX_EXTENTS]].token, NULL, "more than %d extents",
+                     HG_MAX_EXTENTS);
         return false;
     }
     *lanes_count = count ? count : 1;
     if (!count) return put_extent(&r, root, (hg_extent_place){HG_EXTENT_OF_LANES, 0, 0}, lanes);
     for (uint32_t i = 0; i < count; i++)
-        if (!put_extent(&r, each[i], (hg_extent_place){HG_EXTENT_OF_LANES, 0, i}, &lanes[i])) return false;
+        if (!put_extent(&r, each[i], (hg_extent_place){HG_EXTENT_OF_LANES, 0, i}, &lanes[i]))
+            return false;
     return true;
 }
 
@@ -286,20 +313,26 @@ static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
     else
         extent_at(a, &named->place)->param = number;
     a->wrong.doubtful = false;
-    if (!p) (void)hg_asm_find_name(a, &named->token);                                 /* one that could not be declared is no mistake */
-    if (!p && (a->head.broken_param || !hg_asm_is_unknown(a, &named->token))) return; /* its line has been reported, or the name */
-    if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
+    if (!p)
+        (void)hg_asm_find_name(a, &named->token); /* one that could not be declared is no mistake */
+    if (!p && (a->head.broken_param || !hg_asm_is_unknown(a, &named->token)))
+        return; /* its line has been reported, or the name */
+    if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64))
+        return;
     hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param NAME u64",
-                 "extent '%.*s' is no scalar parameter of type u32 or u64", (int)named->token.length, named->token.text);
+                 "extent '%.*s' is no scalar parameter of type u32 or u64",
+                 (int)named->token.length, named->token.text);
 }
 
 void hg_asm_resolve_extents(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->head.extents.count; i++) resolve_extent(a, &a->head.extents.data[i]);
+    for (uint64_t i = 0; i < a->head.extents.count; i++)
+        resolve_extent(a, &a->head.extents.data[i]);
 }
 
 /* ---- without a source ---- */
 
-static hg_status read_alone(hg_assembler *a, hg_program *p, const char *text, hg_extent *e, uint32_t *lanes_count) {
+static hg_status read_alone(hg_assembler *a, hg_program *p, const char *text, hg_extent *e,
+                            uint32_t *lanes_count) {
     static const hg_assemble_options options = {.size = sizeof options};
     a->program = p;
     a->head.params.data = p->params;
@@ -320,7 +353,8 @@ static hg_status read_alone(hg_assembler *a, hg_program *p, const char *text, hg
     return status;
 }
 
-hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uint32_t *lanes_count) {
+hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e,
+                              uint32_t *lanes_count) {
     hg_assembler *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     hg_status status = read_alone(a, p, text, e, lanes_count);

@@ -1,4 +1,5 @@
-/* Hints for what other languages write: their words (foreign.def), assignments, and names of the specification.
+/* Hints for what other languages write: their words (foreign.def), assignments, and names of the
+ * specification.
  * Must not know: what the assembler has read so far. */
 #include "isa/assemble_inst.h"
 
@@ -38,13 +39,23 @@ const char *hg_foreign_sign(hg_foreign_place place, int kind) {
     switch (kind) {
     case '/': return operand ? NULL : "a comment begins with ';'";
     case '{':
-    case '}': return "there are no braces: labels and branches (bra.ge a, b, @else), loop … endloop, .if … .end";
-    case '%': return "registers are r0 to r255, or names that .reg declares, without a sign in front";
+    case '}':
+        return "there are no braces: labels and branches (bra.ge a, b, @else), loop … endloop, .if "
+               "… .end";
+    case '%':
+        return "registers are r0 to r255, or names that .reg declares, without a sign in front";
     case '*': return operand ? "loads and stores read memory: ldg d, [x[i]]" : NULL;
-    case '&': return operand ? "an address stands in the load or store itself: ldg d, [x[i]]" : NULL;
-    case '@': return operand ? NULL : "a label is NAME: and a jump to it bra @NAME; a branch with a predicate is bra.p0 @NAME";
+    case '&':
+        return operand ? "an address stands in the load or store itself: ldg d, [x[i]]" : NULL;
+    case '@':
+        return operand ? NULL
+                       : "a label is NAME: and a jump to it bra @NAME; a branch with a predicate "
+                         "is bra.p0 @NAME";
     case '[': return operand ? NULL : "a store is stg [x[i]], v";
-    case '(': return operand ? NULL : "the operation comes first, then its result, then its operands: add d, a, b";
+    case '(':
+        return operand
+                   ? NULL
+                   : "the operation comes first, then its result, then its operands: add d, a, b";
     default: return NULL;
     }
 }
@@ -65,7 +76,8 @@ static bool same_letters(const char *name, const char *text, size_t length) {
 hg_op hg_op_from_specification(const char *text, size_t length) {
     if (same_letters("setcc", text, length)) return HG_OP_SET; /* cc: one of its conditions */
     for (int op = 0; op < HG_OP_COUNT; op++)
-        if (same_letters(hg_op_get((hg_op)op)->text, text, length) || same_letters(hg_op_get((hg_op)op)->id, text, length))
+        if (same_letters(hg_op_get((hg_op)op)->text, text, length) ||
+            same_letters(hg_op_get((hg_op)op)->id, text, length))
             return (hg_op)op;
     return HG_OP_NONE;
 }
@@ -106,7 +118,9 @@ static const char *operation_of(int kind) {
     }
 }
 
-static bool is_value(const hg_token *t) { return t->kind == HG_TOKEN_NAME || t->kind == HG_TOKEN_NUMBER; }
+static bool is_value(const hg_token *t) {
+    return t->kind == HG_TOKEN_NAME || t->kind == HG_TOKEN_NUMBER;
+}
 
 /* Position behind the bracket that closes the one at `at`; 0: it stays open. */
 static uint32_t closing(const line_tokens *line, uint32_t at) {
@@ -142,14 +156,17 @@ static bool write_value(const line_tokens *line, uint32_t at, words d, char hint
     } else if (left == 2 && t[0].kind == '-' && is_value(&t[1])) {
         snprintf(hint, HINT_BYTES, "neg %.*s, %.*s", d.length, d.text, (int)t[1].length, t[1].text);
     } else if (operation && is_value(&t[0]) && is_value(&t[2])) {
-        snprintf(hint, HINT_BYTES, "%s %.*s, %.*s, %.*s", operation, d.length, d.text, (int)t[0].length, t[0].text, (int)t[2].length,
-                 t[2].text);
-    } else if (left > 2 && t[0].kind == HG_TOKEN_NAME && t[1].kind == '[' && closing(line, at + 1) == line->count) {
+        snprintf(hint, HINT_BYTES, "%s %.*s, %.*s, %.*s", operation, d.length, d.text,
+                 (int)t[0].length, t[0].text, (int)t[2].length, t[2].text);
+    } else if (left > 2 && t[0].kind == HG_TOKEN_NAME && t[1].kind == '[' &&
+               closing(line, at + 1) == line->count) {
         words whole = between(line, at, line->count);
         snprintf(hint, HINT_BYTES, "ldg %.*s, [%.*s]", d.length, d.text, whole.length, whole.text);
-    } else if (left > 3 && t[0].kind == HG_TOKEN_NAME && t[1].kind == '(' && closing(line, at + 1) == line->count) {
+    } else if (left > 3 && t[0].kind == HG_TOKEN_NAME && t[1].kind == '(' &&
+               closing(line, at + 1) == line->count) {
         words inside = between(line, at + 2, line->count - 1);
-        snprintf(hint, HINT_BYTES, "%.*s %.*s, %.*s", (int)t[0].length, t[0].text, d.length, d.text, inside.length, inside.text);
+        snprintf(hint, HINT_BYTES, "%.*s %.*s, %.*s", (int)t[0].length, t[0].text, d.length, d.text,
+                 inside.length, inside.text);
     } else {
         return false;
     }
@@ -162,35 +179,40 @@ bool hg_asm_bracket_hint(const hg_assembler *a, const hg_token *name, char hint[
     uint32_t end = closing(&line, 0);
     words place = between(&line, 0, end);
     if (!end) return false;
-    snprintf(hint, HG_FOREIGN_BYTES, "an address has brackets of its own: [%.*s%.*s]", hg_token_shown(name), name->text, place.length,
-             place.text);
+    snprintf(hint, HG_FOREIGN_BYTES, "an address has brackets of its own: [%.*s%.*s]",
+             hg_token_shown(name), name->text, place.length, place.text);
     return true;
 }
 
-bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first, char hint[HG_FOREIGN_BYTES]) {
-    static const char GENERAL[] = "the operation comes first, then its result, then its operands: add d, a, b";
+bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first,
+                            char hint[HG_FOREIGN_BYTES]) {
+    static const char GENERAL[] =
+        "the operation comes first, then its result, then its operands: add d, a, b";
     line_tokens line;
     char one[HINT_BYTES];
     if (first->length > HG_MOST_SHOWN_BYTES || !read_line(a, &line) || !line.count) return false;
     words d = {first->text, (int)first->length};
     uint32_t equals = line.t[0].kind == '[' ? closing(&line, 0) : 0;
     const char *operation = line.count > equals ? operation_of(line.t[equals].kind) : NULL;
-    bool changed = operation && equals + 1 < line.count && line.t[equals + 1].kind == '=' && line.t[equals + 1].glued;
-    bool counted = operation && equals + 2 == line.count && line.t[equals].kind == line.t[equals + 1].kind &&
+    bool changed = operation && equals + 1 < line.count && line.t[equals + 1].kind == '=' &&
+                   line.t[equals + 1].glued;
+    bool counted = operation && equals + 2 == line.count &&
+                   line.t[equals].kind == line.t[equals + 1].kind &&
                    (line.t[equals].kind == '+' || line.t[equals].kind == '-');
     if (!changed && !counted && !(equals < line.count && line.t[equals].kind == '=')) return false;
     if (line.t[0].kind == '[') {
         words place = between(&line, 0, equals);
         words value = between(&line, equals + 1, line.count);
         bool plain = !changed && equals + 2 == line.count && is_value(&line.t[equals + 1]);
-        snprintf(hint, HG_FOREIGN_BYTES, "a store: stg [%.*s%.*s], %.*s", d.length, d.text, place.length, place.text,
-                 plain ? value.length : 1, plain ? value.text : "v");
+        snprintf(hint, HG_FOREIGN_BYTES, "a store: stg [%.*s%.*s], %.*s", d.length, d.text,
+                 place.length, place.text, plain ? value.length : 1, plain ? value.text : "v");
         return true;
     }
     bool said = false;
     if (counted || (changed && line.count == 3 && is_value(&line.t[2]))) {
         words by = counted ? (words){"1", 1} : between(&line, 2, 3);
-        snprintf(one, sizeof one, "%s %.*s, %.*s, %.*s", operation, d.length, d.text, d.length, d.text, by.length, by.text);
+        snprintf(one, sizeof one, "%s %.*s, %.*s, %.*s", operation, d.length, d.text, d.length,
+                 d.text, by.length, by.text);
         said = true;
     } else if (!changed) {
         said = write_value(&line, 1, d, one);

@@ -1,5 +1,5 @@
-/* Instructions (language.md 4): the form among rows that share a mnemonic, operands checked against the row, branches.
- * Everything about an instruction comes from the table.
+/* Instructions (language.md 4): the form among rows that share a mnemonic, operands checked against
+ * the row, branches. Everything about an instruction comes from the table.
  * Must not know: types of registers, control flow. */
 #include "isa/assemble_inst.h"
 
@@ -7,10 +7,12 @@
 
 /* ---- the form ---- */
 
-/* How strictly operands are taken: as the forms are, or also what the assembler can put into a register. */
+/* How strictly operands are taken: as the forms are, or also what the assembler can put into a
+ * register. */
 typedef enum strictness { EXACTLY, LOOSELY } strictness;
 
-static bool fits_register(const hg_op_info *row, const hg_operand_info *info, const hg_raw_operand *raw, strictness how) {
+static bool fits_register(const hg_op_info *row, const hg_operand_info *info,
+                          const hg_raw_operand *raw, strictness how) {
     if (hg_raw_is_register(raw)) return true;
     bool run = (row->flags & HG_F_RUN) && (info->access & HG_READ);
     if (run) return raw->kind == HG_RAW_WORD && raw->word == HG_WORD_ARRAY;
@@ -18,10 +20,13 @@ static bool fits_register(const hg_op_info *row, const hg_operand_info *info, co
     return how == LOOSELY && value && !(info->access & HG_WRITE);
 }
 
-static bool fits(const hg_op_info *row, const hg_operand_info *info, const hg_raw_operand *raw, strictness how) {
+static bool fits(const hg_op_info *row, const hg_operand_info *info, const hg_raw_operand *raw,
+                 strictness how) {
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: return fits_register(row, info, raw, how);
-    case HG_K_PRED: return raw->kind == HG_RAW_PRED || (raw->kind == HG_RAW_WORD && raw->word == HG_WORD_PREDICATE);
+    case HG_K_PRED:
+        return raw->kind == HG_RAW_PRED ||
+               (raw->kind == HG_RAW_WORD && raw->word == HG_WORD_PREDICATE);
     case HG_K_LABEL: return raw->kind == HG_RAW_TARGET;
     case HG_K_ADDRESS: return raw->kind == HG_RAW_ADDRESS;
     case HG_K_ARRAY: return raw->kind == HG_RAW_ADDRESS || hg_raw_is_register(raw);
@@ -36,7 +41,9 @@ static bool fits(const hg_op_info *row, const hg_operand_info *info, const hg_ra
     case HG_K_IDNAME:
     case HG_K_BOOL: return raw->kind == HG_RAW_WORD;
     case HG_K_TUPLE: return raw->kind == HG_RAW_TUPLE;
-    case HG_K_TUPLES: return raw->kind == HG_RAW_TUPLES || (raw->kind == HG_RAW_TUPLE && raw->value.item_count == 0);
+    case HG_K_TUPLES:
+        return raw->kind == HG_RAW_TUPLES ||
+               (raw->kind == HG_RAW_TUPLE && raw->value.item_count == 0);
     default: return false;
     }
 }
@@ -63,11 +70,14 @@ static const char *kind_text(const hg_operand_info *info) {
 }
 
 static const char *raw_text(const hg_raw_operand *raw, char buffer[80]) {
-    static const char *const names[] = {"register", "predicate", "label",         "address", "pool",
-                                        "literal",  "word",      "named operand", "tuple",   "tuple of tuples"};
+    static const char *const names[] = {"register", "predicate",      "label", "address",
+                                        "pool",     "literal",        "word",  "named operand",
+                                        "tuple",    "tuple of tuples"};
     static const char *const words[] = {"word", "register", "predicate", "register array", "id"};
-    snprintf(buffer, 80, "%s '%.*s'%s", raw->kind == HG_RAW_WORD ? words[raw->word] : names[raw->kind], hg_token_shown(&raw->token),
-             raw->token.text, raw->token.length > HG_MOST_SHOWN_BYTES ? "..." : "");
+    snprintf(buffer, 80, "%s '%.*s'%s",
+             raw->kind == HG_RAW_WORD ? words[raw->word] : names[raw->kind],
+             hg_token_shown(&raw->token), raw->token.text,
+             raw->token.length > HG_MOST_SHOWN_BYTES ? "..." : "");
     return buffer;
 }
 
@@ -75,16 +85,21 @@ static const char *raw_text(const hg_raw_operand *raw, char buffer[80]) {
 static uint32_t count_operands(const hg_op_info *info, bool named) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < info->operand_count; i++)
-        count += !hg_operand_in_mnemonic(&info->operands[i]) && hg_operand_is_named(&info->operands[i]) == named;
+        count += !hg_operand_in_mnemonic(&info->operands[i]) &&
+                 hg_operand_is_named(&info->operands[i]) == named;
     return count;
 }
 
-static uint32_t text_operand_count(const hg_op_info *info) { return count_operands(info, false) + count_operands(info, true); }
+static uint32_t text_operand_count(const hg_op_info *info) {
+    return count_operands(info, false) + count_operands(info, true);
+}
 
 /* The operand of that name, operand_count: none. */
 static uint32_t find_named(const hg_op_info *info, const hg_token *name) {
     uint32_t i = 0;
-    while (i < info->operand_count && !(hg_operand_is_named(&info->operands[i]) && hg_token_is(name, info->operands[i].name))) i++;
+    while (i < info->operand_count &&
+           !(hg_operand_is_named(&info->operands[i]) && hg_token_is(name, info->operands[i].name)))
+        i++;
     return i;
 }
 
@@ -94,29 +109,37 @@ static void match_row(const hg_op_info *info, const hg_given *given, strictness 
     memset(m->given, HG_NOT_GIVEN, sizeof m->given);
     m->whole = true;
     for (; i < info->operand_count && m->whole; i++) {
-        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_named(&info->operands[i])) continue;
-        m->whole = n < given->count && !given->raw[n].name.length && fits(info, &info->operands[i], &given->raw[n], how);
+        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_named(&info->operands[i]))
+            continue;
+        m->whole = n < given->count && !given->raw[n].name.length &&
+                   fits(info, &info->operands[i], &given->raw[n], how);
         if (m->whole) m->given[i] = (uint8_t)n++;
     }
     for (; m->whole && n < given->count && given->raw[n].name.length; n++) {
         i = find_named(info, &given->raw[n].name);
-        if (i == info->operand_count || m->given[i] != HG_NOT_GIVEN || !fits(info, &info->operands[i], &given->raw[n], how)) break;
+        if (i == info->operand_count || m->given[i] != HG_NOT_GIVEN ||
+            !fits(info, &info->operands[i], &given->raw[n], how))
+            break;
         m->given[i] = (uint8_t)n;
     }
     m->matched = n;
     m->whole = m->whole && n == given->count && !given->extra.length;
     for (i = 0; i < info->operand_count && m->whole; i++)
-        m->whole = m->given[i] != HG_NOT_GIVEN || info->operands[i].optional || hg_operand_in_mnemonic(&info->operands[i]);
+        m->whole = m->given[i] != HG_NOT_GIVEN || info->operands[i].optional ||
+                   hg_operand_in_mnemonic(&info->operands[i]);
 }
 
 /* Among the rows of a mnemonic the one that suits: all operands, else the longest beginning. */
-static hg_op choose_among(const hg_mnemonic *name, const hg_given *given, strictness how, hg_match *best) {
+static hg_op choose_among(const hg_mnemonic *name, const hg_given *given, strictness how,
+                          hg_match *best) {
     uint32_t types = name->parts - name->suffix;
     hg_op op = name->op, chosen = op; /* takes so many types */
     match_row(hg_op_get(op), given, how, best);
     while (!best->whole && (op = hg_op_next_form(op)) != HG_OP_NONE) {
         hg_match m;
-        if (!hg_asm_takes_types(op, types) && !(name->lacks_type && hg_op_get(op)->type_count > types)) continue;
+        if (!hg_asm_takes_types(op, types) &&
+            !(name->lacks_type && hg_op_get(op)->type_count > types))
+            continue;
         match_row(hg_op_get(op), given, how, &m);
         if (!m.whole && m.matched <= best->matched) continue;
         chosen = op;
@@ -135,8 +158,10 @@ static const hg_operand_info *nth_operand(const hg_op_info *info, uint32_t n) {
         if (!hg_operand_in_mnemonic(&info->operands[i]) && n-- == 0) return &info->operands[i];
 }
 
-/* A given operand name= that the row does not have, has already, or has with another kind of value. */
-static void wrong_named(hg_assembler *a, const hg_op_info *info, const hg_raw_operand *raw, const hg_match *m) {
+/* A given operand name= that the row does not have, has already, or has with another kind of value.
+ */
+static void wrong_named(hg_assembler *a, const hg_op_info *info, const hg_raw_operand *raw,
+                        const hg_match *m) {
     uint32_t i = find_named(info, &raw->name);
     int shown = hg_token_shown(&raw->name);
     char got[80];
@@ -144,57 +169,67 @@ static void wrong_named(hg_assembler *a, const hg_op_info *info, const hg_raw_op
         hg_nearest nearest;
         hg_nearest_init(&nearest, raw->name.text, raw->name.length);
         for (uint32_t k = 0; k < info->operand_count; k++)
-            if (hg_operand_is_named(&info->operands[k]) && m->given[k] == HG_NOT_GIVEN) hg_nearest_try(&nearest, info->operands[k].name);
-        hg_asm_error(a, "N03", &raw->name, hg_nearest_hint(&nearest), "'%s' has no operand '%.*s='", info->text, shown, raw->name.text);
+            if (hg_operand_is_named(&info->operands[k]) && m->given[k] == HG_NOT_GIVEN)
+                hg_nearest_try(&nearest, info->operands[k].name);
+        hg_asm_error(a, "N03", &raw->name, hg_nearest_hint(&nearest), "'%s' has no operand '%.*s='",
+                     info->text, shown, raw->name.text);
     } else if (m->given[i] != HG_NOT_GIVEN) {
-        hg_asm_error(a, "N05", &raw->name, NULL, "operand '%s=' of '%s' is given twice", info->operands[i].name, info->text);
+        hg_asm_error(a, "N05", &raw->name, NULL, "operand '%s=' of '%s' is given twice",
+                     info->operands[i].name, info->text);
     } else {
-        hg_asm_error(a, "N03", &raw->token, NULL, "operand '%s' of '%s': expected %s, got %s", info->operands[i].name, info->text,
-                     kind_text(&info->operands[i]), raw_text(raw, got));
+        hg_asm_error(a, "N03", &raw->token, NULL, "operand '%s' of '%s': expected %s, got %s",
+                     info->operands[i].name, info->text, kind_text(&info->operands[i]),
+                     raw_text(raw, got));
     }
 }
 
-static void missing_named(hg_assembler *a, const hg_mnemonic *name, const hg_op_info *info, const hg_match *m) {
+static void missing_named(hg_assembler *a, const hg_mnemonic *name, const hg_op_info *info,
+                          const hg_match *m) {
     char list[200] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < info->operand_count; i++) {
         const hg_operand_info *o = &info->operands[i];
         if (!hg_operand_is_named(o) || o->optional || m->given[i] != HG_NOT_GIVEN) continue;
         bool room = length + strlen(o->name) + 8 < sizeof list;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s%s", length ? ", " : "", room ? o->name : "...",
-                                   room ? "=" : "");
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s%s",
+                                   length ? ", " : "", room ? o->name : "...", room ? "=" : "");
         if (!room) break;
     }
     hg_asm_error(a, "N05", &name->token, NULL, "'%s' without %s", info->text, list);
 }
 
-/* Messages of mnemonics with several forms, and of those without names, count: which form was meant is not known. */
+/* Messages of mnemonics with several forms, and of those without names, count: which form was meant
+ * is not known. */
 /* What makes the operand one of the kind that is expected; NULL: it is not known. */
-static const char *other_kind_hint(const hg_operand_info *expected, const hg_raw_operand *raw, char hint[HG_FOREIGN_BYTES]) {
+static const char *other_kind_hint(const hg_operand_info *expected, const hg_raw_operand *raw,
+                                   char hint[HG_FOREIGN_BYTES]) {
     int shown = hg_token_shown(&raw->token);
     bool word = raw->token.kind == HG_TOKEN_NAME && !raw->name.length;
     if (!word) return NULL;
     if (expected->kind == HG_K_LABEL)
         snprintf(hint, HG_FOREIGN_BYTES, "write @%.*s", shown, raw->token.text);
     else if (expected->kind == HG_K_ADDRESS && raw->element != HG_TYPE_OMITTED)
-        snprintf(hint, HG_FOREIGN_BYTES, "write [%.*s[i]], where i is the element's number: [%.*s[global]]", shown, raw->token.text, shown,
-                 raw->token.text);
+        snprintf(hint, HG_FOREIGN_BYTES,
+                 "write [%.*s[i]], where i is the element's number: [%.*s[global]]", shown,
+                 raw->token.text, shown, raw->token.text);
     else
         return NULL;
     return hint;
 }
 
-static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op, const hg_given *given, const hg_match *m) {
+static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op,
+                           const hg_given *given, const hg_match *m) {
     const hg_op_info *info = hg_op_get(op);
     uint32_t wanted = text_operand_count(info), by_position = count_operands(info, false);
-    bool by_name = wanted > by_position && m->matched >= by_position && hg_op_next_form(name->op) == HG_OP_NONE;
+    bool by_name = wanted > by_position && m->matched >= by_position &&
+                   hg_op_next_form(name->op) == HG_OP_NONE;
     char got[80];
     const hg_raw_operand *raw = m->matched < given->count ? &given->raw[m->matched] : NULL;
     if (by_name && raw && raw->name.length) {
         wrong_named(a, info, raw, m);
     } else if (by_name && raw) {
-        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected NAME=VALUE, got %s", (unsigned)m->matched + 1, info->text,
-                     raw_text(raw, got));
+        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected NAME=VALUE, got %s",
+                     (unsigned)m->matched + 1, info->text, raw_text(raw, got));
     } else if (by_name && !given->extra.length) {
         missing_named(a, name, info, m);
     } else if (raw && m->matched < wanted) {
@@ -203,20 +238,25 @@ static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op, c
             snprintf(got, sizeof got, "'%.*s='", hg_token_shown(&raw->name), raw->name.text);
         else
             raw_text(raw, got);
-        bool register_kind = expected->kind == HG_K_REG || expected->kind == HG_K_COUNT || expected->kind == HG_K_ARRAY;
+        bool register_kind = expected->kind == HG_K_REG || expected->kind == HG_K_COUNT ||
+                             expected->kind == HG_K_ARRAY;
         bool unknown = register_kind && raw->kind == HG_RAW_WORD && raw->word == HG_WORD_NONE;
         char hint[HG_FOREIGN_BYTES];
         if (unknown && !hg_asm_is_unknown(a, &raw->token)) return false;
-        hg_asm_error(a, "N03", &raw->token, unknown ? hg_asm_register_hint(a, &raw->token, hint) : other_kind_hint(expected, raw, hint),
-                     "operand %u of '%s': expected %s%s%s, got %s", (unsigned)m->matched + 1, info->text,
-                     hg_operand_is_named(expected) ? expected->name : "", hg_operand_is_named(expected) ? "=" : "", kind_text(expected),
-                     got);
+        hg_asm_error(a, "N03", &raw->token,
+                     unknown ? hg_asm_register_hint(a, &raw->token, hint)
+                             : other_kind_hint(expected, raw, hint),
+                     "operand %u of '%s': expected %s%s%s, got %s", (unsigned)m->matched + 1,
+                     info->text, hg_operand_is_named(expected) ? expected->name : "",
+                     hg_operand_is_named(expected) ? "=" : "", kind_text(expected), got);
     } else {
         bool fewer = given->count < wanted;
-        const hg_token *at = fewer                                               ? &name->token
-                             : given->count > wanted && wanted < HG_MAX_OPERANDS ? &given->raw[wanted].token
-                                                                                 : &given->extra;
-        hg_asm_error(a, "N04", at, NULL, "'%s' takes %u operand%s, got %s%u", info->text, (unsigned)wanted, wanted == 1 ? "" : "s",
+        const hg_token *at = fewer ? &name->token
+                             : given->count > wanted && wanted < HG_MAX_OPERANDS
+                                 ? &given->raw[wanted].token
+                                 : &given->extra;
+        hg_asm_error(a, "N04", at, NULL, "'%s' takes %u operand%s, got %s%u", info->text,
+                     (unsigned)wanted, wanted == 1 ? "" : "s",
                      given->extra.length ? "more than " : "", (unsigned)given->count);
     }
     return false;
@@ -241,18 +281,24 @@ static bool read_named(hg_assembler *a, hg_raw_operand *raw) {
 /* What follows an operand is neither a comma nor the end. */
 static bool unexpected_behind(hg_assembler *a, const hg_given *given) {
     char hint[HG_FOREIGN_BYTES];
-    const hg_raw_operand *last = given->count && !given->extra.length ? &given->raw[given->count - 1] : NULL;
-    bool name = last && last->token.kind == HG_TOKEN_NAME, value = a->token.kind == HG_TOKEN_NAME || a->token.kind == HG_TOKEN_NUMBER;
+    const hg_raw_operand *last = given->count && !given->extra.length
+                                     ? &given->raw[given->count - 1]
+                                     : NULL;
+    bool name = last && last->token.kind == HG_TOKEN_NAME,
+         value = a->token.kind == HG_TOKEN_NAME || a->token.kind == HG_TOKEN_NUMBER;
     const char *said = NULL;
-    if (name && last->kind == HG_RAW_WORD && last->word == HG_WORD_NONE && !value && a->token.kind != '[') {
+    if (name && last->kind == HG_RAW_WORD && last->word == HG_WORD_NONE && !value &&
+        a->token.kind != '[') {
         if (hg_asm_is_unknown(a, &last->token))
             hg_asm_error(a, "S02", &last->token, hg_asm_register_hint(a, &last->token, hint),
-                         "'%.*s' is no register, parameter or constant", hg_token_shown(&last->token), last->token.text);
+                         "'%.*s' is no register, parameter or constant",
+                         hg_token_shown(&last->token), last->token.text);
         return false;
     }
     if (name && a->token.kind == '[' && hg_asm_bracket_hint(a, &last->token, hint)) said = hint;
     if (name && (a->token.kind == '+' || a->token.kind == '-' || a->token.kind == '*'))
-        said = "an operand is one register or number: add t, a, b before; an address has brackets: [x + i*4]";
+        said = "an operand is one register or number: add t, a, b before; an address has brackets: "
+               "[x + i*4]";
     if (value) said = "a comma stands between operands";
     return hg_asm_unexpected_with(a, "',' or end of line", said);
 }
@@ -269,7 +315,8 @@ static bool read_operands(hg_assembler *a, hg_op op, hg_given *given) {
         if (raw->kind == HG_RAW_NAMED && takes_named(op)) {
             if (!read_named(a, raw)) return false;
         } else if (raw->kind == HG_RAW_NAMED) {
-            hg_asm_error(a, "N03", &raw->token, NULL, "named operand '%.*s=': this instruction takes its operands by position",
+            hg_asm_error(a, "N03", &raw->token, NULL,
+                         "named operand '%.*s=': this instruction takes its operands by position",
                          hg_token_shown(&raw->token), raw->token.text);
             return false;
         }
@@ -288,7 +335,8 @@ static bool emit_chosen(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     hg_op op = choose_form(m, given, &found);
     if (!found.whole) return wrong_operands(a, m, op, given, &found);
     m->op = op;
-    return hg_asm_infer(a, m, given, &found) && hg_asm_emit(a, m->op, m->type, m->type2, &m->token) &&
+    return hg_asm_infer(a, m, given, &found) &&
+           hg_asm_emit(a, m->op, m->type, m->type2, &m->token) &&
            hg_asm_emit_operands(a, m, given, &found);
 }
 
@@ -297,24 +345,30 @@ static bool emit_comparison(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     int length = (int)m->end[m->suffix - 1];
     char got[80];
     if (given->count != 3) {
-        hg_asm_error(a, "N04", &m->token, NULL, "'%.*s' takes 3 operands, got %u", length, m->token.text, (unsigned)given->count);
+        hg_asm_error(a, "N04", &m->token, NULL, "'%.*s' takes 3 operands, got %u", length,
+                     m->token.text, (unsigned)given->count);
         return false;
     }
     hg_raw_operand target = given->raw[2];
     for (uint32_t i = 0; i < 3; i++) {
         const hg_raw_operand *raw = &given->raw[i];
-        if (i == 2 ? raw->kind == HG_RAW_TARGET : hg_raw_is_register(raw) || hg_raw_is_id(raw) || raw->literal.length != 0) continue;
+        if (i == 2 ? raw->kind == HG_RAW_TARGET
+                   : hg_raw_is_register(raw) || hg_raw_is_id(raw) || raw->literal.length != 0)
+            continue;
         char hint[HG_FOREIGN_BYTES];
-        const char *said = i == 2 ? other_kind_hint(&(hg_operand_info){.kind = HG_K_LABEL}, raw, hint) : NULL;
-        hg_asm_error(a, "N03", &raw->token, said, "operand %u of '%.*s': expected %s, got %s", (unsigned)i + 1, length, m->token.text,
+        const char *said = i == 2
+                               ? other_kind_hint(&(hg_operand_info){.kind = HG_K_LABEL}, raw, hint)
+                               : NULL;
+        hg_asm_error(a, "N03", &raw->token, said, "operand %u of '%.*s': expected %s, got %s",
+                     (unsigned)i + 1, length, m->token.text,
                      i == 2 ? "a label (@name)" : "a register or a literal", raw_text(raw, got));
         return false;
     }
     given->raw[2] = given->raw[1];
     given->raw[1] = given->raw[0];
     given->raw[0] = (hg_raw_operand){.kind = HG_RAW_PRED, .token = m->token};
-    return hg_asm_temporary(a, HG_TYPE_OMITTED, true, &given->raw[0].reg) && emit_chosen(a, m, given) &&
-           hg_asm_emit_branch(a, given->raw[0].reg, &target, &m->token);
+    return hg_asm_temporary(a, HG_TYPE_OMITTED, true, &given->raw[0].reg) &&
+           emit_chosen(a, m, given) && hg_asm_emit_branch(a, given->raw[0].reg, &target, &m->token);
 }
 
 /* bra.!p @l: a branch over a jump. */
@@ -324,14 +378,17 @@ static bool emit_negated(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     if (!found.whole) return wrong_operands(a, m, op, given, &found);
     uint32_t behind = (uint32_t)a->code.insts.count + 2;
     return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &m->token) &&
-           hg_asm_emit_register(a, m->predicate, true, HG_READ, &m->token) && hg_asm_emit_target(a, behind, &m->token, NULL) &&
+           hg_asm_emit_register(a, m->predicate, true, HG_READ, &m->token) &&
+           hg_asm_emit_target(a, behind, &m->token, NULL) &&
            hg_asm_emit_branch(a, HG_NO_PREDICATE, &given->raw[0], &m->token);
 }
 
 static bool is_counted_loop(const hg_assembler *a, const hg_mnemonic *m, const hg_given *given) {
-    if ((m->op != HG_OP_LOOP && m->op != hg_asm_find_op(a, "loop.u64")) || given->count != 2) return false;
+    if ((m->op != HG_OP_LOOP && m->op != hg_asm_find_op(a, "loop.u64")) || given->count != 2)
+        return false;
     const hg_raw_operand *count = &given->raw[1];
-    return hg_raw_is_register(&given->raw[0]) && (count->literal.length || hg_raw_is_register(count) || hg_raw_is_id(count));
+    return hg_raw_is_register(&given->raw[0]) &&
+           (count->literal.length || hg_raw_is_register(count) || hg_raw_is_id(count));
 }
 
 static bool read_instruction(hg_assembler *a, hg_mnemonic *m) {
@@ -340,8 +397,10 @@ static bool read_instruction(hg_assembler *a, hg_mnemonic *m) {
     if (is_counted_loop(a, m, &given)) return hg_asm_open_loop(a, m, &given);
     if (m->compares) return emit_comparison(a, m, &given);
     if (m->negated) return emit_negated(a, m, &given);
-    if (m->op == HG_OP_MOV && given.count == 2 && given.raw[1].literal.length) m->op = HG_OP_MOV_IMM;
-    if (m->op == HG_OP_LOOP && given.count && hg_asm_known_type(&given.raw[0]) == HG_TYPE_U64) m->op = hg_asm_find_op(a, "loop.u64");
+    if (m->op == HG_OP_MOV && given.count == 2 && given.raw[1].literal.length)
+        m->op = HG_OP_MOV_IMM;
+    if (m->op == HG_OP_LOOP && given.count && hg_asm_known_type(&given.raw[0]) == HG_TYPE_U64)
+        m->op = hg_asm_find_op(a, "loop.u64");
     return emit_chosen(a, m, &given);
 }
 

@@ -1,4 +1,5 @@
-/* Shared by the files that read instructions: a mnemonic taken apart, operands as given and as a row takes them.
+/* Shared by the files that read instructions: a mnemonic taken apart, operands as given and as a
+ * row takes them.
  * Must not know: the source of tokens, liveness. */
 #ifndef HG_ISA_ASSEMBLE_INST_H
 #define HG_ISA_ASSEMBLE_INST_H
@@ -31,7 +32,8 @@ typedef struct hg_given {
 enum { HG_NOT_GIVEN = 255 };
 /* Given operands as those of a row. */
 typedef struct hg_match {
-    uint8_t given[HG_MAX_OPERANDS]; /* one an operand of the row: number of the given one, or HG_NOT_GIVEN */
+    uint8_t given[HG_MAX_OPERANDS]; /* one an operand of the row: number of the given one, or
+                                       HG_NOT_GIVEN */
     uint32_t matched;               /* given operands before the first that does not suit */
     bool whole;                     /* every given operand suits, and none is missing */
 } hg_match;
@@ -39,19 +41,25 @@ typedef struct hg_match {
 /* assemble_emit.c */
 hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_token *at);
 /* The operands of the instruction emitted last, of the row it has. */
-bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_given *given, const hg_match *m);
+bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_given *given,
+                          const hg_match *m);
 /* A register operand of the instruction emitted last. */
-bool hg_asm_emit_register(hg_assembler *a, hg_register reg, bool predicate, uint8_t access, const hg_token *at);
-/* A branch operand; index: its target where that is known. *operand (may be NULL): where it is kept. */
+bool hg_asm_emit_register(hg_assembler *a, hg_register reg, bool predicate, uint8_t access,
+                          const hg_token *at);
+/* A branch operand; index: its target where that is known. *operand (may be NULL): where it is
+ * kept. */
 bool hg_asm_emit_target(hg_assembler *a, uint32_t index, const hg_token *at, uint64_t *operand);
 /* bra to the target that a label operand names; predicate number 255: always. */
-bool hg_asm_emit_branch(hg_assembler *a, hg_register predicate, const hg_raw_operand *target, const hg_token *at);
+bool hg_asm_emit_branch(hg_assembler *a, hg_register predicate, const hg_raw_operand *target,
+                        const hg_token *at);
 /* d = a literal of the type; as text, or a small number. */
-bool hg_asm_emit_literal(hg_assembler *a, const hg_token *at, hg_register d, uint8_t type, const hg_token *literal);
-bool hg_asm_emit_number(hg_assembler *a, const hg_token *at, hg_register d, uint8_t type, uint64_t number, const hg_token *to,
-                        const hg_token *literal);
+bool hg_asm_emit_literal(hg_assembler *a, const hg_token *at, hg_register d, uint8_t type,
+                         const hg_token *literal);
+bool hg_asm_emit_number(hg_assembler *a, const hg_token *at, hg_register d, uint8_t type,
+                        uint64_t number, const hg_token *to, const hg_token *literal);
 /* An unsigned number at most `most`; `code` says which kind of mistake a larger one is. */
-bool hg_asm_unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, const char *code, uint64_t *value);
+bool hg_asm_unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, const char *code,
+                           uint64_t *value);
 /* mov_imm without type: i32 if it fits, else i64; real literals f32. */
 bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type);
 
@@ -60,14 +68,18 @@ typedef enum hg_foreign_place { HG_FOREIGN_STATEMENT, HG_FOREIGN_OPERAND } hg_fo
 enum { HG_FOREIGN_BYTES = 320 };
 /* What is written here for a sign of other languages, a token's kind; NULL: nothing is known. */
 const char *hg_foreign_sign(hg_foreign_place place, int kind);
-/* x[i] without the brackets around it, whose '[' is the next token. False: the brackets do not close. */
+/* x[i] without the brackets around it, whose '[' is the next token. False: the brackets do not
+ * close. */
 bool hg_asm_bracket_hint(const hg_assembler *a, const hg_token *name, char hint[HG_FOREIGN_BYTES]);
 /* What is written here for a word of other languages; NULL: there is nothing to say. */
 const char *hg_foreign_hint(hg_foreign_place place, const char *text, size_t length);
-/* a = b + c, a += b, a++, x[i] = a, with `first` read: the instruction that says so. False: it is nothing of that kind. */
-bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first, char hint[HG_FOREIGN_BYTES]);
+/* a = b + c, a += b, a++, x[i] = a, with `first` read: the instruction that says so. False: it is
+ * nothing of that kind. */
+bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first,
+                            char hint[HG_FOREIGN_BYTES]);
 
-/* assemble_infer.c: types that operands tell, and registers for literals, ids and u32 values where u64 is meant. May change the op. */
+/* assemble_infer.c: types that operands tell, and registers for literals, ids and u32 values where
+ * u64 is meant. May change the op. */
 bool hg_asm_infer(hg_assembler *a, hg_mnemonic *m, hg_given *given, const hg_match *found);
 /* Type that is known of a register operand, HG_TYPE_OMITTED: none. */
 uint8_t hg_asm_known_type(const hg_raw_operand *raw);
@@ -82,13 +94,16 @@ bool hg_asm_close_loop(hg_assembler *a, const hg_token *at);
 bool hg_asm_read_mnemonic(hg_assembler *a, hg_mnemonic *m);
 bool hg_asm_no_type(hg_assembler *a, const hg_mnemonic *m); /* V05; always false */
 bool hg_asm_allows_type(const hg_mnemonic *m, hg_type type);
-bool hg_asm_takes_types(hg_op op, uint32_t given); /* whether a row can be written with that many type suffixes */
+bool hg_asm_takes_types(hg_op op, uint32_t given); /* whether a row can be written with that many
+                                                      type suffixes */
 /* The row of that mnemonic, HG_OP_NONE. */
 hg_op hg_asm_find_op(const hg_assembler *a, const char *text);
 
 static inline bool hg_raw_is_register(const hg_raw_operand *raw) {
     return raw->kind == HG_RAW_REG || (raw->kind == HG_RAW_WORD && raw->word == HG_WORD_REGISTER);
 }
-static inline bool hg_raw_is_id(const hg_raw_operand *raw) { return raw->kind == HG_RAW_WORD && raw->word == HG_WORD_ID; }
+static inline bool hg_raw_is_id(const hg_raw_operand *raw) {
+    return raw->kind == HG_RAW_WORD && raw->word == HG_WORD_ID;
+}
 
 #endif

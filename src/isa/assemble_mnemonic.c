@@ -1,4 +1,5 @@
-/* Mnemonics (language.md 4): words between points, the row that they name, its types, condition, scope and predicate.
+/* Mnemonics (language.md 4): words between points, the row that they name, its types, condition,
+ * scope and predicate.
  * Must not know: operands. */
 #include "isa/assemble_inst.h"
 
@@ -13,7 +14,8 @@ static uint32_t mnemonic_slot(const char *text, size_t length) {
 }
 
 static hg_op find_op(const hg_assembler *a, const char *text, size_t length, uint32_t *slot) {
-    for (*slot = mnemonic_slot(text, length); a->mnemonics[*slot]; *slot = (*slot + 1) % HG_MNEMONIC_SLOTS) {
+    for (*slot = mnemonic_slot(text, length); a->mnemonics[*slot];
+         *slot = (*slot + 1) % HG_MNEMONIC_SLOTS) {
         hg_op op = (hg_op)(a->mnemonics[*slot] - 1);
         const char *word = hg_op_get(op)->text;
         if (strlen(word) == length && memcmp(word, text, length) == 0) return op;
@@ -29,7 +31,8 @@ hg_op hg_asm_find_op(const hg_assembler *a, const char *text) {
 void hg_asm_init_mnemonics(hg_assembler *a) {
     uint32_t slot;
     for (int op = 0; op < HG_OP_COUNT; op++)
-        if (find_op(a, hg_op_get((hg_op)op)->text, strlen(hg_op_get((hg_op)op)->text), &slot) == HG_OP_NONE)
+        if (find_op(a, hg_op_get((hg_op)op)->text, strlen(hg_op_get((hg_op)op)->text), &slot) ==
+            HG_OP_NONE)
             a->mnemonics[slot] = (uint16_t)(op + 1);
 }
 
@@ -62,7 +65,8 @@ static bool find_name(const hg_assembler *a, hg_mnemonic *m) {
     const char *word = part(m, 0, &length);
     m->op = HG_OP_SET;
     m->suffix = 1;
-    return length > 3 && memcmp(word, "set", 3) == 0 && hg_condition_from_text(word + 3, length - 3, &m->condition);
+    return length > 3 && memcmp(word, "set", 3) == 0 &&
+           hg_condition_from_text(word + 3, length - 3, &m->condition);
 }
 
 static void try_sets(hg_nearest *n) {
@@ -73,15 +77,18 @@ static void try_sets(hg_nearest *n) {
     }
 }
 
-/* What another language means by it; the words before the first `length` bytes' types. NULL: nothing is known. */
-static const char *foreign_hint(const hg_assembler *a, const hg_mnemonic *m, size_t length, char hint[HG_FOREIGN_BYTES]) {
+/* What another language means by it; the words before the first `length` bytes' types. NULL:
+ * nothing is known. */
+static const char *foreign_hint(const hg_assembler *a, const hg_mnemonic *m, size_t length,
+                                char hint[HG_FOREIGN_BYTES]) {
     size_t first = 0;
     hg_type type;
     while (first < m->token.length && m->token.text[first] != '.') first++;
     if (hg_asm_assignment_hint(a, &m->token, hint)) return hint;
     const char *word = hg_foreign_hint(HG_FOREIGN_STATEMENT, m->token.text, first);
     if (word) return word;
-    if (hg_type_from_name(m->token.text, m->token.length, &type)) return ".reg NAME TYPE declares a register: .reg v f32";
+    if (hg_type_from_name(m->token.text, m->token.length, &type))
+        return ".reg NAME TYPE declares a register: .reg v f32";
     hg_op op = hg_op_from_specification(m->token.text, length);
     if (op == HG_OP_NONE) return NULL;
     snprintf(hint, HG_FOREIGN_BYTES, "in text it is '%s'", hg_op_get(op)->text);
@@ -92,14 +99,16 @@ static bool unknown_mnemonic(hg_assembler *a, const hg_mnemonic *m) {
     hg_type type;
     size_t length = m->token.length;
     for (uint32_t i = m->parts;
-         i-- > 1 && hg_asm_type(a, m->token.text + m->start[i], m->end[i] - m->start[i], hg_asm_scope_of(a, &m->token), &type);)
+         i-- > 1 && hg_asm_type(a, m->token.text + m->start[i], m->end[i] - m->start[i],
+                                hg_asm_scope_of(a, &m->token), &type);)
         length = m->end[i - 1];
     char got[80], hint[HG_FOREIGN_BYTES];
     (void)hg_asm_find_name(a, &m->token); /* a macro that could not be declared is no mistake */
     if (a->wrong.errors && a->wrong.names_missing) return false;
     const char *said = foreign_hint(a, m, length, hint);
     if (said) {
-        hg_asm_error(a, "N01", &m->token, said, "unknown mnemonic %s", hg_token_describe(&m->token, got));
+        hg_asm_error(a, "N01", &m->token, said, "unknown mnemonic %s",
+                     hg_token_describe(&m->token, got));
         return false;
     }
     hg_nearest nearest;
@@ -107,7 +116,8 @@ static bool unknown_mnemonic(hg_assembler *a, const hg_mnemonic *m) {
     for (int op = 0; op < HG_OP_COUNT && a->wrong.errors < HG_MOST_EXPLAINED; op++)
         if (op != HG_OP_SET) hg_nearest_try(&nearest, hg_op_get((hg_op)op)->text);
     if (a->wrong.errors < HG_MOST_EXPLAINED) try_sets(&nearest);
-    hg_asm_error(a, "N01", &m->token, hg_nearest_hint(&nearest), "unknown mnemonic %s", hg_token_describe(&m->token, got));
+    hg_asm_error(a, "N01", &m->token, hg_nearest_hint(&nearest), "unknown mnemonic %s",
+                 hg_token_describe(&m->token, got));
     return false;
 }
 
@@ -126,15 +136,18 @@ static bool unsupported(hg_assembler *a, const hg_token *at, const hg_mnemonic *
         snprintf(hint, sizeof hint, "'set%s' is for integers", hg_condition_name(m->condition));
     } else {
         snprintf(name, sizeof name, "%s", hg_op_get(m->op)->id);
-        snprintf(hint, sizeof hint, "'%s' is for %s", hg_op_get(m->op)->text, hg_op_types_text(m->op));
+        snprintf(hint, sizeof hint, "'%s' is for %s", hg_op_get(m->op)->text,
+                 hg_op_types_text(m->op));
     }
-    hg_asm_error(a, "N06", at, hint, "unsupported operation: %s for type %s", name, hg_type_name(type));
+    hg_asm_error(a, "N06", at, hint, "unsupported operation: %s for type %s", name,
+                 hg_type_name(type));
     return false;
 }
 
 /* ltu … geu compare patterns: integers only. */
 bool hg_asm_allows_type(const hg_mnemonic *m, hg_type type) {
-    if (m->op == HG_OP_SET && hg_condition_is_unsigned(m->condition) && hg_type_is_float(type)) return false;
+    if (m->op == HG_OP_SET && hg_condition_is_unsigned(m->condition) && hg_type_is_float(type))
+        return false;
     return hg_op_allows_type(m->op, type);
 }
 
@@ -146,14 +159,16 @@ bool hg_asm_takes_types(hg_op op, uint32_t given) {
 
 bool hg_asm_no_type(hg_assembler *a, const hg_mnemonic *m) {
     int length = (int)m->end[m->suffix - 1];
-    hg_asm_error(a, "V05", &m->token, NULL, "type of '%.*s' cannot be inferred here: write %.*s.%s", length, m->token.text, length,
-                 m->token.text, hg_op_get(m->op)->type_count == 2 ? "TYPE.TYPE" : "TYPE");
+    hg_asm_error(a, "V05", &m->token, NULL, "type of '%.*s' cannot be inferred here: write %.*s.%s",
+                 length, m->token.text, length, m->token.text,
+                 hg_op_get(m->op)->type_count == 2 ? "TYPE.TYPE" : "TYPE");
     return false;
 }
 
 static bool read_types(hg_assembler *a, hg_mnemonic *m) {
     uint32_t given = m->parts - m->suffix;
-    for (hg_op op = m->op; op != HG_OP_NONE; op = hg_op_next_form(op)) /* bound.map has forms with and without */
+    for (hg_op op = m->op; op != HG_OP_NONE; op = hg_op_next_form(op)) /* bound.map has forms with
+                                                                          and without */
         if (hg_asm_takes_types(op, given)) {
             m->op = op;
             break;
@@ -166,9 +181,11 @@ static bool read_types(hg_assembler *a, hg_mnemonic *m) {
         hg_type type;
         char got[80];
         bool known = hg_asm_type(a, at.text, at.length, hg_asm_scope_of(a, &at), &type);
-        if (!known && (i >= info->type_count || given > info->type_count)) return unknown_mnemonic(a, m);
+        if (!known && (i >= info->type_count || given > info->type_count))
+            return unknown_mnemonic(a, m);
         if (!known) {
-            if (a->wrong.errors && a->wrong.names_missing) return false; /* it may be of the file that could not be read */
+            if (a->wrong.errors && a->wrong.names_missing)
+                return false; /* it may be of the file that could not be read */
             hg_asm_error(a, "N06", &at, NULL, "%s is no type", hg_token_describe(&at, got));
             return false;
         }
@@ -179,13 +196,16 @@ static bool read_types(hg_assembler *a, hg_mnemonic *m) {
                                                  : "two types");
             return false;
         }
-        bool allowed = i ? hg_op_allows_types(m->op, (hg_type)types[0], type) : hg_asm_allows_type(m, type);
+        bool allowed = i ? hg_op_allows_types(m->op, (hg_type)types[0], type)
+                         : hg_asm_allows_type(m, type);
         if (!allowed) return unsupported(a, &at, m, type);
         types[i] = (uint8_t)type;
     }
     m->type = types[0];
     m->type2 = types[1];
-    if (m->type == HG_TYPE_OMITTED && (info->flags & HG_F_DEFAULT_F32) && !(info->flags & HG_F_COLLECTIVE)) m->type = HG_TYPE_F32;
+    if (m->type == HG_TYPE_OMITTED && (info->flags & HG_F_DEFAULT_F32) &&
+        !(info->flags & HG_F_COLLECTIVE))
+        m->type = HG_TYPE_F32;
     m->lacks_type = !hg_asm_takes_types(m->op, given);
     return true;
 }
@@ -219,7 +239,8 @@ static bool read_negated(hg_assembler *a, hg_mnemonic *m) {
     m->type = m->type2 = HG_TYPE_NOT_USED;
     m->negated = true;
     if (!hg_asm_expect(a, HG_TOKEN_NAME, "a predicate")) return false;
-    if (hg_looks_like_register(at.text, at.length, 'p')) return hg_asm_register(a, &at, HG_MAX_PREDICATES, &m->predicate.number);
+    if (hg_looks_like_register(at.text, at.length, 'p'))
+        return hg_asm_register(a, &at, HG_MAX_PREDICATES, &m->predicate.number);
     uint8_t kind;
     if (!hg_asm_word_register(a, &at, &kind, &m->predicate)) return false;
     if (kind == HG_WORD_PREDICATE) return true;
@@ -237,8 +258,9 @@ bool hg_asm_read_mnemonic(hg_assembler *a, hg_mnemonic *m) {
         const char *word = m->suffix < m->parts ? part(m, m->suffix, &length) : NULL;
         if (!word || !hg_scope_from_text(word, length, &m->scope)) {
             char got[80];
-            hg_asm_error(a, "N01", &m->token, "the scopes are memfence.thread, .block, .device and .system", "unknown mnemonic %s",
-                         hg_token_describe(&m->token, got));
+            hg_asm_error(a, "N01", &m->token,
+                         "the scopes are memfence.thread, .block, .device and .system",
+                         "unknown mnemonic %s", hg_token_describe(&m->token, got));
             return false;
         }
         m->suffix++;

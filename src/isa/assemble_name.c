@@ -15,15 +15,17 @@ static void sip_round(uint64_t v[4]) {
     v[2] = rotate(v[2], 32);
 }
 
-/* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
- * by algebra, so a hostile file cannot make the look-ups slow. Its rounds take all registers: not in its callers. */
+/* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key:
+ * colliding names cannot be made by algebra, so a hostile file cannot make the look-ups slow. Its
+ * rounds take all registers: not in its callers. */
 HG_NOINLINE static uint64_t hash(const char *text, uint32_t length, uint32_t scope) {
-    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
-                     UINT64_C(0x7465646279746573) ^ scope};
+    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d),
+                     UINT64_C(0x6c7967656e657261), UINT64_C(0x7465646279746573) ^ scope};
     for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
         uint64_t word = 0;
         bool last = length - at < 8;
-        for (uint32_t i = 0; i < (last ? length - at : 8); i++) word |= (uint64_t)(unsigned char)text[at + i] << (i * 8);
+        for (uint32_t i = 0; i < (last ? length - at : 8); i++)
+            word |= (uint64_t)(unsigned char)text[at + i] << (i * 8);
         if (last) word |= (uint64_t)length << 56;
         v[3] ^= word;
         sip_round(v);
@@ -39,7 +41,9 @@ static uint64_t find_slot(const hg_names *n, const char *text, uint32_t length, 
     uint64_t mask = n->slot_count - 1, slot = hash(text, length, scope) & mask;
     for (; n->slots[slot]; slot = (slot + 1) & mask) {
         const hg_name *other = &n->data[n->slots[slot] - 1];
-        if (other->scope == scope && other->token.length == length && memcmp(other->token.text, text, length) == 0) break;
+        if (other->scope == scope && other->token.length == length &&
+            memcmp(other->token.text, text, length) == 0)
+            break;
     }
     return slot;
 }
@@ -63,7 +67,8 @@ hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length
     return number ? &names->data[number - 1] : NULL;
 }
 
-hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind, uint64_t index) {
+hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind,
+                      uint64_t index) {
     bool room = names->count * 2 < names->slot_count || grow_slots(names);
     uint32_t scope = hg_asm_scope_of(a, token);
     uint64_t slot = room ? find_slot(names, token->text, token->length, scope) : 0;
@@ -81,7 +86,8 @@ hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, h
 bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name) {
     uint64_t count = a->wrong.unknown.count;
     if (a->wrong.muted || (a->wrong.errors && a->wrong.names_missing)) return false;
-    return hg_asm_enter(a, &a->wrong.unknown, name, HG_NAME_BROKEN, 0) && a->wrong.unknown.count > count;
+    return hg_asm_enter(a, &a->wrong.unknown, name, HG_NAME_BROKEN, 0) &&
+           a->wrong.unknown.count > count;
 }
 
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
@@ -90,12 +96,14 @@ bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
     hg_asm_next(a);
     if (hg_is_identifier(name->text, name->length)) return true;
     char got[80];
-    if (!hg_asm_is_unknown(a, name)) return false; /* its declaration and its uses are one mistake */
+    if (!hg_asm_is_unknown(a, name))
+        return false; /* its declaration and its uses are one mistake */
     if (name->length > HG_MAX_IDENT_BYTES)
-        hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
+        hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed",
+                     (unsigned)name->length, HG_MAX_IDENT_BYTES);
     else
-        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
-                     hg_token_describe(name, got));
+        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names",
+                     "expected %s, got %s", what, hg_token_describe(name, got));
     return false;
 }
 
@@ -107,7 +115,8 @@ void hg_asm_free_names(hg_names *names) {
 /* ---- what a name stands for ---- */
 
 /* Not in its callers, which mostly see that a token is no name. */
-HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
+HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length,
+                                      uint32_t scope) {
     if (!a->names.count) return NULL;
     for (;; scope = hg_asm_scope_around(a, scope)) {
         hg_name *name = hg_asm_find_in(&a->names, text, length, scope);
@@ -125,9 +134,10 @@ bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, u
     uint64_t count = a->names.count;
     const hg_name *name = hg_asm_enter(a, &a->names, token, kind, index);
     if (!name || a->names.count > count) return name != NULL;
-    if (name->kind == HG_NAME_BROKEN) return false; /* which of the two was meant is not known: one mistake */
-    hg_asm_error(a, "D02", token, NULL, "name '%.*s' declared twice: first in line %u", (int)token->length, token->text,
-                 (unsigned)name->token.line);
+    if (name->kind == HG_NAME_BROKEN)
+        return false; /* which of the two was meant is not known: one mistake */
+    hg_asm_error(a, "D02", token, NULL, "name '%.*s' declared twice: first in line %u",
+                 (int)token->length, token->text, (unsigned)name->token.line);
     return false;
 }
 
@@ -162,13 +172,15 @@ bool hg_asm_unknown_constant(hg_assembler *a, const char *expected) {
     if (!hg_asm_is_unknown(a, &a->token)) return false;
     hg_nearest_init(&nearest, a->token.text, a->token.length);
     hg_asm_try_constants(a, &nearest);
-    hg_asm_error(a, "S02", &a->token, hg_nearest_hint(&nearest), "expected %s, got %s", expected, hg_token_describe(&a->token, got));
+    hg_asm_error(a, "S02", &a->token, hg_nearest_hint(&nearest), "expected %s, got %s", expected,
+                 hg_token_describe(&a->token, got));
     return false;
 }
 
 /* ---- types ---- */
 
-bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t scope, hg_type *type) {
+bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t scope,
+                 hg_type *type) {
     if (hg_type_from_name(text, length, type)) return true;
     const hg_name *name = hg_asm_find_text(a, text, length, scope);
     if (!name || name->kind != HG_NAME_TYPE) return false;
@@ -179,7 +191,8 @@ bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t sc
 bool hg_asm_expect_type(hg_assembler *a, const char *expected, uint8_t *type) {
     hg_type found;
     const hg_token *t = &a->token;
-    if (t->kind != HG_TOKEN_NAME || !hg_asm_type(a, t->text, t->length, hg_asm_scope_of(a, t), &found))
+    if (t->kind != HG_TOKEN_NAME ||
+        !hg_asm_type(a, t->text, t->length, hg_asm_scope_of(a, t), &found))
         return hg_asm_unexpected(a, expected);
     *type = (uint8_t)found;
     hg_asm_next(a);

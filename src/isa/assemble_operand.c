@@ -1,4 +1,5 @@
-/* Operands (language.md 2 and 2.1): syntax only; which kinds an instruction takes is decided later, by its row.
+/* Operands (language.md 2 and 2.1): syntax only; which kinds an instruction takes is decided later,
+ * by its row.
  * Must not know: the table of instructions. */
 #include "isa/assemble_inst.h"
 
@@ -34,7 +35,8 @@ static bool is_expression(const hg_assembler *a) {
 static bool read_count(hg_assembler *a, hg_tuple_item *item, hg_register *reg, hg_constant *value) {
     hg_token token = a->token;
     *reg = HG_NO_REGISTER;
-    bool number = token.kind != '-' && (token.kind != '(' || is_expression(a)); /* a tuple has no third level */
+    bool number = token.kind != '-' && (token.kind != '(' || is_expression(a)); /* a tuple has no
+                                                                                   third level */
     if (number && hg_asm_starts_expression(a)) return hg_asm_expression(a, "a number", value);
     item->is_reg = 1;
     if (!hg_asm_read_register(a, "an unsigned number or a register", reg)) return false;
@@ -55,10 +57,13 @@ static bool next_item(hg_assembler *a, uint32_t count) {
 }
 
 /* hg_asm_keep_items, with registers that may be virtual. */
-static bool keep_items(hg_assembler *a, const hg_tuple_item *items, const hg_register *regs, uint32_t count, uint64_t *first) {
+static bool keep_items(hg_assembler *a, const hg_tuple_item *items, const hg_register *regs,
+                       uint32_t count, uint64_t *first) {
     if (!hg_asm_keep_items(a, items, count, first)) return false;
     for (uint32_t i = 0; i < count; i++)
-        if (items[i].is_reg && !hg_asm_use(a, &regs[i], HG_UNDEFINED, *first + i, HG_USE_ITEM, HG_READ)) return false;
+        if (items[i].is_reg &&
+            !hg_asm_use(a, &regs[i], HG_UNDEFINED, *first + i, HG_USE_ITEM, HG_READ))
+            return false;
     return true;
 }
 
@@ -72,7 +77,8 @@ static bool read_inner_tuple(hg_assembler *a, hg_tuple_item *tuple) {
         hg_constant value;
         if (!next_item(a, tuple->item_count)) return false;
         items[tuple->item_count] = (hg_tuple_item){0};
-        if (!read_count(a, &items[tuple->item_count], &regs[tuple->item_count], &value)) return false;
+        if (!read_count(a, &items[tuple->item_count], &regs[tuple->item_count], &value))
+            return false;
         if (!to_count(a, &items[tuple->item_count], &value)) return false;
     }
     hg_asm_next(a);
@@ -80,9 +86,13 @@ static bool read_inner_tuple(hg_assembler *a, hg_tuple_item *tuple) {
 }
 
 /* A constant alone in parentheses is a tuple of one count, and may be meant as a number. */
-static bool read_single(hg_assembler *a, hg_raw_operand *raw, hg_tuple_item *item, const hg_constant *value) {
+static bool read_single(hg_assembler *a, hg_raw_operand *raw, hg_tuple_item *item,
+                        const hg_constant *value) {
     if (!hg_asm_constant_token(a, value, &raw->literal)) return false;
-    (void)hg_parse_uint(raw->literal.text, raw->literal.length, &item->value); /* whether it is a count is asked where one is wanted */
+    (void)hg_parse_uint(raw->literal.text, raw->literal.length, &item->value); /* whether it is a
+                                                                                  count is asked
+                                                                                  where one is
+                                                                                  wanted */
     return true;
 }
 
@@ -100,10 +110,14 @@ static bool read_tuple(hg_assembler *a, hg_raw_operand *raw) {
         if (!next_item(a, count)) return false;
         items[count] = (hg_tuple_item){0};
         regs[count] = HG_NO_REGISTER;
-        if (nested ? !read_inner_tuple(a, &items[count]) : !read_count(a, &items[count], &regs[count], &value)) return false;
+        if (nested ? !read_inner_tuple(a, &items[count])
+                   : !read_count(a, &items[count], &regs[count], &value))
+            return false;
         if (nested || items[count].is_reg) continue;
         bool single = !count && a->token.kind == ')';
-        if (single ? !read_single(a, raw, &items[count], &value) : !to_count(a, &items[count], &value)) return false;
+        if (single ? !read_single(a, raw, &items[count], &value)
+                   : !to_count(a, &items[count], &value))
+            return false;
     }
     hg_asm_extend(&raw->token, &a->token);
     hg_asm_next(a);
@@ -117,7 +131,8 @@ static bool read_target(hg_assembler *a, hg_raw_operand *raw) {
     hg_token name;
     hg_asm_next(a);
     raw->kind = HG_RAW_TARGET;
-    if (a->token.kind == HG_TOKEN_NAME && !a->token.glued) return hg_asm_unexpected(a, "a label directly behind '@'");
+    if (a->token.kind == HG_TOKEN_NAME && !a->token.glued)
+        return hg_asm_unexpected(a, "a label directly behind '@'");
     if (!hg_asm_identifier(a, "a label", &name)) return false;
     hg_asm_extend(&raw->token, &name);
     raw->label = hg_asm_label(a, &name);
@@ -148,7 +163,10 @@ static bool read_word(hg_assembler *a, hg_raw_operand *raw) {
 }
 
 bool hg_asm_operand(hg_assembler *a, bool named, hg_raw_operand *raw) {
-    *raw = (hg_raw_operand){.token = a->token, .reg = HG_NO_REGISTER, .index = HG_NO_REGISTER, .element = HG_TYPE_OMITTED};
+    *raw = (hg_raw_operand){.token = a->token,
+                            .reg = HG_NO_REGISTER,
+                            .index = HG_NO_REGISTER,
+                            .element = HG_TYPE_OMITTED};
     switch (a->token.kind) {
     case HG_TOKEN_NAME: return read_word(a, raw);
     case '@': return read_target(a, raw);
@@ -158,6 +176,8 @@ bool hg_asm_operand(hg_assembler *a, bool named, hg_raw_operand *raw) {
     case '~':
     case '!':
     case HG_TOKEN_NUMBER: return read_literal(a, raw);
-    default: return hg_asm_unexpected_with(a, "an operand", hg_foreign_sign(HG_FOREIGN_OPERAND, a->token.kind));
+    default:
+        return hg_asm_unexpected_with(a, "an operand",
+                                      hg_foreign_sign(HG_FOREIGN_OPERAND, a->token.kind));
     }
 }

@@ -1,5 +1,6 @@
-/* What delivers tokens (language.md 2.6): the source, files that it includes, bodies of macros and repetitions, arguments. Each is a
- * piece of a text with the expansion that it is read in; a name that stands for an argument, or has {} behind it, is replaced.
+/* What delivers tokens (language.md 2.6): the source, files that it includes, bodies of macros and
+ * repetitions, arguments. Each is a piece of a text with the expansion that it is read in; a name
+ * that stands for an argument, or has {} behind it, is replaced.
  * Must not know: statements, instructions. */
 #include "isa/text_internal.h"
 
@@ -12,10 +13,12 @@ hg_piece hg_asm_here(const hg_assembler *a) {
     return (hg_piece){l->text, l->at, l->length, l->line_start, l->line, a->source.expansion};
 }
 
-void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line, uint32_t *column) {
+void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line,
+                        uint32_t *column) {
     *line = token->line;
     *column = token->column;
-    for (uint32_t at = token->expansion; a->source.expansions.count && a->source.expansions.data[at].file;
+    for (uint32_t at = token->expansion;
+         a->source.expansions.count && a->source.expansions.data[at].file;
          at = a->source.expansions.data[at].around) {
         *line = a->source.expansions.data[at].line;
         *column = a->source.expansions.data[at].column;
@@ -24,7 +27,9 @@ void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *
 
 /* ---- frames ---- */
 
-static hg_frame *current(hg_assembler *a) { return &a->source.frames.data[a->source.frames.count - 1]; }
+static hg_frame *current(hg_assembler *a) {
+    return &a->source.frames.data[a->source.frames.count - 1];
+}
 
 static void begin_piece(hg_assembler *a, const hg_piece *piece, bool argument) {
     a->lexer = (hg_lexer){.text = piece->text,
@@ -38,20 +43,26 @@ static void begin_piece(hg_assembler *a, const hg_piece *piece, bool argument) {
                           .last_end = piece->at};
 }
 
-/* Text that is read again counts each time, so that time and memory are bounded whatever stands in it. */
+/* Text that is read again counts each time, so that time and memory are bounded whatever stands in
+ * it. */
 static bool charge(hg_assembler *a, const hg_piece *piece, const hg_token *at) {
     a->source.expanded_bytes += piece->end - piece->at + 1;
     if (a->source.expanded_bytes <= HG_MAX_EXPANDED_BYTES / (a->wrong.errors ? 16 : 1))
         return true; /* mistakes are looked for further on, not for long */
-    if (!a->wrong.errors) hg_asm_error(a, "S05", at, NULL, "more than %d bytes of expanded text", HG_MAX_EXPANDED_BYTES);
+    if (!a->wrong.errors)
+        hg_asm_error(a, "S05", at, NULL, "more than %d bytes of expanded text",
+                     HG_MAX_EXPANDED_BYTES);
     a->wrong.stop = true;
     return false;
 }
 
 bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const hg_token *at) {
-    uint64_t most = frame.kind == HG_FRAME_ARGUMENT ? 2 * HG_MAX_EXPANSION_DEPTH : HG_MAX_EXPANSION_DEPTH;
+    uint64_t most = frame.kind == HG_FRAME_ARGUMENT ? 2 * HG_MAX_EXPANSION_DEPTH
+                                                    : HG_MAX_EXPANSION_DEPTH;
     if (a->source.frames.count > most) {
-        hg_asm_error(a, "S05", at, NULL, "files, macros and repetitions inside one another deeper than %d", HG_MAX_EXPANSION_DEPTH);
+        hg_asm_error(a, "S05", at, NULL,
+                     "files, macros and repetitions inside one another deeper than %d",
+                     HG_MAX_EXPANSION_DEPTH);
         a->wrong.stop = true;
         return false;
     }
@@ -64,7 +75,9 @@ bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const h
     begin_piece(a, piece, frame.kind == HG_FRAME_ARGUMENT);
     a->source.expansion = frame.expansion;
     a->source.parameters = frame.parameters;
-    if (frame.kind != HG_FRAME_ARGUMENT) a->token.kind = HG_TOKEN_END_OF_LINE; /* of the statement that says so; the text may end there */
+    if (frame.kind != HG_FRAME_ARGUMENT)
+        a->token.kind = HG_TOKEN_END_OF_LINE; /* of the statement that says so; the text may end
+                                                 there */
     return true;
 }
 
@@ -76,9 +89,12 @@ static void pop(hg_assembler *a) {
     a->source.parameters = current(a)->parameters;
 }
 
-uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at, const hg_token *name) {
+uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at,
+                          const hg_token *name) {
     if (a->source.expansions.count > HG_MAX_EXPANSIONS) {
-        hg_asm_error(a, "S05", at, NULL, "more than %d files, uses of macros and rounds of repetitions", HG_MAX_EXPANSIONS);
+        hg_asm_error(a, "S05", at, NULL,
+                     "more than %d files, uses of macros and rounds of repetitions",
+                     HG_MAX_EXPANSIONS);
         a->wrong.stop = true;
         return 0;
     }
@@ -89,12 +105,18 @@ uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_toke
         return 0;
     }
     const hg_text_expansion *around = &a->source.expansions.data[at->expansion];
-    *e = (hg_text_expansion){.kind = (uint8_t)kind, .around = at->expansion, .line = at->line, .column = at->column, .file = around->file};
+    *e = (hg_text_expansion){.kind = (uint8_t)kind,
+                             .around = at->expansion,
+                             .line = at->line,
+                             .column = at->column,
+                             .file = around->file};
     e->name = name->text;
     e->name_length = name->length;
     e->scope = kind == HG_EXPANSION_FILE ? around->scope : number;
     e->outer = around->scope;
-    e->parameters = kind == HG_EXPANSION_MACRO ? number : kind == HG_EXPANSION_FILE ? 0 : around->parameters;
+    e->parameters = kind == HG_EXPANSION_MACRO  ? number
+                    : kind == HG_EXPANSION_FILE ? 0
+                                                : around->parameters;
     return number;
 }
 
@@ -109,7 +131,10 @@ static void missing_end(hg_assembler *a) {
 static bool next_round(hg_assembler *a) {
     hg_frame *f = current(a);
     const hg_text_expansion *loop = &a->source.expansions.data[f->loop];
-    hg_token at = {.line = loop->line, .column = loop->column, .length = loop->name_length, .expansion = f->loop};
+    hg_token at = {.line = loop->line,
+                   .column = loop->column,
+                   .length = loop->name_length,
+                   .expansion = f->loop};
     hg_token name = {.text = loop->name, .length = loop->name_length};
     uint32_t number = hg_asm_expansion(a, HG_EXPANSION_ROUND, &at, &name);
     if (!number || !charge(a, &f->body, &at)) return false;
@@ -124,13 +149,15 @@ static bool next_round(hg_assembler *a) {
 
 /* ---- names that stand for something else ---- */
 
-static const hg_piece *find_argument(const hg_assembler *a, uint32_t parameters, const char *text, uint32_t length) {
+static const hg_piece *find_argument(const hg_assembler *a, uint32_t parameters, const char *text,
+                                     uint32_t length) {
     const hg_text_expansion *e = &a->source.expansions.data[parameters];
     const hg_macro *macro = &a->source.macros.data[e->round >> 32];
     uint64_t first = e->round & UINT32_MAX;
     for (uint32_t i = 0; i < macro->count; i++) {
         const hg_token *name = &a->source.macro_parameters.data[macro->first + i];
-        if (name->length == length && memcmp(name->text, text, length) == 0) return &a->source.arguments.data[first + i];
+        if (name->length == length && memcmp(name->text, text, length) == 0)
+            return &a->source.arguments.data[first + i];
     }
     return NULL;
 }
@@ -148,7 +175,8 @@ static bool add_text(made_name *name, const char *text, size_t length) {
     return true;
 }
 
-static bool replace_token(hg_assembler *a, hg_token *token, const made_name *name, uint32_t marked) {
+static bool replace_token(hg_assembler *a, hg_token *token, const made_name *name,
+                          uint32_t marked) {
     char *text = hg_arena_text(&a->texts, name->text, name->length);
     if (!text) return hg_asm_no_memory(a);
     token->text = text;
@@ -169,7 +197,8 @@ static bool paste_number(hg_assembler *a, made_name *name) {
     hg_token at;
     char digits[24];
     if (a->expression_depth >= HG_MAX_EXPRESSION_NESTING) {
-        hg_asm_error(a, "S05", &a->token, NULL, "expression nested deeper than %d", HG_MAX_EXPRESSION_NESTING);
+        hg_asm_error(a, "S05", &a->token, NULL, "expression nested deeper than %d",
+                     HG_MAX_EXPRESSION_NESTING);
         return false;
     }
     a->expression_depth++;
@@ -197,7 +226,8 @@ static void paste(hg_assembler *a) {
             return;
         }
         size_t from = a->lexer.at;
-        while (a->lexer.at < a->lexer.length && is_name_byte(a->lexer.text[a->lexer.at])) a->lexer.at++;
+        while (a->lexer.at < a->lexer.length && is_name_byte(a->lexer.text[a->lexer.at]))
+            a->lexer.at++;
         room = add_text(&name, a->lexer.text + from, a->lexer.at - from);
     }
     a->token = token;
@@ -218,7 +248,9 @@ static const char *word_of(const hg_assembler *a, const hg_piece *argument, size
         const char *text = argument->text + argument->at;
         *length = argument->end - argument->at;
         uint32_t parameters = a->source.expansions.data[argument->expansion].parameters;
-        const hg_piece *outer = parameters && *length <= HG_MAX_IDENT_BYTES ? find_argument(a, parameters, text, (uint32_t)*length) : NULL;
+        const hg_piece *outer = parameters && *length <= HG_MAX_IDENT_BYTES
+                                    ? find_argument(a, parameters, text, (uint32_t)*length)
+                                    : NULL;
         if (!outer) break;
         argument = outer;
     }
@@ -236,7 +268,9 @@ static void substitute_parts(hg_assembler *a) {
     for (uint32_t at = 0; at <= token.length && room;) {
         uint32_t end = at;
         while (end < token.length && token.text[end] != '.') end++;
-        const hg_piece *argument = end > at ? find_argument(a, a->source.parameters, token.text + at, end - at) : NULL;
+        const hg_piece *argument = end > at ? find_argument(a, a->source.parameters,
+                                                            token.text + at, end - at)
+                                            : NULL;
         size_t length = end - at;
         const char *word = argument ? word_of(a, argument, &length) : NULL;
         changed = changed || word;
@@ -253,7 +287,8 @@ static bool end_frame(hg_assembler *a) {
     hg_frame *f = current(a);
     bool argument = f->kind == HG_FRAME_ARGUMENT;
     if (!argument) missing_end(a);
-    if (f->kind != HG_FRAME_ROUNDS || f->round == f->rounds || a->wrong.stop || !next_round(a)) pop(a);
+    if (f->kind != HG_FRAME_ROUNDS || f->round == f->rounds || a->wrong.stop || !next_round(a))
+        pop(a);
     if (argument) {
         a->token = hg_lexer_next(&a->lexer);
         a->token.expansion = a->source.expansion;
@@ -283,8 +318,9 @@ static void resume(hg_assembler *a) {
             return;
         }
         hg_piece piece = *argument;
-        hg_frame frame = {
-            .kind = HG_FRAME_ARGUMENT, .expansion = piece.expansion, .parameters = a->source.expansions.data[piece.expansion].parameters};
+        hg_frame frame = {.kind = HG_FRAME_ARGUMENT,
+                          .expansion = piece.expansion,
+                          .parameters = a->source.expansions.data[piece.expansion].parameters};
         if (!hg_asm_push(a, frame, &piece, &token)) {
             spoil(a);
             return;
@@ -321,13 +357,15 @@ static void release_source(const hg_assembler *a, hg_source *source) {
     HG_CALLS_OTHERS;
     if (a->options && a->options->release) a->options->release(a->options->user, source);
 }
-static hg_status resolve_source(const hg_assembler *a, const char *from, const char *name, hg_source *source) {
+static hg_status resolve_source(const hg_assembler *a, const char *from, const char *name,
+                                hg_source *source) {
     HG_CALLS_OTHERS;
     return a->options->resolve(a->options->user, from, name, source);
 }
 
 void hg_asm_close_sources(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->source.sources.count; i++) release_source(a, &a->source.sources.data[i]);
+    for (uint64_t i = 0; i < a->source.sources.count; i++)
+        release_source(a, &a->source.sources.data[i]);
     hg_vec_free(&a->source.sources);
 }
 
@@ -347,7 +385,8 @@ char *hg_asm_string(hg_assembler *a, const hg_token *string, size_t *length) {
         i += hex ? 4 : 2;
     }
     *length = text.length;
-    char *kept = text.failed ? NULL : hg_arena_text(&a->texts, text.data ? text.data : "", text.length);
+    char *kept = text.failed ? NULL
+                             : hg_arena_text(&a->texts, text.data ? text.data : "", text.length);
     hg_text_free(&text);
     if (!kept) hg_asm_no_memory(a);
     return kept;
@@ -358,7 +397,8 @@ const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string) {
     char *name = hg_asm_string(a, string, &length);
     if (!name) return NULL;
     if (!a->options->resolve) {
-        hg_asm_error(a, "P06", string, NULL, "'%.200s' is not read: no files are, where the program comes from", name);
+        hg_asm_error(a, "P06", string, NULL,
+                     "'%.200s' is not read: no files are, where the program comes from", name);
         return NULL;
     }
     if (a->source.sources.count == HG_MAX_INCLUDES) {
@@ -386,15 +426,20 @@ const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string) {
 /* Whether the file is read already, somewhere around this place. */
 static bool is_open(const hg_assembler *a, const char *name) {
     for (uint64_t i = 0; i < a->source.frames.count; i++) {
-        const char *open = a->source.files.data[a->source.expansions.data[a->source.frames.data[i].expansion].file].name;
-        if (a->source.frames.data[i].kind == HG_FRAME_FILE && open && strcmp(open, name) == 0) return true;
+        const char *open =
+            a->source.files.data[a->source.expansions.data[a->source.frames.data[i].expansion].file]
+                .name;
+        if (a->source.frames.data[i].kind == HG_FRAME_FILE && open && strcmp(open, name) == 0)
+            return true;
     }
     return false;
 }
 
 bool hg_asm_read_include(hg_assembler *a) {
     hg_token string = a->token;
-    if (!hg_asm_expect(a, HG_TOKEN_STRING, "the name of a file as a string") || !hg_asm_expect_end(a)) return false;
+    if (!hg_asm_expect(a, HG_TOKEN_STRING, "the name of a file as a string") ||
+        !hg_asm_expect_end(a))
+        return false;
     const hg_source *source = hg_asm_resolve(a, &string);
     if (!source) {
         a->wrong.names_missing = true;
@@ -406,7 +451,8 @@ bool hg_asm_read_include(hg_assembler *a) {
         return false;
     }
     if (source->length > HG_MAX_SOURCE_BYTES) {
-        hg_asm_error(a, "S05", &string, NULL, "'%.200s' has more than %d bytes", name, HG_MAX_SOURCE_BYTES);
+        hg_asm_error(a, "S05", &string, NULL, "'%.200s' has more than %d bytes", name,
+                     HG_MAX_SOURCE_BYTES);
         return false;
     }
     hg_lexer lexer;
@@ -455,19 +501,24 @@ static bool is_program(const hg_token *t) { return hg_token_is(t, ".program"); }
 bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_token *name) {
     const char *wanted = a->options->program;
     if (a->source.frames.count > 1 || a->source.blocks.count) {
-        hg_asm_error(a, "S02", directive, NULL, ".program stands in the source itself, in no other file, macro, repetition or .if");
+        hg_asm_error(
+            a, "S02", directive, NULL,
+            ".program stands in the source itself, in no other file, macro, repetition or .if");
         return false;
     }
     bool is_wanted = !wanted || hg_token_is(name, wanted);
     if (a->chosen && is_wanted) {
-        hg_asm_error(a, "D01", directive, wanted ? NULL : "a source with several programs: say which one with --program NAME",
+        hg_asm_error(a, "D01", directive,
+                     wanted ? NULL
+                            : "a source with several programs: say which one with --program NAME",
                      "directive .program repeated");
         a->lexer.at = a->lexer.length;
         a->token.kind = HG_TOKEN_END_OF_LINE;
         return false;
     }
     if (is_wanted) return a->chosen = true;
-    hg_text_addf(&a->other_programs, "%s%.*s", a->other_programs.length ? ", " : "", (int)name->length, name->text);
+    hg_text_addf(&a->other_programs, "%s%.*s", a->other_programs.length ? ", " : "",
+                 (int)name->length, name->text);
     if (a->chosen)
         a->lexer.at = a->lexer.length; /* the one that is wanted ends here */
     else

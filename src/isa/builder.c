@@ -1,4 +1,5 @@
-/* The builder: instructions, labels and parameters in growable arrays until a program is made of them.
+/* The builder: instructions, labels and parameters in growable arrays until a program is made of
+ * them.
  * Must not know: text syntax, control flow (the verifier does). */
 #include "isa/verify_internal.h"
 #include <hologram/builder.h>
@@ -86,10 +87,13 @@ static bool given(hg_builder *b, const void *pointer, uint64_t count, const char
 /* Enumerators come from the caller as any int; false: it is no element type. */
 static bool is_type(hg_builder *b, hg_type type) {
     if ((unsigned)type < HG_TYPE_COUNT) return true;
-    mistake(b, "N03", "%d is no element type: expected a value of hg_type below %d", (int)type, (int)HG_TYPE_COUNT);
+    mistake(b, "N03", "%d is no element type: expected a value of hg_type below %d", (int)type,
+            (int)HG_TYPE_COUNT);
     return false;
 }
-static bool is_type_or_none(hg_builder *b, hg_type type) { return (unsigned)type == HG_TYPE_COUNT || is_type(b, type); }
+static bool is_type_or_none(hg_builder *b, hg_type type) {
+    return (unsigned)type == HG_TYPE_COUNT || is_type(b, type);
+}
 
 /* ---- the program ---- */
 
@@ -154,14 +158,16 @@ hg_builder *hg_builder_block(hg_builder *b, uint32_t x, uint32_t y, uint32_t z) 
 }
 
 /* Numbers and names of extents; false after a mistake. */
-static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_extent *to, const char **names) {
+static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_extent *to,
+                      const char **names) {
     if (count > HG_MAX_EXTENTS) {
         mistake(b, "S05", "%u extents: at most %d", (unsigned)count, (int)HG_MAX_EXTENTS);
         return false;
     }
     if (!given(b, from, count, "extents")) return false;
     for (uint32_t i = 0; i < count; i++) {
-        to[i] = (hg_extent){.kind = from[i].param ? HG_EXTENT_PARAM : HG_EXTENT_NUMBER, .value = from[i].param ? 0 : from[i].value};
+        to[i] = (hg_extent){.kind = from[i].param ? HG_EXTENT_PARAM : HG_EXTENT_NUMBER,
+                            .value = from[i].param ? 0 : from[i].value};
         names[i] = from[i].param ? keep(b, from[i].param) : NULL;
     }
     return !b->out_of_memory;
@@ -186,13 +192,16 @@ hg_builder *hg_builder_grid(hg_builder *b, const hg_dim *extents, uint32_t count
 hg_builder *hg_builder_meta(hg_builder *b, const char *key, const char *value) {
     HG_ENTRY;
     if (stuck(b)) return b;
-    if (!key || !value || !hg_is_identifier(key, strlen(key)) || strlen(value) > HG_MAX_META_BYTES) {
+    if (!key || !value || !hg_is_identifier(key, strlen(key)) ||
+        strlen(value) > HG_MAX_META_BYTES) {
         mistake(b, "N03", "metadata '%s' cannot be kept", key ? key : "");
         return b;
     }
     for (uint64_t i = 0; i < b->meta.count; i++)
-        if (strcmp(b->meta.data[i].key, key) == 0) mistake(b, "D01", "metadata '%s' is given twice", key);
-    if (b->meta.count >= HG_MAX_META_ENTRIES) mistake(b, "S05", "more than %d metadata entries", (int)HG_MAX_META_ENTRIES);
+        if (strcmp(b->meta.data[i].key, key) == 0)
+            mistake(b, "D01", "metadata '%s' is given twice", key);
+    if (b->meta.count >= HG_MAX_META_ENTRIES)
+        mistake(b, "S05", "more than %d metadata entries", (int)HG_MAX_META_ENTRIES);
     hg_meta *m = stuck(b) ? NULL : hg_vec_push(&b->meta);
     if (!m) {
         b->out_of_memory |= !b->code[0];
@@ -204,7 +213,8 @@ hg_builder *hg_builder_meta(hg_builder *b, const char *key, const char *value) {
 
 /* ---- literals ---- */
 
-/* The nearest f16 or bf16 pattern, ties to even: `bits` significand bits after the point, exponents from `least`. */
+/* The nearest f16 or bf16 pattern, ties to even: `bits` significand bits after the point, exponents
+ * from `least`. */
 static uint64_t round_to_16(double value, int bits, int least, uint64_t infinity) {
     uint64_t sign = signbit(value) ? 0x8000u : 0;
     if (isnan(value)) return infinity | (uint64_t)1 << (bits - 1);
@@ -212,8 +222,11 @@ static uint64_t round_to_16(double value, int bits, int least, uint64_t infinity
     if (isinf(size)) return sign | infinity;
     if (size == 0) return sign;
     int exponent = ilogb(size) < least ? least : ilogb(size);
-    double units = nearbyint(ldexp(size, bits - exponent));                      /* the default mode rounds to nearest even */
-    uint64_t pattern = (uint64_t)units + ((uint64_t)(exponent - least) << bits); /* the implicit one carries into the exponent */
+    double units = nearbyint(ldexp(size, bits - exponent)); /* the default mode rounds to nearest
+                                                               even */
+    uint64_t pattern = (uint64_t)units + ((uint64_t)(exponent - least) << bits); /* the implicit one
+                                                                                    carries into the
+                                                                                    exponent */
     return sign | (pattern > infinity ? infinity : pattern);
 }
 
@@ -229,26 +242,32 @@ static bool put_real(hg_builder *b, hg_type type, double value, uint8_t *bytes) 
         break;
     case HG_TYPE_F16: bits = round_to_16(value, 10, -14, 0x7C00); break;
     case HG_TYPE_BF16: bits = round_to_16(value, 7, -126, 0x7F80); break;
-    default: mistake(b, "N03", "a real number where an integer of type %s is expected", hg_type_name(type)); return false;
+    default:
+        mistake(b, "N03", "a real number where an integer of type %s is expected",
+                hg_type_name(type));
+        return false;
     }
     for (uint64_t i = 0; i < hg_type_size_bytes(type); i++) bytes[i] = (uint8_t)(bits >> (8 * i));
     return true;
 }
 
-static bool put_integer(hg_builder *b, hg_type type, uint64_t value, bool negative, uint8_t *bytes) {
+static bool put_integer(hg_builder *b, hg_type type, uint64_t value, bool negative,
+                        uint8_t *bytes) {
     uint64_t size = hg_type_size_bytes(type), width = size * 8;
     if (!hg_type_is_integer(type)) {
         mistake(b, "N03", "an integer where a number of type %s is expected", hg_type_name(type));
         return false;
     }
     uint64_t value_bits = width - (hg_type_is_signed(type) ? 1 : 0);
-    bool fits = negative ? hg_type_is_signed(type) && (value_bits >= 64 || ~value >> value_bits == 0)
-                         : value_bits >= 64 || value >> value_bits == 0;
+    bool fits = negative
+                    ? hg_type_is_signed(type) && (value_bits >= 64 || ~value >> value_bits == 0)
+                    : value_bits >= 64 || value >> value_bits == 0;
     if (!fits) {
         mistake(b, "S04", "literal out of range for type %s", hg_type_name(type));
         return false;
     }
-    for (uint64_t i = 0; i < size; i++) bytes[i] = (uint8_t)(i < 8 ? value >> (8 * i) : negative ? 0xFF : 0);
+    for (uint64_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(i < 8 ? value >> (8 * i) : negative ? 0xFF : 0);
     return true;
 }
 
@@ -261,8 +280,8 @@ static bool put_widened(hg_builder *b, hg_type of, const hg_arg *a, uint8_t *byt
     return true;
 }
 
-/* size(type) bytes of a literal argument. of: the type that a caller's bits have, which is the element's where the instruction calculates in
- * f32 (hg_imm_bits). */
+/* size(type) bytes of a literal argument. of: the type that a caller's bits have, which is the
+ * element's where the instruction calculates in f32 (hg_imm_bits). */
 static bool put_literal(hg_builder *b, hg_type type, hg_type of, const hg_arg *a, uint8_t *bytes) {
     if (type >= HG_TYPE_COUNT) {
         mistake(b, "V05", "a literal needs its type");
@@ -274,7 +293,8 @@ static bool put_literal(hg_builder *b, hg_type type, hg_type of, const hg_arg *a
     case HG_ARG_REAL: return put_real(b, type, a->real, bytes);
     case HG_ARG_BITS:
         if (of != type) return put_widened(b, of, a, bytes);
-        if (given(b, a->bytes, hg_type_size_bytes(type), "bytes of a literal")) memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type));
+        if (given(b, a->bytes, hg_type_size_bytes(type), "bytes of a literal"))
+            memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type));
         return !stuck(b);
     default: mistake(b, "N03", "a literal is expected"); return false;
     }
@@ -284,8 +304,10 @@ static bool put_literal(hg_builder *b, hg_type type, hg_type of, const hg_arg *a
 
 static parameter *add_param(hg_builder *b, uint8_t reg, const char *name) {
     if (stuck(b)) return NULL;
-    if (!name || !hg_is_parameter_name(name, strlen(name))) mistake(b, "N03", "'%s' cannot be a parameter's name", name ? name : "");
-    if (b->params.count >= HG_MAX_PARAMS) mistake(b, "S05", "more than %d parameters", (int)HG_MAX_PARAMS);
+    if (!name || !hg_is_parameter_name(name, strlen(name)))
+        mistake(b, "N03", "'%s' cannot be a parameter's name", name ? name : "");
+    if (b->params.count >= HG_MAX_PARAMS)
+        mistake(b, "S05", "more than %d parameters", (int)HG_MAX_PARAMS);
     if (stuck(b)) return NULL;
     parameter *p = hg_vec_push(&b->params);
     if (!p) {
@@ -307,7 +329,8 @@ hg_builder *hg_builder_param_scalar(hg_builder *b, uint8_t reg, const char *name
     return b;
 }
 
-hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const char *name, hg_type type, hg_arg value) {
+hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const char *name,
+                                            hg_type type, hg_arg value) {
     HG_ENTRY;
     hg_builder_param_scalar(b, reg, name, type);
     if (stuck(b)) return b;
@@ -324,12 +347,15 @@ hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const ch
     return b;
 }
 
-hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims,
-                                    uint32_t rank) {
+hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type,
+                                    int dir, const hg_dim *dims, uint32_t rank) {
     HG_ENTRY;
     if (stuck(b) || !is_type(b, type)) return b;
     if (dir < HG_PARAM_IN || dir > HG_PARAM_INOUT) {
-        mistake(b, "N03", "%d is no direction of a buffer: expected HG_PARAM_IN, HG_PARAM_OUT or HG_PARAM_INOUT", dir);
+        mistake(
+            b, "N03",
+            "%d is no direction of a buffer: expected HG_PARAM_IN, HG_PARAM_OUT or HG_PARAM_INOUT",
+            dir);
         return b;
     }
     parameter *p = add_param(b, reg, name);
@@ -337,11 +363,13 @@ hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name
     p->param.kind = HG_PARAM_BUFFER;
     p->param.type = (uint8_t)type;
     p->param.dir = (uint8_t)dir;
-    if (rank != HG_NO_DIMS && copy_dims(b, dims, rank, p->param.dims, p->dims)) p->param.rank = (uint8_t)rank;
+    if (rank != HG_NO_DIMS && copy_dims(b, dims, rank, p->param.dims, p->dims))
+        p->param.rank = (uint8_t)rank;
     return b;
 }
 
-hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank) {
+hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_type type,
+                               const hg_dim *dims, uint32_t rank) {
     HG_ENTRY;
     parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
@@ -351,8 +379,8 @@ hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_
     return b;
 }
 
-hg_builder *hg_builder_data(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank,
-                            const void *elements) {
+hg_builder *hg_builder_data(hg_builder *b, uint8_t reg, const char *name, hg_type type,
+                            const hg_dim *dims, uint32_t rank, const void *elements) {
     HG_ENTRY;
     parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
@@ -365,7 +393,8 @@ hg_builder *hg_builder_data(hg_builder *b, uint8_t reg, const char *name, hg_typ
         if (p->dims[i]) mistake(b, "D03", "an extent of '%s' is no number: it is a table", name);
         if (!hg_mul_u64(bytes, p->param.dims[i].value, &bytes)) bytes = UINT64_MAX;
     }
-    if (bytes > HG_MAX_DATA_BYTES) mistake(b, "S05", "more than %d bytes of tables", (int)HG_MAX_DATA_BYTES);
+    if (bytes > HG_MAX_DATA_BYTES)
+        mistake(b, "S05", "more than %d bytes of tables", (int)HG_MAX_DATA_BYTES);
     if (stuck(b) || !given(b, elements, bytes, "bytes of a table")) return b;
     uint8_t *copy = hg_arena_alloc(&b->arena, (size_t)bytes + 1);
     if (!copy) {
@@ -438,7 +467,9 @@ hg_builder *hg_builder_place(hg_builder *b, hg_label id) {
     HG_ENTRY;
     label *l = stuck(b) ? NULL : find_label(b, id);
     if (!l) return b;
-    if (l->placed) mistake(b, "L01", "duplicate label '%s' at instruction %u", l->name ? l->name : "(unnamed)", (unsigned)b->insts.count);
+    if (l->placed)
+        mistake(b, "L01", "duplicate label '%s' at instruction %u", l->name ? l->name : "(unnamed)",
+                (unsigned)b->insts.count);
     l->placed = true;
     l->index = (uint32_t)b->insts.count;
     return b;
@@ -460,7 +491,10 @@ hg_builder *hg_builder_loop(hg_builder *b, uint8_t counter, uint32_t iterations)
         return b;
     }
     open_loop *l = &b->loops[b->loop_count++];
-    *l = (open_loop){.counter = counter, .skipped = iterations == 0, .body = new_label(b, NULL), .after = new_label(b, NULL)};
+    *l = (open_loop){.counter = counter,
+                     .skipped = iterations == 0,
+                     .body = new_label(b, NULL),
+                     .after = new_label(b, NULL)};
     l->first = (uint32_t)b->insts.count + (l->skipped ? 1 : 0);
     if (l->skipped) return hg_build_bra(b, l->after);
     hg_build_mov_imm(b, HG_TYPE_U32, counter, hg_imm_u64(iterations - 1u));
@@ -500,7 +534,8 @@ static bool find_word(hg_operand_kind kind, const char *name, uint64_t *value) {
     bool found = false;
     switch (kind) {
     case HG_K_COND:
-        if ((found = hg_condition_from_text(name, length, &condition))) *value = (uint64_t)condition;
+        if ((found = hg_condition_from_text(name, length, &condition)))
+            *value = (uint64_t)condition;
         break;
     case HG_K_SCOPE:
         if ((found = hg_scope_from_text(name, length, &scope))) *value = (uint64_t)scope;
@@ -527,7 +562,8 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
         uint32_t scale = a->page | (uint32_t)a->byte << 8;
         o->has_index = 1;
         o->scale = scale > 1 ? (uint16_t)scale : 0;
-        return (a->place <= HG_PLACE_BARE || a->place == HG_PLACE_PRIVATE) && a->place != HG_PLACE_PHI && scale > 0;
+        return (a->place <= HG_PLACE_BARE || a->place == HG_PLACE_PRIVATE) &&
+               a->place != HG_PLACE_PHI && scale > 0;
     }
     if (a->place == HG_PLACE_PHI) {
         o->phi[0] = a->page;
@@ -538,9 +574,11 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
 
 /* ---- tuples ---- */
 
-/* Counts one after the other; *first is where they are kept. False: one is no count, or there are too many. */
+/* Counts one after the other; *first is where they are kept. False: one is no count, or there are
+ * too many. */
 static bool put_counts(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
-    if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
+    if (count > HG_MAX_TUPLE_ITEMS)
+        mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
     *first = b->items.count;
     if (!given(b, args, count, "items of a tuple")) return true; /* said so */
     for (uint64_t i = 0; i < count && !stuck(b); i++) {
@@ -562,13 +600,15 @@ static void check_items(hg_builder *b, const hg_operand_info *info, const hg_arg
     const hg_arg *tuples = info->kind == HG_K_TUPLES ? a->bytes : a;
     for (uint64_t i = 0; info->items && i < (info->kind == HG_K_TUPLES ? a->value : 1); i++)
         if (tuples[i].value != info->items)
-            mistake(b, "N04", "operand '%s': expected %u numbers%s, got %llu", info->name, (unsigned)info->items,
-                    info->kind == HG_K_TUPLES ? " in each tuple" : "", (unsigned long long)tuples[i].value);
+            mistake(b, "N04", "operand '%s': expected %u numbers%s, got %llu", info->name,
+                    (unsigned)info->items, info->kind == HG_K_TUPLES ? " in each tuple" : "",
+                    (unsigned long long)tuples[i].value);
 }
 
 /* The outer items are kept before those of the tuples inside. */
 static bool put_tuples(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
-    if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
+    if (count > HG_MAX_TUPLE_ITEMS)
+        mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
     *first = b->items.count;
     if (!given(b, args, count, "tuples")) return true; /* said so */
     for (uint64_t i = 0; i < count && !stuck(b); i++) {
@@ -578,7 +618,8 @@ static bool put_tuples(hg_builder *b, const hg_arg *args, uint64_t count, uint64
     for (uint64_t i = 0; i < count && !stuck(b); i++) {
         uint64_t inside;
         if (!put_counts(b, args[i].bytes, args[i].value, &inside)) return false;
-        b->items.data[*first + i] = (hg_tuple_item){.is_tuple = 1, .item_count = (uint32_t)args[i].value, .value = inside};
+        b->items.data[*first + i] = (hg_tuple_item){
+            .is_tuple = 1, .item_count = (uint32_t)args[i].value, .value = inside};
     }
     return true;
 }
@@ -606,18 +647,21 @@ static void put_default(hg_builder *b, const hg_operand_info *info, hg_type type
 
 /* A field of named operands that nobody set. */
 static bool is_left_out(const hg_operand_info *info, const hg_arg *a) {
-    return hg_operand_is_named(info) && info->kind != HG_K_REG && a->kind == HG_ARG_REG && a->reg == 0;
+    return hg_operand_is_named(info) && info->kind != HG_K_REG && a->kind == HG_ARG_REG &&
+           a->reg == 0;
 }
 
 /* One argument as the operand that a row expects; false: it is of another kind. */
-static bool put_operand(hg_builder *b, const hg_inst *in, const hg_operand_info *info, const hg_arg *a, hg_operand *o) {
+static bool put_operand(hg_builder *b, const hg_inst *in, const hg_operand_info *info,
+                        const hg_arg *a, hg_operand *o) {
     *o = (hg_operand){.kind = info->kind, .value = a->value};
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: o->reg = a->reg; return a->kind == HG_ARG_REG;
     case HG_K_PRED:
         o->reg = a->kind == HG_ARG_NO_PRED ? 255 : a->reg;
         return a->kind == HG_ARG_PRED || (a->kind == HG_ARG_NO_PRED && info->optional);
-    case HG_K_LABEL: return a->kind == HG_ARG_LABEL && find_label(b, (hg_label){(uint32_t)a->value}) != NULL;
+    case HG_K_LABEL:
+        return a->kind == HG_ARG_LABEL && find_label(b, (hg_label){(uint32_t)a->value}) != NULL;
     case HG_K_ADDRESS: return a->kind == HG_ARG_ADDRESS && put_place(a, o);
     case HG_K_ARRAY:
         if (a->kind == HG_ARG_ADDRESS) o->kind = HG_K_ADDRESS;
@@ -625,7 +669,8 @@ static bool put_operand(hg_builder *b, const hg_inst *in, const hg_operand_info 
     case HG_K_LITERAL: {
         uint8_t bytes[HG_MAX_LITERAL_BYTES];
         hg_type type = hg_literal_type(in, info);
-        if (!put_literal(b, type, info->rule == HG_R_WIDE ? (hg_type)in->type : type, a, bytes)) return true; /* said so */
+        if (!put_literal(b, type, info->rule == HG_R_WIDE ? (hg_type)in->type : type, a, bytes))
+            return true; /* said so */
         o->value = b->literals.length;
         hg_text_add(&b->literals, (const char *)bytes, (size_t)hg_type_size_bytes(type));
         return true;
@@ -641,13 +686,16 @@ static bool put_operand(hg_builder *b, const hg_inst *in, const hg_operand_info 
     case HG_K_COND:
     case HG_K_SCOPE:
     case HG_K_OPNAME:
-    case HG_K_IDNAME: return a->kind == HG_ARG_NAME && a->bytes && find_word((hg_operand_kind)info->kind, a->bytes, &o->value);
+    case HG_K_IDNAME:
+        return a->kind == HG_ARG_NAME && a->bytes &&
+               find_word((hg_operand_kind)info->kind, a->bytes, &o->value);
     case HG_K_TUPLE:
     case HG_K_TUPLES:
         o->item_count = a->value;
         if (a->kind != HG_ARG_TUPLE) return false;
         if (hg_operand_is_empty(info, o)) o->place = HG_PLACE_NONE;
-        if (!(info->kind == HG_K_TUPLES ? put_tuples(b, a->bytes, a->value, &o->value) : put_counts(b, a->bytes, a->value, &o->value)))
+        if (!(info->kind == HG_K_TUPLES ? put_tuples(b, a->bytes, a->value, &o->value)
+                                        : put_counts(b, a->bytes, a->value, &o->value)))
             return false;
         if (!stuck(b) && !hg_operand_is_missing(o)) check_items(b, info, a);
         return true;
@@ -656,13 +704,15 @@ static bool put_operand(hg_builder *b, const hg_inst *in, const hg_operand_info 
     return false;
 }
 
-static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in, uint32_t i, const hg_arg *a) {
+static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in, uint32_t i,
+                        const hg_arg *a) {
     const hg_operand_info *info = &row->operands[i];
     hg_type type = info->kind == HG_K_LITERAL ? hg_literal_type(in, info) : HG_TYPE_COUNT;
     hg_operand o;
     if (is_left_out(info, a) && !info->optional)
         mistake(b, "N05", "'%s' without %s=", row->text, info->name);
-    else if (is_left_out(info, a) && info->optional == HG_OR_VALUE && info->kind == HG_K_LITERAL && type >= HG_TYPE_COUNT)
+    else if (is_left_out(info, a) && info->optional == HG_OR_VALUE && info->kind == HG_K_LITERAL &&
+             type >= HG_TYPE_COUNT)
         mistake(b, "V05", "a literal needs its type");
     else if (is_left_out(info, a))
         put_default(b, info, type, &o);
@@ -675,12 +725,15 @@ static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in,
         b->out_of_memory |= !b->code[0];
 }
 
-/* The type of the elements of a parameter whose handle is in a register; HG_TYPE_OMITTED: none has been declared. */
+/* The type of the elements of a parameter whose handle is in a register; HG_TYPE_OMITTED: none has
+ * been declared. */
 static uint8_t type_of_elements(const hg_builder *b, const hg_arg *a) {
-    bool handle = a->kind == HG_ARG_ARRAY || (a->kind == HG_ARG_ADDRESS && a->place == HG_PLACE_BUF_REG);
+    bool handle = a->kind == HG_ARG_ARRAY ||
+                  (a->kind == HG_ARG_ADDRESS && a->place == HG_PLACE_BUF_REG);
     for (uint64_t i = 0; handle && i < b->params.count; i++) {
         const hg_param *p = &b->params.data[i].param;
-        if (p->reg == a->reg && p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL) return p->type;
+        if (p->reg == a->reg && p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL)
+            return p->type;
     }
     return HG_TYPE_OMITTED;
 }
@@ -691,27 +744,35 @@ static uint8_t array_type(hg_builder *b, hg_op op, const hg_arg *args) {
     uint8_t type = HG_TYPE_OMITTED;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         bool array = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
-        uint8_t element = array && row->operands[i].rule == HG_R_T ? type_of_elements(b, &args[i]) : (uint8_t)HG_TYPE_OMITTED;
-        if (element == HG_TYPE_OMITTED || (element == HG_TYPE_U8 && !hg_op_allows_type(op, HG_TYPE_U8))) continue;
+        uint8_t element = array && row->operands[i].rule == HG_R_T ? type_of_elements(b, &args[i])
+                                                                   : (uint8_t)HG_TYPE_OMITTED;
+        if (element == HG_TYPE_OMITTED ||
+            (element == HG_TYPE_U8 && !hg_op_allows_type(op, HG_TYPE_U8)))
+            continue;
         if (type != HG_TYPE_OMITTED && type != element)
-            mistake(b, "V05", "type of '%s' is not clear: elements of one array are %s, of another %s", row->text,
-                    hg_type_name((hg_type)type), hg_type_name((hg_type)element));
+            mistake(b, "V05",
+                    "type of '%s' is not clear: elements of one array are %s, of another %s",
+                    row->text, hg_type_name((hg_type)type), hg_type_name((hg_type)element));
         type = element;
     }
     return type;
 }
 
-/* What an instruction without a type has. Elements of whole arrays and pools stand in no register that tells their type: where no parameter
- * does either they are f32, as in the specification's instructions, which name none (semantics 2.6, 2.9, 2.10). */
+/* What an instruction without a type has. Elements of whole arrays and pools stand in no register
+ * that tells their type: where no parameter does either they are f32, as in the specification's
+ * instructions, which name none (semantics 2.6, 2.9, 2.10). */
 static uint8_t omitted_type(hg_builder *b, hg_op op, const hg_arg *args) {
     const hg_op_info *row = hg_op_get(op);
-    bool in_memory = (row->flags & (HG_F_COLLECTIVE | HG_F_POOL)) && !(row->flags & HG_F_TYPE_OPTIONAL);
+    bool in_memory = (row->flags & (HG_F_COLLECTIVE | HG_F_POOL)) &&
+                     !(row->flags & HG_F_TYPE_OPTIONAL);
     if (!in_memory && !(row->flags & HG_F_DEFAULT_F32)) return HG_TYPE_OMITTED;
-    uint8_t type = row->flags & HG_F_COLLECTIVE ? array_type(b, op, args) : (uint8_t)HG_TYPE_OMITTED;
+    uint8_t type = row->flags & HG_F_COLLECTIVE ? array_type(b, op, args)
+                                                : (uint8_t)HG_TYPE_OMITTED;
     return type == HG_TYPE_OMITTED ? (uint8_t)HG_TYPE_F32 : type;
 }
 
-hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count) {
+hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2,
+                           const hg_arg *args, uint32_t count) {
     HG_ENTRY;
     if (stuck(b)) return b;
     hg_op op = hg_op_from_opcode(opcode);
@@ -721,16 +782,23 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
     }
     const hg_op_info *row = hg_op_get(op);
     if (count != row->operand_count) {
-        mistake(b, "N04", "'%s' has %u operands, not %u", row->text, (unsigned)row->operand_count, (unsigned)count);
+        mistake(b, "N04", "'%s' has %u operands, not %u", row->text, (unsigned)row->operand_count,
+                (unsigned)count);
         return b;
     }
-    if (!given(b, args, count, "operands") || !is_type_or_none(b, type) || !is_type_or_none(b, type2)) return b;
+    if (!given(b, args, count, "operands") || !is_type_or_none(b, type) ||
+        !is_type_or_none(b, type2))
+        return b;
     if (b->insts.count >= HG_MAX_INSTRUCTIONS) {
         mistake(b, "S05", "more than %d instructions", (int)HG_MAX_INSTRUCTIONS);
         return b;
     }
-    hg_inst made = {.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)b->operands.count};
-    if (row->type_count > 0) made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted_type(b, op, args);
+    hg_inst made = {.op = (uint16_t)op,
+                    .type = HG_TYPE_NOT_USED,
+                    .type2 = HG_TYPE_NOT_USED,
+                    .operands = (uint32_t)b->operands.count};
+    if (row->type_count > 0)
+        made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted_type(b, op, args);
     if (row->type_count > 1) made.type2 = (uint8_t)type2;
     for (uint32_t i = 0; i < count && !stuck(b); i++) add_operand(b, row, &made, i, &args[i]);
     hg_inst *in = stuck(b) ? NULL : hg_vec_push(&b->insts);
@@ -760,16 +828,22 @@ static void *copy(hg_program *p, const void *from, uint64_t bytes) {
     return to;
 }
 
-static const char *copy_text(hg_program *p, const char *text) { return hg_arena_text(&p->arena, text, strlen(text)); }
+static const char *copy_text(hg_program *p, const char *text) {
+    return hg_arena_text(&p->arena, text, strlen(text));
+}
 
 static int compare_labels(const void *a, const void *b) {
     const hg_label_name *x = a, *y = b;
     return x->index != y->index ? (x->index < y->index ? -1 : 1) : strcmp(x->name, y->name);
 }
-static int compare_meta(const void *a, const void *b) { return strcmp(((const hg_meta *)a)->key, ((const hg_meta *)b)->key); }
+static int compare_meta(const void *a, const void *b) {
+    return strcmp(((const hg_meta *)a)->key, ((const hg_meta *)b)->key);
+}
 
-/* Names of parameters and texts of expressions become extents; a name of no parameter is left to the structural check (D03). */
-static hg_status resolve_dims(hg_program *p, hg_extent *dims, const char *const *names, uint32_t count) {
+/* Names of parameters and texts of expressions become extents; a name of no parameter is left to
+ * the structural check (D03). */
+static hg_status resolve_dims(hg_program *p, hg_extent *dims, const char *const *names,
+                              uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (!names[i]) continue;
         dims[i].param = UINT16_MAX;
@@ -811,13 +885,16 @@ static hg_status make_params(const hg_builder *b, hg_program *p) {
         hg_param *to = &p->params[i];
         *to = from->param;
         to->name = copy_text(p, from->param.name);
-        if (to->has_default) to->default_bytes = copy(p, from->param.default_bytes, hg_type_size_bytes((hg_type)to->type));
+        if (to->has_default)
+            to->default_bytes = copy(p, from->param.default_bytes,
+                                     hg_type_size_bytes((hg_type)to->type));
         if (to->kind == HG_PARAM_DATA) to->data = copy(p, from->param.data, to->data_bytes);
     }
     if (p->arena.failed) return hg_fail_memory();
     p->param_count = (uint32_t)b->params.count;
     for (uint32_t i = 0; i < p->param_count; i++)
-        if (p->params[i].rank != HG_NO_DIMS) HG_TRY(resolve_dims(p, p->params[i].dims, b->params.data[i].dims, p->params[i].rank));
+        if (p->params[i].rank != HG_NO_DIMS)
+            HG_TRY(resolve_dims(p, p->params[i].dims, b->params.data[i].dims, p->params[i].rank));
     memcpy(p->grid, b->grid, sizeof p->grid);
     p->grid_count = b->grid_count;
     HG_TRY(resolve_dims(p, p->grid, b->grid_names, b->grid_count));
@@ -829,11 +906,13 @@ static void make_names(const hg_builder *b, hg_program *p) {
     p->labels = copy(p, NULL, b->labels.count * sizeof *p->labels);
     for (uint64_t i = 0; p->labels && i < b->labels.count; i++)
         if (b->labels.data[i].name && b->labels.data[i].placed)
-            p->labels[p->label_count++] = (hg_label_name){b->labels.data[i].index, copy_text(p, b->labels.data[i].name)};
+            p->labels[p->label_count++] = (hg_label_name){b->labels.data[i].index,
+                                                          copy_text(p, b->labels.data[i].name)};
     if (p->label_count) qsort(p->labels, p->label_count, sizeof *p->labels, compare_labels);
     p->meta = copy(p, NULL, b->meta.count * sizeof *p->meta);
     for (uint64_t i = 0; p->meta && i < b->meta.count; i++)
-        p->meta[p->meta_count++] = (hg_meta){copy_text(p, b->meta.data[i].key), copy_text(p, b->meta.data[i].value),
+        p->meta[p->meta_count++] = (hg_meta){copy_text(p, b->meta.data[i].key),
+                                             copy_text(p, b->meta.data[i].value),
                                              b->meta.data[i].value_length};
     if (p->meta_count) qsort(p->meta, p->meta_count, sizeof *p->meta, compare_meta);
 }
@@ -854,7 +933,8 @@ static void make_places(const hg_builder *b, hg_program *p) {
 
 static void undefined_label(hg_check *c, const hg_builder *b, uint64_t id, int64_t inst) {
     const char *name = b->labels.data[id].name;
-    hg_check_error(c, "L02", inst, HG_NO_OPERAND, NULL, "undefined label '%s' referenced in instruction %lld", name ? name : "(unnamed)",
+    hg_check_error(c, "L02", inst, HG_NO_OPERAND, NULL,
+                   "undefined label '%s' referenced in instruction %lld", name ? name : "(unnamed)",
                    (long long)inst);
 }
 
@@ -874,12 +954,14 @@ static void resolve_labels(hg_check *c, const hg_builder *b, hg_program *p) {
     if (b->labels.data[b->entry.id].placed)
         p->entry = b->labels.data[b->entry.id].index;
     else
-        hg_check_error(c, "L02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "undefined label '%s' is the entry",
-                       b->labels.data[b->entry.id].name ? b->labels.data[b->entry.id].name : "(unnamed)");
+        hg_check_error(
+            c, "L02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "undefined label '%s' is the entry",
+            b->labels.data[b->entry.id].name ? b->labels.data[b->entry.id].name : "(unnamed)");
 }
 
 /* The first mistake as diagnostic and last error. */
-static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const char *code, const char *message) {
+static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const char *code,
+                                const char *message) {
     hg_place place = {.instruction = b->instruction};
     hg_diagnose(d, HG_SEVERITY_ERROR, code, place, NULL, "%s", message);
     hg_status status = hg_fail(HG_ERROR_ISA, "%s", message);

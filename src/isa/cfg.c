@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function is its own copy of the blocks it reaches, so code reached from many CALL targets is repeated. All copies together have at
- * most COPIES times the program's instructions and COPIES_AT_LEAST more, so that what comes later is linear in the program. */
+/* A function is its own copy of the blocks it reaches, so code reached from many CALL targets is
+ * repeated. All copies together have at most COPIES times the program's instructions and
+ * COPIES_AT_LEAST more, so that what comes later is linear in the program. */
 enum { COPIES = 16, COPIES_AT_LEAST = 65536 };
 
 typedef struct scan {
@@ -33,11 +34,15 @@ static void *cfg_alloc(scan *s, uint64_t count, size_t size) {
 /* ---- blocks of the whole program ---- */
 
 static uint32_t target_of(const hg_program *p, uint32_t inst) {
-    return (uint32_t)hg_inst_operands(p, inst)[p->insts[inst].op == HG_OP_BRA || hg_op_is_loop(p->insts[inst].op) ? 1 : 0].value;
+    return (uint32_t)hg_inst_operands(
+               p, inst)[p->insts[inst].op == HG_OP_BRA || hg_op_is_loop(p->insts[inst].op) ? 1 : 0]
+        .value;
 }
 
 static bool is_control(uint16_t op) { return (hg_op_get((hg_op)op)->flags & HG_F_CONTROL) != 0; }
-static bool has_target(uint16_t op) { return op == HG_OP_BRA || op == HG_OP_CALL || hg_op_is_loop(op); }
+static bool has_target(uint16_t op) {
+    return op == HG_OP_BRA || op == HG_OP_CALL || hg_op_is_loop(op);
+}
 
 static bool find_blocks(scan *s) {
     const hg_program *p = s->program;
@@ -95,7 +100,8 @@ static hg_exit_kind raw_exit(const scan *s, uint32_t raw, uint32_t succ[2]) {
 
 /* ---- functions ---- */
 
-/* Number of the function that begins at a raw block; a new one when there is none. UINT32_MAX: out of memory. */
+/* Number of the function that begins at a raw block; a new one when there is none. UINT32_MAX: out
+ * of memory. */
 static uint32_t function_at(scan *s, uint32_t raw) {
     if (s->function_at[raw]) return s->function_at[raw] - 1;
     hg_function *f = hg_vec_push(&s->functions);
@@ -145,11 +151,15 @@ static uint32_t reach(scan *s, uint32_t f, uint32_t *found) {
 static bool fill_function(scan *s, uint32_t f) {
     uint32_t *found = s->stack + s->raw_count;
     uint32_t count = reach(s, f, found);
-    for (uint32_t i = 0; i < count; i++) s->copied += s->raw_first[found[i] + 1] - s->raw_first[found[i]] + (i > 0);
+    for (uint32_t i = 0; i < count; i++)
+        s->copied += s->raw_first[found[i] + 1] - s->raw_first[found[i]] + (i > 0);
     uint64_t most = COPIES * (uint64_t)s->program->inst_count + COPIES_AT_LEAST;
     if (s->copied > most) {
-        hg_check_error(s->check, "S05", s->functions.data[f].entry, HG_NO_OPERAND, "call the code that they share as a function of its own",
-                       "functions share too much code: more than %llu instructions when each has its own copy", (unsigned long long)most);
+        hg_check_error(
+            s->check, "S05", s->functions.data[f].entry, HG_NO_OPERAND,
+            "call the code that they share as a function of its own",
+            "functions share too much code: more than %llu instructions when each has its own copy",
+            (unsigned long long)most);
         return false;
     }
     hg_block *blocks = cfg_alloc(s, count, sizeof *blocks);
@@ -161,9 +171,12 @@ static bool fill_function(scan *s, uint32_t f) {
         b->first = s->raw_first[found[i]];
         b->last = s->raw_first[found[i] + 1];
         b->exit = (uint8_t)raw_exit(s, found[i], succ);
-        for (int k = 0; k < 2; k++) b->succ[k] = succ[k] == HG_NO_BLOCK ? HG_NO_BLOCK : s->local[succ[k]];
+        for (int k = 0; k < 2; k++)
+            b->succ[k] = succ[k] == HG_NO_BLOCK ? HG_NO_BLOCK : s->local[succ[k]];
         b->callee = 0;
-        if (b->exit == HG_EXIT_CALL && (b->callee = function_at(s, s->raw_at[target_of(s->program, b->last - 1)])) == UINT32_MAX)
+        if (b->exit == HG_EXIT_CALL &&
+            (b->callee = function_at(s, s->raw_at[target_of(s->program, b->last - 1)])) ==
+                UINT32_MAX)
             return false;
     }
     s->functions.data[f].blocks = blocks;
@@ -173,14 +186,16 @@ static bool fill_function(scan *s, uint32_t f) {
 
 /* ---- call graph ---- */
 
-static void report_cycle(scan *s, const uint32_t *path, uint32_t depth, uint32_t callee, uint32_t call) {
+static void report_cycle(scan *s, const uint32_t *path, uint32_t depth, uint32_t callee,
+                         uint32_t call) {
     const hg_cfg *cfg = s->cfg;
     hg_text text = {0};
     uint32_t from = 0, shown = 0;
     while (path[from] != callee) from++;
     for (uint32_t i = from; i < depth; i++) {
         if (shown++ < 8)
-            hg_text_addf(&text, "@%s -> ", hg_check_label(s->program, cfg->functions[path[i]].entry).text);
+            hg_text_addf(&text, "@%s -> ",
+                         hg_check_label(s->program, cfg->functions[path[i]].entry).text);
         else if (shown == 9)
             hg_text_addf(&text, "... -> ");
     }
@@ -188,11 +203,13 @@ static void report_cycle(scan *s, const uint32_t *path, uint32_t depth, uint32_t
     if (text.failed)
         s->check->out_of_memory = true;
     else
-        hg_check_error(s->check, "V06", call, 0, "functions cannot call themselves; use a loop", "recursion: %s", text.data);
+        hg_check_error(s->check, "V06", call, 0, "functions cannot call themselves; use a loop",
+                       "recursion: %s", text.data);
     hg_text_free(&text);
 }
 
-/* Depth-first over calls with an explicit stack: height, order, what stands below. False on a cycle or a graph too high. */
+/* Depth-first over calls with an explicit stack: height, order, what stands below. False on a cycle
+ * or a graph too high. */
 static bool order_calls(scan *s) {
     hg_cfg *cfg = s->cfg;
     uint32_t n = cfg->function_count, depth = 0, ordered = 0;
@@ -206,7 +223,9 @@ static bool order_calls(scan *s) {
     while (depth) {
         hg_function *f = &cfg->functions[path[depth - 1]];
         uint32_t b = next[path[depth - 1]];
-        while (b < f->block_count && (f->blocks[b].exit != HG_EXIT_CALL || state[f->blocks[b].callee] == 2)) b++;
+        while (b < f->block_count &&
+               (f->blocks[b].exit != HG_EXIT_CALL || state[f->blocks[b].callee] == 2))
+            b++;
         next[path[depth - 1]] = b;
         if (b < f->block_count) {
             uint32_t callee = f->blocks[b].callee;
@@ -239,8 +258,11 @@ static bool check_height(scan *s) {
     if (program->height <= HG_MAX_CALL_DEPTH + 1u) return true;
     for (uint32_t b = 0; b < program->block_count; b++) {
         const hg_block *block = &program->blocks[b];
-        if (block->exit != HG_EXIT_CALL || s->cfg->functions[block->callee].height <= HG_MAX_CALL_DEPTH) continue;
-        hg_check_error(s->check, "S05", block->last - 1, 0, NULL, "call stack overflow (max depth: %d)", (int)HG_MAX_CALL_DEPTH);
+        if (block->exit != HG_EXIT_CALL ||
+            s->cfg->functions[block->callee].height <= HG_MAX_CALL_DEPTH)
+            continue;
+        hg_check_error(s->check, "S05", block->last - 1, 0, NULL,
+                       "call stack overflow (max depth: %d)", (int)HG_MAX_CALL_DEPTH);
         return false;
     }
     return true;

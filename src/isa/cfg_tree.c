@@ -1,5 +1,6 @@
-/* Postdominators, by Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), the simple version,
- * on the reversed graph: near-linear however the program is built. Must not know: instructions. */
+/* Postdominators, by Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph"
+ * (1979), the simple version, on the reversed graph: near-linear however the program is built. Must
+ * not know: instructions. */
 #include "isa/verify_internal.h"
 
 typedef struct tree {
@@ -21,7 +22,8 @@ static void list_predecessors(tree *t) {
     for (uint32_t b = 0; b < t->count; b++)
         for (int k = 0; k < 2; k++)
             if (t->succ[b][k] != HG_NO_BLOCK) t->from[t->head[t->succ[b][k]]++] = b;
-    for (uint32_t b = t->count + 1; b > 0; b--) t->head[b] = t->head[b - 1]; /* the filling moved every start to the next one */
+    for (uint32_t b = t->count + 1; b > 0; b--)
+        t->head[b] = t->head[b - 1]; /* the filling moved every start to the next one */
     t->head[0] = 0;
 }
 
@@ -53,7 +55,8 @@ static void visit(tree *t, uint32_t root, uint32_t parent) {
 static uint32_t evaluate(tree *t, uint32_t v) {
     if (t->ancestor[v] == UINT32_MAX) return v;
     uint32_t depth = 0;
-    for (uint32_t u = v; t->ancestor[t->ancestor[u]] != UINT32_MAX; u = t->ancestor[u]) t->stack[depth++] = u;
+    for (uint32_t u = v; t->ancestor[t->ancestor[u]] != UINT32_MAX; u = t->ancestor[u])
+        t->stack[depth++] = u;
     while (depth) {
         uint32_t u = t->stack[--depth], a = t->ancestor[u];
         if (t->semi[t->best[a]] < t->semi[t->best[u]]) t->best[u] = t->best[a];
@@ -89,7 +92,8 @@ static void find_dominators(tree *t) {
         if (t->idom[w] != t->semi[w]) t->idom[w] = t->idom[t->idom[w]];
 }
 
-bool hg_postdominators(hg_check *c, uint32_t count, const uint32_t (*succ)[2], uint32_t *parent, uint32_t *depth) {
+bool hg_postdominators(hg_check *c, uint32_t count, const uint32_t (*succ)[2], uint32_t *parent,
+                       uint32_t *depth) {
     uint64_t n = (uint64_t)count + 1;
     uint32_t *memory = hg_calloc((size_t)(14 * n + 4), sizeof *memory);
     uint8_t *to_end = hg_calloc((size_t)n, 1);
@@ -99,8 +103,10 @@ bool hg_postdominators(hg_check *c, uint32_t count, const uint32_t (*succ)[2], u
         c->out_of_memory = true;
         return false;
     }
-    tree t = {.count = count, .succ = succ, .head = memory, .from = memory + n + 2, .to_end = to_end};
-    uint32_t **arrays[] = {&t.number, &t.vertex, &t.parent, &t.semi, &t.ancestor, &t.best, &t.idom, &t.bucket, &t.chain, &t.stack};
+    tree t = {
+        .count = count, .succ = succ, .head = memory, .from = memory + n + 2, .to_end = to_end};
+    uint32_t **arrays[] = {&t.number, &t.vertex, &t.parent, &t.semi,  &t.ancestor,
+                           &t.best,   &t.idom,   &t.bucket, &t.chain, &t.stack};
     for (uint32_t i = 0; i < HG_COUNT_OF(arrays); i++) *arrays[i] = memory + n + 2 + (i + 2) * n;
     list_predecessors(&t);
     visit(&t, count, 0);

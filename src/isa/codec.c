@@ -53,7 +53,8 @@ static void put_count(hg_text *out, bool is_reg, uint8_t reg, uint64_t value) {
     put(out, is_reg ? reg : value, is_reg ? 1 : 8);
 }
 
-static void put_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items, uint64_t count) {
+static void put_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items,
+                      uint64_t count) {
     put(out, count, 4);
     for (uint64_t i = 0; i < count; i++) {
         if (!items[i].is_tuple) {
@@ -62,18 +63,23 @@ static void put_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *it
         }
         const hg_tuple_item *inside = hg_tuple_inside(p, &items[i]);
         put(out, items[i].item_count, 4);
-        for (uint32_t k = 0; k < items[i].item_count; k++) put_count(out, inside[k].is_reg, inside[k].reg, inside[k].value);
+        for (uint32_t k = 0; k < items[i].item_count; k++)
+            put_count(out, inside[k].is_reg, inside[k].reg, inside[k].value);
     }
 }
 
-static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in,
+                        const hg_operand_info *info, const hg_operand *o) {
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG:
     case HG_K_PRED: put(out, o->reg, 1); break;
     case HG_K_LABEL: put(out, o->value, 4); break;
     case HG_K_ADDRESS:
     case HG_K_ARRAY: put_address(out, o); break;
-    case HG_K_LITERAL: hg_text_add(out, (const char *)hg_literal(p, o), (size_t)hg_type_size_bytes(hg_literal_type(in, info))); break;
+    case HG_K_LITERAL:
+        hg_text_add(out, (const char *)hg_literal(p, o),
+                    (size_t)hg_type_size_bytes(hg_literal_type(in, info)));
+        break;
     case HG_K_COUNT: put_count(out, o->is_reg, o->reg, o->value); break;
     case HG_K_POOL: put(out, o->value, 8); break;
     case HG_K_U8:
@@ -90,7 +96,8 @@ static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, co
 }
 
 /* Those that may be left out: which are there, then these. */
-static void put_optional(hg_text *out, const hg_program *p, const hg_inst *in, const hg_op_info *row, const hg_operand *o) {
+static void put_optional(hg_text *out, const hg_program *p, const hg_inst *in,
+                         const hg_op_info *row, const hg_operand *o) {
     uint32_t bits = 0, count = 0;
     for (uint32_t k = 0; k < row->operand_count; k++)
         if (hg_operand_can_be_left_out(&row->operands[k]))
@@ -154,10 +161,13 @@ static void put_params(hg_text *out, const hg_program *p) {
             put(out, a->pool_bytes, 8);
         } else if (a->kind == HG_PARAM_SCALAR) {
             put(out, a->has_default, 1);
-            if (a->has_default) hg_text_add(out, (const char *)a->default_bytes, (size_t)hg_type_size_bytes((hg_type)a->type));
+            if (a->has_default)
+                hg_text_add(out, (const char *)a->default_bytes,
+                            (size_t)hg_type_size_bytes((hg_type)a->type));
         } else {
             put(out, a->rank, 1);
-            for (uint32_t k = 0; a->rank != 255 && k < a->rank; k++) put_extent(out, p, &a->dims[k]);
+            for (uint32_t k = 0; a->rank != 255 && k < a->rank; k++)
+                put_extent(out, p, &a->dims[k]);
         }
     }
 }
@@ -266,7 +276,8 @@ void hg_hash_begin(hg_blake3 *h, uint32_t flags) {
 
 /* What a program means: not its names, metadata and places in a source. */
 static bool is_hashed(uint32_t kind) {
-    return kind <= HG_SECTION_LAUNCH || kind == HG_SECTION_DATA || kind == HG_SECTION_GRID || kind == HG_SECTION_PRIVATE;
+    return kind <= HG_SECTION_LAUNCH || kind == HG_SECTION_DATA || kind == HG_SECTION_GRID ||
+           kind == HG_SECTION_PRIVATE;
 }
 
 void hg_hash_section(hg_blake3 *h, uint32_t kind, const void *bytes, uint64_t size) {
@@ -299,7 +310,8 @@ hg_status hg_program_rehash(hg_program *program) {
 static void align_8(hg_text *out) { put(out, 0, (int)((8 - out->length % 8) % 8)); }
 
 static void overwrite(hg_text *out, size_t at, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes && !out->failed; i++) out->data[at + (size_t)i] = (char)(value >> (8 * i));
+    for (int i = 0; i < bytes && !out->failed; i++)
+        out->data[at + (size_t)i] = (char)(value >> (8 * i));
 }
 
 static bool has_data(const hg_program *p) {
@@ -310,11 +322,13 @@ static bool has_data(const hg_program *p) {
 
 static bool has_scale(const hg_program *p) {
     for (uint32_t i = 0; i < p->operand_count; i++)
-        if (p->operands[i].kind == HG_K_ADDRESS && hg_operand_scale(&p->operands[i]) > 1) return true;
+        if (p->operands[i].kind == HG_K_ADDRESS && hg_operand_scale(&p->operands[i]) > 1)
+            return true;
     return false;
 }
 
-bool hg_container_zero(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+bool hg_container_zero(const hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                       const hg_operand *o) {
     if (info->optional != HG_OR_NONE) return false;
     if (info->kind == HG_K_COUNT) return !o->is_reg && o->value == 0;
     if (info->kind != HG_K_LITERAL) return false;
@@ -325,7 +339,8 @@ bool hg_container_zero(const hg_program *p, const hg_inst *in, const hg_operand_
 }
 
 /* An operand as minor version 2 has it. */
-static bool is_of_minor_2(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+static bool is_of_minor_2(const hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                          const hg_operand *o) {
     if (hg_operand_is_left_out(p, in, info, o)) return false;
     return hg_container_narrow(in, info) || hg_container_zero(p, in, info, o);
 }
@@ -341,10 +356,13 @@ static bool needs_minor_2(const hg_program *p) {
     return false;
 }
 
-uint32_t hg_container_minor(const hg_program *p) { return needs_minor_2(p) ? 2 : hg_container_sections_minor(p); }
+uint32_t hg_container_minor(const hg_program *p) {
+    return needs_minor_2(p) ? 2 : hg_container_sections_minor(p);
+}
 
 uint32_t hg_container_sections_minor(const hg_program *p) {
-    return p->grid_count || p->private_bytes || p->register_name_count || p->extent_op_count || has_data(p) || has_scale(p);
+    return p->grid_count || p->private_bytes || p->register_name_count || p->extent_op_count ||
+           has_data(p) || has_scale(p);
 }
 
 /* Header and table with sizes still open, then the sections. */
@@ -363,7 +381,8 @@ static void put_file(hg_text *out, const hg_program *p, uint32_t flags) {
     present[HG_SECTION_REGISTERS] = p->register_name_count != 0;
     for (uint32_t kind = HG_SECTION_CODE; kind < HG_SECTION_END; kind++)
         if (present[kind]) kinds[count++] = kind;
-    for (uint32_t i = 0; i < (HG_CONTAINER_HEADER + HG_CONTAINER_ENTRY * count) / 8; i++) put(out, 0, 8);
+    for (uint32_t i = 0; i < (HG_CONTAINER_HEADER + HG_CONTAINER_ENTRY * count) / 8; i++)
+        put(out, 0, 8);
     for (uint32_t i = 0; i < count; i++) {
         align_8(out);
         offset[i] = out->length;
@@ -389,9 +408,11 @@ static bool lacks_type(const hg_program *p) {
     return false;
 }
 
-hg_status hg_program_encode(const hg_program *program, uint32_t flags, uint8_t **bytes, size_t *length) {
+hg_status hg_program_encode(const hg_program *program, uint32_t flags, uint8_t **bytes,
+                            size_t *length) {
     HG_ENTRY;
-    if (!program || !bytes || !length) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program, bytes and length must not be NULL");
+    if (!program || !bytes || !length)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program, bytes and length must not be NULL");
     *bytes = NULL;
     *length = 0;
     if (lacks_type(program)) return hg_fail(HG_ERROR_ISA, "an instruction has no type");
@@ -403,7 +424,8 @@ hg_status hg_program_encode(const hg_program *program, uint32_t flags, uint8_t *
     }
     if (out.length > HG_MAX_SOURCE_BYTES) {
         hg_text_free(&out);
-        return hg_fail(HG_ERROR_ISA, "the binary would be larger than %d bytes", (int)HG_MAX_SOURCE_BYTES);
+        return hg_fail(HG_ERROR_ISA, "the binary would be larger than %d bytes",
+                       (int)HG_MAX_SOURCE_BYTES);
     }
     memcpy(out.data, HG_CONTAINER_MAGIC, 8);
     hg_blake3 h;

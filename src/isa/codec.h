@@ -1,4 +1,5 @@
-/* The binary container's numbers, and the sections as bytes (language.md 7). Must not know: text syntax, verification. */
+/* The binary container's numbers, and the sections as bytes (language.md 7). Must not know: text
+ * syntax, verification. */
 #ifndef HG_ISA_CODEC_H
 #define HG_ISA_CODEC_H
 
@@ -32,19 +33,23 @@ enum {
     "ATLASB\n"
 #define HG_PROGRAM_HASH_DOMAIN "ATLASB\0\1" /* 8 bytes */
 
-/* Minor version that a program needs: 1 for what its sections hold, 2 for operands of instructions as below. */
+/* Minor version that a program needs: 1 for what its sections hold, 2 for operands of instructions
+ * as below. */
 uint32_t hg_container_minor(const hg_program *p);
 uint32_t hg_container_sections_minor(const hg_program *p);
-/* Below minor version 2 a literal of what an instruction calculates in (HG_R_WIDE) has the type of the elements. Whether it is f16 or
- * bf16 there. */
+/* Below minor version 2 a literal of what an instruction calculates in (HG_R_WIDE) has the type of
+ * the elements. Whether it is f16 or bf16 there. */
 static inline bool hg_container_narrow(const hg_inst *in, const hg_operand_info *info) {
-    return info->kind == HG_K_LITERAL && info->rule == HG_R_WIDE && hg_wide_type(in->type) != (hg_type)in->type;
+    return info->kind == HG_K_LITERAL && info->rule == HG_R_WIDE &&
+           hg_wide_type(in->type) != (hg_type)in->type;
 }
 /* Continues the program hash with one section. */
 void hg_hash_section(hg_blake3 *h, uint32_t kind, const void *bytes, uint64_t size);
 void hg_hash_begin(hg_blake3 *h, uint32_t flags);
 
-/* Below minor version 2 a literal 0 of an operand that is missing where it is left out (HG_OR_NONE) stood for that. */
-bool hg_container_zero(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o);
+/* Below minor version 2 a literal 0 of an operand that is missing where it is left out (HG_OR_NONE)
+ * stood for that. */
+bool hg_container_zero(const hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                       const hg_operand *o);
 
 #endif

@@ -1,5 +1,7 @@
-/* Reads the binary container (language.md 7). Accepts canonical files only: what is read here is written back byte for byte, but for a
- * program of an older version with operands that are written otherwise since. No size is trusted before it is checked against the bytes that are there. Must not know: text syntax, control flow. */
+/* Reads the binary container (language.md 7). Accepts canonical files only: what is read here is
+ * written back byte for byte, but for a program of an older version with operands that are written
+ * otherwise since. No size is trusted before it is checked against the bytes that are there. Must
+ * not know: text syntax, control flow. */
 #include "isa/codec.h"
 #include "isa/verify_internal.h"
 
@@ -10,7 +12,7 @@ typedef struct reader {
     const uint8_t *data;
     uint64_t at, end;
     uint32_t minor; /* version 1.minor */
-    bool widened;   /* literals of an older version stand in the program otherwise than in the file */
+    bool widened; /* literals of an older version stand in the program otherwise than in the file */
     hg_diagnostics *diagnostics;
     uint64_t instruction; /* for messages; HG_NONE: none */
     hg_status status;     /* the first failure; after it reads give zeros */
@@ -42,7 +44,8 @@ static bool check_memory(reader *r, const void *memory) {
 static const uint8_t *take(reader *r, uint64_t bytes) {
     if (!ok(r)) return NULL;
     if (bytes > r->end - r->at) {
-        refuse(r, "B03", "truncated: %llu bytes are missing", (unsigned long long)(bytes - (r->end - r->at)));
+        refuse(r, "B03", "truncated: %llu bytes are missing",
+               (unsigned long long)(bytes - (r->end - r->at)));
         return NULL;
     }
     const uint8_t *here = r->data + r->at;
@@ -114,7 +117,8 @@ static void get_address(reader *r, hg_operand *o) {
     if (o->has_index) o->index = get_8(r);
     if (bits & HG_ADDRESS_SCALE) {
         o->scale = (uint16_t)get(r, 2);
-        if (o->scale < 2) refuse(r, "B06", "not canonical: the scale of an address is %u", (unsigned)o->scale);
+        if (o->scale < 2)
+            refuse(r, "B06", "not canonical: the scale of an address is %u", (unsigned)o->scale);
     }
     o->disp = (int64_t)get(r, 8);
 }
@@ -126,7 +130,8 @@ typedef struct taken {
 
 static uint32_t get_length(reader *r) {
     uint32_t length = get_32(r);
-    if (length > HG_MAX_TUPLE_ITEMS) refuse(r, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
+    if (length > HG_MAX_TUPLE_ITEMS)
+        refuse(r, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
     return ok(r) ? length : 0;
 }
 
@@ -152,13 +157,15 @@ static void get_tuple(reader *r, hg_program *p, bool nested, hg_operand *o, take
         }
         *item = (hg_tuple_item){.is_tuple = 1, .item_count = get_length(r), .value = at->items};
         uint32_t inside = item->item_count;
-        for (uint32_t k = 0; k < inside && ok(r); k++) get_item(r, p->items ? &p->items[at->items + k] : &unused);
+        for (uint32_t k = 0; k < inside && ok(r); k++)
+            get_item(r, p->items ? &p->items[at->items + k] : &unused);
         at->items += inside;
     }
 }
 
 /* A literal of the program, from the file. */
-static void get_literal(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
+static void get_literal(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                        hg_operand *o, taken *at) {
     bool narrow = r->minor < 2 && hg_container_narrow(in, info);
     uint64_t size = hg_type_size_bytes(hg_literal_type(in, info));
     const uint8_t *bytes = take(r, narrow ? 2 : size);
@@ -174,7 +181,8 @@ static void get_literal(reader *r, hg_program *p, const hg_inst *in, const hg_op
     at->literals += size;
 }
 
-static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
+static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                        hg_operand *o, taken *at) {
     *o = (hg_operand){.kind = info->kind};
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG:
@@ -208,9 +216,12 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
 }
 
 /* An operand that is not in the file. */
-static void get_default(hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
+static void get_default(hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                        hg_operand *o, taken *at) {
     hg_type type = hg_literal_type(in, info);
-    uint64_t size = info->kind == HG_K_LITERAL && info->optional == HG_OR_VALUE ? hg_type_size_bytes(type) : 0;
+    uint64_t size = info->kind == HG_K_LITERAL && info->optional == HG_OR_VALUE
+                        ? hg_type_size_bytes(type)
+                        : 0;
     hg_default d;
     hg_default_operand(info, type, &d);
     *o = d.operand;
@@ -219,12 +230,15 @@ static void get_default(hg_program *p, const hg_inst *in, const hg_operand_info 
     at->literals += size;
     if (info->kind != HG_K_TUPLE && info->kind != HG_K_TUPLES) return;
     o->value = at->items;
-    if (p->items && o->item_count) memcpy(p->items + at->items, d.items, (size_t)o->item_count * sizeof *p->items);
+    if (p->items && o->item_count)
+        memcpy(p->items + at->items, d.items, (size_t)o->item_count * sizeof *p->items);
     at->items += o->item_count;
 }
 
-/* Operands that may be left out: which are there, then these. One that is there and could be left out is not canonical. */
-static void get_optional(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row, hg_operand *o, taken *at) {
+/* Operands that may be left out: which are there, then these. One that is there and could be left
+ * out is not canonical. */
+static void get_optional(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row,
+                         hg_operand *o, taken *at) {
     uint32_t bits = get_32(r);
     for (uint32_t k = 0; k < row->operand_count && ok(r); k++) {
         const hg_operand_info *info = &row->operands[k];
@@ -233,18 +247,24 @@ static void get_optional(reader *r, hg_program *p, const hg_inst *in, const hg_o
         if (bits & 1) {
             get_operand(r, p, in, info, to, at);
             bool is_zero = r->minor < 2 && o && ok(r) && hg_container_zero(p, in, info, to);
-            if (o && ok(r) && (is_zero || hg_operand_is_left_out(p, in, info, to) || hg_operand_is_empty(info, to)))
-                refuse(r, "B06", "not canonical: operand '%s' of '%s' could be left out", info->name, row->text);
+            if (o && ok(r) &&
+                (is_zero || hg_operand_is_left_out(p, in, info, to) ||
+                 hg_operand_is_empty(info, to)))
+                refuse(r, "B06", "not canonical: operand '%s' of '%s' could be left out",
+                       info->name, row->text);
         } else {
             get_default(p, in, info, to, at);
         }
         bits >>= 1;
     }
-    if (ok(r) && bits) refuse(r, "B06", "not canonical: bits of optional operands that '%s' does not have", row->text);
+    if (ok(r) && bits)
+        refuse(r, "B06", "not canonical: bits of optional operands that '%s' does not have",
+               row->text);
 }
 
 /* o: NULL while instructions are only counted. */
-static void get_operands(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row, hg_operand *o, taken *at) {
+static void get_operands(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row,
+                         hg_operand *o, taken *at) {
     const hg_operand_info *info = row->operands, *end = info + row->operand_count;
     hg_operand unused;
     bool optional = false;
@@ -265,7 +285,8 @@ typedef struct opcode_map {
 static void make_opcode_map(opcode_map *map) {
     for (int i = 0; i < OPCODES; i++) map->op[i] = HG_OP_NONE;
     for (int i = 0; i < HG_OP_COUNT; i++)
-        if (hg_op_get((hg_op)i)->opcode < OPCODES) map->op[hg_op_get((hg_op)i)->opcode] = (uint16_t)i;
+        if (hg_op_get((hg_op)i)->opcode < OPCODES)
+            map->op[hg_op_get((hg_op)i)->opcode] = (uint16_t)i;
 }
 
 static uint8_t get_type(reader *r) {
@@ -280,7 +301,8 @@ static void get_instructions(reader *r, hg_program *p, const opcode_map *map, ui
     for (uint32_t i = 0; i < count && ok(r); i++) {
         r->instruction = i;
         uint16_t opcode = (uint16_t)get(r, 2);
-        hg_inst in = {.type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)at.operands};
+        hg_inst in = {
+            .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)at.operands};
         in.op = opcode < OPCODES ? map->op[opcode] : (uint16_t)HG_OP_NONE;
         if (in.op == HG_OP_NONE) {
             refuse(r, "B07", "unknown opcode 0x%03x", (unsigned)opcode);
@@ -318,7 +340,9 @@ static void get_code(reader *r, hg_program *p) {
     p->operands = hg_arena_alloc(&p->arena, (size_t)p->operand_count * sizeof *p->operands + 1);
     p->literals = hg_arena_alloc(&p->arena, (size_t)p->literal_bytes + 1);
     p->items = hg_arena_alloc(&p->arena, (size_t)p->item_count * sizeof *p->items + 1);
-    if (!check_memory(r, p->items) || !check_memory(r, p->insts) || !check_memory(r, p->operands) || !check_memory(r, p->literals)) return;
+    if (!check_memory(r, p->items) || !check_memory(r, p->insts) || !check_memory(r, p->operands) ||
+        !check_memory(r, p->literals))
+        return;
     p->inst_count = count;
     get_instructions(r, p, &map, count);
 }
@@ -330,7 +354,8 @@ static void get_extent_ops(reader *r, hg_program *p, hg_extent *e) {
     e->value = p->extent_op_count;
     for (uint32_t i = 0; i < e->op_count && ok(r); i++) {
         hg_extent_op op = {.kind = get_8(r)};
-        if (op.kind >= HG_EXTENT_OP_COUNT) refuse(r, "B08", "bad extent: operation %u", (unsigned)op.kind);
+        if (op.kind >= HG_EXTENT_OP_COUNT)
+            refuse(r, "B08", "bad extent: operation %u", (unsigned)op.kind);
         if (op.kind == HG_EXTENT_OP_NUMBER) op.value = get(r, 8);
         if (op.kind == HG_EXTENT_OP_PARAM) op.param = get_8(r);
         if (ok(r) && !hg_program_add_extent_op(p, op)) r->status = hg_fail_memory();
@@ -354,7 +379,8 @@ static void get_param(reader *r, hg_program *p, hg_param *a) {
     a->dir = get_8(r);
     a->rank = 255;
     a->name = get_name(r, p);
-    if (ok(r) && (a->kind > HG_PARAM_DATA || a->dir > HG_DIR_INOUT || (a->kind == HG_PARAM_POOL ? a->type != 0 : a->type >= HG_TYPE_COUNT)))
+    if (ok(r) && (a->kind > HG_PARAM_DATA || a->dir > HG_DIR_INOUT ||
+                  (a->kind == HG_PARAM_POOL ? a->type != 0 : a->type >= HG_TYPE_COUNT)))
         refuse(r, "B08", "bad parameter '%s'", a->name);
     if (!ok(r)) return;
     if (a->kind == HG_PARAM_POOL) {
@@ -368,8 +394,10 @@ static void get_param(reader *r, hg_program *p, hg_param *a) {
         if (check_memory(r, a->default_bytes)) memcpy(a->default_bytes, bytes, (size_t)size);
     } else {
         a->rank = get_8(r);
-        if (a->rank != 255 && a->rank > HG_MAX_EXTENTS) refuse(r, "B08", "bad parameter '%s': %u extents", a->name, (unsigned)a->rank);
-        for (uint32_t k = 0; ok(r) && a->rank != 255 && k < a->rank; k++) get_extent(r, p, &a->dims[k]);
+        if (a->rank != 255 && a->rank > HG_MAX_EXTENTS)
+            refuse(r, "B08", "bad parameter '%s': %u extents", a->name, (unsigned)a->rank);
+        for (uint32_t k = 0; ok(r) && a->rank != 255 && k < a->rank; k++)
+            get_extent(r, p, &a->dims[k]);
     }
 }
 
@@ -388,7 +416,8 @@ static void get_launch(reader *r, hg_program *p) {
     p->shared = get(r, 8);
     for (int k = 0; k < 3; k++) p->block[k] = get_32(r);
     uint8_t count = get_8(r);
-    if (count > HG_MAX_EXTENTS) refuse(r, "B08", "bad launch defaults: %u extents", (unsigned)count);
+    if (count > HG_MAX_EXTENTS)
+        refuse(r, "B08", "bad launch defaults: %u extents", (unsigned)count);
     for (uint32_t k = 0; k < count && ok(r); k++) get_extent(r, p, &p->lanes[k]);
     p->lanes_count = count;
     if (ok(r) && !p->shared && !p->block[0] && !p->block[1] && !p->block[2] && !count)
@@ -409,7 +438,8 @@ static void check_unique(reader *r, const hg_program *p) {
         uint64_t at = h & (size - 1);
         for (; set[at]; at = (at + 1) & (size - 1))
             if (strcmp(p->labels[set[at] - 1].name, name) == 0) {
-                refuse(r, "B08", "duplicate label '%s' at instruction %u", name, (unsigned)p->labels[i].index);
+                refuse(r, "B08", "duplicate label '%s' at instruction %u", name,
+                       (unsigned)p->labels[i].index);
                 break;
             }
         set[at] = i + 1;
@@ -423,7 +453,8 @@ static void get_names(reader *r, hg_program *p) {
     uint32_t count = get_32(r);
     if (ok(r) && !hg_is_identifier(p->name, strlen(p->name))) refuse(r, "B08", "bad program name");
     if (count > HG_MAX_LABELS) refuse(r, "S05", "more than %d labels", (int)HG_MAX_LABELS);
-    if (ok(r) && count > (r->end - r->at) / LEAST) refuse(r, "B03", "truncated: %u labels do not fit", (unsigned)count);
+    if (ok(r) && count > (r->end - r->at) / LEAST)
+        refuse(r, "B03", "truncated: %u labels do not fit", (unsigned)count);
     if (!ok(r)) return;
     p->labels = hg_arena_alloc(&p->arena, count * sizeof *p->labels + 1);
     if (!check_memory(r, p->labels)) return;
@@ -433,13 +464,14 @@ static void get_names(reader *r, hg_program *p) {
         l->name = get_name(r, p);
         if (!ok(r)) return;
         if (l->index > p->inst_count)
-            refuse(r, "B08", "label '%s' points to invalid instruction index %u (max: %u)", l->name, (unsigned)l->index,
-                   (unsigned)p->inst_count);
+            refuse(r, "B08", "label '%s' points to invalid instruction index %u (max: %u)", l->name,
+                   (unsigned)l->index, (unsigned)p->inst_count);
         else if (!hg_is_identifier(l->name, strlen(l->name)))
             refuse(r, "B08", "bad label name");
         else if (hg_is_local_label(l->name, strlen(l->name)))
             refuse(r, "B06", "not canonical: local label '%s'", l->name);
-        else if (i && (l[-1].index > l->index || (l[-1].index == l->index && strcmp(l[-1].name, l->name) >= 0)))
+        else if (i && (l[-1].index > l->index ||
+                       (l[-1].index == l->index && strcmp(l[-1].name, l->name) >= 0)))
             refuse(r, "B06", "not canonical: labels are not in order at '%s'", l->name);
         p->label_count = i + 1;
     }
@@ -449,7 +481,8 @@ static void get_names(reader *r, hg_program *p) {
 static void get_meta(reader *r, hg_program *p) {
     uint32_t count = get_32(r);
     if (ok(r) && count == 0) refuse(r, "B06", "not canonical: a section without metadata");
-    if (count > HG_MAX_META_ENTRIES) refuse(r, "S05", "more than %d metadata entries", (int)HG_MAX_META_ENTRIES);
+    if (count > HG_MAX_META_ENTRIES)
+        refuse(r, "S05", "more than %d metadata entries", (int)HG_MAX_META_ENTRIES);
     if (!ok(r)) return;
     p->meta = hg_arena_alloc(&p->arena, count * sizeof *p->meta);
     if (!check_memory(r, p->meta)) return;
@@ -459,8 +492,11 @@ static void get_meta(reader *r, hg_program *p) {
         m->value_length = get_32(r);
         if (!ok(r)) return;
         if (!hg_is_identifier(m->key, strlen(m->key))) refuse(r, "B08", "bad metadata key");
-        if (m->value_length > HG_MAX_META_BYTES) refuse(r, "S05", "metadata '%s' has more than %d bytes", m->key, (int)HG_MAX_META_BYTES);
-        if (ok(r) && i && strcmp(m[-1].key, m->key) >= 0) refuse(r, "B06", "not canonical: metadata is not in order at '%s'", m->key);
+        if (m->value_length > HG_MAX_META_BYTES)
+            refuse(r, "S05", "metadata '%s' has more than %d bytes", m->key,
+                   (int)HG_MAX_META_BYTES);
+        if (ok(r) && i && strcmp(m[-1].key, m->key) >= 0)
+            refuse(r, "B06", "not canonical: metadata is not in order at '%s'", m->key);
         const uint8_t *value = take(r, m->value_length);
         if (!value) return;
         m->value = hg_arena_text(&p->arena, (const char *)value, m->value_length);
@@ -505,21 +541,25 @@ static void get_data(reader *r, hg_program *p) {
 
 static void get_grid(reader *r, hg_program *p) {
     uint8_t count = get_8(r);
-    if (ok(r) && (count == 0 || count > 3)) refuse(r, "B08", "bad grid: %u extents", (unsigned)count);
+    if (ok(r) && (count == 0 || count > 3))
+        refuse(r, "B08", "bad grid: %u extents", (unsigned)count);
     for (uint32_t k = 0; k < count && ok(r); k++) get_extent(r, p, &p->grid[k]);
     p->grid_count = count;
 }
 
 static void get_private(reader *r, hg_program *p) {
     p->private_bytes = get(r, 8);
-    if (ok(r) && !p->private_bytes) refuse(r, "B06", "not canonical: a section without private memory");
+    if (ok(r) && !p->private_bytes)
+        refuse(r, "B06", "not canonical: a section without private memory");
 }
 
 static void get_registers(reader *r, hg_program *p) {
     enum { LEAST = 4 + 4 + 1 + 1 + 1 + 1 };
     uint32_t count = get_32(r);
-    if (ok(r) && count == 0) refuse(r, "B06", "not canonical: a section without names of registers");
-    if (ok(r) && count > (r->end - r->at) / LEAST) refuse(r, "B03", "truncated: %u names of registers do not fit", (unsigned)count);
+    if (ok(r) && count == 0)
+        refuse(r, "B06", "not canonical: a section without names of registers");
+    if (ok(r) && count > (r->end - r->at) / LEAST)
+        refuse(r, "B03", "truncated: %u names of registers do not fit", (unsigned)count);
     if (!ok(r)) return;
     p->register_names = hg_arena_alloc(&p->arena, count * sizeof *p->register_names);
     if (!check_memory(r, p->register_names)) return;
@@ -547,7 +587,8 @@ static void check_hash(reader *r) {
     hg_blake3_update(&h, zeros, sizeof zeros);
     hg_blake3_update(&h, r->data + HG_CONTAINER_HASH + 32, (size_t)r->end - HG_CONTAINER_HASH - 32);
     hg_blake3_final(&h, hash);
-    if (memcmp(hash, r->data + HG_CONTAINER_HASH, sizeof hash) != 0) refuse(r, "B04", "checksum does not match: the file is damaged");
+    if (memcmp(hash, r->data + HG_CONTAINER_HASH, sizeof hash) != 0)
+        refuse(r, "B04", "checksum does not match: the file is damaged");
 }
 
 typedef struct header {
@@ -561,12 +602,14 @@ static header get_header(reader *r) {
         refuse(r, "B01", "not an Atlas binary: bad magic");
         return h;
     }
-    if (length > HG_MAX_SOURCE_BYTES) refuse(r, "S05", "file larger than %d bytes", (int)HG_MAX_SOURCE_BYTES);
+    if (length > HG_MAX_SOURCE_BYTES)
+        refuse(r, "S05", "file larger than %d bytes", (int)HG_MAX_SOURCE_BYTES);
     take(r, 8);
     uint16_t major = (uint16_t)get(r, 2), minor = (uint16_t)get(r, 2);
     if (ok(r) && (major != HG_CONTAINER_MAJOR || minor > HG_CONTAINER_MINOR))
-        refuse(r, "B02", "version %u.%u is not supported, only %d.0 to %d.%d", (unsigned)major, (unsigned)minor, (int)HG_CONTAINER_MAJOR,
-               (int)HG_CONTAINER_MAJOR, (int)HG_CONTAINER_MINOR);
+        refuse(r, "B02", "version %u.%u is not supported, only %d.0 to %d.%d", (unsigned)major,
+               (unsigned)minor, (int)HG_CONTAINER_MAJOR, (int)HG_CONTAINER_MAJOR,
+               (int)HG_CONTAINER_MINOR);
     r->minor = minor;
     h.sections = get_32(r);
     uint64_t size = get(r, 8);
@@ -574,10 +617,14 @@ static header get_header(reader *r) {
     h.flags = get_32(r);
     uint32_t zero = get_32(r);
     if (!ok(r)) return h;
-    if (size > length) refuse(r, "B03", "truncated: %llu bytes are missing", (unsigned long long)(size - length));
-    if (size < length) refuse(r, "B06", "not canonical: %llu bytes after the end", (unsigned long long)(length - size));
+    if (size > length)
+        refuse(r, "B03", "truncated: %llu bytes are missing", (unsigned long long)(size - length));
+    if (size < length)
+        refuse(r, "B06", "not canonical: %llu bytes after the end",
+               (unsigned long long)(length - size));
     if (ok(r)) check_hash(r);
-    if (ok(r) && (zero != 0 || (h.flags & ~(uint32_t)HG_FLAG_RELAXED) != 0)) refuse(r, "B06", "not canonical: reserved bits of the header");
+    if (ok(r) && (zero != 0 || (h.flags & ~(uint32_t)HG_FLAG_RELAXED) != 0))
+        refuse(r, "B06", "not canonical: reserved bits of the header");
     return h;
 }
 
@@ -600,23 +647,26 @@ static void get_table(reader *r, uint32_t count, section table[HG_SECTION_END]) 
         if (kind <= last_kind || kind >= HG_SECTION_END || zero != 0)
             refuse(r, "B05", "section table: kind %u in entry %u", (unsigned)kind, (unsigned)i);
         else if (offset != start || size == 0 || start > r->end || size > r->end - start)
-            refuse(r, "B05", "section table: section %u lies at %llu with %llu bytes", (unsigned)kind, (unsigned long long)offset,
-                   (unsigned long long)size);
+            refuse(r, "B05", "section table: section %u lies at %llu with %llu bytes",
+                   (unsigned)kind, (unsigned long long)offset, (unsigned long long)size);
         if (!ok(r)) return;
         for (uint64_t k = next; k < start; k++)
-            if (r->data[k] != 0) refuse(r, "B06", "not canonical: padding before section %u", (unsigned)kind);
+            if (r->data[k] != 0)
+                refuse(r, "B06", "not canonical: padding before section %u", (unsigned)kind);
         table[kind] = (section){offset, size};
         last_kind = kind;
         next = offset + size;
     }
-    if (ok(r) && next != r->end) refuse(r, "B05", "section table: the last section does not end the file");
+    if (ok(r) && next != r->end)
+        refuse(r, "B05", "section table: the last section does not end the file");
     if (ok(r) && (!table[HG_SECTION_CODE].size || !table[HG_SECTION_NAMES].size))
         refuse(r, "B05", "section table: code or names are missing");
 }
 
 static void get_sections(reader *r, hg_program *p) {
     static void (*const read[HG_SECTION_END])(reader *, hg_program *) = {
-        NULL, get_code, get_params, get_launch, get_names, get_meta, get_debug, get_data, get_grid, get_private, get_registers};
+        NULL,      get_code, get_params, get_launch,  get_names,    get_meta,
+        get_debug, get_data, get_grid,   get_private, get_registers};
     section table[HG_SECTION_END] = {{0, 0}};
     header h = get_header(r);
     if (ok(r)) get_table(r, h.sections, table);
@@ -631,21 +681,26 @@ static void get_sections(reader *r, hg_program *p) {
         r->end = table[kind].offset + table[kind].size;
         read[kind](r, p);
         if (ok(r) && r->at != r->end)
-            refuse(r, "B06", "not canonical: %llu bytes too many in section %u", (unsigned long long)(r->end - r->at), (unsigned)kind);
+            refuse(r, "B06", "not canonical: %llu bytes too many in section %u",
+                   (unsigned long long)(r->end - r->at), (unsigned)kind);
         hg_hash_section(&hash, kind, r->data + table[kind].offset, table[kind].size);
     }
     r->end = end;
     hg_blake3_final(&hash, p->hash);
     p->serial = hg_program_next_serial();
     for (uint32_t i = 0; i < p->param_count && ok(r); i++)
-        if (p->params[i].kind == HG_PARAM_DATA && !table[HG_SECTION_DATA].size) refuse(r, "B05", "section table: data are missing");
-    uint32_t needed = ok(r) ? r->widened ? hg_container_sections_minor(p) : hg_container_minor(p) : r->minor;
+        if (p->params[i].kind == HG_PARAM_DATA && !table[HG_SECTION_DATA].size)
+            refuse(r, "B05", "section table: data are missing");
+    uint32_t needed = ok(r) ? r->widened ? hg_container_sections_minor(p) : hg_container_minor(p)
+                            : r->minor;
     if (r->minor != needed)
-        refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u", (unsigned)r->minor, (unsigned)needed);
+        refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u",
+               (unsigned)r->minor, (unsigned)needed);
     if (ok(r) && r->widened) r->status = hg_program_rehash(p);
 }
 
-/* What a reader of the bytes cannot see: ranges of operands, types that an instruction does not take, parameters. */
+/* What a reader of the bytes cannot see: ranges of operands, types that an instruction does not
+ * take, parameters. */
 static hg_status check_contents(const hg_program *p, hg_diagnostics *d) {
     hg_check check;
     HG_TRY(hg_check_begin(&check, p, d));
@@ -654,9 +709,11 @@ static hg_status check_contents(const hg_program *p, hg_diagnostics *d) {
     return hg_check_end(&check);
 }
 
-hg_status hg_program_decode(const void *bytes, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+hg_status hg_program_decode(const void *bytes, size_t length, hg_diagnostics *diagnostics,
+                            hg_program **program) {
     HG_ENTRY;
-    if (!program || (!bytes && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "bytes and program must not be NULL");
+    if (!program || (!bytes && length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "bytes and program must not be NULL");
     *program = NULL;
     hg_program *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();

@@ -1,4 +1,5 @@
-/* Extents: numbers, parameters and expressions over both, with exact values. Every step of an expression has a value from 0 to 2^64 - 1.
+/* Extents: numbers, parameters and expressions over both, with exact values. Every step of an
+ * expression has a value from 0 to 2^64 - 1.
  * Must not know: text, the binary container, what a launch binds. */
 #include "isa/program.h"
 
@@ -17,7 +18,9 @@ bool hg_program_add_extent_op(hg_program *p, hg_extent_op op) {
 
 hg_extent_status hg_extent_apply(hg_extent_op_kind kind, uint64_t a, uint64_t b, uint64_t *value) {
     switch (kind) {
-    case HG_EXTENT_OP_ADD: *value = a + b; return *value < a ? HG_EXTENT_TOO_LARGE : HG_EXTENT_KNOWN;
+    case HG_EXTENT_OP_ADD:
+        *value = a + b;
+        return *value < a ? HG_EXTENT_TOO_LARGE : HG_EXTENT_KNOWN;
     case HG_EXTENT_OP_SUB: *value = a - b; return a < b ? HG_EXTENT_BELOW_ZERO : HG_EXTENT_KNOWN;
     case HG_EXTENT_OP_MUL: return hg_mul_u64(a, b, value) ? HG_EXTENT_KNOWN : HG_EXTENT_TOO_LARGE;
     case HG_EXTENT_OP_DIV:
@@ -36,7 +39,8 @@ hg_extent_status hg_extent_apply(hg_extent_op_kind kind, uint64_t a, uint64_t b,
 bool hg_extent_tree_make(const hg_program *p, const hg_extent *e, hg_extent_tree *tree) {
     uint8_t stack[HG_MAX_EXTENT_OPS];
     uint32_t height = 0;
-    if (e->op_count == 0 || e->op_count > HG_MAX_EXTENT_OPS || e->value > p->extent_op_count || p->extent_op_count - e->value < e->op_count)
+    if (e->op_count == 0 || e->op_count > HG_MAX_EXTENT_OPS || e->value > p->extent_op_count ||
+        p->extent_op_count - e->value < e->op_count)
         return false;
     tree->ops = &p->extent_ops[e->value];
     tree->root = (uint8_t)(e->op_count - 1);
@@ -62,13 +66,16 @@ bool hg_extent_is_quotient(const hg_extent_tree *tree, uint8_t node) {
 
 bool hg_extent_is_product(const hg_extent_tree *tree) {
     uint8_t node = tree->root;
-    while (tree->ops[node].kind == HG_EXTENT_OP_MUL && hg_extent_is_leaf(&tree->ops[tree->right[node]])) node = tree->left[node];
+    while (tree->ops[node].kind == HG_EXTENT_OP_MUL &&
+           hg_extent_is_leaf(&tree->ops[tree->right[node]]))
+        node = tree->left[node];
     return hg_extent_is_leaf(&tree->ops[node]);
 }
 
 /* ---- values ---- */
 
-/* The values of all nodes; a parameter without one is unknown, and what depends on it. parameter: the first of those. */
+/* The values of all nodes; a parameter without one is unknown, and what depends on it. parameter:
+ * the first of those. */
 typedef struct values {
     uint64_t of[HG_MAX_EXTENT_OPS];
     bool unknown[HG_MAX_EXTENT_OPS];
@@ -76,7 +83,8 @@ typedef struct values {
     uint16_t parameter;
 } values;
 
-static hg_extent_status evaluate(const hg_extent_tree *tree, hg_extent_lookup *lookup, void *user, values *v) {
+static hg_extent_status evaluate(const hg_extent_tree *tree, hg_extent_lookup *lookup, void *user,
+                                 values *v) {
     v->unknown_parameters = 0;
     for (uint32_t i = 0; i <= tree->root; i++) {
         const hg_extent_op *op = &tree->ops[i];
@@ -89,14 +97,15 @@ static hg_extent_status evaluate(const hg_extent_tree *tree, hg_extent_lookup *l
         if (hg_extent_is_leaf(op)) continue;
         v->unknown[i] = v->unknown[tree->left[i]] || v->unknown[tree->right[i]];
         if (v->unknown[i]) continue;
-        hg_extent_status status = hg_extent_apply((hg_extent_op_kind)op->kind, v->of[tree->left[i]], v->of[tree->right[i]], &v->of[i]);
+        hg_extent_status status = hg_extent_apply((hg_extent_op_kind)op->kind, v->of[tree->left[i]],
+                                                  v->of[tree->right[i]], &v->of[i]);
         if (status != HG_EXTENT_KNOWN) return status;
     }
     return v->unknown[tree->root] ? HG_EXTENT_UNKNOWN : HG_EXTENT_KNOWN;
 }
 
-hg_extent_status hg_extent_value(const hg_program *p, const hg_extent *e, hg_extent_lookup *lookup, void *user, uint64_t *value,
-                                 uint16_t *param) {
+hg_extent_status hg_extent_value(const hg_program *p, const hg_extent *e, hg_extent_lookup *lookup,
+                                 void *user, uint64_t *value, uint16_t *param) {
     if (e->kind == HG_EXTENT_NUMBER) {
         *value = e->value;
         return HG_EXTENT_KNOWN;
@@ -115,9 +124,12 @@ hg_extent_status hg_extent_value(const hg_program *p, const hg_extent *e, hg_ext
 }
 
 /* What the unknown side of `left op right = value` must be. */
-static hg_extent_status invert(hg_extent_op_kind kind, bool unknown_left, uint64_t known, uint64_t value, uint64_t *side) {
+static hg_extent_status invert(hg_extent_op_kind kind, bool unknown_left, uint64_t known,
+                               uint64_t value, uint64_t *side) {
     switch (kind) {
-    case HG_EXTENT_OP_ADD: *side = value - known; return value < known ? HG_EXTENT_NO_VALUE : HG_EXTENT_KNOWN;
+    case HG_EXTENT_OP_ADD:
+        *side = value - known;
+        return value < known ? HG_EXTENT_NO_VALUE : HG_EXTENT_KNOWN;
     case HG_EXTENT_OP_SUB:
         if (unknown_left) return hg_extent_apply(HG_EXTENT_OP_ADD, value, known, side);
         *side = known - value;
@@ -130,8 +142,9 @@ static hg_extent_status invert(hg_extent_op_kind kind, bool unknown_left, uint64
     }
 }
 
-hg_extent_status hg_extent_solve(const hg_program *p, const hg_extent *e, uint64_t value, hg_extent_lookup *lookup, void *user,
-                                 uint16_t *param, uint64_t *solved) {
+hg_extent_status hg_extent_solve(const hg_program *p, const hg_extent *e, uint64_t value,
+                                 hg_extent_lookup *lookup, void *user, uint16_t *param,
+                                 uint64_t *solved) {
     hg_extent_tree tree;
     values v;
     if (e->kind == HG_EXTENT_PARAM) {
@@ -139,7 +152,8 @@ hg_extent_status hg_extent_solve(const hg_program *p, const hg_extent *e, uint64
         *solved = value;
         return HG_EXTENT_KNOWN;
     }
-    if (e->kind != HG_EXTENT_EXPRESSION || !hg_extent_tree_make(p, e, &tree)) return HG_EXTENT_UNKNOWN;
+    if (e->kind != HG_EXTENT_EXPRESSION || !hg_extent_tree_make(p, e, &tree))
+        return HG_EXTENT_UNKNOWN;
     hg_extent_status status = evaluate(&tree, lookup, user, &v);
     if (status != HG_EXTENT_UNKNOWN) return status == HG_EXTENT_KNOWN ? HG_EXTENT_UNKNOWN : status;
     *param = v.parameter;
@@ -172,6 +186,8 @@ bool hg_extent_names(const hg_program *p, const hg_extent *e, uint16_t param) {
     if (e->kind == HG_EXTENT_PARAM) return e->param == param;
     if (e->kind != HG_EXTENT_EXPRESSION) return false;
     for (uint32_t i = 0; i < e->op_count; i++)
-        if (p->extent_ops[e->value + i].kind == HG_EXTENT_OP_PARAM && p->extent_ops[e->value + i].param == param) return true;
+        if (p->extent_ops[e->value + i].kind == HG_EXTENT_OP_PARAM &&
+            p->extent_ops[e->value + i].param == param)
+            return true;
     return false;
 }

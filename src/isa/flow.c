@@ -62,9 +62,11 @@ bool flow_begin(flow *x, hg_check *c, hg_cfg *cfg) {
 
 /* ---- reads ---- */
 
-/* The caller's register must have type `want`; the first exact type stands, later ones are compared with it. */
+/* The caller's register must have type `want`; the first exact type stands, later ones are compared
+ * with it. */
 static void need(uint8_t *reads, uint8_t want) {
-    bool narrower = hg_is_want(*reads) && (hg_is_want(want) ? want < *reads : hg_want_allows(*reads, want));
+    bool narrower = hg_is_want(*reads) &&
+                    (hg_is_want(want) ? want < *reads : hg_want_allows(*reads, want));
     if (*reads == HG_TYPE_OMITTED || narrower) *reads = want;
 }
 
@@ -143,7 +145,8 @@ void flow_call(flow *x, uint32_t f, uint32_t callee, uint8_t *state, uint16_t *p
         uint8_t reg = x->reg_of[s];
         if (g->reads[reg] != HG_TYPE_OMITTED) note_read(x, f, reg, g->reads[reg], state[s]);
         if (x->target) {
-            uint8_t *hint = &x->functions[callee].hint[s], joined = join(*hint, flow_known(x, f, s, state[s]));
+            uint8_t *hint = &x->functions[callee].hint[s],
+                    joined = join(*hint, flow_known(x, f, s, state[s]));
             x->inferred |= joined != *hint;
             *hint = joined;
         }
@@ -156,7 +159,8 @@ void flow_call(flow *x, uint32_t f, uint32_t callee, uint8_t *state, uint16_t *p
 
 /* Reverse postorder, so that a block comes after those that lead to it, loops aside. */
 static void order_blocks(flow *x, const hg_function *fn) {
-    uint32_t depth = 0, left = fn->block_count, *stack = x->stack, *next = x->stack + fn->block_count;
+    uint32_t depth = 0, left = fn->block_count, *stack = x->stack,
+             *next = x->stack + fn->block_count;
     memset(x->dirty, 0, fn->block_count);
     stack[depth++] = 0;
     x->dirty[0] = 1;
@@ -186,7 +190,8 @@ static void start_state(flow *x, uint32_t f, uint8_t *state) {
 }
 
 /* True when the successor has to run again and stands before `from` in the order. */
-static bool pass_on(flow *x, uint32_t f, uint32_t from, uint32_t to, const uint8_t *state, uint16_t preds) {
+static bool pass_on(flow *x, uint32_t f, uint32_t from, uint32_t to, const uint8_t *state,
+                    uint16_t preds) {
     flow_function *w = &x->functions[f];
     uint8_t *in = w->in + (uint64_t)to * x->slots;
     bool changed;
@@ -235,7 +240,8 @@ static bool run_block(flow *x, uint32_t f, uint32_t b, uint8_t *state) {
 }
 
 static uint8_t leaves(uint8_t out, uint8_t reads) {
-    if (is_maybe(out) && reads < HG_TYPE_COUNT) return plain(out) == reads ? reads : (uint8_t)HG_LEAVES_NOTHING;
+    if (is_maybe(out) && reads < HG_TYPE_COUNT)
+        return plain(out) == reads ? reads : (uint8_t)HG_LEAVES_NOTHING;
     return out;
 }
 
@@ -265,5 +271,6 @@ void flow_run(flow *x, uint32_t f) {
             again |= run_block(x, f, b, state);
         }
     }
-    for (uint32_t s = 0; f && w->out && s < x->slots; s++) fn->leaves[x->reg_of[s]] = leaves(w->out[s], fn->reads[x->reg_of[s]]);
+    for (uint32_t s = 0; f && w->out && s < x->slots; s++)
+        fn->leaves[x->reg_of[s]] = leaves(w->out[s], fn->reads[x->reg_of[s]]);
 }

@@ -1,13 +1,16 @@
-/* The dataflow that gives every register its one type, shared by verification and by the inference of omitted types.
+/* The dataflow that gives every register its one type, shared by verification and by the inference
+ * of omitted types.
  *
- * Functions are analysed symbolically, callees first: a register starts as "the caller's". What is read of it fixes the type that
- * every caller must have there; a register that is only passed on has no type in the function at all. */
+ * Functions are analysed symbolically, callees first: a register starts as "the caller's". What is
+ * read of it fixes the type that every caller must have there; a register that is only passed on
+ * has no type in the function at all. */
 #ifndef HG_ISA_FLOW_H
 #define HG_ISA_FLOW_H
 
 #include "isa/verify_internal.h"
 
-/* What is known of a register: a type, or FLOW_MAYBE | type (that type or the caller's value), or one of these. */
+/* What is known of a register: a type, or FLOW_MAYBE | type (that type or the caller's value), or
+ * one of these. */
 enum {
     FLOW_MAYBE = HG_LEAVES_MAYBE,
     FLOW_ANY = 0xFC,   /* checking: no more complaints; inferring: not known yet */
@@ -40,7 +43,8 @@ typedef struct flow {
 bool flow_begin(flow *x, hg_check *c, hg_cfg *cfg);
 /* Runs function f to its fixed point; then its reads, leaves and predicates are filled in. */
 void flow_run(flow *x, uint32_t f);
-/* State of a slot with what is known of the caller's value: a type, ANY, UNSET, MIXED, or CALLER where nothing is known. */
+/* State of a slot with what is known of the caller's value: a type, ANY, UNSET, MIXED, or CALLER
+ * where nothing is known. */
 uint8_t flow_known(const flow *x, uint32_t f, uint32_t slot, uint8_t state);
 /* One instruction over a state. */
 void flow_step(flow *x, uint32_t f, uint32_t inst, uint8_t *state, uint16_t *preds);

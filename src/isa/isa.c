@@ -200,18 +200,19 @@ enum {
 
 #define HAS_NO_OPERANDS(op) ((op) == HG_OP_RET || (op) == HG_OP_EXIT || (op) == HG_OP_BAR_GRID)
 #define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))
-#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about)                            \
-    [HG_OP_##ident] = {.opcode = (code),                                                              \
-                       .flags = (bits),                                                               \
-                       .types = (type_set),                                                           \
-                       .type_count = (type_set) == T_NONE                                        ? 0  \
-                                     : HG_OP_##ident == HG_OP_CVT || HG_OP_##ident == HG_OP_MULW ? 2  \
-                                                                                                 : 1, \
-                       .numbers = (accuracy),                                                         \
-                       .operand_count = HAS_NO_OPERANDS(HG_OP_##ident) ? 0 : OPERAND_COUNT(sig),      \
-                       .id = #ident,                                                                  \
-                       .text = (mnemonic),                                                            \
-                       .doc = (about),                                                                \
+#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about)                       \
+    [HG_OP_##ident] = {.opcode = (code),                                                         \
+                       .flags = (bits),                                                          \
+                       .types = (type_set),                                                      \
+                       .type_count = (type_set) == T_NONE ? 0                                    \
+                                     : HG_OP_##ident == HG_OP_CVT || HG_OP_##ident == HG_OP_MULW \
+                                         ? 2                                                     \
+                                         : 1,                                                    \
+                       .numbers = (accuracy),                                                    \
+                       .operand_count = HAS_NO_OPERANDS(HG_OP_##ident) ? 0 : OPERAND_COUNT(sig), \
+                       .id = #ident,                                                             \
+                       .text = (mnemonic),                                                       \
+                       .doc = (about),                                                           \
                        .operands = (const hg_operand_info[])sig},
 static const hg_op_info TABLE[HG_OP_COUNT] = {
 #include "isa.def"
@@ -240,7 +241,8 @@ static const struct {
     const char *text;
     uint8_t type, part, axis, scope;
 } IDNAMES[] = {
-#define HG_IDNAME(id, text, type, part, axis, scope) {text, HG_TYPE_##type, HG_PART_##part, axis, HG_SCOPE_##scope},
+#define HG_IDNAME(id, text, type, part, axis, scope) \
+    {text, HG_TYPE_##type, HG_PART_##part, axis, HG_SCOPE_##scope},
 #include "opname.def"
 #undef HG_IDNAME
 };
@@ -268,7 +270,9 @@ hg_op hg_op_from_opcode(uint16_t opcode) {
     return HG_OP_NONE;
 }
 
-static bool same(const char *word, const char *text, size_t length) { return strncmp(word, text, length) == 0 && word[length] == '\0'; }
+static bool same(const char *word, const char *text, size_t length) {
+    return strncmp(word, text, length) == 0 && word[length] == '\0';
+}
 
 hg_op hg_op_next_form(hg_op op) {
     for (int i = (int)op + 1; i < HG_OP_COUNT; i++)
@@ -305,7 +309,8 @@ hg_op hg_op_folds_with(hg_op op) {
 }
 
 bool hg_op_is_scan(hg_op op) {
-    return (TABLE[op].flags & HG_F_BLOCK) && TABLE[op].operand_count > 2 && TABLE[op].operands[2].kind == HG_K_BOOL;
+    return (TABLE[op].flags & HG_F_BLOCK) && TABLE[op].operand_count > 2 &&
+           TABLE[op].operands[2].kind == HG_K_BOOL;
 }
 
 uint32_t hg_op_block_bytes(hg_op op, hg_type type) {
@@ -320,7 +325,9 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_ALL: return type < HG_TYPE_COUNT;
     case HG_T_INTEGER: return hg_type_is_integer(type);
     case HG_T_FLOAT: return hg_type_is_float(type);
-    case HG_T_ATOMIC: return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
+    case HG_T_ATOMIC:
+        return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 ||
+               type == HG_TYPE_U64;
     case HG_T_CHARACTER: return type == HG_TYPE_I128 || type == HG_TYPE_F64;
     case HG_T_UNSIGNED: return hg_type_is_unsigned(type);
     case HG_T_REAL: return type == HG_TYPE_F32 || type == HG_TYPE_F64;
@@ -404,11 +411,14 @@ bool hg_opname_is_map(hg_opname o) { return (OPNAMES[o].group & GROUP_MAP) != 0;
 bool hg_opname_is_binary(hg_opname o) { return (OPNAMES[o].group & GROUP_BINARY) != 0; }
 bool hg_opname_is_reduce(hg_opname o) { return (OPNAMES[o].group & GROUP_REDUCE) != 0; }
 bool hg_opname_fits(hg_opname o, hg_type_rule rule) {
-    return rule == HG_R_MAP ? hg_opname_is_map(o) : rule == HG_R_BINARY ? hg_opname_is_binary(o) : hg_opname_is_reduce(o);
+    return rule == HG_R_MAP      ? hg_opname_is_map(o)
+           : rule == HG_R_BINARY ? hg_opname_is_binary(o)
+                                 : hg_opname_is_reduce(o);
 }
 hg_op hg_opname_op(hg_opname o) { return (hg_op)OPNAMES[o].op; }
 
 bool hg_opname_allows_type(hg_opname o, hg_type type) {
     hg_op op = hg_opname_op(o);
-    return op != HG_OP_NONE ? hg_op_allows_type(op, type) : o == HG_OPNAME_RELU || hg_type_is_float(type);
+    return op != HG_OP_NONE ? hg_op_allows_type(op, type)
+                            : o == HG_OPNAME_RELU || hg_type_is_float(type);
 }

@@ -1,4 +1,5 @@
-/* Text to tokens (language.md 1 and 2): characters, comments, continuation lines, the limit of a line.
+/* Text to tokens (language.md 1 and 2): characters, comments, continuation lines, the limit of a
+ * line.
  * Must not know: instructions, directives, programs. */
 #include "isa/text_internal.h"
 
@@ -18,7 +19,8 @@ bool hg_looks_like_register(const char *text, size_t length, char letter) {
 
 void hg_lexer_init(hg_lexer *lexer, const char *text, size_t length) {
     *lexer = (hg_lexer){.text = text, .length = length, .line = 1, .statement_line = 1};
-    lexer->at = lexer->line_start = lexer->statement_start = lexer->last_end = hg_byte_order_mark(text, length);
+    lexer->at = lexer->line_start = lexer->statement_start = lexer->last_end = hg_byte_order_mark(
+        text, length);
 }
 
 const char *hg_token_describe(const hg_token *token, char buffer[80]) {
@@ -29,7 +31,9 @@ const char *hg_token_describe(const hg_token *token, char buffer[80]) {
     case HG_TOKEN_STRING: return "a string";
     case HG_TOKEN_BAD: return "a bad character";
     case HG_TOKEN_NAME:
-    case HG_TOKEN_NUMBER: snprintf(buffer, 80, "'%.*s'%s", shown, token->text, token->length > 48 ? "..." : ""); return buffer;
+    case HG_TOKEN_NUMBER:
+        snprintf(buffer, 80, "'%.*s'%s", shown, token->text, token->length > 48 ? "..." : "");
+        return buffer;
     default: snprintf(buffer, 80, "'%.*s'", shown, token->text); return buffer;
     }
 }
@@ -48,8 +52,10 @@ static size_t end_of_line(const hg_lexer *l) {
     return end ? (size_t)(end - l->text) : l->length;
 }
 
-/* A token that is an error at [start, end); the rest of the line is skipped where nothing behind it can be trusted. */
-static hg_token bad(hg_lexer *l, size_t start, size_t end, bool skip_line, const char *code, const char *message, const char *hint) {
+/* A token that is an error at [start, end); the rest of the line is skipped where nothing behind it
+ * can be trusted. */
+static hg_token bad(hg_lexer *l, size_t start, size_t end, bool skip_line, const char *code,
+                    const char *message, const char *hint) {
     hg_token token = make(l, HG_TOKEN_BAD, start, end);
     l->code = code;
     l->message = message;
@@ -61,10 +67,13 @@ static hg_token bad(hg_lexer *l, size_t start, size_t end, bool skip_line, const
     return token;
 }
 
-static bool too_long(const hg_lexer *l, size_t end) { return end - l->statement_start > HG_MAX_LINE_BYTES; }
+static bool too_long(const hg_lexer *l, size_t end) {
+    return end - l->statement_start > HG_MAX_LINE_BYTES;
+}
 
 static hg_token bad_length(hg_lexer *l) {
-    hg_token token = bad(l, l->at, l->at, true, "S05", "line longer than 1 MiB with its continuations", NULL);
+    hg_token token = bad(l, l->at, l->at, true, "S05",
+                         "line longer than 1 MiB with its continuations", NULL);
     token.line = l->statement_line;
     token.column = token.length = 1;
     l->statement_start = l->at; /* said once */
@@ -109,14 +118,16 @@ static hg_token end_of_statement(hg_lexer *l, int kind, size_t bytes) {
     return token;
 }
 
-/* Stops at the length of the longest number-like word: digits, letters, and the sign of an exponent. */
+/* Stops at the length of the longest number-like word: digits, letters, and the sign of an
+ * exponent. */
 static size_t number_end(const hg_lexer *l) {
     size_t at = l->at;
     bool hex = at + 1 < l->length && l->text[at] == '0' && l->text[at + 1] == 'x';
     for (at++; at < l->length; at++) {
         char c = l->text[at], before = l->text[at - 1];
         bool exponent = hex ? before == 'p' || before == 'P' : before == 'e' || before == 'E';
-        bool sign = (c == '+' || c == '-') && exponent && at + 1 < l->length && is_digit(l->text[at + 1]);
+        bool sign = (c == '+' || c == '-') && exponent && at + 1 < l->length &&
+                    is_digit(l->text[at + 1]);
         if (!is_name_byte(c) && !sign) break;
     }
     return at;
@@ -126,7 +137,8 @@ static size_t number_end(const hg_lexer *l) {
 static size_t escape_length(const hg_lexer *l, size_t at) {
     char c = at + 1 < l->length ? l->text[at + 1] : 0;
     if (c == '"' || c == '\\' || c == 'n' || c == 't') return 2;
-    bool hex = c == 'x' && at + 3 < l->length && hex_digit(l->text[at + 2]) >= 0 && hex_digit(l->text[at + 3]) >= 0;
+    bool hex = c == 'x' && at + 3 < l->length && hex_digit(l->text[at + 2]) >= 0 &&
+               hex_digit(l->text[at + 3]) >= 0;
     return hex ? 4 : 0;
 }
 
@@ -137,12 +149,16 @@ static hg_token read_string(hg_lexer *l) {
         size_t n = c == '\\' ? escape_length(l, at) : hg_utf8_length(l->text + at, l->length - at);
         if (c == '\n' || c == '\r') break;
         if (c == '\\' && !n)
-            return bad(l, at, at + 1, true, "S02", "unknown escape in a string", "the escapes are \\\" \\\\ \\n \\t \\xNN");
+            return bad(l, at, at + 1, true, "S02", "unknown escape in a string",
+                       "the escapes are \\\" \\\\ \\n \\t \\xNN");
         if (!n) return bad(l, at, at + 1, true, "S01", "text is not UTF-8", NULL);
-        if ((c < 32 && c != '\t') || c == 127) return bad(l, at, at + 1, true, "S02", "control character in a string", "write it as \\xNN");
+        if ((c < 32 && c != '\t') || c == 127)
+            return bad(l, at, at + 1, true, "S02", "control character in a string",
+                       "write it as \\xNN");
         at += n;
     }
-    if (at >= l->length || l->text[at] != '"') return bad(l, start, start + 1, true, "S02", "string without closing '\"'", NULL);
+    if (at >= l->length || l->text[at] != '"')
+        return bad(l, start, start + 1, true, "S02", "string without closing '\"'", NULL);
     l->at = at + 1;
     return make(l, HG_TOKEN_STRING, start, l->at);
 }
@@ -181,7 +197,8 @@ static hg_token read_token(hg_lexer *l) {
     }
     size_t n = hg_utf8_length(l->text + start, l->length - start);
     if (!n) return bad(l, start, start + 1, false, "S01", "text is not UTF-8", NULL);
-    const char *hint = n > 1 ? "characters outside ASCII may stand only in comments and strings" : NULL;
+    const char *hint = n > 1 ? "characters outside ASCII may stand only in comments and strings"
+                             : NULL;
     return bad(l, start, start + n, false, "S02", "unexpected character", hint);
 }
 

@@ -9,7 +9,8 @@ enum { MAX_LIMBS = 4096 / 32 + 1, MAX_DECIMAL_DIGITS = 1234 /* of 2^4096 */ };
 
 /* ---- the grammar of numbers ---- */
 
-/* Advances over digits with single `_` between them. False when there is no digit or a `_` stands elsewhere. */
+/* Advances over digits with single `_` between them. False when there is no digit or a `_` stands
+ * elsewhere. */
 static bool skip_digits(const char *text, size_t length, size_t *at, int base) {
     size_t start = *at;
     for (; *at < length; ++*at) {
@@ -43,7 +44,8 @@ static hg_number_kind classify_hex(const char *text, size_t length) {
         fraction = at < length && hex_digit(text[at]) >= 0;
         if (fraction && !skip_digits(text, length, &at, 16)) return HG_NUMBER_BAD;
     }
-    if (at == length || (text[at] != 'p' && text[at] != 'P') || !(whole || fraction)) return HG_NUMBER_BAD;
+    if (at == length || (text[at] != 'p' && text[at] != 'P') || !(whole || fraction))
+        return HG_NUMBER_BAD;
     return is_exponent(text, length, at) ? HG_NUMBER_HEXREAL : HG_NUMBER_BAD;
 }
 
@@ -100,7 +102,8 @@ static bool magnitude_is_power_of_two(const magnitude *m) {
     return top && (top & (top - 1)) == 0;
 }
 
-/* Of a decimal, hex or binary number. False when it has more than 4,096 bits; the work is bounded however long the text is. */
+/* Of a decimal, hex or binary number. False when it has more than 4,096 bits; the work is bounded
+ * however long the text is. */
 static bool magnitude_read(magnitude *m, const char *text, size_t length, hg_number_kind kind) {
     uint32_t base = kind == HG_NUMBER_HEX ? 16 : kind == HG_NUMBER_BINARY ? 2 : 10;
     m->count = 0;
@@ -123,7 +126,8 @@ static bool magnitude_read(magnitude *m, const char *text, size_t length, hg_num
 const char *hg_parse_uint(const char *text, size_t length, uint64_t *value) {
     hg_number_kind kind = hg_classify_number(text, length);
     magnitude m;
-    if (kind != HG_NUMBER_DECIMAL && kind != HG_NUMBER_HEX && kind != HG_NUMBER_BINARY) return "S03";
+    if (kind != HG_NUMBER_DECIMAL && kind != HG_NUMBER_HEX && kind != HG_NUMBER_BINARY)
+        return "S03";
     if (!magnitude_read(&m, text, length, kind) || m.count > 2) return "S04";
     *value = (m.count > 0 ? m.limb[0] : 0) | (uint64_t)(m.count > 1 ? m.limb[1] : 0) << 32;
     return NULL;
@@ -150,7 +154,8 @@ enum { MESSAGE_BYTES = 160, QUOTED_BYTES = 48 };
 /* The literal for a message: cut, and nothing but printable ASCII. */
 static void quote(char quoted[QUOTED_BYTES + 4], const literal *l) {
     size_t n = l->length < QUOTED_BYTES ? l->length : QUOTED_BYTES - 3;
-    for (size_t i = 0; i < n; i++) quoted[i] = l->text[i] >= 32 && l->text[i] < 127 ? l->text[i] : '?';
+    for (size_t i = 0; i < n; i++)
+        quoted[i] = l->text[i] >= 32 && l->text[i] < 127 ? l->text[i] : '?';
     memcpy(quoted + n, "...", 4);
     if (n == l->length) quoted[n] = 0;
 }
@@ -166,7 +171,8 @@ static const char *malformed(const answer *a, const literal *l, const char *hint
 static const char *not_a(const answer *a, const literal *l, hg_type type, const char *hint) {
     char quoted[QUOTED_BYTES + 4];
     quote(quoted, l);
-    snprintf(a->message, MESSAGE_BYTES, "'%s' is no literal of type %s", quoted, hg_type_name(type));
+    snprintf(a->message, MESSAGE_BYTES, "'%s' is no literal of type %s", quoted,
+             hg_type_name(type));
     *a->hint = hint;
     return "S04";
 }
@@ -177,15 +183,18 @@ static const char *out_of_range(const answer *a, const literal *l, hg_type type,
     quote(quoted, l);
     *a->hint = NULL;
     if (pattern)
-        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: it has more than %u bits", quoted, hg_type_name(type),
-                 width);
+        snprintf(a->message, MESSAGE_BYTES,
+                 "literal %s is out of range for %s: it has more than %u bits", quoted,
+                 hg_type_name(type), width);
     else if (hg_type_is_float(type))
-        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s", quoted, hg_type_name(type));
+        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s", quoted,
+                 hg_type_name(type));
     else if (hg_type_is_signed(type))
-        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: -2^%u to 2^%u - 1", quoted, hg_type_name(type), width - 1,
-                 width - 1);
+        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: -2^%u to 2^%u - 1",
+                 quoted, hg_type_name(type), width - 1, width - 1);
     else
-        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: 0 to 2^%u - 1", quoted, hg_type_name(type), width);
+        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: 0 to 2^%u - 1",
+                 quoted, hg_type_name(type), width);
     return "S04";
 }
 
@@ -205,7 +214,8 @@ static const char *read_integer(const literal *l, hg_type type, uint8_t *bytes, 
     if (l->kind == HG_NUMBER_REAL || l->kind == HG_NUMBER_HEXREAL)
         return not_a(a, l, type, "an integer is written without point and exponent");
     bool pattern = l->kind != HG_NUMBER_DECIMAL, is_signed = hg_type_is_signed(type);
-    if (pattern && l->negative && !is_signed) return not_a(a, l, type, "only patterns of signed types may be negated");
+    if (pattern && l->negative && !is_signed)
+        return not_a(a, l, type, "only patterns of signed types may be negated");
     int width = (int)hg_type_size_bytes(type) * 8;
     magnitude m;
     bool fits = magnitude_read(&m, l->number, l->number_length, l->kind);
@@ -215,7 +225,8 @@ static const char *read_integer(const literal *l, hg_type type, uint8_t *bytes, 
     else if (!is_signed)
         fits = fits && bits <= width && !(l->negative && bits);
     else
-        fits = fits && (bits < width || (bits == width && l->negative && magnitude_is_power_of_two(&m)));
+        fits = fits &&
+               (bits < width || (bits == width && l->negative && magnitude_is_power_of_two(&m)));
     if (!fits) return out_of_range(a, l, type, pattern && !l->negative);
     store_magnitude(&m, l->negative, type, bytes);
     return NULL;
@@ -234,7 +245,8 @@ static const char *read_float(const literal *l, hg_type type, uint8_t *bytes, co
         return "S04";
     }
     uint64_t bits;
-    if (!hg_float_from_text(l->number, l->number_length, l->kind, hg_float_format_of(type), &bits)) return out_of_range(a, l, type, false);
+    if (!hg_float_from_text(l->number, l->number_length, l->kind, hg_float_format_of(type), &bits))
+        return out_of_range(a, l, type, false);
     store_bits(bits, l->negative, type, bytes);
     return NULL;
 }
@@ -250,12 +262,14 @@ static const char *read_pattern(const literal *l, hg_type type, uint8_t *bytes, 
     const char *text = l->number + 4;
     size_t length = l->number_length - 4;
     trim(&text, &length);
-    if (length < 2 || text[0] != '(' || text[length - 1] != ')' || l->negative) return malformed(a, l, form);
+    if (length < 2 || text[0] != '(' || text[length - 1] != ')' || l->negative)
+        return malformed(a, l, form);
     text++, length -= 2;
     trim(&text, &length);
     if (hg_classify_number(text, length) != HG_NUMBER_HEX) return malformed(a, l, form);
     magnitude m;
-    if (!magnitude_read(&m, text, length, HG_NUMBER_HEX) || magnitude_bits(&m) > (int)hg_type_size_bytes(type) * 8)
+    if (!magnitude_read(&m, text, length, HG_NUMBER_HEX) ||
+        magnitude_bits(&m) > (int)hg_type_size_bytes(type) * 8)
         return out_of_range(a, l, type, true);
     store_magnitude(&m, false, type, bytes);
     return NULL;
@@ -266,17 +280,20 @@ static bool is_word(const literal *l, const char *word) {
 }
 
 static const char *read_word(const literal *l, hg_type type, uint8_t *bytes, const answer *a) {
-    if (l->number_length >= 4 && memcmp(l->number, "bits", 4) == 0) return read_pattern(l, type, bytes, a);
+    if (l->number_length >= 4 && memcmp(l->number, "bits", 4) == 0)
+        return read_pattern(l, type, bytes, a);
     bool infinity = is_word(l, "inf"), nan = is_word(l, "nan");
     if (nan && l->negative) return malformed(a, l, "nan has no sign: use bits(0x…)");
     if (!infinity && !nan) return malformed(a, l, NULL);
     if (!hg_type_is_float(type)) return not_a(a, l, type, "only floats have inf and nan");
     const hg_float_format *f = hg_float_format_of(type);
-    store_bits(nan ? f->infinity | UINT64_C(1) << (f->precision - 2) : f->infinity, l->negative, type, bytes);
+    store_bits(nan ? f->infinity | UINT64_C(1) << (f->precision - 2) : f->infinity, l->negative,
+               type, bytes);
     return NULL;
 }
 
-const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes, char message[160], const char **hint) {
+const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes,
+                             char message[160], const char **hint) {
     answer a = {message, hint};
     message[0] = 0;
     *hint = NULL;
@@ -288,7 +305,8 @@ const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint
     if (l.number_length && is_letter(l.number[0])) return read_word(&l, type, bytes, &a);
     l.kind = hg_classify_number(l.number, l.number_length);
     if (l.kind == HG_NUMBER_BAD) return malformed(&a, &l, NULL);
-    return hg_type_is_float(type) ? read_float(&l, type, bytes, &a) : read_integer(&l, type, bytes, &a);
+    return hg_type_is_float(type) ? read_float(&l, type, bytes, &a)
+                                  : read_integer(&l, type, bytes, &a);
 }
 
 /* ---- printing ---- */
@@ -325,7 +343,8 @@ static void print_digits(hg_text *out, const char *digits, int count, int point)
 
 static void print_float(hg_text *out, hg_type type, const uint8_t *bytes) {
     const hg_float_format *f = hg_float_format_of(type);
-    uint64_t size = hg_type_size_bytes(type), bits = load_bits(bytes, size), sign = UINT64_C(1) << (size * 8 - 1);
+    uint64_t size = hg_type_size_bytes(type), bits = load_bits(bytes, size),
+             sign = UINT64_C(1) << (size * 8 - 1);
     uint64_t value = bits & ~sign;
     if (value > f->infinity) {
         bool plain = bits == (f->infinity | UINT64_C(1) << (f->precision - 2));
@@ -380,7 +399,8 @@ static void print_wide(hg_text *out, hg_type type, const uint8_t *bytes) {
             rest %= 1000000000;
         }
         while (m.count && !m.limb[m.count - 1]) m.count--;
-        for (int i = 0; i < 9 && (m.count || rest || at == sizeof digits); i++, rest /= 10) digits[--at] = (char)('0' + rest % 10);
+        for (int i = 0; i < 9 && (m.count || rest || at == sizeof digits); i++, rest /= 10)
+            digits[--at] = (char)('0' + rest % 10);
     } while (m.count);
     if (negative) hg_text_add(out, "-", 1);
     hg_text_add(out, digits + at, sizeof digits - at);

@@ -1,5 +1,5 @@
-/* Liveness of registers: blocks backwards to a fixed point, functions from callers to callees, since what a caller needs after a call
- * is needed at the callee's returns. */
+/* Liveness of registers: blocks backwards to a fixed point, functions from callers to callees,
+ * since what a caller needs after a call is needed at the callee's returns. */
 #include "isa/live.h"
 #include "isa/verify_internal.h"
 #include <string.h>
@@ -20,7 +20,9 @@ typedef struct liveness {
 
 static void add(set *s, uint32_t bit) { s->bits[bit / 64] |= UINT64_C(1) << (bit % 64); }
 static void drop(set *s, uint32_t bit) { s->bits[bit / 64] &= ~(UINT64_C(1) << (bit % 64)); }
-static uint32_t bit_of(const hg_access *a) { return a->is_pred ? HG_LIVE_PREDICATES + (uint32_t)a->reg : a->reg; }
+static uint32_t bit_of(const hg_access *a) {
+    return a->is_pred ? HG_LIVE_PREDICATES + (uint32_t)a->reg : a->reg;
+}
 
 static bool join(set *to, const set *from) {
     bool more = false;
@@ -42,7 +44,8 @@ static uint16_t count(const set *s) {
 static void cross_call(const hg_function *callee, set *s) {
     for (uint32_t r = 0; r < HG_MAX_REGISTERS; r++) {
         uint8_t leaves = callee->leaves[r];
-        bool always = leaves != HG_TYPE_OMITTED && leaves != HG_LEAVES_NOTHING && !(leaves & HG_LEAVES_MAYBE);
+        bool always = leaves != HG_TYPE_OMITTED && leaves != HG_LEAVES_NOTHING &&
+                      !(leaves & HG_LEAVES_MAYBE);
         if (callee->reads[r] != HG_TYPE_OMITTED)
             add(s, r);
         else if (always)
@@ -113,7 +116,8 @@ static hg_status run(liveness *l) {
     hg_status status = HG_OK;
     l->at_return = hg_calloc(cfg->function_count, sizeof *l->at_return);
     if (!l->at_return) return hg_fail_memory();
-    for (uint32_t i = cfg->function_count; i-- > 0 && status == HG_OK;) status = visit(l, cfg->bottom_up[i]);
+    for (uint32_t i = cfg->function_count; i-- > 0 && status == HG_OK;)
+        status = visit(l, cfg->bottom_up[i]);
     hg_free(l->at_return);
     return status;
 }
@@ -129,7 +133,8 @@ hg_status hg_live_registers(const hg_cfg *cfg, uint16_t *live) {
     return status;
 }
 
-hg_status hg_live_after(const hg_cfg *cfg, hg_live_needs *needs, void *user, hg_live_set *after, uint8_t *reached) {
+hg_status hg_live_after(const hg_cfg *cfg, hg_live_needs *needs, void *user, hg_live_set *after,
+                        uint8_t *reached) {
     liveness *l = hg_calloc(1, sizeof *l);
     if (!l) return hg_fail_memory();
     l->cfg = cfg;

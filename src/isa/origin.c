@@ -1,4 +1,5 @@
-/* Where text came from: files that were included, uses of macros, rounds of repetitions; in words, for messages, each of which is said once.
+/* Where text came from: files that were included, uses of macros, rounds of repetitions; in words,
+ * for messages, each of which is said once.
  * Must not know: the grammar, the assembler. */
 #include "base/lines.h"
 #include "isa/program.h"
@@ -6,9 +7,12 @@
 #include <string.h>
 
 enum { MOST_LEVELS = 8 /* innermost ones that a message shows */ };
-enum { SEARCHED_BYTES = 1048576 /* of a text, for a line of it: there may be any number of mistakes */ };
+enum {
+    SEARCHED_BYTES = 1048576 /* of a text, for a line of it: there may be any number of mistakes */
+};
 
-static void add_place(hg_text *out, const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column) {
+static void add_place(hg_text *out, const hg_origins *o, uint32_t expansion, uint32_t line,
+                      uint32_t column) {
     const char *file = o->files[o->expansions[expansion].file].name;
     if (o->expansions[expansion].file && file) hg_text_addf(out, "%s:", file);
     hg_text_addf(out, "%u:%u", (unsigned)line, (unsigned)column);
@@ -18,14 +22,18 @@ static void add_level(hg_text *out, const hg_origins *o, const hg_text_expansion
     int length = e->name_length > 64 ? 64 : (int)e->name_length;
     switch ((hg_expansion_kind)e->kind) {
     case HG_EXPANSION_MACRO: hg_text_addf(out, "in macro '%.*s', used at ", length, e->name); break;
-    case HG_EXPANSION_ROUND: hg_text_addf(out, "in round %llu of the %.*s at ", (unsigned long long)e->round, length, e->name); break;
+    case HG_EXPANSION_ROUND:
+        hg_text_addf(out, "in round %llu of the %.*s at ", (unsigned long long)e->round, length,
+                     e->name);
+        break;
     default: hg_text_addf(out, "included at "); break;
     }
     add_place(out, o, e->around, e->line, e->column);
 }
 
 static void find_line(const hg_text_file *file, uint32_t line, hg_origin *origin) {
-    hg_line_reader reader = {file->text, file->length < SEARCHED_BYTES ? file->length : SEARCHED_BYTES, 0, 1};
+    hg_line_reader reader = {file->text,
+                             file->length < SEARCHED_BYTES ? file->length : SEARCHED_BYTES, 0, 1};
     (void)hg_line_read(&reader, line, &origin->text, &origin->text_length);
 }
 
@@ -54,8 +62,11 @@ static bool grow_said(hg_said *said) {
     return true;
 }
 
-bool hg_said_new(hg_said *said, const hg_text_expansion *expansion, uint32_t line, uint32_t column, hg_severity severity) {
-    uint64_t hash = mix(mix(1 + (uint64_t)severity, expansion->file), (uint64_t)line << 32 | column) | 1;
+bool hg_said_new(hg_said *said, const hg_text_expansion *expansion, uint32_t line, uint32_t column,
+                 hg_severity severity) {
+    uint64_t hash = mix(mix(1 + (uint64_t)severity, expansion->file),
+                        (uint64_t)line << 32 | column) |
+                    1;
     if (said->count * 2 >= said->capacity && !grow_said(said)) return true;
     uint64_t slot = find_said(said, hash);
     if (said->slots[slot]) return false;
@@ -71,7 +82,8 @@ void hg_said_free(hg_said *said) {
 
 /* ---- places in words ---- */
 
-void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin) {
+void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column,
+                    hg_text *words, hg_origin *origin) {
     *origin = (hg_origin){.line = line, .column = column};
     if (!expansion || expansion >= o->count) return;
     uint32_t file = o->expansions[expansion].file;
@@ -92,6 +104,7 @@ void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint
             origin->column = e->column;
         }
     }
-    if (levels > MOST_LEVELS) hg_text_addf(words, "; and %u more", (unsigned)(levels - MOST_LEVELS));
+    if (levels > MOST_LEVELS)
+        hg_text_addf(words, "; and %u more", (unsigned)(levels - MOST_LEVELS));
     origin->expansion = words->data;
 }

@@ -1,4 +1,5 @@
-/* Programs as canonical text (language.md 3): what disasm writes, and what assembles to the same program again.
+/* Programs as canonical text (language.md 3): what disasm writes, and what assembles to the same
+ * program again.
  * Must not know: the binary container, verification. */
 #include "isa/text_internal.h"
 
@@ -19,8 +20,8 @@ static void print_target(hg_text *out, const hg_program *p, uint32_t inst) {
 /* ---- operands ---- */
 
 static bool is_constant_place(uint8_t place) {
-    return place == HG_PLACE_BUF || place == HG_PLACE_POOL || place == HG_PLACE_SHARED || place == HG_PLACE_CLASS ||
-           place == HG_PLACE_PRIVATE;
+    return place == HG_PLACE_BUF || place == HG_PLACE_POOL || place == HG_PLACE_SHARED ||
+           place == HG_PLACE_CLASS || place == HG_PLACE_PRIVATE;
 }
 
 static void print_place(hg_text *out, const hg_operand *o) {
@@ -44,12 +45,15 @@ static void print_address(hg_text *out, const hg_operand *o) {
     print_place(out, o);
     if (o->has_index) hg_text_addf(out, " + r%u", o->index);
     if (hg_operand_scale(o) > 1) hg_text_addf(out, "*%u", (unsigned)o->scale);
-    unsigned long long bytes = o->disp < 0 ? 0 - (unsigned long long)o->disp : (unsigned long long)o->disp;
-    if (o->disp || (is_constant_place(o->place) && !o->has_index)) hg_text_addf(out, " %c %llu", o->disp < 0 ? '-' : '+', bytes);
+    unsigned long long bytes = o->disp < 0 ? 0 - (unsigned long long)o->disp
+                                           : (unsigned long long)o->disp;
+    if (o->disp || (is_constant_place(o->place) && !o->has_index))
+        hg_text_addf(out, " %c %llu", o->disp < 0 ? '-' : '+', bytes);
     add(out, "]");
 }
 
-static void print_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items, uint64_t count) {
+static void print_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items,
+                        uint64_t count) {
     add(out, "(");
     for (uint64_t i = 0; i < count; i++) {
         uint32_t inside_count;
@@ -66,7 +70,8 @@ static void print_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *
     add(out, ")");
 }
 
-static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst, const hg_operand_info *info, const hg_operand *o) {
+static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst,
+                          const hg_operand_info *info, const hg_operand *o) {
     unsigned long long value = o->value;
     if (info->access & HG_NAMED) hg_text_addf(out, "%s=", info->name);
     switch ((hg_operand_kind)o->kind) {
@@ -104,9 +109,12 @@ static void print_mnemonic(hg_text *out, const hg_inst *inst, const hg_operand *
     add(out, info->text);
     for (uint32_t i = 0; i < info->operand_count; i++) {
         const hg_operand *o = &operands[i];
-        if (info->operands[i].kind == HG_K_COND) add(out, hg_condition_name((hg_condition)o->value));
-        if (info->operands[i].kind == HG_K_SCOPE) hg_text_addf(out, ".%s", hg_scope_name((hg_scope)o->value));
-        if (hg_operand_in_mnemonic(&info->operands[i]) && info->operands[i].kind == HG_K_PRED && o->reg != 255)
+        if (info->operands[i].kind == HG_K_COND)
+            add(out, hg_condition_name((hg_condition)o->value));
+        if (info->operands[i].kind == HG_K_SCOPE)
+            hg_text_addf(out, ".%s", hg_scope_name((hg_scope)o->value));
+        if (hg_operand_in_mnemonic(&info->operands[i]) && info->operands[i].kind == HG_K_PRED &&
+            o->reg != 255)
             hg_text_addf(out, ".p%u", o->reg);
     }
     if (inst->type < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type));
@@ -120,7 +128,9 @@ void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t numb
     print_mnemonic(out, inst, operands);
     const char *between = " ";
     for (uint32_t i = 0; i < info->operand_count; i++) {
-        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_left_out(program, inst, &info->operands[i], &operands[i])) continue;
+        if (hg_operand_in_mnemonic(&info->operands[i]) ||
+            hg_operand_is_left_out(program, inst, &info->operands[i], &operands[i]))
+            continue;
         add(out, between);
         print_operand(out, program, inst, &info->operands[i], &operands[i]);
         between = ", ";
@@ -138,7 +148,8 @@ static size_t register_length(const char *text) {
 /* A register that is only written has the name that it has behind the instruction. */
 static const char *name_at(const hg_program *p, uint32_t inst, bool written, const char *text) {
     uint32_t number = 0;
-    for (const char *digit = text + 1; is_digit(*digit); digit++) number = number * 10 + (uint32_t)(*digit - '0');
+    for (const char *digit = text + 1; is_digit(*digit); digit++)
+        number = number * 10 + (uint32_t)(*digit - '0');
     return hg_program_register_name(p, written ? inst + 1 : inst, text[0] == 'p', (uint8_t)number);
 }
 
@@ -147,8 +158,10 @@ void hg_print_named_instruction(hg_text *out, const hg_program *program, uint32_
     hg_print_instruction(&plain, program, number);
     const hg_op_info *info = hg_op_get((hg_op)program->insts[number].op);
     uint32_t first = info->operand_count && hg_operand_in_mnemonic(&info->operands[0]) ? 1 : 0;
-    bool written = info->operand_count > first && (info->operands[first].access & (HG_READ | HG_WRITE)) == HG_WRITE &&
-                   (info->operands[first].kind == HG_K_REG || info->operands[first].kind == HG_K_PRED);
+    bool written = info->operand_count > first &&
+                   (info->operands[first].access & (HG_READ | HG_WRITE)) == HG_WRITE &&
+                   (info->operands[first].kind == HG_K_REG ||
+                    info->operands[first].kind == HG_K_PRED);
     for (const char *at = plain.data ? plain.data : ""; *at;) {
         bool begins = at == plain.data || !is_name_byte(at[-1]) || (at[-1] == '.' && at[0] == 'p');
         size_t length = begins ? register_length(at) : 0;
@@ -177,17 +190,20 @@ static int strength(const hg_extent_op *op) {
     }
 }
 
-static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node, int least);
+static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node,
+                       int least);
 
 /* Two operands with a word between; the right one binds more tightly than the operation. */
-static void print_sides(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node, const char *between, int least) {
+static void print_sides(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node,
+                        const char *between, int least) {
     print_node(out, p, tree, tree->left[node], least);
     add(out, between);
     print_node(out, p, tree, tree->right[node], least == SUM ? PRODUCT : ATOM);
 }
 
 /* An expression is at most HG_MAX_EXTENT_OPS deep. */
-static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node, int least) {
+static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node,
+                       int least) {
     static const char *const words[] = {"", "", " + ", " - ", " * ", " / ", " / ", "min(", "max("};
     const hg_extent_op *op = &tree->ops[node];
     bool parentheses = strength(op) < least;
@@ -197,7 +213,8 @@ static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *
     case HG_EXTENT_OP_PARAM: add(out, p->params[op->param].name); break;
     case HG_EXTENT_OP_CEIL_DIV:
         add(out, "ceil(");
-        print_node(out, p, tree, tree->left[node], hg_extent_is_quotient(tree, tree->left[node]) ? ATOM : PRODUCT);
+        print_node(out, p, tree, tree->left[node],
+                   hg_extent_is_quotient(tree, tree->left[node]) ? ATOM : PRODUCT);
         add(out, words[op->kind]);
         print_node(out, p, tree, tree->right[node], ATOM);
         add(out, ")");
@@ -219,7 +236,8 @@ void hg_print_extent(hg_text *out, const hg_program *p, const hg_extent *e) {
     hg_extent_tree tree;
     if (e->kind == HG_EXTENT_NUMBER) hg_text_addf(out, "%llu", (unsigned long long)e->value);
     if (e->kind == HG_EXTENT_PARAM) add(out, p->params[e->param].name);
-    if (e->kind == HG_EXTENT_EXPRESSION && hg_extent_tree_make(p, e, &tree)) print_node(out, p, &tree, tree.root, SUM);
+    if (e->kind == HG_EXTENT_EXPRESSION && hg_extent_tree_make(p, e, &tree))
+        print_node(out, p, &tree, tree.root, SUM);
 }
 
 static void print_dims(hg_text *out, const hg_program *p, const hg_param *param) {
@@ -278,7 +296,8 @@ static void print_param(hg_text *out, const hg_program *p, const hg_param *param
     add(out, "\n");
 }
 
-/* Bytes that are not text are written as \xNN, so that the result is UTF-8 whatever the string holds. */
+/* Bytes that are not text are written as \xNN, so that the result is UTF-8 whatever the string
+ * holds. */
 static void print_quoted(hg_text *out, const char *text, size_t length) {
     add(out, "\"");
     for (size_t i = 0, n; i < length; i += n) {
@@ -308,10 +327,12 @@ static void print_directives(hg_text *out, const hg_program *p) {
     hg_text_addf(out, ".atlas 1\n.program %s\n", p->name);
     for (uint32_t i = 0; i < p->param_count; i++) print_param(out, p, &p->params[i]);
     if (p->shared) hg_text_addf(out, ".shared %llu\n", (unsigned long long)p->shared);
-    if (p->private_bytes) hg_text_addf(out, ".private %llu\n", (unsigned long long)p->private_bytes);
+    if (p->private_bytes)
+        hg_text_addf(out, ".private %llu\n", (unsigned long long)p->private_bytes);
     if (p->block[0]) {
         int extents = p->block[2] > 1 ? 3 : p->block[1] > 1 ? 2 : 1;
-        for (int i = 0; i < extents; i++) hg_text_addf(out, i ? ", %u" : ".block %u", (unsigned)p->block[i]);
+        for (int i = 0; i < extents; i++)
+            hg_text_addf(out, i ? ", %u" : ".block %u", (unsigned)p->block[i]);
         add(out, "\n");
     }
     for (uint32_t i = 0; i < p->grid_count; i++) {
@@ -351,7 +372,9 @@ static void mark_targets(const hg_program *p, uint8_t *marks) {
 
 hg_status hg_program_print(const hg_program *program, char **text, size_t *length) {
     HG_ENTRY;
-    if (!program || !text) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "print: %s is NULL", program ? "text" : "program");
+    if (!program || !text)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "print: %s is NULL",
+                       program ? "text" : "program");
     *text = NULL;
     uint8_t *marks = hg_calloc((size_t)program->inst_count + 1, 1);
     if (!marks) return hg_fail_memory();
@@ -360,9 +383,11 @@ hg_status hg_program_print(const hg_program *program, char **text, size_t *lengt
     print_directives(&out, program);
     uint32_t label = 0, name = 0;
     for (uint32_t i = 0; i <= program->inst_count; i++) {
-        for (; name < program->register_name_count && program->register_names[name].first == i; name++)
+        for (; name < program->register_name_count && program->register_names[name].first == i;
+             name++)
             print_given_name(&out, &program->register_names[name]);
-        if (marks[i] && !hg_program_label_at(program, i)) hg_text_addf(&out, ".L%u:\n", (unsigned)i);
+        if (marks[i] && !hg_program_label_at(program, i))
+            hg_text_addf(&out, ".L%u:\n", (unsigned)i);
         for (; label < program->label_count && program->labels[label].index == i; label++)
             hg_text_addf(&out, "%s:\n", program->labels[label].name);
         if (i == program->inst_count) break;

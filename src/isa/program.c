@@ -1,4 +1,5 @@
-/* Programs as objects: ownership and inspection. Must not know: text or binary syntax, verification. */
+/* Programs as objects: ownership and inspection. Must not know: text or binary syntax,
+ * verification. */
 #include "isa/program.h"
 
 #include <stdatomic.h>
@@ -16,7 +17,8 @@ hg_program *hg_program_retain(hg_program *program) {
 
 void hg_program_release(hg_program *program) {
     HG_ENTRY;
-    if (!program || atomic_fetch_sub_explicit(references(program), 1, memory_order_acq_rel) != 1) return;
+    if (!program || atomic_fetch_sub_explicit(references(program), 1, memory_order_acq_rel) != 1)
+        return;
     if (program->texts) hg_arena_free(&program->texts->arena);
     hg_free(program->texts);
     hg_arena_free(&program->arena);
@@ -44,21 +46,25 @@ const uint8_t *hg_program_hash(const hg_program *program) {
 size_t hg_program_param_count(const hg_program *program) {
     HG_ENTRY;
     size_t count = 0;
-    for (uint32_t i = 0; program && i < program->param_count; i++) count += hg_param_is_settable(&program->params[i]);
+    for (uint32_t i = 0; program && i < program->param_count; i++)
+        count += hg_param_is_settable(&program->params[i]);
     return count;
 }
 
 const char *hg_program_param_name(const hg_program *program, size_t number) {
     HG_ENTRY;
     for (uint32_t i = 0; program && i < program->param_count; i++)
-        if (hg_param_is_settable(&program->params[i]) && number-- == 0) return program->params[i].name;
+        if (hg_param_is_settable(&program->params[i]) && number-- == 0)
+            return program->params[i].name;
     return NULL;
 }
 
-const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number) {
+const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate,
+                                     uint8_t number) {
     for (uint32_t i = 0; i < p->register_name_count && p->register_names[i].first <= inst; i++) {
         const hg_register_name *r = &p->register_names[i];
-        if (inst < r->end && (r->predicate != 0) == predicate && r->number == number) return r->name;
+        if (inst < r->end && (r->predicate != 0) == predicate && r->number == number)
+            return r->name;
     }
     return NULL;
 }

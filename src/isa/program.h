@@ -1,4 +1,5 @@
-/* A program in memory: what the assembler, the binary reader and the builder make, and all later rooms read.
+/* A program in memory: what the assembler, the binary reader and the builder make, and all later
+ * rooms read.
  * Must not know: text or binary syntax, kernel IR, devices. */
 #ifndef HG_ISA_PROGRAM_H
 #define HG_ISA_PROGRAM_H
@@ -20,13 +21,15 @@ typedef enum hg_place_kind {
     HG_PLACE_BARE,     /* arrays only: buffer handle in reg, offset 0 */
     HG_PLACE_PRIVATE = 10
 } hg_place_kind;
-enum { HG_PLACE_NONE = HG_PLACE_BARE + 1 }; /* of no address: an operand of any kind that is missing (HG_OR_NONE) */
+enum {
+    HG_PLACE_NONE = HG_PLACE_BARE + 1
+}; /* of no address: an operand of any kind that is missing (HG_OR_NONE) */
 
-/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS, or kind HG_K_ARRAY with place HG_PLACE_BARE or HG_PLACE_NONE).
- * place is HG_PLACE_NONE for what is missing. */
+/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS, or kind HG_K_ARRAY with place
+ * HG_PLACE_BARE or HG_PLACE_NONE). place is HG_PLACE_NONE for what is missing. */
 typedef struct hg_operand {
-    uint8_t kind;      /* hg_operand_kind */
-    uint8_t reg;       /* register, predicate (255: none), register of a place, or register of a count */
+    uint8_t kind; /* hg_operand_kind */
+    uint8_t reg;  /* register, predicate (255: none), register of a place, or register of a count */
     uint8_t place;     /* hg_place_kind */
     uint8_t has_index; /* address */
     uint8_t index;     /* index register */
@@ -35,8 +38,9 @@ typedef struct hg_operand {
         uint8_t phi[2]; /* page, byte; the class is in value */
         uint16_t scale; /* has_index: the index counts that many bytes; 0: one */
     };
-    uint64_t value; /* number, handle, class, label's instruction index, condition, scope, opname, idname, bool, i8 sign-extended;
-                          literal: offset of its little-endian bytes in program->literals; tuple: its first item in program->items */
+    uint64_t value; /* number, handle, class, label's instruction index, condition, scope, opname,
+                       idname, bool, i8 sign-extended; literal: offset of its little-endian bytes in
+                       program->literals; tuple: its first item in program->items */
     union {
         int64_t disp;        /* address */
         uint64_t item_count; /* tuple */
@@ -61,15 +65,21 @@ typedef struct hg_inst {
 } hg_inst;
 enum { HG_TYPE_NOT_USED = 0xFE };
 
-typedef enum hg_extent_kind { HG_EXTENT_NUMBER, HG_EXTENT_PARAM, HG_EXTENT_EXPRESSION } hg_extent_kind;
+typedef enum hg_extent_kind {
+    HG_EXTENT_NUMBER,
+    HG_EXTENT_PARAM,
+    HG_EXTENT_EXPRESSION
+} hg_extent_kind;
 typedef struct hg_extent {
     uint8_t kind;      /* hg_extent_kind */
     uint16_t param;    /* HG_EXTENT_PARAM: index in params */
     uint16_t op_count; /* HG_EXTENT_EXPRESSION */
-    uint64_t value;    /* the number; HG_EXTENT_EXPRESSION: its first operation in program->extent_ops */
+    uint64_t value; /* the number; HG_EXTENT_EXPRESSION: its first operation in program->extent_ops
+                     */
 } hg_extent;
 
-/* Operations of an extent in the order of a stack machine, by binary code. The values are exact numbers from 0 to 2^64 - 1. */
+/* Operations of an extent in the order of a stack machine, by binary code. The values are exact
+ * numbers from 0 to 2^64 - 1. */
 typedef enum hg_extent_op_kind {
     HG_EXTENT_OP_NUMBER,
     HG_EXTENT_OP_PARAM,
@@ -88,7 +98,12 @@ typedef struct hg_extent_op {
     uint64_t value;
 } hg_extent_op;
 
-typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN = HG_PARAM_IN, HG_DIR_OUT = HG_PARAM_OUT, HG_DIR_INOUT = HG_PARAM_INOUT } hg_param_dir;
+typedef enum hg_param_dir {
+    HG_DIR_NONE,
+    HG_DIR_IN = HG_PARAM_IN,
+    HG_DIR_OUT = HG_PARAM_OUT,
+    HG_DIR_INOUT = HG_PARAM_INOUT
+} hg_param_dir;
 
 typedef struct hg_param {
     uint8_t reg, kind, type, dir; /* dir: of buffers */
@@ -118,9 +133,14 @@ typedef struct hg_span {
     uint32_t expansion; /* what it was read in: hg_origins; 0: the source itself */
 } hg_span;              /* a place in the source text; line 0: unknown */
 
-/* Text that did not stand where it was read: a file that is included, a use of a macro, a loop of the text and each of its rounds.
- * Number 0 is the source itself. */
-typedef enum hg_expansion_kind { HG_EXPANSION_FILE, HG_EXPANSION_MACRO, HG_EXPANSION_LOOP, HG_EXPANSION_ROUND } hg_expansion_kind;
+/* Text that did not stand where it was read: a file that is included, a use of a macro, a loop of
+ * the text and each of its rounds. Number 0 is the source itself. */
+typedef enum hg_expansion_kind {
+    HG_EXPANSION_FILE,
+    HG_EXPANSION_MACRO,
+    HG_EXPANSION_LOOP,
+    HG_EXPANSION_ROUND
+} hg_expansion_kind;
 typedef struct hg_text_expansion {
     uint8_t kind;
     uint32_t around;       /* the expansion in which it is used */
@@ -141,15 +161,20 @@ typedef struct hg_origins {
     uint32_t count;
     hg_text_file *files; /* 0: the source itself */
 } hg_origins;
-/* Where a place of an expansion is, for messages (origin.c); words are added to, and kept until the origin is of no more use. */
-void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin);
-/* Mistakes that have been reported, by their place in the text: a body that is read again has them again. */
+/* Where a place of an expansion is, for messages (origin.c); words are added to, and kept until the
+ * origin is of no more use. */
+void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column,
+                    hg_text *words, hg_origin *origin);
+/* Mistakes that have been reported, by their place in the text: a body that is read again has them
+ * again. */
 typedef struct hg_said {
     uint64_t *slots; /* hashes; 0: empty */
     uint64_t count, capacity;
 } hg_said;
-/* Whether a mistake at that place of the text that the expansion has is a new one. Without memory it is. */
-bool hg_said_new(hg_said *said, const hg_text_expansion *expansion, uint32_t line, uint32_t column, hg_severity severity);
+/* Whether a mistake at that place of the text that the expansion has is a new one. Without memory
+ * it is. */
+bool hg_said_new(hg_said *said, const hg_text_expansion *expansion, uint32_t line, uint32_t column,
+                 hg_severity severity);
 void hg_said_free(hg_said *said);
 typedef struct hg_meta {
     const char *key;
@@ -196,14 +221,17 @@ struct hg_program {
     hg_meta *meta;
     const char *source_name;   /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
-    /* Where things stand in the source text; never stored, known only of what was assembled from text. */
+    /* Where things stand in the source text; never stored, known only of what was assembled from
+     * text. */
     hg_span *operand_spans; /* of each operand; or NULL */
     hg_span shared_span, block_span;
     hg_inst_range *skipped; /* what loops of 0 rounds jump over */
     uint32_t skipped_count;
-    hg_span *places;    /* of each instruction, in the text where it stands; NULL: as lines and columns, which are of the source itself */
+    hg_span *places;    /* of each instruction, in the text where it stands; NULL: as lines and
+                           columns, which are of the source itself */
     hg_origins origins; /* count 0: nothing was expanded */
-    uint32_t *sources;  /* of each instruction, its number in the program that src/optimize was given; NULL: its own. Never stored */
+    uint32_t *sources;  /* of each instruction, its number in the program that src/optimize was
+                           given; NULL: its own. Never stored */
     uint8_t hash[32];   /* program hash of language.md 7, always set */
     struct hg_program_texts *texts; /* made when somebody asks for them; NULL: nobody did. Atomic */
 };
@@ -218,10 +246,14 @@ typedef struct hg_program_texts {
 } hg_program_texts;
 
 /* What a caller can set: everything but scratch and data. */
-static inline bool hg_param_is_settable(const hg_param *p) { return p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA; }
+static inline bool hg_param_is_settable(const hg_param *p) {
+    return p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA;
+}
 
 /* The operands of an instruction. */
-static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
+static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) {
+    return &p->operands[p->insts[inst].operands];
+}
 /* Type of a literal operand: the instruction's, or that of its place. */
 static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *info) {
     switch ((hg_type_rule)info->rule) {
@@ -235,12 +267,19 @@ static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *
 /* The bits of an f16 or bf16 as those of the same f32 (operand.c). */
 uint32_t hg_widen_half(hg_type type, uint16_t bits);
 /* Little-endian bytes of a literal operand. */
-static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
+static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) {
+    return &p->literals[o->value];
+}
 /* The o->item_count items of a tuple, and those of a tuple in a tuple. */
-static inline const hg_tuple_item *hg_tuple(const hg_program *p, const hg_operand *o) { return &p->items[o->value]; }
-static inline const hg_tuple_item *hg_tuple_inside(const hg_program *p, const hg_tuple_item *item) { return &p->items[item->value]; }
+static inline const hg_tuple_item *hg_tuple(const hg_program *p, const hg_operand *o) {
+    return &p->items[o->value];
+}
+static inline const hg_tuple_item *hg_tuple_inside(const hg_program *p, const hg_tuple_item *item) {
+    return &p->items[item->value];
+}
 /* The numbers and registers that an item is: those of its tuple, or itself. */
-static inline const hg_tuple_item *hg_tuple_counts(const hg_program *p, const hg_tuple_item *item, uint32_t *count) {
+static inline const hg_tuple_item *hg_tuple_counts(const hg_program *p, const hg_tuple_item *item,
+                                                   uint32_t *count) {
     *count = item->is_tuple ? item->item_count : 1;
     return item->is_tuple ? hg_tuple_inside(p, item) : item;
 }
@@ -249,15 +288,19 @@ static inline bool hg_operand_is_missing(const hg_operand *o) { return o->place 
 
 /* A tuple without numbers, where one may be left out: it stands for that. */
 static inline bool hg_operand_is_empty(const hg_operand_info *info, const hg_operand *o) {
-    return info->optional == HG_OR_NONE && (info->kind == HG_K_TUPLE || info->kind == HG_K_TUPLES) && o->item_count == 0;
+    return info->optional == HG_OR_NONE &&
+           (info->kind == HG_K_TUPLE || info->kind == HG_K_TUPLES) && o->item_count == 0;
 }
 
 /* What the text calls a register at an instruction; NULL: nothing. */
-const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number);
+const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate,
+                                     uint8_t number);
 /* The order of a program's hg_register_name records, for qsort; 0: they say the same. */
 int hg_compare_register_names(const void *p, const void *q);
 /* The bytes that one step of an address's index is. */
-static inline uint64_t hg_operand_scale(const hg_operand *o) { return o->has_index && o->scale ? o->scale : 1; }
+static inline uint64_t hg_operand_scale(const hg_operand *o) {
+    return o->has_index && o->scale ? o->scale : 1;
+}
 
 /* ---- extents (extent.c) ---- */
 
@@ -271,13 +314,16 @@ typedef enum hg_extent_status {
     HG_EXTENT_BY_ZERO,
     HG_EXTENT_NO_VALUE
 } hg_extent_status;
-/* The value of an extent, with the values that lookup gives for its parameters. UNKNOWN: of *param (may be NULL) there is none. */
-hg_extent_status hg_extent_value(const hg_program *p, const hg_extent *e, hg_extent_lookup *lookup, void *user, uint64_t *value,
-                                 uint16_t *param);
-/* The only parameter without a value, when the extent is to be `value`: through sums, differences and products, which are exact. UNKNOWN: it
- * stands in another form, or there are two; NO_VALUE: no value gives this. */
-hg_extent_status hg_extent_solve(const hg_program *p, const hg_extent *e, uint64_t value, hg_extent_lookup *lookup, void *user,
-                                 uint16_t *param, uint64_t *solved);
+/* The value of an extent, with the values that lookup gives for its parameters. UNKNOWN: of *param
+ * (may be NULL) there is none. */
+hg_extent_status hg_extent_value(const hg_program *p, const hg_extent *e, hg_extent_lookup *lookup,
+                                 void *user, uint64_t *value, uint16_t *param);
+/* The only parameter without a value, when the extent is to be `value`: through sums, differences
+ * and products, which are exact. UNKNOWN: it stands in another form, or there are two; NO_VALUE: no
+ * value gives this. */
+hg_extent_status hg_extent_solve(const hg_program *p, const hg_extent *e, uint64_t value,
+                                 hg_extent_lookup *lookup, void *user, uint16_t *param,
+                                 uint64_t *solved);
 /* "is below 0": what is wrong with an extent. */
 const char *hg_extent_problem(hg_extent_status status);
 /* Whether a parameter occurs in it. */
@@ -288,23 +334,29 @@ typedef struct hg_extent_tree {
     uint8_t root, left[HG_MAX_EXTENT_OPS], right[HG_MAX_EXTENT_OPS];
 } hg_extent_tree;
 bool hg_extent_tree_make(const hg_program *p, const hg_extent *e, hg_extent_tree *tree);
-static inline bool hg_extent_is_leaf(const hg_extent_op *op) { return op->kind <= HG_EXTENT_OP_PARAM; }
+static inline bool hg_extent_is_leaf(const hg_extent_op *op) {
+    return op->kind <= HG_EXTENT_OP_PARAM;
+}
 /* a op b. */
 hg_extent_status hg_extent_apply(hg_extent_op_kind kind, uint64_t a, uint64_t b, uint64_t *value);
 /* False: out of memory. */
 bool hg_program_add_extent_op(hg_program *p, hg_extent_op op);
-/* Whether the left side of a division reads as a division too: ceil(a / b / c) would leave open what is rounded. */
+/* Whether the left side of a division reads as a division too: ceil(a / b / c) would leave open
+ * what is rounded. */
 bool hg_extent_is_quotient(const hg_extent_tree *tree, uint8_t node);
-/* Whether a .lanes of these would be text that means several extents: numbers and parameters with `*` between. */
+/* Whether a .lanes of these would be text that means several extents: numbers and parameters with
+ * `*` between. */
 bool hg_extent_is_product(const hg_extent_tree *tree);
-/* The extent that a text is (assemble_extent.c), of a program that has all its parameters. lanes_count, which may be NULL: the text is that
- * of a .lanes, and `e` has room for so many. */
-hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uint32_t *lanes_count) HG_NODISCARD;
+/* The extent that a text is (assemble_extent.c), of a program that has all its parameters.
+ * lanes_count, which may be NULL: the text is that of a .lanes, and `e` has room for so many. */
+hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e,
+                              uint32_t *lanes_count) HG_NODISCARD;
 /* Canonical text (print.c). */
 void hg_print_extent(hg_text *out, const hg_program *p, const hg_extent *e);
 
-/* What an operand is where it is left out (operand.c), missing or with the table's value. A literal's bytes go to `literal`, a tuple's items to `items`; its
- * value is to be set to where they are kept. type: of literals (hg_literal_type). */
+/* What an operand is where it is left out (operand.c), missing or with the table's value. A
+ * literal's bytes go to `literal`, a tuple's items to `items`; its value is to be set to where they
+ * are kept. type: of literals (hg_literal_type). */
 enum { HG_MAX_LITERAL_BYTES = 512 };
 typedef struct hg_default {
     hg_operand operand;
@@ -313,9 +365,11 @@ typedef struct hg_default {
 } hg_default;
 void hg_default_operand(const hg_operand_info *info, hg_type type, hg_default *out);
 /* Text and binary leave such an operand out. */
-bool hg_operand_is_left_out(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o);
+bool hg_operand_is_left_out(const hg_program *p, const hg_inst *in, const hg_operand_info *info,
+                            const hg_operand *o);
 
-/* Names of language.md 2 (verify_structure.c): an ident that is no register, predicate or type; the same of letters, digits and
+/* Names of language.md 2 (verify_structure.c): an ident that is no register, predicate or type; the
+ * same of letters, digits and
  * `_` only; `.L` and digits, which text may use and no program stores. */
 bool hg_is_identifier(const char *text, size_t length);
 bool hg_is_parameter_name(const char *text, size_t length);
@@ -337,14 +391,17 @@ hg_status hg_program_rehash(hg_program *program);
 void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t inst);
 /* The same for messages: registers that the text names are shown as "i (r12)". */
 void hg_print_named_instruction(hg_text *out, const hg_program *program, uint32_t inst);
-/* Literal of a type as canonical text (literal.c): value bytes little-endian, size(type) of them. */
+/* Literal of a type as canonical text (literal.c): value bytes little-endian, size(type) of them.
+ */
 void hg_print_literal(hg_text *out, hg_type type, const uint8_t *bytes);
 /* The same value as run prints it: decimal for integers of every width. */
 void hg_print_value(hg_text *out, hg_type type, const uint8_t *bytes);
-/* Reads a literal of section 2.2 (literal.c) into size(type) bytes. On failure returns the diagnostic code ("S03", "S04")
- * and *message (static or in scratch) and *hint, else NULL. */
-const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes, char message[160], const char **hint);
-/* Fills in omitted types by inference and reports V05 where that is not possible (verify_infer.c; called by the assembler and the builder). */
+/* Reads a literal of section 2.2 (literal.c) into size(type) bytes. On failure returns the
+ * diagnostic code ("S03", "S04") and *message (static or in scratch) and *hint, else NULL. */
+const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes,
+                             char message[160], const char **hint);
+/* Fills in omitted types by inference and reports V05 where that is not possible (verify_infer.c;
+ * called by the assembler and the builder). */
 hg_status hg_infer_types(hg_program *program, hg_diagnostics *d);
 
 #endif

@@ -1,4 +1,5 @@
-/* Programs by their hash, the least recently used goes first: a table of chains, and a list of all in the order of their use.
+/* Programs by their hash, the least recently used goes first: a table of chains, and a list of all
+ * in the order of their use.
  * Must not know: what programs are for. */
 #include "base/thread.h"
 #include "isa/program.h"

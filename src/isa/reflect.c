@@ -1,11 +1,15 @@
-/* The instruction table and the types as structures of the public interface. Must not know: programs, text syntax. */
+/* The instruction table and the types as structures of the public interface. Must not know:
+ * programs, text syntax. */
 #include "base/base.h"
 #include "base/sized.h"
 #include "isa/isa.h"
 
-static const hg_sized OP = HG_SIZED(hg_op_description, operand_count, "set it to sizeof(hg_op_description)");
-static const hg_sized OPERAND = HG_SIZED(hg_operand_description, has_default, "set it to sizeof(hg_operand_description)");
-static const hg_sized TYPE = HG_SIZED(hg_type_description, is_signed, "set it to sizeof(hg_type_description)");
+static const hg_sized OP = HG_SIZED(hg_op_description, operand_count,
+                                    "set it to sizeof(hg_op_description)");
+static const hg_sized OPERAND = HG_SIZED(hg_operand_description, has_default,
+                                         "set it to sizeof(hg_operand_description)");
+static const hg_sized TYPE = HG_SIZED(hg_type_description, is_signed,
+                                      "set it to sizeof(hg_type_description)");
 
 /* ---- words that stand as operands ---- */
 
@@ -66,7 +70,10 @@ static words words_of(const hg_operand_info *o) {
     case HG_K_SCOPE: return WORDS(SCOPES);
     case HG_K_IDNAME: return WORDS(IDS);
     case HG_K_BOOL: return WORDS(FLAGS);
-    case HG_K_OPNAME: return o->rule == HG_R_MAP ? WORDS(MAPS) : o->rule == HG_R_BINARY ? WORDS(BINARIES) : WORDS(REDUCTIONS);
+    case HG_K_OPNAME:
+        return o->rule == HG_R_MAP      ? WORDS(MAPS)
+               : o->rule == HG_R_BINARY ? WORDS(BINARIES)
+                                        : WORDS(REDUCTIONS);
     default: return (words){NULL, 0};
     }
 }
@@ -75,7 +82,9 @@ static words words_of(const hg_operand_info *o) {
 
 static hg_status check_index(size_t index) {
     if (index < HG_OP_COUNT) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no instruction form %zu: there are %d, from 0", index, (int)HG_OP_COUNT);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "there is no instruction form %zu: there are %d, from 0", index,
+                   (int)HG_OP_COUNT);
 }
 
 size_t hg_op_count(void) {
@@ -112,7 +121,8 @@ hg_status hg_op_operand(size_t index, size_t operand, hg_operand_description *de
     HG_TRY(check_index(index));
     const hg_op_info *row = hg_op_get((hg_op)index);
     if (operand >= row->operand_count)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no operand %zu of %s: there are %u, from 0", operand, row->id,
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "there is no operand %zu of %s: there are %u, from 0", operand, row->id,
                        (unsigned)row->operand_count);
     const hg_operand_info *o = &row->operands[operand];
     words list = words_of(o);
@@ -138,7 +148,8 @@ hg_status hg_type_describe(hg_type type, hg_type_description *description) {
     if (!description) return hg_null_argument("description");
     HG_TRY(hg_sized_check(&TYPE, description->size));
     if ((unsigned)type >= HG_TYPE_COUNT)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no type %d: there are %d, from 0", (int)type, (int)HG_TYPE_COUNT);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no type %d: there are %d, from 0",
+                       (int)type, (int)HG_TYPE_COUNT);
     hg_type_description own = {.size = sizeof own,
                                .name = hg_type_name(type),
                                .bytes = hg_type_size_bytes(type),

@@ -12,7 +12,9 @@
 /* ---- characters ---- */
 
 static inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static inline bool is_name_start(char c) { return is_letter(c) || c == '_' || c == '.' || c == '$'; }
+static inline bool is_name_start(char c) {
+    return is_letter(c) || c == '_' || c == '.' || c == '$';
+}
 static inline bool is_name_byte(char c) { return is_name_start(c) || is_digit(c); }
 
 /* ---- tokens (lexer.c) ---- */
@@ -38,14 +40,17 @@ enum {
 typedef struct hg_token {
     int kind;
     uint32_t line, column, length; /* bytes */
-    uint32_t marked;               /* bytes to underline where the text is not what stands there; 0: length */
-    uint32_t expansion;            /* what it was read in: 0 the source itself */
-    bool glued;                    /* stands directly behind the token before it */
+    uint32_t marked;    /* bytes to underline where the text is not what stands there; 0: length */
+    uint32_t expansion; /* what it was read in: 0 the source itself */
+    bool glued;         /* stands directly behind the token before it */
     const char *text;
 } hg_token;
-static inline uint32_t hg_token_width(const hg_token *token) { return token->marked ? token->marked : token->length; }
+static inline uint32_t hg_token_width(const hg_token *token) {
+    return token->marked ? token->marked : token->length;
+}
 
-/* Reads tokens line by line; a line that ends in a comma goes on. Nothing is copied or allocated. */
+/* Reads tokens line by line; a line that ends in a comma goes on. Nothing is copied or allocated.
+ */
 typedef struct hg_lexer {
     const char *text;
     size_t length, at;
@@ -62,13 +67,14 @@ hg_token hg_lexer_next(hg_lexer *lexer);
 /* 'add', end of line, … for messages; buffer is returned. */
 const char *hg_token_describe(const hg_token *token, char buffer[80]);
 static inline bool hg_token_is(const hg_token *token, const char *word) {
-    return token->kind == HG_TOKEN_NAME && strlen(word) == token->length && memcmp(token->text, word, token->length) == 0;
+    return token->kind == HG_TOKEN_NAME && strlen(word) == token->length &&
+           memcmp(token->text, word, token->length) == 0;
 }
 /* buf42, pool3, class21: a word that goes on with a digit. */
 static inline bool hg_token_is_numbered(const hg_token *token, const char *word) {
     size_t length = strlen(word);
-    return token->kind == HG_TOKEN_NAME && token->length > length && memcmp(token->text, word, length) == 0 &&
-           is_digit(token->text[length]);
+    return token->kind == HG_TOKEN_NAME && token->length > length &&
+           memcmp(token->text, word, length) == 0 && is_digit(token->text[length]);
 }
 /* Its bytes that messages show, for %.*s. */
 enum { HG_MOST_SHOWN_BYTES = 40 };
@@ -106,13 +112,15 @@ typedef enum hg_name_kind {
     HG_NAME_LABEL   /* in a table of their own */
 } hg_name_kind;
 #define HG_UNDEFINED UINT32_MAX
-/* What a name of the user's stands for. A name belongs to the scope of the place where it is declared. */
+/* What a name of the user's stands for. A name belongs to the scope of the place where it is
+ * declared. */
 typedef struct hg_name {
     hg_token token; /* of its declaration, or first mention */
     uint32_t scope;
     uint8_t kind;   /* hg_name_kind */
     bool reported;  /* a label that is not there */
-    uint64_t index; /* constant: in hg_assembler.constants; type: hg_type; label: instruction, or HG_UNDEFINED; others: their owner's */
+    uint64_t index; /* constant: in hg_assembler.constants; type: hg_type; label: instruction, or
+                       HG_UNDEFINED; others: their owner's */
 } hg_name;
 /* Names in order of entry, and a hash table of them by name and scope. */
 typedef struct hg_names {
@@ -147,7 +155,12 @@ typedef struct hg_macro {
     uint32_t count;
 } hg_macro;
 
-typedef enum hg_frame_kind { HG_FRAME_FILE, HG_FRAME_MACRO, HG_FRAME_ROUNDS, HG_FRAME_ARGUMENT } hg_frame_kind;
+typedef enum hg_frame_kind {
+    HG_FRAME_FILE,
+    HG_FRAME_MACRO,
+    HG_FRAME_ROUNDS,
+    HG_FRAME_ARGUMENT
+} hg_frame_kind;
 /* What is being read; the last one is read now. */
 typedef struct hg_frame {
     uint8_t kind;   /* hg_frame_kind */
@@ -173,8 +186,8 @@ typedef struct hg_block {
 
 /* ---- registers by name (assemble_register.c, assemble_allocate.c) ---- */
 
-/* A register or predicate of an operand: one that the text gives by number, or a virtual one, whose number is found when everything
- * is read. */
+/* A register or predicate of an operand: one that the text gives by number, or a virtual one, whose
+ * number is found when everything is read. */
 typedef struct hg_register {
     uint32_t virtual_number; /* HG_UNDEFINED: `number` it is */
     uint8_t number;
@@ -193,7 +206,12 @@ typedef struct hg_virtual {
 } hg_virtual;
 
 /* Where a virtual register stands, and what the instruction does with it. */
-enum { HG_USE_REG, HG_USE_INDEX, HG_USE_ITEM, HG_USE_RUN /* of a run, behind its first register */ };
+enum {
+    HG_USE_REG,
+    HG_USE_INDEX,
+    HG_USE_ITEM,
+    HG_USE_RUN /* of a run, behind its first register */
+};
 typedef struct hg_use {
     uint32_t virtual_number, inst;
     uint32_t place; /* in operands; HG_USE_ITEM: in items */
@@ -235,12 +253,18 @@ typedef struct hg_fixup {
     hg_token token;
 } hg_fixup;
 /* Where an extent stands. */
-typedef enum hg_extent_of { HG_EXTENT_OF_PARAM, HG_EXTENT_OF_LANES, HG_EXTENT_OF_GRID, HG_EXTENT_OF_NONE } hg_extent_of;
+typedef enum hg_extent_of {
+    HG_EXTENT_OF_PARAM,
+    HG_EXTENT_OF_LANES,
+    HG_EXTENT_OF_GRID,
+    HG_EXTENT_OF_NONE
+} hg_extent_of;
 typedef struct hg_extent_place {
     hg_extent_of of;
     uint32_t param, position; /* param: HG_EXTENT_OF_PARAM */
 } hg_extent_place;
-/* A parameter's name in an extent; op UINT32_MAX: it is the extent, else an operation of the program. */
+/* A parameter's name in an extent; op UINT32_MAX: it is the extent, else an operation of the
+ * program. */
 typedef struct hg_named_extent {
     hg_extent_place place;
     uint32_t op;
@@ -248,7 +272,8 @@ typedef struct hg_named_extent {
 } hg_named_extent;
 
 enum { HG_MNEMONIC_SLOTS = 1024 };
-/* Errors that get a hint and their own text; those of a file of garbage beyond it are only counted. */
+/* Errors that get a hint and their own text; those of a file of garbage beyond it are only counted.
+ */
 enum { HG_MOST_EXPLAINED = 10000 };
 
 typedef struct hg_assembler {
@@ -257,7 +282,8 @@ typedef struct hg_assembler {
     struct {                 /* what is read: files, macros and blocks that stand in each other */
         uint32_t expansion;  /* that is read now */
         uint32_t parameters; /* the use of a macro whose arguments are seen there; 0: none */
-        /* Called for names that may stand for something else and at ends of texts (assemble_source.c). */
+        /* Called for names that may stand for something else and at ends of texts
+         * (assemble_source.c). */
         void (*resume)(struct hg_assembler *a);
         HG_VEC(hg_text_expansion) expansions;
         HG_VEC(hg_frame) frames;
@@ -281,12 +307,14 @@ typedef struct hg_assembler {
             uint32_t line, column;
             char code[4];
             char message[512];
-        } first;            /* in order of place */
-        bool stop;          /* no use in reading on */
-        bool finishing;     /* everything is read: errors no longer come in order of place */
-        uint32_t muted;     /* errors are not reported */
-        bool doubtful;      /* the statement uses a name whose declaration could not be read: what is wrong with it may come from that */
-        bool names_missing; /* a file could not be included: names that nothing declares may be its */
+        } first;        /* in order of place */
+        bool stop;      /* no use in reading on */
+        bool finishing; /* everything is read: errors no longer come in order of place */
+        uint32_t muted; /* errors are not reported */
+        bool doubtful;  /* the statement uses a name whose declaration could not be read: what is
+                           wrong with it may come from that */
+        bool names_missing; /* a file could not be included: names that nothing declares may be its
+                             */
         hg_names unknown;   /* names that have been reported as unknown, or as none */
         hg_said said;       /* mistakes in text that is read several times */
     } wrong;
@@ -309,7 +337,8 @@ typedef struct hg_assembler {
         HG_VEC(hg_param) params;
         HG_VEC(hg_named_extent) extents;
         hg_extent *alone;     /* of HG_EXTENT_OF_NONE */
-        uint32_t open_table;  /* the parameter of the last .data + 1; 0: there is none, or it is finished */
+        uint32_t open_table;  /* the parameter of the last .data + 1; 0: there is none, or it is
+                                 finished */
         hg_text table;        /* its elements so far */
         hg_token table_token; /* where they begin */
         HG_VEC(hg_meta) meta;
@@ -336,16 +365,18 @@ typedef struct hg_assembler {
         HG_VEC(hg_register) param_registers; /* one a parameter */
         HG_VEC(hg_given_name) given_names;   /* .name */
         uint64_t uses_placed;                /* uses before it have their instruction */
-        uint64_t taken[5];                   /* numbers that the text gives: registers, then predicates */
+        uint64_t taken[5]; /* numbers that the text gives: registers, then predicates */
     } registers;
 } hg_assembler;
 
 /* assemble_token.c */
-void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
+void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint,
+                  const char *format, ...) HG_PRINTF(5, 6);
 /* S02, or what the lexer found wrong with the next token. Always false. */
 bool hg_asm_unexpected(hg_assembler *a, const char *expected);
 bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *hint);
-/* Whether a name that nothing declares is to be reported: the first time, and only where all files that may declare it were read. */
+/* Whether a name that nothing declares is to be reported: the first time, and only where all files
+ * that may declare it were read. */
 bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name);
 bool hg_asm_no_memory(hg_assembler *a); /* always false */
 static inline void hg_asm_next(hg_assembler *a) {
@@ -353,7 +384,8 @@ static inline void hg_asm_next(hg_assembler *a) {
     a->token.expansion = a->source.expansion;
     bool name = a->token.kind == HG_TOKEN_NAME;
     bool pasted = name && a->lexer.at < a->lexer.length && a->lexer.text[a->lexer.at] == '{';
-    if (name ? a->source.parameters || pasted : a->token.kind == HG_TOKEN_END_OF_FILE) a->source.resume(a);
+    if (name ? a->source.parameters || pasted : a->token.kind == HG_TOKEN_END_OF_FILE)
+        a->source.resume(a);
 }
 static inline bool hg_asm_accept(hg_assembler *a, int kind) {
     if (a->token.kind != kind) return false;
@@ -385,19 +417,25 @@ bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64
 static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) {
     return a->source.expansions.data[token->expansion].scope;
 }
-static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) { return a->source.expansions.data[scope].outer; }
-/* The name of that very scope, of a table that has some; NULL: there is none. Valid until the next one is entered. */
+static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) {
+    return a->source.expansions.data[scope].outer;
+}
+/* The name of that very scope, of a table that has some; NULL: there is none. Valid until the next
+ * one is entered. */
 hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length, uint32_t scope);
 /* The same, in the token's scope, entered with kind and index when new. NULL: out of memory. */
-hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind, uint64_t index);
+hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind,
+                      uint64_t index);
 void hg_asm_free_names(hg_names *names);
-/* The innermost declaration of that name that the token can see, NULL: there is none. Valid until the next one is declared. */
+/* The innermost declaration of that name that the token can see, NULL: there is none. Valid until
+ * the next one is declared. */
 hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token);
 /* The same for a part of a token. */
 hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope);
 /* False after D02 (the scope has that name) or without memory. */
 bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, uint64_t index);
-/* Behind an error in the declaration of a name: it is declared all the same, so that its uses are no further errors. Always false. */
+/* Behind an error in the declaration of a name: it is declared all the same, so that its uses are
+ * no further errors. Always false. */
 bool hg_asm_declare_broken(hg_assembler *a, const hg_token *token);
 /* The constant that a name token stands for, NULL: it stands for none. */
 const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token);
@@ -421,8 +459,10 @@ bool hg_asm_read_const(hg_assembler *a);
 /* .type, behind the word. */
 bool hg_asm_read_type(hg_assembler *a);
 
-/* assemble_expression.c. `expected` is for the message where no expression begins: "a number". Each is false after an error. */
-bool hg_asm_starts_expression(hg_assembler *a); /* whether the next token begins one; words of instructions do not */
+/* assemble_expression.c. `expected` is for the message where no expression begins: "a number". Each
+ * is false after an error. */
+bool hg_asm_starts_expression(hg_assembler *a); /* whether the next token begins one; words of
+                                                   instructions do not */
 bool hg_asm_expression(hg_assembler *a, const char *expected, hg_constant *value);
 /* A product: without + and - outside parentheses. */
 bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value, bool *times);
@@ -443,24 +483,28 @@ void hg_asm_extend(hg_token *token, const hg_token *last);
 /* assemble_source.c */
 bool hg_asm_open_source(hg_assembler *a, const char *text, size_t length);
 void hg_asm_close_sources(hg_assembler *a);
-/* What the resolver finds for a string token, kept until the program is assembled. P06 where it finds nothing. */
+/* What the resolver finds for a string token, kept until the program is assembled. P06 where it
+ * finds nothing. */
 const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string);
 /* The text of a string token, in the assembler's memory; NULL when there is none left. */
 char *hg_asm_string(hg_assembler *a, const hg_token *string, size_t *length);
 bool hg_asm_read_include(hg_assembler *a);
 /* A new expansion in the one that is read now; 0: out of memory, or too many (S05). */
-uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at, const hg_token *name);
+uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at,
+                          const hg_token *name);
 /* Reads a piece next. */
 bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const hg_token *at);
 hg_piece hg_asm_here(const hg_assembler *a);
 /* The token's place in the source itself. */
-void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line, uint32_t *column);
-/* Reads on, without a look at what it means, up to the next directive outside of blocks that begin meanwhile which `stops`; it is read
- * next. False: the text ended before. */
+void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line,
+                        uint32_t *column);
+/* Reads on, without a look at what it means, up to the next directive outside of blocks that begin
+ * meanwhile which `stops`; it is read next. False: the text ended before. */
 bool hg_asm_skip_to(hg_assembler *a, bool (*stops)(const hg_token *directive));
 /* Arguments that stand on top are at their end: what follows is in the text below. */
 void hg_asm_leave_arguments(hg_assembler *a);
-/* .program, behind its name: false where it is not the one that is wanted; the text goes on at the next one then. */
+/* .program, behind its name: false where it is not the one that is wanted; the text goes on at the
+ * next one then. */
 bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_token *name);
 
 /* assemble_macro.c: directives, behind the word */
@@ -489,14 +533,17 @@ void hg_asm_finish_directives(hg_assembler *a);
 
 /* assemble_extent.c */
 bool hg_asm_extent(hg_assembler *a, hg_extent *extent, hg_extent_place place);
-/* [extents] of parameter `number`; where there are none its rank is 255. Those of a table are numbers. */
+/* [extents] of parameter `number`; where there are none its rank is 255. Those of a table are
+ * numbers. */
 bool hg_asm_dims(hg_assembler *a, hg_param *p, uint32_t number);
-/* The extents of .lanes: numbers and parameters with `*` between are so many, anything else is one. */
+/* The extents of .lanes: numbers and parameters with `*` between are so many, anything else is one.
+ */
 bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *count);
 /* Names of parameters in extents become their numbers. */
 void hg_asm_resolve_extents(hg_assembler *a);
 
-/* assemble_data.c: a table's type, extents and elements, of parameter `number`; more elements of the last table; its end. */
+/* assemble_data.c: a table's type, extents and elements, of parameter `number`; more elements of
+ * the last table; its end. */
 bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number);
 bool hg_asm_more_table(hg_assembler *a);
 void hg_asm_finish_table(hg_assembler *a);
@@ -518,15 +565,24 @@ typedef struct hg_raw_operand {
     uint8_t kind;
     hg_token token;   /* the whole operand; of a named one the value */
     hg_token name;    /* name=value; length 0: by position */
-    hg_token literal; /* of a literal; of a tuple that is one constant in parentheses, which may be meant as that; length 0: none */
+    hg_token literal; /* of a literal; of a tuple that is one constant in parentheses, which may be
+                         meant as that; length 0: none */
     hg_operand value; /* register, predicate, address, pool, tuple */
     uint32_t label;
     hg_register reg, index; /* the register or predicate, that of a place; index of an address */
     uint8_t word;           /* HG_WORD_*, of a HG_RAW_WORD */
-    uint8_t element;        /* of an address or the name of an array: type of its elements, or HG_TYPE_OMITTED */
+    uint8_t element;        /* of an address or the name of an array: type of its elements, or
+                               HG_TYPE_OMITTED */
 } hg_raw_operand;
-/* What a word is besides an operation, an id or a truth value. A name of the user wins over the others. */
-enum { HG_WORD_NONE, HG_WORD_REGISTER, HG_WORD_PREDICATE, HG_WORD_ARRAY /* of registers, without its indices */, HG_WORD_ID };
+/* What a word is besides an operation, an id or a truth value. A name of the user wins over the
+ * others. */
+enum {
+    HG_WORD_NONE,
+    HG_WORD_REGISTER,
+    HG_WORD_PREDICATE,
+    HG_WORD_ARRAY /* of registers, without its indices */,
+    HG_WORD_ID
+};
 /* named: it stands behind name=, where a parenthesis may be a tuple; else it is a number. */
 bool hg_asm_operand(hg_assembler *a, bool named, hg_raw_operand *raw);
 /* The token of a literal, its sign included. */
@@ -536,39 +592,50 @@ bool hg_asm_literal(hg_assembler *a, hg_token *literal);
 bool hg_asm_address(hg_assembler *a, hg_raw_operand *raw);
 
 /* assemble_register.c */
-/* What the name stands for where the reader is; NULL: nothing. Good until the next name is added. */
+/* What the name stands for where the reader is; NULL: nothing. Good until the next name is added.
+ */
 hg_named *hg_asm_find_named(hg_assembler *a, const hg_token *token);
 /* The register of the parameter that comes next; reg: as given, or NULL. */
-bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_param *p, bool has_register);
+bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_param *p,
+                           bool has_register);
 /* Type of the elements of the array that the name stands for, HG_TYPE_OMITTED: of none. */
 uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token);
 /* .reg, its arguments. */
 bool hg_asm_read_registers(hg_assembler *a);
-/* .name, its arguments; then, when all instructions are there, whether each record ends among them; and the records beside those of .reg. */
+/* .name, its arguments; then, when all instructions are there, whether each record ends among them;
+ * and the records beside those of .reg. */
 bool hg_asm_read_given_name(hg_assembler *a);
 void hg_asm_check_given_names(hg_assembler *a);
 bool hg_asm_store_given_names(hg_assembler *a);
-/* The register or predicate that a word names: by number, by name with the indices of an array, or a special one. The next token is the
- * word. Says what is wrong, and `expected`. */
+/* The register or predicate that a word names: by number, by name with the indices of an array, or
+ * a special one. The next token is the word. Says what is wrong, and `expected`. */
 bool hg_asm_read_register(hg_assembler *a, const char *expected, hg_register *reg);
-/* For a word that is no register: the name that was meant, or how to declare it. NULL: it can be no name. */
-const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word, char out[HG_NEAREST_BYTES + 40]);
-/* What a word is that has been read, HG_WORD_*; the indices of an array are read. False: an error was found in them. */
+/* For a word that is no register: the name that was meant, or how to declare it. NULL: it can be no
+ * name. */
+const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word,
+                                 char out[HG_NEAREST_BYTES + 40]);
+/* What a word is that has been read, HG_WORD_*; the indices of an array are read. False: an error
+ * was found in them. */
 bool hg_asm_word_register(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg);
 /* assemble_virtual.c */
-bool hg_asm_add_virtual(hg_assembler *a, uint32_t name, uint8_t type, bool predicate, const hg_token *at);
+bool hg_asm_add_virtual(hg_assembler *a, uint32_t name, uint8_t type, bool predicate,
+                        const hg_token *at);
 /* A virtual register that the next instructions use. */
 bool hg_asm_temporary(hg_assembler *a, uint8_t type, bool predicate, hg_register *reg);
-/* The register stands in operands[place] (or items[place]). inst HG_UNDEFINED: in the instruction that is emitted next. */
-bool hg_asm_use(hg_assembler *a, const hg_register *reg, uint32_t inst, uint64_t place, uint8_t field, uint8_t access);
+/* The register stands in operands[place] (or items[place]). inst HG_UNDEFINED: in the instruction
+ * that is emitted next. */
+bool hg_asm_use(hg_assembler *a, const hg_register *reg, uint32_t inst, uint64_t place,
+                uint8_t field, uint8_t access);
 /* Keeps the items of one tuple, one after the other; *first is where. */
-bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first);
+bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count,
+                       uint64_t *first);
 /* The number is used by the text. */
 static inline void hg_asm_take(hg_assembler *a, bool predicate, uint32_t number) {
     a->registers.taken[predicate ? 4 : number / 64] |= UINT64_C(1) << number % 64;
 }
 
-/* assemble_allocate.c: numbers for all virtual registers; everything is read and labels are resolved. False: an error. */
+/* assemble_allocate.c: numbers for all virtual registers; everything is read and labels are
+ * resolved. False: an error. */
 bool hg_asm_allocate(hg_assembler *a);
 
 /* assemble_inst.c */

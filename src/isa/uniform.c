@@ -1,11 +1,12 @@
 /* Uniform values and control flow (language.md 4.3): V08, V09, V10.
  *
- * Two independent questions, each asked only of programs that contain what it is about, with the same method:
- *   over the launch  (whole-array instructions): what can differ between any two lanes; every way out of the program counts
- *   over a block     (barriers): what can differ between lanes of one block that have not stopped
- * A register is varying when a varying value, or control flow that some lanes do not follow, decides it. A block is divergent when a
- * branch on a varying value decides whether a lane gets there: it is control-dependent on that branch, directly or through others.
- * Functions are looked at once for all their callers.
+ * Two independent questions, each asked only of programs that contain what it is about, with the
+ * same method: over the launch  (whole-array instructions): what can differ between any two lanes;
+ * every way out of the program counts over a block     (barriers): what can differ between lanes of
+ * one block that have not stopped A register is varying when a varying value, or control flow that
+ * some lanes do not follow, decides it. A block is divergent when a branch on a varying value
+ * decides whether a lane gets there: it is control-dependent on that branch, directly or through
+ * others. Functions are looked at once for all their callers.
  *
  * Requires: hg_cfg_build. Provides: errors only (kir has shapes of its own). */
 #include "isa/verify_internal.h"
@@ -17,12 +18,13 @@ typedef struct varying {
     uint64_t bits[5];
 } varying;
 
-typedef struct region {           /* one function under one question */
-    uint32_t (*succ)[2];          /* blocks, block_count for the end */
-    uint32_t *parent, *depth;     /* postdominators */
-    uint32_t *skip;               /* next block up the postdominator tree that may not be divergent yet */
-    uint32_t *cause;              /* divergent block: the branch that decides */
-    uint8_t *divergent, *decided; /* decided: the blocks that depend on this block's branch are marked */
+typedef struct region {       /* one function under one question */
+    uint32_t (*succ)[2];      /* blocks, block_count for the end */
+    uint32_t *parent, *depth; /* postdominators */
+    uint32_t *skip;  /* next block up the postdominator tree that may not be divergent yet */
+    uint32_t *cause; /* divergent block: the branch that decides */
+    uint8_t *divergent, *decided; /* decided: the blocks that depend on this block's branch are
+                                     marked */
     uint8_t *dirty;
     uint8_t *left_out; /* the branch's edge to the exit is left out of succ */
     varying *in;
@@ -54,7 +56,9 @@ static bool merge(varying *to, const varying *from) {
     return grown != 0;
 }
 
-static uint32_t number_of(const hg_access *a) { return a->is_pred ? PREDICATES + (uint32_t)a->reg : a->reg; }
+static uint32_t number_of(const hg_access *a) {
+    return a->is_pred ? PREDICATES + (uint32_t)a->reg : a->reg;
+}
 
 /* ---- what an instruction makes ---- */
 
@@ -63,7 +67,8 @@ static bool id_varies(const uniform *u, uint64_t id) {
     return same == HG_SCOPE_THREAD || (same == HG_SCOPE_BLOCK && !u->block);
 }
 
-/* The result differs between lanes whatever the operands: what memory holds, and anything not known to be otherwise. */
+/* The result differs between lanes whatever the operands: what memory holds, and anything not known
+ * to be otherwise. */
 static bool result_varies(const uniform *u, uint32_t inst, const hg_accesses *a) {
     const hg_inst *in = &u->program->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
@@ -82,7 +87,8 @@ static void step(const uniform *u, uint32_t inst, bool divergent, varying *state
     if (a.writes == 0) return;
     bool varies = divergent;
     if (!(hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_COLLECTIVE))
-        for (uint32_t k = 0; k < a.reads && !varies; k++) varies = has(state, number_of(&a.read[k]));
+        for (uint32_t k = 0; k < a.reads && !varies; k++)
+            varies = has(state, number_of(&a.read[k]));
     varies = varies || result_varies(u, inst, &a);
     for (uint32_t k = 0; k < a.writes; k++) {
         if (varies)
@@ -106,7 +112,8 @@ static bool stops_at_once(const hg_function *fn, uint32_t b) {
     return false;
 }
 
-/* Over a block, branches straight to the exit are left out at first: lanes that stop are no concern of a barrier. */
+/* Over a block, branches straight to the exit are left out at first: lanes that stop are no concern
+ * of a barrier. */
 static bool leave_out_exits(const hg_function *fn, region *r) {
     bool any = false;
     for (uint32_t b = 0; b < fn->block_count; b++) {
@@ -125,11 +132,13 @@ static void take_back(const hg_function *fn, region *r, uint32_t b) {
     r->left_out[b] = 0;
 }
 
-/* Marks in r->dirty the blocks from which the end can be reached. Where a loop has no way there, an edge out of it that was left out comes
- * back: the last one, which then is a way for everything that leads to the loop. */
+/* Marks in r->dirty the blocks from which the end can be reached. Where a loop has no way there, an
+ * edge out of it that was left out comes back: the last one, which then is a way for everything
+ * that leads to the loop. */
 static bool find_ends(uniform *u, const hg_function *fn, region *r) {
     uint32_t n = fn->block_count, depth = 0;
-    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from), *next = r->parent,
+    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head),
+             *from = hg_calloc(2 * (size_t)n + 1, sizeof *from), *next = r->parent,
              *stack = r->depth;
     if (!head || !from) {
         hg_free(head);
@@ -174,8 +183,9 @@ static bool find_ends(uniform *u, const hg_function *fn, region *r) {
 static bool varying_branch(const uniform *u, const hg_block *block, const varying *state);
 static void run_instructions(const uniform *u, uint32_t f, uint32_t b, varying *state);
 
-/* After a first look with those edges left out: where the branch turned out the same for all lanes its edge decides nothing and
- * comes back; and so does an edge that is the only way out of a loop, because there it is the loop's condition. */
+/* After a first look with those edges left out: where the branch turned out the same for all lanes
+ * its edge decides nothing and comes back; and so does an edge that is the only way out of a loop,
+ * because there it is the loop's condition. */
 static bool settle_exits(uniform *u, uint32_t f) {
     const hg_function *fn = &u->cfg->functions[f];
     region *r = &u->regions[f];
@@ -183,7 +193,8 @@ static bool settle_exits(uniform *u, uint32_t f) {
         if (!r->left_out[b]) continue;
         varying state = r->in[b];
         run_instructions(u, f, b, &state);
-        if (!r->divergent[b] && !r->divergent_entry && !varying_branch(u, &fn->blocks[b], &state)) take_back(fn, r, b);
+        if (!r->divergent[b] && !r->divergent_entry && !varying_branch(u, &fn->blocks[b], &state))
+            take_back(fn, r, b);
     }
     return find_ends(u, fn, r);
 }
@@ -209,13 +220,15 @@ static bool make_graph(uniform *u, uint32_t f) {
         const hg_block *block = &fn->blocks[b];
         for (int k = 0; k < 2; k++) r->succ[b][k] = block->succ[k];
         if (block->exit == HG_EXIT_RET || block->exit == HG_EXIT_STOP) r->succ[b][0] = n;
-        if (block->exit == HG_EXIT_CALL && !u->block && u->cfg->functions[block->callee].exits) r->succ[b][1] = n;
+        if (block->exit == HG_EXIT_CALL && !u->block && u->cfg->functions[block->callee].exits)
+            r->succ[b][1] = n;
         for (uint32_t i = block->first; i < block->last; i++) {
             hg_accesses a;
             hg_inst_accesses(u->program, i, &a);
             for (uint32_t k = 0; k < a.writes; k++) add(&r->written, number_of(&a.write[k]));
         }
-        if (block->exit == HG_EXIT_CALL) merge(&r->written, &u->regions[block->callee].written); /* callees come first */
+        if (block->exit == HG_EXIT_CALL)
+            merge(&r->written, &u->regions[block->callee].written); /* callees come first */
     }
     return u->block && leave_out_exits(fn, r);
 }
@@ -224,7 +237,8 @@ static bool make_graph(uniform *u, uint32_t f) {
 static bool begin_look(uniform *u, uint32_t f) {
     region *r = &u->regions[f];
     uint32_t n = u->cfg->functions[f].block_count;
-    if (!hg_postdominators(u->check, n, (const uint32_t(*)[2])r->succ, r->parent, r->depth)) return false;
+    if (!hg_postdominators(u->check, n, (const uint32_t(*)[2])r->succ, r->parent, r->depth))
+        return false;
     for (uint32_t b = 0; b <= n; b++) r->skip[b] = b;
     memset(r->divergent, 0, (size_t)n + 1);
     memset(r->decided, 0, n);
@@ -237,7 +251,8 @@ static bool begin_look(uniform *u, uint32_t f) {
 
 /* ---- divergence ---- */
 
-/* First block at or above b in the postdominator tree that is not divergent, with path compression. */
+/* First block at or above b in the postdominator tree that is not divergent, with path compression.
+ */
 static uint32_t next_open(region *r, uint32_t b) {
     uint32_t top = b;
     while (r->skip[top] != top) top = r->skip[top];
@@ -249,13 +264,15 @@ static uint32_t next_open(region *r, uint32_t b) {
     return top;
 }
 
-/* Blocks that depend on the branch at the end of block b become divergent: those from each successor up to b's postdominator. */
+/* Blocks that depend on the branch at the end of block b become divergent: those from each
+ * successor up to b's postdominator. */
 static bool mark(region *r, uint32_t count, uint32_t b, uint32_t cause) {
     bool any = false;
     uint32_t stop = r->parent[b];
     for (int k = 0; k < 2; k++) {
         if (r->succ[b][k] == HG_NO_BLOCK) continue;
-        for (uint32_t x = next_open(r, r->succ[b][k]); x != count && r->depth[x] > r->depth[stop]; x = next_open(r, x)) {
+        for (uint32_t x = next_open(r, r->succ[b][k]); x != count && r->depth[x] > r->depth[stop];
+             x = next_open(r, x)) {
             r->divergent[x] = r->dirty[x] = 1;
             r->cause[x] = cause;
             r->skip[x] = r->parent[x];
@@ -269,7 +286,9 @@ static bool mark(region *r, uint32_t count, uint32_t b, uint32_t cause) {
 static bool varying_branch(const uniform *u, const hg_block *block, const varying *state) {
     const region *g;
     switch ((hg_exit_kind)block->exit) {
-    case HG_EXIT_BRANCH: return has(state, PREDICATES + (uint32_t)hg_inst_operands(u->program, block->last - 1)[0].reg);
+    case HG_EXIT_BRANCH:
+        return has(state,
+                   PREDICATES + (uint32_t)hg_inst_operands(u->program, block->last - 1)[0].reg);
     case HG_EXIT_LOOP: return has(state, hg_inst_operands(u->program, block->last - 1)[0].reg);
     case HG_EXIT_CALL: g = &u->regions[block->callee]; return !u->block && g->exit_divergent;
     default: return false;
@@ -282,7 +301,8 @@ static void run_instructions(const uniform *u, uint32_t f, uint32_t b, varying *
     for (uint32_t i = block->first; i < block->last; i++) step(u, i, divergent, state);
 }
 
-static void enter_callee(uniform *u, uint32_t callee, const varying *state, bool divergent, uint32_t cause) {
+static void enter_callee(uniform *u, uint32_t callee, const varying *state, bool divergent,
+                         uint32_t cause) {
     region *g = &u->regions[callee];
     bool grown = merge(&g->entry, state) || !g->called;
     g->called = true;
@@ -310,15 +330,19 @@ static bool run_block(uniform *u, uint32_t f, uint32_t b) {
     run_instructions(u, f, b, &state);
     bool branch = varying_branch(u, block, &state);
     if (branch && r->succ[b][0] != HG_NO_BLOCK && r->succ[b][1] != HG_NO_BLOCK)
-        cause = block->exit == HG_EXIT_CALL ? u->regions[block->callee].exit_cause : block->last - 1;
-    if ((branch || divergent) && !r->decided[b] && r->succ[b][0] != HG_NO_BLOCK && r->succ[b][1] != HG_NO_BLOCK) {
+        cause = block->exit == HG_EXIT_CALL ? u->regions[block->callee].exit_cause
+                                            : block->last - 1;
+    if ((branch || divergent) && !r->decided[b] && r->succ[b][0] != HG_NO_BLOCK &&
+        r->succ[b][1] != HG_NO_BLOCK) {
         r->decided[b] = 1;
         again |= mark(r, fn->block_count, b, cause);
     }
     if (block->exit == HG_EXIT_CALL) {
         region *g = &u->regions[block->callee];
         enter_callee(u, block->callee, &state, divergent, cause);
-        for (int k = 0; k < 5; k++) state.bits[k] = (state.bits[k] & ~g->written.bits[k]) | (g->out.bits[k] & g->written.bits[k]);
+        for (int k = 0; k < 5; k++)
+            state.bits[k] = (state.bits[k] & ~g->written.bits[k]) |
+                            (g->out.bits[k] & g->written.bits[k]);
         if (g->exit_divergent || (divergent && u->cfg->functions[block->callee].exits))
             stop_divergent(r, g->exit_divergent ? g->exit_cause : cause);
     }
@@ -356,12 +380,14 @@ static void spread(uniform *u) {
     for (uint32_t f = 0; f < u->cfg->function_count; f++) {
         const hg_function *fn = &u->cfg->functions[f];
         for (uint32_t b = 0; b < fn->block_count && !u->regions[f].dirty_function; b++)
-            if (fn->blocks[b].exit == HG_EXIT_CALL && u->regions[fn->blocks[b].callee].changed_out) u->regions[f].dirty_function = true;
+            if (fn->blocks[b].exit == HG_EXIT_CALL && u->regions[fn->blocks[b].callee].changed_out)
+                u->regions[f].dirty_function = true;
     }
     for (uint32_t f = 0; f < u->cfg->function_count; f++) u->regions[f].changed_out = false;
 }
 
-/* Too many rounds: from here on every function but the program may be called with anything, from anywhere. Safe, and final. */
+/* Too many rounds: from here on every function but the program may be called with anything, from
+ * anywhere. Safe, and final. */
 static void give_up(uniform *u) {
     for (uint32_t f = 0; f < u->cfg->function_count; f++) {
         region *r = &u->regions[f];
@@ -382,7 +408,8 @@ static void run_rounds(uniform *u) {
         u->changed = false;
         if (round == MAX_ROUNDS) give_up(u);
         for (uint32_t i = n; i-- > 0;)
-            if (u->regions[u->cfg->bottom_up[i]].dirty_function) run_function(u, u->cfg->bottom_up[i]);
+            if (u->regions[u->cfg->bottom_up[i]].dirty_function)
+                run_function(u, u->cfg->bottom_up[i]);
         spread(u);
     }
 }
@@ -393,19 +420,24 @@ static void report_divergent(uniform *u, uint32_t inst, uint32_t cause) {
     const char *what = hg_op_get((hg_op)u->program->insts[inst].op)->text;
     hg_where here = hg_check_where(u->program, inst), branch = hg_check_where(u->program, cause);
     if (u->block && hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_BLOCK)
-        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND,
-                       "put it where all lanes that go on come together, or let the others end with exit",
-                       "'%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
+        hg_check_error(
+            u->check, "V09", inst, HG_NO_OPERAND,
+            "put it where all lanes that go on come together, or let the others end with exit",
+            "'%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
     else if (u->block)
-        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND,
-                       "put it where all lanes that go on come together, or let the others end with exit",
-                       "barrier at %s is under the per-lane branch at %s", here.text, branch.text);
+        hg_check_error(
+            u->check, "V09", inst, HG_NO_OPERAND,
+            "put it where all lanes that go on come together, or let the others end with exit",
+            "barrier at %s is under the per-lane branch at %s", here.text, branch.text);
     else
-        hg_check_error(u->check, "V08", inst, HG_NO_OPERAND, "bring all lanes together before it: none may have jumped past it or ended",
-                       "collective '%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
+        hg_check_error(u->check, "V08", inst, HG_NO_OPERAND,
+                       "bring all lanes together before it: none may have jumped past it or ended",
+                       "collective '%s' at %s is under the per-lane branch at %s", what, here.text,
+                       branch.text);
 }
 
-static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32_t cause, const varying *state) {
+static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32_t cause,
+                               const varying *state) {
     const hg_op_info *row = hg_op_get((hg_op)u->program->insts[inst].op);
     if (!(row->flags & (u->block ? HG_F_BARRIER : HG_F_COLLECTIVE))) return;
     if (divergent) {
@@ -417,9 +449,11 @@ static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32
     hg_inst_accesses(u->program, inst, &a);
     for (uint32_t k = 0; k < a.reads; k++)
         if (has(state, number_of(&a.read[k])))
-            hg_check_error(u->check, "V10", inst, a.read[k].operand, NULL, "operand '%s' of '%s' must be the same in all lanes: %s is not",
-                           row->operands[a.read[k].operand].name, row->text,
-                           hg_check_register(u->program, inst, a.read[k].is_pred, a.read[k].reg).text);
+            hg_check_error(
+                u->check, "V10", inst, a.read[k].operand, NULL,
+                "operand '%s' of '%s' must be the same in all lanes: %s is not",
+                row->operands[a.read[k].operand].name, row->text,
+                hg_check_register(u->program, inst, a.read[k].is_pred, a.read[k].reg).text);
 }
 
 static void report_function(uniform *u, uint32_t f) {
@@ -453,7 +487,8 @@ static void ask(hg_check *c, const hg_cfg *cfg, bool block) {
     u.regions = hg_check_alloc(c, cfg->function_count, sizeof *u.regions);
     if (!u.regions) return;
     bool left_out = false;
-    for (uint32_t i = 0; i < cfg->function_count; i++) left_out |= make_graph(&u, cfg->bottom_up[i]);
+    for (uint32_t i = 0; i < cfg->function_count; i++)
+        left_out |= make_graph(&u, cfg->bottom_up[i]);
     if (c->out_of_memory || !look(&u)) return;
     for (uint32_t f = 0; left_out && f < cfg->function_count; f++)
         if (!settle_exits(&u, f)) return;

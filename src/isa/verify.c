@@ -1,4 +1,5 @@
-/* The verifier: everything that can be known before running is an error here (language.md 4 and 6, semantics 0.3).
+/* The verifier: everything that can be known before running is an error here (language.md 4 and 6,
+ * semantics 0.3).
  * Requires: any program. Provides: hg_cfg of a program that passed. */
 #include "isa/verify_internal.h"
 
@@ -10,7 +11,9 @@ void hg_start_types(hg_cfg *cfg, const hg_program *p, const hg_signature *signat
     memset(cfg->param_types, HG_TYPE_OMITTED, sizeof cfg->param_types);
     if (signature) memcpy(cfg->param_types, signature->types, sizeof cfg->param_types);
     for (uint32_t i = 0; i < p->param_count; i++)
-        cfg->param_types[p->params[i].reg] = p->params[i].kind == HG_PARAM_SCALAR ? p->params[i].type : (uint8_t)HG_TYPE_U64;
+        cfg->param_types[p->params[i].reg] = p->params[i].kind == HG_PARAM_SCALAR
+                                                 ? p->params[i].type
+                                                 : (uint8_t)HG_TYPE_U64;
     for (int i = 0; i < HG_SPECIAL_COUNT; i++) {
         uint8_t *type = &cfg->param_types[hg_specials[i].reg];
         cfg->special_given[i] = *type != HG_TYPE_OMITTED;
@@ -22,7 +25,9 @@ static bool names_shared(const hg_program *p, uint32_t inst) {
     const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if ((row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY) && o[i].place == HG_PLACE_SHARED) return true;
+        if ((row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY) &&
+            o[i].place == HG_PLACE_SHARED)
+            return true;
     return false;
 }
 
@@ -33,7 +38,8 @@ static bool is_skipped(const hg_program *p, uint32_t inst) {
     return false;
 }
 
-/* What reachable code uses, one warning a stretch of code that nothing reaches, and the limits that depend on both. */
+/* What reachable code uses, one warning a stretch of code that nothing reaches, and the limits that
+ * depend on both. */
 static void check_code_as_a_whole(hg_check *c, hg_cfg *cfg) {
     const hg_program *p = c->program;
     uint8_t *reached = hg_check_alloc(c, p->inst_count, 1);
@@ -41,11 +47,13 @@ static void check_code_as_a_whole(hg_check *c, hg_cfg *cfg) {
     for (uint32_t f = 0; f < cfg->function_count; f++)
         for (uint32_t b = 0; b < cfg->functions[f].block_count; b++) {
             const hg_block *block = &cfg->functions[f].blocks[b];
-            if (block->last > block->first) memset(reached + block->first, 1, block->last - block->first);
+            if (block->last > block->first)
+                memset(reached + block->first, 1, block->last - block->first);
         }
     for (uint32_t i = 0; i < p->inst_count; i++) {
         if (!reached[i]) {
-            if ((i == 0 || reached[i - 1]) && !is_skipped(p, i)) hg_check_warning(c, "V13", i, NULL, "code not reachable");
+            if ((i == 0 || reached[i - 1]) && !is_skipped(p, i))
+                hg_check_warning(c, "V13", i, NULL, "code not reachable");
             continue;
         }
         uint32_t flags = hg_op_get((hg_op)p->insts[i].op)->flags;
@@ -56,13 +64,16 @@ static void check_code_as_a_whole(hg_check *c, hg_cfg *cfg) {
     }
     if (p->shared) cfg->uses_shared = true;
     uint64_t lanes = (uint64_t)p->block[0] * p->block[1];
-    bool large = p->block[2] && (lanes > HG_MAX_BLOCK_LANES || lanes * p->block[2] > HG_MAX_BLOCK_LANES);
+    bool large = p->block[2] &&
+                 (lanes > HG_MAX_BLOCK_LANES || lanes * p->block[2] > HG_MAX_BLOCK_LANES);
     if (large && (cfg->uses_barrier || cfg->uses_shared))
-        hg_check_error(c, "S05", HG_AT_BLOCK, HG_NO_OPERAND, NULL, "block of %u x %u x %u lanes: a block that uses %s has at most %d lanes",
+        hg_check_error(c, "S05", HG_AT_BLOCK, HG_NO_OPERAND, NULL,
+                       "block of %u x %u x %u lanes: a block that uses %s has at most %d lanes",
                        (unsigned)p->block[0], (unsigned)p->block[1], (unsigned)p->block[2],
                        cfg->uses_barrier ? "a barrier" : "shared memory", (int)HG_MAX_BLOCK_LANES);
     if (p->shared > HG_MAX_SHARED_BYTES_COMMON && p->shared <= HG_MAX_SHARED_BYTES)
-        hg_check_warning(c, "V14", HG_AT_SHARED, NULL, "%llu bytes of shared memory: every device has %d, not all have more",
+        hg_check_warning(c, "V14", HG_AT_SHARED, NULL,
+                         "%llu bytes of shared memory: every device has %d, not all have more",
                          (unsigned long long)p->shared, (int)HG_MAX_SHARED_BYTES_COMMON);
 }
 
@@ -86,7 +97,8 @@ void hg_cfg_destroy(hg_cfg *cfg) {
     hg_free(cfg);
 }
 
-hg_status hg_verify(const hg_program *program, const hg_signature *signature, hg_diagnostics *d, hg_cfg **out) {
+hg_status hg_verify(const hg_program *program, const hg_signature *signature, hg_diagnostics *d,
+                    hg_cfg **out) {
     if (out) *out = NULL;
     hg_cfg *cfg = hg_calloc(1, sizeof *cfg);
     if (!cfg) return hg_fail_memory();

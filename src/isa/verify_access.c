@@ -48,13 +48,14 @@ static void add_address(hg_accesses *a, const hg_operand *o, uint32_t operand) {
 }
 
 /* Registers in a tuple, each once in an instruction: all items have the same type. */
-static void add_items(hg_accesses *a, const hg_program *p, const hg_tuple_item *items, uint64_t count, uint8_t want, uint32_t operand,
-                      uint64_t seen[4]) {
+static void add_items(hg_accesses *a, const hg_program *p, const hg_tuple_item *items,
+                      uint64_t count, uint8_t want, uint32_t operand, uint64_t seen[4]) {
     for (uint64_t i = 0; i < count; i++) {
         uint32_t inside_count;
         const hg_tuple_item *inside = hg_tuple_counts(p, &items[i], &inside_count);
         for (uint32_t k = 0; k < inside_count; k++) {
-            if (!inside[k].is_reg || (seen[inside[k].reg / 64] >> (inside[k].reg % 64) & 1)) continue;
+            if (!inside[k].is_reg || (seen[inside[k].reg / 64] >> (inside[k].reg % 64) & 1))
+                continue;
             seen[inside[k].reg / 64] |= (uint64_t)1 << (inside[k].reg % 64);
             add_read(a, inside[k].reg, false, want, operand);
         }
@@ -76,12 +77,15 @@ void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
                 for (uint32_t k = 0; k < count && o[i].reg + k < HG_MAX_REGISTERS; k++)
                     add_read(out, (uint8_t)(o[i].reg + k), false, want_of(in, info, o), i);
             }
-            if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, false, want_of(in, info, o), (uint8_t)i};
+            if (info->access & HG_WRITE)
+                out->write[out->writes++] = (hg_access){o[i].reg, false, want_of(in, info, o),
+                                                        (uint8_t)i};
             break;
         case HG_K_PRED:
             if (o[i].reg == 255) break;
             if (info->access & HG_READ) add_read(out, o[i].reg, true, 0, i);
-            if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, true, 0, (uint8_t)i};
+            if (info->access & HG_WRITE)
+                out->write[out->writes++] = (hg_access){o[i].reg, true, 0, (uint8_t)i};
             break;
         case HG_K_COUNT:
             if (o[i].is_reg) add_read(out, o[i].reg, false, want_of(in, info, o), i);
@@ -89,7 +93,10 @@ void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
         case HG_K_ADDRESS:
         case HG_K_ARRAY: add_address(out, &o[i], i); break;
         case HG_K_TUPLE:
-        case HG_K_TUPLES: add_items(out, p, hg_tuple(p, &o[i]), o[i].item_count, want_of(in, info, o), i, in_tuples); break;
+        case HG_K_TUPLES:
+            add_items(out, p, hg_tuple(p, &o[i]), o[i].item_count, want_of(in, info, o), i,
+                      in_tuples);
+            break;
         default: break;
         }
     }
@@ -99,7 +106,8 @@ uint32_t hg_operand_number(hg_op op, uint32_t index) {
     const hg_op_info *row = hg_op_get(op);
     uint32_t number = 0;
     for (uint32_t i = 0; i <= index && i < row->operand_count; i++) {
-        bool in_mnemonic = row->operands[i].kind == HG_K_COND || row->operands[i].kind == HG_K_SCOPE || (op == HG_OP_BRA && i == 0);
+        bool in_mnemonic = row->operands[i].kind == HG_K_COND ||
+                           row->operands[i].kind == HG_K_SCOPE || (op == HG_OP_BRA && i == 0);
         if (!in_mnemonic)
             number++;
         else if (i == index)
@@ -111,6 +119,8 @@ uint32_t hg_operand_number(hg_op op, uint32_t index) {
 uint32_t hg_first_source(hg_op op) {
     const hg_op_info *row = hg_op_get(op);
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_READ) && row->operands[i].rule == HG_R_T) return i;
+        if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_READ) &&
+            row->operands[i].rule == HG_R_T)
+            return i;
     return UINT32_MAX;
 }

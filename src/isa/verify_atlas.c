@@ -1,4 +1,5 @@
-/* Numbers in the operands of Atlas instructions that can only be wrong: N07, with the words of the fault that a register would give.
+/* Numbers in the operands of Atlas instructions that can only be wrong: N07, with the words of the
+ * fault that a register would give.
  * Must not know: registers' values, control flow. */
 #include "isa/verify_internal.h"
 #include <hologram/atlas.h>
@@ -27,7 +28,8 @@ static void below(numbers *n, int operand, const char *what, uint64_t limit) {
     uint64_t value;
     char text[96];
     if (!is_number(n, operand, &value) || value < limit) return;
-    snprintf(text, sizeof text, "invalid %s: %llu (must be < %llu)", what, (unsigned long long)value, (unsigned long long)limit);
+    snprintf(text, sizeof text, "invalid %s: %llu (must be < %llu)", what,
+             (unsigned long long)value, (unsigned long long)limit);
     bad(n, operand, text);
 }
 
@@ -42,13 +44,15 @@ static void describe(const hg_operand *o, char text[24]) {
 static void check_coordinates(numbers *n, uint64_t pages, uint64_t bytes) {
     uint64_t page, byte;
     below(n, 1, "class index", HG_CLASS_COUNT);
-    bool bad_page = is_number(n, 2, &page) && page >= pages, bad_byte = is_number(n, 3, &byte) && byte >= bytes;
+    bool bad_page = is_number(n, 2, &page) && page >= pages,
+         bad_byte = is_number(n, 3, &byte) && byte >= bytes;
     if (!bad_page && !bad_byte) return;
     char text[160], page_text[24], byte_text[24];
     describe(&n->operands[2], page_text);
     describe(&n->operands[3], byte_text);
-    snprintf(text, sizeof text, "invalid boundary coordinates: page=%s (must be < %llu), byte=%s (must be < %llu)", page_text,
-             (unsigned long long)pages, byte_text, (unsigned long long)bytes);
+    snprintf(text, sizeof text,
+             "invalid boundary coordinates: page=%s (must be < %llu), byte=%s (must be < %llu)",
+             page_text, (unsigned long long)pages, byte_text, (unsigned long long)bytes);
     bad(n, bad_page ? 2 : 3, text);
 }
 
@@ -59,7 +63,8 @@ static void check_character(numbers *n, hg_type type) {
     below(n, 2, "character index", HG_CHARACTER_COUNT);
     bool one = is_number(n, 1, &character), known = is_number(n, 2, &cls) && one;
     if (n->said || !known || type != HG_TYPE_I128) return;
-    if (hg_character_i128(character, cls, value) != HG_OK) bad(n, 2, "character value not rational");
+    if (hg_character_i128(character, cls, value) != HG_OK)
+        bad(n, 2, "character value not rational");
 }
 
 static void check_torus(numbers *n) {
@@ -73,9 +78,11 @@ static void check_torus(numbers *n) {
 static void check_inverse(numbers *n) {
     uint64_t unit, modulus, inverse;
     bool one = is_number(n, 1, &unit), known = is_number(n, 2, &modulus) && one;
-    if (!known || (modulus <= UINT32_MAX && hg_mult_inverse(unit, modulus, &inverse) == HG_OK)) return;
+    if (!known || (modulus <= UINT32_MAX && hg_mult_inverse(unit, modulus, &inverse) == HG_OK))
+        return;
     char text[96]; /* the result is u32: there is none of a larger modulus */
-    snprintf(text, sizeof text, "no multiplicative inverse: %llu mod %llu", (unsigned long long)unit, (unsigned long long)modulus);
+    snprintf(text, sizeof text, "no multiplicative inverse: %llu mod %llu",
+             (unsigned long long)unit, (unsigned long long)modulus);
     bad(n, 2, text);
 }
 

@@ -4,12 +4,15 @@
 
 #include <string.h>
 
-/* A type that only becomes known through calls takes a round for each call on its way. Real programs need two or three. */
+/* A type that only becomes known through calls takes a round for each call on its way. Real
+ * programs need two or three. */
 enum { MAX_ROUNDS = 256 };
-static const uint64_t MAX_WORK = 1u << 28; /* instructions visited; then what is still open is V05 */
+static const uint64_t MAX_WORK = 1u << 28; /* instructions visited; then what is still open is V05
+                                            */
 
 static bool lacks_type(const hg_program *p, uint32_t inst) {
-    return p->insts[inst].type == HG_TYPE_OMITTED && hg_op_get((hg_op)p->insts[inst].op)->type_count != 0;
+    return p->insts[inst].type == HG_TYPE_OMITTED &&
+           hg_op_get((hg_op)p->insts[inst].op)->type_count != 0;
 }
 
 static void run_rounds(flow *x) {
@@ -24,7 +27,8 @@ static void run_rounds(flow *x) {
     size += x->check->program->inst_count;
     for (int round = 0; round < MAX_ROUNDS && visited < MAX_WORK; round++, visited += size) {
         x->inferred = false;
-        for (uint32_t i = 0; i < cfg->function_count && !x->check->out_of_memory; i++) flow_run(x, cfg->bottom_up[i]);
+        for (uint32_t i = 0; i < cfg->function_count && !x->check->out_of_memory; i++)
+            flow_run(x, cfg->bottom_up[i]);
         if (!x->inferred || x->check->out_of_memory) return;
     }
 }
@@ -43,7 +47,8 @@ static void report_open(flow *x, uint32_t f, uint32_t inst, const uint8_t *state
             return;
         }
     }
-    hg_check_error(x->check, "V05", inst, HG_NO_OPERAND, NULL, "type of '%s' cannot be inferred here: write %s.TYPE", row->text, row->text);
+    hg_check_error(x->check, "V05", inst, HG_NO_OPERAND, NULL,
+                   "type of '%s' cannot be inferred here: write %s.TYPE", row->text, row->text);
 }
 
 static void report_function(flow *x, uint32_t f) {
@@ -76,8 +81,10 @@ static void infer(hg_check *c, hg_cfg *cfg, hg_program *program) {
     for (uint32_t f = 0; f < cfg->function_count; f++) report_function(&x, f);
     for (uint32_t i = 0; i < program->inst_count; i++) /* not reachable */
         if (lacks_type(program, i) && !c->marked[i])
-            hg_check_error(c, "V05", i, HG_NO_OPERAND, "code that no path reaches needs its types written",
-                           "type of '%s' cannot be inferred here: write %s.TYPE", hg_op_get((hg_op)program->insts[i].op)->text,
+            hg_check_error(c, "V05", i, HG_NO_OPERAND,
+                           "code that no path reaches needs its types written",
+                           "type of '%s' cannot be inferred here: write %s.TYPE",
+                           hg_op_get((hg_op)program->insts[i].op)->text,
                            hg_op_get((hg_op)program->insts[i].op)->text);
 }
 

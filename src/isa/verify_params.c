@@ -1,8 +1,9 @@
-/* Parameters used against their declaration: V11 (store to an `in` array), V12 (handle used as a flat address), V15 (elements of another
- * type; a warning).
+/* Parameters used against their declaration: V11 (store to an `in` array), V12 (handle used as a
+ * flat address), V15 (elements of another type; a warning).
  *
- * Follows the handles of .param lines through registers: each tracked register holds, on every path, what a tracked register held
- * when the function began, or something else. Who calls a function with what is worked out afterwards, callers first.
+ * Follows the handles of .param lines through registers: each tracked register holds, on every
+ * path, what a tracked register held when the function began, or something else. Who calls a
+ * function with what is worked out afterwards, callers first.
  * Requires: hg_cfg_build. Provides: errors and warnings only. */
 #include "isa/verify_internal.h"
 
@@ -61,12 +62,15 @@ static void step(const handles *h, uint32_t inst, uint8_t *state) {
     const hg_inst *in = &h->program->insts[inst];
     const hg_operand *o = hg_inst_operands(h->program, inst);
     if (is_move(in)) {
-        if (h->slot[o[0].reg] != OTHER) state[h->slot[o[0].reg]] = h->slot[o[1].reg] == OTHER ? (uint8_t)OTHER : state[h->slot[o[1].reg]];
+        if (h->slot[o[0].reg] != OTHER)
+            state[h->slot[o[0].reg]] = h->slot[o[1].reg] == OTHER ? (uint8_t)OTHER
+                                                                  : state[h->slot[o[1].reg]];
         return;
     }
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     for (uint32_t k = 0; k < row->operand_count; k++)
-        if (row->operands[k].kind == HG_K_REG && (row->operands[k].access & HG_WRITE) && h->slot[o[k].reg] != OTHER)
+        if (row->operands[k].kind == HG_K_REG && (row->operands[k].access & HG_WRITE) &&
+            h->slot[o[k].reg] != OTHER)
             state[h->slot[o[k].reg]] = OTHER;
 }
 
@@ -75,7 +79,8 @@ static void call(const handles *h, uint32_t callee, uint8_t *state) {
     if (!out) return;
     uint8_t before[MAX_TRACKED];
     memcpy(before, state, h->count);
-    for (uint32_t s = 0; s < h->count; s++) state[s] = out[s] == OTHER ? (uint8_t)OTHER : before[out[s]];
+    for (uint32_t s = 0; s < h->count; s++)
+        state[s] = out[s] == OTHER ? (uint8_t)OTHER : before[out[s]];
 }
 
 static bool join(uint8_t *to, const uint8_t *from, uint32_t n) {
@@ -105,7 +110,8 @@ static bool run_block(handles *h, uint32_t f, uint32_t b, uint8_t *state) {
     bool again = false;
     for (int k = 0; k < 2; k++) {
         uint32_t to = block->succ[k];
-        if (to == HG_NO_BLOCK || !join(h->in[f] + (uint64_t)to * h->count, state, h->count)) continue;
+        if (to == HG_NO_BLOCK || !join(h->in[f] + (uint64_t)to * h->count, state, h->count))
+            continue;
         h->dirty[to] = 1;
         again |= to <= b;
     }
@@ -140,7 +146,8 @@ static const hg_param *holds(const handles *h, uint32_t f, uint8_t reg, const ui
     return bound == 0 || bound == UNKNOWN ? NULL : &h->program->params[bound - 1];
 }
 
-static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_operand *o, const hg_param *p, bool writes) {
+static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_operand *o,
+                          const hg_param *p, bool writes) {
     bool buffer = p->kind != HG_PARAM_POOL;
     const char *kind = p->kind == HG_PARAM_SCRATCH ? "scratch"
                        : p->kind == HG_PARAM_DATA  ? "table"
@@ -149,18 +156,25 @@ static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_
                *place = buffer ? "buf" : "pool";
     if (o->place == HG_PLACE_FLAT) {
         uint64_t size = o->disp < 0 ? 0 - (uint64_t)o->disp : (uint64_t)o->disp;
-        hg_check_error(h->check, "V12", inst, (int)k, NULL, "r%u holds the %s '%s': write [%s(r%u) %c %llu] or %s%u%s", (unsigned)o->reg,
-                       kind, p->name, place, (unsigned)o->reg, o->disp < 0 ? '-' : '+', (unsigned long long)size, buffer ? "[r" : "[pool(r",
-                       (unsigned)o->reg, buffer ? " + rN]" : ") + rN]");
-    } else if (writes && p->kind == HG_PARAM_DATA && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
-        hg_check_error(h->check, "V11", inst, (int)k, "copy it to a .scratch first", "store to '%s', a table of the program", p->name);
-    } else if (writes && buffer && p->dir == HG_DIR_IN && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
-        hg_check_error(h->check, "V11", inst, (int)k, "declare it inout or out", "store to '%s', an 'in' parameter", p->name);
+        hg_check_error(h->check, "V12", inst, (int)k, NULL,
+                       "r%u holds the %s '%s': write [%s(r%u) %c %llu] or %s%u%s", (unsigned)o->reg,
+                       kind, p->name, place, (unsigned)o->reg, o->disp < 0 ? '-' : '+',
+                       (unsigned long long)size, buffer ? "[r" : "[pool(r", (unsigned)o->reg,
+                       buffer ? " + rN]" : ") + rN]");
+    } else if (writes && p->kind == HG_PARAM_DATA &&
+               (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
+        hg_check_error(h->check, "V11", inst, (int)k, "copy it to a .scratch first",
+                       "store to '%s', a table of the program", p->name);
+    } else if (writes && buffer && p->dir == HG_DIR_IN &&
+               (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
+        hg_check_error(h->check, "V11", inst, (int)k, "declare it inout or out",
+                       "store to '%s', an 'in' parameter", p->name);
     }
 }
 
-/* Whether an access of one type to an array of another may be meant: signed and unsigned; bytes, which are anything; words of a wide integer,
- * or a wide integer of words; the bits of a float as an integer of its size. */
+/* Whether an access of one type to an array of another may be meant: signed and unsigned; bytes,
+ * which are anything; words of a wide integer, or a wide integer of words; the bits of a float as
+ * an integer of its size. */
 static bool may_be_meant(hg_type access, hg_type array) {
     uint64_t m = hg_type_size_bytes(access), n = hg_type_size_bytes(array);
     bool integers = hg_type_is_integer(access) && hg_type_is_integer(array);
@@ -169,12 +183,15 @@ static bool may_be_meant(hg_type access, hg_type array) {
 }
 
 static void check_element(const handles *h, uint32_t inst, const hg_param *p, hg_type type) {
-    bool buffer = p->kind == HG_PARAM_BUFFER || p->kind == HG_PARAM_SCRATCH || p->kind == HG_PARAM_DATA;
-    if (!buffer || type >= HG_TYPE_COUNT || type == p->type || may_be_meant(type, (hg_type)p->type)) return;
+    bool buffer = p->kind == HG_PARAM_BUFFER || p->kind == HG_PARAM_SCRATCH ||
+                  p->kind == HG_PARAM_DATA;
+    if (!buffer || type >= HG_TYPE_COUNT || type == p->type || may_be_meant(type, (hg_type)p->type))
+        return;
     char hint[64];
-    snprintf(hint, sizeof hint, "declare it %s, or as u8 when its bytes are meant", hg_type_name(type));
-    hg_check_warning(h->check, "V15", inst, hint, "elements of type %s in '%s', an array of %s", hg_type_name(type), p->name,
-                     hg_type_name((hg_type)p->type));
+    snprintf(hint, sizeof hint, "declare it %s, or as u8 when its bytes are meant",
+             hg_type_name(type));
+    hg_check_warning(h->check, "V15", inst, hint, "elements of type %s in '%s', an array of %s",
+                     hg_type_name(type), p->name, hg_type_name((hg_type)p->type));
 }
 
 static void check_instruction(const handles *h, uint32_t f, uint32_t inst, const uint8_t *state) {
@@ -182,11 +199,15 @@ static void check_instruction(const handles *h, uint32_t f, uint32_t inst, const
     const hg_operand *o = hg_inst_operands(h->program, inst);
     for (uint32_t k = 0; k < row->operand_count; k++) {
         if (row->operands[k].kind != HG_K_ADDRESS && row->operands[k].kind != HG_K_ARRAY) continue;
-        if (o[k].place != HG_PLACE_FLAT && o[k].place != HG_PLACE_BUF_REG && o[k].place != HG_PLACE_BARE) continue;
+        if (o[k].place != HG_PLACE_FLAT && o[k].place != HG_PLACE_BUF_REG &&
+            o[k].place != HG_PLACE_BARE)
+            continue;
         const hg_param *p = holds(h, f, o[k].reg, state);
         if (!p) continue;
         check_operand(h, inst, k, &o[k], p, (row->operands[k].access & HG_WRITE) != 0);
-        if (o[k].place != HG_PLACE_FLAT) check_element(h, inst, p, hg_element_type(h->program->insts[inst].type, &row->operands[k]));
+        if (o[k].place != HG_PLACE_FLAT)
+            check_element(h, inst, p,
+                          hg_element_type(h->program->insts[inst].type, &row->operands[k]));
     }
 }
 
@@ -209,7 +230,8 @@ static void check_function(handles *h, uint32_t f, bool bind) {
             if (!bind) check_instruction(h, f, i, state);
             if (h->moves) step(h, i, state);
         }
-        if (bind && fn->blocks[b].exit == HG_EXIT_CALL) bind_callee(h, f, fn->blocks[b].callee, state);
+        if (bind && fn->blocks[b].exit == HG_EXIT_CALL)
+            bind_callee(h, f, fn->blocks[b].callee, state);
     }
 }
 
@@ -219,7 +241,9 @@ static bool writes_tracked(const handles *h) {
         const hg_op_info *row = hg_op_get((hg_op)p->insts[i].op);
         const hg_operand *o = hg_inst_operands(p, i);
         for (uint32_t k = 0; k < row->operand_count; k++)
-            if (row->operands[k].kind == HG_K_REG && (row->operands[k].access & HG_WRITE) && h->slot[o[k].reg] != OTHER) return true;
+            if (row->operands[k].kind == HG_K_REG && (row->operands[k].access & HG_WRITE) &&
+                h->slot[o[k].reg] != OTHER)
+                return true;
     }
     return false;
 }
@@ -233,7 +257,8 @@ void hg_check_params(hg_check *c, hg_cfg *cfg) {
     h.out = hg_check_alloc(c, n, sizeof *h.out);
     h.bound = hg_check_alloc(c, (uint64_t)n * h.count, sizeof *h.bound);
     if (c->out_of_memory) return;
-    for (uint32_t i = 0; h.moves && i < n && !c->out_of_memory; i++) run_function(&h, cfg->bottom_up[i]);
+    for (uint32_t i = 0; h.moves && i < n && !c->out_of_memory; i++)
+        run_function(&h, cfg->bottom_up[i]);
     if (c->out_of_memory) return;
     for (uint64_t i = 0; i < (uint64_t)n * h.count; i++) h.bound[i] = i < h.count ? 0 : UNKNOWN;
     for (uint32_t i = 0; i < c->program->param_count; i++)

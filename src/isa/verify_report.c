@@ -1,4 +1,5 @@
-/* Reports of the verifier: at most one error an instruction, the error that stands first for hg_last_error, places as the text shows them.
+/* Reports of the verifier: at most one error an instruction, the error that stands first for
+ * hg_last_error, places as the text shows them.
  * Must not know: what is checked. */
 #include "isa/verify_internal.h"
 
@@ -13,7 +14,9 @@ hg_status hg_check_begin(hg_check *c, const hg_program *program, hg_diagnostics 
 
 void *hg_check_alloc(hg_check *c, uint64_t count, size_t size) {
     uint64_t bytes;
-    void *memory = hg_mul_u64(count, size, &bytes) && bytes <= SIZE_MAX / 2 ? hg_arena_alloc(&c->scratch, (size_t)bytes + 1) : NULL;
+    void *memory = hg_mul_u64(count, size, &bytes) && bytes <= SIZE_MAX / 2
+                       ? hg_arena_alloc(&c->scratch, (size_t)bytes + 1)
+                       : NULL;
     if (!memory) c->out_of_memory = true;
     return memory;
 }
@@ -26,7 +29,9 @@ static bool same_file(const hg_program *p, uint32_t expansion) {
 /* A place, and the expansion that it was read in. */
 static hg_place place_of(const hg_program *p, int64_t inst, int operand, uint32_t *expansion) {
     hg_place place = {.instruction = HG_NONE};
-    const hg_span *span = inst == HG_AT_SHARED ? &p->shared_span : inst == HG_AT_BLOCK ? &p->block_span : NULL;
+    const hg_span *span = inst == HG_AT_SHARED  ? &p->shared_span
+                          : inst == HG_AT_BLOCK ? &p->block_span
+                                                : NULL;
     *expansion = 0;
     if (inst >= 0 && inst < (int64_t)p->inst_count) {
         place.instruction = (uint64_t)inst;
@@ -39,8 +44,10 @@ static hg_place place_of(const hg_program *p, int64_t inst, int operand, uint32_
             place.column = p->places[inst].column;
             *expansion = p->places[inst].expansion;
         }
-        if (operand >= 0) place.operand = hg_operand_number((hg_op)p->insts[inst].op, (uint32_t)operand);
-        if (operand >= 0 && p->operand_spans) span = &p->operand_spans[p->insts[inst].operands + (uint32_t)operand];
+        if (operand >= 0)
+            place.operand = hg_operand_number((hg_op)p->insts[inst].op, (uint32_t)operand);
+        if (operand >= 0 && p->operand_spans)
+            span = &p->operand_spans[p->insts[inst].operands + (uint32_t)operand];
     }
     if (span && span->line) {
         place.line = span->line;
@@ -51,8 +58,8 @@ static hg_place place_of(const hg_program *p, int64_t inst, int operand, uint32_
     return place;
 }
 
-static void diagnose(const hg_check *c, hg_severity severity, const char *code, hg_place place, uint32_t expansion, const char *hint,
-                     const char *message, hg_error *first) {
+static void diagnose(const hg_check *c, hg_severity severity, const char *code, hg_place place,
+                     uint32_t expansion, const char *hint, const char *message, hg_error *first) {
     hg_origin origin;
     hg_text words = {0};
     hg_find_origin(&c->program->origins, expansion, place.line, place.column, &words, &origin);
@@ -76,7 +83,8 @@ static bool stands_before(hg_place a, const hg_error *b) {
     return a.instruction < b->instruction;
 }
 
-void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, const char *hint, const char *format, ...) {
+void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, const char *hint,
+                    const char *format, ...) {
     if (inst >= 0 && inst < (int64_t)c->program->inst_count && c->marked[inst]++) {
         c->marked[inst] = 1;
         return;
@@ -105,7 +113,8 @@ void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, co
     memcpy(c->first.message, message, sizeof message);
 }
 
-void hg_check_warning(hg_check *c, const char *code, int64_t inst, const char *hint, const char *format, ...) {
+void hg_check_warning(hg_check *c, const char *code, int64_t inst, const char *hint,
+                      const char *format, ...) {
     char message[256];
     va_list args;
     va_start(args, format);
@@ -159,11 +168,13 @@ hg_label_text hg_check_label(const hg_program *p, uint32_t index) {
     return label;
 }
 
-hg_register_text hg_check_register(const hg_program *p, uint32_t inst, bool predicate, uint8_t number) {
+hg_register_text hg_check_register(const hg_program *p, uint32_t inst, bool predicate,
+                                   uint8_t number) {
     hg_register_text text;
     const char *name = hg_program_register_name(p, inst, predicate, number);
     if (name)
-        snprintf(text.text, sizeof text.text, "%s (%c%u)", name, predicate ? 'p' : 'r', (unsigned)number);
+        snprintf(text.text, sizeof text.text, "%s (%c%u)", name, predicate ? 'p' : 'r',
+                 (unsigned)number);
     else
         snprintf(text.text, sizeof text.text, "%c%u", predicate ? 'p' : 'r', (unsigned)number);
     return text;

@@ -11,7 +11,7 @@ typedef struct types {
     hg_cfg *cfg;
     const hg_program *program;
     uint32_t function, block, inst; /* where the check stands */
-    uint8_t said[256];              /* registers of this function already called uninitialised or ambiguous */
+    uint8_t said[256]; /* registers of this function already called uninitialised or ambiguous */
     uint16_t said_preds;
     uint32_t searches; /* searches for the places of an ambiguous type: each is linear */
 } types;
@@ -36,7 +36,8 @@ typedef struct definition {
 
 /* Type that an instruction or call leaves in reg; HG_TYPE_OMITTED when it does not touch it. */
 static uint8_t defines(const types *t, const hg_block *b, uint32_t inst, uint8_t reg) {
-    if (b->exit == HG_EXIT_CALL && inst + 1 == b->last) return t->cfg->functions[b->callee].leaves[reg];
+    if (b->exit == HG_EXIT_CALL && inst + 1 == b->last)
+        return t->cfg->functions[b->callee].leaves[reg];
     hg_accesses a;
     hg_inst_accesses(t->program, inst, &a);
     for (uint32_t k = 0; k < a.writes; k++)
@@ -45,32 +46,38 @@ static uint8_t defines(const types *t, const hg_block *b, uint32_t inst, uint8_t
 }
 
 /* Adds the last definition in [first, last) of block b; false when there is none. */
-static bool last_definition(const types *t, const hg_block *b, uint32_t last, uint8_t reg, definition *found, uint32_t *count) {
+static bool last_definition(const types *t, const hg_block *b, uint32_t last, uint8_t reg,
+                            definition *found, uint32_t *count) {
     for (uint32_t i = last; i > b->first; i--) {
         uint8_t type = defines(t, b, i - 1, reg);
         if (type == HG_TYPE_OMITTED) continue;
-        if (*count == 0 || (*count == 1 && found[0].type != type)) found[(*count)++] = (definition){type, i - 1};
+        if (*count == 0 || (*count == 1 && found[0].type != type))
+            found[(*count)++] = (definition){type, i - 1};
         return true;
     }
     return false;
 }
 
-/* Predecessors of each block: those of b stand in from[head[b]] up to head[b + 1]. Both are NULL without memory. */
+/* Predecessors of each block: those of b stand in from[head[b]] up to head[b + 1]. Both are NULL
+ * without memory. */
 typedef struct predecessors {
     uint32_t *head, *from;
 } predecessors;
 
 static predecessors find_predecessors(const hg_function *fn) {
     uint32_t n = fn->block_count;
-    predecessors p = {hg_calloc((size_t)n + 2, sizeof *p.head), hg_calloc((size_t)n * 2, sizeof *p.from)};
+    predecessors p = {hg_calloc((size_t)n + 2, sizeof *p.head),
+                      hg_calloc((size_t)n * 2, sizeof *p.from)};
     if (!p.head || !p.from) return p;
-    for (uint32_t b = 0; b < n; b++) /* counts, then places, then the lists, while each place moves up to the next one's */
+    for (uint32_t b = 0; b < n; b++) /* counts, then places, then the lists, while each place moves
+                                        up to the next one's */
         for (int k = 0; k < 2; k++)
             if (fn->blocks[b].succ[k] != HG_NO_BLOCK) p.head[fn->blocks[b].succ[k] + 2]++;
     for (uint32_t b = 0; b <= n; b++) p.head[b + 1] += p.head[b];
     for (uint32_t b = 0; b < n; b++)
         for (int k = 0; k < 2; k++)
-            if (fn->blocks[b].succ[k] != HG_NO_BLOCK) p.from[p.head[fn->blocks[b].succ[k] + 1]++] = b;
+            if (fn->blocks[b].succ[k] != HG_NO_BLOCK)
+                p.from[p.head[fn->blocks[b].succ[k] + 1]++] = b;
     return p;
 }
 
@@ -86,18 +93,22 @@ static uint32_t find_definitions(types *t, uint8_t reg, definition found[2]) {
     uint8_t *seen = hg_calloc(n, 1);
     uint32_t *stack = hg_calloc(n, sizeof *stack);
     predecessors p = find_predecessors(fn);
-    if (seen && stack && p.head && p.from && !last_definition(t, &fn->blocks[t->block], t->inst, reg, found, &count)) {
+    if (seen && stack && p.head && p.from &&
+        !last_definition(t, &fn->blocks[t->block], t->inst, reg, found, &count)) {
         stack[depth++] = t->block;
         while (depth && count < 2) {
             uint32_t b = stack[--depth];
-            if (b == 0 && t->function == 0 && count < 2 && t->cfg->param_types[reg] != HG_TYPE_OMITTED &&
+            if (b == 0 && t->function == 0 && count < 2 &&
+                t->cfg->param_types[reg] != HG_TYPE_OMITTED &&
                 (count == 0 || found[0].type != t->cfg->param_types[reg]))
                 found[count++] = (definition){t->cfg->param_types[reg], UINT32_MAX};
             for (uint32_t k = p.head[b]; k < p.head[b + 1] && count < 2; k++) {
                 uint32_t before = p.from[k];
                 if (seen[before]) continue;
                 seen[before] = 1;
-                if (!last_definition(t, &fn->blocks[before], fn->blocks[before].last, reg, found, &count)) stack[depth++] = before;
+                if (!last_definition(t, &fn->blocks[before], fn->blocks[before].last, reg, found,
+                                     &count))
+                    stack[depth++] = before;
             }
         }
     }
@@ -132,10 +143,12 @@ static void report_ambiguous(types *t, uint8_t reg, int operand) {
     if (count == 2) {
         describe(t, &found[0], first, sizeof first);
         describe(t, &found[1], second, sizeof second);
-        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of %s is ambiguous where paths meet: %s, %s", name.text, first,
+        hg_check_error(t->check, "V04", t->inst, operand, NULL,
+                       "type of %s is ambiguous where paths meet: %s, %s", name.text, first,
                        second);
     } else {
-        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of %s is ambiguous where paths meet", name.text);
+        hg_check_error(t->check, "V04", t->inst, operand, NULL,
+                       "type of %s is ambiguous where paths meet", name.text);
     }
 }
 
@@ -158,9 +171,10 @@ typedef struct unset_search {
     uint8_t reg;
     predecessors before;
     uint32_t *definition; /* the last one of the block, UINT32_MAX: it has none */
-    uint32_t *from;       /* on the path from the start on which nothing sets the register: the block before + 1; 0: not reached */
-    uint8_t *reaches;     /* the present block can be reached from there */
-    uint32_t *seen;       /* the number of the last walk that came there */
+    uint32_t *from;   /* on the path from the start on which nothing sets the register: the block
+                         before + 1; 0: not reached */
+    uint8_t *reaches; /* the present block can be reached from there */
+    uint32_t *seen;   /* the number of the last walk that came there */
     uint32_t *queue, walks;
 } unset_search;
 
@@ -168,7 +182,8 @@ static void note_definitions(unset_search *s) {
     for (uint32_t b = 0; b < s->fn->block_count; b++) {
         definition found[2];
         uint32_t count = 0;
-        bool any = last_definition(s->t, &s->fn->blocks[b], s->fn->blocks[b].last, s->reg, found, &count);
+        bool any = last_definition(s->t, &s->fn->blocks[b], s->fn->blocks[b].last, s->reg, found,
+                                   &count);
         s->definition[b] = any ? found[0].inst : UINT32_MAX;
     }
 }
@@ -217,7 +232,8 @@ static uint32_t definition_behind(unset_search *s, uint32_t start) {
         if (s->definition[b] != UINT32_MAX) return s->definition[b];
         for (int k = 0; k < 2; k++) {
             uint32_t to = s->fn->blocks[b].succ[k];
-            if (to == HG_NO_BLOCK || to == present || s->seen[to] == s->walks || !s->reaches[to]) continue;
+            if (to == HG_NO_BLOCK || to == present || s->seen[to] == s->walks || !s->reaches[to])
+                continue;
             s->seen[to] = s->walks;
             s->queue[tail++] = to;
         }
@@ -235,10 +251,12 @@ enum { MAX_DECISIONS = 64 /* branches of a path that are looked at */ };
 
 /* `bra.!p @l` of the text is a branch over a jump: what the text calls taken is the other way. */
 static bool is_negated(const hg_program *p, uint32_t inst) {
-    if (p->insts[inst].op != HG_OP_BRA || inst + 1 >= p->inst_count || p->insts[inst + 1].op != HG_OP_BRA || !p->lines) return false;
+    if (p->insts[inst].op != HG_OP_BRA || inst + 1 >= p->inst_count ||
+        p->insts[inst + 1].op != HG_OP_BRA || !p->lines)
+        return false;
     const hg_operand *branch = hg_inst_operands(p, inst), *jump = hg_inst_operands(p, inst + 1);
-    return branch[0].reg != 255 && jump[0].reg == 255 && branch[1].value == inst + 2 && p->lines[inst] == p->lines[inst + 1] &&
-           p->columns[inst] == p->columns[inst + 1];
+    return branch[0].reg != 255 && jump[0].reg == 255 && branch[1].value == inst + 2 &&
+           p->lines[inst] == p->lines[inst + 1] && p->columns[inst] == p->columns[inst + 1];
 }
 
 static deciding find_decision(unset_search *s) {
@@ -246,9 +264,12 @@ static deciding find_decision(unset_search *s) {
     note_definitions(s);
     walk_unset(s);
     mark_reaching(s);
-    for (uint32_t b = s->t->block, left = MAX_DECISIONS; b && s->from[b] && left && d.branch == UINT32_MAX; b = s->from[b] - 1) {
+    for (uint32_t b = s->t->block, left = MAX_DECISIONS;
+         b && s->from[b] && left && d.branch == UINT32_MAX; b = s->from[b] - 1) {
         const hg_block *before = &s->fn->blocks[s->from[b] - 1];
-        if (before->succ[0] == before->succ[1] || before->succ[1] == HG_NO_BLOCK || before->succ[0] == HG_NO_BLOCK) continue;
+        if (before->succ[0] == before->succ[1] || before->succ[1] == HG_NO_BLOCK ||
+            before->succ[0] == HG_NO_BLOCK)
+            continue;
         left--;
         d.taken = before->succ[0] == b;
         d.definition = definition_behind(s, before->succ[d.taken]);
@@ -268,7 +289,8 @@ static deciding find_unset_branch(const types *t, uint8_t reg) {
     s.reaches = hg_calloc(n, 1);
     s.seen = hg_calloc(n, sizeof *s.seen);
     s.queue = hg_calloc(n, sizeof *s.queue);
-    if (s.before.head && s.before.from && s.definition && s.from && s.reaches && s.seen && s.queue) d = find_decision(&s);
+    if (s.before.head && s.before.from && s.definition && s.from && s.reaches && s.seen && s.queue)
+        d = find_decision(&s);
     free_predecessors(&s.before);
     hg_free(s.definition);
     hg_free(s.from);
@@ -282,19 +304,23 @@ static deciding find_unset_branch(const types *t, uint8_t reg) {
 static const char *explain_unset(types *t, uint8_t reg, char *out, size_t size) {
     if (t->function != 0 || t->searches++ >= MAX_SEARCHES) return NULL;
     definition found[2];
-    uint32_t count = find_definitions(t, reg, found), first = count ? found[0].inst : first_definition(t, reg);
+    uint32_t count = find_definitions(t, reg, found),
+             first = count ? found[0].inst : first_definition(t, reg);
     deciding d = find_unset_branch(t, reg);
     if (first == UINT32_MAX)
         snprintf(out, size, "nothing sets it");
     else if (!count)
         snprintf(out, size, "it is set later, in %s", hg_check_where(t->program, first).text);
     else if (d.branch != UINT32_MAX)
-        snprintf(out, size, "%s sets it, but not where the branch in %s is%s taken", hg_check_where(t->program, d.definition).text,
+        snprintf(out, size, "%s sets it, but not where the branch in %s is%s taken",
+                 hg_check_where(t->program, d.definition).text,
                  hg_check_where(t->program, d.branch).text, d.taken ? "" : " not");
     else if (found[0].type != HG_TYPE_OMITTED && (found[0].type & HG_LEAVES_MAYBE))
-        snprintf(out, size, "the call in %s sets it on some paths only", hg_check_where(t->program, first).text);
+        snprintf(out, size, "the call in %s sets it on some paths only",
+                 hg_check_where(t->program, first).text);
     else if (first >= t->inst)
-        snprintf(out, size, "%s sets it, but behind this line: nothing has the first time", hg_check_where(t->program, first).text);
+        snprintf(out, size, "%s sets it, but behind this line: nothing has the first time",
+                 hg_check_where(t->program, first).text);
     else
         return NULL;
     return out;
@@ -310,14 +336,16 @@ static bool fits(uint8_t actual, uint8_t want) {
 
 static const char *mismatch_hint(const types *t, int operand) {
     uint16_t op = t->program->insts[t->inst].op;
-    if ((op == HG_OP_SHL || op == HG_OP_SHR || op == HG_OP_ROTL || op == HG_OP_ROTR) && operand == 2)
+    if ((op == HG_OP_SHL || op == HG_OP_SHR || op == HG_OP_ROTL || op == HG_OP_ROTR) &&
+        operand == 2)
         return "the shift amount is a u32 register; load it with mov_imm.u32";
     if (op == HG_OP_LOOP) return "the loop counter is a u32 register; loop.u64 has a u64 one";
     if (op == HG_OP_LOOP64) return "the counter of loop.u64 is a u64 register; loop has a u32 one";
     return NULL;
 }
 
-static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const char *hint, uint8_t *state) {
+static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const char *hint,
+                       uint8_t *state) {
     uint32_t slot = t->flow.slot_of[reg];
     uint8_t actual = flow_known(&t->flow, t->function, slot, state[slot]);
     if (actual == FLOW_UNSET) {
@@ -330,8 +358,8 @@ static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const c
         if (!t->said[reg]) report_ambiguous(t, reg, operand);
     } else {
         if (actual == FLOW_CALLER || want == HG_TYPE_OMITTED || fits(actual, want)) return;
-        hg_check_error(t->check, "V03", t->inst, operand, hint ? hint : mismatch_hint(t, operand), "type mismatch: expected %s, got %s",
-                       type_text(want), type_text(actual));
+        hg_check_error(t->check, "V03", t->inst, operand, hint ? hint : mismatch_hint(t, operand),
+                       "type mismatch: expected %s, got %s", type_text(want), type_text(actual));
         state[slot] = FLOW_ANY;
         return;
     }
@@ -357,7 +385,8 @@ static void check_instruction(types *t, uint8_t *state, uint16_t preds) {
     }
 }
 
-/* First instruction of a function, those below included, that reads a register it was given. For hints: linear, errors only. */
+/* First instruction of a function, those below included, that reads a register it was given. For
+ * hints: linear, errors only. */
 static uint32_t first_reader(const types *t, uint32_t f, uint8_t reg, bool pred) {
     const hg_function *fn = &t->cfg->functions[f];
     uint32_t best = UINT32_MAX;
@@ -376,7 +405,8 @@ static uint32_t first_reader(const types *t, uint32_t f, uint8_t reg, bool pred)
     return best;
 }
 
-static void call_hint(const types *t, uint32_t callee, uint8_t reg, bool pred, char *out, size_t size) {
+static void call_hint(const types *t, uint32_t callee, uint8_t reg, bool pred, char *out,
+                      size_t size) {
     uint32_t at = first_reader(t, callee, reg, pred);
     hg_label_text name = hg_check_label(t->program, t->cfg->functions[callee].entry);
     if (at == UINT32_MAX)
@@ -385,7 +415,8 @@ static void call_hint(const types *t, uint32_t callee, uint8_t reg, bool pred, c
         snprintf(out, size, "@%s reads it at %s", name.text, hg_check_where(t->program, at).text);
 }
 
-/* A call reads what its function reads. A register that the function uses where several types will do takes the first caller's type. */
+/* A call reads what its function reads. A register that the function uses where several types will
+ * do takes the first caller's type. */
 static void check_call(types *t, uint32_t callee, uint8_t *state, uint16_t preds) {
     hg_function *g = &t->cfg->functions[callee];
     char hint[340];
@@ -420,7 +451,8 @@ static void check_function(types *t, uint32_t f) {
         uint16_t preds = w->pred_in[t->block];
         for (t->inst = block->first; t->inst < block->last; t->inst++) {
             check_instruction(t, state, preds);
-            if (block->exit == HG_EXIT_CALL && t->inst + 1 == block->last) check_call(t, block->callee, state, preds);
+            if (block->exit == HG_EXIT_CALL && t->inst + 1 == block->last)
+                check_call(t, block->callee, state, preds);
             flow_step(&t->flow, f, t->inst, state, &preds);
         }
     }
@@ -429,6 +461,8 @@ static void check_function(types *t, uint32_t f) {
 void hg_check_types(hg_check *c, hg_cfg *cfg) {
     types t = {.check = c, .cfg = cfg, .program = c->program};
     if (!flow_begin(&t.flow, c, cfg)) return;
-    for (uint32_t i = 0; i < cfg->function_count && !c->out_of_memory; i++) flow_run(&t.flow, cfg->bottom_up[i]);
-    for (uint32_t i = cfg->function_count; i-- > 0 && !c->out_of_memory;) check_function(&t, cfg->bottom_up[i]);
+    for (uint32_t i = 0; i < cfg->function_count && !c->out_of_memory; i++)
+        flow_run(&t.flow, cfg->bottom_up[i]);
+    for (uint32_t i = cfg->function_count; i-- > 0 && !c->out_of_memory;)
+        check_function(&t, cfg->bottom_up[i]);
 }

@@ -5,23 +5,29 @@
 #include <llvm-c/Target.h>
 
 /* Whether the target has an instruction for it. */
-static bool is_native(const jit_printer *p, uint32_t bytes) { return p->mask_registers && bytes >= 4 && p->lanes * 8 >= p->bytes; }
+static bool is_native(const jit_printer *p, uint32_t bytes) {
+    return p->mask_registers && bytes >= 4 && p->lanes * 8 >= p->bytes;
+}
 
 static LLVMValueRef lane_of(jit_printer *p, LLVMValueRef vector, uint32_t lane) {
     return LLVMBuildExtractElement(p->b, vector, jit_u64(p, lane), "");
 }
 
 /* Offsets of lanes that are not in the mask lead to `instead`. */
-static LLVMValueRef redirect(jit_printer *p, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask, LLVMValueRef instead) {
-    LLVMValueRef from = LLVMBuildPtrToInt(p->b, base, p->t.i64, ""), to = LLVMBuildPtrToInt(p->b, instead, p->t.i64, "");
+static LLVMValueRef redirect(jit_printer *p, LLVMValueRef base, LLVMValueRef offsets,
+                             LLVMValueRef mask, LLVMValueRef instead) {
+    LLVMValueRef from = LLVMBuildPtrToInt(p->b, base, p->t.i64, ""),
+                 to = LLVMBuildPtrToInt(p->b, instead, p->t.i64, "");
     return LLVMBuildSelect(p->b, mask, offsets, jit_splat(p, LLVMBuildSub(p->b, to, from, "")), "");
 }
 
-LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask) {
+LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base,
+                        LLVMValueRef offsets, LLVMValueRef mask) {
     LLVMTypeRef type = jit_vector(p, element);
     if (is_native(p, bytes)) {
         LLVMValueRef all = jit_splat(p, LLVMConstInt(p->t.i1, 1, false));
-        LLVMValueRef args[4] = {jit_at(p, base, offsets), jit_u32(p, 1), mask ? mask : all, LLVMConstNull(type)};
+        LLVMValueRef args[4] = {jit_at(p, base, offsets), jit_u32(p, 1), mask ? mask : all,
+                                LLVMConstNull(type)};
         LLVMTypeRef types[2] = {type, jit_vector(p, p->t.ptr)};
         return jit_intrinsic(p, "llvm.masked.gather", types, 2, args, 4);
     }
@@ -34,7 +40,8 @@ LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLV
     return made;
 }
 
-void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask) {
+void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base,
+                 LLVMValueRef offsets, LLVMValueRef mask) {
     LLVMTypeRef type = LLVMTypeOf(value);
     if (is_native(p, bytes)) {
         LLVMValueRef all = jit_splat(p, LLVMConstInt(p->t.i1, 1, false));
@@ -44,7 +51,8 @@ void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRe
         return;
     }
     if (mask) offsets = redirect(p, base, offsets, mask, p->scratch);
-    for (uint32_t i = 0; i < p->lanes; i++) jit_store(p, lane_of(p, value, i), jit_at(p, base, lane_of(p, offsets, i)));
+    for (uint32_t i = 0; i < p->lanes; i++)
+        jit_store(p, lane_of(p, value, i), jit_at(p, base, lane_of(p, offsets, i)));
 }
 
 /* ---- private arrays: rows of all lanes' elements ---- */
@@ -67,13 +75,20 @@ static LLVMValueRef kept_place(jit_printer *p, const vec_var *v) {
 }
 
 /* Of a variable that lies in memory. */
-static LLVMValueRef place_of(jit_printer *p, const vec_var *v) { return v->kept ? kept_place(p, v) : shared_place(p, v); }
+static LLVMValueRef place_of(jit_printer *p, const vec_var *v) {
+    return v->kept ? kept_place(p, v) : shared_place(p, v);
+}
 
-LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) { return v->shared || v->kept ? place_of(p, v) : p->arrays[v->id]; }
+LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) {
+    return v->shared || v->kept ? place_of(p, v) : p->arrays[v->id];
+}
 
-/* LLVM has registers for masks of all lanes, and would put them together from those of comparisons and take them apart again in every round of a
- * loop: so a mask variable goes from block to block as its parts. */
-static bool is_in_parts(const jit_printer *p, const vec_var *v) { return v->each && v->type == KIR_BOOL && p->mask_parts > 1; }
+/* LLVM has registers for masks of all lanes, and would put them together from those of comparisons
+ * and take them apart again in every round of a loop: so a mask variable goes from block to block
+ * as its parts. */
+static bool is_in_parts(const jit_printer *p, const vec_var *v) {
+    return v->each && v->type == KIR_BOOL && p->mask_parts > 1;
+}
 
 static LLVMTypeRef type_of_parts(const jit_printer *p) {
     return LLVMArrayType2(LLVMVectorType(p->t.i1, p->lanes / p->mask_parts), p->mask_parts);
@@ -93,7 +108,8 @@ LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v) {
     if (!is_in_parts(p, v)) return value;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     jit_whole *known = &p->wholes[v->id];
-    if (known->parts != value || known->block != here) *known = (jit_whole){value, put_together(p, value), here};
+    if (known->parts != value || known->block != here)
+        *known = (jit_whole){value, put_together(p, value), here};
     return known->whole;
 }
 
@@ -106,7 +122,8 @@ void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value) {
     if (!is_in_parts(p, v)) return;
     LLVMValueRef parts = LLVMGetPoison(type_of_parts(p));
     uint32_t lanes = p->lanes / p->mask_parts;
-    for (uint32_t i = 0; i < p->mask_parts; i++) parts = LLVMBuildInsertValue(p->b, parts, jit_part(p, value, i * lanes, lanes), i, "");
+    for (uint32_t i = 0; i < p->mask_parts; i++)
+        parts = LLVMBuildInsertValue(p->b, parts, jit_part(p, value, i * lanes, lanes), i, "");
     p->vars[v->id] = parts;
     p->wholes[v->id] = (jit_whole){parts, value, LLVMGetInsertBlock(p->b)};
 }
@@ -133,9 +150,11 @@ void jit_array(jit_printer *p, const vec_value *v) {
     const vec_value *index = v->args[0];
     uint32_t size = (uint32_t)kir_type_bytes(var->type);
     LLVMTypeRef row = jit_var_type(p, var);
-    LLVMValueRef base = jit_array_place(p, var), length = LLVMConstInt(jit_scalar(p, index->type), var->length, false);
+    LLVMValueRef base = jit_array_place(p, var),
+                 length = LLVMConstInt(jit_scalar(p, index->type), var->length, false);
     if (!index->each) {
-        LLVMValueRef one = jit_one(p, index), at = LLVMBuildZExt(p->b, in_range(p, one, length), p->t.i64, "");
+        LLVMValueRef one = jit_one(p, index),
+                     at = LLVMBuildZExt(p->b, in_range(p, one, length), p->t.i64, "");
         LLVMValueRef place = LLVMBuildGEP2(p->b, row, base, &at, 1, "");
         if (v->op == VEC_ARRAY_GET) {
             jit_define(p, v, jit_load(p, row, place));
@@ -143,7 +162,9 @@ void jit_array(jit_printer *p, const vec_value *v) {
         }
         LLVMValueRef in = jit_splat(p, LLVMBuildICmp(p->b, LLVMIntULT, one, length, ""));
         LLVMValueRef here = LLVMBuildAnd(p->b, jit_mask_i1(p, v->mask), in, "");
-        jit_store(p, LLVMBuildSelect(p->b, here, jit_each(p, v->args[1]), jit_load(p, row, place), ""), place);
+        jit_store(p,
+                  LLVMBuildSelect(p->b, here, jit_each(p, v->args[1]), jit_load(p, row, place), ""),
+                  place);
         return;
     }
     LLVMValueRef each = jit_each(p, index), lengths = jit_splat(p, length);
@@ -153,7 +174,8 @@ void jit_array(jit_printer *p, const vec_value *v) {
         return;
     }
     LLVMValueRef in = LLVMBuildICmp(p->b, LLVMIntULT, each, lengths, "");
-    jit_scatter(p, jit_each(p, v->args[1]), size, base, offsets, LLVMBuildAnd(p->b, jit_mask_i1(p, v->mask), in, ""));
+    jit_scatter(p, jit_each(p, v->args[1]), size, base, offsets,
+                LLVMBuildAnd(p->b, jit_mask_i1(p, v->mask), in, ""));
 }
 
 /* ---- lanes among each other ---- */
@@ -170,12 +192,14 @@ static LLVMValueRef crossed_bits(jit_printer *p, LLVMValueRef word, uint32_t by)
     for (uint32_t i = 0; i < 64; i++) low |= (uint64_t) !(i & by) << i;
     LLVMValueRef mask = jit_u64(p, low), n = jit_u64(p, by);
     LLVMValueRef down = LLVMBuildAnd(p->b, LLVMBuildLShr(p->b, word, n, ""), mask, "");
-    return LLVMBuildOr(p->b, down, LLVMBuildShl(p->b, LLVMBuildAnd(p->b, word, mask, ""), n, ""), "");
+    return LLVMBuildOr(p->b, down, LLVMBuildShl(p->b, LLVMBuildAnd(p->b, word, mask, ""), n, ""),
+                       "");
 }
 
 /* Lane l gets the element of lane l xor the amount: by shuffles, one for each bit that is set. */
 void jit_exchange(jit_printer *p, const vec_value *v) {
-    LLVMValueRef from = v->args[0]->type == KIR_BOOL ? jit_mask(p, v->args[0], p->widths[v->id]) : jit_each(p, v->args[0]);
+    LLVMValueRef from = v->args[0]->type == KIR_BOOL ? jit_mask(p, v->args[0], p->widths[v->id])
+                                                     : jit_each(p, v->args[0]);
     LLVMValueRef by = LLVMBuildIntCast2(p->b, jit_one(p, v->args[1]), p->t.i32, false, "");
     bool bits = LLVMGetElementType(LLVMTypeOf(from)) == p->t.i1;
     if (LLVMIsAConstantInt(by) || from == LLVMConstAllOnes(LLVMTypeOf(from))) {
@@ -184,8 +208,11 @@ void jit_exchange(jit_printer *p, const vec_value *v) {
     }
     if (bits) from = jit_bits_of_i1(p, from);
     for (uint32_t n = 1; n < p->lanes; n *= 2) {
-        LLVMValueRef is_set = LLVMBuildICmp(p->b, LLVMIntNE, LLVMBuildAnd(p->b, by, jit_u32(p, n), ""), jit_u32(p, 0), "");
-        from = LLVMBuildSelect(p->b, is_set, bits ? crossed_bits(p, from, n) : crossed(p, from, jit_u32(p, n)), from, "");
+        LLVMValueRef is_set = LLVMBuildICmp(
+            p->b, LLVMIntNE, LLVMBuildAnd(p->b, by, jit_u32(p, n), ""), jit_u32(p, 0), "");
+        from = LLVMBuildSelect(p->b, is_set,
+                               bits ? crossed_bits(p, from, n) : crossed(p, from, jit_u32(p, n)),
+                               from, "");
     }
     jit_define(p, v, bits ? jit_i1_of_bits(p, from) : from);
 }
@@ -209,13 +236,15 @@ void jit_table(jit_printer *p, const vec_value *v) {
     const vec_value *index = v->args[0];
     uint64_t size = kir_type_bytes(t->type);
     LLVMTypeRef element = jit_scalar(p, v->type);
-    LLVMValueRef base = table_memory(p, t), length = LLVMConstInt(jit_scalar(p, index->type), t->length, false);
+    LLVMValueRef base = table_memory(p, t),
+                 length = LLVMConstInt(jit_scalar(p, index->type), t->length, false);
     if (!v->each) {
         LLVMValueRef at = LLVMBuildZExt(p->b, in_range(p, jit_one(p, index), length), p->t.i64, "");
         jit_define(p, v, jit_load(p, element, LLVMBuildGEP2(p->b, element, base, &at, 1, "")));
         return;
     }
     LLVMValueRef at = in_range(p, jit_each(p, index), jit_splat(p, length));
-    at = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, at, jit_vector(p, p->t.i64), ""), jit_splat(p, jit_u64(p, size)), "");
+    at = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, at, jit_vector(p, p->t.i64), ""),
+                      jit_splat(p, jit_u64(p, size)), "");
     jit_define(p, v, jit_gather(p, element, (uint32_t)size, base, at, NULL));
 }

@@ -1,5 +1,6 @@
-/* Kernels with barriers or shared memory as LLVM IR: the kernel function runs a block, TURNS are loops over its turns, and what a turn keeps from one to
- * the next lies in memory, one record a turn: the lanes that run, then the variables that functions share, then those that are kept.
+/* Kernels with barriers or shared memory as LLVM IR: the kernel function runs a block, TURNS are
+ * loops over its turns, and what a turn keeps from one to the next lies in memory, one record a
+ * turn: the lanes that run, then the variables that functions share, then those that are kept.
  * Must not know: operations within a turn. */
 #include "jit/jit_internal.h"
 
@@ -22,7 +23,8 @@ static bool find_record(jit_printer *p) {
     for (const vec_var *v = f->vars; v; v = v->next) {
         if (!v->kept) continue;
         p->kept_field[v->id] = count;
-        types[count++] = v->length ? LLVMArrayType2(jit_var_type(p, v), v->length) : jit_var_type(p, v);
+        types[count++] = v->length ? LLVMArrayType2(jit_var_type(p, v), v->length)
+                                   : jit_var_type(p, v);
     }
     p->kept_type = LLVMStructTypeInContext(p->context, types, count, false);
     p->kept_bytes = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->kept_type);
@@ -60,10 +62,14 @@ static void start_turn(jit_printer *p, const vec_value *v) {
     LLVMValueRef offset = LLVMBuildMul(p->b, p->at.number, jit_u64(p, p->kept_bytes), "");
     p->kept = jit_at(p, p->all_kept, offset);
     p->first = p->at.first;
-    p->shared = p->shared_type ? LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, 1, "") : LLVMConstNull(p->t.ptr);
+    p->shared = p->shared_type ? LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, 1, "")
+                               : LLVMConstNull(p->t.ptr);
     jit_set_run(p, p->settled ? jit_all(p) : jit_load(p, p->t.i64, p->kept));
     p->at.frame = p->frames.count;
-    jit_if(p, NULL, p->settled ? LLVMConstInt(p->t.i1, 1, false) : LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), ""), false);
+    jit_if(p, NULL,
+           p->settled ? LLVMConstInt(p->t.i1, 1, false)
+                      : LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), ""),
+           false);
     start_vars(p, v);
 }
 
@@ -88,10 +94,13 @@ static void next_turn(jit_printer *p) {
     const jit_turn *t = &p->at;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef lanes = jit_u64(p, p->lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);
-    LLVMValueRef left = LLVMBuildSub(p->b, p->row, t->x, ""), more = LLVMBuildICmp(p->b, LLVMIntUGT, left, lanes, "");
+    LLVMValueRef left = LLVMBuildSub(p->b, p->row, t->x, ""),
+                 more = LLVMBuildICmp(p->b, LLVMIntUGT, left, lanes, "");
     LLVMValueRef number = LLVMBuildAdd(p->b, t->number, jit_u64(p, 1), "");
-    LLVMValueRef first = LLVMBuildAdd(p->b, t->first, LLVMBuildSelect(p->b, more, lanes, left, ""), "");
-    LLVMValueRef x = LLVMBuildSelect(p->b, more, LLVMBuildAdd(p->b, t->x, lanes, ""), jit_u64(p, 0), "");
+    LLVMValueRef first = LLVMBuildAdd(p->b, t->first, LLVMBuildSelect(p->b, more, lanes, left, ""),
+                                      "");
+    LLVMValueRef x = LLVMBuildSelect(p->b, more, LLVMBuildAdd(p->b, t->x, lanes, ""), jit_u64(p, 0),
+                                     "");
     LLVMValueRef y = LLVMBuildAdd(p->b, t->y, LLVMBuildSelect(p->b, more, zero, one, ""), "");
     LLVMValueRef over = LLVMBuildICmp(p->b, LLVMIntEQ, y, p->rows, "");
     LLVMValueRef z = LLVMBuildAdd(p->b, t->z, LLVMBuildSelect(p->b, over, one, zero, ""), "");
@@ -123,7 +132,8 @@ void jit_close_turns(jit_printer *p, const vec_value *v) {
 
 /* The lanes of each turn that start, as the first word of what it keeps. */
 static void start_runs(jit_printer *p) {
-    LLVMValueRef args[] = {p->launch, p->all_kept, jit_u64(p, p->kept_bytes), p->begin, p->end_lane, p->turns, jit_u64(p, p->lanes)};
+    LLVMValueRef args[] = {p->launch,   p->all_kept, jit_u64(p, p->kept_bytes), p->begin,
+                           p->end_lane, p->turns,    jit_u64(p, p->lanes)};
     (void)jit_call_helper(p, "hgv_start_turns", args, HG_COUNT_OF(args));
 }
 
@@ -173,23 +183,27 @@ void jit_return_in_turns(jit_printer *p) {
 
 /* ---- block ---- */
 
-/* Whether a lane faulted, once more: only so that two ways lead to the place behind a barrier. For each loop LLVM goes back through all loops that can only
- * be reached one way, which takes the square of their number (ScalarEvolution::LoopGuards). */
+/* Whether a lane faulted, once more: only so that two ways lead to the place behind a barrier. For
+ * each loop LLVM goes back through all loops that can only be reached one way, which takes the
+ * square of their number (ScalarEvolution::LoopGuards). */
 static LLVMValueRef asked_again(jit_printer *p) {
-    LLVMValueRef again = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
+    LLVMValueRef again = LLVMBuildLoad2(p->b, p->t.i8,
+                                        jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
     LLVMSetVolatile(again, true);
     return LLVMBuildICmp(p->b, LLVMIntNE, again, LLVMConstNull(p->t.i8), "");
 }
 
 void jit_barrier(jit_printer *p, const vec_value *v) {
-    LLVMValueRef faulted = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
+    LLVMValueRef faulted = LLVMBuildLoad2(
+        p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
     jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, faulted, LLVMConstNull(p->t.i8), ""), true);
     jit_if_then(p, asked_again(p));
     LLVMBuildBr(p->b, p->end);
     p->dead = true;
     jit_end_if(p);
     if (v->u.imm == KIR_BARRIER_INNER) return;
-    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, phase)), phase = LLVMBuildLoad2(p->b, p->t.i64, place, "");
+    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, phase)),
+                 phase = LLVMBuildLoad2(p->b, p->t.i64, place, "");
     LLVMBuildStore(p->b, LLVMBuildAdd(p->b, phase, jit_u64(p, 1), ""), place);
 }
 
@@ -198,19 +212,22 @@ LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis) {
     return axis == 0 ? LLVMBuildTrunc(p->b, p->at.x, p->t.i32, "") : axis == 1 ? p->at.y : p->at.z;
 }
 
-/* The place of what turns keep, of so many bytes: on the stack for few turns, else in memory of the launch, and there behind what functions need
- * for themselves. */
+/* The place of what turns keep, of so many bytes: on the stack for few turns, else in memory of the
+ * launch, and there behind what functions need for themselves. */
 static LLVMValueRef record_memory(jit_printer *p) {
-    uint64_t few = p->own_in_memory ? 0 : jit_left_on_stack(p) / p->kept_bytes, own = p->own_in_memory ? p->own_bytes : 0;
+    uint64_t few = p->own_in_memory ? 0 : jit_left_on_stack(p) / p->kept_bytes,
+             own = p->own_in_memory ? p->own_bytes : 0;
     LLVMValueRef bytes = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->kept_bytes), ""), stack = NULL;
     if (few) {
         stack = jit_stack(p, p->kept_type, few);
         LLVMSetAlignment(stack, p->bytes);
     }
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "memory"), next = jit_block(p, "kept");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "memory"),
+                      next = jit_block(p, "kept");
     LLVMBasicBlockRef good = jit_block(p, "start");
     if (few)
-        LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->turns, jit_u64(p, few), ""), next, ask);
+        LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->turns, jit_u64(p, few), ""), next,
+                        ask);
     else
         LLVMBuildBr(p->b, ask);
     LLVMPositionBuilderAtEnd(p->b, ask);
@@ -220,30 +237,36 @@ static LLVMValueRef record_memory(jit_printer *p) {
     LLVMValueRef made = LLVMBuildPhi(p->b, p->t.ptr, "");
     if (few) LLVMAddIncoming(made, &stack, &before, 1);
     LLVMAddIncoming(made, &given, &ask, 1);
-    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""), p->end, good);
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""), p->end,
+                    good);
     LLVMPositionBuilderAtEnd(p->b, good);
     p->own = made;
     if (own) made = jit_field(p, made, own);
-    if (p->shared_type || vec_reads_unset(p->f)) LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
+    if (p->shared_type || vec_reads_unset(p->f))
+        LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
     return made;
 }
 
 static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
-    return LLVMBuildLoad2(p->b, p->t.i32, jit_field(p, p->launch, offsetof(hgv_launch, block) + 4 * axis), "");
+    return LLVMBuildLoad2(p->b, p->t.i32,
+                          jit_field(p, p->launch, offsetof(hgv_launch, block) + 4 * axis), "");
 }
 
 /* All its lanes are there, and rows are turns of all lanes. */
 static void start_intact(jit_printer *p) {
     LLVMValueRef lanes = LLVMBuildMul(p->b, p->row, LLVMBuildZExt(p->b, p->rows, p->t.i64, ""), "");
     lanes = LLVMBuildMul(p->b, lanes, LLVMBuildZExt(p->b, p->layers, p->t.i64, ""), "");
-    LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->end_lane, p->begin, ""), lanes, "");
+    LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->end_lane, p->begin, ""),
+                                     lanes, "");
     LLVMValueRef rest = LLVMBuildAnd(p->b, p->row, jit_u64(p, p->lanes - 1), "");
-    LLVMValueRef whole = LLVMBuildAnd(p->b, all, LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
+    LLVMValueRef whole = LLVMBuildAnd(p->b, all,
+                                      LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
     p->intact = jit_stack(p, p->t.i8, 1);
     LLVMBuildStore(p->b, LLVMBuildZExt(p->b, whole, p->t.i8, ""), p->intact);
 }
 
-/* The start of the block's function, behind its entry. Its parameters: launch, first lane, end, place in the grid. */
+/* The start of the block's function, behind its entry. Its parameters: launch, first lane, end,
+ * place in the grid. */
 void jit_open_block(jit_printer *p) {
     if (!find_record(p)) {
         p->failed = true;

@@ -1,4 +1,5 @@
-/* Functions of the vector form as LLVM IR: control flow, variables, calls, and the loop over turns around the kernel.
+/* Functions of the vector form as LLVM IR: control flow, variables, calls, and the loop over turns
+ * around the kernel.
  * Must not know: value primitives, memory. */
 #include "jit/jit_internal.h"
 
@@ -13,13 +14,17 @@ enum { FAST_CALL = 8 /* LLVM's calling convention fastcc */ };
 
 static void get(jit_printer *p, const vec_value *v) { jit_define(p, v, jit_read_var(p, v->u.var)); }
 
-/* What a variable is behind a SET with a mask. Where masks are integers, old + 1 in some lanes is old less the mask. */
+/* What a variable is behind a SET with a mask. Where masks are integers, old + 1 in some lanes is
+ * old less the mask. */
 static LLVMValueRef in_lanes(jit_printer *p, const vec_value *v, LLVMValueRef value) {
     const vec_value *from = v->args[0];
     LLVMValueRef old = jit_read_var(p, v->u.var);
-    bool counts = !p->mask_registers && from->op == VEC_PRIM && from->prim == KIR_ADD && from->each &&
-                  p->values[from->args[0]->id] == old && from->args[1]->op == VEC_CONST && from->args[1]->u.imm == 1;
-    if (counts) return LLVMBuildSub(p->b, old, jit_mask(p, v->mask, (uint32_t)kir_type_bytes(from->type)), "");
+    bool counts = !p->mask_registers && from->op == VEC_PRIM && from->prim == KIR_ADD &&
+                  from->each && p->values[from->args[0]->id] == old &&
+                  from->args[1]->op == VEC_CONST && from->args[1]->u.imm == 1;
+    if (counts)
+        return LLVMBuildSub(p->b, old, jit_mask(p, v->mask, (uint32_t)kir_type_bytes(from->type)),
+                            "");
     return LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, old, "");
 }
 
@@ -61,7 +66,10 @@ static void id(jit_printer *p, const vec_value *v) {
     case HG_PART_LANE_COUNT: at = offsetof(hgv_launch, lanes); break;
     case HG_PART_BLOCK_DIM: at = offsetof(hgv_launch, block) + 4 * axis; break;
     case HG_PART_GRID_DIM: at = offsetof(hgv_launch, grid) + 4 * axis; break;
-    default: jit_define(p, v, first_coordinate(p, hg_idname_part(name) == HG_PART_BLOCK_IDX, (uint32_t)axis)); return;
+    default:
+        jit_define(p, v,
+                   first_coordinate(p, hg_idname_part(name) == HG_PART_BLOCK_IDX, (uint32_t)axis));
+        return;
     }
     jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, p->launch, at)));
 }
@@ -72,7 +80,8 @@ static void coordinate(jit_printer *p, const vec_value *v) {
     LLVMTypeRef type = jit_type_of(p, v), element = jit_scalar(p, v->type);
     LLVMValueRef made = LLVMGetPoison(type);
     for (uint32_t i = 0; i < p->lanes; i++) {
-        LLVMValueRef args[] = {p->launch, jit_u32(p, number), LLVMBuildAdd(p->b, p->first, jit_u64(p, i), "")};
+        LLVMValueRef args[] = {p->launch, jit_u32(p, number),
+                               LLVMBuildAdd(p->b, p->first, jit_u64(p, i), "")};
         LLVMValueRef one = jit_call_helper(p, "hgv_coordinate", args, 3);
         if (element != p->t.i32) one = LLVMBuildIntCast2(p->b, one, element, false, "");
         made = LLVMBuildInsertElement(p->b, made, one, jit_u64(p, i), "");
@@ -81,16 +90,21 @@ static void coordinate(jit_printer *p, const vec_value *v) {
 }
 
 static void ramp(jit_printer *p, const vec_value *v) {
-    jit_define(p, v, LLVMBuildAdd(p->b, jit_each(p, v->args[0]), jit_ramp(p, jit_scalar(p, v->type), 0, v->u.imm), ""));
+    jit_define(p, v,
+               LLVMBuildAdd(p->b, jit_each(p, v->args[0]),
+                            jit_ramp(p, jit_scalar(p, v->type), 0, v->u.imm), ""));
 }
 
-/* Whether a mask is anything but zero: the parts that are native vectors, or registers, as one, then one test. bytes: of an element; 0: one bit. */
+/* Whether a mask is anything but zero: the parts that are native vectors, or registers, as one,
+ * then one test. bytes: of an element; 0: one bit. */
 static LLVMValueRef any_of_mask(jit_printer *p, LLVMValueRef mask, uint32_t bytes) {
     uint32_t count = p->lanes, least = bytes ? p->bytes / bytes : p->lanes / p->mask_parts;
     for (; count > least; count /= 2)
-        mask = LLVMBuildOr(p->b, jit_part(p, mask, 0, count / 2), jit_part(p, mask, count / 2, count / 2), "");
+        mask = LLVMBuildOr(p->b, jit_part(p, mask, 0, count / 2),
+                           jit_part(p, mask, count / 2, count / 2), "");
     LLVMTypeRef word = LLVMIntTypeInContext(p->context, bytes ? count * bytes * 8 : count);
-    return LLVMBuildICmp(p->b, LLVMIntNE, LLVMBuildBitCast(p->b, mask, word, ""), LLVMConstNull(word), "");
+    return LLVMBuildICmp(p->b, LLVMIntNE, LLVMBuildBitCast(p->b, mask, word, ""),
+                         LLVMConstNull(word), "");
 }
 
 static void any(jit_printer *p, const vec_value *v) {
@@ -109,20 +123,28 @@ static void any(jit_printer *p, const vec_value *v) {
 static LLVMValueRef without(jit_printer *p, LLVMValueRef mask, LLVMValueRef gone) {
     if (LLVMIsAInstruction(gone) && LLVMGetInstructionOpcode(gone) == LLVMAnd)
         for (unsigned i = 0; i < 2; i++)
-            if (LLVMGetOperand(gone, i) == mask) return LLVMBuildAnd(p->b, mask, LLVMBuildNot(p->b, LLVMGetOperand(gone, 1 - i), ""), "");
+            if (LLVMGetOperand(gone, i) == mask)
+                return LLVMBuildAnd(p->b, mask, LLVMBuildNot(p->b, LLVMGetOperand(gone, 1 - i), ""),
+                                    "");
     return LLVMBuildAnd(p->b, mask, LLVMBuildNot(p->b, gone, ""), "");
 }
 
 static void leave(jit_printer *p, const vec_value *v) {
     LLVMValueRef bits = v->exits || v->ends ? jit_bits(p, v->mask) : NULL;
-    if (v->exits) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), LLVMBuildAnd(p->b, bits, jit_run(p), ""), ""));
+    if (v->exits)
+        jit_set_ended(
+            p, LLVMBuildOr(p->b, jit_ended(p), LLVMBuildAnd(p->b, bits, jit_run(p), ""), ""));
     for (uint8_t k = 0; k < v->losing_count; k++) {
-        LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->losing[k])), old = jit_read_var(p, v->losing[k]);
+        LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->losing[k])),
+                     old = jit_read_var(p, v->losing[k]);
         jit_write_var(p, v->losing[k], without(p, old, gone));
     }
     if (v->ends && jit_in_block(p)) {
-        LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, bits, jit_u64(p, 0), ""), no = LLVMConstNull(p->t.i8);
-        LLVMBuildStore(p->b, LLVMBuildSelect(p->b, none, LLVMBuildLoad2(p->b, p->t.i8, p->intact, ""), no, ""), p->intact);
+        LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, bits, jit_u64(p, 0), ""),
+                     no = LLVMConstNull(p->t.i8);
+        LLVMBuildStore(
+            p->b, LLVMBuildSelect(p->b, none, LLVMBuildLoad2(p->b, p->t.i8, p->intact, ""), no, ""),
+            p->intact);
     }
     if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
 }
@@ -131,7 +153,8 @@ static void leave(jit_printer *p, const vec_value *v) {
 
 /* Takes the cost of a round away; true: none is left. */
 static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
-    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, fuel)), old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
+    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, fuel)),
+                 old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
     LLVMValueRef cost = jit_u64(p, v->u.imm + p->lanes);
     if (jit_in_block(p) && !vec_turns_around(v)) {
         cost = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->lanes), "");
@@ -145,20 +168,24 @@ static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
 static LLVMValueRef ask_for_fuel(jit_printer *p, const vec_value *v) {
     bool level = jit_in_block(p) && !vec_turns_around(v);
     LLVMValueRef args[] = {p->launch, level ? jit_u64(p, 1) : jit_run(p)};
-    return LLVMBuildICmp(p->b, LLVMIntNE, jit_call_helper(p, "hgv_go_on", args, 2), jit_u64(p, 0), "");
+    return LLVMBuildICmp(p->b, LLVMIntNE, jit_call_helper(p, "hgv_go_on", args, 2), jit_u64(p, 0),
+                         "");
 }
 
 /* An IF right behind is part of it: then no value stands between the question and the branch. */
 static bool is_asked_at_once(const vec_value *v) {
     const vec_value *next = v->next;
-    return next && next->op == VEC_IF && next->args[0] == v && v->uses == 1 && !(next->body[1] && next->body[1]->first);
+    return next && next->op == VEC_IF && next->args[0] == v && v->uses == 1 &&
+           !(next->body[1] && next->body[1]->first);
 }
 
 static void fuel(jit_printer *p, const vec_value *v) {
     if (is_asked_at_once(v)) return;
     LLVMValueRef out = take_fuel(p, v), no = LLVMConstInt(p->t.i1, 0, false);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b), ask = jit_block(p, "fuel"), next = jit_block(p, "fuelled");
-    LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b), ask = jit_block(p, "fuel"),
+                      next = jit_block(p, "fuelled");
+    LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->prof,
+                    LLVMMetadataAsValue(p->context, p->unlikely));
     LLVMPositionBuilderAtEnd(p->b, ask);
     LLVMValueRef stop = ask_for_fuel(p, v);
     LLVMBuildBr(p->b, next);
@@ -169,13 +196,15 @@ static void fuel(jit_printer *p, const vec_value *v) {
     jit_define(p, v, made);
 }
 
-/* Whether all that stands behind "is a lane in the mask?" takes just those lanes out of masks: done without asking, it does nothing where there are
- * none, and costs less than a branch that goes either way. */
+/* Whether all that stands behind "is a lane in the mask?" takes just those lanes out of masks: done
+ * without asking, it does nothing where there are none, and costs less than a branch that goes
+ * either way. */
 static bool is_flat(const vec_value *v) {
     const vec_value *any = v->args[0];
     if (any->op != VEC_ANY || (v->body[1] && v->body[1]->first)) return false;
     for (const vec_value *inner = v->body[0]->first; inner; inner = inner->next) {
-        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits && jit_is_same_mask(inner->mask, any->args[0]);
+        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits &&
+                      jit_is_same_mask(inner->mask, any->args[0]);
         if (inner->op != VEC_GET && !leaves) return false;
     }
     return true;
@@ -200,7 +229,8 @@ static void open_if(jit_printer *p, const vec_value *v) {
 
 static LLVMTypeRef passed(const jit_printer *p, uint8_t type, bool each) {
     if (!each) return jit_scalar(p, type);
-    return type == KIR_BOOL ? jit_mask_type(p, VEC_SHARED_MASK_BYTES) : jit_vector(p, jit_scalar(p, type));
+    return type == KIR_BOOL ? jit_mask_type(p, VEC_SHARED_MASK_BYTES)
+                            : jit_vector(p, jit_scalar(p, type));
 }
 
 static LLVMValueRef pass(jit_printer *p, const vec_value *v, uint8_t type, bool each) {
@@ -221,9 +251,12 @@ static void call(jit_printer *p, const vec_value *v) {
         args[count++] = LLVMBuildAnd(p->b, jit_bits(p, v->mask), jit_run(p), "");
         args[count++] = ended;
     }
-    for (uint8_t n = 0; n < f->array_count; n++) args[count++] = jit_array_place(p, v->u.call.arrays[n]);
-    for (uint8_t n = 0; n < v->nargs; n++) args[count++] = pass(p, v->args[n], f->param_types[n], f->param_each[n]);
-    LLVMValueRef made = LLVMBuildCall2(p->b, p->function_types[f->id], p->functions[f->id], args, count, "");
+    for (uint8_t n = 0; n < f->array_count; n++)
+        args[count++] = jit_array_place(p, v->u.call.arrays[n]);
+    for (uint8_t n = 0; n < v->nargs; n++)
+        args[count++] = pass(p, v->args[n], f->param_types[n], f->param_each[n]);
+    LLVMValueRef made = LLVMBuildCall2(p->b, p->function_types[f->id], p->functions[f->id], args,
+                                       count, "");
     LLVMSetInstructionCallConv(made, FAST_CALL);
     jit_define(p, v, made);
     if (!f->masked || !f->can_end) return;
@@ -251,7 +284,9 @@ static void give_back(jit_printer *p, const vec_value *v) {
 /* ---- control ---- */
 
 /* Behind the launch, memory, and what masked functions get. */
-static unsigned first_param(const jit_printer *p) { return 1u + p->own_in_memory + (p->f->masked ? 4u : 0u); }
+static unsigned first_param(const jit_printer *p) {
+    return 1u + p->own_in_memory + (p->f->masked ? 4u : 0u);
+}
 
 static void print_region(jit_printer *p, const vec_region *root);
 
@@ -265,7 +300,9 @@ static void open_turns(jit_printer *p, const vec_value *v) {
 }
 
 static void define_true(jit_printer *p, const vec_value *v) {
-    jit_define(p, v, v->each ? jit_mask_of_i1(p, jit_true(p), p->widths[v->id]) : LLVMConstInt(p->t.i1, 1, false));
+    jit_define(p, v,
+               v->each ? jit_mask_of_i1(p, jit_true(p), p->widths[v->id])
+                       : LLVMConstInt(p->t.i1, 1, false));
 }
 
 static void print_value(jit_printer *p, const vec_value *v) {
@@ -290,7 +327,8 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_CONST: break; /* where it is used */
     case VEC_PRIM: jit_prim(p, v); break;
     case VEC_INPUT: {
-        LLVMValueRef inputs = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, inputs)), "");
+        LLVMValueRef inputs = LLVMBuildLoad2(
+            p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, inputs)), "");
         jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, inputs, v->u.imm * 8)));
         break;
     }
@@ -301,7 +339,10 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_INTACT: jit_define(p, v, jit_intact(p)); break;
     case VEC_COORDINATE: coordinate(p, v); break;
     case VEC_RAMP: ramp(p, v); break;
-    case VEC_PARAM: jit_define(p, v, LLVMGetParam(p->fn, first_param(p) + p->f->array_count + (unsigned)v->u.imm)); break;
+    case VEC_PARAM:
+        jit_define(p, v,
+                   LLVMGetParam(p->fn, first_param(p) + p->f->array_count + (unsigned)v->u.imm));
+        break;
     case VEC_GET: get(p, v); break;
     case VEC_SET: set(p, v); break;
     case VEC_ARRAY_GET:
@@ -318,7 +359,9 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_ATOMIC:
     case VEC_FAULT_IF: jit_memory(p, v); break;
     case VEC_FENCE:
-        LLVMBuildFence(p->b, v->u.imm == HG_SCOPE_SYSTEM ? LLVMAtomicOrderingSequentiallyConsistent : LLVMAtomicOrderingAcquireRelease,
+        LLVMBuildFence(p->b,
+                       v->u.imm == HG_SCOPE_SYSTEM ? LLVMAtomicOrderingSequentiallyConsistent
+                                                   : LLVMAtomicOrderingAcquireRelease,
                        false, "");
         break;
     case VEC_LEAVE: leave(p, v); break;
@@ -333,7 +376,8 @@ static void print_value(jit_printer *p, const vec_value *v) {
 }
 
 static void print_region(jit_printer *p, const vec_region *root) {
-    for (vec_cursor c = {root, root, root->first}; (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
+    for (vec_cursor c = {root, root, root->first};
+         (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
         bool in_place = !c.v && p->settled && c.region->owner->settled;
         if (in_place)
             c = (vec_cursor){root, c.region->owner->body[1], NULL}; /* the other branch is over */
@@ -363,7 +407,8 @@ void jit_print_tested(jit_printer *p) {
 /* ---- functions ---- */
 
 static void attribute(const jit_printer *p, LLVMValueRef f, const char *name, const char *value) {
-    LLVMAttributeRef made = LLVMCreateStringAttribute(p->context, name, (unsigned)strlen(name), value ? value : "",
+    LLVMAttributeRef made = LLVMCreateStringAttribute(p->context, name, (unsigned)strlen(name),
+                                                      value ? value : "",
                                                       value ? (unsigned)strlen(value) : 0);
     LLVMAddAttributeAtIndex(f, OF_FUNCTION, made);
 }
@@ -379,7 +424,8 @@ void jit_function_attributes(const jit_printer *p, LLVMValueRef f) {
 }
 
 void jit_declare_function(jit_printer *p, const vec_function *f) {
-    LLVMTypeRef types[32], result = f->result == KIR_VOID ? p->t.none : passed(p, f->result, f->result_each);
+    LLVMTypeRef types[32],
+        result = f->result == KIR_VOID ? p->t.none : passed(p, f->result, f->result_each);
     unsigned count = 0;
     char name[16];
     types[count++] = p->t.ptr;
@@ -391,7 +437,8 @@ void jit_declare_function(jit_printer *p, const vec_function *f) {
         types[count++] = p->t.ptr;
     }
     for (uint8_t n = 0; n < f->array_count; n++) types[count++] = p->t.ptr;
-    for (uint8_t n = 0; n < f->param_count; n++) types[count++] = passed(p, f->param_types[n], f->param_each[n]);
+    for (uint8_t n = 0; n < f->param_count; n++)
+        types[count++] = passed(p, f->param_types[n], f->param_each[n]);
     jit_name_function(f->id, name);
     p->function_types[f->id] = LLVMFunctionType(result, types, count, false);
     p->functions[f->id] = LLVMAddFunction(p->module, name, p->function_types[f->id]);
@@ -406,7 +453,9 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->turn = f == p->k->functions;
     vec_count_uses(f);
     p->mask_bytes = vec_common_size(f);
-    p->mask_parts = p->mask_registers && p->lanes * p->mask_bytes > p->bytes ? p->lanes * p->mask_bytes / p->bytes : 1;
+    p->mask_parts = p->mask_registers && p->lanes * p->mask_bytes > p->bytes
+                        ? p->lanes * p->mask_bytes / p->bytes
+                        : 1;
     p->var_count = f->var_count;
     uint64_t slots = p->k->module->slots.count;
     p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
@@ -419,8 +468,8 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->checked || !p->widths || !p->arrays || !p->vars || !p->wholes || !p->kept_field || !p->bases ||
-        !p->sizes)
+    if (!p->values || !p->splats || !p->checked || !p->widths || !p->arrays || !p->vars ||
+        !p->wholes || !p->kept_field || !p->bases || !p->sizes)
         return false;
     memset(p->spills, 0, sizeof p->spills);
     memset(p->words, 0, sizeof p->words);
@@ -452,26 +501,33 @@ void jit_close_function(jit_printer *p) {
 }
 
 void jit_find_memory(jit_printer *p) {
-    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
+    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr,
+                                        jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
     for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
         LLVMValueRef slot = jit_field(p, slots, i * sizeof(hgv_memory));
         p->bases[i] = LLVMBuildLoad2(p->b, p->t.ptr, slot, "");
-        p->sizes[i] = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, slot, offsetof(hgv_memory, size)), "");
+        p->sizes[i] = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, slot, offsetof(hgv_memory, size)),
+                                     "");
     }
     LLVMValueRef memory = jit_field(p, p->launch, offsetof(hgv_launch, class_memory));
-    LLVMValueRef valid = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, memory, offsetof(hgv_memory, valid)), "");
+    LLVMValueRef valid = LLVMBuildLoad2(p->b, p->t.i8,
+                                        jit_field(p, memory, offsetof(hgv_memory, valid)), "");
     LLVMValueRef is = LLVMBuildICmp(p->b, LLVMIntNE, valid, LLVMConstNull(p->t.i8), "");
     p->class_base = LLVMBuildLoad2(p->b, p->t.ptr, memory, "");
-    p->shared_base = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, shared)), "");
-    p->shared_size = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, shared_visible)), "");
+    p->shared_base = LLVMBuildLoad2(p->b, p->t.ptr,
+                                    jit_field(p, p->launch, offsetof(hgv_launch, shared)), "");
+    p->shared_size = LLVMBuildLoad2(
+        p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, shared_visible)), "");
     p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, VEC_CLASS_BYTES), jit_u64(p, 0), "");
 }
 
 /* The operation on limbs that the launch brings, in place of the function's own code. */
 static void call_ready(jit_printer *p, const vec_function *f) {
-    LLVMTypeRef types[9] = {p->t.ptr, p->t.i32, p->t.ptr, p->t.ptr, p->t.ptr, p->t.ptr, p->t.i32, p->t.i32, p->t.i64};
+    LLVMTypeRef types[9] = {p->t.ptr, p->t.i32, p->t.ptr, p->t.ptr, p->t.ptr,
+                            p->t.ptr, p->t.i32, p->t.i32, p->t.i64};
     LLVMTypeRef type = LLVMFunctionType(p->t.none, types, HG_COUNT_OF(types), false);
-    LLVMValueRef ready = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, wide)), "");
+    LLVMValueRef ready = LLVMBuildLoad2(p->b, p->t.ptr,
+                                        jit_field(p, p->launch, offsetof(hgv_launch, wide)), "");
     LLVMValueRef arrays[4] = {NULL, NULL, NULL, LLVMConstNull(p->t.ptr)};
     for (uint8_t i = 0; i < f->array_count; i++) arrays[i] = p->arrays[f->array_params[i]->id];
     LLVMValueRef args[9] = {p->launch,
@@ -508,7 +564,8 @@ void jit_print_function(jit_printer *p, vec_function *f) {
         p->ended_out = LLVMGetParam(p->fn, next++);
         jit_find_memory(p);
     }
-    for (uint8_t n = 0; n < f->array_count; n++) p->arrays[f->array_params[n]->id] = LLVMGetParam(p->fn, next++);
+    for (uint8_t n = 0; n < f->array_count; n++)
+        p->arrays[f->array_params[n]->id] = LLVMGetParam(p->fn, next++);
     if (f->limbs_op != KIR_OP_COUNT) {
         call_ready(p, f);
     } else {

@@ -1,5 +1,6 @@
-// Machine code of a module, with an option of LLVM that it has for all of a process only: whether machine code is moved to where it is used (machine
-// code sinking). It is looked at while the list of passes is made, so that is a step of its own, which one thread does at a time.
+// Machine code of a module, with an option of LLVM that it has for all of a process only: whether
+// machine code is moved to where it is used (machine code sinking). It is looked at while the list
+// of passes is made, so that is a step of its own, which one thread does at a time.
 // Must not know: kernels.
 #include "jit/emission.h"
 
@@ -30,7 +31,8 @@ jit_emission *jit_emission_begin(LLVMTargetMachineRef machine, LLVMModuleRef mod
     e->module = llvm::unwrap(module);
     e->module->setDataLayout(target->createDataLayout());
     set_sinking(sinks);
-    if (!target->addPassesToEmitFile(e->passes, e->out, nullptr, llvm::CodeGenFileType::ObjectFile)) return e;
+    if (!target->addPassesToEmitFile(e->passes, e->out, nullptr, llvm::CodeGenFileType::ObjectFile))
+        return e;
     delete e;
     return nullptr;
 }

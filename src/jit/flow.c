@@ -1,5 +1,6 @@
-/* Blocks, and the values of variables in them: control flow has regions, so each value is found while printing, without a pass that looks for them.
- * A variable whose values differ on the ways to a block becomes a phi there; a loop's head has one for each variable that changes in the loop.
+/* Blocks, and the values of variables in them: control flow has regions, so each value is found
+ * while printing, without a pass that looks for them. A variable whose values differ on the ways to
+ * a block becomes a phi there; a loop's head has one for each variable that changes in the loop.
  * Must not know: operations but what they change. */
 #include "jit/jit_internal.h"
 
@@ -32,18 +33,22 @@ static void join(jit_printer *p, LLVMBasicBlockRef block, jit_edges *edges) {
     LLVMPositionBuilderAtEnd(p->b, block);
     for (uint32_t n = 0; n < var_slots(p) && !p->dead; n++) {
         bool same = true;
-        for (uint64_t i = 1; i < edges->count; i++) same = same && edges->data[i].vars[n] == edges->data[0].vars[n];
+        for (uint64_t i = 1; i < edges->count; i++)
+            same = same && edges->data[i].vars[n] == edges->data[0].vars[n];
         p->vars[n] = edges->data[0].vars[n];
         if (same || !p->vars[n]) continue;
         p->vars[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->vars[n]), "");
-        for (uint64_t i = 0; i < edges->count; i++) LLVMAddIncoming(p->vars[n], &edges->data[i].vars[n], &edges->data[i].from, 1);
+        for (uint64_t i = 0; i < edges->count; i++)
+            LLVMAddIncoming(p->vars[n], &edges->data[i].vars[n], &edges->data[i].from, 1);
     }
     if (p->dead) LLVMBuildUnreachable(p->b);
     for (uint64_t i = 0; i < edges->count; i++) hg_free(edges->data[i].vars);
     hg_vec_free(edges);
 }
 
-LLVMBasicBlockRef jit_block(jit_printer *p, const char *name) { return LLVMAppendBasicBlockInContext(p->context, p->fn, name); }
+LLVMBasicBlockRef jit_block(jit_printer *p, const char *name) {
+    return LLVMAppendBasicBlockInContext(p->context, p->fn, name);
+}
 
 static jit_frame *top(jit_printer *p) { return &p->frames.data[p->frames.count - 1]; }
 
@@ -75,7 +80,8 @@ void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool
     LLVMBasicBlockRef then = jit_block(p, "then");
     frame->other = second ? jit_block(p, "else") : NULL;
     frame->next = jit_block(p, "next");
-    LLVMValueRef branch = LLVMBuildCondBr(p->b, condition, then, second ? frame->other : frame->next);
+    LLVMValueRef branch = LLVMBuildCondBr(p->b, condition, then,
+                                          second ? frame->other : frame->next);
     if (unlikely) LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
     frame->saved = copy_vars(p);
     if (!second && frame->saved) add_edge(p, &frame->out, LLVMGetInsertBlock(p->b), copy_vars(p));
@@ -87,7 +93,8 @@ void jit_flat_if(jit_printer *p, const vec_value *owner) {
     if (frame) frame->flat = true;
 }
 
-void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first, LLVMBasicBlockRef ask) {
+void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first,
+                 LLVMBasicBlockRef ask) {
     jit_frame *frame = push(p, owner);
     if (!frame) return;
     frame->next = jit_block(p, "next");
@@ -131,7 +138,8 @@ void jit_end_if(jit_printer *p) {
 /* ---- loops ---- */
 
 /* Marks the variables that a loop changes. */
-static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueRef *changed, LLVMValueRef mark) {
+static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueRef *changed,
+                         LLVMValueRef mark) {
     for (const vec_value *v = vec_walk(NULL, loop->body[0]); v; v = vec_walk(v, loop->body[0])) {
         if (v->op == VEC_SET && !v->u.var->shared && !v->u.var->kept) changed[v->u.var->id] = mark;
         for (uint8_t i = 0; i < v->losing_count; i++)
@@ -196,7 +204,8 @@ void jit_end_loop(jit_printer *p) {
 
 static jit_frame *innermost_loop(jit_printer *p) {
     for (uint64_t i = p->frames.count; i-- > 0;)
-        if (p->frames.data[i].owner && p->frames.data[i].owner->op == VEC_LOOP) return &p->frames.data[i];
+        if (p->frames.data[i].owner && p->frames.data[i].owner->op == VEC_LOOP)
+            return &p->frames.data[i];
     return NULL;
 }
 
@@ -227,8 +236,10 @@ jit_lanes jit_each_lane(jit_printer *p, LLVMValueRef bits) {
 
 void jit_end_lanes(jit_printer *p, jit_lanes *loop) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-    LLVMValueRef less = LLVMBuildAnd(p->b, loop->rest, LLVMBuildSub(p->b, loop->rest, jit_u64(p, 1), ""), "");
+    LLVMValueRef less = LLVMBuildAnd(p->b, loop->rest,
+                                     LLVMBuildSub(p->b, loop->rest, jit_u64(p, 1), ""), "");
     LLVMAddIncoming(loop->rest, &less, &here, 1);
-    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntNE, less, jit_u64(p, 0), ""), loop->head, loop->next);
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntNE, less, jit_u64(p, 0), ""), loop->head,
+                    loop->next);
     LLVMPositionBuilderAtEnd(p->b, loop->next);
 }

@@ -1,6 +1,7 @@
-/* What functions of a kernel need beside registers: memory of their own (private arrays, of which wide integers are made, and what functions share),
- * and their frames on the stack, as LLVM reports them. The stack is the host's, who may have little of it: what is much lies in memory of the launch, and
- * code whose frames are large all the same is refused.
+/* What functions of a kernel need beside registers: memory of their own (private arrays, of which
+ * wide integers are made, and what functions share), and their frames on the stack, as LLVM reports
+ * them. The stack is the host's, who may have little of it: what is much lies in memory of the
+ * launch, and code whose frames are large all the same is refused.
  * Must not know: what lies in the memory. */
 #include "jit/jit_internal.h"
 
@@ -10,11 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of all functions of a kernel along calls; the other three quarters of HG_JIT_MOST_FRAME are for registers that LLVM puts on the stack. */
+/* Of all functions of a kernel along calls; the other three quarters of HG_JIT_MOST_FRAME are for
+ * registers that LLVM puts on the stack. */
 enum { MOST_ON_STACK = HG_JIT_MOST_FRAME / 4, ALIGN = 64 };
 
-/* Lays bytes of functions behind each other along calls: `at` is where those of a function begin, wherever it is called from. Returns where the
- * last ones end. A function is called only by earlier ones. */
+/* Lays bytes of functions behind each other along calls: `at` is where those of a function begin,
+ * wherever it is called from. Returns where the last ones end. A function is called only by earlier
+ * ones. */
 static uint64_t along_calls(const vec_kernel *k, const uint64_t *bytes, uint64_t *at) {
     uint64_t end = 0;
     for (const vec_function *f = k->functions; f; f = f->next) at[f->id] = 0;
@@ -31,7 +34,9 @@ static uint64_t rounded(uint64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * A
 
 /* ---- memory of functions ---- */
 
-static bool is_own(const vec_var *v) { return v->length && !v->by_reference && !v->kept && !v->shared; }
+static bool is_own(const vec_var *v) {
+    return v->length && !v->by_reference && !v->kept && !v->shared;
+}
 
 static uint64_t array_bytes(const jit_printer *p, const vec_var *v) {
     return rounded((uint64_t)v->length * p->lanes * kir_type_bytes(v->type));
@@ -61,11 +66,14 @@ bool jit_find_own(jit_printer *p) {
     return true;
 }
 
-uint64_t jit_left_on_stack(const jit_printer *p) { return p->own_in_memory ? MOST_ON_STACK : MOST_ON_STACK - p->own_bytes; }
+uint64_t jit_left_on_stack(const jit_printer *p) {
+    return p->own_in_memory ? MOST_ON_STACK : MOST_ON_STACK - p->own_bytes;
+}
 
 LLVMValueRef jit_ask_memory(jit_printer *p, LLVMValueRef bytes) {
     LLVMTypeRef types[2] = {p->t.ptr, p->t.i64}, type = LLVMFunctionType(p->t.ptr, types, 2, false);
-    LLVMValueRef ask = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, memory)), ""),
+    LLVMValueRef ask = LLVMBuildLoad2(p->b, p->t.ptr,
+                                      jit_field(p, p->launch, offsetof(hgv_launch, memory)), ""),
                  args[2] = {p->launch, bytes};
     return LLVMBuildCall2(p->b, type, ask, args, 2, "");
 }
@@ -94,7 +102,8 @@ bool jit_frame_of(jit_printer *p, const char *text) {
     const char *size = strstr(text, size_is), *name = strstr(text, of);
     unsigned long long bytes = 0;
     unsigned id = 0;
-    if (!size || !name || !p->frame_bytes || sscanf(size + sizeof size_is - 1, "%llu", &bytes) != 1) return false;
+    if (!size || !name || !p->frame_bytes || sscanf(size + sizeof size_is - 1, "%llu", &bytes) != 1)
+        return false;
     name += sizeof of - 1;
     if (strncmp(name, HG_JIT_KERNEL "'", sizeof HG_JIT_KERNEL) == 0)
         p->entry_frame = bytes;

@@ -1,6 +1,8 @@
-/* The memory of the module. All that is linked into it, LLVM and the C++ library too, gets its memory here (--wrap, cmake/jit.cmake): where there is
- * none, or where something in it would end the process, the compile at work ends instead (jit_give_up), and nobody in LLVM meets a failed allocation.
- * Outside of compiles, while the module is opened or at the process's end, what fails comes from a reserve.
+/* The memory of the module. All that is linked into it, LLVM and the C++ library too, gets its
+ * memory here (--wrap, cmake/jit.cmake): where there is none, or where something in it would end
+ * the process, the compile at work ends instead (jit_give_up), and nobody in LLVM meets a failed
+ * allocation. Outside of compiles, while the module is opened or at the process's end, what fails
+ * comes from a reserve.
  * Must not know: what is compiled. */
 #include "jit/jit_internal.h"
 
@@ -25,7 +27,8 @@ static bool is_reserve(const void *p) {
 /* Its size stands in front of what it gives; it is zero, and never given twice. */
 static void *from_reserve(size_t size) {
     if (size > RESERVE_BYTES / 2) return NULL;
-    size_t bytes = HEAD + (size + HEAD - 1) / HEAD * HEAD, at = atomic_fetch_add(&reserve.used, bytes);
+    size_t bytes = HEAD + (size + HEAD - 1) / HEAD * HEAD,
+           at = atomic_fetch_add(&reserve.used, bytes);
     if (at > RESERVE_BYTES - bytes) return NULL;
     memcpy(reserve.bytes + at, &size, sizeof size);
     return reserve.bytes + at + HEAD;
@@ -92,8 +95,9 @@ REAL(_Noreturn void, exit, (int status)) {
     __real_exit(status);
 }
 
-/* What LLVM and the C++ library want done at the process's end is not done: a compile that was left alone may be at work then, and uses what would be
- * taken down. The module is never closed, so that nothing else would come of it. */
+/* What LLVM and the C++ library want done at the process's end is not done: a compile that was left
+ * alone may be at work then, and uses what would be taken down. The module is never closed, so that
+ * nothing else would come of it. */
 int __wrap___cxa_atexit(void (*destroy)(void *), void *object, void *library);
 int __wrap___cxa_atexit(void (*destroy)(void *), void *object, void *library) {
     (void)destroy, (void)object, (void)library;

@@ -15,9 +15,13 @@ LLVMTypeRef jit_scalar(const jit_printer *p, uint8_t type) {
     return type == KIR_BOOL ? p->t.i1 : kind < 0 ? p->t.none : types[kind];
 }
 
-LLVMTypeRef jit_vector(const jit_printer *p, LLVMTypeRef element) { return LLVMVectorType(element, p->lanes); }
+LLVMTypeRef jit_vector(const jit_printer *p, LLVMTypeRef element) {
+    return LLVMVectorType(element, p->lanes);
+}
 
-LLVMTypeRef jit_integer(const jit_printer *p, uint32_t bytes) { return LLVMIntTypeInContext(p->context, bytes * 8); }
+LLVMTypeRef jit_integer(const jit_printer *p, uint32_t bytes) {
+    return LLVMIntTypeInContext(p->context, bytes * 8);
+}
 
 LLVMTypeRef jit_mask_type(const jit_printer *p, uint32_t bytes) {
     return jit_vector(p, p->mask_registers ? p->t.i1 : jit_integer(p, bytes));
@@ -27,16 +31,20 @@ uint32_t jit_size(const jit_printer *p, const vec_value *v) {
     return v->type == KIR_BOOL ? p->widths[v->id] : (uint32_t)kir_type_bytes(v->type);
 }
 
-uint32_t jit_var_size(const jit_printer *p, const vec_var *v) { return vec_var_size(v, p->mask_bytes); }
+uint32_t jit_var_size(const jit_printer *p, const vec_var *v) {
+    return vec_var_size(v, p->mask_bytes);
+}
 
 LLVMTypeRef jit_var_type(const jit_printer *p, const vec_var *v) {
     if (!v->each) return jit_scalar(p, v->type);
-    return v->type == KIR_BOOL ? jit_mask_type(p, jit_var_size(p, v)) : jit_vector(p, jit_scalar(p, v->type));
+    return v->type == KIR_BOOL ? jit_mask_type(p, jit_var_size(p, v))
+                               : jit_vector(p, jit_scalar(p, v->type));
 }
 
 LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v) {
     if (!v->each) return jit_scalar(p, v->type);
-    return v->type == KIR_BOOL ? jit_mask_type(p, p->widths[v->id]) : jit_vector(p, jit_scalar(p, v->type));
+    return v->type == KIR_BOOL ? jit_mask_type(p, p->widths[v->id])
+                               : jit_vector(p, jit_scalar(p, v->type));
 }
 
 /* ---- constants, splats ---- */
@@ -44,7 +52,9 @@ LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v) {
 LLVMValueRef jit_u64(const jit_printer *p, uint64_t x) { return LLVMConstInt(p->t.i64, x, false); }
 LLVMValueRef jit_u32(const jit_printer *p, uint64_t x) { return LLVMConstInt(p->t.i32, x, false); }
 
-static bool is_vector(LLVMValueRef v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
+static bool is_vector(LLVMValueRef v) {
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
+}
 
 LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one) {
     LLVMTypeRef type = jit_vector(p, LLVMTypeOf(one));
@@ -54,7 +64,8 @@ LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one) {
         return LLVMConstVector(all, p->lanes);
     }
     LLVMValueRef first = LLVMBuildInsertElement(p->b, LLVMGetPoison(type), one, jit_u64(p, 0), "");
-    return LLVMBuildShuffleVector(p->b, first, LLVMGetPoison(type), LLVMConstNull(jit_vector(p, p->t.i32)), "");
+    return LLVMBuildShuffleVector(p->b, first, LLVMGetPoison(type),
+                                  LLVMConstNull(jit_vector(p, p->t.i32)), "");
 }
 
 LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by) {
@@ -66,7 +77,8 @@ LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64
 LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count) {
     LLVMValueRef numbers[64];
     for (uint32_t i = 0; i < count; i++) numbers[i] = jit_u32(p, from + i);
-    return LLVMBuildShuffleVector(p->b, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(numbers, count), "");
+    return LLVMBuildShuffleVector(p->b, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                  LLVMConstVector(numbers, count), "");
 }
 
 LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high) {
@@ -76,8 +88,8 @@ LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high) {
     return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(numbers, count), "");
 }
 
-LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads, unsigned overload_count, LLVMValueRef *args,
-                           unsigned count) {
+LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads,
+                           unsigned overload_count, LLVMValueRef *args, unsigned count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(p->module, id, overloads, overload_count);
     return LLVMBuildCall2(p->b, LLVMGlobalGetValueType(f), f, args, count, "");
@@ -88,10 +100,13 @@ LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overlo
 static LLVMValueRef constant(const jit_printer *p, const vec_value *v) {
     LLVMTypeRef type = jit_scalar(p, v->type);
     if (!kir_type_is_float(v->type)) return LLVMConstInt(type, v->u.imm, false);
-    return LLVMConstBitCast(LLVMConstInt(jit_integer(p, (uint32_t)kir_type_bytes(v->type)), v->u.imm, false), type);
+    return LLVMConstBitCast(
+        LLVMConstInt(jit_integer(p, (uint32_t)kir_type_bytes(v->type)), v->u.imm, false), type);
 }
 
-LLVMValueRef jit_one(jit_printer *p, const vec_value *v) { return v->op == VEC_CONST ? constant(p, v) : p->values[v->id]; }
+LLVMValueRef jit_one(jit_printer *p, const vec_value *v) {
+    return v->op == VEC_CONST ? constant(p, v) : p->values[v->id];
+}
 
 void jit_go_behind(jit_printer *p, LLVMValueRef one) {
     LLVMValueRef at = NULL;
@@ -141,9 +156,13 @@ LLVMValueRef jit_ended(const jit_printer *p) { return p->vars[p->var_count + 1];
 void jit_set_run(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count] = bits; }
 void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count + 1] = bits; }
 
-LLVMValueRef jit_all(const jit_printer *p) { return jit_u64(p, p->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->lanes) - 1); }
+LLVMValueRef jit_all(const jit_printer *p) {
+    return jit_u64(p, p->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->lanes) - 1);
+}
 
-LLVMValueRef jit_true(const jit_printer *p) { return LLVMConstAllOnes(LLVMVectorType(p->t.i1, p->lanes)); }
+LLVMValueRef jit_true(const jit_printer *p) {
+    return LLVMConstAllOnes(LLVMVectorType(p->t.i1, p->lanes));
+}
 
 bool jit_is_all(jit_printer *p, const vec_value *mask) {
     LLVMValueRef made = mask ? mask->each ? p->values[mask->id] : jit_one(p, mask) : jit_run(p);
@@ -182,7 +201,8 @@ LLVMValueRef jit_i1_of_bits(jit_printer *p, LLVMValueRef bits) {
     LLVMTypeRef word = p->lanes > 32 ? p->t.i64 : p->t.i32; /* each lane looks at its bit */
     LLVMValueRef own[64];
     for (uint32_t i = 0; i < p->lanes; i++) own[i] = LLVMConstInt(word, UINT64_C(1) << i, false);
-    LLVMValueRef all = jit_splat(p, LLVMBuildIntCast2(p->b, bits, word, false, "")), each = LLVMConstVector(own, p->lanes);
+    LLVMValueRef all = jit_splat(p, LLVMBuildIntCast2(p->b, bits, word, false, "")),
+                 each = LLVMConstVector(own, p->lanes);
     return LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildAnd(p->b, all, each, ""), each, "");
 }
 
@@ -212,11 +232,17 @@ LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at) {
     return made;
 }
 
-void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at) { LLVMSetAlignment(LLVMBuildStore(p->b, value, at), 1); }
+void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at) {
+    LLVMSetAlignment(LLVMBuildStore(p->b, value, at), 1);
+}
 
-LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset) { return LLVMBuildGEP2(p->b, p->t.i8, base, &offset, 1, ""); }
+LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset) {
+    return LLVMBuildGEP2(p->b, p->t.i8, base, &offset, 1, "");
+}
 
-LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset) { return jit_at(p, base, jit_u64(p, offset)); }
+LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset) {
+    return jit_at(p, base, jit_u64(p, offset));
+}
 
 LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
@@ -232,14 +258,19 @@ LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
 }
 
 LLVMValueRef jit_words_of(jit_printer *p, jit_words which) {
-    static const uint8_t counts[JIT_WORDS] = {
-        [JIT_WORD_GONE] = 1, [JIT_WORD_ENDED] = 1, [JIT_WORDS_OF_FAULT] = 2, [JIT_WORDS_OF_MEMORY] = sizeof(hgv_memory) / 8};
+    static const uint8_t counts[JIT_WORDS] = {[JIT_WORD_GONE] = 1,
+                                              [JIT_WORD_ENDED] = 1,
+                                              [JIT_WORDS_OF_FAULT] = 2,
+                                              [JIT_WORDS_OF_MEMORY] = sizeof(hgv_memory) / 8};
     if (!p->words[which]) p->words[which] = jit_stack(p, p->t.i64, counts[which]);
     return p->words[which];
 }
 
 static LLVMTypeRef helper_type(const jit_printer *p, char letter) {
-    return letter == 'p' ? p->t.ptr : letter == 'w' ? p->t.i64 : letter == 'i' ? p->t.i32 : p->t.none;
+    return letter == 'p'   ? p->t.ptr
+           : letter == 'w' ? p->t.i64
+           : letter == 'i' ? p->t.i32
+                           : p->t.none;
 }
 
 /* A function of HG_JIT_HELPERS, declared where it is called first. */
@@ -259,7 +290,8 @@ static LLVMValueRef declare_helper(jit_printer *p, const char *name) {
     const char *letters = helpers[n].types;
     unsigned count = (unsigned)strlen(letters) - 1;
     for (unsigned i = 0; i < count; i++) types[i] = helper_type(p, letters[1 + i]);
-    LLVMValueRef f = LLVMAddFunction(p->module, name, LLVMFunctionType(helper_type(p, letters[0]), types, count, false));
+    LLVMValueRef f = LLVMAddFunction(
+        p->module, name, LLVMFunctionType(helper_type(p, letters[0]), types, count, false));
     jit_add_attribute(p, f, "nounwind");
     if (!helpers[n].keeps) return f;
     jit_add_attribute(p, f, "cold");
@@ -277,5 +309,6 @@ LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *arg
 
 void jit_add_attribute(const jit_printer *p, LLVMValueRef f, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(p->context, kind, 0));
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(p->context, kind, 0));
 }

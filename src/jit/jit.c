@@ -1,8 +1,9 @@
 /* The entry of the module: LLVM's side of a compile, from a module of IR to the bytes of an object.
  *
- * Each compile has its own LLVM context and its own thread, so several compile at once. LLVM's options, signal handlers and default diagnostics, which
- * belong to the process, are left alone. Where LLVM gives up (it has no memory, or would end the process), the compile fails with the reason and the module
- * compiles no more.
+ * Each compile has its own LLVM context and its own thread, so several compile at once. LLVM's
+ * options, signal handlers and default diagnostics, which belong to the process, are left alone.
+ * Where LLVM gives up (it has no memory, or would end the process), the compile fails with the
+ * reason and the module compiles no more.
  * Must not know: operations of the vector form. */
 #include "jit/emission.h"
 #include "jit/jit_internal.h"
@@ -21,8 +22,8 @@
 
 /* ---- when LLVM gives up ---- */
 
-/* Of a compile: where it goes on when LLVM cannot. Kept by thread in a key, not in a thread's own variables: the C library ends a process that has no
- * memory for those of a module. */
+/* Of a compile: where it goes on when LLVM cannot. Kept by thread in a key, not in a thread's own
+ * variables: the C library ends a process that has no memory for those of a module. */
 typedef struct way_out {
     jmp_buf here;
     char *reason;
@@ -41,8 +42,8 @@ void jit_give_up(const char *why) {
 
 static void on_fatal_error(const char *text) { jit_give_up(text); }
 
-/* Loop-invariant code of checks that fail is not moved in front of the turns, where it would live through all of them. An option of this module's own
- * LLVM. */
+/* Loop-invariant code of checks that fail is not moved in front of the turns, where it would live
+ * through all of them. An option of this module's own LLVM. */
 static void set_options(void) {
     static const char *const options[] = {"hologram", "-disable-hoisting-to-hotter-blocks=all"};
     LLVMParseCommandLineOptions((int)HG_COUNT_OF(options), options, NULL);
@@ -94,7 +95,8 @@ static machine *make_machine(const hg_jit_options *o, char reason[256]) {
     machine *m = hg_calloc(1, sizeof *m);
     LLVMTargetRef target = NULL;
     if (m && LLVMGetTargetFromTriple(triple, &target, &message) == 0)
-        m->llvm = LLVMCreateTargetMachine(target, triple, o->cpu, o->dot4 ? "+avx512vnni" : "", LLVMCodeGenLevelDefault, LLVMRelocPIC,
+        m->llvm = LLVMCreateTargetMachine(target, triple, o->cpu, o->dot4 ? "+avx512vnni" : "",
+                                          LLVMCodeGenLevelDefault, LLVMRelocPIC,
                                           LLVMCodeModelSmall);
     bool good = m && m->llvm;
     if (good) {
@@ -149,7 +151,8 @@ static void drop_unused(LLVMModuleRef module) {
 
 static LLVMMetadataRef weights(LLVMContextRef context, uint32_t first, uint32_t second) {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
-    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, "branch_weights", 14), LLVMValueAsMetadata(LLVMConstInt(i32, first, false)),
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, "branch_weights", 14),
+                               LLVMValueAsMetadata(LLVMConstInt(i32, first, false)),
                                LLVMValueAsMetadata(LLVMConstInt(i32, second, false))};
     return LLVMMDNodeInContext2(context, parts, 3);
 }
@@ -166,9 +169,11 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     LLVMDisposeTargetData(layout);
     LLVMDisposeMessage(triple);
     p->b = LLVMCreateBuilderInContext(c);
-    p->t = (jit_types){LLVMVoidTypeInContext(c),  LLVMInt1TypeInContext(c),   LLVMInt8TypeInContext(c),      LLVMInt16TypeInContext(c),
-                       LLVMInt32TypeInContext(c), LLVMInt64TypeInContext(c),  LLVMInt128TypeInContext(c),    LLVMHalfTypeInContext(c),
-                       LLVMFloatTypeInContext(c), LLVMDoubleTypeInContext(c), LLVMPointerTypeInContext(c, 0)};
+    p->t = (jit_types){
+        LLVMVoidTypeInContext(c),   LLVMInt1TypeInContext(c),      LLVMInt8TypeInContext(c),
+        LLVMInt16TypeInContext(c),  LLVMInt32TypeInContext(c),     LLVMInt64TypeInContext(c),
+        LLVMInt128TypeInContext(c), LLVMHalfTypeInContext(c),      LLVMFloatTypeInContext(c),
+        LLVMDoubleTypeInContext(c), LLVMPointerTypeInContext(c, 0)};
     p->k = kernel;
     p->lanes = kernel->lanes;
     p->bytes = options->bytes;
@@ -180,7 +185,8 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     p->unlikely = weights(c, 1, 2000);
     p->likely = weights(c, 2000, 1);
     uint32_t tables = 0;
-    for (const kir_table *t = kernel->module->tables; t; t = t->next) tables = t->id >= tables ? t->id + 1 : tables;
+    for (const kir_table *t = kernel->module->tables; t; t = t->next)
+        tables = t->id >= tables ? t->id + 1 : tables;
     p->tables = hg_calloc((size_t)tables + 1, sizeof *p->tables);
     p->functions = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->functions);
     p->function_types = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->function_types);
@@ -193,8 +199,8 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     return p->tables && p->functions && p->function_types && p->frame_bytes;
 }
 
-/* Values that only a failed check needs are calculated behind it, and leave registers to the loops; LLVM's time for that goes with the square of the
- * number of loads, so large kernels do without. */
+/* Values that only a failed check needs are calculated behind it, and leave registers to the loops;
+ * LLVM's time for that goes with the square of the number of loads, so large kernels do without. */
 enum { MOST_WORK_TO_SINK = 1500 };
 
 static pthread_mutex_t emission_begins = PTHREAD_MUTEX_INITIALIZER;
@@ -203,7 +209,8 @@ static void emit(compile_state *s) {
     const jit_printer *p = &s->printer;
     pthread_mutex_lock(&emission_begins);
     s->begins = true;
-    s->emission = jit_emission_begin(s->machine->llvm, p->module, vec_work(p->k, p->bytes) <= MOST_WORK_TO_SINK);
+    s->emission = jit_emission_begin(s->machine->llvm, p->module,
+                                     vec_work(p->k, p->bytes) <= MOST_WORK_TO_SINK);
     s->begins = false;
     pthread_mutex_unlock(&emission_begins);
     if (s->emission) jit_emission_run(s->emission);
@@ -248,17 +255,21 @@ static void stop(compile_state *s) {
 
 /* Refuses code that would take more of the stack than it may. */
 static hg_status measure_frame(compile_state *s, hg_jit_object *object) {
-    uint64_t *room = s->printer.own_at, deepest = jit_deepest_frame(&s->printer, room); /* of no use any more */
+    uint64_t *room = s->printer.own_at, deepest = jit_deepest_frame(&s->printer, room); /* of no use
+                                                                                           any more
+                                                                                         */
     if (deepest > HG_JIT_MOST_FRAME) {
-        snprintf(s->reason, 256, "its code would take %llu bytes of the stack, and may take at most %d", (unsigned long long)deepest,
-                 (int)HG_JIT_MOST_FRAME);
+        snprintf(s->reason, 256,
+                 "its code would take %llu bytes of the stack, and may take at most %d",
+                 (unsigned long long)deepest, (int)HG_JIT_MOST_FRAME);
         return HG_ERROR_ISA;
     }
     object->frame = (uint32_t)deepest;
     return HG_OK;
 }
 
-static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object) {
+static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options *options,
+                     hg_jit_object *object) {
     s->machine = take_machine(options);
     if (!s->machine) s->machine = make_machine(options, s->reason);
     if (!s->machine) return HG_ERROR_INTERNAL;
@@ -276,8 +287,8 @@ static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options 
 
 /* ---- the boundary ---- */
 
-/* A compile, on a thread with a stack of its own: the caller's may be small. Who asked waits for it, or leaves it alone: then the thread has all
- * that is here, and what it points to. */
+/* A compile, on a thread with a stack of its own: the caller's may be small. Who asked waits for
+ * it, or leaves it alone: then the thread has all that is here, and what it points to. */
 typedef struct compile_job {
     vec_kernel *kernel;
     hg_jit_options options;
@@ -326,8 +337,9 @@ static void destroy_left(compile_job *job) {
 
 enum { STACK_BYTES = 16 << 20 };
 
-/* What LLVM makes once in a process, it makes in the first compile, at places of its own where other threads would wait for ever if it gave up
- * there. So the first compile that succeeds runs alone. */
+/* What LLVM makes once in a process, it makes in the first compile, at places of its own where
+ * other threads would wait for ever if it gave up there. So the first compile that succeeds runs
+ * alone. */
 static struct {
     pthread_mutex_t alone;
     bool started;
@@ -340,7 +352,8 @@ static void compile_within(compile_job *job) {
         job->status = HG_ERROR_INTERNAL;
         return;
     }
-    if (setjmp(job->way.here) != 0) { /* what LLVM holds is left alone: nobody knows in what state it is */
+    if (setjmp(job->way.here) != 0) { /* what LLVM holds is left alone: nobody knows in what state
+                                         it is */
         if (job->state.begins) pthread_mutex_unlock(&emission_begins);
         job->status = HG_ERROR_INTERNAL;
         return;
@@ -386,7 +399,8 @@ static bool start_there(compile_job *job, pthread_t *thread) {
     sigset_t all, before; /* the host's signals are for the host's threads */
     if (pthread_attr_init(&attributes) != 0) return false;
     sigfillset(&all);
-    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                   pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
     if (started) {
         started = pthread_create(thread, &attributes, compile_there, job) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -414,7 +428,8 @@ static bool wait_for(compile_job *job, const hg_patience *patience) {
 /* Compiles of kernels that took too long go on: so many of them at a time. */
 enum { MOST_AT_WORK = 8 };
 
-static hg_status run_there(compile_job *job, const hg_patience *patience, hg_jit_object *object, char reason[256]) {
+static hg_status run_there(compile_job *job, const hg_patience *patience, hg_jit_object *object,
+                           char reason[256]) {
     pthread_t thread;
     uint64_t start = hg_clock_ns();
     hg_atomic_add_fetch(&work_count, 1, HG_ACQ_REL);
@@ -437,15 +452,19 @@ static hg_status run_there(compile_job *job, const hg_patience *patience, hg_jit
     return status;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
+                         const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     *object = (hg_jit_object){0};
     reason[0] = 0;
     if (kernel->lanes > 64 || kernel->lanes * 8 < options->bytes)
-        return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
+        return snprintf(reason, 256, "the native compiler does not know turns of %u lanes",
+                        (unsigned)kernel->lanes),
+               HG_ERROR_ISA;
     if (vec_is_too_much(kernel, options->bytes, reason)) return HG_ERROR_ISA;
     if (patience && at_work() >= MOST_AT_WORK)
-        return snprintf(reason, 256, "it still works on %d kernels that took too long", (int)MOST_AT_WORK), HG_ERROR_EXECUTION_FAILED;
+        return snprintf(reason, 256, "it still works on %d kernels that took too long",
+                        (int)MOST_AT_WORK),
+               HG_ERROR_EXECUTION_FAILED;
     compile_job *job = new_job(kernel, options);
     if (!job) return snprintf(reason, 256, "out of memory"), HG_ERROR_OUT_OF_MEMORY;
     return run_there(job, patience, object, reason);
@@ -457,7 +476,8 @@ static void make_key(void) { key_made = pthread_key_create(&way_out_key, NULL) =
 
 HG_API const hg_jit_table *hologram_jit(uint32_t version);
 HG_API const hg_jit_table *hologram_jit(uint32_t version) {
-    static const hg_jit_table table = {HG_JIT_VERSION, "LLVM " HG_LLVM_VERSION, compile, release, at_work};
+    static const hg_jit_table table = {HG_JIT_VERSION, "LLVM " HG_LLVM_VERSION, compile, release,
+                                       at_work};
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (version != HG_JIT_VERSION || pthread_once(&once, make_key) != 0 || !key_made) return NULL;
     return &table;

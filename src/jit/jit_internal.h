@@ -1,7 +1,9 @@
-/* Inside the printer of the vector form as LLVM IR. A value that is each is one LLVM vector of all lanes of the turn; LLVM cuts it into native ones.
+/* Inside the printer of the vector form as LLVM IR. A value that is each is one LLVM vector of all
+ * lanes of the turn; LLVM cuts it into native ones.
  *
- * Truth values of lanes: where the target has mask registers a vector of i1; else a vector of integers, 0 or -1, as wide as what was compared, so
- * that no conversion stands between a comparison and its use. The lanes that run are bits of an i64. */
+ * Truth values of lanes: where the target has mask registers a vector of i1; else a vector of
+ * integers, 0 or -1, as wide as what was compared, so that no conversion stands between a
+ * comparison and its use. The lanes that run are bits of an i64. */
 #ifndef HG_JIT_JIT_INTERNAL_H
 #define HG_JIT_JIT_INTERNAL_H
 
@@ -42,10 +44,23 @@ typedef struct jit_whole {
     LLVMBasicBlockRef block;
 } jit_whole;
 
-/* Memory of a function that an operation uses from its start to its end: one of each kind for all operations, so that the frame does not grow with
- * their number. */
-typedef enum jit_spill { JIT_SPILL_INDEX, JIT_SPILL_HANDLE, JIT_SPILL_VALUE, JIT_SPILL_SECOND, JIT_SPILL_OLD, JIT_SPILLS } jit_spill;
-typedef enum jit_words { JIT_WORD_GONE, JIT_WORD_ENDED, JIT_WORDS_OF_FAULT, JIT_WORDS_OF_MEMORY, JIT_WORDS } jit_words;
+/* Memory of a function that an operation uses from its start to its end: one of each kind for all
+ * operations, so that the frame does not grow with their number. */
+typedef enum jit_spill {
+    JIT_SPILL_INDEX,
+    JIT_SPILL_HANDLE,
+    JIT_SPILL_VALUE,
+    JIT_SPILL_SECOND,
+    JIT_SPILL_OLD,
+    JIT_SPILLS
+} jit_spill;
+typedef enum jit_words {
+    JIT_WORD_GONE,
+    JIT_WORD_ENDED,
+    JIT_WORDS_OF_FAULT,
+    JIT_WORDS_OF_MEMORY,
+    JIT_WORDS
+} jit_words;
 
 /* A number that is calculated where `size` is known. */
 enum { JIT_MOST_LIMITS = 16 };
@@ -74,7 +89,8 @@ typedef struct jit_printer {
     LLVMTypeRef *function_types;
     LLVMValueRef zeros; /* where loads of nobody read: ZEROS_BYTES */
     LLVMTypeRef shared_type;
-    /* frame.c: memory that functions need for themselves, behind each other along calls; on the stack where it is little */
+    /* frame.c: memory that functions need for themselves, behind each other along calls; on the
+     * stack where it is little */
     uint64_t own_bytes, *own_at; /* of all; by function id: where its begins */
     bool own_in_memory;
     uint64_t entry_frame, *frame_bytes; /* of the kernel's entry; by function id */
@@ -84,20 +100,23 @@ typedef struct jit_printer {
     /* of a function */
     const vec_function *f;
     bool turn;
-    LLVMValueRef own;                                           /* with own_in_memory: the launch's memory that it is in */
-    LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of nobody write */
+    LLVMValueRef own; /* with own_in_memory: the launch's memory that it is in */
+    LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of nobody
+                                                                   write */
     LLVMBasicBlockRef entry, end;                               /* end: of a turn */
     LLVMValueRef *values, *splats;                              /* by value id */
-    LLVMValueRef *arrays;                                       /* by variable id: where an array lies */
-    LLVMValueRef *bases, *sizes;                                /* by slot */
-    LLVMValueRef spills[JIT_SPILLS], words[JIT_WORDS];          /* NULL: not used yet */
+    LLVMValueRef *arrays;                              /* by variable id: where an array lies */
+    LLVMValueRef *bases, *sizes;                       /* by slot */
+    LLVMValueRef spills[JIT_SPILLS], words[JIT_WORDS]; /* NULL: not used yet */
     jit_limit limits[JIT_MOST_LIMITS];
     uint32_t limit_count;
-    LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may read, without disp; zeros: not known */
+    LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may read,
+                              without disp; zeros: not known */
     LLVMValueRef class_base, class_size;
     uint8_t *widths;     /* by value id: bytes of an element of a mask */
     uint32_t mask_bytes; /* of an element of masks in variables */
-    uint32_t mask_parts; /* with mask registers: how many of them a mask variable is, one for each native vector of elements so wide */
+    uint32_t mask_parts; /* with mask registers: how many of them a mask variable is, one for each
+                            native vector of elements so wide */
     jit_whole *wholes;   /* by variable id */
     LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
     uint32_t var_count;
@@ -106,12 +125,16 @@ typedef struct jit_printer {
     bool rarely;         /* behind those: the last turn, and turns in which lanes end */
     uint32_t in_stretch; /* loads or stores that follow here and are done */
     /* of a kernel that runs blocks */
-    LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row,
-        rows; /* kept: of the turn; row, rows: lanes along x, along y */
+    LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row, rows; /* kept: of the
+                                                                                       turn; row,
+                                                                                       rows: lanes
+                                                                                       along x,
+                                                                                       along y */
     LLVMTypeRef kept_type;
     uint64_t kept_bytes;
-    uint32_t *kept_field;          /* by variable id */
-    LLVMValueRef intact;           /* a byte in memory: 1 where the block has whole rows and no lane has ended; NULL: no blocks */
+    uint32_t *kept_field; /* by variable id */
+    LLVMValueRef intact;  /* a byte in memory: 1 where the block has whole rows and no lane has
+                             ended; NULL: no blocks */
     LLVMValueRef end_lane, layers; /* behind the last of the block; lanes along z */
     jit_turn at;
     HG_VEC(jit_frame) frames;
@@ -133,10 +156,14 @@ LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v);
 LLVMValueRef jit_u64(const jit_printer *p, uint64_t x);
 LLVMValueRef jit_u32(const jit_printer *p, uint64_t x);
 LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one);
-void jit_go_behind(jit_printer *p, LLVMValueRef value);                                 /* the place goes to where a value is known first */
-LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by); /* constants from, from + by, … */
-LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads, unsigned overload_count, LLVMValueRef *args,
-                           unsigned count);
+void jit_go_behind(jit_printer *p, LLVMValueRef value); /* the place goes to where a value is known
+                                                           first */
+LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by); /* constants
+                                                                                           from,
+                                                                                           from +
+                                                                                           by, … */
+LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads,
+                           unsigned overload_count, LLVMValueRef *args, unsigned count);
 /* A value as it is; as an element for each lane. */
 LLVMValueRef jit_one(jit_printer *p, const vec_value *v);
 LLVMValueRef jit_each(jit_printer *p, const vec_value *v);
@@ -158,33 +185,43 @@ LLVMValueRef jit_run(const jit_printer *p);
 LLVMValueRef jit_ended(const jit_printer *p);
 void jit_set_run(jit_printer *p, LLVMValueRef bits);
 void jit_set_ended(jit_printer *p, LLVMValueRef bits);
-bool jit_is_all(jit_printer *p, const vec_value *mask); /* whether the mask is known to have all lanes; NULL: the lanes that run */
+bool jit_is_all(jit_printer *p, const vec_value *mask); /* whether the mask is known to have all
+                                                           lanes; NULL: the lanes that run */
 LLVMValueRef jit_true(const jit_printer *p);            /* of all lanes, as i1s */
 /* Memory without promises of alignment. */
 LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at);
 void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at);
 LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset); /* bytes */
 LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset);
-LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count); /* lives as long as the function */
-LLVMValueRef jit_words_of(jit_printer *p, jit_words which);               /* i64s that an operation uses from its start to its end */
-LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count); /* of HG_JIT_HELPERS */
+LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count); /* lives as long as the
+                                                                             function */
+LLVMValueRef jit_words_of(jit_printer *p, jit_words which); /* i64s that an operation uses from its
+                                                               start to its end */
+LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args,
+                             unsigned count); /* of HG_JIT_HELPERS */
 void jit_add_attribute(const jit_printer *p, LLVMValueRef function, const char *name);
 
 /* ---- frame.c ---- */
-bool jit_find_own(jit_printer *p);                               /* false: out of memory */
-uint64_t jit_shared_bytes(const jit_printer *p);                 /* of shared_type, as the kernel's own */
-uint64_t jit_left_on_stack(const jit_printer *p);                /* bytes that may lie there beside what functions need for themselves */
-LLVMValueRef jit_ask_memory(jit_printer *p, LLVMValueRef bytes); /* of the launch; NULL at run time: there is none, and the launch stops */
-void jit_place_own(jit_printer *p);                              /* where the function's arrays are in `own` */
+bool jit_find_own(jit_printer *p);                /* false: out of memory */
+uint64_t jit_shared_bytes(const jit_printer *p);  /* of shared_type, as the kernel's own */
+uint64_t jit_left_on_stack(const jit_printer *p); /* bytes that may lie there beside what functions
+                                                     need for themselves */
+LLVMValueRef jit_ask_memory(jit_printer *p, LLVMValueRef bytes); /* of the launch; NULL at run time:
+                                                                    there is none, and the launch
+                                                                    stops */
+void jit_place_own(jit_printer *p); /* where the function's arrays are in `own` */
 void jit_name_function(uint32_t id, char name[16]);
-bool jit_frame_of(jit_printer *p, const char *text); /* takes the size of a frame from what LLVM says; false: it says something else */
-uint64_t jit_deepest_frame(const jit_printer *p,
-                           uint64_t *at); /* bytes of the stack that a call of the kernel takes; `at` by function id: room */
+bool jit_frame_of(jit_printer *p, const char *text); /* takes the size of a frame from what LLVM
+                                                        says; false: it says something else */
+uint64_t jit_deepest_frame(const jit_printer *p, uint64_t *at); /* bytes of the stack that a call of
+                                                                   the kernel takes; `at` by
+                                                                   function id: room */
 
 /* ---- flow.c: blocks, and what variables are in them ---- */
 LLVMBasicBlockRef jit_block(jit_printer *p, const char *name);
 void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool unlikely);
-/* Where the first question, which is rarely true, is asked before another: `ask` is the place of the second. No second branch. */
+/* Where the first question, which is rarely true, is asked before another: `ask` is the place of
+ * the second. No second branch. */
 void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first, LLVMBasicBlockRef ask);
 void jit_if_then(jit_printer *p, LLVMValueRef second);
 void jit_flat_if(jit_printer *p, const vec_value *owner); /* no branch */
@@ -192,7 +229,8 @@ void jit_else(jit_printer *p);
 void jit_end_if(jit_printer *p);
 void jit_loop(jit_printer *p, const vec_value *owner);
 void jit_end_loop(jit_printer *p);
-void jit_end_loop_unless(jit_printer *p, LLVMValueRef condition); /* the loop ends here unless it holds */
+void jit_end_loop_unless(jit_printer *p, LLVMValueRef condition); /* the loop ends here unless it
+                                                                     holds */
 void jit_leave_frame(jit_printer *p, jit_frame *frame);           /* to behind it */
 void jit_break(jit_printer *p);
 void jit_continue(jit_printer *p);
@@ -210,7 +248,8 @@ void jit_memory(jit_printer *p, const vec_value *v); /* PLACE operations and FAU
 void jit_array(jit_printer *p, const vec_value *v);
 void jit_table(jit_printer *p, const vec_value *v);
 void jit_exchange(jit_printer *p, const vec_value *v);
-void jit_array_memory(jit_printer *p, const vec_var *v); /* an array of the function, zero from here on */
+void jit_array_memory(jit_printer *p, const vec_var *v); /* an array of the function, zero from here
+                                                            on */
 LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v);
 LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v);
 void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
@@ -224,18 +263,23 @@ void jit_close_block(jit_printer *p);
 LLVMValueRef jit_intact(jit_printer *p); /* whether the block is intact */
 void jit_open_turns(jit_printer *p, const vec_value *v);
 void jit_close_turns(jit_printer *p, const vec_value *v);
-/* Around the text of TURNS that goes first, for a block that is intact where all goes well; then comes the other. */
+/* Around the text of TURNS that goes first, for a block that is intact where all goes well; then
+ * comes the other. */
 LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v);
 void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef opened);
 void jit_return_in_turns(jit_printer *p);
 void jit_barrier(jit_printer *p, const vec_value *v);
-LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis); /* u32: of the turn's first lane, or of the block */
+LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis); /* u32: of the turn's first
+                                                                           lane, or of the block */
 
 /* Lanes in the word `gone` end. */
 void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone);
-/* Elements at base + offsets (bytes, i64s) of the lanes in `mask` (i1s; NULL: all); of the others any value, and no write. */
-LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask);
-void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask);
+/* Elements at base + offsets (bytes, i64s) of the lanes in `mask` (i1s; NULL: all); of the others
+ * any value, and no write. */
+LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base,
+                        LLVMValueRef offsets, LLVMValueRef mask);
+void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base,
+                 LLVMValueRef offsets, LLVMValueRef mask);
 /* body.c: a function's text. */
 void jit_function_attributes(const jit_printer *p, LLVMValueRef f);
 void jit_declare_function(jit_printer *p, const vec_function *f);
@@ -246,8 +290,9 @@ void jit_start_vars(jit_printer *p);
 void jit_print_body(jit_printer *p);
 void jit_print_tested(jit_printer *p); /* what the conditions of whole turns are made of */
 void jit_print_function(jit_printer *p, vec_function *f);
-LLVMValueRef jit_fits(jit_printer *p,
-                      const vec_value *v); /* memory.c: that all lanes' places are in bounds; false where that is hard to say */
-void jit_kernel(jit_printer *p);           /* kernel.c: all functions, into the module */
+LLVMValueRef jit_fits(jit_printer *p, const vec_value *v); /* memory.c: that all lanes' places are
+                                                              in bounds; false where that is hard to
+                                                              say */
+void jit_kernel(jit_printer *p); /* kernel.c: all functions, into the module */
 
 #endif

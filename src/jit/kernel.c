@@ -8,8 +8,10 @@
 
 /* Whether a turn starts at `first`: lanes are left, and time is not over. */
 static LLVMValueRef goes_on(jit_printer *p, LLVMValueRef some) {
-    LLVMValueRef stopped = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, stopped)), "");
-    return LLVMBuildAnd(p->b, some, LLVMBuildICmp(p->b, LLVMIntEQ, stopped, LLVMConstNull(p->t.i8), ""), "");
+    LLVMValueRef stopped = LLVMBuildLoad2(
+        p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, stopped)), "");
+    return LLVMBuildAnd(p->b, some,
+                        LLVMBuildICmp(p->b, LLVMIntEQ, stopped, LLVMConstNull(p->t.i8), ""), "");
 }
 
 /* A turn from here; leaves the place behind it. */
@@ -20,7 +22,8 @@ static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
     jit_forget(p);
     jit_set_run(p, run);
     jit_set_ended(p, jit_u64(p, 0));
-    if (p->shared_type) LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
+    if (p->shared_type)
+        LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
     jit_start_vars(p);
     jit_print_body(p);
     LLVMPositionBuilderAtEnd(p->b, p->end);
@@ -35,7 +38,8 @@ static bool asks_time(const vec_function *f) {
 }
 
 /* What the conditions are made of, in the turn that begins with a lane. */
-static void conditions_at(jit_printer *p, const vec_whole *whole, LLVMValueRef first, LLVMValueRef *out) {
+static void conditions_at(jit_printer *p, const vec_whole *whole, LLVMValueRef first,
+                          LLVMValueRef *out) {
     p->first = first;
     jit_forget(p);
     jit_print_tested(p);
@@ -45,7 +49,8 @@ static void conditions_at(jit_printer *p, const vec_whole *whole, LLVMValueRef f
     }
 }
 
-static LLVMValueRef condition(jit_printer *p, const vec_condition *c, LLVMValueRef first, LLVMValueRef last, LLVMValueRef span) {
+static LLVMValueRef condition(jit_printer *p, const vec_condition *c, LLVMValueRef first,
+                              LLVMValueRef last, LLVMValueRef span) {
     switch ((vec_condition_kind)c->kind) {
     case VEC_HOLDS_NOT: return LLVMBuildNot(p->b, LLVMBuildOr(p->b, first, last, ""), "");
     case VEC_RISES:
@@ -56,23 +61,27 @@ static LLVMValueRef condition(jit_printer *p, const vec_condition *c, LLVMValueR
 }
 
 /* Whether the conditions hold from one turn to the other. */
-static LLVMValueRef all_goes_well(jit_printer *p, const vec_whole *whole, LLVMValueRef from, LLVMValueRef to) {
-    LLVMValueRef first[VEC_MOST_CONDITIONS], last[VEC_MOST_CONDITIONS], all = LLVMConstInt(p->t.i1, 1, false);
+static LLVMValueRef all_goes_well(jit_printer *p, const vec_whole *whole, LLVMValueRef from,
+                                  LLVMValueRef to) {
+    LLVMValueRef first[VEC_MOST_CONDITIONS], last[VEC_MOST_CONDITIONS],
+        all = LLVMConstInt(p->t.i1, 1, false);
     conditions_at(p, whole, from, first);
     conditions_at(p, whole, to, last);
     LLVMValueRef span = LLVMBuildSub(p->b, to, from, "");
     for (uint64_t i = 0; i < whole->conditions.count; i++)
-        all = LLVMBuildAnd(p->b, all, condition(p, &whole->conditions.data[i], first[i], last[i], span), "");
+        all = LLVMBuildAnd(p->b, all,
+                           condition(p, &whole->conditions.data[i], first[i], last[i], span), "");
     return all;
 }
 
-/* Whole turns from the first on, as long as all goes well in them: as many as there are, else half as many, and so on. Returns the lane that comes
- * next. */
-static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMValueRef begin, LLVMValueRef end) {
+/* Whole turns from the first on, as long as all goes well in them: as many as there are, else half
+ * as many, and so on. Returns the lane that comes next. */
+static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMValueRef begin,
+                                  LLVMValueRef end) {
     LLVMValueRef lanes = jit_u64(p, p->lanes), multiple = jit_u64(p, ~(uint64_t)(p->lanes - 1));
     LLVMValueRef most = LLVMBuildAnd(p->b, LLVMBuildSub(p->b, end, begin, ""), multiple, "");
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), some = jit_block(p, "some"), test = jit_block(p, "test"),
-                      body = jit_block(p, "settled");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), some = jit_block(p, "some"),
+                      test = jit_block(p, "test"), body = jit_block(p, "settled");
     LLVMBasicBlockRef less = jit_block(p, "less"), next = jit_block(p, "next");
     LLVMBuildBr(p->b, some);
 
@@ -80,10 +89,12 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMVa
     LLVMValueRef from = LLVMBuildPhi(p->b, p->t.i64, ""), span = LLVMBuildPhi(p->b, p->t.i64, "");
     LLVMAddIncoming(from, &begin, &before, 1);
     LLVMAddIncoming(span, &most, &before, 1);
-    LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, span, jit_u64(p, 0), "")), test, next);
+    LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, span, jit_u64(p, 0), "")), test,
+                    next);
 
     LLVMPositionBuilderAtEnd(p->b, test);
-    LLVMValueRef behind_last = LLVMBuildAdd(p->b, from, span, ""), last = LLVMBuildSub(p->b, behind_last, lanes, "");
+    LLVMValueRef behind_last = LLVMBuildAdd(p->b, from, span, ""),
+                 last = LLVMBuildSub(p->b, behind_last, lanes, "");
     LLVMBuildCondBr(p->b, all_goes_well(p, whole, from, last), body, less);
 
     LLVMPositionBuilderAtEnd(p->b, body);
@@ -92,7 +103,8 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMVa
     p->settled = true;
     turn(p, first, jit_all(p));
     p->settled = false;
-    LLVMValueRef then = LLVMBuildAdd(p->b, first, lanes, ""), more = LLVMBuildICmp(p->b, LLVMIntULT, then, behind_last, "");
+    LLVMValueRef then = LLVMBuildAdd(p->b, first, lanes, ""),
+                 more = LLVMBuildICmp(p->b, LLVMIntULT, then, behind_last, "");
     if (asks_time(p->f)) more = goes_on(p, more);
     LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
     LLVMAddIncoming(first, &then, &behind, 1);
@@ -101,8 +113,10 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMVa
     LLVMPositionBuilderAtEnd(p->b, less);
     LLVMValueRef come = LLVMBuildPhi(p->b, p->t.i64, "");
     LLVMAddIncoming(come, (LLVMValueRef[]){from, then}, (LLVMBasicBlockRef[]){test, behind}, 2);
-    LLVMValueRef args[2] = {LLVMBuildSub(p->b, end, come, ""), LLVMBuildLShr(p->b, span, jit_u64(p, 1), "")};
-    LLVMValueRef fewer = LLVMBuildAnd(p->b, jit_intrinsic(p, "llvm.umin", &p->t.i64, 1, args, 2), multiple, "");
+    LLVMValueRef args[2] = {LLVMBuildSub(p->b, end, come, ""),
+                            LLVMBuildLShr(p->b, span, jit_u64(p, 1), "")};
+    LLVMValueRef fewer = LLVMBuildAnd(p->b, jit_intrinsic(p, "llvm.umin", &p->t.i64, 1, args, 2),
+                                      multiple, "");
     LLVMAddIncoming(from, &come, &less, 1);
     LLVMAddIncoming(span, &fewer, &less, 1);
     LLVMBuildBr(p->b, some);
@@ -110,16 +124,20 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMVa
     return from;
 }
 
-/* for (; end - first >= lanes && !stopped; first += lanes) turn; then one for the rest. Both are written out where nothing ends lanes and the
- * kernel is small: then all lanes of a whole turn run, and nobody asks. Else they share one text. */
+/* for (; end - first >= lanes && !stopped; first += lanes) turn; then one for the rest. Both are
+ * written out where nothing ends lanes and the kernel is small: then all lanes of a whole turn run,
+ * and nobody asks. Else they share one text. */
 static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
     bool apart = !p->k->can_end && p->f->value_count <= 256;
     LLVMValueRef lanes = jit_u64(p, p->lanes);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), head = jit_block(p, "turns"), body = jit_block(p, "turn");
-    LLVMBasicBlockRef rest = jit_block(p, "rest"), last = jit_block(p, "last"), done = jit_block(p, "done");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), head = jit_block(p, "turns"),
+                      body = jit_block(p, "turn");
+    LLVMBasicBlockRef rest = jit_block(p, "rest"), last = jit_block(p, "last"),
+                      done = jit_block(p, "done");
     LLVMBuildBr(p->b, head);
     LLVMPositionBuilderAtEnd(p->b, head);
-    LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, ""), left = LLVMBuildSub(p->b, end, first, "");
+    LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, ""),
+                 left = LLVMBuildSub(p->b, end, first, "");
     LLVMAddIncoming(first, &begin, &before, 1);
     LLVMValueRef whole = LLVMBuildICmp(p->b, LLVMIntUGE, left, lanes, "");
     LLVMValueRef some = apart ? whole : LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "");
@@ -127,7 +145,8 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
 
     LLVMPositionBuilderAtEnd(p->b, body);
     LLVMValueRef shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
-    LLVMValueRef few = LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), "");
+    LLVMValueRef few = LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""),
+                                    jit_u64(p, 1), "");
     turn(p, first, apart ? jit_all(p) : LLVMBuildSelect(p->b, whole, jit_all(p), few, ""));
     LLVMValueRef taken = apart ? lanes : LLVMBuildSelect(p->b, whole, lanes, left, "");
     LLVMValueRef next = LLVMBuildAdd(p->b, first, taken, "");
@@ -137,10 +156,12 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
 
     LLVMPositionBuilderAtEnd(p->b, rest);
     if (apart) {
-        LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "")), last, done);
+        LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "")),
+                        last, done);
         LLVMPositionBuilderAtEnd(p->b, last);
         shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
-        turn(p, first, LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), ""));
+        turn(p, first,
+             LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), ""));
         LLVMBuildBr(p->b, done);
     } else {
         LLVMDeleteBasicBlock(last);
@@ -150,11 +171,12 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
     LLVMBuildRetVoid(p->b);
 }
 
-/* Turns of half as many lanes are half as much text. Where a turn is a straight line they are as fast; lanes that know their turn, and functions,
- * which are made for whole ones, have none. */
+/* Turns of half as many lanes are half as much text. Where a turn is a straight line they are as
+ * fast; lanes that know their turn, and functions, which are made for whole ones, have none. */
 static bool has_half_turns(const vec_kernel *k, uint32_t bytes) {
     if (k->functions->next || k->shared || k->lanes * 2 < bytes) return false;
-    for (const vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body))
+    for (const vec_value *v = vec_walk(NULL, k->functions->body); v;
+         v = vec_walk(v, k->functions->body))
         if (v->op == VEC_LOOP || v->op == VEC_EXCHANGE) return false;
     return true;
 }
@@ -184,7 +206,8 @@ static void print_blocks(jit_printer *p) {
     LLVMSetLinkage(p->fn, LLVMInternalLinkage);
     jit_function_attributes(p, p->fn);
     LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
-    LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1), LLVMGetParam(kernel, 2), p->fn};
+    LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1),
+                           LLVMGetParam(kernel, 2), p->fn};
     (void)jit_call_helper(p, "hgv_blocks", args, 4);
     LLVMBuildRetVoid(p->b);
     if (!jit_open_function(p, p->k->functions)) {
@@ -201,7 +224,8 @@ static void print_blocks(jit_printer *p) {
 /* Behind the entry, where everything is that the kernel needs for itself. */
 static void start_own(jit_printer *p) {
     LLVMBasicBlockRef start = jit_block(p, "start");
-    p->shared = p->shared_type && !p->own_in_memory ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
+    p->shared = p->shared_type && !p->own_in_memory ? jit_stack(p, p->shared_type, 1)
+                                                    : LLVMConstNull(p->t.ptr);
     if (!p->own_in_memory) {
         LLVMBuildBr(p->b, start);
         LLVMPositionBuilderAtEnd(p->b, start);
@@ -209,7 +233,8 @@ static void start_own(jit_printer *p) {
     }
     LLVMBasicBlockRef none = jit_block(p, "no_memory");
     p->own = jit_ask_memory(p, jit_u64(p, p->own_bytes));
-    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, p->own, LLVMConstNull(p->t.ptr), ""), none, start);
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, p->own, LLVMConstNull(p->t.ptr), ""), none,
+                    start);
     LLVMPositionBuilderAtEnd(p->b, none);
     LLVMBuildRetVoid(p->b);
     LLVMPositionBuilderAtEnd(p->b, start);
@@ -239,7 +264,8 @@ void jit_kernel(jit_printer *p) {
     if (!p->failed && !jit_find_own(p)) p->failed = true;
     if (p->failed) return;
     for (const vec_function *f = p->k->functions->next; f; f = f->next) jit_declare_function(p, f);
-    for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next) jit_print_function(p, f);
+    for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next)
+        jit_print_function(p, f);
     p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
     jit_function_attributes(p, p->fn);
     if (!p->unsupported && !p->failed) {

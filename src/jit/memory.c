@@ -72,7 +72,8 @@ static void end_if_any(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 /* ---- places ---- */
 
 static LLVMValueRef base_of(jit_printer *p, const vec_value *v) {
-    if (v->u.mem.space == KIR_CLASS) return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * VEC_CLASS_BYTES);
+    if (v->u.mem.space == KIR_CLASS)
+        return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * VEC_CLASS_BYTES);
     if (v->u.mem.space == KIR_SHARED) return p->shared_base;
     return p->bases[v->u.mem.slot];
 }
@@ -81,7 +82,9 @@ static LLVMValueRef size_of(jit_printer *p, const vec_value *v) {
     return v->u.mem.space == KIR_CLASS ? p->class_size : p->sizes[v->u.mem.slot];
 }
 
-static LLVMValueRef first_index(jit_printer *p, const vec_value *v) { return v->u.mem.has_index ? jit_one(p, v->args[0]) : jit_u64(p, 0); }
+static LLVMValueRef first_index(jit_printer *p, const vec_value *v) {
+    return v->u.mem.has_index ? jit_one(p, v->args[0]) : jit_u64(p, 0);
+}
 
 /* Of the first lane, or of all: without disp. */
 static LLVMValueRef place(jit_printer *p, const vec_value *v) {
@@ -98,34 +101,41 @@ static LLVMValueRef address(jit_printer *p, const vec_value *v) {
 static LLVMValueRef indices(jit_printer *p, const vec_value *v) {
     const vec_value *index = v->u.mem.has_index ? v->args[v->u.mem.open] : NULL;
     if (index && index->each) return jit_each(p, index);
-    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
+                     : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
+                                                          : 0;
     LLVMValueRef first = index ? jit_one(p, index) : jit_u64(p, 0);
     return LLVMBuildAdd(p->b, jit_splat(p, first), jit_ramp(p, p->t.i64, 0, (uint64_t)stride), "");
 }
 
 /* A vector's elements as an array in memory, until the same place is taken again. */
 static LLVMValueRef spill(jit_printer *p, jit_spill which, LLVMValueRef vector) {
-    if (!p->spills[which]) p->spills[which] = jit_stack(p, LLVMVectorType(p->t.i64, p->k->lanes), 1);
+    if (!p->spills[which])
+        p->spills[which] = jit_stack(p, LLVMVectorType(p->t.i64, p->k->lanes), 1);
     jit_store(p, vector, p->spills[which]);
     return p->spills[which];
 }
 
-static LLVMValueRef element(jit_printer *p, LLVMValueRef array, LLVMTypeRef type, LLVMValueRef lane) {
+static LLVMValueRef element(jit_printer *p, LLVMValueRef array, LLVMTypeRef type,
+                            LLVMValueRef lane) {
     return LLVMBuildGEP2(p->b, type, array, &lane, 1, "");
 }
 
-static LLVMValueRef truth(const jit_printer *p, bool is) { return LLVMConstInt(p->t.i1, is, false); }
+static LLVMValueRef truth(const jit_printer *p, bool is) {
+    return LLVMConstInt(p->t.i1, is, false);
+}
 
 /* ---- check ---- */
 
-/* Offsets below which an access that ends `high` behind them (not 0) is inside: a few are calculated once, where the size is known. More of them
- * would live through the whole kernel. */
+/* Offsets below which an access that ends `high` behind them (not 0) is inside: a few are
+ * calculated once, where the size is known. More of them would live through the whole kernel. */
 static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef args[2] = {size, jit_u64(p, high - 1)};
     for (uint32_t i = 0; i < p->limit_count; i++)
         if (p->limits[i].size == size && p->limits[i].high == high) return p->limits[i].made;
-    if (p->limit_count == JIT_MOST_LIMITS) return jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
+    if (p->limit_count == JIT_MOST_LIMITS)
+        return jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
     jit_go_behind(p, size);
     LLVMValueRef made = jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
     LLVMPositionBuilderAtEnd(p->b, here);
@@ -133,8 +143,10 @@ static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
     return made;
 }
 
-/* Whether index, one or each, leaves the memory: the lowest byte is `low` from it on, the end `high`. */
-static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef index, int64_t low, int64_t high, bool each) {
+/* Whether index, one or each, leaves the memory: the lowest byte is `low` from it on, the end
+ * `high`. */
+static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef index, int64_t low,
+                            int64_t high, bool each) {
     LLVMValueRef least = jit_u64(p, (uint64_t)-low), out = NULL;
     if (high > 0) {
         LLVMValueRef limit = limit_of(p, size, (uint64_t)high);
@@ -143,7 +155,10 @@ static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef inde
         LLVMValueRef most = LLVMBuildSub(p->b, size, jit_u64(p, (uint64_t)high), "");
         out = LLVMBuildICmp(p->b, LLVMIntUGT, index, each ? jit_splat(p, most) : most, "");
     }
-    if (low < 0) out = LLVMBuildOr(p->b, out, LLVMBuildICmp(p->b, LLVMIntULT, index, each ? jit_splat(p, least) : least, ""), "");
+    if (low < 0)
+        out = LLVMBuildOr(
+            p->b, out,
+            LLVMBuildICmp(p->b, LLVMIntULT, index, each ? jit_splat(p, least) : least, ""), "");
     return out;
 }
 
@@ -153,7 +168,8 @@ static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
     return LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
 }
 
-/* Checks that are made at one place: of one index, with nothing between them that another lane or the memory could tell. */
+/* Checks that are made at one place: of one index, with nothing between them that another lane or
+ * the memory could tell. */
 enum { MOST_TOGETHER = 8 };
 typedef struct together {
     const vec_value *checks[MOST_TOGETHER];
@@ -162,12 +178,16 @@ typedef struct together {
     int64_t low, high;
 } together;
 
-static bool has_one_index(const vec_value *v) { return !v->u.mem.open && !(v->u.mem.has_index && v->args[0]->each); }
+static bool has_one_index(const vec_value *v) {
+    return !v->u.mem.open && !(v->u.mem.has_index && v->args[0]->each);
+}
 
 static bool is_same_place(const vec_value *a, const vec_value *b) {
-    return a->u.mem.space == b->u.mem.space && a->u.mem.slot == b->u.mem.slot && a->u.mem.class_id == b->u.mem.class_id &&
-           a->u.mem.reach == b->u.mem.reach && a->u.mem.stride == b->u.mem.stride && a->u.mem.has_index == b->u.mem.has_index &&
-           has_one_index(a) && has_one_index(b) && (!a->u.mem.has_index || a->args[0] == b->args[0]) && jit_is_same_mask(a->mask, b->mask);
+    return a->u.mem.space == b->u.mem.space && a->u.mem.slot == b->u.mem.slot &&
+           a->u.mem.class_id == b->u.mem.class_id && a->u.mem.reach == b->u.mem.reach &&
+           a->u.mem.stride == b->u.mem.stride && a->u.mem.has_index == b->u.mem.has_index &&
+           has_one_index(a) && has_one_index(b) &&
+           (!a->u.mem.has_index || a->args[0] == b->args[0]) && jit_is_same_mask(a->mask, b->mask);
 }
 
 static bool ends_group(const vec_value *v) {
@@ -200,17 +220,24 @@ static together checks_from(const jit_printer *p, const vec_value *v) {
     return g;
 }
 
-/* A turn that has few lanes ends with the last that runs: it need not be outside where whole turns are. NULL: this is no such access. */
+/* A turn that has few lanes ends with the last that runs: it need not be outside where whole turns
+ * are. NULL: this is no such access. */
 static LLVMValueRef may_be_outside_of_few(jit_printer *p, const vec_value *v, const together *g) {
-    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
+                     : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
+                                                          : 0;
     int64_t span = stride * (int64_t)(p->lanes - 1);
-    if (!p->rarely || !has_one_index(v) || stride <= 0 || g->low < 0 || g->high <= span) return NULL;
+    if (!p->rarely || !has_one_index(v) || stride <= 0 || g->low < 0 || g->high <= span)
+        return NULL;
     LLVMValueRef args[2] = {LLVMBuildOr(p->b, jit_run(p), jit_u64(p, 1), ""), truth(p, true)};
-    LLVMValueRef last = LLVMBuildSub(p->b, jit_u64(p, 63), jit_intrinsic(p, "llvm.ctlz", &p->t.i64, 1, args, 2), "");
-    LLVMValueRef high = LLVMBuildAdd(p->b, LLVMBuildMul(p->b, last, jit_u64(p, (uint64_t)stride), ""),
+    LLVMValueRef last = LLVMBuildSub(p->b, jit_u64(p, 63),
+                                     jit_intrinsic(p, "llvm.ctlz", &p->t.i64, 1, args, 2), "");
+    LLVMValueRef high = LLVMBuildAdd(p->b,
+                                     LLVMBuildMul(p->b, last, jit_u64(p, (uint64_t)stride), ""),
                                      jit_u64(p, (uint64_t)(g->high - span)), "");
     LLVMValueRef left[2] = {size_of(p, v), LLVMBuildSub(p->b, high, jit_u64(p, 1), "")};
-    return LLVMBuildICmp(p->b, LLVMIntUGE, first_index(p, v), jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, left, 2), "");
+    return LLVMBuildICmp(p->b, LLVMIntUGE, first_index(p, v),
+                         jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, left, 2), "");
 }
 
 static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const together *g) {
@@ -221,7 +248,8 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const tog
         LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)g->high), "");
         return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
     }
-    if (has_one_index(v)) return outside(p, size_of(p, v), first_index(p, v), g->low, g->high, false);
+    if (has_one_index(v))
+        return outside(p, size_of(p, v), first_index(p, v), g->low, g->high, false);
     LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), g->low, g->high, true);
     if (v->mask) out = LLVMBuildAnd(p->b, out, jit_mask_i1(p, v->mask), "");
     return any_i1(p, out);
@@ -230,16 +258,22 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const tog
 /* Whether all lanes' places are in bounds; false where that is hard to say. */
 LLVMValueRef jit_fits(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
-    bool known = !v->u.mem.open && vec_reach_of(p->k, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each);
-    return known ? LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "") : truth(p, false);
+    bool known = !v->u.mem.open && vec_reach_of(p->k, v, &low, &high) &&
+                 !(v->u.mem.has_index && v->args[0]->each);
+    return known ? LLVMBuildNot(p->b,
+                                outside(p, size_of(p, v), first_index(p, v), low, high, false), "")
+                 : truth(p, false);
 }
 
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
-    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
+    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr,
+                                        jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
     bool group = v->u.mem.space == KIR_SHARED;
-    if (v->u.mem.space != KIR_CLASS && !group) return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
+    if (v->u.mem.space != KIR_CLASS && !group)
+        return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
     LLVMValueRef made = jit_words_of(p, JIT_WORDS_OF_MEMORY);
-    LLVMValueRef valid = jit_field(p, p->launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
+    LLVMValueRef valid = jit_field(
+        p, p->launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
     jit_store(p, base_of(p, v), made);
     jit_store(p, size_of(p, v), jit_field(p, made, offsetof(hgv_memory, size)));
     jit_store(p, group ? LLVMConstInt(p->t.i8, 1, false) : LLVMBuildLoad2(p->b, p->t.i8, valid, ""),
@@ -253,11 +287,17 @@ static LLVMValueRef lanes_here(jit_printer *p, const vec_value *v) {
 }
 
 static void check_open(jit_printer *p, const vec_value *v) {
-    LLVMValueRef here = lanes_here(p, v), handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])),
+    LLVMValueRef here = lanes_here(p, v),
+                 handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])),
                  index = spill(p, JIT_SPILL_INDEX, indices(p, v));
-    LLVMValueRef args[] = {
-        p->launch, new_site(p, v, 1), jit_u32(p, v->u.mem.space == KIR_FLAT), p->first, handles, index, jit_u64(p, (uint64_t)v->u.mem.disp),
-        here};
+    LLVMValueRef args[] = {p->launch,
+                           new_site(p, v, 1),
+                           jit_u32(p, v->u.mem.space == KIR_FLAT),
+                           p->first,
+                           handles,
+                           index,
+                           jit_u64(p, (uint64_t)v->u.mem.disp),
+                           here};
     LLVMValueRef left = jit_call_helper(p, "hgv_check_open", args, HG_COUNT_OF(args));
     end_if_any(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
 }
@@ -266,24 +306,30 @@ static void check_open(jit_printer *p, const vec_value *v) {
 static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef here) {
     const vec_value *index = v->u.mem.has_index ? v->args[0] : NULL;
     bool listed = index && index->each;
-    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
+                     : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
+                                                          : 0;
     LLVMValueRef args[] = {p->launch,
                            new_site(p, v, 1),
                            memory_record(p, v),
                            p->first,
-                           listed ? spill(p, JIT_SPILL_INDEX, indices(p, v)) : LLVMConstNull(p->t.ptr),
+                           listed ? spill(p, JIT_SPILL_INDEX, indices(p, v))
+                                  : LLVMConstNull(p->t.ptr),
                            listed ? jit_u64(p, 0) : first_index(p, v),
                            jit_u64(p, (uint64_t)stride),
                            jit_u64(p, (uint64_t)v->u.mem.disp),
                            here};
-    LLVMValueRef left = LLVMBuildAnd(p->b, here, jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args)), "");
+    LLVMValueRef left = LLVMBuildAnd(p->b, here,
+                                     jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args)), "");
     jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
     return left;
 }
 
-/* Where loads of one place may read behind their checks, without a question whether a lane is there: with the index, without disp. */
+/* Where loads of one place may read behind their checks, without a question whether a lane is
+ * there: with the index, without disp. */
 static bool has_safe_place(const vec_value *v, const together *g) {
-    return v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.end && g->known && g->low >= 0 && g->high <= ZEROS_BYTES;
+    return v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.end && g->known && g->low >= 0 &&
+           g->high <= ZEROS_BYTES;
 }
 
 /* Questions in front of the look at each lane, each rarely true; one place behind them all. */
@@ -300,19 +346,22 @@ static void ask(jit_printer *p, questions *q, LLVMValueRef condition) {
         jit_if(p, NULL, condition, true);
 }
 
-/* Where nobody is, places are out of bounds in every round: only where there is a lane they are looked at. at: NULL, or where loads of the place may
- * read where all is well. */
+/* Where nobody is, places are out of bounds in every round: only where there is a lane they are
+ * looked at. at: NULL, or where loads of the place may read where all is well. */
 static void check_together(jit_printer *p, const vec_value *v, const together *g, LLVMValueRef at) {
     questions q = {0};
-    if (v->u.mem.end) ask(p, &q, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""));
+    if (v->u.mem.end)
+        ask(p, &q, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""));
     ask(p, &q, may_be_outside(p, v, g));
     LLVMValueRef left = lanes_here(p, v), none = jit_u64(p, 0);
     ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
-    for (uint32_t i = 0; i < g->count; i++) left = check_lanes(p, g->checks[i], i ? lanes_here(p, v) : left);
+    for (uint32_t i = 0; i < g->count; i++)
+        left = check_lanes(p, g->checks[i], i ? lanes_here(p, v) : left);
     LLVMValueRef places[4] = {at, at, at, at};
     if (at) {
         places[q.count - 1] = p->zeros; /* nobody is there, and the place may be outside */
-        places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at, p->zeros, "");
+        places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at,
+                                          p->zeros, "");
     }
     q.from[q.count] = LLVMGetInsertBlock(p->b);
     jit_end_if(p);
@@ -335,19 +384,27 @@ static void check(jit_printer *p, const vec_value *v) {
 
 /* ---- rows ---- */
 
-static LLVMValueRef all_run(jit_printer *p) { return LLVMBuildICmp(p->b, LLVMIntEQ, jit_run(p), jit_all(p), ""); }
+static LLVMValueRef all_run(jit_printer *p) {
+    return LLVMBuildICmp(p->b, LLVMIntEQ, jit_run(p), jit_all(p), "");
+}
 
 /* Whether masked rows of such elements are instructions. */
-static bool has_masked_rows(const jit_printer *p, uint32_t bytes) { return p->mask_registers || (p->bytes == 32 && bytes >= 4); }
+static bool has_masked_rows(const jit_printer *p, uint32_t bytes) {
+    return p->mask_registers || (p->bytes == 32 && bytes >= 4);
+}
 
-static LLVMValueRef masked_load(jit_printer *p, LLVMTypeRef type, uint32_t bytes, LLVMValueRef at, LLVMValueRef mask) {
-    if (!has_masked_rows(p, bytes)) return jit_gather(p, LLVMGetElementType(type), bytes, at, jit_ramp(p, p->t.i64, 0, bytes), mask);
+static LLVMValueRef masked_load(jit_printer *p, LLVMTypeRef type, uint32_t bytes, LLVMValueRef at,
+                                LLVMValueRef mask) {
+    if (!has_masked_rows(p, bytes))
+        return jit_gather(p, LLVMGetElementType(type), bytes, at, jit_ramp(p, p->t.i64, 0, bytes),
+                          mask);
     LLVMValueRef args[4] = {at, jit_u32(p, 1), mask, LLVMConstNull(type)};
     LLVMTypeRef types[2] = {type, p->t.ptr};
     return jit_intrinsic(p, "llvm.masked.load", types, 2, args, 4);
 }
 
-static void masked_store(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef at, LLVMValueRef mask) {
+static void masked_store(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef at,
+                         LLVMValueRef mask) {
     if (!has_masked_rows(p, bytes)) {
         jit_scatter(p, value, bytes, at, jit_ramp(p, p->t.i64, 0, bytes), mask);
         return;
@@ -357,41 +414,54 @@ static void masked_store(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLV
     (void)jit_intrinsic(p, "llvm.masked.store", types, 2, args, 4);
 }
 
-static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef stored, LLVMValueRef at) {
-    if (!stored) return masked_load(p, jit_type_of(p, v), v->u.mem.bytes, at, jit_mask_i1(p, v->mask));
+static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef stored,
+                               LLVMValueRef at) {
+    if (!stored)
+        return masked_load(p, jit_type_of(p, v), v->u.mem.bytes, at, jit_mask_i1(p, v->mask));
     masked_store(p, stored, v->u.mem.bytes, at, jit_mask_i1(p, v->mask));
     return NULL;
 }
 
-/* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the mask. NULL: that is hard to say. */
+/* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the
+ * mask. NULL: that is hard to say. */
 static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     if (v->u.mem.open || !vec_reach_of(p->k, v, &low, &high)) return NULL;
     return LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "");
 }
 
-/* Past the caches where the launch writes far more than they hold, all lanes run and the place is a multiple of what is stored at once. Returns the
- * block behind it, and stays where it is not so. */
-static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueRef stored, LLVMValueRef at, LLVMValueRef all) {
+/* Past the caches where the launch writes far more than they hold, all lanes run and the place is a
+ * multiple of what is stored at once. Returns the block behind it, and stays where it is not so. */
+static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueRef stored,
+                                  LLVMValueRef at, LLVMValueRef all) {
     enum { FROM = 32 << 20, LINE = 64 };
     uint32_t bytes = p->lanes * v->u.mem.bytes < LINE ? p->lanes * v->u.mem.bytes : LINE;
-    LLVMValueRef lanes = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, lanes)), "");
-    LLVMValueRef large = LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, FROM / v->u.mem.bytes), "");
-    LLVMValueRef rest = LLVMBuildAnd(p->b, LLVMBuildPtrToInt(p->b, at, p->t.i64, ""), jit_u64(p, bytes - 1), "");
-    LLVMValueRef is = LLVMBuildAnd(p->b, LLVMBuildAnd(p->b, large, all, ""), LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
-    LLVMBasicBlockRef past = jit_block(p, "past"), near = jit_block(p, "near"), end = jit_block(p, "stored");
+    LLVMValueRef lanes = LLVMBuildLoad2(p->b, p->t.i64,
+                                        jit_field(p, p->launch, offsetof(hgv_launch, lanes)), "");
+    LLVMValueRef large = LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, FROM / v->u.mem.bytes),
+                                       "");
+    LLVMValueRef rest = LLVMBuildAnd(p->b, LLVMBuildPtrToInt(p->b, at, p->t.i64, ""),
+                                     jit_u64(p, bytes - 1), "");
+    LLVMValueRef is = LLVMBuildAnd(p->b, LLVMBuildAnd(p->b, large, all, ""),
+                                   LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
+    LLVMBasicBlockRef past = jit_block(p, "past"), near = jit_block(p, "near"),
+                      end = jit_block(p, "stored");
     LLVMBuildCondBr(p->b, is, past, near);
     LLVMPositionBuilderAtEnd(p->b, past);
     LLVMValueRef store = LLVMBuildStore(p->b, stored, at), one = jit_u32(p, 1);
     LLVMSetAlignment(store, bytes);
-    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(p->context, "nontemporal", 11),
-                    LLVMMetadataAsValue(p->context, LLVMMDNodeInContext2(p->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(one)}, 1)));
+    LLVMSetMetadata(
+        store, LLVMGetMDKindIDInContext(p->context, "nontemporal", 11),
+        LLVMMetadataAsValue(
+            p->context,
+            LLVMMDNodeInContext2(p->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(one)}, 1)));
     LLVMBuildBr(p->b, end);
     LLVMPositionBuilderAtEnd(p->b, near);
     return end;
 }
 
-/* Plainly where all lanes run, else those that do; only the second where that comes rarely and is no more text. */
+/* Plainly where all lanes run, else those that do; only the second where that comes rarely and is
+ * no more text. */
 static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMValueRef at = address(p, v), all = NULL;
     if (jit_is_all(p, v->mask))
@@ -399,7 +469,8 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
     else if (!p->rarely || !has_masked_rows(p, v->u.mem.bytes))
         all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
     if (!all) return masked_row(p, v, stored, at);
-    LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all) : NULL;
+    LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all)
+                                                            : NULL;
     if (LLVMIsConstant(all)) {
         if (!stored) return jit_load(p, jit_type_of(p, v), at);
         jit_store(p, stored, at);
@@ -409,8 +480,10 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
         }
         return NULL;
     }
-    LLVMBasicBlockRef plain = jit_block(p, "all"), some = jit_block(p, "some"), next = jit_block(p, "row");
-    LLVMSetMetadata(LLVMBuildCondBr(p->b, all, plain, some), p->prof, LLVMMetadataAsValue(p->context, p->likely));
+    LLVMBasicBlockRef plain = jit_block(p, "all"), some = jit_block(p, "some"),
+                      next = jit_block(p, "row");
+    LLVMSetMetadata(LLVMBuildCondBr(p->b, all, plain, some), p->prof,
+                    LLVMMetadataAsValue(p->context, p->likely));
     LLVMPositionBuilderAtEnd(p->b, plain);
     LLVMValueRef made[2] = {NULL, NULL};
     if (stored)
@@ -439,26 +512,31 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
 static const vec_value *check_of(const vec_value *v) {
     const vec_value *w = v->prev;
     while (w && w->op == VEC_GET) w = w->prev;
-    return w && w->op == VEC_CHECK && is_same_place(v, w) && v->u.mem.disp == w->u.mem.disp ? w : NULL;
+    return w && w->op == VEC_CHECK && is_same_place(v, w) && v->u.mem.disp == w->u.mem.disp ? w
+                                                                                            : NULL;
 }
 
 static LLVMValueRef load_one(jit_printer *p, const vec_value *v) {
     const vec_value *checked = check_of(v);
     LLVMValueRef at = checked ? p->checked[checked->id] : NULL;
-    if (checked && p->settled && checked->settled) return jit_load(p, jit_type_of(p, v), address(p, v));
-    if (at && at != p->zeros) return jit_load(p, jit_type_of(p, v), jit_field(p, at, (uint64_t)v->u.mem.disp));
+    if (checked && p->settled && checked->settled)
+        return jit_load(p, jit_type_of(p, v), address(p, v));
+    if (at && at != p->zeros)
+        return jit_load(p, jit_type_of(p, v), jit_field(p, at, (uint64_t)v->u.mem.disp));
     LLVMValueRef some = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, v->mask), jit_u64(p, 0), "");
     return jit_load(p, jit_type_of(p, v), LLVMBuildSelect(p->b, some, address(p, v), p->zeros, ""));
 }
 
 /* The last lane's stays. */
 static void store_one(jit_printer *p, const vec_value *v, const vec_value *stored) {
-    LLVMValueRef bits = jit_bits(p, v->mask), some = LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
+    LLVMValueRef bits = jit_bits(p, v->mask),
+                 some = LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
     LLVMValueRef at = LLVMBuildSelect(p->b, some, address(p, v), p->scratch, ""), value = NULL;
     if (stored->each) {
         LLVMValueRef args[2] = {LLVMBuildOr(p->b, bits, jit_u64(p, 1), ""), truth(p, true)};
         LLVMValueRef zeros = jit_intrinsic(p, "llvm.ctlz", &p->t.i64, 1, args, 2);
-        value = LLVMBuildExtractElement(p->b, jit_each(p, stored), LLVMBuildSub(p->b, jit_u64(p, 63), zeros, ""), "");
+        value = LLVMBuildExtractElement(p->b, jit_each(p, stored),
+                                        LLVMBuildSub(p->b, jit_u64(p, 63), zeros, ""), "");
     } else {
         value = jit_one(p, stored);
     }
@@ -468,14 +546,19 @@ static void store_one(jit_printer *p, const vec_value *v, const vec_value *store
 /* Through handles: the memory of each lane is asked for. */
 static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMTypeRef type = stored ? LLVMGetElementType(LLVMTypeOf(stored)) : jit_scalar(p, v->type);
-    LLVMValueRef handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])), index = spill(p, JIT_SPILL_INDEX, indices(p, v));
-    LLVMValueRef values = spill(p, JIT_SPILL_VALUE, stored ? stored : LLVMConstNull(jit_vector(p, type)));
+    LLVMValueRef handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])),
+                 index = spill(p, JIT_SPILL_INDEX, indices(p, v));
+    LLVMValueRef values = spill(p, JIT_SPILL_VALUE,
+                                stored ? stored : LLVMConstNull(jit_vector(p, type)));
     jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
-    LLVMValueRef at = element(p, index, p->t.i64, loop.lane), value = element(p, values, type, loop.lane);
-    LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)), jit_u32(p, v->u.mem.pool),
-                           jit_u32(p, v->u.mem.space == KIR_FLAT), at};
+    LLVMValueRef at = element(p, index, p->t.i64, loop.lane),
+                 value = element(p, values, type, loop.lane);
+    LLVMValueRef args[] = {p->launch,
+                           jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)),
+                           jit_u32(p, v->u.mem.pool), jit_u32(p, v->u.mem.space == KIR_FLAT), at};
     LLVMValueRef base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
-    LLVMValueRef place = jit_field(p, jit_at(p, base, jit_load(p, p->t.i64, at)), (uint64_t)v->u.mem.disp);
+    LLVMValueRef place = jit_field(p, jit_at(p, base, jit_load(p, p->t.i64, at)),
+                                   (uint64_t)v->u.mem.disp);
     if (stored)
         jit_store(p, jit_load(p, type, value), place);
     else
@@ -484,9 +567,11 @@ static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef 
     return stored ? NULL : jit_load(p, jit_vector(p, type), values);
 }
 
-/* Every second element from `first` on, of all lanes: real parts of complex numbers, say. Two rows, of which the second one ends with the last element, and what is
- * wanted of them; stores are under a mask, as what lies between is not theirs. */
-static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRef type, uint32_t bytes, LLVMValueRef first) {
+/* Every second element from `first` on, of all lanes: real parts of complex numbers, say. Two rows,
+ * of which the second one ends with the last element, and what is wanted of them; stores are under
+ * a mask, as what lies between is not theirs. */
+static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRef type,
+                                 uint32_t bytes, LLVMValueRef first) {
     LLVMTypeRef row = jit_vector(p, type);
     LLVMValueRef places[2][64], masks[64];
     if (stored) {
@@ -496,21 +581,27 @@ static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRe
             masks[i] = truth(p, i % 2 == 0);
         }
         for (uint32_t k = 0; k < 2; k++) {
-            LLVMValueRef spread = LLVMBuildShuffleVector(p->b, stored, LLVMGetPoison(row), LLVMConstVector(places[k], p->lanes), "");
-            masked_store(p, spread, bytes, jit_field(p, first, (uint64_t)k * p->lanes * bytes), LLVMConstVector(masks, p->lanes));
+            LLVMValueRef spread = LLVMBuildShuffleVector(p->b, stored, LLVMGetPoison(row),
+                                                         LLVMConstVector(places[k], p->lanes), "");
+            masked_store(p, spread, bytes, jit_field(p, first, (uint64_t)k * p->lanes * bytes),
+                         LLVMConstVector(masks, p->lanes));
         }
         return NULL;
     }
-    for (uint32_t i = 0; i < p->lanes; i++) places[0][i] = jit_u32(p, 2 * i < p->lanes ? 2 * i : 2 * i + 1);
-    LLVMValueRef low = jit_load(p, row, first), high = jit_load(p, row, jit_field(p, first, (uint64_t)(p->lanes - 1) * bytes));
+    for (uint32_t i = 0; i < p->lanes; i++)
+        places[0][i] = jit_u32(p, 2 * i < p->lanes ? 2 * i : 2 * i + 1);
+    LLVMValueRef low = jit_load(p, row, first),
+                 high = jit_load(p, row, jit_field(p, first, (uint64_t)(p->lanes - 1) * bytes));
     return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places[0], p->lanes), "");
 }
 
-/* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made of loads as well. */
+/* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made
+ * of loads as well. */
 static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMTypeRef type = jit_scalar(p, stored ? v->args[vec_place_args(v)]->type : v->type);
     LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type));
-    if (v->u.mem.stride == 2 * (int64_t)v->u.mem.bytes && p->lanes % 2 == 0 && has_masked_rows(p, v->u.mem.bytes))
+    if (v->u.mem.stride == 2 * (int64_t)v->u.mem.bytes && p->lanes % 2 == 0 &&
+        has_masked_rows(p, v->u.mem.bytes))
         return every_second(p, stored, type, v->u.mem.bytes, first);
     for (uint32_t i = 0; i < p->lanes; i++) {
         LLVMValueRef at = jit_field(p, first, (uint64_t)v->u.mem.stride * i), lane = jit_u64(p, i);
@@ -522,23 +613,33 @@ static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef sto
     return stored ? NULL : made;
 }
 
-/* Loads or stores of neighbouring elements one after another: a lane's are a stretch of memory, which begins where that of the lane before ends or
- * behind it. */
+/* Loads or stores of neighbouring elements one after another: a lane's are a stretch of memory,
+ * which begins where that of the lane before ends or behind it. */
 enum { LONGEST_STRETCH = 32 };
 
-/* How many from v on make one; 0: none. A part of a row is one only where lanes leave nothing between them. */
+/* How many from v on make one; 0: none. A part of a row is one only where lanes leave nothing
+ * between them. */
 static uint32_t stretch_of(jit_printer *p, const vec_value *v) {
     uint32_t count = 1, most = 1, bytes = v->u.mem.bytes;
     const vec_value *w = v->next;
-    if (v->u.mem.open || v->u.mem.reach != VEC_REACH_STRIDE || !jit_is_all(p, v->mask) || v->u.mem.stride <= 0) return 0;
-    for (; count < LONGEST_STRETCH && w && w->op == v->op && is_same_place(v, w) && w->u.mem.bytes == bytes; w = w->next, count++)
+    if (v->u.mem.open || v->u.mem.reach != VEC_REACH_STRIDE || !jit_is_all(p, v->mask) ||
+        v->u.mem.stride <= 0)
+        return 0;
+    for (; count < LONGEST_STRETCH && w && w->op == v->op && is_same_place(v, w) &&
+           w->u.mem.bytes == bytes;
+         w = w->next, count++)
         if (w->u.mem.disp != v->u.mem.disp + (int64_t)count * bytes) break;
-    for (uint64_t stride = (uint64_t)v->u.mem.stride; most * 2 <= count && most * 2 * bytes <= stride;) most *= 2;
-    return most > 1 && (most >= p->lanes || (uint64_t)most * bytes == (uint64_t)v->u.mem.stride) ? most : 0;
+    for (uint64_t stride = (uint64_t)v->u.mem.stride;
+         most * 2 <= count && most * 2 * bytes <= stride;)
+        most *= 2;
+    return most > 1 && (most >= p->lanes || (uint64_t)most * bytes == (uint64_t)v->u.mem.stride)
+               ? most
+               : 0;
 }
 
 /* Row k of a stretch, whose lanes have `count` elements each. */
-static LLVMValueRef stretch_row(jit_printer *p, const vec_value *v, LLVMValueRef first, uint32_t count, uint32_t k) {
+static LLVMValueRef stretch_row(jit_printer *p, const vec_value *v, LLVMValueRef first,
+                                uint32_t count, uint32_t k) {
     uint32_t each = count < p->lanes ? 1 : count / p->lanes, row = p->lanes * v->u.mem.bytes;
     uint64_t stride = count < p->lanes ? row : (uint64_t)v->u.mem.stride;
     return jit_field(p, first, k / each * stride + (uint64_t)(k % each) * row);
@@ -554,7 +655,8 @@ static LLVMValueRef pick(jit_printer *p, LLVMValueRef a, LLVMValueRef b, const u
 /* Of a and b in turn: lanes of the first half, or of the second. */
 static LLVMValueRef zip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool second) {
     uint32_t numbers[64];
-    for (uint32_t i = 0; i < p->lanes; i++) numbers[i] = i / 2 + (second ? p->lanes / 2 : 0) + (i % 2 ? p->lanes : 0);
+    for (uint32_t i = 0; i < p->lanes; i++)
+        numbers[i] = i / 2 + (second ? p->lanes / 2 : 0) + (i % 2 ? p->lanes : 0);
     return pick(p, a, b, numbers);
 }
 
@@ -567,20 +669,27 @@ static LLVMValueRef unzip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool o
 
 /* ---- squares: as many elements of a stretch as a native vector has lanes, of these lanes ---- */
 
-enum { SIXTEEN = 16, MOST_SQUARE = 16 }; /* bytes: what instructions without a vector of numbers pick in, and carry; rows */
+enum {
+    SIXTEEN = 16,
+    MOST_SQUARE = 16
+}; /* bytes: what instructions without a vector of numbers pick in, and carry; rows */
 
-/* Elements `unit` at a time of a and b in turn, of the first or second half of each sixteen bytes; `per` elements are sixteen bytes. */
-static LLVMValueRef unpack(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes, uint32_t per, uint32_t unit, bool second) {
+/* Elements `unit` at a time of a and b in turn, of the first or second half of each sixteen bytes;
+ * `per` elements are sixteen bytes. */
+static LLVMValueRef unpack(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes,
+                           uint32_t per, uint32_t unit, bool second) {
     LLVMValueRef places[MOST_SQUARE];
     for (uint32_t i = 0; i < lanes; i++) {
-        uint32_t k = i % per, from = i - k + (second ? per / 2 : 0) + k / unit / 2 * unit + k % unit;
+        uint32_t k = i % per,
+                 from = i - k + (second ? per / 2 : 0) + k / unit / 2 * unit + k % unit;
         places[i] = jit_u32(p, from + (k / unit % 2 ? lanes : 0));
     }
     return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, lanes), "");
 }
 
 /* Sixteen bytes at a time: from + k * step of a, then the same of b. */
-static LLVMValueRef blocks_of(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes, uint32_t per, uint32_t from, uint32_t step) {
+static LLVMValueRef blocks_of(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes,
+                              uint32_t per, uint32_t from, uint32_t step) {
     LLVMValueRef places[MOST_SQUARE];
     for (uint32_t i = 0; i < lanes; i++) {
         uint32_t half = lanes / 2, k = i % half / per;
@@ -598,13 +707,17 @@ static void transpose(jit_printer *p, LLVMValueRef *rows, uint32_t lanes, uint32
     }
     memcpy(rows, made, lanes * sizeof *rows);
     for (uint32_t i = 0; i < lanes && per == 4; i++)
-        made[i] = unpack(p, rows[i - i % 4 + i % 4 / 2], rows[i - i % 4 + i % 4 / 2 + 2], lanes, per, 2, i % 2);
+        made[i] = unpack(p, rows[i - i % 4 + i % 4 / 2], rows[i - i % 4 + i % 4 / 2 + 2], lanes,
+                         per, 2, i % 2);
     memcpy(rows, made, lanes * sizeof *rows);
-    uint32_t count = lanes / per; /* row per * g + q has, k-th, of lane per * k + q the elements from per * g on */
+    uint32_t count = lanes / per; /* row per * g + q has, k-th, of lane per * k + q the elements
+                                     from per * g on */
     for (uint32_t q = 0; q < per && count == 4; q++) {
-        const LLVMValueRef a = rows[q], b = rows[per + q], c = rows[2 * per + q], d = rows[3 * per + q];
+        const LLVMValueRef a = rows[q], b = rows[per + q], c = rows[2 * per + q],
+                           d = rows[3 * per + q];
         for (uint32_t i = 0; i < 2; i++) {
-            LLVMValueRef low = blocks_of(p, a, b, lanes, per, 2 * i, 1), high = blocks_of(p, c, d, lanes, per, 2 * i, 1);
+            LLVMValueRef low = blocks_of(p, a, b, lanes, per, 2 * i, 1),
+                         high = blocks_of(p, c, d, lanes, per, 2 * i, 1);
             rows[2 * i * per + q] = blocks_of(p, low, high, lanes, per, 0, 2);
             rows[(2 * i + 1) * per + q] = blocks_of(p, low, high, lanes, per, 1, 2);
         }
@@ -622,17 +735,21 @@ static uint32_t square_of(const jit_printer *p, uint32_t bytes, uint32_t count) 
 }
 
 /* Elements from `element` on of lane `lane` of a stretch. */
-static LLVMValueRef square_row(jit_printer *p, const vec_value *v, LLVMValueRef first, uint32_t lane, uint32_t element_at) {
-    return jit_field(p, first, lane * (uint64_t)v->u.mem.stride + (uint64_t)element_at * v->u.mem.bytes);
+static LLVMValueRef square_row(jit_printer *p, const vec_value *v, LLVMValueRef first,
+                               uint32_t lane, uint32_t element_at) {
+    return jit_field(p, first,
+                     lane * (uint64_t)v->u.mem.stride + (uint64_t)element_at * v->u.mem.bytes);
 }
 
-static void store_squares(jit_printer *p, const vec_value *v, uint32_t count, uint32_t lanes, const LLVMValueRef *values) {
+static void store_squares(jit_printer *p, const vec_value *v, uint32_t count, uint32_t lanes,
+                          const LLVMValueRef *values) {
     LLVMValueRef rows[MOST_SQUARE], first = address(p, v);
     for (uint32_t at = 0; at < count; at += lanes)
         for (uint32_t lane = 0; lane < p->lanes; lane += lanes) {
             for (uint32_t d = 0; d < lanes; d++) rows[d] = jit_part(p, values[at + d], lane, lanes);
             transpose(p, rows, lanes, SIXTEEN / v->u.mem.bytes);
-            for (uint32_t i = 0; i < lanes; i++) jit_store(p, rows[i], square_row(p, v, first, lane + i, at));
+            for (uint32_t i = 0; i < lanes; i++)
+                jit_store(p, rows[i], square_row(p, v, first, lane + i, at));
         }
 }
 
@@ -649,13 +766,15 @@ static void load_squares(jit_printer *p, const vec_value *v, uint32_t count, uin
     uint32_t pieces = p->lanes / lanes;
     for (uint32_t at = 0; at < count; at += lanes)
         for (uint32_t k = 0; k < pieces; k++) {
-            for (uint32_t i = 0; i < lanes; i++) rows[i] = jit_load(p, type, square_row(p, v, first, k * lanes + i, at));
+            for (uint32_t i = 0; i < lanes; i++)
+                rows[i] = jit_load(p, type, square_row(p, v, first, k * lanes + i, at));
             transpose(p, rows, lanes, SIXTEEN / v->u.mem.bytes);
             for (uint32_t d = 0; d < lanes; d++) parts[at + d][k] = rows[d];
         }
     for (uint32_t d = 0; d < count; d++, v = v->next) {
         for (uint32_t left = pieces, each = lanes; left > 1; left /= 2, each *= 2)
-            for (uint32_t k = 0; k < left / 2; k++) parts[d][k] = behind(p, parts[d][2 * k], parts[d][2 * k + 1], each);
+            for (uint32_t k = 0; k < left / 2; k++)
+                parts[d][k] = behind(p, parts[d][2 * k], parts[d][2 * k + 1], each);
         jit_define(p, v, parts[d][0]);
     }
 }
@@ -665,7 +784,8 @@ static void store_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
     LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
     const vec_value *w = v;
     uint32_t square = square_of(p, v->u.mem.bytes, count);
-    for (uint32_t d = 0; d < count; d++, w = w->next) rows[d] = jit_each(p, w->args[vec_place_args(w)]);
+    for (uint32_t d = 0; d < count; d++, w = w->next)
+        rows[d] = jit_each(p, w->args[vec_place_args(w)]);
     if (square) {
         store_squares(p, v, count, square, rows);
         return;
@@ -689,7 +809,8 @@ static void load_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
     }
     LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
     const vec_value *w = v;
-    for (uint32_t k = 0; k < count; k++) rows[k] = jit_load(p, jit_type_of(p, v), stretch_row(p, v, first, count, k));
+    for (uint32_t k = 0; k < count; k++)
+        rows[k] = jit_load(p, jit_type_of(p, v), stretch_row(p, v, first, count, k));
     for (uint32_t left = 1, parts = count / 2; parts; left *= 2, parts /= 2) {
         for (uint32_t i = 0; i < left * parts; i++) {
             made[i] = unzip(p, rows[2 * i], rows[2 * i + 1], false);
@@ -748,29 +869,37 @@ static void store(jit_printer *p, const vec_value *v) {
 
 /* ---- atomic, fault ---- */
 
-static LLVMValueRef atomic_operation(jit_printer *p, const vec_value *v, LLVMValueRef at, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef atomic_operation(jit_printer *p, const vec_value *v, LLVMValueRef at,
+                                     LLVMValueRef a, LLVMValueRef b) {
     static const LLVMAtomicRMWBinOp ops[] = {
-        [KIR_ATOMIC_ADD] = LLVMAtomicRMWBinOpAdd,   [KIR_ATOMIC_UMIN] = LLVMAtomicRMWBinOpUMin, [KIR_ATOMIC_SMIN] = LLVMAtomicRMWBinOpMin,
-        [KIR_ATOMIC_UMAX] = LLVMAtomicRMWBinOpUMax, [KIR_ATOMIC_SMAX] = LLVMAtomicRMWBinOpMax,  [KIR_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd,
-        [KIR_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,     [KIR_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor,   [KIR_ATOMIC_EXCH] = LLVMAtomicRMWBinOpXchg,
+        [KIR_ATOMIC_ADD] = LLVMAtomicRMWBinOpAdd,   [KIR_ATOMIC_UMIN] = LLVMAtomicRMWBinOpUMin,
+        [KIR_ATOMIC_SMIN] = LLVMAtomicRMWBinOpMin,  [KIR_ATOMIC_UMAX] = LLVMAtomicRMWBinOpUMax,
+        [KIR_ATOMIC_SMAX] = LLVMAtomicRMWBinOpMax,  [KIR_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd,
+        [KIR_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,     [KIR_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor,
+        [KIR_ATOMIC_EXCH] = LLVMAtomicRMWBinOpXchg,
     };
-    if (v->u.mem.atomic != KIR_ATOMIC_CAS) return LLVMBuildAtomicRMW(p->b, ops[v->u.mem.atomic], at, a, LLVMAtomicOrderingMonotonic, false);
-    LLVMValueRef both = LLVMBuildAtomicCmpXchg(p->b, at, a, b, LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+    if (v->u.mem.atomic != KIR_ATOMIC_CAS)
+        return LLVMBuildAtomicRMW(p->b, ops[v->u.mem.atomic], at, a, LLVMAtomicOrderingMonotonic,
+                                  false);
+    LLVMValueRef both = LLVMBuildAtomicCmpXchg(p->b, at, a, b, LLVMAtomicOrderingMonotonic,
+                                               LLVMAtomicOrderingMonotonic, false);
     return LLVMBuildExtractValue(p->b, both, 0, "");
 }
 
 /* The place of a lane of an atomic operation; *offset: in its memory. */
-static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef handles, LLVMValueRef index, LLVMValueRef lane,
-                               LLVMValueRef *offset) {
+static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef handles,
+                               LLVMValueRef index, LLVMValueRef lane, LLVMValueRef *offset) {
     LLVMValueRef at = element(p, index, p->t.i64, lane), base = NULL;
     if (v->u.mem.open) {
-        LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)), jit_u32(p, v->u.mem.pool),
-                               jit_u32(p, v->u.mem.space == KIR_FLAT), at};
+        LLVMValueRef args[] = {
+            p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)),
+            jit_u32(p, v->u.mem.pool), jit_u32(p, v->u.mem.space == KIR_FLAT), at};
         base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
     } else {
         base = base_of(p, v);
     }
-    *offset = LLVMBuildAdd(p->b, jit_load(p, p->t.i64, at), jit_u64(p, (uint64_t)v->u.mem.disp), "");
+    *offset = LLVMBuildAdd(p->b, jit_load(p, p->t.i64, at), jit_u64(p, (uint64_t)v->u.mem.disp),
+                           "");
     return jit_at(p, base, *offset);
 }
 
@@ -791,9 +920,11 @@ static own_copies copies_of(jit_printer *p, const vec_value *v) {
     LLVMSetInitializer(none, LLVMConstInt(p->t.i64, UINT64_MAX, true));
     LLVMSetGlobalConstant(none, true);
     LLVMSetLinkage(none, LLVMInternalLinkage);
-    LLVMValueRef all = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, spread)), "");
+    LLVMValueRef all = LLVMBuildLoad2(p->b, p->t.ptr,
+                                      jit_field(p, p->launch, offsetof(hgv_launch, spread)), "");
     LLVMValueRef is_there = LLVMBuildICmp(p->b, LLVMIntNE, all, LLVMConstNull(p->t.ptr), "");
-    LLVMValueRef at = LLVMBuildSelect(p->b, is_there, jit_field(p, all, (uint64_t)v->u.mem.slot * sizeof(int64_t)), none, "");
+    LLVMValueRef at = LLVMBuildSelect(
+        p->b, is_there, jit_field(p, all, (uint64_t)v->u.mem.slot * sizeof(int64_t)), none, "");
     own_copies own = {.spread = LLVMBuildLoad2(p->b, p->t.i64, at, "")};
     own.is = LLVMBuildICmp(p->b, LLVMIntSGE, own.spread, jit_u64(p, 0), "");
     return own;
@@ -801,26 +932,32 @@ static own_copies copies_of(jit_printer *p, const vec_value *v) {
 
 /* *at = *at op a, in memory that nobody else has. */
 static void combine(jit_printer *p, const vec_value *v, LLVMValueRef at, LLVMValueRef a) {
-    static const LLVMIntPredicate takes[] = {
-        [KIR_ATOMIC_UMIN] = LLVMIntULT, [KIR_ATOMIC_SMIN] = LLVMIntSLT, [KIR_ATOMIC_UMAX] = LLVMIntUGT, [KIR_ATOMIC_SMAX] = LLVMIntSGT};
+    static const LLVMIntPredicate takes[] = {[KIR_ATOMIC_UMIN] = LLVMIntULT,
+                                             [KIR_ATOMIC_SMIN] = LLVMIntSLT,
+                                             [KIR_ATOMIC_UMAX] = LLVMIntUGT,
+                                             [KIR_ATOMIC_SMAX] = LLVMIntSGT};
     LLVMValueRef old = jit_load(p, LLVMTypeOf(a), at), made;
     switch ((kir_atomic)v->u.mem.atomic) {
     case KIR_ATOMIC_ADD: made = LLVMBuildAdd(p->b, old, a, ""); break;
     case KIR_ATOMIC_AND: made = LLVMBuildAnd(p->b, old, a, ""); break;
     case KIR_ATOMIC_OR: made = LLVMBuildOr(p->b, old, a, ""); break;
     case KIR_ATOMIC_XOR: made = LLVMBuildXor(p->b, old, a, ""); break;
-    default: made = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, takes[v->u.mem.atomic], a, old, ""), a, old, "");
+    default:
+        made = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, takes[v->u.mem.atomic], a, old, ""), a,
+                               old, "");
     }
     jit_store(p, made, at);
 }
 
-static LLVMValueRef copy_of_lane(jit_printer *p, const own_copies *own, LLVMValueRef at, LLVMValueRef lane) {
+static LLVMValueRef copy_of_lane(jit_printer *p, const own_copies *own, LLVMValueRef at,
+                                 LLVMValueRef lane) {
     LLVMValueRef number = LLVMBuildAnd(p->b, lane, jit_u64(p, COPIES - 1), "");
     return jit_at(p, at, LLVMBuildMul(p->b, own->spread, number, ""));
 }
 
 /* Goes on where the atomic operation is written. */
-static void plain_if_own(jit_printer *p, const vec_value *v, const own_copies *own, LLVMValueRef place, LLVMValueRef lane, LLVMValueRef a,
+static void plain_if_own(jit_printer *p, const vec_value *v, const own_copies *own,
+                         LLVMValueRef place, LLVMValueRef lane, LLVMValueRef a,
                          LLVMBasicBlockRef next) {
     LLVMBasicBlockRef plain = jit_block(p, "own"), atomically = jit_block(p, "atomic");
     LLVMBuildCondBr(p->b, own->is, plain, atomically);
@@ -837,16 +974,20 @@ static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *o
     LLVMTypeRef type = jit_scalar(p, v->type);
     LLVMValueRef site = new_site(p, v, 4), index = spill(p, JIT_SPILL_INDEX, indices(p, v)),
                  value = spill(p, JIT_SPILL_VALUE, jit_each(p, v->args[n]));
-    LLVMValueRef handles = v->u.mem.open ? spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])) : NULL;
+    LLVMValueRef handles = v->u.mem.open ? spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0]))
+                                         : NULL;
     LLVMValueRef second = two ? spill(p, JIT_SPILL_SECOND, jit_each(p, v->args[n + 1])) : NULL,
                  old = spill(p, JIT_SPILL_OLD, LLVMConstNull(jit_vector(p, type)));
-    LLVMValueRef gone = jit_words_of(p, JIT_WORD_GONE), values = jit_words_of(p, JIT_WORDS_OF_FAULT), offset = NULL;
+    LLVMValueRef gone = jit_words_of(p, JIT_WORD_GONE),
+                 values = jit_words_of(p, JIT_WORDS_OF_FAULT), offset = NULL;
     jit_store(p, jit_u64(p, 0), gone);
     jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
     LLVMValueRef place = lane_place(p, v, handles, index, loop.lane, &offset);
     LLVMValueRef odd = LLVMBuildAnd(p->b, offset, jit_u64(p, v->u.mem.bytes - 1u), "");
-    LLVMBasicBlockRef fault = jit_block(p, "fault"), good = jit_block(p, "aligned"), next = jit_block(p, "next_lane");
-    LLVMValueRef branch = LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntNE, odd, jit_u64(p, 0), ""), fault, good);
+    LLVMBasicBlockRef fault = jit_block(p, "fault"), good = jit_block(p, "aligned"),
+                      next = jit_block(p, "next_lane");
+    LLVMValueRef branch = LLVMBuildCondBr(
+        p->b, LLVMBuildICmp(p->b, LLVMIntNE, odd, jit_u64(p, 0), ""), fault, good);
     LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
     LLVMPositionBuilderAtEnd(p->b, fault);
     jit_store(p, offset, values);
@@ -868,7 +1009,8 @@ static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *o
 }
 
 static LLVMValueRef all_aligned(jit_printer *p, const vec_value *v, LLVMValueRef offsets) {
-    LLVMValueRef odd = LLVMBuildAnd(p->b, offsets, jit_splat(p, jit_u64(p, v->u.mem.bytes - 1u)), "");
+    LLVMValueRef odd = LLVMBuildAnd(p->b, offsets, jit_splat(p, jit_u64(p, v->u.mem.bytes - 1u)),
+                                    "");
     LLVMTypeRef type = LLVMTypeOf(odd);
     LLVMValueRef low = jit_intrinsic(p, "llvm.vector.reduce.or", &type, 1, &odd, 1);
     return LLVMBuildICmp(p->b, LLVMIntEQ, low, jit_u64(p, 0), "");
@@ -876,30 +1018,40 @@ static LLVMValueRef all_aligned(jit_printer *p, const vec_value *v, LLVMValueRef
 
 /* In 32 bits, where they are known to fit. */
 static LLVMValueRef small_offsets(jit_printer *p, const vec_value *v, LLVMValueRef offsets) {
-    const vec_value *index = v->args[0], *narrow = index->op == VEC_PRIM && index->prim == KIR_ZEXT ? index->args[0] : NULL;
-    if (!narrow || narrow->type != HG_TYPE_U32) return LLVMBuildTrunc(p->b, offsets, jit_vector(p, p->t.i32), "");
-    return LLVMBuildAdd(p->b, jit_each(p, narrow), jit_splat(p, jit_u32(p, (uint64_t)v->u.mem.disp)), "");
+    const vec_value *index = v->args[0], *narrow = index->op == VEC_PRIM && index->prim == KIR_ZEXT
+                                                       ? index->args[0]
+                                                       : NULL;
+    if (!narrow || narrow->type != HG_TYPE_U32)
+        return LLVMBuildTrunc(p->b, offsets, jit_vector(p, p->t.i32), "");
+    return LLVMBuildAdd(p->b, jit_each(p, narrow),
+                        jit_splat(p, jit_u32(p, (uint64_t)v->u.mem.disp)), "");
 }
 
-/* All lanes of a turn at aligned places of their copies, one after another; anything else lane by lane. */
+/* All lanes of a turn at aligned places of their copies, one after another; anything else lane by
+ * lane. */
 static void atomic(jit_printer *p, const vec_value *v) {
     if (!v->u.mem.combines) {
         atomic_lanes(p, v, NULL);
         return;
     }
     own_copies own = copies_of(p, v);
-    LLVMValueRef offsets = LLVMBuildAdd(p->b, indices(p, v), jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
-    LLVMValueRef aligned = v->u.mem.aligned ? truth(p, true) : all_aligned(p, v, offsets), values = jit_each(p, v->args[vec_place_args(v)]);
+    LLVMValueRef offsets = LLVMBuildAdd(p->b, indices(p, v),
+                                        jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
+    LLVMValueRef aligned = v->u.mem.aligned ? truth(p, true) : all_aligned(p, v, offsets),
+                 values = jit_each(p, v->args[vec_place_args(v)]);
     LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, jit_bits(p, v->mask), jit_all(p), "");
     LLVMValueRef fast = LLVMBuildAnd(p->b, own.is, LLVMBuildAnd(p->b, aligned, all, ""), "");
     jit_if(p, NULL, fast, false);
-    bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX; /* loads of scalars are cheaper than taking vectors apart */
+    bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX; /* loads of scalars are cheaper than
+                                                               taking vectors apart */
     LLVMTypeRef word = small ? p->t.i32 : p->t.i64;
-    LLVMValueRef copies[COPIES], spilled = spill(p, JIT_SPILL_INDEX, small ? small_offsets(p, v, offsets) : offsets);
+    LLVMValueRef copies[COPIES],
+        spilled = spill(p, JIT_SPILL_INDEX, small ? small_offsets(p, v, offsets) : offsets);
     for (uint32_t i = 0; i < p->lanes; i++) {
         LLVMValueRef offset = jit_load(p, word, element(p, spilled, word, jit_u64(p, i)));
         if (i < COPIES) copies[i] = copy_of_lane(p, &own, base_of(p, v), jit_u64(p, i));
-        LLVMValueRef place = jit_at(p, copies[i % COPIES], small ? LLVMBuildZExt(p->b, offset, p->t.i64, "") : offset);
+        LLVMValueRef place = jit_at(p, copies[i % COPIES],
+                                    small ? LLVMBuildZExt(p->b, offset, p->t.i64, "") : offset);
         combine(p, v, place, LLVMBuildExtractElement(p->b, values, jit_u32(p, i), ""));
     }
     jit_end_if(p);
@@ -916,7 +1068,9 @@ static void fault_if(jit_printer *p, const vec_value *v) {
     jit_store(p, LLVMConstNull(jit_integer(p, 16)), values);
     for (uint8_t n = 1; n < v->nargs && n <= 2; n++) {
         const vec_value *a = v->args[n];
-        LLVMValueRef one = a->each ? jit_load(p, p->t.i64, element(p, spill(p, JIT_SPILL_VALUE, jit_each(p, a)), p->t.i64, lane))
+        LLVMValueRef one = a->each ? jit_load(p, p->t.i64,
+                                              element(p, spill(p, JIT_SPILL_VALUE, jit_each(p, a)),
+                                                      p->t.i64, lane))
                                    : jit_one(p, a);
         jit_store(p, one, jit_field(p, values, (n - 1u) * 8u));
     }

@@ -1,5 +1,6 @@
-/* What LLVM packs debug information with. Objects here have none, so neither zlib nor zstd is needed: the functions are there to link and say that
- * they failed. The module shows none of them to others.
+/* What LLVM packs debug information with. Objects here have none, so neither zlib nor zstd is
+ * needed: the functions are there to link and say that they failed. The module shows none of them
+ * to others.
  * Must not know: anything. */
 #include "jit/jit_internal.h"
 

@@ -1,4 +1,5 @@
-/* Value primitives as LLVM IR. The same code makes one value and an element for each lane: LLVM's operations work on both.
+/* Value primitives as LLVM IR. The same code makes one value and an element for each lane: LLVM's
+ * operations work on both.
  * Must not know: memory, control flow. */
 #include "jit/jit_internal.h"
 
@@ -24,7 +25,8 @@ static LLVMValueRef of_f32(jit_printer *p, const vec_value *v, uint32_t bits) {
 
 static uint32_t bytes_of(const vec_value *v) { return (uint32_t)kir_type_bytes(v->type); }
 
-static LLVMValueRef call(jit_printer *p, const char *name, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+static LLVMValueRef call(jit_printer *p, const char *name, LLVMValueRef a, LLVMValueRef b,
+                         LLVMValueRef c) {
     LLVMValueRef args[3] = {a, b, c};
     LLVMTypeRef type = LLVMTypeOf(a);
     return jit_intrinsic(p, name, &type, 1, args, c ? 3 : b ? 2 : 1);
@@ -32,16 +34,21 @@ static LLVMValueRef call(jit_printer *p, const char *name, LLVMValueRef a, LLVMV
 
 /* ---- integers ---- */
 
-static LLVMValueRef high_product(jit_printer *p, const vec_value *v, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef high_product(jit_printer *p, const vec_value *v, LLVMValueRef a,
+                                 LLVMValueRef b) {
     uint32_t bits = bytes_of(v) * 8;
-    LLVMTypeRef narrow = LLVMTypeOf(a), element = LLVMIntTypeInContext(p->context, bits * 2), wide = shape(p, v, element);
-    LLVMValueRef product = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, a, wide, ""), LLVMBuildZExt(p->b, b, wide, ""), "");
-    return LLVMBuildTrunc(p->b, LLVMBuildLShr(p->b, product, number(p, v, element, bits), ""), narrow, "");
+    LLVMTypeRef narrow = LLVMTypeOf(a), element = LLVMIntTypeInContext(p->context, bits * 2),
+                wide = shape(p, v, element);
+    LLVMValueRef product = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, a, wide, ""),
+                                        LLVMBuildZExt(p->b, b, wide, ""), "");
+    return LLVMBuildTrunc(p->b, LLVMBuildLShr(p->b, product, number(p, v, element, bits), ""),
+                          narrow, "");
 }
 
-/* Integers of up to 32 bits divide as floats that hold them, exactly: the quotient of two integers below 2^n is no integer or at least 2^-n of
- * itself away from one. Never 0 / 0: b is not 0. */
-static LLVMValueRef quotient_of_floats(jit_printer *p, const vec_value *v, LLVMValueRef a, LLVMValueRef b, bool is_signed) {
+/* Integers of up to 32 bits divide as floats that hold them, exactly: the quotient of two integers
+ * below 2^n is no integer or at least 2^-n of itself away from one. Never 0 / 0: b is not 0. */
+static LLVMValueRef quotient_of_floats(jit_printer *p, const vec_value *v, LLVMValueRef a,
+                                       LLVMValueRef b, bool is_signed) {
     LLVMTypeRef type = LLVMTypeOf(a), of = shape(p, v, bytes_of(v) == 4 ? p->t.f64 : p->t.f32);
     LLVMTypeRef whole = shape(p, v, p->t.i32);
     if (bytes_of(v) < 4) {
@@ -49,8 +56,10 @@ static LLVMValueRef quotient_of_floats(jit_printer *p, const vec_value *v, LLVMV
         b = is_signed ? LLVMBuildSExt(p->b, b, whole, "") : LLVMBuildZExt(p->b, b, whole, "");
     }
     bool as_signed = is_signed || bytes_of(v) < 4;
-    LLVMValueRef fa = as_signed ? LLVMBuildSIToFP(p->b, a, of, "") : LLVMBuildUIToFP(p->b, a, of, "");
-    LLVMValueRef fb = as_signed ? LLVMBuildSIToFP(p->b, b, of, "") : LLVMBuildUIToFP(p->b, b, of, "");
+    LLVMValueRef fa = as_signed ? LLVMBuildSIToFP(p->b, a, of, "")
+                                : LLVMBuildUIToFP(p->b, a, of, "");
+    LLVMValueRef fb = as_signed ? LLVMBuildSIToFP(p->b, b, of, "")
+                                : LLVMBuildUIToFP(p->b, b, of, "");
     LLVMValueRef q = LLVMBuildFDiv(p->b, fa, fb, "");
     q = as_signed ? LLVMBuildFPToSI(p->b, q, whole, "") : LLVMBuildFPToUI(p->b, q, whole, "");
     return bytes_of(v) < 4 ? LLVMBuildTrunc(p->b, q, type, "") : q;
@@ -58,9 +67,11 @@ static LLVMValueRef quotient_of_floats(jit_printer *p, const vec_value *v, LLVMV
 
 /* Total: x / 0 and x % 0 are 0; MIN / -1 is MIN, MIN % -1 is 0. */
 static LLVMValueRef divide(jit_printer *p, const vec_value *v, LLVMValueRef a, LLVMValueRef b) {
-    bool is_signed = v->prim == KIR_SDIV || v->prim == KIR_SREM, rest = v->prim == KIR_UREM || v->prim == KIR_SREM;
+    bool is_signed = v->prim == KIR_SDIV || v->prim == KIR_SREM,
+         rest = v->prim == KIR_UREM || v->prim == KIR_SREM;
     LLVMTypeRef element = jit_scalar(p, v->type);
-    LLVMValueRef zero = number(p, v, element, 0), one = number(p, v, element, 1), minus = number(p, v, element, ~UINT64_C(0)), q = NULL;
+    LLVMValueRef zero = number(p, v, element, 0), one = number(p, v, element, 1),
+                 minus = number(p, v, element, ~UINT64_C(0)), q = NULL;
     LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, b, zero, ""), negate = NULL;
     if (is_signed) negate = LLVMBuildICmp(p->b, LLVMIntEQ, b, minus, "");
     LLVMValueRef odd = is_signed ? LLVMBuildOr(p->b, none, negate, "") : none;
@@ -83,7 +94,8 @@ static LLVMValueRef shift(jit_printer *p, const vec_value *v, LLVMValueRef a, LL
     if (bytes_of(v) < 4) amount = LLVMBuildTrunc(p->b, amount, type, "");
     if (bytes_of(v) > 4) amount = LLVMBuildZExt(p->b, amount, type, "");
     if (v->prim == KIR_SHL) return LLVMBuildShl(p->b, a, amount, "");
-    return v->prim == KIR_LSHR ? LLVMBuildLShr(p->b, a, amount, "") : LLVMBuildAShr(p->b, a, amount, "");
+    return v->prim == KIR_LSHR ? LLVMBuildLShr(p->b, a, amount, "")
+                               : LLVMBuildAShr(p->b, a, amount, "");
 }
 
 /* ---- sums of products of bytes ---- */
@@ -92,7 +104,8 @@ static LLVMValueRef shift(jit_printer *p, const vec_value *v, LLVMValueRef a, LL
 static LLVMValueRef piece(jit_printer *p, LLVMValueRef whole, uint32_t first, uint32_t count) {
     LLVMValueRef places[64];
     for (uint32_t i = 0; i < count; i++) places[i] = jit_u32(p, first + i);
-    return LLVMBuildShuffleVector(p->b, whole, LLVMGetUndef(LLVMTypeOf(whole)), LLVMConstVector(places, count), "");
+    return LLVMBuildShuffleVector(p->b, whole, LLVMGetUndef(LLVMTypeOf(whole)),
+                                  LLVMConstVector(places, count), "");
 }
 
 static LLVMValueRef join(jit_printer *p, LLVMValueRef low, LLVMValueRef high, uint32_t count) {
@@ -101,8 +114,10 @@ static LLVMValueRef join(jit_printer *p, LLVMValueRef low, LLVMValueRef high, ui
     return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places, 2 * count), "");
 }
 
-/* vpdpbusd of a native vector of 4, 8 or 16: unsigned bytes by signed ones. A signed byte is the unsigned one that is 128 more, less 128. */
-static LLVMValueRef native_dot4(jit_printer *p, const vec_value *v, uint32_t count, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+/* vpdpbusd of a native vector of 4, 8 or 16: unsigned bytes by signed ones. A signed byte is the
+ * unsigned one that is 128 more, less 128. */
+static LLVMValueRef native_dot4(jit_printer *p, const vec_value *v, uint32_t count, LLVMValueRef a,
+                                LLVMValueRef b, LLVMValueRef c) {
     const char *name = count == 16  ? "llvm.x86.avx512.vpdpbusd.512"
                        : count == 8 ? "llvm.x86.avx512.vpdpbusd.256"
                                     : "llvm.x86.avx512.vpdpbusd.128";
@@ -112,7 +127,8 @@ static LLVMValueRef native_dot4(jit_printer *p, const vec_value *v, uint32_t cou
     LLVMValueRef top = LLVMConstVector(tops, count), none = LLVMConstNull(LLVMTypeOf(c));
     LLVMValueRef more = jit_intrinsic(p, name, NULL, 0, (LLVMValueRef[]){none, top, b}, 3);
     a = LLVMBuildXor(p->b, a, top, "");
-    return LLVMBuildSub(p->b, jit_intrinsic(p, name, NULL, 0, (LLVMValueRef[]){c, a, b}, 3), more, "");
+    return LLVMBuildSub(p->b, jit_intrinsic(p, name, NULL, 0, (LLVMValueRef[]){c, a, b}, 3), more,
+                        "");
 }
 
 /* A value for all lanes is the first of a vector. */
@@ -120,35 +136,44 @@ static LLVMValueRef dot4(jit_printer *p, const vec_value *v) {
     LLVMValueRef args[3], made[16];
     for (uint8_t i = 0; i < 3; i++) {
         args[i] = operand(p, v, i);
-        if (!v->each) args[i] = LLVMBuildInsertElement(p->b, LLVMConstNull(LLVMVectorType(p->t.i32, 4)), args[i], jit_u32(p, 0), "");
+        if (!v->each)
+            args[i] = LLVMBuildInsertElement(p->b, LLVMConstNull(LLVMVectorType(p->t.i32, 4)),
+                                             args[i], jit_u32(p, 0), "");
     }
-    uint32_t lanes = v->each ? p->lanes : 4, count = p->bytes / 4 < lanes ? p->bytes / 4 : lanes, pieces = lanes / count;
+    uint32_t lanes = v->each ? p->lanes : 4, count = p->bytes / 4 < lanes ? p->bytes / 4 : lanes,
+             pieces = lanes / count;
     for (uint32_t i = 0; i < pieces; i++) {
         LLVMValueRef of[3];
-        for (uint8_t k = 0; k < 3; k++) of[k] = pieces == 1 ? args[k] : piece(p, args[k], i * count, count);
+        for (uint8_t k = 0; k < 3; k++)
+            of[k] = pieces == 1 ? args[k] : piece(p, args[k], i * count, count);
         made[i] = native_dot4(p, v, count, of[0], of[1], of[2]);
     }
     for (; pieces > 1; pieces /= 2, count *= 2)
-        for (uint32_t i = 0; i < pieces / 2; i++) made[i] = join(p, made[2 * i], made[2 * i + 1], count);
+        for (uint32_t i = 0; i < pieces / 2; i++)
+            made[i] = join(p, made[2 * i], made[2 * i + 1], count);
     return v->each ? made[0] : LLVMBuildExtractElement(p->b, made[0], jit_u32(p, 0), "");
 }
 
 /* ---- floats ---- */
 
-static LLVMValueRef and_bits(jit_printer *p, const vec_value *v, LLVMValueRef a, uint64_t add, uint64_t mask) {
+static LLVMValueRef and_bits(jit_printer *p, const vec_value *v, LLVMValueRef a, uint64_t add,
+                             uint64_t mask) {
     LLVMTypeRef type = LLVMTypeOf(a), whole = shape(p, v, jit_integer(p, bytes_of(v)));
     LLVMValueRef bits = LLVMBuildBitCast(p->b, a, whole, "");
     if (add) bits = LLVMBuildAdd(p->b, bits, integer(p, v, bytes_of(v), add), "");
-    return LLVMBuildBitCast(p->b, LLVMBuildAnd(p->b, bits, integer(p, v, bytes_of(v), mask), ""), type, "");
+    return LLVMBuildBitCast(p->b, LLVMBuildAnd(p->b, bits, integer(p, v, bytes_of(v), mask), ""),
+                            type, "");
 }
 
 /* a * b less its rounding: fused, or by halves whose products are exact. */
-static LLVMValueRef product_error(jit_printer *p, const vec_value *v, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef product_error(jit_printer *p, const vec_value *v, LLVMValueRef a,
+                                  LLVMValueRef b) {
     LLVMValueRef product = LLVMBuildFMul(p->b, a, b, "");
     if (p->fused || !v->each) return call(p, "llvm.fma", a, b, LLVMBuildFNeg(p->b, product, ""));
     bool wide = bytes_of(v) == 8;
     uint64_t cut = wide ? UINT64_C(0xfffffffff8000000) : 0xfffff000u;
-    LLVMValueRef ha = and_bits(p, v, a, wide ? 0x4000000u : 0, cut), la = LLVMBuildFSub(p->b, a, ha, "");
+    LLVMValueRef ha = and_bits(p, v, a, wide ? 0x4000000u : 0, cut),
+                 la = LLVMBuildFSub(p->b, a, ha, "");
     LLVMValueRef hb = and_bits(p, v, b, 0, cut), lb = LLVMBuildFSub(p->b, b, hb, "");
     LLVMValueRef sum = LLVMBuildFSub(p->b, LLVMBuildFMul(p->b, ha, hb, ""), product, "");
     sum = LLVMBuildFAdd(p->b, sum, LLVMBuildFMul(p->b, ha, lb, ""), "");
@@ -160,52 +185,76 @@ static LLVMValueRef product_error(jit_printer *p, const vec_value *v, LLVMValueR
 
 static LLVMValueRef half_to_float(jit_printer *p, const vec_value *v, LLVMValueRef h) {
     LLVMTypeRef f32 = shape(p, v, p->t.f32), i32 = shape(p, v, p->t.i32);
-    if (p->halves) return LLVMBuildFPExt(p->b, LLVMBuildBitCast(p->b, h, shape(p, v, p->t.f16), ""), f32, "");
-    LLVMValueRef word = LLVMBuildZExt(p->b, h, i32, ""), m = LLVMBuildAnd(p->b, word, number(p, v, p->t.i32, 0x7fff), "");
+    if (p->halves)
+        return LLVMBuildFPExt(p->b, LLVMBuildBitCast(p->b, h, shape(p, v, p->t.f16), ""), f32, "");
+    LLVMValueRef word = LLVMBuildZExt(p->b, h, i32, ""),
+                 m = LLVMBuildAnd(p->b, word, number(p, v, p->t.i32, 0x7fff), "");
     LLVMValueRef infinite = LLVMBuildICmp(p->b, LLVMIntUGE, m, number(p, v, p->t.i32, 0x7c00), "");
-    LLVMValueRef bias = LLVMBuildSelect(p->b, infinite, number(p, v, p->t.i32, 0x70000000), number(p, v, p->t.i32, 0x38000000), "");
-    LLVMValueRef normal = LLVMBuildAdd(p->b, LLVMBuildShl(p->b, m, number(p, v, p->t.i32, 13), ""), bias, "");
-    LLVMValueRef tiny = LLVMBuildFMul(p->b, LLVMBuildSIToFP(p->b, m, f32, ""), of_f32(p, v, 0x33800000), "");
+    LLVMValueRef bias = LLVMBuildSelect(p->b, infinite, number(p, v, p->t.i32, 0x70000000),
+                                        number(p, v, p->t.i32, 0x38000000), "");
+    LLVMValueRef normal = LLVMBuildAdd(p->b, LLVMBuildShl(p->b, m, number(p, v, p->t.i32, 13), ""),
+                                       bias, "");
+    LLVMValueRef tiny = LLVMBuildFMul(p->b, LLVMBuildSIToFP(p->b, m, f32, ""),
+                                      of_f32(p, v, 0x33800000), "");
     LLVMValueRef subnormal = LLVMBuildICmp(p->b, LLVMIntULT, m, number(p, v, p->t.i32, 0x400), "");
-    LLVMValueRef bits = LLVMBuildSelect(p->b, subnormal, LLVMBuildBitCast(p->b, tiny, i32, ""), normal, "");
+    LLVMValueRef bits = LLVMBuildSelect(p->b, subnormal, LLVMBuildBitCast(p->b, tiny, i32, ""),
+                                        normal, "");
     LLVMValueRef sign = LLVMBuildAnd(p->b, word, number(p, v, p->t.i32, 0x8000), "");
     bits = LLVMBuildOr(p->b, bits, LLVMBuildShl(p->b, sign, number(p, v, p->t.i32, 16), ""), "");
     return LLVMBuildBitCast(p->b, bits, f32, "");
 }
 
 static LLVMValueRef float_to_half(jit_printer *p, const vec_value *v, LLVMValueRef a) {
-    LLVMTypeRef f32 = shape(p, v, p->t.f32), i32 = shape(p, v, p->t.i32), i16 = shape(p, v, p->t.i16);
-    if (p->halves) return LLVMBuildBitCast(p->b, LLVMBuildFPTrunc(p->b, a, shape(p, v, p->t.f16), ""), i16, "");
-    LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""), m = LLVMBuildAnd(p->b, bits, number(p, v, p->t.i32, 0x7fffffff), "");
-    LLVMValueRef last = LLVMBuildAnd(p->b, LLVMBuildLShr(p->b, m, number(p, v, p->t.i32, 13), ""), number(p, v, p->t.i32, 1), "");
-    LLVMValueRef normal = LLVMBuildAdd(p->b, LLVMBuildAdd(p->b, m, number(p, v, p->t.i32, 0xc8000fff), ""), last, "");
+    LLVMTypeRef f32 = shape(p, v, p->t.f32), i32 = shape(p, v, p->t.i32),
+                i16 = shape(p, v, p->t.i16);
+    if (p->halves)
+        return LLVMBuildBitCast(p->b, LLVMBuildFPTrunc(p->b, a, shape(p, v, p->t.f16), ""), i16,
+                                "");
+    LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""),
+                 m = LLVMBuildAnd(p->b, bits, number(p, v, p->t.i32, 0x7fffffff), "");
+    LLVMValueRef last = LLVMBuildAnd(p->b, LLVMBuildLShr(p->b, m, number(p, v, p->t.i32, 13), ""),
+                                     number(p, v, p->t.i32, 1), "");
+    LLVMValueRef normal = LLVMBuildAdd(
+        p->b, LLVMBuildAdd(p->b, m, number(p, v, p->t.i32, 0xc8000fff), ""), last, "");
     normal = LLVMBuildLShr(p->b, normal, number(p, v, p->t.i32, 13), "");
-    LLVMValueRef tiny = LLVMBuildFAdd(p->b, LLVMBuildBitCast(p->b, m, f32, ""), of_f32(p, v, 0x3f000000), "");
-    tiny = LLVMBuildSub(p->b, LLVMBuildBitCast(p->b, tiny, i32, ""), number(p, v, p->t.i32, 0x3f000000), "");
-    LLVMValueRef is_nan = LLVMBuildICmp(p->b, LLVMIntUGT, m, number(p, v, p->t.i32, 0x7f800000), "");
-    LLVMValueRef big = LLVMBuildSelect(p->b, is_nan, number(p, v, p->t.i32, 0x7e00), number(p, v, p->t.i32, 0x7c00), "");
+    LLVMValueRef tiny = LLVMBuildFAdd(p->b, LLVMBuildBitCast(p->b, m, f32, ""),
+                                      of_f32(p, v, 0x3f000000), "");
+    tiny = LLVMBuildSub(p->b, LLVMBuildBitCast(p->b, tiny, i32, ""),
+                        number(p, v, p->t.i32, 0x3f000000), "");
+    LLVMValueRef is_nan = LLVMBuildICmp(p->b, LLVMIntUGT, m, number(p, v, p->t.i32, 0x7f800000),
+                                        "");
+    LLVMValueRef big = LLVMBuildSelect(p->b, is_nan, number(p, v, p->t.i32, 0x7e00),
+                                       number(p, v, p->t.i32, 0x7c00), "");
     LLVMValueRef small = LLVMBuildICmp(p->b, LLVMIntULT, m, number(p, v, p->t.i32, 0x38800000), "");
     LLVMValueRef over = LLVMBuildICmp(p->b, LLVMIntUGE, m, number(p, v, p->t.i32, 0x47800000), "");
-    LLVMValueRef h = LLVMBuildSelect(p->b, over, big, LLVMBuildSelect(p->b, small, tiny, normal, ""), "");
-    LLVMValueRef sign = LLVMBuildAnd(p->b, LLVMBuildLShr(p->b, bits, number(p, v, p->t.i32, 16), ""), number(p, v, p->t.i32, 0x8000), "");
+    LLVMValueRef h = LLVMBuildSelect(p->b, over, big,
+                                     LLVMBuildSelect(p->b, small, tiny, normal, ""), "");
+    LLVMValueRef sign = LLVMBuildAnd(p->b,
+                                     LLVMBuildLShr(p->b, bits, number(p, v, p->t.i32, 16), ""),
+                                     number(p, v, p->t.i32, 0x8000), "");
     return LLVMBuildTrunc(p->b, LLVMBuildOr(p->b, h, sign, ""), i16, "");
 }
 
 static LLVMValueRef bfloat_to_float(jit_printer *p, const vec_value *v, LLVMValueRef h) {
     LLVMValueRef word = LLVMBuildZExt(p->b, h, shape(p, v, p->t.i32), "");
-    return LLVMBuildBitCast(p->b, LLVMBuildShl(p->b, word, number(p, v, p->t.i32, 16), ""), shape(p, v, p->t.f32), "");
+    return LLVMBuildBitCast(p->b, LLVMBuildShl(p->b, word, number(p, v, p->t.i32, 16), ""),
+                            shape(p, v, p->t.f32), "");
 }
 
 static LLVMValueRef float_to_bfloat(jit_printer *p, const vec_value *v, LLVMValueRef a) {
     LLVMTypeRef i32 = shape(p, v, p->t.i32);
-    LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""), high = LLVMBuildLShr(p->b, bits, number(p, v, p->t.i32, 16), "");
+    LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""),
+                 high = LLVMBuildLShr(p->b, bits, number(p, v, p->t.i32, 16), "");
     LLVMValueRef last = LLVMBuildAnd(p->b, high, number(p, v, p->t.i32, 1), "");
-    LLVMValueRef rounded = LLVMBuildAdd(p->b, LLVMBuildAdd(p->b, bits, number(p, v, p->t.i32, 0x7fff), ""), last, "");
+    LLVMValueRef rounded = LLVMBuildAdd(
+        p->b, LLVMBuildAdd(p->b, bits, number(p, v, p->t.i32, 0x7fff), ""), last, "");
     rounded = LLVMBuildLShr(p->b, rounded, number(p, v, p->t.i32, 16), "");
     LLVMValueRef quiet = LLVMBuildOr(p->b, high, number(p, v, p->t.i32, 0x40), "");
     LLVMValueRef m = LLVMBuildAnd(p->b, bits, number(p, v, p->t.i32, 0x7fffffff), "");
-    LLVMValueRef is_nan = LLVMBuildICmp(p->b, LLVMIntUGT, m, number(p, v, p->t.i32, 0x7f800000), "");
-    return LLVMBuildTrunc(p->b, LLVMBuildSelect(p->b, is_nan, quiet, rounded, ""), shape(p, v, p->t.i16), "");
+    LLVMValueRef is_nan = LLVMBuildICmp(p->b, LLVMIntUGT, m, number(p, v, p->t.i32, 0x7f800000),
+                                        "");
+    return LLVMBuildTrunc(p->b, LLVMBuildSelect(p->b, is_nan, quiet, rounded, ""),
+                          shape(p, v, p->t.i16), "");
 }
 
 /* ---- truth values ---- */
@@ -236,7 +285,8 @@ static LLVMValueRef logic(jit_printer *p, const vec_value *v) {
     case KIR_CMP_EQ: return LLVMBuildNot(p->b, LLVMBuildXor(p->b, a, b, ""), "");
     default: {
         LLVMValueRef c = jit_mask(p, v->args[2], bytes);
-        return LLVMBuildOr(p->b, LLVMBuildAnd(p->b, a, b, ""), LLVMBuildAnd(p->b, LLVMBuildNot(p->b, a, ""), c, ""), "");
+        return LLVMBuildOr(p->b, LLVMBuildAnd(p->b, a, b, ""),
+                           LLVMBuildAnd(p->b, LLVMBuildNot(p->b, a, ""), c, ""), "");
     }
     }
 }
@@ -252,11 +302,13 @@ static LLVMValueRef extend(jit_printer *p, const vec_value *v, LLVMTypeRef type)
     const vec_value *from = v->args[0];
     if (from->type == KIR_BOOL && v->each && !p->mask_registers) {
         LLVMValueRef mask = jit_mask(p, from, bytes_of(v));
-        return v->prim == KIR_SEXT ? mask : LLVMBuildAnd(p->b, mask, integer(p, v, bytes_of(v), 1), "");
+        return v->prim == KIR_SEXT ? mask
+                                   : LLVMBuildAnd(p->b, mask, integer(p, v, bytes_of(v), 1), "");
     }
     LLVMValueRef a = operand(p, v, 0);
     if (LLVMTypeOf(a) == type) return a;
-    return v->prim == KIR_SEXT ? LLVMBuildSExt(p->b, a, type, "") : LLVMBuildZExt(p->b, a, type, "");
+    return v->prim == KIR_SEXT ? LLVMBuildSExt(p->b, a, type, "")
+                               : LLVMBuildZExt(p->b, a, type, "");
 }
 
 static LLVMValueRef truncate_to(jit_printer *p, const vec_value *v, LLVMTypeRef type) {
@@ -271,13 +323,16 @@ static LLVMValueRef truncate_to(jit_printer *p, const vec_value *v, LLVMTypeRef 
 static LLVMValueRef to_integer(jit_printer *p, const vec_value *v, LLVMTypeRef type) {
     LLVMValueRef a = operand(p, v, 0);
     LLVMTypeRef types[2] = {type, LLVMTypeOf(a)};
-    return jit_intrinsic(p, v->prim == KIR_F2U ? "llvm.fptoui.sat" : "llvm.fptosi.sat", types, 2, &a, 1);
+    return jit_intrinsic(p, v->prim == KIR_F2U ? "llvm.fptoui.sat" : "llvm.fptosi.sat", types, 2,
+                         &a, 1);
 }
 
 static LLVMValueRef convert(jit_printer *p, const vec_value *v) {
     LLVMTypeRef type = shape(p, v, jit_scalar(p, v->type));
     switch ((kir_op)v->prim) {
-    case KIR_BITCAST: return v->type == KIR_BOOL ? p->values[v->args[0]->id] : LLVMBuildBitCast(p->b, operand(p, v, 0), type, "");
+    case KIR_BITCAST:
+        return v->type == KIR_BOOL ? p->values[v->args[0]->id]
+                                   : LLVMBuildBitCast(p->b, operand(p, v, 0), type, "");
     case KIR_ZEXT:
     case KIR_SEXT: return extend(p, v, type);
     case KIR_TRUNC: return truncate_to(p, v, type);
@@ -288,7 +343,8 @@ static LLVMValueRef convert(jit_printer *p, const vec_value *v) {
     case KIR_F2F: {
         LLVMValueRef a = operand(p, v, 0);
         if (LLVMTypeOf(a) == type) return a;
-        return v->type == HG_TYPE_F64 ? LLVMBuildFPExt(p->b, a, type, "") : LLVMBuildFPTrunc(p->b, a, type, "");
+        return v->type == HG_TYPE_F64 ? LLVMBuildFPExt(p->b, a, type, "")
+                                      : LLVMBuildFPTrunc(p->b, a, type, "");
     }
     case KIR_H2F: return half_to_float(p, v, operand(p, v, 0));
     case KIR_F2H: return float_to_half(p, v, operand(p, v, 0));

@@ -1,6 +1,7 @@
-/* Memory operations: where their operands stand, and how one is made. The one place that knows the order of their arguments: handle,
- * index, what is stored or operated with; a number of 64 bits is two arguments, low half first, where mem.split says so.
- * In device form (kir/device/device.h) a byte offset stands where these are: kir_device_offset. */
+/* Memory operations: where their operands stand, and how one is made. The one place that knows the
+ * order of their arguments: handle, index, what is stored or operated with; a number of 64 bits is
+ * two arguments, low half first, where mem.split says so. In device form (kir/device/device.h) a
+ * byte offset stands where these are: kir_device_offset. */
 #ifndef HG_KIR_ACCESS_H
 #define HG_KIR_ACCESS_H
 
@@ -10,7 +11,8 @@
 typedef struct kir_access {
     uint8_t handle, handle_args; /* FLAT: the flat address */
     uint8_t index, index_args;
-    uint8_t value; /* the first behind the place: of STORE what is stored, of ATOMIC the operands; v->nargs where there is none */
+    uint8_t value; /* the first behind the place: of STORE what is stored, of ATOMIC the operands;
+                      v->nargs where there is none */
 } kir_access;
 
 static inline kir_access kir_access_of(const kir_value *v) {
@@ -24,7 +26,9 @@ static inline kir_access kir_access_of(const kir_value *v) {
 }
 
 /* Device form: index of the byte offset; an address stands before it, operands behind it. */
-static inline uint8_t kir_device_offset(const kir_value *v) { return v->u.mem.slot == KIR_ADDRESS ? v->u.mem.split ? 2 : 1 : 0; }
+static inline uint8_t kir_device_offset(const kir_value *v) {
+    return v->u.mem.slot == KIR_ADDRESS ? v->u.mem.split ? 2 : 1 : 0;
+}
 
 /* Whether the access goes through a slot, so that nobody needs to read its handle. */
 static inline bool kir_access_is_direct(const kir_value *v) {
@@ -37,7 +41,9 @@ static inline bool kir_access_is_open(const kir_value *v) {
 }
 
 /* Bytes of the access as it was written: those of a wide type too. */
-static inline uint16_t kir_access_size(const kir_value *v) { return v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes; }
+static inline uint16_t kir_access_size(const kir_value *v) {
+    return v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes;
+}
 
 /* A place in memory. */
 typedef struct kir_place {
@@ -50,7 +56,9 @@ typedef struct kir_place {
     bool unchecked;    /* known to be in bounds */
 } kir_place;
 
-/* LOAD, STORE, CHECK or ATOMIC of an element of that type; its slot is open. values: STORE 1, ATOMIC 1 or 2, else none. */
-kir_value *kir_access_make(kir_builder *b, kir_op op, uint8_t type, const kir_place *at, uint8_t count, kir_value *const *values);
+/* LOAD, STORE, CHECK or ATOMIC of an element of that type; its slot is open. values: STORE 1,
+ * ATOMIC 1 or 2, else none. */
+kir_value *kir_access_make(kir_builder *b, kir_op op, uint8_t type, const kir_place *at,
+                           uint8_t count, kir_value *const *values);
 
 #endif

@@ -1,5 +1,6 @@
-/* Appends operations to a region. Never returns NULL: after out of memory the builder is failed and hands out one harmless value,
- * so that definitions need no error paths; the caller checks b->failed once at the end. */
+/* Appends operations to a region. Never returns NULL: after out of memory the builder is failed and
+ * hands out one harmless value, so that definitions need no error paths; the caller checks
+ * b->failed once at the end. */
 #include "kir/kir.h"
 #include "kir/builder.h"
 #include <string.h>
@@ -29,7 +30,8 @@ static kir_region *new_region(kir_builder *b, kir_value *owner) {
     return region;
 }
 
-kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args) {
+kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs,
+                    kir_value *const *args) {
     if (b->failed || (++b->module->made > b->module->most && b->module->most)) return fail(b, type);
     kir_value *v = hg_arena_alloc(&b->module->arena, sizeof *v + nargs * sizeof *v->args);
     if (!v) return fail(b, type);
@@ -94,10 +96,13 @@ kir_value *kir_f64(kir_builder *b, double value) {
     return kir_const(b, HG_TYPE_F64, bits);
 }
 
-kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a) { return kir_emit(b, op, a->type, 1, &a); }
+kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a) {
+    return kir_emit(b, op, a->type, 1, &a);
+}
 
 static bool gives_bool(kir_op op) {
-    return op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ || op == KIR_FCMP_LT || op == KIR_FCMP_LE;
+    return op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ ||
+           op == KIR_FCMP_LT || op == KIR_FCMP_LE;
 }
 
 kir_value *kir_binary_held(kir_builder *b, kir_op op, kir_value *c) {
@@ -120,9 +125,13 @@ kir_value *kir_select_held(kir_builder *b, kir_value *c) {
     return kir_emit(b, KIR_SELECT, a->type, 3, (kir_value *[]){cond, a, c});
 }
 
-kir_value *kir_convert(kir_builder *b, kir_op op, uint8_t type, kir_value *a) { return kir_emit(b, op, type, 1, &a); }
+kir_value *kir_convert(kir_builder *b, kir_op op, uint8_t type, kir_value *a) {
+    return kir_emit(b, op, type, 1, &a);
+}
 
-kir_value *kir_not(kir_builder *b, kir_value *boolean) { return kir_binary(b, KIR_XOR, boolean, kir_const(b, KIR_BOOL, 1)); }
+kir_value *kir_not(kir_builder *b, kir_value *boolean) {
+    return kir_binary(b, KIR_XOR, boolean, kir_const(b, KIR_BOOL, 1));
+}
 
 kir_value *kir_get(kir_builder *b, kir_var *var) {
     if (!var) return fail(b, HG_TYPE_U32);
@@ -162,7 +171,8 @@ kir_value *kir_table_get(kir_builder *b, kir_table *table, kir_value *index) {
     return v;
 }
 
-kir_value *kir_call(kir_builder *b, kir_function *f, uint8_t nargs, kir_value *const *args, kir_var *const *arrays) {
+kir_value *kir_call(kir_builder *b, kir_function *f, uint8_t nargs, kir_value *const *args,
+                    kir_var *const *arrays) {
     if (!f) return fail(b, HG_TYPE_U32);
     kir_var **copy = NULL;
     if (f->array_count) {
@@ -176,15 +186,19 @@ kir_value *kir_call(kir_builder *b, kir_function *f, uint8_t nargs, kir_value *c
     return v;
 }
 
-void kir_return(kir_builder *b, kir_value *value) { kir_emit(b, KIR_RETURN, KIR_VOID, value ? 1 : 0, &value); }
+void kir_return(kir_builder *b, kir_value *value) {
+    kir_emit(b, KIR_RETURN, KIR_VOID, value ? 1 : 0, &value);
+}
 
 kir_value *kir_param(kir_builder *b, uint8_t index) {
-    kir_value *v = kir_emit(b, KIR_PARAM, b->function ? b->function->param_types[index] : HG_TYPE_U32, 0, NULL);
+    kir_value *v = kir_emit(b, KIR_PARAM,
+                            b->function ? b->function->param_types[index] : HG_TYPE_U32, 0, NULL);
     v->u.imm = index;
     return v;
 }
 
-kir_value *kir_derived(kir_builder *b, uint16_t fn, hg_type atlas_type, uint8_t nargs, kir_value *const *args) {
+kir_value *kir_derived(kir_builder *b, uint16_t fn, hg_type atlas_type, uint8_t nargs,
+                       kir_value *const *args) {
     kir_value *v = kir_emit(b, KIR_DERIVED, kir_type_of(atlas_type), nargs, args);
     v->u.derived.fn = fn;
     v->u.derived.atlas_type = (uint8_t)atlas_type;
@@ -250,12 +264,13 @@ void kir_break(kir_builder *b) { kir_emit(b, KIR_BREAK, KIR_VOID, 0, NULL); }
 void kir_continue(kir_builder *b) { kir_emit(b, KIR_CONTINUE, KIR_VOID, 0, NULL); }
 void kir_exit(kir_builder *b) { kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL); }
 
-void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message) {
+void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand,
+                  const char *message) {
     kir_fault_if_values(b, cond, code, operand, message, 0, NULL);
 }
 
-void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count,
-                         kir_value *const *values) {
+void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand,
+                         const char *message, uint8_t count, kir_value *const *values) {
     kir_value *args[1 + KIR_FAULT_VALUES] = {cond};
     for (uint8_t i = 0; i < count; i++) args[1 + i] = values[i];
     kir_value *v = kir_emit(b, KIR_FAULT_IF, KIR_VOID, (uint8_t)(1 + count), args);

@@ -5,7 +5,8 @@
 #include "kir/clone.h"
 #include <string.h>
 
-hg_status kir_cloner_init(kir_cloner *c, const kir_module *from, kir_module *to, kir_function *target) {
+hg_status kir_cloner_init(kir_cloner *c, const kir_module *from, kir_module *to,
+                          kir_function *target) {
     memset(c, 0, sizeof *c);
     c->from = from;
     kir_builder_init(&c->to, to, target);
@@ -23,7 +24,9 @@ kir_var *kir_clone_var(kir_cloner *c, const kir_var *var) {
     if (c->to.failed) return NULL;
     if (c->vars[var->id]) return c->vars[var->id];
     kir_function *owner = NULL;
-    if (var->function) owner = var->function == c->from->functions ? c->to.module->functions : clone_function(c, var->function);
+    if (var->function)
+        owner = var->function == c->from->functions ? c->to.module->functions
+                                                    : clone_function(c, var->function);
     kir_var *copy = c->vars[var->id]; /* an array parameter came with its function */
     if (!copy) copy = kir_var_create(c->to.module, owner, var->type, var->length, var->name);
     if (!copy) c->to.failed = true;
@@ -54,12 +57,15 @@ static kir_function *clone_function(kir_cloner *c, const kir_function *f) {
 }
 
 static kir_table *clone_table(kir_cloner *c, const kir_table *t) {
-    if (!c->tables[t->id]) c->tables[t->id] = kir_table_create(c->to.module, t->type, t->length, t->data, t->name);
+    if (!c->tables[t->id])
+        c->tables[t->id] = kir_table_create(c->to.module, t->type, t->length, t->data, t->name);
     return c->tables[t->id];
 }
 
 static kir_var *rename_var(void *cloner, kir_var *var) { return kir_clone_var(cloner, var); }
-static kir_function *rename_function(void *cloner, kir_function *f) { return clone_function(cloner, f); }
+static kir_function *rename_function(void *cloner, kir_function *f) {
+    return clone_function(cloner, f);
+}
 static kir_table *rename_table(void *cloner, kir_table *t) { return clone_table(cloner, t); }
 
 static kir_region *clone_region(kir_cloner *c, kir_value *owner) {
@@ -72,7 +78,8 @@ static kir_region *clone_region(kir_cloner *c, kir_value *owner) {
 }
 
 void kir_clone_run(kir_cloner *c, kir_value *first, const kir_value *last) {
-    kir_renaming names = {.var = rename_var, .function = rename_function, .table = rename_table, .user = c};
+    kir_renaming names = {
+        .var = rename_var, .function = rename_function, .table = rename_table, .user = c};
     kir_region *root = first->parent, *target = c->to.region;
     const kir_value *stop = last->next;
     for (kir_value *v = first; v && v != stop && !c->to.failed; v = kir_walk(v, root)) {

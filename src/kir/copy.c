@@ -13,7 +13,9 @@ static void *keep(kir_builder *b, const void *data, uint64_t size) {
     return own;
 }
 
-static const char *keep_text(kir_builder *b, const char *text) { return text ? keep(b, text, strlen(text) + 1) : NULL; }
+static const char *keep_text(kir_builder *b, const char *text) {
+    return text ? keep(b, text, strlen(text) + 1) : NULL;
+}
 
 static kir_var *var_of(kir_builder *b, const kir_renaming *names, kir_var *var) {
     kir_var *own = var && names->var && !b->failed ? names->var(names->user, var) : var;
@@ -21,16 +23,19 @@ static kir_var *var_of(kir_builder *b, const kir_renaming *names, kir_var *var) 
     return own;
 }
 
-static void copy_call(kir_builder *b, const kir_value *v, kir_value *copy, const kir_renaming *names) {
+static void copy_call(kir_builder *b, const kir_value *v, kir_value *copy,
+                      const kir_renaming *names) {
     kir_function *callee = v->u.call.function;
     copy->u.call.function = names->function ? names->function(names->user, callee) : callee;
     if (!copy->u.call.function) b->failed = true;
     if (!callee->array_count) return;
     copy->u.call.arrays = keep(b, v->u.call.arrays, callee->array_count * sizeof *v->u.call.arrays);
-    for (uint8_t i = 0; i < callee->array_count && !b->failed; i++) copy->u.call.arrays[i] = var_of(b, names, v->u.call.arrays[i]);
+    for (uint8_t i = 0; i < callee->array_count && !b->failed; i++)
+        copy->u.call.arrays[i] = var_of(b, names, v->u.call.arrays[i]);
 }
 
-void kir_copy_fields(kir_builder *b, const kir_value *v, kir_value *copy, const kir_renaming *names) {
+void kir_copy_fields(kir_builder *b, const kir_value *v, kir_value *copy,
+                     const kir_renaming *names) {
     copy->u = v->u;
     copy->inst = v->inst;
     switch ((kir_op)v->op) {
@@ -46,13 +51,15 @@ void kir_copy_fields(kir_builder *b, const kir_value *v, kir_value *copy, const 
         return;
     case KIR_CALL: copy_call(b, v, copy, names); return;
     case KIR_CONST:
-        if (kir_type_bytes(v->type) > 8 && !names->same_module) copy->u.bytes = keep(b, v->u.bytes, kir_type_bytes(v->type));
+        if (kir_type_bytes(v->type) > 8 && !names->same_module)
+            copy->u.bytes = keep(b, v->u.bytes, kir_type_bytes(v->type));
         return;
     case KIR_FAULT_IF:
         if (!names->same_module) copy->u.fault.message = keep_text(b, v->u.fault.message);
         return;
     case KIR_STEP:
-        if (v->u.step.info && !names->same_module) copy->u.step.info = keep(b, v->u.step.info, kir_step_bytes(v->u.step.info));
+        if (v->u.step.info && !names->same_module)
+            copy->u.step.info = keep(b, v->u.step.info, kir_step_bytes(v->u.step.info));
         return;
     default: return;
     }

@@ -10,7 +10,8 @@ hg_status kir_fail_launch(kir_launch_fault code, const char *format, ...) {
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", text);
-    (void)snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "F%02u", (unsigned)code % 100);
+    (void)snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "F%02u",
+                   (unsigned)code % 100);
     return status;
 }
 
@@ -24,29 +25,34 @@ static const char *print_wide(hg_u128 magnitude, bool negative, char *text) {
     return p;
 }
 
-void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, hg_u128 bytes, uint64_t limit) {
+void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, hg_u128 bytes,
+                           uint64_t limit) {
     char at[48], length[48];
     const char *what = pool ? "pool" : "buffer";
     hg_u128 distance = offset < 0 ? 0 - (hg_u128)offset : (hg_u128)offset;
-    (void)snprintf(text, size, "%s access out of bounds: offset %s + size %s > %s size %llu", what, print_wide(distance, offset < 0, at),
-                   print_wide(bytes, false, length), what, (unsigned long long)limit);
+    (void)snprintf(text, size, "%s access out of bounds: offset %s + size %s > %s size %llu", what,
+                   print_wide(distance, offset < 0, at), print_wide(bytes, false, length), what,
+                   (unsigned long long)limit);
 }
 
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle) {
-    (void)snprintf(text, size, "invalid %s handle: %llu", pool ? "pool" : "buffer", (unsigned long long)handle);
+    (void)snprintf(text, size, "invalid %s handle: %llu", pool ? "pool" : "buffer",
+                   (unsigned long long)handle);
 }
 
 void kir_fault_text_align(char *text, size_t size, uint64_t offset) {
     (void)snprintf(text, size, "misaligned atomic: offset %llu", (unsigned long long)offset);
 }
 
-void kir_fault_text(char *text, size_t size, uint8_t code, const char *message, const uint64_t values[KIR_FAULT_VALUES]) {
+void kir_fault_text(char *text, size_t size, uint8_t code, const char *message,
+                    const uint64_t values[KIR_FAULT_VALUES]) {
     if (!message) message = code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
     int next = 0;
     for (size_t used = 0; size;) {
         const char *gap = next < KIR_FAULT_VALUES ? strstr(message, "{}") : NULL;
         size_t length = gap ? (size_t)(gap - message) : strlen(message);
-        int n = gap ? snprintf(text + used, size - used, "%.*s%llu", (int)length, message, (unsigned long long)values[next++])
+        int n = gap ? snprintf(text + used, size - used, "%.*s%llu", (int)length, message,
+                               (unsigned long long)values[next++])
                     : snprintf(text + used, size - used, "%s", message);
         if (!gap || n < 0 || (size_t)n >= size - used) return;
         used += (size_t)n;

@@ -15,16 +15,21 @@ typedef enum kir_launch_fault {
     KIR_FAULT_COMPILER = 13 /* the driver's compiler takes longer than it may */
 } kir_launch_fault;
 /* Whether the launch as a whole ends with it, and no lane. */
-static inline bool kir_fault_is_launch(uint8_t code) { return code == KIR_FAULT_TIMEOUT || code >= KIR_FAULT_CANCELLED; }
+static inline bool kir_fault_is_launch(uint8_t code) {
+    return code == KIR_FAULT_TIMEOUT || code >= KIR_FAULT_CANCELLED;
+}
 /* HG_ERROR_EXECUTION_FAILED with this message and the code of such an end. */
 hg_status kir_fail_launch(kir_launch_fault code, const char *format, ...) HG_PRINTF(2, 3);
 
-/* offset: first byte of the access, exact (an index of 64 bits and a displacement) and maybe negative; bytes: its size; limit: the memory's. */
-void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, hg_u128 bytes, uint64_t limit);
+/* offset: first byte of the access, exact (an index of 64 bits and a displacement) and maybe
+ * negative; bytes: its size; limit: the memory's. */
+void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, hg_u128 bytes,
+                           uint64_t limit);
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle);
 void kir_fault_text_align(char *text, size_t size, uint64_t offset);
 /* Of a FAULT_IF: its own message with the values for its {}, else what the code says. */
-void kir_fault_text(char *text, size_t size, uint8_t code, const char *message, const uint64_t values[KIR_FAULT_VALUES]);
+void kir_fault_text(char *text, size_t size, uint8_t code, const char *message,
+                    const uint64_t values[KIR_FAULT_VALUES]);
 void kir_fault_text_timeout(char *text, size_t size, uint64_t timeout_ms);
 
 #endif

@@ -34,12 +34,14 @@ uint16_t kir_fn_of_name(hg_opname name) {
     hg_op op = hg_opname_op(name);
     if (op != HG_OP_NONE) return (uint16_t)op;
     uint16_t fn = HG_OP_COUNT;
-    while (strcmp(kir_fn_name(fn), hg_opname_name(name)) != 0) fn++; /* every name without an instruction has a function */
+    while (strcmp(kir_fn_name(fn), hg_opname_name(name)) != 0)
+        fn++; /* every name without an instruction has a function */
     return fn;
 }
 
-static const uint8_t KINDS[] = {[KIR_KIND_U8] = HG_TYPE_U8,   [KIR_KIND_U16] = HG_TYPE_U16, [KIR_KIND_U32] = HG_TYPE_U32,
-                                [KIR_KIND_U64] = HG_TYPE_U64, [KIR_KIND_F32] = HG_TYPE_F32, [KIR_KIND_F64] = HG_TYPE_F64};
+static const uint8_t KINDS[] = {
+    [KIR_KIND_U8] = HG_TYPE_U8,   [KIR_KIND_U16] = HG_TYPE_U16, [KIR_KIND_U32] = HG_TYPE_U32,
+    [KIR_KIND_U64] = HG_TYPE_U64, [KIR_KIND_F32] = HG_TYPE_F32, [KIR_KIND_F64] = HG_TYPE_F64};
 
 int kir_kind_of(uint8_t type) {
     if (type == KIR_BOOL) return 0;
@@ -58,12 +60,16 @@ static const struct {
 #undef KIR_DEVICE_ID
 };
 
-kir_device_part kir_device_id_part(kir_device_id id) { return (kir_device_part)DEVICE_IDS[id].part; }
+kir_device_part kir_device_id_part(kir_device_id id) {
+    return (kir_device_part)DEVICE_IDS[id].part;
+}
 uint32_t kir_device_id_axis(kir_device_id id) { return DEVICE_IDS[id].axis; }
 
 kir_device_id kir_device_id_of(kir_device_part part, uint32_t axis) {
     uint32_t id = 0;
-    while (id + 1 < KIR_DEVICE_ID_COUNT && (DEVICE_IDS[id].part != part || DEVICE_IDS[id].axis != axis)) id++;
+    while (id + 1 < KIR_DEVICE_ID_COUNT &&
+           (DEVICE_IDS[id].part != part || DEVICE_IDS[id].axis != axis))
+        id++;
     return (kir_device_id)id;
 }
 
@@ -78,13 +84,16 @@ uint64_t kir_type_bytes(uint8_t type) {
     return type < HG_TYPE_COUNT ? hg_type_size_bytes((hg_type)type) : 0;
 }
 
-uint32_t kir_type_bits(uint8_t type) { return type == KIR_BOOL ? 1 : (uint32_t)(kir_type_bytes(type) * 8); }
+uint32_t kir_type_bits(uint8_t type) {
+    return type == KIR_BOOL ? 1 : (uint32_t)(kir_type_bytes(type) * 8);
+}
 
 bool kir_type_is_float(uint8_t type) { return type == HG_TYPE_F32 || type == HG_TYPE_F64; }
 
 uint8_t kir_type_of(hg_type type) {
     if (kir_is_half(type)) return HG_TYPE_U16;
-    if (type >= HG_TYPE_I8 && type <= HG_TYPE_I4096) return (uint8_t)(type - HG_TYPE_I8 + HG_TYPE_U8);
+    if (type >= HG_TYPE_I8 && type <= HG_TYPE_I4096)
+        return (uint8_t)(type - HG_TYPE_I8 + HG_TYPE_U8);
     return (uint8_t)type;
 }
 
@@ -101,8 +110,9 @@ kir_module *kir_module_create(const char *name) {
 
 hg_status kir_fail_making(const kir_module *m) {
     if (!m || !m->most || m->made <= m->most) return hg_fail_memory();
-    hg_status status = hg_fail(HG_ERROR_ISA, "'%s' is too large when it is lowered: more than %llu operations", m->name,
-                               (unsigned long long)m->most);
+    hg_status status = hg_fail(HG_ERROR_ISA,
+                               "'%s' is too large when it is lowered: more than %llu operations",
+                               m->name, (unsigned long long)m->most);
     memcpy(hg_error_record()->code, "S05", 4);
     return status;
 }
@@ -116,7 +126,9 @@ void kir_module_destroy(kir_module *m) {
     hg_free(m);
 }
 
-static const char *copy_name(kir_module *m, const char *name) { return name ? hg_arena_text(&m->arena, name, strlen(name)) : NULL; }
+static const char *copy_name(kir_module *m, const char *name) {
+    return name ? hg_arena_text(&m->arena, name, strlen(name)) : NULL;
+}
 
 kir_function *kir_function_create(kir_module *m, const char *name, uint8_t result) {
     kir_function *f = hg_arena_alloc(&m->arena, sizeof *f);
@@ -139,13 +151,17 @@ kir_function *kir_function_create(kir_module *m, const char *name, uint8_t resul
 kir_op kir_limbs_op(const kir_function *f) {
     kir_op op = f->limbs_op ? (kir_op)(f->limbs_op - 1) : KIR_OP_COUNT;
     uint8_t arrays = op == KIR_DERIVED ? 4 : 3;
-    if (!f->limbs_op || f->param_count || f->array_count != arrays || f->result != KIR_VOID) return KIR_OP_COUNT;
+    if (!f->limbs_op || f->param_count || f->array_count != arrays || f->result != KIR_VOID)
+        return KIR_OP_COUNT;
     for (uint8_t i = 0; i < arrays; i++)
-        if (f->array_params[i]->type != HG_TYPE_U64 || f->array_params[i]->length != f->array_params[0]->length) return KIR_OP_COUNT;
+        if (f->array_params[i]->type != HG_TYPE_U64 ||
+            f->array_params[i]->length != f->array_params[0]->length)
+            return KIR_OP_COUNT;
     return f->array_params[0]->length <= 64 ? op : KIR_OP_COUNT;
 }
 
-kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_t params, const uint8_t *types, bool *fresh) {
+kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_t params,
+                         const uint8_t *types, bool *fresh) {
     *fresh = false;
     for (kir_function *f = m->functions; f; f = f->next)
         if (f->helper && strcmp(f->name, name) == 0) return f;
@@ -157,7 +173,8 @@ kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_
     return f;
 }
 
-kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length, const char *name) {
+kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length,
+                        const char *name) {
     kir_var *v = hg_arena_alloc(&m->arena, sizeof *v);
     if (!v) return NULL;
     v->function = f;
@@ -182,7 +199,8 @@ kir_var *kir_array_param(kir_function *f, uint8_t type, uint32_t length, const c
     return v;
 }
 
-kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const void *data, const char *name) {
+kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const void *data,
+                            const char *name) {
     kir_table *t = hg_arena_alloc(&m->arena, sizeof *t);
     size_t bytes = (size_t)(length * kir_type_bytes(type));
     void *copy = hg_arena_alloc(&m->arena, bytes);
@@ -207,7 +225,8 @@ kir_value *kir_walk(const kir_value *v, const kir_region *root) {
         const kir_region *region = v->parent;
         if (region == root) return NULL;
         const kir_value *owner = region->owner;
-        if (owner->body[0] == region && owner->body[1] && owner->body[1]->first) return owner->body[1]->first;
+        if (owner->body[0] == region && owner->body[1] && owner->body[1]->first)
+            return owner->body[1]->first;
         v = owner;
     }
 }
@@ -252,14 +271,16 @@ bool kir_is_integer_value(const kir_value *v) {
     case KIR_CLASS_INT:
     case KIR_CLASS_DOT: return true;
     case KIR_CLASS_ANY: return !kir_type_is_float(v->type);
-    case KIR_CLASS_CONVERT: return !kir_type_is_float(v->type) && !kir_type_is_float(v->args[0]->type);
+    case KIR_CLASS_CONVERT:
+        return !kir_type_is_float(v->type) && !kir_type_is_float(v->args[0]->type);
     default: return false;
     }
 }
 
 bool kir_has_side_effect(const kir_value *v) {
     if (v->op == KIR_LOAD) return !v->u.mem.unchecked; /* it may fault */
-    if (v->op == KIR_CALL) return !(v->u.call.function->pure && v->u.call.function->array_count == 0);
+    if (v->op == KIR_CALL)
+        return !(v->u.call.function->pure && v->u.call.function->array_count == 0);
     return kir_op_has((kir_op)v->op, KIR_F_EFFECT);
 }
 

@@ -1,5 +1,5 @@
-/* Kernel IR text to a module. Heads of functions are read first, so that a call may stand before the function; then everything else in one
- * walk. Regions nest in the module, not on the stack.
+/* Kernel IR text to a module. Heads of functions are read first, so that a call may stand before
+ * the function; then everything else in one walk. Regions nest in the module, not on the stack.
  * Must not know: passes, programs. */
 #include "isa/program.h"
 #include "kir/reader.h"
@@ -25,9 +25,10 @@ static bool read_array_param(kir_reader *r, kir_function *f) {
     uint8_t type;
     uint64_t length;
     if (f->array_count == HG_COUNT_OF(f->array_params))
-        return kir_error(r, &r->token, "more than %u array parameters", (unsigned)HG_COUNT_OF(f->array_params));
-    if (!kir_read_name(r, "a name", &name) || !kir_expect(r, ':', "':'") || !read_var_type(r, &type, &length) ||
-        !kir_name_text(r, &name, &text))
+        return kir_error(r, &r->token, "more than %u array parameters",
+                         (unsigned)HG_COUNT_OF(f->array_params));
+    if (!kir_read_name(r, "a name", &name) || !kir_expect(r, ':', "':'") ||
+        !read_var_type(r, &type, &length) || !kir_name_text(r, &name, &text))
         return false;
     kir_var *var = kir_array_param(f, type, (uint32_t)length, text);
     return var ? kir_define_name(r, kir_scope_vars(f), &name, var) : kir_no_memory(r);
@@ -43,7 +44,8 @@ static bool read_params(kir_reader *r, kir_function *f) {
         }
         if (f->array_count) return kir_expected(r, "'&' (arrays stand last)");
         if (f->param_count == HG_COUNT_OF(f->param_types))
-            return kir_error(r, &r->token, "more than %u parameters", (unsigned)HG_COUNT_OF(f->param_types));
+            return kir_error(r, &r->token, "more than %u parameters",
+                             (unsigned)HG_COUNT_OF(f->param_types));
         if (!kir_read_type(r, false, &f->param_types[f->param_count])) return false;
         f->param_count++;
     }
@@ -55,11 +57,15 @@ static bool read_params(kir_reader *r, kir_function *f) {
 static bool read_head(kir_reader *r) {
     kir_token name;
     const char *text;
-    if (!kir_expect(r, '@', "'@'") || !kir_read_name(r, "a name", &name) || !kir_name_text(r, &name, &text)) return false;
+    if (!kir_expect(r, '@', "'@'") || !kir_read_name(r, "a name", &name) ||
+        !kir_name_text(r, &name, &text))
+        return false;
     kir_function *f = kir_function_create(r->module, text ? text : "", KIR_VOID);
     if (!f) return kir_no_memory(r);
     if (!kir_define_name(r, KIR_SCOPE_FUNCTIONS, &name, f) || !read_params(r, f)) return false;
-    if (!kir_expect(r, '-', "'->'") || !kir_expect(r, '>', "'->'") || !kir_read_type(r, true, &f->result)) return false;
+    if (!kir_expect(r, '-', "'->'") || !kir_expect(r, '>', "'->'") ||
+        !kir_read_type(r, true, &f->result))
+        return false;
     f->pure = kir_accept_word(r, "pure");
     f->cold = kir_accept_word(r, "cold");
     f->helper = kir_accept_word(r, "helper");
@@ -107,7 +113,8 @@ static bool read_vars(kir_reader *r, kir_function *f) {
         if (!kir_read_name(r, "a name", &name) || !kir_name_text(r, &name, &text)) return false;
         kir_var *var = kir_var_create(r->module, f, type, (uint32_t)length, text);
         if (!var) return kir_no_memory(r);
-        if (!kir_define_name(r, f ? kir_scope_vars(f) : (uint32_t)KIR_SCOPE_VARS, &name, var)) return false;
+        if (!kir_define_name(r, f ? kir_scope_vars(f) : (uint32_t)KIR_SCOPE_VARS, &name, var))
+            return false;
     } while (kir_accept(r, ','));
     r->token = end;
     r->at = at;
@@ -135,11 +142,17 @@ static bool read_table(kir_reader *r) {
     const char *text;
     uint8_t type;
     uint64_t length;
-    if (!kir_read_name(r, "a name", &name) || !kir_name_text(r, &name, &text) || !kir_expect(r, ':', "':'")) return false;
-    if (!read_var_type(r, &type, &length) || !kir_expect(r, '=', "'='") || !kir_expect(r, '{', "'{'")) return false;
+    if (!kir_read_name(r, "a name", &name) || !kir_name_text(r, &name, &text) ||
+        !kir_expect(r, ':', "':'"))
+        return false;
+    if (!read_var_type(r, &type, &length) || !kir_expect(r, '=', "'='") ||
+        !kir_expect(r, '{', "'{'"))
+        return false;
     hg_text data = {0};
     bool ok = read_table_data(r, type, length, &data);
-    kir_table *t = ok ? kir_table_create(r->module, type, (uint32_t)length, data.data ? data.data : "", text) : NULL;
+    kir_table *t = ok ? kir_table_create(r->module, type, (uint32_t)length,
+                                         data.data ? data.data : "", text)
+                      : NULL;
     hg_text_free(&data);
     if (!ok) return false;
     return t ? kir_define_name(r, KIR_SCOPE_TABLES, &name, t) : kir_no_memory(r);
@@ -150,7 +163,9 @@ static bool read_place(kir_reader *r, uint64_t count, uint64_t most) {
     kir_token at = r->token;
     uint64_t n;
     if (!kir_read_number(r, most - 1, "a number", &n)) return false;
-    if (n != count) return kir_error(r, &at, "expected %llu, got %llu", (unsigned long long)count, (unsigned long long)n);
+    if (n != count)
+        return kir_error(r, &at, "expected %llu, got %llu", (unsigned long long)count,
+                         (unsigned long long)n);
     return kir_expect(r, ':', "':'");
 }
 
@@ -158,16 +173,19 @@ static bool read_input(kir_reader *r) {
     kir_input *input;
     uint8_t type, kind;
     uint64_t n, limb = 0, bytes = 0;
-    if (!read_place(r, r->module->inputs.count, KIR_TEXT_MAX_INPUTS) || !kir_read_type(r, false, &type) ||
+    if (!read_place(r, r->module->inputs.count, KIR_TEXT_MAX_INPUTS) ||
+        !kir_read_type(r, false, &type) ||
         !kir_read_choice(r, &kir_input_words, "param, env, shared or field", &kind) ||
         !kir_read_number(r, kind == KIR_INPUT_PARAM ? 255 : UINT32_MAX, "a number", &n))
         return false;
     if (kir_accept_word(r, "limb") &&
-        (!kir_read_number(r, 511, "a number", &limb) || !kir_expect_word(r, "of") || !kir_read_number(r, 8, "a size in bytes", &bytes)))
+        (!kir_read_number(r, 511, "a number", &limb) || !kir_expect_word(r, "of") ||
+         !kir_read_number(r, 8, "a size in bytes", &bytes)))
         return false;
     input = hg_vec_push(&r->module->inputs);
     if (!input) return kir_no_memory(r);
-    *input = (kir_input){.kind = kind, .type = type, .limb = (uint16_t)limb, .limb_bytes = (uint8_t)bytes};
+    *input = (kir_input){
+        .kind = kind, .type = type, .limb = (uint16_t)limb, .limb_bytes = (uint8_t)bytes};
     if (kind == KIR_INPUT_PARAM)
         input->reg = (uint8_t)n;
     else
@@ -185,22 +203,28 @@ static bool read_slot_kind(kir_reader *r, kir_slot *s) {
     if (r->token.kind != KIR_TOKEN_WORD) return kir_expected(r, "what the slot is");
     uint32_t space = kir_word_find(&kir_space_words, r->token.text, r->token.length);
     if (space != KIR_BUFFER && space != KIR_POOL) {
-        if (!kir_read_choice(r, &kir_slot_words, "buffer, pool or what the slot is for", &s->kind)) return false;
-        space = r->token.kind == KIR_TOKEN_WORD ? kir_word_find(&kir_space_words, r->token.text, r->token.length) : kir_space_words.count;
+        if (!kir_read_choice(r, &kir_slot_words, "buffer, pool or what the slot is for", &s->kind))
+            return false;
+        space = r->token.kind == KIR_TOKEN_WORD
+                    ? kir_word_find(&kir_space_words, r->token.text, r->token.length)
+                    : kir_space_words.count;
     }
     if (space < kir_space_words.count) {
         s->space = (uint8_t)space;
         kir_next(r);
     }
-    return !kir_accept(r, '.') || kir_read_choice(r, &kir_memory_words, "memory of the plan", &s->plan);
+    return !kir_accept(r, '.') ||
+           kir_read_choice(r, &kir_memory_words, "memory of the plan", &s->plan);
 }
 
 static bool read_slot(kir_reader *r) {
     kir_slot s = {0};
     uint64_t n;
-    if (!read_place(r, r->module->slots.count, KIR_TEXT_MAX_SLOTS) || !read_slot_kind(r, &s)) return false;
+    if (!read_place(r, r->module->slots.count, KIR_TEXT_MAX_SLOTS) || !read_slot_kind(r, &s))
+        return false;
     s.constant = kir_is_word(r, "handle");
-    if ((kir_accept_word(r, "handle") || kir_accept_word(r, "number")) && !kir_read_number(r, UINT64_MAX, "a number", &s.handle))
+    if ((kir_accept_word(r, "handle") || kir_accept_word(r, "number")) &&
+        !kir_read_number(r, UINT64_MAX, "a number", &s.handle))
         return false;
     if (kir_accept_word(r, "input")) {
         if (!kir_read_number(r, UINT32_MAX, "an input", &n)) return false;
@@ -225,18 +249,23 @@ static bool read_module(kir_reader *r) {
     struct {
         const char *word;
         bool *flag;
-    } const flags[] = {{"relaxed", &m->relaxed},  {"barrier", &m->uses_barrier}, {"shared", &m->uses_shared},
-                       {"class", &m->uses_class}, {"step", &m->has_step},        {"open", &m->has_open}};
+    } const flags[] = {{"relaxed", &m->relaxed},    {"barrier", &m->uses_barrier},
+                       {"shared", &m->uses_shared}, {"class", &m->uses_class},
+                       {"step", &m->has_step},      {"open", &m->has_open}};
     kir_token name;
     while (kir_accept(r, KIR_TOKEN_LINE)) {}
-    if (!kir_expect_word(r, "module") || !kir_read_name(r, "a name", &name) || !kir_name_text(r, &name, &m->name)) return false;
+    if (!kir_expect_word(r, "module") || !kir_read_name(r, "a name", &name) ||
+        !kir_name_text(r, &name, &m->name))
+        return false;
     if (!m->name) m->name = "";
     for (size_t i = 0; i < HG_COUNT_OF(flags); i++)
         if (kir_accept_word(r, flags[i].word)) *flags[i].flag = true;
     if (!kir_accept_word(r, "is")) return kir_expect_line(r);
     do {
         uint8_t fact;
-        if (!kir_read_choice(r, &kir_fact_words, "simple, slots, legal, uniformity, device or hoisted", &fact)) return false;
+        if (!kir_read_choice(r, &kir_fact_words,
+                             "simple, slots, legal, uniformity, device or hoisted", &fact))
+            return false;
         m->facts |= 1u << fact;
     } while (kir_accept(r, ','));
     return kir_expect_line(r);
@@ -250,7 +279,8 @@ static bool read_source(kir_reader *r) {
         r->b.inst = 0;
         return true;
     }
-    if (!kir_read_number(r, UINT32_MAX - 1, "the number of an instruction, or none", &n)) return false;
+    if (!kir_read_number(r, UINT32_MAX - 1, "the number of an instruction, or none", &n))
+        return false;
     r->b.inst = (uint32_t)n + 1;
     return true;
 }
@@ -264,7 +294,8 @@ static bool close_region(kir_reader *r, bool *open) {
         return true;
     }
     if (kir_is_word(r, "else")) {
-        if (owner->op != KIR_IF || region != owner->body[0]) return kir_expected(r, "the end of the line");
+        if (owner->op != KIR_IF || region != owner->body[0])
+            return kir_expected(r, "the end of the line");
         kir_next(r);
         kir_if_else(&r->b, owner);
         return kir_expect(r, '{', "'{'");
@@ -349,11 +380,13 @@ void kir_reader_free(kir_reader *r) {
     r->heads = NULL;
 }
 
-/* What the operations themselves say; the device form has none of these flags but those that its text says. */
+/* What the operations themselves say; the device form has none of these flags but those that its
+ * text says. */
 static void note_uses(kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next) {
         kir_number(f);
-        for (const kir_value *v = kir_walk(NULL, f->body); v && !kir_is_device_form(m); v = kir_walk(v, f->body)) {
+        for (const kir_value *v = kir_walk(NULL, f->body); v && !kir_is_device_form(m);
+             v = kir_walk(v, f->body)) {
             m->uses_barrier |= v->op == KIR_BARRIER;
             m->has_step |= v->op == KIR_STEP;
             m->uses_shared |= v->op == KIR_BLOCK;
@@ -364,13 +397,15 @@ static void note_uses(kir_module *m) {
     }
 }
 
-hg_status kir_parse(const char *text, size_t length, hg_diagnostics *diagnostics, kir_module **module) {
+hg_status kir_parse(const char *text, size_t length, hg_diagnostics *diagnostics,
+                    kir_module **module) {
     kir_reader r;
     *module = NULL;
     kir_reader_init(&r, text, length, diagnostics);
     r.module = kir_module_create("");
     if (!r.module) return hg_fail_memory();
-    bool ok = length <= UINT32_MAX ? read_all(&r) : kir_error(&r, &r.token, "a text of more than 4 GiB");
+    bool ok = length <= UINT32_MAX ? read_all(&r)
+                                   : kir_error(&r, &r.token, "a text of more than 4 GiB");
     kir_reader_free(&r);
     if (!ok) {
         kir_module_destroy(r.module);

@@ -1,4 +1,5 @@
-/* Names of variables, functions, tables and values while kernel IR text is read. Must not know: operations. */
+/* Names of variables, functions, tables and values while kernel IR text is read. Must not know:
+ * operations. */
 #include "kir/reader.h"
 #include <string.h>
 
@@ -22,7 +23,8 @@ bool kir_read_name(kir_reader *r, const char *what, kir_token *name) {
         end++;
         kir_next(r);
     }
-    if (r->token.kind != KIR_TOKEN_NUMBER || r->token.text != end) return kir_expected(r, "a number right behind it");
+    if (r->token.kind != KIR_TOKEN_NUMBER || r->token.text != end)
+        return kir_expected(r, "a number right behind it");
     name->length = (uint32_t)(r->token.text + r->token.length - first.text);
     kir_next(r);
     return true;
@@ -63,9 +65,12 @@ static uint32_t hash_of(uint32_t scope, const kir_token *name) {
 
 void *kir_find_name(const kir_reader *r, uint32_t scope, const kir_token *name) {
     if (!r->head_count) return NULL;
-    for (uint32_t i = r->heads[hash_of(scope, name) % r->head_count]; i; i = r->symbols.data[i - 1].next) {
+    for (uint32_t i = r->heads[hash_of(scope, name) % r->head_count]; i;
+         i = r->symbols.data[i - 1].next) {
         const kir_symbol *s = &r->symbols.data[i - 1];
-        if (s->scope == scope && s->length == name->length && memcmp(s->text, name->text, s->length) == 0) return s->thing;
+        if (s->scope == scope && s->length == name->length &&
+            memcmp(s->text, name->text, s->length) == 0)
+            return s->thing;
     }
     return NULL;
 }
@@ -91,7 +96,8 @@ static bool grow(kir_reader *r) {
 
 bool kir_define_name(kir_reader *r, uint32_t scope, const kir_token *name, void *thing) {
     if (kir_find_name(r, scope, name))
-        return kir_error(r, name, "'%.*s' is there already", (int)(name->length < 80 ? name->length : 80), name->text);
+        return kir_error(r, name, "'%.*s' is there already",
+                         (int)(name->length < 80 ? name->length : 80), name->text);
     if (r->symbols.count >= UINT32_MAX - 1) return kir_error(r, name, "too many names");
     if (r->symbols.count >= r->head_count && !grow(r)) return false;
     kir_symbol *s = hg_vec_push(&r->symbols);
@@ -102,7 +108,8 @@ bool kir_define_name(kir_reader *r, uint32_t scope, const kir_token *name, void 
 }
 
 static bool unknown(kir_reader *r, const char *what, const kir_token *name) {
-    return kir_error(r, name, "there is no %s '%.*s'", what, (int)(name->length < 80 ? name->length : 80), name->text);
+    return kir_error(r, name, "there is no %s '%.*s'", what,
+                     (int)(name->length < 80 ? name->length : 80), name->text);
 }
 
 bool kir_read_var(kir_reader *r, kir_var **var) {
@@ -110,7 +117,8 @@ bool kir_read_var(kir_reader *r, kir_var **var) {
     bool module = kir_accept(r, '$');
     if (!kir_read_name(r, "a variable", &name)) return false;
     *var = kir_find_name(r, module ? (uint32_t)KIR_SCOPE_VARS : kir_scope_vars(r->function), &name);
-    return *var || unknown(r, module ? "variable of the module" : "variable of the function", &name);
+    return *var ||
+           unknown(r, module ? "variable of the module" : "variable of the function", &name);
 }
 
 bool kir_read_value(kir_reader *r, kir_value **value) {

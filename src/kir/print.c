@@ -1,5 +1,6 @@
-/* The kernel IR as text (docs/reference/kernel-ir.md); kir_parse reads it back. One operation a line, regions indented; numbers of
- * values are kir_number's. Names that several variables, tables or functions share get a number behind a point. */
+/* The kernel IR as text (docs/reference/kernel-ir.md); kir_parse reads it back. One operation a
+ * line, regions indented; numbers of values are kir_number's. Names that several variables, tables
+ * or functions share get a number behind a point. */
 #include "isa/program.h"
 #include "kir/step.h"
 #include "kir/words.h"
@@ -17,7 +18,8 @@ typedef struct printer {
 
 /* ---- names ---- */
 
-/* Something named: things of one scope and name get different suffixes, in the order of the text. */
+/* Something named: things of one scope and name get different suffixes, in the order of the text.
+ */
 typedef struct named {
     uint32_t scope, rank, id;
     const char *name;
@@ -35,7 +37,8 @@ static void number(named *list, uint32_t count, uint32_t *numbers) {
     qsort(list, count, sizeof *list, by_name);
     for (uint32_t i = 0; i < count; i++) {
         bool same = i && list[i].scope == list[i - 1].scope &&
-                    strcmp(list[i].name ? list[i].name : "", list[i - 1].name ? list[i - 1].name : "") == 0;
+                    strcmp(list[i].name ? list[i].name : "",
+                           list[i - 1].name ? list[i - 1].name : "") == 0;
         numbers[list[i].id] = same ? numbers[list[i - 1].id] + 1 : 0;
     }
 }
@@ -43,14 +46,18 @@ static void number(named *list, uint32_t count, uint32_t *numbers) {
 static void number_all(printer *p, named *list) {
     const kir_module *m = p->m;
     uint32_t n = 0;
-    for (const kir_function *f = m->functions; f; f = f->next, n++) list[n] = (named){0, n, f->id, f->name};
+    for (const kir_function *f = m->functions; f; f = f->next, n++)
+        list[n] = (named){0, n, f->id, f->name};
     number(list, n, p->functions);
     n = 0;
-    for (const kir_table *t = m->tables; t; t = t->next, n++) list[n] = (named){0, m->table_count - n, t->id, t->name};
+    for (const kir_table *t = m->tables; t; t = t->next, n++)
+        list[n] = (named){0, m->table_count - n, t->id, t->name};
     number(list, n, p->tables);
     n = 0;
-    for (const kir_function *f = m->functions; f; f = f->next) /* array parameters stand before other variables */
-        for (uint8_t i = 0; i < f->array_count; i++, n++) list[n] = (named){f->id + 1, n, f->array_params[i]->id, f->array_params[i]->name};
+    for (const kir_function *f = m->functions; f; f = f->next) /* array parameters stand before
+                                                                  other variables */
+        for (uint8_t i = 0; i < f->array_count; i++, n++)
+            list[n] = (named){f->id + 1, n, f->array_params[i]->id, f->array_params[i]->name};
     for (const kir_var *v = m->vars; v; v = v->next)
         if (!v->by_reference) {
             list[n] = (named){v->function ? v->function->id + 1 : 0, n, v->id, v->name};
@@ -103,11 +110,13 @@ static void print_var_type(hg_text *out, const kir_var *v) {
 
 /* Arguments from v->args[from]: one, or two halves. */
 static void print_halves(hg_text *out, const kir_value *v, uint8_t from, uint8_t count) {
-    for (uint8_t i = 0; i < count; i++) hg_text_addf(out, "%s%%%u", i ? ":" : "", (unsigned)v->args[from + i]->id);
+    for (uint8_t i = 0; i < count; i++)
+        hg_text_addf(out, "%s%%%u", i ? ":" : "", (unsigned)v->args[from + i]->id);
 }
 
 /* "[%3 + 16]", "[16]", "[]" */
-static void print_index(hg_text *out, const kir_value *v, uint8_t from, uint8_t count, int64_t disp) {
+static void print_index(hg_text *out, const kir_value *v, uint8_t from, uint8_t count,
+                        int64_t disp) {
     uint64_t size = disp < 0 ? 0 - (uint64_t)disp : (uint64_t)disp;
     hg_text_add(out, " [", 2);
     print_halves(out, v, from, count);
@@ -132,7 +141,8 @@ static void print_access_fields(const printer *p, const kir_value *v, uint8_t ty
     if (v->u.mem.bytes_wide != kir_access_wide(p->m, (kir_op)v->op, type, v->u.mem.bytes))
         add_field(out, &open, "wide", v->u.mem.bytes_wide);
     if (v->u.mem.split && !halves) add_field(out, &open, "split", v->u.mem.split);
-    if (space != KIR_CLASS && (space != KIR_BUFFER || v->u.mem.class_id >= kir_memory_words.count) && v->u.mem.class_id)
+    if (space != KIR_CLASS &&
+        (space != KIR_BUFFER || v->u.mem.class_id >= kir_memory_words.count) && v->u.mem.class_id)
         add_field(out, &open, "class", v->u.mem.class_id);
     if (v->op != KIR_ATOMIC && v->u.mem.atomic) add_field(out, &open, "atomic", v->u.mem.atomic);
     if (v->u.mem.high) {
@@ -151,7 +161,8 @@ static void print_access(const printer *p, const kir_value *v) {
     if (v->op == KIR_ATOMIC) hg_text_addf(out, ".%s", kir_word(&kir_atomic_words, v->u.mem.atomic));
     hg_text_addf(out, " %s", kir_word(&kir_space_words, v->u.mem.space));
     if (v->u.mem.space == KIR_CLASS) hg_text_addf(out, " %u", (unsigned)v->u.mem.class_id);
-    if (v->u.mem.space == KIR_BUFFER && v->u.mem.class_id && v->u.mem.class_id < kir_memory_words.count)
+    if (v->u.mem.space == KIR_BUFFER && v->u.mem.class_id &&
+        v->u.mem.class_id < kir_memory_words.count)
         hg_text_addf(out, ".%s", kir_memory_words.words[v->u.mem.class_id]);
     if (v->u.mem.slot >= 0) hg_text_addf(out, " slot %d", (int)v->u.mem.slot);
     if (v->u.mem.slot == KIR_ADDRESS) hg_text_addf(out, " address");
@@ -201,18 +212,24 @@ static void print_step_operand(const printer *p, const kir_value *v, const kir_s
     if (o->kind == KIR_STEP_NUMBER) hg_text_addf(p->out, " %llu", (unsigned long long)o->value);
     if (o->kind == KIR_STEP_TUPLE) hg_text_addf(p->out, " (");
     for (uint8_t i = 0; i < o->arg_count; i++)
-        hg_text_addf(p->out, "%s%%%u", i ? ", " : o->kind == KIR_STEP_TUPLE ? "" : " ", (unsigned)v->args[o->first_arg + i]->id);
+        hg_text_addf(p->out, "%s%%%u",
+                     i                           ? ", "
+                     : o->kind == KIR_STEP_TUPLE ? ""
+                                                 : " ",
+                     (unsigned)v->args[o->first_arg + i]->id);
     if (o->kind == KIR_STEP_TUPLE) hg_text_addf(p->out, ")");
 }
 
-/* Names, arrays and the rest; an operand's number where it is not the next one of its kind. Arrays always have it. */
+/* Names, arrays and the rest; an operand's number where it is not the next one of its kind. Arrays
+ * always have it. */
 static void print_step(const printer *p, const kir_value *v) {
     const kir_step *s = v->u.step.info;
     const hg_op_info *row = hg_op_get((hg_op)v->u.step.op);
     uint8_t last[KIR_STEP_KINDS] = {0};
     hg_text_add(p->out, " ", 1);
     kir_fn_print(p->out, v->u.step.op);
-    if (v->u.step.atlas_type != HG_TYPE_NOT_USED) hg_text_addf(p->out, ".%s", hg_type_name((hg_type)v->u.step.atlas_type));
+    if (v->u.step.atlas_type != HG_TYPE_NOT_USED)
+        hg_text_addf(p->out, ".%s", hg_type_name((hg_type)v->u.step.atlas_type));
     for (int round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < s->count; i++) {
             const kir_step_operand *o = &s->operands[i];
@@ -250,8 +267,8 @@ static void print_detail(const printer *p, const kir_value *v) {
     case KIR_ID: print_id(p, v); break;
     case KIR_FENCE: hg_text_addf(out, " %s", hg_scope_name((hg_scope)v->u.imm)); break;
     case KIR_TRACE:
-        hg_text_addf(out, " %u %u %u %u", (unsigned)v->u.trace.what, (unsigned)v->u.trace.number, (unsigned)v->u.trace.part,
-                     (unsigned)v->u.trace.atlas_type);
+        hg_text_addf(out, " %u %u %u %u", (unsigned)v->u.trace.what, (unsigned)v->u.trace.number,
+                     (unsigned)v->u.trace.part, (unsigned)v->u.trace.atlas_type);
         if (v->u.trace.own) {
             hg_text_add(out, " ", 1);
             print_var(p, v->u.trace.own);
@@ -271,14 +288,15 @@ static void print_detail(const printer *p, const kir_value *v) {
     case KIR_CALL: print_call(p, v); break;
     case KIR_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
     case KIR_LOOP:
-        hg_text_addf(out, "%s%s%s%s", v->u.loop.bounded ? " bounded" : "", v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "",
+        hg_text_addf(out, "%s%s%s%s", v->u.loop.bounded ? " bounded" : "",
+                     v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "",
                      v->u.loop.written_out ? " written_out" : "");
         break;
     case KIR_BLOCK:
         hg_text_add(out, " ", 1);
         kir_fn_print(out, v->u.block.op);
-        hg_text_addf(out, ".%s%s%s", hg_type_name((hg_type)v->u.block.atlas_type), v->u.block.exclusive ? " exclusive" : "",
-                     v->u.block.whole ? " whole" : "");
+        hg_text_addf(out, ".%s%s%s", hg_type_name((hg_type)v->u.block.atlas_type),
+                     v->u.block.exclusive ? " exclusive" : "", v->u.block.whole ? " whole" : "");
         break;
     case KIR_DERIVED:
         hg_text_add(out, " ", 1);
@@ -304,16 +322,20 @@ static void print_facts(hg_text *out, const kir_value *v) {
     uint32_t bits = kir_type_bits(v->type);
     uint64_t most = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     bool range = v->umin > 0 || v->umax < most;
-    if (v->op == KIR_CONST || v->type == KIR_VOID || (!range && v->uniformity == KIR_VARYING)) return;
+    if (v->op == KIR_CONST || v->type == KIR_VOID || (!range && v->uniformity == KIR_VARYING))
+        return;
     hg_text_add(out, " |", 2);
-    if (v->uniformity != KIR_VARYING) hg_text_addf(out, " %s", kir_word(&kir_uniformity_words, v->uniformity));
+    if (v->uniformity != KIR_VARYING)
+        hg_text_addf(out, " %s", kir_word(&kir_uniformity_words, v->uniformity));
     if (v->uniformity == KIR_AFFINE) hg_text_addf(out, " %lld", (long long)v->stride);
-    if (range) hg_text_addf(out, " %llu..%llu", (unsigned long long)v->umin, (unsigned long long)v->umax);
+    if (range)
+        hg_text_addf(out, " %llu..%llu", (unsigned long long)v->umin, (unsigned long long)v->umax);
 }
 
 static void print_value(const printer *p, const kir_value *v) {
     hg_text *out = p->out;
-    if (v->type != KIR_VOID) hg_text_addf(out, "%%%u: %s = ", (unsigned)v->id, kir_type_name(v->type));
+    if (v->type != KIR_VOID)
+        hg_text_addf(out, "%%%u: %s = ", (unsigned)v->id, kir_type_name(v->type));
     hg_text_addf(out, "%s", kir_op_name((kir_op)v->op));
     if (kir_is_access(v)) {
         print_access(p, v);
@@ -321,7 +343,8 @@ static void print_value(const printer *p, const kir_value *v) {
         print_step(p, v);
     } else {
         print_detail(p, v);
-        for (uint8_t i = 0; i < v->nargs; i++) hg_text_addf(out, "%s%%%u", i ? ", " : " ", (unsigned)v->args[i]->id);
+        for (uint8_t i = 0; i < v->nargs; i++)
+            hg_text_addf(out, "%s%%%u", i ? ", " : " ", (unsigned)v->args[i]->id);
         if (v->op == KIR_FAULT_IF) print_fault_fields(out, v);
     }
     print_facts(out, v);
@@ -406,15 +429,16 @@ static void print_function(const printer *p, kir_function *f) {
     hg_text_addf(out, "\nfunction ");
     print_function_name(p, f);
     hg_text_add(out, "(", 1);
-    for (uint8_t i = 0; i < f->param_count; i++) hg_text_addf(out, "%s%s", i ? ", " : "", kir_type_name(f->param_types[i]));
+    for (uint8_t i = 0; i < f->param_count; i++)
+        hg_text_addf(out, "%s%s", i ? ", " : "", kir_type_name(f->param_types[i]));
     for (uint8_t i = 0; i < f->array_count; i++) {
         hg_text_addf(out, "%s&", i || f->param_count ? ", " : "");
         print_var(p, f->array_params[i]);
         hg_text_addf(out, ": ");
         print_var_type(out, f->array_params[i]);
     }
-    hg_text_addf(out, ") -> %s%s%s%s", kir_type_name(f->result), f->pure ? " pure" : "", f->cold ? " cold" : "",
-                 f->helper ? " helper" : "");
+    hg_text_addf(out, ") -> %s%s%s%s", kir_type_name(f->result), f->pure ? " pure" : "",
+                 f->cold ? " cold" : "", f->helper ? " helper" : "");
     if (f->limbs_op) hg_text_addf(out, " limbs %s", kir_op_name((kir_op)(f->limbs_op - 1)));
     hg_text_addf(out, " {\n");
     print_vars(p, f, "  ");
@@ -425,12 +449,14 @@ static void print_function(const printer *p, kir_function *f) {
 /* ---- the module ---- */
 
 static void print_input(hg_text *out, const kir_input *input, uint64_t i) {
-    hg_text_addf(out, "input %u: %s %s", (unsigned)i, kir_type_name(input->type), kir_word(&kir_input_words, input->kind));
+    hg_text_addf(out, "input %u: %s %s", (unsigned)i, kir_type_name(input->type),
+                 kir_word(&kir_input_words, input->kind));
     if (input->kind == KIR_INPUT_PARAM)
         hg_text_addf(out, " %u", (unsigned)input->reg);
     else
         hg_text_addf(out, " %u", (unsigned)input->index);
-    if (input->limb_bytes) hg_text_addf(out, " limb %u of %u", (unsigned)input->limb, (unsigned)input->limb_bytes);
+    if (input->limb_bytes)
+        hg_text_addf(out, " limb %u of %u", (unsigned)input->limb, (unsigned)input->limb_bytes);
     hg_text_addf(out, "%s%s", input->is_buffer ? " buffer" : "", input->is_pool ? " pool" : "");
     if (input->name) {
         hg_text_add(out, " ", 1);
@@ -445,9 +471,12 @@ static void print_slot(const printer *p, const kir_slot *s, uint64_t i) {
     hg_text_addf(out, "slot %u: ", (unsigned)i);
     if (!memory) hg_text_addf(out, "%s%s", kir_word(&kir_slot_words, s->kind), s->space ? " " : "");
     if (memory || s->space) hg_text_addf(out, "%s", kir_word(&kir_space_words, s->space));
-    if (s->plan) hg_text_addf(out, "%s%s", memory || s->space ? "." : " .", kir_word(&kir_memory_words, s->plan));
+    if (s->plan)
+        hg_text_addf(out, "%s%s", memory || s->space ? "." : " .",
+                     kir_word(&kir_memory_words, s->plan));
     if (s->constant || (!memory && s->handle))
-        hg_text_addf(out, " %s %llu", s->constant ? "handle" : "number", (unsigned long long)s->handle);
+        hg_text_addf(out, " %s %llu", s->constant ? "handle" : "number",
+                     (unsigned long long)s->handle);
     if (!s->constant && (memory || s->input)) hg_text_addf(out, " input %u", (unsigned)s->input);
     hg_text_addf(out, "%s%s", s->read ? " read" : "", s->written ? " written" : "");
     if (s->distinct) hg_text_addf(out, " distinct");
@@ -493,10 +522,14 @@ static void print_head(const printer *p) {
     const kir_module *m = p->m;
     hg_text_addf(p->out, "module ");
     print_name(p->out, m->name, 0);
-    hg_text_addf(p->out, "%s%s%s%s%s%s", m->relaxed ? " relaxed" : "", m->uses_barrier ? " barrier" : "", m->uses_shared ? " shared" : "",
-                 m->uses_class ? " class" : "", m->has_step ? " step" : "", m->has_open ? " open" : "");
+    hg_text_addf(p->out, "%s%s%s%s%s%s", m->relaxed ? " relaxed" : "",
+                 m->uses_barrier ? " barrier" : "", m->uses_shared ? " shared" : "",
+                 m->uses_class ? " class" : "", m->has_step ? " step" : "",
+                 m->has_open ? " open" : "");
     for (uint32_t i = 0; i < kir_fact_words.count; i++)
-        if (m->facts >> i & 1) hg_text_addf(p->out, "%s %s", m->facts & ((1u << i) - 1) ? "," : " is", kir_fact_words.words[i]);
+        if (m->facts >> i & 1)
+            hg_text_addf(p->out, "%s %s", m->facts & ((1u << i) - 1) ? "," : " is",
+                         kir_fact_words.words[i]);
     hg_text_add(p->out, "\n", 1);
     for (uint64_t i = 0; i < m->inputs.count; i++) print_input(p->out, &m->inputs.data[i], i);
     for (uint64_t i = 0; i < m->slots.count; i++) print_slot(p, &m->slots.data[i], i);

@@ -1,4 +1,5 @@
-/* Readers of the text form, and of texts that begin with its declarations (the vector form): tokens, names, and the state that the parts share.
+/* Readers of the text form, and of texts that begin with its declarations (the vector form):
+ * tokens, names, and the state that the parts share.
  * Must not know: passes, programs. */
 #ifndef HG_KIR_READER_H
 #define HG_KIR_READER_H
@@ -7,8 +8,17 @@
 #include "kir/parse.h"
 #include "kir/words.h"
 
-/* Punctuation stands for itself. A NUMBER is an unsigned one; literals are read by kir_read_literal. */
-enum { KIR_TOKEN_END = 256, KIR_TOKEN_LINE, KIR_TOKEN_WORD, KIR_TOKEN_NUMBER, KIR_TOKEN_STRING, KIR_TOKEN_VALUE, KIR_TOKEN_BAD };
+/* Punctuation stands for itself. A NUMBER is an unsigned one; literals are read by
+ * kir_read_literal. */
+enum {
+    KIR_TOKEN_END = 256,
+    KIR_TOKEN_LINE,
+    KIR_TOKEN_WORD,
+    KIR_TOKEN_NUMBER,
+    KIR_TOKEN_STRING,
+    KIR_TOKEN_VALUE,
+    KIR_TOKEN_BAD
+};
 
 typedef struct kir_token {
     int kind;
@@ -16,7 +26,8 @@ typedef struct kir_token {
     const char *text;              /* of a VALUE without the %, of a STRING without the quotes */
 } kir_token;
 
-/* What a name stands for. Scopes: those below, then two for each function, its variables and its values. */
+/* What a name stands for. Scopes: those below, then two for each function, its variables and its
+ * values. */
 enum { KIR_SCOPE_VARS, KIR_SCOPE_FUNCTIONS, KIR_SCOPE_TABLES, KIR_SCOPE_FIRST_FUNCTION };
 typedef struct kir_symbol {
     const char *text;
@@ -68,21 +79,31 @@ bool kir_read_string(kir_reader *r, const char **text);
 bool kir_read_name(kir_reader *r, const char *what, kir_token *name);
 /* The name that a thing gets from it, in the module's arena; NULL for #4. False: out of memory. */
 bool kir_name_text(kir_reader *r, const kir_token *name, const char **text);
-bool kir_define_name(kir_reader *r, uint32_t scope, const kir_token *name, void *thing); /* an error when it is taken */
-void *kir_find_name(const kir_reader *r, uint32_t scope, const kir_token *name);         /* NULL: nothing of that name */
-static inline uint32_t kir_scope_vars(const kir_function *f) { return KIR_SCOPE_FIRST_FUNCTION + 2 * f->id; }
-static inline uint32_t kir_scope_values(const kir_function *f) { return KIR_SCOPE_FIRST_FUNCTION + 2 * f->id + 1; }
+bool kir_define_name(kir_reader *r, uint32_t scope, const kir_token *name, void *thing); /* an error
+                                                                                            when it
+                                                                                            is taken
+                                                                                          */
+void *kir_find_name(const kir_reader *r, uint32_t scope, const kir_token *name); /* NULL: nothing of
+                                                                                    that name */
+static inline uint32_t kir_scope_vars(const kir_function *f) {
+    return KIR_SCOPE_FIRST_FUNCTION + 2 * f->id;
+}
+static inline uint32_t kir_scope_values(const kir_function *f) {
+    return KIR_SCOPE_FIRST_FUNCTION + 2 * f->id + 1;
+}
 /* $name of the module, or name of the function. */
 bool kir_read_var(kir_reader *r, kir_var **var);
 bool kir_read_value(kir_reader *r, kir_value **value);
 
 /* ---- parse.c ---- */
-/* From the first token on: "module …", its inputs, slots and tables, as far as the line that begins with none of these words. */
+/* From the first token on: "module …", its inputs, slots and tables, as far as the line that begins
+ * with none of these words. */
 bool kir_read_head(kir_reader *r);
 void kir_reader_free(kir_reader *r); /* not its module */
 
 /* ---- parse_op.c ---- */
 bool kir_read_op(kir_reader *r, const char *what, kir_op *op); /* the name of an operation */
-bool kir_read_operation(kir_reader *r);                        /* a line of a body that begins with %N or an operation's name */
+bool kir_read_operation(kir_reader *r); /* a line of a body that begins with %N or an operation's
+                                           name */
 
 #endif

@@ -1,11 +1,14 @@
-/* The copying that all legalisation passes share: declarations first, then each function in one walk.
+/* The copying that all legalisation passes share: declarations first, then each function in one
+ * walk.
  * Requires: a verified module. Provides: a new module in which the rules' operations and types are replaced. */
 #include "kir/rewrite.h"
 #include "kir/copy.h"
 #include "kir/walk.h"
 #include <string.h>
 
-static uint8_t out_type(const rewrite_pass *p, uint8_t type) { return p->rules->type ? p->rules->type(p, type) : type; }
+static uint8_t out_type(const rewrite_pass *p, uint8_t type) {
+    return p->rules->type ? p->rules->type(p, type) : type;
+}
 
 static void declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) {
     if (p->rules->declare_var && p->rules->declare_var(p, v, owner)) return;
@@ -17,7 +20,8 @@ static void declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) 
 }
 
 static void declare_function(rewrite_pass *p, const kir_function *f) {
-    kir_function *copy = kir_function_create(p->out, f->name, f->result == KIR_VOID ? KIR_VOID : out_type(p, f->result));
+    kir_function *copy = kir_function_create(
+        p->out, f->name, f->result == KIR_VOID ? KIR_VOID : out_type(p, f->result));
     p->functions[f->id] = copy;
     if (!copy) {
         p->b.failed = true;
@@ -29,7 +33,8 @@ static void declare_function(rewrite_pass *p, const kir_function *f) {
         p->rules->declare_params(p, f, copy);
     } else {
         copy->param_count = f->param_count;
-        for (uint8_t i = 0; i < f->param_count; i++) copy->param_types[i] = out_type(p, f->param_types[i]);
+        for (uint8_t i = 0; i < f->param_count; i++)
+            copy->param_types[i] = out_type(p, f->param_types[i]);
     }
     for (uint8_t i = 0; i < f->array_count; i++) declare_var(p, f->array_params[i], copy);
 }
@@ -62,12 +67,20 @@ static void declare(rewrite_pass *p) {
     out->has_step = in->has_step;
 }
 
-static kir_var *rename_var(void *pass, kir_var *var) { return ((rewrite_pass *)pass)->vars[var->id].v[0]; }
-static kir_function *rename_function(void *pass, kir_function *f) { return ((rewrite_pass *)pass)->functions[f->id]; }
-static kir_table *rename_table(void *pass, kir_table *t) { return ((rewrite_pass *)pass)->tables[t->id]; }
+static kir_var *rename_var(void *pass, kir_var *var) {
+    return ((rewrite_pass *)pass)->vars[var->id].v[0];
+}
+static kir_function *rename_function(void *pass, kir_function *f) {
+    return ((rewrite_pass *)pass)->functions[f->id];
+}
+static kir_table *rename_table(void *pass, kir_table *t) {
+    return ((rewrite_pass *)pass)->tables[t->id];
+}
 
-kir_value *rewrite_copy_with(rewrite_pass *p, const kir_value *v, uint8_t type, uint8_t nargs, kir_value *const *args) {
-    kir_renaming names = {.var = rename_var, .function = rename_function, .table = rename_table, .user = p};
+kir_value *rewrite_copy_with(rewrite_pass *p, const kir_value *v, uint8_t type, uint8_t nargs,
+                             kir_value *const *args) {
+    kir_renaming names = {
+        .var = rename_var, .function = rename_function, .table = rename_table, .user = p};
     kir_value *copy = kir_emit(&p->b, (kir_op)v->op, type, nargs, args);
     kir_copy_fields(&p->b, v, copy, &names);
     return copy;
@@ -76,7 +89,8 @@ kir_value *rewrite_copy_with(rewrite_pass *p, const kir_value *v, uint8_t type, 
 static void copy(rewrite_pass *p, const kir_value *v) {
     kir_value *args[255];
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(p, v, i);
-    kir_value *c = rewrite_copy_with(p, v, v->type == KIR_VOID ? KIR_VOID : out_type(p, v->type), v->nargs, args);
+    kir_value *c = rewrite_copy_with(p, v, v->type == KIR_VOID ? KIR_VOID : out_type(p, v->type),
+                                     v->nargs, args);
     rewrite_set(p, v, c);
 }
 
@@ -139,7 +153,8 @@ static void copy_function(rewrite_pass *p, const kir_function *f) {
 /* Operations that the new module may have: so many for each of the old one, and so many always. */
 enum { MOST_EACH = 64, MOST_ALWAYS = 1 << 22 };
 
-hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_rules *rules, void *state, kir_module **out) {
+hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_rules *rules,
+                      void *state, kir_module **out) {
     rewrite_pass p = {.in = in, .caps = caps, .rules = rules, .state = state};
     *out = NULL;
     p.out = kir_module_create(in->name);
@@ -152,7 +167,8 @@ hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_
     p.vars = hg_calloc(in->var_count + 1u, sizeof *p.vars);
     p.tables = hg_calloc(in->table_count + 1u, sizeof *p.tables);
     p.values = hg_calloc(most + 1u, sizeof *p.values);
-    for (const kir_function *f = in->functions; f && p.out; f = f->next) p.out->most += MOST_EACH * (uint64_t)f->value_count;
+    for (const kir_function *f = in->functions; f && p.out; f = f->next)
+        p.out->most += MOST_EACH * (uint64_t)f->value_count;
     if (p.out) p.out->most += MOST_ALWAYS;
     bool failed = !p.out || !p.functions || !p.vars || !p.tables || !p.values;
     if (!failed) {
@@ -184,7 +200,8 @@ hg_status kir_copy(const kir_module *in, kir_module **out) {
     return HG_OK;
 }
 
-rewrite_helper rewrite_helper_begin(rewrite_pass *p, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
+rewrite_helper rewrite_helper_begin(rewrite_pass *p, const char *name, uint8_t result,
+                                    uint8_t params, const uint8_t *types) {
     rewrite_helper h = {0};
     h.function = kir_helper(p->out, name, result, params, types, &h.fresh);
     kir_builder_init(&h.b, p->out, h.function);

@@ -3,7 +3,8 @@
 #include "kir/side.h"
 
 hg_status kir_side_create(const kir_module *m, kir_side_table *table) {
-    *table = (kir_side_table){.first = hg_calloc((size_t)m->function_count + 1, sizeof *table->first)};
+    *table = (kir_side_table){
+        .first = hg_calloc((size_t)m->function_count + 1, sizeof *table->first)};
     for (const kir_function *f = m->functions; f && table->first; f = f->next) {
         table->first[f->id] = table->count;
         table->count += f->value_count;

@@ -7,8 +7,10 @@
 const kir_words kir_space_words = WORDS("buffer", "pool", "shared", "class", "flat");
 const kir_words kir_step_words = WORDS("", "count", "handle", "tuple", "scalar", "number");
 const kir_words kir_memory_words = WORDS("", "env", "scratch", "state", "characters", "uniforms");
-const kir_words kir_atomic_words = WORDS("add", "umin", "smin", "umax", "smax", "and", "or", "xor", "exch", "cas");
-const kir_words kir_slot_words = WORDS("memory", "class", "fault", "table", "locks", "shared", "arena");
+const kir_words kir_atomic_words = WORDS("add", "umin", "smin", "umax", "smax", "and", "or", "xor",
+                                         "exch", "cas");
+const kir_words kir_slot_words = WORDS("memory", "class", "fault", "table", "locks", "shared",
+                                       "arena");
 const kir_words kir_input_words = WORDS("param", "env", "shared", "field");
 static const char *const DEVICE_IDS[] = {
 #define KIR_DEVICE_ID(id, text, part, axis) text,
@@ -18,13 +20,18 @@ static const char *const DEVICE_IDS[] = {
 const kir_words kir_device_id_words = {DEVICE_IDS, HG_COUNT_OF(DEVICE_IDS)};
 const kir_words kir_uniformity_words = WORDS("varying", "affine", "row", "block", "uniform");
 
-const kir_words kir_fact_words = WORDS("simple", "slots", "legal", "uniformity", "device", "hoisted");
+const kir_words kir_fact_words = WORDS("simple", "slots", "legal", "uniformity", "device",
+                                       "hoisted");
 
-const char *kir_word(const kir_words *list, uint64_t i) { return i < list->count ? list->words[i] : "?"; }
+const char *kir_word(const kir_words *list, uint64_t i) {
+    return i < list->count ? list->words[i] : "?";
+}
 
 uint32_t kir_word_find(const kir_words *list, const char *text, size_t length) {
     uint32_t i = 0;
-    while (i < list->count && (strlen(list->words[i]) != length || memcmp(list->words[i], text, length) != 0)) i++;
+    while (i < list->count &&
+           (strlen(list->words[i]) != length || memcmp(list->words[i], text, length) != 0))
+        i++;
     return i;
 }
 
@@ -37,7 +44,8 @@ void kir_fn_print(hg_text *out, uint16_t fn) {
         hg_text_addf(out, "%s", fn < KIR_FN_COUNT ? kir_fn_name(fn) : "?");
         return;
     }
-    for (const char *p = hg_op_get((hg_op)fn)->id; *p; p++) hg_text_add(out, (const char[]){small(*p)}, 1);
+    for (const char *p = hg_op_get((hg_op)fn)->id; *p; p++)
+        hg_text_add(out, (const char[]){small(*p)}, 1);
 }
 
 static bool is_id(const char *id, const char *text, size_t length) {

@@ -1,5 +1,6 @@
-/* A walk of operations that stops at the end of each region too: for printers, emitters and passes that do something where a region opens
- * or closes. It keeps no stack, since regions know their owners. (kir_walk of kir.h gives operations alone.) */
+/* A walk of operations that stops at the end of each region too: for printers, emitters and passes
+ * that do something where a region opens or closes. It keeps no stack, since regions know their
+ * owners. (kir_walk of kir.h gives operations alone.) */
 #ifndef HG_KIR_WALK_H
 #define HG_KIR_WALK_H
 
@@ -10,7 +11,9 @@ typedef struct kir_cursor {
     kir_value *v;                    /* the operation it is at; NULL: the end of region */
 } kir_cursor;
 
-static inline kir_cursor kir_cursor_start(const kir_region *root) { return (kir_cursor){root, root, root->first}; }
+static inline kir_cursor kir_cursor_start(const kir_region *root) {
+    return (kir_cursor){root, root, root->first};
+}
 
 /* Whether it is at the end of an IF's first branch: the second, which may be empty, comes next. */
 static inline bool kir_cursor_ends_first(const kir_cursor *c) {
@@ -18,8 +21,9 @@ static inline bool kir_cursor_ends_first(const kir_cursor *c) {
     return !c->v && owner && owner->op == KIR_IF && c->region == owner->body[0];
 }
 
-/* From an IF or LOOP to the start of its first region, from another operation to what follows it, from the end of a region to the IF's
- * second branch or to what follows the owner. What follows the last operation is the region's end. False: it was at the end of the root. */
+/* From an IF or LOOP to the start of its first region, from another operation to what follows it,
+ * from the end of a region to the IF's second branch or to what follows the owner. What follows the
+ * last operation is the region's end. False: it was at the end of the root. */
 static inline bool kir_cursor_next(kir_cursor *c) {
     if (c->v && c->v->body[0]) {
         c->region = c->v->body[0];

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const library_program PROGRAMS[LIBRARY_COUNT] = {
-#define LIBRARY(id, text, ...) [LIBRARY_##id] = {#text, library_text_##text, LIBRARY_NAMES(__VA_ARGS__)},
+#define LIBRARY(id, text, ...) \
+    [LIBRARY_##id] = {#text, library_text_##text, LIBRARY_NAMES(__VA_ARGS__)},
 #define LIBRARY_NAMES(program, ...) \
     program, { __VA_ARGS__ }
 #include "library/library.def"
@@ -29,11 +30,14 @@ void library_digest(uint8_t digest[32]) {
     hg_blake3 h;
     hg_blake3_init(&h);
     for (int i = 0; i < LIBRARY_COUNT; i++)
-        if (i == 0 || PROGRAMS[i].text != PROGRAMS[i - 1].text) hg_blake3_update(&h, PROGRAMS[i].text, strlen(PROGRAMS[i].text));
+        if (i == 0 || PROGRAMS[i].text != PROGRAMS[i - 1].text)
+            hg_blake3_update(&h, PROGRAMS[i].text, strlen(PROGRAMS[i].text));
     hg_blake3_final(&h, digest);
 }
 
-hg_type library_sum_type(hg_type type) { return type == HG_TYPE_F64 ? HG_TYPE_F64 : hg_type_is_float(type) ? HG_TYPE_F32 : type; }
+hg_type library_sum_type(hg_type type) {
+    return type == HG_TYPE_F64 ? HG_TYPE_F64 : hg_type_is_float(type) ? HG_TYPE_F32 : type;
+}
 
 /* ---- assembling ---- */
 
@@ -42,7 +46,10 @@ static hg_status resolve(void *user, const char *from, const char *name, hg_sour
     const library_request *r = user;
     const struct {
         const char *name, *text;
-    } files[] = {{"epilogue", r->epilogue}, {"parameters", r->parameters}, {"prologue", r->prologue}, {"fused", r->fused}};
+    } files[] = {{"epilogue", r->epilogue},
+                 {"parameters", r->parameters},
+                 {"prologue", r->prologue},
+                 {"fused", r->fused}};
     size_t i = 0;
     (void)from;
     while (i < HG_COUNT_OF(files) - 1 && strcmp(name, files[i].name) != 0) i++;
@@ -67,7 +74,8 @@ hg_status library_assemble(const library_request *r, hg_program **program) {
     for (size_t i = 0; p->constants[i]; i++) {
         const char *name = p->constants[i];
         if (name[0] == '@')
-            snprintf(defines[count++], DEFINE_LENGTH, "%s=%s", name + 1, hg_type_name((hg_type)r->constants[i]));
+            snprintf(defines[count++], DEFINE_LENGTH, "%s=%s", name + 1,
+                     hg_type_name((hg_type)r->constants[i]));
         else
             snprintf(defines[count++], DEFINE_LENGTH, "%s=%lld", name, (long long)r->constants[i]);
     }
@@ -82,13 +90,15 @@ hg_status library_assemble(const library_request *r, hg_program **program) {
     hg_status status = hg_program_assemble_with(p->text, strlen(p->text), &options, NULL, program);
     return status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY
                ? status
-               : hg_fail(HG_ERROR_INTERNAL, "library program '%s' of %s.atlas: %s", p->program, p->name, hg_last_error_text());
+               : hg_fail(HG_ERROR_INTERNAL, "library program '%s' of %s.atlas: %s", p->program,
+                         p->name, hg_last_error_text());
 }
 
 /* ---- accesses ---- */
 
 /* A value in front of an operation. */
-static kir_value *put_in_front(kir_builder *b, kir_value *v, kir_op op, uint8_t type, uint8_t count, kir_value *const *args) {
+static kir_value *put_in_front(kir_builder *b, kir_value *v, kir_op op, uint8_t type, uint8_t count,
+                               kir_value *const *args) {
     kir_region aside = {0};
     b->region = &aside;
     kir_value *made = kir_emit(b, op, type, count, args);
@@ -135,12 +145,17 @@ static hg_status finish_accesses(kir_module *m, uint32_t shifted) {
     kir_builder_init(&b, m, m->functions);
     for (kir_function *f = m->functions; f; f = f->next) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op == KIR_LOOP) v->u.loop.bounded = true; /* all of them end after as many rounds as a size of the call */
+            if (v->op == KIR_LOOP)
+                v->u.loop.bounded = true; /* all of them end after as many rounds as a size of the
+                                             call */
             if (!kir_is_access(v) || v->u.mem.space != KIR_BUFFER) continue;
             const kir_value *handle = v->args[0];
             if (!shifted) continue;
-            if (handle->op != KIR_INPUT) return hg_fail(HG_ERROR_INTERNAL, "library program '%s': an access names no parameter", m->name);
-            if (shifted >> handle->u.imm & 1) shift_access(&b, v, parameters + (uint32_t)handle->u.imm);
+            if (handle->op != KIR_INPUT)
+                return hg_fail(HG_ERROR_INTERNAL,
+                               "library program '%s': an access names no parameter", m->name);
+            if (shifted >> handle->u.imm & 1)
+                shift_access(&b, v, parameters + (uint32_t)handle->u.imm);
         }
     }
     return b.failed ? hg_fail_memory() : HG_OK;

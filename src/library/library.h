@@ -1,5 +1,5 @@
-/* Library programs: what can be said in Atlas is said in Atlas. The texts are in this folder and part of the library; here they become kernel IR
- * with constants and types filled in.
+/* Library programs: what can be said in Atlas is said in Atlas. The texts are in this folder and
+ * part of the library; here they become kernel IR with constants and types filled in.
  * Must not know: instructions on whole arrays, launches, devices. */
 #ifndef HG_LIBRARY_LIBRARY_H
 #define HG_LIBRARY_LIBRARY_H
@@ -27,9 +27,10 @@ typedef struct library_request {
     library_id id;
     hg_type type;             /* T; A is f32 for halves, f64 for it, f32 for integers, else T */
     const int64_t *constants; /* as many as the row has names; of a type an hg_type */
-    /* What the text includes by these names; NULL: nothing, and it does not ask. The epilogue of a function: what that makes of `value`. Of whole maps:
-     * `prologue` (constant PROLOGUE is 1) makes element number `element` of the input, in `made`; `fused` (MAPS is 1) changes that of the output in it;
-     * `parameters` are their arrays, behind the text's own, and registers. */
+    /* What the text includes by these names; NULL: nothing, and it does not ask. The epilogue of a
+     * function: what that makes of `value`. Of whole maps: `prologue` (constant PROLOGUE is 1)
+     * makes element number `element` of the input, in `made`; `fused` (MAPS is 1) changes that of
+     * the output in it; `parameters` are their arrays, behind the text's own, and registers. */
     const char *epilogue, *parameters, *prologue, *fused;
 } library_request;
 
@@ -39,8 +40,10 @@ void library_digest(uint8_t digest[32]);
 hg_type library_sum_type(hg_type type);
 /* The program, verified; the caller releases it. A text that is wrong is HG_ERROR_INTERNAL. */
 hg_status library_assemble(const library_request *r, struct hg_program **program) HG_NODISCARD;
-/* Its kernel IR, after stage PROGRAM: input i is parameter i, accesses to buffers are unchecked. shifted: bit i: buffer parameter i begins where one
- * more input, in order behind the parameters and numbered parameters + i, says, in bytes from its memory's start. */
-hg_status library_module(const library_request *r, uint32_t shifted, kir_module **module) HG_NODISCARD;
+/* Its kernel IR, after stage PROGRAM: input i is parameter i, accesses to buffers are unchecked.
+ * shifted: bit i: buffer parameter i begins where one more input, in order behind the parameters
+ * and numbered parameters + i, says, in bytes from its memory's start. */
+hg_status library_module(const library_request *r, uint32_t shifted,
+                         kir_module **module) HG_NODISCARD;
 
 #endif

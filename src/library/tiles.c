@@ -19,7 +19,8 @@ const library_tile_info *library_tile_get(library_tile tile) { return &INFOS[til
 library_tiles library_tiles_of(library_tile_kind kind) {
     library_tiles tiles;
     for (int i = 0; i < LIBRARY_TILE_COUNT; i++)
-        tiles.sizes[i] = INFOS[i].preset[kind] ? INFOS[i].preset[kind] : INFOS[i].preset[LIBRARY_TILES_DEVICE];
+        tiles.sizes[i] = INFOS[i].preset[kind] ? INFOS[i].preset[kind]
+                                               : INFOS[i].preset[LIBRARY_TILES_DEVICE];
     return tiles;
 }
 
@@ -27,7 +28,8 @@ library_tiles library_tiles_of(library_tile_kind kind) {
 
 void library_tiles_print(const library_tiles *tiles, const char *device, hg_text *text) {
     hg_text_addf(text, "%s\ndevice %s\n", HEAD, device);
-    for (int i = 0; i < LIBRARY_TILE_COUNT; i++) hg_text_addf(text, "%s %u\n", INFOS[i].name, (unsigned)tiles->sizes[i]);
+    for (int i = 0; i < LIBRARY_TILE_COUNT; i++)
+        hg_text_addf(text, "%s %u\n", INFOS[i].name, (unsigned)tiles->sizes[i]);
 }
 
 /* The next line, without its end; false: there is none. */
@@ -47,7 +49,8 @@ static bool read_size(const char *line, library_tiles *tiles) {
         uint64_t size;
         if (strncmp(line, info->name, length) != 0 || line[length] != ' ') continue;
         const char *digits = line + length + 1;
-        if (!*digits || hg_read_digits(digits, strlen(digits), &size) != strlen(digits)) return false;
+        if (!*digits || hg_read_digits(digits, strlen(digits), &size) != strlen(digits))
+            return false;
         if (size < info->least || size > info->most) return false;
         tiles->sizes[i] = (uint16_t)size;
         return true;
@@ -55,14 +58,16 @@ static bool read_size(const char *line, library_tiles *tiles) {
     return false;
 }
 
-bool library_tiles_read(const char *text, size_t length, const char *device, library_tiles *tiles, char why[LIBRARY_TILES_WHY]) {
+bool library_tiles_read(const char *text, size_t length, const char *device, library_tiles *tiles,
+                        char why[LIBRARY_TILES_WHY]) {
     library_tiles read = *tiles;
     const char *at = text, *end = text + length;
     char line[400] = "";
     why[0] = 0;
     if (!next_line(&at, end, line) || strcmp(line, HEAD) != 0)
         snprintf(why, LIBRARY_TILES_WHY, "its first line is not '%s'", HEAD);
-    else if (!next_line(&at, end, line) || strncmp(line, "device ", 7) != 0 || strcmp(line + 7, device) != 0)
+    else if (!next_line(&at, end, line) || strncmp(line, "device ", 7) != 0 ||
+             strcmp(line + 7, device) != 0)
         snprintf(why, LIBRARY_TILES_WHY, "it is of another device or version");
     while (!why[0] && at < end)
         if (!next_line(&at, end, line))

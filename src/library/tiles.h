@@ -1,4 +1,5 @@
-/* Sizes of tiles of library programs: those of a device, the table of them (tiles.def), and their text as a file has it.
+/* Sizes of tiles of library programs: those of a device, the table of them (tiles.def), and their
+ * text as a file has it.
  * Must not know: files, devices, what a size is used for. */
 #ifndef HG_LIBRARY_TILES_H
 #define HG_LIBRARY_TILES_H
@@ -18,8 +19,10 @@ typedef enum library_tile_kind {
     LIBRARY_TILES_BASELINE, /* CPU levels */
     LIBRARY_TILES_V3,
     LIBRARY_TILES_V4,
-    LIBRARY_TILES_SERIAL,  /* devices that run lanes one after another, whose compilers make vectors of what a lane does */
-    LIBRARY_TILES_JOINING, /* devices whose compilers join accesses of a lane that lie side by side */
+    LIBRARY_TILES_SERIAL,  /* devices that run lanes one after another, whose compilers make vectors
+                              of what a lane does */
+    LIBRARY_TILES_JOINING, /* devices whose compilers join accesses of a lane that lie side by side
+                            */
     LIBRARY_TILES_KINDS
 } library_tile_kind;
 
@@ -40,10 +43,13 @@ const library_tile_info *library_tile_get(library_tile tile);
 /* Without a measurement. */
 library_tiles library_tiles_of(library_tile_kind kind);
 
-/* The text of a file: a line that says what it is, `device TEXT`, then `NAME SIZE` for each size. */
+/* The text of a file: a line that says what it is, `device TEXT`, then `NAME SIZE` for each size.
+ */
 void library_tiles_print(const library_tiles *tiles, const char *device, hg_text *text);
 enum { LIBRARY_TILES_WHY = 160 };
-/* Changes only the sizes that the text has. False: it is no such text, or not of that device; then why, and *tiles is as it was. */
-bool library_tiles_read(const char *text, size_t length, const char *device, library_tiles *tiles, char why[LIBRARY_TILES_WHY]);
+/* Changes only the sizes that the text has. False: it is no such text, or not of that device; then
+ * why, and *tiles is as it was. */
+bool library_tiles_read(const char *text, size_t length, const char *device, library_tiles *tiles,
+                        char why[LIBRARY_TILES_WHY]);
 
 #endif

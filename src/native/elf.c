@@ -1,6 +1,8 @@
-/* See elf.h. What is in an object file: System V ABI, chapters 4 and 5, and its AMD64 supplement, 4.4 (relocations).
- * All sections of a kind lie together, each kind in pages of its own: text and a jump to each function outside, constants and
- * an address for each symbol (the global offset table), variables. Functions outside are reached by those jumps, so the distance to them does not matter. */
+/* See elf.h. What is in an object file: System V ABI, chapters 4 and 5, and its AMD64
+ * supplement, 4.4 (relocations). All sections of a kind lie together, each kind in pages of its
+ * own: text and a jump to each function outside, constants and an address for each symbol (the
+ * global offset table), variables. Functions outside are reached by those jumps, so the distance to
+ * them does not matter. */
 #include "native/elf.h"
 
 #if NATIVE_ELF_X86_64
@@ -94,8 +96,11 @@ static bool find_outside(const loader *l, const Elf64_Sym *s, uint64_t *value) {
         return true;
     }
     const char *name = (const char *)l->bytes + l->names.sh_offset + s->st_name;
-    int most = s->st_name < l->names.sh_size ? (int)(l->names.sh_size - s->st_name > 64 ? 64 : l->names.sh_size - s->st_name) : 0;
-    snprintf(l->reason, 256, "object file: it calls '%.*s', which is not here", most, most ? name : "");
+    int most = s->st_name < l->names.sh_size
+                   ? (int)(l->names.sh_size - s->st_name > 64 ? 64 : l->names.sh_size - s->st_name)
+                   : 0;
+    snprintf(l->reason, 256, "object file: it calls '%.*s', which is not here", most,
+             most ? name : "");
     return false;
 }
 
@@ -104,8 +109,8 @@ static bool find_outside(const loader *l, const Elf64_Sym *s, uint64_t *value) {
 static bool read_header(loader *l) {
     const Elf64_Ehdr *h = &l->header;
     if (!take(l, 0, sizeof *h, &l->header)) return false;
-    if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
-        h->e_type != ET_REL || h->e_machine != EM_X86_64)
+    if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+        h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_type != ET_REL || h->e_machine != EM_X86_64)
         return refuse(l, "not a relocatable object for x86-64");
     if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shnum == 0) return refuse(l, "no sections");
     l->sections = hg_calloc(h->e_shnum, sizeof *l->sections);
@@ -120,16 +125,18 @@ static bool section_is(const loader *l, const Elf64_Shdr *s, const char *name) {
     const Elf64_Shdr *names = &l->sections[l->header.e_shstrndx];
     uint64_t length = strlen(name), at;
     if (s->sh_name > names->sh_size || length > names->sh_size - s->sh_name) return false;
-    return hg_add_u64(names->sh_offset, s->sh_name, &at) && at <= l->size && length <= l->size - at &&
-           memcmp(l->bytes + at, name, (size_t)length) == 0;
+    return hg_add_u64(names->sh_offset, s->sh_name, &at) && at <= l->size &&
+           length <= l->size - at && memcmp(l->bytes + at, name, (size_t)length) == 0;
 }
 
 /* Where a section goes. What unwinds stacks is left out: nothing is thrown through a kernel. */
 static bool choose_group(const loader *l, const Elf64_Shdr *s, group *to) {
     *to = NOWHERE;
-    if (!(s->sh_flags & SHF_ALLOC) || s->sh_type == SHT_NOTE || s->sh_type == SHT_X86_64_UNWIND || section_is(l, s, ".eh_frame"))
+    if (!(s->sh_flags & SHF_ALLOC) || s->sh_type == SHT_NOTE || s->sh_type == SHT_X86_64_UNWIND ||
+        section_is(l, s, ".eh_frame"))
         return true;
-    if ((s->sh_type != SHT_PROGBITS && s->sh_type != SHT_NOBITS) || s->sh_flags & SHF_TLS) return refuse(l, "a section of an unknown kind");
+    if ((s->sh_type != SHT_PROGBITS && s->sh_type != SHT_NOBITS) || s->sh_flags & SHF_TLS)
+        return refuse(l, "a section of an unknown kind");
     if (s->sh_flags & SHF_EXECINSTR) {
         *to = TEXT;
         return s->sh_flags & SHF_WRITE ? refuse(l, "text that can be written") : true;
@@ -141,7 +148,8 @@ static bool choose_group(const loader *l, const Elf64_Shdr *s, group *to) {
 /* Room for `size` bytes behind what a group has. */
 static bool reserve(loader *l, group g, uint64_t size, uint64_t align, uint64_t *at) {
     if (align == 0) align = 1;
-    if (align > MOST_ALIGN || (align & (align - 1))) return refuse(l, "an alignment that there is not");
+    if (align > MOST_ALIGN || (align & (align - 1)))
+        return refuse(l, "an alignment that there is not");
     *at = (l->sizes[g] + align - 1) & ~(align - 1);
     if (size > MOST_BYTES || *at > MOST_BYTES - size) return refuse(l, "too large");
     l->sizes[g] = *at + size;
@@ -155,7 +163,9 @@ static bool place_sections(loader *l) {
         l->places[i].group = NOWHERE;
         if (!choose_group(l, s, &g)) return false;
         if (g == NOWHERE) continue;
-        if (s->sh_type != SHT_NOBITS && (s->sh_offset > l->size || s->sh_size > l->size - s->sh_offset)) return refuse(l, "it ends early");
+        if (s->sh_type != SHT_NOBITS &&
+            (s->sh_offset > l->size || s->sh_size > l->size - s->sh_offset))
+            return refuse(l, "it ends early");
         if (!reserve(l, g, s->sh_size, s->sh_addralign, &l->places[i].at)) return false;
         l->places[i].group = (uint8_t)g;
         l->places[i].size = s->sh_size;
@@ -169,7 +179,8 @@ static bool read_symbols(loader *l) {
         if (l->sections[i].sh_type == SHT_SYMTAB) table = &l->sections[i];
     if (!table || table->sh_link >= l->header.e_shnum) return refuse(l, "no symbols");
     l->names = l->sections[table->sh_link];
-    if (l->names.sh_offset > l->size || l->names.sh_size > l->size - l->names.sh_offset || table->sh_size > l->size)
+    if (l->names.sh_offset > l->size || l->names.sh_size > l->size - l->names.sh_offset ||
+        table->sh_size > l->size)
         return refuse(l, "it ends early");
     l->symbol_count = table->sh_size / sizeof *l->symbols;
     l->symbols = hg_calloc((size_t)l->symbol_count + 1, sizeof *l->symbols);
@@ -187,13 +198,15 @@ static bool map(loader *l) {
         l->starts[g] = l->total;
         l->total += (l->sizes[g] + page - 1) / page * page;
     }
-    void *base = mmap(NULL, (size_t)l->total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *base = mmap(NULL, (size_t)l->total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                      -1, 0);
     if (base == MAP_FAILED) return refuse(l, "out of memory");
     l->base = base;
     for (uint32_t i = 0; i < l->header.e_shnum; i++) {
         const place *p = &l->places[i];
         if (p->group == NOWHERE || l->sections[i].sh_type == SHT_NOBITS) continue;
-        if (!take(l, l->sections[i].sh_offset, p->size, l->base + l->starts[p->group] + p->at)) return false;
+        if (!take(l, l->sections[i].sh_offset, p->size, l->base + l->starts[p->group] + p->at))
+            return false;
     }
     return true;
 }
@@ -202,7 +215,8 @@ static bool protect(const loader *l) {
     static const int rights[GROUPS] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
     for (int g = 0; g < GROUPS; g++) {
         uint64_t end = g + 1 < GROUPS ? l->starts[g + 1] : l->total;
-        if (end > l->starts[g] && mprotect(l->base + l->starts[g], (size_t)(end - l->starts[g]), rights[g]) != 0)
+        if (end > l->starts[g] &&
+            mprotect(l->base + l->starts[g], (size_t)(end - l->starts[g]), rights[g]) != 0)
             return refuse(l, "this system lets no new code run");
     }
     return true;
@@ -212,7 +226,8 @@ static bool protect(const loader *l) {
 
 /* The address of a symbol of the object. */
 static bool own_value(const loader *l, const Elf64_Sym *s, uint64_t *value) {
-    if (s->st_shndx >= l->header.e_shnum || l->places[s->st_shndx].group == NOWHERE || s->st_value > l->places[s->st_shndx].size)
+    if (s->st_shndx >= l->header.e_shnum || l->places[s->st_shndx].group == NOWHERE ||
+        s->st_value > l->places[s->st_shndx].size)
         return refuse(l, "a symbol that is nowhere");
     const place *p = &l->places[s->st_shndx];
     *value = (uint64_t)(uintptr_t)(l->base + l->starts[p->group] + p->at + s->st_value);
@@ -239,20 +254,24 @@ static bool symbol_value(const loader *l, uint64_t index, uint64_t *value, uint6
 }
 
 static bool put_word(const loader *l, uint8_t *at, uint64_t value, bool is_signed) {
-    if (is_signed ? value + 0x80000000u > UINT32_MAX : value > UINT32_MAX) return refuse(l, "a distance beyond 32 bits");
+    if (is_signed ? value + 0x80000000u > UINT32_MAX : value > UINT32_MAX)
+        return refuse(l, "a distance beyond 32 bits");
     uint32_t word = (uint32_t)value;
     memcpy(at, &word, sizeof word);
     return true;
 }
 
 static bool relocate(const loader *l, const place *p, const Elf64_Rela *r) {
-    uint64_t type = ELF64_R_TYPE(r->r_info), index = ELF64_R_SYM(r->r_info), addend = (uint64_t)r->r_addend, value, reach;
+    uint64_t type = ELF64_R_TYPE(r->r_info), index = ELF64_R_SYM(r->r_info),
+             addend = (uint64_t)r->r_addend, value, reach;
     bool wide = type == R_X86_64_64 || type == R_X86_64_PC64;
     if (type == R_X86_64_NONE) return true;
-    if (p->size < (wide ? 8 : 4) || r->r_offset > p->size - (wide ? 8 : 4)) return refuse(l, "a relocation outside of its section");
+    if (p->size < (wide ? 8 : 4) || r->r_offset > p->size - (wide ? 8 : 4))
+        return refuse(l, "a relocation outside of its section");
     if (!symbol_value(l, index, &value, &reach)) return false;
     uint8_t *at = l->base + l->starts[p->group] + p->at + r->r_offset;
-    uint64_t here = (uint64_t)(uintptr_t)at, entry = (uint64_t)(uintptr_t)(l->base + l->starts[CONSTANTS] + l->table) + 8 * index;
+    uint64_t here = (uint64_t)(uintptr_t)at,
+             entry = (uint64_t)(uintptr_t)(l->base + l->starts[CONSTANTS] + l->table) + 8 * index;
     switch (type) {
     case R_X86_64_64: value += addend; break;
     case R_X86_64_PC64: value += addend - here; break;
@@ -263,7 +282,9 @@ static bool relocate(const loader *l, const place *p, const Elf64_Rela *r) {
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
     case R_X86_64_REX_GOTPCRELX: return put_word(l, at, entry + addend - here, true);
-    default: snprintf(l->reason, 256, "object file: a relocation of unknown kind %u", (unsigned)type); return false;
+    default:
+        snprintf(l->reason, 256, "object file: a relocation of unknown kind %u", (unsigned)type);
+        return false;
     }
     memcpy(at, &value, 8);
     return true;
@@ -276,10 +297,13 @@ static bool relocate_all(const loader *l) {
         if (s->sh_info >= l->header.e_shnum) return refuse(l, "a section that there is not");
         const place *p = &l->places[s->sh_info];
         if (p->group == NOWHERE) continue;
-        if (s->sh_type == SHT_REL || l->sections[s->sh_info].sh_type == SHT_NOBITS) return refuse(l, "relocations of an unknown kind");
+        if (s->sh_type == SHT_REL || l->sections[s->sh_info].sh_type == SHT_NOBITS)
+            return refuse(l, "relocations of an unknown kind");
         for (uint64_t n = 0; n < s->sh_size / sizeof(Elf64_Rela); n++) {
             Elf64_Rela r;
-            if (!take(l, s->sh_offset, 0, &r) || !take(l, s->sh_offset + n * sizeof r, sizeof r, &r) || !relocate(l, p, &r)) return false;
+            if (!take(l, s->sh_offset, 0, &r) ||
+                !take(l, s->sh_offset + n * sizeof r, sizeof r, &r) || !relocate(l, p, &r))
+                return false;
         }
     }
     return true;
@@ -289,9 +313,12 @@ static bool find_entry(const loader *l, const char *name, void **entry) {
     for (uint64_t i = 1; i < l->symbol_count; i++) {
         const Elf64_Sym *s = &l->symbols[i];
         uint64_t value;
-        if (ELF64_ST_BIND(s->st_info) != STB_GLOBAL || s->st_shndx == SHN_UNDEF || !name_is(l, s, name)) continue;
+        if (ELF64_ST_BIND(s->st_info) != STB_GLOBAL || s->st_shndx == SHN_UNDEF ||
+            !name_is(l, s, name))
+            continue;
         if (!own_value(l, s, &value)) return false;
-        if (l->places[s->st_shndx].group != TEXT || s->st_value == l->places[s->st_shndx].size) return refuse(l, "its function is no code");
+        if (l->places[s->st_shndx].group != TEXT || s->st_value == l->places[s->st_shndx].size)
+            return refuse(l, "its function is no code");
         *entry = (void *)(uintptr_t)value;
         return true;
     }

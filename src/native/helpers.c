@@ -1,8 +1,8 @@
-/* See helpers.h. What kernels do rarely, once for all objects instead of in each: faults, handles, time, the order of blocks. Most are functions of
- * include/hologram/vector.h, as objects call them.
+/* See helpers.h. What kernels do rarely, once for all objects instead of in each: faults, handles,
+ * time, the order of blocks. Most are functions of include/hologram/vector.h, as objects call them.
  *
- * Those that keep registers leave all as they are but the result's and r11, so that no vector goes to memory for the sake of a call that hardly
- * happens. Objects enter them through native_keep. */
+ * Those that keep registers leave all as they are but the result's and r11, so that no vector goes
+ * to memory for the sake of a call that hardly happens. Objects enter them through native_keep. */
 #include "native/helpers.h"
 #include "base/base.h"
 #include "base/thread.h"
@@ -23,14 +23,16 @@ uint64_t native_go_on(hgv_launch *launch, uint64_t run) {
     return launch->stopped || !run;
 }
 
-uint64_t native_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+uint64_t native_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane,
+                      const uint64_t *values) {
     launch->fault(launch, site, lane, values);
     return 0;
 }
 
 /* index: of each lane; NULL: lane i's is start + i * stride. */
-uint64_t native_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, uint64_t start,
-                      uint64_t stride, int64_t disp, uint64_t bits) {
+uint64_t native_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first,
+                      const uint64_t *index, uint64_t start, uint64_t stride, int64_t disp,
+                      uint64_t bits) {
     uint64_t places[64];
     for (uint32_t i = 0; !index && i < HG_COUNT_OF(places); i++) places[i] = start + i * stride;
     return hgv_check(launch, site, m, first, index ? index : places, disp, bits);
@@ -38,23 +40,30 @@ uint64_t native_check(hgv_launch *launch, const hgv_site *site, const hgv_memory
 
 /* ---- handles ---- */
 
-static uint8_t *base(hgv_launch *launch, uint64_t handle, uint32_t in_pool, uint32_t flat, uint64_t *at) {
+static uint8_t *base(hgv_launch *launch, uint64_t handle, uint32_t in_pool, uint32_t flat,
+                     uint64_t *at) {
     return hgv_base(launch, handle, in_pool != 0, flat != 0, at);
 }
 
-static uint64_t check_open(hgv_launch *launch, const hgv_site *site, uint32_t flat, uint64_t first, const uint64_t *handles,
-                           const uint64_t *index, int64_t disp, uint64_t bits) {
+static uint64_t check_open(hgv_launch *launch, const hgv_site *site, uint32_t flat, uint64_t first,
+                           const uint64_t *handles, const uint64_t *index, int64_t disp,
+                           uint64_t bits) {
     return hgv_check_open(launch, site, flat != 0, first, handles, index, disp, bits);
 }
 
 /* ---- blocks ---- */
 
-static uint32_t coordinate(const hgv_launch *launch, uint32_t id, uint64_t lane) { return hgv_coordinate(launch, id, lane); }
+static uint32_t coordinate(const hgv_launch *launch, uint32_t id, uint64_t lane) {
+    return hgv_coordinate(launch, id, lane);
+}
 
-typedef void block_function(hgv_launch *launch, uint64_t begin, uint64_t end, uint32_t x, uint32_t y, uint32_t z);
+typedef void block_function(hgv_launch *launch, uint64_t begin, uint64_t end, uint32_t x,
+                            uint32_t y, uint32_t z);
 
 /* Whether the block that ran lets others follow. */
-static bool goes_on(const hgv_launch *launch) { return !launch->stopped && !(launch->faulted && launch->phase == 0); }
+static bool goes_on(const hgv_launch *launch) {
+    return !launch->stopped && !(launch->faulted && launch->phase == 0);
+}
 
 /* Runs the blocks of lanes begin to end - 1. */
 static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_function *run) {
@@ -73,7 +82,8 @@ static uint64_t turns(const hgv_launch *launch, uint64_t lanes, uint64_t n) {
 }
 
 /* The lanes of each turn that start, as the first word of what it keeps, which are `size` bytes. */
-static void start_turns(const hgv_launch *launch, uint8_t *all, uint64_t size, uint64_t begin, uint64_t end, uint64_t turns, uint64_t n) {
+static void start_turns(const hgv_launch *launch, uint8_t *all, uint64_t size, uint64_t begin,
+                        uint64_t end, uint64_t turns, uint64_t n) {
     uint64_t x = launch->block[0], first = begin, at = 0;
     for (uint64_t number = 0; number < turns; number++) {
         uint64_t row = x - at, left = end - first, lanes = row < left ? row : left;
@@ -86,9 +96,10 @@ static void start_turns(const hgv_launch *launch, uint8_t *all, uint64_t size, u
 
 /* ---- what keeps registers ---- */
 
-/* Calls what r11 says with up to nine arguments and a result in rax. Of vectors the halves that the calling convention promises are kept: xmm0 to xmm15,
- * with AVX ymm0 to ymm15. Where no upper half is in use (XGETBV of 1 tells: Intel 64 manual, volume 1, 13.6), they are clear again afterwards, as
- * code without AVX likes them. */
+/* Calls what r11 says with up to nine arguments and a result in rax. Of vectors the halves that the
+ * calling convention promises are kept: xmm0 to xmm15, with AVX ymm0 to ymm15. Where no upper half
+ * is in use (XGETBV of 1 tells: Intel 64 manual, volume 1, 13.6), they are clear again afterwards,
+ * as code without AVX likes them. */
 HG_ASSEMBLY(".text\n"
             ".p2align 4\n"
             ".type native_keep, @function\n"
@@ -124,7 +135,8 @@ HG_ASSEMBLY(".text\n"
             "3:  movq -8(%rbp), %rcx\n"
             "    movq -16(%rbp), %rdx\n"
             "    subq $8, %rsp\n"
-            "    pushq 32(%rbp)\n" /* the seventh to ninth argument; of functions with fewer whatever is there */
+            "    pushq 32(%rbp)\n" /* the seventh to ninth argument; of functions with fewer
+                                      whatever is there */
             "    pushq 24(%rbp)\n"
             "    pushq 16(%rbp)\n"
             "    callq *%r11\n"
@@ -154,7 +166,8 @@ HG_ASSEMBLY(".text\n"
             "    ret\n"
             ".size native_keep, . - native_keep\n");
 
-extern uint32_t native_keep_upper; /* 0: there are no upper halves; 1: they are kept always; 2: XGETBV tells whether they are in use */
+extern uint32_t native_keep_upper; /* 0: there are no upper halves; 1: they are kept always; 2:
+                                      XGETBV tells whether they are in use */
 uint32_t native_keep_upper;
 
 static void measure(void) {

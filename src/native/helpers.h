@@ -6,7 +6,8 @@
 typedef void native_helper(void);
 typedef struct native_helper_row {
     const char *name;
-    native_helper *at; /* for objects: those that keep registers have a calling convention of their own */
+    native_helper *at; /* for objects: those that keep registers have a calling convention of their
+                          own */
 } native_helper_row;
 
 /* All of them, on machines that load ELF objects for x86-64; the last row has no name. */

@@ -1,5 +1,6 @@
-/* LLVM, by libhologram_jit.so: where it is, whether it can be used, who is in it. It lies beside the library, or where the system's loader finds it. It
- * is never closed: compiles that were left alone may be at work in it.
+/* LLVM, by libhologram_jit.so: where it is, whether it can be used, who is in it. It lies beside
+ * the library, or where the system's loader finds it. It is never closed: compiles that were left
+ * alone may be at work in it.
  * Must not know: kernels, caches. */
 #include "native/compilers.h"
 
@@ -77,14 +78,20 @@ static bool there(void) {
 
 /* ---- opening ---- */
 
-/* Where it was looked for: a program that is linked statically has no library beside which it could lie. */
+/* Where it was looked for: a program that is linked statically has no library beside which it could
+ * lie. */
 static void say_missing(bool found, const char *said, char reason[256]) {
     char own[PATH_BYTES] = "", *slash = NULL;
     if (hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
     if (found)
-        snprintf(reason, 256, "%.150s; it is built where the packages that `tools/setup build` installs are there (llvm-19-dev)", said);
+        snprintf(reason, 256,
+                 "%.150s; it is built where the packages that `tools/setup build` installs are "
+                 "there (llvm-19-dev)",
+                 said);
     else
-        snprintf(reason, 256, "no " FILE_NAME " (built where llvm-19-dev is) in %.50s, in %.50s, nor where the loader looks",
+        snprintf(reason, 256,
+                 "no " FILE_NAME
+                 " (built where llvm-19-dev is) in %.50s, in %.50s, nor where the loader looks",
                  own[0] ? own : "the program's folder", HG_LIB_DIR);
 }
 
@@ -98,9 +105,13 @@ static const hg_jit_table *open_module(char reason[256]) {
         say_missing(name == path, said, reason);
         return NULL;
     }
-    const hg_jit_table *table = hg_library_function(library, HG_JIT_ENTRY, &entry) ? entry(HG_JIT_VERSION) : NULL;
+    const hg_jit_table *table = hg_library_function(library, HG_JIT_ENTRY, &entry)
+                                    ? entry(HG_JIT_VERSION)
+                                    : NULL;
     if (table && table->version == HG_JIT_VERSION) return table;
-    snprintf(reason, 256, "%.150s is of another version than this library: install the one that belongs to it", name);
+    snprintf(reason, 256,
+             "%.150s is of another version than this library: install the one that belongs to it",
+             name);
     return NULL;
 }
 
@@ -121,7 +132,9 @@ static const hg_jit_table *open_once(char reason[256]) {
         hg_cond_broadcast(&module.changed);
     }
     const hg_jit_table *table = module.broken ? NULL : module.table;
-    snprintf(reason, 256, "%s", module.broken ? "the compiler was at work when this process was forked" : module.reason);
+    snprintf(reason, 256, "%s",
+             module.broken ? "the compiler was at work when this process was forked"
+                           : module.reason);
     hg_mutex_unlock(&module.lock);
     return table;
 }
@@ -130,8 +143,9 @@ static bool identity(hg_text *out) {
     char path[PATH_BYTES], reason[256];
     struct stat info;
     if (find_file(path, &info)) {
-        hg_text_addf(out, "file of %lld bytes, %lld.%09ld, %lld.%09ld", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
-                     info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+        hg_text_addf(out, "file of %lld bytes, %lld.%09ld, %lld.%09ld", (long long)info.st_size,
+                     (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
+                     (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
         return true;
     }
     const hg_jit_table *table = open_once(reason);
@@ -158,9 +172,14 @@ static void leave(void) {
 /* Native vectors and turns of a level (docs/performance.md, native code). */
 static void level_of(tile_level level, native_level *how) {
     static const native_level LEVELS[TILE_LEVEL_COUNT] = {
-        [TILE_LEVEL_BASELINE] = {.options = {.bytes = 16, .cpu = "x86-64"}, .lanes = 8, .registers = 16},
-        [TILE_LEVEL_V3] = {.options = {.bytes = 32, .cpu = "x86-64-v3"}, .lanes = 16, .registers = 16},
-        [TILE_LEVEL_V4] = {.options = {.bytes = 64, .cpu = "x86-64-v4"}, .lanes = 32, .registers = 32}};
+        [TILE_LEVEL_BASELINE] = {.options = {.bytes = 16, .cpu = "x86-64"},
+                                 .lanes = 8,
+                                 .registers = 16},
+        [TILE_LEVEL_V3] = {.options = {.bytes = 32, .cpu = "x86-64-v3"},
+                           .lanes = 16,
+                           .registers = 16},
+        [TILE_LEVEL_V4] = {
+            .options = {.bytes = 64, .cpu = "x86-64-v4"}, .lanes = 32, .registers = 32}};
     *how = LEVELS[level];
     how->options.dot4 = level == TILE_LEVEL_V4 && hg_cpu_supports("avx512vnni");
 }
@@ -171,8 +190,8 @@ static const char *open_compiler(char reason[256]) {
 }
 
 /* Only once it is open. */
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
+                         const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     return module.table->compile(kernel, options, patience, object, reason);
 }
 

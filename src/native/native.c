@@ -1,4 +1,5 @@
-/* See native.h. An object in the cache is found by everything that it depends on: the kernel as text, the widths, the level, the compiler. */
+/* See native.h. An object in the cache is found by everything that it depends on: the kernel as
+ * text, the widths, the level, the compiler. */
 #include "native/native.h"
 #include "isa/program.h"
 #include "native/compilers.h"
@@ -6,7 +7,8 @@
 #include <string.h>
 
 /* How kernels are cut where no compiler says it: what `hologram explain` shows there. */
-static const native_level PLAIN = {.options = {.bytes = 16, .cpu = ""}, .lanes = 8, .registers = 16};
+static const native_level PLAIN = {
+    .options = {.bytes = 16, .cpu = ""}, .lanes = 8, .registers = 16};
 
 static native_level level_of(const native_compiler *by, tile_level level) {
     native_level how = PLAIN;
@@ -14,7 +16,8 @@ static native_level level_of(const native_compiler *by, tile_level level) {
     return how;
 }
 
-hg_status native_open(native_device *d, tile_level level, const char *cache_dir, uint64_t cache_bytes) {
+hg_status native_open(native_device *d, tile_level level, const char *cache_dir,
+                      uint64_t cache_bytes) {
     d->level = level;
     return hg_blob_cache_open(cache_dir, cache_bytes, &d->cache);
 }
@@ -60,30 +63,35 @@ typedef struct maker {
     bool blocks;    /* of a kernel that asks where lanes are in their blocks: a block at a time */
 } maker;
 
-/* Turns of a kernel that runs block by block fit the rows of its blocks, as far as the program says how long they are: a turn in which lanes are
- * missing is slow. No fewer lanes than a native vector has floats, or doubles where these are eight. */
+/* Turns of a kernel that runs block by block fit the rows of its blocks, as far as the program says
+ * how long they are: a turn in which lanes are missing is slow. No fewer lanes than a native vector
+ * has floats, or doubles where these are eight. */
 static uint32_t lanes_for(const maker *m, const kir_module *module) {
     bool blocks = m->blocks || module->uses_barrier || module->uses_shared;
-    uint32_t row = blocks && module->program ? module->program->block[0] : 0, lanes = m->level.lanes, least = m->level.options.bytes / 4;
+    uint32_t row = blocks && module->program ? module->program->block[0] : 0,
+             lanes = m->level.lanes, least = m->level.options.bytes / 4;
     if (least > 8) least = 8;
     if (row == 0) return lanes;
     while (lanes > least && row % lanes != 0) lanes /= 2;
     return row % lanes == 0 ? lanes : m->level.lanes;
 }
 
-static maker maker_for(const native_compiler *by, tile_level level, const kir_module *module, bool blocks) {
+static maker maker_for(const native_compiler *by, tile_level level, const kir_module *module,
+                       bool blocks) {
     maker m = {.by = by, .level = level_of(by, level), .blocks = blocks};
     m.lanes = lanes_for(&m, module);
     return m;
 }
 
 /* False: nothing is kept. */
-static bool key_of(const native_device *d, const maker *m, const kir_module *module, uint8_t key[HG_BLOB_KEY_BYTES]) {
+static bool key_of(const native_device *d, const maker *m, const kir_module *module,
+                   uint8_t key[HG_BLOB_KEY_BYTES]) {
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(d->cache) || !m->by || !m->by->identity) return false;
-    hg_text_addf(&text, "hologram native code 2, %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ", native_sources, (unsigned)HG_JIT_VERSION,
-                 (unsigned)m->level.options.bytes, (unsigned)m->lanes, m->blocks, m->level.options.cpu,
+    hg_text_addf(&text, "hologram native code 2, %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ",
+                 native_sources, (unsigned)HG_JIT_VERSION, (unsigned)m->level.options.bytes,
+                 (unsigned)m->lanes, m->blocks, m->level.options.cpu,
                  m->level.options.dot4 ? " vnni" : "");
     if (!m->by->identity(&text)) text.failed = true;
     hg_text_addf(&text, "\n");
@@ -98,15 +106,18 @@ static bool key_of(const native_device *d, const maker *m, const kir_module *mod
 
 /* ---- code ---- */
 
-static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uint32_t frame, tile_kernel *kernel) {
+static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uint32_t frame,
+                        tile_kernel *kernel) {
     char reason[256] = "";
     if (frame > HG_JIT_MOST_FRAME)
-        return hg_fail(HG_ERROR_ISA, "its code would take %u bytes of the stack, and may take at most %d", (unsigned)frame,
-                       (int)HG_JIT_MOST_FRAME);
+        return hg_fail(HG_ERROR_ISA,
+                       "its code would take %u bytes of the stack, and may take at most %d",
+                       (unsigned)frame, (int)HG_JIT_MOST_FRAME);
     const native_loader *loader = m->by->loader;
     void *code = loader->load(bytes, size, HG_JIT_KERNEL, reason);
     if (!code) return hg_fail(HG_ERROR_INTERNAL, "%s", reason);
-    tile_native native = {.lanes = m->lanes, .blocks = m->blocks, .destroy = loader->unload, .user = code};
+    tile_native native = {
+        .lanes = m->lanes, .blocks = m->blocks, .destroy = loader->unload, .user = code};
     void *entry = loader->entry(code);
     memcpy(&native.run, &entry, sizeof entry);
     if (tile_kernel_attach(kernel, &native)) return HG_OK;
@@ -116,13 +127,15 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uin
 
 enum { MOST_LANES = 64, LEAST_LANES = 8 };
 
-/* Twice the lanes where that is worth it; as many fewer as it takes that what lives at a time does not fill the stack that code may have. */
+/* Twice the lanes where that is worth it; as many fewer as it takes that what lives at a time does
+ * not fill the stack that code may have. */
 static uint32_t best_lanes(const maker *m, const vec_kernel *k) {
     const uint32_t bytes = m->level.options.bytes;
     uint32_t lanes = m->lanes;
     if (m->level.fixed) return lanes;
     if (lanes < MOST_LANES && vec_wants_double(k, bytes * (bytes == 64 ? 32 : 16))) lanes *= 2;
-    while (lanes > LEAST_LANES && (uint64_t)k->pressure.bytes * lanes > HG_JIT_MOST_FRAME / 2) lanes /= 2;
+    while (lanes > LEAST_LANES && (uint64_t)k->pressure.bytes * lanes > HG_JIT_MOST_FRAME / 2)
+        lanes /= 2;
     return lanes;
 }
 
@@ -136,7 +149,8 @@ static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
     return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
 }
 
-hg_status native_form(tile_level level, const kir_module *module, vec_kernel **kernel, vec_turn_size *turns) {
+hg_status native_form(tile_level level, const kir_module *module, vec_kernel **kernel,
+                      vec_turn_size *turns) {
     maker m = maker_for(native_choose(), level, module, vec_asks_for_places(module));
     *kernel = NULL;
     hg_status status = form(&m, module, kernel);
@@ -144,12 +158,14 @@ hg_status native_form(tile_level level, const kir_module *module, vec_kernel **k
         m = maker_for(m.by, level, module, false);
         status = form(&m, module, kernel);
     }
-    *turns = (vec_turn_size){.lanes = m.lanes, .bytes = m.level.options.bytes, .registers = m.level.registers};
+    *turns = (vec_turn_size){
+        .lanes = m.lanes, .bytes = m.level.options.bytes, .registers = m.level.registers};
     return status;
 }
 
 /* Sets the lanes of a turn. *module: NULL where the compiler was left alone with it. */
-static hg_status compile_object(maker *m, const char *name, const hg_patience *patience, kir_module **module, hg_jit_object *object) {
+static hg_status compile_object(maker *m, const char *name, const hg_patience *patience,
+                                kir_module **module, hg_jit_object *object) {
     vec_kernel *k = NULL;
     char reason[256] = "";
     HG_TRY(form(m, *module, &k));
@@ -173,7 +189,8 @@ typedef struct kept_header {
 } kept_header;
 
 /* A later process makes again what is not kept. */
-static void keep(const native_device *d, const uint8_t *key, const maker *m, const hg_jit_object *object) {
+static void keep(const native_device *d, const uint8_t *key, const maker *m,
+                 const hg_jit_object *object) {
     const kept_header header = {.lanes = m->lanes, .frame = object->frame};
     uint8_t *blob = hg_calloc(1, sizeof header + object->size);
     if (!blob) return;
@@ -188,20 +205,24 @@ static hg_status attach_kept(maker m, const uint8_t *blob, uint64_t size, tile_k
     if (size <= sizeof header) return HG_ERROR_INTERNAL;
     memcpy(&header, blob, sizeof header);
     bool is_power = header.lanes && !(header.lanes & (header.lanes - 1));
-    if (!is_power || header.lanes > MOST_LANES || header.lanes > 2 * m.lanes || header.frame > HG_JIT_MOST_FRAME) return HG_ERROR_INTERNAL;
+    if (!is_power || header.lanes > MOST_LANES || header.lanes > 2 * m.lanes ||
+        header.frame > HG_JIT_MOST_FRAME)
+        return HG_ERROR_INTERNAL;
     m.lanes = header.lanes;
     return attach(&m, blob + sizeof header, size - sizeof header, header.frame, kernel);
 }
 
 /* *module: as of compile_object. */
-static hg_status compile(const native_device *d, const native_compiler *by, kir_module **module, tile_kernel *kernel,
-                         const hg_patience *patience) {
+static hg_status compile(const native_device *d, const native_compiler *by, kir_module **module,
+                         tile_kernel *kernel, const hg_patience *patience) {
     char reason[256] = "";
     uint8_t key[HG_BLOB_KEY_BYTES];
     hg_jit_object object = {0};
     const char *name = open_compiler(by, reason);
     if (!name) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
-    if (by->enter && !by->enter()) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked");
+    if (by->enter && !by->enter())
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "the compiler was at work when this process was forked");
     maker m = maker_for(by, d->level, *module, vec_asks_for_places(*module));
     bool kept = key_of(d, &m, *module, key);
     hg_status status = compile_object(&m, name, patience, module, &object);
@@ -218,10 +239,12 @@ static hg_status compile(const native_device *d, const native_compiler *by, kir_
 }
 
 /* HG_ERROR_WOULD_BLOCK: it is not there, or was of no use. */
-static hg_status take_kept(const native_device *d, const maker *m, const kir_module *module, tile_kernel *kernel) {
+static hg_status take_kept(const native_device *d, const maker *m, const kir_module *module,
+                           tile_kernel *kernel) {
     uint8_t key[HG_BLOB_KEY_BYTES], *bytes;
     uint64_t size;
-    if (!key_of(d, m, module, key) || !hg_blob_cache_get(d->cache, key, &bytes, &size)) return HG_ERROR_WOULD_BLOCK;
+    if (!key_of(d, m, module, key) || !hg_blob_cache_get(d->cache, key, &bytes, &size))
+        return HG_ERROR_WOULD_BLOCK;
     hg_status status = attach_kept(*m, bytes, size, kernel);
     hg_free(bytes);
     if (status != HG_ERROR_INTERNAL) return status;
@@ -229,14 +252,17 @@ static hg_status take_kept(const native_device *d, const maker *m, const kir_mod
     return HG_ERROR_WOULD_BLOCK;
 }
 
-hg_status native_compile(const native_device *d, kir_module *module, tile_kernel *kernel, const hg_patience *patience) {
+hg_status native_compile(const native_device *d, kir_module *module, tile_kernel *kernel,
+                         const hg_patience *patience) {
     const native_compiler *by = native_choose();
     hg_status status = HG_ERROR_WOULD_BLOCK;
-    for (int blocks = vec_asks_for_places(module); blocks >= 0 && status == HG_ERROR_WOULD_BLOCK; blocks--) {
+    for (int blocks = vec_asks_for_places(module); blocks >= 0 && status == HG_ERROR_WOULD_BLOCK;
+         blocks--) {
         const maker m = maker_for(by, d->level, module, blocks != 0);
         status = take_kept(d, &m, module, kernel);
     }
-    if (status == HG_ERROR_WOULD_BLOCK && patience) status = compile(d, by, &module, kernel, patience);
+    if (status == HG_ERROR_WOULD_BLOCK && patience)
+        status = compile(d, by, &module, kernel, patience);
     kir_module_destroy(module);
     return status;
 }

@@ -14,12 +14,14 @@ static bool counts_steps(const kir_module *m) {
     return false;
 }
 
-static bool find_in(const native_carried_list *list, const kir_module *m, bool compiler, tile_native *code) {
+static bool find_in(const native_carried_list *list, const kir_module *m, bool compiler,
+                    tile_native *code) {
     for (uint32_t i = 0; i < list->count; i++) {
         const native_carried *row = &list->rows[i];
         if (memcmp(row->program, m->program->hash, sizeof row->program) != 0) continue;
         if (row->unchecked != m->unchecked || (row->instead && compiler)) continue;
-        if (row->inputs != m->inputs.count || row->slots != m->slots.count || counts_steps(m)) return false;
+        if (row->inputs != m->inputs.count || row->slots != m->slots.count || counts_steps(m))
+            return false;
         *code = (tile_native){.run = row->run, .lanes = list->lanes, .blocks = row->blocks};
         return true;
     }
@@ -27,7 +29,8 @@ static bool find_in(const native_carried_list *list, const kir_module *m, bool c
 }
 
 static void find(tile_level level, const kir_module *m, bool compiler, tile_native *code) {
-    const native_carried_list *const lists[] = {&native_carried_v4, &native_carried_v4_narrow, &native_carried_v4_thin, &native_carried_v3,
+    const native_carried_list *const lists[] = {&native_carried_v4, &native_carried_v4_narrow,
+                                                &native_carried_v4_thin, &native_carried_v3,
                                                 &native_carried_v3_narrow};
     if (level < TILE_LEVEL_V3 || !m->program) return;
     for (size_t i = level < TILE_LEVEL_V4 ? 3 : 0; i < HG_COUNT_OF(lists); i++)

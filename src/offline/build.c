@@ -18,10 +18,12 @@ static hg_status add_kernels(build_job *job, build_program *p) {
         uint32_t bytes = hg_op_block_bytes((hg_op)inst->op, (hg_type)inst->type);
         if (bytes > p->block_bytes) p->block_bytes = bytes;
     }
-    for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(build_add_kernel(job, p, plan->kernels.data[i].module, false, &number));
+    for (uint64_t i = 0; i < plan->kernels.count; i++)
+        HG_TRY(build_add_kernel(job, p, plan->kernels.data[i].module, false, &number));
     p->steps = hg_calloc(plan->steps.count + 1, sizeof *p->steps);
     if (!p->steps) return hg_fail_memory();
-    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(build_plan_step(job, p, &plan->steps.data[i], &p->steps[i]));
+    for (uint64_t i = 0; i < plan->steps.count; i++)
+        HG_TRY(build_plan_step(job, p, &plan->steps.data[i], &p->steps[i]));
     build_plan_work(p);
     for (uint64_t i = 0; i < plan->code.count; i++) launches += plan->code.data[i].op != PLAN_END;
     p->parts = launches <= 1 && plan->steps.count == 0 && plan->env_bytes == 0 && p->spans == 0;
@@ -34,8 +36,10 @@ static hg_status find_values(const build_job *job, build_program *p) {
     p->fixed = hg_calloc(p->program->param_count + (size_t)1, sizeof *p->fixed);
     if (!p->fixed) return hg_fail_memory();
     for (uint32_t i = 0; i < p->program->param_count; i++)
-        for (uint32_t k = 0; k < r->value_count && p->program->params[i].kind == HG_PARAM_SCALAR; k++)
-            if (r->values[k].program == p - job->programs && strcmp(p->program->params[i].name, r->values[k].name) == 0)
+        for (uint32_t k = 0; k < r->value_count && p->program->params[i].kind == HG_PARAM_SCALAR;
+             k++)
+            if (r->values[k].program == p - job->programs &&
+                strcmp(p->program->params[i].name, r->values[k].name) == 0)
                 p->fixed[i] = &r->values[k];
     return HG_OK;
 }
@@ -51,7 +55,9 @@ static hg_status put_values(const build_program *p, kir_module **m) {
     bool changed = false, owned = true;
     for (const kir_function *f = (*m)->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            const hg_build_value *value = v->op == KIR_INPUT ? value_of(p, &(*m)->inputs.data[v->u.imm]) : NULL;
+            const hg_build_value *value = v->op == KIR_INPUT
+                                              ? value_of(p, &(*m)->inputs.data[v->u.imm])
+                                              : NULL;
             if (!value) continue;
             v->op = KIR_CONST;
             v->u.imm = value->bits;
@@ -66,7 +72,8 @@ static hg_status plan_program(build_program *p) {
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     HG_TRY(hg_verify(p->program, NULL, NULL, &cfg));
-    hg_status status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
+    hg_status status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM,
+                                        KIR_STAGE_PROGRAM, NULL, &module);
     if (status == HG_OK) status = put_values(p, &module);
     if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &p->plan);
     if (status != HG_OK) kir_module_destroy(module);
@@ -81,7 +88,9 @@ static bool is_of_text(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *at = text; (at = strstr(at, "built_")) != NULL;) {
         at += strlen("built_");
-        if (strncmp(at, name, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_') return true;
+        if (strncmp(at, name, length) == 0 && !isalnum((unsigned char)at[length]) &&
+            at[length] != '_')
+            return true;
     }
     return false;
 }
@@ -89,11 +98,13 @@ static bool is_of_text(const char *text, const char *name) {
 /* A function of the header. */
 static hg_status name_as(const build_job *job, build_program *p, const char *name) {
     bool same = strcmp(name, job->name) == 0;
-    snprintf(p->function, sizeof p->function, "%s%s%s", job->name, same ? "" : "_", same ? "" : name);
+    snprintf(p->function, sizeof p->function, "%s%s%s", job->name, same ? "" : "_",
+             same ? "" : name);
     for (char *c = p->function; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
     if (build_is_word_of_c(p->function) || build_is_function_of_c(p->function))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name for a function in C", p->function);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name for a function in C",
+                       p->function);
     return build_name_params(job, p);
 }
 
@@ -107,11 +118,16 @@ static hg_status name_function(build_job *job, build_program *p) {
     const char *name = p->program->name;
     bool same = strcmp(name, job->name) == 0;
     HG_TRY(name_as(job, p, name));
-    if (is_work_size(name) || (!same && (is_of_text(built_text_interface, name) || is_of_text(built_text_runtime, name))))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "a program called '%s': %s_%s is another function of the C text", name, job->name, name);
+    if (is_work_size(name) ||
+        (!same && (is_of_text(built_text_interface, name) || is_of_text(built_text_runtime, name))))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "a program called '%s': %s_%s is another function of the C text", name,
+                       job->name, name);
     for (const build_program *other = job->programs; other < p; other++)
         if (strcmp(other->function, p->function) == 0)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "two programs called '%s': both would be the function %s", name, p->function);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "two programs called '%s': both would be the function %s", name,
+                           p->function);
     return HG_OK;
 }
 
@@ -152,13 +168,15 @@ static void add_declaration(const build_job *job, const build_program *p, hg_tex
 static void add_header(const build_job *job, hg_text *h) {
     build_add_named(h, job->name, "/* Written by `hologram build`: kernels of ");
     if (job->graph) hg_text_addf(h, "%s", job->graph->g->name);
-    for (uint32_t i = 0; i < job->count && !job->graph; i++) hg_text_addf(h, i ? ", %s" : "%s", job->programs[i].program->name);
-    build_add_named(
-        h, job->name,
-        ". For gcc 12 or clang 14 and later, on machines of 64 bits;\n * link with -lm. */\n#ifndef BUILT_H\n#define BUILT_H\n\n#include "
-        "<stddef.h>\n#include <stdint.h>\n\n");
+    for (uint32_t i = 0; i < job->count && !job->graph; i++)
+        hg_text_addf(h, i ? ", %s" : "%s", job->programs[i].program->name);
+    build_add_named(h, job->name,
+                    ". For gcc 12 or clang 14 and later, on machines of 64 bits;\n * link with "
+                    "-lm. */\n#ifndef BUILT_H\n#define BUILT_H\n\n#include "
+                    "<stddef.h>\n#include <stdint.h>\n\n");
     build_add_named(h, job->name, built_text_interface);
-    for (uint32_t i = 0; i < job->count && !job->graph; i++) add_declaration(job, &job->programs[i], h);
+    for (uint32_t i = 0; i < job->count && !job->graph; i++)
+        add_declaration(job, &job->programs[i], h);
     if (job->graph) add_declaration(job, &job->graph->face, h);
     hg_text_addf(h, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
@@ -168,7 +186,9 @@ static hg_status add_texts(const build_job *job, hg_text *c, hg_text *h) {
     HG_TRY(build_add_levels(job, c));
     for (uint32_t i = 0; i < job->count; i++) HG_TRY(build_add_function(job, &job->programs[i], c));
     if (job->graph) build_add_graph_function(job, c);
-    hg_text_addf(c, "\n#if !defined(__clang__)\n#pragma GCC pop_options\n#endif\n#pragma GCC diagnostic pop\n");
+    hg_text_addf(
+        c,
+        "\n#if !defined(__clang__)\n#pragma GCC pop_options\n#endif\n#pragma GCC diagnostic pop\n");
     return c->failed || h->failed ? hg_fail_memory() : HG_OK;
 }
 
@@ -200,11 +220,15 @@ static hg_status build_all(build_job *job, hg_text *c, hg_text *h) {
 
 static hg_status check_name(const char *name) {
     if (!is_c_name(name))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name in C: letters, digits and _, at most %d", name, (int)HG_MAX_IDENT_BYTES);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "'%s' is no name in C: letters, digits and _, at most %d", name,
+                       (int)HG_MAX_IDENT_BYTES);
     static const char *const own[] = {"hgd", "hgk", "hgs", "hgv"};
     for (size_t i = 0; i < HG_COUNT_OF(own); i++)
         if (strncmp(name, own[i], 3) == 0)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s': what begins with hgd, hgk, hgs and hgv is the C text's own", name);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "'%s': what begins with hgd, hgk, hgs and hgv is the C text's own",
+                           name);
     return HG_OK;
 }
 
@@ -222,7 +246,8 @@ static void free_kernels(build_job *job) {
         bool of_plan = false;
         for (uint32_t n = 0; n < job->count && job->programs[n].plan; n++)
             for (uint64_t k = 0; k < job->programs[n].plan->kernels.count; k++)
-                of_plan |= job->programs[n].plan->kernels.data[k].module == job->kernels.data[i].low;
+                of_plan |= job->programs[n].plan->kernels.data[k].module ==
+                           job->kernels.data[i].low;
         if (!of_plan) kir_module_destroy(job->kernels.data[i].low);
     }
     hg_vec_free(&job->kernels);
@@ -248,4 +273,6 @@ hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c, h
     return status;
 }
 
-hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) { return build_run(r, NULL, c, h); }
+hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) {
+    return build_run(r, NULL, c, h);
+}

@@ -7,7 +7,8 @@
 #include "isa/program.h"
 #include <hologram/graph.h>
 
-/* A scalar parameter, or an extent of a graph, whose value is known when the text is made: the function does not take it. */
+/* A scalar parameter, or an extent of a graph, whose value is known when the text is made: the
+ * function does not take it. */
 typedef struct hg_build_value {
     uint32_t program; /* its number in the request; of a graph 0 */
     const char *name;
@@ -23,10 +24,12 @@ typedef struct hg_build_request {
     uint32_t value_count;
 } hg_build_request;
 
-/* Programs as NAME.c and NAME.h, added to c and h. A program called NAME becomes the function NAME, another one NAME_PROGRAM.
- * HG_ERROR_INVALID_ARGUMENT: a name that C cannot have, or twice; HG_ERROR_ISA: the program needs what plain C has not, with the instruction. */
+/* Programs as NAME.c and NAME.h, added to c and h. A program called NAME becomes the function NAME,
+ * another one NAME_PROGRAM. HG_ERROR_INVALID_ARGUMENT: a name that C cannot have, or twice;
+ * HG_ERROR_ISA: the program needs what plain C has not, with the instruction. */
 hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCARD;
-/* The same of an array graph, as the function NAME. HG_ERROR_INVALID_ARGUMENT: an extent has no value, or shapes do not fit. */
+/* The same of an array graph, as the function NAME. HG_ERROR_INVALID_ARGUMENT: an extent has no
+ * value, or shapes do not fit. */
 hg_status hg_build_graph(const hg_build_request *r, hg_text *c, hg_text *h) HG_NODISCARD;
 
 #endif

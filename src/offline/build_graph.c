@@ -1,4 +1,5 @@
-/* Array graphs as C text: after the passes each of their launches is a program, whose function is static here. Extents are numbers when the text is made. */
+/* Array graphs as C text: after the passes each of their launches is a program, whose function is
+ * static here. Extents are numbers when the text is made. */
 #include "offline/build_internal.h"
 #include "graph/passes.h"
 #include <string.h>
@@ -19,7 +20,8 @@ static hg_status take_symbols(graph_job *j, const hg_build_request *r) {
         uint32_t k = 0;
         while (k < r->value_count && strcmp(r->values[k].name, g->symbols.data[i]) != 0) k++;
         if (k == r->value_count)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s has to be a number when the text is made: --set %s=N",
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "the extent %s has to be a number when the text is made: --set %s=N",
                            g->symbols.data[i], g->symbols.data[i]);
         j->symbols[i] = r->values[k].bits;
     }
@@ -46,12 +48,18 @@ static hg_status add_scalars(graph_job *j, const graph_call *call) {
         if (p->kind != HG_PARAM_SCALAR || (!o && !p->has_default)) continue;
         number = o && o->kind == GRAPH_COUNT ? j->graph.extents[o->number] : 0;
         if (size > sizeof number)
-            return hg_fail(HG_ERROR_ISA, "%s: %s has more than 64 bits, which calls of graphs have not in C text",
+            return hg_fail(HG_ERROR_ISA,
+                           "%s: %s has more than 64 bits, which calls of graphs have not in C text",
                            graph_call_text(j->done, call, text), p->name);
         if (size < sizeof number && number >> (8 * size))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %llu, more than a %s holds", graph_call_text(j->done, call, text), p->name,
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %llu, more than a %s holds",
+                           graph_call_text(j->done, call, text), p->name,
                            (unsigned long long)number, hg_type_name((hg_type)p->type));
-        HG_TRY(add_value(j, p->name, !o ? p->default_bytes : o->kind == GRAPH_LITERAL ? o->bytes : (const uint8_t *)&number, size));
+        HG_TRY(add_value(j, p->name,
+                         !o                         ? p->default_bytes
+                         : o->kind == GRAPH_LITERAL ? o->bytes
+                                                    : (const uint8_t *)&number,
+                         size));
     }
     return HG_OK;
 }
@@ -61,7 +69,8 @@ static hg_status add_regions(graph_job *j) {
         const graph_region *r = &j->graph.regions.data[i];
         if (r->direct) HG_TRY(add_scalars(j, &j->done->calls.data[r->calls.data[0]]));
         for (uint64_t k = 0; k < r->scalars.count; k++)
-            HG_TRY(add_value(j, r->scalars.data[k].name, &j->graph.extents[r->scalars.data[k].extent], sizeof(uint64_t)));
+            HG_TRY(add_value(j, r->scalars.data[k].name,
+                             &j->graph.extents[r->scalars.data[k].extent], sizeof(uint64_t)));
         const hg_program **program = hg_vec_push(&j->programs);
         if (!program) return hg_fail_memory();
         *program = r->program;

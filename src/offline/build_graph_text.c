@@ -19,14 +19,19 @@ bool build_graph_works(const build_job *job) {
     return works;
 }
 
-void build_add_graph_size_prototype(const build_job *job, hg_text *out) { hg_text_addf(out, "size_t %s_work_bytes(void)", job->name); }
+void build_add_graph_size_prototype(const build_job *job, hg_text *out) {
+    hg_text_addf(out, "size_t %s_work_bytes(void)", job->name);
+}
 
 void build_add_graph_comment(const build_job *job, hg_text *out) {
     const build_program *face = &job->graph->face;
     hg_text_addf(out, "/* Graph %s.\n", job->graph->g->name);
     for (uint32_t i = 0; i < face->program->param_count; i++) build_add_param_comment(face, i, out);
-    if (build_graph_works(job)) hg_text_addf(out, " *   %-12s %s_work_bytes() bytes, for the time of the call\n", "work", job->name);
-    hg_text_addf(out, " * stop: NULL, or a number that another thread makes other than 0 to end the call. What is written shares no memory "
+    if (build_graph_works(job))
+        hg_text_addf(out, " *   %-12s %s_work_bytes() bytes, for the time of the call\n", "work",
+                     job->name);
+    hg_text_addf(out, " * stop: NULL, or a number that another thread makes other than 0 to end "
+                      "the call. What is written shares no memory "
                       "with anything else. Of a fault\n"
                       " * instruction is the line of the call in the graph's text. */\n");
 }
@@ -37,7 +42,8 @@ void build_add_graph_comment(const build_job *job, hg_text *out) {
 static const char *param_named(const build_graph *b, const char *name, bool output) {
     const hg_program *p = b->face.program;
     for (uint32_t i = 0; i < p->param_count; i++)
-        if (p->params[i].kind == HG_PARAM_BUFFER && (p->params[i].dir == HG_DIR_OUT) == output && strcmp(p->params[i].name, name) == 0)
+        if (p->params[i].kind == HG_PARAM_BUFFER && (p->params[i].dir == HG_DIR_OUT) == output &&
+            strcmp(p->params[i].name, name) == 0)
             return b->face.names[i];
     return "NULL";
 }
@@ -51,7 +57,8 @@ static const char *output_name(const build_graph *b, uint32_t value) {
 /* Of a value that takes over memory of an output: in that one's. */
 static build_place place_of(const build_graph *b, uint32_t value) {
     build_place p = {.bytes = bytes_of(b, value)};
-    for (const graph_value *v = &b->g->values.data[value]; v->source == GRAPH_VIEW; v = &b->g->values.data[value]) {
+    for (const graph_value *v = &b->g->values.data[value]; v->source == GRAPH_VIEW;
+         v = &b->g->values.data[value]) {
         p.begin += b->extents[v->offset] * graph_type_bytes(v);
         value = v->of;
     }
@@ -72,7 +79,8 @@ static void add_place(const build_graph *b, const build_place *p, hg_text *out) 
         hg_text_addf(out, "(void *)(uintptr_t)(hgd_%u + %llu)", (unsigned)p->value, (ull)p->begin);
     else
         hg_text_addf(out, "(void *)((uintptr_t)%s + %llu)",
-                     v->source == GRAPH_RESULT ? param_named(b, output_name(b, p->value), true) : param_named(b, v->name, false),
+                     v->source == GRAPH_RESULT ? param_named(b, output_name(b, p->value), true)
+                                               : param_named(b, v->name, false),
                      (ull)p->begin);
 }
 
@@ -83,18 +91,22 @@ static void add_constants(const build_graph *b, hg_text *out) {
         if (v->source != GRAPH_CONSTANT || !v->bytes) continue;
         hg_text_addf(out, "\nstatic const _Alignas(64) uint8_t hgd_%u[] = {", (unsigned)i);
         for (uint64_t n = 0; n < bytes_of(b, i); n++)
-            hg_text_addf(out, n % 24 ? " %u," : "\n    %u,", (unsigned)((const uint8_t *)v->bytes)[n]);
+            hg_text_addf(out, n % 24 ? " %u," : "\n    %u,",
+                         (unsigned)((const uint8_t *)v->bytes)[n]);
         hg_text_addf(out, " 0\n};\n");
     }
 }
 
 /* An array of the caller has to be as large as the value. */
-static void add_check(const build_graph *b, uint32_t value, const char *name, const char *what, bool output, hg_text *out) {
+static void add_check(const build_graph *b, uint32_t value, const char *name, const char *what,
+                      bool output, hg_text *out) {
     const char *param = param_named(b, name, output);
     hg_text shape = {0};
     graph_print_shape(&shape, b->g, &b->g->values.data[value]);
-    hg_text_addf(out, "    if (!@_given(%s, %s_bytes, UINT64_C(%llu), \"the %s %s is %s\", fault)) return -1;\n", param, param,
-                 (ull)bytes_of(b, value), what, name, shape.data ? shape.data : "");
+    hg_text_addf(
+        out,
+        "    if (!@_given(%s, %s_bytes, UINT64_C(%llu), \"the %s %s is %s\", fault)) return -1;\n",
+        param, param, (ull)bytes_of(b, value), what, name, shape.data ? shape.data : "");
     out->failed |= shape.failed;
     hg_text_free(&shape);
 }
@@ -103,7 +115,8 @@ static void add_checks(const build_graph *b, hg_text *out) {
     for (uint32_t i = 0; i < b->g->values.count; i++) {
         const graph_value *v = &b->g->values.data[i];
         if (v->source == GRAPH_INPUT) add_check(b, i, v->name, "input", false, out);
-        if (v->source == GRAPH_CONSTANT && !v->bytes) add_check(b, i, v->name, "constant", false, out);
+        if (v->source == GRAPH_CONSTANT && !v->bytes)
+            add_check(b, i, v->name, "constant", false, out);
     }
     for (uint64_t i = 0; i < b->g->outputs.count; i++)
         add_check(b, b->g->outputs.data[i].value, b->g->outputs.data[i].name, "output", true, out);
@@ -125,7 +138,8 @@ static void add_calls(const build_graph *b, uint32_t region, hg_text *out) {
     hg_text_addf(out, "    static const @_graph_call hgd_c%u[] = {", (unsigned)region);
     for (uint32_t i = 0; i < r->program->inst_count; i++) {
         const graph_call *call = call_of(b, r, i);
-        hg_text_addf(out, "\n        {%u, \"%s\"},", (unsigned)call->line, graph_call_text(b->g, call, text));
+        hg_text_addf(out, "\n        {%u, \"%s\"},", (unsigned)call->line,
+                     graph_call_text(b->g, call, text));
     }
     hg_text_addf(out, "\n        {0, \"\"}};\n");
 }
@@ -138,7 +152,9 @@ static uint32_t value_of(const build_graph *b, const graph_region *r, uint32_t p
     if (r->direct) {
         const graph_operand *o = graph_operand_of(b->g, call, param);
         uint32_t result = graph_result_of(b->g, call, param);
-        return result != GRAPH_NOT_SET ? result : o && o->kind == GRAPH_ARRAY ? o->number : GRAPH_NOT_SET;
+        return result != GRAPH_NOT_SET       ? result
+               : o && o->kind == GRAPH_ARRAY ? o->number
+                                             : GRAPH_NOT_SET;
     }
     for (uint64_t i = 0; i < r->slots.count; i++)
         if (strcmp(r->slots.data[i].name, p->name) == 0) return r->slots.data[i].value;
@@ -152,7 +168,8 @@ hg_status build_find_places(const build_job *job, build_program *p) {
     if (!p->places) return hg_fail_memory();
     for (uint32_t i = 0; i < r->program->param_count; i++) {
         uint32_t value = value_of(b, r, i);
-        p->places[i] = value == GRAPH_NOT_SET ? (build_place){.value = GRAPH_NOT_SET} : place_of(b, value);
+        p->places[i] = value == GRAPH_NOT_SET ? (build_place){.value = GRAPH_NOT_SET}
+                                              : place_of(b, value);
     }
     return HG_OK;
 }
@@ -169,7 +186,9 @@ static void add_launch(const build_job *job, uint32_t region, hg_text *out) {
         add_place(b, &p->places[i], out);
         hg_text_addf(out, ", %llu", (ull)p->places[i].bytes);
     }
-    if (p->spans) hg_text_addf(out, ", hgd_w + %llu, work_bytes - %llu", (ull)b->memory.bytes, (ull)b->memory.bytes);
+    if (p->spans)
+        hg_text_addf(out, ", hgd_w + %llu, work_bytes - %llu", (ull)b->memory.bytes,
+                     (ull)b->memory.bytes);
     hg_text_addf(out, ", &hgd_f)) return @_in_call(&hgd_f, hgd_c%u, fault);\n", (unsigned)region);
 }
 
@@ -179,8 +198,11 @@ static void add_size(const build_job *job, hg_text *out) {
     hg_text_addf(out, " {\n    size_t most = 0, next = 0;\n    (void)next;\n");
     for (uint32_t i = 0; i < job->count; i++)
         if (job->programs[i].spans)
-            hg_text_addf(out, "    next = %s_work_bytes(NULL);\n    if (next > most) most = next;\n", job->programs[i].function);
-    hg_text_addf(out, "    return most > SIZE_MAX / 2 ? SIZE_MAX : most + %llu;\n}\n", (ull)job->graph->memory.bytes);
+            hg_text_addf(out,
+                         "    next = %s_work_bytes(NULL);\n    if (next > most) most = next;\n",
+                         job->programs[i].function);
+    hg_text_addf(out, "    return most > SIZE_MAX / 2 ? SIZE_MAX : most + %llu;\n}\n",
+                 (ull)job->graph->memory.bytes);
 }
 
 void build_add_graph_function(const build_job *job, hg_text *out) {
@@ -195,7 +217,8 @@ void build_add_graph_function(const build_job *job, hg_text *out) {
     add_checks(b, &body);
     if (works)
         hg_text_addf(&body,
-                     "    if (!@_given(work, work_bytes, %s_work_bytes(), \"work is too small\", fault)) return -1;\n"
+                     "    if (!@_given(work, work_bytes, %s_work_bytes(), \"work is too small\", "
+                     "fault)) return -1;\n"
                      "    uint8_t *const hgd_w = (uint8_t *)work;\n    (void)hgd_w;\n",
                      job->name);
     for (uint32_t i = 0; i < job->count; i++) add_launch(job, i, &body);

@@ -10,15 +10,17 @@
 /* A kernel in C: of a plan, or of a whole-array step. */
 typedef struct build_kernel {
     kir_module *low;
-    char name[128]; /* without its level */
-    bool blocks;    /* a call runs whole blocks */
-    bool places;    /* it asks where lanes are in their blocks: there is a second text of it, NAME_places, whose calls run whole blocks */
+    char name[128];      /* without its level */
+    bool blocks;         /* a call runs whole blocks */
+    bool places;         /* it asks where lanes are in their blocks: there is a second text of it,
+                            NAME_places, whose calls run whole blocks */
     plan_kernel_key key; /* of an expansion's; without make: another one */
 } build_kernel;
 
 /* A whole-array instruction. */
 typedef struct build_step {
-    bool expanded;   /* its shapes are numbers: it is the launches of the expansion. Else a map or a reduction whose count a call knows: */
+    bool expanded;   /* its shapes are numbers: it is the launches of the expansion. Else a map or a
+                        reduction whose count a call knows: */
     uint32_t kernel; /* its kernel */
     uint64_t *words, *constants; /* of the call */
     plan_operand *operands;
@@ -27,8 +29,10 @@ typedef struct build_step {
     plan_problem problem;             /* it faults in each run, */
     plan_expansion expansion;         /* else that is what it does */
     uint32_t *kernels;                /* of each action that is a launch */
-    uint32_t shares[HG_MAX_OPERANDS]; /* of each array: bit w: it may share memory with array w, which is written */
-    uint64_t copies[HG_MAX_OPERANDS]; /* where in its scratch memory an array is copied to in that case, + 1; 0: never */
+    uint32_t shares[HG_MAX_OPERANDS]; /* of each array: bit w: it may share memory with array w,
+                                         which is written */
+    uint64_t copies[HG_MAX_OPERANDS]; /* where in its scratch memory an array is copied to in that
+                                         case, + 1; 0: never */
     uint64_t tables, scratch;         /* where the tables begin in that memory, bytes of it */
 } build_step;
 
@@ -36,10 +40,12 @@ typedef struct build_step {
 typedef enum build_use {
     BUILD_PUBLIC, /* the header's */
     BUILD_LAUNCH, /* a launch of a graph: static, begins with `stop` in place of a launch */
-    BUILD_GRAPH   /* the header's, of a graph whose interface the program is: begins with `stop` too */
+    BUILD_GRAPH   /* the header's, of a graph whose interface the program is: begins with `stop` too
+                   */
 } build_use;
 
-/* Where an array of a graph's launch lies: in the memory of a value, or in the workspace (GRAPH_NOT_SET). */
+/* Where an array of a graph's launch lies: in the memory of a value, or in the workspace
+ * (GRAPH_NOT_SET). */
 typedef struct build_place {
     uint32_t value;
     uint64_t begin, bytes;
@@ -52,18 +58,23 @@ typedef struct build_program {
     char function[HG_MAX_IDENT_BYTES * 2 + 2];
     char (*names)[HG_MAX_IDENT_BYTES + 16]; /* of parameters in C */
     uint32_t first_kernel;                  /* of the plan's, in build_job.kernels */
-    const hg_build_value **fixed;           /* by parameter: a scalar's value, which the function does not take; NULL: it takes it */
-    build_place *places;                    /* by parameter, of a graph's launch: arrays may share memory. NULL: they do not */
+    const hg_build_value **fixed; /* by parameter: a scalar's value, which the function does not
+                                     take; NULL: it takes it */
+    build_place *places; /* by parameter, of a graph's launch: arrays may share memory. NULL: they
+                            do not */
     build_step *steps;
-    /* The workspace in parts: those of .scratch, of what lanes keep, of steps. Those in front of zeroed_spans begin as zeros. */
+    /* The workspace in parts: those of .scratch, of what lanes keep, of steps. Those in front of
+     * zeroed_spans begin as zeros. */
     uint32_t spans, keep_span, step_span, zeroed_spans;
     uint64_t step_bytes;
     uint32_t block_bytes; /* of shared memory that operations of the block need for each lane */
     bool parts;           /* a call may run some of the lanes */
 } build_program;
 
-/* What goes into each text as it is: built/NAME.inc and include/hologram/vector.h, written by cmake/texts.cmake into a source of the build. */
-extern const char built_text_vector[], built_text_interface[], built_text_runtime[], built_text_check[];
+/* What goes into each text as it is: built/NAME.inc and include/hologram/vector.h, written by
+ * cmake/texts.cmake into a source of the build. */
+extern const char built_text_vector[], built_text_interface[], built_text_runtime[],
+    built_text_check[];
 
 /* A graph after its passes. */
 typedef struct build_graph {
@@ -92,22 +103,29 @@ typedef struct build_level {
 enum { BUILD_LEVELS = 3 };
 extern const build_level BUILD_LEVEL[BUILD_LEVELS];
 
-/* build_kernel.c: HG_ERROR_ISA: "PROGRAM: TEXT", with the instruction where inst is not 0. inst: number + 1. */
-hg_status build_refuse(const build_program *p, uint32_t inst, const char *format, ...) HG_PRINTF(3, 4);
-/* The kernel of a module, which it takes; it is the caller's after a failure. step: it is of a whole-array instruction. */
-hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m, bool step, uint32_t *number) HG_NODISCARD;
+/* build_kernel.c: HG_ERROR_ISA: "PROGRAM: TEXT", with the instruction where inst is not 0. inst:
+ * number + 1. */
+hg_status build_refuse(const build_program *p, uint32_t inst, const char *format, ...)
+    HG_PRINTF(3, 4);
+/* The kernel of a module, which it takes; it is the caller's after a failure. step: it is of a
+ * whole-array instruction. */
+hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m, bool step,
+                           uint32_t *number) HG_NODISCARD;
 /* build_step.c: what a whole-array instruction is. */
-hg_status build_plan_step(build_job *job, build_program *p, const plan_step *step, build_step *s) HG_NODISCARD;
+hg_status build_plan_step(build_job *job, build_program *p, const plan_step *step,
+                          build_step *s) HG_NODISCARD;
 void build_free_step(build_step *s);
-/* build_launch.c: that as text; and an array of `count` elements of `size` bytes, `before` of which lie in front of the first. */
-void build_add_expansion(const build_job *job, const build_program *p, uint32_t number, hg_text *out);
+/* build_launch.c: that as text; and an array of `count` elements of `size` bytes, `before` of which
+ * lie in front of the first. */
+void build_add_expansion(const build_job *job, const build_program *p, uint32_t number,
+                         hg_text *out);
 typedef struct build_extent {
     const char *count;
     uint64_t size, before;
     bool open;
 } build_extent;
-void build_add_array(const build_program *p, const plan_step *step, const kir_step_operand *o, const build_extent *extent, uint32_t number,
-                     hg_text *out);
+void build_add_array(const build_program *p, const plan_step *step, const kir_step_operand *o,
+                     const build_extent *extent, uint32_t number, hg_text *out);
 /* build_work.c: the workspace. */
 void build_plan_work(build_program *p);
 void build_add_work_prototype(const build_job *job, const build_program *p, hg_text *out);
@@ -117,11 +135,13 @@ void build_add_work(const build_program *p, hg_text *out);
 uint16_t build_step_function(const plan_step *step);
 /* A text with the name for each '@', which no name of a program has. */
 void build_add_marked(hg_text *out, const char *name, const char *text);
-/* A text of our own, without names of a program, with the identifier "built" or what begins with it as the name, "BUILT" in capitals. */
+/* A text of our own, without names of a program, with the identifier "built" or what begins with it
+ * as the name, "BUILT" in capitals. */
 void build_add_named(hg_text *out, const char *name, const char *text);
 /* build_levels.c: all kernels for all levels, behind what they need of vector.h. */
 hg_status build_add_levels(const build_job *job, hg_text *out);
-/* build_interface.c: how a function is called, with what says so in front; and its body's beginning. */
+/* build_interface.c: how a function is called, with what says so in front; and its body's
+ * beginning. */
 void build_add_prototype(const build_job *job, const build_program *p, hg_text *out);
 void build_add_comment(const build_program *p, hg_text *out);
 void build_add_param_comment(const build_program *p, uint32_t i, hg_text *out);
@@ -129,24 +149,27 @@ const char *build_scalar_type(hg_type type); /* in C; NULL: wider than 64 bits *
 bool build_is_word_of_c(const char *name);
 bool build_is_function_of_c(const char *name);
 hg_status build_name_params(const build_job *job, build_program *p);
-/* build_value.c: a parameter's number by its register, and its bytes; a value of the environment; an input of a kernel; an extent; scalars as v_NAME;
- * the launch that the program asks for. */
+/* build_value.c: a parameter's number by its register, and its bytes; a value of the environment;
+ * an input of a kernel; an extent; scalars as v_NAME; the launch that the program asks for. */
 uint32_t build_param_of(const build_program *p, uint8_t reg);
-void build_add_param_value(const build_program *p, uint32_t i, uint64_t start, uint64_t size, hg_text *out);
+void build_add_param_value(const build_program *p, uint32_t i, uint64_t start, uint64_t size,
+                           hg_text *out);
 void build_add_env_value(uint64_t offset, uint64_t size, hg_text *out);
 void build_add_input(const build_program *p, const kir_input *input, hg_text *out);
 void build_add_number(const build_program *p, const hg_extent *e, hg_text *out);
 void build_add_fixed(const build_program *p, hg_text *out);
 void build_add_scalars(const build_program *p, hg_text *out);
 void build_add_asked(const build_program *p, hg_text *out);
-/* build_graph_text.c: where the arrays of its launches lie; whether its function takes a workspace; prototypes, what it says of itself; the function. */
+/* build_graph_text.c: where the arrays of its launches lie; whether its function takes a workspace;
+ * prototypes, what it says of itself; the function. */
 hg_status build_find_places(const build_job *job, build_program *p) HG_NODISCARD;
 bool build_graph_works(const build_job *job);
 void build_add_graph_size_prototype(const build_job *job, hg_text *out);
 void build_add_graph_comment(const build_job *job, hg_text *out);
 void build_add_graph_function(const build_job *job, hg_text *out);
 /* build.c: both texts of a request. graph: its launches are the programs; NULL: none. */
-hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c, hg_text *h) HG_NODISCARD;
+hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c,
+                    hg_text *h) HG_NODISCARD;
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);
 

@@ -22,7 +22,8 @@ hg_status build_refuse(const build_program *p, uint32_t inst, const char *format
         hg_print_named_instruction(&source, p->program, inst - 1);
         hg_text_addf(&source, "): ");
     }
-    hg_status status = hg_fail(HG_ERROR_ISA, "%s: %s%s", p->program->name, source.data ? source.data : "", words);
+    hg_status status = hg_fail(HG_ERROR_ISA, "%s: %s%s", p->program->name,
+                               source.data ? source.data : "", words);
     hg_text_free(&source);
     return status;
 }
@@ -31,7 +32,9 @@ hg_status build_refuse(const build_program *p, uint32_t inst, const char *format
 static uint32_t user_of(const kir_module *m, uint64_t slot) {
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (kir_is_access(v) && v->inst && v->u.mem.slot >= 0 && (uint64_t)v->u.mem.slot == slot) return v->inst;
+            if (kir_is_access(v) && v->inst && v->u.mem.slot >= 0 &&
+                (uint64_t)v->u.mem.slot == slot)
+                return v->inst;
     return 0;
 }
 
@@ -51,17 +54,24 @@ static hg_status check_slots(const build_program *p, const kir_module *m) {
         const kir_slot *s = &m->slots.data[i];
         if (own[s->plan]) return build_refuse(p, user_of(m, i), "%s", own[s->plan]);
         if (s->constant && s->plan == KIR_PLAN_NONE)
-            return build_refuse(p, user_of(m, i), "it names the memory %llu by number: give it a .param", (unsigned long long)s->handle);
+            return build_refuse(p, user_of(m, i),
+                                "it names the memory %llu by number: give it a .param",
+                                (unsigned long long)s->handle);
     }
-    return m->uses_class ? build_refuse(p, user_of_classes(m), "class memory is a context's, which plain C has not") : HG_OK;
+    return m->uses_class ? build_refuse(p, user_of_classes(m),
+                                        "class memory is a context's, which plain C has not")
+                         : HG_OK;
 }
 
 static hg_status check_inputs(const build_program *p, const kir_module *m) {
     for (uint64_t i = 0; i < m->inputs.count; i++) {
         const kir_input *input = &m->inputs.data[i];
         bool found = input->kind != KIR_INPUT_PARAM;
-        for (uint32_t n = 0; n < p->program->param_count; n++) found |= p->program->params[n].reg == input->reg;
-        if (!found) return build_refuse(p, 0, "register r%u has no value: give it a .param", (unsigned)input->reg);
+        for (uint32_t n = 0; n < p->program->param_count; n++)
+            found |= p->program->params[n].reg == input->reg;
+        if (!found)
+            return build_refuse(p, 0, "register r%u has no value: give it a .param",
+                                (unsigned)input->reg);
     }
     return HG_OK;
 }
@@ -69,21 +79,26 @@ static hg_status check_inputs(const build_program *p, const kir_module *m) {
 /* ---- kernels ---- */
 
 /* Whether a call of a kernel runs blocks. HG_ERROR_ISA: it has no vector form. */
-static hg_status look_at_form(const build_program *p, const kir_module *low, bool step, bool *blocks) {
+static hg_status look_at_form(const build_program *p, const kir_module *low, bool step,
+                              bool *blocks) {
     vec_kernel *form = NULL;
     hg_status status = vec_form(low, &(vec_options){.lanes = BUILD_LEVEL[0].lanes}, &form);
     *blocks = status == HG_OK && form->blocks;
     if (status == HG_OK) vec_kernel_destroy(form);
     if (*blocks && !step && low->uses_shared && p->plan->keeps_shared)
-        return build_refuse(p, 0, "shared memory of blocks lives on over whole-array instructions, which the C text has not");
+        return build_refuse(p, 0,
+                            "shared memory of blocks lives on over whole-array instructions, which "
+                            "the C text has not");
     return status;
 }
 
-hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m, bool step, uint32_t *number) {
+hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m, bool step,
+                           uint32_t *number) {
     kir_caps caps;
     kir_module *low = NULL;
     vec_caps(&caps);
-    hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m, &low);
+    hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL,
+                                        KIR_STAGE_LOW, m, &low);
     build_kernel *k = NULL;
     if (status == HG_OK && !step) status = check_inputs(p, low);
     if (status == HG_OK && !step) status = check_slots(p, low);
@@ -94,8 +109,10 @@ hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m
         if (low != m) kir_module_destroy(low);
         return status;
     }
-    *k = (build_kernel){.low = low, .blocks = blocks, .places = !step && !blocks && vec_asks_for_places(low)};
-    snprintf(k->name, sizeof k->name, "hgk%u_%.100s", (unsigned)job->kernels.count - 1, step ? m->name : p->program->name);
+    *k = (build_kernel){
+        .low = low, .blocks = blocks, .places = !step && !blocks && vec_asks_for_places(low)};
+    snprintf(k->name, sizeof k->name, "hgk%u_%.100s", (unsigned)job->kernels.count - 1,
+             step ? m->name : p->program->name);
     for (char *c = k->name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
     if (step && low != m) {

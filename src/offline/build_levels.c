@@ -1,4 +1,5 @@
-/* Kernels for all CPU levels in one C text. What they need of vector.h is written in front of each level under names of its own.
+/* Kernels for all CPU levels in one C text. What they need of vector.h is written in front of each
+ * level under names of its own.
  * Must not know: programs, how functions are called. */
 #include "kir/analysis/analysis.h"
 #include "offline/build_internal.h"
@@ -18,7 +19,8 @@ const build_level BUILD_LEVEL[BUILD_LEVELS] = {
 
 /* ---- the header in two: what is there once, what each level has ---- */
 
-static const char LAUNCH_ALONE[] = "#if defined(HGV_LANES)\n", GUARD[] = "#define HOLOGRAM_VECTOR_H\n", LAST[] = "\n#endif\n\n#endif\n";
+static const char LAUNCH_ALONE[] = "#if defined(HGV_LANES)\n",
+                  GUARD[] = "#define HOLOGRAM_VECTOR_H\n", LAST[] = "\n#endif\n\n#endif\n";
 
 typedef struct header {
     const char *once, *each;
@@ -26,7 +28,8 @@ typedef struct header {
 } header;
 
 static bool divide(const char *text, header *h) {
-    const char *guard = strstr(text, GUARD), *each = guard ? strstr(guard, LAUNCH_ALONE) : NULL, *end = NULL;
+    const char *guard = strstr(text, GUARD), *each = guard ? strstr(guard, LAUNCH_ALONE) : NULL,
+               *end = NULL;
     for (const char *at = each; at && (at = strstr(at, LAST)) != NULL; at++) end = at;
     if (!end) return false;
     h->once = guard + sizeof GUARD - 1;
@@ -46,17 +49,22 @@ static bool is_part(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool has_word(const char *text, size_t length, const char *word, size_t word_length) {
     for (size_t at = 0; at + word_length <= length; at++) {
         if (memcmp(text + at, word, word_length) != 0) continue;
-        if ((at == 0 || !is_part(text[at - 1])) && (at + word_length == length || !is_part(text[at + word_length]))) return true;
+        if ((at == 0 || !is_part(text[at - 1])) &&
+            (at + word_length == length || !is_part(text[at + word_length])))
+            return true;
     }
     return false;
 }
 
-/* hgv_, hgs_ and HGV_ get the level's suffix: hgv_add_u32 is hgv3_add_u32. What the first part has stays. */
-static void add_renamed(hg_text *out, const header *h, const char *text, size_t length, const build_level *level) {
+/* hgv_, hgs_ and HGV_ get the level's suffix: hgv_add_u32 is hgv3_add_u32. What the first part has
+ * stays. */
+static void add_renamed(hg_text *out, const header *h, const char *text, size_t length,
+                        const build_level *level) {
     size_t start = 0;
     for (size_t at = 0; at < length;) {
         bool word = (at == 0 || !is_part(text[at - 1])) && length - at >= 4 &&
-                    (memcmp(text + at, "hgv_", 4) == 0 || memcmp(text + at, "hgs_", 4) == 0 || memcmp(text + at, "HGV_", 4) == 0);
+                    (memcmp(text + at, "hgv_", 4) == 0 || memcmp(text + at, "hgs_", 4) == 0 ||
+                     memcmp(text + at, "HGV_", 4) == 0);
         size_t end = at + 1;
         while (word && end < length && is_part(text[end])) end++;
         if (word && !has_word(h->once, h->once_length, text + at, end - at) &&
@@ -72,29 +80,36 @@ static void add_renamed(hg_text *out, const header *h, const char *text, size_t 
 
 /* ---- a level ---- */
 
-static hg_status make_kernels(const build_job *job, const build_level *level, vec_kernel **forms, const char **names, char (*room)[160],
-                              hg_text *out) {
+static hg_status make_kernels(const build_job *job, const build_level *level, vec_kernel **forms,
+                              const char **names, char (*room)[160], hg_text *out) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < job->kernels.count; i++) {
         const build_kernel *k = &job->kernels.data[i];
         for (int places = 0; places <= k->places; places++, count++) {
-            if (k->places && !places) kir_find_uniformity(k->low, false); /* that of rows is what the form before has left */
-            HG_TRY(vec_form(k->low, &(vec_options){.lanes = level->lanes, .blocks = k->blocks || places}, &forms[count]));
+            if (k->places && !places)
+                kir_find_uniformity(k->low, false); /* that of rows is what the form before has left
+                                                     */
+            HG_TRY(vec_form(k->low,
+                            &(vec_options){.lanes = level->lanes, .blocks = k->blocks || places},
+                            &forms[count]));
             HG_TRY(vec_verify(forms[count]));
-            snprintf(room[count], sizeof room[count], "%s%s_%s", k->name, places ? "_places" : "", level->suffix);
+            snprintf(room[count], sizeof room[count], "%s%s_%s", k->name, places ? "_places" : "",
+                     level->suffix);
             names[count] = room[count];
         }
     }
     return emit_vector_c_local(forms, names, count, level->bytes, out);
 }
 
-static hg_status add_kernels(const build_job *job, const header *h, const build_level *level, hg_text *out) {
+static hg_status add_kernels(const build_job *job, const header *h, const build_level *level,
+                             hg_text *out) {
     uint64_t count = 2 * job->kernels.count;
     vec_kernel **forms = hg_calloc(count + 1, sizeof *forms);
     const char **names = hg_calloc(count + 1, sizeof *names);
     char(*room)[160] = hg_calloc(count + 1, sizeof *room);
     hg_text text = {0};
-    hg_status status = forms && names && room ? make_kernels(job, level, forms, names, room, &text) : hg_fail_memory();
+    hg_status status = forms && names && room ? make_kernels(job, level, forms, names, room, &text)
+                                              : hg_fail_memory();
     if (status == HG_OK && text.data) add_renamed(out, h, text.data, text.length, level);
     out->failed |= text.failed;
     for (uint64_t i = 0; forms && i < count; i++)
@@ -106,62 +121,79 @@ static hg_status add_kernels(const build_job *job, const header *h, const build_
     return status;
 }
 
-static hg_status add_level(const build_job *job, const header *h, const build_level *level, hg_text *out) {
+static hg_status add_level(const build_job *job, const header *h, const build_level *level,
+                           hg_text *out) {
     hg_text_addf(out, "\n/* ==== vectors of %u bytes ==== */\n\n", (unsigned)level->bytes);
     if (level->gcc) {
         build_add_named(out, job->name, IF_WIDE);
         hg_text_addf(out,
                      "#if defined(__clang__)\n"
-                     "#pragma clang attribute push(__attribute__((target(\"%s\"))), apply_to = function)\n#else\n#pragma GCC push_options\n"
+                     "#pragma clang attribute push(__attribute__((target(\"%s\"))), apply_to = "
+                     "function)\n#else\n#pragma GCC push_options\n"
                      "#pragma GCC target(\"%s\")\n#endif\n",
                      level->clang, level->gcc);
     }
     hg_text_addf(out,
-                 "#undef HGV_LANES\n#undef HGV_BYTES\n#undef HGV_LEVEL\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#define HGV_LEVEL %u\n",
+                 "#undef HGV_LANES\n#undef HGV_BYTES\n#undef HGV_LEVEL\n#define HGV_LANES "
+                 "%u\n#define HGV_BYTES %u\n#define HGV_LEVEL %u\n",
                  (unsigned)level->lanes, (unsigned)level->bytes, (unsigned)level->number);
     add_renamed(out, h, h->each, h->each_length, level);
     add_renamed(out, h, built_text_check, strlen(built_text_check), level);
-    hg_text_addf(
-        out, "static int check_%s(void) {\n    const int found = hgv%u_check_f32();\n    return found ? found : hgv%u_check_f64();\n}\n\n",
-        level->suffix, (unsigned)level->number, (unsigned)level->number);
+    hg_text_addf(out,
+                 "static int check_%s(void) {\n    const int found = hgv%u_check_f32();\n    "
+                 "return found ? found : hgv%u_check_f64();\n}\n\n",
+                 level->suffix, (unsigned)level->number, (unsigned)level->number);
     HG_TRY(add_kernels(job, h, level, out));
     if (level->gcc)
-        hg_text_addf(out, "#if defined(__clang__)\n#pragma clang attribute pop\n#else\n#pragma GCC pop_options\n#endif\n#endif\n");
+        hg_text_addf(out, "#if defined(__clang__)\n#pragma clang attribute pop\n#else\n#pragma GCC "
+                          "pop_options\n#endif\n#endif\n");
     return HG_OK;
 }
 
 /* ---- all levels ---- */
 
-/* What would change results is switched off here. Where a compiler does it all the same, NAME_check finds out. __FLT_EVAL_METHOD__ 16, of CPUs with
- * AVX512-FP16, is 0 for all types but _Float16. */
+/* What would change results is switched off here. Where a compiler does it all the same, NAME_check
+ * finds out. __FLT_EVAL_METHOD__ 16, of CPUs with AVX512-FP16, is 0 for all types but _Float16. */
 static const char HEAD[] =
-    "\n#if !defined(__GNUC__) || !defined(__SIZEOF_INT128__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+    "\n#if !defined(__GNUC__) || !defined(__SIZEOF_INT128__) || __BYTE_ORDER__ != "
+    "__ORDER_LITTLE_ENDIAN__\n"
     "#error \"this text is for gcc and clang, on little-endian machines of 64 bits\"\n#endif\n"
-    "#if defined(__FAST_MATH__)\n#error \"these kernels promise every bit of their results: compile them without -ffast-math\"\n#endif\n"
-    "#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16\n#error \"floats are computed as such: "
+    "#if defined(__FAST_MATH__)\n#error \"these kernels promise every bit of their results: "
+    "compile them without -ffast-math\"\n#endif\n"
+    "#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != "
+    "16\n#error \"floats are computed as such: "
     "compile with "
     "-mfpmath=sse\"\n#endif\n"
-    "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n#pragma GCC diagnostic ignored "
+    "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n#pragma "
+    "GCC diagnostic ignored "
     "\"-Wunused-parameter\"\n"
-    "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n"
-    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#else\n#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#pragma GCC "
+    "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n#pragma GCC diagnostic ignored "
+    "\"-Wunused-but-set-variable\"\n"
+    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#else\n#pragma GCC diagnostic ignored "
+    "\"-Wmaybe-uninitialized\"\n#pragma GCC "
     "push_options\n"
-    "#pragma GCC optimize(\"fp-contract=off\", \"no-math-errno\", \"no-trapping-math\", \"no-unsafe-math-optimizations\", "
-    "\"no-associative-math\", \"no-reciprocal-math\", \"no-finite-math-only\", \"signed-zeros\")\n#endif\n\n";
+    "#pragma GCC optimize(\"fp-contract=off\", \"no-math-errno\", \"no-trapping-math\", "
+    "\"no-unsafe-math-optimizations\", "
+    "\"no-associative-math\", \"no-reciprocal-math\", \"no-finite-math-only\", "
+    "\"signed-zeros\")\n#endif\n\n";
 
 static void add_list(const build_job *job, hg_text *out, const char *head, const char *name) {
     hg_text_addf(out, "%s = {\n    %s_%s,\n", head, name, BUILD_LEVEL[0].suffix);
     build_add_named(out, job->name, IF_WIDE);
-    hg_text_addf(out, "    %s_%s,\n    %s_%s,\n#endif\n};\n", name, BUILD_LEVEL[1].suffix, name, BUILD_LEVEL[2].suffix);
+    hg_text_addf(out, "    %s_%s,\n    %s_%s,\n#endif\n};\n", name, BUILD_LEVEL[1].suffix, name,
+                 BUILD_LEVEL[2].suffix);
 }
 
 hg_status build_add_levels(const build_job *job, hg_text *out) {
     header h;
     char head[256];
-    if (!divide(built_text_vector, &h)) return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
+    if (!divide(built_text_vector, &h))
+        return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
     build_add_named(out, job->name,
-                    "/* Written by `hologram build`. What is the same in all such files is hologram/vector.h, once for each CPU level. */\n"
-                    "#if defined(__x86_64__) && !defined(BUILT_BASELINE)\n#define BUILT_WIDE\n#endif\n#include \"built.h\"\n#include "
+                    "/* Written by `hologram build`. What is the same in all such files is "
+                    "hologram/vector.h, once for each CPU level. */\n"
+                    "#if defined(__x86_64__) && !defined(BUILT_BASELINE)\n#define "
+                    "BUILT_WIDE\n#endif\n#include \"built.h\"\n#include "
                     "<stdio.h>\n#include <stdlib.h>\n#define HGV_LANES 8\n");
     hg_text_add(out, h.once, h.once_length);
     hg_text_add(out, HEAD, sizeof HEAD - 1);
@@ -172,7 +204,8 @@ hg_status build_add_levels(const build_job *job, hg_text *out) {
     build_add_named(out, job->name, built_text_runtime);
     hg_text_addf(out, "\n");
     for (uint64_t i = 0; i < job->kernels.count; i++) {
-        snprintf(head, sizeof head, "static %s_kernel *const %s[]", job->name, job->kernels.data[i].name);
+        snprintf(head, sizeof head, "static %s_kernel *const %s[]", job->name,
+                 job->kernels.data[i].name);
         add_list(job, out, head, job->kernels.data[i].name);
         if (!job->kernels.data[i].places) continue;
         char name[160];

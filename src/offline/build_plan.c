@@ -1,4 +1,5 @@
-/* The body of a function of built C text: memory of the call, then the plan's kernels, steps and jumps.
+/* The body of a function of built C text: memory of the call, then the plan's kernels, steps and
+ * jumps.
  * Must not know: levels. */
 #include "offline/build_internal.h"
 #include "kir/define/define.h"
@@ -18,24 +19,29 @@ static void add_memories(const build_program *p, hg_text *out) {
         if (param->kind == HG_PARAM_SCALAR)
             hg_text_addf(out, "        {0, 0, false},\n");
         else if (param->kind == HG_PARAM_DATA)
-            hg_text_addf(out, "        {(uint8_t *)(uintptr_t)hgd_%s_%s, %llu, true},\n", p->function, p->names[i], (ull)param->data_bytes);
+            hg_text_addf(out, "        {(uint8_t *)(uintptr_t)hgd_%s_%s, %llu, true},\n",
+                         p->function, p->names[i], (ull)param->data_bytes);
         else if (param->kind == HG_PARAM_SCRATCH)
             hg_text_addf(out, "        @_memory_in(work, &spans[%u]),\n", (unsigned)scratch++);
         else
-            hg_text_addf(out, "        {(uint8_t *)(uintptr_t)%s, %s_bytes, %s != NULL},\n", p->names[i], p->names[i], p->names[i]);
+            hg_text_addf(out, "        {(uint8_t *)(uintptr_t)%s, %s_bytes, %s != NULL},\n",
+                         p->names[i], p->names[i], p->names[i]);
         if (param->kind == HG_PARAM_POOL && i < 64) pools |= UINT64_C(1) << i;
     }
-    hg_text_addf(
-        out, "        {0, 0, false},\n    };\n    run.memories = memories;\n    run.memory_count = %u;\n    run.pools = UINT64_C(%llu);\n",
-        (unsigned)p->program->param_count, (ull)pools);
+    hg_text_addf(out,
+                 "        {0, 0, false},\n    };\n    run.memories = memories;\n    "
+                 "run.memory_count = %u;\n    run.pools = UINT64_C(%llu);\n",
+                 (unsigned)p->program->param_count, (ull)pools);
 }
 
 static void add_tables(const build_program *p, hg_text *out) {
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const hg_param *param = &p->program->params[i];
         if (param->kind != HG_PARAM_DATA) continue;
-        hg_text_addf(out, "\nstatic const _Alignas(64) uint8_t hgd_%s_%s[%llu] = {", p->function, p->names[i], (ull)param->data_bytes);
-        for (uint64_t n = 0; n < param->data_bytes; n++) hg_text_addf(out, n % 24 ? " %u," : "\n    %u,", (unsigned)param->data[n]);
+        hg_text_addf(out, "\nstatic const _Alignas(64) uint8_t hgd_%s_%s[%llu] = {", p->function,
+                     p->names[i], (ull)param->data_bytes);
+        for (uint64_t n = 0; n < param->data_bytes; n++)
+            hg_text_addf(out, n % 24 ? " %u," : "\n    %u,", (unsigned)param->data[n]);
         hg_text_addf(out, "\n};\n");
     }
 }
@@ -43,9 +49,11 @@ static void add_tables(const build_program *p, hg_text *out) {
 static void add_begin(const build_program *p, hg_text *out) {
     const hg_program *program = p->program;
     hg_text_addf(out,
-                 "    static const uint32_t block[3] = {%u, %u, %u};\n    const int level = @_level_now();\n    @_run run;\n"
+                 "    static const uint32_t block[3] = {%u, %u, %u};\n    const int level = "
+                 "@_level_now();\n    @_run run;\n"
                  "    if (@_begin(&run, launch, block, %s)) return @_end(&run, fault);\n",
-                 (unsigned)program->block[0], (unsigned)program->block[1], (unsigned)program->block[2], p->parts ? "true" : "false");
+                 (unsigned)program->block[0], (unsigned)program->block[1],
+                 (unsigned)program->block[2], p->parts ? "true" : "false");
 }
 
 /* ---- kernels ---- */
@@ -68,7 +76,8 @@ static void add_slot(const build_program *p, const kir_module *m, const kir_slot
     }
 }
 
-static void add_launch(const build_job *job, const build_program *p, uint32_t kernel, bool single_lane, hg_text *out) {
+static void add_launch(const build_job *job, const build_program *p, uint32_t kernel,
+                       bool single_lane, hg_text *out) {
     const build_kernel *k = &job->kernels.data[p->first_kernel + kernel];
     const kir_module *m = k->low;
     hg_text_addf(out, "    {\n        const uint64_t inputs[] = {");
@@ -81,16 +90,20 @@ static void add_launch(const build_job *job, const build_program *p, uint32_t ke
         add_slot(p, m, &m->slots.data[i], out);
         hg_text_addf(out, ", ");
     }
-    const char *lanes = single_lane ? "0, 1" : p->parts ? "run.begin, run.end" : "0, run.launch.lanes";
+    const char *lanes = single_lane ? "0, 1"
+                        : p->parts  ? "run.begin, run.end"
+                                    : "0, run.launch.lanes";
     hg_text_addf(out, "{0, 0, false}};\n");
     if (k->places)
-        hg_text_addf(
-            out,
-            "        if (@_has_places(&run, %s)) {\n            if (!@_places_of(&run, %s_places[level], inputs, slots, %s)) goto end;\n"
-            "        } else",
-            lanes, k->name, lanes);
-    hg_text_addf(out, "        if (!@_%s_of(&run, %s[level], inputs, slots, %s", k->blocks ? "blocks" : "lanes", k->name, lanes);
-    if (k->blocks) hg_text_addf(out, ", %llu, %u", (ull)p->program->shared, (unsigned)p->block_bytes);
+        hg_text_addf(out,
+                     "        if (@_has_places(&run, %s)) {\n            if (!@_places_of(&run, "
+                     "%s_places[level], inputs, slots, %s)) goto end;\n"
+                     "        } else",
+                     lanes, k->name, lanes);
+    hg_text_addf(out, "        if (!@_%s_of(&run, %s[level], inputs, slots, %s",
+                 k->blocks ? "blocks" : "lanes", k->name, lanes);
+    if (k->blocks)
+        hg_text_addf(out, ", %llu, %u", (ull)p->program->shared, (unsigned)p->block_bytes);
     hg_text_addf(out, ")) goto end;\n    }\n");
 }
 
@@ -109,20 +122,26 @@ static void add_step(const build_job *job, const build_program *p, uint32_t numb
     for (uint32_t i = 0; i < step->info->count; i++)
         if (step->info->operands[i].kind == KIR_STEP_COUNT) {
             hg_text_addf(out, "    {\n        hgv_memory hgd_m[4];\n        const uint64_t n = ");
-            build_add_env_value(p->plan->env.data[step->args[step->info->operands[i].first_arg]].offset, 8, out);
+            build_add_env_value(
+                p->plan->env.data[step->args[step->info->operands[i].first_arg]].offset, 8, out);
             hg_text_addf(out, ";\n");
         }
     for (uint32_t i = 0; i < step->info->count; i++)
         if (step->info->operands[i].kind == KIR_STEP_ARRAY) {
             const kir_step_operand *o = &step->info->operands[i];
-            bool one = plan_collective_of((hg_op)step->op) == &plan_collective_reduce && (o->access & HG_WRITE);
-            build_add_array(p, step, o, &(build_extent){one ? "1" : "n", hg_type_size_bytes(type), 0, false}, count++, out);
+            bool one = plan_collective_of((hg_op)step->op) == &plan_collective_reduce &&
+                       (o->access & HG_WRITE);
+            build_add_array(p, step, o,
+                            &(build_extent){one ? "1" : "n", hg_type_size_bytes(type), 0, false},
+                            count++, out);
         }
     if (plan_collective_of((hg_op)step->op) == &plan_collective_map) {
         hg_text_addf(out, "        const hgv_memory arrays[] = {");
         for (uint32_t i = 1; i < count; i++) hg_text_addf(out, "hgd_m[%u], ", (unsigned)i);
-        hg_text_addf(out, "hgd_m[0]};\n        if (!@_map(&run, %s[level], arrays, n, %u)) goto end;\n    }\n", kernel,
-                     (unsigned)step->inst);
+        hg_text_addf(
+            out,
+            "hgd_m[0]};\n        if (!@_map(&run, %s[level], arrays, n, %u)) goto end;\n    }\n",
+            kernel, (unsigned)step->inst);
         return;
     }
     uint8_t identity[512];
@@ -130,11 +149,14 @@ static void add_step(const build_job *job, const build_program *p, uint32_t numb
     kir_identity((hg_op)build_step_function(step), type, identity);
     memcpy(&bits, identity, (size_t)size);
     if (step->result != HG_PLAN_NO_ENV)
-        hg_text_addf(out, "        uint8_t *const to = (uint8_t *)env + %u;\n", (unsigned)p->plan->env.data[step->result].offset);
+        hg_text_addf(out, "        uint8_t *const to = (uint8_t *)env + %u;\n",
+                     (unsigned)p->plan->env.data[step->result].offset);
     else
         hg_text_addf(out, "        uint8_t *const to = hgd_m[0].base;\n");
-    hg_text_addf(out, "        @_reduce(&run, %s[level], hgd_m[%u].base, n, %llu, UINT64_C(%llu), to);\n    }\n", kernel,
-                 step->result != HG_PLAN_NO_ENV ? 0u : 1u, (ull)size, (ull)bits);
+    hg_text_addf(
+        out,
+        "        @_reduce(&run, %s[level], hgd_m[%u].base, n, %llu, UINT64_C(%llu), to);\n    }\n",
+        kernel, step->result != HG_PLAN_NO_ENV ? 0u : 1u, (ull)size, (ull)bits);
 }
 
 /* ---- what the host computes ---- */
@@ -143,12 +165,15 @@ static void add_operation(const build_program *p, uint32_t first, uint32_t i, hg
     static const char *const types[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
     static const char *const signs[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
     const plan_operation *o = &p->plan->operations.data[first + i];
-    const char *type = o->type == KIR_BOOL ? "bool" : o->type == KIR_VOID ? "" : types[kir_kind_of(o->type)];
+    const char *type = o->type == KIR_BOOL   ? "bool"
+                       : o->type == KIR_VOID ? ""
+                                             : types[kir_kind_of(o->type)];
     const plan_env *e = &p->plan->env.data[o->entry];
     uint8_t of = o->nargs ? p->plan->operations.data[first + o->args[0]].type : o->type;
     unsigned a = o->nargs ? (unsigned)o->args[0] : 0;
     if (o->op == KIR_VAR_SET) {
-        hg_text_addf(out, "        memcpy((uint8_t *)env + %u, &c%u, sizeof c%u);\n", (unsigned)e->offset, a, a);
+        hg_text_addf(out, "        memcpy((uint8_t *)env + %u, &c%u, sizeof c%u);\n",
+                     (unsigned)e->offset, a, a);
         return;
     }
     hg_text_addf(out, "        const %s c%u = ", type, (unsigned)i);
@@ -157,7 +182,8 @@ static void add_operation(const build_program *p, uint32_t first, uint32_t i, hg
     case KIR_ID: {
         hg_idname id = (hg_idname)o->imm;
         if (hg_idname_part(id) == HG_PART_BLOCK_DIM || hg_idname_part(id) == HG_PART_GRID_DIM)
-            hg_text_addf(out, "run.launch.%s[%u]", hg_idname_part(id) == HG_PART_BLOCK_DIM ? "block" : "grid",
+            hg_text_addf(out, "run.launch.%s[%u]",
+                         hg_idname_part(id) == HG_PART_BLOCK_DIM ? "block" : "grid",
                          (unsigned)hg_idname_axis(id));
         else
             hg_text_addf(out, "run.launch.lanes");
@@ -180,14 +206,16 @@ static void add_operation(const build_program *p, uint32_t first, uint32_t i, hg
         if (of == KIR_BOOL)
             hg_text_addf(out, "(%s)-(int)c%u", type, a);
         else
-            hg_text_addf(out, "(%s)(%s)(%s)c%u", type, signs[kir_kind_of(o->type)], signs[kir_kind_of(of)], a);
+            hg_text_addf(out, "(%s)(%s)(%s)c%u", type, signs[kir_kind_of(o->type)],
+                         signs[kir_kind_of(of)], a);
         break;
     default:
         hg_text_addf(out, "hgs1_%s_%s(", kir_op_name((kir_op)o->op),
                      o->op == KIR_SELECT ? (o->type == KIR_BOOL ? "bool" : kir_type_name(o->type))
                      : of == KIR_BOOL    ? "bool"
                                          : kir_type_name(of));
-        for (uint8_t n = 0; n < o->nargs; n++) hg_text_addf(out, n ? ", c%u" : "c%u", (unsigned)o->args[n]);
+        for (uint8_t n = 0; n < o->nargs; n++)
+            hg_text_addf(out, n ? ", c%u" : "c%u", (unsigned)o->args[n]);
         hg_text_addf(out, ")");
     }
     hg_text_addf(out, ";\n        (void)c%u;\n", (unsigned)i);
@@ -198,15 +226,19 @@ static void add_operation(const build_program *p, uint32_t first, uint32_t i, hg
 static void add_env(const build_program *p, hg_text *out) {
     const hg_plan *plan = p->plan;
     if (!plan->env_bytes) return;
-    hg_text_addf(out, "    uint64_t env[%llu] = {0};\n    (void)env;\n", (ull)(plan->env_bytes + 7) / 8);
+    hg_text_addf(out, "    uint64_t env[%llu] = {0};\n    (void)env;\n",
+                 (ull)(plan->env_bytes + 7) / 8);
     for (uint64_t i = 0; i < plan->env.count; i++) {
         const plan_env *e = &plan->env.data[i];
         uint64_t size = kir_type_bytes(e->type);
         if (e->init == PLAN_INIT_CONST) {
             for (uint64_t at = 0; at < size; at += 8) {
                 uint64_t word = 0;
-                memcpy(&word, (e->bytes ? e->bytes : (const uint8_t *)&e->value) + at, (size_t)(size - at < 8 ? size - at : 8));
-                if (word) hg_text_addf(out, "    env[%llu] = UINT64_C(%llu);\n", (ull)(e->offset + at) / 8, (ull)word);
+                memcpy(&word, (e->bytes ? e->bytes : (const uint8_t *)&e->value) + at,
+                       (size_t)(size - at < 8 ? size - at : 8));
+                if (word)
+                    hg_text_addf(out, "    env[%llu] = UINT64_C(%llu);\n",
+                                 (ull)(e->offset + at) / 8, (ull)word);
             }
         } else if (e->init == PLAN_INIT_PARAM) {
             uint32_t n = build_param_of(p, e->reg);
@@ -222,7 +254,8 @@ static void add_env(const build_program *p, hg_text *out) {
 static bool is_target(const hg_plan *plan, uint64_t at) {
     for (uint64_t i = 0; i < plan->code.count; i++) {
         const plan_inst *inst = &plan->code.data[i];
-        if ((inst->op == PLAN_JUMP || inst->op == PLAN_JUMP_UNLESS) && inst->target == at) return true;
+        if ((inst->op == PLAN_JUMP || inst->op == PLAN_JUMP_UNLESS) && inst->target == at)
+            return true;
     }
     return false;
 }
@@ -233,14 +266,19 @@ static void add_code(const build_job *job, const build_program *p, hg_text *out)
         const plan_inst *inst = &plan->code.data[i];
         if (is_target(plan, i)) hg_text_addf(out, "l%u:;\n", (unsigned)i);
         switch ((plan_op)inst->op) {
-        case PLAN_KERNEL: add_launch(job, p, inst->index, plan->kernels.data[inst->index].single_lane, out); break;
+        case PLAN_KERNEL:
+            add_launch(job, p, inst->index, plan->kernels.data[inst->index].single_lane, out);
+            break;
         case PLAN_STEP: add_step(job, p, inst->index, out); break;
         case PLAN_COMPUTE:
             hg_text_addf(out, "    {\n");
             for (uint32_t n = 0; n < inst->target; n++) add_operation(p, inst->index, n, out);
             hg_text_addf(out, "    }\n");
             break;
-        case PLAN_JUMP: hg_text_addf(out, "    if (@_goes_on(&run)) goto l%u;\n    goto end;\n", (unsigned)inst->target); break;
+        case PLAN_JUMP:
+            hg_text_addf(out, "    if (@_goes_on(&run)) goto l%u;\n    goto end;\n",
+                         (unsigned)inst->target);
+            break;
         case PLAN_JUMP_UNLESS:
             hg_text_addf(out, "    if (!");
             build_add_env_value(plan->env.data[inst->index].offset, 1, out);

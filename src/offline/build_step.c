@@ -1,5 +1,6 @@
-/* Whole-array instructions on their way to C text: which launches one is follows from its shapes, which are numbers when the text is made. Maps and
- * reductions may have a count that only a call knows.
+/* Whole-array instructions on their way to C text: which launches one is follows from its shapes,
+ * which are numbers when the text is made. Maps and reductions may have a count that only a call
+ * knows.
  * Must not know: how the text looks. */
 #include "offline/build_internal.h"
 #include "kir/define/define.h"
@@ -8,11 +9,16 @@
 
 /* ---- what is known of the arguments ---- */
 
-static const plan_env *argument(const build_program *p, const plan_step *step, uint32_t arg) { return &p->plan->env.data[step->args[arg]]; }
+static const plan_env *argument(const build_program *p, const plan_step *step, uint32_t arg) {
+    return &p->plan->env.data[step->args[arg]];
+}
 
-static bool is_known(const plan_env *e) { return e->writer == PLAN_BY_NOBODY && e->init != PLAN_INIT_PARAM; }
+static bool is_known(const plan_env *e) {
+    return e->writer == PLAN_BY_NOBODY && e->init != PLAN_INIT_PARAM;
+}
 
-/* The arguments' words. Returns the first operand that is no number, from 1; 0: all are. Of arrays there is nothing to know. */
+/* The arguments' words. Returns the first operand that is no number, from 1; 0: all are. Of arrays
+ * there is nothing to know. */
 static uint32_t fill_words(const build_program *p, const plan_step *step, uint64_t *words) {
     uint32_t unknown = 0;
     for (uint32_t i = 0; i < step->info->count; i++) {
@@ -21,7 +27,8 @@ static uint32_t fill_words(const build_program *p, const plan_step *step, uint64
             const plan_env *e = argument(p, step, o->first_arg + a);
             uint64_t size = kir_type_bytes(e->type);
             memset(words, 0, (size_t)(size + 7) / 8 * sizeof *words);
-            if (is_known(e) && e->init == PLAN_INIT_CONST) memcpy(words, e->bytes ? (const void *)e->bytes : &e->value, (size_t)size);
+            if (is_known(e) && e->init == PLAN_INIT_CONST)
+                memcpy(words, e->bytes ? (const void *)e->bytes : &e->value, (size_t)size);
             if (!is_known(e) && o->kind != KIR_STEP_ARRAY && !unknown) unknown = o->operand;
             words += (size + 7) / 8;
         }
@@ -31,18 +38,23 @@ static uint32_t fill_words(const build_program *p, const plan_step *step, uint64
 
 /* ---- launches ---- */
 
-static hg_status expand(const build_job *job, const build_program *p, const plan_step *step, build_step *s) {
+static hg_status expand(const build_job *job, const build_program *p, const plan_step *step,
+                        build_step *s) {
     plan_expansion *x = &s->expansion;
-    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
+    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call,
+                   &s->problem);
     x->tiles = &job->tiles;
-    x->rolled = true; /* written out, softmax is ten times as much text, for which a compiler takes as long */
+    x->rolled = true; /* written out, softmax is ten times as much text, for which a compiler takes
+                         as long */
     if (!s->problem.found) plan_collective_of((hg_op)step->op)->expand(&s->call, x);
     return x->failed ? hg_fail_memory() : HG_OK;
 }
 
-static hg_status add_kernel(build_job *job, build_program *p, const plan_kernel_key *key, uint32_t *kernel) {
+static hg_status add_kernel(build_job *job, build_program *p, const plan_kernel_key *key,
+                            uint32_t *kernel) {
     for (uint64_t i = 0; i < job->kernels.count; i++)
-        if (job->kernels.data[i].key.make && plan_kernel_key_equal(&job->kernels.data[i].key, key)) {
+        if (job->kernels.data[i].key.make &&
+            plan_kernel_key_equal(&job->kernels.data[i].key, key)) {
             *kernel = (uint32_t)i;
             return HG_OK;
         }
@@ -61,11 +73,14 @@ static hg_status add_kernel(build_job *job, build_program *p, const plan_kernel_
 /* The parameter that an array is, whole or in part; UINT32_MAX: a handle that is computed. */
 static uint32_t param_of(const build_program *p, const plan_step *step, const plan_array *a) {
     const plan_env *e = argument(p, step, a->place->first_arg);
-    return e->init == PLAN_INIT_PARAM && e->writer == PLAN_BY_NOBODY ? build_param_of(p, e->reg) : UINT32_MAX;
+    return e->init == PLAN_INIT_PARAM && e->writer == PLAN_BY_NOBODY ? build_param_of(p, e->reg)
+                                                                     : UINT32_MAX;
 }
 
-/* Whether two arrays of an instruction may share memory. Distinct parameters of which one is written do not, but in a graph. */
-static bool may_share(const build_program *p, const plan_step *step, const plan_array *x, const plan_array *y) {
+/* Whether two arrays of an instruction may share memory. Distinct parameters of which one is
+ * written do not, but in a graph. */
+static bool may_share(const build_program *p, const plan_step *step, const plan_array *x,
+                      const plan_array *y) {
     if (!x->place || !y->place || x->place->space != y->place->space) return false;
     uint32_t a = param_of(p, step, x), b = param_of(p, step, y);
     if (a == UINT32_MAX || b == UINT32_MAX || a == b) return true;
@@ -75,21 +90,28 @@ static bool may_share(const build_program *p, const plan_step *step, const plan_
 }
 
 /* Whether they are the same elements in any call. */
-static bool same_place(const build_program *p, const plan_step *step, const plan_array *x, const plan_array *y) {
+static bool same_place(const build_program *p, const plan_step *step, const plan_array *x,
+                       const plan_array *y) {
     uint32_t a = param_of(p, step, x), b = param_of(p, step, y);
-    if (a == UINT32_MAX || b == UINT32_MAX || x->place->has_index || y->place->has_index) return false;
-    bool together = a == b || (p->places && p->places[a].value == p->places[b].value && p->places[a].begin == p->places[b].begin);
+    if (a == UINT32_MAX || b == UINT32_MAX || x->place->has_index || y->place->has_index)
+        return false;
+    bool together = a == b || (p->places && p->places[a].value == p->places[b].value &&
+                               p->places[a].begin == p->places[b].begin);
     return together && x->place->disp == y->place->disp && plan_array_same_shape(x, y);
 }
 
-/* Whether an array that is read has to be read from a copy where it shares memory with one that is written. */
-static bool needs_copy(const build_program *p, const plan_step *step, const plan_array *read, const plan_array *written) {
+/* Whether an array that is read has to be read from a copy where it shares memory with one that is
+ * written. */
+static bool needs_copy(const build_program *p, const plan_step *step, const plan_array *read,
+                       const plan_array *written) {
     plan_overlap overlap = plan_collective_of((hg_op)step->op)->overlap;
-    if (read->written || overlap == PLAN_OVERLAP_ANY || overlap == PLAN_OVERLAP_REFUSED) return false;
+    if (read->written || overlap == PLAN_OVERLAP_ANY || overlap == PLAN_OVERLAP_REFUSED)
+        return false;
     return overlap == PLAN_OVERLAP_NEVER || !same_place(p, step, read, written);
 }
 
-/* Scratch memory: the launches' own, the tables', and room for copies of arrays that others may be written over. */
+/* Scratch memory: the launches' own, the tables', and room for copies of arrays that others may be
+ * written over. */
 static hg_status lay_out(const build_program *p, const plan_step *step, build_step *s) {
     enum { ALIGN = 256 };
     uint64_t end = (s->expansion.scratch + ALIGN - 1) / ALIGN * ALIGN;
@@ -101,7 +123,9 @@ static hg_status lay_out(const build_program *p, const plan_step *step, build_st
             if (i == w || !written->written || !may_share(p, step, read, written)) continue;
             s->shares[i] |= UINT32_C(1) << w;
             if (s->copies[i] || !needs_copy(p, step, read, written)) continue;
-            if (read->open) return build_refuse(p, step->inst + 1, "an array whose length is that of its memory is written, too");
+            if (read->open)
+                return build_refuse(p, step->inst + 1,
+                                    "an array whose length is that of its memory is written, too");
             end = (end + ALIGN - 1) / ALIGN * ALIGN;
             s->copies[i] = end + 1;
             if (!hg_add_u64(end, read->bytes, &end)) return hg_fail_memory();
@@ -125,18 +149,23 @@ static hg_status check_places(const build_program *p, const plan_step *step) {
     for (uint32_t i = 0; i < step->info->count; i++) {
         const kir_step_operand *o = &step->info->operands[i];
         if (o->kind == KIR_STEP_ARRAY && o->space != KIR_BUFFER && o->space != KIR_POOL)
-            return build_refuse(p, step->inst + 1, "an array of a whole-array instruction is a buffer or a pool in C text");
+            return build_refuse(
+                p, step->inst + 1,
+                "an array of a whole-array instruction is a buffer or a pool in C text");
     }
     return HG_OK;
 }
 
-/* Whether an array that is read may lie across one that is written: it would be read from a copy. */
+/* Whether an array that is read may lie across one that is written: it would be read from a copy.
+ */
 static bool lies_across(const build_program *p, const plan_step *step) {
     const kir_step *info = step->info;
     for (uint32_t i = 0; i < info->count; i++)
         for (uint32_t w = 0; w < info->count; w++) {
             const kir_step_operand *o = &info->operands[i], *written = &info->operands[w];
-            if (i == w || o->kind != KIR_STEP_ARRAY || written->kind != KIR_STEP_ARRAY || !(written->access & HG_WRITE)) continue;
+            if (i == w || o->kind != KIR_STEP_ARRAY || written->kind != KIR_STEP_ARRAY ||
+                !(written->access & HG_WRITE))
+                continue;
             const plan_array x = {.place = o}, y = {.place = written};
             if (may_share(p, step, &x, &y) && !same_place(p, step, &x, &y)) return true;
         }
@@ -144,19 +173,24 @@ static bool lies_across(const build_program *p, const plan_step *step) {
 }
 
 /* A map or a reduction whose count a call knows. */
-static hg_status add_counted(build_job *job, build_program *p, const plan_step *step, uint32_t unknown, build_step *s) {
+static hg_status add_counted(build_job *job, build_program *p, const plan_step *step,
+                             uint32_t unknown, build_step *s) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
     hg_type type = (hg_type)step->atlas_type;
     if (of != &plan_collective_map && of != &plan_collective_reduce)
-        return build_refuse(p, step->inst + 1, "'%s' has to be a number when the text is made: --set gives that of a parameter",
-                            hg_op_get((hg_op)step->op)->operands[unknown - 1].name);
+        return build_refuse(
+            p, step->inst + 1,
+            "'%s' has to be a number when the text is made: --set gives that of a parameter",
+            hg_op_get((hg_op)step->op)->operands[unknown - 1].name);
     if (of == &plan_collective_reduce && (kir_is_half(type) || hg_type_size_bytes(type) > 8))
         return build_refuse(p, step->inst + 1,
-                            "of reductions of %s the count has to be a number when the text is made: --set gives that of a parameter",
+                            "of reductions of %s the count has to be a number when the text is "
+                            "made: --set gives that of a parameter",
                             hg_type_name(type));
     if (of == &plan_collective_map && lies_across(p, step))
         return build_refuse(p, step->inst + 1,
-                            "an array that it reads may lie across one that it writes: the count has to be a number when the text is made");
+                            "an array that it reads may lie across one that it writes: the count "
+                            "has to be a number when the text is made");
     kir_module *m = plan_map_kernel(build_step_function(step), type);
     if (!m) return hg_fail_memory();
     hg_status status = build_add_kernel(job, p, m, true, &s->kernel);
@@ -164,27 +198,33 @@ static hg_status add_counted(build_job *job, build_program *p, const plan_step *
     return status;
 }
 
-static hg_status add_expanded(build_job *job, build_program *p, const plan_step *step, build_step *s) {
+static hg_status add_expanded(build_job *job, build_program *p, const plan_step *step,
+                              build_step *s) {
     s->expanded = true;
     HG_TRY(expand(job, p, step, s));
     if (s->problem.found) {
-        if (s->problem.span) return build_refuse(p, step->inst + 1, "its arrays are larger than any memory");
+        if (s->problem.span)
+            return build_refuse(p, step->inst + 1, "its arrays are larger than any memory");
         return HG_OK;
     }
     HG_TRY(lay_out(p, step, s));
     s->kernels = hg_calloc((size_t)s->expansion.actions.count + 1, sizeof *s->kernels);
     if (!s->kernels) return hg_fail_memory();
     for (uint64_t i = 0; i < s->expansion.actions.count; i++)
-        if (s->expansion.actions.data[i].kind == PLAN_LAUNCH) HG_TRY(add_kernel(job, p, &s->expansion.actions.data[i].key, &s->kernels[i]));
+        if (s->expansion.actions.data[i].kind == PLAN_LAUNCH)
+            HG_TRY(add_kernel(job, p, &s->expansion.actions.data[i].key, &s->kernels[i]));
     return HG_OK;
 }
 
 hg_status build_plan_step(build_job *job, build_program *p, const plan_step *step, build_step *s) {
     if (step->op == HG_OP_BAR_GRID) return HG_OK; /* one kernel ends before the next begins */
     if (hg_op_get((hg_op)step->op)->flags & HG_F_POOL)
-        return build_refuse(p, step->inst + 1, "it takes memory while the program runs: give the function a pool as a .param");
+        return build_refuse(
+            p, step->inst + 1,
+            "it takes memory while the program runs: give the function a pool as a .param");
     if (!plan_collective_of((hg_op)step->op))
-        return build_refuse(p, step->inst + 1, "it works on the state of a context, which plain C has not");
+        return build_refuse(p, step->inst + 1,
+                            "it works on the state of a context, which plain C has not");
     HG_TRY(check_places(p, step));
     HG_TRY(make_room(p, step, s));
     uint32_t unknown = fill_words(p, step, s->words);

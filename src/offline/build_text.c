@@ -25,7 +25,8 @@ void build_add_named(hg_text *out, const char *name, const char *text) {
             hg_text_add(out, at++, 1);
             continue;
         }
-        for (const char *c = name; *c; c++) hg_text_addf(out, "%c", small ? *c : toupper((unsigned char)*c));
+        for (const char *c = name; *c; c++)
+            hg_text_addf(out, "%c", small ? *c : toupper((unsigned char)*c));
         at += 5;
     }
 }

@@ -1,4 +1,5 @@
-/* Numbers of built C text: parameters, values of the plan's environment, extents, and the launch that a program asks for.
+/* Numbers of built C text: parameters, values of the plan's environment, extents, and the launch
+ * that a program asks for.
  * Must not know: kernels. */
 #include "offline/build_internal.h"
 #include <string.h>
@@ -14,7 +15,8 @@ uint32_t build_param_of(const build_program *p, uint8_t reg) {
 }
 
 /* A parameter's bytes as the words of an input: the handle of memory is its number from 1. */
-void build_add_param_value(const build_program *p, uint32_t i, uint64_t start, uint64_t size, hg_text *out) {
+void build_add_param_value(const build_program *p, uint32_t i, uint64_t start, uint64_t size,
+                           hg_text *out) {
     const hg_param *param = &p->program->params[i];
     if (param->kind != HG_PARAM_SCALAR)
         hg_text_addf(out, "%u", (unsigned)i + 1);
@@ -29,9 +31,13 @@ void build_add_env_value(uint64_t offset, uint64_t size, hg_text *out) {
 }
 
 void build_add_input(const build_program *p, const kir_input *input, hg_text *out) {
-    uint64_t size = input->limb_bytes ? input->limb_bytes : kir_type_bytes(input->type), start = (uint64_t)input->limb * input->limb_bytes;
+    uint64_t size = input->limb_bytes ? input->limb_bytes : kir_type_bytes(input->type),
+             start = (uint64_t)input->limb * input->limb_bytes;
     if (input->kind == KIR_INPUT_SHARED) /* behind the program's shared memory */
-        hg_text_addf(out, "%llu", input->limb_bytes && input->limb ? 0 : (ull)((p->program->shared + 15) & ~UINT64_C(15)));
+        hg_text_addf(out, "%llu",
+                     input->limb_bytes && input->limb
+                         ? 0
+                         : (ull)((p->program->shared + 15) & ~UINT64_C(15)));
     else if (input->kind == KIR_INPUT_ENV)
         build_add_env_value(input->index + start, size, out);
     else
@@ -42,7 +48,8 @@ void build_add_fixed(const build_program *p, hg_text *out) {
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const hg_build_value *value = p->fixed[i];
         if (value)
-            hg_text_addf(out, "    const uint64_t v_%s = UINT64_C(%llu);\n    (void)v_%s;\n", p->names[i], (ull)value->bits, p->names[i]);
+            hg_text_addf(out, "    const uint64_t v_%s = UINT64_C(%llu);\n    (void)v_%s;\n",
+                         p->names[i], (ull)value->bits, p->names[i]);
     }
 }
 
@@ -50,9 +57,12 @@ void build_add_scalars(const build_program *p, hg_text *out) {
     build_add_fixed(p, out);
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const hg_param *param = &p->program->params[i];
-        if (param->kind != HG_PARAM_SCALAR || p->fixed[i] || !build_scalar_type((hg_type)param->type)) continue;
-        hg_text_addf(out, "    uint64_t v_%s = 0;\n    memcpy(&v_%s, &%s, sizeof %s);\n    (void)v_%s;\n", p->names[i], p->names[i],
-                     p->names[i], p->names[i], p->names[i]);
+        if (param->kind != HG_PARAM_SCALAR || p->fixed[i] ||
+            !build_scalar_type((hg_type)param->type))
+            continue;
+        hg_text_addf(
+            out, "    uint64_t v_%s = 0;\n    memcpy(&v_%s, &%s, sizeof %s);\n    (void)v_%s;\n",
+            p->names[i], p->names[i], p->names[i], p->names[i], p->names[i]);
     }
 }
 
@@ -60,8 +70,10 @@ void build_add_scalars(const build_program *p, hg_text *out) {
 
 void build_add_number(const build_program *p, const hg_extent *e, hg_text *out) {
     static const char *const two[HG_EXTENT_OP_COUNT] = {
-        [HG_EXTENT_OP_ADD] = "add", [HG_EXTENT_OP_SUB] = "sub",           [HG_EXTENT_OP_MUL] = "mul", [HG_EXTENT_OP_DIV] = "div",
-        [HG_EXTENT_OP_MIN] = "min", [HG_EXTENT_OP_CEIL_DIV] = "ceil_div", [HG_EXTENT_OP_MAX] = "max"};
+        [HG_EXTENT_OP_ADD] = "add", [HG_EXTENT_OP_SUB] = "sub",
+        [HG_EXTENT_OP_MUL] = "mul", [HG_EXTENT_OP_DIV] = "div",
+        [HG_EXTENT_OP_MIN] = "min", [HG_EXTENT_OP_CEIL_DIV] = "ceil_div",
+        [HG_EXTENT_OP_MAX] = "max"};
     if (e->kind == HG_EXTENT_NUMBER) {
         hg_text_addf(out, "@_is(UINT64_C(%llu))", (ull)e->value);
         return;
@@ -81,7 +93,8 @@ void build_add_number(const build_program *p, const hg_extent *e, hg_text *out) 
             hg_text_addf(&text, "@_is(v_%s)", p->names[op->param]);
         else if (stack.count >= 2) {
             hg_text b = stack.data[--stack.count], a = stack.data[--stack.count];
-            hg_text_addf(&text, "@_%s(%s, %s)", two[op->kind], a.data ? a.data : "", b.data ? b.data : "");
+            hg_text_addf(&text, "@_%s(%s, %s)", two[op->kind], a.data ? a.data : "",
+                         b.data ? b.data : "");
             hg_text_free(&a);
             hg_text_free(&b);
         }
@@ -117,8 +130,11 @@ void build_add_asked(const build_program *p, hg_text *out) {
         add_lanes(p, 0, out);
         hg_text_addf(out, ")) launch = &asked;\n");
     } else if (program->grid_count) {
-        hg_text_addf(out, "    @_launch asked;\n    const uint32_t asked_block[3] = {%u, %u, %u};\n    if (!launch && @_asked_grid(&asked",
-                     program->block[0] ? (unsigned)program->block[0] : 1u, program->block[0] ? (unsigned)program->block[1] : 1u,
+        hg_text_addf(out,
+                     "    @_launch asked;\n    const uint32_t asked_block[3] = {%u, %u, %u};\n    "
+                     "if (!launch && @_asked_grid(&asked",
+                     program->block[0] ? (unsigned)program->block[0] : 1u,
+                     program->block[0] ? (unsigned)program->block[1] : 1u,
                      program->block[0] ? (unsigned)program->block[2] : 1u);
         for (uint32_t i = 0; i < 3; i++) {
             hg_text_addf(out, ", ");
@@ -129,6 +145,7 @@ void build_add_asked(const build_program *p, hg_text *out) {
         }
         hg_text_addf(out, ", asked_block)) launch = &asked;\n");
     } else if (!p->plan->kernels.count) { /* lanes do nothing */
-        hg_text_addf(out, "    const @_launch asked = @_lanes(1);\n    if (!launch) launch = &asked;\n");
+        hg_text_addf(out,
+                     "    const @_launch asked = @_lanes(1);\n    if (!launch) launch = &asked;\n");
     }
 }

@@ -1,4 +1,5 @@
-/* The workspace of a function of built C text: its parts, one behind the other, and how large it is.
+/* The workspace of a function of built C text: its parts, one behind the other, and how large it
+ * is.
  * Must not know: what lies in a part. */
 #include "offline/build_internal.h"
 
@@ -6,7 +7,8 @@ typedef unsigned long long ull;
 
 void build_plan_work(build_program *p) {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < p->program->param_count; i++) p->spans += p->program->params[i].kind == HG_PARAM_SCRATCH;
+    for (uint32_t i = 0; i < p->program->param_count; i++)
+        p->spans += p->program->params[i].kind == HG_PARAM_SCRATCH;
     p->keep_span = p->spans;
     p->spans += p->plan->scratch_lane_bytes != 0;
     p->zeroed_spans = p->step_span = p->spans;
@@ -19,13 +21,17 @@ void build_plan_work(build_program *p) {
 /* Whether a parameter is a scalar that the function takes by value. */
 static bool is_taken(const build_program *p, uint32_t i) {
     const hg_param *param = &p->program->params[i];
-    return param->kind == HG_PARAM_SCALAR && !p->fixed[i] && build_scalar_type((hg_type)param->type);
+    return param->kind == HG_PARAM_SCALAR && !p->fixed[i] &&
+           build_scalar_type((hg_type)param->type);
 }
 
 void build_add_work_prototype(const build_job *job, const build_program *p, hg_text *out) {
-    hg_text_addf(out, "%ssize_t %s_work_bytes(const %s_launch *launch", p->use == BUILD_LAUNCH ? "static " : "", p->function, job->name);
+    hg_text_addf(out, "%ssize_t %s_work_bytes(const %s_launch *launch",
+                 p->use == BUILD_LAUNCH ? "static " : "", p->function, job->name);
     for (uint32_t i = 0; i < p->program->param_count; i++)
-        if (is_taken(p, i)) hg_text_addf(out, ", %s %s", build_scalar_type((hg_type)p->program->params[i].type), p->names[i]);
+        if (is_taken(p, i))
+            hg_text_addf(out, ", %s %s", build_scalar_type((hg_type)p->program->params[i].type),
+                         p->names[i]);
     hg_text_addf(out, ")");
 }
 
@@ -71,7 +77,8 @@ static void add_layout(const build_program *p, hg_text *out) {
 }
 
 static void add_call(const build_program *p, const char *lanes, hg_text *out) {
-    hg_text_addf(out, "    @_span spans[%u];\n    hgk_%s(%s, ", (unsigned)p->spans, p->function, lanes);
+    hg_text_addf(out, "    @_span spans[%u];\n    hgk_%s(%s, ", (unsigned)p->spans, p->function,
+                 lanes);
     for (uint32_t i = 0; i < p->program->param_count; i++)
         if (is_taken(p, i)) hg_text_addf(out, "v_%s, ", p->names[i]);
     hg_text_addf(out, "spans);\n");
@@ -92,6 +99,7 @@ void build_add_work_size(const build_job *job, const build_program *p, hg_text *
 void build_add_work(const build_program *p, hg_text *out) {
     if (!p->spans) return;
     add_call(p, "@_is(run.launch.lanes)", out);
-    hg_text_addf(out, "    if (@_work(&run, work, work_bytes, spans, %u, %u)) return @_end(&run, fault);\n", (unsigned)p->spans,
-                 (unsigned)p->zeroed_spans);
+    hg_text_addf(
+        out, "    if (@_work(&run, work, work_bytes, spans, %u, %u)) return @_end(&run, fault);\n",
+        (unsigned)p->spans, (unsigned)p->zeroed_spans);
 }

@@ -1,4 +1,5 @@
-/* What a program becomes for a target, on the road that a device would take it, but without any device.
+/* What a program becomes for a target, on the road that a device would take it, but without any
+ * device.
  * Must not know: devices of this machine, files, options of commands. */
 #include "offline/emit.h"
 #include "base/sized.h"
@@ -24,7 +25,10 @@ typedef struct emit_job {
 } emit_job;
 
 static kir_compilation compilation(const emit_job *o) {
-    return (kir_compilation){.caps = &o->caps.kir, .max_slots = o->caps.max_slots, .verify = o->verify, .watch = o->watch};
+    return (kir_compilation){.caps = &o->caps.kir,
+                             .max_slots = o->caps.max_slots,
+                             .verify = o->verify,
+                             .watch = o->watch};
 }
 
 /* ---- comments ---- */
@@ -39,12 +43,15 @@ static void tell_waits(const hg_plan *plan, const plan_inst *inst, hg_text *abou
 
 static void tell_step(const plan_step *step, hg_text *about) {
     hg_text_addf(about, "step %s", hg_op_get((hg_op)step->op)->text);
-    if (step->atlas_type < HG_TYPE_COUNT) hg_text_addf(about, ".%s", hg_type_name((hg_type)step->atlas_type));
+    if (step->atlas_type < HG_TYPE_COUNT)
+        hg_text_addf(about, ".%s", hg_type_name((hg_type)step->atlas_type));
 }
 
 static void tell_plan(const hg_plan *plan, hg_text *about) {
     if (plan->steps.count == 0) return;
-    hg_text_addf(about, "The program has whole-array steps: the kernels run in this order, each over all lanes.\n");
+    hg_text_addf(
+        about,
+        "The program has whole-array steps: the kernels run in this order, each over all lanes.\n");
     for (uint64_t i = 0; i < plan->code.count; i++) {
         const plan_inst *inst = &plan->code.data[i];
         hg_text_addf(about, "  %llu: ", (unsigned long long)i);
@@ -54,12 +61,13 @@ static void tell_plan(const hg_plan *plan, hg_text *about) {
         else if (inst->op == PLAN_STEP)
             tell_step(&plan->steps.data[inst->index], about);
         else if (inst->op == PLAN_COMPUTE)
-            hg_text_addf(about, "the host computes %u operations on uniform values", (unsigned)inst->target);
+            hg_text_addf(about, "the host computes %u operations on uniform values",
+                         (unsigned)inst->target);
         else if (inst->op == PLAN_JUMP)
             hg_text_addf(about, "go to %u", (unsigned)inst->target);
         else if (inst->op == PLAN_JUMP_UNLESS)
-            hg_text_addf(about, "unless environment byte %u go to %u", (unsigned)plan->env.data[inst->index].offset,
-                         (unsigned)inst->target);
+            hg_text_addf(about, "unless environment byte %u go to %u",
+                         (unsigned)plan->env.data[inst->index].offset, (unsigned)inst->target);
         else
             hg_text_addf(about, "end");
         tell_waits(plan, inst, about);
@@ -69,13 +77,16 @@ static void tell_plan(const hg_plan *plan, hg_text *about) {
 
 /* names: the legalised module, whose inputs the slots' numbers mean. */
 static void tell_slot(const kir_module *names, const kir_slot *s, hg_text *about) {
-    static const char *const own[] = {"", "class memory", "the fault record", "the handle table", "locks", "shared memory", "arena "};
+    static const char *const own[] = {
+        "",      "class memory", "the fault record", "the handle table", "locks", "shared memory",
+        "arena "};
     if (s->kind == KIR_SLOT_ARENA)
         hg_text_addf(about, "%s%llu\n", own[s->kind], (unsigned long long)s->handle);
     else if (s->kind != KIR_SLOT_MEMORY)
         hg_text_addf(about, "%s\n", own[s->kind]);
     else if (!s->constant && s->input < names->inputs.count)
-        hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input, names->inputs.data[s->input].name ? ", " : "",
+        hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input,
+                     names->inputs.data[s->input].name ? ", " : "",
                      names->inputs.data[s->input].name ? names->inputs.data[s->input].name : "");
     else if (s->plan == KIR_PLAN_ENV)
         hg_text_addf(about, "the plan's environment\n");
@@ -94,7 +105,8 @@ static void tell_slots(const kir_module *names, const kir_module *m, hg_text *ab
     }
 }
 
-/* ---- the kernels of a program on a device: the plan's, then those that do its whole-array steps ---- */
+/* ---- the kernels of a program on a device: the plan's, then those that do its whole-array steps
+ * ---- */
 
 typedef struct emit_kernel {
     kir_module *module;
@@ -105,7 +117,10 @@ typedef struct emit_kernel {
 typedef HG_VEC(emit_kernel) emit_kernels;
 
 static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
-    for (uint64_t i = list->count; i-- > 0 && k.owned && list->data[i].owned;) { /* one for all steps that are alike, after the program's */
+    for (uint64_t i = list->count; i-- > 0 && k.owned && list->data[i].owned;) { /* one for all
+                                                                                    steps that are
+                                                                                    alike, after the
+                                                                                    program's */
         if (strcmp(list->data[i].module->name, k.module->name) != 0) continue;
         kir_module_destroy(k.module);
         return HG_OK;
@@ -125,12 +140,16 @@ static hg_status add_launches(emit_kernels *list, const plan_expansion *x) {
         if (action->kind != PLAN_LAUNCH) continue;
         kir_module *m = action->key.make(&action->key);
         if (!m) return hg_error_record()->status;
-        HG_TRY(add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = action->block[0], .shared = action->shared_bytes}));
+        HG_TRY(add_kernel(list, (emit_kernel){.module = m,
+                                              .owned = true,
+                                              .lanes = action->block[0],
+                                              .shared = action->shared_bytes}));
     }
     return HG_OK;
 }
 
-static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_step *step, const library_tiles *tiles) {
+static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_step *step,
+                          const library_tiles *tiles) {
     plan_expansion x = {.tiles = tiles};
     plan_problem problem;
     if (!plan_collective_of((hg_op)step->op)) return HG_OK; /* pools are the runtime's */
@@ -145,8 +164,10 @@ static hg_status collect_kernels(const emit_job *o, const hg_plan *plan, emit_ke
     library_tiles tiles = library_tiles_of(!on_device                      ? LIBRARY_TILES_V4
                                            : emitter_by_address(o->target) ? LIBRARY_TILES_JOINING
                                                                            : LIBRARY_TILES_DEVICE);
-    for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
-    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, plan, &plan->steps.data[i], &tiles));
+    for (uint64_t i = 0; i < plan->kernels.count; i++)
+        HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
+    for (uint64_t i = 0; i < plan->steps.count; i++)
+        HG_TRY(add_step(list, plan, &plan->steps.data[i], &tiles));
     return HG_OK;
 }
 
@@ -172,18 +193,22 @@ static void device_kernel_free(device_kernel *k) {
 }
 
 static uint64_t shared_bytes(const hg_program *program, const emit_kernel *kernel) {
-    return kernel->lanes ? kernel->shared : program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON;
+    return kernel->lanes     ? kernel->shared
+           : program->shared ? program->shared
+                             : HG_MAX_SHARED_BYTES_COMMON;
 }
 
-/* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the program's block, else the usual one, and known to code
- * that needs it. */
-static kir_device_options choose_form(const emit_job *o, const hg_program *program, const emit_kernel *kernel, const kir_module *low,
+/* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the
+ * program's block, else the usual one, and known to code that needs it. */
+static kir_device_options choose_form(const emit_job *o, const hg_program *program,
+                                      const emit_kernel *kernel, const kir_module *low,
                                       uint32_t group[3]) {
     kir_device_options device = o->device;
     device.target = o->caps.target;
     device.distinct = UINT64_MAX; /* buffers do not overlap, as in most launches */
     bool needs_blocks = low->uses_barrier || low->uses_shared;
-    if (!o->form_given) device.form = needs_blocks || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
+    if (!o->form_given)
+        device.form = needs_blocks || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     memcpy(group, o->group, 3 * sizeof *group);
     if (!group[0]) {
         group[0] = device.form == KIR_FORM_FLAT ? 64 : 256;
@@ -200,7 +225,8 @@ static kir_device_options choose_form(const emit_job *o, const hg_program *progr
     return device;
 }
 
-static hg_status make_device_kernel(const emit_job *o, const hg_program *program, const emit_kernel *kernel, device_kernel *k) {
+static hg_status make_device_kernel(const emit_job *o, const hg_program *program,
+                                    const emit_kernel *kernel, device_kernel *k) {
     kir_compilation c = compilation(o);
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, kernel->module, &k->low));
     kir_device_options device = choose_form(o, program, kernel, k->low, k->group);
@@ -208,20 +234,21 @@ static hg_status make_device_kernel(const emit_job *o, const hg_program *program
     c.device = &device;
     c.layout = &k->layout;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, k->low, &k->module));
-    if (k->layout.uses_group_memory) k->group_memory = k->layout.shared_reserved + shared_bytes(program, kernel);
+    if (k->layout.uses_group_memory)
+        k->group_memory = k->layout.shared_reserved + shared_bytes(program, kernel);
     return HG_OK;
 }
 
-static hg_status print_device_kernel(const emit_job *o, const hg_program *program, const emit_kernel *kernel, const char *plan,
-                                     hg_text *out) {
+static hg_status print_device_kernel(const emit_job *o, const hg_program *program,
+                                     const emit_kernel *kernel, const char *plan, hg_text *out) {
     device_kernel k = {0};
     hg_text about = {0};
     hg_status status = make_device_kernel(o, program, kernel, &k);
     if (status == HG_OK) {
         hg_text_addf(&about, "%s", plan);
         if (k.block[0])
-            hg_text_addf(&about, "%s, for blocks of %u x %u x %u lanes\n", k.module->name, (unsigned)k.block[0], (unsigned)k.block[1],
-                         (unsigned)k.block[2]);
+            hg_text_addf(&about, "%s, for blocks of %u x %u x %u lanes\n", k.module->name,
+                         (unsigned)k.block[0], (unsigned)k.block[1], (unsigned)k.block[2]);
         tell_slots(k.low, k.module, &about);
         const kir_module *const kernels[] = {k.module};
         emit_input in = {.kernels = kernels,
@@ -241,26 +268,32 @@ static hg_status print_device_kernel(const emit_job *o, const hg_program *progra
 }
 
 /* Each kernel on its own, one after another. */
-static hg_status print_kernels(const emit_job *o, const hg_program *program, const hg_plan *plan, const emit_kernels *list, hg_text *out) {
+static hg_status print_kernels(const emit_job *o, const hg_program *program, const hg_plan *plan,
+                               const emit_kernels *list, hg_text *out) {
     hg_text about = {0};
     hg_status status = HG_OK;
     if ((o->target->binary || o->target->foreign) && list->count > 1 && o->kernel == HG_NONE)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program has %llu kernels, a module holds one: choose it with %skernel 0 … %llu",
-                       (unsigned long long)list->count, o->dashes, (unsigned long long)list->count - 1);
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "the program has %llu kernels, a module holds one: choose it with %skernel 0 … %llu",
+            (unsigned long long)list->count, o->dashes, (unsigned long long)list->count - 1);
     if (o->kernel != HG_NONE && o->kernel >= list->count)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%skernel %llu: the program has %llu kernels, from 0", o->dashes,
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%skernel %llu: the program has %llu kernels, from 0", o->dashes,
                        (unsigned long long)o->kernel, (unsigned long long)list->count);
     tell_plan(plan, &about);
     for (uint64_t i = 0; i < list->count && status == HG_OK; i++) {
         if (o->kernel != HG_NONE && o->kernel != i) continue;
-        status = print_device_kernel(o, program, &list->data[i], about.data && out->length == 0 ? about.data : "", out);
+        status = print_device_kernel(o, program, &list->data[i],
+                                     about.data && out->length == 0 ? about.data : "", out);
     }
     if (about.failed && status == HG_OK) status = hg_fail_memory();
     hg_text_free(&about);
     return status;
 }
 
-static hg_status print_device(const emit_job *o, const hg_program *program, const hg_plan *plan, hg_text *out) {
+static hg_status print_device(const emit_job *o, const hg_program *program, const hg_plan *plan,
+                              hg_text *out) {
     emit_kernels list = {0};
     hg_status status = collect_kernels(o, plan, &list);
     if (status == HG_OK) status = print_kernels(o, program, plan, &list, out);
@@ -278,11 +311,14 @@ static hg_status print_lanes(const emit_job *o, hg_plan *plan, hg_text *text) {
     tell_plan(plan, &about);
     for (uint32_t i = 0; i < count && status == HG_OK; i++) {
         kir_compilation c = compilation(o);
-        status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, plan->kernels.data[i].module, &low[i]);
+        status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, plan->kernels.data[i].module,
+                                  &low[i]);
         if (status == HG_OK) tell_slots(low[i], low[i], &about);
     }
-    emit_input in = {
-        .kernels = (const kir_module *const *)low, .count = count, .caps = &o->caps.kir, .about = about.data ? about.data : ""};
+    emit_input in = {.kernels = (const kir_module *const *)low,
+                     .count = count,
+                     .caps = &o->caps.kir,
+                     .about = about.data ? about.data : ""};
     if (status == HG_OK) status = o->target->print(o->target, &in, text);
     for (uint32_t i = 0; i < count && low; i++) kir_module_destroy(low[i]);
     hg_free(low);
@@ -295,11 +331,19 @@ static hg_status print_lanes(const emit_job *o, hg_plan *plan, hg_text *text) {
 static hg_status print_program(const emit_job *o, kir_module *module, hg_text *text) {
     kir_compilation c = compilation(o);
     kir_module *shown = NULL;
-    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, o->caps.name ? KIR_STAGE_LOW : KIR_STAGE_KERNEL, module, &shown));
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, o->caps.name ? KIR_STAGE_LOW : KIR_STAGE_KERNEL,
+                            module, &shown));
     bool owned = shown != module;
-    hg_status status = kir_pass_run(&c, KIR_STAGE_LOW, KIR_PASS_UNIFORMITY, &shown, &owned); /* shown beside the values */
+    hg_status status = kir_pass_run(&c, KIR_STAGE_LOW, KIR_PASS_UNIFORMITY, &shown,
+                                    &owned); /* shown
+                                                beside
+                                                the
+                                                values
+                                              */
     const kir_module *const modules[] = {shown};
-    if (status == HG_OK) status = o->target->print(o->target, &(emit_input){.kernels = modules, .count = 1, .about = ""}, text);
+    if (status == HG_OK)
+        status = o->target->print(o->target,
+                                  &(emit_input){.kernels = modules, .count = 1, .about = ""}, text);
     if (owned) kir_module_destroy(shown);
     return status;
 }
@@ -314,14 +358,19 @@ static hg_status lower(const hg_program *program, const emit_job *o, hg_text *te
     hg_status status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
     bool whole = o->target->form == EMIT_PROGRAM && !o->device_form; /* steps and all */
     if (status == HG_OK && whole && module->has_step && o->caps.name)
-        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%scaps with %starget %s: the program has whole-array steps; %sform shows its kernels",
-                         o->dashes, o->dashes, o->target->name, o->dashes);
+        status = hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "%scaps with %starget %s: the program has whole-array steps; %sform shows its kernels",
+            o->dashes, o->dashes, o->target->name, o->dashes);
     if (status == HG_OK && whole) status = print_program(o, module, text);
     if (status == HG_OK && !whole) {
         plan_reads reads = o->caps.target.shown_uniform ? PLAN_READS_SHOWN : PLAN_READS_MEMORY;
-        status = plan_build(module, o->target->form == EMIT_LANES ? PLAN_READS_INPUTS : reads, &plan);
+        status = plan_build(module, o->target->form == EMIT_LANES ? PLAN_READS_INPUTS : reads,
+                            &plan);
         if (status == HG_OK) module = NULL; /* the plan's now */
-        if (status == HG_OK) status = o->target->form == EMIT_LANES ? print_lanes(o, plan, text) : print_device(o, program, plan, text);
+        if (status == HG_OK)
+            status = o->target->form == EMIT_LANES ? print_lanes(o, plan, text)
+                                                   : print_device(o, program, plan, text);
     }
     plan_destroy(plan);
     kir_module_destroy(module);
@@ -338,8 +387,13 @@ static hg_status find_target(const char *name, emit_job *o) {
     o->target = emitter_find(name);
     if (o->target) return HG_OK;
     for (uint32_t i = 0; emitter_get(i); i++)
-        hg_text_addf(&known, "%s%s", !i ? "" : emitter_get(i + 1) ? ", " : " or ", emitter_get(i)->name);
-    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "target: expected %s, got '%s'", known.data ? known.data : "a name", name);
+        hg_text_addf(&known, "%s%s",
+                     !i                   ? ""
+                     : emitter_get(i + 1) ? ", "
+                                          : " or ",
+                     emitter_get(i)->name);
+    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "target: expected %s, got '%s'",
+                               known.data ? known.data : "a name", name);
     hg_text_free(&known);
     return status;
 }
@@ -352,20 +406,27 @@ static hg_status find_caps(const char *name, emit_job *o) {
     snprintf(first, sizeof first, "%.*s", (int)strcspn(o->target->caps, " "), o->target->caps);
     if (hg_capset_find(name ? name : first, &o->caps)) return HG_OK;
     hg_capset_names(known, sizeof known);
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "caps: expected one of %s, got '%s'", known, name ? name : first);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "caps: expected one of %s, got '%s'", known,
+                   name ? name : first);
 }
 
 static hg_status read_options(const hg_emit_options *given, emit_job *o) {
     hg_emit_options own = {.size = sizeof own};
     if (given) HG_TRY(hg_sized_take(&RULES, given, &own));
-    if ((unsigned)own.form > HG_EMIT_FORM_BLOCK) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "form: %d is none", (int)own.form);
+    if ((unsigned)own.form > HG_EMIT_FORM_BLOCK)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "form: %d is none", (int)own.form);
     bool group = own.group[0] || own.group[1] || own.group[2];
-    if (group && (!own.group[0] || !own.group[1] || !own.group[2])) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "group: no extent can be 0");
-    if (own.fold > HG_MAX_BLOCK_LANES) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "fold: at most %d lanes", (int)HG_MAX_BLOCK_LANES);
+    if (group && (!own.group[0] || !own.group[1] || !own.group[2]))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "group: no extent can be 0");
+    if (own.fold > HG_MAX_BLOCK_LANES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "fold: at most %d lanes",
+                       (int)HG_MAX_BLOCK_LANES);
     o->form_given = own.form != HG_EMIT_FORM_CHOSEN;
     o->device_form = o->form_given || group || own.fold;
     if ((own.caps || o->device_form) && o->target->form == EMIT_LANES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "caps, form, group and fold are for devices, not for target %s", o->target->name);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "caps, form, group and fold are for devices, not for target %s",
+                       o->target->name);
     memcpy(o->group, own.group, sizeof o->group);
     o->kernel = own.one_kernel ? own.kernel : HG_NONE;
     o->debug = own.debug;
@@ -378,14 +439,16 @@ static hg_status read_options(const hg_emit_options *given, emit_job *o) {
     o->device.at_origin = own.at_origin;
     HG_TRY(find_caps(own.caps, o));
     if (own.no_addresses && emitter_by_address(o->target))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "no_addresses (--descriptors): target %s finds memory by addresses alone",
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "no_addresses (--descriptors): target %s finds memory by addresses alone",
                        o->target->name);
     if (emitter_by_address(o->target)) o->caps.target.addressed = true;
     if (own.no_addresses) o->caps.target.addressed = false;
     return HG_OK;
 }
 
-hg_status hg_emit_watched(const hg_program *program, const char *target, const hg_emit_options *options, const hg_emit_watch *watch,
+hg_status hg_emit_watched(const hg_program *program, const char *target,
+                          const hg_emit_options *options, const hg_emit_watch *watch,
                           hg_text *out) {
     emit_job job = {.watch = watch->passes, .dashes = watch->dashes};
     HG_TRY(find_target(target, &job));
@@ -393,13 +456,15 @@ hg_status hg_emit_watched(const hg_program *program, const char *target, const h
     return lower(program, &job, out);
 }
 
-hg_status hg_program_emit(const hg_program *program, const char *target, const hg_emit_options *options, char **output, size_t *length) {
+hg_status hg_program_emit(const hg_program *program, const char *target,
+                          const hg_emit_options *options, char **output, size_t *length) {
     HG_ENTRY;
     hg_text text = {0};
     if (!program) return hg_null_argument("program");
     if (!target) return hg_null_argument("target");
     if (!output) return hg_null_argument("output");
-    hg_status status = hg_emit_watched(program, target, options, &(hg_emit_watch){.dashes = ""}, &text);
+    hg_status status = hg_emit_watched(program, target, options, &(hg_emit_watch){.dashes = ""},
+                                       &text);
     if (status == HG_OK && !text.data) hg_text_add(&text, "", 0); /* nothing, and still a text */
     if (status == HG_OK && !text.data) status = hg_fail_memory();
     if (status != HG_OK) {
@@ -419,7 +484,8 @@ const hg_emit_target *hg_emit_target_get(size_t index) {
     static const hg_emit_target TARGETS[] = {
 #define EMITTER(name, suffix, output, form, caps, print, about) \
     {sizeof(hg_emit_target), name, suffix, about, caps, (output) == BINARY, {0}},
-#define DIALECT(name, suffix, caps, about) {sizeof(hg_emit_target), #name, suffix, about, caps, false, {0}},
+#define DIALECT(name, suffix, caps, about) \
+    {sizeof(hg_emit_target), #name, suffix, about, caps, false, {0}},
 #include "emit/emitters.def"
     };
     return index < HG_COUNT_OF(TARGETS) ? &TARGETS[index] : NULL;

@@ -1,5 +1,6 @@
-/* Lowers a program as a launch does, and reads what the analysis of uniformity found at the accesses and branches of each
- * instruction, before types and operations are made those of a target: what holds there holds on every device. */
+/* Lowers a program as a launch does, and reads what the analysis of uniformity found at the
+ * accesses and branches of each instruction, before types and operations are made those of a
+ * target: what holds there holds on every device. */
 #include "offline/explain.h"
 #include "isa/cfg.h"
 #include "isa/live.h"
@@ -26,14 +27,17 @@ static hg_reach reach_of(const kir_value *v, int64_t *stride) {
 static void note_access(const kir_value *v, hg_explained *e) {
     int64_t stride;
     hg_reach reach = reach_of(v, &stride);
-    if (v->u.mem.space == KIR_BUFFER && v->u.mem.class_id != KIR_PLAN_NONE) return; /* the plan's own memory */
+    if (v->u.mem.space == KIR_BUFFER && v->u.mem.class_id != KIR_PLAN_NONE)
+        return; /* the plan's own memory */
     if (e->reach == HG_REACH_NONE) e->unchecked = true;
     if ((uint8_t)reach > e->reach) {
         e->reach = (uint8_t)reach;
         e->stride = stride;
     }
     e->unchecked = e->unchecked && v->u.mem.unchecked;
-    e->open = e->open || ((v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && v->u.mem.slot == KIR_OPEN) ||
+    e->open = e->open ||
+              ((v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) &&
+               v->u.mem.slot == KIR_OPEN) ||
               v->u.mem.space == KIR_FLAT;
 }
 
@@ -52,7 +56,8 @@ static const kir_value *loop_around(const kir_value *v) {
     return r->owner;
 }
 
-static void note_value(const kir_value *v, const hg_program *p, uint32_t kernel, hg_explained *list) {
+static void note_value(const kir_value *v, const hg_program *p, uint32_t kernel,
+                       hg_explained *list) {
     if (!v->inst || v->inst > p->inst_count) return;
     uint32_t inst = v->inst - 1;
     hg_explained *e = &list[inst];
@@ -66,7 +71,8 @@ static void note_value(const kir_value *v, const hg_program *p, uint32_t kernel,
     if (op != HG_OP_BRA && loop && loop->u.loop.rounds > e->rounds) e->rounds = loop->u.loop.rounds;
 }
 
-static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t kernel, hg_explained *list) {
+static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t kernel,
+                                hg_explained *list) {
     kir_compilation c = {0};
     kir_module *low = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL, m, &low));
@@ -74,7 +80,8 @@ static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t ker
     hg_status status = kir_pass_run(&c, KIR_STAGE_LOW, KIR_PASS_UNIFORMITY, &low, &owned);
     if (status == HG_OK) kir_find_rounds(low);
     for (kir_function *f = low->functions; f && status == HG_OK; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) note_value(v, p, kernel, list);
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            note_value(v, p, kernel, list);
     if (owned) kir_module_destroy(low);
     return status;
 }
@@ -118,8 +125,8 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
     if (way > e->native_way) e->native_way = way;
 }
 
-static hg_status explain_form(const kir_module *low, const hg_program *p, const native *of, hg_explained *list,
-                              hg_explained_kernel *kernel) {
+static hg_status explain_form(const kir_module *low, const hg_program *p, const native *of,
+                              hg_explained *list, hg_explained_kernel *kernel) {
     vec_kernel *k = NULL;
     vec_turn_size turns;
     kernel->level = tile_level_name(of->level);
@@ -140,14 +147,16 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, const 
                                         .live_inst = k->pressure.inst,
                                         .most_live = turns.registers * turns.bytes / turns.lanes};
         for (const vec_function *f = k->functions; f; f = f->next)
-            for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) note_native(v, p, list);
+            for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+                note_native(v, p, list);
     }
     vec_kernel_destroy(k);
     return status;
 }
 
 /* The module is not used any more afterwards. */
-static hg_status explain_native(kir_module *m, const hg_program *p, const native *of, hg_explained *list, hg_explained_kernel *kernel) {
+static hg_status explain_native(kir_module *m, const hg_program *p, const native *of,
+                                hg_explained *list, hg_explained_kernel *kernel) {
     kir_caps caps;
     kir_module *low = NULL;
     vec_caps(&caps);
@@ -158,8 +167,8 @@ static hg_status explain_native(kir_module *m, const hg_program *p, const native
     return status;
 }
 
-static hg_status explain_plan(const hg_plan *plan, const hg_program *p, const native *of, hg_explained *list,
-                              hg_explained_kernel *kernels) {
+static hg_status explain_plan(const hg_plan *plan, const hg_program *p, const native *of,
+                              hg_explained *list, hg_explained_kernel *kernels) {
     for (uint32_t i = 0; i < plan->kernels.count; i++) {
         HG_TRY(explain_kernel(plan->kernels.data[i].module, p, i, list));
         HG_TRY(explain_native(plan->kernels.data[i].module, p, of, list, &kernels[i]));
@@ -168,8 +177,8 @@ static hg_status explain_plan(const hg_plan *plan, const hg_program *p, const na
     return HG_OK;
 }
 
-hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form, hg_explained *list, hg_explained_kernel *kernels,
-                     uint32_t *count) {
+hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form,
+                     hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) {
     native of = {.form = form};
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
@@ -178,9 +187,11 @@ hg_status hg_explain(const hg_program *program, const char *level, hg_explain_fo
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
     uint16_t *live = hg_calloc((size_t)program->inst_count + 1, sizeof *live);
     hg_status status = live ? hg_live_registers(cfg, live) : hg_fail_memory();
-    for (uint32_t i = 0; i < program->inst_count && status == HG_OK; i++) list[i] = (hg_explained){.live = live[i], .kernel = UINT32_MAX};
+    for (uint32_t i = 0; i < program->inst_count && status == HG_OK; i++)
+        list[i] = (hg_explained){.live = live[i], .kernel = UINT32_MAX};
     kir_compilation c = {.program = cfg};
-    if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
+    if (status == HG_OK)
+        status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
     if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &plan);
     if (status == HG_OK) {
         module = NULL; /* the plan's now */

@@ -1,4 +1,5 @@
-/* What the compiler found out about each instruction of a program: how lanes meet memory and branches.
+/* What the compiler found out about each instruction of a program: how lanes meet memory and
+ * branches.
  * Must not know: files, options of commands. */
 #ifndef HG_OFFLINE_EXPLAIN_H
 #define HG_OFFLINE_EXPLAIN_H
@@ -31,13 +32,15 @@ typedef struct hg_explained {
     uint16_t live;        /* registers in front of it */
     uint8_t reach;        /* hg_reach: the dearest of its accesses */
     uint8_t way;          /* hg_way: of its branch */
-    bool unchecked, open; /* proven in bounds always; through a handle that is found in the table of handles at run time */
-    bool kept;            /* something of it is left: if not, it was folded away, or nobody needs it */
+    bool unchecked, open; /* proven in bounds always; through a handle that is found in the table of
+                             handles at run time */
+    bool kept; /* something of it is left: if not, it was folded away, or nobody needs it */
     int64_t stride;
     uint64_t rounds; /* of the loop that it closes, at most; 0: not known */
     uint32_t kernel; /* the kernel it is in, from 0; UINT32_MAX: none */
     /* In native code of the CPU: */
-    uint8_t native_reach; /* hg_reach: the dearest of its accesses, where the guess fails if it is one */
+    uint8_t native_reach; /* hg_reach: the dearest of its accesses, where the guess fails if it is
+                             one */
     uint8_t native_guess; /* hg_reach: what it is in turns in which a guess holds; NONE: no guess */
     uint8_t native_way;   /* hg_native_way */
     bool native_masked;   /* accesses under a mask */
@@ -46,17 +49,21 @@ typedef struct hg_explained_kernel {
     const char *level;        /* of the CPU; static */
     bool native;              /* it has a form for native code */
     uint32_t lanes;           /* of a turn */
-    uint32_t live, live_inst; /* bytes a lane that live in vectors where that is most, and the instruction there + 1 */
+    uint32_t live, live_inst; /* bytes a lane that live in vectors where that is most, and the
+                                 instruction there + 1 */
     uint32_t most_live;       /* bytes a lane that the registers of the level hold */
     char reason[120];         /* why it has none */
 } hg_explained_kernel;
 
 /* The vector form of native code: native_form (native/native.h), which this room does not see. */
-typedef hg_status hg_explain_form(tile_level level, const kir_module *module, vec_kernel **kernel, vec_turn_size *turns);
+typedef hg_status hg_explain_form(tile_level level, const kir_module *module, vec_kernel **kernel,
+                                  vec_turn_size *turns);
 
-/* As the CPU's level of this name has it (HOLOGRAM_CPU_LEVEL; "" is the best of this machine); it need not be one of this machine. list: one an
- * instruction, at least inst_count of them. kernels: as many, and one more; count: how many kernels the program is. */
-hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form, hg_explained *list, hg_explained_kernel *kernels,
+/* As the CPU's level of this name has it (HOLOGRAM_CPU_LEVEL; "" is the best of this machine); it
+ * need not be one of this machine. list: one an instruction, at least inst_count of them. kernels:
+ * as many, and one more; count: how many kernels the program is. */
+hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form,
+                     hg_explained *list, hg_explained_kernel *kernels,
                      uint32_t *count) HG_NODISCARD;
 
 #endif

@@ -1,10 +1,12 @@
-/* Constants: what follows from literals is worked out once (evaluate.c), and branches on known predicates go one way.
+/* Constants: what follows from literals is worked out once (evaluate.c), and branches on known
+ * predicates go one way.
  *
- * Conditional constant propagation after Wegman and Zadeck: a block counts only once an edge to it can be taken, a register has one known
- * value where all such edges agree. A function is looked at by itself, with nothing known where it begins. Code that several functions have
- * is left as it is.
+ * Conditional constant propagation after Wegman and Zadeck: a block counts only once an edge to it
+ * can be taken, a register has one known value where all such edges agree. A function is looked at
+ * by itself, with nothing known where it begins. Code that several functions have is left as it is.
  *
- * Not known: what may be NaN (its bits are a device's own), wide integers beyond OPTIMIZE_VALUE_BYTES, results of instructions that would fault.
+ * Not known: what may be NaN (its bits are a device's own), wide integers beyond
+ * OPTIMIZE_VALUE_BYTES, results of instructions that would fault.
  *
  * Requires: cfg. Provides: nothing that other passes need. */
 #include "optimize/optimize.h"
@@ -13,7 +15,8 @@
 
 enum {
     VALUES = 256 + 16,
-    MOST_STATES = 20000,     /* blocks of a function whose states are kept; larger ones know only their own block */
+    MOST_STATES = 20000, /* blocks of a function whose states are kept; larger ones know only their
+                            own block */
     MOST_EVALUATIONS = 5000, /* of a run of the pass */
     MOST_OPERANDS = 16,
     BUCKETS = 4096
@@ -80,7 +83,9 @@ static optimize_value value_of(const propagation *x, uint32_t number) {
     return (optimize_value){.type = OPTIMIZE_PREDICATE, .bytes = {number == TRUE_VALUE}};
 }
 
-static uint32_t *place(state *s, const hg_access *a) { return &s->values[a->is_pred ? 256 + (uint32_t)a->reg : a->reg]; }
+static uint32_t *place(state *s, const hg_access *a) {
+    return &s->values[a->is_pred ? 256 + (uint32_t)a->reg : a->reg];
+}
 
 /* ---- one instruction ---- */
 
@@ -89,7 +94,8 @@ static uint32_t literal_of(propagation *x, uint32_t inst) {
     uint64_t size = hg_type_size_bytes((hg_type)in->type);
     optimize_value v = {.type = in->type};
     if (size > sizeof v.bytes) return UNKNOWN;
-    memcpy(v.bytes, hg_literal(x->e->program, &hg_inst_operands(x->e->program, inst)[1]), (size_t)size);
+    memcpy(v.bytes, hg_literal(x->e->program, &hg_inst_operands(x->e->program, inst)[1]),
+           (size_t)size);
     return intern(x, &v);
 }
 
@@ -101,7 +107,9 @@ static bool is_choice(const propagation *x, uint32_t inst, const state *s, uint3
     switch ((hg_op)x->e->program->insts[inst].op) {
     case HG_OP_MOV: *result = r[o[1].reg]; return true;
     case HG_OP_MOV_P: *result = p[o[1].reg]; return true;
-    case HG_OP_NOT_P: *result = p[o[1].reg] ? FALSE_VALUE + TRUE_VALUE - p[o[1].reg] : UNKNOWN; return true;
+    case HG_OP_NOT_P:
+        *result = p[o[1].reg] ? FALSE_VALUE + TRUE_VALUE - p[o[1].reg] : UNKNOWN;
+        return true;
     case HG_OP_SEL:
         a = r[o[2].reg], b = r[o[3].reg];
         *result = p[o[1].reg] ? (p[o[1].reg] == TRUE_VALUE ? a : b) : a == b ? a : UNKNOWN;
@@ -114,7 +122,9 @@ static bool is_choice(const propagation *x, uint32_t inst, const state *s, uint3
     case HG_OP_OR_P:
         a = p[o[1].reg], b = p[o[2].reg];
         uint32_t decides = x->e->program->insts[inst].op == HG_OP_AND_P ? FALSE_VALUE : TRUE_VALUE;
-        *result = a == decides || b == decides ? decides : a && b ? FALSE_VALUE + TRUE_VALUE - decides : UNKNOWN;
+        *result = a == decides || b == decides ? decides
+                  : a && b                     ? FALSE_VALUE + TRUE_VALUE - decides
+                                               : UNKNOWN;
         return true;
     default: return false;
     }
@@ -138,7 +148,8 @@ static void evaluate(propagation *x, uint32_t inst, const state *s, uint32_t res
         if (status != HG_OK) x->status = status;
         memcpy(m->operands, operands, sizeof operands);
         m->count = (uint8_t)(x->what.reads + 1);
-        for (uint32_t k = 0; k < x->what.writes; k++) m->results[k] = done ? intern(x, &got[k]) : UNKNOWN;
+        for (uint32_t k = 0; k < x->what.writes; k++)
+            m->results[k] = done ? intern(x, &got[k]) : UNKNOWN;
     }
     for (uint32_t k = 0; k < x->what.writes; k++) results[k] = m->results[k];
 }
@@ -169,7 +180,8 @@ static void cross_call(const hg_function *callee, state *s) {
 
 /* ---- a function ---- */
 
-/* Which way the block's last instruction goes when it goes one way only: 0, 1; -1: not known. Where that will be written down, that is. */
+/* Which way the block's last instruction goes when it goes one way only: 0, 1; -1: not known. Where
+ * that will be written down, that is. */
 static int way_of(const propagation *x, const hg_block *b, const state *s) {
     if (x->e->keep_jumps || (b->exit != HG_EXIT_BRANCH && b->exit != HG_EXIT_LOOP)) return -1;
     uint32_t inst = b->last - 1;
@@ -276,7 +288,9 @@ static bool write_inst(propagation *x, uint32_t inst, const state *s) {
         optimize_value v = value_of(x, results[0]);
         return optimize_to_literal(x->e, inst, v.type, x->what.write[0].reg, v.bytes);
     }
-    return optimize_is_pure(x->e->program, inst) ? write_choice(x, inst, s) && optimize_identity(x->e, inst, known_here, &h) : true;
+    return optimize_is_pure(x->e->program, inst)
+               ? write_choice(x, inst, s) && optimize_identity(x->e, inst, known_here, &h)
+               : true;
 }
 
 static bool write_block(propagation *x, uint32_t number) {
@@ -299,7 +313,8 @@ static hg_status visit_function(propagation *x, const hg_function *f) {
     x->waiting = hg_calloc(n, 1);
     x->queue = hg_calloc(n, sizeof *x->queue);
     x->queue_count = 0;
-    if ((n <= MOST_STATES && !x->in) || !x->seen || !x->waiting || !x->queue) x->status = hg_fail_memory();
+    if ((n <= MOST_STATES && !x->in) || !x->seen || !x->waiting || !x->queue)
+        x->status = hg_fail_memory();
     if (x->status == HG_OK) {
         x->seen[0] = 1;
         wait_for(x, 0);
@@ -327,7 +342,8 @@ hg_status optimize_constants(optimize_edit *e) {
     x->owners = hg_calloc(n, 1);
     hg_status status = x->memories && x->owners ? HG_OK : hg_fail_memory();
     if (status == HG_OK) optimize_count_owners(e, x->owners);
-    for (uint32_t f = 0; f < e->cfg->function_count && status == HG_OK; f++) status = visit_function(x, &e->cfg->functions[f]);
+    for (uint32_t f = 0; f < e->cfg->function_count && status == HG_OK; f++)
+        status = visit_function(x, &e->cfg->functions[f]);
     hg_vec_free(&x->constants);
     hg_free(x->memories);
     hg_free(x->owners);

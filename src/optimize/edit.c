@@ -1,5 +1,5 @@
-/* A copy of a program that a pass changes, and the program that comes out of it. What stands by instruction numbers (labels, names, the entry,
- * lines) moves with the instructions. */
+/* A copy of a program that a pass changes, and the program that comes out of it. What stands by
+ * instruction numbers (labels, names, the entry, lines) moves with the instructions. */
 #include "optimize/optimize.h"
 
 #include <stdlib.h>
@@ -54,11 +54,14 @@ void optimize_close(optimize_edit *e) {
     hg_vec_free(&e->written);
 }
 
-hg_status optimize_live(optimize_edit *e, hg_live_needs *needs) { return hg_live_after(e->cfg, needs, e, e->after, e->reached); }
+hg_status optimize_live(optimize_edit *e, hg_live_needs *needs) {
+    return hg_live_after(e->cfg, needs, e, e->after, e->reached);
+}
 
 /* ---- changes ---- */
 
-static bool grow(hg_program *p, void **data, uint64_t used, uint64_t wanted, size_t size, uint64_t *capacity) {
+static bool grow(hg_program *p, void **data, uint64_t used, uint64_t wanted, size_t size,
+                 uint64_t *capacity) {
     if (wanted <= *capacity) return true;
     uint64_t room = wanted > 2 * *capacity ? wanted : 2 * *capacity;
     void *more = hg_arena_alloc(&p->arena, (size_t)room * size);
@@ -69,21 +72,26 @@ static bool grow(hg_program *p, void **data, uint64_t used, uint64_t wanted, siz
     return true;
 }
 
-bool optimize_make(optimize_edit *e, hg_op op, uint8_t type, const hg_operand *operands, hg_inst *made) {
+bool optimize_make(optimize_edit *e, hg_op op, uint8_t type, const hg_operand *operands,
+                   hg_inst *made) {
     hg_program *p = e->program;
     uint32_t count = hg_op_get(op)->operand_count;
     uint64_t capacity = e->operand_capacity;
     void *data = p->operands;
-    if (!grow(p, &data, p->operand_count, (uint64_t)p->operand_count + count, sizeof *operands, &capacity)) return false;
+    if (!grow(p, &data, p->operand_count, (uint64_t)p->operand_count + count, sizeof *operands,
+              &capacity))
+        return false;
     p->operands = data;
     e->operand_capacity = (uint32_t)capacity;
-    *made = (hg_inst){.op = (uint16_t)op, .type = type, .type2 = HG_TYPE_NOT_USED, .operands = p->operand_count};
+    *made = (hg_inst){
+        .op = (uint16_t)op, .type = type, .type2 = HG_TYPE_NOT_USED, .operands = p->operand_count};
     if (count) memcpy(&p->operands[p->operand_count], operands, count * sizeof *operands);
     p->operand_count += count;
     return true;
 }
 
-bool optimize_replace(optimize_edit *e, uint32_t inst, hg_op op, uint8_t type, const hg_operand *operands) {
+bool optimize_replace(optimize_edit *e, uint32_t inst, hg_op op, uint8_t type,
+                      const hg_operand *operands) {
     e->changes++;
     return optimize_make(e, op, type, operands, &e->program->insts[inst]);
 }
@@ -97,7 +105,8 @@ bool optimize_literal(optimize_edit *e, uint8_t type, const uint8_t *bytes, hg_o
     hg_program *p = e->program;
     uint64_t size = hg_type_size_bytes((hg_type)type);
     void *data = p->literals;
-    if (!grow(p, &data, p->literal_bytes, p->literal_bytes + size, 1, &e->literal_capacity)) return false;
+    if (!grow(p, &data, p->literal_bytes, p->literal_bytes + size, 1, &e->literal_capacity))
+        return false;
     p->literals = data;
     memmove(&p->literals[p->literal_bytes], bytes, (size_t)size);
     *made = (hg_operand){.kind = HG_K_LITERAL, .value = p->literal_bytes};
@@ -105,9 +114,11 @@ bool optimize_literal(optimize_edit *e, uint8_t type, const uint8_t *bytes, hg_o
     return true;
 }
 
-bool optimize_to_literal(optimize_edit *e, uint32_t inst, uint8_t type, uint8_t d, const uint8_t *bytes) {
+bool optimize_to_literal(optimize_edit *e, uint32_t inst, uint8_t type, uint8_t d,
+                         const uint8_t *bytes) {
     hg_operand operands[2] = {optimize_reg(d)};
-    return optimize_literal(e, type, bytes, &operands[1]) && optimize_replace(e, inst, HG_OP_MOV_IMM, type, operands);
+    return optimize_literal(e, type, bytes, &operands[1]) &&
+           optimize_replace(e, inst, HG_OP_MOV_IMM, type, operands);
 }
 
 void optimize_remove(optimize_edit *e, uint32_t inst) {
@@ -176,7 +187,8 @@ static void move_names(finish *f) {
     if (kept) qsort(p->register_names, kept, sizeof *p->register_names, hg_compare_register_names);
 }
 
-/* Each instruction gets operands of its own in their order: what a program needs is told by all of them. */
+/* Each instruction gets operands of its own in their order: what a program needs is told by all of
+ * them. */
 static bool move_operands(finish *f, hg_inst *insts) {
     hg_program *p = f->p;
     uint64_t count = 0;
@@ -199,7 +211,8 @@ static bool move_code(finish *f) {
     hg_program *p = f->p;
     size_t words = ((size_t)f->count + 1) * sizeof(uint32_t);
     hg_inst *insts = hg_arena_alloc(&p->arena, ((size_t)f->count + 1) * sizeof *insts);
-    uint32_t *lines = p->lines ? hg_arena_alloc(&p->arena, words) : NULL, *columns = p->columns ? hg_arena_alloc(&p->arena, words) : NULL;
+    uint32_t *lines = p->lines ? hg_arena_alloc(&p->arena, words) : NULL,
+             *columns = p->columns ? hg_arena_alloc(&p->arena, words) : NULL;
     if (!insts || (p->lines && !lines) || (p->columns && !columns)) return false;
     for (uint32_t i = 0; i < f->count; i++) {
         insts[i] = f->list[i].inst;
@@ -247,6 +260,7 @@ void optimize_count_owners(const optimize_edit *e, uint8_t *owners) {
     const hg_cfg *cfg = e->cfg;
     for (uint32_t f = 0; f < cfg->function_count; f++)
         for (uint32_t b = 0; b < cfg->functions[f].block_count; b++)
-            for (uint32_t i = cfg->functions[f].blocks[b].first; i < cfg->functions[f].blocks[b].last; i++)
+            for (uint32_t i = cfg->functions[f].blocks[b].first;
+                 i < cfg->functions[f].blocks[b].last; i++)
                 if (owners[i] < 2) owners[i]++;
 }

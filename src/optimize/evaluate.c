@@ -1,5 +1,6 @@
-/* What an instruction makes of literals: a program of that one instruction, run by the tile interpreter, so that its meaning is the one
- * that every launch has. Must not know: the rest of the program. */
+/* What an instruction makes of literals: a program of that one instruction, run by the tile
+ * interpreter, so that its meaning is the one that every launch has. Must not know: the rest of the
+ * program. */
 #include "base/thread.h"
 #include "kir/pipeline/pipeline.h"
 #include "optimize/optimize.h"
@@ -36,7 +37,8 @@ static uint8_t free_register(const hg_accesses *what, uint32_t from) {
 static void set_value(question *q, const hg_access *a, const optimize_value *v) {
     hg_text *t = &q->text;
     if (a->is_pred) {
-        hg_text_addf(t, "mov_imm.u32 r%u, %u\nsetne.u32 p%u, r%u, r%u\n", q->temporary, v->bytes[0], a->reg, q->temporary, q->zero);
+        hg_text_addf(t, "mov_imm.u32 r%u, %u\nsetne.u32 p%u, r%u, r%u\n", q->temporary, v->bytes[0],
+                     a->reg, q->temporary, q->zero);
         return;
     }
     hg_text_addf(t, "mov_imm.%s r%u, ", hg_type_name((hg_type)v->type), a->reg);
@@ -49,8 +51,11 @@ static void take_value(question *q, uint32_t k) {
     const hg_access *a = &q->what->write[k];
     const char *type = a->is_pred ? "u32" : hg_type_name((hg_type)a->want);
     uint8_t reg = a->is_pred ? q->temporary : a->reg;
-    if (a->is_pred) hg_text_addf(t, "mov_imm.u32 r%u, 1\nsel.u32 r%u, p%u, r%u, r%u\n", reg, reg, a->reg, reg, q->zero);
-    hg_text_addf(t, "stg.%s [buf(r%u) + %u], r%u\n", type, q->out, (unsigned)(k * PLACE_BYTES), reg);
+    if (a->is_pred)
+        hg_text_addf(t, "mov_imm.u32 r%u, 1\nsel.u32 r%u, p%u, r%u, r%u\n", reg, reg, a->reg, reg,
+                     q->zero);
+    hg_text_addf(t, "stg.%s [buf(r%u) + %u], r%u\n", type, q->out, (unsigned)(k * PLACE_BYTES),
+                 reg);
 }
 
 static void write_text(question *q) {
@@ -58,7 +63,9 @@ static void write_text(question *q) {
     q->out = free_register(q->what, 0);
     q->temporary = free_register(q->what, q->out + 1u);
     q->zero = free_register(q->what, q->temporary + 1u);
-    hg_text_addf(t, ".atlas 1\n.program literal\n.param r%u out buffer u8 inout\nmov_imm.u32 r%u, 0\n", q->out, q->zero);
+    hg_text_addf(t,
+                 ".atlas 1\n.program literal\n.param r%u out buffer u8 inout\nmov_imm.u32 r%u, 0\n",
+                 q->out, q->zero);
     for (uint32_t k = 0; k < q->what->reads; k++) set_value(q, &q->what->read[k], &q->values[k]);
     hg_print_instruction(t, q->program, q->inst);
     hg_text_addf(t, "\n");
@@ -112,14 +119,18 @@ static bool is_nan(const optimize_value *v) {
                  [HG_TYPE_F64] = {UINT64_C(0x7FF) << 52, (UINT64_C(1) << 52) - 1}};
     uint64_t bits = 0;
     if (!hg_type_is_float((hg_type)v->type)) return false;
-    for (uint64_t i = 0; i < hg_type_size_bytes((hg_type)v->type); i++) bits |= (uint64_t)v->bytes[i] << (8 * i);
-    return (bits & PARTS[v->type].exponent) == PARTS[v->type].exponent && (bits & PARTS[v->type].fraction);
+    for (uint64_t i = 0; i < hg_type_size_bytes((hg_type)v->type); i++)
+        bits |= (uint64_t)v->bytes[i] << (8 * i);
+    return (bits & PARTS[v->type].exponent) == PARTS[v->type].exponent &&
+           (bits & PARTS[v->type].fraction);
 }
 
-static bool fits(uint8_t type) { return type < HG_TYPE_COUNT && hg_type_size_bytes((hg_type)type) <= OPTIMIZE_VALUE_BYTES; }
+static bool fits(uint8_t type) {
+    return type < HG_TYPE_COUNT && hg_type_size_bytes((hg_type)type) <= OPTIMIZE_VALUE_BYTES;
+}
 
-hg_status optimize_evaluate(const hg_program *program, uint32_t inst, const hg_accesses *what, const optimize_value *values,
-                            optimize_value *results, bool *done) {
+hg_status optimize_evaluate(const hg_program *program, uint32_t inst, const hg_accesses *what,
+                            const optimize_value *values, optimize_value *results, bool *done) {
     question q = {.program = program, .inst = inst, .what = what, .values = values};
     hg_program *p = NULL;
     uint8_t out[HG_COUNT_OF(((hg_accesses *)0)->write) * PLACE_BYTES] = {0};
@@ -127,13 +138,16 @@ hg_status optimize_evaluate(const hg_program *program, uint32_t inst, const hg_a
     for (uint32_t k = 0; k < what->writes; k++)
         if (!what->write[k].is_pred && !fits(what->write[k].want)) return HG_OK;
     write_text(&q);
-    hg_status status = q.text.failed ? hg_fail_memory() : hg_program_assemble(q.text.data, q.text.length, NULL, &p);
+    hg_status status = q.text.failed ? hg_fail_memory()
+                                     : hg_program_assemble(q.text.data, q.text.length, NULL, &p);
     if (status == HG_OK) status = run(p, out, sizeof out, done);
     hg_program_release(p);
     hg_text_free(&q.text);
     for (uint32_t k = 0; k < what->writes; k++) {
-        results[k] = (optimize_value){.type = what->write[k].is_pred ? OPTIMIZE_PREDICATE : what->write[k].want};
-        memcpy(results[k].bytes, &out[k * PLACE_BYTES], what->write[k].is_pred ? 1 : (size_t)hg_type_size_bytes((hg_type)results[k].type));
+        results[k] = (optimize_value){.type = what->write[k].is_pred ? OPTIMIZE_PREDICATE
+                                                                     : what->write[k].want};
+        memcpy(results[k].bytes, &out[k * PLACE_BYTES],
+               what->write[k].is_pred ? 1 : (size_t)hg_type_size_bytes((hg_type)results[k].type));
         if (!what->write[k].is_pred && is_nan(&results[k])) *done = false;
     }
     return status == HG_ERROR_OUT_OF_MEMORY ? status : HG_OK;

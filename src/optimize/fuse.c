@@ -1,8 +1,9 @@
 /* Fusion: whole-array maps on the same elements, and lane code on them, as one pass over memory.
  *
- * A run is a stretch of a block of maps over n elements, loads and stores of a lane's own element ([x + global*size]), and pure instructions.
- * Where the launch has exactly n lanes, each lane does the run's work on its own element: loads at the first use, stores at the end. In all
- * other launches the run stays as it was:
+ * A run is a stretch of a block of maps over n elements, loads and stores of a lane's own element
+ * ([x + global*size]), and pure instructions. Where the launch has exactly n lanes, each lane does
+ * the run's work on its own element: loads at the first use, stores at the end. In all other
+ * launches the run stays as it was:
  *
  *       rdid lanes, lane_count
  *       setne p, lanes, n
@@ -13,10 +14,11 @@
  *       ... the run ...
  *   end:
  *
- * How arrays lie to each other is known at launch only, so a run must be right for every launch: an array that it writes is the same parameter
- * as each other array of the run, or one of the two is a .scratch or a .data, which are distinct from everything. It cannot fault: every
- * array is a parameter of exactly n elements. Nothing else of the program may depend on the whole-array instructions as places where lanes
- * meet: outside runs lanes touch no memory and cannot fault.
+ * How arrays lie to each other is known at launch only, so a run must be right for every launch: an
+ * array that it writes is the same parameter as each other array of the run, or one of the two is a
+ * .scratch or a .data, which are distinct from everything. It cannot fault: every array is a
+ * parameter of exactly n elements. Nothing else of the program may depend on the whole-array
+ * instructions as places where lanes meet: outside runs lanes touch no memory and cannot fault.
  *
  * Requires: cfg. Provides: nothing that other passes need. */
 #include "optimize/optimize.h"
@@ -42,7 +44,8 @@ enum { MOST_ARRAYS = 16 };
 typedef struct fusion {
     optimize_edit *e;
     const hg_program *p;
-    uint16_t param_of[HG_MAX_REGISTERS]; /* parameters by register, whose register is never written */
+    uint16_t param_of[HG_MAX_REGISTERS]; /* parameters by register, whose register is never written
+                                          */
     uint32_t uses_of[HG_MAX_PARAMS];     /* instructions that name the parameter's register */
     bool used[HG_MAX_REGISTERS], written[HG_MAX_REGISTERS], used_predicate[HG_MAX_PREDICATES];
     uint8_t *owners; /* functions that have the instruction, up to 2 */
@@ -71,11 +74,14 @@ static void note_registers(fusion *f) {
     for (uint32_t i = 0; i < p->inst_count; i++) {
         hg_inst_accesses(p, i, &what);
         for (uint32_t k = 0; k < what.reads; k++) {
-            *(what.read[k].is_pred ? &f->used_predicate[what.read[k].reg] : &f->used[what.read[k].reg]) = true;
-            if (!what.read[k].is_pred && f->param_of[what.read[k].reg] != NONE) f->uses_of[f->param_of[what.read[k].reg]]++;
+            *(what.read[k].is_pred ? &f->used_predicate[what.read[k].reg]
+                                   : &f->used[what.read[k].reg]) = true;
+            if (!what.read[k].is_pred && f->param_of[what.read[k].reg] != NONE)
+                f->uses_of[f->param_of[what.read[k].reg]]++;
         }
         for (uint32_t k = 0; k < what.writes; k++) {
-            *(what.write[k].is_pred ? &f->used_predicate[what.write[k].reg] : &f->used[what.write[k].reg]) = true;
+            *(what.write[k].is_pred ? &f->used_predicate[what.write[k].reg]
+                                    : &f->used[what.write[k].reg]) = true;
             if (what.write[k].is_pred) continue;
             f->param_of[what.write[k].reg] = NONE;
             f->written[what.write[k].reg] = true;
@@ -92,7 +98,9 @@ static uint32_t take_register(fusion *f) {
     return NO_REGISTER;
 }
 
-static bool same_length(const length *a, const length *b) { return a->param == b->param && a->value == b->value; }
+static bool same_length(const length *a, const length *b) {
+    return a->param == b->param && a->value == b->value;
+}
 
 /* The number that a count operand is, when nothing changes it. */
 static bool length_of_count(const fusion *f, const hg_operand *o, length *n) {
@@ -106,24 +114,30 @@ static bool length_of_count(const fusion *f, const hg_operand *o, length *n) {
 static bool is_array(const fusion *f, uint16_t param, uint8_t type, const length *n) {
     if (param == NONE) return false;
     const hg_param *a = &f->p->params[param];
-    if (a->kind != HG_PARAM_BUFFER && a->kind != HG_PARAM_SCRATCH && a->kind != HG_PARAM_DATA) return false;
+    if (a->kind != HG_PARAM_BUFFER && a->kind != HG_PARAM_SCRATCH && a->kind != HG_PARAM_DATA)
+        return false;
     if (a->type != type || a->rank != 1) return false;
     if (n->param != NONE) return a->dims[0].kind == HG_EXTENT_PARAM && a->dims[0].param == n->param;
     return a->dims[0].kind == HG_EXTENT_NUMBER && a->dims[0].value == n->value;
 }
 
 static length length_of_extent(const hg_extent *e) {
-    return e->kind == HG_EXTENT_PARAM ? (length){e->param, 0} : (length){NONE, e->kind == HG_EXTENT_NUMBER ? e->value : 0};
+    return e->kind == HG_EXTENT_PARAM ? (length){e->param, 0}
+                                      : (length){NONE, e->kind == HG_EXTENT_NUMBER ? e->value : 0};
 }
 
 /* ---- what an instruction is to a run ---- */
 
 typedef enum role { OTHER, MAP, ACCESS, PURE } role;
 
-static uint32_t inputs_of(uint16_t op) { return op == HG_OP_PARALLEL_MAP ? 1 : op == HG_OP_PARALLEL_MAP_BINARY ? 2 : 0; }
+static uint32_t inputs_of(uint16_t op) {
+    return op == HG_OP_PARALLEL_MAP ? 1 : op == HG_OP_PARALLEL_MAP_BINARY ? 2 : 0;
+}
 
 /* What each lane does instead of a map; relu is written out. */
-static hg_op operation_of(const hg_inst *in, const hg_operand *o) { return hg_opname_op((hg_opname)o[1 + inputs_of(in->op)].value); }
+static hg_op operation_of(const hg_inst *in, const hg_operand *o) {
+    return hg_opname_op((hg_opname)o[1 + inputs_of(in->op)].value);
+}
 
 static bool is_map(const fusion *f, uint32_t inst, length *n) {
     const hg_inst *in = &f->p->insts[inst];
@@ -135,7 +149,8 @@ static bool is_map(const fusion *f, uint32_t inst, length *n) {
     if (op != HG_OP_NONE && !hg_op_allows_type(op, (hg_type)in->type)) return false;
     if (!length_of_count(f, &o[inputs + 2], n)) return false;
     for (uint32_t k = 0; k <= inputs; k++)
-        if (o[k].place != HG_PLACE_BARE || !is_array(f, f->param_of[o[k].reg], in->type, n)) return false;
+        if (o[k].place != HG_PLACE_BARE || !is_array(f, f->param_of[o[k].reg], in->type, n))
+            return false;
     return true;
 }
 
@@ -146,9 +161,10 @@ static bool is_own_element(const fusion *f, uint32_t inst, const hg_operand **ad
     const hg_operand *a = &hg_inst_operands(f->p, inst)[in->op == HG_OP_LDG ? 1 : 0];
     *address = a;
     const hg_special *global = &hg_specials[HG_SPECIAL_COUNT - 1];
-    return a->place == HG_PLACE_BUF_REG && a->has_index && a->index == global->reg && !f->written[global->reg] &&
-           !f->e->cfg->special_given[HG_SPECIAL_COUNT - 1] && a->disp == 0 &&
-           hg_operand_scale(a) == hg_type_size_bytes((hg_type)in->type) && is_array(f, f->param_of[a->reg], in->type, &f->n);
+    return a->place == HG_PLACE_BUF_REG && a->has_index && a->index == global->reg &&
+           !f->written[global->reg] && !f->e->cfg->special_given[HG_SPECIAL_COUNT - 1] &&
+           a->disp == 0 && hg_operand_scale(a) == hg_type_size_bytes((hg_type)in->type) &&
+           is_array(f, f->param_of[a->reg], in->type, &f->n);
 }
 
 static role role_of(const fusion *f, uint32_t inst) {
@@ -156,11 +172,14 @@ static role role_of(const fusion *f, uint32_t inst) {
     length n;
     if (is_map(f, inst, &n)) return same_length(&n, &f->n) ? MAP : OTHER;
     if (!f->sets_lanes && is_own_element(f, inst, &address)) return ACCESS;
-    if (f->p->insts[inst].op == HG_OP_RDID || (optimize_is_pure(f->p, inst) && optimize_cannot_fault(f->p, inst))) return PURE;
+    if (f->p->insts[inst].op == HG_OP_RDID ||
+        (optimize_is_pure(f->p, inst) && optimize_cannot_fault(f->p, inst)))
+        return PURE;
     return OTHER;
 }
 
-/* Lanes meet at whole-array instructions only for what runs do: nothing else touches memory, faults or waits. */
+/* Lanes meet at whole-array instructions only for what runs do: nothing else touches memory, faults
+ * or waits. */
 static bool is_harmless(const fusion *f, uint32_t inst) {
     uint32_t flags = hg_op_get((hg_op)f->p->insts[inst].op)->flags;
     return role_of(f, inst) != OTHER || flags & (HG_F_COLLECTIVE | HG_F_CONTROL);
@@ -177,7 +196,8 @@ static bool asks_for_launch(const fusion *f, uint32_t inst) {
     return false;
 }
 
-/* The number of elements: that of the program's lanes, or of the first map of a program that says nothing of them. */
+/* The number of elements: that of the program's lanes, or of the first map of a program that says
+ * nothing of them. */
 static bool find_length(fusion *f) {
     const hg_program *p = f->p;
     if (p->grid_count || p->lanes_count > 1) return false;
@@ -194,8 +214,10 @@ static bool find_length(fusion *f) {
 
 static bool may_fuse(const fusion *f) {
     for (uint32_t i = 0; i < f->p->inst_count; i++) {
-        bool asks_for_lanes = f->p->insts[i].op == HG_OP_RDID && hg_inst_operands(f->p, i)[1].value == HG_ID_LANE_COUNT;
-        if (asks_for_lanes || (f->sets_lanes && asks_for_launch(f, i))) return false; /* of the lanes: it may be fused already */
+        bool asks_for_lanes = f->p->insts[i].op == HG_OP_RDID &&
+                              hg_inst_operands(f->p, i)[1].value == HG_ID_LANE_COUNT;
+        if (asks_for_lanes || (f->sets_lanes && asks_for_launch(f, i)))
+            return false; /* of the lanes: it may be fused already */
         if (f->owners[i] && !is_harmless(f, i)) return false;
     }
     return true;
@@ -204,7 +226,8 @@ static bool may_fuse(const fusion *f) {
 /* ---- the arrays of a run ---- */
 
 static bool is_apart(const fusion *f, uint16_t param) {
-    return f->p->params[param].kind == HG_PARAM_SCRATCH || f->p->params[param].kind == HG_PARAM_DATA;
+    return f->p->params[param].kind == HG_PARAM_SCRATCH ||
+           f->p->params[param].kind == HG_PARAM_DATA;
 }
 
 static array *find_array(fusion *f, uint8_t reg) {
@@ -225,7 +248,9 @@ static bool add_array(fusion *f, uint8_t reg, uint8_t type, bool write) {
     a->written |= write;
     for (uint32_t k = 0; k < f->array_count; k++) {
         const array *b = &f->arrays[k];
-        if (b != a && (a->written || b->written) && !is_apart(f, a->param) && !is_apart(f, b->param)) return false;
+        if (b != a && (a->written || b->written) && !is_apart(f, a->param) &&
+            !is_apart(f, b->param))
+            return false;
     }
     return true;
 }
@@ -235,7 +260,9 @@ static bool add_to_run(fusion *f, uint32_t inst, role what) {
     const hg_operand *o = hg_inst_operands(f->p, inst), *address;
     f->maps += what == MAP;
     f->accesses += what == ACCESS;
-    if (what == ACCESS) return is_own_element(f, inst, &address) && add_array(f, address->reg, in->type, in->op == HG_OP_STG);
+    if (what == ACCESS)
+        return is_own_element(f, inst, &address) &&
+               add_array(f, address->reg, in->type, in->op == HG_OP_STG);
     for (uint32_t k = 1; what == MAP && k <= inputs_of(in->op); k++)
         if (!add_array(f, o[k].reg, in->type, false)) return false;
     return what != MAP || add_array(f, o[0].reg, in->type, true);
@@ -294,9 +321,12 @@ static void emit_relu(fusion *f, uint32_t from, uint8_t type, uint8_t d, uint8_t
     static const uint8_t zeros[HG_MAX_LITERAL_BYTES];
     hg_operand literal[2] = {optimize_reg(f->zero)};
     if (!optimize_literal(f->e, type, zeros, &literal[1])) f->failed = true;
-    const hg_operand compared[] = {
-        {.kind = HG_K_COND, .value = HG_COND_LT}, optimize_pred(f->condition), optimize_reg(f->zero), optimize_reg(s)};
-    const hg_operand chosen[] = {optimize_reg(d), optimize_pred(f->condition), optimize_reg(s), optimize_reg(f->zero)};
+    const hg_operand compared[] = {{.kind = HG_K_COND, .value = HG_COND_LT},
+                                   optimize_pred(f->condition),
+                                   optimize_reg(f->zero),
+                                   optimize_reg(s)};
+    const hg_operand chosen[] = {optimize_reg(d), optimize_pred(f->condition), optimize_reg(s),
+                                 optimize_reg(f->zero)};
     emit(f, from, HG_OP_MOV_IMM, type, literal);
     emit(f, from, HG_OP_SET, type, compared);
     emit(f, from, HG_OP_SEL, type, chosen);
@@ -308,7 +338,8 @@ static void emit_map(fusion *f, uint32_t inst, uint32_t from) {
     hg_op op = operation_of(&in, o);
     uint8_t inputs[2] = {o[1].reg, o[2].reg}, out = o[0].reg;
     hg_operand operands[3] = {{0}};
-    for (uint32_t k = 0; k < inputs_of(in.op); k++) operands[1 + k] = optimize_reg(element(f, from, inputs[k]));
+    for (uint32_t k = 0; k < inputs_of(in.op); k++)
+        operands[1 + k] = optimize_reg(element(f, from, inputs[k]));
     operands[0] = optimize_reg(new_element(f, out));
     if (op == HG_OP_NONE)
         emit_relu(f, from, in.type, operands[0].reg, operands[1].reg);
@@ -327,9 +358,11 @@ static void emit_access(fusion *f, uint32_t inst, uint32_t from) {
     emit(f, from, HG_OP_MOV, in.type, operands);
 }
 
-/* A scratch that only this run names, and that it writes before it reads it, holds nothing that anybody sees. */
+/* A scratch that only this run names, and that it writes before it reads it, holds nothing that
+ * anybody sees. */
 static bool is_seen(const fusion *f, const array *a, uint32_t uses) {
-    return f->p->params[a->param].kind != HG_PARAM_SCRATCH || !a->first_written || f->uses_of[a->param] > uses;
+    return f->p->params[a->param].kind != HG_PARAM_SCRATCH || !a->first_written ||
+           f->uses_of[a->param] > uses;
 }
 
 static uint32_t uses_in_run(const fusion *f, uint16_t param, uint32_t first, uint32_t end) {
@@ -337,7 +370,8 @@ static uint32_t uses_in_run(const fusion *f, uint16_t param, uint32_t first, uin
     hg_accesses what;
     for (uint32_t i = first; i < end; i++) {
         hg_inst_accesses(f->p, i, &what);
-        for (uint32_t k = 0; k < what.reads; k++) uses += !what.read[k].is_pred && f->param_of[what.read[k].reg] == param;
+        for (uint32_t k = 0; k < what.reads; k++)
+            uses += !what.read[k].is_pred && f->param_of[what.read[k].reg] == param;
     }
     return uses;
 }
@@ -346,7 +380,8 @@ static void emit_stores(fusion *f, uint32_t first, uint32_t end) {
     for (uint32_t k = 0; k < f->array_count; k++) {
         const array *a = &f->arrays[k];
         const hg_operand operands[] = {own_element(f, a), optimize_reg(a->value)};
-        if (a->dirty && is_seen(f, a, uses_in_run(f, a->param, first, end))) emit(f, first, HG_OP_STG, a->type, operands);
+        if (a->dirty && is_seen(f, a, uses_in_run(f, a->param, first, end)))
+            emit(f, first, HG_OP_STG, a->type, operands);
     }
 }
 
@@ -382,8 +417,10 @@ static void land(fusion *f, uint32_t jump) {
 static void emit_run(fusion *f, uint32_t first, uint32_t end) {
     emit_id(f, first, f->lanes, HG_ID_LANE_COUNT);
     uint8_t count = emit_length(f, first);
-    const hg_operand compared[] = {
-        {.kind = HG_K_COND, .value = HG_COND_NE}, optimize_pred(f->condition), optimize_reg(f->lanes), optimize_reg(count)};
+    const hg_operand compared[] = {{.kind = HG_K_COND, .value = HG_COND_NE},
+                                   optimize_pred(f->condition),
+                                   optimize_reg(f->lanes),
+                                   optimize_reg(count)};
     emit(f, first, HG_OP_SET, HG_TYPE_U64, compared);
     uint32_t to_old = emit_jump(f, first, f->condition);
     emit_id(f, first, f->index, HG_ID_GLOBAL_LANE_ID);
@@ -394,7 +431,9 @@ static void emit_run(fusion *f, uint32_t first, uint32_t end) {
         if (what == PURE) emit_old(f, i, first);
     }
     emit_stores(f, first, end);
-    if (f->runs > 1) emit(f, first, HG_OP_BAR_GRID, HG_TYPE_NOT_USED, NULL); /* arrays of another run may overlap these */
+    if (f->runs > 1)
+        emit(f, first, HG_OP_BAR_GRID, HG_TYPE_NOT_USED, NULL); /* arrays of another run may overlap
+                                                                   these */
     uint32_t to_end = emit_jump(f, first, 255);
     land(f, to_old);
     for (uint32_t i = first; i < end; i++) emit_old(f, i, i);
@@ -425,7 +464,8 @@ static bool take_array_registers(fusion *f) {
     return true;
 }
 
-/* The end of the longest run from first on, behind its last map or access; f has its arrays and counts. */
+/* The end of the longest run from first on, behind its last map or access; f has its arrays and
+ * counts. */
 static uint32_t end_of_run(fusion *f, uint32_t first) {
     uint32_t end = first;
     f->array_count = f->maps = f->accesses = 0;
@@ -456,17 +496,20 @@ static bool find_run(fusion *f, uint32_t first, uint32_t *end) {
     return f->maps && f->maps + f->accesses > 1 && take_array_registers(f);
 }
 
-/* How many runs there are. 0 where an access of a lane is in none of them: lanes would have to meet between it and a run. 0 also where there are
- * accesses in several: a lane that faults in one of them (in a launch of more than n lanes) ends the launch at the next whole-array
- * instruction, and between runs there would be an end of a kernel before that. */
+/* How many runs there are. 0 where an access of a lane is in none of them: lanes would have to meet
+ * between it and a run. 0 also where there are accesses in several: a lane that faults in one of
+ * them (in a launch of more than n lanes) ends the launch at the next whole-array instruction, and
+ * between runs there would be an end of a kernel before that. */
 static uint32_t count_runs(fusion *f) {
     uint32_t runs = 0, accesses = 0, in_runs = 0, end;
     bool used[HG_MAX_REGISTERS];
     memcpy(used, f->used, sizeof used);
-    for (uint32_t i = 0; i < f->p->inst_count; i++) accesses += f->owners[i] && role_of(f, i) == ACCESS;
+    for (uint32_t i = 0; i < f->p->inst_count; i++)
+        accesses += f->owners[i] && role_of(f, i) == ACCESS;
     for (uint32_t i = 0; i < f->p->inst_count; i++) {
         if (!find_run(f, i, &end)) {
-            if (f->owners[i] && role_of(f, i) == ACCESS) return 0; /* so no long block is looked at again and again */
+            if (f->owners[i] && role_of(f, i) == ACCESS)
+                return 0; /* so no long block is looked at again and again */
             continue;
         }
         runs++;
@@ -499,9 +542,11 @@ static hg_status set_lanes(fusion *f) {
     p->lanes_count = 1;
     p->lanes[0] = (hg_extent){.kind = HG_EXTENT_NUMBER, .value = f->n.value};
     if (f->n.param == NONE) return HG_OK;
-    const hg_extent_op ops[] = {
-        {.kind = HG_EXTENT_OP_PARAM, .param = f->n.param}, {.kind = HG_EXTENT_OP_NUMBER, .value = 1}, {.kind = HG_EXTENT_OP_MAX}};
-    p->lanes[0] = (hg_extent){.kind = HG_EXTENT_EXPRESSION, .op_count = HG_COUNT_OF(ops), .value = p->extent_op_count};
+    const hg_extent_op ops[] = {{.kind = HG_EXTENT_OP_PARAM, .param = f->n.param},
+                                {.kind = HG_EXTENT_OP_NUMBER, .value = 1},
+                                {.kind = HG_EXTENT_OP_MAX}};
+    p->lanes[0] = (hg_extent){
+        .kind = HG_EXTENT_EXPRESSION, .op_count = HG_COUNT_OF(ops), .value = p->extent_op_count};
     for (size_t i = 0; i < HG_COUNT_OF(ops); i++)
         if (!hg_program_add_extent_op(p, ops[i])) return hg_fail_memory();
     return HG_OK;

@@ -39,14 +39,16 @@ typedef struct job {
 static hg_status unknown_pass(const char *name, size_t length) {
     hg_text known = {0};
     for (size_t i = 0; i < HG_COUNT_OF(PASSES); i++) hg_text_addf(&known, "%s, ", PASSES[i].name);
-    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no pass of the optimiser: expected %sor all",
-                               (int)(length < 64 ? length : 64), name, known.data ? known.data : "");
+    hg_status status = hg_fail(
+        HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no pass of the optimiser: expected %sor all",
+        (int)(length < 64 ? length : 64), name, known.data ? known.data : "");
     hg_text_free(&known);
     return status;
 }
 
 static void add_all(job *j) {
-    for (uint8_t i = 0; i < HG_COUNT_OF(PASSES) && j->count < MOST_PASSES; i++) j->list[j->count++] = i;
+    for (uint8_t i = 0; i < HG_COUNT_OF(PASSES) && j->count < MOST_PASSES; i++)
+        j->list[j->count++] = i;
 }
 
 static hg_status add_pass(job *j, const char *name, size_t length) {
@@ -56,7 +58,9 @@ static hg_status add_pass(job *j, const char *name, size_t length) {
     }
     for (uint8_t i = 0; i < HG_COUNT_OF(PASSES); i++) {
         if (strlen(PASSES[i].name) != length || memcmp(PASSES[i].name, name, length) != 0) continue;
-        if (j->count == MOST_PASSES) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes are listed", (int)MOST_PASSES);
+        if (j->count == MOST_PASSES)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes are listed",
+                           (int)MOST_PASSES);
         j->list[j->count++] = i;
         return HG_OK;
     }
@@ -74,7 +78,8 @@ static hg_status read_list(job *j, const char *passes) {
 }
 
 static hg_status read_options(job *j, const hg_optimize_options *given) {
-    static const hg_sized SIZED = HG_SIZED(hg_optimize_options, rounds, "zero it and set size to sizeof(hg_optimize_options)");
+    static const hg_sized SIZED = HG_SIZED(hg_optimize_options, rounds,
+                                           "zero it and set size to sizeof(hg_optimize_options)");
     hg_optimize_options o = {.size = sizeof o};
     if (given) HG_TRY(hg_sized_take(&SIZED, given, &o));
     j->rounds = o.rounds ? o.rounds : ROUNDS;
@@ -96,7 +101,8 @@ static void drop(state *s) {
 }
 
 /* One run of a pass. *next is its result, which verifies; empty: nothing changed, or *refused. */
-static hg_status try_pass(const pass *one, const state *s, bool keep_jumps, state *next, uint64_t *changes, bool *refused) {
+static hg_status try_pass(const pass *one, const state *s, bool keep_jumps, state *next,
+                          uint64_t *changes, bool *refused) {
     optimize_edit e;
     *next = (state){0};
     *refused = false;
@@ -117,8 +123,9 @@ static hg_status try_pass(const pass *one, const state *s, bool keep_jumps, stat
     return *refused ? HG_OK : status;
 }
 
-/* A branch that goes one way can leave a barrier behind a branch that the verifier cannot follow: once more without touching jumps then. What
- * does not verify all the same is dropped, so that a mistake of ours costs speed alone. */
+/* A branch that goes one way can leave a barrier behind a branch that the verifier cannot follow:
+ * once more without touching jumps then. What does not verify all the same is dropped, so that a
+ * mistake of ours costs speed alone. */
 static hg_status run_pass(const pass *one, state *s, hg_optimize_pass_stats *stats, bool *changed) {
     state next = {0};
     uint64_t changes = 0, start = hg_clock_ns();
@@ -139,7 +146,8 @@ static hg_status run_pass(const pass *one, state *s, hg_optimize_pass_stats *sta
 
 static uint64_t count_whole_array(const hg_program *p) {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < p->inst_count; i++) count += (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
+    for (uint32_t i = 0; i < p->inst_count; i++)
+        count += (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
     return count;
 }
 
@@ -151,17 +159,19 @@ static hg_status run_job(job *j, state *s) {
     while (changed && j->stats.rounds < j->rounds) {
         changed = false;
         j->stats.rounds++;
-        for (uint32_t i = 0; i < j->count; i++) HG_TRY(run_pass(&PASSES[j->list[i]], s, &j->stats.passes[j->list[i]], &changed));
+        for (uint32_t i = 0; i < j->count; i++)
+            HG_TRY(run_pass(&PASSES[j->list[i]], s, &j->stats.passes[j->list[i]], &changed));
     }
     j->stats.instructions_after = s->program->inst_count;
     j->stats.whole_array_after = count_whole_array(s->program);
     return HG_OK;
 }
 
-hg_status hg_program_optimize(const hg_program *program, const hg_optimize_options *options, hg_optimize_stats *stats,
-                              hg_program **optimized) {
+hg_status hg_program_optimize(const hg_program *program, const hg_optimize_options *options,
+                              hg_optimize_stats *stats, hg_program **optimized) {
     HG_ENTRY;
-    static const hg_sized SIZED = HG_SIZED(hg_optimize_stats, instructions_after, "zero it and set size to sizeof(hg_optimize_stats)");
+    static const hg_sized SIZED = HG_SIZED(hg_optimize_stats, instructions_after,
+                                           "zero it and set size to sizeof(hg_optimize_stats)");
     job j = {.count = 0};
     state s = {.program = program};
     if (optimized) *optimized = NULL;

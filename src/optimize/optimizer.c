@@ -1,5 +1,6 @@
-/* The optimiser as an object: programs that it has optimised, by everything that is stored of them. The hash of a program leaves out names
- * and lines, which the optimised program keeps, so it alone is no key.
+/* The optimiser as an object: programs that it has optimised, by everything that is stored of them.
+ * The hash of a program leaves out names and lines, which the optimised program keeps, so it alone
+ * is no key.
  * Must not know: what passes do. */
 #include "base/thread.h"
 #include "optimize/optimize.h"
@@ -66,7 +67,9 @@ static hg_status key_of(const hg_program *program, uint8_t key[32]) {
 static entry *find(hg_optimizer *o, const hg_program *program, const uint8_t *key) {
     for (uint64_t i = 0; i < o->count; i++) {
         entry *e = &o->entries[i];
-        if (key ? memcmp(e->key, key, sizeof e->key) != 0 || program->sources || e->source->sources : e->source != program) continue;
+        if (key ? memcmp(e->key, key, sizeof e->key) != 0 || program->sources || e->source->sources
+                : e->source != program)
+            continue;
         e->used = ++o->now;
         return e;
     }
@@ -81,7 +84,8 @@ static hg_program *look_up(hg_optimizer *o, const hg_program *program, const uin
     return found;
 }
 
-static void remember(hg_optimizer *o, const hg_program *program, const uint8_t key[32], hg_program *optimized) {
+static void remember(hg_optimizer *o, const hg_program *program, const uint8_t key[32],
+                     hg_program *optimized) {
     entry old = {.source = NULL};
     hg_mutex_lock(&o->lock);
     entry *e = o->count < MOST_PROGRAMS ? &o->entries[o->count] : &o->entries[0];
@@ -89,15 +93,17 @@ static void remember(hg_optimizer *o, const hg_program *program, const uint8_t k
         if (o->entries[i].used < e->used) e = &o->entries[i];
     o->count += o->count < MOST_PROGRAMS;
     old = *e;
-    *e = (entry){
-        .used = ++o->now, .source = hg_program_retain((hg_program *)(uintptr_t)program), .optimized = hg_program_retain(optimized)};
+    *e = (entry){.used = ++o->now,
+                 .source = hg_program_retain((hg_program *)(uintptr_t)program),
+                 .optimized = hg_program_retain(optimized)};
     memcpy(e->key, key, sizeof e->key);
     hg_mutex_unlock(&o->lock);
     hg_program_release(old.source);
     hg_program_release(old.optimized);
 }
 
-hg_status hg_optimizer_optimize(hg_optimizer *optimizer, const hg_program *program, hg_program **optimized) {
+hg_status hg_optimizer_optimize(hg_optimizer *optimizer, const hg_program *program,
+                                hg_program **optimized) {
     HG_ENTRY;
     uint8_t key[32];
     if (optimized) *optimized = NULL;

@@ -1,8 +1,10 @@
-/* A few neighbouring instructions of a block as fewer: copies, mul and add, pairs that undo each other, operations that change nothing, jumps.
+/* A few neighbouring instructions of a block as fewer: copies, mul and add, pairs that undo each
+ * other, operations that change nothing, jumps.
  *
- * Within a block every register has a version, which counts its writes: a value that was seen is still there when the version is the same. What
- * reads a copy reads what was copied, which is at least as uniform. Handles stay in their registers, as the verifier asks what they were
- * declared as.
+ * Within a block every register has a version, which counts its writes: a value that was seen is
+ * still there when the version is the same. What reads a copy reads what was copied, which is at
+ * least as uniform. Handles stay in their registers, as the verifier asks what they were declared
+ * as.
  *
  * Requires: cfg. Provides: facts of the cfg stay true, but for what is dead now. */
 #include "optimize/optimize.h"
@@ -26,7 +28,9 @@ typedef struct peephole {
     uint32_t copy_version[VALUES];
 } peephole;
 
-static uint32_t value_of(const hg_access *a) { return a->is_pred ? 256 + (uint32_t)a->reg : a->reg; }
+static uint32_t value_of(const hg_access *a) {
+    return a->is_pred ? 256 + (uint32_t)a->reg : a->reg;
+}
 
 static void begin_block(peephole *x) {
     memset(x->by, 0, sizeof x->by);
@@ -44,7 +48,8 @@ static uint32_t copied(const peephole *x, uint32_t v) {
 static bool can_be_another(const hg_op_info *row, uint32_t operand, const hg_operand *o) {
     const hg_operand_info *info = &row->operands[operand];
     if (row->flags & HG_F_RUN) return false;
-    if (info->kind == HG_K_REG) return (info->access & (HG_READ | HG_WRITE)) == HG_READ && !(row->flags & HG_F_POOL);
+    if (info->kind == HG_K_REG)
+        return (info->access & (HG_READ | HG_WRITE)) == HG_READ && !(row->flags & HG_F_POOL);
     if (info->kind == HG_K_PRED) return (info->access & HG_READ) && o->reg != 255;
     return info->kind == HG_K_COUNT && o->is_reg;
 }
@@ -54,7 +59,8 @@ static void read_copied(peephole *x, uint32_t inst) {
     for (uint32_t i = 0; i < row->operand_count; i++) {
         hg_operand *o = &optimize_operands(x->e, inst)[i];
         if (!can_be_another(row, i, o)) continue;
-        uint32_t base = row->operands[i].kind == HG_K_PRED ? 256 : 0, from = copied(x, base + o->reg);
+        uint32_t base = row->operands[i].kind == HG_K_PRED ? 256 : 0,
+                 from = copied(x, base + o->reg);
         if (from == base + o->reg) continue;
         o->reg = (uint8_t)(from - base);
         x->e->changes++;
@@ -65,7 +71,9 @@ static void read_copied_index(peephole *x, uint32_t inst) {
     const hg_op_info *row = hg_op_get((hg_op)x->e->program->insts[inst].op);
     for (uint32_t i = 0; i < row->operand_count; i++) {
         hg_operand *o = &optimize_operands(x->e, inst)[i];
-        if (row->operands[i].kind != HG_K_ADDRESS || !o->has_index || copied(x, o->index) == o->index) continue;
+        if (row->operands[i].kind != HG_K_ADDRESS || !o->has_index ||
+            copied(x, o->index) == o->index)
+            continue;
         o->index = (uint8_t)copied(x, o->index);
         x->e->changes++;
     }
@@ -84,8 +92,10 @@ static bool is_idle_move(const peephole *x, uint32_t inst) {
 
 /* ---- pairs ---- */
 
-/* The definition of a register in this block, when it is of that operation and type and what it read is still there. */
-static const definition *made_by(const peephole *x, uint8_t reg, hg_op op, uint8_t type, uint32_t reads) {
+/* The definition of a register in this block, when it is of that operation and type and what it
+ * read is still there. */
+static const definition *made_by(const peephole *x, uint8_t reg, hg_op op, uint8_t type,
+                                 uint32_t reads) {
     const definition *d = &x->by[reg];
     if (!d->inst || x->e->gone[d->inst - 1]) return NULL;
     const hg_inst *in = &x->e->program->insts[d->inst - 1];
@@ -96,7 +106,8 @@ static const definition *made_by(const peephole *x, uint8_t reg, hg_op op, uint8
     return d;
 }
 
-/* mul t, a, b; add d, t, c where t is not read again: mad d, a, b, c, which rounds twice as well. Sums of floats keep their order. */
+/* mul t, a, b; add d, t, c where t is not read again: mad d, a, b, c, which rounds twice as well.
+ * Sums of floats keep their order. */
 static bool join_mul_add(peephole *x, uint32_t inst) {
     optimize_edit *e = x->e;
     const hg_inst in = e->program->insts[inst];
@@ -107,7 +118,8 @@ static bool join_mul_add(peephole *x, uint32_t inst) {
         const definition *mul = made_by(x, t, HG_OP_MUL, in.type, 2);
         if (!mul || mul->reads || c == t || (d != t && hg_live_has(&e->after[inst], t))) continue;
         const hg_operand *factors = optimize_operands(e, mul->inst - 1);
-        const hg_operand operands[] = {optimize_reg(d), optimize_reg(factors[1].reg), optimize_reg(factors[2].reg), optimize_reg(c)};
+        const hg_operand operands[] = {optimize_reg(d), optimize_reg(factors[1].reg),
+                                       optimize_reg(factors[2].reg), optimize_reg(c)};
         if (factors[1].reg == t || factors[2].reg == t) continue;
         optimize_remove(e, mul->inst - 1);
         return optimize_replace(e, inst, HG_OP_MAD, in.type, operands);
@@ -118,10 +130,12 @@ static bool join_mul_add(peephole *x, uint32_t inst) {
 /* not not, neg neg: the second gives what the first was given. */
 static bool join_twice(peephole *x, uint32_t inst) {
     const hg_inst in = x->e->program->insts[inst];
-    if (in.op != HG_OP_NOT && in.op != HG_OP_NEG && in.op != HG_OP_BREV && in.op != HG_OP_BSWAP) return true;
+    if (in.op != HG_OP_NOT && in.op != HG_OP_NEG && in.op != HG_OP_BREV && in.op != HG_OP_BSWAP)
+        return true;
     const hg_operand *o = optimize_operands(x->e, inst);
     const definition *first = made_by(x, o[1].reg, (hg_op)in.op, in.type, 1);
-    return !first || optimize_to_mov(x->e, inst, in.type, o[0].reg, optimize_operands(x->e, first->inst - 1)[1].reg);
+    return !first || optimize_to_mov(x->e, inst, in.type, o[0].reg,
+                                     optimize_operands(x->e, first->inst - 1)[1].reg);
 }
 
 /* A literal of this block. */
@@ -162,7 +176,9 @@ static bool look_at(peephole *x, uint32_t inst) {
         optimize_remove(x->e, inst);
         return true;
     }
-    if (!optimize_identity(x->e, inst, known_here, x) || !join_mul_add(x, inst) || !join_twice(x, inst)) return false;
+    if (!optimize_identity(x->e, inst, known_here, x) || !join_mul_add(x, inst) ||
+        !join_twice(x, inst))
+        return false;
     note(x, inst);
     return true;
 }
@@ -174,7 +190,8 @@ static void follow_jumps(optimize_edit *e, uint32_t inst) {
     for (int hops = 0; hops < MOST_HOPS; hops++) {
         hg_operand *o = optimize_operands(e, inst);
         uint32_t to = (uint32_t)o[1].value;
-        if (to <= inst || to >= e->program->inst_count || e->program->insts[to].op != HG_OP_BRA) return;
+        if (to <= inst || to >= e->program->inst_count || e->program->insts[to].op != HG_OP_BRA)
+            return;
         const hg_operand *next = optimize_operands(e, to);
         if (next[0].reg != 255 || next[1].value <= to) return;
         o[1].value = next[1].value;

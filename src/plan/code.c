@@ -7,16 +7,19 @@ static void place_variables(plan_splitter *s) {
     for (kir_var *var = s->module->vars; var && !s->failed; var = var->next) {
         plan_variable *info = &s->variables.data[var->id];
         if (!info->crosses && !info->forced && !info->host) continue;
-        /* Entries up to 64 bits may be inputs, fixed before the kernel starts. Wider ones are loaded while it runs: without a copy for
-         * reading, lane 0 of another block may already have written the next value. */
+        /* Entries up to 64 bits may be inputs, fixed before the kernel starts. Wider ones are
+         * loaded while it runs: without a copy for reading, lane 0 of another block may already
+         * have written the next value. */
         bool unsteady = kir_type_bytes(var->type) > 8 && s->plan->reads == PLAN_READS_INPUTS;
-        info->in_env = info->forced || info->host || (!var->length && !info->varying && !info->set_at_exit && !unsteady);
+        info->in_env = info->forced || info->host ||
+                       (!var->length && !info->varying && !info->set_at_exit && !unsteady);
         if (info->in_env) {
             plan_env *entry = plan_new_env(s, var->type, &info->env);
             if (entry && info->host) entry->writer = PLAN_BY_HOST;
         } else {
             info->scratch = s->plan->scratch_lane_bytes;
-            s->plan->scratch_lane_bytes += (kir_type_bytes(var->type) * (var->length ? var->length : 1) + 7) & ~UINT64_C(7);
+            s->plan->scratch_lane_bytes +=
+                (kir_type_bytes(var->type) * (var->length ? var->length : 1) + 7) & ~UINT64_C(7);
         }
     }
 }
@@ -31,7 +34,9 @@ static uint32_t emit(plan_splitter *s, plan_op op, uint32_t index, uint32_t targ
     return (uint32_t)(s->plan->code.count - 1);
 }
 
-static plan_writer result_writer(hg_op op) { return op == HG_OP_POOL_ALLOC ? PLAN_BY_HOST : PLAN_BY_KERNEL; }
+static plan_writer result_writer(hg_op op) {
+    return op == HG_OP_POOL_ALLOC ? PLAN_BY_HOST : PLAN_BY_KERNEL;
+}
 
 static void emit_step(plan_splitter *s, const kir_value *v) {
     plan_step *step = hg_vec_push(&s->plan->steps);
@@ -53,7 +58,8 @@ static void emit_step(plan_splitter *s, const kir_value *v) {
         step->result = s->variables.data[((const kir_var *)v->scratch)->id].env;
     else if (v->type != KIR_VOID) /* nobody reads it: it goes somewhere all the same */
         (void)plan_new_env(s, v->type, &step->result);
-    if (step->result != HG_PLAN_NO_ENV && !s->failed) s->plan->env.data[step->result].writer = (uint8_t)result_writer((hg_op)step->op);
+    if (step->result != HG_PLAN_NO_ENV && !s->failed)
+        s->plan->env.data[step->result].writer = (uint8_t)result_writer((hg_op)step->op);
     emit(s, PLAN_STEP, (uint32_t)(s->plan->steps.count - 1), 0);
 }
 
@@ -77,7 +83,8 @@ static void patch_chain(plan_splitter *s, uint32_t chain) {
 
 typedef HG_VEC(frame) frames;
 
-/* Ends the innermost region; returns where to go on inside its owner (else branch), or NULL with the owner popped. */
+/* Ends the innermost region; returns where to go on inside its owner (else branch), or NULL with
+ * the owner popped. */
 static const kir_value *close_region(plan_splitter *s, frames *open, const kir_value **after) {
     frame *f = &open->data[open->count - 1];
     *after = NULL;
@@ -123,7 +130,8 @@ static void open_region(plan_splitter *s, frames *open, const kir_value *v) {
     if (v->op == KIR_IF) f->start = emit(s, PLAN_JUMP_UNLESS, plan_argument(s, v->args[0]), 0);
 }
 
-/* Constants and inputs in front of a step are no work: the step's arguments name them. What the host computes is none for a kernel. */
+/* Constants and inputs in front of a step are no work: the step's arguments name them. What the
+ * host computes is none for a kernel. */
 static bool has_effect(const plan_splitter *s, const plan_segment *segment) {
     for (const kir_value *v = segment->first;; v = v->next) {
         bool of_host = v->op == KIR_VAR_SET && s->variables.data[v->u.var->id].host;
@@ -132,8 +140,10 @@ static bool has_effect(const plan_splitter *s, const plan_segment *segment) {
     }
 }
 
-/* Emits one operation of a plan region and returns the next one to look at in the same region or inside it. */
-static const kir_value *emit_node(plan_splitter *s, frames *open, const kir_value *v, bool *entered) {
+/* Emits one operation of a plan region and returns the next one to look at in the same region or
+ * inside it. */
+static const kir_value *emit_node(plan_splitter *s, frames *open, const kir_value *v,
+                                  bool *entered) {
     *entered = false;
     if (!plan_is_node(s, v)) {
         uint32_t segment = plan_segment_of(s, v), count, first;

@@ -1,13 +1,16 @@
-/* Which uniform values the host works out by itself, so that it need not wait for the device: integers that follow from constants, parameters
- * and the shape of the launch alone, such as the counter of a loop around steps. What is left to the device is what memory decides.
- * Kernels compute these values too where they use them; the host's are the inputs that the next kernel reads.
+/* Which uniform values the host works out by itself, so that it need not wait for the device:
+ * integers that follow from constants, parameters and the shape of the launch alone, such as the
+ * counter of a loop around steps. What is left to the device is what memory decides. Kernels
+ * compute these values too where they use them; the host's are the inputs that the next kernel
+ * reads.
  * Requires: plan_split. Provides: plan_variable.host; plan_operations for plan code. */
 #include "plan/plan_internal.h"
 #include "kir/passes/simplify_internal.h"
 #include <string.h>
 
 /* The bits of an operation on numbers. False: the host has no such operation. */
-static bool compute(uint8_t op, uint8_t type, uint8_t nargs, const uint8_t *types, const uint64_t *numbers, uint64_t *result) {
+static bool compute(uint8_t op, uint8_t type, uint8_t nargs, const uint8_t *types,
+                    const uint64_t *numbers, uint64_t *result) {
     kir_value args[PLAN_MOST_ARGS], v, *pointers[PLAN_MOST_ARGS], *same = NULL;
     memset(args, 0, sizeof args);
     memset(&v, 0, sizeof v);
@@ -31,10 +34,12 @@ static bool compute(uint8_t op, uint8_t type, uint8_t nargs, const uint8_t *type
 static bool is_small(uint8_t type) { return kir_type_bytes(type) <= 8 && !kir_type_is_float(type); }
 
 static bool is_launch_id(const kir_value *v) {
-    return v->op == KIR_ID && !(v->u.imm & KIR_ID_HIGH) && hg_idname_scope(kir_id_name(v)) == HG_SCOPE_DEVICE;
+    return v->op == KIR_ID && !(v->u.imm & KIR_ID_HIGH) &&
+           hg_idname_scope(kir_id_name(v)) == HG_SCOPE_DEVICE;
 }
 
-/* Of a value at the level of the plan, when the variables that are not known yet to be otherwise are. */
+/* Of a value at the level of the plan, when the variables that are not known yet to be otherwise
+ * are. */
 static bool is_known(const plan_splitter *s, const bool *known, const kir_value *v) {
     if (!is_small(v->type) || !plan_is_region(s, v->parent)) return false;
     if (v->op == KIR_CONST || is_launch_id(v)) return true;
@@ -57,18 +62,21 @@ static void drop_others(plan_splitter *s) {
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (v->op == KIR_VAR_SET) s->variables.data[v->u.var->id].host = false;
     for (const kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
-        if (v->op == KIR_STEP && v->scratch) s->variables.data[((const kir_var *)v->scratch)->id].host = false;
+        if (v->op == KIR_STEP && v->scratch)
+            s->variables.data[((const kir_var *)v->scratch)->id].host = false;
         if (v->op == KIR_ATOMIC && v->u.mem.high) s->variables.data[v->u.mem.high->id].host = false;
     }
 }
 
-/* A variable is known when all that is set is, and nothing but the plan decides whether it is set. */
+/* A variable is known when all that is set is, and nothing but the plan decides whether it is set.
+ */
 static bool drop_unknown(plan_splitter *s, bool *known) {
     bool changed = false;
     for (const kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         known[v->id] = is_known(s, known, v);
         plan_variable *info = v->op == KIR_VAR_SET ? &s->variables.data[v->u.var->id] : NULL;
-        if (!info || !info->host || (known[v->args[0]->id] && plan_is_region(s, v->parent))) continue;
+        if (!info || !info->host || (known[v->args[0]->id] && plan_is_region(s, v->parent)))
+            continue;
         info->host = false;
         changed = true;
     }
@@ -99,7 +107,8 @@ static void need(wanting *w, const kir_value *v) {
 static void want(wanting *w, const kir_var *var) {
     if (w->wanted[var->id]) return;
     w->wanted[var->id] = true;
-    for (const kir_value *set = w->last_set[var->id]; set; set = w->set_before[set->id]) need(w, set);
+    for (const kir_value *set = w->last_set[var->id]; set; set = w->set_before[set->id])
+        need(w, set);
 }
 
 static void find_wanted(wanting *w) {
@@ -118,10 +127,12 @@ static void find_wanted(wanting *w) {
         for (uint8_t i = 0; i < v->nargs; i++) need(w, v->args[i]);
         if (v->op == KIR_VAR_GET) want(w, v->u.var);
     }
-    for (const kir_var *var = s->module->vars; var; var = var->next) s->variables.data[var->id].host = w->wanted[var->id];
+    for (const kir_var *var = s->module->vars; var; var = var->next)
+        s->variables.data[var->id].host = w->wanted[var->id];
 }
 
-/* Of those that are known the ones that matter: steps, branches or later kernels read them, or what they are made from. */
+/* Of those that are known the ones that matter: steps, branches or later kernels read them, or what
+ * they are made from. */
 static void keep_wanted(plan_splitter *s) {
     wanting w = {.s = s};
     w.last_set = hg_calloc(s->variables.count + 1, sizeof *w.last_set);
@@ -157,7 +168,10 @@ static void add_operation(plan_splitter *s, const kir_value *v, uint32_t first, 
         return;
     }
     places[v->id] = (uint32_t)(s->plan->operations.count - 1) - first;
-    *to = (plan_operation){.op = v->op, .type = v->type, .nargs = v->nargs, .imm = v->op == KIR_CONST || v->op == KIR_ID ? v->u.imm : 0};
+    *to = (plan_operation){.op = v->op,
+                           .type = v->type,
+                           .nargs = v->nargs,
+                           .imm = v->op == KIR_CONST || v->op == KIR_ID ? v->u.imm : 0};
     for (uint8_t i = 0; i < v->nargs; i++) to->args[i] = places[v->args[i]->id];
     if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET)
         to->entry = s->variables.data[v->u.var->id].env;
@@ -200,7 +214,8 @@ static uint64_t id_of(const plan_dims *dims, const plan_operation *o) {
     }
 }
 
-void plan_compute(const hg_plan *plan, uint32_t first, uint32_t count, const plan_dims *dims, uint8_t *env, uint64_t *values) {
+void plan_compute(const hg_plan *plan, uint32_t first, uint32_t count, const plan_dims *dims,
+                  uint8_t *env, uint64_t *values) {
     for (uint32_t i = 0; i < count; i++) {
         const plan_operation *o = &plan->operations.data[first + i];
         const plan_env *e = &plan->env.data[o->entry];

@@ -1,6 +1,7 @@
-/* One kernel module a segment: a copy of its operations between a prologue that brings in the variables that cross and an
- * epilogue that hands them on. Uniform variables travel in the environment, written by lane 0 (all lanes hold the same value) and read
- * as inputs or from memory (plan_reads); the others in scratch memory, one element a lane.
+/* One kernel module a segment: a copy of its operations between a prologue that brings in the
+ * variables that cross and an epilogue that hands them on. Uniform variables travel in the
+ * environment, written by lane 0 (all lanes hold the same value) and read as inputs or from memory
+ * (plan_reads); the others in scratch memory, one element a lane.
  * Requires: plan_emit. Provides: plan->kernels; plan code's kernel indices. */
 #include "plan/plan_internal.h"
 #include "kir/access.h"
@@ -8,14 +9,19 @@
 #include "kir/clone.h"
 #include <stdio.h>
 
-static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_value *index, kir_value *value, uint8_t type,
-                          int64_t disp) {
-    kir_place at = {.space = KIR_BUFFER, .class_id = (uint8_t)which, .handle = kir_const(b, HG_TYPE_U64, 0), .index = index, .disp = disp};
+static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_value *index,
+                          kir_value *value, uint8_t type, int64_t disp) {
+    kir_place at = {.space = KIR_BUFFER,
+                    .class_id = (uint8_t)which,
+                    .handle = kir_const(b, HG_TYPE_U64, 0),
+                    .index = index,
+                    .disp = disp};
     return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
 /* The environment is as large as its entries: no access needs a check. */
-static kir_value *env_address(const plan_splitter *s, kir_builder *b, kir_op op, const plan_env *entry, kir_value *value, uint8_t type) {
+static kir_value *env_address(const plan_splitter *s, kir_builder *b, kir_op op,
+                              const plan_env *entry, kir_value *value, uint8_t type) {
     bool memory = s->plan->reads != PLAN_READS_INPUTS;
     kir_place at = {.space = KIR_BUFFER,
                     .class_id = memory && op == KIR_LOAD ? KIR_PLAN_UNIFORMS : KIR_PLAN_ENV,
@@ -25,15 +31,18 @@ static kir_value *env_address(const plan_splitter *s, kir_builder *b, kir_op op,
     return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
-/* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes, and element i of a private array i · lanes elements
- * behind it. i: u32, NULL: not an array. */
-static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8_t type, kir_value *i) {
-    kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL), *lanes = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
+/* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes, and
+ * element i of a private array i · lanes elements behind it. i: u32, NULL: not an array. */
+static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8_t type,
+                                kir_value *i) {
+    kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL),
+              *lanes = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
     lanes->u.imm = HG_ID_LANE_COUNT;
     kir_value *offset = kir_const(b, HG_TYPE_U64, info->scratch);
     if (i) {
-        kir_value *element = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, i), *size = kir_const(b, HG_TYPE_U64, kir_type_bytes(type));
+        kir_value *element = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, i),
+                  *size = kir_const(b, HG_TYPE_U64, kir_type_bytes(type));
         offset = kir_add(b, offset, kir_mul(b, element, size));
     }
     kir_value *start = kir_mul(b, lanes, offset);
@@ -56,7 +65,8 @@ static kir_value *env_input(kir_builder *b, const plan_env *entry) {
     return v;
 }
 
-/* Of an environment entry in memory. Entries have 8 bytes: where kernels read them there, what is narrower than 32 bits is u32. */
+/* Of an environment entry in memory. Entries have 8 bytes: where kernels read them there, what is
+ * narrower than 32 bits is u32. */
 static uint8_t env_type(const plan_splitter *s, uint8_t type) {
     if (s->plan->reads != PLAN_READS_INPUTS && kir_type_bytes(type) < 4) return HG_TYPE_U32;
     return type == KIR_BOOL ? HG_TYPE_U8 : type;
@@ -64,7 +74,8 @@ static uint8_t env_type(const plan_splitter *s, uint8_t type) {
 
 static kir_value *to_memory(kir_builder *b, kir_value *v, uint8_t memory) {
     if (v->type == KIR_BOOL) v = byte_from_bool(b, v);
-    return kir_type_bytes(v->type) < kir_type_bytes(memory) ? kir_convert(b, KIR_ZEXT, memory, v) : v;
+    return kir_type_bytes(v->type) < kir_type_bytes(memory) ? kir_convert(b, KIR_ZEXT, memory, v)
+                                                            : v;
 }
 
 static kir_value *from_memory(kir_builder *b, kir_value *v, uint8_t type) {
@@ -72,18 +83,21 @@ static kir_value *from_memory(kir_builder *b, kir_value *v, uint8_t type) {
     return kir_type_bytes(type) < kir_type_bytes(v->type) ? kir_convert(b, KIR_TRUNC, type, v) : v;
 }
 
-/* Whether kernels read a value of the environment as an input: handles too, so that accesses go through slots. */
+/* Whether kernels read a value of the environment as an input: handles too, so that accesses go
+ * through slots. */
 static bool is_input(const plan_splitter *s, const plan_variable *info) {
     const plan_env *entry = &s->plan->env.data[info->env];
     if (kir_type_bytes(entry->type) > 8) return false;
     bool shown = s->plan->reads == PLAN_READS_SHOWN && s->meets;
-    return s->plan->reads == PLAN_READS_INPUTS || shown || info->names_memory || entry->writer == PLAN_BY_HOST;
+    return s->plan->reads == PLAN_READS_INPUTS || shown || info->names_memory ||
+           entry->writer == PLAN_BY_HOST;
 }
 
 /* Element by element: what a lane keeps in a private array is its own. */
 static void move_array(kir_builder *b, kir_op op, kir_var *copy, const plan_variable *info) {
     kir_for i = kir_for_begin(b, kir_const(b, HG_TYPE_U32, copy->length));
-    kir_value *index = scratch_index(b, info, copy->type, i.i), *v = op == KIR_STORE ? kir_array_get(b, copy, i.i) : NULL;
+    kir_value *index = scratch_index(b, info, copy->type, i.i),
+              *v = op == KIR_STORE ? kir_array_get(b, copy, i.i) : NULL;
     kir_value *loaded = address(b, op, KIR_PLAN_SCRATCH, index, v, copy->type, 0);
     if (op == KIR_LOAD) kir_array_set(b, copy, i.i, loaded);
     kir_for_end(b, &i);
@@ -98,11 +112,13 @@ static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan
     kir_value *v;
     if (!info->in_env) {
         uint8_t memory = copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type;
-        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type, NULL), NULL, memory, 0);
+        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type, NULL), NULL,
+                    memory, 0);
     } else if (is_input(s, info)) {
         v = env_input(b, &s->plan->env.data[info->env]);
     } else {
-        v = env_address(s, b, KIR_LOAD, &s->plan->env.data[info->env], NULL, env_type(s, copy->type));
+        v = env_address(s, b, KIR_LOAD, &s->plan->env.data[info->env], NULL,
+                        env_type(s, copy->type));
     }
     kir_set(b, copy, info->in_env && is_input(s, info) ? v : from_memory(b, v, copy->type));
 }
@@ -122,13 +138,15 @@ static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_
     kir_value *v = kir_get(b, copy);
     if (!info->in_env) {
         v = to_memory(b, v, copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type);
-        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type, NULL), v, v->type, 0);
+        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type, NULL), v,
+                v->type, 0);
         return;
     }
     v = to_memory(b, v, env_type(s, copy->type));
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
-    kir_value *first = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, kir_const(b, HG_TYPE_U64, 0)));
+    kir_value *first = kir_if_begin(b,
+                                    kir_binary(b, KIR_CMP_EQ, lane, kir_const(b, HG_TYPE_U64, 0)));
     env_address(s, b, KIR_STORE, &s->plan->env.data[info->env], v, v->type);
     kir_if_end(b, first);
 }
@@ -136,7 +154,8 @@ static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_
 /* SET_FIRST: nothing reads what it held before the segment. */
 enum { READS = 1, SETS = 2, SET_FIRST = 4 };
 
-/* The variables that a segment touches, in the order of the first touch: there may be far more that it does not. */
+/* The variables that a segment touches, in the order of the first touch: there may be far more that
+ * it does not. */
 typedef struct touched_list {
     uint8_t *how; /* by id: READS, SETS, SET_FIRST */
     HG_VEC(kir_var *) vars;
@@ -179,7 +198,8 @@ static bool has_barrier(const kir_value *first, const kir_value *last, const kir
     return false;
 }
 
-/* Whether lanes of the segment's kernel meet at barriers, as far as its calls are not looked at one by one. */
+/* Whether lanes of the segment's kernel meet at barriers, as far as its calls are not looked at one
+ * by one. */
 static bool meets(const plan_splitter *s, const plan_segment *segment) {
     if (has_barrier(segment->first, segment->last->next, segment->first->parent)) return true;
     for (const kir_function *f = s->module->functions; f && segment->has_call; f = f->next)
@@ -192,10 +212,13 @@ static bool only_uniform_work(const kir_module *m) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool memory = kir_is_access(v);
             bool environment = memory && v->u.mem.space == KIR_BUFFER &&
-                               (v->u.mem.class_id == KIR_PLAN_ENV || v->u.mem.class_id == KIR_PLAN_UNIFORMS);
-            if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT || v->op == KIR_TRACE)
+                               (v->u.mem.class_id == KIR_PLAN_ENV ||
+                                v->u.mem.class_id == KIR_PLAN_UNIFORMS);
+            if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER ||
+                v->op == KIR_EXIT || v->op == KIR_TRACE)
                 return false;
-            if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */
+            if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT)
+                return false; /* a single lane would count itself */
         }
     return true;
 }
@@ -208,12 +231,14 @@ static void stop_stopped_lanes(plan_splitter *s, kir_cloner *c) {
     kir_if_end(b, stopped);
 }
 
-/* Spilled variables of a segment that may exit are handed on by the lanes that reach its end; the others need none. The mark of a
- * stopped lane is stored where it is set. */
-static void store_stopped(plan_splitter *s, kir_module *m, kir_var *copy, const plan_variable *info) {
+/* Spilled variables of a segment that may exit are handed on by the lanes that reach its end; the
+ * others need none. The mark of a stopped lane is stored where it is set. */
+static void store_stopped(plan_splitter *s, kir_module *m, kir_var *copy,
+                          const plan_variable *info) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op != KIR_VAR_SET || v->u.var != copy || !v->next || v->next->op != KIR_EXIT) continue;
+            if (v->op != KIR_VAR_SET || v->u.var != copy || !v->next || v->next->op != KIR_EXIT)
+                continue;
             kir_builder b;
             kir_builder_init(&b, m, f);
             kir_value *exit = v->next;
@@ -235,7 +260,9 @@ static plan_list list_entries(plan_splitter *s, const touched_list *touched, env
         const kir_var *var = touched->vars.data[i];
         const plan_variable *info = &s->variables.data[var->id];
         uint8_t how = touched->how[var->id];
-        if (!info->in_env || (use == WRITES ? !(how & SETS) || info->host : (how & SET_FIRST) || is_input(s, info) != (use == READS_INPUT)))
+        if (!info->in_env ||
+            (use == WRITES ? !(how & SETS) || info->host
+                           : (how & SET_FIRST) || is_input(s, info) != (use == READS_INPUT)))
             continue;
         if (use == WRITES) s->plan->env.data[info->env].writer = PLAN_BY_KERNEL;
         uint32_t *entry = hg_vec_push(&s->plan->refs);
@@ -268,9 +295,11 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     find_touched(s, segment, &touched);
     for (uint64_t i = 0; i < touched.vars.count; i++) {
         const plan_variable *info = &s->variables.data[touched.vars.data[i]->id];
-        bool overwritten = s->plan->reads != PLAN_READS_INPUTS && (touched.how[touched.vars.data[i]->id] & SET_FIRST);
+        bool overwritten = s->plan->reads != PLAN_READS_INPUTS &&
+                           (touched.how[touched.vars.data[i]->id] & SET_FIRST);
         if (info->id) set_id(&c, touched.vars.data[i], info->id);
-        if ((info->crosses || info->forced) && !overwritten) bring_in(s, &c.to, kir_clone_var(&c, touched.vars.data[i]), info);
+        if ((info->crosses || info->forced) && !overwritten)
+            bring_in(s, &c.to, kir_clone_var(&c, touched.vars.data[i]), info);
     }
     stop_stopped_lanes(s, &c);
     kir_clone_run(&c, segment->first, segment->last);
@@ -279,7 +308,9 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     for (uint64_t i = 0; i < touched.vars.count && !ends; i++) {
         const kir_var *var = touched.vars.data[i];
         const plan_variable *info = &s->variables.data[var->id];
-        if (!(touched.how[var->id] & SETS) || !(info->crosses || info->forced) || info->host || var == s->stopped) continue;
+        if (!(touched.how[var->id] & SETS) || !(info->crosses || info->forced) || info->host ||
+            var == s->stopped)
+            continue;
         hand_on(s, &c.to, kir_clone_var(&c, var), info);
     }
     kernel->inputs = list_entries(s, &touched, READS_INPUT);

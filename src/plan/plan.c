@@ -17,7 +17,8 @@ static hg_status single_kernel(kir_module *module, hg_plan *plan) {
 
 static bool has_jumps(const hg_plan *plan) {
     for (uint64_t i = 0; i < plan->code.count; i++)
-        if (plan->code.data[i].op == PLAN_JUMP || plan->code.data[i].op == PLAN_JUMP_UNLESS) return true;
+        if (plan->code.data[i].op == PLAN_JUMP || plan->code.data[i].op == PLAN_JUMP_UNLESS)
+            return true;
     return false;
 }
 
@@ -28,7 +29,9 @@ uint32_t plan_needs(const hg_plan *plan, const plan_inst *inst, const uint32_t *
         *entries = inputs->count ? &plan->refs.data[inputs->first] : NULL;
         return inputs->count;
     }
-    case PLAN_STEP: *entries = plan->steps.data[inst->index].args; return plan->steps.data[inst->index].arg_count;
+    case PLAN_STEP:
+        *entries = plan->steps.data[inst->index].args;
+        return plan->steps.data[inst->index].arg_count;
     case PLAN_JUMP_UNLESS: *entries = &inst->index; return 1;
     case PLAN_COMPUTE: /* what it reads it made itself */
     case PLAN_JUMP:
@@ -84,7 +87,8 @@ hg_status plan_build(kir_module *module, plan_reads reads, hg_plan **result) {
 
 void plan_destroy(hg_plan *plan) {
     if (!plan) return;
-    for (uint64_t i = 0; i < plan->kernels.count; i++) kir_module_destroy(plan->kernels.data[i].module);
+    for (uint64_t i = 0; i < plan->kernels.count; i++)
+        kir_module_destroy(plan->kernels.data[i].module);
     hg_vec_free(&plan->code);
     hg_vec_free(&plan->kernels);
     hg_vec_free(&plan->steps);

@@ -1,5 +1,6 @@
-/* Cuts the kernel function at its whole-array steps: which IF and LOOP belong to the plan, which runs of operations become lane
- * kernels, and which values cross from one to another (they are moved into variables).
+/* Cuts the kernel function at its whole-array steps: which IF and LOOP belong to the plan, which
+ * runs of operations become lane kernels, and which values cross from one to another (they are
+ * moved into variables).
  * Requires: verified, simplified module; steps only in the kernel function, in uniform control flow.
  * Provides: plan_segment_of for every operation; no value used outside its segment except through variables. */
 #include "plan/plan_internal.h"
@@ -12,12 +13,15 @@ bool plan_is_node(const plan_splitter *s, const kir_value *v) {
 }
 
 static void mark_owners(plan_splitter *s, const kir_value *v, const kir_value *until) {
-    for (kir_region *r = v->parent; r->owner && r->owner != until; r = r->owner->parent) s->marks.data[r->owner->id].is_owner = true;
+    for (kir_region *r = v->parent; r->owner && r->owner != until; r = r->owner->parent)
+        s->marks.data[r->owner->id].is_owner = true;
 }
 
 static bool owners_are_uniform(const plan_splitter *s, const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_IF && !plan_is_owner(s, r->owner) && r->owner->args[0]->uniformity != KIR_UNIFORM) return false;
+        if (r->owner->op == KIR_IF && !plan_is_owner(s, r->owner) &&
+            r->owner->args[0]->uniformity != KIR_UNIFORM)
+            return false;
     return true;
 }
 
@@ -39,10 +43,11 @@ static void mark(plan_splitter *s) {
         mark_owners(s, v, NULL);
         last_step = v;
     }
-    /* an exit all lanes take together ends the plan; one that lanes take alone has no step after it (verified) */
+    /* an exit all lanes take together ends the plan; one that lanes take alone has no step after it
+     * (verified) */
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body))
-        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step && (v->id < last_step->id || inside_plan_loop(s, v->parent)) &&
-            owners_are_uniform(s, v))
+        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step &&
+            (v->id < last_step->id || inside_plan_loop(s, v->parent)) && owners_are_uniform(s, v))
             mark_owners(s, v, NULL);
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
@@ -55,7 +60,8 @@ static void number_segments(plan_splitter *s) {
     const kir_region *region = NULL;
     bool after_node = true;
     if (!hg_vec_push(&s->segments)) s->failed = true;
-    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body)) {
+    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed;
+         v = kir_walk(v, s->main->body)) {
         if (plan_is_region(s, v->parent)) {
             bool node = plan_is_node(s, v);
             if (node || after_node || v->parent != region) {
@@ -74,8 +80,8 @@ static void number_segments(plan_splitter *s) {
 }
 
 /* A new operation before or after one of function f, in its segment. */
-static kir_value *insert(plan_splitter *s, const kir_function *f, kir_value *at, bool after, kir_op op, uint8_t type, uint8_t nargs,
-                         kir_value *const *args) {
+static kir_value *insert(plan_splitter *s, const kir_function *f, kir_value *at, bool after,
+                         kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args) {
     kir_builder b;
     kir_region one = {NULL, NULL, NULL};
     kir_builder_init(&b, s->module, s->main);
@@ -117,14 +123,17 @@ static kir_var *carrier(plan_splitter *s, kir_value *v) {
     return var;
 }
 
-/* Operations on operations that are made again rather than carried: an index of a lane is two or three. */
+/* Operations on operations that are made again rather than carried: an index of a lane is two or
+ * three. */
 enum { MOST_REMADE = 3 };
 
 /* Constants, inputs, ids, and what is a few integer operations on them. */
 static bool is_remade(const kir_value *v, int depth) {
     if (v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID) return true;
-    bool simple = v->op == KIR_ZEXT || v->op == KIR_TRUNC || kir_op_has((kir_op)v->op, KIR_F_SHIFTS) ||
-                  (kir_op_has((kir_op)v->op, KIR_F_CHEAP) && kir_op_get((kir_op)v->op)->class == KIR_CLASS_INT);
+    bool simple = v->op == KIR_ZEXT || v->op == KIR_TRUNC ||
+                  kir_op_has((kir_op)v->op, KIR_F_SHIFTS) ||
+                  (kir_op_has((kir_op)v->op, KIR_F_CHEAP) &&
+                   kir_op_get((kir_op)v->op)->class == KIR_CLASS_INT);
     if (!simple || depth == 0 || kir_type_bytes(v->type) > 8) return false;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (kir_type_bytes(v->args[i]->type) > 8 || !is_remade(v->args[i], depth - 1)) return false;
@@ -145,7 +154,8 @@ static kir_value *remake(plan_splitter *s, const kir_value *v, kir_value *user) 
 
 /* A handle that was worked out is carried: as an input of the next kernel it has a slot. */
 static bool is_handle(const kir_value *user, uint8_t i) {
-    return i == 0 && kir_is_access(user) && (user->u.mem.space == KIR_BUFFER || user->u.mem.space == KIR_POOL);
+    return i == 0 && kir_is_access(user) &&
+           (user->u.mem.space == KIR_BUFFER || user->u.mem.space == KIR_POOL);
 }
 
 static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
@@ -173,11 +183,13 @@ static void note_exits(plan_splitter *s) {
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (plan_is_node(s, v)) continue;
         plan_segment *segment = &s->segments.data[plan_segment_of(s, v)];
-        if (v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_CALL && callee_exits)) segment->has_exit = true;
+        if (v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_CALL && callee_exits))
+            segment->has_exit = true;
         if (v->op == KIR_CALL && !v->u.call.function->pure) segment->has_call = true;
     }
     for (uint64_t i = 1; i < s->segments.count; i++)
-        later |= s->segments.data[i].has_exit && (s->segments.data[i].in_loop || i + 1 < s->segments.count);
+        later |= s->segments.data[i].has_exit &&
+                 (s->segments.data[i].in_loop || i + 1 < s->segments.count);
     if (!later) return; /* nothing comes behind */
     s->stopped = kir_var_create(s->module, NULL, KIR_BOOL, 0, "stopped");
     if (!s->stopped) {
@@ -221,7 +233,8 @@ static void touch_module_variables(plan_splitter *s, uint32_t segment) {
     }
 }
 
-/* Variables that handles of accesses are read from, by way of other variables too: backwards, to a fixed point. */
+/* Variables that handles of accesses are read from, by way of other variables too: backwards, to a
+ * fixed point. */
 static void find_handles(plan_splitter *s) {
     for (bool changed = true; changed;) {
         changed = false;
@@ -230,22 +243,28 @@ static void find_handles(plan_splitter *s) {
                 bool set = v->op == KIR_VAR_SET && s->variables.data[v->u.var->id].names_memory;
                 bool access = is_handle(v, 0);
                 const kir_value *handle = set || access ? v->args[0] : NULL;
-                if (!handle || handle->op != KIR_VAR_GET || s->variables.data[handle->u.var->id].names_memory) continue;
+                if (!handle || handle->op != KIR_VAR_GET ||
+                    s->variables.data[handle->u.var->id].names_memory)
+                    continue;
                 s->variables.data[handle->u.var->id].names_memory = changed = true;
             }
     }
 }
 
-/* Registers that functions share and that begin as ids, r252 to r255: a kernel behind a step knows them too. What lanes keep in memory, lanes that do
- * not start have not, and so they could not decide together whether they reach a barrier. */
+/* Registers that functions share and that begin as ids, r252 to r255: a kernel behind a step knows
+ * them too. What lanes keep in memory, lanes that do not start have not, and so they could not
+ * decide together whether they reach a barrier. */
 static void find_ids(plan_splitter *s) {
-    for (const kir_value *v = s->main->body->first; v && (kir_is_pure(v) || v->op == KIR_VAR_SET); v = v->next)
-        if (v->op == KIR_VAR_SET && v->args[0]->op == KIR_ID) s->variables.data[v->u.var->id].id = v->args[0];
+    for (const kir_value *v = s->main->body->first; v && (kir_is_pure(v) || v->op == KIR_VAR_SET);
+         v = v->next)
+        if (v->op == KIR_VAR_SET && v->args[0]->op == KIR_ID)
+            s->variables.data[v->u.var->id].id = v->args[0];
     for (const kir_function *f = s->module->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             plan_variable *set = v->op == KIR_VAR_SET ? &s->variables.data[v->u.var->id] : NULL;
             if (set && v->args[0] != set->id) set->id = NULL;
-            if (v->op == KIR_ATOMIC && v->u.mem.high) s->variables.data[v->u.mem.high->id].id = NULL;
+            if (v->op == KIR_ATOMIC && v->u.mem.high)
+                s->variables.data[v->u.mem.high->id].id = NULL;
         }
     for (uint64_t i = 0; i < s->variables.count; i++) {
         plan_variable *info = &s->variables.data[i];
@@ -256,8 +275,10 @@ static void find_ids(plan_splitter *s) {
 
 static void classify(plan_splitter *s) {
     kir_find_uniformity(s->module, false); /* may use scratch */
-    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->scratch = NULL;
-    for (uint64_t i = 0; i < s->carriers.count; i++) s->carriers.data[i].value->scratch = s->carriers.data[i].var;
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body))
+        v->scratch = NULL;
+    for (uint64_t i = 0; i < s->carriers.count; i++)
+        s->carriers.data[i].value->scratch = s->carriers.data[i].var;
     for (kir_var *var = s->module->vars; var; var = var->next)
         if (!hg_vec_push(&s->variables)) {
             s->failed = true;
@@ -266,30 +287,40 @@ static void classify(plan_splitter *s) {
     for (kir_function *f = s->module->functions; f; f = f->next) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool is_get = v->op == KIR_VAR_GET, is_set = v->op == KIR_VAR_SET;
-            if (is_get && v->uniformity != KIR_UNIFORM) s->variables.data[v->u.var->id].varying = true;
+            if (is_get && v->uniformity != KIR_UNIFORM)
+                s->variables.data[v->u.var->id].varying = true;
             if (f != s->main) continue;
             uint32_t segment = plan_segment_of(s, v);
-            if (is_get || is_set || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) touch(s, v->u.var, segment);
+            if (is_get || is_set || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+                touch(s, v->u.var, segment);
             if (v->op == KIR_TRACE && v->u.trace.own) touch(s, v->u.trace.own, segment);
-            if (is_set && s->segments.data[segment].has_exit) s->variables.data[v->u.var->id].set_at_exit = true;
+            if (is_set && s->segments.data[segment].has_exit)
+                s->variables.data[v->u.var->id].set_at_exit = true;
             if (v->op == KIR_CALL && !v->u.call.function->pure) touch_module_variables(s, segment);
             if (!plan_is_node(s, v)) continue;
             for (uint8_t i = 0; i < v->nargs; i++)
-                if (v->args[i]->scratch) s->variables.data[((kir_var *)v->args[i]->scratch)->id].forced = true;
-            if (v->op == KIR_STEP && v->scratch) s->variables.data[((kir_var *)v->scratch)->id].forced = true;
+                if (v->args[i]->scratch)
+                    s->variables.data[((kir_var *)v->args[i]->scratch)->id].forced = true;
+            if (v->op == KIR_STEP && v->scratch)
+                s->variables.data[((kir_var *)v->scratch)->id].forced = true;
         }
     }
     if (s->plan->reads != PLAN_READS_INPUTS) find_handles(s);
     find_ids(s);
-    if (s->stopped) s->variables.data[s->stopped->id].varying = s->variables.data[s->stopped->id].crosses = true; /* functions set it too */
+    if (s->stopped)
+        s->variables.data[s->stopped->id].varying = s->variables.data[s->stopped->id].crosses =
+            true; /* functions set it too */
 }
 
 void plan_split(plan_splitter *s) {
     kir_find_uniformity(s->module, false);
     mark(s);
     if (!s->failed) number_segments(s);
-    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body)) v->scratch = NULL;
-    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body))
+    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed;
+         v = kir_walk(v, s->main->body))
+        v->scratch = NULL;
+    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed;
+         v = kir_walk(v, s->main->body))
         for (uint8_t i = 0; i < v->nargs && !s->failed; i++) carry_argument(s, v, i);
     if (s->failed) return;
     note_exits(s);

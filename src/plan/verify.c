@@ -1,11 +1,13 @@
-/* The verification that callers ask for: the rules of the language (isa), and that the program can be lowered as every backend lowers it, so
- * that a limit of lowering is known before a launch. What a device refuses is not known here. */
+/* The verification that callers ask for: the rules of the language (isa), and that the program can
+ * be lowered as every backend lowers it, so that a limit of lowering is known before a launch. What
+ * a device refuses is not known here. */
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"
 #include "plan/plan.h"
 
-/* Whether a limit of lowering could stop the program: they allow for 32 operations an instruction and hundreds of thousands more. Calls of
- * functions with whole-array instructions multiply, and one instruction over a run of registers becomes an operation for each. */
+/* Whether a limit of lowering could stop the program: they allow for 32 operations an instruction
+ * and hundreds of thousands more. Calls of functions with whole-array instructions multiply, and
+ * one instruction over a run of registers becomes an operation for each. */
 static bool may_grow(const hg_program *program) {
     bool calls = false, steps = false;
     for (uint32_t i = 0; i < program->inst_count; i++) {
@@ -40,7 +42,8 @@ hg_status hg_program_verify(const hg_program *program, hg_diagnostics *diagnosti
     hg_cfg_destroy(cfg);
     if (status == HG_ERROR_ISA) { /* a limit: the program keeps the rules */
         hg_place place = {.instruction = HG_NONE};
-        hg_diagnose(diagnostics, HG_SEVERITY_ERROR, "S05", place, NULL, "%s", hg_last_error()->message);
+        hg_diagnose(diagnostics, HG_SEVERITY_ERROR, "S05", place, NULL, "%s",
+                    hg_last_error()->message);
     }
     return status;
 }

@@ -1,5 +1,6 @@
-/* The kernel of the probe: every lane loads three operands of each format, runs every test on them in straight code, so that a compiler that
- * vectorises, contracts or reassociates does it here too, and stores the bits. */
+/* The kernel of the probe: every lane loads three operands of each format, runs every test on them
+ * in straight code, so that a compiler that vectorises, contracts or reassociates does it here too,
+ * and stores the bits. */
 #include "kir/access.h"
 #include "kir/builder.h"
 #include "probe/probe_internal.h"
@@ -11,7 +12,8 @@ typedef struct writer {
     uint32_t column;      /* results so far */
 } writer;
 
-static kir_value *access(writer *w, kir_op op, uint8_t type, uint32_t handle, kir_value *index, kir_value *value) {
+static kir_value *access(writer *w, kir_op op, uint8_t type, uint32_t handle, kir_value *index,
+                         kir_value *value) {
     kir_builder *b = &w->b;
     kir_value *input = kir_emit(b, KIR_INPUT, HG_TYPE_U64, 0, NULL);
     input->u.imm = handle;
@@ -19,20 +21,26 @@ static kir_value *access(writer *w, kir_op op, uint8_t type, uint32_t handle, ki
     return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
-static kir_value *at(writer *w, kir_value *start, uint64_t offset) { return kir_add(&w->b, start, kir_const(&w->b, HG_TYPE_U64, offset)); }
+static kir_value *at(writer *w, kir_value *start, uint64_t offset) {
+    return kir_add(&w->b, start, kir_const(&w->b, HG_TYPE_U64, offset));
+}
 
 static void load_operands(writer *w, const kir_caps *caps) {
     kir_builder *b = &w->b;
     kir_value *start = kir_mul(b, w->lane, kir_const(b, HG_TYPE_U64, 8));
     for (uint64_t i = 0; i < 3; i++) {
-        w->raw[0][i] = access(w, KIR_LOAD, HG_TYPE_U32, 0, at(w, start, (3 + i) * PROBE_LANES * 8), NULL);
-        if (caps->i64) w->raw[1][i] = access(w, KIR_LOAD, HG_TYPE_U64, 0, at(w, start, i * PROBE_LANES * 8), NULL);
+        w->raw[0][i] = access(w, KIR_LOAD, HG_TYPE_U32, 0, at(w, start, (3 + i) * PROBE_LANES * 8),
+                              NULL);
+        if (caps->i64)
+            w->raw[1][i] = access(w, KIR_LOAD, HG_TYPE_U64, 0, at(w, start, i * PROBE_LANES * 8),
+                                  NULL);
     }
 }
 
 static void store_result(writer *w, kir_value *r) {
     kir_builder *b = &w->b;
-    if (r->type == KIR_BOOL) r = kir_select(b, r, kir_const(b, HG_TYPE_U32, 1), kir_const(b, HG_TYPE_U32, 0));
+    if (r->type == KIR_BOOL)
+        r = kir_select(b, r, kir_const(b, HG_TYPE_U32, 1), kir_const(b, HG_TYPE_U32, 0));
     if (r->type == HG_TYPE_F32) r = kir_convert(b, KIR_BITCAST, HG_TYPE_U32, r);
     if (r->type == HG_TYPE_F64) r = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, r);
     if (r->type == HG_TYPE_U16) r = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, r);
@@ -47,7 +55,8 @@ static kir_value *number(writer *w, uint8_t t, double value) {
 /* The operand between 1 and 2, or -1 and -2: there the error of a product is exact. */
 static kir_value *near_one(writer *w, uint8_t t, kir_value *raw) {
     kir_builder *b = &w->b;
-    uint64_t one = t == HG_TYPE_F64 ? UINT64_C(0x3FF) << 52 : 0x3F800000, kept = ~(t == HG_TYPE_F64 ? UINT64_C(0x7FF) << 52 : 0x7F800000);
+    uint64_t one = t == HG_TYPE_F64 ? UINT64_C(0x3FF) << 52 : 0x3F800000,
+             kept = ~(t == HG_TYPE_F64 ? UINT64_C(0x7FF) << 52 : 0x7F800000);
     kir_value *low = kir_binary(b, KIR_AND, raw, kir_const(b, raw->type, kept));
     return kir_convert(b, KIR_BITCAST, t, kir_binary(b, KIR_OR, low, kir_const(b, raw->type, one)));
 }
@@ -58,7 +67,8 @@ static kir_value *product_error(writer *w, uint8_t t) {
     return kir_binary(&w->b, KIR_FMULERR, x, near_one(w, t, raw[1]));
 }
 
-static kir_value *combined(writer *w, probe_test id, uint8_t t, kir_value *x, kir_value *y, kir_value *z) {
+static kir_value *combined(writer *w, probe_test id, uint8_t t, kir_value *x, kir_value *y,
+                           kir_value *z) {
     kir_builder *b = &w->b;
     switch (id) {
     case T_MUL_ADD: return kir_add(b, kir_mul(b, x, y), z);
@@ -77,7 +87,8 @@ static kir_value *combined(writer *w, probe_test id, uint8_t t, kir_value *x, ki
     case T_SELF_DIV: return kir_binary(b, KIR_FDIV, x, x);
     case T_DIV_CONSTANT: return kir_binary(b, KIR_FDIV, x, number(w, t, 3));
     case T_RECIPROCAL: return kir_binary(b, KIR_FDIV, number(w, t, 1), x);
-    case T_RECIPROCAL_ROOT: return kir_binary(b, KIR_FDIV, number(w, t, 1), kir_unary(b, KIR_FSQRT, x));
+    case T_RECIPROCAL_ROOT:
+        return kir_binary(b, KIR_FDIV, number(w, t, 1), kir_unary(b, KIR_FSQRT, x));
     case T_DIV_MUL: return kir_mul(b, kir_binary(b, KIR_FDIV, x, y), y);
     default: return kir_binary(b, KIR_FDIV, z, y); /* T_COMMON_DIVISOR: T_DIV divides by y too */
     }
@@ -112,8 +123,10 @@ static kir_value *test(writer *w, probe_test id, bool f64) {
     case T_TO_U64: return kir_convert(b, KIR_F2U, HG_TYPE_U64, v[0]);
     case T_TO_S64: return kir_convert(b, KIR_F2S, HG_TYPE_U64, v[0]);
     case T_CONVERT: return kir_convert(b, KIR_F2F, f64 ? HG_TYPE_F32 : HG_TYPE_F64, v[0]);
-    case T_HALF_WIDEN: return kir_convert(b, KIR_H2F, HG_TYPE_F32, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, u));
-    case T_BRAIN_WIDEN: return kir_convert(b, KIR_B2F, HG_TYPE_F32, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, u));
+    case T_HALF_WIDEN:
+        return kir_convert(b, KIR_H2F, HG_TYPE_F32, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, u));
+    case T_BRAIN_WIDEN:
+        return kir_convert(b, KIR_B2F, HG_TYPE_F32, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, u));
     case T_HALF_NARROW: return kir_convert(b, KIR_F2H, HG_TYPE_U16, v[0]);
     case T_BRAIN_NARROW: return kir_convert(b, KIR_F2B, HG_TYPE_U16, v[0]);
     case T_DOT4_S: return kir_derived(b, HG_OP_DOT4, HG_TYPE_I32, 3, w->raw[0]);
@@ -122,7 +135,8 @@ static kir_value *test(writer *w, probe_test id, bool f64) {
     }
 }
 
-kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUNT], uint32_t *count) {
+kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUNT],
+                            uint32_t *count) {
     writer w_ = {.column = 0}, *w = &w_;
     kir_module *m = kir_module_create("probe");
     if (!m) return NULL;

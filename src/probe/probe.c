@@ -1,12 +1,13 @@
-/* The numeric probe: one kernel with every test, run by the tile interpreter and by the device; what differs is lowered from then on. Then
- * one with long loops.
+/* The numeric probe: one kernel with every test, run by the tile interpreter and by the device;
+ * what differs is lowered from then on. Then one with long loops.
  * Must not know: which device it asks, how kernels get there. */
 #include "kir/pipeline/pipeline.h"
 #include "probe/probe_internal.h"
 #include "tile/tile.h"
 #include <string.h>
 
-static hg_status run_expected(kir_module *m, const uint8_t *operands, uint8_t *results, uint64_t size) {
+static hg_status run_expected(kir_module *m, const uint8_t *operands, uint8_t *results,
+                              uint64_t size) {
     tile_options options = {.level = tile_level_best()};
     tile_kernel *kernel = NULL;
     tile_fault fault;
@@ -19,7 +20,9 @@ static hg_status run_expected(kir_module *m, const uint8_t *operands, uint8_t *r
     kir_module_destroy(low);
     HG_TRY(status);
     uint64_t inputs[2] = {0, 0};
-    tile_memory slots[2] = {{(uint8_t *)(uintptr_t)operands, (uint64_t)PROBE_OPERANDS * PROBE_LANES * 8, true}, {results, size, true}};
+    tile_memory slots[2] = {
+        {(uint8_t *)(uintptr_t)operands, (uint64_t)PROBE_OPERANDS * PROBE_LANES * 8, true},
+        {results, size, true}};
     tile_launch launch = {.grid = {PROBE_LANES / PROBE_GROUP, 1, 1},
                           .block = {PROBE_GROUP, 1, 1},
                           .lanes = PROBE_LANES,
@@ -63,7 +66,8 @@ static hg_status make_room(hg_probe *p, uint64_t in, uint64_t out) {
     p->bytes = hg_calloc(1, (size_t)(in + 2 * out));
     if (!p->bytes) return hg_fail_memory();
     p->expected = p->bytes + in;
-    p->launch = (hg_probe_launch){PROBE_LANES, PROBE_GROUP, p->bytes, in, p->expected + out, out, false};
+    p->launch = (hg_probe_launch){PROBE_LANES,       PROBE_GROUP, p->bytes, in,
+                                  p->expected + out, out,         false};
     return HG_OK;
 }
 
@@ -71,7 +75,8 @@ static hg_status ask_numbers(hg_probe *p, kir_module **kernel) {
     uint32_t count;
     kir_module *m = hg_probe_kernel(p->device.caps, p->columns, &count);
     if (!m) return hg_fail_memory();
-    hg_status status = make_room(p, (uint64_t)PROBE_OPERANDS * PROBE_LANES * 8, (uint64_t)count * PROBE_LANES * 8);
+    hg_status status = make_room(p, (uint64_t)PROBE_OPERANDS * PROBE_LANES * 8,
+                                 (uint64_t)count * PROBE_LANES * 8);
     if (status == HG_OK) {
         hg_probe_operands(p->bytes);
         status = run_expected(m, p->bytes, p->expected, p->launch.result_bytes);
@@ -95,7 +100,8 @@ static hg_status ask_rounds(hg_probe *p, uint32_t most, kir_module **kernel) {
     return *kernel ? HG_OK : hg_fail_memory();
 }
 
-hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **launch, hg_probe_result *result) {
+hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **launch,
+                        hg_probe_result *result) {
     probe_comparison c = {p->bytes, p->expected, p->launch.results, p->columns, &p->result};
     uint32_t most;
     *kernel = NULL;
@@ -111,7 +117,8 @@ hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **laun
         break;
     case ROUNDS_AGAIN: /* right where lanes go on in another dispatch, else a fault */
         if (hg_probe_rounds_right(p->launch.results, &most) || p->launch.faulted) break;
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the device leaves loops before their end, and nothing shows where it did");
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "the device leaves loops before their end, and nothing shows where it did");
     }
     *result = p->result;
     return HG_OK;
@@ -125,5 +132,6 @@ void hg_probe_apply(const hg_probe_result *r, kir_caps *caps) {
     caps->fma32 = caps->fma32 && !r->fma[0];
     caps->fma64 = caps->fma64 && !r->fma[1];
     for (int op = 0; op < KIR_OP_COUNT; op++)
-        for (int f64 = 0; f64 < 2; f64++) caps->inexact[op][f64] = caps->inexact[op][f64] || r->inexact[op][f64];
+        for (int f64 = 0; f64 < 2; f64++)
+            caps->inexact[op][f64] = caps->inexact[op][f64] || r->inexact[op][f64];
 }

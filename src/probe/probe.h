@@ -1,5 +1,5 @@
-/* What a device's numbers are really like: one small kernel over a table of operands, compared with the tile interpreter, whose bits
- * everything is measured by. What differs is lowered from then on.
+/* What a device's numbers are really like: one small kernel over a table of operands, compared with
+ * the tile interpreter, whose bits everything is measured by. What differs is lowered from then on.
  * Must not know: drivers, the runtime. */
 #ifndef HG_PROBE_PROBE_H
 #define HG_PROBE_PROBE_H
@@ -7,7 +7,8 @@
 #include "base/blobcache.h"
 #include "kir/legalise/legalise.h"
 
-/* A launch of the probe's kernel, FLAT or in blocks of `group` lanes. Its inputs 0 and 1 are the buffers of operands and results. */
+/* A launch of the probe's kernel, FLAT or in blocks of `group` lanes. Its inputs 0 and 1 are the
+ * buffers of operands and results. */
 typedef struct hg_probe_launch {
     uint64_t lanes;
     uint32_t group;
@@ -23,7 +24,8 @@ typedef struct hg_probe_device {
     const kir_caps *caps; /* what it promises */
     const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
     void *user;
-    /* Kernels are lowered for a device that leaves loops after so many rounds (kir_device_target.max_rounds). NULL: nobody asks. */
+    /* Kernels are lowered for a device that leaves loops after so many rounds
+     * (kir_device_target.max_rounds). NULL: nobody asks. */
     void (*set_max_rounds)(void *user, uint32_t rounds);
 } hg_probe_device;
 
@@ -35,21 +37,26 @@ typedef struct hg_probe_result {
     bool folds_zeros;              /* as kir_caps.folds_zeros */
     bool fma[2];                   /* f32, f64: not fused, or not rounded correctly */
     bool inexact[KIR_OP_COUNT][2]; /* as kir_caps.inexact */
-    uint32_t max_rounds;           /* rounds of all loops of an invocation after which the device leaves loops; 0: it does not */
-    uint32_t differences;          /* results that are not the expected bits */
+    uint32_t max_rounds;  /* rounds of all loops of an invocation after which the device leaves
+                             loops; 0: it does not */
+    uint32_t differences; /* results that are not the expected bits */
 } hg_probe_result;
 
-/* A probe that is under way: it gives one kernel after another, which whoever has the device runs, waiting for it or not. The device stays meanwhile. */
+/* A probe that is under way: it gives one kernel after another, which whoever has the device runs,
+ * waiting for it or not. The device stays meanwhile. */
 typedef struct hg_probe hg_probe;
 hg_status hg_probe_create(const hg_probe_device *device, hg_probe **probe) HG_NODISCARD;
 void hg_probe_destroy(hg_probe *probe); /* at any time; NULL is allowed */
-/* Looks at what came of the kernel before. *kernel: the next one, to be lowered for the device's promises and run with *launch; it is the caller's,
- * the launch stays until the next call. NULL: the probe is over and *result is known. */
-hg_status hg_probe_next(hg_probe *probe, kir_module **kernel, hg_probe_launch **launch, hg_probe_result *result) HG_NODISCARD;
+/* Looks at what came of the kernel before. *kernel: the next one, to be lowered for the device's
+ * promises and run with *launch; it is the caller's, the launch stays until the next call. NULL:
+ * the probe is over and *result is known. */
+hg_status hg_probe_next(hg_probe *probe, kir_module **kernel, hg_probe_launch **launch,
+                        hg_probe_result *result) HG_NODISCARD;
 /* What the cache has of the device. */
 bool hg_probe_find(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result);
 /* Keeps what is known of a device, of which only caps and identity are looked at. */
-void hg_probe_keep(const hg_probe_device *device, hg_blob_cache *cache, const hg_probe_result *result);
+void hg_probe_keep(const hg_probe_device *device, hg_blob_cache *cache,
+                   const hg_probe_result *result);
 /* Capabilities that promise no more than was found. */
 void hg_probe_apply(const hg_probe_result *result, kir_caps *caps);
 

@@ -1,4 +1,5 @@
-/* What the files of the probe share: probe.c on top of tests.c, kernel.c, operands.c, rounds.c and compare.c. */
+/* What the files of the probe share: probe.c on top of tests.c, kernel.c, operands.c, rounds.c and
+ * compare.c. */
 #ifndef HG_PROBE_INTERNAL_H
 #define HG_PROBE_INTERNAL_H
 
@@ -10,7 +11,8 @@ enum {
     PROBE_OPERANDS = 6, /* of a lane, eight bytes each: three u64 or f64, three u32 or f32 */
     PROBE_GROUP = 64
 };
-/* Operands: a column of PROBE_LANES cells of eight bytes for each. Results: the same for each test; what has up to four bytes takes the lower half. */
+/* Operands: a column of PROBE_LANES cells of eight bytes for each. Results: the same for each test;
+ * what has up to four bytes takes the lower half. */
 
 /* ---- tests.c ---- */
 typedef enum probe_test {
@@ -81,8 +83,10 @@ bool hg_probe_wants(const kir_caps *caps, probe_test id, bool f64);
 uint8_t hg_probe_result_format(probe_test id, bool f64);
 
 /* ---- kernel.c ---- */
-/* The kernel: inputs are the operands' and the results' buffer. columns: of each test and format, -1: not wanted. */
-kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUNT], uint32_t *count);
+/* The kernel: inputs are the operands' and the results' buffer. columns: of each test and format,
+ * -1: not wanted. */
+kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUNT],
+                            uint32_t *count);
 
 /* ---- operands.c ---- */
 void hg_probe_operands(uint8_t *bytes);
@@ -91,7 +95,8 @@ void hg_probe_operands(uint8_t *bytes);
 enum { PROBE_ROUNDS_BYTES = PROBE_GROUP * 16 /* what its lanes read, and what they write */ };
 void hg_probe_rounds_operands(uint8_t operands[PROBE_ROUNDS_BYTES]);
 kir_module *hg_probe_rounds_kernel(void); /* NULL: no memory */
-/* Whether all loops came to their end. *most: else the rounds after which the device seems to leave them. */
+/* Whether all loops came to their end. *most: else the rounds after which the device seems to leave
+ * them. */
 bool hg_probe_rounds_right(const uint8_t results[PROBE_ROUNDS_BYTES], uint32_t *most);
 
 /* ---- compare.c ---- */

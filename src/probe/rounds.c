@@ -1,5 +1,5 @@
-/* Whether a device runs loops to their end. Some leave a loop without a word after so many rounds of all loops of an invocation, in the
- * belief that it is endless.
+/* Whether a device runs loops to their end. Some leave a loop without a word after so many rounds
+ * of all loops of an invocation, in the belief that it is endless.
  * Must not know: what the device form does against it. */
 #include "kir/access.h"
 #include "kir/builder.h"
@@ -18,10 +18,12 @@ enum { WRITES_COUNT, WRITES_FIRST, WRITES_SECOND };
 /* One round: a number that no compiler sees through. */
 static uint32_t next_number(uint32_t x) { return x * 1664525 + 1013904223; }
 static kir_value *write_next(kir_builder *b, kir_value *x) {
-    return kir_add(b, kir_mul(b, x, kir_const(b, HG_TYPE_U32, 1664525)), kir_const(b, HG_TYPE_U32, 1013904223));
+    return kir_add(b, kir_mul(b, x, kir_const(b, HG_TYPE_U32, 1664525)),
+                   kir_const(b, HG_TYPE_U32, 1013904223));
 }
 
-static kir_value *cell(kir_builder *b, kir_op op, uint32_t handle, kir_value *start, uint32_t index, kir_value *value) {
+static kir_value *cell(kir_builder *b, kir_op op, uint32_t handle, kir_value *start, uint32_t index,
+                       kir_value *value) {
     kir_value *input = kir_emit(b, KIR_INPUT, HG_TYPE_U64, 0, NULL);
     input->u.imm = handle;
     kir_place at = {.space = KIR_BUFFER,
@@ -48,7 +50,8 @@ static counted begin_count(kir_builder *b, kir_value *limit) {
 }
 
 static void end_count(kir_builder *b, const counted *c) {
-    kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, kir_get(b, c->n), c->limit)));
+    kir_value *over = kir_if_begin(
+        b, kir_not(b, kir_binary(b, KIR_CMP_ULT, kir_get(b, c->n), c->limit)));
     kir_break(b);
     kir_if_end(b, over);
     kir_loop_end(b, c->loop);
@@ -57,7 +60,8 @@ static void end_count(kir_builder *b, const counted *c) {
 static void step(kir_builder *b, kir_var *x) { kir_set(b, x, write_next(b, kir_get(b, x))); }
 
 static void write_loops(kir_builder *b, kir_value *start) {
-    kir_value *one = cell(b, KIR_LOAD, 0, start, READS_ONE, NULL), *single = cell(b, KIR_LOAD, 0, start, READS_SINGLE, NULL),
+    kir_value *one = cell(b, KIR_LOAD, 0, start, READS_ONE, NULL),
+              *single = cell(b, KIR_LOAD, 0, start, READS_SINGLE, NULL),
               *outer = cell(b, KIR_LOAD, 0, start, READS_OUTER, NULL);
     kir_var *x = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, NULL);
     if (!x) b->failed = true;
@@ -105,7 +109,9 @@ void hg_probe_rounds_operands(uint8_t operands[PROBE_ROUNDS_BYTES]) {
 }
 
 bool hg_probe_rounds_right(const uint8_t results[PROBE_ROUNDS_BYTES], uint32_t *most) {
-    uint32_t out[LANES][CELLS], first = 1, second, least = SINGLE; /* rounds of the first loop, of the lane that had the fewest */
+    uint32_t out[LANES][CELLS], first = 1, second, least = SINGLE; /* rounds of the first loop, of
+                                                                      the lane that had the fewest
+                                                                    */
     bool right = true;
     memcpy(out, results, sizeof out);
     for (int i = 0; i < SINGLE; i++) first = next_number(first);
@@ -115,7 +121,8 @@ bool hg_probe_rounds_right(const uint8_t results[PROBE_ROUNDS_BYTES], uint32_t *
         if (out[lane][WRITES_COUNT] < least) least = out[lane][WRITES_COUNT];
         right = right && out[lane][WRITES_FIRST] == first && out[lane][WRITES_SECOND] == second;
     }
-    /* Compilers write a first round in front of the loop. Were all of the first loop there, the two others were too many. */
+    /* Compilers write a first round in front of the loop. Were all of the first loop there, the two
+     * others were too many. */
     *most = least > 1 && least < SINGLE ? least - 1 : OUTER;
     return right;
 }

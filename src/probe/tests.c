@@ -56,7 +56,8 @@ const probe_row PROBE_TESTS[PROBE_TEST_COUNT] = {
 
 bool hg_probe_wants(const kir_caps *caps, probe_test id, bool f64) {
     if (f64 && !(caps->f64 && caps->i64 && caps->subnormals)) return false;
-    if (f64 && id >= PROBE_FIRST_COMBINED) return false; /* compilers treat both formats alike, and code for f64 takes them long */
+    if (f64 && id >= PROBE_FIRST_COMBINED)
+        return false; /* compilers treat both formats alike, and code for f64 takes them long */
     switch (id) {
     case T_MUL_ERROR: return caps->subnormals && (f64 ? caps->fma64 : caps->fma32);
     case T_FMA: return f64 ? caps->fma64 : caps->fma32;

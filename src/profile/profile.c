@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #endif
 
-static const char *const KINDS[HG_PROFILE_KINDS] = {"program",  "kernel", "step", "dispatch", "copy in",
-                                                    "copy out", "copy",   "fill", "compile",  "wait"};
+static const char *const KINDS[HG_PROFILE_KINDS] = {"program", "kernel",   "step", "dispatch",
+                                                    "copy in", "copy out", "copy", "fill",
+                                                    "compile", "wait"};
 
 typedef struct event {
     uint64_t start_ns, length_ns, bytes, lanes;
@@ -32,7 +33,12 @@ typedef struct track {
     char name[32];
 } track;
 
-enum { MOST_PROCESSES = 64, NAME_SLOTS = 2 * HG_PROFILE_NAMES, TOTAL_SLOTS = 4 * HG_PROFILE_NAMES, LONGEST_NAME = 200 };
+enum {
+    MOST_PROCESSES = 64,
+    NAME_SLOTS = 2 * HG_PROFILE_NAMES,
+    TOTAL_SLOTS = 4 * HG_PROFILE_NAMES,
+    LONGEST_NAME = 200
+};
 
 /* One trace. */
 typedef struct recorder {
@@ -73,7 +79,8 @@ void hg_profile_name_thread(const char *name) { snprintf(this_name, sizeof this_
 static int find_track(recorder *r, uint8_t process) {
     if (!this_thread) this_thread = hg_atomic_add_fetch(&threads_seen, 1, HG_RELAXED);
     for (uint64_t i = r->tracks.count; i-- > 0;)
-        if (r->tracks.data[i].thread == this_thread && r->tracks.data[i].process == process) return (int)i;
+        if (r->tracks.data[i].thread == this_thread && r->tracks.data[i].process == process)
+            return (int)i;
     if (r->tracks.count == HG_PROFILE_TRACKS) return -1;
     track *t = hg_vec_push(&r->tracks);
     if (!t) return -1;
@@ -153,7 +160,8 @@ void hg_profile_end(hg_profile *profile, const hg_profile_span *span) {
     e.track = (uint16_t)(where < 0 ? 0 : where);
     add_total(r, &e, span->tells);
     r->changed = true;
-    event *kept = where >= 0 && r->events.count < HG_PROFILE_EVENTS ? hg_vec_push(&r->events) : NULL;
+    event *kept = where >= 0 && r->events.count < HG_PROFILE_EVENTS ? hg_vec_push(&r->events)
+                                                                    : NULL;
     if (kept)
         *kept = e;
     else
@@ -163,7 +171,9 @@ void hg_profile_end(hg_profile *profile, const hg_profile_span *span) {
 
 /* ---- text ---- */
 
-static const char *name_of(const recorder *r, uint32_t index) { return index ? r->names.data[index - 1] : "(other)"; }
+static const char *name_of(const recorder *r, uint32_t index) {
+    return index ? r->names.data[index - 1] : "(other)";
+}
 
 static void add_string(hg_text *out, const char *text) {
     hg_text_addf(out, "\"");
@@ -171,7 +181,8 @@ static void add_string(hg_text *out, const char *text) {
         uint8_t c = (uint8_t)*text;
         if (c == '"' || c == '\\')
             hg_text_addf(out, "\\%c", c);
-        else if (c < 32 || c >= 127) /* names of programs are ASCII or UTF-8; a name cut inside a character stays valid this way */
+        else if (c < 32 || c >= 127) /* names of programs are ASCII or UTF-8; a name cut inside a
+                                        character stays valid this way */
             hg_text_addf(out, "\\u%04x", c);
         else
             hg_text_add(out, text, 1);
@@ -179,8 +190,10 @@ static void add_string(hg_text *out, const char *text) {
     hg_text_addf(out, "\"");
 }
 
-static void add_metadata(hg_text *out, const char *what, uint64_t process, int64_t thread, const char *name) {
-    hg_text_addf(out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%llu", what, (unsigned long long)process);
+static void add_metadata(hg_text *out, const char *what, uint64_t process, int64_t thread,
+                         const char *name) {
+    hg_text_addf(out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%llu", what,
+                 (unsigned long long)process);
     if (thread >= 0) hg_text_addf(out, ",\"tid\":%lld", (long long)thread);
     hg_text_addf(out, ",\"args\":{\"name\":");
     add_string(out, name);
@@ -188,14 +201,16 @@ static void add_metadata(hg_text *out, const char *what, uint64_t process, int64
 }
 
 static void add_microseconds(hg_text *out, const char *key, uint64_t ns) {
-    hg_text_addf(out, ",\"%s\":%llu.%03llu", key, (unsigned long long)(ns / 1000), (unsigned long long)(ns % 1000));
+    hg_text_addf(out, ",\"%s\":%llu.%03llu", key, (unsigned long long)(ns / 1000),
+                 (unsigned long long)(ns % 1000));
 }
 
 static void add_event(const recorder *r, hg_text *out, const event *e) {
     bool comma = false;
     hg_text_addf(out, "{\"ph\":\"X\",\"name\":");
     add_string(out, name_of(r, e->name));
-    hg_text_addf(out, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u", KINDS[e->kind], (unsigned)e->process, (unsigned)e->track);
+    hg_text_addf(out, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u", KINDS[e->kind], (unsigned)e->process,
+                 (unsigned)e->track);
     add_microseconds(out, "ts", e->start_ns - r->origin_ns);
     add_microseconds(out, "dur", e->length_ns);
     hg_text_addf(out, ",\"args\":{");
@@ -210,26 +225,30 @@ static void add_event(const recorder *r, hg_text *out, const event *e) {
     } numbers[] = {{"bytes", e->bytes}, {"lanes", e->lanes}, {"line", e->line}};
     for (size_t i = 0; i < HG_COUNT_OF(numbers); i++) {
         if (!numbers[i].value) continue;
-        hg_text_addf(out, "%s\"%s\":%llu", comma ? "," : "", numbers[i].key, (unsigned long long)numbers[i].value);
+        hg_text_addf(out, "%s\"%s\":%llu", comma ? "," : "", numbers[i].key,
+                     (unsigned long long)numbers[i].value);
         comma = true;
     }
-    if (e->bytes && e->length_ns) hg_text_addf(out, ",\"GB/s\":%.3f", (double)e->bytes / (double)e->length_ns);
+    if (e->bytes && e->length_ns)
+        hg_text_addf(out, ",\"GB/s\":%.3f", (double)e->bytes / (double)e->length_ns);
     hg_text_addf(out, "}}");
 }
 
 void hg_profile_trace(hg_profile *profile, hg_text *out) {
     recorder *r = profile->to;
     hg_mutex_lock(&r->lock);
-    hg_text_addf(
-        out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"recorder\":\"hologram\",\"events\":%llu,\"dropped\":%llu},\n\"traceEvents\":[",
-        (unsigned long long)r->events.count, (unsigned long long)r->dropped);
+    hg_text_addf(out,
+                 "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"recorder\":\"hologram\",\"events\":%"
+                 "llu,\"dropped\":%llu},\n\"traceEvents\":[",
+                 (unsigned long long)r->events.count, (unsigned long long)r->dropped);
     for (uint64_t i = 0; i < r->processes.count; i++) {
         hg_text_addf(out, i ? ",\n" : "\n");
         add_metadata(out, "process_name", i, -1, r->processes.data[i]);
     }
     for (uint64_t i = 0; i < r->tracks.count; i++) {
         hg_text_addf(out, ",\n");
-        add_metadata(out, "thread_name", r->tracks.data[i].process, (int64_t)i, r->tracks.data[i].name);
+        add_metadata(out, "thread_name", r->tracks.data[i].process, (int64_t)i,
+                     r->tracks.data[i].name);
     }
     for (uint64_t i = 0; i < r->events.count; i++) {
         hg_text_addf(out, ",\n");
@@ -247,10 +266,12 @@ static int by_kind_and_time(const void *a, const void *b) {
 }
 
 static void add_row(const recorder *r, hg_text *out, const total *t) {
-    hg_text_addf(out, "%-9s %-32s %10llu %14.6f %14.6f", KINDS[t->kind], name_of(r, t->name), (unsigned long long)t->count,
-                 (double)t->total_ns / 1e6, (double)t->longest_ns / 1e6);
+    hg_text_addf(out, "%-9s %-32s %10llu %14.6f %14.6f", KINDS[t->kind], name_of(r, t->name),
+                 (unsigned long long)t->count, (double)t->total_ns / 1e6,
+                 (double)t->longest_ns / 1e6);
     if (t->bytes)
-        hg_text_addf(out, " %16llu %9.3f\n", (unsigned long long)t->bytes, t->total_ns ? (double)t->bytes / (double)t->total_ns : 0.0);
+        hg_text_addf(out, " %16llu %9.3f\n", (unsigned long long)t->bytes,
+                     t->total_ns ? (double)t->bytes / (double)t->total_ns : 0.0);
     else
         hg_text_addf(out, " %16s %9s\n", "-", "-");
     if (t->detail) hg_text_addf(out, "%-9s %s\n", "", name_of(r, t->detail));
@@ -259,19 +280,30 @@ static void add_row(const recorder *r, hg_text *out, const total *t) {
 void hg_profile_table(hg_profile *profile, hg_text *out) {
     recorder *r = profile->to;
     hg_mutex_lock(&r->lock);
-    for (uint64_t i = 0; i < r->processes.count; i++) hg_text_addf(out, "device    %s\n", r->processes.data[i]);
-    if (r->totals.count) qsort(r->totals.data, (size_t)r->totals.count, sizeof *r->totals.data, by_kind_and_time);
+    for (uint64_t i = 0; i < r->processes.count; i++)
+        hg_text_addf(out, "device    %s\n", r->processes.data[i]);
+    if (r->totals.count)
+        qsort(r->totals.data, (size_t)r->totals.count, sizeof *r->totals.data, by_kind_and_time);
     memset(r->total_slots, 0, sizeof r->total_slots);
-    hg_text_addf(out, "%-9s %-32s %10s %14s %14s %16s %9s\n", "kind", "name", "count", "total ms", "longest ms", "bytes", "GB/s");
+    hg_text_addf(out, "%-9s %-32s %10s %14s %14s %16s %9s\n", "kind", "name", "count", "total ms",
+                 "longest ms", "bytes", "GB/s");
     for (uint64_t i = 0; i < r->totals.count; i++) {
         add_row(r, out, &r->totals.data[i]);
-        uint32_t at = (r->totals.data[i].name * 31 + r->totals.data[i].kind) % TOTAL_SLOTS; /* sorted: the slots are made anew */
+        uint32_t at = (r->totals.data[i].name * 31 + r->totals.data[i].kind) %
+                      TOTAL_SLOTS; /* sorted:
+                                      the
+                                      slots
+                                      are
+                                      made
+                                      anew
+                                    */
         while (r->total_slots[at]) at = (at + 1) % TOTAL_SLOTS;
         r->total_slots[at] = (uint32_t)i + 1;
     }
     if (r->dropped)
-        hg_text_addf(out, "%llu spans are not in the trace, which keeps %d; the totals count them\n", (unsigned long long)r->dropped,
-                     HG_PROFILE_EVENTS);
+        hg_text_addf(out,
+                     "%llu spans are not in the trace, which keeps %d; the totals count them\n",
+                     (unsigned long long)r->dropped, HG_PROFILE_EVENTS);
     hg_mutex_unlock(&r->lock);
 }
 
@@ -280,7 +312,8 @@ void hg_profile_table(hg_profile *profile, hg_text *out) {
 #if defined(__wasm__)
 hg_status hg_profile_write(hg_profile *profile, const char *path) {
     (void)profile;
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: this host has no files", path ? path : "profile");
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: this host has no files",
+                   path ? path : "profile");
 }
 static hg_status begin_file(hg_profile *profile) { return hg_profile_write(profile, NULL); }
 #else
@@ -290,7 +323,8 @@ static hg_status write_files(const char *path, const hg_text *trace, const hg_te
     hg_outputs *outputs = hg_outputs_create();
     hg_text_addf(&beside, "%s.txt", path);
     hg_status status = outputs && !beside.failed ? HG_OK : hg_fail_memory();
-    const hg_file_part parts[] = {{.data = trace->data, .length = trace->length}, {.data = table->data, .length = table->length}};
+    const hg_file_part parts[] = {{.data = trace->data, .length = trace->length},
+                                  {.data = table->data, .length = table->length}};
     if (status == HG_OK) status = hg_outputs_add(outputs, path, &parts[0], 1);
     if (status == HG_OK) status = hg_outputs_add(outputs, beside.data, &parts[1], 1);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
@@ -311,7 +345,8 @@ hg_status hg_profile_write(hg_profile *profile, const char *path) {
     if (!path) path = profile->to->path;
     if (!path) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the profile has no file");
     bool own = path == profile->to->path;
-    if (own) note_changed(profile->to, false); /* spans that end from here on are written next time */
+    if (own)
+        note_changed(profile->to, false); /* spans that end from here on are written next time */
     hg_profile_trace(profile, &trace);
     hg_profile_table(profile, &table);
     hg_status status = write_files(path, &trace, &table);
@@ -325,7 +360,9 @@ hg_status hg_profile_write(hg_profile *profile, const char *path) {
 static hg_status begin_file(hg_profile *profile) {
     struct stat s;
     const char *path = profile->to->path;
-    if (strcmp(path, "-") == 0) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "a profile needs a file name, not '-': it has a table beside it");
+    if (strcmp(path, "-") == 0)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "a profile needs a file name, not '-': it has a table beside it");
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) return HG_OK;
     return hg_profile_write(profile, NULL);
 }
@@ -380,7 +417,8 @@ static recorder *join_recorder(const char *path) {
     return r;
 }
 
-/* One backend less; true when it was the last and the recorder is the caller's to free. The list's lock is held. */
+/* One backend less; true when it was the last and the recorder is the caller's to free. The list's
+ * lock is held. */
 static bool leave_recorder(recorder *r) {
     if (--r->backends) return false;
     for (recorder **at = &list; *at; at = &(*at)->next)
@@ -394,7 +432,9 @@ static bool leave_recorder(recorder *r) {
 static hg_status add_process(hg_profile *profile, const char *label) {
     recorder *r = profile->to;
     hg_mutex_lock(&r->lock);
-    const char *copy = r->processes.count < MOST_PROCESSES ? hg_arena_text(&r->arena, label, strlen(label)) : NULL;
+    const char *copy = r->processes.count < MOST_PROCESSES
+                           ? hg_arena_text(&r->arena, label, strlen(label))
+                           : NULL;
     const char **name = copy ? hg_vec_push(&r->processes) : NULL;
     if (name) *name = copy;
     profile->process = (uint8_t)(r->processes.count ? r->processes.count - 1 : 0);
@@ -431,7 +471,8 @@ void hg_profile_destroy(hg_profile *profile) {
     bool last = leave_recorder(profile->to);
     hg_mutex_unlock(&list_lock);
     if (last) {
-        if (profile->to->path && profile->to->changed) HG_IGNORE(hg_profile_write(profile, NULL)); /* no caller is left for the error */
+        if (profile->to->path && profile->to->changed)
+            HG_IGNORE(hg_profile_write(profile, NULL)); /* no caller is left for the error */
         free_recorder(profile->to);
     }
     hg_free(profile);

@@ -1,5 +1,6 @@
-/* Recorder of where a backend's time goes: spans on the host's threads and totals by name, written as a Chrome trace (FILE) and as a
- * table (FILE.txt). While it is off a backend's `profile` is NULL and every hook is one branch. Thread-safe.
+/* Recorder of where a backend's time goes: spans on the host's threads and totals by name, written
+ * as a Chrome trace (FILE) and as a table (FILE.txt). While it is off a backend's `profile` is NULL
+ * and every hook is one branch. Thread-safe.
  * Must not know: drivers, programs. */
 #ifndef HG_RUNTIME_PROFILE_H
 #define HG_RUNTIME_PROFILE_H
@@ -42,12 +43,15 @@ enum {
     HG_PROFILE_TRACKS = 1024
 };
 
-/* path NULL: nothing is written by itself. Else writes an empty trace at once, so that a path that cannot be written is known now.
- * Backends alive at the same time with the same path share one trace, each as a process of its own. label: the device. */
+/* path NULL: nothing is written by itself. Else writes an empty trace at once, so that a path that
+ * cannot be written is known now. Backends alive at the same time with the same path share one
+ * trace, each as a process of its own. label: the device. */
 hg_status hg_profile_create(const char *path, const char *label, hg_profile **profile) HG_NODISCARD;
-/* Writes the file of the last backend that shares it. Failures are lost: hg_profile_write returns them. NULL is allowed. */
+/* Writes the file of the last backend that shares it. Failures are lost: hg_profile_write returns
+ * them. NULL is allowed. */
 void hg_profile_destroy(hg_profile *profile);
-/* Now, with everything recorded so far; to its own path if path is NULL. HG_ERROR_IO with code X02. */
+/* Now, with everything recorded so far; to its own path if path is NULL. HG_ERROR_IO with code X02.
+ */
 hg_status hg_profile_write(hg_profile *profile, const char *path) HG_NODISCARD;
 /* The table and the trace as text. */
 void hg_profile_table(hg_profile *profile, hg_text *out);
@@ -56,7 +60,9 @@ void hg_profile_trace(hg_profile *profile, hg_text *out);
 /* Names the calling thread in traces. */
 void hg_profile_name_thread(const char *name);
 
-static inline uint64_t hg_profile_start(const hg_profile *profile) { return HG_UNLIKELY(profile != NULL) ? hg_clock_ns() : 0; }
+static inline uint64_t hg_profile_start(const hg_profile *profile) {
+    return HG_UNLIKELY(profile != NULL) ? hg_clock_ns() : 0;
+}
 /* Records a span that ends now. Nothing where start_ns is 0. */
 void hg_profile_end(hg_profile *profile, const hg_profile_span *span);
 

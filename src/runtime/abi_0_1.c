@@ -1,5 +1,6 @@
-/* Symbols that programs compiled with the headers of 0.1 call. They return or fill structures without getting the size as an argument, so they keep
- * the structures of 0.1 for ever; today's headers define the same names inline, over functions that take a size.
+/* Symbols that programs compiled with the headers of 0.1 call. They return or fill structures
+ * without getting the size as an argument, so they keep the structures of 0.1 for ever; today's
+ * headers define the same names inline, over functions that take a size.
  * Must not know: anything that came after 0.1. */
 #define hg_launch_default inline_launch_default
 #define hg_launch_linear inline_launch_linear
@@ -46,7 +47,9 @@ launch_0_1 hg_launch_default(void) { return cut_launch(inline_launch_default());
 HG_API launch_0_1 hg_launch_linear(uint64_t total);
 launch_0_1 hg_launch_linear(uint64_t total) { return cut_launch(inline_launch_linear(total)); }
 HG_API launch_0_1 hg_launch_grid_2d(uint32_t width, uint32_t height);
-launch_0_1 hg_launch_grid_2d(uint32_t width, uint32_t height) { return cut_launch(inline_launch_grid_2d(width, height)); }
+launch_0_1 hg_launch_grid_2d(uint32_t width, uint32_t height) {
+    return cut_launch(inline_launch_grid_2d(width, height));
+}
 
 HG_API config_0_1 hg_config_default(void);
 config_0_1 hg_config_default(void) {

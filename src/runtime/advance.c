@@ -1,5 +1,6 @@
-/* What a queue of the public interface does next: its submissions in order, each command when what it must come after is submitted or done.
- * On asynchronous devices the work of several commands is under way together; its ends are seen in order.
+/* What a queue of the public interface does next: its submissions in order, each command when what
+ * it must come after is submitted or done. On asynchronous devices the work of several commands is
+ * under way together; its ends are seen in order.
  * Must not know: who asks. */
 #include "kir/fault_text.h"
 #include "runtime/queue_internal.h"
@@ -34,10 +35,13 @@ static bool may_begin(hg_queue *q, hg_flight *f) {
     return may;
 }
 
-/* A binding whose launches leave nothing on the host may be under way several times on one stream. */
+/* A binding whose launches leave nothing on the host may be under way several times on one stream.
+ */
 static bool own(hg_queue *q, hg_flight *f) {
     if (hg_binding_try_own(f->binding, q->stream)) return true;
-    if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream || f->binding->submitted_way == HG_WAY_PLAN) return false;
+    if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream ||
+        f->binding->submitted_way == HG_WAY_PLAN)
+        return false;
     for (const hg_flight *other = q->first_flight; other; other = other->next)
         if (other != f && other->binding == f->binding && other->unsure) return false;
     return true;
@@ -56,11 +60,14 @@ static bool is_owned_by_another(const hg_queue *q, const hg_flight *self) {
 static void release(hg_queue *q, hg_flight *f) {
     if (f->start_ns && f->binding) hg_span_program(f->binding, f->start_ns);
     if (f->start_ns && !f->binding)
-        hg_profile_end(q->backend->profile,
-                       &(hg_profile_span){.kind = f->kind, .name = "buffer", .start_ns = f->start_ns, .bytes = f->transfer.length});
+        hg_profile_end(q->backend->profile, &(hg_profile_span){.kind = f->kind,
+                                                               .name = "buffer",
+                                                               .start_ns = f->start_ns,
+                                                               .bytes = f->transfer.length});
     if (has_run(f)) hg_run_end(&f->run);
     if (has_run(f) && !is_owned_by_another(q, f)) hg_binding_disown(f->binding);
-    if (f->state >= HG_FLIGHT_IN_ORDER) hg_order_leave(&q->context->order, &f->turn, &q->backend->monitor);
+    if (f->state >= HG_FLIGHT_IN_ORDER)
+        hg_order_leave(&q->context->order, &f->turn, &q->backend->monitor);
     if (f->event) q->backend->driver->event_destroy(f->event);
     hg_transfer_release(&f->transfer);
 }
@@ -91,7 +98,8 @@ static void land(hg_queue *q, hg_status status) {
     f->of->unsure -= f->unsure;
     if (f->offered) hg_event_offer(f->of->signal, NULL);
     q->unsure -= f->unsure;
-    if (q->first_flight && has_run(q->first_flight)) hg_run_start_clock(&q->first_flight->run); /* the device has come to it */
+    if (q->first_flight && has_run(q->first_flight))
+        hg_run_start_clock(&q->first_flight->run); /* the device has come to it */
     release(q, f);
     hg_free(f);
 }
@@ -196,7 +204,8 @@ static void call_host(const hg_command *c) {
 static bool take_command(hg_queue *q, hg_submission_work *s) {
     const hg_command *c = &s->commands[s->next_command];
     hg_status status = HG_OK;
-    if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->first_flight)) return false; /* after a fault the rest is skipped */
+    if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->first_flight))
+        return false; /* after a fault the rest is skipped */
     s->next_command++;
     if (is_cancelled(s))
         status = cancelled();
@@ -222,7 +231,9 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
         status = b->driver->queue_submit(q->stream->queue, &f->transfer.command, 1, NULL, 0, NULL);
     } else {
         status = b->driver->event_create(b->device, &f->event);
-        if (status == HG_OK) status = b->driver->queue_submit(q->stream->queue, &f->transfer.command, 1, NULL, 0, f->event);
+        if (status == HG_OK)
+            status = b->driver->queue_submit(q->stream->queue, &f->transfer.command, 1, NULL, 0,
+                                             f->event);
         if (status == HG_OK) {
             f->state = HG_FLIGHT_ISSUED;
             return HG_QUEUE_IDLE;
@@ -241,7 +252,8 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
 static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
     if (f->state < HG_FLIGHT_STARTED) {
         bool alone = f->binding->submitted_way == HG_WAY_PLAN ||
-                     f->binding->executable->uses_state; /* the host may fold the state when it starts */
+                     f->binding->executable->uses_state; /* the host may fold the state when it
+                                                            starts */
         if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;
         if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
         f->state = HG_FLIGHT_STARTED;
@@ -251,7 +263,8 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
     }
     hg_run_state state = hg_run_poll(&f->run);
     if (state == HG_RUN_WAITING && !hg_run_is_issued(&f->run)) return HG_QUEUE_DEVICE;
-    if (state == HG_RUN_WAITING && f->run.phase == HG_PHASE_GOING) { /* other submissions may go on meanwhile */
+    if (state == HG_RUN_WAITING && f->run.phase == HG_PHASE_GOING) { /* other submissions may go on
+                                                                        meanwhile */
         if (q->unsure + 2 > HG_FAULT_RECORDS) return HG_QUEUE_DEVICE;
         f->unsure = true;
         f->of->unsure++;
@@ -264,8 +277,10 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
 /* The end of a submission whose work is all on the device stands for its event. */
 static void offer(const hg_queue *q, hg_flight *f) {
     const hg_submission_work *s = f->of;
-    bool last = f->state == HG_FLIGHT_ISSUED && s->next_command == s->count && s->status == HG_OK && !s->unsure;
-    hg_driver_event *event = f->binding ? (hg_run_awaits_event(&f->run) ? f->run.event : NULL) : f->event;
+    bool last = f->state == HG_FLIGHT_ISSUED && s->next_command == s->count && s->status == HG_OK &&
+                !s->unsure;
+    hg_driver_event *event = f->binding ? (hg_run_awaits_event(&f->run) ? f->run.event : NULL)
+                                        : f->event;
     if (!last || !event || !s->signal || !q->backend->caps->scheduling.asynchronous) return;
     hg_event_offer(s->signal, event);
     f->offered = true;
@@ -326,7 +341,8 @@ void hg_submission_free(hg_submission_work *s) {
     hg_free(s);
 }
 
-/* Whether all events that the device waits for are known to be done; else *event is one that is not. A failure of one is the submission's. */
+/* Whether all events that the device waits for are known to be done; else *event is one that is
+ * not. A failure of one is the submission's. */
 static bool has_followed(hg_submission_work *s, hg_event **event) {
     for (size_t i = 0; i < s->wait_count && s->followed; i++) {
         *event = s->waits[i];
@@ -345,8 +361,8 @@ static bool is_for_host(const hg_queue *q, const hg_submission_work *s) {
     return kind == HG_COMMAND_HOST_CALL || (copies && q->backend->caps->memory.host_memory);
 }
 
-/* Submissions whose commands were all taken and whose flights are over, in order. *late: an event that the first of them comes after and
- * that is not known to be done; NULL: none. */
+/* Submissions whose commands were all taken and whose flights are over, in order. *late: an event
+ * that the first of them comes after and that is not known to be done; NULL: none. */
 static void finish_all(hg_queue *q, hg_event **late) {
     for (;;) {
         *late = NULL;
@@ -364,7 +380,8 @@ static void finish_all(hg_queue *q, hg_event **late) {
             hg_free(s->prepared);
         }
         hg_submission_let_go(s);
-        hg_event_finish(s->signal, s->status, &s->error); /* before anybody learns that the queue is through with it */
+        hg_event_finish(s->signal, s->status, &s->error); /* before anybody learns that the queue is
+                                                             through with it */
         hg_mutex_lock(&q->lock);
         q->first = s->next;
         if (!q->first) q->last = NULL;
@@ -384,7 +401,8 @@ static void finish_all(hg_queue *q, hg_event **late) {
 static hg_submission_work *current(hg_queue *q) {
     hg_mutex_lock(&q->lock);
     if (!q->now) q->now = q->first;
-    while (q->now && q->now->begun && q->now->next_command == q->now->count && q->now->next) q->now = q->now->next;
+    while (q->now && q->now->begun && q->now->next_command == q->now->count && q->now->next)
+        q->now = q->now->next;
     hg_submission_work *s = q->now;
     hg_mutex_unlock(&q->lock);
     return s && !(s->begun && s->next_command == s->count) ? s : NULL;
@@ -396,7 +414,9 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
     for (; s->next_wait < s->wait_count; s->next_wait++) {
         *event = s->waits[s->next_wait];
         if (!hg_event_is_done(*event)) {
-            if (!q->backend->caps->scheduling.asynchronous || !hg_event_follow(*event, q->backend, q->stream->queue)) return false;
+            if (!q->backend->caps->scheduling.asynchronous ||
+                !hg_event_follow(*event, q->backend, q->stream->queue))
+                return false;
             s->followed = true;
             continue;
         }
@@ -448,7 +468,8 @@ static hg_queue_state go_on(hg_queue *q, hg_event **event, hg_event **late) {
     }
 }
 
-/* A submission that only waits to know that those before it are done is waited for first: what others wait for may be its event. */
+/* A submission that only waits to know that those before it are done is waited for first: what
+ * others wait for may be its event. */
 hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event) {
     hg_event *late = NULL;
     hg_queue_state state = go_on(q, event, &late);

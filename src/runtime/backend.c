@@ -52,19 +52,26 @@ void hg_context_destroy(hg_context *c) {
 
 hg_budget *hg_backend_host_budget(hg_backend *b) { return b->on_host ? &b->budget : NULL; }
 
-/* Whether something that the caller made of the backend is left, which a build with NDEBUG does not know. The backend's own are its context,
- * the queues of launches that were started in that, and the executables that only the cache has. */
+/* Whether something that the caller made of the backend is left, which a build with NDEBUG does not
+ * know. The backend's own are its context, the queues of launches that were started in that, and
+ * the executables that only the cache has. */
 static bool has_children(hg_backend *b) {
-    static const char *const names[HG_CHILD_KINDS] = {"contexts", "queues", "executables", "bindings"};
-    uint32_t own[HG_CHILD_KINDS] = {b->context != NULL, b->context ? (uint32_t)b->context->starters.count : 0, hg_executables_kept(b), 0};
+    static const char *const names[HG_CHILD_KINDS] = {"contexts", "queues", "executables",
+                                                      "bindings"};
+    uint32_t own[HG_CHILD_KINDS] = {b->context != NULL,
+                                    b->context ? (uint32_t)b->context->starters.count : 0,
+                                    hg_executables_kept(b), 0};
     char text[128] = "";
     for (int i = 0; i < HG_CHILD_KINDS; i++) {
         uint32_t count = hg_atomic_load(&b->children.count[i], HG_ACQUIRE);
         size_t length = strlen(text);
         if (count > own[i])
-            snprintf(text + length, sizeof text - length, "%s%u %s", length ? ", " : "", (unsigned)(count - own[i]), names[i]);
+            snprintf(text + length, sizeof text - length, "%s%u %s", length ? ", " : "",
+                     (unsigned)(count - own[i]), names[i]);
     }
-    if (text[0]) HG_IGNORE(hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend still has %s: destroy them first", text));
+    if (text[0])
+        HG_IGNORE(hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend still has %s: destroy them first",
+                          text));
     return text[0] != 0;
 }
 
@@ -72,7 +79,8 @@ void hg_backend_destroy(hg_backend *b) {
     HG_ENTRY;
     if (!b) return;
     hg_recent_close(b);
-    if (b->process == hg_fork_count && has_children(b)) return; /* a forked child may not know them */
+    if (b->process == hg_fork_count && has_children(b))
+        return; /* a forked child may not know them */
     hg_error kept = *hg_error_record();
     hg_backend_forget_forks(b);
     end_starts(b->context);
@@ -119,7 +127,9 @@ hg_status hg_backend_progress(hg_backend *b, bool *left) {
     HG_TRY(hg_backend_alive(b));
     hg_progress_state state = hg_progress_drive(b->progress);
     if (state == HG_PROGRESS_INSIDE)
-        return hg_fail(HG_ERROR_WOULD_BLOCK, "what is left goes on when the host call or callback that asks has returned");
+        return hg_fail(
+            HG_ERROR_WOULD_BLOCK,
+            "what is left goes on when the host call or callback that asks has returned");
     bool told = hg_progress_tell(b->progress);
     *left = told || state == HG_PROGRESS_LEFT;
     return HG_OK;
@@ -143,13 +153,14 @@ void *hg_backend_native(hg_backend *b) {
     return b && b->driver->device_native ? b->driver->device_native(b->device) : NULL;
 }
 
-hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program, const hg_launch *launch) {
+hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program,
+                                     const hg_launch *launch) {
     HG_ENTRY;
     return hg_backend_execute_program_with_params(b, program, launch, NULL);
 }
 
-hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program, const hg_launch *launch,
-                                                 const hg_params *params) {
+hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program,
+                                                 const hg_launch *launch, const hg_params *params) {
     HG_ENTRY;
     hg_executable *e;
     hg_binding *binding;
@@ -161,7 +172,8 @@ hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program
     if (status == HG_OK) {
         binding->spent_ns = hg_clock_ns() - start;
         status = hg_binding_launch(binding);
-        if (status != HG_OK || !hg_recent_keep(b, program, launch, params, binding)) hg_binding_destroy(binding);
+        if (status != HG_OK || !hg_recent_keep(b, program, launch, params, binding))
+            hg_binding_destroy(binding);
     }
     hg_executable_destroy(e);
     return status;

@@ -1,4 +1,5 @@
-/* A backend: an open device and what all its contexts share; how one is chosen, configured, probed and lost in a forked child.
+/* A backend: an open device and what all its contexts share; how one is chosen, configured, probed
+ * and lost in a forked child.
  * Must not know: what a program is, which driver it runs on. */
 #ifndef HG_RUNTIME_BACKEND_H
 #define HG_RUNTIME_BACKEND_H
@@ -31,7 +32,8 @@ struct hg_backend {
     hg_background *background; /* NULL: kernels get no better code while they run */
     hg_compiler *compiler;     /* the device's, which it closes; NULL: not opened yet */
     const hg_device_caps *caps;
-    hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe found wrong */
+    hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe
+                                found wrong */
     hg_config config;
     bool adopted;        /* the device is the host's */
     hg_profile *profile; /* NULL: off */
@@ -52,11 +54,15 @@ struct hg_backend {
     struct hg_tables *tables;   /* of programs; under cache_lock */
     uint64_t guarded;           /* launches that look up handles while they run */
     struct hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
-    struct hg_recent *recent;   /* calls that came before, for hg_backend_execute_program; NULL: none. Atomic */
-    void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that is dead; NULL: there are none. Atomic */
+    struct hg_recent *recent; /* calls that came before, for hg_backend_execute_program; NULL: none.
+                                 Atomic */
+    void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that is
+                                                                  dead; NULL: there are none. Atomic
+                                                                */
     hg_mutex character_lock;
     hg_piece characters;   /* the character table for kernels, made when first needed */
-    void *characters_left; /* its bytes where no call could wait until the device has them; NULL: it has. Atomic */
+    void *characters_left; /* its bytes where no call could wait until the device has them; NULL: it
+                              has. Atomic */
     int characters_there;  /* atomic: it has, by a run */
     hg_mutex type_memory_lock;
     hg_pool type_memory[10]; /* by width, from 8 bits; 0: not asked for yet */
@@ -64,7 +70,7 @@ struct hg_backend {
     struct hg_expansion *expansions; /* compiled kernels of whole-array steps */
     library_tiles tiles;             /* of its library programs; tiles.c */
     hg_progress *progress;           /* queues without a thread, callbacks of events */
-    hg_monitor monitor;              /* protects the orders of its contexts and their spare streams */
+    hg_monitor monitor; /* protects the orders of its contexts and their spare streams */
     hg_children children;
     uint64_t number; /* of the backends that are alive: memory.c */
     hg_fork_lock forks[HG_BACKEND_LOCKS];
@@ -75,12 +81,14 @@ struct hg_backend {
 /* ---- config.c ---- */
 /* The directory that cache_dir means, to be freed; "" for none. */
 hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCARD;
-/* The same as the environment says; "" where that is malformed, which is an error of whoever opens a backend with it. */
+/* The same as the environment says; "" where that is malformed, which is an error of whoever opens
+ * a backend with it. */
 hg_status hg_config_env_cache_path(char **path) HG_NODISCARD;
 /* How drivers' libraries are tried, as the environment says. The path is borrowed. */
 hg_status hg_config_trial(const char *cache_path, hg_trial_options *options) HG_NODISCARD;
 
-/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's form of it. */
+/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's
+ * form of it. */
 hg_status hg_config_take(const hg_config *given, hg_config *own) HG_NODISCARD;
 
 /* ---- open.c ---- */
@@ -88,9 +96,11 @@ hg_status hg_config_take(const hg_config *given, hg_config *own) HG_NODISCARD;
 uint32_t hg_openings_left(void);
 
 /* ---- backend_select.c ---- */
-/* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
+/* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the
+ * devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,
-                    hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
+                    hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
+                    void *user) HG_NODISCARD;
 /* The driver of a name, whatever devices it has. */
 hg_status hg_select_driver(const char *name, const hg_driver **driver) HG_NODISCARD;
 enum { HG_NOT_AUTOMATIC, HG_AUTOMATIC, HG_IF_ACCELERATOR }; /* the second column of backends.def */
@@ -108,24 +118,30 @@ typedef struct hg_driver_list {
     const hg_driver *guest; /* opened by its name alone; NULL: none */
     hg_trial_options trial; /* of drivers that open libraries of others */
 } hg_driver_list;
-/* A driver that is not in the table, which whoever links the library brings: tests. Before any backend is created; opened by its name alone. */
+/* A driver that is not in the table, which whoever links the library brings: tests. Before any
+ * backend is created; opened by its name alone. */
 void hg_select_guest(const hg_driver *driver);
 /* Whether a name means whichever device comes first: "auto", or none. */
 bool hg_backend_is_automatic(const char *name);
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
-                       hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
+                       hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
+                       void *user) HG_NODISCARD;
 
 /* ---- forked.c ---- */
-/* In a forked child: the error of what was in use ("context"), of a backend whose device is the parent's. */
+/* In a forked child: the error of what was in use ("context"), of a backend whose device is the
+ * parent's. */
 hg_status hg_lost(const char *what);
 hg_status hg_backend_lost(const hg_backend *b);
-static inline hg_status hg_backend_alive(const hg_backend *b) { return HG_UNLIKELY(b->lost) ? hg_backend_lost(b) : HG_OK; }
+static inline hg_status hg_backend_alive(const hg_backend *b) {
+    return HG_UNLIKELY(b->lost) ? hg_backend_lost(b) : HG_OK;
+}
 void hg_backend_watch_forks(hg_backend *b);
 void hg_backend_forget_forks(hg_backend *b);
 
 /* ---- deadline.c ---- */
-uint64_t hg_timeout_of(const hg_backend *b, const hg_launch *launch); /* ms; 0: none. launch NULL: the backend's default */
-uint64_t hg_deadline(uint64_t timeout_ms);                            /* of what starts now; 0: none */
+uint64_t hg_timeout_of(const hg_backend *b, const hg_launch *launch); /* ms; 0: none. launch NULL:
+                                                                         the backend's default */
+uint64_t hg_deadline(uint64_t timeout_ms); /* of what starts now; 0: none */
 
 /* ---- characters.c ---- */
 /* i128[194·194], then f64[194·194]: atlas/characters.h. For reading, until the backend goes. */
@@ -136,12 +152,14 @@ hg_status hg_backend_tiles_open(hg_backend *b) HG_NODISCARD;
 
 /* ---- probe.c: the numeric probe of an open backend with a default context ---- */
 typedef struct hg_probing hg_probing;
-/* Begins it. trusts: at the opening of a device in device form. The answer may come from the cache on disk, or is kept there; when it is known, the
- * capabilities promise no more than was found. Else they stay what the driver promises. */
+/* Begins it. trusts: at the opening of a device in device form. The answer may come from the cache
+ * on disk, or is kept there; when it is known, the capabilities promise no more than was found.
+ * Else they stay what the driver promises. */
 hg_status hg_probing_start(hg_backend *b, bool trusts, hg_probing **probing) HG_NODISCARD;
 /* Goes on as far as it can without waiting. After a failure: hg_probing_end. */
 hg_status hg_probing_poll(hg_probing *probing, bool *done) HG_NODISCARD;
-void hg_probing_wait(const hg_probing *probing); /* until a poll may find more; where the host can wait */
+void hg_probing_wait(const hg_probing *probing); /* until a poll may find more; where the host can
+                                                    wait */
 void hg_probing_end(hg_probing *probing);        /* at any time. NULL is allowed */
 /* All of it. */
 hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) HG_NODISCARD;

@@ -1,4 +1,5 @@
-/* Which driver and which of its devices: by name, or the automatic order (semantics 0.3); listing what there is.
+/* Which driver and which of its devices: by name, or the automatic order (semantics 0.3); listing
+ * what there is.
  * Must not know: any backend by name. */
 #include "base/deep.h"
 #include "base/sized.h"
@@ -31,12 +32,14 @@ static const hg_driver_word ALIASES[] = {
 #include "backends/backends.def"
 };
 
-/* Whether this machine may have a device beside its CPU. Looking through vendors' libraries costs 30 to 50 ms a process (PoCL, lavapipe),
- * which programs on the CPU need not pay where no kernel driver has a device file; where that cannot be found out, they look. */
+/* Whether this machine may have a device beside its CPU. Looking through vendors' libraries costs
+ * 30 to 50 ms a process (PoCL, lavapipe), which programs on the CPU need not pay where no kernel
+ * driver has a device file; where that cannot be found out, they look. */
 static bool may_have_accelerator(void) {
 #if defined(__linux__)
-    static const char *const files[] = {"/dev/dri",   "/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd",     "/dev/dxg",
-                                        "/dev/mali0", "/dev/kgsl-3d0",  "/dev/accel",   "/dev/pvr_sync"};
+    static const char *const files[] = {"/dev/dri",      "/dev/nvidiactl", "/dev/nvidia0",
+                                        "/dev/kfd",      "/dev/dxg",       "/dev/mali0",
+                                        "/dev/kgsl-3d0", "/dev/accel",     "/dev/pvr_sync"};
     for (size_t i = 0; i < HG_COUNT_OF(files); i++)
         if (access(files[i], F_OK) == 0) return true;
     return false;
@@ -90,7 +93,8 @@ static hg_status list_here(void *user) {
     return HG_OK;
 }
 
-/* Libraries of others are asked on a stack of their own; where there is none for them, they are not there. */
+/* Libraries of others are asked on a stack of their own; where there is none for them, they are not
+ * there. */
 static hg_status ask_driver(const hg_driver *driver, device_list *list) {
     listing l = {.driver = driver, .list = list};
     char what[64];
@@ -102,24 +106,30 @@ static hg_status ask_driver(const hg_driver *driver, device_list *list) {
     return HG_OK;
 }
 
-/* All devices of a driver, to be freed; none with the reason. A driver whose libraries did not come back from their trial is not touched. */
-static hg_status list_devices(const hg_driver *driver, const hg_trial_options *options, device_list *list) {
+/* All devices of a driver, to be freed; none with the reason. A driver whose libraries did not come
+ * back from their trial is not touched. */
+static hg_status list_devices(const hg_driver *driver, const hg_trial_options *options,
+                              device_list *list) {
     memset(list, 0, sizeof *list);
     if (!hg_driver_is_ours(driver)) {
-        snprintf(list->reason, sizeof list->reason, "this process was forked from one that had opened the driver's library");
+        snprintf(list->reason, sizeof list->reason,
+                 "this process was forked from one that had opened the driver's library");
         return HG_OK;
     }
     HG_TRY(hg_trial_ask(driver, options, &list->trial));
     if (!hg_trial_failed(&list->trial.listing, list->reason)) HG_TRY(ask_driver(driver, list));
-    if (!list->count && !list->reason[0]) snprintf(list->reason, sizeof list->reason, "no device found");
+    if (!list->count && !list->reason[0])
+        snprintf(list->reason, sizeof list->reason, "no device found");
     note_failed(list);
     return HG_OK;
 }
 
 static hg_status out_of_range(const char *name, uint32_t count, uint32_t index) {
-    if (count == 1) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has one device, number 0; asked for %u", name, (unsigned)index);
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has %u devices, numbers 0 to %u; asked for %u", name, (unsigned)count,
-                   (unsigned)(count - 1), (unsigned)index);
+    if (count == 1)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has one device, number 0; asked for %u",
+                       name, (unsigned)index);
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has %u devices, numbers 0 to %u; asked for %u",
+                   name, (unsigned)count, (unsigned)(count - 1), (unsigned)index);
 }
 
 typedef hg_status (*open_device)(void *user, const hg_driver *driver, uint32_t index);
@@ -147,15 +157,16 @@ static bool read_wish(const char *text, wish *w) {
     return good;
 }
 
-/* The specification's reasons begin with what the status says already: "CUDA backend not available: no device". */
+/* The specification's reasons begin with what the status says already: "CUDA backend not available:
+ * no device". */
 static const char *reason_alone(const char *reason) {
     static const char begin[] = "backend not available: ";
     const char *found = strstr(reason, begin);
     return found ? found + sizeof begin - 1 : reason;
 }
 
-static hg_status select_named(const hg_driver *driver, const hg_trial_options *trial, const wish *w, uint32_t index, open_device open,
-                              void *user) {
+static hg_status select_named(const hg_driver *driver, const hg_trial_options *trial, const wish *w,
+                              uint32_t index, open_device open, void *user) {
     device_list list;
     char reason[256];
     HG_TRY(list_devices(driver, trial, &list));
@@ -165,25 +176,32 @@ static hg_status select_named(const hg_driver *driver, const hg_trial_options *t
         if (count++ == index) found = i;
     }
     hg_free(list.devices);
-    if (!list.count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, reason_alone(list.reason));
-    if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no device of platform %u", driver->name, (unsigned)w->platform);
+    if (!list.count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name,
+                       reason_alone(list.reason));
+    if (!count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no device of platform %u",
+                       driver->name, (unsigned)w->platform);
     if (index < count && device_failed(&list, found, reason))
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s %u: %s", driver->name, (unsigned)found, reason);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s %u: %s", driver->name, (unsigned)found,
+                       reason);
     return index < count ? open(user, driver, found) : out_of_range(driver->name, count, index);
 }
 
-/* The devices of one driver that are no software. *opened: the status is the answer. A device that does not open is passed over
- * like one that is missing, but any other mistake is the caller's. */
-static hg_status select_from(const hg_driver *driver, const hg_trial_options *trial, uint32_t index, open_device open, void *user,
-                             bool *opened) {
+/* The devices of one driver that are no software. *opened: the status is the answer. A device that
+ * does not open is passed over like one that is missing, but any other mistake is the caller's. */
+static hg_status select_from(const hg_driver *driver, const hg_trial_options *trial, uint32_t index,
+                             open_device open, void *user, bool *opened) {
     device_list list;
     hg_status status = HG_OK;
     bool found = false;
     *opened = true;
     HG_TRY(list_devices(driver, trial, &list));
-    for (uint32_t i = 0; i < list.count && !found; i++) found = list.devices[i].available && !list.devices[i].software;
+    for (uint32_t i = 0; i < list.count && !found; i++)
+        found = list.devices[i].available && !list.devices[i].software;
     if (found && index) {
-        status = index < list.count ? open(user, driver, index) : out_of_range(driver->name, list.count, index);
+        status = index < list.count ? open(user, driver, index)
+                                    : out_of_range(driver->name, list.count, index);
         hg_free(list.devices);
         return status;
     }
@@ -197,11 +215,14 @@ static hg_status select_from(const hg_driver *driver, const hg_trial_options *tr
     return status;
 }
 
-static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_device open, void *user) {
+static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_device open,
+                             void *user) {
     hg_status status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "auto: no backend has a device");
     for (uint32_t i = 0; i < list->count; i++) {
         bool opened = false;
-        if (list->automatic[i] == HG_NOT_AUTOMATIC || (list->automatic[i] == HG_IF_ACCELERATOR && !list->accelerator)) continue;
+        if (list->automatic[i] == HG_NOT_AUTOMATIC ||
+            (list->automatic[i] == HG_IF_ACCELERATOR && !list->accelerator))
+            continue;
         hg_status here = select_from(list->drivers[i], &list->trial, index, open, user, &opened);
         if (opened) return here;
         if (here != HG_OK) status = here; /* the reason of the last one that did not open */
@@ -209,7 +230,8 @@ static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_de
     return status;
 }
 
-static const hg_driver_word *find_word(const hg_driver_word *words, uint32_t count, const char *name) {
+static const hg_driver_word *find_word(const hg_driver_word *words, uint32_t count,
+                                       const char *name) {
     for (uint32_t i = 0; i < count; i++)
         if (same_name(name, words[i].word)) return &words[i];
     return NULL;
@@ -231,12 +253,14 @@ static hg_status unknown_name(const hg_driver_list *list, const char *name) {
     for (uint32_t i = 0; i < list->count; i++) add_name(known, list->drivers[i]->name);
     for (uint32_t i = 0; i < list->absent_count; i++) add_name(known, list->absent[i].word);
     for (uint32_t i = 0; i < list->alias_count; i++) add_name(known, list->aliases[i].word);
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)", name, known);
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)",
+                   name, known);
 }
 
 bool hg_backend_is_automatic(const char *name) { return !*name || same_name(name, "auto"); }
 
-hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index, open_device open, void *user) {
+hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
+                       open_device open, void *user) {
     wish w;
     if (!read_wish(name, &w)) return unknown_name(list, name);
     const hg_driver_word *alias = find_word(list->aliases, list->alias_count, w.name);
@@ -247,7 +271,8 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
     if (!driver && list->guest && same_name(word, list->guest->name)) driver = list->guest;
     if (driver) return select_named(driver, &list->trial, &w, index, open, user);
     const hg_driver_word *absent = find_word(list->absent, list->absent_count, word);
-    return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning) : unknown_name(list, name);
+    return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning)
+                  : unknown_name(list, name);
 }
 
 static const hg_driver *guest;
@@ -267,7 +292,8 @@ static hg_driver_list all_drivers(const hg_trial_options *trial) {
                             .trial = *trial};
 }
 
-hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial, open_device open, void *user) {
+hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,
+                    open_device open, void *user) {
     const hg_driver_list all = all_drivers(trial);
     return hg_select_in(&all, name, index, open, user);
 }
@@ -294,7 +320,8 @@ static hg_device_info no_device(const char *backend, const char *reason) {
     return none;
 }
 
-static hg_status list_all(const hg_trial_options *trial, hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
+static hg_status list_all(const hg_trial_options *trial, hg_device_info *devices, size_t size,
+                          size_t capacity, size_t *count) {
     *count = 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         device_list list;
@@ -302,7 +329,9 @@ static hg_status list_all(const hg_trial_options *trial, hg_device_info *devices
         hg_device_info none = no_device(hg_drivers[i]->name, list.reason);
         uint32_t found = list.count ? list.count : 1;
         for (uint32_t k = 0; k < found; k++, ++*count)
-            if (*count < capacity) hg_sized_give(&RULES, list.count ? &list.devices[k] : &none, (char *)devices + *count * size, size);
+            if (*count < capacity)
+                hg_sized_give(&RULES, list.count ? &list.devices[k] : &none,
+                              (char *)devices + *count * size, size);
         hg_free(list.devices);
     }
     for (uint32_t i = 0; i < HG_COUNT_OF(ABSENT); i++, ++*count) {
@@ -328,7 +357,9 @@ hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity,
 
 static void add_word(hg_device_info *device, bool has, const char *word) {
     size_t used = strlen(device->capabilities);
-    if (has) snprintf(device->capabilities + used, sizeof device->capabilities - used, "%s%s", used ? " " : "", word);
+    if (has)
+        snprintf(device->capabilities + used, sizeof device->capabilities - used, "%s%s",
+                 used ? " " : "", word);
 }
 
 /* What programs gain from, in words of one list for all devices. */

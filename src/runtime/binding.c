@@ -7,20 +7,25 @@
 /* The value of an input, from the parameter registers; limbs of wide values too. */
 static uint64_t param_input(const hg_binding *binding, const kir_input *input) {
     const uint8_t *bytes = binding->values[input->reg];
-    uint64_t value = 0, size = input->limb_bytes ? input->limb_bytes : 8, start = (uint64_t)input->limb * input->limb_bytes;
+    uint64_t value = 0, size = input->limb_bytes ? input->limb_bytes : 8,
+             start = (uint64_t)input->limb * input->limb_bytes;
     for (uint64_t i = 0; bytes && i < size; i++) value |= (uint64_t)bytes[start + i] << (8 * i);
     return value;
 }
 
 /* Behind the program's shared memory; halves where the device has no u64. */
 static uint64_t scratch_input(const hg_binding *binding, const kir_input *input) {
-    uint64_t at = (binding->launch.shared_bytes - binding->launch.shared_scratch + 15) & ~UINT64_C(15);
+    uint64_t at = (binding->launch.shared_bytes - binding->launch.shared_scratch + 15) &
+                  ~UINT64_C(15);
     return input->limb_bytes && input->limb ? 0 : at;
 }
 
-static void *list(hg_binding *binding, uint32_t count, size_t size) { return hg_arena_alloc(&binding->arena, (count + (size_t)1) * size); }
+static void *list(hg_binding *binding, uint32_t count, size_t size) {
+    return hg_arena_alloc(&binding->arena, (count + (size_t)1) * size);
+}
 
-static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg_bound_kernel *bound) {
+static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel,
+                                hg_bound_kernel *bound) {
     bound->inputs = list(binding, kernel->input_count, sizeof *bound->inputs);
     if (!bound->inputs) return hg_fail_memory();
     for (uint32_t i = 0; i < kernel->input_count; i++) {
@@ -32,8 +37,8 @@ static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg
 }
 
 /* Finds the memory of a slot now if it cannot be another one later. */
-static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot, const uint64_t *inputs, hg_range *range,
-                              uint8_t *when) {
+static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot,
+                              const uint64_t *inputs, hg_range *range, uint8_t *when) {
     const hg_executable *e = binding->executable;
     if (slot->plan == KIR_PLAN_STATE) {
         *when = HG_SLOT_STATE;
@@ -60,9 +65,12 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
     return HG_OK;
 }
 
-static uint64_t slot_handle(const kir_slot *slot, const uint64_t *inputs) { return slot->constant ? slot->handle : inputs[slot->input]; }
+static uint64_t slot_handle(const kir_slot *slot, const uint64_t *inputs) {
+    return slot->constant ? slot->handle : inputs[slot->input];
+}
 
-hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) {
+hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context,
+                                 bool *changed) {
     const hg_kernel *kernel = &binding->executable->kernels[index];
     const hg_bound_kernel *bound = &binding->kernels[index];
     hg_range all = {NULL, 0, 0};
@@ -71,24 +79,29 @@ hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
         if (bound->when[i] != HG_SLOT_CLASS && bound->when[i] != HG_SLOT_STATE) continue;
         bool is_class = bound->when[i] == HG_SLOT_CLASS;
-        hg_range range = is_class ? hg_class_range(&all, slot_handle(&kernel->slots[i], bound->inputs)) : context->state.range;
+        hg_range range = is_class
+                             ? hg_class_range(&all, slot_handle(&kernel->slots[i], bound->inputs))
+                             : context->state.range;
         hg_range *slot = &bound->slots[i];
         if (slot->arena == range.arena && slot->offset == range.offset) continue;
         *slot = range;
         *changed = true;
     }
-    if (*changed && bound->aliases) hg_alias_signature(context->backend, bound->slots, kernel->slot_count, bound->aliases);
+    if (*changed && bound->aliases)
+        hg_alias_signature(context->backend, bound->slots, kernel->slot_count, bound->aliases);
     return HG_OK;
 }
 
-static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg_bound_kernel *bound) {
+static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel,
+                                hg_bound_kernel *bound) {
     HG_TRY(lay_out_inputs(binding, kernel, bound));
     bound->slots = list(binding, kernel->slot_count, sizeof *bound->slots);
     bound->when = list(binding, kernel->slot_count, sizeof *bound->when);
     if (!bound->slots || !bound->when) return hg_fail_memory();
     bound->has_classes = kernel->uses_class;
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
-        HG_TRY(lay_out_slot(binding, kernel, &kernel->slots[i], bound->inputs, &bound->slots[i], &bound->when[i]));
+        HG_TRY(lay_out_slot(binding, kernel, &kernel->slots[i], bound->inputs, &bound->slots[i],
+                            &bound->when[i]));
         bound->has_classes |= bound->when[i] == HG_SLOT_CLASS;
         bound->has_state |= bound->when[i] == HG_SLOT_STATE;
         binding->guarded |= bound->when[i] == HG_SLOT_LATE;
@@ -97,38 +110,46 @@ static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg
     if (kernel->slot_count < 2) return HG_OK;
     bound->aliases = list(binding, (uint32_t)hg_alias_pair(0, kernel->slot_count), 1);
     if (!bound->aliases) return hg_fail_memory();
-    hg_alias_signature(binding->executable->backend, bound->slots, kernel->slot_count, bound->aliases);
+    hg_alias_signature(binding->executable->backend, bound->slots, kernel->slot_count,
+                       bound->aliases);
     return HG_OK;
 }
 
-/* Shared memory belongs to a block for the whole program: with whole-array steps in between it needs a place of its own. After bar.grid it is
- * zero, as in a kernel's own. */
+/* Shared memory belongs to a block for the whole program: with whole-array steps in between it
+ * needs a place of its own. After bar.grid it is zero, as in a kernel's own. */
 static hg_status lay_out_shared(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_resolved *l = &binding->launch;
     uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    if (!e->uses_shared || !e->plan->keeps_shared || !block || !l->lanes || !l->shared_bytes) return HG_OK;
+    if (!e->uses_shared || !e->plan->keeps_shared || !block || !l->lanes || !l->shared_bytes)
+        return HG_OK;
     uint64_t blocks = (l->lanes - 1) / block + 1;
     uint64_t all;
     if (!hg_mul_u64(blocks, l->shared_bytes, &all))
-        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "shared memory that lives across steps needs %llu bytes for each of %llu blocks",
-                       (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
+        return hg_fail(
+            HG_ERROR_OUT_OF_MEMORY,
+            "shared memory that lives across steps needs %llu bytes for each of %llu blocks",
+            (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
     return hg_piece_alloc(&e->backend->memory, all, &binding->shared);
 }
 
 static hg_status lay_out(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     hg_backend *b = e->backend;
-    binding->kernels = hg_arena_alloc(&binding->arena, (e->kernel_count + 1) * sizeof *binding->kernels);
+    binding->kernels = hg_arena_alloc(&binding->arena,
+                                      (e->kernel_count + 1) * sizeof *binding->kernels);
     if (!binding->kernels) return hg_fail_memory();
     HG_TRY(hg_env_lay_out(binding));
     uint64_t scratch;
     if (!hg_mul_u64(e->plan->scratch_lane_bytes, binding->launch.lanes, &scratch))
-        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes",
-                       (unsigned long long)e->plan->scratch_lane_bytes, (unsigned long long)binding->launch.lanes);
+        return hg_fail(HG_ERROR_OUT_OF_MEMORY,
+                       "values that live across steps need %llu bytes a lane for %llu lanes",
+                       (unsigned long long)e->plan->scratch_lane_bytes,
+                       (unsigned long long)binding->launch.lanes);
     if (scratch) HG_TRY(hg_piece_alloc(&b->memory, scratch, &binding->scratch));
     HG_TRY(lay_out_shared(binding));
-    for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
+    for (uint32_t i = 0; i < e->kernel_count; i++)
+        HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     return hg_steps_bind(binding);
 }
 
@@ -140,7 +161,8 @@ static void fill_one_launch(hg_binding *binding) {
     binding->one.needs_clock = hg_binding_needs_clock(binding);
     if (binding->executable->kernels[0].prover && !bound->has_classes && !bound->has_state)
         (void)hg_launch_proven(binding, 0, &binding->one.launch);
-    binding->one.command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->one.launch, .fault = &binding->fault};
+    binding->one.command = (hg_driver_command){
+        .kind = HG_CMD_LAUNCH, .launch = &binding->one.launch, .fault = &binding->fault};
 }
 
 static void set_way(hg_binding *binding) {
@@ -148,7 +170,8 @@ static void set_way(hg_binding *binding) {
     binding->way = binding->submitted_way = hg_binding_choose_way(binding);
     if (binding->way != HG_WAY_PLAN) fill_one_launch(binding);
     binding->ready.launches_left = first ? 1 : PREPARE_AFTER;
-    if (binding->way == HG_WAY_COMMAND && first) hg_binding_prepare(binding, &binding->one.command, NULL, 1);
+    if (binding->way == HG_WAY_COMMAND && first)
+        hg_binding_prepare(binding, &binding->one.command, NULL, 1);
 }
 
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
@@ -170,20 +193,24 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
 }
 
 /* The executable given, or the one for the registers and the step limit of this launch. */
-static hg_status choose_executable(hg_executable *given, const hg_launch *launch, const hg_params *params, hg_executable **chosen) {
+static hg_status choose_executable(hg_executable *given, const hg_launch *launch,
+                                   const hg_params *params, hg_executable **chosen) {
     uint64_t max_steps = launch ? launch->max_steps : given->max_steps;
     hg_signature signature;
     hg_params_signature(params, &signature);
     if (given->program->param_count) memset(signature.types, HG_TYPE_OMITTED, HG_FIRST_SPECIAL);
     *chosen = hg_executable_retain(given);
-    if (max_steps == given->max_steps && memcmp(&signature, &given->signature, sizeof signature) == 0) return HG_OK;
-    hg_status status = hg_executable_get(given->backend, given->program, &signature, max_steps, hg_timeout_of(given->backend, launch),
-                                         chosen);
+    if (max_steps == given->max_steps &&
+        memcmp(&signature, &given->signature, sizeof signature) == 0)
+        return HG_OK;
+    hg_status status = hg_executable_get(given->backend, given->program, &signature, max_steps,
+                                         hg_timeout_of(given->backend, launch), chosen);
     hg_executable_destroy(given);
     return status;
 }
 
-hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, const hg_params *params, hg_binding **result) {
+hg_status hg_binding_create(hg_executable *executable, const hg_launch *given,
+                            const hg_params *params, hg_binding **result) {
     HG_ENTRY;
     hg_launch own, *launch = given ? &own : NULL;
     if (!executable) return hg_null_argument("executable");
@@ -212,12 +239,15 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
     return HG_OK;
 }
 
-void hg_binding_retain(hg_binding *binding) { hg_atomic_fetch_add(&binding->references, 1, HG_RELAXED); }
+void hg_binding_retain(hg_binding *binding) {
+    hg_atomic_fetch_add(&binding->references, 1, HG_RELAXED);
+}
 
 void hg_error_set_origin(const hg_provenance *origin) {
     hg_error *error = hg_error_record();
     char where[40] = "", message[sizeof error->message];
-    if (error->line) snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
+    if (error->line)
+        snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
     snprintf(message, sizeof message, "%s: %.300s%s", origin->text, error->message, where);
     memcpy(error->message, message, sizeof message);
     error->line = origin->line;
@@ -237,14 +267,20 @@ static void free_binding(hg_binding *binding) {
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
-    for (uint8_t i = 0; i < binding->ready.count; i++) b->driver->prepared_destroy(binding->ready.commands[i].prepared);
-    for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
-    for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
+    for (uint8_t i = 0; i < binding->ready.count; i++)
+        b->driver->prepared_destroy(binding->ready.commands[i].prepared);
+    for (uint64_t i = 0; i < binding->held_buffers.count; i++)
+        hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
+    for (uint64_t i = 0; i < binding->held_pools.count; i++)
+        hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */
-        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, binding->own_pools.data[i])}));
+        HG_IGNORE(
+            hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, binding->own_pools.data[i])}));
     for (uint64_t i = 0; i < binding->own_buffers.count; i++)
-        HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){hg_handle_public(b, binding->own_buffers.data[i])}));
-    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) hg_dispatch_free(&binding->kernels[i].dispatch);
+        HG_IGNORE(hg_backend_free_buffer(
+            b, (hg_buffer){hg_handle_public(b, binding->own_buffers.data[i])}));
+    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++)
+        hg_dispatch_free(&binding->kernels[i].dispatch);
     hg_steps_unbind(binding);
     hg_piece_free(&b->memory, &binding->env_memory);
     hg_piece_free(&b->memory, &binding->scratch);
@@ -264,7 +300,8 @@ void hg_binding_destroy(hg_binding *binding) {
     HG_ENTRY;
     while (binding && !binding->executable->backend->lost) {
         hg_binding *next = binding->next;
-        if (hg_atomic_sub_fetch(&binding->references, 1, HG_ACQ_REL) != 0) return; /* a queue has it */
+        if (hg_atomic_sub_fetch(&binding->references, 1, HG_ACQ_REL) != 0)
+            return; /* a queue has it */
         free_binding(binding);
         binding = next;
     }

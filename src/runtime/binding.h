@@ -10,7 +10,8 @@
 /* Everything a launch needs, resolved. */
 typedef struct hg_resolved {
     uint32_t grid[3], block[3];
-    uint64_t lanes, shared_bytes /* of a block, */, shared_scratch /* of them those behind the program's */, timeout_ms;
+    uint64_t lanes, shared_bytes /* of a block, */,
+        shared_scratch /* of them those behind the program's */, timeout_ms;
 } hg_resolved;
 
 /* When the memory of a slot is known. */
@@ -25,10 +26,11 @@ typedef enum hg_slot_when {
 typedef struct hg_bound_kernel {
     uint64_t *inputs;
     hg_range *slots;
-    uint8_t *when;          /* hg_slot_when of each slot */
-    bool has_classes;       /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
-    bool has_state;         /* one of them is HG_SLOT_STATE */
-    uint8_t *aliases;       /* alias signature; NULL below two slots */
+    uint8_t *when;    /* hg_slot_when of each slot */
+    bool has_classes; /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses
+                       */
+    bool has_state;   /* one of them is HG_SLOT_STATE */
+    uint8_t *aliases; /* alias signature; NULL below two slots */
     hg_submission dispatch; /* device forms: what launches have in common */
     uint64_t *proved;       /* the facts that `proven` is about; NULL: none so far */
     bool proven;            /* no access can leave its bounds */
@@ -39,19 +41,22 @@ typedef struct hg_held {
     uint64_t handle;
     hg_range range;
     uint64_t arena_bytes; /* of the whole arena */
-    bool constant;        /* its bytes stay the same from the first launch on, as long as the binding lives */
+    bool constant; /* its bytes stay the same from the first launch on, as long as the binding lives
+                    */
 } hg_held;
 
-/* How a launch of a binding is carried out, from the general way to the quickest: docs/design/launch-ways.md has who may take
- * which, and what each saves. */
+/* How a launch of a binding is carried out, from the general way to the quickest:
+ * docs/design/launch-ways.md has who may take which, and what each saves. */
 typedef enum hg_launch_way {
     HG_WAY_PLAN,    /* the plan machine: any binding */
     HG_WAY_KERNEL,  /* one kernel whose arguments are known: no plan code is read */
-    HG_WAY_COMMAND, /* the same, and nothing depends on the context or the clock: one command is submitted */
+    HG_WAY_COMMAND, /* the same, and nothing depends on the context or the clock: one command is
+                       submitted */
     HG_WAY_READY    /* the driver has the commands ready: it is called, nothing is submitted */
 } hg_launch_way;
 
-/* The one launch of a binding with one kernel whose arguments are known: filled once, up to what its way says. */
+/* The one launch of a binding with one kernel whose arguments are known: filled once, up to what
+ * its way says. */
 typedef struct hg_one_launch {
     hg_driver_launch launch;
     hg_driver_command command; /* launches it */
@@ -79,7 +84,8 @@ typedef struct hg_provenance {
 
 struct hg_binding {
     hg_executable *executable;
-    uint32_t references;          /* atomic: creator, submissions that are not over, a binding that it is next of */
+    uint32_t references; /* atomic: creator, submissions that are not over, a binding that it is
+                            next of */
     const hg_provenance *origins; /* of each instruction; NULL: of none */
     hg_binding *next;             /* whose launch follows in the same run; NULL: none */
     hg_arena arena;
@@ -94,21 +100,26 @@ struct hg_binding {
     bool has_constants; /* some of the buffers that it holds are */
     bool env_changes;   /* somebody writes an entry: each launch begins with the initial values */
     uint64_t *computed; /* room for what a PLAN_COMPUTE works out */
-    bool *env_stale;    /* by 8 bytes, of an entry the first: the device has another value, which the host does not know; NULL: never */
-    bool env_is_memory; /* env is env_range, nothing is copied */
-    hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read it in memory */
+    bool *env_stale; /* by 8 bytes, of an entry the first: the device has another value, which the
+                        host does not know; NULL: never */
+    bool env_is_memory;           /* env is env_range, nothing is copied */
+    hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read
+                                     it in memory */
     hg_piece env_memory, scratch; /* arena NULL when not needed */
     hg_piece shared;              /* shared memory of all blocks, where it must live across steps */
-    const hg_stream *owner;       /* whose run it is in, one at a time in whatever context; NULL: in none. Atomic */
+    const hg_stream *owner; /* whose run it is in, one at a time in whatever context; NULL: in none.
+                               Atomic */
     hg_touches touches;
     hg_recorded recorded; /* the last batch of its runs */
     bool guarded;         /* looks up handles while it runs */
     bool launched;
     hg_launch_way way;           /* of a launch that is waited for */
-    hg_launch_way submitted_way; /* the same where commands are submitted in any case: while a profile records, in a queue. Never READY */
+    hg_launch_way submitted_way; /* the same where commands are submitted in any case: while a
+                                    profile records, in a queue. Never READY */
     uint64_t spent_ns;           /* of the launch's time, before it began: on lowering */
     hg_ready_commands ready;     /* of the way READY */
-    hg_one_launch one;           /* of the ways KERNEL and COMMAND; the plan machine fills one.launch anew for each kernel */
+    hg_one_launch one; /* of the ways KERNEL and COMMAND; the plan machine fills one.launch anew for
+                          each kernel */
     hg_driver_fault fault;
     struct hg_bound_step *steps; /* of the plan, in its order */
     hg_piece step_scratch;       /* what steps need beside their arrays, one after another, */
@@ -126,7 +137,8 @@ static inline bool hg_binding_try_own(hg_binding *binding, const hg_stream *stre
 }
 
 HG_NODISCARD static inline hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) {
-    return HG_LIKELY(hg_binding_try_own(binding, stream)) ? HG_OK : hg_binding_own_slowly(binding, stream);
+    return HG_LIKELY(hg_binding_try_own(binding, stream)) ? HG_OK
+                                                          : hg_binding_own_slowly(binding, stream);
 }
 
 static inline void hg_binding_disown(hg_binding *binding) {
@@ -139,17 +151,20 @@ static inline void hg_binding_disown(hg_binding *binding) {
 hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
 
 /* ---- sequence.c ---- */
-/* Of two bindings or more: a launch of the first becomes one of all, in their order, in one run. The others are not launched by themselves from now on; each
- * is kept by the one before. Not for programs that use the state of a context. */
+/* Of two bindings or more: a launch of the first becomes one of all, in their order, in one run.
+ * The others are not launched by themselves from now on; each is kept by the one before. Not for
+ * programs that use the state of a context. */
 hg_status hg_binding_sequence(hg_binding *const *bindings, uint32_t count) HG_NODISCARD;
 /* Each by itself again. */
 void hg_binding_end_sequence(hg_binding *binding);
 
 /* ---- binding.c ---- */
 void hg_binding_retain(hg_binding *binding);
-/* This thread's error becomes one of a part of the program: text in front, the line is where that stands. */
+/* This thread's error becomes one of a part of the program: text in front, the line is where that
+ * stands. */
 void hg_error_set_origin(const hg_provenance *origin);
-/* The same by the origin of the instruction that the error names; nothing where the binding has none. */
+/* The same by the origin of the instruction that the error names; nothing where the binding has
+ * none. */
 void hg_binding_error_origin(const hg_binding *binding);
 
 /* ---- params.c ---- */
@@ -164,28 +179,39 @@ struct hg_params {
     HG_VEC(hg_param_value) values;
 };
 /* Checks and resolves everything of language.md 5.1 into the binding. */
-hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) HG_NODISCARD;
-/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's form of it. */
+hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch,
+                             const hg_params *params) HG_NODISCARD;
+/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's
+ * form of it. */
 hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;
-/* Keeps a buffer or pool alive with the binding. *range has arena NULL for an unknown handle. Classes are not for here. */
-hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) HG_NODISCARD;
-/* The same for one that is held already; arena NULL when it is not. index: the handle is only that (flat addresses). */
+/* Keeps a buffer or pool alive with the binding. *range has arena NULL for an unknown handle.
+ * Classes are not for here. */
+hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle,
+                          hg_range *range) HG_NODISCARD;
+/* The same for one that is held already; arena NULL when it is not. index: the handle is only that
+ * (flat addresses). */
 hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index);
 /* Whether such a buffer is held that every parameter with it says is constant. */
 bool hg_binding_is_constant(const hg_binding *binding, uint64_t handle, bool index);
-/* Sets a buffer whose bytes stay the same from the binding's first launch on, as long as it lives. */
-hg_status hg_params_set_constant(hg_params *params, const char *name, hg_buffer buffer) HG_NODISCARD;
+/* Sets a buffer whose bytes stay the same from the binding's first launch on, as long as it lives.
+ */
+hg_status hg_params_set_constant(hg_params *params, const char *name,
+                                 hg_buffer buffer) HG_NODISCARD;
 /* Types of the registers that params sets. */
 void hg_params_signature(const hg_params *params, hg_signature *signature);
 
 /* ---- deadline.c ---- */
-uint64_t hg_binding_deadline(const hg_binding *binding); /* of a launch that starts now, less what was spent on it before */
+uint64_t hg_binding_deadline(const hg_binding *binding); /* of a launch that starts now, less what
+                                                            was spent on it before */
 
 /* ---- recent.c ---- */
-/* Runs a call as one that came before; false: there was none, and nothing happened. Every argument was checked for NULL. */
-bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_status *status);
+/* Runs a call as one that came before; false: there was none, and nothing happened. Every argument
+ * was checked for NULL. */
+bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                      const hg_params *params, hg_status *status);
 /* The binding of a call that succeeded, for others like it. True: it is theirs now. */
-bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_binding *binding);
+bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                    const hg_params *params, hg_binding *binding);
 uint32_t hg_recent_count(const hg_backend *b); /* bindings kept; nobody calls meanwhile */
 void hg_recent_close(hg_backend *b);
 

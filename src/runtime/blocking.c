@@ -1,5 +1,6 @@
-/* Launches that are waited for: their turn in the context, then the one command that the driver has ready, the fast way of a binding with one
- * kernel whose arguments are all known, or the plan machine.
+/* Launches that are waited for: their turn in the context, then the one command that the driver has
+ * ready, the fast way of a binding with one kernel whose arguments are all known, or the plan
+ * machine.
  * Must not know: plan code. */
 #include "runtime/chain.h"
 #include "runtime/execute_internal.h"
@@ -7,7 +8,9 @@
 /* ---- launches that are commands of the driver ---- */
 
 /* Whether the launch that just ended is the one after which the binding is made ready. */
-static bool repeats(hg_binding *binding) { return binding->ready.launches_left && --binding->ready.launches_left == 0; }
+static bool repeats(hg_binding *binding) {
+    return binding->ready.launches_left && --binding->ready.launches_left == 0;
+}
 
 /* step: of the plan; of no matter where it has a kernel instead. */
 HG_NOINLINE static hg_status report_fault(hg_binding *binding, uint32_t step) {
@@ -24,7 +27,8 @@ static hg_status run_ready(hg_binding *binding) {
     uint8_t i = 0;
     do {
         HG_TRY(ready->commands[i].prepared->run(ready->commands[i].prepared));
-        if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding, ready->commands[i].step);
+        if (HG_UNLIKELY(binding->fault.happened))
+            return report_fault(binding, ready->commands[i].step);
     } while (++i < ready->count);
     return HG_OK;
 }
@@ -34,7 +38,8 @@ HG_NOINLINE static hg_status run_command(hg_binding *binding, hg_stream *stream)
     binding->fault.happened = false;
     one->launch.cancel = NULL; /* of a launch of a queue */
     one->launch.deadline_ns = 0;
-    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &one->command, 1, NULL, 0, NULL));
+    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &one->command, 1, NULL, 0,
+                                                          NULL));
     if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding, 0);
     if (repeats(binding)) hg_binding_prepare(binding, &one->command, NULL, 1);
     return HG_OK;
@@ -50,18 +55,24 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
     bool changed = false;
     binding->fault.happened = false;
     launch->cancel = NULL;
-    if (binding->executable->uses_state) HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
-    if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
+    if (binding->executable->uses_state)
+        HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
+    if (bound->has_classes || bound->has_state)
+        HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &launch->class_memory));
     if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, launch);
-    launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch of a queue had one */
+    launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch
+                                                                                          of a queue
+                                                                                          had one */
     if (hg_code_in_device_form(kernel->code))
-        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, launch, bound->proven, !changed && !kernel->uses_class, &binding->fault));
+        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, launch, bound->proven,
+                              !changed && !kernel->uses_class, &binding->fault));
     else {
         HG_TRY(hg_code_await_all(kernel->code));
         HG_TRY(hg_stream_run(stream, &binding->one.command, 1));
     }
-    return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
+    return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0)
+                                   : HG_OK;
 }
 
 HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
@@ -99,16 +110,20 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     if (!binding) return hg_null_argument("binding");
     if (!context) return hg_null_argument("context");
     hg_backend *b = context->backend;
-    if (b != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (b != binding->executable->backend)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     if (binding->launch.lanes == 0) return HG_OK;
-    if (!hg_driver_can_block(b->driver, b->caps)) return hg_driver_would_block(b->driver, "the launch");
+    if (!hg_driver_can_block(b->driver, b->caps))
+        return hg_driver_would_block(b->driver, "the launch");
     hg_turn turn = {.touches = &binding->touches};
     hg_stream *stream;
     uint64_t start = hg_profile_start(b->profile);
     HG_TRY(hg_context_enter(context, &turn, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        status = HG_LIKELY(binding->way == HG_WAY_READY && !start) ? with_origin(binding, run_ready(binding)) : submit(binding, stream);
+        status = HG_LIKELY(binding->way == HG_WAY_READY && !start)
+                     ? with_origin(binding, run_ready(binding))
+                     : submit(binding, stream);
         if (start) hg_span_program(binding, start);
         hg_binding_disown(binding);
     }

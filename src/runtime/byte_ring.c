@@ -56,8 +56,9 @@ hg_status hg_ring_read(const hg_ring *r, uint64_t offset, void *data, uint64_t l
     if (!r) return hg_null_argument("ring");
     if (!data && length) return hg_null_argument("data");
     if (offset > r->length || length > r->length - offset)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "ring read of %llu bytes at %llu, it holds %llu", (unsigned long long)length,
-                       (unsigned long long)offset, (unsigned long long)r->length);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "ring read of %llu bytes at %llu, it holds %llu",
+                       (unsigned long long)length, (unsigned long long)offset,
+                       (unsigned long long)r->length);
     if (length == 0) return HG_OK;
     uint64_t at = (r->start + offset) % r->capacity;
     uint64_t first = length < r->capacity - at ? length : r->capacity - at;

@@ -10,8 +10,10 @@ enum { MANY = 4096 };
 
 /* ---- which steps ---- */
 
-/* The number of an array: of the same one that is there, or a new one. False: it shares memory with another one. */
-static bool number_array(const hg_backend *b, hg_chain_found *f, uint32_t *count, const hg_range *range, uint8_t *number) {
+/* The number of an array: of the same one that is there, or a new one. False: it shares memory with
+ * another one. */
+static bool number_array(const hg_backend *b, hg_chain_found *f, uint32_t *count,
+                         const hg_range *range, uint8_t *number) {
     for (uint32_t i = 0; i < *count; i++) {
         uint8_t relation;
         const hg_range pair[2] = {f->arrays[i], *range};
@@ -31,10 +33,13 @@ static bool add_step(hg_run *run, hg_bound_step *s, hg_chain_found *f, bool firs
     uint64_t aside;
     uint32_t count = f->chain.arrays;
     uint8_t numbers[HG_MAX_OPERANDS];
-    if (hg_step_call(run->binding, s) != HG_OK || s->problem.found || !plan_chain_takes(&s->call)) return false;
+    if (hg_step_call(run->binding, s) != HG_OK || s->problem.found || !plan_chain_takes(&s->call))
+        return false;
     if (first) f->n = s->call.arrays[0].extents[0];
     if (first) f->by_driver = s->by_driver;
-    if (f->n == 0 || s->call.arrays[0].extents[0] != f->n || (!f->head && (s->by_driver != f->by_driver || s->scratch))) return false;
+    if (f->n == 0 || s->call.arrays[0].extents[0] != f->n ||
+        (!f->head && (s->by_driver != f->by_driver || s->scratch)))
+        return false;
     hg_step_unplace(s);
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count) return false;
     hg_chain_found before = *f;
@@ -61,23 +66,29 @@ static uint64_t elements_without_gaps(const plan_array *a) {
     return count;
 }
 
-/* Whether a map writes nothing that the head reads, since other lanes may still be about to. It may write an array whose element its lane alone reads:
- * the input where the head loads each element once, or where an output may be the same as it; and the output, which the head writes anyway. */
-static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const hg_chain_found *f, uint8_t link) {
+/* Whether a map writes nothing that the head reads, since other lanes may still be about to. It may
+ * write an array whose element its lane alone reads: the input where the head loads each element
+ * once, or where an output may be the same as it; and the output, which the head writes anyway. */
+static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const hg_chain_found *f,
+                          uint8_t link) {
     uint8_t out = f->chain.links[link].out;
-    bool in_front = link < f->chain.front, alone = in_front || head->collective->overlap == PLAN_OVERLAP_SAME;
+    bool in_front = link < f->chain.front,
+         alone = in_front || head->collective->overlap == PLAN_OVERLAP_SAME;
     if (out == f->chain.output) return true;
     for (uint32_t i = 1; i < head->call.array_count; i++) {
         uint8_t relation;
         const hg_range pair[2] = {f->arrays[out], head->place.ranges[i]};
         hg_alias_signature(b, pair, 2, &relation);
-        if (relation != HG_ALIAS_DISTINCT && !(i == f->made && out == f->chain.input && alone)) return false;
+        if (relation != HG_ALIAS_DISTINCT && !(i == f->made && out == f->chain.input && alone))
+            return false;
     }
     return true;
 }
 
-/* Whether the maps so far make this array of the head, of which the head's kernels load each element once. */
-static bool makes(const hg_backend *b, const hg_bound_step *s, const hg_chain_found *f, uint32_t array) {
+/* Whether the maps so far make this array of the head, of which the head's kernels load each
+ * element once. */
+static bool makes(const hg_backend *b, const hg_bound_step *s, const hg_chain_found *f,
+                  uint32_t array) {
     bool made = false;
     if (elements_without_gaps(&s->call.arrays[array]) != f->n) return false;
     for (uint8_t i = 0; i < f->chain.count && !made; i++) {
@@ -86,12 +97,16 @@ static bool makes(const hg_backend *b, const hg_bound_step *s, const hg_chain_fo
         hg_alias_signature(b, pair, 2, &relation);
         made = relation == HG_ALIAS_IDENTICAL;
     }
-    return made && (s->collective->loads || s->collective->packs(&s->call, &s->expansion.planned, array));
+    return made &&
+           (s->collective->loads || s->collective->packs(&s->call, &s->expansion.planned, array));
 }
 
-/* Which of the head's arrays the maps in front make; where there are none, which they could make. 0: none of them. */
+/* Which of the head's arrays the maps in front make; where there are none, which they could make.
+ * 0: none of them. */
 static uint32_t find_made(const hg_backend *b, const hg_bound_step *s, const hg_chain_found *f) {
-    uint32_t i = s->collective->loads, end = s->collective->loads ? 2 : s->collective->packs ? s->call.array_count : 0;
+    uint32_t i = s->collective->loads, end = s->collective->loads   ? 2
+                                             : s->collective->packs ? s->call.array_count
+                                                                    : 0;
     if (f->chain.count == 0) return i;
     for (i = 1; i < end; i++)
         if (makes(b, s, f, i)) return i;
@@ -106,28 +121,36 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
     f->made = find_made(b, s, f);
     if (f->chain.count && !f->made) return false;
     if (f->made && !number_array(b, f, &count, &s->place.ranges[f->made], &input)) return false;
-    return number_array(b, f, &count, &s->place.ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
+    return number_array(b, f, &count, &s->place.ranges[0], &output) &&
+           plan_chain_add_head(&f->chain, &s->call, input, output);
 }
 
 /* Whether map `i` is too much for the instruction's own lanes, on this device. */
-static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain, uint8_t i) {
+static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain,
+                    uint8_t i) {
     const plan_link *link = &chain->links[i];
-    if (b->caps->compiler.max_operations) return plan_is_long(link->fn); /* a compiler that refuses long kernels */
-    return b->caps->scheduling.joins_steps && !plan_map_goes_with(head->collective, i < chain->front, link->fn, (hg_type)link->type);
+    if (b->caps->compiler.max_operations)
+        return plan_is_long(link->fn); /* a compiler that refuses long kernels */
+    return b->caps->scheduling.joins_steps &&
+           !plan_map_goes_with(head->collective, i < chain->front, link->fn, (hg_type)link->type);
 }
 
 /* Its arguments and memory stay: its expansion is made once. */
 static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t aside;
     hg_chain_found before = *f;
-    if (!s->args.fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->by_driver) return false;
+    if (!s->args.fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found ||
+        s->by_driver)
+        return false;
     hg_step_unplace(s);
-    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count || !s->place.stays) return false;
+    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count || !s->place.stays)
+        return false;
     if (hg_step_expand(run->binding, s) != HG_OK) return false;
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
     bool fits = n != 0 && number_head(run, s, f) && plan_chain_has_types(&f->chain);
     const hg_backend *b = run->context->backend;
-    for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain, i);
+    for (uint8_t i = 0; fits && i < f->chain.front; i++)
+        fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain, i);
     if (!fits) {
         *f = before;
         return false;
@@ -138,19 +161,23 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     return true;
 }
 
-static bool add_behind(hg_run *run, const hg_bound_step *head, hg_bound_step *s, hg_chain_found *f) {
+static bool add_behind(hg_run *run, const hg_bound_step *head, hg_bound_step *s,
+                       hg_chain_found *f) {
     hg_chain_found before = *f;
     if (!add_step(run, s, f, false)) return false;
     const hg_backend *b = run->context->backend;
     uint8_t last = (uint8_t)(f->chain.count - 1);
-    if (plan_chain_has_types(&f->chain) && leaves_inputs(b, head, f, last) && !is_long(b, head, &f->chain, last)) return true;
+    if (plan_chain_has_types(&f->chain) && leaves_inputs(b, head, f, last) &&
+        !is_long(b, head, &f->chain, last))
+        return true;
     *f = before;
     return false;
 }
 
 static bool is_head(const hg_bound_step *s) { return s->collective->fuses; }
 
-/* A failure here is none: the step that has it is done alone, and has it then. heads: maps may be done by one. */
+/* A failure here is none: the step that has it is done alone, and has it then. heads: maps may be
+ * done by one. */
 static void find(hg_run *run, const plan_step *step, bool heads, hg_chain_found *f) {
     hg_bound_step *steps = &run->binding->steps[step - run->binding->executable->plan->steps.data];
     const hg_bound_step *head = NULL;
@@ -171,8 +198,9 @@ static void find(hg_run *run, const plan_step *step, bool heads, hg_chain_found 
 }
 
 static bool same_found(const hg_chain_found *x, const hg_chain_found *y) {
-    return x->n == y->n && x->by_driver == y->by_driver && x->head == y->head && x->made == y->made &&
-           plan_chain_equal(&x->chain, &y->chain) && memcmp(x->arrays, y->arrays, x->chain.arrays * sizeof *x->arrays) == 0;
+    return x->n == y->n && x->by_driver == y->by_driver && x->head == y->head &&
+           x->made == y->made && plan_chain_equal(&x->chain, &y->chain) &&
+           memcmp(x->arrays, y->arrays, x->chain.arrays * sizeof *x->arrays) == 0;
 }
 
 /* ---- what does them ---- */
@@ -195,7 +223,8 @@ static uint64_t bytes_of(const hg_chain_found *f) {
 }
 
 static void make_commands(const hg_run *run, const plan_step *step, hg_bound_chain *c) {
-    const hg_bound_step *steps = &run->binding->steps[step - run->binding->executable->plan->steps.data];
+    const hg_bound_step *steps =
+        &run->binding->steps[step - run->binding->executable->plan->steps.data];
     uint8_t count = c->found.chain.count;
     memset(c->steps, 0, sizeof c->steps);
     for (uint8_t i = 0; i < count; i++)
@@ -211,9 +240,10 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
     hg_bound_expansion *joined = &c->joined;
     const hg_backend *b = run->context->backend;
     plan_expansion_clear(&joined->planned);
-    joined->planned.tiles = b->caps->scheduling.joins_steps
-                                ? NULL
-                                : &b->tiles; /* there one kernel is native code of the steps: a lane an element */
+    joined->planned.tiles = b->caps->scheduling.joins_steps ? NULL : &b->tiles; /* there one kernel
+                                                                                   is native code of
+                                                                                   the steps: a lane
+                                                                                   an element */
     joined->ranges = c->found.arrays;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;
@@ -225,7 +255,8 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
 /* The head's expansion with the maps in it. */
 static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_executable *e = run->binding->executable;
-    const hg_bound_step *head = &run->binding->steps[step - e->plan->steps.data + c->found.chain.front];
+    const hg_bound_step *head =
+        &run->binding->steps[step - e->plan->steps.data + c->found.chain.front];
     hg_bound_expansion *joined = &c->joined;
     hg_range scratch = run->binding->step_scratch.range;
     plan_expansion_clear(&joined->planned);
@@ -245,12 +276,14 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     head->collective->expand(&head->call, &joined->planned);
     if (joined->planned.failed) return hg_fail_memory();
     /* As much as the head needs alone was planned with the binding. */
-    if (joined->planned.scratch > scratch.size || joined->planned.tables > joined->tables.size) return hg_fail_memory();
+    if (joined->planned.scratch > scratch.size || joined->planned.tables > joined->tables.size)
+        return hg_fail_memory();
     scratch.size = joined->planned.scratch;
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
 
-/* Whether the kernels that do maps have native code, where the device does steps itself: without, the instruction and its maps may have more of it alone. */
+/* Whether the kernels that do maps have native code, where the device does steps itself: without,
+ * the instruction and its maps may have more of it alone. */
 static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurry) {
     hg_better all = HG_BETTER_MADE;
     for (uint32_t i = 0; i < c->joined.action_count && b->caps->scheduling.joins_steps; i++) {
@@ -273,21 +306,27 @@ static void give_up_head(hg_bound_chain *c) {
 static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_error kept = *hg_error_record();
     const plan_chain *chain = &c->found.chain;
-    const hg_bound_step *head = &run->binding->steps[step - run->binding->executable->plan->steps.data + chain->front];
+    const hg_bound_step *head =
+        &run->binding->steps[step - run->binding->executable->plan->steps.data + chain->front];
     c->bytes = head->bytes + bytes_of(&c->found) -
-               (chain->front ? head->place.ranges[c->found.made].size : 0); /* an input that is made is not loaded */
+               (chain->front ? head->place.ranges[c->found.made].size : 0); /* an input that is made
+                                                                               is not loaded */
     bool made = chain->count && make_fused(run, step, c) == HG_OK;
     *hg_error_record() = kept;
     if (made)
-        c->state = code_of(run->context->backend, c, true) == HG_BETTER_MADE ? HG_CHAIN_READY : HG_CHAIN_WAITS;
+        c->state = code_of(run->context->backend, c, true) == HG_BETTER_MADE ? HG_CHAIN_READY
+                                                                             : HG_CHAIN_WAITS;
     else
         give_up_head(c);
     return made;
 }
 
-/* Whether a map alone is: the driver's own way is the same for every map, and a kernel's the function's. */
-static bool is_worth_one(const hg_device_caps *caps, const plan_step *step, const hg_chain_found *f) {
-    return f->chain.count == 1 && step->long_map && f->by_driver && caps->scheduling.joins_steps && caps->compiler.improves && f->n >= MANY;
+/* Whether a map alone is: the driver's own way is the same for every map, and a kernel's the
+ * function's. */
+static bool is_worth_one(const hg_device_caps *caps, const plan_step *step,
+                         const hg_chain_found *f) {
+    return f->chain.count == 1 && step->long_map && f->by_driver && caps->scheduling.joins_steps &&
+           caps->compiler.improves && f->n >= MANY;
 }
 
 /* False: not for now. What fails is left to the steps alone. */
@@ -295,9 +334,12 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     const hg_device_caps *caps = run->context->backend->caps;
     hg_chain_found *f = &c->found;
     if (f->head) return prepare_fused(run, step, c);
-    bool again = c->met >= COMES_AGAIN, kernel = !f->by_driver || (caps->compiler.improves && again), one = is_worth_one(caps, step, f);
+    bool again = c->met >= COMES_AGAIN,
+         kernel = !f->by_driver || (caps->compiler.improves && again),
+         one = is_worth_one(caps, step, f);
     if ((f->chain.count < 2 && !one) || (f->by_driver && !caps->scheduling.joins_steps)) {
-        if (again || !step->followers) c->state = HG_CHAIN_ALONE; /* else an instruction behind it may still do it */
+        if (again || !step->followers)
+            c->state = HG_CHAIN_ALONE; /* else an instruction behind it may still do it */
         return false;
     }
     if ((!f->by_driver || one) && !again) return false;
@@ -313,7 +355,8 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     }
     make_commands(run, step, c);
     if (kernel && f->by_driver) c->steps[0].joined = &c->joined.actions[0].launch;
-    if (again || !caps->compiler.improves) c->state = HG_CHAIN_READY; /* else there will be a kernel */
+    if (again || !caps->compiler.improves)
+        c->state = HG_CHAIN_READY; /* else there will be a kernel */
     return true;
 }
 
@@ -324,10 +367,14 @@ static hg_bound_chain *chain_of(hg_bound_step *s) {
     return s->chain;
 }
 
-/* Where the device has native code for whole steps, one kernel for a step with its maps is worth it as native code only. */
-static bool has_heads(const hg_backend *b) { return !b->caps->scheduling.joins_steps || b->caps->compiler.improves; }
+/* Where the device has native code for whole steps, one kernel for a step with its maps is worth it
+ * as native code only. */
+static bool has_heads(const hg_backend *b) {
+    return !b->caps->scheduling.joins_steps || b->caps->compiler.improves;
+}
 
-/* Whether native code of the kernels that do maps is there by now. Where there will be none, the head is given up. */
+/* Whether native code of the kernels that do maps is there by now. Where there will be none, the
+ * head is given up. */
 static bool waits_no_longer(const hg_backend *b, hg_bound_chain *c) {
     hg_better code = code_of(b, c, false);
     if (code == HG_BETTER_MADE) c->state = HG_CHAIN_READY;
@@ -353,12 +400,14 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
         if (c->state == HG_CHAIN_OPEN || !same_found(&found, &c->found)) {
             c->state = HG_CHAIN_OPEN;
             c->found = found;
-            if (head && !found.head) return HG_OK; /* native, or its arguments are wrong: alone this time */
+            if (head && !found.head)
+                return HG_OK; /* native, or its arguments are wrong: alone this time */
             if (!prepare(run, step, c)) return HG_OK;
         }
     }
     if (c->state == HG_CHAIN_WAITS && !waits_no_longer(b, c)) return HG_OK;
-    hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &run->binding->fault};
+    hg_driver_command command = {
+        .kind = HG_CMD_STEP, .step = c->steps, .fault = &run->binding->fault};
     run->step_bytes = c->bytes;
     run->binding->fault.happened = false;
     run->driver_step = step;
@@ -373,17 +422,21 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
 /* A chain that could not be found so often is none. */
 enum { NOT_FOUND_SO_OFTEN = 8 };
 
-hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_list *list, uint32_t *done) {
+hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_list *list,
+                               uint32_t *done) {
     const plan_step *first = &binding->executable->plan->steps.data[step];
     hg_bound_chain *c = binding->steps[step].chain;
-    if ((!first->followers && !first->long_map) || !may_join(binding->executable->backend)) return HG_CHAIN_NONE;
+    if ((!first->followers && !first->long_map) || !may_join(binding->executable->backend))
+        return HG_CHAIN_NONE;
     if (!c || c->state == HG_CHAIN_WAITS) return HG_CHAIN_NOT_NOW;
-    if (c->state == HG_CHAIN_OPEN) return c->met < NOT_FOUND_SO_OFTEN ? HG_CHAIN_NOT_NOW : HG_CHAIN_NONE;
+    if (c->state == HG_CHAIN_OPEN)
+        return c->met < NOT_FOUND_SO_OFTEN ? HG_CHAIN_NOT_NOW : HG_CHAIN_NONE;
     if (c->state == HG_CHAIN_ALONE) return HG_CHAIN_NONE;
     if (!c->found.stays) return HG_CHAIN_NEVER;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &binding->fault};
     *done = c->found.chain.count + c->found.head;
-    bool added = c->found.by_driver ? hg_command_list_add(list, &command, step)
-                                    : hg_command_list_add_expansion(list, binding, &c->joined, step);
+    bool added = c->found.by_driver
+                     ? hg_command_list_add(list, &command, step)
+                     : hg_command_list_add_expansion(list, binding, &c->joined, step);
     return added ? HG_CHAIN_ADDED : HG_CHAIN_NEVER;
 }

@@ -1,10 +1,11 @@
-/* The Monster's character table as kernels read it (kir_plan_memory CHARACTERS): one piece of memory a backend, made when a binding first
- * needs it and never written again.
+/* The Monster's character table as kernels read it (kir_plan_memory CHARACTERS): one piece of
+ * memory a backend, made when a binding first needs it and never written again.
  * Must not know: instructions. */
 #include "atlas/characters.h"
 #include "runtime/memory.h"
 
-static const uint64_t EXACT_BYTES = (uint64_t)HG_CHARACTER_ENTRIES * 16, BYTES = (uint64_t)HG_CHARACTER_ENTRIES * (16 + sizeof(double));
+static const uint64_t EXACT_BYTES = (uint64_t)HG_CHARACTER_ENTRIES * 16,
+                      BYTES = (uint64_t)HG_CHARACTER_ENTRIES * (16 + sizeof(double));
 
 static void fill(uint8_t *table) {
     hg_character_fill_i128((uint8_t(*)[16])(void *)table);
@@ -22,10 +23,12 @@ static hg_status copy_in(hg_backend *b, const hg_range *to, void *table) {
     return status;
 }
 
-/* Where nobody can wait for the copy, the first run that ends well has it, and others meanwhile do it too. */
+/* Where nobody can wait for the copy, the first run that ends well has it, and others meanwhile do
+ * it too. */
 static hg_status make(hg_backend *b, hg_piece *piece) {
     HG_TRY(hg_piece_alloc(&b->memory, BYTES, piece));
-    uint8_t *host = hg_host_address(b, &piece->range), *table = host ? host : hg_alloc((size_t)BYTES);
+    uint8_t *host = hg_host_address(b, &piece->range),
+            *table = host ? host : hg_alloc((size_t)BYTES);
     bool later = !host && !hg_driver_can_block(b->driver, b->caps);
     hg_status status = table ? HG_OK : hg_fail_memory();
     if (table) fill(table);

@@ -7,7 +7,8 @@
 struct hg_class_allocator {
     hg_mutex lock;
     bool used[HG_MAX_CLASSES];
-    uint8_t freed[HG_MAX_CLASSES]; /* free classes that were in use, the last one freed at the end */
+    uint8_t freed[HG_MAX_CLASSES]; /* free classes that were in use, the last one freed at the end
+                                    */
     uint32_t freed_count;
 };
 
@@ -82,9 +83,12 @@ static bool give(hg_class_allocator *a, uint32_t first, uint32_t count) {
     return good;
 }
 
-static hg_buffer class_handle(uint64_t cls) { return (hg_buffer){UINT64_MAX - (HG_MAX_CLASSES - 1) + cls}; }
+static hg_buffer class_handle(uint64_t cls) {
+    return (hg_buffer){UINT64_MAX - (HG_MAX_CLASSES - 1) + cls};
+}
 
-hg_status hg_class_allocate(hg_class_allocator *a, hg_backend *b, uint64_t bytes, hg_class_block *block) {
+hg_status hg_class_allocate(hg_class_allocator *a, hg_backend *b, uint64_t bytes,
+                            hg_class_block *block) {
     HG_ENTRY;
     if (!a || !b || !block) return hg_null_argument(!a ? "allocator" : !b ? "backend" : "block");
     hg_class_block found = {.bytes = bytes};
@@ -109,14 +113,20 @@ hg_status hg_class_free(hg_class_allocator *a, hg_backend *b, hg_class_block blo
     if (!a || !b) return hg_null_argument(a ? "backend" : "allocator");
     if (block.count == 0) return hg_backend_free_buffer(b, block.buffer);
     bool inside = block.first < HG_MAX_CLASSES && block.count <= HG_MAX_CLASSES - block.first;
-    return inside && give(a, block.first, block.count) ? HG_OK : hg_invalid_handle(false, class_handle(block.first).handle);
+    return inside && give(a, block.first, block.count)
+               ? HG_OK
+               : hg_invalid_handle(false, class_handle(block.first).handle);
 }
 
-hg_status hg_allocate_boundary(hg_backend *b, uint64_t cls, uint64_t width, uint64_t height, hg_buffer *buffer) {
+hg_status hg_allocate_boundary(hg_backend *b, uint64_t cls, uint64_t width, uint64_t height,
+                               hg_buffer *buffer) {
     HG_ENTRY;
     uint64_t index;
     if (!b || !buffer) return hg_null_argument(b ? "buffer" : "backend");
-    HG_TRY(hg_bound_map(cls, width ? width - 1 : 0, height ? height - 1 : 0, &index)); /* the last byte must be there */
+    HG_TRY(hg_bound_map(cls, width ? width - 1 : 0, height ? height - 1 : 0, &index)); /* the last
+                                                                                          byte must
+                                                                                          be there
+                                                                                        */
     *buffer = class_handle(cls);
     return HG_OK;
 }
@@ -138,11 +148,13 @@ hg_status hg_backend_type_memory(hg_backend *b, hg_type type, hg_pool *pool) {
     HG_ENTRY;
     uint64_t size;
     if (!b || !pool) return hg_null_argument(b ? "pool" : "backend");
-    if (!hg_type_size_bytes(type)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
+    if (!hg_type_size_bytes(type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
     hg_pool *own = &b->type_memory[width_of(type)];
     hg_mutex_lock(&b->type_memory_lock);
     hg_status status = HG_OK;
-    if (!own->handle || hg_backend_pool_size(b, *own, &size) != HG_OK) /* or somebody has freed it */
+    if (!own->handle || hg_backend_pool_size(b, *own, &size) != HG_OK) /* or somebody has freed it
+                                                                        */
         status = hg_backend_allocate_pool(b, hg_torus_of(type).total, own);
     if (status == HG_OK) *pool = *own;
     hg_mutex_unlock(&b->type_memory_lock);

@@ -13,10 +13,12 @@ hg_status hg_context_class_image(hg_context *context, uint8_t **image) {
     return HG_OK;
 }
 
-hg_status hg_context_write(hg_context *context, uint64_t handle, uint64_t offset, const void *data, uint64_t length) {
+hg_status hg_context_write(hg_context *context, uint64_t handle, uint64_t offset, const void *data,
+                           uint64_t length) {
     return hg_copy(context, false, handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
-hg_status hg_context_read(hg_context *context, uint64_t handle, uint64_t offset, void *data, uint64_t length) {
+hg_status hg_context_read(hg_context *context, uint64_t handle, uint64_t offset, void *data,
+                          uint64_t length) {
     return hg_copy(context, false, handle, offset, data, length, HG_CMD_COPY_OUT);
 }

@@ -1,5 +1,5 @@
-/* What the host side of a front end (src/clients) asks of the runtime beyond the public interface. It includes no other header of the
- * runtime. Must not know: drivers, records of the runtime. */
+/* What the host side of a front end (src/clients) asks of the runtime beyond the public interface.
+ * It includes no other header of the runtime. Must not know: drivers, records of the runtime. */
 #ifndef HG_RUNTIME_CLIENT_H
 #define HG_RUNTIME_CLIENT_H
 
@@ -22,22 +22,29 @@ hg_profile *hg_backend_profile(const hg_backend *b); /* NULL: off */
 
 /* ---- sizes of tiles of library programs ---- */
 library_tiles hg_backend_tile_presets(const hg_backend *b); /* without a measurement */
-library_tiles *hg_backend_tiles(hg_backend *b);             /* what is bound from now on has them. Not while anything is bound */
-/* The file of this device's sizes, and the text that must stand in it; the caller frees both. The path is "" where none is kept. */
+library_tiles *hg_backend_tiles(hg_backend *b); /* what is bound from now on has them. Not while
+                                                   anything is bound */
+/* The file of this device's sizes, and the text that must stand in it; the caller frees both. The
+ * path is "" where none is kept. */
 hg_status hg_backend_tile_file(const hg_backend *b, char **path) HG_NODISCARD;
 hg_status hg_backend_tile_device(const hg_backend *b, char **device) HG_NODISCARD;
-/* The sizes of the file; where it says nothing, the presets. why: why they do not count; "" where they do. */
-hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles, char why[LIBRARY_TILES_WHY]) HG_NODISCARD;
+/* The sizes of the file; where it says nothing, the presets. why: why they do not count; "" where
+ * they do. */
+hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles,
+                                char why[LIBRARY_TILES_WHY]) HG_NODISCARD;
 
 /* ---- class memory of one context ---- */
 /* Made when first asked for. *image: as the host sees it; NULL where it does not. */
 hg_status hg_context_class_image(hg_context *context, uint8_t **image) HG_NODISCARD;
 
 /* ---- copies on a context's queue; a handle of a class means the context's ---- */
-hg_status hg_context_write(hg_context *context, uint64_t handle, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
-hg_status hg_context_read(hg_context *context, uint64_t handle, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
-hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset,
+hg_status hg_context_write(hg_context *context, uint64_t handle, uint64_t offset, const void *data,
+                           uint64_t length) HG_NODISCARD;
+hg_status hg_context_read(hg_context *context, uint64_t handle, uint64_t offset, void *data,
                           uint64_t length) HG_NODISCARD;
-hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from,
+                          uint64_t from_offset, uint64_t length) HG_NODISCARD;
+hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length,
+                  uint8_t value) HG_NODISCARD;
 
 #endif

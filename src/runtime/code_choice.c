@@ -1,11 +1,14 @@
-/* Which code of a kernel a launch in device form runs: FLAT or a group a block, the size of a group, what the code may take for granted.
+/* Which code of a kernel a launch in device form runs: FLAT or a group a block, the size of a
+ * group, what the code may take for granted.
  * Must not know: how code is made. */
 #include "runtime/dispatch_internal.h"
 #include <string.h>
 
-/* The blocks that have lanes: the box of the grid around them. False: lanes at its end do not start. */
+/* The blocks that have lanes: the box of the grid around them. False: lanes at its end do not
+ * start. */
 static bool trim(hg_submission *d, const hg_driver_launch *l) {
-    uint64_t blocks = (l->lanes - 1) / d->block_lanes + 1, row = l->grid[0] ? l->grid[0] : 1, plane, all = d->block_lanes;
+    uint64_t blocks = (l->lanes - 1) / d->block_lanes + 1, row = l->grid[0] ? l->grid[0] : 1, plane,
+             all = d->block_lanes;
     if (!hg_mul_u64(row, l->grid[1] ? l->grid[1] : 1, &plane)) plane = UINT64_MAX;
     uint64_t planes = (blocks - 1) / plane + 1, rows = (blocks - 1) / row + 1;
     d->extent[0] = (uint32_t)(rows == 1 ? blocks : row);
@@ -30,12 +33,15 @@ static uint64_t group_bytes(const hg_code_set *v, const hg_driver_launch *l, boo
 static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
     uint64_t most = d->set->caps->compiler.bound_bytes;
     for (uint32_t i = 0; i < l->slot_count; i++)
-        if (l->slots[i].arena && (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size)) return false;
+        if (l->slots[i].arena &&
+            (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size))
+            return false;
     return l->shared_memory.size <= most && l->shared_memory.offset <= most - l->shared_memory.size;
 }
 
-/* Invocations beyond the lanes cost a device that runs them one after another as much as the others: a launch that fills at most a quarter
- * of a long group gets short ones (lavapipe, 256 lanes: 2 us less). More sizes would mean more code. */
+/* Invocations beyond the lanes cost a device that runs them one after another as much as the
+ * others: a launch that fills at most a quarter of a long group gets short ones (lavapipe, 256
+ * lanes: 2 us less). More sizes would mean more code. */
 enum { LONG_GROUP = 1024 };
 static uint32_t flat_group(const hg_device_caps *caps, uint64_t lanes) {
     uint32_t group = caps->hints.flat_group ? caps->hints.flat_group : 64;
@@ -44,7 +50,8 @@ static uint32_t flat_group(const hg_device_caps *caps, uint64_t lanes) {
 
 enum { SMALL_BLOCK = 32 }; /* blocks of fewer lanes would leave much of a group's hardware idle */
 
-static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_code_key *key, uint32_t group[3]) {
+static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_code_key *key,
+                   uint32_t group[3]) {
     const hg_device_caps *caps = d->set->caps;
     bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->set->needs_blocks;
     blocks |= d->set->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
@@ -55,33 +62,39 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
     key->proven = proven;
     key->bound = d->set->bindable && within_bindings(d, l);
     bool by_bindings = !caps->compiler.target.addressed || key->bound;
-    if (caps->compiler.by_aliases && by_bindings && !caps->compiler.target.bind_arenas) key->distinct = hg_alias_distinct(d->set, l);
+    if (caps->compiler.by_aliases && by_bindings && !caps->compiler.target.bind_arenas)
+        key->distinct = hg_alias_distinct(d->set, l);
     group[0] = flat_group(caps, l->lanes);
     group[1] = group[2] = 1;
     if (blocks) {
         key->whole_blocks = whole;
-        key->shared_is_slot = l->shared_memory.arena || group_bytes(d->set, l, false) > caps->memory.max_shared_bytes;
-        if (caps->scheduling.serial_groups && d->set->needs_blocks && !(fits && d->set->plain_barriers && proven && whole)) {
+        key->shared_is_slot = l->shared_memory.arena ||
+                              group_bytes(d->set, l, false) > caps->memory.max_shared_bytes;
+        if (caps->scheduling.serial_groups && d->set->needs_blocks &&
+            !(fits && d->set->plain_barriers && proven && whole)) {
             key->alone = 1;
             key->fold = (uint32_t)d->block_lanes;
             group[0] = 1;
         } else if (fits) {
             memcpy(group, l->block, 3 * sizeof *group);
         } else { /* invocations in a row, each for `fold` lanes */
-            uint32_t most = caps->scheduling.max_group[0] < caps->scheduling.max_block_lanes ? caps->scheduling.max_group[0]
-                                                                                             : caps->scheduling.max_block_lanes;
+            uint32_t most = caps->scheduling.max_group[0] < caps->scheduling.max_block_lanes
+                                ? caps->scheduling.max_group[0]
+                                : caps->scheduling.max_block_lanes;
             key->fold = hg_ceil_div(d->block_lanes, most);
             if (key->fold < 2) key->fold = 2;
             group[0] = hg_ceil_div(d->block_lanes, key->fold);
         }
     }
     key->at_origin = hg_window_never_cuts(d, l->lanes, blocks ? 0 : group[0]);
-    if (!caps->compiler.static_groups && !(d->set->needs_blocks && fits)) return; /* the code may depend on the block's size */
+    if (!caps->compiler.static_groups && !(d->set->needs_blocks && fits))
+        return; /* the code may depend on the block's size */
     memcpy(key->group, group, sizeof key->group);
     key->group_memory = group_bytes(d->set, l, key->shared_is_slot);
 }
 
-/* From now on the dispatch runs v, which it owns; after a failure the code that it had, and v is released. */
+/* From now on the dispatch runs v, which it owns; after a failure the code that it had, and v is
+ * released. */
 static hg_status take_code(hg_submission *d, hg_code *v) {
     uint64_t *record = hg_calloc(v->layout.record_bytes / 8 + 1, 8);
     hg_range *slots = hg_calloc(v->slot_count + (size_t)v->layout.binding_count + 1, sizeof *slots);
@@ -110,7 +123,8 @@ void hg_dispatch_stop_asking(hg_submission *d) {
 }
 
 /* Another launch may have asked for other code, and ended before that was there. */
-static hg_status ask(hg_submission *d, const hg_code_key *key, const uint32_t group[3], uint64_t memory) {
+static hg_status ask(hg_submission *d, const hg_code_key *key, const uint32_t group[3],
+                     uint64_t memory) {
     if (d->asked && memcmp(&d->asked->key, key, sizeof *key) == 0) return HG_OK;
     hg_dispatch_stop_asking(d);
     d->asked_ns = hg_clock_ns();
@@ -131,7 +145,8 @@ static hg_status use_asked(hg_submission *d, bool *waits) {
     return take_code(d, v);
 }
 
-hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven, bool *waits) {
+hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven,
+                             bool *waits) {
     hg_code_key key;
     uint32_t group[3];
     d->block_lanes = 1;

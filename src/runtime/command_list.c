@@ -10,12 +10,14 @@ bool hg_command_list_add(hg_command_list *list, const hg_driver_command *command
     return true;
 }
 
-bool hg_command_list_add_expansion(hg_command_list *list, hg_binding *binding, hg_bound_expansion *x, uint32_t step) {
+bool hg_command_list_add_expansion(hg_command_list *list, hg_binding *binding,
+                                   hg_bound_expansion *x, uint32_t step) {
     if (x->keeps_tables && !hg_atomic_load(&x->tables_made, HG_ACQUIRE)) return false;
     for (uint32_t i = 0; i < x->action_count; i++) {
         if (x->keeps_tables && x->actions[i].once) continue;
         if (!x->actions[i].kernel) return false;
-        hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = &x->actions[i].launch, .fault = &binding->fault};
+        hg_driver_command command = {
+            .kind = HG_CMD_LAUNCH, .launch = &x->actions[i].launch, .fault = &binding->fault};
         if (!hg_command_list_add(list, &command, step)) return false;
     }
     return true;

@@ -1,4 +1,5 @@
-/* Configuration: defaults and environment (env.def). The only file that reads our part of the environment. */
+/* Configuration: defaults and environment (env.def). The only file that reads our part of the
+ * environment. */
 #include "base/base.h"
 #include "base/host.h"
 #include "base/sized.h"
@@ -32,7 +33,8 @@ const char *hg_config_env(const char *name) {
 
 static const char AUTO_DIR[] = "auto";
 
-static const hg_sized RULES = HG_SIZED(hg_config, backend, "fill it with hg_config_default or hg_config_init");
+static const hg_sized RULES = HG_SIZED(hg_config, backend,
+                                       "fill it with hg_config_default or hg_config_init");
 
 static void set_defaults(hg_config *config) {
     memset(config, 0, sizeof *config);
@@ -63,7 +65,8 @@ hg_status hg_config_take(const hg_config *given, hg_config *own) {
 }
 
 static hg_status malformed(const char *name, const char *value, const char *expected) {
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Environment variable error: %s='%s', expected %s", name, value, expected);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Environment variable error: %s='%s', expected %s",
+                   name, value, expected);
 }
 
 static hg_status read_number(const char *name, uint64_t most, uint64_t *number) {
@@ -83,7 +86,8 @@ static hg_status read_number(const char *name, uint64_t most, uint64_t *number) 
 /* Bytes: a number, or one of K, M, G, T behind it. */
 static hg_status read_size(const char *name, uint64_t *bytes) {
     const char *value = hg_config_env(name);
-    return hg_parse_size(value, bytes) ? HG_OK : malformed(name, value, "bytes, as 1048576 or 512M");
+    return hg_parse_size(value, bytes) ? HG_OK
+                                       : malformed(name, value, "bytes, as 1048576 or 512M");
 }
 
 static hg_status read_word(const char *name, char *word, size_t size) {
@@ -109,7 +113,8 @@ static bool same_word(const char *value, const char *word) {
 }
 
 static hg_status read_bool(const char *name, bool *result) {
-    static const char *const yes[] = {"true", "1", "yes", "on"}, *const no[] = {"false", "0", "no", "off"};
+    static const char *const yes[] = {"true", "1", "yes", "on"}, *const no[] = {"false", "0", "no",
+                                                                                "off"};
     const char *value = hg_config_env(name);
     for (size_t i = 0; i < HG_COUNT_OF(yes); i++) {
         if (same_word(value, yes[i]) || same_word(value, no[i])) {
@@ -128,23 +133,27 @@ static hg_status read_variables(hg_config *config) {
     HG_TRY(read_number("HOLOGRAM_NUM_THREADS", 256, &number));
     config->num_threads = (uint32_t)number;
     HG_TRY(read_number("HOLOGRAM_TIMEOUT_MS", UINT64_MAX / 1000000, &config->timeout_ms));
-    HG_TRY(read_number("HOLOGRAM_COMPILE_TIMEOUT_MS", UINT64_MAX / 1000000, &config->compile_timeout_ms));
+    HG_TRY(read_number("HOLOGRAM_COMPILE_TIMEOUT_MS", UINT64_MAX / 1000000,
+                       &config->compile_timeout_ms));
     HG_TRY(read_size("HOLOGRAM_MAX_BUFFER_SIZE", &config->max_buffer_size));
     HG_TRY(read_size("HOLOGRAM_MAX_MEMORY", &config->max_memory));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));
     HG_TRY(read_choice("HOLOGRAM_JIT", config->jit));
     HG_TRY(read_choice("HOLOGRAM_VENDOR", config->vendor));
-    if (!set_value("HOLOGRAM_VENDOR") && set_value("HOLOGRAM_NATIVE")) HG_TRY(read_choice("HOLOGRAM_NATIVE", config->vendor));
+    if (!set_value("HOLOGRAM_VENDOR") && set_value("HOLOGRAM_NATIVE"))
+        HG_TRY(read_choice("HOLOGRAM_NATIVE", config->vendor));
     HG_TRY(read_bool("HOLOGRAM_DETERMINISTIC", &config->deterministic));
     HG_TRY(read_word("HOLOGRAM_PRETEND", config->pretend, sizeof config->pretend));
     HG_TRY(read_size("HOLOGRAM_CACHE_BYTES", &config->cache_bytes));
     const char *dir = hg_config_env("HOLOGRAM_CACHE_DIR");
     config->cache_dir = strcmp(dir, AUTO_DIR) == 0 ? AUTO_DIR : dir;
     HG_TRY(read_bool("HOLOGRAM_PROFILING", &config->profiling));
-    if (set_value("HOLOGRAM_ENABLE_PROFILING")) HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
+    if (set_value("HOLOGRAM_ENABLE_PROFILING"))
+        HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
     HG_TRY(read_bool("HOLOGRAM_VERIFY", &config->verify));
     config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
-    if (!*config->profile_file) config->profile_file = config->profiling ? "hologram-profile.json" : NULL;
+    if (!*config->profile_file)
+        config->profile_file = config->profiling ? "hologram-profile.json" : NULL;
     return HG_OK;
 }
 
@@ -158,7 +167,8 @@ hg_status hg_config_read_env(hg_config *config) {
     return HG_OK;
 }
 
-/* The directory that config.cache_dir means, to be freed; "" for none. A relative $XDG_CACHE_HOME does not count (its specification). */
+/* The directory that config.cache_dir means, to be freed; "" for none. A relative $XDG_CACHE_HOME
+ * does not count (its specification). */
 hg_status hg_config_cache_path(const hg_config *config, char **path) {
     hg_text text = {0};
     const char *dir = config->cache_dir ? config->cache_dir : "", *base;
@@ -190,6 +200,7 @@ hg_status hg_config_env_cache_path(char **path) {
 }
 
 hg_status hg_config_trial(const char *cache_path, hg_trial_options *options) {
-    *options = (hg_trial_options){.helper = hg_config_env("HOLOGRAM_DRIVER_HELPER"), .cache_dir = cache_path};
+    *options = (hg_trial_options){.helper = hg_config_env("HOLOGRAM_DRIVER_HELPER"),
+                                  .cache_dir = cache_path};
     return read_number("HOLOGRAM_DRIVER_TIMEOUT_MS", UINT64_MAX / 1000000, &options->limit_ms);
 }

@@ -1,6 +1,8 @@
-/* Phases and resonance accumulators of contexts (semantics 1.11): one piece of memory of a context, as atlas/state.h lays it out. Launches
- * read its start part and add to its pending part; the host folds the one into the other before anybody looks: the next launch that uses
- * the state, or a call of the interface. So all kernels of a launch see the same start part, and what a failed launch added is kept.
+/* Phases and resonance accumulators of contexts (semantics 1.11): one piece of memory of a context,
+ * as atlas/state.h lays it out. Launches read its start part and add to its pending part; the host
+ * folds the one into the other before anybody looks: the next launch that uses the state, or a call
+ * of the interface. So all kernels of a launch see the same start part, and what a failed launch
+ * added is kept.
  * Must not know: instructions. */
 #include "atlas/state.h"
 #include "runtime/memory.h"
@@ -20,7 +22,9 @@ static hg_status make_state(hg_context *c) {
     return hg_fail_memory();
 }
 
-static bool is_copy(const hg_context *c) { return c->state_image && !hg_host_address(c->backend, &c->state.range); }
+static bool is_copy(const hg_context *c) {
+    return c->state_image && !hg_host_address(c->backend, &c->state.range);
+}
 
 void hg_state_close(hg_context *c) {
     if (is_copy(c)) hg_free(c->state_image);
@@ -28,11 +32,13 @@ void hg_state_close(hg_context *c) {
 }
 
 /* Between the image and the device's memory, where they are two. A part of it or all. */
-static hg_status move_part(hg_stream *stream, hg_driver_command_kind kind, uint64_t offset, uint64_t length) {
+static hg_status move_part(hg_stream *stream, hg_driver_command_kind kind, uint64_t offset,
+                           uint64_t length) {
     const hg_context *c = stream->context;
     if (!is_copy(c)) return HG_OK;
     hg_range part = {c->state.range.arena, c->state.range.offset + offset, length};
-    hg_driver_command copy = {.kind = kind, .to = part, .from = part, .host = (uint8_t *)c->state_image + offset};
+    hg_driver_command copy = {
+        .kind = kind, .to = part, .from = part, .host = (uint8_t *)c->state_image + offset};
     return hg_stream_run(stream, &copy, 1);
 }
 
@@ -65,7 +71,8 @@ hg_status hg_state_fetch(hg_context *c, bool writes, hg_driver_command *copy, bo
     HG_TRY(make_state(c));
     *away = c->state_pending && is_copy(c);
     if (*away) {
-        *copy = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = c->state.range, .host = c->state_image};
+        *copy = (hg_driver_command){
+            .kind = HG_CMD_COPY_OUT, .from = c->state.range, .host = c->state_image};
         return HG_OK;
     }
     if (c->state_pending) hg_state_fold(c->state_image);
@@ -76,14 +83,16 @@ hg_status hg_state_fetch(hg_context *c, bool writes, hg_driver_command *copy, bo
 hg_driver_command hg_state_fold_fetched(hg_context *c, bool writes) {
     hg_state_fold(c->state_image);
     c->state_pending = writes;
-    return (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = c->state.range, .host = c->state_image};
+    return (hg_driver_command){
+        .kind = HG_CMD_COPY_IN, .to = c->state.range, .host = c->state_image};
 }
 
 /* ---- the interface ---- */
 
 static hg_status check_class(uint32_t cls) {
     if (cls < HG_MAX_CLASSES) return HG_OK;
-    return hg_fail(HG_ERROR_ISA, "invalid class index: %u (must be < %d)", (unsigned)cls, HG_MAX_CLASSES);
+    return hg_fail(HG_ERROR_ISA, "invalid class index: %u (must be < %d)", (unsigned)cls,
+                   HG_MAX_CLASSES);
 }
 
 /* A look at the state, in its turn among the runs. */
@@ -122,8 +131,10 @@ static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
     look l;
     if (!value) return hg_null_argument("value");
     HG_TRY(open_state(c, false, &l));
-    hg_status status = read_part(&l, HG_STATE_RESONANCE + index * sizeof words, words, sizeof words);
-    if (status == HG_OK) status = read_part(&l, HG_STATE_FLAGS + index * sizeof flags, &flags, sizeof flags);
+    hg_status status = read_part(&l, HG_STATE_RESONANCE + index * sizeof words, words,
+                                 sizeof words);
+    if (status == HG_OK)
+        status = read_part(&l, HG_STATE_FLAGS + index * sizeof flags, &flags, sizeof flags);
     close_state(&l);
     if (status == HG_OK) *value = hg_resonance_round(words, flags);
     return status;

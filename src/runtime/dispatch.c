@@ -1,4 +1,5 @@
-/* A launch of a kernel in device form, from begin to done: its code, memory, record, windows, deadline and fault.
+/* A launch of a kernel in device form, from begin to done: its code, memory, record, windows,
+ * deadline and fault.
  * Must not know: programs, plans, handles. */
 #include "kir/fault_text.h"
 #include "runtime/dispatch_internal.h"
@@ -23,7 +24,8 @@ void hg_dispatch_queue_close(hg_dispatch_queue *queue) {
     hg_free(queue->arenas);
 }
 
-void hg_dispatch_device_open(hg_dispatch_device *device, const hg_driver *driver, hg_device *handle, hg_suballocator *memory) {
+void hg_dispatch_device_open(hg_dispatch_device *device, const hg_driver *driver, hg_device *handle,
+                             hg_suballocator *memory) {
     device->driver = driver;
     device->device = handle;
     device->memory = memory;
@@ -50,9 +52,12 @@ void hg_dispatch_free(hg_submission *d) {
 
 static hg_status check_arenas(const hg_submission *d) {
     uint32_t most = d->set->caps->compiler.target.max_arenas;
-    if (d->set->caps->compiler.target.addressed || d->code->layout.table_slot < 0 || d->queue->arena_count <= most) return HG_OK;
+    if (d->set->caps->compiler.target.addressed || d->code->layout.table_slot < 0 ||
+        d->queue->arena_count <= most)
+        return HG_OK;
     return hg_fail(HG_ERROR_ALLOCATION_FAILED,
-                   "the program finds buffers by handles it computes; this device reaches %u arenas that way, %u are in use",
+                   "the program finds buffers by handles it computes; this device reaches %u "
+                   "arenas that way, %u are in use",
                    (unsigned)most, (unsigned)d->queue->arena_count);
 }
 
@@ -69,22 +74,28 @@ static bool compiles_late(hg_submission *d) {
 void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     hg_dispatch_queue *queue = d->queue;
     d->deadline_ns = deadline_ns;
-    if ((!d->deadline_ns && !d->launch->cancel) || !queue->fault_words || d->code->layout.fault_slot < 0) return;
-    hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be cancelled, or for an earlier deadline */
+    if ((!d->deadline_ns && !d->launch->cancel) || !queue->fault_words ||
+        d->code->layout.fault_slot < 0)
+        return;
+    hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be
+                                                                cancelled, or for an earlier
+                                                                deadline */
     d->watch.deadline_ns = d->deadline_ns ? d->deadline_ns : UINT64_MAX;
     d->watch.cancel = d->launch->cancel;
     d->watch.word = &hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL];
     hg_watchdog_add(&queue->device->watchdog, &d->watch);
 }
 
-hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queue *queue, const hg_driver_launch *launch, bool proven,
-                            bool unchanged, bool *waits) {
+hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queue *queue,
+                            const hg_driver_launch *launch, bool proven, bool unchanged,
+                            bool *waits) {
     static uint64_t queues;
     *waits = false;
     HG_TRY(hg_compiler_check(set->compiler));
     uint8_t record = hg_fault_record_find(queue);
     if (record == HG_FAULT_RECORDS)
-        return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way", HG_FAULT_RECORDS);
+        return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way",
+                       HG_FAULT_RECORDS);
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
     unchanged = unchanged && d->prepared && d->queue_number == queue->number && d->fault == record;
     if (!unchanged && d->device) hg_repeated_drop(&d->repeated, d->device->driver);
@@ -100,7 +111,8 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
         HG_TRY(hg_dispatch_choose(d, launch, proven, waits));
         if (*waits) return HG_OK;
         queue->compile_ns += d->compile_ns;
-        HG_TRY(hg_launch_memory_make(d, launch, d->code->layout.locks_slot >= 0, d->code->layout.shared_slot >= 0));
+        HG_TRY(hg_launch_memory_make(d, launch, d->code->layout.locks_slot >= 0,
+                                     d->code->layout.shared_slot >= 0));
         HG_TRY(check_arenas(d));
         hg_launch_record_slots(d);
         hg_launch_record_fill(d, false, 0);
@@ -140,24 +152,32 @@ void hg_dispatch_wait(hg_submission *d, uint64_t until_ns) {
     if (d->preparing) hg_code_prepare_wait(d->preparing, until_ns);
 }
 
-hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg_driver_event *signal) {
+hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue,
+                             hg_driver_event *signal) {
     hg_driver_command commands[4];
     hg_dispatch_queue *queue = d->queue;
     uint32_t count = 0;
     bool copies = d->code->layout.fault_slot >= 0 && !queue->fault_words;
     hg_fault_record *record = &queue->faults[d->fault];
     hg_range place = copies ? hg_fault_record_range(queue, d->fault) : (hg_range){NULL, 0, 0};
-    if (!d->one_window && !d->resumes) hg_window_cut(d); /* else it is still there from the last time */
+    if (!d->one_window && !d->resumes)
+        hg_window_cut(d); /* else it is still there from the last time */
     if (copies && record->dirty)
-        commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = place, .host = hg_fault_record_clean_words()};
-    if (hg_window_leaves(d) ? !d->resumes : d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
+        commands[count++] = (hg_driver_command){
+            .kind = HG_CMD_COPY_IN, .to = place, .host = hg_fault_record_clean_words()};
+    if (hg_window_leaves(d)
+            ? !d->resumes
+            : d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
-    if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
+    if (copies)
+        commands[count++] = (hg_driver_command){
+            .kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
     if (hg_window_is_measured(d)) d->started_ns = hg_clock_ns();
     if (copies) record->dirty = false; /* cleaned by the first command */
     d->recorded_ns = hg_profile_start(d->set->profile);
-    if (d->one_window && count == 1 && hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
+    if (d->one_window && count == 1 &&
+        hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
         return d->set->driver->plan_launch(driver_queue, d->repeated.plan, NULL, 0, signal);
     return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
 }
@@ -168,12 +188,15 @@ void hg_dispatch_cut(hg_submission *d, hg_driver_dispatch *command, void *record
     command->record = record;
     command->slots = slots;
     memcpy(record, d->command.record, d->command.record_bytes);
-    if (d->command.slot_count) memcpy(slots, d->command.slots, d->command.slot_count * sizeof *slots);
+    if (d->command.slot_count)
+        memcpy(slots, d->command.slots, d->command.slot_count * sizeof *slots);
 }
 
 bool hg_dispatch_step(hg_submission *d) { return !d->one_window && hg_window_step(d); }
 
-static bool is_cancelled(const hg_submission *d) { return d->launch->cancel && hg_atomic_load(d->launch->cancel, HG_RELAXED); }
+static bool is_cancelled(const hg_submission *d) {
+    return d->launch->cancel && hg_atomic_load(d->launch->cancel, HG_RELAXED);
+}
 
 static void time_out(hg_submission *d) {
     if (d->found.happened) return;
@@ -193,7 +216,8 @@ static void finish(hg_submission *d) {
     if (d->code->layout.fault_slot < 0) return;
     record->taken = false;
     if (!queue->fault_words) return;
-    if (hg_atomic_load(&hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL], HG_RELAXED)) record->dirty = true;
+    if (hg_atomic_load(&hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL], HG_RELAXED))
+        record->dirty = true;
     if (record->dirty) hg_fault_record_clean(queue, d->fault);
 }
 
@@ -212,15 +236,19 @@ bool hg_dispatch_needs_wait(const hg_submission *d) {
 static void record_window(const hg_submission *d) {
     const uint32_t *groups = d->command.groups, *group = d->command.group;
     char detail[128];
-    snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u", hg_dispatch_is_flat(d) ? "flat" : "blocks",
-             (unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
-    hg_profile_end(
-        d->set->profile,
-        &(hg_profile_span){
-            .kind = HG_PROFILE_DISPATCH, .name = d->set->name, .detail = detail, .start_ns = d->recorded_ns, .lanes = d->window_lanes});
+    snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u",
+             hg_dispatch_is_flat(d) ? "flat" : "blocks", (unsigned)groups[0], (unsigned)groups[1],
+             (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
+    hg_profile_end(d->set->profile, &(hg_profile_span){.kind = HG_PROFILE_DISPATCH,
+                                                       .name = d->set->name,
+                                                       .detail = detail,
+                                                       .start_ns = d->recorded_ns,
+                                                       .lanes = d->window_lanes});
 }
 
-static bool is_over(const hg_submission *d) { return is_cancelled(d) || (d->deadline_ns && hg_clock_ns() >= d->deadline_ns); }
+static bool is_over(const hg_submission *d) {
+    return is_cancelled(d) || (d->deadline_ns && hg_clock_ns() >= d->deadline_ns);
+}
 
 bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record_window(d);
@@ -228,7 +256,8 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     bool stopped = hg_fault_record_read(d, &d->resumes), left = d->resumes;
     if (hg_window_is_measured(d) && !d->resumes) hg_window_measure(d);
     if (!d->one_window && !d->resumes) left = hg_window_step(d);
-    /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
+    /* Windows run in the order of lanes: with a fault before any barrier the others can only lose.
+     */
     if (d->found.happened && d->found.phase == 0 && !d->resumes) left = false;
     if (stopped || (left && is_over(d))) {
         time_out(d);

@@ -41,7 +41,8 @@ typedef struct hg_dispatch_device {
     hg_mutex lock;
     hg_piece locks; /* KIR_LOCK_WORDS words, made when first needed */
 } hg_dispatch_device;
-void hg_dispatch_device_open(hg_dispatch_device *device, const hg_driver *driver, hg_device *handle, hg_suballocator *memory);
+void hg_dispatch_device_open(hg_dispatch_device *device, const hg_driver *driver, hg_device *handle,
+                             hg_suballocator *memory);
 void hg_dispatch_device_close(hg_dispatch_device *device);
 
 /* ---- fault records: of each launch under way that can fault ---- */
@@ -54,14 +55,17 @@ typedef struct hg_fault_record {
 /* ---- what dispatches of one queue share (a part of hg_stream); by one thread at a time ---- */
 typedef struct hg_dispatch_queue {
     hg_dispatch_device *device;
-    uint64_t number;                /* unique in the process; 0: the queue has dispatched nothing yet */
-    hg_driver_arena *visible;       /* the fault records where host and device see them at the same time, */
+    uint64_t number;          /* unique in the process; 0: the queue has dispatched nothing yet */
+    hg_driver_arena *visible; /* the fault records where host and device see them at the same time,
+                               */
     volatile uint32_t *fault_words; /* and their words; */
     hg_piece fault_memory;          /* else they are copied in and out */
     hg_fault_record faults[HG_FAULT_RECORDS];
     bool fault_ready;
-    uint64_t compile_ns; /* time that compilers took so far, of kernels' first runs too: no launch's */
-    /* The handle table of open accesses, filled before begin by whoever knows handles (handle_table.c). */
+    uint64_t compile_ns; /* time that compilers took so far, of kernels' first runs too: no launch's
+                          */
+    /* The handle table of open accesses, filled before begin by whoever knows handles
+     * (handle_table.c). */
     hg_piece table_memory;
     uint32_t *table;      /* its words */
     uint64_t table_words; /* how many there may be */
@@ -71,7 +75,8 @@ typedef struct hg_dispatch_queue {
     uint64_t table_version; /* of what it was made from; 0: make it again */
 } hg_dispatch_queue;
 void hg_dispatch_queue_close(hg_dispatch_queue *queue);
-void hg_dispatch_table_free(hg_dispatch_queue *queue); /* the host's copy, which is charged to the budget */
+void hg_dispatch_table_free(hg_dispatch_queue *queue); /* the host's copy, which is charged to the
+                                                          budget */
 
 /* ---- alias.c ---- */
 /* Slots of a launch that code may be told to be distinct, for hg_code_key. */
@@ -87,7 +92,8 @@ typedef struct hg_submission {
     hg_dispatch_device *device;
     const hg_driver_launch *launch;
     hg_code *asked;               /* code that it waits for; NULL: none */
-    hg_code_preparing *preparing; /* what the driver's compiler does with its next window; NULL: nothing */
+    hg_code_preparing *preparing; /* what the driver's compiler does with its next window; NULL:
+                                     nothing */
     uint64_t asked_ns;            /* since when */
     bool prepared, one_window;
     bool resumes;  /* lanes of the window that was dispatched go on in another dispatch of it */
@@ -102,7 +108,8 @@ typedef struct hg_submission {
     uint64_t first, end; /* FLAT: lanes not dispatched yet */
     uint32_t box[3];     /* BLOCK: the first block not dispatched yet */
     bool blocks_left;
-    uint64_t window, window_lanes; /* lanes that the next dispatch may have; that the last one had */
+    uint64_t window, window_lanes; /* lanes that the next dispatch may have; that the last one had
+                                    */
     uint64_t started_ns;
     uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */
     uint64_t compile_ns;  /* that begin took for new code */
@@ -111,26 +118,33 @@ typedef struct hg_submission {
     hg_driver_fault found;
 } hg_submission;
 void hg_dispatch_free(hg_submission *dispatch);
-/* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
- * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too).
- * *waits: the code is not there yet; to be called again with the same arguments. */
-hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, hg_dispatch_queue *queue, const hg_driver_launch *launch,
-                            bool proven, bool unchanged, bool *waits) HG_NODISCARD;
-/* Before each window: has the driver compile what it would compile when the window runs. *waits: it is not done; to be called again. */
+/* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until
+ * hg_dispatch_done says that nothing is left. unchanged: inputs, memory, lanes and shared memory
+ * are those of the dispatch's last launch (proven too). *waits: the code is not there yet; to be
+ * called again with the same arguments. */
+hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, hg_dispatch_queue *queue,
+                            const hg_driver_launch *launch, bool proven, bool unchanged,
+                            bool *waits) HG_NODISCARD;
+/* Before each window: has the driver compile what it would compile when the window runs. *waits: it
+ * is not done; to be called again. */
 hg_status hg_dispatch_prepare(hg_submission *dispatch, bool *waits) HG_NODISCARD;
 /* Until what one of the two waits for is done, or that moment has come; where the host can wait. */
 void hg_dispatch_wait(hg_submission *dispatch, uint64_t until_ns);
 /* Submits the next window. */
-hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, hg_driver_event *signal) HG_NODISCARD;
-/* Instead of submit, for a launch that needs no wait: its next window as a dispatch, with a copy of the record and the slots; then step says
- * whether there is another one. */
-void hg_dispatch_cut(hg_submission *dispatch, hg_driver_dispatch *command, void *record, hg_range *slots);
+hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue,
+                             hg_driver_event *signal) HG_NODISCARD;
+/* Instead of submit, for a launch that needs no wait: its next window as a dispatch, with a copy of
+ * the record and the slots; then step says whether there is another one. */
+void hg_dispatch_cut(hg_submission *dispatch, hg_driver_dispatch *command, void *record,
+                     hg_range *slots);
 bool hg_dispatch_step(hg_submission *dispatch);
 /* The launch must be over by then; 0: whenever. begin takes this from the launch. */
 void hg_dispatch_watch(hg_submission *dispatch, uint64_t deadline_ns);
-/* How much of `all` its next window takes, if the longest dispatch that nobody waits for took all of it. */
+/* How much of `all` its next window takes, if the longest dispatch that nobody waits for took all
+ * of it. */
 uint64_t hg_dispatch_weight(const hg_submission *dispatch, uint64_t all);
-/* After a window is done: whether there are more. When there are none *fault is the least fault; without one it stays as it is. */
+/* After a window is done: whether there are more. When there are none *fault is the least fault;
+ * without one it stays as it is. */
 bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */
 void hg_dispatch_abandon(hg_submission *dispatch);
@@ -138,11 +152,13 @@ void hg_dispatch_abandon(hg_submission *dispatch);
 static inline bool hg_dispatch_is_last(const hg_submission *dispatch) {
     return dispatch->one_window && !dispatch->code->layout.resume_bytes;
 }
-/* Whether the host has something to do after each window; else submissions may follow each other without a wait. */
+/* Whether the host has something to do after each window; else submissions may follow each other
+ * without a wait. */
 bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 
 /* ---- fault_decode.c ---- */
 /* A fault record's words as a fault. */
-void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch, hg_driver_fault *fault);
+void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch,
+                     hg_driver_fault *fault);
 
 #endif

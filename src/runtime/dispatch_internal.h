@@ -1,26 +1,35 @@
-/* What the files of a dispatch share: dispatch.c on top of code_choice.c, launch_record.c, launch_memory.c, windows.c and fault_record.c. */
+/* What the files of a dispatch share: dispatch.c on top of code_choice.c, launch_record.c,
+ * launch_memory.c, windows.c and fault_record.c. */
 #ifndef HG_RUNTIME_DISPATCH_INTERNAL_H
 #define HG_RUNTIME_DISPATCH_INTERNAL_H
 
 #include "runtime/dispatch.h"
 
 /* ---- code_choice.c ---- */
-/* The code for a launch, found or made, and what of the command follows from it. *waits: it is being made. */
-hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven, bool *waits) HG_NODISCARD;
+/* The code for a launch, found or made, and what of the command follows from it. *waits: it is
+ * being made. */
+hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven,
+                             bool *waits) HG_NODISCARD;
 /* What it waits for does not concern it any more. */
 void hg_dispatch_stop_asking(hg_submission *d);
-static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->code->key.form == KIR_FORM_FLAT; }
+static inline bool hg_dispatch_is_flat(const hg_submission *d) {
+    return d->code->key.form == KIR_FORM_FLAT;
+}
 static inline uint32_t hg_ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
 
 /* ---- launch_memory.c ---- */
-/* The fault record, and where they are asked for locks, and shared memory of all blocks in a slot. */
-hg_status hg_launch_memory_make(hg_submission *d, const hg_driver_launch *launch, bool locks, bool shared) HG_NODISCARD;
+/* The fault record, and where they are asked for locks, and shared memory of all blocks in a slot.
+ */
+hg_status hg_launch_memory_make(hg_submission *d, const hg_driver_launch *launch, bool locks,
+                                bool shared) HG_NODISCARD;
 
 /* ---- launch_record.c ---- */
 /* The memory of each slot of the code, and behind them of each binding where arenas are bound. */
 void hg_launch_record_slots(hg_submission *d);
-/* target.bind_arenas: which slots lie in one arena, for a key. All memory of the launch is there. */
-void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *launch, hg_code_key *key);
+/* target.bind_arenas: which slots lie in one arena, for a key. All memory of the launch is there.
+ */
+void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *launch,
+                             hg_code_key *key);
 /* The fields of a window of `count` lanes, or all the others. */
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count);
 /* Coordinates of the first lane of a FLAT window: 0 … 2 lane_idx, 3 … 5 block_idx. */
@@ -32,8 +41,11 @@ void hg_window_rewind(hg_submission *d);
 void hg_window_cut(hg_submission *d);
 /* Whether somebody wants to know how long the window that comes, or was, takes. */
 bool hg_window_is_measured(const hg_submission *d);
-/* Lanes that leave go on in a dispatch that follows. Where arenas are bound, memory is made before code is chosen, and no code resumes. */
-static inline bool hg_window_leaves(const hg_submission *d) { return d->code && d->code->layout.resume_bytes; }
+/* Lanes that leave go on in a dispatch that follows. Where arenas are bound, memory is made before
+ * code is chosen, and no code resumes. */
+static inline bool hg_window_leaves(const hg_submission *d) {
+    return d->code && d->code->layout.resume_bytes;
+}
 
 /* layout.resume_bytes: lanes that a window may have, of so many. */
 uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes);
@@ -41,7 +53,8 @@ uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes);
 void hg_window_measure(hg_submission *d);
 /* To the next window's place; false: that was the last. */
 bool hg_window_step(hg_submission *d);
-/* Whether a launch of so many lanes is always one window: code chosen for it may rely on that. flat_group: of a FLAT form; 0: of d's box of blocks. */
+/* Whether a launch of so many lanes is always one window: code chosen for it may rely on that.
+ * flat_group: of a FLAT form; 0: of d's box of blocks. */
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group);
 /* Whether the launch, as far as anybody knows, is one window. */
 bool hg_window_is_one(const hg_submission *d);
@@ -58,7 +71,8 @@ volatile uint32_t *hg_fault_record_words(const hg_dispatch_queue *queue, uint8_t
 void hg_fault_record_clean(hg_dispatch_queue *queue, uint8_t number);
 /* The same words as host memory of a copy. */
 void *hg_fault_record_clean_words(void);
-/* Keeps the least fault in d->fault. True: the host has set the cancel word. *left: lanes go on in another dispatch. */
+/* Keeps the least fault in d->fault. True: the host has set the cancel word. *left: lanes go on in
+ * another dispatch. */
 bool hg_fault_record_read(hg_submission *d, bool *left);
 
 #endif

@@ -1,6 +1,7 @@
-/* Uniform values that live across steps: where they are on the device, which of them the host knows, and how a value gets from one to the
- * other. Where the host sees the device's memory and no work goes on behind its back, both are the same bytes and nothing is copied.
- * Else values stay on the device until the host needs one.
+/* Uniform values that live across steps: where they are on the device, which of them the host
+ * knows, and how a value gets from one to the other. Where the host sees the device's memory and no
+ * work goes on behind its back, both are the same bytes and nothing is copied. Else values stay on
+ * the device until the host needs one.
  * Must not know: plan code, steps. */
 #include "runtime/execute_internal.h"
 #include <string.h>
@@ -9,13 +10,17 @@ enum { HALF_ALIGN = 256 }; /* as pieces of arenas */
 
 /* ---- places ---- */
 
-static bool reads_memory(const hg_binding *binding) { return binding->executable->plan->reads != PLAN_READS_INPUTS; }
+static bool reads_memory(const hg_binding *binding) {
+    return binding->executable->plan->reads != PLAN_READS_INPUTS;
+}
 
 static hg_range part(const hg_range *of, const plan_env *first, uint64_t end) {
     return (hg_range){of->arena, of->offset + first->offset, end - first->offset};
 }
 
-static uint64_t end_of(const plan_env *e) { return e->offset + ((kir_type_bytes(e->type) + 7) & ~UINT64_C(7)); }
+static uint64_t end_of(const plan_env *e) {
+    return e->offset + ((kir_type_bytes(e->type) + 7) & ~UINT64_C(7));
+}
 
 static bool has_written(const hg_plan *plan, plan_writer writer) {
     for (uint64_t i = 0; i < plan->env.count; i++)
@@ -28,13 +33,16 @@ static bool has_written(const hg_plan *plan, plan_writer writer) {
 static void set_initial(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
     memset(binding->env, 0, (size_t)plan->env_bytes);
-    if (binding->env_stale) memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
+    if (binding->env_stale)
+        memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
     for (uint64_t i = 0; i < plan->env.count; i++) {
         const plan_env *e = &plan->env.data[i];
         uint8_t *to = binding->env + e->offset;
         size_t size = (size_t)kir_type_bytes(e->type);
-        if (e->init == PLAN_INIT_CONST) memcpy(to, e->bytes ? (const void *)e->bytes : &e->value, size);
-        if (e->init == PLAN_INIT_PARAM && binding->values[e->reg]) memcpy(to, binding->values[e->reg], size);
+        if (e->init == PLAN_INIT_CONST)
+            memcpy(to, e->bytes ? (const void *)e->bytes : &e->value, size);
+        if (e->init == PLAN_INIT_PARAM && binding->values[e->reg])
+            memcpy(to, binding->values[e->reg], size);
     }
 }
 
@@ -46,19 +54,23 @@ hg_status hg_env_lay_out(hg_binding *binding) {
     bool on_device = has_written(plan, PLAN_BY_KERNEL);
     binding->env_changes = on_device || has_written(plan, PLAN_BY_HOST);
     if (on_device) {
-        HG_TRY(hg_piece_alloc(&b->memory, reads_memory(binding) ? half + bytes : bytes, &binding->env_memory));
+        HG_TRY(hg_piece_alloc(&b->memory, reads_memory(binding) ? half + bytes : bytes,
+                              &binding->env_memory));
         binding->env_range = binding->uniforms = binding->env_memory.range;
         binding->env_range.size = binding->uniforms.size = bytes;
         if (reads_memory(binding)) binding->uniforms.offset += half;
-        if (b->caps->memory.host_memory && !b->caps->scheduling.asynchronous) binding->env = hg_host_address(b, &binding->env_range);
+        if (b->caps->memory.host_memory && !b->caps->scheduling.asynchronous)
+            binding->env = hg_host_address(b, &binding->env_range);
         binding->env_is_memory = binding->env != NULL;
     }
     if (on_device && !binding->env) {
-        binding->env_stale = hg_arena_alloc(&binding->arena, (size_t)bytes / 8 * sizeof *binding->env_stale);
+        binding->env_stale = hg_arena_alloc(&binding->arena,
+                                            (size_t)bytes / 8 * sizeof *binding->env_stale);
         if (!binding->env_stale) return hg_fail_memory();
     }
     if (!binding->env) binding->env = hg_arena_alloc(&binding->arena, (size_t)bytes);
-    binding->computed = hg_arena_alloc(&binding->arena, (plan->most_operations + (size_t)1) * sizeof *binding->computed);
+    binding->computed = hg_arena_alloc(&binding->arena, (plan->most_operations + (size_t)1) *
+                                                            sizeof *binding->computed);
     if (!binding->env || !binding->computed) return hg_fail_memory();
     set_initial(binding); /* what steps are bound to */
     return HG_OK;
@@ -82,7 +94,8 @@ static bool is_stale(const hg_binding *binding, uint64_t entry) {
 bool hg_env_lacks(const hg_run *run, const plan_inst *inst) {
     const uint32_t *entries;
     const hg_binding *binding = run->binding;
-    for (uint32_t i = 0, count = plan_needs(binding->executable->plan, inst, &entries); i < count; i++)
+    for (uint32_t i = 0, count = plan_needs(binding->executable->plan, inst, &entries); i < count;
+         i++)
         if (is_stale(binding, entries[i])) return true;
     return false;
 }
@@ -94,9 +107,10 @@ hg_status hg_env_fetch(hg_run *run) {
         if (!is_stale(binding, i)) continue;
         const plan_env *first = &plan->env.data[i];
         while (i + 1 < plan->env.count && is_stale(binding, i + 1)) i++;
-        hg_driver_command copy = {.kind = HG_CMD_COPY_OUT,
-                                  .from = part(&binding->env_range, first, end_of(&plan->env.data[i])),
-                                  .host = binding->env + first->offset};
+        hg_driver_command copy = {
+            .kind = HG_CMD_COPY_OUT,
+            .from = part(&binding->env_range, first, end_of(&plan->env.data[i])),
+            .host = binding->env + first->offset};
         HG_TRY(hg_run_add(run, &copy));
     }
     memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
@@ -112,8 +126,9 @@ static void note_written(hg_binding *binding, const plan_env *e) {
 static hg_status hand_on(hg_run *run, const plan_env *first, uint64_t end) {
     const hg_binding *binding = run->binding;
     if (!reads_memory(binding)) return HG_OK;
-    hg_driver_command copy = {
-        .kind = HG_CMD_COPY, .to = part(&binding->uniforms, first, end), .from = part(&binding->env_range, first, end)};
+    hg_driver_command copy = {.kind = HG_CMD_COPY,
+                              .to = part(&binding->uniforms, first, end),
+                              .from = part(&binding->env_range, first, end)};
     return hg_run_add(run, &copy);
 }
 
@@ -138,14 +153,16 @@ void hg_env_compute(hg_binding *binding, const plan_inst *inst) {
     plan_dims dims = {.lanes = l->lanes};
     memcpy(dims.grid, l->grid, sizeof dims.grid);
     memcpy(dims.block, l->block, sizeof dims.block);
-    plan_compute(binding->executable->plan, inst->index, inst->target, &dims, binding->env, binding->computed);
+    plan_compute(binding->executable->plan, inst->index, inst->target, &dims, binding->env,
+                 binding->computed);
 }
 
 /* ---- results of steps ---- */
 
 void hg_env_put(hg_binding *binding, const plan_step *step, uint64_t value) {
     if (step->result == HG_PLAN_NO_ENV) return;
-    memcpy(binding->env + binding->executable->plan->env.data[step->result].offset, &value, sizeof value);
+    memcpy(binding->env + binding->executable->plan->env.data[step->result].offset, &value,
+           sizeof value);
 }
 
 hg_range hg_env_result(const hg_binding *binding, const plan_step *step, uint64_t bytes) {

@@ -23,7 +23,7 @@ struct hg_event {
     int cancelled;             /* atomic */
     hg_driver_event *offered;  /* under the lock; NULL: nothing of the device's stands for it */
     hg_backend *backend;       /* there until the event is done */
-    uint32_t process;          /* hg_fork_count of where it was made: elsewhere its lock is not used */
+    uint32_t process; /* hg_fork_count of where it was made: elsewhere its lock is not used */
 };
 
 hg_event *hg_event_create(hg_backend *b, bool driven) {
@@ -61,7 +61,8 @@ void hg_event_finish(hg_event *e, hg_status status, const hg_error *error) {
     if (status != HG_OK) e->error = *error;
     hg_atomic_store(&e->done, 1, HG_RELEASE);
     hg_cond_broadcast(&e->finished);
-    if (e->calls && !is_inherited(e)) (void)hg_progress_call(e->progress, e->calls, e->last_call); /* the backend is there */
+    if (e->calls && !is_inherited(e))
+        (void)hg_progress_call(e->progress, e->calls, e->last_call); /* the backend is there */
     e->calls = NULL;
     hg_mutex_unlock(&e->lock);
 }
@@ -114,10 +115,13 @@ enum { LOOK_AGAIN_NS = 1000000 };
 /* The first moment that is so far away. */
 static uint64_t moment_in(uint64_t ms) {
     uint64_t span, moment;
-    return hg_mul_u64(ms, 1000000, &span) && hg_add_u64(hg_clock_ns(), span, &moment) ? moment : FOREVER;
+    return hg_mul_u64(ms, 1000000, &span) && hg_add_u64(hg_clock_ns(), span, &moment) ? moment
+                                                                                      : FOREVER;
 }
 
-static hg_status not_in_time(void) { return hg_fail(HG_ERROR_TIMEOUT, "the event is not done yet"); }
+static hg_status not_in_time(void) {
+    return hg_fail(HG_ERROR_TIMEOUT, "the event is not done yet");
+}
 
 static hg_status sleep_until_done(hg_event *e, uint64_t deadline) {
     bool may = true;
@@ -165,7 +169,9 @@ hg_status hg_event_wait_for(hg_event *e, uint64_t timeout_ms) {
     return e ? wait_until(e, moment_in(timeout_ms)) : hg_null_argument("event");
 }
 
-hg_progress_state hg_event_drive(hg_event *e) { return e->driven ? hg_progress_drive_behind(e->progress) : HG_PROGRESS_LEFT; }
+hg_progress_state hg_event_drive(hg_event *e) {
+    return e->driven ? hg_progress_drive_behind(e->progress) : HG_PROGRESS_LEFT;
+}
 
 /* ---- callbacks ---- */
 
@@ -226,7 +232,8 @@ void hg_event_cancel(hg_event *e) {
     hg_atomic_store(&e->cancelled, 1, HG_SEQ_CST);
     if (!hg_event_is_done(e)) {
         hg_monitor_wake(&e->backend->monitor);
-        if (e->backend->dispatch_device.driver) hg_watchdog_wake(&e->backend->dispatch_device.watchdog);
+        if (e->backend->dispatch_device.driver)
+            hg_watchdog_wake(&e->backend->dispatch_device.watchdog);
     }
     hg_mutex_unlock(&e->lock);
 }

@@ -9,7 +9,10 @@
 /* A part of a compilation that ends now. */
 static void record(const hg_backend *b, const char *what, const char *of, uint64_t start) {
     if (b->profile)
-        hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = of, .start_ns = start});
+        hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
+                                                      .name = what,
+                                                      .detail = of,
+                                                      .start_ns = start});
 }
 
 static void note_state(hg_executable *e, const hg_kernel *kernel) {
@@ -34,13 +37,18 @@ hg_status hg_executable_compile(hg_backend *b, hg_executable *e, uint64_t deadli
     return HG_OK;
 }
 
-static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_steps, uint64_t deadline_ns, hg_plan **plan) {
-    kir_compilation c = {
-        .program = cfg, .build = {.max_steps = max_steps, .trace = b->trace}, .deadline_ns = deadline_ns, .verify = b->config.verify};
+static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_steps,
+                       uint64_t deadline_ns, hg_plan **plan) {
+    kir_compilation c = {.program = cfg,
+                         .build = {.max_steps = max_steps, .trace = b->trace},
+                         .deadline_ns = deadline_ns,
+                         .verify = b->config.verify};
     kir_module *module = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
-    plan_reads reads = b->caps->compiler.target.shown_uniform ? PLAN_READS_SHOWN : PLAN_READS_MEMORY;
-    hg_status status = plan_build(module, b->caps->memory.uniforms_in_memory ? reads : PLAN_READS_INPUTS, plan);
+    plan_reads reads = b->caps->compiler.target.shown_uniform ? PLAN_READS_SHOWN
+                                                              : PLAN_READS_MEMORY;
+    hg_status status = plan_build(
+        module, b->caps->memory.uniforms_in_memory ? reads : PLAN_READS_INPUTS, plan);
     if (status == HG_OK)
         plan_find_chains(*plan);
     else
@@ -51,7 +59,8 @@ static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_step
 static bool moves_pools(const hg_plan *plan) {
     for (uint64_t i = 0; i < plan->steps.count; i++) {
         uint16_t op = plan->steps.data[i].op;
-        if (op == HG_OP_POOL_ALLOC_CONST || op == HG_OP_POOL_FREE || op == HG_OP_POOL_FREE_CONST) return true;
+        if (op == HG_OP_POOL_ALLOC_CONST || op == HG_OP_POOL_FREE || op == HG_OP_POOL_FREE_CONST)
+            return true;
     }
     return false;
 }
@@ -100,7 +109,8 @@ void hg_executable_destroy(hg_executable *e) {
     hg_free(e);
 }
 
-hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+hg_status hg_executable_make(hg_backend *b, const hg_program *program,
+                             const hg_signature *signature, uint64_t max_steps,
                              uint64_t deadline_ns, hg_executable **executable) {
     hg_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();

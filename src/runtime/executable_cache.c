@@ -1,10 +1,12 @@
-/* Executables of a backend, each made once: found by the BLAKE3 of program hash, signature and instrumentation; the least recently used goes.
+/* Executables of a backend, each made once: found by the BLAKE3 of program hash, signature and
+ * instrumentation; the least recently used goes.
  * Must not know: how an executable is made. */
 #include "runtime/binding.h"
 #include "kir/fault_text.h"
 #include <string.h>
 
-static void find_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]) {
+static void find_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+                     uint8_t key[32]) {
     hg_blake3 h;
     hg_blake3_init(&h);
     hg_blake3_update(&h, hg_program_hash(program), 32);
@@ -16,7 +18,8 @@ static void find_key(const hg_program *program, const hg_signature *signature, u
 static bool names_the_same(const hg_program *a, const hg_program *b) {
     if (a->register_name_count != b->register_name_count) return false;
     for (uint32_t i = 0; i < a->register_name_count; i++)
-        if (hg_compare_register_names(&a->register_names[i], &b->register_names[i]) != 0) return false;
+        if (hg_compare_register_names(&a->register_names[i], &b->register_names[i]) != 0)
+            return false;
     return true;
 }
 
@@ -25,7 +28,8 @@ static bool notes_the_same(const hg_program *a, const hg_program *b) {
     if (a->meta_count != b->meta_count) return false;
     for (uint32_t i = 0; i < a->meta_count; i++) {
         const hg_meta *x = &a->meta[i], *y = &b->meta[i];
-        if (strcmp(x->key, y->key) != 0 || x->value_length != y->value_length || memcmp(x->value, y->value, x->value_length) != 0)
+        if (strcmp(x->key, y->key) != 0 || x->value_length != y->value_length ||
+            memcmp(x->value, y->value, x->value_length) != 0)
             return false;
     }
     return true;
@@ -35,17 +39,22 @@ static bool notes_the_same(const hg_program *a, const hg_program *b) {
 static bool says_the_same(const hg_program *a, const hg_program *b) {
     if (a == b) return true;
     size_t size = a->inst_count * sizeof *a->lines;
-    if (strcmp(a->name, b->name) != 0 || !a->lines != !b->lines || !names_the_same(a, b)) return false;
+    if (strcmp(a->name, b->name) != 0 || !a->lines != !b->lines || !names_the_same(a, b))
+        return false;
     if (a->private_bytes && !notes_the_same(a, b)) return false;
-    return !a->lines || (memcmp(a->lines, b->lines, size) == 0 && memcmp(a->columns, b->columns, size) == 0);
+    return !a->lines ||
+           (memcmp(a->lines, b->lines, size) == 0 && memcmp(a->columns, b->columns, size) == 0);
 }
 
-/* Retained; NULL: none. Only with the same places in the source text and names, which the key leaves out. */
+/* Retained; NULL: none. Only with the same places in the source text and names, which the key
+ * leaves out. */
 static hg_executable *find(hg_backend *b, const uint8_t key[32], const hg_program *program) {
     hg_executable *found = NULL;
     hg_mutex_lock(&b->cache_lock);
     for (uint64_t i = 0; i < b->cache.count && !found; i++) {
-        if (memcmp(b->cache.data[i].key, key, 32) != 0 || !says_the_same(b->cache.data[i].executable->program, program)) continue;
+        if (memcmp(b->cache.data[i].key, key, 32) != 0 ||
+            !says_the_same(b->cache.data[i].executable->program, program))
+            continue;
         b->cache.data[i].used = ++b->cache_clock;
         found = hg_executable_retain(b->cache.data[i].executable);
     }
@@ -89,18 +98,21 @@ static void add(hg_backend *b, const uint8_t key[32], hg_executable *e) {
 
 uint32_t hg_executables_kept(const hg_backend *b) {
     uint32_t count = 0;
-    for (uint64_t i = 0; i < b->cache.count; i++) count += hg_atomic_load(&b->cache.data[i].executable->references, HG_ACQUIRE) == 1;
+    for (uint64_t i = 0; i < b->cache.count; i++)
+        count += hg_atomic_load(&b->cache.data[i].executable->references, HG_ACQUIRE) == 1;
     return count;
 }
 
 void hg_executables_forget(hg_backend *b) {
-    for (uint64_t i = 0; i < b->cache.count; i++) hg_executable_destroy(b->cache.data[i].executable);
+    for (uint64_t i = 0; i < b->cache.count; i++)
+        hg_executable_destroy(b->cache.data[i].executable);
     hg_vec_free(&b->cache);
 }
 
 /* ---- the ways to one ---- */
 
-/* Programs with .param lines know all other registers themselves; setting one of those is an error of the binding. */
+/* Programs with .param lines know all other registers themselves; setting one of those is an error
+ * of the binding. */
 static void keep_specials(const hg_program *program, hg_signature *signature) {
     if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, HG_FIRST_SPECIAL);
 }
@@ -114,8 +126,8 @@ static hg_status late(uint64_t timeout_ms) {
     return status;
 }
 
-hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
-                            uint64_t timeout_ms, hg_executable **executable) {
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature,
+                            uint64_t max_steps, uint64_t timeout_ms, hg_executable **executable) {
     uint8_t key[32];
     HG_TRY(hg_backend_alive(b));
     hg_signature kept = *signature;
@@ -123,18 +135,22 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
     find_key(program, &kept, max_steps, key);
     *executable = find(b, key, program);
     if (*executable) return HG_OK;
-    hg_status status = hg_executable_make(b, program, &kept, max_steps, hg_deadline(timeout_ms), executable);
-    if (status != HG_OK) return strcmp(hg_error_record()->code, "F08") == 0 ? late(timeout_ms) : status;
+    hg_status status = hg_executable_make(b, program, &kept, max_steps, hg_deadline(timeout_ms),
+                                          executable);
+    if (status != HG_OK)
+        return strcmp(hg_error_record()->code, "F08") == 0 ? late(timeout_ms) : status;
     add(b, key, *executable);
     return HG_OK;
 }
 
-hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_executable **executable) {
+hg_status hg_executable_create(hg_backend *b, const hg_program *program,
+                               hg_executable **executable) {
     HG_ENTRY;
     return hg_executable_create_for(b, program, NULL, NULL, executable);
 }
 
-hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params,
+hg_status hg_executable_create_for(hg_backend *b, const hg_program *program,
+                                   const hg_launch *launch, const hg_params *params,
                                    hg_executable **executable) {
     HG_ENTRY;
     hg_launch own = HG_LAUNCH_INIT;
@@ -144,5 +160,6 @@ hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, con
     if (!executable) return hg_null_argument("executable");
     if (launch) HG_TRY(hg_launch_take(launch, &own));
     hg_params_signature(params, &signature);
-    return hg_executable_get(b, program, &signature, own.max_steps, hg_timeout_of(b, &own), executable);
+    return hg_executable_get(b, program, &signature, own.max_steps, hg_timeout_of(b, &own),
+                             executable);
 }

@@ -1,5 +1,5 @@
-/* The plan machine: a state machine over plan code (done | waiting | failed) that goes on whenever somebody polls it. All state is in
- * hg_run; it never waits for the device itself.
+/* The plan machine: a state machine over plan code (done | waiting | failed) that goes on whenever
+ * somebody polls it. All state is in hg_run; it never waits for the device itself.
  * Must not know: who polls, which driver it runs on. */
 #include "kir/fault_text.h"
 #include "runtime/chain.h"
@@ -21,22 +21,28 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_bound_kernel *bound = &binding->kernels[index];
     bool found = false, changed = false;
-    if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, index, run->context, &changed));
+    if (bound->has_classes || bound->has_state)
+        HG_TRY(hg_binding_use_context(binding, index, run->context, &changed));
     for (uint32_t i = 0; i < kernel->input_count; i++)
-        if (kernel->inputs[i].kind == KIR_INPUT_ENV) bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
+        if (kernel->inputs[i].kind == KIR_INPUT_ENV)
+            bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
         const kir_slot *slot = &kernel->slots[i];
         uint64_t handle = slot->constant ? slot->handle : bound->inputs[slot->input];
         if (bound->when[i] != HG_SLOT_LATE) continue;
         found = true;
-        if (slot->space != KIR_POOL && hg_handle_is_class(handle)) HG_TRY(hg_context_class_memory(run->context, &bound->slots[i]));
-        bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
+        if (slot->space != KIR_POOL && hg_handle_is_class(handle))
+            HG_TRY(hg_context_class_memory(run->context, &bound->slots[i]));
+        bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle)
+                                                  : hg_run_buffer(run, handle);
     }
-    if (found && bound->aliases) hg_alias_signature(run->context->backend, bound->slots, kernel->slot_count, bound->aliases);
+    if (found && bound->aliases)
+        hg_alias_signature(run->context->backend, bound->slots, kernel->slot_count, bound->aliases);
     hg_binding_fill_launch(binding, index, launch);
     launch->resolve = hg_run_resolve;
     launch->resolve_user = run;
-    if (kernel->uses_class || kernel->has_open) HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
+    if (kernel->uses_class || kernel->has_open)
+        HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
     return kernel->has_open && kernel->prover ? hg_table_update(run) : HG_OK;
 }
 
@@ -62,7 +68,8 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     HG_TRY(prepare_launch(run, index, launch));
     launch->deadline_ns = hg_run_deadline(run);
     launch->cancel = run->cancel;
-    if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
+    if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1)
+        launch->lanes = 1;
     binding->fault.happened = false;
     uint64_t start = hg_profile_start(run->context->backend->profile);
     hg_status status = add_launch(run, index, launch);
@@ -158,9 +165,11 @@ static hg_status begin_item(hg_run *run, hg_run_item *item, bool *waits) {
         if (!item->dispatch) return hg_fail_memory();
         item->owned = true;
     }
-    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, &run->stream->dispatch, item->launch, item->proven, false, waits));
+    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, &run->stream->dispatch,
+                             item->launch, item->proven, false, waits));
     if (*waits) return HG_OK;
-    if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
+    if (!item->launch->deadline_ns)
+        hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
     item->state = HG_ITEM_BEGUN;
     run->dispatch = item->dispatch;
     return HG_OK;
@@ -175,7 +184,8 @@ static hg_status take_command(hg_run *run, const hg_run_item *item) {
     return HG_OK;
 }
 
-/* The next item becomes a part of the batch, or a window that is waited for. *waits: the run waits for its code. */
+/* The next item becomes a part of the batch, or a window that is waited for. *waits: the run waits
+ * for its code. */
 static hg_status take_item(hg_run *run, bool *waits) {
     hg_run_item *item = &run->items.data[run->next_item];
     if (item->kernel && !hg_code_in_device_form(item->kernel->code)) {
@@ -199,7 +209,8 @@ static hg_status take_item(hg_run *run, bool *waits) {
 
 /* ---- the end ---- */
 
-/* Nothing of the run is under way any more. drain: the events cannot say so, and it is waited for. */
+/* Nothing of the run is under way any more. drain: the events cannot say so, and it is waited for.
+ */
 static void nothing_is_pending(hg_run *run, bool drain) {
     if (drain) hg_stream_drain(run->stream);
     if (run->pending == HG_PENDING_PLAN) hg_recorded_done(&run->binding->recorded);
@@ -214,10 +225,12 @@ static void fail(hg_run *run, hg_status status) {
     hg_binding_error_origin(run->binding);
     run->error = *hg_error_record();
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
-    if (run->fold == HG_FOLD_DONE) run->context->state_pending = true; /* nobody knows whether it came back */
+    if (run->fold == HG_FOLD_DONE)
+        run->context->state_pending = true; /* nobody knows whether it came back */
     while (hg_run_has_work(run)) item_done(run);
     run->batch.count = 0;
-    if (run->pending == HG_PENDING_UNSIGNALLED && hg_run_submit(run, true) != HG_OK) nothing_is_pending(run, true);
+    if (run->pending == HG_PENDING_UNSIGNALLED && hg_run_submit(run, true) != HG_OK)
+        nothing_is_pending(run, true);
 }
 
 /* The event is done: what came of it. */
@@ -240,7 +253,8 @@ static hg_status check_fault(const hg_run *run) {
 }
 
 static hg_status fold_state(hg_run *run) {
-    hg_driver_command copy = hg_state_fold_fetched(run->context, run->binding->executable->writes_state);
+    hg_driver_command copy = hg_state_fold_fetched(run->context,
+                                                   run->binding->executable->writes_state);
     run->fold = HG_FOLD_DONE;
     return hg_run_add(run, &copy);
 }
@@ -251,11 +265,15 @@ static hg_status fold_state(hg_run *run) {
 static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
     for (uint64_t i = 0; i < binding->own_pools.count; i++) {
-        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
+        hg_driver_command fill = {
+            .kind = HG_CMD_FILL,
+            .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
         if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
     }
     for (uint64_t i = 0; i < binding->own_buffers.count; i++) {
-        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_binding_held(binding, false, binding->own_buffers.data[i], false)};
+        hg_driver_command fill = {
+            .kind = HG_CMD_FILL,
+            .to = hg_binding_held(binding, false, binding->own_buffers.data[i], false)};
         if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
     }
     hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};
@@ -270,7 +288,8 @@ static hg_status add_upload(hg_run *run, hg_range to, const void *bytes, uint64_
 }
 
 static bool lacks_characters(const hg_backend *b) {
-    return hg_atomic_load(&b->characters_left, HG_ACQUIRE) && !hg_atomic_load(&b->characters_there, HG_ACQUIRE);
+    return hg_atomic_load(&b->characters_left, HG_ACQUIRE) &&
+           !hg_atomic_load(&b->characters_there, HG_ACQUIRE);
 }
 
 /* Bytes that stay as they are, and that nobody could wait for when their memory was made. */
@@ -287,7 +306,8 @@ static hg_status add_uploads(hg_run *run) {
     for (uint32_t i = 0; i < e->program->param_count; i++) {
         const hg_param *a = &e->program->params[i];
         if (a->kind != HG_PARAM_DATA) continue;
-        HG_TRY(add_upload(run, hg_run_buffer(run, hg_tables_handle(e->tables, number++)), a->data, a->data_bytes));
+        HG_TRY(add_upload(run, hg_run_buffer(run, hg_tables_handle(e->tables, number++)), a->data,
+                          a->data_bytes));
     }
     return HG_OK;
 }
@@ -295,7 +315,8 @@ static hg_status add_uploads(hg_run *run) {
 /* The device has them: of several programs in a run those of the last. */
 static void note_uploads(const hg_run *run) {
     hg_tables *tables = run->binding->executable->tables;
-    if (run->uploads_characters) hg_atomic_store(&run->context->backend->characters_there, 1, HG_RELEASE);
+    if (run->uploads_characters)
+        hg_atomic_store(&run->context->backend->characters_there, 1, HG_RELEASE);
     if (run->uploads_tables && tables) hg_tables_note_filled(tables);
 }
 
@@ -303,10 +324,12 @@ static void note_uploads(const hg_run *run) {
 static hg_status begin(hg_run *run) {
     hg_binding *binding = run->binding;
     binding->fault.happened = false;
-    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
+    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count ||
+                                        binding->shared.range.arena);
     if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
     if (clears) HG_TRY(clear_memory(run));
-    if (HG_UNLIKELY(lacks_characters(run->context->backend) || !hg_tables_are_filled(binding->executable->tables)))
+    if (HG_UNLIKELY(lacks_characters(run->context->backend) ||
+                    !hg_tables_are_filled(binding->executable->tables)))
         HG_TRY(add_uploads(run));
     binding->launched = true;
     return hg_env_begin(run);
@@ -325,9 +348,13 @@ static hg_status begin_next(hg_run *run) {
 /* ---- the machine's moves ---- */
 
 /* Commands that no event tells the end of, submitted or not. */
-static bool has_unfinished_work(const hg_run *run) { return run->batch.count || run->pending == HG_PENDING_UNSIGNALLED; }
+static bool has_unfinished_work(const hg_run *run) {
+    return run->batch.count || run->pending == HG_PENDING_UNSIGNALLED;
+}
 
-static bool is_cancelled(const hg_run *run) { return run->cancel && hg_atomic_load(run->cancel, HG_SEQ_CST); }
+static bool is_cancelled(const hg_run *run) {
+    return run->cancel && hg_atomic_load(run->cancel, HG_SEQ_CST);
+}
 
 /* One move. *waits: it must wait for the event, or for code. */
 static hg_status move(hg_run *run, bool *waits) {
@@ -347,7 +374,8 @@ static hg_status move(hg_run *run, bool *waits) {
         look(run);
     }
     if (run->phase == HG_PHASE_FAILING) return HG_OK;
-    if (run->phase == HG_PHASE_GOING) HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
+    if (run->phase == HG_PHASE_GOING)
+        HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
     if (hg_run_has_work(run)) {
         HG_TRY(take_item(run, waits));
         if (!*waits || !is_cancelled(run)) return HG_OK;
@@ -369,13 +397,16 @@ static hg_status move(hg_run *run, bool *waits) {
         return has_unfinished_work(run) ? hg_run_submit(run, true) : HG_OK;
     }
     HG_TRY(hg_run_look(run));
-    return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
+    return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run)
+                                                              : execute(run, inst);
 }
 
 bool hg_run_is_issued(const hg_run *run) {
     if (run->phase == HG_PHASE_ENDED) return true;
-    bool last = hg_run_awaits_event(run) && run->dispatch && hg_dispatch_is_last(run->dispatch) && run->next_item + 1 == run->items.count;
-    return last && run->phase == HG_PHASE_GOING && !run->binding->next && run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
+    bool last = hg_run_awaits_event(run) && run->dispatch && hg_dispatch_is_last(run->dispatch) &&
+                run->next_item + 1 == run->items.count;
+    return last && run->phase == HG_PHASE_GOING && !run->binding->next &&
+           run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
 }
 
 static bool is_over(const hg_run *run) {
@@ -449,8 +480,11 @@ void hg_run_end(hg_run *run) {
     bool failed = run->phase == HG_PHASE_FAILING;
     nothing_is_pending(run, false);
     if (!failed) note_uploads(run);
-    for (uint64_t i = 0; !failed && i < run->made.count; i++) hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
-    if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
+    for (uint64_t i = 0; !failed && i < run->made.count; i++)
+        hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
+    if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data ||
+        run->wanted)
+        free_work(run);
     hg_run_end_pools(run, failed);
     if (run->guarded) hg_guard_end(run->context->backend);
 }

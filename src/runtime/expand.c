@@ -1,12 +1,13 @@
-/* Carries out expansions of whole-array steps (plan/steps/steps.h): their kernels, compiled once a backend, and their launches in a run.
- * Nothing of them runs on the host.
+/* Carries out expansions of whole-array steps (plan/steps/steps.h): their kernels, compiled once a
+ * backend, and their launches in a run. Nothing of them runs on the host.
  * Must not know: programs, how arrays were named, what a collective does. */
 #include "runtime/execute_internal.h"
 #include "plan/steps/chain.h"
 #include "runtime/step.h"
 #include <string.h>
 
-/* Memory that a slot names starts at a multiple of this; what is left over goes into the kernel as a shift. */
+/* Memory that a slot names starts at a multiple of this; what is left over goes into the kernel as
+ * a shift. */
 enum { SLOT_ALIGN = 256 };
 
 /* ---- kernels ---- */
@@ -31,14 +32,16 @@ static uint32_t count_of(const hg_expansion *e) {
 }
 
 /* Made without the lock. Of two threads that make the same one, one was in vain. */
-static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kernel_key *key, hg_expansion **expansion) {
+static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kernel_key *key,
+                             hg_expansion **expansion) {
     hg_expansion *made = hg_calloc(1, sizeof *made), *other;
     if (!made) return hg_fail_memory();
     made->key = *key;
     if (key->chain) made->chain = *key->chain;
     if (key->chain) made->key.chain = &made->chain;
     kir_module *m = key->make(key);
-    hg_status status = m ? hg_kernel_compile(b, m, false, 0, &made->kernel) : hg_error_record()->status;
+    hg_status status = m ? hg_kernel_compile(b, m, false, 0, &made->kernel)
+                         : hg_error_record()->status;
     if (status == HG_OK) {
         hg_mutex_lock(&b->expansion_lock);
         other = find_locked(*list, key);
@@ -55,7 +58,8 @@ static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kern
     return status;
 }
 
-static hg_status find_kernel(hg_stream *stream, const hg_bound_expansion *x, const plan_kernel_key *key, const hg_kernel **kernel) {
+static hg_status find_kernel(hg_stream *stream, const hg_bound_expansion *x,
+                             const plan_kernel_key *key, const hg_kernel **kernel) {
     hg_backend *b = stream->context->backend;
     hg_expansion **list = key->chain ? x->kernels : &b->expansions; /* others are any step's */
     uint64_t start = hg_clock_ns();
@@ -87,16 +91,19 @@ static hg_range aligned(hg_range r) {
     return (hg_range){r.arena, r.offset - shift, r.size + shift};
 }
 
-static hg_range range_of(const hg_bound_expansion *x, const hg_range *scratch, const plan_part *part) {
+static hg_range range_of(const hg_bound_expansion *x, const hg_range *scratch,
+                         const plan_part *part) {
     const hg_range *in = part->array == (uint32_t)PLAN_IN_SCRATCH  ? scratch
                          : part->array == (uint32_t)PLAN_IN_TABLES ? &x->tables
                                                                    : &x->ranges[part->array];
-    return (hg_range){in->arena, in->offset + part->offset, part->bytes == PLAN_TO_END ? in->size - part->offset : part->bytes};
+    return (hg_range){in->arena, in->offset + part->offset,
+                      part->bytes == PLAN_TO_END ? in->size - part->offset : part->bytes};
 }
 
-/* What the inputs of the unlegalised module are: nothing for handles, the values, how far each array is shifted, and
- * how many bytes it has. */
-static hg_status lay_out_inputs(hg_bound_expansion *x, const hg_kernel *kernel, const plan_action *action, const hg_range *ranges,
+/* What the inputs of the unlegalised module are: nothing for handles, the values, how far each
+ * array is shifted, and how many bytes it has. */
+static hg_status lay_out_inputs(hg_bound_expansion *x, const hg_kernel *kernel,
+                                const plan_action *action, const hg_range *ranges,
                                 hg_driver_launch *launch) {
     uint32_t arrays = action->key.arrays, values = action->key.values;
     uint64_t *own = hg_arena_alloc(&x->memory, (kernel->input_count + (size_t)1) * sizeof *own);
@@ -117,8 +124,8 @@ static hg_status lay_out_inputs(hg_bound_expansion *x, const hg_kernel *kernel, 
     return HG_OK;
 }
 
-static hg_status lay_out_slots(const hg_backend *b, hg_bound_expansion *x, const hg_kernel *kernel, const hg_range *ranges,
-                               hg_driver_launch *launch) {
+static hg_status lay_out_slots(const hg_backend *b, hg_bound_expansion *x, const hg_kernel *kernel,
+                               const hg_range *ranges, hg_driver_launch *launch) {
     uint32_t count = kernel->slot_count;
     hg_range *slots = hg_arena_alloc(&x->memory, (count + (size_t)1) * sizeof *slots);
     uint8_t *aliases = hg_arena_alloc(&x->memory, (size_t)hg_alias_pair(0, count) + 1);
@@ -131,8 +138,8 @@ static hg_status lay_out_slots(const hg_backend *b, hg_bound_expansion *x, const
     return HG_OK;
 }
 
-static hg_status prepare_launch(hg_stream *stream, hg_bound_expansion *x, const hg_range *scratch, const plan_action *action,
-                                hg_step_action *to) {
+static hg_status prepare_launch(hg_stream *stream, hg_bound_expansion *x, const hg_range *scratch,
+                                const plan_action *action, hg_step_action *to) {
     const hg_backend *b = stream->context->backend;
     plan_kernel_key key = action->key;
     hg_range ranges[UINT8_MAX + 1];
@@ -147,7 +154,8 @@ static hg_status prepare_launch(hg_stream *stream, hg_bound_expansion *x, const 
     to->launch.lanes = action->lanes;
     to->launch.shared_bytes = action->shared_bytes;
     to->launch.work = action->work;
-    to->launch.operations = x->operations; /* loops of the library's programs do not look at the time */
+    to->launch.operations = x->operations; /* loops of the library's programs do not look at the
+                                              time */
     to->launch.max_threads = b->config.num_threads;
     HG_TRY(lay_out_inputs(x, to->kernel, action, ranges, &to->launch));
     return lay_out_slots(b, x, to->kernel, ranges, &to->launch);
@@ -158,7 +166,8 @@ hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_expansion *x, hg_rang
     hg_arena_free(&x->memory);
     x->memory = (hg_arena){0};
     x->action_count = 0;
-    x->actions = hg_arena_alloc(&x->memory, ((size_t)planned->actions.count + 1) * sizeof *x->actions);
+    x->actions = hg_arena_alloc(&x->memory,
+                                ((size_t)planned->actions.count + 1) * sizeof *x->actions);
     if (!x->actions) return hg_fail_memory();
     for (uint64_t i = 0; i < planned->actions.count; i++) {
         const plan_action *action = &planned->actions.data[i];
@@ -167,17 +176,20 @@ hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_expansion *x, hg_rang
         to->once = action->once;
         if (action->kind == PLAN_LAUNCH) HG_TRY(prepare_launch(stream, x, &scratch, action, to));
         if (action->kind == PLAN_WRITE)
-            to->command = (hg_driver_command){
-                .kind = HG_CMD_COPY_IN, .to = range_of(x, &scratch, parts), .host = planned->bytes.data + action->first_byte};
+            to->command = (hg_driver_command){.kind = HG_CMD_COPY_IN,
+                                              .to = range_of(x, &scratch, parts),
+                                              .host = planned->bytes.data + action->first_byte};
         if (action->kind == PLAN_COPY)
-            to->command = (hg_driver_command){
-                .kind = HG_CMD_COPY, .to = range_of(x, &scratch, parts), .from = range_of(x, &scratch, parts + 1)};
+            to->command = (hg_driver_command){.kind = HG_CMD_COPY,
+                                              .to = range_of(x, &scratch, parts),
+                                              .from = range_of(x, &scratch, parts + 1)};
     }
     x->action_count = (uint32_t)planned->actions.count;
     return HG_OK;
 }
 
-/* A write's bytes may be others before the device reads them: the step may run again with other values. */
+/* A write's bytes may be others before the device reads them: the step may run again with other
+ * values. */
 static hg_status add_command(hg_run *run, const hg_driver_command *given) {
     hg_driver_command command = *given;
     if (command.kind == HG_CMD_COPY_IN && !hg_run_is_immediate(run)) {
@@ -206,7 +218,8 @@ hg_status hg_expansion_run(hg_run *run, hg_bound_expansion *x) {
         hg_step_action *action = &x->actions[i];
         if (action->once && made) continue;
         if (action->kernel) hg_run_limit_launch(run, &action->launch);
-        HG_TRY(action->kernel ? hg_run_launch(run, action->kernel, &action->launch) : add_command(run, &action->command));
+        HG_TRY(action->kernel ? hg_run_launch(run, action->kernel, &action->launch)
+                              : add_command(run, &action->command));
     }
     return x->keeps_tables && !made ? tables_added(run, x) : HG_OK;
 }

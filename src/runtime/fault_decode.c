@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t wide(const uint32_t *words, int low) { return (uint64_t)words[low + 1] << 32 | words[low]; }
+static uint64_t wide(const uint32_t *words, int low) {
+    return (uint64_t)words[low + 1] << 32 | words[low];
+}
 
 /* Which memory an access named: what the host knows of a slot, else what the lane wrote. */
 typedef struct named {
@@ -13,9 +15,11 @@ typedef struct named {
     uint64_t handle, size;
 } named;
 
-static named name_of(const uint32_t *words, const hg_code *code, const kir_fault_site *site, const hg_driver_launch *l) {
+static named name_of(const uint32_t *words, const hg_code *code, const kir_fault_site *site,
+                     const hg_driver_launch *l) {
     uint64_t name = wide(words, KIR_FAULT_NAME);
-    named n = {site->space == KIR_POOL, words[KIR_FAULT_VALID] != 0, name, wide(words, KIR_FAULT_LIMIT)};
+    named n = {site->space == KIR_POOL, words[KIR_FAULT_VALID] != 0, name,
+               wide(words, KIR_FAULT_LIMIT)};
     if (site->space == KIR_FLAT) {
         n.pool = name >> 63 != 0;
         n.handle = name & HG_MAX_HANDLE_INDEX;
@@ -32,8 +36,8 @@ static named name_of(const uint32_t *words, const hg_code *code, const kir_fault
     return n;
 }
 
-static void decode_access(const uint32_t *words, const hg_code *code, const kir_fault_site *site, const hg_driver_launch *l,
-                          hg_driver_fault *fault) {
+static void decode_access(const uint32_t *words, const hg_code *code, const kir_fault_site *site,
+                          const hg_driver_launch *l, hg_driver_fault *fault) {
     named n = name_of(words, code, site, l);
     hg_i128 offset = (hg_i128)wide(words, KIR_FAULT_INDEX) + site->disp;
     if (!n.valid) {
@@ -50,10 +54,12 @@ static void decode_access(const uint32_t *words, const hg_code *code, const kir_
     }
     fault->code = KIR_FAULT_BOUNDS;
     fault->limit = n.size;
-    kir_fault_text_bounds(fault->message, sizeof fault->message, n.pool, offset, site->bytes, n.size);
+    kir_fault_text_bounds(fault->message, sizeof fault->message, n.pool, offset, site->bytes,
+                          n.size);
 }
 
-void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch, hg_driver_fault *fault) {
+void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch,
+                     hg_driver_fault *fault) {
     const kir_device_layout *layout = &code->layout;
     memset(fault, 0, sizeof *fault);
     fault->happened = true;
@@ -68,7 +74,8 @@ void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver
     fault->code = site->code;
     fault->operand = site->operand;
     fault->inst = site->inst;
-    const uint64_t values[KIR_FAULT_VALUES] = {wide(words, KIR_FAULT_INDEX), wide(words, KIR_FAULT_NAME)};
+    const uint64_t values[KIR_FAULT_VALUES] = {wide(words, KIR_FAULT_INDEX),
+                                               wide(words, KIR_FAULT_NAME)};
     if (site->bytes)
         decode_access(words, code, site, launch, fault);
     else

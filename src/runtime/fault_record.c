@@ -1,5 +1,6 @@
-/* The fault records of a queue's dispatches: made, put in their first state, read after each window. Each launch under way that can fault
- * has one. Where host and device see one memory at the same time they lie there, and the host can make lanes stop; elsewhere they are copied in and out.
+/* The fault records of a queue's dispatches: made, put in their first state, read after each
+ * window. Each launch under way that can fault has one. Where host and device see one memory at the
+ * same time they lie there, and the host can make lanes stop; elsewhere they are copied in and out.
  * Must not know: windows, how a fault is reported. */
 #include "kir/fault_text.h"
 #include "runtime/dispatch_internal.h"
@@ -31,12 +32,14 @@ hg_status hg_fault_record_make(hg_dispatch_queue *queue) {
     const hg_driver *d = queue->device->driver;
     const uint64_t bytes = HG_FAULT_RECORDS * HG_FAULT_STRIDE;
     if (queue->fault_ready) return HG_OK;
-    if (d->arena_alloc_visible && d->arena_map && d->arena_alloc_visible(queue->device->device, bytes, &queue->visible) == HG_OK) {
+    if (d->arena_alloc_visible && d->arena_map &&
+        d->arena_alloc_visible(queue->device->device, bytes, &queue->visible) == HG_OK) {
         queue->fault_words = d->arena_map(queue->visible);
         if (!queue->fault_words) d->arena_free(queue->device->device, queue->visible);
         if (!queue->fault_words) queue->visible = NULL;
     }
-    if (!queue->fault_words) HG_TRY(hg_piece_alloc(queue->device->memory, bytes, &queue->fault_memory));
+    if (!queue->fault_words)
+        HG_TRY(hg_piece_alloc(queue->device->memory, bytes, &queue->fault_memory));
     for (uint8_t i = 0; i < HG_FAULT_RECORDS; i++) {
         queue->faults[i].dirty = true;
         if (queue->fault_words) hg_fault_record_clean(queue, i);
@@ -56,7 +59,8 @@ void hg_fault_record_free(hg_dispatch_queue *queue) {
 }
 
 hg_range hg_fault_record_range(const hg_dispatch_queue *queue, uint8_t number) {
-    hg_range all = queue->fault_words ? (hg_range){queue->visible, 0, 0} : queue->fault_memory.range;
+    hg_range all = queue->fault_words ? (hg_range){queue->visible, 0, 0}
+                                      : queue->fault_memory.range;
     return (hg_range){all.arena, all.offset + number * (uint64_t)HG_FAULT_STRIDE, sizeof CLEAN};
 }
 
@@ -65,26 +69,32 @@ static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
     return a->phase != b->phase ? a->phase < b->phase : a->lane < b->lane;
 }
 
-/* Instead of any other fault: lanes whose loops were cut short may have made it, or missed one before it. */
+/* Instead of any other fault: lanes whose loops were cut short may have made it, or missed one
+ * before it. */
 static void cut_short(hg_submission *d) {
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
     d->found.code = KIR_FAULT_ROUNDS;
-    snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops%s in a lane",
-             (unsigned)d->set->caps->compiler.target.max_rounds, d->set->needs_blocks ? " around barriers or shared memory" : "");
+    snprintf(d->found.message, sizeof d->found.message,
+             "the device cannot run more than %u rounds of loops%s in a lane",
+             (unsigned)d->set->caps->compiler.target.max_rounds,
+             d->set->needs_blocks ? " around barriers or shared memory" : "");
 }
 
 bool hg_fault_record_read(hg_submission *d, bool *left) {
     hg_dispatch_queue *queue = d->queue;
     hg_fault_record *record = &queue->faults[d->fault];
-    const volatile uint32_t *seen = queue->fault_words ? hg_fault_record_words(queue, d->fault) : NULL;
+    const volatile uint32_t *seen = queue->fault_words ? hg_fault_record_words(queue, d->fault)
+                                                       : NULL;
     uint32_t words[KIR_FAULT_WORDS];
     *left = false;
     if (d->code->layout.fault_slot < 0) return false;
-    if (seen && !hg_atomic_load(&seen[KIR_FAULT_HAPPENED], HG_ACQUIRE) && !hg_atomic_load(&seen[KIR_FAULT_CANCEL], HG_RELAXED) &&
+    if (seen && !hg_atomic_load(&seen[KIR_FAULT_HAPPENED], HG_ACQUIRE) &&
+        !hg_atomic_load(&seen[KIR_FAULT_CANCEL], HG_RELAXED) &&
         !hg_atomic_load(&seen[KIR_FAULT_LEFT], HG_RELAXED))
         return false;
-    for (int i = 0; i < KIR_FAULT_WORDS; i++) words[i] = seen ? hg_atomic_load(&seen[i], HG_RELAXED) : record->copy[i];
+    for (int i = 0; i < KIR_FAULT_WORDS; i++)
+        words[i] = seen ? hg_atomic_load(&seen[i], HG_RELAXED) : record->copy[i];
     *left = words[KIR_FAULT_LEFT] != 0;
     if (!words[KIR_FAULT_HAPPENED] && !words[KIR_FAULT_CANCEL] && !*left) return false;
     record->dirty = true;

@@ -1,16 +1,21 @@
-/* What becomes of backends, contexts and bindings in a forked child (base/fork.h). A backend whose device lives in this process goes on there;
- * one of a vendor's library is lost, because its threads and its device are the parent's. A context, and a binding, that was in a launch is lost
- * too: the launch never ends in the child. Whatever is lost answers with an error and is never freed.
+/* What becomes of backends, contexts and bindings in a forked child (base/fork.h). A backend whose
+ * device lives in this process goes on there; one of a vendor's library is lost, because its
+ * threads and its device are the parent's. A context, and a binding, that was in a launch is lost
+ * too: the launch never ends in the child. Whatever is lost answers with an error and is never
+ * freed.
  * Must not know: queues, plans. */
 #include "runtime/binding.h"
 
 hg_status hg_lost(const char *what) {
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "the %s was in use when this process was forked, make a new one", what);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                   "the %s was in use when this process was forked, make a new one", what);
 }
 
 hg_status hg_backend_lost(const hg_backend *b) {
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: this process was forked from the one that opened the device, which keeps it",
-                   b->driver->name);
+    return hg_fail(
+        HG_ERROR_BACKEND_UNAVAILABLE,
+        "%s: this process was forked from the one that opened the device, which keeps it",
+        b->driver->name);
 }
 
 /* ---- backends ---- */
@@ -37,7 +42,8 @@ void hg_backend_watch_forks(hg_backend *b) {
                                  {&b->buffers.mutex, NULL, HG_FORK_HANDLES},
                                  {&b->pools.mutex, NULL, HG_FORK_HANDLES}};
     for (int i = 0; i < HG_BACKEND_LOCKS; i++) {
-        b->forks[i] = (hg_fork_lock){.mutex = locks[i].mutex, .cond = locks[i].cond, .untaken = !b->driver->forks};
+        b->forks[i] = (hg_fork_lock){
+            .mutex = locks[i].mutex, .cond = locks[i].cond, .untaken = !b->driver->forks};
         if (locks[i].mutex == &b->guard) {
             b->forks[i].child = backend_forked;
             b->forks[i].user = b;
@@ -60,7 +66,9 @@ static void lose_binding(const hg_turn *turn) {
     if (binding && binding->owner) binding->owner = &NOBODY;
 }
 
-bool hg_binding_is_lost(const hg_binding *binding) { return hg_atomic_load(&binding->owner, HG_RELAXED) == &NOBODY; }
+bool hg_binding_is_lost(const hg_binding *binding) {
+    return hg_atomic_load(&binding->owner, HG_RELAXED) == &NOBODY;
+}
 
 static void context_forked(void *user) {
     hg_context *c = user;
@@ -70,7 +78,8 @@ static void context_forked(void *user) {
 
 void hg_context_watch_forks(hg_context *c) {
     bool untaken = !c->backend->driver->forks;
-    c->forks[0] = (hg_fork_lock){.mutex = &c->start_lock, .untaken = untaken, .child = context_forked, .user = c};
+    c->forks[0] = (hg_fork_lock){
+        .mutex = &c->start_lock, .untaken = untaken, .child = context_forked, .user = c};
     c->forks[1] = (hg_fork_lock){.mutex = &c->class_lock, .untaken = untaken};
     hg_fork_add(&c->forks[0], HG_FORK_STARTS);
     hg_fork_add(&c->forks[1], HG_FORK_MAKING);

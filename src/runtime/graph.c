@@ -1,4 +1,5 @@
-/* Array graphs on a backend: what the passes made of a graph as executables, and their bindings over one workspace.
+/* Array graphs on a backend: what the passes made of a graph as executables, and their bindings
+ * over one workspace.
  * Must not know: what calls do. */
 #include "graph/lower.h"
 #include "graph/memory.h"
@@ -32,10 +33,11 @@ struct hg_graph_binding {
     hg_buffer workspace;
     bound_value *values;
     hg_binding **bindings; /* of each region */
-    hg_binding *whole;     /* the one whose launch is that of all; NULL: each is launched by itself. Not owned */
-    hg_mutex lock;         /* protects `last`; held by a launch that waits */
-    hg_event *last;        /* of the last submission; NULL: it is over */
-    bool spoils;           /* graph.h */
+    hg_binding *whole; /* the one whose launch is that of all; NULL: each is launched by itself. Not
+                          owned */
+    hg_mutex lock;     /* protects `last`; held by a launch that waits */
+    hg_event *last;    /* of the last submission; NULL: it is over */
+    bool spoils;       /* graph.h */
 };
 
 /* ---- executables ---- */
@@ -47,21 +49,27 @@ static hg_status compile_regions(hg_graph_executable *e) {
     e->executables = hg_calloc((size_t)e->regions.count + 1, sizeof(hg_executable *));
     if (!e->executables) return hg_fail_memory();
     for (uint64_t i = 0; i < e->regions.count; i++)
-        HG_TRY(hg_executable_create_for(e->backend, e->regions.data[i].program, &e->launch, NULL, &e->executables[i]));
+        HG_TRY(hg_executable_create_for(e->backend, e->regions.data[i].program, &e->launch, NULL,
+                                        &e->executables[i]));
     return HG_OK;
 }
 
-/* Where the device sees the host's memory nothing is copied. What only calls read that were done when the graph was compiled has no place. */
+/* Where the device sees the host's memory nothing is copied. What only calls read that were done
+ * when the graph was compiled has no place. */
 static hg_status place_constant(hg_graph_executable *e, uint32_t value, bool read) {
     const graph_value *v = &e->graph->values.data[value];
     uint64_t elements, bytes;
     if (v->source != GRAPH_CONSTANT || (!v->bytes && !v->once)) return HG_OK;
-    if (!graph_is_number(e->graph, v->elements, &elements) || !hg_mul_u64(elements, graph_type_bytes(v), &bytes))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "constant %s: its extents are to be numbers, as its elements are given", v->name);
+    if (!graph_is_number(e->graph, v->elements, &elements) ||
+        !hg_mul_u64(elements, graph_type_bytes(v), &bytes))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "constant %s: its extents are to be numbers, as its elements are given",
+                       v->name);
     if (!read) return HG_OK;
     if (v->once) return hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]);
     if (e->backend->caps->memory.host_memory && bytes && (uintptr_t)v->bytes % GRAPH_ALIGN == 0 &&
-        hg_buffer_import(e->backend, (void *)(uintptr_t)v->bytes, bytes, &e->constants[value]) == HG_OK)
+        hg_buffer_import(e->backend, (void *)(uintptr_t)v->bytes, bytes, &e->constants[value]) ==
+            HG_OK)
         return HG_OK;
     HG_TRY(hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]));
     return hg_buffer_write(e->backend, e->constants[value], 0, v->bytes, bytes);
@@ -72,7 +80,8 @@ static hg_status place_constants(hg_graph_executable *e) {
     uint8_t *read = hg_calloc((size_t)e->graph->values.count + 1, 1);
     hg_status status = e->constants && read ? HG_OK : hg_fail_memory();
     if (read) graph_mark_read(e->graph, read);
-    for (uint32_t i = 0; i < e->graph->values.count && status == HG_OK; i++) status = place_constant(e, i, read[i]);
+    for (uint32_t i = 0; i < e->graph->values.count && status == HG_OK; i++)
+        status = place_constant(e, i, read[i]);
     hg_free(read);
     return status;
 }
@@ -83,13 +92,15 @@ static hg_status bind_once(const hg_graph_executable *e, hg_params *params) {
     for (uint32_t i = 0; i < e->graph->values.count; i++) {
         char name[24];
         snprintf(name, sizeof name, "once_%u", (unsigned)i);
-        if (e->constants[i].handle && e->graph->values.data[i].once) HG_TRY(hg_params_set_buffer(params, name, e->constants[i]));
+        if (e->constants[i].handle && e->graph->values.data[i].once)
+            HG_TRY(hg_params_set_buffer(params, name, e->constants[i]));
     }
     return HG_OK;
 }
 
 static hg_status run_once(const hg_graph_executable *e, hg_graph *once) {
-    hg_graph_options options = {.size = sizeof options, .passes = "inplace,join,share", .timeout_ms = e->launch.timeout_ms};
+    hg_graph_options options = {
+        .size = sizeof options, .passes = "inplace,join,share", .timeout_ms = e->launch.timeout_ms};
     hg_graph_executable *executable = NULL;
     hg_graph_binding *binding = NULL;
     hg_params *params = hg_params_create();
@@ -116,9 +127,11 @@ static hg_status make_constants(const hg_graph_executable *e) {
 
 static void release(hg_graph_executable *e) {
     if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
-    for (uint64_t i = 0; i < e->regions.count && e->executables; i++) hg_executable_destroy(e->executables[i]);
+    for (uint64_t i = 0; i < e->regions.count && e->executables; i++)
+        hg_executable_destroy(e->executables[i]);
     for (uint64_t i = 0; e->constants && i < e->graph->values.count; i++)
-        if (e->constants[i].handle) HG_IGNORE(hg_backend_free_buffer(e->backend, e->constants[i])); /* it is there */
+        if (e->constants[i].handle)
+            HG_IGNORE(hg_backend_free_buffer(e->backend, e->constants[i])); /* it is there */
     hg_free(e->constants);
     hg_free(e->executables);
     graph_regions_free(&e->regions);
@@ -131,8 +144,8 @@ void hg_graph_executable_destroy(hg_graph_executable *e) {
     release(e);
 }
 
-static hg_status compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *options, const graph_pass_list *passes,
-                         hg_graph_executable **executable) {
+static hg_status compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *options,
+                         const graph_pass_list *passes, hg_graph_executable **executable) {
     hg_graph_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
     e->backend = backend;
@@ -142,7 +155,8 @@ static hg_status compile(hg_backend *backend, hg_graph *graph, const hg_graph_op
     e->launch.max_steps = options->max_steps;
     e->passes = *passes;
     hg_status status = graph_optimize(graph, &e->passes, NULL, &e->graph);
-    if (status == HG_OK) status = graph_lower(e->graph, graph_passes_have(&e->passes, GRAPH_PASS_JOIN), &e->regions);
+    if (status == HG_OK)
+        status = graph_lower(e->graph, graph_passes_have(&e->passes, GRAPH_PASS_JOIN), &e->regions);
     if (status == HG_OK) status = compile_regions(e);
     if (status == HG_OK) status = place_constants(e);
     if (status == HG_OK) status = make_constants(e);
@@ -162,16 +176,19 @@ static void leave_out(graph_pass_list *passes, graph_pass pass) {
     passes->count = kept;
 }
 
-hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *given, hg_graph_executable **executable) {
+hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *given,
+                           hg_graph_executable **executable) {
     HG_ENTRY;
     hg_graph_options options = {.size = sizeof options};
     graph_pass_list passes;
-    if (!backend || !graph || !executable) return hg_null_argument(!backend ? "backend" : !graph ? "graph" : "executable");
+    if (!backend || !graph || !executable)
+        return hg_null_argument(!backend ? "backend" : !graph ? "graph" : "executable");
     if (given) HG_TRY(hg_sized_take(&OPTIONS, given, &options));
     HG_TRY(hg_backend_alive(backend));
     HG_TRY(graph_passes_named(options.passes, &passes));
     hg_status status = compile(backend, graph, &options, &passes, executable);
-    if (status != HG_ERROR_EXECUTION_FAILED || !graph_passes_have(&passes, GRAPH_PASS_CONSTANTS)) return status;
+    if (status != HG_ERROR_EXECUTION_FAILED || !graph_passes_have(&passes, GRAPH_PASS_CONSTANTS))
+        return status;
     leave_out(&passes, GRAPH_PASS_CONSTANTS); /* a call of constants faults: launches do */
     return compile(backend, graph, &options, &passes, executable);
 }
@@ -180,17 +197,22 @@ hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_
 
 static const hg_param_value *given(const hg_params *params, const char *name) {
     for (uint64_t i = 0; params && name && i < params->values.count; i++)
-        if (params->values.data[i].name && strcmp(params->values.data[i].name, name) == 0) return &params->values.data[i];
+        if (params->values.data[i].name && strcmp(params->values.data[i].name, name) == 0)
+            return &params->values.data[i];
     return NULL;
 }
 
 static hg_status take_symbols(const hg_graph *g, const hg_params *params, uint64_t *symbols) {
     for (uint64_t i = 0; i < g->symbols.count; i++) {
         const hg_param_value *v = given(params, g->symbols.data[i]);
-        if (!v) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s is not set", g->symbols.data[i]);
+        if (!v)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s is not set",
+                           g->symbols.data[i]);
         if (v->kind != HG_PARAM_SCALAR || (v->type != HG_TYPE_U64 && v->type != HG_TYPE_U32))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s is given as %s, u64 expected", g->symbols.data[i],
-                           v->kind == HG_PARAM_SCALAR ? hg_type_name((hg_type)v->type) : "an array");
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s is given as %s, u64 expected",
+                           g->symbols.data[i],
+                           v->kind == HG_PARAM_SCALAR ? hg_type_name((hg_type)v->type)
+                                                      : "an array");
         symbols[i] = 0;
         memcpy(&symbols[i], v->bytes, v->type == HG_TYPE_U64 ? 8 : 4);
     }
@@ -210,9 +232,13 @@ static bool is_known(const hg_graph *g, const char *name) {
 static hg_status check_names(const hg_graph *g, const hg_params *params) {
     for (uint64_t i = 0; params && i < params->values.count; i++) {
         const hg_param_value *v = &params->values.data[i];
-        if (!v->name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "register r%u: a graph has no registers", (unsigned)v->reg);
+        if (!v->name)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "register r%u: a graph has no registers",
+                           (unsigned)v->reg);
         if (!is_known(g, v->name))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.200s' is no input, output, extent or open constant of the graph", v->name);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "'%.200s' is no input, output, extent or open constant of the graph",
+                           v->name);
     }
     return HG_OK;
 }
@@ -236,21 +262,23 @@ static hg_status bind_part(hg_graph_binding *b, uint32_t value, hg_buffer whole,
     return HG_OK;
 }
 
-static hg_status bind_named(hg_graph_binding *b, uint32_t value, const char *name, const char *what, const hg_params *params) {
+static hg_status bind_named(hg_graph_binding *b, uint32_t value, const char *name, const char *what,
+                            const hg_params *params) {
     const hg_graph *g = b->executable->graph;
     const hg_param_value *v = given(params, name);
     uint64_t size, bytes = bytes_of(b, value);
     if (!v) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s has no buffer", what, name);
     if (v->kind != HG_PARAM_BUFFER)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s is given a %s, a buffer expected", what, name,
-                       v->kind == HG_PARAM_POOL ? "pool" : "scalar");
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s is given a %s, a buffer expected",
+                       what, name, v->kind == HG_PARAM_POOL ? "pool" : "scalar");
     hg_buffer buffer = {v->handle};
     HG_TRY(hg_backend_buffer_size(b->executable->backend, buffer, &size));
     if (size >= bytes) return bind_part(b, value, buffer, 0);
     hg_text shape = {0};
     graph_print_shape(&shape, g, &g->values.data[value]);
-    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s is %s, %llu bytes: its buffer has %llu", what, name,
-                               shape.data ? shape.data : "", (unsigned long long)bytes, (unsigned long long)size);
+    hg_status status = hg_fail(
+        HG_ERROR_INVALID_ARGUMENT, "the %s %s is %s, %llu bytes: its buffer has %llu", what, name,
+        shape.data ? shape.data : "", (unsigned long long)bytes, (unsigned long long)size);
     hg_text_free(&shape);
     return status;
 }
@@ -265,16 +293,20 @@ static hg_status check_apart(const hg_graph_binding *b, uint32_t output, const c
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         if (i == output || !b->values[i].buffer.handle || v->source == GRAPH_VIEW) continue;
-        hg_range range = hg_buffer_range(backend, NULL, hg_handle_plain(backend, b->values[i].buffer.handle));
+        hg_range range = hg_buffer_range(backend, NULL,
+                                         hg_handle_plain(backend, b->values[i].buffer.handle));
         hg_touch other = hg_touch_of(backend, &range, false);
-        bool apart = mine.arena != other.arena || mine.start >= other.start + other.size || other.start >= mine.start + mine.size;
+        bool apart = mine.arena != other.arena || mine.start >= other.start + other.size ||
+                     other.start >= mine.start + mine.size;
         if (!apart)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the output %s shares memory with %s", name, v->name ? v->name : "another output");
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the output %s shares memory with %s", name,
+                           v->name ? v->name : "another output");
     }
     return HG_OK;
 }
 
-/* A part of what it lies in, which may have a larger number. Those with strides are read in that. */
+/* A part of what it lies in, which may have a larger number. Those with strides are read in that.
+ */
 static hg_status bind_view(hg_graph_binding *b, uint32_t value) {
     const graph_value *values = b->executable->graph->values.data;
     uint64_t offset = 0;
@@ -284,7 +316,9 @@ static hg_status bind_view(hg_graph_binding *b, uint32_t value) {
         offset += b->extents[values[base].offset];
     }
     hg_buffer whole = b->values[base].buffer;
-    return base != value && whole.handle ? bind_part(b, value, whole, offset * graph_type_bytes(&values[value])) : HG_OK;
+    return base != value && whole.handle
+               ? bind_part(b, value, whole, offset * graph_type_bytes(&values[value]))
+               : HG_OK;
 }
 
 static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
@@ -292,8 +326,10 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         if (v->source == GRAPH_INPUT) HG_TRY(bind_named(b, i, v->name, "input", params));
-        if (b->executable->constants[i].handle) HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
-        if (v->source == GRAPH_CONSTANT && !v->bytes && !v->once) HG_TRY(bind_named(b, i, v->name, "constant", params));
+        if (b->executable->constants[i].handle)
+            HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
+        if (v->source == GRAPH_CONSTANT && !v->bytes && !v->once)
+            HG_TRY(bind_named(b, i, v->name, "constant", params));
     }
     for (uint64_t i = 0; i < g->outputs.count; i++) {
         uint32_t value = g->outputs.data[i].value;
@@ -306,7 +342,8 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
         if (v->source == GRAPH_RESULT && live && !b->values[i].buffer.handle) {
             uint32_t owner = b->memory.owners[i]; /* an output, of a value that it takes over */
             bool output = graph_is_output(g, owner);
-            HG_TRY(bind_part(b, i, output ? b->values[owner].buffer : b->workspace, output ? 0 : b->memory.offsets[i]));
+            HG_TRY(bind_part(b, i, output ? b->values[owner].buffer : b->workspace,
+                             output ? 0 : b->memory.offsets[i]));
         }
     }
     for (uint32_t i = 0; i < g->values.count; i++) HG_TRY(bind_view(b, i));
@@ -315,19 +352,24 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
 
 /* ---- regions ---- */
 
-static hg_status set_scalar(hg_params *params, const hg_param *p, const graph_operand *o, const uint64_t *extents) {
+static hg_status set_scalar(hg_params *params, const hg_param *p, const graph_operand *o,
+                            const uint64_t *extents) {
     uint64_t value;
-    if (o->kind == GRAPH_LITERAL) return hg_params_set_scalar(params, p->name, (hg_type)p->type, o->bytes);
+    if (o->kind == GRAPH_LITERAL)
+        return hg_params_set_scalar(params, p->name, (hg_type)p->type, o->bytes);
     value = extents[o->number];
     if (p->type == HG_TYPE_U32 && value > UINT32_MAX)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is %llu, more than a u32 holds", p->name, (unsigned long long)value);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is %llu, more than a u32 holds", p->name,
+                       (unsigned long long)value);
     return hg_params_set_scalar(params, p->name, (hg_type)p->type, &value);
 }
 
 /* What the first launch makes of constants is kept, where calls of constants are done once. */
-static hg_status set_array(const hg_graph_binding *b, hg_params *params, const char *name, uint32_t value) {
+static hg_status set_array(const hg_graph_binding *b, hg_params *params, const char *name,
+                           uint32_t value) {
     const hg_graph *g = b->executable->graph;
-    if (!b->values[value].buffer.handle) return hg_fail(HG_ERROR_INTERNAL, "value %u has no memory", (unsigned)value);
+    if (!b->values[value].buffer.handle)
+        return hg_fail(HG_ERROR_INTERNAL, "value %u has no memory", (unsigned)value);
     bool constant = g->values.data[graph_base(g, value)].source == GRAPH_CONSTANT &&
                     graph_passes_have(&b->executable->passes, GRAPH_PASS_CONSTANTS);
     return constant ? hg_params_set_constant(params, name, b->values[value].buffer)
@@ -350,30 +392,36 @@ static hg_status set_direct(const hg_graph_binding *b, const graph_call *call, h
 }
 
 static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg_params *params) {
-    if (r->direct) return set_direct(b, &b->executable->graph->calls.data[r->calls.data[0]], params);
-    for (uint64_t i = 0; i < r->slots.count; i++) HG_TRY(set_array(b, params, r->slots.data[i].name, r->slots.data[i].value));
+    if (r->direct)
+        return set_direct(b, &b->executable->graph->calls.data[r->calls.data[0]], params);
+    for (uint64_t i = 0; i < r->slots.count; i++)
+        HG_TRY(set_array(b, params, r->slots.data[i].name, r->slots.data[i].value));
     for (uint64_t i = 0; i < r->scalars.count; i++)
-        HG_TRY(hg_params_set_scalar(params, r->scalars.data[i].name, HG_TYPE_U64, &b->extents[r->scalars.data[i].extent]));
+        HG_TRY(hg_params_set_scalar(params, r->scalars.data[i].name, HG_TYPE_U64,
+                                    &b->extents[r->scalars.data[i].extent]));
     return HG_OK;
 }
 
-/* Which calls a region's instructions are: each is one whole-array instruction, and a store behind some. They go with the binding, which work under way
- * keeps. */
+/* Which calls a region's instructions are: each is one whole-array instruction, and a store behind
+ * some. They go with the binding, which work under way keeps. */
 static hg_status set_origins(const hg_graph *g, const graph_region *r, hg_binding *binding) {
     const hg_program *p = r->program;
     uint32_t at = 0;
     if (!r->calls.count) return HG_OK;
-    hg_provenance *origins = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *origins);
+    hg_provenance *origins = hg_arena_alloc(&binding->arena,
+                                            (p->inst_count + (size_t)1) * sizeof *origins);
     if (!origins) return hg_fail_memory();
     for (uint32_t i = 0; i < p->inst_count; i++) {
-        bool begins = r->direct ? i == 0 : (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
+        bool begins = r->direct ? i == 0
+                                : (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
         char text[160];
         origins[i] = (hg_provenance){NULL, 0};
         if (!begins && i) continue;
         const graph_call *call = &g->calls.data[r->calls.data[at]];
         const char *what = graph_call_text(g, call, text);
         at += begins;
-        origins[i] = (hg_provenance){hg_arena_text(&binding->arena, what, strlen(what)), call->line};
+        origins[i] = (hg_provenance){hg_arena_text(&binding->arena, what, strlen(what)),
+                                     call->line};
         if (!origins[i].text) return hg_fail_memory();
     }
     binding->origins = origins;
@@ -395,18 +443,21 @@ static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
     if (!params) return hg_fail_memory();
     hg_status status = set_region(b, r, params);
     if (status == HG_OK)
-        status = hg_binding_create(b->executable->executables[number], &b->executable->launch, params, &b->bindings[number]);
+        status = hg_binding_create(b->executable->executables[number], &b->executable->launch,
+                                   params, &b->bindings[number]);
     if (status == HG_OK) status = set_origins(b->executable->graph, r, b->bindings[number]);
     hg_params_destroy(params);
     return in_first_call(b->executable->graph, r, status);
 }
 
-/* Devices that work while the host goes on are given all launches in one run: its commands go to the driver together, which may keep them as one plan. Others
- * have each launch ready. A profile is of single launches. */
+/* Devices that work while the host goes on are given all launches in one run: its commands go to
+ * the driver together, which may keep them as one plan. Others have each launch ready. A profile is
+ * of single launches. */
 static hg_status sequence_regions(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
     uint32_t count = 0;
-    if (!e->backend->caps->scheduling.asynchronous || e->backend->profile || !e->regions.count) return HG_OK;
+    if (!e->backend->caps->scheduling.asynchronous || e->backend->profile || !e->regions.count)
+        return HG_OK;
     hg_binding **all = hg_alloc((size_t)e->regions.count * sizeof(hg_binding *));
     if (!all) return hg_fail_memory();
     bool can = true;
@@ -423,12 +474,15 @@ static hg_status sequence_regions(hg_graph_binding *b) {
 
 static hg_status allocate_workspace(hg_graph_binding *b) {
     const hg_graph *g = b->executable->graph;
-    hg_status status = hg_backend_allocate_buffer(b->executable->backend, b->memory.bytes, &b->workspace);
+    hg_status status = hg_backend_allocate_buffer(b->executable->backend, b->memory.bytes,
+                                                  &b->workspace);
     char what[160], message[sizeof hg_error_record()->message];
     hg_error *error = hg_error_record();
     if (status != HG_ERROR_ALLOCATION_FAILED || !g->calls.count) return status;
-    snprintf(message, sizeof message, "the workspace of %s: %.300s; most is needed at %s: %llu bytes", g->name, error->message,
-             graph_call_text(g, &g->calls.data[b->memory.peak], what), (unsigned long long)b->memory.least);
+    snprintf(message, sizeof message,
+             "the workspace of %s: %.300s; most is needed at %s: %llu bytes", g->name,
+             error->message, graph_call_text(g, &g->calls.data[b->memory.peak], what),
+             (unsigned long long)b->memory.least);
     memcpy(error->message, message, sizeof message);
     error->line = g->calls.data[b->memory.peak].line;
     error->column = error->line != 0;
@@ -447,14 +501,16 @@ static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     if (!b->extents || !b->values || !b->bindings) return hg_fail_memory();
     graph_extent_values(g, symbols, b->extents);
     HG_TRY(graph_check(g, b->extents));
-    HG_TRY(graph_plan_memory(g, b->extents, graph_passes_have(&e->passes, GRAPH_PASS_SHARE), &b->memory));
+    HG_TRY(graph_plan_memory(g, b->extents, graph_passes_have(&e->passes, GRAPH_PASS_SHARE),
+                             &b->memory));
     HG_TRY(allocate_workspace(b));
     HG_TRY(bind_values(b, params));
     for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));
     return sequence_regions(b);
 }
 
-hg_status hg_graph_bind(hg_graph_executable *e, const hg_params *params, hg_graph_binding **binding) {
+hg_status hg_graph_bind(hg_graph_executable *e, const hg_params *params,
+                        hg_graph_binding **binding) {
     HG_ENTRY;
     if (!e || !binding) return hg_null_argument(e ? "binding" : "executable");
     HG_TRY(hg_backend_alive(e->backend));
@@ -478,10 +534,13 @@ void hg_graph_binding_destroy(hg_graph_binding *b) {
     HG_ENTRY;
     if (!b) return;
     hg_graph_executable *e = b->executable;
-    for (uint64_t i = 0; b->bindings && i < e->regions.count; i++) hg_binding_destroy(b->bindings[i]);
+    for (uint64_t i = 0; b->bindings && i < e->regions.count; i++)
+        hg_binding_destroy(b->bindings[i]);
     for (uint64_t i = e->graph->values.count; b->values && i-- > 0;)
-        if (b->values[i].own) HG_IGNORE(hg_backend_free_buffer(e->backend, b->values[i].buffer)); /* it is there */
-    if (b->workspace.handle) HG_IGNORE(hg_backend_free_buffer(e->backend, b->workspace));         /* the same */
+        if (b->values[i].own)
+            HG_IGNORE(hg_backend_free_buffer(e->backend, b->values[i].buffer)); /* it is there */
+    if (b->workspace.handle)
+        HG_IGNORE(hg_backend_free_buffer(e->backend, b->workspace)); /* the same */
     hg_event_destroy(b->last);
     graph_memory_free(&b->memory);
     hg_mutex_destroy(&b->lock);
@@ -496,9 +555,12 @@ hg_status hg_graph_binding_memory(const hg_graph_binding *b, hg_graph_memory_inf
     HG_ENTRY;
     if (!b || !info) return hg_null_argument(b ? "info" : "binding");
     HG_TRY(hg_sized_check(&MEMORY, info->size));
-    hg_graph_memory_info own = {
-        .size = sizeof own, .workspace_bytes = b->memory.bytes, .least_bytes = b->memory.least, .launches = b->executable->regions.count};
-    for (uint64_t i = 0; i < own.launches; i++) own.table_bytes += b->bindings[i]->step_tables.range.size;
+    hg_graph_memory_info own = {.size = sizeof own,
+                                .workspace_bytes = b->memory.bytes,
+                                .least_bytes = b->memory.least,
+                                .launches = b->executable->regions.count};
+    for (uint64_t i = 0; i < own.launches; i++)
+        own.table_bytes += b->bindings[i]->step_tables.range.size;
     hg_sized_give(&MEMORY, &own, info, info->size);
     return HG_OK;
 }
@@ -521,13 +583,15 @@ void hg_graph_binding_spoil(hg_graph_binding *b) {
     b->whole = NULL;
 }
 
-/* Blocks of the workspace, of GRAPH_ALIGN bytes, that values have which are made before a call and read by it or later. */
+/* Blocks of the workspace, of GRAPH_ALIGN bytes, that values have which are made before a call and
+ * read by it or later. */
 static void mark_live(const hg_graph_binding *b, uint32_t call, uint8_t *used) {
     const hg_graph *g = b->executable->graph;
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_life *life = &b->memory.lives[i];
         if (b->memory.owners[i] != i || life->first >= call || life->last < call) continue;
-        memset(used + b->memory.offsets[i] / GRAPH_ALIGN, 1, (size_t)((bytes_of(b, i) + GRAPH_ALIGN - 1) / GRAPH_ALIGN));
+        memset(used + b->memory.offsets[i] / GRAPH_ALIGN, 1,
+               (size_t)((bytes_of(b, i) + GRAPH_ALIGN - 1) / GRAPH_ALIGN));
     }
 }
 
@@ -538,7 +602,9 @@ static hg_status spoil(const hg_graph_binding *b, uint32_t call) {
     memset(noise, 0xA5, sizeof noise);
     if (used) mark_live(b, call, used);
     for (uint64_t i = 0; i < blocks && status == HG_OK; i++)
-        if (!used[i]) status = hg_buffer_write(b->executable->backend, b->workspace, i * GRAPH_ALIGN, noise, sizeof noise);
+        if (!used[i])
+            status = hg_buffer_write(b->executable->backend, b->workspace, i * GRAPH_ALIGN, noise,
+                                     sizeof noise);
     hg_free(used);
     return status;
 }
@@ -564,7 +630,8 @@ hg_status hg_graph_binding_launch(hg_graph_binding *b) {
 }
 
 /* The commands of all regions, behind the last submission. */
-static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits, size_t wait_count, hg_event **signal) {
+static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits,
+                            size_t wait_count, hg_event **signal) {
     hg_binding *const *bindings = b->whole ? &b->whole : b->bindings;
     uint64_t count = b->whole ? 1 : b->executable->regions.count;
     hg_command *commands = hg_calloc((size_t)count + 1, sizeof *commands);
@@ -573,8 +640,11 @@ static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *cons
     for (size_t i = 0; i < wait_count && all; i++) all[i] = waits[i];
     if (all && b->last) all[wait_count] = b->last;
     for (uint64_t i = 0; i < count && commands; i++)
-        commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = bindings[i]};
-    if (status == HG_OK) status = hg_queue_submit(queue, commands, (size_t)count, all, wait_count + (b->last != NULL), &last);
+        commands[i] = (hg_command){
+            .size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = bindings[i]};
+    if (status == HG_OK)
+        status = hg_queue_submit(queue, commands, (size_t)count, all,
+                                 wait_count + (b->last != NULL), &last);
     if (status == HG_OK && signal) {
         hg_event_retain(last); /* the caller's, who may cancel it */
         *signal = last;
@@ -588,9 +658,11 @@ static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *cons
     return status;
 }
 
-hg_status hg_graph_binding_submit(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits, size_t wait_count, hg_event **signal) {
+hg_status hg_graph_binding_submit(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits,
+                                  size_t wait_count, hg_event **signal) {
     HG_ENTRY;
-    if (!b || !queue || (wait_count && !waits)) return hg_null_argument(!b ? "binding" : !queue ? "queue" : "waits");
+    if (!b || !queue || (wait_count && !waits))
+        return hg_null_argument(!b ? "binding" : !queue ? "queue" : "waits");
     hg_mutex_lock(&b->lock);
     hg_status status = submit_all(b, queue, waits, wait_count, signal);
     hg_mutex_unlock(&b->lock);

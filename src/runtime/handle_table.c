@@ -1,5 +1,6 @@
-/* The handle table of open accesses on devices: what hg_run_buffer, hg_run_pool and hg_run_flat answer, as memory (kir/device/device.h).
- * Made again when buffers or pools came or went since the last time. The launch is guarded: nothing is freed meanwhile.
+/* The handle table of open accesses on devices: what hg_run_buffer, hg_run_pool and hg_run_flat
+ * answer, as memory (kir/device/device.h). Made again when buffers or pools came or went since the
+ * last time. The launch is guarded: nothing is freed meanwhile.
  * Must not know: code. */
 #include "runtime/execute_internal.h"
 #include <string.h>
@@ -21,7 +22,8 @@ static int64_t arena_number(hg_dispatch_queue *queue, const hg_piece *piece) {
     return queue->arena_count++;
 }
 
-static bool put_entry(const hg_backend *b, hg_dispatch_queue *queue, uint32_t *entry, uint64_t handle, const hg_piece *piece) {
+static bool put_entry(const hg_backend *b, hg_dispatch_queue *queue, uint32_t *entry,
+                      uint64_t handle, const hg_piece *piece) {
     int64_t arena = 0;
     uint64_t base = piece->range.offset;
     if (b->caps->compiler.target.addressed)
@@ -80,7 +82,8 @@ static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t word
         uint64_t more = words + words / 2;
         HG_TRY(make_copy(queue, more));
         hg_status status = keep_until_end(run, queue);
-        if (status == HG_OK) status = hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory);
+        if (status == HG_OK)
+            status = hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory);
         if (status != HG_OK) { /* next time both are made */
             hg_dispatch_table_free(queue);
             return status;
@@ -90,7 +93,8 @@ static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t word
     return HG_OK;
 }
 
-static bool put_live(hg_backend *b, hg_dispatch_queue *queue, hg_handles *handles, uint64_t count, uint32_t *table) {
+static bool put_live(hg_backend *b, hg_dispatch_queue *queue, hg_handles *handles, uint64_t count,
+                     uint32_t *table) {
     for (uint64_t i = 1; i < count; i++) {
         uint64_t handle = hg_handles_at(handles, i);
         const hg_memory *m = handle ? hg_handles_get(handles, handle) : NULL;
@@ -99,9 +103,10 @@ static bool put_live(hg_backend *b, hg_dispatch_queue *queue, hg_handles *handle
     return true;
 }
 
-/* A buffer that the binding holds is there even when its handle was freed meanwhile; so is a pool unless pools move. */
-static bool put_held(hg_backend *b, hg_dispatch_queue *queue, const hg_held *held, uint64_t count, uint64_t entry_count, uint32_t *table,
-                     bool *particular) {
+/* A buffer that the binding holds is there even when its handle was freed meanwhile; so is a pool
+ * unless pools move. */
+static bool put_held(hg_backend *b, hg_dispatch_queue *queue, const hg_held *held, uint64_t count,
+                     uint64_t entry_count, uint32_t *table, bool *particular) {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t index = hg_handle_index(held[i].handle);
         uint32_t *entry = table + index * KIR_ENTRY_WORDS;
@@ -123,24 +128,30 @@ static hg_status put_aliases(const hg_run *run, hg_dispatch_queue *queue, uint32
         bool own = entry[KIR_ENTRY_VALID] && entry[KIR_ENTRY_HANDLE] == (uint32_t)a->handle &&
                    entry[KIR_ENTRY_HANDLE_HIGH] == (uint32_t)(a->handle >> 32);
         if (entry[KIR_ENTRY_VALID] && !own)
-            return hg_fail(HG_ERROR_ALLOCATION_FAILED, "pools %llu and %llu share an entry of the device's handle table",
+            return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                           "pools %llu and %llu share an entry of the device's handle table",
                            (unsigned long long)a->id,
-                           (unsigned long long)entry[KIR_ENTRY_HANDLE] | (unsigned long long)entry[KIR_ENTRY_HANDLE_HIGH] << 32);
+                           (unsigned long long)entry[KIR_ENTRY_HANDLE] |
+                               (unsigned long long)entry[KIR_ENTRY_HANDLE_HIGH] << 32);
         if (m && !put_entry(b, queue, entry, a->id, &m->place)) return hg_fail_memory();
     }
     return HG_OK;
 }
 
-static hg_status fill(hg_run *run, hg_dispatch_queue *queue, uint64_t buffers, uint64_t pools, bool *particular) {
+static hg_status fill(hg_run *run, hg_dispatch_queue *queue, uint64_t buffers, uint64_t pools,
+                      bool *particular) {
     hg_backend *b = run->context->backend;
     const hg_binding *binding = run->binding;
     uint32_t *pool_table = queue->table + buffers * KIR_ENTRY_WORDS;
     queue->arena_count = 0;
     bool ok = put_entry(b, queue, queue->table, 0, &run->context->class_memory);
-    ok = ok && put_live(b, queue, &b->buffers, buffers, queue->table) && put_live(b, queue, &b->pools, pools, pool_table);
-    ok = ok && put_held(b, queue, binding->held_buffers.data, binding->held_buffers.count, buffers, queue->table, particular);
+    ok = ok && put_live(b, queue, &b->buffers, buffers, queue->table) &&
+         put_live(b, queue, &b->pools, pools, pool_table);
+    ok = ok && put_held(b, queue, binding->held_buffers.data, binding->held_buffers.count, buffers,
+                        queue->table, particular);
     if (!binding->executable->moves_pools)
-        ok = ok && put_held(b, queue, binding->held_pools.data, binding->held_pools.count, pools, pool_table, particular);
+        ok = ok && put_held(b, queue, binding->held_pools.data, binding->held_pools.count, pools,
+                            pool_table, particular);
     if (!ok) return hg_fail_memory();
     *particular |= run->aliases.count != 0;
     return put_aliases(run, queue, pool_table);
@@ -162,10 +173,20 @@ hg_status hg_table_update(hg_run *run) {
     hg_backend *b = run->context->backend;
     hg_dispatch_queue *queue = &run->stream->dispatch;
     hg_range class_memory;
-    uint64_t version = 1 + hg_handles_version(&b->buffers) + hg_handles_version(&b->pools); /* first: what comes later is seen next time */
+    uint64_t version = 1 + hg_handles_version(&b->buffers) +
+                       hg_handles_version(&b->pools); /* first:
+                                                         what
+                                                         comes
+                                                         later
+                                                         is
+                                                         seen
+                                                         next
+                                                         time
+                                                       */
     if (version == queue->table_version && !is_particular(run)) return HG_OK;
     HG_TRY(hg_context_class_memory(run->context, &class_memory));
-    uint64_t buffers = entries(run, false), pools = entries(run, true), words = (buffers + pools) * KIR_ENTRY_WORDS;
+    uint64_t buffers = entries(run, false), pools = entries(run, true),
+             words = (buffers + pools) * KIR_ENTRY_WORDS;
     bool particular = false;
     queue->table_version = 0;
     HG_TRY(make_table(run, queue, words));
@@ -173,7 +194,9 @@ hg_status hg_table_update(hg_run *run) {
     queue->table_counts[0] = (uint32_t)buffers;
     queue->table_counts[1] = (uint32_t)pools;
     hg_driver_command copy = {
-        .kind = HG_CMD_COPY_IN, .to = {queue->table_memory.range.arena, queue->table_memory.range.offset, words * 4}, .host = queue->table};
+        .kind = HG_CMD_COPY_IN,
+        .to = {queue->table_memory.range.arena, queue->table_memory.range.offset, words * 4},
+        .host = queue->table};
     if (!hg_run_is_immediate(run)) { /* the table may change before the device reads it */
         copy.host = hg_run_alloc(run, (size_t)words * 4);
         if (!copy.host) return hg_fail_memory();

@@ -11,18 +11,22 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     kernel->inputs = hg_calloc(kernel->input_count + 1, sizeof *kernel->inputs);
     kernel->slots = hg_calloc(kernel->slot_count + 1, sizeof *kernel->slots);
     if (!kernel->inputs || !kernel->slots) return hg_fail_memory();
-    if (kernel->input_count) memcpy(kernel->inputs, m->inputs.data, kernel->input_count * sizeof *kernel->inputs);
-    if (kernel->slot_count) memcpy(kernel->slots, m->slots.data, kernel->slot_count * sizeof *kernel->slots);
+    if (kernel->input_count)
+        memcpy(kernel->inputs, m->inputs.data, kernel->input_count * sizeof *kernel->inputs);
+    if (kernel->slot_count)
+        memcpy(kernel->slots, m->slots.data, kernel->slot_count * sizeof *kernel->slots);
     kernel->has_open = m->has_open;
     kernel->uses_class = m->uses_class;
     snprintf(kernel->name, sizeof kernel->name, "%s", m->name);
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->inst && (!kernel->first_inst || v->inst < kernel->first_inst)) kernel->first_inst = v->inst;
+            if (v->inst && (!kernel->first_inst || v->inst < kernel->first_inst))
+                kernel->first_inst = v->inst;
     return HG_OK;
 }
 
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns, hg_kernel *kernel) {
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns,
+                            hg_kernel *kernel) {
     hg_code_options options = {.driver = b->driver,
                                .device = b->device,
                                .caps = b->caps,
@@ -41,9 +45,12 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
     }
     HG_TRY(keep_tables(kernel, kernel->code->low));
     if (b->profile)
-        hg_profile_end(b->profile,
-                       &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = "legalise", .detail = kernel->name, .start_ns = start});
-    /* Device forms without bounds checks are for launches that were checked; the high form stays for that. */
+        hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
+                                                      .name = "legalise",
+                                                      .detail = kernel->name,
+                                                      .start_ns = start});
+    /* Device forms without bounds checks are for launches that were checked; the high form stays
+     * for that. */
     checked = checked && b->caps->compiler.device_form;
     if (checked) HG_TRY(kir_prover_create(high, &kernel->prover));
     bool improves = !checked && hg_code_improves(kernel->code);

@@ -1,4 +1,5 @@
-/* The launch record of a kernel in device form: the fields of its layout and the memory of its slots, from a launch.
+/* The launch record of a kernel in device form: the fields of its layout and the memory of its
+ * slots, from a launch.
  * Must not know: how a launch is cut into windows. */
 #include "runtime/dispatch_internal.h"
 #include <string.h>
@@ -12,7 +13,8 @@ static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, ki
     case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue, d->fault);
     case KIR_SLOT_TABLE: return d->queue->table_memory.range;
     case KIR_SLOT_LOCKS: return d->queue->device->locks.range;
-    case KIR_SLOT_SHARED: return l->shared_memory.arena && !hg_window_leaves(d) ? l->shared_memory : d->shared.range;
+    case KIR_SLOT_SHARED:
+        return l->shared_memory.arena && !hg_window_leaves(d) ? l->shared_memory : d->shared.range;
     case KIR_SLOT_MEMORY:
     case KIR_SLOT_ARENA: break;
     }
@@ -22,8 +24,10 @@ static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, ki
 static hg_range slot_range(const hg_submission *d, uint32_t index) {
     const hg_dispatch_queue *queue = d->queue;
     const kir_slot *slot = &d->code->slots[index];
-    if (slot->kind == KIR_SLOT_MEMORY && index < d->launch->slot_count) return d->launch->slots[index];
-    if (slot->kind == KIR_SLOT_ARENA && slot->handle < queue->arena_count) return queue->arenas[slot->handle];
+    if (slot->kind == KIR_SLOT_MEMORY && index < d->launch->slot_count)
+        return d->launch->slots[index];
+    if (slot->kind == KIR_SLOT_ARENA && slot->handle < queue->arena_count)
+        return queue->arenas[slot->handle];
     return kind_range(d, d->launch, (kir_slot_kind)slot->kind);
 }
 
@@ -31,7 +35,8 @@ void hg_launch_record_slots(hg_submission *d) {
     const hg_code *code = d->code;
     for (uint32_t i = 0; i < code->slot_count; i++) d->slots[i] = slot_range(d, i);
     for (uint32_t i = 0; i < code->slot_count && code->layout.bindings.count; i++)
-        d->slots[code->slot_count + kir_device_binding(&code->layout, i)] = (hg_range){d->slots[i].arena, 0, 0};
+        d->slots[code->slot_count + kir_device_binding(&code->layout, i)] = (hg_range){
+            d->slots[i].arena, 0, 0};
 }
 
 /* ---- arenas as bindings ---- */
@@ -53,21 +58,25 @@ static uint8_t number_of(known_arenas *known, const hg_driver_arena *arena) {
 void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
     known_arenas known = {.count = 0};
     uint32_t most = d->set->caps->compiler.target.max_arenas;
-    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->has_open; i++) (void)number_of(&known, d->queue->arenas[i].arena);
+    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->has_open; i++)
+        (void)number_of(&known, d->queue->arenas[i].arena);
     key->open_arenas = (uint8_t)known.count;
-    for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++) key->slot_arenas[i] = number_of(&known, l->slots[i].arena);
+    for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++)
+        key->slot_arenas[i] = number_of(&known, l->slots[i].arena);
     for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) {
         bool asked = kind == KIR_SLOT_TABLE    ? d->set->has_open
                      : kind == KIR_SLOT_CLASS  ? d->set->uses_class
                      : kind == KIR_SLOT_SHARED ? key->shared_is_slot
                                                : true;
-        if (asked) key->kind_arenas[kind] = number_of(&known, kind_range(d, l, (kir_slot_kind)kind).arena);
+        if (asked)
+            key->kind_arenas[kind] = number_of(&known, kind_range(d, l, (kir_slot_kind)kind).arena);
     }
 }
 
 static uint64_t base_of(const hg_submission *d, const hg_range *range) {
     if (!range->arena) return 0;
-    bool addressed = d->set->caps->compiler.target.addressed && d->set->driver->arena_address && !d->code->key.bound;
+    bool addressed = d->set->caps->compiler.target.addressed && d->set->driver->arena_address &&
+                     !d->code->key.bound;
     return addressed ? d->set->driver->arena_address(range->arena) + range->offset : range->offset;
 }
 
@@ -79,7 +88,9 @@ static uint64_t limit(uint64_t size, const hg_code_field *f) {
 
 static uint64_t fuel(const hg_driver_launch *l) {
     uint64_t looks;
-    if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) || looks > UINT32_MAX) return UINT32_MAX;
+    if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) ||
+        looks > UINT32_MAX)
+        return UINT32_MAX;
     return looks;
 }
 
@@ -118,7 +129,8 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
 }
 
 static bool of_window(uint8_t kind) {
-    return kind == KIR_FIELD_COUNT || kind == KIR_FIELD_FIRST || kind == KIR_FIELD_DIGIT || kind == KIR_FIELD_BOX;
+    return kind == KIR_FIELD_COUNT || kind == KIR_FIELD_FIRST || kind == KIR_FIELD_DIGIT ||
+           kind == KIR_FIELD_BOX;
 }
 
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count) {

@@ -10,15 +10,17 @@ void *hg_host_address(const hg_backend *b, const hg_range *range) {
 }
 
 hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written) {
-    uint64_t host = range->arena ? (uintptr_t)hg_arena_host(b->driver, b->caps, range->arena) : 0; /* imports overlap across arenas */
+    uint64_t host = range->arena ? (uintptr_t)hg_arena_host(b->driver, b->caps, range->arena)
+                                 : 0; /* imports overlap across arenas */
     if (host) return (hg_touch){NULL, host + range->offset, range->size, written};
     return (hg_touch){range->arena, range->offset, range->size, written};
 }
 
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
     if (b->config.max_buffer_size && size > b->config.max_buffer_size)
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the configured limit is %llu", (unsigned long long)size,
-                       (unsigned long long)b->config.max_buffer_size);
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                       "%llu bytes asked for, the configured limit is %llu",
+                       (unsigned long long)size, (unsigned long long)b->config.max_buffer_size);
     hg_memory *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
     hg_status status = hg_piece_alloc(&b->memory, size, &m->place);
@@ -39,8 +41,8 @@ static void free_now(hg_backend *b, hg_memory *m) {
     hg_free(m);
 }
 
-/* Called by the handle tables when a handle is gone and nobody retains it. A launch that looks up handles while it runs may have
- * found it all the same: then it waits. */
+/* Called by the handle tables when a handle is gone and nobody retains it. A launch that looks up
+ * handles while it runs may have found it all the same: then it waits. */
 void hg_memory_destroy(void *backend, void *memory) {
     hg_backend *b = backend;
     hg_memory *m = memory;
@@ -79,25 +81,32 @@ static void free_deferred(hg_backend *b, bool end, uint64_t others) {
 void hg_guard_end(hg_backend *b) { free_deferred(b, true, 0); }
 void hg_guard_renew(hg_backend *b) { free_deferred(b, false, 1); }
 
-bool hg_handle_is_class(uint64_t handle) { return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1); }
+bool hg_handle_is_class(uint64_t handle) {
+    return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1);
+}
 
 hg_status hg_invalid_handle(bool pool, uint64_t handle) {
-    return hg_fail(HG_ERROR_INVALID_BUFFER, pool ? HG_INVALID_POOL "%llu" : "BufferHandle(%llu)", (unsigned long long)handle);
+    return hg_fail(HG_ERROR_INVALID_BUFFER, pool ? HG_INVALID_POOL "%llu" : "BufferHandle(%llu)",
+                   (unsigned long long)handle);
 }
 
 /* ---- numbers of backends: hg_buffer and hg_pool hold number * 2^47 + handle ---- */
 
-/* Of those that are alive, a bit each; atomic. The first one has 0: where there is one backend, handles are 1, 2, 3 outside of programs too. */
+/* Of those that are alive, a bit each; atomic. The first one has 0: where there is one backend,
+ * handles are 1, 2, 3 outside of programs too. */
 static uint64_t numbers[HG_BACKEND_NUMBERS / 64];
 
 void hg_backend_number_take(hg_backend *b) {
-    b->buffers.generations = b->pools.generations = UINT64_C(1) << (HG_BACKEND_NUMBER_SHIFT - HG_HANDLE_INDEX_BITS);
+    b->buffers.generations = b->pools.generations = UINT64_C(1) << (HG_BACKEND_NUMBER_SHIFT -
+                                                                    HG_HANDLE_INDEX_BITS);
     for (uint32_t word = 0; word < HG_COUNT_OF(numbers); word++) {
         uint64_t taken = hg_atomic_load(&numbers[word], HG_RELAXED);
         while (taken != UINT64_MAX) {
             uint32_t bit = hg_ctz64(~taken);
             b->number = (uint64_t)word * 64 + bit;
-            if (hg_atomic_compare_exchange(&numbers[word], &taken, taken | UINT64_C(1) << bit, HG_RELAXED)) return;
+            if (hg_atomic_compare_exchange(&numbers[word], &taken, taken | UINT64_C(1) << bit,
+                                           HG_RELAXED))
+                return;
         }
     }
     b->number = HG_BACKEND_NUMBERS; /* more than so many share one that is never free again */
@@ -105,11 +114,13 @@ void hg_backend_number_take(hg_backend *b) {
 
 void hg_backend_number_give(hg_backend *b) {
     uint64_t bit = UINT64_C(1) << b->number % 64;
-    if (b->number < HG_BACKEND_NUMBERS) (void)hg_atomic_sub_fetch(&numbers[b->number / 64], bit, HG_RELAXED);
+    if (b->number < HG_BACKEND_NUMBERS)
+        (void)hg_atomic_sub_fetch(&numbers[b->number / 64], bit, HG_RELAXED);
 }
 
 static bool is_of_another(const hg_backend *b, uint64_t number) {
-    return number != b->number && number < HG_BACKEND_NUMBERS && (hg_atomic_load(&numbers[number / 64], HG_RELAXED) >> number % 64 & 1);
+    return number != b->number && number < HG_BACKEND_NUMBERS &&
+           (hg_atomic_load(&numbers[number / 64], HG_RELAXED) >> number % 64 & 1);
 }
 
 hg_status hg_handle_take(const hg_backend *b, bool pool, uint64_t given, uint64_t *handle) {
@@ -119,7 +130,8 @@ hg_status hg_handle_take(const hg_backend *b, bool pool, uint64_t given, uint64_
     if (is_class || number == b->number) return HG_OK;
     if (!is_of_another(b, number)) return hg_invalid_handle(pool, given);
     return hg_fail(HG_ERROR_INVALID_BUFFER,
-                   pool ? HG_INVALID_POOL "%llu: it is of another backend" : "BufferHandle(%llu): it is of another backend",
+                   pool ? HG_INVALID_POOL "%llu: it is of another backend"
+                        : "BufferHandle(%llu): it is of another backend",
                    (unsigned long long)given);
 }
 
@@ -133,7 +145,8 @@ hg_status hg_context_class_memory(hg_context *context, hg_range *range) {
     hg_status status = HG_OK;
     hg_mutex_lock(&context->class_lock);
     if (!context->class_memory.range.arena)
-        status = hg_piece_alloc(&context->backend->memory, HG_MAX_CLASS_MEMORY_BYTES, &context->class_memory);
+        status = hg_piece_alloc(&context->backend->memory, HG_MAX_CLASS_MEMORY_BYTES,
+                                &context->class_memory);
     *range = context->class_memory.range;
     hg_mutex_unlock(&context->class_lock);
     return status;
@@ -142,7 +155,8 @@ hg_status hg_context_class_memory(hg_context *context, hg_range *range) {
 hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle) {
     if (hg_handle_is_class(handle)) {
         hg_range range;
-        if (!context || hg_context_class_memory(context, &range) != HG_OK) return (hg_range){NULL, 0, 0};
+        if (!context || hg_context_class_memory(context, &range) != HG_OK)
+            return (hg_range){NULL, 0, 0};
         return hg_class_range(&range, handle);
     }
     const hg_memory *m = hg_handles_get(&b->buffers, handle);
@@ -156,7 +170,8 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle) {
 
 /* ---- copies ---- */
 
-static hg_status hold(hg_context *context, bool pool, uint64_t handle, hg_transfer_work *w, int side, hg_range *range) {
+static hg_status hold(hg_context *context, bool pool, uint64_t handle, hg_transfer_work *w,
+                      int side, hg_range *range) {
     hg_backend *b = context->backend;
     if (!pool && hg_handle_is_class(handle)) {
         w->touches.shares |= HG_SHARES_CLASSES;
@@ -183,27 +198,32 @@ void hg_transfer_release(hg_transfer_work *w) {
 static hg_status check_bounds(bool pool, uint64_t offset, uint64_t length, uint64_t size) {
     const char *what = pool ? "pool" : "buffer";
     if (offset <= size && length <= size - offset) return HG_OK;
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s access out of bounds: offset %llu + size %llu > %s size %llu", what,
-                               (unsigned long long)offset, (unsigned long long)length, what, (unsigned long long)size);
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED,
+                               "%s access out of bounds: offset %llu + size %llu > %s size %llu",
+                               what, (unsigned long long)offset, (unsigned long long)length, what,
+                               (unsigned long long)size);
     hg_error_record()->offset = offset;
     hg_error_record()->limit = size;
     return status;
 }
 
 static hg_status prepare(hg_context *context, const hg_transfer *t, hg_transfer_work *w) {
-    bool writes = t->kind != HG_CMD_COPY_OUT, reads = t->kind == HG_CMD_COPY_OUT || t->kind == HG_CMD_COPY;
+    bool writes = t->kind != HG_CMD_COPY_OUT,
+         reads = t->kind == HG_CMD_COPY_OUT || t->kind == HG_CMD_COPY;
     hg_range to = {NULL, 0, 0}, from = {NULL, 0, 0};
     if (writes) HG_TRY(hold(context, t->pool, t->to, w, 0, &to));
     if (reads) HG_TRY(hold(context, t->pool, t->from, w, 1, &from));
     if (writes) HG_TRY(check_bounds(t->pool, t->to_offset, t->length, to.size));
     if (reads) HG_TRY(check_bounds(t->pool, t->from_offset, t->length, from.size));
     if (t->length && !t->host && (t->kind == HG_CMD_COPY_IN || t->kind == HG_CMD_COPY_OUT))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)t->length);
-    w->command = (hg_driver_command){.kind = t->kind,
-                                     .to = {to.arena, to.offset + t->to_offset, writes ? t->length : 0},
-                                     .from = {from.arena, from.offset + t->from_offset, reads ? t->length : 0},
-                                     .host = t->host,
-                                     .value = t->value};
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected",
+                       (unsigned long long)t->length);
+    w->command = (hg_driver_command){
+        .kind = t->kind,
+        .to = {to.arena, to.offset + t->to_offset, writes ? t->length : 0},
+        .from = {from.arena, from.offset + t->from_offset, reads ? t->length : 0},
+        .host = t->host,
+        .value = t->value};
     w->length = t->length;
     if (writes) w->list[w->touches.count++] = hg_touch_of(context->backend, &w->command.to, true);
     if (reads) w->list[w->touches.count++] = hg_touch_of(context->backend, &w->command.from, false);
@@ -249,11 +269,14 @@ static hg_status transfer(hg_context *context, const hg_transfer *t) {
 }
 
 /* The usual copy, without a lock: host memory of a live handle, inside its bounds. */
-static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
-                         hg_driver_command_kind kind) {
+static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data,
+                         uint64_t length, hg_driver_command_kind kind) {
     hg_reader *reader;
-    if (!b || !length || b->profile || !b->caps->memory.host_memory || handle >> HG_BACKEND_NUMBER_SHIFT != b->number) return false;
-    const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, hg_handle_plain(b, handle), &reader);
+    if (!b || !length || b->profile || !b->caps->memory.host_memory ||
+        handle >> HG_BACKEND_NUMBER_SHIFT != b->number)
+        return false;
+    const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers,
+                                          hg_handle_plain(b, handle), &reader);
     if (!m) return false;
     uint64_t size = m->place.range.size;
     bool fits = data && offset <= size && length <= size - offset;
@@ -266,12 +289,15 @@ static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t off
     return fits;
 }
 
-static void record(const hg_context *context, hg_profile_kind kind, const char *name, uint64_t start, uint64_t bytes) {
-    hg_profile_end(context->backend->profile, &(hg_profile_span){.kind = kind, .name = name, .start_ns = start, .bytes = bytes});
+static void record(const hg_context *context, hg_profile_kind kind, const char *name,
+                   uint64_t start, uint64_t bytes) {
+    hg_profile_end(
+        context->backend->profile,
+        &(hg_profile_span){.kind = kind, .name = name, .start_ns = start, .bytes = bytes});
 }
 
-hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
-                  hg_driver_command_kind kind) {
+hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data,
+                  uint64_t length, hg_driver_command_kind kind) {
     if (copy_at_once(context->backend, pool, handle, offset, data, length, kind)) return HG_OK;
     uint64_t start = hg_profile_start(context->backend->profile);
     hg_transfer t = {.kind = kind,
@@ -283,21 +309,31 @@ hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offs
                      .length = length,
                      .host = data};
     hg_status status = transfer(context, &t);
-    if (start) record(context, kind == HG_CMD_COPY_IN ? HG_PROFILE_COPY_IN : HG_PROFILE_COPY_OUT, pool ? "pool" : "buffer", start, length);
+    if (start)
+        record(context, kind == HG_CMD_COPY_IN ? HG_PROFILE_COPY_IN : HG_PROFILE_COPY_OUT,
+               pool ? "pool" : "buffer", start, length);
     return status;
 }
 
-hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from,
+                          uint64_t from_offset, uint64_t length) {
     uint64_t start = hg_profile_start(context->backend->profile);
-    hg_transfer t = {.kind = HG_CMD_COPY, .to = to, .to_offset = offset, .from = from, .from_offset = from_offset, .length = length};
+    hg_transfer t = {.kind = HG_CMD_COPY,
+                     .to = to,
+                     .to_offset = offset,
+                     .from = from,
+                     .from_offset = from_offset,
+                     .length = length};
     hg_status status = transfer(context, &t);
     if (start) record(context, HG_PROFILE_COPY, "buffer", start, length);
     return status;
 }
 
-hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
+hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length,
+                  uint8_t value) {
     uint64_t start = hg_profile_start(context->backend->profile);
-    hg_transfer t = {.kind = HG_CMD_FILL, .to = handle, .to_offset = offset, .length = length, .value = value};
+    hg_transfer t = {
+        .kind = HG_CMD_FILL, .to = handle, .to_offset = offset, .length = length, .value = value};
     hg_status status = transfer(context, &t);
     if (start) record(context, HG_PROFILE_FILL, "buffer", start, length);
     return status;
@@ -331,7 +367,8 @@ hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) 
 static hg_status remove_handle(hg_backend *b, bool pool, uint64_t given) {
     uint64_t handle;
     HG_TRY(hg_handle_take(b, pool, given, &handle));
-    if (!hg_handles_remove(pool ? &b->pools : &b->buffers, handle)) return hg_invalid_handle(pool, given);
+    if (!hg_handles_remove(pool ? &b->pools : &b->buffers, handle))
+        return hg_invalid_handle(pool, given);
     void (*forget)(hg_backend *, bool, uint64_t) = hg_atomic_load(&b->forget, HG_SEQ_CST);
     if (forget) forget(b, pool, handle);
     return HG_OK;
@@ -352,53 +389,67 @@ hg_status hg_backend_free_pool(hg_backend *b, hg_pool pool) {
 }
 
 static hg_status whole_class(hg_buffer buffer, uint64_t length) {
-    if (buffer.handle == 0 || !hg_handle_is_class(buffer.handle) || length == HG_MAX_CLASS_BYTES) return HG_OK;
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "a class is copied whole: expected %d bytes, got %llu", HG_MAX_CLASS_BYTES,
+    if (buffer.handle == 0 || !hg_handle_is_class(buffer.handle) || length == HG_MAX_CLASS_BYTES)
+        return HG_OK;
+    return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                   "a class is copied whole: expected %d bytes, got %llu", HG_MAX_CLASS_BYTES,
                    (unsigned long long)length);
 }
 
-hg_status hg_backend_copy_to_buffer(hg_backend *b, hg_buffer buffer, const void *data, uint64_t length) {
+hg_status hg_backend_copy_to_buffer(hg_backend *b, hg_buffer buffer, const void *data,
+                                    uint64_t length) {
     HG_ENTRY;
     HG_TRY(whole_class(buffer, length));
     return hg_buffer_write(b, buffer, 0, data, length);
 }
 
-hg_status hg_backend_copy_from_buffer(hg_backend *b, hg_buffer buffer, void *data, uint64_t length) {
+hg_status hg_backend_copy_from_buffer(hg_backend *b, hg_buffer buffer, void *data,
+                                      uint64_t length) {
     HG_ENTRY;
     HG_TRY(whole_class(buffer, length));
     return hg_buffer_read(b, buffer, 0, data, length);
 }
 
-hg_status hg_buffer_write(hg_backend *b, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) {
-    HG_ENTRY_BEHIND(copy_at_once(b, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN));
+hg_status hg_buffer_write(hg_backend *b, hg_buffer buffer, uint64_t offset, const void *data,
+                          uint64_t length) {
+    HG_ENTRY_BEHIND(copy_at_once(b, false, buffer.handle, offset, (void *)(uintptr_t)data, length,
+                                 HG_CMD_COPY_IN));
     if (!b) return hg_null_argument("backend");
-    return hg_copy(b->context, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
+    return hg_copy(b->context, false, buffer.handle, offset, (void *)(uintptr_t)data, length,
+                   HG_CMD_COPY_IN);
 }
 
-hg_status hg_buffer_read(hg_backend *b, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) {
+hg_status hg_buffer_read(hg_backend *b, hg_buffer buffer, uint64_t offset, void *data,
+                         uint64_t length) {
     HG_ENTRY_BEHIND(copy_at_once(b, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT));
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
-hg_status hg_backend_copy_to_pool(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
-    HG_ENTRY_BEHIND(copy_at_once(b, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN));
+hg_status hg_backend_copy_to_pool(hg_backend *b, hg_pool pool, uint64_t offset, const void *data,
+                                  uint64_t length) {
+    HG_ENTRY_BEHIND(copy_at_once(b, true, pool.handle, offset, (void *)(uintptr_t)data, length,
+                                 HG_CMD_COPY_IN));
     if (!b) return hg_null_argument("backend");
-    return hg_copy(b->context, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
+    return hg_copy(b->context, true, pool.handle, offset, (void *)(uintptr_t)data, length,
+                   HG_CMD_COPY_IN);
 }
 
-hg_status hg_backend_copy_from_pool(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
+hg_status hg_backend_copy_from_pool(hg_backend *b, hg_pool pool, uint64_t offset, void *data,
+                                    uint64_t length) {
     HG_ENTRY_BEHIND(copy_at_once(b, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT));
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
-hg_status hg_backend_pool_store(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
+hg_status hg_backend_pool_store(hg_backend *b, hg_pool pool, uint64_t offset, const void *data,
+                                uint64_t length) {
     HG_ENTRY;
     return hg_backend_copy_to_pool(b, pool, offset, data, length);
 }
 
-hg_status hg_backend_pool_load(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
+hg_status hg_backend_pool_load(hg_backend *b, hg_pool pool, uint64_t offset, void *data,
+                               uint64_t length) {
     HG_ENTRY;
     return hg_backend_copy_from_pool(b, pool, offset, data, length);
 }
@@ -428,27 +479,37 @@ hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) {
     return size_of(b, true, pool.handle, size);
 }
 
-static hg_status import_arena(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size, hg_driver_arena **arena) {
+static hg_status import_arena(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory,
+                              uint64_t size, hg_driver_arena **arena) {
     const hg_driver *driver = b->driver;
     if (kind != HG_MEMORY_HOST && driver->arena_import_device)
         return driver->arena_import_device(b->device, (uint32_t)kind, device, memory, size, arena);
     if (kind == HG_MEMORY_CUDA)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use memory of a CUDA device in place", driver->name);
-    if (!driver->arena_import) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place", driver->name);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "%s cannot use memory of a CUDA device in place", driver->name);
+    if (!driver->arena_import)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place",
+                       driver->name);
     return driver->arena_import(b->device, memory, size, arena);
 }
 
-hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size, hg_buffer *buffer) {
+hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory,
+                                  uint64_t size, hg_buffer *buffer) {
     HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!buffer) return hg_null_argument("buffer");
     if ((unsigned)kind < HG_MEMORY_HOST || (unsigned)kind > HG_MEMORY_CUDA_HOST)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       "kind: expected HG_MEMORY_HOST (1), HG_MEMORY_CUDA (2) or HG_MEMORY_CUDA_HOST (3), got %d", (int)kind);
+                       "kind: expected HG_MEMORY_HOST (1), HG_MEMORY_CUDA (2) or "
+                       "HG_MEMORY_CUDA_HOST (3), got %d",
+                       (int)kind);
     HG_TRY(hg_backend_alive(b));
-    if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
+    if (!memory && size)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected",
+                       (unsigned long long)size);
     if (size > UINTPTR_MAX - (uintptr_t)memory)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu bytes from the address 0x%llx on go beyond the end of all addresses",
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%llu bytes from the address 0x%llx on go beyond the end of all addresses",
                        (unsigned long long)size, (unsigned long long)(uintptr_t)memory);
     hg_memory *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
@@ -486,13 +547,15 @@ static hg_status native_of(hg_backend *b, hg_buffer buffer, hg_native_buffer *na
 
 hg_status hg_buffer_native(hg_backend *b, hg_buffer buffer, hg_native_buffer *native) {
     HG_ENTRY;
-    static const hg_sized rules = HG_SIZED(hg_native_buffer, device, "set it to sizeof(hg_native_buffer)");
+    static const hg_sized rules = HG_SIZED(hg_native_buffer, device,
+                                           "set it to sizeof(hg_native_buffer)");
     hg_native_buffer own = {.size = sizeof own};
     if (!b || !native) return hg_null_argument(b ? "native" : "backend");
     HG_TRY(hg_sized_check(&rules, native->size));
     HG_TRY(hg_backend_alive(b));
     if (!b->driver->arena_native)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no handles of buffers that others could use", b->driver->name);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "%s has no handles of buffers that others could use", b->driver->name);
     hg_guard_begin(b);
     hg_status status = native_of(b, buffer, &own);
     hg_guard_end(b);
@@ -500,19 +563,24 @@ hg_status hg_buffer_native(hg_backend *b, hg_buffer buffer, hg_native_buffer *na
     return status;
 }
 
-hg_status hg_buffer_view(hg_backend *b, hg_buffer whole, uint64_t offset, uint64_t size, hg_buffer *view) {
+hg_status hg_buffer_view(hg_backend *b, hg_buffer whole, uint64_t offset, uint64_t size,
+                         hg_buffer *view) {
     uint64_t handle;
     HG_TRY(hg_handle_take(b, false, whole.handle, &handle));
-    const hg_memory *of = hg_handle_is_class(handle) ? NULL : hg_handles_retain(&b->buffers, handle);
+    const hg_memory *of = hg_handle_is_class(handle) ? NULL
+                                                     : hg_handles_retain(&b->buffers, handle);
     if (!of) return hg_invalid_handle(false, whole.handle);
     hg_memory *m = hg_calloc(1, sizeof *m);
     hg_status status = m ? HG_OK : hg_fail_memory();
     if (status == HG_OK && (offset > of->place.range.size || size > of->place.range.size - offset))
-        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu bytes from byte %llu on of a buffer of %llu", (unsigned long long)size,
-                         (unsigned long long)offset, (unsigned long long)of->place.range.size);
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                         "%llu bytes from byte %llu on of a buffer of %llu",
+                         (unsigned long long)size, (unsigned long long)offset,
+                         (unsigned long long)of->place.range.size);
     if (status == HG_OK) {
-        m->place = (hg_piece){.range = {of->place.range.arena, of->place.range.offset + offset, size},
-                              .arena_bytes = of->place.arena_bytes};
+        m->place = (hg_piece){
+            .range = {of->place.range.arena, of->place.range.offset + offset, size},
+            .arena_bytes = of->place.arena_bytes};
         m->whole = handle;
         m->host = hg_host_address(b, &m->place.range);
         status = hg_handles_add(&b->buffers, m, &view->handle);

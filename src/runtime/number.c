@@ -1,4 +1,5 @@
-/* Single elements and doubles: zero, one, from and to (spec 1, NumericType). Conversions round once, saturate integers, and give 0 for NaN.
+/* Single elements and doubles: zero, one, from and to (spec 1, NumericType). Conversions round
+ * once, saturate integers, and give 0 for NaN.
  * Must not know: buffers, backends. */
 #include "base/base.h"
 #include <hologram/executor.h>
@@ -8,20 +9,24 @@
 /* Rounds a double to a 16-bit float with `fraction` fraction bits, once, to nearest even. */
 static uint16_t round_to_half(double value, int fraction) {
     int exponent_bits = 15 - fraction, bias = (1 << (exponent_bits - 1)) - 1, exponent;
-    uint16_t sign = signbit(value) ? 0x8000 : 0, infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction);
+    uint16_t sign = signbit(value) ? 0x8000 : 0,
+             infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction);
     if (isnan(value)) return (uint16_t)(infinity | 1 << (fraction - 1));
     if (isinf(value)) return sign | infinity;
     double magnitude = fabs(value);
     if (magnitude == 0) return sign;
     (void)frexp(magnitude, &exponent); /* magnitude = m * 2^exponent, 0.5 <= m < 1 */
     int lowest = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-    double units = nearbyint(ldexp(magnitude, fraction - lowest));                 /* exact before the rounding */
-    uint32_t bits = (uint32_t)units + ((uint32_t)(lowest + bias - 1) << fraction); /* a carry moves into the exponent */
+    double units = nearbyint(ldexp(magnitude, fraction - lowest)); /* exact before the rounding */
+    uint32_t bits = (uint32_t)units + ((uint32_t)(lowest + bias - 1) << fraction); /* a carry moves
+                                                                                      into the
+                                                                                      exponent */
     return (uint16_t)(sign | (bits >= infinity ? infinity : bits));
 }
 
 static double half_to_double(uint16_t bits, int fraction) {
-    int exponent_bits = 15 - fraction, bias = (1 << (exponent_bits - 1)) - 1, exponent = bits >> fraction & ((1 << exponent_bits) - 1);
+    int exponent_bits = 15 - fraction, bias = (1 << (exponent_bits - 1)) - 1,
+        exponent = bits >> fraction & ((1 << exponent_bits) - 1);
     int mantissa = bits & ((1 << fraction) - 1);
     double magnitude;
     if (exponent == (1 << exponent_bits) - 1)
@@ -36,7 +41,8 @@ static double half_to_double(uint16_t bits, int fraction) {
 /* ---- integers of any width, as bytes ---- */
 
 static void put_bits(uint8_t *bytes, uint64_t size, uint64_t bits, int at) {
-    for (uint64_t i = (uint64_t)at / 8, shift = (uint64_t)at % 8; bits && i < size; i++, shift = 0) {
+    for (uint64_t i = (uint64_t)at / 8, shift = (uint64_t)at % 8; bits && i < size;
+         i++, shift = 0) {
         bytes[i] |= (uint8_t)(bits << shift);
         bits >>= 8 - shift;
     }
@@ -57,12 +63,15 @@ static void to_integer(double value, bool is_signed, uint64_t size, uint8_t *byt
     bool negative = value < 0;
     memset(bytes, 0, (size_t)size);
     if (isnan(value) || fabs(value) < 1 || (negative && !is_signed)) return;
-    if (isinf(value) || (frexp(value, &exponent), exponent > width)) { /* 2^(exponent - 1) <= |value| */
+    if (isinf(value) || (frexp(value, &exponent), exponent > width)) { /* 2^(exponent - 1) <=
+                                                                          |value| */
         memset(bytes, negative ? 0 : 0xFF, (size_t)size);
         if (is_signed) bytes[size - 1] = negative ? 0x80 : 0x7F;
         return;
     }
-    uint64_t mantissa = (uint64_t)ldexp(fabs(value), 53 - exponent); /* 53 bits; the value is mantissa * 2^(exponent - 53) */
+    uint64_t mantissa = (uint64_t)ldexp(fabs(value), 53 - exponent); /* 53 bits; the value is
+                                                                        mantissa * 2^(exponent - 53)
+                                                                      */
     if (exponent < 53)
         put_bits(bytes, size, mantissa >> (53 - exponent), 0);
     else
@@ -70,7 +79,9 @@ static void to_integer(double value, bool is_signed, uint64_t size, uint8_t *byt
     if (negative) negate(bytes, size);
 }
 
-static bool bit_at(const uint8_t *bytes, int at) { return at >= 0 && (bytes[at / 8] >> (at % 8) & 1); }
+static bool bit_at(const uint8_t *bytes, int at) {
+    return at >= 0 && (bytes[at / 8] >> (at % 8) & 1);
+}
 
 /* The magnitude, rounded once to nearest even; beyond the largest double infinity. */
 static double magnitude_of(const uint8_t *bytes, uint64_t size) {
@@ -97,7 +108,8 @@ static double from_integer(const uint8_t *bytes, bool is_signed, uint64_t size) 
 /* ---- the interface ---- */
 
 static hg_status check(hg_type type, const void *bytes) {
-    if (!hg_type_size_bytes(type)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
+    if (!hg_type_size_bytes(type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
     return bytes ? HG_OK : hg_null_argument("bytes");
 }
 

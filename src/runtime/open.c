@@ -1,7 +1,8 @@
-/* How a backend is opened: in steps that never wait for the device. A driver is chosen and asked for its device, which calls what others wrote
- * and so may take long; then the device says when it is open, what all contexts share is made, and the numeric probe runs. Who wants the
- * backend at once takes the steps and waits between them. Else a thread chooses the driver, and goes on where the device can be waited for;
- * where not, whoever polls takes the other steps.
+/* How a backend is opened: in steps that never wait for the device. A driver is chosen and asked
+ * for its device, which calls what others wrote and so may take long; then the device says when it
+ * is open, what all contexts share is made, and the numeric probe runs. Who wants the backend at
+ * once takes the steps and waits between them. Else a thread chooses the driver, and goes on where
+ * the device can be waited for; where not, whoever polls takes the other steps.
  * Must not know: what the probe asks, which driver it is. */
 #include "base/sized.h"
 #include "code/background.h"
@@ -24,7 +25,8 @@ struct hg_opening {
     stage stage;
     hg_host_device host;  /* of an adopted backend */
     uint32_t index;       /* of the device */
-    uint32_t tried, late; /* devices that were asked for in this choice; of them, those that failed later than at once */
+    uint32_t tried, late; /* devices that were asked for in this choice; of them, those that failed
+                             later than at once */
     hg_probing *probing;
     hg_status status;
     hg_error error;
@@ -70,9 +72,12 @@ static hg_status adopt(hg_opening *o) {
     const char *name = o->backend->config.backend;
     const hg_driver *driver;
     HG_TRY(hg_select_driver(name, &driver));
-    if (!driver->device_adopt) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s takes no device of the host", driver->name);
+    if (!driver->device_adopt)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s takes no device of the host",
+                       driver->name);
     if (!hg_driver_is_ours(driver))
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: this process was forked from one that had opened the driver's library",
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "%s: this process was forked from one that had opened the driver's library",
                        driver->name);
     return open_device(o, driver, 0);
 }
@@ -82,7 +87,8 @@ static hg_status choose(hg_opening *o) {
     hg_trial_options trial;
     o->tried = 0;
     HG_TRY(hg_config_trial(b->cache_path, &trial));
-    HG_TRY(b->adopted ? adopt(o) : hg_select(b->config.backend, b->config.device_id, &trial, open_device, o));
+    HG_TRY(b->adopted ? adopt(o)
+                      : hg_select(b->config.backend, b->config.device_id, &trial, open_device, o));
     o->stage = AWAITS;
     return HG_OK;
 }
@@ -102,7 +108,8 @@ static hg_status start_profile(hg_backend *b) {
 /* Whether what the device allocates is the host's memory. */
 static bool lives_on_host(const hg_backend *b) {
     hg_device_info info;
-    return b->caps->memory.host_memory || !b->caps->memory.total_bytes || (hg_backend_device(b, &info) == HG_OK && info.software);
+    return b->caps->memory.host_memory || !b->caps->memory.total_bytes ||
+           (hg_backend_device(b, &info) == HG_OK && info.software);
 }
 
 static void set_budget(hg_backend *b) {
@@ -110,7 +117,8 @@ static void set_budget(hg_backend *b) {
     hg_budget_of_host(&b->budget, asked);
     b->on_host = lives_on_host(b);
     if (!asked && !b->on_host) b->budget.limit = reported - reported / 8;
-    if (!asked && b->on_host && reported && reported - reported / 4 < b->budget.limit) b->budget.limit = reported - reported / 4;
+    if (!asked && b->on_host && reported && reported - reported / 4 < b->budget.limit)
+        b->budget.limit = reported - reported / 4;
     b->memory.budget = &b->budget;
 }
 
@@ -120,12 +128,15 @@ static hg_status make_shared(hg_opening *o) {
     b->own_caps = *b->driver->device_caps(b->device);
     b->prepares_first = hg_pretends(b->config.pretend, "prepared");
     b->caps = &b->own_caps;
-    hg_progress_open(b->progress, hg_driver_can_block(b->driver, b->caps), b->driver->event_wait != NULL, b->driver->device_poll != NULL);
+    hg_progress_open(b->progress, hg_driver_can_block(b->driver, b->caps),
+                     b->driver->event_wait != NULL, b->driver->device_poll != NULL);
     hg_suballocator_init(&b->memory, b->driver, b->device);
     set_budget(b);
     HG_TRY(hg_backend_tiles_open(b));
-    if (b->caps->compiler.device_form) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
-    if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
+    if (b->caps->compiler.device_form)
+        hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
+    if (b->config.profiling || (b->config.profile_file && *b->config.profile_file))
+        HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
     HG_TRY(hg_compiler_create(b->driver, b->device, 0, &b->compiler));
     if (b->caps->compiler.device_form) HG_TRY(hg_probing_start(b, true, &o->probing));
@@ -215,7 +226,8 @@ static void wait_for_step(hg_opening *o) {
         b->driver->device_poll(b->device);
     } else {
         hg_mutex_lock(&o->lock);
-        if (!o->abandoned) (void)hg_cond_wait_until(&o->changed, &o->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+        if (!o->abandoned)
+            (void)hg_cond_wait_until(&o->changed, &o->lock, hg_clock_ns() + LOOK_AGAIN_NS);
         hg_mutex_unlock(&o->lock);
     }
 }
@@ -281,8 +293,10 @@ static void end(hg_opening *o) {
 /* ---- at once ---- */
 
 static hg_status would_block(const hg_opening *o) {
-    return hg_fail(HG_ERROR_WOULD_BLOCK, "opening %s would have to wait, which this host cannot: use hg_backend_open_start",
-                   o->backend->driver->name);
+    return hg_fail(
+        HG_ERROR_WOULD_BLOCK,
+        "opening %s would have to wait, which this host cannot: use hg_backend_open_start",
+        o->backend->driver->name);
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
@@ -316,14 +330,16 @@ hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **back
     return hg_backend_create_with_config(&config, backend);
 }
 
-/* What the environment names, and nothing else. Where it names none, the automatic order; a device number that is not there is then
- * that of a machine with more devices, and the first one serves. */
+/* What the environment names, and nothing else. Where it names none, the automatic order; a device
+ * number that is not there is then that of a machine with more devices, and the first one serves.
+ */
 hg_status hg_backend_create_auto(hg_backend **backend) {
     HG_ENTRY;
     hg_config config;
     HG_TRY(hg_config_from_env(&config));
     hg_status status = hg_backend_create_with_config(&config, backend);
-    if (status != HG_ERROR_BACKEND_UNAVAILABLE || !hg_backend_is_automatic(config.backend)) return status;
+    if (status != HG_ERROR_BACKEND_UNAVAILABLE || !hg_backend_is_automatic(config.backend))
+        return status;
     static const char *const instead[] = {"auto", "cpu"};
     for (size_t i = 0; i < HG_COUNT_OF(instead) && status == HG_ERROR_BACKEND_UNAVAILABLE; i++) {
         snprintf(config.backend, sizeof config.backend, "%s", instead[i]);
@@ -399,9 +415,11 @@ hg_status hg_backend_open_start(const hg_config *config, hg_opening **opening) {
     return start(config, NULL, opening);
 }
 
-hg_status hg_backend_open_with(const hg_config *config, const hg_host_device *device, hg_opening **opening) {
+hg_status hg_backend_open_with(const hg_config *config, const hg_host_device *device,
+                               hg_opening **opening) {
     HG_ENTRY;
-    static const hg_sized rules = HG_SIZED(hg_host_device, context, "set it to sizeof(hg_host_device)");
+    static const hg_sized rules = HG_SIZED(hg_host_device, context,
+                                           "set it to sizeof(hg_host_device)");
     hg_host_device own = {0};
     if (!config) return hg_null_argument("config");
     if (!device) return hg_null_argument("device");
@@ -433,7 +451,8 @@ hg_status hg_opening_poll(hg_opening *o, bool *done, hg_backend **backend) {
         *hg_error_record() = o->error;
         return o->status;
     }
-    if (!o->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend was given to an earlier call");
+    if (!o->backend)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend was given to an earlier call");
     *backend = o->backend;
     o->backend = NULL;
     return HG_OK;

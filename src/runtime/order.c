@@ -1,4 +1,5 @@
-/* See order.h. A run that finds nobody else is kept in one word and takes no lock; whoever comes while it runs moves it into the list. */
+/* See order.h. A run that finds nobody else is kept in one word and takes no lock; whoever comes
+ * while it runs moves it into the list. */
 #include "runtime/order.h"
 #include <string.h>
 
@@ -35,7 +36,8 @@ static bool against(const hg_touches *x, const hg_touches *y) {
     if (x == y || (x->shares | y->shares) & HG_SHARES_ALL || x->shares & y->shares) return true;
     for (uint32_t i = 0; i < x->count; i++)
         for (uint32_t k = 0; k < y->count; k++)
-            if ((x->list[i].written || y->list[k].written) && overlap(&x->list[i], &y->list[k])) return true;
+            if ((x->list[i].written || y->list[k].written) && overlap(&x->list[i], &y->list[k]))
+                return true;
     return false;
 }
 
@@ -54,7 +56,8 @@ void hg_order_join(hg_order *order, hg_turn *turn) {
 
 bool hg_order_may_begin(const hg_turn *turn) {
     for (const hg_turn *t = turn->before; t; t = t->before)
-        if ((!t->stream || t->stream != turn->stream) && against(t->touches, turn->touches)) return false;
+        if ((!t->stream || t->stream != turn->stream) && against(t->touches, turn->touches))
+            return false;
     return true;
 }
 

@@ -1,5 +1,6 @@
-/* The order of runs in a context: runs that share class memory, state or a written buffer go one after another, in the order in which they
- * came; others at the same time. Copies and looks at the state have a turn like runs.
+/* The order of runs in a context: runs that share class memory, state or a written buffer go one
+ * after another, in the order in which they came; others at the same time. Copies and looks at the
+ * state have a turn like runs.
  * Must not know: what a run does. */
 #ifndef HG_RUNTIME_ORDER_H
 #define HG_RUNTIME_ORDER_H
@@ -7,7 +8,8 @@
 #include "base/thread.h"
 #include "driver/driver.h"
 
-/* One range of memory that a run touches: of an arena, or of the host's addresses where it is known to have the arena. */
+/* One range of memory that a run touches: of an arena, or of the host's addresses where it is known
+ * to have the arena. */
 typedef struct hg_touch {
     const hg_driver_arena *arena;
     uint64_t start, size;
@@ -32,11 +34,13 @@ typedef struct hg_touches {
 typedef struct hg_turn {
     struct hg_turn *before, *after;
     const hg_touches *touches;
-    const void *stream; /* what runs on one stream follows each other there, and does not wait here */
+    const void *stream; /* what runs on one stream follows each other there, and does not wait here
+                         */
 } hg_turn;
 
 typedef struct hg_order {
-    /* NULL: no turns. A turn: the only one, which is in no list. HG_ORDER_LISTED: turns are in the list. Atomic */
+    /* NULL: no turns. A turn: the only one, which is in no list. HG_ORDER_LISTED: turns are in the
+     * list. Atomic */
     hg_turn *alone;
     hg_turn *first, *last; /* under the monitor's lock */
 } hg_order;
@@ -50,12 +54,15 @@ typedef struct hg_monitor {
 void hg_monitor_init(hg_monitor *monitor);
 void hg_monitor_destroy(hg_monitor *monitor);
 void hg_monitor_wake_sleepers(hg_monitor *monitor);
-/* Something changed that a sleeper may wait for, by a sequentially consistent exchange. Without sleepers it costs one load. */
+/* Something changed that a sleeper may wait for, by a sequentially consistent exchange. Without
+ * sleepers it costs one load. */
 static inline void hg_monitor_wake(hg_monitor *monitor) {
-    if (HG_UNLIKELY(hg_atomic_load(&monitor->sleepers, HG_SEQ_CST) != 0)) hg_monitor_wake_sleepers(monitor);
+    if (HG_UNLIKELY(hg_atomic_load(&monitor->sleepers, HG_SEQ_CST) != 0))
+        hg_monitor_wake_sleepers(monitor);
 }
 
-/* The turn is the only one, and nothing was looked at. False: join. Only where what runs on the order's main stream is free with it. */
+/* The turn is the only one, and nothing was looked at. False: join. Only where what runs on the
+ * order's main stream is free with it. */
 static inline bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
     hg_turn *nobody = NULL;
     return hg_atomic_compare_exchange(&order->alone, &nobody, turn, HG_SEQ_CST);
@@ -64,13 +71,15 @@ static inline bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
 void hg_order_join(hg_order *order, hg_turn *turn);
 /* Whether no earlier turn stands against it. Under the monitor's lock. */
 bool hg_order_may_begin(const hg_turn *turn);
-/* In a forked child: true when there are turns, each of which is told of, or always. Then there are turns for ever: nobody is alone any more. */
+/* In a forked child: true when there are turns, each of which is told of, or always. Then there are
+ * turns for ever: nobody is alone any more. */
 bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_turn *turn));
 void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor);
 /* The turn is over, however it began. Not under the monitor's lock. */
 static inline void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
     hg_turn *self = turn;
-    if (HG_UNLIKELY(!hg_atomic_compare_exchange(&order->alone, &self, NULL, HG_SEQ_CST))) hg_order_leave_list(order, turn, monitor);
+    if (HG_UNLIKELY(!hg_atomic_compare_exchange(&order->alone, &self, NULL, HG_SEQ_CST)))
+        hg_order_leave_list(order, turn, monitor);
 }
 
 #endif

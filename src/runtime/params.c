@@ -7,23 +7,29 @@
 
 /* ---- launches ---- */
 
-static const hg_sized RULES = HG_SIZED(hg_launch, block, "fill it through HG_LAUNCH_PROGRAM or HG_LAUNCH_INIT");
+static const hg_sized RULES = HG_SIZED(hg_launch, block,
+                                       "fill it through HG_LAUNCH_PROGRAM or HG_LAUNCH_INIT");
 
 static hg_status unknown_extents(uint64_t extents) {
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.extents is %llu, expected HG_EXTENTS_GIVEN (0) or HG_EXTENTS_PROGRAM (1)",
-                   (unsigned long long)extents);
+    return hg_fail(
+        HG_ERROR_INVALID_ARGUMENT,
+        "hg_launch.extents is %llu, expected HG_EXTENTS_GIVEN (0) or HG_EXTENTS_PROGRAM (1)",
+        (unsigned long long)extents);
 }
 
 /* A number that would be ignored is a mistake. */
 static hg_status check_left_out(const hg_launch *launch) {
-    static const char *const names[] = {"grid[0]", "grid[1]", "grid[2]", "block[0]", "block[1]", "block[2]", "lanes"};
+    static const char *const names[] = {"grid[0]",  "grid[1]",  "grid[2]", "block[0]",
+                                        "block[1]", "block[2]", "lanes"};
     const uint64_t given[] = {launch->grid[0],  launch->grid[1],  launch->grid[2], launch->block[0],
                               launch->block[1], launch->block[2], launch->lanes};
     for (size_t i = 0; i < HG_COUNT_OF(given); i++)
         if (given[i])
             return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                           "hg_launch.%s is %llu, expected 0, because the program says how many lanes there are "
-                           "(HG_LAUNCH_PROGRAM; start from HG_LAUNCH_INIT or hg_launch_set_linear to say it here)",
+                           "hg_launch.%s is %llu, expected 0, because the program says how many "
+                           "lanes there are "
+                           "(HG_LAUNCH_PROGRAM; start from HG_LAUNCH_INIT or hg_launch_set_linear "
+                           "to say it here)",
                            names[i], (unsigned long long)given[i]);
     return HG_OK;
 }
@@ -40,7 +46,8 @@ static bool has_extents(const hg_launch *launch) {
     return launch->size >= HG_SIZE_THROUGH(hg_launch, extents) && launch->size <= HG_SIZED_MOST;
 }
 
-static void set_extents(hg_launch *launch, const uint32_t grid[3], const uint32_t block[3], uint64_t lanes) {
+static void set_extents(hg_launch *launch, const uint32_t grid[3], const uint32_t block[3],
+                        uint64_t lanes) {
     memcpy(launch->grid, grid, sizeof launch->grid);
     memcpy(launch->block, block, sizeof launch->block);
     launch->lanes = lanes;
@@ -74,7 +81,8 @@ static uint64_t saturating_product(const uint32_t grid[3], const uint32_t block[
     for (int i = 0; i < 3; i++)
         if (grid[i] == 0 || block[i] == 0) return 0;
     for (int i = 0; i < 3; i++)
-        if (!hg_mul_u64(total, grid[i], &total) || !hg_mul_u64(total, block[i], &total)) return UINT64_MAX;
+        if (!hg_mul_u64(total, grid[i], &total) || !hg_mul_u64(total, block[i], &total))
+            return UINT64_MAX;
     return total;
 }
 
@@ -82,7 +90,8 @@ uint64_t hg_launch_total_threads(const hg_launch *launch) {
     HG_ENTRY;
     if (!launch) return 0;
     uint64_t all = saturating_product(launch->grid, launch->block);
-    bool ends_before = launch->size >= RULES.least && launch->size < HG_SIZE_THROUGH(hg_launch, lanes);
+    bool ends_before = launch->size >= RULES.least &&
+                       launch->size < HG_SIZE_THROUGH(hg_launch, lanes);
     return !ends_before && launch->lanes && launch->lanes < all ? launch->lanes : all;
 }
 
@@ -144,7 +153,8 @@ static void store_u64(uint8_t *bytes, uint64_t value) {
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (8 * i));
 }
 
-static hg_status put_handle(hg_params *params, const char *name, hg_param_kind kind, uint64_t handle) {
+static hg_status put_handle(hg_params *params, const char *name, hg_param_kind kind,
+                            uint64_t handle) {
     hg_param_value *v = NULL;
     if (!params) return hg_null_argument("params");
     if (!name) return hg_null_argument("parameter name");
@@ -170,10 +180,12 @@ hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) 
     return put_handle(params, name, HG_PARAM_POOL, pool.handle);
 }
 
-static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg_type type, const void *value) {
+static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg_type type,
+                            const void *value) {
     hg_param_value *v = NULL;
     if (!params) return hg_null_argument("params");
-    if ((unsigned)type >= HG_TYPE_COUNT) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
+    if ((unsigned)type >= HG_TYPE_COUNT)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
     if (!value) return hg_null_argument("value");
     HG_TRY(put(params, name, reg, &v));
     v->kind = HG_PARAM_SCALAR;
@@ -182,7 +194,8 @@ static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg
     return HG_OK;
 }
 
-hg_status hg_params_set_scalar(hg_params *params, const char *name, hg_type type, const void *value) {
+hg_status hg_params_set_scalar(hg_params *params, const char *name, hg_type type,
+                               const void *value) {
     HG_ENTRY;
     if (!name) return hg_null_argument("parameter name");
     return put_scalar(params, name, 0, type, value);
@@ -203,7 +216,8 @@ hg_status hg_params_set_register_u64(hg_params *params, uint8_t reg, uint64_t va
 void hg_params_signature(const hg_params *params, hg_signature *signature) {
     memset(signature->types, HG_TYPE_OMITTED, sizeof signature->types);
     for (uint64_t i = 0; params && i < params->values.count; i++)
-        if (!params->values.data[i].name) signature->types[params->values.data[i].reg] = params->values.data[i].type;
+        if (!params->values.data[i].name)
+            signature->types[params->values.data[i].reg] = params->values.data[i].type;
 }
 
 /* ---- resolution ---- */
@@ -233,32 +247,46 @@ static uint64_t read_u64(const uint8_t *bytes, uint64_t size) {
     return value;
 }
 
-static const hg_param_value *given(const hg_params *params, const char *name) { return params ? find(params, name, 0) : NULL; }
+static const hg_param_value *given(const hg_params *params, const char *name) {
+    return params ? find(params, name, 0) : NULL;
+}
 
-static const char *const KINDS[] = {"scalar", "buffer", "pool", "scratch", "table"}; /* by hg_param_kind */
+static const char *const KINDS[] = {"scalar", "buffer", "pool", "scratch",
+                                    "table"}; /* by
+                                                 hg_param_kind
+                                               */
 
 static hg_status check_register(const hg_program *p, const hg_param_value *v) {
     if (p->param_count == 0) return HG_OK;
     for (uint32_t i = 0; i < p->param_count; i++)
         if (p->params[i].reg == v->reg)
-            return hg_binding_error("P01", "register r%u is the parameter '%s': set it by name", (unsigned)v->reg, p->params[i].name);
+            return hg_binding_error("P01", "register r%u is the parameter '%s': set it by name",
+                                    (unsigned)v->reg, p->params[i].name);
     if (v->reg >= HG_FIRST_SPECIAL) return HG_OK;
-    return hg_binding_error("P01", "unknown parameter: r%u is no parameter of '%s'", (unsigned)v->reg, p->name);
+    return hg_binding_error("P01", "unknown parameter: r%u is no parameter of '%s'",
+                            (unsigned)v->reg, p->name);
 }
 
 static hg_status check_name(const hg_program *p, const hg_param_value *v) {
     const hg_param *match = NULL;
     for (uint32_t i = 0; i < p->param_count && !match; i++)
         if (strcmp(p->params[i].name, v->name) == 0) match = &p->params[i];
-    if (!match) return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name, p->name);
+    if (!match)
+        return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name,
+                                p->name);
     if (match->kind == HG_PARAM_SCRATCH)
-        return hg_binding_error("P03", "'%s' is scratch: its memory belongs to the launch, nobody sets it", match->name);
-    if (match->kind == HG_PARAM_DATA) return hg_binding_error("P03", "'%s' is a table of the program: nobody sets it", match->name);
+        return hg_binding_error("P03",
+                                "'%s' is scratch: its memory belongs to the launch, nobody sets it",
+                                match->name);
+    if (match->kind == HG_PARAM_DATA)
+        return hg_binding_error("P03", "'%s' is a table of the program: nobody sets it",
+                                match->name);
     if (match->kind != v->kind)
-        return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name, KINDS[match->kind], KINDS[v->kind]);
+        return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name,
+                                KINDS[match->kind], KINDS[v->kind]);
     if (v->kind == HG_PARAM_SCALAR && match->type != v->type)
-        return hg_binding_error("P03", "parameter '%s' is %s, given %s", match->name, hg_type_name((hg_type)match->type),
-                                hg_type_name((hg_type)v->type));
+        return hg_binding_error("P03", "parameter '%s' is %s, given %s", match->name,
+                                hg_type_name((hg_type)match->type), hg_type_name((hg_type)v->type));
     return HG_OK;
 }
 
@@ -272,7 +300,9 @@ static hg_status check_names(const hg_program *p, const hg_params *params) {
 
 /* NULL: it is not held. */
 static hg_held *find_held(const hg_binding *binding, bool pool, uint64_t handle, bool index) {
-    if (!index) handle = hg_handle_plain(binding->executable->backend, handle); /* a raw register may hold what the host has */
+    if (!index)
+        handle = hg_handle_plain(binding->executable->backend, handle); /* a raw register may hold
+                                                                           what the host has */
     hg_held *held = pool ? binding->held_pools.data : binding->held_buffers.data;
     uint64_t count = pool ? binding->held_pools.count : binding->held_buffers.count;
     for (uint64_t i = 0; i < count; i++)
@@ -319,7 +349,8 @@ static hg_status hold_handle(hg_binding *binding, bool pool, uint64_t handle, ui
 }
 
 /* What a parameter is set to; le: the program's handle. */
-static hg_status hold_given(hg_binding *binding, bool pool, uint64_t given, uint8_t le[8], uint64_t *size) {
+static hg_status hold_given(hg_binding *binding, bool pool, uint64_t given, uint8_t le[8],
+                            uint64_t *size) {
     uint64_t handle;
     HG_TRY(hg_handle_take(binding->executable->backend, pool, given, &handle));
     if (le) store_u64(le, handle);
@@ -336,49 +367,62 @@ static bool scalar_value(void *user, uint16_t param, uint64_t *value) {
 }
 
 /* An extent's value. UNKNOWN: that of *param. */
-static hg_extent_status extent_value(const hg_binding *binding, const hg_extent *e, uint64_t *value, uint16_t *param) {
-    return hg_extent_value(binding->executable->program, e, scalar_value, (void *)(uintptr_t)binding, value, param);
+static hg_extent_status extent_value(const hg_binding *binding, const hg_extent *e, uint64_t *value,
+                                     uint16_t *param) {
+    return hg_extent_value(binding->executable->program, e, scalar_value,
+                           (void *)(uintptr_t)binding, value, param);
 }
 
 /* An extent without a value, with its text. */
-static hg_status extent_error(const hg_binding *binding, const char *what, const hg_extent *e, hg_extent_status status) {
+static hg_status extent_error(const hg_binding *binding, const char *what, const hg_extent *e,
+                              hg_extent_status status) {
     hg_text text = {0};
     hg_print_extent(&text, binding->executable->program, e);
-    hg_status result = hg_binding_error("P09", "%s: the extent %s %s", what, text.data ? text.data : "", hg_extent_problem(status));
+    hg_status result = hg_binding_error("P09", "%s: the extent %s %s", what,
+                                        text.data ? text.data : "", hg_extent_problem(status));
     hg_text_free(&text);
     return result;
 }
 
-static hg_status buffer_extent_error(const hg_binding *binding, const hg_param *param, const hg_extent *e, hg_extent_status status) {
+static hg_status buffer_extent_error(const hg_binding *binding, const hg_param *param,
+                                     const hg_extent *e, hg_extent_status status) {
     char what[300];
     (void)snprintf(what, sizeof what, "%s '%s'", KINDS[param->kind], param->name);
     return extent_error(binding, what, e, status);
 }
 
 /* Gives the scalar the value that an extent of this buffer tells. */
-static hg_status bind_extent(hg_binding *binding, const hg_param *buffer, uint16_t param, uint64_t extent) {
+static hg_status bind_extent(hg_binding *binding, const hg_param *buffer, uint16_t param,
+                             uint64_t extent) {
     const hg_param *scalar = &binding->executable->program->params[param];
     uint64_t size = hg_type_size_bytes((hg_type)scalar->type);
     if (size < 8 && extent >> (8 * size))
-        return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s", buffer->name, (unsigned long long)extent,
-                                scalar->name, hg_type_name((hg_type)scalar->type));
+        return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s",
+                                buffer->name, (unsigned long long)extent, scalar->name,
+                                hg_type_name((hg_type)scalar->type));
     uint8_t le[8];
     store_u64(le, extent);
     return set_value(binding, scalar->reg, le, (size_t)size);
 }
 
-/* The only unknown extent is `value`: what its parameter is then. An expression that tells nothing leaves the parameter open. */
-static hg_status solve_extent(hg_binding *binding, const hg_param *buffer, const hg_extent *e, uint64_t value) {
+/* The only unknown extent is `value`: what its parameter is then. An expression that tells nothing
+ * leaves the parameter open. */
+static hg_status solve_extent(hg_binding *binding, const hg_param *buffer, const hg_extent *e,
+                              uint64_t value) {
     uint16_t param;
     uint64_t solved;
-    hg_extent_status status = hg_extent_solve(binding->executable->program, e, value, scalar_value, binding, &param, &solved);
+    hg_extent_status status = hg_extent_solve(binding->executable->program, e, value, scalar_value,
+                                              binding, &param, &solved);
     if (status == HG_EXTENT_UNKNOWN) return HG_OK;
-    if (status != HG_EXTENT_KNOWN && status != HG_EXTENT_NO_VALUE) return buffer_extent_error(binding, buffer, e, status);
+    if (status != HG_EXTENT_KNOWN && status != HG_EXTENT_NO_VALUE)
+        return buffer_extent_error(binding, buffer, e, status);
     if (status == HG_EXTENT_KNOWN) return bind_extent(binding, buffer, param, solved);
     hg_text text = {0};
     hg_print_extent(&text, binding->executable->program, e);
-    hg_status result = hg_binding_error("P05", "buffer '%s': an extent of %llu is %s for no '%s'", buffer->name, (unsigned long long)value,
-                                        text.data ? text.data : "", binding->executable->program->params[param].name);
+    hg_status result = hg_binding_error("P05", "buffer '%s': an extent of %llu is %s for no '%s'",
+                                        buffer->name, (unsigned long long)value,
+                                        text.data ? text.data : "",
+                                        binding->executable->program->params[param].name);
     hg_text_free(&text);
     return result;
 }
@@ -392,14 +436,18 @@ static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint6
         hg_extent_status status = extent_value(binding, &buffer->dims[i], &value, &param);
         if (status == HG_EXTENT_KNOWN) {
             if (!hg_mul_u64(known, value, &known))
-                return hg_binding_error("P05", "buffer '%s': the extents' product is too large", buffer->name);
+                return hg_binding_error("P05", "buffer '%s': the extents' product is too large",
+                                        buffer->name);
         } else if (status != HG_EXTENT_UNKNOWN) {
             return buffer_extent_error(binding, buffer, &buffer->dims[i], status);
         } else if (unknown && first != param) {
-            return hg_binding_error("P07", "buffer '%s': more than one extent is unknown ('%s' and '%s'): set one of them", buffer->name,
-                                    p->params[first].name, p->params[param].name);
+            return hg_binding_error(
+                "P07",
+                "buffer '%s': more than one extent is unknown ('%s' and '%s'): set one of them",
+                buffer->name, p->params[first].name, p->params[param].name);
         } else if (unknown) {
-            return hg_binding_error("P07", "buffer '%s': extent '%s' occurs twice: set it", buffer->name, p->params[first].name);
+            return hg_binding_error("P07", "buffer '%s': extent '%s' occurs twice: set it",
+                                    buffer->name, p->params[first].name);
         } else {
             unknown = &buffer->dims[i];
             first = param;
@@ -407,16 +455,18 @@ static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint6
     }
     if (!unknown) {
         if (known > bytes)
-            return hg_binding_error("P05", "buffer '%s': its extents need %llu bytes, it has %llu", buffer->name, (unsigned long long)known,
+            return hg_binding_error("P05", "buffer '%s': its extents need %llu bytes, it has %llu",
+                                    buffer->name, (unsigned long long)known,
                                     (unsigned long long)bytes);
         return HG_OK;
     }
     if (known == 0)
-        return hg_binding_error("P07", "buffer '%s': extent '%s' cannot be found, another one is 0: set it", buffer->name,
-                                p->params[first].name);
+        return hg_binding_error(
+            "P07", "buffer '%s': extent '%s' cannot be found, another one is 0: set it",
+            buffer->name, p->params[first].name);
     if (bytes % known)
-        return hg_binding_error("P05", "buffer '%s': %llu bytes are no multiple of %llu", buffer->name, (unsigned long long)bytes,
-                                (unsigned long long)known);
+        return hg_binding_error("P05", "buffer '%s': %llu bytes are no multiple of %llu",
+                                buffer->name, (unsigned long long)bytes, (unsigned long long)known);
     return solve_extent(binding, buffer, unknown, bytes / known);
 }
 
@@ -434,11 +484,16 @@ static hg_status check_extents(hg_binding *binding, const hg_params *params) {
 }
 
 static void mark_constants(hg_binding *binding, const hg_params *params) {
-    for (uint64_t i = 0; params && i < params->values.count; i++) binding->has_constants |= params->values.data[i].constant;
-    for (uint64_t pass = 0; binding->has_constants && pass < 2; pass++) /* those that are, then those that another parameter may change */
+    for (uint64_t i = 0; params && i < params->values.count; i++)
+        binding->has_constants |= params->values.data[i].constant;
+    for (uint64_t pass = 0; binding->has_constants && pass < 2; pass++) /* those that are, then
+                                                                           those that another
+                                                                           parameter may change */
         for (uint64_t i = 0; i < params->values.count; i++) {
             const hg_param_value *v = &params->values.data[i];
-            hg_held *held = v->kind == HG_PARAM_BUFFER && v->constant == !pass ? find_held(binding, false, v->handle, false) : NULL;
+            hg_held *held = v->kind == HG_PARAM_BUFFER && v->constant == !pass
+                                ? find_held(binding, false, v->handle, false)
+                                : NULL;
             if (held) held->constant = v->constant;
         }
 }
@@ -467,8 +522,9 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
     if (v) {
         HG_TRY(hold_given(binding, true, v->handle, le, &bytes));
         if (bytes < param->pool_bytes)
-            return hg_binding_error("P05", "pool '%s': %llu bytes expected, it has %llu", param->name,
-                                    (unsigned long long)param->pool_bytes, (unsigned long long)bytes);
+            return hg_binding_error("P05", "pool '%s': %llu bytes expected, it has %llu",
+                                    param->name, (unsigned long long)param->pool_bytes,
+                                    (unsigned long long)bytes);
         return set_value(binding, param->reg, le, 8);
     }
     hg_pool pool;
@@ -490,13 +546,19 @@ static hg_status scratch_bytes(const hg_binding *binding, const hg_param *param,
     for (uint8_t i = 0; i < param->rank; i++) {
         uint64_t extent;
         hg_extent_status status = extent_value(binding, &param->dims[i], &extent, NULL);
-        if (status == HG_EXTENT_UNKNOWN) return hg_binding_error("P07", "scratch '%s': extent %u is unknown", param->name, i + 1u);
-        if (status != HG_EXTENT_KNOWN) return buffer_extent_error(binding, param, &param->dims[i], status);
+        if (status == HG_EXTENT_UNKNOWN)
+            return hg_binding_error("P07", "scratch '%s': extent %u is unknown", param->name,
+                                    i + 1u);
+        if (status != HG_EXTENT_KNOWN)
+            return buffer_extent_error(binding, param, &param->dims[i], status);
         empty |= extent == 0;
         fits = fits && hg_mul_u64(*bytes, extent, bytes);
     }
     if (empty) *bytes = 0;
-    return fits || empty ? HG_OK : hg_binding_error("P05", "scratch '%s': the extents' product is too large", param->name);
+    return fits || empty
+               ? HG_OK
+               : hg_binding_error("P05", "scratch '%s': the extents' product is too large",
+                                  param->name);
 }
 
 static hg_status bind_scratch(hg_binding *binding, const hg_param *param) {
@@ -508,7 +570,8 @@ static hg_status bind_scratch(hg_binding *binding, const hg_param *param) {
     HG_TRY(hg_backend_allocate_buffer(b, bytes, &buffer));
     uint64_t *own = hg_vec_push(&binding->own_buffers);
     if (!own) {
-        HG_IGNORE(hg_backend_free_buffer(b, buffer)); /* out of memory is what the caller must know */
+        HG_IGNORE(hg_backend_free_buffer(b, buffer)); /* out of memory is what the caller must know
+                                                       */
         return hg_fail_memory();
     }
     *own = hg_handle_plain(b, buffer.handle);
@@ -529,8 +592,12 @@ static hg_status bind_table(hg_binding *binding, const hg_param *param, uint32_t
 static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
     const hg_program *p = binding->executable->program;
     for (uint32_t i = 0; i < p->param_count; i++) {
-        const hg_param_value *v = p->params[i].kind == HG_PARAM_SCALAR ? given(params, p->params[i].name) : NULL;
-        if (v) HG_TRY(set_value(binding, p->params[i].reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
+        const hg_param_value *v = p->params[i].kind == HG_PARAM_SCALAR
+                                      ? given(params, p->params[i].name)
+                                      : NULL;
+        if (v)
+            HG_TRY(set_value(binding, p->params[i].reg, v->bytes,
+                             (size_t)hg_type_size_bytes((hg_type)v->type)));
     }
     HG_TRY(bind_buffers(binding, params));
     for (uint32_t i = 0; i < p->param_count; i++) {
@@ -539,14 +606,17 @@ static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
         if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg] && param->has_default)
             HG_TRY(set_value(binding, param->reg, param->default_bytes, size));
         if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg])
-            return hg_binding_error("P02", "parameter not bound: %s '%s'", hg_type_name((hg_type)param->type), param->name);
-        if (param->kind == HG_PARAM_POOL) HG_TRY(bind_pool(binding, param, given(params, param->name)));
+            return hg_binding_error("P02", "parameter not bound: %s '%s'",
+                                    hg_type_name((hg_type)param->type), param->name);
+        if (param->kind == HG_PARAM_POOL)
+            HG_TRY(bind_pool(binding, param, given(params, param->name)));
     }
     HG_TRY(check_extents(binding, params));
     uint32_t tables = 0;
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].kind == HG_PARAM_SCRATCH) HG_TRY(bind_scratch(binding, &p->params[i]));
-        if (p->params[i].kind == HG_PARAM_DATA) HG_TRY(bind_table(binding, &p->params[i], tables++));
+        if (p->params[i].kind == HG_PARAM_DATA)
+            HG_TRY(bind_table(binding, &p->params[i], tables++));
     }
     return HG_OK;
 }
@@ -555,7 +625,9 @@ static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
 static hg_status bind_registers(hg_binding *binding, const hg_params *params) {
     for (uint64_t i = 0; params && i < params->values.count; i++) {
         const hg_param_value *v = &params->values.data[i];
-        if (!v->name) HG_TRY(set_value(binding, v->reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
+        if (!v->name)
+            HG_TRY(
+                set_value(binding, v->reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
     }
     return HG_OK;
 }
@@ -582,7 +654,8 @@ static hg_status program_lanes(const hg_binding *binding, uint64_t *lanes) {
     *lanes = 1;
     for (uint32_t i = 0; i < p->lanes_count; i++) {
         hg_extent_status status = extent_value(binding, &p->lanes[i], &value, NULL);
-        if (status == HG_EXTENT_UNKNOWN) return hg_binding_error("P07", "the number of lanes is unknown");
+        if (status == HG_EXTENT_UNKNOWN)
+            return hg_binding_error("P07", "the number of lanes is unknown");
         if (status != HG_EXTENT_KNOWN) return extent_error(binding, ".lanes", &p->lanes[i], status);
         if (!hg_mul_u64(*lanes, value, lanes)) *lanes = UINT64_MAX;
     }
@@ -594,12 +667,15 @@ static hg_status program_grid(const hg_binding *binding, hg_resolved *r) {
     const hg_program *p = binding->executable->program;
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t value = 1;
-        hg_extent_status status = i < p->grid_count ? extent_value(binding, &p->grid[i], &value, NULL) : HG_EXTENT_KNOWN;
+        hg_extent_status status = i < p->grid_count
+                                      ? extent_value(binding, &p->grid[i], &value, NULL)
+                                      : HG_EXTENT_KNOWN;
         if (status == HG_EXTENT_UNKNOWN) return hg_binding_error("P07", "the grid is unknown");
         if (status != HG_EXTENT_KNOWN) return extent_error(binding, ".grid", &p->grid[i], status);
         if (value > UINT32_MAX)
-            return hg_binding_error("P08", "launch too large: %llu blocks in a direction, at most %llu", (unsigned long long)value,
-                                    (unsigned long long)UINT32_MAX);
+            return hg_binding_error("P08",
+                                    "launch too large: %llu blocks in a direction, at most %llu",
+                                    (unsigned long long)value, (unsigned long long)UINT32_MAX);
         r->grid[i] = (uint32_t)value;
         r->block[i] = p->block[0] ? p->block[i] : 1;
     }
@@ -610,16 +686,18 @@ static hg_status program_grid(const hg_binding *binding, hg_resolved *r) {
 /* What operations of the block need counts as shared memory. */
 static hg_status add_scratch(const hg_executable *e, hg_resolved *r) {
     if (!e->block_bytes) return HG_OK;
-    uint64_t own = r->shared_bytes, start = (own + 15) & ~UINT64_C(15), lanes = block_lanes(r->block);
+    uint64_t own = r->shared_bytes, start = (own + 15) & ~UINT64_C(15),
+             lanes = block_lanes(r->block);
     uint64_t need = KIR_BLOCK_HEAD + ((lanes * e->block_bytes + 15) & ~UINT64_C(15));
     r->shared_bytes = start + need;
     r->shared_scratch = r->shared_bytes - own;
     if (r->shared_bytes <= HG_MAX_SHARED_BYTES) return HG_OK;
-    return hg_binding_error(
-        "P08",
-        "launch too large: operations of the block need %llu bytes of shared memory for its %llu lanes, beside the %llu of "
-        "the program; at most %d together",
-        (unsigned long long)need, (unsigned long long)lanes, (unsigned long long)own, HG_MAX_SHARED_BYTES);
+    return hg_binding_error("P08",
+                            "launch too large: operations of the block need %llu bytes of shared "
+                            "memory for its %llu lanes, beside the %llu of "
+                            "the program; at most %d together",
+                            (unsigned long long)need, (unsigned long long)lanes,
+                            (unsigned long long)own, HG_MAX_SHARED_BYTES);
 }
 
 static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
@@ -629,7 +707,9 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     if (launch && launch->extents == HG_EXTENTS_GIVEN) {
         memcpy(r->grid, launch->grid, sizeof r->grid);
         memcpy(r->block, launch->block, sizeof r->block);
-        r->lanes = saturating_product(r->grid, r->block) == UINT64_MAX ? UINT64_MAX : hg_launch_total_threads(launch);
+        r->lanes = saturating_product(r->grid, r->block) == UINT64_MAX
+                       ? UINT64_MAX
+                       : hg_launch_total_threads(launch);
     } else if (p->grid_count) {
         HG_TRY(program_grid(binding, r));
     } else {
@@ -640,24 +720,32 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
             r->lanes = lanes;
     }
     if (r->lanes > HG_MAX_LANES)
-        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu", r->lanes == UINT64_MAX ? "at least " : "",
+        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu",
+                                r->lanes == UINT64_MAX ? "at least " : "",
                                 (unsigned long long)r->lanes, (unsigned long long)HG_MAX_LANES);
-    r->shared_bytes = launch && launch->shared_memory > p->shared ? launch->shared_memory : p->shared;
+    r->shared_bytes = launch && launch->shared_memory > p->shared ? launch->shared_memory
+                                                                  : p->shared;
     if (r->shared_bytes > HG_MAX_SHARED_BYTES)
-        return hg_binding_error("P08", "launch too large: %llu bytes of shared memory, at most %d", (unsigned long long)r->shared_bytes,
-                                HG_MAX_SHARED_BYTES);
-    uint64_t most = binding->executable->uses_barrier || binding->executable->uses_shared ? HG_MAX_BLOCK_LANES : HG_MAX_LANES;
+        return hg_binding_error("P08", "launch too large: %llu bytes of shared memory, at most %d",
+                                (unsigned long long)r->shared_bytes, HG_MAX_SHARED_BYTES);
+    uint64_t most = binding->executable->uses_barrier || binding->executable->uses_shared
+                        ? HG_MAX_BLOCK_LANES
+                        : HG_MAX_LANES;
     if (block_lanes(r->block) > HG_MAX_LANES)
-        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes, at most %llu", r->block[0], r->block[1],
-                                r->block[2], (unsigned long long)HG_MAX_LANES);
+        return hg_binding_error(
+            "P08", "launch too large: a block of %u x %u x %u lanes, at most %llu", r->block[0],
+            r->block[1], r->block[2], (unsigned long long)HG_MAX_LANES);
     if (block_lanes(r->block) > most)
-        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes",
+        return hg_binding_error("P08",
+                                "launch too large: a block of %u x %u x %u lanes uses a barrier or "
+                                "shared memory, at most %d lanes",
                                 r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
     r->timeout_ms = hg_timeout_of(binding->executable->backend, launch);
     return add_scratch(binding->executable, r);
 }
 
-hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) {
+hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch,
+                             const hg_params *params) {
     const hg_program *p = binding->executable->program;
     HG_TRY(check_names(p, params));
     HG_TRY(bind_scalars(binding, params));

@@ -1,5 +1,5 @@
-/* The numeric probe (src/probe) of the device of an open backend, without waiting: its kernels are runs in the default context, of a plan that
- * has no instructions of its own.
+/* The numeric probe (src/probe) of the device of an open backend, without waiting: its kernels are
+ * runs in the default context, of a plan that has no instructions of its own.
  * Must not know: what the probe asks. */
 #include "runtime/execute_internal.h"
 
@@ -26,14 +26,17 @@ struct hg_probing {
     hg_run run;
 };
 
-static bool pretends_wrong(const hg_backend *b) { return hg_pretends(b->config.pretend, "wrong-dot4"); }
+static bool pretends_wrong(const hg_backend *b) {
+    return hg_pretends(b->config.pretend, "wrong-dot4");
+}
 
 /* Products of signed bytes become those of unsigned ones, and the other way round. */
 static void make_wrong(kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (v->op == KIR_DERIVED && v->u.derived.fn == HG_OP_DOT4)
-                v->u.derived.atlas_type = v->u.derived.atlas_type == HG_TYPE_I32 ? HG_TYPE_U32 : HG_TYPE_I32;
+                v->u.derived.atlas_type = v->u.derived.atlas_type == HG_TYPE_I32 ? HG_TYPE_U32
+                                                                                 : HG_TYPE_I32;
 }
 
 static void set_max_rounds(void *user, uint32_t rounds) {

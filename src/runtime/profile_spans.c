@@ -7,15 +7,20 @@
 
 enum { NO_WAIT_NS = 1000 };
 
-static uint32_t line_of(const hg_program *p, uint32_t inst) { return p->lines && inst < p->inst_count ? p->lines[inst] : 0; }
+static uint32_t line_of(const hg_program *p, uint32_t inst) {
+    return p->lines && inst < p->inst_count ? p->lines[inst] : 0;
+}
 
 static const char *label_of(const hg_binding *binding, uint32_t inst) {
-    return binding->origins && inst < binding->executable->program->inst_count ? binding->origins[inst].text : NULL;
+    return binding->origins && inst < binding->executable->program->inst_count
+               ? binding->origins[inst].text
+               : NULL;
 }
 
 void hg_span_wait(const hg_backend *b, const char *what, uint64_t start) {
     if (hg_clock_ns() - start < NO_WAIT_NS) return;
-    hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_WAIT, .name = what, .start_ns = start});
+    hg_profile_end(b->profile,
+                   &(hg_profile_span){.kind = HG_PROFILE_WAIT, .name = what, .start_ns = start});
 }
 
 /* Every buffer a kernel reads once plus every buffer it writes once. */
@@ -23,19 +28,22 @@ static uint64_t kernel_bytes(const hg_binding *binding, uint32_t index) {
     const hg_kernel *kernel = &binding->executable->kernels[index];
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < kernel->slot_count; i++)
-        bytes += binding->kernels[index].slots[i].size * ((uint64_t)kernel->slots[i].read + kernel->slots[i].written);
+        bytes += binding->kernels[index].slots[i].size *
+                 ((uint64_t)kernel->slots[i].read + kernel->slots[i].written);
     return bytes;
 }
 
-static void kernel_span(const hg_binding *binding, uint32_t index, uint64_t start, hg_profile_span *span) {
+static void kernel_span(const hg_binding *binding, uint32_t index, uint64_t start,
+                        hg_profile_span *span) {
     const hg_executable *e = binding->executable;
     const hg_kernel *kernel = &e->kernels[index];
-    *span = (hg_profile_span){.kind = HG_PROFILE_KERNEL,
-                              .name = kernel->name,
-                              .start_ns = start,
-                              .bytes = kernel_bytes(binding, index),
-                              .lanes = e->plan->kernels.data[index].single_lane ? 1 : binding->launch.lanes,
-                              .line = kernel->first_inst ? line_of(e->program, kernel->first_inst - 1) : 0};
+    *span = (hg_profile_span){
+        .kind = HG_PROFILE_KERNEL,
+        .name = kernel->name,
+        .start_ns = start,
+        .bytes = kernel_bytes(binding, index),
+        .lanes = e->plan->kernels.data[index].single_lane ? 1 : binding->launch.lanes,
+        .line = kernel->first_inst ? line_of(e->program, kernel->first_inst - 1) : 0};
 }
 
 void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
@@ -45,7 +53,8 @@ void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
     run->span.start_ns = 0;
 }
 
-/* Who did a step that is no map or reduction: a vendor's library, or the last library program of its expansion. */
+/* Who did a step that is no map or reduction: a vendor's library, or the last library program of
+ * its expansion. */
 static void step_detail(const hg_run *run, const plan_step *step, char text[96]) {
     const hg_executable *e = run->binding->executable;
     const hg_bound_step *s = &run->binding->steps[step - e->plan->steps.data];
@@ -53,7 +62,8 @@ static void step_detail(const hg_run *run, const plan_step *step, char text[96])
     if (!s->collective || s->state == HG_STEP_UNKNOWN) return;
     if (s->by_driver) {
         char who[64] = "";
-        if (e->backend->driver->step_describe) e->backend->driver->step_describe(e->backend->device, &s->call, who);
+        if (e->backend->driver->step_describe)
+            e->backend->driver->step_describe(e->backend->device, &s->call, who);
         if (who[0]) snprintf(text, 96, ", vendor: %s", who);
         return;
     }
@@ -71,21 +81,27 @@ void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint
     const hg_op_info *op = hg_op_get((hg_op)step->op);
     hg_opname opname = kir_step_name(step->info);
     bool typed = op->type_count != 0, named = opname < HG_OPNAME_COUNT;
-    snprintf(name, sizeof name, "%s%s%s", op->text, typed ? "." : "", typed ? hg_type_name((hg_type)step->atlas_type) : "");
-    int used = snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst, named ? ", " : "",
-                        named ? hg_opname_name(opname) : "");
+    snprintf(name, sizeof name, "%s%s%s", op->text, typed ? "." : "",
+             typed ? hg_type_name((hg_type)step->atlas_type) : "");
+    int used = snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst,
+                        named ? ", " : "", named ? hg_opname_name(opname) : "");
     if (count > 1 && used > 0 && used < (int)sizeof detail)
-        snprintf(detail + used, sizeof detail - (size_t)used, ", and %u behind it", (unsigned)count - 1);
+        snprintf(detail + used, sizeof detail - (size_t)used, ", and %u behind it",
+                 (unsigned)count - 1);
     step_detail(run, step, who);
-    if (used > 0 && used < (int)sizeof detail) snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s", who);
+    if (used > 0 && used < (int)sizeof detail)
+        snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s", who);
     const char *label = label_of(run->binding, step->inst);
-    snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s%s", label ? ", " : "", label ? label : "");
-    hg_profile_end(run->context->backend->profile, &(hg_profile_span){.kind = HG_PROFILE_STEP,
-                                                                      .name = name,
-                                                                      .detail = detail,
-                                                                      .start_ns = start,
-                                                                      .bytes = run->step_bytes,
-                                                                      .line = line_of(run->binding->executable->program, step->inst)});
+    snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s%s", label ? ", " : "",
+             label ? label : "");
+    hg_profile_end(
+        run->context->backend->profile,
+        &(hg_profile_span){.kind = HG_PROFILE_STEP,
+                           .name = name,
+                           .detail = detail,
+                           .start_ns = start,
+                           .bytes = run->step_bytes,
+                           .line = line_of(run->binding->executable->program, step->inst)});
 }
 
 void hg_span_program(const hg_binding *binding, uint64_t start) {

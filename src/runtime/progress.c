@@ -1,4 +1,5 @@
-/* See progress.h. Several threads may drive the queues of a backend at the same time, each queue by one of them. */
+/* See progress.h. Several threads may drive the queues of a backend at the same time, each queue by
+ * one of them. */
 #include "runtime/progress.h"
 #include "base/base.h"
 
@@ -88,7 +89,9 @@ void hg_progress_remove(hg_progress *p, hg_driven *d) {
     hg_mutex_unlock(&p->lock);
 }
 
-bool hg_progress_has_driven(const hg_progress *p) { return hg_atomic_load(&p->driven, HG_ACQUIRE) != NULL; }
+bool hg_progress_has_driven(const hg_progress *p) {
+    return hg_atomic_load(&p->driven, HG_ACQUIRE) != NULL;
+}
 
 static uint64_t begin_pass(hg_progress *p) {
     hg_mutex_lock(&p->lock);
@@ -188,7 +191,8 @@ bool hg_progress_call(hg_progress *p, hg_due *first, hg_due *last) {
         *(p->last_due ? &p->last_due->next : &p->due) = first;
         p->last_due = last;
         for (hg_due *d = first; d; d = d->next) d->number = ++p->calls;
-        if (!p->has_thread && p->threads && !p->closing) p->has_thread = hg_thread_start(&p->thread, serve, p);
+        if (!p->has_thread && p->threads && !p->closing)
+            p->has_thread = hg_thread_start(&p->thread, serve, p);
         hg_cond_broadcast(&p->changed);
     }
     hg_mutex_unlock(&p->lock);

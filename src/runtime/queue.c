@@ -1,5 +1,6 @@
-/* Queues of the public interface. A queue's work goes on by itself: a thread waits for the device, for other queues and for turns, and drives
- * it (advance.c). Where the host has no threads or the driver cannot be waited for, whoever submits, asks or waits drives it (progress.c).
+/* Queues of the public interface. A queue's work goes on by itself: a thread waits for the device,
+ * for other queues and for turns, and drives it (advance.c). Where the host has no threads or the
+ * driver cannot be waited for, whoever submits, asks or waits drives it (progress.c).
  * Must not know: what commands do. */
 #include "base/sized.h"
 #include "runtime/queue_internal.h"
@@ -75,13 +76,17 @@ static void queue_forked(void *user) {
 }
 
 static void watch_queue(hg_queue *q) {
-    q->forks = (hg_fork_lock){
-        .mutex = &q->lock, .cond = &q->changed, .untaken = !q->backend->driver->forks, .child = queue_forked, .user = q};
+    q->forks = (hg_fork_lock){.mutex = &q->lock,
+                              .cond = &q->changed,
+                              .untaken = !q->backend->driver->forks,
+                              .child = queue_forked,
+                              .user = q};
     hg_fork_add(&q->forks, HG_FORK_QUEUE);
 }
 
 static void give_thread(hg_queue *q) {
-    q->has_thread = hg_driver_can_block(q->backend->driver, q->backend->caps) && hg_thread_start(&q->thread, serve, q);
+    q->has_thread = hg_driver_can_block(q->backend->driver, q->backend->caps) &&
+                    hg_thread_start(&q->thread, serve, q);
     if (q->has_thread) return;
     q->driven.drive = drive;
     hg_progress_add(q->backend->progress, &q->driven);
@@ -117,7 +122,8 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     if (!queue) return hg_null_argument("queue");
     HG_TRY(hg_backend_alive(b));
     if (context && context->lost) return hg_lost("context");
-    if (context && context->backend != b) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (context && context->backend != b)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     hg_queue *q = hg_calloc(1, sizeof *q);
     if (!q) return hg_fail_memory();
     q->backend = b;
@@ -144,8 +150,12 @@ hg_status hg_queue_native(hg_queue *q, void **native) {
     if (q->lost) return hg_lost("queue");
     HG_TRY(hg_backend_alive(q->backend));
     const hg_driver *driver = q->backend->driver;
-    if (!driver->queue_native) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no queue that others could use", driver->name);
-    if (!q->stream->queue) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "work failed on %s, and its queue is gone", driver->name);
+    if (!driver->queue_native)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no queue that others could use",
+                       driver->name);
+    if (!q->stream->queue)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "work failed on %s, and its queue is gone",
+                       driver->name);
     *native = driver->queue_native(q->stream->queue);
     return HG_OK;
 }
@@ -172,7 +182,8 @@ static hg_status drive_until_idle(hg_queue *q) {
     for (;;) {
         hg_progress_state state = hg_progress_drive(p);
         if (!is_busy(q)) return HG_OK;
-        if (!hg_progress_can_wait(p, state)) return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
+        if (!hg_progress_can_wait(p, state))
+            return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
         if (!hg_progress_polls(p)) rest(q);
     }
 }
@@ -190,7 +201,8 @@ void hg_queue_destroy(hg_queue *q) {
     if (q->has_thread) {
         hg_thread_join(q->thread);
     } else if (!q->wants_thread) {
-        while (drive_until_idle(q) != HG_OK) hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
+        while (drive_until_idle(q) != HG_OK)
+            hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
         hg_progress_remove(q->backend->progress, &q->driven);
     }
     hg_stream_destroy(q->stream);
@@ -204,7 +216,8 @@ void hg_queue_destroy(hg_queue *q) {
 
 /* ---- submissions ---- */
 
-/* The i-th command in this library's form. What the caller's header calls a command gives the step from one to the next. */
+/* The i-th command in this library's form. What the caller's header calls a command gives the step
+ * from one to the next. */
 static hg_status read_command(const hg_command *commands, size_t i, hg_command *own) {
     static const hg_sized rules = HG_SIZED(hg_command, length, "set it to sizeof(hg_command)");
     size_t step = commands->size, size;
@@ -212,13 +225,16 @@ static hg_status read_command(const hg_command *commands, size_t i, hg_command *
     *own = (hg_command){0};
     memcpy(&size, given, sizeof size);
     if (size != step)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "command %zu: hg_command.size is %zu, that of command 0 is %zu, expected the same", i,
-                       size, step);
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "command %zu: hg_command.size is %zu, that of command 0 is %zu, expected the same", i,
+            size, step);
     if (hg_sized_take(&rules, given, own) == HG_OK) return HG_OK;
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "command %zu: %s", i, hg_last_error()->message);
 }
 
-static hg_submission_work *new_submission(hg_queue *q, size_t count, hg_event *const *waits, size_t wait_count, bool signal) {
+static hg_submission_work *new_submission(hg_queue *q, size_t count, hg_event *const *waits,
+                                          size_t wait_count, bool signal) {
     hg_submission_work *s = hg_calloc(1, sizeof *s);
     if (!s) return NULL;
     s->commands = hg_calloc(count ? count : 1, sizeof *s->commands);
@@ -252,17 +268,19 @@ static void append(hg_queue *q, hg_submission_work *s, hg_event **signal) {
 
 static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i) {
     if ((unsigned)c->kind > HG_COMMAND_HOST_CALL)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind of command %zu is %d", i, (int)c->kind);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind of command %zu is %d", i,
+                       (int)c->kind);
     if (c->kind == HG_COMMAND_HOST_CALL && !c->call) return hg_null_argument("hg_command.call");
     if (c->kind != HG_COMMAND_LAUNCH) return HG_OK;
     if (!c->binding) return hg_null_argument("hg_command.binding");
     if (c->binding->executable->backend != q->backend)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the binding of command %zu belongs to another backend", i);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "the binding of command %zu belongs to another backend", i);
     return hg_binding_is_lost(c->binding) ? hg_lost("binding") : HG_OK;
 }
 
-hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
-                          hg_event **signal) {
+hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
+                          hg_event *const *waits, size_t wait_count, hg_event **signal) {
     HG_ENTRY;
     if (!q) return hg_null_argument("queue");
     if (!commands && count) return hg_null_argument("commands");
@@ -275,10 +293,12 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     }
     for (size_t i = 0; i < wait_count; i++)
         if (!waits[i] || hg_event_is_lost(waits[i]))
-            return waits[i] ? hg_lost("queue of an event to wait for") : hg_null_argument("an event to wait for");
+            return waits[i] ? hg_lost("queue of an event to wait for")
+                            : hg_null_argument("an event to wait for");
     hg_submission_work *s = new_submission(q, count, waits, wait_count, signal != NULL);
     if (!s) return hg_fail_memory();
-    for (size_t i = 0; i < count; i++) HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
+    for (size_t i = 0; i < count; i++)
+        HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
     hg_submission_keep(s);
     append(q, s, signal);
     if (!q->has_thread) (void)hg_progress_drive(q->backend->progress);
@@ -318,7 +338,8 @@ static void forget_lost(hg_context *c) {
     c->starters.count = kept;
 }
 
-/* A queue of the context that has nothing to do, a new one, or the one with the least to do. Under the context's start lock. */
+/* A queue of the context that has nothing to do, a new one, or the one with the least to do. Under
+ * the context's start lock. */
 static hg_status choose_starter(hg_context *c, hg_queue **queue) {
     hg_queue *best = NULL;
     uint64_t least = UINT64_MAX;
@@ -354,7 +375,8 @@ static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, boo
         hg_submission_free(s);
         return hg_fail_memory();
     }
-    s->commands[0] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = binding};
+    s->commands[0] = (hg_command){
+        .size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = binding};
     hg_submission_keep(s);
     if (binding->launch.lanes) {
         hg_flight_join(q, f); /* the order of runs is that of their starts */
@@ -371,7 +393,8 @@ hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **
     if (!binding) return hg_null_argument("binding");
     if (!event) return hg_null_argument("event");
     hg_context *c = context ? context : binding->executable->backend->context;
-    if (c->backend != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (c->backend != binding->executable->backend)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     if (c->lost) return c->backend->lost ? hg_backend_lost(c->backend) : hg_lost("context");
     if (hg_binding_is_lost(binding)) return hg_lost("binding");
     bool drives = false;

@@ -1,4 +1,5 @@
-/* What the files of public queues share: queue.c (the interface, the thread), advance.c (what a queue does next), event.c. */
+/* What the files of public queues share: queue.c (the interface, the thread), advance.c (what a
+ * queue does next), event.c. */
 #ifndef HG_RUNTIME_QUEUE_INTERNAL_H
 #define HG_RUNTIME_QUEUE_INTERNAL_H
 
@@ -11,14 +12,18 @@ void hg_event_retain(hg_event *e);
 void hg_event_release(hg_event *e); /* NULL is allowed */
 void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
 bool hg_event_is_done(const hg_event *e);
-bool hg_event_is_lost(const hg_event *e); /* in a forked child: of the parent, and not done there when it forked */
+bool hg_event_is_lost(const hg_event *e); /* in a forked child: of the parent, and not done there
+                                             when it forked */
 /* Not 0 once it is cancelled; NULL for no event. */
 const volatile int *hg_event_cancel_word(const hg_event *e);
-/* All of its work is submitted and signals a driver's event, until NULL is offered: work on the same device may come after it. */
+/* All of its work is submitted and signals a driver's event, until NULL is offered: work on the
+ * same device may come after it. */
 void hg_event_offer(hg_event *e, hg_driver_event *device_event);
-/* What is submitted to the queue from now on comes after the event's work. False: that must be waited for here. */
+/* What is submitted to the queue from now on comes after the event's work. False: that must be
+ * waited for here. */
 bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue);
-/* For a queue without a thread that stands at it: what it comes after goes on, in whatever backend. */
+/* For a queue without a thread that stands at it: what it comes after goes on, in whatever backend.
+ */
 hg_progress_state hg_event_drive(hg_event *e);
 /* Its status; the error becomes this thread's. It must be done. */
 hg_status hg_event_result(const hg_event *e);
@@ -34,7 +39,8 @@ typedef struct hg_submission_work {
     uint32_t flights, unsure; /* its work under way; of it, what may still fail */
     bool begun;               /* all events it waits for are done, or the device waits for them */
     bool keeps;               /* its bindings */
-    bool followed;            /* the device does: they are looked at before the host does anything, and at the end */
+    bool followed; /* the device does: they are looked at before the host does anything, and at the
+                      end */
     hg_status status;
     hg_error error;
     uint64_t waits_since;       /* for a profile; 0: none */
@@ -73,7 +79,8 @@ struct hg_queue {
     uint32_t number; /* in the backend, from 1; for profiles */
     bool own_context, own_stream, has_thread, stop;
     bool lost;        /* in a forked child: it had something to do, or its backend is lost */
-    int wants_thread; /* in a forked child: its thread is the parent's, and a new one is made at need; atomic */
+    int wants_thread; /* in a forked child: its thread is the parent's, and a new one is made at
+                         need; atomic */
     hg_fork_lock forks;
     hg_thread thread;
     hg_mutex lock; /* protects what is up to `error` */

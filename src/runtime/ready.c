@@ -3,14 +3,21 @@
 #include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 
-/* Kernels with loops are made ready when they have native code, which a thread may be making; and maps around an instruction, when there is a kernel of them. */
-enum { MOST_TRIES = 16, LAUNCHES_BETWEEN = 200 /* then twice as many each time: small launches are quicker than a compiler */ };
+/* Kernels with loops are made ready when they have native code, which a thread may be making; and
+ * maps around an instruction, when there is a kernel of them. */
+enum {
+    MOST_TRIES = 16,
+    LAUNCHES_BETWEEN = 200 /* then twice as many each time: small launches are quicker than a
+                              compiler */
+};
 
 /* ---- the commands ---- */
 
 static bool add_step(hg_command_list *list, hg_binding *binding, uint32_t step) {
     hg_bound_step *s = &binding->steps[step];
-    if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays || s->place.aside_count) return false;
+    if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays ||
+        s->place.aside_count)
+        return false;
     if (!s->by_driver) return hg_command_list_add_expansion(list, binding, &s->expansion, step);
     hg_driver_command command = hg_step_by_driver(binding, s);
     return hg_command_list_add(list, &command, step);
@@ -36,10 +43,12 @@ bool hg_ready_find(hg_binding *binding, hg_command_list *list) {
 /* ---- the driver's part ---- */
 
 static void try_later(hg_binding *binding) {
-    if (binding->ready.tries < MOST_TRIES) binding->ready.launches_left = (uint32_t)LAUNCHES_BETWEEN << binding->ready.tries++;
+    if (binding->ready.tries < MOST_TRIES)
+        binding->ready.launches_left = (uint32_t)LAUNCHES_BETWEEN << binding->ready.tries++;
 }
 
-void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, const uint32_t *steps, uint32_t count) {
+void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands,
+                        const uint32_t *steps, uint32_t count) {
     const hg_backend *b = binding->executable->backend;
     hg_ready_commands *ready = &binding->ready;
     ready->launches_left = 0;
@@ -47,9 +56,13 @@ void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, 
     hg_driver_prepared *made[HG_MOST_PREPARED];
     uint32_t done = 0;
     while (done < count && (made[done] = b->driver->prepare(b->device, &commands[done]))) done++;
-    if (done == count) ready->commands = count == 1 ? &ready->one : hg_arena_alloc(&binding->arena, count * sizeof *ready->commands);
+    if (done == count)
+        ready->commands = count == 1
+                              ? &ready->one
+                              : hg_arena_alloc(&binding->arena, count * sizeof *ready->commands);
     if (done == count && ready->commands) {
-        for (uint32_t i = 0; i < count; i++) ready->commands[i] = (hg_ready_command){made[i], steps ? steps[i] : 0};
+        for (uint32_t i = 0; i < count; i++)
+            ready->commands[i] = (hg_ready_command){made[i], steps ? steps[i] : 0};
         ready->count = (uint8_t)count;
         binding->way = HG_WAY_READY;
         return;

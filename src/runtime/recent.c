@@ -1,7 +1,9 @@
-/* Calls of hg_backend_execute_program_with_params that came before: their bindings, found by the program's serial, the launch and the values of
- * the parameters. Only bindings whose launch is one command and that own no memory are kept, and only from the second call on. Whoever frees a
- * buffer or pool makes them let go of it, so nothing lives longer than without them.
- * A call belongs to one thread at a time, which takes it by an exchange of a word; who finds it taken goes the general way.
+/* Calls of hg_backend_execute_program_with_params that came before: their bindings, found by the
+ * program's serial, the launch and the values of the parameters. Only bindings whose launch is one
+ * command and that own no memory are kept, and only from the second call on. Whoever frees a buffer
+ * or pool makes them let go of it, so nothing lives longer than without them. A call belongs to one
+ * thread at a time, which takes it by an exchange of a word; who finds it taken goes the general
+ * way.
  * Must not know: drivers, plans. */
 #include "runtime/execute_internal.h"
 #include <string.h>
@@ -23,7 +25,8 @@ typedef struct value {
 typedef struct call {
     int state;      /* atomic */
     uint64_t key;   /* atomic; 0: empty */
-    uint64_t holds; /* atomic: a bit for each index, modulo 64, of the handles that the binding holds */
+    uint64_t holds; /* atomic: a bit for each index, modulo 64, of the handles that the binding
+                       holds */
     /* of whoever has it */
     hg_binding *binding; /* NULL: empty */
     value *values;
@@ -53,22 +56,28 @@ static uint64_t first_word(const hg_param_value *v) {
 }
 
 /* Never 0. Equal for equal calls; matches() decides. */
-static uint64_t key_of(const hg_program *program, const hg_launch *launch, const hg_params *params) {
+static uint64_t key_of(const hg_program *program, const hg_launch *launch,
+                       const hg_params *params) {
     uint64_t key = program->serial;
-    for (uint64_t i = 0, count = params ? params->values.count : 0; i < count; i++) key = mix(key, first_word(&params->values.data[i]) + i);
+    for (uint64_t i = 0, count = params ? params->values.count : 0; i < count; i++)
+        key = mix(key, first_word(&params->values.data[i]) + i);
     if (launch) key = mix(mix(key, launch->lanes), launch->grid[0]);
     return mix(key, 0) | 1;
 }
 
 static bool same_value(const value *x, const hg_param_value *y) {
     if (x->word != first_word(y) || x->kind != y->kind || x->type != y->type) return false;
-    if (x->name ? !y->name || strcmp(x->name, y->name) != 0 : y->name || x->reg != y->reg) return false;
+    if (x->name ? !y->name || strcmp(x->name, y->name) != 0 : y->name || x->reg != y->reg)
+        return false;
     return !x->more_bytes || memcmp(x->more, y->bytes + sizeof x->word, x->more_bytes) == 0;
 }
 
-static bool matches(const call *c, const hg_program *program, const hg_launch *launch, const hg_params *params) {
+static bool matches(const call *c, const hg_program *program, const hg_launch *launch,
+                    const hg_params *params) {
     uint64_t count = params ? params->values.count : 0;
-    if (!c->binding || c->serial != program->serial || c->has_launch != (launch != NULL) || c->value_count != count) return false;
+    if (!c->binding || c->serial != program->serial || c->has_launch != (launch != NULL) ||
+        c->value_count != count)
+        return false;
     if (launch && memcmp(&c->launch, launch, sizeof *launch) != 0) return false;
     for (uint64_t i = 0; i < count; i++)
         if (!same_value(&c->values[i], &params->values.data[i])) return false;
@@ -92,8 +101,10 @@ static uint64_t bit_of(uint64_t handle) { return UINT64_C(1) << (hg_handle_index
 
 static uint64_t bits_of(const hg_binding *binding) {
     uint64_t bits = 0;
-    for (uint64_t i = 0; i < binding->held_buffers.count; i++) bits |= bit_of(binding->held_buffers.data[i].handle);
-    for (uint64_t i = 0; i < binding->held_pools.count; i++) bits |= bit_of(binding->held_pools.data[i].handle);
+    for (uint64_t i = 0; i < binding->held_buffers.count; i++)
+        bits |= bit_of(binding->held_buffers.data[i].handle);
+    for (uint64_t i = 0; i < binding->held_pools.count; i++)
+        bits |= bit_of(binding->held_pools.data[i].handle);
     return bits;
 }
 
@@ -121,7 +132,8 @@ static void let_go(call *c) {
     hg_atomic_store(&c->state, CALL_FREE, HG_SEQ_CST);
 }
 
-/* The handle is dead already: a call that is kept from now on sees that, one that is kept is seen here. */
+/* The handle is dead already: a call that is kept from now on sees that, one that is kept is seen
+ * here. */
 static void forget(hg_backend *b, bool pool, uint64_t handle) {
     hg_recent *r = hg_atomic_load(&b->recent, HG_SEQ_CST);
     for (uint32_t i = 0; r && i < r->usable; i++) {
@@ -133,14 +145,17 @@ static void forget(hg_backend *b, bool pool, uint64_t handle) {
                 let_go(c);
                 break;
             }
-            if (hg_atomic_compare_exchange(&c->state, &taken, CALL_DROPPED, HG_SEQ_CST) || taken == CALL_DROPPED) break;
+            if (hg_atomic_compare_exchange(&c->state, &taken, CALL_DROPPED, HG_SEQ_CST) ||
+                taken == CALL_DROPPED)
+                break;
         }
     }
 }
 
 /* ---- calls ---- */
 
-bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_status *status) {
+bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                      const hg_params *params, hg_status *status) {
     hg_recent *r = hg_atomic_load(&b->recent, HG_ACQUIRE);
     hg_launch own;
     if (!r || b->profile || b->lost) return false;
@@ -177,15 +192,18 @@ static hg_recent *open_recent(hg_backend *b) {
 /* Its launch is one command, and all memory is the caller's. */
 static bool may_stay(const hg_backend *b, hg_binding *binding) {
     hg_command_list list;
-    if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->scheduling.asynchronous) return false;
-    if (binding->env_memory.range.arena || binding->scratch.range.arena || binding->step_scratch.range.arena ||
-        binding->step_tables.range.arena)
+    if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->scheduling.asynchronous)
         return false;
-    return binding->submitted_way == HG_WAY_COMMAND || (binding->executable->plan->steps.count == 1 && hg_ready_find(binding, &list));
+    if (binding->env_memory.range.arena || binding->scratch.range.arena ||
+        binding->step_scratch.range.arena || binding->step_tables.range.arena)
+        return false;
+    return binding->submitted_way == HG_WAY_COMMAND ||
+           (binding->executable->plan->steps.count == 1 && hg_ready_find(binding, &list));
 }
 
 static uint16_t bytes_behind(const hg_param_value *v) {
-    uint64_t size = v->kind == HG_PARAM_SCALAR ? hg_type_size_bytes((hg_type)v->type) : sizeof(uint64_t);
+    uint64_t size = v->kind == HG_PARAM_SCALAR ? hg_type_size_bytes((hg_type)v->type)
+                                               : sizeof(uint64_t);
     return (uint16_t)(size > sizeof(uint64_t) ? size - sizeof(uint64_t) : 0);
 }
 
@@ -202,7 +220,10 @@ static value *copy_values(const hg_params *params) {
     for (uint64_t i = 0; values && i < count; i++) {
         const hg_param_value *v = &params->values.data[i];
         size_t name = v->name ? strlen(v->name) + 1 : 0;
-        values[i] = (value){first_word(v), name ? (const char *)at : NULL, at + name, bytes_behind(v), v->reg, v->kind, v->type};
+        values[i] = (value){first_word(v), name ? (const char *)at : NULL,
+                            at + name,     bytes_behind(v),
+                            v->reg,        v->kind,
+                            v->type};
         if (name) memcpy(at, v->name, name);
         memcpy(at + name, v->bytes + sizeof(uint64_t), values[i].more_bytes);
         at += name + values[i].more_bytes;
@@ -228,7 +249,8 @@ static bool came_before(hg_recent *r, uint64_t key) {
     return before;
 }
 
-bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_binding *binding) {
+bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                    const hg_params *params, hg_binding *binding) {
     hg_launch own;
     if (!program->serial || !may_stay(b, binding)) return false;
     if (launch && hg_launch_take(launch, &own) != HG_OK) return false;
@@ -259,7 +281,8 @@ bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *l
 
 uint32_t hg_recent_count(const hg_backend *b) {
     uint32_t count = 0;
-    for (uint32_t i = 0; b->recent && i < b->recent->usable; i++) count += b->recent->calls[i].binding != NULL;
+    for (uint32_t i = 0; b->recent && i < b->recent->usable; i++)
+        count += b->recent->calls[i].binding != NULL;
     return count;
 }
 

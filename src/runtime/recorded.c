@@ -1,12 +1,13 @@
-/* Finds out that a batch of commands is the one before, by its bytes: records, memory and kernels. Pointers in it mean what they meant as long
- * as no arena and no kernel was destroyed.
+/* Finds out that a batch of commands is the one before, by its bytes: records, memory and kernels.
+ * Pointers in it mean what they meant as long as no arena and no kernel was destroyed.
  * Must not know: programs, what the commands do. */
 #include "runtime/recorded.h"
 #include <string.h>
 
 /* ---- plans ---- */
 
-bool hg_repeated_find(hg_repeated *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
+bool hg_repeated_find(hg_repeated *r, const hg_driver *driver, hg_device *device,
+                      const hg_driver_command *commands, uint32_t count) {
     if (r->plan || !driver->plan_create || r->repeats > HG_PLAN_AFTER) return r->plan != NULL;
     if (++r->repeats <= HG_PLAN_AFTER) return false;
     hg_error kept = *hg_error_record();
@@ -63,10 +64,12 @@ static void put_dispatch(cursor *c, const hg_driver_dispatch *x) {
     put(c, x->slots, x->slot_count * sizeof *x->slots);
 }
 
-/* The values of the call and where its memory lies; what kind of instruction it is follows from its row. */
+/* The values of the call and where its memory lies; what kind of instruction it is follows from its
+ * row. */
 static void put_step(cursor *c, const hg_driver_step *step) {
     const plan_call *call = step->call;
-    put_number(c, (uint64_t)call->op << 32 | (uint64_t)call->fn << 16 | (uint64_t)call->type << 8 | call->relaxed);
+    put_number(c, (uint64_t)call->op << 32 | (uint64_t)call->fn << 16 | (uint64_t)call->type << 8 |
+                      call->relaxed);
     for (uint32_t i = 0; i < hg_op_get((hg_op)call->op)->operand_count; i++) {
         put_number(c, call->operands[i].count);
         put(c, call->operands[i].words, call->operands[i].count * sizeof *call->operands[i].words);
@@ -106,14 +109,16 @@ static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t 
     uint64_t gone = hg_driver_gone();
     cursor c = {.r = r, .same = r->gone == gone};
     bool fit = count > 0;
-    for (uint32_t i = 0; i < count && fit; i++) fit = put_command(&c, &commands[i], steps) && !c.failed;
+    for (uint32_t i = 0; i < count && fit; i++)
+        fit = put_command(&c, &commands[i], steps) && !c.failed;
     bool same = fit && c.same && c.at == r->size;
     r->size = fit ? c.at : 0;
     r->gone = gone;
     return same;
 }
 
-bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
+bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device,
+                      const hg_driver_command *commands, uint32_t count) {
     if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
     if (compare(r, commands, count, driver->device_caps(device)->scheduling.records_steps))
         return hg_repeated_find(&r->repeated, driver, device, commands, count);

@@ -1,10 +1,13 @@
-/* Batches of commands that come again as they were: recorded once by the driver and launched as a plan. */
+/* Batches of commands that come again as they were: recorded once by the driver and launched as a
+ * plan. */
 #ifndef HG_RUNTIME_RECORDED_H
 #define HG_RUNTIME_RECORDED_H
 
 #include "driver/driver.h"
 
-enum { HG_PLAN_AFTER = 4 }; /* times that commands come before they are recorded: a plan takes memory of the driver */
+enum {
+    HG_PLAN_AFTER = 4
+}; /* times that commands come before they are recorded: a plan takes memory of the driver */
 
 /* The plan of commands that come again, once they came often. Zero-initialise. */
 typedef struct hg_repeated {
@@ -12,9 +15,10 @@ typedef struct hg_repeated {
     hg_driver_plan *plan;
 } hg_repeated;
 
-/* The commands are those of the last time: whether they are in repeated->plan. Without a plan they are submitted each time, which always
- * works. */
-bool hg_repeated_find(hg_repeated *repeated, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count);
+/* The commands are those of the last time: whether they are in repeated->plan. Without a plan they
+ * are submitted each time, which always works. */
+bool hg_repeated_find(hg_repeated *repeated, const hg_driver *driver, hg_device *device,
+                      const hg_driver_command *commands, uint32_t count);
 /* The commands are others from now on. No launch of the plan is in flight. */
 void hg_repeated_drop(hg_repeated *repeated, const hg_driver *driver);
 
@@ -27,9 +31,10 @@ typedef struct hg_recorded {
     int in_flight; /* atomic */
 } hg_recorded;
 
-/* Whether the commands are in recorded->repeated.plan. False: they came too seldom, are no plan's, or the plan's last launch is not known to be over.
- * One caller at a time. */
-bool hg_recorded_find(hg_recorded *recorded, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count);
+/* Whether the commands are in recorded->repeated.plan. False: they came too seldom, are no plan's,
+ * or the plan's last launch is not known to be over. One caller at a time. */
+bool hg_recorded_find(hg_recorded *recorded, const hg_driver *driver, hg_device *device,
+                      const hg_driver_command *commands, uint32_t count);
 /* The plan was launched; its launch is over, or nothing of its queue is under way. */
 void hg_recorded_launched(hg_recorded *recorded);
 void hg_recorded_done(hg_recorded *recorded);

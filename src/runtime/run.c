@@ -1,5 +1,5 @@
-/* What the plan machine and its steps share of a run: submissions, the memory that handles name, and how a
- * fault is reported.
+/* What the plan machine and its steps share of a run: submissions, the memory that handles name,
+ * and how a fault is reported.
  * Must not know: plan code, steps. */
 #include "kir/fault_text.h"
 #include "runtime/execute_internal.h"
@@ -9,13 +9,15 @@
 /* ---- faults ---- */
 
 /* " (instructions at 6:5 and 7:5)", of the lane that came first and of this one. */
-static void place_of_race(const hg_program *p, const hg_driver_fault *fault, char *text, size_t size) {
+static void place_of_race(const hg_program *p, const hg_driver_fault *fault, char *text,
+                          size_t size) {
     uint32_t first = fault->other_inst, second = fault->inst;
     text[0] = 0;
     if (first >= p->inst_count || second >= p->inst_count) return;
     if (p->lines)
-        snprintf(text, size, " (instructions at %u:%u and %u:%u)", (unsigned)p->lines[first], (unsigned)p->columns[first],
-                 (unsigned)p->lines[second], (unsigned)p->columns[second]);
+        snprintf(text, size, " (instructions at %u:%u and %u:%u)", (unsigned)p->lines[first],
+                 (unsigned)p->columns[first], (unsigned)p->lines[second],
+                 (unsigned)p->columns[second]);
     else
         snprintf(text, size, " (instructions %u and %u)", (unsigned)first, (unsigned)second);
 }
@@ -48,11 +50,15 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 /* ---- time ---- */
 
 uint64_t hg_run_deadline(const hg_run *run) {
-    return run->deadline_ns ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns) : 0;
+    return run->deadline_ns
+               ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns)
+               : 0;
 }
 
 hg_limit hg_run_limit(const hg_run *run) {
-    return (hg_limit){.deadline_ns = hg_run_deadline(run), .timeout_ms = run->binding->launch.timeout_ms, .cancel = run->cancel};
+    return (hg_limit){.deadline_ns = hg_run_deadline(run),
+                      .timeout_ms = run->binding->launch.timeout_ms,
+                      .cancel = run->cancel};
 }
 
 void hg_run_limit_launch(const hg_run *run, hg_driver_launch *launch) {
@@ -74,19 +80,24 @@ hg_status hg_run_look(const hg_run *run) {
 
 /* ---- work ---- */
 
-void *hg_run_alloc(hg_run *run, size_t bytes) { return hg_arena_alloc(&run->memory, bytes ? bytes : 1); }
+void *hg_run_alloc(hg_run *run, size_t bytes) {
+    return hg_arena_alloc(&run->memory, bytes ? bytes : 1);
+}
 
 hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) {
     hg_stream *s = run->stream;
     hg_suballocator *memory = &run->context->backend->memory;
-    uint64_t rounded = bytes <= UINT64_MAX - HG_PIECE_ALIGN ? (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : bytes;
+    uint64_t rounded = bytes <= UINT64_MAX - HG_PIECE_ALIGN
+                           ? (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN
+                           : bytes;
     run->wanted = run->wanted <= UINT64_MAX - rounded ? run->wanted + rounded : UINT64_MAX;
     if (!run->scratch_used && s->step_memory.range.size < rounded) { /* nobody uses it */
         hg_piece_free(memory, &s->step_memory);
         HG_TRY(hg_piece_alloc(memory, rounded, &s->step_memory));
     }
     if (s->step_memory.range.size - run->scratch_used >= rounded) {
-        *range = (hg_range){s->step_memory.range.arena, s->step_memory.range.offset + run->scratch_used, bytes};
+        *range = (hg_range){s->step_memory.range.arena,
+                            s->step_memory.range.offset + run->scratch_used, bytes};
         run->scratch_used += rounded;
         return HG_OK;
     }
@@ -102,13 +113,25 @@ void hg_run_recycle(hg_run *run) {
     hg_suballocator *memory = &run->context->backend->memory;
     if (run->memory.chunk) hg_arena_free(&run->memory);
     for (uint64_t i = 0; i < run->pieces.count; i++) hg_piece_free(memory, &run->pieces.data[i]);
-    if (run->wanted > run->stream->step_memory.range.size &&
-        run->wanted <= UINT32_MAX) { /* one piece for all of it next time; without it pieces serve again */
+    if (run->wanted > run->stream->step_memory.range.size && run->wanted <= UINT32_MAX) { /* one
+                                                                                             piece
+                                                                                             for all
+                                                                                             of it
+                                                                                             next
+                                                                                             time;
+                                                                                             without
+                                                                                             it
+                                                                                             pieces
+                                                                                             serve
+                                                                                             again
+                                                                                           */
         hg_error kept = *hg_error_record();
         hg_piece_free(memory, &run->stream->step_memory);
-        if (hg_piece_alloc(memory, run->wanted, &run->stream->step_memory) != HG_OK) *hg_error_record() = kept;
+        if (hg_piece_alloc(memory, run->wanted, &run->stream->step_memory) != HG_OK)
+            *hg_error_record() = kept;
     }
-    for (uint64_t i = 0; i < run->codes.count; i++) hg_code_release(run->codes.data[i].set, run->codes.data[i].code);
+    for (uint64_t i = 0; i < run->codes.count; i++)
+        hg_code_release(run->codes.data[i].set, run->codes.data[i].code);
     run->pieces.count = run->codes.count = 0;
     run->scratch_used = run->wanted = 0;
 }
@@ -118,14 +141,16 @@ static bool is_plain_copy(const hg_driver_command *c) {
     const hg_range *to = &c->to, *from = &c->from;
     if (c->kind == HG_CMD_FILL) return true;
     return c->kind == HG_CMD_COPY &&
-           (to->arena != from->arena || to->offset >= from->offset + to->size || from->offset >= to->offset + to->size);
+           (to->arena != from->arena || to->offset >= from->offset + to->size ||
+            from->offset >= to->offset + to->size);
 }
 
 /* Done at once: of large copies one piece after another, as long as there is time. */
 static hg_status do_now(hg_run *run, const hg_driver_command *c) {
     const uint64_t most = UINT64_C(16) << 20, size = c->to.size;
     const hg_driver *driver = run->context->backend->driver;
-    if (size <= most || !is_plain_copy(c)) return driver->queue_submit(run->stream->queue, c, 1, NULL, 0, NULL);
+    if (size <= most || !is_plain_copy(c))
+        return driver->queue_submit(run->stream->queue, c, 1, NULL, 0, NULL);
     for (uint64_t at = 0; at < size; at += most) {
         hg_driver_command piece = *c;
         piece.to.offset += at;
@@ -152,7 +177,8 @@ hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
     return HG_OK;
 }
 
-hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_command *command) {
+hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel,
+                            const hg_driver_command *command) {
     if (hg_code_look_at_all(kernel->code) == HG_CODE_READY) return hg_run_add(run, command);
     if (hg_run_is_immediate(run)) {
         HG_TRY(hg_code_await_all(kernel->code));
@@ -166,9 +192,11 @@ hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel, const hg_drive
 }
 
 hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) {
-    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &run->binding->fault};
+    hg_driver_command command = {
+        .kind = HG_CMD_LAUNCH, .launch = launch, .fault = &run->binding->fault};
     if (!hg_code_in_device_form(kernel->code)) return hg_run_add_launch(run, kernel, &command);
-    if (hg_run_is_immediate(run)) return hg_launch_only(run->stream, kernel, launch, true, &run->binding->fault);
+    if (hg_run_is_immediate(run))
+        return hg_launch_only(run->stream, kernel, launch, true, &run->binding->fault);
     hg_run_item *item = hg_vec_push(&run->items);
     if (!item) return hg_fail_memory();
     *item = (hg_run_item){.kernel = kernel, .launch = launch, .proven = true};
@@ -184,7 +212,8 @@ static uint32_t leading_copies(const hg_run *run) {
 
 static hg_status submit_commands(hg_run *run, bool signal) {
     const hg_driver *driver = run->context->backend->driver;
-    HG_TRY(driver->queue_submit(run->stream->queue, run->batch.data, (uint32_t)run->batch.count, NULL, 0, signal ? run->event : NULL));
+    HG_TRY(driver->queue_submit(run->stream->queue, run->batch.data, (uint32_t)run->batch.count,
+                                NULL, 0, signal ? run->event : NULL));
     run->pending = signal ? HG_PENDING_EVENT : HG_PENDING_UNSIGNALLED;
     return HG_OK;
 }
@@ -196,7 +225,9 @@ static hg_status hand_over(hg_run *run, bool signal) {
     hg_driver_queue *queue = run->stream->queue;
     const hg_driver_command *commands = run->batch.data;
     uint32_t count = (uint32_t)run->batch.count, first = signal ? leading_copies(run) : 0;
-    if (!signal || !hg_recorded_find(recorded, b->driver, b->device, commands + first, count - first)) return submit_commands(run, signal);
+    if (!signal ||
+        !hg_recorded_find(recorded, b->driver, b->device, commands + first, count - first))
+        return submit_commands(run, signal);
     if (first) {
         HG_TRY(b->driver->queue_submit(queue, commands, first, NULL, 0, NULL));
         run->pending = HG_PENDING_UNSIGNALLED;
@@ -222,9 +253,11 @@ hg_status hg_run_submit(hg_run *run, bool signal) {
 hg_range hg_run_pool(hg_run *run, uint64_t id) {
     id = hg_handle_plain(run->context->backend, id);
     for (uint64_t i = 0; i < run->aliases.count; i++)
-        if (run->aliases.data[i].id == id) return hg_pool_range(run->context->backend, run->aliases.data[i].handle);
+        if (run->aliases.data[i].id == id)
+            return hg_pool_range(run->context->backend, run->aliases.data[i].handle);
     hg_range held = {NULL, 0, 0};
-    if (!run->binding->executable->moves_pools) held = hg_binding_held(run->binding, true, id, false);
+    if (!run->binding->executable->moves_pools)
+        held = hg_binding_held(run->binding, true, id, false);
     return held.arena ? held : hg_pool_range(run->context->backend, id);
 }
 
@@ -239,9 +272,11 @@ hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index) {
     hg_backend *b = run->context->backend;
     if (index == 0) return pool ? (hg_range){NULL, 0, 0} : hg_buffer_range(b, run->context, 0);
     hg_range held = {NULL, 0, 0};
-    if (!pool || !run->binding->executable->moves_pools) held = hg_binding_held(run->binding, pool, index, true);
+    if (!pool || !run->binding->executable->moves_pools)
+        held = hg_binding_held(run->binding, pool, index, true);
     if (held.arena) return held;
-    return pool ? hg_run_pool(run, hg_handles_at(&b->pools, index)) : hg_buffer_range(b, NULL, hg_handles_at(&b->buffers, index));
+    return pool ? hg_run_pool(run, hg_handles_at(&b->pools, index))
+                : hg_buffer_range(b, NULL, hg_handles_at(&b->buffers, index));
 }
 
 hg_range hg_run_resolve(void *user, uint64_t handle, bool pool, bool flat) {

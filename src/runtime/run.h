@@ -46,7 +46,8 @@ typedef enum hg_item_state {
     HG_ITEM_COUNTED /* windows of it were submitted, one after another */
 } hg_item_state;
 
-/* Work that was added and is not submitted yet: a command, or a launch that becomes one or more dispatches. */
+/* Work that was added and is not submitted yet: a command, or a launch that becomes one or more
+ * dispatches. */
 typedef struct hg_run_item {
     hg_driver_command command;
     const hg_kernel *kernel; /* NULL: the command */
@@ -57,8 +58,8 @@ typedef struct hg_run_item {
     hg_item_state state;
 } hg_run_item;
 
-/* Asynchronous devices get the commands of a run together, when the host must look at something or the run ends. On others a command is
- * done when it is added. */
+/* Asynchronous devices get the commands of a run together, when the host must look at something or
+ * the run ends. On others a command is done when it is added. */
 typedef struct hg_run {
     hg_binding *binding;
     hg_context *context;
@@ -66,12 +67,12 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    const volatile int *cancel;              /* not 0: the run ends early; NULL: nobody cancels */
-    uint64_t compile_ns;                     /* the stream's when the run began: what came since moves the deadline */
-    bool behind;                             /* earlier work of the stream is under way: its time has not begun */
-    bool guarded;                            /* the backend keeps what is freed meanwhile */
+    const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
+    uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline */
+    bool behind;         /* earlier work of the stream is under way: its time has not begun */
+    bool guarded;        /* the backend keeps what is freed meanwhile */
     bool uploads_tables, uploads_characters; /* it copies to the device what stays there as it is */
-    bool look;                               /* the host must look at what comes of the commands before the next instruction */
+    bool look; /* the host must look at what comes of the commands before the next instruction */
     hg_run_phase phase;
     hg_run_pending pending;
     hg_run_fold fold;
@@ -79,17 +80,19 @@ typedef struct hg_run {
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */
     uint64_t next_item;
-    uint64_t weight;                          /* of the commands since the host looked last: one each, more of long dispatches */
-    hg_arena memory;                          /* hg_run_alloc */
-    uint64_t scratch_used, wanted;            /* bytes of the stream's step memory; all that was asked for since the device was idle */
-    HG_VEC(hg_piece) pieces;                  /* device memory beside it */
-    HG_VEC(hg_kept_code) codes;               /* of dispatches that were added */
+    uint64_t weight; /* of the commands since the host looked last: one each, more of long
+                        dispatches */
+    hg_arena memory; /* hg_run_alloc */
+    uint64_t scratch_used, wanted; /* bytes of the stream's step memory; all that was asked for
+                                      since the device was idle */
+    HG_VEC(hg_piece) pieces;       /* device memory beside it */
+    HG_VEC(hg_kept_code) codes;    /* of dispatches that were added */
     HG_VEC(struct hg_bound_expansion *) made; /* whose tables are made when the run is over */
-    hg_submission *dispatch;                  /* a launch whose windows the host counts; NULL: none */
-    hg_profile_span span;                     /* recorded when the event is done */
-    const plan_step *driver_step;             /* the last step; its fault has no place of its own */
-    uint64_t driver_step_number;              /* the steps before it */
-    uint64_t step_bytes;                      /* moved by the last whole-array step, for profiles */
+    hg_submission *dispatch;      /* a launch whose windows the host counts; NULL: none */
+    hg_profile_span span;         /* recorded when the event is done */
+    const plan_step *driver_step; /* the last step; its fault has no place of its own */
+    uint64_t driver_step_number;  /* the steps before it */
+    uint64_t step_bytes;          /* moved by the last whole-array step, for profiles */
     hg_status status;
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
@@ -102,11 +105,13 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 /* ---- a run from start to end (execute.c) ---- */
 /* Nothing yet. */
 static inline void hg_run_init(hg_run *run) { memset(run, 0, offsetof(hg_run, error)); }
-/* Begins in a turn of the binding, which is the stream's. What the run needs is there, nothing was waited for. After a failure: hg_run_end. */
+/* Begins in a turn of the binding, which is the stream's. What the run needs is there, nothing was
+ * waited for. After a failure: hg_run_end. */
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
 /* For a run that began behind others: now the device has come to it. */
 void hg_run_start_clock(hg_run *run);
-/* Goes on as far as it can without waiting. WAITING: until run->event is done, or until code is there (hg_run_wait). FAILED: run->status and run->error say why. */
+/* Goes on as far as it can without waiting. WAITING: until run->event is done, or until code is
+ * there (hg_run_wait). FAILED: run->status and run->error say why. */
 hg_run_state hg_run_poll(hg_run *run);
 /* WAITING, and nothing but the outcome is open: all its commands are submitted. */
 bool hg_run_is_issued(const hg_run *run);
@@ -114,7 +119,8 @@ bool hg_run_is_issued(const hg_run *run);
 void hg_run_wait(const hg_run *run);
 /* Frees what it has; nothing of it may be under way. */
 void hg_run_end(hg_run *run);
-/* The same of a run that may not be over: what is under way is waited for, or dropped where nobody can wait. */
+/* The same of a run that may not be over: what is under way is waited for, or dropped where nobody
+ * can wait. */
 void hg_run_abandon(hg_run *run);
 
 /* ---- time (run.c) ---- */
@@ -122,14 +128,17 @@ void hg_run_abandon(hg_run *run);
 uint64_t hg_run_deadline(const hg_run *run);
 /* What work on the host keeps. */
 hg_limit hg_run_limit(const hg_run *run);
-/* Of a launch that a step is made of. Devices that return before it is over watch the run's deadline, which may not have begun. */
+/* Of a launch that a step is made of. Devices that return before it is over watch the run's
+ * deadline, which may not have begun. */
 void hg_run_limit_launch(const hg_run *run, hg_driver_launch *launch);
 /* The error of a run whose time is over or that was cancelled; HG_OK: it goes on. */
 hg_status hg_run_look(const hg_run *run) HG_NODISCARD;
 
 /* ---- work (run.c) ---- */
 /* A command is done when it was added. */
-static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context->backend->caps->scheduling.asynchronous; }
+static inline bool hg_run_is_immediate(const hg_run *run) {
+    return !run->context->backend->caps->scheduling.asynchronous;
+}
 /* Zeroed host memory until the commands that were added are done; NULL: out of memory. */
 void *hg_run_alloc(hg_run *run, size_t bytes);
 /* Device memory until then. */
@@ -140,12 +149,17 @@ static inline void hg_run_count(hg_run *run, bool faults, uint64_t weight) {
     run->weight += weight;
     run->look |= faults || run->weight >= HG_FULL_BATCH;
 }
-/* Appends a command. What its pointers lead to stays until it is done: hg_run_alloc's memory, or the binding's. */
+/* Appends a command. What its pointers lead to stays until it is done: hg_run_alloc's memory, or
+ * the binding's. */
 hg_status hg_run_add(hg_run *run, const hg_driver_command *command) HG_NODISCARD;
-/* The same of a launch of a kernel without device form, whose code may not be there yet: then the run waits for it when it comes to it. */
-hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_command *command) HG_NODISCARD;
-/* Appends a launch of a kernel that is not the plan's; the launch and what it points to are as above. */
-hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) HG_NODISCARD;
+/* The same of a launch of a kernel without device form, whose code may not be there yet: then the
+ * run waits for it when it comes to it. */
+hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel,
+                            const hg_driver_command *command) HG_NODISCARD;
+/* Appends a launch of a kernel that is not the plan's; the launch and what it points to are as
+ * above. */
+hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel,
+                        const hg_driver_launch *launch) HG_NODISCARD;
 /* Submits the batch. signal: with the run's event, which is waited for before the run goes on. */
 hg_status hg_run_submit(hg_run *run, bool signal) HG_NODISCARD;
 /* All that was added is done: what was kept for it is free again. */
@@ -154,15 +168,19 @@ void hg_run_recycle(hg_run *run);
 static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
 
 /* Whether the run's event is under way. */
-static inline bool hg_run_awaits_event(const hg_run *run) { return run->pending >= HG_PENDING_EVENT; }
+static inline bool hg_run_awaits_event(const hg_run *run) {
+    return run->pending >= HG_PENDING_EVENT;
+}
 
 /* ---- memory ---- */
-/* Before the run looks up a handle that its binding does not hold: until its end the backend keeps what is freed meanwhile. */
+/* Before the run looks up a handle that its binding does not hold: until its end the backend keeps
+ * what is freed meanwhile. */
 static inline void hg_run_guard(hg_run *run) {
     if (!run->guarded) hg_guard_begin(run->context->backend);
     run->guarded = true;
 }
-/* The range of a buffer, of a pool by the number the program uses (its own choice, or a handle), of a flat address's buffer or pool. */
+/* The range of a buffer, of a pool by the number the program uses (its own choice, or a handle), of
+ * a flat address's buffer or pool. */
 hg_range hg_run_buffer(hg_run *run, uint64_t handle);
 hg_range hg_run_pool(hg_run *run, uint64_t id);
 hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index);

@@ -14,7 +14,8 @@ typedef struct hg_step_action {
     hg_driver_command command;
 } hg_step_action;
 
-/* An expansion with the memory and the launches of its actions: of a step, or of the one kernel that does a chain of steps. */
+/* An expansion with the memory and the launches of its actions: of a step, or of the one kernel
+ * that does a chain of steps. */
 typedef struct hg_bound_expansion {
     plan_expansion planned;  /* its actions, before memory is known */
     uint64_t operations;     /* of all its launches */
@@ -52,7 +53,8 @@ typedef struct hg_bound_place {
 typedef enum hg_step_state {
     HG_STEP_UNKNOWN,  /* nothing, or its call has a problem */
     HG_STEP_CALLED,   /* its call */
-    HG_STEP_EXPANDED, /* its expansion, where the driver does not do it. The arrays fit their memory */
+    HG_STEP_EXPANDED, /* its expansion, where the driver does not do it. The arrays fit their memory
+                       */
     HG_STEP_PLACED    /* where its arrays lie: running it is handing over what lies here */
 } hg_step_state;
 
@@ -70,14 +72,17 @@ typedef struct hg_bound_step {
     hg_bound_expansion expansion; /* where not by_driver */
     hg_bound_place place;
     uint64_t charged;             /* host memory of its actions, of the backend's budget */
-    struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come so far */
+    struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come
+                                     so far */
 } hg_bound_step;
 
-/* steps.c: the steps of a binding, with what is known of them before any run; scratch memory for them. */
+/* steps.c: the steps of a binding, with what is known of them before any run; scratch memory for
+ * them. */
 hg_status hg_steps_bind(hg_binding *binding) HG_NODISCARD;
 void hg_steps_unbind(hg_binding *binding);
 
-/* Whether a binding is nothing but whole-array steps, one after another, on memory that stays, and nobody need look at the time meanwhile. */
+/* Whether a binding is nothing but whole-array steps, one after another, on memory that stays, and
+ * nobody need look at the time meanwhile. */
 bool hg_steps_only(const hg_binding *binding);
 /* The call of the arguments as they are now. A problem is left in s->problem. */
 hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
@@ -94,20 +99,24 @@ hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) HG_NODISCA
 /* The host's memory for so many actions is the budget's; 0: there are none any more. */
 hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) HG_NODISCARD;
 
-/* step_memory.c: whether the arrays of a call lie in memory that the binding holds and are no longer than that. */
+/* step_memory.c: whether the arrays of a call lie in memory that the binding holds and are no
+ * longer than that. */
 bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s);
 /* Sets plan_array.constant of the call's arrays. */
 void hg_step_find_constants(const hg_binding *binding, hg_bound_step *s);
-/* Finds the arrays' memory: s->place. *scratch: bytes behind s->scratch that copies need; their ranges are
- * set by hg_step_set_aside. A fault is this thread's error. */
+/* Finds the arrays' memory: s->place. *scratch: bytes behind s->scratch that copies need; their
+ * ranges are set by hg_step_set_aside. A fault is this thread's error. */
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;
 void hg_step_set_aside(hg_bound_step *s, hg_range scratch);
-/* The fault of s->problem; of an array that is too large for any memory, as that of one that is too large for its own. */
+/* The fault of s->problem; of an array that is too large for any memory, as that of one that is too
+ * large for its own. */
 hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) HG_NODISCARD;
-hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) HG_NODISCARD;
+hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem,
+                        uint64_t offset, uint64_t limit) HG_NODISCARD;
 
 /* expand.c: the actions of an expansion, for its ranges and scratch memory. */
-hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_expansion *x, hg_range scratch) HG_NODISCARD;
+hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_expansion *x,
+                               hg_range scratch) HG_NODISCARD;
 /* Adds them to the run's work. */
 hg_status hg_expansion_run(hg_run *run, hg_bound_expansion *x) HG_NODISCARD;
 

@@ -1,12 +1,14 @@
-/* Where the arrays of a whole-array step lie: the memory that handles name, its bounds, and what must be read from a copy because the step
- * writes over it. All of it follows from what the collective says of its arrays.
+/* Where the arrays of a whole-array step lie: the memory that handles name, its bounds, and what
+ * must be read from a copy because the step writes over it. All of it follows from what the
+ * collective says of its arrays.
  * Must not know: what a step does, who runs it. */
 #include "runtime/execute_internal.h"
 #include "runtime/step.h"
 #include "kir/fault_text.h"
 #include <string.h>
 
-hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) {
+hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem,
+                        uint64_t offset, uint64_t limit) {
     hg_driver_fault fault = {.happened = true,
                              .code = problem->code,
                              .operand = problem->operand,
@@ -39,7 +41,9 @@ static place find_place(hg_run *run, const kir_step_operand *o, uint64_t handle)
     switch ((kir_space)o->space) {
     case KIR_BUFFER: p.memory = hg_run_buffer(run, handle); break;
     case KIR_POOL: p.memory = hg_run_pool(run, handle); break;
-    case KIR_CLASS: p.memory = hg_run_buffer(run, UINT64_MAX - (HG_MAX_CLASSES - 1) + o->class_id); break;
+    case KIR_CLASS:
+        p.memory = hg_run_buffer(run, UINT64_MAX - (HG_MAX_CLASSES - 1) + o->class_id);
+        break;
     case KIR_FLAT:
         p.pool = handle >> 63;
         p.base = handle & HG_MAX_FLAT_OFFSET;
@@ -48,7 +52,8 @@ static place find_place(hg_run *run, const kir_step_operand *o, uint64_t handle)
         break;
     case KIR_SHARED: break;
     }
-    p.held = o->space == KIR_FLAT ? is_held(run, p.pool, p.shown, true) : o->space != KIR_CLASS && is_held(run, p.pool, handle, false);
+    p.held = o->space == KIR_FLAT ? is_held(run, p.pool, p.shown, true)
+                                  : o->space != KIR_CLASS && is_held(run, p.pool, handle, false);
     return p;
 }
 
@@ -57,7 +62,8 @@ static hg_range held_memory(const hg_binding *binding, const kir_step_operand *o
     const bool moves = binding->executable->moves_pools;
     switch ((kir_space)o->space) {
     case KIR_BUFFER: return hg_binding_held(binding, false, handle, false);
-    case KIR_POOL: return moves ? (hg_range){NULL, 0, 0} : hg_binding_held(binding, true, handle, false);
+    case KIR_POOL:
+        return moves ? (hg_range){NULL, 0, 0} : hg_binding_held(binding, true, handle, false);
     case KIR_FLAT:
         if (handle >> 63 && moves) break;
         return hg_binding_held(binding, handle >> 63, handle >> 40 & HG_MAX_HANDLE_INDEX, true);
@@ -71,7 +77,9 @@ bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s) {
     for (uint32_t i = 0; i < s->call.array_count; i++) {
         const plan_array *a = &s->call.arrays[i];
         if (!a->place) continue;
-        hg_range memory = held_memory(binding, a->place, a->place->space == KIR_CLASS ? 0 : s->args.operands[a->operand].words[0]);
+        hg_range memory = held_memory(
+            binding, a->place,
+            a->place->space == KIR_CLASS ? 0 : s->args.operands[a->operand].words[0]);
         if (!memory.arena || a->bytes > memory.size) return false;
     }
     return true;
@@ -84,11 +92,14 @@ void hg_step_find_constants(const hg_binding *binding, hg_bound_step *s) {
              flat = buffer && a->place->space == KIR_FLAT;
         uint64_t handle = buffer ? s->args.operands[a->operand].words[0] : 0;
         if (flat && handle >> 63) buffer = false; /* a pool */
-        a->constant = buffer && hg_binding_is_constant(binding, flat ? handle >> 40 & HG_MAX_HANDLE_INDEX : handle, flat);
+        a->constant = buffer &&
+                      hg_binding_is_constant(
+                          binding, flat ? handle >> 40 & HG_MAX_HANDLE_INDEX : handle, flat);
     }
 }
 
-static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, bool pool, hg_i128 offset, uint64_t limit) {
+static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, bool pool,
+                               hg_i128 offset, uint64_t limit) {
     char text[sizeof((plan_problem *)0)->message];
     plan_problem problem = {.found = false};
     hg_u128 bytes = a->bytes == UINT64_MAX ? plan_array_exact_bytes(a) : a->bytes;
@@ -101,7 +112,8 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
     const kir_step_operand *o = a->place;
     plan_problem problem = {.found = false};
     if (o->space == KIR_SHARED) {
-        plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, a->operand, "unsupported operation: a whole-array instruction on shared memory");
+        plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, a->operand,
+                    "unsupported operation: a whole-array instruction on shared memory");
         return hg_step_fault(run, s->step, &problem, 0, 0);
     }
     const plan_operand *values = &s->args.operands[a->operand];
@@ -111,13 +123,16 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
     if (!p.memory.arena && !p.pool && (o->space == KIR_CLASS || hg_handle_is_class(p.shown)))
         return hg_fail_memory(); /* no room for the classes */
     if (!p.memory.arena) {
-        plan_refuse(&s->call, &problem, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)p.shown);
+        plan_refuse(&s->call, &problem, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu",
+                    what, (unsigned long long)p.shown);
         return hg_step_fault(run, s->step, &problem, 0, 0);
     }
-    hg_i128 offset = (hg_i128)p.base + (o->has_index ? values->words[has_handle] : 0) + o->disp - a->before;
+    hg_i128 offset = (hg_i128)p.base + (o->has_index ? values->words[has_handle] : 0) + o->disp -
+                     a->before;
     if (offset < 0 || offset > p.memory.size || a->bytes > p.memory.size - (uint64_t)offset)
         return out_of_bounds(run, s, a, p.pool, offset, p.memory.size);
-    *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset, a->open ? p.memory.size - (uint64_t)offset : a->bytes};
+    *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset,
+                        a->open ? p.memory.size - (uint64_t)offset : a->bytes};
     s->place.stays = s->place.stays && p.held;
     return HG_OK;
 }
@@ -137,20 +152,28 @@ static bool overlap(const hg_backend *b, const hg_range *x, const hg_range *y, b
     bool host = b->caps->memory.host_memory && x->size && y->size;
     *same_start = false;
     if (!host && x->arena != y->arena) return false;
-    uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset : x->offset;
-    uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset : y->offset;
+    uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset
+                       : x->offset;
+    uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset
+                          : y->offset;
     *same_start = at == other;
-    return at < other ? other - at < x->size : at == other ? x->size && y->size : at - other < y->size;
+    return at < other    ? other - at < x->size
+           : at == other ? x->size && y->size
+                         : at - other < y->size;
 }
 
 /* Whether an array that is read must be read from a copy. */
 static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t i) {
     const plan_array *arrays = s->call.arrays;
-    if (s->collective->overlap == PLAN_OVERLAP_ANY || !arrays[i].read || arrays[i].written) return false;
+    if (s->collective->overlap == PLAN_OVERLAP_ANY || !arrays[i].read || arrays[i].written)
+        return false;
     for (uint32_t w = 0; w < s->call.array_count; w++) {
         bool same;
-        if (!arrays[w].written || !overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
-        if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same || !plan_array_same_shape(&arrays[w], &arrays[i])) return true;
+        if (!arrays[w].written || !overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same))
+            continue;
+        if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same ||
+            !plan_array_same_shape(&arrays[w], &arrays[i]))
+            return true;
     }
     return false;
 }
@@ -162,8 +185,11 @@ static hg_status check_written(hg_run *run, const hg_bound_step *s) {
         for (uint32_t w = 0; w < i && arrays[i].written; w++) {
             bool same;
             plan_problem problem = {.found = false};
-            if (!arrays[w].written || !overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
-            plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand, "it shares memory with operand %u, both are written",
+            if (!arrays[w].written ||
+                !overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same))
+                continue;
+            plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand,
+                        "it shares memory with operand %u, both are written",
                         (unsigned)arrays[w].operand + 1);
             return hg_step_fault(run, s->step, &problem, 0, 0);
         }
@@ -172,13 +198,16 @@ static hg_status check_written(hg_run *run, const hg_bound_step *s) {
 
 static hg_status refuse_overlap(hg_run *run, const hg_bound_step *s) {
     const plan_array *arrays = s->call.arrays;
-    for (uint32_t i = 0; i < s->call.array_count && s->collective->overlap == PLAN_OVERLAP_REFUSED; i++)
+    for (uint32_t i = 0; i < s->call.array_count && s->collective->overlap == PLAN_OVERLAP_REFUSED;
+         i++)
         for (uint32_t w = 0; w < s->call.array_count; w++) {
             bool same;
             plan_problem problem = {.found = false};
             if (w == i || !arrays[w].written || arrays[i].written) continue;
-            if (!overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
-            plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand, "it shares memory with '%s', which is written",
+            if (!overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same))
+                continue;
+            plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand,
+                        "it shares memory with '%s', which is written",
                         hg_op_get((hg_op)s->call.op)->operands[arrays[w].operand].name);
             return hg_step_fault(run, s->step, &problem, 0, 0);
         }
@@ -205,7 +234,9 @@ hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) 
     for (uint32_t i = 0; i < s->call.array_count; i++) {
         if (!is_overwritten(run->context->backend, s, i)) continue;
         s->place.asides[s->place.aside_count] = (hg_driver_command){
-            .kind = HG_CMD_COPY, .from = s->place.ranges[i], .to = {NULL, end, s->place.ranges[i].size}};
+            .kind = HG_CMD_COPY,
+            .from = s->place.ranges[i],
+            .to = {NULL, end, s->place.ranges[i].size}};
         s->place.aside_arrays[s->place.aside_count++] = (uint8_t)i;
         if (s->place.ranges[i].size > (UINT64_MAX >> 1) - end - COPY_ALIGN) return hg_fail_memory();
         end += (s->place.ranges[i].size + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;

@@ -1,5 +1,6 @@
-/* Whole-array steps and pool instructions. A step's call, whether the driver does it, and its memory follow from the values of its arguments;
- * they are kept with the binding as long as those stay the same.
+/* Whole-array steps and pool instructions. A step's call, whether the driver does it, and its
+ * memory follow from the values of its arguments; they are kept with the binding as long as those
+ * stay the same.
  * Must not know: what a collective does. */
 #include "runtime/execute_internal.h"
 #include "runtime/chain.h"
@@ -30,7 +31,8 @@ void hg_run_end_pools(hg_run *run, bool failed) {
     hg_error kept = *hg_error_record();
     /* Somebody else may have freed them by their numbers: then there is nothing left to do. */
     for (uint64_t i = 0; i < run->aliases.count; i++)
-        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->aliases.data[i].handle)}));
+        HG_IGNORE(
+            hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->aliases.data[i].handle)}));
     for (uint64_t i = 0; failed && i < run->pools.count; i++)
         HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->pools.data[i])}));
     hg_vec_free(&run->aliases);
@@ -44,8 +46,10 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     uint64_t size = argument(run, step, KIR_STEP_COUNT);
     bool chosen = step->op == HG_OP_POOL_ALLOC_CONST;
     uint64_t id = chosen ? argument(run, step, KIR_STEP_HANDLE) : 0;
-    static const plan_problem in_use = {
-        .found = true, .code = KIR_FAULT_DOMAIN, .operand = 1, .message = "execution error: pool handle already in use"};
+    static const plan_problem in_use = {.found = true,
+                                        .code = KIR_FAULT_DOMAIN,
+                                        .operand = 1,
+                                        .message = "execution error: pool handle already in use"};
     if (chosen && hg_run_pool(run, id).arena) return hg_step_fault(run, step, &in_use, 0, 0);
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, size, &pool));
@@ -53,7 +57,8 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     if (chosen) {
         hg_pool_alias *alias = hg_vec_push(&run->aliases);
         if (!alias) {
-            HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know */
+            HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know
+                                                       */
             return hg_fail_memory();
         }
         *alias = (hg_pool_alias){id, made};
@@ -88,7 +93,8 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
         return HG_OK;
     }
     plan_problem problem = {.found = true, .code = KIR_FAULT_HANDLE, .operand = 1};
-    snprintf(problem.message, sizeof problem.message, "invalid pool handle: %llu", (unsigned long long)id);
+    snprintf(problem.message, sizeof problem.message, "invalid pool handle: %llu",
+             (unsigned long long)id);
     return hg_step_fault(run, step, &problem, 0, 0);
 }
 
@@ -113,15 +119,18 @@ static void read_words(const hg_binding *binding, const hg_bound_step *s, uint64
     }
 }
 
-/* What a promise of bits or the configuration leaves to the driver: never what gives other bits than the expansion, where those were asked for. */
+/* What a promise of bits or the configuration leaves to the driver: never what gives other bits
+ * than the expansion, where those were asked for. */
 static bool driver_does(const hg_backend *b, const plan_call *call, uint64_t *scratch) {
-    if (b->config.deterministic && hg_op_get((hg_op)call->op)->numbers == HG_NUMBERS_BOUNDED) return false;
+    if (b->config.deterministic && hg_op_get((hg_op)call->op)->numbers == HG_NUMBERS_BOUNDED)
+        return false;
     return b->driver->step_supported && b->driver->step_supported(b->device, call, scratch);
 }
 
 hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) {
     enum { SLOTS = 16 }; /* of an action: more are few */
-    const uint64_t of_one = sizeof(plan_action) + sizeof(hg_step_action) + SLOTS * (sizeof(hg_range) + sizeof(plan_part));
+    const uint64_t of_one = sizeof(plan_action) + sizeof(hg_step_action) +
+                            SLOTS * (sizeof(hg_range) + sizeof(plan_part));
     hg_budget_release(b->memory.budget, s->charged);
     s->charged = 0;
     if (actions) HG_TRY(hg_budget_charge(b->memory.budget, actions * of_one));
@@ -149,8 +158,8 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->state = HG_STEP_UNKNOWN;
     s->by_driver = false;
     s->scratch = 0;
-    plan_call_make(binding->executable->plan, s->step, s->args.words, s->args.constants, s->args.operands, s->args.arrays, &s->call,
-                   &s->problem);
+    plan_call_make(binding->executable->plan, s->step, s->args.words, s->args.constants,
+                   s->args.operands, s->args.arrays, &s->call, &s->problem);
     if (s->problem.found) return HG_OK;
     hg_step_find_constants(binding, s);
     s->bytes = s->collective->cost(&s->call).bytes;
@@ -177,11 +186,14 @@ static bool same_words(const hg_binding *binding, hg_bound_step *s) {
     return false;
 }
 
-hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) { return same_words(binding, s) ? HG_OK : make_call(binding, s); }
+hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) {
+    return same_words(binding, s) ? HG_OK : make_call(binding, s);
+}
 
 /* ---- memory ---- */
 
-/* Scratch memory for a step: the binding's, which its steps use one after another, where that was planned large enough; else the run's. */
+/* Scratch memory for a step: the binding's, which its steps use one after another, where that was
+ * planned large enough; else the run's. */
 static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_range *range) {
     *range = run->binding->step_scratch.range;
     if (bytes <= range->size) return HG_OK;
@@ -189,7 +201,9 @@ static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_
     return hg_run_scratch(run, bytes, range);
 }
 
-static uint64_t rounded(uint64_t bytes) { return (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN; }
+static uint64_t rounded(uint64_t bytes) {
+    return (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN;
+}
 
 /* Where the memory is the same as last time, so are the actions. */
 static hg_status place(hg_run *run, hg_bound_step *s) {
@@ -202,15 +216,21 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
     hg_step_unplace(s);
     HG_TRY(hg_step_find_memory(run, s, &all));
     HG_TRY(hg_step_expand(run->binding, s));
-    uint64_t own = rounded(s->scratch), tables = s->expansion.keeps_tables ? 0 : rounded(s->expansion.planned.tables);
-    if (own < s->scratch || !hg_add_u64(own, tables, &own) || !hg_add_u64(own, all, &all)) return hg_fail_memory();
+    uint64_t own = rounded(s->scratch),
+             tables = s->expansion.keeps_tables ? 0 : rounded(s->expansion.planned.tables);
+    if (own < s->scratch || !hg_add_u64(own, tables, &own) || !hg_add_u64(own, all, &all))
+        return hg_fail_memory();
     HG_TRY(find_scratch(run, s, all, &scratch));
     hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
-    if (!s->expansion.keeps_tables) s->expansion.tables = (hg_range){scratch.arena, scratch.offset + own - tables, tables};
+    if (!s->expansion.keeps_tables)
+        s->expansion.tables = (hg_range){scratch.arena, scratch.offset + own - tables, tables};
     scratch.size = s->scratch;
-    bool same = placed && memcmp(last, s->place.ranges, size) == 0 && memcmp(&scratch, &s->place.driver.scratch, sizeof scratch) == 0;
-    s->place.driver = (hg_driver_step){
-        .call = &s->call, .ranges = s->place.ranges, .scratch = scratch, .max_threads = run->context->backend->config.num_threads};
+    bool same = placed && memcmp(last, s->place.ranges, size) == 0 &&
+                memcmp(&scratch, &s->place.driver.scratch, sizeof scratch) == 0;
+    s->place.driver = (hg_driver_step){.call = &s->call,
+                                       .ranges = s->place.ranges,
+                                       .scratch = scratch,
+                                       .max_threads = run->context->backend->config.num_threads};
     if (!s->by_driver && !same) HG_TRY(hg_expansion_prepare(run->stream, &s->expansion, scratch));
     s->state = HG_STEP_PLACED;
     return HG_OK;
@@ -218,16 +238,21 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 
 /* ---- execution ---- */
 
-/* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
+/* Behind a step that cannot fault the run goes on, unless the next run of the step would write over
+ * what the command points to. */
 hg_driver_command hg_step_by_driver(hg_binding *binding, const hg_bound_step *s) {
-    bool goes_on = binding->executable->backend->caps->scheduling.records_steps && s->args.fixed && s->place.stays;
-    return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->place.driver, .fault = goes_on ? NULL : &binding->fault};
+    bool goes_on = binding->executable->backend->caps->scheduling.records_steps && s->args.fixed &&
+                   s->place.stays;
+    return (hg_driver_command){
+        .kind = HG_CMD_STEP, .step = &s->place.driver, .fault = goes_on ? NULL : &binding->fault};
 }
 
-/* A batch should take some hundred milliseconds at most, since nobody looks at the clock within it: one of so many operations, on the fastest devices. */
+/* A batch should take some hundred milliseconds at most, since nobody looks at the clock within it:
+ * one of so many operations, on the fastest devices. */
 enum { FULL_BATCH_LOG = 43 };
 static uint64_t weight_of(const hg_bound_step *s) {
-    return s->collective->cost(&s->call).operations / ((UINT64_C(1) << FULL_BATCH_LOG) / HG_FULL_BATCH);
+    return s->collective->cost(&s->call).operations /
+           ((UINT64_C(1) << FULL_BATCH_LOG) / HG_FULL_BATCH);
 }
 
 static hg_status run_by_driver(hg_run *run, hg_bound_step *s) {
@@ -246,7 +271,8 @@ static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     run->binding->fault.happened = false;
     run->driver_step = s->step;
     run->driver_step_number = run->step;
-    for (uint32_t i = 0; i < s->place.aside_count; i++) HG_TRY(hg_run_add(run, &s->place.asides[i]));
+    for (uint32_t i = 0; i < s->place.aside_count; i++)
+        HG_TRY(hg_run_add(run, &s->place.asides[i]));
     HG_TRY(s->by_driver ? run_by_driver(run, s) : hg_expansion_run(run, &s->expansion));
     return hg_env_after_step(run, s->step);
 }
@@ -262,17 +288,20 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
     }
     hg_bound_step *s = &run->binding->steps[step - run->binding->executable->plan->steps.data];
     return s->collective ? run_collective(run, s)
-                         : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def", hg_op_get((hg_op)step->op)->text);
+                         : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def",
+                                   hg_op_get((hg_op)step->op)->text);
 }
 
-/* Whether nobody need look at the time while the steps run: there is no time-out, or they are over in a few milliseconds. */
+/* Whether nobody need look at the time while the steps run: there is no time-out, or they are over
+ * in a few milliseconds. */
 static bool may_go_unwatched(const hg_binding *binding) {
     enum { SHORT_WORK_LOG = 24 };
     uint64_t work = 0;
     if (!binding->launch.timeout_ms) return true;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         const hg_bound_step *s = &binding->steps[i];
-        if (!s->collective || s->state == HG_STEP_UNKNOWN || !hg_add_u64(work, s->collective->cost(&s->call).operations, &work))
+        if (!s->collective || s->state == HG_STEP_UNKNOWN ||
+            !hg_add_u64(work, s->collective->cost(&s->call).operations, &work))
             return false;
     }
     return work <= UINT64_C(1) << SHORT_WORK_LOG;
@@ -282,11 +311,14 @@ static bool may_go_unwatched(const hg_binding *binding) {
 bool hg_steps_only(const hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_plan *plan = e->plan;
-    if (e->kernel_count || plan->steps.count == 0 || plan->code.count != plan->steps.count + 1) return false;
-    if (e->uses_state || binding->guarded || binding->env_changes || binding->shared.range.arena) return false;
+    if (e->kernel_count || plan->steps.count == 0 || plan->code.count != plan->steps.count + 1)
+        return false;
+    if (e->uses_state || binding->guarded || binding->env_changes || binding->shared.range.arena)
+        return false;
     if (binding->own_pools.count || binding->own_buffers.count) return false;
     for (uint64_t i = 0; i < plan->steps.count; i++)
-        if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV) return false;
+        if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV)
+            return false;
     return may_go_unwatched(binding);
 }
 
@@ -308,20 +340,23 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     if (!s->collective) return HG_OK;
     s->args.fixed = is_fixed(plan, step);
     s->args.word_count = plan_step_words(plan, step);
-    s->args.words = hg_arena_alloc(&binding->arena, (2 * (size_t)s->args.word_count + operands + 1) * sizeof *s->args.words);
+    s->args.words = hg_arena_alloc(
+        &binding->arena, (2 * (size_t)s->args.word_count + operands + 1) * sizeof *s->args.words);
     s->args.operands = hg_arena_alloc(&binding->arena, operands * sizeof *s->args.operands);
     s->args.arrays = hg_arena_alloc(&binding->arena, operands * sizeof *s->args.arrays);
     s->place.ranges = hg_arena_alloc(&binding->arena, operands * sizeof *s->place.ranges);
     s->place.asides = hg_arena_alloc(&binding->arena, operands * sizeof *s->place.asides);
     s->place.aside_arrays = hg_arena_alloc(&binding->arena, operands);
-    if (!s->args.words || !s->args.operands || !s->args.arrays || !s->place.ranges || !s->place.asides || !s->place.aside_arrays)
+    if (!s->args.words || !s->args.operands || !s->args.arrays || !s->place.ranges ||
+        !s->place.asides || !s->place.aside_arrays)
         return hg_fail_memory();
     s->expansion.ranges = s->place.ranges;
     s->args.constants = s->args.words + 2 * (size_t)s->args.word_count;
     if (!s->args.fixed) return HG_OK;
     read_words(binding, s, s->args.words);
     HG_TRY(make_call(binding, s));
-    return s->state == HG_STEP_CALLED && hg_step_fits(binding, s) ? hg_step_expand(binding, s) : HG_OK;
+    return s->state == HG_STEP_CALLED && hg_step_fits(binding, s) ? hg_step_expand(binding, s)
+                                                                  : HG_OK;
 }
 
 /* Of steps whose arguments never change; others' tables are made in each run. */
@@ -346,14 +381,18 @@ static hg_status bind_memory(hg_binding *binding) {
     hg_suballocator *memory = &binding->executable->backend->memory;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
-        if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.planned.tables), &tables)) return hg_fail_memory();
+        if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.planned.tables), &tables))
+            return hg_fail_memory();
     }
     if (rounded(scratch) < scratch) return hg_fail_memory();
-    if (scratch) HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->step_scratch)); /* as find_scratch asks for it */
+    if (scratch)
+        HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->step_scratch)); /* as find_scratch
+                                                                                     asks for it */
     return tables ? bind_tables(binding, tables) : HG_OK;
 }
 
-/* There is no room for what is made of constants: their steps are expanded without. False: there are none, or this failed too. */
+/* There is no room for what is made of constants: their steps are expanded without. False: there
+ * are none, or this failed too. */
 static bool do_without_constants(hg_binding *binding) {
     bool any = false;
     hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
@@ -376,11 +415,15 @@ static bool do_without_constants(hg_binding *binding) {
 hg_status hg_steps_bind(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
     if (plan->steps.count == 0) return HG_OK;
-    binding->steps = hg_arena_alloc(&binding->arena, (size_t)plan->steps.count * sizeof *binding->steps);
+    binding->steps = hg_arena_alloc(&binding->arena,
+                                    (size_t)plan->steps.count * sizeof *binding->steps);
     if (!binding->steps) return hg_fail_memory();
-    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
+    for (uint64_t i = 0; i < plan->steps.count; i++)
+        HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
     hg_status status = bind_memory(binding);
-    return status == HG_ERROR_ALLOCATION_FAILED && do_without_constants(binding) ? bind_memory(binding) : status;
+    return status == HG_ERROR_ALLOCATION_FAILED && do_without_constants(binding)
+               ? bind_memory(binding)
+               : status;
 }
 
 static void free_chain(hg_bound_chain *chain) {

@@ -32,7 +32,8 @@ void hg_stream_drain(hg_stream *s) {
     hg_error kept = *hg_error_record();
     if (s->queue) b->driver->queue_destroy(s->queue); /* it waits */
     s->queue = NULL;
-    HG_IGNORE(b->driver->queue_create(b->device, &s->queue)); /* whoever uses the stream next tries again */
+    HG_IGNORE(b->driver->queue_create(b->device, &s->queue)); /* whoever uses the stream next tries
+                                                                 again */
     *hg_error_record() = kept;
 }
 
@@ -60,8 +61,8 @@ hg_status hg_stream_run_and_wait(hg_stream *s, const hg_driver_command *commands
 
 enum { LOOK_AGAIN_NS = 1000000 };
 
-/* Until something may have changed, which what runs on queues without a thread does only by being driven. Under the monitor's lock.
- * False: nothing will. */
+/* Until something may have changed, which what runs on queues without a thread does only by being
+ * driven. Under the monitor's lock. False: nothing will. */
 static bool sleep_or_drive(hg_backend *b) {
     hg_monitor *m = &b->monitor;
     if (!hg_progress_has_driven(b->progress)) {
@@ -72,7 +73,8 @@ static bool sleep_or_drive(hg_backend *b) {
     bool goes_on = hg_progress_drive(b->progress) != HG_PROGRESS_INSIDE;
     if (b->driver->device_poll) b->driver->device_poll(b->device);
     hg_mutex_lock(&m->lock);
-    if (!b->driver->device_poll && HG_HAS_THREADS) (void)hg_cond_wait_until(&m->changed, &m->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    if (!b->driver->device_poll && HG_HAS_THREADS)
+        (void)hg_cond_wait_until(&m->changed, &m->lock, hg_clock_ns() + LOOK_AGAIN_NS);
     return goes_on;
 }
 
@@ -86,7 +88,9 @@ static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream)
     *stream = c->spare;
     if (*stream) c->spare = c->spare->next;
     hg_mutex_unlock(&m->lock);
-    return goes_on ? HG_OK : hg_driver_would_block(c->backend->driver, "a call that must come after other work of its context");
+    return goes_on ? HG_OK
+                   : hg_driver_would_block(c->backend->driver,
+                                           "a call that must come after other work of its context");
 }
 
 hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
@@ -126,5 +130,7 @@ hg_status hg_binding_own_slowly(hg_binding *binding, const hg_stream *stream) {
     while (goes_on && !(owns = hg_binding_try_own(binding, stream))) goes_on = sleep_or_drive(b);
     hg_atomic_sub_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
     hg_mutex_unlock(&b->monitor.lock);
-    return owns ? HG_OK : hg_driver_would_block(b->driver, "a launch that must come after another one of its binding");
+    return owns ? HG_OK
+                : hg_driver_would_block(b->driver,
+                                        "a launch that must come after another one of its binding");
 }

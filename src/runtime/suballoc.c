@@ -1,5 +1,6 @@
-/* Arenas divided among buffers: first fit from a list of free pieces, neighbours join when freed. The driver's arenas are zero; bytes
- * below a chunk's high-water mark were used before and are zeroed again when they are given out.
+/* Arenas divided among buffers: first fit from a list of free pieces, neighbours join when freed.
+ * The driver's arenas are zero; bytes below a chunk's high-water mark were used before and are
+ * zeroed again when they are given out.
  * Must not know: handles, programs. */
 #include "runtime/suballoc.h"
 #include <string.h>
@@ -66,14 +67,19 @@ static void release(hg_suballocator *s, hg_span *p) {
     if (p->before && !p->before->taken) swallow_next(p->before);
 }
 
-/* Takes the first `size` bytes of a free piece; rest becomes the piece behind, and is NULL when it fits exactly. */
+/* Takes the first `size` bytes of a free piece; rest becomes the piece behind, and is NULL when it
+ * fits exactly. */
 static void take(hg_suballocator *s, hg_span *p, uint64_t size, hg_span *rest) {
     unlist_free(p);
     p->taken = true;
     p->chunk->used += size;
     hg_budget_busy(s->budget, size);
     if (!rest) return;
-    *rest = (hg_span){.chunk = p->chunk, .offset = p->offset + size, .size = p->size - size, .before = p, .after = p->after};
+    *rest = (hg_span){.chunk = p->chunk,
+                      .offset = p->offset + size,
+                      .size = p->size - size,
+                      .before = p,
+                      .after = p->after};
     if (rest->after) rest->after->before = rest;
     p->after = rest;
     p->size = size;
@@ -92,7 +98,8 @@ static void free_chunk(hg_suballocator *s, hg_chunk *c) {
 }
 
 /* An arena of the driver's, charged before it is made. */
-static hg_status charged_arena(hg_suballocator *s, uint64_t size, uint64_t charge, hg_driver_arena **arena) {
+static hg_status charged_arena(hg_suballocator *s, uint64_t size, uint64_t charge,
+                               hg_driver_arena **arena) {
     if (!hg_budget_take(s->budget, charge)) return hg_budget_refuse(s->budget, size);
     hg_status status = s->driver->arena_alloc(s->device, size, arena);
     if (status != HG_OK) hg_budget_release(s->budget, charge);
@@ -102,7 +109,9 @@ static hg_status charged_arena(hg_suballocator *s, uint64_t size, uint64_t charg
 static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
     hg_chunk *c = hg_calloc(1, sizeof *c);
     hg_span *all = hg_calloc(1, sizeof *all);
-    hg_status status = c && all ? charged_arena(s, s->caps->memory.arena_bytes, s->caps->memory.arena_bytes, &c->arena) : hg_fail_memory();
+    hg_status status = c && all ? charged_arena(s, s->caps->memory.arena_bytes,
+                                                s->caps->memory.arena_bytes, &c->arena)
+                                : hg_fail_memory();
     if (status != HG_OK) {
         hg_free(c);
         hg_free(all);
@@ -119,8 +128,11 @@ static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
     return HG_OK;
 }
 
-/* Whether memory that was used before can be made zero: the device fills it, and the host waits for that. */
-static bool can_zero(const hg_suballocator *s) { return s->caps->memory.host_memory || hg_driver_can_block(s->driver, s->caps); }
+/* Whether memory that was used before can be made zero: the device fills it, and the host waits for
+ * that. */
+static bool can_zero(const hg_suballocator *s) {
+    return s->caps->memory.host_memory || hg_driver_can_block(s->driver, s->caps);
+}
 
 /* All empty chunks, or all but one for what comes next. */
 static void drop_empty(hg_suballocator *s, bool all) {
@@ -163,7 +175,8 @@ static hg_status zero_again(hg_suballocator *s, hg_span *p) {
     uint64_t bytes = dirty > p->offset ? dirty - p->offset : 0;
     if (c->touched < end) c->touched = end;
     if (!bytes) return HG_OK;
-    if (!s->caps->memory.host_memory) return zero_with_queue(s, (hg_range){c->arena, p->offset, bytes});
+    if (!s->caps->memory.host_memory)
+        return zero_with_queue(s, (hg_range){c->arena, p->offset, bytes});
     memset((uint8_t *)s->driver->arena_map(c->arena) + p->offset, 0, (size_t)bytes);
     return HG_OK;
 }
@@ -182,7 +195,8 @@ static hg_status divide(hg_suballocator *s, uint64_t size, bool grow, hg_span **
     hg_span *p = find(s, size), *rest = NULL;
     if (!p) {
         hg_chunk *c = NULL;
-        if (!grow || (s->chunks && !can_zero(s))) return HG_ERROR_ALLOCATION_FAILED; /* small arenas instead of many large ones */
+        if (!grow || (s->chunks && !can_zero(s)))
+            return HG_ERROR_ALLOCATION_FAILED; /* small arenas instead of many large ones */
         HG_TRY(add_chunk(s, &c));
         p = c->first;
     }
@@ -216,13 +230,16 @@ static hg_status own_arena(hg_suballocator *s, uint64_t size, hg_piece *place) {
 }
 
 static hg_status piece_of_chunk(hg_suballocator *s, uint64_t size, bool grow, hg_piece *place) {
-    uint64_t rounded = size ? (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : HG_PIECE_ALIGN;
+    uint64_t rounded = size ? (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN
+                            : HG_PIECE_ALIGN;
     hg_span *span = NULL;
     hg_mutex_lock(&s->lock);
     hg_status status = divide(s, rounded, grow, &span);
     hg_mutex_unlock(&s->lock);
     HG_TRY(status);
-    *place = (hg_piece){.range = {span->chunk->arena, span->offset, size}, .arena_bytes = span->chunk->size, .span = span};
+    *place = (hg_piece){.range = {span->chunk->arena, span->offset, size},
+                        .arena_bytes = span->chunk->size,
+                        .span = span};
     return HG_OK;
 }
 
@@ -230,11 +247,14 @@ hg_status hg_piece_alloc(hg_suballocator *s, uint64_t size, hg_piece *place) {
     uint64_t most = s->caps->memory.max_arena_bytes, each = s->caps->memory.arena_bytes;
     memset(place, 0, sizeof *place);
     if (most && size > most)
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the device's largest allocation is %llu",
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                       "%llu bytes asked for, the device's largest allocation is %llu",
                        (unsigned long long)size, (unsigned long long)most);
     bool large = size > each / 2 || each < HG_PIECE_ALIGN;
-    /* Where there is no room for an arena of its own, perhaps in one that is there; where there is none for a whole arena, perhaps for this. */
-    if (large && size <= each && !hg_budget_fits(s->budget, charge_for(size)) && piece_of_chunk(s, size, false, place) == HG_OK)
+    /* Where there is no room for an arena of its own, perhaps in one that is there; where there is
+     * none for a whole arena, perhaps for this. */
+    if (large && size <= each && !hg_budget_fits(s->budget, charge_for(size)) &&
+        piece_of_chunk(s, size, false, place) == HG_OK)
         return HG_OK;
     if (large) return own_arena(s, size, place);
     hg_status status = piece_of_chunk(s, size, true, place);

@@ -1,4 +1,5 @@
-/* Tables of programs (.data) on a device: kept once for a program, however many executables and bindings use them.
+/* Tables of programs (.data) on a device: kept once for a program, however many executables and
+ * bindings use them.
  * Must not know: what a launch binds. */
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
@@ -22,11 +23,14 @@ static uint32_t count_tables(const hg_program *p) {
 static void free_tables(hg_backend *b, hg_tables *t) {
     for (uint32_t i = 0; t && i < t->count; i++)
         if (t->handles[i])
-            HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){hg_handle_public(b, t->handles[i])})); /* a program may have freed it */
+            HG_IGNORE(hg_backend_free_buffer(
+                b, (hg_buffer){hg_handle_public(b, t->handles[i])})); /* a program may have freed it
+                                                                       */
     hg_free(t);
 }
 
-/* Where nobody can wait for the copy, the first run that uses them copies them (add_uploads of execute.c). */
+/* Where nobody can wait for the copy, the first run that uses them copies them (add_uploads of
+ * execute.c). */
 static hg_status fill(hg_backend *b, const hg_program *p, hg_tables *t) {
     bool now = b->caps->memory.host_memory || hg_driver_can_block(b->driver, b->caps);
     t->filled = now;
@@ -91,7 +95,11 @@ void hg_tables_release(hg_backend *b, hg_tables *tables) {
     if (last) free_tables(b, tables);
 }
 
-uint64_t hg_tables_handle(const hg_tables *tables, uint32_t number) { return tables->handles[number]; }
+uint64_t hg_tables_handle(const hg_tables *tables, uint32_t number) {
+    return tables->handles[number];
+}
 
-bool hg_tables_are_filled(const hg_tables *tables) { return !tables || hg_atomic_load(&tables->filled, HG_ACQUIRE); }
+bool hg_tables_are_filled(const hg_tables *tables) {
+    return !tables || hg_atomic_load(&tables->filled, HG_ACQUIRE);
+}
 void hg_tables_note_filled(hg_tables *tables) { hg_atomic_store(&tables->filled, 1, HG_RELEASE); }

@@ -1,5 +1,6 @@
-/* Sizes of tiles of a backend: those that were measured on its device, from the file of that device, else the table's. The file only saves time: one
- * that cannot be read, or is of another device, is as none.
+/* Sizes of tiles of a backend: those that were measured on its device, from the file of that
+ * device, else the table's. The file only saves time: one that cannot be read, or is of another
+ * device, is as none.
  * Must not know: what a size is used for. */
 #include "base/host.h"
 #include "library/library.h"
@@ -7,9 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const KINDS[LIBRARY_TILES_KINDS] = {"device", "baseline", "v3", "v4", "serial", "joining"};
+static const char *const KINDS[LIBRARY_TILES_KINDS] = {"device", "baseline", "v3",
+                                                       "v4",     "serial",   "joining"};
 
-library_tiles hg_backend_tile_presets(const hg_backend *b) { return library_tiles_of((library_tile_kind)b->caps->hints.tile_kind); }
+library_tiles hg_backend_tile_presets(const hg_backend *b) {
+    return library_tiles_of((library_tile_kind)b->caps->hints.tile_kind);
+}
 library_tiles *hg_backend_tiles(hg_backend *b) { return &b->tiles; }
 
 /* ---- which file, and what must stand in it ---- */
@@ -21,7 +25,8 @@ static void add_digest(const uint8_t digest[32], hg_text *text) {
 static void name_device(const hg_backend *b, hg_text *text) {
     char host[HG_HOST_TEXT];
     hg_host_text(NULL, 0, host);
-    hg_text_addf(text, "%s, level %s, %s%sprocessor %s", b->driver->name, KINDS[b->caps->hints.tile_kind], b->caps->identity,
+    hg_text_addf(text, "%s, level %s, %s%sprocessor %s", b->driver->name,
+                 KINDS[b->caps->hints.tile_kind], b->caps->identity,
                  b->caps->identity[0] ? ", " : "", host);
 }
 
@@ -64,7 +69,9 @@ hg_status hg_backend_tile_file(const hg_backend *b, char **path) {
 /* ---- reading it ---- */
 
 #if defined(__wasm__)
-static size_t read_file(const char *path, char *bytes, size_t size) { return (void)path, (void)bytes, (void)size, 0; }
+static size_t read_file(const char *path, char *bytes, size_t size) {
+    return (void)path, (void)bytes, (void)size, 0;
+}
 #else
 /* 0: there is none. */
 static size_t read_file(const char *path, char *bytes, size_t size) {
@@ -75,7 +82,8 @@ static size_t read_file(const char *path, char *bytes, size_t size) {
 }
 #endif
 
-hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles, char why[LIBRARY_TILES_WHY]) {
+hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles,
+                                char why[LIBRARY_TILES_WHY]) {
     enum { MOST_BYTES = 8192 };
     char *path, *device = NULL, text[MOST_BYTES];
     HG_TRY(hg_backend_tile_file(b, &path));

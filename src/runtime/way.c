@@ -7,13 +7,16 @@
 
 /* On others the plan machine hands the launch over and waits for it. */
 static bool may_launch_here(const hg_backend *b) {
-    return b->caps->memory.host_memory || (b->caps->compiler.device_form && hg_driver_can_block(b->driver, b->caps));
+    return b->caps->memory.host_memory ||
+           (b->caps->compiler.device_form && hg_driver_can_block(b->driver, b->caps));
 }
 
-/* Whether the program is one kernel whose arguments are all known, on memory that nobody must clear first. */
+/* Whether the program is one kernel whose arguments are all known, on memory that nobody must clear
+ * first. */
 static bool is_one_known_kernel(const hg_binding *binding) {
     const hg_executable *e = binding->executable;
-    return e->kernel_count == 1 && !e->plan->steps.count && !binding->guarded && !binding->own_pools.count && !binding->own_buffers.count;
+    return e->kernel_count == 1 && !e->plan->steps.count && !binding->guarded &&
+           !binding->own_pools.count && !binding->own_buffers.count;
 }
 
 static bool uses_context(const hg_binding *binding) {
@@ -25,13 +28,18 @@ bool hg_binding_needs_clock(const hg_binding *binding) {
     const hg_code_set *code = binding->executable->kernels[0].code;
     uint64_t work;
     if (!binding->launch.timeout_ms) return false;
-    return code->unbounded || !hg_mul_u64(code->work + 1, binding->launch.lanes, &work) || work > SHORT_WORK;
+    return code->unbounded || !hg_mul_u64(code->work + 1, binding->launch.lanes, &work) ||
+           work > SHORT_WORK;
 }
 
 hg_launch_way hg_binding_choose_way(const hg_binding *binding) {
     const hg_device_caps *caps = binding->executable->backend->caps;
-    if (!is_one_known_kernel(binding) || !may_launch_here(binding->executable->backend)) return HG_WAY_PLAN;
-    bool asks_for_code = caps->compiler.device_form || binding->executable->backend->driver->kernel_ready;
-    if (caps->scheduling.asynchronous || asks_for_code || uses_context(binding) || hg_binding_needs_clock(binding)) return HG_WAY_KERNEL;
+    if (!is_one_known_kernel(binding) || !may_launch_here(binding->executable->backend))
+        return HG_WAY_PLAN;
+    bool asks_for_code = caps->compiler.device_form ||
+                         binding->executable->backend->driver->kernel_ready;
+    if (caps->scheduling.asynchronous || asks_for_code || uses_context(binding) ||
+        hg_binding_needs_clock(binding))
+        return HG_WAY_KERNEL;
     return HG_WAY_COMMAND;
 }

@@ -1,13 +1,15 @@
-/* Windows: a launch too long for one dispatch goes to the device in parts, in the order of lanes. Each takes about as long as TARGET says,
- * by what those before it took.
+/* Windows: a launch too long for one dispatch goes to the device in parts, in the order of lanes.
+ * Each takes about as long as TARGET says, by what those before it took.
  * Must not know: queues, faults. */
 #include "runtime/dispatch_internal.h"
 #include <string.h>
 
-/* A dispatch should take TARGET; windows grow and shrink towards it. What was measured to take no longer than ONE_DISPATCH_PS is one
- * dispatch. What was not begins with FIRST_WINDOW lanes, or where nobody knows how long a lane takes with FIRST_UNKNOWN: lanes under way
- * look at the clock every KIR_POLL_ROUNDS rounds, and all of a window must have come to that. UNMEASURED_WORK operations need no
- * measure: a single slow core does them in 50 ms. MOST_WORK bounds a window of lanes that took less than those to come may take. */
+/* A dispatch should take TARGET; windows grow and shrink towards it. What was measured to take no
+ * longer than ONE_DISPATCH_PS is one dispatch. What was not begins with FIRST_WINDOW lanes, or
+ * where nobody knows how long a lane takes with FIRST_UNKNOWN: lanes under way look at the clock
+ * every KIR_POLL_ROUNDS rounds, and all of a window must have come to that. UNMEASURED_WORK
+ * operations need no measure: a single slow core does them in 50 ms. MOST_WORK bounds a window of
+ * lanes that took less than those to come may take. */
 #define TARGET_PS UINT64_C(200000000000)
 #define ONE_DISPATCH_PS UINT64_C(250000000000)
 #define UNMEASURED_WORK (UINT64_C(1) << 24)
@@ -19,8 +21,9 @@
 
 static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The most lanes of any window of a kernel. With loops each lane of it may run KIR_POLL_ROUNDS rounds after the deadline: that many lanes
- * take a CPU about 250 ms, and longer kernels and atomics, which wait for each other, take longer. */
+/* The most lanes of any window of a kernel. With loops each lane of it may run KIR_POLL_ROUNDS
+ * rounds after the deadline: that many lanes take a CPU about 250 ms, and longer kernels and
+ * atomics, which wait for each other, take longer. */
 static uint64_t largest_window(const hg_code_set *v) {
     if (!v->unbounded) return least_of(LARGEST_WINDOW, MOST_WORK / (v->work + 1) + 1);
     if (!v->caps->hints.on_cpu) return LARGEST_WINDOW;
@@ -28,17 +31,20 @@ static uint64_t largest_window(const hg_code_set *v) {
     return lanes > FIRST_UNKNOWN ? lanes : FIRST_UNKNOWN;
 }
 
-/* Kernels without loops and atomics on a device of many lanes: so many operations take it milliseconds, and much longer ones where memory is slow. */
+/* Kernels without loops and atomics on a device of many lanes: so many operations take it
+ * milliseconds, and much longer ones where memory is slow. */
 #define SHORT_WORK (UINT64_C(1) << 29)
 static bool is_short(const hg_code_set *v, uint64_t lanes) {
-    return !v->unbounded && !v->atomics && !v->caps->hints.on_cpu && lanes <= SHORT_WORK / (v->work + 1);
+    return !v->unbounded && !v->atomics && !v->caps->hints.on_cpu &&
+           lanes <= SHORT_WORK / (v->work + 1);
 }
 
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group) {
     const uint32_t *most = d->set->caps->scheduling.max_groups, *extent = d->extent;
     uint64_t all = d->block_lanes;
     if (!is_short(d->set, lanes)) return false;
-    if (flat_group) return (lanes - 1) / flat_group < least_of(most[0], LARGEST_WINDOW / flat_group);
+    if (flat_group)
+        return (lanes - 1) / flat_group < least_of(most[0], LARGEST_WINDOW / flat_group);
     for (int i = 0; i < 3; i++)
         if (extent[i] > most[i] || !hg_mul_u64(all, extent[i], &all)) return false;
     return is_short(d->set, all);
@@ -47,18 +53,28 @@ bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_
 /* Lanes that the first dispatch may have. */
 static uint64_t first_window(const hg_submission *d) {
     const hg_code_set *v = d->set;
-    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED), most = largest_window(v), all;
+    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED),
+             most = largest_window(v), all;
     if (is_short(v, lanes)) return most;
-    if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? most : least_of(TARGET_PS / ps + 1, most);
+    if (ps)
+        return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS
+                   ? most
+                   : least_of(TARGET_PS / ps + 1, most);
     if (v->unbounded) return FIRST_UNKNOWN;
-    return hg_mul_u64(lanes, v->work + 1, &all) && all <= UNMEASURED_WORK ? most : least_of(FIRST_WINDOW, most);
+    return hg_mul_u64(lanes, v->work + 1, &all) && all <= UNMEASURED_WORK
+               ? most
+               : least_of(FIRST_WINDOW, most);
 }
 
-bool hg_window_is_measured(const hg_submission *d) { return !d->one_window || !hg_atomic_load(&d->set->lane_ps, HG_RELAXED); }
+bool hg_window_is_measured(const hg_submission *d) {
+    return !d->one_window || !hg_atomic_load(&d->set->lane_ps, HG_RELAXED);
+}
 
 void hg_window_measure(hg_submission *d) {
-    uint64_t ns = hg_clock_ns() - d->started_ns, lanes = d->window_lanes, ps = (ns * 1000 + lanes - 1) / lanes;
-    uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = least_of(lanes * 16, largest_window(d->set));
+    uint64_t ns = hg_clock_ns() - d->started_ns, lanes = d->window_lanes,
+             ps = (ns * 1000 + lanes - 1) / lanes;
+    uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1,
+             most = least_of(lanes * 16, largest_window(d->set));
     d->window = next < least ? least : next;
     if (d->window > most) d->window = most;
     hg_atomic_store(&d->set->lane_ps, ps ? ps : 1, HG_RELAXED);
@@ -70,9 +86,11 @@ static bool has_field(const hg_code *v, uint8_t kind, uint32_t index) {
     return false;
 }
 
-/* Lanes of whole groups, so many that what they keep from dispatch to dispatch is no more than 32 MiB. */
+/* Lanes of whole groups, so many that what they keep from dispatch to dispatch is no more than 32
+ * MiB. */
 uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes) {
-    const uint64_t group = d->command.group[0], most = (UINT64_C(32) << 20) / d->code->layout.resume_bytes;
+    const uint64_t group = d->command.group[0],
+                   most = (UINT64_C(32) << 20) / d->code->layout.resume_bytes;
     if (lanes > most) lanes = most;
     return lanes < group ? group : (lanes + group - 1) / group * group;
 }
@@ -83,12 +101,15 @@ static uint64_t cut_flat(hg_submission *d) {
     uint64_t count = d->end - d->first, group = d->command.group[0];
     uint64_t most = (uint64_t)limits[0] * (limits[1] ? limits[1] : 1);
     if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
-    if (hg_window_leaves(d) && count > hg_window_resumes(d, count)) count = hg_window_resumes(d, count);
+    if (hg_window_leaves(d) && count > hg_window_resumes(d, count))
+        count = hg_window_resumes(d, count);
     if (count > d->window) count = (d->window + group - 1) / group * group;
     if (count > most * group) count = most * group;
     if (count > d->end - d->first) count = d->end - d->first;
     for (uint32_t i = 0; i < 6; i++) {
-        uint64_t left = has_field(d->code, KIR_FIELD_DIGIT, i) ? UINT32_MAX - hg_launch_digit(d, d->first, i) : UINT64_MAX;
+        uint64_t left = has_field(d->code, KIR_FIELD_DIGIT, i)
+                            ? UINT32_MAX - hg_launch_digit(d, d->first, i)
+                            : UINT64_MAX;
         if (count > left) count = left;
     }
     uint64_t groups = (count + group - 1) / group, x = groups < limits[0] ? groups : limits[0];
@@ -103,7 +124,8 @@ static uint32_t least(uint64_t a, uint64_t b, uint64_t c) {
     return (uint32_t)(min < c ? min : c);
 }
 
-/* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a part of one row. */
+/* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a
+ * part of one row. */
 static uint64_t cut_box(hg_submission *d) {
     const uint32_t *limits = d->set->caps->scheduling.max_groups;
     const uint32_t *extent = d->extent;
@@ -113,7 +135,9 @@ static uint64_t cut_box(hg_submission *d) {
     bool rows = row <= limits[0] && row <= budget && d->box[0] == 0;
     bool planes = rows && extent[1] <= limits[1] && plane <= budget && d->box[1] == 0;
     groups[0] = rows ? extent[0] : least(extent[0] - d->box[0], limits[0], budget);
-    groups[1] = planes ? extent[1] : rows ? least(extent[1] - d->box[1], limits[1], budget / row) : 1;
+    groups[1] = planes ? extent[1]
+                : rows ? least(extent[1] - d->box[1], limits[1], budget / row)
+                       : 1;
     groups[2] = planes ? least(extent[2] - d->box[2], limits[2], budget / plane) : 1;
     return (uint64_t)groups[0] * groups[1] * groups[2] * d->block_lanes;
 }
@@ -162,8 +186,11 @@ bool hg_window_step(hg_submission *d) {
 /* A kernel that was never measured is waited for and has no weight. */
 uint64_t hg_dispatch_weight(const hg_submission *d, uint64_t all) {
     uint64_t ps, lanes = least_of(d->launch->lanes, d->window);
-    if (!hg_mul_u64(lanes, hg_atomic_load(&d->set->lane_ps, HG_RELAXED), &ps) || ps >= TARGET_PS) return all;
+    if (!hg_mul_u64(lanes, hg_atomic_load(&d->set->lane_ps, HG_RELAXED), &ps) || ps >= TARGET_PS)
+        return all;
     return ps / (TARGET_PS / all);
 }
 
-bool hg_window_is_one(const hg_submission *d) { return first_window(d) >= d->launch->lanes && d->launch->lanes <= LARGEST_WINDOW; }
+bool hg_window_is_one(const hg_submission *d) {
+    return first_window(d) >= d->launch->lanes && d->launch->lanes <= LARGEST_WINDOW;
+}

@@ -1,5 +1,6 @@
-/* Decides how every value lives in a tile: the rules of the tile interpreter for kir/analysis/lanes.h, and which values are needed as vectors too.
- * A variable is one value until it is set to something else, or in a place that only some of the active lanes reach.
+/* Decides how every value lives in a tile: the rules of the tile interpreter for
+ * kir/analysis/lanes.h, and which values are needed as vectors too. A variable is one value until
+ * it is set to something else, or in a place that only some of the active lanes reach.
  * Requires: a legalised module, kir_find_uniformity (of ids and variables, and which other values are affine). Provides: value_layout.lanes,
  * .widened; var_layout.scalar; function_layout.lanes, .divergent_calls. */
 #include "tile/compile_internal.h"
@@ -12,12 +13,15 @@ bool tile_is_pure(const kir_value *v) { return kir_is_value(v) || v->op == KIR_D
 bool tile_is_border(const kir_value *v) {
     if (v->op != KIR_CMP_ULT || layout_of(v)->lanes.form != KIR_LANES_EACH) return false;
     const kir_value *a = v->args[0], *b = v->args[1];
-    if (layout_of(a)->lanes.form == KIR_LANES_ONE && layout_of(b)->lanes.form == KIR_LANES_AFFINE) a = v->args[1], b = v->args[0];
-    return layout_of(a)->lanes.form == KIR_LANES_AFFINE && layout_of(b)->lanes.form == KIR_LANES_ONE && (a->op == KIR_ID || a->stride > 0);
+    if (layout_of(a)->lanes.form == KIR_LANES_ONE && layout_of(b)->lanes.form == KIR_LANES_AFFINE)
+        a = v->args[1], b = v->args[0];
+    return layout_of(a)->lanes.form == KIR_LANES_AFFINE &&
+           layout_of(b)->lanes.form == KIR_LANES_ONE && (a->op == KIR_ID || a->stride > 0);
 }
 
-/* A function takes from 0.5 (exp, f32) to 3 ns (log, f64) a lane, 3.5 to 6 with two arguments, where an addition takes 0.05 to 0.1: what it counts
- * for where threads may share a launch. Less than it takes: a launch of some microseconds is not worth waking them. */
+/* A function takes from 0.5 (exp, f32) to 3 ns (log, f64) a lane, 3.5 to 6 with two arguments,
+ * where an addition takes 0.05 to 0.1: what it counts for where threads may share a launch. Less
+ * than it takes: a launch of some microseconds is not worth waking them. */
 static uint32_t work_of(const kir_value *v) {
     if (kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type)) return 0;
     return 2 * (uint32_t)kir_type_bytes(v->type) * v->nargs;
@@ -27,7 +31,8 @@ static uint32_t work_of(const kir_value *v) {
 
 static tile_fn *derived_handler(const tile_handlers *h, const kir_value *v, unsigned variant) {
     for (uint32_t i = 0; i < h->derived_count; i++)
-        if (h->derived[i].fn == v->u.derived.fn && h->derived[i].type == v->u.derived.atlas_type && h->derived[i].variant == variant)
+        if (h->derived[i].fn == v->u.derived.fn && h->derived[i].type == v->u.derived.atlas_type &&
+            h->derived[i].variant == variant)
             return h->derived[i].run;
     return NULL;
 }
@@ -61,7 +66,8 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
     for (unsigned bits = 0; bits < 8; bits++) {
         if (bits & ~(unsigned)scalars || hg_popcount32(bits) <= best) continue;
         unsigned swapped = (bits & 4) | (bits & 1) << 1 | (bits >> 1 & 1);
-        tile_fn *run = look_up(h, v, bits), *run_swapped = swaps && !run ? look_up(h, v, swapped) : NULL;
+        tile_fn *run = look_up(h, v, bits),
+                *run_swapped = swaps && !run ? look_up(h, v, swapped) : NULL;
         if (!run && !run_swapped) continue;
         best = hg_popcount32(bits);
         choice.run = run ? run : run_swapped;
@@ -92,7 +98,8 @@ static uint8_t address_form(const kir_value *v) {
     uint8_t form = KIR_LANES_ONE;
     kir_access at = kir_access_of(v);
     for (uint8_t i = kir_access_is_direct(v) ? at.handle_args : 0; i < at.value; i++)
-        if (layout_of(tile_arg(v, i))->lanes.form > form) form = layout_of(tile_arg(v, i))->lanes.form;
+        if (layout_of(tile_arg(v, i))->lanes.form > form)
+            form = layout_of(tile_arg(v, i))->lanes.form;
     return form;
 }
 
@@ -105,27 +112,37 @@ static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
     case KIR_ID:
         if (is_same_in_tile(v, block_mode)) return KIR_LANES_ONE;
         return v->uniformity == KIR_AFFINE ? KIR_LANES_AFFINE : KIR_LANES_EACH;
-    case KIR_PARAM: return kir_lanes_of_function(s->f)->param_each[v->u.imm] ? KIR_LANES_EACH : KIR_LANES_ONE;
+    case KIR_PARAM:
+        return kir_lanes_of_function(s->f)->param_each[v->u.imm] ? KIR_LANES_EACH : KIR_LANES_ONE;
     case KIR_VAR_GET:
         if (layout_of_var(v->u.var)->scalar) return KIR_LANES_ONE;
         return is_same_in_tile(v, block_mode) ? KIR_LANES_ONE : KIR_LANES_EACH;
-    case KIR_TABLE_GET: return layout_of(v->args[0])->lanes.form == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
+    case KIR_TABLE_GET:
+        return layout_of(v->args[0])->lanes.form == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
     case KIR_LOAD: return address_form(v) == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
-    case KIR_CALL: return v->type == KIR_VOID || kir_lanes_of_function(v->u.call.function)->result_each ? KIR_LANES_EACH : KIR_LANES_ONE;
+    case KIR_CALL:
+        return v->type == KIR_VOID || kir_lanes_of_function(v->u.call.function)->result_each
+                   ? KIR_LANES_EACH
+                   : KIR_LANES_ONE;
     default: return tile_is_pure(v) ? kir_pure_form(v) : KIR_LANES_EACH;
     }
 }
 
-static void part(kir_lane_analysis *s, kir_value *v) { kir_lane_set(s, &kir_lanes_of(v)->divergent); }
+static void part(kir_lane_analysis *s, kir_value *v) {
+    kir_lane_set(s, &kir_lanes_of(v)->divergent);
+}
 
 static void visit_call(kir_lane_analysis *s, const kir_value *v) {
-    function_layout *callee = layout_of_function(v->u.call.function), *caller = layout_of_function(s->f);
-    if (caller->divergent_calls || caller->lanes.divergent_return || kir_is_apart(v->parent)) kir_lane_set(s, &callee->divergent_calls);
+    function_layout *callee = layout_of_function(v->u.call.function),
+                    *caller = layout_of_function(s->f);
+    if (caller->divergent_calls || caller->lanes.divergent_return || kir_is_apart(v->parent))
+        kir_lane_set(s, &callee->divergent_calls);
 }
 
 static void visit_set(kir_lane_analysis *s, const kir_value *v) {
     const function_layout *f = layout_of_function(s->f);
-    bool everybody = !kir_is_apart(v->parent) && !f->lanes.divergent_return && (v->u.var->function || !f->divergent_calls);
+    bool everybody = !kir_is_apart(v->parent) && !f->lanes.divergent_return &&
+                     (v->u.var->function || !f->divergent_calls);
     if (!everybody || layout_of(v->args[0])->lanes.form != KIR_LANES_ONE) demote(s, v->u.var);
 }
 
@@ -191,9 +208,12 @@ static void widen_arguments(tile_layout *layout, const kir_value *v) {
         kir_access at = kir_access_of(v);
         for (uint8_t i = 0; i < v->nargs; i++) {
             bool is_index = i >= at.index && i < at.value;
-            if (v->u.mem.split && (i < at.value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
+            if (v->u.mem.split && (i < at.value || v->u.mem.high)) { /* halves are put together lane
+                                                                        by lane unless both are
+                                                                        scalars */
                 uint8_t partner = (i & 1) ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
-                if (layout_of(v->args[i])->lanes.form != KIR_LANES_ONE || layout_of(v->args[partner])->lanes.form != KIR_LANES_ONE)
+                if (layout_of(v->args[i])->lanes.form != KIR_LANES_ONE ||
+                    layout_of(v->args[partner])->lanes.form != KIR_LANES_ONE)
                     widen(v->args[i]);
             } else if (!is_index) {
                 widen_affine(v->args[i]);
@@ -221,7 +241,8 @@ static bool make_layouts(tile_layout *layout) {
         f->scratch = hg_arena_alloc(&layout->arena, sizeof(function_layout));
         if (!f->scratch) return false;
     }
-    if (!kir_list_callers_first(layout->module, enters, layout->kernel, &layout->order)) return false;
+    if (!kir_list_callers_first(layout->module, enters, layout->kernel, &layout->order))
+        return false;
     for (uint64_t i = 0; i < layout->order.count; i++) {
         kir_function *f = layout->order.data[i];
         uint32_t count = kir_number(f);
@@ -230,12 +251,14 @@ static bool make_layouts(tile_layout *layout) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             v->scratch = &layouts[v->id];
             layouts[v->id].cell = layouts[v->id].vector = TILE_NONE;
-            if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+            if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET ||
+                v->op == KIR_ARRAY_SET)
                 layout_of_var(v->u.var)->used = true;
             if (v->op == KIR_TRACE && v->u.trace.own) layout_of_var(v->u.trace.own)->used = true;
             if (v->op == KIR_ATOMIC && v->u.mem.high) layout_of_var(v->u.mem.high)->used = true;
             if (v->op == KIR_CALL)
-                for (uint8_t k = 0; k < v->u.call.function->array_count; k++) layout_of_var(v->u.call.arrays[k])->used = true;
+                for (uint8_t k = 0; k < v->u.call.function->array_count; k++)
+                    layout_of_var(v->u.call.arrays[k])->used = true;
         }
     }
     return true;
@@ -245,17 +268,22 @@ static bool make_layouts(tile_layout *layout) {
 
 /* The factor of x * n or x << k; 0: it is something else. */
 static uint64_t factor_of(const kir_value *v) {
-    if (v->type != HG_TYPE_U64 || (v->op != KIR_MUL && v->op != KIR_SHL) || v->args[1]->op != KIR_CONST) return 0;
+    if (v->type != HG_TYPE_U64 || (v->op != KIR_MUL && v->op != KIR_SHL) ||
+        v->args[1]->op != KIR_CONST)
+        return 0;
     uint64_t n = v->args[1]->u.imm;
     return v->op == KIR_MUL ? n : n < 16 ? UINT64_C(1) << n : 0;
 }
 
-/* min(x, (2^64 - 1) / n) * n as an index: n bytes for each of x, which is exact, since all that the minimum changes is out of bounds. */
+/* min(x, (2^64 - 1) / n) * n as an index: n bytes for each of x, which is exact, since all that the
+ * minimum changes is out of bounds. */
 static kir_value *counted_by(const kir_value *index, uint16_t *scale) {
     uint64_t n = factor_of(index);
     if (n < 2 || n > UINT16_MAX) return NULL;
     const kir_value *least = index->args[0], *c = least->nargs ? least->args[0] : NULL;
-    if (least->op != KIR_SELECT || c->op != KIR_CMP_ULT || c->args[0] != least->args[1] || c->args[1] != least->args[2]) return NULL;
+    if (least->op != KIR_SELECT || c->op != KIR_CMP_ULT || c->args[0] != least->args[1] ||
+        c->args[1] != least->args[2])
+        return NULL;
     if (least->args[2]->op != KIR_CONST || least->args[2]->u.imm != UINT64_MAX / n) return NULL;
     *scale = (uint16_t)n;
     return least->args[1];
@@ -281,7 +309,9 @@ static void count_index(kir_value *v) {
 static bool is_quiet(const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_LOAD:
-    case KIR_STORE: return v->u.mem.unchecked && v->u.mem.slot >= 0 && v->u.mem.space == KIR_BUFFER && !v->u.mem.class_id;
+    case KIR_STORE:
+        return v->u.mem.unchecked && v->u.mem.slot >= 0 && v->u.mem.space == KIR_BUFFER &&
+               !v->u.mem.class_id;
     case KIR_LOOP: return v->u.loop.bounded;
     case KIR_ATOMIC:
     case KIR_CHECK:
@@ -301,7 +331,8 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (kir_is_access(v)) count_index(v);
     }
-    kir_lane_analysis analysis = {.rules = &RULES, .user = layout, .m = layout->module, .order = &layout->order};
+    kir_lane_analysis analysis = {
+        .rules = &RULES, .user = layout, .m = layout->module, .order = &layout->order};
     kir_lane_analyse(&analysis);
     layout->kernel->quiet = true;
     for (uint64_t i = 0; i < layout->order.count; i++) {
@@ -314,6 +345,7 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
         }
     }
     if (layout->unsupported)
-        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': no handler for %s", layout->module->name, layout->unsupported);
+        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': no handler for %s",
+                       layout->module->name, layout->unsupported);
     return HG_OK;
 }

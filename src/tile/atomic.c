@@ -1,4 +1,5 @@
-/* Atomic updates of a tile. Lane by lane they are what the instruction says; where nobody asks for old values, a tile's are combined on the way.
+/* Atomic updates of a tile. Lane by lane they are what the instruction says; where nobody asks for
+ * old values, a tile's are combined on the way.
  * Must not know: which memory, bounds. */
 #include "tile/tile_internal.h"
 #include <string.h>
@@ -69,7 +70,8 @@ void tile_combine(uint8_t op, uint8_t bytes, uint64_t *a, uint64_t x) {
     }
 #define SHARED(type, PLACE)             \
     for (uint32_t i = 0; i < u->n; i++) \
-        if (!u->active || u->active[i]) (void)atomic_##type(u->op, (type *)(void *)(u->base + (PLACE)), v[i & step], 0);
+        if (!u->active || u->active[i]) \
+            (void)atomic_##type(u->op, (type *)(void *)(u->base + (PLACE)), v[i & step], 0);
 #define RUN(type)                                            \
     const type *v = (const type *)(const void *)u->value;    \
     const uint32_t step = u->uniform ? 0 : UINT32_MAX;       \
@@ -106,7 +108,9 @@ static uint64_t repeated(const tile_updates *u) {
     uint64_t one = 0, count = 0;
     memcpy(&one, u->value, u->bytes);
     for (uint32_t i = 0; i < u->n; i++) count += !u->active || u->active[i];
-    return u->op == KIR_ATOMIC_ADD ? one * count : u->op == KIR_ATOMIC_XOR ? one * (count & 1) : one;
+    return u->op == KIR_ATOMIC_ADD   ? one * count
+           : u->op == KIR_ATOMIC_XOR ? one * (count & 1)
+                                     : one;
 }
 
 /* All active lanes into one number. */

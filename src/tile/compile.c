@@ -1,6 +1,7 @@
-/* Kernel IR to linear tile code. Every region in which lanes can differ has a mask of its own, known statically; regions that all
- * active lanes enter together share their parent's. A lane that leaves (break, continue, return, exit, fault) is taken out of
- * the mask of the region it is in; at the end of a region its mask flows back into the parent's, so whoever left stays away.
+/* Kernel IR to linear tile code. Every region in which lanes can differ has a mask of its own,
+ * known statically; regions that all active lanes enter together share their parent's. A lane that
+ * leaves (break, continue, return, exit, fault) is taken out of the mask of the region it is in; at
+ * the end of a region its mask flows back into the parent's, so whoever left stays away.
  * Requires: tile_lay_out_forms, tile_lay_out_slots. Provides: tile_kernel.insns. */
 #include "kir/analysis/analysis.h"
 #include "tile/compile_internal.h"
@@ -98,9 +99,15 @@ static void code_pure(coder *c, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) {
         uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
         bool cell = one || (choice.variant >> place & 1);
-        slots[place] = cell && layout_of(v->args[i])->lanes.form != KIR_LANES_EACH ? cell_of(v->args[i]) : vector_of(v->args[i]);
+        slots[place] = cell && layout_of(v->args[i])->lanes.form != KIR_LANES_EACH
+                           ? cell_of(v->args[i])
+                           : vector_of(v->args[i]);
     }
-    tile_insn *insn = add(c, choice.run ? (one ? TILE_RUN_ONE : TILE_RUN) : one ? TILE_COPY_ONE : TILE_COPY_ALL, 0);
+    tile_insn *insn = add(c,
+                          choice.run ? (one ? TILE_RUN_ONE : TILE_RUN)
+                          : one      ? TILE_COPY_ONE
+                                     : TILE_COPY_ALL,
+                          0);
     insn->run = choice.run;
     insn->size = size_of(v->type);
     insn->d = one ? p->cell : p->vector;
@@ -160,14 +167,19 @@ static void code_set(coder *c, const kir_value *v, uint32_t mask) {
         return;
     }
     if (p->lanes.form == KIR_LANES_EACH && p->vector == var->slot) return;
-    bool dies = p->lanes.form == KIR_LANES_EACH && !p->alias && value->op != KIR_PARAM && p->last == layout_of(v)->position;
+    bool dies = p->lanes.form == KIR_LANES_EACH && !p->alias && value->op != KIR_PARAM &&
+                p->last == layout_of(v)->position;
     tile_insn *insn = code_masked_copy(c, var->slot, value, mask);
     if (dies) insn->kind = TILE_SWAP;
 }
 
 static void code_array(coder *c, const kir_value *v, uint32_t mask) {
     bool get = v->op == KIR_ARRAY_GET, one = is_scalar(v->args[0]);
-    tile_insn *insn = add(c, get ? (one ? TILE_ARRAY_GET_ONE : TILE_ARRAY_GET) : one ? TILE_ARRAY_SET_ONE : TILE_ARRAY_SET, mask);
+    tile_insn *insn = add(c,
+                          get   ? (one ? TILE_ARRAY_GET_ONE : TILE_ARRAY_GET)
+                          : one ? TILE_ARRAY_SET_ONE
+                                : TILE_ARRAY_SET,
+                          mask);
     insn->a = layout_of_var(v->u.var)->slot;
     insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
     insn->c = get ? 0 : vector_of(v->args[1]);
@@ -209,7 +221,8 @@ typedef struct operand {
 
 static operand plain_operand(const kir_value *v) {
     const value_layout *p = layout_of(v);
-    return (operand){p->lanes.form, p->lanes.form == KIR_LANES_EACH ? p->vector : p->cell, v->op == KIR_ID ? 1 : v->stride};
+    return (operand){p->lanes.form, p->lanes.form == KIR_LANES_EACH ? p->vector : p->cell,
+                     v->op == KIR_ID ? 1 : v->stride};
 }
 
 /* The 64-bit argument at args[*i], put together from halves where the target has none. */
@@ -311,7 +324,10 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         access->direct = layout_of(v)->direct;
         if (!pairs) access->value_size = size_of(v->type);
     }
-    tile_kind kind = v->op == KIR_LOAD ? TILE_LOAD : v->op == KIR_STORE ? TILE_STORE : v->op == KIR_CHECK ? TILE_CHECK : TILE_ATOMIC;
+    tile_kind kind = v->op == KIR_LOAD    ? TILE_LOAD
+                     : v->op == KIR_STORE ? TILE_STORE
+                     : v->op == KIR_CHECK ? TILE_CHECK
+                                          : TILE_ATOMIC;
     add(c, kind, mask)->u.access = access;
 }
 
@@ -332,7 +348,9 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
     insn->size = v->u.fault.code;
     insn->u.message = message;
     uint8_t each = v->u.fault.values && v->nargs == 1 + 2 * v->u.fault.values ? 2 : 1;
-    tile_fault_value *values = v->u.fault.values ? hg_arena_alloc(&c->kernel->arena, KIR_FAULT_VALUES * sizeof *values) : NULL;
+    tile_fault_value *values = v->u.fault.values ? hg_arena_alloc(&c->kernel->arena,
+                                                                  KIR_FAULT_VALUES * sizeof *values)
+                                                 : NULL;
     if (v->u.fault.values && !values) c->layout->out_of_memory = true;
     for (uint8_t i = 0; values && i < v->u.fault.values; i++)
         for (uint8_t half = 0; half < each; half++) {
@@ -346,7 +364,8 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
 
 static void code_trace(coder *c, const kir_value *v, uint32_t mask) {
     tile_insn *insn = add(c, TILE_TRACE, mask);
-    insn->u.traced = (tile_traced){v->u.trace.what, v->u.trace.number, v->u.trace.part, v->u.trace.atlas_type};
+    insn->u.traced = (tile_traced){v->u.trace.what, v->u.trace.number, v->u.trace.part,
+                                   v->u.trace.atlas_type};
     insn->size = 0;
     if (v->u.trace.own) {
         insn->c = layout_of_var(v->u.trace.own)->slot;
@@ -541,7 +560,8 @@ static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
         insn->b = v->op == KIR_BREAK ? loop->breaks : loop->continues;
         link_jump(c, insn, pending_of(c, v->parent));
     } else {
-        link_jump(c, add(c, TILE_JUMP, 0), v->op == KIR_BREAK ? &loop->pending_breaks : &loop->pending_continues);
+        link_jump(c, add(c, TILE_JUMP, 0),
+                  v->op == KIR_BREAK ? &loop->pending_breaks : &loop->pending_continues);
     }
 }
 
@@ -592,7 +612,8 @@ static void code_value(coder *c, kir_value *v) {
             c->layout->unsupported = kir_op_name((kir_op)v->op);
         break;
     }
-    if (p->lanes.form != KIR_LANES_EACH && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
+    if (p->lanes.form != KIR_LANES_EACH && p->widened && v->type != KIR_VOID)
+        widen(c, v, p->vector);
 }
 
 static void code_function(coder *c, kir_function *f) {
@@ -630,13 +651,16 @@ static void code_function(coder *c, kir_function *f) {
     insn->u.imm = f->id;
 }
 
-/* Masks, like slots, lie above those of all callers; the depth of nesting bounds what a function needs. */
+/* Masks, like slots, lie above those of all callers; the depth of nesting bounds what a function
+ * needs. */
 static uint32_t mask_need(kir_function *f) {
     uint32_t depth = 2, most = 2;
     kir_cursor w = kir_cursor_start(f->body);
     do {
         const kir_value *open = w.v ? w.v : w.region->owner;
-        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !layout_of(open)->lanes.divergent) continue;
+        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) ||
+            !layout_of(open)->lanes.divergent)
+            continue;
         uint32_t count = open->op == KIR_LOOP ? 3 : 2;
         if (w.v)
             depth += count;
@@ -656,27 +680,33 @@ static void place_masks(tile_layout *layout) {
         p->return_mask = p->mask_base + 1;
         p->mask_count = 2;
         p->pending = TILE_NONE;
-        if (layout->kernel->mask_count < p->mask_base + 2) layout->kernel->mask_count = p->mask_base + 2;
+        if (layout->kernel->mask_count < p->mask_base + 2)
+            layout->kernel->mask_count = p->mask_base + 2;
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (tile_enters(layout->kernel, v) && layout_of_function(v->u.call.function)->mask_base < above)
+            if (tile_enters(layout->kernel, v) &&
+                layout_of_function(v->u.call.function)->mask_base < above)
                 layout_of_function(v->u.call.function)->mask_base = above;
     }
 }
 
 hg_status tile_lay_out_code(tile_layout *layout) {
-    layout->loaded = hg_arena_alloc(&layout->arena, (size_t)(layout->module->slots.count + 1) * sizeof *layout->loaded);
+    layout->loaded = hg_arena_alloc(&layout->arena, (size_t)(layout->module->slots.count + 1) *
+                                                        sizeof *layout->loaded);
     if (!layout->loaded) return hg_fail_memory();
     coder c = {.layout = layout, .kernel = layout->kernel};
     layout->kernel->function_count = layout->module->function_count;
-    layout->kernel->entries = hg_arena_alloc(&layout->kernel->arena, layout->module->function_count * sizeof *layout->kernel->entries);
+    layout->kernel->entries = hg_arena_alloc(
+        &layout->kernel->arena, layout->module->function_count * sizeof *layout->kernel->entries);
     layout->table_count = layout->module->table_count;
-    layout->tables = hg_arena_alloc(&layout->arena, (layout->table_count + 1) * sizeof *layout->tables);
+    layout->tables = hg_arena_alloc(&layout->arena,
+                                    (layout->table_count + 1) * sizeof *layout->tables);
     if (!layout->kernel->entries || !layout->tables) return hg_fail_memory();
     place_masks(layout);
     for (uint64_t i = 0; i < layout->order.count; i++) code_function(&c, layout->order.data[i]);
     layout->kernel->body_mask = layout_of_function(layout->module->functions)->body_mask;
     if (layout->unsupported)
-        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered", layout->module->name, layout->unsupported);
+        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered",
+                       layout->module->name, layout->unsupported);
     return layout->out_of_memory ? hg_fail_memory() : HG_OK;
 }
 
@@ -698,7 +728,8 @@ static hg_status keep(tile_layout *layout) {
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const tile_slot *slot = &k->slots[i];
         bool id = slot->kind == TILE_SLOT_ID && !(slot->imm & KIR_ID_HIGH);
-        bool tile = id && (slot->imm == HG_ID_GLOBAL_LANE_ID || hg_idname_part((hg_idname)slot->imm) == HG_PART_BLOCK_IDX);
+        bool tile = id && (slot->imm == HG_ID_GLOBAL_LANE_ID ||
+                           hg_idname_part((hg_idname)slot->imm) == HG_PART_BLOCK_IDX);
         if (tile)
             k->tile_cells[k->tile_cell_count++] = i;
         else if (slot->kind == TILE_SLOT_ID || slot->kind == TILE_SLOT_INPUT)
@@ -715,14 +746,17 @@ static hg_status keep_names(tile_kernel *k, const kir_module *m) {
     k->name_count = (uint32_t)m->slots.count;
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *slot = &m->slots.data[i];
-        const char *name = !slot->constant && slot->input < m->inputs.count ? m->inputs.data[slot->input].name : NULL;
+        const char *name = !slot->constant && slot->input < m->inputs.count
+                               ? m->inputs.data[slot->input].name
+                               : NULL;
         k->names[i] = name ? hg_arena_text(&k->arena, name, strlen(name)) : NULL;
         if (name && !k->names[i]) return hg_fail_memory();
     }
     return HG_OK;
 }
 
-hg_status tile_compile(const kir_module *module, const tile_options *options, tile_kernel **kernel) {
+hg_status tile_compile(const kir_module *module, const tile_options *options,
+                       tile_kernel **kernel) {
     *kernel = NULL;
     tile_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
@@ -730,7 +764,10 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
     k->library = module->unchecked;
     k->handlers = tile_handlers_of(options->level);
     k->block_mode = module->uses_barrier || module->uses_shared;
-    tile_layout layout = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch, ids and counts of uses are written */
+    tile_layout layout = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch,
+                                                                                      ids and counts
+                                                                                      of uses are
+                                                                                      written */
     hg_status status = tile_lay_out_forms(&layout);
     if (status == HG_OK) status = tile_lay_out_slots(&layout);
     if (status == HG_OK) status = tile_lay_out_code(&layout);

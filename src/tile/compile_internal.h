@@ -1,5 +1,6 @@
-/* What the passes from kernel IR to tile code share: one record a value, variable and function, in their scratch pointers.
- * analyse.c: forms and divergence · slots.c: who lives where · compile.c: code. */
+/* What the passes from kernel IR to tile code share: one record a value, variable and function, in
+ * their scratch pointers. analyse.c: forms and divergence · slots.c: who lives where · compile.c:
+ * code. */
 #ifndef HG_TILE_COMPILE_INTERNAL_H
 #define HG_TILE_COMPILE_INTERNAL_H
 
@@ -9,18 +10,20 @@
 /* ONE and AFFINE values have a cell, EACH is a slot of as many elements as a tile has lanes. */
 typedef struct value_layout {
     kir_lanes lanes;
-    bool widened;       /* a scalar or affine value that somebody needs as a vector too */
-    bool direct;        /* LOAD whose result may stay in the user's memory */
-    bool alias;         /* VAR_GET that reads the variable's slot directly */
-    uint32_t cell;      /* slot of a scalar or affine value */
-    uint32_t vector;    /* slot of a vector, or of the widened form; a colour before slots are final */
+    bool widened;    /* a scalar or affine value that somebody needs as a vector too */
+    bool direct;     /* LOAD whose result may stay in the user's memory */
+    bool alias;      /* VAR_GET that reads the variable's slot directly */
+    uint32_t cell;   /* slot of a scalar or affine value */
+    uint32_t vector; /* slot of a vector, or of the widened form; a colour before slots are final */
     uint32_t joined[4]; /* split memory operations: slots of the whole handle, index, operands */
-    kir_value *counted; /* memory operation: what its index counts, in steps of `scale` bytes; NULL: its argument counts bytes */
+    kir_value *counted; /* memory operation: what its index counts, in steps of `scale` bytes; NULL:
+                           its argument counts bytes */
     uint16_t scale;
     uint8_t counted_arg;          /* in place of which argument */
     uint32_t position, last, end; /* of the definition, the last use, a LOOP's end */
     kir_value *next_dying;
-    uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke out, continue */
+    uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke
+                                            out, continue */
     const kir_region *owner[2];          /* the region that owns mask[i] */
     uint32_t pending[2];                 /* jumps to the end of the region, linked through target */
     uint32_t pending_breaks, pending_continues, start;
@@ -35,7 +38,8 @@ typedef struct function_layout {
     kir_function_lanes lanes;
     bool divergent_calls; /* it may be called where only some lanes are */
     uint32_t param_slot[16], result_slot;
-    uint32_t base[4], count[4];       /* colours by element size 1 2 4 8: before it (callers), its own most */
+    uint32_t base[4], count[4]; /* colours by element size 1 2 4 8: before it (callers), its own
+                                   most */
     uint64_t array_base, array_bytes; /* bytes a lane */
     uint32_t mask_base, mask_count;
     uint32_t body_mask, return_mask, pending;
@@ -66,14 +70,17 @@ static inline kir_value *tile_arg(const kir_value *v, uint8_t i) {
     return p->counted && i == p->counted_arg ? p->counted : v->args[i];
 }
 /* Nobody reads it. */
-static inline bool tile_is_dead(const kir_value *v) { return v->uses == 0 && !kir_has_side_effect(v); }
+static inline bool tile_is_dead(const kir_value *v) {
+    return v->uses == 0 && !kir_has_side_effect(v);
+}
 
 bool tile_is_pure(const kir_value *v); /* computed by a handler */
 /* An affine value compared with a scalar: the first or the last lanes are true. */
 bool tile_is_border(const kir_value *v);
 
-/* The handler of a vector operation, given which arguments could be scalars. swap: arguments 0 and 1 change places;
- * variant: the arguments (after the swap) that are passed as scalars. run NULL: a copy of argument 0. */
+/* The handler of a vector operation, given which arguments could be scalars. swap: arguments 0 and
+ * 1 change places; variant: the arguments (after the swap) that are passed as scalars. run NULL: a
+ * copy of argument 0. */
 typedef struct tile_choice {
     tile_fn *run;
     uint8_t variant;

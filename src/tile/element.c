@@ -1,4 +1,5 @@
-/* Finds the handler of an instruction on whole arrays, or compiles the kernel `out[i] = fn(in[i], …)`.
+/* Finds the handler of an instruction on whole arrays, or compiles the kernel `out[i] = fn(in[i],
+ * …)`.
  * Must not know: threads. */
 #include "tile/element.h"
 #include "plan/steps/tree.h"
@@ -9,12 +10,14 @@
 
 /* ---- the kernel ---- */
 
-static hg_status compile(const tile_options *options, uint16_t fn, hg_type type, tile_kernel **kernel) {
+static hg_status compile(const tile_options *options, uint16_t fn, hg_type type,
+                         tile_kernel **kernel) {
     kir_module *high = plan_map_kernel(fn, type), *low = NULL;
     if (!high) return hg_fail_memory();
     kir_caps caps;
     tile_caps(options->poor, &caps);
-    hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, high, &low);
+    hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL,
+                                        KIR_STAGE_LOW, high, &low);
     if (status == HG_OK) {
         tile_options plain = *options;
         plain.check_races = false;
@@ -25,7 +28,8 @@ static hg_status compile(const tile_options *options, uint16_t fn, hg_type type,
     return status;
 }
 
-static hg_status find_kernel(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
+static hg_status find_kernel(const tile_options *options, uint16_t fn, hg_type type,
+                             tile_element *e) {
     e->kernel = options->cache ? tile_cache_find(options->cache, fn, type) : NULL;
     e->cached = e->kernel != NULL;
     if (e->kernel) return HG_OK;
@@ -43,21 +47,25 @@ static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type
     if (kind < 0) return NULL;
     if (op != KIR_OP_COUNT) return h->op[op][kind][0];
     for (uint32_t i = 0; i < h->derived_count; i++)
-        if (h->derived[i].fn == fn && h->derived[i].type == type && h->derived[i].variant == 0) return h->derived[i].run;
+        if (h->derived[i].fn == fn && h->derived[i].type == type && h->derived[i].variant == 0)
+            return h->derived[i].run;
     return NULL;
 }
 
-hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
+hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type,
+                            tile_element *e) {
     memset(e, 0, sizeof *e);
     if (!kir_operate_exists(fn, type))
-        return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", kir_fn_name(fn), hg_type_name(type));
+        return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", kir_fn_name(fn),
+                       hg_type_name(type));
     e->nin = kir_operate_args(fn);
     e->size = hg_type_size_bytes(type);
     if (!options->poor) e->run = native_handler(tile_handlers_of(options->level), fn, type);
     return e->run ? HG_OK : find_kernel(options, fn, type, e);
 }
 
-hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
+hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type,
+                               tile_element *e) {
     e->run = NULL;
     return find_kernel(options, fn, type, e);
 }
@@ -74,7 +82,8 @@ static void take_limit(hg_limit *limit, tile_fault *fault) {
     (void)hg_limit_look(limit);
 }
 
-hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, hg_limit *limit,
+hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out,
+                           const uint8_t *const *in, uint32_t max_threads, hg_limit *limit,
                            tile_fault *fault) {
     fault->happened = false;
     if (n == 0) return HG_OK;
@@ -82,12 +91,19 @@ hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, cons
         e->run(out, in[0], e->nin > 1 ? in[1] : NULL, e->nin > 2 ? in[2] : NULL, n);
         return HG_OK;
     }
-    uint64_t bytes, inputs[16] = {0}; /* handles, whole and in halves: all accesses go through slots */
+    uint64_t bytes, inputs[16] = {0}; /* handles, whole and in halves: all accesses go through slots
+                                       */
     if (!hg_mul_u64(n, e->size, &bytes)) return hg_fail_memory();
     tile_memory slots[4] = {{0}};
-    for (uint8_t i = 0; i < e->nin; i++) slots[i] = (tile_memory){(uint8_t *)(uintptr_t)in[i], bytes, true};
+    for (uint8_t i = 0; i < e->nin; i++)
+        slots[i] = (tile_memory){(uint8_t *)(uintptr_t)in[i], bytes, true};
     slots[e->nin] = (tile_memory){out, bytes, true};
-    tile_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .lanes = n, .inputs = inputs, .slots = slots, .max_threads = max_threads};
+    tile_launch launch = {.grid = {1, 1, 1},
+                          .block = {1, 1, 1},
+                          .lanes = n,
+                          .inputs = inputs,
+                          .slots = slots,
+                          .max_threads = max_threads};
     if (limit) {
         launch.deadline_ns = limit->deadline_ns;
         launch.timeout_ms = limit->timeout_ms;

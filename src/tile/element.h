@@ -1,4 +1,5 @@
-/* One operation on whole arrays: a handler where there is one, else a small kernel compiled for it. Shared by map.c and reduce.c. */
+/* One operation on whole arrays: a handler where there is one, else a small kernel compiled for it.
+ * Shared by map.c and reduce.c. */
 #ifndef HG_TILE_ELEMENT_H
 #define HG_TILE_ELEMENT_H
 
@@ -13,18 +14,23 @@ typedef struct tile_element {
 } tile_element;
 
 /* fn: hg_op or KIR_FN_*. HG_ERROR_ISA when the operation does not exist for the type. */
-hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) HG_NODISCARD;
+hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type,
+                            tile_element *e) HG_NODISCARD;
 /* The kernel even where there is a handler: for unaligned arrays. */
-hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) HG_NODISCARD;
+hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type,
+                               tile_element *e) HG_NODISCARD;
 void tile_element_close(tile_element *e);
-/* out[i] = fn(in[0][i], …) on the calling thread (kernels: max_threads 0 uses all). Within fp_enter for handlers. limit: of kernels; NULL: none. */
-hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, hg_limit *limit,
+/* out[i] = fn(in[0][i], …) on the calling thread (kernels: max_threads 0 uses all). Within fp_enter
+ * for handlers. limit: of kernels; NULL: none. */
+hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out,
+                           const uint8_t *const *in, uint32_t max_threads, hg_limit *limit,
                            tile_fault *fault) HG_NODISCARD;
 
 /* map.c: whether a map of so many elements is one call of its handler on the calling thread. */
 bool tile_map_is_one_call(const tile_options *options, uint64_t n, uint64_t size);
 
-/* maps.c: the handlers of several maps, and how many elements go through all of them before the next ones. */
+/* maps.c: the handlers of several maps, and how many elements go through all of them before the
+ * next ones. */
 typedef struct tile_maps_run {
     const tile_map_step *steps;
     uint32_t count;
@@ -35,12 +41,13 @@ typedef struct tile_maps_run {
     uint64_t size[TILE_MOST_MAPS];
 } tile_maps_run;
 /* *direct: they are all handlers, on aligned arrays, and one pass is the better way. */
-hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n, tile_maps_run *run,
-                         bool *direct) HG_NODISCARD;
+hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count,
+                         uint64_t n, tile_maps_run *run, bool *direct) HG_NODISCARD;
 
 /* cache.c */
 tile_kernel *tile_cache_find(tile_cache *cache, uint16_t fn, hg_type type); /* NULL: not yet */
-/* The cache owns the kernel from now on, or an equal one instead, which *kernel becomes. False: out of memory, nothing changed. */
+/* The cache owns the kernel from now on, or an equal one instead, which *kernel becomes. False: out
+ * of memory, nothing changed. */
 bool tile_cache_keep(tile_cache *cache, uint16_t fn, hg_type type, tile_kernel **kernel);
 
 #endif

@@ -1,4 +1,5 @@
-/* The interpreter's loop. Operations on all lanes call a handler; everything else is here, in memory.c and in mask.c.
+/* The interpreter's loop. Operations on all lanes call a handler; everything else is here, in
+ * memory.c and in mask.c.
  * Must not know: launches, threads, kernel IR. */
 #include "kir/fault_text.h"
 #include "base/stream.h"
@@ -6,11 +7,13 @@
 #include <string.h>
 
 static void splat(void *d_, const void *a_, uint8_t size, uint32_t n) {
-    TILE_BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; for (uint32_t i = 0; i < n; i++) d[i] = a;)
+    TILE_BY_SIZE(size, element *d = d_; const element a = *(const element *)a_;
+                 for (uint32_t i = 0; i < n; i++) d[i] = a;)
 }
 
 static void iota(void *d_, const void *a_, uint64_t step, uint8_t size, uint32_t n) {
-    TILE_BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; const element s = (element)step;
+    TILE_BY_SIZE(size, element *d = d_; const element a = *(const element *)a_;
+                 const element s = (element)step;
                  for (uint32_t i = 0; i < n; i++) d[i] = (element)(a + (element)((element)i * s));)
 }
 
@@ -21,10 +24,13 @@ static uint64_t cell_of_size(const uint8_t *cell, uint8_t size) {
 }
 
 /* How many lanes from the first one have a + i * step < b. */
-static uint32_t lanes_below(const tile_insn *insn, uint8_t *const *slot, bool or_equal, uint32_t n) {
-    uint64_t a = cell_of_size(slot[insn->a], insn->size), b = cell_of_size(slot[insn->b], insn->size);
+static uint32_t lanes_below(const tile_insn *insn, uint8_t *const *slot, bool or_equal,
+                            uint32_t n) {
+    uint64_t a = cell_of_size(slot[insn->a], insn->size),
+             b = cell_of_size(slot[insn->b], insn->size);
     if (or_equal ? b < a : b <= a) return 0;
-    uint64_t room = or_equal ? b - a : b - a - 1, step = insn->u.imm, count = step == 1 ? room : room / step;
+    uint64_t room = or_equal ? b - a : b - a - 1, step = insn->u.imm,
+             count = step == 1 ? room : room / step;
     return count >= n ? n : (uint32_t)count + 1;
 }
 
@@ -55,11 +61,13 @@ static void masked_splat(const tile_frame *f, const tile_insn *insn, uint8_t *d,
 
 static void first_active(const tile_frame *f, const tile_insn *insn) {
     uint64_t cell = 0;
-    memcpy(&cell, f->slot[insn->a] + (size_t)tile_mask_first(f, &f->mask[insn->mask]) * insn->size, insn->size);
+    memcpy(&cell, f->slot[insn->a] + (size_t)tile_mask_first(f, &f->mask[insn->mask]) * insn->size,
+           insn->size);
     memcpy(f->slot[insn->d], &cell, 8);
 }
 
-/* ---- private arrays and tables: indexes are in range in active lanes, the others' are not looked at ---- */
+/* ---- private arrays and tables: indexes are in range in active lanes, the others' are not looked
+ * at ---- */
 
 static uint8_t *row(const tile_frame *f, const tile_insn *insn, uint32_t index) {
     if (index >= insn->u.imm) index = 0;
@@ -69,16 +77,20 @@ static uint8_t *row(const tile_frame *f, const tile_insn *insn, uint32_t index) 
 static void array_get(const tile_frame *f, const tile_insn *insn) {
     const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
     const uint64_t length = insn->u.imm, width = f->width;
-    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d]; const element *a = (const element *)(void *)f->slot[insn->a];
-                 for (uint32_t i = 0; i < f->n; i++) d[i] = a[(index[i] < length ? index[i] : 0) * width + i];)
+    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d];
+                 const element *a = (const element *)(void *)f->slot[insn->a];
+                 for (uint32_t i = 0; i < f->n; i++)
+                     d[i] = a[(index[i] < length ? index[i] : 0) * width + i];)
 }
 
 static void array_set(const tile_frame *f, const tile_insn *insn) {
     const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
     const uint8_t *active = tile_mask_bytes(f, &f->mask[insn->mask]);
     const uint64_t length = insn->u.imm, width = f->width;
-    TILE_BY_SIZE(insn->size, element *a = (element *)(void *)f->slot[insn->a]; const element *c = (const element *)(void *)f->slot[insn->c];
-                 for (uint32_t i = 0; i < f->n; i++) if (active[i] && index[i] < length) a[index[i] * width + i] = c[i];)
+    TILE_BY_SIZE(insn->size, element *a = (element *)(void *)f->slot[insn->a];
+                 const element *c = (const element *)(void *)f->slot[insn->c];
+                 for (uint32_t i = 0; i < f->n; i++) if (active[i] && index[i] < length)
+                     a[index[i] * width + i] = c[i];)
 }
 
 static void table_get(const tile_frame *f, const tile_insn *insn, uint32_t n) {
@@ -91,7 +103,8 @@ static void table_get(const tile_frame *f, const tile_insn *insn, uint32_t n) {
 
 static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) {
     uint64_t *d = (uint64_t *)(void *)f->slot[insn->d];
-    const uint32_t *a = (const uint32_t *)(void *)f->slot[insn->a], *b = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint32_t *a = (const uint32_t *)(void *)f->slot[insn->a],
+                   *b = (const uint32_t *)(void *)f->slot[insn->b];
     for (uint32_t i = 0; i < n; i++) d[i] = a[i] | (uint64_t)b[i] << 32;
 }
 
@@ -117,7 +130,8 @@ static uint64_t fault_value(const tile_frame *f, const tile_fault_value *v, uint
     uint64_t value = 0;
     for (uint32_t half = 0; v->size && half < 8u / v->size; half++) {
         uint64_t part = 0;
-        memcpy(&part, f->slot[v->slot[half]] + (v->one[half] ? 0 : (size_t)lane * v->size), v->size);
+        memcpy(&part, f->slot[v->slot[half]] + (v->one[half] ? 0 : (size_t)lane * v->size),
+               v->size);
         value |= part << (32 * half);
     }
     return value;
@@ -141,7 +155,8 @@ static void fault_if(tile_frame *f, const tile_insn *insn) {
         fault->operand = (uint8_t)insn->c;
         fault->inst = insn->inst ? insn->inst - 1 : 0;
         uint64_t values[KIR_FAULT_VALUES] = {0, 0};
-        for (int i = 0; insn->values && i < KIR_FAULT_VALUES; i++) values[i] = fault_value(f, &insn->values[i], first);
+        for (int i = 0; insn->values && i < KIR_FAULT_VALUES; i++)
+            values[i] = fault_value(f, &insn->values[i], first);
         kir_fault_text(fault->message, sizeof fault->message, insn->size, insn->u.message, values);
     }
     if (insn->b)
@@ -153,7 +168,8 @@ static void fault_if(tile_frame *f, const tile_insn *insn) {
 /* ---- control ---- */
 
 static void enter_if(const tile_frame *f, const tile_insn *insn) {
-    tile_mask_split(f, &f->mask[insn->mask], f->slot[insn->a], &f->mask[insn->b], &f->mask[insn->c]);
+    tile_mask_split(f, &f->mask[insn->mask], f->slot[insn->a], &f->mask[insn->b],
+                    &f->mask[insn->c]);
 }
 
 static void leave_if(const tile_frame *f, const tile_insn *insn) {
@@ -196,12 +212,16 @@ static void run_other(tile_frame *f, const tile_insn *insn) {
     case TILE_FIRST: first_active(f, insn); break;
     case TILE_ARRAY_GET: array_get(f, insn); break;
     case TILE_ARRAY_GET_ONE:
-        memcpy(slot[insn->d], row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), (size_t)f->n * insn->size);
+        memcpy(slot[insn->d], row(f, insn, *(const uint32_t *)(void *)slot[insn->b]),
+               (size_t)f->n * insn->size);
         break;
     case TILE_ARRAY_SET: array_set(f, insn); break;
-    case TILE_ARRAY_SET_ONE: masked_copy(f, insn, row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), slot[insn->c]); break;
+    case TILE_ARRAY_SET_ONE:
+        masked_copy(f, insn, row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), slot[insn->c]);
+        break;
     case TILE_ARRAY_ZERO:
-        for (uint64_t i = 0; i < insn->u.imm; i++) memset(slot[insn->a] + i * f->width * insn->size, 0, (size_t)f->n * insn->size);
+        for (uint64_t i = 0; i < insn->u.imm; i++)
+            memset(slot[insn->a] + i * f->width * insn->size, 0, (size_t)f->n * insn->size);
         break;
     case TILE_ARRAY_BIND: slot[insn->d] = slot[insn->a]; break;
     case TILE_TABLE: table_get(f, insn, f->n); break;
@@ -265,17 +285,20 @@ void tile_execute(tile_frame *f) {
             break;
         case TILE_END_LOOP:
             if (!leave_loop(f, i)) break;
-            f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one lane too */
+            f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one
+                                                                   lane too */
             if (f->fuel >= 0 || !tile_out_of_time(f)) {
                 pc = insns + i->target;
                 break;
             }
-            mask[i->b].count = 0; /* these lanes end here; the others go on to their own ends, and may fault */
+            mask[i->b].count = 0; /* these lanes end here; the others go on to their own ends, and
+                                     may fault */
             (void)leave_loop(f, i);
             break;
         case TILE_BACK:
             if (!mask[i->mask].count) break;
-            f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one lane too */
+            f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one
+                                                                   lane too */
             if (f->fuel < 0 && tile_out_of_time(f))
                 mask[i->mask].count = 0;
             else
@@ -293,7 +316,8 @@ void tile_execute(tile_frame *f) {
             tile_mask_copy(f, &mask[i->b], &mask[i->mask]);
             mask[i->c].count = 0;
             if (!mask[i->mask].count) break; /* nobody calls */
-            f->fuel -= n;                    /* calls alone can take for ever: a tree of them doubles with each level */
+            f->fuel -= n; /* calls alone can take for ever: a tree of them doubles with each level
+                           */
             if (f->fuel < 0 && tile_out_of_time(f)) {
                 mask[i->mask].count = 0;
                 break;
@@ -303,11 +327,13 @@ void tile_execute(tile_frame *f) {
             break;
         case TILE_RETURN:
             tile_mask_join(f, &mask[i->c], &mask[i->b]);
-            f->fuel -= pc - (insns + f->kernel->entries[i->u.imm]); /* looked at by the next call or loop */
+            f->fuel -= pc - (insns + f->kernel->entries[i->u.imm]); /* looked at by the next call or
+                                                                       loop */
             pc = insns + f->returns[i->u.imm];
             break;
         case TILE_END_CALL:
-            if (mask[i->c].count != mask[i->mask].count) tile_mask_copy(f, &mask[i->mask], &mask[i->c]);
+            if (mask[i->c].count != mask[i->mask].count)
+                tile_mask_copy(f, &mask[i->mask], &mask[i->c]);
             break;
         case TILE_BARRIER:
             if (f->block_fault) return;

@@ -1,4 +1,5 @@
-/* The first fault in the order (phase, lane, instruction), and the clock. A lane has one fault at most, so that lanes decide.
+/* The first fault in the order (phase, lane, instruction), and the clock. A lane has one fault at
+ * most, so that lanes decide.
  * Must not know: code. */
 #include "kir/fault_text.h"
 #include "tile/tile_internal.h"
@@ -21,8 +22,9 @@ tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane) {
     frame->fault.lane = id;
     if (frame->phase == 0) { /* only lanes above can lose: theirs are not worth running */
         uint64_t best = atomic_load_explicit(&frame->state->best_lane, memory_order_relaxed);
-        while (id < best &&
-               !atomic_compare_exchange_weak_explicit(&frame->state->best_lane, &best, id, memory_order_relaxed, memory_order_relaxed)) {}
+        while (id < best && !atomic_compare_exchange_weak_explicit(&frame->state->best_lane, &best,
+                                                                   id, memory_order_relaxed,
+                                                                   memory_order_relaxed)) {}
     }
     return &frame->fault;
 }
@@ -34,7 +36,8 @@ void tile_fault_message(tile_fault *fault, const char *format, ...) {
     va_end(args);
 }
 
-void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t size, uint64_t limit) {
+void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t size,
+                       uint64_t limit) {
     fault->code = KIR_FAULT_BOUNDS;
     fault->offset = (uint64_t)offset;
     fault->limit = limit;
@@ -44,7 +47,9 @@ void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t si
 void tile_fault_of_limit(const hg_limit *limit, tile_fault *fault) {
     memset(fault, 0, sizeof *fault);
     fault->happened = true;
-    fault->code = hg_atomic_load(&limit->reached, HG_RELAXED) == HG_LIMIT_TIME ? KIR_FAULT_TIMEOUT : KIR_FAULT_CANCELLED;
+    fault->code = hg_atomic_load(&limit->reached, HG_RELAXED) == HG_LIMIT_TIME
+                      ? KIR_FAULT_TIMEOUT
+                      : KIR_FAULT_CANCELLED;
     if (fault->code == KIR_FAULT_TIMEOUT)
         kir_fault_text_timeout(fault->message, sizeof fault->message, limit->timeout_ms);
     else

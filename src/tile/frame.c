@@ -1,4 +1,5 @@
-/* Frames: the storage of one running tile. A kernel keeps those that are not in use, so that a launch allocates nothing.
+/* Frames: the storage of one running tile. A kernel keeps those that are not in use, so that a
+ * launch allocates nothing.
  * Must not know: what code does. */
 #include "tile/tile_internal.h"
 #include <string.h>
@@ -14,15 +15,18 @@ static uint64_t slot_bytes(const tile_slot *slot, uint32_t width) {
 }
 
 static bool is_vector(const tile_slot *slot) {
-    return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT || slot->kind == TILE_SLOT_SPARE;
+    return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT ||
+           slot->kind == TILE_SLOT_SPARE;
 }
 
 static void fill_splat(uint8_t *d, const tile_slot *slot, uint32_t width) {
     for (uint32_t i = 0; i < width; i++)
-        for (uint8_t b = 0; b < slot->size; b++) d[(uint64_t)i * slot->size + b] = (uint8_t)(slot->imm >> (8 * b));
+        for (uint8_t b = 0; b < slot->size; b++)
+            d[(uint64_t)i * slot->size + b] = (uint8_t)(slot->imm >> (8 * b));
 }
 
-static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uint8_t *vectors, uint8_t *arrays) {
+static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uint8_t *vectors,
+                        uint8_t *arrays) {
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const tile_slot *slot = &k->slots[i];
         switch ((tile_slot_kind)slot->kind) {
@@ -66,7 +70,9 @@ static bool measure(const tile_kernel *k, uint32_t width, frame_parts *p) {
                        .returns = round_up((uint64_t)k->function_count * 4),
                        .vectors = round_up(vectors),
                        .cells = round_up(cells)};
-    if (!hg_mul_u64(k->array_bytes, width, &p->arrays) || !hg_mul_u64(p->lanes, k->mask_count, &p->mask_bytes)) return false;
+    if (!hg_mul_u64(k->array_bytes, width, &p->arrays) ||
+        !hg_mul_u64(p->lanes, k->mask_count, &p->mask_bytes))
+        return false;
     p->arrays = round_up(p->arrays);
     p->total = p->head + p->pointers + p->masks + p->returns;
     const uint64_t parts[] = {p->arrays, p->mask_bytes, p->vectors, p->cells, 11 * p->lanes};
@@ -125,7 +131,8 @@ tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width) {
             tile_frame_free(frame);
         } else if (frame) { /* another width: back, unless somebody took the place */
             tile_frame *none = NULL;
-            if (!atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame, memory_order_release, memory_order_relaxed))
+            if (!atomic_compare_exchange_strong_explicit(
+                    &k->cache[i], &none, frame, memory_order_release, memory_order_relaxed))
                 tile_frame_free(frame);
         }
     }
@@ -137,7 +144,9 @@ void tile_frame_give(tile_frame *frame) {
     for (size_t i = 0; i < TILE_FRAME_CACHE; i++) {
         tile_frame *none = NULL;
         if (atomic_load_explicit(&k->cache[i], memory_order_relaxed)) continue;
-        if (atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame, memory_order_release, memory_order_relaxed)) return;
+        if (atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame,
+                                                    memory_order_release, memory_order_relaxed))
+            return;
     }
     tile_frame_free(frame);
 }

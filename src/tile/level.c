@@ -21,12 +21,14 @@ const char *tile_level_name(tile_level level) {
 static bool find_out(tile_level level) {
     if (level == TILE_LEVEL_BASELINE) return true;
 #if defined(__x86_64__)
-    bool v3 = hg_cpu_supports("avx") && hg_cpu_supports("avx2") && hg_cpu_supports("bmi") && hg_cpu_supports("bmi2") &&
-              hg_cpu_supports("fma") && hg_cpu_supports("popcnt") && hg_cpu_supports("sse4.2");
+    bool v3 = hg_cpu_supports("avx") && hg_cpu_supports("avx2") && hg_cpu_supports("bmi") &&
+              hg_cpu_supports("bmi2") && hg_cpu_supports("fma") && hg_cpu_supports("popcnt") &&
+              hg_cpu_supports("sse4.2");
     if (level == TILE_LEVEL_V3) return v3;
     if (level == TILE_LEVEL_V4)
-        return v3 && hg_cpu_supports("avx512f") && hg_cpu_supports("avx512bw") && hg_cpu_supports("avx512cd") &&
-               hg_cpu_supports("avx512dq") && hg_cpu_supports("avx512vl");
+        return v3 && hg_cpu_supports("avx512f") && hg_cpu_supports("avx512bw") &&
+               hg_cpu_supports("avx512cd") && hg_cpu_supports("avx512dq") &&
+               hg_cpu_supports("avx512vl");
 #endif
     return false;
 }
@@ -65,16 +67,20 @@ void tile_caps(bool poor, kir_caps *caps) {
     caps->i8 = caps->i16 = caps->i64 = caps->f64 = true;
     caps->fma32 = caps->fma64 = caps->subnormals = caps->half = true;
     const tile_handlers *h = &tile_handlers_baseline;
-    for (uint32_t i = 0; i < h->derived_count; i++) caps->derived[h->derived[i].fn][h->derived[i].type] = true;
+    for (uint32_t i = 0; i < h->derived_count; i++)
+        caps->derived[h->derived[i].fn][h->derived[i].type] = true;
 }
 
 hg_status tile_level_find(const char *name, tile_level *level) {
     *level = tile_level_best();
     if (!*name) return HG_OK;
     for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
-        if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
+        if (strcmp(name, tile_level_name((tile_level)i)) != 0 &&
+            !(i == 0 && strcmp(name, "baseline") == 0))
+            continue;
         *level = (tile_level)i;
         return HG_OK;
     }
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                   "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
 }

@@ -1,4 +1,5 @@
-/* Element-wise whole-array steps: the handlers straight on the arrays, shared out to threads when there is enough of them. */
+/* Element-wise whole-array steps: the handlers straight on the arrays, shared out to threads when
+ * there is enough of them. */
 #include "base/thread_pool.h"
 #include "tile/element.h"
 #include "tile/fp.h"
@@ -58,8 +59,8 @@ bool tile_map_is_one_call(const tile_options *options, uint64_t n, uint64_t size
 
 static bool aligned(const void *p, uint64_t size) { return (uintptr_t)p % size == 0; }
 
-hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin,
-                   tile_fault *fault) {
+hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out,
+                   const uint8_t *const *in, uint8_t nin, tile_fault *fault) {
     tile_element e;
     fault->happened = false;
     HG_TRY(tile_element_open(options, fn, type, &e));
@@ -67,7 +68,8 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
     for (uint8_t i = 0; i < e.nin; i++) direct = direct && aligned(in[i], e.size);
     hg_status status = HG_OK;
     if (nin != e.nin) {
-        status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin, (unsigned)e.nin);
+        status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin,
+                         (unsigned)e.nin);
     } else if (direct) {
         map_run run = {&e, out, in, options->poor, hg_stream_wanted(n * e.size), options->limit};
         for (uint8_t i = 0; i < nin; i++) run.stream = run.stream && in[i] != out;
@@ -77,7 +79,8 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
             run_range(&run, 0, n, 0);
     } else {
         if (e.run) status = tile_element_compile(options, fn, type, &e);
-        if (status == HG_OK) status = tile_element_run(&e, n, out, in, options->max_threads, options->limit, fault);
+        if (status == HG_OK)
+            status = tile_element_run(&e, n, out, in, options->max_threads, options->limit, fault);
     }
     tile_element_close(&e);
     return status;

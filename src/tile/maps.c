@@ -1,4 +1,5 @@
-/* Several maps over the same elements in one pass: pieces that fit the first-level cache go through all handlers before the next one. */
+/* Several maps over the same elements in one pass: pieces that fit the first-level cache go through
+ * all handlers before the next one. */
 #include "base/stream.h"
 #include "base/thread_pool.h"
 #include "tile/element.h"
@@ -39,8 +40,10 @@ static uint64_t bytes_of_element(const array *arrays, uint32_t count) {
     return bytes;
 }
 
-/* Beyond the caches a single map stores past them where it does not change an array in place; in one pass what is written is read first. */
-static bool saves_traffic(const tile_maps_run *run, const array *arrays, uint32_t count, uint64_t n) {
+/* Beyond the caches a single map stores past them where it does not change an array in place; in
+ * one pass what is written is read first. */
+static bool saves_traffic(const tile_maps_run *run, const array *arrays, uint32_t count,
+                          uint64_t n) {
     uint64_t one_pass = 0, single = 0;
     for (uint32_t i = 0; i < count; i++) one_pass += arrays[i].size * (arrays[i].written ? 2 : 1);
     for (uint32_t s = 0; s < run->count; s++) {
@@ -65,16 +68,18 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
         for (uint32_t s = 0; s < run->count; s++) {
             const tile_map_step *step = &run->steps[s];
             uint64_t at = i * run->size[s];
-            run->run[s](step->out + at, step->in[0] + at, step->nin > 1 ? step->in[1] + at : NULL, NULL, n);
+            run->run[s](step->out + at, step->in[0] + at, step->nin > 1 ? step->in[1] + at : NULL,
+                        NULL, n);
         }
     }
     fp_leave(run->poor);
 }
 
-hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n, tile_maps_run *run,
-                         bool *direct) {
+hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count,
+                         uint64_t n, tile_maps_run *run, bool *direct) {
     array arrays[TILE_MOST_MAPS * 3];
-    *run = (tile_maps_run){.steps = steps, .count = count, .poor = options->poor, .limit = options->limit};
+    *run = (tile_maps_run){
+        .steps = steps, .count = count, .poor = options->poor, .limit = options->limit};
     *direct = false;
     if (count > TILE_MOST_MAPS) return HG_OK;
     for (uint32_t s = 0; s < count; s++) {
@@ -83,7 +88,8 @@ hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps
         run->run[s] = e.run;
         run->size[s] = e.size;
         bool fits = e.run && e.nin == steps[s].nin && (uintptr_t)steps[s].out % e.size == 0;
-        for (uint8_t i = 0; i < steps[s].nin; i++) fits = fits && (uintptr_t)steps[s].in[i] % e.size == 0;
+        for (uint8_t i = 0; i < steps[s].nin; i++)
+            fits = fits && (uintptr_t)steps[s].in[i] % e.size == 0;
         tile_element_close(&e);
         if (!fits) return HG_OK;
     }
@@ -93,13 +99,15 @@ hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps
     return HG_OK;
 }
 
-hg_status tile_maps(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n, tile_fault *fault) {
+hg_status tile_maps(const tile_options *options, const tile_map_step *steps, uint32_t count,
+                    uint64_t n, tile_fault *fault) {
     tile_maps_run run;
     bool direct;
     fault->happened = false;
     HG_TRY(tile_maps_open(options, steps, count, n, &run, &direct));
     for (uint32_t s = 0; s < count && !direct; s++) {
-        HG_TRY(tile_map(options, steps[s].fn, (hg_type)steps[s].type, n, steps[s].out, steps[s].in, steps[s].nin, fault));
+        HG_TRY(tile_map(options, steps[s].fn, (hg_type)steps[s].type, n, steps[s].out, steps[s].in,
+                        steps[s].nin, fault));
         if (fault->happened || hg_limit_is_reached(options->limit)) return HG_OK;
     }
     if (!direct || n == 0) return HG_OK;

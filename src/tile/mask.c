@@ -1,4 +1,5 @@
-/* Sets of active lanes: a count, and a byte of 0 or 1 a lane that is only written when some but not all lanes are in.
+/* Sets of active lanes: a count, and a byte of 0 or 1 a lane that is only written when some but not
+ * all lanes are in.
  * Must not know: code, memory. */
 #include "tile/tile_internal.h"
 #include <string.h>
@@ -20,7 +21,8 @@ static uint64_t word_at(const uint8_t *bytes, uint32_t i) {
 
 /* Sum of the 8 bytes of a word. */
 static uint32_t byte_sum(uint64_t word) {
-    uint64_t pairs = (word & UINT64_C(0x00ff00ff00ff00ff)) + (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+    uint64_t pairs = (word & UINT64_C(0x00ff00ff00ff00ff)) +
+                     (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
     return (uint32_t)(pairs * UINT64_C(0x0001000100010001) >> 48);
 }
 
@@ -47,7 +49,8 @@ void tile_mask_join(const tile_frame *frame, tile_mask *to, const tile_mask *fro
     for (uint32_t i = 0; i < frame->n; i++) to->bytes[i] |= from->bytes[i];
 }
 
-void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8_t *cond, tile_mask *yes, tile_mask *no) {
+void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8_t *cond,
+                     tile_mask *yes, tile_mask *no) {
     uint32_t n = frame->n;
     if (n == 1) {
         yes->count = mask->count & cond[0];
@@ -55,7 +58,8 @@ void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8
         return;
     }
     if (mask->count == n) {
-        yes->count = memchr(cond, 1, n) ? count_bytes(cond, n) : 0; /* most often nobody, and found out at once otherwise */
+        yes->count = memchr(cond, 1, n) ? count_bytes(cond, n) : 0; /* most often nobody, and found
+                                                                       out at once otherwise */
         no->count = n - yes->count;
         if (yes->count == 0 || no->count == 0) return;
         memcpy(yes->bytes, cond, n);

@@ -1,5 +1,6 @@
-/* Memory operations of a tile. The path lane by lane defines what happens, faults included; the paths for whole tiles serve accesses
- * to one memory that are all within bounds, and step aside for everything else.
+/* Memory operations of a tile. The path lane by lane defines what happens, faults included; the
+ * paths for whole tiles serve accesses to one memory that are all within bounds, and step aside for
+ * everything else.
  * Must not know: control flow, kernel IR. */
 #include "kir/fault_text.h"
 #include "tile/races.h"
@@ -61,7 +62,8 @@ tile_memory tile_resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     return memory;
 }
 
-static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t slot, int64_t stride, uint32_t lane) {
+static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t slot, int64_t stride,
+                          uint32_t lane) {
     uint64_t value;
     memcpy(&value, f->slot[slot] + (form == KIR_LANES_EACH ? (size_t)lane * 8 : 0), 8);
     return form == KIR_LANES_AFFINE ? value + (uint64_t)stride * lane : value;
@@ -72,20 +74,23 @@ static place fixed_place(const tile_frame *f, const tile_access *a) {
     const tile_launch *launch = f->state->launch;
     place p = {.pool = a->pool};
     if (a->space == KIR_SHARED) {
-        p.memory = (tile_memory){f->shared, f->shared_size - (a->unchecked ? 0 : launch->shared_scratch), true};
+        p.memory = (tile_memory){
+            f->shared, f->shared_size - (a->unchecked ? 0 : launch->shared_scratch), true};
     } else if (a->space == KIR_CLASS) {
         p.memory = launch->class_memory;
         if (p.memory.valid) p.memory.base += a->class_id * UINT64_C(12288);
         p.memory.size = 12288;
     } else {
         p.memory = f->own ? f->own->slots[a->slot] : launch->slots[a->slot];
-        p.handle = a->handle_input == TILE_NONE ? a->constant_handle : launch->inputs[a->handle_input];
+        p.handle = a->handle_input == TILE_NONE ? a->constant_handle
+                                                : launch->inputs[a->handle_input];
     }
     return p;
 }
 
 static bool is_open(const tile_access *a) {
-    return a->space == KIR_FLAT || ((a->space == KIR_BUFFER || a->space == KIR_POOL) && a->slot < 0);
+    return a->space == KIR_FLAT ||
+           ((a->space == KIR_BUFFER || a->space == KIR_POOL) && a->slot < 0);
 }
 
 /* The memory of one lane; a flat address also gives the index. */
@@ -112,7 +117,8 @@ static void handle_fault(tile_frame *f, const tile_access *a, uint32_t lane, con
     kir_fault_text_handle(fault->message, sizeof fault->message, p->pool, p->handle);
 }
 
-static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p, hg_i128 offset) {
+static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p,
+                         hg_i128 offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
     fault->operand = a->operand;
@@ -130,16 +136,20 @@ static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint
     kir_fault_text_align(fault->message, sizeof fault->message, offset);
 }
 
-static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size, uint32_t lane) {
+static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size,
+                             uint32_t lane) {
     uint64_t value = 0;
     memcpy(&value, f->slot[slot] + (form == KIR_LANES_EACH ? (size_t)lane * size : 0), size);
     return value;
 }
 
-/* A store of a library program that writes what is there. Its groups of lanes overlap at the end of an array, so that all of them are whole: several lanes
- * then store the same element. For the race checker only the first of these stores is one. */
-static bool keeps_bytes(const tile_frame *f, const tile_access *a, uint32_t lane, const uint8_t *address) {
-    if (!f->kernel->library || a->op != KIR_STORE || a->space == KIR_SHARED || !address) return false;
+/* A store of a library program that writes what is there. Its groups of lanes overlap at the end of
+ * an array, so that all of them are whole: several lanes then store the same element. For the race
+ * checker only the first of these stores is one. */
+static bool keeps_bytes(const tile_frame *f, const tile_access *a, uint32_t lane,
+                        const uint8_t *address) {
+    if (!f->kernel->library || a->op != KIR_STORE || a->space == KIR_SHARED || !address)
+        return false;
     uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, lane);
     return memcmp(address, &value, a->bytes) == 0;
 }
@@ -154,7 +164,8 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
         return NULL;
     }
     if (a->has_index) index = element64(f, a->index_form, a->index, a->stride, lane);
-    if (a->has_index && a->scale > 1) index = (index < UINT64_MAX / a->scale ? index : UINT64_MAX / a->scale) * a->scale;
+    if (a->has_index && a->scale > 1)
+        index = (index < UINT64_MAX / a->scale ? index : UINT64_MAX / a->scale) * a->scale;
     hg_i128 offset = (hg_i128)index + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p.memory.size)) {
         bounds_fault(f, a, lane, &p, offset);
@@ -183,7 +194,9 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
         memcpy(&value, address, a->bytes);
     } else {
         uint64_t x = lane_operand(f, a->value_form, a->value, a->value_size, lane);
-        uint64_t y = a->atomic == KIR_ATOMIC_CAS ? lane_operand(f, a->second_form, a->second, a->value_size, lane) : 0;
+        uint64_t y = a->atomic == KIR_ATOMIC_CAS
+                         ? lane_operand(f, a->second_form, a->second, a->value_size, lane)
+                         : 0;
         value = tile_atomic(a->atomic, a->bytes, address, x, y);
     }
     if (a->op == KIR_ATOMIC && a->high != TILE_NONE) {
@@ -217,7 +230,8 @@ static void run_lanes(tile_frame *f, const tile_insn *insn) {
 
 /* ---- whole tiles ---- */
 
-/* The lanes from the first that is active to the last one. What is done for them costs nothing for the lanes before and behind. */
+/* The lanes from the first that is active to the last one. What is done for them costs nothing for
+ * the lanes before and behind. */
 typedef struct lane_span {
     uint32_t first, count;
     const uint8_t *active; /* of `first` on; NULL: all of them are */
@@ -230,45 +244,60 @@ static lane_span span_of(const tile_frame *f, const tile_mask *mask) {
 }
 
 /* base may lie outside of the memory: only base + index * scale does not. */
-static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, uint64_t scale, const lane_span *lanes, uint8_t bytes) {
+static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, uint64_t scale,
+                   const lane_span *lanes, uint8_t bytes) {
     const uint8_t *active = lanes->active;
     uint32_t n = lanes->count;
     if (active) {
-        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (active[i]) memcpy(
-                                d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)(index[i] * scale)), sizeof(element));)
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (active[i])
+                                memcpy(d + (size_t)i * sizeof(element),
+                                       (const void *)(base + (uintptr_t)(index[i] * scale)),
+                                       sizeof(element));)
     } else if (scale == 1) {
-        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++)
-                                memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) memcpy(
+                                d + (size_t)i * sizeof(element),
+                                (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
     } else if (scale == bytes) {
         TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++)
-                                memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i] * sizeof(element)),
+                                memcpy(d + (size_t)i * sizeof(element),
+                                       (const void *)(base + (uintptr_t)index[i] * sizeof(element)),
                                        sizeof(element));)
     } else {
-        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) memcpy(d + (size_t)i * sizeof(element),
-                                                                    (const void *)(base + (uintptr_t)(index[i] * scale)), sizeof(element));)
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++)
+                                memcpy(d + (size_t)i * sizeof(element),
+                                       (const void *)(base + (uintptr_t)(index[i] * scale)),
+                                       sizeof(element));)
     }
 }
 
-static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const lane_span *lanes, uint8_t bytes) {
+static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const lane_span *lanes,
+                           uint8_t bytes) {
     const uint8_t *active = lanes->active;
     TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < lanes->count; i++) if (!active || active[i])
-                            memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
+                            memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride,
+                                   sizeof(element));)
 }
 
-static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, uint64_t scale, const lane_span *lanes, uint8_t bytes) {
+static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, uint64_t scale,
+                    const lane_span *lanes, uint8_t bytes) {
     const uint8_t *active = lanes->active;
     TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < lanes->count; i++) if (!active || active[i])
-                            memcpy((void *)(base + (uintptr_t)(index[i] * scale)), v + (size_t)i * sizeof(element), sizeof(element));)
+                            memcpy((void *)(base + (uintptr_t)(index[i] * scale)),
+                                   v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
-static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const lane_span *lanes, uint8_t bytes) {
+static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const lane_span *lanes,
+                            uint8_t bytes) {
     const uint8_t *active = lanes->active;
     TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < lanes->count; i++) if (!active || active[i])
-                            memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
+                            memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element),
+                                   sizeof(element));)
 }
 
-/* Whether all active lanes name the same memory; then which, and their offsets within it (flat addresses: in f->scratch). */
-static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask, place *p, const uint64_t **index) {
+/* Whether all active lanes name the same memory; then which, and their offsets within it (flat
+ * addresses: in f->scratch). */
+static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask, place *p,
+                      const uint64_t **index) {
     uint64_t ignored = 0;
     if (!is_open(a)) {
         *p = fixed_place(f, a);
@@ -279,7 +308,8 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
         const uint64_t *handle = (const uint64_t *)(void *)f->slot[a->handle];
         const uint8_t *active = tile_mask_bytes(f, mask);
         uint64_t differ = 0, same = a->space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
-        for (uint32_t i = 0; i < f->n; i++) differ |= (handle[i] ^ handle[first]) & (0 - (uint64_t)active[i]) & same;
+        for (uint32_t i = 0; i < f->n; i++)
+            differ |= (handle[i] ^ handle[first]) & (0 - (uint64_t)active[i]) & same;
         if (differ) return false;
         if (a->space == KIR_FLAT) {
             uint64_t *offsets = (uint64_t *)(void *)f->scratch;
@@ -293,10 +323,13 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
     return true;
 }
 
-/* Where an affine access begins whose first and last lane are within bounds; false: look at each lane. */
-static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes, uint8_t **base) {
+/* Where an affine access begins whose first and last lane are within bounds; false: look at each
+ * lane. */
+static bool affine_base(const tile_frame *f, const tile_access *a, const place *p,
+                        const lane_span *lanes, uint8_t **base) {
     hg_i128 stride = (hg_i128)a->stride * a->scale, room = (hg_i128)p->memory.size - a->size;
-    hg_i128 first = (hg_i128)element64(f, KIR_LANES_ONE, a->index, 0, 0) * a->scale + a->disp + stride * lanes->first;
+    hg_i128 first = (hg_i128)element64(f, KIR_LANES_ONE, a->index, 0, 0) * a->scale + a->disp +
+                    stride * lanes->first;
     hg_i128 last = first + stride * (lanes->count - 1);
     if (first < 0 || last < 0 || first > room || last > room) return false;
     *base = p->memory.base + (uint64_t)first;
@@ -304,8 +337,10 @@ static bool affine_base(const tile_frame *f, const tile_access *a, const place *
 }
 
 /* Whether the offsets of all active lanes are within bounds. index is that of the first lane. */
-static bool all_within(const tile_access *a, const place *p, const uint64_t *index, const lane_span *lanes) {
-    hg_i128 high = (hg_i128)p->memory.size - a->size - a->disp, low = a->disp < 0 ? -(hg_i128)a->disp : 0;
+static bool all_within(const tile_access *a, const place *p, const uint64_t *index,
+                       const lane_span *lanes) {
+    hg_i128 high = (hg_i128)p->memory.size - a->size - a->disp,
+            low = a->disp < 0 ? -(hg_i128)a->disp : 0;
     if (high < low) return false;
     if (high > UINT64_MAX) high = UINT64_MAX;
     uint64_t from = (uint64_t)low, to = (uint64_t)high;
@@ -317,13 +352,16 @@ static bool all_within(const tile_access *a, const place *p, const uint64_t *ind
     uint64_t span = to - from;
     uint32_t bad = 0;
     if (lanes->active)
-        for (uint32_t i = 0; i < lanes->count; i++) bad |= (uint32_t)(index[i] - from > span) & lanes->active[i];
+        for (uint32_t i = 0; i < lanes->count; i++)
+            bad |= (uint32_t)(index[i] - from > span) & lanes->active[i];
     else
         for (uint32_t i = 0; i < lanes->count; i++) bad |= index[i] - from > span;
     return bad == 0;
 }
 
-static int kind_of_bytes(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
+static int kind_of_bytes(uint8_t bytes) {
+    return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+}
 
 /* Where loaded elements go: the result, or scratch when they still have to grow. */
 static uint8_t *load_target(const tile_frame *f, const tile_access *a) {
@@ -332,60 +370,69 @@ static uint8_t *load_target(const tile_frame *f, const tile_access *a) {
 
 static void finish_load(const tile_frame *f, const tile_access *a) {
     if (a->value_size == a->bytes) return;
-    f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](f->slot[a->result], f->scratch, NULL,
-                                                                                                  NULL, f->n);
+    f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](
+        f->slot[a->result], f->scratch, NULL, NULL, f->n);
 }
 
-/* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane when they need it. */
+/* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane
+ * when they need it. */
 static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     const uint8_t *value = f->slot[a->value];
     if (a->value_form != KIR_LANES_EACH) {
         TILE_BY_SIZE(a->bytes, element one; memcpy(&one, value, sizeof one);
-                     for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
+                     for (uint32_t i = 0; i < f->n; i++)
+                         memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
         return f->scratch;
     }
     if (a->value_size == a->bytes) return value;
-    f->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)][kind_of_bytes(a->bytes)](f->scratch, value, NULL, NULL, f->n);
+    f->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)][kind_of_bytes(a->bytes)](
+        f->scratch, value, NULL, NULL, f->n);
     return f->scratch;
 }
 
-/* A store of elements side by side. Results of one pass over a large array need no place in the caches. from may lie in the user's memory
- * too. */
-static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from, uint32_t n) {
+/* A store of elements side by side. Results of one pass over a large array need no place in the
+ * caches. from may lie in the user's memory too. */
+static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from,
+                      uint32_t n) {
     size_t bytes = (size_t)n * a->bytes;
     bool once = a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes);
-    bool apart = (uintptr_t)from + bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)from;
+    bool apart = (uintptr_t)from + bytes <= (uintptr_t)to ||
+                 (uintptr_t)to + bytes <= (uintptr_t)from;
     if (once && apart)
         hg_stream(to, from, bytes);
     else
         memmove(to, from, bytes);
 }
 
-/* The beginning of the next tile's elements while this one is at work: the hardware stops at every page, and starts anew by itself
- * where a tile is many pages. A map of 64 MiB gains 15 % from all of the 4 KiB of a tile, an addition of 16 M f32 5 % from 512 bytes of
- * each operand. */
+/* The beginning of the next tile's elements while this one is at work: the hardware stops at every
+ * page, and starts anew by itself where a tile is many pages. A map of 64 MiB gains 15 % from all
+ * of the 4 KiB of a tile, an addition of 16 M f32 5 % from 512 bytes of each operand. */
 enum { AHEAD_ALL = 4096, AHEAD = 512 };
 static void ask_ahead(uintptr_t from, size_t bytes) {
     if (bytes > AHEAD_ALL) bytes = AHEAD;
     for (size_t i = 0; i < bytes; i += 64) hg_prefetch((const void *)(from + i));
 }
 
-/* Atomics of a tile whose old values nobody asks for, at base: they may be combined. Nobody else has the thread's own copies, or the shared memory of a block. */
-static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintptr_t base, const lane_span *lanes) {
-    bool uniform = a->value_form != KIR_LANES_EACH, own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
+/* Atomics of a tile whose old values nobody asks for, at base: they may be combined. Nobody else
+ * has the thread's own copies, or the shared memory of a block. */
+static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintptr_t base,
+                               const lane_span *lanes) {
+    bool uniform = a->value_form != KIR_LANES_EACH,
+         own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
     return (tile_updates){.op = a->atomic,
                           .bytes = a->bytes,
                           .own = own || a->space == KIR_SHARED,
                           .uniform = uniform,
                           .n = lanes->count,
                           .active = lanes->active,
-                          .value = f->slot[a->value] + (uniform ? 0 : (size_t)lanes->first * a->bytes),
+                          .value = f->slot[a->value] +
+                                   (uniform ? 0 : (size_t)lanes->first * a->bytes),
                           .base = (uint8_t *)base,
                           .spread = own ? (uint64_t)f->own->spread[a->slot] : 0};
 }
 
-static bool update_affine(const tile_frame *f, const tile_access *a, const place *p, uint8_t *base, int64_t stride,
-                          const lane_span *lanes) {
+static bool update_affine(const tile_frame *f, const tile_access *a, const place *p, uint8_t *base,
+                          int64_t stride, const lane_span *lanes) {
     if ((uint64_t)(base - p->memory.base) % a->bytes || (uint64_t)stride % a->bytes) return false;
     tile_updates u = updates_of(f, a, (uintptr_t)base, lanes);
     u.stride = stride;
@@ -393,11 +440,12 @@ static bool update_affine(const tile_frame *f, const tile_access *a, const place
     return true;
 }
 
-static bool update_vector(const tile_frame *f, const tile_access *a, uintptr_t base, const uint64_t *index, uint64_t scale,
-                          const lane_span *lanes) {
+static bool update_vector(const tile_frame *f, const tile_access *a, uintptr_t base,
+                          const uint64_t *index, uint64_t scale, const lane_span *lanes) {
     uint64_t bits = 0;
     if (scale % a->bytes)
-        for (uint32_t i = 0; i < lanes->count; i++) bits |= lanes->active && !lanes->active[i] ? 0 : index[i] * scale + (uint64_t)a->disp;
+        for (uint32_t i = 0; i < lanes->count; i++)
+            bits |= lanes->active && !lanes->active[i] ? 0 : index[i] * scale + (uint64_t)a->disp;
     else
         bits = (uint64_t)a->disp;
     if (bits % a->bytes) return false;
@@ -408,11 +456,14 @@ static bool update_vector(const tile_frame *f, const tile_access *a, uintptr_t b
     return true;
 }
 
-static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
+static bool move_affine(tile_frame *f, const tile_access *a, const place *p,
+                        const lane_span *lanes) {
     uint8_t *base;
     if (!affine_base(f, a, p, lanes, &base)) return false;
-    if (a->op == KIR_ATOMIC) return update_affine(f, a, p, base, (int64_t)((uint64_t)a->stride * a->scale), lanes);
-    int64_t stride = (int64_t)((uint64_t)a->stride * a->scale); /* within the memory, or of a single lane */
+    if (a->op == KIR_ATOMIC)
+        return update_affine(f, a, p, base, (int64_t)((uint64_t)a->stride * a->scale), lanes);
+    int64_t stride = (int64_t)((uint64_t)a->stride * a->scale); /* within the memory, or of a single
+                                                                   lane */
     bool contiguous = stride == a->bytes && !lanes->active;
     size_t before = (size_t)lanes->first * a->bytes;
     if (a->direct && contiguous && lanes->count == f->n && (uintptr_t)base % a->bytes == 0) {
@@ -436,7 +487,8 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
     return true;
 }
 
-static bool move_vector(tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const lane_span *lanes) {
+static bool move_vector(tile_frame *f, const tile_access *a, const place *p, const uint64_t *index,
+                        const lane_span *lanes) {
     bool scratch_is_index = (const uint8_t *)index == f->scratch;
     index += lanes->first;
     if (!a->unchecked && !all_within(a, p, index, lanes)) return false;
@@ -449,14 +501,16 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
         gather(load_target(f, a) + before, base, index, scale, lanes, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
-        if (scratch_is_index && (a->value_form != KIR_LANES_EACH || a->value_size != a->bytes)) return false;
+        if (scratch_is_index && (a->value_form != KIR_LANES_EACH || a->value_size != a->bytes))
+            return false;
         scatter(store_source(f, a) + before, base, index, scale, lanes, a->bytes);
     }
     return true;
 }
 
 /* False: out of bounds. */
-static bool scalar_address(const tile_frame *f, const tile_access *a, const place *p, uint8_t **address) {
+static bool scalar_address(const tile_frame *f, const tile_access *a, const place *p,
+                           uint8_t **address) {
     uint64_t index = a->has_index ? element64(f, KIR_LANES_ONE, a->index, 0, 0) : 0;
     hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
@@ -465,7 +519,8 @@ static bool scalar_address(const tile_frame *f, const tile_access *a, const plac
 }
 
 /* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
-static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
+static bool move_scalar(tile_frame *f, const tile_access *a, const place *p,
+                        const lane_span *lanes) {
     uint8_t *address;
     if (!scalar_address(f, a, p, &address)) return false;
     if (a->op == KIR_ATOMIC) {
@@ -481,10 +536,12 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, con
             memcpy(f->slot[a->result], &value, 8);
         } else {
             TILE_BY_SIZE(a->value_size, element one = (element)value;
-                         for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
+                         for (uint32_t i = 0; i < f->n; i++)
+                             memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
         }
     } else if (a->op == KIR_STORE) {
-        uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, lanes->first + lanes->count - 1);
+        uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size,
+                                      lanes->first + lanes->count - 1);
         memcpy(address, &value, a->bytes);
     }
     return true;
@@ -493,10 +550,13 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, con
 static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask) {
     place p;
     const uint64_t *index = NULL;
-    if ((a->op == KIR_ATOMIC && !a->combines) || f->state->races || !one_place(f, a, mask, &p, &index)) return false;
+    if ((a->op == KIR_ATOMIC && !a->combines) || f->state->races ||
+        !one_place(f, a, mask, &p, &index))
+        return false;
     if (!p.memory.valid || !p.memory.base) return false;
     lane_span lanes = span_of(f, mask);
-    if (a->has_index && a->index_form == KIR_LANES_EACH) index = (const uint64_t *)(void *)f->slot[a->index];
+    if (a->has_index && a->index_form == KIR_LANES_EACH)
+        index = (const uint64_t *)(void *)f->slot[a->index];
     if (index) return move_vector(f, a, &p, index, &lanes);
     if (a->has_index && a->index_form == KIR_LANES_AFFINE) return move_affine(f, a, &p, &lanes);
     return move_scalar(f, a, &p, &lanes);
@@ -504,12 +564,14 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
 
 uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *stride) {
     const lane_span all = {0, f->n, NULL};
-    bool vector = a->has_index && a->index_form == KIR_LANES_EACH, affine = a->has_index && a->index_form == KIR_LANES_AFFINE;
+    bool vector = a->has_index && a->index_form == KIR_LANES_EACH,
+         affine = a->has_index && a->index_form == KIR_LANES_AFFINE;
     uint8_t *address;
     if (is_open(a) || a->slot < 0 || vector) return NULL;
     place p = fixed_place(f, a);
     if (!p.memory.valid || !p.memory.base) return NULL;
-    if (affine ? !affine_base(f, a, &p, &all, &address) : !scalar_address(f, a, &p, &address)) return NULL;
+    if (affine ? !affine_base(f, a, &p, &all, &address) : !scalar_address(f, a, &p, &address))
+        return NULL;
     *stride = affine ? (int64_t)((uint64_t)a->stride * a->scale) : 0;
     return address;
 }

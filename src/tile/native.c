@@ -1,4 +1,5 @@
-/* Launches by native code: turns of lanes in place of the interpreter's tiles. Faults, time and threads are those of all launches.
+/* Launches by native code: turns of lanes in place of the interpreter's tiles. Faults, time and
+ * threads are those of all launches.
  * Must not know: how the code was made. */
 #include "kir/fault_text.h"
 #include "tile/tile_internal.h"
@@ -7,7 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-_Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) && offsetof(hgv_memory, size) == offsetof(tile_memory, size) &&
+_Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) &&
+                   offsetof(hgv_memory, size) == offsetof(tile_memory, size) &&
                    offsetof(hgv_memory, valid) == offsetof(tile_memory, valid),
                "one layout");
 
@@ -20,12 +22,15 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
 
 bool tile_kernel_is_native(const tile_kernel *kernel) { return tile_native_of(kernel) != NULL; }
 
-void tile_kernel_tell(const tile_kernel *kernel, uint64_t lanes) { tile_heat_add(kernel, lanes * kernel->insn_count); }
+void tile_kernel_tell(const tile_kernel *kernel, uint64_t lanes) {
+    tile_heat_add(kernel, lanes * kernel->insn_count);
+}
 
 /* ---- launches ---- */
 
-/* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few calls: between two it looks whether it has to
- * stop. Without loops and wide integers that is often enough after so many lanes and operations. */
+/* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few
+ * calls: between two it looks whether it has to stop. Without loops and wide integers that is often
+ * enough after so many lanes and operations. */
 enum { MANY = 4096, FEW_TURNS = 4, MOST = 1 << 16, MOST_WORK = 1 << 21 };
 static uint32_t lanes_at_once(const tile_kernel *kernel) {
     if (kernel->has_loop || kernel->block_mode || kernel->array_bytes) return MANY;
@@ -33,30 +38,36 @@ static uint32_t lanes_at_once(const tile_kernel *kernel) {
     return lanes < MANY ? MANY : lanes < MOST ? lanes : MOST;
 }
 
-/* Loops of the library's kernels do not look at the time, since they end by themselves: a call has so many lanes that it takes a few milliseconds,
- * by what the launch says of its work. */
+/* Loops of the library's kernels do not look at the time, since they end by themselves: a call has
+ * so many lanes that it takes a few milliseconds, by what the launch says of its work. */
 static uint32_t lanes_in_time(const tile_run_state *state, uint32_t lanes, uint32_t turn) {
     enum { CALL_WORK_LOG = 24 };
-    const uint64_t of_lane = tile_work_of_lane(state), most = of_lane ? (UINT64_C(1) << CALL_WORK_LOG) / of_lane : lanes;
+    const uint64_t of_lane = tile_work_of_lane(state),
+                   most = of_lane ? (UINT64_C(1) << CALL_WORK_LOG) / of_lane : lanes;
     if (most >= lanes) return lanes;
     return most < turn ? turn : (uint32_t)(most / turn * turn);
 }
 
 static uint32_t lanes_for_call(const tile_run_state *state, const tile_native *native, bool piece) {
     const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
-    uint32_t lanes = !piece ? lanes_at_once(state->kernel) : state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
+    uint32_t lanes = !piece                    ? lanes_at_once(state->kernel)
+                     : state->kernel->has_loop ? few
+                                               : MANY,
+             block = (uint32_t)state->block_lanes;
     if (!native->blocks && !state->kernel->block_mode) return lanes;
     return lanes < block ? block : lanes / block * block;
 }
 
 uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece) {
     const bool blocks = native->blocks || state->kernel->block_mode;
-    return lanes_in_time(state, lanes_for_call(state, native, piece), blocks ? (uint32_t)state->block_lanes : native->lanes);
+    return lanes_in_time(state, lanes_for_call(state, native, piece),
+                         blocks ? (uint32_t)state->block_lanes : native->lanes);
 }
 
 enum { MOST_OF_BLOCK = 1 << 16 };
 bool tile_native_fits(const tile_run_state *state, const tile_native *native) {
-    return !native->blocks || (state->dims[0] >= native->lanes / 2 && state->block_lanes <= MOST_OF_BLOCK);
+    return !native->blocks ||
+           (state->dims[0] >= native->lanes / 2 && state->block_lanes <= MOST_OF_BLOCK);
 }
 
 /* Of an access, in the words of accesses; of anything else its own message. */
@@ -71,12 +82,17 @@ static void describe(tile_fault *fault, const hgv_site *site, const uint64_t *va
         tile_fault_bounds(fault, site->pool, offset, site->size, site->limit);
         break;
     }
-    case KIR_FAULT_HANDLE: kir_fault_text_handle(fault->message, sizeof fault->message, site->pool, site->handle); break;
-    default: fault->offset = values[0]; kir_fault_text_align(fault->message, sizeof fault->message, values[0]);
+    case KIR_FAULT_HANDLE:
+        kir_fault_text_handle(fault->message, sizeof fault->message, site->pool, site->handle);
+        break;
+    default:
+        fault->offset = values[0];
+        kir_fault_text_align(fault->message, sizeof fault->message, values[0]);
     }
 }
 
-static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane,
+                          const uint64_t *values) {
     tile_frame *f = launch->user;
     launch->faulted = true;
     f->phase = launch->phase;
@@ -101,16 +117,23 @@ static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool f
 }
 
 /* By the interpreter's handlers. */
-static void wide(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint32_t limbs,
-                 uint32_t lanes, uint64_t run) {
+static void wide(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a, const uint64_t *b,
+                 const uint64_t *c, uint32_t limbs, uint32_t lanes, uint64_t run) {
     enum { MOST_LANES = 64 };
     const tile_handlers *handlers = launch->wide_table;
     uint64_t carry[MOST_LANES];
     uint8_t active[MOST_LANES];
     for (uint32_t i = 0; i < lanes; i++) active[i] = run >> i & 1;
     bool all = run == UINT64_MAX >> (MOST_LANES - lanes);
-    handlers->wide[op](&(tile_wide){
-        .d = d, .a = a, .b = b, .c = c, .carry = carry, .active = all ? NULL : active, .width = lanes, .n = lanes, .limbs = limbs});
+    handlers->wide[op](&(tile_wide){.d = d,
+                                    .a = a,
+                                    .b = b,
+                                    .c = c,
+                                    .carry = carry,
+                                    .active = all ? NULL : active,
+                                    .width = lanes,
+                                    .n = lanes,
+                                    .limbs = limbs});
     launch->fuel -= (int64_t)lanes * limbs;
 }
 
@@ -132,19 +155,20 @@ static void *memory(hgv_launch *launch, uint64_t bytes) {
 void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *to) {
     const tile_launch *l = state->launch;
     const tile_own *own = f ? f->own : NULL;
-    *to = (hgv_launch){.inputs = l->inputs,
-                       .slots = (const hgv_memory *)(const void *)(own ? own->slots : l->slots),
-                       .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
-                       .spread = own ? own->spread : NULL,
-                       .lanes = l->lanes,
-                       .fault = fault_of_lane,
-                       .resolve = resolve,
-                       .go_on = go_on,
-                       .fuel = f ? f->fuel : TILE_FUEL,
-                       .user = f,
-                       .wide = wide,
-                       .wide_table = state->kernel->handlers,
-                       .memory = memory};
+    *to = (hgv_launch){
+        .inputs = l->inputs,
+        .slots = (const hgv_memory *)(const void *)(own ? own->slots : l->slots),
+        .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
+        .spread = own ? own->spread : NULL,
+        .lanes = l->lanes,
+        .fault = fault_of_lane,
+        .resolve = resolve,
+        .go_on = go_on,
+        .fuel = f ? f->fuel : TILE_FUEL,
+        .user = f,
+        .wide = wide,
+        .wide_table = state->kernel->handlers,
+        .memory = memory};
     if (f) {
         to->shared = (hgv_memory){f->shared, f->shared_size, true};
         to->shared_step = l->shared_memory ? f->shared_size : 0;

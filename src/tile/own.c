@@ -1,5 +1,6 @@
-/* Copies of small memory that a kernel only combines numbers into: each thread of a launch has its own, eight of them where they are small, so that
- * neighbouring lanes do not wait for each other. They begin with what changes nothing and go into the memory at the launch's end, however it ends.
+/* Copies of small memory that a kernel only combines numbers into: each thread of a launch has its
+ * own, eight of them where they are small, so that neighbouring lanes do not wait for each other.
+ * They begin with what changes nothing and go into the memory at the launch's end, however it ends.
  * Must not know: how instructions run. */
 #include "kir/analysis/analysis.h"
 #include "tile/tile_internal.h"
@@ -39,12 +40,14 @@ static bool is_alone(const tile_launch *l, uint32_t slot, uint32_t count) {
 
 static bool wanted(const tile_launch *l, const tile_combined *c, uint32_t slot_count) {
     const tile_memory *m = &l->slots[c->slot];
-    return m->valid && m->base && m->size >= c->bytes && m->size <= MOST_BYTES && l->lanes / 2 >= m->size / c->bytes &&
-           is_alone(l, c->slot, slot_count);
+    return m->valid && m->base && m->size >= c->bytes && m->size <= MOST_BYTES &&
+           l->lanes / 2 >= m->size / c->bytes && is_alone(l, c->slot, slot_count);
 }
 
 tile_owns *tile_owns_begin(const tile_kernel *k, const tile_launch *l, uint32_t workers) {
-    if (!k->combined_count || l->lanes < LEAST_LANES || k->options.check_races || k->options.debugger) return NULL;
+    if (!k->combined_count || l->lanes < LEAST_LANES || k->options.check_races ||
+        k->options.debugger)
+        return NULL;
     tile_owns *o = hg_calloc(1, sizeof *o + workers * sizeof *o->of);
     if (!o) return NULL; /* then they go into the memory at once */
     o->launch = l;
@@ -53,7 +56,8 @@ tile_owns *tile_owns_begin(const tile_kernel *k, const tile_launch *l, uint32_t 
     for (uint32_t i = 0; i < k->combined_count && o->count < MOST_SLOTS; i++) {
         if (!wanted(l, &k->combined[i], k->memory_count)) continue;
         uint64_t size = l->slots[k->combined[i].slot].size, lines = (size + LINE - 1) / LINE * LINE;
-        bool many = size <= MOST_SPREAD; /* a line more: addresses that are a page apart look the same to the processor */
+        bool many = size <= MOST_SPREAD; /* a line more: addresses that are a page apart look the
+                                            same to the processor */
         o->own[o->count].what = k->combined[i];
         o->own[o->count].offset = o->bytes;
         o->own[o->count].size = size;
@@ -86,7 +90,9 @@ static void fill(uint8_t *to, uint64_t bytes, const tile_combined *c) {
 tile_own *tile_owns_of(tile_owns *o, uint32_t worker) {
     if (worker >= o->workers) return NULL;
     if (o->of[worker]) return o->of[worker];
-    uint64_t head = (sizeof(tile_own) + o->slot_count * (sizeof(tile_memory) + sizeof(int64_t)) + LINE - 1) / LINE * LINE;
+    uint64_t head = (sizeof(tile_own) + o->slot_count * (sizeof(tile_memory) + sizeof(int64_t)) +
+                     LINE - 1) /
+                    LINE * LINE;
     tile_own *own = hg_alloc_aligned((size_t)(head + o->bytes), LINE);
     if (!own) return NULL;
     tile_memory *slots = (tile_memory *)(own + 1);
@@ -98,13 +104,15 @@ tile_own *tile_owns_of(tile_owns *o, uint32_t worker) {
         const tile_combined *c = &o->own[i].what;
         slots[c->slot].base = copies + o->own[i].offset;
         spread[c->slot] = (int64_t)o->own[i].spread;
-        fill(slots[c->slot].base, o->own[i].spread ? o->own[i].spread * TILE_COPIES : o->own[i].size, c);
+        fill(slots[c->slot].base,
+             o->own[i].spread ? o->own[i].spread * TILE_COPIES : o->own[i].size, c);
     }
     *own = (tile_own){slots, spread};
     return o->of[worker] = own;
 }
 
-static void merge(const tile_memory *to, const tile_combined *c, const uint8_t *copies, uint64_t spread) {
+static void merge(const tile_memory *to, const tile_combined *c, const uint8_t *copies,
+                  uint64_t spread) {
     const uint64_t nothing = neutral(c);
     for (uint64_t at = 0; at + c->bytes <= to->size; at += c->bytes) {
         uint64_t all = nothing;
@@ -136,7 +144,9 @@ hg_status tile_owns_find(tile_kernel *k, const kir_module *m) {
     if (found && k->combined) {
         kir_find_combined(m, found);
         for (uint32_t i = 0; i < k->memory_count; i++)
-            if (found[i].bytes) k->combined[k->combined_count++] = (tile_combined){i, found[i].atomic, found[i].bytes};
+            if (found[i].bytes)
+                k->combined[k->combined_count++] = (tile_combined){i, found[i].atomic,
+                                                                   found[i].bytes};
     }
     bool good = found && k->combined;
     hg_free(found);

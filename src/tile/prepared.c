@@ -1,6 +1,8 @@
-/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a kernel whose branches depend on nothing else is a list of
- * calls of handlers: addresses are fixed, what does not depend on memory is calculated once, and bounds are looked at once. The list is
- * taken down along the kernel's code as exec.c and memory.c would run it; at the first instruction that is more than that there is none.
+/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a kernel
+ * whose branches depend on nothing else is a list of calls of handlers: addresses are fixed, what
+ * does not depend on memory is calculated once, and bounds are looked at once. The list is taken
+ * down along the kernel's code as exec.c and memory.c would run it; at the first instruction that
+ * is more than that there is none.
  * Must not know: faults. */
 #include "base/stream.h"
 #include "base/thread_pool.h"
@@ -12,8 +14,10 @@
 
 enum {
     MOST_CALLS = 64,
-    MOST_LANES = 32768,       /* of several calls, or of one that is in a frame: beyond, tiles stay in the caches where arrays do not */
-    CHUNK = 16384,            /* lanes of a longer launch that a thread takes at once: within a second-level cache */
+    MOST_LANES = 32768, /* of several calls, or of one that is in a frame: beyond, tiles stay in the
+                           caches where arrays do not */
+    CHUNK = 16384, /* lanes of a longer launch that a thread takes at once: within a second-level
+                      cache */
     MOST_BYTES = 2048 * 1024, /* of a frame while a launch is taken down, */
     KEPT_BYTES = 64 * 1024,   /* and of one that it keeps for itself */
     TELLS = 1 << 20           /* of the interpreter's work: so often its kernel is told */
@@ -26,7 +30,8 @@ typedef struct tile_call {
     uint64_t n;
 } tile_call;
 
-/* Where there are several calls the kernel's native code does the same work faster: from the launch on in which it is there. */
+/* Where there are several calls the kernel's native code does the same work faster: from the launch
+ * on in which it is there. */
 struct tile_prepared {
     const tile_native *const *native; /* of the kernel, atomic; of a map always NULL */
     hgv_launch launch;                /* for it */
@@ -35,10 +40,11 @@ struct tile_prepared {
     int64_t until_told, work; /* of the interpreter, since the kernel was told of it; of a launch */
     const tile_kernel *kernel;
     tile_frame *frame; /* NULL: all addresses are those of the memory */
-    bool shared;       /* threads share the lanes of the one call; its operands have so many bytes a lane, in order d, a, b, c: */
+    bool shared; /* threads share the lanes of the one call; its operands have so many bytes a lane,
+                    in order d, a, b, c: */
     uint8_t step[4];
     uint64_t cells[3]; /* of a longer launch: operands that are one for all lanes */
-    void *kept;        /* what native code has in memory: of blocks from barrier to barrier, arrays */
+    void *kept; /* what native code has in memory: of blocks from barrier to barrier, arrays */
     uint64_t kept_bytes;
     tile_call calls[]; /* and behind them what `launch` points to: slots, inputs */
 };
@@ -70,12 +76,20 @@ FILLS(uint32_t)
 FILLS(uint64_t)
 
 static tile_fn *filler(uint8_t size) {
-    return size == 1 ? fill_uint8_t : size == 2 ? fill_uint16_t : size == 4 ? fill_uint32_t : fill_uint64_t;
+    return size == 1   ? fill_uint8_t
+           : size == 2 ? fill_uint16_t
+           : size == 4 ? fill_uint32_t
+                       : fill_uint64_t;
 }
 static tile_fn *one_loader(uint8_t size) {
-    return size == 1 ? one_uint8_t : size == 2 ? one_uint16_t : size == 4 ? one_uint32_t : one_uint64_t;
+    return size == 1   ? one_uint8_t
+           : size == 2 ? one_uint16_t
+           : size == 4 ? one_uint32_t
+                       : one_uint64_t;
 }
-static int kind_of_bytes(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
+static int kind_of_bytes(uint8_t bytes) {
+    return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+}
 
 static const uint64_t NO_STEP = 0;
 
@@ -104,7 +118,8 @@ typedef struct recorder {
 
 static bool is_cell(const recorder *r, uint32_t slot) {
     uint8_t kind = r->kernel->slots[slot].kind;
-    return kind == TILE_SLOT_CELL || kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT || kind == TILE_SLOT_ID;
+    return kind == TILE_SLOT_CELL || kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT ||
+           kind == TILE_SLOT_ID;
 }
 
 static span span_of(const recorder *r, uint32_t slot) {
@@ -116,7 +131,8 @@ static span span_of(const recorder *r, uint32_t slot) {
 /* More lanes than the frame has: nothing may be done in its vectors. */
 static bool is_wide(const recorder *r) { return r->f->n > r->f->width; }
 
-static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b, const void *c, uint64_t n) {
+static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b, const void *c,
+                uint64_t n) {
     if (r->count == MOST_CALLS) return false;
     r->calls[r->count++] = (tile_call){run, d, a, b, c, n};
     r->whole = false;
@@ -124,9 +140,10 @@ static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b
     return true;
 }
 
-/* The call is done now, once and for all, when nothing that it reads changes and nothing else writes where it writes. */
-static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint32_t *operands, uint8_t count, const void *step,
-                    uint64_t n) {
+/* The call is done now, once and for all, when nothing that it reads changes and nothing else
+ * writes where it writes. */
+static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint32_t *operands,
+                    uint8_t count, const void *step, uint64_t n) {
     uint8_t **slot = r->f->slot;
     const void *p[3] = {NULL};
     bool known = r->writers[insn->d] < 2;
@@ -158,13 +175,16 @@ static bool reads_slot(const tile_insn *insn, uint32_t slot) {
     }
 }
 
-/* The last call may write straight to memory: nobody reads what it wrote elsewhere, and what it reads is apart from there, or the same. */
-static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint8_t *from, const uint8_t *to, uint8_t element) {
+/* The last call may write straight to memory: nobody reads what it wrote elsewhere, and what it
+ * reads is apart from there, or the same. */
+static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint8_t *from,
+                           const uint8_t *to, uint8_t element) {
     uint64_t bytes = (uint64_t)r->f->n * element;
     if (!r->whole || r->calls[r->count - 1].d != from || (uintptr_t)to % element) return false;
     for (uint8_t i = 0; i < r->read_count; i++) {
         const span *s = &r->reads[i];
-        bool apart = (uintptr_t)s->at + s->bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)s->at;
+        bool apart = (uintptr_t)s->at + s->bytes <= (uintptr_t)to ||
+                     (uintptr_t)to + bytes <= (uintptr_t)s->at;
         if (!apart && (s->at != to || s->element != element)) return false;
     }
     if (from == r->f->scratch) return true;
@@ -177,7 +197,8 @@ static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint
 static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t stride) {
     tile_frame *f = r->f;
     bool aligned = (uintptr_t)at % a->bytes == 0, grows = a->value_size != a->bytes;
-    if (a->one) return stride == 0 && add(r, one_loader(a->bytes), f->slot[a->result], at, NULL, NULL, 1);
+    if (a->one)
+        return stride == 0 && add(r, one_loader(a->bytes), f->slot[a->result], at, NULL, NULL, 1);
     if (stride != a->bytes && f->n != 1) return false;
     if (a->direct && aligned) {
         f->slot[a->result] = (uint8_t *)(uintptr_t)at;
@@ -185,9 +206,12 @@ static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t s
     }
     if (is_wide(r)) return false;
     if (a->direct) f->slot[a->result] = f->slot[a->result + 1];
-    if (!grows) return add(r, copy_bytes, f->slot[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
-    if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes)) return false;
-    tile_fn *convert = r->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)];
+    if (!grows)
+        return add(r, copy_bytes, f->slot[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
+    if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes))
+        return false;
+    tile_fn *convert = r->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)]
+                                                   [kind_of_bytes(a->value_size)];
     return add(r, convert, f->slot[a->result], aligned ? at : f->scratch, NULL, NULL, f->n);
 }
 
@@ -196,21 +220,25 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
     tile_frame *f = r->f;
     const uint8_t *from = f->slot[a->value];
     bool scalar = a->value_form != KIR_LANES_EACH;
-    if (scalar && (stride == 0 || f->n == 1)) return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
-    if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes))) return false;
+    if (scalar && (stride == 0 || f->n == 1))
+        return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
+    if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes)))
+        return false;
     if (a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes)) return false;
     if (scalar) {
         if (!add(r, filler(a->bytes), f->scratch, from, &NO_STEP, NULL, f->n)) return false;
         r->whole = true;
         from = f->scratch;
     } else if (a->value_size != a->bytes) {
-        tile_fn *convert = r->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)][kind_of_bytes(a->bytes)];
+        tile_fn *convert = r->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)]
+                                                       [kind_of_bytes(a->bytes)];
         if (!add(r, convert, f->scratch, from, NULL, NULL, f->n)) return false;
         r->reads[r->read_count++] = (span){from, (uint64_t)f->n * a->value_size, a->value_size};
         r->whole = true;
         from = f->scratch;
     }
-    if (!goes_to_memory(r, insn, from, at, a->bytes)) return add(r, copy_bytes, at, from, NULL, NULL, (uint64_t)f->n * a->bytes);
+    if (!goes_to_memory(r, insn, from, at, a->bytes))
+        return add(r, copy_bytes, at, from, NULL, NULL, (uint64_t)f->n * a->bytes);
     r->calls[r->count - 1].d = at;
     r->stored = a->bytes;
     r->whole = false;
@@ -265,7 +293,8 @@ static bool take_down(recorder *r, const tile_insn *insn) {
     case TILE_SPLAT: return operate(r, insn, filler(insn->size), operands, 1, &NO_STEP, r->f->n);
     case TILE_IOTA: return operate(r, insn, filler(insn->size), operands, 1, &insn->u.imm, r->f->n);
     case TILE_COPY_ONE: return operate(r, insn, copy_bytes, operands, 1, NULL, TILE_CELL);
-    case TILE_COPY_ALL: return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
+    case TILE_COPY_ALL:
+        return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
     case TILE_ID:
     case TILE_LESS:
     case TILE_MORE: return number(r, insn);
@@ -275,9 +304,11 @@ static bool take_down(recorder *r, const tile_insn *insn) {
     uint32_t active = r->f->mask[insn->mask].count;
     if (active != r->f->n) return active == 0;
     switch ((tile_kind)insn->kind) {
-    case TILE_COPY: return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
+    case TILE_COPY:
+        return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
     case TILE_SWAP: return swap(r, insn);
-    case TILE_COPY_SPLAT: return operate(r, insn, filler(insn->size), operands, 1, &NO_STEP, r->f->n);
+    case TILE_COPY_SPLAT:
+        return operate(r, insn, filler(insn->size), operands, 1, &NO_STEP, r->f->n);
     case TILE_LOAD:
     case TILE_STORE:
     case TILE_CHECK: return access(r, insn);
@@ -288,8 +319,8 @@ static bool take_down(recorder *r, const tile_insn *insn) {
 /* A branch whose condition is the same in every launch; it goes on, not back. */
 static bool is_branch(const tile_insn *insn) {
     tile_kind kind = (tile_kind)insn->kind;
-    return kind == TILE_IF || kind == TILE_ELSE || kind == TILE_END_IF || kind == TILE_JUMP || kind == TILE_JUMP_UNLESS ||
-           kind == TILE_BREAK;
+    return kind == TILE_IF || kind == TILE_ELSE || kind == TILE_END_IF || kind == TILE_JUMP ||
+           kind == TILE_JUMP_UNLESS || kind == TILE_BREAK;
 }
 
 static bool decide(const recorder *r, const tile_insn *insn, const tile_insn **next) {
@@ -302,7 +333,8 @@ static bool decide(const recorder *r, const tile_insn *insn, const tile_insn **n
 /* ---- a launch ---- */
 
 static bool has_result(const tile_insn *insn) {
-    return insn->kind == TILE_LOAD || !(insn->kind == TILE_STORE || insn->kind == TILE_CHECK || insn->kind == TILE_END);
+    return insn->kind == TILE_LOAD ||
+           !(insn->kind == TILE_STORE || insn->kind == TILE_CHECK || insn->kind == TILE_END);
 }
 
 /* What holds before the first instruction, and who writes what. */
@@ -310,7 +342,8 @@ static void look_ahead(recorder *r) {
     const tile_kernel *k = r->kernel;
     for (uint32_t i = 0; i < k->slot_count; i++) {
         uint8_t kind = k->slots[i].kind;
-        r->known[i] = kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT || kind == TILE_SLOT_ID || kind == TILE_SLOT_SPLAT;
+        r->known[i] = kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT || kind == TILE_SLOT_ID ||
+                      kind == TILE_SLOT_SPLAT;
     }
     for (uint32_t i = 0; i < k->insn_count; i++) {
         const tile_insn *insn = &k->insns[i];
@@ -330,12 +363,15 @@ static bool in_frame(const recorder *r, const void *place) {
 static bool uses_frame(const recorder *r) {
     for (uint32_t i = 0; i < r->count; i++) {
         const tile_call *call = &r->calls[i];
-        if (in_frame(r, call->d) || in_frame(r, call->a) || in_frame(r, call->b) || in_frame(r, call->c)) return true;
+        if (in_frame(r, call->d) || in_frame(r, call->a) || in_frame(r, call->b) ||
+            in_frame(r, call->c))
+            return true;
     }
     return false;
 }
 
-/* A launch of any number of lanes may be one call whose vectors are all memory. Finds their steps. */
+/* A launch of any number of lanes may be one call whose vectors are all memory. Finds their steps.
+ */
 static bool is_one_call(const recorder *r, uint8_t step[4]) {
     const tile_call *call = r->calls;
     const void *places[] = {call->a, call->b, call->c};
@@ -343,7 +379,8 @@ static bool is_one_call(const recorder *r, uint8_t step[4]) {
     if (r->count != 1 || !r->stored || in_frame(r, call->d)) return false;
     step[0] = r->stored;
     for (uint8_t i = 0; i < r->read_count; i++) {
-        if (r->reads[i].at != places[i] || (r->reads[i].element && in_frame(r, places[i]))) return false;
+        if (r->reads[i].at != places[i] || (r->reads[i].element && in_frame(r, places[i])))
+            return false;
         step[i + 1] = r->reads[i].element;
     }
     return true;
@@ -351,7 +388,8 @@ static bool is_one_call(const recorder *r, uint8_t step[4]) {
 
 static const tile_native *const NO_CODE;
 
-static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, tile_frame *frame, size_t more) {
+static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, tile_frame *frame,
+                           size_t more) {
     tile_prepared *p = hg_alloc(sizeof *p + count * sizeof *calls + more);
     if (!p) return NULL;
     *p = (tile_prepared){.native = &NO_CODE, .poor = poor, .count = count, .frame = frame};
@@ -361,7 +399,8 @@ static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, ti
 
 /* Slots and inputs of p->launch, behind it. */
 static void keep_arguments(tile_prepared *p, uint8_t *behind) {
-    size_t slots = p->kernel->memory_count * sizeof(hgv_memory), inputs = p->kernel->input_count * sizeof(uint64_t);
+    size_t slots = p->kernel->memory_count * sizeof(hgv_memory),
+           inputs = p->kernel->input_count * sizeof(uint64_t);
     if (slots) memcpy(behind, p->launch.slots, slots);
     if (inputs) memcpy(behind + slots, p->launch.inputs, inputs);
     p->launch.slots = (const hgv_memory *)(const void *)behind;
@@ -380,14 +419,16 @@ static void *keep_for_code(hgv_launch *launch, uint64_t bytes) {
 }
 
 /* The same for a launch of a kernel, whose native code may come later. */
-static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state, tile_frame *frame) {
+static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state,
+                                  tile_frame *frame) {
     const tile_kernel *k = r->kernel;
     size_t slots = k->memory_count * sizeof(hgv_memory), inputs = k->input_count * sizeof(uint64_t);
     tile_prepared *p = keep(r->calls, r->count, k->options.poor, frame, slots + inputs);
     if (!p) return NULL;
     uint8_t *behind = (uint8_t *)(p->calls + r->count);
     p->kernel = k;
-    if (r->count != 1) p->native = &k->native; /* one handler is native code, and looks at nothing else */
+    if (r->count != 1)
+        p->native = &k->native; /* one handler is native code, and looks at nothing else */
     tile_native_launch(state, NULL, &p->launch);
     p->launch.user = p;
     p->launch.memory = keep_for_code;
@@ -399,7 +440,8 @@ static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state
 }
 
 /* The one call of a longer launch: nothing of the frame is left in it. */
-static void keep_wide(const recorder *r, const tile_run_state *state, const uint8_t step[4], tile_prepared *p) {
+static void keep_wide(const recorder *r, const tile_run_state *state, const uint8_t step[4],
+                      tile_prepared *p) {
     const void **operands[] = {&p->calls[0].a, &p->calls[0].b, &p->calls[0].c};
     memcpy(p->step, step, sizeof p->step);
     for (uint8_t i = 0; i < r->read_count; i++) {
@@ -407,7 +449,8 @@ static void keep_wide(const recorder *r, const tile_run_state *state, const uint
         memcpy(&p->cells[i], *operands[i], TILE_CELL);
         *operands[i] = &p->cells[i];
     }
-    p->shared = state->launch->max_threads != 1 && tile_run_is_large(r->kernel, r->f->n, state->launch->work);
+    p->shared = state->launch->max_threads != 1 &&
+                tile_run_is_large(r->kernel, r->f->n, state->launch->work);
 }
 
 static tile_prepared *record(recorder *r, const tile_run_state *state) {
@@ -426,7 +469,8 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     }
     fp_leave(r->kernel->options.poor);
     uint8_t step[4];
-    bool wide = is_wide(r), keeps = uses_frame(r), good = insn->kind == TILE_END && (is_one_call(r, step) || !wide);
+    bool wide = is_wide(r), keeps = uses_frame(r),
+         good = insn->kind == TILE_END && (is_one_call(r, step) || !wide);
     bool small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
     if (r->count > 1 && tile_native_of(r->kernel)) { /* then the calls never run */
         keeps = false;
@@ -450,7 +494,8 @@ static tile_prepared *prepare_quiet(const tile_kernel *k, const tile_launch *lau
     tile_run_state state;
     tile_run_begin(&state, k, launch);
     bool alone = k->block_mode && launch->lanes <= state.block_lanes;
-    if (!alone && tile_run_is_large(k, launch->lanes, launch->work)) return NULL; /* it looks at the time between blocks */
+    if (!alone && tile_run_is_large(k, launch->lanes, launch->work))
+        return NULL; /* it looks at the time between blocks */
     if (!tile_native_fits(&state, tile_native_of(k))) return NULL;
     tile_prepared *p = keep(NULL, 0, k->options.poor, NULL, slots + inputs);
     if (!p) return NULL;
@@ -469,8 +514,11 @@ static tile_prepared *prepare_calls(const tile_kernel *k, const tile_launch *lau
     if (launch->lanes > INT32_MAX || k->block_mode || k->has_loop) return NULL;
     bool large = launch->max_threads != 1 && tile_run_is_large(k, launch->lanes, launch->work);
     bool wide = launch->lanes > k->width && (launch->lanes > MOST_LANES || large);
-    uint32_t width = launch->lanes == 1 ? 1 : wide ? k->width : (uint32_t)(launch->lanes + 7) / 8 * 8;
-    if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES) return NULL;
+    uint32_t width = launch->lanes == 1 ? 1
+                     : wide             ? k->width
+                                        : (uint32_t)(launch->lanes + 7) / 8 * 8;
+    if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES)
+        return NULL;
     tile_run_begin(&state, k, launch);
     recorder *r = hg_calloc(1, sizeof *r + k->slot_count * (sizeof *r->known + sizeof *r->writers));
     tile_prepared *p = NULL;
@@ -494,8 +542,8 @@ tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
 
 /* ---- a map ---- */
 
-tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in,
-                                uint8_t nin) {
+tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_type type, uint64_t n,
+                                uint8_t *out, const uint8_t *const *in, uint8_t nin) {
     tile_element e;
     if (options->poor || !tile_map_is_one_call(options, n, hg_type_size_bytes(type))) return NULL;
     if (tile_element_open(options, fn, type, &e) != HG_OK) return NULL;
@@ -507,18 +555,26 @@ tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_typ
 }
 
 /* Pieces one after another, each through all maps. */
-tile_prepared *tile_maps_prepare(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n) {
+tile_prepared *tile_maps_prepare(const tile_options *options, const tile_map_step *steps,
+                                 uint32_t count, uint64_t n) {
     tile_maps_run run;
     tile_call calls[MOST_CALLS];
     uint32_t used = 0;
     bool direct;
-    if (options->poor || tile_maps_open(options, steps, count, n, &run, &direct) != HG_OK || !direct) return NULL;
+    if (options->poor || tile_maps_open(options, steps, count, n, &run, &direct) != HG_OK ||
+        !direct)
+        return NULL;
     if (n / run.piece + 1 > MOST_CALLS / count) return NULL;
     for (uint64_t i = 0; i < n; i += run.piece)
         for (uint32_t s = 0; s < count; s++) {
             uint64_t at = i * run.size[s], left = n - i < run.piece ? n - i : run.piece;
             const tile_map_step *step = &steps[s];
-            calls[used++] = (tile_call){run.run[s], step->out + at, step->in[0] + at, step->nin > 1 ? step->in[1] + at : NULL, NULL, left};
+            calls[used++] = (tile_call){run.run[s],
+                                        step->out + at,
+                                        step->in[0] + at,
+                                        step->nin > 1 ? step->in[1] + at : NULL,
+                                        NULL,
+                                        left};
         }
     return keep(calls, used, options->poor, NULL, 0);
 }

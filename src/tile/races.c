@@ -1,6 +1,7 @@
-/* Who touched each byte last: a hash table from address to the last writer and readers, cleared of meaning by a new phase.
- * Two lanes race when they touch one byte, one of them writing, without a barrier between them (lanes of one block, later phase)
- * and not both through atomics. Launches are checked on one thread, in lane order.
+/* Who touched each byte last: a hash table from address to the last writer and readers, cleared of
+ * meaning by a new phase. Two lanes race when they touch one byte, one of them writing, without a
+ * barrier between them (lanes of one block, later phase) and not both through atomics. Launches are
+ * checked on one thread, in lane order.
  * Must not know: kernel IR, how code runs. */
 #include "kir/fault_text.h"
 #include "tile/races.h"
@@ -16,8 +17,8 @@ typedef struct touch {
 typedef struct shadow {
     uint64_t key; /* address, or 0 */
     touch writer;
-    touch readers[3]; /* the last, the last of another lane, the last of another block: whoever writes now differs from one of them in what
-                         its own reads may hide */
+    touch readers[3]; /* the last, the last of another lane, the last of another block: whoever
+                         writes now differs from one of them in what its own reads may hide */
 } shadow;
 
 struct tile_races {
@@ -77,7 +78,9 @@ static shadow *entry(struct tile_races *r, uint64_t key) {
     return s;
 }
 
-static uint64_t block_of(const tile_frame *f, uint64_t lane) { return lane / f->state->block_lanes; }
+static uint64_t block_of(const tile_frame *f, uint64_t lane) {
+    return lane / f->state->block_lanes;
+}
 
 /* Whether an earlier access and one of this lane now are a race. */
 static bool clashes(const tile_frame *f, const touch *earlier, uint64_t now, bool atomic) {
@@ -98,11 +101,14 @@ static void add_reader(const tile_frame *f, shadow *s, const touch *now) {
 /* ---- what is said ---- */
 
 /* The name of the parameter that leads to the memory. */
-static void name_memory(const tile_frame *f, const tile_access *a, const tile_memory *memory, bool pool, uint64_t handle, char *text,
-                        size_t size) {
+static void name_memory(const tile_frame *f, const tile_access *a, const tile_memory *memory,
+                        bool pool, uint64_t handle, char *text, size_t size) {
     const tile_kernel *k = f->kernel;
-    const char *name = a->space != KIR_SHARED && a->space != KIR_CLASS && a->slot >= 0 ? k->names[a->slot] : NULL;
-    for (uint32_t i = 0; i < k->name_count && !name && a->space != KIR_SHARED && a->space != KIR_CLASS; i++)
+    const char *name = a->space != KIR_SHARED && a->space != KIR_CLASS && a->slot >= 0
+                           ? k->names[a->slot]
+                           : NULL;
+    for (uint32_t i = 0;
+         i < k->name_count && !name && a->space != KIR_SHARED && a->space != KIR_CLASS; i++)
         if (k->names[i] && f->state->launch->slots[i].base == memory->base) name = k->names[i];
     if (a->space == KIR_SHARED)
         (void)snprintf(text, size, "shared memory");
@@ -114,10 +120,12 @@ static void name_memory(const tile_frame *f, const tile_access *a, const tile_me
         (void)snprintf(text, size, "%s %llu", pool ? "pool" : "buffer", (unsigned long long)handle);
 }
 
-static const char *deed(bool writes, bool atomic) { return atomic ? "updates it atomically" : writes ? "writes it" : "reads it"; }
+static const char *deed(bool writes, bool atomic) {
+    return atomic ? "updates it atomically" : writes ? "writes it" : "reads it";
+}
 
-static void report(tile_frame *f, const tile_access *a, uint32_t lane, const touch *other, bool other_writes, const char *name,
-                   uint64_t offset) {
+static void report(tile_frame *f, const tile_access *a, uint32_t lane, const touch *other,
+                   bool other_writes, const char *name, uint64_t offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
     fault->code = KIR_FAULT_RACE;
@@ -125,16 +133,19 @@ static void report(tile_frame *f, const tile_access *a, uint32_t lane, const tou
     fault->inst = a->inst ? a->inst - 1 : 0;
     fault->other_inst = other->inst ? other->inst - 1 : 0;
     fault->offset = offset;
-    tile_fault_message(fault, "race on %s, byte %llu: lane %llu %s, lane %llu %s", name, (unsigned long long)offset,
-                       (unsigned long long)(other->lane - 1), deed(other_writes, other->atomic), (unsigned long long)(f->lane0 + lane),
+    tile_fault_message(fault, "race on %s, byte %llu: lane %llu %s, lane %llu %s", name,
+                       (unsigned long long)offset, (unsigned long long)(other->lane - 1),
+                       deed(other_writes, other->atomic), (unsigned long long)(f->lane0 + lane),
                        deed(a->op != KIR_LOAD, a->op == KIR_ATOMIC));
 }
 
-/* A lane reads shared memory that no lane of its block wrote. It is zero, by definition: the launch goes on, and a race is worth more. */
+/* A lane reads shared memory that no lane of its block wrote. It is zero, by definition: the launch
+ * goes on, and a race is worth more. */
 static void note_unwritten(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t offset) {
     tile_fault *fault = &f->state->races->unwritten;
     uint64_t id = f->lane0 + lane;
-    if (f->state->launch->shared_memory || !tile_faults_before(f->phase, id, fault)) return; /* an earlier kernel may have written it */
+    if (f->state->launch->shared_memory || !tile_faults_before(f->phase, id, fault))
+        return; /* an earlier kernel may have written it */
     *fault = (tile_fault){.happened = true,
                           .code = KIR_FAULT_UNWRITTEN,
                           .operand = a->operand,
@@ -142,23 +153,26 @@ static void note_unwritten(tile_frame *f, const tile_access *a, uint32_t lane, u
                           .phase = f->phase,
                           .lane = id,
                           .offset = offset};
-    tile_fault_message(fault, "lane %llu reads byte %llu of shared memory, which no lane of its block has written", (unsigned long long)id,
-                       (unsigned long long)offset);
+    tile_fault_message(
+        fault, "lane %llu reads byte %llu of shared memory, which no lane of its block has written",
+        (unsigned long long)id, (unsigned long long)offset);
 }
 
 void tile_races_end(const struct tile_races *races, tile_fault *fault) {
     if (!fault->happened && races->unwritten.happened) *fault = races->unwritten;
 }
 
-bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool pool, uint64_t handle,
-                     uint64_t offset) {
-    if (a->op == KIR_CHECK || (a->space == KIR_SHARED && a->unchecked && offset >= f->shared_size - f->state->launch->shared_scratch))
+bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory,
+                     bool pool, uint64_t handle, uint64_t offset) {
+    if (a->op == KIR_CHECK || (a->space == KIR_SHARED && a->unchecked &&
+                               offset >= f->shared_size - f->state->launch->shared_scratch))
         return false; /* the second: operations of the block have barriers of their own */
     bool atomic = a->op == KIR_ATOMIC, writes = a->op != KIR_LOAD;
     touch now = {f->lane0 + lane + 1, f->phase, a->inst, atomic};
     uint64_t block = a->space == KIR_SHARED ? block_of(f, now.lane - 1) + 1 : 0;
     for (uint8_t i = 0; i < a->bytes; i++) {
-        shadow *s = entry(f->state->races, (uint64_t)(uintptr_t)memory->base + offset + i + (block << 48));
+        shadow *s = entry(f->state->races,
+                          (uint64_t)(uintptr_t)memory->base + offset + i + (block << 48));
         if (!s) { /* what follows could not be judged */
             f->state->races->missing = f->state->races->capacity * 2 * sizeof *s;
             atomic_store_explicit(&f->state->stop, 3, memory_order_relaxed);

@@ -1,6 +1,7 @@
-/* Reductions by the one tree of semantics 0.3: chunks of 4,096 elements, 128 accumulators in each, halving, and the chunk results
- * again as an array until one is left. Missing elements are skipped. f16 and bf16 run the tree in f32 and round once.
- * The order of operations does not depend on threads or CPU level. */
+/* Reductions by the one tree of semantics 0.3: chunks of 4,096 elements, 128 accumulators in each,
+ * halving, and the chunk results again as an array until one is left. Missing elements are skipped.
+ * f16 and bf16 run the tree in f32 and round once. The order of operations does not depend on
+ * threads or CPU level. */
 #include "base/thread_pool.h"
 #include "plan/steps/tree.h"
 #include "tile/element.h"
@@ -8,8 +9,14 @@
 #include "kir/define/define.h"
 #include <string.h>
 
-enum { CHUNK = PLAN_CHUNK, ACCUMULATORS = PLAN_ACCUMULATORS, PARALLEL_CHUNKS = 16, LOOK_CHUNKS = 16 /* between looks at the time */ };
-_Static_assert((int)TILE_FOLD == (int)PLAN_ACCUMULATORS, "handlers fold as many accumulators as the tree has");
+enum {
+    CHUNK = PLAN_CHUNK,
+    ACCUMULATORS = PLAN_ACCUMULATORS,
+    PARALLEL_CHUNKS = 16,
+    LOOK_CHUNKS = 16 /* between looks at the time */
+};
+_Static_assert((int)TILE_FOLD == (int)PLAN_ACCUMULATORS,
+               "handlers fold as many accumulators as the tree has");
 
 typedef struct reduction {
     const tile_element *e;
@@ -27,10 +34,12 @@ typedef struct reduction {
 /* acc[i] = acc[i] op x[i]. */
 static bool combine(reduction *r, uint8_t *acc, const uint8_t *x, uint64_t n) {
     tile_fault fault;
-    return n == 0 || tile_element_run(r->e, n, acc, (const uint8_t *const[]){acc, x}, 1, NULL, &fault) == HG_OK;
+    return n == 0 || tile_element_run(r->e, n, acc, (const uint8_t *const[]){acc, x}, 1, NULL,
+                                      &fault) == HG_OK;
 }
 
-static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *acc, uint8_t *result) {
+static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *acc,
+                         uint8_t *result) {
     uint64_t first = n < ACCUMULATORS ? n : ACCUMULATORS;
     bool ok = true;
     memcpy(acc, x, (size_t)(first * r->size));
@@ -53,7 +62,8 @@ static void reduce_range(void *user, uint64_t begin, uint64_t end, uint32_t work
     reduction *r = user;
     (void)worker;
     uint64_t elements = r->widen ? ACCUMULATORS + CHUNK : ACCUMULATORS, bytes = elements * r->size;
-    uint8_t *acc = hg_alloc_aligned((size_t)bytes, 64), *wide = acc ? acc + ACCUMULATORS * r->size : NULL;
+    uint8_t *acc = hg_alloc_aligned((size_t)bytes, 64),
+            *wide = acc ? acc + ACCUMULATORS * r->size : NULL;
     bool ok = acc != NULL;
     fp_enter(r->poor);
     for (uint64_t i = begin; i < end && ok; i += CHUNK) {
@@ -86,7 +96,8 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
     hg_status status = HG_OK;
     do {
         uint64_t chunks = (r->n - 1) / CHUNK + 1, bytes;
-        if (!hg_mul_u64(chunks, r->size, &bytes) || bytes > SIZE_MAX / 2 || !(r->out = hg_alloc_aligned((size_t)bytes, 64))) {
+        if (!hg_mul_u64(chunks, r->size, &bytes) || bytes > SIZE_MAX / 2 ||
+            !(r->out = hg_alloc_aligned((size_t)bytes, 64))) {
             status = hg_fail_memory();
             break;
         }
@@ -106,7 +117,8 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
     return status;
 }
 
-hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n, const uint8_t *in, uint8_t *result) {
+hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n,
+                      const uint8_t *in, uint8_t *result) {
     if (op != HG_OP_ADD && op != HG_OP_MUL && op != HG_OP_MIN && op != HG_OP_MAX)
         return hg_fail(HG_ERROR_INTERNAL, "no reduction by %s", hg_op_get(op)->text);
     uint64_t size = hg_type_size_bytes(type);

@@ -1,6 +1,7 @@
-/* A launch: blocks or tiles shared out to threads, frames, the floating-point environment, the first fault.
- * A kernel without barriers and shared memory is cut freely into tiles over global lane ids: blocks are only a numbering then. A
- * kernel with them runs a whole block as one tile, in lockstep: a barrier is then the point where a fault stops the block.
+/* A launch: blocks or tiles shared out to threads, frames, the floating-point environment, the
+ * first fault. A kernel without barriers and shared memory is cut freely into tiles over global
+ * lane ids: blocks are only a numbering then. A kernel with them runs a whole block as one tile, in
+ * lockstep: a barrier is then the point where a fault stops the block.
  * Must not know: kernel IR, how instructions run. */
 #include "base/fork.h"
 #include "base/thread_pool.h"
@@ -41,7 +42,8 @@ void tile_run_fill(tile_frame *f, const tile_run_state *s) {
 }
 
 /* The tile is one block. */
-HG_NOINLINE static uint64_t block_coordinate(const tile_frame *f, const tile_run_state *s, uint64_t id) {
+HG_NOINLINE static uint64_t block_coordinate(const tile_frame *f, const tile_run_state *s,
+                                             uint64_t id) {
     uint64_t block = f->lane0 / s->block_lanes;
     uint32_t axis = hg_idname_axis((hg_idname)id);
     for (uint32_t a = 0; a < axis; a++) block /= s->dims[a + 3];
@@ -53,7 +55,8 @@ void tile_run_fill_tile(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
     for (uint32_t i = 0; i < k->tile_cell_count; i++) {
         const tile_slot *slot = &k->slots[k->tile_cells[i]];
-        uint64_t value = slot->imm == HG_ID_GLOBAL_LANE_ID ? f->lane0 : block_coordinate(f, s, slot->imm);
+        uint64_t value = slot->imm == HG_ID_GLOBAL_LANE_ID ? f->lane0
+                                                           : block_coordinate(f, s, slot->imm);
         memcpy(f->slot[k->tile_cells[i]], &value, 8);
     }
 }
@@ -78,7 +81,8 @@ static void merge_fault(tile_run_state *s, const tile_fault *fault) {
 }
 
 /* native NULL: by the interpreter. */
-static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native, uint64_t lane0, uint32_t n) {
+static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native, uint64_t lane0,
+                     uint32_t n) {
     f->lane0 = lane0;
     f->n = n;
     f->phase = 0;
@@ -94,20 +98,25 @@ static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native
         tile_execute(f);
 }
 
-/* Lanes of the tile that begins at lane0, by native code where it has come and where a turn, or a block, may begin. */
-static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, const tile_native **native) {
+/* Lanes of the tile that begins at lane0, by native code where it has come and where a turn, or a
+ * block, may begin. */
+static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each,
+                          const tile_native **native) {
     const tile_native *code = tile_native_of(f->kernel);
     uint32_t lanes = each < f->width ? each : f->width;
     *native = NULL;
     if (code && !f->kernel->block_mode && !tile_native_fits(f->state, code)) return lanes;
     uint64_t into = code && code->blocks ? lane0 % f->state->block_lanes : 0;
-    if (code && (f->kernel->block_mode || (code->blocks ? into == 0 : lane0 % code->lanes == 0))) *native = code;
+    if (code && (f->kernel->block_mode || (code->blocks ? into == 0 : lane0 % code->lanes == 0)))
+        *native = code;
     if (*native) return tile_native_lanes(f->state, code, false);
     if (f->kernel->block_mode) return each;
-    return into && f->state->block_lanes - into < lanes ? (uint32_t)(f->state->block_lanes - into) : lanes;
+    return into && f->state->block_lanes - into < lanes ? (uint32_t)(f->state->block_lanes - into)
+                                                        : lanes;
 }
 
-/* Fuel that native code of so many lanes takes where the launch says how much work they are: its loops need not count. */
+/* Fuel that native code of so many lanes takes where the launch says how much work they are: its
+ * loops need not count. */
 static int64_t work_of(const tile_run_state *s, uint32_t n) {
     enum { OF_FUEL = 256 }; /* operations */
     const uint64_t of_lane = tile_work_of_lane(s), most = UINT64_C(1) << 40;
@@ -115,7 +124,8 @@ static int64_t work_of(const tile_run_state *s, uint32_t n) {
 }
 
 /* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
-static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t each, uint32_t width, uint32_t worker) {
+static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t each,
+                      uint32_t width, uint32_t worker) {
     tile_frame *f = tile_frame_take(s->kernel, width);
     if (!f) return false;
     f->state = s;
@@ -130,16 +140,21 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     if (end - begin <= left / each) left = (end - begin) * each;
     for (uint32_t n; ok && left; lane0 += n, left -= n) {
         const tile_native *native;
-        if (lane0 > atomic_load_explicit(&s->best_lane, memory_order_relaxed)) break; /* could only lose */
+        if (lane0 > atomic_load_explicit(&s->best_lane, memory_order_relaxed))
+            break; /* could only lose */
         n = next_tile(f, lane0, each, &native);
         if (n > left) n = (uint32_t)left;
         run_tile(f, s, native, lane0, n);
         f->fuel -= (int64_t)n + s->kernel->insn_count + (native ? work_of(s, n) : 0);
-        if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
+        if (f->fuel < 0 ? tile_out_of_time(f)
+                        : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0)
+            break;
     }
     fp_leave(s->kernel->options.poor);
-    if (f->fuel >= 0) tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->insn_count);
-    if (hg_stream_wanted(s->launch->lanes * 8)) hg_stream_end(); /* an access has 8 bytes at the most */
+    if (f->fuel >= 0)
+        tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->insn_count);
+    if (hg_stream_wanted(s->launch->lanes * 8))
+        hg_stream_end(); /* an access has 8 bytes at the most */
     merge_fault(s, &f->fault);
     f->own = NULL;
     tile_frame_give(f);
@@ -154,13 +169,15 @@ typedef struct shared_run {
 static void run_worker(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     shared_run *run = user;
     if (atomic_load_explicit(&run->state->stop, memory_order_relaxed)) return;
-    if (!run_range(run->state, begin, end, run->each, run->width, worker)) atomic_store(&run->state->stop, 3);
+    if (!run_range(run->state, begin, end, run->each, run->width, worker))
+        atomic_store(&run->state->stop, 3);
 }
 
 static void finish(tile_run_state *s, tile_fault *fault) {
     int stop = atomic_load(&s->stop);
     if (fault->happened || stop == 0 || stop == 3) return;
-    const hg_limit limit = {.timeout_ms = s->launch->timeout_ms, .reached = stop == 1 ? HG_LIMIT_TIME : HG_LIMIT_CANCELLED};
+    const hg_limit limit = {.timeout_ms = s->launch->timeout_ms,
+                            .reached = stop == 1 ? HG_LIMIT_TIME : HG_LIMIT_CANCELLED};
     tile_fault_of_limit(&limit, fault);
 }
 
@@ -171,14 +188,17 @@ bool tile_run_is_large(const tile_kernel *k, uint64_t lanes, uint64_t work) {
     return !hg_mul_u64(lanes, each * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
 
-/* Tiles or blocks of `each` lanes that a thread takes at once: some for each thread even where there are few, for each may have long loops. */
+/* Tiles or blocks of `each` lanes that a thread takes at once: some for each thread even where
+ * there are few, for each may have long loops. */
 static uint64_t chunk_of(uint64_t count, uint32_t each) {
-    uint64_t most = TILE_FUEL / each / 4, share = count / (4 * (uint64_t)hg_thread_pool_count(hg_thread_pool_global()));
+    uint64_t most = TILE_FUEL / each / 4,
+             share = count / (4 * (uint64_t)hg_thread_pool_count(hg_thread_pool_global()));
     return share < most ? share : most;
 }
 
 void tile_run_begin(tile_run_state *s, const tile_kernel *kernel, const tile_launch *launch) {
-    *s = (tile_run_state){.kernel = kernel, .launch = launch, .block_lanes = 1, .best_lane = UINT64_MAX};
+    *s = (tile_run_state){
+        .kernel = kernel, .launch = launch, .block_lanes = 1, .best_lane = UINT64_MAX};
     for (int i = 0; i < 3; i++) {
         s->dims[i] = launch->block[i] ? launch->block[i] : 1;
         s->dims[i + 3] = launch->grid[i] ? launch->grid[i] : 1;
@@ -198,15 +218,21 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
         if (lanes > UINT32_MAX / 2)
-            return hg_fail(HG_ERROR_ISA, "a block with barriers or shared memory has at most 1024 lanes, got %llu",
-                           (unsigned long long)lanes);
+            return hg_fail(
+                HG_ERROR_ISA,
+                "a block with barriers or shared memory has at most 1024 lanes, got %llu",
+                (unsigned long long)lanes);
         each = (uint32_t)lanes;
         width = lanes == 1 ? 1 : (each + 7) / 8 * 8;
     }
     uint64_t count = (launch->lanes - 1) / each + 1;
-    if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget))) return hg_fail_memory();
-    bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races || !tile_run_is_large(kernel, launch->lanes, launch->work);
-    if (kernel->combined_count) s.owns = tile_owns_begin(kernel, launch, alone ? 1 : hg_thread_pool_count(hg_thread_pool_global()));
+    if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget)))
+        return hg_fail_memory();
+    bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races ||
+                            !tile_run_is_large(kernel, launch->lanes, launch->work);
+    if (kernel->combined_count)
+        s.owns = tile_owns_begin(kernel, launch,
+                                 alone ? 1 : hg_thread_pool_count(hg_thread_pool_global()));
     if (alone) {
         ok = run_range(&s, 0, count, each, width, 0);
     } else {

@@ -1,13 +1,16 @@
-/* Gives every value its place: scalars a cell each, vectors a slot that values of the same element size share as far as their
- * lives do not meet (linear scan in text order; what a loop uses from outside lives until its end). A function's slots lie above
- * those of all its callers, so frames are static: no recursion exists.
+/* Gives every value its place: scalars a cell each, vectors a slot that values of the same element
+ * size share as far as their lives do not meet (linear scan in text order; what a loop uses from
+ * outside lives until its end). A function's slots lie above those of all its callers, so frames
+ * are static: no recursion exists.
  * Requires: tile_lay_out_forms. Provides: value_layout.cell, .vector, .alias, .last; var_layout.slot; the kernel's slot table and width. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include "kir/define/define.h"
 #include <string.h>
 
-static int size_class(uint64_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
+static int size_class(uint64_t bytes) {
+    return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+}
 
 /* A place before slots are final: colour and size class. */
 static uint32_t colour_code(uint32_t colour, int class) { return colour << 2 | (uint32_t) class; }
@@ -33,7 +36,8 @@ static uint32_t new_slot(tile_layout *layout, tile_slot_kind kind, uint8_t size,
 
 static uint32_t take_colour(scan *s, uint8_t type) {
     int class = size_class(kir_type_bytes(type));
-    if (s->free[class].count) return colour_code(s->free[class].data[--s->free[class].count], class);
+    if (s->free[class].count)
+        return colour_code(s->free[class].data[--s->free[class].count], class);
     uint32_t colour = s->f->base[class] + s->f->count[class]++;
     return colour_code(colour, class);
 }
@@ -60,8 +64,8 @@ static void number_positions(kir_function *f, uint32_t *count) {
     *count = position + 1;
 }
 
-/* What a loop reads from outside lives to the end of the outermost such loop. The loops around v are kept on a stack, so that
- * programs of very many nested loops take no longer. */
+/* What a loop reads from outside lives to the end of the outermost such loop. The loops around v
+ * are kept on a stack, so that programs of very many nested loops take no longer. */
 static void extend_lives(tile_layout *layout, kir_function *f) {
     HG_VEC(const kir_value *) loops = {0};
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
@@ -91,13 +95,15 @@ static void extend_lives(tile_layout *layout, kir_function *f) {
     hg_vec_free(&loops);
 }
 
-/* Whether a read variable keeps its value until the last use of what was read: then no copy is needed. Looks a little way only. */
+/* Whether a read variable keeps its value until the last use of what was read: then no copy is
+ * needed. Looks a little way only. */
 static bool may_alias(const kir_value *get) {
     uint32_t last = layout_of(get)->last;
     int budget = 64;
     for (const kir_value *v = get->next; v && layout_of(v)->position <= last; v = v->next) {
         if (--budget < 0) return false;
-        if (v->op == KIR_VAR_SET && v->u.var == get->u.var && layout_of(v)->position < last) return false;
+        if (v->op == KIR_VAR_SET && v->u.var == get->u.var && layout_of(v)->position < last)
+            return false;
         if (v->op == KIR_ATOMIC && v->u.mem.high == get->u.var) return false;
         if (v->op == KIR_IF || v->op == KIR_LOOP) {
             if (v->op == KIR_IF && v->args[0] == get && layout_of(v)->position == last) continue;
@@ -108,18 +114,23 @@ static bool may_alias(const kir_value *get) {
     return true;
 }
 
-/* Operations whose result is harmless even if another lane changes an operand while they run. Divisions look at their divisor twice,
- * long definitions may index tables: those read a copy. */
+/* Operations whose result is harmless even if another lane changes an operand while they run.
+ * Divisions look at their divisor twice, long definitions may index tables: those read a copy. */
 static bool takes_racing_operands(const kir_value *v) {
-    if (v->op == KIR_DERIVED) return v->u.derived.fn != HG_OP_REM && kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
+    if (v->op == KIR_DERIVED)
+        return v->u.derived.fn != HG_OP_REM &&
+               kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
     return kir_is_value(v) && !kir_op_has((kir_op)v->op, KIR_F_DIVIDES);
 }
 
-/* Reads of a loaded vector in a branch that only looks for a fault; false: it does something else. */
-static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t *uses, int *budget) {
+/* Reads of a loaded vector in a branch that only looks for a fault; false: it does something else.
+ */
+static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t *uses,
+                        int *budget) {
     for (int side = 0; side < 2; side++)
         for (const kir_value *v = branch->body[side]->first; v; v = v->next) {
-            if (--*budget < 0 || (!tile_is_pure(v) && v->op != KIR_CONST && v->op != KIR_FAULT_IF)) return false;
+            if (--*budget < 0 || (!tile_is_pure(v) && v->op != KIR_CONST && v->op != KIR_FAULT_IF))
+                return false;
             for (uint8_t i = 0; i < v->nargs && !tile_is_dead(v); i++) {
                 if (tile_arg(v, i) != load) continue;
                 if (v->op != KIR_FAULT_IF && !takes_racing_operands(v)) return false;
@@ -129,25 +140,32 @@ static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t
     return true;
 }
 
-/* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the same region, or in branches of it
- * that only look for faults, before anything could write to memory. */
+/* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the
+ * same region, or in branches of it that only look for faults, before anything could write to
+ * memory. */
 static bool may_stay(const kir_value *load) {
     const value_layout *p = layout_of(load);
-    if (load->op != KIR_LOAD || p->lanes.form != KIR_LANES_EACH || load->u.mem.split || !load->u.mem.has_index ||
-        !kir_access_is_direct(load))
+    if (load->op != KIR_LOAD || p->lanes.form != KIR_LANES_EACH || load->u.mem.split ||
+        !load->u.mem.has_index || !kir_access_is_direct(load))
         return false;
     const kir_value *index = tile_arg(load, kir_access_of(load).index);
-    if (load->u.mem.bytes != kir_type_bytes(load->type) || layout_of(index)->lanes.form != KIR_LANES_AFFINE) return false;
-    if ((hg_i128)(index->op == KIR_ID ? 1 : index->stride) * (p->counted ? p->scale : 1) != load->u.mem.bytes) return false;
+    if (load->u.mem.bytes != kir_type_bytes(load->type) ||
+        layout_of(index)->lanes.form != KIR_LANES_AFFINE)
+        return false;
+    if ((hg_i128)(index->op == KIR_ID ? 1 : index->stride) * (p->counted ? p->scale : 1) !=
+        load->u.mem.bytes)
+        return false;
     uint32_t uses = 0;
     int budget = 64;
     for (const kir_value *v = load->next; v && uses < load->uses; v = v->next) {
         if (v->op == KIR_IF && only_faults(v, load, &uses, &budget)) continue;
-        bool pure = tile_is_pure(v) || v->op == KIR_CONST, store = v->op == KIR_STORE, get = v->op == KIR_VAR_GET || v->op == KIR_LOAD;
+        bool pure = tile_is_pure(v) || v->op == KIR_CONST, store = v->op == KIR_STORE,
+             get = v->op == KIR_VAR_GET || v->op == KIR_LOAD;
         if (--budget < 0 || !(pure || store || get)) return false;
         for (uint8_t i = 0; i < v->nargs && !tile_is_dead(v); i++) {
             if (tile_arg(v, i) != load) continue;
-            if (get || (pure && !takes_racing_operands(v)) || (store && i + 1 != v->nargs)) return false;
+            if (get || (pure && !takes_racing_operands(v)) || (store && i + 1 != v->nargs))
+                return false;
             uses++;
         }
         if (store) break;
@@ -162,8 +180,12 @@ static void place_scalar(tile_layout *layout, kir_value *v) {
     if (p->lanes.form == KIR_LANES_EACH) return;
     switch ((kir_op)v->op) {
     case KIR_CONST: p->cell = new_slot(layout, TILE_SLOT_CONST, 8, v->u.imm); break;
-    case KIR_INPUT: p->cell = new_slot(layout, TILE_SLOT_INPUT, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
-    case KIR_ID: p->cell = new_slot(layout, TILE_SLOT_ID, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
+    case KIR_INPUT:
+        p->cell = new_slot(layout, TILE_SLOT_INPUT, (uint8_t)kir_type_bytes(v->type), v->u.imm);
+        break;
+    case KIR_ID:
+        p->cell = new_slot(layout, TILE_SLOT_ID, (uint8_t)kir_type_bytes(v->type), v->u.imm);
+        break;
     default: p->cell = new_slot(layout, TILE_SLOT_CELL, 8, 0); break;
     }
 }
@@ -171,9 +193,12 @@ static void place_scalar(tile_layout *layout, kir_value *v) {
 /* Splats of constants are filled once when a frame is made; equal ones share a slot. */
 static uint32_t splat_slot(tile_layout *layout, const kir_value *v) {
     uint8_t size = (uint8_t)kir_type_bytes(v->type);
-    uint64_t start = layout->slots.count > 4096 ? layout->slots.count - 4096 : 0; /* sharing is not worth a long search */
+    uint64_t start = layout->slots.count > 4096 ? layout->slots.count - 4096 : 0; /* sharing is not
+                                                                                     worth a long
+                                                                                     search */
     for (uint64_t i = start; i < layout->slots.count; i++)
-        if (layout->slots.data[i].kind == TILE_SLOT_SPLAT && layout->slots.data[i].imm == v->u.imm && layout->slots.data[i].size == size)
+        if (layout->slots.data[i].kind == TILE_SLOT_SPLAT &&
+            layout->slots.data[i].imm == v->u.imm && layout->slots.data[i].size == size)
             return (uint32_t)i;
     return new_slot(layout, TILE_SLOT_SPLAT, size, v->u.imm);
 }
@@ -190,7 +215,8 @@ static void note_death(scan *s, kir_value *v) {
 }
 
 static void bury(scan *s, uint32_t position) {
-    for (kir_value *v = s->dying[position]; v; v = layout_of(v)->next_dying) give_colour(s, layout_of(v)->vector);
+    for (kir_value *v = s->dying[position]; v; v = layout_of(v)->next_dying)
+        give_colour(s, layout_of(v)->vector);
 }
 
 static bool overlap_is_harmless(const kir_value *v, const kir_value *arg) {
@@ -206,11 +232,13 @@ static void place_joined(scan *s, kir_value *v) {
     for (int i = 0; i < count; i++) give_colour(s, p->joined[i]);
 }
 
-/* A value's vector may lie where a dying operand of equal element size lies; otherwise operands die after it is placed. */
+/* A value's vector may lie where a dying operand of equal element size lies; otherwise operands die
+ * after it is placed. */
 static void place_vector(scan *s, kir_value *v) {
     value_layout *p = layout_of(v);
     uint32_t position = p->position;
-    bool wanted = needs_vector(v) && !(v->op == KIR_PARAM && p->lanes.form == KIR_LANES_EACH) && !p->alias;
+    bool wanted = needs_vector(v) && !(v->op == KIR_PARAM && p->lanes.form == KIR_LANES_EACH) &&
+                  !p->alias;
     if (wanted && v->op == KIR_CONST) {
         p->vector = splat_slot(s->layout, v);
         p->alias = true; /* final already */
@@ -223,7 +251,8 @@ static void place_vector(scan *s, kir_value *v) {
         wanted = false;
     }
     bool early = wanted && p->lanes.form == KIR_LANES_EACH && s->dying[position] != NULL;
-    for (kir_value *d = s->dying[position]; d && early; d = layout_of(d)->next_dying) early = d != v && overlap_is_harmless(v, d);
+    for (kir_value *d = s->dying[position]; d && early; d = layout_of(d)->next_dying)
+        early = d != v && overlap_is_harmless(v, d);
     if (early) bury(s, position);
     if (wanted) {
         p->vector = take_colour(s, v->type);
@@ -263,9 +292,11 @@ static void place_variables(scan *s, const kir_function *owner) {
 
 static void place_interface(scan *s, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++)
-        s->f->param_slot[i] = s->f->lanes.param_each[i] ? take_colour(s, f->param_types[i]) : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
+        s->f->param_slot[i] = s->f->lanes.param_each[i] ? take_colour(s, f->param_types[i])
+                                                        : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
     if (f->result != KIR_VOID)
-        s->f->result_slot = s->f->lanes.result_each ? take_colour(s, f->result) : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
+        s->f->result_slot = s->f->lanes.result_each ? take_colour(s, f->result)
+                                                    : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
 }
 
 static void place_function(tile_layout *layout, kir_function *f) {
@@ -283,7 +314,8 @@ static void place_function(tile_layout *layout, kir_function *f) {
     do {
         if (w.v) {
             place_scalar(layout, w.v);
-            if (w.v->op == KIR_VAR_GET && layout_of(w.v)->lanes.form == KIR_LANES_EACH) layout_of(w.v)->alias = may_alias(w.v);
+            if (w.v->op == KIR_VAR_GET && layout_of(w.v)->lanes.form == KIR_LANES_EACH)
+                layout_of(w.v)->alias = may_alias(w.v);
             place_vector(&s, w.v);
         } else if (w.region->owner && w.region->owner->op == KIR_LOOP) {
             bury(&s, layout_of(w.region->owner)->end);
@@ -299,52 +331,67 @@ static void raise_callees(const tile_kernel *k, const kir_function *f) {
         if (!tile_enters(k, v)) continue;
         function_layout *to = layout_of_function(v->u.call.function);
         for (int i = 0; i < 4; i++)
-            if (to->base[i] < from->base[i] + from->count[i]) to->base[i] = from->base[i] + from->count[i];
-        if (to->array_base < from->array_base + from->array_bytes) to->array_base = from->array_base + from->array_bytes;
+            if (to->base[i] < from->base[i] + from->count[i])
+                to->base[i] = from->base[i] + from->count[i];
+        if (to->array_base < from->array_base + from->array_bytes)
+            to->array_base = from->array_base + from->array_bytes;
     }
 }
 
 /* ---- colours to slots ---- */
 
-static uint32_t final_slot(const uint32_t first[4], uint32_t code) { return first[code & 3] + (code >> 2); }
+static uint32_t final_slot(const uint32_t first[4], uint32_t code) {
+    return first[code & 3] + (code >> 2);
+}
 
 static void finish_function(const tile_layout *layout, kir_function *f, const uint32_t first[4]) {
     function_layout *p = layout_of_function(f);
     for (uint8_t i = 0; i < f->param_count; i++)
         if (p->lanes.param_each[i]) p->param_slot[i] = final_slot(first, p->param_slot[i]);
-    if (f->result != KIR_VOID && p->lanes.result_each) p->result_slot = final_slot(first, p->result_slot);
+    if (f->result != KIR_VOID && p->lanes.result_each)
+        p->result_slot = final_slot(first, p->result_slot);
     for (kir_var *x = layout->module->vars; x; x = x->next)
         if (x->function == (f == layout->module->functions ? NULL : f) || x->function == f) {
             var_layout *var = layout_of_var(x);
-            if (var->slot != TILE_NONE && !x->length && !x->by_reference && !var->scalar) var->slot = final_slot(first, var->slot);
+            if (var->slot != TILE_NONE && !x->length && !x->by_reference && !var->scalar)
+                var->slot = final_slot(first, var->slot);
         }
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         value_layout *value = layout_of(v);
-        if (value->vector != TILE_NONE && !value->alias && !value->direct) value->vector = final_slot(first, value->vector);
+        if (value->vector != TILE_NONE && !value->alias && !value->direct)
+            value->vector = final_slot(first, value->vector);
         for (int i = 0; i < 4; i++)
-            if (value->joined[i] != TILE_NONE) value->joined[i] = final_slot(first, value->joined[i]);
-        if (v->op == KIR_PARAM && p->lanes.param_each[v->u.imm]) value->vector = p->param_slot[v->u.imm];
-        if (v->op == KIR_PARAM && !p->lanes.param_each[v->u.imm]) value->cell = p->param_slot[v->u.imm];
+            if (value->joined[i] != TILE_NONE)
+                value->joined[i] = final_slot(first, value->joined[i]);
+        if (v->op == KIR_PARAM && p->lanes.param_each[v->u.imm])
+            value->vector = p->param_slot[v->u.imm];
+        if (v->op == KIR_PARAM && !p->lanes.param_each[v->u.imm])
+            value->cell = p->param_slot[v->u.imm];
         if (v->op == KIR_VAR_GET && value->alias) value->vector = layout_of_var(v->u.var)->slot;
-        if (v->op == KIR_VAR_GET && layout_of_var(v->u.var)->scalar && may_alias(v)) value->cell = layout_of_var(v->u.var)->slot;
+        if (v->op == KIR_VAR_GET && layout_of_var(v->u.var)->scalar && may_alias(v))
+            value->cell = layout_of_var(v->u.var)->slot;
     }
 }
 
-/* What a tile costs in itself counts where its values are narrow: without loops, in which the slowest lane keeps the others, it may
- * be LONG_WIDTH lanes as long as its values stay within LONG_BUDGET bytes. A map of bytes runs at 1.03 of memcpy instead of 0.85. */
+/* What a tile costs in itself counts where its values are narrow: without loops, in which the
+ * slowest lane keeps the others, it may be LONG_WIDTH lanes as long as its values stay within
+ * LONG_BUDGET bytes. A map of bytes runs at 1.03 of memcpy instead of 0.85. */
 enum { LONG_WIDTH = 4096, LONG_BUDGET = 16384 };
 
-/* Private arrays are gone through row by row, so they do well in the second cache; a tile of few lanes would pay for each row what it pays for an
- * operation. */
+/* Private arrays are gone through row by row, so they do well in the second cache; a tile of few
+ * lanes would pay for each row what it pays for an operation. */
 static bool fits(const tile_kernel *k, uint32_t width) {
     uint64_t vectors = k->lane_bytes - k->array_bytes;
-    return k->lane_bytes * width <= TILE_BUDGET || (vectors * width <= TILE_BUDGET && k->lane_bytes * width <= TILE_ARRAY_BUDGET);
+    return k->lane_bytes * width <= TILE_BUDGET ||
+           (vectors * width <= TILE_BUDGET && k->lane_bytes * width <= TILE_ARRAY_BUDGET);
 }
 
 static void set_width(tile_kernel *k) {
     uint32_t width = TILE_MAX_WIDTH;
     while (width > TILE_MIN_WIDTH && !fits(k, width)) width /= 2;
-    while (!k->has_loop && width >= TILE_MAX_WIDTH && width < LONG_WIDTH && k->lane_bytes * width * 2 <= LONG_BUDGET) width *= 2;
+    while (!k->has_loop && width >= TILE_MAX_WIDTH && width < LONG_WIDTH &&
+           k->lane_bytes * width * 2 <= LONG_BUDGET)
+        width *= 2;
     while (k->options.max_width >= TILE_MIN_WIDTH && width > k->options.max_width) width /= 2;
     k->width = width;
 }
@@ -359,17 +406,21 @@ hg_status tile_lay_out_slots(tile_layout *layout) {
         raise_callees(k, f);
         for (int c = 0; c < 4; c++)
             if (most[c] < p->base[c] + p->count[c]) most[c] = p->base[c] + p->count[c];
-        if (k->array_bytes < p->array_base + p->array_bytes) k->array_bytes = p->array_base + p->array_bytes;
+        if (k->array_bytes < p->array_base + p->array_bytes)
+            k->array_bytes = p->array_base + p->array_bytes;
     }
     for (int c = 0; c < 4 && !layout->out_of_memory; c++) {
         first[c] = (uint32_t)layout->slots.count;
-        for (uint32_t i = 0; i < most[c]; i++) new_slot(layout, TILE_SLOT_VECTOR, (uint8_t)(1u << c), 0);
+        for (uint32_t i = 0; i < most[c]; i++)
+            new_slot(layout, TILE_SLOT_VECTOR, (uint8_t)(1u << c), 0);
     }
     if (layout->out_of_memory) return hg_fail_memory();
-    for (uint64_t i = 0; i < layout->order.count; i++) finish_function(layout, layout->order.data[i], first);
+    for (uint64_t i = 0; i < layout->order.count; i++)
+        finish_function(layout, layout->order.data[i], first);
     k->lane_bytes = k->array_bytes;
     for (uint64_t i = 0; i < layout->slots.count; i++)
-        if (layout->slots.data[i].kind == TILE_SLOT_VECTOR || layout->slots.data[i].kind == TILE_SLOT_SPLAT)
+        if (layout->slots.data[i].kind == TILE_SLOT_VECTOR ||
+            layout->slots.data[i].kind == TILE_SLOT_SPLAT)
             k->lane_bytes += layout->slots.data[i].size;
     set_width(k);
     return HG_OK;

@@ -12,11 +12,11 @@ enum {
     TILE_NONE = 0x7FFFFFFF, /* no slot, no target */
     TILE_MAX_WIDTH = 512,   /* lanes of a tile */
     TILE_MIN_WIDTH = 8,
-    TILE_BUDGET = 24 * 1024,        /* bytes of live values in a tile: half of a small first-level cache */
+    TILE_BUDGET = 24 * 1024, /* bytes of live values in a tile: half of a small first-level cache */
     TILE_ARRAY_BUDGET = 256 * 1024, /* with private arrays: a small second-level cache */
     TILE_CELL = 8,                  /* bytes of a scalar */
     TILE_FRAME_CACHE = 64,          /* frames kept by a kernel */
-    TILE_FUEL = 1 << 16             /* lanes and instructions of loops and calls between looks at the clock */
+    TILE_FUEL = 1 << 16 /* lanes and instructions of loops and calls between looks at the clock */
 };
 
 /* ---- code ---- */
@@ -51,7 +51,8 @@ typedef enum tile_kind {
     TILE_ATOMIC,
     TILE_FENCE,
     TILE_BARRIER,
-    TILE_TRACE, /* tells the debugger u.traced, of a: b a scalar; of a place: size: private memory is array c, 0: there is none */
+    TILE_TRACE, /* tells the debugger u.traced, of a: b a scalar; of a place: size: private memory
+                   is array c, 0: there is none */
     TILE_FAULT_IF,
     TILE_IF,     /* masks: mask split by vector a into b (then) and c (else); none in b: jump */
     TILE_ELSE,   /* none in mask c: jump */
@@ -110,21 +111,24 @@ struct tile_access {
     uint8_t space, pool, operand, unchecked, atomic, class_id;
     uint8_t bytes;                                            /* moved */
     uint8_t value_size;                                       /* of the value's type */
-    uint8_t handle_form, index_form, value_form, second_form; /* kir_lane_form; handle: only when open */
+    uint8_t handle_form, index_form, value_form, second_form; /* kir_lane_form; handle: only when
+                                                                 open */
     uint8_t has_index;
     uint16_t scale;                                /* bytes that the index counts */
     uint8_t one;                                   /* LOAD whose result is a scalar */
     uint16_t size;                                 /* checked and named in faults */
     int16_t slot;                                  /* KIR_OPEN: through handle */
     uint32_t handle, index, value, second, result; /* slots */
-    bool once;                                     /* STORE: of one pass, to memory that is not read before */
-    bool combines;                                 /* ATOMIC: kir_combines */
-    bool direct;   /* LOAD: the result may point into the memory; slot result + 1 is where it goes otherwise */
+    bool once;     /* STORE: of one pass, to memory that is not read before */
+    bool combines; /* ATOMIC: kir_combines */
+    bool direct;   /* LOAD: the result may point into the memory; slot result + 1 is where it goes
+                      otherwise */
     uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
     int64_t disp, stride;
     uint64_t constant_handle;
-    uint32_t handle_input; /* of a direct slot, for the text of an invalid handle; TILE_NONE: constant_handle */
+    uint32_t handle_input; /* of a direct slot, for the text of an invalid handle; TILE_NONE:
+                              constant_handle */
 };
 
 typedef enum tile_slot_kind {
@@ -136,7 +140,8 @@ typedef enum tile_slot_kind {
     TILE_SLOT_SPLAT, /* a constant in every lane */
     TILE_SLOT_ARRAY,
     TILE_SLOT_BOUND,  /* an array of a caller */
-    TILE_SLOT_DIRECT, /* a pointer to loaded elements; the next slot is their place when they had to be copied */
+    TILE_SLOT_DIRECT, /* a pointer to loaded elements; the next slot is their place when they had to
+                         be copied */
     TILE_SLOT_SPARE
 } tile_slot_kind;
 
@@ -159,8 +164,9 @@ struct tile_kernel {
     tile_options options;
     bool block_mode; /* tile = whole block: barriers, shared memory */
     bool has_loop;
-    bool quiet;                /* it cannot fault, wait or run for ever, and knows only memory that slots name */
-    const tile_native *native; /* NULL: the interpreter's code runs. Atomic; it is native_code, once that is filled in */
+    bool quiet; /* it cannot fault, wait or run for ever, and knows only memory that slots name */
+    const tile_native *native; /* NULL: the interpreter's code runs. Atomic; it is native_code, once
+                                  that is filled in */
     tile_native native_code;
     struct tile_heat *heat; /* NULL: nobody wants to know */
     uint32_t width;         /* lanes of a tile when not block_mode */
@@ -178,8 +184,10 @@ struct tile_kernel {
     uint32_t launch_cell_count, tile_cell_count;
     struct tile_combined *combined; /* slots that are only combined into */
     uint32_t combined_count;
-    bool library;       /* of a library program: a store that changes no byte of a buffer is no race (keeps_bytes) */
-    const char **names; /* options.check_races: of the parameters that the module's slots come from, NULL where there is none */
+    bool library;       /* of a library program: a store that changes no byte of a buffer is no race
+                           (keeps_bytes) */
+    const char **names; /* options.check_races: of the parameters that the module's slots come from,
+                           NULL where there is none */
     uint32_t name_count;
     _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
 };
@@ -217,8 +225,8 @@ typedef struct tile_resolved {
 /* Memory as one thread of a launch sees it. */
 typedef struct tile_own {
     const tile_memory *slots;
-    const int64_t
-        *spread; /* a slot of copies of its own: bytes from one to the next of TILE_COPIES, 0: there is one; -1: it is the launch's */
+    const int64_t *spread; /* a slot of copies of its own: bytes from one to the next of
+                              TILE_COPIES, 0: there is one; -1: it is the launch's */
 } tile_own;
 enum { TILE_COPIES = 8 };
 
@@ -253,7 +261,8 @@ typedef struct tile_frame {
 tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width); /* NULL: out of memory */
 void tile_frame_give(tile_frame *frame);
 void tile_frame_free(tile_frame *frame);
-uint64_t tile_frame_bytes(const tile_kernel *kernel, uint32_t width); /* UINT64_MAX: more than there can be */
+uint64_t tile_frame_bytes(const tile_kernel *kernel, uint32_t width); /* UINT64_MAX: more than there
+                                                                         can be */
 bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
 
 /* exec.c: runs the code for the lanes that frame names */
@@ -265,18 +274,28 @@ void tile_border(const tile_insn *insn, uint8_t *const *slot, uint32_t n); /* LE
 void tile_run_watch_forks(void); /* what a launch locks is free in a forked child */
 /* Worth waking other threads for: about 20 microseconds. work: of the launch, 0: not said. */
 bool tile_run_is_large(const tile_kernel *kernel, uint64_t lanes, uint64_t work);
-void tile_run_begin(tile_run_state *state, const tile_kernel *kernel, const tile_launch *launch); /* lanes, blocks; nothing ran yet */
-void tile_run_fill(tile_frame *frame, const tile_run_state *state);                               /* cells of the launch, */
-void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that begins at frame->lane0 */
+void tile_run_begin(tile_run_state *state, const tile_kernel *kernel,
+                    const tile_launch *launch); /* lanes, blocks; nothing ran yet */
+void tile_run_fill(tile_frame *frame, const tile_run_state *state);      /* cells of the launch, */
+void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that
+                                                                            begins at frame->lane0
+                                                                          */
 /* native.c: the same by the kernel's native code */
 struct hgv_launch;
-static inline const tile_native *tile_native_of(const tile_kernel *kernel) { return hg_atomic_load(&kernel->native, HG_ACQUIRE); }
+static inline const tile_native *tile_native_of(const tile_kernel *kernel) {
+    return hg_atomic_load(&kernel->native, HG_ACQUIRE);
+}
 void tile_run_native(tile_frame *frame, const tile_native *native);
 /* Lanes of a piece that a thread takes; of a call. */
 uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece);
-bool tile_native_fits(const tile_run_state *state, const tile_native *native); /* whether it is of use for the launch's blocks */
-void tile_native_launch(const tile_run_state *state, tile_frame *frame, struct hgv_launch *to); /* frame NULL: it cannot fault */
-static inline bool tile_takes_native(const tile_kernel *k) { return !k->options.check_races && !k->options.debugger && !k->options.poor; }
+bool tile_native_fits(const tile_run_state *state, const tile_native *native); /* whether it is of
+                                                                                  use for the
+                                                                                  launch's blocks */
+void tile_native_launch(const tile_run_state *state, tile_frame *frame,
+                        struct hgv_launch *to); /* frame NULL: it cannot fault */
+static inline bool tile_takes_native(const tile_kernel *k) {
+    return !k->options.check_races && !k->options.debugger && !k->options.poor;
+}
 /* heat.c: the interpreter has done so much work: instructions of tiles, times their lanes. */
 void tile_heat_told(const tile_kernel *kernel, uint64_t work);
 static inline void tile_heat_add(const tile_kernel *kernel, uint64_t work) {
@@ -284,15 +303,23 @@ static inline void tile_heat_add(const tile_kernel *kernel, uint64_t work) {
 }
 /* memory.c */
 void tile_access_run(tile_frame *frame, const tile_insn *insn);
-/* Where the access of all lanes to a direct slot is when its address is known for the whole tile and within bounds, and the bytes from one lane's
- * element to the next one's. NULL: each lane must be looked at. */
+/* Where the access of all lanes to a direct slot is when its address is known for the whole tile
+ * and within bounds, and the bytes from one lane's element to the next one's. NULL: each lane must
+ * be looked at. */
 uint8_t *tile_access_known(const tile_frame *frame, const tile_access *access, int64_t *stride);
-tile_memory tile_resolve(tile_frame *frame, uint64_t handle, bool pool, bool flat); /* of an open access */
+tile_memory tile_resolve(tile_frame *frame, uint64_t handle, bool pool, bool flat); /* of an open
+                                                                                       access */
 void tile_id_vector(const tile_frame *frame, uint8_t *d, uint32_t idname, uint8_t size);
 /* atomic.c */
-uint64_t tile_atomic(uint8_t op, uint8_t bytes, uint8_t *at, uint64_t x, uint64_t y); /* the old value. op: kir_atomic; bytes: 4 or 8 */
-void tile_combine(uint8_t op, uint8_t bytes, uint64_t *a, uint64_t x);                /* *a = *a op x, of numbers in no memory */
-/* Lanes that combine their values with aligned elements of memory: with base + index[i] * scale, or base + i * stride. */
+uint64_t tile_atomic(uint8_t op, uint8_t bytes, uint8_t *at, uint64_t x, uint64_t y); /* the old
+                                                                                         value. op:
+                                                                                         kir_atomic;
+                                                                                         bytes: 4 or
+                                                                                         8 */
+void tile_combine(uint8_t op, uint8_t bytes, uint64_t *a, uint64_t x); /* *a = *a op x, of numbers
+                                                                          in no memory */
+/* Lanes that combine their values with aligned elements of memory: with base + index[i] * scale, or
+ * base + i * stride. */
 typedef struct tile_updates {
     uint8_t op, bytes;
     bool own, uniform; /* nobody else has the memory; one value for all */
@@ -308,27 +335,36 @@ void tile_updates_run(const tile_updates *u);
 void tile_updates_run_one(const tile_updates *u); /* all at base */
 /* own.c */
 typedef struct tile_owns tile_owns;
-hg_status tile_owns_find(tile_kernel *kernel, const kir_module *module) HG_NODISCARD; /* what to make copies of */
+hg_status tile_owns_find(tile_kernel *kernel, const kir_module *module) HG_NODISCARD; /* what to
+                                                                                         make copies
+                                                                                         of */
 /* NULL: none in this launch, which stays until the end. workers: threads that may ask. */
 tile_owns *tile_owns_begin(const tile_kernel *kernel, const tile_launch *launch, uint32_t workers);
-tile_own *tile_owns_of(tile_owns *owns, uint32_t worker); /* made at the first call; NULL: the thread has none */
-void tile_owns_end(tile_owns *owns);                      /* combines them with the memory. NULL is allowed */
+tile_own *tile_owns_of(tile_owns *owns, uint32_t worker); /* made at the first call; NULL: the
+                                                             thread has none */
+void tile_owns_end(tile_owns *owns); /* combines them with the memory. NULL is allowed */
 /* mask.c */
 const uint8_t *tile_mask_bytes(const tile_frame *frame, const tile_mask *mask);
 void tile_mask_copy(const tile_frame *frame, tile_mask *to, const tile_mask *from);
-void tile_mask_join(const tile_frame *frame, tile_mask *to, const tile_mask *from); /* of disjoint masks */
-void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8_t *cond, tile_mask *yes, tile_mask *no);
+void tile_mask_join(const tile_frame *frame, tile_mask *to, const tile_mask *from); /* of disjoint
+                                                                                       masks */
+void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8_t *cond,
+                     tile_mask *yes, tile_mask *no);
 /* Removes the lanes where bad[i] is set. */
 void tile_mask_remove(const tile_frame *frame, tile_mask *mask, const uint8_t *bad);
-uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask); /* lowest active lane; 0 when there is none */
-uint32_t tile_mask_last(const tile_frame *frame, const tile_mask *mask);  /* highest active lane; the last one when there is none */
+uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask); /* lowest active lane; 0
+                                                                             when there is none */
+uint32_t tile_mask_last(const tile_frame *frame, const tile_mask *mask); /* highest active lane; the
+                                                                            last one when there is
+                                                                            none */
 /* debug.c */
 void tile_trace(tile_frame *frame, const tile_insn *insn);
 /* fault.c */
 void tile_fault_message(tile_fault *fault, const char *format, ...) HG_PRINTF(2, 3);
 void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t size, uint64_t limit);
 bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than);
-tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane); /* NULL: an earlier one is known; marks the block */
+tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane); /* NULL: an earlier one is known;
+                                                                  marks the block */
 bool tile_out_of_time(tile_frame *frame);                      /* sets state->stop */
 const tile_handlers *tile_handlers_of(tile_level level);
 

@@ -29,12 +29,14 @@ static bool begins_container(const char *text, size_t length) {
     return length >= sizeof MAGIC && memcmp(text, MAGIC, sizeof MAGIC) == 0;
 }
 
-static hg_status decode(const char *text, size_t length, hg_front_end_request *request, hg_diagnostics *d, hg_program **program) {
+static hg_status decode(const char *text, size_t length, hg_front_end_request *request,
+                        hg_diagnostics *d, hg_program **program) {
     (void)request;
     return hg_program_decode((const uint8_t *)text, length, d, program);
 }
 
-const hg_front_end hg_front_end_container = {.extension = ".atlasb", .binary = true, .begins = begins_container, .translate = decode};
+const hg_front_end hg_front_end_container = {
+    .extension = ".atlasb", .binary = true, .begins = begins_container, .translate = decode};
 
 static bool begins_assembly(const char *text, size_t length) {
     (void)text;
@@ -42,8 +44,10 @@ static bool begins_assembly(const char *text, size_t length) {
     return true;
 }
 
-static hg_status assemble(const char *text, size_t length, hg_front_end_request *request, hg_diagnostics *d, hg_program **program) {
+static hg_status assemble(const char *text, size_t length, hg_front_end_request *request,
+                          hg_diagnostics *d, hg_program **program) {
     return hg_program_assemble_with(text, length, request->assembly, d, program);
 }
 
-const hg_front_end hg_front_end_assembly = {.extension = ".atlas", .has_assembly = true, .begins = begins_assembly, .translate = assemble};
+const hg_front_end hg_front_end_assembly = {
+    .extension = ".atlas", .has_assembly = true, .begins = begins_assembly, .translate = assemble};

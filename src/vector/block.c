@@ -1,8 +1,10 @@
-/* Kernels of blocks: branches and loops that the block takes as one. What stands between is cut into TURNS, each as long as it can be.
+/* Kernels of blocks: branches and loops that the block takes as one. What stands between is cut
+ * into TURNS, each as long as it can be.
  * Must not know: what other operations of the kernel IR do. */
 #include "vector/form_internal.h"
 
-/* One value of the block: whether a lane that runs has the condition. All that run have it, or none. */
+/* One value of the block: whether a lane that runs has the condition. All that run have it, or
+ * none. */
 static vec_value *condition_of(former *x, kir_value *condition) {
     if (!split_of(condition)->low) {
         vec_close_turns(x);
@@ -15,7 +17,8 @@ static vec_value *condition_of(former *x, kir_value *condition) {
     vec_place place = vec_to_level(x);
     vec_set(x, said, vec_add(x, VEC_CONST, KIR_BOOL, false, 0, NULL), NULL);
     vec_back_to(x, place);
-    vec_set(x, said, vec_prim(x, KIR_OR, KIR_BOOL, 2, (vec_value *[]){vec_get(x, said), any}), NULL);
+    vec_set(x, said, vec_prim(x, KIR_OR, KIR_BOOL, 2, (vec_value *[]){vec_get(x, said), any}),
+            NULL);
     vec_close_turns(x);
     place = vec_to_level(x);
     vec_value *result = vec_get(x, said);
@@ -43,7 +46,8 @@ void vec_form_split_if(former *x, kir_value *v) {
 static bool asks_lanes(const kir_value *loop) {
     for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0])) {
         if (v->op == KIR_IF && split_of(v)->split && split_of(v->args[0])->low) return true;
-        if ((v->op == KIR_RETURN || v->op == KIR_EXIT) && !split_of(v->parent->owner)->split) return true;
+        if ((v->op == KIR_RETURN || v->op == KIR_EXIT) && !split_of(v->parent->owner)->split)
+            return true;
     }
     return false;
 }
@@ -54,7 +58,8 @@ static void stop_if_empty(former *x) {
     vec_set(x, some, vec_add(x, VEC_CONST, KIR_BOOL, false, 0, NULL), NULL);
     vec_back_to(x, place);
     vec_value *lanes = vec_running(x), *any = vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &lanes);
-    vec_set(x, some, vec_prim(x, KIR_OR, KIR_BOOL, 2, (vec_value *[]){vec_get(x, some), any}), NULL);
+    vec_set(x, some, vec_prim(x, KIR_OR, KIR_BOOL, 2, (vec_value *[]){vec_get(x, some), any}),
+            NULL);
     vec_close_turns(x);
     place = vec_to_level(x);
     vec_jump_if(x, vec_get(x, some), false, VEC_RETURN);

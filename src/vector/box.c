@@ -1,6 +1,8 @@
-/* TURNS of whole blocks in which all goes well. What an index can be in a block follows from what it is made of: sums and products of where a lane is in
- * the block grow with each of those numbers, so that the largest index is that of the last lane, if nothing wraps there. That is asked once,
- * in front of TURNS, which get the answer as an argument: where it is true they run without what it settles.
+/* TURNS of whole blocks in which all goes well. What an index can be in a block follows from what
+ * it is made of: sums and products of where a lane is in the block grow with each of those numbers,
+ * so that the largest index is that of the last lane, if nothing wraps there. That is asked once,
+ * in front of TURNS, which get the answer as an argument: where it is true they run without what it
+ * settles.
  *
  * Requires: vec_verify. Must not know: targets. */
 #include "vector/passes.h"
@@ -15,7 +17,8 @@ typedef struct bounds {
 
 typedef struct finder {
     vec_kernel *k;
-    bool *bounded; /* by id: the least and the largest value in a block can be said, if nothing wraps */
+    bool *bounded; /* by id: the least and the largest value in a block can be said, if nothing
+                      wraps */
     bool *wanted;  /* by id: a condition is made of it */
     bounds *of;    /* by id, of those that are wanted */
     /* of a TURNS */
@@ -27,7 +30,9 @@ typedef struct finder {
 
 static bool is_number(const vec_value *v) { return v->op == VEC_CONST; }
 
-static bool has_bounds(const finder *s, const vec_value *v) { return is_number(v) || s->bounded[v->id]; }
+static bool has_bounds(const finder *s, const vec_value *v) {
+    return is_number(v) || s->bounded[v->id];
+}
 
 static bool prim_has_bounds(const finder *s, const vec_value *v) {
     const vec_value *const *a = (const vec_value *const *)v->args;
@@ -36,8 +41,10 @@ static bool prim_has_bounds(const finder *s, const vec_value *v) {
     case KIR_SUB:
     case KIR_MUL: return has_bounds(s, a[0]) && has_bounds(s, a[1]);
     case KIR_SHL:
-    case KIR_LSHR: return has_bounds(s, a[0]) && is_number(a[1]) && a[1]->u.imm < kir_type_bits(v->type);
-    case KIR_AND: return has_bounds(s, a[0]) && is_number(a[1]) && (a[1]->u.imm & (a[1]->u.imm + 1)) == 0;
+    case KIR_LSHR:
+        return has_bounds(s, a[0]) && is_number(a[1]) && a[1]->u.imm < kir_type_bits(v->type);
+    case KIR_AND:
+        return has_bounds(s, a[0]) && is_number(a[1]) && (a[1]->u.imm & (a[1]->u.imm + 1)) == 0;
     case KIR_ZEXT:
     case KIR_TRUNC: return has_bounds(s, a[0]);
     default: return false;
@@ -45,7 +52,8 @@ static bool prim_has_bounds(const finder *s, const vec_value *v) {
 }
 
 static bool find_bounded(const finder *s, const vec_value *v) {
-    if (v->each || v->type == KIR_VOID || v->type == KIR_BOOL || kir_type_is_float(v->type)) return false;
+    if (v->each || v->type == KIR_VOID || v->type == KIR_BOOL || kir_type_is_float(v->type))
+        return false;
     if (!vec_turns_around(v)) return true;
     switch ((vec_op)v->op) {
     case VEC_FIRST: return true;
@@ -59,17 +67,22 @@ static bool find_bounded(const finder *s, const vec_value *v) {
 
 static bool check(const finder *s, vec_value *v) {
     int64_t low = 0, high = 0;
-    if (v->u.mem.open || v->u.mem.reach == VEC_REACH_EACH || !vec_reach_of(s->k, v, &low, &high) || high <= 0) return false;
+    if (v->u.mem.open || v->u.mem.reach == VEC_REACH_EACH || !vec_reach_of(s->k, v, &low, &high) ||
+        high <= 0)
+        return false;
     if (v->u.mem.has_index && !has_bounds(s, v->args[0])) return false;
     if (v->u.mem.has_index) s->wanted[v->args[0]->id] = true;
     return true;
 }
 
-/* Whether the first is below the second for all lanes of the block, as far as that can be asked: bounds say it. */
+/* Whether the first is below the second for all lanes of the block, as far as that can be asked:
+ * bounds say it. */
 static bool below(const finder *s, const vec_value *v, bool mark, int depth) {
     if (v->op != VEC_PRIM || v->each || depth == 0) return false;
-    if (v->prim == KIR_AND) return below(s, v->args[0], mark, depth - 1) && below(s, v->args[1], mark, depth - 1);
-    if (v->prim != KIR_CMP_ULT || !has_bounds(s, v->args[0]) || !has_bounds(s, v->args[1])) return false;
+    if (v->prim == KIR_AND)
+        return below(s, v->args[0], mark, depth - 1) && below(s, v->args[1], mark, depth - 1);
+    if (v->prim != KIR_CMP_ULT || !has_bounds(s, v->args[0]) || !has_bounds(s, v->args[1]))
+        return false;
     for (int i = 0; mark && i < 2; i++) s->wanted[v->args[i]->id] = true;
     return true;
 }
@@ -99,9 +112,13 @@ static vec_value *ramp_of(const vec_value *v) {
 /* Whether all lanes of the block are before such an end. */
 static bool is_before_end(const finder *s, vec_value *v) {
     bool input = false;
-    if (v->prim != KIR_CMP_ULT || v->args[1]->each || !is_of_launch(v->args[1], MOST_DEPTH, &input) || !input) return false;
-    vec_value *ramp = v->args[0]->each ? ramp_of(v->args[0]) : NULL, *of = ramp ? ramp->args[0] : v->args[0];
-    if (ramp && ramp->u.imm * (s->k->lanes - 1) > kir_range_full(ramp->type).high) return false; /* it wraps within a turn */
+    if (v->prim != KIR_CMP_ULT || v->args[1]->each ||
+        !is_of_launch(v->args[1], MOST_DEPTH, &input) || !input)
+        return false;
+    vec_value *ramp = v->args[0]->each ? ramp_of(v->args[0]) : NULL,
+              *of = ramp ? ramp->args[0] : v->args[0];
+    if (ramp && ramp->u.imm * (s->k->lanes - 1) > kir_range_full(ramp->type).high)
+        return false; /* it wraps within a turn */
     if (of->each || !has_bounds(s, of) || !has_bounds(s, v->args[1])) return false;
     s->wanted[of->id] = s->wanted[v->args[1]->id] = true;
     return true;
@@ -111,10 +128,12 @@ static bool is_before_end(const finder *s, vec_value *v) {
 static bool is_whole(const vec_value *v, int depth) {
     if (v->op == VEC_RUNNING || (v->op == VEC_PRIM && v->settled)) return true;
     if (depth == 0) return false;
-    if (v->op == VEC_PRIM && v->prim == KIR_AND) return is_whole(v->args[0], depth - 1) && is_whole(v->args[1], depth - 1);
+    if (v->op == VEC_PRIM && v->prim == KIR_AND)
+        return is_whole(v->args[0], depth - 1) && is_whole(v->args[1], depth - 1);
     if (v->op != VEC_GET) return false;
     const vec_value *set = v->before;
-    while (set && set->op != VEC_TURNS && (set->op != VEC_SET || set->u.var != v->u.var)) set = set->before;
+    while (set && set->op != VEC_TURNS && (set->op != VEC_SET || set->u.var != v->u.var))
+        set = set->before;
     return set && set->op == VEC_SET && !set->mask && is_whole(set->args[0], depth - 1);
 }
 
@@ -123,7 +142,8 @@ static void visit(const finder *s, const vec_region *r);
 /* What stands behind a mask that has only some lanes is asked where they are known. */
 static void branch(const finder *s, vec_value *v) {
     bool odd = v->body[1]->first && ends_lanes(v->body[1]);
-    if (odd && below(s, v->args[0], false, MOST_DEPTH)) v->settled = below(s, v->args[0], true, MOST_DEPTH);
+    if (odd && below(s, v->args[0], false, MOST_DEPTH))
+        v->settled = below(s, v->args[0], true, MOST_DEPTH);
     if (odd && !v->settled) return;
     if (v->args[0]->op == VEC_ANY && !is_whole(v->args[0]->args[0], MOST_DEPTH)) return;
     visit(s, v->body[0]);
@@ -146,22 +166,30 @@ static void visit(const finder *s, const vec_region *r) {
 
 static void mark_operands(const finder *s) {
     vec_value *last = NULL;
-    for (vec_value *v = vec_walk(NULL, s->turns->body[0]); v; v = vec_walk(v, s->turns->body[0])) last = v;
+    for (vec_value *v = vec_walk(NULL, s->turns->body[0]); v; v = vec_walk(v, s->turns->body[0]))
+        last = v;
     for (; last && last != s->turns; last = last->before)
-        for (uint8_t i = 0; s->wanted[last->id] && i < last->nargs; i++) s->wanted[last->args[i]->id] = true;
+        for (uint8_t i = 0; s->wanted[last->id] && i < last->nargs; i++)
+            s->wanted[last->args[i]->id] = true;
 }
 
 /* ---- the question, as operations in front of TURNS ---- */
 
 static vec_value *put(finder *s, vec_op op, uint8_t type, uint8_t nargs, vec_value *const *args) {
     static vec_value nowhere;
-    vec_value *v = hg_arena_alloc(&s->k->arena, sizeof *v), **list = hg_arena_alloc(&s->k->arena, (nargs + 1u) * sizeof *list);
+    vec_value *v = hg_arena_alloc(&s->k->arena, sizeof *v),
+              **list = hg_arena_alloc(&s->k->arena, (nargs + 1u) * sizeof *list);
     if (!v || !list) {
         s->failed = true;
         return &nowhere;
     }
     for (uint8_t i = 0; i < nargs; i++) list[i] = args[i];
-    *v = (vec_value){.op = (uint8_t)op, .type = type, .nargs = nargs, .args = list, .inst = s->turns->inst, .tested = true};
+    *v = (vec_value){.op = (uint8_t)op,
+                     .type = type,
+                     .nargs = nargs,
+                     .args = list,
+                     .inst = s->turns->inst,
+                     .tested = true};
     v->parent = s->turns->parent;
     v->next = s->turns;
     v->prev = s->turns->prev;
@@ -183,11 +211,21 @@ static vec_value *number(finder *s, uint8_t type, uint64_t n) {
 }
 
 static vec_value *u64(finder *s, uint64_t n) { return number(s, HG_TYPE_U64, n); }
-static vec_value *add(finder *s, vec_value *a, vec_value *b) { return prim(s, KIR_ADD, HG_TYPE_U64, a, b); }
-static vec_value *sub(finder *s, vec_value *a, vec_value *b) { return prim(s, KIR_SUB, HG_TYPE_U64, a, b); }
-static vec_value *mul(finder *s, vec_value *a, vec_value *b) { return prim(s, KIR_MUL, HG_TYPE_U64, a, b); }
-static vec_value *less(finder *s, vec_value *a, vec_value *b) { return prim(s, KIR_CMP_ULT, KIR_BOOL, a, b); }
-static vec_value *widened(finder *s, vec_value *v) { return v->type == HG_TYPE_U64 ? v : prim(s, KIR_ZEXT, HG_TYPE_U64, v, NULL); }
+static vec_value *add(finder *s, vec_value *a, vec_value *b) {
+    return prim(s, KIR_ADD, HG_TYPE_U64, a, b);
+}
+static vec_value *sub(finder *s, vec_value *a, vec_value *b) {
+    return prim(s, KIR_SUB, HG_TYPE_U64, a, b);
+}
+static vec_value *mul(finder *s, vec_value *a, vec_value *b) {
+    return prim(s, KIR_MUL, HG_TYPE_U64, a, b);
+}
+static vec_value *less(finder *s, vec_value *a, vec_value *b) {
+    return prim(s, KIR_CMP_ULT, KIR_BOOL, a, b);
+}
+static vec_value *widened(finder *s, vec_value *v) {
+    return v->type == HG_TYPE_U64 ? v : prim(s, KIR_ZEXT, HG_TYPE_U64, v, NULL);
+}
 
 static vec_value *choose(finder *s, vec_value *condition, vec_value *a, vec_value *b) {
     vec_value *v = put(s, VEC_PRIM, HG_TYPE_U64, 3, (vec_value *[]){condition, a, b});
@@ -195,8 +233,12 @@ static vec_value *choose(finder *s, vec_value *condition, vec_value *a, vec_valu
     return v;
 }
 
-static void ask(finder *s, vec_value *condition) { s->all = prim(s, KIR_AND, KIR_BOOL, s->all, condition); }
-static void ask_not(finder *s, vec_value *condition) { ask(s, prim(s, KIR_XOR, KIR_BOOL, condition, number(s, KIR_BOOL, 1))); }
+static void ask(finder *s, vec_value *condition) {
+    s->all = prim(s, KIR_AND, KIR_BOOL, s->all, condition);
+}
+static void ask_not(finder *s, vec_value *condition) {
+    ask(s, prim(s, KIR_XOR, KIR_BOOL, condition, number(s, KIR_BOOL, 1)));
+}
 
 /* Where the type has fewer than 64 bits, that the sum or product of such numbers has no more. */
 static void ask_fits(finder *s, vec_value *v, uint8_t type) {
@@ -239,12 +281,15 @@ static bounds bounds_of(finder *s, vec_value *v) {
 }
 
 /* A sum with a number that has its top bit: a difference. */
-static bool is_negative(const vec_value *v) { return is_number(v) && v->u.imm >> (kir_type_bits(v->type) - 1) & 1; }
+static bool is_negative(const vec_value *v) {
+    return is_number(v) && v->u.imm >> (kir_type_bits(v->type) - 1) & 1;
+}
 
 static bounds sum(finder *s, const vec_value *v) {
     for (int i = 0; i < 2; i++)
         if (is_negative(v->args[i]))
-            return minus(s, bounds_of(s, v->args[1 - i]), both(u64(s, (0 - v->args[i]->u.imm) & kir_range_full(v->type).high)));
+            return minus(s, bounds_of(s, v->args[1 - i]),
+                         both(u64(s, (0 - v->args[i]->u.imm) & kir_range_full(v->type).high)));
     const bounds x = bounds_of(s, v->args[0]), y = bounds_of(s, v->args[1]);
     vec_value *low = add(s, x.low, y.low);
     return (bounds){low, exact_sum(s, v->type, x.high, y.high)};
@@ -258,11 +303,13 @@ static bounds of_prim(finder *s, const vec_value *v) {
     case KIR_MUL: return times(s, v->type, x, bounds_of(s, v->args[1]));
     case KIR_SHL: return times(s, v->type, x, both(u64(s, UINT64_C(1) << v->args[1]->u.imm)));
     case KIR_LSHR: {
-        vec_value *by = number(s, HG_TYPE_U32, v->args[1]->u.imm), *low = prim(s, KIR_LSHR, HG_TYPE_U64, x.low, by);
+        vec_value *by = number(s, HG_TYPE_U32, v->args[1]->u.imm),
+                  *low = prim(s, KIR_LSHR, HG_TYPE_U64, x.low, by);
         return (bounds){low, prim(s, KIR_LSHR, HG_TYPE_U64, x.high, by)};
     }
     case KIR_AND: {
-        vec_value *low = u64(s, 0), *mask = u64(s, v->args[1]->u.imm), *fewer = less(s, x.high, mask);
+        vec_value *low = u64(s, 0), *mask = u64(s, v->args[1]->u.imm),
+                  *fewer = less(s, x.high, mask);
         return (bounds){low, choose(s, fewer, x.high, mask)};
     }
     case KIR_TRUNC: ask_fits(s, x.high, v->type); return x;
@@ -293,7 +340,8 @@ static void ask_below(finder *s, const vec_value *v) {
         return;
     }
     vec_value *ramp = v->args[0]->each ? ramp_of(v->args[0]) : NULL;
-    vec_value *least = bounds_of(s, v->args[1]).low, *most = bounds_of(s, ramp ? ramp->args[0] : v->args[0]).high;
+    vec_value *least = bounds_of(s, v->args[1]).low,
+              *most = bounds_of(s, ramp ? ramp->args[0] : v->args[0]).high;
     if (ramp) most = exact_sum(s, ramp->type, most, u64(s, ramp->u.imm * (s->k->lanes - 1)));
     ask(s, less(s, most, least));
 }
@@ -319,7 +367,8 @@ static void write_question(finder *s) {
     const vec_region *body = s->turns->body[0];
     s->all = put(s, VEC_INTACT, KIR_BOOL, 0, NULL);
     for (vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
-        if (s->wanted[v->id] && v->op != VEC_CONST) s->of[v->id] = v->op == VEC_PRIM ? of_prim(s, v) : of_place(s, v);
+        if (s->wanted[v->id] && v->op != VEC_CONST)
+            s->of[v->id] = v->op == VEC_PRIM ? of_prim(s, v) : of_place(s, v);
         if (v->settled && v->op == VEC_CHECK)
             ask_check(s, v);
         else if (v->settled)
@@ -353,7 +402,8 @@ static void forget(vec_function *f) {
 }
 
 static void find_all(finder *s, vec_function *f) {
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) s->bounded[v->id] = find_bounded(s, v);
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        s->bounded[v->id] = find_bounded(s, v);
     for (vec_value *v = vec_walk(NULL, f->body), *next; v && !s->failed; v = next) {
         next = vec_walk(v, f->body);
         if (v->op != VEC_TURNS) continue;

@@ -1,4 +1,5 @@
-/* The tables of the analyses in front of the writing, a row for each value. Must not know: what stands in them. */
+/* The tables of the analyses in front of the writing, a row for each value. Must not know: what
+ * stands in them. */
 #include "vector/form_internal.h"
 
 typedef struct tables {
@@ -21,20 +22,25 @@ static bool make_tables(former *x, tables *t, size_t values, size_t owners) {
     t->written = hg_arena_alloc(&x->arena, values * sizeof *t->written);
     t->live = hg_arena_alloc(&x->arena, owners * sizeof *t->live);
     t->control = hg_arena_alloc(&x->arena, owners * sizeof *t->control);
-    return t->rows && t->shape && t->guess && t->split && t->kept && t->written && t->live && t->control;
+    return t->rows && t->shape && t->guess && t->split && t->kept && t->written && t->live &&
+           t->control;
 }
 
 static bool make_of_function(former *x, kir_function *f) {
     tables t;
     size_t owners = 0;
-    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) owners += v->body[0] != NULL;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+        owners += v->body[0] != NULL;
     if (!make_tables(x, &t, (size_t)kir_number(f) + 1, owners + 1)) return false;
     owners = 0;
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         const uint32_t i = v->id;
         value_rows *rows = v->scratch = &t.rows[i];
-        *rows = (value_rows){
-            .shape = &t.shape[i], .guess = &t.guess[i], .split = &t.split[i], .kept = &t.kept[i], .written = &t.written[i]};
+        *rows = (value_rows){.shape = &t.shape[i],
+                             .guess = &t.guess[i],
+                             .split = &t.split[i],
+                             .kept = &t.kept[i],
+                             .written = &t.written[i]};
         if (!v->body[0]) continue;
         rows->live = &t.live[owners];
         rows->control = &t.control[owners++];

@@ -1,8 +1,9 @@
 /* A kernel in vector form: values and control flow.
  *
- * An IF that lanes part at becomes two masks and two blocks, each skipped where nobody takes part, or written in place where that is
- * cheaper than asking. A loop that lanes leave one by one goes on while a lane is left. BREAK and CONTINUE take lanes out of the masks
- * between them and their loop, RETURN and EXIT out of all.
+ * An IF that lanes part at becomes two masks and two blocks, each skipped where nobody takes part,
+ * or written in place where that is cheaper than asking. A loop that lanes leave one by one goes on
+ * while a lane is left. BREAK and CONTINUE take lanes out of the masks between them and their loop,
+ * RETURN and EXIT out of all.
  * Requires: facts (shape.c), liveness (live.c). Must not know: memory (form_access.c). */
 #include "kir/analysis/analysis.h"
 #include "kir/analysis/range.h"
@@ -35,7 +36,8 @@ static void form_prim(former *x, kir_value *v) {
     if (guess_of(v)->lazy) return;
     vec_value *args[4];
     bool each = kir_lanes_of(v)->form == KIR_LANES_EACH;
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
     vec_is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
 }
 
@@ -50,7 +52,8 @@ static void form_pure(former *x, kir_value *v) {
 static vec_var *var_here(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
     if (!p->var) {
-        p->var = vec_new_var(x, v->type, p->form == KIR_LANES_EACH || v->length, v->name, !v->function && x->has_masked);
+        p->var = vec_new_var(x, v->type, p->form == KIR_LANES_EACH || v->length, v->name,
+                             !v->function && x->has_masked);
         p->var->length = v->length;
         p->var->by_reference = v->by_reference;
     }
@@ -66,13 +69,16 @@ static bool holds_still(const kir_value *get, const kir_value *set) {
     return true;
 }
 
-/* A counter that lanes take along where they leave: what the variable held and a number. NULL: it is set to something else. */
+/* A counter that lanes take along where they leave: what the variable held and a number. NULL: it
+ * is set to something else. */
 static vec_value *counted(former *x, const kir_value *set, vec_var *var) {
     const kir_value *sum = set->args[0];
-    bool counts = fact_of_var(set->u.var)->guess.left && (sum->op == KIR_ADD || sum->op == KIR_SUB) && sum->args[0]->op == KIR_VAR_GET &&
+    bool counts = fact_of_var(set->u.var)->guess.left &&
+                  (sum->op == KIR_ADD || sum->op == KIR_SUB) && sum->args[0]->op == KIR_VAR_GET &&
                   sum->args[0]->u.var == set->u.var && sum->args[1]->op == KIR_CONST;
     if (!counts || !holds_still(sum->args[0], set)) return NULL;
-    return vec_prim(x, (kir_op)sum->op, sum->type, 2, (vec_value *[]){vec_get(x, var), vec_one(x, sum->args[1])});
+    return vec_prim(x, (kir_op)sum->op, sum->type, 2,
+                    (vec_value *[]){vec_get(x, var), vec_one(x, sum->args[1])});
 }
 
 static void form_set(former *x, const kir_value *v) {
@@ -83,7 +89,8 @@ static void form_set(former *x, const kir_value *v) {
         vec_set(x, var, vec_one(x, v->args[0]), NULL);
         return;
     }
-    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(v), of_others = var->shared && x->f != x->m->functions;
+    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(v),
+         of_others = var->shared && x->f != x->m->functions;
     vec_value *mask = of_others ? vec_mask_or_running(x) : masked ? vec_mask_here(x) : NULL;
     vec_value *value = vec_each(x, v->args[0]), *count = value->each ? NULL : counted(x, v, var);
     vec_set(x, var, count ? count : value, mask);
@@ -95,14 +102,16 @@ static void form_array(former *x, kir_value *v) {
     vec_var *var = var_here(x, v->u.var);
     bool sets = v->op == KIR_ARRAY_SET;
     vec_value *mask = sets ? vec_mask_here(x) : NULL;
-    vec_value *made = vec_add(x, sets ? VEC_ARRAY_SET : VEC_ARRAY_GET, v->type, !sets, v->nargs, args);
+    vec_value *made = vec_add(x, sets ? VEC_ARRAY_SET : VEC_ARRAY_GET, v->type, !sets, v->nargs,
+                              args);
     made->u.var = var;
     made->mask = mask;
     if (!sets) vec_is(x, v, made);
 }
 
 static void form_table(former *x, kir_value *v) {
-    vec_value *index = kir_lanes_of(v)->form == KIR_LANES_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    vec_value *index = kir_lanes_of(v)->form == KIR_LANES_EACH ? vec_each(x, v->args[0])
+                                                               : vec_one(x, v->args[0]);
     vec_value *made = vec_add(x, VEC_TABLE_GET, v->type, index->each, 1, &index);
     made->u.table = v->u.table;
     vec_is(x, v, made);
@@ -112,17 +121,21 @@ static void form_call(former *x, kir_value *v) {
     const kir_function *f = v->u.call.function;
     const function_fact *p = fact_of_function(f);
     vec_value *args[16];
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = p->lanes.param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        args[i] = p->lanes.param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
     vec_value *mask = p->masked ? vec_mask_here(x) : NULL;
-    vec_value *made = vec_add(x, VEC_CALL, v->type, p->lanes.result_each && v->type != KIR_VOID, v->nargs, args);
+    vec_value *made = vec_add(x, VEC_CALL, v->type, p->lanes.result_each && v->type != KIR_VOID,
+                              v->nargs, args);
     made->u.call.to = p->made;
     made->mask = mask;
-    made->u.call.arrays = hg_arena_alloc(&x->k->arena, (f->array_count + 1u) * sizeof *made->u.call.arrays);
+    made->u.call.arrays = hg_arena_alloc(&x->k->arena,
+                                         (f->array_count + 1u) * sizeof *made->u.call.arrays);
     if (!made->u.call.arrays) {
         x->failed = true;
         return;
     }
-    for (uint8_t i = 0; i < f->array_count; i++) made->u.call.arrays[i] = var_here(x, v->u.call.arrays[i]);
+    for (uint8_t i = 0; i < f->array_count; i++)
+        made->u.call.arrays[i] = var_here(x, v->u.call.arrays[i]);
     if (p->can_end) {
         vec_lose(x, made, NULL, true);
         x->k->can_end = true;
@@ -133,7 +146,8 @@ static void form_call(former *x, kir_value *v) {
 static void form_fault(former *x, const kir_value *v) {
     vec_value *args[1 + KIR_FAULT_VALUES];
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
-    vec_value *mask = vec_mask_here(x), *made = vec_add(x, VEC_FAULT_IF, KIR_VOID, false, v->nargs, args);
+    vec_value *mask = vec_mask_here(x),
+              *made = vec_add(x, VEC_FAULT_IF, KIR_VOID, false, v->nargs, args);
     made->u.fault.code = v->u.fault.code;
     made->u.fault.operand = v->u.fault.operand;
     made->u.fault.values = v->u.fault.values;
@@ -146,7 +160,8 @@ static void form_fault(former *x, const kir_value *v) {
 /* ---- jumps ---- */
 
 static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool next) {
-    vec_value *mask = vec_mask_or_running(x), *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
+    vec_value *mask = vec_mask_or_running(x),
+              *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
     made->mask = mask;
     made->ends = ends;
     made->exits = exits;
@@ -155,7 +170,8 @@ static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool 
 
 static void form_return(former *x, const kir_value *v) {
     function_fact *f = fact_of_function(x->f);
-    bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL, exits = v->op == KIR_EXIT && !kernel;
+    bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL,
+         exits = v->op == KIR_EXIT && !kernel;
     if (x->block && (!x->region->owner || split_of(x->region->owner)->split)) {
         vec_add_to_block(x, VEC_RETURN, 0);
         return;
@@ -169,13 +185,16 @@ static void form_return(former *x, const kir_value *v) {
         leave(x, true, exits, NULL, true);
         return;
     }
-    vec_value *result = v->nargs ? f->lanes.result_each ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]) : NULL;
+    vec_value *result = v->nargs ? f->lanes.result_each ? vec_each(x, v->args[0])
+                                                        : vec_one(x, v->args[0])
+                                 : NULL;
     vec_add(x, VEC_RETURN, KIR_VOID, false, v->nargs, &result);
 }
 
 /* All lanes that are left in the loop leave it here. */
 static bool ends_for_all(const former *x, const kir_value *loop, const kir_value *v) {
-    return v->op == KIR_BREAK && !shape_of(loop)->continues && vec_mask_of(x->region) == control_of(loop)->mask[0];
+    return v->op == KIR_BREAK && !shape_of(loop)->continues &&
+           vec_mask_of(x->region) == control_of(loop)->mask[0];
 }
 
 static void form_jump(former *x, const kir_value *v) {
@@ -232,19 +251,25 @@ static void enter_branch(former *x, const kir_value *v, int i) {
     }
 }
 
-/* Whether an affine value compared with one value is below it in all lanes: so it is in the last. NULL: the condition is no such. */
+/* Whether an affine value compared with one value is below it in all lanes: so it is in the last.
+ * NULL: the condition is no such. */
 static vec_value *below_in_all(former *x, const kir_value *condition) {
     if (condition->op != KIR_CMP_ULT) return NULL;
     kir_value *a = condition->args[0];
     if (kir_lanes_of(condition->args[1])->form != KIR_LANES_ONE) return NULL;
-    if (kir_lanes_of(a)->form == KIR_LANES_EACH) return vec_below_by_guess(x, a, condition->args[1]);
+    if (kir_lanes_of(a)->form == KIR_LANES_EACH)
+        return vec_below_by_guess(x, a, condition->args[1]);
     if (kir_lanes_of(a)->form != KIR_LANES_AFFINE) return NULL;
     uint64_t span = 0, most = kir_range_full(a->type).high;
-    if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most || a->umax > most - span) return NULL;
+    if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most ||
+        a->umax > most - span)
+        return NULL;
     vec_value *step = vec_add(x, VEC_CONST, a->type, false, 0, NULL);
     step->u.imm = span;
-    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){vec_one(x, condition->args[0]), step});
-    return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){end, vec_one(x, condition->args[1])});
+    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2,
+                              (vec_value *[]){vec_one(x, condition->args[0]), step});
+    return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2,
+                    (vec_value *[]){end, vec_one(x, condition->args[1])});
 }
 
 /* Lanes that do not take the branch end here. */
@@ -277,7 +302,8 @@ static void form_if(former *x, kir_value *v) {
         enter_branch(x, v, 0);
         return;
     }
-    vec_value *asked = kir_lanes_of(v)->divergent ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    vec_value *asked = kir_lanes_of(v)->divergent ? vec_each(x, v->args[0])
+                                                  : vec_one(x, v->args[0]);
     if (!asked->each) kir_lanes_of(v)->divergent = false; /* lanes that are here agree: guess.c */
     if (!kir_lanes_of(v)->divergent) {
         vec_value *branch = vec_open_if(x, asked);
@@ -290,7 +316,8 @@ static void form_if(former *x, kir_value *v) {
         for (int i = 0; i < 2; i++) {
             if (!v->body[i]->first) continue;
             control_of(v)->mask[i] = vec_new_mask(x);
-            vec_set(x, control_of(v)->mask[i], vec_and_of(x, here, i ? vec_not_of(x, asked) : asked), NULL);
+            vec_set(x, control_of(v)->mask[i],
+                    vec_and_of(x, here, i ? vec_not_of(x, asked) : asked), NULL);
         }
     }
     enter_branch(x, v, 0);
@@ -324,7 +351,8 @@ static void form_loop(former *x, kir_value *v) {
         fuel->u.imm = cost_of(v->body[0]);
         vec_jump_if(x, fuel, true, VEC_RETURN);
     }
-    if (shape_of(v)->continues) vec_set(x, control_of(v)->mask[0], vec_get(x, control_of(v)->next), NULL);
+    if (shape_of(v)->continues)
+        vec_set(x, control_of(v)->mask[0], vec_get(x, control_of(v)->next), NULL);
     if (shape_of(v)->leaves && !kir_lanes_of(v)->divergent) {
         vec_value *here = vec_mask_or_running(x);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
@@ -338,7 +366,8 @@ static bool is_over(const former *x) {
 }
 
 static void close_loop(former *x, const kir_value *v) {
-    if (kir_lanes_of(v)->divergent && !is_over(x)) { /* over: whoever comes to the end of a round leaves the loop */
+    if (kir_lanes_of(v)->divergent && !is_over(x)) { /* over: whoever comes to the end of a round
+                                                        leaves the loop */
         vec_value *left = vec_get(x, control_of(v)->next);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
     }
@@ -367,7 +396,8 @@ static void form_operation(former *x, kir_value *v) {
     case KIR_INPUT: vec_is(x, v, leaf(x, VEC_INPUT, v, v->u.imm)); return;
     case KIR_ID: form_id(x, v); return;
     case KIR_PARAM: {
-        vec_value *made = vec_add(x, VEC_PARAM, v->type, kir_lanes_of(v)->form == KIR_LANES_EACH, 0, NULL);
+        vec_value *made = vec_add(x, VEC_PARAM, v->type, kir_lanes_of(v)->form == KIR_LANES_EACH, 0,
+                                  NULL);
         made->u.imm = v->u.imm;
         vec_is(x, v, made);
         return;
@@ -478,8 +508,10 @@ static void form_function(former *x, kir_function *f) {
     for (kir_var *v = x->m->vars; v; v = v->next)
         if (!fact_of_var(v)->var || !fact_of_var(v)->var->shared) fact_of_var(v)->var = NULL;
     x->to->array_count = f->array_count;
-    for (uint8_t i = 0; i < f->array_count; i++) x->to->array_params[i] = var_here(x, f->array_params[i]);
-    if (p->lanes.divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL, false);
+    for (uint8_t i = 0; i < f->array_count; i++)
+        x->to->array_params[i] = var_here(x, f->array_params[i]);
+    if (p->lanes.divergent_return && f->result != KIR_VOID)
+        p->result = vec_new_var(x, f->result, true, NULL, false);
     kir_cursor c = kir_cursor_start(f->body);
     while ((c.v || c.region != f->body) && !x->failed && !x->unsupported) {
         if (c.v)
@@ -490,7 +522,8 @@ static void form_function(former *x, kir_function *f) {
     }
     if (x->failed || x->unsupported || f->result == KIR_VOID) return;
     if (is_over(x)) return;
-    vec_value *result = p->result ? vec_get(x, p->result) : vec_add(x, VEC_CONST, f->result, false, 0, NULL);
+    vec_value *result = p->result ? vec_get(x, p->result)
+                                  : vec_add(x, VEC_CONST, f->result, false, 0, NULL);
     vec_add(x, VEC_RETURN, KIR_VOID, false, 1, &result);
 }
 
@@ -508,17 +541,21 @@ static hg_status analyse(former *x) {
 static hg_status form_all(former *x) {
     HG_TRY(analyse(x));
     for (uint64_t i = 0; i < x->order.count && !x->unsupported; i++)
-        if (!(fact_of_function(x->order.data[i])->made = declare(x, x->order.data[i]))) return hg_fail_memory();
-    for (uint64_t i = 0; i < x->order.count && !x->unsupported && !x->failed; i++) form_function(x, x->order.data[i]);
+        if (!(fact_of_function(x->order.data[i])->made = declare(x, x->order.data[i])))
+            return hg_fail_memory();
+    for (uint64_t i = 0; i < x->order.count && !x->unsupported && !x->failed; i++)
+        form_function(x, x->order.data[i]);
     if (x->failed) return hg_fail_memory();
-    if (x->unsupported) return hg_fail(HG_ERROR_ISA, "'%s' has no vector form: %s", x->m->name, x->unsupported);
+    if (x->unsupported)
+        return hg_fail(HG_ERROR_ISA, "'%s' has no vector form: %s", x->m->name, x->unsupported);
     for (vec_function *f = x->k->functions; f; f = f->next) vec_count_uses(f);
     return HG_OK;
 }
 
 bool vec_asks_for_places(const kir_module *m) {
     if (m->uses_barrier || m->uses_shared) return false;
-    for (const kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body)) {
+    for (const kir_value *v = kir_walk(NULL, m->functions->body); v;
+         v = kir_walk(v, m->functions->body)) {
         if (v->op != KIR_ID) continue;
         hg_id_part part = hg_idname_part(kir_id_name(v));
         if (part == HG_PART_LANE_IDX || part == HG_PART_BLOCK_IDX) return true;
@@ -533,12 +570,14 @@ hg_status vec_form(const kir_module *module, const vec_options *options, vec_ker
     k->module = module;
     k->lanes = options->lanes;
     former x = {.m = (kir_module *)(uintptr_t)module, .k = k, .remake = form_pure};
-    k->blocks = module->uses_barrier || module->uses_shared || (options->blocks && vec_asks_for_places(module));
+    k->blocks = module->uses_barrier || module->uses_shared ||
+                (options->blocks && vec_asks_for_places(module));
     if (k->blocks) kir_find_row_uniformity(x.m);
     hg_status status = form_all(&x);
     hg_arena_free(&x.arena);
     hg_vec_free(&x.order);
-    for (int i = 0; i < VEC_PASS_COUNT && status == HG_OK && !options->plain; i++) status = vec_pass_run(k, (vec_pass_id)i);
+    for (int i = 0; i < VEC_PASS_COUNT && status == HG_OK && !options->plain; i++)
+        status = vec_pass_run(k, (vec_pass_id)i);
     if (status == HG_OK)
         *kernel = k;
     else

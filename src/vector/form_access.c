@@ -1,10 +1,14 @@
-/* Memory operations of a kernel in vector form: how lanes reach their places, and the checks in front.
+/* Memory operations of a kernel in vector form: how lanes reach their places, and the checks in
+ * front.
  * Must not know: control flow. */
 #include "kir/analysis/analysis.h"
 #include "vector/form_internal.h"
 
 static uint8_t type_of_bytes(uint8_t bytes) {
-    return bytes == 1 ? HG_TYPE_U8 : bytes == 2 ? HG_TYPE_U16 : bytes == 4 ? HG_TYPE_U32 : HG_TYPE_U64;
+    return bytes == 1   ? HG_TYPE_U8
+           : bytes == 2 ? HG_TYPE_U16
+           : bytes == 4 ? HG_TYPE_U32
+                        : HG_TYPE_U64;
 }
 
 static kir_access place_fields(const kir_value *v, vec_value *fields) {
@@ -31,13 +35,15 @@ static uint64_t end_of(const kir_value *v, const kir_value *index) {
     return index->umax + (uint64_t)v->u.mem.disp + kir_access_size(v);
 }
 
-/* Whether the offset is a multiple of the element's bytes, a power of two, as far as the operation shows that makes the index. */
+/* Whether the offset is a multiple of the element's bytes, a power of two, as far as the operation
+ * shows that makes the index. */
 static bool is_aligned(const kir_value *v, const kir_value *index) {
     if (v->u.mem.disp % v->u.mem.bytes) return false;
     while (index->op == KIR_ZEXT) index = index->args[0];
     const kir_value *by = index->op == KIR_SHL || index->op == KIR_MUL ? index->args[1] : NULL;
     if (!by || by->umin != by->umax) return false;
-    return index->op == KIR_SHL ? by->umax < 64 && (UINT64_C(1) << by->umax) % v->u.mem.bytes == 0 : by->umax % v->u.mem.bytes == 0;
+    return index->op == KIR_SHL ? by->umax < 64 && (UINT64_C(1) << by->umax) % v->u.mem.bytes == 0
+                                : by->umax % v->u.mem.bytes == 0;
 }
 
 /* The fields that say where, and the index as args[0]; returns how many arguments that is. */
@@ -53,7 +59,8 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     }
     if (!at.index_args) return 0;
     kir_value *index = v->args[at.index];
-    fields->u.mem.small = kir_lanes_of(index)->form != KIR_LANES_EACH && index->umax < UINT64_C(1) << 62;
+    fields->u.mem.small = kir_lanes_of(index)->form != KIR_LANES_EACH && index->umax < UINT64_C(1)
+                                                                                           << 62;
     switch (kir_lanes_of(index)->form) {
     case KIR_LANES_ONE: args[0] = vec_one(x, index); break;
     case KIR_LANES_AFFINE:
@@ -70,7 +77,8 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     return 1;
 }
 
-static vec_value *add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args, const vec_value *fields) {
+static vec_value *add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs,
+                      vec_value *const *args, const vec_value *fields) {
     vec_value *mask = vec_mask_here(x), *made = vec_add(x, op, type, each, nargs, args);
     made->u.mem = fields->u.mem;
     made->mask = mask;
@@ -86,15 +94,18 @@ static bool is_each(const vec_value *fields) { return fields->u.mem.reach != VEC
 
 /* Of the elements in memory. */
 static uint8_t loaded_type(const kir_value *v, const vec_value *fields) {
-    return kir_type_bytes(v->type) != fields->u.mem.bytes ? type_of_bytes(fields->u.mem.bytes) : v->type;
+    return kir_type_bytes(v->type) != fields->u.mem.bytes ? type_of_bytes(fields->u.mem.bytes)
+                                                          : v->type;
 }
 
 static vec_value *widened(former *x, const kir_value *v, vec_value *element) {
     return element->type != v->type ? vec_prim(x, KIR_ZEXT, v->type, 1, &element) : element;
 }
 
-static vec_value *load(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
-    return widened(x, v, add(x, VEC_LOAD, loaded_type(v, fields), is_each(fields), count, args, fields));
+static vec_value *load(former *x, const kir_value *v, uint8_t count, vec_value **args,
+                       const vec_value *fields) {
+    return widened(x, v,
+                   add(x, VEC_LOAD, loaded_type(v, fields), is_each(fields), count, args, fields));
 }
 
 static vec_value *stored(former *x, const kir_value *v, const vec_value *fields) {
@@ -107,19 +118,24 @@ static vec_value *stored(former *x, const kir_value *v, const vec_value *fields)
 /* Nobody in the kernel reads the memory, and no lane comes here twice. */
 static bool streams(const former *x, const kir_value *v, const vec_value *fields) {
     const kir_value *owner = v->parent->owner;
-    if (fields->u.mem.reach != VEC_REACH_ROW || v->u.mem.space != KIR_BUFFER || x->f != x->m->functions || x->k->blocks) return false;
-    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read && !(owner && kir_lanes_of(owner)->loop) &&
-           !vec_mask_of(x->region);
+    if (fields->u.mem.reach != VEC_REACH_ROW || v->u.mem.space != KIR_BUFFER ||
+        x->f != x->m->functions || x->k->blocks)
+        return false;
+    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read &&
+           !(owner && kir_lanes_of(owner)->loop) && !vec_mask_of(x->region);
 }
 
-static void store(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
+static void store(former *x, const kir_value *v, uint8_t count, vec_value **args,
+                  const vec_value *fields) {
     args[count++] = stored(x, v, fields);
     vec_value *made = add(x, VEC_STORE, KIR_VOID, false, count, args, fields);
     made->u.mem.streams = streams(x, v, fields);
 }
 
-static vec_value *atomic(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
-    for (uint8_t i = kir_access_of(v).value; i < v->nargs; i++) args[count++] = vec_each(x, v->args[i]);
+static vec_value *atomic(former *x, const kir_value *v, uint8_t count, vec_value **args,
+                         const vec_value *fields) {
+    for (uint8_t i = kir_access_of(v).value; i < v->nargs; i++)
+        args[count++] = vec_each(x, v->args[i]);
     vec_value *made = add(x, VEC_ATOMIC, v->type, true, count, args, fields);
     vec_lose(x, made, NULL, true);
     x->k->can_end = true;
@@ -127,7 +143,8 @@ static vec_value *atomic(former *x, const kir_value *v, uint8_t count, vec_value
 }
 
 /* The check and the access; NULL without a result. */
-static vec_value *at_place(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
+static vec_value *at_place(former *x, const kir_value *v, uint8_t count, vec_value **args,
+                           const vec_value *fields) {
     if (!v->u.mem.unchecked) {
         vec_lose(x, add(x, VEC_CHECK, KIR_VOID, false, count, args, fields), NULL, true);
         x->k->can_end = true;
@@ -144,9 +161,12 @@ static vec_value *exchange(former *x, vec_value *a, vec_value *swap) {
     return vec_add(x, VEC_EXCHANGE, a->type, true, 2, (vec_value *[]){a, swap});
 }
 
-/* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those lanes. */
-static vec_value *exchanged(former *x, const kir_value *v, const guess_fact *index, vec_value *fields) {
-    vec_value *args[2] = {index->first}, *mask = exchange(x, vec_mask_or_running(x), index->swap), *made;
+/* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those
+ * lanes. */
+static vec_value *exchanged(former *x, const kir_value *v, const guess_fact *index,
+                            vec_value *fields) {
+    vec_value *args[2] = {index->first}, *mask = exchange(x, vec_mask_or_running(x), index->swap),
+              *made;
     if (v->op == KIR_STORE) {
         args[1] = stored(x, v, fields);
         if (args[1]->each) args[1] = exchange(x, args[1], index->swap);
@@ -165,7 +185,9 @@ static void guessed(former *x, kir_value *v, kir_value *of) {
     vec_bring(x, of);
     vec_value fields = {0}, *args[5], *ok = index->ok, *made;
     (void)place_fields(v, &fields);
-    fields.u.mem.reach = !index->stride ? VEC_REACH_ONE : index->stride == (int64_t)v->u.mem.bytes ? VEC_REACH_ROW : VEC_REACH_STRIDE;
+    fields.u.mem.reach = !index->stride                             ? VEC_REACH_ONE
+                         : index->stride == (int64_t)v->u.mem.bytes ? VEC_REACH_ROW
+                                                                    : VEC_REACH_STRIDE;
     fields.u.mem.stride = index->stride;
     args[0] = index->first;
     if (index->swapped && !v->u.mem.unchecked) {

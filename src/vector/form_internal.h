@@ -1,8 +1,8 @@
 /* What the files that write vector form share: facts about the kernel IR, in its scratch pointers.
- * shape.c: who is one, affine, each, and where lanes part (rules for kir/analysis/lanes.h) · split.c: what is a block's ·
- * live.c: whose old values somebody reads · write.c: operations ·
- * keep.c: what more than one TURNS reads · guess.c: who is affine in most turns · form_access.c: memory · block.c: control of a block ·
- * form.c: control, the whole. */
+ * shape.c: who is one, affine, each, and where lanes part (rules for kir/analysis/lanes.h) ·
+ * split.c: what is a block's · live.c: whose old values somebody reads · write.c: operations ·
+ * keep.c: what more than one TURNS reads · guess.c: who is affine in most turns · form_access.c:
+ * memory · block.c: control of a block · form.c: control, the whole. */
 #ifndef HG_VECTOR_FORM_INTERNAL_H
 #define HG_VECTOR_FORM_INTERNAL_H
 
@@ -11,7 +11,8 @@
 #include "kir/walk.h"
 #include "vector/vector.h"
 
-/* Facts about values of the kernel IR: each analysis has a table of its own, which it fills and others read. v->scratch leads to v's row of each. */
+/* Facts about values of the kernel IR: each analysis has a table of its own, which it fills and
+ * others read. v->scratch leads to v's row of each. */
 
 /* shape.c, beside kir_lanes. */
 typedef struct shape_fact {
@@ -22,21 +23,25 @@ typedef struct shape_fact {
     uint32_t depth;   /* IF, LOOP: around it, itself included */
 } shape_fact;
 
-/* guess.c, of a value that is each: in every lane l it is first + l * stride, modulo its type, where ok holds. */
+/* guess.c, of a value that is each: in every lane l it is first + l * stride, modulo its type,
+ * where ok holds. */
 typedef struct guess_fact {
     bool exists, wanted;
     bool swapped;            /* of lane l xor `swap`, not of l */
     bool sure;               /* ok is always NULL */
-    bool agrees, wanted_one; /* a truth value: by guesses that always hold it is the same in all lanes that are here; an IF asks for that */
+    bool agrees, wanted_one; /* a truth value: by guesses that always hold it is the same in all
+                                lanes that are here; an IF asks for that */
     bool lazy;               /* elements are calculated where a guess fails, and nowhere else */
-    bool by_guess;        /* LOAD, STORE, CHECK: asks whether the guess of its index holds, which says nothing of the value that it loads */
-    uint8_t again;        /* operations that this writes */
+    bool by_guess; /* LOAD, STORE, CHECK: asks whether the guess of its index holds, which says
+                      nothing of the value that it loads */
+    uint8_t again; /* operations that this writes */
     uint32_t hidden_uses; /* by those who need elements only there */
     int64_t stride;
     vec_value *first, *ok, *swap; /* in vector form; ok NULL: true */
 } guess_fact;
 
-/* live.c, of IF and LOOP: variables that are read behind it · at the start of a branch or round; by id. NULL: all. */
+/* live.c, of IF and LOOP: variables that are read behind it · at the start of a branch or round; by
+ * id. NULL: all. */
 typedef struct live_fact {
     uint8_t *after, *inside[2];
 } live_fact;
@@ -68,7 +73,8 @@ typedef struct control_fact {
     vec_region *outside; /* where it is written */
     vec_region *into[2]; /* IF: where its branches are written */
     vec_var *mask[2];    /* who takes part in the branch, in the round; NULL: the lanes that run */
-    vec_var *next;       /* divergent LOOP: who takes part in the next round; mask[0] without `continues` */
+    vec_var *next; /* divergent LOOP: who takes part in the next round; mask[0] without `continues`
+                    */
 } control_fact;
 
 typedef struct value_rows {
@@ -93,7 +99,8 @@ typedef struct var_fact {
     } block;
     struct { /* each */
         bool none, exists, wanted, sure;
-        bool left; /* read behind the regions that lanes leave one by one, where lanes have what each set last */
+        bool left; /* read behind the regions that lanes leave one by one, where lanes have what
+                      each set last */
         int64_t stride;
         const kir_region *inner; /* the innermost that lanes are in one by one and a SET is in */
         vec_var *first, *ok;     /* of the guess of what was set; ok NULL: sure */
@@ -126,7 +133,7 @@ typedef struct former {
     bool block;                                     /* the kernel function, of blocks */
     vec_region *level;                              /* of the block */
     vec_value *turns;                               /* open; NULL: none */
-    vec_value *head;                                /* the last operation of what TURNS begins with: what came from elsewhere */
+    vec_value *head; /* the last operation of what TURNS begins with: what came from elsewhere */
 } former;
 
 typedef struct vec_place {
@@ -138,9 +145,13 @@ static inline shape_fact *shape_of(const kir_value *v) { return ((value_rows *)v
 static inline guess_fact *guess_of(const kir_value *v) { return ((value_rows *)v->scratch)->guess; }
 static inline split_fact *split_of(const kir_value *v) { return ((value_rows *)v->scratch)->split; }
 static inline kept_fact *kept_of(const kir_value *v) { return ((value_rows *)v->scratch)->kept; }
-static inline written_fact *written_of(const kir_value *v) { return ((value_rows *)v->scratch)->written; }
+static inline written_fact *written_of(const kir_value *v) {
+    return ((value_rows *)v->scratch)->written;
+}
 static inline live_fact *live_of(const kir_value *v) { return ((value_rows *)v->scratch)->live; }
-static inline control_fact *control_of(const kir_value *v) { return ((value_rows *)v->scratch)->control; }
+static inline control_fact *control_of(const kir_value *v) {
+    return ((value_rows *)v->scratch)->control;
+}
 static inline var_fact *fact_of_var(const kir_var *v) { return v->scratch; }
 static inline function_fact *fact_of_function(const kir_function *f) { return f->scratch; }
 
@@ -161,19 +172,23 @@ bool vec_set_guess(former *x, const kir_value *set);
 vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
 /* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
-/* live.c. Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
+/* live.c. Whether lanes that are not here may still read what the variable held before a SET: an
+ * unmasked SET would be seen. */
 bool vec_is_read_elsewhere(const kir_value *set);
 
-bool vec_is_live_in_round(const kir_value *loop, const kir_var *v); /* read at the start of a round */
+bool vec_is_live_in_round(const kir_value *loop, const kir_var *v); /* read at the start of a round
+                                                                     */
 
 /* split.c, for kernels of blocks, as all with `block` in it. */
 bool vec_is_high(const former *x, const kir_value *v); /* written where the block's are */
 /* keep.c */
-void vec_is(former *x, kir_value *v, vec_value *made); /* what the vector form of v is; of affine values the first lane's */
+void vec_is(former *x, kir_value *v, vec_value *made); /* what the vector form of v is; of affine
+                                                          values the first lane's */
 void vec_made(former *x, const kir_value *v);          /* one, each, first, ok are there */
 void vec_bring(former *x, kir_value *v);               /* makes it known here */
 void vec_use_var(former *x, const kir_var *v);
-vec_value *vec_one(former *x, kir_value *v); /* of a value that is one; of an affine one the first lane's */
+vec_value *vec_one(former *x, kir_value *v); /* of a value that is one; of an affine one the first
+                                                lane's */
 /* block.c */
 void vec_form_split_if(former *x, kir_value *v);
 void vec_form_split_loop(former *x, kir_value *v, uint64_t cost);
@@ -181,8 +196,10 @@ void vec_enter_split(former *x, const kir_value *v, int i);
 void vec_close_split(former *x, const kir_value *v);
 void vec_add_to_block(former *x, vec_op op, uint64_t imm); /* behind all TURNS */
 
-/* write.c. Nothing returns NULL but where it says so: out of memory sets x->failed and gives what is harmless. */
-vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args);
+/* write.c. Nothing returns NULL but where it says so: out of memory sets x->failed and gives what
+ * is harmless. */
+vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs,
+                   vec_value *const *args);
 vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args);
 vec_value *vec_and_of(former *x, vec_value *a, vec_value *b);
 vec_value *vec_not_of(former *x, vec_value *a);
@@ -205,7 +222,8 @@ vec_value *vec_running(former *x);
 vec_var *vec_mask_of(const kir_region *r); /* who is in the region; NULL: the lanes that run */
 vec_value *vec_mask_here(former *x);       /* NULL: the lanes that run */
 vec_value *vec_mask_or_running(former *x);
-/* Fills losing: the masks around here as far as the loop, or all (NULL); with next the loop's too. */
+/* Fills losing: the masks around here as far as the loop, or all (NULL); with next the loop's too.
+ */
 void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next);
 /* form_access.c: LOAD, STORE, CHECK, ATOMIC. */
 void vec_form_access(former *x, kir_value *v);

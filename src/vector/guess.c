@@ -1,15 +1,18 @@
-/* Values that in most turns go up from lane to lane by a constant, though nothing proves it: sums of 32 bits that could wrap, the quotient and
- * the remainder of a lane's number by a uniform one. Such a value has two forms: its elements, and the first lane's value with a
- * stride that holds where `ok`, which is one value, does. An access that is a row if that holds asks `ok`; only where it does not are the
- * elements of its index calculated.
+/* Values that in most turns go up from lane to lane by a constant, though nothing proves it: sums
+ * of 32 bits that could wrap, the quotient and the remainder of a lane's number by a uniform one.
+ * Such a value has two forms: its elements, and the first lane's value with a stride that holds
+ * where `ok`, which is one value, does. An access that is a row if that holds asks `ok`; only where
+ * it does not are the elements of its index calculated.
  *
- * A guess is: in every lane l of the turn the value is first + l * stride, modulo its type, where ok holds (NULL: always). A lane's number xor a
- * uniform one is swapped: first + (l xor swap) * stride.
+ * A guess is: in every lane l of the turn the value is first + l * stride, modulo its type, where
+ * ok holds (NULL: always). A lane's number xor a uniform one is swapped: first + (l xor swap) *
+ * stride.
  * Requires: shapes. Must not know: control flow. */
 #include "kir/analysis/range.h"
 #include "vector/form_internal.h"
 
-/* Operations from a value of known form to one whose elements are calculated behind a failed guess: they are written again there. */
+/* Operations from a value of known form to one whose elements are calculated behind a failed guess:
+ * they are written again there. */
 enum { MOST_AGAIN = 12 };
 
 /* ---- which values have a guess ---- */
@@ -26,23 +29,33 @@ static stride stride_of(const kir_value *v) {
     return (stride){guess_of(v)->exists, guess_of(v)->swapped, guess_of(v)->stride};
 }
 
-static bool is_number(const kir_value *v) { return v->umin == v->umax && kir_range_exists(v->type); }
+static bool is_number(const kir_value *v) {
+    return v->umin == v->umax && kir_range_exists(v->type);
+}
 /* 2^n - 1 */
-static bool is_low_mask(const kir_value *v) { return is_number(v) && v->umax && v->umax < INT64_MAX && !(v->umax & (v->umax + 1)); }
+static bool is_low_mask(const kir_value *v) {
+    return is_number(v) && v->umax && v->umax < INT64_MAX && !(v->umax & (v->umax + 1));
+}
 
-/* Turns in which the first lane's remainder leaves no room are rare only where the stride is small. */
-static bool can_divide(stride a, stride b) { return b.n == 0 && a.n >= 0 && a.n <= 64 && !a.swapped; }
+/* Turns in which the first lane's remainder leaves no room are rare only where the stride is small.
+ */
+static bool can_divide(stride a, stride b) {
+    return b.n == 0 && a.n >= 0 && a.n <= 64 && !a.swapped;
+}
 
 static bool scaled(const kir_value *by, stride s, int64_t *n) {
     return is_number(by) && by->umax <= INT64_MAX && !hg_mul_overflows(s.n, (int64_t)by->umax, n);
 }
 
 /* Shifts are by an amount modulo the width. */
-static uint64_t shift_of(const kir_value *v) { return v->args[1]->umax & (kir_type_bits(v->type) - 1); }
+static uint64_t shift_of(const kir_value *v) {
+    return v->args[1]->umax & (kir_type_bits(v->type) - 1);
+}
 
 /* A lane's number xor a number that is the same in all lanes. */
 static bool swaps(const kir_value *v, const stride *s) {
-    return v->op == KIR_XOR && !s[0].swapped && !s[1].swapped && ((s[0].n == 1 && s[1].n == 0) || (s[0].n == 0 && s[1].n == 1));
+    return v->op == KIR_XOR && !s[0].swapped && !s[1].swapped &&
+           ((s[0].n == 1 && s[1].n == 0) || (s[0].n == 0 && s[1].n == 1));
 }
 
 static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
@@ -56,15 +69,19 @@ static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
     case KIR_SUB:
         if ((a.swapped && b.n != 0) || b.swapped) return false;
         return !hg_sub_overflows(a.n, b.n, n);
-    case KIR_MUL: return none || (a.n == 0 ? scaled(v->args[0], b, n) : b.n == 0 && scaled(v->args[1], a, n));
+    case KIR_MUL:
+        return none || (a.n == 0 ? scaled(v->args[0], b, n) : b.n == 0 && scaled(v->args[1], a, n));
     case KIR_SHL:
-        return none || (b.n == 0 && is_number(v->args[1]) && shift_of(v) < 62 && !hg_mul_overflows(a.n, (int64_t)1 << shift_of(v), n));
+        return none || (b.n == 0 && is_number(v->args[1]) && shift_of(v) < 62 &&
+                        !hg_mul_overflows(a.n, (int64_t)1 << shift_of(v), n));
     case KIR_ZEXT:
     case KIR_TRUNC:
     case KIR_BITCAST: *n = a.n; return true;
     case KIR_UDIV: return can_divide(a, b);
     case KIR_UREM: *n = a.n; return can_divide(a, b);
-    case KIR_LSHR: return none || (can_divide(a, b) && is_number(v->args[1]) && v->args[1]->umax < kir_type_bits(v->type));
+    case KIR_LSHR:
+        return none || (can_divide(a, b) && is_number(v->args[1]) &&
+                        v->args[1]->umax < kir_type_bits(v->type));
     case KIR_AND:
         if (none) return true;
         *n = a.n;
@@ -82,19 +99,24 @@ static bool divides(const kir_value *v) {
 
 /* The lesser of a value and a number: what indices are made of whose offset in bytes could wrap. */
 static bool clamps(const kir_value *v) {
-    if (v->op != KIR_SELECT || v->args[0]->op != KIR_CMP_ULT || !is_number(v->args[2])) return false;
+    if (v->op != KIR_SELECT || v->args[0]->op != KIR_CMP_ULT || !is_number(v->args[2]))
+        return false;
     const kir_value *condition = v->args[0];
-    return condition->args[0] == v->args[1] && is_number(condition->args[1]) && condition->args[1]->umax == v->args[2]->umax;
+    return condition->args[0] == v->args[1] && is_number(condition->args[1]) &&
+           condition->args[1]->umax == v->args[2]->umax;
 }
 
 /* How far the last lane is from the first. */
-static uint64_t span_of(const former *x, int64_t s) { return (s < 0 ? 0 - (uint64_t)s : (uint64_t)s) * (x->k->lanes - 1); }
+static uint64_t span_of(const former *x, int64_t s) {
+    return (s < 0 ? 0 - (uint64_t)s : (uint64_t)s) * (x->k->lanes - 1);
+}
 
 /* The lanes' values do not wrap, nor does first + span: proven. */
 static bool stays(const former *x, const kir_value *v) {
     const stride s = stride_of(v);
     uint64_t span = span_of(x, s.n), most = kir_range_full(v->type).high;
-    return s.n == 0 || kir_lanes_of(v)->form == KIR_LANES_AFFINE || (s.n > 0 && span <= most && v->umax <= most - span);
+    return s.n == 0 || kir_lanes_of(v)->form == KIR_LANES_AFFINE ||
+           (s.n > 0 && span <= most && v->umax <= most - span);
 }
 
 static void guess_clamp(const former *x, const kir_value *v) {
@@ -116,7 +138,8 @@ static void guess_value(former *x, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs; i++) {
         s[i] = stride_of(v->args[i]);
         if (!s[i].known) return;
-        sure = sure && (kir_lanes_of(v->args[i])->form != KIR_LANES_EACH || guess_of(v->args[i])->sure);
+        sure = sure &&
+               (kir_lanes_of(v->args[i])->form != KIR_LANES_EACH || guess_of(v->args[i])->sure);
     }
     int64_t n = 0;
     if (!finds_stride(v, s, &n)) return;
@@ -142,8 +165,8 @@ static const kir_region *apart_region(const kir_value *v) {
     return NULL;
 }
 
-/* Whether lanes can come to v in some rounds of a loop and not in others, or in some more often, each in its own way: by a branch in the loop, or a
- * loop in it that lanes leave one by one. */
+/* Whether lanes can come to v in some rounds of a loop and not in others, or in some more often,
+ * each in its own way: by a branch in the loop, or a loop in it that lanes leave one by one. */
 static bool is_passed_by_round(const kir_value *v) {
     bool apart = false;
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent) {
@@ -153,8 +176,9 @@ static bool is_passed_by_round(const kir_value *v) {
     return false;
 }
 
-/* Lanes that meet at a GET must have done the same SETs: so it is where the GET is inside every region that lanes are in one by one and a SET is in, which
- * they enter once or in every round, and no lane goes on to the next round before others. A GET elsewhere reads elements. */
+/* Lanes that meet at a GET must have done the same SETs: so it is where the GET is inside every
+ * region that lanes are in one by one and a SET is in, which they enter once or in every round, and
+ * no lane goes on to the next round before others. A GET elsewhere reads elements. */
 static void place_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const kir_region *r = apart_region(v);
@@ -162,7 +186,8 @@ static void place_set(const kir_value *v) {
         if (shape_of(o->owner)->continues) var->guess.none = true;
     if (is_passed_by_round(v)) var->guess.none = true;
     if (!r || r == var->guess.inner) return;
-    if (var->guess.inner && !is_within(r, var->guess.inner) && !is_within(var->guess.inner, r)) var->guess.none = true;
+    if (var->guess.inner && !is_within(r, var->guess.inner) && !is_within(var->guess.inner, r))
+        var->guess.none = true;
     if (!var->guess.inner || is_within(r, var->guess.inner)) var->guess.inner = r;
 }
 
@@ -174,8 +199,9 @@ static bool is_left(const kir_value *get) {
 static void find_places(const former *x, const kir_region *body) {
     for (kir_var *v = x->m->vars; v; v = v->next) {
         var_fact *p = fact_of_var(v);
-        p->guess.none = p->form != KIR_LANES_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
-                        !kir_range_exists(v->type) || v->type == KIR_BOOL;
+        p->guess.none = p->form != KIR_LANES_EACH || v->length || v->by_reference ||
+                        (!v->function && x->has_masked) || !kir_range_exists(v->type) ||
+                        v->type == KIR_BOOL;
         p->guess.inner = NULL;
         p->guess.exists = p->guess.left = false;
     }
@@ -211,17 +237,21 @@ static bool guess_set(const kir_value *v) {
     return false;
 }
 
-/* Starts from variables that keep the stride they are first set to, and takes back what does not hold. */
+/* Starts from variables that keep the stride they are first set to, and takes back what does not
+ * hold. */
 static void guess_all(former *x, const kir_region *body) {
     enum { MOST_ROUNDS = 8 };
     find_places(x, body);
     bool settled = false;
     for (int round = 0; !settled; round++) {
         settled = true;
-        for (kir_var *v = x->m->vars; v && round >= MOST_ROUNDS; v = v->next) fact_of_var(v)->guess.none = true;
+        for (kir_var *v = x->m->vars; v && round >= MOST_ROUNDS; v = v->next)
+            fact_of_var(v)->guess.none = true;
         for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
             if (v->op == KIR_VAR_SET) settled = guess_set(v) && settled;
-            if (kir_lanes_of(v)->form != KIR_LANES_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
+            if (kir_lanes_of(v)->form != KIR_LANES_EACH || !kir_range_exists(v->type) ||
+                v->type == KIR_BOOL)
+                continue;
             guess_of(v)->exists = guess_of(v)->sure = guess_of(v)->swapped = false;
             if (v->op == KIR_VAR_GET)
                 guess_get(v);
@@ -238,10 +268,13 @@ static void guess_all(former *x, const kir_region *body) {
 
 /* A truth value that is made of nothing but what is the same in all lanes that are here. */
 static bool agrees(const kir_value *v) {
-    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || kir_lanes_of(v)->form != KIR_LANES_EACH) return false;
+    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) ||
+        kir_lanes_of(v)->form != KIR_LANES_EACH)
+        return false;
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (kir_lanes_of(v->args[i])->form != KIR_LANES_ONE && !guess_of(v->args[i])->agrees &&
-            !(kir_lanes_of(v->args[i])->form == KIR_LANES_EACH && guess_of(v->args[i])->sure && guess_of(v->args[i])->stride == 0))
+            !(kir_lanes_of(v->args[i])->form == KIR_LANES_EACH && guess_of(v->args[i])->sure &&
+              guess_of(v->args[i])->stride == 0))
             return false;
     }
     return true;
@@ -249,7 +282,8 @@ static bool agrees(const kir_value *v) {
 
 /* ---- who asks ---- */
 
-/* An access that is a row, or a load of one place, where the guess holds; or places as far apart where it always does. */
+/* An access that is a row, or a load of one place, where the guess holds; or places as far apart
+ * where it always does. */
 static bool wants_guess(const kir_value *v) {
     if (v->op != KIR_LOAD && v->op != KIR_STORE && v->op != KIR_CHECK) return false;
     kir_access at = kir_access_of(v);
@@ -264,49 +298,60 @@ static bool wants_guess(const kir_value *v) {
 static const kir_value *below(const kir_value *v) {
     if (v->op != KIR_IF || !shape_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = v->args[0]->args[0];
-    return kir_lanes_of(v->args[0]->args[1])->form == KIR_LANES_ONE && guess_of(a)->exists && guess_of(a)->stride > 0 &&
-                   !guess_of(a)->swapped
+    return kir_lanes_of(v->args[0]->args[1])->form == KIR_LANES_ONE && guess_of(a)->exists &&
+                   guess_of(a)->stride > 0 && !guess_of(a)->swapped
                ? a
                : NULL;
 }
 
 /* Divisions of vectors take longer than a scalar one and the question. */
 static bool is_long(const kir_value *v) {
-    return (v->op == KIR_UDIV || v->op == KIR_UREM) && guess_of(v)->exists && divides(v) && !guess_of(v)->swapped;
+    return (v->op == KIR_UDIV || v->op == KIR_UREM) && guess_of(v)->exists && divides(v) &&
+           !guess_of(v)->swapped;
 }
 
-/* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a variable is wanted that was not. */
+/* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a
+ * variable is wanted that was not. */
 static bool want(kir_value *v) {
-    if (wants_guess(v)) guess_of(v)->by_guess = guess_of(v->args[kir_access_of(v).index])->wanted = true;
+    if (wants_guess(v))
+        guess_of(v)->by_guess = guess_of(v->args[kir_access_of(v).index])->wanted = true;
     if (below(v)) guess_of(below(v))->wanted = true;
     if (is_long(v)) guess_of(v)->wanted = true;
-    if (v->op == KIR_IF && kir_lanes_of(v)->divergent && guess_of(v->args[0])->agrees) guess_of(v->args[0])->wanted_one = true;
+    if (v->op == KIR_IF && kir_lanes_of(v)->divergent && guess_of(v->args[0])->agrees)
+        guess_of(v->args[0])->wanted_one = true;
     for (uint8_t i = 0; guess_of(v)->wanted_one && i < v->nargs; i++) {
         if (guess_of(v->args[i])->agrees) guess_of(v->args[i])->wanted_one = true;
         if (guess_of(v->args[i])->exists) guess_of(v->args[i])->wanted = true;
     }
-    if (v->op == KIR_VAR_GET && (guess_of(v)->wanted || (guess_of(v)->exists && guess_of(v)->sure && !fact_of_var(v->u.var)->guess.left)) &&
+    if (v->op == KIR_VAR_GET &&
+        (guess_of(v)->wanted ||
+         (guess_of(v)->exists && guess_of(v)->sure && !fact_of_var(v->u.var)->guess.left)) &&
         !fact_of_var(v->u.var)->guess.wanted)
         return guess_of(v)->wanted = fact_of_var(v->u.var)->guess.wanted = true;
-    if (v->op == KIR_VAR_GET && guess_of(v)->exists && fact_of_var(v->u.var)->guess.wanted) guess_of(v)->wanted = true;
+    if (v->op == KIR_VAR_GET && guess_of(v)->exists && fact_of_var(v->u.var)->guess.wanted)
+        guess_of(v)->wanted = true;
     if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->guess.wanted : guess_of(v)->wanted)
         for (uint8_t i = 0; i < v->nargs; i++)
             if (guess_of(v->args[i])->exists) guess_of(v->args[i])->wanted = true;
     return false;
 }
 
-/* Who needs elements only behind a failed guess, or never. Users come later in the text, so they have been here. */
+/* Who needs elements only behind a failed guess, or never. Users come later in the text, so they
+ * have been here. */
 static void hide(const kir_value *v) {
     if (wants_guess(v)) guess_of(v->args[kir_access_of(v).index])->hidden_uses++;
-    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->guess.sure && !fact_of_var(v->u.var)->guess.left)
+    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->guess.sure &&
+        !fact_of_var(v->u.var)->guess.left)
         guess_of(v->args[0])->hidden_uses++;
     if (!guess_of(v)->wanted && v->op != KIR_CMP_ULT) return;
     if (v->op == KIR_VAR_GET)
         guess_of(v)->lazy = guess_of(v)->sure;
     else
-        guess_of(v)->lazy = v->uses && guess_of(v)->hidden_uses == v->uses && guess_of(v)->again <= MOST_AGAIN && !divides(v);
+        guess_of(v)->lazy = v->uses && guess_of(v)->hidden_uses == v->uses &&
+                            guess_of(v)->again <= MOST_AGAIN && !divides(v);
     for (uint8_t i = 0; guess_of(v)->lazy && i < v->nargs; i++)
-        if (guess_of(v->args[i])->exists || (i == 0 && clamps(v))) guess_of(v->args[i])->hidden_uses++;
+        if (guess_of(v->args[i])->exists || (i == 0 && clamps(v)))
+            guess_of(v->args[i])->hidden_uses++;
 }
 
 static void count_again(const kir_value *v) {
@@ -354,10 +399,18 @@ static vec_value *number(former *x, uint8_t type, uint64_t n) {
     return v;
 }
 
-static vec_value *both(former *x, vec_value *a, vec_value *b) { return !a ? b : !b ? a : vec_and_of(x, a, b); }
-static vec_value *less(former *x, vec_value *a, vec_value *b) { return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){a, b}); }
-static vec_value *first_of(former *x, kir_value *v) { return kir_lanes_of(v)->form == KIR_LANES_EACH ? guess_of(v)->first : vec_one(x, v); }
-static vec_value *ok_of(const kir_value *v) { return kir_lanes_of(v)->form == KIR_LANES_EACH ? guess_of(v)->ok : NULL; }
+static vec_value *both(former *x, vec_value *a, vec_value *b) {
+    return !a ? b : !b ? a : vec_and_of(x, a, b);
+}
+static vec_value *less(former *x, vec_value *a, vec_value *b) {
+    return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){a, b});
+}
+static vec_value *first_of(former *x, kir_value *v) {
+    return kir_lanes_of(v)->form == KIR_LANES_EACH ? guess_of(v)->first : vec_one(x, v);
+}
+static vec_value *ok_of(const kir_value *v) {
+    return kir_lanes_of(v)->form == KIR_LANES_EACH ? guess_of(v)->ok : NULL;
+}
 
 static const var_fact *vars_of(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
@@ -396,7 +449,8 @@ static void form_division(former *x, kir_value *v) {
     else if (v->op == KIR_UDIV)
         rest = vec_prim(x, KIR_UREM, v->type, 2, (vec_value *[]){a, b});
     else
-        rest = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){a, number(x, v->type, divisor->u.imm - 1)});
+        rest = vec_prim(x, KIR_AND, v->type, 2,
+                        (vec_value *[]){a, number(x, v->type, divisor->u.imm - 1)});
     /* All bits: there is no divisor, and one quotient if nothing wraps. */
     bool all_bits = v->op == KIR_AND && divisor->u.imm == 0;
     vec_value *ok = all_bits ? no_wrap(x, v->args[0]) : in_one(x, v->args[0], rest, divisor);
@@ -408,10 +462,13 @@ static void form_swap(former *x, kir_value *v) {
     uint64_t low = x->k->lanes - 1;
     vec_value *a = first_of(x, v->args[lane]), *by = first_of(x, v->args[1 - lane]);
     vec_value *met = vec_prim(x, KIR_XOR, v->type, 2, (vec_value *[]){a, by});
-    guess_of(v)->first = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){met, number(x, v->type, ~low)});
-    guess_of(v)->swap = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){by, number(x, v->type, low)});
+    guess_of(v)->first = vec_prim(x, KIR_AND, v->type, 2,
+                                  (vec_value *[]){met, number(x, v->type, ~low)});
+    guess_of(v)->swap = vec_prim(x, KIR_AND, v->type, 2,
+                                 (vec_value *[]){by, number(x, v->type, low)});
     vec_value *rest = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){a, number(x, v->type, low)});
-    vec_value *is_aligned = vec_prim(x, KIR_CMP_EQ, KIR_BOOL, 2, (vec_value *[]){rest, number(x, v->type, 0)});
+    vec_value *is_aligned = vec_prim(x, KIR_CMP_EQ, KIR_BOOL, 2,
+                                     (vec_value *[]){rest, number(x, v->type, 0)});
     guess_of(v)->ok = both(x, guess_of(v)->ok, is_aligned);
 }
 
@@ -422,12 +479,16 @@ static vec_value *elements(former *x, kir_value *v) {
     vec_var *var = NULL;
     vec_value *branch = NULL;
     if (guess_of(v)->wanted && guess_of(v)->sure)
-        return guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride) : guess_of(v)->first;
+        return guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride)
+                                   : guess_of(v)->first;
     if (divides(v) && guess_of(v)->ok && guess_of(v)->wanted) {
         var = vec_new_var(x, v->type, true, NULL, false);
         branch = vec_open_if(x, guess_of(v)->ok);
         vec_back_to(x, (vec_place){branch->body[0], NULL});
-        vec_set(x, var, guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride) : guess_of(v)->first, NULL);
+        vec_set(x, var,
+                guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride)
+                                    : guess_of(v)->first,
+                NULL);
         x->into = branch->body[1];
     }
     for (uint8_t i = clamps(v) ? 1 : 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
@@ -471,7 +532,8 @@ void vec_form_guess(former *x, kir_value *v) {
         return;
     }
     for (uint8_t i = 0; i < v->nargs; i++) vec_bring(x, v->args[i]);
-    for (uint8_t i = 0; i < v->nargs; i++) guess_of(v)->ok = both(x, guess_of(v)->ok, ok_of(v->args[i]));
+    for (uint8_t i = 0; i < v->nargs; i++)
+        guess_of(v)->ok = both(x, guess_of(v)->ok, ok_of(v->args[i]));
     const stride s[2] = {stride_of(v->args[0]), v->nargs > 1 ? stride_of(v->args[1]) : (stride){0}};
     if (clamps(v)) {
         form_clamp(x, v);
@@ -483,7 +545,8 @@ void vec_form_guess(former *x, kir_value *v) {
         vec_value *args[3];
         for (uint8_t i = 0; i < v->nargs; i++) {
             args[i] = first_of(x, v->args[i]);
-            if (guess_of(v)->swapped && !guess_of(v)->swap) guess_of(v)->swap = guess_of(v->args[i])->swap;
+            if (guess_of(v)->swapped && !guess_of(v)->swap)
+                guess_of(v)->swap = guess_of(v->args[i])->swap;
         }
         guess_of(v)->first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
         vec_value *exact = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
@@ -497,7 +560,9 @@ void vec_form_guess(former *x, kir_value *v) {
 vec_value *vec_each(former *x, kir_value *v) {
     vec_bring(x, v);
     if (kir_lanes_of(v)->form == KIR_LANES_EACH)
-        return written_of(v)->each ? written_of(v)->each : guess_of(v)->lazy ? elements(x, v) : vec_one(x, v);
+        return written_of(v)->each ? written_of(v)->each
+               : guess_of(v)->lazy ? elements(x, v)
+                                   : vec_one(x, v);
     if (kir_lanes_of(v)->form == KIR_LANES_ONE) return vec_one(x, v);
     return written_of(v)->each ? written_of(v)->each : vec_ramp(x, vec_one(x, v), v->stride);
 }
@@ -505,8 +570,11 @@ vec_value *vec_each(former *x, kir_value *v) {
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {
     vec_bring(x, a);
     uint64_t span = span_of(x, guess_of(a)->stride), most = kir_range_full(a->type).high;
-    if (!guess_of(a)->exists || !guess_of(a)->wanted || guess_of(a)->stride <= 0 || span > most) return NULL;
-    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){guess_of(a)->first, number(x, a->type, span)});
-    vec_value *is_below = less(x, end, vec_one(x, limit)), *exact = both(x, no_wrap(x, a), is_below);
+    if (!guess_of(a)->exists || !guess_of(a)->wanted || guess_of(a)->stride <= 0 || span > most)
+        return NULL;
+    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2,
+                              (vec_value *[]){guess_of(a)->first, number(x, a->type, span)});
+    vec_value *is_below = less(x, end, vec_one(x, limit)),
+              *exact = both(x, no_wrap(x, a), is_below);
     return both(x, guess_of(a)->ok, exact);
 }

@@ -1,15 +1,21 @@
-/* Kernels of blocks: values and variables that more than one TURNS reads. A value is made again in the other if that is cheap, else kept.
+/* Kernels of blocks: values and variables that more than one TURNS reads. A value is made again in
+ * the other if that is cheap, else kept.
  * Must not know: what an operation of the kernel IR does. */
 #include "vector/form_internal.h"
 
-enum { MOST_REMADE_ONE = 12, MOST_REMADE_EACH = 6 }; /* operations that cost less than keeping what they make */
+enum {
+    MOST_REMADE_ONE = 12,
+    MOST_REMADE_EACH = 6
+}; /* operations that cost less than keeping what they make */
 
 /* ---- values of another TURNS ---- */
 
 static uint8_t remake_cost(const kir_value *v) {
-    uint32_t cost = 1, most = kir_lanes_of(v)->form == KIR_LANES_EACH ? MOST_REMADE_EACH : MOST_REMADE_ONE;
+    uint32_t cost = 1,
+             most = kir_lanes_of(v)->form == KIR_LANES_EACH ? MOST_REMADE_EACH : MOST_REMADE_ONE;
     if (v->op == KIR_ID) return 1;
-    if (!kir_is_value(v) || !(kir_op_has((kir_op)v->op, KIR_F_CHEAP) || v->op == KIR_ZEXT || v->op == KIR_TRUNC || v->op == KIR_SHL))
+    if (!kir_is_value(v) || !(kir_op_has((kir_op)v->op, KIR_F_CHEAP) || v->op == KIR_ZEXT ||
+                              v->op == KIR_TRUNC || v->op == KIR_SHL))
         return 0;
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (split_of(v->args[i])->low && !kept_of(v->args[i])->remake) return 0;
@@ -23,7 +29,8 @@ void vec_is(former *x, kir_value *v, vec_value *made) {
         written_of(v)->each = made;
     else
         written_of(v)->one = made;
-    if (kir_lanes_of(v)->form == KIR_LANES_AFFINE) written_of(v)->each = shape_of(v)->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
+    if (kir_lanes_of(v)->form == KIR_LANES_AFFINE)
+        written_of(v)->each = shape_of(v)->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
     vec_made(x, v);
 }
 
@@ -33,7 +40,8 @@ void vec_made(former *x, const kir_value *v) {
     if (kept_of(v)->made) return;
     kept_of(v)->made = true;
     kept_of(v)->remake = remake_cost(v);
-    kept_of(v)->origin[0] = kir_lanes_of(v)->form == KIR_LANES_EACH ? written_of(v)->each : written_of(v)->one;
+    kept_of(v)->origin[0] = kir_lanes_of(v)->form == KIR_LANES_EACH ? written_of(v)->each
+                                                                    : written_of(v)->one;
     kept_of(v)->origin[1] = guess_of(v)->first;
     kept_of(v)->origin[2] = guess_of(v)->ok;
     kept_of(v)->origin[3] = guess_of(v)->swap;
@@ -79,9 +87,11 @@ static void get_kept(former *x, kir_value *v) {
         vec_made(x, v);
 }
 
-/* Whether the variable still holds what was read: it has not been set since, nor is it before these TURNS run again. */
+/* Whether the variable still holds what was read: it has not been set since, nor is it before these
+ * TURNS run again. */
 static bool still_holds(const former *x, const kir_value *v) {
-    if (v->op != KIR_VAR_GET || kept_of(v)->origin[1] || kept_of(v)->origin[2] || kept_of(v)->origin[3] || !kept_of(v)->origin[0])
+    if (v->op != KIR_VAR_GET || kept_of(v)->origin[1] || kept_of(v)->origin[2] ||
+        kept_of(v)->origin[3] || !kept_of(v)->origin[0])
         return false;
     const var_fact *var = fact_of_var(v->u.var);
     if (!var->var || var->var->shared || var->block.sets != kept_of(v)->sets) return false;

@@ -1,6 +1,7 @@
-/* Which variables a lane may still read at the places where lanes wait for others: behind a branch or loop, at the start of the other
- * branch, at the start of a round. A SET whose old value nobody reads there needs no mask.
- * What a lane reads is a matter of its own path, so this is the kernel IR's liveness, found backwards, round after round for loops. */
+/* Which variables a lane may still read at the places where lanes wait for others: behind a branch
+ * or loop, at the start of the other branch, at the start of a round. A SET whose old value nobody
+ * reads there needs no mask. What a lane reads is a matter of its own path, so this is the kernel
+ * IR's liveness, found backwards, round after round for loops. */
 #include "vector/form_internal.h"
 
 #include <string.h>
@@ -44,8 +45,10 @@ static void visit_if(live *s, const kir_value *v, uint8_t *set) {
 
 static void visit_loop(live *s, const kir_value *v, uint8_t *set) {
     keep(s, &live_of(v)->after, set);
-    if (s->x->failed || !new_set(s, &live_of(v)->inside[0]) || !new_set(s, &live_of(v)->inside[1])) return;
-    memcpy(live_of(v)->inside[1], live_of(v)->inside[0], s->bytes); /* the end of a round is the start of the next */
+    if (s->x->failed || !new_set(s, &live_of(v)->inside[0]) || !new_set(s, &live_of(v)->inside[1]))
+        return;
+    memcpy(live_of(v)->inside[1], live_of(v)->inside[0], s->bytes); /* the end of a round is the
+                                                                       start of the next */
     visit(s, v->body[0], live_of(v)->inside[1]);
     add_all(s, live_of(v)->inside[1], live_of(v)->inside[0]);
     if (memcmp(live_of(v)->inside[0], live_of(v)->inside[1], s->bytes) != 0) s->changed = true;
@@ -69,7 +72,8 @@ static void visit(live *s, const kir_region *r, uint8_t *set) {
             if (v->uses) set[v->u.var->id / 8] |= (uint8_t)(1u << v->u.var->id % 8);
             break;
         case KIR_CALL:
-            if (!v->u.call.function->pure) /* reads what it likes of the variables that functions share */
+            if (!v->u.call.function->pure) /* reads what it likes of the variables that functions
+                                              share */
                 for (const kir_var *var = s->x->m->vars; var; var = var->next)
                     if (!var->function) set[var->id / 8] |= (uint8_t)(1u << var->id % 8);
             break;
@@ -84,7 +88,8 @@ static void visit(live *s, const kir_region *r, uint8_t *set) {
 /* Of one function. */
 static void find_in(live *s, const kir_region *body) {
     uint64_t owners = 0;
-    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) owners += v->body[0] != NULL;
+    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
+        owners += v->body[0] != NULL;
     if (owners == 0 || owners * 3 * s->bytes > MOST_BYTES) return;
     uint8_t *set = hg_arena_alloc(&s->x->arena, s->bytes);
     s->x->failed = s->x->failed || !set;
@@ -101,18 +106,26 @@ bool vec_find_live(former *x) {
     return !x->failed;
 }
 
-static bool has(const uint8_t *set, const kir_var *v) { return !set || (set[v->id / 8] >> v->id % 8 & 1); }
+static bool has(const uint8_t *set, const kir_var *v) {
+    return !set || (set[v->id / 8] >> v->id % 8 & 1);
+}
 
-bool vec_is_live_in_round(const kir_value *loop, const kir_var *v) { return has(live_of(loop)->inside[0], v); }
+bool vec_is_live_in_round(const kir_value *loop, const kir_var *v) {
+    return has(live_of(loop)->inside[0], v);
+}
 
 bool vec_is_read_elsewhere(const kir_value *set) {
     const kir_var *v = set->u.var;
     for (const kir_region *r = set->parent; r->owner; r = r->owner->parent) {
         if (!kir_lanes_of(r->owner)->divergent) continue;
         if (r->owner->op == KIR_LOOP &&
-            (has(live_of(r->owner)->after, v) || (shape_of(r->owner)->continues && has(live_of(r->owner)->inside[0], v))))
+            (has(live_of(r->owner)->after, v) ||
+             (shape_of(r->owner)->continues && has(live_of(r->owner)->inside[0], v))))
             return true;
-        if (r->owner->op == KIR_IF && has(r == r->owner->body[0] ? live_of(r->owner)->inside[1] : live_of(r->owner)->after, v)) return true;
+        if (r->owner->op == KIR_IF &&
+            has(r == r->owner->body[0] ? live_of(r->owner)->inside[1] : live_of(r->owner)->after,
+                v))
+            return true;
     }
     return false;
 }

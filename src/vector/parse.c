@@ -1,5 +1,6 @@
-/* The text of the vector form to the form. Heads of functions are read first, so that a call may stand before the function; then everything else in one walk.
- * Regions nest in the form, not on the stack.
+/* The text of the vector form to the form. Heads of functions are read first, so that a call may
+ * stand before the function; then everything else in one walk. Regions nest in the form, not on the
+ * stack.
  * Must not know: passes. */
 #include "vector/parse_internal.h"
 
@@ -22,14 +23,16 @@ static bool put_var(vec_reader *s, vec_var_list *list, vec_var *v, const kir_tok
         if (!slot) return no_memory(s);
         *slot = NULL;
     }
-    if (list->data[v->id]) return kir_error(&s->r, at, "a variable of number %u is there already", (unsigned)v->id);
+    if (list->data[v->id])
+        return kir_error(&s->r, at, "a variable of number %u is there already", (unsigned)v->id);
     list->data[v->id] = v;
     return true;
 }
 
 static vec_value *turns_here(const vec_reader *s) {
     const vec_region *region = s->region;
-    while (region && region->owner && region->owner->op != VEC_TURNS) region = region->owner->parent;
+    while (region && region->owner && region->owner->op != VEC_TURNS)
+        region = region->owner->parent;
     return region ? region->owner : NULL;
 }
 
@@ -41,27 +44,36 @@ static bool read_var(vec_reader *s) {
     char letter;
     uint64_t length = 0;
     if (!v) return no_memory(s);
-    if (!vec_read_var_name(s, &v->shared, &letter, &v->id) || !kir_expect(r, ':', "':'")) return false;
-    if (v->shared != (s->f == NULL)) return kir_error(r, &at, v->shared ? "a shared variable in a function" : "a variable of no function");
+    if (!vec_read_var_name(s, &v->shared, &letter, &v->id) || !kir_expect(r, ':', "':'"))
+        return false;
+    if (v->shared != (s->f == NULL))
+        return kir_error(
+            r, &at, v->shared ? "a shared variable in a function" : "a variable of no function");
     v->mask = letter == 'm';
     v->by_reference = kir_accept_word(r, "reference");
     v->kept = kir_accept_word(r, "kept");
     v->each = kir_is_word(r, "each");
     if (!kir_accept_word(r, "each") && !kir_expect_word(r, "one")) return false;
     if (!kir_read_type(r, false, &v->type)) return false;
-    if (kir_accept(r, '[') && (!kir_read_number(r, UINT32_MAX, "a length", &length) || !kir_expect(r, ']', "']'"))) return false;
+    if (kir_accept(r, '[') &&
+        (!kir_read_number(r, UINT32_MAX, "a length", &length) || !kir_expect(r, ']', "']'")))
+        return false;
     v->length = (uint32_t)length;
     if (r->token.kind == KIR_TOKEN_STRING && !kir_read_string(r, &v->name)) return false;
-    if (vec_var_letter(v) != letter) return kir_error(r, &at, "a name of another kind of variable: '%c' expected", vec_var_letter(v));
+    if (vec_var_letter(v) != letter)
+        return kir_error(r, &at, "a name of another kind of variable: '%c' expected",
+                         vec_var_letter(v));
     if (kir_type_bytes(v->type) > 8) return kir_error(r, &at, "a variable of more than 64 bits");
     if (!v->kept && !v->shared && s->k->blocks && s->f == s->k->functions) v->turns = turns_here(s);
     return put_var(s, v->shared ? &s->shared : &s->vars, v, &at);
 }
 
 /* In the order of their numbers, which leave none out. */
-static bool link_vars(vec_reader *s, vec_var_list *list, vec_var **first, vec_var **last, uint32_t *count) {
+static bool link_vars(vec_reader *s, vec_var_list *list, vec_var **first, vec_var **last,
+                      uint32_t *count) {
     for (uint64_t i = 0; i < list->count; i++) {
-        if (!list->data[i]) return kir_error(&s->r, &s->r.token, "there is no variable of number %u", (unsigned)i);
+        if (!list->data[i])
+            return kir_error(&s->r, &s->r.token, "there is no variable of number %u", (unsigned)i);
         *(*last ? &(*last)->next : first) = list->data[i];
         *last = list->data[i];
     }
@@ -73,7 +85,8 @@ static bool link_vars(vec_reader *s, vec_var_list *list, vec_var **first, vec_va
 
 static bool read_param(kir_reader *r, uint8_t *type, bool *each) {
     *each = kir_is_word(r, "each");
-    return (kir_accept_word(r, "each") || kir_expect_word(r, "one")) && kir_read_type(r, false, type);
+    return (kir_accept_word(r, "each") || kir_expect_word(r, "one")) &&
+           kir_read_type(r, false, type);
 }
 
 static bool read_params(kir_reader *r, vec_function *f) {
@@ -81,8 +94,10 @@ static bool read_params(kir_reader *r, vec_function *f) {
     while (r->token.kind != ')') {
         if (f->param_count && !kir_expect(r, ',', "',' or ')'")) return false;
         if (f->param_count == HG_COUNT_OF(f->param_types))
-            return kir_error(r, &r->token, "more than %u parameters", (unsigned)HG_COUNT_OF(f->param_types));
-        if (!read_param(r, &f->param_types[f->param_count], &f->param_each[f->param_count])) return false;
+            return kir_error(r, &r->token, "more than %u parameters",
+                             (unsigned)HG_COUNT_OF(f->param_types));
+        if (!read_param(r, &f->param_types[f->param_count], &f->param_each[f->param_count]))
+            return false;
         f->param_count++;
     }
     kir_next(r);
@@ -100,10 +115,15 @@ static bool read_head(vec_reader *s) {
     f->id = s->k->function_count++;
     f->limbs_op = KIR_OP_COUNT;
     f->result = KIR_VOID;
-    if (!vec_read_numbered(r, 'f', "f and the function's number", &id) || !kir_read_string(r, &f->name)) return false;
-    if (id != f->id) return kir_error(r, &at, "expected f%u, got f%u", (unsigned)f->id, (unsigned)id);
+    if (!vec_read_numbered(r, 'f', "f and the function's number", &id) ||
+        !kir_read_string(r, &f->name))
+        return false;
+    if (id != f->id)
+        return kir_error(r, &at, "expected f%u, got f%u", (unsigned)f->id, (unsigned)id);
     if (!read_params(r, f)) return false;
-    if (kir_accept(r, '-') && (!kir_expect(r, '>', "'->'") || !read_param(r, &f->result, &f->result_each))) return false;
+    if (kir_accept(r, '-') &&
+        (!kir_expect(r, '>', "'->'") || !read_param(r, &f->result, &f->result_each)))
+        return false;
     f->masked = kir_accept_word(r, "masked");
     f->can_end = kir_accept_word(r, "ends");
     if (kir_accept_word(r, "limbs")) {
@@ -126,8 +146,10 @@ static bool read_heads(vec_reader *s) {
     do {
         while (kir_accept(&s->r, KIR_TOKEN_LINE)) {}
         if (!is_head(s)) continue;
-        if (s->k->functions && !kir_is_word(&s->r, "function")) return kir_expected(&s->r, "function: the kernel is the first");
-        if (!s->k->functions && kir_is_word(&s->r, "function")) return kir_expected(&s->r, "turn or block, the kernel, first");
+        if (s->k->functions && !kir_is_word(&s->r, "function"))
+            return kir_expected(&s->r, "function: the kernel is the first");
+        if (!s->k->functions && kir_is_word(&s->r, "function"))
+            return kir_expected(&s->r, "turn or block, the kernel, first");
         s->k->blocks = s->k->blocks || kir_is_word(&s->r, "block");
         kir_next(&s->r);
         if (!read_head(s)) return false;
@@ -146,7 +168,8 @@ static bool read_source(vec_reader *s) {
     uint64_t n;
     s->inst = 0;
     if (kir_accept_word(&s->r, "none")) return true;
-    if (!kir_read_number(&s->r, UINT32_MAX - 1, "the number of an instruction, or none", &n)) return false;
+    if (!kir_read_number(&s->r, UINT32_MAX - 1, "the number of an instruction, or none", &n))
+        return false;
     s->inst = (uint32_t)n + 1;
     return true;
 }
@@ -158,7 +181,8 @@ static bool close_region(vec_reader *s, bool *open) {
     *open = owner != NULL;
     if (!owner) return true;
     if (kir_is_word(r, "else")) {
-        if (owner->op != VEC_IF || s->region != owner->body[0]) return kir_expected(r, "the end of the line");
+        if (owner->op != VEC_IF || s->region != owner->body[0])
+            return kir_expected(r, "the end of the line");
         kir_next(r);
         s->region = owner->body[1];
         return kir_expect(r, '{', "'{'");
@@ -189,7 +213,8 @@ static bool find_arrays(vec_reader *s, kir_reader behind) {
         vec_var *v = NULL;
         const kir_token at = r->token;
         if (s->f->array_count == HG_COUNT_OF(s->f->array_params))
-            good = kir_error(r, &at, "more than %u arrays", (unsigned)HG_COUNT_OF(s->f->array_params));
+            good = kir_error(r, &at, "more than %u arrays",
+                             (unsigned)HG_COUNT_OF(s->f->array_params));
         else if ((good = vec_read_var(s, &v)) && (!v->length || !v->by_reference || v->shared))
             good = kir_error(r, &at, "an array parameter is an array by reference");
         if (good) s->f->array_params[s->f->array_count++] = v;
@@ -210,7 +235,8 @@ static bool read_function(vec_reader *s) {
     s->inst = s->depth = 0;
     s->region = s->f->body = hg_arena_alloc(&s->k->arena, sizeof *s->region);
     if (!s->region) return no_memory(s);
-    while (r->token.kind != '{' && r->token.kind != KIR_TOKEN_LINE && r->token.kind != KIR_TOKEN_END) {
+    while (r->token.kind != '{' && r->token.kind != KIR_TOKEN_LINE &&
+           r->token.kind != KIR_TOKEN_END) {
         if (!kir_accept_word(r, "arrays")) {
             kir_next(r);
             continue;
@@ -236,12 +262,17 @@ static bool read_condition(vec_reader *s) {
     vec_condition c = {0};
     uint64_t n;
     const kir_token at = r->token;
-    if (!kir_read_choice(r, &vec_condition_words, "holds, holds_not, rises or in_bounds", &c.kind) ||
+    if (!kir_read_choice(r, &vec_condition_words, "holds, holds_not, rises or in_bounds",
+                         &c.kind) ||
         !kir_read_number(r, UINT32_MAX, "the number of an operation", &n))
         return false;
-    if (c.kind == VEC_RISES && (!kir_expect_word(r, "in") || !kir_read_number(r, UINT64_MAX, "a number of lanes", &c.lanes))) return false;
+    if (c.kind == VEC_RISES && (!kir_expect_word(r, "in") ||
+                                !kir_read_number(r, UINT64_MAX, "a number of lanes", &c.lanes)))
+        return false;
     c.value = n < s->all.count ? s->all.data[n] : NULL;
-    if (!c.value) return kir_error(r, &at, "the kernel function has no operation %llu", (unsigned long long)n);
+    if (!c.value)
+        return kir_error(r, &at, "the kernel function has no operation %llu",
+                         (unsigned long long)n);
     vec_condition *slot = hg_vec_push(&s->k->whole.conditions);
     if (!slot) return no_memory(s);
     *slot = c;
@@ -260,14 +291,16 @@ static bool read_whole(vec_reader *s) {
     }
     if (s->k->whole.possible) return kir_error(r, &at, "a second whole");
     s->k->whole.possible = true;
-    return s->k->whole.conditions.count <= VEC_MOST_CONDITIONS || kir_error(r, &at, "more than %d conditions", (int)VEC_MOST_CONDITIONS);
+    return s->k->whole.conditions.count <= VEC_MOST_CONDITIONS ||
+           kir_error(r, &at, "more than %d conditions", (int)VEC_MOST_CONDITIONS);
 }
 
 static bool read_pressure(vec_reader *s) {
     uint64_t bytes, inst = 0;
     if (!kir_read_number(&s->r, UINT32_MAX, "bytes", &bytes)) return false;
     if (kir_accept_word(&s->r, "inst")) {
-        if (!kir_read_number(&s->r, UINT32_MAX - 1, "the number of an instruction", &inst)) return false;
+        if (!kir_read_number(&s->r, UINT32_MAX - 1, "the number of an instruction", &inst))
+            return false;
         inst++;
     }
     s->k->pressure = (vec_pressure){(uint32_t)bytes, (uint32_t)inst};
@@ -280,9 +313,11 @@ static bool read_lanes(vec_reader *s) {
     kir_reader *r = &s->r;
     uint64_t lanes;
     const kir_token at = r->token;
-    if (!kir_expect_word(r, "lanes") || !kir_read_number(r, MOST_LANES, "lanes", &lanes)) return false;
+    if (!kir_expect_word(r, "lanes") || !kir_read_number(r, MOST_LANES, "lanes", &lanes))
+        return false;
     if (lanes < 2 || (lanes & (lanes - 1)))
-        return kir_error(r, &at, "lanes: %llu, a power of two from 2 on expected", (unsigned long long)lanes);
+        return kir_error(r, &at, "lanes: %llu, a power of two from 2 on expected",
+                         (unsigned long long)lanes);
     s->k->lanes = (uint32_t)lanes;
     s->k->can_end = kir_accept_word(r, "ends");
     return kir_expect_line(r);
@@ -290,7 +325,8 @@ static bool read_lanes(vec_reader *s) {
 
 static bool read_statement(vec_reader *s) {
     kir_reader *r = &s->r;
-    if (kir_accept_word(r, "var")) return s->f ? kir_expected(r, "shared variables before functions") : read_var(s);
+    if (kir_accept_word(r, "var"))
+        return s->f ? kir_expected(r, "shared variables before functions") : read_var(s);
     if (is_head(s)) return read_function(s);
     if (kir_accept_word(r, "whole")) return read_whole(s);
     if (kir_accept_word(r, "pressure")) return read_pressure(s);
@@ -309,7 +345,8 @@ static bool read_all(vec_reader *s) {
     return link_vars(s, &s->shared, &s->k->shared, &s->k->last_shared, &s->k->shared_count);
 }
 
-hg_status vec_parse(const char *text, size_t length, hg_diagnostics *diagnostics, kir_module **module, vec_kernel **kernel) {
+hg_status vec_parse(const char *text, size_t length, hg_diagnostics *diagnostics,
+                    kir_module **module, vec_kernel **kernel) {
     vec_reader s = {.k = hg_calloc(1, sizeof *s.k)};
     *module = NULL;
     *kernel = NULL;
@@ -320,7 +357,8 @@ hg_status vec_parse(const char *text, size_t length, hg_diagnostics *diagnostics
     if (!ok) (void)no_memory(&s);
     if (ok) {
         s.k->module = s.r.module;
-        ok = length <= UINT32_MAX ? read_all(&s) : kir_error(&s.r, &s.r.token, "a text of more than 4 GiB");
+        ok = length <= UINT32_MAX ? read_all(&s)
+                                  : kir_error(&s.r, &s.r.token, "a text of more than 4 GiB");
     }
     kir_reader_free(&s.r);
     hg_vec_free(&s.vars);

@@ -21,9 +21,14 @@ typedef struct vec_reader {
 } vec_reader;
 
 /* parse_names.c */
-bool vec_read_numbered(kir_reader *r, char letter, const char *what, uint32_t *n); /* "f3": the letter and a number, as one word */
-bool vec_read_var_name(vec_reader *s, bool *shared, char *letter, uint32_t *id);   /* $v3 is shared, v3 the function's */
-char vec_var_letter(const vec_var *v);                                             /* m: a mask, a: an array, v: each, s: one */
+bool vec_read_numbered(kir_reader *r, char letter, const char *what, uint32_t *n); /* "f3": the
+                                                                                      letter and a
+                                                                                      number, as one
+                                                                                      word */
+bool vec_read_var_name(vec_reader *s, bool *shared, char *letter, uint32_t *id);   /* $v3 is shared,
+                                                                                      v3 the
+                                                                                      function's */
+char vec_var_letter(const vec_var *v); /* m: a mask, a: an array, v: each, s: one */
 bool vec_is_var(const vec_reader *s);
 bool vec_read_var(vec_reader *s, vec_var **var);
 bool vec_read_function_name(vec_reader *s, vec_function **f);

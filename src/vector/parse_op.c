@@ -20,7 +20,8 @@ typedef struct line {
 static bool is_value(const vec_reader *s) {
     const kir_reader *r = &s->r;
     if (r->token.kind == KIR_TOKEN_VALUE) return true;
-    return r->token.kind == '$' && r->at < r->length && r->text[r->at] >= '0' && r->text[r->at] <= '9';
+    return r->token.kind == '$' && r->at < r->length && r->text[r->at] >= '0' &&
+           r->text[r->at] <= '9';
 }
 
 /* %3 is each, $3 one. */
@@ -51,25 +52,30 @@ static bool read_value(vec_reader *s, vec_value **value) {
     if (!read_value_name(s, &at, &each, &number)) return false;
     *value = number < s->values.count ? s->values.data[number] : NULL;
     if (*value && (*value)->each == each) return true;
-    return kir_error(&s->r, &at, "there is no value '%s%u' before this one", each ? "%" : "$", (unsigned)number);
+    return kir_error(&s->r, &at, "there is no value '%s%u' before this one", each ? "%" : "$",
+                     (unsigned)number);
 }
 
 static bool define(vec_reader *s, const line *l, vec_value *v) {
     enum { MOST_NUMBER = 1 << 20 };
     if (l->number >= MOST_NUMBER)
-        return kir_error(&s->r, &l->name, "a value's number: %u, at most %d", (unsigned)l->number, MOST_NUMBER - 1);
+        return kir_error(&s->r, &l->name, "a value's number: %u, at most %d", (unsigned)l->number,
+                         MOST_NUMBER - 1);
     while (s->values.count <= l->number) {
         vec_value **slot = hg_vec_push(&s->values);
         if (!slot) return kir_no_memory(&s->r);
         *slot = NULL;
     }
-    if (s->values.data[l->number]) return kir_error(&s->r, &l->name, "a value of number %u is there already", (unsigned)l->number);
+    if (s->values.data[l->number])
+        return kir_error(&s->r, &l->name, "a value of number %u is there already",
+                         (unsigned)l->number);
     s->values.data[l->number] = v;
     return true;
 }
 
 static bool add_arg(vec_reader *s, line *l) {
-    if (l->v.nargs == VEC_TEXT_MAX_ARGS) return kir_error(&s->r, &s->r.token, "more than %d arguments", VEC_TEXT_MAX_ARGS);
+    if (l->v.nargs == VEC_TEXT_MAX_ARGS)
+        return kir_error(&s->r, &s->r.token, "more than %d arguments", VEC_TEXT_MAX_ARGS);
     return read_value(s, &l->args[l->v.nargs]) && ++l->v.nargs;
 }
 
@@ -95,7 +101,9 @@ static bool read_signed(kir_reader *r, const char *what, int64_t *n) {
 static bool read_place(vec_reader *s, line *l) {
     kir_reader *r = &s->r;
     uint64_t n;
-    if (!kir_read_choice(r, &kir_space_words, "buffer, pool, shared, class or flat", &l->v.u.mem.space)) return false;
+    if (!kir_read_choice(r, &kir_space_words, "buffer, pool, shared, class or flat",
+                         &l->v.u.mem.space))
+        return false;
     l->v.u.mem.pool = l->v.u.mem.space == KIR_POOL;
     if (l->v.u.mem.space == KIR_CLASS) {
         if (!kir_read_number(r, UINT8_MAX, "a class", &n)) return false;
@@ -108,12 +116,16 @@ static bool read_place(vec_reader *s, line *l) {
         if (!kir_read_number(r, UINT32_MAX, "a slot", &n)) return false;
         l->v.u.mem.slot = (uint32_t)n;
     }
-    if (!kir_read_choice(r, &vec_reach_words, "one, row, stride or each", &l->v.u.mem.reach)) return false;
-    if (l->v.u.mem.reach == VEC_REACH_STRIDE && !read_signed(r, "a distance", &l->v.u.mem.stride)) return false;
+    if (!kir_read_choice(r, &vec_reach_words, "one, row, stride or each", &l->v.u.mem.reach))
+        return false;
+    if (l->v.u.mem.reach == VEC_REACH_STRIDE && !read_signed(r, "a distance", &l->v.u.mem.stride))
+        return false;
     if (!kir_expect(r, '[', "'['")) return false;
     l->v.u.mem.has_index = is_value(s);
     if (l->v.u.mem.has_index && !add_arg(s, l)) return false;
-    if ((!l->v.u.mem.has_index || kir_accept(r, '+')) && !read_signed(r, "a distance", &l->v.u.mem.disp)) return false;
+    if ((!l->v.u.mem.has_index || kir_accept(r, '+')) &&
+        !read_signed(r, "a distance", &l->v.u.mem.disp))
+        return false;
     if (!kir_expect(r, ']', "']'")) return false;
     while (kir_accept(r, ','))
         if (!add_arg(s, l)) return false;
@@ -130,7 +142,9 @@ static bool read_brace(vec_reader *s, line *l, bool *has_bytes, bool *has_size, 
     uint64_t n;
     for (size_t i = 0; i < VEC_MEM_FLAGS && place; i++)
         if (kir_accept_word(r, vec_mem_flag_words.words[i])) return *vec_mem_flag(&l->v, i) = true;
-    if (!kir_read_choice(r, &fields, "a field of the operation", &which) || !kir_read_number(r, most[which], "a number", &n)) return false;
+    if (!kir_read_choice(r, &fields, "a field of the operation", &which) ||
+        !kir_read_number(r, most[which], "a number", &n))
+        return false;
     if (!place) {
         if (which == 4) l->v.u.fault.values = (uint8_t)n;
         if (which == 2) l->v.u.fault.operand = (uint8_t)n;
@@ -169,8 +183,8 @@ static bool read_braces(vec_reader *s, line *l) {
 static bool read_fault(vec_reader *s, line *l) {
     kir_reader *r = &s->r;
     const kir_token at = r->token;
-    if (at.kind != KIR_TOKEN_WORD || at.length != 3 || at.text[0] != 'F' || at.text[1] < '0' || at.text[1] > '9' || at.text[2] < '0' ||
-        at.text[2] > '9')
+    if (at.kind != KIR_TOKEN_WORD || at.length != 3 || at.text[0] != 'F' || at.text[1] < '0' ||
+        at.text[1] > '9' || at.text[2] < '0' || at.text[2] > '9')
         return kir_expected(r, "a fault: F01");
     l->v.u.fault.code = (uint8_t)((at.text[1] - '0') * 10 + at.text[2] - '0');
     kir_next(r);
@@ -193,10 +207,12 @@ static bool read_call(vec_reader *s, line *l) {
     vec_function *to;
     if (!vec_read_function_name(s, &to)) return false;
     l->v.u.call.to = to;
-    l->v.u.call.arrays = hg_arena_alloc(&s->k->arena, (HG_COUNT_OF(to->array_params) + 1) * sizeof *l->v.u.call.arrays);
+    l->v.u.call.arrays = hg_arena_alloc(&s->k->arena, (HG_COUNT_OF(to->array_params) + 1) *
+                                                          sizeof *l->v.u.call.arrays);
     if (!l->v.u.call.arrays) return kir_no_memory(&s->r);
     for (size_t i = 0; vec_is_var(s) && !is_value(s); i++) {
-        if (i == HG_COUNT_OF(to->array_params)) return kir_error(&s->r, &s->r.token, "too many arrays");
+        if (i == HG_COUNT_OF(to->array_params))
+            return kir_error(&s->r, &s->r.token, "too many arrays");
         if (!vec_read_var(s, &l->v.u.call.arrays[i])) return false;
     }
     return true;
@@ -205,7 +221,9 @@ static bool read_call(vec_reader *s, line *l) {
 static bool read_id(vec_reader *s, line *l) {
     kir_reader *r = &s->r;
     hg_idname id;
-    if (r->token.kind != KIR_TOKEN_WORD || !hg_idname_from_text(r->token.text, r->token.length, &id)) return kir_expected(r, "an id");
+    if (r->token.kind != KIR_TOKEN_WORD ||
+        !hg_idname_from_text(r->token.text, r->token.length, &id))
+        return kir_expected(r, "an id");
     l->v.u.imm = id;
     kir_next(r);
     return true;
@@ -268,7 +286,8 @@ static bool find_operation(vec_reader *s, line *l) {
         return true;
     }
     for (int i = 0; i < KIR_OP_COUNT; i++) {
-        if (!kir_op_has((kir_op)i, KIR_F_VALUE) || !kir_accept_word(r, kir_op_name((kir_op)i))) continue;
+        if (!kir_op_has((kir_op)i, KIR_F_VALUE) || !kir_accept_word(r, kir_op_name((kir_op)i)))
+            continue;
         l->v.op = VEC_PRIM;
         l->v.prim = (uint8_t)i;
         return true;
@@ -296,9 +315,11 @@ static bool read_losing(vec_reader *s, line *l) {
 
 static bool open_region(vec_reader *s, vec_value *v) {
     kir_reader *r = &s->r;
-    if (++s->depth > VEC_TEXT_MAX_DEPTH) return kir_error(r, &r->token, "regions nested deeper than %d", VEC_TEXT_MAX_DEPTH);
+    if (++s->depth > VEC_TEXT_MAX_DEPTH)
+        return kir_error(r, &r->token, "regions nested deeper than %d", VEC_TEXT_MAX_DEPTH);
     for (int i = 0; i < (v->op == VEC_IF ? 2 : 1); i++) {
-        if (!(v->body[i] = hg_arena_alloc(&s->k->arena, sizeof *v->body[i]))) return kir_no_memory(r);
+        if (!(v->body[i] = hg_arena_alloc(&s->k->arena, sizeof *v->body[i])))
+            return kir_no_memory(r);
         v->body[i]->owner = v;
     }
     s->region = v->body[0];

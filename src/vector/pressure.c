@@ -1,6 +1,7 @@
-/* How much of a turn lives in vectors at a time: the most bytes a lane of all elements that are still read.
- * A value lives from its operation to its last use; a variable from its first SET to its last GET; and what a loop uses that comes from before it,
- * to the loop's end. Cold code, behind failed checks, does not count. */
+/* How much of a turn lives in vectors at a time: the most bytes a lane of all elements that are
+ * still read. A value lives from its operation to its last use; a variable from its first SET to
+ * its last GET; and what a loop uses that comes from before it, to the loop's end. Cold code,
+ * behind failed checks, does not count. */
 #include "vector/passes.h"
 
 typedef struct interval {
@@ -18,7 +19,8 @@ static bool is_within(const vec_region *r, const vec_region *outer) {
     return r == outer;
 }
 
-/* Where a use counts: at itself, or at the end of the outermost loop around it that the definition is not in. */
+/* Where a use counts: at itself, or at the end of the outermost loop around it that the definition
+ * is not in. */
 static uint32_t place_of(const measure *m, const vec_value *use, const vec_region *home) {
     uint32_t at = use->id;
     for (const vec_region *r = use->parent; r->owner; r = r->owner->parent)
@@ -28,7 +30,8 @@ static uint32_t place_of(const measure *m, const vec_value *use, const vec_regio
 
 static void find_ends(measure *m, const vec_function *f) {
     for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        for (const vec_region *r = v->parent; r->owner; r = r->owner->parent) m->end[r->owner->id] = v->id + 1;
+        for (const vec_region *r = v->parent; r->owner; r = r->owner->parent)
+            m->end[r->owner->id] = v->id + 1;
 }
 
 static void note_use(measure *m, const vec_value *v, const vec_value *use) {
@@ -39,14 +42,17 @@ static void note_use(measure *m, const vec_value *v, const vec_value *use) {
 static void note_var(measure *m, const vec_value *v) {
     interval *i = &m->vars[v->u.var->id];
     uint32_t from = v->id;
-    for (const vec_region *r = v->parent; r->owner; r = r->owner->parent) /* what a round leaves, the next may read */
+    for (const vec_region *r = v->parent; r->owner; r = r->owner->parent) /* what a round leaves,
+                                                                             the next may read */
         if (r->owner->op == VEC_LOOP) from = r->owner->id;
     if (i->last == 0 || from < i->first) i->first = from;
     uint32_t at = place_of(m, v, NULL);
     if (at >= i->last) i->last = at + 1;
 }
 
-static uint32_t bytes_of(uint8_t type) { return type == KIR_BOOL ? 4 : (uint32_t)kir_type_bytes(type); }
+static uint32_t bytes_of(uint8_t type) {
+    return type == KIR_BOOL ? 4 : (uint32_t)kir_type_bytes(type);
+}
 
 static void add(measure *m, interval i, uint32_t bytes) {
     m->change[i.first] += (int32_t)bytes;
@@ -71,10 +77,12 @@ static void measure_all(measure *m, const vec_function *f) {
         m->values[v->id] = (interval){v->id, v->id};
         for (uint8_t i = 0; i < v->nargs; i++) note_use(m, v->args[i], v);
         if (v->mask) note_use(m, v->mask, v);
-        if ((v->op == VEC_GET || v->op == VEC_SET) && !v->u.var->shared && v->u.var->each) note_var(m, v);
+        if ((v->op == VEC_GET || v->op == VEC_SET) && !v->u.var->shared && v->u.var->each)
+            note_var(m, v);
     }
     for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->each && v->op != VEC_GET && v->type != KIR_VOID) add(m, m->values[v->id], bytes_of(v->type));
+        if (v->each && v->op != VEC_GET && v->type != KIR_VOID)
+            add(m, m->values[v->id], bytes_of(v->type));
     for (const vec_var *v = f->vars; v; v = v->next)
         if (v->each && !v->length && m->vars[v->id].last) add(m, m->vars[v->id], bytes_of(v->type));
 }
@@ -82,7 +90,8 @@ static void measure_all(measure *m, const vec_function *f) {
 hg_status vec_pass_pressure(vec_kernel *kernel) {
     vec_function *f = kernel->functions;
     size_t count = (size_t)f->value_count + 2;
-    measure m = {hg_calloc(count, sizeof *m.values), hg_calloc((size_t)f->var_count + 1, sizeof *m.vars),
+    measure m = {hg_calloc(count, sizeof *m.values),
+                 hg_calloc((size_t)f->var_count + 1, sizeof *m.vars),
                  hg_calloc(count, sizeof *m.change), hg_calloc(count, sizeof *m.end)};
     bool ok = m.values && m.vars && m.change && m.end;
     if (ok) {
@@ -107,12 +116,14 @@ static bool has_arrays(const vec_kernel *k) {
     return false;
 }
 
-/* Whether there is something that a turn does for all its lanes at once, or waits for: a call, copies of memory for each of eight lanes; or if lanes
- * are so narrow that native vectors are not full. */
+/* Whether there is something that a turn does for all its lanes at once, or waits for: a call,
+ * copies of memory for each of eight lanes; or if lanes are so narrow that native vectors are not
+ * full. */
 static bool gains(const vec_kernel *k) {
     uint32_t widest = 0;
     bool lanes = false;
-    for (const vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body)) {
+    for (const vec_value *v = vec_walk(NULL, k->functions->body); v;
+         v = vec_walk(v, k->functions->body)) {
         if (v->op == VEC_CALL || (v->op == VEC_ATOMIC && v->u.mem.combines)) return true;
         if (!v->each || v->type == KIR_VOID || v->type == KIR_BOOL || v->op == VEC_RAMP) continue;
         lanes = true;

@@ -1,5 +1,5 @@
-/* The vector form as text (docs/design/vector-form.md); vec_parse reads it back. One operation a line, regions indented. A value that is each is %N, one that
- * is one is $N. */
+/* The vector form as text (docs/design/vector-form.md); vec_parse reads it back. One operation a
+ * line, regions indented. A value that is each is %N, one that is one is $N. */
 #include "vector/vector.h"
 
 #include "isa/program.h"
@@ -14,12 +14,21 @@ typedef struct printer {
     uint32_t indent, inst;
 } printer;
 
-static void line(const printer *p) { hg_text_addf(p->out, "%*s", (int)(p->indent < MOST_INDENT ? p->indent : MOST_INDENT) * 2, ""); }
+static void line(const printer *p) {
+    hg_text_addf(p->out, "%*s", (int)(p->indent < MOST_INDENT ? p->indent : MOST_INDENT) * 2, "");
+}
 
-static void name(hg_text *out, const vec_value *v) { hg_text_addf(out, "%s%u", v->each ? "%" : "$", (unsigned)v->id); }
+static void name(hg_text *out, const vec_value *v) {
+    hg_text_addf(out, "%s%u", v->each ? "%" : "$", (unsigned)v->id);
+}
 
 static void var_name(hg_text *out, const vec_var *v) {
-    hg_text_addf(out, "%s%s%u", v->shared ? "$" : "", v->mask ? "m" : v->length ? "a" : v->each ? "v" : "s", (unsigned)v->id);
+    hg_text_addf(out, "%s%s%u", v->shared ? "$" : "",
+                 v->mask     ? "m"
+                 : v->length ? "a"
+                 : v->each   ? "v"
+                             : "s",
+                 (unsigned)v->id);
 }
 
 /* "inst 3 ; add.u32 r1, r2, r3" where another one begins. */
@@ -53,7 +62,8 @@ static void print_place(hg_text *out, const vec_value *v) {
     if (v->u.mem.reach == VEC_REACH_STRIDE) hg_text_addf(out, " %lld", (long long)v->u.mem.stride);
     hg_text_addf(out, " [");
     if (v->u.mem.has_index) name(out, v->args[v->u.mem.open]);
-    if (v->u.mem.disp || !v->u.mem.has_index) hg_text_addf(out, v->u.mem.has_index ? " + %lld" : "%lld", (long long)v->u.mem.disp);
+    if (v->u.mem.disp || !v->u.mem.has_index)
+        hg_text_addf(out, v->u.mem.has_index ? " + %lld" : "%lld", (long long)v->u.mem.disp);
     hg_text_addf(out, "]");
 }
 
@@ -90,7 +100,8 @@ static void print_fields(const printer *p, const vec_value *v) {
     case VEC_CHECK:
     case VEC_SIZE:
     case VEC_FITS:
-        if (v->op == VEC_ATOMIC) hg_text_addf(out, ".%s", kir_word(&kir_atomic_words, v->u.mem.atomic));
+        if (v->op == VEC_ATOMIC)
+            hg_text_addf(out, ".%s", kir_word(&kir_atomic_words, v->u.mem.atomic));
         print_place(out, v);
         break;
     case VEC_FAULT_IF:
@@ -123,7 +134,8 @@ static void print_braces(hg_text *out, const vec_value *v) {
         if (v->u.mem.operand) field(out, &open, "operand", v->u.mem.operand, true);
         if (v->u.mem.end) field(out, &open, "end", v->u.mem.end, true);
         for (size_t i = 0; i < VEC_MEM_FLAGS; i++)
-            if (*vec_mem_flag((vec_value *)(uintptr_t)v, i)) field(out, &open, vec_mem_flag_words.words[i], 0, false);
+            if (*vec_mem_flag((vec_value *)(uintptr_t)v, i))
+                field(out, &open, vec_mem_flag_words.words[i], 0, false);
     }
     if (open) hg_text_addf(out, "}");
 }
@@ -135,7 +147,8 @@ static void print_value(printer *p, const vec_value *v) {
         name(p->out, v);
         hg_text_addf(p->out, ": %s = ", kir_type_name(v->type));
     }
-    hg_text_addf(p->out, "%s", v->op == VEC_PRIM ? kir_op_name((kir_op)v->prim) : VEC_OPS[v->op].text);
+    hg_text_addf(p->out, "%s",
+                 v->op == VEC_PRIM ? kir_op_name((kir_op)v->prim) : VEC_OPS[v->op].text);
     print_fields(p, v);
     bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
     const char *comma = place || v->op == VEC_SET ? ", " : " ";
@@ -152,7 +165,8 @@ static void print_value(printer *p, const vec_value *v) {
         hg_text_addf(p->out, i ? ", " : " losing ");
         var_name(p->out, v->losing[i]);
     }
-    hg_text_addf(p->out, "%s%s%s\n", v->settled ? " settled" : "", v->tested ? " tested" : "", v->body[0] ? " {" : "");
+    hg_text_addf(p->out, "%s%s%s\n", v->settled ? " settled" : "", v->tested ? " tested" : "",
+                 v->body[0] ? " {" : "");
 }
 
 /* Those of a TURNS, or of all others: NULL. */
@@ -162,8 +176,8 @@ static void print_vars(printer *p, const vec_var *v, const vec_value *turns) {
         line(p);
         hg_text_addf(p->out, "var ");
         var_name(p->out, v);
-        hg_text_addf(p->out, ":%s%s %s %s", v->by_reference ? " reference" : "", v->kept ? " kept" : "", v->each ? "each" : "one",
-                     kir_type_name(v->type));
+        hg_text_addf(p->out, ":%s%s %s %s", v->by_reference ? " reference" : "",
+                     v->kept ? " kept" : "", v->each ? "each" : "one", kir_type_name(v->type));
         if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
         if (v->name) {
             hg_text_addf(p->out, " ");
@@ -175,7 +189,8 @@ static void print_vars(printer *p, const vec_var *v, const vec_value *turns) {
 
 static void print_body(printer *p, const vec_region *root) {
     p->indent = 1;
-    for (vec_cursor c = {root, root, root->first}; c.v || c.region != root; (void)vec_cursor_next(&c)) {
+    for (vec_cursor c = {root, root, root->first}; c.v || c.region != root;
+         (void)vec_cursor_next(&c)) {
         bool at_else = vec_cursor_at_else(&c);
         if (c.v) {
             print_value(p, c.v);
@@ -191,15 +206,23 @@ static void print_body(printer *p, const vec_region *root) {
 
 static void print_function(printer *p, vec_function *f) {
     vec_number(f);
-    hg_text_addf(p->out, "\n%s f%u ", f != p->k->functions ? "function" : p->k->blocks ? "block" : "turn", (unsigned)f->id);
+    hg_text_addf(p->out, "\n%s f%u ",
+                 f != p->k->functions ? "function"
+                 : p->k->blocks       ? "block"
+                                      : "turn",
+                 (unsigned)f->id);
     kir_print_quoted(p->out, f->name);
     hg_text_addf(p->out, " (");
     for (uint8_t i = 0; i < f->param_count; i++)
-        hg_text_addf(p->out, "%s%s %s", i ? ", " : "", f->param_each[i] ? "each" : "one", kir_type_name(f->param_types[i]));
+        hg_text_addf(p->out, "%s%s %s", i ? ", " : "", f->param_each[i] ? "each" : "one",
+                     kir_type_name(f->param_types[i]));
     hg_text_addf(p->out, ")");
-    if (f->result != KIR_VOID) hg_text_addf(p->out, " -> %s %s", f->result_each ? "each" : "one", kir_type_name(f->result));
+    if (f->result != KIR_VOID)
+        hg_text_addf(p->out, " -> %s %s", f->result_each ? "each" : "one",
+                     kir_type_name(f->result));
     hg_text_addf(p->out, "%s%s", f->masked ? " masked" : "", f->can_end ? " ends" : "");
-    if (f->limbs_op != KIR_OP_COUNT) hg_text_addf(p->out, " limbs %s", kir_op_name((kir_op)f->limbs_op));
+    if (f->limbs_op != KIR_OP_COUNT)
+        hg_text_addf(p->out, " limbs %s", kir_op_name((kir_op)f->limbs_op));
     for (uint8_t i = 0; i < f->array_count; i++) {
         hg_text_addf(p->out, i ? ", " : " arrays ");
         var_name(p->out, f->array_params[i]);
@@ -219,7 +242,8 @@ static void print_whole(printer *p) {
     hg_text_addf(p->out, "\nwhole {\n");
     for (uint64_t i = 0; i < whole->conditions.count; i++) {
         const vec_condition *c = &whole->conditions.data[i];
-        hg_text_addf(p->out, "  %s %u", kir_word(&vec_condition_words, c->kind), (unsigned)c->value->id);
+        hg_text_addf(p->out, "  %s %u", kir_word(&vec_condition_words, c->kind),
+                     (unsigned)c->value->id);
         if (c->kind == VEC_RISES) hg_text_addf(p->out, " in %llu", (unsigned long long)c->lanes);
         hg_text_addf(p->out, "\n");
     }
@@ -235,7 +259,8 @@ void vec_print(hg_text *out, vec_kernel *kernel) {
     print_whole(&p);
     if (kernel->pressure.bytes) {
         hg_text_addf(out, "\npressure %u", (unsigned)kernel->pressure.bytes);
-        if (kernel->pressure.inst) hg_text_addf(out, " inst %u", (unsigned)kernel->pressure.inst - 1);
+        if (kernel->pressure.inst)
+            hg_text_addf(out, " inst %u", (unsigned)kernel->pressure.inst - 1);
         hg_text_addf(out, "\n");
     }
 }

@@ -1,5 +1,6 @@
-/* Who is one value for all lanes of a turn, who is affine, who has an element for each lane; and where lanes go different ways: the rules of the
- * vector form for kir/analysis/lanes.h. Affine values are those that the uniformity of the kernel IR calls so, made of nothing worse. */
+/* Who is one value for all lanes of a turn, who is affine, who has an element for each lane; and
+ * where lanes go different ways: the rules of the vector form for kir/analysis/lanes.h. Affine
+ * values are those that the uniformity of the kernel IR calls so, made of nothing worse. */
 #include "vector/form_internal.h"
 
 #include <string.h>
@@ -13,7 +14,9 @@ static void visit_owner(former *x, const kir_value *v) {
 /* All that is left of the kernel is one branch of an IF: nobody comes back from the other. */
 static bool is_guard(const former *x, const kir_value *v) {
     bool one_branch = !v->body[0]->first != !v->body[1]->first, last = !v->next;
-    return one_branch && last && (v->parent == x->m->functions->body || (v->parent->owner && shape_of(v->parent->owner)->guard));
+    return one_branch && last &&
+           (v->parent == x->m->functions->body ||
+            (v->parent->owner && shape_of(v->parent->owner)->guard));
 }
 
 static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
@@ -24,15 +27,22 @@ static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
     case KIR_INPUT: return KIR_LANES_ONE;
     case KIR_ID:
         if (v->uniformity == KIR_AFFINE) return KIR_LANES_AFFINE;
-        return v->uniformity >= (x->k->blocks ? KIR_ROW_UNIFORM : KIR_UNIFORM) ? KIR_LANES_ONE : KIR_LANES_EACH;
-    case KIR_PARAM: return kir_lanes_of_function(s->f)->param_each[v->u.imm] ? KIR_LANES_EACH : KIR_LANES_ONE;
+        return v->uniformity >= (x->k->blocks ? KIR_ROW_UNIFORM : KIR_UNIFORM) ? KIR_LANES_ONE
+                                                                               : KIR_LANES_EACH;
+    case KIR_PARAM:
+        return kir_lanes_of_function(s->f)->param_each[v->u.imm] ? KIR_LANES_EACH : KIR_LANES_ONE;
     case KIR_VAR_GET: return fact_of_var(v->u.var)->form;
-    case KIR_TABLE_GET: return kir_worst_form(v, 0, 1) == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
+    case KIR_TABLE_GET:
+        return kir_worst_form(v, 0, 1) == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
     case KIR_LOAD:
         at = kir_access_of(v);
         if (kir_access_is_open(v)) return KIR_LANES_EACH;
-        return kir_worst_form(v, at.index, at.value) == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
-    case KIR_CALL: return v->type == KIR_VOID || kir_lanes_of_function(v->u.call.function)->result_each ? KIR_LANES_EACH : KIR_LANES_ONE;
+        return kir_worst_form(v, at.index, at.value) == KIR_LANES_ONE ? KIR_LANES_ONE
+                                                                      : KIR_LANES_EACH;
+    case KIR_CALL:
+        return v->type == KIR_VOID || kir_lanes_of_function(v->u.call.function)->result_each
+                   ? KIR_LANES_EACH
+                   : KIR_LANES_ONE;
     default: return kir_is_value(v) ? kir_pure_form(v) : KIR_LANES_EACH;
     }
 }
@@ -40,7 +50,8 @@ static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
 static void visit_set(kir_lane_analysis *s, const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     if (var->form == KIR_LANES_EACH) return;
-    bool fits = kir_lanes_of(v->args[0])->form == var->form && (var->form == KIR_LANES_ONE || v->args[0]->stride == var->stride);
+    bool fits = kir_lanes_of(v->args[0])->form == var->form &&
+                (var->form == KIR_LANES_ONE || v->args[0]->stride == var->stride);
     if (fits && !kir_is_apart(v->parent)) return;
     var->form = KIR_LANES_EACH;
     s->changed = true;
@@ -53,7 +64,8 @@ static void visit_continue(kir_lane_analysis *s, const kir_value *v) {
 
 /* Of RETURN and EXIT: the loops around go on for the lanes that stay. */
 static void visit_leave(kir_lane_analysis *s, const kir_value *v) {
-    for (const kir_value *o = v->parent->owner; o && !shape_of(o)->leaves; o = o->parent->owner) kir_lane_set(s, &shape_of(o)->leaves);
+    for (const kir_value *o = v->parent->owner; o && !shape_of(o)->leaves; o = o->parent->owner)
+        kir_lane_set(s, &shape_of(o)->leaves);
 }
 
 static void part(kir_lane_analysis *s, kir_value *v) {
@@ -105,19 +117,22 @@ static void mark_wanted(const kir_function *f) {
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         if (is_dead(v)) continue;
         for (uint8_t i = 0; i < v->nargs; i++) {
-            if (kir_lanes_of(v->args[i])->form == KIR_LANES_AFFINE && wants_each(v, i)) shape_of(v->args[i])->wanted_each = true;
+            if (kir_lanes_of(v->args[i])->form == KIR_LANES_AFFINE && wants_each(v, i))
+                shape_of(v->args[i])->wanted_each = true;
         }
     }
 }
 
-/* Functions that change what is not their own; those in which lanes may end. Callees come after their callers. */
+/* Functions that change what is not their own; those in which lanes may end. Callees come after
+ * their callers. */
 bool vec_find_masked(former *x) {
     for (uint64_t i = x->order.count; i-- > 0;) {
         kir_function *f = x->order.data[i];
         function_fact *p = fact_of_function(f);
         p->masked = f != x->m->functions && (!f->pure || f->array_count);
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC || (kir_is_access(v) && !v->u.mem.unchecked))
+            if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC ||
+                (kir_is_access(v) && !v->u.mem.unchecked))
                 p->can_end = true;
             if (v->op != KIR_CALL) continue;
             const function_fact *to = fact_of_function(v->u.call.function);
@@ -133,7 +148,9 @@ bool vec_find_masked(former *x) {
 
 static void start_vars(const kir_function *f) {
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        if (v->op != KIR_VAR_GET || v->uniformity != KIR_AFFINE || fact_of_var(v->u.var)->form == KIR_LANES_EACH) continue;
+        if (v->op != KIR_VAR_GET || v->uniformity != KIR_AFFINE ||
+            fact_of_var(v->u.var)->form == KIR_LANES_EACH)
+            continue;
         fact_of_var(v->u.var)->form = KIR_LANES_AFFINE;
         fact_of_var(v->u.var)->stride = v->stride;
     }

@@ -7,7 +7,8 @@ const kir_words vec_condition_words = WORDS("holds", "holds_not", "rises", "in_b
 const kir_words vec_mem_flag_words = WORDS("aligned", "small", "combines", "streams");
 
 bool *vec_mem_flag(vec_value *v, size_t i) {
-    bool *const flags[VEC_MEM_FLAGS] = {&v->u.mem.aligned, &v->u.mem.small, &v->u.mem.combines, &v->u.mem.streams};
+    bool *const flags[VEC_MEM_FLAGS] = {&v->u.mem.aligned, &v->u.mem.small, &v->u.mem.combines,
+                                        &v->u.mem.streams};
     return flags[i];
 }
 

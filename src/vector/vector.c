@@ -47,7 +47,8 @@ vec_value *vec_walk(const vec_value *v, const vec_region *root) {
         const vec_region *r = v->parent;
         if (r == root || !r->owner) return NULL;
         const vec_value *owner = r->owner;
-        if (r == owner->body[0] && owner->body[1] && owner->body[1]->first) return owner->body[1]->first;
+        if (r == owner->body[0] && owner->body[1] && owner->body[1]->first)
+            return owner->body[1]->first;
         v = owner;
     }
 }
@@ -81,7 +82,9 @@ uint32_t vec_number(vec_function *f) {
     return f->value_count = id;
 }
 
-static bool is_needed(const vec_value *v) { return v->uses || vec_op_has((vec_op)v->op, VEC_F_EFFECT) || v->op == VEC_CALL; }
+static bool is_needed(const vec_value *v) {
+    return v->uses || vec_op_has((vec_op)v->op, VEC_F_EFFECT) || v->op == VEC_CALL;
+}
 
 /* From the end backwards, so that what only unused values read is unused too. */
 void vec_count_uses(vec_function *f) {

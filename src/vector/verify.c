@@ -3,11 +3,12 @@
 #include "vector/vector.h"
 
 static hg_status bad(const vec_function *f, const vec_value *v, const char *why) {
-    return hg_fail(HG_ERROR_INTERNAL, "vector form of '%s', operation %u (%s): %s", f->name, (unsigned)v->id,
-                   v->op < VEC_OP_COUNT ? VEC_OPS[v->op].text : "?", why);
+    return hg_fail(HG_ERROR_INTERNAL, "vector form of '%s', operation %u (%s): %s", f->name,
+                   (unsigned)v->id, v->op < VEC_OP_COUNT ? VEC_OPS[v->op].text : "?", why);
 }
 
-/* Whether a value is known at a use: its region is the use's or around it, and it comes first. Ids are in the order of the text. */
+/* Whether a value is known at a use: its region is the use's or around it, and it comes first. Ids
+ * are in the order of the text. */
 static bool reaches(const vec_value *definition, const vec_value *use) {
     if (definition->id >= use->id) return false;
     for (const vec_region *r = use->parent; r; r = r->owner ? r->owner->parent : NULL)
@@ -22,15 +23,26 @@ static const char *check_result(const vec_function *f, const vec_value *v) {
     for (uint8_t i = 0; i < v->nargs; i++) any = any || v->args[i]->each;
     if (v->type == KIR_VOID) return v->each ? "an element of nothing for each lane" : NULL;
     switch ((vec_op)v->op) {
-    case VEC_GET: return v->each != v->u.var->each || v->type != v->u.var->type ? "not what the variable is" : NULL;
+    case VEC_GET:
+        return v->each != v->u.var->each || v->type != v->u.var->type ? "not what the variable is"
+                                                                      : NULL;
     case VEC_PARAM:
         if (v->u.imm >= f->param_count) return "no such parameter";
-        return v->each != f->param_each[v->u.imm] || v->type != f->param_types[v->u.imm] ? "not what the parameter is" : NULL;
-    case VEC_CALL: return v->each != v->u.call.to->result_each || v->type != v->u.call.to->result ? "not what the function returns" : NULL;
-    case VEC_LOAD: return v->each != (v->u.mem.reach != VEC_REACH_ONE) ? "an element for each lane from one place" : NULL;
+        return v->each != f->param_each[v->u.imm] || v->type != f->param_types[v->u.imm]
+                   ? "not what the parameter is"
+                   : NULL;
+    case VEC_CALL:
+        return v->each != v->u.call.to->result_each || v->type != v->u.call.to->result
+                   ? "not what the function returns"
+                   : NULL;
+    case VEC_LOAD:
+        return v->each != (v->u.mem.reach != VEC_REACH_ONE)
+                   ? "an element for each lane from one place"
+                   : NULL;
     default: break;
     }
-    bool each = vec_op_has((vec_op)v->op, VEC_F_LANES) || (any && !vec_op_has((vec_op)v->op, VEC_F_ONE));
+    bool each = vec_op_has((vec_op)v->op, VEC_F_LANES) ||
+                (any && !vec_op_has((vec_op)v->op, VEC_F_ONE));
     return each != v->each ? "one and each mixed up" : NULL;
 }
 
@@ -39,23 +51,32 @@ static bool is_int(uint8_t type) { return type >= HG_TYPE_U8 && type <= HG_TYPE_
 /* What an ATOMIC does: two operands are compared and exchanged, of all others there is one. */
 static const char *check_atomic(const vec_value *v, uint8_t count) {
     uint8_t operands = v->u.mem.atomic == KIR_ATOMIC_CAS ? 2 : 1;
-    if (v->u.mem.atomic > KIR_ATOMIC_CAS || v->nargs != count + operands) return "an atomic of other operands";
+    if (v->u.mem.atomic > KIR_ATOMIC_CAS || v->nargs != count + operands)
+        return "an atomic of other operands";
     for (uint8_t i = count; i < v->nargs; i++)
         if (v->args[i]->type != v->type) return "an operand of another type";
     if (v->type != HG_TYPE_U32 && v->type != HG_TYPE_U64) return "an atomic of neither u32 nor u64";
     if (kir_type_bytes(v->type) != v->u.mem.bytes) return "a result of another size";
-    bool combines = v->u.mem.atomic < KIR_ATOMIC_EXCH && !v->u.mem.open && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
-    return v->u.mem.combines && !combines ? "what combines is a sum, minimum, maximum or bits, of a slot" : NULL;
+    bool combines = v->u.mem.atomic < KIR_ATOMIC_EXCH && !v->u.mem.open &&
+                    (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+    return v->u.mem.combines && !combines
+               ? "what combines is a sum, minimum, maximum or bits, of a slot"
+               : NULL;
 }
 
 static const char *check_memory(const kir_module *m, const vec_value *v) {
     bool slot = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL;
     uint8_t bytes = v->u.mem.bytes;
-    if (v->u.mem.space > KIR_FLAT || v->u.mem.reach > VEC_REACH_EACH) return "an unknown kind of memory, or of reach";
-    if ((bytes & (bytes - 1)) || bytes > 8 || (!bytes && v->op != VEC_CHECK)) return "elements of no size";
-    if (v->u.mem.space == KIR_FLAT ? !v->u.mem.open : v->u.mem.open && !slot) return "open, or not, where that cannot be";
+    if (v->u.mem.space > KIR_FLAT || v->u.mem.reach > VEC_REACH_EACH)
+        return "an unknown kind of memory, or of reach";
+    if ((bytes & (bytes - 1)) || bytes > 8 || (!bytes && v->op != VEC_CHECK))
+        return "elements of no size";
+    if (v->u.mem.space == KIR_FLAT ? !v->u.mem.open : v->u.mem.open && !slot)
+        return "open, or not, where that cannot be";
     if (slot && !v->u.mem.open && v->u.mem.slot >= m->slots.count) return "no such slot";
-    return v->u.mem.streams && (!slot || v->u.mem.open || v->u.mem.reach != VEC_REACH_ROW) ? "what streams is a row of a slot" : NULL;
+    return v->u.mem.streams && (!slot || v->u.mem.open || v->u.mem.reach != VEC_REACH_ROW)
+               ? "what streams is a row of a slot"
+               : NULL;
 }
 
 static const char *check_place(const kir_module *m, const vec_value *v) {
@@ -69,10 +90,13 @@ static const char *check_place(const kir_module *m, const vec_value *v) {
     bool each = v->u.mem.reach == VEC_REACH_EACH;
     if (v->u.mem.open ? !each : count ? v->args[0]->each != each : v->u.mem.reach != VEC_REACH_ONE)
         return "an index that does not fit the reach";
-    if (v->op == VEC_STORE && (v->nargs != count + 1 || kir_type_bytes(v->args[count]->type) != v->u.mem.bytes))
+    if (v->op == VEC_STORE &&
+        (v->nargs != count + 1 || kir_type_bytes(v->args[count]->type) != v->u.mem.bytes))
         return "a value of another size";
-    if (v->op == VEC_LOAD && kir_type_bytes(v->type) != v->u.mem.bytes) return "a result of another size";
-    if ((v->op == VEC_LOAD || v->op == VEC_CHECK || v->op == VEC_FITS) && v->nargs != count) return "wrong number of arguments";
+    if (v->op == VEC_LOAD && kir_type_bytes(v->type) != v->u.mem.bytes)
+        return "a result of another size";
+    if ((v->op == VEC_LOAD || v->op == VEC_CHECK || v->op == VEC_FITS) && v->nargs != count)
+        return "wrong number of arguments";
     return v->op == VEC_ATOMIC ? check_atomic(v, count) : NULL;
 }
 
@@ -86,18 +110,23 @@ static const char *check_prim(const vec_value *v) {
 
 static const char *check_id(const vec_value *v) {
     if (v->u.imm >= HG_ID_COUNT) return "unknown id";
-    return v->type != (uint8_t)hg_idname_type((hg_idname)v->u.imm) ? "differs from the id's type" : NULL;
+    return v->type != (uint8_t)hg_idname_type((hg_idname)v->u.imm) ? "differs from the id's type"
+                                                                   : NULL;
 }
 
 static const char *check_leaf(const kir_module *m, const vec_value *v) {
     switch ((vec_op)v->op) {
     case VEC_CONST:
-        return kir_type_bits(v->type) < 64 && v->u.imm >> kir_type_bits(v->type) ? "constant has more bits than its type" : NULL;
+        return kir_type_bits(v->type) < 64 && v->u.imm >> kir_type_bits(v->type)
+                   ? "constant has more bits than its type"
+                   : NULL;
     case VEC_INPUT: {
         if (v->u.imm >= m->inputs.count) return "no such input";
         uint8_t type = m->inputs.data[v->u.imm].type;
         bool wider = v->type == HG_TYPE_U32 && kir_type_bytes(type) < 4;
-        return kir_type_bytes(type) != kir_type_bytes(v->type) && !wider ? "differs from the input's type" : NULL;
+        return kir_type_bytes(type) != kir_type_bytes(v->type) && !wider
+                   ? "differs from the input's type"
+                   : NULL;
     }
     case VEC_ID:
     case VEC_COORDINATE: return check_id(v);
@@ -117,20 +146,30 @@ static const char *check_types(const kir_module *m, const vec_value *v) {
     const vec_value *const *a = (const vec_value *const *)v->args;
     switch ((vec_op)v->op) {
     case VEC_PRIM: return check_prim(v);
-    case VEC_RAMP: return a[0]->each || a[0]->type != v->type || !is_int(v->type) ? "a ramp of anything but one integer" : NULL;
+    case VEC_RAMP:
+        return a[0]->each || a[0]->type != v->type || !is_int(v->type)
+                   ? "a ramp of anything but one integer"
+                   : NULL;
     case VEC_GET: return v->u.var->length ? "an array as a whole" : NULL;
     case VEC_ARRAY_GET:
     case VEC_ARRAY_SET: {
         uint8_t type = v->op == VEC_ARRAY_GET ? v->type : a[1]->type;
-        return a[0]->type != HG_TYPE_U32 || type != v->u.var->type ? "an index that is no u32, or an element of another type" : NULL;
+        return a[0]->type != HG_TYPE_U32 || type != v->u.var->type
+                   ? "an index that is no u32, or an element of another type"
+                   : NULL;
     }
-    case VEC_TABLE_GET: return v->type != v->u.table->type || a[0]->type != HG_TYPE_U32 ? "not what the table is" : NULL;
+    case VEC_TABLE_GET:
+        return v->type != v->u.table->type || a[0]->type != HG_TYPE_U32 ? "not what the table is"
+                                                                        : NULL;
     case VEC_EXCHANGE:
-        return !a[0]->each || a[0]->type != v->type || a[1]->each || !is_int(a[1]->type) ? "an exchange of other values" : NULL;
+        return !a[0]->each || a[0]->type != v->type || a[1]->each || !is_int(a[1]->type)
+                   ? "an exchange of other values"
+                   : NULL;
     case VEC_ANY:
     case VEC_FITS: return v->type != KIR_BOOL ? "not a bool" : NULL;
     case VEC_FAULT_IF:
-        if (!v->nargs || v->nargs > 1 + KIR_FAULT_VALUES || a[0]->type != KIR_BOOL || v->u.fault.values >= v->nargs + !v->nargs)
+        if (!v->nargs || v->nargs > 1 + KIR_FAULT_VALUES || a[0]->type != KIR_BOOL ||
+            v->u.fault.values >= v->nargs + !v->nargs)
             return "a condition that is no bool, or too many values";
         for (uint8_t i = 1; i < v->nargs; i++)
             if (a[i]->type != HG_TYPE_U64) return "a value that is no u64";
@@ -142,9 +181,11 @@ static const char *check_types(const kir_module *m, const vec_value *v) {
 /* A definition: nothing that is not its own. */
 static const char *check_pure(const vec_function *f, const vec_value *v) {
     if (f->masked) return NULL;
-    bool var = v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET || v->op == VEC_ARRAY_SET;
-    if (vec_op_has((vec_op)v->op, VEC_F_PLACE) || v->op == VEC_FIRST || v->op == VEC_ID || v->op == VEC_COORDINATE ||
-        v->op == VEC_FAULT_IF || v->op == VEC_FENCE || (v->op == VEC_CALL && v->u.call.to->masked) || (v->op == VEC_LEAVE && v->exits) ||
+    bool var = v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET ||
+               v->op == VEC_ARRAY_SET;
+    if (vec_op_has((vec_op)v->op, VEC_F_PLACE) || v->op == VEC_FIRST || v->op == VEC_ID ||
+        v->op == VEC_COORDINATE || v->op == VEC_FAULT_IF || v->op == VEC_FENCE ||
+        (v->op == VEC_CALL && v->u.call.to->masked) || (v->op == VEC_LEAVE && v->exits) ||
         (var && v->u.var->shared))
         return "in a function that changes nothing";
     for (uint8_t i = 0; i < v->losing_count; i++)
@@ -157,10 +198,12 @@ static const char *check_call(const vec_value *v) {
     if (v->nargs != to->param_count) return "wrong number of arguments";
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (v->args[i]->type != to->param_types[i]) return "an argument of another type";
-        if (v->args[i]->each && !to->param_each[i]) return "an element for each lane where one value is expected";
+        if (v->args[i]->each && !to->param_each[i])
+            return "an element for each lane where one value is expected";
     }
     for (uint8_t i = 0; i < to->array_count; i++)
-        if (!v->u.call.arrays[i] || !v->u.call.arrays[i]->length || v->u.call.arrays[i]->type != to->array_params[i]->type ||
+        if (!v->u.call.arrays[i] || !v->u.call.arrays[i]->length ||
+            v->u.call.arrays[i]->type != to->array_params[i]->type ||
             v->u.call.arrays[i]->length != to->array_params[i]->length)
             return "another array than the parameter";
     return v->mask && !to->masked ? "a mask for a function that has none" : NULL;
@@ -183,25 +226,33 @@ static const char *check_block(const vec_value *v) {
         const vec_value *o = v->parent->owner;
         while (o && o->op != VEC_TURNS) o = o->parent->owner;
         if (o || v->op == VEC_BARRIER) return o ? "within TURNS" : NULL;
-        if (v->nargs > 1 || (v->nargs && (v->args[0]->each || v->args[0]->type != KIR_BOOL))) return "asks another value than one bool";
+        if (v->nargs > 1 || (v->nargs && (v->args[0]->each || v->args[0]->type != KIR_BOOL)))
+            return "asks another value than one bool";
         return !v->body[0] || v->body[1] ? "no body" : NULL;
     }
-    if ((v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET || v->op == VEC_ARRAY_SET) && !has_var(v, v->u.var))
+    if ((v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET ||
+         v->op == VEC_ARRAY_SET) &&
+        !has_var(v, v->u.var))
         return "a variable that does not live here";
     for (uint8_t i = 0; i < v->losing_count; i++)
         if (!has_var(v, v->losing[i])) return "a mask that does not live here";
     if (!in_block_only(v)) return NULL;
     if (v->each) return "an element for each lane outside of TURNS";
-    if ((vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->op != VEC_SIZE) || (vec_op_has((vec_op)v->op, VEC_F_LOSES) && v->op != VEC_CALL))
+    if ((vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->op != VEC_SIZE) ||
+        (vec_op_has((vec_op)v->op, VEC_F_LOSES) && v->op != VEC_CALL))
         return "outside of TURNS";
-    return v->op == VEC_FIRST || (v->op == VEC_CALL && v->u.call.to->masked) ? "outside of TURNS" : NULL;
+    return v->op == VEC_FIRST || (v->op == VEC_CALL && v->u.call.to->masked) ? "outside of TURNS"
+                                                                             : NULL;
 }
 
 static const char *check_operation(const kir_module *m, const vec_function *f, const vec_value *v) {
     uint8_t args = VEC_OPS[v->op].args;
     if (args != KIR_ARGS_ANY && args != v->nargs) return "wrong number of arguments";
-    if (v->op == VEC_PRIM && (v->prim >= KIR_OP_COUNT || !kir_op_has((kir_op)v->prim, KIR_F_VALUE))) return "no value primitive";
-    if (v->type != KIR_VOID && v->type != KIR_BOOL && !is_int(v->type) && !kir_type_is_float(v->type)) return "a value of no type";
+    if (v->op == VEC_PRIM && (v->prim >= KIR_OP_COUNT || !kir_op_has((kir_op)v->prim, KIR_F_VALUE)))
+        return "no value primitive";
+    if (v->type != KIR_VOID && v->type != KIR_BOOL && !is_int(v->type) &&
+        !kir_type_is_float(v->type))
+        return "a value of no type";
     if (v->mask && !is_mask(v->mask)) return "a mask that is none";
     for (uint8_t i = 0; i < v->losing_count; i++)
         if (!v->losing[i]->mask) return "lanes are taken out of what is no mask";
@@ -222,8 +273,10 @@ static const char *check_operation(const kir_module *m, const vec_function *f, c
         break;
     }
     case VEC_SET:
-        if (v->u.var->length || v->args[0]->type != v->u.var->type) return "a value of another type";
-        if (!v->u.var->each && (v->args[0]->each || v->mask)) return "an element for each lane in a variable that is one";
+        if (v->u.var->length || v->args[0]->type != v->u.var->type)
+            return "a value of another type";
+        if (!v->u.var->each && (v->args[0]->each || v->mask))
+            return "an element for each lane in a variable that is one";
         break;
     case VEC_ARRAY_GET:
     case VEC_ARRAY_SET:
@@ -238,7 +291,8 @@ static const char *check_operation(const kir_module *m, const vec_function *f, c
     case VEC_BREAK:
     case VEC_CONTINUE: {
         const vec_region *r = v->parent;
-        while (r->owner && r->owner->op != VEC_LOOP && r->owner->op != VEC_TURNS) r = r->owner->parent;
+        while (r->owner && r->owner->op != VEC_LOOP && r->owner->op != VEC_TURNS)
+            r = r->owner->parent;
         if (!r->owner || r->owner->op == VEC_TURNS) return "outside a loop";
         break;
     }
@@ -249,7 +303,8 @@ static const char *check_operation(const kir_module *m, const vec_function *f, c
     return why || f->id == 0 ? why : check_pure(f, v);
 }
 
-static hg_status check_value(const kir_module *m, const vec_function *f, const vec_value *v, bool blocks) {
+static hg_status check_value(const kir_module *m, const vec_function *f, const vec_value *v,
+                             bool blocks) {
     if (v->op >= VEC_OP_COUNT) return bad(f, v, "unknown operation");
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (!reaches(v->args[i], v)) return bad(f, v, "an argument that is not known here");
@@ -259,7 +314,9 @@ static hg_status check_value(const kir_module *m, const vec_function *f, const v
     const char *why = check_operation(m, f, v);
     if (!why) why = check_result(f, v);
     if (!why && blocks) why = check_block(v);
-    if (!why && !blocks && (v->op == VEC_TURNS || v->op == VEC_BARRIER || v->op == VEC_BEGIN || v->op == VEC_END || v->op == VEC_INTACT))
+    if (!why && !blocks &&
+        (v->op == VEC_TURNS || v->op == VEC_BARRIER || v->op == VEC_BEGIN || v->op == VEC_END ||
+         v->op == VEC_INTACT))
         why = "not in a kernel of blocks";
     return why ? bad(f, v, why) : HG_OK;
 }
@@ -276,11 +333,14 @@ static hg_status check_whole(const vec_kernel *k) {
                     : c->kind == VEC_RISES   ? is_int(v->type) && v->tested
                                              : v->type == KIR_BOOL && v->tested;
         if (!good) return bad(f, v, "a condition of whole turns that cannot be asked");
-        if (check && v->u.mem.has_index && !v->args[0]->tested) return bad(f, v->args[0], "is not tested, and a condition is made of it");
+        if (check && v->u.mem.has_index && !v->args[0]->tested)
+            return bad(f, v->args[0], "is not tested, and a condition is made of it");
     }
-    for (const vec_value *v = vec_walk(NULL, f->body); v && k->whole.possible; v = vec_walk(v, f->body)) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v && k->whole.possible;
+         v = vec_walk(v, f->body)) {
         if (!v->tested) continue;
-        if (v->each || v->type == KIR_VOID || vec_op_has((vec_op)v->op, VEC_F_EFFECT)) return bad(f, v, "cannot be tested");
+        if (v->each || v->type == KIR_VOID || vec_op_has((vec_op)v->op, VEC_F_EFFECT))
+            return bad(f, v, "cannot be tested");
         for (uint8_t i = 0; i < v->nargs; i++)
             if (!v->args[i]->tested) return bad(f, v, "is tested, and what it is made of is not");
     }
@@ -288,17 +348,22 @@ static hg_status check_whole(const vec_kernel *k) {
 }
 
 static const char *check_var(const vec_var *v) {
-    if (v->type != KIR_BOOL && !is_int(v->type) && !kir_type_is_float(v->type)) return "a variable of no type";
-    if (v->mask && (v->type != KIR_BOOL || !v->each || v->length)) return "a mask of another type than a bool for each lane";
+    if (v->type != KIR_BOOL && !is_int(v->type) && !kir_type_is_float(v->type))
+        return "a variable of no type";
+    if (v->mask && (v->type != KIR_BOOL || !v->each || v->length))
+        return "a mask of another type than a bool for each lane";
     return v->length && !v->each ? "an array that is one" : NULL;
 }
 
 static hg_status check_function(const vec_kernel *k, const vec_function *f) {
     bool kernel = f == k->functions, limbs = f->limbs_op != KIR_OP_COUNT;
     for (const vec_var *v = f->vars; v; v = v->next)
-        if (check_var(v)) return hg_fail(HG_ERROR_INTERNAL, "vector form of '%s', variable %u: %s", f->name, (unsigned)v->id, check_var(v));
+        if (check_var(v))
+            return hg_fail(HG_ERROR_INTERNAL, "vector form of '%s', variable %u: %s", f->name,
+                           (unsigned)v->id, check_var(v));
     const char *why = NULL;
-    if (kernel && (f->param_count || f->result != KIR_VOID || f->array_count || limbs)) why = "a kernel with parameters or a result";
+    if (kernel && (f->param_count || f->result != KIR_VOID || f->array_count || limbs))
+        why = "a kernel with parameters or a result";
     if (limbs && f->array_count < 3) why = "an operation on limbs that has not three arrays";
     if (f->result != KIR_VOID && kir_type_bytes(f->result) > 8) why = "a result of no type";
     for (uint8_t i = 0; i < f->param_count; i++)
@@ -308,16 +373,21 @@ static hg_status check_function(const vec_kernel *k, const vec_function *f) {
 
 hg_status vec_verify(const vec_kernel *kernel) {
     if (!kernel->functions || !kernel->lanes || (kernel->lanes & (kernel->lanes - 1)))
-        return hg_fail(HG_ERROR_INTERNAL, "vector form without a function, or with a number of lanes that is no power of two");
+        return hg_fail(
+            HG_ERROR_INTERNAL,
+            "vector form without a function, or with a number of lanes that is no power of two");
     for (const vec_var *v = kernel->shared; v; v = v->next)
-        if (check_var(v)) return hg_fail(HG_ERROR_INTERNAL, "vector form, shared variable %u: %s", (unsigned)v->id, check_var(v));
+        if (check_var(v))
+            return hg_fail(HG_ERROR_INTERNAL, "vector form, shared variable %u: %s",
+                           (unsigned)v->id, check_var(v));
     for (vec_function *f = kernel->functions; f; f = f->next) {
         HG_TRY(check_function(kernel, f));
         vec_number(f);
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
             HG_TRY(check_value(kernel->module, f, v, kernel->blocks && f == kernel->functions));
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            if (v->op == VEC_CALL && v->u.call.to->id <= f->id) return bad(f, v, "a function that comes before its caller");
+            if (v->op == VEC_CALL && v->u.call.to->id <= f->id)
+                return bad(f, v, "a function that comes before its caller");
     }
     return check_whole(kernel);
 }

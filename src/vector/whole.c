@@ -1,6 +1,8 @@
-/* Turns in which all goes well. Of many kernels what can end lanes follows from the first lane's number alone: rows in bounds, a guard, sums
- * that do not wrap. Such conditions rise with the lane, so that they hold in all turns of a call if they hold in its first and in its last whole
- * one. A printer may ask them there and print the turns between without what they settle: no check, no lane that ends.
+/* Turns in which all goes well. Of many kernels what can end lanes follows from the first lane's
+ * number alone: rows in bounds, a guard, sums that do not wrap. Such conditions rise with the lane,
+ * so that they hold in all turns of a call if they hold in its first and in its last whole one. A
+ * printer may ask them there and print the turns between without what they settle: no check, no
+ * lane that ends.
  *
  * Requires: vec_verify, numbered operations. Must not know: targets. */
 #include "vector/passes.h"
@@ -10,10 +12,10 @@ enum { UNKNOWN = -1, MOST_VALUES = 512, MOST_STRIDE = 1 << 20 };
 
 typedef struct finder {
     vec_whole *whole;
-    int64_t *
-        strides; /* by id, of values that are one: by how much a value grows from lane to lane, modulo its type; UNKNOWN. Of the arguments of
-                       * a value that grows one grows. */
-    bool failed; /* out of memory */
+    int64_t *strides; /* by id, of values that are one: by how much a value grows from lane to lane,
+                       * modulo its type; UNKNOWN. Of the arguments of a value that grows one grows.
+                       */
+    bool failed;      /* out of memory */
 } finder;
 
 static int64_t stride_of(const finder *s, const vec_value *v) { return s->strides[v->id]; }
@@ -21,8 +23,10 @@ static int64_t stride_of(const finder *s, const vec_value *v) { return s->stride
 static bool is_number(const vec_value *v) { return v->op == VEC_CONST; }
 
 static int64_t scaled(int64_t stride, const vec_value *by) {
-    return is_number(by) && by->u.imm <= MOST_STRIDE && stride <= MOST_STRIDE / (int64_t)(by->u.imm + 1) ? stride * (int64_t)by->u.imm
-                                                                                                         : UNKNOWN;
+    return is_number(by) && by->u.imm <= MOST_STRIDE &&
+                   stride <= MOST_STRIDE / (int64_t)(by->u.imm + 1)
+               ? stride * (int64_t)by->u.imm
+               : UNKNOWN;
 }
 
 static int64_t stride_of_prim(const finder *s, const vec_value *v) {
@@ -37,7 +41,10 @@ static int64_t stride_of_prim(const finder *s, const vec_value *v) {
     switch ((kir_op)v->prim) {
     case KIR_ADD: return n[0] && n[1] ? UNKNOWN : n[0] + n[1];
     case KIR_SUB: return n[1] ? UNKNOWN : n[0];
-    case KIR_MUL: return n[0] == 0 ? scaled(n[1], v->args[0]) : n[1] == 0 ? scaled(n[0], v->args[1]) : UNKNOWN;
+    case KIR_MUL:
+        return n[0] == 0   ? scaled(n[1], v->args[0])
+               : n[1] == 0 ? scaled(n[0], v->args[1])
+                           : UNKNOWN;
     case KIR_SHL:
         if (!is_number(v->args[1]) || v->args[1]->u.imm >= kir_type_bits(v->type)) return UNKNOWN;
         if (v->args[1]->u.imm > 20 || n[0] > MOST_STRIDE >> v->args[1]->u.imm) return UNKNOWN;
@@ -77,16 +84,21 @@ static void rises(finder *s, const vec_value *v) {
 
 /* What is made of v is as exact as v itself, where these conditions hold. */
 static void exact(finder *s, const vec_value *v) {
-    for (; v->op == VEC_PRIM && v->nargs && stride_of(s, v) > 0; v = stride_of(s, v->args[0]) > 0 ? v->args[0] : v->args[1])
+    for (; v->op == VEC_PRIM && v->nargs && stride_of(s, v) > 0;
+         v = stride_of(s, v->args[0]) > 0 ? v->args[0] : v->args[1])
         if (v->prim == KIR_ZEXT) rises(s, v->args[0]);
 }
 
-/* Asks the first and the last turn whether a value is true. False: it cannot be asked. An AND of ANDs that share arguments has more conditions than
- * values, so it ends where there are too many. Nesting is bounded by MOST_VALUES. */
+/* Asks the first and the last turn whether a value is true. False: it cannot be asked. An AND of
+ * ANDs that share arguments has more conditions than values, so it ends where there are too many.
+ * Nesting is bounded by MOST_VALUES. */
 static bool ask(finder *s, const vec_value *v) {
-    if (v->op != VEC_PRIM || v->each || s->whole->conditions.count > VEC_MOST_CONDITIONS) return false;
+    if (v->op != VEC_PRIM || v->each || s->whole->conditions.count > VEC_MOST_CONDITIONS)
+        return false;
     if (v->prim == KIR_AND) return ask(s, v->args[0]) && ask(s, v->args[1]);
-    if (v->prim != KIR_CMP_ULT || stride_of(s, v->args[0]) == UNKNOWN || stride_of(s, v->args[1]) != 0) return false;
+    if (v->prim != KIR_CMP_ULT || stride_of(s, v->args[0]) == UNKNOWN ||
+        stride_of(s, v->args[1]) != 0)
+        return false;
     rises(s, v->args[0]);
     exact(s, v->args[0]);
     add(s, (vec_condition){VEC_HOLDS, v, 0});
@@ -155,13 +167,15 @@ static void mark_all(const vec_kernel *k, vec_whole *whole) {
         if (c->kind != VEC_IN_BOUNDS) ((vec_value *)(uintptr_t)c->value)->tested = true;
         if (c->kind == VEC_IN_BOUNDS && c->value->u.mem.has_index) mark_tested(c->value->args[0]);
     }
-    for (vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body)) last = v;
+    for (vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body))
+        last = v;
     for (; last; last = last->before)
         for (uint8_t i = 0; last->tested && i < last->nargs; i++) mark_tested(last->args[i]);
 }
 
 static void forget(const vec_function *f) {
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) v->settled = v->tested = false;
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        v->settled = v->tested = false;
 }
 
 hg_status vec_pass_whole(vec_kernel *kernel) {
@@ -170,10 +184,12 @@ hg_status vec_pass_whole(vec_kernel *kernel) {
     whole->possible = false;
     whole->conditions.count = 0;
     if (kernel->blocks || !kernel->can_end || f->value_count > MOST_VALUES) return HG_OK;
-    finder s = {.whole = whole, .strides = hg_calloc((size_t)f->value_count + 1, sizeof *s.strides)};
+    finder s = {.whole = whole,
+                .strides = hg_calloc((size_t)f->value_count + 1, sizeof *s.strides)};
     if (!s.strides) return hg_fail_memory();
     forget(f);
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) s.strides[v->id] = find_stride(&s, v);
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        s.strides[v->id] = find_stride(&s, v);
     whole->possible = visit(&s, f->body) && whole->conditions.count <= VEC_MOST_CONDITIONS;
     if (whole->possible)
         mark_all(kernel, whole);

@@ -1,9 +1,12 @@
-/* How much text for a compiler a kernel is, in instructions: what its time goes by. An estimate: what a compiler folds it does not know.
+/* How much text for a compiler a kernel is, in instructions: what its time goes by. An estimate:
+ * what a compiler folds it does not know.
  * Must not know: compilers. */
 #include "vector/vector.h"
 #include <stdio.h>
 
-enum { GATHERS = 64 }; /* native vectors of so many bytes come with gathers: else lanes reach memory one by one */
+enum {
+    GATHERS = 64
+}; /* native vectors of so many bytes come with gathers: else lanes reach memory one by one */
 
 /* Native vectors of a value. */
 static uint64_t pieces(const vec_kernel *k, uint32_t bytes, const vec_value *v) {
@@ -12,9 +15,13 @@ static uint64_t pieces(const vec_kernel *k, uint32_t bytes, const vec_value *v) 
 }
 
 /* For each lane: its place, the access, the element's way into or out of the vector. */
-static uint64_t one_by_one(const vec_kernel *k, uint32_t bytes) { return bytes >= GATHERS ? k->lanes / 2 : 4 * k->lanes; }
+static uint64_t one_by_one(const vec_kernel *k, uint32_t bytes) {
+    return bytes >= GATHERS ? k->lanes / 2 : 4 * k->lanes;
+}
 
-static bool has_lanes(const vec_value *v) { return v->u.mem.reach == VEC_REACH_EACH || v->u.mem.reach == VEC_REACH_STRIDE; }
+static bool has_lanes(const vec_value *v) {
+    return v->u.mem.reach == VEC_REACH_EACH || v->u.mem.reach == VEC_REACH_STRIDE;
+}
 
 static uint64_t work_of(const vec_kernel *k, uint32_t bytes, const vec_value *v) {
     uint64_t lanes = k->lanes;
@@ -57,10 +64,13 @@ enum { MOST_OPERATIONS = 8192 };
 bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[static 120]) {
     uint64_t operations = 0, work = vec_work(kernel, bytes);
     for (const vec_function *f = kernel->functions; f; f = f->next)
-        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) operations += !kernel->blocks || !v->tested;
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+            operations += !kernel->blocks || !v->tested;
     if (operations > MOST_OPERATIONS)
-        snprintf(why, 120, "too much for a compiler: %llu operations, at most %d", (unsigned long long)operations, (int)MOST_OPERATIONS);
+        snprintf(why, 120, "too much for a compiler: %llu operations, at most %d",
+                 (unsigned long long)operations, (int)MOST_OPERATIONS);
     else if (work > VEC_MOST_WORK)
-        snprintf(why, 120, "too much for a compiler: about %llu instructions, at most %d", (unsigned long long)work, (int)VEC_MOST_WORK);
+        snprintf(why, 120, "too much for a compiler: about %llu instructions, at most %d",
+                 (unsigned long long)work, (int)VEC_MOST_WORK);
     return operations > MOST_OPERATIONS || work > VEC_MOST_WORK;
 }

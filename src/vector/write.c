@@ -6,7 +6,8 @@
 
 static vec_value nowhere; /* what failed calls return; never written by others than them */
 
-vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args) {
+vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs,
+                   vec_value *const *args) {
     vec_value *v = hg_arena_alloc(&x->k->arena, sizeof *v);
     vec_value **list = nargs ? hg_arena_alloc(&x->k->arena, nargs * sizeof *list) : NULL;
     if (!v || (nargs && !list)) {
@@ -58,7 +59,8 @@ vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name, bool 
         (void)vec_turns(x);
         v->turns = x->turns;
     }
-    vec_var **first = shared ? &x->k->shared : &x->to->vars, **last = shared ? &x->k->last_shared : &x->to->last_var;
+    vec_var **first = shared ? &x->k->shared : &x->to->vars,
+            **last = shared ? &x->k->last_shared : &x->to->last_var;
     v->id = shared ? x->k->shared_count++ : x->to->var_count++;
     if (*last)
         (*last)->next = v;
@@ -94,7 +96,9 @@ void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask) {
     v->mask = mask;
 }
 
-vec_value *vec_and_of(former *x, vec_value *a, vec_value *b) { return vec_prim(x, KIR_AND, KIR_BOOL, 2, (vec_value *[]){a, b}); }
+vec_value *vec_and_of(former *x, vec_value *a, vec_value *b) {
+    return vec_prim(x, KIR_AND, KIR_BOOL, 2, (vec_value *[]){a, b});
+}
 
 vec_value *vec_not_of(former *x, vec_value *a) {
     vec_value *yes = vec_add(x, VEC_CONST, KIR_BOOL, false, 0, NULL);
@@ -118,7 +122,8 @@ void vec_jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
     vec_value *branch = vec_open_if(x, condition);
     x->into = branch->body[wanted ? 0 : 1];
     vec_value *result = NULL;
-    if (op == VEC_RETURN && x->to->result != KIR_VOID) result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
+    if (op == VEC_RETURN && x->to->result != KIR_VOID)
+        result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
     vec_add(x, op, KIR_VOID, false, result != NULL, &result);
     x->into = outside;
 }
@@ -161,7 +166,9 @@ void vec_back_to(former *x, vec_place place) {
 
 /* ---- masks ---- */
 
-vec_var *vec_mask_of(const kir_region *r) { return r->owner ? control_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
+vec_var *vec_mask_of(const kir_region *r) {
+    return r->owner ? control_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL;
+}
 
 vec_value *vec_mask_here(former *x) {
     vec_var *mask = vec_mask_of(x->region);
@@ -180,8 +187,8 @@ void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
         bool last = r->owner == loop;
         if (!kir_lanes_of(r->owner)->divergent && !last) continue;
         if (kir_lanes_of(r->owner)->divergent) list[count++] = vec_mask_of(r);
-        if (kir_lanes_of(r->owner)->divergent && control_of(r->owner)->next && control_of(r->owner)->next != vec_mask_of(r) &&
-            (!last || next))
+        if (kir_lanes_of(r->owner)->divergent && control_of(r->owner)->next &&
+            control_of(r->owner)->next != vec_mask_of(r) && (!last || next))
             list[count++] = control_of(r->owner)->next;
         if (last) break;
     }

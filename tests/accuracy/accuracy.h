@@ -1,5 +1,5 @@
-/* How exact the functions of the instruction set are: every result is compared with a fast reference whose error is known, and what
- * that cannot decide with MPFR. */
+/* How exact the functions of the instruction set are: every result is compared with a fast
+ * reference whose error is known, and what that cannot decide with MPFR. */
 #ifndef HG_TESTS_ACCURACY_H
 #define HG_TESTS_ACCURACY_H
 
@@ -43,20 +43,25 @@ typedef struct exact {
 } exact;
 void exact_begin(exact *e);
 void exact_end(exact *e);
-/* Error of `got` in units of the last place of the format at the true value; as if the range went on above the largest number, INFINITY
- * for a NaN, an infinity, a finite number or a sign of zero in the wrong place. */
+/* Error of `got` in units of the last place of the format at the true value; as if the range went
+ * on above the largest number, INFINITY for a NaN, an infinity, a finite number or a sign of zero
+ * in the wrong place. */
 double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, uint64_t got);
 /* How far the fast reference is from the true value, in the same units. */
-double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, long double reference);
+double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64_t y,
+                      long double reference);
 
 /* ---- filter.c: the fast reference ---- */
 
-/* The largest difference between an error by the filter and the true one, in ULP of the format; filter.c says why. */
+/* The largest difference between an error by the filter and the true one, in ULP of the format;
+ * filter.c says why. */
 #define FILTER_BUDGET(wide) ((wide) ? 0x1p-6 : 0x1p-13)
-/* errors[i]: that of got[i] at x[i] (and y[i]); INFINITY where the exact way must decide. Returns the largest. */
+/* errors[i]: that of got[i] at x[i] (and y[i]); INFINITY where the exact way must decide. Returns
+ * the largest. */
 float filter_errors(const void *reference, const void *got, bool wide, size_t n, float *errors);
 /* n results in double (f32) or long double (f64). */
-void filter_reference(const function *f, bool wide, const void *x, const void *y, void *reference, size_t n);
+void filter_reference(const function *f, bool wide, const void *x, const void *y, void *reference,
+                      size_t n);
 long double filter_result(const void *reference, bool wide, size_t i);
 
 /* ---- subjects.c: who is measured ---- */
@@ -67,7 +72,8 @@ typedef struct library_choice {
 } library_choice;
 
 typedef struct subject subject;
-/* The library, glibc, libmvec, SLEEF: NULL where it is not on this machine or has no such function. */
+/* The library, glibc, libmvec, SLEEF: NULL where it is not on this machine or has no such function.
+ */
 subject *subject_open(int which, const function *f, bool wide, const library_choice *choice);
 const char *subject_name(int which);
 /* At most CHUNK elements. False with a line on stderr when it cannot. */
@@ -77,7 +83,8 @@ void subject_close(subject *s);
 /* ---- inputs.c ---- */
 
 uint64_t random_next(uint64_t *state);
-/* n arguments (pairs) of the chunk with that number; the same for everybody who asks with the same number. */
+/* n arguments (pairs) of the chunk with that number; the same for everybody who asks with the same
+ * number. */
 void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *y, size_t n);
 
 /* ---- hard.c: results next to the middle of two numbers, zeros of sine and cosine ---- */

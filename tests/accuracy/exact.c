@@ -57,8 +57,10 @@ static void compute(exact *e, const function *f) {
     case FN_POW: mpfr_pow(e->r, e->x, e->y, MPFR_RNDN); break;
     default: mpfr_atan2(e->r, e->x, e->y, MPFR_RNDN); break;
     }
-    if (left_end && (f->id == FN_GELU || f->id == FN_SWISH)) mpfr_set_zero(e->r, -1);            /* the limit */
-    if (f->id == FN_RSQRT && mpfr_zero_p(e->x)) mpfr_set_inf(e->r, mpfr_signbit(e->x) ? -1 : 1); /* as IEEE 754's rSqrt */
+    if (left_end && (f->id == FN_GELU || f->id == FN_SWISH))
+        mpfr_set_zero(e->r, -1); /* the limit */
+    if (f->id == FN_RSQRT && mpfr_zero_p(e->x))
+        mpfr_set_inf(e->r, mpfr_signbit(e->x) ? -1 : 1); /* as IEEE 754's rSqrt */
 }
 
 /* |got - r| in units of the last place of r. */
@@ -72,7 +74,8 @@ static double distance(exact *e, bool wide) {
     return fabs(mpfr_get_d(e->d, MPFR_RNDN));
 }
 
-double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, uint64_t got_bits) {
+double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y,
+                   uint64_t got_bits) {
     double got = number_of(got_bits, wide);
     int most = wide ? 1024 : 128;
     mpfr_set_d(e->x, number_of(x, wide), MPFR_RNDN);
@@ -82,7 +85,8 @@ double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t 
     if (isnan(got)) return (double)INFINITY;
     bool above = mpfr_inf_p(e->r) || (!mpfr_zero_p(e->r) && mpfr_get_exp(e->r) > most);
     if (above) return isinf(got) && (got > 0) == (mpfr_sgn(e->r) > 0) ? 0 : (double)INFINITY;
-    if ((got == 0 || mpfr_zero_p(e->r)) && (signbit(got) != 0) != (mpfr_signbit(e->r) != 0)) return (double)INFINITY;
+    if ((got == 0 || mpfr_zero_p(e->r)) && (signbit(got) != 0) != (mpfr_signbit(e->r) != 0))
+        return (double)INFINITY;
     if (isinf(got))
         mpfr_set_si_2exp(e->d, got > 0 ? 1 : -1, most, MPFR_RNDN);
     else
@@ -90,11 +94,13 @@ double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t 
     return distance(e, wide);
 }
 
-double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, long double reference) {
+double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64_t y,
+                      long double reference) {
     mpfr_set_d(e->x, number_of(x, wide), MPFR_RNDN);
     mpfr_set_d(e->y, number_of(y, wide), MPFR_RNDN);
     compute(e, f);
-    if (!mpfr_regular_p(e->r) || !isfinite(reference) || mpfr_get_exp(e->r) > (wide ? 1024 : 128)) return 0;
+    if (!mpfr_regular_p(e->r) || !isfinite(reference) || mpfr_get_exp(e->r) > (wide ? 1024 : 128))
+        return 0;
     mpfr_set_ld(e->d, reference, MPFR_RNDN);
     return distance(e, wide);
 }

@@ -1,11 +1,13 @@
-/* The fast reference. Results of f32 are computed in double by the vector functions of libmvec, which are documented to be within 4 ULP
- * (glibc's own, within 2, where there is no AVX2); results of f64 in long double of 64 bits by glibc, whose manual gives at most 8 ULP
- * for these functions on x86-64. In ULP of the format that is 2^-27 and 2^-8. What is composed adds:
- *   1/sqrt, 1/(1 + e^-x), x/(1 + e^-x)   three roundings, and a relative error of e^-x never grows: below 2^-26, below 2^-7
- *   x·erfc(-x/sqrt 2)/2                  a relative error d of the argument t gives 2t²·d: t² <= 100 in f32 gives 2^-21; in f64, where
- *                                        t² <= 750, the argument's rounding error is carried along to first order, so 2^-7 remains
- * The unit may be that of the next lower binade next to a power of two: the filter takes the lower one, so it errs upwards only.
- * FILTER_BUDGET is twice the largest of these or more, and every chunk compares one of its elements with MPFR. */
+/* The fast reference. Results of f32 are computed in double by the vector functions of libmvec,
+ * which are documented to be within 4 ULP (glibc's own, within 2, where there is no AVX2); results
+ * of f64 in long double of 64 bits by glibc, whose manual gives at most 8 ULP for these functions
+ * on x86-64. In ULP of the format that is 2^-27 and 2^-8. What is composed adds: 1/sqrt, 1/(1 +
+ * e^-x), x/(1 + e^-x)   three roundings, and a relative error of e^-x never grows: below 2^-26,
+ * below 2^-7 x·erfc(-x/sqrt 2)/2                  a relative error d of the argument t gives 2t²·d:
+ * t² <= 100 in f32 gives 2^-21; in f64, where t² <= 750, the argument's rounding error is carried
+ * along to first order, so 2^-7 remains The unit may be that of the next lower binade next to a
+ * power of two: the filter takes the lower one, so it errs upwards only. FILTER_BUDGET is twice the
+ * largest of these or more, and every chunk compares one of its elements with MPFR. */
 #include "accuracy.h"
 #include <float.h>
 #include <math.h>
@@ -74,7 +76,8 @@ DECLARED(asin);
 DECLARED(acos);
 DECLARED(sinh);
 DECLARED(cosh);
-extern __m256d _ZGVdN4vv_pow(__m256d, __m256d), _ZGVdN4vv_hypot(__m256d, __m256d), _ZGVdN4vv_atan2(__m256d, __m256d);
+extern __m256d _ZGVdN4vv_pow(__m256d, __m256d), _ZGVdN4vv_hypot(__m256d, __m256d),
+    _ZGVdN4vv_atan2(__m256d, __m256d);
 
 VECTORS static __m256d one_plus_exp(__m256d x) {
     return _mm256_add_pd(_mm256_set1_pd(1), _ZGVdN4v_exp(_mm256_xor_pd(x, _mm256_set1_pd(-0.0))));
@@ -90,8 +93,9 @@ VECTORS static __m256d in_vector(function_id id, __m256d x, __m256d y) {
     case FN_TANH: return _ZGVdN4v_tanh(x);
     case FN_SIGMOID: return _mm256_div_pd(_mm256_set1_pd(1), one_plus_exp(x));
     case FN_GELU:
-        return _mm256_mul_pd(_mm256_mul_pd(x, _mm256_set1_pd(0.5)),
-                             _ZGVdN4v_erfc(_mm256_mul_pd(x, _mm256_set1_pd(-0.70710678118654752440))));
+        return _mm256_mul_pd(
+            _mm256_mul_pd(x, _mm256_set1_pd(0.5)),
+            _ZGVdN4v_erfc(_mm256_mul_pd(x, _mm256_set1_pd(-0.70710678118654752440))));
     case FN_SWISH: return _mm256_div_pd(x, one_plus_exp(x));
     case FN_ERF: return _ZGVdN4v_erf(x);
     case FN_EXP2: return _ZGVdN4v_exp2(x);
@@ -110,9 +114,10 @@ VECTORS static __m256d in_vector(function_id id, __m256d x, __m256d y) {
     }
 }
 
-/* Sines, cosines and tangents. From 2^17 on x = m · 2^e is reduced by m · (2^e · 2/pi modulo 4) in 128 bits, 126 of them behind the point,
- * off by less than 2^-102; no f32 is nearer to a multiple of pi/2 than 2^-31. With the conversion to double, the multiplication by pi/2
- * and the quotient that is 12 ULP of double at most, 2^-25. */
+/* Sines, cosines and tangents. From 2^17 on x = m · 2^e is reduced by m · (2^e · 2/pi modulo 4) in
+ * 128 bits, 126 of them behind the point, off by less than 2^-102; no f32 is nearer to a multiple
+ * of pi/2 than 2^-31. With the conversion to double, the multiplication by pi/2 and the quotient
+ * that is 12 ULP of double at most, 2^-25. */
 __extension__ typedef unsigned __int128 fraction;
 static fraction turns[256]; /* by the exponent field: 2^e · 2/pi modulo 4, times 2^126 */
 static pthread_once_t turns_once = PTHREAD_ONCE_INIT;
@@ -145,7 +150,8 @@ static inline double reduced(float x, unsigned *quadrant) {
     uint64_t q = (uint64_t)(product >> 125);
     q = (q + 1) >> 1; /* the nearest */
     product -= (fraction)q << 126;
-    double high = (double)(int64_t)(uint64_t)(product >> 64) * 0x1p-62, low = (double)(uint64_t)product * 0x1p-126;
+    double high = (double)(int64_t)(uint64_t)(product >> 64) * 0x1p-62,
+           low = (double)(uint64_t)product * 0x1p-126;
     double r = (high + low) * 1.57079632679489661923;
     *quadrant = (unsigned)(bits >> 31 ? 0 - q : q) & 3;
     return bits >> 31 ? -r : r;
@@ -161,14 +167,18 @@ VECTORS static void trigonometric(function_id id, const float *x, double *out, s
         _mm256_storeu_pd(s, _ZGVdN4v_sin(v));
         _mm256_storeu_pd(c, _ZGVdN4v_cos(v));
         for (int k = 0; k < 4; k++) {
-            double sine = q[k] & 1 ? c[k] : s[k], cosine = q[k] & 1 ? -s[k] : c[k]; /* of q pi/2 + r, but for the sign by q & 2 */
+            double sine = q[k] & 1 ? c[k] : s[k], cosine = q[k] & 1 ? -s[k] : c[k]; /* of q pi/2 +
+                                                                                       r, but for
+                                                                                       the sign by q
+                                                                                       & 2 */
             double turned = id == FN_SIN ? sine : cosine;
             out[i + (size_t)k] = id == FN_TAN ? sine / cosine : q[k] & 2 ? -turned : turned;
         }
     }
 }
 
-VECTORS static size_t by_vectors(function_id id, const float *x, const float *y, double *out, size_t n) {
+VECTORS static size_t by_vectors(function_id id, const float *x, const float *y, double *out,
+                                 size_t n) {
     size_t i = 0;
     if (id == FN_SIN || id == FN_COS || id == FN_TAN) {
         trigonometric(id, x, out, n / 4 * 4);
@@ -186,8 +196,19 @@ VECTORS static size_t by_vectors(function_id id, const float *x, const float *y,
 
 /* erfc at t + d, d the rounding error of t = -x/sqrt 2: erfc' = -2/sqrt(pi) · e^-t². */
 static long double wide_gelu(double x) {
-    static const long double HIGH = 0x1.6a09e667f3bcc908p-1L, LOW = 0x1.65f6266cd52afa7cp-66L; /* 1/sqrt 2 less its first 64 bits */
-    long double t = -x * HIGH, h = (long double)(float)x, l = (long double)x - h; /* 24 + 29 bits times 32 + 32: exact products */
+    static const long double HIGH = 0x1.6a09e667f3bcc908p-1L,
+                             LOW = 0x1.65f6266cd52afa7cp-66L;                     /* 1/sqrt
+                                                                                     2
+                                                                                     less
+                                                                                     its
+                                                                                     first
+                                                                                     64
+                                                                                     bits
+                                                                                   */
+    long double t = -x * HIGH, h = (long double)(float)x, l = (long double)x - h; /* 24 + 29 bits
+                                                                                     times 32 + 32:
+                                                                                     exact products
+                                                                                   */
     long double ch = 0x1.6a09e668p-1L, cl = HIGH - ch;
     long double d = fabs(x) < 64 ? -(((h * ch + t) + l * ch) + h * cl + l * cl) - x * LOW : 0;
     return x * 0.5L * (erfcl(t) - 1.12837916709551257390L * expl(-t * t) * d);
@@ -225,7 +246,8 @@ static long double in_long_double(function_id id, double a, double b) {
     }
 }
 
-void filter_reference(const function *f, bool wide, const void *x, const void *y, void *reference, size_t n) {
+void filter_reference(const function *f, bool wide, const void *x, const void *y, void *reference,
+                      size_t n) {
     if (wide) {
         const double *a = x, *b = f->args == 2 ? y : x;
         long double *out = reference;
@@ -236,7 +258,8 @@ void filter_reference(const function *f, bool wide, const void *x, const void *y
     double *out = reference;
     size_t i = 0;
 #if HAVE_VECTORS
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) i = by_vectors(f->id, a, b, out, n);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        i = by_vectors(f->id, a, b, out, n);
 #endif
     for (; i < n; i++) out[i] = in_double(f->id, (double)a[i], b ? (double)b[i] : 0);
 }
@@ -294,7 +317,8 @@ static float wide_errors(const long double *reference, const double *got, size_t
             if (e < -1021) e = -1021;
             error = fabsl((isinf(got[i]) ? copysignl(0x1p1024L, g) : g) - r) * ldexpl(1, 53 - e);
         }
-        errors[i] = isnan(error) || (g == 0 && !signbit(g) != !signbit(r)) ? INFINITY : (float)error;
+        errors[i] = isnan(error) || (g == 0 && !signbit(g) != !signbit(r)) ? INFINITY
+                                                                           : (float)error;
         most = errors[i] > most ? errors[i] : most;
     }
     return most;

@@ -1,12 +1,15 @@
-/* Hard arguments of f64, searched anew: results next to the middle of two numbers, and arguments next to multiples of pi/4.
+/* Hard arguments of f64, searched anew: results next to the middle of two numbers, and arguments
+ * next to multiples of pi/4.
  *
- * Middles: over a window of 4,096 consecutive arguments a result, in units of its last place, is a quadratic to within 2^-55 (three
- * values in quad precision give it), so that its fraction can be followed in integers at about a nanosecond an argument. The argument
- * that comes nearest to one half is kept; of 2^n windows the best is about 2^-(n + 13) away. The idea is that of Lefèvre and Muller,
- * "Worst cases for correct rounding of the elementary functions in double precision", ARITH-15 (2001), by plain search.
+ * Middles: over a window of 4,096 consecutive arguments a result, in units of its last place, is a
+ * quadratic to within 2^-55 (three values in quad precision give it), so that its fraction can be
+ * followed in integers at about a nanosecond an argument. The argument that comes nearest to one
+ * half is kept; of 2^n windows the best is about 2^-(n + 13) away. The idea is that of Lefèvre and
+ * Muller, "Worst cases for correct rounding of the elementary functions in double precision",
+ * ARITH-15 (2001), by plain search.
  *
- * Multiples of pi/4: m · 2^e is next to one where m is a denominator of the continued fraction of 2^e · 4/pi, or lies between two of them
- * (Kahan, "Minimizing q·m - n", 1983). */
+ * Multiples of pi/4: m · 2^e is next to one where m is a denominator of the continued fraction of
+ * 2^e · 4/pi, or lies between two of them (Kahan, "Minimizing q·m - n", 1983). */
 #include "accuracy.h"
 #include "oracle/quad.h"
 #include <gmp.h>
@@ -50,7 +53,8 @@ static fixed to_fixed(quad v) {
     return (fixed)Q(ldexp)(rest < 0 ? rest + 1 : rest, FRACTION);
 }
 
-/* The argument of the window from x0 on whose result is nearest to a middle; false: the results are not of one binade. */
+/* The argument of the window from x0 on whose result is nearest to a middle; false: the results are
+ * not of one binade. */
 static bool nearest_middle(function_id id, double x0, uint64_t *found) {
     uint64_t first = bits_of_number(x0, true);
     double xm = number_of(first + WINDOW / 2, true), x1 = number_of(first + WINDOW, true);
@@ -60,8 +64,10 @@ static bool nearest_middle(function_id id, double x0, uint64_t *found) {
     (void)Q(frexp)(f0, &e0);
     (void)Q(frexp)(f1, &e1);
     if (e0 != e1 || e0 < -1000 || e0 > 1000 || f0 == f1) return false;
-    quad v0 = Q(ldexp)(f0, 53 - e0), vm = Q(ldexp)(fm, 53 - e0), v1 = Q(ldexp)(f1, 53 - e0), half = WINDOW / 2;
-    quad square = (v1 - 2 * vm + v0) / (2 * half * half), slope = (4 * vm - 3 * v0 - v1) / (2 * half);
+    quad v0 = Q(ldexp)(f0, 53 - e0), vm = Q(ldexp)(fm, 53 - e0), v1 = Q(ldexp)(f1, 53 - e0),
+         half = WINDOW / 2;
+    quad square = (v1 - 2 * vm + v0) / (2 * half * half),
+         slope = (4 * vm - 3 * v0 - v1) / (2 * half);
     fixed at = to_fixed(v0 - 0.5), step = to_fixed(slope + square), more = to_fixed(2 * square);
     uint64_t best = UINT64_MAX;
     for (uint64_t k = 0; k < WINDOW; k++) {
@@ -74,7 +80,8 @@ static bool nearest_middle(function_id id, double x0, uint64_t *found) {
     return true;
 }
 
-/* m · 2^e next to multiples of pi/4, m of 53 bits, for every denominator of the continued fraction of 2^e · 4/pi. */
+/* m · 2^e next to multiples of pi/4, m of 53 bits, for every denominator of the continued fraction
+ * of 2^e · 4/pi. */
 static size_t nearest_multiples(int e, uint64_t *x, size_t room) {
     size_t n = 0;
     mpfr_t rest, pi;
@@ -87,9 +94,11 @@ static size_t nearest_multiples(int e, uint64_t *x, size_t room) {
     mpfr_frac(rest, rest, MPFR_RNDN);
     uint64_t before = 0, q = 1; /* denominators of two neighbours */
     while (q < UINT64_C(1) << 53 && !mpfr_zero_p(rest)) {
-        uint64_t fit = ((UINT64_C(1) << 52) + q - 1) / q, candidates[3] = {fit * q, before + fit * q, before + (fit - 1) * q};
+        uint64_t fit = ((UINT64_C(1) << 52) + q - 1) / q,
+                 candidates[3] = {fit * q, before + fit * q, before + (fit - 1) * q};
         for (int i = 0; i < 3 && n < room && q >> 42; i++) /* nearer than 2^-42 of itself, or so */
-            if (candidates[i] >> 52 == 1) x[n++] = bits_of_number(ldexp((double)candidates[i], e), true);
+            if (candidates[i] >> 52 == 1)
+                x[n++] = bits_of_number(ldexp((double)candidates[i], e), true);
         mpfr_ui_div(rest, 1, rest, MPFR_RNDN);
         mpfr_get_z(whole, rest, MPFR_RNDZ);
         mpfr_sub_z(rest, rest, whole, MPFR_RNDN);
@@ -111,8 +120,11 @@ size_t hard_inputs(const function *f, uint64_t *x, size_t room, uint64_t seed) {
     for (int e = -53; periodic && e <= 971; e++) n += nearest_multiples(e, x + n, room - n);
     for (uint64_t chunk = 0; n < room; chunk++) {
         inputs_random(f, true, chunk + (seed << 32), base, NULL, CHUNK);
-        for (size_t i = 0; i < CHUNK && n < room; i++) { /* not any bits: most of their results are trivial */
-            if (i % 3 == 0 || !isfinite(base[i]) || fabs(base[i]) > 0x1p1000 || fabs(base[i]) < 0x1p-60) continue;
+        for (size_t i = 0; i < CHUNK && n < room; i++) { /* not any bits: most of their results are
+                                                            trivial */
+            if (i % 3 == 0 || !isfinite(base[i]) || fabs(base[i]) > 0x1p1000 ||
+                fabs(base[i]) < 0x1p-60)
+                continue;
             n += nearest_middle(f->id, base[i], &x[n]);
         }
     }

@@ -1,4 +1,5 @@
-/* Random arguments: any bits, ordinary values of the function, and the places where functions are hard. */
+/* Random arguments: any bits, ordinary values of the function, and the places where functions are
+ * hard. */
 #include "accuracy.h"
 #include <math.h>
 
@@ -13,16 +14,19 @@ static double random_in(uint64_t *state, double low, double high) {
     return low + (high - low) * ((double)(random_next(state) >> 11) * 0x1p-53);
 }
 
-/* Next to an odd multiple of pi/4, where a tangent is 1 and its last place is largest beside the error; at most 2^27 of them away. */
+/* Next to an odd multiple of pi/4, where a tangent is 1 and its last place is largest beside the
+ * error; at most 2^27 of them away. */
 static double near_quarter(uint64_t *state) {
     uint64_t r = random_next(state), count = r >> (37 + (r & 15) + (r >> 4 & 7));
     double middle = ((double)count + 0.5) * 0x1.921fb54442d18p0;
-    return (r & 256 ? -1 : 1) * middle * (1 + random_in(state, -1, 1) * 0x1p-3 / ((double)count + 1));
+    return (r & 256 ? -1 : 1) * middle *
+           (1 + random_in(state, -1, 1) * 0x1p-3 / ((double)count + 1));
 }
 
 /* Any number of whole magnitude: the exponents of large arguments are as likely as others. */
 static double any_above_one(uint64_t *state) {
-    return ldexp(random_in(state, 1, 2), (int)(random_next(state) % 1023)) * (random_next(state) & 1 ? -1 : 1);
+    return ldexp(random_in(state, 1, 2), (int)(random_next(state) % 1023)) *
+           (random_next(state) & 1 ? -1 : 1);
 }
 
 static double special_argument(const function *f, uint64_t *state) {
@@ -30,14 +34,22 @@ static double special_argument(const function *f, uint64_t *state) {
     switch (f->id) {
     case FN_SIN:
     case FN_COS:
-    case FN_TAN: return r & 1 ? near_quarter(state) : r & 2 ? any_above_one(state) : random_in(state, -1, 1);
+    case FN_TAN:
+        return r & 1 ? near_quarter(state) : r & 2 ? any_above_one(state) : random_in(state, -1, 1);
     case FN_LOG:
     case FN_LOG2:
     case FN_LOG10:
-    case FN_POW: return r & 1 ? 1 + random_in(state, -1, 1) * ldexp(1, -(int)(r >> 1 & 63)) : random_in(state, 0.5, 2);
-    case FN_LOG1P: return r & 1 ? random_in(state, -1, 1) * ldexp(1, -(int)(r >> 1 & 63)) : random_in(state, -1, 1);
+    case FN_POW:
+        return r & 1 ? 1 + random_in(state, -1, 1) * ldexp(1, -(int)(r >> 1 & 63))
+                     : random_in(state, 0.5, 2);
+    case FN_LOG1P:
+        return r & 1 ? random_in(state, -1, 1) * ldexp(1, -(int)(r >> 1 & 63))
+                     : random_in(state, -1, 1);
     case FN_ASIN: /* also next to the ends, where the slope is largest */
-    case FN_ACOS: return (r & 1 ? 1 - random_in(state, 0, 1) * ldexp(1, -(int)(r >> 2 & 63)) : random_in(state, 0, 1)) * (r & 2 ? -1 : 1);
+    case FN_ACOS:
+        return (r & 1 ? 1 - random_in(state, 0, 1) * ldexp(1, -(int)(r >> 2 & 63))
+                      : random_in(state, 0, 1)) *
+               (r & 2 ? -1 : 1);
     case FN_ERFC: return r & 1 ? random_in(state, f->low[1], f->high[1]) : random_in(state, -1, 1);
     case FN_EXPM1:
     case FN_SINH:
@@ -66,7 +78,9 @@ static void put(void *to, size_t i, uint64_t bits, bool wide) {
 static uint64_t argument(const function *f, bool wide, uint64_t kind, uint64_t *state) {
     uint64_t bits = random_next(state);
     if (kind == 0) return wide ? bits : bits >> 32;
-    return bits_of_number(kind == 1 ? special_argument(f, state) : random_in(state, f->low[wide], f->high[wide]), wide);
+    return bits_of_number(kind == 1 ? special_argument(f, state)
+                                    : random_in(state, f->low[wide], f->high[wide]),
+                          wide);
 }
 
 void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *y, size_t n) {
@@ -76,6 +90,9 @@ void inputs_random(const function *f, bool wide, uint64_t chunk, void *x, void *
         put(x, i, bits, wide);
         if (f->args == 1) continue;
         double power = power_for(number_of(bits, wide), wide, &state);
-        put(y, i, f->id == FN_POW && i % 4 ? bits_of_number(power, wide) : argument(f, wide, i / 3 % 3, &state), wide);
+        put(y, i,
+            f->id == FN_POW && i % 4 ? bits_of_number(power, wide)
+                                     : argument(f, wide, i / 3 % 3, &state),
+            wide);
     }
 }

@@ -1,18 +1,22 @@
 /* The accuracy of functions.
  *
- *     accuracy FUNCTION TYPE [--all | --every N] [--random N] [--hard N] [--peers] [--threads N] [--backend B] [--pretend WORDS] [--level L]
- *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the negative ones mirror them)
+ *     accuracy FUNCTION TYPE [--all | --every N] [--random N] [--hard N] [--peers] [--threads N]
+ * [--backend B] [--pretend WORDS] [--level L]
+ *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the
+ * negative ones mirror them)
  *         --every N    every N-th bit pattern
  *         --random N   N random arguments (rounded up to whole chunks of 65,536)
- *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or whose reduction is hardest
+ *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or
+ * whose reduction is hardest
  *         --peers      glibc, libmvec and SLEEF on the same arguments
- *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level L, which lowers operations in another
- *                      way. Prints the number of results that differ and the first argument of one
- *     accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L]
- *         checks the library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
+ *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level
+ * L, which lowers operations in another way. Prints the number of results that differ and the first
+ * argument of one accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L] checks the
+ * library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
  *
- * Prints one line of JSON for each subject. An argument goes to MPFR when the filter cannot exclude that it is the worst so far, that it
- * is above 0.9 of the bound, or that the result is of another kind (NaN, infinite, a zero's sign). */
+ * Prints one line of JSON for each subject. An argument goes to MPFR when the filter cannot exclude
+ * that it is the worst so far, that it is above 0.9 of the bound, or that the result is of another
+ * kind (NaN, infinite, a zero's sign). */
 #include "accuracy.h"
 #include "test.h"
 #include <math.h>
@@ -61,7 +65,8 @@ static uint64_t element(const void *array, bool wide, size_t i) {
 
 static void fill(const task *t, uint64_t chunk, worker *w) {
     if (t->from == SOURCE_ALL || t->from == SOURCE_EVERY)
-        for (uint32_t i = 0; i < CHUNK; i++) ((uint32_t *)w->x)[i] = (uint32_t)((chunk * CHUNK + i) * t->every);
+        for (uint32_t i = 0; i < CHUNK; i++)
+            ((uint32_t *)w->x)[i] = (uint32_t)((chunk * CHUNK + i) * t->every);
     else if (t->from == SOURCE_RANDOM)
         inputs_random(t->f, t->wide, chunk, w->x, w->y, CHUNK);
     else
@@ -73,16 +78,19 @@ static void fill(const task *t, uint64_t chunk, worker *w) {
 
 /* Arguments for which the filter need not be asked: their results are NaN. */
 static bool gives_nan(const function *f, double x) {
-    bool positive_only = f->id == FN_LOG || f->id == FN_LOG2 || f->id == FN_LOG10 || f->id == FN_RSQRT;
+    bool positive_only = f->id == FN_LOG || f->id == FN_LOG2 || f->id == FN_LOG10 ||
+                         f->id == FN_RSQRT;
     bool periodic = f->id == FN_SIN || f->id == FN_COS || f->id == FN_TAN;
     bool inside_only = f->id == FN_ASIN || f->id == FN_ACOS;
-    bool outside = (positive_only && x < 0) || (periodic && isinf(x)) || (inside_only && fabs(x) > 1) || (f->id == FN_LOG1P && x < -1);
+    bool outside = (positive_only && x < 0) || (periodic && isinf(x)) ||
+                   (inside_only && fabs(x) > 1) || (f->id == FN_LOG1P && x < -1);
     return f->args == 1 && (isnan(x) || outside);
 }
 
 static void decide(worker *w, figures *s, size_t i) {
     const task *t = w->t;
-    uint64_t x = element(w->x, t->wide, i), y = t->f->args == 2 ? element(w->y, t->wide, i) : 0, got = element(w->got, t->wide, i);
+    uint64_t x = element(w->x, t->wide, i), y = t->f->args == 2 ? element(w->y, t->wide, i) : 0,
+             got = element(w->got, t->wide, i);
     if (isnan(number_of(got, t->wide)) && gives_nan(t->f, number_of(x, t->wide))) return;
     double error = exact_error(&w->e, t->f, t->wide, x, y, got);
     w->decided++;
@@ -98,16 +106,18 @@ static void decide(worker *w, figures *s, size_t i) {
     s->got = got;
 }
 
-/* Errors below are those of rounding alone and never the largest. A function that is constant over half of its arguments, as acos next to 0,
- * would have all of them decided by MPFR. */
+/* Errors below are those of rounding alone and never the largest. A function that is constant over
+ * half of its arguments, as acos next to 0, would have all of them decided by MPFR. */
 static const double ROUNDING = 0.45;
 
 static void settle(worker *w, int which) {
     const task *t = w->t;
     figures *s = &w->of[which];
     float most = filter_errors(w->reference, w->got, t->wide, CHUNK, w->errors);
-    double budget = FILTER_BUDGET(t->wide), certain = which == 0 ? 0.9 * t->f->bound[t->wide] : (double)INFINITY;
-    uint64_t left = which == 0 ? UINT64_MAX : 256; /* a peer's results of another kind are counted, but only some are looked at */
+    double budget = FILTER_BUDGET(t->wide),
+           certain = which == 0 ? 0.9 * t->f->bound[t->wide] : (double)INFINITY;
+    uint64_t left = which == 0 ? UINT64_MAX : 256; /* a peer's results of another kind are counted,
+                                                      but only some are looked at */
     s->measured = true;
     if ((double)most <= fmin(fmax(s->worst, ROUNDING) - budget, certain)) return;
     for (size_t i = 0; i < CHUNK; i++) {
@@ -126,7 +136,8 @@ static bool check_mirror(worker *w, subject *s) {
     if (!subject_run(s, x, x, y, CHUNK)) return false;
     for (size_t i = 0; i < CHUNK; i++) {
         bool nan = (got[i] & INT32_MAX) > 0x7F800000,
-             mirrored = nan ? (y[i] & INT32_MAX) > 0x7F800000 : (y[i] ^ got[i]) == UINT32_C(1) << 31;
+             mirrored = nan ? (y[i] & INT32_MAX) > 0x7F800000
+                            : (y[i] ^ got[i]) == UINT32_C(1) << 31;
         if (!mirrored && !w->of[0].wrong++) w->of[0].wrong_x = x[i];
     }
     return true;
@@ -136,7 +147,8 @@ static void check_filter(worker *w, uint64_t chunk) {
     const task *t = w->t;
     size_t i = chunk * 40503 % CHUNK;
     uint64_t y = t->f->args == 2 ? element(w->y, t->wide, i) : 0;
-    double off = exact_error_of(&w->e, t->f, t->wide, element(w->x, t->wide, i), y, filter_result(w->reference, t->wide, i));
+    double off = exact_error_of(&w->e, t->f, t->wide, element(w->x, t->wide, i), y,
+                                filter_result(w->reference, t->wide, i));
     if (off > w->filter_off) w->filter_off = off;
 }
 
@@ -145,7 +157,8 @@ static void *work(void *argument) {
     task *t = w->t;
     subject *subjects[SUBJECTS] = {0};
     exact_begin(&w->e);
-    for (int i = 0; i < (t->peers ? SUBJECTS : 1); i++) subjects[i] = subject_open(i, t->f, t->wide, &t->library);
+    for (int i = 0; i < (t->peers ? SUBJECTS : 1); i++)
+        subjects[i] = subject_open(i, t->f, t->wide, &t->library);
     w->failed = !subjects[0];
     for (uint64_t chunk; !w->failed && (chunk = atomic_fetch_add(&t->next, 1)) < t->chunks;) {
         fill(t, chunk, w);
@@ -158,32 +171,40 @@ static void *work(void *argument) {
             else
                 settle(w, i);
         }
-        if (t->from == SOURCE_ALL && t->f->odd && !w->failed) w->failed = !check_mirror(w, subjects[0]);
+        if (t->from == SOURCE_ALL && t->f->odd && !w->failed)
+            w->failed = !check_mirror(w, subjects[0]);
     }
     for (int i = 0; i < SUBJECTS; i++) subject_close(subjects[i]);
     exact_end(&w->e);
     return NULL;
 }
 
-static bool same_bits(uint64_t x, uint64_t y, bool wide) { return x == y || (isnan(number_of(x, wide)) && isnan(number_of(y, wide))); }
+static bool same_bits(uint64_t x, uint64_t y, bool wide) {
+    return x == y || (isnan(number_of(x, wide)) && isnan(number_of(y, wide)));
+}
 
 /* The results of two CPU levels, bit by bit: `wrong` counts those that differ. */
 static void *work_against(void *argument) {
     worker *w = argument;
     task *t = w->t;
     library_choice other = {t->library.backend, t->library.pretend, t->against};
-    subject *one = subject_open(0, t->f, t->wide, &t->library), *two = subject_open(0, t->f, t->wide, &other);
+    subject *one = subject_open(0, t->f, t->wide, &t->library),
+            *two = subject_open(0, t->f, t->wide, &other);
     uint64_t *second = calloc(CHUNK, sizeof *second);
     figures *s = &w->of[0];
     w->failed = !one || !two || !second;
     s->measured = true;
     for (uint64_t chunk; !w->failed && (chunk = atomic_fetch_add(&t->next, 1)) < t->chunks;) {
         fill(t, chunk, w);
-        w->failed = !subject_run(one, w->x, w->y, w->got, CHUNK) || !subject_run(two, w->x, w->y, second, CHUNK);
+        w->failed = !subject_run(one, w->x, w->y, w->got, CHUNK) ||
+                    !subject_run(two, w->x, w->y, second, CHUNK);
         if (memcmp(w->got, second, CHUNK * (t->wide ? 8 : 4)) == 0) continue;
         for (size_t i = 0; i < CHUNK && !w->failed; i++) {
-            if (same_bits(element(w->got, t->wide, i), element(second, t->wide, i), t->wide)) continue;
-            if (!s->wrong++) s->wrong_x = element(w->x, t->wide, i), s->wrong_y = t->f->args == 2 ? element(w->y, t->wide, i) : 0;
+            if (same_bits(element(w->got, t->wide, i), element(second, t->wide, i), t->wide))
+                continue;
+            if (!s->wrong++)
+                s->wrong_x = element(w->x, t->wide, i),
+                s->wrong_y = t->f->args == 2 ? element(w->y, t->wide, i) : 0;
         }
     }
     free(second);
@@ -193,7 +214,8 @@ static void *work_against(void *argument) {
 }
 
 static void merge(figures *to, const figures *from) {
-    if (from->worst > to->worst || !to->measured) to->worst = from->worst, to->x = from->x, to->y = from->y, to->got = from->got;
+    if (from->worst > to->worst || !to->measured)
+        to->worst = from->worst, to->x = from->x, to->y = from->y, to->got = from->got;
     if (from->wrong && !to->wrong) to->wrong_x = from->wrong_x, to->wrong_y = from->wrong_y;
     to->above += from->above;
     to->wrong += from->wrong;
@@ -204,15 +226,17 @@ static void print(const task *t, int which, const figures *s, uint64_t decided, 
     static const char *const FROM[] = {"all", "every", "random", "hard"};
     int digits = t->wide ? 16 : 8;
     if (t->against) {
-        printf("%s.%s: level %s beside %s, %s %" PRIu64 " inputs: %" PRIu64 " differ\n", t->f->name, t->wide ? "f64" : "f32",
-               t->library.level[0] ? t->library.level : "best", t->against, FROM[t->from], t->inputs, s->wrong);
+        printf("%s.%s: level %s beside %s, %s %" PRIu64 " inputs: %" PRIu64 " differ\n", t->f->name,
+               t->wide ? "f64" : "f32", t->library.level[0] ? t->library.level : "best", t->against,
+               FROM[t->from], t->inputs, s->wrong);
         fflush(stdout);
         return;
     }
-    printf("{\"function\": \"%s\", \"type\": \"%s\", \"subject\": \"%s\", \"inputs\": \"%s\", \"count\": %" PRIu64
-           ", \"ulp\": %.6f, \"x\": "
+    printf("{\"function\": \"%s\", \"type\": \"%s\", \"subject\": \"%s\", \"inputs\": \"%s\", "
+           "\"count\": %" PRIu64 ", \"ulp\": %.6f, \"x\": "
            "\"%0*" PRIx64 "\"",
-           t->f->name, t->wide ? "f64" : "f32", subject_name(which), FROM[t->from], t->inputs, s->worst, digits, s->x);
+           t->f->name, t->wide ? "f64" : "f32", subject_name(which), FROM[t->from], t->inputs,
+           s->worst, digits, s->x);
     if (t->f->args == 2) printf(", \"y\": \"%0*" PRIx64 "\"", digits, s->y);
     printf(", \"result\": \"%0*" PRIx64 "\"", digits, s->got);
     if (which == 0) printf(", \"above\": %" PRIu64, s->above);
@@ -236,7 +260,9 @@ static void measure(task *t, int threads) {
         failed = !workers[i];
         if (failed) break;
         workers[i]->t = t;
-        if (pthread_create(&workers[i]->thread, NULL, t->against ? work_against : work, workers[i]) != 0) failed = true;
+        if (pthread_create(&workers[i]->thread, NULL, t->against ? work_against : work,
+                           workers[i]) != 0)
+            failed = true;
     }
     for (int i = 0; i < threads && workers && workers[i]; i++) {
         pthread_join(workers[i]->thread, NULL);
@@ -252,15 +278,19 @@ static void measure(task *t, int threads) {
         if (of[k].measured) print(t, k, &of[k], decided, off);
     const char *type = t->wide ? "f64" : "f32";
     if (t->against) {
-        CHECK_MESSAGE(of[0].wrong == 0, "%s.%s: %" PRIu64 " results differ between CPU levels, first at %" PRIx64 " %" PRIx64, t->f->name,
-                      type, of[0].wrong, of[0].wrong_x, of[0].wrong_y);
+        CHECK_MESSAGE(of[0].wrong == 0,
+                      "%s.%s: %" PRIu64 " results differ between CPU levels, first at %" PRIx64
+                      " %" PRIx64,
+                      t->f->name, type, of[0].wrong, of[0].wrong_x, of[0].wrong_y);
         return;
     }
-    CHECK_MESSAGE(off <= FILTER_BUDGET(t->wide) / 2, "%s.%s: the filter is off by %.3g ULP", t->f->name, type, off);
-    CHECK_MESSAGE(of[0].above == 0 && of[0].worst <= t->f->bound[t->wide], "%s.%s: %.6f ULP at %" PRIx64 ", %" PRIu64 " above %g",
-                  t->f->name, type, of[0].worst, of[0].x, of[0].above, t->f->bound[t->wide]);
-    CHECK_MESSAGE(of[0].wrong == 0, "%s.%s: %" PRIu64 " wrong special results, first at %" PRIx64, t->f->name, type, of[0].wrong,
-                  of[0].wrong_x);
+    CHECK_MESSAGE(off <= FILTER_BUDGET(t->wide) / 2, "%s.%s: the filter is off by %.3g ULP",
+                  t->f->name, type, off);
+    CHECK_MESSAGE(of[0].above == 0 && of[0].worst <= t->f->bound[t->wide],
+                  "%s.%s: %.6f ULP at %" PRIx64 ", %" PRIu64 " above %g", t->f->name, type,
+                  of[0].worst, of[0].x, of[0].above, t->f->bound[t->wide]);
+    CHECK_MESSAGE(of[0].wrong == 0, "%s.%s: %" PRIu64 " wrong special results, first at %" PRIx64,
+                  t->f->name, type, of[0].wrong, of[0].wrong_x);
 }
 
 /* ---- the worst arguments known ---- */
@@ -286,8 +316,9 @@ static void check_worst(const char *path, const library_choice *library) {
         y[0] = b;
         bool ran = subject_run(s, x, y, got, CHUNK);
         double error = exact_error(&e, f, wide, a, b, element(got, wide, 0));
-        CHECK_MESSAGE(ran && error <= f->bound[wide], "%s:%d: %s.%s of %" PRIx64 ": %.6f ULP, bound %g", path, number, name, type, a, error,
-                      f->bound[wide]);
+        CHECK_MESSAGE(ran && error <= f->bound[wide],
+                      "%s:%d: %s.%s of %" PRIx64 ": %.6f ULP, bound %g", path, number, name, type,
+                      a, error, f->bound[wide]);
         subject_close(s);
     }
     exact_end(&e);

@@ -1,4 +1,5 @@
-/* The library through its public interface, and its peers: glibc, libmvec and SLEEF where they are on this machine. */
+/* The library through its public interface, and its peers: glibc, libmvec and SLEEF where they are
+ * on this machine. */
 #include "accuracy.h"
 #include <hologram/backend.h>
 #include <math.h>
@@ -29,12 +30,17 @@ const char *subject_name(int which) {
 
 static int program_text(const function *f, bool wide, char *text, size_t room) {
     const char *t = wide ? "f64" : "f32";
-    int n = snprintf(text, room, ".atlas 1\n.program accuracy\n.param r1 out buffer %s out\n.param r2 x buffer %s in\n", t, t);
+    int n = snprintf(
+        text, room,
+        ".atlas 1\n.program accuracy\n.param r1 out buffer %s out\n.param r2 x buffer %s in\n", t,
+        t);
     if (f->args == 2) n += snprintf(text + n, room - (size_t)n, ".param r3 y buffer %s in\n", t);
-    n += snprintf(text + n, room - (size_t)n, "    mov_imm.u32 r9, %d\n    shl.u64 r8, r255, r9\n    ldg.%s r10, [r2 + r8]\n", wide ? 3 : 2,
-                  t);
+    n += snprintf(text + n, room - (size_t)n,
+                  "    mov_imm.u32 r9, %d\n    shl.u64 r8, r255, r9\n    ldg.%s r10, [r2 + r8]\n",
+                  wide ? 3 : 2, t);
     if (f->args == 2) n += snprintf(text + n, room - (size_t)n, "    ldg.%s r11, [r3 + r8]\n", t);
-    return n + snprintf(text + n, room - (size_t)n, "    %s.%s r12, r10%s\n    stg.%s [r1 + r8], r12\n", f->name, t,
+    return n + snprintf(text + n, room - (size_t)n,
+                        "    %s.%s r12, r10%s\n    stg.%s [r1 + r8], r12\n", f->name, t,
                         f->args == 2 ? ", r11" : "", t);
 }
 
@@ -52,7 +58,8 @@ static hg_status library_begin(subject *s, const library_choice *choice) {
     if (status == HG_OK) status = hg_program_verify(s->program, NULL);
     s->params = hg_params_create();
     for (int i = 0; i < 1 + s->f->args && status == HG_OK; i++) {
-        status = hg_backend_allocate_buffer(s->backend, (uint64_t)CHUNK * (s->wide ? 8 : 4), &s->buffers[i]);
+        status = hg_backend_allocate_buffer(s->backend, (uint64_t)CHUNK * (s->wide ? 8 : 4),
+                                            &s->buffers[i]);
         if (status == HG_OK) status = hg_params_set_buffer(s->params, NAMES[i], s->buffers[i]);
     }
     return status;
@@ -64,9 +71,12 @@ static bool library_run(subject *s, const void *x, const void *y, void *out, siz
     launch.block[0] = 256;
     launch.grid[0] = CHUNK / 256;
     hg_status status = hg_backend_copy_to_buffer(s->backend, s->buffers[1], x, bytes);
-    if (status == HG_OK && s->f->args == 2) status = hg_backend_copy_to_buffer(s->backend, s->buffers[2], y, bytes);
-    if (status == HG_OK) status = hg_backend_execute_program_with_params(s->backend, s->program, &launch, s->params);
-    if (status == HG_OK) status = hg_backend_copy_from_buffer(s->backend, s->buffers[0], out, bytes);
+    if (status == HG_OK && s->f->args == 2)
+        status = hg_backend_copy_to_buffer(s->backend, s->buffers[2], y, bytes);
+    if (status == HG_OK)
+        status = hg_backend_execute_program_with_params(s->backend, s->program, &launch, s->params);
+    if (status == HG_OK)
+        status = hg_backend_copy_from_buffer(s->backend, s->buffers[0], out, bytes);
     if (status != HG_OK) fprintf(stderr, "accuracy: %s: %s\n", s->f->name, hg_last_error_text());
     return status == HG_OK;
 }
@@ -80,7 +90,8 @@ static bool library_run(subject *s, const void *x, const void *y, void *out, siz
         ((type *)out)[i] = call;                                 \
     }                                                            \
     break
-static void glibc_run(const function *f, bool wide, const void *x, const void *y, void *out, size_t n) {
+static void glibc_run(const function *f, bool wide, const void *x, const void *y, void *out,
+                      size_t n) {
     switch (f->id * 2 + (wide ? 1 : 0)) {
     case FN_EXP * 2: EACH(float, expf(a));
     case FN_EXP * 2 + 1: EACH(double, exp(a));
@@ -129,7 +140,8 @@ static void glibc_run(const function *f, bool wide, const void *x, const void *y
     }
 }
 
-/* ---- vector libraries: one list for both, since their functions differ in names only; SLEEF's name the exactness ---- */
+/* ---- vector libraries: one list for both, since their functions differ in names only; SLEEF's
+ * name the exactness ---- */
 
 #if defined(__x86_64__)
 /* clang-format off */
@@ -172,8 +184,12 @@ static const vectors LIBMVEC[FN_COUNT] = {ALL(ONE, TWO)};
 ALL(ONE, TWO)
 #undef ONE
 #undef TWO
-#define ONE(id, name, exactness) [FN_##id] = {Sleef_##name##f8_##exactness##avx2, NULL, Sleef_##name##d4_##exactness##avx2, NULL},
-#define TWO(id, name, exactness) [FN_##id] = {NULL, Sleef_##name##f8_##exactness##avx2, NULL, Sleef_##name##d4_##exactness##avx2},
+#define ONE(id, name, exactness)                                                               \
+    [FN_##id] = {Sleef_##name##f8_##exactness##avx2, NULL, Sleef_##name##d4_##exactness##avx2, \
+                 NULL},
+#define TWO(id, name, exactness)                                 \
+    [FN_##id] = {NULL, Sleef_##name##f8_##exactness##avx2, NULL, \
+                 Sleef_##name##d4_##exactness##avx2},
 static const vectors SLEEF[FN_COUNT] = {ALL(ONE, TWO)};
 #undef ONE
 #undef TWO
@@ -193,13 +209,15 @@ static const vectors *vectors_of(int which, function_id id) {
 }
 
 /* n is a multiple of 8. */
-VECTORS static void vectors_run(const vectors *v, bool wide, const void *x, const void *y, void *out, size_t n) {
+VECTORS static void vectors_run(const vectors *v, bool wide, const void *x, const void *y,
+                                void *out, size_t n) {
     for (size_t i = 0; i < n && !wide; i += 8) {
         __m256 a = _mm256_loadu_ps((const float *)x + i), b = _mm256_loadu_ps((const float *)y + i);
         _mm256_storeu_ps((float *)out + i, v->f32 ? v->f32(a) : v->f32_2(a, b));
     }
     for (size_t i = 0; i < n && wide; i += 4) {
-        __m256d a = _mm256_loadu_pd((const double *)x + i), b = _mm256_loadu_pd((const double *)y + i);
+        __m256d a = _mm256_loadu_pd((const double *)x + i),
+                b = _mm256_loadu_pd((const double *)y + i);
         _mm256_storeu_pd((double *)out + i, v->f64 ? v->f64(a) : v->f64_2(a, b));
     }
 }

@@ -1,4 +1,5 @@
-/* The results of every instruction as hashes: docs/reference/bits.json, the same on every target. */
+/* The results of every instruction as hashes: docs/reference/bits.json, the same on every target.
+ */
 #ifndef HG_TESTS_BITS_H
 #define HG_TESTS_BITS_H
 
@@ -13,7 +14,8 @@ typedef struct bits_case {
     char name[48]; /* add.i32, cvt.f32.f64, setlt.u8, erf.f32 */
     hg_op op;      /* or HG_OP_NONE: the map of this operation */
     hg_opname map;
-    bool fold; /* map is a reduction; arguments are BITS_FOLD_INPUTS, results BITS_FOLDS of several lengths */
+    bool fold; /* map is a reduction; arguments are BITS_FOLD_INPUTS, results BITS_FOLDS of several
+                  lengths */
     hg_type result;
     uint32_t count; /* of arguments */
     hg_type types[BITS_ARGUMENTS];

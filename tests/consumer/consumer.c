@@ -1,5 +1,5 @@
-/* A C program against the installed library: assembles a program, runs it on three numbers, looks at the result; and gets a
- * mistake reported with its place. */
+/* A C program against the installed library: assembles a program, runs it on three numbers, looks
+ * at the result; and gets a mistake reported with its place. */
 #include <hologram/hologram.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,12 +45,16 @@ int main(void) {
     TRY(hg_backend_execute_program_with_params(backend, program, NULL, params));
     TRY(hg_backend_copy_from_buffer(backend, yb, y, sizeof y));
     if (y[0] != 12 || y[1] != 24 || y[2] != 36) {
-        fprintf(stderr, "expected 12 24 36, got %g %g %g\n", (double)y[0], (double)y[1], (double)y[2]);
+        fprintf(stderr, "expected 12 24 36, got %g %g %g\n", (double)y[0], (double)y[1],
+                (double)y[2]);
         return 1;
     }
     hg_program *wrong;
-    if (hg_program_assemble(".atlas 1\n.program p\n    nonsense r1\n", 35, NULL, &wrong) != HG_ERROR_ISA || hg_last_error()->line != 3) {
-        fprintf(stderr, "expected an error at line 3, got '%s' at line %u\n", hg_last_error_text(), (unsigned)hg_last_error()->line);
+    if (hg_program_assemble(".atlas 1\n.program p\n    nonsense r1\n", 35, NULL, &wrong) !=
+            HG_ERROR_ISA ||
+        hg_last_error()->line != 3) {
+        fprintf(stderr, "expected an error at line 3, got '%s' at line %u\n", hg_last_error_text(),
+                (unsigned)hg_last_error()->line);
         return 1;
     }
     hg_params_destroy(params);

@@ -1,4 +1,5 @@
-/* Cases as CUDA C, compiled by NVRTC, which assembles too, for an old, a middle and a new architecture and the newest that it knows: no warning. */
+/* Cases as CUDA C, compiled by NVRTC, which assembles too, for an old, a middle and a new
+ * architecture and the newest that it knows: no warning. */
 #include "cts.h"
 #include "support/nvrtc.h"
 #include "test.h"
@@ -20,10 +21,12 @@ static bool is_new(const cts *s, const hg_program *program) {
     return false;
 }
 
-/* Bounds checked in the kernel and before it, by turns. Of all cases those with a row in a type that none had so far; of a part every one. */
+/* Bounds checked in the kernel and before it, by turns. Of all cases those with a row in a type
+ * that none had so far; of a part every one. */
 void cts_compile(cts *s, const char *name, const hg_program *program) {
     if (!s->parts && !s->only_row && !is_new(s, program)) return;
-    hg_emit_options options = {.size = sizeof options, .proven = texts++ % 2 != 0, .one_kernel = true};
+    hg_emit_options options = {
+        .size = sizeof options, .proven = texts++ % 2 != 0, .one_kernel = true};
     char *text = NULL;
     for (; hg_program_emit(program, "cuda", &options, &text, NULL) == HG_OK; options.kernel++) {
         for (int i = 0; i < architecture_count; i++) {
@@ -36,8 +39,10 @@ void cts_compile(cts *s, const char *name, const hg_program *program) {
         }
         hg_string_free(text);
     }
-    if (!strstr(hg_last_error_text(), "the program has")) cts_fail(s, NULL, name, hg_last_error_text());
-    for (uint32_t i = 0; i < program->inst_count; i++) s->compiled[program->insts[i].op] |= UINT64_C(1) << program->insts[i].type;
+    if (!strstr(hg_last_error_text(), "the program has"))
+        cts_fail(s, NULL, name, hg_last_error_text());
+    for (uint32_t i = 0; i < program->inst_count; i++)
+        s->compiled[program->insts[i].op] |= UINT64_C(1) << program->insts[i].type;
 }
 
 static bool allows(hg_op op, hg_type type) {
@@ -46,12 +51,14 @@ static bool allows(hg_op op, hg_type type) {
     return false;
 }
 
-/* Copies and sums of whole arrays, which the suite runs in floats: in all other types they are the same text of moves. */
+/* Copies and sums of whole arrays, which the suite runs in floats: in all other types they are the
+ * same text of moves. */
 static void compile_copies(cts *s, hg_op op, hg_type type) {
     static const struct {
         hg_op op;
         const char *instruction;
-    } COPIES[] = {{HG_OP_KV_CACHE_UPDATE, "kv_cache_update.%s cache=r1, new_kv=r2, position=4, batch=2, heads=3, head_dim=5, seq_len=3"},
+    } COPIES[] = {{HG_OP_KV_CACHE_UPDATE, "kv_cache_update.%s cache=r1, new_kv=r2, position=4, "
+                                          "batch=2, heads=3, head_dim=5, seq_len=3"},
                   {HG_OP_ALL_GATHER, "all_gather.%s output=r1, input=r2, n=37, devices=(0)"},
                   {HG_OP_ALL_REDUCE, "all_reduce.%s buffer=r1, n=37, operation=sum, devices=()"}};
     const char *t = hg_type_name(type);
@@ -60,8 +67,10 @@ static void compile_copies(cts *s, hg_op op, hg_type type) {
         hg_program *program = NULL;
         if (COPIES[i].op != op) continue;
         snprintf(instruction, sizeof instruction, COPIES[i].instruction, t);
-        snprintf(text, sizeof text, ".atlas 1\n.program copies\n.param r1 y buffer %s inout\n.param r2 x buffer %s in\n    %s\n", t, t,
-                 instruction);
+        snprintf(text, sizeof text,
+                 ".atlas 1\n.program copies\n.param r1 y buffer %s inout\n.param r2 x buffer %s "
+                 "in\n    %s\n",
+                 t, t, instruction);
         if (hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK)
             cts_compile(s, instruction, program);
         else
@@ -76,7 +85,9 @@ void cts_compile_close(cts *s) {
     for (int op = 0; op < HG_OP_COUNT; op++)
         for (int type = 0; type < HG_TYPE_COUNT; type++) {
             if (s->widest && oracle_size((hg_type)type) * 8 > s->widest) continue;
-            if (!allows((hg_op)op, (hg_type)type) || (s->only_type && strcmp(s->only_type, hg_type_name((hg_type)type)) != 0)) continue;
+            if (!allows((hg_op)op, (hg_type)type) ||
+                (s->only_type && strcmp(s->only_type, hg_type_name((hg_type)type)) != 0))
+                continue;
             if (all && !(s->compiled[op] >> type & 1)) compile_copies(s, (hg_op)op, (hg_type)type);
             bool done = s->compiled[op] >> type & 1;
             pairs += done;
@@ -85,7 +96,8 @@ void cts_compile_close(cts *s) {
             snprintf(reason, sizeof reason, "no CUDA C in %s", hg_type_name((hg_type)type));
             if (!done && all) cts_fail(s, NULL, hg_op_get((hg_op)op)->id, reason);
         }
-    printf("cts: %u rows in a type as CUDA C for %d architectures", (unsigned)pairs, architecture_count);
+    printf("cts: %u rows in a type as CUDA C for %d architectures", (unsigned)pairs,
+           architecture_count);
     for (int i = 0; i < architecture_count; i++) printf(" sm_%d", architectures[i]);
     printf("; %u of the table not among these cases\n", (unsigned)missing);
 }

@@ -44,15 +44,22 @@ static void convolve(cts *s, const shape *p, hg_type type, uint32_t special) {
     const char *t = hg_type_name(type);
     uint64_t size = oracle_size(type), outputs[2], label_at = (uint64_t)(p - SHAPES);
     for (uint32_t i = 0; i < 2; i++)
-        outputs[i] = (p->sizes[i] + p->before[i] + p->after[i] - (p->kernel[i] - 1) * p->dilation[i] - 1) / p->stride[i] + 1;
+        outputs[i] = (p->sizes[i] + p->before[i] + p->after[i] -
+                      (p->kernel[i] - 1) * p->dilation[i] - 1) /
+                         p->stride[i] +
+                     1;
     run_case c = {.cleared_class = 96};
     cts_text(&c,
-             ".atlas 1\n.program cts\n.param y buffer %s out\n.param x buffer %s in\n.param w buffer %s in\n.param b buffer %s in\n"
-             "    conv2d.%s output=y, input=x, kernel=w, batch=%u, in_channels=%u, out_channels=%u, groups=%u, height=%u, width=%u, "
+             ".atlas 1\n.program cts\n.param y buffer %s out\n.param x buffer %s in\n.param w "
+             "buffer %s in\n.param b buffer %s in\n"
+             "    conv2d.%s output=y, input=x, kernel=w, batch=%u, in_channels=%u, "
+             "out_channels=%u, groups=%u, height=%u, width=%u, "
              "kernel_h=%u, "
-             "kernel_w=%u, stride=(%u, %u), padding=(%u, %u), padding_end=(%u, %u), dilation=(%u, %u), activation=%s%s\n",
-             t, t, t, t, t, p->batch, p->in, p->out, p->groups, p->sizes[0], p->sizes[1], p->kernel[0], p->kernel[1], p->stride[0],
-             p->stride[1], p->before[0], p->before[1], p->after[0], p->after[1], p->dilation[0], p->dilation[1], p->activation,
+             "kernel_w=%u, stride=(%u, %u), padding=(%u, %u), padding_end=(%u, %u), dilation=(%u, "
+             "%u), activation=%s%s\n",
+             t, t, t, t, t, p->batch, p->in, p->out, p->groups, p->sizes[0], p->sizes[1],
+             p->kernel[0], p->kernel[1], p->stride[0], p->stride[1], p->before[0], p->before[1],
+             p->after[0], p->after[1], p->dilation[0], p->dilation[1], p->activation,
              p->bias ? ", bias=b" : "");
     uint64_t inputs = (uint64_t)p->batch * p->in * p->sizes[0] * p->sizes[1],
              weights = (uint64_t)p->out * (p->in / p->groups) * p->kernel[0] * p->kernel[1];
@@ -62,7 +69,8 @@ static void convolve(cts *s, const shape *p, hg_type type, uint32_t special) {
     fill(s, type, case_add_array(&c, "b", type, NULL, p->out * size), p->out, 0);
     case_set_lanes(&c, 2);
     char label[64];
-    snprintf(label, sizeof label, "conv2d.%s shape %u%s", t, (unsigned)label_at, special ? ", infinities" : "");
+    snprintf(label, sizeof label, "conv2d.%s shape %u%s", t, (unsigned)label_at,
+             special ? ", infinities" : "");
     cts_compare(s, label, &c);
 }
 

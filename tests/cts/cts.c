@@ -1,12 +1,17 @@
 /* The conformance program.
  *
- *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
+ *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case
+ * TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
  *         [--vectors BYTES:LANES:COMPILER] [--compile] [--known]
  *
- * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor mode. --part runs every N-th case, from
- * the I-th; --case those with TEXT in their name; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
- * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c.
- * --known: the rows on operands that compilers know, and nothing else (literals.c). --vectors: as of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every case for several architectures. */
+ * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor
+ * mode. --part runs every N-th case, from the I-th; --case those with TEXT in their name; --widest
+ * leaves out wider types. --as names the device in expected.txt, the list of what a device can
+ * never do and of what is known to fail; a listed failure that passes is a failure. With --record
+ * it runs nothing and writes the cases with their expected results for tests/wasm/replay.c.
+ * --known: the rows on operands that compilers know, and nothing else (literals.c). --vectors: as
+ * of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every
+ * case for several architectures. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
 #include "support/c_vectors.h"
@@ -19,7 +24,8 @@
 
 bool cts_wanted(const cts *s, const char *row, hg_type type) {
     if (s->widest && oracle_size(type) * 8 > s->widest) return false;
-    return (!s->only_row || strcmp(s->only_row, row) == 0) && (!s->only_type || strcmp(s->only_type, hg_type_name(type)) == 0);
+    return (!s->only_row || strcmp(s->only_row, row) == 0) &&
+           (!s->only_type || strcmp(s->only_type, hg_type_name(type)) == 0);
 }
 
 void cts_text(run_case *c, const char *format, ...) {
@@ -35,7 +41,8 @@ void cts_text(run_case *c, const char *format, ...) {
 void cts_fail(cts *s, const cts_target *t, const char *name, const char *reason) {
     test_failed++;
     if (test_failed > 50) return;
-    fprintf(stderr, "cts --backend %s%s%s%s%s: %s: %s\n", s->backend, t && t->level[0] ? " --level " : "", t ? t->level : "",
+    fprintf(stderr, "cts --backend %s%s%s%s%s: %s: %s\n", s->backend,
+            t && t->level[0] ? " --level " : "", t ? t->level : "",
             t && t->pretend[0] ? " --pretend " : "", t ? t->pretend : "", name, reason);
 }
 
@@ -54,7 +61,9 @@ static void load_expected(const char *path) {
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f) && expected_count < EXPECTED_LINES) {
         expectation *e = &expected_list[expected_count];
-        if (line[0] != '#' && sscanf(line, "%15s %31s \"%95[^\"]\"", e->kind, e->device, e->name) == 3) expected_count++;
+        if (line[0] != '#' &&
+            sscanf(line, "%15s %31s \"%95[^\"]\"", e->kind, e->device, e->name) == 3)
+            expected_count++;
     }
     if (f) fclose(f);
 }
@@ -66,16 +75,19 @@ static bool is_expected(const cts *s, const char *kind, const char *name) {
         size_t length = strlen(e->name);
         bool prefix = length && e->name[length - 1] == '*';
         if (strcmp(e->kind, kind) != 0 || strcmp(e->device, s->device) != 0) continue;
-        if (prefix ? strncmp(e->name, name, length - 1) == 0 : strcmp(e->name, name) == 0) return true;
+        if (prefix ? strncmp(e->name, name, length - 1) == 0 : strcmp(e->name, name) == 0)
+            return true;
     }
     return false;
 }
 
 bool cts_runs(const cts *s, const char *name) {
-    return (!s->parts || s->numbered % s->parts == s->part) && (!s->only_case || strstr(name, s->only_case));
+    return (!s->parts || s->numbered % s->parts == s->part) &&
+           (!s->only_case || strstr(name, s->only_case));
 }
 
-/* Whether this case is this process's: one in s->parts, and not one that the device can never do. */
+/* Whether this case is this process's: one in s->parts, and not one that the device can never do.
+ */
 static bool is_ours(cts *s, const char *name) {
     bool runs = cts_runs(s, name);
     s->numbered++;
@@ -98,18 +110,22 @@ static void settle(cts *s, const cts_target *t, const char *name, bool same, con
 }
 
 /* Runs a case; with --times says how long it took. */
-static void run(const cts *s, const cts_target *t, const char *name, const hg_program *program, run_case *c, run_result *result) {
+static void run(const cts *s, const cts_target *t, const char *name, const hg_program *program,
+                run_case *c, run_result *result) {
     struct timespec a, b;
     timespec_get(&a, TIME_UTC);
     library_run(t->library, program, c, result);
     timespec_get(&b, TIME_UTC);
-    if (s->times) fprintf(stderr, "%8.1f ms %s\n", (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) * 1e-6, name);
+    if (s->times)
+        fprintf(stderr, "%8.1f ms %s\n",
+                (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) * 1e-6, name);
 }
 
 /* Assembled and verified; the rows it uses count as covered. */
 static hg_program *prepare(cts *s, const char *name, const run_case *c) {
     hg_program *program = NULL;
-    hg_status status = c->text ? hg_program_assemble(c->text, c->length, NULL, &program) : HG_ERROR_OUT_OF_MEMORY;
+    hg_status status = c->text ? hg_program_assemble(c->text, c->length, NULL, &program)
+                               : HG_ERROR_OUT_OF_MEMORY;
     if (status == HG_OK) status = hg_program_verify(program, NULL);
     if (status != HG_OK) {
         cts_fail(s, NULL, name, hg_last_error_text());
@@ -125,8 +141,8 @@ static void hex(char text[200], const uint8_t *bytes, uint32_t size) {
     for (uint32_t i = size; i-- > 0 && n < 190;) n += sprintf(text + n, "%02x", bytes[i]);
 }
 
-static void describe(const run_case *c, uint64_t i, const uint8_t *expected, const uint8_t *actual, uint32_t size, char *reason,
-                     size_t room) {
+static void describe(const run_case *c, uint64_t i, const uint8_t *expected, const uint8_t *actual,
+                     uint32_t size, char *reason, size_t room) {
     char text[200];
     int n = snprintf(reason, room, "element %llu:", (unsigned long long)i);
     for (uint32_t k = 1; k < c->array_count; k++) {
@@ -141,7 +157,8 @@ static void describe(const run_case *c, uint64_t i, const uint8_t *expected, con
     snprintf(reason + n, room - (size_t)n, ", got %s", text);
 }
 
-void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_t *expected, const uint32_t *tolerance) {
+void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_t *expected,
+               const uint32_t *tolerance) {
     hg_program *program = is_ours(s, name) ? prepare(s, name, c) : NULL;
     uint32_t size = oracle_size(type);
     uint64_t n = c->arrays[0].size / size;
@@ -163,7 +180,8 @@ void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_
             s->values += ulp != ORACLE_UNCHECKED;
             same = oracle_agrees(type, ulp, expected + i * size, actual.arrays[0].bytes + i * size);
             if (same) continue;
-            describe(c, i, expected + i * size, actual.arrays[0].bytes + i * size, size, reason, sizeof reason);
+            describe(c, i, expected + i * size, actual.arrays[0].bytes + i * size, size, reason,
+                     sizeof reason);
         }
         settle(s, &s->targets[t], name, same, reason);
         case_free(&actual);
@@ -191,7 +209,9 @@ void cts_compare(cts *s, const char *name, run_case *c) {
             bool same = case_same(&expected, &er, &actual, &ar, reason);
             settle(s, &s->targets[t], name, same, reason);
             for (uint32_t i = 0; i < c->array_count; i++)
-                s->values += er.outcome == RUN_OK ? c->arrays[i].size / oracle_size(c->arrays[i].type) : 0;
+                s->values += er.outcome == RUN_OK
+                                 ? c->arrays[i].size / oracle_size(c->arrays[i].type)
+                                 : 0;
             case_free(&actual);
         }
         case_free(&expected);
@@ -212,7 +232,9 @@ static void add_target(cts *s, const char *level, const char *pretend, bool requ
 
 /* A row nobody made a program for is a failure, not an omission. */
 static void check_coverage(cts *s) {
-    for (int op = 0; op < HG_OP_COUNT && !s->only_row && !s->only_type && !s->only_case && !s->parts && !s->widest; op++)
+    for (int op = 0; op < HG_OP_COUNT && !s->only_row && !s->only_type && !s->only_case &&
+                     !s->parts && !s->widest;
+         op++)
         if (!s->covered[op]) cts_fail(s, NULL, hg_op_get((hg_op)op)->id, "no conformance program");
 }
 
@@ -288,7 +310,8 @@ int main(int argc, char **argv) {
             return test_done();
         }
     } else if (record) {
-        if (!cts_record_open(&s, record)) return fprintf(stderr, "%s cannot be written\n", record), 1;
+        if (!cts_record_open(&s, record))
+            return fprintf(stderr, "%s cannot be written\n", record), 1;
     } else if (level || pretend || vectors || strcmp(s.backend, "cpu") != 0) {
         add_target(&s, level ? level : "", pretend ? pretend : "", true);
     } else {

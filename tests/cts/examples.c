@@ -1,10 +1,12 @@
-/* The programs of examples/programs, on plain data of every length around their blocks, with the reference's memory as expected. */
+/* The programs of examples/programs, on plain data of every length around their blocks, with the
+ * reference's memory as expected. */
 #include "cts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The programs name their arrays and scalars; an array has n elements. Narrow: small values, where large ones would run for long. */
+/* The programs name their arrays and scalars; an array has n elements. Narrow: small values, where
+ * large ones would run for long. */
 static const struct {
     const char *file;
     struct {
@@ -19,8 +21,20 @@ static const struct {
     {"block_reverse", {{"x", HG_TYPE_I32, false}}, NULL, 0},
     {"center", {{"x", HG_TYPE_F32, true}, {"y", HG_TYPE_F32, false}}, NULL, 0},
     {"collatz", {{"start", HG_TYPE_U64, true}, {"steps", HG_TYPE_U32, false}}, NULL, 0},
-    {"gcd3", {{"a", HG_TYPE_U32, false}, {"b", HG_TYPE_U32, false}, {"c", HG_TYPE_U32, false}, {"out", HG_TYPE_U32, false}}, NULL, 0},
-    {"wide", {{"a", HG_TYPE_I256, false}, {"b", HG_TYPE_I256, false}, {"q", HG_TYPE_I256, false}, {"m", HG_TYPE_I256, false}}, NULL, 0}};
+    {"gcd3",
+     {{"a", HG_TYPE_U32, false},
+      {"b", HG_TYPE_U32, false},
+      {"c", HG_TYPE_U32, false},
+      {"out", HG_TYPE_U32, false}},
+     NULL,
+     0},
+    {"wide",
+     {{"a", HG_TYPE_I256, false},
+      {"b", HG_TYPE_I256, false},
+      {"q", HG_TYPE_I256, false},
+      {"m", HG_TYPE_I256, false}},
+     NULL,
+     0}};
 
 static char *read_text(const char *name, uint64_t *length) {
     char path[512];
@@ -45,7 +59,8 @@ static void example(cts *s, size_t p, uint64_t n) {
     c.text = read_text(PROGRAMS[p].file, &c.length);
     for (int i = 0; i < 5 && PROGRAMS[p].arrays[i].name; i++) {
         hg_type type = PROGRAMS[p].arrays[i].type;
-        case_array *a = case_add_array(&c, PROGRAMS[p].arrays[i].name, type, NULL, n * oracle_size(type));
+        case_array *a = case_add_array(&c, PROGRAMS[p].arrays[i].name, type, NULL,
+                                       n * oracle_size(type));
         for (uint64_t k = 0; a && k < n; k++) {
             uint8_t *to = a->bytes + k * oracle_size(type);
             if (PROGRAMS[p].arrays[i].narrow)
@@ -56,7 +71,8 @@ static void example(cts *s, size_t p, uint64_t n) {
     }
     case_add_scalar(&c, "n", HG_TYPE_U64, n);
     if (PROGRAMS[p].scalar) case_add_scalar(&c, PROGRAMS[p].scalar, HG_TYPE_F32, PROGRAMS[p].bits);
-    c.launch = (ref_launch){.grid = {(uint32_t)((n + 7) / 8), 1, 1}, .block = {8, 1, 1}, .lanes = n};
+    c.launch = (ref_launch){
+        .grid = {(uint32_t)((n + 7) / 8), 1, 1}, .block = {8, 1, 1}, .lanes = n};
     if (c.text) {
         cts_compare(s, label, &c);
     } else {
@@ -67,6 +83,7 @@ static void example(cts *s, size_t p, uint64_t n) {
 
 void cts_examples(cts *s) {
     static const uint64_t LENGTHS[] = {1, 3, 8, 21, 100};
-    for (size_t p = 0; p < sizeof PROGRAMS / sizeof PROGRAMS[0] && cts_wanted(s, "example", HG_TYPE_U32); p++)
+    for (size_t p = 0;
+         p < sizeof PROGRAMS / sizeof PROGRAMS[0] && cts_wanted(s, "example", HG_TYPE_U32); p++)
         for (size_t i = 0; i < sizeof LENGTHS / sizeof LENGTHS[0]; i++) example(s, p, LENGTHS[i]);
 }

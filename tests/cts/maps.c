@@ -1,4 +1,5 @@
-/* Whole-array instructions: every operation in every type it has an instruction for, lengths around the borders of the fixed tree. */
+/* Whole-array instructions: every operation in every type it has an instruction for, lengths around
+ * the borders of the fixed tree. */
 #include "cts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,12 @@ static void map(cts *s, hg_opname name, hg_type type, uint32_t inputs, uint64_t 
     uint32_t *tolerance = calloc(n + 1, sizeof *tolerance);
     const hg_type types[2] = {type, type};
     cts_text(&c,
-             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s in\n.param r3 b buffer %s in\n.param r4 n u64\n"
+             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s "
+             "in\n.param r3 b buffer %s in\n.param r4 n u64\n"
              "    parallel_map%s.%s r1, r2, %s%s, r4\n",
-             hg_type_name(type), hg_type_name(type), hg_type_name(type), inputs == 2 ? "_binary" : "", hg_type_name(type),
-             inputs == 2 ? "r3, " : "", hg_opname_name(name));
+             hg_type_name(type), hg_type_name(type), hg_type_name(type),
+             inputs == 2 ? "_binary" : "", hg_type_name(type), inputs == 2 ? "r3, " : "",
+             hg_opname_name(name));
     case_add_array(&c, "out", type, NULL, n * size);
     case_array *a = case_add_array(&c, "a", type, NULL, n * size);
     arrays[0] = a ? a->bytes : NULL;
@@ -31,7 +34,8 @@ static void map(cts *s, hg_opname name, hg_type type, uint32_t inputs, uint64_t 
     bool ok = expected && tolerance && arrays[0] && arrays[1];
     if (ok) cts_fill(s, inputs, types, arrays, n);
     char label[64];
-    snprintf(label, sizeof label, "parallel_map%s.%s %s", inputs == 2 ? "_binary" : "", hg_type_name(type), hg_opname_name(name));
+    snprintf(label, sizeof label, "parallel_map%s.%s %s", inputs == 2 ? "_binary" : "",
+             hg_type_name(type), hg_opname_name(name));
     bool runs = cts_runs(s, label);
     for (uint64_t i = 0; ok && runs && i < n; i++) {
         const uint8_t *args[2] = {arrays[0] + i * size, arrays[1] + i * size};
@@ -56,16 +60,21 @@ static void map(cts *s, hg_opname name, hg_type type, uint32_t inputs, uint64_t 
 
 /* All four ways to write one reduction, in one program. */
 static void reduce(cts *s, hg_opname name, hg_type type, uint64_t n) {
-    static const char *const TEXTS[HG_OPNAME_COUNT] = {
-        [HG_OPNAME_SUM] = "add", [HG_OPNAME_PRODUCT] = "mul", [HG_OPNAME_MIN] = "min", [HG_OPNAME_MAX] = "max"};
+    static const char *const TEXTS[HG_OPNAME_COUNT] = {[HG_OPNAME_SUM] = "add",
+                                                       [HG_OPNAME_PRODUCT] = "mul",
+                                                       [HG_OPNAME_MIN] = "min",
+                                                       [HG_OPNAME_MAX] = "max"};
     uint32_t size = oracle_size(type);
     const char *t = hg_type_name(type);
     run_case c = {.cleared_class = 96};
     cts_text(&c,
-             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s in\n.param r4 n u64\n"
-             "    parallel_reduce.%s r5, r2, %s, r4\n    stg.%s [buf(r1) + 0], r5\n    parallel_reduce.%s [buf(r1) + %u], r2, %s, r4\n"
+             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s "
+             "in\n.param r4 n u64\n"
+             "    parallel_reduce.%s r5, r2, %s, r4\n    stg.%s [buf(r1) + 0], r5\n    "
+             "parallel_reduce.%s [buf(r1) + %u], r2, %s, r4\n"
              "    reduce.%s.%s r6, [buf(r2) + 0], r4\n    stg.%s [buf(r1) + %u], r6\n",
-             t, t, t, hg_opname_name(name), t, t, size, hg_opname_name(name), TEXTS[name], t, t, 2 * size);
+             t, t, t, hg_opname_name(name), t, t, size, hg_opname_name(name), TEXTS[name], t, t,
+             2 * size);
     case_add_array(&c, "out", type, NULL, 3 * size);
     case_array *a = case_add_array(&c, "a", type, NULL, n * size + size);
     case_add_scalar(&c, "n", HG_TYPE_U64, n);
@@ -77,7 +86,8 @@ static void reduce(cts *s, hg_opname name, hg_type type, uint64_t n) {
         if (plain) oracle_convert(type, HG_TYPE_F64, (const uint8_t *)&value, a->bytes + i * size);
     }
     char label[64];
-    snprintf(label, sizeof label, "reduce.%s %s of %llu", t, hg_opname_name(name), (unsigned long long)n);
+    snprintf(label, sizeof label, "reduce.%s %s of %llu", t, hg_opname_name(name),
+             (unsigned long long)n);
     if (a && expected && oracle_reduce(name, type, a->bytes, n, expected) == ORACLE_OK) {
         memcpy(expected + size, expected, size);
         memcpy(expected + 2 * size, expected, size);
@@ -97,10 +107,14 @@ void cts_maps(cts *s) {
             hg_type type = (hg_type)t;
             bool small = oracle_size(type) <= 16;
             if (!operation_allows(name, type)) continue;
-            uint64_t n = !s->quick && oracle_size(type) == 2 && oracle_is_float(type) && hg_opname_is_map(name) ? 65536
-                                                                                                                : cts_batch(s, type);
-            if (hg_opname_is_map(name) && cts_wanted(s, "parallel_map", type)) map(s, name, type, 1, n);
-            if (hg_opname_is_binary(name) && cts_wanted(s, "parallel_map_binary", type)) map(s, name, type, 2, cts_batch(s, type));
+            uint64_t n = !s->quick && oracle_size(type) == 2 && oracle_is_float(type) &&
+                                 hg_opname_is_map(name)
+                             ? 65536
+                             : cts_batch(s, type);
+            if (hg_opname_is_map(name) && cts_wanted(s, "parallel_map", type))
+                map(s, name, type, 1, n);
+            if (hg_opname_is_binary(name) && cts_wanted(s, "parallel_map_binary", type))
+                map(s, name, type, 2, cts_batch(s, type));
             if (hg_opname_is_reduce(name) && cts_wanted(s, "parallel_reduce", type))
                 for (size_t l = 0; l < sizeof LENGTHS / sizeof LENGTHS[0]; l++)
                     if (small || LENGTHS[l] <= 129) reduce(s, name, type, LENGTHS[l]);

@@ -1,5 +1,5 @@
-/* Products of matrices to the bit: a chain of fma over k, in order from 0, then alpha, beta c, the bias and the activation. Attention against the
- * formula in long double. */
+/* Products of matrices to the bit: a chain of fma over k, in order from 0, then alpha, beta c, the
+ * bias and the activation. Attention against the formula in long double. */
 #include "work.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +14,17 @@ typedef struct product {
     const char *activation;
 } product;
 
-static double fused(bool f64, double x, double y, double z) { return f64 ? fma(x, y, z) : (double)fmaf((float)x, (float)y, (float)z); }
+static double fused(bool f64, double x, double y, double z) {
+    return f64 ? fma(x, y, z) : (double)fmaf((float)x, (float)y, (float)z);
+}
 static double rounded(bool f64, double x) { return f64 ? x : (double)(float)x; }
 
-static double element(const product *p, bool f64, const double *a, const double *b, unsigned row, unsigned column) {
+static double element(const product *p, bool f64, const double *a, const double *b, unsigned row,
+                      unsigned column) {
     double sum = 0;
     for (unsigned l = 0; l < p->k; l++)
-        sum = fused(f64, a[p->trans_a ? l * p->m + row : row * p->k + l], b[p->trans_b ? column * p->k + l : l * p->n + column], sum);
+        sum = fused(f64, a[p->trans_a ? l * p->m + row : row * p->k + l],
+                    b[p->trans_b ? column * p->k + l : l * p->n + column], sum);
     return rounded(f64, sum * p->alpha);
 }
 
@@ -36,11 +40,14 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
     double *bias = work_input(&w, "e", p->n, false);
     w.type = type;
     char *declared = strstr(w.text, ".param e buffer ");
-    if (declared) snprintf(declared, sizeof w.text - (size_t)(declared - w.text), ".param e buffer %s in\n", hg_type_name(result));
+    if (declared)
+        snprintf(declared, sizeof w.text - (size_t)(declared - w.text), ".param e buffer %s in\n",
+                 hg_type_name(result));
     for (uint64_t i = 0; ok && a && b && bias && i < outputs; i++) {
         uint64_t matrix = i / ((uint64_t)p->m * p->n);
         unsigned row = (unsigned)(i / p->n % p->m), column = (unsigned)(i % p->n);
-        double value = element(p, f64, a + matrix * p->m * p->k, b + matrix * p->k * p->n, row, column);
+        double value = element(p, f64, a + matrix * p->m * p->k, b + matrix * p->k * p->n, row,
+                               column);
         if (p->beta != 0) value = fused(f64, p->beta, 0, value); /* c begins as zeros */
         if (p->bias) value = rounded(f64, value + bias[column]);
         if (p->activation[0] == 'r') value = value > 0 ? value : 0;
@@ -50,16 +57,22 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
     free(b);
     free(bias);
     if (strcmp(name, "batched_gemm") == 0) snprintf(more, sizeof more, ", batch=%u", p->batch);
-    snprintf(text, sizeof text, "%s.%s c=y, a=a, b=b, m=%u, n=%u, k=%u, alpha=%g, beta=%g, trans_a=%s, trans_b=%s, activation=%s%s%s", name,
-             hg_type_name(type), p->m, p->n, p->k, p->alpha, p->beta, p->trans_a ? "true" : "false", p->trans_b ? "true" : "false",
-             p->activation, p->bias ? ", bias=e" : "", more);
+    snprintf(text, sizeof text,
+             "%s.%s c=y, a=a, b=b, m=%u, n=%u, k=%u, alpha=%g, beta=%g, trans_a=%s, trans_b=%s, "
+             "activation=%s%s%s",
+             name, hg_type_name(type), p->m, p->n, p->k, p->alpha, p->beta,
+             p->trans_a ? "true" : "false", p->trans_b ? "true" : "false", p->activation,
+             p->bias ? ", bias=e" : "", more);
     work_finish(&w, text);
 }
 
 static const product PRODUCTS[] = {
-    {1, 1, 1, 1, 1, 0, false, false, false, "identity"},  {1, 9, 33, 17, 1, 0, false, false, true, "relu"},
-    {1, 16, 64, 5, 0.5, 1, true, false, false, "relu"},   {1, 7, 40, 31, -2, 0, false, true, true, "identity"},
-    {1, 65, 31, 70, 1, 0, true, true, false, "identity"}, {1, 3, 5, 0, 1, 0, false, false, true, "identity"},
+    {1, 1, 1, 1, 1, 0, false, false, false, "identity"},
+    {1, 9, 33, 17, 1, 0, false, false, true, "relu"},
+    {1, 16, 64, 5, 0.5, 1, true, false, false, "relu"},
+    {1, 7, 40, 31, -2, 0, false, true, true, "identity"},
+    {1, 65, 31, 70, 1, 0, true, true, false, "identity"},
+    {1, 3, 5, 0, 1, 0, false, false, true, "identity"},
 };
 static const product BATCHES[] = {
     {3, 9, 33, 17, 1, 0, false, false, true, "relu"},
@@ -73,8 +86,10 @@ typedef struct head {
     bool causal;
 } head;
 
-/* Scores of one query, their weights, and the weighted values. Products are below 64 each; exp turns the error of a score into one of its weight. */
-static void attend(work *w, const head *p, const double *q, const double *k, const double *v, uint64_t to, unsigned query) {
+/* Scores of one query, their weights, and the weighted values. Products are below 64 each; exp
+ * turns the error of a score into one of its weight. */
+static void attend(work *w, const head *p, const double *q, const double *k, const double *v,
+                   uint64_t to, unsigned query) {
     long double scores[64], largest = -INFINITY, sum = 0, error = 0;
     unsigned seen = p->causal ? query + p->keys - p->queries + 1 : p->keys;
     for (unsigned j = 0; j < seen; j++) {
@@ -96,42 +111,53 @@ static void attend(work *w, const head *p, const double *q, const double *k, con
             size += scores[j] / sum * fabsl((long double)v[j * p->size + d]);
         }
         w->expected[to + d] = value;
-        w->bound[to + d] = size * (4 * error + w->unit * (64 + 4 * seen)); /* scores below the largest by 40 and more count for nothing */
+        w->bound[to + d] = size * (4 * error + w->unit * (64 + 4 * seen)); /* scores below the
+                                                                              largest by 40 and more
+                                                                              count for nothing */
     }
 }
 
 static void attention(cts *s, const char *name, hg_type type, const head *p) {
     work w;
     char text[512];
-    uint64_t queries = (uint64_t)p->heads * p->queries * p->size, keys = (uint64_t)p->kv_heads * p->keys * p->size;
+    uint64_t queries = (uint64_t)p->heads * p->queries * p->size,
+             keys = (uint64_t)p->kv_heads * p->keys * p->size;
     bool ok = work_begin(&w, s, type, type, queries, "yqkv");
-    double *q = work_input(&w, "q", queries, false), *k = work_input(&w, "k", keys, false), *v = work_input(&w, "v", keys, false);
+    double *q = work_input(&w, "q", queries, false), *k = work_input(&w, "k", keys, false),
+           *v = work_input(&w, "v", keys, false);
     for (unsigned i = 0; ok && q && k && v && i < p->heads * p->queries; i++) {
         uint64_t from = (uint64_t)(i / p->queries / (p->heads / p->kv_heads)) * p->keys * p->size;
-        attend(&w, p, q + (uint64_t)i * p->size, k + from, v + from, (uint64_t)i * p->size, i % p->queries);
+        attend(&w, p, q + (uint64_t)i * p->size, k + from, v + from, (uint64_t)i * p->size,
+               i % p->queries);
     }
     free(q);
     free(k);
     free(v);
     snprintf(text, sizeof text,
-             "%s.%s output=y, query=q, key=k, value=v, batch=1, heads=%u, kv_heads=%u, seq_len=%u, kv_len=%u, head_dim=%u, causal=%s%s",
-             name, hg_type_name(type), p->heads, p->kv_heads, p->queries, p->keys, p->size, p->causal ? "true" : "false",
-             name[0] == 'f' ? ", block_size=16" : "");
+             "%s.%s output=y, query=q, key=k, value=v, batch=1, heads=%u, kv_heads=%u, seq_len=%u, "
+             "kv_len=%u, head_dim=%u, causal=%s%s",
+             name, hg_type_name(type), p->heads, p->kv_heads, p->queries, p->keys, p->size,
+             p->causal ? "true" : "false", name[0] == 'f' ? ", block_size=16" : "");
     work_finish(&w, text);
 }
 
 void cts_matrices(cts *s) {
     static const hg_type TYPES[] = {HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
-    static const head HEADS[] = {{1, 1, 3, 5, 4, false}, {4, 2, 9, 9, 6, true}, {2, 1, 2, 40, 16, true}};
+    static const head HEADS[] = {
+        {1, 1, 3, 5, 4, false}, {4, 2, 9, 9, 6, true}, {2, 1, 2, 40, 16, true}};
     for (uint32_t t = 0; t < HG_COUNT_OF(TYPES); t++) {
         for (uint32_t i = 0; i < HG_COUNT_OF(PRODUCTS) && cts_wanted(s, "gemm", TYPES[t]); i++)
             multiply(s, "gemm", TYPES[t], TYPES[t], &PRODUCTS[i]);
-        for (uint32_t i = 0; i < HG_COUNT_OF(BATCHES) && cts_wanted(s, "batched_gemm", TYPES[t]); i++)
+        for (uint32_t i = 0; i < HG_COUNT_OF(BATCHES) && cts_wanted(s, "batched_gemm", TYPES[t]);
+             i++)
             multiply(s, "batched_gemm", TYPES[t], TYPES[t], &BATCHES[i]);
-        for (uint32_t i = 0; t >= 2 && i < HG_COUNT_OF(PRODUCTS) && cts_wanted(s, "mixed_precision_gemm", TYPES[t]); i++)
+        for (uint32_t i = 0;
+             t >= 2 && i < HG_COUNT_OF(PRODUCTS) && cts_wanted(s, "mixed_precision_gemm", TYPES[t]);
+             i++)
             multiply(s, "mixed_precision_gemm", TYPES[t], HG_TYPE_F32, &PRODUCTS[i]);
         for (uint32_t i = 0; i < HG_COUNT_OF(HEADS) && cts_wanted(s, "attention", TYPES[t]); i++)
             attention(s, "attention", TYPES[t], &HEADS[i]);
-        if (cts_wanted(s, "flash_attention", TYPES[t])) attention(s, "flash_attention", TYPES[t], &HEADS[1]);
+        if (cts_wanted(s, "flash_attention", TYPES[t]))
+            attention(s, "flash_attention", TYPES[t], &HEADS[1]);
     }
 }

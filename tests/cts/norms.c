@@ -1,4 +1,5 @@
-/* softmax, norms, rope and what goes along rows against the same in long double, within a bound of each element; copies to the bit. */
+/* softmax, norms, rope and what goes along rows against the same in long double, within a bound of
+ * each element; copies to the bit. */
 #include "work.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,30 +21,36 @@ static void softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
         for (unsigned i = 0; i < n; i++) {
             long double value = expl(row[i] - largest) / sum;
             w.expected[(uint64_t)r * n + i] = value;
-            w.bound[(uint64_t)r * n + i] = value * w.unit * (largest - row[i] + away + (long double)n / 16 + 8);
+            w.bound[(uint64_t)r * n + i] = value * w.unit *
+                                           (largest - row[i] + away + (long double)n / 16 + 8);
         }
     }
     free(x);
-    snprintf(text, sizeof text, "softmax.%s output=y, input=x, n=%u, rows=%u", hg_type_name(type), n, rows);
+    snprintf(text, sizeof text, "softmax.%s output=y, input=x, n=%u, rows=%u", hg_type_name(type),
+             n, rows);
     work_finish(&w, text);
 }
 
-/* Normalises a row of n elements in place: (x - mean) / sqrt(variance + eps); gives what an element is known within, in units. */
+/* Normalises a row of n elements in place: (x - mean) / sqrt(variance + eps); gives what an element
+ * is known within, in units. */
 static long double normalise(const double *x, unsigned n, long double *y) {
     long double mean = 0, size = 0, variance = 0;
     for (unsigned i = 0; i < n; i++) mean += (long double)x[i] / n;
     for (unsigned i = 0; i < n; i++) size += fabsl((long double)x[i]) / n;
-    for (unsigned i = 0; i < n; i++) variance += ((long double)x[i] - mean) * ((long double)x[i] - mean) / n;
+    for (unsigned i = 0; i < n; i++)
+        variance += ((long double)x[i] - mean) * ((long double)x[i] - mean) / n;
     for (unsigned i = 0; i < n; i++) y[i] = (x[i] - mean) / sqrtl(variance + 0.0009765625L);
     return ((long double)n / 16 + 32) * (1 + size / sqrtl(variance + 0.0009765625L));
 }
 
-static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsigned groups, unsigned spatial, const char *activation) {
+static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsigned groups,
+                 unsigned spatial, const char *activation) {
     work w;
     char text[256];
     uint64_t count = (uint64_t)batch * channels * spatial;
     bool layer = groups == 0;
-    unsigned rows = layer ? batch : batch * groups, n = layer ? channels : channels / groups * spatial;
+    unsigned rows = layer ? batch : batch * groups,
+             n = layer ? channels : channels / groups * spatial;
     bool ok = work_begin(&w, s, type, type, count, "yxgb");
     double *x = work_input(&w, "x", count, false), *gamma = work_input(&w, "g", channels, false),
            *beta = work_input(&w, "b", channels, false);
@@ -51,8 +58,9 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
         long double *y = w.expected + (uint64_t)r * n, known = normalise(x + (uint64_t)r * n, n, y);
         for (unsigned i = 0; i < n; i++) {
             unsigned at = layer ? i : r % groups * (channels / groups) + i / spatial;
-            w.bound[(uint64_t)r * n + i] = w.unit *
-                                           (fabsl((long double)gamma[at]) * (known + 8 * fabsl(y[i])) + 4 * fabsl((long double)beta[at]));
+            w.bound[(uint64_t)r * n + i] = w.unit * (fabsl((long double)gamma[at]) *
+                                                         (known + 8 * fabsl(y[i])) +
+                                                     4 * fabsl((long double)beta[at]));
             y[i] = y[i] * gamma[at] + beta[at];
             if (activation[0] == 'r') y[i] = fmaxl(y[i], 0);
         }
@@ -61,30 +69,36 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
     free(gamma);
     free(beta);
     if (layer)
-        snprintf(text, sizeof text, "layer_norm.%s output=y, input=x, gamma=g, beta=b, n=%u, rows=%u, eps=0.0009765625", hg_type_name(type),
-                 n, rows);
+        snprintf(
+            text, sizeof text,
+            "layer_norm.%s output=y, input=x, gamma=g, beta=b, n=%u, rows=%u, eps=0.0009765625",
+            hg_type_name(type), n, rows);
     else
         snprintf(text, sizeof text,
-                 "group_norm.%s output=y, input=x, gamma=g, beta=b, batch=%u, channels=%u, groups=%u, spatial=%u, eps=0.0009765625, "
+                 "group_norm.%s output=y, input=x, gamma=g, beta=b, batch=%u, channels=%u, "
+                 "groups=%u, spatial=%u, eps=0.0009765625, "
                  "activation=%s",
                  hg_type_name(type), batch, channels, groups, spatial, activation);
     work_finish(&w, text);
 }
 
-static void batch_norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsigned spatial, const char *activation) {
+static void batch_norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsigned spatial,
+                       const char *activation) {
     work w;
     char text[256];
     uint64_t count = (uint64_t)batch * channels * spatial;
     bool ok = work_begin(&w, s, type, type, count, "yxgbmv");
     double *x = work_input(&w, "x", count, false), *gamma = work_input(&w, "g", channels, false),
-           *beta = work_input(&w, "b", channels, false), *mean = work_input(&w, "m", channels, false),
+           *beta = work_input(&w, "b", channels, false),
+           *mean = work_input(&w, "m", channels, false),
            *variance = work_input(&w, "v", channels, true);
     for (uint64_t i = 0; ok && x && gamma && beta && mean && variance && i < count; i++) {
         uint64_t at = i / spatial % channels;
         long double factor = gamma[at] / sqrtl(variance[at] + 0.0009765625L);
         w.expected[i] = (x[i] - mean[at]) * factor + beta[at];
         w.bound[i] = 16 * w.unit *
-                     (fabsl(factor) * (fabsl((long double)x[i]) + fabsl((long double)mean[at])) + fabsl((long double)beta[at]));
+                     (fabsl(factor) * (fabsl((long double)x[i]) + fabsl((long double)mean[at])) +
+                      fabsl((long double)beta[at]));
         if (activation[0] == 'r') w.expected[i] = fmaxl(w.expected[i], 0);
     }
     free(x);
@@ -93,7 +107,8 @@ static void batch_norm(cts *s, hg_type type, unsigned batch, unsigned channels, 
     free(mean);
     free(variance);
     snprintf(text, sizeof text,
-             "batch_norm.%s output=y, input=x, gamma=g, beta=b, mean=m, variance=v, batch=%u, channels=%u, spatial=%u, eps=0.0009765625, "
+             "batch_norm.%s output=y, input=x, gamma=g, beta=b, mean=m, variance=v, batch=%u, "
+             "channels=%u, spatial=%u, eps=0.0009765625, "
              "activation=%s",
              hg_type_name(type), batch, channels, spatial, activation);
     work_finish(&w, text);
@@ -103,19 +118,24 @@ static void layer_scale(cts *s, hg_type type, unsigned rows, unsigned n) {
     work w;
     char text[256];
     bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yxv");
-    double *x = work_input(&w, "x", (uint64_t)rows * n, false), *scale = work_input(&w, "v", n, false);
-    for (uint64_t i = 0; ok && x && scale && i < (uint64_t)rows * n; i++) w.expected[i] = (long double)x[i] * scale[i % n];
+    double *x = work_input(&w, "x", (uint64_t)rows * n, false),
+           *scale = work_input(&w, "v", n, false);
+    for (uint64_t i = 0; ok && x && scale && i < (uint64_t)rows * n; i++)
+        w.expected[i] = (long double)x[i] * scale[i % n];
     for (uint64_t i = 0; ok && i < w.count; i++)
-        if (w.expected[i] == 0) w.expected[i] = signbit(x[i]) != signbit(scale[i % n]) ? -0.0L : 0.0L;
+        if (w.expected[i] == 0)
+            w.expected[i] = signbit(x[i]) != signbit(scale[i % n]) ? -0.0L : 0.0L;
     free(x);
     free(scale);
-    snprintf(text, sizeof text, "layer_scale.%s output=y, input=x, scale=v, n=%u, rows=%u", hg_type_name(type), n, rows);
+    snprintf(text, sizeof text, "layer_scale.%s output=y, input=x, scale=v, n=%u, rows=%u",
+             hg_type_name(type), n, rows);
     work_finish(&w, text);
 }
 
 /* ---- rope ---- */
 
-static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned size, unsigned position, bool halves) {
+static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned size,
+                 unsigned position, bool halves) {
     work w;
     char text[256];
     unsigned half = size / 2;
@@ -124,7 +144,8 @@ static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned
     double *x = work_input(&w, "x", count, false), *freqs = work_input(&w, "f", half, true);
     for (uint64_t pair = 0; ok && x && freqs && pair < count / 2; pair++) {
         uint64_t i = pair % half, start = pair / half * size, place = pair / half / heads % places;
-        uint64_t one = start + (halves ? i : 2 * i), other = start + (halves ? i + half : 2 * i + 1);
+        uint64_t one = start + (halves ? i : 2 * i),
+                 other = start + (halves ? i + half : 2 * i + 1);
         long double angle = (long double)(position + place) * freqs[i], a = x[one], b = x[other];
         w.expected[one] = a * cosl(angle) - b * sinl(angle);
         w.expected[other] = a * sinl(angle) + b * cosl(angle);
@@ -132,7 +153,9 @@ static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned
     }
     free(x);
     free(freqs);
-    snprintf(text, sizeof text, "rope.%s output=y, input=x, freqs=f, batch=2, seq_len=%u, heads=%u, head_dim=%u, position=%u, halves=%s",
+    snprintf(text, sizeof text,
+             "rope.%s output=y, input=x, freqs=f, batch=2, seq_len=%u, heads=%u, head_dim=%u, "
+             "position=%u, halves=%s",
              hg_type_name(type), places, heads, size, position, halves ? "true" : "false");
     work_finish(&w, text);
 }
@@ -148,7 +171,9 @@ static void copies(cts *s, hg_type type, unsigned position, unsigned places) {
         for (uint64_t i = 0; x && i < places * one; i++) w.expected[position * one + i] = x[i];
         free(x);
     }
-    snprintf(text, sizeof text, "kv_cache_update.%s cache=y, new_kv=x, position=%u, batch=2, heads=3, head_dim=5, seq_len=%u",
+    snprintf(text, sizeof text,
+             "kv_cache_update.%s cache=y, new_kv=x, position=%u, batch=2, heads=3, head_dim=5, "
+             "seq_len=%u",
              hg_type_name(type), position, places);
     work_finish(&w, text);
     if (work_begin(&w, s, type, type, 37, "yx")) {
@@ -156,15 +181,18 @@ static void copies(cts *s, hg_type type, unsigned position, unsigned places) {
         for (uint64_t i = 0; x && i < 37; i++) w.expected[i] = x[i];
         free(x);
     }
-    snprintf(text, sizeof text, "all_gather.%s output=y, input=x, n=37, devices=(0)", hg_type_name(type));
+    snprintf(text, sizeof text, "all_gather.%s output=y, input=x, n=37, devices=(0)",
+             hg_type_name(type));
     work_finish(&w, text);
     if (work_begin(&w, s, type, type, 37, "y"))
         for (uint64_t i = 0; i < 37; i++) {
             double value = (double)i - 18;
-            oracle_convert(type, HG_TYPE_F64, (const uint8_t *)&value, w.c.arrays[0].bytes + i * size);
+            oracle_convert(type, HG_TYPE_F64, (const uint8_t *)&value,
+                           w.c.arrays[0].bytes + i * size);
             w.expected[i] = value;
         }
-    snprintf(text, sizeof text, "all_reduce.%s buffer=y, n=37, operation=sum, devices=()", hg_type_name(type));
+    snprintf(text, sizeof text, "all_reduce.%s buffer=y, n=37, operation=sum, devices=()",
+             hg_type_name(type));
     work_finish(&w, text);
 }
 

@@ -1,12 +1,12 @@
-/* Cases as bytes, for machines that cannot run the oracle: `cts --record FILE` writes every case with what it must give, and
- * tests/wasm/replay.c runs and compares them. All numbers are little-endian. A file is
+/* Cases as bytes, for machines that cannot run the oracle: `cts --record FILE` writes every case
+ * with what it must give, and tests/wasm/replay.c runs and compares them. All numbers are
+ * little-endian. A file is
  *
  *     "HGCASES1", then for each case:
- *     u32 n, name   u32 n, program text   u32 class to clear   u32 grid[3], block[3]   u64 lanes, shared, max_steps
- *     u32 arrays, each: 32 bytes name, u32 pool, u32 type, u64 n, bytes
- *     u32 scalars, each: 32 bytes name, u32 type, u64 bits
- *     u32 kind:  0: the first array must become: its bytes, then u32 given, then given x u32 ULPs an element may be off
- *                1: every array must become: its bytes
+ *     u32 n, name   u32 n, program text   u32 class to clear   u32 grid[3], block[3]   u64 lanes,
+ * shared, max_steps u32 arrays, each: 32 bytes name, u32 pool, u32 type, u64 n, bytes u32 scalars,
+ * each: 32 bytes name, u32 type, u64 bits u32 kind:  0: the first array must become: its bytes,
+ * then u32 given, then given x u32 ULPs an element may be off 1: every array must become: its bytes
  *                2: a fault: 4 bytes code, u64 instruction, u64 lane (HG_NONE: any) */
 #include "cts.h"
 #include <stdio.h>
@@ -48,7 +48,8 @@ static void put_case(cts *s, const char *name, const run_case *c) {
     }
 }
 
-void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_t *expected, const uint32_t *tolerance) {
+void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_t *expected,
+                       const uint32_t *tolerance) {
     uint64_t n = c->arrays[0].size / oracle_size(c->arrays[0].type);
     put_case(s, name, c);
     put_number(s->record, 0, 4);
@@ -57,7 +58,8 @@ void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_
     for (uint64_t i = 0; i < n && tolerance; i++) put_number(s->record, tolerance[i], 4);
 }
 
-void cts_record_run(cts *s, const char *name, const run_case *c, const run_case *after, const run_result *result) {
+void cts_record_run(cts *s, const char *name, const run_case *c, const run_case *after,
+                    const run_result *result) {
     put_case(s, name, c);
     if (result->outcome == RUN_FAULT) {
         put_number(s->record, 2, 4);
@@ -67,7 +69,8 @@ void cts_record_run(cts *s, const char *name, const run_case *c, const run_case 
         return;
     }
     put_number(s->record, 1, 4);
-    for (uint32_t i = 0; i < after->array_count; i++) put_bytes(s->record, after->arrays[i].bytes, after->arrays[i].size);
+    for (uint32_t i = 0; i < after->array_count; i++)
+        put_bytes(s->record, after->arrays[i].bytes, after->arrays[i].size);
 }
 
 bool cts_record_open(cts *s, const char *path) {

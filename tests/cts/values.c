@@ -10,7 +10,8 @@ uint64_t cts_random(cts *s) { /* SplitMix64 */
     return z ^ z >> 31;
 }
 
-/* Rounding ties, the ends of formats and of integers, arguments where functions overflow, underflow or change branch. */
+/* Rounding ties, the ends of formats and of integers, arguments where functions overflow, underflow
+ * or change branch. */
 static const double FLOATS[] = {0,
                                 -0.0,
                                 1,
@@ -85,7 +86,9 @@ static const double FLOATS[] = {0,
                                 0x1p-1074};
 enum { FLOAT_COUNT = sizeof FLOATS / sizeof FLOATS[0], FLOAT_SPECIALS = 4, INT_EDGES = 22 };
 
-uint32_t cts_edge_count(hg_type type) { return oracle_is_float(type) ? FLOAT_COUNT + FLOAT_SPECIALS : INT_EDGES; }
+uint32_t cts_edge_count(hg_type type) {
+    return oracle_is_float(type) ? FLOAT_COUNT + FLOAT_SPECIALS : INT_EDGES;
+}
 
 static void float_edge(hg_type type, uint32_t i, uint8_t *bytes) {
     double value = i < FLOAT_COUNT        ? FLOATS[i]
@@ -105,7 +108,12 @@ static void float_edge(hg_type type, uint32_t i, uint8_t *bytes) {
 
 static void int_edge(hg_type type, uint32_t i, uint8_t *bytes) {
     uint32_t size = oracle_size(type);
-    memset(bytes, i == 1 || i == 3 || i == 5 || i == 13 ? 0xFF : i == 16 ? 0x55 : i == 17 ? 0xAA : 0, size);
+    memset(bytes,
+           i == 1 || i == 3 || i == 5 || i == 13 ? 0xFF
+           : i == 16                             ? 0x55
+           : i == 17                             ? 0xAA
+                                                 : 0,
+           size);
     switch (i) {
     case 2: bytes[0] = 1; break;
     case 3: bytes[0] = 0xFE; break;
@@ -153,7 +161,10 @@ void cts_any(cts *s, hg_type type, uint8_t *bytes) {
     } else if (oracle_is_float(type) && kind < 6) {
         random_float(s, type, bytes);
     } else {
-        uint32_t filled = kind == 2 ? (size + 1) / 2 : kind == 3 ? 1 : kind == 4 ? (uint32_t)(cts_random(s) % size) + 1 : size;
+        uint32_t filled = kind == 2   ? (size + 1) / 2
+                          : kind == 3 ? 1
+                          : kind == 4 ? (uint32_t)(cts_random(s) % size) + 1
+                                      : size;
         bool ones = cts_random(s) & 1;
         memset(bytes, ones && !oracle_is_float(type) && kind != 3 ? 0xFF : 0, size);
         for (uint32_t i = 0; i < filled; i++) bytes[i] = (uint8_t)cts_random(s);
@@ -170,7 +181,8 @@ static void exhaustive(uint32_t count, const hg_type *types, uint8_t *const *arr
     for (uint64_t i = 0; i < n; i++) {
         uint64_t bits = i;
         for (uint32_t k = 0; k < count; k++)
-            for (uint32_t b = 0; b < oracle_size(types[k]); b++, bits >>= 8) arrays[k][i * oracle_size(types[k]) + b] = (uint8_t)bits;
+            for (uint32_t b = 0; b < oracle_size(types[k]); b++, bits >>= 8)
+                arrays[k][i * oracle_size(types[k]) + b] = (uint8_t)bits;
     }
 }
 
@@ -181,17 +193,20 @@ void cts_fill(cts *s, uint32_t count, const hg_type *types, uint8_t *const *arra
         exhaustive(count, types, arrays, n);
         return;
     }
-    uint64_t combinations = count == 1   ? cts_edge_count(types[0])
-                            : count == 2 ? (uint64_t)cts_edge_count(types[0]) * cts_edge_count(types[1])
-                                         : 0;
+    uint64_t combinations = count == 1 ? cts_edge_count(types[0])
+                            : count == 2
+                                ? (uint64_t)cts_edge_count(types[0]) * cts_edge_count(types[1])
+                                : 0;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = i;
-        if (combinations > n / 2 && i < n / 2) at = cts_random(s) % combinations; /* too many: a sample */
+        if (combinations > n / 2 && i < n / 2)
+            at = cts_random(s) % combinations; /* too many: a sample */
         bool edges = combinations && (combinations > n / 2 ? i < n / 2 : i < combinations);
         for (uint32_t k = 0; k < count; k++) {
             uint8_t *to = arrays[k] + i * oracle_size(types[k]);
             if (edges)
-                cts_edge(types[k], (uint32_t)(at % cts_edge_count(types[k])), to), at /= cts_edge_count(types[k]);
+                cts_edge(types[k], (uint32_t)(at % cts_edge_count(types[k])), to),
+                    at /= cts_edge_count(types[k]);
             else
                 cts_any(s, types[k], to);
         }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool work_begin(work *w, cts *s, hg_type type, hg_type result, uint64_t outputs, const char *arrays) {
+bool work_begin(work *w, cts *s, hg_type type, hg_type result, uint64_t outputs,
+                const char *arrays) {
     *w = (work){.s = s,
                 .type = type,
                 .result = result,
@@ -14,9 +15,11 @@ bool work_begin(work *w, cts *s, hg_type type, hg_type result, uint64_t outputs,
     w->bound = calloc(outputs + 1, sizeof *w->bound);
     strcpy(w->text, ".atlas 1\n.program cts\n");
     for (const char *a = arrays; *a; a++)
-        snprintf(w->text + strlen(w->text), sizeof w->text - strlen(w->text), ".param %c buffer %s %s\n", *a,
-                 hg_type_name(*a == 'y' ? result : type), *a == 'y' ? "inout" : "in");
-    return w->expected && w->bound && case_add_array(&w->c, "y", result, NULL, outputs * oracle_size(result));
+        snprintf(w->text + strlen(w->text), sizeof w->text - strlen(w->text),
+                 ".param %c buffer %s %s\n", *a, hg_type_name(*a == 'y' ? result : type),
+                 *a == 'y' ? "inout" : "in");
+    return w->expected && w->bound &&
+           case_add_array(&w->c, "y", result, NULL, outputs * oracle_size(result));
 }
 
 double *work_input(work *w, const char *name, uint64_t count, bool positive) {
@@ -32,9 +35,16 @@ double *work_input(work *w, const char *name, uint64_t count, bool positive) {
 }
 
 static uint32_t ulps(const work *w, uint64_t i) {
-    int digits = w->result == HG_TYPE_F64 ? 53 : w->result == HG_TYPE_F32 ? 24 : w->result == HG_TYPE_F16 ? 11 : 8;
-    int least = w->result == HG_TYPE_F64 ? -1074 : w->result == HG_TYPE_F32 ? -149 : w->result == HG_TYPE_F16 ? -24 : -133;
-    int exponent = w->expected[i] != 0 ? (int)floorl(log2l(fabsl(w->expected[i]))) - digits + 1 : least;
+    int digits = w->result == HG_TYPE_F64   ? 53
+                 : w->result == HG_TYPE_F32 ? 24
+                 : w->result == HG_TYPE_F16 ? 11
+                                            : 8;
+    int least = w->result == HG_TYPE_F64   ? -1074
+                : w->result == HG_TYPE_F32 ? -149
+                : w->result == HG_TYPE_F16 ? -24
+                                           : -133;
+    int exponent = w->expected[i] != 0 ? (int)floorl(log2l(fabsl(w->expected[i]))) - digits + 1
+                                       : least;
     long double count = w->bound[i] / ldexpl(1, exponent < least ? least : exponent);
     return w->bound[i] > 0 ? (uint32_t)(count > 1e6L ? 1e6L : count) + 1 : 0;
 }

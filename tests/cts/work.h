@@ -16,8 +16,10 @@ typedef struct work {
 } work;
 
 /* arrays: a letter each, y first. */
-bool work_begin(work *w, cts *s, hg_type type, hg_type result, uint64_t outputs, const char *arrays);
-/* Made-up elements of an array, as they are in memory; in steps of 1/64 below 8. The caller frees them. */
+bool work_begin(work *w, cts *s, hg_type type, hg_type result, uint64_t outputs,
+                const char *arrays);
+/* Made-up elements of an array, as they are in memory; in steps of 1/64 below 8. The caller frees
+ * them. */
 double *work_input(work *w, const char *name, uint64_t count, bool positive);
 /* Runs the instruction and compares. */
 void work_finish(work *w, const char *instruction);

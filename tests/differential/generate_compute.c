@@ -18,14 +18,18 @@ int any_type_where(generator *g, bool (*accept)(hg_type)) {
 
 int any_type(generator *g) { return any_type_where(g, is_any); }
 int variables(const generator *g) { return g->flags & GENERATE_TINY ? 2 : VARIABLES; }
-int variable(generator *g, int type) { return R_VARIABLES + type * VARIABLES + (int)pick(g, (uint32_t)variables(g)); }
+int variable(generator *g, int type) {
+    return R_VARIABLES + type * VARIABLES + (int)pick(g, (uint32_t)variables(g));
+}
 void any_predicate(generator *g, int *predicate) { *predicate = (int)pick(g, PREDICATES); }
 
 void set_condition(generator *g, int predicate) {
-    static const char *const CODES[] = {"eq", "ne", "lt", "le", "gt", "ge", "ltu", "leu", "gtu", "geu"};
+    static const char *const CODES[] = {"eq", "ne",  "lt",  "le",  "gt",
+                                        "ge", "ltu", "leu", "gtu", "geu"};
     int t = any_type(g);
     const char *code = CODES[pick(g, is_float(g->types[t]) ? 6 : 10)];
-    line(g, "set%s.%s p%d, r%d, r%d", code, type_text(g, t), predicate, variable(g, t), variable(g, t));
+    line(g, "set%s.%s p%d, r%d, r%d", code, type_text(g, t), predicate, variable(g, t),
+         variable(g, t));
 }
 
 /* Wide products and quotients take the oracle long; loops over them shrink accordingly. */
@@ -35,7 +39,8 @@ static void charge(generator *g, int type, double weight) {
 }
 
 static void unary(generator *g) {
-    static const char *const COMMON[] = {"mov", "abs", "neg", "sign", "floor", "ceil", "round", "trunc"};
+    static const char *const COMMON[] = {"mov",   "abs",  "neg",   "sign",
+                                         "floor", "ceil", "round", "trunc"};
     static const char *const FLOATS[] = {"sqrt", "rcp"};
     int t = any_type(g);
     const char *name = COMMON[pick(g, 8)];
@@ -62,20 +67,24 @@ static void binary(generator *g) {
     static const char *const COMMON[] = {"add", "sub", "mul", "min", "max"};
     static const char *const LOGIC[] = {"and", "or", "xor"};
     int t = any_type(g);
-    const char *name = is_integer(g->types[t]) && chance(g, 35) ? LOGIC[pick(g, 3)] : COMMON[pick(g, 5)];
+    const char *name = is_integer(g->types[t]) && chance(g, 35) ? LOGIC[pick(g, 3)]
+                                                                : COMMON[pick(g, 5)];
     charge(g, t, 1);
-    line(g, "%s.%s r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t), variable(g, t));
+    line(g, "%s.%s r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t),
+         variable(g, t));
 }
 
 static void shift(generator *g) {
     int t = any_type_where(g, is_integer);
     charge(g, t, 8);
-    line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "shl" : "shr", type_text(g, t), variable(g, t), variable(g, t), variable(g, 0));
+    line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "shl" : "shr", type_text(g, t), variable(g, t),
+         variable(g, t), variable(g, 0));
 }
 
 /* Rotations, counts, orders of bits, high and wide products, carries, saturation. */
 static void bits(generator *g) {
-    static const char *const COUNTS[] = {"popc", "clz", "ctz"}, *const TWO[] = {"mulhi", "add.sat", "sub.sat"};
+    static const char *const COUNTS[] = {"popc", "clz", "ctz"}, *const TWO[] = {"mulhi", "add.sat",
+                                                                                "sub.sat"};
     int t = any_type_where(g, is_integer);
     const char *type = type_text(g, t);
     int to = variable(g, t), x = variable(g, t), y = variable(g, t), p, in;
@@ -87,18 +96,25 @@ static void bits(generator *g) {
         int u = (int)pick(g, 2), modulus = R_SCRATCH + u;
         line(g, "mov_imm.%s r%d, 1", type_text(g, u), modulus);
         line(g, "or.%s r%d, r%d, r%d", type_text(g, u), modulus, variable(g, u), modulus);
-        line(g, "powm.%s r%d, r%d, r%d, r%d", type_text(g, u), variable(g, u), variable(g, u), variable(g, u), modulus);
+        line(g, "powm.%s r%d, r%d, r%d, r%d", type_text(g, u), variable(g, u), variable(g, u),
+             variable(g, u), modulus);
         break;
     }
     case 0:
-    case 1: line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "rotl" : "rotr", type, to, x, variable(g, 0)); break;
+    case 1:
+        line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "rotl" : "rotr", type, to, x,
+             variable(g, 0));
+        break;
     case 2: line(g, "%s.%s r%d, r%d", COUNTS[pick(g, 3)], type, variable(g, 0), x); break;
     case 3: line(g, "%s.%s r%d, r%d", chance(g, 50) ? "brev" : "bswap", type, to, x); break;
-    case 4: line(g, "mulw.u64.u32 r%d, r%d, r%d", variable(g, 1), variable(g, 0), variable(g, 0)); break;
+    case 4:
+        line(g, "mulw.u64.u32 r%d, r%d, r%d", variable(g, 1), variable(g, 0), variable(g, 0));
+        break;
     case 5: line(g, "%s.%s r%d, r%d, r%d", TWO[pick(g, 3)], type, to, x, y); break;
     default:
         if (chance(g, 50))
-            line(g, "%s.%s r%d, p%d, r%d, r%d, p%d", chance(g, 50) ? "addc" : "subb", type, to, p, x, y, in);
+            line(g, "%s.%s r%d, p%d, r%d, r%d, p%d", chance(g, 50) ? "addc" : "subb", type, to, p,
+                 x, y, in);
         else
             line(g, "%s.%s r%d, p%d, r%d, r%d", chance(g, 50) ? "addc" : "subb", type, to, p, x, y);
     }
@@ -109,7 +125,8 @@ static void ternary(generator *g) {
     int t = any_type(g);
     const char *name = NAMES[pick(g, is_float(g->types[t]) ? 5 : 4)];
     charge(g, t, 1);
-    line(g, "%s.%s r%d, r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t), variable(g, t), variable(g, t));
+    line(g, "%s.%s r%d, r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t),
+         variable(g, t), variable(g, t));
 }
 
 static void fold(generator *g) {
@@ -117,17 +134,20 @@ static void fold(generator *g) {
     int t = any_type(g);
     uint32_t count = pick(g, (uint32_t)variables(g) + 1);
     charge(g, t, 4);
-    line(g, "reduce.%s.%s r%d, r%d, %u", NAMES[pick(g, 4)], type_text(g, t), variable(g, t), R_VARIABLES + t * VARIABLES, count);
+    line(g, "reduce.%s.%s r%d, r%d, %u", NAMES[pick(g, 4)], type_text(g, t), variable(g, t),
+         R_VARIABLES + t * VARIABLES, count);
 }
 
 static void convert(generator *g) {
     int to = any_type(g), from = any_type(g);
-    line(g, "cvt.%s.%s r%d, r%d", type_text(g, to), type_text(g, from), variable(g, to), variable(g, from));
+    line(g, "cvt.%s.%s r%d, r%d", type_text(g, to), type_text(g, from), variable(g, to),
+         variable(g, from));
 }
 
 static void identity(generator *g) {
-    static const char *const NARROW[] = {"lane_idx_x",  "lane_idx_y",  "lane_idx_z",  "block_idx_x", "block_idx_y", "block_idx_z",
-                                         "block_dim_x", "block_dim_y", "block_dim_z", "grid_dim_x",  "grid_dim_y",  "grid_dim_z"};
+    static const char *const NARROW[] = {"lane_idx_x",  "lane_idx_y",  "lane_idx_z",  "block_idx_x",
+                                         "block_idx_y", "block_idx_z", "block_dim_x", "block_dim_y",
+                                         "block_dim_z", "grid_dim_x",  "grid_dim_y",  "grid_dim_z"};
     uint32_t n = pick(g, 16);
     if (n < 12)
         line(g, "rdid r%d, %s", variable(g, 0), NARROW[n]);
@@ -144,7 +164,8 @@ static void identity(generator *g) {
 static void select_value(generator *g) {
     int t = any_type(g), p;
     any_predicate(g, &p);
-    line(g, "sel.%s r%d, p%d, r%d, r%d", type_text(g, t), variable(g, t), p, variable(g, t), variable(g, t));
+    line(g, "sel.%s r%d, p%d, r%d, r%d", type_text(g, t), variable(g, t), p, variable(g, t),
+         variable(g, t));
 }
 
 static void logic(generator *g) {
@@ -170,10 +191,12 @@ static void some_class(generator *g) {
     line(g, "cls.get r%d, r%d", R_CLASS, variable(g, t));
     if (chance(g, 30)) line(g, "mirror r%d, r%d", R_CLASS, R_CLASS);
     if (chance(g, 20)) line(g, "nbr.get r%d, r%d, %u", R_CLASS, R_CLASS, pick(g, 7));
-    if (chance(g, 20)) line(g, "nbr.get r%d, r%d, r%d", R_CLASS, R_CLASS, variable(g, (int)pick(g, 2)));
+    if (chance(g, 20))
+        line(g, "nbr.get r%d, r%d, r%d", R_CLASS, R_CLASS, variable(g, (int)pick(g, 2)));
 }
 
-/* Sums and phases of the context. Where whole-array instructions cut the lanes' lives, results are left alone. */
+/* Sums and phases of the context. Where whole-array instructions cut the lanes' lives, results are
+ * left alone. */
 static void context_state(generator *g) {
     int t = any_type(g), n = any_type_where(g, is_integer);
     bool blind = g->has_collectives;
@@ -196,10 +219,16 @@ static void atlas(generator *g) {
     switch (pick(g, 10)) {
     case 0: line(g, "nbr.count r%d, r%d", variable(g, 0), R_CLASS); break;
     case 1: line(g, "unity.test p%u, r%d", pick(g, PREDICATES), R_CLASS); break;
-    case 2: line(g, "bound.map r%d, r%d, %u, %u", variable(g, 1), R_CLASS, pick(g, 48), pick(g, 256)); break;
-    case 3: line(g, "bound.map.%s r%d, r%d, %u, %u", type_text(g, any_type(g)), variable(g, 1), R_CLASS, pick(g, 24), pick(g, 96)); break;
+    case 2:
+        line(g, "bound.map r%d, r%d, %u, %u", variable(g, 1), R_CLASS, pick(g, 48), pick(g, 256));
+        break;
+    case 3:
+        line(g, "bound.map.%s r%d, r%d, %u, %u", type_text(g, any_type(g)), variable(g, 1), R_CLASS,
+             pick(g, 24), pick(g, 96));
+        break;
     case 4:
-        line(g, "orbit.classify r%d, r%d, %s", R_SMALL, variable(g, (int)pick(g, 2)), SIZES[pick(g, 6)]);
+        line(g, "orbit.classify r%d, r%d, %s", R_SMALL, variable(g, (int)pick(g, 2)),
+             SIZES[pick(g, 6)]);
         line(g, "orbit.representative r%d, r%d, %s", variable(g, 0), R_SMALL, SIZES[pick(g, 6)]);
         break;
     case 5: /* odd modulo a power of two */
@@ -216,7 +245,8 @@ static void atlas(generator *g) {
         break;
     default:
         if (g->flags & GENERATE_SHORT)
-            line(g, "cvt.u32.u8 r%d, r%d", variable(g, 0), R_CLASS); /* devices compile sums for seconds */
+            line(g, "cvt.u32.u8 r%d, r%d", variable(g, 0), R_CLASS); /* devices compile sums for
+                                                                        seconds */
         else
             context_state(g);
     }

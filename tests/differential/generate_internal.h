@@ -1,15 +1,19 @@
 /* The state of a generator and what its files share.
  *
- * How programs stay free of races: every lane reads shared inputs and writes only slots of its own, whose place is computed once from
- * its id; slots of other lanes are read only after a barrier (shared memory) or a whole-array instruction (arrays that lanes never
- * write); several lanes meet in one place only through one kind of atomic whose total does not depend on order and whose old value is
- * never read. Every slot has one type, so that the unspecified bits of a NaN never turn into an integer.
+ * How programs stay free of races: every lane reads shared inputs and writes only slots of its own,
+ * whose place is computed once from its id; slots of other lanes are read only after a barrier
+ * (shared memory) or a whole-array instruction (arrays that lanes never write); several lanes meet
+ * in one place only through one kind of atomic whose total does not depend on order and whose old
+ * value is never read. Every slot has one type, so that the unspecified bits of a NaN never turn
+ * into an integer.
  *
- * How they end: every cycle has a counter register of its own, set to a small value before the cycle is entered and counted down by
- * every way round it. (Those of generate_rounds.c are large, and little stands in their cycles.)
+ * How they end: every cycle has a counter register of its own, set to a small value before the
+ * cycle is entered and counted down by every way round it. (Those of generate_rounds.c are large,
+ * and little stands in their cycles.)
  *
- * Registers: r1 … r9 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 … scratch, r100 … variables by type;
- * predicates: p0 … p5 variables, p6 … p9 conditions set right before they are used. */
+ * Registers: r1 … r9 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 …
+ * scratch, r100 … variables by type; predicates: p0 … p5 variables, p6 … p9 conditions set right
+ * before they are used. */
 #ifndef HG_TESTS_GENERATE_INTERNAL_H
 #define HG_TESTS_GENERATE_INTERNAL_H
 
@@ -95,11 +99,12 @@ typedef struct generator {
     int xch;              /* type of the exchange arrays, -1: none */
     int shared_type;      /* type of shared slots, -1: none */
     uint32_t shared_slot; /* log2 of the bytes of one */
-    bool has_private, has_barriers, has_collectives, scratch /* the exchange array is one */, has_pool, has_classes, has_atomics, may_exit,
-        wants_fault;
+    bool has_private, has_barriers, has_collectives, scratch /* the exchange array is one */,
+        has_pool, has_classes, has_atomics, may_exit, wants_fault;
     int function_count, first_callable; /* functions below it may not be called here */
     int next_label, next_counter, next_barrier, next_site;
-    double cost, factor, budget; /* instructions of one lane: spent, times the loops around, allowed */
+    double cost, factor, budget; /* instructions of one lane: spent, times the loops around, allowed
+                                  */
     int depth;
 } generator;
 
@@ -110,7 +115,8 @@ bool chance(generator *g, uint32_t percent);
 void line(generator *g, const char *format, ...) HG_PRINTF(2, 3); /* an instruction */
 void place_label(generator *g, int label);
 int new_label(generator *g);
-const char *literal(generator *g, hg_type type); /* a literal of interesting bits; valid until four more are asked for */
+const char *literal(generator *g, hg_type type); /* a literal of interesting bits; valid until four
+                                                    more are asked for */
 void add_text(text *t, const char *format, ...) HG_PRINTF(2, 3);
 
 /* generate_compute.c: instructions on variables. */
@@ -125,7 +131,8 @@ bool is_integer(hg_type type);
 bool is_float(hg_type type);
 const char *type_text(const generator *g, int type);
 
-/* generate_rounds.c: loops of many rounds, one in the other, in a function, of other lengths in other lanes. */
+/* generate_rounds.c: loops of many rounds, one in the other, in a function, of other lengths in
+ * other lanes. */
 void many_rounds(generator *g);
 
 /* generate_vector.c: with GENERATE_VECTOR. A row of many instructions. */

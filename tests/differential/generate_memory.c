@@ -6,7 +6,11 @@
 void load_input(generator *g, int type, int reg) {
     const char *name = type_text(g, type);
     line(g, "and.u64 r%d, r%d, r%d", R_OFFSET, variable(g, 1), R_MASK);
-    uint32_t shift = pick(g, 5), scale = (1u << shift) - pick(g, 2) * pick(g, 1u << shift); /* at most 2^shift */
+    uint32_t shift = pick(g, 5),
+             scale = (1u << shift) - pick(g, 2) * pick(g, 1u << shift); /* at
+                                                                           most
+                                                                           2^shift
+                                                                         */
     switch (pick(g, 7)) {
     case 5:
         line(g, "mov_imm.u32 r%d, %u", R_T0, shift);
@@ -39,7 +43,8 @@ void load_input(generator *g, int type, int reg) {
 /* Slots of pools and classes come last and are few; they are used as often as the others. */
 static const slot *any_slot(generator *g) {
     uint32_t last = g->slot_count < 9 ? (uint32_t)g->slot_count : 9;
-    return chance(g, 50) ? &g->slots[pick(g, (uint32_t)g->slot_count)] : &g->slots[(uint32_t)g->slot_count - 1 - pick(g, last)];
+    return chance(g, 50) ? &g->slots[pick(g, (uint32_t)g->slot_count)]
+                         : &g->slots[(uint32_t)g->slot_count - 1 - pick(g, last)];
 }
 
 static void store_slot(generator *g, const slot *s) {
@@ -74,16 +79,23 @@ static void load_slot(generator *g, const slot *s) {
     }
 }
 
-static bool is_atomic(hg_type type) { return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64; }
+static bool is_atomic(hg_type type) {
+    return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
+}
 
-/* Totals in the accumulator array: 8 bytes for each of six operations and four types, then a histogram of eight u32. */
+/* Totals in the accumulator array: 8 bytes for each of six operations and four types, then a
+ * histogram of eight u32. */
 static void shared_atomic(generator *g) {
     static const char *const NAMES[] = {"add", "min", "max", "and", "or", "xor"};
     int t = any_type_where(g, is_atomic);
-    uint32_t op = pick(g, 6), kind = g->types[t] == HG_TYPE_U32 ? 0 : g->types[t] == HG_TYPE_U64 ? 1 : g->types[t] == HG_TYPE_I32 ? 2 : 3;
+    uint32_t op = pick(g, 6), kind = g->types[t] == HG_TYPE_U32   ? 0
+                                     : g->types[t] == HG_TYPE_U64 ? 1
+                                     : g->types[t] == HG_TYPE_I32 ? 2
+                                                                  : 3;
     int old = R_OLD + (int)kind;
     if (chance(g, 70)) {
-        line(g, "atom.%s.%s r%d, [buf(r%d) + %u], r%d", NAMES[op], type_text(g, t), old, R_ACC, 8 * (op * 4 + kind), variable(g, t));
+        line(g, "atom.%s.%s r%d, [buf(r%d) + %u], r%d", NAMES[op], type_text(g, t), old, R_ACC,
+             8 * (op * 4 + kind), variable(g, t));
         return;
     }
     line(g, "mov_imm.u64 r%d, 28", R_T1);
@@ -99,10 +111,11 @@ static void own_atomic(generator *g) {
     const char *name = type_text(g, s->type);
     int old = variable(g, s->type);
     if (chance(g, 25))
-        line(g, "atom.cas.%s r%d, [r%d + r%d + %u], r%d, r%d", name, old, R_OUT, R_OWN, s->offset, variable(g, s->type),
-             variable(g, s->type));
+        line(g, "atom.cas.%s r%d, [r%d + r%d + %u], r%d, r%d", name, old, R_OUT, R_OWN, s->offset,
+             variable(g, s->type), variable(g, s->type));
     else
-        line(g, "atom.%s.%s r%d, [r%d + r%d + %u], r%d", NAMES[pick(g, 7)], name, old, R_OUT, R_OWN, s->offset, variable(g, s->type));
+        line(g, "atom.%s.%s r%d, [r%d + r%d + %u], r%d", NAMES[pick(g, 7)], name, old, R_OUT, R_OWN,
+             s->offset, variable(g, s->type));
 }
 
 /* Four elements of each type, chosen by a variable. */
@@ -113,9 +126,11 @@ static void private_memory(generator *g) {
     line(g, "mov_imm.u64 r%d, 3", R_PRIVATE_AT);
     line(g, "and.u64 r%d, r%d, r%d", R_PRIVATE_AT, variable(g, 1), R_PRIVATE_AT);
     if (chance(g, 50))
-        line(g, "stp.%s [private + r%d*%u + %u], r%d", type_text(g, t), R_PRIVATE_AT, oracle_size(g->types[t]), base, variable(g, t));
+        line(g, "stp.%s [private + r%d*%u + %u], r%d", type_text(g, t), R_PRIVATE_AT,
+             oracle_size(g->types[t]), base, variable(g, t));
     else
-        line(g, "ldp.%s r%d, [private + r%d*%u + %u]", type_text(g, t), variable(g, t), R_PRIVATE_AT, oracle_size(g->types[t]), base);
+        line(g, "ldp.%s r%d, [private + r%d*%u + %u]", type_text(g, t), variable(g, t),
+             R_PRIVATE_AT, oracle_size(g->types[t]), base);
 }
 
 void memory(generator *g) {
@@ -145,7 +160,8 @@ void memory(generator *g) {
 
 static void barrier(generator *g) { line(g, "bar.sync %d", g->next_barrier++ % 16); }
 
-/* Every lane writes its shared slot, then reads one of another lane; the second barrier protects the next write. */
+/* Every lane writes its shared slot, then reads one of another lane; the second barrier protects
+ * the next write. */
 static void swap_slots(generator *g) {
     int t = g->shared_type;
     line(g, "sts.%s [shared + r%d], r%d", type_text(g, t), R_SHARED, variable(g, t));
@@ -161,8 +177,9 @@ static void swap_slots(generator *g) {
     barrier(g);
 }
 
-/* A total of the block: 16 bytes behind the slots, added to by the lanes that want to, then read by all. What shared memory holds
- * after a whole-array instruction is not relied on: there the total starts again from zero. */
+/* A total of the block: 16 bytes behind the slots, added to by the lanes that want to, then read by
+ * all. What shared memory holds after a whole-array instruction is not relied on: there the total
+ * starts again from zero. */
 static void block_total(generator *g) {
     static const char *const NAMES[] = {"add", "xor"};
     uint32_t at = (uint32_t)(g->block_lanes << g->shared_slot), op = pick(g, 2);
@@ -188,13 +205,19 @@ static void block_total(generator *g) {
 static void together(generator *g) {
     static const char *const FOLDS[] = {"add", "min", "max", "mul", "and", "or", "xor"};
     bool bits = chance(g, 30);
-    int t = bits ? any_type_where(g, is_integer) : any_type(g), from = variable(g, t), to = variable(g, t);
+    int t = bits ? any_type_where(g, is_integer) : any_type(g), from = variable(g, t),
+        to = variable(g, t);
     const char *name = type_text(g, t), *fold = FOLDS[pick(g, bits ? 7 : 4)];
     switch (pick(g, 5)) {
     case 0:
     case 1: line(g, "breduce.%s.%s r%d, r%d", fold, name, to, from); break;
-    case 2: line(g, "bscan.%s.%s r%d, r%d%s", fold, name, to, from, chance(g, 40) ? ", exclusive=true" : ""); break;
-    case 3: line(g, "shuffle.%s r%d, r%d, %u", name, to, from, pick(g, (uint32_t)g->block_lanes + 2)); break;
+    case 2:
+        line(g, "bscan.%s.%s r%d, r%d%s", fold, name, to, from,
+             chance(g, 40) ? ", exclusive=true" : "");
+        break;
+    case 3:
+        line(g, "shuffle.%s r%d, r%d, %u", name, to, from, pick(g, (uint32_t)g->block_lanes + 2));
+        break;
     default:
         line(g, "mov_imm.u32 r%d, %u", R_SCRATCH + 7, 1 + pick(g, 4));
         line(g, "xor.u32 r%d, r%d, r%d", R_T0, R_LOCAL, R_SCRATCH + 7);
@@ -227,23 +250,29 @@ static const char *reduce_name(generator *g) {
 }
 
 static void map(generator *g) {
-    static const char *const UNARY[] = {"abs", "neg", "relu", "ceil", "floor", "round", "sqrt", "reciprocal"};
+    static const char *const UNARY[] = {"abs",   "neg",   "relu", "ceil",
+                                        "floor", "round", "sqrt", "reciprocal"};
     static const char *const BINARY[] = {"add", "sub", "mul", "min", "max", "div"};
     bool floats = is_float(g->types[g->xch]);
     const char *name = type_text(g, g->xch);
     uint32_t size = oracle_size(g->types[g->xch]), less = g->lanes > 1;
     switch (pick(g, 6)) {
     case 0:
-    case 1: line(g, "parallel_map.%s r%d, r%d, %s, r%d", name, R_RES, R_XCH, UNARY[pick(g, floats ? 8 : 6)], R_N); break;
+    case 1:
+        line(g, "parallel_map.%s r%d, r%d, %s, r%d", name, R_RES, R_XCH,
+             UNARY[pick(g, floats ? 8 : 6)], R_N);
+        break;
     case 2:
-        line(g, "parallel_map.%s r%d, r%d, %s, %llu", name, R_RES, R_RES, UNARY[pick(g, floats ? 8 : 6)], (unsigned long long)g->lanes);
+        line(g, "parallel_map.%s r%d, r%d, %s, %llu", name, R_RES, R_RES,
+             UNARY[pick(g, floats ? 8 : 6)], (unsigned long long)g->lanes);
         break;
     case 3: /* overlapping by all but one element */
-        line(g, "parallel_map.%s [buf(r%d) + %u], [buf(r%d) + 0], neg, %llu", name, R_RES, less * size, R_RES,
-             (unsigned long long)(g->lanes - less));
+        line(g, "parallel_map.%s [buf(r%d) + %u], [buf(r%d) + 0], neg, %llu", name, R_RES,
+             less * size, R_RES, (unsigned long long)(g->lanes - less));
         break;
     default:
-        line(g, "parallel_map_binary.%s r%d, r%d, r%d, %s, r%d", name, R_RES, R_XCH, R_RES, BINARY[pick(g, floats ? 6 : 5)], R_N);
+        line(g, "parallel_map_binary.%s r%d, r%d, r%d, %s, r%d", name, R_RES, R_XCH, R_RES,
+             BINARY[pick(g, floats ? 6 : 5)], R_N);
         break;
     }
 }
@@ -253,16 +282,22 @@ static void reduce(generator *g) {
     const char *name = type_text(g, g->xch);
     int to = variable(g, g->xch);
     switch (pick(g, 4)) {
-    case 0: line(g, "reduce.%s.%s r%d, [buf(r%d) + 0], r%d", NAMES[pick(g, 4)], name, to, R_XCH, R_N); break;
-    case 1:
-        line(g, "parallel_reduce.%s [buf(r%d) + 0], r%d, %s, %u", name, R_RES, R_XCH, reduce_name(g), pick(g, (uint32_t)g->lanes + 1));
+    case 0:
+        line(g, "reduce.%s.%s r%d, [buf(r%d) + 0], r%d", NAMES[pick(g, 4)], name, to, R_XCH, R_N);
         break;
-    default: line(g, "parallel_reduce.%s r%d, r%d, %s, r%d", name, to, chance(g, 70) ? R_XCH : R_RES, reduce_name(g), R_N); break;
+    case 1:
+        line(g, "parallel_reduce.%s [buf(r%d) + 0], r%d, %s, %u", name, R_RES, R_XCH,
+             reduce_name(g), pick(g, (uint32_t)g->lanes + 1));
+        break;
+    default:
+        line(g, "parallel_reduce.%s r%d, r%d, %s, r%d", name, to, chance(g, 70) ? R_XCH : R_RES,
+             reduce_name(g), R_N);
+        break;
     }
 }
 
-/* Each lane writes its element of the exchange array and reads one of any lane; the second bar.grid protects the next write. Shared memory
- * is zero in between. */
+/* Each lane writes its element of the exchange array and reads one of any lane; the second bar.grid
+ * protects the next write. Shared memory is zero in between. */
 static void grid_exchange(generator *g) {
     const char *name = type_text(g, g->xch);
     line(g, "bar.grid");
@@ -271,11 +306,13 @@ static void grid_exchange(generator *g) {
     line(g, "mul.u64 r%d, r%d, r%d", R_OFFSET, R_OFFSET, R_T1);
     line(g, "ldg.%s r%d, [r%d + r%d]", name, variable(g, g->xch), R_XCH, R_OFFSET);
     if (g->has_barriers && chance(g, 30))
-        line(g, "lds.%s r%d, [shared + r%d]", type_text(g, g->shared_type), variable(g, g->shared_type), R_SHARED);
+        line(g, "lds.%s r%d, [shared + r%d]", type_text(g, g->shared_type),
+             variable(g, g->shared_type), R_SHARED);
     line(g, "bar.grid");
 }
 
-/* Each lane writes its element of the exchange array; whole-array instructions turn that into the result array, which no lane writes. */
+/* Each lane writes its element of the exchange array; whole-array instructions turn that into the
+ * result array, which no lane writes. */
 void collective(generator *g) {
     line(g, "stg.%s [r%d + r%d], r%d", type_text(g, g->xch), R_XCH, R_XCH_AT, variable(g, g->xch));
     g->cost += g->factor * 4;
@@ -300,21 +337,29 @@ static void one_fault(generator *g) {
     case 0:
     case 1:
         line(g, "mov_imm.%s r%d, 0", type_text(g, t), R_SCRATCH + t);
-        line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "div" : "rem", type_text(g, t), variable(g, t), variable(g, t), R_SCRATCH + t);
+        line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "div" : "rem", type_text(g, t),
+             variable(g, t), variable(g, t), R_SCRATCH + t);
         break;
     case 2:
-        line(g, "mov_imm.u64 r%d, %llu", R_T1, (unsigned long long)(random_bits(g) >> pick(g, 40) | 65536));
+        line(g, "mov_imm.u64 r%d, %llu", R_T1,
+             (unsigned long long)(random_bits(g) >> pick(g, 40) | 65536));
         if (chance(g, 50))
             line(g, "ldg.%s r%d, [r%d + r%d]", type_text(g, t), variable(g, t), R_IN, R_T1);
         else
-            line(g, "ldg.%s r%d, [r%d + r%d*%u - %u]", type_text(g, t), variable(g, t), R_IN, R_T1, 2 + pick(g, 12), pick(g, 9));
+            line(g, "ldg.%s r%d, [r%d + r%d*%u - %u]", type_text(g, t), variable(g, t), R_IN, R_T1,
+                 2 + pick(g, 12), pick(g, 9));
         break;
-    case 3: line(g, "ldg.%s r%d, [buf(r%d) - %u]", type_text(g, t), variable(g, t), R_IN, 1 + pick(g, 8)); break;
+    case 3:
+        line(g, "ldg.%s r%d, [buf(r%d) - %u]", type_text(g, t), variable(g, t), R_IN,
+             1 + pick(g, 8));
+        break;
     case 4:
         line(g, "mov_imm.u64 r%d, 4000000", R_T1);
         line(g, "stg.u32 [buf(r%d) + 0], r%d", R_T1, R_ZERO);
         break;
-    case 5: line(g, "atom.add.u32 r%d, [buf(r%d) + %u], r%d", R_OLD, R_ACC, 1 + pick(g, 3), R_ONE); break;
+    case 5:
+        line(g, "atom.add.u32 r%d, [buf(r%d) + %u], r%d", R_OLD, R_ACC, 1 + pick(g, 3), R_ONE);
+        break;
     case 6:
         line(g, "mov_imm.u64 r%d, 12286", R_T1);
         line(g, "ldg.u32 r%d, [class7 + r%d]", variable(g, 0), R_T1);

@@ -1,5 +1,6 @@
-/* Loops of many rounds: devices that take them for endless ones, or count them in too small a number, show it here. All lanes of a launch
- * together do at most MOST rounds, so that a case takes no longer than others of the suite.
+/* Loops of many rounds: devices that take them for endless ones, or count them in too small a
+ * number, show it here. All lanes of a launch together do at most MOST rounds, so that a case takes
+ * no longer than others of the suite.
  * Must not know: memory, barriers. */
 #include "generate_internal.h"
 #include "oracle/oracle.h"
@@ -99,7 +100,8 @@ static void wide(generator *g, uint32_t rounds) {
     int to = variable(g, t);
     line(g, "mov_imm.u32 r%d, %u", R_LONG, rounds);
     place_label(g, head);
-    line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "mul" : "add", type_text(g, t), to, to, variable(g, t));
+    line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "mul" : "add", type_text(g, t), to, to,
+         variable(g, t));
     line(g, "loop r%d, @L%d", R_LONG, head);
 }
 

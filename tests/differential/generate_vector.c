@@ -1,6 +1,7 @@
-/* What compilers of the vector form tell apart: places that follow from a lane's number by sums that may wrap, quotients, remainders and exclusive ors;
- * loads whose index is what another load brought, of narrow types too; rows and scattered places that are written; many values that live at a time;
- * thousands of instructions in a row. */
+/* What compilers of the vector form tell apart: places that follow from a lane's number by sums
+ * that may wrap, quotients, remainders and exclusive ors; loads whose index is what another load
+ * brought, of narrow types too; rows and scattered places that are written; many values that live
+ * at a time; thousands of instructions in a row. */
 #include "base/base.h"
 #include "generate_internal.h"
 #include "oracle/oracle.h"
@@ -15,7 +16,8 @@ enum {
     MOST_LIVE = 100
 };
 
-static const hg_type INTEGERS[] = {HG_TYPE_U8, HG_TYPE_I8, HG_TYPE_U16, HG_TYPE_I16, HG_TYPE_U32, HG_TYPE_I32, HG_TYPE_U64, HG_TYPE_I64};
+static const hg_type INTEGERS[] = {HG_TYPE_U8,  HG_TYPE_I8,  HG_TYPE_U16, HG_TYPE_I16,
+                                   HG_TYPE_U32, HG_TYPE_I32, HG_TYPE_U64, HG_TYPE_I64};
 
 static void by(generator *g, const char *op, uint32_t n) {
     line(g, "mov_imm.u32 r%d, %u", R_BY, n);
@@ -80,10 +82,12 @@ static void affine(generator *g, uint32_t limit) {
 
 enum { MOST_AT = 2048, MOST_SCALE = 8 };
 
-/* Loads a value of an integer type from a place of the input; R_AT is below 2048 / scale. Returns the type. */
+/* Loads a value of an integer type from a place of the input; R_AT is below 2048 / scale. Returns
+ * the type. */
 static uint32_t loaded(generator *g, uint32_t scale) {
     uint32_t t = pick(g, HG_COUNT_OF(INTEGERS));
-    line(g, "ldg.%s r%u, [r%d + r%d*%u + %u]", hg_type_name(INTEGERS[t]), R_LOADED + t, R_IN, R_AT, scale, pick(g, 64));
+    line(g, "ldg.%s r%u, [r%d + r%d*%u + %u]", hg_type_name(INTEGERS[t]), R_LOADED + t, R_IN, R_AT,
+         scale, pick(g, 64));
     return t;
 }
 
@@ -96,7 +100,10 @@ static void to_place(generator *g, uint32_t t, uint32_t limit) {
 static void chain_end(generator *g, uint32_t t) {
     int to = any_type_where(g, is_integer), any = any_type(g);
     switch (pick(g, 4)) {
-    case 0: line(g, "cvt.%s.%s r%d, r%u", type_text(g, to), hg_type_name(INTEGERS[t]), variable(g, to), R_LOADED + t); break;
+    case 0:
+        line(g, "cvt.%s.%s r%d, r%u", type_text(g, to), hg_type_name(INTEGERS[t]), variable(g, to),
+             R_LOADED + t);
+        break;
     case 1:
         if (!g->has_atomics) break;
         to_place(g, t, 8);
@@ -104,7 +111,8 @@ static void chain_end(generator *g, uint32_t t) {
         break;
     default:
         to_place(g, t, MOST_AT / MOST_SCALE);
-        line(g, "ldg.%s r%d, [r%d + r%d*%u + %u]", type_text(g, any), variable(g, any), R_IN, R_AT, 1 + pick(g, MOST_SCALE), pick(g, 64));
+        line(g, "ldg.%s r%d, [r%d + r%d*%u + %u]", type_text(g, any), variable(g, any), R_IN, R_AT,
+             1 + pick(g, MOST_SCALE), pick(g, 64));
         break;
     }
 }
@@ -122,19 +130,21 @@ static void chain(generator *g) {
     chain_end(g, t);
 }
 
-/* Rows of places, of 8, 4, 2 and 1 bytes one behind the other, each below 256: loaded, then used as they are. */
+/* Rows of places, of 8, 4, 2 and 1 bytes one behind the other, each below 256: loaded, then used as
+ * they are. */
 void fill_places(generator *g, uint8_t *bytes) {
     for (uint32_t width = 8, at = 0; width; at += width * PLACES, width /= 2)
         for (uint32_t i = 0; i < PLACES; i++) bytes[at + i * width] = (uint8_t)random_bits(g);
 }
 
-/* Loads one from the row of its type, at R_AT or at what was loaded before (of which type). Returns its type. */
+/* Loads one from the row of its type, at R_AT or at what was loaded before (of which type). Returns
+ * its type. */
 static uint32_t loaded_place(generator *g, int before) {
     uint32_t t = 2 * pick(g, 4), size = oracle_size(INTEGERS[t]), row = 0;
     if (before >= 0 && chance(g, 60)) t = chance(g, 50) ? 4 : 6, size = oracle_size(INTEGERS[t]);
     for (uint32_t width = 8; width > size; width /= 2) row += width * PLACES;
-    line(g, "ldg.%s r%u, [r%d + r%d*%u + %u]", hg_type_name(INTEGERS[t]), R_LOADED + t, R_PLACES, before < 0 ? R_AT : R_LOADED + before,
-         size, row);
+    line(g, "ldg.%s r%u, [r%d + r%d*%u + %u]", hg_type_name(INTEGERS[t]), R_LOADED + t, R_PLACES,
+         before < 0 ? R_AT : R_LOADED + before, size, row);
     return t;
 }
 
@@ -151,21 +161,25 @@ static void places(generator *g) {
     while (depth-- > 0) {
         before = (int)loaded_place(g, before);
         if (before >= 4) continue; /* an index has 32 or 64 bits */
-        line(g, "cvt.u32.%s r%d, r%d", hg_type_name(INTEGERS[before]), R_LOADED + 4, R_LOADED + before);
+        line(g, "cvt.u32.%s r%d, r%d", hg_type_name(INTEGERS[before]), R_LOADED + 4,
+             R_LOADED + before);
         before = 4;
     }
     if (chance(g, 25) && g->has_atomics) {
         line(g, "mov_imm.%s r%d, 7", hg_type_name(INTEGERS[before]), before == 4 ? R_BY : R_BY64);
-        line(g, "and.%s r%d, r%d, r%d", hg_type_name(INTEGERS[before]), R_LOADED + before, R_LOADED + before, before == 4 ? R_BY : R_BY64);
-        line(g, "atom.add.u32 r%d, [r%d + r%d*4 + 192], r%d", R_OLD, R_ACC, R_LOADED + before, variable(g, 0));
+        line(g, "and.%s r%d, r%d, r%d", hg_type_name(INTEGERS[before]), R_LOADED + before,
+             R_LOADED + before, before == 4 ? R_BY : R_BY64);
+        line(g, "atom.add.u32 r%d, [r%d + r%d*4 + 192], r%d", R_OLD, R_ACC, R_LOADED + before,
+             variable(g, 0));
     } else {
-        line(g, "ldg.%s r%d, [r%d + r%d*%u + %u]", type_text(g, t), variable(g, t), R_IN, R_LOADED + before, 1 + pick(g, MOST_SCALE),
-             pick(g, 64));
+        line(g, "ldg.%s r%d, [r%d + r%d*%u + %u]", type_text(g, t), variable(g, t), R_IN,
+             R_LOADED + before, 1 + pick(g, MOST_SCALE), pick(g, 64));
     }
     if (skip >= 0) place_label(g, skip);
 }
 
-/* A row, or places in another order, of an array that only this store writes: no two lanes have one place. */
+/* A row, or places in another order, of an array that only this store writes: no two lanes have one
+ * place. */
 static void scatter(generator *g) {
     int t = any_type_where(g, is_integer);
     if (g->next_site == SCATTER_SITES || oracle_size(g->types[t]) > 8) return;
@@ -178,30 +192,38 @@ static void scatter(generator *g) {
     default: break;
     }
     by(g, "and", SCATTER_LANES - 1); /* a power of two: sums and odd products stay apart */
-    line(g, "stg.%s [r%d + r%d*%u + %u], r%d", type_text(g, t), R_SCATTER, R_LANE32, oracle_size(g->types[t]),
-         (unsigned)g->next_site++ * SCATTER_LANES * 8, variable(g, t));
+    line(g, "stg.%s [r%d + r%d*%u + %u], r%d", type_text(g, t), R_SCATTER, R_LANE32,
+         oracle_size(g->types[t]), (unsigned)g->next_site++ * SCATTER_LANES * 8, variable(g, t));
 }
 
 static const char *operation(generator *g, int type) {
-    static const char *const ANY[] = {"add", "sub", "min", "max", "mul"}, *const BITS[] = {"and", "or", "xor", "add"};
-    return is_integer(g->types[type]) && chance(g, 50) ? BITS[pick(g, 4)] : ANY[pick(g, oracle_size(g->types[type]) > 8 ? 4 : 5)];
+    static const char *const ANY[] = {"add", "sub", "min", "max", "mul"}, *const BITS[] = {
+                                                                              "and", "or", "xor",
+                                                                              "add"};
+    return is_integer(g->types[type]) && chance(g, 50)
+               ? BITS[pick(g, 4)]
+               : ANY[pick(g, oracle_size(g->types[type]) > 8 ? 4 : 5)];
 }
 
 static void mix(generator *g, int t, uint32_t count, uint32_t times) {
     for (uint32_t i = 0; i < times; i++)
-        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_LIVE + pick(g, count), R_LIVE + pick(g, count),
-             R_LIVE + pick(g, count));
+        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_LIVE + pick(g, count),
+             R_LIVE + pick(g, count), R_LIVE + pick(g, count));
 }
 
-/* Values that all live from here to there, through a loop of a length that lanes may have in common or not. */
+/* Values that all live from here to there, through a loop of a length that lanes may have in common
+ * or not. */
 static void many_live(generator *g) {
-    int t = any_type(g), counter = g->next_counter > LAST_COUNTER ? -1 : g->next_counter++, head = new_label(g);
-    uint32_t words = oracle_size(g->types[t]) / 8, most = words > 2 && !(g->flags & GENERATE_DEEP) ? 24 : MOST_LIVE;
+    int t = any_type(g), counter = g->next_counter > LAST_COUNTER ? -1 : g->next_counter++,
+        head = new_label(g);
+    uint32_t words = oracle_size(g->types[t]) / 8,
+             most = words > 2 && !(g->flags & GENERATE_DEEP) ? 24 : MOST_LIVE;
     uint32_t count = 8 + pick(g, most - 8), rounds = 1 + pick(g, 4);
     if (g->cost + g->factor * 6 * count > 3 * g->budget) count = 8;
     for (uint32_t i = 0; i < count; i++) {
         if (i % 16 == 0) affine(g, MOST_AT);
-        line(g, "ldg.%s r%u, [r%d + r%d + %u]", type_text(g, t), R_LIVE + i, R_IN, R_AT, pick(g, 64));
+        line(g, "ldg.%s r%u, [r%d + r%d + %u]", type_text(g, t), R_LIVE + i, R_IN, R_AT,
+             pick(g, 64));
     }
     if (counter >= 0) {
         line(g, "mov_imm.u32 r%d, %u", counter, rounds);
@@ -211,7 +233,9 @@ static void many_live(generator *g) {
     mix(g, t, count, count / 2 + 1);
     if (counter >= 0) line(g, "loop r%d, @L%d", counter, head);
     g->cost += g->factor * rounds * count;
-    for (uint32_t i = 1; i < count; i++) line(g, "%s.%s r%d, r%d, r%u", operation(g, t), type_text(g, t), R_LIVE, R_LIVE, R_LIVE + i);
+    for (uint32_t i = 1; i < count; i++)
+        line(g, "%s.%s r%d, r%d, r%u", operation(g, t), type_text(g, t), R_LIVE, R_LIVE,
+             R_LIVE + i);
     line(g, "mov.%s r%d, r%d", type_text(g, t), variable(g, t), R_LIVE);
 }
 
@@ -220,7 +244,8 @@ void long_row(generator *g) {
     for (uint32_t i = 0; i < count; i++) {
         int t = any_type(g);
         if (oracle_size(g->types[t]) > 8) t = (int)pick(g, 2);
-        line(g, "%s.%s r%d, r%d, r%d", operation(g, t), type_text(g, t), variable(g, t), variable(g, t), variable(g, t));
+        line(g, "%s.%s r%d, r%d, r%d", operation(g, t), type_text(g, t), variable(g, t),
+             variable(g, t), variable(g, t));
     }
 }
 
@@ -230,17 +255,19 @@ enum { R_PLACE = 10, R_ROUNDS_LEFT = 11, R_FIRST = 20, FEWEST_LIVE = 100, MOST_R
 
 static void mix_all(generator *g, int t, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_FIRST + i, R_FIRST + pick(g, count), R_FIRST + pick(g, count));
+        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_FIRST + i,
+             R_FIRST + pick(g, count), R_FIRST + pick(g, count));
 }
 
 /* Only some lanes do it, each by its own numbers. */
 static void mix_some(generator *g, int t, uint32_t count) {
     int skip = new_label(g);
-    line(g, "setlt.%s p6, r%u, r%u", type_text(g, t), R_FIRST + pick(g, count), R_FIRST + pick(g, count));
+    line(g, "setlt.%s p6, r%u, r%u", type_text(g, t), R_FIRST + pick(g, count),
+         R_FIRST + pick(g, count));
     line(g, "bra.p6 @L%d", skip);
     for (uint32_t i = 0; i < count / 4; i++)
-        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_FIRST + pick(g, count), R_FIRST + pick(g, count),
-             R_FIRST + pick(g, count));
+        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_FIRST + pick(g, count),
+             R_FIRST + pick(g, count), R_FIRST + pick(g, count));
     place_label(g, skip);
 }
 
@@ -251,15 +278,19 @@ void live_program(generator *g) {
     line(g, "mov_imm.u64 r%d, %u", R_PLACE, g->stride[0]);
     line(g, "mul.u64 r%d, r255, r%d", R_PLACE, R_PLACE);
     for (uint32_t i = 0; i < count; i++)
-        line(g, "ldg.%s r%u, [r%d + r255*%u + %u]", type_text(g, t), R_FIRST + i, R_IN, 1 + pick(g, 8), pick(g, 64));
+        line(g, "ldg.%s r%u, [r%d + r255*%u + %u]", type_text(g, t), R_FIRST + i, R_IN,
+             1 + pick(g, 8), pick(g, 64));
     line(g, "mov_imm.u32 r%d, %u", R_ROUNDS_LEFT, pick(g, 3));
     place_label(g, head);
     mix_all(g, t, count);
     if (g->has_barriers) line(g, "bar.sync %d", g->next_barrier++ % 16);
     if (chance(g, 70)) mix_some(g, t, count);
     line(g, "loop r%d, @L%d", R_ROUNDS_LEFT, head);
-    for (uint32_t i = 1; i < count; i++) line(g, "%s.%s r%d, r%d, r%u", operation(g, t), type_text(g, t), R_FIRST, R_FIRST, R_FIRST + i);
-    line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, t), R_OUT, R_PLACE, g->slots[t * variables(g)].offset, R_FIRST);
+    for (uint32_t i = 1; i < count; i++)
+        line(g, "%s.%s r%d, r%d, r%u", operation(g, t), type_text(g, t), R_FIRST, R_FIRST,
+             R_FIRST + i);
+    line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, t), R_OUT, R_PLACE,
+         g->slots[t * variables(g)].offset, R_FIRST);
 }
 
 void vector_statement(generator *g) {

@@ -1,16 +1,20 @@
-/* Reduction of failing programs: delete ever smaller groups of lines, then lanes, as long as the program stays valid and fails in the
- * same way. A deletion may make a program race or run for ever; such candidates are recognised on the reference and rejected. */
+/* Reduction of failing programs: delete ever smaller groups of lines, then lanes, as long as the
+ * program stays valid and fails in the same way. A deletion may make a program race or run for
+ * ever; such candidates are recognised on the reference and rejected. */
 #include "reduce.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A candidate is fair when no lane runs past the guard and falling order of lanes gives the same. */
-static bool is_fair(const hg_program *program, const run_case *c, uint64_t guard, const run_case *expected, const run_result *er) {
+/* A candidate is fair when no lane runs past the guard and falling order of lanes gives the same.
+ */
+static bool is_fair(const hg_program *program, const run_case *c, uint64_t guard,
+                    const run_case *expected, const run_result *er) {
     run_case backwards = {0};
     run_result br;
     char unused[512];
-    if (er->outcome == RUN_FAULT && memcmp(er->code, "F07", 3) == 0 && !c->launch.max_steps) return false;
+    if (er->outcome == RUN_FAULT && memcmp(er->code, "F07", 3) == 0 && !c->launch.max_steps)
+        return false;
     if (!case_copy(&backwards, c)) return false;
     if (!backwards.launch.max_steps) backwards.launch.max_steps = guard;
     backwards.launch.backwards = true;
@@ -26,12 +30,14 @@ int case_fails(library *l, const run_case *c, uint64_t guard, char reason[512]) 
     run_result er, ar;
     int kind = 0;
     if (hg_program_assemble(c->text, c->length, NULL, &program) != HG_OK) return 0;
-    if (hg_program_verify(program, NULL) == HG_OK && case_copy(&expected, c) && case_copy(&actual, c)) {
+    if (hg_program_verify(program, NULL) == HG_OK && case_copy(&expected, c) &&
+        case_copy(&actual, c)) {
         if (!expected.launch.max_steps) expected.launch.max_steps = guard;
         case_run_reference(program, &expected, &er);
         if (er.outcome != RUN_ERROR && (!guard || is_fair(program, c, guard, &expected, &er))) {
             library_run(l, program, &actual, &ar);
-            if (!case_same(&expected, &er, &actual, &ar, reason)) kind = 1 + 3 * (int)er.outcome + (int)ar.outcome;
+            if (!case_same(&expected, &er, &actual, &ar, reason))
+                kind = 1 + 3 * (int)er.outcome + (int)ar.outcome;
         }
     }
     case_free(&expected);
@@ -45,9 +51,12 @@ static const char *line_end(const char *at) {
     return end ? end + 1 : at + strlen(at);
 }
 
-static bool removable(const char *start, const char *end) { return end - start > 1 && start[0] != '.'; /* no directive */ }
+static bool removable(const char *start, const char *end) {
+    return end - start > 1 && start[0] != '.'; /* no directive */
+}
 
-/* The text without the removable lines first … first + count - 1 (numbered among removable lines). */
+/* The text without the removable lines first … first + count - 1 (numbered among removable lines).
+ */
 static char *without(const char *text, uint32_t first, uint32_t count, uint32_t *removed) {
     char *out = malloc(strlen(text) + 1), *to = out;
     uint32_t n = 0;
@@ -110,7 +119,8 @@ static void drop_lines(library *l, run_case *c, int kind, uint32_t *runs, char r
 
 static void drop_lanes(library *l, run_case *c, int kind, char reason[512]) {
     char why[512];
-    for (uint64_t lanes = 1; lanes < (uint64_t)c->launch.block[0] * c->launch.grid[0] && lanes < 64; lanes *= 2) {
+    for (uint64_t lanes = 1; lanes < (uint64_t)c->launch.block[0] * c->launch.grid[0] && lanes < 64;
+         lanes *= 2) {
         ref_launch old = c->launch;
         c->launch.lanes = lanes;
         if ((!old.lanes || lanes < old.lanes) && case_fails(l, c, GUARD, why) == kind) {

@@ -1,20 +1,26 @@
-/* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
+/* The differential driver: random programs on the reference and on the library must give the same
+ * bits or the same fault.
  *
- *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short | --tiny] [--rounds] [--places] [--print] [--reference-only]
+ *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor]
+ * [--short | --tiny] [--rounds] [--places] [--print] [--reference-only]
  *                  [--if-available] [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
  *
- * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
- * refuse a program with that error; how often it did is printed.
+ * --rounds: all programs have many rounds of loops. A device that says that it runs only so many
+ * (`loops<=N` of `hologram devices`) may refuse a program with that error; how often it did is
+ * printed.
  *
- * --places: programs reach memory by lanes' numbers and by what they loaded before, and much lives at a time, as in tests/native.
+ * --places: programs reach memory by lanes' numbers and by what they loaded before, and much lives
+ * at a time, as in tests/native.
  *
- * --vectors: kernels that have a vector form run as C that this compiler ("gcc -O1") makes code of, for native vectors of so many bytes and
- * turns of so many lanes.
+ * --vectors: kernels that have a vector form run as C that this compiler ("gcc -O1") makes code of,
+ * for native vectors of so many bytes and turns of so many lanes.
  *
- * --build: programs run as the C text that `hologram build` writes of them, at every level of the machine, whole and in three parts, by what this
- * compiler ("gcc -O1") makes of it. How many programs C has not all that they need for is printed.
+ * --build: programs run as the C text that `hologram build` writes of them, at every level of the
+ * machine, whole and in three parts, by what this compiler ("gcc -O1") makes of it. How many
+ * programs C has not all that they need for is printed.
  *
- * --level best: the machine's. Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
+ * --level best: the machine's. Without --level and --pretend every CPU level of this machine and
+ * poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
 #include "generate.h"
 #include "reduce.h"
@@ -53,21 +59,30 @@ static void crashed(int number) {
     raise(number);
 }
 
-/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races, every fiftieth has many rounds. */
+/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races, every
+ * fiftieth has many rounds. */
 static uint32_t flags_of(const options *o, uint64_t seed) {
-    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (o->is_tiny ? (uint32_t)GENERATE_TINY : 0) |
-           (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
-           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) | (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0) |
+    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) |
+           (o->is_tiny ? (uint32_t)GENERATE_TINY : 0) |
+           (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
+           (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
+           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) |
+           (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0) |
            (o->places ? (uint32_t)GENERATE_VECTOR : 0);
 }
 
-static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
-    int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed, o->backend);
-    if (o->is_short && n > 0) n += snprintf(text + n, capacity - (size_t)n, o->is_tiny ? " --tiny" : " --short");
+static void reproduce(const options *o, const target *t, uint64_t seed, char *text,
+                      size_t capacity) {
+    int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed,
+                     o->backend);
+    if (o->is_short && n > 0)
+        n += snprintf(text + n, capacity - (size_t)n, o->is_tiny ? " --tiny" : " --short");
     if (o->rounds && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --rounds");
     if (o->places && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --places");
-    if (t && t->level[0] && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
-    if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
+    if (t && t->level[0] && n > 0)
+        n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
+    if (t && t->pretend[0] && n > 0)
+        snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
 }
 
 static void fail(const options *o, const target *t, uint64_t seed, run_case *c, const char *first) {
@@ -94,8 +109,8 @@ static void refused(const options *o, uint64_t seed, const char *what, const cha
 }
 
 /* A generated program has no race: lanes in falling order give the same. */
-static void check_order(const options *o, uint64_t seed, const run_case *c, const hg_program *program, const run_case *expected,
-                        const run_result *er) {
+static void check_order(const options *o, uint64_t seed, const run_case *c,
+                        const hg_program *program, const run_case *expected, const run_result *er) {
     run_case backwards = {0};
     run_result br;
     char reason[512];
@@ -111,12 +126,12 @@ static void check_order(const options *o, uint64_t seed, const run_case *c, cons
 
 /* By an error of the device, which says that it has such a limit. */
 static bool refuses_rounds(const target *t, const run_result *r) {
-    return r->outcome == RUN_FAULT && memcmp(r->code, "F12", 3) == 0 && strstr(r->message, " rounds of loops") &&
-           library_limits_rounds(t->library);
+    return r->outcome == RUN_FAULT && memcmp(r->code, "F12", 3) == 0 &&
+           strstr(r->message, " rounds of loops") && library_limits_rounds(t->library);
 }
 
-static void compare_level(options *o, uint64_t seed, c_build *b, const char *level, uint32_t parts, const run_case *c,
-                          const run_case *expected, const run_result *er) {
+static void compare_level(options *o, uint64_t seed, c_build *b, const char *level, uint32_t parts,
+                          const run_case *c, const run_case *expected, const run_result *er) {
     run_case actual = {0};
     run_result ar;
     char reason[512], what[64];
@@ -130,8 +145,8 @@ static void compare_level(options *o, uint64_t seed, c_build *b, const char *lev
     case_free(&actual);
 }
 
-static void compare_built(options *o, uint64_t seed, const hg_program *program, const run_case *c, const run_case *expected,
-                          const run_result *er) {
+static void compare_built(options *o, uint64_t seed, const hg_program *program, const run_case *c,
+                          const run_case *expected, const run_result *er) {
     bool failed;
     c_build *b = c->launch.max_steps ? (failed = false, NULL) : c_build_make(program, &failed);
     const char *level;
@@ -276,8 +291,10 @@ int main(int argc, char **argv) {
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
     if (o.vectors) test_failed += c_vectors_end();
-    if (o.build) printf("built: %" PRIu64 " programs, not built: %" PRIu64 "\n", o.built, o.not_built);
-    if (o.refusals) printf("refused: %" PRIu64 " programs with more rounds than the device runs\n", o.refusals);
+    if (o.build)
+        printf("built: %" PRIu64 " programs, not built: %" PRIu64 "\n", o.built, o.not_built);
+    if (o.refusals)
+        printf("refused: %" PRIu64 " programs with more rounds than the device runs\n", o.refusals);
     for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);
     return test_done();
 }

@@ -1,7 +1,8 @@
-/* A vendor's library that misbehaves, for OpenCL's and Vulkan's loaders. The variables OCL_FAKE and VK_FAKE say where and how: "WHERE WHAT",
- * WHERE one of load (its constructor), list (when drivers are asked for devices), context (when one is made), WHAT one of abort, crash, exit,
- * hang, noise (text on every descriptor). For OpenCL it has two devices; "context" is of the second. It holds as little of both interfaces as
- * gets the loaders there. */
+/* A vendor's library that misbehaves, for OpenCL's and Vulkan's loaders. The variables OCL_FAKE and
+ * VK_FAKE say where and how: "WHERE WHAT", WHERE one of load (its constructor), list (when drivers
+ * are asked for devices), context (when one is made), WHAT one of abort, crash, exit, hang, noise
+ * (text on every descriptor). For OpenCL it has two devices; "context" is of the second. It holds
+ * as little of both interfaces as gets the loaders there. */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
@@ -22,7 +23,8 @@ static void misbehave(const char *variable, const char *where) {
     const char *what = wish + length + 1;
     if (strcmp(what, "abort") == 0) abort();
     if (strcmp(what, "crash") == 0) raise(SIGSEGV);
-    if (strcmp(what, "exit") == 0 && strcmp(variable, "VK_FAKE") == 0) _exit(3); /* in exit the loader of Vulkan waits for itself */
+    if (strcmp(what, "exit") == 0 && strcmp(variable, "VK_FAKE") == 0)
+        _exit(3); /* in exit the loader of Vulkan waits for itself */
     if (strcmp(what, "exit") == 0) exit(3);
     while (strcmp(what, "hang") == 0) pause();
     if (strcmp(what, "noise") != 0) return;
@@ -64,7 +66,8 @@ static cl_int answer(const void *value, size_t bytes, size_t size, void *to, siz
     return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL platform_info(cl_platform_id id, cl_platform_info what, size_t size, void *to, size_t *needed) {
+static cl_int CL_API_CALL platform_info(cl_platform_id id, cl_platform_info what, size_t size,
+                                        void *to, size_t *needed) {
     const char *text = what == CL_PLATFORM_EXTENSIONS       ? "cl_khr_icd"
                        : what == CL_PLATFORM_ICD_SUFFIX_KHR ? "FAKE"
                        : what == CL_PLATFORM_VERSION        ? "OpenCL 1.2 fake"
@@ -74,14 +77,16 @@ static cl_int CL_API_CALL platform_info(cl_platform_id id, cl_platform_info what
     return answer(text, strlen(text) + 1, size, to, needed);
 }
 
-static cl_int CL_API_CALL device_ids(cl_platform_id id, cl_device_type type, cl_uint room, cl_device_id *to, cl_uint *count) {
+static cl_int CL_API_CALL device_ids(cl_platform_id id, cl_device_type type, cl_uint room,
+                                     cl_device_id *to, cl_uint *count) {
     (void)id, (void)type;
     for (cl_uint i = 0; to && i < room && i < 2; i++) to[i] = &devices[i];
     if (count) *count = 2;
     return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size_t size, void *to, size_t *needed) {
+static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size_t size, void *to,
+                                      size_t *needed) {
     cl_ulong number = what == CL_DEVICE_TYPE ? CL_DEVICE_TYPE_GPU : 1 << 20;
     cl_uint yes = 1;
     size_t sizes[3] = {64, 64, 64};
@@ -102,22 +107,25 @@ static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size
     return answer(&number, sizeof number, size, to, needed);
 }
 
-static cl_context CL_API_CALL create_context(const cl_context_properties *p, cl_uint n, const cl_device_id *ids,
-                                             void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *user, cl_int *error) {
+static cl_context CL_API_CALL create_context(
+    const cl_context_properties *p, cl_uint n, const cl_device_id *ids,
+    void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *user, cl_int *error) {
     (void)p, (void)n, (void)f, (void)user;
     if (ids[0] == &devices[1]) misbehave("OCL_FAKE", "context");
     if (error) *error = CL_SUCCESS;
     return &context;
 }
 
-static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id id, cl_command_queue_properties p, cl_int *error) {
+static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id id,
+                                                 cl_command_queue_properties p, cl_int *error) {
     (void)c, (void)id, (void)p;
     if (error) *error = CL_SUCCESS;
     return &queue;
 }
 
 /* Whoever goes on to the first buffer gets an error. */
-static cl_mem CL_API_CALL create_buffer(cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *error) {
+static cl_mem CL_API_CALL create_buffer(cl_context c, cl_mem_flags flags, size_t size, void *host,
+                                        cl_int *error) {
     (void)c, (void)flags, (void)size, (void)host;
     if (error) *error = CL_OUT_OF_RESOURCES;
     return NULL;
@@ -142,7 +150,8 @@ static cl_int CL_API_CALL platform_ids(cl_uint room, cl_platform_id *to, cl_uint
     return CL_SUCCESS;
 }
 
-SHOWN cl_int clGetPlatformInfo(cl_platform_id id, cl_platform_info what, size_t size, void *to, size_t *needed) {
+SHOWN cl_int clGetPlatformInfo(cl_platform_id id, cl_platform_info what, size_t size, void *to,
+                               size_t *needed) {
     return platform_info(id, what, size, to, needed);
 }
 

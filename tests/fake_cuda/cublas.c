@@ -1,5 +1,6 @@
-/* cuBLASLt's functions without a GPU (README.md): products of matrices on the stream of the fake driver, in binary64 rounded once, with the rules of NVIDIA's
- * documentation on layouts and alignment. What breaks a rule that the library could not have refused before ends the program. */
+/* cuBLASLt's functions without a GPU (README.md): products of matrices on the stream of the fake
+ * driver, in binary64 rounded once, with the rules of NVIDIA's documentation on layouts and
+ * alignment. What breaks a rule that the library could not have refused before ends the program. */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
@@ -31,7 +32,13 @@ typedef struct lt_choice {
 
 enum { OK = 0, ALLOC_FAILED = 3, INVALID_VALUE = 7, NOT_SUPPORTED = 15 };
 enum { F32 = 0, F64 = 1, F16 = 2, I8 = 3, I32 = 10, BF16 = 14 };
-enum { COMPUTE_F32 = 68, COMPUTE_F32_PEDANTIC = 69, COMPUTE_F64_PEDANTIC = 71, COMPUTE_I32 = 72, COMPUTE_TF32 = 77 };
+enum {
+    COMPUTE_F32 = 68,
+    COMPUTE_F32_PEDANTIC = 69,
+    COMPUTE_F64_PEDANTIC = 71,
+    COMPUTE_I32 = 72,
+    COMPUTE_TF32 = 77
+};
 
 struct context {
     int nothing;
@@ -86,23 +93,29 @@ int cublasLtCreate(cublasLtHandle_t *handle) { return make(handle, sizeof **hand
 int cublasLtDestroy(cublasLtHandle_t handle) { return end(handle); }
 int cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *operation, int compute_type, int scale_type) {
     int status = make(operation, sizeof **operation);
-    if (status == OK) **operation = (struct operation){.compute = compute_type, .scale = scale_type};
+    if (status == OK)
+        **operation = (struct operation){.compute = compute_type, .scale = scale_type};
     return status;
 }
 int cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) { return end(operation); }
-int cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t o, int attribute, const void *value, size_t size) {
+int cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t o, int attribute, const void *value,
+                                   size_t size) {
     if (size != sizeof(int32_t) || (attribute != 3 && attribute != 4)) return INVALID_VALUE;
     memcpy(&o->transposed[attribute - 3], value, size);
     return OK;
 }
-int cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, int type, uint64_t rows, uint64_t columns, int64_t leading) {
+int cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, int type, uint64_t rows,
+                               uint64_t columns, int64_t leading) {
     if (leading < (int64_t)rows) return INVALID_VALUE;
     int status = make(layout, sizeof **layout);
-    if (status == OK) **layout = (struct layout){.type = type, .rows = rows, .columns = columns, .leading = leading, .batches = 1};
+    if (status == OK)
+        **layout = (struct layout){
+            .type = type, .rows = rows, .columns = columns, .leading = leading, .batches = 1};
     return status;
 }
 int cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return end(layout); }
-int cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, int attribute, const void *value, size_t size) {
+int cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, int attribute,
+                                     const void *value, size_t size) {
     if (attribute == 5 && size == sizeof layout->batches)
         memcpy(&layout->batches, value, size);
     else if (attribute == 6 && size == sizeof layout->stride)
@@ -116,8 +129,11 @@ int cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
     if (status == OK) **preference = (struct preference){0, {256, 256, 256, 256}};
     return status;
 }
-int cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) { return end(preference); }
-int cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, int attribute, const void *value, size_t size) {
+int cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+    return end(preference);
+}
+int cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, int attribute,
+                                         const void *value, size_t size) {
     if (attribute == 1 && size == sizeof p->workspace)
         memcpy(&p->workspace, value, size);
     else if (attribute >= 5 && attribute <= 8 && size == sizeof *p->alignment)
@@ -129,7 +145,9 @@ int cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, int attri
 
 /* ---- what it can do ---- */
 
-static uint64_t rows_of(const struct layout *l, bool transposed) { return transposed ? l->columns : l->rows; }
+static uint64_t rows_of(const struct layout *l, bool transposed) {
+    return transposed ? l->columns : l->rows;
+}
 
 static bool types_fit(const struct operation *o, int factors, int result) {
     switch (o->compute) {
@@ -138,30 +156,37 @@ static bool types_fit(const struct operation *o, int factors, int result) {
     case COMPUTE_F32_PEDANTIC:
     case COMPUTE_TF32: return o->scale == F32 && factors == F32 && result == F32;
     case COMPUTE_F32:
-        return o->scale == F32 && (factors == F16 || factors == BF16 || factors == F32) && (result == factors || result == F32);
+        return o->scale == F32 && (factors == F16 || factors == BF16 || factors == F32) &&
+               (result == factors || result == F32);
     default: return false;
     }
 }
 
 /* Bytes: the left factor transposed, sizes and strides of words. */
-static bool bytes_fit(const struct operation *o, const struct layout *a, const struct layout *b, const struct layout *c) {
-    return o->transposed[0] && !o->transposed[1] && a->columns % 4 == 0 && a->rows % 4 == 0 && a->leading % 4 == 0 && b->leading % 4 == 0 &&
-           c->leading % 4 == 0;
+static bool bytes_fit(const struct operation *o, const struct layout *a, const struct layout *b,
+                      const struct layout *c) {
+    return o->transposed[0] && !o->transposed[1] && a->columns % 4 == 0 && a->rows % 4 == 0 &&
+           a->leading % 4 == 0 && b->leading % 4 == 0 && c->leading % 4 == 0;
 }
 
-int cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t o, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                                   cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int most,
+int cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t o,
+                                   cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                   cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                   cublasLtMatmulPreference_t preference, int most,
                                    lt_choice *choices, int *count) {
     *count = 0;
     if (!handle || most < 1) return INVALID_VALUE;
     if (rows_of(a, o->transposed[0]) != c->rows || rows_of(b, !o->transposed[1]) != c->columns ||
         rows_of(a, !o->transposed[0]) != rows_of(b, o->transposed[1]))
         return INVALID_VALUE;
-    if (a->type != b->type || c != d || a->batches != c->batches || b->batches != c->batches || !types_fit(o, a->type, c->type) ||
-        (a->type == I8 && (!bytes_fit(o, a, b, c) || preference->alignment[0] % 4 || preference->alignment[1] % 4)))
+    if (a->type != b->type || c != d || a->batches != c->batches || b->batches != c->batches ||
+        !types_fit(o, a->type, c->type) ||
+        (a->type == I8 &&
+         (!bytes_fit(o, a, b, c) || preference->alignment[0] % 4 || preference->alignment[1] % 4)))
         return NOT_SUPPORTED;
     memset(choices, 0, sizeof *choices);
-    choices->workspace_bytes = c->rows * c->columns >= 64 && preference->workspace >= 1000 ? 1000 : 0;
+    choices->workspace_bytes = c->rows * c->columns >= 64 && preference->workspace >= 1000 ? 1000
+                                                                                           : 0;
     choices->algorithm.data[7] = choices->workspace_bytes;
     for (int i = 0; i < 4; i++) choices->algorithm.data[i] = preference->alignment[i];
     *count = 1;
@@ -174,7 +199,8 @@ __extension__ typedef _Float16 half;
 
 static const int SIZES[] = {[F32] = 4, [F64] = 8, [F16] = 2, [I8] = 1, [I32] = 4, [BF16] = 2};
 
-static double shortened(float value) { /* to the 10 bits behind the point that TF32 has, ties to even */
+static double shortened(float value) { /* to the 10 bits behind the point that TF32 has, ties to
+                                          even */
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     if (isfinite(value)) bits = (bits + 0xFFF + (bits >> 13 & 1)) & ~UINT32_C(0x1FFF);
@@ -234,9 +260,11 @@ typedef struct work {
     size_t workspace_bytes;
 } work;
 
-static const uint8_t *element(const struct layout *l, const uint8_t *at, bool transposed, uint64_t row, uint64_t column, uint64_t batch) {
+static const uint8_t *element(const struct layout *l, const uint8_t *at, bool transposed,
+                              uint64_t row, uint64_t column, uint64_t batch) {
     uint64_t inner = transposed ? column : row, outer = transposed ? row : column;
-    return at + (batch * (uint64_t)l->stride + outer * (uint64_t)l->leading + inner) * (uint64_t)SIZES[l->type];
+    return at + (batch * (uint64_t)l->stride + outer * (uint64_t)l->leading + inner) *
+                    (uint64_t)SIZES[l->type];
 }
 
 static double factor(const work *w, const struct layout *l, const uint8_t *at) {
@@ -253,9 +281,14 @@ static void multiply(void *user) {
             for (uint64_t row = 0; row < w->c.rows; row++) {
                 double sum = 0;
                 for (uint64_t i = 0; i < inner; i++)
-                    sum += factor(w, &w->a, element(&w->a, w->at_a, w->operation.transposed[0], row, i, batch)) *
-                           factor(w, &w->b, element(&w->b, w->at_b, w->operation.transposed[1], i, column, batch));
-                uint8_t *c = w->at_c + (element(&w->c, w->at_c, false, row, column, batch) - w->at_c);
+                    sum += factor(
+                               w, &w->a,
+                               element(&w->a, w->at_a, w->operation.transposed[0], row, i, batch)) *
+                           factor(w, &w->b,
+                                  element(&w->b, w->at_b, w->operation.transposed[1], i, column,
+                                          batch));
+                uint8_t *c = w->at_c +
+                             (element(&w->c, w->at_c, false, row, column, batch) - w->at_c);
                 sum *= w->alpha;
                 if (w->beta != 0) sum += w->beta * load(w->c.type, c);
                 store(w->c.type, c, sum);
@@ -278,19 +311,24 @@ static int enqueue(CUstream stream, const work *w) {
     return error ? 13 : OK; /* CUBLAS_STATUS_EXECUTION_FAILED */
 }
 
-int cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation, const void *alpha, CUdeviceptr a,
-                   cublasLtMatrixLayout_t a_layout, CUdeviceptr b, cublasLtMatrixLayout_t b_layout, const void *beta, CUdeviceptr c,
-                   cublasLtMatrixLayout_t c_layout, CUdeviceptr d, cublasLtMatrixLayout_t d_layout, const lt_algorithm *algorithm,
-                   CUdeviceptr workspace, size_t workspace_bytes, CUstream stream) {
+int cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation, const void *alpha,
+                   CUdeviceptr a, cublasLtMatrixLayout_t a_layout, CUdeviceptr b,
+                   cublasLtMatrixLayout_t b_layout, const void *beta, CUdeviceptr c,
+                   cublasLtMatrixLayout_t c_layout, CUdeviceptr d, cublasLtMatrixLayout_t d_layout,
+                   const lt_algorithm *algorithm, CUdeviceptr workspace, size_t workspace_bytes,
+                   CUstream stream) {
     if (!handle || c != d || c_layout != d_layout) return INVALID_VALUE;
     CUdeviceptr at[] = {a, b, c, d};
     struct layout *layouts[] = {a_layout, b_layout, c_layout, d_layout};
     for (int i = 0; i < 4; i++) {
         check(at[i] % algorithm->data[i] == 0, "an address that is less aligned than promised");
-        check(layouts[i]->batches == 1 || (uint64_t)(layouts[i]->stride * SIZES[layouts[i]->type]) % algorithm->data[i] == 0,
+        check(layouts[i]->batches == 1 ||
+                  (uint64_t)(layouts[i]->stride * SIZES[layouts[i]->type]) % algorithm->data[i] ==
+                      0,
               "a matrix of the batch that is less aligned than promised");
     }
-    check(workspace_bytes >= algorithm->data[7] && workspace % 256 == 0, "a workspace that is too small or not aligned");
+    check(workspace_bytes >= algorithm->data[7] && workspace % 256 == 0,
+          "a workspace that is too small or not aligned");
     const work w = {.operation = *operation,
                     .a = *a_layout,
                     .b = *b_layout,

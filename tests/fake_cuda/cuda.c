@@ -1,5 +1,7 @@
-/* The CUDA driver's functions without a GPU (README.md). A stream is a thread with a list of operations, so that work goes on while its caller does.
- * Settings, read by cuInit: FAKE_CUDA_INIT an error that it returns, FAKE_CUDA_DEVICES how many there are, FAKE_CUDA_CAPABILITY theirs (90), FAKE_CUDA_MEMORY bytes of each, FAKE_CUDA_OLD_PTX: it reads no PTX. */
+/* The CUDA driver's functions without a GPU (README.md). A stream is a thread with a list of
+ * operations, so that work goes on while its caller does. Settings, read by cuInit: FAKE_CUDA_INIT
+ * an error that it returns, FAKE_CUDA_DEVICES how many there are, FAKE_CUDA_CAPABILITY theirs (90),
+ * FAKE_CUDA_MEMORY bytes of each, FAKE_CUDA_OLD_PTX: it reads no PTX. */
 #include "backends/cuda/cu_types.h"
 #include "support/shim_run.h"
 #include <pthread.h>
@@ -9,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CU_FUNCTION(name, symbol, parameters) __attribute__((visibility("default"))) CUresult fake_##name parameters __asm__(symbol);
+#define CU_FUNCTION(name, symbol, parameters) \
+    __attribute__((visibility("default"))) CUresult fake_##name parameters __asm__(symbol);
 #include "backends/cuda/symbols.def"
 
 enum {
@@ -53,8 +56,8 @@ static void count(long more) {
 /* ---- devices ---- */
 
 CUresult fake_Init(unsigned flags) {
-    const char *error = getenv("FAKE_CUDA_INIT"), *many = getenv("FAKE_CUDA_DEVICES"), *what = getenv("FAKE_CUDA_CAPABILITY"),
-               *bytes = getenv("FAKE_CUDA_MEMORY");
+    const char *error = getenv("FAKE_CUDA_INIT"), *many = getenv("FAKE_CUDA_DEVICES"),
+               *what = getenv("FAKE_CUDA_CAPABILITY"), *bytes = getenv("FAKE_CUDA_MEMORY");
     (void)flags;
     if (many) devices = atoi(many);
     if (what) capability = atoi(what);
@@ -70,9 +73,10 @@ CUresult fake_GetErrorName(CUresult error, const char **name) {
     static const struct {
         CUresult error;
         const char *name;
-    } NAMES[] = {{1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},    {100, "CUDA_ERROR_NO_DEVICE"},
-                 {201, "CUDA_ERROR_INVALID_CONTEXT"}, {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                 {719, "CUDA_ERROR_LAUNCH_FAILED"},   {999, "CUDA_ERROR_UNKNOWN"}};
+    } NAMES[] = {{1, "CUDA_ERROR_INVALID_VALUE"},    {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                 {100, "CUDA_ERROR_NO_DEVICE"},      {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                 {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                 {719, "CUDA_ERROR_LAUNCH_FAILED"},  {999, "CUDA_ERROR_UNKNOWN"}};
     *name = NULL;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (NAMES[i].error == error) *name = NAMES[i].name;
@@ -156,7 +160,9 @@ CUresult fake_MemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
 /* ---- memory: its size stands 64 bytes in front ---- */
 
 enum { FRONT = 64 };
-#define VAST ((size_t)1 << 30) /* such memory comes in pages that take none until they are written, and filled with zeros again */
+#define VAST                                                                                   \
+    ((size_t)1 << 30) /* such memory comes in pages that take none until they are written, and \
+                         filled with zeros again */
 
 typedef enum memory_type { ON_HOST = 1, ON_DEVICE = 2 } memory_type;
 typedef struct range {
@@ -204,19 +210,22 @@ CUresult fake_PointerGetAttribute(void *value, int attribute, CUdeviceptr addres
     CUresult said = INVALID_VALUE;
     (void)pthread_mutex_lock(&lock);
     for (const range *r = ranges; r && said != OK; r = r->next)
-        if (address >= (uintptr_t)r->start && address - (uintptr_t)r->start < r->size) said = answer(r, attribute, address, value);
+        if (address >= (uintptr_t)r->start && address - (uintptr_t)r->start < r->size)
+            said = answer(r, attribute, address, value);
     (void)pthread_mutex_unlock(&lock);
     return said;
 }
 
 static uint8_t *map_pages(size_t size) {
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
 
 /* memset; whole pages of zeros are given back to the system. */
 static void fill_bytes(uint8_t *to, int value, size_t size) {
-    uint8_t *first = (uint8_t *)(((uintptr_t)to + 4095) & ~(uintptr_t)4095), *last = (uint8_t *)((uintptr_t)(to + size) & ~(uintptr_t)4095);
+    uint8_t *first = (uint8_t *)(((uintptr_t)to + 4095) & ~(uintptr_t)4095),
+            *last = (uint8_t *)((uintptr_t)(to + size) & ~(uintptr_t)4095);
     if (value || size < VAST || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
         memset(to, value, size);
         return;
@@ -231,7 +240,9 @@ static CUresult allocate(void **memory, size_t size, memory_type type) {
     bool room = size <= memory_of_device - memory_used;
     if (room) memory_used += size;
     (void)pthread_mutex_unlock(&lock);
-    uint8_t *block = !room ? NULL : size < VAST ? aligned_alloc(FRONT, (size + 2 * FRONT - 1) / FRONT * FRONT) : map_pages(size + FRONT);
+    uint8_t *block = !room         ? NULL
+                     : size < VAST ? aligned_alloc(FRONT, (size + 2 * FRONT - 1) / FRONT * FRONT)
+                                   : map_pages(size + FRONT);
     if (!block) return OUT_OF_MEMORY;
     memcpy(block, &size, sizeof size);
     memset(block + FRONT, 0xCD, size < VAST ? size : 4096); /* nobody promises zeros */
@@ -258,7 +269,9 @@ static CUresult release(void *memory) {
     return OK;
 }
 
-CUresult fake_MemAlloc(CUdeviceptr *memory, size_t size) { return allocate((void **)memory, size, ON_DEVICE); }
+CUresult fake_MemAlloc(CUdeviceptr *memory, size_t size) {
+    return allocate((void **)memory, size, ON_DEVICE);
+}
 CUresult fake_MemFree(CUdeviceptr memory) { return release((void *)(uintptr_t)memory); }
 CUresult fake_MemAllocAsync(CUdeviceptr *memory, size_t size, CUstream stream) {
     (void)stream;
@@ -445,8 +458,10 @@ CUresult fake_StreamSynchronize(CUstream s) {
 CUresult fake_LaunchHostFunc(CUstream stream, void (*function)(void *user), void *user) {
     return add(stream, &(op){.kind = OP_CALL, .call = function, .user = user});
 }
-/* Calls the function with a copy of the bytes, once, or as often as a graph runs: what a library does in a stream. */
-__attribute__((visibility("default"))) int fake_cuda_call(CUstream stream, void (*function)(void *bytes), const void *bytes, size_t size);
+/* Calls the function with a copy of the bytes, once, or as often as a graph runs: what a library
+ * does in a stream. */
+__attribute__((visibility("default"))) int
+fake_cuda_call(CUstream stream, void (*function)(void *bytes), const void *bytes, size_t size);
 int fake_cuda_call(CUstream stream, void (*function)(void *bytes), const void *bytes, size_t size) {
     op o = {.kind = OP_CALL, .call = function, .size = size, .record = (uint8_t *)(uintptr_t)bytes};
     return add(stream, &o);
@@ -462,7 +477,8 @@ CUresult fake_MemFreeAsync(CUdeviceptr memory, CUstream stream) {
     return add(stream, &(op){.kind = OP_FREE, .to = (void *)(uintptr_t)memory});
 }
 CUresult fake_MemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, CUstream stream) {
-    return add(stream, &(op){.kind = OP_FILL, .to = (void *)(uintptr_t)to, .value = value, .size = size});
+    return add(stream,
+               &(op){.kind = OP_FILL, .to = (void *)(uintptr_t)to, .value = value, .size = size});
 }
 static CUresult copy(void *to, const void *from, size_t size, CUstream stream) {
     const uint8_t *a = to, *b = from;
@@ -536,14 +552,17 @@ static char *read_ptx(const char *text) {
     if (!code || atoi(target + 11) > capability) return NULL;
     code += 2;
     char *bytes = malloc(strlen(code) / 2 + 1);
-    for (size_t i = 0; bytes && code[2 * i]; i++) bytes[i] = (char)(digit(code[2 * i]) << 4 | digit(code[2 * i + 1]));
+    for (size_t i = 0; bytes && code[2 * i]; i++)
+        bytes[i] = (char)(digit(code[2 * i]) << 4 | digit(code[2 * i + 1]));
     return bytes;
 }
 
 static CUresult load_code(CUmodule *module, const char *image);
-CUresult fake_ModuleLoadDataEx(CUmodule *module, const void *image, unsigned options, int *names, void **values) {
+CUresult fake_ModuleLoadDataEx(CUmodule *module, const void *image, unsigned options, int *names,
+                               void **values) {
     IN_CONTEXT;
-    if (options && (options != 1 || names[0] != 0 || !values[0])) return INVALID_VALUE; /* CU_JIT_MAX_REGISTERS */
+    if (options && (options != 1 || names[0] != 0 || !values[0]))
+        return INVALID_VALUE; /* CU_JIT_MAX_REGISTERS */
     if (strncmp(image, "// fake", 7) != 0) return load_code(module, image);
     if (getenv("FAKE_CUDA_OLD_PTX")) return 222; /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */
     char *bytes = read_ptx(image);
@@ -558,7 +577,8 @@ static CUresult load_code(CUmodule *module, const char *image) {
     memcpy(&size, image, sizeof size);
     int file = mkstemp(path);
     CUmodule m = calloc(1, sizeof *m);
-    bool ok = file >= 0 && m && write(file, image + sizeof size, size - sizeof size) == (ssize_t)(size - sizeof size);
+    bool ok = file >= 0 && m &&
+              write(file, image + sizeof size, size - sizeof size) == (ssize_t)(size - sizeof size);
     if (file >= 0) (void)close(file);
     ok = ok && shim_open(path, &m->code, message, sizeof message);
     (void)unlink(path);
@@ -592,15 +612,24 @@ CUresult fake_FuncSetAttribute(CUfunction function, int attribute, int value) {
     (void)function;
     return attribute == 8 && value <= SHIM_MOST_SHARED ? OK : INVALID_VALUE;
 }
-CUresult fake_LaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                           unsigned shared, CUstream stream, void **parameters, void **extra) {
+CUresult fake_LaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                           unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                           void **parameters, void **extra) {
     const shim_code *code = &((CUmodule)function)->code;
     (void)extra;
-    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || !bx || !by || !bz || bz > 64 || (uint64_t)bx * by * bz > SHIM_MOST_LANES)
+    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || !bx || !by || !bz || bz > 64 ||
+        (uint64_t)bx * by * bz > SHIM_MOST_LANES)
         return INVALID_VALUE;
     if (shared > SHIM_MOST_SHARED) return INVALID_VALUE;
-    op o = {.kind = OP_KERNEL, .code = code, .groups = {gx, gy, gz}, .group = {bx, by, bz}, .shared = shared, .size = code->record_bytes};
-    if (code->record_bytes) o.record = code->record_by_pointer ? (uint8_t *)*(CUdeviceptr *)parameters[0] : parameters[0];
+    op o = {.kind = OP_KERNEL,
+            .code = code,
+            .groups = {gx, gy, gz},
+            .group = {bx, by, bz},
+            .shared = shared,
+            .size = code->record_bytes};
+    if (code->record_bytes)
+        o.record = code->record_by_pointer ? (uint8_t *)*(CUdeviceptr *)parameters[0]
+                                           : parameters[0];
     return add(stream, &o);
 }
 

@@ -1,5 +1,6 @@
-/* NVRTC's functions over clang++ (README.md). Machine code is the shared library's bytes, PTX the same as hexadecimal text behind a head with the
- * architecture. FAKE_NVRTC_NEWEST: the newest architecture that it knows (90). FAKE_NVRTC_KEEP: a folder that each text is written to. */
+/* NVRTC's functions over clang++ (README.md). Machine code is the shared library's bytes, PTX the
+ * same as hexadecimal text behind a head with the architecture. FAKE_NVRTC_NEWEST: the newest
+ * architecture that it knows (90). FAKE_NVRTC_KEEP: a folder that each text is written to. */
 #include "support/shim_run.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@ int fake_nvrtc_compilations(void) { return compilations; }
 EXPORT int nvrtcVersion(int *major, int *minor);
 EXPORT int nvrtcGetNumSupportedArchs(int *count);
 EXPORT int nvrtcGetSupportedArchs(int *architectures);
-EXPORT int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers, const char *const *texts,
-                              const char *const *names);
+EXPORT int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name,
+                              int headers, const char *const *texts, const char *const *names);
 EXPORT int nvrtcDestroyProgram(nvrtcProgram *program);
 EXPORT int nvrtcCompileProgram(nvrtcProgram program, int count, const char *const *options);
 EXPORT int nvrtcGetProgramLogSize(nvrtcProgram program, size_t *size);
@@ -41,7 +42,9 @@ int nvrtcVersion(int *major, int *minor) {
 static const int KNOWN[] = {50, 61, 75, 80, 90};
 int nvrtcGetNumSupportedArchs(int *count) {
     const char *newest = getenv("FAKE_NVRTC_NEWEST");
-    for (*count = 0; *count < (int)(sizeof KNOWN / sizeof *KNOWN) && KNOWN[*count] <= (newest ? atoi(newest) : 90);) ++*count;
+    for (*count = 0; *count < (int)(sizeof KNOWN / sizeof *KNOWN) &&
+                     KNOWN[*count] <= (newest ? atoi(newest) : 90);)
+        ++*count;
     return 0;
 }
 int nvrtcGetSupportedArchs(int *architectures) {
@@ -51,8 +54,8 @@ int nvrtcGetSupportedArchs(int *architectures) {
     return 0;
 }
 
-int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers, const char *const *texts,
-                       const char *const *names) {
+int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers,
+                       const char *const *texts, const char *const *names) {
     (void)name, (void)headers, (void)texts, (void)names;
     nvrtcProgram p = calloc(1, sizeof *p);
     if (p) p->text = strdup(text);
@@ -95,7 +98,9 @@ static bool read_code(nvrtcProgram p, const char *path) {
     rewind(f);
     p->code = malloc((size_t)size + sizeof(size_t));
     p->code_bytes = (size_t)size + sizeof(size_t);
-    if (p->code) memcpy(p->code, &p->code_bytes, sizeof(size_t)); /* as long as it is: modules are loaded without their size */
+    if (p->code)
+        memcpy(p->code, &p->code_bytes, sizeof(size_t)); /* as long as it is: modules are loaded
+                                                            without their size */
     bool ok = p->code && fread(p->code + sizeof(size_t), 1, (size_t)size, f) == (size_t)size;
     (void)fclose(f);
     return ok;
@@ -112,7 +117,9 @@ static int compile_in(nvrtcProgram p, const char *folder) {
     shim_print_entry(entry + strlen(entry), sizeof entry - strlen(entry), name, record);
     snprintf(source, sizeof source, "%s/kernel.cu.cpp", folder);
     snprintf(library, sizeof library, "%s/kernel.so", folder);
-    bool ok = shim_compile(p->text, entry, "-include shim_cuda.h", source, library, p->log, sizeof p->log) && read_code(p, library);
+    bool ok = shim_compile(p->text, entry, "-include shim_cuda.h", source, library, p->log,
+                           sizeof p->log) &&
+              read_code(p, library);
     (void)unlink(library);
     return ok ? 0 : 6;
 }
@@ -132,7 +139,8 @@ static bool print_ptx(nvrtcProgram p) {
     static const char DIGITS[] = "0123456789abcdef";
     p->ptx = malloc(64 + 2 * p->code_bytes + 1);
     if (!p->ptx) return false;
-    char *at = p->ptx + sprintf(p->ptx, "// fake\n.version 8.0\n.target sm_%d\n//", p->architecture);
+    char *at = p->ptx +
+               sprintf(p->ptx, "// fake\n.version 8.0\n.target sm_%d\n//", p->architecture);
     for (size_t i = 0; i < p->code_bytes; i++) {
         *at++ = DIGITS[(unsigned char)p->code[i] >> 4];
         *at++ = DIGITS[p->code[i] & 15];
@@ -141,9 +149,11 @@ static bool print_ptx(nvrtcProgram p) {
     return true;
 }
 
-/* The options that the library promises must be there. -minimal is refused, as NVRTC of CUDA 12.0 refuses it. */
+/* The options that the library promises must be there. -minimal is refused, as NVRTC of CUDA 12.0
+ * refuses it. */
 int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
-    static const char *const WANTED[] = {"-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"};
+    static const char *const WANTED[] = {"-fmad=false", "-prec-div=true", "-prec-sqrt=true",
+                                         "-ftz=false"};
     char folder[] = "/tmp/hologram-fake-nvrtc-XXXXXX";
     for (size_t i = 0; i < sizeof WANTED / sizeof *WANTED; i++) {
         bool found = false;
@@ -158,7 +168,8 @@ int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
             return 5;
         }
         /* -arch=sm_90, -arch=compute_90 */
-        if (strncmp(options[k], "-arch=", 6) == 0) p->architecture = atoi(strchr(options[k], '_') + 1);
+        if (strncmp(options[k], "-arch=", 6) == 0)
+            p->architecture = atoi(strchr(options[k], '_') + 1);
     }
     if (!mkdtemp(folder)) return 1;
     compilations++;

@@ -1,6 +1,7 @@
-/* Loaded before a program (LD_PRELOAD): the n-th of the calls below that it makes fails, n from the variable FAIL_CALL. FAIL_COUNT names a file
- * that gets the number of calls at the end. FAIL_ALLOC is the same for allocations: that one fails and all after it. NO_UNNAMED: no file
- * without a name can be made. Not unlink and close, which undo things. */
+/* Loaded before a program (LD_PRELOAD): the n-th of the calls below that it makes fails, n from the
+ * variable FAIL_CALL. FAIL_COUNT names a file that gets the number of calls at the end. FAIL_ALLOC
+ * is the same for allocations: that one fails and all after it. NO_UNNAMED: no file without a name
+ * can be made. Not unlink and close, which undo things. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,7 +38,8 @@ __attribute__((destructor)) static void end(void) {
     char text[64];
     failing_call = failing_alloc = 0;
     if (!path) return;
-    int length = snprintf(text, sizeof text, "%lu %lu\n", atomic_load(&calls), atomic_load(&allocations));
+    int length = snprintf(text, sizeof text, "%lu %lu\n", atomic_load(&calls),
+                          atomic_load(&allocations));
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (write(file, text, (size_t)length) < 0) abort();
 }
@@ -59,7 +61,9 @@ static int fails(int error) {
         return next arguments;                           \
     }
 
-static mode_t mode_of(int flags, va_list list) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; }
+static mode_t mode_of(int flags, va_list list) {
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+}
 
 static int refuses(int flags) {
     if (!no_unnamed || (flags & O_TMPFILE) != O_TMPFILE) return 0;
@@ -91,7 +95,8 @@ CALL(int, fsync, (int file), (file), EIO)
 CALL(int, rename, (const char *from, const char *to), (from, to), EACCES)
 CALL(int, renameat, (int f, const char *from, int t, const char *to), (f, from, t, to), EACCES)
 CALL(int, link, (const char *from, const char *to), (from, to), EMLINK)
-CALL(int, linkat, (int f, const char *from, int t, const char *to, int flags), (f, from, t, to, flags), ENOSPC)
+CALL(int, linkat, (int f, const char *from, int t, const char *to, int flags),
+     (f, from, t, to, flags), ENOSPC)
 CALL(int, mkdir, (const char *path, mode_t mode), (path, mode), EACCES)
 CALL(int, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode), EACCES)
 CALL(int, stat, (const char *path, struct stat *info), (path, info), EIO)
@@ -102,14 +107,16 @@ CALL(int, fchmod, (int file, mode_t mode), (file, mode), EPERM)
 CALL(int, futimens, (int file, const struct timespec times[2]), (file, times), EPERM)
 CALL(off_t, lseek, (int file, off_t to, int whence), (file, to, whence), EIO)
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *user) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *user) {
     NEXT(pthread_create);
     return fails(EAGAIN) ? EAGAIN : next(thread, attributes, run, user);
 }
 
 /* ---- memory ---- */
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 
 static int lacks(void) {
     unsigned long now = atomic_fetch_add(&allocations, 1) + 1;
@@ -121,7 +128,9 @@ static int lacks(void) {
 void *malloc(size_t size) { return lacks() ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return lacks() ? NULL : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return lacks() ? NULL : __libc_realloc(old, size); }
-void *aligned_alloc(size_t alignment, size_t size) { return lacks() ? NULL : __libc_memalign(alignment, size); }
+void *aligned_alloc(size_t alignment, size_t size) {
+    return lacks() ? NULL : __libc_memalign(alignment, size);
+}
 int posix_memalign(void **to, size_t alignment, size_t size) {
     *to = lacks() ? NULL : __libc_memalign(alignment, size);
     return *to ? 0 : ENOMEM;

@@ -1,5 +1,6 @@
-/* Any bytes as an array file: .npy, a member of a .npz, deflated data, a raw file within bounds. The first three bytes choose the element
- * type, the kind and the bound. What is read has the size it says. Seeds: seeds/fuzz_array. */
+/* Any bytes as an array file: .npy, a member of a .npz, deflated data, a raw file within bounds.
+ * The first three bytes choose the element type, the kind and the bound. What is read has the size
+ * it says. Seeds: seeds/fuzz_array. */
 #include "fuzz.h"
 #include "io/io.h"
 
@@ -20,13 +21,20 @@ static void check(const hg_array *a) {
 }
 
 /* A file of these bytes: the kernel's own copy, with a name in /proc. */
-static void read_file(const uint8_t *data, size_t size, const char *suffix, hg_type type, uint64_t most) {
+static void read_file(const uint8_t *data, size_t size, const char *suffix, hg_type type,
+                      uint64_t most) {
     char path[64], link_path[96];
     int file = memfd_create("fuzz", MFD_CLOEXEC);
     if (file < 0) return;
     require(write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
-    snprintf(link_path, sizeof link_path, "/tmp/hologram-fuzz-%d%s", (int)getpid(), suffix); /* the kind is in the name */
+    snprintf(link_path, sizeof link_path, "/tmp/hologram-fuzz-%d%s", (int)getpid(), suffix); /* the
+                                                                                                kind
+                                                                                                is
+                                                                                                in
+                                                                                                the
+                                                                                                name
+                                                                                              */
     (void)unlink(link_path);
     if (symlink(path, link_path) == 0) {
         hg_budget *none = NULL;

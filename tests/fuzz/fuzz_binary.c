@@ -1,6 +1,7 @@
-/* Any bytes as a container: a refusal or a program. A program is written back byte for byte, its verification ends, and it prints as
- * text that assembles to the same program and describes itself. A checksum that does not fit is made to fit, so that mutations reach the contents.
- * Seeds: seeds/fuzz_binary (the programs of examples/programs, and one with every kind of operand). */
+/* Any bytes as a container: a refusal or a program. A program is written back byte for byte, its
+ * verification ends, and it prints as text that assembles to the same program and describes itself.
+ * A checksum that does not fit is made to fit, so that mutations reach the contents. Seeds:
+ * seeds/fuzz_binary (the programs of examples/programs, and one with every kind of operand). */
 #include "fuzz.h"
 #include "isa/codec.h"
 #include "isa/program.h"
@@ -25,7 +26,8 @@ static void check_code(const hg_program *p) {
     hg_program *second = NULL;
     require(hg_program_print(p, &text, &length) == HG_OK);
     require(hg_program_assemble(text, length, NULL, &second) == HG_OK);
-    require(hg_program_encode(p, 0, &a, &n) == HG_OK && hg_program_encode(second, 0, &b, &m) == HG_OK);
+    require(hg_program_encode(p, 0, &a, &n) == HG_OK &&
+            hg_program_encode(second, 0, &b, &m) == HG_OK);
     require(n == m && memcmp(a, b, n) == 0);
     hg_program_release(second);
     hg_string_free(text);
@@ -40,7 +42,8 @@ static void check_description(const hg_program *p) {
     for (size_t i = 0; i <= d.params; i++) {
         hg_param_description param = {.size = sizeof param};
         require((hg_program_param(p, i, &param) == HG_OK) == (i < d.params));
-        for (uint32_t k = 0; i < d.params && param.rank != HG_NO_DIMS && k < param.rank; k++) require(param.dims[k] != NULL);
+        for (uint32_t k = 0; i < d.params && param.rank != HG_NO_DIMS && k < param.rank; k++)
+            require(param.dims[k] != NULL);
     }
     for (size_t i = 0; i <= d.labels; i++) {
         hg_label_description label = {.size = sizeof label};

@@ -1,6 +1,7 @@
-/* Any bytes as a circuit: diagnostics or a circuit. The first byte chooses the options. What parses prints as text that parses to the
- * same text, words and bytes end; what compiles lowers to a program that verifies, in the three canonical forms with the same memory
- * after a run. Seeds: seeds/fuzz_circuit. */
+/* Any bytes as a circuit: diagnostics or a circuit. The first byte chooses the options. What parses
+ * prints as text that parses to the same text, words and bytes end; what compiles lowers to a
+ * program that verifies, in the three canonical forms with the same memory after a run. Seeds:
+ * seeds/fuzz_circuit. */
 #include "fuzz.h"
 #include "isa/program.h"
 #include <hologram/circuit_run.h>
@@ -43,7 +44,8 @@ static void check_parsed(const char *text, size_t size, const hg_circuit_options
 
 static hg_backend *backend;
 
-static void run(const hg_translated_program *t, const uint8_t *use, uint32_t memory[HG_CIRCUIT_CLASSES][ELEMENTS]) {
+static void run(const hg_translated_program *t, const uint8_t *use,
+                uint32_t memory[HG_CIRCUIT_CLASSES][ELEMENTS]) {
     static float in[HG_CIRCUIT_CLASSES][ELEMENTS];
     hg_class_array arrays[HG_CIRCUIT_CLASSES];
     hg_circuit_launch launch = HG_CIRCUIT_LAUNCH_INIT;
@@ -61,7 +63,8 @@ static void run(const hg_translated_program *t, const uint8_t *use, uint32_t mem
     require(hg_circuit_run(backend, t, &launch, arrays, count) == HG_OK);
 }
 
-/* Arithmetic NaN have no payload of their own, so nothing that was a NaN in between can be compared: then only the run is checked. */
+/* Arithmetic NaN have no payload of their own, so nothing that was a NaN in between can be
+ * compared: then only the run is checked. */
 static bool has_nan(uint32_t memory[HG_CIRCUIT_CLASSES][ELEMENTS]) {
     for (uint32_t c = 0; c < HG_CIRCUIT_CLASSES; c++)
         for (uint32_t i = 0; i < ELEMENTS; i++)

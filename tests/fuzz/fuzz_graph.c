@@ -1,12 +1,14 @@
-/* Any bytes as .graph text: diagnostics, or a graph whose text is that of the same graph, that can be copied and optimised, and whose calls are
- * checked with numbers for its symbols. Statements that are added to a graph leave one that prints. Seeds: seeds/fuzz_graph. */
+/* Any bytes as .graph text: diagnostics, or a graph whose text is that of the same graph, that can
+ * be copied and optimised, and whose calls are checked with numbers for its symbols. Statements
+ * that are added to a graph leave one that prints. Seeds: seeds/fuzz_graph. */
 #include "fuzz.h"
 #include "graph/graph.h"
 #include "graph/memory.h"
 #include "graph/passes.h"
 
-static const char SCALE[] = ".atlas 1\n.program scale\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n"
-                            ".param r3 k f32\n.param r4 n u64\n.lanes n\n exit\n";
+static const char SCALE[] =
+    ".atlas 1\n.program scale\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n"
+    ".param r3 k f32\n.param r4 n u64\n.lanes n\n exit\n";
 
 static hg_status read_program(void *user, const char *file, hg_diagnostics *d, hg_program **p) {
     (void)user;
@@ -31,7 +33,8 @@ static void check_graph_text(const hg_graph *g) {
 
 /* With numbers that most shapes fit, and some that few fit. */
 static void check_numbers(const hg_graph *g, uint64_t number) {
-    uint64_t symbols[HG_MAX_GRAPH_EXTENTS], *extents = malloc((size_t)(g->terms.count + 1) * sizeof *extents);
+    uint64_t symbols[HG_MAX_GRAPH_EXTENTS],
+        *extents = malloc((size_t)(g->terms.count + 1) * sizeof *extents);
     graph_memory memory;
     for (int i = 0; i < HG_MAX_GRAPH_EXTENTS; i++) symbols[i] = number;
     graph_extent_values(g, symbols, extents);

@@ -1,6 +1,7 @@
-/* Any bytes as a JSON kernel: the reader refuses them with a place inside the text or gives a tape that fits together; the translator
- * refuses with diagnostics in order, or gives a program that prints and assembles again; one that verifies runs on a few lanes with
- * small arrays and an end to its steps. Seeds: seeds/fuzz_json. */
+/* Any bytes as a JSON kernel: the reader refuses them with a place inside the text or gives a tape
+ * that fits together; the translator refuses with diagnostics in order, or gives a program that
+ * prints and assembles again; one that verifies runs on a few lanes with small arrays and an end to
+ * its steps. Seeds: seeds/fuzz_json. */
 #include "fuzz.h"
 #include "base/json_read.h"
 #include "isa/program.h"
@@ -41,11 +42,14 @@ static void read_only(const char *text, size_t size) {
         hg_arena arena = {0};
         for (uint32_t token = 0; token < d.count; token++) {
             size_t length;
-            if (hg_json_is_string(&d, token)) require(hg_json_decode(&d, token, &arena, &length) != NULL && length <= d.tokens[token].size);
+            if (hg_json_is_string(&d, token))
+                require(hg_json_decode(&d, token, &arena, &length) != NULL &&
+                        length <= d.tokens[token].size);
         }
         hg_arena_free(&arena);
     } else {
-        require(fault.message[0] && fault.offset <= size && fault.length <= size - fault.offset && !d.tokens);
+        require(fault.message[0] && fault.offset <= size && fault.length <= size - fault.offset &&
+                !d.tokens);
     }
     hg_json_document_free(&d);
 }
@@ -77,9 +81,11 @@ static void run(const hg_program *p) {
         const hg_param *param = &p->params[i];
         static const unsigned char three[512] = {3};
         if (param->kind == HG_PARAM_SCALAR) {
-            require(hg_params_set_scalar(params, param->name, (hg_type)param->type, three) == HG_OK);
+            require(hg_params_set_scalar(params, param->name, (hg_type)param->type, three) ==
+                    HG_OK);
         } else {
-            require(count < 256 && hg_backend_allocate_buffer(backend, ARRAY_BYTES, &buffers[count]) == HG_OK);
+            require(count < 256 &&
+                    hg_backend_allocate_buffer(backend, ARRAY_BYTES, &buffers[count]) == HG_OK);
             require(hg_params_set_buffer(params, param->name, buffers[count++]) == HG_OK);
         }
     }
@@ -108,14 +114,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (p) require(count == 1 && memcmp(hg_program_hash(p), hg_program_hash(all[0]), 32) == 0);
     for (size_t i = 0; i < count; i++) {
         check_text(all[i]);
-        if (hg_program_verify(all[i], NULL) == HG_OK && all[i]->inst_count < LARGEST_RUN) run(all[i]);
+        if (hg_program_verify(all[i], NULL) == HG_OK && all[i]->inst_count < LARGEST_RUN)
+            run(all[i]);
     }
     hg_json_programs_free(all, count);
     hg_program_release(p);
     return 0;
 }
 
-/* ---- changes that keep it JSON: a value becomes another value of the text, or a word that kernels use ---- */
+/* ---- changes that keep it JSON: a value becomes another value of the text, or a word that kernels
+ * use ---- */
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
@@ -213,7 +221,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     memcpy(copy, data, size);
     size_t result = 0;
     if (hg_json_read(&d, (const char *)copy, size, 0, &fault)) {
-        uint32_t draw = seed * 2654435761u, target = draw % d.count, source = (draw >> 8) * 40503u % d.count;
+        uint32_t draw = seed * 2654435761u, target = draw % d.count,
+                 source = (draw >> 8) * 40503u % d.count;
         const char *word = words[(draw >> 4) % HG_COUNT_OF(words)];
         size_t start, end, from = 0, length = strlen(word);
         span_of(&d, target, &start, &end);

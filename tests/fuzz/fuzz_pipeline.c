@@ -1,5 +1,6 @@
-/* The whole road: text, a zero byte, and bytes that choose parameters and lanes. What assembles and verifies runs, on the CPU and on a poor
- * device, under small limits of memory, steps and time. Seeds: seeds/fuzz_pipeline and seeds/fuzz_text. */
+/* The whole road: text, a zero byte, and bytes that choose parameters and lanes. What assembles and
+ * verifies runs, on the CPU and on a poor device, under small limits of memory, steps and time.
+ * Seeds: seeds/fuzz_pipeline and seeds/fuzz_text. */
 #include "run_any.h"
 
 #include <string.h>

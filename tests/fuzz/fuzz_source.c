@@ -1,5 +1,6 @@
-/* Any bytes as a text and the files that it includes, separated by bytes 0x1E and called 0, 1, 2 …: time, memory and depth are bounded,
- * diagnostics come in the order of the source, and what assembles is the program that its canonical text is. Seeds: seeds/fuzz_source. */
+/* Any bytes as a text and the files that it includes, separated by bytes 0x1E and called 0, 1, 2 …:
+ * time, memory and depth are bounded, diagnostics come in the order of the source, and what
+ * assembles is the program that its canonical text is. Seeds: seeds/fuzz_source. */
 #include "fuzz.h"
 #include "isa/program.h"
 
@@ -23,7 +24,8 @@ static hg_status find(void *user, const char *from, const char *name, hg_source 
     pieces *all = user;
     require(from != NULL);
     size_t number = (size_t)strtoul(name, NULL, 10);
-    if (number >= all->count || name[0] < '0' || name[0] > '9') return hg_fail(HG_ERROR_IO, "no such piece");
+    if (number >= all->count || name[0] < '0' || name[0] > '9')
+        return hg_fail(HG_ERROR_IO, "no such piece");
     all->open++;
     source->name = all->names[number];
     source->bytes = all->files[number].text;
@@ -55,7 +57,8 @@ static void check_order(const hg_diagnostics *d, bool failed) {
     require(failed == (hg_diagnostics_errors(d) > 0));
     for (size_t i = 1; i < hg_diagnostics_count(d); i++) {
         const hg_diagnostic *a = hg_diagnostics_get(d, i - 1), *b = hg_diagnostics_get(d, i);
-        require(a->outer_line < b->outer_line || (a->outer_line == b->outer_line && a->outer_column <= b->outer_column));
+        require(a->outer_line < b->outer_line ||
+                (a->outer_line == b->outer_line && a->outer_column <= b->outer_column));
     }
 }
 
@@ -84,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                          .user = &all};
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_program *p = NULL;
-    hg_status status = hg_program_assemble_with(all.files[0].text, all.files[0].length, &options, d, &p);
+    hg_status status = hg_program_assemble_with(all.files[0].text, all.files[0].length, &options, d,
+                                                &p);
     require((status == HG_OK) == (p != NULL) && all.open == 0);
     check_order(d, status != HG_OK);
     hg_string_free(hg_diagnostics_print(d, "fuzz", all.files[0].text, all.files[0].length));

@@ -1,5 +1,6 @@
-/* Any bytes as .atlas text: diagnostics or a program. A program prints as text that assembles to the same program, its
- * verification ends, and if it verifies, its binary reads back as the same program. Seeds: seeds/fuzz_text. */
+/* Any bytes as .atlas text: diagnostics or a program. A program prints as text that assembles to
+ * the same program, its verification ends, and if it verifies, its binary reads back as the same
+ * program. Seeds: seeds/fuzz_text. */
 #include "fuzz.h"
 #include "isa/program.h"
 

@@ -1,5 +1,6 @@
-/* Any bytes as text of the vector form: diagnostics or a form. A form that keeps the rules prints as text that reads back as the same text, every pass leaves it
- * in order, and it prints as C. Seeds: seeds/fuzz_vector and tests/vector. */
+/* Any bytes as text of the vector form: diagnostics or a form. A form that keeps the rules prints
+ * as text that reads back as the same text, every pass leaves it in order, and it prints as C.
+ * Seeds: seeds/fuzz_vector and tests/vector. */
 #include "fuzz.h"
 #include "emit/emit.h"
 #include "vector/parse.h"
@@ -45,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     vec_kernel *k = NULL;
     uint64_t chance = 0x9E3779B9;
     hg_status status = vec_parse((const char *)data, size, d, &m, &k);
-    require((status == HG_OK) == (k != NULL) && (m != NULL) == (k != NULL) && (hg_diagnostics_errors(d) > 0) == (status == HG_ERROR_ISA));
+    require((status == HG_OK) == (k != NULL) && (m != NULL) == (k != NULL) &&
+            (hg_diagnostics_errors(d) > 0) == (status == HG_ERROR_ISA));
     hg_string_free(hg_diagnostics_print(d, "fuzz", (const char *)data, size));
     hg_diagnostics_destroy(d);
     for (size_t i = 0; i < size; i++) chance = (chance ^ data[i]) * UINT64_C(0x100000001B3);
@@ -71,7 +73,9 @@ static part pick_line(const uint8_t *data, size_t size, unsigned int seed) {
     return (part){from, at + (at < size) - from};
 }
 
-static bool is_word_byte(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '%' || c == '$'; }
+static bool is_word_byte(uint8_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '%' || c == '$';
+}
 
 static part pick_word(const uint8_t *data, size_t size, unsigned int seed) {
     size_t at = seed % size, from = at;
@@ -80,7 +84,8 @@ static part pick_word(const uint8_t *data, size_t size, unsigned int seed) {
     return (part){from, at > from ? at - from : 1};
 }
 
-static size_t replace(uint8_t *data, size_t size, size_t most, part l, const uint8_t *by, size_t length) {
+static size_t replace(uint8_t *data, size_t size, size_t most, part l, const uint8_t *by,
+                      size_t length) {
     if (size - l.size + length > most) return size;
     memmove(data + l.from + length, data + l.from + l.size, size - l.from - l.size);
     memcpy(data + l.from, by, length);
@@ -90,7 +95,8 @@ static size_t replace(uint8_t *data, size_t size, size_t most, part l, const uin
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed) {
     uint8_t copy[512];
     if (!size || seed % 5 == 0) return LLVMFuzzerMutate(data, size, most);
-    unsigned int what = seed / 5 % 4, first = seed / 20 * 2654435761u >> 4, second = first * 2246822519u >> 3;
+    unsigned int what = seed / 5 % 4, first = seed / 20 * 2654435761u >> 4,
+                 second = first * 2246822519u >> 3;
     part to = what < 2 ? pick_line(data, size, first) : pick_word(data, size, first);
     part from = what < 2 ? pick_line(data, size, second) : pick_word(data, size, second);
     if (what == 0) return replace(data, size, most, to, copy, 0);

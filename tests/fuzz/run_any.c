@@ -51,7 +51,8 @@ static uint64_t some_value(chooser *c) {
     }
 }
 
-static bool bind(hg_backend *b, const hg_program *p, chooser c, hg_params *params, hg_buffer buffers[ARRAYS], uint32_t *count) {
+static bool bind(hg_backend *b, const hg_program *p, chooser c, hg_params *params,
+                 hg_buffer buffers[ARRAYS], uint32_t *count) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *param = &p->params[i];
         uint64_t value[64];
@@ -60,7 +61,9 @@ static bool bind(hg_backend *b, const hg_program *p, chooser c, hg_params *param
         if (param->kind == HG_PARAM_SCALAR) {
             status = hg_params_set_scalar(params, param->name, (hg_type)param->type, value);
         } else if (param->kind == HG_PARAM_BUFFER) {
-            if (*count == ARRAYS || hg_backend_allocate_buffer(b, BUFFER_BYTES, &buffers[*count]) != HG_OK) return false;
+            if (*count == ARRAYS ||
+                hg_backend_allocate_buffer(b, BUFFER_BYTES, &buffers[*count]) != HG_OK)
+                return false;
             require(hg_buffer_write(b, buffers[*count], 0, value, sizeof value) == HG_OK);
             status = hg_params_set_buffer(params, param->name, buffers[(*count)++]);
         }
@@ -81,12 +84,15 @@ static void run(runner *r, const hg_program *p, chooser c) {
     if (!r->backend) open_runner(r);
     if (params && bind(r->backend, p, c, params, buffers, &count)) {
         require(hg_backend_reset_state(r->backend) == HG_OK);
-        hg_status status = hg_backend_execute_program_with_params(r->backend, p, p->lanes_count || p->grid_count ? NULL : &launch, params);
+        hg_status status = hg_backend_execute_program_with_params(
+            r->backend, p, p->lanes_count || p->grid_count ? NULL : &launch, params);
         require(status != HG_ERROR_INTERNAL);
-        for (uint32_t i = 0; i < count; i++) require(hg_buffer_read(r->backend, buffers[i], 0, results, BUFFER_BYTES) == HG_OK);
+        for (uint32_t i = 0; i < count; i++)
+            require(hg_buffer_read(r->backend, buffers[i], 0, results, BUFFER_BYTES) == HG_OK);
     }
     hg_params_destroy(params);
-    for (uint32_t i = 0; i < count; i++) require(hg_backend_free_buffer(r->backend, buffers[i]) == HG_OK);
+    for (uint32_t i = 0; i < count; i++)
+        require(hg_backend_free_buffer(r->backend, buffers[i]) == HG_OK);
 }
 
 static void check_binary(const hg_program *p) {
@@ -100,7 +106,8 @@ static void check_binary(const hg_program *p) {
     hg_string_free((char *)bytes);
 }
 
-/* For one target and device of `hologram emit`. Refusals are right: of a limit, or a form that the program does not go with. */
+/* For one target and device of `hologram emit`. Refusals are right: of a limit, or a form that the
+ * program does not go with. */
 static void emit(const hg_program *p, chooser c) {
     static const char *const caps[] = {NULL, "pocl", "lavapipe", "swiftshader"};
     static const char *const targets[] = {"opencl", "spirv-asm", "spirv", "c", "kir"};
@@ -112,7 +119,8 @@ static void emit(const hg_program *p, chooser c) {
     options.form = (hg_emit_form)choose(&c, 3);
     options.fold = choose(&c, 2) ? 0 : choose(&c, 8);
     hg_status status = hg_program_emit(p, target, &options, &output, &length);
-    require(status == HG_OK || status == HG_ERROR_ISA || status == HG_ERROR_INVALID_ARGUMENT || status == HG_ERROR_OUT_OF_MEMORY);
+    require(status == HG_OK || status == HG_ERROR_ISA || status == HG_ERROR_INVALID_ARGUMENT ||
+            status == HG_ERROR_OUT_OF_MEMORY);
     require((status == HG_OK) == (output != NULL));
     hg_string_free(output);
 }

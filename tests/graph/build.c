@@ -15,14 +15,18 @@ static uint32_t number_of(const generated_graph *g, const char *name) {
     return i;
 }
 
-static hg_status make_texts(const hg_graph *graph, const generated_graph *g, hg_text *c, hg_text *h) {
+static hg_status make_texts(const hg_graph *graph, const generated_graph *g, hg_text *c,
+                            hg_text *h) {
     hg_build_value values[GENERATE_SYMBOLS];
     char names[GENERATE_SYMBOLS][16];
     for (uint32_t i = 0; i < g->symbol_count; i++) {
         snprintf(names[i], sizeof names[i], "n%u", (unsigned)i);
         values[i] = (hg_build_value){.name = names[i], .bits = g->symbols[i]};
     }
-    return hg_build_graph(&(hg_build_request){.graph = graph, .name = "slice", .values = values, .value_count = g->symbol_count}, c, h);
+    return hg_build_graph(
+        &(hg_build_request){
+            .graph = graph, .name = "slice", .values = values, .value_count = g->symbol_count},
+        c, h);
 }
 
 /* A function with one signature for all graphs. */
@@ -30,21 +34,26 @@ static bool add_call(const hg_graph *graph, const generated_graph *g, bool works
     hg_program *face = NULL;
     if (graph_interface(graph, &face) != HG_OK) return false;
     hg_text_addf(c, "\nint slice_call(void *const *memory, const size_t *bytes, slice_fault *f);\n"
-                    "int slice_call(void *const *memory, const size_t *bytes, slice_fault *f) {\n    (void)memory, (void)bytes;\n");
+                    "int slice_call(void *const *memory, const size_t *bytes, slice_fault *f) {\n  "
+                    "  (void)memory, (void)bytes;\n");
     if (works)
-        hg_text_addf(c, "    const size_t size = slice_work_bytes();\n    void *const work = malloc(size ? size : 1);\n    memset(work, "
+        hg_text_addf(c, "    const size_t size = slice_work_bytes();\n    void *const work = "
+                        "malloc(size ? size : 1);\n    memset(work, "
                         "0x5A, size);\n");
     hg_text_addf(c, "    const int code = slice(NULL");
     for (uint32_t i = 0; i < face->param_count; i++) {
         unsigned n = (unsigned)number_of(g, face->params[i].name);
-        if (face->params[i].kind != HG_PARAM_SCALAR) hg_text_addf(c, ", memory[%u], bytes[%u]", n, n);
+        if (face->params[i].kind != HG_PARAM_SCALAR)
+            hg_text_addf(c, ", memory[%u], bytes[%u]", n, n);
     }
-    hg_text_addf(c, "%s, f);\n%s    return code;\n}\n", works ? ", work, size" : "", works ? "    free(work);\n" : "");
+    hg_text_addf(c, "%s, f);\n%s    return code;\n}\n", works ? ", work, size" : "",
+                 works ? "    free(work);\n" : "");
     hg_program_release(face);
     return !c->failed;
 }
 
-static built_graph_outcome run(void *library, const generated_graph *g, uint8_t *const *arrays, char why[256]) {
+static built_graph_outcome run(void *library, const generated_graph *g, uint8_t *const *arrays,
+                               char why[256]) {
     call *function;
     void *memory[GENERATE_MOST_ARRAYS];
     size_t bytes[GENERATE_MOST_ARRAYS];
@@ -59,13 +68,15 @@ static built_graph_outcome run(void *library, const generated_graph *g, uint8_t 
     return BUILT_GRAPH_FAILED;
 }
 
-built_graph_outcome built_graph_run(const hg_graph *graph, const generated_graph *g, uint8_t *const *arrays, char why[256]) {
+built_graph_outcome built_graph_run(const hg_graph *graph, const generated_graph *g,
+                                    uint8_t *const *arrays, char why[256]) {
     hg_text c = {0}, h = {0};
     built_graph_outcome outcome = BUILT_GRAPH_FAILED;
     hg_status status = make_texts(graph, g, &c, &h);
     snprintf(why, 256, "%s", status != HG_OK ? hg_last_error_text() : "the compiler refuses it");
     if (status == HG_ERROR_ISA) outcome = BUILT_GRAPH_HAS_NONE;
-    if (status == HG_OK && add_call(graph, g, strstr(h.data, "slice_work_bytes(void)") != NULL, &c)) {
+    if (status == HG_OK &&
+        add_call(graph, g, strstr(h.data, "slice_work_bytes(void)") != NULL, &c)) {
         void *library = c_build_compile(&c, &h);
         if (library) {
             outcome = run(library, g, arrays, why);

@@ -1,4 +1,5 @@
-/* The generator writes text and knows of each value its type and extents, nothing else; it shares no code with src/graph. */
+/* The generator writes text and knows of each value its type and extents, nothing else; it shares
+ * no code with src/graph. */
 #include "graph/generate.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ uint64_t generate_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-static uint32_t below(generator *r, uint32_t n) { return (uint32_t)(generate_random(&r->state) % n); }
+static uint32_t below(generator *r, uint32_t n) {
+    return (uint32_t)(generate_random(&r->state) % n);
+}
 static bool chance(generator *r, uint32_t percent) { return below(r, 100) < percent; }
 
 static void say(generator *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -82,13 +85,17 @@ static value *add(generator *r, hg_type type, uint32_t rank, const uint64_t *ext
 
 static void add_array(generator *r, const char *name, const value *v, bool output, bool zeros) {
     generated_array *a = &r->out->arrays[r->out->array_count++];
-    *a = (generated_array){.type = v->type, .elements = elements_of(v), .output = output, .zeros = zeros};
+    *a = (generated_array){
+        .type = v->type, .elements = elements_of(v), .output = output, .zeros = zeros};
     snprintf(a->name, sizeof a->name, "%s", name);
 }
 
-static bool is_full(const generator *r) { return r->count + 16 > MOST_VALUES || r->out->array_count + 40 > GENERATE_MOST_ARRAYS; }
+static bool is_full(const generator *r) {
+    return r->count + 16 > MOST_VALUES || r->out->array_count + 40 > GENERATE_MOST_ARRAYS;
+}
 
-static const value *new_input(generator *r, hg_type type, uint32_t rank, const uint64_t *extents, bool zeros) {
+static const value *new_input(generator *r, hg_type type, uint32_t rank, const uint64_t *extents,
+                              bool zeros) {
     value *v = add(r, type, rank, extents);
     say(r, "%s %s ", chance(r, 30) ? ".constant" : ".input", v->name);
     say_shape(r, v);
@@ -125,22 +132,27 @@ static const value *strided(generator *r, const value *v, uint32_t rank, const u
     uint64_t room = elements_of(v) - 1, strides[MOST_RANK];
     for (uint32_t d = 0; d < rank; d++) {
         uint64_t most = extents[d] > 1 ? room / (extents[d] - 1) : 9;
-        strides[d] = chance(r, 25) ? 0 : most > 6 && chance(r, 60) ? 1 + below(r, 6) : generate_random(&r->state) % (most + 1);
+        strides[d] = chance(r, 25)               ? 0
+                     : most > 6 && chance(r, 60) ? 1 + below(r, 6)
+                                                 : generate_random(&r->state) % (most + 1);
         if (extents[d] > 1) room -= (extents[d] - 1) * strides[d];
     }
     char of[16];
     memcpy(of, v->name, sizeof of);
     value *view = add(r, v->type, rank, extents);
     view->strided = true;
-    say(r, ".view %s = %s + %llu strides (", view->name, of, (unsigned long long)(generate_random(&r->state) % (room + 1)));
-    for (uint32_t d = 0; d < rank; d++) say(r, d ? ", %llu" : "%llu", (unsigned long long)strides[d]);
+    say(r, ".view %s = %s + %llu strides (", view->name, of,
+        (unsigned long long)(generate_random(&r->state) % (room + 1)));
+    for (uint32_t d = 0; d < rank; d++)
+        say(r, d ? ", %llu" : "%llu", (unsigned long long)strides[d]);
     say(r, ") ");
     say_shape(r, view);
     say(r, "\n");
     return view;
 }
 
-/* A value of that type and shape: one that is there, a view of one that is large enough, or a new input. */
+/* A value of that type and shape: one that is there, a view of one that is large enough, or a new
+ * input. */
 static const value *need(generator *r, hg_type type, uint32_t rank, const uint64_t *extents) {
     value wanted = {.type = type, .rank = rank};
     if (rank > 1 && chance(r, 8) && !is_full(r)) return permuted(r, type, rank, extents);
@@ -149,11 +161,14 @@ static const value *need(generator *r, hg_type type, uint32_t rank, const uint64
     for (uint32_t tries = 0; tries < 12 && r->count; tries++) {
         uint32_t back = chance(r, 60) ? (r->count < 8 ? r->count : 8) : r->count;
         const value *v = &r->values[r->count - 1 - below(r, back)];
-        if (v->type == type && !v->strided && n && elements_of(v) && chance(r, 8)) return strided(r, v, rank, extents);
+        if (v->type == type && !v->strided && n && elements_of(v) && chance(r, 8))
+            return strided(r, v, rank, extents);
         if (v->type != type || elements_of(v) < n) continue;
-        if (v->rank == rank && (!rank || memcmp(v->extents, extents, rank * sizeof *extents) == 0)) return v;
+        if (v->rank == rank && (!rank || memcmp(v->extents, extents, rank * sizeof *extents) == 0))
+            return v;
         if (v->strided) continue;
-        uint64_t room = elements_of(v) - n, offset = chance(r, 50) ? 0 : generate_random(&r->state) % (room + 1);
+        uint64_t room = elements_of(v) - n,
+                 offset = chance(r, 50) ? 0 : generate_random(&r->state) % (room + 1);
         char of[16];
         memcpy(of, v->name, sizeof of);
         value *view = add(r, type, rank, extents);
@@ -169,19 +184,22 @@ static const value *need(generator *r, hg_type type, uint32_t rank, const uint64
 
 static uint64_t extent(generator *r) {
     static const uint8_t small[] = {1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 33, 48};
-    if (r->out->symbol_count && chance(r, 35)) return r->out->symbols[below(r, r->out->symbol_count)];
+    if (r->out->symbol_count && chance(r, 35))
+        return r->out->symbols[below(r, r->out->symbol_count)];
     if (chance(r, 2)) return 0;
     if (chance(r, 2)) return 97 + below(r, 200);
     return small[below(r, sizeof small)];
 }
 
 static hg_type float_type(generator *r) {
-    static const hg_type types[] = {HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
+    static const hg_type types[] = {HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F32,
+                                    HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
     return types[below(r, 7)];
 }
 
 static hg_type any_type(generator *r) {
-    static const hg_type types[] = {HG_TYPE_I32, HG_TYPE_U8, HG_TYPE_I8, HG_TYPE_U16, HG_TYPE_I64, HG_TYPE_U32, HG_TYPE_I128};
+    static const hg_type types[] = {HG_TYPE_I32, HG_TYPE_U8,  HG_TYPE_I8,  HG_TYPE_U16,
+                                    HG_TYPE_I64, HG_TYPE_U32, HG_TYPE_I128};
     return chance(r, 80) ? float_type(r) : types[below(r, 7)];
 }
 
@@ -211,16 +229,20 @@ static void begin(generator *r, const value *result, bool needs_shape) {
 }
 
 static bool map(generator *r) {
-    static const char *const names[] = {"abs",  "neg",  "sqrt",  "exp",   "log",        "sin", "cos",      "tan",  "relu", "sigmoid",
-                                        "tanh", "ceil", "floor", "round", "reciprocal", "erf", "identity", "gelu", "swish"};
+    static const char *const names[] = {"abs",  "neg",      "sqrt",  "exp",   "log",
+                                        "sin",  "cos",      "tan",   "relu",  "sigmoid",
+                                        "tanh", "ceil",     "floor", "round", "reciprocal",
+                                        "erf",  "identity", "gelu",  "swish"};
     static const char *const whole[] = {"abs", "relu", "identity", "neg"};
     const value *a = any(r);
     bool real = hg_type_is_float(a->type);
-    const char *name = real ? names[below(r, 19)] : whole[below(r, hg_type_is_signed(a->type) ? 4 : 3)];
+    const char *name = real ? names[below(r, 19)]
+                            : whole[below(r, hg_type_is_signed(a->type) ? 4 : 3)];
     if (chance(r, a->strided ? 40 : 10)) name = "identity";
     value *y = add(r, a->type, a->rank, a->extents);
     begin(r, y, false);
-    say(r, chance(r, 50) ? "parallel_map %s, in=%s\n" : "parallel_map op=%s, in=%s\n", name, a->name);
+    say(r, chance(r, 50) ? "parallel_map %s, in=%s\n" : "parallel_map op=%s, in=%s\n", name,
+        a->name);
     return true;
 }
 
@@ -257,7 +279,9 @@ static bool map_binary(generator *r) {
 }
 
 static bool reduce(generator *r) {
-    static const char *const names[] = {"sum", "product", "min", "max"}, *const words[] = {"add", "mul", "min", "max"};
+    static const char *const names[] = {"sum", "product", "min", "max"}, *const words[] = {
+                                                                             "add", "mul", "min",
+                                                                             "max"};
     const value *a = any(r);
     uint32_t which = below(r, 4);
     if (elements_of(a) == 0 && which > 1) return false;
@@ -277,7 +301,8 @@ static void say_activation(generator *r) {
 
 static bool gemm(generator *r) {
     bool mixed = chance(r, 15), trans_a = chance(r, 20), trans_b = chance(r, 30);
-    hg_type type = mixed ? (chance(r, 50) ? HG_TYPE_F16 : HG_TYPE_BF16) : float_type(r), out = mixed ? HG_TYPE_F32 : type;
+    hg_type type = mixed ? (chance(r, 50) ? HG_TYPE_F16 : HG_TYPE_BF16) : float_type(r),
+            out = mixed ? HG_TYPE_F32 : type;
     uint64_t m = extent(r), n = extent(r), k = extent(r);
     const value *a = need(r, type, 2, trans_a ? (uint64_t[]){k, m} : (uint64_t[]){m, k});
     const value *b = need(r, type, 2, trans_b ? (uint64_t[]){n, k} : (uint64_t[]){k, n});
@@ -299,7 +324,8 @@ static bool gemm(generator *r) {
 static bool batched_gemm(generator *r) {
     hg_type type = float_type(r);
     uint64_t batch = 1 + below(r, 4), m = extent(r), n = extent(r), k = extent(r);
-    const value *a = need(r, type, 3, (uint64_t[]){batch, m, k}), *b = need(r, type, 3, (uint64_t[]){batch, k, n});
+    const value *a = need(r, type, 3, (uint64_t[]){batch, m, k}),
+                *b = need(r, type, 3, (uint64_t[]){batch, k, n});
     value *y = add(r, type, 3, (uint64_t[]){batch, m, n});
     begin(r, y, false);
     say(r, "batched_gemm a=%s, b=%s", a->name, b->name);
@@ -310,15 +336,20 @@ static bool batched_gemm(generator *r) {
 
 static bool conv2d(generator *r) {
     hg_type type = float_type(r);
-    uint64_t groups = chance(r, 25) ? 2 : 1, batch = 1 + below(r, 2), in = groups * (1 + below(r, 3)), out = groups * (1 + below(r, 4));
+    uint64_t groups = chance(r, 25) ? 2 : 1, batch = 1 + below(r, 2),
+             in = groups * (1 + below(r, 3)), out = groups * (1 + below(r, 4));
     uint64_t h = 1 + below(r, 9), w = 1 + below(r, 9), kh = 1 + below(r, (uint32_t)(h < 3 ? h : 3)),
              kw = 1 + below(r, (uint32_t)(w < 3 ? w : 3));
     uint64_t sy = 1 + below(r, 2), sx = 1 + below(r, 2), py = below(r, 2), px = below(r, 2);
-    const value *x = need(r, type, 4, (uint64_t[]){batch, in, h, w}), *k = need(r, type, 4, (uint64_t[]){out, in / groups, kh, kw});
+    const value *x = need(r, type, 4, (uint64_t[]){batch, in, h, w}),
+                *k = need(r, type, 4, (uint64_t[]){out, in / groups, kh, kw});
     const value *bias = chance(r, 50) ? need(r, type, 1, &out) : NULL;
-    value *y = add(r, type, 4, (uint64_t[]){batch, out, (h + 2 * py - kh) / sy + 1, (w + 2 * px - kw) / sx + 1});
+    value *y = add(
+        r, type, 4,
+        (uint64_t[]){batch, out, (h + 2 * py - kh) / sy + 1, (w + 2 * px - kw) / sx + 1});
     begin(r, y, false);
-    say(r, "conv2d input=%s, kernel=%s, stride=(%d, %d), padding=(%d, %d)", x->name, k->name, (int)sy, (int)sx, (int)py, (int)px);
+    say(r, "conv2d input=%s, kernel=%s, stride=(%d, %d), padding=(%d, %d)", x->name, k->name,
+        (int)sy, (int)sx, (int)py, (int)px);
     if (groups > 1) say(r, ", groups=%d", (int)groups);
     if (bias) say(r, ", bias=%s", bias->name);
     say_activation(r);
@@ -338,24 +369,30 @@ static bool rows(generator *r) {
     const value *x = any_rows(r);
     uint64_t n = x->extents[x->rank - 1];
     uint32_t which = below(r, 3);
-    const value *g = which ? need(r, x->type, 1, &n) : NULL, *h = which == 1 ? need(r, x->type, 1, &n) : NULL;
+    const value *g = which ? need(r, x->type, 1, &n) : NULL,
+                *h = which == 1 ? need(r, x->type, 1, &n) : NULL;
     value *y = add(r, x->type, x->rank, x->extents);
     begin(r, y, false);
     if (which == 0) say(r, "softmax input=%s\n", x->name);
-    if (which == 1) say(r, "layer_norm input=%s, gamma=%s, beta=%s, eps=0.00001\n", x->name, g->name, h->name);
+    if (which == 1)
+        say(r, "layer_norm input=%s, gamma=%s, beta=%s, eps=0.00001\n", x->name, g->name, h->name);
     if (which == 2) say(r, "layer_scale input=%s, scale=%s\n", x->name, g->name);
     return true;
 }
 
 static bool channels(generator *r) {
     hg_type type = float_type(r);
-    uint64_t batch = 1 + below(r, 3), c = 2 * (1 + below(r, 3)), h = 1 + below(r, 5), w = 1 + below(r, 5);
+    uint64_t batch = 1 + below(r, 3), c = 2 * (1 + below(r, 3)), h = 1 + below(r, 5),
+             w = 1 + below(r, 5);
     bool group = chance(r, 50);
-    const value *x = need(r, type, 4, (uint64_t[]){batch, c, h, w}), *g = need(r, type, 1, &c), *b = need(r, type, 1, &c);
-    const value *mean = group ? NULL : need(r, type, 1, &c), *variance = group ? NULL : need(r, type, 1, &c);
+    const value *x = need(r, type, 4, (uint64_t[]){batch, c, h, w}), *g = need(r, type, 1, &c),
+                *b = need(r, type, 1, &c);
+    const value *mean = group ? NULL : need(r, type, 1, &c),
+                *variance = group ? NULL : need(r, type, 1, &c);
     value *y = add(r, type, 4, (uint64_t[]){batch, c, h, w});
     begin(r, y, false);
-    say(r, "%s input=%s, gamma=%s, beta=%s, eps=0.001", group ? "group_norm" : "batch_norm", x->name, g->name, b->name);
+    say(r, "%s input=%s, gamma=%s, beta=%s, eps=0.001", group ? "group_norm" : "batch_norm",
+        x->name, g->name, b->name);
     if (group) say(r, ", groups=2");
     if (!group) say(r, ", mean=%s, variance=%s", mean->name, variance->name);
     say_activation(r);
@@ -365,25 +402,28 @@ static bool channels(generator *r) {
 
 static bool rope(generator *r) {
     hg_type type = float_type(r);
-    uint64_t shape[4] = {1 + below(r, 2), 1 + below(r, 5), 1 + below(r, 3), 2 * (1 + below(r, 4))}, half = shape[3] / 2;
+    uint64_t shape[4] = {1 + below(r, 2), 1 + below(r, 5), 1 + below(r, 3), 2 * (1 + below(r, 4))},
+             half = shape[3] / 2;
     const value *x = need(r, type, 4, shape), *f = need(r, type, 1, &half);
     value *y = add(r, type, 4, shape);
     begin(r, y, false);
-    say(r, "rope input=%s, freqs=%s, position=%d%s\n", x->name, f->name, (int)below(r, 9), chance(r, 50) ? ", halves=true" : "");
+    say(r, "rope input=%s, freqs=%s, position=%d%s\n", x->name, f->name, (int)below(r, 9),
+        chance(r, 50) ? ", halves=true" : "");
     return true;
 }
 
 static bool attention(generator *r) {
     hg_type type = float_type(r);
-    uint64_t b = 1 + below(r, 2), kv = 1 + below(r, 2), heads = kv * (1 + below(r, 2)), s = 1 + below(r, 7), len = s + below(r, 4),
-             d = 1 + below(r, 9);
-    const value *q = need(r, type, 4, (uint64_t[]){b, heads, s, d}), *k = need(r, type, 4, (uint64_t[]){b, kv, len, d});
+    uint64_t b = 1 + below(r, 2), kv = 1 + below(r, 2), heads = kv * (1 + below(r, 2)),
+             s = 1 + below(r, 7), len = s + below(r, 4), d = 1 + below(r, 9);
+    const value *q = need(r, type, 4, (uint64_t[]){b, heads, s, d}),
+                *k = need(r, type, 4, (uint64_t[]){b, kv, len, d});
     const value *v = need(r, type, 4, (uint64_t[]){b, kv, len, d});
     value *y = add(r, type, 4, (uint64_t[]){b, heads, s, d});
     bool flash = chance(r, 40);
     begin(r, y, false);
-    say(r, "%s query=%s, key=%s, value=%s%s%s\n", flash ? "flash_attention" : "attention", q->name, k->name, v->name,
-        flash ? ", block_size=4" : "", chance(r, 30) ? ", causal=true" : "");
+    say(r, "%s query=%s, key=%s, value=%s%s%s\n", flash ? "flash_attention" : "attention", q->name,
+        k->name, v->name, flash ? ", block_size=4" : "", chance(r, 30) ? ", causal=true" : "");
     return true;
 }
 
@@ -394,13 +434,15 @@ static bool fft(generator *r) {
     const value *x = need(r, type, 3, (uint64_t[]){batch, n, 2});
     value *y = add(r, type, 3, (uint64_t[]){batch, n, 2});
     begin(r, y, true);
-    say(r, "fft input=%s, n=%d, inverse=%s, batch=%d\n", x->name, (int)n, chance(r, 50) ? "true" : "false", (int)batch);
+    say(r, "fft input=%s, n=%d, inverse=%s, batch=%d\n", x->name, (int)n,
+        chance(r, 50) ? "true" : "false", (int)batch);
     return true;
 }
 
 static bool cache(generator *r) {
     hg_type type = any_type(r);
-    uint64_t batch = 1 + below(r, 2), heads = 1 + below(r, 3), d = 1 + below(r, 8), s = 1 + below(r, 3), position = below(r, 4);
+    uint64_t batch = 1 + below(r, 2), heads = 1 + below(r, 3), d = 1 + below(r, 8),
+             s = 1 + below(r, 3), position = below(r, 4);
     const value *c = need(r, type, 4, (uint64_t[]){position + s + below(r, 3), batch, heads, d}),
                 *n = need(r, type, 4, (uint64_t[]){s, batch, heads, d});
     value *y = add(r, type, 4, c->extents);
@@ -423,36 +465,42 @@ static bool all(generator *r) {
 
 static bool contract(generator *r) {
     hg_type type = float_type(r);
-    uint64_t a[3] = {1 + below(r, 4), 1 + below(r, 5), 1 + below(r, 4)}, b[2] = {a[1], 1 + below(r, 6)};
+    uint64_t a[3] = {1 + below(r, 4), 1 + below(r, 5), 1 + below(r, 4)},
+             b[2] = {a[1], 1 + below(r, 6)};
     const value *x = need(r, type, 3, a), *z = need(r, type, 2, b);
     value *y = add(r, type, 3, (uint64_t[]){a[0], a[2], b[1]});
     begin(r, y, true);
-    say(r, "tensor_contract a=%s, b=%s, shape_a=(%d, %d, %d), shape_b=(%d, %d), contract_dims=((1, 0))\n", x->name, z->name, (int)a[0],
-        (int)a[1], (int)a[2], (int)b[0], (int)b[1]);
+    say(r,
+        "tensor_contract a=%s, b=%s, shape_a=(%d, %d, %d), shape_b=(%d, %d), contract_dims=((1, "
+        "0))\n",
+        x->name, z->name, (int)a[0], (int)a[1], (int)a[2], (int)b[0], (int)b[1]);
     return true;
 }
 
 static bool quantized(generator *r) {
     uint64_t m = extent(r), n = extent(r), k = extent(r);
     bool sums = chance(r, 40);
-    const value *a = need(r, HG_TYPE_U8, 2, (uint64_t[]){m, k}), *b = need(r, HG_TYPE_I8, 2, (uint64_t[]){k, n});
+    const value *a = need(r, HG_TYPE_U8, 2, (uint64_t[]){m, k}),
+                *b = need(r, HG_TYPE_I8, 2, (uint64_t[]){k, n});
     value *y = add(r, sums ? HG_TYPE_I32 : HG_TYPE_U8, 2, (uint64_t[]){m, n});
     begin(r, y, true);
-    say(r, "quantized_gemm a=%s, b=%s, a_scale=0.02, b_scale=0.03, c_scale=0.5, a_zero=%d%s\n", a->name, b->name, (int)below(r, 200),
-        sums ? ", sums=true" : "");
+    say(r, "quantized_gemm a=%s, b=%s, a_scale=0.02, b_scale=0.03, c_scale=0.5, a_zero=%d%s\n",
+        a->name, b->name, (int)below(r, 200), sums ? ", sums=true" : "");
     return true;
 }
 
 static bool sparse(generator *r) {
     hg_type type = float_type(r);
-    uint64_t m = 1 + below(r, 9), n = 1 + below(r, 9), k = 1 + below(r, 9), nnz = below(r, 12), ends = m + 1;
-    const value *values = need(r, type, 1, &nnz), *indices = new_input(r, HG_TYPE_U32, 1, &nnz, true),
+    uint64_t m = 1 + below(r, 9), n = 1 + below(r, 9), k = 1 + below(r, 9), nnz = below(r, 12),
+             ends = m + 1;
+    const value *values = need(r, type, 1, &nnz),
+                *indices = new_input(r, HG_TYPE_U32, 1, &nnz, true),
                 *ptr = new_input(r, HG_TYPE_U32, 1, &ends, true);
     const value *b = need(r, type, 2, (uint64_t[]){k, n});
     value *y = add(r, type, 2, (uint64_t[]){m, n});
     begin(r, y, true);
-    say(r, "sparse_gemm a_values=%s, a_indices=%s, a_ptr=%s, b=%s, m=%d, n=%d, k=%d\n", values->name, indices->name, ptr->name, b->name,
-        (int)m, (int)n, (int)k);
+    say(r, "sparse_gemm a_values=%s, a_indices=%s, a_ptr=%s, b=%s, m=%d, n=%d, k=%d\n",
+        values->name, indices->name, ptr->name, b->name, (int)m, (int)n, (int)k);
     return true;
 }
 
@@ -488,24 +536,31 @@ static bool program(generator *r) {
 }
 
 hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_program **made) {
-    static const char axpy[] =
-        ".atlas 1\n.program axpy\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.lanes n\n"
-        ".reg a, b f32\n    ldg a, [x[global]]\n    ldg b, [y[global]]\n    fma b, alpha, a, b\n    stg [y[global]], b\n";
-    /* The first output is the input the other way round, the second its double: an element of the input is read by two lanes. */
-    static const char split[] =
-        ".atlas 1\n.program split\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z buffer f32 out [n]\n"
-        ".lanes n\n.reg a, b f32\n.reg i u64\n    sub i, n, global\n    sub i, i, 1\n    ldg a, [x[i]]\n    ldg b, [x[global]]\n"
-        "    add b, b, b\n    stg [y[global]], a\n    stg [z[global]], b\n";
+    static const char axpy[] = ".atlas 1\n.program axpy\n.param n u64\n.param x buffer f32 in "
+                               "[n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.lanes n\n"
+                               ".reg a, b f32\n    ldg a, [x[global]]\n    ldg b, [y[global]]\n    "
+                               "fma b, alpha, a, b\n    stg [y[global]], b\n";
+    /* The first output is the input the other way round, the second its double: an element of the
+     * input is read by two lanes. */
+    static const char split[] = ".atlas 1\n.program split\n.param n u64\n.param x buffer f32 in "
+                                "[n]\n.param y buffer f32 out [n]\n.param z buffer f32 out [n]\n"
+                                ".lanes n\n.reg a, b f32\n.reg i u64\n    sub i, n, global\n    "
+                                "sub i, i, 1\n    ldg a, [x[i]]\n    ldg b, [x[global]]\n"
+                                "    add b, b, b\n    stg [y[global]], a\n    stg [z[global]], b\n";
     /* Every second element is written, or those of positive inputs. */
-    static const char part[] =
-        ".atlas 1\n.program part\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [2 * n]\n.lanes n\n"
-        ".reg a f32\n.reg i u64\n    ldg a, [x[global]]\n    add i, global, global\n    stg [y[i]], a\n";
-    static const char some[] = ".atlas 1\n.program some\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.lanes n\n"
-                               ".reg a, z f32\n    ldg a, [x[global]]\n    mov_imm.f32 z, 0\n    setlt p0, a, z\n    bra.p0 @end\n"
+    static const char part[] = ".atlas 1\n.program part\n.param n u64\n.param x buffer f32 in "
+                               "[n]\n.param y buffer f32 out [2 * n]\n.lanes n\n"
+                               ".reg a f32\n.reg i u64\n    ldg a, [x[global]]\n    add i, global, "
+                               "global\n    stg [y[i]], a\n";
+    static const char some[] = ".atlas 1\n.program some\n.param n u64\n.param x buffer f32 in "
+                               "[n]\n.param y buffer f32 out [n]\n.lanes n\n"
+                               ".reg a, z f32\n    ldg a, [x[global]]\n    mov_imm.f32 z, 0\n    "
+                               "setlt p0, a, z\n    bra.p0 @end\n"
                                "    stg [y[global]], a\nend:\n    exit\n";
     static const struct {
         const char *file, *text;
-    } TEXTS[] = {{"axpy.atlas", axpy}, {"split.atlas", split}, {"part.atlas", part}, {"some.atlas", some}};
+    } TEXTS[] = {
+        {"axpy.atlas", axpy}, {"split.atlas", split}, {"part.atlas", part}, {"some.atlas", some}};
     size_t i = 0;
     while (i + 1 < sizeof TEXTS / sizeof *TEXTS && strcmp(file, TEXTS[i].file) != 0) i++;
     const char *text = TEXTS[i].text;
@@ -517,8 +572,10 @@ hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_
 
 static void one_call(generator *r) {
     static bool (*const calls[])(generator *) = {
-        copies, map,      map,  map,       map_binary, map_binary, map_binary, reduce,   gemm,      gemm,   batched_gemm, conv2d, rows,
-        rows,   channels, rope, attention, fft,        cache,      all,        contract, quantized, sparse, program,      program};
+        copies,    map,    map,       map,          map_binary, map_binary, map_binary,
+        reduce,    gemm,   gemm,      batched_gemm, conv2d,     rows,       rows,
+        channels,  rope,   attention, fft,          cache,      all,        contract,
+        quantized, sparse, program,   program};
     bool maps = chance(r, 40);
     while (!calls[maps ? below(r, 6) : below(r, sizeof calls / sizeof *calls)](r)) {}
 }
@@ -540,7 +597,8 @@ void generate_graph(uint64_t seed, uint32_t most_calls, generated_graph *graph) 
     memset(graph, 0, sizeof *graph);
     r->out = graph;
     r->state = seed * UINT64_C(0x2545F4914F6CDD1D);
-    say(r, ".graph 1\n.program axpy \"axpy.atlas\"\n.program split \"split.atlas\"\n.program part \"part.atlas\"\n"
+    say(r, ".graph 1\n.program axpy \"axpy.atlas\"\n.program split \"split.atlas\"\n.program part "
+           "\"part.atlas\"\n"
            ".program some \"some.atlas\"\n");
     graph->symbol_count = chance(r, 50) ? 1 + below(r, GENERATE_SYMBOLS) : 0;
     for (uint32_t i = 0; i < graph->symbol_count; i++) {

@@ -1,4 +1,5 @@
-/* Random array graphs as text: every whole-array instruction, programs, views of views, values used many times, extents 0, 1, primes, symbols. */
+/* Random array graphs as text: every whole-array instruction, programs, views of views, values used
+ * many times, extents 0, 1, primes, symbols. */
 #ifndef HG_TESTS_GRAPH_GENERATE_H
 #define HG_TESTS_GRAPH_GENERATE_H
 
@@ -28,7 +29,8 @@ typedef struct generated_graph {
 void generate_graph(uint64_t seed, uint32_t most_calls, generated_graph *graph);
 void generated_graph_free(generated_graph *graph);
 /* The programs that such texts name. */
-hg_status generated_program(void *user, const char *file, hg_diagnostics *diagnostics, hg_program **program);
+hg_status generated_program(void *user, const char *file, hg_diagnostics *diagnostics,
+                            hg_program **program);
 uint64_t generate_random(uint64_t *state);
 
 #endif

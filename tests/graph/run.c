@@ -1,8 +1,11 @@
-/* Random array graphs: with all passes, with each pass alone and with passes in random order the outputs are those of the calls one by one, bit for bit.
+/* Random array graphs: with all passes, with each pass alone and with passes in random order the
+ * outputs are those of the calls one by one, bit for bit.
  *
- *     graphs [--seed N] [--count N] [--calls N] [--backend B] [--jit on|off|auto] [--build COMPILER] [--show]
+ *     graphs [--seed N] [--count N] [--calls N] [--backend B] [--jit on|off|auto] [--build
+ * COMPILER] [--show]
  *
- * --build: and those of the C text of `hologram build`, compiled by COMPILER. Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
+ * --build: and those of the C text of `hologram build`, compiled by COMPILER. Two NaNs are equal. A
+ * graph that fails is printed with the command that makes it again. */
 /* test: timeout=600 */
 #include "graph/build.h"
 #include "graph/generate.h"
@@ -23,24 +26,32 @@ typedef struct tester {
     uint32_t calls;
     const char *backend_name;
     bool builds, failed;
-    bool too_large;                                /* a kernel of it has more operations than the device's compiler takes */
-    uint32_t built_count, none_count, given_count; /* given: constants whose elements stand with their graph */
+    bool too_large; /* a kernel of it has more operations than the device's compiler takes */
+    uint32_t built_count, none_count, given_count; /* given: constants whose elements stand with
+                                                      their graph */
 } tester;
 
 static void complain(tester *t, const char *what, const char *passes) {
     t->failed = true;
-    fprintf(stderr, "%s with passes %s (%s)\nrun again with: graphs --backend %s --calls %u --seed %llu --count 1\n%s\n", what,
-            passes ? passes : "all", hg_last_error_text(), t->backend_name, (unsigned)t->calls, (unsigned long long)t->seed, t->graph.text);
+    fprintf(stderr,
+            "%s with passes %s (%s)\nrun again with: graphs --backend %s --calls %u --seed %llu "
+            "--count 1\n%s\n",
+            what, passes ? passes : "all", hg_last_error_text(), t->backend_name,
+            (unsigned)t->calls, (unsigned long long)t->seed, t->graph.text);
 }
 
-static uint64_t bytes_of(const generated_array *a) { return a->elements * hg_type_size_bytes(a->type); }
+static uint64_t bytes_of(const generated_array *a) {
+    return a->elements * hg_type_size_bytes(a->type);
+}
 
 /* Numbers that functions take well, and some that they do not. */
 static void fill(tester *t, const generated_array *a, uint8_t *bytes) {
     uint64_t size = hg_type_size_bytes(a->type);
     for (uint64_t i = 0; i < a->elements; i++) {
         double x = (double)(int64_t)(generate_random(&t->state) % 4001) / 1000.0 - 2.0;
-        if (hg_type_is_integer(a->type)) x = (double)(int64_t)(generate_random(&t->state) % 100) - (hg_type_is_signed(a->type) ? 50 : 0);
+        if (hg_type_is_integer(a->type))
+            x = (double)(int64_t)(generate_random(&t->state) % 100) -
+                (hg_type_is_signed(a->type) ? 50 : 0);
         if (a->zeros) x = 0;
         (void)!hg_type_from_f64(a->type, x, bytes + i * size);
     }
@@ -55,17 +66,20 @@ static bool equal(const generated_array *a, const uint8_t *x, const uint8_t *y) 
     uint64_t size = hg_type_size_bytes(a->type);
     if (memcmp(x, y, (size_t)bytes_of(a)) == 0) return true;
     for (uint64_t i = 0; i < a->elements; i++)
-        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 && !(is_nan(a->type, x + i * size) && is_nan(a->type, y + i * size)))
+        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 &&
+            !(is_nan(a->type, x + i * size) && is_nan(a->type, y + i * size)))
             return false;
     return true;
 }
 
-/* Half of the constants of known shape have their elements with the graph, so that calls of them are done when it is compiled. */
+/* Half of the constants of known shape have their elements with the graph, so that calls of them
+ * are done when it is compiled. */
 static bool give_elements(tester *t, const generated_array *a, const uint8_t *bytes) {
     uint64_t elements;
     uint32_t number = graph_find_value(t->built, a->name, strlen(a->name));
     graph_value *v = number == GRAPH_NOT_SET ? NULL : &t->built->values.data[number];
-    bool can = !t->builds && !a->output && v && v->source == GRAPH_CONSTANT && graph_is_number(t->built, v->elements, &elements);
+    bool can = !t->builds && !a->output && v && v->source == GRAPH_CONSTANT &&
+               graph_is_number(t->built, v->elements, &elements);
     if (!can || generate_random(&t->state) % 2) return false;
     v->bytes = bytes;
     t->given_count++;
@@ -77,17 +91,21 @@ static bool make_arrays(tester *t) {
     for (uint32_t i = 0; i < t->graph.symbol_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "n%u", (unsigned)i);
-        if (hg_params_set_scalar(t->params, name, HG_TYPE_U64, &t->graph.symbols[i]) != HG_OK) return false;
+        if (hg_params_set_scalar(t->params, name, HG_TYPE_U64, &t->graph.symbols[i]) != HG_OK)
+            return false;
     }
     for (uint32_t i = 0; i < t->graph.array_count; i++) {
         const generated_array *a = &t->graph.arrays[i];
         uint8_t *bytes = calloc(1, (size_t)bytes_of(a) + 1);
-        uint64_t more = generate_random(&t->state) % 4 ? 0 : 64; /* buffers may be larger than their values */
-        bool done = hg_backend_allocate_buffer(t->backend, bytes_of(a) + more, &t->buffers[i]) == HG_OK;
+        uint64_t more = generate_random(&t->state) % 4 ? 0 : 64; /* buffers may be larger than their
+                                                                    values */
+        bool done = hg_backend_allocate_buffer(t->backend, bytes_of(a) + more, &t->buffers[i]) ==
+                    HG_OK;
         if (!a->output) fill(t, a, bytes);
         if (done) done = hg_buffer_write(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) == HG_OK;
         t->expected[i] = bytes;
-        if (done && !give_elements(t, a, bytes)) done = hg_params_set_buffer(t->params, a->name, t->buffers[i]) == HG_OK;
+        if (done && !give_elements(t, a, bytes))
+            done = hg_params_set_buffer(t->params, a->name, t->buffers[i]) == HG_OK;
         if (!done) return false;
     }
     return true;
@@ -123,7 +141,8 @@ static void compare(tester *t, const char *passes, bool reference) {
         const generated_array *a = &t->graph.arrays[i];
         if (!a->output) continue;
         uint8_t *bytes = malloc((size_t)bytes_of(a) + 1);
-        if (hg_buffer_read(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) != HG_OK) complain(t, "an output could not be read", passes);
+        if (hg_buffer_read(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) != HG_OK)
+            complain(t, "an output could not be read", passes);
         if (reference)
             memcpy(t->expected[i], bytes, (size_t)bytes_of(a));
         else if (!equal(a, bytes, t->expected[i]))
@@ -134,7 +153,9 @@ static void compare(tester *t, const char *passes, bool reference) {
     }
 }
 
-/* More than once with one binding, and with all passes so often that maps are done by what is before or behind them: what a launch leaves in the workspace must not show in the next. spoils: nor what lies in memory that no value has. */
+/* More than once with one binding, and with all passes so often that maps are done by what is
+ * before or behind them: what a launch leaves in the workspace must not show in the next. spoils:
+ * nor what lies in memory that no value has. */
 static void run(tester *t, const char *passes, bool reference, bool spoils) {
     hg_graph_executable *executable = NULL;
     hg_graph_binding *binding = NULL;
@@ -145,7 +166,8 @@ static void run(tester *t, const char *passes, bool reference, bool spoils) {
     if (done && spoils) hg_graph_binding_spoil(binding);
     for (uint32_t i = 0; i < (passes ? 2u : 4u) && !t->failed; i++) {
         bool launched = spoil_outputs(t) && hg_graph_binding_launch(binding) == HG_OK;
-        t->too_large = !launched && reference && strstr(hg_last_error()->message, "this device's compiler takes");
+        t->too_large = !launched && reference &&
+                       strstr(hg_last_error()->message, "this device's compiler takes");
         if (t->too_large) break;
         if (!launched)
             complain(t, "it could not be launched", passes);
@@ -153,7 +175,8 @@ static void run(tester *t, const char *passes, bool reference, bool spoils) {
             compare(t, passes, reference && i == 0);
     }
     hg_graph_memory_info info = {.size = sizeof info};
-    if (binding && (hg_graph_binding_memory(binding, &info) != HG_OK || info.workspace_bytes < info.least_bytes))
+    if (binding && (hg_graph_binding_memory(binding, &info) != HG_OK ||
+                    info.workspace_bytes < info.least_bytes))
         complain(t, "a workspace smaller than what lives at once", passes);
     hg_graph_binding_destroy(binding);
     hg_graph_executable_destroy(executable);
@@ -164,7 +187,8 @@ static void check_text(tester *t) {
     char *text = NULL, *again = NULL;
     hg_graph *copy = NULL;
     hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
-    if (hg_graph_print(t->built, &text, NULL) != HG_OK || hg_graph_read_text(text, strlen(text), &options, NULL, &copy) != HG_OK ||
+    if (hg_graph_print(t->built, &text, NULL) != HG_OK ||
+        hg_graph_read_text(text, strlen(text), &options, NULL, &copy) != HG_OK ||
         hg_graph_print(copy, &again, NULL) != HG_OK)
         complain(t, "its printed form is not read", "-");
     else if (strcmp(text, again) != 0)
@@ -202,7 +226,8 @@ static void run_built(tester *t) {
     }
 }
 
-/* Those that change the graph in any order, some more than once; then some of those that give memory, in theirs. */
+/* Those that change the graph in any order, some more than once; then some of those that give
+ * memory, in theirs. */
 static void random_passes(tester *t, char names[200]) {
     size_t length = 0;
     uint32_t changing = 0, all = 0;
@@ -211,17 +236,20 @@ static void random_passes(tester *t, char names[200]) {
     uint64_t set = generate_random(&t->state);
     names[0] = 0;
     for (uint32_t i = 0; i < set % 9; i++)
-        length += (size_t)snprintf(names + length, 200 - length, "%s,",
-                                   hg_graph_pass_name((uint32_t)(generate_random(&t->state) % changing)));
+        length += (size_t)snprintf(
+            names + length, 200 - length, "%s,",
+            hg_graph_pass_name((uint32_t)(generate_random(&t->state) % changing)));
     for (uint32_t i = changing; i < all; i++)
-        if (set >> (8 + i) & 1) length += (size_t)snprintf(names + length, 200 - length, "%s,", hg_graph_pass_name(i));
+        if (set >> (8 + i) & 1)
+            length += (size_t)snprintf(names + length, 200 - length, "%s,", hg_graph_pass_name(i));
 }
 
 static void check_passes(tester *t, bool thorough) {
     char names[200];
     run(t, NULL, false, true);
     if (!t->failed && t->builds) run_built(t);
-    for (uint32_t i = 0; hg_graph_pass_name(i) && thorough && !t->failed; i++) run(t, hg_graph_pass_name(i), false, false);
+    for (uint32_t i = 0; hg_graph_pass_name(i) && thorough && !t->failed; i++)
+        run(t, hg_graph_pass_name(i), false, false);
     for (uint32_t i = 0; i < (thorough ? 3 : 1) && !t->failed; i++) {
         random_passes(t, names);
         run(t, names, false, true);
@@ -235,7 +263,8 @@ static void check_one(tester *t, bool thorough) {
     t->failed = t->too_large = false;
     t->built = NULL;
     hg_diagnostics *d = hg_diagnostics_create(3);
-    if (hg_graph_read_text(t->graph.text, strlen(t->graph.text), &options, d, &t->built) != HG_OK) complain(t, "it could not be read", "-");
+    if (hg_graph_read_text(t->graph.text, strlen(t->graph.text), &options, d, &t->built) != HG_OK)
+        complain(t, "it could not be read", "-");
     hg_diagnostics_destroy(d);
     if (!t->failed && !make_arrays(t)) complain(t, "its arrays could not be made", "-");
     if (!t->failed) check_text(t);
@@ -278,7 +307,8 @@ int main(int argc, char **argv) {
     snprintf(config.backend, sizeof config.backend, "%s", t->backend_name);
     config.timeout_ms = 0; /* a driver's compiler may take long */
     snprintf(config.jit, sizeof config.jit, "%s", jit);
-    snprintf(config.vendor, sizeof config.vendor, "off"); /* a vendor's library may give other bits for an array at another place */
+    snprintf(config.vendor, sizeof config.vendor, "off"); /* a vendor's library may give other bits
+                                                             for an array at another place */
     if (hg_backend_create_with_config(&config, &t->backend) != HG_OK) {
         SKIP(hg_last_error_text());
         return test_done();
@@ -293,9 +323,12 @@ int main(int argc, char **argv) {
         check_one(t, i % 8 == 0);
     }
     hg_backend_destroy(t->backend);
-    if (t->builds) printf("built: %u graphs, not built: %u\n", (unsigned)t->built_count, (unsigned)t->none_count);
-    printf("%llu graphs of up to %u calls on %s, %u constants with elements\n", (unsigned long long)count, (unsigned)t->calls,
-           t->backend_name, (unsigned)t->given_count);
+    if (t->builds)
+        printf("built: %u graphs, not built: %u\n", (unsigned)t->built_count,
+               (unsigned)t->none_count);
+    printf("%llu graphs of up to %u calls on %s, %u constants with elements\n",
+           (unsigned long long)count, (unsigned)t->calls, t->backend_name,
+           (unsigned)t->given_count);
     free(t);
     return test_done();
 }

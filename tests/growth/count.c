@@ -1,5 +1,6 @@
-/* Counts the memory that a process asks for: preloaded (LD_PRELOAD), it appends "calls bytes" to the file HOLOGRAM_WORK at the end. What a compiler asks
- * for goes with its work, and is the same in every run. */
+/* Counts the memory that a process asks for: preloaded (LD_PRELOAD), it appends "calls bytes" to
+ * the file HOLOGRAM_WORK at the end. What a compiler asks for goes with its work, and is the same
+ * in every run. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

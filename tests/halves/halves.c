@@ -1,11 +1,14 @@
-/* Every instruction on f16 and bf16 against exact arithmetic (oracle/oracle_half.c; functions within their bound).
+/* Every instruction on f16 and bf16 against exact arithmetic (oracle/oracle_half.c; functions
+ * within their bound).
  *
- *     halves [--tuples LOG2] [--functions N] [--only NAME] [--backend B[:DEVICE]] [--level L] [--pretend WORDS]
+ *     halves [--tuples LOG2] [--functions N] [--only NAME] [--backend B[:DEVICE]] [--level L]
+ * [--pretend WORDS]
  *
- * One argument of 16 bits: all 65,536, of functions every N-th (7). Others: 2^LOG2 tuples (14), a quarter each any bits, exponents near each
- * other, sums whose exponents are as far apart as those of a product and what is added to it, and products of few bits, which lie halfway
- * between two numbers, with a small third argument. `--tuples 28 --functions 1` is the long run.
- * The list of instructions and their programs is that of tests/bits. */
+ * One argument of 16 bits: all 65,536, of functions every N-th (7). Others: 2^LOG2 tuples (14), a
+ * quarter each any bits, exponents near each other, sums whose exponents are as far apart as those
+ * of a product and what is added to it, and products of few bits, which lie halfway between two
+ * numbers, with a small third argument. `--tuples 28 --functions 1` is the long run. The list of
+ * instructions and their programs is that of tests/bits. */
 #include "bits/bits.h"
 #include "oracle/oracle.h"
 #include "support/library.h"
@@ -52,17 +55,20 @@ static bool read_types(subject *s) {
 
 static bool is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
 static bool is_register_fold(hg_op op) {
-    return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
+    return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX ||
+           op == HG_OP_REDUCE_MUL;
 }
 
 static bool begin_subject(const bits_case *c, subject *s) {
     *s = (subject){.c = c};
-    if (c->op == HG_OP_NONE || !read_types(s) || (!is_half(s->type) && !is_half(s->type2))) return false;
+    if (c->op == HG_OP_NONE || !read_types(s) || (!is_half(s->type) && !is_half(s->type2)))
+        return false;
     if (is_register_fold(c->op)) s->variant = BITS_ARGUMENTS;
     for (int condition = 0; c->op == HG_OP_SET && condition < HG_COND_COUNT; condition++) {
         const char *name = hg_condition_name((hg_condition)condition);
         size_t length = strlen(name);
-        if (strncmp(c->name + 3, name, length) == 0 && c->name[3 + length] == '.') s->variant = condition;
+        if (strncmp(c->name + 3, name, length) == 0 && c->name[3 + length] == '.')
+            s->variant = condition;
     }
     s->function = hg_op_get(c->op)->numbers != HG_NUMBERS_EXACT;
     return true;
@@ -70,7 +76,9 @@ static bool begin_subject(const bits_case *c, subject *s) {
 
 /* ---- arguments ---- */
 
-static uint32_t size_of(const subject *s, uint32_t argument) { return (uint32_t)hg_type_size_bytes(s->c->types[argument]); }
+static uint32_t size_of(const subject *s, uint32_t argument) {
+    return (uint32_t)hg_type_size_bytes(s->c->types[argument]);
+}
 
 static void put(uint8_t *to, uint64_t bits, uint32_t size) {
     for (uint32_t i = 0; i < size; i++) to[i] = i < 8 ? (uint8_t)(bits >> (8 * i)) : 0;
@@ -99,7 +107,8 @@ static void related(hg_type type, uint64_t i, uint32_t v[BITS_ARGUMENTS]) {
         product = a + (int)(q >> 2 & 3) - 1;
         break;
     case 2: product += (int)(q & 63) - 32; break;
-    default: /* 2^p + 1 bits in the product; the third far below it, or with a bit at the same place */
+    default: /* 2^p + 1 bits in the product; the third far below it, or with a bit at the same place
+              */
         fa &= 7u << (bits - 3), fb = 1u << (q & 7) % (uint32_t)bits;
         product = q & 256 ? product - bits - 1 - (int)(q >> 9 & 31) : (int)(q >> 9 & 3);
         break;
@@ -110,7 +119,8 @@ static void related(hg_type type, uint64_t i, uint32_t v[BITS_ARGUMENTS]) {
     v[3] = half_of(type, (uint32_t)(r >> 3), b, (uint32_t)(q >> 48));
 }
 
-static void fill(const subject *s, bool all, uint64_t first, uint64_t step, uint64_t n, uint8_t *const *arrays) {
+static void fill(const subject *s, bool all, uint64_t first, uint64_t step, uint64_t n,
+                 uint8_t *const *arrays) {
     const bits_case *c = s->c;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = (first + i) * step;
@@ -126,24 +136,31 @@ static void fill(const subject *s, bool all, uint64_t first, uint64_t step, uint
                 put(to, v[k], size);
             else if (c->predicate[k])
                 put(to, any & 1, size);
-            else if (c->types[k] == HG_TYPE_F32) /* in the range of halves, at most a few bits behind a tie */
-                put(to, any & 1 ? (any >> 32 & 0x80001FFF) | ((uint32_t)(any >> 1) % 48 + 100) << 23 | (any >> 20 & 0x7FE000) : any >> 32,
+            else if (c->types[k] == HG_TYPE_F32) /* in the range of halves, at most a few bits
+                                                    behind a tie */
+                put(to,
+                    any & 1 ? (any >> 32 & 0x80001FFF) | ((uint32_t)(any >> 1) % 48 + 100) << 23 |
+                                  (any >> 20 & 0x7FE000)
+                            : any >> 32,
                     size);
             else
-                for (uint32_t b = 0; b < size; b++) to[b] = b <= (any >> 8) % size ? (uint8_t)(mixed(any + b) | (b == 0)) : 0;
+                for (uint32_t b = 0; b < size; b++)
+                    to[b] = b <= (any >> 8) % size ? (uint8_t)(mixed(any + b) | (b == 0)) : 0;
         }
     }
 }
 
 /* ---- comparing ---- */
 
-static void report(const subject *s, const uint8_t *const *args, const uint8_t *expected, const uint8_t *got) {
+static void report(const subject *s, const uint8_t *const *args, const uint8_t *expected,
+                   const uint8_t *got) {
     fprintf(stderr, "halves --only %s: arguments", s->c->name);
     for (uint32_t k = 0; k < s->c->count; k++) {
         fprintf(stderr, " ");
         for (uint32_t b = size_of(s, k); b-- > 0;) fprintf(stderr, "%02x", args[k][b]);
     }
-    fprintf(stderr, ": expected %02x%02x, got %02x%02x (little-endian ends)\n", expected[1], expected[0], got[1], got[0]);
+    fprintf(stderr, ": expected %02x%02x, got %02x%02x (little-endian ends)\n", expected[1],
+            expected[0], got[1], got[0]);
 }
 
 static bool check_lanes(const subject *s, const run_case *r, uint64_t n) {
@@ -152,9 +169,12 @@ static bool check_lanes(const subject *s, const run_case *r, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         const uint8_t *args[BITS_ARGUMENTS] = {NULL};
         uint8_t expected[ORACLE_MAX_BYTES] = {0};
-        for (uint32_t k = 0; k < c->count; k++) args[k] = r->arrays[1 + k].bytes + i * size_of(s, k);
-        if (oracle_eval(c->op, s->type, s->type2, s->variant, args, expected) != ORACLE_OK) continue;
-        uint64_t ulp = c->result == HG_TYPE_U8 ? 0 : oracle_tolerance(c->op, s->type, args, expected);
+        for (uint32_t k = 0; k < c->count; k++)
+            args[k] = r->arrays[1 + k].bytes + i * size_of(s, k);
+        if (oracle_eval(c->op, s->type, s->type2, s->variant, args, expected) != ORACLE_OK)
+            continue;
+        uint64_t ulp = c->result == HG_TYPE_U8 ? 0
+                                               : oracle_tolerance(c->op, s->type, args, expected);
         const uint8_t *got = r->arrays[0].bytes + i * size;
         if (oracle_agrees(c->result, ulp, expected, got)) continue;
         report(s, args, expected, got);
@@ -163,7 +183,8 @@ static bool check_lanes(const subject *s, const run_case *r, uint64_t n) {
     return true;
 }
 
-static bool run_chunk(const subject *s, library *l, const hg_program *program, bool all, uint64_t first, uint64_t step, uint64_t n) {
+static bool run_chunk(const subject *s, library *l, const hg_program *program, bool all,
+                      uint64_t first, uint64_t step, uint64_t n) {
     const bits_case *c = s->c;
     run_case r = {.cleared_class = 96};
     run_result result = {.outcome = RUN_ERROR, .message = "out of memory"};
@@ -192,7 +213,8 @@ static void run_subject(const run_options *o, const subject *s, library *l) {
     if (status == HG_OK) status = hg_program_verify(program, NULL);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", s->c->name, hg_last_error_text());
     bool all = s->c->count == 1 && size_of(s, 0) <= 2;
-    uint64_t step = all && s->function ? o->every : 1, count = all ? (CHUNK + step - 1) / step : UINT64_C(1) << o->tuples;
+    uint64_t step = all && s->function ? o->every : 1,
+             count = all ? (CHUNK + step - 1) / step : UINT64_C(1) << o->tuples;
     if (!all && s->function) count /= o->every;
     bool good = status == HG_OK;
     for (uint64_t at = 0; good && at < count; at += CHUNK)
@@ -235,7 +257,8 @@ int main(int argc, char **argv) {
     }
     if (l) library_close(l);
     free(cases);
-    printf("halves: %u instructions, %" PRIu64 " arguments of one, %" PRIu64 " tuples of the others\n", subjects, inputs_of_one,
-           tuples_of_more);
+    printf("halves: %u instructions, %" PRIu64 " arguments of one, %" PRIu64
+           " tuples of the others\n",
+           subjects, inputs_of_one, tuples_of_more);
     return test_done();
 }

@@ -1,10 +1,11 @@
 /* Runs many JSON kernels, one after the other, for tests/json/run.py: batch IN OUT [BACKEND].
  *
- * IN, little-endian, for each kernel:  u32 bytes of the document, the document; u64 lanes; u32 parameters, for each
- *     u8 kind (0 scalar, 1 array), u8 bytes of the name, the name, u8 bytes of the type's name, it (of scalars), u64 bytes, the data
- * OUT for each kernel:  u8 result (0 ran, 1 not translated, 2 not verified, 3 fault, 4 failed otherwise), u64 lane, char code[4],
- *     u32 bytes of the message, it; u32 instructions; u32 arrays, for each u8 direction (1 in, 2 out, 3 inout), u64 bytes, the data
- * It must not know: what kernels compute. */
+ * IN, little-endian, for each kernel:  u32 bytes of the document, the document; u64 lanes; u32
+ * parameters, for each u8 kind (0 scalar, 1 array), u8 bytes of the name, the name, u8 bytes of the
+ * type's name, it (of scalars), u64 bytes, the data OUT for each kernel:  u8 result (0 ran, 1 not
+ * translated, 2 not verified, 3 fault, 4 failed otherwise), u64 lane, char code[4], u32 bytes of
+ * the message, it; u32 instructions; u32 arrays, for each u8 direction (1 in, 2 out, 3 inout), u64
+ * bytes, the data It must not know: what kernels compute. */
 #include "isa/program.h"
 #include <hologram/backend.h>
 #include <hologram/json_kernel.h>
@@ -64,7 +65,8 @@ static hg_status bind(hg_backend *backend, hg_params *params, param *p) {
         return hg_params_set_buffer(params, p->name, p->buffer);
     }
     hg_type type;
-    if (!hg_type_from_name(p->type, strlen(p->type), &type) || hg_type_size_bytes(type) != p->bytes) die("the type of a scalar");
+    if (!hg_type_from_name(p->type, strlen(p->type), &type) || hg_type_size_bytes(type) != p->bytes)
+        die("the type of a scalar");
     return hg_params_set_scalar(params, p->name, type, p->data);
 }
 
@@ -78,7 +80,8 @@ static uint8_t direction_of(const hg_program *program, const char *name) {
     return 0;
 }
 
-static uint8_t run(hg_backend *backend, const hg_program *program, uint64_t lanes, param *params, uint32_t count) {
+static uint8_t run(hg_backend *backend, const hg_program *program, uint64_t lanes, param *params,
+                   uint32_t count) {
     hg_params *values = hg_params_create();
     if (!values) die("out of memory");
     for (uint32_t i = 0; i < count; i++)
@@ -114,10 +117,13 @@ static void kernel(input *in, FILE *out, hg_backend *backend) {
     if (!result && hg_program_verify(program, diagnostics) != HG_OK) result = 2;
     if (!result) result = run(backend, program, lanes, params, count);
     const hg_error *error = hg_last_error();
-    char *message = result == 1 || result == 2 ? hg_diagnostics_print(diagnostics, "kernel", text, length) : NULL;
+    char *message = result == 1 || result == 2
+                        ? hg_diagnostics_print(diagnostics, "kernel", text, length)
+                        : NULL;
     const char *shown = message ? message : result ? hg_last_error_text() : "";
     uint64_t lane = result ? error->lane : HG_NONE;
-    uint32_t bytes = (uint32_t)strlen(shown), instructions = program ? (uint32_t)hg_program_len(program) : 0, arrays = 0;
+    uint32_t bytes = (uint32_t)strlen(shown),
+             instructions = program ? (uint32_t)hg_program_len(program) : 0, arrays = 0;
     put(out, &result, 1);
     put(out, &lane, 8);
     put(out, error->code, 4);
@@ -132,9 +138,11 @@ static void kernel(input *in, FILE *out, hg_backend *backend) {
         uint8_t direction = direction_of(program, p->name);
         void *data = calloc(1, (size_t)p->bytes + 1);
         if (!data) die("out of memory");
-        if (p->buffer.handle && p->bytes && hg_backend_copy_from_buffer(backend, p->buffer, data, p->bytes) != HG_OK)
+        if (p->buffer.handle && p->bytes &&
+            hg_backend_copy_from_buffer(backend, p->buffer, data, p->bytes) != HG_OK)
             die(hg_last_error_text());
-        if (p->buffer.handle && hg_backend_free_buffer(backend, p->buffer) != HG_OK) die(hg_last_error_text());
+        if (p->buffer.handle && hg_backend_free_buffer(backend, p->buffer) != HG_OK)
+            die(hg_last_error_text());
         put(out, &direction, 1);
         put(out, &p->bytes, 8);
         put(out, data, (size_t)p->bytes);
@@ -151,12 +159,15 @@ int main(int argc, char **argv) {
     if (!file || fseek(file, 0, SEEK_END) != 0) die("cannot open the input");
     long bytes = ftell(file);
     unsigned char *all = bytes > 0 ? malloc((size_t)bytes) : NULL;
-    if (!all || fseek(file, 0, SEEK_SET) != 0 || fread(all, 1, (size_t)bytes, file) != (size_t)bytes) die("cannot read the input");
+    if (!all || fseek(file, 0, SEEK_SET) != 0 ||
+        fread(all, 1, (size_t)bytes, file) != (size_t)bytes)
+        die("cannot read the input");
     fclose(file);
     FILE *out = fopen(argv[2], "wb");
     if (!out) die("cannot open the output");
     hg_backend *backend = NULL;
-    if (hg_backend_create(argc > 3 ? argv[3] : "cpu", 0, &backend) != HG_OK) die(hg_last_error_text());
+    if (hg_backend_create(argc > 3 ? argv[3] : "cpu", 0, &backend) != HG_OK)
+        die(hg_last_error_text());
     input in = {all, all + bytes};
     while (in.at < in.end) {
         kernel(&in, out, backend);

@@ -1,4 +1,5 @@
-/* What the calls that tests/misuse/generate.py writes stand on: one of every object of the public interface. */
+/* What the calls that tests/misuse/generate.py writes stand on: one of every object of the public
+ * interface. */
 #ifndef HG_TESTS_MISUSE_H
 #define HG_TESTS_MISUSE_H
 
@@ -46,8 +47,8 @@ typedef struct misuse_fixture {
 } misuse_fixture;
 extern misuse_fixture f;
 
-/* Around each call: if (begin(…)) { …; end(); }. A crash is counted and comes back to begin, which is then false. refused: it must not have
- * returned HG_OK. */
+/* Around each call: if (begin(…)) { …; end(); }. A crash is counted and comes back to begin, which
+ * is then false. refused: it must not have returned HG_OK. */
 extern sigjmp_buf misuse_crash;
 void misuse_prepare(const char *call);
 #define begin(call) (misuse_prepare(call), sigsetjmp(misuse_crash, 1) == 0)

@@ -1,5 +1,5 @@
-/* Wrong arguments end by value: NULL for every pointer and numbers out of range for every function of the public headers
- * (generate.py writes the calls), and what single functions must say. */
+/* Wrong arguments end by value: NULL for every pointer and numbers out of range for every function
+ * of the public headers (generate.py writes the calls), and what single functions must say. */
 #include "misuse.h"
 
 #include <signal.h>
@@ -23,7 +23,9 @@ static void *made(void *pointer) {
     return pointer;
 }
 
-static void on_done(void *user, hg_status status, const hg_error *error) { (void)user, (void)status, (void)error; }
+static void on_done(void *user, hg_status status, const hg_error *error) {
+    (void)user, (void)status, (void)error;
+}
 
 static void open_fixture(void) {
     f.on_done = on_done;
@@ -56,7 +58,8 @@ static void open_fixture(void) {
     must(hg_params_set_buffer(f.graph_params, "y", f.other));
     must(hg_graph_compile(f.backend, f.graph, NULL, &f.graph_executable));
     must(hg_graph_bind(f.graph_executable, f.graph_params, &f.graph_binding));
-    f.command = (hg_command){.size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
+    f.command = (hg_command){
+        .size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
     must(hg_queue_submit(f.queue, &f.command, 1, NULL, 0, &f.event));
 }
 
@@ -116,8 +119,8 @@ static void builder_says(hg_builder *b, const char *code, const char *text, int 
     hg_program *p = NULL;
     hg_status status = hg_builder_build(b, NULL, &p);
     CHECK_MESSAGE(status == HG_ERROR_ISA && !p, "line %d: a program was built", line);
-    CHECK_MESSAGE(strcmp(hg_last_error()->code, code) == 0 && strstr(hg_last_error_text(), text), "line %d: %s %s", line,
-                  hg_last_error()->code, hg_last_error_text());
+    CHECK_MESSAGE(strcmp(hg_last_error()->code, code) == 0 && strstr(hg_last_error_text(), text),
+                  "line %d: %s %s", line, hg_last_error()->code, hg_last_error_text());
     hg_program_release(p);
     hg_builder_destroy(b);
 }
@@ -130,7 +133,8 @@ static void builder_says(hg_builder *b, const char *code, const char *text, int 
 
 static void test_builder(void) {
     BUILDER(hg_build_mov_imm(b, HG_TYPE_U32, 1, hg_imm_bits(NULL)), "N03", "NULL");
-    BUILDER(hg_builder_param_buffer(b, 1, "x", HG_TYPE_U32, HG_PARAM_INOUT, NULL, 2), "N03", "NULL");
+    BUILDER(hg_builder_param_buffer(b, 1, "x", HG_TYPE_U32, HG_PARAM_INOUT, NULL, 2), "N03",
+            "NULL");
     BUILDER(hg_builder_scratch(b, 1, "x", HG_TYPE_U32, NULL, 1), "N03", "NULL");
     BUILDER(hg_builder_lanes(b, NULL, 2), "N03", "NULL");
     BUILDER(hg_builder_add(b, 0x010, HG_TYPE_U32, HG_TYPE_COUNT, NULL, 3), "N03", "NULL");
@@ -146,10 +150,12 @@ static void test_builder(void) {
     BUILDER(hg_build_cvt(b, (hg_type)-7, HG_TYPE_U32, 1, 2), "N03", "type");
 }
 
-/* A backend before its children: a build that counts them refuses, names them, and both still work. */
+/* A backend before its children: a build that counts them refuses, names them, and both still work.
+ */
 static void test_children(void) {
 #ifndef NDEBUG
-    static const char *const expected[] = {"1 contexts, 1 queues", "1 contexts, 1 queues", "1 executables, 1 bindings", "1 executables"};
+    static const char *const expected[] = {"1 contexts, 1 queues", "1 contexts, 1 queues",
+                                           "1 executables, 1 bindings", "1 executables"};
     for (int left = 0; left < 4; left++) {
         hg_config config = hg_config_default();
         memcpy(config.backend, "cpu", sizeof "cpu");
@@ -167,7 +173,8 @@ static void test_children(void) {
         if (left >= 2) must(hg_executable_create(b, program, &executable));
         if (left == 2) must(hg_binding_create(executable, NULL, NULL, &binding));
         hg_backend_destroy(b);
-        CHECK_MESSAGE(strstr(hg_last_error_text(), expected[left]), "%d: %s", left, hg_last_error_text());
+        CHECK_MESSAGE(strstr(hg_last_error_text(), expected[left]), "%d: %s", left,
+                      hg_last_error_text());
         if (binding) must(hg_binding_launch(binding));
         hg_queue_destroy(queue);
         hg_context_destroy(context);

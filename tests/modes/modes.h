@@ -1,4 +1,5 @@
-/* What the calls that tests/modes/generate.py writes stand on: objects that compute, and the notes of what calls gave. */
+/* What the calls that tests/modes/generate.py writes stand on: objects that compute, and the notes
+ * of what calls gave. */
 #ifndef HG_TESTS_MODES_H
 #define HG_TESTS_MODES_H
 

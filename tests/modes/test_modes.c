@@ -1,9 +1,9 @@
-/* The floating-point mode of the calling thread reaches no result, and a stack of 64 KiB will do: every public function, in several modes, on every
- * backend that opens here.
- * A mode is set before the first call of a process, so that what a driver starts would inherit it; the process with the default mode
- * says what is right. Functions find mode and flags as they were, callbacks and what they leave behind included.
- *     test_modes           a choice of modes
- *     test_modes --all     flushing, four roundings, traps, flags and the x87 unit, each with each
+/* The floating-point mode of the calling thread reaches no result, and a stack of 64 KiB will do:
+ * every public function, in several modes, on every backend that opens here. A mode is set before
+ * the first call of a process, so that what a driver starts would inherit it; the process with the
+ * default mode says what is right. Functions find mode and flags as they were, callbacks and what
+ * they leave behind included. test_modes           a choice of modes test_modes --all     flushing,
+ * four roundings, traps, flags and the x87 unit, each with each
  */
 /* test: labels=slow timeout=600 */
 #include "modes.h"
@@ -29,13 +29,17 @@ typedef struct mode {
 static mode mode_now(void) {
     uint32_t mxcsr;
     uint16_t control, status;
-    __asm__ volatile("stmxcsr %0\n\tfnstcw %1\n\tfnstsw %2" : "=m"(mxcsr), "=m"(control), "=m"(status)::"memory");
+    __asm__ volatile("stmxcsr %0\n\tfnstcw %1\n\tfnstsw %2"
+                     : "=m"(mxcsr), "=m"(control), "=m"(status)::"memory");
     return (mode){mxcsr, (uint64_t)(status & 0x3F) << 16 | control};
 }
 static void mode_set(int m) {
     static const uint32_t rounding[] = {0, 0x2000, 0x4000, 0x6000};
-    uint32_t mxcsr = rounding[m & ROUNDING] | (m & FLUSH ? 0x8040 : 0) | (m & TRAPS ? 0 : 0x1F80) | (m & FLAGS ? 0x3D : 0);
-    uint16_t control = (uint16_t)(m & X87 ? 0x0040 | (m & TRAPS ? 0 : 0x3F) | rounding[m & ROUNDING] >> 3 : 0x37F);
+    uint32_t mxcsr = rounding[m & ROUNDING] | (m & FLUSH ? 0x8040 : 0) | (m & TRAPS ? 0 : 0x1F80) |
+                     (m & FLAGS ? 0x3D : 0);
+    uint16_t control = (uint16_t)(m & X87 ? 0x0040 | (m & TRAPS ? 0 : 0x3F) |
+                                                rounding[m & ROUNDING] >> 3
+                                          : 0x37F);
     __asm__ volatile("ldmxcsr %0\n\tfldcw %1" ::"m"(mxcsr), "m"(control) : "memory");
 }
 #else
@@ -46,8 +50,11 @@ static mode mode_now(void) {
 }
 static void mode_set(int m) { /* CPUs without traps keep their bits 0 */
     static const uint64_t rounding[] = {0, 2, 1, 3};
-    uint64_t fpcr = rounding[m & ROUNDING] << 22 | (m & FLUSH ? 1 << 24 : 0) | (m & TRAPS ? 0x1F00 : 0);
-    __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" ::"r"(fpcr), "r"(m & FLAGS ? UINT64_C(0x1D) : UINT64_C(0)) : "memory");
+    uint64_t fpcr = rounding[m & ROUNDING] << 22 | (m & FLUSH ? 1 << 24 : 0) |
+                    (m & TRAPS ? 0x1F00 : 0);
+    __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" ::"r"(fpcr),
+                     "r"(m & FLAGS ? UINT64_C(0x1D) : UINT64_C(0))
+                     : "memory");
 }
 #endif
 
@@ -68,13 +75,15 @@ void modes_begin(const char *call) {
 void modes_end(void) {
     mode after = mode_now();
     if (!is_same(before, after))
-        printf("%s left the mode %llx %llx as %llx %llx\n", current, (unsigned long long)before.a, (unsigned long long)before.b,
-               (unsigned long long)after.a, (unsigned long long)after.b);
+        printf("%s left the mode %llx %llx as %llx %llx\n", current, (unsigned long long)before.a,
+               (unsigned long long)before.b, (unsigned long long)after.a,
+               (unsigned long long)after.b);
 }
 
 static uint64_t hash_of(const void *bytes, size_t length) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
@@ -112,7 +121,9 @@ static void see_default(const char *what) {
 #else
     bool plain = now.a == 0;
 #endif
-    if (!plain) printf("%s is called in the mode %llx %llx\n", what, (unsigned long long)now.a, (unsigned long long)now.b);
+    if (!plain)
+        printf("%s is called in the mode %llx %llx\n", what, (unsigned long long)now.a,
+               (unsigned long long)now.b);
     atomic_fetch_add(&callbacks, 1);
     mode_set(spoiling & ~TRAPS);
 }
@@ -153,24 +164,32 @@ static hg_status resolve(void *user, const char *from, const char *name, hg_sour
 
 modes_fixture f;
 
-#define CONSTANTS                                                                                                              \
-    ".const A = 1.0 / 3.0\n.const B = 1e-310 * 3\n"                                                                            \
-    " mov_imm.f64 r1, A\n stg.f64 [class0 + 0], r1\n mov_imm.f64 r1, B\n stg.f64 [class0 + 8], r1\n"                           \
-    " mov_imm.f32 r2, 1e-38\n mov_imm.f32 r3, 0.1\n mul.f32 r4, r2, r3\n stg.f32 [class0 + 16], r4\n"                          \
-    " mov_imm.f32 r5, 0.2\n add.f32 r6, r3, r5\n stg.f32 [class0 + 20], r6\n div.f32 r6, r3, r5\n stg.f32 [class0 + 24], r6\n" \
-    " sqrt.f32 r6, r3\n stg.f32 [class0 + 28], r6\n exp.f32 r6, r3\n stg.f32 [class0 + 32], r6\n"                              \
-    " mov_imm.i64 r7, 16777219\n cvt.f32.i64 r8, r7\n stg.f32 [class0 + 36], r8\n mov_imm.f32 r9, 0.0\n div.f32 r9, r3, r9\n"  \
+#define CONSTANTS                                                                                 \
+    ".const A = 1.0 / 3.0\n.const B = 1e-310 * 3\n"                                               \
+    " mov_imm.f64 r1, A\n stg.f64 [class0 + 0], r1\n mov_imm.f64 r1, B\n stg.f64 [class0 + 8], "  \
+    "r1\n"                                                                                        \
+    " mov_imm.f32 r2, 1e-38\n mov_imm.f32 r3, 0.1\n mul.f32 r4, r2, r3\n stg.f32 [class0 + 16], " \
+    "r4\n"                                                                                        \
+    " mov_imm.f32 r5, 0.2\n add.f32 r6, r3, r5\n stg.f32 [class0 + 20], r6\n div.f32 r6, r3, "    \
+    "r5\n stg.f32 [class0 + 24], r6\n"                                                            \
+    " sqrt.f32 r6, r3\n stg.f32 [class0 + 28], r6\n exp.f32 r6, r3\n stg.f32 [class0 + 32], r6\n" \
+    " mov_imm.i64 r7, 16777219\n cvt.f32.i64 r8, r7\n stg.f32 [class0 + 36], r8\n mov_imm.f32 "   \
+    "r9, 0.0\n div.f32 r9, r3, r9\n"                                                              \
     " stg.f32 [class0 + 40], r9\n sub.f32 r9, r9, r9\n stg.f32 [class0 + 44], r9\n"
 static const char TEXT[] = ".atlas 1\n.program p\n" CONSTANTS;
-static const char INCLUDING[] = ".atlas 1\n.program p\n.include \"other\"\n mov_imm.f64 r1, INCLUDED\n stg.f64 [class0 + 48], r1\n";
+static const char INCLUDING[] = ".atlas 1\n.program p\n.include \"other\"\n mov_imm.f64 r1, "
+                                "INCLUDED\n stg.f64 [class0 + 48], r1\n";
 static const char CIRCUIT[] = "mark@c00 . scale(0.1)@c00 . softmax@c00";
 #define GRAPH ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n"
-static const char JSON[] =
-    "{\"version\":\"1.0\",\"kernel\":{\"name\":\"mix\",\"params\":[{\"name\":\"x\",\"type\":{\"kind\":\"device_array\",\"element_type\":"
-    "{\"kind\":\"scalar\",\"type\":\"f32\"}}}],\"body\":[{\"type\":\"let\",\"name\":\"i\",\"value\":{\"type\":\"call\",\"function\":"
-    "\"get_global_id\",\"args\":[]}},{\"type\":\"assign\",\"target\":{\"type\":\"index\",\"array\":{\"type\":\"var\",\"name\":\"x\"},"
-    "\"index\":{\"type\":\"var\",\"name\":\"i\"}},\"value\":{\"type\":\"binary_op\",\"op\":\"mul\",\"left\":{\"type\":\"literal\","
-    "\"value\":0.1},\"right\":{\"type\":\"literal\",\"value\":0.3}}}]}}";
+static const char JSON[] = "{\"version\":\"1.0\",\"kernel\":{\"name\":\"mix\",\"params\":[{"
+                           "\"name\":\"x\",\"type\":{\"kind\":\"device_array\",\"element_type\":"
+                           "{\"kind\":\"scalar\",\"type\":\"f32\"}}}],\"body\":[{\"type\":\"let\","
+                           "\"name\":\"i\",\"value\":{\"type\":\"call\",\"function\":"
+                           "\"get_global_id\",\"args\":[]}},{\"type\":\"assign\",\"target\":{"
+                           "\"type\":\"index\",\"array\":{\"type\":\"var\",\"name\":\"x\"},"
+                           "\"index\":{\"type\":\"var\",\"name\":\"i\"}},\"value\":{\"type\":"
+                           "\"binary_op\",\"op\":\"mul\",\"left\":{\"type\":\"literal\","
+                           "\"value\":0.1},\"right\":{\"type\":\"literal\",\"value\":0.3}}}]}}";
 
 #define MUST(call)                                           \
     do {                                                     \
@@ -201,7 +220,8 @@ static void set_values(void) {
     f.graph_text = GRAPH;
     f.target = "opencl";
     f.on_done = on_done;
-    f.assembling = (hg_assemble_options){.size = sizeof f.assembling, .source_name = "this", .resolve = resolve};
+    f.assembling = (hg_assemble_options){
+        .size = sizeof f.assembling, .source_name = "this", .resolve = resolve};
 }
 
 static void open_fixture(void) {
@@ -240,9 +260,11 @@ static void open_fixture(void) {
     MUST(hg_params_set_buffer(f.graph_params, "y", f.typed_out.buffer));
     MUST(hg_graph_compile(f.backend, f.graph, NULL, &f.graph_executable));
     MUST(hg_graph_bind(f.graph_executable, f.graph_params, &f.graph_binding));
-    f.command = (hg_command){.size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
+    f.command = (hg_command){
+        .size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
     f.commands[0] = f.command;
-    f.commands[1] = (hg_command){.size = sizeof f.command, .kind = HG_COMMAND_HOST_CALL, .call = host_call};
+    f.commands[1] = (hg_command){
+        .size = sizeof f.command, .kind = HG_COMMAND_HOST_CALL, .call = host_call};
     MUST(hg_queue_submit(f.queue, f.commands, 2, NULL, 0, &f.event));
     MUST(hg_queue_synchronize(f.queue));
 }
@@ -273,23 +295,32 @@ static void close_fixture(void) {
 
 /* ---- programs: x, a, b of small, large and ordinary numbers; y, z are noted ---- */
 
-#define HEAD ".atlas 1\n.program prog\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z buffer f64 out [n]\n.param n u64\n"
-#define ARRAYS \
-    ".atlas 1\n.program prog\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z buffer f64 out [n]\n.param n u64\n"
+#define HEAD                                                                                      \
+    ".atlas 1\n.program prog\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z " \
+    "buffer f64 out [n]\n.param n u64\n"
+#define ARRAYS                                                                                    \
+    ".atlas 1\n.program prog\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z " \
+    "buffer f64 out [n]\n.param n u64\n"
 static const struct {
     const char *name, *text;
 } PROGRAMS[] = {
-    {"lanes", HEAD ".lanes n\n.reg a, b f32\n.reg c f64\n ldg a, [x[global]]\n div b, 1.0, a\n mul b, b, 0.1\n exp a, a\n add b, b, a\n"
-                   " stg [y[global]], b\n ldg a, [x[global]]\n cvt.f64.f32 c, a\n div c, c, 3.0\n mul c, c, 0.1\n stg [z[global]], c\n"},
-    {"constants", HEAD ".const A = 1.0 / 3.0\n.const B = 1e-310 * 3\n mov_imm.f64 r20, A\n stg.f64 [z + 0], r20\n mov_imm.f64 r20, B\n"
-                       " stg.f64 [z + 8], r20\n mov_imm.f32 r21, 1e-38\n mov_imm.f32 r22, 0.1\n mul.f32 r23, r21, r22\n"
-                       " stg.f32 [y + 0], r23\n mov_imm.f32 r24, 0.2\n add.f32 r23, r22, r24\n stg.f32 [y + 4], r23\n"
-                       " mov_imm.i64 r25, 16777219\n cvt.f32.i64 r23, r25\n stg.f32 [y + 8], r23\n"},
+    {"lanes", HEAD ".lanes n\n.reg a, b f32\n.reg c f64\n ldg a, [x[global]]\n div b, 1.0, a\n mul "
+                   "b, b, 0.1\n exp a, a\n add b, b, a\n"
+                   " stg [y[global]], b\n ldg a, [x[global]]\n cvt.f64.f32 c, a\n div c, c, 3.0\n "
+                   "mul c, c, 0.1\n stg [z[global]], c\n"},
+    {"constants", HEAD
+     ".const A = 1.0 / 3.0\n.const B = 1e-310 * 3\n mov_imm.f64 r20, A\n stg.f64 [z + 0], r20\n "
+     "mov_imm.f64 r20, B\n"
+     " stg.f64 [z + 8], r20\n mov_imm.f32 r21, 1e-38\n mov_imm.f32 r22, 0.1\n mul.f32 r23, r21, "
+     "r22\n"
+     " stg.f32 [y + 0], r23\n mov_imm.f32 r24, 0.2\n add.f32 r23, r22, r24\n stg.f32 [y + 4], r23\n"
+     " mov_imm.i64 r25, 16777219\n cvt.f32.i64 r23, r25\n stg.f32 [y + 8], r23\n"},
     {"softmax", ARRAYS " softmax.f32 output=y, input=x, n=n\n"},
     {"map", ARRAYS " parallel_map.f32 y, x, sigmoid, n\n"},
     {"sum", ARRAYS " parallel_reduce.f32 r20, x, sum, n\n stg.f32 [y + 0], r20\n"},
     {"gemm", ARRAYS " gemm.f32 c=y, a=x, b=x, m=16, n=16, k=16, alpha=0.1, beta=0.0\n"},
-    {"attention", ARRAYS " attention.f32 output=y, query=x, key=x, value=x, batch=1, heads=1, seq_len=8, kv_len=8, head_dim=3\n"},
+    {"attention", ARRAYS " attention.f32 output=y, query=x, key=x, value=x, batch=1, heads=1, "
+                         "seq_len=8, kv_len=8, head_dim=3\n"},
 };
 enum { N = 256 };
 
@@ -301,7 +332,8 @@ static void plain_nan(float *x) {
 }
 
 static void run_program(const char *name, const char *text) {
-    static const float some[] = {3, 1e-40f, -2e-45f, 0, 7, 1e38f, 3.4e38f, -88, 1.17549435e-38f, 2, 5, 11, 13, 17, 19, 23, 29};
+    static const float some[] = {3, 1e-40f, -2e-45f, 0,  7,  1e38f, 3.4e38f, -88, 1.17549435e-38f,
+                                 2, 5,      11,      13, 17, 19,    23,      29};
     static const float tame[] = {0.1f, -0.3f, 1e-40f, 0.7f, 1.5f, -1e-39f, 0.9f};
     static float x[N], y[N];
     static double z[N];
@@ -357,8 +389,10 @@ static int one_mode(const char *backend, int m) {
     if (hg_set_allocator(&allocator) != HG_OK) return 1;
     open_fixture();
     note_capabilities();
-    for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++) run_program(PROGRAMS[i].name, PROGRAMS[i].text);
-    MUST(hg_program_assemble_with(INCLUDING, strlen(INCLUDING), &f.assembling, NULL, (hg_program **)&f.made));
+    for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++)
+        run_program(PROGRAMS[i].name, PROGRAMS[i].text);
+    MUST(hg_program_assemble_with(INCLUDING, strlen(INCLUDING), &f.assembling, NULL,
+                                  (hg_program **)&f.made));
     modes_note_program(f.made);
     hg_program_release(f.made);
     f.made = NULL;
@@ -387,8 +421,10 @@ static int start_mode(const char *backend, int m) {
     small_backend = backend;
     small_mode = m & ~SMALL_STACK;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN > 64 << 10 ? (size_t)PTHREAD_STACK_MIN : 64 << 10);
-    if (pthread_create(&thread, &attributes, in_small_stack, &status) == 0) pthread_join(thread, NULL);
+    pthread_attr_setstacksize(&attributes,
+                              PTHREAD_STACK_MIN > 64 << 10 ? (size_t)PTHREAD_STACK_MIN : 64 << 10);
+    if (pthread_create(&thread, &attributes, in_small_stack, &status) == 0)
+        pthread_join(thread, NULL);
     return status;
 }
 
@@ -414,7 +450,8 @@ static char *answer_of(const char *backend, int m, const char *cache, int *ends)
         _exit(127);
     }
     close(ways[1]);
-    for (ssize_t n; (n = read(ways[0], text + length, room - length)) > 0 || (n < 0 && errno == EINTR);) {
+    for (ssize_t n;
+         (n = read(ways[0], text + length, room - length)) > 0 || (n < 0 && errno == EINTR);) {
         if (n > 0) length += (size_t)n;
         if (length == room) text = realloc(text, (room *= 2) + 1);
         if (!text) exit(1);
@@ -427,8 +464,9 @@ static char *answer_of(const char *backend, int m, const char *cache, int *ends)
 
 static void mode_name(int m, char name[80]) {
     static const char *const rounding[] = {"to nearest", "down", "up", "to zero"};
-    snprintf(name, 80, "%s%s%s%s%s%s", rounding[m & ROUNDING], m & FLUSH ? ", FTZ and DAZ" : "", m & TRAPS ? ", traps" : "",
-             m & FLAGS ? ", flags set" : "", m & X87 ? ", x87 too" : "", m & SMALL_STACK ? ", 64 KiB of stack" : "");
+    snprintf(name, 80, "%s%s%s%s%s%s", rounding[m & ROUNDING], m & FLUSH ? ", FTZ and DAZ" : "",
+             m & TRAPS ? ", traps" : "", m & FLAGS ? ", flags set" : "", m & X87 ? ", x87 too" : "",
+             m & SMALL_STACK ? ", 64 KiB of stack" : "");
 }
 
 /* The first line that differs. */
@@ -440,8 +478,9 @@ static void compare(const char *where, int m, const char *right, const char *got
         if (right[at++] == '\n') line = at;
     }
     bool same = right[at] == got[at] && ends == 0;
-    CHECK_MESSAGE(same, "%s, %s: ends with %x; '%.*s' in place of '%.*s'", where, name, (unsigned)ends, (int)strcspn(got + line, "\n"),
-                  got + line, (int)strcspn(right + line, "\n"), right + line);
+    CHECK_MESSAGE(same, "%s, %s: ends with %x; '%.*s' in place of '%.*s'", where, name,
+                  (unsigned)ends, (int)strcspn(got + line, "\n"), got + line,
+                  (int)strcspn(right + line, "\n"), right + line);
 }
 
 static bool opens(const char *backend) {
@@ -457,18 +496,23 @@ static void remove_folder(const char *path) {
     if (system(command) != 0) {}
 }
 
-/* The first process of a cache folder is one of an odd mode: what it keeps there serves the others. */
+/* The first process of a cache folder is one of an odd mode: what it keeps there serves the others.
+ */
 static void test_backend(const char *backend, const char *jit, const int *modes, size_t count) {
-    char cache[64] = "/tmp/hologram_modes_XXXXXX", own[64] = "/tmp/hologram_modes_XXXXXX", where[64];
+    char cache[64] = "/tmp/hologram_modes_XXXXXX", own[64] = "/tmp/hologram_modes_XXXXXX",
+         where[64];
     int ends;
     setenv("HOLOGRAM_JIT", jit, 1);
     setenv("HOLOGRAM_VENDOR", jit, 1);
-    setenv("HOLOGRAM_TIMEOUT_MS", "600000", 1); /* a driver that compiles at the first dispatch may take long on a busy machine */
+    setenv("HOLOGRAM_TIMEOUT_MS", "600000", 1); /* a driver that compiles at the first dispatch may
+                                                   take long on a busy machine */
     snprintf(where, sizeof where, "%s, native code %s", backend, jit);
     if (!mkdtemp(cache) || !mkdtemp(own)) exit(1);
     char *right = answer_of(backend, 0, own, &ends);
-    CHECK_MESSAGE(ends == 0 && strstr(right, "\ncallbacks\n"), "%s ends with %x: %s", where, (unsigned)ends, right + strlen(right) / 2);
-    CHECK_MESSAGE(!strstr(right, " left the mode ") && !strstr(right, " is called in "), "%s: %s", where, strstr(right, " mode "));
+    CHECK_MESSAGE(ends == 0 && strstr(right, "\ncallbacks\n"), "%s ends with %x: %s", where,
+                  (unsigned)ends, right + strlen(right) / 2);
+    CHECK_MESSAGE(!strstr(right, " left the mode ") && !strstr(right, " is called in "), "%s: %s",
+                  where, strstr(right, " mode "));
     for (size_t i = 0; i < count; i++) {
         char *got = answer_of(backend, modes[i], cache, &ends);
         compare(where, modes[i], right, got, ends);
@@ -484,7 +528,8 @@ static void test_backend(const char *backend, const char *jit, const int *modes,
 
 int main(int argc, char **argv) {
     static const char *const backends[] = {"cpu", "cpu", "opencl", "vulkan", "cuda"};
-    static const int choice[] = {FLUSH | 1 | X87, 2 | TRAPS | X87 | SMALL_STACK, 3 | FLUSH | FLAGS | TRAPS};
+    static const int choice[] = {FLUSH | 1 | X87, 2 | TRAPS | X87 | SMALL_STACK,
+                                 3 | FLUSH | FLAGS | TRAPS};
     int all[MODES];
     size_t count = sizeof choice / sizeof *choice;
     if (argc == 4 && strcmp(argv[1], "--mode") == 0) return start_mode(argv[3], atoi(argv[2]));

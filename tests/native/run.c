@@ -1,11 +1,13 @@
-/* Random programs as native code against the interpreter, at every CPU level of the machine: the same bits, or the same fault, its text and place included.
+/* Random programs as native code against the interpreter, at every CPU level of the machine: the
+ * same bits, or the same fault, its text and place included.
  *
  *     native_random [--count N] [--seed N] [--level L] [--form] [--print]
  *
- * The programs are those of tests/differential with what compilers of the vector form tell apart (generate_vector.c). A program that differs is made
- * small, and a line says how to run it again. --level: baseline, v3 or v4 alone. --form:
- * nothing runs, programs are only put in vector form, whose rules are checked (some 300 a second): the slice of the test suite does that with more of them.
- * The test suite runs a slice; the long form is `native_random --count 1000000`. */
+ * The programs are those of tests/differential with what compilers of the vector form tell apart
+ * (generate_vector.c). A program that differs is made small, and a line says how to run it again.
+ * --level: baseline, v3 or v4 alone. --form: nothing runs, programs are only put in vector form,
+ * whose rules are checked (some 300 a second): the slice of the test suite does that with more of
+ * them. The test suite runs a slice; the long form is `native_random --count 1000000`. */
 /* test: labels=differential timeout=600 */
 #include "native/compilers.h"
 #include "differential/generate.h"
@@ -38,8 +40,8 @@ static const native_compiler *llvm;
 static atomic_uint_least64_t compiled, refused;
 static char first_reason[256];
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_patience *patience,
+                         hg_jit_object *object, char reason[256]) {
     (void)patience; /* a busy machine is no reason to give up */
     hg_status status = llvm->compile(kernel, o, NULL, object, reason);
     if (status == HG_OK) {
@@ -52,7 +54,8 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_p
         fprintf(stderr, "kernel '%s': %s\n", kernel->module->name, reason);
     }
     if (status == HG_OK && object->frame == 0)
-        test_failed++, fprintf(stderr, "kernel '%s': its frame is not known\n", kernel->module->name);
+        test_failed++,
+            fprintf(stderr, "kernel '%s': its frame is not known\n", kernel->module->name);
     return status;
 }
 
@@ -80,28 +83,35 @@ static void crashed(int number) {
     raise(number);
 }
 
-/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has many rounds; most of the others are small, as compilers take long for
- * large ones. */
+/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has many rounds; most of
+ * the others are small, as compilers take long for large ones. */
 static uint32_t flags_of(uint64_t seed) {
-    uint32_t small = seed % 5 == 0 ? 0 : seed % 5 == 1 ? GENERATE_SHORT : GENERATE_SHORT | GENERATE_TINY;
-    return GENERATE_VECTOR | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : small) |
+    uint32_t small = seed % 5 == 0   ? 0
+                     : seed % 5 == 1 ? GENERATE_SHORT
+                                     : GENERATE_SHORT | GENERATE_TINY;
+    return GENERATE_VECTOR | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
+           (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : small) |
            (seed % 50 == 37 ? (uint32_t)GENERATE_ROUNDS : 0);
 }
 
 /* What a fault says, all of it. */
 static bool same_fault(const run_result *expected, const run_result *actual, char reason[512]) {
     if (expected->outcome != RUN_FAULT || actual->outcome != RUN_FAULT) return true;
-    bool same = memcmp(expected->code, actual->code, 3) == 0 && strcmp(expected->message, actual->message) == 0 &&
-                expected->step == actual->step && expected->phase == actual->phase && expected->lane == actual->lane &&
-                expected->instruction == actual->instruction && expected->offset == actual->offset && expected->limit == actual->limit &&
+    bool same = memcmp(expected->code, actual->code, 3) == 0 &&
+                strcmp(expected->message, actual->message) == 0 && expected->step == actual->step &&
+                expected->phase == actual->phase && expected->lane == actual->lane &&
+                expected->instruction == actual->instruction &&
+                expected->offset == actual->offset && expected->limit == actual->limit &&
                 expected->operand == actual->operand;
     if (!same)
         snprintf(reason, 512,
-                 "expected %s '%.150s' (lane %llu, instruction %llu, offset %llu, limit %llu), got %s '%.150s' (%llu, %llu, %llu, %llu)",
-                 expected->code, expected->message, (unsigned long long)expected->lane, (unsigned long long)expected->instruction,
-                 (unsigned long long)expected->offset, (unsigned long long)expected->limit, actual->code, actual->message,
-                 (unsigned long long)actual->lane, (unsigned long long)actual->instruction, (unsigned long long)actual->offset,
-                 (unsigned long long)actual->limit);
+                 "expected %s '%.150s' (lane %llu, instruction %llu, offset %llu, limit %llu), got "
+                 "%s '%.150s' (%llu, %llu, %llu, %llu)",
+                 expected->code, expected->message, (unsigned long long)expected->lane,
+                 (unsigned long long)expected->instruction, (unsigned long long)expected->offset,
+                 (unsigned long long)expected->limit, actual->code, actual->message,
+                 (unsigned long long)actual->lane, (unsigned long long)actual->instruction,
+                 (unsigned long long)actual->offset, (unsigned long long)actual->limit);
     return same;
 }
 
@@ -115,8 +125,8 @@ static void fail(options *o, int level, uint64_t seed, run_case *c, const char *
         if (file) fwrite(c->text, 1, c->length, file), fclose(file);
     }
     test_failed++;
-    fprintf(stderr, "native_random --seed %" PRIu64 " --level %s: %s%s%s\n", seed, LEVELS[level], why, path[0] ? "; reduced to " : "",
-            path);
+    fprintf(stderr, "native_random --seed %" PRIu64 " --level %s: %s%s%s\n", seed, LEVELS[level],
+            why, path[0] ? "; reduced to " : "", path);
 }
 
 static void compare(options *o, uint64_t seed, run_case *c, const hg_program *program) {
@@ -124,7 +134,8 @@ static void compare(options *o, uint64_t seed, run_case *c, const hg_program *pr
     run_result er, ar;
     if (!case_copy(&expected, c)) return;
     library_run(o->interpreter, program, &expected, &er);
-    if (er.outcome == RUN_ERROR) test_failed++, fprintf(stderr, "native_random --seed %" PRIu64 ": %s\n", seed, er.message);
+    if (er.outcome == RUN_ERROR)
+        test_failed++, fprintf(stderr, "native_random --seed %" PRIu64 ": %s\n", seed, er.message);
     o->faulted += er.outcome == RUN_FAULT;
     for (int level = 0; level < TILE_LEVEL_COUNT && er.outcome != RUN_ERROR; level++) {
         run_case actual = {0};
@@ -148,7 +159,8 @@ static void form(options *o, uint64_t seed, const hg_program *program) {
         test_passed++;
     } else {
         test_failed++;
-        fprintf(stderr, "native_random --seed %" PRIu64 " --form: %s\n", seed, hg_last_error_text());
+        fprintf(stderr, "native_random --seed %" PRIu64 " --form: %s\n", seed,
+                hg_last_error_text());
     }
     hg_string_free(text);
 }
@@ -156,17 +168,20 @@ static void form(options *o, uint64_t seed, const hg_program *program) {
 static void run_seed(options *o, uint64_t seed, bool form_only) {
     run_case c;
     hg_program *program = NULL;
-    snprintf(crash_line, sizeof crash_line, "native_random --seed %" PRIu64 "%s: crashed\n", seed, form_only ? " --form" : "");
+    snprintf(crash_line, sizeof crash_line, "native_random --seed %" PRIu64 "%s: crashed\n", seed,
+             form_only ? " --form" : "");
     if (!generate_case(seed, flags_of(seed), &c)) return;
     if (o->print) fwrite(c.text, 1, c.length, stderr);
-    if (hg_program_assemble(c.text, c.length, NULL, &program) == HG_OK && hg_program_verify(program, NULL) == HG_OK) {
+    if (hg_program_assemble(c.text, c.length, NULL, &program) == HG_OK &&
+        hg_program_verify(program, NULL) == HG_OK) {
         if (form_only)
             form(o, seed, program);
         else
             o->programs++, compare(o, seed, &c, program);
     } else {
         test_failed++;
-        fprintf(stderr, "native_random --seed %" PRIu64 " --print: no valid program: %s\n", seed, hg_last_error_text());
+        fprintf(stderr, "native_random --seed %" PRIu64 " --print: no valid program: %s\n", seed,
+                hg_last_error_text());
     }
     hg_program_release(program);
     case_free(&c);
@@ -203,7 +218,9 @@ static bool open_all(options *o) {
     o->interpreter = library_open("cpu", "", "", reason);
     setenv("HOLOGRAM_JIT", "on", 1);
     for (int level = 0; level < TILE_LEVEL_COUNT && o->interpreter; level++) {
-        if ((o->level && strcmp(o->level, LEVELS[level]) != 0) || !tile_level_available((tile_level)level)) continue;
+        if ((o->level && strcmp(o->level, LEVELS[level]) != 0) ||
+            !tile_level_available((tile_level)level))
+            continue;
         o->native[level] = library_open("cpu", LEVELS[level], "", reason);
         levels += o->native[level] != NULL;
     }
@@ -220,7 +237,8 @@ int main(int argc, char **argv) {
     signal(SIGILL, crashed);
     signal(SIGABRT, crashed);
     uint64_t forms = o.form ? o.count : o.slice ? FORMS : 0;
-    for (uint64_t i = 0; i < forms && test_failed < MOST_FAILURES; i++) run_seed(&o, o.seed + i, true);
+    for (uint64_t i = 0; i < forms && test_failed < MOST_FAILURES; i++)
+        run_seed(&o, o.seed + i, true);
     if (forms) printf("%" PRIu64 " programs in vector form\n", o.forms);
     if (o.form) return test_done();
     if (!use_compiler(reason)) {
@@ -228,10 +246,13 @@ int main(int argc, char **argv) {
         return test_done();
     }
     if (open_all(&o))
-        for (uint64_t i = 0; i < o.count && test_failed < MOST_FAILURES; i++) run_seed(&o, o.seed + i, false);
+        for (uint64_t i = 0; i < o.count && test_failed < MOST_FAILURES; i++)
+            run_seed(&o, o.seed + i, false);
     library_close(o.interpreter);
     for (int level = 0; level < TILE_LEVEL_COUNT; level++) library_close(o.native[level]);
-    printf("%" PRIu64 " programs, %" PRIu64 " of them faulted; kernels compiled: %" PRIu64 ", left to the interpreter: %" PRIu64 "%s%s\n",
-           o.programs, o.faulted, (uint64_t)compiled, (uint64_t)refused, refused ? ", the first as " : "", first_reason);
+    printf("%" PRIu64 " programs, %" PRIu64 " of them faulted; kernels compiled: %" PRIu64
+           ", left to the interpreter: %" PRIu64 "%s%s\n",
+           o.programs, o.faulted, (uint64_t)compiled, (uint64_t)refused,
+           refused ? ", the first as " : "", first_reason);
     return test_done();
 }

@@ -1,9 +1,11 @@
-/* Fusion against programs as they were: random programs of whole-array maps and lane code on the same elements, launched with more, fewer and
- * exactly as many lanes as elements, over arrays that are distinct, the same, or overlap.
+/* Fusion against programs as they were: random programs of whole-array maps and lane code on the
+ * same elements, launched with more, fewer and exactly as many lanes as elements, over arrays that
+ * are distinct, the same, or overlap.
  *
  *     optimize_maps [--count N] [--seed N] [--print]
  *
- * Arrays after the launch are equal, after a fault too, and so are code, lane and instruction of the source of a fault. */
+ * Arrays after the launch are equal, after a fault too, and so are code, lane and instruction of
+ * the source of a fault. */
 /* test: labels=differential timeout=300 */
 #include "support/sanitized.h"
 #include "test.h"
@@ -11,7 +13,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { MOST_ELEMENTS = 1000, ARRAYS = 3, MEMORY = 3 * 8 * MOST_ELEMENTS + 64, TEXT = 8192, MOST_FAILURES = 10 };
+enum {
+    MOST_ELEMENTS = 1000,
+    ARRAYS = 3,
+    MEMORY = 3 * 8 * MOST_ELEMENTS + 64,
+    TEXT = 8192,
+    MOST_FAILURES = 10
+};
 typedef enum layout { DISTINCT, SAME, OVERLAPPING, LAYOUTS } layout;
 
 typedef struct maps {
@@ -41,13 +49,16 @@ static void line(maps *m, const char *format, ...) {
     if (length > 0) m->used += (size_t)length;
 }
 
-/* ---- a program: r1, r2 inout, r3 in, r4, r5 scratch, r7 the number of elements, r10 … values of lanes ---- */
+/* ---- a program: r1, r2 inout, r3 in, r4, r5 scratch, r7 the number of elements, r10 … values of
+ * lanes ---- */
 
 static int written_array(maps *m) { return (const int[]){1, 2, 4, 5, 1, 4}[pick(m, 6)]; }
 static int read_array(maps *m) { return 1 + (int)pick(m, 5); }
 
 static void map(maps *m) {
-    static const char *const ANY[] = {"neg", "abs", "relu", "floor"}, *const FLOAT[] = {"sqrt", "exp", "sigmoid", "round"};
+    static const char *const ANY[] = {"neg", "abs", "relu", "floor"}, *const FLOAT[] = {
+                                                                          "sqrt", "exp", "sigmoid",
+                                                                          "round"};
     static const char *const TWO[] = {"add", "sub", "mul", "min", "max", "div"};
     int out = written_array(m);
     bool in_place = pick(m, 3) != 0;
@@ -55,15 +66,23 @@ static void map(maps *m) {
         line(m, "parallel_map.%s r%d, r%d, %s, r7\n", m->type, out, in_place ? out : read_array(m),
              m->is_float && pick(m, 2) ? FLOAT[pick(m, 4)] : ANY[pick(m, 4)]);
     else
-        line(m, "parallel_map_binary.%s r%d, r%d, r%d, %s, r7\n", m->type, out, in_place ? out : read_array(m),
-             pick(m, 2) ? out : read_array(m), TWO[pick(m, 6)]);
+        line(m, "parallel_map_binary.%s r%d, r%d, r%d, %s, r7\n", m->type, out,
+             in_place ? out : read_array(m), pick(m, 2) ? out : read_array(m), TWO[pick(m, 6)]);
 }
 
 static void lane_code(maps *m) {
     switch (pick(m, 5)) {
-    case 0: line(m, "ldg.%s r%u, [r%d + r255*%u]\n", m->type, 10 + pick(m, 3), read_array(m), m->size); break;
-    case 1: line(m, "stg.%s [r%d + r255*%u], r%u\n", m->type, written_array(m), m->size, 10 + pick(m, 3)); break;
-    case 2: line(m, "add.%s r%u, r%u, r%u\n", m->type, 10 + pick(m, 3), 10 + pick(m, 3), 10 + pick(m, 3)); break;
+    case 0:
+        line(m, "ldg.%s r%u, [r%d + r255*%u]\n", m->type, 10 + pick(m, 3), read_array(m), m->size);
+        break;
+    case 1:
+        line(m, "stg.%s [r%d + r255*%u], r%u\n", m->type, written_array(m), m->size,
+             10 + pick(m, 3));
+        break;
+    case 2:
+        line(m, "add.%s r%u, r%u, r%u\n", m->type, 10 + pick(m, 3), 10 + pick(m, 3),
+             10 + pick(m, 3));
+        break;
     case 3: line(m, "mov.%s r%u, r%u\n", m->type, 10 + pick(m, 3), 10 + pick(m, 3)); break;
     default: line(m, "rdid r20, block_idx_x\n"); break;
     }
@@ -80,11 +99,16 @@ static void write_program(maps *m) {
     m->is_wide = pick(m, 2);
     m->has_lanes = pick(m, 2);
     m->has_accesses = m->has_lanes && pick(m, 2);
-    line(m, ".atlas 1\n.program maps\n.param r1 a0 buffer %s inout [n]\n.param r2 a1 buffer %s inout [n]\n", m->type, m->type);
-    line(m, ".param r3 a2 buffer %s in [n]\n.scratch r4 s %s [n]\n.scratch r5 t %s [n]\n", m->type, m->type, m->type);
+    line(m,
+         ".atlas 1\n.program maps\n.param r1 a0 buffer %s inout [n]\n.param r2 a1 buffer %s inout "
+         "[n]\n",
+         m->type, m->type);
+    line(m, ".param r3 a2 buffer %s in [n]\n.scratch r4 s %s [n]\n.scratch r5 t %s [n]\n", m->type,
+         m->type, m->type);
     line(m, ".param r7 n %s\n%s", m->is_wide ? "u64" : "u32", m->has_lanes ? ".lanes n\n" : "");
     bool loop = pick(m, 4) == 0;
-    for (int r = 10; r < 13; r++) line(m, "mov_imm.%s r%d, %s\n", m->type, r, m->is_float ? "1.5" : "3");
+    for (int r = 10; r < 13; r++)
+        line(m, "mov_imm.%s r%d, %s\n", m->type, r, m->is_float ? "1.5" : "3");
     if (loop) line(m, "mov_imm.u32 r30, %u\nround:\n", pick(m, 3));
     for (uint32_t i = 0; i < lines; i++) {
         if (m->has_accesses && pick(m, 3) == 0)
@@ -107,10 +131,12 @@ typedef struct outcome {
     uint8_t memory[MEMORY];
 } outcome;
 
-/* Arrays are imports of one memory. Lanes that touch elements must not race, so theirs do not overlap. */
+/* Arrays are imports of one memory. Lanes that touch elements must not race, so theirs do not
+ * overlap. */
 static void places(const maps *m, uint64_t at[ARRAYS]) {
     uint64_t bytes = (uint64_t)m->n * m->size, apart = (bytes + 7) / 8 * 8;
-    for (uint64_t i = 0; i < ARRAYS; i++) at[i] = m->layout == DISTINCT ? i * apart : m->layout == SAME ? 0 : i * 8;
+    for (uint64_t i = 0; i < ARRAYS; i++)
+        at[i] = m->layout == DISTINCT ? i * apart : m->layout == SAME ? 0 : i * 8;
 }
 
 static void launch(maps *m, const hg_program *program, const hg_launch *how, outcome *o) {
@@ -124,13 +150,17 @@ static void launch(maps *m, const hg_program *program, const hg_launch *how, out
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
         memory[i] = (uint8_t)(state >> 56);
     }
-    bool ready = hg_params_set_scalar(params, "n", m->is_wide ? HG_TYPE_U64 : HG_TYPE_U32, &n) == HG_OK;
+    bool ready = hg_params_set_scalar(params, "n", m->is_wide ? HG_TYPE_U64 : HG_TYPE_U32, &n) ==
+                 HG_OK;
     for (int i = 0; i < ARRAYS; i++) {
         char name[3] = {'a', (char)('0' + i), 0};
-        ready = ready && hg_buffer_import(m->backend, memory + at[i], (uint64_t)m->n * m->size, &buffers[i]) == HG_OK &&
+        ready = ready &&
+                hg_buffer_import(m->backend, memory + at[i], (uint64_t)m->n * m->size,
+                                 &buffers[i]) == HG_OK &&
                 hg_params_set_buffer(params, name, buffers[i]) == HG_OK;
     }
-    o->status = ready ? hg_backend_execute_program_with_params(m->backend, program, how, params) : HG_ERROR_INTERNAL;
+    o->status = ready ? hg_backend_execute_program_with_params(m->backend, program, how, params)
+                      : HG_ERROR_INTERNAL;
     const hg_error *e = hg_last_error();
     memset(o->code, 0, sizeof o->code);
     o->lane = o->instruction = 0;
@@ -149,13 +179,18 @@ static bool is_nan(const maps *m, const uint8_t *bytes) {
     memcpy(&bits, bytes, m->size);
     if (!m->is_float) return false;
     if (m->size == 2) return (bits & 0x7FFF) > 0x7C00;
-    return m->size == 4 ? (bits & 0x7FFFFFFF) > 0x7F800000 : (bits & INT64_MAX) > UINT64_C(0x7FF) << 52;
+    return m->size == 4 ? (bits & 0x7FFFFFFF) > 0x7F800000
+                        : (bits & INT64_MAX) > UINT64_C(0x7FF) << 52;
 }
 
 static bool same(const maps *m, const outcome *a, const outcome *b) {
-    if (a->status != b->status || strcmp(a->code, b->code) != 0 || a->lane != b->lane || a->instruction != b->instruction) return false;
+    if (a->status != b->status || strcmp(a->code, b->code) != 0 || a->lane != b->lane ||
+        a->instruction != b->instruction)
+        return false;
     for (size_t i = 0; i + m->size <= MEMORY; i += m->size)
-        if (memcmp(a->memory + i, b->memory + i, m->size) != 0 && !(is_nan(m, a->memory + i) && is_nan(m, b->memory + i))) return false;
+        if (memcmp(a->memory + i, b->memory + i, m->size) != 0 &&
+            !(is_nan(m, a->memory + i) && is_nan(m, b->memory + i)))
+            return false;
     return true;
 }
 
@@ -174,28 +209,34 @@ static void compare(maps *m, const hg_program *source, const hg_program *program
         test_failed++;
         fprintf(stderr,
                 "optimize_maps --seed %" PRIu64 " --print: n %u, %" PRIu64
-                " lanes, layout %d: %d %s lane %lld instruction %lld, and %d %s lane %lld instruction %lld\n",
-                m->seed, m->n, lanes[i], (int)m->layout, (int)expected.status, expected.code, (long long)expected.lane,
-                (long long)expected.instruction, (int)actual.status, actual.code, (long long)actual.lane, (long long)actual.instruction);
+                " lanes, layout %d: %d %s lane %lld instruction %lld, and %d %s lane %lld "
+                "instruction %lld\n",
+                m->seed, m->n, lanes[i], (int)m->layout, (int)expected.status, expected.code,
+                (long long)expected.lane, (long long)expected.instruction, (int)actual.status,
+                actual.code, (long long)actual.lane, (long long)actual.instruction);
     }
 }
 
 static void run_seed(maps *m) {
     static const uint32_t COUNTS[] = {1, 0, 7, 256, MOST_ELEMENTS};
     hg_program *source = NULL, *program = NULL;
-    const hg_optimize_options options = {.size = sizeof options, .passes = m->seed % 3 ? "fuse" : NULL};
+    const hg_optimize_options options = {.size = sizeof options,
+                                         .passes = m->seed % 3 ? "fuse" : NULL};
     hg_optimize_stats stats = {.size = sizeof stats};
     m->state = m->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     m->n = COUNTS[pick(m, 5)];
     write_program(m);
     m->layout = (layout)pick(m, m->has_accesses ? SAME + 1 : LAYOUTS);
-    if (hg_program_assemble(m->text, m->used, NULL, &source) != HG_OK || hg_program_optimize(source, &options, &stats, &program) != HG_OK) {
+    if (hg_program_assemble(m->text, m->used, NULL, &source) != HG_OK ||
+        hg_program_optimize(source, &options, &stats, &program) != HG_OK) {
         test_failed++;
-        fprintf(stderr, "optimize_maps --seed %" PRIu64 " --print: %s\n", m->seed, hg_last_error_text());
+        fprintf(stderr, "optimize_maps --seed %" PRIu64 " --print: %s\n", m->seed,
+                hg_last_error_text());
     } else {
         for (size_t i = 0; hg_optimizer_pass_get(i); i++) {
             CHECK_MESSAGE(!stats.passes[i].refused, "seed %" PRIu64 ": refused", m->seed);
-            m->fused += stats.passes[i].changes && strcmp(hg_optimizer_pass_get(i)->name, "fuse") == 0;
+            m->fused += stats.passes[i].changes &&
+                        strcmp(hg_optimizer_pass_get(i)->name, "fuse") == 0;
         }
         compare(m, source, program);
     }
@@ -214,10 +255,14 @@ int main(int argc, char **argv) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--print") == 0) m.print = true;
         if (strcmp(argv[i], "--count") == 0) count = strtoull(value, NULL, 0);
-        if (strcmp(argv[i], "--seed") == 0) m.seed = strtoull(value, NULL, 0), count = count ? count : 1;
+        if (strcmp(argv[i], "--seed") == 0)
+            m.seed = strtoull(value, NULL, 0), count = count ? count : 1;
     }
-    if (hg_backend_create("cpu", 0, &m.backend) != HG_OK) return fprintf(stderr, "%s\n", hg_last_error_text()), 1;
-    for (uint64_t i = count ? count : rounds_here(600, 150); i-- > 0 && test_failed < MOST_FAILURES; m.seed++) run_seed(&m);
+    if (hg_backend_create("cpu", 0, &m.backend) != HG_OK)
+        return fprintf(stderr, "%s\n", hg_last_error_text()), 1;
+    for (uint64_t i = count ? count : rounds_here(600, 150); i-- > 0 && test_failed < MOST_FAILURES;
+         m.seed++)
+        run_seed(&m);
     printf("fused: %" PRIu64 "\n", m.fused);
     hg_backend_destroy(m.backend);
     return test_done();

@@ -1,11 +1,13 @@
-/* Random programs before and after the optimiser: the same results, or the same fault at the same instruction of the source in the same lane.
+/* Random programs before and after the optimiser: the same results, or the same fault at the same
+ * instruction of the source in the same lane.
  *
  *     optimize_random [--count N] [--seed N] [--passes LIST] [--print]
  *
- * The programs are those of tests/differential. Every pass runs alone, all run in their own order, and some run in an order that the seed
- * chooses; --passes names one list instead. The optimised program must verify, print and read back as the same program, and be what the
- * optimiser leaves as it is. Both run on the CPU, and the optimised one on the reference too. The test suite runs a slice; the long form is
- * `optimize_random --count 100000`. */
+ * The programs are those of tests/differential. Every pass runs alone, all run in their own order,
+ * and some run in an order that the seed chooses; --passes names one list instead. The optimised
+ * program must verify, print and read back as the same program, and be what the optimiser leaves as
+ * it is. Both run on the CPU, and the optimised one on the reference too. The test suite runs a
+ * slice; the long form is `optimize_random --count 100000`. */
 /* test: labels=differential timeout=300 */
 #include "differential/generate.h"
 #include "support/library.h"
@@ -31,7 +33,8 @@ static void differs(const options *o, uint64_t seed, const char *passes, const c
 
 /* Every seed has its flags, as in the differential. */
 static uint32_t flags_of(uint64_t seed) {
-    return (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : 0) |
+    return (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
+           (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : 0) |
            (seed % 50 == 37 ? (uint32_t)GENERATE_ROUNDS : 0);
 }
 
@@ -52,8 +55,10 @@ static int make_lists(uint64_t seed, char lists[LISTS][LIST_BYTES]) {
     for (int k = 0; k < 2; k++) {
         size_t used = 0;
         for (int i = 0; i < 5; i++) {
-            const char *name = hg_optimizer_pass_get((size_t)(next_random(&state) % (uint64_t)passes))->name;
-            used += (size_t)snprintf(lists[count] + used, LIST_BYTES - used, "%s%s", i ? "," : "", name);
+            const char *name =
+                hg_optimizer_pass_get((size_t)(next_random(&state) % (uint64_t)passes))->name;
+            used += (size_t)snprintf(lists[count] + used, LIST_BYTES - used, "%s%s", i ? "," : "",
+                                     name);
         }
         count++;
     }
@@ -62,17 +67,21 @@ static int make_lists(uint64_t seed, char lists[LISTS][LIST_BYTES]) {
 
 /* The instruction of the source that a fault is of. */
 static void to_source(const hg_program *program, run_result *r) {
-    if (r->outcome == RUN_FAULT) r->instruction = hg_program_source_instruction(program, r->instruction);
+    if (r->outcome == RUN_FAULT)
+        r->instruction = hg_program_source_instruction(program, r->instruction);
 }
 
-/* What the optimiser gives stands by itself: it verifies, and its text is a program of the same code. */
-static void check_form(const options *o, uint64_t seed, const char *passes, const hg_program *program) {
+/* What the optimiser gives stands by itself: it verifies, and its text is a program of the same
+ * code. */
+static void check_form(const options *o, uint64_t seed, const char *passes,
+                       const hg_program *program) {
     char *text = NULL;
     size_t length = 0;
     hg_program *again = NULL;
     if (hg_program_verify(program, NULL) != HG_OK) {
         differs(o, seed, passes, hg_last_error_text());
-    } else if (hg_program_print(program, &text, &length) != HG_OK || hg_program_assemble(text, length, NULL, &again) != HG_OK ||
+    } else if (hg_program_print(program, &text, &length) != HG_OK ||
+               hg_program_assemble(text, length, NULL, &again) != HG_OK ||
                memcmp(hg_program_hash(again), hg_program_hash(program), 32) != 0) {
         differs(o, seed, passes, "its text is another program");
     } else {
@@ -82,8 +91,9 @@ static void check_form(const options *o, uint64_t seed, const char *passes, cons
     hg_string_free(text);
 }
 
-static void compare(const options *o, uint64_t seed, const char *passes, const run_case *c, const hg_program *program,
-                    const run_case *expected, const run_result *er, bool reference) {
+static void compare(const options *o, uint64_t seed, const char *passes, const run_case *c,
+                    const hg_program *program, const run_case *expected, const run_result *er,
+                    bool reference) {
     run_case actual = {0};
     run_result ar;
     char reason[512];
@@ -100,8 +110,8 @@ static void compare(const options *o, uint64_t seed, const char *passes, const r
     case_free(&actual);
 }
 
-static void run_list(options *o, uint64_t seed, const char *passes, const run_case *c, const hg_program *source, const run_case *expected,
-                     const run_result *er) {
+static void run_list(options *o, uint64_t seed, const char *passes, const run_case *c,
+                     const hg_program *source, const run_case *expected, const run_result *er) {
     const hg_optimize_options how = {.size = sizeof how, .passes = passes};
     hg_optimize_stats stats = {.size = sizeof stats};
     hg_program *program = NULL;
@@ -110,7 +120,8 @@ static void run_list(options *o, uint64_t seed, const char *passes, const run_ca
         return;
     }
     for (size_t i = 0; hg_optimizer_pass_get(i); i++)
-        if (stats.passes[i].refused) differs(o, seed, passes, "a pass made a program that does not verify");
+        if (stats.passes[i].refused)
+            differs(o, seed, passes, "a pass made a program that does not verify");
     o->lists++;
     if (program != source) {
         o->changed++;
@@ -120,7 +131,8 @@ static void run_list(options *o, uint64_t seed, const char *passes, const run_ca
     }
     if (o->print) {
         char *text = NULL;
-        if (hg_program_print(program, &text, NULL) == HG_OK) fprintf(stderr, "; %s\n%s\n", passes, text);
+        if (hg_program_print(program, &text, NULL) == HG_OK)
+            fprintf(stderr, "; %s\n%s\n", passes, text);
         hg_string_free(text);
     }
     hg_program_release(program);
@@ -133,13 +145,15 @@ static void run_seed(options *o, uint64_t seed) {
     char lists[LISTS][LIST_BYTES];
     if (!generate_case(seed, flags_of(seed), &c)) return;
     if (o->print) fwrite(c.text, 1, c.length, stderr);
-    if (hg_program_assemble(c.text, c.length, NULL, &program) != HG_OK || !case_copy(&expected, &c)) {
+    if (hg_program_assemble(c.text, c.length, NULL, &program) != HG_OK ||
+        !case_copy(&expected, &c)) {
         differs(o, seed, "all", hg_last_error_text());
     } else {
         library_run(o->library, program, &expected, &er);
         int count = make_lists(seed, lists);
         if (o->passes) run_list(o, seed, o->passes, &c, program, &expected, &er);
-        for (int i = 0; i < count && !o->passes; i++) run_list(o, seed, lists[i], &c, program, &expected, &er);
+        for (int i = 0; i < count && !o->passes; i++)
+            run_list(o, seed, lists[i], &c, program, &expected, &er);
         case_free(&expected);
     }
     hg_program_release(program);

@@ -1,4 +1,5 @@
-/* The front of the oracle: which file answers for which type, reductions by the fixed tree, and how results are compared. */
+/* The front of the oracle: which file answers for which type, reductions by the fixed tree, and how
+ * results are compared. */
 #include "oracle_internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,10 @@ uint32_t oracle_size(hg_type type) {
     return 0;
 }
 
-bool oracle_is_float(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16 || type == HG_TYPE_F32 || type == HG_TYPE_F64; }
+bool oracle_is_float(hg_type type) {
+    return type == HG_TYPE_F16 || type == HG_TYPE_BF16 || type == HG_TYPE_F32 ||
+           type == HG_TYPE_F64;
+}
 
 bool oracle_is_signed(hg_type type) { /* of integers */
     switch (type) {
@@ -53,9 +57,12 @@ bool oracle_is_signed(hg_type type) { /* of integers */
     }
 }
 
-bool oracle_is_nan(hg_type type, const uint8_t *bytes) { return oracle_is_float(type) && float_unpack(type, bytes).kind == FLOAT_NAN; }
+bool oracle_is_nan(hg_type type, const uint8_t *bytes) {
+    return oracle_is_float(type) && float_unpack(type, bytes).kind == FLOAT_NAN;
+}
 
-oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant, const uint8_t *const *args, uint8_t *result) {
+oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant,
+                           const uint8_t *const *args, uint8_t *result) {
     if (op == HG_OP_CVT) {
         oracle_convert(type, type2, args[0], result);
         return ORACLE_OK;
@@ -74,19 +81,25 @@ oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant, c
     return oracle_wide(op, type, variant, args, result);
 }
 
-oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const *args, uint8_t *result) {
+oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const *args,
+                             uint8_t *result) {
     static const hg_op OPS[HG_OPNAME_COUNT] = {
         /* the instruction whose meaning a name has; LDG where there is none */
-        [HG_OPNAME_ABS] = HG_OP_ABS,         [HG_OPNAME_NEG] = HG_OP_NEG,     [HG_OPNAME_SQRT] = HG_OP_SQRT,
-        [HG_OPNAME_EXP] = HG_OP_EXP,         [HG_OPNAME_LOG] = HG_OP_LOG,     [HG_OPNAME_SIN] = HG_OP_SIN,
-        [HG_OPNAME_COS] = HG_OP_COS,         [HG_OPNAME_TAN] = HG_OP_TAN,     [HG_OPNAME_RELU] = HG_OP_MAX,
-        [HG_OPNAME_SIGMOID] = HG_OP_SIGMOID, [HG_OPNAME_TANH] = HG_OP_TANH,   [HG_OPNAME_CEIL] = HG_OP_CEIL,
-        [HG_OPNAME_FLOOR] = HG_OP_FLOOR,     [HG_OPNAME_ROUND] = HG_OP_ROUND, [HG_OPNAME_RECIPROCAL] = HG_OP_RCP,
-        [HG_OPNAME_ADD] = HG_OP_ADD,         [HG_OPNAME_SUB] = HG_OP_SUB,     [HG_OPNAME_MUL] = HG_OP_MUL,
-        [HG_OPNAME_DIV] = HG_OP_DIV,         [HG_OPNAME_POW] = HG_OP_POW,     [HG_OPNAME_MIN] = HG_OP_MIN,
-        [HG_OPNAME_MAX] = HG_OP_MAX,         [HG_OPNAME_SUM] = HG_OP_ADD,     [HG_OPNAME_PRODUCT] = HG_OP_MUL,
-        [HG_OPNAME_ERF] = HG_OP_ERF,         [HG_OPNAME_ATAN2] = HG_OP_ATAN2, [HG_OPNAME_IDENTITY] = HG_OP_MOV,
-        [HG_OPNAME_GELU] = HG_OP_GELU,       [HG_OPNAME_SWISH] = HG_OP_SWISH};
+        [HG_OPNAME_ABS] = HG_OP_ABS,        [HG_OPNAME_NEG] = HG_OP_NEG,
+        [HG_OPNAME_SQRT] = HG_OP_SQRT,      [HG_OPNAME_EXP] = HG_OP_EXP,
+        [HG_OPNAME_LOG] = HG_OP_LOG,        [HG_OPNAME_SIN] = HG_OP_SIN,
+        [HG_OPNAME_COS] = HG_OP_COS,        [HG_OPNAME_TAN] = HG_OP_TAN,
+        [HG_OPNAME_RELU] = HG_OP_MAX,       [HG_OPNAME_SIGMOID] = HG_OP_SIGMOID,
+        [HG_OPNAME_TANH] = HG_OP_TANH,      [HG_OPNAME_CEIL] = HG_OP_CEIL,
+        [HG_OPNAME_FLOOR] = HG_OP_FLOOR,    [HG_OPNAME_ROUND] = HG_OP_ROUND,
+        [HG_OPNAME_RECIPROCAL] = HG_OP_RCP, [HG_OPNAME_ADD] = HG_OP_ADD,
+        [HG_OPNAME_SUB] = HG_OP_SUB,        [HG_OPNAME_MUL] = HG_OP_MUL,
+        [HG_OPNAME_DIV] = HG_OP_DIV,        [HG_OPNAME_POW] = HG_OP_POW,
+        [HG_OPNAME_MIN] = HG_OP_MIN,        [HG_OPNAME_MAX] = HG_OP_MAX,
+        [HG_OPNAME_SUM] = HG_OP_ADD,        [HG_OPNAME_PRODUCT] = HG_OP_MUL,
+        [HG_OPNAME_ERF] = HG_OP_ERF,        [HG_OPNAME_ATAN2] = HG_OP_ATAN2,
+        [HG_OPNAME_IDENTITY] = HG_OP_MOV,   [HG_OPNAME_GELU] = HG_OP_GELU,
+        [HG_OPNAME_SWISH] = HG_OP_SWISH};
     static const uint8_t zero[ORACLE_MAX_BYTES];
     if (name == HG_OPNAME_RELU) { /* max(x, 0); a NaN gives 0 */
         const uint8_t *with_zero[3] = {args[0], zero, zero};
@@ -104,7 +117,8 @@ static void combine(hg_opname name, hg_type type, uint8_t *left, const uint8_t *
 
 enum { CHUNK = 4096, TREE_LANES = 128 };
 
-static void reduce_chunk(hg_opname name, hg_type type, const uint8_t *x, uint64_t n, uint8_t *result) {
+static void reduce_chunk(hg_opname name, hg_type type, const uint8_t *x, uint64_t n,
+                         uint8_t *result) {
     static uint8_t acc[TREE_LANES][ORACLE_MAX_BYTES];
     uint32_t size = oracle_size(type);
     for (uint64_t i = 0; i < n; i++) {
@@ -126,7 +140,8 @@ static void identity(hg_opname name, hg_type type, uint8_t *result) {
     oracle_eval(FOLDS[name], type, type, 0, NULL, result);
 }
 
-oracle_outcome oracle_reduce(hg_opname name, hg_type type, const uint8_t *elements, uint64_t n, uint8_t *result) {
+oracle_outcome oracle_reduce(hg_opname name, hg_type type, const uint8_t *elements, uint64_t n,
+                             uint8_t *result) {
     bool narrow = type == HG_TYPE_F16 || type == HG_TYPE_BF16; /* these run the whole tree in f32 */
     hg_type work = narrow ? HG_TYPE_F32 : type;
     uint32_t size = oracle_size(work);
@@ -136,12 +151,14 @@ oracle_outcome oracle_reduce(hg_opname name, hg_type type, const uint8_t *elemen
     }
     uint8_t *x = malloc(n * size);
     if (!x) return ORACLE_NONE;
-    for (uint64_t i = 0; i < n; i++) oracle_convert(work, type, &elements[i * oracle_size(type)], &x[i * size]);
+    for (uint64_t i = 0; i < n; i++)
+        oracle_convert(work, type, &elements[i * oracle_size(type)], &x[i * size]);
     do {
         uint64_t chunks = (n + CHUNK - 1) / CHUNK;
         for (uint64_t c = 0; c < chunks; c++) {
             uint8_t one[ORACLE_MAX_BYTES];
-            reduce_chunk(name, work, &x[c * CHUNK * size], c + 1 < chunks ? CHUNK : n - c * CHUNK, one);
+            reduce_chunk(name, work, &x[c * CHUNK * size], c + 1 < chunks ? CHUNK : n - c * CHUNK,
+                         one);
             memcpy(&x[c * size], one, size); /* chunk c is read no more */
         }
         n = chunks;
@@ -158,11 +175,13 @@ static double to_double(hg_type type, const uint8_t *bytes) {
     return value;
 }
 
-/* Functions are good to a few ULP on ordinary arguments; special values and their results are exact. */
+/* Functions are good to a few ULP on ordinary arguments; special values and their results are
+ * exact. */
 enum { FEW_ULP = 4, NARROW_ULP = 1 };
 static const double TRIG_ORDINARY = 65536;
 
-static uint64_t tolerance(bool trig, int count, hg_type type, const uint8_t *const *args, const uint8_t *expected) {
+static uint64_t tolerance(bool trig, int count, hg_type type, const uint8_t *const *args,
+                          const uint8_t *expected) {
     double value = to_double(type, expected);
     bool special = isnan(value);
     for (int i = 0; i < count; i++) {
@@ -171,20 +190,26 @@ static uint64_t tolerance(bool trig, int count, hg_type type, const uint8_t *con
         if (trig && isfinite(x) && fabs(x) > TRIG_ORDINARY) return ORACLE_UNCHECKED;
     }
     if (special) return 0;
-    double least_normal = type == HG_TYPE_F16 ? 0x1p-14 : type == HG_TYPE_F64 ? 0x1p-1022 : 0x1p-126;
+    double least_normal = type == HG_TYPE_F16   ? 0x1p-14
+                          : type == HG_TYPE_F64 ? 0x1p-1022
+                                                : 0x1p-126;
     if (fabs(value) < 2 * least_normal && type != HG_TYPE_F16) return ORACLE_UNCHECKED;
     return type == HG_TYPE_F16 || type == HG_TYPE_BF16 ? NARROW_ULP : FEW_ULP;
 }
 
-uint64_t oracle_tolerance(hg_op op, hg_type type, const uint8_t *const *args, const uint8_t *expected) {
+uint64_t oracle_tolerance(hg_op op, hg_type type, const uint8_t *const *args,
+                          const uint8_t *expected) {
     if (hg_op_get(op)->numbers == HG_NUMBERS_EXACT || !oracle_is_float(type)) return 0;
     bool trig = op == HG_OP_SIN || op == HG_OP_COS || op == HG_OP_TAN;
-    /* The limit of gelu and swish at -inf is -0, the formula as written gives NaN, and the semantics do not choose. */
-    if ((op == HG_OP_GELU || op == HG_OP_SWISH) && to_double(type, args[0]) == (double)-INFINITY) return ORACLE_UNCHECKED;
+    /* The limit of gelu and swish at -inf is -0, the formula as written gives NaN, and the
+     * semantics do not choose. */
+    if ((op == HG_OP_GELU || op == HG_OP_SWISH) && to_double(type, args[0]) == (double)-INFINITY)
+        return ORACLE_UNCHECKED;
     return tolerance(trig, oracle_function_args(op), type, args, expected);
 }
 
-uint64_t oracle_opname_tolerance(hg_opname name, hg_type type, const uint8_t *const *args, const uint8_t *expected) {
+uint64_t oracle_opname_tolerance(hg_opname name, hg_type type, const uint8_t *const *args,
+                                 const uint8_t *expected) {
     hg_op op = hg_opname_op(name);
     return op == HG_OP_NONE ? 0 : oracle_tolerance(op, type, args, expected);
 }

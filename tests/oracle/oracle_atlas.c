@@ -1,5 +1,6 @@
-/* Classes, the graph, coordinates, orbits, inverses and exact sums, written from semantics 5: labels are moved as labels, numbers are
- * searched for where that is affordable, sums are 4096-bit integers. Nothing here looks like the library's formulas. */
+/* Classes, the graph, coordinates, orbits, inverses and exact sums, written from semantics 5:
+ * labels are moved as labels, numbers are searched for where that is affordable, sums are 4096-bit
+ * integers. Nothing here looks like the library's formulas. */
 #include "oracle_internal.h"
 #include <string.h>
 
@@ -41,7 +42,8 @@ uint32_t oracle_mirror(uint32_t cls) {
     return class_of(l);
 }
 
-/* 5.3: two classes are neighbours when their labels differ in e1, e2, e3 or e6 alone, or in d45 alone by a step from or to 0. */
+/* 5.3: two classes are neighbours when their labels differ in e1, e2, e3 or e6 alone, or in d45
+ * alone by a step from or to 0. */
 static bool adjacent(uint32_t a, uint32_t b) {
     label x = label_of(a), y = label_of(b);
     int context = x.context ^ y.context, scope = x.scope ^ y.scope;
@@ -60,8 +62,9 @@ uint32_t oracle_neighbours(uint32_t cls, uint32_t neighbours[6]) {
 /* ---- 4.5 ---- */
 
 void oracle_torus(hg_type type, uint64_t *pages, uint64_t *residues) {
-    static const uint64_t rows[10][2] = {{24, 96},    {48, 96},     {96, 192},    {192, 384},    {384, 768},
-                                         {768, 1536}, {1536, 3072}, {3072, 6144}, {6144, 12288}, {12288, 24576}};
+    static const uint64_t rows[10][2] = {{24, 96},      {48, 96},      {96, 192},    {192, 384},
+                                         {384, 768},    {768, 1536},   {1536, 3072}, {3072, 6144},
+                                         {6144, 12288}, {12288, 24576}};
     uint32_t size = oracle_size(type), row = 0;
     while (1u << row < size) row++;
     *pages = rows[row][0];

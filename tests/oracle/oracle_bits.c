@@ -1,5 +1,5 @@
-/* Integers of every width as rows of bits and bytes: rotations, counts, orders, carries, saturation, products of twice the width. One
- * bit, or one byte with its carry, at a time. */
+/* Integers of every width as rows of bits and bytes: rotations, counts, orders, carries,
+ * saturation, products of twice the width. One bit, or one byte with its carry, at a time. */
 #include "oracle_internal.h"
 #include <string.h>
 
@@ -13,10 +13,12 @@ static void put_u32(uint32_t value, uint8_t *result) {
 }
 
 /* Bit i of the operand goes to place (i + amount) mod width, or to (i - amount) mod width. */
-static void rotate(bool left, uint32_t bits, const uint8_t *x, const uint8_t *amount, uint8_t *result) {
+static void rotate(bool left, uint32_t bits, const uint8_t *x, const uint8_t *amount,
+                   uint8_t *result) {
     uint32_t by = ((uint32_t)amount[0] | (uint32_t)amount[1] << 8) % bits; /* widths divide 2^16 */
     memset(result, 0, bits / 8);
-    for (uint32_t i = 0; i < bits; i++) set_bit(result, left ? (i + by) % bits : (i + bits - by) % bits, bit_of(x, i));
+    for (uint32_t i = 0; i < bits; i++)
+        set_bit(result, left ? (i + by) % bits : (i + bits - by) % bits, bit_of(x, i));
 }
 
 static void count(hg_op op, uint32_t bits, const uint8_t *x, uint8_t *result) {
@@ -33,11 +35,14 @@ static void count(hg_op op, uint32_t bits, const uint8_t *x, uint8_t *result) {
 static void reverse(hg_op op, uint32_t size, const uint8_t *x, uint8_t *result) {
     memset(result, 0, size);
     for (uint32_t i = 0; i < size && op == HG_OP_BSWAP; i++) result[i] = x[size - 1 - i];
-    for (uint32_t i = 0; i < 8 * size && op == HG_OP_BREV; i++) set_bit(result, i, bit_of(x, 8 * size - 1 - i));
+    for (uint32_t i = 0; i < 8 * size && op == HG_OP_BREV; i++)
+        set_bit(result, i, bit_of(x, 8 * size - 1 - i));
 }
 
-/* a + b + carry or a - b - carry of so many bytes; returns the carry or borrow out of the highest. */
-static bool add_bytes(bool subtract, uint32_t size, const uint8_t *a, const uint8_t *b, bool carry, uint8_t *result) {
+/* a + b + carry or a - b - carry of so many bytes; returns the carry or borrow out of the highest.
+ */
+static bool add_bytes(bool subtract, uint32_t size, const uint8_t *a, const uint8_t *b, bool carry,
+                      uint8_t *result) {
     for (uint32_t i = 0; i < size; i++) {
         int digit = subtract ? a[i] - b[i] - carry : a[i] + b[i] + carry;
         carry = digit < 0 || digit > 255;
@@ -46,8 +51,10 @@ static bool add_bytes(bool subtract, uint32_t size, const uint8_t *a, const uint
     return carry;
 }
 
-/* One byte more holds every sum and difference; where that byte is not the sign of the rest, the nearest end stands for it. */
-static void saturate(bool subtract, hg_type type, const uint8_t *a, const uint8_t *b, uint8_t *result) {
+/* One byte more holds every sum and difference; where that byte is not the sign of the rest, the
+ * nearest end stands for it. */
+static void saturate(bool subtract, hg_type type, const uint8_t *a, const uint8_t *b,
+                     uint8_t *result) {
     uint32_t size = oracle_size(type);
     uint8_t x[ORACLE_MAX_BYTES + 1], y[ORACLE_MAX_BYTES + 1], sum[ORACLE_MAX_BYTES + 1];
     bool is_signed = oracle_is_signed(type);
@@ -56,15 +63,18 @@ static void saturate(bool subtract, hg_type type, const uint8_t *a, const uint8_
     x[size] = is_signed && bit_of(a, 8 * size - 1) ? 0xFF : 0;
     y[size] = is_signed && bit_of(b, 8 * size - 1) ? 0xFF : 0;
     add_bytes(subtract, size + 1, x, y, false, sum);
-    bool below = (sum[size] & 0x80) != 0, fits = sum[size] == (is_signed && bit_of(sum, 8 * size - 1) ? 0xFF : 0);
+    bool below = (sum[size] & 0x80) != 0,
+         fits = sum[size] == (is_signed && bit_of(sum, 8 * size - 1) ? 0xFF : 0);
     memcpy(result, sum, size);
     if (fits) return;
     memset(result, below ? 0 : 0xFF, size);
     if (is_signed) result[size - 1] = below ? 0x80 : 0x7F;
 }
 
-/* The product of two numbers of size bytes, sign-extended to twice as many, modulo 2^(16 size): schoolbook, in bytes. */
-static void product(uint32_t size, bool is_signed, const uint8_t *a, const uint8_t *b, uint8_t *result) {
+/* The product of two numbers of size bytes, sign-extended to twice as many, modulo 2^(16 size):
+ * schoolbook, in bytes. */
+static void product(uint32_t size, bool is_signed, const uint8_t *a, const uint8_t *b,
+                    uint8_t *result) {
     uint8_t x[2 * ORACLE_MAX_BYTES], y[2 * ORACLE_MAX_BYTES];
     memset(x, is_signed && bit_of(a, 8 * size - 1) ? 0xFF : 0, sizeof x);
     memset(y, is_signed && bit_of(b, 8 * size - 1) ? 0xFF : 0, sizeof y);
@@ -83,7 +93,8 @@ static void product(uint32_t size, bool is_signed, const uint8_t *a, const uint8
 
 /* By the bytes as they lie in memory. */
 static void dot4(bool is_signed, const uint8_t *const *args, uint8_t *result) {
-    int64_t sum = (int64_t)args[2][0] | (int64_t)args[2][1] << 8 | (int64_t)args[2][2] << 16 | (int64_t)args[2][3] << 24;
+    int64_t sum = (int64_t)args[2][0] | (int64_t)args[2][1] << 8 | (int64_t)args[2][2] << 16 |
+                  (int64_t)args[2][3] << 24;
     for (int i = 0; i < 4; i++) {
         int a = args[0][i], b = args[1][i];
         if (is_signed && a > 127) a -= 256;
@@ -93,7 +104,8 @@ static void dot4(bool is_signed, const uint8_t *const *args, uint8_t *result) {
     for (int i = 0; i < 4; i++) result[i] = (uint8_t)((uint64_t)sum >> 8 * i);
 }
 
-oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, const uint8_t *const *args, uint8_t *result) {
+oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant,
+                           const uint8_t *const *args, uint8_t *result) {
     uint32_t size = oracle_size(type);
     uint8_t all[2 * ORACLE_MAX_BYTES], carry;
     switch (op) {
@@ -109,7 +121,8 @@ oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, c
     case HG_OP_ADDC_FIRST:
     case HG_OP_SUBB_FIRST: {
         bool in = (op == HG_OP_ADDC || op == HG_OP_SUBB) && args[2][0];
-        carry = add_bytes(op == HG_OP_SUBB || op == HG_OP_SUBB_FIRST, size, args[0], args[1], in, all);
+        carry = add_bytes(op == HG_OP_SUBB || op == HG_OP_SUBB_FIRST, size, args[0], args[1], in,
+                          all);
         memcpy(result, variant ? &carry : all, variant ? 1 : size);
         return ORACLE_OK;
     }
@@ -121,7 +134,9 @@ oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, c
         memcpy(result, all + size, size);
         return ORACLE_OK;
     case HG_OP_POWM: return oracle_power(type, args, result);
-    case HG_OP_MULW: product(oracle_size(type2), oracle_is_signed(type2), args[0], args[1], result); return ORACLE_OK;
+    case HG_OP_MULW:
+        product(oracle_size(type2), oracle_is_signed(type2), args[0], args[1], result);
+        return ORACLE_OK;
     default: return ORACLE_NONE;
     }
 }

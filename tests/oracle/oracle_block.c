@@ -1,5 +1,5 @@
-/* Instructions on the lanes of a block, from their meaning: values that may be missing, combined in the order of the text. A missing value
- * beside another one gives the other. */
+/* Instructions on the lanes of a block, from their meaning: values that may be missing, combined in
+ * the order of the text. A missing value beside another one gives the other. */
 #include "oracle_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,17 +48,24 @@ static maybe tree(hg_op op, hg_type type, const maybe *x, uint64_t n) {
 /* v[l] = v[l - s] with v[l], all at once, for s = 1, 2, 4, … */
 static void sums(hg_op op, hg_type type, maybe *v, uint64_t n) {
     for (uint64_t s = 1; s < n; s *= 2)
-        for (uint64_t l = n; l-- > s;) v[l] = join(op, type, &v[l - s], &v[l]); /* from the end: v[l - s] is still the old one */
+        for (uint64_t l = n; l-- > s;)
+            v[l] = join(op, type, &v[l - s], &v[l]); /* from the end: v[l - s] is still the old one
+                                                      */
 }
 
 static void neutral(hg_op op, hg_type type, uint8_t *result) {
     memset(result, op == HG_OP_AND ? 0xFF : 0, oracle_size(type));
-    hg_op folds = op == HG_OP_MUL ? HG_OP_REDUCE_MUL : op == HG_OP_MIN ? HG_OP_REDUCE_MIN : op == HG_OP_MAX ? HG_OP_REDUCE_MAX : HG_OP_NONE;
+    hg_op folds = op == HG_OP_MUL   ? HG_OP_REDUCE_MUL
+                  : op == HG_OP_MIN ? HG_OP_REDUCE_MIN
+                  : op == HG_OP_MAX ? HG_OP_REDUCE_MAX
+                                    : HG_OP_NONE;
     if (folds != HG_OP_NONE) oracle_eval(folds, type, type, 0, NULL, result);
 }
 
-bool oracle_block(hg_op op, hg_type type, bool exclusive, const oracle_lane *lanes, uint64_t n, uint8_t *results) {
-    bool narrow = type == HG_TYPE_F16 || type == HG_TYPE_BF16, scan = strncmp(hg_op_get(op)->text, "bscan", 5) == 0;
+bool oracle_block(hg_op op, hg_type type, bool exclusive, const oracle_lane *lanes, uint64_t n,
+                  uint8_t *results) {
+    bool narrow = type == HG_TYPE_F16 || type == HG_TYPE_BF16,
+         scan = strncmp(hg_op_get(op)->text, "bscan", 5) == 0;
     hg_type work = narrow ? HG_TYPE_F32 : type;
     hg_op by = combining(op);
     uint32_t size = oracle_size(type);
@@ -82,7 +89,8 @@ bool oracle_block(hg_op op, hg_type type, bool exclusive, const oracle_lane *lan
     return true;
 }
 
-void oracle_shuffle(hg_type type, const oracle_lane *lanes, uint64_t n, uint64_t from, uint8_t *result) {
+void oracle_shuffle(hg_type type, const oracle_lane *lanes, uint64_t n, uint64_t from,
+                    uint8_t *result) {
     memset(result, 0, oracle_size(type));
     if (from < n && lanes[from].value) memcpy(result, lanes[from].value, oracle_size(type));
 }

@@ -1,5 +1,5 @@
-/* Conversions between all 24 types on exact integers: a float is taken apart into sign, mantissa and exponent, an integer into
- * limbs, and there is one place that rounds. */
+/* Conversions between all 24 types on exact integers: a float is taken apart into sign, mantissa
+ * and exponent, an integer into limbs, and there is one place that rounds. */
 #include "oracle_internal.h"
 #include <string.h>
 
@@ -54,7 +54,8 @@ static uint64_t shift_round(uint64_t value, int shift, bool sticky) {
     if (shift <= 0) return value << -shift;
     if (shift > 64) return 0; /* below a half of the last place */
     uint64_t whole = shift == 64 ? 0 : value >> shift;
-    uint64_t half = (uint64_t)1 << (shift - 1), rest = shift == 64 ? value : value & ((half << 1) - 1);
+    uint64_t half = (uint64_t)1 << (shift - 1),
+             rest = shift == 64 ? value : value & ((half << 1) - 1);
     bool up = rest > half || (rest == half && (sticky || (whole & 1)));
     return whole + up;
 }
@@ -63,20 +64,24 @@ void float_pack(hg_type type, unpacked u, bool sticky, uint8_t *bytes) {
     float_format f = format_of(type);
     uint32_t size = oracle_size(type);
     int bias = (1 << (f.exponent_bits - 1)) - 1, top = (1 << f.exponent_bits) - 1;
-    uint64_t sign = (uint64_t)u.negative << (8 * size - 1), infinite = (uint64_t)top << (f.precision - 1), bits = 0;
+    uint64_t sign = (uint64_t)u.negative << (8 * size - 1),
+             infinite = (uint64_t)top << (f.precision - 1), bits = 0;
     if (u.kind == FLOAT_NAN)
         bits = infinite | (uint64_t)1 << (f.precision - 2);
     else if (u.kind == FLOAT_INFINITE)
         bits = infinite;
     else if (u.kind == FLOAT_FINITE && u.mantissa != 0) {
-        int place = u.exponent + bit_length(u.mantissa) - f.precision; /* exponent of the last place of a normal result */
+        int place = u.exponent + bit_length(u.mantissa) - f.precision; /* exponent of the last place
+                                                                          of a normal result */
         int least = 1 - bias - (f.precision - 1);
         if (place < least) place = least;
         uint64_t m = shift_round(u.mantissa, place - u.exponent, sticky);
         if (m >> f.precision) m >>= 1, place++;
         bool normal = m >> (f.precision - 1);
         int field = normal ? place - least + 1 : 0;
-        bits = field >= top ? infinite : (uint64_t)field << (f.precision - 1) | (m & (((uint64_t)1 << (f.precision - 1)) - 1));
+        bits = field >= top ? infinite
+                            : (uint64_t)field << (f.precision - 1) |
+                                  (m & (((uint64_t)1 << (f.precision - 1)) - 1));
     }
     store_bits(sign | bits, bytes, size);
 }
@@ -113,9 +118,11 @@ static void int_to_float(hg_type to, hg_type from, const uint8_t *source, uint8_
     bool negative = oracle_is_signed(from) && wide_is_negative(&magnitude, n), sticky = false;
     if (negative) wide_neg(&magnitude, &magnitude, n);
     uint32_t length = wide_bit_length(&magnitude, n), drop = length > 64 ? length - 64 : 0;
-    for (uint32_t bit = 0; bit < drop; bit++) sticky = sticky || (magnitude.limb[bit / 32] >> (bit % 32) & 1);
+    for (uint32_t bit = 0; bit < drop; bit++)
+        sticky = sticky || (magnitude.limb[bit / 32] >> (bit % 32) & 1);
     wide_shr(&top, &magnitude, drop, n, false);
-    unpacked u = {length ? FLOAT_FINITE : FLOAT_ZERO, negative, top.limb[0] | (uint64_t)top.limb[1] << 32, (int32_t)drop};
+    unpacked u = {length ? FLOAT_FINITE : FLOAT_ZERO, negative,
+                  top.limb[0] | (uint64_t)top.limb[1] << 32, (int32_t)drop};
     float_pack(to, u, sticky, result);
 }
 
@@ -136,9 +143,12 @@ static void float_to_int(hg_type to, hg_type from, const uint8_t *source, uint8_
         saturate(to, u.negative, result);
         return;
     }
-    if (u.exponent < 0) u.mantissa = u.exponent <= -64 ? 0 : u.mantissa >> -u.exponent, u.exponent = 0; /* truncate */
+    if (u.exponent < 0)
+        u.mantissa = u.exponent <= -64 ? 0 : u.mantissa >> -u.exponent, u.exponent = 0; /* truncate
+                                                                                         */
     if (u.mantissa == 0) return;
-    uint32_t length = (uint32_t)(bit_length(u.mantissa) + u.exponent); /* 2^(length-1) <= magnitude < 2^length */
+    uint32_t length = (uint32_t)(bit_length(u.mantissa) + u.exponent); /* 2^(length-1) <= magnitude
+                                                                          < 2^length */
     /* A negative magnitude of exactly 2^(width-1) is MIN, which is also what saturation gives. */
     if ((u.negative && !is_signed) || length > (is_signed ? width - 1 : width)) {
         saturate(to, u.negative, result);

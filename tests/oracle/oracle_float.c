@@ -1,6 +1,7 @@
-/* Float instructions that have one right answer: the host's IEEE binary32 and binary64, built without contraction.
- * f16 and bf16 are by definition the binary32 result of the widened operands, rounded once more (semantics 0.3); their arithmetic, which
- * has one rounding, is in oracle_half.c. */
+/* Float instructions that have one right answer: the host's IEEE binary32 and binary64, built
+ * without contraction. f16 and bf16 are by definition the binary32 result of the widened operands,
+ * rounded once more (semantics 0.3); their arithmetic, which has one rounding, is in oracle_half.c.
+ */
 #include "oracle_internal.h"
 #include <math.h>
 #include <string.h>
@@ -18,69 +19,73 @@ static bool holds(hg_condition condition, double a, double b) {
 }
 
 /* The same text for binary32 (suffix f) and binary64. */
-#define DEFINE_FLOAT(real, suffix)                                                                                               \
-    static real smaller_##real(real a, real b) {                                                                                 \
-        if (isnan(a)) return b;                                                                                                  \
-        if (isnan(b)) return a;                                                                                                  \
-        if (a == b) return signbit(a) ? a : b;                                                                                   \
-        return a < b ? a : b;                                                                                                    \
-    }                                                                                                                            \
-    static real larger_##real(real a, real b) {                                                                                  \
-        if (isnan(a)) return b;                                                                                                  \
-        if (isnan(b)) return a;                                                                                                  \
-        if (a == b) return signbit(a) ? b : a;                                                                                   \
-        return a > b ? a : b;                                                                                                    \
-    }                                                                                                                            \
-    static real sign_##real(real a) { return isnan(a) ? a : (real)((a > 0) - (a < 0)); }                                         \
-    static real clamp_##real(real a, real low, real high) { return isnan(a) ? a : smaller_##real(larger_##real(a, low), high); } \
-    static real round_##real(real a) { /* halves away from zero */                                                               \
-        real whole = trunc##suffix(a);                                                                                           \
-        return isfinite(a) && fabs##suffix(a - whole) >= (real)0.5 ? whole + copysign##suffix((real)1, a) : whole;               \
-    }                                                                                                                            \
-    static bool compute_##real(hg_op op, const real *v, real *r) {                                                               \
-        real step;                                                                                                               \
-        switch (op) {                                                                                                            \
-        case HG_OP_ADD: *r = v[0] + v[1]; return true;                                                                           \
-        case HG_OP_SUB: *r = v[0] - v[1]; return true;                                                                           \
-        case HG_OP_MUL: *r = v[0] * v[1]; return true;                                                                           \
-        case HG_OP_DIV: *r = v[0] / v[1]; return true;                                                                           \
-        case HG_OP_REM: *r = fmod##suffix(v[0], v[1]); return true;                                                              \
-        case HG_OP_MIN: *r = smaller_##real(v[0], v[1]); return true;                                                            \
-        case HG_OP_MAX: *r = larger_##real(v[0], v[1]); return true;                                                             \
-        case HG_OP_FMA: *r = fma##suffix(v[0], v[1], v[2]); return true;                                                         \
-        case HG_OP_FMS: *r = fma##suffix(v[0], v[1], -v[2]); return true;                                                        \
-        case HG_OP_MAD:                                                                                                          \
-            step = v[0] * v[1];                                                                                                  \
-            *r = step + v[2];                                                                                                    \
-            return true;                                                                                                         \
-        case HG_OP_SQRT: *r = sqrt##suffix(v[0]); return true;                                                                   \
-        case HG_OP_RCP: *r = (real)1 / v[0]; return true;                                                                        \
-        case HG_OP_SIGN: *r = sign_##real(v[0]); return true;                                                                    \
-        case HG_OP_FLOOR: *r = floor##suffix(v[0]); return true;                                                                 \
-        case HG_OP_CEIL: *r = ceil##suffix(v[0]); return true;                                                                   \
-        case HG_OP_ROUND: *r = round_##real(v[0]); return true;                                                                  \
-        case HG_OP_RINT: *r = rint##suffix(v[0]); return true;                                                                   \
-        case HG_OP_TRUNC: *r = trunc##suffix(v[0]); return true;                                                                 \
-        case HG_OP_CLAMP: *r = clamp_##real(v[0], v[1], v[2]); return true;                                                      \
-        case HG_OP_LERP:                                                                                                         \
-            step = v[1] - v[0];                                                                                                  \
-            step = step * v[2];                                                                                                  \
-            *r = v[0] + step;                                                                                                    \
-            return true;                                                                                                         \
-        default: return false;                                                                                                   \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    static void fold_##real(hg_op op, int count, const real *v, real *r) {                                                       \
-        *r = op == HG_OP_REDUCE_MUL   ? (real)1                                                                                  \
-             : op == HG_OP_REDUCE_MIN ? (real)INFINITY                                                                           \
-             : op == HG_OP_REDUCE_MAX ? -(real)INFINITY                                                                          \
-                                      : (real)0;                                                                                 \
-        for (int i = 0; i < count; i++)                                                                                          \
-            *r = i == 0                   ? v[0]                                                                                 \
-                 : op == HG_OP_REDUCE_ADD ? *r + v[i]                                                                            \
-                 : op == HG_OP_REDUCE_MUL ? *r * v[i]                                                                            \
-                 : op == HG_OP_REDUCE_MIN ? smaller_##real(*r, v[i])                                                             \
-                                          : larger_##real(*r, v[i]);                                                             \
+#define DEFINE_FLOAT(real, suffix)                                                       \
+    static real smaller_##real(real a, real b) {                                         \
+        if (isnan(a)) return b;                                                          \
+        if (isnan(b)) return a;                                                          \
+        if (a == b) return signbit(a) ? a : b;                                           \
+        return a < b ? a : b;                                                            \
+    }                                                                                    \
+    static real larger_##real(real a, real b) {                                          \
+        if (isnan(a)) return b;                                                          \
+        if (isnan(b)) return a;                                                          \
+        if (a == b) return signbit(a) ? b : a;                                           \
+        return a > b ? a : b;                                                            \
+    }                                                                                    \
+    static real sign_##real(real a) { return isnan(a) ? a : (real)((a > 0) - (a < 0)); } \
+    static real clamp_##real(real a, real low, real high) {                              \
+        return isnan(a) ? a : smaller_##real(larger_##real(a, low), high);               \
+    }                                                                                    \
+    static real round_##real(real a) { /* halves away from zero */                       \
+        real whole = trunc##suffix(a);                                                   \
+        return isfinite(a) && fabs##suffix(a - whole) >= (real)0.5                       \
+                   ? whole + copysign##suffix((real)1, a)                                \
+                   : whole;                                                              \
+    }                                                                                    \
+    static bool compute_##real(hg_op op, const real *v, real *r) {                       \
+        real step;                                                                       \
+        switch (op) {                                                                    \
+        case HG_OP_ADD: *r = v[0] + v[1]; return true;                                   \
+        case HG_OP_SUB: *r = v[0] - v[1]; return true;                                   \
+        case HG_OP_MUL: *r = v[0] * v[1]; return true;                                   \
+        case HG_OP_DIV: *r = v[0] / v[1]; return true;                                   \
+        case HG_OP_REM: *r = fmod##suffix(v[0], v[1]); return true;                      \
+        case HG_OP_MIN: *r = smaller_##real(v[0], v[1]); return true;                    \
+        case HG_OP_MAX: *r = larger_##real(v[0], v[1]); return true;                     \
+        case HG_OP_FMA: *r = fma##suffix(v[0], v[1], v[2]); return true;                 \
+        case HG_OP_FMS: *r = fma##suffix(v[0], v[1], -v[2]); return true;                \
+        case HG_OP_MAD:                                                                  \
+            step = v[0] * v[1];                                                          \
+            *r = step + v[2];                                                            \
+            return true;                                                                 \
+        case HG_OP_SQRT: *r = sqrt##suffix(v[0]); return true;                           \
+        case HG_OP_RCP: *r = (real)1 / v[0]; return true;                                \
+        case HG_OP_SIGN: *r = sign_##real(v[0]); return true;                            \
+        case HG_OP_FLOOR: *r = floor##suffix(v[0]); return true;                         \
+        case HG_OP_CEIL: *r = ceil##suffix(v[0]); return true;                           \
+        case HG_OP_ROUND: *r = round_##real(v[0]); return true;                          \
+        case HG_OP_RINT: *r = rint##suffix(v[0]); return true;                           \
+        case HG_OP_TRUNC: *r = trunc##suffix(v[0]); return true;                         \
+        case HG_OP_CLAMP: *r = clamp_##real(v[0], v[1], v[2]); return true;              \
+        case HG_OP_LERP:                                                                 \
+            step = v[1] - v[0];                                                          \
+            step = step * v[2];                                                          \
+            *r = v[0] + step;                                                            \
+            return true;                                                                 \
+        default: return false;                                                           \
+        }                                                                                \
+    }                                                                                    \
+    static void fold_##real(hg_op op, int count, const real *v, real *r) {               \
+        *r = op == HG_OP_REDUCE_MUL   ? (real)1                                          \
+             : op == HG_OP_REDUCE_MIN ? (real)INFINITY                                   \
+             : op == HG_OP_REDUCE_MAX ? -(real)INFINITY                                  \
+                                      : (real)0;                                         \
+        for (int i = 0; i < count; i++)                                                  \
+            *r = i == 0                   ? v[0]                                         \
+                 : op == HG_OP_REDUCE_ADD ? *r + v[i]                                    \
+                 : op == HG_OP_REDUCE_MUL ? *r * v[i]                                    \
+                 : op == HG_OP_REDUCE_MIN ? smaller_##real(*r, v[i])                     \
+                                          : larger_##real(*r, v[i]);                     \
     }
 
 DEFINE_FLOAT(float, f)
@@ -106,7 +111,8 @@ static int argument_count(hg_op op) {
 }
 
 static bool is_fold(hg_op op) {
-    return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
+    return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX ||
+           op == HG_OP_REDUCE_MUL;
 }
 
 /* mov, abs and neg act on bits, NaN or not. */
@@ -140,8 +146,10 @@ static oracle_outcome pairs(hg_type type, const uint8_t *const *args, uint8_t *r
     return ORACLE_OK;
 }
 
-oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
-    if (op == HG_OP_MOV || op == HG_OP_ABS || op == HG_OP_NEG) return on_bits(op, type, args[0], result);
+oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *const *args,
+                            uint8_t *result) {
+    if (op == HG_OP_MOV || op == HG_OP_ABS || op == HG_OP_NEG)
+        return on_bits(op, type, args[0], result);
     if (op == HG_OP_DOT2) return pairs(type, args, result);
     if (op == HG_OP_SET) {
         double a, b;

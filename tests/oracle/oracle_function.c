@@ -1,4 +1,5 @@
-/* Functions in quad precision, rounded once to the type. Their results are compared within oracle_tolerance. */
+/* Functions in quad precision, rounded once to the type. Their results are compared within
+ * oracle_tolerance. */
 #include "oracle_internal.h"
 #include "quad.h"
 #include <string.h>
@@ -31,7 +32,8 @@ static void from_quad(hg_type type, quad value, uint8_t *bytes) {
     float_pack(type, u, sticky, bytes);
 }
 
-/* x/2 * (1 + erf(x/sqrt 2)) = x/2 * erfc(-x/sqrt 2), which keeps its digits in the left tail. At -inf the limit, -0. */
+/* x/2 * (1 + erf(x/sqrt 2)) = x/2 * erfc(-x/sqrt 2), which keeps its digits in the left tail. At
+ * -inf the limit, -0. */
 static quad gelu(quad x) {
     if (Q(isinf)(x) && x < 0) return -(quad)0;
     return x / 2 * Q(erfc)(-x / Q(sqrt)((quad)2));
@@ -78,11 +80,16 @@ static bool compute(hg_op op, quad x, quad y, quad *r) {
     }
 }
 
-int oracle_function_args(hg_op op) { return op == HG_OP_POW || op == HG_OP_ATAN2 || op == HG_OP_HYPOT ? 2 : 1; }
+int oracle_function_args(hg_op op) {
+    return op == HG_OP_POW || op == HG_OP_ATAN2 || op == HG_OP_HYPOT ? 2 : 1;
+}
 
-oracle_outcome oracle_function(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result) {
+oracle_outcome oracle_function(hg_op op, hg_type type, const uint8_t *const *args,
+                               uint8_t *result) {
     quad r;
-    if (!compute(op, to_quad(type, args[0]), oracle_function_args(op) == 2 ? to_quad(type, args[1]) : 0, &r)) return ORACLE_NONE;
+    if (!compute(op, to_quad(type, args[0]),
+                 oracle_function_args(op) == 2 ? to_quad(type, args[1]) : 0, &r))
+        return ORACLE_NONE;
     from_quad(type, r, result);
     return ORACLE_OK;
 }

@@ -1,4 +1,5 @@
-/* Arithmetic of f16 and bf16 on exact integers, rounded once (semantics 0.3); of mad each step is. */
+/* Arithmetic of f16 and bf16 on exact integers, rounded once (semantics 0.3); of mad each step is.
+ */
 #include "oracle_internal.h"
 
 static int top_bit(uint64_t v) {
@@ -14,7 +15,8 @@ static unpacked placed(unpacked u) {
     return u;
 }
 
-/* x + y of finite numbers that are not 0, at most 24 bits each: exactly, but for bits far below, which are *sticky. */
+/* x + y of finite numbers that are not 0, at most 24 bits each: exactly, but for bits far below,
+ * which are *sticky. */
 static unpacked sum(unpacked x, unpacked y, bool *sticky) {
     x = placed(x), y = placed(y);
     if (x.exponent < y.exponent || (x.exponent == y.exponent && x.mantissa < y.mantissa)) {
@@ -30,8 +32,10 @@ static unpacked sum(unpacked x, unpacked y, bool *sticky) {
 }
 
 static unpacked product(unpacked a, unpacked b) {
-    unpacked p = {FLOAT_FINITE, a.negative != b.negative, a.mantissa * b.mantissa, a.exponent + b.exponent};
-    bool zero = a.kind == FLOAT_ZERO || b.kind == FLOAT_ZERO, infinite = a.kind == FLOAT_INFINITE || b.kind == FLOAT_INFINITE;
+    unpacked p = {FLOAT_FINITE, a.negative != b.negative, a.mantissa * b.mantissa,
+                  a.exponent + b.exponent};
+    bool zero = a.kind == FLOAT_ZERO || b.kind == FLOAT_ZERO,
+         infinite = a.kind == FLOAT_INFINITE || b.kind == FLOAT_INFINITE;
     if (a.kind == FLOAT_NAN || b.kind == FLOAT_NAN || (zero && infinite))
         p.kind = FLOAT_NAN;
     else if (zero || infinite)
@@ -41,9 +45,11 @@ static unpacked product(unpacked a, unpacked b) {
 
 /* x + y of any kind. */
 static unpacked add(unpacked x, unpacked y, bool *sticky) {
-    if (x.kind == FLOAT_NAN || y.kind == FLOAT_NAN || (x.kind == FLOAT_INFINITE && y.kind == FLOAT_INFINITE && x.negative != y.negative))
+    if (x.kind == FLOAT_NAN || y.kind == FLOAT_NAN ||
+        (x.kind == FLOAT_INFINITE && y.kind == FLOAT_INFINITE && x.negative != y.negative))
         return (unpacked){FLOAT_NAN, false, 0, 0};
-    if (x.kind == FLOAT_INFINITE || y.kind == FLOAT_INFINITE) return x.kind == FLOAT_INFINITE ? x : y;
+    if (x.kind == FLOAT_INFINITE || y.kind == FLOAT_INFINITE)
+        return x.kind == FLOAT_INFINITE ? x : y;
     if (x.kind == FLOAT_ZERO && y.kind == FLOAT_ZERO) {
         x.negative = x.negative && y.negative;
         return x;
@@ -53,9 +59,12 @@ static unpacked add(unpacked x, unpacked y, bool *sticky) {
 
 static unpacked quotient(unpacked a, unpacked b, bool *sticky) {
     bool negative = a.negative != b.negative, same = a.kind == b.kind && a.kind != FLOAT_FINITE;
-    if (a.kind == FLOAT_NAN || b.kind == FLOAT_NAN || same) return (unpacked){FLOAT_NAN, false, 0, 0};
-    if (a.kind == FLOAT_INFINITE || b.kind == FLOAT_ZERO) return (unpacked){FLOAT_INFINITE, negative, 0, 0};
-    if (a.kind == FLOAT_ZERO || b.kind == FLOAT_INFINITE) return (unpacked){FLOAT_ZERO, negative, 0, 0};
+    if (a.kind == FLOAT_NAN || b.kind == FLOAT_NAN || same)
+        return (unpacked){FLOAT_NAN, false, 0, 0};
+    if (a.kind == FLOAT_INFINITE || b.kind == FLOAT_ZERO)
+        return (unpacked){FLOAT_INFINITE, negative, 0, 0};
+    if (a.kind == FLOAT_ZERO || b.kind == FLOAT_INFINITE)
+        return (unpacked){FLOAT_ZERO, negative, 0, 0};
     uint64_t m = a.mantissa << 40;
     *sticky = m % b.mantissa != 0;
     return (unpacked){FLOAT_FINITE, negative, m / b.mantissa, a.exponent - b.exponent - 40};
@@ -74,8 +83,9 @@ static unpacked root(unpacked x, bool *sticky) {
 }
 
 bool half_exact(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result) {
-    static const int counts[] = {[HG_OP_ADD] = 2, [HG_OP_SUB] = 2, [HG_OP_MUL] = 2, [HG_OP_DIV] = 2, [HG_OP_SQRT] = 1,
-                                 [HG_OP_RCP] = 1, [HG_OP_FMA] = 3, [HG_OP_FMS] = 3, [HG_OP_MAD] = 3};
+    static const int counts[] = {
+        [HG_OP_ADD] = 2, [HG_OP_SUB] = 2, [HG_OP_MUL] = 2, [HG_OP_DIV] = 2, [HG_OP_SQRT] = 1,
+        [HG_OP_RCP] = 1, [HG_OP_FMA] = 3, [HG_OP_FMS] = 3, [HG_OP_MAD] = 3};
     if ((size_t)op >= sizeof counts / sizeof counts[0] || !counts[op]) return false;
     unpacked v[3] = {{0}}, one = {FLOAT_FINITE, false, 1, 0}, r;
     bool sticky = false;

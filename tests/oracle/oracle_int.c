@@ -1,4 +1,5 @@
-/* Integers of 8 to 64 bits in __int128, where no step can overflow before it is cut to the width. */
+/* Integers of 8 to 64 bits in __int128, where no step can overflow before it is cut to the width.
+ */
 #include "oracle_internal.h"
 
 __extension__ typedef __int128 int128;
@@ -14,7 +15,8 @@ static int128 load(hg_type type, const uint8_t *bytes) {
 }
 
 static oracle_outcome store(hg_type type, int128 value, uint8_t *bytes) {
-    for (uint32_t i = 0; i < oracle_size(type); i++) bytes[i] = (uint8_t)((uint128)value >> (8 * i));
+    for (uint32_t i = 0; i < oracle_size(type); i++)
+        bytes[i] = (uint8_t)((uint128)value >> (8 * i));
     return ORACLE_OK;
 }
 
@@ -45,17 +47,22 @@ static oracle_outcome shift(hg_op op, hg_type type, const uint8_t *const *args, 
     uint32_t width = 8 * oracle_size(type);
     uint32_t amount = (uint32_t)load(HG_TYPE_U32, args[1]) % width;
     int128 value = load(type, args[0]);
-    /* An arithmetic shift of a signed value as floor division by 2^amount, without relying on >> of negatives. */
+    /* An arithmetic shift of a signed value as floor division by 2^amount, without relying on >> of
+     * negatives. */
     int128 divisor = (int128)1 << amount;
     int128 floor = value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor);
     return store(type, op == HG_OP_SHL ? mul(value, divisor) : floor, result);
 }
 
-static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *const *args, uint8_t *result) {
+static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *const *args,
+                           uint8_t *result) {
     uint32_t width = 8 * oracle_size(type);
     bool is_signed = oracle_is_signed(type);
     int128 top = (int128)1 << (is_signed ? width - 1 : width);
-    int128 value = op == HG_OP_REDUCE_MUL ? 1 : op == HG_OP_REDUCE_MIN ? top - 1 : op == HG_OP_REDUCE_MAX && is_signed ? -top : 0;
+    int128 value = op == HG_OP_REDUCE_MUL                ? 1
+                   : op == HG_OP_REDUCE_MIN              ? top - 1
+                   : op == HG_OP_REDUCE_MAX && is_signed ? -top
+                                                         : 0;
     for (int i = 0; i < count; i++) {
         int128 next = load(type, args[i]);
         value = op == HG_OP_REDUCE_ADD   ? add(value, next)
@@ -83,7 +90,8 @@ static oracle_outcome unary(hg_op op, hg_type type, const uint8_t *const *args, 
     }
 }
 
-static oracle_outcome binary(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
+static oracle_outcome binary(hg_op op, hg_type type, int variant, const uint8_t *const *args,
+                             uint8_t *result) {
     int128 a = load(type, args[0]), b = load(type, args[1]);
     switch (op) {
     case HG_OP_ADD:
@@ -124,7 +132,8 @@ static oracle_outcome ternary(hg_op op, hg_type type, const uint8_t *const *args
     }
 }
 
-oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
+oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *const *args,
+                          uint8_t *result) {
     switch (op) {
     case HG_OP_SHL:
     case HG_OP_SHR: return shift(op, type, args, result);

@@ -1,4 +1,5 @@
-/* Powers with a modulus: products in digits of 16 bits and long division as on paper, the exponent's bits from the lowest. */
+/* Powers with a modulus: products in digits of 16 bits and long division as on paper, the
+ * exponent's bits from the lowest. */
 #include "oracle_internal.h"
 #include <string.h>
 
@@ -34,21 +35,25 @@ static void add_back(uint16_t *x, const uint16_t *y, uint32_t n, uint32_t at) {
     }
 }
 
-/* x mod y, in place; x has a digit more than it needs. A digit of the quotient is guessed from above by the upper digits, in three of x
- * and two of y, and put right by as many y as it was too large. */
+/* x mod y, in place; x has a digit more than it needs. A digit of the quotient is guessed from
+ * above by the upper digits, in three of x and two of y, and put right by as many y as it was too
+ * large. */
 static void reduce(uint16_t *x, uint32_t n, const uint16_t *y, uint32_t m) {
     uint32_t length = length_of(y, m);
     uint64_t top = (uint64_t)y[length - 1] << 16 | (length > 1 ? y[length - 2] : 0u);
     for (uint32_t at = n - length; at-- > 0;) {
-        uint64_t upper = (uint64_t)x[at + length] << 32 | (uint64_t)x[at + length - 1] << 16 | (length > 1 ? x[at + length - 2] : 0u);
+        uint64_t upper = (uint64_t)x[at + length] << 32 | (uint64_t)x[at + length - 1] << 16 |
+                         (length > 1 ? x[at + length - 2] : 0u);
         uint64_t guess = upper / top;
         if (guess > 0xFFFF) guess = 0xFFFF;
         if (!subtract(x, y, length, at, (uint32_t)guess)) continue;
-        while (x[at + length] & 0x8000) add_back(x, y, length, at); /* until it is no longer negative */
+        while (x[at + length] & 0x8000)
+            add_back(x, y, length, at); /* until it is no longer negative */
     }
 }
 
-static void multiply_mod(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *m, uint32_t n) {
+static void multiply_mod(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *m,
+                         uint32_t n) {
     uint16_t x[2 * DIGITS + 1] = {0};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t carry = 0;

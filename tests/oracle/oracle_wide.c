@@ -34,10 +34,13 @@ static bool holds(hg_condition condition, int s, int u) {
     return false;
 }
 
-/* Truncated division on magnitudes; -MIN is MIN, so MIN / -1 comes out as MIN and its remainder as 0. */
-static void divide(wide *quotient, wide *remainder, const wide *a, const wide *b, uint32_t n, bool is_signed) {
+/* Truncated division on magnitudes; -MIN is MIN, so MIN / -1 comes out as MIN and its remainder as
+ * 0. */
+static void divide(wide *quotient, wide *remainder, const wide *a, const wide *b, uint32_t n,
+                   bool is_signed) {
     wide x = *a, y = *b;
-    bool negative_a = is_signed && wide_is_negative(a, n), negative_b = is_signed && wide_is_negative(b, n);
+    bool negative_a = is_signed && wide_is_negative(a, n),
+         negative_b = is_signed && wide_is_negative(b, n);
     if (negative_a) wide_neg(&x, a, n);
     if (negative_b) wide_neg(&y, b, n);
     wide_divide(quotient, remainder, &x, &y, n);
@@ -45,7 +48,8 @@ static void divide(wide *quotient, wide *remainder, const wide *a, const wide *b
     if (negative_a) wide_neg(remainder, remainder, n);
 }
 
-static oracle_outcome shift(hg_op op, hg_type type, const wide *a, const uint8_t *amount_bytes, uint8_t *result) {
+static oracle_outcome shift(hg_op op, hg_type type, const wide *a, const uint8_t *amount_bytes,
+                            uint8_t *result) {
     uint32_t n = oracle_size(type) / 4;
     wide amount, r;
     wide_load(&amount, amount_bytes, 4, false);
@@ -84,7 +88,8 @@ static oracle_outcome unary(hg_op op, hg_type type, const wide *a, uint8_t *resu
     return store(&r, type, result);
 }
 
-static oracle_outcome binary(hg_op op, hg_type type, int variant, const wide *a, const wide *b, uint8_t *result) {
+static oracle_outcome binary(hg_op op, hg_type type, int variant, const wide *a, const wide *b,
+                             uint8_t *result) {
     uint32_t n = oracle_size(type) / 4;
     bool is_signed = oracle_is_signed(type);
     wide r = {{0}}, unused;
@@ -111,13 +116,16 @@ static oracle_outcome binary(hg_op op, hg_type type, int variant, const wide *a,
     case HG_OP_XOR:
         for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] ^ b->limb[i];
         break;
-    case HG_OP_SET: result[0] = holds((hg_condition)variant, order(a, b, n, is_signed), wide_compare(a, b, n)); return ORACLE_OK;
+    case HG_OP_SET:
+        result[0] = holds((hg_condition)variant, order(a, b, n, is_signed), wide_compare(a, b, n));
+        return ORACLE_OK;
     default: return ORACLE_NONE;
     }
     return store(&r, type, result);
 }
 
-static oracle_outcome ternary(hg_op op, hg_type type, const wide *a, const wide *b, const wide *c, uint8_t *result) {
+static oracle_outcome ternary(hg_op op, hg_type type, const wide *a, const wide *b, const wide *c,
+                              uint8_t *result) {
     uint32_t n = oracle_size(type) / 4;
     bool is_signed = oracle_is_signed(type);
     wide r;
@@ -134,11 +142,14 @@ static oracle_outcome ternary(hg_op op, hg_type type, const wide *a, const wide 
     return store(&r, type, result);
 }
 
-static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *const *args, uint8_t *result) {
+static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *const *args,
+                           uint8_t *result) {
     static const struct {
         hg_op reduce, step;
-    } STEPS[] = {
-        {HG_OP_REDUCE_ADD, HG_OP_ADD}, {HG_OP_REDUCE_MUL, HG_OP_MUL}, {HG_OP_REDUCE_MIN, HG_OP_MIN}, {HG_OP_REDUCE_MAX, HG_OP_MAX}};
+    } STEPS[] = {{HG_OP_REDUCE_ADD, HG_OP_ADD},
+                 {HG_OP_REDUCE_MUL, HG_OP_MUL},
+                 {HG_OP_REDUCE_MIN, HG_OP_MIN},
+                 {HG_OP_REDUCE_MAX, HG_OP_MAX}};
     uint32_t size = oracle_size(type);
     bool is_signed = oracle_is_signed(type);
     hg_op step = HG_OP_NONE;
@@ -157,7 +168,8 @@ static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *con
     return ORACLE_OK;
 }
 
-oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
+oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *const *args,
+                           uint8_t *result) {
     uint32_t size = oracle_size(type);
     bool is_signed = oracle_is_signed(type);
     wide a, b, c;
@@ -199,7 +211,9 @@ oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *c
     case HG_OP_AND:
     case HG_OP_OR:
     case HG_OP_XOR:
-    case HG_OP_SET: wide_load(&b, args[1], size, is_signed); return binary(op, type, variant, &a, &b, result);
+    case HG_OP_SET:
+        wide_load(&b, args[1], size, is_signed);
+        return binary(op, type, variant, &a, &b, result);
     default: return ORACLE_NONE;
     }
 }

@@ -1,4 +1,5 @@
-/* The widest float of the host, for functions: binary128 where there is one, so that its error is far below any ULP compared. */
+/* The widest float of the host, for functions: binary128 where there is one, so that its error is
+ * far below any ULP compared. */
 #ifndef HG_TESTS_QUAD_H
 #define HG_TESTS_QUAD_H
 

@@ -1,5 +1,6 @@
-/* Schoolbook arithmetic on little-endian 32-bit limbs, for integers of 128 to 4096 bits. Slow on purpose: every function is the
- * method one would use on paper, so that it can be checked by reading. */
+/* Schoolbook arithmetic on little-endian 32-bit limbs, for integers of 128 to 4096 bits. Slow on
+ * purpose: every function is the method one would use on paper, so that it can be checked by
+ * reading. */
 #include "oracle_internal.h"
 #include <string.h>
 
@@ -8,7 +9,8 @@ void wide_load(wide *w, const uint8_t *bytes, uint32_t size, bool sign_extend) {
     memset(all, sign_extend && (bytes[size - 1] & 0x80) ? 0xFF : 0, sizeof all);
     memcpy(all, bytes, size);
     for (uint32_t i = 0; i < WIDE_LIMBS; i++)
-        w->limb[i] = (uint32_t)all[4 * i] | (uint32_t)all[4 * i + 1] << 8 | (uint32_t)all[4 * i + 2] << 16 | (uint32_t)all[4 * i + 3] << 24;
+        w->limb[i] = (uint32_t)all[4 * i] | (uint32_t)all[4 * i + 1] << 8 |
+                     (uint32_t)all[4 * i + 2] << 16 | (uint32_t)all[4 * i + 3] << 24;
 }
 
 void wide_store(const wide *w, uint8_t *bytes, uint32_t size) {
@@ -50,8 +52,8 @@ void wide_mul(wide *r, const wide *a, const wide *b, uint32_t n) {
     }
 }
 
-/* Bit by bit from the top: shift the next bit of a into the remainder, subtract b where it fits. The remainder before a shift is
- * below b, so only its top bit can be lost, and then b fits. */
+/* Bit by bit from the top: shift the next bit of a into the remainder, subtract b where it fits.
+ * The remainder before a shift is below b, so only its top bit can be lost, and then b fits. */
 void wide_divide(wide *quotient, wide *remainder, const wide *a, const wide *b, uint32_t n) {
     wide q = {{0}}, r = {{0}};
     for (uint32_t bit = wide_bit_length(a, n); bit-- > 0;) {
@@ -71,14 +73,16 @@ static uint32_t bit_at(const wide *a, uint32_t bit) { return a->limb[bit / 32] >
 
 void wide_shl(wide *r, const wide *a, uint32_t amount, uint32_t n) {
     wide out = {{0}};
-    for (uint32_t bit = amount; bit < 32 * n; bit++) out.limb[bit / 32] |= bit_at(a, bit - amount) << (bit % 32);
+    for (uint32_t bit = amount; bit < 32 * n; bit++)
+        out.limb[bit / 32] |= bit_at(a, bit - amount) << (bit % 32);
     *r = out;
 }
 
 void wide_shr(wide *r, const wide *a, uint32_t amount, uint32_t n, bool fill) {
     wide out = {{0}};
     for (uint32_t bit = 0; bit < 32 * n; bit++)
-        out.limb[bit / 32] |= (bit + amount < 32 * n ? bit_at(a, bit + amount) : (uint32_t)fill) << (bit % 32);
+        out.limb[bit / 32] |= (bit + amount < 32 * n ? bit_at(a, bit + amount) : (uint32_t)fill)
+                              << (bit % 32);
     *r = out;
 }
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-case_array *case_add_array(run_case *c, const char *name, hg_type type, const void *bytes, uint64_t size) {
+case_array *case_add_array(run_case *c, const char *name, hg_type type, const void *bytes,
+                           uint64_t size) {
     if (c->array_count == CASE_ARRAYS) return NULL;
     case_array *a = &c->arrays[c->array_count];
     *a = (case_array){.type = type, .size = size, .bytes = calloc(size + 1, 1)};
@@ -24,7 +25,9 @@ void case_add_scalar(run_case *c, const char *name, hg_type type, uint64_t bits)
 
 void case_set_lanes(run_case *c, uint64_t n) {
     uint64_t block = n < 1 ? 1 : n > 256 ? 256 : n;
-    c->launch = (ref_launch){.grid = {(uint32_t)((n + block - 1) / block), 1, 1}, .block = {(uint32_t)block, 1, 1}, .lanes = n};
+    c->launch = (ref_launch){.grid = {(uint32_t)((n + block - 1) / block), 1, 1},
+                             .block = {(uint32_t)block, 1, 1},
+                             .lanes = n};
 }
 
 bool case_copy(run_case *to, const run_case *from) {
@@ -56,13 +59,15 @@ static const hg_param *find_param(const hg_program *program, const char *name) {
     return NULL;
 }
 
-/* Indices 1, 2, 3, … for buffers and for pools, in the order of the case, in a generation that no program guesses. */
+/* Indices 1, 2, 3, … for buffers and for pools, in the order of the case, in a generation that no
+ * program guesses. */
 enum { GENERATION = 6 << 23 };
 static bool bind(ref_machine *m, const hg_program *program, const run_case *c, run_result *result) {
     uint64_t next[2] = {1, 1};
     for (uint32_t i = 0; i < program->param_count; i++)
         if (program->params[i].has_default)
-            ref_set_register(m, program->params[i].reg, (hg_type)program->params[i].type, program->params[i].default_bytes);
+            ref_set_register(m, program->params[i].reg, (hg_type)program->params[i].type,
+                             program->params[i].default_bytes);
     for (uint32_t i = 0; i < c->array_count; i++) {
         const case_array *a = &c->arrays[i];
         const hg_param *p = find_param(program, a->name);
@@ -106,17 +111,20 @@ void case_run_reference(const hg_program *program, run_case *c, run_result *resu
 
 static void print_bytes(char *text, size_t capacity, const uint8_t *bytes, uint32_t size) {
     size_t at = 0;
-    for (uint32_t i = size; i-- > 0 && at + 3 < capacity;) at += (size_t)snprintf(text + at, capacity - at, "%02x", bytes[i]);
+    for (uint32_t i = size; i-- > 0 && at + 3 < capacity;)
+        at += (size_t)snprintf(text + at, capacity - at, "%02x", bytes[i]);
 }
 
-static bool same_value(const case_array *a, const case_array *b, uint64_t offset, hg_type type, char reason[512]) {
+static bool same_value(const case_array *a, const case_array *b, uint64_t offset, hg_type type,
+                       char reason[512]) {
     uint32_t size = oracle_size(type);
-    if (offset + size > a->size || oracle_agrees(type, 0, a->bytes + offset, b->bytes + offset)) return true;
+    if (offset + size > a->size || oracle_agrees(type, 0, a->bytes + offset, b->bytes + offset))
+        return true;
     char expected[160], actual[160];
     print_bytes(expected, sizeof expected, a->bytes + offset, size);
     print_bytes(actual, sizeof actual, b->bytes + offset, size);
-    snprintf(reason, 512, "%s at byte %llu (%s): expected %s, got %s", a->name, (unsigned long long)offset, hg_type_name(type), expected,
-             actual);
+    snprintf(reason, 512, "%s at byte %llu (%s): expected %s, got %s", a->name,
+             (unsigned long long)offset, hg_type_name(type), expected, actual);
     return false;
 }
 
@@ -128,11 +136,13 @@ static bool same_array(const case_array *a, const case_array *b, char reason[512
     }
     for (uint64_t at = 0; at < a->size; at += a->stride)
         for (uint32_t f = 0; f < a->field_count; f++)
-            if (!same_value(a, b, at + a->fields[f].offset, a->fields[f].type, reason)) return false;
+            if (!same_value(a, b, at + a->fields[f].offset, a->fields[f].type, reason))
+                return false;
     return true;
 }
 
-bool case_same(const run_case *expected, const run_result *er, const run_case *actual, const run_result *ar, char reason[512]) {
+bool case_same(const run_case *expected, const run_result *er, const run_case *actual,
+               const run_result *ar, char reason[512]) {
     if (er->outcome != ar->outcome) {
         snprintf(reason, 512, "expected %s%.200s, got %s%.200s",
                  er->outcome == RUN_OK      ? "success"
@@ -146,12 +156,16 @@ bool case_same(const run_case *expected, const run_result *er, const run_case *a
         return false;
     }
     if (er->outcome == RUN_FAULT) {
-        /* A whole-array instruction has no lane; the message tells where, the code and the place must be equal. */
+        /* A whole-array instruction has no lane; the message tells where, the code and the place
+         * must be equal. */
         bool same = memcmp(er->code, ar->code, 3) == 0 && er->instruction == ar->instruction &&
                     (er->lane == HG_NONE || er->lane == ar->lane);
         if (!same)
-            snprintf(reason, 512, "expected %s at instruction %llu, lane %lld (%.100s), got %s at %llu, lane %lld (%.100s)", er->code,
-                     (unsigned long long)er->instruction, (long long)er->lane, er->message, ar->code, (unsigned long long)ar->instruction,
+            snprintf(reason, 512,
+                     "expected %s at instruction %llu, lane %lld (%.100s), got %s at %llu, lane "
+                     "%lld (%.100s)",
+                     er->code, (unsigned long long)er->instruction, (long long)er->lane,
+                     er->message, ar->code, (unsigned long long)ar->instruction,
                      (long long)ar->lane, ar->message);
         return same;
     }
@@ -162,12 +176,16 @@ bool case_same(const run_case *expected, const run_result *er, const run_case *a
         memcpy(b, &actual->resonance[i], sizeof b);
         bool phase = i == 96 || expected->phase[i] == actual->phase[i];
         if (phase && oracle_agrees(HG_TYPE_F64, 0, a, b)) continue;
-        snprintf(reason, 512, phase ? "resonance of class %d: expected %016llx, got %016llx" : "phase of class %d: expected %llu, got %llu",
+        snprintf(reason, 512,
+                 phase ? "resonance of class %d: expected %016llx, got %016llx"
+                       : "phase of class %d: expected %llu, got %llu",
                  i, (unsigned long long)(phase ? expected->resonance[i] : expected->phase[i]),
                  (unsigned long long)(phase ? actual->resonance[i] : actual->phase[i]));
         return false;
     }
     for (uint32_t i = 0; i < expected->array_count; i++)
-        if (!expected->arrays[i].scratch && !same_array(&expected->arrays[i], &actual->arrays[i], reason)) return false;
+        if (!expected->arrays[i].scratch &&
+            !same_array(&expected->arrays[i], &actual->arrays[i], reason))
+            return false;
     return true;
 }

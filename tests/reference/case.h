@@ -1,5 +1,5 @@
-/* One thing to run: program text with everything it is bound to, and what came out. The same case goes to the reference and to the
- * library, so that their results can be compared. */
+/* One thing to run: program text with everything it is bound to, and what came out. The same case
+ * goes to the reference and to the library, so that their results can be compared. */
 #ifndef HG_TESTS_CASE_H
 #define HG_TESTS_CASE_H
 
@@ -19,7 +19,8 @@ typedef struct case_array {
     hg_type type;   /* of the elements, for the comparison */
     uint8_t *bytes; /* owned by the case; replaced by the result of a run */
     uint64_t size;
-    uint32_t stride; /* not 0: records of this many bytes with the fields below, and only fields are compared */
+    uint32_t stride; /* not 0: records of this many bytes with the fields below, and only fields are
+                        compared */
     uint32_t field_count;
     case_field fields[CASE_FIELDS];
 } case_array;
@@ -55,15 +56,19 @@ typedef struct run_result {
 } run_result;
 
 /* An array of the case; NULL when there is no room or no memory. bytes NULL: zeros. */
-case_array *case_add_array(run_case *c, const char *name, hg_type type, const void *bytes, uint64_t size);
+case_array *case_add_array(run_case *c, const char *name, hg_type type, const void *bytes,
+                           uint64_t size);
 void case_add_scalar(run_case *c, const char *name, hg_type type, uint64_t bits);
 /* Exactly n lanes in blocks of at most 256. */
 void case_set_lanes(run_case *c, uint64_t n);
-/* Whether a program reads or changes phases or resonances. In line: where there is no reference too. */
+/* Whether a program reads or changes phases or resonances. In line: where there is no reference
+ * too. */
 static inline bool case_uses_state(const hg_program *program) {
     for (uint32_t i = 0; i < program->inst_count; i++) {
         uint16_t op = program->insts[i].op;
-        if (op == HG_OP_RES_ACCUM || op == HG_OP_UNITY_TEST_EPS || op == HG_OP_PHASE_WRITE || op == HG_OP_PHASE_READ) return true;
+        if (op == HG_OP_RES_ACCUM || op == HG_OP_UNITY_TEST_EPS || op == HG_OP_PHASE_WRITE ||
+            op == HG_OP_PHASE_READ)
+            return true;
     }
     return false;
 }
@@ -74,7 +79,7 @@ void case_free(run_case *c);
 void case_run_reference(const hg_program *program, run_case *c, run_result *result);
 
 /* Compares two runs of one case. False with a one-line reason. */
-bool case_same(const run_case *expected, const run_result *expected_result, const run_case *actual, const run_result *actual_result,
-               char reason[512]);
+bool case_same(const run_case *expected, const run_result *expected_result, const run_case *actual,
+               const run_result *actual_result, char reason[512]);
 
 #endif

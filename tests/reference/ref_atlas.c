@@ -1,5 +1,5 @@
-/* The instructions of block 1C0, from semantics 2.5, 2.8 and the rows ResAccum and Phase of 0.3: lanes see the state at the start of the
- * launch and what they did themselves. */
+/* The instructions of block 1C0, from semantics 2.5, 2.8 and the rows ResAccum and Phase of 0.3:
+ * lanes see the state at the start of the launch and what they did themselves. */
 #include "ref_internal.h"
 #include <hologram/characters.h> /* its table is proven elsewhere */
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static bool read_number(ref_machine *m, const ref_lane *lane, uint32_t i, uint64
     *value = o->value;
     if (o->kind == HG_K_COUNT && !o->is_reg) return true;
     hg_type type = (hg_type)lane->types[o->reg];
-    bool allowed = type == HG_TYPE_U8 || type == HG_TYPE_U16 || type == HG_TYPE_U32 || type == HG_TYPE_U64;
+    bool allowed = type == HG_TYPE_U8 || type == HG_TYPE_U16 || type == HG_TYPE_U32 ||
+                   type == HG_TYPE_U64;
     const uint8_t *bytes = ref_read(m, lane, o->reg, allowed ? type : HG_TYPE_U64);
     *value = 0;
     if (!bytes) return false;
@@ -31,7 +32,8 @@ static const uint8_t *read_any(ref_machine *m, const ref_lane *lane, uint32_t i,
 }
 
 static ref_next bad_class(ref_machine *m, const ref_lane *lane, uint32_t i, uint64_t cls) {
-    return ref_fail(m, lane, lane->pc, i + 1, "F04", "invalid class index: %llu (must be < 96)", (unsigned long long)cls);
+    return ref_fail(m, lane, lane->pc, i + 1, "F04", "invalid class index: %llu (must be < 96)",
+                    (unsigned long long)cls);
 }
 
 /* A class in a register of u8; NEXT_FOLLOWING when it is one. */
@@ -62,21 +64,27 @@ static ref_next of_class(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     switch ((hg_op)inst->op) {
     case HG_OP_MIRROR: return write(m, lane, HG_TYPE_U8, oracle_mirror(cls));
     case HG_OP_NBR_COUNT: return write(m, lane, HG_TYPE_U32, oracle_neighbours(cls, neighbours));
-    case HG_OP_UNITY_TEST: ref_write_predicate(lane, operand(m, lane, 0)->reg, cls == 0 || cls == 48); return NEXT_FOLLOWING;
+    case HG_OP_UNITY_TEST:
+        ref_write_predicate(lane, operand(m, lane, 0)->reg, cls == 0 || cls == 48);
+        return NEXT_FOLLOWING;
     default:
         if (!read_number(m, lane, 2, &index)) return NEXT_BROKEN;
-        return write(m, lane, HG_TYPE_U8, index < oracle_neighbours(cls, neighbours) ? neighbours[index] : 0);
+        return write(m, lane, HG_TYPE_U8,
+                     index < oracle_neighbours(cls, neighbours) ? neighbours[index] : 0);
     }
 }
 
 /* The lane's element of the neighbour that the offset names. */
-static uint8_t *neighbour(ref_machine *m, ref_lane *lane, const hg_inst *inst, uint32_t class_operand, ref_next *next) {
+static uint8_t *neighbour(ref_machine *m, ref_lane *lane, const hg_inst *inst,
+                          uint32_t class_operand, ref_next *next) {
     uint32_t cls, neighbours[6], size = oracle_size((hg_type)inst->type);
     *next = read_class(m, lane, class_operand, &cls);
     if (*next != NEXT_FOLLOWING) return NULL;
-    int degree = (int)oracle_neighbours(cls, neighbours), k = (int)(int8_t)operand(m, lane, 2)->value;
+    int degree = (int)oracle_neighbours(cls, neighbours),
+        k = (int)(int8_t)operand(m, lane, 2)->value;
     while (k < 0) k += degree;
-    uint8_t *at = ref_resolve_class(m, lane, class_operand, neighbours[k % degree], lane->id * size, size);
+    uint8_t *at = ref_resolve_class(m, lane, class_operand, neighbours[k % degree], lane->id * size,
+                                    size);
     *next = at ? NEXT_FOLLOWING : NEXT_FAULT;
     return at;
 }
@@ -98,11 +106,15 @@ static ref_next neighbour_memory(ref_machine *m, ref_lane *lane, const hg_inst *
 
 /* ---- coordinates ---- */
 
-static ref_next coordinates(ref_machine *m, ref_lane *lane, uint64_t cls, uint64_t page, uint64_t byte, uint64_t pages, uint64_t residues) {
+static ref_next coordinates(ref_machine *m, ref_lane *lane, uint64_t cls, uint64_t page,
+                            uint64_t byte, uint64_t pages, uint64_t residues) {
     if (cls >= 96) return bad_class(m, lane, 1, cls);
     if (page >= pages || byte >= residues)
-        return ref_fail(m, lane, lane->pc, 0, "F04", "invalid boundary coordinates: page=%llu (must be < %llu), byte=%llu (must be < %llu)",
-                        (unsigned long long)page, (unsigned long long)pages, (unsigned long long)byte, (unsigned long long)residues);
+        return ref_fail(
+            m, lane, lane->pc, 0, "F04",
+            "invalid boundary coordinates: page=%llu (must be < %llu), byte=%llu (must be < %llu)",
+            (unsigned long long)page, (unsigned long long)pages, (unsigned long long)byte,
+            (unsigned long long)residues);
     return write(m, lane, HG_TYPE_U64, (cls * pages + page) * residues + byte);
 }
 
@@ -134,13 +146,17 @@ static ref_next orbits(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     if (inst->op == HG_OP_MULT_INVERSE) {
         inverse = oracle_inverse(first, size);
         if (inverse) return write(m, lane, HG_TYPE_U32, inverse);
-        return ref_fail(m, lane, lane->pc, 3, "F05", "no multiplicative inverse: %llu mod %llu", (unsigned long long)first,
-                        (unsigned long long)size);
+        return ref_fail(m, lane, lane->pc, 3, "F05", "no multiplicative inverse: %llu mod %llu",
+                        (unsigned long long)first, (unsigned long long)size);
     }
     if (inst->op == HG_OP_ORBIT_REPRESENTATIVE && first >= 32)
-        return ref_fail(m, lane, lane->pc, 2, "F04", "invalid orbit index: %llu (must be < 32)", (unsigned long long)first);
-    if (!oracle_is_torus(size)) return ref_fail(m, lane, lane->pc, 3, "F05", "unknown torus size: %llu", (unsigned long long)size);
-    if (inst->op == HG_OP_ORBIT_CLASSIFY) return write(m, lane, HG_TYPE_U8, oracle_orbit(first, size));
+        return ref_fail(m, lane, lane->pc, 2, "F04", "invalid orbit index: %llu (must be < 32)",
+                        (unsigned long long)first);
+    if (!oracle_is_torus(size))
+        return ref_fail(m, lane, lane->pc, 3, "F05", "unknown torus size: %llu",
+                        (unsigned long long)size);
+    if (inst->op == HG_OP_ORBIT_CLASSIFY)
+        return write(m, lane, HG_TYPE_U8, oracle_orbit(first, size));
     return write(m, lane, HG_TYPE_U32, oracle_representative((uint32_t)first));
 }
 
@@ -152,9 +168,12 @@ static ref_next character(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         if (!read_number(m, lane, i + 1, &index[i])) return NEXT_BROKEN;
     for (uint32_t i = 0; i < 2; i++)
         if (index[i] >= 194)
-            return ref_fail(m, lane, lane->pc, i + 2, "F04", "invalid character index: %llu (must be < 194)", (unsigned long long)index[i]);
+            return ref_fail(m, lane, lane->pc, i + 2, "F04",
+                            "invalid character index: %llu (must be < 194)",
+                            (unsigned long long)index[i]);
     if (inst->type == HG_TYPE_F64) {
-        if (hg_character_f64(index[0], index[1], &real, NULL) != HG_OK) return ref_break(m, lane, lane->pc, "character");
+        if (hg_character_f64(index[0], index[1], &real, NULL) != HG_OK)
+            return ref_break(m, lane, lane->pc, "character");
         memcpy(bytes, &real, sizeof real);
     } else if (hg_character_i128(index[0], index[1], bytes) != HG_OK) {
         return ref_fail(m, lane, lane->pc, 3, "F05", "character value not rational");
@@ -213,7 +232,8 @@ static ref_next test_sum(ref_machine *m, ref_lane *lane) {
     return NEXT_FOLLOWING;
 }
 
-/* The remainder of an integer by 768, byte by byte from the top; a negative one is its pattern less 2^width. */
+/* The remainder of an integer by 768, byte by byte from the top; a negative one is its pattern less
+ * 2^width. */
 static uint32_t modulo_768(hg_type type, const uint8_t *bytes) {
     uint32_t size = oracle_size(type), rest = 0, power = 1;
     for (uint32_t i = size; i-- > 0;) {
@@ -276,7 +296,8 @@ ref_next ref_atlas(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     case HG_OP_CLS_GET:
         bytes = read_any(m, lane, 1, &type);
         return bytes ? write(m, lane, HG_TYPE_U8, oracle_class_of_byte(bytes[0])) : NEXT_BROKEN;
-    case HG_OP_CLS_GET_LANE: return write(m, lane, HG_TYPE_U8, lane->block % m->launch.grid[0] % 96);
+    case HG_OP_CLS_GET_LANE:
+        return write(m, lane, HG_TYPE_U8, lane->block % m->launch.grid[0] % 96);
     case HG_OP_MIRROR:
     case HG_OP_UNITY_TEST:
     case HG_OP_NBR_COUNT:
@@ -299,6 +320,8 @@ ref_next ref_atlas(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         if (!read_number(m, lane, 0, &delta)) return NEXT_BROKEN;
         lane->phase = (uint32_t)((lane->phase + delta % 768) % 768);
         return NEXT_FOLLOWING;
-    default: return ref_break(m, lane, lane->pc, "an Atlas instruction that the reference does not know");
+    default:
+        return ref_break(m, lane, lane->pc,
+                         "an Atlas instruction that the reference does not know");
     }
 }

@@ -1,13 +1,16 @@
-/* Instructions on the lanes of a block: when every lane that has not stopped waits there, as at a barrier. */
+/* Instructions on the lanes of a block: when every lane that has not stopped waits there, as at a
+ * barrier. */
 #include "ref_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool shuffle(ref_machine *m, ref_lane *lanes, uint64_t count, const oracle_lane *values, hg_type type, uint8_t *results) {
+static bool shuffle(ref_machine *m, ref_lane *lanes, uint64_t count, const oracle_lane *values,
+                    hg_type type, uint8_t *results) {
     for (uint64_t l = 0; l < count; l++) {
         uint64_t from;
         if (!values[l].value) continue;
-        if (!ref_read_count(m, &lanes[l], &hg_inst_operands(m->program, lanes[l].pc)[2], &from)) return false;
+        if (!ref_read_count(m, &lanes[l], &hg_inst_operands(m->program, lanes[l].pc)[2], &from))
+            return false;
         oracle_shuffle(type, values, count, from, &results[l * oracle_size(type)]);
     }
     return true;

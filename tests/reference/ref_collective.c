@@ -15,15 +15,19 @@ static void give_all(ref_machine *m, uint8_t reg, hg_type type, const uint8_t *b
         if (m->lanes[i].state == LANE_AT_COLLECTIVE) ref_write(m, &m->lanes[i], reg, type, bytes);
 }
 
-static ref_next failed(const ref_machine *m) { return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT; }
+static ref_next failed(const ref_machine *m) {
+    return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
+}
 
-/* count elements as bytes; a product that no memory could hold is as far out of bounds as one can say in 64 bits. */
+/* count elements as bytes; a product that no memory could hold is as far out of bounds as one can
+ * say in 64 bits. */
 static uint64_t byte_count(hg_type type, uint64_t count) {
     uint64_t size = oracle_size(type);
     return count > UINT64_MAX / size ? UINT64_MAX : count * size;
 }
 
-/* parallel_map and parallel_map_binary: all arrays are checked, then all results computed, then written. */
+/* parallel_map and parallel_map_binary: all arrays are checked, then all results computed, then
+ * written. */
 static ref_next map(ref_machine *m, const ref_lane *lane, const hg_inst *inst, uint32_t inputs) {
     hg_type type = (hg_type)inst->type;
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
@@ -33,15 +37,18 @@ static ref_next map(ref_machine *m, const ref_lane *lane, const hg_inst *inst, u
     uint8_t *out = ref_resolve(m, lane, 0, byte_count(type, count), true, false);
     if (!out) return failed(m);
     for (uint32_t i = 0; i < inputs; i++)
-        if (!(in[i] = ref_resolve(m, lane, i + 1, byte_count(type, count), true, false))) return failed(m);
+        if (!(in[i] = ref_resolve(m, lane, i + 1, byte_count(type, count), true, false)))
+            return failed(m);
     uint8_t *results = malloc(count * size + 1);
     if (!results) return ref_break(m, lane, lane->pc, "out of memory");
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *args[2] = {in[0] + i * size, inputs == 2 ? in[1] + i * size : NULL};
-        oracle_outcome outcome = oracle_opname((hg_opname)o[inputs + 1].value, type, args, results + i * size);
+        oracle_outcome outcome = oracle_opname((hg_opname)o[inputs + 1].value, type, args,
+                                               results + i * size);
         if (outcome == ORACLE_OK) continue;
         free(results);
-        if (outcome == ORACLE_DIVISION_BY_ZERO) return ref_fail(m, NULL, lane->pc, 0, "F02", "division by zero");
+        if (outcome == ORACLE_DIVISION_BY_ZERO)
+            return ref_fail(m, NULL, lane->pc, 0, "F02", "division by zero");
         return ref_break(m, lane, lane->pc, "no oracle for this map of %s", hg_type_name(type));
     }
     memcpy(out, results, count * size);
@@ -49,14 +56,18 @@ static ref_next map(ref_machine *m, const ref_lane *lane, const hg_inst *inst, u
     return NEXT_FOLLOWING;
 }
 
-/* Array at operand array, its count at operand array + 1 (reduce.*) or + 2 (parallel_reduce, after the operation). */
-static ref_next reduce(ref_machine *m, const ref_lane *lane, const hg_inst *inst, hg_opname name, uint32_t count_operand, uint8_t *result) {
+/* Array at operand array, its count at operand array + 1 (reduce.*) or + 2 (parallel_reduce, after
+ * the operation). */
+static ref_next reduce(ref_machine *m, const ref_lane *lane, const hg_inst *inst, hg_opname name,
+                       uint32_t count_operand, uint8_t *result) {
     hg_type type = (hg_type)inst->type;
     uint64_t count;
-    if (!ref_read_count(m, lane, &hg_inst_operands(m->program, lane->pc)[count_operand], &count)) return NEXT_BROKEN;
+    if (!ref_read_count(m, lane, &hg_inst_operands(m->program, lane->pc)[count_operand], &count))
+        return NEXT_BROKEN;
     const uint8_t *array = ref_resolve(m, lane, 1, byte_count(type, count), true, false);
     if (!array) return failed(m);
-    if (oracle_reduce(name, type, array, count, result) != ORACLE_OK) return ref_break(m, lane, lane->pc, "no oracle for this reduction");
+    if (oracle_reduce(name, type, array, count, result) != ORACLE_OK)
+        return ref_break(m, lane, lane->pc, "no oracle for this reduction");
     return NEXT_FOLLOWING;
 }
 
@@ -66,7 +77,9 @@ static ref_next pool_alloc(ref_machine *m, const ref_lane *lane, bool fixed) {
     if (!ref_read_count(m, lane, &o[1], &size)) return NEXT_BROKEN;
     if (fixed) {
         handle = o[0].value;
-        if (ref_find(m, REF_POOL, handle)) return ref_fail(m, NULL, lane->pc, 1, "F05", "execution error: pool handle already in use");
+        if (ref_find(m, REF_POOL, handle))
+            return ref_fail(m, NULL, lane->pc, 1, "F05",
+                            "execution error: pool handle already in use");
     } else {
         while (ref_find(m, REF_POOL, handle)) handle++;
     }
@@ -95,21 +108,26 @@ static ref_next pool_free(ref_machine *m, const ref_lane *lane) {
         memcpy(&handle, value, sizeof handle);
     }
     ref_object *object = ref_find(m, REF_POOL, handle);
-    if (!object) return ref_fail(m, NULL, lane->pc, 1, "F03", "invalid pool handle: %llu", (unsigned long long)handle);
+    if (!object)
+        return ref_fail(m, NULL, lane->pc, 1, "F03", "invalid pool handle: %llu",
+                        (unsigned long long)handle);
     ref_remove(m, object);
     return NEXT_FOLLOWING;
 }
 
-/* Every register operand must hold the same in all live lanes, or the verifier let a divergent operand pass. */
+/* Every register operand must hold the same in all live lanes, or the verifier let a divergent
+ * operand pass. */
 static bool same_operands(ref_machine *m, const ref_lane *first, uint32_t instruction) {
     const hg_op_info *row = hg_op_get((hg_op)m->program->insts[instruction].op);
     const hg_operand *o = hg_inst_operands(m->program, instruction);
     for (uint32_t i = 0; i < row->operand_count; i++) {
-        bool is_place = o[i].kind == HG_K_ADDRESS || o[i].kind == HG_K_ARRAY, used[2] = {false, false};
+        bool is_place = o[i].kind == HG_K_ADDRESS || o[i].kind == HG_K_ARRAY,
+             used[2] = {false, false};
         uint8_t regs[2] = {o[i].reg, o[i].index};
-        used[0] = is_place                  ? o[i].place >= HG_PLACE_FLAT && o[i].place <= HG_PLACE_BARE
-                  : o[i].kind == HG_K_COUNT ? o[i].is_reg
-                                            : o[i].kind == HG_K_REG && (row->operands[i].access & HG_READ);
+        used[0] = is_place ? o[i].place >= HG_PLACE_FLAT && o[i].place <= HG_PLACE_BARE
+                  : o[i].kind == HG_K_COUNT
+                      ? o[i].is_reg
+                      : o[i].kind == HG_K_REG && (row->operands[i].access & HG_READ);
         used[1] = o[i].kind == HG_K_ADDRESS && o[i].has_index;
         for (int k = 0; k < 2; k++) {
             if (!used[k] || first->types[regs[k]] == REF_NO_TYPE) continue;
@@ -132,7 +150,8 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     ref_lane *lane = first_live(m);
     uint8_t result[ORACLE_MAX_BYTES];
     ref_next next;
-    if (!same_operands(m, lane, instruction)) return ref_break(m, lane, instruction, "operand must be the same in all lanes");
+    if (!same_operands(m, lane, instruction))
+        return ref_break(m, lane, instruction, "operand must be the same in all lanes");
     switch ((hg_op)inst->op) {
     case HG_OP_PARALLEL_MAP: return map(m, lane, inst, 1);
     case HG_OP_PARALLEL_MAP_BINARY: return map(m, lane, inst, 2);
@@ -145,12 +164,16 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_TENSOR_CONTRACT: return ref_tensor_contract(m, lane, inst);
     case HG_OP_QUANTIZED_GEMM: return ref_quantized_gemm(m, lane, inst);
     case HG_OP_FFT: return ref_fft(m, lane, inst);
-    case HG_OP_BAR_GRID: memset(m->shared, 0, m->block_count * m->launch.shared); return NEXT_FOLLOWING;
+    case HG_OP_BAR_GRID:
+        memset(m->shared, 0, m->block_count * m->launch.shared);
+        return NEXT_FOLLOWING;
     case HG_OP_REDUCE_ADD_MEM: next = reduce(m, lane, inst, HG_OPNAME_SUM, 2, result); break;
     case HG_OP_REDUCE_MIN_MEM: next = reduce(m, lane, inst, HG_OPNAME_MIN, 2, result); break;
     case HG_OP_REDUCE_MAX_MEM: next = reduce(m, lane, inst, HG_OPNAME_MAX, 2, result); break;
     case HG_OP_REDUCE_MUL_MEM: next = reduce(m, lane, inst, HG_OPNAME_PRODUCT, 2, result); break;
-    case HG_OP_PARALLEL_REDUCE: next = reduce(m, lane, inst, (hg_opname)o[2].value, 3, result); break;
+    case HG_OP_PARALLEL_REDUCE:
+        next = reduce(m, lane, inst, (hg_opname)o[2].value, 3, result);
+        break;
     case HG_OP_PARALLEL_REDUCE_MEM: {
         uint8_t *out = ref_resolve(m, lane, 0, oracle_size((hg_type)inst->type), true, false);
         if (!out) return failed(m);

@@ -37,9 +37,10 @@ static void put(hg_type type, uint8_t *bytes, uint64_t i, long double x) {
         ((double *)(void *)bytes)[i] = (double)x;
 }
 
-/* One of the batch: n complex numbers of what is given, transformed, and those that are wanted of them. */
-static void transform_one(hg_type type, uint64_t n, bool inverse, bool real, const uint8_t *in, uint8_t *out, long double *x,
-                          long double *y) {
+/* One of the batch: n complex numbers of what is given, transformed, and those that are wanted of
+ * them. */
+static void transform_one(hg_type type, uint64_t n, bool inverse, bool real, const uint8_t *in,
+                          uint8_t *out, long double *x, long double *y) {
     for (uint64_t j = 0; j < n; j++) {
         uint64_t from = real && inverse && j > n / 2 ? n - j : j;
         bool is_real = real && (!inverse || 2 * j % n == 0);
@@ -57,20 +58,24 @@ ref_next ref_fft(ref_machine *m, const ref_lane *lane, const hg_inst *inst) {
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
     hg_type type = (hg_type)inst->type;
     uint64_t n, batch, size = oracle_size(type);
-    if (!ref_read_count(m, lane, &o[2], &n) || !ref_read_count(m, lane, &o[4], &batch)) return NEXT_BROKEN;
+    if (!ref_read_count(m, lane, &o[2], &n) || !ref_read_count(m, lane, &o[4], &batch))
+        return NEXT_BROKEN;
     bool inverse = o[3].value, real = o[5].value;
     if (n == 0) return ref_fail(m, NULL, lane->pc, 3, "F05", "n: 0 numbers, at least 1 expected");
-    if (n > 4096 || batch > 4096) return ref_break(m, lane, lane->pc, "too many numbers for a direct transform");
+    if (n > 4096 || batch > 4096)
+        return ref_break(m, lane, lane->pc, "too many numbers for a direct transform");
     uint64_t numbers[2] = {2 * n, 2 * n};
     if (real) numbers[!inverse] = 2 * (n / 2 + 1);
     if (real) numbers[inverse] = n;
     uint8_t *out = ref_resolve(m, lane, 0, batch * numbers[1] * size, true, false);
-    const uint8_t *in = out ? ref_resolve(m, lane, 1, batch * numbers[0] * size, true, false) : NULL;
+    const uint8_t *in = out ? ref_resolve(m, lane, 1, batch * numbers[0] * size, true, false)
+                            : NULL;
     if (!in) return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
     long double *x = calloc(4 * n, sizeof *x);
     if (!x) return ref_break(m, lane, lane->pc, "out of memory");
     for (uint64_t i = 0; i < batch; i++)
-        transform_one(type, n, inverse, real, in + i * numbers[0] * size, out + i * numbers[1] * size, x, x + 2 * n);
+        transform_one(type, n, inverse, real, in + i * numbers[0] * size,
+                      out + i * numbers[1] * size, x, x + 2 * n);
     free(x);
     return NEXT_FOLLOWING;
 }

@@ -66,17 +66,30 @@ struct ref_machine {
 };
 
 /* Where one instruction left its lane. */
-typedef enum ref_next { NEXT_FOLLOWING, NEXT_JUMPED, NEXT_STOPPED, NEXT_BARRIER, NEXT_COLLECTIVE, NEXT_FAULT, NEXT_BROKEN } ref_next;
+typedef enum ref_next {
+    NEXT_FOLLOWING,
+    NEXT_JUMPED,
+    NEXT_STOPPED,
+    NEXT_BARRIER,
+    NEXT_COLLECTIVE,
+    NEXT_FAULT,
+    NEXT_BROKEN
+} ref_next;
 
-/* reference.c: records a fault of the current step and phase, keeping the first in order. lane may be NULL (whole-array). */
-ref_next ref_fail(ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand, const char *code, const char *format, ...)
-    HG_PRINTF(6, 7);
-ref_next ref_break(ref_machine *m, const ref_lane *lane, uint64_t instruction, const char *format, ...) HG_PRINTF(4, 5);
+/* reference.c: records a fault of the current step and phase, keeping the first in order. lane may
+ * be NULL (whole-array). */
+ref_next ref_fail(ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand,
+                  const char *code, const char *format, ...) HG_PRINTF(6, 7);
+ref_next ref_break(ref_machine *m, const ref_lane *lane, uint64_t instruction, const char *format,
+                   ...) HG_PRINTF(4, 5);
 
-/* ref_lane.c: registers and single instructions. Reading gives NULL (and records REF_BROKEN) where type or initialisation is wrong. */
+/* ref_lane.c: registers and single instructions. Reading gives NULL (and records REF_BROKEN) where
+ * type or initialisation is wrong. */
 const uint8_t *ref_read(ref_machine *m, const ref_lane *lane, uint8_t reg, hg_type type);
-bool ref_read_uint(ref_machine *m, const ref_lane *lane, uint8_t reg, uint64_t *value); /* u32 or u64 */
-bool ref_read_count(ref_machine *m, const ref_lane *lane, const hg_operand *operand, uint64_t *value);
+bool ref_read_uint(ref_machine *m, const ref_lane *lane, uint8_t reg, uint64_t *value); /* u32 or
+                                                                                           u64 */
+bool ref_read_count(ref_machine *m, const ref_lane *lane, const hg_operand *operand,
+                    uint64_t *value);
 void ref_write(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, const uint8_t *bytes);
 ref_next ref_execute(ref_machine *m, ref_lane *lane);
 
@@ -90,17 +103,23 @@ void ref_atlas_free(ref_lane *lane);
 /* ref_memory.c: the bytes of a class [offset, offset + size). */
 /* Of ldp and stp. */
 uint8_t *ref_resolve_private(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size);
-uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operand, uint32_t cls, uint64_t offset, uint64_t size);
-/* ref_memory.c: the bytes [address, address + size); NULL after recording the fault (whole-array instructions: without lane). */
-uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic);
-uint8_t *ref_resolve_pool(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t handle, uint64_t offset, uint64_t size);
+uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operand, uint32_t cls,
+                           uint64_t offset, uint64_t size);
+/* ref_memory.c: the bytes [address, address + size); NULL after recording the fault (whole-array
+ * instructions: without lane). */
+uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size,
+                     bool collective, bool atomic);
+uint8_t *ref_resolve_pool(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t handle,
+                          uint64_t offset, uint64_t size);
 /* Bytes from where an array operand begins to the end of its memory; it was resolved before. */
 uint64_t ref_room(ref_machine *m, const ref_lane *lane, uint32_t operand);
 ref_object *ref_find(ref_machine *m, ref_space space, uint64_t handle);
-ref_object *ref_add(ref_machine *m, ref_space space, uint64_t handle, uint8_t *bytes, uint64_t size);
+ref_object *ref_add(ref_machine *m, ref_space space, uint64_t handle, uint8_t *bytes,
+                    uint64_t size);
 void ref_remove(ref_machine *m, ref_object *object);
 
-/* ref_block.c: an instruction on the lanes of a block, of which those that have not stopped wait at it. False: REF_BROKEN, or no memory. */
+/* ref_block.c: an instruction on the lanes of a block, of which those that have not stopped wait at
+ * it. False: REF_BROKEN, or no memory. */
 bool ref_block(ref_machine *m, ref_lane *lanes, uint64_t count, uint32_t instruction);
 /* ref_collective.c: the whole-array instruction at which all live lanes stand. */
 ref_next ref_collective(ref_machine *m, uint32_t instruction);

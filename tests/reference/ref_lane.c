@@ -12,7 +12,8 @@ const uint8_t *ref_read(ref_machine *m, const ref_lane *lane, uint8_t reg, hg_ty
         return NULL;
     }
     if (lane->types[reg] != type) {
-        ref_break(m, lane, lane->pc, "type mismatch: expected %s, got %s", hg_type_name(type), hg_type_name((hg_type)lane->types[reg]));
+        ref_break(m, lane, lane->pc, "type mismatch: expected %s, got %s", hg_type_name(type),
+                  hg_type_name((hg_type)lane->types[reg]));
         return NULL;
     }
     return slot(m, lane, reg);
@@ -27,7 +28,8 @@ bool ref_read_uint(ref_machine *m, const ref_lane *lane, uint8_t reg, uint64_t *
     return true;
 }
 
-bool ref_read_count(ref_machine *m, const ref_lane *lane, const hg_operand *operand, uint64_t *value) {
+bool ref_read_count(ref_machine *m, const ref_lane *lane, const hg_operand *operand,
+                    uint64_t *value) {
     *value = operand->value;
     return !operand->is_reg || ref_read_uint(m, lane, operand->reg, value);
 }
@@ -85,7 +87,8 @@ static hg_type type_of(const hg_operand_info *info, const hg_inst *inst) {
     return (hg_type)(info->rule == HG_R_T2 ? inst->type2 : inst->type);
 }
 
-/* Any instruction whose result depends on registers, predicates and literals alone: operands as the table says, value from the oracle. */
+/* Any instruction whose result depends on registers, predicates and literals alone: operands as the
+ * table says, value from the oracle. */
 static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     const hg_op_info *row = hg_op_get((hg_op)inst->op);
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
@@ -105,19 +108,24 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
             if (!args[count++]) return NEXT_BROKEN;
         }
     }
-    oracle_outcome outcome = oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, variant, args, result);
+    oracle_outcome outcome = oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2,
+                                         variant, args, result);
     if (outcome == ORACLE_DIVISION_BY_ZERO) {
         uint32_t divisor = inst->op == HG_OP_POWM ? 4 : 3;
         return ref_fail(m, lane, lane->pc, divisor, "F02", "division by zero");
     }
-    if (outcome == ORACLE_NONE) return ref_break(m, lane, lane->pc, "no oracle for %s.%s", row->text, hg_type_name((hg_type)inst->type));
+    if (outcome == ORACLE_NONE)
+        return ref_break(m, lane, lane->pc, "no oracle for %s.%s", row->text,
+                         hg_type_name((hg_type)inst->type));
     if (inst->op == HG_OP_SET) {
         ref_write_predicate(lane, o[1].reg, result[0]);
         return NEXT_FOLLOWING;
     }
     uint8_t carry[ORACLE_MAX_BYTES];
-    bool both = row->operand_count > 1 && row->operands[1].kind == HG_K_PRED && (row->operands[1].access & HG_WRITE);
-    if (both) oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, 1, args, carry);
+    bool both = row->operand_count > 1 && row->operands[1].kind == HG_K_PRED &&
+                (row->operands[1].access & HG_WRITE);
+    if (both)
+        oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, 1, args, carry);
     ref_write(m, lane, o[0].reg, type_of(&row->operands[0], inst), result);
     if (both) ref_write_predicate(lane, o[1].reg, carry[0]);
     return NEXT_FOLLOWING;
@@ -132,7 +140,8 @@ static ref_next reduce_registers(ref_machine *m, ref_lane *lane, const hg_inst *
         args[i] = ref_read(m, lane, (uint8_t)(o[1].reg + i), (hg_type)inst->type);
         if (!args[i]) return NEXT_BROKEN;
     }
-    oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type, (int)o[2].value, args, result);
+    oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type, (int)o[2].value, args,
+                result);
     ref_write(m, lane, o[0].reg, (hg_type)inst->type, result);
     return NEXT_FOLLOWING;
 }
@@ -155,21 +164,26 @@ static ref_next logic(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     return NEXT_FOLLOWING;
 }
 
-static ref_next stop_or_break(const ref_machine *m) { return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT; }
+static ref_next stop_or_break(const ref_machine *m) {
+    return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
+}
 
 static ref_next load(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     uint32_t size = oracle_size((hg_type)inst->type);
-    const uint8_t *from = inst->op == HG_OP_LDP ? ref_resolve_private(m, lane, 1, size) : ref_resolve(m, lane, 1, size, false, false);
+    const uint8_t *from = inst->op == HG_OP_LDP ? ref_resolve_private(m, lane, 1, size)
+                                                : ref_resolve(m, lane, 1, size, false, false);
     if (!from) return stop_or_break(m);
     ref_write(m, lane, hg_inst_operands(m->program, lane->pc)[0].reg, (hg_type)inst->type, from);
     return NEXT_FOLLOWING;
 }
 
 static ref_next store(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
-    const uint8_t *value = ref_read(m, lane, hg_inst_operands(m->program, lane->pc)[1].reg, (hg_type)inst->type);
+    const uint8_t *value = ref_read(m, lane, hg_inst_operands(m->program, lane->pc)[1].reg,
+                                    (hg_type)inst->type);
     if (!value) return NEXT_BROKEN;
     uint32_t size = oracle_size((hg_type)inst->type);
-    uint8_t *to = inst->op == HG_OP_STP ? ref_resolve_private(m, lane, 0, size) : ref_resolve(m, lane, 0, size, false, false);
+    uint8_t *to = inst->op == HG_OP_STP ? ref_resolve_private(m, lane, 0, size)
+                                        : ref_resolve(m, lane, 0, size, false, false);
     if (!to) return stop_or_break(m);
     memcpy(to, value, oracle_size((hg_type)inst->type));
     return NEXT_FOLLOWING;
@@ -196,7 +210,8 @@ static ref_next pool_load(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
 }
 
 static ref_next pool_store(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
-    const uint8_t *value = ref_read(m, lane, hg_inst_operands(m->program, lane->pc)[2].reg, (hg_type)inst->type);
+    const uint8_t *value = ref_read(m, lane, hg_inst_operands(m->program, lane->pc)[2].reg,
+                                    (hg_type)inst->type);
     if (!value) return NEXT_BROKEN;
     uint8_t *to = pool_element(m, lane, inst, 0);
     if (!to) return stop_or_break(m);
@@ -217,7 +232,8 @@ static ref_next atomic(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     uint8_t *at = ref_resolve(m, lane, 1, oracle_size(type), false, true);
     if (!at) return stop_or_break(m);
     memcpy(old, at, oracle_size(type));
-    if (oracle_eval((hg_op)inst->op, type, type, 0, args, result) != ORACLE_OK) return ref_break(m, lane, lane->pc, "no oracle for atomic");
+    if (oracle_eval((hg_op)inst->op, type, type, 0, args, result) != ORACLE_OK)
+        return ref_break(m, lane, lane->pc, "no oracle for atomic");
     memcpy(at, result, oracle_size(type));
     ref_write(m, lane, o[0].reg, type, old);
     return NEXT_FOLLOWING;
@@ -233,7 +249,8 @@ static ref_next jump(ref_machine *m, ref_lane *lane, uint32_t target, bool count
 static ref_next loop(ref_machine *m, ref_lane *lane, hg_type type) {
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
     uint64_t counter;
-    if (!ref_read(m, lane, o[0].reg, type) || !ref_read_uint(m, lane, o[0].reg, &counter)) return NEXT_BROKEN;
+    if (!ref_read(m, lane, o[0].reg, type) || !ref_read_uint(m, lane, o[0].reg, &counter))
+        return NEXT_BROKEN;
     if (counter == 0) return NEXT_FOLLOWING;
     ref_write_uint(m, lane, o[0].reg, type, counter - 1);
     return jump(m, lane, (uint32_t)o[1].value, true);
@@ -247,11 +264,14 @@ static ref_next control(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         if (o[0].reg != 255 && !read_predicate(m, lane, o[0].reg, &taken)) return NEXT_BROKEN;
         return taken ? jump(m, lane, (uint32_t)o[1].value, o[1].value <= lane->pc) : NEXT_FOLLOWING;
     case HG_OP_CALL:
-        if (lane->depth == REF_STACK) return ref_break(m, lane, lane->pc, "call stack overflow (max depth: %d)", REF_STACK);
+        if (lane->depth == REF_STACK)
+            return ref_break(m, lane, lane->pc, "call stack overflow (max depth: %d)", REF_STACK);
         lane->stack[lane->depth++] = lane->pc + 1;
         return jump(m, lane, (uint32_t)o[0].value, true);
     case HG_OP_RET:
-        if (lane->depth == 0) return ref_break(m, lane, lane->pc, "call stack underflow: attempted return with empty call stack");
+        if (lane->depth == 0)
+            return ref_break(m, lane, lane->pc,
+                             "call stack underflow: attempted return with empty call stack");
         lane->pc = lane->stack[--lane->depth];
         return NEXT_JUMPED;
     case HG_OP_LOOP: return loop(m, lane, HG_TYPE_U32);
@@ -274,11 +294,14 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     case HG_OP_STG:
     case HG_OP_STP:
     case HG_OP_STS: return store(m, lane, inst);
-    case HG_OP_MOV_IMM: ref_write(m, lane, o[0].reg, (hg_type)inst->type, hg_literal(m->program, &o[1])); return NEXT_FOLLOWING;
+    case HG_OP_MOV_IMM:
+        ref_write(m, lane, o[0].reg, (hg_type)inst->type, hg_literal(m->program, &o[1]));
+        return NEXT_FOLLOWING;
     case HG_OP_RDID: {
         hg_idname id = (hg_idname)o[1].value;
         bool is_u64 = id == HG_ID_GLOBAL_LANE_ID || id == HG_ID_LANE_COUNT;
-        ref_write_uint(m, lane, o[0].reg, is_u64 ? HG_TYPE_U64 : HG_TYPE_U32, id_value(m, lane, id));
+        ref_write_uint(m, lane, o[0].reg, is_u64 ? HG_TYPE_U64 : HG_TYPE_U32,
+                       id_value(m, lane, id));
         return NEXT_FOLLOWING;
     }
     case HG_OP_AND_P:

@@ -1,5 +1,5 @@
-/* tensor_contract: every element of the output by its indices, one fma chain over the pairs of axes in the order of contract_dims, the
- * last pair fastest; halves in f32, rounded once at the end. */
+/* tensor_contract: every element of the output by its indices, one fma chain over the pairs of axes
+ * in the order of contract_dims, the last pair fastest; halves in f32, rounded once at the end. */
 #include "ref_internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -31,9 +31,11 @@ static bool read_shape(contraction *c, uint32_t which) {
     t->count = 1;
     for (uint32_t i = 0; i < t->rank && i < MOST; i++) {
         t->extent[i] = items[i].value;
-        if (items[i].is_reg && !ref_read_uint(c->m, c->lane, (uint8_t)items[i].reg, &t->extent[i])) return false;
+        if (items[i].is_reg && !ref_read_uint(c->m, c->lane, (uint8_t)items[i].reg, &t->extent[i]))
+            return false;
     }
-    for (uint32_t i = t->rank < MOST ? t->rank : MOST; i-- > 0; t->count *= t->extent[i]) t->stride[i] = t->count;
+    for (uint32_t i = t->rank < MOST ? t->rank : MOST; i-- > 0; t->count *= t->extent[i])
+        t->stride[i] = t->count;
     return true;
 }
 
@@ -45,7 +47,8 @@ static bool read_pairs(contraction *c) {
         const hg_tuple_item *pair = hg_tuple_inside(c->m->program, &items[i]);
         for (uint32_t k = 0; k < 2; k++) {
             uint64_t axis = pair[k].value;
-            if (pair[k].is_reg && !ref_read_uint(c->m, c->lane, (uint8_t)pair[k].reg, &axis)) return false;
+            if (pair[k].is_reg && !ref_read_uint(c->m, c->lane, (uint8_t)pair[k].reg, &axis))
+                return false;
             c->axes[i][k] = (uint32_t)axis;
             c->t[k].paired[axis] = true;
         }
@@ -93,7 +96,10 @@ static void element(const contraction *c, uint64_t index, uint64_t inner, uint8_
 
 /* Programs whose shapes do not fit are for tests of the library alone. */
 ref_next ref_tensor_contract(ref_machine *m, const ref_lane *lane, const hg_inst *inst) {
-    contraction c = {.m = m, .lane = lane, .type = (hg_type)inst->type, .size = oracle_size((hg_type)inst->type)};
+    contraction c = {.m = m,
+                     .lane = lane,
+                     .type = (hg_type)inst->type,
+                     .size = oracle_size((hg_type)inst->type)};
     uint64_t inner = 1, count = 1;
     if (!read_shape(&c, 0) || !read_shape(&c, 1) || !read_pairs(&c)) return NEXT_BROKEN;
     for (uint32_t i = 0; i < c.pairs; i++) inner *= c.t[0].extent[c.axes[i][0]];
@@ -102,7 +108,8 @@ ref_next ref_tensor_contract(ref_machine *m, const ref_lane *lane, const hg_inst
             if (!c.t[w].paired[i]) count *= c.t[w].extent[i];
     uint8_t *output = ref_resolve(m, lane, OUTPUT, count * c.size, true, false);
     for (uint32_t w = 0; w < 2 && output; w++)
-        if (!(c.at[w] = ref_resolve(m, lane, A + w, c.t[w].count * c.size, true, false))) output = NULL;
+        if (!(c.at[w] = ref_resolve(m, lane, A + w, c.t[w].count * c.size, true, false)))
+            output = NULL;
     if (!output) return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
     for (uint64_t i = 0; i < count; i++) element(&c, i, inner, output + i * c.size);
     return NEXT_FOLLOWING;

@@ -1,31 +1,40 @@
-/* The run loop: lanes of a block run one after another up to their next barrier, blocks one after another up to the next
- * whole-array instruction; faults are kept in the order of semantics 0.3. */
+/* The run loop: lanes of a block run one after another up to their next barrier, blocks one after
+ * another up to the next whole-array instruction; faults are kept in the order of semantics 0.3. */
 #include "ref_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void describe(ref_fault *f, const ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand, const char *code,
-                     const char *format, va_list arguments) {
-    *f = (ref_fault){.step = m->step, .phase = m->phase, .lane = lane ? lane->id : HG_NONE, .instruction = instruction, .operand = operand};
+static void describe(ref_fault *f, const ref_machine *m, const ref_lane *lane, uint64_t instruction,
+                     uint32_t operand, const char *code, const char *format, va_list arguments) {
+    *f = (ref_fault){.step = m->step,
+                     .phase = m->phase,
+                     .lane = lane ? lane->id : HG_NONE,
+                     .instruction = instruction,
+                     .operand = operand};
     snprintf(f->code, sizeof f->code, "%s", code);
     vsnprintf(f->message, sizeof f->message, format, arguments);
 }
 
-ref_next ref_fail(ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand, const char *code, const char *format, ...) {
+ref_next ref_fail(ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand,
+                  const char *code, const char *format, ...) {
     ref_fault f;
     va_list arguments;
     va_start(arguments, format);
     describe(&f, m, lane, instruction, operand, code, format, arguments);
     va_end(arguments);
-    /* One fault a lane and step, so (phase, lane) orders all faults of a step; a step with a fault is the last. */
-    if (!m->has_fault || f.phase < m->fault.phase || (f.phase == m->fault.phase && f.lane < m->fault.lane)) m->fault = f;
+    /* One fault a lane and step, so (phase, lane) orders all faults of a step; a step with a fault
+     * is the last. */
+    if (!m->has_fault || f.phase < m->fault.phase ||
+        (f.phase == m->fault.phase && f.lane < m->fault.lane))
+        m->fault = f;
     m->has_fault = m->block_has_fault = true;
     return NEXT_FAULT;
 }
 
-ref_next ref_break(ref_machine *m, const ref_lane *lane, uint64_t instruction, const char *format, ...) {
+ref_next ref_break(ref_machine *m, const ref_lane *lane, uint64_t instruction, const char *format,
+                   ...) {
     va_list arguments;
     va_start(arguments, format);
     if (!m->broken.code[0]) describe(&m->broken, m, lane, instruction, 0, "REF", format, arguments);
@@ -78,15 +87,19 @@ static void lay_out(ref_machine *m) {
             m->slot_bytes = oracle_size((hg_type)inst->type2);
         for (uint32_t k = 0; k < row->operand_count; k++) {
             const hg_operand *o = &hg_inst_operands(p, i)[k];
-            used[o->reg] = used[o->index] = true; /* some are no registers; a slot too many does no harm */
+            used[o->reg] = used[o->index] = true; /* some are no registers; a slot too many does no
+                                                     harm */
         }
-        if (inst->op == HG_OP_REDUCE_ADD || inst->op == HG_OP_REDUCE_MIN || inst->op == HG_OP_REDUCE_MAX || inst->op == HG_OP_REDUCE_MUL)
-            for (uint64_t k = 0; k < hg_inst_operands(p, i)[2].value; k++) used[(hg_inst_operands(p, i)[1].reg + k) & 255] = true;
+        if (inst->op == HG_OP_REDUCE_ADD || inst->op == HG_OP_REDUCE_MIN ||
+            inst->op == HG_OP_REDUCE_MAX || inst->op == HG_OP_REDUCE_MUL)
+            for (uint64_t k = 0; k < hg_inst_operands(p, i)[2].value; k++)
+                used[(hg_inst_operands(p, i)[1].reg + k) & 255] = true;
     }
     for (int r = 0; r < 256; r++) {
         if (m->start_types[r] != REF_NO_TYPE) {
             used[r] = true;
-            if (oracle_size((hg_type)m->start_types[r]) > m->slot_bytes) m->slot_bytes = oracle_size((hg_type)m->start_types[r]);
+            if (oracle_size((hg_type)m->start_types[r]) > m->slot_bytes)
+                m->slot_bytes = oracle_size((hg_type)m->start_types[r]);
         }
         if (used[r]) m->slot[r] = (uint16_t)m->slots++;
     }
@@ -112,7 +125,8 @@ static void start_lane(ref_machine *m, uint64_t id) {
     special(m, lane, 254, HG_TYPE_U32, m->launch.block[0]);
     special(m, lane, 255, HG_TYPE_U64, id);
     for (int r = 0; r < 256; r++)
-        if (m->start_types[r] != REF_NO_TYPE) ref_write(m, lane, (uint8_t)r, (hg_type)m->start_types[r], m->start_values[r]);
+        if (m->start_types[r] != REF_NO_TYPE)
+            ref_write(m, lane, (uint8_t)r, (hg_type)m->start_types[r], m->start_values[r]);
 }
 
 static bool start(ref_machine *m, const ref_launch *launch) {
@@ -168,7 +182,8 @@ static block_view block_of(ref_machine *m, uint64_t block) {
     return (block_view){m->lanes + first, last - first};
 }
 
-/* Lets the lanes that wait at a barrier go on. False when none waits, or when they wait at different ones (a fault). */
+/* Lets the lanes that wait at a barrier go on. False when none waits, or when they wait at
+ * different ones (a fault). */
 static bool pass_barrier(ref_machine *m, block_view b) {
     const ref_lane *first = NULL;
     uint64_t id = 0;
@@ -178,7 +193,8 @@ static bool pass_barrier(ref_machine *m, block_view b) {
             ref_break(m, lane, lane->pc, "whole-array instruction while others wait at a barrier");
         if (lane->state != LANE_AT_BARRIER) continue;
         bool together = (hg_op_get((hg_op)m->program->insts[lane->pc].op)->flags & HG_F_BLOCK) != 0;
-        uint64_t at = together ? 256 + (uint64_t)lane->pc : hg_inst_operands(m->program, lane->pc)[0].value;
+        uint64_t at = together ? 256 + (uint64_t)lane->pc
+                               : hg_inst_operands(m->program, lane->pc)[0].value;
         if (!first)
             first = lane, id = at;
         else if (at != id)
@@ -215,7 +231,8 @@ static ref_outcome meet(ref_machine *m, uint32_t *instruction, bool *any) {
         const ref_lane *lane = &m->lanes[i];
         if (lane->state != LANE_AT_COLLECTIVE) continue;
         if (*any && lane->pc != *instruction)
-            return ref_break(m, lane, lane->pc, "lanes at different whole-array instructions"), REF_BROKEN;
+            return ref_break(m, lane, lane->pc, "lanes at different whole-array instructions"),
+                   REF_BROKEN;
         *instruction = lane->pc;
         *any = true;
     }
@@ -239,7 +256,8 @@ static ref_outcome run(ref_machine *m) {
         m->step++;
         if (m->launch.backwards) memset(m->shared, 0, m->block_count * m->launch.shared);
         for (uint64_t i = 0; i < m->lane_count; i++)
-            if (m->lanes[i].state == LANE_AT_COLLECTIVE) m->lanes[i].state = LANE_RUNS, m->lanes[i].pc++;
+            if (m->lanes[i].state == LANE_AT_COLLECTIVE)
+                m->lanes[i].state = LANE_RUNS, m->lanes[i].pc++;
     }
 }
 

@@ -1,7 +1,8 @@
-/* Counts the work of a process, the same in every run: one for each basic block of the library and the command that runs, and what calls
- * of libc that walk memory walk. Objects compiled with -fsanitize-coverage=trace-pc call the first function; the linker's --wrap sends
- * the others here. At its end the process appends its count to the file HOLOGRAM_WORK.
- * Must not be compiled with that option itself. */
+/* Counts the work of a process, the same in every run: one for each basic block of the library and
+ * the command that runs, and what calls of libc that walk memory walk. Objects compiled with
+ * -fsanitize-coverage=trace-pc call the first function; the linker's --wrap sends the others here.
+ * At its end the process appends its count to the file HOLOGRAM_WORK. Must not be compiled with
+ * that option itself. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 static uint64_t work; /* threads may lose some of each other's counts: run with one */
 
-/* Bytes that count as one block: about what a vectorised loop takes in the time of a basic block. */
+/* Bytes that count as one block: about what a vectorised loop takes in the time of a basic block.
+ */
 enum { BYTES = 64 };
 
 void __sanitizer_cov_trace_pc(void);

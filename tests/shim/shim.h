@@ -1,5 +1,6 @@
-// What the shims of languages for GPUs share: where an invocation runs, set by tests/support/shim_driver.c before it goes on.
-// No header of the system may be included beside them: their macros are words of CUDA and Metal.
+// What the shims of languages for GPUs share: where an invocation runs, set by
+// tests/support/shim_driver.c before it goes on. No header of the system may be included beside
+// them: their macros are words of CUDA and Metal.
 #ifndef HG_TESTS_SHIM_H
 #define HG_TESTS_SHIM_H
 

@@ -1,5 +1,5 @@
-// CUDA C and HIP on the CPU, for tests of the texts that the library prints: what they call, as functions of this machine. The fiber of an
-// invocation leaves the processor only at a barrier.
+// CUDA C and HIP on the CPU, for tests of the texts that the library prints: what they call, as
+// functions of this machine. The fiber of an invocation leaves the processor only at a barrier.
 #ifndef HG_TESTS_SHIM_CUDA_H
 #define HG_TESTS_SHIM_CUDA_H
 
@@ -29,7 +29,9 @@ alignas(16) unsigned long long group_memory[8192];
 
 static inline int __clz(int a) { return a ? __builtin_clz((unsigned)a) : 32; }
 static inline int __clzll(long long a) { return a ? __builtin_clzll((unsigned long long)a) : 64; }
-static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+static inline unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
@@ -45,11 +47,14 @@ static inline float rintf(float a) { return __builtin_rintf(a); }
 static inline double rint(double a) { return __builtin_rint(a); }
 
 static inline int __dp4a(int a, int b, int c) {
-    for (int i = 0; i < 32; i += 8) c = (int)((unsigned)c + (unsigned)((int)(signed char)(a >> i) * (int)(signed char)(b >> i)));
+    for (int i = 0; i < 32; i += 8)
+        c = (int)((unsigned)c +
+                  (unsigned)((int)(signed char)(a >> i) * (int)(signed char)(b >> i)));
     return c;
 }
 static inline unsigned hg_shim_dp4a_mixed(unsigned a, unsigned b, unsigned c) {
-    for (int i = 0; i < 32; i += 8) c += (unsigned)((int)(a >> i & 255) * (int)(signed char)(b >> i));
+    for (int i = 0; i < 32; i += 8)
+        c += (unsigned)((int)(a >> i & 255) * (int)(signed char)(b >> i));
     return c;
 }
 // The texts have one line of PTX, in a function that calls its operands so.
@@ -67,23 +72,25 @@ static inline long long __double_as_longlong(double a) { return hg_shim_bits<lon
 static inline double __longlong_as_double(long long a) { return hg_shim_bits<double>(a); }
 
 // Only the types that CUDA has them for.
-#define HG_SHIM_ATOMIC(name, T, new_value)                                                                     \
-    static inline T name(T *p, T x) {                                                                          \
-        T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                          \
-        while (!__atomic_compare_exchange_n(p, &old, new_value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {} \
-        return old;                                                                                            \
+#define HG_SHIM_ATOMIC(name, T, new_value)                                               \
+    static inline T name(T *p, T x) {                                                    \
+        T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                    \
+        while (!__atomic_compare_exchange_n(p, &old, new_value, false, __ATOMIC_RELAXED, \
+                                            __ATOMIC_RELAXED)) {}                        \
+        return old;                                                                      \
     }
-#define HG_SHIM_ATOMICS(T)                                                                            \
-    HG_SHIM_ATOMIC(atomicAdd, T, old + x)                                                             \
-    HG_SHIM_ATOMIC(atomicAnd, T, old &x)                                                              \
-    HG_SHIM_ATOMIC(atomicOr, T, old | x)                                                              \
-    HG_SHIM_ATOMIC(atomicXor, T, old ^ x)                                                             \
-    HG_SHIM_ATOMIC(atomicExch, T, x)                                                                  \
-    HG_SHIM_ATOMIC(atomicMin, T, x < old ? x : old)                                                   \
-    HG_SHIM_ATOMIC(atomicMax, T, x > old ? x : old)                                                   \
-    static inline T atomicCAS(T *p, T expected, T wanted) {                                           \
-        __atomic_compare_exchange_n(p, &expected, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-        return expected;                                                                              \
+#define HG_SHIM_ATOMICS(T)                                                         \
+    HG_SHIM_ATOMIC(atomicAdd, T, old + x)                                          \
+    HG_SHIM_ATOMIC(atomicAnd, T, old &x)                                           \
+    HG_SHIM_ATOMIC(atomicOr, T, old | x)                                           \
+    HG_SHIM_ATOMIC(atomicXor, T, old ^ x)                                          \
+    HG_SHIM_ATOMIC(atomicExch, T, x)                                               \
+    HG_SHIM_ATOMIC(atomicMin, T, x < old ? x : old)                                \
+    HG_SHIM_ATOMIC(atomicMax, T, x > old ? x : old)                                \
+    static inline T atomicCAS(T *p, T expected, T wanted) {                        \
+        __atomic_compare_exchange_n(p, &expected, wanted, false, __ATOMIC_RELAXED, \
+                                    __ATOMIC_RELAXED);                             \
+        return expected;                                                           \
     }
 HG_SHIM_ATOMICS(unsigned)
 HG_SHIM_ATOMICS(unsigned long long)

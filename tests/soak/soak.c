@@ -2,9 +2,11 @@
  *
  *     soak [--launches N] [--seed N] [--backend B] [--jit on|off|auto] [--pretend WORDS]
  *
- * Each program of tests/differential is bound and launched a few hundred times: waited for, started and waited for, started and cancelled,
- * submitted to a queue that is destroyed in flight, with buffers freed in flight. The resident size after the first tenth of the launches is
- * the base; at the end it may have grown by GROWTH_BYTES. The test suite runs a slice; docs/reference/proof.md has the long run. */
+ * Each program of tests/differential is bound and launched a few hundred times: waited for, started
+ * and waited for, started and cancelled, submitted to a queue that is destroyed in flight, with
+ * buffers freed in flight. The resident size after the first tenth of the launches is the base; at
+ * the end it may have grown by GROWTH_BYTES. The test suite runs a slice; docs/reference/proof.md
+ * has the long run. */
 /* test: labels=differential timeout=600 */
 #include "differential/generate.h"
 #include "support/sanitized.h"
@@ -41,11 +43,16 @@ static void must(hg_status status) {
 static void count(soak *s, hg_status status) {
     bool fault = status == HG_ERROR_EXECUTION_FAILED;
     CHECK_MESSAGE(status == HG_OK || fault, "%s", hg_last_error_text());
-    s->ended[status == HG_OK ? 0 : strcmp(hg_last_error()->code, "F08") == 0 || strcmp(hg_last_error()->code, "F11") == 0 ? 2 : 1]++;
+    s->ended[status == HG_OK ? 0
+             : strcmp(hg_last_error()->code, "F08") == 0 ||
+                     strcmp(hg_last_error()->code, "F11") == 0
+                 ? 2
+                 : 1]++;
     s->done++;
     if (!s->base && s->done >= s->launches / 10) s->base = resident_bytes();
     if (s->launches >= 100000 && s->done % (s->launches / REPORTS) == 0)
-        fprintf(stderr, "%llu launches, %.1f MB resident\n", (unsigned long long)s->done, (double)resident_bytes() / 1e6);
+        fprintf(stderr, "%llu launches, %.1f MB resident\n", (unsigned long long)s->done,
+                (double)resident_bytes() / 1e6);
 }
 
 /* ---- one launch, in one of five ways ---- */
@@ -63,7 +70,9 @@ static void submit(soak *s, hg_binding *binding) {
     hg_queue *queue = NULL;
     hg_event *event = NULL;
     hg_command commands[3];
-    for (int i = 0; i < 3; i++) commands[i] = (hg_command){.size = sizeof *commands, .kind = HG_COMMAND_LAUNCH, .binding = binding};
+    for (int i = 0; i < 3; i++)
+        commands[i] = (hg_command){
+            .size = sizeof *commands, .kind = HG_COMMAND_LAUNCH, .binding = binding};
     must(hg_queue_create(s->backend, NULL, &queue));
     must(hg_queue_submit(queue, commands, 3, NULL, 0, &event));
     hg_queue_destroy(queue);
@@ -117,14 +126,16 @@ static hg_binding *bind(soak *s, const hg_program *program, const run_case *c) {
     }
     for (uint32_t i = 0; i < c->scalar_count; i++)
         if (has_param(program, c->scalars[i].name))
-            must(hg_params_set_scalar(params, c->scalars[i].name, c->scalars[i].type, &c->scalars[i].bits));
+            must(hg_params_set_scalar(params, c->scalars[i].name, c->scalars[i].type,
+                                      &c->scalars[i].bits));
     must(hg_executable_create_for(s->backend, program, &l, params, &executable));
     must(hg_binding_create(executable, &l, params, &binding));
     hg_executable_destroy(executable);
     hg_params_destroy(params);
     for (uint32_t i = 0; i < c->array_count; i++) {
         if (!has_param(program, c->arrays[i].name)) continue;
-        must(c->arrays[i].pool ? hg_backend_free_pool(s->backend, pools[i]) : hg_backend_free_buffer(s->backend, buffers[i]));
+        must(c->arrays[i].pool ? hg_backend_free_pool(s->backend, pools[i])
+                               : hg_backend_free_buffer(s->backend, buffers[i]));
     }
     return binding;
 }
@@ -133,7 +144,8 @@ static void run_program(soak *s) {
     run_case c;
     hg_program *program = NULL;
     uint64_t seed = s->seed++;
-    if (!generate_case(seed, GENERATE_SHORT | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0), &c)) exit(1);
+    if (!generate_case(seed, GENERATE_SHORT | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0), &c))
+        exit(1);
     must(hg_program_assemble(c.text, c.length, NULL, &program));
     hg_binding *binding = bind(s, program, &c);
     for (uint64_t i = 0; i < PER_PROGRAM && s->done < s->launches; i++) launch(s, binding, i);
@@ -150,9 +162,12 @@ int main(int argc, char **argv) {
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--launches") == 0) s.launches = strtoull(argv[i + 1], NULL, 0);
         if (strcmp(argv[i], "--seed") == 0) s.seed = strtoull(argv[i + 1], NULL, 0);
-        if (strcmp(argv[i], "--backend") == 0) snprintf(config.backend, sizeof config.backend, "%s", argv[i + 1]);
-        if (strcmp(argv[i], "--jit") == 0) snprintf(config.jit, sizeof config.jit, "%s", argv[i + 1]);
-        if (strcmp(argv[i], "--pretend") == 0) snprintf(config.pretend, sizeof config.pretend, "%s", argv[i + 1]);
+        if (strcmp(argv[i], "--backend") == 0)
+            snprintf(config.backend, sizeof config.backend, "%s", argv[i + 1]);
+        if (strcmp(argv[i], "--jit") == 0)
+            snprintf(config.jit, sizeof config.jit, "%s", argv[i + 1]);
+        if (strcmp(argv[i], "--pretend") == 0)
+            snprintf(config.pretend, sizeof config.pretend, "%s", argv[i + 1]);
     }
     must(hg_backend_create_with_config(&config, &s.backend));
     must(hg_context_create(s.backend, &s.context));
@@ -161,12 +176,15 @@ int main(int argc, char **argv) {
     if (SANITIZED || !s.base)
         SKIP("this build's or system's resident size says nothing");
     else
-        CHECK_MESSAGE(end <= s.base + GROWTH_BYTES, "%.1f MB resident after a tenth of the launches, %.1f MB at the end",
+        CHECK_MESSAGE(end <= s.base + GROWTH_BYTES,
+                      "%.1f MB resident after a tenth of the launches, %.1f MB at the end",
                       (double)s.base / 1e6, (double)end / 1e6);
     fprintf(stderr,
-            "%llu launches of %llu programs: %llu ended well, %llu with a fault, %llu cancelled; %.1f MB resident after a tenth, %.1f MB "
+            "%llu launches of %llu programs: %llu ended well, %llu with a fault, %llu cancelled; "
+            "%.1f MB resident after a tenth, %.1f MB "
             "at the end\n",
-            (unsigned long long)s.done, (unsigned long long)s.seed - 1, (unsigned long long)s.ended[0], (unsigned long long)s.ended[1],
+            (unsigned long long)s.done, (unsigned long long)s.seed - 1,
+            (unsigned long long)s.ended[0], (unsigned long long)s.ended[1],
             (unsigned long long)s.ended[2], (double)s.base / 1e6, (double)end / 1e6);
     hg_context_destroy(s.context);
     hg_backend_destroy(s.backend);

@@ -20,7 +20,8 @@ struct c_build {
     void *library;
     const hg_program *program;
     bool parts;
-    int (*call)(const launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, c_build_fault *f);
+    int (*call)(const launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars,
+                c_build_fault *f);
     int (*use_level)(const char *level);
     int (*check)(void);
 };
@@ -38,19 +39,21 @@ bool c_build_use(const char *compiler, char reason[256]) {
 
 static const char *scalar_type(hg_type type) {
     static const char *const names[HG_TYPE_COUNT] = {
-        [HG_TYPE_I8] = "int8_t",    [HG_TYPE_I16] = "int16_t",  [HG_TYPE_I32] = "int32_t",  [HG_TYPE_I64] = "int64_t",
-        [HG_TYPE_U8] = "uint8_t",   [HG_TYPE_U16] = "uint16_t", [HG_TYPE_F16] = "uint16_t", [HG_TYPE_BF16] = "uint16_t",
-        [HG_TYPE_U32] = "uint32_t", [HG_TYPE_U64] = "uint64_t", [HG_TYPE_F32] = "float",    [HG_TYPE_F64] = "double"};
+        [HG_TYPE_I8] = "int8_t",    [HG_TYPE_I16] = "int16_t",   [HG_TYPE_I32] = "int32_t",
+        [HG_TYPE_I64] = "int64_t",  [HG_TYPE_U8] = "uint8_t",    [HG_TYPE_U16] = "uint16_t",
+        [HG_TYPE_F16] = "uint16_t", [HG_TYPE_BF16] = "uint16_t", [HG_TYPE_U32] = "uint32_t",
+        [HG_TYPE_U64] = "uint64_t", [HG_TYPE_F32] = "float",     [HG_TYPE_F64] = "double"};
     return names[type];
 }
 
 /* One signature for all programs. */
 static bool add_call(const hg_program *p, bool works, hg_text *c) {
     hg_text arguments = {0};
-    hg_text_addf(
-        c, "\nint slice_call(const slice_launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, slice_fault *f);\n"
-           "int slice_call(const slice_launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, slice_fault *f) {\n"
-           "    (void)memory, (void)bytes, (void)scalars;\n");
+    hg_text_addf(c, "\nint slice_call(const slice_launch *l, void *const *memory, const size_t "
+                    "*bytes, const uint64_t *scalars, slice_fault *f);\n"
+                    "int slice_call(const slice_launch *l, void *const *memory, const size_t "
+                    "*bytes, const uint64_t *scalars, slice_fault *f) {\n"
+                    "    (void)memory, (void)bytes, (void)scalars;\n");
     bool known = true;
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *param = &p->params[i];
@@ -59,14 +62,16 @@ static bool add_call(const hg_program *p, bool works, hg_text *c) {
         if (param->kind != HG_PARAM_SCALAR) {
             hg_text_addf(&arguments, ", memory[%u], bytes[%u]", n, n);
         } else if (scalar_type((hg_type)param->type)) {
-            hg_text_addf(c, "    %s a%u;\n    memcpy(&a%u, &scalars[%u], sizeof a%u);\n", scalar_type((hg_type)param->type), n, n, n, n);
+            hg_text_addf(c, "    %s a%u;\n    memcpy(&a%u, &scalars[%u], sizeof a%u);\n",
+                         scalar_type((hg_type)param->type), n, n, n, n);
             hg_text_addf(&arguments, ", a%u", n);
         } else {
             known = false;
         }
     }
     if (works) hg_text_addf(&arguments, ", memory[63], bytes[63]");
-    hg_text_addf(c, "    return slice_%s(l%s, f);\n}\n", p->name, arguments.data ? arguments.data : "");
+    hg_text_addf(c, "    return slice_%s(l%s, f);\n}\n", p->name,
+                 arguments.data ? arguments.data : "");
     hg_text_free(&arguments);
     return known;
 }
@@ -84,10 +89,12 @@ void *c_build_compile(const hg_text *c, const hg_text *h) {
     if (!mkdtemp(folder)) return NULL;
     char line[640], path[160];
     static const char *const names[] = {"slice.c", "slice.h", "slice.so"};
-    snprintf(line, sizeof line, "%s -std=gnu17 -Wall -Wextra -Werror -shared -fPIC -I%s -o %s/slice.so %s/slice.c -lm", command, folder,
-             folder, folder);
+    snprintf(line, sizeof line,
+             "%s -std=gnu17 -Wall -Wextra -Werror -shared -fPIC -I%s -o %s/slice.so %s/slice.c -lm",
+             command, folder, folder, folder);
     void *library = NULL;
-    if (!write_file(folder, "slice.c", c) || !write_file(folder, "slice.h", h) || system(line) != 0) {
+    if (!write_file(folder, "slice.c", c) || !write_file(folder, "slice.h", h) ||
+        system(line) != 0) {
         fprintf(stderr, "failed: %s\n", line);
     } else {
         snprintf(path, sizeof path, "%s/slice.so", folder);
@@ -105,7 +112,8 @@ void *c_build_compile(const hg_text *c, const hg_text *h) {
 c_build *c_build_make(const hg_program *program, bool *failed) {
     hg_text c = {0}, h = {0};
     c_build *b = calloc(1, sizeof *b);
-    hg_status status = hg_build(&(hg_build_request){.programs = &program, .count = 1, .name = "slice"}, &c, &h);
+    hg_status status = hg_build(
+        &(hg_build_request){.programs = &program, .count = 1, .name = "slice"}, &c, &h);
     *failed = status != HG_OK && status != HG_ERROR_ISA;
     if (*failed) fprintf(stderr, "%s\n", hg_last_error_text());
     if (status == HG_OK && add_call(program, strstr(h.data, "size_t work_bytes") != NULL, &c)) {
@@ -159,9 +167,11 @@ void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run
     bytes[WORK] = WORK_BYTES;
     for (uint32_t i = 0; i < b->program->param_count; i++) {
         for (uint32_t n = 0; n < c->array_count; n++)
-            if (strcmp(c->arrays[n].name, b->program->params[i].name) == 0) memory[i] = c->arrays[n].bytes, bytes[i] = c->arrays[n].size;
+            if (strcmp(c->arrays[n].name, b->program->params[i].name) == 0)
+                memory[i] = c->arrays[n].bytes, bytes[i] = c->arrays[n].size;
         for (uint32_t n = 0; n < c->scalar_count; n++)
-            if (strcmp(c->scalars[n].name, b->program->params[i].name) == 0) scalars[i] = c->scalars[n].bits;
+            if (strcmp(c->scalars[n].name, b->program->params[i].name) == 0)
+                scalars[i] = c->scalars[n].bits;
     }
     memcpy(l.grid, c->launch.grid, sizeof l.grid);
     memcpy(l.block, c->launch.block, sizeof l.block);
@@ -170,7 +180,8 @@ void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run
     if (c->launch.lanes) l.lanes = c->launch.lanes;
     int code = b->use_level(level) != 0 ? -1 : 0;
     for (uint32_t i = 0; i < parts && !code; i++) {
-        uint64_t of_block = (uint64_t)l.block[0] * l.block[1] * l.block[2], blocks = of_block ? (l.lanes + of_block - 1) / of_block : 0;
+        uint64_t of_block = (uint64_t)l.block[0] * l.block[1] * l.block[2],
+                 blocks = of_block ? (l.lanes + of_block - 1) / of_block : 0;
         l.begin = blocks * i / parts * of_block;
         l.end = i + 1 == parts ? l.lanes : blocks * (i + 1) / parts * of_block;
         code = b->call(&l, memory, bytes, scalars, &f);

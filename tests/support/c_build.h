@@ -1,4 +1,5 @@
-/* Programs as `hologram build` writes them, compiled by a C compiler of the machine, loaded and called. */
+/* Programs as `hologram build` writes them, compiled by a C compiler of the machine, loaded and
+ * called. */
 #ifndef HG_TESTS_C_BUILD_H
 #define HG_TESTS_C_BUILD_H
 
@@ -22,7 +23,8 @@ void c_build_free(c_build *b);
 void *c_build_compile(const hg_text *c, const hg_text *h);
 /* The levels that this machine has; NULL: past the last. */
 const char *c_build_level(c_build *b, uint32_t index);
-/* Runs once at a level, in as many calls as there are parts (of a program that is one kernel). Arrays hold the results. */
+/* Runs once at a level, in as many calls as there are parts (of a program that is one kernel).
+ * Arrays hold the results. */
 void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run_result *result);
 bool c_build_has_parts(const c_build *b);
 

@@ -23,7 +23,9 @@ static _Atomic uint64_t compiled, refused;
 
 static const char *march(uint32_t bytes) {
 #if defined(__x86_64__)
-    return bytes == 64 ? "-march=x86-64-v4 -mprefer-vector-width=512" : bytes == 32 ? "-march=x86-64-v3" : "";
+    return bytes == 64   ? "-march=x86-64-v4 -mprefer-vector-width=512"
+           : bytes == 32 ? "-march=x86-64-v3"
+                         : "";
 #else
     (void)bytes;
     return "";
@@ -41,16 +43,19 @@ static uint8_t *read_file(const char *path, uint64_t *size) {
     return less ? less : bytes;
 }
 
-static uint8_t *build(const compiler *c, const char *folder, const hg_text *text, const char *name, uint64_t *size) {
+static uint8_t *build(const compiler *c, const char *folder, const hg_text *text, const char *name,
+                      uint64_t *size) {
     char path[160], command[1024];
     snprintf(path, sizeof path, "%s/kernel.c", folder);
     FILE *f = fopen(path, "w");
     if (!f) return NULL;
     bool good = fwrite(text->data, 1, text->length, f) == text->length;
     good = fclose(f) == 0 && good;
-    snprintf(command, sizeof command,
-             "%s -std=gnu17 -w %s -ffp-contract=off -fno-math-errno -I%s/include -D%s=" HG_JIT_KERNEL " -c -fPIC -o %s/kernel.o %s",
-             c->words, march(c->bytes), HG_SOURCE_DIR, name, folder, path);
+    snprintf(
+        command, sizeof command,
+        "%s -std=gnu17 -w %s -ffp-contract=off -fno-math-errno -I%s/include -D%s=" HG_JIT_KERNEL
+        " -c -fPIC -o %s/kernel.o %s",
+        c->words, march(c->bytes), HG_SOURCE_DIR, name, folder, path);
     good = good && system(command) == 0;
     if (!good) fprintf(stderr, "failed: %s\n", command);
     unlink(path);
@@ -60,8 +65,8 @@ static uint8_t *build(const compiler *c, const char *folder, const hg_text *text
     return bytes;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
+                         const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     (void)patience; /* these take no time worth speaking of */
     hg_text text = {0};
     char name[96], folder[] = "/tmp/hologram-vectors-XXXXXX";
@@ -86,7 +91,8 @@ static void release(uint8_t *bytes) { free(bytes); }
 
 static const hg_jit_table *module;
 
-static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options,
+                                   const hg_patience *patience, hg_jit_object *object,
                                    char reason[256]) {
     hg_status status = module->compile(kernel, options, patience, object, reason);
     if (status == HG_OK) {
@@ -105,7 +111,9 @@ static bool open_module(char reason[256]) {
     hg_jit_entry entry = NULL;
     if (library) *(void **)(void *)&entry = dlsym(library, HG_JIT_ENTRY);
     module = entry ? entry(HG_JIT_VERSION) : NULL;
-    if (!module) snprintf(reason, 256, "no libhologram_jit.so of this version: %s", library ? "" : dlerror());
+    if (!module)
+        snprintf(reason, 256, "no libhologram_jit.so of this version: %s",
+                 library ? "" : dlerror());
     return module != NULL;
 }
 
@@ -147,9 +155,13 @@ bool c_vectors_use(const char *words, char reason[256]) {
         use.release = release_by_module;
     }
     snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", chosen.words);
-    if (!module && system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
-    tile_level level = bytes == 64 ? TILE_LEVEL_V4 : bytes == 32 ? TILE_LEVEL_V3 : TILE_LEVEL_BASELINE;
-    if (!tile_level_available(level)) return snprintf(reason, 256, "this machine has no vectors of %u bytes", bytes), false;
+    if (!module && system(command) != 0)
+        return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
+    tile_level level = bytes == 64   ? TILE_LEVEL_V4
+                       : bytes == 32 ? TILE_LEVEL_V3
+                                     : TILE_LEVEL_BASELINE;
+    if (!tile_level_available(level))
+        return snprintf(reason, 256, "this machine has no vectors of %u bytes", bytes), false;
     native_compiler_in_use = &use;
     return true;
 }

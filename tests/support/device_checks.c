@@ -43,10 +43,11 @@ static const uint64_t INTEGER_EDGES[EDGES] = {0,
                                               0xffffffffffffffff,
                                               0x0123456789abcdef,
                                               0xfedcba9876543210};
-static const uint32_t F32_EDGES[EDGES] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3effffff,
-                                          0x3f000000, 0x3f800000, 0xbf800000, 0x3fc00000, 0xbfc00000, 0x40200000, 0x4b000001,
-                                          0x4effffff, 0x4f000000, 0xcf000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0xdf000000,
-                                          0x5f800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000};
+static const uint32_t F32_EDGES[EDGES] = {
+    0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3effffff,
+    0x3f000000, 0x3f800000, 0xbf800000, 0x3fc00000, 0xbfc00000, 0x40200000, 0x4b000001,
+    0x4effffff, 0x4f000000, 0xcf000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0xdf000000,
+    0x5f800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000};
 static const uint64_t F64_EDGES[EDGES] = {0,
                                           0x8000000000000000,
                                           1,
@@ -75,7 +76,9 @@ static const uint64_t F64_EDGES[EDGES] = {0,
                                           0x7ff8000000000000};
 
 static uint64_t edge(uint8_t type, uint32_t i) {
-    return type == HG_TYPE_F32 ? F32_EDGES[i] : type == HG_TYPE_F64 ? F64_EDGES[i] : INTEGER_EDGES[i];
+    return type == HG_TYPE_F32   ? F32_EDGES[i]
+           : type == HG_TYPE_F64 ? F64_EDGES[i]
+                                 : INTEGER_EDGES[i];
 }
 
 typedef struct operations {
@@ -90,7 +93,8 @@ typedef struct operations {
 static void keep(operations *o, kir_value *v) {
     kir_builder *b = &o->b;
     kir_value *stored = v->type == KIR_BOOL ? kir_convert(b, KIR_ZEXT, HG_TYPE_U8, v) : v;
-    kir_value *place = kir_add(b, kir_mul(b, o->lane, kir_const(b, HG_TYPE_U64, MOST_OPS * 8)), kir_const(b, HG_TYPE_U64, 8 * o->count));
+    kir_value *place = kir_add(b, kir_mul(b, o->lane, kir_const(b, HG_TYPE_U64, MOST_OPS * 8)),
+                               kir_const(b, HG_TYPE_U64, 8 * o->count));
     build_store(b, 1, place, stored);
     CHECK(o->count < MOST_OPS);
     if (o->count < MOST_OPS) o->results[o->count++] = v;
@@ -114,7 +118,8 @@ static void integer_operations(operations *o) {
             keep(o, kir_binary(b, op, o->args[0], kir_const(b, type, 7)));
         }
     }
-    uint64_t top = kir_type_bits(type) == 64 ? UINT64_MAX : (UINT64_C(1) << kir_type_bits(type)) - 1;
+    uint64_t top = kir_type_bits(type) == 64 ? UINT64_MAX
+                                             : (UINT64_C(1) << kir_type_bits(type)) - 1;
     keep(o, kir_binary(b, KIR_CMP_ULT, o->args[0], kir_const(b, type, 0)));
     keep(o, kir_binary(b, KIR_CMP_ULT, kir_const(b, type, top), o->args[0]));
     keep(o, kir_binary(b, KIR_CMP_SLT, o->args[0], kir_const(b, type, top / 2 + 1)));
@@ -122,9 +127,11 @@ static void integer_operations(operations *o) {
 }
 
 static void float_operations(operations *o) {
-    static const kir_op OPS[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
+    static const kir_op OPS[] = {KIR_FADD,    KIR_FSUB,    KIR_FMUL,   KIR_FDIV,
+                                 KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
     static const kir_op UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT};
-    for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) keep(o, kir_binary(&o->b, OPS[i], o->args[0], o->args[1]));
+    for (size_t i = 0; i < HG_COUNT_OF(OPS); i++)
+        keep(o, kir_binary(&o->b, OPS[i], o->args[0], o->args[1]));
     for (size_t i = 0; i < HG_COUNT_OF(UNARY); i++) keep(o, kir_unary(&o->b, UNARY[i], o->args[0]));
     keep(o, kir_ffma(&o->b, o->args[0], o->args[1], o->args[2]));
     kir_value *x = ev_build_near_one(&o->b, o->args[0]), *y = ev_build_near_one(&o->b, o->args[1]);
@@ -132,7 +139,8 @@ static void float_operations(operations *o) {
 }
 
 static void conversions(operations *o) {
-    static const uint8_t TYPES[] = {KIR_BOOL, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
+    static const uint8_t TYPES[] = {KIR_BOOL,    HG_TYPE_U8,  HG_TYPE_U16, HG_TYPE_U32,
+                                    HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
     kir_value *x = o->args[0];
     uint32_t from = kir_type_bits(x->type);
     for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) {
@@ -154,7 +162,8 @@ static void conversions(operations *o) {
 
 static void bool_operations(operations *o) {
     kir_builder *b = &o->b;
-    kir_value *less = kir_binary(b, KIR_CMP_ULT, o->args[0], o->args[1]), *equal = kir_binary(b, KIR_CMP_EQ, o->args[0], o->args[1]);
+    kir_value *less = kir_binary(b, KIR_CMP_ULT, o->args[0], o->args[1]),
+              *equal = kir_binary(b, KIR_CMP_EQ, o->args[0], o->args[1]);
     keep(o, kir_binary(b, KIR_AND, less, equal));
     keep(o, kir_binary(b, KIR_OR, less, equal));
     keep(o, kir_binary(b, KIR_XOR, less, kir_const(b, KIR_BOOL, 1)));
@@ -164,7 +173,8 @@ static void bool_operations(operations *o) {
     keep(o, kir_select(b, less, o->args[0], o->args[1]));
 }
 
-/* Loads three arguments of the type (the third of a shift is u32) and applies everything to them. */
+/* Loads three arguments of the type (the third of a shift is u32) and applies everything to them.
+ */
 static void build_operations(const checks *c, operations *o, uint8_t type, const char *name) {
     memset(o, 0, sizeof *o);
     device_kernel_begin_as(&o->kernel, &o->b, name, 2, c->addressed);
@@ -173,10 +183,12 @@ static void build_operations(const checks *c, operations *o, uint8_t type, const
     o->f64 = c->f64;
     o->lane = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, build_id(b, KIR_ID_THREAD));
     kir_value *inside = kir_binary(b, KIR_CMP_ULT, o->lane, kir_const(b, HG_TYPE_U64, LANES));
-    kir_value *branch = kir_if_begin(b, inside), *base = kir_mul(b, o->lane, kir_const(b, HG_TYPE_U64, OPERAND_BYTES));
+    kir_value *branch = kir_if_begin(b, inside),
+              *base = kir_mul(b, o->lane, kir_const(b, HG_TYPE_U64, OPERAND_BYTES));
     o->args[0] = build_load(b, 0, base, type);
     o->args[1] = build_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 8)), type);
-    o->args[2] = build_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 16)), real ? type : HG_TYPE_U32);
+    o->args[2] = build_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 16)),
+                            real ? type : HG_TYPE_U32);
     if (real)
         float_operations(o);
     else
@@ -193,13 +205,18 @@ static eval_value reference(const operations *o, const kir_value *v, const eval_
     for (uint8_t i = 0; i < v->nargs; i++) {
         const kir_value *a = v->args[i];
         int which = a == o->args[0] ? 0 : a == o->args[1] ? 1 : a == o->args[2] ? 2 : -1;
-        values[i] = which >= 0 ? args[which] : a->op == KIR_CONST ? ev_from(a->u.imm) : reference(o, a, args);
+        values[i] = which >= 0           ? args[which]
+                    : a->op == KIR_CONST ? ev_from(a->u.imm)
+                                         : reference(o, a, args);
     }
     if (v->op == KIR_SELECT) return x[0]->limb[0] ? *x[1] : *x[2];
     if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_CONVERT) return ev_convert(&none, v, x[0]);
-    if (v->op == KIR_FCMP_EQ) return ev_from(ev_real(&none, v->args[0], x[0]) == ev_real(&none, v->args[1], x[1]));
-    if (v->op == KIR_FCMP_LT) return ev_from(ev_real(&none, v->args[0], x[0]) < ev_real(&none, v->args[1], x[1]));
-    if (v->op == KIR_FCMP_LE) return ev_from(ev_real(&none, v->args[0], x[0]) <= ev_real(&none, v->args[1], x[1]));
+    if (v->op == KIR_FCMP_EQ)
+        return ev_from(ev_real(&none, v->args[0], x[0]) == ev_real(&none, v->args[1], x[1]));
+    if (v->op == KIR_FCMP_LT)
+        return ev_from(ev_real(&none, v->args[0], x[0]) < ev_real(&none, v->args[1], x[1]));
+    if (v->op == KIR_FCMP_LE)
+        return ev_from(ev_real(&none, v->args[0], x[0]) <= ev_real(&none, v->args[1], x[1]));
     return kir_type_is_float(v->args[0]->type) ? ev_float(&none, v, x) : ev_integer(v, x);
 }
 
@@ -213,7 +230,9 @@ static void compare(const operations *o, const uint8_t *operands, const uint8_t 
     uint32_t wrong = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         eval_value args[3] = {{{0}}};
-        for (int i = 0; i < 3; i++) memcpy(&args[i], operands + lane * OPERAND_BYTES + 8 * i, kir_type_bytes(o->args[i]->type));
+        for (int i = 0; i < 3; i++)
+            memcpy(&args[i], operands + lane * OPERAND_BYTES + 8 * i,
+                   kir_type_bytes(o->args[i]->type));
         for (uint32_t k = 0; k < o->count; k++) {
             const kir_value *v = o->results[k];
             eval_value want = reference(o, v, args);
@@ -221,12 +240,16 @@ static void compare(const operations *o, const uint8_t *operands, const uint8_t 
             memcpy(&got, results + ((uint64_t)lane * MOST_OPS + k) * 8, kir_type_bytes(v->type));
             if (got == expected || both_nan(v->type, got, expected)) continue;
             if (wrong++ < 5)
-                CHECK_MESSAGE(false, "%s of %s %#" PRIx64 ", %#" PRIx64 ", %#" PRIx64 " to %s: expected %#" PRIx64 ", got %#" PRIx64,
-                              kir_op_name((kir_op)v->op), kir_type_name(v->args[0]->type), ev_u64(&args[0]), ev_u64(&args[1]),
-                              ev_u64(&args[2]), kir_type_name(v->type), expected, got);
+                CHECK_MESSAGE(false,
+                              "%s of %s %#" PRIx64 ", %#" PRIx64 ", %#" PRIx64
+                              " to %s: expected %#" PRIx64 ", got %#" PRIx64,
+                              kir_op_name((kir_op)v->op), kir_type_name(v->args[0]->type),
+                              ev_u64(&args[0]), ev_u64(&args[1]), ev_u64(&args[2]),
+                              kir_type_name(v->type), expected, got);
         }
     }
-    CHECK_MESSAGE(wrong == 0, "%u of %u results differ", (unsigned)wrong, (unsigned)(LANES * o->count));
+    CHECK_MESSAGE(wrong == 0, "%u of %u results differ", (unsigned)wrong,
+                  (unsigned)(LANES * o->count));
 }
 
 static void test_operations(const checks *c, uint8_t type, const char *name) {
@@ -236,11 +259,14 @@ static void test_operations(const checks *c, uint8_t type, const char *name) {
     if (c->device && (type != HG_TYPE_F64 || c->device->caps->compiler.kir.f64)) {
         uint8_t *operands = calloc(LANES, OPERAND_BYTES), *results = calloc(LANES, MOST_OPS * 8);
         for (uint32_t i = 0; i < LANES; i++) {
-            uint64_t x[3] = {edge(type, i % EDGES), edge(type, i / EDGES), edge(type, (i * 7 + i / EDGES) % EDGES)};
+            uint64_t x[3] = {edge(type, i % EDGES), edge(type, i / EDGES),
+                             edge(type, (i * 7 + i / EDGES) % EDGES)};
             memcpy(operands + i * OPERAND_BYTES, x, sizeof x);
         }
-        device_memory slots[2] = {{operands, (uint64_t)LANES * OPERAND_BYTES}, {results, (uint64_t)LANES * MOST_OPS * 8}};
-        if (device_run(c->device, &o->kernel, (LANES + 63) / 64, 64, 0, NULL, slots)) compare(o, operands, results);
+        device_memory slots[2] = {{operands, (uint64_t)LANES * OPERAND_BYTES},
+                                  {results, (uint64_t)LANES * MOST_OPS * 8}};
+        if (device_run(c->device, &o->kernel, (LANES + 63) / 64, 64, 0, NULL, slots))
+            compare(o, operands, results);
         free(operands);
         free(results);
     }
@@ -255,12 +281,15 @@ static void test_groups(const checks *c) {
     enum { GROUP = 64, GROUPS = 10, COUNT = GROUP * GROUPS };
     device_kernel k;
     kir_builder builder, *b = &builder;
-    device_kernel_begin_as(&k, b, "reverse groups?", 2, c->addressed); /* the name is made an identifier */
+    device_kernel_begin_as(&k, b, "reverse groups?", 2, c->addressed); /* the name is made an
+                                                                          identifier */
     k.layout.uses_group_memory = true;
-    kir_value *four = kir_const(b, HG_TYPE_U32, 4), *local = build_id(b, KIR_ID_LOCAL_X), *group = build_id(b, KIR_ID_GROUP_X);
+    kir_value *four = kir_const(b, HG_TYPE_U32, 4), *local = build_id(b, KIR_ID_LOCAL_X),
+              *group = build_id(b, KIR_ID_GROUP_X);
     kir_value *lane = kir_add(b, kir_mul(b, group, kir_const(b, HG_TYPE_U32, GROUP)), local);
     kir_value *at = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, four));
-    kir_value *counter = kir_const(b, HG_TYPE_U32, 0), *here = kir_add(b, kir_const(b, HG_TYPE_U32, 16), kir_mul(b, local, four));
+    kir_value *counter = kir_const(b, HG_TYPE_U32, 0),
+              *here = kir_add(b, kir_const(b, HG_TYPE_U32, 16), kir_mul(b, local, four));
     kir_value *first = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, local, counter));
     build_group_store(b, counter, kir_const(b, HG_TYPE_U32, 0));
     kir_if_end(b, first);
@@ -268,7 +297,8 @@ static void test_groups(const checks *c) {
     build_group_store(b, here, build_load(b, 0, at, HG_TYPE_U32));
     build_atomic(b, KIR_OPEN, KIR_ATOMIC_ADD, 1, counter, (kir_value *[]){local});
     build_barrier(b);
-    kir_value *there = kir_sub(b, kir_const(b, HG_TYPE_U32, 16 + 4 * (GROUP - 1)), kir_mul(b, local, four));
+    kir_value *there = kir_sub(b, kir_const(b, HG_TYPE_U32, 16 + 4 * (GROUP - 1)),
+                               kir_mul(b, local, four));
     kir_value *sum = build_group_load(b, counter, HG_TYPE_U32);
     build_store(b, 1, at, kir_add(b, build_group_load(b, there, HG_TYPE_U32), sum));
     device_kernel_end(&k, b);
@@ -278,28 +308,37 @@ static void test_groups(const checks *c) {
     device_memory slots[2] = {{in, sizeof in}, {out, sizeof out}};
     if (c->device && device_run(c->device, &k, GROUPS, GROUP, 16 + 4 * GROUP, NULL, slots)) {
         uint32_t wrong = 0;
-        for (uint32_t i = 0; i < COUNT; i++) wrong += out[i] != in[i / GROUP * GROUP + GROUP - 1 - i % GROUP] + GROUP * (GROUP - 1) / 2;
+        for (uint32_t i = 0; i < COUNT; i++)
+            wrong += out[i] !=
+                     in[i / GROUP * GROUP + GROUP - 1 - i % GROUP] + GROUP * (GROUP - 1) / 2;
         CHECK_U64(wrong, 0);
     }
     device_kernel_free(&k);
 }
 
-/* All lanes work on one word with each atomic; for those whose outcome does not depend on the order. */
+/* All lanes work on one word with each atomic; for those whose outcome does not depend on the
+ * order. */
 static void test_atomics(const checks *c, uint8_t type) {
     enum { COUNT = 1000, KINDS = KIR_ATOMIC_XOR + 1 };
     device_kernel k;
     kir_builder builder, *b = &builder;
-    device_kernel_begin_as(&k, b, type == HG_TYPE_U32 ? "atomics_32" : "atomics_64", 2, c->addressed);
+    device_kernel_begin_as(&k, b, type == HG_TYPE_U32 ? "atomics_32" : "atomics_64", 2,
+                           c->addressed);
     kir_value *lane = build_id(b, KIR_ID_THREAD);
-    kir_value *inside = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, lane, kir_const(b, HG_TYPE_U32, COUNT)));
-    kir_value *wide = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, lane), *mixed = kir_mul(b, wide, kir_const(b, HG_TYPE_U64, 0x9e3779b97f4a7c15));
+    kir_value *inside = kir_if_begin(
+        b, kir_binary(b, KIR_CMP_ULT, lane, kir_const(b, HG_TYPE_U32, COUNT)));
+    kir_value *wide = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, lane),
+              *mixed = kir_mul(b, wide, kir_const(b, HG_TYPE_U64, 0x9e3779b97f4a7c15));
     kir_value *x = type == HG_TYPE_U32 ? kir_convert(b, KIR_TRUNC, type, mixed) : mixed;
-    for (int i = 0; i < KINDS; i++) build_atomic(b, 0, (kir_atomic)i, 1, kir_const(b, HG_TYPE_U64, (uint64_t)i * 8), (kir_value *[]){x});
+    for (int i = 0; i < KINDS; i++)
+        build_atomic(b, 0, (kir_atomic)i, 1, kir_const(b, HG_TYPE_U64, (uint64_t)i * 8),
+                     (kir_value *[]){x});
     /* a ticket from a loop of compare and exchange, and who took it */
     kir_value *place = kir_const(b, HG_TYPE_U64, KINDS * 8), *loop = kir_loop_begin(b, false);
     kir_value *seen = build_load(b, 0, place, type);
     seen->u.mem.volatile_access = 1;
-    kir_value *taken = build_atomic(b, 0, KIR_ATOMIC_CAS, 2, place, (kir_value *[]){seen, kir_add(b, seen, kir_const(b, type, 1))});
+    kir_value *taken = build_atomic(b, 0, KIR_ATOMIC_CAS, 2, place,
+                                    (kir_value *[]){seen, kir_add(b, seen, kir_const(b, type, 1))});
     kir_value *mine = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, taken, seen));
     kir_value *slot = type == HG_TYPE_U32 ? kir_convert(b, KIR_ZEXT, HG_TYPE_U64, seen) : seen;
     build_store(b, 1, kir_mul(b, slot, kir_const(b, HG_TYPE_U64, 8)), wide);
@@ -312,7 +351,8 @@ static void test_atomics(const checks *c, uint8_t type) {
     uint64_t words[KINDS + 1], want[KINDS], owners[COUNT];
     memset(owners, 0xff, sizeof owners);
     words[KINDS] = 0;
-    for (int i = 0; i < KINDS; i++) words[i] = want[i] = i == KIR_ATOMIC_AND ? UINT64_MAX : 0x5555555555555555;
+    for (int i = 0; i < KINDS; i++)
+        words[i] = want[i] = i == KIR_ATOMIC_AND ? UINT64_MAX : 0x5555555555555555;
     uint64_t mask = type == HG_TYPE_U32 ? UINT32_MAX : UINT64_MAX, sign = mask / 2 + 1;
     for (uint64_t i = 0; i < COUNT; i++) {
         uint64_t y = i * 0x9e3779b97f4a7c15 & mask;
@@ -345,18 +385,21 @@ static void test_atomics(const checks *c, uint8_t type) {
     device_kernel_free(&k);
 }
 
-/* A function with memory, a shared variable, a private array by reference, a table, a loop, and fields of the record; `more` unused
- * fields make the record too large for the parameters. */
+/* A function with memory, a shared variable, a private array by reference, a table, a loop, and
+ * fields of the record; `more` unused fields make the record too large for the parameters. */
 static void test_functions(const checks *c, const char *name, uint32_t more) {
     enum { COUNT = 300 };
     static const uint32_t TABLE[5] = {3, 1, 4, 1, 5};
     device_kernel k;
     kir_builder kernel, inner, *b = &kernel;
     device_kernel_begin_as(&k, b, name, 2, c->addressed);
-    kir_value *first = build_field(&k, b, KIR_FIELD_FIRST, 0, HG_TYPE_U64), *count = build_field(&k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32);
-    for (uint32_t i = 0; i < more; i++) (void)build_field(&k, b, KIR_FIELD_INPUT, 100 + i, HG_TYPE_U64);
+    kir_value *first = build_field(&k, b, KIR_FIELD_FIRST, 0, HG_TYPE_U64),
+              *count = build_field(&k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32);
+    for (uint32_t i = 0; i < more; i++)
+        (void)build_field(&k, b, KIR_FIELD_INPUT, 100 + i, HG_TYPE_U64);
     kir_table *table = kir_table_create(k.module, HG_TYPE_U32, 5, TABLE, NULL);
-    kir_var *shared = kir_var_create(k.module, NULL, HG_TYPE_U32, 0, "total"), *own = kir_var_create(k.module, NULL, HG_TYPE_U32, 0, NULL);
+    kir_var *shared = kir_var_create(k.module, NULL, HG_TYPE_U32, 0, "total"),
+            *own = kir_var_create(k.module, NULL, HG_TYPE_U32, 0, NULL);
     kir_function *f = kir_function_create(k.module, "sum", HG_TYPE_U32);
     kir_var *array = kir_array_param(f, HG_TYPE_U32, 5, NULL);
     f->param_count = 1;
@@ -364,11 +407,14 @@ static void test_functions(const checks *c, const char *name, uint32_t more) {
     kir_builder_init(&inner, k.module, f);
     kir_value *loaded = build_load(&inner, 0, kir_param(&inner, 0), HG_TYPE_U32);
     kir_set(&inner, shared,
-            kir_add(&inner, kir_get(&inner, shared), kir_convert(&inner, KIR_TRUNC, HG_TYPE_U32, build_field_again(&inner, first))));
-    kir_array_set(&inner, array, kir_const(&inner, HG_TYPE_U32, 2), kir_const(&inner, HG_TYPE_U32, 1000));
+            kir_add(&inner, kir_get(&inner, shared),
+                    kir_convert(&inner, KIR_TRUNC, HG_TYPE_U32, build_field_again(&inner, first))));
+    kir_array_set(&inner, array, kir_const(&inner, HG_TYPE_U32, 2),
+                  kir_const(&inner, HG_TYPE_U32, 1000));
     kir_emit(&inner, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE;
     kir_emit(&inner, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_SYSTEM;
-    kir_return(&inner, kir_add(&inner, loaded, kir_array_get(&inner, array, kir_const(&inner, HG_TYPE_U32, 1))));
+    kir_return(&inner, kir_add(&inner, loaded,
+                               kir_array_get(&inner, array, kir_const(&inner, HG_TYPE_U32, 1))));
 
     kir_value *lane = build_id(b, KIR_ID_THREAD), *zero = kir_const(b, HG_TYPE_U32, 0);
     kir_value *outside = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, lane, count)));
@@ -385,7 +431,8 @@ static void test_functions(const checks *c, const char *name, uint32_t more) {
     kir_set(b, i, kir_add(b, at, kir_const(b, HG_TYPE_U32, 1)));
     kir_loop_end(b, loop);
     kir_set(b, own, zero);
-    kir_value *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, kir_const(b, HG_TYPE_U32, 4)));
+    kir_value *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64,
+                                    kir_mul(b, lane, kir_const(b, HG_TYPE_U32, 4)));
     kir_value *called = kir_call(b, f, 1, (kir_value *[]){offset}, (kir_var *[]){local});
     kir_set(b, own, kir_add(b, called, kir_array_get(b, local, kir_const(b, HG_TYPE_U32, 2))));
     build_store(b, 1, offset, kir_add(b, kir_get(b, own), kir_get(b, shared)));
@@ -401,7 +448,8 @@ static void test_functions(const checks *c, const char *name, uint32_t more) {
     device_memory slots[2] = {{in, sizeof in}, {out, sizeof out}};
     if (c->device && device_run(c->device, &k, 4, 96, 0, values, slots)) {
         uint32_t wrong = 0;
-        for (uint32_t n = 0; n < COUNT; n++) wrong += out[n] != (n < COUNT - 10 ? n * 77 + n + 1000 + 900 : 0xeeeeeeeeu);
+        for (uint32_t n = 0; n < COUNT; n++)
+            wrong += out[n] != (n < COUNT - 10 ? n * 77 + n + 1000 + 900 : 0xeeeeeeeeu);
         CHECK_U64(wrong, 0);
     }
     device_kernel_free(&k);

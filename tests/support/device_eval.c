@@ -11,7 +11,9 @@ static uint64_t dev_random(device_run *r) {
 
 static void dev_yield(device_run *r) { swapcontext(&r->now->context, &r->scheduler); }
 
-static uint64_t dev_address(int arena, uint64_t offset) { return arena < 0 ? 0 : ((uint64_t)arena + 1) << 32 | offset; }
+static uint64_t dev_address(int arena, uint64_t offset) {
+    return arena < 0 ? 0 : ((uint64_t)arena + 1) << 32 | offset;
+}
 
 /* ---- what the evaluator asks ---- */
 
@@ -20,18 +22,21 @@ static eval_value device_leaf(eval *e, const kir_value *v) {
     const uint32_t *local = e->lane->local, *g = r->group, *n = r->groups, *at = r->at;
     if (v->op == KIR_INPUT) {
         const kir_input *in = &r->m->inputs.data[v->u.imm];
-        CHECK(in->kind == KIR_INPUT_FIELD && in->type == v->type && in->index % kir_type_bytes(v->type) == 0 &&
+        CHECK(in->kind == KIR_INPUT_FIELD && in->type == v->type &&
+              in->index % kir_type_bytes(v->type) == 0 &&
               in->index + kir_type_bytes(v->type) <= r->layout->record_bytes);
         eval_value x = ev_from(0);
         memcpy(&x, (const uint8_t *)r->record + in->index, kir_type_bytes(v->type));
         return x;
     }
     CHECK(v->type == HG_TYPE_U32);
-    uint32_t linear = (local[2] * g[1] + local[1]) * g[0] + local[0], group = (at[2] * n[1] + at[1]) * n[0] + at[0];
+    uint32_t linear = (local[2] * g[1] + local[1]) * g[0] + local[0],
+             group = (at[2] * n[1] + at[1]) * n[0] + at[0];
     if (v->u.imm == KIR_ID_THREAD) return ev_from((uint64_t)group * g[0] * g[1] * g[2] + linear);
     CHECK(v->u.imm < KIR_DEVICE_ID_COUNT);
     uint32_t axis = kir_device_id_axis((kir_device_id)v->u.imm);
-    return ev_from(kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_LOCAL ? local[axis] : at[axis]);
+    return ev_from(kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_LOCAL ? local[axis]
+                                                                                   : at[axis]);
 }
 
 static void device_barrier(eval *e, const kir_value *v) {
@@ -46,12 +51,15 @@ static bool dev_width_exists(const device_run *r, const kir_value *v, uint8_t ty
     case 1: return !atomic && (group ? t->shared8 : t->memory8);
     case 2: return !atomic && (group ? t->shared16 : t->memory16);
     case 4: return !(atomic && type != HG_TYPE_U32);
-    default: return t->i64 && (atomic ? (group ? t->shared_atomic64 : t->atomic64) : (group ? t->shared64 : t->memory64));
+    default:
+        return t->i64 && (atomic ? (group ? t->shared_atomic64 : t->atomic64)
+                                 : (group ? t->shared64 : t->memory64));
     }
 }
 
 /* A byte that is written, and that a distinct slot reaches, no other one reaches. */
-static void dev_touch(device_run *r, const kir_value *v, uint64_t arena, uint64_t offset, uint64_t size) {
+static void dev_touch(device_run *r, const kir_value *v, uint64_t arena, uint64_t offset,
+                      uint64_t size) {
     enum { SEVERAL = 63, WRITTEN = 64, OF_DISTINCT = 128 };
     uint8_t *bytes = r->touched[arena], slot = (uint8_t)(v->u.mem.slot + 1);
     if (!bytes || v->u.mem.slot < 0) return;
@@ -61,13 +69,15 @@ static void dev_touch(device_run *r, const kir_value *v, uint64_t arena, uint64_
         bytes[i] = (uint8_t)((bytes[i] & ~SEVERAL) | (before && before != slot ? SEVERAL : slot));
         if (v->op != KIR_LOAD) bytes[i] |= WRITTEN;
         if (r->m->slots.data[slot - 1].distinct) bytes[i] |= OF_DISTINCT;
-        CHECK_MESSAGE(bytes[i] != (SEVERAL | WRITTEN | OF_DISTINCT), "a byte of a distinct slot is another's too, instruction %u",
+        CHECK_MESSAGE(bytes[i] != (SEVERAL | WRITTEN | OF_DISTINCT),
+                      "a byte of a distinct slot is another's too, instruction %u",
                       (unsigned)v->inst);
     }
 }
 
 /* Where an access of the device form goes. */
-static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *x, uint8_t *operand, uint64_t size) {
+static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *x, uint8_t *operand,
+                          uint64_t size) {
     uint8_t i = 0;
     uint64_t base = 0, limit = r->arena_bytes, offset;
     uint8_t *memory = NULL;
@@ -95,9 +105,12 @@ static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *
                 base |= (uint64_t)high << 32;
             }
         }
-        if (!r->options->target.addressed) base |= dev_address(r->bound[kir_device_binding(r->layout, (uint64_t)v->u.mem.slot)], 0);
+        if (!r->options->target.addressed)
+            base |= dev_address(r->bound[kir_device_binding(r->layout, (uint64_t)v->u.mem.slot)],
+                                0);
     }
-    CHECK_MESSAGE(v->args[i]->type == offset_type, "offset has type %s", kir_type_name(v->args[i]->type));
+    CHECK_MESSAGE(v->args[i]->type == offset_type, "offset has type %s",
+                  kir_type_name(v->args[i]->type));
     offset = ev_u64(x[i++]);
     *operand = i;
     if (!group) {
@@ -111,8 +124,8 @@ static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *
     }
     bool good = offset + size <= limit && offset % size == 0;
     if (good && !group) dev_touch(r, v, (base >> 32) - 1, offset, size);
-    CHECK_MESSAGE(good, "offset %llu of %llu bytes, instruction %u", (unsigned long long)offset, (unsigned long long)size,
-                  (unsigned)v->inst);
+    CHECK_MESSAGE(good, "offset %llu of %llu bytes, instruction %u", (unsigned long long)offset,
+                  (unsigned long long)size, (unsigned)v->inst);
     return good ? memory + offset : NULL;
 }
 
@@ -132,7 +145,8 @@ static uint64_t dev_change(uint8_t op, uint64_t old, uint64_t a, uint64_t b, boo
     }
 }
 
-/* A device may read a marked load once for all lanes of the group, as WGSL's workgroupUniformLoad does: the first lane's value is that of all. */
+/* A device may read a marked load once for all lanes of the group, as WGSL's workgroupUniformLoad
+ * does: the first lane's value is that of all. */
 static void dev_read_for_all(device_run *r, const kir_value *v, eval_value *value) {
     if (r->uniform == v && r->uniform_at == r->barriers) *value = ev_from(r->uniform_value);
     r->uniform = v;
@@ -149,8 +163,8 @@ static eval_value device_access(eval *e, const kir_value *v, eval_value *const *
     uint8_t type = v->op == KIR_STORE ? v->args[v->nargs - 1]->type : v->type;
     uint64_t size = kir_type_bytes(type), old = 0, now;
     bool group = v->u.mem.space == KIR_SHARED && v->u.mem.slot < 0;
-    CHECK_MESSAGE(v->u.mem.bytes == size && dev_width_exists(r, v, type, group), "%s of %s", kir_op_name((kir_op)v->op),
-                  kir_type_name(type));
+    CHECK_MESSAGE(v->u.mem.bytes == size && dev_width_exists(r, v, type, group), "%s of %s",
+                  kir_op_name((kir_op)v->op), kir_type_name(type));
     uint8_t *p = dev_place(r, v, x, &i, size);
     if (!p) {
         e->exited = true;
@@ -162,7 +176,8 @@ static eval_value device_access(eval *e, const kir_value *v, eval_value *const *
     if (v->op != KIR_ATOMIC) return result;
     CHECK(v->u.mem.slot == KIR_ADDRESS || kir_device_is_atomic(r->layout, v));
     memcpy(&old, p, (size_t)size);
-    now = dev_change(v->u.mem.atomic, old, ev_u64(x[i]), v->u.mem.atomic == KIR_ATOMIC_CAS ? ev_u64(x[i + 1]) : 0, size == 8);
+    now = dev_change(v->u.mem.atomic, old, ev_u64(x[i]),
+                     v->u.mem.atomic == KIR_ATOMIC_CAS ? ev_u64(x[i + 1]) : 0, size == 8);
     memcpy(p, &now, (size_t)size);
     return ev_from(old);
 }
@@ -195,7 +210,8 @@ static void dev_start_lane(device_run *r, uint32_t i) {
     lane->context.uc_stack.ss_size = DEVICE_STACK;
     lane->context.uc_link = &r->scheduler;
     uint64_t where = (uint64_t)(uintptr_t)lane;
-    makecontext(&lane->context, (void (*)(void))dev_lane_main, 2, (uint32_t)where, (uint32_t)(where >> 32));
+    makecontext(&lane->context, (void (*)(void))dev_lane_main, 2, (uint32_t)where,
+                (uint32_t)(where >> 32));
 }
 
 /* All that are left stand at the same barrier, or one went another way. */
@@ -203,7 +219,8 @@ static bool dev_release(device_run *r, uint32_t count) {
     const kir_value *barrier = r->lanes[0].waits;
     for (uint32_t i = 0; i < count; i++) {
         bool same = !r->lanes[i].done && r->lanes[i].waits == barrier;
-        CHECK_MESSAGE(same, "%s: lane %u is not at the barrier of the others", r->m->name, (unsigned)i);
+        CHECK_MESSAGE(same, "%s: lane %u is not at the barrier of the others", r->m->name,
+                      (unsigned)i);
         if (!same) return false;
     }
     for (uint32_t i = 0; i < count; i++) r->lanes[i].waits = NULL;
@@ -245,15 +262,18 @@ static uint64_t dev_limit(uint64_t size, uint64_t reach, bool i64) {
     return !i64 && limit > UINT32_MAX ? UINT32_MAX : limit;
 }
 
-static uint64_t dev_field(const device_run *r, const device_launch *l, const kir_field *f, uint64_t first, uint64_t count,
-                          const uint32_t box[3]) {
+static uint64_t dev_field(const device_run *r, const device_launch *l, const kir_field *f,
+                          uint64_t first, uint64_t count, const uint32_t box[3]) {
     bool i64 = r->options->target.i64;
-    const device_memory *m = f->kind == KIR_FIELD_BASE || f->kind == KIR_FIELD_LIMIT || f->kind == KIR_FIELD_SIZE ? &r->slots[f->index]
-                                                                                                                  : NULL;
+    const device_memory *m = f->kind == KIR_FIELD_BASE || f->kind == KIR_FIELD_LIMIT ||
+                                     f->kind == KIR_FIELD_SIZE
+                                 ? &r->slots[f->index]
+                                 : NULL;
     uint64_t shared = (l->shared_bytes + 15) & ~UINT64_C(15), rest = first;
     switch ((kir_field_kind)f->kind) {
     case KIR_FIELD_INPUT: return l->inputs[f->index];
-    case KIR_FIELD_BASE: return r->options->target.addressed ? dev_address(m->arena, m->offset) : m->offset;
+    case KIR_FIELD_BASE:
+        return r->options->target.addressed ? dev_address(m->arena, m->offset) : m->offset;
     case KIR_FIELD_LIMIT: return m->arena < 0 ? 0 : dev_limit(m->size, f->reach, i64);
     case KIR_FIELD_SHARED_LIMIT: return dev_limit(l->shared_bytes, f->reach, i64);
     case KIR_FIELD_SHARED_BYTES: return shared;
@@ -265,7 +285,8 @@ static uint64_t dev_field(const device_run *r, const device_launch *l, const kir
     case KIR_FIELD_GRID_DIM: return l->grid[f->index];
     case KIR_FIELD_DIGIT:
         for (uint32_t i = 0; i < f->index; i++) rest /= i < 3 ? l->block[i] : l->grid[i - 3];
-        return f->index == 5 ? rest : rest % (f->index < 3 ? l->block[f->index] : l->grid[f->index - 3]);
+        return f->index == 5 ? rest
+                             : rest % (f->index < 3 ? l->block[f->index] : l->grid[f->index - 3]);
     case KIR_FIELD_BOX: return box[f->index];
     case KIR_FIELD_TABLE: return f->index ? l->pool_count : l->buffer_count;
     case KIR_FIELD_FUEL: return l->fuel;
@@ -274,21 +295,26 @@ static uint64_t dev_field(const device_run *r, const device_launch *l, const kir
     }
 }
 
-static void dev_fill_record(device_run *r, const device_launch *l, uint64_t first, uint64_t count, const uint32_t box[3]) {
+static void dev_fill_record(device_run *r, const device_launch *l, uint64_t first, uint64_t count,
+                            const uint32_t box[3]) {
     memset(r->record, 0xEE, sizeof r->record);
-    CHECK(r->layout->record_bytes <= sizeof r->record && r->layout->record_bytes % 8 == 0 && r->layout->fields.count == r->m->inputs.count);
+    CHECK(r->layout->record_bytes <= sizeof r->record && r->layout->record_bytes % 8 == 0 &&
+          r->layout->fields.count == r->m->inputs.count);
     for (uint64_t i = 0; i < r->layout->fields.count; i++) {
         const kir_field *f = &r->layout->fields.data[i];
         uint64_t value = dev_field(r, l, f, first, count, box);
         if (f->high) value >>= 32;
-        CHECK(r->m->inputs.data[i].type == HG_TYPE_U32 || (r->m->inputs.data[i].type == HG_TYPE_U64 && r->options->target.i64));
-        memcpy((uint8_t *)r->record + r->m->inputs.data[i].index, &value, (size_t)kir_type_bytes(r->m->inputs.data[i].type));
+        CHECK(r->m->inputs.data[i].type == HG_TYPE_U32 ||
+              (r->m->inputs.data[i].type == HG_TYPE_U64 && r->options->target.i64));
+        memcpy((uint8_t *)r->record + r->m->inputs.data[i].index, &value,
+               (size_t)kir_type_bytes(r->m->inputs.data[i].type));
     }
 }
 
 static void dev_write_table(device_run *r, const device_launch *l, uint8_t *to) {
     for (uint32_t i = 0; i < l->buffer_count + l->pool_count; i++) {
-        const device_memory *m = i < l->buffer_count ? &l->buffers[i] : &l->pools[i - l->buffer_count];
+        const device_memory *m = i < l->buffer_count ? &l->buffers[i]
+                                                     : &l->pools[i - l->buffer_count];
         uint32_t *words = (uint32_t *)(void *)(to + i * 32);
         uint64_t base = r->options->target.addressed ? dev_address(m->arena, m->offset) : m->offset;
         memset(words, 0, 32);
@@ -335,7 +361,8 @@ static void dev_idle(device_run *r) {
 
 void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_WORDS]) {
     enum { FAULT_AT = 64, LOCKS_AT = 4096, TABLE_AT = 16384 };
-    uint32_t box[3] = {0, 0, 0}, lanes = l->block[0] * l->block[1] * l->block[2], fold = r->options->fold > 1 ? r->options->fold : 1;
+    uint32_t box[3] = {0, 0, 0}, lanes = l->block[0] * l->block[1] * l->block[2],
+             fold = r->options->fold > 1 ? r->options->fold : 1;
     memset(r->arena[0] + FAULT_AT, 0, KIR_FAULT_WORDS * 4);
     memset(r->arena[0] + FAULT_AT + KIR_FAULT_BEST * 4, 0xFF, 4);
     r->arena[0][FAULT_AT + KIR_FAULT_CANCEL * 4] = l->cancelled;
@@ -346,23 +373,36 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
         switch ((kir_slot_kind)s->kind) {
         case KIR_SLOT_MEMORY: r->slots[i] = l->slots[i]; break;
         case KIR_SLOT_CLASS: r->slots[i] = l->class_memory; break;
-        case KIR_SLOT_FAULT: r->slots[i] = (device_memory){0, FAULT_AT, KIR_FAULT_WORDS * 4, 0}; break;
-        case KIR_SLOT_TABLE: r->slots[i] = (device_memory){0, TABLE_AT, 32u * (l->buffer_count + l->pool_count), 0}; break;
-        case KIR_SLOT_LOCKS: r->slots[i] = (device_memory){0, LOCKS_AT, KIR_LOCK_WORDS * 4, 0}; break;
+        case KIR_SLOT_FAULT:
+            r->slots[i] = (device_memory){0, FAULT_AT, KIR_FAULT_WORDS * 4, 0};
+            break;
+        case KIR_SLOT_TABLE:
+            r->slots[i] = (device_memory){0, TABLE_AT, 32u * (l->buffer_count + l->pool_count), 0};
+            break;
+        case KIR_SLOT_LOCKS:
+            r->slots[i] = (device_memory){0, LOCKS_AT, KIR_LOCK_WORDS * 4, 0};
+            break;
         case KIR_SLOT_SHARED: r->slots[i] = l->shared_memory; break;
-        case KIR_SLOT_ARENA: r->slots[i] = (device_memory){(int)s->handle, 0, r->arena_bytes, 0}; break;
+        case KIR_SLOT_ARENA:
+            r->slots[i] = (device_memory){(int)s->handle, 0, r->arena_bytes, 0};
+            break;
         }
     }
     dev_bind(r);
-    for (int i = 0; i < DEVICE_ARENAS; i++) r->touched[i] = r->options->distinct ? calloc(1, r->arena_bytes) : NULL;
-    r->group_bytes = r->layout->uses_group_memory ? r->layout->shared_reserved + ((l->shared_bytes + 15) & ~UINT64_C(15)) : 0;
+    for (int i = 0; i < DEVICE_ARENAS; i++)
+        r->touched[i] = r->options->distinct ? calloc(1, r->arena_bytes) : NULL;
+    r->group_bytes = r->layout->uses_group_memory
+                         ? r->layout->shared_reserved + ((l->shared_bytes + 15) & ~UINT64_C(15))
+                         : 0;
     r->group_memory = calloc(1, r->group_bytes + 1);
     if (r->options->form == KIR_FORM_FLAT) {
         for (uint64_t first = 0; first < l->lanes && !r->stuck; first += l->window) {
             uint64_t count = l->lanes - first < l->window ? l->lanes - first : l->window;
             memcpy(r->group, (uint32_t[]){l->flat_group, 1, 1}, sizeof r->group);
             if (r->options->may_idle && first == 0) dev_idle(r);
-            memcpy(r->groups, (uint32_t[]){((uint32_t)count + l->flat_group - 1) / l->flat_group + 1, 1, 1}, sizeof r->groups);
+            memcpy(r->groups,
+                   (uint32_t[]){((uint32_t)count + l->flat_group - 1) / l->flat_group + 1, 1, 1},
+                   sizeof r->groups);
             dev_fill_record(r, l, first, count, box);
             dev_dispatch(r);
             memcpy(fault, r->arena[0] + FAULT_AT, KIR_FAULT_WORDS * 4);
@@ -370,7 +410,8 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
         }
     } else {
         memcpy(r->group, l->block, sizeof r->group);
-        if (fold > 1) memcpy(r->group, (uint32_t[]){(lanes + fold - 1) / fold, 1, 1}, sizeof r->group);
+        if (fold > 1)
+            memcpy(r->group, (uint32_t[]){(lanes + fold - 1) / fold, 1, 1}, sizeof r->group);
         if (r->options->may_idle) dev_idle(r);
         uint32_t layers = r->options->at_origin ? l->grid[2] : 1; /* of a dispatch */
         for (box[2] = 0; box[2] < l->grid[2] && !r->stuck; box[2] += layers) {

@@ -1,7 +1,8 @@
-/* Runs kernels in device form as a device would: groups of invocations, each a coroutine that gives way at barriers and, by chance, at
- * volatile and atomic accesses; memory in arenas; launch records filled field by field from kir/device/device.h. Checks what the form promises:
- * places aligned and in bounds, only widths that the target has, barriers reached by all.
- * Shares no code with src/kir/device*.c. */
+/* Runs kernels in device form as a device would: groups of invocations, each a coroutine that gives
+ * way at barriers and, by chance, at volatile and atomic accesses; memory in arenas; launch records
+ * filled field by field from kir/device/device.h. Checks what the form promises: places aligned and
+ * in bounds, only widths that the target has, barriers reached by all. Shares no code with
+ * src/kir/device*.c. */
 #ifndef HG_TESTS_DEVICE_EVAL_H
 #define HG_TESTS_DEVICE_EVAL_H
 
@@ -48,7 +49,8 @@ typedef struct device_run {
     uint64_t arena_bytes;
     device_memory slots[300];
     int bound[300];                  /* arenas, by binding */
-    uint8_t *touched[DEVICE_ARENAS]; /* what reached each byte; only where slots are said to be distinct */
+    uint8_t *touched[DEVICE_ARENAS]; /* what reached each byte; only where slots are said to be
+                                        distinct */
     uint64_t record[256];
     uint32_t group[3], groups[3], at[3];
     uint8_t *group_memory;
@@ -65,7 +67,8 @@ typedef struct device_run {
     bool stuck;
 } device_run;
 
-/* Runs a whole launch; form_memory: 64 KiB of arena 0 at offset 0 are the form's own. The fault record is copied to fault. */
+/* Runs a whole launch; form_memory: 64 KiB of arena 0 at offset 0 are the form's own. The fault
+ * record is copied to fault. */
 void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_WORDS]);
 void dev_begin(device_run *r, uint64_t arena_bytes, uint64_t chance);
 void dev_end(device_run *r);

@@ -1,15 +1,20 @@
 /* See device_support.h. */
 #include "support/device_support.h"
 
-/* What drivers lose is theirs (PoCL and its LLVM keep megabytes until the process ends). Nothing of ours allocates through these. */
+/* What drivers lose is theirs (PoCL and its LLVM keep megabytes until the process ends). Nothing of
+ * ours allocates through these. */
 const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libLLVM\nleak:libclang\nleak:libpocl\nleak:libOpenCL\nleak:libstdc++\n"; }
+const char *__lsan_default_suppressions(void) {
+    return "leak:libLLVM\nleak:libclang\nleak:libpocl\nleak:libOpenCL\nleak:libstdc++\n";
+}
 
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void) { return "print_suppressions=0"; }
 
-kir_value *build_field(device_kernel *k, kir_builder *b, kir_field_kind kind, uint32_t index, uint8_t type) {
-    uint32_t size = (uint32_t)kir_type_bytes(type), offset = (k->layout.record_bytes + size - 1) / size * size;
+kir_value *build_field(device_kernel *k, kir_builder *b, kir_field_kind kind, uint32_t index,
+                       uint8_t type) {
+    uint32_t size = (uint32_t)kir_type_bytes(type),
+             offset = (k->layout.record_bytes + size - 1) / size * size;
     kir_field *field = hg_vec_push(&k->layout.fields);
     kir_input *input = hg_vec_push(&k->module->inputs);
     kir_value *v = kir_emit(b, KIR_INPUT, type, 0, NULL);
@@ -27,13 +32,15 @@ kir_value *build_field_again(kir_builder *b, const kir_value *field) {
     return v;
 }
 
-void device_kernel_begin_as(device_kernel *k, kir_builder *b, const char *name, uint32_t slots, bool addressed) {
+void device_kernel_begin_as(device_kernel *k, kir_builder *b, const char *name, uint32_t slots,
+                            bool addressed) {
     memset(k, 0, sizeof *k);
     k->module = kir_module_create(name);
     CHECK(k->module != NULL);
     k->module->facts = KIR_FACT_DEVICE;
     kir_builder_init(b, k->module, kir_function_create(k->module, name, KIR_VOID));
-    k->layout.fault_slot = k->layout.table_slot = k->layout.locks_slot = k->layout.class_slot = k->layout.shared_slot = -1;
+    k->layout.fault_slot = k->layout.table_slot = k->layout.locks_slot = k->layout.class_slot =
+        k->layout.shared_slot = -1;
     k->layout.first_arena_slot = -1;
     for (uint32_t i = 0; i < slots; i++) {
         kir_slot *slot = hg_vec_push(&k->module->slots);
@@ -68,7 +75,8 @@ kir_value *build_id(kir_builder *b, kir_device_id id) {
 
 void build_barrier(kir_builder *b) { (void)kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL); }
 
-kir_value *build_access(kir_builder *b, kir_op op, int16_t slot, uint8_t type, uint8_t nargs, kir_value *const *args, uint8_t of) {
+kir_value *build_access(kir_builder *b, kir_op op, int16_t slot, uint8_t type, uint8_t nargs,
+                        kir_value *const *args, uint8_t of) {
     kir_value *v = kir_emit(b, op, type, nargs, args);
     v->u.mem.slot = slot;
     v->u.mem.space = slot == KIR_OPEN ? KIR_SHARED : KIR_BUFFER;
@@ -86,16 +94,22 @@ void build_store(kir_builder *b, int16_t slot, kir_value *at, kir_value *value) 
     (void)build_access(b, KIR_STORE, slot, KIR_VOID, 2, args, value->type);
 }
 
-kir_value *build_atomic(kir_builder *b, int16_t slot, kir_atomic atomic, uint8_t count, kir_value *at, kir_value *const *operands) {
+kir_value *build_atomic(kir_builder *b, int16_t slot, kir_atomic atomic, uint8_t count,
+                        kir_value *at, kir_value *const *operands) {
     kir_value *args[] = {at, operands[0], count > 1 ? operands[1] : NULL};
-    kir_value *v = build_access(b, KIR_ATOMIC, slot, operands[0]->type, (uint8_t)(count + 1), args, operands[0]->type);
+    kir_value *v = build_access(b, KIR_ATOMIC, slot, operands[0]->type, (uint8_t)(count + 1), args,
+                                operands[0]->type);
     v->u.mem.atomic = (uint8_t)atomic;
     return v;
 }
 
-kir_value *build_group_load(kir_builder *b, kir_value *at, uint8_t type) { return build_load(b, KIR_OPEN, at, type); }
+kir_value *build_group_load(kir_builder *b, kir_value *at, uint8_t type) {
+    return build_load(b, KIR_OPEN, at, type);
+}
 
-void build_group_store(kir_builder *b, kir_value *at, kir_value *value) { build_store(b, KIR_OPEN, at, value); }
+void build_group_store(kir_builder *b, kir_value *at, kir_value *value) {
+    build_store(b, KIR_OPEN, at, value);
+}
 
 void device_shut(device_fixture *d) {
     if (d->event) d->driver->event_destroy(d->event);
@@ -103,7 +117,8 @@ void device_shut(device_fixture *d) {
     if (d->device) d->driver->device_close(d->device);
 }
 
-bool device_open(device_fixture *d, const hg_driver *driver, const char *pretend, char reason[256]) {
+bool device_open(device_fixture *d, const hg_driver *driver, const char *pretend,
+                 char reason[256]) {
     hg_driver_options options = {.cpu_level = "", .pretend = pretend, .cache_dir = ""};
     *d = (device_fixture){.driver = driver};
     if (driver->enumerate(NULL, 0, reason) == 0) return false;
@@ -129,15 +144,21 @@ bool device_submit(device_fixture *d, const hg_driver_command *commands, uint32_
 void device_fill_record(const device_kernel *k, const uint64_t *values, uint8_t *record) {
     for (uint64_t i = 0; i < k->layout.fields.count; i++) {
         const kir_input *input = &k->module->inputs.data[i];
-        uint64_t value = k->layout.fields.data[i].kind == KIR_FIELD_BASE ? DEVICE_BASE : values ? *values++ : 0;
+        uint64_t value = k->layout.fields.data[i].kind == KIR_FIELD_BASE ? DEVICE_BASE
+                         : values                                        ? *values++
+                                                                         : 0;
         memcpy(record + input->index, &value, (size_t)kir_type_bytes(input->type));
     }
 }
 
-bool device_run(device_fixture *d, const device_kernel *k, uint32_t groups, uint32_t group, uint64_t group_memory, const uint64_t *values,
-                const device_memory *memories) {
-    hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {group, 1, 1}, .group_memory = group_memory};
-    hg_driver_dispatch dispatch = {.groups = {groups, 1, 1}, .group = {group, 1, 1}, .group_memory = group_memory};
+bool device_run(device_fixture *d, const device_kernel *k, uint32_t groups, uint32_t group,
+                uint64_t group_memory, const uint64_t *values, const device_memory *memories) {
+    hg_driver_code code = {.module = k->module,
+                           .layout = &k->layout,
+                           .group = {group, 1, 1},
+                           .group_memory = group_memory};
+    hg_driver_dispatch dispatch = {
+        .groups = {groups, 1, 1}, .group = {group, 1, 1}, .group_memory = group_memory};
     hg_driver_command commands[2 * DEVICE_SLOTS + 1] = {{.kind = HG_CMD_COPY_IN}};
     hg_range slots[DEVICE_SLOTS] = {{NULL, 0, 0}};
     uint32_t count = (uint32_t)k->module->slots.count;
@@ -149,13 +170,19 @@ bool device_run(device_fixture *d, const device_kernel *k, uint32_t groups, uint
         status = d->driver->arena_alloc(d->device, memories[i].size + base, &slots[i].arena);
         slots[i].offset = base;
         slots[i].size = memories[i].size;
-        commands[i] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = slots[i], .host = memories[i].bytes};
-        commands[count + 1 + i] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = slots[i], .host = memories[i].bytes};
+        commands[i] = (hg_driver_command){
+            .kind = HG_CMD_COPY_IN, .to = slots[i], .host = memories[i].bytes};
+        commands[count + 1 + i] = (hg_driver_command){
+            .kind = HG_CMD_COPY_OUT, .from = slots[i], .host = memories[i].bytes};
     }
-    for (uint64_t i = 0; i < k->layout.fields.count && d->caps->compiler.target.addressed && status == HG_OK; i++) {
+    for (uint64_t i = 0;
+         i < k->layout.fields.count && d->caps->compiler.target.addressed && status == HG_OK; i++) {
         const kir_field *field = &k->layout.fields.data[i];
-        uint64_t address = field->kind == KIR_FIELD_BASE ? d->driver->arena_address(slots[field->index].arena) + DEVICE_BASE : 0;
-        if (field->kind == KIR_FIELD_BASE) memcpy(record + k->module->inputs.data[i].index, &address, sizeof address);
+        uint64_t address = field->kind == KIR_FIELD_BASE
+                               ? d->driver->arena_address(slots[field->index].arena) + DEVICE_BASE
+                               : 0;
+        if (field->kind == KIR_FIELD_BASE)
+            memcpy(record + k->module->inputs.data[i].index, &address, sizeof address);
     }
     dispatch.record = record;
     dispatch.record_bytes = k->layout.record_bytes;

@@ -17,16 +17,18 @@ static hg_status count(int kind) {
     return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", FAILING_DRIVER_TEXT);
 }
 
-static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t n, hg_driver_event *const *w, uint32_t wn,
-                              hg_driver_event *s) {
+static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t n,
+                              hg_driver_event *const *w, uint32_t wn, hg_driver_event *s) {
     HG_TRY(count(FAIL_SUBMIT));
     return failing.real->queue_submit(q, c, n, w, wn, s);
 }
-static hg_status plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *w, uint32_t wn, hg_driver_event *s) {
+static hg_status plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *w,
+                             uint32_t wn, hg_driver_event *s) {
     HG_TRY(count(FAIL_SUBMIT));
     return failing.real->plan_launch(q, p, w, wn, s);
 }
-static hg_status plan_create(hg_device *d, const hg_driver_command *c, uint32_t n, hg_driver_plan **p) {
+static hg_status plan_create(hg_device *d, const hg_driver_command *c, uint32_t n,
+                             hg_driver_plan **p) {
     HG_TRY(count(FAIL_CODE));
     return failing.real->plan_create(d, c, n, p);
 }

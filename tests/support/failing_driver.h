@@ -1,4 +1,5 @@
-/* A backend whose n-th call of the driver fails: submissions, memory, events, queues, code. One backend at a time. */
+/* A backend whose n-th call of the driver fails: submissions, memory, events, queues, code. One
+ * backend at a time. */
 #ifndef HG_TESTS_FAILING_DRIVER_H
 #define HG_TESTS_FAILING_DRIVER_H
 
@@ -13,7 +14,8 @@ typedef enum failing_calls {
     FAIL_ALL = 31
 } failing_calls;
 
-/* From now on calls of these kinds are counted from 0. What was made before keeps the driver it has. */
+/* From now on calls of these kinds are counted from 0. What was made before keeps the driver it
+ * has. */
 void failing_driver_install(hg_backend *b, int kinds);
 void failing_driver_remove(hg_backend *b);
 /* The n-th call from now on fails; 0: none. */

@@ -100,7 +100,8 @@ uint32_t ev_length(const eval_value *a) {
 }
 
 /* Schoolbook, bit by bit; by zero both are zero. */
-static void ev_divide(const eval_value *a, const eval_value *b, eval_value *quotient, eval_value *rest) {
+static void ev_divide(const eval_value *a, const eval_value *b, eval_value *quotient,
+                      eval_value *rest) {
     eval_value q = {{0}}, r = {{0}};
     if (!ev_zero(b))
         for (uint32_t i = ev_length(a); i-- > 0;) {
@@ -124,7 +125,8 @@ static eval_value ev_sdivide(const eval_value *a, const eval_value *b, uint32_t 
     return na != nb ? ev_neg(&q, bits) : q;
 }
 
-/* An unsigned integer rounded once: the top 64 bits with a sticky one, then the compiler's conversion. */
+/* An unsigned integer rounded once: the top 64 bits with a sticky one, then the compiler's
+ * conversion. */
 static double ev_to_real(const eval_value *a, bool single) {
     uint32_t n = ev_length(a), cut = n > 64 ? n - 64 : 0;
     eval_value top = ev_shr(a, cut, 4096, false), back = ev_shl(&top, cut, 4096);
@@ -151,7 +153,8 @@ static eval_value ev_from_real(double x, uint32_t bits, bool is_signed) {
     int e;
     double m = frexp(t, &e);
     r = ev_from((uint64_t)ldexp(m, 53));
-    r = e >= 53 ? ev_shl(&r, (uint32_t)(e - 53), 4096) : ev_shr(&r, (uint32_t)(53 - e), 4096, false);
+    r = e >= 53 ? ev_shl(&r, (uint32_t)(e - 53), 4096)
+                : ev_shr(&r, (uint32_t)(53 - e), 4096, false);
     return negative ? ev_neg(&r, bits) : r;
 }
 
@@ -218,10 +221,16 @@ eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x) {
     return ev_of_real(e, HG_TYPE_F64, r);
 }
 
-static uint64_t ev_exponent_kept(uint8_t type) { return type == HG_TYPE_F64 ? ~(UINT64_C(0x7F) << 56) : ~UINT64_C(0x78000000); }
-static uint64_t ev_exponent_set(uint8_t type) { return type == HG_TYPE_F64 ? UINT64_C(0x3F) << 56 : 0x38000000; }
+static uint64_t ev_exponent_kept(uint8_t type) {
+    return type == HG_TYPE_F64 ? ~(UINT64_C(0x7F) << 56) : ~UINT64_C(0x78000000);
+}
+static uint64_t ev_exponent_set(uint8_t type) {
+    return type == HG_TYPE_F64 ? UINT64_C(0x3F) << 56 : 0x38000000;
+}
 
-uint64_t ev_near_one(uint8_t type, uint64_t bits) { return (bits & ev_exponent_kept(type)) | ev_exponent_set(type); }
+uint64_t ev_near_one(uint8_t type, uint64_t bits) {
+    return (bits & ev_exponent_kept(type)) | ev_exponent_set(type);
+}
 
 kir_value *ev_build_near_one(kir_builder *b, kir_value *x) {
     uint8_t type = x->type, bits = type == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;
@@ -300,7 +309,8 @@ eval_value ev_convert(const eval *e, const kir_value *v, const eval_value *x) {
 static bool ev_small(const kir_value *v, eval_value *const *x, uint64_t *r) {
     uint32_t bits = kir_type_bits(v->args[0]->type);
     if (bits > 64) return false;
-    uint64_t a = ev_u64(x[0]), b = v->nargs > 1 ? ev_u64(x[1]) : 0, mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    uint64_t a = ev_u64(x[0]), b = v->nargs > 1 ? ev_u64(x[1]) : 0,
+             mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     switch ((kir_op)v->op) {
     case KIR_ADD: *r = (a + b) & mask; return true;
     case KIR_SUB: *r = (a - b) & mask; return true;
@@ -355,7 +365,9 @@ eval_value ev_integer(const kir_value *v, eval_value *const *x) {
     case KIR_CLZ: return ev_from(bits - ev_length(a));
     case KIR_CMP_EQ: return ev_from(ev_cmp(a, b) == 0);
     case KIR_CMP_ULT: return ev_from(ev_cmp(a, b) < 0);
-    default: { /* CMP_SLT */ bool na = ev_bit(a, bits - 1), nb = ev_bit(b, bits - 1); return ev_from(na != nb ? na : ev_cmp(a, b) < 0);
+    default: { /* CMP_SLT */
+        bool na = ev_bit(a, bits - 1), nb = ev_bit(b, bits - 1);
+        return ev_from(na != nb ? na : ev_cmp(a, b) < 0);
     }
     }
 }
@@ -369,7 +381,8 @@ static void ev_fault(eval *e, const kir_value *v, int code) {
 /* Address of an access, or NULL after a fault. All spaces are buffer 1 here. */
 static uint8_t *ev_address(eval *e, const kir_value *v, eval_value *const *x, uint8_t *operand) {
     uint8_t i = 0;
-    bool split = v->u.mem.split, handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
+    bool split = v->u.mem.split, handle = v->u.mem.space == KIR_BUFFER ||
+                                          v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
     uint64_t h = 1, index = 0, size = v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes;
     if (handle) {
         h = split ? x[0]->limb[0] | (uint64_t)x[1]->limb[0] << 32 : ev_u64(x[0]);
@@ -415,7 +428,8 @@ static eval_value ev_memory(eval *e, const kir_value *v, eval_value *const *x) {
         return r;
     }
     a = split ? x[i]->limb[0] | (uint64_t)x[i + 1]->limb[0] << 32 : ev_u64(x[i]);
-    if (v->u.mem.atomic == KIR_ATOMIC_CAS) b = split ? x[i + 2]->limb[0] | (uint64_t)x[i + 3]->limb[0] << 32 : ev_u64(x[i + 1]);
+    if (v->u.mem.atomic == KIR_ATOMIC_CAS)
+        b = split ? x[i + 2]->limb[0] | (uint64_t)x[i + 3]->limb[0] << 32 : ev_u64(x[i + 1]);
     int64_t so = size == 8 ? (int64_t)old : (int32_t)old, sa = size == 8 ? (int64_t)a : (int32_t)a;
     uint64_t now = old;
     switch ((kir_atomic)v->u.mem.atomic) {
@@ -449,10 +463,12 @@ static eval_value ev_input(const eval *e, const kir_value *v) {
     return r;
 }
 
-static eval_value ev_element(eval *e, const kir_value *v, const eval_value *index, const eval_value *value) {
+static eval_value ev_element(eval *e, const kir_value *v, const eval_value *index,
+                             const eval_value *value) {
     eval_value *array = e->vars[v->u.var->id];
     if (index->limb[0] >= v->u.var->length) {
-        fprintf(stderr, "private array index %u of %u\n", (unsigned)index->limb[0], (unsigned)v->u.var->length);
+        fprintf(stderr, "private array index %u of %u\n", (unsigned)index->limb[0],
+                (unsigned)v->u.var->length);
         abort();
     }
     if (value) array[index->limb[0]] = *value;
@@ -485,9 +501,15 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
         return FLOW_NEXT;
     }
     switch ((kir_op)v->op) {
-    case KIR_FCMP_EQ: *out = ev_from(ev_real(e, v->args[0], x[0]) == ev_real(e, v->args[1], x[1])); break;
-    case KIR_FCMP_LT: *out = ev_from(ev_real(e, v->args[0], x[0]) < ev_real(e, v->args[1], x[1])); break;
-    case KIR_FCMP_LE: *out = ev_from(ev_real(e, v->args[0], x[0]) <= ev_real(e, v->args[1], x[1])); break;
+    case KIR_FCMP_EQ:
+        *out = ev_from(ev_real(e, v->args[0], x[0]) == ev_real(e, v->args[1], x[1]));
+        break;
+    case KIR_FCMP_LT:
+        *out = ev_from(ev_real(e, v->args[0], x[0]) < ev_real(e, v->args[1], x[1]));
+        break;
+    case KIR_FCMP_LE:
+        *out = ev_from(ev_real(e, v->args[0], x[0]) <= ev_real(e, v->args[1], x[1]));
+        break;
     case KIR_SELECT: *out = x[0]->limb[0] ? *x[1] : *x[2]; break;
     case KIR_CONST: *out = ev_constant(v); break;
     case KIR_INPUT: *out = e->device ? e->device->leaf(e, v) : ev_input(e, v); break;
@@ -503,7 +525,8 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
     case KIR_TABLE_GET: {
         uint64_t size = kir_type_bytes(v->type);
         if (x[0]->limb[0] >= v->u.table->length) {
-            fprintf(stderr, "table index %u of %u\n", (unsigned)x[0]->limb[0], (unsigned)v->u.table->length);
+            fprintf(stderr, "table index %u of %u\n", (unsigned)x[0]->limb[0],
+                    (unsigned)v->u.table->length);
             abort();
         }
         *out = ev_from(0);
@@ -560,7 +583,8 @@ static eval_flow eval_region(eval *e, const kir_region *region, eval_frame *fram
     return FLOW_NEXT;
 }
 
-/* A function's scalar variables hold rubbish at every call, so that reading one before setting it shows. */
+/* A function's scalar variables hold rubbish at every call, so that reading one before setting it
+ * shows. */
 static void ev_fresh_var(eval *e, const kir_var *v) {
     uint32_t n = v->length ? v->length : 1;
     free(e->vars[v->id]);
@@ -570,7 +594,8 @@ static void ev_fresh_var(eval *e, const kir_var *v) {
     ev_cut(e->vars[v->id], kir_type_bits(v->type));
 }
 
-eval_value eval_function(eval *e, const kir_function *f, const eval_value *params, kir_var *const *arrays) {
+eval_value eval_function(eval *e, const kir_function *f, const eval_value *params,
+                         kir_var *const *arrays) {
     eval_frame frame = {0};
     frame.values = calloc(f->value_count + 1u, sizeof *frame.values);
     for (uint8_t i = 0; i < f->param_count; i++) frame.params[i] = params[i];

@@ -1,5 +1,5 @@
-/* Evaluates kernel IR for one lane, one operation at a time, in plain C: the meaning of prim.def written a second time.
- * Used to test definitions and legalisation; shares no code with them. */
+/* Evaluates kernel IR for one lane, one operation at a time, in plain C: the meaning of prim.def
+ * written a second time. Used to test definitions and legalisation; shares no code with them. */
 #ifndef HG_TESTS_KIR_EVAL_H
 #define HG_TESTS_KIR_EVAL_H
 
@@ -27,7 +27,8 @@ typedef struct eval {
     uint32_t fault_inst;
     uint64_t fault_offset;
     eval_value **vars;                /* by variable id: the elements */
-    const struct eval_device *device; /* who does accesses, fields, ids and barriers in device form; NULL: nobody */
+    const struct eval_device *device; /* who does accesses, fields, ids and barriers in device form;
+                                         NULL: nobody */
     struct device_lane *lane;         /* its own */
 } eval;
 
@@ -70,7 +71,8 @@ kir_value *ev_build_near_one(kir_builder *b, kir_value *x);
 /* ---- functions ---- */
 
 /* Array parameters name the caller's arrays. */
-eval_value eval_function(eval *e, const kir_function *f, const eval_value *params, kir_var *const *arrays);
+eval_value eval_function(eval *e, const kir_function *f, const eval_value *params,
+                         kir_var *const *arrays);
 
 /* Prepares for running functions of a module; call eval_end when done. Numbers all functions. */
 void eval_begin(eval *e, const kir_module *m);

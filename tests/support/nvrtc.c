@@ -8,7 +8,8 @@
 typedef struct _nvrtcProgram *program;
 static struct {
     void *library;
-    int (*create)(program *, const char *, const char *, int, const char *const *, const char *const *);
+    int (*create)(program *, const char *, const char *, int, const char *const *,
+                  const char *const *);
     int (*compile)(program, int, const char *const *);
     int (*log_size)(program, size_t *);
     int (*log)(program, char *);
@@ -23,20 +24,27 @@ static bool find(const char *symbol, void *function) {
 }
 
 bool nvrtc_open(char reason[256]) {
-    static const char *const NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13",
-                                        "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"};
+    static const char *const NAMES[] = {
+        "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13",
+        "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"};
     const char *own = getenv("HOLOGRAM_NVRTC"), *wheels = getenv("HOLOGRAM_NVIDIA");
     char wheel[512];
     if (nvrtc.library) return true;
     if (own && *own) nvrtc.library = dlopen(own, RTLD_NOW | RTLD_LOCAL);
-    snprintf(wheel, sizeof wheel, "%s/cuda_nvrtc/lib/libnvrtc.so.12", wheels && *wheels ? wheels : HG_SOURCE_DIR "/build/python/nvidia");
+    snprintf(wheel, sizeof wheel, "%s/cuda_nvrtc/lib/libnvrtc.so.12",
+             wheels && *wheels ? wheels : HG_SOURCE_DIR "/build/python/nvidia");
     const bool only = own && *own; /* as the library has it */
     if (!nvrtc.library && !only) nvrtc.library = dlopen(wheel, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < HG_COUNT_OF(NAMES) && !nvrtc.library && !only; i++) nvrtc.library = dlopen(NAMES[i], RTLD_NOW | RTLD_LOCAL);
-    snprintf(reason, 256, "NVRTC (libnvrtc.so.13, .12 or .11.2 of the CUDA toolkit, or of tools/setup) is not installed");
-    return nvrtc.library && find("nvrtcCreateProgram", &nvrtc.create) && find("nvrtcCompileProgram", &nvrtc.compile) &&
-           find("nvrtcGetProgramLogSize", &nvrtc.log_size) && find("nvrtcGetProgramLog", &nvrtc.log) &&
-           find("nvrtcDestroyProgram", &nvrtc.destroy) && find("nvrtcGetNumSupportedArchs", &nvrtc.count) &&
+    for (size_t i = 0; i < HG_COUNT_OF(NAMES) && !nvrtc.library && !only; i++)
+        nvrtc.library = dlopen(NAMES[i], RTLD_NOW | RTLD_LOCAL);
+    snprintf(reason, 256,
+             "NVRTC (libnvrtc.so.13, .12 or .11.2 of the CUDA toolkit, or of tools/setup) is not "
+             "installed");
+    return nvrtc.library && find("nvrtcCreateProgram", &nvrtc.create) &&
+           find("nvrtcCompileProgram", &nvrtc.compile) &&
+           find("nvrtcGetProgramLogSize", &nvrtc.log_size) &&
+           find("nvrtcGetProgramLog", &nvrtc.log) && find("nvrtcDestroyProgram", &nvrtc.destroy) &&
+           find("nvrtcGetNumSupportedArchs", &nvrtc.count) &&
            find("nvrtcGetSupportedArchs", &nvrtc.list);
 }
 
@@ -47,7 +55,8 @@ int nvrtc_architectures(int architectures[NVRTC_ARCHITECTURES]) {
     int known[256], count = 0, found = 0;
     if (nvrtc.count(&count) != 0 || count < 1 || count > 256 || nvrtc.list(known) != 0) return 0;
     for (int i = 0; i < count; i++)
-        if (known[i] == OLDEST || known[i] == 75 || known[i] == 80 || known[i] == 90) architectures[found++] = known[i];
+        if (known[i] == OLDEST || known[i] == 75 || known[i] == 80 || known[i] == 90)
+            architectures[found++] = known[i];
     if (known[count - 1] > 90) architectures[found++] = known[count - 1];
     return found;
 }
@@ -64,7 +73,8 @@ static unsigned number_before(const char *log, const char *phrase) {
     return most;
 }
 
-/* ptxas says what it used, and NVRTC that an old architecture is deprecated; every other line is a warning or an error. */
+/* ptxas says what it used, and NVRTC that an old architecture is deprecated; every other line is a
+ * warning or an error. */
 static bool only_information(const char *log) {
     for (const char *line = log; *line;) {
         size_t length = strcspn(line, "\n");
@@ -81,7 +91,8 @@ bool nvrtc_compile(const char *text, int architecture, nvrtc_kernel *kernel, cha
     program p = NULL;
     size_t size = 0;
     snprintf(arch, sizeof arch, "-arch=sm_%d", architecture);
-    const char *options[] = {arch, "-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--ptxas-options=-v"};
+    const char *options[] = {arch,         "-fmad=false",       "-prec-div=true", "-prec-sqrt=true",
+                             "-ftz=false", "--ptxas-options=-v"};
     int error = nvrtc.create(&p, text, "kernel.cu", 0, NULL, NULL);
     if (!error) error = nvrtc.compile(p, (int)HG_COUNT_OF(options), options);
     if (p) (void)nvrtc.log_size(p, &size);

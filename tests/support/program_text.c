@@ -4,7 +4,8 @@
 
 hg_program *assemble(const char *text) {
     hg_program *p = NULL;
-    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s", hg_last_error_text(), text);
+    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s",
+                  hg_last_error_text(), text);
     if (!p) exit(test_done());
     return p;
 }

@@ -1,4 +1,5 @@
-/* Whether the program is built with AddressSanitizer or ThreadSanitizer: long tests run a smaller part there. */
+/* Whether the program is built with AddressSanitizer or ThreadSanitizer: long tests run a smaller
+ * part there. */
 #ifndef HG_TESTS_SANITIZED_H
 #define HG_TESTS_SANITIZED_H
 
@@ -17,7 +18,8 @@
 #define SANITIZED 0
 #endif
 
-/* How many rounds a test makes: a part under a sanitizer, all of them there with HG_SLICE=long (asan_long of make test-all). */
+/* How many rounds a test makes: a part under a sanitizer, all of them there with HG_SLICE=long
+ * (asan_long of make test-all). */
 static inline uint64_t rounds_here(uint64_t all, uint64_t part) {
     const char *slice = getenv("HG_SLICE");
     return SANITIZED && !(slice && strcmp(slice, "long") == 0) ? part : all;

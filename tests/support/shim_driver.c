@@ -68,7 +68,8 @@ static void fill_caps(hg_device_caps *caps, const hg_capset *set) {
                              .memory.max_shared_bytes = SHIM_MOST_SHARED - KIR_SHARED_RESERVED,
                              .memory.total_bytes = UINT64_C(1) << 30,
                              .exact = true,
-                             .hints.tile_kind = set->target.addressed ? LIBRARY_TILES_JOINING : LIBRARY_TILES_DEVICE,
+                             .hints.tile_kind = set->target.addressed ? LIBRARY_TILES_JOINING
+                                                                      : LIBRARY_TILES_DEVICE,
                              .compiler.target = set->target,
                              .scheduling.max_groups = {INT32_MAX, 65535, 65535},
                              .scheduling.max_group = {SHIM_MOST_LANES, SHIM_MOST_LANES, 64},
@@ -80,7 +81,8 @@ static hg_status open_as(const language *l, hg_device **device) {
     hg_capset set;
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
-    if (!hg_capset_find(l->caps, &set)) return hg_fail(HG_ERROR_INTERNAL, "no capabilities %s", l->caps);
+    if (!hg_capset_find(l->caps, &set))
+        return hg_fail(HG_ERROR_INTERNAL, "no capabilities %s", l->caps);
     fill_caps(&d->caps, &set);
     d->language = l;
     d->dialect = emitter_find(l->target)->dialect;
@@ -90,10 +92,13 @@ static hg_status open_as(const language *l, hg_device **device) {
     return HG_OK;
 }
 
-#define OPEN(name, language)                                                                                                       \
-    static hg_status open_##name(uint32_t index, const hg_driver_options *options, hg_device **device) {                           \
-        (void)options;                                                                                                             \
-        return index == 0 ? open_as(&language, device) : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "a shim has one device, number 0"); \
+#define OPEN(name, language)                                                                   \
+    static hg_status open_##name(uint32_t index, const hg_driver_options *options,             \
+                                 hg_device **device) {                                         \
+        (void)options;                                                                         \
+        return index == 0                                                                      \
+                   ? open_as(&language, device)                                                \
+                   : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "a shim has one device, number 0"); \
     }
 OPEN(cuda, CUDA)
 OPEN(hip, HIP)
@@ -115,7 +120,8 @@ static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena *
     (*arena)->bytes = size <= PTRDIFF_MAX ? hg_calloc(1, size ? (size_t)size : 1) : NULL;
     if ((*arena)->bytes) return HG_OK;
     hg_free(*arena);
-    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available",
+                   (unsigned long long)size);
 }
 static void arena_free(hg_device *device, hg_driver_arena *arena) {
     (void)device;
@@ -137,24 +143,29 @@ static bool has_barrier(const kir_module *m) {
 }
 
 /* A function of one invocation, which calls a kernel of Metal with what a launch would give it. */
-static void add_metal_entry(hg_text *out, const hg_driver_code *code, const char *name, bool has_record) {
+static void add_metal_entry(hg_text *out, const hg_driver_code *code, const char *name,
+                            bool has_record) {
     static const char *const AXES[] = {"x", "y", "z"};
-    hg_text_addf(out, "extern \"C\" void hg_shim_lane(void *const *slots, const void *record_bytes) {\n");
+    hg_text_addf(
+        out, "extern \"C\" void hg_shim_lane(void *const *slots, const void *record_bytes) {\n");
     hg_text_addf(out, "    (void)slots, (void)record_bytes;\n    %s(", name);
     for (uint32_t i = 0; i < kir_device_binding_count(code->layout, code->module); i++)
         hg_text_addf(out, "hg_shim_pointer{(ulong)slots[%u]}, ", (unsigned)i);
-    if (code->layout->uses_group_memory) hg_text_addf(out, "hg_shim_pointer{(ulong)hg_shim.group_memory}, ");
+    if (code->layout->uses_group_memory)
+        hg_text_addf(out, "hg_shim_pointer{(ulong)hg_shim.group_memory}, ");
     if (has_record) hg_text_addf(out, "*(const %s_record *)record_bytes, ", name);
     hg_text_addf(out, "uint3{");
     for (int i = 0; i < 3; i++)
-        hg_text_addf(out, "%shg_shim.block.%s * hg_shim.block_dim.%s + hg_shim.lane.%s", i ? ", " : "", AXES[i], AXES[i], AXES[i]);
+        hg_text_addf(out, "%shg_shim.block.%s * hg_shim.block_dim.%s + hg_shim.lane.%s",
+                     i ? ", " : "", AXES[i], AXES[i], AXES[i]);
     hg_text_addf(out, "}, uint3{hg_shim.lane.x, hg_shim.lane.y, hg_shim.lane.z}, ");
     hg_text_addf(out, "uint3{hg_shim.block.x, hg_shim.block.y, hg_shim.block.z});\n}\n");
 }
 
 static void add_entry(hg_text *out, const hg_device *d, const hg_driver_code *code) {
-    static const shim_record RECORDS[] = {
-        [EMIT_RECORD_NONE] = SHIM_RECORD_NONE, [EMIT_RECORD_VALUE] = SHIM_RECORD_VALUE, [EMIT_RECORD_BUFFER] = SHIM_RECORD_POINTER};
+    static const shim_record RECORDS[] = {[EMIT_RECORD_NONE] = SHIM_RECORD_NONE,
+                                          [EMIT_RECORD_VALUE] = SHIM_RECORD_VALUE,
+                                          [EMIT_RECORD_BUFFER] = SHIM_RECORD_POINTER};
     char name[96], text[2048];
     shim_record record = RECORDS[emit_device_c_record(d->dialect, code->module, code->layout)];
     emit_kernel_name(code->module, name);
@@ -171,7 +182,8 @@ static void add_entry(hg_text *out, const hg_device *d, const hg_driver_code *co
 /* "[[threadgroup(0)]]": the word is a qualifier too, which the shim makes an address space. */
 static void blank_attribute(hg_text *text) {
     static const char ATTRIBUTE[] = " [[threadgroup(0)]]";
-    for (char *at = text->data; at && (at = strstr(at, ATTRIBUTE)) != NULL;) memset(at, ' ', sizeof ATTRIBUTE - 1);
+    for (char *at = text->data; at && (at = strstr(at, ATTRIBUTE)) != NULL;)
+        memset(at, ' ', sizeof ATTRIBUTE - 1);
 }
 
 static void kernel_destroy(hg_driver_kernel *k) {
@@ -192,9 +204,11 @@ static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver
     if (status == HG_OK) {
         blank_attribute(&text);
         add_entry(&entry, d, code);
-        bool ok = shim_compile(text.data, entry.data, d->language->options, source, library, message, sizeof message) &&
+        bool ok = shim_compile(text.data, entry.data, d->language->options, source, library,
+                               message, sizeof message) &&
                   shim_open(library, &k->code, message, sizeof message);
-        if (!ok) status = hg_fail(HG_ERROR_INTERNAL, "a text in %s: %s", d->language->target, message);
+        if (!ok)
+            status = hg_fail(HG_ERROR_INTERNAL, "a text in %s: %s", d->language->target, message);
     }
     (void)unlink(library);
     hg_text_free(&text);
@@ -211,7 +225,8 @@ static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver
 static hg_status run_dispatch(const hg_driver_dispatch *c) {
     void **slots = hg_calloc(c->slot_count + 1u, sizeof *slots);
     if (!slots) return hg_fail_memory();
-    for (uint32_t i = 0; i < c->slot_count; i++) slots[i] = c->slots[i].arena ? c->slots[i].arena->bytes : NULL;
+    for (uint32_t i = 0; i < c->slot_count; i++)
+        slots[i] = c->slots[i].arena ? c->slots[i].arena->bytes : NULL;
     bool ok = shim_run(&c->kernel->code, c->groups, c->group, c->group_memory, slots, c->record);
     hg_free(slots);
     return ok ? HG_OK : hg_fail(HG_ERROR_INTERNAL, "a group that a shim cannot run");
@@ -219,10 +234,19 @@ static hg_status run_dispatch(const hg_driver_dispatch *c) {
 
 static hg_status run_command(const hg_driver_command *c) {
     switch (c->kind) {
-    case HG_CMD_COPY_IN: memcpy(c->to.arena->bytes + c->to.offset, c->host, (size_t)c->to.size); return HG_OK;
-    case HG_CMD_COPY_OUT: memcpy(c->host, c->from.arena->bytes + c->from.offset, (size_t)c->from.size); return HG_OK;
-    case HG_CMD_COPY: memmove(c->to.arena->bytes + c->to.offset, c->from.arena->bytes + c->from.offset, (size_t)c->to.size); return HG_OK;
-    case HG_CMD_FILL: memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size); return HG_OK;
+    case HG_CMD_COPY_IN:
+        memcpy(c->to.arena->bytes + c->to.offset, c->host, (size_t)c->to.size);
+        return HG_OK;
+    case HG_CMD_COPY_OUT:
+        memcpy(c->host, c->from.arena->bytes + c->from.offset, (size_t)c->from.size);
+        return HG_OK;
+    case HG_CMD_COPY:
+        memmove(c->to.arena->bytes + c->to.offset, c->from.arena->bytes + c->from.offset,
+                (size_t)c->to.size);
+        return HG_OK;
+    case HG_CMD_FILL:
+        memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size);
+        return HG_OK;
     case HG_CMD_DISPATCH: return run_dispatch(c->dispatch);
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP: break;
@@ -230,8 +254,9 @@ static hg_status run_command(const hg_driver_command *c) {
     return hg_fail(HG_ERROR_INTERNAL, "a command that a shim has not");
 }
 
-static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
+                              uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
     hg_status status = HG_OK;
     (void)queue;
     (void)waits;
@@ -290,7 +315,8 @@ DRIVER(hip);
 DRIVER(msl);
 
 void shim_driver_bring(const char *name) {
-    static const hg_driver *const SHIMS[] = {&hg_driver_shim_cuda, &hg_driver_shim_hip, &hg_driver_shim_msl};
+    static const hg_driver *const SHIMS[] = {&hg_driver_shim_cuda, &hg_driver_shim_hip,
+                                             &hg_driver_shim_msl};
     for (size_t i = 0; i < HG_COUNT_OF(SHIMS); i++)
         if (strcmp(SHIMS[i]->name, name) == 0) hg_select_guest(SHIMS[i]);
 }

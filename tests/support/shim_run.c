@@ -23,13 +23,16 @@ typedef struct shim_state {
 
 /* ---- compiling ---- */
 
-void shim_print_facts(char *out, size_t size, const char *name, shim_record record, bool has_barriers) {
+void shim_print_facts(char *out, size_t size, const char *name, shim_record record,
+                      bool has_barriers) {
     int used = snprintf(out, size,
-                        "\nextern \"C\" {\nextern const int hg_shim_has_barriers;\nconst int hg_shim_has_barriers = %d;\nextern const int "
+                        "\nextern \"C\" {\nextern const int hg_shim_has_barriers;\nconst int "
+                        "hg_shim_has_barriers = %d;\nextern const int "
                         "hg_shim_by_pointer;\nconst int hg_shim_by_pointer = %d;\n",
                         has_barriers, record == SHIM_RECORD_POINTER);
     used += snprintf(out + used, size - (size_t)used,
-                     "extern const unsigned long hg_shim_record_bytes;\nconst unsigned long hg_shim_record_bytes = ");
+                     "extern const unsigned long hg_shim_record_bytes;\nconst unsigned long "
+                     "hg_shim_record_bytes = ");
     if (record == SHIM_RECORD_NONE)
         snprintf(out + used, size - (size_t)used, "0;\n}\n");
     else
@@ -38,10 +41,13 @@ void shim_print_facts(char *out, size_t size, const char *name, shim_record reco
 
 void shim_print_entry(char *out, size_t size, const char *name, shim_record record) {
     int used = snprintf(out, size,
-                        "extern \"C\" void hg_shim_lane(void *const *slots, const void *record) {\n    (void)slots, (void)record;\n    %s(",
+                        "extern \"C\" void hg_shim_lane(void *const *slots, const void *record) "
+                        "{\n    (void)slots, (void)record;\n    %s(",
                         name);
-    if (record == SHIM_RECORD_VALUE) used += snprintf(out + used, size - (size_t)used, "*(const %s_record *)record", name);
-    if (record == SHIM_RECORD_POINTER) used += snprintf(out + used, size - (size_t)used, "(const %s_record *)record", name);
+    if (record == SHIM_RECORD_VALUE)
+        used += snprintf(out + used, size - (size_t)used, "*(const %s_record *)record", name);
+    if (record == SHIM_RECORD_POINTER)
+        used += snprintf(out + used, size - (size_t)used, "(const %s_record *)record", name);
     snprintf(out + used, size - (size_t)used, ");\n}\n");
 }
 
@@ -52,14 +58,16 @@ static bool write_source(const char *path, const char *text, const char *entry) 
     return ok;
 }
 
-bool shim_compile(const char *text, const char *entry, const char *options, const char *source, const char *library, char *message,
-                  size_t size) {
+bool shim_compile(const char *text, const char *entry, const char *options, const char *source,
+                  const char *library, char *message, size_t size) {
     char command[2048], log[512];
     snprintf(log, sizeof log, "%s.log", library);
     snprintf(command, sizeof command,
-             "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra "
+             "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off "
+             "-fno-strict-aliasing -Wall -Wextra "
              "-Wno-unknown-attributes -Wno-pass-failed "
-             "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
+             "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' "
+             ">'%s' 2>&1",
              HG_SOURCE_DIR, options, source, library, log);
     message[0] = 0;
     bool ok = write_source(source, text, entry) && system(command) == 0;
@@ -130,7 +138,8 @@ static void begin_fiber(uint32_t lane) {
     world.ended[lane] = false;
 }
 
-/* All invocations up to the next barrier, again and again; odd rounds from the last to the first, since no order is promised. */
+/* All invocations up to the next barrier, again and again; odd rounds from the last to the first,
+ * since no order is promised. */
 static void run_fibers(uint32_t lanes) {
     shim_state *state = world.code->state;
     for (uint32_t i = 0; i < lanes; i++) begin_fiber(i);
@@ -161,13 +170,14 @@ static void run_group(uint32_t lanes, uint64_t group_memory) {
 
 static bool has_stacks(void) {
     if (world.stacks) return true;
-    void *stacks = mmap(NULL, (size_t)SHIM_MOST_LANES * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1, 0);
+    void *stacks = mmap(NULL, (size_t)SHIM_MOST_LANES * STACK_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     world.stacks = stacks == MAP_FAILED ? NULL : stacks;
     return world.stacks != NULL;
 }
 
-static void run_groups(const shim_code *code, const uint32_t groups[3], const uint32_t group[3], uint64_t group_memory) {
+static void run_groups(const shim_code *code, const uint32_t groups[3], const uint32_t group[3],
+                       uint64_t group_memory) {
     static unsigned long long own_memory[SHIM_MOST_SHARED / 8];
     shim_state *state = code->state;
     uint32_t lanes = group[0] * group[1] * group[2];
@@ -175,7 +185,8 @@ static void run_groups(const shim_code *code, const uint32_t groups[3], const ui
     state->block_dim = (shim_id){group[0], group[1], group[2]};
     state->grid_dim = (shim_id){groups[0], groups[1], groups[2]};
     state->barrier = code->has_barriers ? at_barrier : no_barrier;
-    for (uint32_t i = 0; i < lanes; i++) world.ids[i] = (shim_id){i % group[0], i / group[0] % group[1], i / group[0] / group[1]};
+    for (uint32_t i = 0; i < lanes; i++)
+        world.ids[i] = (shim_id){i % group[0], i / group[0] % group[1], i / group[0] / group[1]};
     for (uint32_t z = 0; z < groups[2]; z++)
         for (uint32_t y = 0; y < groups[1]; y++)
             for (uint32_t x = 0; x < groups[0]; x++) {
@@ -184,9 +195,11 @@ static void run_groups(const shim_code *code, const uint32_t groups[3], const ui
             }
 }
 
-bool shim_run(const shim_code *code, const uint32_t groups[3], const uint32_t group[3], uint64_t group_memory, void *const *slots,
-              const void *record) {
-    if ((uint64_t)group[0] * group[1] * group[2] > SHIM_MOST_LANES || group_memory > SHIM_MOST_SHARED) return false;
+bool shim_run(const shim_code *code, const uint32_t groups[3], const uint32_t group[3],
+              uint64_t group_memory, void *const *slots, const void *record) {
+    if ((uint64_t)group[0] * group[1] * group[2] > SHIM_MOST_LANES ||
+        group_memory > SHIM_MOST_SHARED)
+        return false;
     (void)pthread_mutex_lock(&lock);
     bool ok = has_stacks();
     world.code = code;

@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 const way WAYS[WAY_COUNT] = {
-    {"address, 64 bits", true, true, false, true, true},   {"address, 64 bits, record by address", true, true, false, false, false},
-    {"address, 32 bits", true, false, true, true, false},  {"address, 32 bits, record by address", true, false, true, false, true},
-    {"binding, 64 bits", false, true, false, true, false}, {"binding of words, record bound", false, true, true, false, false},
-    {"binding, 32 bits", false, false, true, true, false}, {"binding, 32 bits, record bound", false, false, true, false, false},
+    {"address, 64 bits", true, true, false, true, true},
+    {"address, 64 bits, record by address", true, true, false, false, false},
+    {"address, 32 bits", true, false, true, true, false},
+    {"address, 32 bits, record by address", true, false, true, false, true},
+    {"binding, 64 bits", false, true, false, true, false},
+    {"binding of words, record bound", false, true, true, false, false},
+    {"binding, 32 bits", false, false, true, true, false},
+    {"binding, 32 bits, record bound", false, false, true, false, false},
 };
 
 emit_spirv_options float_controls; /* only these fields: what the device offers */
@@ -30,8 +34,10 @@ void add_field(kit *k, uint8_t kind, uint32_t index, bool high) {
     bool wide = k->how->i64;
     kir_input *input = hg_vec_push(&k->m->inputs);
     kir_field *field = hg_vec_push(&k->layout.fields);
-    *input = (kir_input){
-        .kind = KIR_INPUT_FIELD, .type = wide ? HG_TYPE_U64 : HG_TYPE_U32, .index = k->layout.record_bytes, .name = "base"};
+    *input = (kir_input){.kind = KIR_INPUT_FIELD,
+                         .type = wide ? HG_TYPE_U64 : HG_TYPE_U32,
+                         .index = k->layout.record_bytes,
+                         .name = "base"};
     *field = (kir_field){.kind = kind, .index = index, .high = high};
     k->layout.record_bytes += wide ? 8 : 4;
 }
@@ -53,7 +59,9 @@ void begin(kit *k, const way *how, const char *name, uint32_t slots) {
     k->thread->u.imm = KIR_ID_THREAD;
 }
 
-kir_value *op2(kit *k, kir_op op, kir_value *a, kir_value *c) { return kir_binary(&k->b, op, a, c); }
+kir_value *op2(kit *k, kir_op op, kir_value *a, kir_value *c) {
+    return kir_binary(&k->b, op, a, c);
+}
 
 kir_value *offset(kit *k, kir_value *index, uint32_t scale, uint32_t disp) {
     uint8_t type = k->how->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
@@ -62,10 +70,12 @@ kir_value *offset(kit *k, kir_value *index, uint32_t scale, uint32_t disp) {
     return op2(k, KIR_ADD, wide, kir_const(&k->b, type, disp));
 }
 
-kir_value *access_memory(kit *k, kir_op op, uint8_t type, int16_t slot, kir_value *at, uint8_t count, kir_value *const *operands) {
+kir_value *access_memory(kit *k, kir_op op, uint8_t type, int16_t slot, kir_value *at,
+                         uint8_t count, kir_value *const *operands) {
     kir_value *args[8] = {at};
     for (uint8_t i = 0; i < count; i++) args[1 + i] = operands[i];
-    kir_value *v = kir_emit(&k->b, op, op == KIR_STORE ? KIR_VOID : type, (uint8_t)(1 + count), args);
+    kir_value *v = kir_emit(&k->b, op, op == KIR_STORE ? KIR_VOID : type, (uint8_t)(1 + count),
+                            args);
     v->u.mem.space = KIR_BUFFER;
     v->u.mem.bytes = (uint8_t)kir_type_bytes(type);
     v->u.mem.has_index = v->u.mem.unchecked = 1;
@@ -73,10 +83,13 @@ kir_value *access_memory(kit *k, kir_op op, uint8_t type, int16_t slot, kir_valu
     return v;
 }
 
-kir_value *load(kit *k, uint8_t type, int16_t slot, kir_value *at) { return access_memory(k, KIR_LOAD, type, slot, at, 0, NULL); }
+kir_value *load(kit *k, uint8_t type, int16_t slot, kir_value *at) {
+    return access_memory(k, KIR_LOAD, type, slot, at, 0, NULL);
+}
 
 kir_value *store(kit *k, int16_t slot, kir_value *at, kir_value *value) {
-    if (k->how->words && kir_type_bits(value->type) < 32) value = kir_convert(&k->b, KIR_ZEXT, HG_TYPE_U32, value);
+    if (k->how->words && kir_type_bits(value->type) < 32)
+        value = kir_convert(&k->b, KIR_ZEXT, HG_TYPE_U32, value);
     return access_memory(k, KIR_STORE, value->type, slot, at, 1, &value);
 }
 
@@ -97,8 +110,10 @@ void set_options(const kit *k, emit_spirv_options *o) {
     o->group_memory = k->group_memory;
     o->debug = k->how->debug;
     memcpy(o->float_controls_rte, float_controls.float_controls_rte, sizeof o->float_controls_rte);
-    memcpy(o->float_controls_preserve, float_controls.float_controls_preserve, sizeof o->float_controls_preserve);
-    memcpy(o->float_controls_inf_nan, float_controls.float_controls_inf_nan, sizeof o->float_controls_inf_nan);
+    memcpy(o->float_controls_preserve, float_controls.float_controls_preserve,
+           sizeof o->float_controls_preserve);
+    memcpy(o->float_controls_inf_nan, float_controls.float_controls_inf_nan,
+           sizeof o->float_controls_inf_nan);
 }
 
 static void write_file(const char *name, const void *data, size_t size) {
@@ -109,10 +124,12 @@ static void write_file(const char *name, const void *data, size_t size) {
     if (out) fclose(out);
 }
 
-/* The words that spirv-as makes of the text are the module's own, but for the word that names the tool. */
+/* The words that spirv-as makes of the text are the module's own, but for the word that names the
+ * tool. */
 static void check_text(const emit_words *words) {
     hg_text text = {0};
-    CHECK_MESSAGE(emit_spirv_text(words->data, words->count, "; a test\n", &text) == HG_OK, "%s", hg_last_error_text());
+    CHECK_MESSAGE(emit_spirv_text(words->data, words->count, "; a test\n", &text) == HG_OK, "%s",
+                  hg_last_error_text());
     write_file("m.spvasm", text.data ? text.data : "", text.length);
     hg_text_free(&text);
 }
@@ -134,8 +151,10 @@ void check_words(const kit *k, const emit_words *words) {
     snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s/m.spv", folder);
     CHECK_MESSAGE(system(command) == 0, "%s (%s) is not valid", k->m->name, k->how->name);
     check_text(words);
-    snprintf(command, sizeof command, "spirv-as --target-env vulkan1.2 %s/m.spvasm -o %s/back.spv", folder, folder);
-    CHECK_MESSAGE(system(command) == 0, "the text of %s (%s) is not read back", k->m->name, k->how->name);
+    snprintf(command, sizeof command, "spirv-as --target-env vulkan1.2 %s/m.spvasm -o %s/back.spv",
+             folder, folder);
+    CHECK_MESSAGE(system(command) == 0, "the text of %s (%s) is not read back", k->m->name,
+                  k->how->name);
     uint32_t *back = malloc((size_t)words->count * 4);
     bool same = back && read_file("back.spv", back, words->count);
     for (uint64_t i = 0; i < words->count && same; i++) same = i == 2 || back[i] == words->data[i];
@@ -144,7 +163,8 @@ void check_words(const kit *k, const emit_words *words) {
 }
 
 void open_folder(void) {
-    has_tools = system("spirv-val --version >/dev/null 2>&1") == 0 && system("spirv-as --version >/dev/null 2>&1") == 0;
+    has_tools = system("spirv-val --version >/dev/null 2>&1") == 0 &&
+                system("spirv-as --version >/dev/null 2>&1") == 0;
     snprintf(folder, sizeof folder, "/tmp/hologram-spirv-XXXXXX");
     if (has_tools && mkdtemp(folder)) return;
     has_tools = false;

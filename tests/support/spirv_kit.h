@@ -1,5 +1,5 @@
-/* What the tests of the SPIR-V emitter share: the ways to see memory, building kernels in device form by hand, checking words with
- * spirv-val and their text with spirv-as. */
+/* What the tests of the SPIR-V emitter share: the ways to see memory, building kernels in device
+ * form by hand, checking words with spirv-val and their text with spirv-as. */
 #ifndef HG_TESTS_SPIRV_KIT_H
 #define HG_TESTS_SPIRV_KIT_H
 
@@ -8,7 +8,14 @@
 #include "kir/builder.h"
 #include <stdlib.h>
 
-enum { GROUP = 64, GROUPS = 4, LANES = GROUP * GROUPS, CELL = 8, MAX_SLOTS = 4, MAX_FUNCTIONS = 128 };
+enum {
+    GROUP = 64,
+    GROUPS = 4,
+    LANES = GROUP * GROUPS,
+    CELL = 8,
+    MAX_SLOTS = 4,
+    MAX_FUNCTIONS = 128
+};
 
 /* One way to see memory and types. */
 typedef struct way {
@@ -42,7 +49,8 @@ kir_value *op2(kit *k, kir_op op, kir_value *a, kir_value *c);
 
 /* scale · index + disp as an offset of this way. */
 kir_value *offset(kit *k, kir_value *index, uint32_t scale, uint32_t disp);
-kir_value *access_memory(kit *k, kir_op op, uint8_t type, int16_t slot, kir_value *at, uint8_t count, kir_value *const *operands);
+kir_value *access_memory(kit *k, kir_op op, uint8_t type, int16_t slot, kir_value *at,
+                         uint8_t count, kir_value *const *operands);
 kir_value *load(kit *k, uint8_t type, int16_t slot, kir_value *at);
 kir_value *store(kit *k, int16_t slot, kir_value *at, kir_value *value);
 void end(kit *k);

@@ -8,11 +8,14 @@ uint64_t test_passed, test_failed, test_skipped;
 static void check_misuses(void) {
     char first[160];
     uint64_t count = hg_polled_misuses(first);
-    if (count) CHECK_MESSAGE(false, "the driver contract was broken %" PRIu64 " times; first: %s", count, first);
+    if (count)
+        CHECK_MESSAGE(false, "the driver contract was broken %" PRIu64 " times; first: %s", count,
+                      first);
 }
 
 int test_done(void) {
     check_misuses();
-    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", test_passed, test_failed, test_skipped);
+    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", test_passed,
+           test_failed, test_skipped);
     return test_failed ? 1 : 0;
 }

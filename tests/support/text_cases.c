@@ -48,13 +48,17 @@ static void show_difference(const char *expected, const char *got) {
     for (uint32_t i = a.count; i-- > 0;)
         for (uint32_t k = b.count; k-- > 0;) {
             uint16_t down = common[(i + 1) * width + k], right = common[i * width + k + 1];
-            common[i * width + k] = equal(&a, i, &b, k) ? (uint16_t)(common[(i + 1) * width + k + 1] + 1) : down > right ? down : right;
+            common[i * width + k] = equal(&a, i, &b, k)
+                                        ? (uint16_t)(common[(i + 1) * width + k + 1] + 1)
+                                    : down > right ? down
+                                                   : right;
         }
     for (uint32_t i = 0, k = 0; i < a.count || k < b.count;) {
         if (i < a.count && k < b.count && equal(&a, i, &b, k)) {
             i++;
             k++;
-        } else if (i < a.count && (k == b.count || common[(i + 1) * width + k] >= common[i * width + k + 1])) {
+        } else if (i < a.count &&
+                   (k == b.count || common[(i + 1) * width + k] >= common[i * width + k + 1])) {
             fprintf(stderr, "  -%.*s", (int)bytes_of(&a, i), a.at[i]);
             i++;
         } else {
@@ -68,7 +72,9 @@ static void show_difference(const char *expected, const char *got) {
 /* ---- other compilers ---- */
 
 #ifdef __clang__
-static int by_line(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_line(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* The lines of a text without numbers, which follow the order, sorted. */
 static char *bag_of(const char *text) {
@@ -90,8 +96,8 @@ static char *bag_of(const char *text) {
 }
 #endif
 
-/* C leaves the order open in which arguments are evaluated, so that passes built by another compiler than the one of the files write
- * independent operations in another order. */
+/* C leaves the order open in which arguments are evaluated, so that passes built by another
+ * compiler than the one of the files write independent operations in another order. */
 static bool is_same(const char *expected, const char *got) {
     if (strcmp(expected, got) == 0) return true;
 #ifdef __clang__
@@ -112,14 +118,16 @@ static char *read_file(const char *path) {
     hg_text text = {0};
     char buffer[4096];
     hg_text_add(&text, "", 0);
-    for (size_t n; f && (n = fread(buffer, 1, sizeof buffer, f)) > 0;) hg_text_add(&text, buffer, n);
+    for (size_t n; f && (n = fread(buffer, 1, sizeof buffer, f)) > 0;)
+        hg_text_add(&text, buffer, n);
     if (f) fclose(f);
     return f ? text.data : NULL;
 }
 
 static void write_file(const char *path, const char *given, size_t length, const hg_text *got) {
     FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(given, 1, length, f) == length && fwrite(GIVES, 1, sizeof GIVES - 1, f) == sizeof GIVES - 1 &&
+    bool ok = f && fwrite(given, 1, length, f) == length &&
+              fwrite(GIVES, 1, sizeof GIVES - 1, f) == sizeof GIVES - 1 &&
               fwrite(got->data, 1, got->length, f) == got->length;
     if (f && fclose(f)) ok = false;
     CHECK_MESSAGE(ok, "cannot write %s", path);
@@ -140,14 +148,17 @@ static void check_file(const text_cases *set, const char *path, bool update) {
     if (update && !same && got.data) {
         write_file(path, text, length, &got);
     } else {
-        CHECK_MESSAGE(same, "%s: another result (build/release/tests/%s %s)", path, set->program, path);
+        CHECK_MESSAGE(same, "%s: another result (build/release/tests/%s %s)", path, set->program,
+                      path);
         if (!same && got.data) show_difference(expected, got.data);
     }
     hg_text_free(&got);
     hg_free(text);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void check_folder(const text_cases *set, bool update) {
     char *names[1024];

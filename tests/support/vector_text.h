@@ -4,7 +4,8 @@
 
 #include "vector/vector.h"
 
-/* Whether print, parse, print gives the same text, and the form that was read keeps the rules. A difference is printed; what: for that. */
+/* Whether print, parse, print gives the same text, and the form that was read keeps the rules. A
+ * difference is printed; what: for that. */
 bool vec_reads_back(vec_kernel *k, const char *what);
 
 #endif

@@ -1,5 +1,6 @@
-/* The least of Vulkan that runs a compute module once: one host-visible buffer a slot, reached by address or by binding, a push
- * constant block. The library is opened at run time; a test without it is skipped. */
+/* The least of Vulkan that runs a compute module once: one host-visible buffer a slot, reached by
+ * address or by binding, a push constant block. The library is opened at run time; a test without
+ * it is skipped. */
 #ifndef HG_TESTS_VULKAN_RUN_H
 #define HG_TESTS_VULKAN_RUN_H
 
@@ -51,7 +52,8 @@ bool vulkan_buffer_create(vulkan *vk, uint64_t size, vulkan_buffer *b);
 void vulkan_buffer_destroy(vulkan *vk, vulkan_buffer *b);
 
 /* Runs the entry point "main" once; buffers are bound as 0, 1, … of set 0. */
-bool vulkan_run(vulkan *vk, const uint32_t *words, uint64_t count, vulkan_buffer *buffers, uint32_t buffer_count, const void *push,
-                uint32_t push_bytes, const uint32_t groups[3]);
+bool vulkan_run(vulkan *vk, const uint32_t *words, uint64_t count, vulkan_buffer *buffers,
+                uint32_t buffer_count, const void *push, uint32_t push_bytes,
+                const uint32_t groups[3]);
 
 #endif

@@ -1,11 +1,14 @@
-/* Runs many programs of one instruction, one after the other, for tests/tensor/run.py: batch IN OUT [GUARD [races]].
+/* Runs many programs of one instruction, one after the other, for tests/tensor/run.py: batch IN OUT
+ * [GUARD [races]].
  *
  * IN, little-endian, for each program:  u32 bytes of the text, the text; u32 arrays, for each
  *     u8 bytes of the name, the name, u8 whether it comes back, u64 bytes, the data
- * OUT for each program:  u32 bytes of the message (0: it ran), the message; the data of each array that comes back, also where it did not run; u8 whether
- *     the bytes behind all arrays are as they were
- * Behind each array lie GUARD bytes that are all ones, which a program neither writes nor (they are NaNs, and -1) uses.
- * With `races` two lanes that touch one byte, one of them writing, are an error (--check-races). The backend is the CPU with the settings of the environment. It must not know: what programs compute. */
+ * OUT for each program:  u32 bytes of the message (0: it ran), the message; the data of each array
+ * that comes back, also where it did not run; u8 whether the bytes behind all arrays are as they
+ * were Behind each array lie GUARD bytes that are all ones, which a program neither writes nor
+ * (they are NaNs, and -1) uses. With `races` two lanes that touch one byte, one of them writing,
+ * are an error (--check-races). The backend is the CPU with the settings of the environment. It
+ * must not know: what programs compute. */
 #include <hologram/hologram.h>
 
 #include <stdbool.h>
@@ -53,12 +56,15 @@ static void put(FILE *out, const void *data, size_t bytes) {
     if (bytes && fwrite(data, 1, bytes, out) != bytes) die("writing");
 }
 
-static hg_status run(hg_backend *backend, const char *text, size_t length, array *a, uint32_t count) {
+static hg_status run(hg_backend *backend, const char *text, size_t length, array *a,
+                     uint32_t count) {
     hg_program *program = NULL;
     hg_params *params = hg_params_create();
     hg_status status = hg_program_assemble(text, length, NULL, &program);
-    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = hg_params_set_buffer(params, a[i].name, a[i].buffer);
-    if (status == HG_OK) status = hg_backend_execute_program_with_params(backend, program, NULL, params);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++)
+        status = hg_params_set_buffer(params, a[i].name, a[i].buffer);
+    if (status == HG_OK)
+        status = hg_backend_execute_program_with_params(backend, program, NULL, params);
     hg_program_release(program);
     hg_params_destroy(params);
     return status;
@@ -85,7 +91,8 @@ static void read_array(input *in, hg_backend *backend, array *a) {
 static bool write_array(hg_backend *backend, array *a, FILE *out) {
     uint64_t bytes = a->bytes + guard;
     unsigned char *data = malloc(bytes + 1);
-    if (!data || (bytes && hg_backend_copy_from_buffer(backend, a->buffer, data, bytes) != HG_OK)) die("reading an array");
+    if (!data || (bytes && hg_backend_copy_from_buffer(backend, a->buffer, data, bytes) != HG_OK))
+        die("reading an array");
     if (a->back) put(out, data, a->bytes);
     bool kept = memcmp(data + a->bytes, ones, guard) == 0;
     free(data);
@@ -113,7 +120,8 @@ static void run_next(hg_backend *backend, input *in, FILE *out) {
 int main(int argc, char **argv) {
     hg_config config;
     hg_backend *backend = NULL;
-    if (argc < 3 || argc > 5 || (argc == 5 && strcmp(argv[4], "races") != 0)) die("expected IN OUT [GUARD [races]]");
+    if (argc < 3 || argc > 5 || (argc == 5 && strcmp(argv[4], "races") != 0))
+        die("expected IN OUT [GUARD [races]]");
     guard = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
     if (guard > MOST_GUARD) die("expected at most 65536 bytes behind arrays");
     memset(ones, 255, sizeof ones);

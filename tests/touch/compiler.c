@@ -23,8 +23,8 @@ static uint8_t *read_all(const char *path, uint64_t *size) {
     return bytes;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
+                         const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     (void)patience;
     hg_text text = {0};
     char name[96], folder[] = "/tmp/hologram-touch-XXXXXX", path[64], command[512];
@@ -38,8 +38,9 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, cons
         fclose(f);
     }
     snprintf(command, sizeof command,
-             "cd %s && gcc -std=gnu17 -O1 -w -ffp-contract=off -fno-math-errno -I'%s' -D%s=" HG_JIT_KERNEL " -c -fPIC kernel.c", folder,
-             getenv("TOUCH_INCLUDE"), name);
+             "cd %s && gcc -std=gnu17 -O1 -w -ffp-contract=off -fno-math-errno -I'%s' "
+             "-D%s=" HG_JIT_KERNEL " -c -fPIC kernel.c",
+             folder, getenv("TOUCH_INCLUDE"), name);
     int failed = system(command);
     snprintf(path, sizeof path, "%s/kernel.o", folder);
     object->bytes = failed ? NULL : read_all(path, &object->size);

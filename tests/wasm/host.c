@@ -1,5 +1,6 @@
-/* The entries of the wasm module that tests/wasm/run.js calls. The host gives a clock and takes lines of text; the cases come as
- * bytes. Compiled for a machine with files (any other target), the same replay is a program: replay FILE [poor]. */
+/* The entries of the wasm module that tests/wasm/run.js calls. The host gives a clock and takes
+ * lines of text; the cases come as bytes. Compiled for a machine with files (any other target), the
+ * same replay is a program: replay FILE [poor]. */
 #include "wasm/replay.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,13 @@
 #include "base/thread.h"
 #include "io/io.h"
 
-__attribute__((import_module("host"), import_name("print"))) void host_print(const char *text, size_t length);
+__attribute__((import_module("host"), import_name("print"))) void host_print(const char *text,
+                                                                             size_t length);
 __attribute__((import_module("host"), import_name("clock_ms"))) double host_clock_ms(void);
 
 /* There are no files here, and no tables from them. */
-hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type, hg_array *out) {
+hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type,
+                       hg_array *out) {
     (void)bytes, (void)length, (void)type, (void)out;
     return hg_fail(HG_ERROR_IO, "%s: no array files in this build", what);
 }
@@ -24,7 +27,8 @@ static void print(const char *line) { host_print(line, strlen(line)); }
 __attribute__((export_name("reserve"))) void *reserve(size_t size) { return malloc(size); }
 
 /* Runs the cases; the counts are passed, failed, values. */
-__attribute__((export_name("replay"))) const uint64_t *replay(const uint8_t *file, size_t size, int poor) {
+__attribute__((export_name("replay"))) const uint64_t *replay(const uint8_t *file, size_t size,
+                                                              int poor) {
     static replay_count count;
     count = (replay_count){0};
     hg_clock_set(clock_ns);
@@ -47,7 +51,8 @@ int main(int argc, char **argv) {
     fclose(f);
     replay_run(file, (uint64_t)size, argc > 2 ? argv[2] : "", print, &count);
     printf("replay: %llu values checked\n", (unsigned long long)count.values);
-    printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)count.passed, (unsigned long long)count.failed);
+    printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)count.passed,
+           (unsigned long long)count.failed);
     free(file);
     return count.failed ? 1 : 0;
 }

@@ -103,12 +103,16 @@ static uint64_t magnitude(hg_type type, const uint8_t *bytes, bool *negative) {
 
 /* Equal bits, both NaN, or at most ulp representable values apart. */
 static bool agrees(hg_type type, uint32_t ulp, const uint8_t *expected, const uint8_t *actual) {
-    static const uint64_t INFINITIES[] = {
-        [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = UINT64_C(0x7FF) << 52};
-    if (ulp == UNCHECKED || memcmp(expected, actual, (size_t)hg_type_size_bytes(type)) == 0) return true;
+    static const uint64_t INFINITIES[] = {[HG_TYPE_F16] = 0x7C00,
+                                          [HG_TYPE_BF16] = 0x7F80,
+                                          [HG_TYPE_F32] = 0x7F800000,
+                                          [HG_TYPE_F64] = UINT64_C(0x7FF) << 52};
+    if (ulp == UNCHECKED || memcmp(expected, actual, (size_t)hg_type_size_bytes(type)) == 0)
+        return true;
     if (type > HG_TYPE_F64) return false;
     bool expected_negative, actual_negative;
-    uint64_t e = magnitude(type, expected, &expected_negative), a = magnitude(type, actual, &actual_negative), infinity = INFINITIES[type];
+    uint64_t e = magnitude(type, expected, &expected_negative),
+             a = magnitude(type, actual, &actual_negative), infinity = INFINITIES[type];
     if (e > infinity || a > infinity) return e > infinity && a > infinity;
     if (ulp == 0) return false;
     return (expected_negative == actual_negative ? e > a ? e - a : a - e : e + a) <= ulp;
@@ -118,17 +122,20 @@ static void fail(replay *p, const char *what) {
     char line[1024];
     p->count->failed++;
     if (p->count->failed > MAX_FAILURES) return;
-    snprintf(line, sizeof line, "%s%s%s: %s", p->name, *p->pretend ? " --pretend " : "", p->pretend, what);
+    snprintf(line, sizeof line, "%s%s%s: %s", p->name, *p->pretend ? " --pretend " : "", p->pretend,
+             what);
     p->print(line);
 }
 
 static void print_bytes(char text[140], const uint8_t *bytes, uint64_t size) {
     int at = 0;
-    for (uint64_t i = size; i-- > 0 && at < 128;) at += snprintf(text + at, (size_t)(140 - at), "%02x", bytes[i]);
+    for (uint64_t i = size; i-- > 0 && at < 128;)
+        at += snprintf(text + at, (size_t)(140 - at), "%02x", bytes[i]);
 }
 
 /* True, or a failure has been reported. */
-static bool same_array(replay *p, const case_array *a, const uint8_t *expected, const uint8_t *tolerance) {
+static bool same_array(replay *p, const case_array *a, const uint8_t *expected,
+                       const uint8_t *tolerance) {
     uint64_t size = hg_type_size_bytes(a->type);
     for (uint64_t at = 0; at + size <= a->size; at += size) {
         reader r = {.at = tolerance ? tolerance + at / size * 4 : NULL};
@@ -139,7 +146,8 @@ static bool same_array(replay *p, const case_array *a, const uint8_t *expected, 
         char reason[400], e[140], g[140];
         print_bytes(e, expected + at, size);
         print_bytes(g, a->bytes + at, size);
-        snprintf(reason, sizeof reason, "%s, element %llu: expected %s, got %s", a->name, (unsigned long long)(at / size), e, g);
+        snprintf(reason, sizeof reason, "%s, element %llu: expected %s, got %s", a->name,
+                 (unsigned long long)(at / size), e, g);
         fail(p, reason);
         return false;
     }
@@ -156,12 +164,13 @@ static bool compare(replay *p, const run_case *c, const run_result *result) {
         const uint8_t *code = take(r, 4);
         uint64_t instruction = take_number(r, 8), lane = take_number(r, 8);
         if (!code) return false;
-        if (result->outcome == RUN_FAULT && memcmp(code, result->code, 3) == 0 && instruction == result->instruction &&
-            (lane == HG_NONE || lane == result->lane))
+        if (result->outcome == RUN_FAULT && memcmp(code, result->code, 3) == 0 &&
+            instruction == result->instruction && (lane == HG_NONE || lane == result->lane))
             return true;
-        snprintf(reason, sizeof reason, "expected %.3s at instruction %llu, lane %lld; got %.3s at %llu, %lld (%s)", (const char *)code,
-                 (unsigned long long)instruction, (long long)lane, result->code, (unsigned long long)result->instruction,
-                 (long long)result->lane, got);
+        snprintf(reason, sizeof reason,
+                 "expected %.3s at instruction %llu, lane %lld; got %.3s at %llu, %lld (%s)",
+                 (const char *)code, (unsigned long long)instruction, (long long)lane, result->code,
+                 (unsigned long long)result->instruction, (long long)result->lane, got);
         fail(p, reason);
         return false;
     }
@@ -195,8 +204,13 @@ static void run_one(replay *p) {
     free(c.text);
 }
 
-void replay_run(const uint8_t *file, uint64_t size, const char *pretend, void (*print)(const char *line), replay_count *count) {
-    replay p = {.in = {.at = file, .end = file + size}, .pretend = pretend, .print = print, .count = count, .name = "the file"};
+void replay_run(const uint8_t *file, uint64_t size, const char *pretend,
+                void (*print)(const char *line), replay_count *count) {
+    replay p = {.in = {.at = file, .end = file + size},
+                .pretend = pretend,
+                .print = print,
+                .count = count,
+                .name = "the file"};
     char reason[256];
     const uint8_t *magic = take(&p.in, 8);
     if (!magic || memcmp(magic, "HGCASES1", 8) != 0) {

@@ -1,5 +1,5 @@
-/* The C library that the core needs on wasm32 without a system: memory, text, sorting, and the arithmetic that wasm has no
- * instruction for (fused multiply-add, 128-bit integers).
+/* The C library that the core needs on wasm32 without a system: memory, text, sorting, and the
+ * arithmetic that wasm has no instruction for (fused multiply-add, 128-bit integers).
  * Must not know: Hologram. tests/unit/wasm/test_shim.c includes this file, under other names and on an array for linear memory. */
 #include <math.h>
 #include <stdarg.h>
@@ -80,7 +80,8 @@ char *getenv(const char *name) {
     return NULL;
 }
 
-/* ---- memory: lists of free blocks by size class, four classes a doubling; fresh blocks from the end of linear memory ---- */
+/* ---- memory: lists of free blocks by size class, four classes a doubling; fresh blocks from the
+ * end of linear memory ---- */
 
 enum { PAGE = 65536, HEADER = 16, CLASSES = 128 };
 typedef struct block {
@@ -177,9 +178,11 @@ static void swap_bytes(unsigned char *a, unsigned char *b, size_t n) {
     }
 }
 
-static void sift(unsigned char *items, size_t at, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+static void sift(unsigned char *items, size_t at, size_t count, size_t size,
+                 int (*compare)(const void *, const void *)) {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && compare(items + child * size, items + (child + 1) * size) < 0) child++;
+        if (child + 1 < count && compare(items + child * size, items + (child + 1) * size) < 0)
+            child++;
         if (compare(items + at * size, items + child * size) >= 0) return;
         swap_bytes(items + at * size, items + child * size, size);
     }
@@ -210,7 +213,8 @@ static void put(printer *p, char c) {
     p->length++;
 }
 
-static void put_padded(printer *p, const spec *s, const char *prefix, const char *body, size_t n, size_t zeros) {
+static void put_padded(printer *p, const spec *s, const char *prefix, const char *body, size_t n,
+                       size_t zeros) {
     size_t total = strlen(prefix) + zeros + n, width = s->width > 0 ? (size_t)s->width : 0;
     for (size_t i = total; !s->left && i < width; i++) put(p, ' ');
     while (*prefix) put(p, *prefix++);
@@ -219,14 +223,18 @@ static void put_padded(printer *p, const spec *s, const char *prefix, const char
     for (size_t i = total; s->left && i < width; i++) put(p, ' ');
 }
 
-static void put_number(printer *p, const spec *s, uint64_t value, unsigned base, bool upper, const char *prefix) {
+static void put_number(printer *p, const spec *s, uint64_t value, unsigned base, bool upper,
+                       const char *prefix) {
     char digits[24];
     size_t n = 0;
     for (uint64_t rest = value; rest; rest /= base)
-        digits[sizeof digits - ++n] = (upper ? "0123456789ABCDEF" : "0123456789abcdef")[rest % base];
+        digits[sizeof digits - ++n] = (upper ? "0123456789ABCDEF"
+                                             : "0123456789abcdef")[rest % base];
     if (n == 0 && s->precision != 0) digits[sizeof digits - ++n] = '0';
-    size_t zeros = s->precision > 0 && (size_t)s->precision > n ? (size_t)s->precision - n : 0, used = n + strlen(prefix);
-    if (s->zero && !s->left && s->precision < 0 && s->width > 0 && (size_t)s->width > used) zeros = (size_t)s->width - used;
+    size_t zeros = s->precision > 0 && (size_t)s->precision > n ? (size_t)s->precision - n : 0,
+           used = n + strlen(prefix);
+    if (s->zero && !s->left && s->precision < 0 && s->width > 0 && (size_t)s->width > used)
+        zeros = (size_t)s->width - used;
     put_padded(p, s, prefix, digits + sizeof digits - n, n, zeros);
 }
 
@@ -287,18 +295,25 @@ static bool convert(printer *p, char conversion, const spec *s, va_list *argumen
     case 'u':
     case 'x':
     case 'X': {
-        uint64_t value = s->longs >= 2 ? va_arg(*arguments, unsigned long long) : va_arg(*arguments, unsigned);
+        uint64_t value = s->longs >= 2 ? va_arg(*arguments, unsigned long long)
+                                       : va_arg(*arguments, unsigned);
         if (s->longs == -1) value = (unsigned short)value;
         if (s->longs == -2) value = (unsigned char)value;
-        put_number(p, s, value, conversion == 'u' ? 10 : 16, conversion == 'X', s->alternate && value && conversion != 'u' ? "0x" : "");
+        put_number(p, s, value, conversion == 'u' ? 10 : 16, conversion == 'X',
+                   s->alternate && value && conversion != 'u' ? "0x" : "");
         return true;
     }
     case 'p': put_number(p, s, (uintptr_t)va_arg(*arguments, void *), 16, false, "0x"); return true;
     case 'c': put_padded(p, s, "", &(char){(char)va_arg(*arguments, int)}, 1, 0); return true;
     case '%': put(p, '%'); return true;
     case 's': {
-        const char *text = va_arg(*arguments, const char *), *end = s->precision < 0 ? NULL : memchr(text, 0, (size_t)s->precision);
-        put_padded(p, s, "", text, s->precision < 0 ? strlen(text) : end ? (size_t)(end - text) : (size_t)s->precision, 0);
+        const char *text = va_arg(*arguments, const char *),
+                   *end = s->precision < 0 ? NULL : memchr(text, 0, (size_t)s->precision);
+        put_padded(p, s, "", text,
+                   s->precision < 0 ? strlen(text)
+                   : end            ? (size_t)(end - text)
+                                    : (size_t)s->precision,
+                   0);
         return true;
     }
     default: return false;
@@ -332,7 +347,8 @@ int snprintf(char *text, size_t room, const char *format, ...) {
     return length;
 }
 
-/* ---- 128-bit integers: what the compiler calls; written on halves so that it does not call itself ---- */
+/* ---- 128-bit integers: what the compiler calls; written on halves so that it does not call itself
+ * ---- */
 
 __extension__ typedef unsigned __int128 u128;
 typedef union halves {
@@ -349,10 +365,12 @@ u128 __umodti3(u128 a, u128 b);
 
 u128 __multi3(u128 a, u128 b) {
     halves x = {a}, y = {b}, r;
-    uint64_t x0 = (uint32_t)x.part.low, x1 = x.part.low >> 32, y0 = (uint32_t)y.part.low, y1 = y.part.low >> 32;
+    uint64_t x0 = (uint32_t)x.part.low, x1 = x.part.low >> 32, y0 = (uint32_t)y.part.low,
+             y1 = y.part.low >> 32;
     uint64_t low = x0 * y0, middle = x1 * y0 + (low >> 32), cross = x0 * y1 + (uint32_t)middle;
     r.part.low = cross << 32 | (uint32_t)low;
-    r.part.high = x1 * y1 + (middle >> 32) + (cross >> 32) + x.part.high * y.part.low + x.part.low * y.part.high;
+    r.part.high = x1 * y1 + (middle >> 32) + (cross >> 32) + x.part.high * y.part.low +
+                  x.part.low * y.part.high;
     return r.all;
 }
 
@@ -420,12 +438,15 @@ static double power_of_two(int exponent) {
     return x;
 }
 
-/* In steps: only the last product rounds, for a result that is not 0 was 2^-1022 or more before the step of 2^-969. */
+/* In steps: only the last product rounds, for a result that is not 0 was 2^-1022 or more before the
+ * step of 2^-969. */
 double ldexp(double x, int exponent) {
     if (x == 0 || isnan(x) || isinf(x)) return x;
     for (int i = 0; i < 3 && exponent > 1022; i++, exponent -= 1022) x *= power_of_two(1022);
     for (int i = 0; i < 3 && exponent < -1022; i++, exponent += 969) x *= power_of_two(-969);
-    return exponent > 1022 ? x * power_of_two(1022) : exponent < -1022 ? 0 * x : x * power_of_two(exponent);
+    return exponent > 1022    ? x * power_of_two(1022)
+           : exponent < -1022 ? 0 * x
+                              : x * power_of_two(exponent);
 }
 
 double frexp(double x, int *exponent) {
@@ -435,8 +456,9 @@ double frexp(double x, int *exponent) {
     return ldexp(x, -*exponent);
 }
 
-/* Product exact in binary64, sum rounded to odd, then rounded to 24 bits: correct because 53 >= 24 + 2 (Boldo and Melquiond,
- * "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57, 2008). */
+/* Product exact in binary64, sum rounded to odd, then rounded to 24 bits: correct because 53 >= 24
+ * + 2 (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Transactions on
+ * Computers 57, 2008). */
 float fmaf(float a, float b, float c) {
     double p = (double)a * (double)b, s = p + (double)c;
     double t = s - p, error = (p - (s - t)) + ((double)c - t); /* TwoSum */
@@ -480,7 +502,8 @@ static double pack(bool negative, u128 x, int exponent) {
     uint64_t kept = (uint64_t)(x >> 2), rest = (uint64_t)(x & 3);
     kept += rest == 3 || (rest == 2 && (kept & 1));
     if (top > 1023) kept = 0;
-    bits = top > 1023 ? (uint64_t)0x7FF << 52 : kept + (top < -1022 ? 0 : (uint64_t)(top + 1022) << 52);
+    bits = top > 1023 ? (uint64_t)0x7FF << 52
+                      : kept + (top < -1022 ? 0 : (uint64_t)(top + 1022) << 52);
     bits |= sign;
     double result;
     memcpy(&result, &bits, sizeof result);
@@ -526,7 +549,9 @@ i128 __ashrti3(i128 a, int by) {
     return (i128)(a < 0 && by > 0 ? shifted | __ashlti3(~(u128)0, 128 - by) : shifted);
 }
 
-i128 __divti3(i128 a, i128 b) { return with_sign(__udivti3(magnitude(a), magnitude(b)), (a < 0) != (b < 0)); }
+i128 __divti3(i128 a, i128 b) {
+    return with_sign(__udivti3(magnitude(a), magnitude(b)), (a < 0) != (b < 0));
+}
 i128 __modti3(i128 a, i128 b) { return with_sign(__umodti3(magnitude(a), magnitude(b)), a < 0); }
 
 i128 __muloti4(i128 a, i128 b, int *overflow) {

@@ -1,5 +1,5 @@
-/* The CPU backend: host memory, and kernels on the tile interpreter. Queues run their commands at once on the caller; waiting for
- * other queues is the runtime's business.
+/* The CPU backend: host memory, and kernels on the tile interpreter. Queues run their commands at
+ * once on the caller; waiting for other queues is the runtime's business.
  * Must not know: programs, handles. */
 #include "base/thread.h"
 #include "backends/cpu/vendor.h"
@@ -41,8 +41,8 @@ struct hg_driver_kernel {
 /* ---- device ---- */
 
 static void describe(const kir_caps *k, char *text, size_t size) {
-    snprintf(text, size, "%s%s%s%s%s", k->i64 ? "i64 " : "", k->f64 ? "f64 " : "", k->i8 ? "i8 " : "", k->i16 ? "i16 " : "",
-             k->fma32 ? "fma" : "");
+    snprintf(text, size, "%s%s%s%s%s", k->i64 ? "i64 " : "", k->f64 ? "f64 " : "",
+             k->i8 ? "i8 " : "", k->i16 ? "i16 " : "", k->fma32 ? "fma" : "");
 }
 
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
@@ -53,8 +53,8 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
     memset(devices, 0, sizeof *devices);
     devices->size = sizeof *devices;
     memcpy(devices->backend, "cpu", 4);
-    snprintf(devices->name, sizeof devices->name, "tile interpreter (%s)%s", tile_level_name(tile_level_best()),
-             native_likely() ? " and native code" : "");
+    snprintf(devices->name, sizeof devices->name, "tile interpreter (%s)%s",
+             tile_level_name(tile_level_best()), native_likely() ? " and native code" : "");
     devices->available = devices->exact = true;
     devices->compute_units = hg_cpu_count();
     devices->max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -65,7 +65,10 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 
 static hg_status choose_level(const char *name, tile_level *level) {
     HG_TRY(tile_level_find(name, level));
-    return tile_level_available(*level) ? HG_OK : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
+    return tile_level_available(*level)
+               ? HG_OK
+               : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'",
+                         name);
 }
 
 /* When kernels get native code. */
@@ -77,7 +80,8 @@ static hg_status choose_code(const char *word, hg_improves *when) {
     else if (usual)
         *when = native_possible() ? HG_IMPROVES_HOT : HG_IMPROVES_NEVER;
     else if (strcmp(word, "off") != 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about native code, expected on, off or auto", word);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "'%s' says nothing about native code, expected on, off or auto", word);
     return HG_OK;
 }
 
@@ -85,7 +89,9 @@ enum { NARROW = 16 }; /* lanes of a tile where tiles are pretended to be narrow 
 
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     tile_level level;
-    if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u", (unsigned)index);
+    if (index != 0)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u",
+                       (unsigned)index);
     bool poor = hg_pretends(options->pretend, "poor");
     hg_improves when;
     HG_TRY(choose_level(options->cpu_level, &level));
@@ -93,7 +99,10 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->expands = d->caps.memory.uniforms_in_memory = hg_pretends(options->pretend, "expand");
-    d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races, .budget = options->budget};
+    d->options = (tile_options){.level = level,
+                                .poor = poor,
+                                .check_races = options->check_races,
+                                .budget = options->budget};
     d->caps.hints.tile_kind = level == TILE_LEVEL_V4   ? LIBRARY_TILES_V4
                               : level == TILE_LEVEL_V3 ? LIBRARY_TILES_V3
                                                        : LIBRARY_TILES_BASELINE;
@@ -106,7 +115,9 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->compiler = d->caps.compiler.improves && native_likely();
     if (d->caps.compiler.improves) {
         vec_caps(&d->caps.compiler.better);
-        d->caps.hints.dot4 = d->caps.compiler.better.dot4 = native_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
+        d->caps.hints.dot4 = d->caps.compiler.better.dot4 = native_has_dot4(level) &&
+                                                            !hg_pretends(options->pretend,
+                                                                         "no-dot4");
     }
     d->caps.scheduling.joins_steps = !d->expands;
     d->caps.memory.host_memory = d->caps.memory.can_import = d->caps.exact = true;
@@ -117,8 +128,10 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     hg_status status = d->options.cache ? HG_OK : hg_fail_memory();
     bool as_measured = level == tile_level_best() && !poor;
     if (status == HG_OK && !d->expands)
-        status = cpu_vendor_create(options->vendor, as_measured, options->num_threads, options->budget, &d->vendor);
-    if (status == HG_OK && d->caps.compiler.improves) status = native_open(&d->code, level, options->cache_dir, options->cache_bytes);
+        status = cpu_vendor_create(options->vendor, as_measured, options->num_threads,
+                                   options->budget, &d->vendor);
+    if (status == HG_OK && d->caps.compiler.improves)
+        status = native_open(&d->code, level, options->cache_dir, options->cache_bytes);
     if (status != HG_OK) {
         cpu_vendor_destroy(d->vendor);
         tile_cache_destroy(d->options.cache);
@@ -140,16 +153,22 @@ static void *device_native(hg_device *device) { return &device->options; }
 
 /* ---- memory ---- */
 
-/* A cache line and the widest vector; a page, so that copies between page-aligned arrays do not meet loads behind stores that share the
- * low twelve bits of their address; a huge page, because large arrays are bound by address translation too. */
+/* A cache line and the widest vector; a page, so that copies between page-aligned arrays do not
+ * meet loads behind stores that share the low twelve bits of their address; a huge page, because
+ * large arrays are bound by address translation too. */
 enum { ALIGN_LINE = 64, ALIGN_PAGE = 4096, ALIGN_HUGE = 2 << 20, HUGE_FROM = 4 << 20 };
 
-static size_t alignment_for(uint64_t size) { return size >= HUGE_FROM ? ALIGN_HUGE : size >= ALIGN_PAGE ? ALIGN_PAGE : ALIGN_LINE; }
+static size_t alignment_for(uint64_t size) {
+    return size >= HUGE_FROM ? ALIGN_HUGE : size >= ALIGN_PAGE ? ALIGN_PAGE : ALIGN_LINE;
+}
 
 static void ask_for_huge_pages(uint8_t *bytes, uint64_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (size >= HUGE_FROM)
-        (void)madvise(bytes, (size_t)(size / ALIGN_HUGE * ALIGN_HUGE), MADV_HUGEPAGE); /* advice: refusal changes nothing */
+        (void)madvise(bytes, (size_t)(size / ALIGN_HUGE * ALIGN_HUGE), MADV_HUGEPAGE); /* advice:
+                                                                                          refusal
+                                                                                          changes
+                                                                                          nothing */
 #else
     (void)bytes;
     (void)size;
@@ -166,15 +185,20 @@ static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driv
 
 static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
     (void)device;
-    uint8_t *bytes = size <= PTRDIFF_MAX - 2 * ALIGN_HUGE ? hg_calloc_aligned(size ? (size_t)size : 1, alignment_for(size)) : NULL;
-    if (!bytes) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
+    uint8_t *bytes = size <= PTRDIFF_MAX - 2 * ALIGN_HUGE
+                         ? hg_calloc_aligned(size ? (size_t)size : 1, alignment_for(size))
+                         : NULL;
+    if (!bytes)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available",
+                       (unsigned long long)size);
     ask_for_huge_pages(bytes, size);
     hg_status status = new_arena(bytes, size, false, arena);
     if (status != HG_OK) hg_free_aligned(bytes);
     return status;
 }
 
-static hg_status arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena) {
+static hg_status arena_import(hg_device *device, void *host, uint64_t size,
+                              hg_driver_arena **arena) {
     (void)device;
     return new_arena(host, size, true, arena);
 }
@@ -193,8 +217,12 @@ static void arena_native(hg_device *device, hg_driver_arena *arena, hg_native_bu
     native->kind = HG_MEMORY_HOST;
     native->memory = (uintptr_t)arena->bytes;
 }
-static uint8_t *address(const hg_range *range) { return range->arena ? range->arena->bytes + range->offset : NULL; }
-static tile_memory memory_of(const hg_range *range) { return (tile_memory){address(range), range->size, range->arena != NULL}; }
+static uint8_t *address(const hg_range *range) {
+    return range->arena ? range->arena->bytes + range->offset : NULL;
+}
+static tile_memory memory_of(const hg_range *range) {
+    return (tile_memory){address(range), range->size, range->arena != NULL};
+}
 
 /* ---- launches and steps ---- */
 
@@ -266,24 +294,27 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
     return status;
 }
 
-/* The element goes through memory of its own: arrays may lie anywhere, the result within what is read too. */
+/* The element goes through memory of its own: arrays may lie anywhere, the result within what is
+ * read too. */
 static hg_status run_reduction(const tile_options *options, const hg_driver_step *s) {
     const plan_call *call = s->call;
     _Alignas(64) uint8_t result[512];
-    HG_TRY(tile_reduce(options, (hg_op)call->fn, (hg_type)call->type, call->arrays[1].extents[0], address(&s->ranges[1]), result));
+    HG_TRY(tile_reduce(options, (hg_op)call->fn, (hg_type)call->type, call->arrays[1].extents[0],
+                       address(&s->ranges[1]), result));
     if (hg_limit_is_reached(options->limit)) return HG_OK;
     memcpy(address(&s->ranges[0]), result, (size_t)s->ranges[0].size);
     return HG_OK;
 }
 
-static hg_status run_map(const tile_options *options, const hg_driver_step *s, hg_driver_fault *fault) {
+static hg_status run_map(const tile_options *options, const hg_driver_step *s,
+                         hg_driver_fault *fault) {
     const plan_call *call = s->call;
     tile_fault found;
     found.happened = false;
     uint8_t inputs = (uint8_t)(call->array_count - 1);
     const uint8_t *in[2] = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL};
-    hg_status status = tile_map(options, call->fn, (hg_type)call->type, call->arrays[0].extents[0], address(&s->ranges[0]), in, inputs,
-                                &found);
+    hg_status status = tile_map(options, call->fn, (hg_type)call->type, call->arrays[0].extents[0],
+                                address(&s->ranges[0]), in, inputs, &found);
     if (!found.happened || !fault) return status;
     fault->happened = true;
     fault->code = found.code;
@@ -297,20 +328,23 @@ static uint32_t list_maps(const hg_driver_step *s, tile_map_step maps[static TIL
     uint32_t count = 0;
     for (; s && count < TILE_MOST_MAPS; s = s->next) {
         uint8_t inputs = (uint8_t)(s->call->array_count - 1);
-        maps[count++] = (tile_map_step){.fn = s->call->fn,
-                                        .type = s->call->type,
-                                        .nin = inputs,
-                                        .out = address(&s->ranges[0]),
-                                        .in = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL}};
+        maps[count++] = (tile_map_step){
+            .fn = s->call->fn,
+            .type = s->call->type,
+            .nin = inputs,
+            .out = address(&s->ranges[0]),
+            .in = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL}};
     }
     return count;
 }
 
-static hg_status run_maps(const tile_options *options, const hg_driver_step *s, hg_driver_fault *fault) {
+static hg_status run_maps(const tile_options *options, const hg_driver_step *s,
+                          hg_driver_fault *fault) {
     tile_map_step maps[TILE_MOST_MAPS];
     tile_fault found;
     uint64_t n = s->call->arrays[0].extents[0];
-    if (s->joined && tile_kernel_is_native(s->joined->kernel->code)) return run_launch(s->joined, fault);
+    if (s->joined && tile_kernel_is_native(s->joined->kernel->code))
+        return run_launch(s->joined, fault);
     if (s->joined) tile_kernel_tell(s->joined->kernel->code, n);
     if (!s->next) return run_map(options, s, fault);
     return tile_maps(options, maps, list_maps(s, maps), n, &found);
@@ -333,7 +367,9 @@ static tile_prepared *prepare_launch(const hg_driver_launch *l) {
     return tile_prepare(l->kernel->code, &launch);
 }
 
-static hg_status run_prepared(hg_driver_prepared *self) { return tile_prepared_run(((cpu_prepared *)self)->work); }
+static hg_status run_prepared(hg_driver_prepared *self) {
+    return tile_prepared_run(((cpu_prepared *)self)->work);
+}
 
 static void prepared_destroy(hg_driver_prepared *prepared) {
     cpu_prepared *p = (cpu_prepared *)prepared;
@@ -343,13 +379,18 @@ static void prepared_destroy(hg_driver_prepared *prepared) {
 }
 
 /* The driver's own steps: what the expansions of map and reduce calculate, to the bit. */
-static bool is_map(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_map; }
-static bool is_reduction(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_reduce; }
+static bool is_map(const plan_call *call) {
+    return plan_collective_of((hg_op)call->op) == &plan_collective_map;
+}
+static bool is_reduction(const plan_call *call) {
+    return plan_collective_of((hg_op)call->op) == &plan_collective_reduce;
+}
 
 static hg_status make_vendor(const hg_device *device, const hg_driver_step *s, vendor_work **work) {
     const plan_call *call = s->call;
     uint8_t *arrays[HG_MAX_OPERANDS];
-    for (uint32_t i = 0; i < call->array_count; i++) arrays[i] = address(&s->ranges[i]) + call->arrays[i].before;
+    for (uint32_t i = 0; i < call->array_count; i++)
+        arrays[i] = address(&s->ranges[i]) + call->arrays[i].before;
     return cpu_vendor_make(device->vendor, call, arrays, address(&s->scratch), work);
 }
 
@@ -361,7 +402,9 @@ static hg_status run_vendor(const hg_device *device, const hg_driver_step *s, hg
     return status;
 }
 
-static hg_status run_prepared_vendor(hg_driver_prepared *self) { return cpu_vendor_execute(((cpu_prepared *)self)->vendor, NULL); }
+static hg_status run_prepared_vendor(hg_driver_prepared *self) {
+    return cpu_vendor_execute(((cpu_prepared *)self)->vendor, NULL);
+}
 
 static hg_driver_prepared *prepare_vendor(const hg_device *device, const hg_driver_step *s) {
     vendor_work *work;
@@ -379,7 +422,8 @@ static hg_driver_prepared *prepare_vendor(const hg_device *device, const hg_driv
     return &p->driver;
 }
 
-static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
+static hg_status run_step(const hg_device *device, const hg_driver_step *s,
+                          hg_driver_fault *fault) {
     tile_options options = device->options;
     hg_limit limit = s->limit;
     options.max_threads = s->max_threads;
@@ -400,15 +444,19 @@ static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step 
     const uint8_t *in[2] = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL};
     tile_map_step maps[TILE_MOST_MAPS];
     if (s->joined) return prepare_launch(s->joined);
-    if (s->next) return tile_maps_prepare(&options, maps, list_maps(s, maps), call->arrays[0].extents[0]);
-    return tile_map_prepare(&options, call->fn, (hg_type)call->type, call->arrays[0].extents[0], address(&s->ranges[0]), in, inputs);
+    if (s->next)
+        return tile_maps_prepare(&options, maps, list_maps(s, maps), call->arrays[0].extents[0]);
+    return tile_map_prepare(&options, call->fn, (hg_type)call->type, call->arrays[0].extents[0],
+                            address(&s->ranges[0]), in, inputs);
 }
 
 static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c) {
-    if (c->kind == HG_CMD_STEP && !is_map(c->step->call) && !is_reduction(c->step->call)) return prepare_vendor(device, c->step);
-    tile_prepared *work = c->kind == HG_CMD_LAUNCH                          ? prepare_launch(c->launch)
-                          : c->kind == HG_CMD_STEP && is_map(c->step->call) ? prepare_map(device, c->step)
-                                                                            : NULL;
+    if (c->kind == HG_CMD_STEP && !is_map(c->step->call) && !is_reduction(c->step->call))
+        return prepare_vendor(device, c->step);
+    tile_prepared *work = c->kind == HG_CMD_LAUNCH ? prepare_launch(c->launch)
+                          : c->kind == HG_CMD_STEP && is_map(c->step->call)
+                              ? prepare_map(device, c->step)
+                              : NULL;
     cpu_prepared *p = work ? hg_alloc(sizeof *p) : NULL;
     if (!p) {
         tile_prepared_destroy(work);
@@ -419,7 +467,8 @@ static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c
 }
 
 static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
-    return !device->expands && (is_map(call) || is_reduction(call) || cpu_vendor_supports(device->vendor, call, scratch));
+    return !device->expands && (is_map(call) || is_reduction(call) ||
+                                cpu_vendor_supports(device->vendor, call, scratch));
 }
 
 static void step_describe(const hg_device *device, const plan_call *call, char text[64]) {
@@ -441,7 +490,8 @@ HG_NOINLINE static hg_status run_other(const hg_device *device, const hg_driver_
 
 /* Its own code for what small launches feel. */
 static hg_status run_command(const hg_device *device, const hg_driver_command *c) {
-    return HG_LIKELY(c->kind == HG_CMD_LAUNCH) ? run_launch(c->launch, c->fault) : run_other(device, c);
+    return HG_LIKELY(c->kind == HG_CMD_LAUNCH) ? run_launch(c->launch, c->fault)
+                                               : run_other(device, c);
 }
 
 /* ---- queue and events: everything is done when submit returns ---- */
@@ -455,11 +505,13 @@ static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {
 
 static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
 
-static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
+                              uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
     hg_status status = HG_OK;
     for (uint32_t i = 0; i < wait_count && status == HG_OK; i++) status = waits[i]->status;
-    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = run_command(queue->device, &commands[i]);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++)
+        status = run_command(queue->device, &commands[i]);
     if (signal) {
         signal->status = status;
         hg_atomic_store(&signal->done, 1, HG_RELEASE);
@@ -487,12 +539,14 @@ static hg_status event_wait(hg_driver_event *event) {
 
 /* ---- code ---- */
 
-static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+static hg_status kernel_create(hg_device *device, const kir_module *module,
+                               hg_driver_kernel **kernel) {
     const tile_options *options = &device->options;
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, options, &k->code);
-    if (status == HG_OK && device->carries) native_attach(options->level, module, device->compiler, k->code);
+    if (status == HG_OK && device->carries)
+        native_attach(options->level, module, device->compiler, k->code);
     if (status != HG_OK) {
         tile_kernel_destroy(k->code);
         hg_free(k);
@@ -511,7 +565,8 @@ static bool kernel_watch(hg_driver_kernel *kernel, void (*ask)(void *user, bool 
     return native_possible() && tile_kernel_watch(kernel->code, &(tile_watch){ask, user});
 }
 
-static hg_status kernel_improve(hg_device *device, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience) {
+static hg_status kernel_improve(hg_device *device, hg_driver_kernel *kernel, kir_module *module,
+                                const hg_patience *patience) {
     return native_compile(&device->code, module, kernel->code, patience);
 }
 

@@ -10,14 +10,16 @@
 enum { RUNTIME_SEQUENTIAL = 1, RUNTIME_OPENMP = 2 }; /* dnnl_version_t.cpu_runtime */
 
 /* Versions of other numbers have other structures, so this comes before all else. */
-static bool check_version(hg_library *opened, onednn_library *library, unsigned *runtime, char reason[256]) {
+static bool check_version(hg_library *opened, onednn_library *library, unsigned *runtime,
+                          char reason[256]) {
     const onednn_version *(*version)(void);
     if (!hg_library_function(opened, "dnnl_version", (void *)&version)) {
         snprintf(reason, 256, "the oneDNN library has no dnnl_version: " INSTALL);
         return false;
     }
     const onednn_version *v = version();
-    snprintf(library->version, sizeof library->version, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+    snprintf(library->version, sizeof library->version, "oneDNN %d.%d.%d", v->major, v->minor,
+             v->patch);
     *runtime = v->cpu_runtime;
     if (v->major == 2) return true;
     snprintf(reason, 256, "%s is installed, 2.x expected: " INSTALL, library->version);
@@ -30,23 +32,27 @@ static bool find_functions(hg_library *opened, onednn_library *library, char rea
         snprintf(reason, 256, "%s has no dnnl_" #name ": " INSTALL, library->version); \
         return false;                                                                  \
     }
-#define ONEDNN_OPTIONAL(result, name, parameters) (void)hg_library_function(opened, "dnnl_" #name, (void *)&library->name);
+#define ONEDNN_OPTIONAL(result, name, parameters) \
+    (void)hg_library_function(opened, "dnnl_" #name, (void *)&library->name);
 #include "backends/cpu/onednn.def"
     return true;
 }
 
-/* Its own threads are never used: a forked child waits for those of OpenMP for ever, and they would take the CPUs from the pool's. Each thread of the pool runs
- * it with one. */
-static bool find_threads(hg_library *opened, onednn_library *library, unsigned runtime, char reason[256]) {
+/* Its own threads are never used: a forked child waits for those of OpenMP for ever, and they would
+ * take the CPUs from the pool's. Each thread of the pool runs it with one. */
+static bool find_threads(hg_library *opened, onednn_library *library, unsigned runtime,
+                         char reason[256]) {
     if (runtime == RUNTIME_SEQUENTIAL) return true;
-    if (runtime == RUNTIME_OPENMP && hg_library_function(opened, "omp_set_num_threads", (void *)&library->omp_set_num_threads) &&
+    if (runtime == RUNTIME_OPENMP &&
+        hg_library_function(opened, "omp_set_num_threads", (void *)&library->omp_set_num_threads) &&
         hg_library_function(opened, "omp_get_max_threads", (void *)&library->omp_get_max_threads))
         return true;
     snprintf(reason, 256, "%s runs on threads that are not OpenMP's: " INSTALL, library->version);
     return false;
 }
 
-bool onednn_open(const char *const *names, size_t count, onednn_library *library, char reason[256]) {
+bool onednn_open(const char *const *names, size_t count, onednn_library *library,
+                 char reason[256]) {
     char said[128] = "";
     unsigned runtime;
     memset(library, 0, sizeof *library);
@@ -55,12 +61,13 @@ bool onednn_open(const char *const *names, size_t count, onednn_library *library
         snprintf(reason, 256, "no oneDNN (%s): " INSTALL, said);
         return false;
     }
-    if (!check_version(opened, library, &runtime, reason) || !find_functions(opened, library, reason) ||
-        !find_threads(opened, library, runtime, reason))
+    if (!check_version(opened, library, &runtime, reason) ||
+        !find_functions(opened, library, reason) || !find_threads(opened, library, runtime, reason))
         return false;
     int status = library->engine_create(&library->engine, ONEDNN_CPU, 0);
     if (status != 0) {
-        snprintf(reason, 256, "%s: dnnl_engine_create failed with status %d", library->version, status);
+        snprintf(reason, 256, "%s: dnnl_engine_create failed with status %d", library->version,
+                 status);
         return false;
     }
     library->isa = library->get_effective_cpu_isa();
@@ -69,7 +76,8 @@ bool onednn_open(const char *const *names, size_t count, onednn_library *library
 
 /* ---- the process's ---- */
 
-static const char *const NAMES[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so", "libdnnl.2.dylib"};
+static const char *const NAMES[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so",
+                                    "libdnnl.2.dylib"};
 static hg_once_flag once = HG_ONCE_INIT;
 static onednn_library the_library;
 static bool is_open;

@@ -1,4 +1,5 @@
-/* oneDNN, opened when a step first asks for it: its C interface of versions 2.x as far as it is used, declared here so that no header is needed.
+/* oneDNN, opened when a step first asks for it: its C interface of versions 2.x as far as it is
+ * used, declared here so that no header is needed.
  * Must not know: steps, devices. */
 #ifndef HG_BACKENDS_CPU_ONEDNN_H
 #define HG_BACKENDS_CPU_ONEDNN_H
@@ -13,8 +14,8 @@ typedef struct onednn_post_ops onednn_post_ops;
 typedef struct onednn_description onednn_description;
 typedef struct onednn_primitive onednn_primitive;
 
-/* dnnl_memory_desc_t (696 bytes in 2.6) and the descriptors of operations (matmul: 2,800, convolution: 5,976), which only its functions fill
- * and read. */
+/* dnnl_memory_desc_t (696 bytes in 2.6) and the descriptors of operations (matmul: 2,800,
+ * convolution: 5,976), which only its functions fill and read. */
 typedef struct onednn_layout {
     uint64_t words[96];
 } onednn_layout;
@@ -75,16 +76,20 @@ typedef struct onednn_library {
     char version[32]; /* "oneDNN 2.6.3" */
 } onednn_library;
 
-/* The first of count libraries that opens, made ready. False: the reason, and what to install. It is never closed: what it made may be in use. */
+/* The first of count libraries that opens, made ready. False: the reason, and what to install. It
+ * is never closed: what it made may be in use. */
 bool onednn_open(const char *const *names, size_t count, onednn_library *library, char reason[256]);
 
-/* That of the process, opened at the first call; NULL: the reason (may be NULL) says why there is none. */
+/* That of the process, opened at the first call; NULL: the reason (may be NULL) says why there is
+ * none. */
 const onednn_library *onednn_get(char reason[256]);
 
-/* The lock under which it makes primitives: its own list of them is locked then, and the lock must be free when a process forks. After onednn_get. */
+/* The lock under which it makes primitives: its own list of them is locked then, and the lock must
+ * be free when a process forks. After onednn_get. */
 void onednn_lock(void);
 void onednn_unlock(void);
-/* In a forked child of the process that opened it: what was made may be executed, nothing is made. */
+/* In a forked child of the process that opened it: what was made may be executed, nothing is made.
+ */
 bool onednn_is_parents(void);
 
 #endif

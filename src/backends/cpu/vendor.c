@@ -1,4 +1,5 @@
-/* Vendor steps: primitives of oneDNN, made once for a problem and kept, and their execution on the threads of the pool.
+/* Vendor steps: primitives of oneDNN, made once for a problem and kept, and their execution on the
+ * threads of the pool.
  * Must not know: instructions. */
 #include "backends/cpu/vendor_internal.h"
 #include "base/deep.h"
@@ -10,14 +11,16 @@
 enum {
     MOST_SLICES = 64,
     MOST_KEPT = 256,        /* plans */
-    PLAN_BYTES = 128 << 10, /* of the budget: a primitive's code and tables, as the process grows with a thousand of them */
+    PLAN_BYTES = 128 << 10, /* of the budget: a primitive's code and tables, as the process grows
+                               with a thousand of them */
 };
 
 typedef struct vendor_plan {
     struct vendor_plan *next; /* those that were used last come first */
     vendor_problem problem;
     uint32_t refs, slices;
-    uint32_t rows; /* threads that are worth it: slice i is of row i mod rows, whose slices are done one after another */
+    uint32_t rows; /* threads that are worth it: slice i is of row i mod rows, whose slices are done
+                      one after another */
     vendor_cut wanted;
     uint64_t scratch_bytes; /* of a row */
     vendor_chain chains[];
@@ -31,17 +34,21 @@ struct cpu_vendor {
     uint32_t count;
 };
 
-hg_status cpu_vendor_create(const char *word, bool as_measured, uint32_t threads, hg_budget *budget, cpu_vendor **vendor) {
+hg_status cpu_vendor_create(const char *word, bool as_measured, uint32_t threads, hg_budget *budget,
+                            cpu_vendor **vendor) {
     bool on = word && strcmp(word, "on") == 0, off = word && strcmp(word, "off") == 0;
     *vendor = NULL;
     if (!on && !off && word && *word && strcmp(word, "auto") != 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about vendor steps, expected auto, on or off", word);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "'%s' says nothing about vendor steps, expected auto, on or off", word);
     if (off) return HG_OK;
     *vendor = hg_calloc(1, sizeof **vendor);
     if (!*vendor) return hg_fail_memory();
     if (!threads) threads = hg_cpu_count();
-    **vendor = (cpu_vendor){
-        .all = on, .as_measured = as_measured, .threads = threads < MOST_SLICES ? threads : MOST_SLICES, .budget = budget};
+    **vendor = (cpu_vendor){.all = on,
+                            .as_measured = as_measured,
+                            .threads = threads < MOST_SLICES ? threads : MOST_SLICES,
+                            .budget = budget};
     return HG_OK;
 }
 
@@ -67,7 +74,8 @@ static bool make_chains(const onednn_library *l, vendor_plan *plan) {
         vendor_slice slice;
         vendor_slice_get(&plan->problem, plan->wanted, i, &slice);
         if (!vendor_chain_make(l, &plan->problem, &slice, &plan->chains[i])) return false;
-        if (plan->chains[i].scratch_bytes > plan->scratch_bytes) plan->scratch_bytes = plan->chains[i].scratch_bytes;
+        if (plan->chains[i].scratch_bytes > plan->scratch_bytes)
+            plan->scratch_bytes = plan->chains[i].scratch_bytes;
     }
     return true;
 }
@@ -86,7 +94,8 @@ static hg_status make_here(void *user) {
     return HG_OK;
 }
 
-static vendor_plan *make_plan(const cpu_vendor *vendor, const onednn_library *l, const vendor_problem *p) {
+static vendor_plan *make_plan(const cpu_vendor *vendor, const onednn_library *l,
+                              const vendor_problem *p) {
     vendor_cut wanted;
     uint32_t slices = vendor_slices(p, vendor->threads, &wanted);
     if (!hg_budget_take(vendor->budget, PLAN_BYTES)) return NULL;
@@ -118,7 +127,8 @@ static void drop_oldest(cpu_vendor *vendor, const onednn_library *l) {
     vendor->count--;
 }
 
-static vendor_plan *find_plan(cpu_vendor *vendor, const onednn_library *l, const vendor_problem *p, bool make) {
+static vendor_plan *find_plan(cpu_vendor *vendor, const onednn_library *l, const vendor_problem *p,
+                              bool make) {
     vendor_plan **at = &vendor->plans, *plan;
     while (*at && memcmp(&(*at)->problem, p, sizeof *p) != 0) at = &(*at)->next;
     plan = *at;
@@ -150,9 +160,11 @@ void cpu_vendor_destroy(cpu_vendor *vendor) {
 
 static bool is_wanted(const cpu_vendor *vendor, const vendor_problem *p, const onednn_library **l) {
     if (!vendor->all && (!vendor->as_measured || p->flushes)) return false;
-    if (!vendor->all && !vendor_is_faster(p, -1)) return false; /* on no CPU: the library is not even opened */
+    if (!vendor->all && !vendor_is_faster(p, -1))
+        return false; /* on no CPU: the library is not even opened */
     *l = onednn_get(NULL);
-    return *l && !onednn_is_parents() && vendor_is_exact_enough(p, (*l)->isa) && (vendor->all || vendor_is_faster(p, (*l)->isa));
+    return *l && !onednn_is_parents() && vendor_is_exact_enough(p, (*l)->isa) &&
+           (vendor->all || vendor_is_faster(p, (*l)->isa));
 }
 
 bool cpu_vendor_supports(cpu_vendor *vendor, const plan_call *call, uint64_t *scratch) {
@@ -199,14 +211,15 @@ struct vendor_work {
     slice slices[];
 };
 
-static int make_slice(const onednn_library *l, const vendor_plan *plan, uint32_t number, uint8_t *const *arrays, uint8_t *scratch,
-                      slice *s) {
+static int make_slice(const onednn_library *l, const vendor_plan *plan, uint32_t number,
+                      uint8_t *const *arrays, uint8_t *scratch, slice *s) {
     const vendor_chain *chain = s->chain = &plan->chains[number];
     int status = l->stream_create(&s->stream, l->engine, ONEDNN_IN_ORDER);
     for (int i = 0; i < VENDOR_MEMORIES && !status; i++) {
         if (!chain->used[i]) continue;
-        uint8_t *at = i < VENDOR_TENSORS ? arrays[plan->problem.array[i]] + chain->offset[i]
-                                         : scratch + number % plan->rows * plan->scratch_bytes + chain->place[i];
+        uint8_t *at = i < VENDOR_TENSORS
+                          ? arrays[plan->problem.array[i]] + chain->offset[i]
+                          : scratch + number % plan->rows * plan->scratch_bytes + chain->place[i];
         status = l->memory_create(&s->memories[i], &chain->layout[i], l->engine, at);
     }
     return status;
@@ -214,13 +227,16 @@ static int make_slice(const onednn_library *l, const vendor_plan *plan, uint32_t
 
 static hg_status failed(const onednn_library *l, const char *what, int status) {
     if (status == ONEDNN_OUT_OF_MEMORY) return hg_fail_memory();
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "cpu: %s: %s failed with status %d", l->version, what, status);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "cpu: %s: %s failed with status %d", l->version, what,
+                   status);
 }
 
-hg_status cpu_vendor_make(cpu_vendor *vendor, const plan_call *call, uint8_t *const *arrays, uint8_t *scratch, vendor_work **work) {
+hg_status cpu_vendor_make(cpu_vendor *vendor, const plan_call *call, uint8_t *const *arrays,
+                          uint8_t *scratch, vendor_work **work) {
     vendor_problem p;
     const onednn_library *l = onednn_get(NULL);
-    if (!l || !vendor_problem_make(call, &p)) return hg_fail(HG_ERROR_INTERNAL, "a vendor step that is not supported");
+    if (!l || !vendor_problem_make(call, &p))
+        return hg_fail(HG_ERROR_INTERNAL, "a vendor step that is not supported");
     onednn_lock();
     vendor_plan *plan = find_plan(vendor, l, &p, true);
     if (plan) plan->refs++;
@@ -236,7 +252,8 @@ hg_status cpu_vendor_make(cpu_vendor *vendor, const plan_call *call, uint8_t *co
     w->library = l;
     w->plan = plan;
     int status = 0;
-    for (uint32_t i = 0; i < plan->slices && !status; i++) status = make_slice(l, plan, i, arrays, scratch, &w->slices[i]);
+    for (uint32_t i = 0; i < plan->slices && !status; i++)
+        status = make_slice(l, plan, i, arrays, scratch, &w->slices[i]);
     *work = w;
     if (!status) return HG_OK;
     cpu_vendor_release(w);
@@ -264,7 +281,8 @@ static int run_chain(const onednn_library *l, const slice *s) {
         const vendor_link *link = &s->chain->links[i];
         onednn_argument arguments[VENDOR_MOST_ARGUMENTS];
         for (int j = 0; j < link->count; j++)
-            arguments[j] = (onednn_argument){link->arguments[j].which, s->memories[link->arguments[j].memory]};
+            arguments[j] = (onednn_argument){link->arguments[j].which,
+                                             s->memories[link->arguments[j].memory]};
         status = l->primitive_execute(link->primitive, s->stream, link->count, arguments);
     }
     return status;
@@ -277,7 +295,8 @@ static void run_rows(void *user, uint64_t begin, uint64_t end, uint32_t worker) 
     HG_CALLS_OTHERS;
     int threads = begin_alone(l);
     for (uint64_t row = begin; row < end; row++)
-        for (uint64_t i = row; i < w->plan->slices && !hg_limit_look(w->limit); i += w->plan->rows) {
+        for (uint64_t i = row; i < w->plan->slices && !hg_limit_look(w->limit);
+             i += w->plan->rows) {
             int status = run_chain(l, &w->slices[i]);
             if (status) hg_atomic_store(&w->status, status, HG_RELAXED);
         }

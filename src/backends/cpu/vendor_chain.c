@@ -11,7 +11,9 @@ static uint64_t take_place(vendor_chain *chain, const onednn_library *l, int mem
     uint64_t place = chain->scratch_bytes;
     chain->used[memory] = true;
     chain->place[memory] = place;
-    chain->scratch_bytes = (place + l->memory_desc_get_size(&chain->layout[memory]) + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
+    chain->scratch_bytes = (place + l->memory_desc_get_size(&chain->layout[memory]) + PLACE_ALIGN -
+                            1) /
+                           PLACE_ALIGN * PLACE_ALIGN;
     return place;
 }
 
@@ -21,7 +23,8 @@ static void add_argument(vendor_link *link, int which, int memory) {
 }
 
 /* The next link, without its arguments; NULL: oneDNN cannot. */
-static vendor_link *add_link(const onednn_library *l, const onednn_description *description, vendor_chain *chain) {
+static vendor_link *add_link(const onednn_library *l, const onednn_description *description,
+                             vendor_chain *chain) {
     vendor_link *link = &chain->links[chain->count];
     int pad = VENDOR_PAD + chain->count;
     *link = (vendor_link){0};
@@ -35,9 +38,11 @@ static vendor_link *add_link(const onednn_library *l, const onednn_description *
     return link;
 }
 
-static bool add_reorder(const onednn_library *l, const onednn_attributes *attributes, int from, int to, vendor_chain *chain) {
+static bool add_reorder(const onednn_library *l, const onednn_attributes *attributes, int from,
+                        int to, vendor_chain *chain) {
     onednn_description *description = NULL;
-    int status = l->reorder_primitive_desc_create(&description, &chain->layout[from], l->engine, &chain->layout[to], l->engine, attributes);
+    int status = l->reorder_primitive_desc_create(&description, &chain->layout[from], l->engine,
+                                                  &chain->layout[to], l->engine, attributes);
     vendor_link *link = status == 0 ? add_link(l, description, chain) : NULL;
     if (description) l->primitive_desc_destroy(description);
     if (!link) return false;
@@ -48,7 +53,8 @@ static bool add_reorder(const onednn_library *l, const onednn_attributes *attrib
 
 /* ---- what the primitive that does the work shall be ---- */
 
-static int add_sum(const onednn_library *l, const vendor_problem *p, onednn_attributes *attributes) {
+static int add_sum(const onednn_library *l, const vendor_problem *p,
+                   onednn_attributes *attributes) {
     onednn_post_ops *after = NULL;
     int status = l->post_ops_create(&after);
     if (!status) status = l->post_ops_append_sum(after, p->beta);
@@ -57,36 +63,47 @@ static int add_sum(const onednn_library *l, const vendor_problem *p, onednn_attr
     return status;
 }
 
-static int set_attributes(const onednn_library *l, const vendor_problem *p, onednn_attributes *attributes) {
+static int set_attributes(const onednn_library *l, const vendor_problem *p,
+                          onednn_attributes *attributes) {
     int status = 0;
-    if (l->primitive_attr_set_fpmath_mode) status = l->primitive_attr_set_fpmath_mode(attributes, ONEDNN_STRICT);
-    if (!status && p->alpha != 1) status = l->primitive_attr_set_output_scales(attributes, 1, 0, &p->alpha);
+    if (l->primitive_attr_set_fpmath_mode)
+        status = l->primitive_attr_set_fpmath_mode(attributes, ONEDNN_STRICT);
+    if (!status && p->alpha != 1)
+        status = l->primitive_attr_set_output_scales(attributes, 1, 0, &p->alpha);
     return !status && p->beta != 0 ? add_sum(l, p, attributes) : status;
 }
 
 /* Layouts as oneDNN likes them: what it chose is asked afterwards. */
-static int describe_convolution(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, const onednn_layout *bias,
+static int describe_convolution(const onednn_library *l, const vendor_problem *p,
+                                const vendor_slice *slice, const onednn_layout *bias,
                                 onednn_operation *operation) {
     onednn_layout any[VENDOR_TENSORS];
     int64_t dilations[2] = {p->dilation[0] - 1, p->dilation[1] - 1};
     for (int i = 0; i < VENDOR_TENSORS; i++) {
         const vendor_tensor *t = &slice->tensor[i];
-        int status = t->rank ? l->memory_desc_init_by_tag(&any[i], t->rank, t->dims, t->type, ONEDNN_ANY) : 0;
+        int status = t->rank ? l->memory_desc_init_by_tag(&any[i], t->rank, t->dims, t->type,
+                                                          ONEDNN_ANY)
+                             : 0;
         if (status) return status;
     }
-    return l->dilated_convolution_forward_desc_init(operation, ONEDNN_INFERENCE, ONEDNN_DIRECT, &any[VENDOR_SOURCE], &any[VENDOR_WEIGHTS],
-                                                    bias, &any[VENDOR_RESULT], p->stride, dilations, slice->before, slice->after);
+    return l->dilated_convolution_forward_desc_init(
+        operation, ONEDNN_INFERENCE, ONEDNN_DIRECT, &any[VENDOR_SOURCE], &any[VENDOR_WEIGHTS], bias,
+        &any[VENDOR_RESULT], p->stride, dilations, slice->before, slice->after);
 }
 
-static int describe(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, const vendor_chain *chain,
-                    onednn_operation *operation) {
-    const onednn_layout *layout = chain->layout, *bias = slice->tensor[VENDOR_BIAS].rank ? &layout[VENDOR_BIAS] : NULL;
+static int describe(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice,
+                    const vendor_chain *chain, onednn_operation *operation) {
+    const onednn_layout *layout = chain->layout,
+                        *bias = slice->tensor[VENDOR_BIAS].rank ? &layout[VENDOR_BIAS] : NULL;
     if (p->convolution) return describe_convolution(l, p, slice, bias, operation);
-    return l->matmul_desc_init(operation, &layout[VENDOR_SOURCE], &layout[VENDOR_WEIGHTS], bias, &layout[VENDOR_RESULT]);
+    return l->matmul_desc_init(operation, &layout[VENDOR_SOURCE], &layout[VENDOR_WEIGHTS], bias,
+                               &layout[VENDOR_RESULT]);
 }
 
 /* One that is written for this CPU: those without are slower than our own code. */
-static bool is_good(const char *name) { return strncmp(name, "ref", 3) != 0 && strncmp(name, "gemm:ref", 8) != 0; }
+static bool is_good(const char *name) {
+    return strncmp(name, "ref", 3) != 0 && strncmp(name, "gemm:ref", 8) != 0;
+}
 
 /* ---- the chain ---- */
 
@@ -95,24 +112,31 @@ static bool lay_out(const onednn_library *l, const vendor_slice *slice, vendor_c
         const vendor_tensor *t = &slice->tensor[i];
         chain->offset[i] = slice->offset[i];
         chain->used[i] = t->rank != 0;
-        if (t->rank && l->memory_desc_init_by_strides(&chain->layout[i], t->rank, t->dims, t->type, t->strides) != 0) return false;
+        if (t->rank && l->memory_desc_init_by_strides(&chain->layout[i], t->rank, t->dims, t->type,
+                                                      t->strides) != 0)
+            return false;
     }
     return true;
 }
 
-static const int QUERY[VENDOR_TENSORS] = {ONEDNN_QUERY_SOURCE, ONEDNN_QUERY_WEIGHTS, 0, ONEDNN_QUERY_RESULT};
-static const int WHICH[VENDOR_TENSORS] = {ONEDNN_SOURCE, ONEDNN_WEIGHTS, ONEDNN_BIAS, ONEDNN_RESULT};
+static const int QUERY[VENDOR_TENSORS] = {ONEDNN_QUERY_SOURCE, ONEDNN_QUERY_WEIGHTS, 0,
+                                          ONEDNN_QUERY_RESULT};
+static const int WHICH[VENDOR_TENSORS] = {ONEDNN_SOURCE, ONEDNN_WEIGHTS, ONEDNN_BIAS,
+                                          ONEDNN_RESULT};
 
 /* The tensor itself, or where it stands in the order that the primitive wants. */
-static int in_order(const onednn_library *l, const onednn_description *work, int role, vendor_chain *chain) {
-    const onednn_layout *wanted = QUERY[role] ? l->primitive_desc_query_md(work, QUERY[role], 0) : NULL;
+static int in_order(const onednn_library *l, const onednn_description *work, int role,
+                    vendor_chain *chain) {
+    const onednn_layout *wanted = QUERY[role] ? l->primitive_desc_query_md(work, QUERY[role], 0)
+                                              : NULL;
     if (!wanted || l->memory_desc_equal(wanted, &chain->layout[role])) return role;
     chain->layout[VENDOR_INNER + role] = *wanted;
     take_place(chain, l, VENDOR_INNER + role);
     return VENDOR_INNER + role;
 }
 
-static bool add_work(const onednn_library *l, const onednn_description *work, const onednn_attributes *plain, vendor_chain *chain) {
+static bool add_work(const onednn_library *l, const onednn_description *work,
+                     const onednn_attributes *plain, vendor_chain *chain) {
     int memory[VENDOR_TENSORS];
     for (int i = 0; i < VENDOR_TENSORS; i++) memory[i] = in_order(l, work, i, chain);
     for (int i = VENDOR_SOURCE; i <= VENDOR_WEIGHTS; i++)
@@ -120,28 +144,34 @@ static bool add_work(const onednn_library *l, const onednn_description *work, co
     vendor_link *link = add_link(l, work, chain);
     for (int i = 0; i < VENDOR_TENSORS && link; i++)
         if (chain->used[i]) add_argument(link, WHICH[i], memory[i]);
-    return link && (memory[VENDOR_RESULT] == VENDOR_RESULT || add_reorder(l, plain, memory[VENDOR_RESULT], VENDOR_RESULT, chain));
+    return link && (memory[VENDOR_RESULT] == VENDOR_RESULT ||
+                    add_reorder(l, plain, memory[VENDOR_RESULT], VENDOR_RESULT, chain));
 }
 
-static bool make_links(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, onednn_attributes *plain,
-                       onednn_attributes *attributes, vendor_chain *chain) {
+static bool make_links(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice,
+                       onednn_attributes *plain, onednn_attributes *attributes,
+                       vendor_chain *chain) {
     onednn_operation operation;
     onednn_description *work = NULL;
     const char *name = "";
     bool good = l->primitive_attr_set_scratchpad_mode(plain, ONEDNN_SCRATCHPAD_OF_USER) == 0 &&
                 l->primitive_attr_set_scratchpad_mode(attributes, ONEDNN_SCRATCHPAD_OF_USER) == 0 &&
-                set_attributes(l, p, attributes) == 0 && describe(l, p, slice, chain, &operation) == 0 &&
+                set_attributes(l, p, attributes) == 0 &&
+                describe(l, p, slice, chain, &operation) == 0 &&
                 l->primitive_desc_create(&work, &operation, attributes, l->engine, NULL) == 0 &&
-                l->primitive_desc_query(work, ONEDNN_QUERY_NAME, 0, &name) == 0 && is_good(name) && add_work(l, work, plain, chain);
+                l->primitive_desc_query(work, ONEDNN_QUERY_NAME, 0, &name) == 0 && is_good(name) &&
+                add_work(l, work, plain, chain);
     snprintf(chain->name, sizeof chain->name, "%s", name);
     if (work) l->primitive_desc_destroy(work);
     return good;
 }
 
-bool vendor_chain_make(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, vendor_chain *chain) {
+bool vendor_chain_make(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice,
+                       vendor_chain *chain) {
     onednn_attributes *plain = NULL, *attributes = NULL;
     memset(chain, 0, sizeof *chain);
-    bool good = lay_out(l, slice, chain) && l->primitive_attr_create(&plain) == 0 && l->primitive_attr_create(&attributes) == 0 &&
+    bool good = lay_out(l, slice, chain) && l->primitive_attr_create(&plain) == 0 &&
+                l->primitive_attr_create(&attributes) == 0 &&
                 make_links(l, p, slice, plain, attributes, chain);
     if (plain) l->primitive_attr_destroy(plain);
     if (attributes) l->primitive_attr_destroy(attributes);

@@ -1,4 +1,5 @@
-/* Which calls oneDNN does, and as what: products of matrices, convolutions, sums of products of bytes.
+/* Which calls oneDNN does, and as what: products of matrices, convolutions, sums of products of
+ * bytes.
  * Must not know: the library, threads. */
 #include "backends/cpu/vendor_internal.h"
 #include <string.h>
@@ -22,9 +23,10 @@ static float factor(const plan_call *call, const char *name) {
     return value;
 }
 
-/* An array with as many dimensions as it has, those ahead of `first` left out. A dimension of which all indices are the same element becomes 1:
- * oneDNN repeats it. */
-static bool tensor_of(const plan_call *call, uint32_t operand, uint32_t first, vendor_problem *p, int role) {
+/* An array with as many dimensions as it has, those ahead of `first` left out. A dimension of which
+ * all indices are the same element becomes 1: oneDNN repeats it. */
+static bool tensor_of(const plan_call *call, uint32_t operand, uint32_t first, vendor_problem *p,
+                      int role) {
     const plan_array *a = plan_array_of(call, operand);
     vendor_tensor *t = &p->tensor[role];
     if (!a) return true;
@@ -34,20 +36,24 @@ static bool tensor_of(const plan_call *call, uint32_t operand, uint32_t first, v
     p->array[role] = (uint8_t)(a - call->arrays);
     t->type = (uint8_t)type;
     for (uint32_t i = first; i < a->rank; i++) {
-        if (a->extents[i] == 0 || a->extents[i] > INT32_MAX || a->strides[i] < 0 || a->strides[i] % size) return false;
+        if (a->extents[i] == 0 || a->extents[i] > INT32_MAX || a->strides[i] < 0 ||
+            a->strides[i] % size)
+            return false;
         t->dims[t->rank] = a->strides[i] ? (int64_t)a->extents[i] : 1;
         t->strides[t->rank++] = a->strides[i] / size;
     }
     return true;
 }
 
-/* oneDNN wants strides that grow with the dimensions inside: those of dimensions of one element are free, and what they are changes what it can do. */
+/* oneDNN wants strides that grow with the dimensions inside: those of dimensions of one element are
+ * free, and what they are changes what it can do. */
 static void tidy_strides(vendor_tensor *t) {
     for (int i = 0; i < t->rank; i++) {
         if (t->dims[i] != 1) continue;
         int64_t most = 1;
         for (int j = 0; j < t->rank; j++)
-            if (j != i && t->dims[j] != 1 && t->dims[j] * t->strides[j] > most && i < t->rank - 1) most = t->dims[j] * t->strides[j];
+            if (j != i && t->dims[j] != 1 && t->dims[j] * t->strides[j] > most && i < t->rank - 1)
+                most = t->dims[j] * t->strides[j];
         t->strides[i] = most;
     }
 }
@@ -64,11 +70,14 @@ static void widen_bias(vendor_tensor *bias, uint8_t rank) {
 }
 
 static bool product(const plan_call *call, vendor_problem *p) {
-    uint32_t a = plan_operand_named(call, "a"), b = plan_operand_named(call, "b"), c = plan_operand_named(call, "c");
+    uint32_t a = plan_operand_named(call, "a"), b = plan_operand_named(call, "b"),
+             c = plan_operand_named(call, "c");
     const uint64_t *extents = plan_array_of(call, c)->extents;
     uint32_t first = extents[0] == 1; /* one product has no dimension in front */
-    if (call->fn != HG_OP_MOV || !tensor_of(call, a, first, p, VENDOR_SOURCE) || !tensor_of(call, b, first, p, VENDOR_WEIGHTS) ||
-        !tensor_of(call, c, first, p, VENDOR_RESULT) || !tensor_of(call, plan_operand_named(call, "bias"), 0, p, VENDOR_BIAS))
+    if (call->fn != HG_OP_MOV || !tensor_of(call, a, first, p, VENDOR_SOURCE) ||
+        !tensor_of(call, b, first, p, VENDOR_WEIGHTS) ||
+        !tensor_of(call, c, first, p, VENDOR_RESULT) ||
+        !tensor_of(call, plan_operand_named(call, "bias"), 0, p, VENDOR_BIAS))
         return false;
     const vendor_tensor *result = &p->tensor[VENDOR_RESULT];
     p->size[0] = extents[1];
@@ -88,13 +97,18 @@ static bool product(const plan_call *call, vendor_problem *p) {
 static bool sums(const plan_call *call, vendor_problem *p) {
     uint32_t c = plan_operand_named(call, "c");
     vendor_tensor *b = &p->tensor[VENDOR_WEIGHTS];
-    if (!plan_number(call, plan_operand_named(call, "sums"), 0) || (uint8_t)plan_number(call, plan_operand_named(call, "a_zero"), 0) ||
+    if (!plan_number(call, plan_operand_named(call, "sums"), 0) ||
+        (uint8_t)plan_number(call, plan_operand_named(call, "a_zero"), 0) ||
         (uint8_t)plan_number(call, plan_operand_named(call, "b_zero"), 0) ||
         !tensor_of(call, plan_operand_named(call, "a"), 0, p, VENDOR_SOURCE) ||
-        !tensor_of(call, plan_operand_named(call, "b"), 0, p, VENDOR_WEIGHTS) || !tensor_of(call, c, 0, p, VENDOR_RESULT))
+        !tensor_of(call, plan_operand_named(call, "b"), 0, p, VENDOR_WEIGHTS) ||
+        !tensor_of(call, c, 0, p, VENDOR_RESULT))
         return false;
     if (plan_number(call, plan_operand_named(call, "trans_b"), 0))
-        *b = (vendor_tensor){.rank = 2, .type = b->type, .dims = {b->dims[1], b->dims[0]}, .strides = {b->strides[1], b->strides[0]}};
+        *b = (vendor_tensor){.rank = 2,
+                             .type = b->type,
+                             .dims = {b->dims[1], b->dims[0]},
+                             .strides = {b->strides[1], b->strides[0]}};
     p->kind = VENDOR_QUANTIZED_GEMM;
     p->size[0] = plan_array_of(call, c)->extents[0];
     p->size[1] = plan_array_of(call, c)->extents[1];
@@ -149,10 +163,11 @@ static void make_pointwise(vendor_problem *p) {
     t[VENDOR_WEIGHTS] = t[VENDOR_SOURCE];
     flatten(&t[VENDOR_WEIGHTS], 3);
     flatten(&t[VENDOR_RESULT], 3);
-    t[VENDOR_SOURCE] = (vendor_tensor){.rank = 3,
-                                       .type = kernel.type,
-                                       .dims = {1, kernel.dims[0], kernel.dims[1]},
-                                       .strides = {kernel.dims[0] * kernel.strides[0], kernel.strides[0], 1}};
+    t[VENDOR_SOURCE] = (vendor_tensor){
+        .rank = 3,
+        .type = kernel.type,
+        .dims = {1, kernel.dims[0], kernel.dims[1]},
+        .strides = {kernel.dims[0] * kernel.strides[0], kernel.strides[0], 1}};
     for (int i = 0; i < VENDOR_TENSORS && one; i++) { /* one product has no dimension in front */
         if (!t[i].rank) continue;
         t[i].rank = 2;
@@ -167,14 +182,19 @@ static void make_pointwise(vendor_problem *p) {
 
 static bool is_pointwise(const vendor_problem *p) {
     const vendor_tensor *weights = &p->tensor[VENDOR_WEIGHTS];
-    bool one = weights->rank == 4 && weights->dims[2] == 1 && weights->dims[3] == 1 && p->stride[0] == 1 && p->stride[1] == 1;
-    return one && !p->before[0] && !p->before[1] && !p->after[0] && !p->after[1] && !p->tensor[VENDOR_BIAS].rank;
+    bool one = weights->rank == 4 && weights->dims[2] == 1 && weights->dims[3] == 1 &&
+               p->stride[0] == 1 && p->stride[1] == 1;
+    return one && !p->before[0] && !p->before[1] && !p->after[0] && !p->after[1] &&
+           !p->tensor[VENDOR_BIAS].rank;
 }
 
 static bool convolution(const plan_call *call, vendor_problem *p) {
-    uint32_t output = plan_operand_named(call, "output"), end = plan_operand_named(call, "padding_end");
-    if (call->fn != HG_OP_MOV || !tensor_of(call, plan_operand_named(call, "input"), 0, p, VENDOR_SOURCE) ||
-        !tensor_of(call, plan_operand_named(call, "kernel"), 0, p, VENDOR_WEIGHTS) || !tensor_of(call, output, 0, p, VENDOR_RESULT) ||
+    uint32_t output = plan_operand_named(call, "output"),
+             end = plan_operand_named(call, "padding_end");
+    if (call->fn != HG_OP_MOV ||
+        !tensor_of(call, plan_operand_named(call, "input"), 0, p, VENDOR_SOURCE) ||
+        !tensor_of(call, plan_operand_named(call, "kernel"), 0, p, VENDOR_WEIGHTS) ||
+        !tensor_of(call, output, 0, p, VENDOR_RESULT) ||
         !tensor_of(call, plan_operand_named(call, "bias"), 0, p, VENDOR_BIAS))
         return false;
     const uint64_t *extents = plan_array_of(call, output)->extents;
@@ -191,18 +211,23 @@ static bool convolution(const plan_call *call, vendor_problem *p) {
         p->dilation[i] = number(call, "dilation", i);
         p->before[i] = number(call, "padding", i);
         p->after[i] = plan_is_given(call, end) ? number(call, "padding_end", i) : p->before[i];
-        if (p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX || p->before[i] > INT32_MAX || p->after[i] > INT32_MAX) return false;
+        if (p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX || p->before[i] > INT32_MAX ||
+            p->after[i] > INT32_MAX)
+            return false;
     }
     split_groups(&p->tensor[VENDOR_WEIGHTS], number(call, "groups", 0));
     if (is_pointwise(p)) make_pointwise(p);
-    /* Pairs of bf16 channels are multiplied at once: with others than blocks of them a NaN of a neighbouring pixel would meet a weight of zero. */
-    return !p->convolution || p->tensor[VENDOR_SOURCE].type != ONEDNN_BF16 || weights->dims[weights->rank - 3] % 16 == 0;
+    /* Pairs of bf16 channels are multiplied at once: with others than blocks of them a NaN of a
+     * neighbouring pixel would meet a weight of zero. */
+    return !p->convolution || p->tensor[VENDOR_SOURCE].type != ONEDNN_BF16 ||
+           weights->dims[weights->rank - 3] % 16 == 0;
 }
 
 bool vendor_problem_make(const plan_call *call, vendor_problem *p) {
     memset(p, 0, sizeof *p);
     p->type = call->type;
-    p->flushes = call->type == HG_TYPE_BF16 && !call->relaxed; /* vdpbf16ps: factors, products and sums */
+    p->flushes = call->type == HG_TYPE_BF16 && !call->relaxed; /* vdpbf16ps: factors, products and
+                                                                  sums */
     switch ((hg_op)call->op) {
     case HG_OP_GEMM:
     case HG_OP_BATCHED_GEMM:

@@ -26,8 +26,9 @@ static const struct {
 /* A better CPU has its own rows, or those of what it is better than. */
 bool vendor_is_faster(const vendor_problem *p, int isa) {
     for (size_t i = HG_COUNT_OF(ROWS) - 1; i-- > 0;)
-        if (ROWS[i].kind == p->kind && ROWS[i].type == p->type && (isa & ROWS[i].isa) == ROWS[i].isa &&
-            ROWS[i].m == class_of(p->size[0], SIDES) && ROWS[i].n == class_of(p->size[1], SIDES))
+        if (ROWS[i].kind == p->kind && ROWS[i].type == p->type &&
+            (isa & ROWS[i].isa) == ROWS[i].isa && ROWS[i].m == class_of(p->size[0], SIDES) &&
+            ROWS[i].n == class_of(p->size[1], SIDES))
             return ROWS[i].percent[class_of(p->size[2], DEPTHS)] >= FASTER;
     return false;
 }

@@ -1,4 +1,5 @@
-/* Types of the CUDA driver's functions (symbols.def), as the toolkit's documentation has them ("CUDA Driver API"). */
+/* Types of the CUDA driver's functions (symbols.def), as the toolkit's documentation has them
+ * ("CUDA Driver API"). */
 #ifndef HG_BACKENDS_CUDA_CU_TYPES_H
 #define HG_BACKENDS_CUDA_CU_TYPES_H
 

@@ -23,7 +23,8 @@ enum {
 /* Compute capabilities. Products of four bytes (dp4a) are of every device from 6.1 on. */
 enum { OLDEST = 50, FIRST_DOT4 = 61, POOL_RELEASE_THRESHOLD = 4 };
 
-/* The first question to a device that failed stays in *status (NULL: nobody wants to know), and the answers are 0. */
+/* The first question to a device that failed stays in *status (NULL: nobody wants to know), and the
+ * answers are 0. */
 static int attribute(CUdevice id, int what, hg_status *status) {
     int value = 0;
     CUresult error = CU_CALL(DeviceGetAttribute, &value, what, id);
@@ -48,16 +49,19 @@ static int capability(CUdevice id, hg_status *status) {
 
 /* ---- listing ---- */
 
-/* Without NVRTC a device is taken only where somebody asks for this backend: it runs the kernels that the library carries, and those on disk. */
+/* Without NVRTC a device is taken only where somebody asks for this backend: it runs the kernels
+ * that the library carries, and those on disk. */
 static bool compiles(char reason[256]) {
     char missing[256];
     if (emit_nvrtc_load(missing)) return true;
-    snprintf(reason, 256, "%.180s%s", missing, cuda_prebuilt_there() ? "; library programs alone run without it" : "");
+    snprintf(reason, 256, "%.180s%s", missing,
+             cuda_prebuilt_there() ? "; library programs alone run without it" : "");
     return false;
 }
 
 static uint64_t shared_bytes(CUdevice id, hg_status *status) {
-    int most = attribute(id, SHARED_OPT_IN, status), plain = attribute(id, MAX_SHARED_PER_BLOCK, status);
+    int most = attribute(id, SHARED_OPT_IN, status),
+        plain = attribute(id, MAX_SHARED_PER_BLOCK, status);
     uint64_t bytes = (uint64_t)(most > plain ? most : plain);
     bytes -= bytes < KIR_SHARED_RESERVED ? bytes : KIR_SHARED_RESERVED;
     return bytes > HG_MAX_SHARED_BYTES ? HG_MAX_SHARED_BYTES : bytes;
@@ -77,24 +81,27 @@ static void describe(uint32_t index, hg_device_info *info) {
     info->device = index;
     memcpy(info->backend, "cuda", 5);
     if (CU_CALL(DeviceGet, &id, (int)index) != CUDA_SUCCESS) {
-        snprintf(info->reason, sizeof info->reason, "the driver does not give device %u", (unsigned)index);
+        snprintf(info->reason, sizeof info->reason, "the driver does not give device %u",
+                 (unsigned)index);
         return;
     }
-    if (CU_CALL(DeviceGetName, info->name, (int)sizeof info->name - 1, id) != CUDA_SUCCESS) info->name[0] = 0;
+    if (CU_CALL(DeviceGetName, info->name, (int)sizeof info->name - 1, id) != CUDA_SUCCESS)
+        info->name[0] = 0;
     if (CU_CALL(DeviceTotalMem, &bytes, id) != CUDA_SUCCESS) bytes = 0;
     if (CU_CALL(DriverGetVersion, &version) != CUDA_SUCCESS) version = 0;
     int found = capability(id, NULL);
     info->available = found >= OLDEST && compiles(info->reason);
     if (found < OLDEST)
-        snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 5.0 is needed", found / 10, found % 10);
+        snprintf(info->reason, sizeof info->reason,
+                 "compute capability %d.%d is too old: 5.0 is needed", found / 10, found % 10);
     info->exact = true;
     info->memory_bytes = info->max_buffer_bytes = bytes;
     info->compute_units = (uint32_t)attribute(id, MULTIPROCESSORS, NULL);
     info->max_block_lanes = block_lanes(id, NULL);
     info->max_shared_bytes = shared_bytes(id, NULL);
     snprintf(info->capabilities, sizeof info->capabilities, "i8 i16 i64 f64 fma subnormals");
-    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %d.%d", version / 1000, version % 1000 / 10, found / 10,
-             found % 10);
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %d.%d",
+             version / 1000, version % 1000 / 10, found / 10, found % 10);
 }
 
 uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
@@ -112,11 +119,15 @@ void cuda_promise(hg_device_caps *caps, const char *pretend) {
     kir->i64 = !hg_pretends(pretend, "no-int64");
     kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
     kir->dot4 = caps->hints.dot4 = !hg_pretends(pretend, "no-dot4");
-    caps->compiler.device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory = caps->exact = true;
-    caps->compiler.target = (kir_device_target){.addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
+    caps->compiler.device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
+        caps->exact = true;
+    caps->compiler.target = (kir_device_target){
+        .addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
     caps->compiler.target.written_rounds = 4; /* docs/performance.md, "On an NVIDIA GPU" */
-    caps->compiler.target.i64 = caps->compiler.target.memory64 = caps->compiler.target.shared64 = kir->i64;
-    caps->compiler.target.atomic64 = caps->compiler.target.shared_atomic64 = kir->i64 && !hg_pretends(pretend, "no-atomic64");
+    caps->compiler.target.i64 = caps->compiler.target.memory64 = caps->compiler.target.shared64 =
+        kir->i64;
+    caps->compiler.target.atomic64 = caps->compiler.target.shared_atomic64 =
+        kir->i64 && !hg_pretends(pretend, "no-atomic64");
     caps->compiler.max_slots = UINT32_MAX;
     caps->scheduling.records_steps = true; /* a captured stream keeps what cuBLASLt launches */
     caps->hints.tile_kind = LIBRARY_TILES_JOINING;
@@ -147,8 +158,8 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     CU_TRY(DeviceGetName, name, (int)sizeof name - 1, d->id);
     CU_TRY(DriverGetVersion, &driver);
     caps->memory.total_bytes = caps->memory.max_arena_bytes = bytes;
-    snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %u | %s | sm_%u", driver, (unsigned)emit_nvrtc_version(), name,
-             (unsigned)d->architecture);
+    snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %u | %s | sm_%u", driver,
+             (unsigned)emit_nvrtc_version(), name, (unsigned)d->architecture);
     return HG_OK;
 }
 
@@ -165,7 +176,8 @@ void cuda_leave(void) {
     hg_fp_renew(); /* a library that was loaded meanwhile may have changed the mode */
 }
 
-/* Memory that was freed stays with the process: to get it from the system again takes longer than to launch. */
+/* Memory that was freed stays with the process: to get it from the system again takes longer than
+ * to launch. */
 static void keep_pool(hg_device *d) {
     CUmemoryPool pool;
     uint64_t all = UINT64_MAX;
@@ -190,8 +202,9 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     d->architecture = (uint32_t)capability(d->id, &status);
     HG_TRY(status);
     if (d->architecture < OLDEST)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %u.%u is too old: 5.0 is needed", d->architecture / 10,
-                       d->architecture % 10);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "cuda: compute capability %u.%u is too old: 5.0 is needed",
+                       d->architecture / 10, d->architecture % 10);
     HG_TRY(open_context(d));
     HG_TRY(fill_caps(d, options->pretend));
     HG_TRY(cuda_staging_create(d, &d->staging));
@@ -213,7 +226,9 @@ static hg_status make_device(uint32_t index, const hg_driver_options *options, h
     hg_mutex_init(&d->lock);
     d->context = options->host ? options->host->context : NULL;
     d->adopted = options->host != NULL;
-    hg_status status = d->adopted ? find_id(d) : cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
+    hg_status status = d->adopted
+                           ? find_id(d)
+                           : cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
     if (status == HG_OK) status = open_device(d, options);
     if (status != HG_OK)
         cuda_device_close(d);
@@ -225,15 +240,19 @@ static hg_status make_device(uint32_t index, const hg_driver_options *options, h
 hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     char reason[256] = "";
     uint32_t count = count_devices(reason);
-    if (!count || (!emit_nvrtc_load(reason) && !cuda_prebuilt_there())) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    if (!count || (!emit_nvrtc_load(reason) && !cuda_prebuilt_there()))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (index >= count)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u",
+                       (unsigned)count, (unsigned)index);
     return make_device(index, options, device);
 }
 
 hg_status cuda_device_adopt(const hg_driver_options *options, hg_device **device) {
     char reason[256] = "";
-    if (!options->host->context) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "cuda: hg_host_device.context is NULL, expected a CUcontext");
+    if (!options->host->context)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "cuda: hg_host_device.context is NULL, expected a CUcontext");
     if (!count_devices(reason) || (!emit_nvrtc_load(reason) && !cuda_prebuilt_there()))
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     return make_device(0, options, device);

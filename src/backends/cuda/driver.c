@@ -1,8 +1,11 @@
-/* The CUDA backend: kernels in device form as CUDA C, compiled by NVRTC, run by NVIDIA's GPUs through the driver's library. */
+/* The CUDA backend: kernels in device form as CUDA C, compiled by NVRTC, run by NVIDIA's GPUs
+ * through the driver's library. */
 #include "backends/cuda/cuda_internal.h"
 
 static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
-static void *device_native(hg_device *device) { return device->context; } /* the CUcontext: the device's primary one, or the host's */
+static void *device_native(hg_device *device) {
+    return device->context;
+} /* the CUcontext: the device's primary one, or the host's */
 
 const hg_driver hg_driver_cuda = {
     .name = "cuda",

@@ -1,4 +1,5 @@
-/* Arenas: memory of the device, pinned memory that host and device see, and registered memory of the caller's.
+/* Arenas: memory of the device, pinned memory that host and device see, and registered memory of
+ * the caller's.
  * Must not know: queues, kernels. */
 #include "backends/cuda/cuda_internal.h"
 #include <hologram/backend.h>
@@ -14,7 +15,8 @@ static hg_status zero(hg_device *d, CUdeviceptr address, uint64_t size) {
 
 static hg_status on_device(hg_device *d, hg_driver_arena *a, uint64_t size) {
     if (size > d->caps.memory.max_arena_bytes)
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: %llu bytes asked for, the device has %llu", (unsigned long long)size,
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                       "cuda: %llu bytes asked for, the device has %llu", (unsigned long long)size,
                        (unsigned long long)d->caps.memory.max_arena_bytes);
     if (d->pools)
         CU_TRY(MemAllocAsync, &a->address, (size_t)size, d->setup);
@@ -60,7 +62,9 @@ static void give_back(hg_device *d, hg_driver_arena *a) {
         (void)cuda.MemFree(a->address);
 }
 
-static hg_status make(hg_device *d, uint64_t size, hg_status (*fill)(hg_device *, hg_driver_arena *, uint64_t), hg_driver_arena **arena) {
+static hg_status make(hg_device *d, uint64_t size,
+                      hg_status (*fill)(hg_device *, hg_driver_arena *, uint64_t),
+                      hg_driver_arena **arena) {
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     a->size = size;
@@ -83,8 +87,12 @@ static hg_status make(hg_device *d, uint64_t size, hg_status (*fill)(hg_device *
     return status;
 }
 
-hg_status cuda_arena_alloc(hg_device *d, uint64_t size, hg_driver_arena **arena) { return make(d, size, on_device, arena); }
-hg_status cuda_arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **arena) { return make(d, size, visible, arena); }
+hg_status cuda_arena_alloc(hg_device *d, uint64_t size, hg_driver_arena **arena) {
+    return make(d, size, on_device, arena);
+}
+hg_status cuda_arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **arena) {
+    return make(d, size, visible, arena);
+}
 
 /* ---- memory that others made ---- */
 
@@ -102,7 +110,8 @@ static hg_status look_up(const void *memory, place *p) {
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)memory;
     *p = (place){0};
     CUresult said = CU_CALL(PointerGetAttribute, &p->type, MEMORY_TYPE, address);
-    if (said == CUDA_ERROR_INVALID_VALUE) return HG_OK; /* plain memory of the process, or nothing at all */
+    if (said == CUDA_ERROR_INVALID_VALUE)
+        return HG_OK; /* plain memory of the process, or nothing at all */
     HG_TRY(cuda_check("cuPointerGetAttribute", said));
     CU_TRY(PointerGetAttribute, &p->device, DEVICE_ORDINAL, address);
     CU_TRY(PointerGetAttribute, &p->seen, DEVICE_POINTER, address);
@@ -111,7 +120,8 @@ static hg_status look_up(const void *memory, place *p) {
     return HG_OK;
 }
 
-static hg_status check_place(const hg_device *d, const place *p, uint32_t kind, uint32_t number, const void *memory, uint64_t size) {
+static hg_status check_place(const hg_device *d, const place *p, uint32_t kind, uint32_t number,
+                             const void *memory, uint64_t size) {
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)memory;
     bool wants_device = kind == HG_MEMORY_CUDA;
     if (p->type != (wants_device ? DEVICE_MEMORY : HOST_MEMORY))
@@ -121,23 +131,29 @@ static hg_status check_place(const hg_device *d, const place *p, uint32_t kind, 
                                                   : "not known to the driver",
                        wants_device ? "memory of a device" : "pinned memory of the host");
     if (wants_device && (number != p->device || number != (uint32_t)d->id))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "cuda: %p is memory of device %u, the backend is on device %d, expected device %u",
-                       memory, (unsigned)p->device, d->id, (unsigned)number);
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "cuda: %p is memory of device %u, the backend is on device %d, expected device %u",
+            memory, (unsigned)p->device, d->id, (unsigned)number);
     uint64_t left = p->start + p->size - address;
     if (size > left && p->type == HOST_MEMORY)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "cuda: %llu bytes from %p on are pinned, expected %llu: the driver pins no memory twice, import all of it at first",
+                       "cuda: %llu bytes from %p on are pinned, expected %llu: the driver pins no "
+                       "memory twice, import all of it at first",
                        (unsigned long long)left, memory, (unsigned long long)size);
     if (size > left)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "cuda: the allocation has %llu bytes from %p on, expected %llu", (unsigned long long)left,
-                       memory, (unsigned long long)size);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "cuda: the allocation has %llu bytes from %p on, expected %llu",
+                       (unsigned long long)left, memory, (unsigned long long)size);
     return HG_OK;
 }
 
 static hg_status pin(hg_device *d, hg_driver_arena *a, void *memory, uint64_t size) {
     cuda_pin *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
-    hg_status status = cuda_check("cuMemHostRegister", CU_CALL(MemHostRegister, memory, (size_t)size, HOST_PORTABLE | HOST_MAPPED));
+    hg_status status = cuda_check(
+        "cuMemHostRegister",
+        CU_CALL(MemHostRegister, memory, (size_t)size, HOST_PORTABLE | HOST_MAPPED));
     if (status != HG_OK) {
         hg_free(p);
         return status;
@@ -155,13 +171,16 @@ static cuda_pin *find_pin(const hg_device *d, CUdeviceptr start) {
     return p;
 }
 
-/* Memory that is pinned already is used as it is, and stays pinned for as long as one import of it lives. */
-static hg_status take(hg_device *d, uint32_t kind, uint32_t number, void *memory, uint64_t size, hg_driver_arena *a) {
+/* Memory that is pinned already is used as it is, and stays pinned for as long as one import of it
+ * lives. */
+static hg_status take(hg_device *d, uint32_t kind, uint32_t number, void *memory, uint64_t size,
+                      hg_driver_arena *a) {
     place p;
     HG_TRY(look_up(memory, &p));
     if (kind == HG_MEMORY_HOST && p.type == 0) {
         if (d->caps.memory.can_import) return pin(d, a, memory, size);
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: the device imports no memory of the host");
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "cuda: the device imports no memory of the host");
     }
     HG_TRY(check_place(d, &p, kind, number, memory, size));
     a->address = p.seen;
@@ -175,11 +194,14 @@ static hg_status take(hg_device *d, uint32_t kind, uint32_t number, void *memory
 /* Kernels find what is aligned by offsets alone. */
 enum { IMPORT_ALIGN = 16 };
 
-hg_status cuda_arena_import_device(hg_device *d, uint32_t kind, uint32_t number, void *memory, uint64_t size, hg_driver_arena **arena) {
-    if (size == 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: no bytes cannot be imported");
+hg_status cuda_arena_import_device(hg_device *d, uint32_t kind, uint32_t number, void *memory,
+                                   uint64_t size, hg_driver_arena **arena) {
+    if (size == 0)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: no bytes cannot be imported");
     if ((uintptr_t)memory % IMPORT_ALIGN)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: memory is imported at multiples of %d bytes, got %p", (int)IMPORT_ALIGN,
-                       memory);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "cuda: memory is imported at multiples of %d bytes, got %p",
+                       (int)IMPORT_ALIGN, memory);
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     *a = (hg_driver_arena){.size = size, .imported = true};
@@ -220,8 +242,11 @@ void cuda_arena_free(hg_device *d, hg_driver_arena *a) {
 }
 
 uint64_t cuda_arena_address(hg_driver_arena *a) { return a->address; }
-/* The driver's addresses and the host's are of one space, so imports of the device's own memory are told apart by theirs. */
-const void *cuda_arena_host(const hg_driver_arena *a) { return a->imported && !a->host ? (const void *)(uintptr_t)a->address : a->host; }
+/* The driver's addresses and the host's are of one space, so imports of the device's own memory are
+ * told apart by theirs. */
+const void *cuda_arena_host(const hg_driver_arena *a) {
+    return a->imported && !a->host ? (const void *)(uintptr_t)a->address : a->host;
+}
 void *cuda_arena_map(hg_driver_arena *a) { return a->imported ? NULL : a->host; }
 void cuda_arena_unmap(hg_driver_arena *a) { (void)a; }
 

@@ -12,10 +12,12 @@ struct hg_driver_plan {
 };
 
 /* In the device's context. A capture that was begun ends whatever happens. */
-static hg_status capture(hg_driver_plan *p, CUstream stream, const hg_driver_command *commands, uint32_t count) {
+static hg_status capture(hg_driver_plan *p, CUstream stream, const hg_driver_command *commands,
+                         uint32_t count) {
     CU_TRY(StreamBeginCapture, stream, CAPTURE_THREAD_LOCAL);
     hg_status status = HG_OK;
-    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = cuda_enqueue(p->device, stream, &commands[i], &p->kept);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++)
+        status = cuda_enqueue(p->device, stream, &commands[i], &p->kept);
     hg_error kept = *hg_error_record();
     CUresult ended = cuda.StreamEndCapture(stream, &p->graph);
     if (status != HG_OK) {
@@ -37,11 +39,13 @@ static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, ui
     return status;
 }
 
-hg_status cuda_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan) {
+hg_status cuda_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                           hg_driver_plan **plan) {
     for (uint32_t i = 0; i < count; i++)
-        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL &&
-            commands[i].kind != HG_CMD_STEP)
-            return hg_fail(HG_ERROR_INTERNAL, "cuda: command %u of a plan is of kind %d", (unsigned)i, (int)commands[i].kind);
+        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY &&
+            commands[i].kind != HG_CMD_FILL && commands[i].kind != HG_CMD_STEP)
+            return hg_fail(HG_ERROR_INTERNAL, "cuda: command %u of a plan is of kind %d",
+                           (unsigned)i, (int)commands[i].kind);
     hg_driver_plan *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;
@@ -53,8 +57,8 @@ hg_status cuda_plan_create(hg_device *d, const hg_driver_command *commands, uint
     return status;
 }
 
-hg_status cuda_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits, uint32_t wait_count,
-                           hg_driver_event *signal) {
+hg_status cuda_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits,
+                           uint32_t wait_count, hg_driver_event *signal) {
     return cuda_submit_graph(q, p->executable, waits, wait_count, signal);
 }
 

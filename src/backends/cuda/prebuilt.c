@@ -1,5 +1,6 @@
-/* PTX that was made when the library was built, for machines without NVRTC: the file hologram.ptx beside the library, which tools/gen_ptx.c writes where
- * NVRTC is installed. A line "hologram PTX 1 ...", then for each kernel a line "KEY BYTES NAME" and so many bytes of PTX. Kernels are found by
+/* PTX that was made when the library was built, for machines without NVRTC: the file hologram.ptx
+ * beside the library, which tools/gen_ptx.c writes where NVRTC is installed. A line "hologram PTX 1
+ * ...", then for each kernel a line "KEY BYTES NAME" and so many bytes of PTX. Kernels are found by
  * the same key as PTX in the cache on disk.
  * Must not know: what the kernels are. */
 #include "backends/cuda/cuda_internal.h"
@@ -22,7 +23,9 @@ static bool find_file(char path[1024]) {
 static FILE *open_file(const char *path) {
     char line[128];
     FILE *f = fopen(path, "rb");
-    if (f && fgets(line, sizeof line, f) && strncmp(line, CUDA_PTX_HEAD, sizeof CUDA_PTX_HEAD - 1) == 0) return f;
+    if (f && fgets(line, sizeof line, f) &&
+        strncmp(line, CUDA_PTX_HEAD, sizeof CUDA_PTX_HEAD - 1) == 0)
+        return f;
     if (f) (void)fclose(f);
     return NULL;
 }
@@ -34,10 +37,13 @@ void cuda_prebuilt_key(const uint8_t key[HG_BLOB_KEY_BYTES], char text[CUDA_KEY_
 /* The next kernel's line. False: the end, or what is no such line. */
 static bool read_line(FILE *f, char key[CUDA_KEY_TEXT], uint64_t *bytes) {
     char line[256], *digits = line + CUDA_KEY_TEXT;
-    if (!fgets(line, sizeof line, f) || strspn(line, "0123456789abcdef") != CUDA_KEY_TEXT - 1 || digits[-1] != ' ') return false;
+    if (!fgets(line, sizeof line, f) || strspn(line, "0123456789abcdef") != CUDA_KEY_TEXT - 1 ||
+        digits[-1] != ' ')
+        return false;
     digits[-1] = 0;
     memcpy(key, line, CUDA_KEY_TEXT);
-    return hg_read_digits(digits, strspn(digits, "0123456789"), bytes) != 0 && *bytes < CUDA_MOST_PTX;
+    return hg_read_digits(digits, strspn(digits, "0123456789"), bytes) != 0 &&
+           *bytes < CUDA_MOST_PTX;
 }
 
 bool cuda_prebuilt_there(void) {

@@ -1,4 +1,5 @@
-/* Queues, events, and the commands of a submission. A queue is a stream, and an event an event of CUDA.
+/* Queues, events, and the commands of a submission. A queue is a stream, and an event an event of
+ * CUDA.
  * Must not know: how kernels are made. */
 #include "backends/cuda/cuda_internal.h"
 
@@ -46,7 +47,8 @@ void cuda_queue_destroy(hg_driver_queue *q) {
 
 /* Ranges of one arena may overlap; the driver's copies must not. */
 static hg_status copy(hg_device *d, CUstream stream, const hg_range *to, const hg_range *from) {
-    CUdeviceptr target = to->arena->address + to->offset, source = from->arena->address + from->offset, between;
+    CUdeviceptr target = to->arena->address + to->offset,
+                source = from->arena->address + from->offset, between;
     size_t size = (size_t)to->size;
     if (target == source) return HG_OK;
     if (target >= source + size || source >= target + size) {
@@ -54,20 +56,30 @@ static hg_status copy(hg_device *d, CUstream stream, const hg_range *to, const h
         return HG_OK;
     }
     HG_TRY(cuda_between_alloc(d, stream, size, &between));
-    hg_status status = cuda_check("cuMemcpyDtoDAsync", CU_CALL(MemcpyDtoDAsync, between, source, size, stream));
-    if (status == HG_OK) status = cuda_check("cuMemcpyDtoDAsync", CU_CALL(MemcpyDtoDAsync, target, between, size, stream));
+    hg_status status = cuda_check("cuMemcpyDtoDAsync",
+                                  CU_CALL(MemcpyDtoDAsync, between, source, size, stream));
+    if (status == HG_OK)
+        status = cuda_check("cuMemcpyDtoDAsync",
+                            CU_CALL(MemcpyDtoDAsync, target, between, size, stream));
     cuda_between_free(d, stream, between);
     return status;
 }
 
 hg_status cuda_enqueue(hg_device *d, CUstream stream, const hg_driver_command *c, void **kept) {
     switch (c->kind) {
-    case HG_CMD_COPY_IN: return c->to.size ? cuda_copy_in(d, stream, c->to.arena->address + c->to.offset, c->host, c->to.size) : HG_OK;
+    case HG_CMD_COPY_IN:
+        return c->to.size ? cuda_copy_in(d, stream, c->to.arena->address + c->to.offset, c->host,
+                                         c->to.size)
+                          : HG_OK;
     case HG_CMD_COPY_OUT:
-        return c->from.size ? cuda_copy_out(d, stream, c->host, c->from.arena->address + c->from.offset, c->from.size) : HG_OK;
+        return c->from.size ? cuda_copy_out(d, stream, c->host,
+                                            c->from.arena->address + c->from.offset, c->from.size)
+                            : HG_OK;
     case HG_CMD_COPY: return c->to.size ? copy(d, stream, &c->to, &c->from) : HG_OK;
     case HG_CMD_FILL:
-        if (c->to.size) CU_TRY(MemsetD8Async, c->to.arena->address + c->to.offset, c->value, (size_t)c->to.size, stream);
+        if (c->to.size)
+            CU_TRY(MemsetD8Async, c->to.arena->address + c->to.offset, c->value, (size_t)c->to.size,
+                   stream);
         return HG_OK;
     case HG_CMD_DISPATCH: return cuda_launch(d, stream, c->dispatch, kept);
     case HG_CMD_STEP: return cuda_step(d, stream, c->step);
@@ -102,20 +114,23 @@ static hg_status finish(hg_driver_queue *q, hg_status status) {
     return status;
 }
 
-hg_status cuda_queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                            uint32_t wait_count, hg_driver_event *signal) {
+hg_status cuda_queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count,
+                            hg_driver_event *const *waits, uint32_t wait_count,
+                            hg_driver_event *signal) {
     HG_TRY(cuda_enter(q->device));
     hg_status status = begin(q, waits, wait_count);
-    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = cuda_enqueue(q->device, q->stream, &commands[i], NULL);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++)
+        status = cuda_enqueue(q->device, q->stream, &commands[i], NULL);
     if (status == HG_OK) status = end(q, signal);
     return finish(q, status);
 }
 
-hg_status cuda_submit_graph(hg_driver_queue *q, CUgraphExec graph, hg_driver_event *const *waits, uint32_t wait_count,
-                            hg_driver_event *signal) {
+hg_status cuda_submit_graph(hg_driver_queue *q, CUgraphExec graph, hg_driver_event *const *waits,
+                            uint32_t wait_count, hg_driver_event *signal) {
     HG_TRY(cuda_enter(q->device));
     hg_status status = begin(q, waits, wait_count);
-    if (status == HG_OK) status = cuda_check("cuGraphLaunch", CU_CALL(GraphLaunch, graph, q->stream));
+    if (status == HG_OK)
+        status = cuda_check("cuGraphLaunch", CU_CALL(GraphLaunch, graph, q->stream));
     if (status == HG_OK) status = end(q, signal);
     return finish(q, status);
 }
@@ -128,7 +143,8 @@ hg_status cuda_event_create(hg_device *d, hg_driver_event **event) {
     e->device = d;
     hg_status status = cuda_enter(d);
     if (status == HG_OK) {
-        status = cuda_check("cuEventCreate", CU_CALL(EventCreate, &e->event, BLOCKING_SYNC | DISABLE_TIMING));
+        status = cuda_check("cuEventCreate",
+                            CU_CALL(EventCreate, &e->event, BLOCKING_SYNC | DISABLE_TIMING));
         cuda_leave();
     }
     if (status != HG_OK)
@@ -167,8 +183,9 @@ hg_status cuda_event_wait(hg_driver_event *e) {
     CUresult said;
     do said = cuda.EventQuery(e->event);
     while (said == CUDA_ERROR_NOT_READY && hg_clock_ns() < until);
-    hg_status status = said == CUDA_ERROR_NOT_READY ? cuda_check("cuEventSynchronize", CU_CALL(EventSynchronize, e->event))
-                                                    : cuda_check("cuEventQuery", said);
+    hg_status status = said == CUDA_ERROR_NOT_READY
+                           ? cuda_check("cuEventSynchronize", CU_CALL(EventSynchronize, e->event))
+                           : cuda_check("cuEventQuery", said);
     cuda_leave();
     return status;
 }

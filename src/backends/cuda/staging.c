@@ -1,5 +1,6 @@
-/* Copies between the caller's memory and the device. The driver would wait for the stream in a copy from or to memory that is not pinned; so bytes
- * go through pinned pieces, brought from and to the caller's memory by functions that the stream calls when their turn comes.
+/* Copies between the caller's memory and the device. The driver would wait for the stream in a copy
+ * from or to memory that is not pinned; so bytes go through pinned pieces, brought from and to the
+ * caller's memory by functions that the stream calls when their turn comes.
  * Must not know: commands, kernels. */
 #include "backends/cuda/cuda_internal.h"
 #include <string.h>
@@ -116,14 +117,18 @@ static void hand_out(void *user) {
     put_free(p);
 }
 
-static hg_status copy_piece_in(hg_device *d, CUstream stream, CUdeviceptr to, const void *host, uint64_t size) {
+static hg_status copy_piece_in(hg_device *d, CUstream stream, CUdeviceptr to, const void *host,
+                               uint64_t size) {
     piece *p;
     HG_TRY(get_piece(d, stream, size, &p));
     p->source = host;
     p->size = size;
     hg_status status = cuda_check("cuLaunchHostFunc", CU_CALL(LaunchHostFunc, stream, bring, p));
-    if (status == HG_OK) status = cuda_check("cuMemcpyHtoDAsync", CU_CALL(MemcpyHtoDAsync, to, p->bytes, (size_t)size, stream));
-    if (status == HG_OK) status = cuda_check("cuLaunchHostFunc", CU_CALL(LaunchHostFunc, stream, put_free, p));
+    if (status == HG_OK)
+        status = cuda_check("cuMemcpyHtoDAsync",
+                            CU_CALL(MemcpyHtoDAsync, to, p->bytes, (size_t)size, stream));
+    if (status == HG_OK)
+        status = cuda_check("cuLaunchHostFunc", CU_CALL(LaunchHostFunc, stream, put_free, p));
     if (status != HG_OK) { /* the stream may still be at it */
         (void)cuda.StreamSynchronize(stream);
         put_free(p);
@@ -131,13 +136,16 @@ static hg_status copy_piece_in(hg_device *d, CUstream stream, CUdeviceptr to, co
     return status;
 }
 
-static hg_status copy_piece_out(hg_device *d, CUstream stream, void *host, CUdeviceptr from, uint64_t size) {
+static hg_status copy_piece_out(hg_device *d, CUstream stream, void *host, CUdeviceptr from,
+                                uint64_t size) {
     piece *p;
     HG_TRY(get_piece(d, stream, size, &p));
     p->host = host;
     p->size = size;
-    hg_status status = cuda_check("cuMemcpyDtoHAsync", CU_CALL(MemcpyDtoHAsync, p->bytes, from, (size_t)size, stream));
-    if (status == HG_OK) status = cuda_check("cuLaunchHostFunc", CU_CALL(LaunchHostFunc, stream, hand_out, p));
+    hg_status status = cuda_check("cuMemcpyDtoHAsync",
+                                  CU_CALL(MemcpyDtoHAsync, p->bytes, from, (size_t)size, stream));
+    if (status == HG_OK)
+        status = cuda_check("cuLaunchHostFunc", CU_CALL(LaunchHostFunc, stream, hand_out, p));
     if (status != HG_OK) {
         (void)cuda.StreamSynchronize(stream);
         put_free(p);
@@ -145,7 +153,8 @@ static hg_status copy_piece_out(hg_device *d, CUstream stream, void *host, CUdev
     return status;
 }
 
-hg_status cuda_copy_in(hg_device *d, CUstream stream, CUdeviceptr to, const void *host, uint64_t size) {
+hg_status cuda_copy_in(hg_device *d, CUstream stream, CUdeviceptr to, const void *host,
+                       uint64_t size) {
     for (uint64_t done = 0; done < size; done += PIECE_BYTES) {
         uint64_t part = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
         HG_TRY(copy_piece_in(d, stream, to + done, (const uint8_t *)host + done, part));
@@ -153,7 +162,8 @@ hg_status cuda_copy_in(hg_device *d, CUstream stream, CUdeviceptr to, const void
     return HG_OK;
 }
 
-hg_status cuda_copy_out(hg_device *d, CUstream stream, void *host, CUdeviceptr from, uint64_t size) {
+hg_status cuda_copy_out(hg_device *d, CUstream stream, void *host, CUdeviceptr from,
+                        uint64_t size) {
     for (uint64_t done = 0; done < size; done += PIECE_BYTES) {
         uint64_t part = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
         HG_TRY(copy_piece_out(d, stream, (uint8_t *)host + done, from + done, part));
@@ -163,11 +173,13 @@ hg_status cuda_copy_out(hg_device *d, CUstream stream, void *host, CUdeviceptr f
 
 /* ---- records that are no parameters ---- */
 
-hg_status cuda_staging_put(hg_device *d, CUstream stream, const void *bytes, uint64_t size, void **out, CUdeviceptr *address) {
+hg_status cuda_staging_put(hg_device *d, CUstream stream, const void *bytes, uint64_t size,
+                           void **out, CUdeviceptr *address) {
     piece *p;
     HG_TRY(get_piece(d, stream, size, &p));
     memcpy(p->bytes, bytes, (size_t)size);
-    hg_status status = cuda_check("cuMemHostGetDevicePointer", CU_CALL(MemHostGetDevicePointer, address, p->bytes, 0));
+    hg_status status = cuda_check("cuMemHostGetDevicePointer",
+                                  CU_CALL(MemHostGetDevicePointer, address, p->bytes, 0));
     if (status != HG_OK)
         put_free(p);
     else

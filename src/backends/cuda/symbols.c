@@ -28,7 +28,8 @@ static void load(void) {
     }
 #define CU_FUNCTION(name, symbol, parameters)                      \
     if (!hg_library_function(library, symbol, (void *)&cuda.name)) \
-        snprintf(missing, sizeof missing, FAILED ": the driver has no %s: one of CUDA 11.4 or later is needed", symbol);
+        snprintf(missing, sizeof missing,                          \
+                 FAILED ": the driver has no %s: one of CUDA 11.4 or later is needed", symbol);
 #include "backends/cuda/symbols.def"
     if (missing[0]) return;
     CUresult error = CU_CALL(Init, 0);
@@ -48,9 +49,11 @@ bool cuda_load(char reason[256]) {
 
 /* ---- errors ---- */
 
-/* After these the context is of no use: illegal address, misaligned address, hardware errors, a launch that ran too long, a lost device. */
+/* After these the context is of no use: illegal address, misaligned address, hardware errors, a
+ * launch that ran too long, a lost device. */
 static bool is_lost(CUresult error) {
-    return error == 4 || error == 46 || error == 201 || error == 214 || error == 700 || error == 702 || (error >= 709 && error <= 720);
+    return error == 4 || error == 46 || error == 201 || error == 214 || error == 700 ||
+           error == 702 || (error >= 709 && error <= 720);
 }
 
 hg_status cuda_check(const char *call, CUresult error) {
@@ -60,9 +63,12 @@ hg_status cuda_check(const char *call, CUresult error) {
     snprintf(number, sizeof number, "error %d", error);
     if (cuda.GetErrorName(error, &name) != CUDA_SUCCESS || !name) name = number;
     if (error == CUDA_ERROR_OUT_OF_MEMORY)
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s: %s)", call, name);
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s: %s)",
+                       call, name);
     if (is_lost(error))
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "cuda: the device was lost (%s: %s): what its memory held is gone; create a new backend", call, name);
+                       "cuda: the device was lost (%s: %s): what its memory held is gone; create a "
+                       "new backend",
+                       call, name);
     return hg_fail(HG_ERROR_EXECUTION_FAILED, "cuda: %s: %s", call, name);
 }

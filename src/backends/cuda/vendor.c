@@ -1,4 +1,5 @@
-/* Vendor steps: products of matrices by cuBLASLt, NVIDIA's library, where it is installed. What it needs to know of a product is kept by problem.
+/* Vendor steps: products of matrices by cuBLASLt, NVIDIA's library, where it is installed. What it
+ * needs to know of a product is kept by problem.
  * Must not know: instructions. */
 #include "backends/cuda/cublaslt.h"
 #include "base/nvidia.h"
@@ -7,12 +8,17 @@
 
 enum {
     MOST_KEPT = 256,
-    MOST_WORKSPACE = 32 << 20, /* what NVIDIA's documentation of cublasSetWorkspace advises for the largest devices */
+    MOST_WORKSPACE = 32 << 20, /* what NVIDIA's documentation of cublasSetWorkspace advises for the
+                                  largest devices */
     WORKSPACE_ALIGNMENT = 256,
     WELL_ALIGNED = 16
 };
 enum { LEFT, RIGHT, RESULT, MATRICES };
-enum { ALIGNED, UNALIGNED, ALIGNMENTS }; /* all addresses multiples of WELL_ALIGNED, or at least of an element */
+enum {
+    ALIGNED,
+    UNALIGNED,
+    ALIGNMENTS
+}; /* all addresses multiples of WELL_ALIGNED, or at least of an element */
 
 typedef struct lt_plan {
     struct lt_plan *next; /* those that were used last come first */
@@ -38,26 +44,29 @@ static hg_once_flag once = HG_ONCE_INIT;
 static char missing[256]; /* "": loaded */
 static char version[32];
 
-static const hg_nvidia_library CUBLASLT = {.variable = "HOLOGRAM_CUBLASLT",
-                                           .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
-                                           .plain = "libcublasLt.so",
-                                           .wheels = {"cu13/lib/libcublasLt.so.13", "cublas/lib/libcublasLt.so.12"}};
+static const hg_nvidia_library CUBLASLT = {
+    .variable = "HOLOGRAM_CUBLASLT",
+    .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
+    .plain = "libcublasLt.so",
+    .wheels = {"cu13/lib/libcublasLt.so.13", "cublas/lib/libcublasLt.so.12"}};
 
 static void load_library(void) {
     char said[128] = "";
     hg_library *library = hg_nvidia_open(&CUBLASLT, said, sizeof said);
     if (!library) {
-        snprintf(missing, sizeof missing, "no cuBLASLt (%s): install the CUDA toolkit's libcublasLt.so.13 or .12", said);
+        snprintf(missing, sizeof missing,
+                 "no cuBLASLt (%s): install the CUDA toolkit's libcublasLt.so.13 or .12", said);
         return;
     }
 #define LT_FUNCTION(result, name, parameters)                                    \
     if (!hg_library_function(library, "cublasLt" #name, (void *)&cublaslt.name)) \
-        snprintf(missing, sizeof missing, "cuBLASLt has no cublasLt" #name ": one of CUDA 12 or later is needed");
+        snprintf(missing, sizeof missing,                                        \
+                 "cuBLASLt has no cublasLt" #name ": one of CUDA 12 or later is needed");
 #include "backends/cuda/cublaslt.def"
     if (missing[0]) return;
     size_t number = cublaslt.GetVersion();
-    snprintf(version, sizeof version, "cuBLASLt %u.%u.%u", (unsigned)(number / 10000), (unsigned)(number % 10000 / 100),
-             (unsigned)(number % 100));
+    snprintf(version, sizeof version, "cuBLASLt %u.%u.%u", (unsigned)(number / 10000),
+             (unsigned)(number % 10000 / 100), (unsigned)(number % 100));
 }
 
 static bool is_loaded(void) {
@@ -71,12 +80,16 @@ bool cuda_vendor_by(char text[256]) {
 }
 
 /* As CU_CALL: a test may answer instead. */
-#define LT_CALL(name, ...) (cuda_asked("cublasLt" #name) == CUDA_SUCCESS ? cublaslt.name(__VA_ARGS__) : LT_ALLOC_FAILED)
+#define LT_CALL(name, ...) \
+    (cuda_asked("cublasLt" #name) == CUDA_SUCCESS ? cublaslt.name(__VA_ARGS__) : LT_ALLOC_FAILED)
 
 static hg_status failed(const char *call, int status) {
-    if (status == LT_ALLOC_FAILED) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s)", call);
+    if (status == LT_ALLOC_FAILED)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s)",
+                       call);
     const char *name = cublaslt.GetStatusName(status);
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "cuda: %s: %s: %s (%d)", version, call, name ? name : "error", status);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "cuda: %s: %s: %s (%d)", version, call,
+                   name ? name : "error", status);
 }
 
 /* ---- a device's ---- */
@@ -85,7 +98,8 @@ hg_status cuda_vendor_create(const char *word, struct cuda_steps **vendor) {
     bool on = word && strcmp(word, "on") == 0, off = word && strcmp(word, "off") == 0;
     *vendor = NULL;
     if (!on && !off && word && *word && strcmp(word, "auto") != 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about vendor steps, expected auto, on or off", word);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "'%s' says nothing about vendor steps, expected auto, on or off", word);
     if (off) return HG_OK;
     *vendor = hg_calloc(1, sizeof **vendor);
     if (!*vendor) return hg_fail_memory();
@@ -117,20 +131,25 @@ void cuda_vendor_destroy(struct cuda_steps *vendor) {
 
 static bool set_layout(cublasLtMatrixLayout_t *layout, const lt_matrix *m, uint32_t batches) {
     int32_t count = (int32_t)batches;
-    return LT_CALL(MatrixLayoutCreate, layout, m->type, m->rows, m->columns, m->leading) == LT_SUCCESS &&
-           (batches == 1 || (LT_CALL(MatrixLayoutSetAttribute, *layout, LT_BATCHES, &count, sizeof count) == LT_SUCCESS &&
-                             LT_CALL(MatrixLayoutSetAttribute, *layout, LT_BATCH_STRIDE, &m->stride, sizeof m->stride) == LT_SUCCESS));
+    return LT_CALL(MatrixLayoutCreate, layout, m->type, m->rows, m->columns, m->leading) ==
+               LT_SUCCESS &&
+           (batches == 1 || (LT_CALL(MatrixLayoutSetAttribute, *layout, LT_BATCHES, &count,
+                                     sizeof count) == LT_SUCCESS &&
+                             LT_CALL(MatrixLayoutSetAttribute, *layout, LT_BATCH_STRIDE, &m->stride,
+                                     sizeof m->stride) == LT_SUCCESS));
 }
 
 static bool set_operation(lt_plan *plan) {
     static const int32_t TRANSPOSED = LT_TRANSPOSED;
     const lt_problem *p = &plan->problem;
-    if (LT_CALL(MatmulDescCreate, &plan->operation, p->compute, p->scale) != LT_SUCCESS) return false;
-    if (p->left.transposed &&
-        LT_CALL(MatmulDescSetAttribute, plan->operation, LT_LEFT_OPERATION, &TRANSPOSED, sizeof TRANSPOSED) != LT_SUCCESS)
+    if (LT_CALL(MatmulDescCreate, &plan->operation, p->compute, p->scale) != LT_SUCCESS)
+        return false;
+    if (p->left.transposed && LT_CALL(MatmulDescSetAttribute, plan->operation, LT_LEFT_OPERATION,
+                                      &TRANSPOSED, sizeof TRANSPOSED) != LT_SUCCESS)
         return false;
     return !p->right.transposed ||
-           LT_CALL(MatmulDescSetAttribute, plan->operation, LT_RIGHT_OPERATION, &TRANSPOSED, sizeof TRANSPOSED) == LT_SUCCESS;
+           LT_CALL(MatmulDescSetAttribute, plan->operation, LT_RIGHT_OPERATION, &TRANSPOSED,
+                   sizeof TRANSPOSED) == LT_SUCCESS;
 }
 
 static uint32_t element_bytes(const lt_matrix *m) {
@@ -143,19 +162,25 @@ static uint32_t element_bytes(const lt_matrix *m) {
     }
 }
 
-static bool ask_preference(cuda_steps *vendor, lt_plan *plan, cublasLtMatmulPreference_t preference, int alignment) {
+static bool ask_preference(cuda_steps *vendor, lt_plan *plan, cublasLtMatmulPreference_t preference,
+                           int alignment) {
     const lt_problem *p = &plan->problem;
     const lt_matrix *matrices[] = {&p->left, &p->right, &p->result, &p->result};
     uint64_t workspace = MOST_WORKSPACE;
     int count = 0;
-    if (LT_CALL(MatmulPreferenceSetAttribute, preference, LT_MOST_WORKSPACE, &workspace, sizeof workspace) != LT_SUCCESS) return false;
+    if (LT_CALL(MatmulPreferenceSetAttribute, preference, LT_MOST_WORKSPACE, &workspace,
+                sizeof workspace) != LT_SUCCESS)
+        return false;
     for (int i = 0; i < 4; i++) {
         uint32_t bytes = alignment == ALIGNED ? WELL_ALIGNED : element_bytes(matrices[i]);
-        if (LT_CALL(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &bytes, sizeof bytes) != LT_SUCCESS) return false;
+        if (LT_CALL(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &bytes,
+                    sizeof bytes) != LT_SUCCESS)
+            return false;
     }
     lt_choice *choice = &plan->choices[alignment];
-    return LT_CALL(MatmulAlgoGetHeuristic, vendor->handle, plan->operation, plan->layouts[LEFT], plan->layouts[RIGHT],
-                   plan->layouts[RESULT], plan->layouts[RESULT], preference, 1, choice, &count) == LT_SUCCESS &&
+    return LT_CALL(MatmulAlgoGetHeuristic, vendor->handle, plan->operation, plan->layouts[LEFT],
+                   plan->layouts[RIGHT], plan->layouts[RESULT], plan->layouts[RESULT], preference,
+                   1, choice, &count) == LT_SUCCESS &&
            count == 1 && choice->status == LT_SUCCESS && choice->workspace_bytes <= MOST_WORKSPACE;
 }
 
@@ -173,7 +198,8 @@ static lt_plan *make_plan(cuda_steps *vendor, const lt_problem *p) {
     if (!plan) return NULL;
     plan->problem = *p;
     if (set_operation(plan) && set_layout(&plan->layouts[LEFT], &p->left, p->batches) &&
-        set_layout(&plan->layouts[RIGHT], &p->right, p->batches) && set_layout(&plan->layouts[RESULT], &p->result, p->batches) &&
+        set_layout(&plan->layouts[RIGHT], &p->right, p->batches) &&
+        set_layout(&plan->layouts[RESULT], &p->result, p->batches) &&
         choose(vendor, plan, ALIGNED) && choose(vendor, plan, UNALIGNED))
         return plan;
     free_plan(plan);
@@ -222,7 +248,9 @@ bool cuda_step_supported(const hg_device *d, const plan_call *call, uint64_t *sc
     lt_problem p;
     lt_factors factors;
     CUcontext left;
-    if (!vendor || !lt_problem_make(call, &p, &factors) || (!vendor->all && !lt_problem_is_faster(&p)) || !is_loaded()) return false;
+    if (!vendor || !lt_problem_make(call, &p, &factors) ||
+        (!vendor->all && !lt_problem_is_faster(&p)) || !is_loaded())
+        return false;
     CUresult entered = CU_CALL(CtxPushCurrent, d->context);
     if (entered != CUDA_SUCCESS) return false;
     hg_mutex_lock(&vendor->lock);
@@ -248,36 +276,45 @@ static CUdeviceptr address_of(const hg_driver_step *step, const lt_matrix *m) {
     return range->arena->address + range->offset + step->call->arrays[m->array].before;
 }
 
-static hg_status multiply(cuda_steps *vendor, const lt_plan *plan, const lt_factors *factors, const CUdeviceptr at[MATRICES],
-                          CUdeviceptr workspace, CUstream stream) {
+static hg_status multiply(cuda_steps *vendor, const lt_plan *plan, const lt_factors *factors,
+                          const CUdeviceptr at[MATRICES], CUdeviceptr workspace, CUstream stream) {
     const lt_problem *p = &plan->problem;
     CUdeviceptr all = at[LEFT] | at[RIGHT] | at[RESULT];
     if (p->batches > 1) { /* what comes behind the first matrix lies as well */
         const lt_matrix *matrices[] = {&p->left, &p->right, &p->result};
-        for (int i = 0; i < MATRICES; i++) all |= (CUdeviceptr)matrices[i]->stride * element_bytes(matrices[i]);
+        for (int i = 0; i < MATRICES; i++)
+            all |= (CUdeviceptr)matrices[i]->stride * element_bytes(matrices[i]);
     }
     const lt_choice *choice = &plan->choices[all % WELL_ALIGNED ? UNALIGNED : ALIGNED];
-    int status = LT_CALL(Matmul, vendor->handle, plan->operation, &factors->alpha, at[LEFT], plan->layouts[LEFT], at[RIGHT],
-                         plan->layouts[RIGHT], &factors->beta, at[RESULT], plan->layouts[RESULT], at[RESULT], plan->layouts[RESULT],
-                         &choice->algorithm, choice->workspace_bytes ? workspace : 0, choice->workspace_bytes, stream);
+    int status = LT_CALL(Matmul, vendor->handle, plan->operation, &factors->alpha, at[LEFT],
+                         plan->layouts[LEFT], at[RIGHT], plan->layouts[RIGHT], &factors->beta,
+                         at[RESULT], plan->layouts[RESULT], at[RESULT], plan->layouts[RESULT],
+                         &choice->algorithm, choice->workspace_bytes ? workspace : 0,
+                         choice->workspace_bytes, stream);
     return status == LT_SUCCESS ? HG_OK : failed("cublasLtMatmul", status);
 }
 
 /* Bytes that do not begin where words do are read from a copy. */
-static hg_status set_aside(hg_device *d, CUstream stream, const hg_driver_step *step, const lt_matrix *m, CUdeviceptr *at,
-                           CUdeviceptr *copy) {
+static hg_status set_aside(hg_device *d, CUstream stream, const hg_driver_step *step,
+                           const lt_matrix *m, CUdeviceptr *at, CUdeviceptr *copy) {
     const hg_range *range = &step->ranges[m->array];
     if (m->type != LT_I8 || *at % element_bytes(m) == 0) return HG_OK;
     HG_TRY(cuda_between_alloc(d, stream, (size_t)range->size, copy));
-    CU_TRY(MemcpyDtoDAsync, *copy, range->arena->address + range->offset, (size_t)range->size, stream);
+    CU_TRY(MemcpyDtoDAsync, *copy, range->arena->address + range->offset, (size_t)range->size,
+           stream);
     *at = *copy + step->call->arrays[m->array].before;
     return HG_OK;
 }
 
-static hg_status run_plan(hg_device *d, CUstream stream, const hg_driver_step *step, const lt_plan *plan, const lt_factors *factors) {
+static hg_status run_plan(hg_device *d, CUstream stream, const hg_driver_step *step,
+                          const lt_plan *plan, const lt_factors *factors) {
     const lt_problem *p = &plan->problem;
-    CUdeviceptr at[MATRICES] = {address_of(step, &p->left), address_of(step, &p->right), address_of(step, &p->result)}, copies[2] = {0};
-    CUdeviceptr workspace = step->scratch.arena ? step->scratch.arena->address + step->scratch.offset : 0;
+    CUdeviceptr at[MATRICES] = {address_of(step, &p->left), address_of(step, &p->right),
+                                address_of(step, &p->result)},
+                copies[2] = {0};
+    CUdeviceptr workspace = step->scratch.arena
+                                ? step->scratch.arena->address + step->scratch.offset
+                                : 0;
     workspace = (workspace + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
     hg_status status = set_aside(d, stream, step, &p->left, &at[LEFT], &copies[0]);
     if (status == HG_OK) status = set_aside(d, stream, step, &p->right, &at[RIGHT], &copies[1]);
@@ -297,7 +334,9 @@ hg_status cuda_step(hg_device *d, CUstream stream, const hg_driver_step *step) {
     lt_plan *plan = find_plan(vendor, &p, true);
     if (plan) plan->refs++;
     hg_mutex_unlock(&vendor->lock);
-    if (!plan) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: %s has no memory left for a product that it did before", version);
+    if (!plan)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED,
+                       "cuda: %s has no memory left for a product that it did before", version);
     hg_status status = run_plan(d, stream, step, plan, &factors);
     hg_mutex_lock(&vendor->lock);
     plan->refs--;

@@ -46,14 +46,17 @@ static bool type_of(uint8_t type, uint8_t *lt) {
     }
 }
 
-/* The last two dimensions of an array, and the one in front. Its rows or its columns must lie one after another. */
+/* The last two dimensions of an array, and the one in front. Its rows or its columns must lie one
+ * after another. */
 static bool matrix_of(const plan_call *call, const char *name, lt_matrix *m) {
     const plan_array *a = plan_array_of(call, plan_operand_named(call, name));
     int64_t size, row, column;
     if (!a || a->rank < 2 || a->rank > 3 || !type_of(a->type, &m->type)) return false;
     size = (int64_t)hg_type_size_bytes((hg_type)a->type);
     for (uint32_t i = 0; i < a->rank; i++)
-        if (a->extents[i] == 0 || a->extents[i] > INT32_MAX || a->strides[i] < 0 || a->strides[i] % size) return false;
+        if (a->extents[i] == 0 || a->extents[i] > INT32_MAX || a->strides[i] < 0 ||
+            a->strides[i] % size)
+            return false;
     uint32_t last = a->rank - 1;
     uint64_t rows = a->extents[last - 1], columns = a->extents[last];
     row = a->strides[last - 1] / size;
@@ -73,15 +76,17 @@ static bool matrix_of(const plan_call *call, const char *name, lt_matrix *m) {
 
 static bool product(const plan_call *call, lt_problem *p, lt_factors *factors) {
     const plan_array *c = plan_array_of(call, plan_operand_named(call, "c"));
-    if (call->fn != HG_OP_MOV || plan_array_of(call, plan_operand_named(call, "bias")) || !matrix_of(call, "a", &p->right) ||
-        !matrix_of(call, "b", &p->left) || !matrix_of(call, "c", &p->result) || p->result.transposed)
+    if (call->fn != HG_OP_MOV || plan_array_of(call, plan_operand_named(call, "bias")) ||
+        !matrix_of(call, "a", &p->right) || !matrix_of(call, "b", &p->left) ||
+        !matrix_of(call, "c", &p->result) || p->result.transposed)
         return false;
     p->batches = c->rank == 3 ? (uint32_t)c->extents[0] : 1;
     if (p->batches > 1 && p->result.stride == 0) return false;
     p->compute = p->result.type == LT_F64 ? LT_COMPUTE_F64_PEDANTIC : LT_COMPUTE_F32;
     p->scale = p->result.type == LT_F64 ? LT_F64 : LT_F32;
     /* The matrices' own precision, but for a program that leaves it to the device. */
-    if (p->left.type == LT_F32) p->compute = call->relaxed ? LT_COMPUTE_TF32 : LT_COMPUTE_F32_PEDANTIC;
+    if (p->left.type == LT_F32)
+        p->compute = call->relaxed ? LT_COMPUTE_TF32 : LT_COMPUTE_F32_PEDANTIC;
     double alpha = factor(call, "alpha");
     set_factors(p, alpha, factor(call, "beta"), factors);
     return alpha != 0; /* it does not read the factors then, among which there may be a NaN */
@@ -90,9 +95,11 @@ static bool product(const plan_call *call, lt_problem *p, lt_factors *factors) {
 /* Sums of products of bytes, as far as no sum can leave i32; they are exact. */
 static bool sums(const plan_call *call, lt_problem *p, lt_factors *factors) {
     enum { MOST = 131071 }; /* products of -128 and -128 */
-    if (call->type != HG_TYPE_I8 || !plan_named(call, "sums") || !plan_named(call, "trans_b") || (uint8_t)plan_named(call, "a_zero") ||
-        (uint8_t)plan_named(call, "b_zero") || !matrix_of(call, "a", &p->right) || !matrix_of(call, "b", &p->left) ||
-        !matrix_of(call, "c", &p->result) || p->right.transposed || p->left.transposed || p->result.transposed || p->right.rows > MOST)
+    if (call->type != HG_TYPE_I8 || !plan_named(call, "sums") || !plan_named(call, "trans_b") ||
+        (uint8_t)plan_named(call, "a_zero") || (uint8_t)plan_named(call, "b_zero") ||
+        !matrix_of(call, "a", &p->right) || !matrix_of(call, "b", &p->left) ||
+        !matrix_of(call, "c", &p->result) || p->right.transposed || p->left.transposed ||
+        p->result.transposed || p->right.rows > MOST)
         return false;
     p->left.transposed = true;
     p->batches = 1;
@@ -122,11 +129,13 @@ bool lt_problem_is_faster(const lt_problem *p) {
         uint8_t type;
         uint64_t from;
     } ROWS[] = {
-#define VENDOR(instruction, type, multiplications) {HG_OP_##instruction, HG_TYPE_##type, multiplications},
+#define VENDOR(instruction, type, multiplications) \
+    {HG_OP_##instruction, HG_TYPE_##type, multiplications},
 #include "backends/cuda/vendor.def"
     };
     uint64_t inner = p->right.transposed ? p->right.columns : p->right.rows;
-    uint64_t work = plan_times(plan_times(p->result.rows, p->result.columns), plan_times(inner, p->batches));
+    uint64_t work = plan_times(plan_times(p->result.rows, p->result.columns),
+                               plan_times(inner, p->batches));
     for (size_t i = 0; i < HG_COUNT_OF(ROWS); i++)
         if (ROWS[i].op == p->op && ROWS[i].type == p->type) return work >= ROWS[i].from;
     return p->compute == LT_COMPUTE_TF32; /* of a program that asks for speed */

@@ -1,5 +1,6 @@
-/* The null backend: a device that keeps memory and computes nothing. It is the template for a new backend (README.md here) and the
- * measure of the runtime's own cost. Copies work; launches and steps succeed without touching memory. */
+/* The null backend: a device that keeps memory and computes nothing. It is the template for a new
+ * backend (README.md here) and the measure of the runtime's own cost. Copies work; launches and
+ * steps succeed without touching memory. */
 #include "driver/driver.h"
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 /* What the device does natively. All true: kernels arrive as high-level as they can. */
 static void fill_caps(hg_device_caps *caps) {
     memset(caps, 0, sizeof *caps);
-    caps->compiler.kir.i8 = caps->compiler.kir.i16 = caps->compiler.kir.i64 = caps->compiler.kir.f64 = caps->compiler.kir.fma32 =
-        caps->compiler.kir.fma64 = true;
+    caps->compiler.kir.i8 = caps->compiler.kir.i16 = caps->compiler.kir.i64 =
+        caps->compiler.kir.f64 = caps->compiler.kir.fma32 = caps->compiler.kir.fma64 = true;
     caps->compiler.kir.subnormals = caps->compiler.kir.half = true;
     caps->compiler.kir.name = "null";
     caps->memory.can_import = true;
@@ -50,7 +51,9 @@ static void fill_caps(hg_device_caps *caps) {
 
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     (void)options;
-    if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "null has one device, number 0; asked for %u", (unsigned)index);
+    if (index != 0)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "null has one device, number 0; asked for %u",
+                       (unsigned)index);
     *device = hg_calloc(1, sizeof **device);
     if (!*device) return hg_fail_memory();
     fill_caps(&(*device)->caps);
@@ -67,10 +70,12 @@ static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena *
     (*arena)->bytes = size <= PTRDIFF_MAX ? hg_calloc(1, size ? (size_t)size : 1) : NULL;
     if ((*arena)->bytes) return HG_OK;
     hg_free(*arena);
-    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available",
+                   (unsigned long long)size);
 }
 
-static hg_status arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena) {
+static hg_status arena_import(hg_device *device, void *host, uint64_t size,
+                              hg_driver_arena **arena) {
     (void)device;
     (void)size;
     *arena = hg_calloc(1, sizeof **arena);
@@ -97,18 +102,28 @@ static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
 
 static void run_command(const hg_driver_command *c) {
     switch (c->kind) {
-    case HG_CMD_COPY_IN: memcpy(c->to.arena->bytes + c->to.offset, c->host, (size_t)c->to.size); break;
-    case HG_CMD_COPY_OUT: memcpy(c->host, c->from.arena->bytes + c->from.offset, (size_t)c->from.size); break;
-    case HG_CMD_COPY: memmove(c->to.arena->bytes + c->to.offset, c->from.arena->bytes + c->from.offset, (size_t)c->to.size); break;
-    case HG_CMD_FILL: memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size); break;
+    case HG_CMD_COPY_IN:
+        memcpy(c->to.arena->bytes + c->to.offset, c->host, (size_t)c->to.size);
+        break;
+    case HG_CMD_COPY_OUT:
+        memcpy(c->host, c->from.arena->bytes + c->from.offset, (size_t)c->from.size);
+        break;
+    case HG_CMD_COPY:
+        memmove(c->to.arena->bytes + c->to.offset, c->from.arena->bytes + c->from.offset,
+                (size_t)c->to.size);
+        break;
+    case HG_CMD_FILL:
+        memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size);
+        break;
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP:
     case HG_CMD_DISPATCH: break;
     }
 }
 
-static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
+                              uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
     (void)queue;
     (void)waits;
     (void)wait_count;
@@ -132,7 +147,8 @@ static hg_status event_query(hg_driver_event *event, bool *done) {
 
 static hg_status event_wait(hg_driver_event *event) { return event->status; }
 
-static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+static hg_status kernel_create(hg_device *device, const kir_module *module,
+                               hg_driver_kernel **kernel) {
     (void)device;
     HG_TRY(kir_verify(module));
     *kernel = hg_calloc(1, sizeof **kernel);

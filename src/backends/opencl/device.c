@@ -16,8 +16,8 @@ typedef struct found_device {
     cl_device_id id;
 } found_device;
 
-/* One thread at a time lists devices, opens or closes one: PoCL 3.1 frees what it knows of its devices with the last context, and crashes where another
- * thread asks for it meanwhile. */
+/* One thread at a time lists devices, opens or closes one: PoCL 3.1 frees what it knows of its
+ * devices with the last context, and crashes where another thread asks for it meanwhile. */
 static hg_mutex devices_lock = HG_MUTEX_INIT;
 
 static uint32_t find_devices(found_device *found, char reason[256]) {
@@ -31,14 +31,19 @@ static uint32_t find_devices(found_device *found, char reason[256]) {
     for (cl_uint i = 0; i < platform_count && count < MOST_DEVICES; i++) {
         cl_device_id ids[MOST_DEVICES];
         cl_uint more = 0;
-        error = CL_CALL(GetDeviceIDs, platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES - count, ids, &more);
+        error = CL_CALL(GetDeviceIDs, platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES - count, ids,
+                        &more);
         if (error != CL_SUCCESS) continue;
-        for (cl_uint k = 0; k < more && count < MOST_DEVICES; k++) found[count++] = (found_device){platforms[i], i, ids[k]};
+        for (cl_uint k = 0; k < more && count < MOST_DEVICES; k++)
+            found[count++] = (found_device){platforms[i], i, ids[k]};
     }
     if (!count && platform_count)
-        snprintf(reason, 256, "the OpenCL drivers have no device (%s)", opencl_error_name(error) ? opencl_error_name(error) : "?");
+        snprintf(reason, 256, "the OpenCL drivers have no device (%s)",
+                 opencl_error_name(error) ? opencl_error_name(error) : "?");
     else if (!count)
-        snprintf(reason, 256, "no OpenCL driver is installed: apt-get install pocl-opencl-icd, or a vendor driver");
+        snprintf(
+            reason, 256,
+            "no OpenCL driver is installed: apt-get install pocl-opencl-icd, or a vendor driver");
     return count;
 }
 
@@ -79,92 +84,118 @@ static bool has_extension(const char *all, const char *name) {
 
 static void platform_text(cl_platform_id platform, char *text, size_t size) {
     char all[256] = "";
-    if (CL_CALL(GetPlatformInfo, platform, CL_PLATFORM_VERSION, sizeof all, all, NULL) != CL_SUCCESS) all[0] = 0;
+    if (CL_CALL(GetPlatformInfo, platform, CL_PLATFORM_VERSION, sizeof all, all, NULL) !=
+        CL_SUCCESS)
+        all[0] = 0;
     snprintf(text, size, "%s", all);
 }
 
 /* ---- capabilities ---- */
 
-static void numeric_caps(cl_device_id id, const char *extensions, const char *pretend, kir_caps *kir) {
-    uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG), wide = number(id, CL_DEVICE_DOUBLE_FP_CONFIG);
+static void numeric_caps(cl_device_id id, const char *extensions, const char *pretend,
+                         kir_caps *kir) {
+    uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG),
+             wide = number(id, CL_DEVICE_DOUBLE_FP_CONFIG);
     kir->i8 = kir->i16 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
     kir->f64 = wide && has_extension(extensions, "cl_khr_fp64") && !hg_pretends(pretend, "no-fp64");
     kir->fma32 = (single & CL_FP_FMA) != 0;
     kir->fma64 = kir->f64 && (wide & CL_FP_FMA);
     kir->subnormals = (single & CL_FP_DENORM) && (!kir->f64 || (wide & CL_FP_DENORM));
-    kir->inexact[KIR_FDIV][0] = kir->inexact[KIR_FSQRT][0] = !(single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
+    kir->inexact[KIR_FDIV][0] = kir->inexact[KIR_FSQRT][0] = !(single &
+                                                               CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
     kir->name = "opencl";
 }
 
-static void memory_caps(cl_device_id id, const char *extensions, const char *pretend, hg_device_caps *caps) {
-    bool atomics = has_extension(extensions, "cl_khr_int64_base_atomics") && has_extension(extensions, "cl_khr_int64_extended_atomics");
+static void memory_caps(cl_device_id id, const char *extensions, const char *pretend,
+                        hg_device_caps *caps) {
+    bool atomics = has_extension(extensions, "cl_khr_int64_base_atomics") &&
+                   has_extension(extensions, "cl_khr_int64_extended_atomics");
     hg_memory_caps *m = &caps->memory;
     kir_device_target *t = &caps->compiler.target;
     t->i64 = t->memory64 = t->shared64 = caps->compiler.kir.i64;
     t->memory8 = t->memory16 = t->shared8 = t->shared16 = true;
-    t->atomic64 = t->shared_atomic64 = atomics && caps->compiler.kir.i64 && !hg_pretends(pretend, "no-atomic64");
+    t->atomic64 = t->shared_atomic64 = atomics && caps->compiler.kir.i64 &&
+                                       !hg_pretends(pretend, "no-atomic64");
     m->total_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     m->max_arena_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     m->max_shared_bytes = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
-    m->max_shared_bytes -= m->max_shared_bytes < KIR_SHARED_RESERVED ? m->max_shared_bytes : KIR_SHARED_RESERVED;
+    m->max_shared_bytes -= m->max_shared_bytes < KIR_SHARED_RESERVED ? m->max_shared_bytes
+                                                                     : KIR_SHARED_RESERVED;
     if (m->max_shared_bytes > HG_MAX_SHARED_BYTES) m->max_shared_bytes = HG_MAX_SHARED_BYTES;
 }
 
-/* The version of the language: 1.2, or a later one that has fences between the lanes of a device (emit/dialect_opencl.c). */
+/* The version of the language: 1.2, or a later one that has fences between the lanes of a device
+ * (emit/dialect_opencl.c). */
 static const char *language(cl_device_id id) {
-    static const char *const WANTED[] = {"__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
+    static const char *const WANTED[] = {"__opencl_c_atomic_order_acq_rel",
+                                         "__opencl_c_atomic_order_seq_cst",
                                          "__opencl_c_atomic_scope_device"};
     cl_name_version features[64];
     size_t size = 0, found = 0;
     char version[64];
     short_text(id, CL_DEVICE_OPENCL_C_VERSION, version, sizeof version);
     if (strncmp(version, "OpenCL C 2.", 11) == 0) return "CL2.0";
-    if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_OPENCL_C_FEATURES, sizeof features, features, &size) != CL_SUCCESS) return "CL1.2";
+    if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_OPENCL_C_FEATURES, sizeof features, features, &size) !=
+        CL_SUCCESS)
+        return "CL1.2";
     for (size_t i = 0; i < size / sizeof *features; i++)
-        for (size_t k = 0; k < HG_COUNT_OF(WANTED); k++) found += strcmp(features[i].name, WANTED[k]) == 0;
+        for (size_t k = 0; k < HG_COUNT_OF(WANTED); k++)
+            found += strcmp(features[i].name, WANTED[k]) == 0;
     return found == HG_COUNT_OF(WANTED) ? "CL3.0" : "CL1.2";
 }
 
-/* Products of four bytes: whether the language has them, and whether the device has those of unsigned bytes by signed ones itself.
- * Source: cl_khr_integer_dot_product, which is written for OpenCL C 3.0. */
-static void dot_caps(cl_device_id id, const char *extensions, const char *pretend, hg_device_caps *caps) {
+/* Products of four bytes: whether the language has them, and whether the device has those of
+ * unsigned bytes by signed ones itself. Source: cl_khr_integer_dot_product, which is written for
+ * OpenCL C 3.0. */
+static void dot_caps(cl_device_id id, const char *extensions, const char *pretend,
+                     hg_device_caps *caps) {
     enum { PACKED_ACCELERATION = 0x1075, PROPERTIES = 6, MIXED = 2 };
     cl_bool fast[PROPERTIES] = {CL_FALSE};
-    bool has = has_extension(extensions, "cl_khr_integer_dot_product") && strcmp(language(id), "CL3.0") == 0;
+    bool has = has_extension(extensions, "cl_khr_integer_dot_product") &&
+               strcmp(language(id), "CL3.0") == 0;
     caps->compiler.kir.dot4 = has && !hg_pretends(pretend, "no-dot4");
     if (!caps->compiler.kir.dot4) return;
-    if (CL_CALL(GetDeviceInfo, id, PACKED_ACCELERATION, sizeof fast, fast, NULL) == CL_SUCCESS) caps->hints.dot4 = fast[MIXED] == CL_TRUE;
+    if (CL_CALL(GetDeviceInfo, id, PACKED_ACCELERATION, sizeof fast, fast, NULL) == CL_SUCCESS)
+        caps->hints.dot4 = fast[MIXED] == CL_TRUE;
 }
 
-/* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_device_c_record). */
+/* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside
+ * (emit_device_c_record). */
 enum { MOST_SLOTS = 64, MOST_ARENAS = 48, ARENA_BYTES = 64 << 20 };
 
 static void group_caps(cl_device_id id, hg_device_caps *caps) {
     hg_scheduling_caps *s = &caps->scheduling;
     size_t sizes[8] = {0};
-    if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL) != CL_SUCCESS)
+    if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL) !=
+        CL_SUCCESS)
         sizes[0] = sizes[1] = sizes[2] = 1;
     uint64_t most = number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     s->max_block_lanes = most > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : most ? (uint32_t)most : 1;
     for (int i = 0; i < 3; i++) {
-        s->max_group[i] = sizes[i] > s->max_block_lanes ? s->max_block_lanes : sizes[i] ? (uint32_t)sizes[i] : 1;
-        s->max_groups[i] = i ? UINT16_MAX : INT32_MAX; /* OpenCL has no limit of its own, the devices' grids have these */
+        s->max_group[i] = sizes[i] > s->max_block_lanes ? s->max_block_lanes
+                          : sizes[i]                    ? (uint32_t)sizes[i]
+                                                        : 1;
+        s->max_groups[i] = i ? UINT16_MAX : INT32_MAX; /* OpenCL has no limit of its own, the
+                                                          devices' grids have these */
     }
     caps->hints.flat_group = s->max_group[0] < 256 ? s->max_group[0] : 256;
 }
 
-static void fill_caps(const found_device *found, const char *extensions, const char *pretend, hg_device *d) {
+static void fill_caps(const found_device *found, const char *extensions, const char *pretend,
+                      hg_device *d) {
     hg_device_caps *caps = &d->caps;
     numeric_caps(found->id, extensions, pretend, &caps->compiler.kir);
     memory_caps(found->id, extensions, pretend, caps);
     dot_caps(found->id, extensions, pretend, caps);
     group_caps(found->id, caps);
     d->host_memory = (number(found->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
-    d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&
-                 opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
-    caps->compiler.device_form = caps->compiler.by_aliases = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
-        caps->compiler.compiles_late = caps->exact = true;
+    d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) &
+                  CL_DEVICE_SVM_FINE_GRAIN_BUFFER) &&
+                 opencl.SVMAlloc && opencl.SVMFree && opencl.SetKernelArgSVMPointer &&
+                 !hg_pretends(pretend, "staging");
+    caps->compiler.device_form = caps->compiler.by_aliases = caps->scheduling.asynchronous =
+        caps->memory.uniforms_in_memory = caps->compiler.compiles_late = caps->exact = true;
     caps->scheduling.serial_groups = caps->hints.on_cpu = d->host_memory;
     caps->memory.can_import = d->host_memory;
     caps->hints.tile_kind = d->host_memory ? LIBRARY_TILES_SERIAL : LIBRARY_TILES_DEVICE;
@@ -174,14 +205,17 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     if (caps->compiler.target.bind_arenas) caps->compiler.max_slots = KIR_BOUND_SLOTS;
     caps->memory.arena_bytes = caps->memory.max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
     snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
-             caps->compiler.kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
-    static const char *const SETTINGS[] = {"POCL_LLVM_CPU_NAME"}; /* the CPU that PoCL compiles for */
+             caps->compiler.kir.inexact[KIR_FDIV][0] ? ""
+                                                     : " -cl-fp32-correctly-rounded-divide-sqrt");
+    static const char *const SETTINGS[] = {"POCL_LLVM_CPU_NAME"}; /* the CPU that PoCL compiles for
+                                                                   */
     char platform[80], name[64], driver[32], host[HG_HOST_TEXT] = "";
     if (d->host_memory) hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);
     platform_text(found->platform, platform, sizeof platform);
     short_text(found->id, CL_DEVICE_NAME, name, sizeof name);
     short_text(found->id, CL_DRIVER_VERSION, driver, sizeof driver);
-    snprintf(caps->identity, sizeof caps->identity, "%s | %s | %s %s", platform, name, driver, host);
+    snprintf(caps->identity, sizeof caps->identity, "%s | %s | %s %s", platform, name, driver,
+             host);
 }
 
 /* ---- listing ---- */
@@ -189,15 +223,19 @@ static void fill_caps(const found_device *found, const char *extensions, const c
 static void describe(const found_device *found, uint32_t index, hg_device_info *info) {
     cl_device_id id = found->id;
     char *extensions = whole_text(id, CL_DEVICE_EXTENSIONS);
-    uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG), shared = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG),
+             shared = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
     uint64_t lanes = number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     memset(info, 0, sizeof *info);
     info->size = sizeof *info;
     info->device = index;
     memcpy(info->backend, "opencl", 7);
     short_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
-    info->available = number(id, CL_DEVICE_AVAILABLE) != 0 && number(id, CL_DEVICE_COMPILER_AVAILABLE) != 0;
-    if (!info->available) snprintf(info->reason, sizeof info->reason, "the driver says that the device or its compiler is not available");
+    info->available = number(id, CL_DEVICE_AVAILABLE) != 0 &&
+                      number(id, CL_DEVICE_COMPILER_AVAILABLE) != 0;
+    if (!info->available)
+        snprintf(info->reason, sizeof info->reason,
+                 "the driver says that the device or its compiler is not available");
     info->exact = true;
     info->software = (number(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
     info->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
@@ -205,7 +243,8 @@ static void describe(const found_device *found, uint32_t index, hg_device_info *
     info->compute_units = (uint32_t)number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->max_block_lanes = lanes > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : (uint32_t)lanes;
     info->max_shared_bytes = shared > HG_MAX_SHARED_BYTES ? HG_MAX_SHARED_BYTES : shared;
-    snprintf(info->capabilities, sizeof info->capabilities, "i8 i16 i64%s%s%s", has_extension(extensions, "cl_khr_fp64") ? " f64" : "",
+    snprintf(info->capabilities, sizeof info->capabilities, "i8 i16 i64%s%s%s",
+             has_extension(extensions, "cl_khr_fp64") ? " f64" : "",
              single & CL_FP_FMA ? " fma" : "", single & CL_FP_DENORM ? " subnormals" : "");
     char platform[64], driver[48];
     platform_text(found->platform, platform, sizeof platform);
@@ -229,7 +268,8 @@ uint32_t opencl_enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 /* ---- opening ---- */
 
 static hg_status open_context(hg_device *d, const found_device *found) {
-    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)found->platform, 0};
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                          (cl_context_properties)found->platform, 0};
     cl_int error;
     if (!d->adopted) {
         d->context = CL_MAKE(error, CreateContext, properties, 1, &d->id, NULL, NULL);
@@ -249,7 +289,8 @@ static void close_device(hg_device *d) {
 }
 
 /* context: the host's; NULL: a new one. */
-static hg_status open_device(const found_device *found, const hg_driver_options *options, cl_context context, hg_device **device) {
+static hg_status open_device(const found_device *found, const hg_driver_options *options,
+                             cl_context context, hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     hg_mutex_init(&d->lock);
@@ -260,7 +301,8 @@ static hg_status open_device(const found_device *found, const hg_driver_options 
     fill_caps(found, extensions, options->pretend, d);
     hg_free(extensions);
     hg_status status = open_context(d, found);
-    if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+    if (status == HG_OK)
+        status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
     if (status != HG_OK)
         close_device(d);
     else
@@ -274,7 +316,8 @@ static hg_status open_listed(uint32_t index, const hg_driver_options *options, h
     uint32_t count = find_devices(found, reason);
     if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl: %s", reason);
     if (index >= count)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl has %u devices; asked for number %u",
+                       (unsigned)count, (unsigned)index);
     return open_device(&found[index], options, NULL, device);
 }
 
@@ -283,10 +326,12 @@ static hg_status open_adopted(const hg_driver_options *options, hg_device **devi
     found_device found = {.id = host->device};
     char reason[256] = "";
     if (!host->context || !host->device)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "opencl: hg_host_device.%s is NULL, expected %s", host->context ? "device" : "context",
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "opencl: hg_host_device.%s is NULL, expected %s",
+                       host->context ? "device" : "context",
                        host->context ? "a cl_device_id of the context" : "a cl_context");
     if (!opencl_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl: %s", reason);
-    cl_int error = CL_CALL(GetDeviceInfo, found.id, CL_DEVICE_PLATFORM, sizeof found.platform, &found.platform, NULL);
+    cl_int error = CL_CALL(GetDeviceInfo, found.id, CL_DEVICE_PLATFORM, sizeof found.platform,
+                           &found.platform, NULL);
     HG_TRY(opencl_check("clGetDeviceInfo", error));
     return open_device(&found, options, host->context, device);
 }

@@ -1,4 +1,5 @@
-/* The OpenCL backend: kernels in device form as OpenCL C 1.2 text, run by any device of any installed OpenCL driver. */
+/* The OpenCL backend: kernels in device form as OpenCL C 1.2 text, run by any device of any
+ * installed OpenCL driver. */
 #include "backends/opencl/opencl_internal.h"
 #include <stdio.h>
 
@@ -43,7 +44,8 @@ const hg_driver hg_driver_opencl = {
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
     (void)devices;
     (void)capacity;
-    snprintf(reason, 256, "this build was made without CL/cl.h: install opencl-headers and build again");
+    snprintf(reason, 256,
+             "this build was made without CL/cl.h: install opencl-headers and build again");
     return 0;
 }
 
@@ -51,9 +53,12 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     (void)index;
     (void)options;
     (void)device;
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl: this build was made without CL/cl.h: install opencl-headers and build again");
+    return hg_fail(
+        HG_ERROR_BACKEND_UNAVAILABLE,
+        "opencl: this build was made without CL/cl.h: install opencl-headers and build again");
 }
 
-const hg_driver hg_driver_opencl = {.name = "opencl", .enumerate = enumerate, .device_open = device_open};
+const hg_driver hg_driver_opencl = {
+    .name = "opencl", .enumerate = enumerate, .device_open = device_open};
 
 #endif

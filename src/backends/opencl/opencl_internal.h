@@ -1,6 +1,7 @@
-/* What the files of the OpenCL backend share. symbols.c: the library and its errors; device.c: devices and what they can do; memory.c:
- * arenas; queue.c: submissions and events; kernel.c: programs; driver.c: the table.
- * A build without OpenCL's headers has the table alone, which says so.
+/* What the files of the OpenCL backend share. symbols.c: the library and its errors; device.c:
+ * devices and what they can do; memory.c: arenas; queue.c: submissions and events; kernel.c:
+ * programs; driver.c: the table. A build without OpenCL's headers has the table alone, which says
+ * so.
  * Must not know: programs of the library, handles, how kernels are made. */
 #ifndef HG_BACKENDS_OPENCL_INTERNAL_H
 #define HG_BACKENDS_OPENCL_INTERNAL_H
@@ -29,8 +30,8 @@ typedef struct opencl_symbols {
 } opencl_symbols;
 /* The functions, once opencl_load succeeded. Tests replace entries. */
 extern opencl_symbols opencl;
-/* Tests set it to make calls fail: what it returns instead of CL_SUCCESS is the call's error, and the call is not made. Release calls
- * are not asked for: they cannot fail in a way that matters. */
+/* Tests set it to make calls fail: what it returns instead of CL_SUCCESS is the call's error, and
+ * the call is not made. Release calls are not asked for: they cannot fail in a way that matters. */
 extern cl_int (*opencl_before_call)(const char *call);
 
 /* Opens the library when first called. False: reason says what is missing and what to install. */
@@ -40,13 +41,19 @@ const char *opencl_error_name(cl_int error);
 /* HG_OK, or the status of a failed call. */
 hg_status opencl_check(const char *call, cl_int error) HG_NODISCARD;
 
-static inline cl_int opencl_asked(const char *call) { return opencl_before_call ? opencl_before_call(call) : CL_SUCCESS; }
-/* A call that returns an error code, and one that returns an object and takes a place for the code as its last argument. */
+static inline cl_int opencl_asked(const char *call) {
+    return opencl_before_call ? opencl_before_call(call) : CL_SUCCESS;
+}
+/* A call that returns an error code, and one that returns an object and takes a place for the code
+ * as its last argument. */
 #define CL_CALL(name, ...) cl_call_made("cl" #name, opencl.name, __VA_ARGS__)
-#define cl_call_made(text, function, ...) \
-    HG_BLOCK_VALUE(HG_CALLS_OTHERS; cl_int cl_said = opencl_asked(text); cl_said == CL_SUCCESS ? function(__VA_ARGS__) : cl_said;)
-#define CL_MAKE(error, name, ...) \
-    HG_BLOCK_VALUE(HG_CALLS_OTHERS; (error = opencl_asked("cl" #name)) == CL_SUCCESS ? opencl.name(__VA_ARGS__, &error) : NULL;)
+#define cl_call_made(text, function, ...)                                \
+    HG_BLOCK_VALUE(HG_CALLS_OTHERS; cl_int cl_said = opencl_asked(text); \
+                   cl_said == CL_SUCCESS ? function(__VA_ARGS__) : cl_said;)
+#define CL_MAKE(error, name, ...)                                                    \
+    HG_BLOCK_VALUE(HG_CALLS_OTHERS; (error = opencl_asked("cl" #name)) == CL_SUCCESS \
+                                        ? opencl.name(__VA_ARGS__, &error)           \
+                                        : NULL;)
 #define CL_TRY(name, ...) HG_TRY(opencl_check("cl" #name, CL_CALL(name, __VA_ARGS__)))
 
 /* ---- device.c ---- */
@@ -76,7 +83,8 @@ struct hg_driver_arena {
     uint64_t size;
 };
 hg_status opencl_arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena);
-hg_status opencl_arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena);
+hg_status opencl_arena_import(hg_device *device, void *host, uint64_t size,
+                              hg_driver_arena **arena);
 hg_status opencl_arena_alloc_visible(hg_device *device, uint64_t size, hg_driver_arena **arena);
 void opencl_arena_free(hg_device *device, hg_driver_arena *arena);
 const void *opencl_arena_host(const hg_driver_arena *arena);
@@ -88,20 +96,24 @@ void opencl_arena_native(hg_device *device, hg_driver_arena *arena, hg_native_bu
 hg_status opencl_queue_create(hg_device *device, hg_driver_queue **queue);
 void opencl_queue_destroy(hg_driver_queue *queue);
 void *opencl_queue_native(hg_driver_queue *queue);
-hg_status opencl_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal);
+hg_status opencl_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands,
+                              uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal);
 hg_status opencl_event_create(hg_device *device, hg_driver_event **event);
 void opencl_event_destroy(hg_driver_event *event);
 hg_status opencl_event_query(hg_driver_event *event, bool *done);
 hg_status opencl_event_wait(hg_driver_event *event);
 
 /* ---- kernel.c ---- */
-hg_status opencl_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel);
+hg_status opencl_code_create(hg_device *device, const hg_driver_code *code,
+                             hg_driver_kernel **kernel);
 void opencl_kernel_destroy(hg_driver_kernel *kernel);
 bool opencl_code_is_ready(hg_driver_kernel *kernel, const hg_driver_dispatch *dispatch);
-hg_status opencl_code_prepare(hg_driver_kernel *kernel, const hg_driver_dispatch *idle) HG_NODISCARD;
+hg_status opencl_code_prepare(hg_driver_kernel *kernel,
+                              const hg_driver_dispatch *idle) HG_NODISCARD;
 /* Appends a dispatch; event may be NULL. */
-hg_status opencl_enqueue(hg_device *device, cl_command_queue queue, const hg_driver_dispatch *dispatch, cl_event *event);
+hg_status opencl_enqueue(hg_device *device, cl_command_queue queue,
+                         const hg_driver_dispatch *dispatch, cl_event *event);
 
 #endif
 #endif

@@ -16,9 +16,11 @@ cl_int (*opencl_before_call)(const char *call);
 static hg_once_flag once = HG_ONCE_INIT;
 static char missing[256]; /* "": loaded */
 
-static const char *const NAMES[] = {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL"};
-static const char *const PLACES[] = {"/etc/OpenCL/vendors", "$OCL_ICD_VENDORS", "$OPENCL_VENDOR_PATH",
-                                     "$OCL_ICD_FILENAMES",  "$OPENCL_LAYERS",   "/etc/OpenCL/layers"};
+static const char *const NAMES[] = {"libOpenCL.so.1", "libOpenCL.so",
+                                    "/System/Library/Frameworks/OpenCL.framework/OpenCL"};
+static const char *const PLACES[] = {"/etc/OpenCL/vendors", "$OCL_ICD_VENDORS",
+                                     "$OPENCL_VENDOR_PATH", "$OCL_ICD_FILENAMES",
+                                     "$OPENCL_LAYERS",      "/etc/OpenCL/layers"};
 const hg_vendor opencl_vendor = {NAMES, HG_COUNT_OF(NAMES), HG_COUNT_OF(PLACES), PLACES};
 
 /* It is never closed: drivers keep threads. */
@@ -107,14 +109,19 @@ hg_status opencl_check(const char *call, cl_int error) {
     snprintf(number, sizeof number, "error %d", (int)error);
     if (!name) name = number;
     switch (error) {
-    case CL_OUT_OF_HOST_MEMORY: return hg_fail(HG_ERROR_OUT_OF_MEMORY, "opencl: %s: %s", call, name);
+    case CL_OUT_OF_HOST_MEMORY:
+        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "opencl: %s: %s", call, name);
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-    case CL_INVALID_BUFFER_SIZE: return hg_fail(HG_ERROR_ALLOCATION_FAILED, "opencl: the device has no memory left (%s: %s)", call, name);
+    case CL_INVALID_BUFFER_SIZE:
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "opencl: the device has no memory left (%s: %s)",
+                       call, name);
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_DEVICE_NOT_FOUND:
     case CL_INVALID_CONTEXT:
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "opencl: the device was lost (%s: %s): what its memory held is gone; create a new backend", call, name);
+                       "opencl: the device was lost (%s: %s): what its memory held is gone; create "
+                       "a new backend",
+                       call, name);
     default: return hg_fail(HG_ERROR_EXECUTION_FAILED, "opencl: %s: %s", call, name);
     }
 }

@@ -1,4 +1,5 @@
-/* Devices: listing, opening, and what they can do as they say it themselves (the runtime's probe corrects that).
+/* Devices: listing, opening, and what they can do as they say it themselves (the runtime's probe
+ * corrects that).
  * Must not know: commands, kernels. */
 #include "base/host.h"
 #include "library/tiles.h"
@@ -24,13 +25,22 @@ typedef struct vk_facts {
 
 static void look_at_extensions(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) {
     uint32_t count = 0;
-    if (VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, NULL) != VK_SUCCESS) return;
+    if (VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, NULL) !=
+        VK_SUCCESS)
+        return;
     VkExtensionProperties *all = hg_calloc(count ? count : 1, sizeof *all);
-    if (all && VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, all) >= VK_SUCCESS)
+    if (all && VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, all) >=
+                   VK_SUCCESS)
         for (uint32_t e = 0; e < count; e++) {
-            f->has_import = f->has_import || strcmp(all[e].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
-            f->has_dot = f->has_dot || strcmp(all[e].extensionName, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME) == 0;
-            f->has_portability_subset = f->has_portability_subset || strcmp(all[e].extensionName, "VK_KHR_portability_subset") == 0;
+            f->has_import = f->has_import ||
+                            strcmp(all[e].extensionName,
+                                   VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
+            f->has_dot = f->has_dot ||
+                         strcmp(all[e].extensionName,
+                                VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME) == 0;
+            f->has_portability_subset = f->has_portability_subset ||
+                                        strcmp(all[e].extensionName, "VK_KHR_portability_subset") ==
+                                            0;
         }
     hg_free(all);
 }
@@ -48,7 +58,8 @@ static void look_at(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) 
     f->import.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
     f->properties.pNext = &f->v11;
     f->v11.pNext = &f->v12;
-    f->dot_properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES_KHR;
+    f->dot_properties.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES_KHR;
     if (f->has_import) f->v12.pNext = &f->import;
     if (f->has_dot) {
         f->dot_properties.pNext = f->v12.pNext;
@@ -68,7 +79,8 @@ static void look_at(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) 
 static uint64_t device_memory(const VkPhysicalDeviceMemoryProperties *m) {
     uint64_t bytes = 0;
     for (uint32_t h = 0; h < m->memoryHeapCount; h++)
-        if (m->memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) bytes += m->memoryHeaps[h].size;
+        if (m->memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            bytes += m->memoryHeaps[h].size;
     return bytes;
 }
 
@@ -86,16 +98,20 @@ static void describe(const vk_facts *f, hg_device_info *info, uint32_t index) {
     info->device = index;
     info->available = f->usable;
     if (!f->usable)
-        snprintf(info->reason, sizeof info->reason, "Vulkan 1.2 is needed, the driver has %u.%u: install a newer driver",
-                 (unsigned)VK_API_VERSION_MAJOR(p->apiVersion), (unsigned)VK_API_VERSION_MINOR(p->apiVersion));
+        snprintf(info->reason, sizeof info->reason,
+                 "Vulkan 1.2 is needed, the driver has %u.%u: install a newer driver",
+                 (unsigned)VK_API_VERSION_MAJOR(p->apiVersion),
+                 (unsigned)VK_API_VERSION_MINOR(p->apiVersion));
     info->exact = f->usable;
     info->software = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     info->memory_bytes = device_memory(&f->memory);
     info->max_buffer_bytes = least(f->v11.maxMemoryAllocationSize, info->memory_bytes);
-    snprintf(info->driver, sizeof info->driver, "%.40s %.80s", f->v12.driverName, f->v12.driverInfo);
+    snprintf(info->driver, sizeof info->driver, "%.40s %.80s", f->v12.driverName,
+             f->v12.driverInfo);
     info->max_block_lanes = p->limits.maxComputeWorkGroupInvocations;
     info->max_shared_bytes = p->limits.maxComputeSharedMemorySize;
-    snprintf(info->capabilities, sizeof info->capabilities, "%s%s%s%s", v10->shaderInt64 ? "i64 " : "", v10->shaderFloat64 ? "f64 " : "",
+    snprintf(info->capabilities, sizeof info->capabilities, "%s%s%s%s",
+             v10->shaderInt64 ? "i64 " : "", v10->shaderFloat64 ? "f64 " : "",
              f->f12.shaderInt8 ? "i8 " : "", v10->shaderInt16 ? "i16 " : "");
 }
 
@@ -117,13 +133,14 @@ static bool is_unified(const vk_facts *f) {
     return type == VK_PHYSICAL_DEVICE_TYPE_CPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
 }
 
-/* Bindings of a kernel: what is left after the record, the fault record, the handle table, the locks, class memory,
- * shared memory and the arenas of open accesses. */
+/* Bindings of a kernel: what is left after the record, the fault record, the handle table, the
+ * locks, class memory, shared memory and the arenas of open accesses. */
 static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
     enum { OWN = 6 };
     const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
     uint32_t bindings = limits->maxPerStageDescriptorStorageBuffers;
-    if (bindings > limits->maxDescriptorSetStorageBuffers) bindings = limits->maxDescriptorSetStorageBuffers;
+    if (bindings > limits->maxDescriptorSetStorageBuffers)
+        bindings = limits->maxDescriptorSetStorageBuffers;
     d->max_bindings = bindings = bindings < 256 ? bindings : 256;
     if (caps->compiler.target.addressed) { /* kernels of words may have either */
         caps->compiler.bound_bytes = limits->maxStorageBufferRange;
@@ -133,16 +150,22 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
     caps->compiler.target.bind_arenas = d->pretend_bind_arenas;
     caps->compiler.target.whole_atomics = caps->compiler.target.shown_uniform = d->pretend_wgsl;
     caps->compiler.target.max_arenas = bindings >= 24 ? 8 : 2;
-    caps->compiler.max_slots = bindings > OWN + caps->compiler.target.max_arenas ? bindings - OWN - caps->compiler.target.max_arenas : 1;
-    if (caps->compiler.target.bind_arenas && caps->compiler.max_slots > KIR_BOUND_SLOTS) caps->compiler.max_slots = KIR_BOUND_SLOTS;
-    caps->memory.max_arena_bytes = least(caps->memory.max_arena_bytes, limits->maxStorageBufferRange) & ~UINT64_C(255);
+    caps->compiler.max_slots = bindings > OWN + caps->compiler.target.max_arenas
+                                   ? bindings - OWN - caps->compiler.target.max_arenas
+                                   : 1;
+    if (caps->compiler.target.bind_arenas && caps->compiler.max_slots > KIR_BOUND_SLOTS)
+        caps->compiler.max_slots = KIR_BOUND_SLOTS;
+    caps->memory.max_arena_bytes = least(caps->memory.max_arena_bytes,
+                                         limits->maxStorageBufferRange) &
+                                   ~UINT64_C(255);
 }
 
 static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
     caps->memory.host_memory = is_unified(f) && !d->pretend_staging;
     caps->memory.can_import = f->has_import && caps->memory.host_memory;
     caps->memory.total_bytes = device_memory(&f->memory);
-    caps->memory.max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory.total_bytes) & ~UINT64_C(255);
+    caps->memory.max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory.total_bytes) &
+                                   ~UINT64_C(255);
     caps->compiler.max_slots = UINT32_MAX;
     fill_bindings(f, d, caps);
     caps->memory.arena_bytes = least(UINT64_C(64) << 20, caps->memory.max_arena_bytes);
@@ -156,26 +179,31 @@ static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     k->i16 = v10->shaderInt16;
     k->i64 = v10->shaderInt64;
     k->f64 = v10->shaderFloat64;
-    k->subnormals = f->v12.shaderDenormPreserveFloat32 && (!k->f64 || f->v12.shaderDenormPreserveFloat64);
+    k->subnormals = f->v12.shaderDenormPreserveFloat32 &&
+                    (!k->f64 || f->v12.shaderDenormPreserveFloat64);
     k->dot4 = f->dot.shaderIntegerDotProduct;
-    caps->hints.dot4 = k->dot4 && f->dot_properties.integerDotProduct4x8BitPackedMixedSignednessAccelerated;
+    caps->hints.dot4 = k->dot4 &&
+                       f->dot_properties.integerDotProduct4x8BitPackedMixedSignednessAccelerated;
     caps->compiler.target.i64 = k->i64;
-    bool narrow = k->i64 || !caps->compiler.target.addressed; /* an address in two halves reaches words */
+    bool narrow = k->i64 || !caps->compiler.target.addressed; /* an address in two halves reaches
+                                                                 words */
     caps->compiler.target.memory8 = narrow && k->i8 && f->f12.storageBuffer8BitAccess;
     caps->compiler.target.memory16 = narrow && k->i16 && f->f11.storageBuffer16BitAccess;
     caps->compiler.target.memory64 = k->i64;
     caps->compiler.target.atomic64 = k->i64 && f->f12.shaderBufferInt64Atomics;
 }
 
-/* A driver on the CPU is another device on another CPU: lavapipe truncates an f64 with AVX-512 and, on large numbers, not without. The two
- * settings are Mesa's, which change the code it makes. */
+/* A driver on the CPU is another device on another CPU: lavapipe truncates an f64 with AVX-512 and,
+ * on large numbers, not without. The two settings are Mesa's, which change the code it makes. */
 static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
     static const char *const SETTINGS[] = {"LP_NATIVE_VECTOR_WIDTH", "GALLIUM_OVERRIDE_CPU_CAPS"};
     const VkPhysicalDeviceProperties *p = &f->properties.properties;
     char uuid[2 * VK_UUID_SIZE + 1];
-    for (uint32_t i = 0; i < VK_UUID_SIZE; i++) snprintf(uuid + 2 * i, 3, "%02x", (unsigned)p->pipelineCacheUUID[i]);
-    snprintf(caps->identity, sizeof caps->identity, "vulkan %x:%x %x %s driver %d %.40s %.60s", (unsigned)p->vendorID,
-             (unsigned)p->deviceID, (unsigned)p->driverVersion, uuid, (int)f->v12.driverID, f->v12.driverInfo, p->deviceName);
+    for (uint32_t i = 0; i < VK_UUID_SIZE; i++)
+        snprintf(uuid + 2 * i, 3, "%02x", (unsigned)p->pipelineCacheUUID[i]);
+    snprintf(caps->identity, sizeof caps->identity, "vulkan %x:%x %x %s driver %d %.40s %.60s",
+             (unsigned)p->vendorID, (unsigned)p->deviceID, (unsigned)p->driverVersion, uuid,
+             (int)f->v12.driverID, f->v12.driverInfo, p->deviceName);
     if (p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
     size_t length = strlen(caps->identity);
     char host[HG_HOST_TEXT];
@@ -183,25 +211,30 @@ static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
     snprintf(caps->identity + length, sizeof caps->identity - length, " %s", host);
 }
 
-/* SwiftShader of Chromium 156 writes all functions in place of their calls and ends the process in its compiler on what is too long then: GELU of
- * f64 in 32-bit integers, 80,000 operations, after minutes. */
+/* SwiftShader of Chromium 156 writes all functions in place of their calls and ends the process in
+ * its compiler on what is too long then: GELU of f64 in 32-bit integers, 80,000 operations, after
+ * minutes. */
 enum { SWIFTSHADER_MOST = 30000 };
 
 static void fill_caps(const vk_facts *f, hg_device *d) {
     hg_device_caps *caps = &d->caps;
     const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
-    caps->compiler.device_form = caps->compiler.by_aliases = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
-        caps->compiler.static_groups = caps->exact = true;
+    caps->compiler.device_form = caps->compiler.by_aliases = caps->scheduling.asynchronous =
+        caps->memory.uniforms_in_memory = caps->compiler.static_groups = caps->exact = true;
     caps->compiler.target.addressed = f->f12.bufferDeviceAddress;
     fill_kernel_caps(f, caps);
     fill_memory(f, d, caps);
     caps->scheduling.max_block_lanes = limits->maxComputeWorkGroupInvocations;
     caps->memory.max_shared_bytes = limits->maxComputeSharedMemorySize;
-    memcpy(caps->scheduling.max_groups, limits->maxComputeWorkGroupCount, sizeof caps->scheduling.max_groups);
-    memcpy(caps->scheduling.max_group, limits->maxComputeWorkGroupSize, sizeof caps->scheduling.max_group);
-    /* Drivers on the CPU pay for each group: groups of 1,024 take lavapipe from 0.86 to 0.92 – 1.02 of hand-written kernels. */
+    memcpy(caps->scheduling.max_groups, limits->maxComputeWorkGroupCount,
+           sizeof caps->scheduling.max_groups);
+    memcpy(caps->scheduling.max_group, limits->maxComputeWorkGroupSize,
+           sizeof caps->scheduling.max_group);
+    /* Drivers on the CPU pay for each group: groups of 1,024 take lavapipe from 0.86 to 0.92 – 1.02
+     * of hand-written kernels. */
     caps->hints.on_cpu = f->properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    caps->hints.flat_group = (uint32_t)least(caps->hints.on_cpu ? 1024 : 128, caps->scheduling.max_block_lanes);
+    caps->hints.flat_group = (uint32_t)least(caps->hints.on_cpu ? 1024 : 128,
+                                             caps->scheduling.max_block_lanes);
     fill_identity(f, caps);
     d->no_fences = f->v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     if (f->v12.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
@@ -240,15 +273,20 @@ static uint32_t choose_family(const hg_device *d, uint32_t *queues) {
 }
 
 /* Only what kernels use, and only where it is reported. */
-static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *features, VkPhysicalDeviceVulkan11Features *f11,
-                            VkPhysicalDeviceVulkan12Features *f12, VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR *dot) {
-    *features = (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = f11};
+static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *features,
+                            VkPhysicalDeviceVulkan11Features *f11,
+                            VkPhysicalDeviceVulkan12Features *f12,
+                            VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR *dot) {
+    *features = (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                            .pNext = f11};
     features->features.shaderInt64 = f->features.features.shaderInt64;
     features->features.shaderFloat64 = f->features.features.shaderFloat64;
     features->features.shaderInt16 = f->features.features.shaderInt16;
-    *f11 = (VkPhysicalDeviceVulkan11Features){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = f12};
+    *f11 = (VkPhysicalDeviceVulkan11Features){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = f12};
     f11->storageBuffer16BitAccess = f->f11.storageBuffer16BitAccess;
-    *f12 = (VkPhysicalDeviceVulkan12Features){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    *f12 = (VkPhysicalDeviceVulkan12Features){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     f12->shaderInt8 = f->f12.shaderInt8;
     f12->storageBuffer8BitAccess = f->f12.storageBuffer8BitAccess;
     f12->shaderBufferInt64Atomics = f->f12.shaderBufferInt64Atomics;
@@ -257,7 +295,8 @@ static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *featur
     f12->vulkanMemoryModel = f->f12.vulkanMemoryModel;
     f12->vulkanMemoryModelDeviceScope = f->f12.vulkanMemoryModelDeviceScope;
     *dot = (VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR){
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES_KHR, .shaderIntegerDotProduct = VK_TRUE};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES_KHR,
+        .shaderIntegerDotProduct = VK_TRUE};
     if (f->dot.shaderIntegerDotProduct) f12->pNext = dot;
 }
 
@@ -273,8 +312,11 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
     d->device_queue_count = queues < VK_DEVICE_QUEUES ? queues : VK_DEVICE_QUEUES;
     choose_features(f, &features, &f11, &f12, &dot);
     if (f->has_import) extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    if (f->has_portability_subset) extensions[extension_count++] = "VK_KHR_portability_subset"; /* must be enabled where it is there */
-    if (f->dot.shaderIntegerDotProduct) extensions[extension_count++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
+    if (f->has_portability_subset)
+        extensions[extension_count++] = "VK_KHR_portability_subset"; /* must be enabled where it is
+                                                                        there */
+    if (f->dot.shaderIntegerDotProduct)
+        extensions[extension_count++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = d->family,
                                      .queueCount = d->device_queue_count,
@@ -285,9 +327,11 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
                                .pQueueCreateInfos = &queue,
                                .enabledExtensionCount = extension_count,
                                .ppEnabledExtensionNames = extensions};
-    HG_TRY(vk_check(NULL, "vkCreateDevice", VK_CALL(&d->instance->vk, CreateDevice, d->physical, &info, NULL, &d->handle)));
+    HG_TRY(vk_check(NULL, "vkCreateDevice",
+                    VK_CALL(&d->instance->vk, CreateDevice, d->physical, &info, NULL, &d->handle)));
     if (!vk_device_load(d->instance, d->handle, &d->vk))
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the driver lacks functions of Vulkan 1.2");
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "vulkan: the driver lacks functions of Vulkan 1.2");
     return HG_OK;
 }
 
@@ -302,14 +346,22 @@ static void add_enabled(const void *features, vk_enabled *e) {
     for (const VkBaseInStructure *s = features; s; s = s->pNext) {
         const void *at = s;
         switch ((int)s->sType) {
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2: e->f10 = ((const VkPhysicalDeviceFeatures2 *)at)->features; break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: e->f11 = *(const VkPhysicalDeviceVulkan11Features *)at; break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: e->f12 = *(const VkPhysicalDeviceVulkan12Features *)at; break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2:
+            e->f10 = ((const VkPhysicalDeviceFeatures2 *)at)->features;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES:
+            e->f11 = *(const VkPhysicalDeviceVulkan11Features *)at;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES:
+            e->f12 = *(const VkPhysicalDeviceVulkan12Features *)at;
+            break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES:
-            e->f12.timelineSemaphore = ((const VkPhysicalDeviceTimelineSemaphoreFeatures *)at)->timelineSemaphore;
+            e->f12.timelineSemaphore =
+                ((const VkPhysicalDeviceTimelineSemaphoreFeatures *)at)->timelineSemaphore;
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES:
-            e->f12.bufferDeviceAddress = ((const VkPhysicalDeviceBufferDeviceAddressFeatures *)at)->bufferDeviceAddress;
+            e->f12.bufferDeviceAddress =
+                ((const VkPhysicalDeviceBufferDeviceAddressFeatures *)at)->bufferDeviceAddress;
             break;
         default: break;
         }
@@ -324,17 +376,22 @@ static hg_status keep_enabled(const void *features, vk_facts *f) {
     f10->shaderInt64 = f10->shaderInt64 && e.f10.shaderInt64;
     f10->shaderFloat64 = f10->shaderFloat64 && e.f10.shaderFloat64;
     f10->shaderInt16 = f10->shaderInt16 && e.f10.shaderInt16;
-    f->f11.storageBuffer16BitAccess = f->f11.storageBuffer16BitAccess && e.f11.storageBuffer16BitAccess;
+    f->f11.storageBuffer16BitAccess = f->f11.storageBuffer16BitAccess &&
+                                      e.f11.storageBuffer16BitAccess;
     f->f12.shaderInt8 = f->f12.shaderInt8 && e.f12.shaderInt8;
-    f->f12.storageBuffer8BitAccess = f->f12.storageBuffer8BitAccess && e.f12.storageBuffer8BitAccess;
-    f->f12.shaderBufferInt64Atomics = f->f12.shaderBufferInt64Atomics && e.f12.shaderBufferInt64Atomics;
+    f->f12.storageBuffer8BitAccess = f->f12.storageBuffer8BitAccess &&
+                                     e.f12.storageBuffer8BitAccess;
+    f->f12.shaderBufferInt64Atomics = f->f12.shaderBufferInt64Atomics &&
+                                      e.f12.shaderBufferInt64Atomics;
     f->f12.bufferDeviceAddress = f->f12.bufferDeviceAddress && e.f12.bufferDeviceAddress;
     f->f12.vulkanMemoryModel = f->f12.vulkanMemoryModel && e.f12.vulkanMemoryModel;
-    f->f12.vulkanMemoryModelDeviceScope = f->f12.vulkanMemoryModelDeviceScope && e.f12.vulkanMemoryModelDeviceScope;
+    f->f12.vulkanMemoryModelDeviceScope = f->f12.vulkanMemoryModelDeviceScope &&
+                                          e.f12.vulkanMemoryModelDeviceScope;
     f->dot.shaderIntegerDotProduct = VK_FALSE;
     f->has_import = false;
     if (e.f12.timelineSemaphore) return HG_OK;
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: hg_host_device.features does not enable timelineSemaphore");
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                   "vulkan: hg_host_device.features does not enable timelineSemaphore");
 }
 
 static hg_status adopt_device(hg_device *d, const hg_host_device *host) {
@@ -343,11 +400,13 @@ static hg_status adopt_device(hg_device *d, const hg_host_device *host) {
     d->device_queue_count = 1;
     d->device_queues[0].handle = host->queue;
     if (vk_device_load(d->instance, d->handle, &d->vk)) return HG_OK;
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the driver lacks functions of Vulkan 1.2");
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                   "vulkan: the driver lacks functions of Vulkan 1.2");
 }
 
 static hg_status create_lanes(hg_device *d) {
-    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     for (uint32_t i = 0; i < d->device_queue_count; i++) {
         if (!d->adopted) d->vk.GetDeviceQueue(d->handle, d->family, i, &d->device_queues[i].handle);
@@ -361,9 +420,12 @@ static void pretend(const char *words, vk_facts *f, hg_device *d) {
     d->pretend_staging = hg_pretends(words, "staging");
     d->pretend_wgsl = hg_pretends(words, "wgsl");
     d->pretend_bind_arenas = hg_pretends(words, "bind-arenas") || d->pretend_wgsl;
-    if (hg_pretends(words, "descriptors") || d->pretend_bind_arenas) f->f12.bufferDeviceAddress = VK_FALSE;
-    if (hg_pretends(words, "no-fp64") || d->pretend_wgsl) f->features.features.shaderFloat64 = VK_FALSE;
-    if (hg_pretends(words, "no-int64") || d->pretend_wgsl) f->features.features.shaderInt64 = VK_FALSE;
+    if (hg_pretends(words, "descriptors") || d->pretend_bind_arenas)
+        f->f12.bufferDeviceAddress = VK_FALSE;
+    if (hg_pretends(words, "no-fp64") || d->pretend_wgsl)
+        f->features.features.shaderFloat64 = VK_FALSE;
+    if (hg_pretends(words, "no-int64") || d->pretend_wgsl)
+        f->features.features.shaderInt64 = VK_FALSE;
     if (hg_pretends(words, "no-dot4")) f->dot.shaderIntegerDotProduct = VK_FALSE;
     if (d->pretend_wgsl) {
         f->features.features.shaderInt16 = f->f12.shaderInt8 = VK_FALSE;
@@ -376,7 +438,8 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     vk_facts facts;
     look_at(d->instance, d->physical, &facts);
     if (!facts.usable)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s has no Vulkan 1.2: install a newer driver",
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "vulkan: %s has no Vulkan 1.2: install a newer driver",
                        facts.properties.properties.deviceName);
     if (options->host) HG_TRY(keep_enabled(options->host->features, &facts));
     pretend(options->pretend, &facts, d);
@@ -385,7 +448,8 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     fill_caps(&facts, d);
     fill_float_controls(&facts, d);
     HG_TRY(options->host ? adopt_device(d, options->host) : create_device(d, &facts));
-    if (facts.has_import && d->vk.GetMemoryHostPointerPropertiesEXT) d->import_alignment = facts.import.minImportedHostPointerAlignment;
+    if (facts.has_import && d->vk.GetMemoryHostPointerPropertiesEXT)
+        d->import_alignment = facts.import.minImportedHostPointerAlignment;
     d->caps.memory.can_import = d->caps.memory.can_import && d->import_alignment != 0;
     HG_TRY(create_lanes(d));
     HG_TRY(vk_buffer_create(d, 256, VK_MEMORY_ARENA, &d->nothing));
@@ -393,7 +457,8 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
 }
 
 /* adopted: of the host, which the device has from here on; or NULL. */
-static hg_status make_device(const vk_instance *instance, vk_instance *adopted, VkPhysicalDevice physical, const hg_driver_options *options,
+static hg_status make_device(const vk_instance *instance, vk_instance *adopted,
+                             VkPhysicalDevice physical, const hg_driver_options *options,
                              hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) {
@@ -418,7 +483,8 @@ hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_de
     const vk_instance *i = vk_instance_get(reason);
     if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
     if (index >= i->count)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count,
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count,
                        (unsigned)index);
     return make_device(i, NULL, i->devices[index], options, device);
 }
@@ -433,7 +499,9 @@ hg_status vk_device_adopt(const hg_driver_options *options, hg_device **device) 
                                             : NULL;
     if (missing)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       "vulkan: hg_host_device.%s is NULL, expected VkInstance, VkDevice, VkPhysicalDevice and VkQueue", missing);
+                       "vulkan: hg_host_device.%s is NULL, expected VkInstance, VkDevice, "
+                       "VkPhysicalDevice and VkQueue",
+                       missing);
     vk_instance *i = vk_instance_adopt(host->context, reason);
     if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
     return make_device(i, i, host->physical, options, device);
@@ -443,9 +511,12 @@ void vk_device_close(hg_device *d) {
     hg_error kept = *hg_error_record();
     if (d->handle && d->vk.DestroyDevice) {
         if (d->service) vk_queue_destroy(d->service);
-        if (!d->adopted) (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait for */
+        if (!d->adopted)
+            (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait
+                                                                 for */
         vk_buffer_destroy(d, &d->nothing);
-        for (uint32_t l = 0; l < d->device_queue_count; l++) d->vk.DestroySemaphore(d->handle, d->device_queues[l].timeline, NULL);
+        for (uint32_t l = 0; l < d->device_queue_count; l++)
+            d->vk.DestroySemaphore(d->handle, d->device_queues[l].timeline, NULL);
         if (!d->adopted) d->vk.DestroyDevice(d->handle, NULL);
     }
     vk_instance_let_go(d->adopted);

@@ -1,10 +1,13 @@
-/* Kernels: pipelines out of SPIR-V words, with the driver's own compiled form kept in the cache on disk.
+/* Kernels: pipelines out of SPIR-V words, with the driver's own compiled form kept in the cache on
+ * disk.
  * Must not know: queues, memory. */
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
 #include <string.h>
 
-bool vk_record_is_pushed(const hg_device *d, uint32_t record_bytes) { return record_bytes <= d->limits.maxPushConstantsSize; }
+bool vk_record_is_pushed(const hg_device *d, uint32_t record_bytes) {
+    return record_bytes <= d->limits.maxPushConstantsSize;
+}
 
 /* ---- what the driver compiled, on disk ---- */
 
@@ -20,22 +23,28 @@ static void cache_key(const hg_device *d, const vk_code *code, uint8_t key[HG_BL
 }
 
 /* A cache of one pipeline. Without one everything works: it is VK_NULL_HANDLE then. */
-static VkPipelineCache open_cache(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES], bool *filled) {
+static VkPipelineCache open_cache(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES],
+                                  bool *filled) {
     VkPipelineCache cache = VK_NULL_HANDLE;
     uint8_t *blob = NULL;
     uint64_t size = 0;
     *filled = hg_blob_cache_get(d->cache, key, &blob, &size);
-    VkPipelineCacheCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = (size_t)size, .pInitialData = blob};
-    if (VK_CALL(&d->vk, CreatePipelineCache, d->handle, &info, NULL, &cache) != VK_SUCCESS) cache = VK_NULL_HANDLE;
+    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                      .initialDataSize = (size_t)size,
+                                      .pInitialData = blob};
+    if (VK_CALL(&d->vk, CreatePipelineCache, d->handle, &info, NULL, &cache) != VK_SUCCESS)
+        cache = VK_NULL_HANDLE;
     hg_free(blob);
     return cache;
 }
 
-static void close_cache(hg_device *d, VkPipelineCache cache, const uint8_t key[HG_BLOB_KEY_BYTES], bool keep) {
+static void close_cache(hg_device *d, VkPipelineCache cache, const uint8_t key[HG_BLOB_KEY_BYTES],
+                        bool keep) {
     size_t size = 0;
     void *blob = NULL;
-    if (keep && VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, NULL) == VK_SUCCESS && size > CACHE_HEADER)
+    if (keep &&
+        VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, NULL) == VK_SUCCESS &&
+        size > CACHE_HEADER)
         blob = hg_alloc(size);
     if (blob && VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, blob) == VK_SUCCESS)
         (void)hg_blob_cache_put(d->cache, key, blob, size);
@@ -50,21 +59,26 @@ static hg_status create_set_layout(hg_device *d, hg_driver_kernel *k) {
     VkDescriptorSetLayoutBinding bindings[BINDINGS];
     uint32_t count = k->slots + !k->pushed;
     if (count > d->max_bindings)
-        return hg_fail(HG_ERROR_EXECUTION_FAILED, "vulkan: a kernel uses %u buffers, the device binds at most %u at once", (unsigned)count,
-                       (unsigned)d->max_bindings);
+        return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                       "vulkan: a kernel uses %u buffers, the device binds at most %u at once",
+                       (unsigned)count, (unsigned)d->max_bindings);
     for (uint32_t i = 0; i < count; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
-                                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                     .descriptorCount = 1,
-                                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = count, .pBindings = bindings};
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = count,
+        .pBindings = bindings};
     VK_TRY(d, CreateDescriptorSetLayout, d->handle, &info, NULL, &k->set_layout);
     return HG_OK;
 }
 
 static hg_status create_layout(hg_device *d, bool bound, hg_driver_kernel *k) {
-    VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, k->pushed ? k->record_bytes : 8 /* the record's address */};
+    VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                 k->pushed ? k->record_bytes : 8 /* the record's address */};
     if (bound) HG_TRY(create_set_layout(d, k));
     bool pushes = k->pushed ? k->record_bytes != 0 : !k->set_layout;
     VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -77,11 +91,14 @@ static hg_status create_layout(hg_device *d, bool bound, hg_driver_kernel *k) {
 }
 
 static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_kernel *k) {
-    VkShaderModuleCreateInfo module = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = (size_t)code->count * 4, .pCode = code->words};
+    VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                       .codeSize = (size_t)code->count * 4,
+                                       .pCode = code->words};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = VK_SHADER_STAGE_COMPUTE_BIT, .pName = code->entry},
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = code->entry},
         .layout = k->layout};
     uint8_t key[HG_BLOB_KEY_BYTES];
     bool filled = true, caches = hg_blob_cache_usable(d->cache);
@@ -91,7 +108,8 @@ static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_ke
         cache_key(d, code, key);
         cache = open_cache(d, key, &filled);
     }
-    VkResult result = VK_CALL(&d->vk, CreateComputePipelines, d->handle, cache, 1, &info, NULL, &k->pipeline);
+    VkResult result = VK_CALL(&d->vk, CreateComputePipelines, d->handle, cache, 1, &info, NULL,
+                              &k->pipeline);
     if (cache) close_cache(d, cache, key, result == VK_SUCCESS && !filled);
     d->vk.DestroyShaderModule(d->handle, info.stage.module, NULL);
     return vk_check(d, "vkCreateComputePipelines", result);
@@ -100,8 +118,10 @@ static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_ke
 hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel **kernel) {
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
-    *k = (hg_driver_kernel){
-        .device = d, .slots = code->slots, .record_bytes = code->record_bytes, .pushed = vk_record_is_pushed(d, code->record_bytes)};
+    *k = (hg_driver_kernel){.device = d,
+                            .slots = code->slots,
+                            .record_bytes = code->record_bytes,
+                            .pushed = vk_record_is_pushed(d, code->record_bytes)};
     hg_status status = create_layout(d, code->bound, k);
     if (status == HG_OK) status = create_pipeline(d, code, k);
     if (status != HG_OK)
@@ -112,10 +132,11 @@ hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel *
 }
 
 hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
-    emit_spirv_options options = {.caps = d->caps.compiler.kir,
-                                  .target = code->target,
-                                  .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
-                                  .group_memory = code->group_memory};
+    emit_spirv_options options = {
+        .caps = d->caps.compiler.kir,
+        .target = code->target,
+        .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
+        .group_memory = code->group_memory};
     emit_words words = {0};
     memcpy(options.float_controls_rte, d->rte, sizeof d->rte);
     memcpy(options.float_controls_preserve, d->preserve, sizeof d->preserve);

@@ -1,5 +1,5 @@
-/* Commands recorded once and submitted often: a piece of work of its own with room for all of them, whose command buffer is submitted
- * again and again.
+/* Commands recorded once and submitted often: a piece of work of its own with room for all of them,
+ * whose command buffer is submitted again and again.
  * Must not know: what the commands do, semaphores. */
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
@@ -15,15 +15,19 @@ struct hg_driver_plan {
 /* Memory for everything, so that recording needs no second piece. */
 static hg_status make_room(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {
     uint64_t staging = 0, records = 0;
-    for (uint32_t i = 0; i < count; i++) vk_measure(&commands[i], &staging, &records, &p->piece.sets_most);
-    if (staging) HG_TRY(vk_buffer_create(p->device, staging, VK_MEMORY_VISIBLE, &p->piece.staging.buffer));
-    if (records) HG_TRY(vk_buffer_create(p->device, records, VK_MEMORY_VISIBLE, &p->piece.records.buffer));
+    for (uint32_t i = 0; i < count; i++)
+        vk_measure(&commands[i], &staging, &records, &p->piece.sets_most);
+    if (staging)
+        HG_TRY(vk_buffer_create(p->device, staging, VK_MEMORY_VISIBLE, &p->piece.staging.buffer));
+    if (records)
+        HG_TRY(vk_buffer_create(p->device, records, VK_MEMORY_VISIBLE, &p->piece.records.buffer));
     return HG_OK;
 }
 
 static hg_status make_commands(hg_driver_plan *p) {
     hg_device *d = p->device;
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = d->family};
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = d->family};
     VK_TRY(d, CreateCommandPool, d->handle, &pool, NULL, &p->pool);
     return vk_piece_create_commands(d, &p->piece, p->pool);
 }
@@ -37,10 +41,13 @@ static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, ui
     return vk_piece_end(p->device, &p->piece);
 }
 
-hg_status vk_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan) {
+hg_status vk_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                         hg_driver_plan **plan) {
     for (uint32_t i = 0; i < count; i++)
-        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL)
-            return hg_fail(HG_ERROR_INTERNAL, "vulkan: command %u of a plan is of kind %d", (unsigned)i, (int)commands[i].kind);
+        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY &&
+            commands[i].kind != HG_CMD_FILL)
+            return hg_fail(HG_ERROR_INTERNAL, "vulkan: command %u of a plan is of kind %d",
+                           (unsigned)i, (int)commands[i].kind);
     hg_driver_plan *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;
@@ -52,8 +59,8 @@ hg_status vk_plan_create(hg_device *d, const hg_driver_command *commands, uint32
     return status;
 }
 
-hg_status vk_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits, uint32_t wait_count,
-                         hg_driver_event *signal) {
+hg_status vk_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits,
+                         uint32_t wait_count, hg_driver_event *signal) {
     if (p->value && !vk_has_reached(p->device, p->device_queue, p->value))
         return hg_fail(HG_ERROR_INTERNAL, "vulkan: the plan's last launch is still in flight");
     HG_TRY(vk_submit_recorded(q, p->piece.commands, waits, wait_count, signal, &p->value));
@@ -65,7 +72,8 @@ void vk_plan_destroy(hg_driver_plan *p) {
     if (!p) return;
     hg_device *d = p->device;
     hg_error kept = *hg_error_record();
-    if (p->value) (void)!vk_wait_for(d, p->device_queue, p->value); /* after a failure nothing runs either */
+    if (p->value)
+        (void)!vk_wait_for(d, p->device_queue, p->value); /* after a failure nothing runs either */
     vk_piece_free(d, &p->piece);
     if (p->pool) d->vk.DestroyCommandPool(d->handle, p->pool, NULL);
     hg_free(p);

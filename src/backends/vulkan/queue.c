@@ -1,5 +1,6 @@
-/* Queues and events. A queue's work goes to one queue of the device in pieces; each piece has a number on that queue's timeline,
- * and an event is such a number. Pieces on one device queue follow each other through barriers, those on different ones through the timeline.
+/* Queues and events. A queue's work goes to one queue of the device in pieces; each piece has a
+ * number on that queue's timeline, and an event is such a number. Pieces on one device queue follow
+ * each other through barriers, those on different ones through the timeline.
  * Must not know: what the commands do. */
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
@@ -19,15 +20,19 @@ static bool wait_for_everything(hg_device *d) {
 static bool is_lost(const hg_device *d) { return hg_atomic_load(&d->lost, HG_RELAXED) != 0; }
 
 static hg_status check_lost(const hg_device *d) {
-    return is_lost(d) ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the device was lost earlier: create a new backend") : HG_OK;
+    return is_lost(d) ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                                "vulkan: the device was lost earlier: create a new backend")
+                      : HG_OK;
 }
 
 /* Values only grow; one that is stored late costs a question to the device. */
 static void note_reached(vk_device_queue *device_queue, uint64_t value) {
-    if (value > hg_atomic_load(&device_queue->done, HG_RELAXED)) hg_atomic_store(&device_queue->done, value, HG_RELEASE);
+    if (value > hg_atomic_load(&device_queue->done, HG_RELAXED))
+        hg_atomic_store(&device_queue->done, value, HG_RELEASE);
 }
 
-static hg_status ask_reached(hg_device *d, vk_device_queue *device_queue, uint64_t value, bool *reached) {
+static hg_status ask_reached(hg_device *d, vk_device_queue *device_queue, uint64_t value,
+                             bool *reached) {
     uint64_t counter;
     *reached = hg_atomic_load(&device_queue->done, HG_ACQUIRE) >= value;
     if (*reached) return HG_OK;
@@ -43,10 +48,13 @@ bool vk_has_reached(hg_device *d, vk_device_queue *device_queue, uint64_t value)
 }
 
 hg_status vk_wait_for(hg_device *d, vk_device_queue *device_queue, uint64_t value) {
-    VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1, .pSemaphores = &device_queue->timeline, .pValues = &value};
+    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &device_queue->timeline,
+                                .pValues = &value};
     if (hg_atomic_load(&device_queue->done, HG_ACQUIRE) >= value) return HG_OK;
-    hg_status status = vk_check(d, "vkWaitSemaphores", VK_CALL(&d->vk, WaitSemaphores, d->handle, &info, UINT64_MAX));
+    hg_status status = vk_check(d, "vkWaitSemaphores",
+                                VK_CALL(&d->vk, WaitSemaphores, d->handle, &info, UINT64_MAX));
     if (status != HG_OK && (!wait_for_everything(d) || is_lost(d))) return status;
     note_reached(device_queue, value);
     return HG_OK;
@@ -63,7 +71,8 @@ static void retire(hg_driver_queue *q, uint64_t value) {
     while (q->first && q->first->value <= value) {
         vk_piece *s = q->first;
         for (uint64_t i = 0; i < s->read_backs.count; i++)
-            memcpy(s->read_backs.data[i].host, s->read_backs.data[i].from, (size_t)s->read_backs.data[i].size);
+            memcpy(s->read_backs.data[i].host, s->read_backs.data[i].from,
+                   (size_t)s->read_backs.data[i].size);
         q->read_backs -= s->read_backs.count;
         q->first = s->next;
         take_back(q, s);
@@ -141,7 +150,8 @@ static void drop_staging(hg_driver_queue *q, vk_piece *s) {
 /* Room for more bytes: from pieces that are free, or will be. */
 static hg_status limit_staging(hg_driver_queue *q, uint64_t more) {
     for (;;) {
-        for (vk_piece *f = q->free; f && q->staging_bytes + more > VK_MOST_STAGING; f = f->next) drop_staging(q, f);
+        for (vk_piece *f = q->free; f && q->staging_bytes + more > VK_MOST_STAGING; f = f->next)
+            drop_staging(q, f);
         if (q->staging_bytes + more <= VK_MOST_STAGING || !q->first) return HG_OK;
         HG_TRY(wait_and_retire(q, q->first->value));
     }
@@ -174,18 +184,22 @@ static hg_status clear_piece(hg_device *d, vk_piece *s) {
 
 /* Everything before the piece on its device queue, or between the piece and the host. */
 static void edge(const hg_device *d, const vk_piece *s, bool end) {
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                              .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                              .dstAccessMask = end ? VK_ACCESS_HOST_READ_BIT
-                                                   : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-                                                         VK_ACCESS_TRANSFER_WRITE_BIT};
-    d->vk.CmdPipelineBarrier(s->commands, stages, end ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_HOST_BIT : stages, 0, 1, &memory, 0, NULL,
-                             0, NULL);
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
+                                        VK_PIPELINE_STAGE_TRANSFER_BIT;
+    VkMemoryBarrier memory = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = end ? VK_ACCESS_HOST_READ_BIT
+                             : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
+    d->vk.CmdPipelineBarrier(s->commands, stages,
+                             end ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_HOST_BIT : stages, 0, 1,
+                             &memory, 0, NULL, 0, NULL);
 }
 
 hg_status vk_piece_begin(hg_device *d, vk_piece *s, VkCommandBufferUsageFlags usage) {
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = usage};
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = usage};
     VK_TRY(d, BeginCommandBuffer, s->commands, &info);
     s->open = true;
     edge(d, s, false);
@@ -200,7 +214,8 @@ hg_status vk_piece_end(hg_device *d, vk_piece *s) {
 
 hg_status vk_recorder_open(vk_recorder *r) {
     HG_TRY(check_lost(r->device));
-    HG_TRY(free_piece(r->queue, &r->piece)); /* the recorder's from here on, also when it cannot be begun */
+    HG_TRY(free_piece(r->queue, &r->piece)); /* the recorder's from here on, also when it cannot be
+                                                begun */
     HG_TRY(clear_piece(r->device, r->piece));
     HG_TRY(vk_piece_begin(r->device, r->piece, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT));
     r->clean = true;
@@ -212,14 +227,16 @@ static hg_status hand_over(vk_recorder *r, VkCommandBuffer commands) {
     hg_device *d = r->device;
     vk_device_queue *device_queue = r->queue->device_queue;
     VkPipelineStageFlags stages[VK_DEVICE_QUEUES];
-    for (uint32_t i = 0; i < r->wait_count; i++) stages[i] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    for (uint32_t i = 0; i < r->wait_count; i++)
+        stages[i] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     hg_mutex_lock(&device_queue->lock);
     uint64_t value = device_queue->last + 1;
-    VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                            .waitSemaphoreValueCount = r->wait_count,
-                                            .pWaitSemaphoreValues = r->wait_values,
-                                            .signalSemaphoreValueCount = 1,
-                                            .pSignalSemaphoreValues = &value};
+    VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = r->wait_count,
+        .pWaitSemaphoreValues = r->wait_values,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value};
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .pNext = &values,
                          .waitSemaphoreCount = r->wait_count,
@@ -265,29 +282,38 @@ static void release(hg_driver_queue *q) {
     hg_free(q);
 }
 
-static bool is_done(const hg_driver_event *e) { return !e->device_queue || vk_has_reached(e->device, e->device_queue, e->value); }
+static bool is_done(const hg_driver_event *e) {
+    return !e->device_queue || vk_has_reached(e->device, e->device_queue, e->value);
+}
 
 /* Whether bytes on their way to the host land where a command takes some from. */
 static bool brings(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count) {
     bool found = false;
     hg_mutex_lock(&q->lock);
     for (uint32_t i = 0; i < count && q->read_backs; i++)
-        found = found || (commands[i].kind == HG_CMD_COPY_IN && vk_awaits_host(q, commands[i].host, commands[i].to.size));
+        found = found || (commands[i].kind == HG_CMD_COPY_IN &&
+                          vk_awaits_host(q, commands[i].host, commands[i].to.size));
     hg_mutex_unlock(&q->lock);
     return found;
 }
 
-/* Bytes that an event's submission brings to the host may be what this one takes from there. Before the queue's lock is taken. */
-static hg_status wait_for_host(hg_driver_event *const *waits, uint32_t wait_count, const hg_driver_command *commands, uint32_t count) {
+/* Bytes that an event's submission brings to the host may be what this one takes from there. Before
+ * the queue's lock is taken. */
+static hg_status wait_for_host(hg_driver_event *const *waits, uint32_t wait_count,
+                               const hg_driver_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < wait_count; i++) {
-        if (waits[i]->status != HG_OK) return hg_fail(waits[i]->status, "vulkan: work that this one waits for has failed");
-        if (waits[i]->queue && brings(waits[i]->queue, commands, count)) HG_TRY(vk_event_wait(waits[i]));
+        if (waits[i]->status != HG_OK)
+            return hg_fail(waits[i]->status, "vulkan: work that this one waits for has failed");
+        if (waits[i]->queue && brings(waits[i]->queue, commands, count))
+            HG_TRY(vk_event_wait(waits[i]));
     }
     return HG_OK;
 }
 
-/* Events of other device queues become waits of the first piece; those of the queue's own one are before it anyway. *running: some may run. */
-static void gather_waits(vk_recorder *r, hg_driver_event *const *waits, uint32_t count, bool *running) {
+/* Events of other device queues become waits of the first piece; those of the queue's own one are
+ * before it anyway. *running: some may run. */
+static void gather_waits(vk_recorder *r, hg_driver_event *const *waits, uint32_t count,
+                         bool *running) {
     for (uint32_t i = 0; i < count; i++) {
         const hg_driver_event *e = waits[i];
         uint32_t w = 0;
@@ -311,7 +337,8 @@ static hg_status retire_done(hg_driver_queue *q, bool *idle) {
     return HG_OK;
 }
 
-static hg_status submit(vk_recorder *r, const hg_driver_command *commands, uint32_t count, bool running) {
+static hg_status submit(vk_recorder *r, const hg_driver_command *commands, uint32_t count,
+                        bool running) {
     uint32_t i = 0;
     bool idle;
     HG_TRY(check_lost(r->device));
@@ -319,9 +346,11 @@ static hg_status submit(vk_recorder *r, const hg_driver_command *commands, uint3
     if (!running && idle) /* nothing to come after: what the host can do it does now */
         while (i < count && vk_do_on_host(&commands[i])) i++;
     for (; i < count; i++) HG_TRY(vk_record(r, &commands[i]));
-    if (running && !r->piece && !r->value) HG_TRY(vk_recorder_open(r)); /* the signal comes after the waits */
+    if (running && !r->piece && !r->value)
+        HG_TRY(vk_recorder_open(r)); /* the signal comes after the waits */
     HG_TRY(vk_recorder_flush(r));
-    if (!r->value && !idle) r->value = r->queue->value; /* no piece of its own: it comes after those in flight */
+    if (!r->value && !idle)
+        r->value = r->queue->value; /* no piece of its own: it comes after those in flight */
     return HG_OK;
 }
 
@@ -329,11 +358,15 @@ static void set_signal(hg_driver_event *signal, const vk_recorder *r, hg_status 
     hg_driver_queue *queue = status == HG_OK && r->value && r->queue->read_backs ? r->queue : NULL;
     if (queue) hg_atomic_add_fetch(&queue->references, 1, HG_RELAXED);
     release(signal->queue);
-    *signal = (hg_driver_event){signal->device, status == HG_OK && r->value ? r->queue->device_queue : NULL, r->value, queue, true, status};
+    *signal = (hg_driver_event){
+        signal->device, status == HG_OK && r->value ? r->queue->device_queue : NULL,
+        r->value,       queue,
+        true,           status};
 }
 
-hg_status vk_queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
-                          uint32_t wait_count, hg_driver_event *signal) {
+hg_status vk_queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count,
+                          hg_driver_event *const *waits, uint32_t wait_count,
+                          hg_driver_event *signal) {
     vk_recorder r = {.device = q->device, .queue = q};
     bool running = false;
     hg_status status = wait_for_host(waits, wait_count, commands, count);
@@ -353,7 +386,8 @@ hg_status vk_queue_submit(hg_driver_queue *q, const hg_driver_command *commands,
     return status;
 }
 
-hg_status vk_submit_recorded(hg_driver_queue *q, VkCommandBuffer commands, hg_driver_event *const *waits, uint32_t wait_count,
+hg_status vk_submit_recorded(hg_driver_queue *q, VkCommandBuffer commands,
+                             hg_driver_event *const *waits, uint32_t wait_count,
                              hg_driver_event *signal, uint64_t *value) {
     vk_recorder r = {.device = q->device, .queue = q};
     bool running;
@@ -377,12 +411,15 @@ hg_status vk_queue_create(hg_device *d, hg_driver_queue **queue) {
     if (!q) return hg_fail_memory();
     q->device = d;
     q->references = 1;
-    q->device_queue = &d->device_queues[hg_atomic_fetch_add(&d->next_device_queue, 1, HG_RELAXED) % d->device_queue_count];
+    q->device_queue = &d->device_queues[hg_atomic_fetch_add(&d->next_device_queue, 1, HG_RELAXED) %
+                                        d->device_queue_count];
     hg_mutex_init(&q->lock);
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                     .queueFamilyIndex = d->family};
-    hg_status status = vk_check(d, "vkCreateCommandPool", VK_CALL(&d->vk, CreateCommandPool, d->handle, &pool, NULL, &q->pool));
+    hg_status status = vk_check(
+        d, "vkCreateCommandPool",
+        VK_CALL(&d->vk, CreateCommandPool, d->handle, &pool, NULL, &q->pool));
     if (status != HG_OK)
         vk_queue_destroy(q);
     else
@@ -447,7 +484,8 @@ hg_status vk_event_wait(hg_driver_event *e) {
     return fetch(e);
 }
 
-/* Where the device cannot be asked the work may still run: only a device that is lost is done with it. */
+/* Where the device cannot be asked the work may still run: only a device that is lost is done with
+ * it. */
 hg_status vk_event_query(hg_driver_event *e, bool *done) {
     *done = e->submitted;
     if (!e->device_queue) return e->status;

@@ -42,31 +42,39 @@ const char *vk_result_name(VkResult result) {
 hg_status vk_check(hg_device *device, const char *call, VkResult result) {
     switch ((int)result) {
     case VK_SUCCESS: return HG_OK;
-    case VK_ERROR_OUT_OF_HOST_MEMORY: return hg_fail(HG_ERROR_OUT_OF_MEMORY, "vulkan: %s: VK_ERROR_OUT_OF_HOST_MEMORY", call);
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "vulkan: %s: VK_ERROR_OUT_OF_HOST_MEMORY", call);
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
     case VK_ERROR_TOO_MANY_OBJECTS:
     case VK_ERROR_OUT_OF_POOL_MEMORY:
     case VK_ERROR_FRAGMENTED_POOL:
     case VK_ERROR_FRAGMENTATION:
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: the device has no memory left (%s: %s)", call, vk_result_name(result));
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: the device has no memory left (%s: %s)",
+                       call, vk_result_name(result));
     case VK_ERROR_DEVICE_LOST:
         if (device) hg_atomic_store(&device->lost, 1, HG_RELAXED);
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
-                       "vulkan: the device was lost (%s: VK_ERROR_DEVICE_LOST): what its memory held is gone; create a new backend", call);
+                       "vulkan: the device was lost (%s: VK_ERROR_DEVICE_LOST): what its memory "
+                       "held is gone; create a new backend",
+                       call);
     case VK_ERROR_INITIALIZATION_FAILED:
     case VK_ERROR_INCOMPATIBLE_DRIVER:
     case VK_ERROR_EXTENSION_NOT_PRESENT:
     case VK_ERROR_FEATURE_NOT_PRESENT:
-    case VK_ERROR_LAYER_NOT_PRESENT: return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s: %s", call, vk_result_name(result));
+    case VK_ERROR_LAYER_NOT_PRESENT:
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s: %s", call,
+                       vk_result_name(result));
     }
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "vulkan: %s: %s (%d)", call, vk_result_name(result), (int)result);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "vulkan: %s: %s (%d)", call, vk_result_name(result),
+                   (int)result);
 }
 
 /* ---- the library ---- */
 
 #define INSTALL "install mesa-vulkan-drivers or the GPU vendor's driver"
 
-static bool load_library_functions(hg_library *library, PFN_vkGetInstanceProcAddr *get, vk_instance_functions *vk) {
+static bool load_library_functions(hg_library *library, PFN_vkGetInstanceProcAddr *get,
+                                   vk_instance_functions *vk) {
     if (!hg_library_function(library, "vkGetInstanceProcAddr", get)) return false;
     bool all = true;
 #define VK_LIBRARY(name) all = (vk->name = (PFN_vk##name)(*get)(NULL, "vk" #name)) != NULL && all;
@@ -74,7 +82,8 @@ static bool load_library_functions(hg_library *library, PFN_vkGetInstanceProcAdd
     return all;
 }
 
-static bool load_instance_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance, vk_instance_functions *vk) {
+static bool load_instance_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance,
+                                    vk_instance_functions *vk) {
     bool all = true;
 #define VK_INSTANCE(name) all = (vk->name = (PFN_vk##name)get(instance, "vk" #name)) != NULL && all;
 #include "backends/vulkan/symbols.def"
@@ -95,11 +104,14 @@ static bool has_portability(const vk_instance_functions *vk) {
     VkExtensionProperties *all;
     uint32_t count = 0;
     bool found = false;
-    if (VK_CALL(vk, EnumerateInstanceExtensionProperties, NULL, &count, NULL) != VK_SUCCESS || count == 0) return false;
+    if (VK_CALL(vk, EnumerateInstanceExtensionProperties, NULL, &count, NULL) != VK_SUCCESS ||
+        count == 0)
+        return false;
     all = hg_calloc(count, sizeof *all);
     if (all && VK_CALL(vk, EnumerateInstanceExtensionProperties, NULL, &count, all) >= VK_SUCCESS)
         for (uint32_t i = 0; i < count; i++)
-            found = found || strcmp(all[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+            found = found || strcmp(all[i].extensionName,
+                                    VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
     hg_free(all);
     return found;
 }
@@ -110,7 +122,8 @@ static VkResult create_instance(vk_instance *i) {
                                      .pApplicationName = "hologram",
                                      .pEngineName = "hologram",
                                      .apiVersion = VK_API_VERSION_1_2};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &application};
     if (has_portability(&i->vk)) {
         info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
         info.enabledExtensionCount = 1;
@@ -137,7 +150,8 @@ static VkResult list_devices(vk_instance *i) {
     return result < 0 ? result : VK_SUCCESS;
 }
 
-bool vk_instance_load(const char *const *libraries, size_t count, vk_instance *i, char reason[256]) {
+bool vk_instance_load(const char *const *libraries, size_t count, vk_instance *i,
+                      char reason[256]) {
     char said[160];
     PFN_vkGetInstanceProcAddr get;
     memset(i, 0, sizeof *i);
@@ -175,7 +189,8 @@ void vk_instance_unload(vk_instance *i) {
     memset(i, 0, sizeof *i);
 }
 
-static const char *const NAMES[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib"};
+static const char *const NAMES[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib",
+                                    "libMoltenVK.dylib"};
 #define VK_FOLDERS(base) base "/vulkan/icd.d", base "/vulkan/implicit_layer.d"
 static const char *const PLACES[] = {"$VK_DRIVER_FILES",
                                      "$VK_ICD_FILENAMES",
@@ -202,7 +217,8 @@ vk_instance *vk_instance_adopt(VkInstance handle, char reason[256]) {
     snprintf(reason, 256, "out of memory");
     if (!i) return NULL;
     i->library = hg_library_open(NAMES, HG_COUNT_OF(NAMES), said, sizeof said);
-    if (i->library && load_library_functions(i->library, &get, &i->vk) && load_instance_functions(get, handle, &i->vk)) {
+    if (i->library && load_library_functions(i->library, &get, &i->vk) &&
+        load_instance_functions(get, handle, &i->vk)) {
         i->handle = handle;
         return i;
     }
@@ -219,7 +235,8 @@ void vk_instance_let_go(vk_instance *i) {
 
 const vk_instance *vk_instance_get(char reason[256]) {
     hg_mutex_lock(&instance_lock);
-    bool there = the_instance.handle || vk_instance_load(NAMES, HG_COUNT_OF(NAMES), &the_instance, reason);
+    bool there = the_instance.handle ||
+                 vk_instance_load(NAMES, HG_COUNT_OF(NAMES), &the_instance, reason);
     hg_mutex_unlock(&instance_lock);
     return there ? &the_instance : NULL;
 }

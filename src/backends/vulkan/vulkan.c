@@ -1,4 +1,5 @@
-/* The Vulkan backend: devices behind libvulkan, opened at run time. Kernels arrive in device form and leave as SPIR-V. */
+/* The Vulkan backend: devices behind libvulkan, opened at run time. Kernels arrive in device form
+ * and leave as SPIR-V. */
 #include "vulkan_internal.h"
 #include <stdio.h>
 
@@ -43,7 +44,9 @@ const hg_driver hg_driver_vulkan = {
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
     (void)devices;
     (void)capacity;
-    snprintf(reason, 256, "%s", "this build was made without the Vulkan headers: install libvulkan-dev and build again");
+    snprintf(
+        reason, 256, "%s",
+        "this build was made without the Vulkan headers: install libvulkan-dev and build again");
     return 0;
 }
 
@@ -51,8 +54,10 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     (void)index;
     (void)options;
     (void)device;
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: this build was made without the Vulkan headers");
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                   "vulkan: this build was made without the Vulkan headers");
 }
 
-const hg_driver hg_driver_vulkan = {.name = "vulkan", .enumerate = enumerate, .device_open = device_open};
+const hg_driver hg_driver_vulkan = {
+    .name = "vulkan", .enumerate = enumerate, .device_open = device_open};
 #endif

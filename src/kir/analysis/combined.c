@@ -1,14 +1,18 @@
-/* Memory that a kernel does nothing with but combine numbers into it, by one integer operation whose old value nobody asks for: in which order, and
- * how many at a time, nobody can tell.
+/* Memory that a kernel does nothing with but combine numbers into it, by one integer operation
+ * whose old value nobody asks for: in which order, and how many at a time, nobody can tell.
  * Requires: kir_provenance, kir_count_uses. */
 #include "kir/access.h"
 #include "kir/analysis/analysis.h"
 
-bool kir_combines(const kir_value *v) { return v->op == KIR_ATOMIC && v->uses == 0 && !v->u.mem.high && v->u.mem.atomic < KIR_ATOMIC_EXCH; }
+bool kir_combines(const kir_value *v) {
+    return v->op == KIR_ATOMIC && v->uses == 0 && !v->u.mem.high &&
+           v->u.mem.atomic < KIR_ATOMIC_EXCH;
+}
 
 static void note(kir_combined *slot, const kir_value *v) {
     if (v->op == KIR_CHECK) return; /* looks at its size alone */
-    bool same = slot->bytes == 0 || (slot->atomic == v->u.mem.atomic && slot->bytes == v->u.mem.bytes);
+    bool same = slot->bytes == 0 ||
+                (slot->atomic == v->u.mem.atomic && slot->bytes == v->u.mem.bytes);
     if (kir_combines(v) && same)
         *slot = (kir_combined){v->u.mem.atomic, v->u.mem.bytes, slot->other};
     else

@@ -13,7 +13,8 @@ uint8_t kir_worst_form(const kir_value *v, uint8_t first, uint8_t end) {
 
 uint8_t kir_pure_form(const kir_value *v) {
     uint8_t form = kir_worst_form(v, 0, v->nargs);
-    bool stays = form != KIR_LANES_AFFINE || (v->uniformity == KIR_AFFINE && v->type != KIR_BOOL && !kir_type_is_float(v->type));
+    bool stays = form != KIR_LANES_AFFINE || (v->uniformity == KIR_AFFINE && v->type != KIR_BOOL &&
+                                              !kir_type_is_float(v->type));
     return stays ? form : KIR_LANES_EACH;
 }
 
@@ -35,12 +36,14 @@ static bool enter(frames *stack, kir_function *f) {
 }
 
 /* The next call of a function that was not reached; NULL: there is none. */
-static const kir_value *next_call(frame *top, bool (*enters)(void *user, const kir_value *call), void *user) {
+static const kir_value *next_call(frame *top, bool (*enters)(void *user, const kir_value *call),
+                                  void *user) {
     if (!top->at && !top->f->body->first) return NULL;
     do {
         top->at = kir_walk(top->at, top->f->body);
-    } while (top->at &&
-             !(top->at->op == KIR_CALL && !kir_lanes_of_function(top->at->u.call.function)->reached && (!enters || enters(user, top->at))));
+    } while (top->at && !(top->at->op == KIR_CALL &&
+                          !kir_lanes_of_function(top->at->u.call.function)->reached &&
+                          (!enters || enters(user, top->at))));
     return top->at;
 }
 
@@ -52,7 +55,8 @@ static void turn_round(kir_function_list *list) {
     }
 }
 
-bool kir_list_callers_first(kir_module *m, bool (*enters)(void *user, const kir_value *call), void *user, kir_function_list *list) {
+bool kir_list_callers_first(kir_module *m, bool (*enters)(void *user, const kir_value *call),
+                            void *user, kir_function_list *list) {
     frames stack = {0};
     bool ok = enter(&stack, m->functions);
     while (ok && stack.count) {
@@ -80,12 +84,14 @@ void kir_lane_set(kir_lane_analysis *s, bool *flag) {
     s->changed = true;
 }
 
-/* Nesting is as deep as a program makes it: what is asked of all regions around a place is kept at the innermost. */
+/* Nesting is as deep as a program makes it: what is asked of all regions around a place is kept at
+ * the innermost. */
 static void visit_owner(kir_lane_analysis *s, kir_value *v) {
     kir_lanes *p = kir_lanes_of(v);
     const kir_lanes *outside = v->parent->owner ? kir_lanes_of(v->parent->owner) : NULL;
     if (p->divergent || (outside && outside->apart)) kir_lane_set(s, &p->apart);
-    if (v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop))) kir_lane_set(s, &p->apart_in_loop);
+    if (v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop)))
+        kir_lane_set(s, &p->apart_in_loop);
     p->loop = v->op == KIR_LOOP ? v : outside ? outside->loop : NULL;
 }
 
@@ -97,13 +103,15 @@ static void visit_jump(kir_lane_analysis *s, const kir_value *v) {
 static void visit_return(kir_lane_analysis *s, const kir_value *v) {
     kir_function_lanes *f = kir_lanes_of_function(s->f);
     if (kir_is_apart(v->parent)) kir_lane_set(s, &f->divergent_return);
-    if (v->nargs && (f->divergent_return || kir_lanes_of(v->args[0])->form != KIR_LANES_ONE)) kir_lane_set(s, &f->result_each);
+    if (v->nargs && (f->divergent_return || kir_lanes_of(v->args[0])->form != KIR_LANES_ONE))
+        kir_lane_set(s, &f->result_each);
 }
 
 static void visit_call(kir_lane_analysis *s, const kir_value *v) {
     kir_function_lanes *callee = kir_lanes_of_function(v->u.call.function);
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (kir_lanes_of(v->args[i])->form != KIR_LANES_ONE) kir_lane_set(s, &callee->param_each[i]);
+        if (kir_lanes_of(v->args[i])->form != KIR_LANES_ONE)
+            kir_lane_set(s, &callee->param_each[i]);
 }
 
 static void visit(kir_lane_analysis *s, kir_value *v) {
@@ -134,7 +142,8 @@ void kir_lane_analyse(kir_lane_analysis *s) {
         s->changed = false;
         for (uint64_t i = 0; i < s->order->count; i++) {
             s->f = s->order->data[i];
-            for (kir_value *v = kir_walk(NULL, s->f->body); v; v = kir_walk(v, s->f->body)) visit(s, v);
+            for (kir_value *v = kir_walk(NULL, s->f->body); v; v = kir_walk(v, s->f->body))
+                visit(s, v);
         }
     }
 }

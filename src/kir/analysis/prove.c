@@ -1,6 +1,7 @@
-/* Ranges of all values in one launch, followed through structured control flow: a branch narrows what its condition compares, a loop's
- * variables grow until nothing changes (the third round takes them to the end of their type) and are narrowed twice again, a call is walked
- * where it stands. The walk is bounded in steps and in depth; beyond, nothing is proven.
+/* Ranges of all values in one launch, followed through structured control flow: a branch narrows
+ * what its condition compares, a loop's variables grow until nothing changes (the third round takes
+ * them to the end of their type) and are narrowed twice again, a call is walked where it stands.
+ * The walk is bounded in steps and in depth; beyond, nothing is proven.
  * Must not know: devices, handles. */
 #include "kir/analysis/analysis.h"
 #include "kir/access.h"
@@ -14,11 +15,13 @@ typedef kir_range range;
 
 struct kir_prover {
     const kir_module *m;
-    kir_side_table zeros; /* low bits that are zero; a value's entry is its number in the tables of a launch */
+    kir_side_table zeros; /* low bits that are zero; a value's entry is its number in the tables of
+                             a launch */
     bool trivial;         /* nothing to prove */
 };
 
-/* What a variable holds at a place. holder: the value that was read from or stored to it last, when that is known. */
+/* What a variable holds at a place. holder: the value that was read from or stored to it last, when
+ * that is known. */
 typedef struct cell {
     range r;
     const kir_value *holder;
@@ -95,13 +98,20 @@ static void merge(const walk *w, state *to, const state *from) {
 
 /* ---- what values can be ---- */
 
-static uint32_t number(const walk *w, const place *at, const kir_value *v) { return w->p->zeros.first[at->f->id] + v->id; }
-static range of(const walk *w, const place *at, const kir_value *v) { return w->ranges[number(w, at, v)]; }
+static uint32_t number(const walk *w, const place *at, const kir_value *v) {
+    return w->p->zeros.first[at->f->id] + v->id;
+}
+static range of(const walk *w, const place *at, const kir_value *v) {
+    return w->ranges[number(w, at, v)];
+}
 
-static bool is_computed(const kir_value *v) { return kir_is_integer_value(v) && kir_range_exists(v->type) && v->op != KIR_BITCAST; }
+static bool is_computed(const kir_value *v) {
+    return kir_is_integer_value(v) && kir_range_exists(v->type) && v->op != KIR_BITCAST;
+}
 
 /* select(x < y, x, y) and its like: the arms are narrowed by the condition. */
-static range narrowed_arm(const kir_value *select, int arm, const range *r, const range *of_condition) {
+static range narrowed_arm(const kir_value *select, int arm, const range *r,
+                          const range *of_condition) {
     const kir_value *c = select->args[0], *x = select->args[arm];
     if (c->op != KIR_CMP_ULT || (x != c->args[0] && x != c->args[1])) return r[arm];
     bool less = (x == c->args[0]) == (arm == 1); /* x is what is below, or at most, the other */
@@ -111,17 +121,20 @@ static range narrowed_arm(const kir_value *select, int arm, const range *r, cons
     return kir_range_meet(mine, (range){other.low, UINT64_MAX});
 }
 
-/* With what is known here of the values that v is made of, which may be more than when v was made. */
+/* With what is known here of the values that v is made of, which may be more than when v was made.
+ */
 static range deep(const walk *w, const place *at, const kir_value *v, int depth) {
     range r = of(w, at, v), args[3], condition[2];
     if (depth == 0 || !is_computed(v)) return r;
     for (uint8_t i = 0; i < v->nargs; i++)
-        args[i] = kir_range_exists(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1) : kir_range_full(v->args[i]->type);
+        args[i] = kir_range_exists(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1)
+                                                     : kir_range_full(v->args[i]->type);
     if (v->op == KIR_SELECT && v->args[0]->op == KIR_CMP_ULT) {
         for (int i = 0; i < 2; i++) condition[i] = of(w, at, v->args[0]->args[i]);
         for (int i = 1; i < 3; i++) args[i] = narrowed_arm(v, i, args, condition);
         for (int i = 1; i < 3; i++)
-            if (args[i].low > args[i].high) args[0] = kir_range_exactly(i == 2); /* that arm is never taken */
+            if (args[i].low > args[i].high)
+                args[0] = kir_range_exactly(i == 2); /* that arm is never taken */
     }
     return kir_range_meet(r, kir_range_of(v, args));
 }
@@ -181,7 +194,8 @@ static bool narrow(walk *w, const place *at, const kir_value *v, range r, state 
         range is = of(w, at, x);
         if (v->op == KIR_ZEXT || (v->op == KIR_TRUNC && is.high <= kir_range_full(v->type).high)) {
             r = now;
-        } else if ((v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_SHL) && v->args[1]->op == KIR_CONST) {
+        } else if ((v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_SHL) &&
+                   v->args[1]->op == KIR_CONST) {
             uint64_t c = v->args[1]->u.imm, top = kir_range_full(v->type).high;
             if (v->op == KIR_ADD && is.high <= top - c)
                 r = (range){now.low > c ? now.low - c : 0, now.high - c};
@@ -199,14 +213,17 @@ static bool narrow(walk *w, const place *at, const kir_value *v, range r, state 
     return true;
 }
 
-static bool narrow_less(walk *w, const place *at, const kir_value *a, const kir_value *b, bool strict, state *s) {
+static bool narrow_less(walk *w, const place *at, const kir_value *a, const kir_value *b,
+                        bool strict, state *s) {
     range x = deep(w, at, a, DEEP), y = deep(w, at, b, DEEP);
     uint64_t off = strict ? 1 : 0;
     if (y.high < off || x.low > UINT64_MAX - off) return false;
-    return narrow(w, at, a, (range){0, y.high - off}, s) && narrow(w, at, b, (range){x.low + off, UINT64_MAX}, s);
+    return narrow(w, at, a, (range){0, y.high - off}, s) &&
+           narrow(w, at, b, (range){x.low + off, UINT64_MAX}, s);
 }
 
-static bool narrow_unequal(walk *w, const place *at, const kir_value *a, range x, range other, state *s) {
+static bool narrow_unequal(walk *w, const place *at, const kir_value *a, range x, range other,
+                           state *s) {
     if (other.low != other.high) return true;
     if (x.low == other.low && x.high == other.low) return false;
     if (x.low == other.low) return narrow(w, at, a, (range){x.low + 1, UINT64_MAX}, s);
@@ -222,15 +239,19 @@ static bool assume(walk *w, const place *at, const kir_value *c, bool truth, sta
     range x = of(w, at, a), y = of(w, at, b);
     switch ((kir_op)c->op) {
     case KIR_CMP_SLT:
-        if (x.high >= kir_range_sign_bit(a->type) || y.high >= kir_range_sign_bit(a->type)) return true;
+        if (x.high >= kir_range_sign_bit(a->type) || y.high >= kir_range_sign_bit(a->type))
+            return true;
         /* fallthrough */
-    case KIR_CMP_ULT: return truth ? narrow_less(w, at, a, b, true, s) : narrow_less(w, at, b, a, false, s);
+    case KIR_CMP_ULT:
+        return truth ? narrow_less(w, at, a, b, true, s) : narrow_less(w, at, b, a, false, s);
     case KIR_CMP_EQ:
-        if (a->type == KIR_BOOL && b->op == KIR_CONST) return assume(w, at, a, (b->u.imm != 0) == truth, s, depth - 1);
+        if (a->type == KIR_BOOL && b->op == KIR_CONST)
+            return assume(w, at, a, (b->u.imm != 0) == truth, s, depth - 1);
         if (truth) return narrow(w, at, a, y, s) && narrow(w, at, b, x, s);
         return narrow_unequal(w, at, a, x, y, s) && narrow_unequal(w, at, b, y, x, s);
     case KIR_XOR:
-        if (c->type == KIR_BOOL && b->op == KIR_CONST) return assume(w, at, a, truth != (b->u.imm != 0), s, depth - 1);
+        if (c->type == KIR_BOOL && b->op == KIR_CONST)
+            return assume(w, at, a, truth != (b->u.imm != 0), s, depth - 1);
         return true;
     case KIR_AND:
         if (c->type != KIR_BOOL || !truth) return true;
@@ -250,7 +271,8 @@ static bool is_checked(const kir_value *v) {
 }
 
 static void check_access(walk *w, const place *at, const kir_value *v) {
-    uint64_t size = v->u.mem.bytes_wide > v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes, memory;
+    uint64_t size = v->u.mem.bytes_wide > v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes,
+             memory;
     if (v->u.mem.space == KIR_SHARED)
         memory = w->l->shared_bytes;
     else if (v->u.mem.space == KIR_CLASS)
@@ -265,10 +287,12 @@ static void check_access(walk *w, const place *at, const kir_value *v) {
         }
         const kir_value *of_index = v->args[kir_access_of(v).index];
         index = deep(w, at, of_index, DEEP);
-        uint8_t zeros = w->p->zeros.entries[number(w, at, of_index)]; /* the largest index is a multiple too */
+        uint8_t zeros = w->p->zeros.entries[number(w, at, of_index)]; /* the largest index is a
+                                                                         multiple too */
         index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
     }
-    hg_i128 low = (hg_i128)index.low + v->u.mem.disp, high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;
+    hg_i128 low = (hg_i128)index.low + v->u.mem.disp,
+            high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;
     if (low < 0 || high > (hg_i128)memory) w->outside = true;
 }
 
@@ -297,8 +321,10 @@ static void walk_if(walk *w, const place *at, const kir_value *v, state *s) {
     if (only && !w->gave_up && !assume(w, at, c, true, s, DEEP)) s->dead = true;
 }
 
-/* One round of a loop's body from `head`; `head` becomes what its next round starts with, joined with `entry`. */
-static void walk_round(walk *w, const place *at, const kir_value *v, const state *entry, const state *head, state *next, state *broken) {
+/* One round of a loop's body from `head`; `head` becomes what its next round starts with, joined
+ * with `entry`. */
+static void walk_round(walk *w, const place *at, const kir_value *v, const state *entry,
+                       const state *head, state *next, state *broken) {
     state body = copy_state(w, head), continued = dead_state(w);
     if (w->gave_up) return;
     place inner = *at;
@@ -371,7 +397,8 @@ static void walk_call(walk *w, const place *at, const kir_value *v, state *s) {
     walk_region(w, &inside, f->body, s);
     merge(w, s, &returned);
     give(w, &returned);
-    if (kir_range_exists(v->type)) w->ranges[number(w, at, v)] = result.low <= result.high ? result : kir_range_full(v->type);
+    if (kir_range_exists(v->type))
+        w->ranges[number(w, at, v)] = result.low <= result.high ? result : kir_range_full(v->type);
 }
 
 static void leave(walk *w, state *s, state *to) {
@@ -383,8 +410,10 @@ static void leave(walk *w, state *s, state *to) {
 static range uniform_value(const walk *w, const kir_value *v) {
     const kir_prove_launch *l = w->l;
     uint64_t value = 0, at = (uint64_t)v->u.mem.disp;
-    bool uniform = v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS && !v->u.mem.has_index && v->u.mem.unchecked;
-    if (!uniform || !l->uniforms || (l->unknown && l->unknown[at / 8])) return kir_range_full(v->type);
+    bool uniform = v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS &&
+                   !v->u.mem.has_index && v->u.mem.unchecked;
+    if (!uniform || !l->uniforms || (l->unknown && l->unknown[at / 8]))
+        return kir_range_full(v->type);
     memcpy(&value, l->uniforms + at, (size_t)kir_type_bytes(v->type));
     return kir_range_exactly(value);
 }
@@ -393,7 +422,9 @@ static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
     range top = kir_range_full(v->type);
     switch ((kir_op)v->op) {
     case KIR_CONST: return kir_type_bytes(v->type) <= 8 ? kir_range_exactly(v->u.imm) : top;
-    case KIR_INPUT: return kir_range_exists(v->type) ? kir_range_exactly(w->l->inputs[v->u.imm] & top.high) : top;
+    case KIR_INPUT:
+        return kir_range_exists(v->type) ? kir_range_exactly(w->l->inputs[v->u.imm] & top.high)
+                                         : top;
     case KIR_LOAD: return uniform_value(w, v);
     case KIR_ID: return id_value(w, v);
     case KIR_PARAM: return at->params ? at->params[v->u.imm] : top;
@@ -408,8 +439,10 @@ static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
 
 static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
     if (v->type != KIR_VOID && v->op != KIR_CALL)
-        w->ranges[number(w, at, v)] = kir_range_exists(v->type) ? leaf(w, at, v, s) : (range){0, UINT64_MAX};
-    if (v->op == KIR_CALL && v->type != KIR_VOID) w->ranges[number(w, at, v)] = kir_range_full(v->type);
+        w->ranges[number(w, at, v)] = kir_range_exists(v->type) ? leaf(w, at, v, s)
+                                                                : (range){0, UINT64_MAX};
+    if (v->op == KIR_CALL && v->type != KIR_VOID)
+        w->ranges[number(w, at, v)] = kir_range_full(v->type);
     switch ((kir_op)v->op) {
     case KIR_IF: walk_if(w, at, v, s); return;
     case KIR_LOOP: walk_loop(w, at, v, s); return;
@@ -417,16 +450,20 @@ static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
     case KIR_CONTINUE: leave(w, s, at->continued); return;
     case KIR_EXIT: s->dead = true; return;
     case KIR_RETURN:
-        if (v->nargs && at->result && kir_range_exists(v->args[0]->type)) *at->result = kir_range_join(*at->result, of(w, at, v->args[0]));
+        if (v->nargs && at->result && kir_range_exists(v->args[0]->type))
+            *at->result = kir_range_join(*at->result, of(w, at, v->args[0]));
         leave(w, s, at->returned);
         return;
     case KIR_CALL: walk_call(w, at, v, s); return;
     case KIR_VAR_SET:
-        s->cells[v->u.var->id] = (cell){kir_range_exists(v->args[0]->type) ? deep(w, at, v->args[0], DEEP) : kir_range_full(v->u.var->type),
+        s->cells[v->u.var->id] = (cell){kir_range_exists(v->args[0]->type)
+                                            ? deep(w, at, v->args[0], DEEP)
+                                            : kir_range_full(v->u.var->type),
                                         v->args[0]};
         return;
     case KIR_ATOMIC:
-        if (v->u.mem.high) s->cells[v->u.mem.high->id] = (cell){kir_range_full(v->u.mem.high->type), NULL};
+        if (v->u.mem.high)
+            s->cells[v->u.mem.high->id] = (cell){kir_range_full(v->u.mem.high->type), NULL};
         break;
     default: break;
     }
@@ -456,7 +493,8 @@ hg_status kir_prover_create(kir_module *m, kir_prover **prover) {
     p->trivial = true;
     for (kir_function *f = m->functions; f; f = f->next) {
         (void)kir_number(f);
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) p->trivial &= !is_checked(v);
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            p->trivial &= !is_checked(v);
     }
     hg_status status = p->trivial ? HG_OK : kir_find_zero_bits(m, &p->zeros);
     if (status != HG_OK) {
@@ -479,7 +517,8 @@ static void count_blocks(walk *w) {
     uint64_t lanes = 1, row = l->grid[0] ? l->grid[0] : 1, plane;
     for (int i = 0; i < 3; i++) lanes *= l->block[i] ? l->block[i] : 1;
     if (!hg_mul_u64(row, l->grid[1] ? l->grid[1] : 1, &plane)) plane = UINT64_MAX;
-    uint64_t blocks = (l->lanes - 1) / lanes + 1, rows = (blocks - 1) / row + 1, planes = (blocks - 1) / plane + 1;
+    uint64_t blocks = (l->lanes - 1) / lanes + 1, rows = (blocks - 1) / row + 1,
+             planes = (blocks - 1) / plane + 1;
     w->blocks[0] = rows == 1 ? blocks : row;
     w->blocks[1] = planes == 1 ? rows : plane / row;
     w->blocks[2] = planes;
@@ -495,7 +534,8 @@ bool kir_prove(const kir_prover *p, const kir_prove_launch *l) {
     state s = {false, take_cells(&w)};
     place at = {.f = p->m->functions};
     if (!w.ranges || !s.cells) w.gave_up = true;
-    for (const kir_var *var = p->m->vars; var && !w.gave_up; var = var->next) s.cells[var->id].r = kir_range_full(var->type);
+    for (const kir_var *var = p->m->vars; var && !w.gave_up; var = var->next)
+        s.cells[var->id].r = kir_range_full(var->type);
     if (!w.gave_up) walk_region(&w, &at, p->m->functions->body, &s);
     hg_vec_free(&w.undone);
     hg_arena_free(&w.arena);

@@ -1,5 +1,6 @@
-/* Whether a launch's memory accesses can leave their bounds, found on the host from its actual inputs, lanes and sizes: every value of
- * the program gets the range it can have in this launch. Costs microseconds; a loop's variables are followed through it.
+/* Whether a launch's memory accesses can leave their bounds, found on the host from its actual
+ * inputs, lanes and sizes: every value of the program gets the range it can have in this launch.
+ * Costs microseconds; a loop's variables are followed through it.
  * Must not know: devices, handles. */
 #ifndef HG_KIR_PROVE_H
 #define HG_KIR_PROVE_H
@@ -17,12 +18,12 @@ typedef struct kir_prove_launch {
     uint32_t grid[3], block[3];
     const uint64_t *inputs;     /* module->inputs order */
     const uint64_t *slot_bytes; /* module->slots order; 0: no memory */
-    const uint8_t *uniforms;    /* KIR_PLAN_UNIFORMS as far as the host knows it; NULL: not at all */
-    const bool *unknown;        /* by 8 bytes of it: what the host does not know; NULL: it knows all */
-    bool cuts_loops;            /* the device may leave a loop at the end of any round */
+    const uint8_t *uniforms; /* KIR_PLAN_UNIFORMS as far as the host knows it; NULL: not at all */
+    const bool *unknown;     /* by 8 bytes of it: what the host does not know; NULL: it knows all */
+    bool cuts_loops;         /* the device may leave a loop at the end of any round */
 } kir_prove_launch;
-/* True: no lane's access through a slot, to shared or class memory is outside (open accesses are not looked at). False: unknown, or out
- * of memory. Thread-safe. */
+/* True: no lane's access through a slot, to shared or class memory is outside (open accesses are
+ * not looked at). False: unknown, or out of memory. Thread-safe. */
 bool kir_prove(const kir_prover *prover, const kir_prove_launch *launch);
 
 #endif

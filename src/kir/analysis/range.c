@@ -26,7 +26,9 @@ static kir_range arithmetic(const kir_value *v, kir_range a, kir_range b) {
     case KIR_SUB: return exact ? (kir_range){a.low - b.high, a.high - b.low} : top;
     case KIR_MUL: return exact ? (kir_range){a.low * b.low, a.high * b.high} : top;
     case KIR_SHL: return exact ? (kir_range){a.low << b.high, a.high << b.high} : top;
-    case KIR_UDIV: return b.low && b.high ? (kir_range){a.low / b.high, a.high / b.low} : (kir_range){0, a.high};
+    case KIR_UDIV:
+        return b.low && b.high ? (kir_range){a.low / b.high, a.high / b.low}
+                               : (kir_range){0, a.high};
     case KIR_UREM:
         if (b.low > a.high) return a;
         return (kir_range){0, b.high && b.high - 1 < a.high ? b.high - 1 : a.high};
@@ -46,7 +48,8 @@ static int compare(const kir_value *v, kir_range a, kir_range b) {
         if (a.low == a.high && b.low == b.high && a.low == b.low) return 1;
         return a.high < b.low || b.high < a.low ? 0 : -1;
     }
-    if (v->op == KIR_CMP_SLT && (a.high >= kir_range_sign_bit(v->args[0]->type) || b.high >= kir_range_sign_bit(v->args[0]->type)))
+    if (v->op == KIR_CMP_SLT && (a.high >= kir_range_sign_bit(v->args[0]->type) ||
+                                 b.high >= kir_range_sign_bit(v->args[0]->type)))
         return -1;
     if (a.high < b.low) return 1;
     return a.low >= b.high ? 0 : -1;
@@ -78,6 +81,9 @@ kir_range kir_range_of(const kir_value *v, const kir_range *r) {
     case KIR_SELECT:
         if (r[0].low == r[0].high) return r[0].low ? r[1] : r[2];
         return kir_range_join(r[1], r[2]);
-    default: return v->nargs == 2 ? arithmetic(v, r[0], r[1]) : v->nargs == 1 ? converted(v, r[0]) : kir_range_full(v->type);
+    default:
+        return v->nargs == 2   ? arithmetic(v, r[0], r[1])
+               : v->nargs == 1 ? converted(v, r[0])
+                               : kir_range_full(v->type);
     }
 }

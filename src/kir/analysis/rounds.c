@@ -1,6 +1,7 @@
-/* Loops that end after few rounds whatever memory holds: a counter that one operation changes by a constant in each round and that a
- * test against a constant ends. Such loops need not look at the clock.
- * One walk of a function notes where each variable is set; all questions about a loop are answered from that.
+/* Loops that end after few rounds whatever memory holds: a counter that one operation changes by a
+ * constant in each round and that a test against a constant ends. Such loops need not look at the
+ * clock. One walk of a function notes where each variable is set; all questions about a loop are
+ * answered from that.
  * Requires: a simplified module. Provides: loop.rounds, loop.bounded. */
 #include "kir/analysis/analysis.h"
 #include "kir/walk.h"
@@ -18,7 +19,8 @@ typedef struct variable {
 /* Of an operation, by its id. */
 typedef union fact {
     struct {
-        uint32_t before, after; /* VAR_SET: the sets of the same variable next to it in the text, their ids + 1; 0: none */
+        uint32_t before, after; /* VAR_SET: the sets of the same variable next to it in the text,
+                                   their ids + 1; 0: none */
     };
     struct {
         uint32_t last;      /* LOOP: the last operation inside */
@@ -40,9 +42,15 @@ typedef struct counter {
     uint64_t low, high; /* of the values it has before the loop; low > high: unknown */
 } counter;
 
-static bool is_const(const kir_value *v) { return v->op == KIR_CONST && (v->type == HG_TYPE_U32 || v->type == HG_TYPE_U64); }
-static bool reads(const kir_value *v, const kir_var *var) { return v->op == KIR_VAR_GET && v->u.var == var; }
-static bool is_inside(const kir_value *v, const counter *c) { return v->id > c->loop->id && v->id <= c->last; }
+static bool is_const(const kir_value *v) {
+    return v->op == KIR_CONST && (v->type == HG_TYPE_U32 || v->type == HG_TYPE_U64);
+}
+static bool reads(const kir_value *v, const kir_var *var) {
+    return v->op == KIR_VAR_GET && v->u.var == var;
+}
+static bool is_inside(const kir_value *v, const counter *c) {
+    return v->id > c->loop->id && v->id <= c->last;
+}
 
 /* ---- one walk ---- */
 
@@ -68,7 +76,8 @@ static void look(finder *x, const kir_function *f) {
             last = v->id;
             continues += v->op == KIR_CONTINUE;
             if (v->op == KIR_VAR_SET && v->u.var->function) note_set(x, v);
-            if (v->op == KIR_ATOMIC && v->u.mem.high) x->variables[v->u.mem.high->id].by_atomic = true;
+            if (v->op == KIR_ATOMIC && v->u.mem.high)
+                x->variables[v->u.mem.high->id].by_atomic = true;
             if (v->op == KIR_LOOP) x->facts[v->id].continues = (uint32_t)continues;
         } else if (c.region->owner && c.region->owner->op == KIR_LOOP) {
             fact *loop = &x->facts[c.region->owner->id];
@@ -80,11 +89,13 @@ static void look(finder *x, const kir_function *f) {
 
 /* ---- counters ---- */
 
-/* The set of a variable that stands in the loop itself and counts; NULL var: the set is no counter. */
+/* The set of a variable that stands in the loop itself and counts; NULL var: the set is no counter.
+ */
 static counter counter_of(const finder *x, const kir_value *loop, const kir_value *set) {
     counter c = {.loop = loop, .set = set, .last = x->facts[loop->id].last, .low = 1};
     const kir_value *sum = set->args[0];
-    if (!set->u.var->function || (sum->op != KIR_ADD && sum->op != KIR_SUB) || !is_const(sum->args[1]) || !reads(sum->args[0], set->u.var))
+    if (!set->u.var->function || (sum->op != KIR_ADD && sum->op != KIR_SUB) ||
+        !is_const(sum->args[1]) || !reads(sum->args[0], set->u.var))
         return c;
     if (!is_inside(sum->args[0], &c) || sum->args[1]->u.imm == 0) return c;
     c.var = set->u.var;
@@ -116,9 +127,13 @@ static bool counts_each_round(const finder *x, counter *c) {
 }
 
 /* Its value before the round's change. */
-static bool is_old(const counter *c, const kir_value *v) { return reads(v, c->var) && is_inside(v, c) && v->id < c->set->id; }
+static bool is_old(const counter *c, const kir_value *v) {
+    return reads(v, c->var) && is_inside(v, c) && v->id < c->set->id;
+}
 /* The counter, or what becomes of it in this round. */
-static bool is_count(const counter *c, const kir_value *v) { return (reads(v, c->var) && is_inside(v, c)) || v == c->set->args[0]; }
+static bool is_count(const counter *c, const kir_value *v) {
+    return (reads(v, c->var) && is_inside(v, c)) || v == c->set->args[0];
+}
 
 /* What a value is at most, as far as its own operations show it. */
 static uint64_t upper(const kir_value *v, int depth) {
@@ -141,9 +156,12 @@ static uint64_t rounds_of(const counter *c, const kir_value *test, bool stay) {
     const kir_value *x = test->args[0], *y = test->args[1];
     bool known = c->low <= c->high, start_small = known && c->high <= INT32_MAX;
     if (c->down) { /* until it is zero */
-        bool zero = test->op == KIR_CMP_EQ && !stay && is_count(c, x) && is_const(y) && y->u.imm == 0;
-        bool positive = test->op == KIR_CMP_ULT && stay && is_const(x) && x->u.imm == 0 && is_count(c, y);
-        bool passes = c->low == 0 && !is_old(c, zero ? x : y); /* from 0 down it starts again at the top */
+        bool zero = test->op == KIR_CMP_EQ && !stay && is_count(c, x) && is_const(y) &&
+                    y->u.imm == 0;
+        bool positive = test->op == KIR_CMP_ULT && stay && is_const(x) && x->u.imm == 0 &&
+                        is_count(c, y);
+        bool passes = c->low == 0 && !is_old(c, zero ? x : y); /* from 0 down it starts again at the
+                                                                  top */
         return (zero || positive) && c->step == 1 && known && !passes ? c->high + 1 : 0;
     }
     bool below = is_count(c, x) && stay, above = is_const(x) && is_count(c, y) && !stay;
@@ -151,7 +169,8 @@ static uint64_t rounds_of(const counter *c, const kir_value *test, bool stay) {
     uint64_t limit = below ? upper(y, 6) : x->u.imm;
     if (limit > INT32_MAX - UINT16_MAX) return 0;
     if (test->op == KIR_CMP_ULT) return limit / c->step + 3;
-    return test->op == KIR_CMP_SLT && start_small && is_const(below ? y : x) ? limit / c->step + 3 : 0;
+    return test->op == KIR_CMP_SLT && start_small && is_const(below ? y : x) ? limit / c->step + 3
+                                                                             : 0;
 }
 
 static bool breaks(const kir_region *r) { return r->last && r->last->op == KIR_BREAK; }
@@ -165,11 +184,13 @@ static uint64_t loop_rounds(const finder *x, const kir_value *loop) {
             if (v->op != KIR_IF || breaks(v->body[0]) == breaks(v->body[1])) continue;
             const kir_value *test = v->args[0];
             bool stay = breaks(v->body[1]);
-            if (test->op == KIR_XOR && test->type == KIR_BOOL && test->args[1]->op == KIR_CONST && test->args[1]->u.imm) {
+            if (test->op == KIR_XOR && test->type == KIR_BOOL && test->args[1]->op == KIR_CONST &&
+                test->args[1]->u.imm) {
                 test = test->args[0];
                 stay = !stay;
             }
-            if (test->op != KIR_CMP_ULT && test->op != KIR_CMP_SLT && test->op != KIR_CMP_EQ) continue;
+            if (test->op != KIR_CMP_ULT && test->op != KIR_CMP_SLT && test->op != KIR_CMP_EQ)
+                continue;
             uint64_t rounds = rounds_of(&c, test, stay);
             if (rounds) return rounds;
         }
@@ -192,7 +213,8 @@ void kir_find_rounds(const kir_module *m) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op != KIR_LOOP) continue;
             uint64_t rounds = known ? loop_rounds(&x, v) : 0;
-            if (v->u.loop.rounds != rounds) v->u.loop.rounds = rounds; /* threads may read what is known already */
+            if (v->u.loop.rounds != rounds)
+                v->u.loop.rounds = rounds; /* threads may read what is known already */
         }
     }
     hg_free(x.variables);
@@ -202,14 +224,19 @@ void kir_find_rounds(const kir_module *m) {
 /* In the order of the text, so that of the loops around one all is known. */
 static void bound_loops(const kir_function *f) {
     HG_VEC(uint64_t)
-    around = {0}; /* of each loop around: its rounds and those of all around it that are bounded; MOST_ROUNDS + 1: or more */
+    around = {0}; /* of each loop around: its rounds and those of all around it that are bounded;
+                     MOST_ROUNDS + 1: or more */
     for (kir_cursor c = kir_cursor_start(f->body);;) {
         if (c.v && c.v->op == KIR_LOOP) {
-            uint64_t outside = around.count ? around.data[around.count - 1] : 1, rounds = c.v->u.loop.rounds;
-            if (rounds && rounds <= MOST_ROUNDS && rounds * outside <= MOST_ROUNDS) c.v->u.loop.bounded = true;
+            uint64_t outside = around.count ? around.data[around.count - 1] : 1,
+                     rounds = c.v->u.loop.rounds;
+            if (rounds && rounds <= MOST_ROUNDS && rounds * outside <= MOST_ROUNDS)
+                c.v->u.loop.bounded = true;
             uint64_t *inside = hg_vec_push(&around);
             if (!inside) break; /* the rest stays unknown */
-            *inside = c.v->u.loop.bounded && rounds ? (rounds <= MOST_ROUNDS ? rounds : MOST_ROUNDS + 1) * outside : outside;
+            *inside = c.v->u.loop.bounded && rounds
+                          ? (rounds <= MOST_ROUNDS ? rounds : MOST_ROUNDS + 1) * outside
+                          : outside;
             if (*inside > MOST_ROUNDS) *inside = MOST_ROUNDS + 1;
         } else if (!c.v && c.region->owner && c.region->owner->op == KIR_LOOP) {
             around.count--;
@@ -237,15 +264,22 @@ static uint64_t plus(uint64_t x, uint64_t y) {
 
 /* Rounds of a loop; UINT64_MAX: unknown. */
 static uint64_t most_of(const kir_value *loop) {
-    uint64_t rounds = loop->u.loop.once ? 1 : loop->u.loop.most ? loop->u.loop.most : loop->u.loop.rounds;
+    uint64_t rounds = loop->u.loop.once   ? 1
+                      : loop->u.loop.most ? loop->u.loop.most
+                                          : loop->u.loop.rounds;
     return rounds ? rounds : UINT64_MAX;
 }
 
 /* of[]: of functions by id; UINT64_MAX: not known yet. */
 static uint64_t function_rounds(const kir_function *f, const uint64_t *of) {
-    uint64_t *often = hg_calloc((size_t)f->value_count + 1, sizeof *often), all = 0; /* by id: how often what an IF or LOOP holds runs */
+    uint64_t *often = hg_calloc((size_t)f->value_count + 1, sizeof *often), all = 0; /* by id: how
+                                                                                        often what
+                                                                                        an IF or
+                                                                                        LOOP holds
+                                                                                        runs */
     if (!often) return UINT64_MAX;
-    for (const kir_value *v = kir_walk(NULL, f->body); v && all < UINT64_MAX; v = kir_walk(v, f->body)) {
+    for (const kir_value *v = kir_walk(NULL, f->body); v && all < UINT64_MAX;
+         v = kir_walk(v, f->body)) {
         uint64_t here = v->parent->owner ? often[v->parent->owner->id] : 1;
         if (v->op == KIR_IF) often[v->id] = here;
         if (v->op == KIR_CALL) all = plus(all, times(here, of[v->u.call.function->id]));

@@ -1,12 +1,13 @@
-/* Uniformity: which values are the same in all lanes of the launch or of a block, which grow by a constant from lane to lane, and the
- * unsigned range of each.
+/* Uniformity: which values are the same in all lanes of the launch or of a block, which grow by a
+ * constant from lane to lane, and the unsigned range of each.
  * Requires: verified module. Provides: uniformity, stride, umin, umax of every value; uniformity of a LOOP: whether its lanes leave together.
  *
- * Variables have one fact for all their places (flow-insensitive): the join of all values set, made worse where the set is
- * reached by only some lanes. Control is uniform up to a branch on another condition; a loop whose lanes leave at different times
- * counts as divergent inside from its start, a function that some lanes return from early as a whole (of a device form: from there on). Everything starts at its best
- * and gets worse until nothing changes.
- * AFFINE means base + stride · global lane id without wrap in the value's type, the base being the same in all lanes
+ * Variables have one fact for all their places (flow-insensitive): the join of all values set, made
+ * worse where the set is reached by only some lanes. Control is uniform up to a branch on another
+ * condition; a loop whose lanes leave at different times counts as divergent inside from its start,
+ * a function that some lanes return from early as a whole (of a device form: from there on).
+ * Everything starts at its best and gets worse until nothing changes. AFFINE means base + stride ·
+ * global lane id without wrap in the value's type, the base being the same in all lanes
  * (tile_is_block: of the block; rows: of the block's lanes with the same y and z). */
 #include "kir/kir.h"
 #include "kir/analysis/analysis.h"
@@ -14,10 +15,13 @@
 
 #include <string.h>
 
-/* Rounds after which a variable loses its range at the first change, then its uniformity, and after which nothing is known at all. What a device
- * form is asked for is uniformity, which gets worse three times at the most. */
+/* Rounds after which a variable loses its range at the first change, then its uniformity, and after
+ * which nothing is known at all. What a device form is asked for is uniformity, which gets worse
+ * three times at the most. */
 enum { WIDEN_AFTER = 4, GIVE_UP_AFTER = 24, MAX_ROUNDS = 64, MAX_DEVICE_ROUNDS = 1024 };
-enum { NOT_YET = 0xFF }; /* uniformity of what comes from variables that nothing was set to so far */
+enum {
+    NOT_YET = 0xFF
+}; /* uniformity of what comes from variables that nothing was set to so far */
 
 typedef struct fact {
     uint8_t uniformity;
@@ -65,10 +69,14 @@ static uint8_t weaker(uint8_t a, uint8_t b) {
 
 /* ---- facts of variables, parameters, results ---- */
 
-static fact fact_of(const kir_value *v) { return (fact){v->uniformity, true, v->stride, v->umin, v->umax}; }
+static fact fact_of(const kir_value *v) {
+    return (fact){v->uniformity, true, v->stride, v->umin, v->umax};
+}
 
 /* What the base of affine values has at least. */
-static uint8_t base_level(const shaper *x) { return x->rows ? KIR_ROW_UNIFORM : x->tile_is_block ? KIR_BLOCK_UNIFORM : KIR_UNIFORM; }
+static uint8_t base_level(const shaper *x) {
+    return x->rows ? KIR_ROW_UNIFORM : x->tile_is_block ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
+}
 
 /* A fact behind control that only some lanes pass. */
 static fact under(const shaper *x, fact f, uint8_t control) {
@@ -96,7 +104,8 @@ static void join(shaper *x, fact *to, fact f, uint8_t type) {
     if (f.umin < to->umin) to->umin = x->round < WIDEN_AFTER ? f.umin : 0;
     if (f.umax > to->umax) to->umax = x->round < WIDEN_AFTER ? f.umax : type_max(type);
     if (to->uniformity != before.uniformity || to->umin != before.umin || to->umax != before.umax) {
-        if (x->round > GIVE_UP_AFTER && !kir_is_device_form(x->m)) *to = (fact){KIR_VARYING, true, 0, 0, type_max(type)};
+        if (x->round > GIVE_UP_AFTER && !kir_is_device_form(x->m))
+            *to = (fact){KIR_VARYING, true, 0, 0, type_max(type)};
         x->changed = true;
     }
 }
@@ -115,7 +124,9 @@ static void range(kir_value *v, uint64_t low, uint64_t high) {
     v->umax = high;
 }
 
-static bool is_single(const kir_value *v) { return v->umin == v->umax && kir_type_bytes(v->type) <= 8; }
+static bool is_single(const kir_value *v) {
+    return v->umin == v->umax && kir_type_bytes(v->type) <= 8;
+}
 
 static kir_range range_at(const kir_value *v) { return (kir_range){v->umin, v->umax}; }
 
@@ -132,12 +143,15 @@ static void range_of(kir_value *v) {
 
 /* ---- affine ---- */
 
-static bool is_base(const shaper *x, const kir_value *v) { return v->uniformity != NOT_YET && v->uniformity >= base_level(x); }
+static bool is_base(const shaper *x, const kir_value *v) {
+    return v->uniformity != NOT_YET && v->uniformity >= base_level(x);
+}
 
 /* v has its range already. */
 static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
     const kir_value *a = v->args[0], *b = v->nargs > 1 ? v->args[1] : NULL;
-    if (!kir_range_exists(v->type) || v->type == KIR_BOOL || !kir_range_exists(a->type)) return false;
+    if (!kir_range_exists(v->type) || v->type == KIR_BOOL || !kir_range_exists(a->type))
+        return false;
     bool one = a->uniformity == KIR_AFFINE, two = b && b->uniformity == KIR_AFFINE;
     int64_t s = one ? a->stride : 0, t = two ? b->stride : 0;
     if ((!one && !is_base(x, a)) || (b && !two && !is_base(x, b))) return false;
@@ -147,9 +161,13 @@ static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
     case KIR_SUB: return exact && !hg_sub_overflows(s, t, stride);
     case KIR_MUL:
         if (!exact || (one && two)) return false;
-        if (one) return is_single(b) && b->umax <= INT64_MAX && !hg_mul_overflows(s, (int64_t)b->umax, stride);
-        return is_single(a) && a->umax <= INT64_MAX && !hg_mul_overflows(t, (int64_t)a->umax, stride);
-    case KIR_SHL: return exact && one && b->umax < 62 && !hg_mul_overflows(s, (int64_t)1 << b->umax, stride);
+        if (one)
+            return is_single(b) && b->umax <= INT64_MAX &&
+                   !hg_mul_overflows(s, (int64_t)b->umax, stride);
+        return is_single(a) && a->umax <= INT64_MAX &&
+               !hg_mul_overflows(t, (int64_t)a->umax, stride);
+    case KIR_SHL:
+        return exact && one && b->umax < 62 && !hg_mul_overflows(s, (int64_t)1 << b->umax, stride);
     case KIR_ZEXT:
     case KIR_BITCAST: *stride = s; return one;
     case KIR_TRUNC: *stride = s; return one && a->umax <= type_max(v->type);
@@ -170,11 +188,13 @@ static void identify(const shaper *x, kir_value *v) {
     v->uniformity = KIR_VARYING;
     range(v, 0, type_max(v->type));
     if (kir_is_device_form(x->m)) {
-        if (kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_GROUP) v->uniformity = KIR_BLOCK_UNIFORM;
+        if (kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_GROUP)
+            v->uniformity = KIR_BLOCK_UNIFORM;
         return;
     }
     hg_scope same = hg_idname_scope(kir_id_name(v));
-    if (same != HG_SCOPE_THREAD) v->uniformity = same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
+    if (same != HG_SCOPE_THREAD)
+        v->uniformity = same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
     hg_id_part part = hg_idname_part(kir_id_name(v));
     bool small = x->rows && (x->m->uses_barrier || x->m->uses_shared);
     if (part == HG_PART_LANE_IDX && small) range(v, 0, HG_MAX_BLOCK_LANES - 1);
@@ -205,8 +225,9 @@ static void pure(const shaper *x, kir_value *v) {
     if (v->nargs && affine(x, v, &stride)) {
         v->uniformity = KIR_AFFINE;
         v->stride = stride;
-    } else if (v->op == KIR_SELECT && is_base(x, v->args[0]) && v->args[1]->uniformity == KIR_AFFINE &&
-               v->args[2]->uniformity == KIR_AFFINE && v->args[1]->stride == v->args[2]->stride) {
+    } else if (v->op == KIR_SELECT && is_base(x, v->args[0]) &&
+               v->args[1]->uniformity == KIR_AFFINE && v->args[2]->uniformity == KIR_AFFINE &&
+               v->args[1]->stride == v->args[2]->stride) {
         v->uniformity = KIR_AFFINE;
         v->stride = v->args[1]->stride;
     }
@@ -224,7 +245,9 @@ static uint8_t control_of(const shaper *x, const kir_function *f, const kir_valu
     if (kir_is_device_form(x->m) && v->id >= x->functions[f->id].apart) return KIR_VARYING;
     return r->owner ? fact_of_owner(r->owner)->control : x->functions[f->id].control;
 }
-static kir_value *loop_around(const kir_region *r) { return r->owner ? fact_of_owner(r->owner)->loop : NULL; }
+static kir_value *loop_around(const kir_region *r) {
+    return r->owner ? fact_of_owner(r->owner)->loop : NULL;
+}
 
 static void worsen(shaper *x, uint8_t *level, uint8_t to) {
     if (to >= *level) return;
@@ -236,7 +259,16 @@ static void worsen(shaper *x, uint8_t *level, uint8_t to) {
 static void leave(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
     function_fact *own = &x->functions[f->id];
     uint32_t from = v->id;
-    for (kir_value *loop = loop_around(v->parent); loop; loop = loop_around(loop->parent)) { /* the lanes that stay go on without those */
+    for (kir_value *loop = loop_around(v->parent); loop;
+         loop = loop_around(loop->parent)) { /* the
+                                                lanes
+                                                that
+                                                stay
+                                                go
+                                                on
+                                                without
+                                                those
+                                              */
         worsen(x, &loop->uniformity, control);
         from = loop->id;
     }
@@ -251,7 +283,10 @@ static void leave(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
 static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
     kir_value *loop;
     switch ((kir_op)v->op) {
-    case KIR_IF: *fact_of_owner(v) = (owner_fact){weaker(control, v->args[0]->uniformity), loop_around(v->parent)}; return;
+    case KIR_IF:
+        *fact_of_owner(v) = (owner_fact){weaker(control, v->args[0]->uniformity),
+                                         loop_around(v->parent)};
+        return;
     case KIR_LOOP: *fact_of_owner(v) = (owner_fact){weaker(control, v->uniformity), v}; return;
     case KIR_BREAK:
     case KIR_CONTINUE:
@@ -262,7 +297,9 @@ static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t cont
         if (kir_is_device_form(x->m)) leave(x, f, v, control);
         return;
     case KIR_RETURN:
-        if (v->nargs) join(x, &x->functions[f->id].result, under(x, fact_of(v->args[0]), control), v->args[0]->type);
+        if (v->nargs)
+            join(x, &x->functions[f->id].result, under(x, fact_of(v->args[0]), control),
+                 v->args[0]->type);
         leave(x, f, v, control);
         return;
     default: return;
@@ -272,7 +309,8 @@ static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t cont
 static void visit_call(shaper *x, kir_value *v, uint8_t control) {
     kir_function *g = v->u.call.function;
     function_fact *to = &x->functions[g->id];
-    for (uint8_t i = 0; i < v->nargs; i++) join(x, &to->params[i], under(x, fact_of(v->args[i]), control), v->args[i]->type);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        join(x, &to->params[i], under(x, fact_of(v->args[i]), control), v->args[i]->type);
     worsen(x, &to->control, control);
     for (uint8_t i = 0; i < g->array_count; i++) { /* two names of one array */
         fact *a = &x->vars[v->u.call.arrays[i]->id], *b = &x->vars[g->array_params[i]->id];
@@ -282,14 +320,17 @@ static void visit_call(shaper *x, kir_value *v, uint8_t control) {
     if (v->type == KIR_VOID) return;
     use_fact(v, &to->result);
     if (!g->pure || g->array_count || v->uniformity == NOT_YET) return;
-    v->uniformity = KIR_UNIFORM; /* a pure function gives lanes with equal arguments equal results, whoever else calls it */
-    for (uint8_t i = 0; i < v->nargs; i++) v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
+    v->uniformity = KIR_UNIFORM; /* a pure function gives lanes with equal arguments equal results,
+                                    whoever else calls it */
+    for (uint8_t i = 0; i < v->nargs; i++)
+        v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
 }
 
 static void visit_array(shaper *x, kir_value *v, uint8_t control) {
     fact *a = &x->vars[v->u.var->id];
     if (v->op == KIR_ARRAY_GET) {
-        v->uniformity = weaker(a->set ? a->uniformity : (uint8_t)KIR_UNIFORM, v->args[0]->uniformity);
+        v->uniformity = weaker(a->set ? a->uniformity : (uint8_t)KIR_UNIFORM,
+                               v->args[0]->uniformity);
         range(v, 0, type_max(v->type));
         return;
     }
@@ -297,19 +338,21 @@ static void visit_array(shaper *x, kir_value *v, uint8_t control) {
     join(x, a, (fact){uniformity, true, 0, 0, type_max(v->u.var->type)}, v->u.var->type);
 }
 
-/* Nobody writes the environment's start values while a kernel runs: the same place holds the same value for all lanes. So it does where a device
- * form says so. */
+/* Nobody writes the environment's start values while a kernel runs: the same place holds the same
+ * value for all lanes. So it does where a device form says so. */
 static void visit_load(kir_value *v) {
     varying(v);
     bool uniforms = v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS;
     if (!uniforms && !v->u.mem.uniform) return;
     v->uniformity = uniforms ? KIR_UNIFORM : KIR_BLOCK_UNIFORM;
-    for (uint8_t i = 0; i < v->nargs; i++) v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
 }
 
 /* ---- device form: registers that are used for several things ---- */
 
-/* Id of the last operation that runs before a place is reached again without leaving the region: the place itself without a loop around it there. */
+/* Id of the last operation that runs before a place is reached again without leaving the region:
+ * the place itself without a loop around it there. */
 static uint32_t last_before(const kir_region *region, const kir_value *place) {
     const kir_value *last = place, *outer = NULL;
     for (const kir_region *r = place->parent; r != region; r = r->owner->parent)
@@ -326,7 +369,8 @@ static bool holds(const kir_region *region, const kir_value *v) {
     return false;
 }
 
-/* A place that reads a variable sees no set before `last`, the nearest one that always runs before it, and none behind it but in a loop around both. */
+/* A place that reads a variable sees no set before `last`, the nearest one that always runs before
+ * it, and none behind it but in a loop around both. */
 static set_range seen_at(const kir_value *get, const kir_value *last) {
     enum { MOST = 64 }; /* sets that are looked at */
     for (int i = 0; last && i < MOST; i++, last = last->scratch)
@@ -338,7 +382,8 @@ static set_range seen_at(const kir_value *get, const kir_value *last) {
 static bool find_sets(shaper *x) {
     const kir_value **last = hg_calloc((size_t)x->m->var_count + 1, sizeof *last);
     x->sets = hg_alloc(((size_t)x->m->var_count + 1) * sizeof *x->sets);
-    for (uint32_t i = 0; x->sets && i < x->m->var_count; i++) x->sets[i] = (set_range){UINT32_MAX, 0};
+    for (uint32_t i = 0; x->sets && i < x->m->var_count; i++)
+        x->sets[i] = (set_range){UINT32_MAX, 0};
     for (kir_function *f = x->m->functions; f && last && x->sets; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op == KIR_VAR_SET) {
@@ -357,7 +402,8 @@ static bool find_sets(shaper *x) {
 
 static bool is_read(const shaper *x, const kir_value *set) {
     const kir_var *var = set->u.var;
-    return !x->sets || !var->function || (x->sets[var->id].low <= set->id && set->id <= x->sets[var->id].high);
+    return !x->sets || !var->function ||
+           (x->sets[var->id].low <= set->id && set->id <= x->sets[var->id].high);
 }
 
 static void visit(shaper *x, kir_function *f, kir_value *v) {
@@ -379,13 +425,16 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     case KIR_PARAM: use_fact(v, &x->functions[f->id].params[v->u.imm]); return;
     case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
     case KIR_VAR_SET:
-        if (is_read(x, v)) join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type);
+        if (is_read(x, v))
+            join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type);
         return;
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: visit_array(x, v, control); return;
     case KIR_ATOMIC:
         if (v->u.mem.high)
-            join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
+            join(x, &x->vars[v->u.mem.high->id],
+                 (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)},
+                 v->u.mem.high->type);
         varying(v);
         return;
     case KIR_BLOCK: varying(v); return;
@@ -406,7 +455,8 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
 static owner_fact *place_owners(kir_module *m) {
     size_t count = 0;
     for (kir_function *f = m->functions; f; f = f->next)
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) count += v->body[0] != NULL;
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            count += v->body[0] != NULL;
     owner_fact *owners = hg_calloc(count + 1, sizeof *owners), *next = owners;
     for (kir_function *f = m->functions; f && owners; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
@@ -418,15 +468,17 @@ static void reset(const shaper *x, uint8_t uniformity) {
     kir_module *m = x->m;
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            v->uniformity = v->op == KIR_LOOP && uniformity == NOT_YET ? (uint8_t)KIR_UNIFORM : uniformity;
+            v->uniformity = v->op == KIR_LOOP && uniformity == NOT_YET ? (uint8_t)KIR_UNIFORM
+                                                                       : uniformity;
             v->stride = 0;
             range(v, 0, type_max(v->type));
-            if (v->op == KIR_ID && uniformity != NOT_YET) identify(x, v); /* needs no rounds, and not every id has a form that varies */
+            if (v->op == KIR_ID && uniformity != NOT_YET)
+                identify(x, v); /* needs no rounds, and not every id has a form that varies */
         }
 }
 
-/* A variable that nothing is set to here (a whole-array step may set it) is the same in all lanes. What is made of it may still mix
- * with varying values, so the rounds go on. */
+/* A variable that nothing is set to here (a whole-array step may set it) is the same in all lanes.
+ * What is made of it may still mix with varying values, so the rounds go on. */
 static void set_unset(shaper *x) {
     for (kir_var *var = x->m->vars; var; var = var->next) {
         if (x->vars[var->id].set) continue;
@@ -453,12 +505,14 @@ static bool find(kir_module *m, bool tile_is_block, bool rows) {
     owner_fact *owners = place_owners(m);
     bool ok = x.vars && x.functions && owners && (!kir_is_device_form(m) || find_sets(&x));
     reset(&x, ok ? NOT_YET : KIR_VARYING);
-    for (uint32_t i = 0; ok && i < m->function_count; i++) x.functions[i] = (function_fact){.control = KIR_UNIFORM, .apart = UINT32_MAX};
+    for (uint32_t i = 0; ok && i < m->function_count; i++)
+        x.functions[i] = (function_fact){.control = KIR_UNIFORM, .apart = UINT32_MAX};
     const uint32_t most = kir_is_device_form(m) ? MAX_DEVICE_ROUNDS : MAX_ROUNDS;
     for (; ok && x.changed && x.round < most; x.round++) {
         x.changed = false;
         for (kir_function *f = m->functions; f; f = f->next)
-            for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) visit(&x, f, v);
+            for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+                visit(&x, f, v);
         if (!x.changed) set_unset(&x);
     }
     if (x.changed)

@@ -33,10 +33,12 @@ static uint32_t shifted(const kir_value *v, uint32_t zeros) {
 }
 
 static uint32_t zeros_of(const finder *x, const kir_function *f, const kir_value *v) {
-    if (v->op == KIR_CONST) return v->type == KIR_BOOL || kir_type_bytes(v->type) > 8 ? 0 : trailing(v->u.imm);
+    if (v->op == KIR_CONST)
+        return v->type == KIR_BOOL || kir_type_bytes(v->type) > 8 ? 0 : trailing(v->u.imm);
     if (v->op == KIR_VAR_GET) return x->vars[v->u.var->id];
     if (v->op == KIR_PARAM) return x->functions[f->id].params[v->u.imm];
-    if (v->op == KIR_CALL) return v->type == KIR_VOID ? 0 : x->functions[v->u.call.function->id].result;
+    if (v->op == KIR_CALL)
+        return v->type == KIR_VOID ? 0 : x->functions[v->u.call.function->id].result;
     if (v->nargs == 0 || v->type == KIR_BOOL) return 0;
     uint32_t a = of(x, v->args[0]), c = v->nargs > 1 ? of(x, v->args[1]) : 0;
     switch ((kir_op)v->op) {
@@ -62,7 +64,8 @@ static void visit(finder *x, const kir_function *f, const kir_value *v) {
     x->values[v->id] = (uint8_t)zeros_of(x, f, v);
     if (v->op == KIR_VAR_SET) lower_fact(x, &x->vars[v->u.var->id], of(x, v->args[0]));
     if (v->op == KIR_ATOMIC && v->u.mem.high) lower_fact(x, &x->vars[v->u.mem.high->id], 0);
-    if (v->op == KIR_RETURN && v->nargs) lower_fact(x, &x->functions[f->id].result, of(x, v->args[0]));
+    if (v->op == KIR_RETURN && v->nargs)
+        lower_fact(x, &x->functions[f->id].result, of(x, v->args[0]));
     for (uint8_t i = 0; v->op == KIR_CALL && i < v->nargs && i < 16; i++)
         lower_fact(x, &x->functions[v->u.call.function->id].params[i], of(x, v->args[i]));
 }
@@ -88,7 +91,8 @@ hg_status kir_find_zero_bits(const kir_module *m, kir_side_table *zeros) {
         x.hurry = round > PATIENCE;
         for (const kir_function *f = m->functions; f; f = f->next) {
             x.values = kir_side_of(zeros, f);
-            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) visit(&x, f, v);
+            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+                visit(&x, f, v);
         }
     }
     hg_free(x.functions);

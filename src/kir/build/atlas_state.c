@@ -1,6 +1,7 @@
-/* Atlas instructions on what a context keeps: resonance accumulators and phases (atlas/state.h), and on the character table.
- * Doubles are moved as bits, so that devices without them run this too. What a lane added or wrote itself is in private arrays of the
- * lane, made only where an instruction of the program can see it.
+/* Atlas instructions on what a context keeps: resonance accumulators and phases (atlas/state.h),
+ * and on the character table. Doubles are moved as bits, so that devices without them run this too.
+ * What a lane added or wrote itself is in private arrays of the lane, made only where an
+ * instruction of the program can see it.
  * Must not know: control flow, where the memory lives. */
 #include "atlas/characters.h"
 #include "isa/verify_internal.h"
@@ -14,13 +15,16 @@
 
 enum { WORDS = HG_RESONANCE_WORDS, EXPONENT = 0x7FF };
 
-static kir_value *bit(kir_builder *b, kir_value *c) { return kir_select(b, c, u32(b, 1), u32(b, 0)); }
+static kir_value *bit(kir_builder *b, kir_value *c) {
+    return kir_select(b, c, u32(b, 1), u32(b, 0));
+}
 #define index_of(b, row, length, i) kir_add(b, by(b, KIR_MUL, row, length), i)
 
 /* An element of plan memory: byte disp + index · size. index: u32. */
-static kir_value *memory(kir_builder *b, kir_op op, kir_plan_memory which, uint8_t type, int64_t disp, kir_value *index, uint8_t count,
-                         kir_value *const *values) {
-    kir_place at = {.space = KIR_BUFFER, .class_id = (uint8_t)which, .disp = disp, .handle = u64(b, 0)};
+static kir_value *memory(kir_builder *b, kir_op op, kir_plan_memory which, uint8_t type,
+                         int64_t disp, kir_value *index, uint8_t count, kir_value *const *values) {
+    kir_place at = {
+        .space = KIR_BUFFER, .class_id = (uint8_t)which, .disp = disp, .handle = u64(b, 0)};
     at.index = by(b, KIR_MUL, build_resize(b, HG_TYPE_U64, index), kir_type_bytes(type));
     return kir_access_make(b, op, type, &at, count, values);
 }
@@ -28,8 +32,10 @@ static kir_value *memory(kir_builder *b, kir_op op, kir_plan_memory which, uint8
 static kir_value *state_load(kir_builder *b, uint8_t type, int64_t disp, kir_value *index) {
     return memory(b, KIR_LOAD, KIR_PLAN_STATE, type, disp, index, 0, NULL);
 }
-static kir_value *state_atomic(kir_builder *b, kir_atomic op, int64_t disp, kir_value *index, uint8_t count, kir_value *const *values) {
-    kir_value *v = memory(b, KIR_ATOMIC, KIR_PLAN_STATE, values[0]->type, disp, index, count, values);
+static kir_value *state_atomic(kir_builder *b, kir_atomic op, int64_t disp, kir_value *index,
+                               uint8_t count, kir_value *const *values) {
+    kir_value *v = memory(b, KIR_ATOMIC, KIR_PLAN_STATE, values[0]->type, disp, index, count,
+                          values);
     v->u.mem.atomic = (uint8_t)op;
     return v;
 }
@@ -46,13 +52,16 @@ static bool is_read(const hg_program *p, uint8_t reg) {
     return false;
 }
 
-/* Whether no lane comes twice to an instruction: it stands in the program itself, in a block that does not lead back to itself. */
+/* Whether no lane comes twice to an instruction: it stands in the program itself, in a block that
+ * does not lead back to itself. */
 static bool runs_once(const build *x, uint32_t inst) {
     const hg_function *f = &x->cfg->functions[0];
     uint32_t home = HG_NO_BLOCK, depth = 0;
     for (uint32_t i = 1; i < x->cfg->function_count; i++)
         for (uint32_t k = 0; k < x->cfg->functions[i].block_count; k++)
-            if (inst >= x->cfg->functions[i].blocks[k].first && inst < x->cfg->functions[i].blocks[k].last) return false;
+            if (inst >= x->cfg->functions[i].blocks[k].first &&
+                inst < x->cfg->functions[i].blocks[k].last)
+                return false;
     uint32_t *stack = hg_calloc(2 * (size_t)f->block_count + 1, sizeof *stack);
     uint8_t *seen = hg_calloc(f->block_count, 1);
     for (uint32_t k = 0; k < f->block_count; k++)
@@ -108,7 +117,8 @@ static kir_var *lane_array(build *x, uint32_t length, const char *name) {
     return v;
 }
 
-/* Rows of own accumulators: one where only one addition can happen, else one a class that is named, 96 for classes in registers. */
+/* Rows of own accumulators: one where only one addition can happen, else one a class that is named,
+ * 96 for classes in registers. */
 static void lay_out_rows(build *x, const uses *u) {
     bool single = u->additions == 1 && runs_once(x, u->last);
     for (int c = 0; c < HG_CLASS_COUNT; c++) {
@@ -140,21 +150,26 @@ typedef struct parts {
     kir_value *start, *word[3];           /* index of the first word */
 } parts;
 
-static kir_value *high_bits(kir_builder *b, kir_value *word, kir_value *n) { /* word >> (32 - n), 0 for n = 0 */
+static kir_value *high_bits(kir_builder *b, kir_value *word, kir_value *n) { /* word >> (32 - n), 0
+                                                                                for n = 0 */
     return kir_binary(b, KIR_LSHR, shift_by(b, KIR_LSHR, word, 1), by(b, KIR_XOR, n, 31));
 }
 
 static parts take_apart(kir_builder *b, kir_value *low, kir_value *high) {
     parts p;
-    kir_value *exponent = by(b, KIR_AND, shift_by(b, KIR_LSHR, high, 20), EXPONENT), *top = by(b, KIR_AND, high, 0xFFFFF);
+    kir_value *exponent = by(b, KIR_AND, shift_by(b, KIR_LSHR, high, 20), EXPONENT),
+              *top = by(b, KIR_AND, high, 0xFFFFF);
     kir_value *subnormal = is_zero(b, exponent);
     p.negative = kir_not(b, is_zero(b, shift_by(b, KIR_LSHR, high, 31)));
     p.special = by(b, KIR_CMP_EQ, exponent, EXPONENT);
     kir_value *infinite = is_zero(b, kir_binary(b, KIR_OR, top, low));
-    p.flag = kir_select(b, infinite, kir_select(b, p.negative, u32(b, HG_RESONANCE_NEG_INF), u32(b, HG_RESONANCE_INF)),
-                        u32(b, HG_RESONANCE_NAN));
+    p.flag = kir_select(
+        b, infinite,
+        kir_select(b, p.negative, u32(b, HG_RESONANCE_NEG_INF), u32(b, HG_RESONANCE_INF)),
+        u32(b, HG_RESONANCE_NAN));
     top = kir_select(b, subnormal, top, by(b, KIR_OR, top, 0x100000));
-    kir_value *at = kir_select(b, subnormal, exponent, by(b, KIR_SUB, exponent, 1)), *n = by(b, KIR_AND, at, 31);
+    kir_value *at = kir_select(b, subnormal, exponent, by(b, KIR_SUB, exponent, 1)),
+              *n = by(b, KIR_AND, at, 31);
     p.start = shift_by(b, KIR_LSHR, at, 5);
     p.word[0] = kir_binary(b, KIR_SHL, low, n);
     p.word[1] = kir_binary(b, KIR_OR, kir_binary(b, KIR_SHL, top, n), high_bits(b, low, n));
@@ -195,13 +210,15 @@ static void next_word(kir_builder *b, const pending *w, kir_value *carry) {
     kir_set(b, w->word[0], one);
     kir_set(b, w->word[1], two);
     kir_set(b, w->word[2], u32(b, 0));
-    kir_value *left = kir_binary(b, KIR_OR, kir_binary(b, KIR_OR, one, two), carry), *done = kir_if_begin(b, is_zero(b, left));
+    kir_value *left = kir_binary(b, KIR_OR, kir_binary(b, KIR_OR, one, two), carry),
+              *done = kir_if_begin(b, is_zero(b, left));
     kir_break(b);
     kir_if_end(b, done);
     kir_loop_end(b, w->loop);
 }
 
-/* ---- the context's accumulator: magnitudes, added with atomics; each wrap of a word is one carry of the lane that saw it ---- */
+/* ---- the context's accumulator: magnitudes, added with atomics; each wrap of a word is one carry
+ * of the lane that saw it ---- */
 
 static kir_function *add_shared(build *x) {
     static const uint8_t types[] = {HG_TYPE_U32, HG_TYPE_U32, HG_TYPE_U32}; /* class, low, high */
@@ -216,15 +233,22 @@ static kir_function *add_shared(build *x) {
     (void)state_atomic(&b, KIR_ATOMIC_OR, HG_STATE_PENDING_FLAGS, cls, 1, &p.flag);
     kir_return(&b, NULL);
     kir_if_end(&b, special);
-    kir_value *row = kir_add(&b, cls, kir_select(&b, p.negative, u32(&b, HG_CLASS_COUNT), u32(&b, 0))); /* SUB stands behind ADD */
+    kir_value *row = kir_add(
+        &b, cls, kir_select(&b, p.negative, u32(&b, HG_CLASS_COUNT), u32(&b, 0))); /* SUB
+                                                                                      stands
+                                                                                      behind
+                                                                                      ADD
+                                                                                    */
     kir_var *out = kir_var_create(x->module, f, HG_TYPE_U32, 0, "out");
     if (!out) b.failed = true;
     pending w = begin_words(x, &b, f, &p);
     if (!b.failed) {
-        kir_value *at = kir_get(&b, w.at), *carry = kir_get(&b, w.carry), *sum = kir_add(&b, kir_get(&b, w.word[0]), carry);
+        kir_value *at = kir_get(&b, w.at), *carry = kir_get(&b, w.carry),
+                  *sum = kir_add(&b, kir_get(&b, w.word[0]), carry);
         kir_set(&b, out, bit(&b, kir_binary(&b, KIR_CMP_ULT, sum, carry))); /* then the sum is 0 */
         kir_value *some = kir_if_begin(&b, kir_not(&b, is_zero(&b, sum)));
-        kir_value *old = state_atomic(&b, KIR_ATOMIC_ADD, HG_STATE_PENDING_ADD, index_of(&b, row, WORDS, at), 1, &sum);
+        kir_value *old = state_atomic(&b, KIR_ATOMIC_ADD, HG_STATE_PENDING_ADD,
+                                      index_of(&b, row, WORDS, at), 1, &sum);
         kir_set(&b, out, bit(&b, kir_binary(&b, KIR_CMP_ULT, kir_add(&b, old, sum), sum)));
         kir_if_end(&b, some);
         next_word(&b, &w, kir_get(&b, out));
@@ -233,7 +257,8 @@ static kir_function *add_shared(build *x) {
     return f;
 }
 
-_Static_assert((int)HG_STATE_PENDING_SUB == (int)HG_STATE_PENDING_ADD + 4 * HG_CLASS_COUNT * WORDS, "add_shared");
+_Static_assert((int)HG_STATE_PENDING_SUB == (int)HG_STATE_PENDING_ADD + 4 * HG_CLASS_COUNT * WORDS,
+               "add_shared");
 
 /* ---- the lane's own accumulators: two's complement ---- */
 
@@ -247,17 +272,21 @@ static kir_function *add_own(build *x) {
     kir_value *low = kir_param(&b, 1), *high = kir_param(&b, 2);
     parts p = take_apart(&b, low, high);
     kir_value *special = kir_if_begin(&b, p.special);
-    kir_array_set(&b, x->atlas.own_flags, row, kir_binary(&b, KIR_OR, kir_array_get(&b, x->atlas.own_flags, row), p.flag));
+    kir_array_set(&b, x->atlas.own_flags, row,
+                  kir_binary(&b, KIR_OR, kir_array_get(&b, x->atlas.own_flags, row), p.flag));
     kir_return(&b, NULL);
     kir_if_end(&b, special);
     pending w = begin_words(x, &b, f, &p);
     if (!b.failed) {
-        kir_value *i = index_of(&b, row, WORDS, kir_get(&b, w.at)), *old = kir_array_get(&b, x->atlas.own, i);
+        kir_value *i = index_of(&b, row, WORDS, kir_get(&b, w.at)),
+                  *old = kir_array_get(&b, x->atlas.own, i);
         kir_value *carry = kir_get(&b, w.carry), *more = kir_get(&b, w.word[0]);
         kir_value *sum = kir_add(&b, old, more), *up = kir_add(&b, sum, carry);
-        kir_value *over = kir_binary(&b, KIR_OR, kir_binary(&b, KIR_CMP_ULT, sum, old), kir_binary(&b, KIR_CMP_ULT, up, sum));
+        kir_value *over = kir_binary(&b, KIR_OR, kir_binary(&b, KIR_CMP_ULT, sum, old),
+                                     kir_binary(&b, KIR_CMP_ULT, up, sum));
         kir_value *rest = kir_sub(&b, old, more), *down = kir_sub(&b, rest, carry);
-        kir_value *under = kir_binary(&b, KIR_OR, kir_binary(&b, KIR_CMP_ULT, old, more), kir_binary(&b, KIR_CMP_ULT, rest, carry));
+        kir_value *under = kir_binary(&b, KIR_OR, kir_binary(&b, KIR_CMP_ULT, old, more),
+                                      kir_binary(&b, KIR_CMP_ULT, rest, carry));
         kir_array_set(&b, x->atlas.own, i, kir_select(&b, p.negative, down, up));
         next_word(&b, &w, bit(&b, kir_select(&b, p.negative, under, over)));
     }
@@ -271,18 +300,24 @@ typedef struct rounding {
     build *x;
     kir_builder *b;
     kir_value *row, *own;           /* parameters */
-    kir_var *t, *carry, *top, *any; /* t: the sum, two words longer; top: index of the highest word that is not zero + 1 */
+    kir_var *t, *carry, *top, *any; /* t: the sum, two words longer; top: index of the highest word
+                                       that is not zero + 1 */
 } rounding;
 
 static void sum_words(rounding *r) {
     kir_builder *b = r->b;
     kir_set(b, r->carry, u32(b, 0));
     kir_for c = kir_for_begin(b, u32(b, WORDS));
-    kir_value *start = state_load(b, HG_TYPE_U32, HG_STATE_RESONANCE, index_of(b, r->row, WORDS, c.i));
-    kir_value *own = r->own ? kir_array_get(b, r->x->atlas.own, index_of(b, r->own, WORDS, c.i)) : u32(b, 0);
-    kir_value *carry = kir_get(b, r->carry), *sum = kir_add(b, start, own), *all = kir_add(b, sum, carry);
+    kir_value *start = state_load(b, HG_TYPE_U32, HG_STATE_RESONANCE,
+                                  index_of(b, r->row, WORDS, c.i));
+    kir_value *own = r->own ? kir_array_get(b, r->x->atlas.own, index_of(b, r->own, WORDS, c.i))
+                            : u32(b, 0);
+    kir_value *carry = kir_get(b, r->carry), *sum = kir_add(b, start, own),
+              *all = kir_add(b, sum, carry);
     kir_array_set(b, r->t, c.i, all);
-    kir_set(b, r->carry, bit(b, kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, sum, own), kir_binary(b, KIR_CMP_ULT, all, sum))));
+    kir_set(b, r->carry,
+            bit(b, kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, sum, own),
+                              kir_binary(b, KIR_CMP_ULT, all, sum))));
     kir_for_end(b, &c);
 }
 
@@ -293,7 +328,8 @@ static void make_magnitude(rounding *r, kir_value *negative) {
     kir_set(b, r->carry, bit(b, negative));
     kir_set(b, r->top, u32(b, 1)); /* of zero too: clz of its word 0 is 32 */
     kir_for c = kir_for_begin(b, u32(b, WORDS));
-    kir_value *carry = kir_get(b, r->carry), *word = kir_binary(b, KIR_XOR, kir_array_get(b, r->t, c.i), flip),
+    kir_value *carry = kir_get(b, r->carry),
+              *word = kir_binary(b, KIR_XOR, kir_array_get(b, r->t, c.i), flip),
               *sum = kir_add(b, word, carry);
     kir_array_set(b, r->t, c.i, sum);
     kir_set(b, r->carry, bit(b, kir_binary(b, KIR_CMP_ULT, sum, carry)));
@@ -304,7 +340,8 @@ static void make_magnitude(rounding *r, kir_value *negative) {
 /* Whether a bit of t below `at` is set, as 0 or 1. */
 static kir_value *any_below(rounding *r, kir_value *at) {
     kir_builder *b = r->b;
-    kir_value *word = shift_by(b, KIR_LSHR, at, 5), *mask = by(b, KIR_SUB, kir_binary(b, KIR_SHL, u32(b, 1), by(b, KIR_AND, at, 31)), 1);
+    kir_value *word = shift_by(b, KIR_LSHR, at, 5),
+              *mask = by(b, KIR_SUB, kir_binary(b, KIR_SHL, u32(b, 1), by(b, KIR_AND, at, 31)), 1);
     kir_set(b, r->any, kir_binary(b, KIR_AND, kir_array_get(b, r->t, word), mask));
     kir_for c = kir_for_begin(b, word);
     kir_set(b, r->any, kir_binary(b, KIR_OR, kir_get(b, r->any), kir_array_get(b, r->t, c.i)));
@@ -315,7 +352,8 @@ static kir_value *any_below(rounding *r, kir_value *at) {
 /* 32 bits of t from bit n of word w on. */
 static kir_value *window(rounding *r, kir_value *w, kir_value *n) {
     kir_builder *b = r->b;
-    kir_value *low = kir_array_get(b, r->t, w), *next = kir_array_get(b, r->t, by(b, KIR_ADD, w, 1));
+    kir_value *low = kir_array_get(b, r->t, w),
+              *next = kir_array_get(b, r->t, by(b, KIR_ADD, w, 1));
     return kir_binary(b, KIR_OR, kir_binary(b, KIR_LSHR, low, n),
                       kir_binary(b, KIR_SHL, shift_by(b, KIR_SHL, next, 1), by(b, KIR_XOR, n, 31)));
 }
@@ -325,23 +363,30 @@ static kir_value *join(kir_builder *b, kir_value *low, kir_value *high) {
     return kir_binary(b, KIR_OR, up, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low));
 }
 
-/* The magnitude's nearest double, as bits. Up to 53 bits the number is its own pattern; above, the pattern is (shift << 52) + its top 53
- * bits: the hidden bit adds 1 to the exponent, and a carry out of rounding one more. */
+/* The magnitude's nearest double, as bits. Up to 53 bits the number is its own pattern; above, the
+ * pattern is (shift << 52) + its top 53 bits: the hidden bit adds 1 to the exponent, and a carry
+ * out of rounding one more. */
 static kir_value *round_magnitude(rounding *r) {
     kir_builder *b = r->b;
-    kir_value *top = kir_get(b, r->top), *last = kir_select(b, is_zero(b, top), u32(b, 0), by(b, KIR_SUB, top, 1));
-    kir_value *bits = kir_sub(b, by(b, KIR_MUL, top, 32), kir_unary(b, KIR_CLZ, kir_array_get(b, r->t, last)));
+    kir_value *top = kir_get(b, r->top),
+              *last = kir_select(b, is_zero(b, top), u32(b, 0), by(b, KIR_SUB, top, 1));
+    kir_value *bits = kir_sub(b, by(b, KIR_MUL, top, 32),
+                              kir_unary(b, KIR_CLZ, kir_array_get(b, r->t, last)));
     bits = kir_select(b, is_zero(b, top), u32(b, 0), bits);
     kir_value *exact = by(b, KIR_CMP_ULT, bits, 54);
     kir_value *n = kir_select(b, exact, u32(b, 0), by(b, KIR_SUB, bits, 53)),
               *below = kir_select(b, exact, u32(b, 0), by(b, KIR_SUB, n, 1));
     kir_value *word = shift_by(b, KIR_LSHR, n, 5), *part = by(b, KIR_AND, n, 31);
     kir_value *low = window(r, word, part), *high = window(r, by(b, KIR_ADD, word, 1), part);
-    kir_value *half = kir_binary(b, KIR_LSHR, kir_array_get(b, r->t, shift_by(b, KIR_LSHR, below, 5)), by(b, KIR_AND, below, 31));
-    kir_value *up = kir_binary(b, KIR_AND, half, kir_binary(b, KIR_OR, any_below(r, below), by(b, KIR_AND, low, 1)));
+    kir_value *half = kir_binary(b, KIR_LSHR,
+                                 kir_array_get(b, r->t, shift_by(b, KIR_LSHR, below, 5)),
+                                 by(b, KIR_AND, below, 31));
+    kir_value *up = kir_binary(b, KIR_AND, half,
+                               kir_binary(b, KIR_OR, any_below(r, below), by(b, KIR_AND, low, 1)));
     up = kir_select(b, exact, u32(b, 0), by(b, KIR_AND, up, 1));
     kir_value *pattern = kir_add(b, join(b, low, high), kir_convert(b, KIR_ZEXT, HG_TYPE_U64, up));
-    pattern = kir_add(b, pattern, shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, n), 52));
+    pattern = kir_add(b, pattern,
+                      shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, n), 52));
     kir_value *most = kir_const(b, HG_TYPE_U64, (uint64_t)EXPONENT << 52);
     return kir_select(b, kir_binary(b, KIR_CMP_ULT, pattern, most), pattern, most);
 }
@@ -349,9 +394,11 @@ static kir_value *round_magnitude(rounding *r) {
 static kir_value *with_flags(rounding *r, kir_value *pattern) {
     kir_builder *b = r->b;
     kir_value *flags = state_load(b, HG_TYPE_U32, HG_STATE_FLAGS, r->row);
-    if (r->own) flags = kir_binary(b, KIR_OR, flags, kir_array_get(b, r->x->atlas.own_flags, r->own));
+    if (r->own)
+        flags = kir_binary(b, KIR_OR, flags, kir_array_get(b, r->x->atlas.own_flags, r->own));
     kir_value *both = by(b, KIR_AND, flags, HG_RESONANCE_INF | HG_RESONANCE_NEG_INF);
-    kir_value *nan = kir_binary(b, KIR_OR, by(b, KIR_CMP_EQ, both, HG_RESONANCE_INF | HG_RESONANCE_NEG_INF),
+    kir_value *nan = kir_binary(b, KIR_OR,
+                                by(b, KIR_CMP_EQ, both, HG_RESONANCE_INF | HG_RESONANCE_NEG_INF),
                                 kir_not(b, is_zero(b, by(b, KIR_AND, flags, HG_RESONANCE_NAN))));
     kir_value *negative = by(b, KIR_CMP_EQ, both, HG_RESONANCE_NEG_INF);
     kir_value *infinite = kir_select(b, negative, kir_const(b, HG_TYPE_U64, UINT64_C(0xFFF) << 52),
@@ -365,7 +412,8 @@ static kir_function *round_function(build *x) {
     static const uint8_t types[] = {HG_TYPE_U32, HG_TYPE_U32}; /* row of the state, own row */
     kir_builder b;
     bool fresh;
-    kir_function *f = build_helper(x, "res.round", HG_TYPE_U64, x->atlas.own ? 2 : 1, types, &b, &fresh);
+    kir_function *f = build_helper(x, "res.round", HG_TYPE_U64, x->atlas.own ? 2 : 1, types, &b,
+                                   &fresh);
     if (!fresh) return f;
     rounding r = {.x = x, .b = &b, .row = kir_param(&b, 0)};
     if (x->atlas.own) r.own = kir_param(&b, 1);
@@ -375,13 +423,16 @@ static kir_function *round_function(build *x) {
     r.any = kir_var_create(x->module, f, HG_TYPE_U32, 0, "any");
     if (!r.t || !r.carry || !r.top || !r.any) b.failed = true;
     if (!b.failed) {
-        kir_array_set(&b, r.t, u32(&b, WORDS), u32(&b, 0)); /* a private array may hold what the last call left */
+        kir_array_set(&b, r.t, u32(&b, WORDS), u32(&b, 0)); /* a private array may hold what the
+                                                               last call left */
         kir_array_set(&b, r.t, u32(&b, WORDS + 1), u32(&b, 0));
         sum_words(&r);
         kir_value *sign = shift_by(&b, KIR_LSHR, kir_array_get(&b, r.t, u32(&b, WORDS - 1)), 31);
         make_magnitude(&r, kir_not(&b, is_zero(&b, sign)));
         kir_value *pattern = round_magnitude(&r);
-        pattern = kir_binary(&b, KIR_OR, pattern, shift_by(&b, KIR_SHL, kir_convert(&b, KIR_ZEXT, HG_TYPE_U64, sign), 63));
+        pattern = kir_binary(
+            &b, KIR_OR, pattern,
+            shift_by(&b, KIR_SHL, kir_convert(&b, KIR_ZEXT, HG_TYPE_U64, sign), 63));
         kir_return(&b, with_flags(&r, pattern));
     }
     x->b.failed |= b.failed;
@@ -395,7 +446,8 @@ static kir_value *call(build *x, kir_function *f, uint8_t count, kir_value *cons
 }
 
 static kir_value *class_of(build *x, uint32_t inst, uint32_t operand) {
-    return build_below(x, build_number(x, inst, operand), HG_CLASS_COUNT, operand, "invalid class index: {} (must be < 96)");
+    return build_below(x, build_number(x, inst, operand), HG_CLASS_COUNT, operand,
+                       "invalid class index: {} (must be < 96)");
 }
 
 /* The own row of a class: a number where the class is one. */
@@ -412,7 +464,8 @@ static void accumulate(build *x, uint32_t inst) {
     hg_type type = (hg_type)x->types[x->program->insts[inst].operands + 1];
     kir_value *value = kir_cvt(b, HG_TYPE_F64, type, build_get(x, o[1].reg, kir_type_of(type)));
     kir_value *bits = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, value), *cls = class_of(x, inst, 2);
-    kir_value *low = build_resize(b, HG_TYPE_U32, bits), *high = build_resize(b, HG_TYPE_U32, shift_by(b, KIR_LSHR, bits, 32));
+    kir_value *low = build_resize(b, HG_TYPE_U32, bits),
+              *high = build_resize(b, HG_TYPE_U32, shift_by(b, KIR_LSHR, bits, 32));
     kir_value *args[] = {cls, low, high};
     (void)call(x, add_shared(x), 3, args);
     if (!x->atlas.own) { /* it is never read */
@@ -454,11 +507,14 @@ static kir_value *modulo(kir_builder *b, kir_value *v, uint64_t n) {
 /* An integer modulo 768 as u32, never negative. */
 static kir_value *phase_of(build *x, hg_type type, kir_value *v) {
     kir_builder *b = &x->b;
-    if (!hg_type_is_signed(type)) return build_resize(b, HG_TYPE_U32, modulo(b, v, HG_PHASE_MODULUS));
+    if (!hg_type_is_signed(type))
+        return build_resize(b, HG_TYPE_U32, modulo(b, v, HG_PHASE_MODULUS));
     uint32_t bits = kir_type_bits(v->type);
     if (bits < 32) v = kir_convert(b, KIR_SEXT, HG_TYPE_U32, v);
-    kir_value *rest = build_resize(b, HG_TYPE_U32, by(b, KIR_SREM, v, HG_PHASE_MODULUS)), *zero = u32(b, 0);
-    return kir_select(b, kir_binary(b, KIR_CMP_SLT, rest, zero), by(b, KIR_ADD, rest, HG_PHASE_MODULUS), rest);
+    kir_value *rest = build_resize(b, HG_TYPE_U32, by(b, KIR_SREM, v, HG_PHASE_MODULUS)),
+              *zero = u32(b, 0);
+    return kir_select(b, kir_binary(b, KIR_CMP_SLT, rest, zero),
+                      by(b, KIR_ADD, rest, HG_PHASE_MODULUS), rest);
 }
 
 static void read_phase(build *x, uint32_t inst) {
@@ -471,11 +527,13 @@ static void read_phase(build *x, uint32_t inst) {
     build_set(x, hg_inst_operands(x->program, inst)[0].reg, phase);
 }
 
-/* The key of the highest lane stays: of one lane the last, which may be smaller than what it wrote before. */
+/* The key of the highest lane stays: of one lane the last, which may be smaller than what it wrote
+ * before. */
 static void write_phase(build *x, uint32_t inst) {
     kir_builder *b = &x->b;
     hg_type type = (hg_type)x->types[x->program->insts[inst].operands];
-    kir_value *phase = phase_of(x, type, build_get(x, hg_inst_operands(x->program, inst)[0].reg, kir_type_of(type)));
+    kir_value *phase = phase_of(
+        x, type, build_get(x, hg_inst_operands(x->program, inst)[0].reg, kir_type_of(type)));
     kir_value *cls = class_of(x, inst, 1);
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
@@ -484,8 +542,10 @@ static void write_phase(build *x, uint32_t inst) {
     kir_value *old = state_atomic(b, KIR_ATOMIC_UMAX, HG_STATE_PENDING_PHASE, cls, 1, &key);
     kir_value *mine = kir_binary(b, KIR_CMP_EQ, shift_by(b, KIR_LSHR, old, HG_PENDING_PHASE_BITS),
                                  shift_by(b, KIR_LSHR, key, HG_PENDING_PHASE_BITS));
-    kir_value *again = kir_if_begin(b, kir_binary(b, KIR_AND, mine, kir_binary(b, KIR_CMP_ULT, key, old)));
-    (void)state_atomic(b, KIR_ATOMIC_CAS, HG_STATE_PENDING_PHASE, cls, 2, (kir_value *[]){old, key});
+    kir_value *again = kir_if_begin(
+        b, kir_binary(b, KIR_AND, mine, kir_binary(b, KIR_CMP_ULT, key, old)));
+    (void)state_atomic(b, KIR_ATOMIC_CAS, HG_STATE_PENDING_PHASE, cls, 2,
+                       (kir_value *[]){old, key});
     kir_if_end(b, again);
     if (x->atlas.own_phase) kir_array_set(b, x->atlas.own_phase, cls, by(b, KIR_ADD, phase, 1));
 }
@@ -500,10 +560,13 @@ static void advance_phase(build *x, uint32_t inst) {
     kir_builder *b = &x->b;
     kir_var *phase = lane_phase(x);
     const hg_operand *o = hg_inst_operands(x->program, inst);
-    kir_value *delta = o->is_reg ? build_resize(b, HG_TYPE_U32, modulo(b, build_number(x, inst, 0), HG_PHASE_MODULUS))
-                                 : u32(b, o->value % HG_PHASE_MODULUS);
+    kir_value *delta = o->is_reg
+                           ? build_resize(b, HG_TYPE_U32,
+                                          modulo(b, build_number(x, inst, 0), HG_PHASE_MODULUS))
+                           : u32(b, o->value % HG_PHASE_MODULUS);
     if (!phase) return;
-    kir_value *sum = kir_add(b, kir_get(b, phase), delta), *inside = by(b, KIR_CMP_ULT, sum, HG_PHASE_MODULUS);
+    kir_value *sum = kir_add(b, kir_get(b, phase), delta),
+              *inside = by(b, KIR_CMP_ULT, sum, HG_PHASE_MODULUS);
     kir_set(b, phase, kir_select(b, inside, sum, by(b, KIR_SUB, sum, HG_PHASE_MODULUS)));
 }
 
@@ -514,11 +577,14 @@ static void get_phase(build *x, uint32_t inst) {
 
 /* ---- characters ---- */
 
-static void fixed_character(build *x, hg_type type, const hg_operand *o) { /* verified: indices, and rational where it must be */
+static void fixed_character(build *x, hg_type type, const hg_operand *o) { /* verified: indices, and
+                                                                              rational where it must
+                                                                              be */
     uint8_t bytes[16] = {0};
     double real = 0;
-    bool found = type == HG_TYPE_I128 ? hg_character_i128(o[1].value, o[2].value, bytes) == HG_OK
-                                      : hg_character_f64(o[1].value, o[2].value, &real, NULL) == HG_OK;
+    bool found = type == HG_TYPE_I128
+                     ? hg_character_i128(o[1].value, o[2].value, bytes) == HG_OK
+                     : hg_character_f64(o[1].value, o[2].value, &real, NULL) == HG_OK;
     if (!found) x->b.failed = true;
     if (type == HG_TYPE_F64) memcpy(bytes, &real, sizeof real);
     build_set(x, o[0].reg, kir_const_bytes(&x->b, kir_type_of(type), bytes));
@@ -540,8 +606,8 @@ static void character(build *x, uint32_t inst) {
     kir_value *v = memory(b, KIR_LOAD, KIR_PLAN_CHARACTERS, kir_type_of(type), start, at, 0, NULL);
     if (type == HG_TYPE_I128) {
         static const uint8_t none[16] = {[15] = 0x80};
-        build_fault(x, kir_binary(b, KIR_CMP_EQ, v, kir_const_bytes(b, HG_TYPE_U128, none)), KIR_FAULT_DOMAIN, 2,
-                    "character value not rational", 0, NULL);
+        build_fault(x, kir_binary(b, KIR_CMP_EQ, v, kir_const_bytes(b, HG_TYPE_U128, none)),
+                    KIR_FAULT_DOMAIN, 2, "character value not rational", 0, NULL);
     }
     build_set(x, o[0].reg, v);
 }

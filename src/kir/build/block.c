@@ -1,5 +1,5 @@
-/* Instructions on the lanes of a block: a barrier, which counts as any other, and the operation behind it. Halves are widened before and
- * rounded once after it.
+/* Instructions on the lanes of a block: a barrier, which counts as any other, and the operation
+ * behind it. Halves are widened before and rounded once after it.
  * Must not know: how lanes exchange values. */
 #include "kir/build/build_internal.h"
 #include "kir/builder.h"

@@ -1,8 +1,9 @@
 /* Kernel IR of a verified program: one function an Atlas function, registers as variables.
  * Requires: hg_verify succeeded. Provides: a structured module that kir_verify accepts.
  *
- * A register becomes one variable for each type it ever holds (the verifier proved which one at each point). Variables that one
- * function alone touches belong to it, the others to the module: that is how registers cross calls. */
+ * A register becomes one variable for each type it ever holds (the verifier proved which one at
+ * each point). Variables that one function alone touches belong to it, the others to the module:
+ * that is how registers cross calls. */
 #include "kir/build/build_internal.h"
 #include "kir/builder.h"
 #include "kir/build/build.h"
@@ -10,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Operations that a program may become: so many for each instruction, and so many always. What makes more of few bytes (copies of shared code,
- * reductions of many registers) ends here and not when memory does. Programs of the examples and tests make up to 9 for an instruction. */
+/* Operations that a program may become: so many for each instruction, and so many always. What
+ * makes more of few bytes (copies of shared code, reductions of many registers) ends here and not
+ * when memory does. Programs of the examples and tests make up to 9 for an instruction. */
 enum { MOST_EACH = 32, MOST_ALWAYS = 1 << 19 };
 
 /* Variables of one function become its own. */
@@ -39,17 +41,21 @@ static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     input->kind = KIR_INPUT_PARAM;
     input->reg = reg;
     input->index = (uint32_t)x->module->inputs.count - 1;
-    input->type = kir_type_of(param ? (hg_type)(param->kind == HG_PARAM_SCALAR ? param->type : HG_TYPE_U64)
-                                    : (hg_type)x->cfg->param_types[reg]);
+    input->type = kir_type_of(
+        param ? (hg_type)(param->kind == HG_PARAM_SCALAR ? param->type : HG_TYPE_U64)
+              : (hg_type)x->cfg->param_types[reg]);
     if (!param) return true;
-    input->is_buffer = param->kind == HG_PARAM_BUFFER || param->kind == HG_PARAM_SCRATCH || param->kind == HG_PARAM_DATA;
+    input->is_buffer = param->kind == HG_PARAM_BUFFER || param->kind == HG_PARAM_SCRATCH ||
+                       param->kind == HG_PARAM_DATA;
     input->is_pool = param->kind == HG_PARAM_POOL;
     input->name = hg_arena_text(&x->module->arena, param->name, strlen(param->name));
     return input->name != NULL;
 }
 
 /* The launch may give such a register a value of its own. */
-static bool is_special(const build *x, uint32_t reg) { return reg >= HG_FIRST_SPECIAL && !x->cfg->special_given[reg - HG_FIRST_SPECIAL]; }
+static bool is_special(const build *x, uint32_t reg) {
+    return reg >= HG_FIRST_SPECIAL && !x->cfg->special_given[reg - HG_FIRST_SPECIAL];
+}
 
 /* Inputs in order of declaration, or of register where nothing is declared. */
 static bool add_inputs(build *x, bool is_input[256]) {
@@ -95,7 +101,8 @@ static void start_registers(build *x, const bool is_input[256]) {
     }
     if (x->steps) kir_set(b, x->steps, kir_const(b, HG_TYPE_U64, 0));
     if (x->atlas.phase) kir_set(b, x->atlas.phase, kir_const(b, HG_TYPE_U32, 0));
-    if (!b->failed) kir_splice(x->module->functions->body, x->module->functions->body->first, &head);
+    if (!b->failed)
+        kir_splice(x->module->functions->body, x->module->functions->body->first, &head);
 }
 
 /* ---- functions ---- */
@@ -104,7 +111,8 @@ static bool create_functions(build *x) {
     for (uint32_t i = 0; i < x->cfg->function_count; i++) {
         char name[32];
         snprintf(name, sizeof name, "at_%u", (unsigned)x->cfg->functions[i].entry);
-        const char *label = i ? hg_program_label_at(x->program, x->cfg->functions[i].entry) : "main";
+        const char *label = i ? hg_program_label_at(x->program, x->cfg->functions[i].entry)
+                              : "main";
         x->functions[i] = kir_function_create(x->module, label ? label : name, KIR_VOID);
         if (!x->functions[i]) return false;
     }
@@ -117,7 +125,10 @@ static hg_status build_function(build *x, uint32_t number) {
     kir_builder_init(&x->b, x->module, x->functions[number]);
     HG_TRY(build_widths(x));
     HG_TRY(build_structure(x));
-    if (x->crowded) return hg_fail(HG_ERROR_ISA, "a whole-array instruction with more than %d numbers in its operands", UINT8_MAX);
+    if (x->crowded)
+        return hg_fail(HG_ERROR_ISA,
+                       "a whole-array instruction with more than %d numbers in its operands",
+                       UINT8_MAX);
     return x->b.failed ? kir_fail_making(x->module) : HG_OK;
 }
 
@@ -126,7 +137,8 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->functions = hg_calloc(x->cfg->function_count, sizeof *x->functions);
     x->types = hg_calloc((size_t)x->program->operand_count + 1, 1);
     x->item_types = hg_calloc((size_t)x->program->item_count + 1, 1);
-    if (!x->module || !x->functions || !x->types || !x->item_types || !create_functions(x)) return hg_fail_memory();
+    if (!x->module || !x->functions || !x->types || !x->item_types || !create_functions(x))
+        return hg_fail_memory();
     x->module->program = x->program;
     x->module->most = MOST_EACH * (uint64_t)x->program->inst_count + MOST_ALWAYS;
     x->module->relaxed = (x->program->flags & 1) != 0;
@@ -136,7 +148,8 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     if (x->trace) x->module->most = 0; /* a wide result is traced in many parts */
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();
-    if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps"))) return hg_fail_memory();
+    if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps")))
+        return hg_fail_memory();
     HG_TRY(build_atlas_begin(x));
     if (x->trace && x->program->private_bytes && !build_private_memory(x)) return hg_fail_memory();
     for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));

@@ -20,16 +20,20 @@ typedef struct build {
     kir_function **functions;                        /* by number of the cfg */
     kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
     kir_var *preds[HG_MAX_PREDICATES];
-    /* What a variable is known to hold in the block that is being written: valid where held_at is the block's number. Half of all gets end here. */
+    /* What a variable is known to hold in the block that is being written: valid where held_at is
+     * the block's number. Half of all gets end here. */
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
-    uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
+    uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES],
+        block_number;
     bool trace, unchecked;        /* kir_build_options */
     kir_var *steps;               /* counts steps, with max_steps */
     kir_var *own;                 /* private memory; made when first used, for a debugger at once */
-    struct private_array *arrays; /* of private memory that have names, by their offsets; read with `own` (private.c) */
+    struct private_array *arrays; /* of private memory that have names, by their offsets; read with
+                                     `own` (private.c) */
     uint32_t array_count;
     bool crowded; /* a whole-array step has more numbers than an operation may have arguments */
-    /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
+    /* Operand of the program -> hg_type of its register, where several are allowed; of the function
+     * that is being written. */
     uint8_t *types;
     uint8_t *item_types; /* of registers in tuples, one an item of the program */
     struct {
@@ -38,7 +42,8 @@ typedef struct build {
         bool sums;                   /* some unity.test asks for the sum of all accumulators */
         uint8_t rows;                /* own accumulators that a lane needs; 0: nobody asks */
         uint8_t row[HG_CLASS_COUNT]; /* class -> row */
-        kir_var *own, *own_flags;    /* u32[rows * HG_RESONANCE_WORDS], u32[rows]; the last row is the sum where there is one */
+        kir_var *own, *own_flags; /* u32[rows * HG_RESONANCE_WORDS], u32[rows]; the last row is the
+                                     sum where there is one */
     } atlas;
 } build;
 
@@ -75,17 +80,22 @@ void build_atlas(build *x, uint32_t inst);
 void build_atlas_state(build *x, uint32_t inst); /* resonance, phases, characters */
 
 /* ---- atlas_common.c ---- */
-/* A number or register R/N in its own type (u8 … u64; a number: u32, or u64 above). operand: index in the row. */
+/* A number or register R/N in its own type (u8 … u64; a number: u32, or u64 above). operand: index
+ * in the row. */
 kir_value *build_number(build *x, uint32_t inst, uint32_t operand);
-kir_value *build_resize(kir_builder *b, uint8_t type, kir_value *v); /* integers: cut or zero-extended */
+kir_value *build_resize(kir_builder *b, uint8_t type, kir_value *v); /* integers: cut or
+                                                                        zero-extended */
 /* The lane faults where bad; a {} of the message a value (of any integer type up to u64). */
-void build_fault(build *x, kir_value *bad, kir_fault code, uint32_t operand, const char *message, uint8_t count, kir_value *const *values);
+void build_fault(build *x, kir_value *bad, kir_fault code, uint32_t operand, const char *message,
+                 uint8_t count, kir_value *const *values);
 /* Bool, or NULL where no value of the type reaches the limit. */
 kir_value *build_is_below(build *x, kir_value *v, uint64_t limit);
 /* Faults unless v < limit; gives v as u32, 0 where the lane has stopped. */
-kir_value *build_below(build *x, kir_value *v, uint32_t limit, uint32_t operand, const char *message);
+kir_value *build_below(build *x, kir_value *v, uint32_t limit, uint32_t operand,
+                       const char *message);
 /* A function of the module by name; *fresh: its body is to be written with *b. */
-kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t params, const uint8_t *types, kir_builder *b, bool *fresh);
+kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t params,
+                           const uint8_t *types, kir_builder *b, bool *fresh);
 
 /* ---- types.c: which of several types a register holds ---- */
 /* Fills types for the function at work. */

@@ -1,18 +1,24 @@
-/* Functions that hold whole-array steps are written into the program's own body: a step must stand in the kernel function, where the
- * plan can be cut at it. So are functions that may end the lane in a program with steps: an exit before a step is taken by all lanes
- * together (verified) and ends the plan. Blocks are repeated by number only, a call becomes a jump to the copy and its returns jumps behind it.
+/* Functions that hold whole-array steps are written into the program's own body: a step must stand
+ * in the kernel function, where the plan can be cut at it. So are functions that may end the lane
+ * in a program with steps: an exit before a step is taken by all lanes together (verified) and ends
+ * the plan. Blocks are repeated by number only, a call becomes a jump to the copy and its returns
+ * jumps behind it.
  * Requires: verified control flow, no recursion. Provides: a cfg whose functions[0] calls no function with a step. */
 #include "kir/build/build_internal.h"
 #include <string.h>
 
-/* Blocks that it may come to: so many for each instruction, and so many always, as with code that functions share (isa/cfg.c). */
+/* Blocks that it may come to: so many for each instruction, and so many always, as with code that
+ * functions share (isa/cfg.c). */
 enum { MOST_EACH = 16, MOST_ALWAYS = 65536 };
 
 typedef HG_VEC(hg_block) blocks;
 
-static bool calls_step(const bool *wanted, const hg_block *b) { return b->exit == HG_EXIT_CALL && wanted[b->callee]; }
+static bool calls_step(const bool *wanted, const hg_block *b) {
+    return b->exit == HG_EXIT_CALL && wanted[b->callee];
+}
 
-/* Whether a call of each function must be written out: it has a step or an exit, itself or below. */
+/* Whether a call of each function must be written out: it has a step or an exit, itself or below.
+ */
 static void find_wanted(const hg_cfg *cfg, bool *wanted) {
     for (uint32_t i = 0; i < cfg->function_count; i++) { /* callees first */
         const hg_function *f = &cfg->functions[cfg->bottom_up[i]];
@@ -45,8 +51,10 @@ static hg_status expand(const hg_cfg *cfg, const bool *wanted, blocks *list) {
         if (!calls_step(wanted, &list->data[i])) continue;
         const hg_function *callee = &cfg->functions[list->data[i].callee];
         if (list->count + callee->block_count > most) {
-            hg_status status = hg_fail(HG_ERROR_ISA, "calls of functions with whole-array instructions expand to more than %llu blocks",
-                                       (unsigned long long)most);
+            hg_status status = hg_fail(
+                HG_ERROR_ISA,
+                "calls of functions with whole-array instructions expand to more than %llu blocks",
+                (unsigned long long)most);
             memcpy(hg_error_record()->code, "S05", 4);
             return status;
         }
@@ -60,14 +68,16 @@ static hg_status expand(const hg_cfg *cfg, const bool *wanted, blocks *list) {
 
 /* Drops the blocks behind calls that never come back. */
 static hg_status drop_unreached(blocks *list) {
-    uint32_t *number = hg_calloc((size_t)list->count, sizeof *number), *todo = hg_calloc((size_t)list->count, sizeof *todo);
+    uint32_t *number = hg_calloc((size_t)list->count, sizeof *number),
+             *todo = hg_calloc((size_t)list->count, sizeof *todo);
     uint32_t pending = 1, kept = 0;
     bool ok = number && todo;
     if (ok) number[0] = 1;
     while (ok && pending > 0) {
         const hg_block *b = &list->data[todo[--pending]];
         for (int k = 0; k < 2; k++)
-            if (b->succ[k] != HG_NO_BLOCK && !number[b->succ[k]]) number[b->succ[k]] = 1, todo[pending++] = b->succ[k];
+            if (b->succ[k] != HG_NO_BLOCK && !number[b->succ[k]])
+                number[b->succ[k]] = 1, todo[pending++] = b->succ[k];
     }
     for (uint64_t i = 0; ok && i < list->count; i++)
         if (number[i])
@@ -94,7 +104,8 @@ hg_status build_inline_steps(const hg_cfg *cfg, hg_cfg **inlined) {
     bool *wanted = hg_calloc(cfg->function_count, sizeof *wanted);
     if (!wanted) return hg_fail_memory();
     find_wanted(cfg, wanted);
-    for (uint32_t i = 0; i < cfg->functions[0].block_count && !any; i++) any = calls_step(wanted, &cfg->functions[0].blocks[i]);
+    for (uint32_t i = 0; i < cfg->functions[0].block_count && !any; i++)
+        any = calls_step(wanted, &cfg->functions[0].blocks[i]);
     blocks list = {0};
     hg_status status = any ? expand(cfg, wanted, &list) : HG_OK;
     hg_free(wanted);

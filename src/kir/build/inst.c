@@ -1,4 +1,5 @@
-/* One Atlas instruction as kernel IR: moves, arithmetic, logic, comparisons, functions, register reductions.
+/* One Atlas instruction as kernel IR: moves, arithmetic, logic, comparisons, functions, register
+ * reductions.
  * Must not know: control flow. */
 #include "kir/build/build_internal.h"
 #include "kir/builder.h"
@@ -35,7 +36,9 @@ static kir_value *compare(build *x, hg_condition c, hg_type type, kir_value *l, 
     }
     bool real = hg_type_is_float(type);
     bool is_signed = hg_type_is_signed(type) && !hg_condition_is_unsigned(c);
-    kir_op equal = real ? KIR_FCMP_EQ : KIR_CMP_EQ, less = real ? KIR_FCMP_LT : is_signed ? KIR_CMP_SLT : KIR_CMP_ULT;
+    kir_op equal = real ? KIR_FCMP_EQ : KIR_CMP_EQ, less = real        ? KIR_FCMP_LT
+                                                           : is_signed ? KIR_CMP_SLT
+                                                                       : KIR_CMP_ULT;
     switch (c) {
     case HG_COND_EQ: return kir_binary(b, equal, l, r);
     case HG_COND_NE: return kir_not(b, kir_binary(b, equal, l, r));
@@ -44,7 +47,8 @@ static kir_value *compare(build *x, hg_condition c, hg_type type, kir_value *l, 
     case HG_COND_GT:
     case HG_COND_GTU: return kir_binary(b, less, r, l);
     case HG_COND_LE:
-    case HG_COND_LEU: return real ? kir_binary(b, KIR_FCMP_LE, l, r) : kir_not(b, kir_binary(b, less, r, l));
+    case HG_COND_LEU:
+        return real ? kir_binary(b, KIR_FCMP_LE, l, r) : kir_not(b, kir_binary(b, less, r, l));
     default: return real ? kir_binary(b, KIR_FCMP_LE, r, l) : kir_not(b, kir_binary(b, less, l, r));
     }
 }
@@ -55,19 +59,23 @@ static void plain(build *x, const hg_inst *in, const hg_operand *o) {
     uint8_t type = kir_type_of((hg_type)in->type);
     kir_value *a[4] = {0};
     uint32_t count = hg_op_get((hg_op)in->op)->operand_count;
-    for (uint32_t i = 1; i < count && i <= HG_COUNT_OF(a); i++) a[i - 1] = build_get(x, o[i].reg, type);
+    for (uint32_t i = 1; i < count && i <= HG_COUNT_OF(a); i++)
+        a[i - 1] = build_get(x, o[i].reg, type);
     build_set(x, o[0].reg, kir_operate(&x->b, in->op, (hg_type)in->type, a));
 }
 
 static void shift(build *x, const hg_inst *in, const hg_operand *o) {
-    kir_op op = in->op == HG_OP_SHL ? KIR_SHL : hg_type_is_signed((hg_type)in->type) ? KIR_ASHR : KIR_LSHR;
+    kir_op op = in->op == HG_OP_SHL                    ? KIR_SHL
+                : hg_type_is_signed((hg_type)in->type) ? KIR_ASHR
+                                                       : KIR_LSHR;
     kir_value *v = build_get(x, o[1].reg, kir_type_of((hg_type)in->type));
     build_set(x, o[0].reg, kir_binary(&x->b, op, v, build_get(x, o[2].reg, HG_TYPE_U32)));
 }
 
 static void rotate(build *x, const hg_inst *in, const hg_operand *o) {
     kir_value *v = build_get(x, o[1].reg, kir_type_of((hg_type)in->type));
-    build_set(x, o[0].reg, kir_rotate(&x->b, in->op == HG_OP_ROTL, v, build_get(x, o[2].reg, HG_TYPE_U32)));
+    build_set(x, o[0].reg,
+              kir_rotate(&x->b, in->op == HG_OP_ROTL, v, build_get(x, o[2].reg, HG_TYPE_U32)));
 }
 
 static void count_bits(build *x, const hg_inst *in, const hg_operand *o) {
@@ -76,7 +84,8 @@ static void count_bits(build *x, const hg_inst *in, const hg_operand *o) {
 }
 
 static void pair_product(build *x, const hg_inst *in, const hg_operand *o) {
-    kir_value *a = build_get(x, o[1].reg, HG_TYPE_U32), *b = build_get(x, o[2].reg, HG_TYPE_U32), *c = build_get(x, o[3].reg, HG_TYPE_F32);
+    kir_value *a = build_get(x, o[1].reg, HG_TYPE_U32), *b = build_get(x, o[2].reg, HG_TYPE_U32),
+              *c = build_get(x, o[3].reg, HG_TYPE_F32);
     build_set(x, o[0].reg, kir_pair_product(&x->b, (hg_type)in->type, a, b, c));
 }
 
@@ -89,8 +98,11 @@ static void multiply_wide(build *x, const hg_inst *in, const hg_operand *o) {
 static void carry(build *x, const hg_inst *in, const hg_operand *o) {
     uint8_t type = kir_type_of((hg_type)in->type);
     bool first = in->op == HG_OP_ADDC_FIRST || in->op == HG_OP_SUBB_FIRST;
-    kir_value *l = build_get(x, o[2].reg, type), *r = build_get(x, o[3].reg, type), *given = first ? NULL : build_pred(x, o[4].reg), *out;
-    build_set(x, o[0].reg, kir_carry(&x->b, in->op == HG_OP_SUBB || in->op == HG_OP_SUBB_FIRST, l, r, given, &out));
+    kir_value *l = build_get(x, o[2].reg, type), *r = build_get(x, o[3].reg, type),
+              *given = first ? NULL : build_pred(x, o[4].reg), *out;
+    build_set(
+        x, o[0].reg,
+        kir_carry(&x->b, in->op == HG_OP_SUBB || in->op == HG_OP_SUBB_FIRST, l, r, given, &out));
     build_set_pred(x, o[1].reg, out);
 }
 
@@ -100,7 +112,8 @@ static void barrier(build *x, const hg_operand *o) {
 }
 
 static void identify(build *x, const hg_operand *o) {
-    kir_value *v = kir_emit(&x->b, KIR_ID, kir_type_of(hg_idname_type((hg_idname)o[1].value)), 0, NULL);
+    kir_value *v = kir_emit(&x->b, KIR_ID, kir_type_of(hg_idname_type((hg_idname)o[1].value)), 0,
+                            NULL);
     v->u.imm = o[1].value;
     build_set(x, o[0].reg, v);
 }
@@ -124,7 +137,8 @@ static void predicates(build *x, const hg_inst *in, const hg_operand *o) {
     case HG_OP_NOT_P: first = kir_not(b, first); break;
     case HG_OP_SEL_P: { /* b xor (q and (a xor b)) */
         kir_value *yes = build_pred(x, o[2].reg), *no = build_pred(x, o[3].reg);
-        first = kir_binary(b, KIR_XOR, no, kir_binary(b, KIR_AND, first, kir_binary(b, KIR_XOR, yes, no)));
+        first = kir_binary(b, KIR_XOR, no,
+                           kir_binary(b, KIR_AND, first, kir_binary(b, KIR_XOR, yes, no)));
         break;
     }
     default: first = kir_binary(b, op, first, build_pred(x, o[2].reg));
@@ -141,10 +155,13 @@ void build_instruction(build *x, uint32_t inst) {
     uint32_t flags = hg_op_get((hg_op)in->op)->flags;
     switch ((hg_op)in->op) {
     case HG_OP_MOV: build_set(x, o[0].reg, build_get(x, o[1].reg, type)); break;
-    case HG_OP_MOV_IMM: build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1]))); break;
+    case HG_OP_MOV_IMM:
+        build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1])));
+        break;
     case HG_OP_CVT:
         build_set(x, o[0].reg,
-                  kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2, build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
+                  kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2,
+                          build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
         break;
     case HG_OP_RDID: identify(x, o); break;
     case HG_OP_SHL:

@@ -1,8 +1,10 @@
-/* Gives every independent use of a register a variable of its own: a counter of a uniform loop and the counter of a later per-lane
- * loop are two variables even when both are r7, so that what is known of one is not spoilt by the other.
+/* Gives every independent use of a register a variable of its own: a counter of a uniform loop and
+ * the counter of a later per-lane loop are two variables even when both are r7, so that what is
+ * known of one is not spoilt by the other.
  *
- * One walk in text order with union-find over the sets: a get belongs to the set that reaches it; where control meets, the sets that
- * come together are one. What leaves or repeats a loop meets what the loop began with.
+ * One walk in text order with union-find over the sets: a get belongs to the set that reaches it;
+ * where control meets, the sets that come together are one. What leaves or repeats a loop meets
+ * what the loop began with.
  * Requires: structured functions, variables placed. Provides: the same meaning; a new variable for each web but the first. */
 #include "kir/build/build_internal.h"
 #include "kir/walk.h"
@@ -21,10 +23,12 @@ typedef struct frame {
 typedef struct webs {
     kir_module *m;
     kir_function *f;
-    uint32_t *parent;        /* union-find; nodes: 1 … var_count the values at the function's start, then one an operation */
-    uint32_t var_count;      /* variables that the function uses and that may be split; their numbers are in their scratch, + 1 */
-    uint32_t *now;           /* variable -> node that reaches this point */
-    uint32_t base;           /* node of operation i is base + i */
+    uint32_t *parent; /* union-find; nodes: 1 … var_count the values at the function's start, then
+                         one an operation */
+    uint32_t var_count; /* variables that the function uses and that may be split; their numbers are
+                           in their scratch, + 1 */
+    uint32_t *now;      /* variable -> node that reaches this point */
+    uint32_t base;      /* node of operation i is base + i */
     uint32_t *met, meetings; /* variable -> the last meeting it was part of */
     HG_VEC(undo) undos;
     HG_VEC(undo) ends; /* what the first branches of the IFs around left: variable and node */
@@ -34,7 +38,9 @@ typedef struct webs {
     bool failed;
 } webs;
 
-static bool is_split(const webs *x, const kir_var *var) { return var->function == x->f && var->length == 0; }
+static bool is_split(const webs *x, const kir_var *var) {
+    return var->function == x->f && var->length == 0;
+}
 
 static uint32_t number_of(const kir_var *var) { return (uint32_t)(uintptr_t)var->scratch - 1; }
 
@@ -75,7 +81,8 @@ static void meet_loop(webs *x) {
     x->work += x->undos.count - n->mark;
     for (uint64_t i = n->mark; i < x->undos.count; i++) {
         undo u = x->undos.data[i];
-        if (x->met[u.var] == x->meetings) continue; /* set again: the first set says what the loop began with */
+        if (x->met[u.var] == x->meetings)
+            continue; /* set again: the first set says what the loop began with */
         x->met[u.var] = x->meetings;
         join(x, x->now[u.var], u.before);
     }
@@ -127,8 +134,10 @@ static void leave(webs *x, const kir_cursor *c) {
     } else {
         leave_region(x, n, goes_on);
         if (kir_cursor_ends_first(c)) return;
-        /* Both branches' nodes and the one before are one: cheaper than telling whether both branches set the variable. */
-        for (uint64_t i = n->kept; i < x->ends.count; i++) join(x, x->ends.data[i].before, x->now[x->ends.data[i].var]);
+        /* Both branches' nodes and the one before are one: cheaper than telling whether both
+         * branches set the variable. */
+        for (uint64_t i = n->kept; i < x->ends.count; i++)
+            join(x, x->ends.data[i].before, x->now[x->ends.data[i].var]);
         x->ends.count = n->kept;
     }
     x->frames.count--;
@@ -162,7 +171,8 @@ static kir_var *variable_of(webs *x, kir_var *var, uint32_t node, kir_var **made
     if (made[root]) return made[root];
     if (uses[number_of(var)]++ == 0) return made[root] = var;
     char name[24];
-    snprintf(name, sizeof name, "%.10s_%u", var->name ? var->name : "v", (unsigned)uses[number_of(var)]);
+    snprintf(name, sizeof name, "%.10s_%u", var->name ? var->name : "v",
+             (unsigned)uses[number_of(var)]);
     made[root] = kir_var_create(x->m, x->f, var->type, 0, name);
     if (!made[root]) x->failed = true;
     return made[root];
@@ -182,7 +192,8 @@ static void rename_variables(webs *x, uint32_t nodes) {
 /* Numbers the variables that f's operations name. */
 static void number_variables(webs *x) {
     for (const kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body))
-        if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && is_split(x, v->u.var) && !v->u.var->scratch)
+        if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && is_split(x, v->u.var) &&
+            !v->u.var->scratch)
             v->u.var->scratch = (void *)(uintptr_t)++x->var_count;
     x->base = x->var_count + 1;
 }
@@ -200,7 +211,8 @@ static hg_status split_function(kir_module *m, kir_function *f) {
     for (uint32_t i = 0; i < nodes && !x.failed; i++) x.parent[i] = i;
     for (uint32_t i = 0; i < x.var_count && !x.failed; i++) x.now[i] = i + 1;
     if (!x.failed) walk(&x);
-    if (!x.failed && x.work <= x.limit) rename_variables(&x, nodes); /* else they stay as they are */
+    if (!x.failed && x.work <= x.limit)
+        rename_variables(&x, nodes); /* else they stay as they are */
     hg_free(x.parent);
     hg_free(x.now);
     hg_free(x.met);

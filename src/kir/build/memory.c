@@ -18,8 +18,9 @@ static bool is_power_of_two(uint64_t n, uint32_t *power) {
     return (n & (n - 1)) == 0;
 }
 
-/* index * scale, exactly: where that is 2^64 or more the greatest multiple below, which is outside of every memory too. An index of 32 bits
- * cannot get there, and passes find out that many others do not (simplify_fold). */
+/* index * scale, exactly: where that is 2^64 or more the greatest multiple below, which is outside
+ * of every memory too. An index of 32 bits cannot get there, and passes find out that many others
+ * do not (simplify_fold). */
 static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool is_wide) {
     kir_builder *b = &x->b;
     uint32_t power;
@@ -69,7 +70,8 @@ static kir_place place_of(build *x, const hg_operand *o, uint32_t operand) {
         break;
     }
     if (has_index) p.index = build_wide(x, o->index, operand);
-    if (has_index && hg_operand_scale(o) > 1) p.index = scaled(x, p.index, o->scale, x->types[operand] != HG_TYPE_U32);
+    if (has_index && hg_operand_scale(o) > 1)
+        p.index = scaled(x, p.index, o->scale, x->types[operand] != HG_TYPE_U32);
     return p;
 }
 
@@ -77,7 +79,8 @@ static kir_value *count_of(build *x, const hg_operand *o, uint32_t operand) {
     return o->is_reg ? build_wide(x, o->reg, operand) : kir_const(&x->b, HG_TYPE_U64, o->value);
 }
 
-static kir_value *access(build *x, kir_op op, hg_type type, kir_place p, uint8_t operand, kir_value *const *values, uint8_t count) {
+static kir_value *access(build *x, kir_op op, hg_type type, kir_place p, uint8_t operand,
+                         kir_value *const *values, uint8_t count) {
     p.operand = operand;
     return kir_access_make(&x->b, op, kir_type_of(type), &p, count, values);
 }
@@ -107,9 +110,11 @@ static void atomic(build *x, const hg_inst *in, const hg_operand *o) {
 }
 
 /* pool.load d, pool, offset and pool.store pool, offset, s. */
-static kir_place pool_place(build *x, const hg_inst *in, const hg_operand *o, uint32_t at, bool constant) {
+static kir_place pool_place(build *x, const hg_inst *in, const hg_operand *o, uint32_t at,
+                            bool constant) {
     kir_place p = {.space = KIR_POOL};
-    p.handle = constant ? kir_const(&x->b, HG_TYPE_U64, o[at].value) : build_get(x, o[at].reg, HG_TYPE_U64);
+    p.handle = constant ? kir_const(&x->b, HG_TYPE_U64, o[at].value)
+                        : build_get(x, o[at].reg, HG_TYPE_U64);
     const hg_operand *offset = &o[at + 1];
     if (!offset->is_reg && offset->value <= INT64_MAX)
         p.disp = (int64_t)offset->value;
@@ -124,21 +129,28 @@ void build_memory(build *x, uint32_t inst) {
     hg_type type = (hg_type)in->type;
     switch ((hg_op)in->op) {
     case HG_OP_LDG:
-    case HG_OP_LDS: build_set(x, o[0].reg, access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0)); break;
+    case HG_OP_LDS:
+        build_set(x, o[0].reg,
+                  access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0));
+        break;
     case HG_OP_STG:
     case HG_OP_STS: {
         kir_place p = place_of(x, &o[0], in->operands);
-        access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[1].reg, kir_type_of(type))}, 1);
+        access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[1].reg, kir_type_of(type))},
+               1);
         break;
     }
     case HG_OP_POOL_LOAD:
     case HG_OP_POOL_LOAD_CONST:
-        build_set(x, o[0].reg, access(x, KIR_LOAD, type, pool_place(x, in, o, 1, in->op == HG_OP_POOL_LOAD_CONST), 2, NULL, 0));
+        build_set(x, o[0].reg,
+                  access(x, KIR_LOAD, type,
+                         pool_place(x, in, o, 1, in->op == HG_OP_POOL_LOAD_CONST), 2, NULL, 0));
         break;
     case HG_OP_POOL_STORE:
     case HG_OP_POOL_STORE_CONST: {
         kir_place p = pool_place(x, in, o, 0, in->op == HG_OP_POOL_STORE_CONST);
-        access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[2].reg, kir_type_of(type))}, 1);
+        access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[2].reg, kir_type_of(type))},
+               1);
         break;
     }
     default: atomic(x, in, o);
@@ -182,14 +194,18 @@ static kir_value *scalar_of(step_writer *w, uint32_t i) {
     const hg_operand *o = &w->operands[i];
     const hg_operand_info *info = &w->row->operands[i];
     if (info->kind == HG_K_REG)
-        return build_get(w->x, o->reg, info->rule == HG_R_U64 ? (uint8_t)HG_TYPE_U64 : kir_type_of((hg_type)w->in->type));
-    return kir_const_bytes(&w->x->b, kir_type_of(hg_literal_type(w->in, info)), hg_literal(w->x->program, o));
+        return build_get(w->x, o->reg,
+                         info->rule == HG_R_U64 ? (uint8_t)HG_TYPE_U64
+                                                : kir_type_of((hg_type)w->in->type));
+    return kir_const_bytes(&w->x->b, kir_type_of(hg_literal_type(w->in, info)),
+                           hg_literal(w->x->program, o));
 }
 
 static kir_value *item_of(step_writer *w, const hg_tuple_item *item) {
     kir_builder *b = &w->x->b;
     if (!item->is_reg) return kir_const(b, HG_TYPE_U64, item->value);
-    if (w->x->item_types[item - w->x->program->items] != HG_TYPE_U32) return build_get(w->x, item->reg, HG_TYPE_U64);
+    if (w->x->item_types[item - w->x->program->items] != HG_TYPE_U32)
+        return build_get(w->x, item->reg, HG_TYPE_U64);
     return kir_convert(b, KIR_ZEXT, HG_TYPE_U64, build_get(w->x, item->reg, HG_TYPE_U32));
 }
 
@@ -202,7 +218,8 @@ static void add_tuple(step_writer *w, kir_step_operand *to, const hg_operand *o)
             continue;
         }
         add_arg(w, to, kir_const(&w->x->b, HG_TYPE_U64, items[i].item_count));
-        for (uint32_t k = 0; k < items[i].item_count; k++) add_arg(w, to, item_of(w, &hg_tuple_inside(p, &items[i])[k]));
+        for (uint32_t k = 0; k < items[i].item_count; k++)
+            add_arg(w, to, item_of(w, &hg_tuple_inside(p, &items[i])[k]));
     }
 }
 
@@ -210,13 +227,15 @@ static void add_operand(step_writer *w, uint32_t i, kir_step_kind kind) {
     const hg_operand *o = &w->operands[i];
     if (hg_operand_is_missing(o)) return;
     kir_step_operand *to = &w->step->operands[w->step->count++];
-    *to = (kir_step_operand){.kind = (uint8_t)kind, .operand = (uint8_t)(i + 1), .first_arg = w->count};
+    *to = (kir_step_operand){
+        .kind = (uint8_t)kind, .operand = (uint8_t)(i + 1), .first_arg = w->count};
     switch (kind) {
     case KIR_STEP_ARRAY: add_array(w, to, i); break;
     case KIR_STEP_COUNT: add_arg(w, to, count_of(w->x, o, w->in->operands + i)); break;
     case KIR_STEP_HANDLE:
         add_arg(w, to,
-                w->row->operands[i].kind == HG_K_POOL ? kir_const(&w->x->b, HG_TYPE_U64, o->value) : build_get(w->x, o->reg, HG_TYPE_U64));
+                w->row->operands[i].kind == HG_K_POOL ? kir_const(&w->x->b, HG_TYPE_U64, o->value)
+                                                      : build_get(w->x, o->reg, HG_TYPE_U64));
         break;
     case KIR_STEP_TUPLE: add_tuple(w, to, o); break;
     case KIR_STEP_SCALAR: add_arg(w, to, scalar_of(w, i)); break;
@@ -228,7 +247,8 @@ static void add_operand(step_writer *w, uint32_t i, kir_step_kind kind) {
 
 /* The result's type; KIR_VOID without one. */
 static uint8_t result_of(const hg_op_info *row, const hg_inst *in) {
-    bool has_result = row->operand_count && row->operands[0].kind == HG_K_REG && (row->operands[0].access & HG_WRITE);
+    bool has_result = row->operand_count && row->operands[0].kind == HG_K_REG &&
+                      (row->operands[0].access & HG_WRITE);
     if (!has_result) return KIR_VOID;
     return row->operands[0].rule == HG_R_T ? kir_type_of((hg_type)in->type) : (uint8_t)HG_TYPE_U64;
 }
@@ -237,14 +257,16 @@ void build_step(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     step_writer w = {.x = x, .in = in, .operands = hg_inst_operands(x->program, inst), .row = row};
-    w.step = hg_arena_alloc(&x->module->arena, sizeof *w.step + row->operand_count * sizeof *w.step->operands);
+    w.step = hg_arena_alloc(&x->module->arena,
+                            sizeof *w.step + row->operand_count * sizeof *w.step->operands);
     if (!w.step) {
         x->b.failed = true;
         return;
     }
     for (int kind = 0; kind < KIR_STEP_KINDS; kind++)
         for (uint32_t i = 0; i < row->operand_count; i++)
-            if (kir_step_kind_of(row, i) == (kir_step_kind)kind) add_operand(&w, i, (kir_step_kind)kind);
+            if (kir_step_kind_of(row, i) == (kir_step_kind)kind)
+                add_operand(&w, i, (kir_step_kind)kind);
     uint8_t result = result_of(row, in);
     kir_value *v = kir_emit(&x->b, KIR_STEP, result, w.count, w.args);
     v->u.step.op = in->op;

@@ -1,5 +1,6 @@
-/* Private memory of a lane: one array variable of the module, in elements of the smallest access that the program has, at most 8 bytes.
- * An access stands at a multiple of its own size, so it is one element or several whole ones.
+/* Private memory of a lane: one array variable of the module, in elements of the smallest access
+ * that the program has, at most 8 bytes. An access stands at a multiple of its own size, so it is
+ * one element or several whole ones.
  * Must not know: control flow, devices. */
 #include "kir/access.h"
 #include "kir/build/build_internal.h"
@@ -24,7 +25,8 @@ static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
     static const char PREFIX[] = "private.", AT[] = "] at ";
     const char *bracket = strchr(m->value, '[');
     hg_type type;
-    if (strncmp(m->key, PREFIX, sizeof PREFIX - 1) != 0 || !bracket || !hg_type_from_name(m->value, (size_t)(bracket - m->value), &type))
+    if (strncmp(m->key, PREFIX, sizeof PREFIX - 1) != 0 || !bracket ||
+        !hg_type_from_name(m->value, (size_t)(bracket - m->value), &type))
         return false;
     const char *at = bracket + 1;
     found->name = m->key + sizeof PREFIX - 1;
@@ -33,7 +35,8 @@ static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
     if (!digits || strncmp(at + digits, AT, sizeof AT - 1) != 0) return false;
     at += digits + sizeof AT - 1;
     digits = hg_read_digits(at, strlen(at), &found->offset);
-    return digits && !at[digits] && found->offset <= bytes && found->length <= (bytes - found->offset) / found->size;
+    return digits && !at[digits] && found->offset <= bytes &&
+           found->length <= (bytes - found->offset) / found->size;
 }
 
 static int compare_arrays(const void *p, const void *q) {
@@ -78,12 +81,15 @@ static uint32_t alignment_of(const hg_inst *in) {
 }
 
 kir_var *build_private_memory(build *x) {
-    static const uint8_t WORDS[] = {[1] = HG_TYPE_U8, [2] = HG_TYPE_U16, [4] = HG_TYPE_U32, [8] = HG_TYPE_U64};
+    static const uint8_t WORDS[] = {
+        [1] = HG_TYPE_U8, [2] = HG_TYPE_U16, [4] = HG_TYPE_U32, [8] = HG_TYPE_U64};
     if (x->own) return x->own;
     uint32_t word = MOST_WORD;
     for (uint32_t i = 0; i < x->program->inst_count; i++) {
         const hg_inst *in = &x->program->insts[i];
-        if (in->op < HG_OP_COUNT && (hg_op_get((hg_op)in->op)->flags & HG_F_PRIVATE) && alignment_of(in) < word) word = alignment_of(in);
+        if (in->op < HG_OP_COUNT && (hg_op_get((hg_op)in->op)->flags & HG_F_PRIVATE) &&
+            alignment_of(in) < word)
+            word = alignment_of(in);
     }
     uint32_t length = (uint32_t)((x->program->private_bytes + word - 1) / word);
     x->own = kir_var_create(x->module, NULL, WORDS[word], length, "private");
@@ -111,8 +117,10 @@ static char *message_of(build *x, const char *text) {
     return copy;
 }
 
-static void fault(build *x, const address *a, kir_value *bad, kir_fault code, const char *text, kir_value *value) {
-    if (value && value->type != HG_TYPE_U64) value = kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, value);
+static void fault(build *x, const address *a, kir_value *bad, kir_fault code, const char *text,
+                  kir_value *value) {
+    if (value && value->type != HG_TYPE_U64)
+        value = kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, value);
     char *message = message_of(x, text);
     if (message) kir_fault_if_values(&x->b, bad, code, a->operand, message, value ? 1 : 0, &value);
 }
@@ -120,30 +128,39 @@ static void fault(build *x, const address *a, kir_value *bad, kir_fault code, co
 /* The offset as text: its constant, or {} for the index, times the scale, plus the constant. */
 static void describe(const address *a, char *text, size_t size) {
     char scale[24] = "", more[32] = "";
-    unsigned long long distance = a->o->disp < 0 ? 0 - (unsigned long long)a->o->disp : (unsigned long long)a->o->disp;
+    unsigned long long distance = a->o->disp < 0 ? 0 - (unsigned long long)a->o->disp
+                                                 : (unsigned long long)a->o->disp;
     if (a->scale > 1) (void)snprintf(scale, sizeof scale, " * %llu", (unsigned long long)a->scale);
-    if (a->o->disp) (void)snprintf(more, sizeof more, " %c %llu", a->o->disp < 0 ? '-' : '+', distance);
+    if (a->o->disp)
+        (void)snprintf(more, sizeof more, " %c %llu", a->o->disp < 0 ? '-' : '+', distance);
     if (a->index)
         (void)snprintf(text, size, "{}%s%s", scale, more);
     else
         (void)snprintf(text, size, "%lld", (long long)a->o->disp);
 }
 
-/* The array whose elements an index counts, so that an index outside the memory is outside the array. A load in front of an access with the
- * same index checks for it: what it reaches ends with the memory, and is as long as the array. */
+/* The array whose elements an index counts, so that an index outside the memory is outside the
+ * array. A load in front of an access with the same index checks for it: what it reaches ends with
+ * the memory, and is as long as the array. */
 static const private_array *find_array(const build *x, uint32_t inst, const address *a) {
-    const hg_inst *in = &x->program->insts[inst], *next = inst + 1 < x->program->inst_count ? in + 1 : NULL;
+    const hg_inst *in = &x->program->insts[inst],
+                  *next = inst + 1 < x->program->inst_count ? in + 1 : NULL;
     if (!a->index || a->size != a->scale) return NULL;
-    if (in->op == HG_OP_LDP && next && (next->op == HG_OP_LDP || next->op == HG_OP_STP) && next->type == in->type) {
-        const hg_operand *o = &x->program->operands[next->operands + (next->op == HG_OP_LDP ? 1 : 0)];
+    if (in->op == HG_OP_LDP && next && (next->op == HG_OP_LDP || next->op == HG_OP_STP) &&
+        next->type == in->type) {
+        const hg_operand *o =
+            &x->program->operands[next->operands + (next->op == HG_OP_LDP ? 1 : 0)];
         bool same = o->has_index && o->index == a->o->index && hg_operand_scale(o) == a->scale;
         const private_array *found = same ? array_at(x, o->disp, a->size) : NULL;
-        if (found && x->program->private_bytes - found->length * found->size == (uint64_t)a->o->disp) return found;
+        if (found &&
+            x->program->private_bytes - found->length * found->size == (uint64_t)a->o->disp)
+            return found;
     }
     return array_at(x, a->o->disp, a->size);
 }
 
-/* True where the access is not inside; NULL: it always is. An index is inside from one constant to another, which no sum can miss. */
+/* True where the access is not inside; NULL: it always is. An index is inside from one constant to
+ * another, which no sum can miss. */
 static kir_value *is_outside(build *x, const address *a) {
     kir_builder *b = &x->b;
     int64_t most = (int64_t)x->program->private_bytes - (int64_t)a->size, disp = a->o->disp;
@@ -164,12 +181,14 @@ static void describe_bounds(build *x, uint32_t inst, const address *a, char *tex
     char where[96];
     const private_array *of = find_array(x, inst, a);
     if (of) {
-        (void)snprintf(text, size, "private access out of bounds: index {} of '%.*s', which has %llu elements", SHOWN_NAME, of->name,
-                       (unsigned long long)of->length);
+        (void)snprintf(text, size,
+                       "private access out of bounds: index {} of '%.*s', which has %llu elements",
+                       SHOWN_NAME, of->name, (unsigned long long)of->length);
         return;
     }
     describe(a, where, sizeof where);
-    (void)snprintf(text, size, "private access out of bounds: offset %s + size %llu > private size %llu", where,
+    (void)snprintf(text, size,
+                   "private access out of bounds: offset %s + size %llu > private size %llu", where,
                    (unsigned long long)a->size, (unsigned long long)x->program->private_bytes);
 }
 
@@ -181,27 +200,33 @@ static kir_value *element(build *x, uint32_t inst, const address *a, uint32_t wo
     kir_value *outside = is_outside(x, a), *offset;
     if (outside) fault(x, a, outside, KIR_FAULT_BOUNDS, text, a->index);
     if (!a->index) {
-        kir_value *bad = kir_const(b, KIR_BOOL, a->o->disp % a->align != 0), *constant = u64(b, (uint64_t)a->o->disp);
-        if (a->o->disp % a->align) fault(x, a, bad, KIR_FAULT_ALIGN, "misaligned private access: offset {}", constant);
+        kir_value *bad = kir_const(b, KIR_BOOL, a->o->disp % a->align != 0),
+                  *constant = u64(b, (uint64_t)a->o->disp);
+        if (a->o->disp % a->align)
+            fault(x, a, bad, KIR_FAULT_ALIGN, "misaligned private access: offset {}", constant);
         return u32(b, (uint64_t)a->o->disp / word);
     }
-    offset = a->index->type == HG_TYPE_U32 ? a->index : kir_convert(b, KIR_TRUNC, HG_TYPE_U32, a->index);
-    if (a->scale % word == 0 && a->o->disp % word == 0 && a->scale % a->align == 0 && a->o->disp % a->align == 0) {
+    offset = a->index->type == HG_TYPE_U32 ? a->index
+                                           : kir_convert(b, KIR_TRUNC, HG_TYPE_U32, a->index);
+    if (a->scale % word == 0 && a->o->disp % word == 0 && a->scale % a->align == 0 &&
+        a->o->disp % a->align == 0) {
         offset = a->scale == word ? offset : by(b, KIR_MUL, offset, a->scale / word);
         return a->o->disp ? by(b, KIR_ADD, offset, (uint32_t)(a->o->disp / (int64_t)word)) : offset;
     }
     if (a->scale > 1) offset = by(b, KIR_MUL, offset, a->scale);
     if (a->o->disp) offset = by(b, KIR_ADD, offset, (uint32_t)a->o->disp);
     if (a->align > 1)
-        fault(x, a, kir_not(b, is_zero(b, by(b, KIR_AND, offset, a->align - 1))), KIR_FAULT_ALIGN, "misaligned private access: offset {}",
-              offset);
+        fault(x, a, kir_not(b, is_zero(b, by(b, KIR_AND, offset, a->align - 1))), KIR_FAULT_ALIGN,
+              "misaligned private access: offset {}", offset);
     return word > 1 ? shift_by(b, KIR_LSHR, offset, hg_ctz64(word)) : offset;
 }
 
 /* ---- the value ---- */
 
 /* Integers of a type's width; floats as their bits. */
-static uint8_t integer_of(uint8_t type) { return type == HG_TYPE_F32 ? HG_TYPE_U32 : type == HG_TYPE_F64 ? HG_TYPE_U64 : type; }
+static uint8_t integer_of(uint8_t type) {
+    return type == HG_TYPE_F32 ? HG_TYPE_U32 : type == HG_TYPE_F64 ? HG_TYPE_U64 : type;
+}
 
 /* A value of `parts` elements from element `first` on, the lowest first. */
 static kir_value *load(build *x, kir_var *own, kir_value *first, uint8_t type, uint32_t parts) {
@@ -245,12 +270,17 @@ void build_private(build *x, uint32_t inst) {
     uint8_t type = kir_type_of((hg_type)in->type);
     kir_var *own = build_private_memory(x);
     if (!own) return;
-    address a = {.o = &o[is_load ? 1 : 0], .size = hg_type_size_bytes((hg_type)in->type), .align = alignment_of(in)};
+    address a = {.o = &o[is_load ? 1 : 0],
+                 .size = hg_type_size_bytes((hg_type)in->type),
+                 .align = alignment_of(in)};
     a.operand = is_load ? 2 : 1;
     a.scale = hg_operand_scale(a.o);
     uint32_t operand = in->operands + (is_load ? 1 : 0), word = (uint32_t)kir_type_bytes(own->type);
-    if (a.o->has_index) a.index = build_get(x, a.o->index, x->types[operand] == HG_TYPE_U32 ? HG_TYPE_U32 : HG_TYPE_U64);
-    kir_value *v = is_load ? NULL : build_get(x, o[1].reg, type), *first = element(x, inst, &a, word);
+    if (a.o->has_index)
+        a.index = build_get(x, a.o->index,
+                            x->types[operand] == HG_TYPE_U32 ? HG_TYPE_U32 : HG_TYPE_U64);
+    kir_value *v = is_load ? NULL : build_get(x, o[1].reg, type),
+              *first = element(x, inst, &a, word);
     if (is_load)
         build_set(x, o[0].reg, load(x, own, first, type, (uint32_t)a.size / word));
     else

@@ -1,5 +1,5 @@
-/* Registers and predicates of a program as variables of the module: what reads and writes them, and what each is known to hold in the
- * block that is being written. Must not know: instructions. */
+/* Registers and predicates of a program as variables of the module: what reads and writes them, and
+ * what each is known to hold in the block that is being written. Must not know: instructions. */
 #include "kir/build/build_internal.h"
 #include "kir/builder.h"
 
@@ -21,13 +21,15 @@ static void hold(build *x, uint8_t reg, uint8_t type, kir_value *value) {
 }
 
 kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
-    if (x->held_at[reg][type] != x->block_number) hold(x, reg, type, kir_get(&x->b, build_var(x, reg, type)));
+    if (x->held_at[reg][type] != x->block_number)
+        hold(x, reg, type, kir_get(&x->b, build_var(x, reg, type)));
     return x->held[reg][type];
 }
 
 /* ---- what a debugger sees ---- */
 
-static kir_value *trace(build *x, kir_traced what, uint8_t number, uint8_t type, uint8_t part, kir_value *value) {
+static kir_value *trace(build *x, kir_traced what, uint8_t number, uint8_t type, uint8_t part,
+                        kir_value *value) {
     kir_value *v = kir_emit(&x->b, KIR_TRACE, KIR_VOID, value != NULL, value ? &value : NULL);
     v->u.trace.what = (uint8_t)what;
     v->u.trace.number = number;
@@ -51,8 +53,11 @@ void build_trace_register(build *x, uint8_t reg, uint8_t type, kir_value *value)
         return;
     }
     for (uint32_t part = 0; part < bytes / 8; part++) {
-        kir_value *high = part ? kir_binary(&x->b, KIR_LSHR, value, kir_const(&x->b, HG_TYPE_U32, part * 64)) : value;
-        trace(x, KIR_TRACE_REGISTER, reg, type, (uint8_t)part, kir_convert(&x->b, KIR_TRUNC, HG_TYPE_U64, high));
+        kir_value *high = part ? kir_binary(&x->b, KIR_LSHR, value,
+                                            kir_const(&x->b, HG_TYPE_U32, part * 64))
+                               : value;
+        trace(x, KIR_TRACE_REGISTER, reg, type, (uint8_t)part,
+              kir_convert(&x->b, KIR_TRUNC, HG_TYPE_U64, high));
     }
 }
 
@@ -81,7 +86,8 @@ static void hold_pred(build *x, uint8_t pred, kir_value *value) {
 }
 
 kir_value *build_pred(build *x, uint8_t pred) {
-    if (x->held_pred_at[pred] != x->block_number) hold_pred(x, pred, kir_get(&x->b, pred_var(x, pred)));
+    if (x->held_pred_at[pred] != x->block_number)
+        hold_pred(x, pred, kir_get(&x->b, pred_var(x, pred)));
     return x->held_pred[pred];
 }
 

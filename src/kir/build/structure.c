@@ -1,8 +1,10 @@
-/* Structured control flow from an arbitrary graph of blocks, in time near its size and without copying blocks.
+/* Structured control flow from an arbitrary graph of blocks, in time near its size and without
+ * copying blocks.
  *
- * Method: N. Ramsey, "Beyond Relooper" (ICFP 2022), writes the dominator tree: a block is followed by what it dominates, and blocks
- * that several edges lead to come after the construct they end. That needs exits over several constructs at once; here each loop
- * is first made to have one way in and one way out (a variable says which entry or exit is meant), so that inside a loop only
+ * Method: N. Ramsey, "Beyond Relooper" (ICFP 2022), writes the dominator tree: a block is followed
+ * by what it dominates, and blocks that several edges lead to come after the construct they end.
+ * That needs exits over several constructs at once; here each loop is first made to have one way in
+ * and one way out (a variable says which entry or exit is meant), so that inside a loop only
  * forward jumps are left, and those become conditions (structure_emit.c).
  * Requires: blocks of a verified function. Provides: its body. Graphs with far too many loop exits become one loop over block numbers. */
 #include "kir/build/structure_internal.h"
@@ -35,7 +37,8 @@ static way *find_way(const ways *w, uint32_t loop, uint32_t block, bool is_entry
         uint32_t at = w->table[i & (w->capacity - 1)];
         if (!at) return NULL;
         way *found = &w->list.data[at - 1];
-        if (found->loop == loop && found->block == block && found->is_entry == is_entry) return found;
+        if (found->loop == loop && found->block == block && found->is_entry == is_entry)
+            return found;
     }
 }
 
@@ -44,7 +47,8 @@ static bool grow_table(ways *w) {
     uint32_t *table = hg_calloc((size_t)capacity, sizeof *table);
     if (!table) return false;
     for (uint64_t i = 0; i < w->list.count; i++) {
-        uint64_t at = hash_way(w->list.data[i].loop, w->list.data[i].block, w->list.data[i].is_entry);
+        uint64_t at = hash_way(w->list.data[i].loop, w->list.data[i].block,
+                               w->list.data[i].is_entry);
         while (table[at & (capacity - 1)]) at++;
         table[at & (capacity - 1)] = (uint32_t)i + 1;
     }
@@ -113,7 +117,9 @@ static void block_edges(graph *g, const ways *w, uint32_t b) {
         e[0] = (edge){TO_STOP, 0};
     else
         for (uint32_t k = 0; k < g->items[b].edge_count; k++)
-            e[k] = structure_leaves(g->x->source, b, k) ? (edge){TO_LEAVE, 0} : route(g, w, g->loop_of[b], g->blocks[b].succ[k]);
+            e[k] = structure_leaves(g->x->source, b, k)
+                       ? (edge){TO_LEAVE, 0}
+                       : route(g, w, g->loop_of[b], g->blocks[b].succ[k]);
 }
 
 static bool make_edges(graph *g, const ways *w) {
@@ -130,11 +136,13 @@ static bool make_edges(graph *g, const ways *w) {
     g->edges = hg_calloc((size_t)total + 1, sizeof *g->edges);
     if (!g->edges) return false;
     for (uint32_t b = 0; b < g->block_count; b++) block_edges(g, w, b);
-    for (uint32_t l = 1; l < g->loop_count; l++) g->edges[g->items[dispatch_item(g, l)].edges] = (edge){(int32_t)g->loops[l].header, 0};
+    for (uint32_t l = 1; l < g->loop_count; l++)
+        g->edges[g->items[dispatch_item(g, l)].edges] = (edge){(int32_t)g->loops[l].header, 0};
     for (uint64_t i = 0; i < w->list.count; i++) {
         const way *n = &w->list.data[i];
         int32_t at = n->is_entry ? dispatch_item(g, n->loop) : loop_item(g, n->loop);
-        g->edges[g->items[at].edges + n->number] = route(g, w, n->is_entry ? n->loop : g->loops[n->loop].parent, n->block);
+        g->edges[g->items[at].edges + n->number] = route(
+            g, w, n->is_entry ? n->loop : g->loops[n->loop].parent, n->block);
     }
     g->give_up = g->work > g->work_limit;
     return !g->give_up;
@@ -170,7 +178,8 @@ static bool analyse(graph *g, bool split, int32_t *root) {
     bool ok = true;
     for (uint32_t b = 0; ok && b < g->block_count; b++)
         for (int k = 0; ok && k < 2; k++)
-            if (g->blocks[b].succ[k] != HG_NO_BLOCK && !structure_leaves(g->x->source, b, (uint32_t)k))
+            if (g->blocks[b].succ[k] != HG_NO_BLOCK &&
+                !structure_leaves(g->x->source, b, (uint32_t)k))
                 ok = add_jump(g, &w, b, g->blocks[b].succ[k]);
     ok = ok && make_edges(g, &w);
     if (ok) *root = route(g, &w, 0, 0).target;

@@ -1,9 +1,10 @@
 /* Writes a graph whose levels have no cycles as structured control flow (see structure.c).
  *
- * Control falls through to a known place everywhere ("to"). An item that several edges lead to stands after the items that lead
- * there; a jump to it needs no code where control falls to it, else it sets the item's skip variable and what lies between is
- * put under conditions. Uniform jumps thus leave the conditions of all other code uniform.
- * An explicit stack of tasks stands for recursion.
+ * Control falls through to a known place everywhere ("to"). An item that several edges lead to
+ * stands after the items that lead there; a jump to it needs no code where control falls to it,
+ * else it sets the item's skip variable and what lies between is put under conditions. Uniform
+ * jumps thus leave the conditions of all other code uniform. An explicit stack of tasks stands for
+ * recursion.
  * Requires: levels analysed. Provides: operations in the function's body. */
 #include "kir/build/structure_internal.h"
 #include "kir/builder.h"
@@ -58,7 +59,9 @@ static void push(emitter *e, task t) {
 }
 
 static item *at(const emitter *e, int32_t i) { return &e->g->items[i]; }
-static const edge *edge_at(const emitter *e, int32_t i, uint32_t k) { return &e->g->edges[e->g->items[i].edges + k]; }
+static const edge *edge_at(const emitter *e, int32_t i, uint32_t k) {
+    return &e->g->edges[e->g->items[i].edges + k];
+}
 static bool is_block(const emitter *e, int32_t i) { return (uint32_t)i < e->g->block_count; }
 
 /* ---- jumps ---- */
@@ -103,7 +106,9 @@ bool structure_jump_counts(const build *x, uint32_t block, uint32_t way) {
     switch (x->program->insts[n->last - 1].op) {
     case HG_OP_LOOP:
     case HG_OP_LOOP64: return true;
-    case HG_OP_CALL: return n->exit == HG_EXIT_JUMP; /* written in place; a real call is counted where it stands */
+    case HG_OP_CALL:
+        return n->exit == HG_EXIT_JUMP; /* written in place; a real call is counted where it stands
+                                         */
     case HG_OP_BRA: return x->source->blocks[n->succ[0]].first < n->last;
     default: return false;
     }
@@ -114,7 +119,8 @@ void structure_count_step(build *x, uint32_t inst) {
     b->inst = inst + 1;
     kir_value *count = kir_add(b, kir_get(b, x->steps), kir_const(b, HG_TYPE_U64, 1));
     kir_set(b, x->steps, count);
-    kir_fault_if(b, kir_binary(b, KIR_CMP_ULT, kir_const(b, HG_TYPE_U64, x->max_steps), count), KIR_FAULT_STEPS, 0, "step limit exceeded");
+    kir_fault_if(b, kir_binary(b, KIR_CMP_ULT, kir_const(b, HG_TYPE_U64, x->max_steps), count),
+                 KIR_FAULT_STEPS, 0, "step limit exceeded");
 }
 
 /* The variable that an edge sets, or NULL. */
@@ -176,13 +182,17 @@ static bool region_ends(const kir_region *r) {
 }
 
 /* Edge `yes` where flag is true, else `no`. */
-static void two_ways(emitter *e, int32_t i, kir_value *flag, uint32_t yes, uint32_t no, int32_t to, kir_value *counter) {
+static void two_ways(emitter *e, int32_t i, kir_value *flag, uint32_t yes, uint32_t no, int32_t to,
+                     kir_value *counter) {
     bool empty_yes = is_empty(e, i, yes, to), empty_no = is_empty(e, i, no, to);
     if (empty_yes && empty_no) return;
-    task other = {.kind = TASK_ELSE, .item = i, .to = to, .low = no, .high = no + 1, .value = counter};
-    bool swap = empty_yes || (!empty_no && ends_at_once(e, i, no, to) && !ends_at_once(e, i, yes, to));
+    task other = {
+        .kind = TASK_ELSE, .item = i, .to = to, .low = no, .high = no + 1, .value = counter};
+    bool swap = empty_yes ||
+                (!empty_no && ends_at_once(e, i, no, to) && !ends_at_once(e, i, yes, to));
     if (swap) {
-        bool was_not = flag->op == KIR_XOR && flag->type == KIR_BOOL && flag->args[1]->op == KIR_CONST && flag->args[1]->u.imm == 1;
+        bool was_not = flag->op == KIR_XOR && flag->type == KIR_BOOL &&
+                       flag->args[1]->op == KIR_CONST && flag->args[1]->u.imm == 1;
         flag = was_not ? flag->args[0] : kir_not(e->b, flag);
         other.low = yes;
         other.high = yes + 1;
@@ -201,7 +211,8 @@ static void ways(emitter *e, const task *t) {
         return;
     }
     uint32_t middle = t->low + (t->high - t->low) / 2;
-    kir_value *below = kir_binary(e->b, KIR_CMP_ULT, t->value, kir_const(e->b, HG_TYPE_U32, middle));
+    kir_value *below = kir_binary(e->b, KIR_CMP_ULT, t->value,
+                                  kir_const(e->b, HG_TYPE_U32, middle));
     if (t->high - t->low == 2) {
         two_ways(e, t->item, below, t->low, middle, t->to, t->value);
         return;
@@ -232,7 +243,8 @@ static void other_branch(emitter *e, const task *t) {
 
 static void end_if(emitter *e, const task *t) {
     kir_if_end(e->b, t->branch);
-    if (!e->b->failed && region_ends(t->branch->body[0]) && region_ends(t->branch->body[1])) t->branch->scratch = (void *)(uintptr_t)&ENDS;
+    if (!e->b->failed && region_ends(t->branch->body[0]) && region_ends(t->branch->body[1]))
+        t->branch->scratch = (void *)(uintptr_t)&ENDS;
 }
 
 /* ---- items ---- */
@@ -240,7 +252,9 @@ static void end_if(emitter *e, const task *t) {
 static void choose(emitter *e, int32_t i, kir_var *selector, int32_t to) {
     uint32_t count = at(e, i)->edge_count;
     kir_value *value = selector ? kir_get(e->b, selector) : NULL;
-    if (is_dispatch_item(e->g, i)) kir_set(e->b, selector, kir_const(e->b, selector->type, 0)); /* the next round starts at the header */
+    if (is_dispatch_item(e->g, i))
+        kir_set(e->b, selector, kir_const(e->b, selector->type, 0)); /* the next round starts at the
+                                                                        header */
     if (count == 2)
         two_ways(e, i, value, 1, 0, to, NULL);
     else
@@ -249,7 +263,8 @@ static void choose(emitter *e, int32_t i, kir_var *selector, int32_t to) {
 
 static kir_var *selector_variable(emitter *e, uint32_t count, const char *name) {
     if (count < 2) return NULL;
-    kir_var *v = kir_var_create(e->x->module, e->b->function, count == 2 ? (uint8_t)KIR_BOOL : (uint8_t)HG_TYPE_U32, 0, name);
+    kir_var *v = kir_var_create(e->x->module, e->b->function,
+                                count == 2 ? (uint8_t)KIR_BOOL : (uint8_t)HG_TYPE_U32, 0, name);
     if (!v) e->failed = true;
     return v;
 }
@@ -296,7 +311,8 @@ static void block_item(emitter *e, int32_t i, int32_t to) {
         two_ways(e, i, build_pred(e->x, o[0].reg), 0, 1, to, NULL);
         return;
     }
-    kir_value *counter = build_get(e->x, o[0].reg, (uint8_t)hg_loop_type(e->x->program->insts[n->last - 1].op));
+    kir_value *counter = build_get(e->x, o[0].reg,
+                                   (uint8_t)hg_loop_type(e->x->program->insts[n->last - 1].op));
     kir_value *at_zero = kir_binary(e->b, KIR_CMP_EQ, counter, kir_const(e->b, counter->type, 0));
     two_ways(e, i, at_zero, 1, 0, to, counter);
 }
@@ -314,7 +330,8 @@ static void node(emitter *e, int32_t i, int32_t to) {
 
 static int32_t fall(int32_t next, int32_t to) { return next == NO_ITEM ? to : next; }
 
-/* Where every way out of the subtree leads to one place, it is written as falling there, and the jump comes once after it. */
+/* Where every way out of the subtree leads to one place, it is written as falling there, and the
+ * jump comes once after it. */
 static void tree(emitter *e, const task *t) {
     const item *n = at(e, t->item);
     task items = *t;
@@ -374,10 +391,13 @@ static void close_guards(emitter *e, const task *t, uint32_t position) {
 /* Opens conditions around what jumps on their way pass over, those that pass furthest outside. */
 static void open_guards(emitter *e, const task *t) {
     for (;;) {
-        uint32_t limit = e->guards.count > t->guards ? e->guards.data[e->guards.count - 1].close : UINT32_MAX, close = 0;
+        uint32_t limit = e->guards.count > t->guards ? e->guards.data[e->guards.count - 1].close
+                                                     : UINT32_MAX,
+                 close = 0;
         for (uint64_t i = t->pending; i < e->jumps.count; i++) {
             const pending *p = &e->jumps.data[i];
-            if (!p->covered && arrival(e, t->item, p->target) > close) close = arrival(e, t->item, p->target);
+            if (!p->covered && arrival(e, t->item, p->target) > close)
+                close = arrival(e, t->item, p->target);
         }
         if (!close) return;
         if (close > limit) close = limit;
@@ -433,9 +453,11 @@ bool structure_emit(graph *g, int32_t root) {
     emitter e = {.g = g, .x = g->x, .b = &g->x->b};
     for (uint32_t l = 1; l < g->loop_count; l++) {
         cycle *n = &g->loops[l];
-        if (n->entries && !(n->enter = selector_variable(&e, n->entries + 1, "enter"))) return false;
+        if (n->entries && !(n->enter = selector_variable(&e, n->entries + 1, "enter")))
+            return false;
     }
-    push(&e, (task){.kind = TASK_TREE, .item = root, .to = e.x->source_number ? TO_RETURN : TO_STOP});
+    push(&e,
+         (task){.kind = TASK_TREE, .item = root, .to = e.x->source_number ? TO_RETURN : TO_STOP});
     while (e.tasks.count && !e.failed && !e.b->failed && !g->give_up) {
         task t = e.tasks.data[--e.tasks.count];
         run(&e, &t);

@@ -1,10 +1,13 @@
-/* A function's body as one loop that looks up the block to run next: for graphs with so many ways in and out of loops that
- * anything else would grow faster than the program. Always right, always linear, never fast.
+/* A function's body as one loop that looks up the block to run next: for graphs with so many ways
+ * in and out of loops that anything else would grow faster than the program. Always right, always
+ * linear, never fast.
  * Requires: nothing of the graph. Provides: the body, whatever was there before. */
 #include "kir/build/structure_internal.h"
 #include "kir/builder.h"
 
-static void go_to(build *x, kir_var *at, uint32_t block) { kir_set(&x->b, at, kir_const(&x->b, HG_TYPE_U32, block)); }
+static void go_to(build *x, kir_var *at, uint32_t block) {
+    kir_set(&x->b, at, kir_const(&x->b, HG_TYPE_U32, block));
+}
 
 static void follow(build *x, kir_var *at, uint32_t block, uint32_t way) {
     const hg_block *n = &x->source->blocks[block];
@@ -18,7 +21,8 @@ static void two_ways(build *x, kir_var *at, uint32_t block) {
     kir_builder *b = &x->b;
     uint8_t type = (uint8_t)hg_loop_type(x->program->insts[n->last - 1].op);
     kir_value *counter = n->exit == HG_EXIT_LOOP ? build_get(x, o[0].reg, type) : NULL;
-    kir_value *taken = counter ? kir_binary(b, KIR_CMP_ULT, kir_const(b, type, 0), counter) : build_pred(x, o[0].reg);
+    kir_value *taken = counter ? kir_binary(b, KIR_CMP_ULT, kir_const(b, type, 0), counter)
+                               : build_pred(x, o[0].reg);
     if (structure_leaves(x->source, block, 0) || structure_leaves(x->source, block, 1)) {
         uint32_t stay = structure_leaves(x->source, block, 0) ? 1 : 0;
         kir_value *left = kir_if_begin(b, stay ? taken : kir_not(b, taken));
@@ -67,7 +71,8 @@ hg_status structure_flat(build *x) {
     for (;;) {
         while (p.high - p.low > 1 && !b->failed) { /* a tree of comparisons down to one block */
             uint32_t middle = p.low + (p.high - p.low) / 2;
-            kir_value *half = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, number, kir_const(b, HG_TYPE_U32, middle)));
+            kir_value *half = kir_if_begin(
+                b, kir_binary(b, KIR_CMP_ULT, number, kir_const(b, HG_TYPE_U32, middle)));
             stack[depth++] = (part){middle, p.high, half};
             p.high = middle;
         }

@@ -1,4 +1,5 @@
-/* Facts about the graph of a function's blocks: branches that leave the lane there, and the order, dominators and targets of one level.
+/* Facts about the graph of a function's blocks: branches that leave the lane there, and the order,
+ * dominators and targets of one level.
  * Must not know: loops, what is written. */
 #include "kir/build/structure_internal.h"
 
@@ -66,7 +67,8 @@ int32_t structure_common_ancestor(const graph *g, int32_t a, int32_t b) {
     return a;
 }
 
-/* Dominators in one pass, for there are no cycles. Jump pointers: E. Myers, "An applicative random-access stack" (1983). */
+/* Dominators in one pass, for there are no cycles. Jump pointers: E. Myers, "An applicative
+ * random-access stack" (1983). */
 void structure_dominators(graph *g, const int32_t *list, uint32_t count) {
     item *n = g->items;
     for (uint32_t i = 0; i < count; i++) {
@@ -81,7 +83,9 @@ void structure_dominators(graph *g, const int32_t *list, uint32_t count) {
         }
         for (uint32_t k = 0; k < n[v].edge_count; k++) {
             int32_t to = g->edges[n[v].edges + k].target;
-            if (to >= 0) n[to].idom = n[to].idom == NO_ITEM ? v : structure_common_ancestor(g, n[to].idom, v);
+            if (to >= 0)
+                n[to].idom = n[to].idom == NO_ITEM ? v
+                                                   : structure_common_ancestor(g, n[to].idom, v);
         }
     }
 }

@@ -1,8 +1,9 @@
 /* The graph that a function's blocks become before they are written as structured control flow.
  *
- * Loops form a tree (level 0: the function). A level's items are its own blocks, each inner loop as one item, and, for a loop that
- * is entered at several places, a dispatch. Without the edges back to the loop's start the items of a level form a graph without
- * cycles. Edges that leave the level have the targets TO_*; which way a loop was left, or entered, is in a variable. */
+ * Loops form a tree (level 0: the function). A level's items are its own blocks, each inner loop as
+ * one item, and, for a loop that is entered at several places, a dispatch. Without the edges back
+ * to the loop's start the items of a level form a graph without cycles. Edges that leave the level
+ * have the targets TO_*; which way a loop was left, or entered, is in a variable. */
 #ifndef HG_KIR_STRUCTURE_INTERNAL_H
 #define HG_KIR_STRUCTURE_INTERNAL_H
 
@@ -33,17 +34,20 @@ typedef struct cycle {
 } cycle;
 
 typedef struct item {
-    uint32_t edges, edge_count;      /* first in graph.edges */
-    uint32_t cursor;                 /* depth-first walk */
-    uint32_t order;                  /* topological, in the level */
-    uint32_t preds;                  /* edges to it in the level */
-    uint32_t depth;                  /* in the dominator tree of the level */
-    int32_t idom, jump;              /* parent in that tree, and an ancestor further up (for common ancestors in logarithmic time) */
-    int32_t first_merge, next_merge; /* items it dominates at once that several edges lead to, in order */
+    uint32_t edges, edge_count; /* first in graph.edges */
+    uint32_t cursor;            /* depth-first walk */
+    uint32_t order;             /* topological, in the level */
+    uint32_t preds;             /* edges to it in the level */
+    uint32_t depth;             /* in the dominator tree of the level */
+    int32_t idom, jump; /* parent in that tree, and an ancestor further up (for common ancestors in
+                           logarithmic time) */
+    int32_t first_merge, next_merge; /* items it dominates at once that several edges lead to, in
+                                        order */
     int32_t out[OUT_KNOWN];          /* targets outside of its subtree */
     uint8_t out_count;               /* OUT_MANY: more than OUT_KNOWN */
     kir_var *skip;                   /* set when control is on its way to this item over others */
-    kir_region *start_region;        /* where its sequence began: after start_after (NULL: at the region's front) */
+    kir_region *start_region; /* where its sequence began: after start_after (NULL: at the region's
+                                 front) */
     kir_value *start_after;
 } item;
 
@@ -61,19 +65,27 @@ typedef struct graph {
     bool give_up; /* too many ways in and out of loops: written as one loop over block numbers */
 } graph;
 
-/* In a function with a barrier a branch straight to the exit ends the lane there and then, and the lanes that stay go on under no
- * condition: that is how the verifier sees barriers behind such branches. */
-bool structure_branch_leaves(const hg_function *f, uint32_t block, uint32_t k); /* structure_graph.c */
+/* In a function with a barrier a branch straight to the exit ends the lane there and then, and the
+ * lanes that stay go on under no condition: that is how the verifier sees barriers behind such
+ * branches. */
+bool structure_branch_leaves(const hg_function *f, uint32_t block, uint32_t k); /* structure_graph.c
+                                                                                 */
 static inline bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k) {
     return f->has_barrier && structure_branch_leaves(f, block, k);
 }
 
-static inline int32_t loop_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + l); }
-static inline int32_t dispatch_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + g->loop_count + l); }
+static inline int32_t loop_item(const graph *g, uint32_t l) {
+    return (int32_t)(g->block_count + l);
+}
+static inline int32_t dispatch_item(const graph *g, uint32_t l) {
+    return (int32_t)(g->block_count + g->loop_count + l);
+}
 static inline bool is_loop_item(const graph *g, int32_t i) {
     return (uint32_t)i >= g->block_count && (uint32_t)i < g->block_count + g->loop_count;
 }
-static inline bool is_dispatch_item(const graph *g, int32_t i) { return (uint32_t)i >= g->block_count + g->loop_count; }
+static inline bool is_dispatch_item(const graph *g, int32_t i) {
+    return (uint32_t)i >= g->block_count + g->loop_count;
+}
 /* The loop of an item that is no block. */
 static inline uint32_t loop_of_item(const graph *g, int32_t i) {
     return (uint32_t)i - g->block_count - (is_dispatch_item(g, i) ? g->loop_count : 0);
@@ -104,10 +116,12 @@ void structure_range_loops(graph *g, uint32_t *next);
 uint32_t structure_order_level(graph *g, int32_t first, int32_t *list, int32_t *stack);
 /* structure_graph.c: of the items of a level in that order. */
 void structure_dominators(graph *g, const int32_t *list, uint32_t count);
-void structure_follow_ups(graph *g, const int32_t *list, uint32_t count); /* first_merge, next_merge, out */
+void structure_follow_ups(graph *g, const int32_t *list, uint32_t count); /* first_merge,
+                                                                             next_merge, out */
 /* structure_graph.c: in the dominator tree of a level. */
 int32_t structure_common_ancestor(const graph *g, int32_t a, int32_t b);
-/* structure_split.c: the first may add to splits, the second puts them with the loops. False: out of memory. */
+/* structure_split.c: the first may add to splits, the second puts them with the loops. False: out
+ * of memory. */
 bool structure_split_level(graph *g, uint32_t l, const int32_t *list, uint32_t count);
 bool structure_apply_splits(graph *g);
 /* structure_emit.c: writes the body. False: out of memory, or give_up. */
@@ -116,7 +130,8 @@ bool structure_emit(graph *g, int32_t root);
 hg_status structure_flat(build *x);
 /* structure_emit.c: the instructions of a block, its call included; not the jump at its end. */
 void structure_block(build *x, uint32_t block);
-/* structure_emit.c: counts a step of the lane at instruction inst (a jump taken, or a call), with max_steps. */
+/* structure_emit.c: counts a step of the lane at instruction inst (a jump taken, or a call), with
+ * max_steps. */
 void structure_count_step(build *x, uint32_t inst);
 bool structure_jump_counts(const build *x, uint32_t block, uint32_t way);
 

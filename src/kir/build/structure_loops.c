@@ -1,7 +1,8 @@
 /* The loops of a graph of blocks as a tree, irreducible ones included.
- * Method: P. Havlak, "Nesting of reducible and irreducible loops" (TOPLAS 19, 1997): depth-first numbering, then from the last
- * block to the first everything that reaches a back edge without passing its target belongs to the loop; loops found earlier
- * stand for their blocks through union-find. A jump into the middle of a loop counts as an entry to the loop.
+ * Method: P. Havlak, "Nesting of reducible and irreducible loops" (TOPLAS 19, 1997): depth-first
+ * numbering, then from the last block to the first everything that reaches a back edge without
+ * passing its target belongs to the loop; loops found earlier stand for their blocks through
+ * union-find. A jump into the middle of a loop counts as an entry to the loop.
  * Requires: every block reachable from block 0. Provides: graph.loop_of, graph.loops. */
 #include "kir/build/structure_internal.h"
 
@@ -61,7 +62,8 @@ static void find_preds(finder *f) {
     }
     for (uint32_t b = 0; b < f->n; b++)
         for (int k = 0; k < 2; k++)
-            if (blocks[b].succ[k] != HG_NO_BLOCK) f->preds[next[f->number[blocks[b].succ[k]]]++] = f->number[b];
+            if (blocks[b].succ[k] != HG_NO_BLOCK)
+                f->preds[next[f->number[blocks[b].succ[k]]]++] = f->number[b];
 }
 
 static uint32_t find(finder *f, uint32_t v) {
@@ -174,8 +176,8 @@ bool structure_find_loops(graph *g) {
                 .stamp = words(n),
                 .body = words(n),
                 .is_loop = hg_calloc((size_t)n + 1, sizeof(bool))};
-    bool ok = f.number && f.block && f.last && f.pred_first && f.preds && f.set && f.header && f.extra_first && f.stamp && f.body &&
-              f.is_loop;
+    bool ok = f.number && f.block && f.last && f.pred_first && f.preds && f.set && f.header &&
+              f.extra_first && f.stamp && f.body && f.is_loop;
     ok = ok && number_blocks(&f);
     if (ok) find_preds(&f);
     for (uint32_t i = 0; ok && i < n; i++) {

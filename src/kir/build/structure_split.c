@@ -2,9 +2,10 @@
  *
  *     top:  …  bra.p_varying @top;   reduce;   bra.p_uniform @top
  *
- * Lanes leave the inner one at different times and meet behind it; taken as one loop they would never meet again before its end.
- * In functions where lanes must meet (at whole-array steps and barriers) such a loop is written as two: what does not come after
- * the cut, the place that every way out passes, becomes an inner loop of its own. Where that was not needed it does no harm.
+ * Lanes leave the inner one at different times and meet behind it; taken as one loop they would
+ * never meet again before its end. In functions where lanes must meet (at whole-array steps and
+ * barriers) such a loop is written as two: what does not come after the cut, the place that every
+ * way out passes, becomes an inner loop of its own. Where that was not needed it does no harm.
  * Requires: one level ordered, with dominators. Provides: loop_of and loops changed, to be analysed again. */
 #include "kir/build/structure_internal.h"
 
@@ -13,7 +14,8 @@ static void count_returns(graph *g, const int32_t *list, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) g->items[list[i]].cursor = 0;
     for (uint32_t i = count; i-- > 0;) {
         item *n = &g->items[list[i]];
-        for (uint32_t k = 0; k < n->edge_count; k++) n->cursor += g->edges[n->edges + k].target == TO_CONTINUE;
+        for (uint32_t k = 0; k < n->edge_count; k++)
+            n->cursor += g->edges[n->edges + k].target == TO_CONTINUE;
         if (i) g->items[n->idom].cursor += n->cursor;
     }
 }
@@ -32,9 +34,11 @@ static int32_t last_gate(graph *g, const int32_t *list, uint32_t count) {
     return gate;
 }
 
-/* Marks in cursor what the cut dominates. True when the rest is entered from there at the loop's start only. */
+/* Marks in cursor what the cut dominates. True when the rest is entered from there at the loop's
+ * start only. */
 static bool mark_rest(graph *g, const int32_t *list, uint32_t count, int32_t cut) {
-    for (uint32_t i = 0; i < count; i++) g->items[list[i]].cursor = list[i] == cut || (i && g->items[g->items[list[i]].idom].cursor);
+    for (uint32_t i = 0; i < count; i++)
+        g->items[list[i]].cursor = list[i] == cut || (i && g->items[g->items[list[i]].idom].cursor);
     for (uint32_t i = 0; i < count; i++) {
         const item *n = &g->items[list[i]];
         for (uint32_t k = 0; k < n->edge_count && n->cursor; k++) {
@@ -83,9 +87,11 @@ bool structure_apply_splits(graph *g) {
         hg_free(order);
         return false;
     }
-    uint32_t *new_number = order + count, *first = order + 2 * (size_t)count, *next = order + 3 * (size_t)count;
+    uint32_t *new_number = order + count, *first = order + 2 * (size_t)count,
+             *next = order + 3 * (size_t)count;
     for (uint32_t l = 0; l < count; l++) { /* children as lists, 0: none */
-        uint32_t parent = l < g->loop_count ? g->loops[l].parent : g->splits.data[l - g->loop_count].parent;
+        uint32_t parent = l < g->loop_count ? g->loops[l].parent
+                                            : g->splits.data[l - g->loop_count].parent;
         if (l == 0) continue;
         next[l] = first[parent];
         first[parent] = l;
@@ -95,7 +101,8 @@ bool structure_apply_splits(graph *g) {
         for (uint32_t c = first[order[i]]; c; c = next[c]) order[done++] = c;
     for (uint32_t i = 0; i < done; i++) new_number[order[i]] = i;
     for (uint32_t i = 0; i < done; i++) {
-        const cycle *old = order[i] < g->loop_count ? &g->loops[order[i]] : &g->splits.data[order[i] - g->loop_count];
+        const cycle *old = order[i] < g->loop_count ? &g->loops[order[i]]
+                                                    : &g->splits.data[order[i] - g->loop_count];
         loops[i] = (cycle){.header = old->header, .parent = new_number[old->parent]};
     }
     for (uint32_t b = 0; b < g->block_count; b++) g->loop_of[b] = new_number[g->loop_of[b]];

@@ -1,5 +1,6 @@
-/* Index registers, counts and flat addresses may be u32 or u64, some operands of Atlas instructions of any type. The verifier proved that each has one type at each point, on every
- * path, so any one path from the function's start shows which: a walk of a spanning tree of the blocks. */
+/* Index registers, counts and flat addresses may be u32 or u64, some operands of Atlas instructions
+ * of any type. The verifier proved that each has one type at each point, on every path, so any one
+ * path from the function's start shows which: a walk of a spanning tree of the blocks. */
 #include "kir/build/build_internal.h"
 
 #include <string.h>
@@ -53,7 +54,8 @@ static void step(walk *w, uint32_t inst) {
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t i = 0; i < row->operand_count; i++) {
-        if (row->operands[i].kind == HG_K_TUPLE || row->operands[i].kind == HG_K_TUPLES) note_items(w, p, &o[i]);
+        if (row->operands[i].kind == HG_K_TUPLE || row->operands[i].kind == HG_K_TUPLES)
+            note_items(w, p, &o[i]);
         bool address = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
         bool open = row->operands[i].rule == HG_R_ANY || row->operands[i].rule == HG_R_INTEGER;
         if (!address && !open && !(row->operands[i].kind == HG_K_COUNT && o[i].is_reg)) continue;

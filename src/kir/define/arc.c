@@ -5,27 +5,32 @@
 #include "kir/builder.h"
 #include <math.h>
 
-/* Smaller and larger of |x|, |y| brought to a range where quotients and exact products neither overflow nor vanish. */
+/* Smaller and larger of |x|, |y| brought to a range where quotients and exact products neither
+ * overflow nor vanish. */
 static void atan_operands(const real *k, num *n, num *d) {
     num infinity = cst(k, (double)INFINITY), one = cst(k, 1.0), zero = cst(k, 0.0);
     num both_infinite = eq(k, *n, infinity), infinite = eq(k, *d, infinity);
     *n = sel(k, infinite, sel(k, both_infinite, one, zero), *n);
     *d = sel(k, either(k, infinite, eq(k, *d, zero)), one, *d); /* 0/0 becomes 0/1 */
-    num big = lt(k, cst(k, k->wide ? 0x1p500 : 0x1p60), *d), small = lt(k, *d, cst(k, k->wide ? 0x1p-450 : 0x1p-50));
-    num scale = sel(k, big, cst(k, k->wide ? 0x1p-600 : 0x1p-64), sel(k, small, cst(k, k->wide ? 0x1p624 : 0x1p99), one));
+    num big = lt(k, cst(k, k->wide ? 0x1p500 : 0x1p60), *d),
+        small = lt(k, *d, cst(k, k->wide ? 0x1p-450 : 0x1p-50));
+    num scale = sel(k, big, cst(k, k->wide ? 0x1p-600 : 0x1p-64),
+                    sel(k, small, cst(k, k->wide ? 0x1p624 : 0x1p99), one));
     *n = mul(k, *n, scale);
     *d = mul(k, *d, scale);
 }
 
-/* atan of t = n/d in [0, 1], and whether pi/4 is to be added: above tan(pi/8) it is pi/4 + atan((n - d)/(n + d)). */
+/* atan of t = n/d in [0, 1], and whether pi/4 is to be added: above tan(pi/8) it is pi/4 + atan((n
+ * - d)/(n + d)). */
 static dw atan_quotient(const real *k, num n, num d, num *upper) {
     *upper = lt(k, scaled(k, d, k->wide ? 0x1.a827999fcef32p-2 : 0x1.a827ap-2), n);
     dw difference = two_sum(k, n, neg(k, d)), total = two_sum(k, d, n);
     num zero = cst(k, 0.0);
     dw top = dw_sel(k, *upper, difference, (dw){n, zero});
     dw bottom = dw_sel(k, *upper, total, (dw){d, zero});
-    /* A top of a difference is 0 or at least 2^-75 (F64: 2^-504). One that is n may be smaller than the range of FMULERR, or the quotient
-     * subnormal: then it is below 2^-50 (F64: 2^-500), and either not used or lost beside a quarter of pi or more. */
+    /* A top of a difference is 0 or at least 2^-75 (F64: 2^-504). One that is n may be smaller than
+     * the range of FMULERR, or the quotient subnormal: then it is below 2^-50 (F64: 2^-500), and
+     * either not used or lost beside a quarter of pi or more. */
     dw t = dw_div(k, top, bottom);
     t = fast_two_sum(k, t.h, t.l);
     num z = mul(k, t.h, t.h);
@@ -56,7 +61,8 @@ kir_value *define_atan(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r);
 }
 
-/* C atan2(y, x): the octant counts quarters of pi, so the answer is count · pi/4 ± atan. Tiny y/x with x > 0 is the division itself. */
+/* C atan2(y, x): the octant counts quarters of pi, so the answer is count · pi/4 ± atan. Tiny y/x
+ * with x > 0 is the division itself. */
 kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     num y = arg[0], x = arg[1], ay = magnitude(&k, y), ax = magnitude(&k, x);
@@ -76,7 +82,8 @@ kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, both(&k, is_number(b, x), is_number(b, y)), r, add(&k, x, y));
 }
 
-/* asin a for a <= 1/2 is a + a·z·P(z), z = a²; above, it is pi/2 - 2 asin s with s² = z = (1 - a)/2, which is exact. */
+/* asin a for a <= 1/2 is a + a·z·P(z), z = a²; above, it is pi/2 - 2 asin s with s² = z = (1 -
+ * a)/2, which is exact. */
 typedef struct half_angle {
     num large; /* a > 1/2 */
     dw base;   /* s with its rounding error, or a */
@@ -107,7 +114,8 @@ static num from_half(const real *k, num count, num times, half_angle h) {
 
 /* NaN outside [-1, 1]. */
 static num in_domain(const real *k, num a, num r) {
-    num nan = real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(
+        k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
     return sel(k, kir_binary(k->b, KIR_FCMP_LE, a, cst(k, 1.0)), r, nan);
 }
 
@@ -116,13 +124,15 @@ kir_value *define_asin(kir_builder *b, hg_type type, kir_value *const *arg) {
     num a = magnitude(&k, arg[0]), one = cst(&k, 1.0), zero = cst(&k, 0.0);
     half_angle h = halve(&k, a);
     num count = sel(&k, h.large, one, zero), times = sel(&k, h.large, cst(&k, -2.0), one);
-    return in_domain(&k, a, real_with_sign(b, magnitude(&k, from_half(&k, count, times, h)), arg[0]));
+    return in_domain(&k, a,
+                     real_with_sign(b, magnitude(&k, from_half(&k, count, times, h)), arg[0]));
 }
 
 /* pi/2 - asin x; beyond 1/2 that is 2 asin s, and pi less it on the left. */
 kir_value *define_acos(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num x = arg[0], a = magnitude(&k, x), one = cst(&k, 1.0), zero = cst(&k, 0.0), two = cst(&k, 2.0);
+    num x = arg[0], a = magnitude(&k, x), one = cst(&k, 1.0), zero = cst(&k, 0.0),
+        two = cst(&k, 2.0);
     half_angle h = halve(&k, a);
     num left = lt(&k, x, zero);
     num count = sel(&k, h.large, sel(&k, left, two, zero), one);

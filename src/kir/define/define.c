@@ -9,7 +9,8 @@ typedef struct definition {
     define_fn define;
     uint8_t args;
     bool integers; /* defined for integers (NOT: for them only) */
-    bool small;    /* a handful of operations in every type: inlined. Those of wide integers are, whatever stands here */
+    bool small;    /* a handful of operations in every type: inlined. Those of wide integers are,
+                      whatever stands here */
     bool bits;     /* of integers alone */
 } definition;
 
@@ -71,7 +72,9 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_MIRROR] = {define_mirror, 1, true, true, false},
 };
 
-static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define; }
+static bool in_range(uint16_t fn, hg_type type) {
+    return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define;
+}
 
 bool kir_define_exists(uint16_t fn, hg_type type) {
     if (!in_range(fn, type) || kir_is_half(type)) return false;
@@ -85,12 +88,15 @@ bool kir_define_exists(uint16_t fn, hg_type type) {
 uint8_t kir_define_args(uint16_t fn) { return fn < KIR_FN_COUNT ? DEFINITIONS[fn].args : 0; }
 
 bool kir_define_is_small(uint16_t fn, hg_type type) {
-    bool wide = hg_type_is_integer(type) && hg_type_size_bytes(type) > 8; /* no function takes wide integers */
+    bool wide = hg_type_is_integer(type) && hg_type_size_bytes(type) > 8; /* no function takes wide
+                                                                             integers */
     if (wide || (fn == HG_OP_REM && hg_type_is_integer(type))) return in_range(fn, type);
     return in_range(fn, type) && DEFINITIONS[fn].small;
 }
 
-kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) { return DEFINITIONS[fn].define(b, type, args); }
+kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
+    return DEFINITIONS[fn].define(b, type, args);
+}
 
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type) {
     if (!kir_define_exists(fn, type)) return NULL;

@@ -1,4 +1,5 @@
-/* Shared by the definitions: the table's handler type, small helpers over the builder, the float formats.
+/* Shared by the definitions: the table's handler type, small helpers over the builder, the float
+ * formats.
  * Must not know: targets, capabilities. */
 #ifndef HG_KIR_DEFINE_DEFINE_INTERNAL_H
 #define HG_KIR_DEFINE_DEFINE_INTERNAL_H
@@ -75,8 +76,12 @@ kir_value *define_asin(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_acos(kir_builder *b, hg_type type, kir_value *const *arg);
 
 /* Bits of a float as an integer of its width, and back. */
-static inline uint8_t bits_type(uint8_t real) { return real == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32; }
-static inline kir_value *bits_of(kir_builder *b, kir_value *x) { return kir_convert(b, KIR_BITCAST, bits_type(x->type), x); }
+static inline uint8_t bits_type(uint8_t real) {
+    return real == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;
+}
+static inline kir_value *bits_of(kir_builder *b, kir_value *x) {
+    return kir_convert(b, KIR_BITCAST, bits_type(x->type), x);
+}
 static inline kir_value *real_of(kir_builder *b, kir_value *bits) {
     return kir_convert(b, KIR_BITCAST, bits->type == HG_TYPE_U64 ? HG_TYPE_F64 : HG_TYPE_F32, bits);
 }
@@ -90,21 +95,30 @@ static inline kir_value *int_shl(kir_builder *b, kir_value *x, uint32_t n) {
 static inline kir_value *int_shr(kir_builder *b, kir_value *x, uint32_t n) {
     return kir_binary(b, KIR_LSHR, x, kir_const(b, HG_TYPE_U32, n));
 }
-static inline kir_value *int_add(kir_builder *b, kir_value *x, uint64_t n) { return kir_binary(b, KIR_ADD, x, kir_const(b, x->type, n)); }
+static inline kir_value *int_add(kir_builder *b, kir_value *x, uint64_t n) {
+    return kir_binary(b, KIR_ADD, x, kir_const(b, x->type, n));
+}
 /* A number of the given float type; exact in it. */
 static inline kir_value *real_const(kir_builder *b, uint8_t real, double value) {
     return real == HG_TYPE_F64 ? kir_f64(b, value) : kir_f32(b, (float)value);
 }
-static inline uint64_t sign_bit(uint8_t real) { return real == HG_TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31; }
-static inline kir_value *real_abs(kir_builder *b, kir_value *x) { return real_of(b, int_and(b, bits_of(b, x), sign_bit(x->type) - 1)); }
+static inline uint64_t sign_bit(uint8_t real) {
+    return real == HG_TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+}
+static inline kir_value *real_abs(kir_builder *b, kir_value *x) {
+    return real_of(b, int_and(b, bits_of(b, x), sign_bit(x->type) - 1));
+}
 static inline kir_value *real_neg(kir_builder *b, kir_value *x) {
-    return real_of(b, kir_binary(b, KIR_XOR, bits_of(b, x), kir_const(b, bits_type(x->type), sign_bit(x->type))));
+    return real_of(b, kir_binary(b, KIR_XOR, bits_of(b, x),
+                                 kir_const(b, bits_type(x->type), sign_bit(x->type))));
 }
 /* The sign bit of s put over x, whose own is clear. */
 static inline kir_value *real_with_sign(kir_builder *b, kir_value *x, kir_value *s) {
     kir_value *sign = int_and(b, bits_of(b, s), sign_bit(x->type));
     return real_of(b, int_or(b, bits_of(b, x), sign));
 }
-static inline kir_value *is_number(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_FCMP_EQ, x, x); }
+static inline kir_value *is_number(kir_builder *b, kir_value *x) {
+    return kir_binary(b, KIR_FCMP_EQ, x, x);
+}
 
 #endif

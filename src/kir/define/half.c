@@ -1,4 +1,5 @@
-/* f16 and bf16: widening, narrowing, and the multiply-add that is rounded once (semantics 0.3), in f32 alone.
+/* f16 and bf16: widening, narrowing, and the multiply-add that is rounded once (semantics 0.3), in
+ * f32 alone.
  * Must not know: targets, instructions. */
 #include "kir/define/define_internal.h"
 #include "kir/builder.h"
@@ -12,31 +13,41 @@ kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v) {
     return kir_convert(b, half == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_U16, v);
 }
 
-/* v, rounded to nearest, as rounded to odd: where v is even and the exact number is above (below) it, the float next to v on that side. */
+/* v, rounded to nearest, as rounded to odd: where v is even and the exact number is above (below)
+ * it, the float next to v on that side. */
 static kir_value *made_odd(kir_builder *b, kir_value *v, kir_value *above, kir_value *below) {
-    kir_value *bits = bits_of(b, v), *one = kir_const(b, bits->type, 1), *none = kir_const(b, bits->type, 0);
-    kir_value *last = kir_binary(b, KIR_AND, bits, one), *even = kir_binary(b, KIR_CMP_EQ, last, none);
+    kir_value *bits = bits_of(b, v), *one = kir_const(b, bits->type, 1),
+              *none = kir_const(b, bits->type, 0);
+    kir_value *last = kir_binary(b, KIR_AND, bits, one),
+              *even = kir_binary(b, KIR_CMP_EQ, last, none);
     kir_value *negative = kir_binary(b, KIR_CMP_SLT, bits, none);
-    kir_value *away = kir_binary(b, KIR_XOR, above, negative); /* the exact number is further from zero */
-    kir_value *up = kir_add(b, bits, one), *down = kir_sub(b, bits, one), *odd = kir_select(b, away, up, down);
+    kir_value *away = kir_binary(b, KIR_XOR, above, negative); /* the exact number is further from
+                                                                  zero */
+    kir_value *up = kir_add(b, bits, one), *down = kir_sub(b, bits, one),
+              *odd = kir_select(b, away, up, down);
     kir_value *inexact = kir_binary(b, KIR_OR, above, below);
     inexact = kir_binary(b, KIR_AND, inexact, even);
     return real_of(b, kir_select(b, inexact, odd, bits));
 }
 
-/* The error of a sum is a float (Knuth, TAOCP 2, 4.2.2); of a sum that is not finite it is a NaN, which is neither above nor below. */
+/* The error of a sum is a float (Knuth, TAOCP 2, 4.2.2); of a sum that is not finite it is a NaN,
+ * which is neither above nor below. */
 kir_value *kir_add_to_odd(kir_builder *b, kir_value *x, kir_value *y) {
     kir_value *s = kir_add(b, x, y), *t = kir_sub(b, s, x);
     kir_value *e = kir_sub(b, x, kir_sub(b, s, t));
     e = kir_add(b, e, kir_sub(b, y, t));
     kir_value *zero = kir_const(b, x->type, 0);
-    kir_value *above = kir_binary(b, KIR_FCMP_LT, zero, e), *below = kir_binary(b, KIR_FCMP_LT, e, zero);
+    kir_value *above = kir_binary(b, KIR_FCMP_LT, zero, e),
+              *below = kir_binary(b, KIR_FCMP_LT, e, zero);
     return made_odd(b, s, above, below);
 }
 
-static kir_value *magnitude_of(kir_builder *b, kir_value *x) { return int_and(b, bits_of(b, x), 0x7FFFFFFF); }
+static kir_value *magnitude_of(kir_builder *b, kir_value *x) {
+    return int_and(b, bits_of(b, x), 0x7FFFFFFF);
+}
 
-/* scaled is a quarter of a product; where it overflows though its factors are finite, it is the largest number. */
+/* scaled is a quarter of a product; where it overflows though its factors are finite, it is the
+ * largest number. */
 static kir_value *quarter_of(kir_builder *b, kir_value *scaled, kir_value *large_magnitude) {
     kir_value *bits = bits_of(b, scaled), *infinity = kir_const(b, HG_TYPE_U32, 0x7F800000);
     kir_value *infinite = kir_binary(b, KIR_CMP_EQ, int_and(b, bits, 0x7FFFFFFF), infinity);
@@ -45,26 +56,31 @@ static kir_value *quarter_of(kir_builder *b, kir_value *scaled, kir_value *large
     return real_of(b, kir_select(b, over, int_add(b, bits, UINT32_MAX), bits));
 }
 
-/* a b + c of widened bf16, so that rounding the result to bf16 is the one rounding. The product has 16 bits, and its exponent may leave f32:
- *   at least 2^64   a quarter of everything is added. A product that is then still too large is the largest number: with any finite c the sum
- *                   is beyond bf16, with an infinite one that.
- *   else            a product below 2^-126 is rounded to odd at 2^-149. c and all that a bf16 is rounded at are multiples of 2^-134, so the
- *                   sum lies on the same side of them. The exact product times 2^124, of the smaller factor times that, shows the error;
- *                   where that overflows, the scaled product does too, and neither is the larger. */
+/* a b + c of widened bf16, so that rounding the result to bf16 is the one rounding. The product has
+ * 16 bits, and its exponent may leave f32: at least 2^64   a quarter of everything is added. A
+ * product that is then still too large is the largest number: with any finite c the sum is beyond
+ * bf16, with an infinite one that. else            a product below 2^-126 is rounded to odd at
+ * 2^-149. c and all that a bf16 is rounded at are multiples of 2^-134, so the sum lies on the same
+ * side of them. The exact product times 2^124, of the smaller factor times that, shows the error;
+ *                   where that overflows, the scaled product does too, and neither is the larger.
+ */
 kir_value *define_fma_bf16(kir_builder *b, hg_type type, kir_value *const *arg) {
     (void)type;
     kir_value *x = arg[0], *y = arg[1], *c = arg[2];
-    kir_value *mx = magnitude_of(b, x), *my = magnitude_of(b, y), *swap = kir_binary(b, KIR_CMP_ULT, mx, my);
+    kir_value *mx = magnitude_of(b, x), *my = magnitude_of(b, y),
+              *swap = kir_binary(b, KIR_CMP_ULT, mx, my);
     kir_value *large = kir_select(b, swap, y, x), *small = kir_select(b, swap, x, y);
     kir_value *product = kir_mul(b, x, y), *limit = kir_const(b, HG_TYPE_U32, 0x5F7FFFFF);
     kir_value *big = kir_binary(b, KIR_CMP_ULT, limit, magnitude_of(b, product));
-    kir_value *quarter = kir_f32(b, 0.25f), *much = kir_f32(b, 0x1p124f), *one = kir_f32(b, 1.0f), *four = kir_f32(b, 4.0f);
+    kir_value *quarter = kir_f32(b, 0.25f), *much = kir_f32(b, 0x1p124f), *one = kir_f32(b, 1.0f),
+              *four = kir_f32(b, 4.0f);
 
     kir_value *first = kir_select(b, big, large, small), *second = kir_select(b, big, small, large);
     kir_value *scaled = kir_mul(b, first, kir_select(b, big, quarter, much));
     scaled = kir_mul(b, scaled, second);
     kir_value *again = kir_mul(b, product, much);
-    kir_value *above = kir_binary(b, KIR_FCMP_LT, again, scaled), *below = kir_binary(b, KIR_FCMP_LT, scaled, again);
+    kir_value *above = kir_binary(b, KIR_FCMP_LT, again, scaled),
+              *below = kir_binary(b, KIR_FCMP_LT, scaled, again);
     kir_value *odd = made_odd(b, product, above, below);
     kir_value *part = quarter_of(b, scaled, kir_select(b, swap, my, mx));
 

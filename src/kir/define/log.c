@@ -20,20 +20,23 @@ static log_parts log_polynomial(const real *k, num x) {
     return p;
 }
 
-/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64 (F32: 2^-34) of itself. low is added to
- * x, less than one of its last places; NULL: 0. */
+/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64
+ * (F32: 2^-34) of itself. low is added to x, less than one of its last places; NULL: 0. */
 static log_parts log_table(const real *k, num x, num low) {
     kir_builder *b = k->b;
     log_parts p;
-    num above, m = split_exponent(k, x, k->wide ? UINT64_C(0x3FE6900000000000) : 0x3F330000, &p.e, &above);
+    num above,
+        m = split_exponent(k, x, k->wide ? UINT64_C(0x3FE6900000000000) : 0x3F330000, &p.e, &above);
     num index = int_and(b, int_shr(b, above, k->wide ? 45 : 18), k->wide ? 127 : 31);
     if (k->wide) index = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, index);
     index = kir_mul(b, index, kir_const(b, HG_TYPE_U32, 3));
     num row[3];
     for (uint64_t i = 0; i < 3; i++)
-        row[i] = table_at(k, k->wide ? "log_f64" : "log_f32", CONSTANT(k, log_table), k->wide ? 384 : 96, int_add(b, index, i));
+        row[i] = table_at(k, k->wide ? "log_f64" : "log_f32", CONSTANT(k, log_table),
+                          k->wide ? 384 : 96, int_add(b, index, i));
     /* the leading half of m times r (at most 13 bits) is exact, the other half too */
-    num mh = real_of(b, int_and(b, bits_of(b, m), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
+    num mh = real_of(
+        b, int_and(b, bits_of(b, m), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
     num rest = mul(k, sub(k, m, mh), row[0]);
     dw f = two_sum(k, sub(k, mul(k, mh, row[0]), cst(k, 1.0)), rest);
     if (low) { /* where x is 1 it may be all of f */
@@ -41,10 +44,12 @@ static log_parts log_table(const real *k, num x, num low) {
         dw whole = two_sum(k, f.h, more);
         f = (dw){whole.h, add(k, f.l, whole.l)};
     }
-    /* m·r - 1 is 0 or at least 2^-37 (F64: 2^-66). With low f.h may be some 2^-62 (2^-120): for F64 that is in the range, for F32 all
-     * arguments were compared. It is smaller only beside a large e ln 2, where the square is nothing. */
+    /* m·r - 1 is 0 or at least 2^-37 (F64: 2^-66). With low f.h may be some 2^-62 (2^-120): for F64
+     * that is in the range, for F32 all arguments were compared. It is smaller only beside a large
+     * e ln 2, where the square is nothing. */
     dw square = two_prod(k, f.h, f.h);
-    num t = k->wide ? horner(k, log_t_f64, HG_COUNT_OF(log_t_f64), f.h) : horner(k, log_t_f32, HG_COUNT_OF(log_t_f32), f.h);
+    num t = k->wide ? horner(k, log_t_f64, HG_COUNT_OF(log_t_f64), f.h)
+                    : horner(k, log_t_f32, HG_COUNT_OF(log_t_f32), f.h);
     num w = mul(k, mul(k, square.h, f.h), t);
     dw s = two_sum(k, row[1], f.h), u = two_sum(k, s.h, scaled(k, square.h, -0.5));
     num tail = add(k, s.l, u.l);
@@ -60,10 +65,14 @@ static num log_special(const real *k, num x, num r) {
     r = sel(k, eq(k, x, cst(k, infinity)), x, r);
     r = sel(k, eq(k, x, cst(k, 0.0)), cst(k, -infinity), r);
     num valid = kir_binary(k->b, KIR_FCMP_LE, cst(k, 0.0), x);
-    return sel(k, valid, r, real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
+    return sel(k, valid, r,
+               real_of(k->b, kir_const(k->b, bits_type(k->type),
+                                       k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
 }
 
-static log_parts log_quick(const real *k, num x) { return k->wide ? log_table(k, x, NULL) : log_polynomial(k, x); }
+static log_parts log_quick(const real *k, num x) {
+    return k->wide ? log_table(k, x, NULL) : log_polynomial(k, x);
+}
 
 /* e ln 2 + g as a sum of two: e times the first two parts of ln 2 is exact. */
 static dw log_whole(const real *k, log_parts p) {
@@ -89,12 +98,13 @@ kir_value *define_log1p(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-55 : 0x1p-26)), arg[0], y);
 }
 
-/* F32: f - f²/2 with half of f squared exactly, then its leading half times that of log2 e, which is exact too: only what is 2^-12 smaller
- * is rounded before the sum. */
+/* F32: f - f²/2 with half of f squared exactly, then its leading half times that of log2 e, which
+ * is exact too: only what is 2^-12 smaller is rounded before the sum. */
 static num log2_short(const real *k, num x) {
     num e, unused, f = sub(k, split_exponent(k, x, 0x3F3504F3, &e, &unused), cst(k, 1.0));
     dw parts = halves(k, f);
-    num square = scaled(k, mul(k, parts.h, parts.h), 0.5), rest = scaled(k, mul(k, parts.l, add(k, f, parts.h)), 0.5);
+    num square = scaled(k, mul(k, parts.h, parts.h), 0.5),
+        rest = scaled(k, mul(k, parts.l, add(k, f, parts.h)), 0.5);
     num cubic = mul(k, mul(k, f, f), mul(k, f, horner(k, log_p_f32, HG_COUNT_OF(log_p_f32), f)));
     num high = leading_half(k, sub(k, f, square));
     num low = add(k, sub(k, sub(k, f, high), square), sub(k, cubic, rest));
@@ -115,20 +125,23 @@ kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
 kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     log_parts p = log_quick(&k, arg[0]);
-    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e))); /* 0 or at least 2^-27 (F64: 2^-56); e is whole */
+    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e))); /* 0 or at least 2^-27 (F64: 2^-56);
+                                                                   e is whole */
     dw factor = table_dw(&k, CONSTANT(&k, log10_2));
     dw e = dw_mul(&k, (dw){p.e, cst(&k, 0.0)}, factor);
     dw s = fast_two_sum(&k, e.h, g.h);
     return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, add(&k, e.l, g.l))));
 }
 
-/* |x|^y for finite x > 0: e^(y log x) with the logarithm to twice the precision. A larger |y| than 2^40 (F64: 2^80) overflows or
- * underflows just as well, and 1^y stays 1. */
+/* |x|^y for finite x > 0: e^(y log x) with the logarithm to twice the precision. A larger |y| than
+ * 2^40 (F64: 2^80) overflows or underflows just as well, and 1^y stays 1. */
 static num pow_magnitude(const real *k, num x, num y) {
     dw l = log_whole(k, log_table(k, x, NULL));
-    double most = k->wide ? 0x1p80 : 0x1p40, low = k->wide ? -760.0 : -110.0, high = k->wide ? 720.0 : 92.0;
+    double most = k->wide ? 0x1p80 : 0x1p40, low = k->wide ? -760.0 : -110.0,
+           high = k->wide ? 720.0 : 92.0;
     num limited = at_least(k, at_most(k, y, most), -most);
-    dw p = two_prod(k, limited, l.h); /* at most 2^90; what l is where h is below 2^-101 (F64: 2^-968) is lost beside 1 */
+    dw p = two_prod(k, limited, l.h); /* at most 2^90; what l is where h is below 2^-101 (F64:
+                                         2^-968) is lost beside 1 */
     num rest = add(k, p.l, mul(k, limited, l.l));
     num inside = both(k, lt(k, cst(k, low), p.h), lt(k, p.h, cst(k, high)));
     rest = sel(k, inside, rest, cst(k, 0.0));
@@ -139,21 +152,25 @@ static num pow_magnitude(const real *k, num x, num y) {
 /* The special values of C pow (C17 F.10.4.4). */
 kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num x = arg[0], y = arg[1], zero = cst(&k, 0.0), one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
+    num x = arg[0], y = arg[1], zero = cst(&k, 0.0), one = cst(&k, 1.0),
+        infinity = cst(&k, (double)INFINITY);
     num a = magnitude(&k, x), r = pow_magnitude(&k, a, y);
     num y_negative = lt(&k, y, zero);
     r = sel(&k, eq(&k, a, zero), sel(&k, y_negative, infinity, zero), r);
     r = sel(&k, eq(&k, a, infinity), sel(&k, y_negative, zero, infinity), r);
     /* |y| + 2^23 (F64: 2^52) has no fraction, and its last bit is that of the integer */
     double base = k.wide ? 0x1p52 : 0x1p23;
-    num ay = magnitude(&k, y), shift = sel(&k, lt(&k, ay, cst(&k, base)), cst(&k, base), zero), shifted = add(&k, ay, shift);
+    num ay = magnitude(&k, y), shift = sel(&k, lt(&k, ay, cst(&k, base)), cst(&k, base), zero),
+        shifted = add(&k, ay, shift);
     num whole = eq(&k, sub(&k, shifted, shift), ay), last = int_and(b, bits_of(b, shifted), 1);
-    num odd = both(&k, both(&k, whole, lt(&k, ay, cst(&k, 2 * base))), kir_binary(b, KIR_CMP_EQ, last, kir_const(b, last->type, 1)));
+    num odd = both(&k, both(&k, whole, lt(&k, ay, cst(&k, 2 * base))),
+                   kir_binary(b, KIR_CMP_EQ, last, kir_const(b, last->type, 1)));
     num negative = is_negative(&k, x);
     r = sel(&k, both(&k, negative, odd), neg(&k, r), r);
     num bad = both(&k, both(&k, lt(&k, x, zero), kir_not(b, whole)), lt(&k, a, infinity));
     num numbers = both(&k, is_number(b, x), is_number(b, y));
-    num nan = real_of(b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(
+        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
     r = sel(&k, both(&k, numbers, kir_not(b, bad)), r, nan);
     return sel(&k, either(&k, eq(&k, x, one), eq(&k, y, zero)), one, r);
 }

@@ -1,20 +1,25 @@
-/* What an arithmetic, logic or function instruction does to values: the same in lane code and in whole-array instructions.
- * f16 and bf16 are widened to f32, computed and rounded once more (semantics 0.3).
+/* What an arithmetic, logic or function instruction does to values: the same in lane code and in
+ * whole-array instructions. f16 and bf16 are widened to f32, computed and rounded once more
+ * (semantics 0.3).
  * Must not know: registers, memory. */
 #include "kir/kir.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include <string.h>
 
-/* Division that was checked: the primitive gives 0 for a zero divisor, so that it is defined where the lane has stopped. */
+/* Division that was checked: the primitive gives 0 for a zero divisor, so that it is defined where
+ * the lane has stopped. */
 static kir_value *divide(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
     bool is_signed = hg_type_is_signed(type);
-    kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[1], kir_const(b, a[1]->type, 0)), KIR_FAULT_DIVISION, 3, "division by zero");
+    kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[1], kir_const(b, a[1]->type, 0)),
+                 KIR_FAULT_DIVISION, 3, "division by zero");
     if (fn == HG_OP_DIV) return kir_binary(b, is_signed ? KIR_SDIV : KIR_UDIV, a[0], a[1]);
     return kir_binary(b, is_signed ? KIR_SREM : KIR_UREM, a[0], a[1]);
 }
 
-static bool is_zero(const kir_value *v) { return v->op == KIR_CONST && v->u.imm == 0; } /* of a float: +0 */
+static bool is_zero(const kir_value *v) {
+    return v->op == KIR_CONST && v->u.imm == 0;
+} /* of a float: +0 */
 
 /* A definition over primitives: inline when small, else one function a module. */
 static kir_value *define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
@@ -53,7 +58,8 @@ kir_op kir_operate_primitive(uint16_t fn, hg_type type) {
 
 bool kir_operate_exists(uint16_t fn, hg_type type) {
     if (kir_is_half(type)) type = HG_TYPE_F32;
-    bool checked_or_two = !hg_type_is_float(type) && (fn == HG_OP_DIV || fn == HG_OP_REM || fn == HG_OP_FMA);
+    bool checked_or_two = !hg_type_is_float(type) &&
+                          (fn == HG_OP_DIV || fn == HG_OP_REM || fn == HG_OP_FMA);
     return checked_or_two || primitive_of(fn, type) != NONE || kir_define_exists(fn, type);
 }
 
@@ -61,20 +67,25 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
     int op = primitive_of(fn, type);
     if (op == ITSELF) return a[0];
     if (op == KIR_FFMA) return kir_ffma(b, a[0], a[1], a[2]);
-    if (op != NONE) return kir_op_get((kir_op)op)->args == 1 ? kir_unary(b, (kir_op)op, a[0]) : kir_binary(b, (kir_op)op, a[0], a[1]);
+    if (op != NONE)
+        return kir_op_get((kir_op)op)->args == 1 ? kir_unary(b, (kir_op)op, a[0])
+                                                 : kir_binary(b, (kir_op)op, a[0], a[1]);
     bool integer = !hg_type_is_float(type);
     if (integer && (fn == HG_OP_DIV || fn == HG_OP_REM)) return divide(b, fn, type, a);
     if (integer && fn == HG_OP_FMA) return kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
-    if (fn == HG_OP_MAX && !integer && (is_zero(a[0]) || is_zero(a[1]))) /* what a target may have at once */
+    if (fn == HG_OP_MAX && !integer && (is_zero(a[0]) || is_zero(a[1]))) /* what a target may have
+                                                                            at once */
         return kir_derived(b, KIR_FN_RELU, type, 1, is_zero(a[1]) ? &a[0] : &a[1]);
     if (fn == HG_OP_DOT4) return kir_derived(b, fn, type, 3, a); /* the same */
     if (fn == HG_OP_POWM)
-        kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[2], kir_const(b, a[2]->type, 0)), KIR_FAULT_DIVISION, 4, "division by zero");
+        kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[2], kir_const(b, a[2]->type, 0)),
+                     KIR_FAULT_DIVISION, 4, "division by zero");
     return define(b, fn, type, a);
 }
 
-/* On halves: bits where the meaning is about bits, else the operation of f32, rounded once more. That is one rounding in all for add, sub, mul,
- * div and sqrt (Figueroa 1995) and for what is exact in f32; fma and fms have one by their own way, mad has two by definition. */
+/* On halves: bits where the meaning is about bits, else the operation of f32, rounded once more.
+ * That is one rounding in all for add, sub, mul, div and sqrt (Figueroa 1995) and for what is exact
+ * in f32; fma and fms have one by their own way, mad has two by definition. */
 static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
     if (fn == HG_OP_MOV) return a[0];
     if (fn == HG_OP_ABS) return kir_binary(b, KIR_AND, a[0], kir_const(b, HG_TYPE_U16, 0x7FFF));
@@ -86,7 +97,9 @@ static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_va
         kir_value *product = kir_narrow_half(b, type, kir_mul(b, w[0], w[1]));
         return kir_narrow_half(b, type, kir_add(b, kir_widen_half(b, type, product), w[2]));
     }
-    if (fn == HG_OP_FMS) w[2] = kir_widen_half(b, type, kir_binary(b, KIR_XOR, a[2], kir_const(b, HG_TYPE_U16, 0x8000)));
+    if (fn == HG_OP_FMS)
+        w[2] = kir_widen_half(b, type,
+                              kir_binary(b, KIR_XOR, a[2], kir_const(b, HG_TYPE_U16, 0x8000)));
     if (fn == HG_OP_FMA || fn == HG_OP_FMS) return kir_fma_half(b, type, w);
     return kir_narrow_half(b, type, operate(b, fn, HG_TYPE_F32, w));
 }
@@ -100,7 +113,8 @@ static kir_value *half_of(kir_builder *b, hg_type half, kir_value *word, uint32_
     return kir_widen_half(b, half, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, bits));
 }
 
-kir_value *kir_pair_product(kir_builder *b, hg_type half, kir_value *x, kir_value *y, kir_value *c) {
+kir_value *kir_pair_product(kir_builder *b, hg_type half, kir_value *x, kir_value *y,
+                            kir_value *c) {
     c = kir_ffma(b, half_of(b, half, x, 16), half_of(b, half, y, 16), c);
     return kir_ffma(b, half_of(b, half, x, 0), half_of(b, half, y, 0), c);
 }
@@ -109,18 +123,24 @@ kir_value *kir_pair_product(kir_builder *b, hg_type half, kir_value *x, kir_valu
 kir_value *kir_count_bits(kir_builder *b, uint16_t fn, hg_type type, kir_value *v) {
     kir_value *count = define(b, fn, type, &v);
     if (count->type == HG_TYPE_U32) return count;
-    return kir_convert(b, kir_type_bits(count->type) < 32 ? KIR_ZEXT : KIR_TRUNC, HG_TYPE_U32, count);
+    return kir_convert(b, kir_type_bits(count->type) < 32 ? KIR_ZEXT : KIR_TRUNC, HG_TYPE_U32,
+                       count);
 }
 
 uint8_t kir_operate_args(uint16_t fn) {
-    return fn < HG_OP_COUNT ? (uint8_t)(hg_op_get((hg_op)fn)->operand_count - 1) : kir_define_args(fn);
+    return fn < HG_OP_COUNT ? (uint8_t)(hg_op_get((hg_op)fn)->operand_count - 1)
+                            : kir_define_args(fn);
 }
 
 void kir_identity(hg_op op, hg_type type, uint8_t *bytes) {
-    static const uint64_t ONE[] = {
-        [HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
-    static const uint64_t INFINITE[] = {
-        [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
+    static const uint64_t ONE[] = {[HG_TYPE_F16] = 0x3C00,
+                                   [HG_TYPE_BF16] = 0x3F80,
+                                   [HG_TYPE_F32] = 0x3F800000,
+                                   [HG_TYPE_F64] = 0x3FF0000000000000};
+    static const uint64_t INFINITE[] = {[HG_TYPE_F16] = 0x7C00,
+                                        [HG_TYPE_BF16] = 0x7F80,
+                                        [HG_TYPE_F32] = 0x7F800000,
+                                        [HG_TYPE_F64] = 0x7FF0000000000000};
     uint64_t size = hg_type_size_bytes(type), bits = 0;
     bool top = op == HG_OP_MIN, bottom = op == HG_OP_MAX;
     memset(bytes, 0, (size_t)size);

@@ -5,7 +5,8 @@
 #include "kir/builder.h"
 #include <math.h>
 
-/* 1/sqrt(x): s = sqrt(x), y = 1/s, then one exact correction for the rounding of both (plain 1/s is 1.49 ULP). */
+/* 1/sqrt(x): s = sqrt(x), y = 1/s, then one exact correction for the rounding of both (plain 1/s
+ * is 1.49 ULP). */
 kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     num x = arg[0], one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
@@ -13,9 +14,11 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     /* into the middle of the range by an even power of two: [2^-60, 2^60], twice over for F64 */
     double down = k.wide ? 0x1p-512 : 0x1p-64, up = k.wide ? 0x1p600 : 0x1p100;
     num m = mul(&k, x, sel(&k, tiny, cst(&k, up), sel(&k, huge, cst(&k, down), one)));
-    num back = sel(&k, tiny, cst(&k, k.wide ? 0x1p300 : 0x1p50), sel(&k, huge, cst(&k, k.wide ? 0x1p-256 : 0x1p-32), one));
+    num back = sel(&k, tiny, cst(&k, k.wide ? 0x1p300 : 0x1p50),
+                   sel(&k, huge, cst(&k, k.wide ? 0x1p-256 : 0x1p-32), one));
     num s = kir_unary(b, KIR_FSQRT, m), y = quotient(&k, one, s);
-    /* Products of about 1, and of m, which is at least 2^-60 (F64: 2^-474). F64 keeps the cut halves: below 1 by 2^-52 they decide. */
+    /* Products of about 1, and of m, which is at least 2^-60 (F64: 2^-474). F64 keeps the cut
+     * halves: below 1 by 2^-52 they decide. */
     dw square = k.wide ? split_square(&k, s) : two_prod(&k, s, s), product = two_prod(&k, y, s);
     num left = sub(&k, sub(&k, m, square.h), square.l);     /* m - s² */
     num rest = sub(&k, sub(&k, one, product.h), product.l); /* 1 - y s */
@@ -23,20 +26,24 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     num r = mul(&k, add(&k, y, mul(&k, y, rest)), back);
     r = sel(&k, eq(&k, x, infinity), cst(&k, 0.0), r);
     r = sel(&k, eq(&k, x, cst(&k, 0.0)), quotient(&k, one, x), r);
-    num nan = real_of(b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num nan = real_of(
+        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
     return sel(&k, kir_binary(b, KIR_FCMP_LE, cst(&k, 0.0), x), r, nan);
 }
 
-/* |x| = m · 2^(3q) with m in [1, 8): y = m^(-1/3) by a polynomial and one step of Newton's, c = m·y², then one more step with the exact
- * remainder m - c³, so that nearly all results are rounded correctly. No division. */
+/* |x| = m · 2^(3q) with m in [1, 8): y = m^(-1/3) by a polynomial and one step of Newton's, c =
+ * m·y², then one more step with the exact remainder m - c³, so that nearly all results are rounded
+ * correctly. No division. */
 kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     const double *root = CONSTANT(&k, cbrt_root);
     num x = arg[0], a = magnitude(&k, x), one = cst(&k, 1.0), e, unused;
     num m = split_exponent(&k, a, k.wide ? UINT64_C(0x3FF0000000000000) : 0x3F800000, &e, &unused);
     double third = k.wide ? 0x1.5555555555555p-2 : 0x1.555556p-2;
-    rounded q = round_near(&k, scaled(&k, sub(&k, e, one), third)); /* (e - 1)/3 is at most 1/3 from an integer */
-    num rest = sub(&k, e, scaled(&k, q.real, 3.0)), some = lt(&k, cst(&k, 0.5), rest), most = lt(&k, cst(&k, 1.5), rest);
+    rounded q = round_near(&k, scaled(&k, sub(&k, e, one), third)); /* (e - 1)/3 is at most 1/3 from
+                                                                       an integer */
+    num rest = sub(&k, e, scaled(&k, q.real, 3.0)), some = lt(&k, cst(&k, 0.5), rest),
+        most = lt(&k, cst(&k, 1.5), rest);
     num y = HORNER(&k, cbrt_y, m);
     y = mul(&k, y, sel(&k, most, cst(&k, root[1]), sel(&k, some, cst(&k, root[0]), one)));
     m = mul(&k, m, sel(&k, most, cst(&k, 4.0), sel(&k, some, cst(&k, 2.0), one)));
@@ -51,20 +58,26 @@ kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, plain, real_with_sign(b, r, x), x);
 }
 
-/* sqrt(x² + y²): the larger brought to the middle of the range by a power of two, squares exact, one correction of the root. An infinity
- * wins over a NaN. */
+/* sqrt(x² + y²): the larger brought to the middle of the range by a power of two, squares exact,
+ * one correction of the root. An infinity wins over a NaN. */
 kir_value *define_hypot(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num ax = magnitude(&k, arg[0]), ay = magnitude(&k, arg[1]), one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
+    num ax = magnitude(&k, arg[0]), ay = magnitude(&k, arg[1]), one = cst(&k, 1.0),
+        infinity = cst(&k, (double)INFINITY);
     num swap = lt(&k, ax, ay), large = sel(&k, swap, ay, ax), small = sel(&k, swap, ax, ay);
-    num huge = lt(&k, cst(&k, k.wide ? 0x1p400 : 0x1p50), large), tiny = lt(&k, large, cst(&k, k.wide ? 0x1p-400 : 0x1p-40));
-    num scale = sel(&k, huge, cst(&k, k.wide ? 0x1p-700 : 0x1p-78), sel(&k, tiny, cst(&k, k.wide ? 0x1p700 : 0x1p100), one));
-    num back = sel(&k, huge, cst(&k, k.wide ? 0x1p700 : 0x1p78), sel(&k, tiny, cst(&k, k.wide ? 0x1p-700 : 0x1p-100), one));
+    num huge = lt(&k, cst(&k, k.wide ? 0x1p400 : 0x1p50), large),
+        tiny = lt(&k, large, cst(&k, k.wide ? 0x1p-400 : 0x1p-40));
+    num scale = sel(&k, huge, cst(&k, k.wide ? 0x1p-700 : 0x1p-78),
+                    sel(&k, tiny, cst(&k, k.wide ? 0x1p700 : 0x1p100), one));
+    num back = sel(&k, huge, cst(&k, k.wide ? 0x1p700 : 0x1p78),
+                   sel(&k, tiny, cst(&k, k.wide ? 0x1p-700 : 0x1p-100), one));
     num u = mul(&k, large, scale), v = mul(&k, small, scale);
-    /* u and s are 0 or between 2^-49 and 2^60 (F64: 2^-400 and 2^400). v may be as small as it likes. F64: where its square is below
-     * 2^-968, v is below 2^-84 u, and vv.l disappears: beside uu.l, which is 0 or at least 2^-904, or beside what is left of u², or below
-     * in s. F32: by halves. */
-    dw uu = two_prod(&k, u, u), vv = k.wide ? two_prod(&k, v, v) : split_square(&k, v), sum = fast_two_sum(&k, uu.h, vv.h);
+    /* u and s are 0 or between 2^-49 and 2^60 (F64: 2^-400 and 2^400). v may be as small as it
+     * likes. F64: where its square is below 2^-968, v is below 2^-84 u, and vv.l disappears: beside
+     * uu.l, which is 0 or at least 2^-904, or beside what is left of u², or below in s. F32: by
+     * halves. */
+    dw uu = two_prod(&k, u, u), vv = k.wide ? two_prod(&k, v, v) : split_square(&k, v),
+       sum = fast_two_sum(&k, uu.h, vv.h);
     num low = add(&k, sum.l, add(&k, uu.l, vv.l));
     num s = kir_unary(b, KIR_FSQRT, sum.h);
     dw square = two_prod(&k, s, s);

@@ -1,4 +1,5 @@
-/* Definitions that are a few primitives: integer and float arithmetic around the instruction set, exact in every type.
+/* Definitions that are a few primitives: integer and float arithmetic around the instruction set,
+ * exact in every type.
  * Must not know: targets. */
 #include "kir/define/define_internal.h"
 #include "kir/builder.h"
@@ -11,7 +12,8 @@ static kir_value *less(kir_builder *b, hg_type type, kir_value *x, kir_value *y)
 }
 
 /* The exponent (at least 1) and the integer significand of |x|, given as bits without sign. */
-static void split_magnitude(kir_builder *b, kir_value *bits, uint32_t fraction, kir_value **exponent, kir_value **significand) {
+static void split_magnitude(kir_builder *b, kir_value *bits, uint32_t fraction,
+                            kir_value **exponent, kir_value **significand) {
     kir_value *e = int_shr(b, bits, fraction), *zero = zero_of(b, bits);
     kir_value *subnormal = kir_binary(b, KIR_CMP_EQ, e, zero);
     kir_value *low = int_and(b, bits, (UINT64_C(1) << fraction) - 1);
@@ -20,21 +22,26 @@ static void split_magnitude(kir_builder *b, kir_value *bits, uint32_t fraction, 
     if (b->failed) *exponent = *significand = &b->dummy;
 }
 
-/* fmod on bits: the significand's remainder is carried down the exponent difference, as many bits a step as the integer has free. */
+/* fmod on bits: the significand's remainder is carried down the exponent difference, as many bits a
+ * step as the integer has free. */
 static kir_value *real_rem(kir_builder *b, kir_value *x, kir_value *y) {
     bool wide = x->type == HG_TYPE_F64;
     uint8_t type = bits_type(x->type);
     uint32_t fraction = wide ? 52 : 23, step = wide ? 11 : 8;
-    uint64_t infinity = wide ? UINT64_C(0x7FF) << 52 : UINT64_C(0xFF) << 23, magnitude = sign_bit(x->type) - 1;
+    uint64_t infinity = wide ? UINT64_C(0x7FF) << 52 : UINT64_C(0xFF) << 23,
+             magnitude = sign_bit(x->type) - 1;
     kir_var *result = kir_var_create(b->module, b->function, type, 0, NULL);
     kir_var *rest = kir_var_create(b->module, b->function, type, 0, NULL);
     kir_var *left = kir_var_create(b->module, b->function, type, 0, NULL);
-    kir_value *bx = bits_of(b, x), *ax = int_and(b, bx, magnitude), *ay = int_and(b, bits_of(b, y), magnitude);
+    kir_value *bx = bits_of(b, x), *ax = int_and(b, bx, magnitude),
+              *ay = int_and(b, bits_of(b, y), magnitude);
     kir_value *sign = kir_binary(b, KIR_XOR, bx, ax);
     kir_value *good_x = kir_binary(b, KIR_CMP_ULT, ax, kir_const(b, type, infinity));
-    kir_value *good_y = kir_binary(b, KIR_CMP_ULT, int_add(b, ay, UINT64_MAX), kir_const(b, type, infinity));
+    kir_value *good_y = kir_binary(b, KIR_CMP_ULT, int_add(b, ay, UINT64_MAX),
+                                   kir_const(b, type, infinity));
     kir_value *good = kir_binary(b, KIR_AND, good_x, good_y);
-    kir_set(b, result, kir_select(b, good, bx, kir_const(b, type, infinity | UINT64_C(1) << (fraction - 1))));
+    kir_set(b, result,
+            kir_select(b, good, bx, kir_const(b, type, infinity | UINT64_C(1) << (fraction - 1))));
     kir_value *smaller = kir_binary(b, KIR_CMP_ULT, ax, ay);
     kir_value *branch = kir_if_begin(b, kir_binary(b, KIR_AND, good, kir_not(b, smaller)));
     {
@@ -57,13 +64,16 @@ static kir_value *real_rem(kir_builder *b, kir_value *x, kir_value *y) {
             kir_set(b, left, kir_sub(b, n, now));
         }
         kir_loop_end(b, loop);
-        /* rest · 2^(ey): shift up until the leading bit stands at `fraction` or the exponent is down to 1 */
+        /* rest · 2^(ey): shift up until the leading bit stands at `fraction` or the exponent is
+         * down to 1 */
         kir_value *m = kir_get(b, rest);
         kir_value *zeros = kir_sub(b, kir_unary(b, KIR_CLZ, m), kir_const(b, type, wide ? 11 : 8));
         kir_value *room = int_add(b, ey, UINT64_MAX);
         kir_value *up = kir_select(b, kir_binary(b, KIR_CMP_ULT, zeros, room), zeros, room);
-        kir_value *placed = kir_binary(b, KIR_SHL, m, wide ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, up) : up);
-        /* the leading bit itself adds one to the exponent, so a subnormal needs no case of its own */
+        kir_value *placed = kir_binary(b, KIR_SHL, m,
+                                       wide ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, up) : up);
+        /* the leading bit itself adds one to the exponent, so a subnormal needs no case of its own
+         */
         kir_value *exponent = kir_sub(b, room, up);
         kir_value *bits = kir_add(b, placed, int_shl(b, exponent, fraction));
         bits = kir_select(b, kir_binary(b, KIR_CMP_EQ, m, zero_of(b, m)), m, bits);
@@ -87,7 +97,8 @@ static bool stands_behind(const kir_value *v, bool max) {
     return (v->u.imm & (sign - 1)) <= infinity && v->u.imm != (max ? sign : 0);
 }
 
-/* One NaN gives the other operand. Equal operands differ at most in the sign of zero: or of the bits keeps a minus, and drops it. */
+/* One NaN gives the other operand. Equal operands differ at most in the sign of zero: or of the
+ * bits keeps a minus, and drops it. */
 static kir_value *real_extreme(kir_builder *b, kir_value *x, kir_value *y, bool max) {
     kir_value *first = x;
     bool behind = stands_behind(y, max);
@@ -169,7 +180,8 @@ kir_value *define_ceil(kir_builder *b, hg_type type, kir_value *const *arg) {
     return real_neg(b, kir_unary(b, KIR_FFLOOR, real_neg(b, arg[0])));
 }
 
-/* Halves away from zero: x - trunc(x) is exact, so the comparison with 0.5 is exact; -0.3 gives -0. */
+/* Halves away from zero: x - trunc(x) is exact, so the comparison with 0.5 is exact; -0.3 gives -0.
+ */
 kir_value *define_round(kir_builder *b, hg_type type, kir_value *const *arg) {
     if (!hg_type_is_float(type)) return arg[0];
     kir_value *x = arg[0], *t = kir_unary(b, KIR_FTRUNC, x);
@@ -191,12 +203,15 @@ kir_value *define_relu(kir_builder *b, hg_type type, kir_value *const *arg) {
 
 /* ---- classes of bytes (semantics 5.1, 5.5) ---- */
 
-static kir_value *with(kir_builder *b, kir_op op, kir_value *v, uint64_t n) { return kir_binary(b, op, v, kir_const(b, v->type, n)); }
+static kir_value *with(kir_builder *b, kir_op op, kir_value *v, uint64_t n) {
+    return kir_binary(b, op, v, kir_const(b, v->type, n));
+}
 
 /* b7 b6 · 24, then b5 … b1 without their last bit, where modality 3 counts as 0. */
 kir_value *define_class(kir_builder *b, hg_type type, kir_value *const *arg) {
     (void)type;
-    kir_value *top = with(b, KIR_AND, arg[0], 0xC0), *rest = int_and(b, int_shr(b, arg[0], 1), 0x1F);
+    kir_value *top = with(b, KIR_AND, arg[0], 0xC0),
+              *rest = int_and(b, int_shr(b, arg[0], 1), 0x1F);
     kir_value *scope = kir_add(b, int_shr(b, top, 2), int_shr(b, top, 3));
     kir_value *same = with(b, KIR_CMP_ULT, rest, 24);
     return kir_add(b, scope, kir_select(b, same, rest, with(b, KIR_SUB, rest, 24)));
@@ -205,5 +220,6 @@ kir_value *define_class(kir_builder *b, hg_type type, kir_value *const *arg) {
 /* (c + 48) mod 96 of a class. */
 kir_value *define_mirror(kir_builder *b, hg_type type, kir_value *const *arg) {
     (void)type;
-    return kir_select(b, with(b, KIR_CMP_ULT, arg[0], 48), with(b, KIR_ADD, arg[0], 48), with(b, KIR_SUB, arg[0], 48));
+    return kir_select(b, with(b, KIR_CMP_ULT, arg[0], 48), with(b, KIR_ADD, arg[0], 48),
+                      with(b, KIR_SUB, arg[0], 48));
 }

@@ -5,16 +5,20 @@
 #include "kir/builder.h"
 #include <math.h>
 
-/* |x| = q · pi/2 + r, |r| <= pi/4 (a little more at ties), the low two bits of q count, in the bits type. */
+/* |x| = q · pi/2 + r, |r| <= pi/4 (a little more at ties), the low two bits of q count, in the bits
+ * type. */
 typedef struct reduced {
     dw r;
     num q;
 } reduced;
 
-static num as_u32(const real *k, num x) { return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x; }
+static num as_u32(const real *k, num x) {
+    return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x;
+}
 
-/* x - n·c without error, where n counts pi/2 in x, c is pi/2 to 24 bits and n < 2^17: every product of halves is exact, and so is every
- * difference, for it is a whole number of the last places of x and of the product, which leave at most 24 bits above them. */
+/* x - n·c without error, where n counts pi/2 in x, c is pi/2 to 24 bits and n < 2^17: every product
+ * of halves is exact, and so is every difference, for it is a whole number of the last places of x
+ * and of the product, which leave at most 24 bits above them. */
 static num less_whole(const real *k, num x, dw n, const double *c) {
     num rest = sub(k, x, scaled(k, n.h, c[0]));
     rest = sub(k, rest, scaled(k, n.l, c[0]));
@@ -22,8 +26,9 @@ static num less_whole(const real *k, num x, dw n, const double *c) {
     return sub(k, rest, scaled(k, n.l, c[1]));
 }
 
-/* Cody and Waite. F64: n < 2^21 times each of the first three parts is exact. F32: full-length parts and exact products.
- * The larger term of a fast_two_sum may be the second here: the first is a whole number of the second's last places, which is enough. */
+/* Cody and Waite. F64: n < 2^21 times each of the first three parts is exact. F32: full-length
+ * parts and exact products. The larger term of a fast_two_sum may be the second here: the first is
+ * a whole number of the second's last places, which is enough. */
 static reduced reduce_small(const real *k, num x) {
     reduced out;
     rounded whole = round_near(k, scaled(k, x, CONSTANT(k, two_over_pi)[0]));
@@ -50,10 +55,12 @@ static reduced reduce_small(const real *k, num x) {
 /* 32 bits of 2/pi from bit position `bit` on. */
 static num window(kir_builder *b, kir_table *table, num bit, uint32_t word) {
     num index = int_add(b, int_shr(b, bit, 5), word), shift = int_and(b, bit, 31);
-    num first = kir_table_get(b, table, index), second = kir_table_get(b, table, int_add(b, index, 1));
+    num first = kir_table_get(b, table, index),
+        second = kir_table_get(b, table, int_add(b, index, 1));
     num none = kir_binary(b, KIR_CMP_EQ, shift, kir_const(b, HG_TYPE_U32, 0));
     num right = kir_sub(b, kir_const(b, HG_TYPE_U32, 32), shift);
-    num low = kir_select(b, none, kir_const(b, HG_TYPE_U32, 0), kir_binary(b, KIR_LSHR, second, right));
+    num low = kir_select(b, none, kir_const(b, HG_TYPE_U32, 0),
+                         kir_binary(b, KIR_LSHR, second, right));
     return int_or(b, kir_binary(b, KIR_SHL, first, shift), low);
 }
 
@@ -65,11 +72,15 @@ static num wide_window(kir_builder *b, kir_table *table, num bit, uint32_t word)
 
 static kir_table *two_over_pi(kir_builder *b) {
     for (kir_table *t = b->module->tables; t; t = t->next)
-        if (t->type == HG_TYPE_U32 && t->length == HG_COUNT_OF(two_over_pi_words) && t->name && t->name[0] == '2') return t;
-    return kir_table_create(b->module, HG_TYPE_U32, HG_COUNT_OF(two_over_pi_words), two_over_pi_words, "2/pi");
+        if (t->type == HG_TYPE_U32 && t->length == HG_COUNT_OF(two_over_pi_words) && t->name &&
+            t->name[0] == '2')
+            return t;
+    return kir_table_create(b->module, HG_TYPE_U32, HG_COUNT_OF(two_over_pi_words),
+                            two_over_pi_words, "2/pi");
 }
 
-/* The signed fraction of high:low / 2^(bits of high - 2), that is, in units of pi/2, as a sum of two floats times 2^-62. */
+/* The signed fraction of high:low / 2^(bits of high - 2), that is, in units of pi/2, as a sum of
+ * two floats times 2^-62. */
 static dw fraction_f32(const real *k, num fraction) {
     kir_builder *b = k->b;
     num h = kir_convert(b, KIR_S2F, HG_TYPE_F32, fraction);
@@ -79,14 +90,18 @@ static dw fraction_f32(const real *k, num fraction) {
 static dw fraction_f64(const real *k, num high, num low) {
     kir_builder *b = k->b;
     num h = kir_convert(b, KIR_S2F, HG_TYPE_F64, high);
-    num rest = kir_convert(b, KIR_S2F, HG_TYPE_F64, kir_sub(b, high, kir_convert(b, KIR_F2S, HG_TYPE_U64, h)));
+    num rest = kir_convert(b, KIR_S2F, HG_TYPE_F64,
+                           kir_sub(b, high, kir_convert(b, KIR_F2S, HG_TYPE_U64, h)));
     num upper = scaled(k, kir_convert(b, KIR_U2F, HG_TYPE_F64, int_shr(b, low, 32)), 0x1p-32);
-    num lower = scaled(k, kir_convert(b, KIR_U2F, HG_TYPE_F64, int_and(b, low, UINT64_C(0xFFFFFFFF))), 0x1p-64);
-    dw s = two_sum(k, h, add(k, rest, upper)); /* rest is a whole number below 2^11, upper has 32 bits: exact */
+    num lower = scaled(
+        k, kir_convert(b, KIR_U2F, HG_TYPE_F64, int_and(b, low, UINT64_C(0xFFFFFFFF))), 0x1p-64);
+    dw s = two_sum(k, h, add(k, rest, upper)); /* rest is a whole number below 2^11, upper has 32
+                                                  bits: exact */
     return two_sum(k, s.h, add(k, s.l, lower));
 }
 
-/* Payne and Hanek: |x| = m · 2^e; the bits of 2/pi that matter modulo 4 times m give the quadrant and its fraction in integers. */
+/* Payne and Hanek: |x| = m · 2^e; the bits of 2/pi that matter modulo 4 times m give the quadrant
+ * and its fraction in integers. */
 static reduced reduce_large(const real *k, num x) {
     kir_builder *b = k->b;
     kir_table *table = two_over_pi(b);
@@ -96,18 +111,22 @@ static reduced reduce_large(const real *k, num x) {
     num m = int_and(b, bits, (UINT64_C(1) << fraction_bits) - 1);
     m = int_add(b, m, UINT64_C(1) << fraction_bits);
     num exponent = as_u32(k, int_shr(b, bits, fraction_bits));
-    /* e = exponent - 1075 (150); the window starts at bit e - 2 of 2/pi, and two zero words stand before it */
+    /* e = exponent - 1075 (150); the window starts at bit e - 2 of 2/pi, and two zero words stand
+     * before it */
     num bit = int_add(b, exponent, k->wide ? (uint64_t)-1075 + 62 : (uint64_t)-150 + 62);
     if (k->wide) {
-        num w0 = wide_window(b, table, bit, 0), w1 = wide_window(b, table, bit, 2), w2 = wide_window(b, table, bit, 4);
+        num w0 = wide_window(b, table, bit, 0), w1 = wide_window(b, table, bit, 2),
+            w2 = wide_window(b, table, bit, 4);
         num middle = kir_mul(b, m, w1);
         low = kir_add(b, middle, kir_binary(b, KIR_MULHI_U, m, w2));
-        num carry = kir_select(b, kir_binary(b, KIR_CMP_ULT, low, middle), kir_const(b, HG_TYPE_U64, 1), kir_const(b, HG_TYPE_U64, 0));
+        num carry = kir_select(b, kir_binary(b, KIR_CMP_ULT, low, middle),
+                               kir_const(b, HG_TYPE_U64, 1), kir_const(b, HG_TYPE_U64, 0));
         high = kir_add(b, kir_mul(b, m, w0), kir_binary(b, KIR_MULHI_U, m, w1));
         high = kir_add(b, high, carry);
     } else {
         num wide_m = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, m), w[3];
-        for (uint32_t i = 0; i < 3; i++) w[i] = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, i));
+        for (uint32_t i = 0; i < 3; i++)
+            w[i] = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, i));
         high = kir_add(b, int_shl(b, kir_mul(b, wide_m, w[0]), 32), kir_mul(b, wide_m, w[1]));
         high = kir_add(b, high, int_shr(b, kir_mul(b, wide_m, w[2]), 32));
     }
@@ -123,7 +142,8 @@ static reduced reduce_large(const real *k, num x) {
 
 static reduced reduce(const real *k, num x) {
     kir_builder *b = k->b;
-    kir_var *h = kir_var_create(b->module, b->function, k->type, 0, NULL), *l = kir_var_create(b->module, b->function, k->type, 0, NULL);
+    kir_var *h = kir_var_create(b->module, b->function, k->type, 0, NULL),
+            *l = kir_var_create(b->module, b->function, k->type, 0, NULL);
     kir_var *q = kir_var_create(b->module, b->function, bits_type(k->type), 0, NULL);
     num a = magnitude(k, x);
     reduced r = reduce_small(k, a);
@@ -153,10 +173,12 @@ static void sin_cos(const real *k, dw r, dw *s, dw *c) {
     *c = (dw){w, add(k, sub(k, sub(k, one, w), half), pc)};
 }
 
-/* The same for a quotient of the two: r.h = a + b with a half as long, so that a²/2 and 1 - a²/2 are exact, and the product of r.h and
- * z·S(z) keeps its rounding error. The low words are not small beside the last place of the high ones. */
+/* The same for a quotient of the two: r.h = a + b with a half as long, so that a²/2 and 1 - a²/2
+ * are exact, and the product of r.h and z·S(z) keeps its rounding error. The low words are not
+ * small beside the last place of the high ones. */
 static void sin_cos_exact(const real *k, dw r, dw *s, dw *c) {
-    num big = cst(k, k->wide ? 0x1.8p27 : 0x1.8p12), a = sub(k, add(k, r.h, big), big), b = sub(k, r.h, a);
+    num big = cst(k, k->wide ? 0x1.8p27 : 0x1.8p12), a = sub(k, add(k, r.h, big), big),
+        b = sub(k, r.h, a);
     num z = mul(k, r.h, r.h), w = sub(k, cst(k, 1.0), scaled(k, mul(k, a, a), 0.5));
     num rest = mul(k, add(k, b, r.l), add(k, r.h, a)); /* (r.h + r.l)² - a² */
     *c = (dw){w, sub(k, mul(k, mul(k, z, z), HORNER(k, cos_c, z)), scaled(k, rest, 0.5))};
@@ -167,8 +189,11 @@ static void sin_cos_exact(const real *k, dw r, dw *s, dw *c) {
     s->l = add(k, s->l, add(k, low, mul(k, r.l, w)));
 }
 
-/* Choices by bits of the quadrant are made with masks: vector code everywhere, also where u64 cannot be compared. */
-static num odd_mask(const real *k, num q) { return kir_sub(k->b, kir_const(k->b, q->type, 0), int_and(k->b, q, 1)); }
+/* Choices by bits of the quadrant are made with masks: vector code everywhere, also where u64
+ * cannot be compared. */
+static num odd_mask(const real *k, num q) {
+    return kir_sub(k->b, kir_const(k->b, q->type, 0), int_and(k->b, q, 1));
+}
 static num blend(const real *k, num mask, num x, num y) { /* mask ? x : y */
     num by = bits_of(k->b, y), differ = kir_binary(k->b, KIR_XOR, bits_of(k->b, x), by);
     return real_of(k->b, kir_binary(k->b, KIR_XOR, by, kir_binary(k->b, KIR_AND, differ, mask)));
@@ -177,7 +202,9 @@ static num blend(const real *k, num mask, num x, num y) { /* mask ? x : y */
 static num turn(const real *k, num x, num q, num with) {
     num sign = int_and(k->b, int_shl(k->b, q, k->wide ? 62 : 30), sign_bit(k->type)),
         bits = kir_binary(k->b, KIR_XOR, bits_of(k->b, x), sign);
-    if (with) bits = kir_binary(k->b, KIR_XOR, bits, int_and(k->b, bits_of(k->b, with), sign_bit(k->type)));
+    if (with)
+        bits = kir_binary(k->b, KIR_XOR, bits,
+                          int_and(k->b, bits_of(k->b, with), sign_bit(k->type)));
     return real_of(k->b, bits);
 }
 
@@ -185,7 +212,9 @@ static num turn(const real *k, num x, num q, num with) {
 static num ends(const real *k, num x, num r, bool odd) {
     num a = magnitude(k, x), finite = lt(k, a, cst(k, (double)INFINITY));
     if (odd) r = sel(k, lt(k, a, cst(k, k->wide ? 0x1p-28 : 0x1p-13)), x, r);
-    return sel(k, finite, r, real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
+    return sel(k, finite, r,
+               real_of(k->b, kir_const(k->b, bits_type(k->type),
+                                       k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
 }
 
 kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
@@ -215,7 +244,8 @@ kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
     sin_cos_exact(&k, x.r, &s, &c);
     num odd = odd_mask(&k, x.q);
     num top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
-    dw top = {blend(&k, odd, c.h, s.h), top_l}, bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
+    dw top = {blend(&k, odd, c.h, s.h), top_l},
+       bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
     num tangent = dw_quotient(&k, top, bottom), r = turn(&k, tangent, int_shl(b, x.q, 1), arg[0]);
     return ends(&k, arg[0], r, true);
 }

@@ -1,5 +1,6 @@
-/* Loads, stores, checks and atomics of a kernel in device form: which memory, whether the place is within it, then the access.
- * Offset = index + displacement is exact: a displacement that is not negative goes into the limit, another one wraps far outside.
+/* Loads, stores, checks and atomics of a kernel in device form: which memory, whether the place is
+ * within it, then the access. Offset = index + displacement is exact: a displacement that is not
+ * negative goes into the limit, another one wraps far outside.
  * Must not know: widths and alignment of device memory. */
 #include "kir/device/device_internal.h"
 #include "kir/access.h"
@@ -28,20 +29,31 @@ static device_wide wide_arg(const device *d, const kir_value *v, uint8_t *next) 
     return x;
 }
 
-/* A product of an index and a scale begins with a clamp of the index, whose limit is outside of every memory: `x < most ? x : most`. */
+/* A product of an index and a scale begins with a clamp of the index, whose limit is outside of
+ * every memory: `x < most ? x : most`. */
 static const kir_value *clamp_of(const kir_value *v) {
     if (v->op != KIR_SHL && v->op != KIR_MUL) return NULL;
     const kir_value *s = v->args[0];
-    if (v->args[1]->op != KIR_CONST || s->op != KIR_SELECT || s->type != HG_TYPE_U64 || s->args[0]->op != KIR_CMP_ULT) return NULL;
+    if (v->args[1]->op != KIR_CONST || s->op != KIR_SELECT || s->type != HG_TYPE_U64 ||
+        s->args[0]->op != KIR_CMP_ULT)
+        return NULL;
     const kir_value *x = s->args[1], *most = s->args[2], *less = s->args[0];
-    if (most->op != KIR_CONST || less->args[0] != x || less->args[1]->op != KIR_CONST || less->args[1]->u.imm != most->u.imm) return NULL;
-    uint64_t scale = v->op == KIR_MUL ? v->args[1]->u.imm : v->args[1]->u.imm < 64 ? UINT64_C(1) << v->args[1]->u.imm : 0, product;
+    if (most->op != KIR_CONST || less->args[0] != x || less->args[1]->op != KIR_CONST ||
+        less->args[1]->u.imm != most->u.imm)
+        return NULL;
+    uint64_t scale = v->op == KIR_MUL         ? v->args[1]->u.imm
+                     : v->args[1]->u.imm < 64 ? UINT64_C(1) << v->args[1]->u.imm
+                                              : 0,
+             product;
     return hg_mul_u64(most->u.imm, scale, &product) && product >= UINT64_C(1) << 62 ? s : NULL;
 }
 
-/* Where the launch was checked no index reaches its clamp: without it compilers see which loads are contiguous. */
+/* Where the launch was checked no index reaches its clamp: without it compilers see which loads are
+ * contiguous. */
 static device_wide index_arg(const device *d, const kir_value *v, bool open, uint8_t *next) {
-    const kir_value *index = v->args[*next], *clamp = d->options->proven && !open && !v->u.mem.split ? clamp_of(index) : NULL;
+    const kir_value *index = v->args[*next], *clamp = d->options->proven && !open && !v->u.mem.split
+                                                          ? clamp_of(index)
+                                                          : NULL;
     if (!clamp) return wide_arg(d, v, next);
     ++*next;
     kir_value *args[2] = {rewrite_arg(d->p, clamp, 1), rewrite_arg(d->p, index, 1)};
@@ -92,7 +104,8 @@ static void place_shared(device *d, kir_builder *b, access *a, bool write, devic
     if (d->kernel.group_memory) {
         kir_value *low = dwide_low(d, b, offset);
         a->place = (device_place){.kind = DEVICE_GROUP};
-        a->offset = d->layout->shared_reserved ? by(b, KIR_ADD, low, d->layout->shared_reserved) : low;
+        a->offset = d->layout->shared_reserved ? by(b, KIR_ADD, low, d->layout->shared_reserved)
+                                               : low;
         return;
     }
     device_wide block = device_block_number(d, b);
@@ -107,7 +120,9 @@ static void fixed(device *d, kir_builder *b, access *a) {
     device_wide from = disp < 0 ? plus(d, b, a->index, disp) : a->index;
     bool write = v->op == KIR_STORE || v->op == KIR_ATOMIC;
     if (!v->u.mem.unchecked && !d->options->proven) {
-        kir_value *good = kir_binary(b, KIR_CMP_ULT, from.l, limit_of(d, b, v, disp < 0 ? a->size : a->size + (uint64_t)disp));
+        kir_value *good = kir_binary(
+            b, KIR_CMP_ULT, from.l,
+            limit_of(d, b, v, disp < 0 ? a->size : a->size + (uint64_t)disp));
         if (from.h) good = kir_binary(b, KIR_AND, good, is_zero(b, from.h));
         a->bad = kir_not(b, good);
     }
@@ -137,13 +152,16 @@ static void set_wide(kir_builder *b, kir_var *const v[2], device_wide x) {
 
 static kir_value *table_word(device *d, kir_builder *b, kir_value *entry, uint32_t word) {
     device_place table = device_slot_place(d, device_slot(d, KIR_SLOT_TABLE, 0), false);
-    return device_raw_load(d, b, &table, doffset_of_u32(d, b, word ? by(b, KIR_ADD, entry, word * 4) : entry), HG_TYPE_U32, false);
+    return device_raw_load(d, b, &table,
+                           doffset_of_u32(d, b, word ? by(b, KIR_ADD, entry, word * 4) : entry),
+                           HG_TYPE_U32, false);
 }
 static device_wide table_wide(device *d, kir_builder *b, kir_value *entry, uint32_t word) {
     kir_value *l = table_word(d, b, entry, word), *h = table_word(d, b, entry, word + 1);
     if (!d->i64) return (device_wide){l, h};
     kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, h), 32);
-    return (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)), NULL};
+    return (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)),
+                         NULL};
 }
 
 typedef struct sought {
@@ -153,15 +171,19 @@ typedef struct sought {
 
 /* The entry fits: its memory, and whether the offset is within. */
 static void found(device *d, kir_builder *b, const sought *s) {
-    device_wide base = table_wide(d, b, s->entry, KIR_ENTRY_BASE), size = table_wide(d, b, s->entry, KIR_ENTRY_SIZE);
-    kir_value *number = by(b, KIR_SUB, s->low, (uint32_t)FIRST_CLASS_HANDLE), *start = by(b, KIR_MUL, number, CLASS_BYTES);
+    device_wide base = table_wide(d, b, s->entry, KIR_ENTRY_BASE),
+                size = table_wide(d, b, s->entry, KIR_ENTRY_SIZE);
+    kir_value *number = by(b, KIR_SUB, s->low, (uint32_t)FIRST_CLASS_HANDLE),
+              *start = by(b, KIR_MUL, number, CLASS_BYTES);
     base = dwide_add(d, b, base, dwide_of_u32(d, b, kir_select(b, s->is_class, start, u32(b, 0))));
     size = dwide_select(b, s->is_class, dwide(d, b, CLASS_BYTES), size);
     set_wide(b, d->vars.open_base, base);
     set_wide(b, d->vars.open_size, size);
-    if (!d->options->target.addressed) kir_set(b, d->vars.open_arena, table_word(d, b, s->entry, KIR_ENTRY_ARENA));
+    if (!d->options->target.addressed)
+        kir_set(b, d->vars.open_arena, table_word(d, b, s->entry, KIR_ENTRY_ARENA));
     device_wide end = dwide_add(d, b, s->offset, dwide_of_u32(d, b, s->bytes));
-    kir_value *outside = kir_binary(b, KIR_OR, dwide_below(d, b, end, s->offset), dwide_below(d, b, size, end));
+    kir_value *outside = kir_binary(b, KIR_OR, dwide_below(d, b, end, s->offset),
+                                    dwide_below(d, b, size, end));
     kir_set(b, d->vars.open_state, kir_select(b, outside, u32(b, OPEN_OUTSIDE), u32(b, OPEN_GOOD)));
 }
 
@@ -169,22 +191,28 @@ static void search(device *d, kir_builder *b, sought *s) {
     kir_set(b, d->vars.open_state, u32(b, OPEN_BAD_HANDLE));
     set_wide(b, d->vars.open_size, dwide(d, b, 0));
     s->is_flat = by(b, KIR_CMP_EQ, s->kind, OPEN_FLAT);
-    kir_value *flat_pool = kir_binary(b, KIR_AND, s->is_flat, kir_binary(b, KIR_CMP_SLT, s->high, u32(b, 0)));
+    kir_value *flat_pool = kir_binary(b, KIR_AND, s->is_flat,
+                                      kir_binary(b, KIR_CMP_SLT, s->high, u32(b, 0)));
     kir_value *is_pool = kir_binary(b, KIR_OR, by(b, KIR_CMP_EQ, s->kind, OPEN_POOL), flat_pool);
-    kir_value *top = kir_binary(b, KIR_AND, by(b, KIR_CMP_EQ, s->high, UINT32_MAX),
-                                kir_not(b, by(b, KIR_CMP_ULT, s->low, (uint32_t)FIRST_CLASS_HANDLE)));
+    kir_value *top = kir_binary(
+        b, KIR_AND, by(b, KIR_CMP_EQ, s->high, UINT32_MAX),
+        kir_not(b, by(b, KIR_CMP_ULT, s->low, (uint32_t)FIRST_CLASS_HANDLE)));
     s->is_class = kir_binary(b, KIR_AND, by(b, KIR_CMP_EQ, s->kind, OPEN_BUFFER), top);
     kir_value *number = kir_select(b, s->is_class, u32(b, 0), by(b, KIR_AND, s->low, HANDLE_INDEX));
-    kir_value *buffers = device_field32(d, b, KIR_FIELD_TABLE, 0), *pools = device_field32(d, b, KIR_FIELD_TABLE, 1);
-    kir_value *there = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, number, kir_select(b, is_pool, pools, buffers)));
+    kir_value *buffers = device_field32(d, b, KIR_FIELD_TABLE, 0),
+              *pools = device_field32(d, b, KIR_FIELD_TABLE, 1);
+    kir_value *there = kir_if_begin(
+        b, kir_binary(b, KIR_CMP_ULT, number, kir_select(b, is_pool, pools, buffers)));
     number = kir_add(b, number, kir_select(b, is_pool, buffers, u32(b, 0)));
     s->entry = by(b, KIR_MUL, number, KIR_ENTRY_WORDS * 4);
     /* The program's handle, or the host's, which memory may hold. */
-    kir_value *state = table_word(d, b, s->entry, KIR_ENTRY_VALID), *high = table_word(d, b, s->entry, KIR_ENTRY_HANDLE_HIGH);
+    kir_value *state = table_word(d, b, s->entry, KIR_ENTRY_VALID),
+              *high = table_word(d, b, s->entry, KIR_ENTRY_HANDLE_HIGH);
     kir_value *of_host = kir_binary(b, KIR_OR, high, by(b, KIR_AND, state, ~UINT32_C(1)));
     kir_value *same = kir_binary(
         b, KIR_AND, kir_binary(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE), s->low),
-        kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_EQ, high, s->high), kir_binary(b, KIR_CMP_EQ, of_host, s->high)));
+        kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_EQ, high, s->high),
+                   kir_binary(b, KIR_CMP_EQ, of_host, s->high)));
     same = kir_binary(b, KIR_OR, same, kir_binary(b, KIR_OR, s->is_flat, s->is_class));
     kir_value *valid = kir_not(b, is_zero(b, state));
     kir_value *fits = kir_if_begin(b, kir_binary(b, KIR_AND, same, valid));
@@ -193,7 +221,8 @@ static void search(device *d, kir_builder *b, sought *s) {
     kir_if_end(b, there);
 }
 
-/* open_place(kind, handle, offset, bytes): how it went; the memory is left in open_base, open_size, open_arena. */
+/* open_place(kind, handle, offset, bytes): how it went; the memory is left in open_base, open_size,
+ * open_arena. */
 static kir_function *open_function(device *d) {
     uint8_t types[8] = {HG_TYPE_U32}, n = 1, next = 1;
     n = (uint8_t)(n + dwide_types(d, types + n));
@@ -218,19 +247,23 @@ static kir_function *open_function(device *d) {
 static device_wide exact(device *d, kir_builder *b, device_wide index, int64_t disp) {
     if (disp == 0) return index;
     device_wide sum = plus(d, b, index, disp);
-    kir_value *lost = disp > 0 ? dwide_below(d, b, sum, index) : dwide_below(d, b, index, dwide(d, b, 0 - (uint64_t)disp));
+    kir_value *lost = disp > 0 ? dwide_below(d, b, sum, index)
+                               : dwide_below(d, b, index, dwide(d, b, 0 - (uint64_t)disp));
     return dwide_select(b, lost, dwide(d, b, UINT64_MAX), sum);
 }
 
 static void split_flat(device *d, kir_builder *b, access *a) {
     device_wide f = a->handle;
     if (d->i64) {
-        if (!a->v->u.mem.has_index) a->index.l = by(b, KIR_AND, f.l, (UINT64_C(1) << FLAT_BITS) - 1);
+        if (!a->v->u.mem.has_index)
+            a->index.l = by(b, KIR_AND, f.l, (UINT64_C(1) << FLAT_BITS) - 1);
         kir_value *top = by(b, KIR_AND, f.l, UINT64_C(1) << 63);
-        a->handle.l = kir_binary(b, KIR_OR, by(b, KIR_AND, shift_by(b, KIR_LSHR, f.l, FLAT_BITS), HANDLE_INDEX), top);
+        a->handle.l = kir_binary(
+            b, KIR_OR, by(b, KIR_AND, shift_by(b, KIR_LSHR, f.l, FLAT_BITS), HANDLE_INDEX), top);
         return;
     }
-    if (!a->v->u.mem.has_index) a->index = (device_wide){f.l, by(b, KIR_AND, f.h, (1u << (FLAT_BITS - 32)) - 1)};
+    if (!a->v->u.mem.has_index)
+        a->index = (device_wide){f.l, by(b, KIR_AND, f.h, (1u << (FLAT_BITS - 32)) - 1)};
     a->handle.l = by(b, KIR_AND, shift_by(b, KIR_LSHR, f.h, FLAT_BITS - 32), HANDLE_INDEX);
     a->handle.h = by(b, KIR_AND, f.h, 0x80000000);
 }
@@ -240,7 +273,9 @@ static void open(device *d, kir_builder *b, access *a) {
     device_open_vars(d);
     if (v->u.mem.space == KIR_FLAT) split_flat(d, b, a);
     device_wide offset = exact(d, b, a->index, v->u.mem.disp);
-    kir_value *args[8] = {u32(b, v->u.mem.space == KIR_FLAT ? OPEN_FLAT : v->u.mem.space == KIR_POOL ? OPEN_POOL : OPEN_BUFFER)};
+    kir_value *args[8] = {u32(b, v->u.mem.space == KIR_FLAT   ? OPEN_FLAT
+                                 : v->u.mem.space == KIR_POOL ? OPEN_POOL
+                                                              : OPEN_BUFFER)};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(a->handle, args + n));
     n = (uint8_t)(n + dwide_args(offset, args + n));
@@ -271,19 +306,25 @@ static void store(device *d, kir_builder *b, const access *a) {
     device_store(d, b, &a->place, a->offset, a->zeros, a->operands[0], a->v->u.mem.bytes);
 }
 
-/* The old value; of a split 64-bit one the low half, the high half goes where the program wants it. */
+/* The old value; of a split 64-bit one the low half, the high half goes where the program wants it.
+ */
 static kir_value *atomic(device *d, kir_builder *b, const access *a) {
     const kir_value *v = a->v;
     uint8_t bytes = v->u.mem.bytes;
     device_mask(d, b);
     if (a->zeros < trailing(bytes)) {
-        kir_value *low = a->offset->type == HG_TYPE_U64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, a->offset) : a->offset;
+        kir_value *low = a->offset->type == HG_TYPE_U64
+                             ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, a->offset)
+                             : a->offset;
         guard(d, b, a, kir_not(b, is_zero(b, by(b, KIR_AND, low, bytes - 1u))), KIR_FAULT_ALIGN);
     }
     kir_atomic op = (kir_atomic)v->u.mem.atomic;
-    if (bytes == 4) return device_raw_atomic(d, b, &a->place, a->offset, op, a->operands[0], a->operand_count > 1 ? a->operands[1] : NULL);
+    if (bytes == 4)
+        return device_raw_atomic(d, b, &a->place, a->offset, op, a->operands[0],
+                                 a->operand_count > 1 ? a->operands[1] : NULL);
     bool pairs = v->u.mem.split;
-    device_wide x = {a->operands[0], pairs ? a->operands[1] : NULL}, y = {a->operands[pairs ? 2 : 1], pairs ? a->operands[3] : NULL};
+    device_wide x = {a->operands[0], pairs ? a->operands[1] : NULL},
+                y = {a->operands[pairs ? 2 : 1], pairs ? a->operands[3] : NULL};
     device_wide old = device_atomic64(d, b, &a->place, a->offset, op, x, y);
     if (v->u.mem.high && old.h) kir_set(b, d->p->vars[v->u.mem.high->id].v[0], old.h);
     return old.l;
@@ -308,7 +349,8 @@ void device_lower_access(device *d, const kir_value *v) {
     else if (v->op == KIR_LOAD)
         device_mask(d, b);
     kir_value *x = NULL;
-    if (v->op == KIR_LOAD) x = device_load(d, b, &a.place, a.offset, a.zeros, v->type, v->u.mem.bytes);
+    if (v->op == KIR_LOAD)
+        x = device_load(d, b, &a.place, a.offset, a.zeros, v->type, v->u.mem.bytes);
     if (v->op == KIR_STORE) store(d, b, &a);
     if (v->op == KIR_ATOMIC) x = atomic(d, b, &a);
     if (result) kir_set(b, result, x);

@@ -1,21 +1,25 @@
-/* Atomics of 64 bits where the device has none: under one of the lock words, chosen by where the memory lies, so that all names of one
- * place share a lock. Must not know: bounds, faults. */
+/* Atomics of 64 bits where the device has none: under one of the lock words, chosen by where the
+ * memory lies, so that all names of one place share a lock. Must not know: bounds, faults. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
 #include "kir/sugar.h"
 
-static kir_value *each(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return x ? kir_binary(b, op, x, y) : NULL; }
+static kir_value *each(kir_builder *b, kir_op op, kir_value *x, kir_value *y) {
+    return x ? kir_binary(b, op, x, y) : NULL;
+}
 static device_wide both(kir_builder *b, kir_op op, device_wide x, device_wide y) {
     kir_value *l = each(b, op, x.l, y.l);
     return (device_wide){l, each(b, op, x.h, y.h)};
 }
 static kir_value *signed_below(kir_builder *b, device_wide x, device_wide y) {
     if (!x.h) return kir_binary(b, KIR_CMP_SLT, x.l, y.l);
-    kir_value *same = kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, x.h, y.h), kir_binary(b, KIR_CMP_ULT, x.l, y.l));
+    kir_value *same = kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, x.h, y.h),
+                                 kir_binary(b, KIR_CMP_ULT, x.l, y.l));
     return kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_SLT, x.h, y.h), same);
 }
 
-static device_wide changed(const device *d, kir_builder *b, kir_atomic op, device_wide old, device_wide x, device_wide y) {
+static device_wide changed(const device *d, kir_builder *b, kir_atomic op, device_wide old,
+                           device_wide x, device_wide y) {
     switch (op) {
     case KIR_ATOMIC_ADD: return dwide_add(d, b, old, x);
     case KIR_ATOMIC_UMIN: return dwide_select(b, dwide_below(d, b, x, old), x, old);
@@ -30,8 +34,10 @@ static device_wide changed(const device *d, kir_builder *b, kir_atomic op, devic
     }
 }
 
-/* Byte offset of the lock of a place: from the low bits of its address, or of its offset in its arena. */
-static kir_value *lock_offset(device *d, kir_builder *b, const device_place *at, kir_value *offset) {
+/* Byte offset of the lock of a place: from the low bits of its address, or of its offset in its
+ * arena. */
+static kir_value *lock_offset(device *d, kir_builder *b, const device_place *at,
+                              kir_value *offset) {
     device_wide o = {offset, NULL};
     kir_value *low = offset->type == HG_TYPE_U64 ? dwide_low(d, b, o) : offset, *base = NULL;
     if (at->kind == DEVICE_ADDRESS) base = dwide_low(d, b, at->base);
@@ -42,7 +48,9 @@ static kir_value *lock_offset(device *d, kir_builder *b, const device_place *at,
         if (base->type == HG_TYPE_U64) base = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, base);
     }
     if (base) low = kir_add(b, low, base);
-    return doffset_of_u32(d, b, shift_by(b, KIR_SHL, by(b, KIR_AND, shift_by(b, KIR_LSHR, low, 3), KIR_LOCK_WORDS - 1), 2));
+    return doffset_of_u32(
+        d, b,
+        shift_by(b, KIR_SHL, by(b, KIR_AND, shift_by(b, KIR_LSHR, low, 3), KIR_LOCK_WORDS - 1), 2));
 }
 
 static device_wide read_both(device *d, kir_builder *b, const device_place *at, kir_value *offset) {
@@ -50,23 +58,29 @@ static device_wide read_both(device *d, kir_builder *b, const device_place *at, 
     kir_value *h = device_raw_load(d, b, at, by(b, KIR_ADD, offset, 4), HG_TYPE_U32, true);
     if (!d->i64) return (device_wide){l, h};
     kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, h), 32);
-    return (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)), NULL};
+    return (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)),
+                         NULL};
 }
 
-static void write_both(device *d, kir_builder *b, const device_place *at, kir_value *offset, device_wide x) {
+static void write_both(device *d, kir_builder *b, const device_place *at, kir_value *offset,
+                       device_wide x) {
     device_raw_store(d, b, at, offset, dwide_low(d, b, x), true);
     kir_value *next = by(b, KIR_ADD, offset, 4);
     device_raw_store(d, b, at, next, dwide_high(d, b, x), true);
 }
 
-static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
+static void fence(kir_builder *b) {
+    kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE;
+}
 
-/* Devices that leave loops by themselves (target.max_rounds) try so often in a round: whoever has the lock may wait for a processor meanwhile. */
+/* Devices that leave loops by themselves (target.max_rounds) try so often in a round: whoever has
+ * the lock may wait for a processor meanwhile. */
 enum { TRIES = 32 };
 
 /* 0: the lane has the lock now. */
 static kir_value *try_lock(device *d, kir_builder *b, const device_place *locks, kir_value *lock) {
-    kir_value *open = u32(b, 0), *closed = u32(b, 1), *taken = device_raw_atomic(d, b, locks, lock, KIR_ATOMIC_CAS, open, closed);
+    kir_value *open = u32(b, 0), *closed = u32(b, 1),
+              *taken = device_raw_atomic(d, b, locks, lock, KIR_ATOMIC_CAS, open, closed);
     if (!d->options->target.max_rounds) return taken;
     kir_var *state = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, NULL);
     kir_set(b, state, taken);
@@ -78,8 +92,8 @@ static kir_value *try_lock(device *d, kir_builder *b, const device_place *locks,
     return kir_get(b, state);
 }
 
-static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
-                         device_wide y) {
+static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset,
+                         kir_atomic op, device_wide x, device_wide y) {
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);
     kir_var *low = kir_var_create(d->out, b->function, x.l->type, 0, NULL);
     kir_value *lock = lock_offset(d, b, at, offset), *loop = kir_loop_begin(b, true);
@@ -97,12 +111,13 @@ static void write_locked(device *d, kir_builder *b, const device_place *at, kir_
     kir_return(b, kir_get(b, low));
 }
 
-device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
-                            device_wide y) {
+device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset,
+                            kir_atomic op, device_wide x, device_wide y) {
     const kir_device_target *t = &d->options->target;
     if (d->i64 && (at->kind == DEVICE_GROUP ? t->shared_atomic64 : t->atomic64))
         return (device_wide){device_raw_atomic(d, b, at, offset, op, x.l, y.l), NULL};
-    if (!d->i64 && !d->vars.atomic_high) d->vars.atomic_high = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "atomic_high");
+    if (!d->i64 && !d->vars.atomic_high)
+        d->vars.atomic_high = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "atomic_high");
     if (!d->i64 && !d->vars.atomic_high) d->failed = true;
     char name[48];
     uint8_t types[10], n = device_place_types(d, at, types), next = 0;

@@ -1,4 +1,5 @@
-/* The clock: loops that are not proven short look at it every KIR_POLL_ROUNDS rounds, and lanes stop when their time is over.
+/* The clock: loops that are not proven short look at it every KIR_POLL_ROUNDS rounds, and lanes
+ * stop when their time is over.
  * Must not know: how lanes stop. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
@@ -11,7 +12,8 @@ static kir_function *out_of_time(device *d) {
     f.function->cold = true;
     kir_builder *b = &f.b;
     kir_value *calm = kir_if_begin(b, is_zero(b, device_read_word(d, b, KIR_FAULT_CANCEL)));
-    kir_value *early = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
+    kir_value *early = kir_if_begin(
+        b, kir_binary(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
     kir_return(b, u32(b, 0));
     kir_if_end(b, early);
     device_write_word(d, b, KIR_FAULT_CANCEL, u32(b, 1));
@@ -30,7 +32,9 @@ _Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
 
 /* ---- loops ---- */
 
-static kir_var *rounds(device *d) { return device_own_var(d, &d->vars.rounds, HG_TYPE_U32, "rounds"); }
+static kir_var *rounds(device *d) {
+    return device_own_var(d, &d->vars.rounds, HG_TYPE_U32, "rounds");
+}
 
 static kir_var *fresh(device *d, kir_builder *b, uint8_t type, const char *name) {
     kir_var *v = kir_var_create(d->out, b->function, type, 0, name);
@@ -38,14 +42,16 @@ static kir_var *fresh(device *d, kir_builder *b, uint8_t type, const char *name)
     return v;
 }
 
-/* Operations of a round, those of functions that it calls among them; more than `most`: it does not say. */
+/* Operations of a round, those of functions that it calls among them; more than `most`: it does not
+ * say. */
 static uint32_t operations(const kir_region *region, uint32_t most) {
     uint32_t count = 0;
     for (const kir_value *v = kir_walk(NULL, region); v && count <= most; v = kir_walk(v, region)) {
         if (v->op == KIR_LOOP || v->op == KIR_BARRIER) return most + 1;
         count++;
         if (v->op != KIR_CALL) continue;
-        for (const kir_value *w = kir_walk(NULL, v->u.call.function->body); w && count <= most; w = kir_walk(w, v->u.call.function->body))
+        for (const kir_value *w = kir_walk(NULL, v->u.call.function->body); w && count <= most;
+             w = kir_walk(w, v->u.call.function->body))
             count += w->op == KIR_LOOP || w->op == KIR_CALL ? most : 1;
     }
     return count;
@@ -55,7 +61,8 @@ enum { MOST_WRITTEN_OUT = 64 }; /* operations: of longer rounds the look is a sm
 
 static uint32_t rounds_written_out(const device *d, const kir_value *loop) {
     uint32_t rounds = d->options->target.written_rounds;
-    return rounds > 1 && operations(loop->body[0], MOST_WRITTEN_OUT) <= MOST_WRITTEN_OUT ? rounds : 1;
+    return rounds > 1 && operations(loop->body[0], MOST_WRITTEN_OUT) <= MOST_WRITTEN_OUT ? rounds
+                                                                                         : 1;
 }
 
 void device_poll_begin(device *d, kir_builder *b, const kir_value *v, device_loop *loop) {
@@ -77,8 +84,9 @@ static void leave_for_look(kir_builder *b, const device_loop *loop, kir_value *w
     kir_if_end(b, look);
 }
 
-/* Counts so many rounds of the lane, a power of two; whether it is time for a look: the number has passed a multiple of KIR_POLL_ROUNDS, which it need
- * not have met, since other loops count by other steps. */
+/* Counts so many rounds of the lane, a power of two; whether it is time for a look: the number has
+ * passed a multiple of KIR_POLL_ROUNDS, which it need not have met, since other loops count by
+ * other steps. */
 static kir_value *count_rounds(device *d, kir_builder *b, uint32_t more) {
     kir_value *n = kir_add(b, kir_get(b, rounds(d)), u32(b, more));
     kir_set(b, rounds(d), n);

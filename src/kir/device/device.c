@@ -1,5 +1,6 @@
-/* The device form of a kernel: one copying pass over a legalised module. What stops lanes and what ghosts must still do is found first;
- * ids, accesses, faults, the clock and barriers have files of their own.
+/* The device form of a kernel: one copying pass over a legalised module. What stops lanes and what
+ * ghosts must still do is found first; ids, accesses, faults, the clock and barriers have files of
+ * their own.
  * Requires and provides: see kir/device/device.h. */
 #include "kir/device/device_internal.h"
 #include "kir/access.h"
@@ -12,7 +13,8 @@
 /* ---- what the functions do ---- */
 
 static bool access_stops(const device *d, const kir_value *v) {
-    return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
+    return v->op == KIR_ATOMIC ||
+           !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
 }
 
 static bool note_operation(device *d, device_function *f, const kir_value *v) {
@@ -67,12 +69,14 @@ static void note_memory(device *d, bool *shared) {
 static hg_status check_halves(const device *d) {
     for (const kir_function *f = d->in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool place = kir_is_access(v) && (v->u.mem.has_index || (v->u.mem.space != KIR_SHARED && v->u.mem.space != KIR_CLASS));
+            bool place = kir_is_access(v) && (v->u.mem.has_index || (v->u.mem.space != KIR_SHARED &&
+                                                                     v->u.mem.space != KIR_CLASS));
             bool values = v->op == KIR_FAULT_IF && v->u.fault.values;
             bool halves = values ? v->nargs > 1 + v->u.fault.values : place && v->u.mem.split;
             if ((place || values) && halves == d->i64)
-                return hg_fail(HG_ERROR_ISA, "kernel IR of '%s' is lowered for a device %s 64-bit integers", d->in->name,
-                               halves ? "without" : "with");
+                return hg_fail(HG_ERROR_ISA,
+                               "kernel IR of '%s' is lowered for a device %s 64-bit integers",
+                               d->in->name, halves ? "without" : "with");
         }
     return HG_OK;
 }
@@ -83,7 +87,8 @@ static void note_read_inputs(device *d) {
         uint8_t *marks = kir_side_of(&d->marks, f);
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool direct = kir_is_access(v) && !device_is_open(v);
-            for (uint8_t i = direct ? kir_access_of(v).handle_args : 0; i < v->nargs; i++) marks[v->args[i]->id] |= DEVICE_READ;
+            for (uint8_t i = direct ? kir_access_of(v).handle_args : 0; i < v->nargs; i++)
+                marks[v->args[i]->id] |= DEVICE_READ;
         }
     }
 }
@@ -91,7 +96,8 @@ static void note_read_inputs(device *d) {
 /* ---- the copying ---- */
 
 static kir_value *in_launch(device *d, kir_builder *b) {
-    device_wide lanes = d->small ? dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0)) : device_field64(d, b, KIR_FIELD_LANES, 0);
+    device_wide lanes = d->small ? dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0))
+                                 : device_field64(d, b, KIR_FIELD_LANES, 0);
     return dwide_below(d, b, device_lane(d, b), lanes);
 }
 
@@ -101,10 +107,13 @@ static void stop_surplus(device *d, kir_builder *b) {
     bool rest = o->fold > 1 && !o->alone; /* the last invocation of a block has fewer lanes */
     kir_value *inside = NULL;
     if (!d->block) {
-        inside = kir_binary(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
+        inside = kir_binary(b, KIR_CMP_ULT, device_order(d, b),
+                            device_field32(d, b, KIR_FIELD_COUNT, 0));
     } else {
         if (!o->whole_blocks) inside = in_launch(d, b);
-        kir_value *own = rest ? kir_binary(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
+        kir_value *own = rest ? kir_binary(b, KIR_CMP_ULT, device_linear(d, b),
+                                           device_block_lanes(d, b))
+                              : NULL;
         inside = inside && own ? kir_binary(b, KIR_AND, inside, own) : inside ? inside : own;
     }
     if (!inside) return;
@@ -221,7 +230,8 @@ static void before(rewrite_pass *p, const kir_value *v) {
         return;
     }
     *loop = (device_loop){0};
-    if (device_stop_here(d) == DEVICE_FALL && d->at.maybe_stopped && !kept) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    if (device_stop_here(d) == DEVICE_FALL && d->at.maybe_stopped && !kept)
+        loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
     if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, v, loop);
 }
 
@@ -233,7 +243,8 @@ static void enter(rewrite_pass *p, const kir_value *v) {
         return;
     }
     d->at.loops++;
-    if (!v->u.loop.bounded && !d->failed) device_poll_round(d, &p->b, &d->at.open_loops.data[d->at.open_loops.count - 1]);
+    if (!v->u.loop.bounded && !d->failed)
+        device_poll_round(d, &p->b, &d->at.open_loops.data[d->at.open_loops.count - 1]);
 }
 
 static void after_loop(device *d, const kir_value *v) {
@@ -248,7 +259,8 @@ static void after_loop(device *d, const kir_value *v) {
     }
     d->at.loops--;
     if (!d->ghosts || device_stop_here(d) != DEVICE_BREAK || !d->at.maybe_stopped) return;
-    kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d))); /* the loop around is left too */
+    kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d))); /* the loop around is left too
+                                                                       */
     kir_break(b);
     kir_if_end(b, left);
 }
@@ -265,29 +277,36 @@ static void after(rewrite_pass *p, const kir_value *v) {
     d->at.maybe_stopped = false;
 }
 
-static const rewrite_rules DEVICE_RULES = {
-    .lower = lower, .begin_function = begin_function, .before = before, .enter = enter, .after = after};
+static const rewrite_rules DEVICE_RULES = {.lower = lower,
+                                           .begin_function = begin_function,
+                                           .before = before,
+                                           .enter = enter,
+                                           .after = after};
 
 /* ---- ---- */
 
 static bool has_words_only(const kir_device_target *t) {
-    return !t->addressed && !t->memory8 && !t->memory16 && !t->memory64 && !t->shared8 && !t->shared16 && !t->shared64 && !t->atomic64 &&
-           !t->shared_atomic64;
+    return !t->addressed && !t->memory8 && !t->memory16 && !t->memory64 && !t->shared8 &&
+           !t->shared16 && !t->shared64 && !t->atomic64 && !t->shared_atomic64;
 }
 
 static hg_status prepare(device *d) {
     bool shared = false;
     if (d->options->target.whole_atomics && !has_words_only(&d->options->target))
-        return hg_fail(HG_ERROR_INTERNAL, "'%s': memory that is atomic as a whole is bound and read in words", d->in->name);
+        return hg_fail(HG_ERROR_INTERNAL,
+                       "'%s': memory that is atomic as a whole is bound and read in words",
+                       d->in->name);
     d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
     if (!d->functions) return hg_fail_memory();
     HG_TRY(check_halves(d));
     if (d->options->resumes && (d->block || d->options->target.bind_arenas))
-        return hg_fail(HG_ERROR_INTERNAL, "'%s': lanes go on in another dispatch where they are numbered and memory is bound by itself",
+        return hg_fail(HG_ERROR_INTERNAL,
+                       "'%s': lanes go on in another dispatch where they are numbered and memory "
+                       "is bound by itself",
                        d->in->name);
     if (d->options->target.bind_arenas && d->in->slots.count > KIR_BOUND_SLOTS)
-        return hg_fail(HG_ERROR_ISA, "'%s' names %llu memories; at most %d where arenas are bound", d->in->name,
-                       (unsigned long long)d->in->slots.count, (int)KIR_BOUND_SLOTS);
+        return hg_fail(HG_ERROR_ISA, "'%s' names %llu memories; at most %d where arenas are bound",
+                       d->in->name, (unsigned long long)d->in->slots.count, (int)KIR_BOUND_SLOTS);
     kir_bound_loops(d->in);
     note_functions(d);
     note_memory(d, &shared);
@@ -296,10 +315,14 @@ static hg_status prepare(device *d) {
     if (!d->block && (barrier || d->kernel.group_memory))
         return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
     const device_function *kernel = &d->functions[d->in->functions->id];
-    /* Folded lanes meet behind the zeroing of shared memory too: the barrier there must stand in the kernel itself (device_fold), and
-     * without ghosts the kernel's body may become a function that is called for each lane. */
-    d->ghosts = d->options->fold > 1 ? barrier || d->kernel.group_memory : barrier && (kernel->stops || !d->options->whole_blocks);
-    if (barrier) kir_find_uniformity((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
+    /* Folded lanes meet behind the zeroing of shared memory too: the barrier there must stand in
+     * the kernel itself (device_fold), and without ghosts the kernel's body may become a function
+     * that is called for each lane. */
+    d->ghosts = d->options->fold > 1 ? barrier || d->kernel.group_memory
+                                     : barrier && (kernel->stops || !d->options->whole_blocks);
+    if (barrier)
+        kir_find_uniformity((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a
+                                                                      change */
     HG_TRY(kir_find_zero_bits(d->in, &d->zeros));
     HG_TRY(kir_side_create(d->in, &d->marks));
     note_read_inputs(d);
@@ -315,7 +338,8 @@ static hg_status prepare(device *d) {
 static uint8_t arena_of(const device *d, const kir_module *m, uint64_t slot) {
     const kir_slot *s = &m->slots.data[slot];
     if (s->kind == KIR_SLOT_ARENA) return (uint8_t)s->handle;
-    return s->kind == KIR_SLOT_MEMORY ? d->options->slot_arenas[slot] : d->options->kind_arenas[s->kind];
+    return s->kind == KIR_SLOT_MEMORY ? d->options->slot_arenas[slot]
+                                      : d->options->kind_arenas[s->kind];
 }
 
 /* Arenas are bound in the order in which slots come to them. */
@@ -343,7 +367,9 @@ static hg_status find_atomics(device *d, const kir_module *m) {
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op != KIR_ATOMIC) continue;
-            if (v->u.mem.slot >= 0) layout->atomic_bindings.data[kir_device_binding(layout, (uint64_t)v->u.mem.slot)] = true;
+            if (v->u.mem.slot >= 0)
+                layout->atomic_bindings.data[kir_device_binding(layout, (uint64_t)v->u.mem.slot)] =
+                    true;
             layout->atomic_group |= v->u.mem.space == KIR_SHARED && v->u.mem.slot < 0;
         }
     return HG_OK;
@@ -353,7 +379,8 @@ static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
     if (d->options->target.bind_arenas) HG_TRY(bind_arenas(d, m));
     HG_TRY(find_atomics(d, m));
-    for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
+    for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next)
+        f->pure = false; /* they may read the record */
     m->uses_shared = d->kernel.group_memory;
     m->facts = KIR_FACT_DEVICE;
     d->layout->uses_group_memory = d->kernel.group_memory || d->layout->shared_reserved;
@@ -408,10 +435,12 @@ bool kir_device_is_flat(const kir_module *m) {
     return false;
 }
 
-hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) {
+hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out,
+                     kir_device_layout *layout) {
     *out = NULL;
     memset(layout, 0, sizeof *layout);
-    layout->fault_slot = layout->table_slot = layout->locks_slot = layout->class_slot = layout->shared_slot = layout->first_arena_slot = -1;
+    layout->fault_slot = layout->table_slot = layout->locks_slot = layout->class_slot =
+        layout->shared_slot = layout->first_arena_slot = -1;
     device d = {.in = in,
                 .options = options,
                 .layout = layout,

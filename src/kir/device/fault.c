@@ -1,6 +1,6 @@
 /* Faults of a device form: sites, the one function that records a fault, and how lanes stop.
- * The record keeps the first fault in the order (phase, lane); its words are written under a lock that nobody waits for while holding
- * another. Must not know: what is accessed. */
+ * The record keeps the first fault in the order (phase, lane); its words are written under a lock
+ * that nobody waits for while holding another. Must not know: what is accessed. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
 #include "kir/sugar.h"
@@ -13,14 +13,18 @@ uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operan
         return 0;
     }
     bool memory = v->op != KIR_FAULT_IF;
-    *site = (kir_fault_site){
-        .code = code, .operand = operand, .bytes = bytes, .inst = v->inst ? v->inst - 1 : UINT32_MAX, .slot = KIR_OPEN};
+    *site = (kir_fault_site){.code = code,
+                             .operand = operand,
+                             .bytes = bytes,
+                             .inst = v->inst ? v->inst - 1 : UINT32_MAX,
+                             .slot = KIR_OPEN};
     if (memory) {
         site->space = v->u.mem.space;
         site->disp = v->u.mem.disp;
         site->slot = v->u.mem.slot;
     } else if (v->u.fault.message) {
-        site->message = hg_arena_text(&d->out->arena, v->u.fault.message, strlen(v->u.fault.message));
+        site->message = hg_arena_text(&d->out->arena, v->u.fault.message,
+                                      strlen(v->u.fault.message));
         if (!site->message) d->failed = true;
     }
     return (uint32_t)d->layout->sites.count - 1;
@@ -28,7 +32,9 @@ uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operan
 
 /* ---- the record ---- */
 
-static kir_value *word_at(device *d, kir_builder *b, kir_fault_word word) { return doffset_const(d, b, (uint64_t)word * 4); }
+static kir_value *word_at(device *d, kir_builder *b, kir_fault_word word) {
+    return doffset_const(d, b, (uint64_t)word * 4);
+}
 
 kir_value *device_read_word(device *d, kir_builder *b, kir_fault_word word) {
     device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), false);
@@ -38,7 +44,8 @@ void device_write_word(device *d, kir_builder *b, kir_fault_word word, kir_value
     device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), true);
     device_raw_store(d, b, &at, word_at(d, b, word), x, true);
 }
-static kir_value *change_word(device *d, kir_builder *b, kir_fault_word word, kir_atomic op, kir_value *x, kir_value *y) {
+static kir_value *change_word(device *d, kir_builder *b, kir_fault_word word, kir_atomic op,
+                              kir_value *x, kir_value *y) {
     device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), true);
     return device_raw_atomic(d, b, &at, word_at(d, b, word), op, x, y);
 }
@@ -46,7 +53,9 @@ static void write_wide(device *d, kir_builder *b, kir_fault_word word, device_wi
     device_write_word(d, b, word, dwide_low(d, b, x));
     device_write_word(d, b, (kir_fault_word)(word + 1), dwide_high(d, b, x));
 }
-static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
+static void fence(kir_builder *b) {
+    kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE;
+}
 
 /* Returns early where a smaller lane of this dispatch has faulted in the first phase already. */
 static void reject(device *d, kir_builder *b, kir_value *phase) {
@@ -67,7 +76,10 @@ static kir_value *is_lower(device *d, kir_builder *b, device_wide lane) {
     kir_value *high = device_read_word(d, b, KIR_FAULT_LANE_HIGH);
     if (!d->i64) return dwide_below(d, b, lane, (device_wide){low, high});
     kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
-    return dwide_below(d, b, lane, (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)), NULL});
+    return dwide_below(
+        d, b, lane,
+        (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)),
+                      NULL});
 }
 
 /* Whether this fault comes before the one recorded. */
@@ -123,7 +135,8 @@ static kir_function *record_function(device *d) {
     reject(d, b, a.phase);
     a.lane = device_lane(d, b);
     kir_value *again = kir_loop_begin(b, true);
-    kir_value *open = u32(b, 0), *closed = u32(b, 1), *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, open, closed);
+    kir_value *open = u32(b, 0), *closed = u32(b, 1),
+              *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, open, closed);
     kir_value *mine = kir_if_begin(b, is_zero(b, taken));
     fence(b);
     kir_value *first = kir_if_begin(b, comes_first(d, b, a.lane, a.phase));
@@ -138,19 +151,23 @@ static kir_function *record_function(device *d) {
     return f.function;
 }
 
-static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const char *low, const char *high) {
+static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const char *low,
+                 const char *high) {
     kir_set(b, device_own_var(d, &vars[0], d->i64 ? HG_TYPE_U64 : HG_TYPE_U32, low), x.l);
     if (!d->i64) kir_set(b, device_own_var(d, &vars[1], HG_TYPE_U32, high), x.h);
 }
 
-/* Without ghosts the lane leaves at once, so one call at the end of the kernel serves all sites: device compilers that inline
- * everything had a copy of the record's code at each. */
-static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
+/* Without ghosts the lane leaves at once, so one call at the end of the kernel serves all sites:
+ * device compilers that inline everything had a copy of the record's code at each. */
+static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index,
+                         device_wide name) {
     if (!d->vars.recorder) (void)record_function(d);
     kir_var *late_site = device_own_var(d, &d->vars.late_site, HG_TYPE_U32, "fault_site");
     kir_set(b, late_site, u32(b, site + 1));
     keep(d, b, d->vars.late_index, index, "fault_index", "fault_index_high");
-    if (d->kernel.any_name) keep(d, b, d->vars.late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
+    if (d->kernel.any_name)
+        keep(d, b, d->vars.late_name, name.l ? name : dwide(d, b, 0), "fault_name",
+             "fault_name_high");
 }
 
 kir_function *device_wrap_kernel(kir_module *m) {
@@ -167,7 +184,8 @@ kir_function *device_wrap_kernel(kir_module *m) {
 }
 
 kir_function *device_record_late(device *d, kir_module *m) {
-    kir_function *kernel = m->functions, *body = d->vars.late_site && !d->failed ? device_wrap_kernel(m) : NULL;
+    kir_function *kernel = m->functions,
+                 *body = d->vars.late_site && !d->failed ? device_wrap_kernel(m) : NULL;
     if (d->vars.late_site && !body) d->failed = true;
     if (!body) return NULL;
     kir_builder b;
@@ -178,7 +196,8 @@ kir_function *device_record_late(device *d, kir_module *m) {
     kir_value *args[16] = {kir_sub(&b, site, u32(&b, 1))};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(dwide_get(&b, d->vars.late_index), args + n));
-    if (d->kernel.any_name) n = (uint8_t)(n + dwide_args(dwide_get(&b, d->vars.late_name), args + n));
+    if (d->kernel.any_name)
+        n = (uint8_t)(n + dwide_args(dwide_get(&b, d->vars.late_name), args + n));
     kir_call(&b, d->vars.recorder, n, args, NULL);
     kir_if_end(&b, happened);
     d->failed = d->failed || b.failed;
@@ -226,7 +245,8 @@ void device_stop_lane(device *d, kir_builder *b) {
     if (how == DEVICE_BREAK) kir_break(b);
 }
 
-void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index, device_wide name) {
+void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index,
+                  device_wide name) {
     bool fall = device_stop_here(d) == DEVICE_FALL, ask = fall && d->at.maybe_stopped;
     kir_value *branch = kir_if_begin(b, bad), *live = NULL;
     if (ask) live = kir_if_begin(b, device_is_live(d, b));
@@ -245,7 +265,8 @@ void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, devi
 }
 
 void device_mask(device *d, kir_builder *b) {
-    if (device_stop_here(d) == DEVICE_FALL && d->at.maybe_stopped) d->at.ifs[d->at.open_ifs++] = kir_if_begin(b, device_is_live(d, b));
+    if (device_stop_here(d) == DEVICE_FALL && d->at.maybe_stopped)
+        d->at.ifs[d->at.open_ifs++] = kir_if_begin(b, device_is_live(d, b));
 }
 
 void device_close_ifs(device *d, kir_builder *b) {

@@ -1,4 +1,5 @@
-/* The launch record of a device form: fields made when first read, slots that the form adds, lane and block ids. */
+/* The launch record of a device form: fields made when first read, slots that the form adds, lane
+ * and block ids. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
 #include "kir/sugar.h"
@@ -7,14 +8,18 @@
 /* ---- fields ---- */
 
 static const char *name_of(device *d, const kir_field *f) {
-    static const char *const NAMES[] = {"in",    "base",  "limit", "shared_limit", "shared_bytes", "size",
-                                        "count", "first", "lanes", "block_dim",    "grid_dim",     "digit",
-                                        "box",   "table", "fuel",  "arenas",       "zero"};
+    static const char *const NAMES[] = {
+        "in",    "base",  "limit", "shared_limit", "shared_bytes", "size",
+        "count", "first", "lanes", "block_dim",    "grid_dim",     "digit",
+        "box",   "table", "fuel",  "arenas",       "zero"};
     static const bool INDEXED[] = {true, true, true, false, false, true,  false, false, false,
                                    true, true, true, true,  true,  false, false, false};
-    _Static_assert(HG_COUNT_OF(NAMES) == KIR_FIELD_ZERO + 1 && HG_COUNT_OF(INDEXED) == KIR_FIELD_ZERO + 1, "a name for each field");
+    _Static_assert(HG_COUNT_OF(NAMES) == KIR_FIELD_ZERO + 1 &&
+                       HG_COUNT_OF(INDEXED) == KIR_FIELD_ZERO + 1,
+                   "a name for each field");
     hg_text text = {0};
-    const char *own = f->kind == KIR_FIELD_INPUT ? d->in->inputs.data[f->index].name : NULL, *name = NULL;
+    const char *own = f->kind == KIR_FIELD_INPUT ? d->in->inputs.data[f->index].name : NULL,
+               *name = NULL;
     if (own)
         hg_text_addf(&text, "%s", own);
     else
@@ -30,8 +35,8 @@ static const char *name_of(device *d, const kir_field *f) {
 static uint32_t field(device *d, kir_field f, uint8_t type) {
     for (uint64_t i = 0; i < d->layout->fields.count; i++) {
         const kir_field *have = &d->layout->fields.data[i];
-        if (have->kind == f.kind && have->high == f.high && have->index == f.index && have->reach == f.reach &&
-            d->out->inputs.data[i].type == type)
+        if (have->kind == f.kind && have->high == f.high && have->index == f.index &&
+            have->reach == f.reach && d->out->inputs.data[i].type == type)
             return (uint32_t)i;
     }
     kir_field *field = hg_vec_push(&d->layout->fields);
@@ -55,8 +60,10 @@ static kir_value *read_field(kir_builder *b, uint8_t type, uint32_t number) {
 }
 
 kir_value *device_field32(device *d, kir_builder *b, kir_field_kind kind, uint32_t index) {
-    if (kind == KIR_FIELD_BLOCK_DIM && d->block && d->options->block[0]) return u32(b, d->options->block[index]);
-    return read_field(b, HG_TYPE_U32, field(d, (kir_field){.kind = (uint8_t)kind, .index = index}, HG_TYPE_U32));
+    if (kind == KIR_FIELD_BLOCK_DIM && d->block && d->options->block[0])
+        return u32(b, d->options->block[index]);
+    return read_field(b, HG_TYPE_U32,
+                      field(d, (kir_field){.kind = (uint8_t)kind, .index = index}, HG_TYPE_U32));
 }
 
 device_wide device_field64(device *d, kir_builder *b, kir_field_kind kind, uint32_t index) {
@@ -69,9 +76,12 @@ device_wide device_field64(device *d, kir_builder *b, kir_field_kind kind, uint3
     return (device_wide){l, read_field(b, HG_TYPE_U32, high)};
 }
 
-kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t index, uint64_t reach) {
+kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t index,
+                        uint64_t reach) {
     uint8_t type = d->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
-    return read_field(b, type, field(d, (kir_field){.kind = (uint8_t)kind, .index = index, .reach = reach}, type));
+    return read_field(
+        b, type,
+        field(d, (kir_field){.kind = (uint8_t)kind, .index = index, .reach = reach}, type));
 }
 
 /* An input of the legalised module in the type that it is read as. */
@@ -94,7 +104,9 @@ bool device_lower_input(device *d, const kir_value *v) {
 bool device_hide_zero(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
     bool wide = v->type == HG_TYPE_F64;
-    if (!kir_type_is_float(v->type) || (v->op == KIR_CONST ? v->u.imm != 0 : v->args[0] != v->args[1])) return false;
+    if (!kir_type_is_float(v->type) ||
+        (v->op == KIR_CONST ? v->u.imm != 0 : v->args[0] != v->args[1]))
+        return false;
     kir_value *zero = device_field32(d, b, KIR_FIELD_ZERO, 0);
     if (wide) zero = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, zero);
     if (v->op == KIR_FSUB) {
@@ -140,7 +152,8 @@ static int16_t add_slot(device *d, kir_slot_kind kind, uint32_t number) {
         d->failed = true;
         return 0;
     }
-    *slot = (kir_slot){.space = KIR_BUFFER, .kind = (uint8_t)kind, .constant = true, .handle = number, .base = -1};
+    *slot = (kir_slot){
+        .space = KIR_BUFFER, .kind = (uint8_t)kind, .constant = true, .handle = number, .base = -1};
     return (int16_t)(d->out->slots.count - 1);
 }
 
@@ -148,7 +161,8 @@ int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number) {
     int16_t *place = kind_slot(d->layout, kind);
     if (*place < 0) {
         *place = add_slot(d, kind, 0);
-        for (uint32_t i = 1; kind == KIR_SLOT_ARENA && i < d->options->target.max_arenas; i++) (void)add_slot(d, kind, i);
+        for (uint32_t i = 1; kind == KIR_SLOT_ARENA && i < d->options->target.max_arenas; i++)
+            (void)add_slot(d, kind, i);
     }
     return (int16_t)(*place + (int16_t)number);
 }
@@ -181,26 +195,34 @@ kir_value *device_order(device *d, kir_builder *b) {
     return d->small ? dwide_low(d, b, device_lane(d, b)) : NULL;
 }
 
-/* Index of the invocation's group member in the block, folded lanes one after another at the distance of the group. */
+/* Index of the invocation's group member in the block, folded lanes one after another at the
+ * distance of the group. */
 static kir_value *block_coordinate(device *d, kir_builder *b, uint32_t k) {
     if (d->options->fold <= 1) return raw_id(b, kir_device_id_of(KIR_DEVICE_LOCAL, k));
     kir_value *x = device_linear(d, b);
-    for (uint32_t i = 0; i < k; i++) x = kir_binary(b, KIR_UDIV, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, i));
+    for (uint32_t i = 0; i < k; i++)
+        x = kir_binary(b, KIR_UDIV, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, i));
     return k == 2 ? x : kir_binary(b, KIR_UREM, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, k));
 }
 
 kir_value *device_linear(device *d, kir_builder *b) {
-    if (d->options->fold > 1) return raw_id(b, KIR_DEVICE_ID_COUNT); /* becomes known when the lanes of an invocation are numbered */
-    kir_value *y = kir_mul(b, raw_id(b, KIR_ID_LOCAL_Z), device_field32(d, b, KIR_FIELD_BLOCK_DIM, 1));
+    if (d->options->fold > 1)
+        return raw_id(b, KIR_DEVICE_ID_COUNT); /* becomes known when the lanes of an invocation are
+                                                  numbered */
+    kir_value *y = kir_mul(b, raw_id(b, KIR_ID_LOCAL_Z),
+                           device_field32(d, b, KIR_FIELD_BLOCK_DIM, 1));
     y = kir_add(b, y, raw_id(b, KIR_ID_LOCAL_Y));
-    return kir_add(b, kir_mul(b, y, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0)), raw_id(b, KIR_ID_LOCAL_X));
+    return kir_add(b, kir_mul(b, y, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0)),
+                   raw_id(b, KIR_ID_LOCAL_X));
 }
 
-/* FLAT: coordinates are digits of a number with mixed bases; the first lane's digits are given, unless they are 0, and what is added to them carries. */
+/* FLAT: coordinates are digits of a number with mixed bases; the first lane's digits are given,
+ * unless they are 0, and what is added to them carries. */
 static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
     kir_value *sum = raw_id(b, KIR_ID_THREAD);
     for (uint32_t i = 0;; i++) {
-        kir_value *size = device_field32(d, b, i < 3 ? KIR_FIELD_BLOCK_DIM : KIR_FIELD_GRID_DIM, i % 3);
+        kir_value *size = device_field32(d, b, i < 3 ? KIR_FIELD_BLOCK_DIM : KIR_FIELD_GRID_DIM,
+                                         i % 3);
         if (!d->options->at_origin) sum = kir_add(b, sum, device_field32(d, b, KIR_FIELD_DIGIT, i));
         if (i == k) return k == 5 ? sum : kir_binary(b, KIR_UREM, sum, size);
         sum = kir_binary(b, KIR_UDIV, sum, size);
@@ -215,7 +237,8 @@ static kir_value *block_index(device *d, kir_builder *b, uint32_t k) {
 }
 
 /* x · y + z, y and z u32. */
-static device_wide dwide_mul_add(const device *d, kir_builder *b, device_wide x, kir_value *y, kir_value *z) {
+static device_wide dwide_mul_add(const device *d, kir_builder *b, device_wide x, kir_value *y,
+                                 kir_value *z) {
     device_wide product = dwide_mul32(d, b, x, y);
     return dwide_add(d, b, product, dwide_of_u32(d, b, z));
 }
@@ -235,7 +258,8 @@ device_wide device_block_number(device *d, kir_builder *b) {
 }
 
 kir_value *device_block_lanes(device *d, kir_builder *b) {
-    kir_value *n = kir_mul(b, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0), device_field32(d, b, KIR_FIELD_BLOCK_DIM, 1));
+    kir_value *n = kir_mul(b, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0),
+                           device_field32(d, b, KIR_FIELD_BLOCK_DIM, 1));
     return kir_mul(b, n, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 2));
 }
 
@@ -243,12 +267,15 @@ device_wide device_lane(device *d, kir_builder *b) {
     kir_value *inside = d->block ? device_linear(d, b) : raw_id(b, KIR_ID_THREAD);
     if (!d->block && d->options->at_origin) return dwide_of_u32(d, b, inside);
     if (!d->block) {
-        if (d->small) return dwide_of_u32(d, b, kir_add(b, device_field32(d, b, KIR_FIELD_FIRST, 0), inside));
+        if (d->small)
+            return dwide_of_u32(d, b, kir_add(b, device_field32(d, b, KIR_FIELD_FIRST, 0), inside));
         device_wide first = device_field64(d, b, KIR_FIELD_FIRST, 0);
         return dwide_add(d, b, first, dwide_of_u32(d, b, inside));
     }
     device_wide block = device_block_number(d, b);
-    if (d->small) return dwide_of_u32(d, b, kir_add(b, kir_mul(b, dwide_low(d, b, block), device_block_lanes(d, b)), inside));
+    if (d->small)
+        return dwide_of_u32(
+            d, b, kir_add(b, kir_mul(b, dwide_low(d, b, block), device_block_lanes(d, b)), inside));
     return dwide_mul_add(d, b, block, device_block_lanes(d, b), inside);
 }
 
@@ -293,7 +320,9 @@ void device_lower_id(device *d, const kir_value *v) {
     rewrite_set(d->p, v, value);
 }
 
-static bool names_coordinate(hg_idname id) { return hg_idname_part(id) == HG_PART_LANE_IDX || hg_idname_part(id) == HG_PART_BLOCK_IDX; }
+static bool names_coordinate(hg_idname id) {
+    return hg_idname_part(id) == HG_PART_LANE_IDX || hg_idname_part(id) == HG_PART_BLOCK_IDX;
+}
 
 bool kir_device_wants_blocks(const kir_module *in) {
     for (const kir_function *f = in->functions; f; f = f->next)

@@ -1,7 +1,9 @@
-/* An invocation that runs several lanes of a block: between barriers a loop over the lanes, and arrays for what a lane keeps across them.
+/* An invocation that runs several lanes of a block: between barriers a loop over the lanes, and
+ * arrays for what a lane keeps across them.
  *
- * Outer operations are barriers, what all lanes of a group leave by, jumps that lead past those, and the IFs and LOOPs around them; all
- * lanes agree on them. Everything between is cut into runs; each becomes a loop over the invocation's lanes.
+ * Outer operations are barriers, what all lanes of a group leave by, jumps that lead past those,
+ * and the IFs and LOOPs around them; all lanes agree on them. Everything between is cut into runs;
+ * each becomes a loop over the invocation's lanes.
  * Requires: a kernel in device form in which no called function holds a barrier. Provides: the same kernel for groups of
  * ceil(block lanes / fold) invocations. HG_ERROR_ISA: a jump that skips more than one run. */
 #include "kir/device/device_internal.h"
@@ -22,13 +24,14 @@ typedef struct folder {
     kir_module *m;
     kir_function *f;
     kir_builder b;
-    kir_value **order; /* by id, before anything moves; in scratch: the folder where outer, else NULL */
+    kir_value **order; /* by id, before anything moves; in scratch: the folder where outer, else
+                          NULL */
     uint32_t *last;    /* of IFs and LOOPs: id + 1 of the last outer point inside */
     uint32_t *run;     /* of operations; NO_RUN: outer */
     uint32_t count, last_point, runs, fold, old_vars;
-    var_use *uses;                /* by variable id */
-    kir_var *lane, *gone;         /* number of the lane in its block; the lane leaves the run's loops */
-    kir_value *group;             /* invocations of a group */
+    var_use *uses;        /* by variable id */
+    kir_var *lane, *gone; /* number of the lane in its block; the lane leaves the run's loops */
+    kir_value *group;     /* invocations of a group */
     HG_VEC(kir_region *) regions; /* that hold outer operations */
 } folder;
 
@@ -44,7 +47,9 @@ static bool is_point(const folder *x, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_BARRIER: return true;
     case KIR_EXIT: return v->u.imm != 0;
-    case KIR_BREAK: loop = kir_loop_around(v); return loop->u.loop.once ? x->last[loop->id] > v->id + 1 : x->last[loop->id] != 0;
+    case KIR_BREAK:
+        loop = kir_loop_around(v);
+        return loop->u.loop.once ? x->last[loop->id] > v->id + 1 : x->last[loop->id] != 0;
     case KIR_CONTINUE: return x->last[kir_loop_around(v)->id] > v->id + 1;
     default: return false;
     }
@@ -99,7 +104,9 @@ static bool number_runs(folder *x) {
             open = true;
             x->run[v->id] = x->runs;
             for (int k = 0; k < 2; k++)
-                for (kir_value *w = v->body[k] ? kir_walk(NULL, v->body[k]) : NULL; w; w = kir_walk(w, v->body[k])) x->run[w->id] = x->runs;
+                for (kir_value *w = v->body[k] ? kir_walk(NULL, v->body[k]) : NULL; w;
+                     w = kir_walk(w, v->body[k]))
+                    x->run[w->id] = x->runs;
         }
     }
     return true;
@@ -121,7 +128,8 @@ static void close_before(folder *x, kir_region *head, kir_value *at, kir_region 
 }
 
 static bool is_leaf(const folder *x, const kir_value *v) {
-    return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID || (v->op == KIR_VAR_GET && v->u.var == x->lane);
+    return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID ||
+           (v->op == KIR_VAR_GET && v->u.var == x->lane);
 }
 
 static kir_value *repeat(folder *x, const kir_value *v) {
@@ -140,7 +148,8 @@ static void carry_values(folder *x) {
             kir_value *v = user->args[k];
             if (x->run[v->id] == x->run[i]) continue;
             kir_region head, *here = open_before(x, &head, user);
-            if (!is_leaf(x, v) && !carried[v->id]) carried[v->id] = kir_var_create(x->m, x->f, v->type, 0, "kept");
+            if (!is_leaf(x, v) && !carried[v->id])
+                carried[v->id] = kir_var_create(x->m, x->f, v->type, 0, "kept");
             user->args[k] = is_leaf(x, v) ? repeat(x, v) : kir_get(&x->b, carried[v->id]);
             if (!x->b.failed) user->args[k]->scratch = user->scratch;
             close_before(x, &head, user, here);
@@ -152,7 +161,8 @@ static void carry_values(folder *x) {
         here = open_before(x, &head, x->order[i]);
         kir_set(&x->b, carried[i], x->order[i]);
         x->b.region = here;
-        if (!x->b.failed) kir_insert(x->order[i]->parent, x->order[i]->next, head.first, head.first);
+        if (!x->b.failed)
+            kir_insert(x->order[i]->parent, x->order[i]->next, head.first, head.first);
     }
     hg_free(carried);
 }
@@ -170,7 +180,8 @@ static kir_var *touched(const kir_value *v) {
     }
 }
 
-static void note_use(folder *x, const kir_value *v, kir_var *var, uint32_t run, bool repeated, bool first_level) {
+static void note_use(folder *x, const kir_value *v, kir_var *var, uint32_t run, bool repeated,
+                     bool first_level) {
     var_use *u = &x->uses[var->id];
     if (u->run == NO_RUN) {
         u->run = run;
@@ -181,14 +192,17 @@ static void note_use(folder *x, const kir_value *v, kir_var *var, uint32_t run, 
     }
 }
 
-/* Runs and their operations, now that carried values have been added: each top-level operation between outer ones. */
+/* Runs and their operations, now that carried values have been added: each top-level operation
+ * between outer ones. */
 static void note_uses(folder *x) {
     for (kir_function *f = x->m->functions; f; f = f->next)
-        for (const kir_value *v = f == x->f ? NULL : kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+        for (const kir_value *v = f == x->f ? NULL : kir_walk(NULL, f->body); v;
+             v = kir_walk(v, f->body))
             if (touched(v) && !touched(v)->function) x->uses[touched(v)->id].shared = true;
     for (uint64_t i = 0; i < x->regions.count; i++) {
         kir_region *region = x->regions.data[i];
-        bool repeated = region->owner && (region->owner->op == KIR_LOOP || kir_loop_around(region->owner));
+        bool repeated = region->owner &&
+                        (region->owner->op == KIR_LOOP || kir_loop_around(region->owner));
         uint32_t run = ++x->runs; /* numbers only have to differ */
         for (kir_value *v = region->first; v; v = v->next) {
             if (v->scratch == x) {
@@ -202,9 +216,11 @@ static void note_uses(folder *x) {
                 x->uses[v->u.call.arrays[k]->id].shared = true;
             }
             for (int side = 0; side < 2; side++)
-                for (kir_value *w = v->body[side] ? kir_walk(NULL, v->body[side]) : NULL; w; w = kir_walk(w, v->body[side])) {
+                for (kir_value *w = v->body[side] ? kir_walk(NULL, v->body[side]) : NULL; w;
+                     w = kir_walk(w, v->body[side])) {
                     if (touched(w)) note_use(x, w, touched(w), run, repeated, false);
-                    for (uint8_t k = 0; w->op == KIR_CALL && k < w->u.call.function->array_count; k++) {
+                    for (uint8_t k = 0; w->op == KIR_CALL && k < w->u.call.function->array_count;
+                         k++) {
                         note_use(x, w, w->u.call.arrays[k], run, repeated, false);
                         x->uses[w->u.call.arrays[k]->id].shared = true;
                     }
@@ -216,7 +232,9 @@ static void note_uses(folder *x) {
 /* Whether each lane needs a place of its own for it. */
 static bool crosses(const folder *x, const kir_var *var) {
     const var_use *u = &x->uses[var->id];
-    if (var == x->lane || var == x->gone || var == x->d->vars.open_state || var == x->d->vars.open_arena) return false;
+    if (var == x->lane || var == x->gone || var == x->d->vars.open_state ||
+        var == x->d->vars.open_arena)
+        return false;
     for (int i = 0; i < 2; i++)
         if (var == x->d->vars.open_base[i] || var == x->d->vars.open_size[i]) return false;
     if (u->shared && !var->function) return true;
@@ -228,16 +246,20 @@ static bool crosses(const folder *x, const kir_var *var) {
 static void make_arrays(folder *x) {
     kir_var *var = x->m->vars;
     for (uint32_t i = 0; i < x->old_vars && var && !x->b.failed; i++, var = var->next) {
-        if ((var->function && var->function != x->f) || var->by_reference || !crosses(x, var)) continue;
+        if ((var->function && var->function != x->f) || var->by_reference || !crosses(x, var))
+            continue;
         uint64_t length = (uint64_t)(var->length ? var->length : 1) * x->fold;
-        x->uses[var->id].array = length <= UINT32_MAX ? kir_var_create(x->m, x->f, var->type, (uint32_t)length, var->name) : NULL;
+        x->uses[var->id].array = length <= UINT32_MAX ? kir_var_create(x->m, x->f, var->type,
+                                                                       (uint32_t)length, var->name)
+                                                      : NULL;
         if (!x->uses[var->id].array) x->b.failed = true;
     }
 }
 
 /* ---- runs as loops ---- */
 
-/* Variables that other functions touch stay where those find them: loaded for a lane at its start, put back at its end. */
+/* Variables that other functions touch stay where those find them: loaded for a lane at its start,
+ * put back at its end. */
 static void exchange(folder *x, kir_value *at, bool load) {
     kir_builder *b = &x->b;
     kir_var *var = x->m->vars;
@@ -264,7 +286,8 @@ static void exchange(folder *x, kir_value *at, bool load) {
 static void use_array(folder *x, kir_value *v, kir_value *at) {
     var_use *u = &x->uses[v->u.var->id];
     if (v->u.var->id >= x->old_vars || !u->array || u->shared) return;
-    bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET, element = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
+    bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET,
+         element = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
     kir_value **args = hg_arena_alloc(&x->m->arena, 2 * sizeof *args), *place = at;
     if (!args) {
         x->b.failed = true;
@@ -292,7 +315,8 @@ static void use_high(folder *x, kir_value *v, kir_value *at) {
     close_before(x, &head, v->next, here);
 }
 
-/* What a jump leaves ends where its run ends: going on with the next lane is all there is to skip. */
+/* What a jump leaves ends where its run ends: going on with the next lane is all there is to skip.
+ */
 static bool ends_with_run(const kir_value *last, const kir_value *loop) {
     for (const kir_value *v = last; v; v = v->parent->owner) {
         if (v->next && !(v->next->op == KIR_BREAK && !v->next->next)) return false;
@@ -308,13 +332,15 @@ typedef struct run_loop {
 static run_loop begin_run(folder *x) {
     kir_builder *b = &x->b;
     run_loop r = {0};
-    kir_var *index = kir_var_create(x->m, x->f, HG_TYPE_U32, 0, "member"); /* of the invocation's lanes */
+    kir_var *index = kir_var_create(x->m, x->f, HG_TYPE_U32, 0, "member"); /* of the invocation's
+                                                                              lanes */
     if (!index) b->failed = true;
     kir_set(b, index, u32(b, UINT32_MAX));
     r.loop = kir_loop_begin(b, true);
     r.at = kir_add(b, kir_get(b, index), u32(b, 1));
     kir_set(b, index, r.at);
-    kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, r.at, u32(b, x->fold))));
+    kir_value *over = kir_if_begin(b,
+                                   kir_not(b, kir_binary(b, KIR_CMP_ULT, r.at, u32(b, x->fold))));
     kir_break(b);
     kir_if_end(b, over);
     kir_value *local = kir_emit(b, KIR_ID, HG_TYPE_U32, 0, NULL);
@@ -364,17 +390,20 @@ static void finish_exit(folder *x, kir_value *v, const run_loop *r) {
     v->op = KIR_BREAK;
 }
 
-/* ends: nothing follows the run in what jumps out of it leave. False: something does, and a jump is there. */
+/* ends: nothing follows the run in what jumps out of it leave. False: something does, and a jump is
+ * there. */
 static bool finish_run(folder *x, const run_loop *r, bool ends) {
     for (kir_value *v = r->first; v && !x->b.failed; v = kir_walk(v, r->loop->body[0])) {
-        bool leaves = (v->op == KIR_BREAK || v->op == KIR_CONTINUE) && kir_loop_around(v) == r->loop && v->scratch != r->loop;
+        bool leaves = (v->op == KIR_BREAK || v->op == KIR_CONTINUE) &&
+                      kir_loop_around(v) == r->loop && v->scratch != r->loop;
         if (v->op == KIR_LOOP && holds_exit(v)) exit_again(x, v);
         if ((leaves || v->op == KIR_EXIT) && !ends) return false;
         if (v->op == KIR_EXIT)
             finish_exit(x, v, r);
         else if (leaves)
             go_on(x, v, r->at);
-        else if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+        else if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET ||
+                 v->op == KIR_ARRAY_SET)
             use_array(x, v, r->at);
         else if (v->op == KIR_ATOMIC && v->u.mem.high)
             use_high(x, v, r->at);
@@ -394,7 +423,8 @@ static bool add_run(folder *x, kir_value *first, kir_value *next, bool ends) {
     }
     bool good = finish_run(x, &r, ends);
     x->b.region = r.loop->body[0];
-    if (x->b.region->last->op != KIR_CONTINUE && x->b.region->last->op != KIR_BREAK) exchange(x, r.at, false);
+    if (x->b.region->last->op != KIR_CONTINUE && x->b.region->last->op != KIR_BREAK)
+        exchange(x, r.at, false);
     kir_loop_end(&x->b, r.loop);
     return good;
 }
@@ -408,7 +438,9 @@ static void add_outer(folder *x, kir_region *region, kir_value *v) {
 }
 
 static bool rebuild(folder *x, kir_region *region) {
-    kir_value *owner = region->owner, *loop = owner && owner->op == KIR_LOOP ? owner : owner ? kir_loop_around(owner) : NULL;
+    kir_value *owner = region->owner, *loop = owner && owner->op == KIR_LOOP ? owner
+                                              : owner ? kir_loop_around(owner)
+                                                      : NULL;
     kir_value *v = region->first, *next;
     region->first = region->last = NULL;
     for (; v && !x->b.failed; v = next) {
@@ -445,7 +477,8 @@ static void count_group(folder *x) {
     kir_region head = {0};
     b->region = &head;
     kir_value *lanes = device_field32(x->d, b, KIR_FIELD_BLOCK_DIM, 0);
-    for (uint32_t i = 1; i < 3; i++) lanes = kir_mul(b, lanes, device_field32(x->d, b, KIR_FIELD_BLOCK_DIM, i));
+    for (uint32_t i = 1; i < 3; i++)
+        lanes = kir_mul(b, lanes, device_field32(x->d, b, KIR_FIELD_BLOCK_DIM, i));
     x->group = kir_binary(b, KIR_UDIV, by(b, KIR_ADD, lanes, x->fold - 1), u32(b, x->fold));
     if (b->failed) return;
     for (kir_value *v = head.first; v; v = v->next) v->scratch = x;
@@ -462,7 +495,8 @@ static bool prepare(folder *x) {
     x->last = hg_calloc((size_t)x->count + 1, sizeof *x->last);
     x->run = hg_calloc((size_t)x->count + 1, sizeof *x->run);
     if (!x->order || !x->last || !x->run) return false;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) x->order[v->id] = v;
+    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body))
+        x->order[v->id] = v;
     find_points(x);
     return !x->b.failed && number_runs(x);
 }
@@ -478,7 +512,8 @@ static hg_status fold_kernel(folder *x) {
     count_group(x);
     for (uint64_t i = 0; i < x->regions.count && !x->b.failed; i++)
         if (!rebuild(x, x->regions.data[i]))
-            return hg_fail(HG_ERROR_ISA, "a jump between barriers is too far for blocks that are larger than the device's groups");
+            return hg_fail(HG_ERROR_ISA, "a jump between barriers is too far for blocks that are "
+                                         "larger than the device's groups");
     return x->b.failed || x->d->failed ? hg_fail_memory() : HG_OK;
 }
 

@@ -1,9 +1,11 @@
-/* Groups of a device form: shared memory that begins as zeros, and barriers that all lanes of a group reach, stopped ones too.
+/* Groups of a device form: shared memory that begins as zeros, and barriers that all lanes of a
+ * group reach, stopped ones too.
  *
- * A stopped lane of a group goes on as a ghost: what decides whether barriers are reached (kept.c) it computes like all others,
- * its stores and atomics are masked, and loops that decide nothing are left. Two words in front of the shared memory say to the group
- * after a barrier that a lane faulted before it (all leave together), or that no lane is left. They hold the number of the barrier, so
- * that a quick lane's next message does not disturb a slow one that still reads.
+ * A stopped lane of a group goes on as a ghost: what decides whether barriers are reached (kept.c)
+ * it computes like all others, its stores and atomics are masked, and loops that decide nothing are
+ * left. Two words in front of the shared memory say to the group after a barrier that a lane
+ * faulted before it (all leave together), or that no lane is left. They hold the number of the
+ * barrier, so that a quick lane's next message does not disturb a slow one that still reads.
  * Must not know: accesses. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
@@ -16,7 +18,8 @@ enum { MOST_FILLED = 1 << 16 /* bytes of shared memory, by one lane alone */ };
 /* Zeroes reserved words and shared memory, each lane a part. */
 static void fill(device *d, kir_builder *b) {
     kir_value *lanes = shift_by(b, KIR_SHL, device_block_lanes(d, b), 2);
-    kir_value *bytes = kir_add(b, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0), u32(b, d->layout->shared_reserved));
+    kir_value *bytes = kir_add(b, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0),
+                               u32(b, d->layout->shared_reserved));
     kir_var *at = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, "at");
     kir_set(b, at, shift_by(b, KIR_SHL, device_linear(d, b), 2));
     kir_value *loop = kir_loop_begin(b, true), *offset = kir_get(b, at);
@@ -30,12 +33,15 @@ static void fill(device *d, kir_builder *b) {
 }
 
 void device_begin_group(device *d, kir_builder *b) {
-    d->layout->shared_reserved = d->ghosts && (d->kernel.tell_faults || d->kernel.tell_alive) ? KIR_SHARED_RESERVED : 0;
+    d->layout->shared_reserved = d->ghosts && (d->kernel.tell_faults || d->kernel.tell_alive)
+                                     ? KIR_SHARED_RESERVED
+                                     : 0;
     if (d->kernel.fills) {
         fill(d, b);
     } else if (d->layout->shared_reserved) {
         kir_value *first = kir_if_begin(b, is_zero(b, device_linear(d, b)));
-        kir_value *fault = u32(b, DEVICE_FAULT_WORD), *alive = u32(b, DEVICE_ALIVE_WORD), *none = u32(b, 0);
+        kir_value *fault = u32(b, DEVICE_FAULT_WORD), *alive = u32(b, DEVICE_ALIVE_WORD),
+                  *none = u32(b, 0);
         device_raw_store(d, b, &DEVICE_GROUP_MEMORY, fault, none, true);
         device_raw_store(d, b, &DEVICE_GROUP_MEMORY, alive, none, true);
         kir_if_end(b, first);
@@ -63,12 +69,14 @@ static void leave_together(device *d, kir_builder *b, kir_value *when) {
 
 void device_follow_block(device *d, kir_builder *b) {
     if (d->vars.block_stopped || d->kernel.tell_faults || d->kernel.tell_alive)
-        leave_together(d, b, kir_get(b, device_own_var(d, &d->vars.block_stopped, KIR_BOOL, "block_stopped")));
+        leave_together(
+            d, b, kir_get(b, device_own_var(d, &d->vars.block_stopped, KIR_BOOL, "block_stopped")));
 }
 
 /* A word of the group's that decides for all its lanes. */
 static kir_value *load_for_all(device *d, kir_builder *b, uint32_t offset) {
-    kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, offset), HG_TYPE_U32, true);
+    kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, offset), HG_TYPE_U32,
+                                      true);
     word->u.mem.uniform = 1;
     return word;
 }
@@ -106,7 +114,8 @@ void device_lower_barrier(device *d, const kir_value *v) {
     kir_set(b, phase, kir_add(b, kir_get(b, phase), u32(b, 1)));
     /* who faulted before has taken all others along */
     if (kir_in_loops_only(v) && d->at.function == d->in->functions)
-        d->at.maybe_stopped = d->kernel.can_exit || !d->options->whole_blocks || d->options->fold > 1;
+        d->at.maybe_stopped = d->kernel.can_exit || !d->options->whole_blocks ||
+                              d->options->fold > 1;
 }
 
 /* ---- the clock in loops that ghosts stay in: the group looks and leaves together ---- */

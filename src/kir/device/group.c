@@ -1,13 +1,17 @@
-/* What lanes know about other lanes that have stopped: whether this one has stopped, the barriers passed, and the words that the group shares in front
- * of its memory (ghost.c says what they mean).
+/* What lanes know about other lanes that have stopped: whether this one has stopped, the barriers
+ * passed, and the words that the group shares in front of its memory (ghost.c says what they mean).
  * Must not know: why a lane stops. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
 #include "kir/sugar.h"
 
-kir_var *device_stopped(device *d) { return device_own_var(d, &d->vars.stopped, KIR_BOOL, "stopped"); }
+kir_var *device_stopped(device *d) {
+    return device_own_var(d, &d->vars.stopped, KIR_BOOL, "stopped");
+}
 
-kir_value *device_is_live(device *d, kir_builder *b) { return kir_not(b, kir_get(b, device_stopped(d))); }
+kir_value *device_is_live(device *d, kir_builder *b) {
+    return kir_not(b, kir_get(b, device_stopped(d)));
+}
 
 const device_place DEVICE_GROUP_MEMORY = {.kind = DEVICE_GROUP};
 

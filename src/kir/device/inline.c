@@ -1,5 +1,6 @@
-/* Functions that hold barriers, or long loops, written in place of their calls: what lives across a barrier can then be kept for each lane of an
- * invocation that runs several (fold.c), and what lives in a loop from one dispatch to the next (resume.c).
+/* Functions that hold barriers, or long loops, written in place of their calls: what lives across a
+ * barrier can then be kept for each lane of an invocation that runs several (fold.c), and what
+ * lives in a loop from one dispatch to the next (resume.c).
  * Requires: a legalised module. Provides: a copy whose kernel calls no such function. */
 #include "kir/analysis/analysis.h"
 #include "kir/device/device_internal.h"
@@ -19,19 +20,25 @@ typedef struct inliner {
 
 bool device_has_long_loop(const kir_function *f) {
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        uint64_t rounds = v->op != KIR_LOOP || v->u.loop.once ? 1 : v->u.loop.most ? v->u.loop.most : v->u.loop.rounds;
+        uint64_t rounds = v->op != KIR_LOOP || v->u.loop.once ? 1
+                          : v->u.loop.most                    ? v->u.loop.most
+                                                              : v->u.loop.rounds;
         if (!rounds || rounds > DEVICE_FEW_ROUNDS) return true;
     }
     return false;
 }
 
 static void find_wanted(inliner *x) {
-    for (kir_function *f = x->m->functions; f; f = f->next) x->wanted[f->id] = x->long_loops && device_has_long_loop(f);
+    for (kir_function *f = x->m->functions; f; f = f->next)
+        x->wanted[f->id] = x->long_loops && device_has_long_loop(f);
     for (bool changed = true; changed;) {
         changed = false;
         for (kir_function *f = x->m->functions; f; f = f->next)
-            for (const kir_value *v = kir_walk(NULL, f->body); v && !x->wanted[f->id]; v = kir_walk(v, f->body))
-                if (v->op == KIR_BARRIER || (v->op == KIR_CALL && x->wanted[v->u.call.function->id])) x->wanted[f->id] = changed = true;
+            for (const kir_value *v = kir_walk(NULL, f->body); v && !x->wanted[f->id];
+                 v = kir_walk(v, f->body))
+                if (v->op == KIR_BARRIER ||
+                    (v->op == KIR_CALL && x->wanted[v->u.call.function->id]))
+                    x->wanted[f->id] = changed = true;
     }
 }
 
@@ -50,7 +57,8 @@ static kir_var *own_var(void *user, kir_var *var) {
     if (var->function != callee) return var;
     for (uint8_t i = 0; i < callee->array_count; i++)
         if (callee->array_params[i] == var) return x->call->u.call.arrays[i];
-    if (!x->vars[var->id]) x->vars[var->id] = kir_var_create(x->m, x->m->functions, var->type, var->length, var->name);
+    if (!x->vars[var->id])
+        x->vars[var->id] = kir_var_create(x->m, x->m->functions, var->type, var->length, var->name);
     if (!x->vars[var->id]) x->b.failed = true;
     return x->vars[var->id];
 }
@@ -83,7 +91,8 @@ static void leave(inliner *x, const kir_value *v) {
 static void copy_owner(inliner *x, kir_value *v, kir_value *const *args) {
     kir_builder *b = &x->b;
     kir_region *here = b->region;
-    kir_value *copy = v->op == KIR_IF ? kir_if_begin(b, args[0]) : kir_loop_begin(b, v->u.loop.bounded);
+    kir_value *copy = v->op == KIR_IF ? kir_if_begin(b, args[0])
+                                      : kir_loop_begin(b, v->u.loop.bounded);
     kir_copy_fields(b, v, copy, &(kir_renaming){.same_module = true});
     v->scratch = copy;
     if (b->failed) return;
@@ -98,7 +107,8 @@ static void copy_body(inliner *x, kir_region *to) {
     const kir_function *callee = x->call->u.call.function;
     kir_renaming names = {.var = own_var, .user = x, .same_module = true};
     kir_builder *b = &x->b;
-    for (kir_value *v = kir_walk(NULL, callee->body); v && !b->failed; v = kir_walk(v, callee->body)) {
+    for (kir_value *v = kir_walk(NULL, callee->body); v && !b->failed;
+         v = kir_walk(v, callee->body)) {
         kir_value *owner = v->parent->owner, *args[255];
         b->region = owner ? ((kir_value *)owner->scratch)->body[v->parent == owner->body[1]] : to;
         for (uint8_t i = 0; i < v->nargs; i++) args[i] = v->args[i]->scratch;
@@ -128,7 +138,8 @@ static void inline_call(inliner *x, kir_value *v) {
     x->call = v;
     for (uint32_t i = 0; i < x->var_count; i++) x->vars[i] = NULL;
     x->returned = kir_var_create(x->m, x->m->functions, KIR_BOOL, 0, "returned");
-    x->result = v->type == KIR_VOID ? NULL : kir_var_create(x->m, x->m->functions, v->type, 0, "result");
+    x->result = v->type == KIR_VOID ? NULL
+                                    : kir_var_create(x->m, x->m->functions, v->type, 0, "result");
     clear_arrays(x);
     kir_set(b, x->returned, kir_const(b, KIR_BOOL, 0));
     kir_value *loop = kir_loop_begin(b, true);
@@ -155,12 +166,16 @@ hg_status device_inline(const kir_module *in, bool long_loops, kir_module **out)
     x.b.failed = !x.wanted || !x.vars;
     if (!x.b.failed) find_wanted(&x);
     uint32_t rounds = 0;
-    for (kir_value *v; !x.b.failed && (v = find_call(&x)) != NULL && rounds < DEVICE_MOST_INLINED; rounds++) inline_call(&x, v);
+    for (kir_value *v; !x.b.failed && (v = find_call(&x)) != NULL && rounds < DEVICE_MOST_INLINED;
+         rounds++)
+        inline_call(&x, v);
     hg_free(x.wanted);
     hg_free(x.vars);
     hg_status status = x.b.failed ? hg_fail_memory() : HG_OK;
     if (status == HG_OK && rounds == DEVICE_MOST_INLINED)
-        status = hg_fail(HG_ERROR_ISA, "more than %d calls of functions with barriers or long loops", (int)DEVICE_MOST_INLINED);
+        status = hg_fail(HG_ERROR_ISA,
+                         "more than %d calls of functions with barriers or long loops",
+                         (int)DEVICE_MOST_INLINED);
     if (status == HG_OK) status = kir_verify(*out);
     if (status == HG_OK) return HG_OK;
     kir_module_destroy(*out);

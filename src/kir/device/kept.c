@@ -1,8 +1,9 @@
 /* What decides whether lanes of a group reach a barrier: ghosts must do all of it.
  *
- * Points are operations that must happen as often and in the same order in all lanes: barriers, calls that lead to them, sets of
- * variables that decide about points, and the jumps that lead past points. The conditions around points, and what those are computed
- * from, are needed. The verifier proved that none of it depends on memory or on the lane.
+ * Points are operations that must happen as often and in the same order in all lanes: barriers,
+ * calls that lead to them, sets of variables that decide about points, and the jumps that lead past
+ * points. The conditions around points, and what those are computed from, are needed. The verifier
+ * proved that none of it depends on memory or on the lane.
  * Requires: kir_find_uniformity for a group as a tile, a table of marks. Provides: DEVICE_KEPT of loops that hold points and of EXITs that all lanes take
  * together; ghosts of functions; the kernel's last operation that holds a point. */
 #include "kir/device/device_internal.h"
@@ -25,7 +26,9 @@ typedef struct keeper {
     bool changed;
 } keeper;
 
-static bool has(const in_function *f, const kir_value *v, uint8_t mark) { return (f->marks[v->id] & mark) != 0; }
+static bool has(const in_function *f, const kir_value *v, uint8_t mark) {
+    return (f->marks[v->id] & mark) != 0;
+}
 
 static void set(keeper *k, const in_function *f, const kir_value *v, uint8_t mark) {
     if (has(f, v, mark)) return;
@@ -80,11 +83,14 @@ static bool passes_points(const in_function *f, const kir_value *v) {
 /* All lanes of the block get here together. */
 static bool is_uniform_place(const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if ((r->owner->op == KIR_IF ? r->owner->args[0]->uniformity : r->owner->uniformity) < KIR_BLOCK_UNIFORM) return false;
+        if ((r->owner->op == KIR_IF ? r->owner->args[0]->uniformity : r->owner->uniformity) <
+            KIR_BLOCK_UNIFORM)
+            return false;
     return true;
 }
 
-static bool is_point(const keeper *k, const kir_function *owner, const in_function *f, const kir_value *v) {
+static bool is_point(const keeper *k, const kir_function *owner, const in_function *f,
+                     const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_BARRIER: return true;
     case KIR_CALL: return k->d->functions[v->u.call.function->id].ghosts;
@@ -93,7 +99,8 @@ static bool is_point(const keeper *k, const kir_function *owner, const in_functi
     case KIR_BREAK:
     case KIR_CONTINUE: return passes_points(f, v);
     case KIR_RETURN: return (v->nargs && f->needed_result) || passes_points(f, v);
-    case KIR_EXIT: return owner == k->d->in->functions && is_uniform_place(v) && passes_points(f, v);
+    case KIR_EXIT:
+        return owner == k->d->in->functions && is_uniform_place(v) && passes_points(f, v);
     default: return false;
     }
 }
@@ -122,7 +129,8 @@ static void visit(keeper *k, const kir_function *owner, in_function *f, kir_valu
     if (is_point(k, owner, f, v)) {
         add_point(k, f, v);
         if (v->op != KIR_CALL) need_args(k, f, v);
-        if (!k->d->functions[owner->id].ghosts) k->d->functions[owner->id].ghosts = k->changed = true;
+        if (!k->d->functions[owner->id].ghosts)
+            k->d->functions[owner->id].ghosts = k->changed = true;
     }
     if (v->op == KIR_CALL) visit_call(k, f, v);
     if (!has(f, v, NEEDED)) return;
@@ -136,12 +144,14 @@ static void visit(keeper *k, const kir_function *owner, in_function *f, kir_valu
 
 static bool holds_barrier(const device *d, const kir_value *loop) {
     for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0]))
-        if (v->op == KIR_BARRIER || (v->op == KIR_CALL && d->functions[v->u.call.function->id].barrier)) return true;
+        if (v->op == KIR_BARRIER ||
+            (v->op == KIR_CALL && d->functions[v->u.call.function->id].barrier))
+            return true;
     return false;
 }
 
-/* Loops that hold points stay whole; without a barrier only when their lanes leave together, which a variable that is used for
- * something else as well may hide. */
+/* Loops that hold points stay whole; without a barrier only when their lanes leave together, which
+ * a variable that is used for something else as well may hide. */
 static void keep_loops(keeper *k) {
     device *d = k->d;
     for (const kir_function *f = d->in->functions; f; f = f->next) {
@@ -149,7 +159,9 @@ static void keep_loops(keeper *k) {
         for (uint32_t i = 0; i < own->count; i++) {
             kir_value *v = own->order[i];
             if (v->op == KIR_EXIT && !has(own, v, POINT)) d->kernel.can_exit = true;
-            if (v->op != KIR_LOOP || !own->last[i] || !(v->uniformity >= KIR_BLOCK_UNIFORM || holds_barrier(d, v))) continue;
+            if (v->op != KIR_LOOP || !own->last[i] ||
+                !(v->uniformity >= KIR_BLOCK_UNIFORM || holds_barrier(d, v)))
+                continue;
             set(k, own, v, POINT);
             d->kernel.has_kept_loop = true;
         }
@@ -171,7 +183,8 @@ static bool begin(keeper *k) {
         own->order = hg_calloc((size_t)own->count + 1, sizeof *own->order);
         own->last = hg_calloc((size_t)own->count + 1, sizeof *own->last);
         if (!own->order || !own->last) return false;
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) own->order[v->id] = v;
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            own->order[v->id] = v;
     }
     return true;
 }
@@ -182,7 +195,8 @@ hg_status device_find_kept(device *d) {
     while (ok && k.changed) {
         k.changed = false;
         for (kir_function *f = d->in->functions; f; f = f->next)
-            for (uint32_t i = k.functions[f->id].count; i-- > 0;) visit(&k, f, &k.functions[f->id], k.functions[f->id].order[i]);
+            for (uint32_t i = k.functions[f->id].count; i-- > 0;)
+                visit(&k, f, &k.functions[f->id], k.functions[f->id].order[i]);
     }
     d->kernel.can_exit = false; /* but for those that all lanes take */
     if (ok) keep_loops(&k);

@@ -1,11 +1,14 @@
-/* Loops with more rounds than the device runs in one dispatch (target.max_rounds): a lane counts its rounds, and where it has had enough
- * it keeps what it has and leaves; the next dispatch of the same lanes goes on at the round where it stopped, as often as it takes.
+/* Loops with more rounds than the device runs in one dispatch (target.max_rounds): a lane counts
+ * its rounds, and where it has had enough it keeps what it has and leaves; the next dispatch of the
+ * same lanes goes on at the round where it stopped, as often as it takes.
  *
- * Long loops, and the IFs and LOOPs around them, are outer operations; what stands between them is cut into runs. The variable `at` says where a lane
- * goes on: 0 where it just runs, else the number of a long loop. A lane that goes on skips runs (they become IFs) and other outer operations, enters
- * those around its loop whatever their conditions say, and at the start of the loop's round sets `at` to 0.
- * What one run makes and another uses lives in variables. All variables are kept, words of them, in the slot that forms with groups have for shared
- * memory, one piece a lane of the dispatch; the first word is `at`, or DONE.
+ * Long loops, and the IFs and LOOPs around them, are outer operations; what stands between them is
+ * cut into runs. The variable `at` says where a lane goes on: 0 where it just runs, else the number
+ * of a long loop. A lane that goes on skips runs (they become IFs) and other outer operations,
+ * enters those around its loop whatever their conditions say, and at the start of the loop's round
+ * sets `at` to 0. What one run makes and another uses lives in variables. All variables are kept,
+ * words of them, in the slot that forms with groups have for shared memory, one piece a lane of the
+ * dispatch; the first word is `at`, or DONE.
  * Requires: a kernel in device form, FLAT, without barriers, in which called functions hold no long loop. */
 #include "kir/analysis/analysis.h"
 #include "kir/builder.h"
@@ -13,11 +16,11 @@
 #include "kir/sugar.h"
 
 enum {
-    SHORT = 64, /* rounds of a loop with all in it that needs no count */
-    NEIGHBOURS =
-        32, /* lanes run in step, at most 16 of them, and rounds of each may be rounds of none of the others; compilers have some of their own */
-    UNKNOWN = 256, /* of a called function of which nobody knows */
-    TOGETHER = 8   /* elements of an array that are kept in a round */
+    SHORT = 64,      /* rounds of a loop with all in it that needs no count */
+    NEIGHBOURS = 32, /* lanes run in step, at most 16 of them, and rounds of each may be rounds of
+                        none of the others; compilers have some of their own */
+    UNKNOWN = 256,   /* of a called function of which nobody knows */
+    TOGETHER = 8     /* elements of an array that are kept in a round */
 };
 #define DONE UINT32_MAX
 
@@ -31,8 +34,10 @@ typedef struct resumer {
     kir_module *m;
     kir_function *f; /* with the loops */
     kir_builder b;
-    kir_value **order;                /* by id, before anything moves; in scratch: the resumer where outer, else NULL */
-    uint32_t *run, *first, *count_in; /* by id: run of an operation (0: outer); of outer ones the first long loop in it, and how many */
+    kir_value **order; /* by id, before anything moves; in scratch: the resumer where outer, else
+                          NULL */
+    uint32_t *run, *first, *count_in; /* by id: run of an operation (0: outer); of outer ones the
+                                         first long loop in it, and how many */
     uint64_t *cost;                   /* by id: rounds of what an operation holds, in one pass */
     uint32_t count, runs;
     kir_var *at, *spent;
@@ -48,17 +53,21 @@ static uint64_t times(uint64_t x, uint64_t y) {
 }
 
 static uint64_t rounds_of(const kir_value *loop) {
-    uint64_t rounds = loop->u.loop.once ? 1 : loop->u.loop.most ? loop->u.loop.most : loop->u.loop.rounds;
+    uint64_t rounds = loop->u.loop.once   ? 1
+                      : loop->u.loop.most ? loop->u.loop.most
+                                          : loop->u.loop.rounds;
     return rounds ? rounds : UINT64_MAX;
 }
 
 static uint64_t rounds_of_call(const kir_function *f) {
     uint64_t all = 0;
-    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) all += v->op == KIR_LOOP || v->op == KIR_CALL;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+        all += v->op == KIR_LOOP || v->op == KIR_CALL;
     return all ? UNKNOWN : 0;
 }
 
-/* Rounds that an operation takes; marks it where it is a long loop. Those in it were asked before. */
+/* Rounds that an operation takes; marks it where it is a long loop. Those in it were asked before.
+ */
 static uint64_t ask(resumer *x, const kir_value *v) {
     uint64_t inside = x->cost[v->id];
     if (v->op == KIR_CALL) return rounds_of_call(v->u.call.function);
@@ -74,12 +83,15 @@ static void find_loops(resumer *x) {
         kir_value *owner = x->order[i]->parent->owner;
         uint64_t own = ask(x, x->order[i]);
         if (!owner) continue;
-        x->cost[owner->id] = own > UINT32_MAX - x->cost[owner->id] ? UINT32_MAX : x->cost[owner->id] + own;
+        x->cost[owner->id] = own > UINT32_MAX - x->cost[owner->id] ? UINT32_MAX
+                                                                   : x->cost[owner->id] + own;
         x->count_in[owner->id] += x->count_in[i];
     }
 }
 
-static bool is_long(const resumer *x, const kir_value *v) { return v->op == KIR_LOOP && !v->u.loop.once && x->count_in[v->id]; }
+static bool is_long(const resumer *x, const kir_value *v) {
+    return v->op == KIR_LOOP && !v->u.loop.once && x->count_in[v->id];
+}
 
 /* Numbers them in the order of the text: those in an operation are neighbours. */
 static bool number_loops(resumer *x) {
@@ -112,7 +124,9 @@ static bool number_runs(resumer *x) {
             for (int k = 0; k < 2 && v->body[k]; k++) {
                 if (outer && !(place = hg_vec_push(&x->regions))) return false;
                 if (outer) *place = v->body[k];
-                for (kir_value *w = outer ? NULL : kir_walk(NULL, v->body[k]); w; w = kir_walk(w, v->body[k])) x->run[w->id] = x->runs;
+                for (kir_value *w = outer ? NULL : kir_walk(NULL, v->body[k]); w;
+                     w = kir_walk(w, v->body[k]))
+                    x->run[w->id] = x->runs;
             }
         }
     }
@@ -127,7 +141,9 @@ static void begin_head(resumer *x, kir_region *head, const kir_value *at) {
     x->b.inst = at->inst;
 }
 
-static bool is_leaf(const kir_value *v) { return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID; }
+static bool is_leaf(const kir_value *v) {
+    return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID;
+}
 
 static kir_value *fetch(resumer *x, const kir_value *v, kir_var **carried) {
     if (!is_leaf(v)) {
@@ -161,7 +177,8 @@ static void carry_values(resumer *x) {
         if (!carried[i]) continue;
         begin_head(x, &head, x->order[i]);
         kir_set(&x->b, carried[i], x->order[i]);
-        if (!x->b.failed) kir_insert(x->order[i]->parent, x->order[i]->next, head.first, head.first);
+        if (!x->b.failed)
+            kir_insert(x->order[i]->parent, x->order[i]->next, head.first, head.first);
     }
     hg_free(carried);
 }
@@ -187,7 +204,8 @@ static uint32_t loops_in(const resumer *x, const kir_region *region) {
 }
 
 /* Operations first … last become what an IF holds, in the same place. */
-static void wrap(resumer *x, kir_region *region, kir_value *first, kir_value *last, uint32_t loop, uint32_t count) {
+static void wrap(resumer *x, kir_region *region, kir_value *first, kir_value *last, uint32_t loop,
+                 uint32_t count) {
     kir_region head;
     kir_value *next = last->next, *before = first->prev;
     begin_head(x, &head, first);
@@ -208,7 +226,8 @@ static void wrap(resumer *x, kir_region *region, kir_value *first, kir_value *la
     kir_splice(region, next, &head);
 }
 
-/* What an IF asks, of lanes that go on too. The number of loops in its branches is known before anything moves. */
+/* What an IF asks, of lanes that go on too. The number of loops in its branches is known before
+ * anything moves. */
 static void open_if(resumer *x, kir_value *v, uint32_t first, uint32_t in_first) {
     kir_region head;
     kir_builder *b = &x->b;
@@ -229,7 +248,8 @@ static void open_loop(resumer *x, kir_value *loop, uint32_t number, uint32_t cos
     kir_set(b, x->at, u32(b, 0));
     kir_if_end(b, mine);
     kir_value *counts = kir_if_begin(b, runs_on(x));
-    kir_value *spent = kir_get(b, x->spent), *enough = kir_if_begin(b, kir_not(b, below(b, spent, u32(b, most))));
+    kir_value *spent = kir_get(b, x->spent),
+              *enough = kir_if_begin(b, kir_not(b, below(b, spent, u32(b, most))));
     kir_set(b, x->at, u32(b, number));
     kir_return(b, NULL);
     kir_if_end(b, enough);
@@ -255,7 +275,8 @@ static void open_region(resumer *x, kir_region *region) {
             next = v->next;
             continue;
         }
-        while (last->next && last->next != last_outer && last->next->scratch != x) last = last->next;
+        while (last->next && last->next != last_outer && last->next->scratch != x)
+            last = last->next;
         next = last->next;
         wrap(x, region, v, last, 0, 0);
     }
@@ -265,19 +286,25 @@ static void open_ways(resumer *x) {
     uint32_t *in_first = hg_calloc((size_t)x->count + 1, sizeof *in_first);
     if (!in_first) x->b.failed = true;
     for (uint32_t i = 0; i < x->count && in_first; i++)
-        if (x->order[i]->op == KIR_IF && x->count_in[i]) in_first[i] = loops_in(x, x->order[i]->body[0]);
+        if (x->order[i]->op == KIR_IF && x->count_in[i])
+            in_first[i] = loops_in(x, x->order[i]->body[0]);
     for (uint32_t i = 0; i < x->count && !x->b.failed; i++)
-        if (x->order[i]->op == KIR_IF && x->count_in[i]) open_if(x, x->order[i], x->first[i], in_first[i]);
+        if (x->order[i]->op == KIR_IF && x->count_in[i])
+            open_if(x, x->order[i], x->first[i], in_first[i]);
     hg_free(in_first);
-    for (uint64_t i = 0; i < x->regions.count && !x->b.failed; i++) open_region(x, x->regions.data[i]);
+    for (uint64_t i = 0; i < x->regions.count && !x->b.failed; i++)
+        open_region(x, x->regions.data[i]);
     uint32_t most = x->d->options->target.max_rounds / NEIGHBOURS;
     for (uint32_t i = 0; i < x->loops.count && !x->b.failed; i++)
-        open_loop(x, x->loops.data[i].loop, i + 1, x->loops.data[i].cost < most ? x->loops.data[i].cost : most, most);
+        open_loop(x, x->loops.data[i].loop, i + 1,
+                  x->loops.data[i].cost < most ? x->loops.data[i].cost : most, most);
 }
 
 /* ---- what a lane keeps ---- */
 
-static uint32_t words_of(uint8_t type) { return type == HG_TYPE_U64 || type == HG_TYPE_F64 ? 2 : 1; }
+static uint32_t words_of(uint8_t type) {
+    return type == HG_TYPE_U64 || type == HG_TYPE_F64 ? 2 : 1;
+}
 
 typedef struct keeper {
     resumer *x;
@@ -293,7 +320,8 @@ static kir_value *offset_of(keeper *k, kir_value *place, uint32_t word) {
 }
 
 static kir_value *load_word(keeper *k, kir_value *place, uint32_t word) {
-    return device_raw_load(k->x->d, &k->x->b, &k->place, offset_of(k, place, word), HG_TYPE_U32, true);
+    return device_raw_load(k->x->d, &k->x->b, &k->place, offset_of(k, place, word), HG_TYPE_U32,
+                           true);
 }
 
 static void store_word(keeper *k, kir_value *place, uint32_t word, kir_value *value) {
@@ -308,14 +336,17 @@ static void put(keeper *k, kir_value *place, uint32_t word, kir_value *v) {
     if (type == HG_TYPE_F64) v = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, v);
     if (type == HG_TYPE_U8 || type == HG_TYPE_U16) v = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, v);
     store_word(k, place, word, words_of(type) == 2 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, v) : v);
-    if (words_of(type) == 2) store_word(k, place, word + 1, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, shift_by(b, KIR_LSHR, v, 32)));
+    if (words_of(type) == 2)
+        store_word(k, place, word + 1,
+                   kir_convert(b, KIR_TRUNC, HG_TYPE_U32, shift_by(b, KIR_LSHR, v, 32)));
 }
 
 static kir_value *take(keeper *k, kir_value *place, uint32_t word, uint8_t type) {
     kir_builder *b = &k->x->b;
     kir_value *v = load_word(k, place, word);
     if (words_of(type) == 2) {
-        kir_value *high = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, load_word(k, place, word + 1)), 32);
+        kir_value *high = shift_by(
+            b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, load_word(k, place, word + 1)), 32);
         v = kir_binary(b, KIR_OR, high, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, v));
     }
     if (type == KIR_BOOL) return kir_not(b, is_zero(b, v));
@@ -323,11 +354,13 @@ static kir_value *take(keeper *k, kir_value *place, uint32_t word, uint8_t type)
     return type == HG_TYPE_U8 || type == HG_TYPE_U16 ? kir_convert(b, KIR_TRUNC, type, v) : v;
 }
 
-static void exchange_array(keeper *k, kir_var *var, uint32_t from, uint32_t count, kir_value *place) {
+static void exchange_array(keeper *k, kir_var *var, uint32_t from, uint32_t count,
+                           kir_value *place) {
     kir_builder *b = &k->x->b;
     uint32_t words = words_of(var->type);
     for (uint32_t i = 0; i < count; i++) {
-        kir_value *at = by(b, KIR_ADD, place, from + i), *bytes = by(b, KIR_MUL, at, 4 * (uint64_t)words);
+        kir_value *at = by(b, KIR_ADD, place, from + i),
+                  *bytes = by(b, KIR_MUL, at, 4 * (uint64_t)words);
         kir_value *to = kir_add(b, k->base, bytes);
         if (k->put)
             put(k, to, k->word, kir_array_get(b, var, at));
@@ -380,7 +413,8 @@ static void write_kernel(resumer *x, kir_function *lane) {
     keeper k = {.x = x, .place = device_slot_place(d, slot, true)};
     uint64_t words = 1;
     for (const kir_var *var = x->m->vars; var; var = var->next)
-        if (is_kept(x, var)) words += (uint64_t)words_of(var->type) * (var->length ? var->length : 1);
+        if (is_kept(x, var))
+            words += (uint64_t)words_of(var->type) * (var->length ? var->length : 1);
     d->layout->resume_bytes = (uint32_t)(4 * words);
     kir_value *number = kir_emit(b, KIR_ID, HG_TYPE_U32, 0, NULL);
     number->u.imm = KIR_ID_THREAD;
@@ -413,7 +447,8 @@ static bool prepare(resumer *x) {
     x->count_in = hg_calloc(size, sizeof *x->count_in);
     x->cost = hg_calloc(size, sizeof *x->cost);
     if (!x->order || !x->run || !x->first || !x->count_in || !x->cost) return false;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) x->order[v->id] = v;
+    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body))
+        x->order[v->id] = v;
     find_loops(x);
     if (!number_loops(x)) return false;
     if (!x->loops.count) return true;

@@ -1,5 +1,6 @@
-/* Whether a group has to begin with zeroing its shared memory: not when all that is read has been written by the block before, at places
- * that the lanes' coordinates alone decide. They are worked out for each lane of the block.
+/* Whether a group has to begin with zeroing its shared memory: not when all that is read has been
+ * written by the block before, at places that the lanes' coordinates alone decide. They are worked
+ * out for each lane of the block.
  * Requires: a legalised module, kir_find_uniformity where it has barriers, a block of known size that starts whole. */
 #include "kir/device/device_internal.h"
 #include "kir/access.h"
@@ -46,14 +47,16 @@ static void find_indices(cover *c) {
         for (uint8_t k = 0; k < (access ? kir_access_of(v).value : v->nargs); k++)
             if (access || c->wanted[i]) c->wanted[v->args[k]->id] = true;
     }
-    for (uint32_t i = 0; i < c->count; i++) c->known[i] = c->wanted[i] && find_known(c, c->order[i]);
+    for (uint32_t i = 0; i < c->count; i++)
+        c->known[i] = c->wanted[i] && find_known(c, c->order[i]);
 }
 
 static uint64_t evaluate(const cover *c, const kir_value *v, const uint32_t lane[3]) {
     if (v->op == KIR_CONST) return v->u.imm;
     if (v->op == KIR_ID) {
         uint32_t axis = hg_idname_axis(kir_id_name(v));
-        return hg_idname_part(kir_id_name(v)) == HG_PART_LANE_IDX ? lane[axis] : c->d->options->block[axis];
+        return hg_idname_part(kir_id_name(v)) == HG_PART_LANE_IDX ? lane[axis]
+                                                                  : c->d->options->block[axis];
     }
     kir_value args[3], copy = *v, *pointers[3], *same = NULL;
     uint64_t result = 0;
@@ -73,7 +76,8 @@ static uint64_t evaluate(const cover *c, const kir_value *v, const uint32_t lane
 static uint64_t place(const cover *c, const kir_value *v) {
     uint64_t index = 0;
     if (v->u.mem.has_index) {
-        if (!c->known[v->args[0]->id] || (v->u.mem.split && !c->known[v->args[1]->id])) return MOST_BYTES;
+        if (!c->known[v->args[0]->id] || (v->u.mem.split && !c->known[v->args[1]->id]))
+            return MOST_BYTES;
         index = c->value[v->args[0]->id];
         if (v->u.mem.split) index |= c->value[v->args[1]->id] << 32;
     }
@@ -103,14 +107,16 @@ static bool each_lane(cover *c, const kir_value *v, bool read) {
 
 static bool holds(const kir_value *owner, kir_op op, bool shared_read) {
     for (int k = 0; k < 2; k++)
-        for (const kir_value *v = owner->body[k] ? kir_walk(NULL, owner->body[k]) : NULL; v; v = kir_walk(v, owner->body[k]))
+        for (const kir_value *v = owner->body[k] ? kir_walk(NULL, owner->body[k]) : NULL; v;
+             v = kir_walk(v, owner->body[k]))
             if (shared_read ? is_shared(v, true) : v->op == op) return true;
     return false;
 }
 
 /* Whether an IF or a loop without barrier may stand before the barrier. */
 static bool may_pass(cover *c, const kir_value *v) {
-    if (holds(v, KIR_LOAD, true) || holds(v, KIR_BARRIER, false) || holds(v, KIR_RETURN, false)) return false;
+    if (holds(v, KIR_LOAD, true) || holds(v, KIR_BARRIER, false) || holds(v, KIR_RETURN, false))
+        return false;
     if (v->op == KIR_LOOP) return true;
     if (!holds(v, KIR_BREAK, false) && !holds(v, KIR_CONTINUE, false)) return true;
     c->breaks = true;
@@ -119,7 +125,8 @@ static bool may_pass(cover *c, const kir_value *v) {
 
 static bool follow(cover *c) {
     for (const kir_value *v = c->d->in->functions->body->first; v; v = v->next) {
-        while (v->op == KIR_LOOP && holds(v, KIR_BARRIER, false) && v->body[0]->first) v = v->body[0]->first;
+        while (v->op == KIR_LOOP && holds(v, KIR_BARRIER, false) && v->body[0]->first)
+            v = v->body[0]->first;
         if (v->op == KIR_BARRIER) {
             c->barrier = v;
             return true;
@@ -158,7 +165,8 @@ static bool kernel_alone(const kir_module *m) {
 bool device_writes_shared_first(device *d) {
     const uint32_t *block = d->options->block;
     uint64_t lanes = (uint64_t)block[0] * block[1] * block[2];
-    if (lanes == 0 || lanes > MOST_LANES || !d->options->whole_blocks || d->options->fold > 1 || d->kernel.can_exit || !kernel_alone(d->in))
+    if (lanes == 0 || lanes > MOST_LANES || !d->options->whole_blocks || d->options->fold > 1 ||
+        d->kernel.can_exit || !kernel_alone(d->in))
         return false;
     cover c = {.d = d, .count = kir_number(d->in->functions)};
     c.order = hg_calloc((size_t)c.count + 1, sizeof *c.order);
@@ -166,9 +174,11 @@ bool device_writes_shared_first(device *d) {
     c.known = hg_calloc((size_t)c.count + 1, 1);
     c.value = hg_calloc((size_t)c.count + 1, sizeof *c.value);
     c.written = hg_calloc(MOST_BYTES, 1);
-    bool good = c.order && c.wanted && c.known && c.value && c.written; /* without memory it is filled */
+    bool good = c.order && c.wanted && c.known && c.value && c.written; /* without memory it is
+                                                                           filled */
     kir_region *body = d->in->functions->body;
-    for (kir_value *v = good ? kir_walk(NULL, body) : NULL; v; v = kir_walk(v, body)) c.order[v->id] = v;
+    for (kir_value *v = good ? kir_walk(NULL, body) : NULL; v; v = kir_walk(v, body))
+        c.order[v->id] = v;
     if (good) find_indices(&c);
     good = good && follow(&c) && check_reads(&c);
     hg_free(c.order);

@@ -20,7 +20,9 @@ device_wide dwide_of_u32(const device *d, kir_builder *b, kir_value *x) {
     return (device_wide){x, u32(b, 0)};
 }
 
-kir_value *dwide_low(const device *d, kir_builder *b, device_wide x) { return d->i64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, x.l) : x.l; }
+kir_value *dwide_low(const device *d, kir_builder *b, device_wide x) {
+    return d->i64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, x.l) : x.l;
+}
 
 kir_value *dwide_high(const device *d, kir_builder *b, device_wide x) {
     return d->i64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, shift_by(b, KIR_LSHR, x.l, 32)) : x.h;
@@ -42,7 +44,8 @@ device_wide dwide_select(kir_builder *b, kir_value *c, device_wide x, device_wid
 kir_value *dwide_below(const device *d, kir_builder *b, device_wide x, device_wide y) {
     kir_value *low = kir_binary(b, KIR_CMP_ULT, x.l, y.l);
     if (d->i64) return low;
-    return kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, x.h, y.h), kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, x.h, y.h), low));
+    return kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, x.h, y.h),
+                      kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, x.h, y.h), low));
 }
 
 kir_value *dwide_equal(const device *d, kir_builder *b, device_wide x, device_wide y) {
@@ -51,7 +54,8 @@ kir_value *dwide_equal(const device *d, kir_builder *b, device_wide x, device_wi
 }
 
 device_wide dwide_mul32(const device *d, kir_builder *b, device_wide x, kir_value *y) {
-    if (d->i64) return (device_wide){kir_mul(b, x.l, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, y)), NULL};
+    if (d->i64)
+        return (device_wide){kir_mul(b, x.l, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, y)), NULL};
     kir_value *l = kir_mul(b, x.l, y);
     return (device_wide){l, kir_add(b, kir_binary(b, KIR_MULHI_U, x.l, y), kir_mul(b, x.h, y))};
 }
@@ -81,6 +85,10 @@ kir_value *doffset(const device *d, device_wide x) {
     return x.l; /* the low half where offsets are u32 */
 }
 
-kir_value *doffset_const(const device *d, kir_builder *b, uint64_t n) { return kir_const(b, d->i64 ? HG_TYPE_U64 : HG_TYPE_U32, n); }
+kir_value *doffset_const(const device *d, kir_builder *b, uint64_t n) {
+    return kir_const(b, d->i64 ? HG_TYPE_U64 : HG_TYPE_U32, n);
+}
 
-kir_value *doffset_of_u32(const device *d, kir_builder *b, kir_value *x) { return d->i64 ? kir_convert(b, KIR_ZEXT, HG_TYPE_U64, x) : x; }
+kir_value *doffset_of_u32(const device *d, kir_builder *b, kir_value *x) {
+    return d->i64 ? kir_convert(b, KIR_ZEXT, HG_TYPE_U64, x) : x;
+}

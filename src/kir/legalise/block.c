@@ -1,14 +1,18 @@
-/* Operations of a block over shared memory and barriers: the one definition for every target without its own.
+/* Operations of a block over shared memory and barriers: the one definition for every target
+ * without its own.
  *
- * Each lane puts its value into a place of its own behind the program's shared memory, then lanes combine places between barriers. Places are
- * zeros before and after: what is stored differs by the identity of the operation (x ^ identity), so that the place of a lane that is not
- * there, which nobody writes, reads as the identity. That is exact: for the smallest and largest of floats it is NaN, which gives the other
- * operand; for sums -0.
+ * Each lane puts its value into a place of its own behind the program's shared memory, then lanes
+ * combine places between barriers. Places are zeros before and after: what is stored differs by the
+ * identity of the operation (x ^ identity), so that the place of a lane that is not there, which
+ * nobody writes, reads as the identity. That is exact: for the smallest and largest of floats it is
+ * NaN, which gives the other operand; for sums -0.
  *
- * Where lanes may have left before (u.block.whole is not set), somebody has to do their part, or a scan would lose what goes through their
- * places. There each lane takes a number, and n lanes do the places of the block in turn: lane k those of number k, k + n, k + 2 n, …
+ * Where lanes may have left before (u.block.whole is not set), somebody has to do their part, or a
+ * scan would lose what goes through their places. There each lane takes a number, and n lanes do
+ * the places of the block in turn: lane k those of number k, k + n, k + 2 n, …
  *
- * The counted barrier, behind which a block with a fault has stopped, stands before the operation; the others are KIR_BARRIER_INNER. */
+ * The counted barrier, behind which a block with a fault has stopped, stands before the operation;
+ * the others are KIR_BARRIER_INNER. */
 #include "kir/legalise/legalise_internal.h"
 #include "kir/access.h"
 #include "kir/builder.h"
@@ -27,8 +31,10 @@ typedef struct meeting {
     uint64_t size;
     kir_value *identity;               /* of slot_type; NULL: 0 */
     kir_value *head, *places;          /* u64: where they begin in shared memory */
-    kir_value *lane, *started, *lanes; /* u64: number in the block, lanes of the block that started, lanes of a whole block */
-    kir_value *ticket, *present;       /* u64, where lanes may have left: number among those that are here, how many they are */
+    kir_value *lane, *started, *lanes; /* u64: number in the block, lanes of the block that started,
+                                          lanes of a whole block */
+    kir_value *ticket, *present; /* u64, where lanes may have left: number among those that are
+                                    here, how many they are */
     kir_var *at;
     kir_value *turn, *within;
 } meeting;
@@ -38,7 +44,8 @@ typedef struct meeting {
 static kir_place at_place(meeting *m, kir_value *number) {
     kir_builder *b = m->b;
     kir_value *offset = by(b, KIR_MUL, number, m->size);
-    return (kir_place){.space = KIR_SHARED, .index = kir_add(b, m->places, offset), .unchecked = true};
+    return (kir_place){
+        .space = KIR_SHARED, .index = kir_add(b, m->places, offset), .unchecked = true};
 }
 
 static kir_place at_head(meeting *m, int64_t disp) {
@@ -76,7 +83,9 @@ static kir_value *combine(meeting *m, kir_value *x, kir_value *y) {
     return kir_operate(m->b, (uint16_t)m->fold, m->type, (kir_value *[]){x, y});
 }
 
-static void barrier(meeting *m) { kir_emit(m->b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = KIR_BARRIER_INNER; }
+static void barrier(meeting *m) {
+    kir_emit(m->b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = KIR_BARRIER_INNER;
+}
 
 /* ---- who does what ---- */
 
@@ -93,7 +102,8 @@ static kir_value *linear(kir_builder *b, hg_idname x, hg_idname nx) {
     return kir_add(b, plane, id(b, x));
 }
 
-/* In 64 bits, so that the tile interpreter sees that neighbouring lanes have neighbouring places. */
+/* In 64 bits, so that the tile interpreter sees that neighbouring lanes have neighbouring places.
+ */
 static void find_lanes(meeting *m) {
     kir_builder *b = m->b;
     kir_value *x = id(b, HG_ID_BLOCK_DIM_X), *xy = kir_mul(b, x, id(b, HG_ID_BLOCK_DIM_Y));
@@ -101,7 +111,8 @@ static void find_lanes(meeting *m) {
     kir_value *block = linear(b, HG_ID_BLOCK_IDX_X, HG_ID_GRID_DIM_X);
     kir_value *first = kir_mul(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, block), m->lanes);
     m->lane = kir_sub(b, id(b, HG_ID_GLOBAL_LANE_ID), first);
-    kir_value *left = kir_sub(b, id(b, HG_ID_LANE_COUNT), first), *partial = below(b, left, m->lanes);
+    kir_value *left = kir_sub(b, id(b, HG_ID_LANE_COUNT), first),
+              *partial = below(b, left, m->lanes);
     m->started = kir_select(b, partial, left, m->lanes);
 }
 
@@ -147,7 +158,8 @@ static kir_value *update_head(meeting *m, int64_t disp, kir_atomic how, kir_valu
 
 static kir_value *read_head(meeting *m, int64_t disp) {
     kir_place place = at_head(m, disp);
-    return kir_convert(m->b, KIR_ZEXT, HG_TYPE_U64, kir_access_make(m->b, KIR_LOAD, HG_TYPE_U32, &place, 0, NULL));
+    return kir_convert(m->b, KIR_ZEXT, HG_TYPE_U64,
+                       kir_access_make(m->b, KIR_LOAD, HG_TYPE_U32, &place, 0, NULL));
 }
 
 /* All have put their values, and know who is here. */
@@ -158,11 +170,14 @@ static void gather(meeting *m, kir_value *x) {
         barrier(m);
         return;
     }
-    m->ticket = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, update_head(m, TICKETS, KIR_ATOMIC_ADD, u32(b, 1)));
+    m->ticket = kir_convert(b, KIR_ZEXT, HG_TYPE_U64,
+                            update_head(m, TICKETS, KIR_ATOMIC_ADD, u32(b, 1)));
     kir_value *behind = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_sub(b, m->lanes, m->lane));
-    (void)update_head(m, FIRST, KIR_ATOMIC_UMAX, behind); /* of the first lane the largest, and never 0 */
+    (void)update_head(m, FIRST, KIR_ATOMIC_UMAX, behind); /* of the first lane the largest, and
+                                                             never 0 */
     barrier(m);
-    kir_value *present = read_head(m, TICKETS); /* 0 in a lane that has left and goes along on a device: one turn is enough for it */
+    kir_value *present = read_head(m, TICKETS); /* 0 in a lane that has left and goes along on a
+                                                   device: one turn is enough for it */
     m->present = kir_select(b, is_zero(b, present), u64(b, MOST_LANES), present);
 }
 
@@ -240,7 +255,8 @@ static void halve(meeting *m) {
     leave_if(b, is_zero(b, s));
     barrier(m);
     begin_turns(m, s);
-    kir_value *other = kir_add(b, m->turn, s), *exists = kir_if_begin(b, below(b, other, m->started));
+    kir_value *other = kir_add(b, m->turn, s),
+              *exists = kir_if_begin(b, below(b, other, m->started));
     kir_value *mine = take(m, m->turn);
     put(m, m->turn, combine(m, mine, take(m, other)));
     kir_if_end(b, exists);
@@ -250,11 +266,13 @@ static void halve(meeting *m) {
     barrier(m);
 }
 
-/* All lanes do what the first ones have to: nobody reads what the others make of it, and behind the lanes' places there are as many zeros. */
+/* All lanes do what the first ones have to: nobody reads what the others make of it, and behind the
+ * lanes' places there are as many zeros. */
 static kir_value *reduce_whole(meeting *m, kir_value *x) {
     kir_builder *b = m->b;
     put(m, m->lane, x);
-    kir_var *sum = variable(m, m->kind, "sum", x), *next = variable(m, HG_TYPE_U64, "next", u64(b, CHAINS));
+    kir_var *sum = variable(m, m->kind, "sum", x),
+            *next = variable(m, HG_TYPE_U64, "next", u64(b, CHAINS));
     kir_var *half = variable(m, HG_TYPE_U64, "half", u64(b, CHAINS / 2));
     barrier(m);
     if (b->failed) return &b->dummy;
@@ -294,15 +312,18 @@ static kir_value *reduce(meeting *m, kir_value *x) {
     return result;
 }
 
-/* What the first lane has in front of it: the number that changes nothing, as the language says it. */
+/* What the first lane has in front of it: the number that changes nothing, as the language says it.
+ */
 static kir_value *neutral(meeting *m) {
     uint8_t none[512];
     memset(none, m->fold == HG_OP_AND ? 0xFF : 0, sizeof none);
-    if (m->fold == HG_OP_MUL || m->fold == HG_OP_MIN || m->fold == HG_OP_MAX) kir_identity(m->fold, m->type, none);
+    if (m->fold == HG_OP_MUL || m->fold == HG_OP_MIN || m->fold == HG_OP_MAX)
+        kir_identity(m->fold, m->type, none);
     return kir_const_bytes(m->b, m->kind, none);
 }
 
-/* The sums of the lanes before this one; of the first lane that is here the number that changes nothing. */
+/* The sums of the lanes before this one; of the first lane that is here the number that changes
+ * nothing. */
 static kir_value *before(meeting *m, kir_value *row) {
     kir_builder *b = m->b;
     kir_var *result = variable(m, m->kind, "before", neutral(m));
@@ -314,12 +335,14 @@ static kir_value *before(meeting *m, kir_value *row) {
     return kir_get(b, result);
 }
 
-/* For s = 1, 2, 4, …: v[l] = v[l - s] + v[l]. As many places in front of the lanes' stay zeros, so that no lane needs another way. */
+/* For s = 1, 2, 4, …: v[l] = v[l - s] + v[l]. As many places in front of the lanes' stay zeros, so
+ * that no lane needs another way. */
 static kir_value *scan_whole(meeting *m, kir_value *x) {
     kir_builder *b = m->b;
     kir_value *own = kir_add(b, m->lanes, m->lane);
     put(m, own, x);
-    kir_var *sum = variable(m, m->kind, "sum", x), *distance = variable(m, HG_TYPE_U64, "distance", u64(b, 1));
+    kir_var *sum = variable(m, m->kind, "sum", x),
+            *distance = variable(m, HG_TYPE_U64, "distance", u64(b, 1));
     barrier(m);
     if (b->failed) return &b->dummy;
     kir_value *loop = begin_rounds(m, 11), *s = kir_get(b, distance);
@@ -346,7 +369,8 @@ static kir_value *scan(meeting *m, kir_value *x) {
     kir_builder *b = m->b;
     if (m->v->u.block.whole) return scan_whole(m, x);
     gather(m, x);
-    kir_var *distance = variable(m, HG_TYPE_U64, "distance", u64(b, 1)), *row = variable(m, HG_TYPE_U64, "row", u64(b, 0));
+    kir_var *distance = variable(m, HG_TYPE_U64, "distance", u64(b, 1)),
+            *row = variable(m, HG_TYPE_U64, "row", u64(b, 0));
     if (b->failed) return &b->dummy;
     kir_value *loop = begin_rounds(m, 11);
     kir_value *s = kir_get(b, distance), *from = kir_get(b, row), *to = kir_sub(b, m->lanes, from);
@@ -366,7 +390,8 @@ static kir_value *scan(meeting *m, kir_value *x) {
     kir_set(b, distance, shift_by(b, KIR_SHL, s, 1));
     kir_loop_end(b, loop);
     kir_value *last = kir_get(b, row);
-    kir_value *result = m->v->u.block.exclusive ? before(m, last) : take(m, kir_add(b, last, m->lane));
+    kir_value *result = m->v->u.block.exclusive ? before(m, last)
+                                                : take(m, kir_add(b, last, m->lane));
     clear(m, 2);
     return result;
 }
@@ -398,7 +423,8 @@ static kir_value *hidden_identity(meeting *m) {
     case HG_OP_NONE: return NULL;
     case HG_OP_AND: memset(bytes, 0xFF, hg_type_size_bytes(m->type)); break;
     default:
-        if (real && m->fold != HG_OP_MUL) return kir_const(m->b, m->slot_type, f32 ? 0x7FC00000 : UINT64_C(0x7FF8000000000000));
+        if (real && m->fold != HG_OP_MUL)
+            return kir_const(m->b, m->slot_type, f32 ? 0x7FC00000 : UINT64_C(0x7FF8000000000000));
         kir_identity(m->fold, m->type, bytes);
     }
     return kir_const_bytes(m->b, m->slot_type, bytes);
@@ -417,8 +443,14 @@ static kir_value *scratch(kir_builder *b) {
 bool legal_block(rewrite_pass *p, const kir_value *v) {
     if (v->op != KIR_BLOCK) return false;
     kir_builder *b = &p->b;
-    meeting m = {.b = b, .v = v, .fold = hg_op_folds_with((hg_op)v->u.block.op), .type = (hg_type)v->u.block.atlas_type, .kind = v->type};
-    m.slot_type = v->type == HG_TYPE_F64 ? (uint8_t)HG_TYPE_U64 : kir_type_bytes(v->type) <= 4 ? (uint8_t)HG_TYPE_U32 : v->type;
+    meeting m = {.b = b,
+                 .v = v,
+                 .fold = hg_op_folds_with((hg_op)v->u.block.op),
+                 .type = (hg_type)v->u.block.atlas_type,
+                 .kind = v->type};
+    m.slot_type = v->type == HG_TYPE_F64         ? (uint8_t)HG_TYPE_U64
+                  : kir_type_bytes(v->type) <= 4 ? (uint8_t)HG_TYPE_U32
+                                                 : v->type;
     m.size = kir_type_bytes(m.slot_type);
     m.identity = hidden_identity(&m);
     m.head = scratch(b);

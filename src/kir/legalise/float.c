@@ -1,5 +1,6 @@
-/* F64 in 64-bit integers where a target has no F64; exact F32 subnormals where it flushes them; F32 <-> 64-bit integers where it has
- * no 64-bit integers; single operations that the target does, but not exactly (caps.inexact).
+/* F64 in 64-bit integers where a target has no F64; exact F32 subnormals where it flushes them; F32
+ * <-> 64-bit integers where it has no 64-bit integers; single operations that the target does, but
+ * not exactly (caps.inexact).
  * Requires: no FFMA that the target lacks. Provides: no F64 unless caps.f64; F32 arithmetic as IEEE 754 whatever the target flushes. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
@@ -7,24 +8,35 @@
 #include <stdio.h>
 
 static bool soft_f64(const rewrite_pass *p) { return !p->caps->f64; }
-static bool is_inexact(const rewrite_pass *p, uint8_t op, uint8_t real) { return p->caps->inexact[op][real == HG_TYPE_F64]; }
+static bool is_inexact(const rewrite_pass *p, uint8_t op, uint8_t real) {
+    return p->caps->inexact[op][real == HG_TYPE_F64];
+}
 
-static uint8_t type(const rewrite_pass *p, uint8_t t) { return t == HG_TYPE_F64 && soft_f64(p) ? HG_TYPE_U64 : t; }
+static uint8_t type(const rewrite_pass *p, uint8_t t) {
+    return t == HG_TYPE_F64 && soft_f64(p) ? HG_TYPE_U64 : t;
+}
 
 static kir_value *bits(kir_builder *b, kir_value *x) {
-    if (x->type == HG_TYPE_F64) return kir_convert(b, KIR_BITCAST, HG_TYPE_U64, x); /* the target has it, but this operation is not exact */
+    if (x->type == HG_TYPE_F64)
+        return kir_convert(b, KIR_BITCAST, HG_TYPE_U64, x); /* the target has it, but this operation
+                                                               is not exact */
     return x->type == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x) : x;
 }
 /* The result of a soft function, bits, as what values of type t are here. */
 static kir_value *as_value(const rewrite_pass *p, kir_builder *b, uint8_t t, kir_value *r) {
-    return t == HG_TYPE_F32 || (t == HG_TYPE_F64 && !soft_f64(p)) ? kir_convert(b, KIR_BITCAST, t, r) : r;
+    return t == HG_TYPE_F32 || (t == HG_TYPE_F64 && !soft_f64(p))
+               ? kir_convert(b, KIR_BITCAST, t, r)
+               : r;
 }
-static kir_value *exponent(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_AND, x, u32(b, 0x7F800000)); }
+static kir_value *exponent(kir_builder *b, kir_value *x) {
+    return kir_binary(b, KIR_AND, x, u32(b, 0x7F800000));
+}
 #define both(b, x, y) kir_binary(b, KIR_AND, x, y)
 #define either(b, x, y) kir_binary(b, KIR_OR, x, y)
 
-/* An F32 operation on a target that flushes: the target's own result unless an operand is subnormal, or the result vanished (or
- * would) though it need not be zero; then the integer function. A function with one rarely taken branch. */
+/* An F32 operation on a target that flushes: the target's own result unless an operand is
+ * subnormal, or the result vanished (or would) though it need not be zero; then the integer
+ * function. A function with one rarely taken branch. */
 static kir_function *guarded(rewrite_pass *p, kir_op op, uint8_t nargs) {
     char name[32];
     snprintf(name, sizeof name, "exact_%s", kir_op_name(op));
@@ -44,31 +56,39 @@ static kir_function *guarded(rewrite_pass *p, kir_op op, uint8_t nargs) {
     kir_var *result = kir_var_create(p->out, h.function, HG_TYPE_F32, 0, "result");
     kir_value *r = kir_emit(b, op, HG_TYPE_F32, nargs, x);
     kir_set(b, result, r);
-    kir_value *vanished = kir_not(b, kir_binary(b, KIR_CMP_ULT, u32(b, 1u << 23), exponent(b, bits(b, r))));
-    if (op == KIR_FADD || op == KIR_FSUB) /* sums of larger numbers cancel to zero or to a normal number */
-        vanished = both(b, vanished, kir_binary(b, KIR_CMP_ULT, exponent(b, xb[0]), u32(b, 32u << 23)));
+    kir_value *vanished = kir_not(
+        b, kir_binary(b, KIR_CMP_ULT, u32(b, 1u << 23), exponent(b, bits(b, r))));
+    if (op == KIR_FADD || op == KIR_FSUB) /* sums of larger numbers cancel to zero or to a normal
+                                             number */
+        vanished = both(b, vanished,
+                        kir_binary(b, KIR_CMP_ULT, exponent(b, xb[0]), u32(b, 32u << 23)));
     if (op == KIR_FFMA)
         risky = either(b, risky, vanished);
     else if (op != KIR_FSQRT)
         risky = either(b, risky, both(b, vanished, all));
     kir_value *branch = kir_if_begin(b, risky);
-    kir_set(b, result, kir_convert(b, KIR_BITCAST, HG_TYPE_F32, kir_call(b, soft_arithmetic(p, op, HG_TYPE_F32), nargs, xb, NULL)));
+    kir_set(b, result,
+            kir_convert(b, KIR_BITCAST, HG_TYPE_F32,
+                        kir_call(b, soft_arithmetic(p, op, HG_TYPE_F32), nargs, xb, NULL)));
     kir_if_end(b, branch);
     kir_return(b, kir_get(b, result));
     rewrite_helper_end(p, &h);
     return h.function;
 }
 
-/* A quotient or root of F32 rounded to F64 and then to F32 is rounded correctly: 53 >= 2 · 24 + 2 (Figueroa 1995), and no quotient of
- * 24-bit numbers is nearer to the middle between two subnormal F32 than F64 can represent. */
+/* A quotient or root of F32 rounded to F64 and then to F32 is rounded correctly: 53 >= 2 · 24 + 2
+ * (Figueroa 1995), and no quotient of 24-bit numbers is nearer to the middle between two subnormal
+ * F32 than F64 can represent. */
 static bool through_f64(rewrite_pass *p, const kir_value *v, kir_value *const *args) {
     kir_builder *b = &p->b;
     kir_value *wide[3];
-    if ((v->op != KIR_FDIV && v->op != KIR_FSQRT) || soft_f64(p) || is_inexact(p, v->op, HG_TYPE_F64) ||
-        is_inexact(p, KIR_F2F, HG_TYPE_F64))
+    if ((v->op != KIR_FDIV && v->op != KIR_FSQRT) || soft_f64(p) ||
+        is_inexact(p, v->op, HG_TYPE_F64) || is_inexact(p, KIR_F2F, HG_TYPE_F64))
         return false;
     for (uint8_t i = 0; i < v->nargs; i++) wide[i] = kir_convert(b, KIR_F2F, HG_TYPE_F64, args[i]);
-    rewrite_set(p, v, kir_convert(b, KIR_F2F, HG_TYPE_F32, kir_emit(b, (kir_op)v->op, HG_TYPE_F64, v->nargs, wide)));
+    rewrite_set(p, v,
+                kir_convert(b, KIR_F2F, HG_TYPE_F32,
+                            kir_emit(b, (kir_op)v->op, HG_TYPE_F64, v->nargs, wide)));
     return true;
 }
 
@@ -86,13 +106,17 @@ static bool arithmetic(rewrite_pass *p, const kir_value *v) {
         return true;
     }
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = bits(b, args[i]);
-    rewrite_set(p, v, as_value(p, b, v->type, kir_call(b, soft_arithmetic(p, (kir_op)v->op, v->type), v->nargs, args, NULL)));
+    rewrite_set(
+        p, v,
+        as_value(p, b, v->type,
+                 kir_call(b, soft_arithmetic(p, (kir_op)v->op, v->type), v->nargs, args, NULL)));
     return true;
 }
 
 static bool compare(rewrite_pass *p, const kir_value *v) {
     uint8_t t = v->args[0]->type;
-    if ((t == HG_TYPE_F64 ? !soft_f64(p) : p->caps->subnormals) && !is_inexact(p, v->op, t)) return false;
+    if ((t == HG_TYPE_F64 ? !soft_f64(p) : p->caps->subnormals) && !is_inexact(p, v->op, t))
+        return false;
     kir_builder *b = &p->b;
     kir_value *x = bits(b, rewrite_arg(p, v, 0)), *y = bits(b, rewrite_arg(p, v, 1));
     rewrite_set(p, v, soft_compare(b, (kir_op)v->op, t, x, y));
@@ -107,7 +131,9 @@ static bool from_integer(rewrite_pass *p, const kir_value *v) {
     bool is_signed = v->op == KIR_S2F;
     kir_value *x = rewrite_arg(p, v, 0);
     if (from != HG_TYPE_U64) x = kir_convert(b, is_signed ? KIR_SEXT : KIR_ZEXT, HG_TYPE_U64, x);
-    rewrite_set(p, v, as_value(p, b, v->type, kir_call(b, soft_from_integer(p, v->type, is_signed), 1, &x, NULL)));
+    rewrite_set(p, v,
+                as_value(p, b, v->type,
+                         kir_call(b, soft_from_integer(p, v->type, is_signed), 1, &x, NULL)));
     return true;
 }
 
@@ -117,7 +143,8 @@ static bool to_integer(rewrite_pass *p, const kir_value *v) {
     if (!soft && !is_inexact(p, v->op, from)) return false;
     kir_builder *b = &p->b;
     kir_value *x = bits(b, rewrite_arg(p, v, 0));
-    kir_value *r = kir_call(b, soft_to_integer(p, from, v->op == KIR_F2S, kir_type_bits(v->type)), 1, &x, NULL);
+    kir_value *r = kir_call(b, soft_to_integer(p, from, v->op == KIR_F2S, kir_type_bits(v->type)),
+                            1, &x, NULL);
     rewrite_set(p, v, v->type == HG_TYPE_U64 ? r : kir_convert(b, KIR_TRUNC, v->type, r));
     return true;
 }
@@ -148,7 +175,9 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
         }
         if (!soft_f64(p) && !is_inexact(p, v->op, HG_TYPE_F64)) return false;
         kir_value *x = bits(b, rewrite_arg(p, v, 0));
-        rewrite_set(p, v, as_value(p, b, v->type, kir_call(b, soft_convert(p, v->type, v->args[0]->type), 1, &x, NULL)));
+        rewrite_set(p, v,
+                    as_value(p, b, v->type,
+                             kir_call(b, soft_convert(p, v->type, v->args[0]->type), 1, &x, NULL)));
         return true;
     }
     case KIR_BITCAST:
@@ -164,4 +193,5 @@ static kir_table *declare_table(rewrite_pass *p, const kir_table *t) {
     return kir_table_create(p->out, HG_TYPE_U64, t->length, t->data, t->name);
 }
 
-const rewrite_rules legal_float_rules = {.type = type, .lower = lower, .declare_table = declare_table};
+const rewrite_rules legal_float_rules = {
+    .type = type, .lower = lower, .declare_table = declare_table};

@@ -1,40 +1,60 @@
-/* Half conversions in integers and F32 arithmetic; fused multiply-add and the error of a product where a target has none.
+/* Half conversions in integers and F32 arithmetic; fused multiply-add and the error of a product
+ * where a target has none.
  * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA or FMULERR that the target lacks. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include "kir/sugar.h"
 
-static kir_value *and_of(kir_builder *b, kir_value *x, uint32_t mask) { return kir_binary(b, KIR_AND, x, u32(b, mask)); }
-static kir_value *shr(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_LSHR, x, u32(b, n)); }
-static kir_value *shl(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_SHL, x, u32(b, n)); }
-static kir_value *real(kir_builder *b, kir_value *bits) { return kir_convert(b, KIR_BITCAST, HG_TYPE_F32, bits); }
-static kir_value *bits(kir_builder *b, kir_value *x) { return kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x); }
+static kir_value *and_of(kir_builder *b, kir_value *x, uint32_t mask) {
+    return kir_binary(b, KIR_AND, x, u32(b, mask));
+}
+static kir_value *shr(kir_builder *b, kir_value *x, uint32_t n) {
+    return kir_binary(b, KIR_LSHR, x, u32(b, n));
+}
+static kir_value *shl(kir_builder *b, kir_value *x, uint32_t n) {
+    return kir_binary(b, KIR_SHL, x, u32(b, n));
+}
+static kir_value *real(kir_builder *b, kir_value *bits) {
+    return kir_convert(b, KIR_BITCAST, HG_TYPE_F32, bits);
+}
+static kir_value *bits(kir_builder *b, kir_value *x) {
+    return kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x);
+}
 
-/* f16 bits to f32: exponents are moved by 112; a subnormal is its integer times 2^-24, a normal f32. */
+/* f16 bits to f32: exponents are moved by 112; a subnormal is its integer times 2^-24, a normal
+ * f32. */
 static kir_value *widen_f16(kir_builder *b, kir_value *h) {
-    kir_value *x = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, h), *magnitude = and_of(b, x, 0x7FFF), *sign = shl(b, and_of(b, x, 0x8000), 16);
+    kir_value *x = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, h), *magnitude = and_of(b, x, 0x7FFF),
+              *sign = shl(b, and_of(b, x, 0x8000), 16);
     kir_value *normal = kir_add(b, shl(b, magnitude, 13), u32(b, 112u << 23));
     kir_value *special = kir_add(b, normal, u32(b, 112u << 23));
-    kir_value *small = bits(b, kir_mul(b, kir_convert(b, KIR_U2F, HG_TYPE_F32, magnitude), kir_f32(b, 0x1p-24f)));
+    kir_value *small = bits(
+        b, kir_mul(b, kir_convert(b, KIR_U2F, HG_TYPE_F32, magnitude), kir_f32(b, 0x1p-24f)));
     kir_value *r = kir_select(b, below(b, magnitude, u32(b, 0x7C00)), normal, special);
     r = kir_select(b, below(b, magnitude, u32(b, 0x0400)), small, r);
     return real(b, kir_binary(b, KIR_OR, r, sign));
 }
 
-/* f32 to f16: a normal result is rounded in its bits; adding 1/2 rounds a subnormal one to a multiple of 2^-24, f32's spacing there. */
+/* f32 to f16: a normal result is rounded in its bits; adding 1/2 rounds a subnormal one to a
+ * multiple of 2^-24, f32's spacing there. */
 static kir_value *narrow_f16(kir_builder *b, kir_value *f) {
-    kir_value *x = bits(b, f), *magnitude = and_of(b, x, 0x7FFFFFFF), *sign = and_of(b, shr(b, x, 16), 0x8000);
+    kir_value *x = bits(b, f), *magnitude = and_of(b, x, 0x7FFFFFFF),
+              *sign = and_of(b, shr(b, x, 16), 0x8000);
     kir_value *odd = and_of(b, shr(b, magnitude, 13), 1);
-    kir_value *normal = shr(b, kir_add(b, kir_sub(b, magnitude, u32(b, (112u << 23) - 0xFFF)), odd), 13);
-    kir_value *small = kir_sub(b, bits(b, kir_add(b, real(b, magnitude), kir_f32(b, 0.5f))), u32(b, 0x3F000000));
+    kir_value *normal = shr(b, kir_add(b, kir_sub(b, magnitude, u32(b, (112u << 23) - 0xFFF)), odd),
+                            13);
+    kir_value *small = kir_sub(b, bits(b, kir_add(b, real(b, magnitude), kir_f32(b, 0.5f))),
+                               u32(b, 0x3F000000));
     kir_value *r = kir_select(b, below(b, magnitude, u32(b, 0x38800000)), small, normal);
     r = kir_select(b, below(b, magnitude, u32(b, 0x47800000)), r, u32(b, 0x7C00));
     r = kir_select(b, below(b, u32(b, 0x7F800000), magnitude), u32(b, 0x7E00), r);
     return kir_convert(b, KIR_TRUNC, HG_TYPE_U16, kir_binary(b, KIR_OR, r, sign));
 }
 
-static kir_value *widen_bf16(kir_builder *b, kir_value *h) { return real(b, shl(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U32, h), 16)); }
+static kir_value *widen_bf16(kir_builder *b, kir_value *h) {
+    return real(b, shl(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U32, h), 16));
+}
 
 static kir_value *narrow_bf16(kir_builder *b, kir_value *f) {
     kir_value *x = bits(b, f), *odd = and_of(b, shr(b, x, 16), 1);
@@ -44,7 +64,8 @@ static kir_value *narrow_bf16(kir_builder *b, kir_value *f) {
     return kir_convert(b, KIR_TRUNC, HG_TYPE_U16, r);
 }
 
-/* f32 fma through f64: the product is exact, the sum rounded to odd (Boldo, Melquiond 2008), then rounded once more. */
+/* f32 fma through f64: the product is exact, the sum rounded to odd (Boldo, Melquiond 2008), then
+ * rounded once more. */
 static kir_function *fma_by_f64(rewrite_pass *p) {
     const uint8_t types[] = {HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F32};
     rewrite_helper h = rewrite_helper_begin(p, "fma_f32", HG_TYPE_F32, 3, types);
@@ -67,14 +88,17 @@ static void lower_fma(rewrite_pass *p, const kir_value *v) {
         args[i] = rewrite_arg(p, v, i);
         if (by_bits) args[i] = kir_convert(b, KIR_BITCAST, carrier, args[i]);
     }
-    kir_value *r = kir_call(b, by_bits ? soft_arithmetic(p, KIR_FFMA, v->type) : fma_by_f64(p), 3, args, NULL);
+    kir_value *r = kir_call(b, by_bits ? soft_arithmetic(p, KIR_FFMA, v->type) : fma_by_f64(p), 3,
+                            args, NULL);
     rewrite_set(p, v, by_bits ? kir_convert(b, KIR_BITCAST, v->type, r) : r);
 }
 
-/* A target whose multiplication or fused one is no good, or that loses small errors, takes the splitting. */
+/* A target whose multiplication or fused one is no good, or that loses small errors, takes the
+ * splitting. */
 bool legal_product_error(const kir_caps *caps, uint8_t type) {
     bool wide = type == HG_TYPE_F64;
-    if (caps->inexact[KIR_FMULERR][wide] || caps->inexact[KIR_FMUL][wide] || !caps->subnormals) return false;
+    if (caps->inexact[KIR_FMULERR][wide] || caps->inexact[KIR_FMUL][wide] || !caps->subnormals)
+        return false;
     return wide ? caps->f64 && caps->fma64 : caps->fma32;
 }
 

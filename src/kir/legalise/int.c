@@ -1,5 +1,5 @@
-/* Integers that a target lacks: u8 and u16 live zero-extended in u32, a u64 is two u32 (low, high). A function's u64 result comes
- * back as its low half and the module variable "high".
+/* Integers that a target lacks: u8 and u16 live zero-extended in u32, a u64 is two u32 (low, high).
+ * A function's u64 result comes back as its low half and the module variable "high".
  * Requires: no wide integers, no F64 where there is no u64. Provides: no integer type outside caps. */
 #include "kir/legalise/legalise_internal.h"
 #include "kir/access.h"
@@ -15,13 +15,19 @@ typedef struct int_state {
     uint32_t *halves_of_input;
 } int_state;
 
-static bool is_split(const rewrite_pass *p, uint8_t type) { return type == HG_TYPE_U64 && !p->caps->i64; }
+static bool is_split(const rewrite_pass *p, uint8_t type) {
+    return type == HG_TYPE_U64 && !p->caps->i64;
+}
 static bool is_narrow(const rewrite_pass *p, uint8_t type) {
     return (type == HG_TYPE_U8 && !p->caps->i8) || (type == HG_TYPE_U16 && !p->caps->i16);
 }
-static uint8_t type(const rewrite_pass *p, uint8_t t) { return is_split(p, t) || is_narrow(p, t) ? HG_TYPE_U32 : t; }
+static uint8_t type(const rewrite_pass *p, uint8_t t) {
+    return is_split(p, t) || is_narrow(p, t) ? HG_TYPE_U32 : t;
+}
 
-static kir_value *bit(kir_builder *b, kir_value *c) { return kir_select(b, c, u32(b, 1), u32(b, 0)); }
+static kir_value *bit(kir_builder *b, kir_value *c) {
+    return kir_select(b, c, u32(b, 1), u32(b, 0));
+}
 
 static pair arg(const rewrite_pass *p, const kir_value *v, uint8_t i) {
     rewrite_value x = p->values[v->args[i]->id];
@@ -42,7 +48,8 @@ static void return_pair(rewrite_pass *p, kir_builder *b, pair x) {
     kir_set(b, high_var(p), x.h);
     kir_return(b, x.l);
 }
-static pair call_pair(rewrite_pass *p, kir_builder *b, kir_function *f, uint8_t n, kir_value *const *args) {
+static pair call_pair(rewrite_pass *p, kir_builder *b, kir_function *f, uint8_t n,
+                      kir_value *const *args) {
     kir_value *l = kir_call(b, f, n, args, NULL);
     return (pair){l, kir_get(b, high_var(p))};
 }
@@ -81,7 +88,9 @@ static pair pair_sub(kir_builder *b, pair x, pair y) {
     kir_value *l = kir_sub(b, x.l, y.l), *borrow = bit(b, below(b, x.l, y.l));
     return (pair){l, kir_sub(b, kir_sub(b, x.h, y.h), borrow)};
 }
-static pair pair_negate_if(kir_builder *b, kir_value *c, pair x) { return pair_select(b, c, pair_sub(b, pair_const(b, 0), x), x); }
+static pair pair_negate_if(kir_builder *b, kir_value *c, pair x) {
+    return pair_select(b, c, pair_sub(b, pair_const(b, 0), x), x);
+}
 static pair pair_mul(kir_builder *b, pair x, pair y) {
     kir_value *h = kir_binary(b, KIR_MULHI_U, x.l, y.l);
     h = kir_add(b, h, kir_mul(b, x.l, y.h));
@@ -94,17 +103,22 @@ static kir_value *pair_equal(kir_builder *b, pair x, pair y) {
 }
 static kir_value *pair_below(kir_builder *b, pair x, pair y, bool is_signed) {
     kir_value *high = kir_binary(b, is_signed ? KIR_CMP_SLT : KIR_CMP_ULT, x.h, y.h);
-    return kir_binary(b, KIR_OR, high, kir_binary(b, KIR_AND, equal(b, x.h, y.h), below(b, x.l, y.l)));
+    return kir_binary(b, KIR_OR, high,
+                      kir_binary(b, KIR_AND, equal(b, x.h, y.h), below(b, x.l, y.l)));
 }
 
-/* By a variable amount modulo 64: within a half, and the move to the other half where bit 5 is set. */
+/* By a variable amount modulo 64: within a half, and the move to the other half where bit 5 is set.
+ */
 static pair pair_shift(kir_builder *b, kir_op o, pair x, kir_value *n) {
-    kir_value *s = by(b, KIR_AND, n, 31), *rest = by(b, KIR_XOR, s, 31), *far = kir_not(b, is_zero(b, by(b, KIR_AND, n, 32)));
+    kir_value *s = by(b, KIR_AND, n, 31), *rest = by(b, KIR_XOR, s, 31),
+              *far = kir_not(b, is_zero(b, by(b, KIR_AND, n, 32)));
     bool left = o == KIR_SHL;
     /* (y >> 1) >> (31 - s) is y >> (32 - s) also for s = 0 */
-    kir_value *cross = left ? kir_binary(b, KIR_LSHR, by(b, KIR_LSHR, x.l, 1), rest) : kir_binary(b, KIR_SHL, by(b, KIR_SHL, x.h, 1), rest);
+    kir_value *cross = left ? kir_binary(b, KIR_LSHR, by(b, KIR_LSHR, x.l, 1), rest)
+                            : kir_binary(b, KIR_SHL, by(b, KIR_SHL, x.h, 1), rest);
     kir_value *moved = kir_binary(b, o, left ? x.l : x.h, s);
-    kir_value *joined = kir_binary(b, KIR_OR, kir_binary(b, left ? KIR_SHL : KIR_LSHR, left ? x.h : x.l, s), cross);
+    kir_value *joined = kir_binary(
+        b, KIR_OR, kir_binary(b, left ? KIR_SHL : KIR_LSHR, left ? x.h : x.l, s), cross);
     kir_value *fill = o == KIR_ASHR ? by(b, KIR_ASHR, x.h, 31) : u32(b, 0);
     kir_value *inner = kir_select(b, far, moved, joined), *outer = kir_select(b, far, fill, moved);
     return left ? (pair){outer, inner} : (pair){inner, outer};
@@ -125,7 +139,8 @@ static pair pair_shift_by(kir_builder *b, kir_op o, pair x, uint32_t n) {
     return left ? (pair){outer, inner} : (pair){inner, outer};
 }
 static kir_value *pair_clz(kir_builder *b, pair x) {
-    return kir_select(b, is_zero(b, x.h), kir_add(b, kir_unary(b, KIR_CLZ, x.l), u32(b, 32)), kir_unary(b, KIR_CLZ, x.h));
+    return kir_select(b, is_zero(b, x.h), kir_add(b, kir_unary(b, KIR_CLZ, x.l), u32(b, 32)),
+                      kir_unary(b, KIR_CLZ, x.h));
 }
 
 static const uint8_t FOUR[] = {HG_TYPE_U32, HG_TYPE_U32, HG_TYPE_U32, HG_TYPE_U32};
@@ -135,7 +150,8 @@ static kir_function *mulhi(rewrite_pass *p) {
     if (!f.fresh) return f.function;
     kir_builder *b = &f.b;
     f.function->pure = false; /* sets the variable "high" */
-    kir_value *x0 = kir_param(b, 0), *x1 = kir_param(b, 1), *y0 = kir_param(b, 2), *y1 = kir_param(b, 3), *none = u32(b, 0);
+    kir_value *x0 = kir_param(b, 0), *x1 = kir_param(b, 1), *y0 = kir_param(b, 2),
+              *y1 = kir_param(b, 3), *none = u32(b, 0);
     pair a = {kir_binary(b, KIR_MULHI_U, x0, y0), none}, c = pair_product(b, x0, y1);
     pair d = pair_product(b, x1, y0), e = pair_product(b, x1, y1);
     pair middle = pair_add(b, a, c); /* no overflow: (2^32-1)² + 2^32 - 1 < 2^64 */
@@ -147,9 +163,11 @@ static kir_function *mulhi(rewrite_pass *p) {
     return f.function;
 }
 
-/* Quotient or remainder; by zero 0. Two u32 are divided at once, else bit by bit from the highest of the dividend. */
+/* Quotient or remainder; by zero 0. Two u32 are divided at once, else bit by bit from the highest
+ * of the dividend. */
 static kir_function *divide(rewrite_pass *p, bool rest) {
-    rewrite_helper f = rewrite_helper_begin(p, rest ? "urem_u64" : "udiv_u64", HG_TYPE_U32, 4, FOUR);
+    rewrite_helper f = rewrite_helper_begin(p, rest ? "urem_u64" : "udiv_u64", HG_TYPE_U32, 4,
+                                            FOUR);
     if (!f.fresh) return f.function;
     kir_builder *b = &f.b;
     f.function->pure = false;
@@ -159,7 +177,8 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     kir_set(b, v[0], kir_binary(b, rest ? KIR_UREM : KIR_UDIV, x.l, y.l));
     kir_set(b, v[1], u32(b, 0));
     kir_value *large = kir_if_begin(b, kir_not(b, is_zero(b, kir_binary(b, KIR_OR, x.h, y.h))));
-    for (int i = 0; i < 4; i++) kir_set(b, v[i], u32(b, 0)); /* result of the loop: quotient v0 v1, remainder v2 v3 */
+    for (int i = 0; i < 4; i++)
+        kir_set(b, v[i], u32(b, 0)); /* result of the loop: quotient v0 v1, remainder v2 v3 */
     kir_set(b, v[4], kir_sub(b, u32(b, 64), pair_clz(b, x)));
     kir_value *loop = kir_loop_begin(b, true);
     kir_value *n = kir_get(b, v[4]), *done = kir_if_begin(b, is_zero(b, n));
@@ -168,10 +187,12 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     n = kir_sub(b, n, u32(b, 1));
     kir_set(b, v[4], n);
     pair r = pair_get(b, v + 2), q = pair_get(b, v);
-    kir_value *out = by(b, KIR_LSHR, r.h, 31), *in = by(b, KIR_AND, pair_shift(b, KIR_LSHR, x, n).l, 1);
+    kir_value *out = by(b, KIR_LSHR, r.h, 31),
+              *in = by(b, KIR_AND, pair_shift(b, KIR_LSHR, x, n).l, 1);
     r = pair_shift_by(b, KIR_SHL, r, 1);
     r.l = kir_binary(b, KIR_OR, r.l, in);
-    kir_value *fits = kir_binary(b, KIR_OR, kir_not(b, is_zero(b, out)), kir_not(b, pair_below(b, r, y, false)));
+    kir_value *fits = kir_binary(b, KIR_OR, kir_not(b, is_zero(b, out)),
+                                 kir_not(b, pair_below(b, r, y, false)));
     r = pair_select(b, fits, pair_sub(b, r, y), r);
     q = pair_shift_by(b, KIR_SHL, q, 1);
     kir_set(b, v[0], kir_binary(b, KIR_OR, q.l, bit(b, fits)));
@@ -191,12 +212,14 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
 }
 
 static kir_function *signed_divide(rewrite_pass *p, bool rest) {
-    rewrite_helper f = rewrite_helper_begin(p, rest ? "srem_u64" : "sdiv_u64", HG_TYPE_U32, 4, FOUR);
+    rewrite_helper f = rewrite_helper_begin(p, rest ? "srem_u64" : "sdiv_u64", HG_TYPE_U32, 4,
+                                            FOUR);
     if (!f.fresh) return f.function;
     kir_builder *b = &f.b;
     f.function->pure = false;
     pair x = pair_param(b, 0), y = pair_param(b, 2);
-    kir_value *nx = kir_binary(b, KIR_CMP_SLT, x.h, u32(b, 0)), *ny = kir_binary(b, KIR_CMP_SLT, y.h, u32(b, 0));
+    kir_value *nx = kir_binary(b, KIR_CMP_SLT, x.h, u32(b, 0)),
+              *ny = kir_binary(b, KIR_CMP_SLT, y.h, u32(b, 0));
     x = pair_negate_if(b, nx, x);
     y = pair_negate_if(b, ny, y);
     pair r = call_pair(p, b, divide(p, rest), 4, (kir_value *[]){x.l, x.h, y.l, y.h});
@@ -222,7 +245,9 @@ static bool lower_pair(rewrite_pass *p, const kir_value *v) {
     case KIR_UDIV:
     case KIR_UREM: set_pair(p, v, call_pair(p, b, divide(p, o == KIR_UREM), 4, four)); return true;
     case KIR_SDIV:
-    case KIR_SREM: set_pair(p, v, call_pair(p, b, signed_divide(p, o == KIR_SREM), 4, four)); return true;
+    case KIR_SREM:
+        set_pair(p, v, call_pair(p, b, signed_divide(p, o == KIR_SREM), 4, four));
+        return true;
     case KIR_SHL:
     case KIR_LSHR:
     case KIR_ASHR:
@@ -241,7 +266,7 @@ static bool lower_pair(rewrite_pass *p, const kir_value *v) {
     case KIR_CMP_SLT: rewrite_set(p, v, pair_below(b, x, y, o == KIR_CMP_SLT)); return true;
     case KIR_TRUNC:
         rewrite_set(p, v,
-                    is_narrow(p, v->type)    ? by(b, KIR_AND, x.l, (1u << kir_type_bits(v->type)) - 1)
+                    is_narrow(p, v->type) ? by(b, KIR_AND, x.l, (1u << kir_type_bits(v->type)) - 1)
                     : v->type == HG_TYPE_U32 ? x.l
                                              : kir_convert(b, KIR_TRUNC, v->type, x.l));
         return true;
@@ -251,7 +276,9 @@ static bool lower_pair(rewrite_pass *p, const kir_value *v) {
 
 /* ---- u8 and u16 in u32 ---- */
 
-static kir_value *mask(kir_builder *b, uint8_t t, kir_value *x) { return by(b, KIR_AND, x, (1u << kir_type_bits(t)) - 1); }
+static kir_value *mask(kir_builder *b, uint8_t t, kir_value *x) {
+    return by(b, KIR_AND, x, (1u << kir_type_bits(t)) - 1);
+}
 static kir_value *extend(kir_builder *b, uint8_t t, kir_value *x) {
     uint32_t up = 32 - kir_type_bits(t);
     return by(b, KIR_ASHR, by(b, KIR_SHL, x, up), up);
@@ -269,15 +296,24 @@ static bool lower_narrow(rewrite_pass *p, const kir_value *v) {
     case KIR_MUL: rewrite_set(p, v, mask(b, t, kir_binary(b, o, x, y))); return true;
     case KIR_MULHI_U: rewrite_set(p, v, by(b, KIR_LSHR, kir_mul(b, x, y), bits)); return true;
     case KIR_SDIV:
-    case KIR_SREM: rewrite_set(p, v, mask(b, t, kir_binary(b, o, extend(b, t, x), extend(b, t, y)))); return true;
+    case KIR_SREM:
+        rewrite_set(p, v, mask(b, t, kir_binary(b, o, extend(b, t, x), extend(b, t, y))));
+        return true;
     case KIR_SHL:
     case KIR_LSHR:
     case KIR_ASHR:
         n = by(b, KIR_AND, y, bits - 1);
-        rewrite_set(p, v, o == KIR_LSHR ? kir_binary(b, o, x, n) : mask(b, t, kir_binary(b, o, o == KIR_ASHR ? extend(b, t, x) : x, n)));
+        rewrite_set(p, v,
+                    o == KIR_LSHR
+                        ? kir_binary(b, o, x, n)
+                        : mask(b, t, kir_binary(b, o, o == KIR_ASHR ? extend(b, t, x) : x, n)));
         return true;
-    case KIR_CLZ: rewrite_set(p, v, kir_sub(b, kir_unary(b, KIR_CLZ, x), u32(b, 32 - bits))); return true;
-    case KIR_CMP_SLT: rewrite_set(p, v, kir_binary(b, o, extend(b, t, x), extend(b, t, y))); return true;
+    case KIR_CLZ:
+        rewrite_set(p, v, kir_sub(b, kir_unary(b, KIR_CLZ, x), u32(b, 32 - bits)));
+        return true;
+    case KIR_CMP_SLT:
+        rewrite_set(p, v, kir_binary(b, o, extend(b, t, x), extend(b, t, y)));
+        return true;
     case KIR_S2F: rewrite_set(p, v, kir_convert(b, o, v->type, extend(b, t, x))); return true;
     default: return false; /* the others are the same on zero-extended values */
     }
@@ -302,20 +338,24 @@ static bool lower_conversion(rewrite_pass *p, const kir_value *v) {
         else if (is_narrow(p, to))
             rewrite_set(p, v, mask(b, to, x));
         else
-            rewrite_set(p, v, to == HG_TYPE_U32 ? x : kir_convert(b, to == HG_TYPE_U64 ? (kir_op)v->op : KIR_TRUNC, to, x));
+            rewrite_set(p, v,
+                        to == HG_TYPE_U32
+                            ? x
+                            : kir_convert(b, to == HG_TYPE_U64 ? (kir_op)v->op : KIR_TRUNC, to, x));
         return true;
     case KIR_TRUNC:
         if (from == HG_TYPE_U64) x = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, x);
         rewrite_set(p, v, is_narrow(p, to) ? mask(b, to, x) : kir_convert(b, KIR_TRUNC, to, x));
         return true;
     case KIR_F2U: {
-        kir_value *r = kir_convert(b, KIR_F2U, HG_TYPE_U32, x), *most = u32(b, (UINT64_C(1) << bits) - 1);
+        kir_value *r = kir_convert(b, KIR_F2U, HG_TYPE_U32, x),
+                  *most = u32(b, (UINT64_C(1) << bits) - 1);
         rewrite_set(p, v, kir_select(b, below(b, most, r), most, r));
         return true;
     }
     case KIR_F2S: {
-        kir_value *r = kir_convert(b, KIR_F2S, HG_TYPE_U32, x), *most = u32(b, (1u << (bits - 1)) - 1),
-                  *least = u32(b, 0 - (1u << (bits - 1)));
+        kir_value *r = kir_convert(b, KIR_F2S, HG_TYPE_U32, x),
+                  *most = u32(b, (1u << (bits - 1)) - 1), *least = u32(b, 0 - (1u << (bits - 1)));
         r = kir_select(b, kir_binary(b, KIR_CMP_SLT, most, r), most, r);
         r = kir_select(b, kir_binary(b, KIR_CMP_SLT, r, least), least, r);
         rewrite_set(p, v, mask(b, to, r));
@@ -327,8 +367,8 @@ static bool lower_conversion(rewrite_pass *p, const kir_value *v) {
 
 /* ---- memory ---- */
 
-static kir_value *access(rewrite_pass *p, const kir_value *v, kir_op o, uint8_t t, uint8_t n, kir_value *const *args, uint8_t size,
-                         int64_t more) {
+static kir_value *access(rewrite_pass *p, const kir_value *v, kir_op o, uint8_t t, uint8_t n,
+                         kir_value *const *args, uint8_t size, int64_t more) {
     kir_value *a = kir_emit(&p->b, o, t, n, args);
     if (p->b.failed) return a;
     a->u.mem = v->u.mem;
@@ -385,14 +425,16 @@ static bool lower_memory(rewrite_pass *p, const kir_value *v) {
     pair x = store ? arg(p, v, places) : (pair){NULL, NULL};
     if (!two) {
         if (store) args[n++] = x.l;
-        kir_value *a = access(p, v, (kir_op)v->op, store ? KIR_VOID : type(p, t), n, args, v->u.mem.bytes, 0);
+        kir_value *a = access(p, v, (kir_op)v->op, store ? KIR_VOID : type(p, t), n, args,
+                              v->u.mem.bytes, 0);
         if (!store) rewrite_set(p, v, a);
         return true;
     }
     if (!v->u.mem.unchecked) access(p, v, KIR_CHECK, KIR_VOID, n, args, 8, 0);
     for (int half = 0; half < 2; half++) {
         args[n] = half ? x.h : x.l;
-        kir_value *a = access(p, v, (kir_op)v->op, store ? KIR_VOID : HG_TYPE_U32, (uint8_t)(store ? n + 1 : n), args, 4, 4 * half);
+        kir_value *a = access(p, v, (kir_op)v->op, store ? KIR_VOID : HG_TYPE_U32,
+                              (uint8_t)(store ? n + 1 : n), args, 4, 4 * half);
         if (!p->b.failed) {
             a->u.mem.unchecked = 1;
             a->u.mem.bytes_wide = 4;
@@ -431,7 +473,8 @@ static void input(rewrite_pass *p, const kir_value *v) {
 /* PARAM of the new function: u64 parameters before this one take two places. */
 static void parameter(rewrite_pass *p, const kir_value *v) {
     uint8_t place = 0;
-    for (uint64_t i = 0; i < v->u.imm; i++) place = (uint8_t)(place + (is_split(p, p->function->param_types[i]) ? 2 : 1));
+    for (uint64_t i = 0; i < v->u.imm; i++)
+        place = (uint8_t)(place + (is_split(p, p->function->param_types[i]) ? 2 : 1));
     rewrite_set(p, v, kir_param(&p->b, place));
     if (is_split(p, v->type)) p->values[v->id].v[1] = kir_param(&p->b, (uint8_t)(place + 1));
 }
@@ -479,7 +522,9 @@ static bool lower_split_result(rewrite_pass *p, const kir_value *v) {
             p->values[v->id].v[i] = x;
         }
         return true;
-    case KIR_SELECT: set_pair(p, v, pair_select(b, rewrite_arg(p, v, 0), arg(p, v, 1), arg(p, v, 2))); return true;
+    case KIR_SELECT:
+        set_pair(p, v, pair_select(b, rewrite_arg(p, v, 0), arg(p, v, 1), arg(p, v, 2)));
+        return true;
     case KIR_VAR_GET: {
         rewrite_var x = p->vars[v->u.var->id];
         kir_value *l = kir_get(b, x.v[0]);
@@ -551,28 +596,35 @@ static void declare_params(rewrite_pass *p, const kir_function *from, kir_functi
 }
 
 static kir_table *declare_table(rewrite_pass *p, const kir_table *t) {
-    if (is_split(p, t->type)) return kir_table_create(p->out, HG_TYPE_U32, 2 * t->length, t->data, t->name);
+    if (is_split(p, t->type))
+        return kir_table_create(p->out, HG_TYPE_U32, 2 * t->length, t->data, t->name);
     if (!is_narrow(p, t->type)) return NULL;
     uint32_t *wide = hg_alloc((t->length + 1u) * sizeof *wide);
     const uint8_t *bytes = t->data;
     for (uint32_t i = 0; i < t->length && wide; i++)
-        wide[i] = t->type == HG_TYPE_U8 ? bytes[i] : (uint32_t)(bytes[2 * i] | bytes[2 * i + 1] << 8);
+        wide[i] = t->type == HG_TYPE_U8 ? bytes[i]
+                                        : (uint32_t)(bytes[2 * i] | bytes[2 * i + 1] << 8);
     kir_table *copy = wide ? kir_table_create(p->out, HG_TYPE_U32, t->length, wide, t->name) : NULL;
     if (!copy) p->b.failed = true;
     hg_free(wide);
     return copy;
 }
 
-static const rewrite_rules INT_RULES = {
-    .type = type, .lower = lower, .declare_var = declare_var, .declare_params = declare_params, .declare_table = declare_table};
+static const rewrite_rules INT_RULES = {.type = type,
+                                        .lower = lower,
+                                        .declare_var = declare_var,
+                                        .declare_params = declare_params,
+                                        .declare_table = declare_table};
 
 /* What sets "high", itself or through a call, is no longer pure. */
 static void forget_purity(kir_module *m) {
     for (bool changed = true; changed;) {
         changed = false;
         for (kir_function *f = m->functions; f; f = f->next)
-            for (const kir_value *v = f->pure ? kir_walk(NULL, f->body) : NULL; v && f->pure; v = kir_walk(v, f->body))
-                if ((v->op == KIR_VAR_SET && !v->u.var->function) || (v->op == KIR_CALL && !v->u.call.function->pure)) {
+            for (const kir_value *v = f->pure ? kir_walk(NULL, f->body) : NULL; v && f->pure;
+                 v = kir_walk(v, f->body))
+                if ((v->op == KIR_VAR_SET && !v->u.var->function) ||
+                    (v->op == KIR_CALL && !v->u.call.function->pure)) {
                     f->pure = false;
                     changed = true;
                 }

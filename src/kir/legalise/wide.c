@@ -1,5 +1,6 @@
-/* Wide integers (u128 … u4096) become private arrays of limbs, their operations calls of functions that loop over limbs.
- * A value's array is handed to another value after its last use, so a function needs as many arrays as values live at once.
+/* Wide integers (u128 … u4096) become private arrays of limbs, their operations calls of functions
+ * that loop over limbs. A value's array is handed to another value after its last use, so a
+ * function needs as many arrays as values live at once.
  * Requires: of wide types no DERIVED but mulmod. Provides: no value, variable, constant or input wider than 64 bits. */
 #include "kir/legalise/wide.h"
 #include "kir/access.h"
@@ -20,7 +21,9 @@ static kir_var *take_array(rewrite_pass *p, uint8_t type) {
     return v;
 }
 
-static kir_var *array_of(const rewrite_pass *p, const kir_value *v, uint8_t i) { return p->values[v->args[i]->id].array; }
+static kir_var *array_of(const rewrite_pass *p, const kir_value *v, uint8_t i) {
+    return p->values[v->args[i]->id].array;
+}
 
 /* ---- where each value's array is free again ---- */
 
@@ -68,7 +71,8 @@ static void after(rewrite_pass *p, const kir_value *v) {
 static void call_binary(rewrite_pass *p, const kir_value *v, kir_op op) {
     kir_var *r = take_array(p, v->type);
     p->values[v->id].array = r;
-    kir_call(&p->b, wide_function(p, op, v->type), 0, NULL, (kir_var *[]){r, array_of(p, v, 0), array_of(p, v, 1)});
+    kir_call(&p->b, wide_function(p, op, v->type), 0, NULL,
+             (kir_var *[]){r, array_of(p, v, 0), array_of(p, v, 1)});
 }
 
 static void fill_from(rewrite_pass *p, kir_var *r, uint8_t type, uint32_t from, kir_value *value) {
@@ -91,7 +95,8 @@ static void constant(rewrite_pass *p, const kir_value *v) {
     while (low > 0 && limbs[low - 1] == limbs[n - 1]) low--;
     if (low <= 2) {
         fill_from(p, r, v->type, low, kir_const(b, s->limb, limbs[n - 1]));
-        for (uint32_t i = 0; i < low; i++) kir_array_set(b, r, u32(b, i), kir_const(b, s->limb, limbs[i]));
+        for (uint32_t i = 0; i < low; i++)
+            kir_array_set(b, r, u32(b, i), kir_const(b, s->limb, limbs[i]));
         return;
     }
     kir_table *table = kir_table_create(p->out, s->limb, n, v->u.bytes, NULL);
@@ -160,7 +165,8 @@ static kir_value *narrow(rewrite_pass *p, const kir_value *v) {
     if (to == s->limb_bits) return low;
     if (to < s->limb_bits) return kir_convert(b, KIR_TRUNC, v->type, low);
     kir_value *high = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_array_get(b, a, u32(b, 1)));
-    return kir_binary(b, KIR_OR, kir_binary(b, KIR_SHL, high, u32(b, 32)), kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low));
+    return kir_binary(b, KIR_OR, kir_binary(b, KIR_SHL, high, u32(b, 32)),
+                      kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low));
 }
 
 static bool convert(rewrite_pass *p, const kir_value *v) {
@@ -172,7 +178,9 @@ static bool convert(rewrite_pass *p, const kir_value *v) {
     } else if (v->op == KIR_TRUNC && !is_wide(v->type)) {
         rewrite_set(p, v, narrow(p, v));
     } else if (v->op == KIR_U2F || v->op == KIR_S2F) {
-        rewrite_set(p, v, kir_call(&p->b, wide_convert(p, (kir_op)v->op, v->type, from), 0, NULL, (kir_var *[]){array_of(p, v, 0)}));
+        rewrite_set(p, v,
+                    kir_call(&p->b, wide_convert(p, (kir_op)v->op, v->type, from), 0, NULL,
+                             (kir_var *[]){array_of(p, v, 0)}));
     } else {
         kir_var *r = take_array(p, v->type);
         p->values[v->id].array = r;
@@ -187,7 +195,8 @@ static bool convert(rewrite_pass *p, const kir_value *v) {
     return true;
 }
 
-/* A checked flat address with the displacement in its 40-bit offset, so that limbs can be added to it without a carry. */
+/* A checked flat address with the displacement in its 40-bit offset, so that limbs can be added to
+ * it without a carry. */
 static kir_value *flat_base(kir_builder *b, kir_value *address, int64_t disp) {
     kir_value *mask = kir_const(b, HG_TYPE_U64, (UINT64_C(1) << 40) - 1);
     kir_value *moved = kir_add(b, address, kir_const(b, HG_TYPE_U64, (uint64_t)disp));
@@ -201,7 +210,8 @@ static void memory(rewrite_pass *p, const kir_value *v) {
     wide_state *s = wide(p);
     bool store = v->op == KIR_STORE;
     kir_access of = kir_access_of(v);
-    uint8_t type = store ? v->args[of.value]->type : v->type, count = of.value, handles = of.index, size = (uint8_t)(s->limb_bits / 8);
+    uint8_t type = store ? v->args[of.value]->type : v->type, count = of.value, handles = of.index,
+            size = (uint8_t)(s->limb_bits / 8);
     kir_value *args[4] = {0};
     for (uint8_t i = 0; i < count; i++) args[i] = rewrite_arg(p, v, i);
     if (!v->u.mem.unchecked) {
@@ -220,7 +230,8 @@ static void memory(rewrite_pass *p, const kir_value *v) {
     uint8_t given = flat ? 1 : (uint8_t)(handles + 1);
     access_args[given - 1] = flat ? kir_add(b, args[0], offset) : index;
     if (store) access_args[given] = kir_array_get(b, r, i.i);
-    kir_value *access = kir_emit(b, (kir_op)v->op, store ? KIR_VOID : s->limb, (uint8_t)(given + (store ? 1 : 0)), access_args);
+    kir_value *access = kir_emit(b, (kir_op)v->op, store ? KIR_VOID : s->limb,
+                                 (uint8_t)(given + (store ? 1 : 0)), access_args);
     access->u.mem = v->u.mem;
     access->u.mem.has_index = !flat;
     if (flat) access->u.mem.disp = 0;
@@ -258,12 +269,14 @@ static bool lower_on_wide(rewrite_pass *p, const kir_value *v, uint8_t type) {
     case KIR_CMP_EQ:
     case KIR_CMP_ULT:
     case KIR_CMP_SLT: {
-        kir_value *flag = kir_call(b, wide_function(p, op, type), 0, NULL, (kir_var *[]){array_of(p, v, 0), array_of(p, v, 1)});
+        kir_value *flag = kir_call(b, wide_function(p, op, type), 0, NULL,
+                                   (kir_var *[]){array_of(p, v, 0), array_of(p, v, 1)});
         rewrite_set(p, v, kir_binary(b, KIR_CMP_EQ, flag, u32(b, 1)));
         return true;
     }
     case KIR_CLZ: {
-        kir_value *n = kir_call(b, wide_function(p, op, type), 0, NULL, (kir_var *[]){array_of(p, v, 0)});
+        kir_value *n = kir_call(b, wide_function(p, op, type), 0, NULL,
+                                (kir_var *[]){array_of(p, v, 0)});
         kir_var *r = take_array(p, type);
         p->values[v->id].array = r;
         if (wide(p)->limb != HG_TYPE_U32) n = kir_convert(b, KIR_ZEXT, wide(p)->limb, n);
@@ -291,7 +304,8 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
         return true;
     case KIR_VAR_SET:
         if (!is_wide(v->args[0]->type)) return false;
-        kir_call(b, wide_copy(p, v->args[0]->type), 0, NULL, (kir_var *[]){p->vars[v->u.var->id].v[0], array_of(p, v, 0)});
+        kir_call(b, wide_copy(p, v->args[0]->type), 0, NULL,
+                 (kir_var *[]){p->vars[v->u.var->id].v[0], array_of(p, v, 0)});
         return true;
     default: break;
     }
@@ -301,7 +315,8 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     kir_var *r;
     switch ((kir_op)v->op) {
     case KIR_DERIVED: {
-        kir_var *arrays[] = {take_array(p, v->type), array_of(p, v, 0), array_of(p, v, 1), array_of(p, v, 2)};
+        kir_var *arrays[] = {take_array(p, v->type), array_of(p, v, 0), array_of(p, v, 1),
+                             array_of(p, v, 2)};
         p->values[v->id].array = arrays[0];
         kir_call(b, wide_mulmod(p, v->type), 0, NULL, arrays);
         return true;
@@ -313,7 +328,8 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
         kir_value *flag = kir_select(b, rewrite_arg(p, v, 0), u32(b, 1), u32(b, 0));
         r = take_array(p, v->type);
         p->values[v->id].array = r;
-        kir_call(b, wide_function(p, KIR_SELECT, v->type), 1, &flag, (kir_var *[]){r, array_of(p, v, 1), array_of(p, v, 2)});
+        kir_call(b, wide_function(p, KIR_SELECT, v->type), 1, &flag,
+                 (kir_var *[]){r, array_of(p, v, 1), array_of(p, v, 2)});
         return true;
     }
     case KIR_VAR_GET: /* a copy: the variable may change before the value's last use */
@@ -321,7 +337,9 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
         p->values[v->id].array = r;
         kir_call(b, wide_copy(p, v->type), 0, NULL, (kir_var *[]){r, p->vars[v->u.var->id].v[0]});
         return true;
-    default: /* no definition has wide parameters, no table or array wide elements */ p->b.failed = true; return true;
+    default: /* no definition has wide parameters, no table or array wide elements */
+        p->b.failed = true;
+        return true;
     }
 }
 
@@ -333,10 +351,12 @@ static bool declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) 
     return true;
 }
 
-static const rewrite_rules WIDE_RULES = {.lower = lower, .declare_var = declare_var, .begin_function = begin_function, .after = after};
+static const rewrite_rules WIDE_RULES = {
+    .lower = lower, .declare_var = declare_var, .begin_function = begin_function, .after = after};
 
 hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **out) {
-    wide_state s = {.limb = caps->i64 ? HG_TYPE_U64 : HG_TYPE_U32, .limb_bits = caps->i64 ? 64 : 32};
+    wide_state s = {.limb = caps->i64 ? HG_TYPE_U64 : HG_TYPE_U32,
+                    .limb_bits = caps->i64 ? 64 : 32};
     uint32_t most = 0;
     for (kir_function *f = in->functions; f; f = f->next) {
         uint32_t n = kir_number(f);

@@ -7,22 +7,30 @@
 typedef struct wide_state {
     uint8_t limb; /* HG_TYPE_U64, or U32 where the target has no 64-bit integers */
     uint32_t limb_bits;
-    uint32_t *release;        /* by id of an operation: first value (id + 1) whose array is free after it */
+    uint32_t *release; /* by id of an operation: first value (id + 1) whose array is free after it
+                        */
     uint32_t *release_next;   /* by id of a value */
-    uint32_t *limbs_of_input; /* by input: the place of its first limb in the new module's inputs, 0: not made */
-    kir_var *unused[6];       /* arrays of the function being written, by width; linked through scratch */
+    uint32_t *limbs_of_input; /* by input: the place of its first limb in the new module's inputs,
+                                 0: not made */
+    kir_var *unused[6]; /* arrays of the function being written, by width; linked through scratch */
 } wide_state;
 
 static inline bool is_wide(uint8_t type) { return type > HG_TYPE_U64 && type <= HG_TYPE_U4096; }
 static inline wide_state *wide(const rewrite_pass *p) { return p->state; }
-static inline uint32_t wide_limbs(const rewrite_pass *p, uint8_t type) { return kir_type_bits(type) / wide(p)->limb_bits; }
+static inline uint32_t wide_limbs(const rewrite_pass *p, uint8_t type) {
+    return kir_type_bits(type) / wide(p)->limb_bits;
+}
 
-/* The function for an operation on a wide type (arrays by reference: result first). Made on first use; NULL after failure. */
+/* The function for an operation on a wide type (arrays by reference: result first). Made on first
+ * use; NULL after failure. */
 kir_function *wide_function(rewrite_pass *p, kir_op op, uint8_t type);
-/* result and value: the types converted between, one of them wide at least. Handles ZEXT SEXT TRUNC between wide types, U2F S2F F2U F2S. */
+/* result and value: the types converted between, one of them wide at least. Handles ZEXT SEXT TRUNC
+ * between wide types, U2F S2F F2U F2S. */
 kir_function *wide_convert(rewrite_pass *p, kir_op op, uint8_t to, uint8_t from);
-kir_function *wide_mulmod(rewrite_pass *p, uint8_t type); /* (r, a, b, c): r = a * b mod c, by 0 0 */
-kir_function *wide_fill(rewrite_pass *p, uint8_t type);   /* (r; from u32, value): r[from …] = value */
-kir_function *wide_copy(rewrite_pass *p, uint8_t type);   /* (r, a) */
+kir_function *wide_mulmod(rewrite_pass *p, uint8_t type); /* (r, a, b, c): r = a * b mod c, by 0 0
+                                                           */
+kir_function *wide_fill(rewrite_pass *p, uint8_t type); /* (r; from u32, value): r[from …] = value
+                                                         */
+kir_function *wide_copy(rewrite_pass *p, uint8_t type); /* (r, a) */
 
 #endif

@@ -1,11 +1,12 @@
-/* Functions on arrays of limbs, one for each operation and width, each a loop (never unrolled: a 4096-bit product is one body).
- * Arrays are little-endian; the result never is one of the operands.
+/* Functions on arrays of limbs, one for each operation and width, each a loop (never unrolled: a
+ * 4096-bit product is one body). Arrays are little-endian; the result never is one of the operands.
  * Requires: called by the pass over wide integers. */
 #include "kir/legalise/wide_function.h"
 #include <stdio.h>
 
 /* array[from …] = value. */
-static void fill_from(rewrite_pass *p, wf *f, uint8_t type, uint32_t from, kir_value *value, kir_var *array) {
+static void fill_from(rewrite_pass *p, wf *f, uint8_t type, uint32_t from, kir_value *value,
+                      kir_var *array) {
     kir_builder *b = &f->h.b;
     kir_value *args[] = {u32(b, from), value};
     kir_call(b, wide_fill(p, type), 2, args, &array);
@@ -46,7 +47,8 @@ static kir_function *multiply(rewrite_pass *p, uint8_t type) {
     kir_value *x = at(f, f->a[1], i.i);
     kir_set(b, carry, limb(f, 0));
     kir_for j = kir_for_begin(b, kir_sub(b, u32(b, f->n), i.i));
-    kir_value *y = at(f, f->a[2], j.i), *place = kir_add(b, i.i, j.i), *old = at(f, f->a[0], place), *c = kir_get(b, carry);
+    kir_value *y = at(f, f->a[2], j.i), *place = kir_add(b, i.i, j.i), *old = at(f, f->a[0], place),
+              *c = kir_get(b, carry);
     kir_value *low = kir_mul(b, x, y), *high = kir_binary(b, KIR_MULHI_U, x, y);
     kir_value *s = kir_add(b, old, low), *t = kir_add(b, s, c);
     high = kir_add(b, high, bit(f, below(b, s, low)));
@@ -93,13 +95,16 @@ static kir_function *compare(rewrite_pass *p, uint8_t type, kir_op op) {
     kir_var *result = local(f, HG_TYPE_U32, "result");
     kir_set(b, result, u32(b, op == KIR_CMP_EQ));
     kir_for i = kir_for_begin(b, u32(b, f->n));
-    kir_value *x = at(f, f->a[0], i.i), *y = at(f, f->a[1], i.i), *old = kir_get(b, result), *same = equal(b, x, y);
-    kir_value *now = op == KIR_CMP_EQ ? u32(b, 0) : kir_select(b, below(b, x, y), u32(b, 1), u32(b, 0));
+    kir_value *x = at(f, f->a[0], i.i), *y = at(f, f->a[1], i.i), *old = kir_get(b, result),
+              *same = equal(b, x, y);
+    kir_value *now = op == KIR_CMP_EQ ? u32(b, 0)
+                                      : kir_select(b, below(b, x, y), u32(b, 1), u32(b, 0));
     kir_set(b, result, kir_select(b, same, old, now));
     kir_for_end(b, &i);
     kir_value *r = kir_get(b, result);
     if (op == KIR_CMP_SLT) { /* signs decide where they differ */
-        kir_value *top = u32(b, f->n - 1), *nx = kir_binary(b, KIR_CMP_SLT, at(f, f->a[0], top), limb(f, 0));
+        kir_value *top = u32(b, f->n - 1),
+                  *nx = kir_binary(b, KIR_CMP_SLT, at(f, f->a[0], top), limb(f, 0));
         kir_value *ny = kir_binary(b, KIR_CMP_SLT, at(f, f->a[1], top), limb(f, 0));
         kir_value *by_sign = kir_select(b, nx, u32(b, 1), u32(b, 0));
         r = kir_select(b, kir_binary(b, KIR_XOR, nx, ny), by_sign, r);
@@ -115,15 +120,19 @@ static kir_function *shift(rewrite_pass *p, uint8_t type, kir_op op) {
     bool left = op == KIR_SHL;
     uint32_t log = f->bits == 64 ? 6 : 5;
     kir_value *amount = kir_binary(b, KIR_AND, kir_param(b, 0), u32(b, kir_type_bits(type) - 1));
-    kir_value *whole = kir_binary(b, KIR_LSHR, amount, u32(b, log)), *part = kir_binary(b, KIR_AND, amount, u32(b, f->bits - 1));
-    kir_value *rest = kir_sub(b, u32(b, f->bits), part), *no_part = equal(b, part, u32(b, 0)), *last = u32(b, f->n - 1);
+    kir_value *whole = kir_binary(b, KIR_LSHR, amount, u32(b, log)),
+              *part = kir_binary(b, KIR_AND, amount, u32(b, f->bits - 1));
+    kir_value *rest = kir_sub(b, u32(b, f->bits), part), *no_part = equal(b, part, u32(b, 0)),
+              *last = u32(b, f->n - 1);
     kir_value *fill = limb(f, 0);
     if (op == KIR_ASHR) fill = kir_binary(b, KIR_ASHR, at(f, f->a[1], last), u32(b, f->bits - 1));
     kir_for i = kir_for_begin(b, u32(b, f->n));
-    /* sources near and far; outside the array they are the fill (indices are kept inside by select) */
+    /* sources near and far; outside the array they are the fill (indices are kept inside by select)
+     */
     kir_value *near_i = left ? kir_sub(b, i.i, whole) : kir_add(b, i.i, whole);
     kir_value *far_i = left ? kir_sub(b, near_i, u32(b, 1)) : kir_add(b, near_i, u32(b, 1));
-    kir_value *count = u32(b, f->n), *near_in = below(b, near_i, count), *far_in = below(b, far_i, count);
+    kir_value *count = u32(b, f->n), *near_in = below(b, near_i, count),
+              *far_in = below(b, far_i, count);
     kir_value *near_value = at(f, f->a[1], kir_select(b, near_in, near_i, u32(b, 0)));
     kir_value *far_value = at(f, f->a[1], kir_select(b, far_in, far_i, u32(b, 0)));
     near_value = kir_select(b, near_in, near_value, fill);
@@ -176,7 +185,8 @@ static kir_function *function_of(rewrite_pass *p, kir_op op, uint8_t type) {
 
 kir_function *wide_function(rewrite_pass *p, kir_op op, uint8_t type) {
     kir_function *f = function_of(p, op, type);
-    bool plain = kir_op_get(op)->class == KIR_CLASS_INT && f && f->array_count == 3 && f->param_count == 0;
+    bool plain = kir_op_get(op)->class == KIR_CLASS_INT && f && f->array_count == 3 &&
+                 f->param_count == 0;
     if (plain && wide(p)->limb == HG_TYPE_U64) set_limbs_op(f, op);
     return f;
 }
@@ -197,7 +207,8 @@ static kir_function *resize(rewrite_pass *p, kir_op op, uint8_t type, uint8_t fr
     kir_for_end(b, &i);
     if (kept < f->n) {
         kir_value *fill = limb(f, 0);
-        if (op == KIR_SEXT) fill = kir_binary(b, KIR_ASHR, at(f, source, u32(b, n - 1)), u32(b, f->bits - 1));
+        if (op == KIR_SEXT)
+            fill = kir_binary(b, KIR_ASHR, at(f, source, u32(b, n - 1)), u32(b, f->bits - 1));
         fill_from(p, f, type, kept, fill, f->a[0]);
     }
     return wide_end(p, f);
@@ -209,7 +220,8 @@ static kir_value *low_u64(wf *f, kir_var *array) {
     kir_value *low = at(f, array, u32(b, 0));
     if (f->bits == 64) return low;
     kir_value *high = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, at(f, array, u32(b, 1)));
-    return or_of(b, kir_binary(b, KIR_SHL, high, u32(b, 32)), kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low));
+    return or_of(b, kir_binary(b, KIR_SHL, high, u32(b, 32)),
+                 kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low));
 }
 static void set_low_u64(wf *f, kir_var *array, kir_value *v) {
     kir_builder *b = &f->h.b;
@@ -218,10 +230,12 @@ static void set_low_u64(wf *f, kir_var *array, kir_value *v) {
         return;
     }
     kir_array_set(b, array, u32(b, 0), kir_convert(b, KIR_TRUNC, HG_TYPE_U32, v));
-    kir_array_set(b, array, u32(b, 1), kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_binary(b, KIR_LSHR, v, u32(b, 32))));
+    kir_array_set(b, array, u32(b, 1),
+                  kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_binary(b, KIR_LSHR, v, u32(b, 32))));
 }
 
-/* The operand (array r) rounded once: its top 64 bits, the last one set when a lower bit was, then the 64-bit conversion. */
+/* The operand (array r) rounded once: its top 64 bits, the last one set when a lower bit was, then
+ * the 64-bit conversion. */
 static kir_function *to_float(rewrite_pass *p, kir_op op, uint8_t to, uint8_t type) {
     char more[32];
     snprintf(more, sizeof more, "_%s", kir_type_name(to));
@@ -236,20 +250,26 @@ static kir_function *to_float(rewrite_pass *p, kir_op op, uint8_t to, uint8_t ty
         value = local_array(f, "m");
         kir_call(b, wide_negate_if(p, type), 1, &negative, (kir_var *[]){value, f->a[0]});
     }
-    kir_value *zeros = kir_call(b, count_zeros(p, type), 0, NULL, &value), *most = u32(b, kir_type_bits(type) - 64);
+    kir_value *zeros = kir_call(b, count_zeros(p, type), 0, NULL, &value),
+              *most = u32(b, kir_type_bits(type) - 64);
     kir_value *cut = kir_select(b, below(b, zeros, most), kir_sub(b, most, zeros), u32(b, 0));
     kir_call(b, shift(p, type, KIR_LSHR), 1, &cut, (kir_var *[]){shifted, value});
     kir_call(b, shift(p, type, KIR_SHL), 1, &cut, (kir_var *[]){back, shifted});
-    kir_value *exact = equal(b, kir_call(b, compare(p, type, KIR_CMP_EQ), 0, NULL, (kir_var *[]){back, value}), u32(b, 1));
-    kir_value *sticky = kir_select(b, exact, kir_const(b, HG_TYPE_U64, 0), kir_const(b, HG_TYPE_U64, 1));
+    kir_value *exact = equal(
+        b, kir_call(b, compare(p, type, KIR_CMP_EQ), 0, NULL, (kir_var *[]){back, value}),
+        u32(b, 1));
+    kir_value *sticky = kir_select(b, exact, kir_const(b, HG_TYPE_U64, 0),
+                                   kir_const(b, HG_TYPE_U64, 1));
     kir_value *real = kir_convert(b, KIR_U2F, to, or_of(b, low_u64(f, shifted), sticky));
     bool f64 = to == HG_TYPE_F64;
     kir_value *limit = u32(b, f64 ? 1023 : 127); /* beyond it the product is infinite anyway */
     kir_value *e = kir_add(b, kir_select(b, below(b, cut, limit), cut, limit), limit);
     if (f64) e = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, e);
-    real = kir_mul(b, real, kir_convert(b, KIR_BITCAST, to, kir_binary(b, KIR_SHL, e, u32(b, f64 ? 52 : 23))));
+    real = kir_mul(
+        b, real, kir_convert(b, KIR_BITCAST, to, kir_binary(b, KIR_SHL, e, u32(b, f64 ? 52 : 23))));
     if (op == KIR_S2F) {
-        kir_value *minus = kir_sub(b, kir_const(b, to, f64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31), real);
+        kir_value *minus = kir_sub(b, kir_const(b, to, f64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31),
+                                   real);
         real = kir_select(b, equal(b, negative, u32(b, 1)), minus, real);
     }
     kir_return(b, real);
@@ -264,15 +284,20 @@ static kir_function *from_float(rewrite_pass *p, kir_op op, uint8_t type, uint8_
     if (!wide_begin(p, f, kir_op_name(op), type, more, KIR_VOID, 1, &from, 1)) return f->h.function;
     kir_builder *b = &f->h.b;
     bool f64 = from == HG_TYPE_F64, is_signed = op == KIR_F2S;
-    uint32_t fraction = f64 ? 52 : 23, bias = f64 ? 1023 : 127, width = kir_type_bits(type), room = is_signed ? width - 1 : width;
+    uint32_t fraction = f64 ? 52 : 23, bias = f64 ? 1023 : 127, width = kir_type_bits(type),
+             room = is_signed ? width - 1 : width;
     kir_value *bits = kir_convert(b, KIR_BITCAST, f64 ? HG_TYPE_U64 : HG_TYPE_U32, kir_param(b, 0));
     if (!f64) bits = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, bits);
-    kir_value *upper = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_binary(b, KIR_LSHR, bits, u32(b, fraction)));
+    kir_value *upper = kir_convert(b, KIR_TRUNC, HG_TYPE_U32,
+                                   kir_binary(b, KIR_LSHR, bits, u32(b, fraction)));
     kir_value *exponent = kir_binary(b, KIR_AND, upper, u32(b, 2 * bias + 1));
-    kir_value *negative = kir_not(b, equal(b, kir_binary(b, KIR_AND, upper, u32(b, 2 * bias + 2)), u32(b, 0)));
-    kir_value *low = kir_binary(b, KIR_AND, bits, kir_const(b, HG_TYPE_U64, (UINT64_C(1) << fraction) - 1));
+    kir_value *negative = kir_not(
+        b, equal(b, kir_binary(b, KIR_AND, upper, u32(b, 2 * bias + 2)), u32(b, 0)));
+    kir_value *low = kir_binary(b, KIR_AND, bits,
+                                kir_const(b, HG_TYPE_U64, (UINT64_C(1) << fraction) - 1));
     kir_value *special = equal(b, exponent, u32(b, 2 * bias + 1));
-    kir_value *nan = kir_binary(b, KIR_AND, special, kir_not(b, equal(b, low, kir_const(b, HG_TYPE_U64, 0))));
+    kir_value *nan = kir_binary(b, KIR_AND, special,
+                                kir_not(b, equal(b, low, kir_const(b, HG_TYPE_U64, 0))));
     kir_value *small = below(b, exponent, u32(b, bias)), *wrong_sign = is_signed ? NULL : negative;
     kir_value *nothing = or_of(b, nan, small);
     if (wrong_sign) nothing = or_of(b, nothing, wrong_sign);
@@ -280,7 +305,8 @@ static kir_function *from_float(rewrite_pass *p, kir_op op, uint8_t type, uint8_
     fill_from(p, f, type, 0, zero, f->a[0]);
     kir_value *any = kir_if_begin(b, kir_not(b, nothing));
     kir_value *e = kir_sub(b, exponent, u32(b, bias)); /* |x| is in [2^e, 2^(e+1)) */
-    kir_value *fits = kir_if_begin(b, kir_binary(b, KIR_AND, below(b, e, u32(b, room)), kir_not(b, special)));
+    kir_value *fits = kir_if_begin(
+        b, kir_binary(b, KIR_AND, below(b, e, u32(b, room)), kir_not(b, special)));
     kir_var *m = local_array(f, "m"), *s = local_array(f, "s");
     fill_from(p, f, type, 0, zero, m);
     kir_value *significand = or_of(b, low, kir_const(b, HG_TYPE_U64, UINT64_C(1) << fraction));
@@ -295,7 +321,9 @@ static kir_function *from_float(rewrite_pass *p, kir_op op, uint8_t type, uint8_
     kir_value *ones = kir_sub(b, limb(f, 0), limb(f, 1));
     if (is_signed) ones = kir_select(b, negative, limb(f, 0), ones);
     fill_from(p, f, type, 0, ones, f->a[0]);
-    if (is_signed) kir_array_set(b, f->a[0], u32(b, f->n - 1), kir_binary(b, KIR_XOR, ones, limb(f, UINT64_C(1) << (f->bits - 1))));
+    if (is_signed)
+        kir_array_set(b, f->a[0], u32(b, f->n - 1),
+                      kir_binary(b, KIR_XOR, ones, limb(f, UINT64_C(1) << (f->bits - 1))));
     kir_if_end(b, fits);
     kir_if_end(b, any);
     return wide_end(p, f);

@@ -1,5 +1,6 @@
-/* Removes sets of variables that no get follows and operations without use, in one walk backwards (liveness over the tree of regions).
- * Loops need no iteration: what a loop reads anywhere, or what is live after it, is live at its start.
+/* Removes sets of variables that no get follows and operations without use, in one walk backwards
+ * (liveness over the tree of regions). Loops need no iteration: what a loop reads anywhere, or what
+ * is live after it, is live at its start.
  * Requires: verified module. Provides: the same meaning. */
 #include "kir/passes/simplify_internal.h"
 #include "kir/walk.h"
@@ -16,10 +17,11 @@ typedef struct frame {
 typedef struct liveness {
     kir_function *f;
     bool is_kernel;
-    bool blind;                              /* too much to keep sets: every variable that is read at all is live */
-    uint32_t vars, words;                    /* a set is `words` long */
-    uint64_t count, owners, depth, loops;    /* operations, IFs and LOOPs, nesting of regions, LOOPs */
-    uint64_t *live, *module_set, *elsewhere; /* live here; all module variables; those that other functions read */
+    bool blind;           /* too much to keep sets: every variable that is read at all is live */
+    uint32_t vars, words; /* a set is `words` long */
+    uint64_t count, owners, depth, loops; /* operations, IFs and LOOPs, nesting of regions, LOOPs */
+    uint64_t *live, *module_set, *elsewhere; /* live here; all module variables; those that other
+                                                functions read */
     uint64_t *loop_reads;                    /* by number of the loop */
     uint64_t *pool;
     HG_VEC(frame) frames;
@@ -43,7 +45,9 @@ static void drop(uint64_t *set, uint32_t i) { set[(i - 1) / 64] &= ~(UINT64_C(1)
 static void merge(const liveness *x, uint64_t *to, const uint64_t *from) {
     for (uint32_t i = 0; i < x->words; i++) to[i] |= from[i];
 }
-static void copy(const liveness *x, uint64_t *to, const uint64_t *from) { memcpy(to, from, x->words * sizeof *to); }
+static void copy(const liveness *x, uint64_t *to, const uint64_t *from) {
+    memcpy(to, from, x->words * sizeof *to);
+}
 static bool calls_out(const kir_value *v) { return v->op == KIR_CALL && !v->u.call.function->pure; }
 
 /* One walk: numbers variables and loops (in their scratch), counts uses, measures. */
@@ -70,14 +74,18 @@ static void prepare(liveness *x, const kir_module *m) {
         if (counts && !v->u.var->scratch) v->u.var->scratch = (void *)(uintptr_t)++x->vars;
     } while (kir_cursor_next(&c));
     x->words = (x->vars + 63) / 64;
-    /* 64 MiB of sets, and 32 words of them copied an operation: beyond that rather keep dead sets. */
-    x->blind = (2 * x->depth + x->loops) * x->words > UINT64_C(1) << 23 || x->owners * x->words > 32 * x->count + 65536;
+    /* 64 MiB of sets, and 32 words of them copied an operation: beyond that rather keep dead sets.
+     */
+    x->blind = (2 * x->depth + x->loops) * x->words > UINT64_C(1) << 23 ||
+               x->owners * x->words > 32 * x->count + 65536;
     if (x->blind) x->words = 0;
 }
 
 /* ---- what each loop reads ---- */
 
-static uint64_t *reads_of(const liveness *x, uint64_t open) { return x->loop_reads + (uint64_t)x->open.data[open] * x->words; }
+static uint64_t *reads_of(const liveness *x, uint64_t open) {
+    return x->loop_reads + (uint64_t)x->open.data[open] * x->words;
+}
 
 static void open_loop(liveness *x, const kir_value *loop) {
     uint32_t *place = hg_vec_push(&x->open);
@@ -105,7 +113,9 @@ static void find_loop_reads(liveness *x) {
 
 /* ---- backwards ---- */
 
-static uint64_t *frame_set(liveness *x, const frame *n, uint32_t which) { return x->pool + n->sets + (uint64_t)which * x->words; }
+static uint64_t *frame_set(liveness *x, const frame *n, uint32_t which) {
+    return x->pool + n->sets + (uint64_t)which * x->words;
+}
 
 static void leave_set(liveness *x, uint64_t *set) {
     if (x->is_kernel)
@@ -203,7 +213,8 @@ static void walk_back(liveness *x) {
 hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers, bool *changed) {
     liveness x = {.f = f, .is_kernel = f == m->functions};
     prepare(&x, m);
-    uint64_t *memory = hg_calloc((size_t)((3 + x.loops + 2 * x.depth) * x.words) + 1, sizeof *memory);
+    uint64_t *memory = hg_calloc((size_t)((3 + x.loops + 2 * x.depth) * x.words) + 1,
+                                 sizeof *memory);
     if (!memory) return hg_fail_memory();
     x.live = memory;
     x.module_set = memory + x.words;

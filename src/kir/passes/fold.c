@@ -1,6 +1,7 @@
-/* Constant folding and operations that change nothing. Every value primitive of constants of at most 64 bits is folded: no compiler of a
- * device gets one to fold, since some fold what C or SPIR-V leave open to anything (PoCL 3.1: rint of a number beyond 2^31). Integers
- * exactly; floats by the one C operation that is the meaning. Must not know: regions. */
+/* Constant folding and operations that change nothing. Every value primitive of constants of at
+ * most 64 bits is folded: no compiler of a device gets one to fold, since some fold what C or
+ * SPIR-V leave open to anything (PoCL 3.1: rint of a number beyond 2^31). Integers exactly; floats
+ * by the one C operation that is the meaning. Must not know: regions. */
 #include "kir/passes/simplify_internal.h"
 
 #include <math.h>
@@ -61,15 +62,16 @@ static uint64_t bits_of_f64(double f) {
 /* As kir_split_product_error. */
 static uint64_t product_error(uint8_t type, uint64_t x, uint64_t y) {
     if (type == HG_TYPE_F32) {
-        float a = f32_of(x), b = f32_of(y), p = a * b, ah = f32_of(x & 0xFFFFF000), bh = f32_of(y & 0xFFFFF000), al = a - ah, bl = b - bh;
+        float a = f32_of(x), b = f32_of(y), p = a * b, ah = f32_of(x & 0xFFFFF000),
+              bh = f32_of(y & 0xFFFFF000), al = a - ah, bl = b - bh;
         float e = ah * bh - p;
         e += ah * bl;
         e += al * bh;
         return bits_of_f32(e + al * bl);
     }
     const uint64_t half = UINT64_C(1) << 26, mask = ~(2 * half - 1);
-    double a = f64_of(x), b = f64_of(y), p = a * b, ah = f64_of((x + half) & mask), bh = f64_of((y + half) & mask), al = a - ah,
-           bl = b - bh;
+    double a = f64_of(x), b = f64_of(y), p = a * b, ah = f64_of((x + half) & mask),
+           bh = f64_of((y + half) & mask), al = a - ah, bl = b - bh;
     double e = ah * bh - p;
     e += ah * bl;
     e += al * bh;
@@ -101,7 +103,8 @@ static bool float_operation(kir_op op, uint8_t type, const uint64_t *x, uint64_t
         return true;
     }
     bool wide = type == HG_TYPE_F64;
-    double a = wide ? f64_of(x[0]) : (double)f32_of(x[0]), b = wide ? f64_of(x[1]) : (double)f32_of(x[1]), d;
+    double a = wide ? f64_of(x[0]) : (double)f32_of(x[0]),
+           b = wide ? f64_of(x[1]) : (double)f32_of(x[1]), d;
     float f;
     switch (op) { /* f32 in f64: the same order */
     case KIR_FCMP_EQ: *r = a == b; return true;
@@ -109,7 +112,8 @@ static bool float_operation(kir_op op, uint8_t type, const uint64_t *x, uint64_t
     case KIR_FCMP_LE: *r = a <= b; return true;
     default: break;
     }
-    if (wide ? !double_arithmetic(op, a, b, f64_of(x[2]), &d) : !float_arithmetic(op, f32_of(x[0]), f32_of(x[1]), f32_of(x[2]), &f))
+    if (wide ? !double_arithmetic(op, a, b, f64_of(x[2]), &d)
+             : !float_arithmetic(op, f32_of(x[0]), f32_of(x[1]), f32_of(x[2]), &f))
         return false;
     *r = wide ? bits_of_f64(d) : bits_of_f32(f);
     return true;
@@ -142,7 +146,9 @@ static bool int_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y, uint6
     case KIR_XOR: *r = x ^ y; break;
     case KIR_SHL: *r = x << amount; break;
     case KIR_LSHR: *r = x >> amount; break;
-    case KIR_ASHR: *r = (x >> amount) | (x >> (bits - 1) && amount ? ~(mask_of(type) >> amount) : 0); break;
+    case KIR_ASHR:
+        *r = (x >> amount) | (x >> (bits - 1) && amount ? ~(mask_of(type) >> amount) : 0);
+        break;
     case KIR_CMP_EQ: *r = x == y; return true;
     case KIR_CMP_ULT: *r = x < y; return true;
     case KIR_CMP_SLT: *r = signed_of(type, x) < signed_of(type, y); return true;
@@ -171,10 +177,14 @@ static uint64_t widen_half(kir_op op, uint32_t x) {
 /* f32 bits to f16 and bf16 bits: to nearest, ties to even. */
 static uint64_t narrow_half(kir_op op, uint32_t x) {
     uint32_t sign = x >> 16 & 0x8000, size = x & 0x7FFFFFFF;
-    if (op == KIR_F2B) return size > 0x7F800000 ? x >> 16 | 0x40 : (x + 0x7FFF + (x >> 16 & 1)) >> 16;
+    if (op == KIR_F2B)
+        return size > 0x7F800000 ? x >> 16 | 0x40 : (x + 0x7FFF + (x >> 16 & 1)) >> 16;
     if (size > 0x7F800000) return sign | 0x7E00;
     if (size >= 0x477FF000) return sign | 0x7C00; /* 65,520: halfway beyond the largest */
-    if (size < 0x38800000) return sign | (uint32_t)(bits_of_f32(f32_of(size) + 0.5f) - bits_of_f32(0.5f)); /* the sum rounds to 2^-24 */
+    if (size < 0x38800000)
+        return sign | (uint32_t)(bits_of_f32(f32_of(size) + 0.5f) - bits_of_f32(0.5f)); /* the sum
+                                                                                           rounds to
+                                                                                           2^-24 */
     return sign | (((size + 0xFFF + (size >> 13 & 1)) >> 13) - (112 << 10));
 }
 
@@ -186,13 +196,20 @@ static bool convert(const kir_value *v, uint64_t x, uint64_t *r) {
     case KIR_ZEXT:
     case KIR_TRUNC: *r = x & mask_of(v->type); return true;
     case KIR_SEXT: *r = (uint64_t)signed_of(from, x) & mask_of(v->type); return true;
-    case KIR_U2F: *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)x) : bits_of_f64((double)x); return true;
+    case KIR_U2F:
+        *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)x) : bits_of_f64((double)x);
+        return true;
     case KIR_S2F:
-        *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)signed_of(from, x)) : bits_of_f64((double)signed_of(from, x));
+        *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)signed_of(from, x))
+                                    : bits_of_f64((double)signed_of(from, x));
         return true;
     case KIR_F2U:
     case KIR_F2S: *r = float_to_int(v->type, real, v->op == KIR_F2S); return true;
-    case KIR_F2F: *r = v->type == from ? x : v->type == HG_TYPE_F32 ? bits_of_f32((float)real) : bits_of_f64(real); return true;
+    case KIR_F2F:
+        *r = v->type == from          ? x
+             : v->type == HG_TYPE_F32 ? bits_of_f32((float)real)
+                                      : bits_of_f64(real);
+        return true;
     case KIR_H2F:
     case KIR_B2F: *r = widen_half((kir_op)v->op, (uint32_t)x); return true;
     case KIR_F2H:
@@ -209,16 +226,22 @@ static uint32_t dot4(bool is_signed, uint32_t x, uint32_t y, uint32_t sum) {
     return sum;
 }
 
-static bool is_const(const kir_value *v) { return v->op == KIR_CONST && kir_type_bytes(v->type) <= 8; }
+static bool is_const(const kir_value *v) {
+    return v->op == KIR_CONST && kir_type_bytes(v->type) <= 8;
+}
 static bool is_number(const kir_value *v, uint64_t bits) { return is_const(v) && v->u.imm == bits; }
 static bool is_all_ones(const kir_value *v) { return is_const(v) && v->u.imm == mask_of(v->type); }
-static bool is_not(const kir_value *v) { return v->op == KIR_XOR && v->type == KIR_BOOL && is_number(v->args[1], 1); }
+static bool is_not(const kir_value *v) {
+    return v->op == KIR_XOR && v->type == KIR_BOOL && is_number(v->args[1], 1);
+}
 
-/* An upper bound of an integer of at most 64 bits, by the values it is made of. Ids of lanes are those of a launch: in device form they are u32. */
+/* An upper bound of an integer of at most 64 bits, by the values it is made of. Ids of lanes are
+ * those of a launch: in device form they are u32. */
 static uint64_t most_of(const kir_value *v, int depth) {
     uint64_t top = v->type < HG_TYPE_COUNT ? mask_of(v->type) : UINT64_MAX, a, b, most = top;
     if (is_const(v)) return v->u.imm;
-    if (v->op == KIR_ID && v->type == HG_TYPE_U64 && (v->u.imm == HG_ID_GLOBAL_LANE_ID || v->u.imm == HG_ID_LANE_COUNT))
+    if (v->op == KIR_ID && v->type == HG_TYPE_U64 &&
+        (v->u.imm == HG_ID_GLOBAL_LANE_ID || v->u.imm == HG_ID_LANE_COUNT))
         return HG_MAX_LANES;
     if (depth == 0 || !kir_is_integer_value(v) || v->nargs == 0) return top;
     switch ((kir_op)v->op) {
@@ -233,10 +256,14 @@ static uint64_t most_of(const kir_value *v, int depth) {
         return hg_mul_u64(a, b, &most) && most < top ? most : top;
     case KIR_SHL:
         if (!is_const(v->args[1])) return top;
-        return hg_mul_u64(most_of(v->args[0], depth - 1), UINT64_C(1) << v->args[1]->u.imm % kir_type_bits(v->type), &most) && most < top
+        return hg_mul_u64(most_of(v->args[0], depth - 1),
+                          UINT64_C(1) << v->args[1]->u.imm % kir_type_bits(v->type), &most) &&
+                       most < top
                    ? most
                    : top;
-    case KIR_LSHR: a = most_of(v->args[0], depth - 1); return is_const(v->args[1]) ? a >> v->args[1]->u.imm % kir_type_bits(v->type) : a;
+    case KIR_LSHR:
+        a = most_of(v->args[0], depth - 1);
+        return is_const(v->args[1]) ? a >> v->args[1]->u.imm % kir_type_bits(v->type) : a;
     case KIR_UDIV: return most_of(v->args[0], depth - 1);
     case KIR_AND:
     case KIR_UREM:
@@ -251,12 +278,13 @@ static uint64_t most_of(const kir_value *v, int depth) {
     }
 }
 
-/* x < most ? x : most, of an x that is never more: what stands before an index is multiplied by the scale of its address. */
+/* x < most ? x : most, of an x that is never more: what stands before an index is multiplied by the
+ * scale of its address. */
 static bool is_idle_minimum(const kir_value *v) {
     enum { DEPTH = 6 };
     const kir_value *c = v->args[0], *x = v->args[1], *most = v->args[2];
-    return c->op == KIR_CMP_ULT && c->args[0] == x && c->args[1] == most && is_const(most) && kir_type_bytes(x->type) <= 8 &&
-           most_of(x, DEPTH) <= most->u.imm;
+    return c->op == KIR_CMP_ULT && c->args[0] == x && c->args[1] == most && is_const(most) &&
+           kir_type_bytes(x->type) <= 8 && most_of(x, DEPTH) <= most->u.imm;
 }
 
 /* x op neutral = x, and the like. */
@@ -288,8 +316,12 @@ static kir_value *unchanged(const kir_value *v) {
     case KIR_SEXT:
     case KIR_TRUNC:
         if (x->type == v->type) return x;
-        if (v->op == KIR_TRUNC && (x->op == KIR_ZEXT || x->op == KIR_SEXT) && x->args[0]->type == v->type) return x->args[0];
-        return v->op == KIR_BITCAST && x->op == KIR_BITCAST && x->args[0]->type == v->type ? x->args[0] : NULL;
+        if (v->op == KIR_TRUNC && (x->op == KIR_ZEXT || x->op == KIR_SEXT) &&
+            x->args[0]->type == v->type)
+            return x->args[0];
+        return v->op == KIR_BITCAST && x->op == KIR_BITCAST && x->args[0]->type == v->type
+                   ? x->args[0]
+                   : NULL;
     default: return NULL;
     }
 }
@@ -299,8 +331,10 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
     *value = unchanged(v);
     if (*value) return FOLD_VALUE;
     uint8_t type = v->args[0]->type;
-    if (v->op == KIR_CMP_EQ && v->args[0]->op == KIR_CONST && v->args[1]->op == KIR_CONST && kir_type_bytes(type) > 8) {
-        *constant = memcmp(v->args[0]->u.bytes, v->args[1]->u.bytes, (size_t)kir_type_bytes(type)) == 0;
+    if (v->op == KIR_CMP_EQ && v->args[0]->op == KIR_CONST && v->args[1]->op == KIR_CONST &&
+        kir_type_bytes(type) > 8) {
+        *constant = memcmp(v->args[0]->u.bytes, v->args[1]->u.bytes,
+                           (size_t)kir_type_bytes(type)) == 0;
         return FOLD_CONSTANT;
     }
     if (kir_type_bytes(v->type) > 8) return FOLD_NONE;
@@ -312,11 +346,15 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
     bool done = false;
     switch (kir_op_get(op)->class) {
     case KIR_CLASS_INT:
-        done = v->nargs == 2 ? int_operation(op, type, x[0], x[1], constant) : int_function(op, type, x[0], constant);
+        done = v->nargs == 2 ? int_operation(op, type, x[0], x[1], constant)
+                             : int_function(op, type, x[0], constant);
         break;
     case KIR_CLASS_FLOAT: done = float_operation(op, type, x, constant); break;
     case KIR_CLASS_CONVERT: done = convert(v, x[0], constant); break;
-    case KIR_CLASS_DOT: *constant = dot4(op == KIR_DOT4_S, (uint32_t)x[0], (uint32_t)x[1], (uint32_t)x[2]), done = true; break;
+    case KIR_CLASS_DOT:
+        *constant = dot4(op == KIR_DOT4_S, (uint32_t)x[0], (uint32_t)x[1], (uint32_t)x[2]),
+        done = true;
+        break;
     default: break;
     }
     return done ? FOLD_CONSTANT : FOLD_NONE;

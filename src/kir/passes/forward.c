@@ -1,6 +1,7 @@
-/* One walk over a function in text order that knows what each variable holds: gets become that value, equal pure operations become
- * one, constants fold, branches on constants disappear, and so does what follows a jump.
- * What is known inside a region is undone at its end; what the region may have set is unknown after it.
+/* One walk over a function in text order that knows what each variable holds: gets become that
+ * value, equal pure operations become one, constants fold, branches on constants disappear, and so
+ * does what follows a jump. What is known inside a region is undone at its end; what the region may
+ * have set is unknown after it.
  * Requires: verified module, numbered. Provides: the same meaning. */
 #include "kir/passes/simplify_internal.h"
 
@@ -55,7 +56,8 @@ static const char ENDS = 0; /* scratch of an IF both of whose branches end */
 
 /* ---- variables ---- */
 
-/* What is known of the variable still holds here: no call and no loop around this point, entered since, may set it. */
+/* What is known of the variable still holds here: no call and no loop around this point, entered
+ * since, may set it. */
 static kir_value *current(const forward *x, const kir_var *var) {
     const known *k = &x->vars[var->id];
     if (!k->value) return NULL;
@@ -78,8 +80,8 @@ static void learn(forward *x, kir_var *var, kir_value *value, bool is_set) {
     x->vars[var->id] = (known){value, (uint32_t)x->loops.count, x->calls};
 }
 
-/* Goes back to an earlier point. Variables set since then are listed: with those of the branch, or, when the branch does not go on
- * after its end, with those of the loop that it may have left. */
+/* Goes back to an earlier point. Variables set since then are listed: with those of the branch, or,
+ * when the branch does not go on after its end, with those of the loop that it may have left. */
 static void roll_back(forward *x, uint64_t undos, bool goes_on) {
     while (x->undos.count > undos) {
         undo u = x->undos.data[--x->undos.count];
@@ -120,8 +122,10 @@ static uint64_t detail(const kir_value *v) {
 }
 
 static bool same(const kir_value *a, const kir_value *b) {
-    if (a->op != b->op || a->type != b->type || a->nargs != b->nargs || detail(a) != detail(b)) return false;
-    bool swapped = kir_op_has((kir_op)a->op, KIR_F_COMMUTES) && a->args[0] == b->args[1] && a->args[1] == b->args[0];
+    if (a->op != b->op || a->type != b->type || a->nargs != b->nargs || detail(a) != detail(b))
+        return false;
+    bool swapped = kir_op_has((kir_op)a->op, KIR_F_COMMUTES) && a->args[0] == b->args[1] &&
+                   a->args[1] == b->args[0];
     for (uint8_t i = swapped ? 2 : 0; i < a->nargs; i++)
         if (a->args[i] != b->args[i]) return false;
     return true;
@@ -140,7 +144,8 @@ static kir_value *seen_before(forward *x, kir_value *v) {
     uint32_t *bucket = &x->buckets[h & x->bucket_mask];
     uint32_t looked = 0;
     for (uint32_t e = *bucket; e && looked < 64; e = x->expressions.data[e - 1].next, looked++)
-        if (x->expressions.data[e - 1].hash == h && same(x->expressions.data[e - 1].value, v)) return x->expressions.data[e - 1].value;
+        if (x->expressions.data[e - 1].hash == h && same(x->expressions.data[e - 1].value, v))
+            return x->expressions.data[e - 1].value;
     expression *place = hg_vec_push(&x->expressions);
     if (!place) {
         x->failed = true;
@@ -231,10 +236,12 @@ static void remove_rest(forward *x, kir_value *v) {
 }
 
 static bool region_ends(const kir_region *r) {
-    return r->last && (kir_is_jump(r->last) || (r->last->op == KIR_IF && r->last->scratch == &ENDS));
+    return r->last &&
+           (kir_is_jump(r->last) || (r->last->op == KIR_IF && r->last->scratch == &ENDS));
 }
 
-/* IF on a constant: the branch taken stands in its place. Its first operation, or what follows the IF. */
+/* IF on a constant: the branch taken stands in its place. Its first operation, or what follows the
+ * IF. */
 static kir_value *splice(forward *x, kir_value *v) {
     x->changed = true;
     kir_region *r = v->parent, *taken = v->body[v->args[0]->u.imm ? 0 : 1];
@@ -244,12 +251,15 @@ static kir_value *splice(forward *x, kir_value *v) {
     return first;
 }
 
-/* Id of the last operation inside v; more where v is the last of its region. Ids are those of the start of the pass. */
+/* Id of the last operation inside v; more where v is the last of its region. Ids are those of the
+ * start of the pass. */
 static uint32_t last_id(const forward *x, const kir_value *v) {
     if (v->next) return v->next->id - 1;
     if (x->frames.count == 0) return UINT32_MAX;
     const frame *around = &x->frames.data[x->frames.count - 1];
-    const kir_region *other = around->owner->op == KIR_IF && around->side == 0 ? around->owner->body[1] : NULL;
+    const kir_region *other = around->owner->op == KIR_IF && around->side == 0
+                                  ? around->owner->body[1]
+                                  : NULL;
     return other && other->first ? other->first->id - 1 : around->last;
 }
 
@@ -283,7 +293,8 @@ static void leave_loop(forward *x) {
     x->loop_killed.count = from;
 }
 
-/* The end of a region: the next operation to visit, in the other branch or after the owner; NULL with *region NULL at the end. */
+/* The end of a region: the next operation to visit, in the other branch or after the owner; NULL
+ * with *region NULL at the end. */
 static kir_value *leave(forward *x, kir_region **region) {
     frame *n = &x->frames.data[x->frames.count - 1];
     kir_value *owner = n->owner;
@@ -339,11 +350,13 @@ hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *sette
     forward x = {.m = m, .f = f, .setters = setters};
     uint32_t count = kir_number(f);
     x.work_limit = 64 * (uint64_t)count + 65536;
-    for (x.bucket_mask = 63; x.bucket_mask < count && x.bucket_mask < UINT32_MAX / 4; x.bucket_mask = x.bucket_mask * 2 + 1) {}
+    for (x.bucket_mask = 63; x.bucket_mask < count && x.bucket_mask < UINT32_MAX / 4;
+         x.bucket_mask = x.bucket_mask * 2 + 1) {}
     x.vars = hg_calloc((size_t)m->var_count + 1, sizeof *x.vars);
     x.buckets = hg_calloc((size_t)x.bucket_mask + 1, sizeof *x.buckets);
     x.failed = !x.vars || !x.buckets || !simplify_sets_find(&x.sets, m, f);
-    for (kir_value *v = kir_walk(NULL, f->body); v && !x.failed; v = kir_walk(v, f->body)) v->scratch = NULL;
+    for (kir_value *v = kir_walk(NULL, f->body); v && !x.failed; v = kir_walk(v, f->body))
+        v->scratch = NULL;
     if (!x.failed) walk(&x);
     hg_free(x.vars);
     simplify_sets_free(&x.sets);

@@ -1,5 +1,6 @@
-/* Loop-invariant motion: operations without effect whose arguments a loop does not change move in front of it, as far out as that is
- * true. Primitives cannot fault, so one that stands in a branch may be worked out for nothing: only cheap ones leave a branch.
+/* Loop-invariant motion: operations without effect whose arguments a loop does not change move in
+ * front of it, as far out as that is true. Primitives cannot fault, so one that stands in a branch
+ * may be worked out for nothing: only cheap ones leave a branch.
  * Requires: verified module. Provides: the same meaning; ids as before, no longer in text order. */
 #include "kir/passes/passes.h"
 #include "kir/passes/simplify_internal.h"
@@ -11,21 +12,29 @@ typedef struct hoister {
     const uint32_t *setters; /* see simplify_elsewhere */
     simplify_sets sets;
     kir_value **values; /* by id */
-    uint32_t *depth;    /* by id of an IF or LOOP: of the region that it stands in; the function's body is 0 */
-    uint32_t *last;     /* by id of an IF or LOOP: the last id inside */
+    uint32_t *depth; /* by id of an IF or LOOP: of the region that it stands in; the function's body
+                        is 0 */
+    uint32_t *last;  /* by id of an IF or LOOP: the last id inside */
 } hoister;
 
-static uint32_t region_depth(const hoister *x, const kir_region *r) { return r->owner ? x->depth[r->owner->id] + 1 : 0; }
+static uint32_t region_depth(const hoister *x, const kir_region *r) {
+    return r->owner ? x->depth[r->owner->id] + 1 : 0;
+}
 
-static bool is_leaf(const kir_value *v) { return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_PARAM || v->op == KIR_ID; }
+static bool is_leaf(const kir_value *v) {
+    return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_PARAM || v->op == KIR_ID;
+}
 
 static bool is_movable(const kir_value *v) {
     if (v->op == KIR_VAR_GET) return true;
-    if (v->op == KIR_CALL) return v->u.call.function->pure && v->type != KIR_VOID && !v->u.call.function->array_count;
+    if (v->op == KIR_CALL)
+        return v->u.call.function->pure && v->type != KIR_VOID && !v->u.call.function->array_count;
     return kir_is_pure(v) && !is_leaf(v);
 }
 
-static bool is_cheap(const kir_value *v) { return v->op == KIR_VAR_GET || kir_op_has((kir_op)v->op, KIR_F_CHEAP); }
+static bool is_cheap(const kir_value *v) {
+    return v->op == KIR_VAR_GET || kir_op_has((kir_op)v->op, KIR_F_CHEAP);
+}
 
 /* Regions that an argument must still be around. Leaves move along. */
 static uint32_t least_depth(const hoister *x, const kir_value *v) {
@@ -41,13 +50,17 @@ static uint32_t least_depth(const hoister *x, const kir_value *v) {
 static kir_value *find_place(const hoister *x, const kir_value *v) {
     uint32_t least = least_depth(x, v);
     kir_value *place = NULL, *owner = v->parent->owner;
-    bool elsewhere = v->op == KIR_VAR_GET && !v->u.var->function && simplify_elsewhere(x->setters, v->u.var, x->f);
-    for (int looked = 0; owner && x->depth[owner->id] >= least && looked < MOST_REGIONS; looked++, owner = owner->parent->owner) {
+    bool elsewhere = v->op == KIR_VAR_GET && !v->u.var->function &&
+                     simplify_elsewhere(x->setters, v->u.var, x->f);
+    for (int looked = 0; owner && x->depth[owner->id] >= least && looked < MOST_REGIONS;
+         looked++, owner = owner->parent->owner) {
         if (owner->op == KIR_IF) {
             if (!is_cheap(v)) break;
             continue;
         }
-        if (v->op == KIR_VAR_GET && simplify_sets_within(&x->sets, v->u.var, elsewhere, owner->id, x->last[owner->id])) break;
+        if (v->op == KIR_VAR_GET &&
+            simplify_sets_within(&x->sets, v->u.var, elsewhere, owner->id, x->last[owner->id]))
+            break;
         if (!owner->u.loop.once) place = owner;
     }
     return place;
@@ -69,7 +82,8 @@ static void hoist(const hoister *x, kir_value *v) {
     kir_value *place = is_movable(v) ? find_place(x, v) : NULL;
     if (!place) return;
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (is_leaf(v->args[i]) && region_depth(x, v->args[i]->parent) > x->depth[place->id]) move_before(v->args[i], place);
+        if (is_leaf(v->args[i]) && region_depth(x, v->args[i]->parent) > x->depth[place->id])
+            move_before(v->args[i], place);
     move_before(v, place);
 }
 
@@ -100,7 +114,8 @@ static hg_status hoist_function(const kir_module *m, kir_function *f, const uint
     bool ok = x.values && x.depth && simplify_sets_find(&x.sets, m, f);
     if (ok) {
         x.last = x.depth + count + 1;
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) x.values[id++] = v;
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            x.values[id++] = v;
         measure(&x, count);
         for (id = 0; id < count; id++) hoist(&x, x.values[id]);
     }

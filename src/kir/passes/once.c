@@ -1,10 +1,12 @@
-/* Calls of long functions through one place, for devices whose compilers write every function in place of each call. A function that calls
- * few others very often (GELU of f64 in 32-bit integers: 252 calls of three) becomes a loop over its parts:
+/* Calls of long functions through one place, for devices whose compilers write every function in
+ * place of each call. A function that calls few others very often (GELU of f64 in 32-bit integers:
+ * 252 calls of three) becomes a loop over its parts:
  *
- *     loop { part = at; at = at + 1; one of: part 0, part 1, …; one of: result = f(arguments), result = g(arguments), … }
+ *     loop { part = at; at = at + 1; one of: part 0, part 1, …; one of: result = f(arguments),
+ * result = g(arguments), … }
  *
- * where a part is what stood between two calls, and ends by setting the arguments and choosing the function. Values that cross from part to part
- * are moved into variables.
+ * where a part is what stood between two calls, and ends by setting the arguments and choosing the
+ * function. Values that cross from part to part are moved into variables.
  * Requires: nothing that finds facts in values is read afterwards but by an emitter. Provides: a shorter kernel, where calls are written out. */
 #include "kir/passes/passes.h"
 #include "kir/builder.h"
@@ -34,15 +36,19 @@ typedef struct once {
 
 /* ---- how long functions are ---- */
 
-static uint64_t add_size(uint64_t a, uint64_t b) { return a > UINT64_MAX / 2 - b ? UINT64_MAX / 2 : a + b; }
+static uint64_t add_size(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX / 2 - b ? UINT64_MAX / 2 : a + b;
+}
 
 static void measure(once *x) {
-    for (bool changed = true; changed;) { /* callees have no order here; a chain of calls is short */
+    for (bool changed = true; changed;) { /* callees have no order here; a chain of calls is short
+                                           */
         changed = false;
         for (const kir_function *f = x->m->functions; f; f = f->next) {
             uint64_t size = 0;
             for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-                size = add_size(size, v->op == KIR_CALL ? add_size(x->sizes[v->u.call.function->id], 1) : 1);
+                size = add_size(
+                    size, v->op == KIR_CALL ? add_size(x->sizes[v->u.call.function->id], 1) : 1);
             changed = changed || x->sizes[f->id] != size;
             x->sizes[f->id] = size;
         }
@@ -50,23 +56,27 @@ static void measure(once *x) {
 }
 
 static bool is_long_call(const once *x, const kir_value *v) {
-    return v->op == KIR_CALL && v->u.call.function->array_count == 0 && x->sizes[v->u.call.function->id] >= LONG;
+    return v->op == KIR_CALL && v->u.call.function->array_count == 0 &&
+           x->sizes[v->u.call.function->id] >= LONG;
 }
 
-/* What the calls through one place save, 0: nothing or not possible. A barrier must stay where all lanes reach it. */
+/* What the calls through one place save, 0: nothing or not possible. A barrier must stay where all
+ * lanes reach it. */
 static uint64_t saves(const once *x, const kir_function *f) {
     uint64_t saved = 0;
     uint32_t calls = 0;
     for (const kir_value *v = f->body->first; v; v = v->next)
         if (is_long_call(x, v)) saved = add_size(saved, x->sizes[v->u.call.function->id]), calls++;
-    for (const kir_value *v = kir_walk(NULL, f->body); v && calls >= FEWEST_CALLS; v = kir_walk(v, f->body))
+    for (const kir_value *v = kir_walk(NULL, f->body); v && calls >= FEWEST_CALLS;
+         v = kir_walk(v, f->body))
         if (v->op == KIR_BARRIER) calls = 0;
     return calls >= FEWEST_CALLS ? saved : 0;
 }
 
 /* ---- one function ---- */
 
-static kir_value *put(once *x, kir_region *to, kir_value *before, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args) {
+static kir_value *put(once *x, kir_region *to, kir_value *before, kir_op op, uint8_t type,
+                      uint8_t nargs, kir_value *const *args) {
     kir_builder b;
     kir_region one = {NULL, NULL, NULL};
     kir_builder_init(&b, x->m, x->f);
@@ -99,7 +109,8 @@ static uint32_t callee_index(once *x, kir_function *f) {
         return 0;
     }
     c->function = f;
-    for (uint8_t i = 0; i < f->param_count && i < HG_COUNT_OF(c->params); i++) c->params[i] = new_var(x, f->param_types[i], "argument");
+    for (uint8_t i = 0; i < f->param_count && i < HG_COUNT_OF(c->params); i++)
+        c->params[i] = new_var(x, f->param_types[i], "argument");
     c->result = f->result == KIR_VOID ? NULL : new_var(x, f->result, "result");
     return (uint32_t)x->callees.count - 1;
 }
@@ -109,7 +120,8 @@ static void cut_at(once *x, kir_value *call) {
     uint32_t index = callee_index(x, call->u.call.function);
     if (x->failed) return;
     const callee c = x->callees.data[index];
-    for (uint8_t i = 0; i < call->nargs && !x->failed; i++) set_before(x, call, c.params[i], call->args[i]);
+    for (uint8_t i = 0; i < call->nargs && !x->failed; i++)
+        set_before(x, call, c.params[i], call->args[i]);
     kir_value *number = put(x, call->parent, call, KIR_CONST, HG_TYPE_U32, 0, NULL);
     if (!number) return;
     number->u.imm = index;
@@ -128,9 +140,12 @@ static void cut_at(once *x, kir_value *call) {
         x->failed = true;
 }
 
-static bool is_leaf(const kir_value *v) { return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_PARAM || v->op == KIR_ID; }
+static bool is_leaf(const kir_value *v) {
+    return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_PARAM || v->op == KIR_ID;
+}
 
-/* Values used in another part than their own: leaves are written again, others go through a variable. */
+/* Values used in another part than their own: leaves are written again, others go through a
+ * variable. */
 static void carry_values(once *x) {
     uint32_t count = kir_number(x->f), part = 0;
     kir_value **ops = hg_calloc((size_t)count + 1, sizeof *ops);
@@ -170,7 +185,8 @@ typedef struct part {
 } part;
 
 /* Branches of a tree over the parts [low, high). */
-static void write_parts(once *x, kir_builder *b, const part *parts, uint32_t low, uint32_t high, kir_value *at) {
+static void write_parts(once *x, kir_builder *b, const part *parts, uint32_t low, uint32_t high,
+                        kir_value *at) {
     if (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         kir_value *first = kir_if_begin(b, below(b, at, u32(b, middle)));
@@ -180,8 +196,10 @@ static void write_parts(once *x, kir_builder *b, const part *parts, uint32_t low
         kir_if_end(b, first);
         return;
     }
-    if (parts[low].first && !b->failed) kir_insert(b->region, NULL, parts[low].first, parts[low].last);
-    if (low == x->starts.count && !b->failed && !(b->region->last && kir_is_jump(b->region->last))) kir_break(b);
+    if (parts[low].first && !b->failed)
+        kir_insert(b->region, NULL, parts[low].first, parts[low].last);
+    if (low == x->starts.count && !b->failed && !(b->region->last && kir_is_jump(b->region->last)))
+        kir_break(b);
 }
 
 static void write_calls(once *x, kir_builder *b) {
@@ -217,7 +235,8 @@ static void write_loop(once *x) {
     write_parts(x, b, parts, 0, count, at);
     write_calls(x, b);
     kir_loop_end(b, loop);
-    if (x->f->result != KIR_VOID) kir_return(b, kir_const(b, x->f->result, 0)); /* the last part returned */
+    if (x->f->result != KIR_VOID)
+        kir_return(b, kir_const(b, x->f->result, 0)); /* the last part returned */
     x->failed = x->failed || b->failed;
     hg_free(parts);
 }

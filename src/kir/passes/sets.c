@@ -1,4 +1,5 @@
-/* Where the operations of a function set variables: for passes that ask whether a part of the text may change one.
+/* Where the operations of a function set variables: for passes that ask whether a part of the text
+ * may change one.
  * Requires: a numbered function. Provides: questions about ids, until the function is numbered again. */
 #include "kir/passes/simplify_internal.h"
 
@@ -12,7 +13,9 @@ static const kir_var *set_by(const kir_value *v) {
     return v->op == KIR_VAR_SET ? v->u.var : NULL;
 }
 
-bool simplify_may_set_module(const kir_value *v) { return v->op == KIR_CALL && !v->u.call.function->pure; }
+bool simplify_may_set_module(const kir_value *v) {
+    return v->op == KIR_CALL && !v->u.call.function->pure;
+}
 
 bool simplify_sets_find(simplify_sets *s, const kir_module *m, const kir_function *f) {
     HG_VEC(position) places = {0};
@@ -42,7 +45,8 @@ bool simplify_sets_find(simplify_sets *s, const kir_module *m, const kir_functio
         s->first[i + 1] += s->first[i];
         next[i] = s->first[i];
     }
-    for (uint64_t i = 0; i < places.count && ok; i++) s->at[next[places.data[i].var]++] = places.data[i].at;
+    for (uint64_t i = 0; i < places.count && ok; i++)
+        s->at[next[places.data[i].var]++] = places.data[i].at;
     hg_free(next);
     hg_vec_free(&places);
     return ok;
@@ -66,7 +70,8 @@ static bool any_within(const uint32_t *ids, uint64_t count, uint32_t first, uint
     return low < count && ids[low] <= last;
 }
 
-bool simplify_sets_within(const simplify_sets *s, const kir_var *var, bool elsewhere, uint32_t first, uint32_t last) {
+bool simplify_sets_within(const simplify_sets *s, const kir_var *var, bool elsewhere,
+                          uint32_t first, uint32_t last) {
     uint32_t from = s->first[var->id];
     if (any_within(s->at + from, s->first[var->id + 1] - from, first, last)) return true;
     return elsewhere && any_within(s->calls.data, s->calls.count, first, last);

@@ -26,11 +26,21 @@ static hg_status run_provenance(const kir_compilation *c, kir_module *m, kir_mod
     HG_TRY(kir_find_blocks(m));
     return kir_provenance(m, c->max_slots ? c->max_slots : UINT32_MAX);
 }
-static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_derived(m, c->caps, made); }
-static hg_status run_wide(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_wide(m, c->caps, made); }
-static hg_status run_half(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_half(m, c->caps, made); }
-static hg_status run_float(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_float(m, c->caps, made); }
-static hg_status run_int(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_int(m, c->caps, made); }
+static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return kir_legalise_derived(m, c->caps, made);
+}
+static hg_status run_wide(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return kir_legalise_wide(m, c->caps, made);
+}
+static hg_status run_half(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return kir_legalise_half(m, c->caps, made);
+}
+static hg_status run_float(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return kir_legalise_float(m, c->caps, made);
+}
+static hg_status run_int(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return kir_legalise_int(m, c->caps, made);
+}
 static hg_status run_uniformity(const kir_compilation *c, kir_module *m, kir_module **made) {
     (void)c;
     (void)made;
@@ -54,8 +64,10 @@ enum {
 };
 
 static const kir_pass PASSES[] = {
-#define KIR_PASS(id, name, needs, gives, drops, what) [KIR_PASS_##id] = {#name, what, needs, gives, drops, false, run_##name},
-#define KIR_MODULE_PASS(id, name, needs, gives, drops, what) [KIR_PASS_##id] = {#name, what, needs, gives, drops, true, run_##name},
+#define KIR_PASS(id, name, needs, gives, drops, what) \
+    [KIR_PASS_##id] = {#name, what, needs, gives, drops, false, run_##name},
+#define KIR_MODULE_PASS(id, name, needs, gives, drops, what) \
+    [KIR_PASS_##id] = {#name, what, needs, gives, drops, true, run_##name},
 #include "kir/pipeline/pipeline.def"
 };
 
@@ -101,16 +113,20 @@ static hg_status check(const kir_compilation *c, const kir_pass *pass, const kir
     return hg_fail(HG_ERROR_INTERNAL, "after pass '%s': %s", pass->name, text);
 }
 
-static hg_status late(void) { return kir_fail_launch(KIR_FAULT_TIMEOUT, "timeout while the program is lowered"); }
+static hg_status late(void) {
+    return kir_fail_launch(KIR_FAULT_TIMEOUT, "timeout while the program is lowered");
+}
 
-hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id, kir_module **m, bool *owned) {
+hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id, kir_module **m,
+                       bool *owned) {
     const kir_pass *pass = &PASSES[id];
     kir_module *in = *m, *made = NULL;
     uint32_t facts = in ? in->facts : 0;
     if (pass->gives && !(pass->gives & ~facts)) return HG_OK;
     if (pass->needs & ~facts)
-        return hg_fail(HG_ERROR_INTERNAL, "pass '%s' of kernel IR needs what no pass before it gave (%x of %x)", pass->name,
-                       (unsigned)facts, (unsigned)pass->needs);
+        return hg_fail(HG_ERROR_INTERNAL,
+                       "pass '%s' of kernel IR needs what no pass before it gave (%x of %x)",
+                       pass->name, (unsigned)facts, (unsigned)pass->needs);
     if (c->deadline_ns && hg_clock_ns() >= c->deadline_ns) return late();
     if (hg_patience_stopped(c->patience) || hg_patience_late(c->patience)) return late();
     uint64_t start = c->watch ? hg_clock_ns() : 0;
@@ -120,20 +136,24 @@ hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id
         *m = made;
         *owned = true;
     }
-    uint32_t kept = made ? (facts & ~pass->drops) | made->facts : pass->in_place ? facts & ~pass->drops : facts;
+    uint32_t kept = made             ? (facts & ~pass->drops) | made->facts
+                    : pass->in_place ? facts & ~pass->drops
+                                     : facts;
     (*m)->facts = kept | pass->gives;
     HG_TRY(check(c, pass, *m));
     if (c->watch) c->watch->after(c->watch->user, stage, pass, *m, hg_clock_ns() - start);
     return HG_OK;
 }
 
-hg_status kir_pipeline_run(const kir_compilation *c, kir_stage first, kir_stage last, kir_module *in, kir_module **out) {
+hg_status kir_pipeline_run(const kir_compilation *c, kir_stage first, kir_stage last,
+                           kir_module *in, kir_module **out) {
     kir_module *m = in;
     bool owned = false;
     *out = NULL;
     for (size_t i = 0; i < HG_COUNT_OF(ORDER); i++) {
         if (ORDER[i].stage < first || ORDER[i].stage > last) continue;
-        hg_status status = kir_pass_run(c, (kir_stage)ORDER[i].stage, (kir_pass_id)ORDER[i].pass, &m, &owned);
+        hg_status status = kir_pass_run(c, (kir_stage)ORDER[i].stage, (kir_pass_id)ORDER[i].pass,
+                                        &m, &owned);
         if (status == HG_OK) continue;
         if (owned) kir_module_destroy(m);
         return status;

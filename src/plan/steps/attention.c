@@ -29,18 +29,24 @@ static asked read_call(const plan_call *call) {
 
 static void check(const plan_call *call, plan_problem *problem) {
     asked a = read_call(call);
-    uint32_t strides = plan_operand_named(call, "mask_strides"), count = call->operands[strides].count;
+    uint32_t strides = plan_operand_named(call, "mask_strides"),
+             count = call->operands[strides].count;
     if (call->op == HG_OP_FLASH_ATTENTION && plan_named(call, "block_size") == 0)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "block_size"), "0, at least 1 expected");
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "block_size"),
+                    "0, at least 1 expected");
     if (a.kv_heads ? a.heads % a.kv_heads != 0 : a.heads != 0)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "kv_heads"), "%llu, a divisor of the %llu heads expected",
-                    (unsigned long long)a.kv_heads, (unsigned long long)a.heads);
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "kv_heads"),
+                    "%llu, a divisor of the %llu heads expected", (unsigned long long)a.kv_heads,
+                    (unsigned long long)a.heads);
     if (count != 0 && count != 2)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides, "%u strides, 2 expected: of a batch and of a head", (unsigned)count);
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
+                    "%u strides, 2 expected: of a batch and of a head", (unsigned)count);
 }
 
-static void matrices(const plan_call *call, const char *operand, uint64_t batch, uint64_t heads, uint64_t rows, uint64_t columns) {
-    plan_array_shape(plan_array_of(call, plan_operand_named(call, operand)), 4, (const uint64_t[]){batch, heads, rows, columns});
+static void matrices(const plan_call *call, const char *operand, uint64_t batch, uint64_t heads,
+                     uint64_t rows, uint64_t columns) {
+    plan_array_shape(plan_array_of(call, plan_operand_named(call, operand)), 4,
+                     (const uint64_t[]){batch, heads, rows, columns});
 }
 
 static void ranges(plan_call *call) {
@@ -52,7 +58,8 @@ static void ranges(plan_call *call) {
     matrices(call, "value", a.batch, a.kv_heads, a.kv_len, a.head_dim);
     if (mask)
         plan_array_strides(mask, 4, (const uint64_t[]){a.batch, a.heads, a.seq_len, a.kv_len},
-                           (const int64_t[]){plan_stride(a.mask_batch), plan_stride(a.mask_head), plan_stride(a.kv_len), 1});
+                           (const int64_t[]){plan_stride(a.mask_batch), plan_stride(a.mask_head),
+                                             plan_stride(a.kv_len), 1});
 }
 
 /* ---- the expansion ---- */
@@ -70,7 +77,8 @@ static uint64_t bits_of(const plan_call *call, double value) {
     return bits;
 }
 
-/* scale log2 e / UNIT of the text as a number from 1/2 to 1, and what power of 2 it is multiplied by: neither end of the type's range is near. */
+/* scale log2 e / UNIT of the text as a number from 1/2 to 1, and what power of 2 it is multiplied
+ * by: neither end of the type's range is near. */
 static double scale_of(const plan_call *call, const asked *a, int *exponent) {
     const double log2e = 1.4426950408889634;
     double scale;
@@ -100,24 +108,32 @@ static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t size = type == HG_TYPE_F64 ? 8 : 4;
     bool mask = plan_array_of(call, plan_operand_named(call, "mask")) != NULL;
     if (!a.batch || !a.heads || !a.seq_len || !a.head_dim) return;
-    /* The output has batch * heads * seq_len * head_dim elements, so that products of these do not overflow. */
+    /* The output has batch * heads * seq_len * head_dim elements, so that products of these do not
+     * overflow. */
     uint64_t tiles = (a.seq_len - 1) / LANES + 1, blocks = a.batch * a.heads * tiles;
     int32_t ts = (int32_t)hg_type_size_bytes(type), as = (int32_t)size;
-    plan_part parts[8] = {plan_part_named(call, "query"), plan_part_named(call, "key"), plan_part_named(call, "value")};
+    plan_part parts[8] = {plan_part_named(call, "query"), plan_part_named(call, "key"),
+                          plan_part_named(call, "value")};
     parts[3] = plan_scratch(x, blocks, a.head_dim * LANES * size);
     parts[4] = plan_scratch(x, blocks, KEYS * LANES * size);
     parts[5] = plan_scratch(x, blocks, a.head_dim * LANES * size);
     if (mask) parts[6] = plan_part_named(call, "mask");
-    plan_kernel_key key = plan_library_key(LIBRARY_ATTENTION, type, HG_OP_MOV, (int32_t[]){ts, as, a.causal, mask}, mask ? 7 : 6,
+    plan_kernel_key key = plan_library_key(LIBRARY_ATTENTION, type, HG_OP_MOV,
+                                           (int32_t[]){ts, as, a.causal, mask}, mask ? 7 : 6,
                                            mask ? 10 : 7);
     int exponent;
     double scale = scale_of(call, &a, &exponent);
-    plan_expand_grid(x, &key, (uint64_t[]){tiles, a.heads / a.kv_heads, a.batch * a.kv_heads}, (uint32_t[]){LANES, 1, 1}, 0, parts,
-                     (uint64_t[]){a.heads / a.kv_heads, a.seq_len, a.kv_len, a.head_dim, bits_of(call, scale), (uint64_t)exponent,
-                                  bits_of(call, share_of(call, &a)), a.kv_heads, a.mask_batch, a.mask_head});
+    plan_expand_grid(x, &key, (uint64_t[]){tiles, a.heads / a.kv_heads, a.batch * a.kv_heads},
+                     (uint32_t[]){LANES, 1, 1}, 0, parts,
+                     (uint64_t[]){a.heads / a.kv_heads, a.seq_len, a.kv_len, a.head_dim,
+                                  bits_of(call, scale), (uint64_t)exponent,
+                                  bits_of(call, share_of(call, &a)), a.kv_heads, a.mask_batch,
+                                  a.mask_head});
     key = plan_library_key(LIBRARY_ATTENTION_OUTPUT, type, HG_OP_MOV, (int32_t[]){ts, as}, 2, 2);
-    plan_expand_grid(x, &key, (uint64_t[]){tiles, (a.head_dim - 1) / LANES + 1, a.batch * a.heads}, (uint32_t[]){LANES, 1, 1}, 0,
-                     (plan_part[]){parts[5], plan_part_named(call, "output")}, (uint64_t[]){a.seq_len, a.head_dim});
+    plan_expand_grid(x, &key, (uint64_t[]){tiles, (a.head_dim - 1) / LANES + 1, a.batch * a.heads},
+                     (uint32_t[]){LANES, 1, 1}, 0,
+                     (plan_part[]){parts[5], plan_part_named(call, "output")},
+                     (uint64_t[]){a.seq_len, a.head_dim});
 }
 
 /* Two products and a function for each pair of a query and a key. */
@@ -127,5 +143,8 @@ static plan_cost cost(const plan_call *call) {
     return (plan_cost){plan_call_bytes(call), pairs * (4 * a.head_dim + 4)};
 }
 
-const plan_collective plan_collective_attention = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
+const plan_collective plan_collective_attention = {.check = check,
+                                                   .ranges = ranges,
+                                                   .expand = expand,
+                                                   .cost = cost,
+                                                   .overlap = PLAN_OVERLAP_REFUSED};

@@ -21,18 +21,20 @@ static uint16_t function_of(const plan_step *step) {
     return name == HG_OPNAME_COUNT ? (uint16_t)HG_OP_NONE : kir_fn_of_name(name);
 }
 
-static void add_array(plan_call *call, uint32_t operand, uint8_t access, const kir_step_operand *place) {
+static void add_array(plan_call *call, uint32_t operand, uint8_t access,
+                      const kir_step_operand *place) {
     hg_type type = hg_element_type(call->type, &hg_op_get((hg_op)call->op)->operands[operand]);
     call->arrays[call->array_count++] = (plan_array){.operand = (uint8_t)operand,
-                                                     .type = type < HG_TYPE_COUNT ? (uint8_t)type : call->type,
+                                                     .type = type < HG_TYPE_COUNT ? (uint8_t)type
+                                                                                  : call->type,
                                                      .read = (access & HG_READ) != 0,
                                                      .written = (access & HG_WRITE) != 0,
                                                      .place = place};
 }
 
 /* The operands' words and the arrays; shapes are still to come. */
-static void add_operands(const hg_plan *plan, const plan_step *step, const uint64_t *words, uint64_t *constants, plan_operand *operands,
-                         plan_call *call) {
+static void add_operands(const hg_plan *plan, const plan_step *step, const uint64_t *words,
+                         uint64_t *constants, plan_operand *operands, plan_call *call) {
     const hg_op_info *row = hg_op_get((hg_op)step->op);
     const kir_step_operand *given[HG_MAX_OPERANDS] = {NULL};
     memset(operands, 0, row->operand_count * sizeof *operands);
@@ -41,7 +43,8 @@ static void add_operands(const hg_plan *plan, const plan_step *step, const uint6
         plan_operand *to = &operands[o->operand - 1];
         given[o->operand - 1] = o;
         to->words = words;
-        for (uint32_t a = 0; a < o->arg_count; a++) to->count += words_of(plan, step, o->first_arg + a);
+        for (uint32_t a = 0; a < o->arg_count; a++)
+            to->count += words_of(plan, step, o->first_arg + a);
         words += to->count;
         if (o->kind != KIR_STEP_NUMBER && o->kind != KIR_STEP_NAME) continue;
         constants[o->operand - 1] = o->value;
@@ -49,12 +52,14 @@ static void add_operands(const hg_plan *plan, const plan_step *step, const uint6
     }
     for (uint32_t i = 0; i < row->operand_count; i++) {
         bool result = i == 0 && step->result != HG_PLAN_NO_ENV;
-        if (given[i] ? given[i]->kind == KIR_STEP_ARRAY : result) add_array(call, i, row->operands[i].access, given[i]);
+        if (given[i] ? given[i]->kind == KIR_STEP_ARRAY : result)
+            add_array(call, i, row->operands[i].access, given[i]);
     }
 }
 
-void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *words, uint64_t *constants, plan_operand *operands,
-                    plan_array *arrays, plan_call *call, plan_problem *problem) {
+void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *words,
+                    uint64_t *constants, plan_operand *operands, plan_array *arrays,
+                    plan_call *call, plan_problem *problem) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
     *call = (plan_call){.op = step->op,
                         .fn = function_of(step),
@@ -73,7 +78,8 @@ void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *
         if (plan_array_span(a)) continue;
         for (uint8_t d = 0; d < a->rank; d++)
             if (!hg_mul_u64(elements, a->extents[d], &elements)) elements = UINT64_MAX;
-        plan_refuse(call, problem, KIR_FAULT_BOUNDS, a->operand, "buffer access out of bounds: %llu elements of %s",
+        plan_refuse(call, problem, KIR_FAULT_BOUNDS, a->operand,
+                    "buffer access out of bounds: %llu elements of %s",
                     (unsigned long long)elements, hg_type_name((hg_type)a->type));
         problem->span = true;
         return;

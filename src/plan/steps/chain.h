@@ -1,5 +1,6 @@
-/* Chains: maps that follow each other on the same elements, as one kernel. A lane does all of them on its element: an array is loaded at its
- * first use and stored after its last change. What each map is stays what map.c says.
+/* Chains: maps that follow each other on the same elements, as one kernel. A lane does all of them
+ * on its element: an array is loaded at its first use and stored after its last change. What each
+ * map is stays what map.c says.
  * Must not know: where memory lies, who decides. */
 #ifndef HG_PLAN_CHAIN_H
 #define HG_PLAN_CHAIN_H
@@ -17,63 +18,81 @@ typedef struct plan_link {
     uint8_t out, in[PLAN_LINK_INPUTS];
 } plan_link;
 
-/* All arrays have the same number of elements, and no two of them share memory. There may be an instruction among the maps whose library program
- * does them: those in front of it make the elements that it loads, those behind it change what it stores. */
+/* All arrays have the same number of elements, and no two of them share memory. There may be an
+ * instruction among the maps whose library program does them: those in front of it make the
+ * elements that it loads, those behind it change what it stores. */
 typedef struct plan_chain {
     uint8_t count, arrays;
     uint8_t types[PLAN_CHAIN_ARRAYS]; /* hg_type of the first map that names it */
     uint8_t front;                    /* links in front of the instruction; 0 without one */
-    uint8_t input, output;            /* its arrays; 0 without one. PLAN_NO_ARRAY: the input is none of the chain's */
+    uint8_t input, output; /* its arrays; 0 without one. PLAN_NO_ARRAY: the input is none of the
+                              chain's */
     plan_link links[PLAN_MOST_LINKS];
 } plan_chain;
 enum { PLAN_NO_ARRAY = UINT8_MAX };
 
 static inline bool plan_chain_equal(const plan_chain *x, const plan_chain *y) {
     if (x == y) return true;
-    if (!x || !y || x->count != y->count || x->arrays != y->arrays || x->front != y->front || x->input != y->input ||
-        x->output != y->output || memcmp(x->types, y->types, x->arrays) != 0)
+    if (!x || !y || x->count != y->count || x->arrays != y->arrays || x->front != y->front ||
+        x->input != y->input || x->output != y->output ||
+        memcmp(x->types, y->types, x->arrays) != 0)
         return false;
     for (uint8_t i = 0; i < x->count; i++) {
         const plan_link *a = &x->links[i], *b = &y->links[i];
-        if (a->fn != b->fn || a->type != b->type || a->out != b->out || memcmp(a->in, b->in, sizeof a->in) != 0) return false;
+        if (a->fn != b->fn || a->type != b->type || a->out != b->out ||
+            memcmp(a->in, b->in, sizeof a->in) != 0)
+            return false;
     }
     return true;
 }
 
 /* Whether some are on these sides of the instruction. */
 static inline bool plan_chain_has(const plan_chain *chain, uint8_t sides) {
-    return ((sides & PLAN_IN_FRONT) && chain->front) || ((sides & PLAN_BEHIND) && chain->front < chain->count);
+    return ((sides & PLAN_IN_FRONT) && chain->front) ||
+           ((sides & PLAN_BEHIND) && chain->front < chain->count);
 }
 
 /* Whether a map's function is one of many operations. */
-static inline bool plan_is_long(uint16_t fn) { return fn < HG_OP_COUNT && hg_op_get((hg_op)fn)->numbers != HG_NUMBERS_EXACT; }
-/* Whether a map by that function can be one of several in a kernel: it cannot fault, and its elements fit a register. */
+static inline bool plan_is_long(uint16_t fn) {
+    return fn < HG_OP_COUNT && hg_op_get((hg_op)fn)->numbers != HG_NUMBERS_EXACT;
+}
+/* Whether a map by that function can be one of several in a kernel: it cannot fault, and its
+ * elements fit a register. */
 bool plan_map_joins(uint16_t fn, hg_type type);
-/* Whether an instruction whose library program does maps around it (front: of its input) does this one as fast as a pass over memory by all lanes: rows have fewer lanes, for
- * which short functions are nothing; a product or a convolution takes longer than any function. Bytes are quicker alone (docs/performance.md, maps
- * around instructions). Asked where a device has native code; the pass of graphs asks for all. */
-static inline bool plan_map_goes_with(const plan_collective *of, bool front, uint16_t fn, hg_type type) {
+/* Whether an instruction whose library program does maps around it (front: of its input) does this
+ * one as fast as a pass over memory by all lanes: rows have fewer lanes, for which short functions
+ * are nothing; a product or a convolution takes longer than any function. Bytes are quicker alone
+ * (docs/performance.md, maps around instructions). Asked where a device has native code; the pass
+ * of graphs asks for all. */
+static inline bool plan_map_goes_with(const plan_collective *of, bool front, uint16_t fn,
+                                      hg_type type) {
     return hg_type_size_bytes(type) > 1 && !((of->loads || front) && plan_is_long(fn));
 }
 /* Whether a call can be a link. */
 bool plan_chain_takes(const plan_call *call);
-/* Steps that stand behind each other with nothing between: sets plan_step.followers and .long_map. */
+/* Steps that stand behind each other with nothing between: sets plan_step.followers and .long_map.
+ */
 void plan_find_chains(hg_plan *plan);
-/* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a new one is the number of those there are. False: it
- * does not fit, and nothing changed. */
+/* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a
+ * new one is the number of those there are. False: it does not fit, and nothing changed. */
 bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers);
-/* Whether each array has one type for all maps: a library program does those only, as an array's element is in one register there. */
+/* Whether each array has one type for all maps: a library program does those only, as an array's
+ * element is in one register there. */
 bool plan_chain_has_types(const plan_chain *chain);
-/* The instruction behind the links so far, by the numbers of its arrays, new ones as above; input: PLAN_NO_ARRAY where its program makes elements
- * for nobody. False: as above, or nothing in front makes the input, and something is in front. */
+/* The instruction behind the links so far, by the numbers of its arrays, new ones as above; input:
+ * PLAN_NO_ARRAY where its program makes elements for nobody. False: as above, or nothing in front
+ * makes the input, and something is in front. */
 bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input, uint8_t output);
-/* Its kernel and launch, of maps alone. Parts: the arrays in order, n elements each. The chain stays with the key. */
+/* Its kernel and launch, of maps alone. Parts: the arrays in order, n elements each. The chain
+ * stays with the key. */
 void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x);
 
 /* ---- map.c ---- */
 bool plan_map_can_fault(uint16_t fn, hg_type type);
 enum { PLAN_MAP_ELEMENTS = 16 }; /* of a lane, at most */
-/* Launches the kernel of maps over n elements; key without choice and values. Parts: the arrays in order. */
-void plan_maps_launch(plan_expansion *x, plan_kernel_key *key, const plan_chain *chain, uint64_t n, const plan_part *parts);
+/* Launches the kernel of maps over n elements; key without choice and values. Parts: the arrays in
+ * order. */
+void plan_maps_launch(plan_expansion *x, plan_kernel_key *key, const plan_chain *chain, uint64_t n,
+                      const plan_part *parts);
 
 #endif

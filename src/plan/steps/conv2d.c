@@ -1,5 +1,6 @@
-/* conv2d: the library programs of conv2d.atlas. Where a kernel is more than one place, or rows have ends that show, the input is first copied into
- * planes with zeros around it; then positions of the output count places of such a plane, and a tap is a displacement. */
+/* conv2d: the library programs of conv2d.atlas. Where a kernel is more than one place, or rows have
+ * ends that show, the input is first copied into planes with zeros around it; then positions of the
+ * output count places of such a plane, and a tap is a displacement. */
 #include "plan/steps/chain.h"
 
 enum {
@@ -23,7 +24,8 @@ enum {
 
 /* Along one direction. */
 typedef struct axis {
-    uint64_t size, kernel, stride, before, after, dilation; /* before, after: zeros of the padding */
+    uint64_t size, kernel, stride, before, after, dilation; /* before, after: zeros of the padding
+                                                             */
     uint64_t out;
 } axis;
 
@@ -33,7 +35,9 @@ typedef struct convolution {
     axis rows, columns;
 } convolution;
 
-static uint64_t size_of(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
+static uint64_t size_of(const plan_call *call, uint32_t operand) {
+    return plan_number(call, operand, 0);
+}
 
 static uint64_t plus(uint64_t x, uint64_t y) {
     uint64_t result;
@@ -51,7 +55,8 @@ static axis axis_of(const plan_call *call, uint32_t direction) {
               .stride = plan_number(call, STRIDE, direction),
               .before = plan_number(call, PADDING, direction),
               .dilation = plan_number(call, DILATION, direction)};
-    a.after = plan_is_given(call, PADDING_END) ? plan_number(call, PADDING_END, direction) : a.before;
+    a.after = plan_is_given(call, PADDING_END) ? plan_number(call, PADDING_END, direction)
+                                               : a.before;
     a.out = (padded(&a) - reach(&a)) / a.stride + 1;
     if (a.out == 1) a.stride = 1;
     return a;
@@ -68,38 +73,43 @@ static convolution read_call(const plan_call *call) {
 
 /* ---- shapes ---- */
 
-static bool check_pair(const plan_call *call, plan_problem *problem, uint32_t operand, uint64_t least) {
+static bool check_pair(const plan_call *call, plan_problem *problem, uint32_t operand,
+                       uint64_t least) {
     uint32_t count = call->operands[operand].count;
     if (operand == PADDING_END && count == 0) return true;
     if (count != 2) {
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u numbers, 2 expected: of rows and of columns", (unsigned)count);
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand,
+                    "%u numbers, 2 expected: of rows and of columns", (unsigned)count);
         return false;
     }
     for (uint32_t i = 0; i < 2; i++)
         if (plan_number(call, operand, i) < least)
             plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%llu, at least %llu expected",
-                        (unsigned long long)plan_number(call, operand, i), (unsigned long long)least);
+                        (unsigned long long)plan_number(call, operand, i),
+                        (unsigned long long)least);
     return !problem->found;
 }
 
 static void check_axis(const plan_call *call, plan_problem *problem, uint32_t direction) {
     if (size_of(call, KERNEL_H + direction) == 0) {
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction, "0, at least 1 expected");
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction,
+                    "0, at least 1 expected");
         return;
     }
     axis a = axis_of(call, direction);
     if (padded(&a) >= (uint64_t)INT64_MAX)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, HEIGHT + direction, "%llu and the padding: more than any memory has",
-                    (unsigned long long)a.size);
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, HEIGHT + direction,
+                    "%llu and the padding: more than any memory has", (unsigned long long)a.size);
     else if (reach(&a) > padded(&a))
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction, "covers %llu of an input that has %llu with its padding",
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction,
+                    "covers %llu of an input that has %llu with its padding",
                     (unsigned long long)reach(&a), (unsigned long long)padded(&a));
 }
 
 static void check(const plan_call *call, plan_problem *problem) {
     uint64_t groups = size_of(call, GROUPS);
-    if (!check_pair(call, problem, STRIDE, 1) || !check_pair(call, problem, PADDING, 0) || !check_pair(call, problem, DILATION, 1) ||
-        !check_pair(call, problem, PADDING_END, 0))
+    if (!check_pair(call, problem, STRIDE, 1) || !check_pair(call, problem, PADDING, 0) ||
+        !check_pair(call, problem, DILATION, 1) || !check_pair(call, problem, PADDING_END, 0))
         return;
     if (groups == 0) {
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, GROUPS, "0, at least 1 expected");
@@ -107,14 +117,17 @@ static void check(const plan_call *call, plan_problem *problem) {
     }
     for (uint32_t i = IN_CHANNELS; i <= OUT_CHANNELS; i++)
         if (size_of(call, i) % groups != 0)
-            plan_refuse(call, problem, KIR_FAULT_DOMAIN, i, "(%llu) must be divisible by groups (%llu)",
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, i,
+                        "(%llu) must be divisible by groups (%llu)",
                         (unsigned long long)size_of(call, i), (unsigned long long)groups);
     check_axis(call, problem, 0);
     if (!problem->found) check_axis(call, problem, 1);
 }
 
-static void shape_of(const plan_call *call, uint32_t operand, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth) {
-    plan_array_shape(plan_array_of(call, operand), 4, (const uint64_t[]){first, second, third, fourth});
+static void shape_of(const plan_call *call, uint32_t operand, uint64_t first, uint64_t second,
+                     uint64_t third, uint64_t fourth) {
+    plan_array_shape(plan_array_of(call, operand), 4,
+                     (const uint64_t[]){first, second, third, fourth});
 }
 
 static void ranges(plan_call *call) {
@@ -122,7 +135,8 @@ static void ranges(plan_call *call) {
     plan_array *bias = plan_array_of(call, BIAS);
     shape_of(call, OUTPUT, c.batch, c.out_channels, c.rows.out, c.columns.out);
     shape_of(call, INPUT, c.batch, c.in_channels, c.rows.size, c.columns.size);
-    shape_of(call, KERNEL, c.out_channels, c.in_channels / c.groups, c.rows.kernel, c.columns.kernel);
+    shape_of(call, KERNEL, c.out_channels, c.in_channels / c.groups, c.rows.kernel,
+             c.columns.kernel);
     if (bias) plan_array_shape(bias, 1, &c.out_channels);
 }
 
@@ -130,29 +144,38 @@ static void ranges(plan_call *call) {
 
 static uint64_t least_of(uint64_t x, uint64_t y) { return x < y ? x : y; }
 static uint64_t most_of(uint64_t x, uint64_t y) { return x < y ? y : x; }
-static uint64_t rounded(uint64_t x, uint64_t step) { return plan_times(x / step + (x % step != 0), step); }
+static uint64_t rounded(uint64_t x, uint64_t step) {
+    return plan_times(x / step + (x % step != 0), step);
+}
 
 /* Lanes of a block: neighbouring positions. No bit depends on it, nor on the channels of a tile. */
 static uint64_t lanes_of(const plan_expansion *x, hg_type type) {
-    return plan_tile(x, type == HG_TYPE_F64 ? LIBRARY_TILE_CONV2D_COLUMNS_F64 : LIBRARY_TILE_CONV2D_COLUMNS);
+    return plan_tile(x, type == HG_TYPE_F64 ? LIBRARY_TILE_CONV2D_COLUMNS_F64
+                                            : LIBRARY_TILE_CONV2D_COLUMNS);
 }
 
-/* Half as many where the last tile would be nearly empty, and fewer where the only one would be half empty. */
+/* Half as many where the last tile would be nearly empty, and fewer where the only one would be
+ * half empty. */
 static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
     enum { LEAST = 16 };
-    if (plan_times(rounded(positions, lanes / 2), 20) <= plan_times(rounded(positions, lanes), 19)) lanes /= 2;
+    if (plan_times(rounded(positions, lanes / 2), 20) <= plan_times(rounded(positions, lanes), 19))
+        lanes /= 2;
     while (lanes >= 2 * LEAST && positions <= lanes / 2) lanes /= 2;
     return lanes;
 }
 
-/* Output channels of a tile. More for few lanes, but where rows of the kernel, `bytes` long, would fall on the same places of a cache. */
-static int32_t channels_of_tile(const plan_expansion *x, uint64_t channels, bool few_lanes, uint64_t bytes) {
+/* Output channels of a tile. More for few lanes, but where rows of the kernel, `bytes` long, would
+ * fall on the same places of a cache. */
+static int32_t channels_of_tile(const plan_expansion *x, uint64_t channels, bool few_lanes,
+                                uint64_t bytes) {
     uint32_t most = plan_tile(x, LIBRARY_TILE_CONV2D_CHANNELS);
-    if (few_lanes && channels >= 2 * (uint64_t)most && (bytes <= 1024 || bytes % 2048 != 0)) return (int32_t)(2 * most);
+    if (few_lanes && channels >= 2 * (uint64_t)most && (bytes <= 1024 || bytes % 2048 != 0))
+        return (int32_t)(2 * most);
     return (int32_t)plan_tile_for(most, channels);
 }
 
-/* Planes of the input, and positions in them. Bytes between what a tile reads, positions between what it writes. */
+/* Planes of the input, and positions in them. Bytes between what a tile reads, positions between
+ * what it writes. */
 typedef struct layout {
     bool copied; /* else the input lies as it is needed */
     bool joined; /* positions run over all images; else each has its own */
@@ -166,15 +189,21 @@ typedef struct layout {
 /* A kernel of one place without stride and padding does not see rows: an image is one. */
 static void merge_rows(convolution *c) {
     const axis *y = &c->rows, *x = &c->columns;
-    if (y->kernel != 1 || x->kernel != 1 || y->stride != 1 || x->stride != 1 || y->before || y->after || x->before || x->after) return;
-    if (y->out != y->size || x->out != x->size) return; /* a stride that takes one row of several counts as 1 too */
+    if (y->kernel != 1 || x->kernel != 1 || y->stride != 1 || x->stride != 1 || y->before ||
+        y->after || x->before || x->after)
+        return;
+    if (y->out != y->size || x->out != x->size)
+        return; /* a stride that takes one row of several counts as 1 too */
     c->columns.size = c->columns.out = plan_times(y->size, x->size);
     c->rows.size = c->rows.out = 1;
 }
 
-/* Without a stride the zeros behind a row (an image) are those in front of the next one, if they are few. */
+/* Without a stride the zeros behind a row (an image) are those in front of the next one, if they
+ * are few. */
 enum { FEW = 16 };
-static bool is_shared(const axis *a) { return a->stride == 1 && a->before <= FEW && a->after <= FEW; }
+static bool is_shared(const axis *a) {
+    return a->stride == 1 && a->before <= FEW && a->after <= FEW;
+}
 
 /* How far apart rows (images) lie. */
 static uint64_t apart(const axis *a) {
@@ -189,44 +218,59 @@ static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
     l.rows = apart(&c->rows);
     l.pitch = apart(&c->columns);
     l.slack = plus(lanes, FEW);
-    if (is_shared(&c->rows)) l.slack = plus(l.slack, plan_times(least_of(c->rows.before, c->rows.after), l.pitch));
-    uint64_t plane = plan_times(l.rows, l.pitch), phases = plan_times(l.row_phases, l.column_phases);
+    if (is_shared(&c->rows))
+        l.slack = plus(l.slack, plan_times(least_of(c->rows.before, c->rows.after), l.pitch));
+    uint64_t plane = plan_times(l.rows, l.pitch),
+             phases = plan_times(l.row_phases, l.column_phases);
     l.to_image = joined ? plane : plan_times(plan_times(plane, phases), c->in_channels);
     l.to_phase = joined ? plan_times(plane, c->batch) : plane;
     l.to_channel = plan_times(l.to_phase, phases);
     uint64_t images = joined ? c->batch : 1;
-    l.positions = plus(plan_times(plus(plan_times(images - 1, l.rows), c->rows.out - 1), l.pitch), c->columns.out);
+    l.positions = plus(plan_times(plus(plan_times(images - 1, l.rows), c->rows.out - 1), l.pitch),
+                       c->columns.out);
     return l;
 }
 
 /* The work of a layout, about: fma of a lane. */
 static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
     enum { COPY = 48 }; /* what it takes to copy an element */
-    uint64_t steps = plan_times(plan_times(c->in_channels / c->groups, c->rows.kernel), c->columns.kernel);
-    uint64_t chains = plan_times(rounded(l->positions, lanes_of_tile(l->positions, lanes)), l->joined ? 1 : c->batch);
-    uint64_t elements = plan_times(plan_times(l->to_phase, plan_times(l->row_phases, l->column_phases)), c->in_channels);
-    uint64_t copies = l->copied ? plan_times(plan_times(elements, l->joined ? 1 : c->batch), COPY) : 0;
+    uint64_t steps = plan_times(plan_times(c->in_channels / c->groups, c->rows.kernel),
+                                c->columns.kernel);
+    uint64_t chains = plan_times(rounded(l->positions, lanes_of_tile(l->positions, lanes)),
+                                 l->joined ? 1 : c->batch);
+    uint64_t elements = plan_times(
+        plan_times(l->to_phase, plan_times(l->row_phases, l->column_phases)), c->in_channels);
+    uint64_t copies = l->copied ? plan_times(plan_times(elements, l->joined ? 1 : c->batch), COPY)
+                                : 0;
     return plus(plan_times(plan_times(chains, steps), c->out_channels), copies);
 }
 
-/* Whether all positions are calculated for some channels before the next ones: the planes stay near, and the kernel, which is larger, is read once.
- * Else all channels for some positions. */
+/* Whether all positions are calculated for some channels before the next ones: the planes stay
+ * near, and the kernel, which is larger, is read once. Else all channels for some positions. */
 static bool is_read_often(const convolution *c, const layout *l) {
     enum { NEAR = 1 << 18 }; /* elements: a cache that a core has to itself */
-    uint64_t in_group = c->in_channels / c->groups, taps = plan_times(c->rows.kernel, c->columns.kernel);
-    uint64_t planes = plan_times(plan_times(l->positions, plan_times(l->row_phases, l->column_phases)), in_group);
-    return planes <= NEAR && planes <= plan_times(plan_times(c->out_channels / c->groups, in_group), taps);
+    uint64_t in_group = c->in_channels / c->groups,
+             taps = plan_times(c->rows.kernel, c->columns.kernel);
+    uint64_t planes = plan_times(
+        plan_times(l->positions, plan_times(l->row_phases, l->column_phases)), in_group);
+    return planes <= NEAR &&
+           planes <= plan_times(plan_times(c->out_channels / c->groups, in_group), taps);
 }
 
 static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
     layout best = lay_out(c, false, lanes);
-    bool one_row = c->rows.size == 1 && c->rows.out == 1 && c->rows.before == 0 && c->columns.before == 0;
-    bool one_place = one_row && c->rows.kernel == 1 && c->columns.kernel == 1 && c->columns.out == c->columns.size;
-    if (one_place && c->columns.stride == 1 && type == library_sum_type(type) && best.positions >= lanes) best.copied = false;
+    bool one_row = c->rows.size == 1 && c->rows.out == 1 && c->rows.before == 0 &&
+                   c->columns.before == 0;
+    bool one_place = one_row && c->rows.kernel == 1 && c->columns.kernel == 1 &&
+                     c->columns.out == c->columns.size;
+    if (one_place && c->columns.stride == 1 && type == library_sum_type(type) &&
+        best.positions >= lanes)
+        best.copied = false;
     if (c->batch > 1) {
         layout joined = lay_out(c, true, lanes);
         uint64_t work = work_of(c, &best, lanes);
-        if (best.copied && is_read_often(c, &joined)) work = plus(work, work / 16); /* the kernel is read once, not for each image */
+        if (best.copied && is_read_often(c, &joined))
+            work = plus(work, work / 16); /* the kernel is read once, not for each image */
         if (work_of(c, &joined, lanes) < work) best = joined;
     }
     return best;
@@ -246,12 +290,15 @@ static plan_part tail(plan_part part, uint64_t bytes) {
 
 /* What the texts divide by a number with: `quotient` in them, of numbers below MOST_DIVIDED. */
 enum { MOST_DIVIDED = 1 << 30 };
-static uint64_t part_of_one(uint64_t number) { return ((UINT64_C(1) << 63) - 1) / most_of(number, 1) + 1; }
+static uint64_t part_of_one(uint64_t number) {
+    return ((UINT64_C(1) << 63) - 1) / most_of(number, 1) + 1;
+}
 
 /* Sizes of elements, as constants of the texts. */
 static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type); }
 
-static plan_part copy_planes(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t lanes) {
+static plan_part copy_planes(const plan_call *call, plan_expansion *x, const convolution *c,
+                             const layout *l, uint64_t lanes) {
     enum { ELEMENTS = 4096 }; /* of a block, about: its start is little beside them */
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
     uint64_t size = hg_type_size_bytes(sum), images = l->joined ? 1 : c->batch,
@@ -260,7 +307,8 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
              phases = plan_times(l->row_phases, l->column_phases);
     plan_part planes = plan_scratch(x, plus(count, l->slack), size);
     void *zeros = x->failed ? NULL : hg_calloc((size_t)l->slack, (size_t)size);
-    if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || padded(&c->columns) >= MOST_DIVIDED) {
+    if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED ||
+        padded(&c->columns) >= MOST_DIVIDED) {
         hg_free(zeros);
         x->failed = true;
         return planes;
@@ -269,29 +317,38 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
     hg_free(zeros);
     bool pairs = type == HG_TYPE_F32 && c->columns.stride == 2;
     lanes = pairs ? lanes / 2 : lanes_of_tile(l->pitch, lanes);
-    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
-                                           (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs}, 2,
-                                           16);
-    plan_part parts[2 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, INPUT), head(planes, count * size)};
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
+        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs},
+        2, 16);
+    plan_part parts[2 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, INPUT),
+                                              head(planes, count * size)};
     plan_fuse(x, &key, parts, PLAN_IN_FRONT);
-    plan_expand_grid(x, &key, (uint64_t[]){rows / some + (rows % some != 0), pairs ? l->row_phases : phases, c->batch},
-                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, parts,
-                     (uint64_t[]){c->in_channels, c->rows.size, c->columns.size, c->rows.before, c->columns.before, c->rows.stride,
-                                  c->columns.stride, l->column_phases, part_of_one(l->column_phases), l->rows, part_of_one(l->rows),
-                                  l->pitch, some, l->to_image * size, l->to_channel * size, l->to_phase * size});
+    plan_expand_grid(
+        x, &key,
+        (uint64_t[]){rows / some + (rows % some != 0), pairs ? l->row_phases : phases, c->batch},
+        (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, parts,
+        (uint64_t[]){c->in_channels, c->rows.size, c->columns.size, c->rows.before,
+                     c->columns.before, c->rows.stride, c->columns.stride, l->column_phases,
+                     part_of_one(l->column_phases), l->rows, part_of_one(l->rows), l->pitch, some,
+                     l->to_image * size, l->to_channel * size, l->to_phase * size});
     return planes;
 }
 
-static plan_part place_taps(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t steps,
-                            uint64_t lanes) {
+static plan_part place_taps(const plan_call *call, plan_expansion *x, const convolution *c,
+                            const layout *l, uint64_t steps, uint64_t lanes) {
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type)), count = c->in_channels / c->groups;
     plan_part taps = plan_scratch(x, steps, sizeof(uint64_t));
-    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TAPS, type, HG_OP_MOV,
-                                           (int32_t[]){bytes_of(type), bytes_of(library_sum_type(type)), (int32_t)lanes}, 1, 11);
-    plan_expand_grid(x, &key, (uint64_t[]){(count - 1) / lanes + 1, 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, &taps,
-                     (uint64_t[]){count, c->rows.kernel, c->columns.kernel, c->rows.stride, c->columns.stride, c->rows.dilation,
-                                  c->columns.dilation, l->column_phases, l->pitch, l->to_channel * size, l->to_phase * size});
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_CONV2D_TAPS, type, HG_OP_MOV,
+        (int32_t[]){bytes_of(type), bytes_of(library_sum_type(type)), (int32_t)lanes}, 1, 11);
+    plan_expand_grid(x, &key, (uint64_t[]){(count - 1) / lanes + 1, 1, 1},
+                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, &taps,
+                     (uint64_t[]){count, c->rows.kernel, c->columns.kernel, c->rows.stride,
+                                  c->columns.stride, c->rows.dilation, c->columns.dilation,
+                                  l->column_phases, l->pitch, l->to_channel * size,
+                                  l->to_phase * size});
     return taps;
 }
 
@@ -302,10 +359,11 @@ static plan_part widen_kernel(const plan_call *call, plan_expansion *x, uint64_t
     if (type == sum) return kernel;
     uint64_t count = kernel.bytes / hg_type_size_bytes(type);
     plan_part wide = plan_scratch(x, count, hg_type_size_bytes(sum));
-    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_WIDEN, type, HG_OP_MOV,
-                                           (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes}, 2, 1);
-    plan_expand_grid(x, &key, (uint64_t[]){count / lanes + (count % lanes != 0), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
-                     (plan_part[]){kernel, wide}, &count);
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_CONV2D_WIDEN, type, HG_OP_MOV,
+        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes}, 2, 1);
+    plan_expand_grid(x, &key, (uint64_t[]){count / lanes + (count % lanes != 0), 1, 1},
+                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, (plan_part[]){kernel, wide}, &count);
     return wide;
 }
 
@@ -318,7 +376,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (c.columns.out == 0) return; /* an image of no elements */
     layout l = choose(&c, type, lanes);
     uint64_t channels = c.out_channels / c.groups, in_group = c.in_channels / c.groups;
-    uint64_t steps = plan_times(plan_times(in_group, c.rows.kernel), c.columns.kernel), image = plan_times(c.rows.out, c.columns.out);
+    uint64_t steps = plan_times(plan_times(in_group, c.rows.kernel), c.columns.kernel),
+             image = plan_times(c.rows.out, c.columns.out);
     bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && steps;
     plan_part parts[5 + PLAN_CHAIN_ARRAYS];
     uint32_t arrays = 0;
@@ -331,19 +390,24 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (x->failed) return;
     uint64_t in_tile = lanes_of_tile(l.positions, lanes);
     int32_t tile = channels_of_tile(x, channels, in_tile < lanes, plan_times(steps, size));
-    plan_kernel_key key = plan_library_key(
-        LIBRARY_CONV2D_TILE, type, call->fn,
-        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)in_tile, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
+    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TILE, type, call->fn,
+                                           (int32_t[]){bytes_of(type), bytes_of(sum),
+                                                       (int32_t)in_tile, tile, has_taps, bias,
+                                                       call->fn != HG_OP_MOV},
+                                           (uint8_t)arrays, 16);
     plan_fuse(x, &key, parts, PLAN_BEHIND);
     bool by_position = is_read_often(&c, &l);
     uint64_t across = (l.positions - 1) / in_tile + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
-    plan_expand_grid(x, &key,
-                     (uint64_t[]){by_position ? across : down, by_position ? down : across, plan_times(c.groups, l.joined ? 1 : c.batch)},
-                     (uint32_t[]){(uint32_t)in_tile, 1, 1}, 0, parts,
-                     (uint64_t[]){steps, channels, c.groups, part_of_one(c.groups), l.positions, l.pitch, c.columns.out,
-                                  plan_times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out, l.rows, c.rows.out, plane * size,
-                                  plane * c.in_channels * size, plane * in_group * size, image, image * c.out_channels, by_position});
+    plan_expand_grid(
+        x, &key,
+        (uint64_t[]){by_position ? across : down, by_position ? down : across,
+                     plan_times(c.groups, l.joined ? 1 : c.batch)},
+        (uint32_t[]){(uint32_t)in_tile, 1, 1}, 0, parts,
+        (uint64_t[]){steps, channels, c.groups, part_of_one(c.groups), l.positions, l.pitch,
+                     c.columns.out, plan_times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out,
+                     l.rows, c.rows.out, plane * size, plane * c.in_channels * size,
+                     plane * in_group * size, image, image * c.out_channels, by_position});
 }
 
 /* Whether planes have a place for each element along a direction. */
@@ -351,22 +415,32 @@ static bool covers(const axis *a, uint64_t places, uint64_t phases) {
     return phases == a->stride && plan_times(places, a->stride) >= plus(a->size, a->before);
 }
 
-/* With a stride of columns lanes read and store far apart: that takes longer than a pass over the input. */
+/* With a stride of columns lanes read and store far apart: that takes longer than a pass over the
+ * input. */
 static bool packs(const plan_call *call, const plan_expansion *x, uint32_t array) {
     convolution c = read_call(call);
     if (&call->arrays[array] != plan_array_of(call, INPUT)) return false;
     merge_rows(&c);
     if (c.columns.stride != 1) return false;
     layout l = choose(&c, (hg_type)call->type, lanes_of(x, library_sum_type((hg_type)call->type)));
-    return l.copied && covers(&c.rows, l.rows, l.row_phases) && covers(&c.columns, l.pitch, l.column_phases);
+    return l.copied && covers(&c.rows, l.rows, l.row_phases) &&
+           covers(&c.columns, l.pitch, l.column_phases);
 }
 
 static plan_cost cost(const plan_call *call) {
     convolution c = read_call(call);
-    uint64_t steps = plan_times(plan_times(c.in_channels / c.groups, c.rows.kernel), c.columns.kernel);
-    return (plan_cost){plan_call_bytes(call),
-                       plan_times(plan_array_of(call, OUTPUT)->bytes / hg_type_size_bytes((hg_type)call->type), steps)};
+    uint64_t steps = plan_times(plan_times(c.in_channels / c.groups, c.rows.kernel),
+                                c.columns.kernel);
+    return (plan_cost){
+        plan_call_bytes(call),
+        plan_times(plan_array_of(call, OUTPUT)->bytes / hg_type_size_bytes((hg_type)call->type),
+                   steps)};
 }
 
-const plan_collective plan_collective_conv2d = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED, .fuses = true, .packs = packs};
+const plan_collective plan_collective_conv2d = {.check = check,
+                                                .ranges = ranges,
+                                                .expand = expand,
+                                                .cost = cost,
+                                                .overlap = PLAN_OVERLAP_REFUSED,
+                                                .fuses = true,
+                                                .packs = packs};

@@ -4,13 +4,15 @@
 static void check(const plan_call *call, plan_problem *problem) {
     uint64_t end;
     if (!hg_add_u64(plan_named(call, "position"), plan_named(call, "seq_len"), &end))
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "position"), "%llu, less than 2^64 - seq_len expected",
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "position"),
+                    "%llu, less than 2^64 - seq_len expected",
                     (unsigned long long)plan_named(call, "position"));
 }
 
 static void shape(const plan_call *call, const char *name, uint64_t places) {
     plan_array_shape(plan_array_of(call, plan_operand_named(call, name)), 4,
-                     (const uint64_t[]){places, plan_named(call, "batch"), plan_named(call, "heads"), plan_named(call, "head_dim")});
+                     (const uint64_t[]){places, plan_named(call, "batch"),
+                                        plan_named(call, "heads"), plan_named(call, "head_dim")});
 }
 
 static void ranges(plan_call *call) {
@@ -32,5 +34,8 @@ static plan_cost cost(const plan_call *call) {
     return (plan_cost){plan_times(bytes, 2), bytes / hg_type_size_bytes((hg_type)call->type)};
 }
 
-const plan_collective plan_collective_kv_cache = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_NEVER};
+const plan_collective plan_collective_kv_cache = {.check = check,
+                                                  .ranges = ranges,
+                                                  .expand = expand,
+                                                  .cost = cost,
+                                                  .overlap = PLAN_OVERLAP_NEVER};

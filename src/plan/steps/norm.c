@@ -27,10 +27,12 @@ static void check(const plan_call *call, plan_problem *problem) {
     }
     uint64_t groups = plan_named(call, "groups"), channels = plan_named(call, "channels");
     if (groups == 0)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "groups"), "0, at least 1 expected");
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "groups"),
+                    "0, at least 1 expected");
     else if (channels % groups)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "groups"),
-                    "num_channels (%llu) must be divisible by num_groups (%llu)", (unsigned long long)channels, (unsigned long long)groups);
+                    "num_channels (%llu) must be divisible by num_groups (%llu)",
+                    (unsigned long long)channels, (unsigned long long)groups);
 }
 
 static void ranges(plan_call *call) {
@@ -51,23 +53,27 @@ static void expand(const plan_call *call, plan_expansion *x) {
     bool of_group = call->op == HG_OP_GROUP_NORM;
     if (p.rows.n == 0) return;
     plan_expand_rows(
-        x, &(plan_row_program){
-               .id = LIBRARY_ROWS_NORM,
-               .type = type,
-               .fn = of_group ? call->fn : HG_OP_MOV,
-               .rows = p.rows.count,
-               .lanes = x->rolled || plan_tile(x, LIBRARY_TILE_NORM_LANES) >= LANES ? LANES : FEW_LANES,
-               .at_once = of_group || x->rolled   ? 1
-                          : p.rows.n <= SHORT_ROW ? 4
-                                                  : 2, /* beyond, 4 rows leave no registers */
-               .shared_bytes = 80 * size,
-               .constants = (int32_t[]){(int32_t)size, x->rolled, of_group && p.spatial > 1, of_group, of_group && call->fn != HG_OP_MOV},
-               .constant_count = 5,
-               .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"), plan_part_named(call, "beta"),
-                                      plan_part_named(call, "output")},
-               .part_count = 4,
-               .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups, p.channels, p.spatial},
-               .value_count = 6});
+        x,
+        &(plan_row_program){
+            .id = LIBRARY_ROWS_NORM,
+            .type = type,
+            .fn = of_group ? call->fn : HG_OP_MOV,
+            .rows = p.rows.count,
+            .lanes = x->rolled || plan_tile(x, LIBRARY_TILE_NORM_LANES) >= LANES ? LANES
+                                                                                 : FEW_LANES,
+            .at_once = of_group || x->rolled   ? 1
+                       : p.rows.n <= SHORT_ROW ? 4
+                                               : 2, /* beyond, 4 rows leave no registers */
+            .shared_bytes = 80 * size,
+            .constants = (int32_t[]){(int32_t)size, x->rolled, of_group && p.spatial > 1, of_group,
+                                     of_group && call->fn != HG_OP_MOV},
+            .constant_count = 5,
+            .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"),
+                                   plan_part_named(call, "beta"), plan_part_named(call, "output")},
+            .part_count = 4,
+            .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups,
+                                   p.channels, p.spatial},
+            .value_count = 6});
 }
 
 /* A sum; a difference, a square, a sum; a difference, two products and a sum. */
@@ -76,5 +82,10 @@ static plan_cost cost(const plan_call *call) {
     return (plan_cost){plan_call_bytes(call), plan_times(plan_times(p.rows.count, p.rows.n), 8)};
 }
 
-const plan_collective plan_collective_norm = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME, .fuses = true, .loads = true};
+const plan_collective plan_collective_norm = {.check = check,
+                                              .ranges = ranges,
+                                              .expand = expand,
+                                              .cost = cost,
+                                              .overlap = PLAN_OVERLAP_SAME,
+                                              .fuses = true,
+                                              .loads = true};

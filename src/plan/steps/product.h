@@ -5,7 +5,8 @@
 
 #include "plan/steps/steps.h"
 
-/* c = fn(alpha a b + beta c + bias), a of m x k, b of k x n, as many times as batch says. Strides are in elements; of b's one is 1. */
+/* c = fn(alpha a b + beta c + bias), a of m x k, b of k x n, as many times as batch says. Strides
+ * are in elements; of b's one is 1. */
 typedef struct plan_product {
     uint64_t batch, m, n, k;
     uint64_t a_row, a_column, b_row, b_column, c_row;

@@ -19,8 +19,9 @@ static const char *epilogue_of(uint16_t fn, hg_text *text) {
 /* The maps on one side of the program. */
 typedef struct maps_text {
     const plan_chain *chain;
-    uint8_t sides;                   /* that the program does */
-    uint8_t made;                    /* the array whose element is in the register of that name; the others' are in e0, e1, … */
+    uint8_t sides; /* that the program does */
+    uint8_t made; /* the array whose element is in the register of that name; the others' are in e0,
+                     e1, … */
     bool known[PLAN_CHAIN_ARRAYS];   /* its element is in its register, */
     bool changed[PLAN_CHAIN_ARRAYS]; /* and another than the memory's */
     hg_text *text;
@@ -34,8 +35,12 @@ static void write_element(const maps_text *m, uint8_t array) {
 }
 
 /* Those that the program has a name for; the others are array0, array1, … */
-static bool is_x(const plan_chain *chain, uint8_t sides, uint8_t array) { return (sides & PLAN_IN_FRONT) && array == chain->input; }
-static bool is_y(const plan_chain *chain, uint8_t sides, uint8_t array) { return (sides & PLAN_BEHIND) && array == chain->output; }
+static bool is_x(const plan_chain *chain, uint8_t sides, uint8_t array) {
+    return (sides & PLAN_IN_FRONT) && array == chain->input;
+}
+static bool is_y(const plan_chain *chain, uint8_t sides, uint8_t array) {
+    return (sides & PLAN_BEHIND) && array == chain->output;
+}
 
 static void write_array(const maps_text *m, uint8_t array) {
     if (is_x(m->chain, m->sides, array))
@@ -72,11 +77,14 @@ static void write_link(maps_text *m, const plan_link *link) {
         hg_text_addf(m->text, ", ");
         write_element(m, link->in[i]);
     }
-    hg_text_addf(m->text, link->fn != KIR_FN_RELU ? "\n" : hg_type_is_float((hg_type)link->type) ? ", 0.0\n" : ", 0\n");
+    hg_text_addf(m->text, link->fn != KIR_FN_RELU                 ? "\n"
+                          : hg_type_is_float((hg_type)link->type) ? ", 0.0\n"
+                                                                  : ", 0\n");
     m->known[link->out] = m->changed[link->out] = true;
 }
 
-/* Links from `first` to in front of `end`. What they change is stored, but the array `kept`, whose elements the program stores. */
+/* Links from `first` to in front of `end`. What they change is stored, but the array `kept`, whose
+ * elements the program stores. */
 static void write_links(maps_text *m, uint8_t first, uint8_t end, uint8_t kept) {
     for (uint8_t i = first; i < end; i++) write_link(m, &m->chain->links[i]);
     for (uint8_t i = 0; i < m->chain->arrays; i++)
@@ -85,7 +93,8 @@ static void write_links(maps_text *m, uint8_t first, uint8_t end, uint8_t kept) 
 
 /* Arrays that maps on these sides name and the program does not. */
 static bool is_parameter(const plan_chain *chain, uint8_t sides, uint8_t array) {
-    uint8_t first = sides & PLAN_IN_FRONT ? 0 : chain->front, end = sides & PLAN_BEHIND ? chain->count : chain->front;
+    uint8_t first = sides & PLAN_IN_FRONT ? 0 : chain->front,
+            end = sides & PLAN_BEHIND ? chain->count : chain->front;
     if (is_x(chain, sides, array) || is_y(chain, sides, array)) return false;
     for (uint8_t i = first; i < end; i++) {
         const plan_link *link = &chain->links[i];
@@ -96,7 +105,8 @@ static bool is_parameter(const plan_chain *chain, uint8_t sides, uint8_t array) 
     return false;
 }
 
-static void write_chain(const plan_chain *chain, uint8_t sides, hg_text *parameters, hg_text *prologue, hg_text *fused) {
+static void write_chain(const plan_chain *chain, uint8_t sides, hg_text *parameters,
+                        hg_text *prologue, hg_text *fused) {
     maps_text in_front = {.chain = chain, .sides = sides, .made = chain->input, .text = prologue};
     maps_text behind = {.chain = chain, .sides = sides, .made = chain->output, .text = fused};
     behind.known[chain->output] = true;
@@ -105,10 +115,13 @@ static void write_chain(const plan_chain *chain, uint8_t sides, hg_text *paramet
     for (uint8_t i = 0; i < chain->arrays; i++) {
         const char *name = hg_type_name((hg_type)chain->types[i]);
         hg_text_addf(parameters, ".reg e%u %s\n", (unsigned)i, name);
-        if (is_parameter(chain, sides, i)) hg_text_addf(parameters, ".param array%u buffer %s inout\n", (unsigned)i, name);
+        if (is_parameter(chain, sides, i))
+            hg_text_addf(parameters, ".param array%u buffer %s inout\n", (unsigned)i, name);
     }
-    /* Where one program does both sides, an input that lies on the output is read again before it is overwritten. */
-    uint8_t overwritten = !(sides & PLAN_BEHIND) || chain->output == chain->input ? PLAN_NO_ARRAY : chain->output;
+    /* Where one program does both sides, an input that lies on the output is read again before it
+     * is overwritten. */
+    uint8_t overwritten = !(sides & PLAN_BEHIND) || chain->output == chain->input ? PLAN_NO_ARRAY
+                                                                                  : chain->output;
     if (sides & PLAN_IN_FRONT) write_links(&in_front, 0, chain->front, overwritten);
     if (sides & PLAN_BEHIND) write_links(&behind, chain->front, chain->count, chain->output);
 }
@@ -118,8 +131,10 @@ static kir_module *make(const plan_kernel_key *key) {
     hg_text epilogue = {0}, parameters = {0}, prologue = {0}, fused = {0};
     kir_module *m = NULL;
     for (uint32_t i = 0; i < LIBRARY_MOST_CONSTANTS; i++) constants[i] = key->constants[i];
-    library_request r = {
-        .id = (library_id)key->program, .type = (hg_type)key->type, .constants = constants, .epilogue = epilogue_of(key->fn, &epilogue)};
+    library_request r = {.id = (library_id)key->program,
+                         .type = (hg_type)key->type,
+                         .constants = constants,
+                         .epilogue = epilogue_of(key->fn, &epilogue)};
     if (key->chain) {
         write_chain(key->chain, key->sides, &parameters, &prologue, &fused);
         r.parameters = parameters.data;
@@ -141,13 +156,20 @@ void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, 
     key->chain = chain;
     key->sides = sides;
     for (uint8_t i = 0; i < chain->arrays; i++)
-        if (is_parameter(chain, sides, i)) parts[key->arrays++] = (plan_part){.array = PLAN_FUSED + i, .bytes = PLAN_TO_END};
+        if (is_parameter(chain, sides, i))
+            parts[key->arrays++] = (plan_part){.array = PLAN_FUSED + i, .bytes = PLAN_TO_END};
 }
 
 bool plan_key_is_library(const plan_kernel_key *key) { return key->make == make; }
 
-plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn, const int32_t *constants, uint8_t arrays, uint8_t values) {
-    plan_kernel_key key = {.make = make, .fn = fn, .type = (uint8_t)type, .arrays = arrays, .values = values, .program = (uint16_t)program};
+plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn,
+                                 const int32_t *constants, uint8_t arrays, uint8_t values) {
+    plan_kernel_key key = {.make = make,
+                           .fn = fn,
+                           .type = (uint8_t)type,
+                           .arrays = arrays,
+                           .values = values,
+                           .program = (uint16_t)program};
     uint32_t count = library_constant_count(program);
     if (count) memcpy(key.constants, constants, count * sizeof *constants);
     return key;

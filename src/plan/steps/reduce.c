@@ -1,5 +1,6 @@
-/* parallel_reduce, reduce.add and their like over an array: the fold of its elements by the fixed tree, a launch a level. The result is a
- * register or an element in memory: the call's first array. */
+/* parallel_reduce, reduce.add and their like over an array: the fold of its elements by the fixed
+ * tree, a launch a level. The result is a register or an element in memory: the call's first array.
+ */
 #include "kir/define/define.h"
 #include "plan/steps/tree.h"
 
@@ -37,15 +38,25 @@ static void expand(const plan_call *call, plan_expansion *x) {
         parts[1] = last ? plan_whole(call, 0) : plan_scratch(x, chunks, element);
         parts[2] = work;
         if (wide) parts[2].bytes = chunks * PLAN_ACCUMULATORS * element;
-        plan_kernel_key key = {.make = plan_reduce_kernel, .fn = call->fn, .type = call->type, .arrays = wide ? 3 : 2, .values = 1};
-        if (half) key.choice = (first ? (uint32_t)PLAN_REDUCE_FIRST : 0) | (last ? (uint32_t)PLAN_REDUCE_LAST : 0);
-        plan_expand_launch(x, &key, chunks * PLAN_ACCUMULATORS, PLAN_ACCUMULATORS, plan_reduce_shared(type), parts, &n);
+        plan_kernel_key key = {.make = plan_reduce_kernel,
+                               .fn = call->fn,
+                               .type = call->type,
+                               .arrays = wide ? 3 : 2,
+                               .values = 1};
+        if (half)
+            key.choice = (first ? (uint32_t)PLAN_REDUCE_FIRST : 0) |
+                         (last ? (uint32_t)PLAN_REDUCE_LAST : 0);
+        plan_expand_launch(x, &key, chunks * PLAN_ACCUMULATORS, PLAN_ACCUMULATORS,
+                           plan_reduce_shared(type), parts, &n);
         parts[0] = parts[1];
         n = chunks;
         first = false;
     } while (!last);
 }
 
-static plan_cost cost(const plan_call *call) { return (plan_cost){plan_call_bytes(call), call->arrays[1].extents[0]}; }
+static plan_cost cost(const plan_call *call) {
+    return (plan_cost){plan_call_bytes(call), call->arrays[1].extents[0]};
+}
 
-const plan_collective plan_collective_reduce = {.ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_ANY};
+const plan_collective plan_collective_reduce = {
+    .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_ANY};

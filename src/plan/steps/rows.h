@@ -17,9 +17,10 @@ void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *r
 /* An array of `count` elements without gaps. */
 void plan_shape_line(const plan_call *call, const char *name, uint64_t count);
 
-/* Launches of a library program whose constants end with W, the lanes of a block, and R, the rows that it takes at once, and whose values begin with the launch's first
- * row, the one behind its last, and the rows of a block, a multiple of R. Rows that are no multiple of R have a launch with R = 1. Maps in front and behind are done where rows have
- * no gaps. */
+/* Launches of a library program whose constants end with W, the lanes of a block, and R, the rows
+ * that it takes at once, and whose values begin with the launch's first row, the one behind its
+ * last, and the rows of a block, a multiple of R. Rows that are no multiple of R have a launch with
+ * R = 1. Maps in front and behind are done where rows have no gaps. */
 typedef struct plan_row_program {
     library_id id;
     hg_type type;

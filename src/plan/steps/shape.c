@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uint32_t operand, const char *format, ...) {
+void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uint32_t operand,
+                 const char *format, ...) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     const hg_operand_info *info = operand < row->operand_count ? &row->operands[operand] : NULL;
     va_list list;
@@ -15,7 +16,8 @@ void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uin
     problem->found = true;
     problem->code = code;
     problem->operand = info ? (uint8_t)(operand + 1) : 0;
-    if (info && (info->access & HG_NAMED)) used = snprintf(problem->message, sizeof problem->message, "%s: ", info->name);
+    if (info && (info->access & HG_NAMED))
+        used = snprintf(problem->message, sizeof problem->message, "%s: ", info->name);
     if (used < 0 || used >= (int)sizeof problem->message) used = 0;
     va_start(list, format);
     vsnprintf(problem->message + used, sizeof problem->message - (size_t)used, format, list);
@@ -31,7 +33,9 @@ uint32_t plan_operand_named(const plan_call *call, const char *name) {
     return i;
 }
 
-uint64_t plan_named(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
+uint64_t plan_named(const plan_call *call, const char *name) {
+    return plan_number(call, plan_operand_named(call, name), 0);
+}
 
 uint64_t plan_named_or(const plan_call *call, const char *name, uint64_t missing) {
     uint32_t operand = plan_operand_named(call, name);
@@ -42,10 +46,12 @@ uint64_t plan_row_stride(const plan_call *call, uint32_t operand, uint64_t colum
     return plan_is_given(call, operand) ? plan_number(call, operand, 0) : columns;
 }
 
-void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t operand, uint64_t columns) {
+void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t operand,
+                    uint64_t columns) {
     uint64_t stride = plan_row_stride(call, operand, columns);
     if (stride < columns)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%llu elements from one row to the next, at least %llu expected",
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand,
+                    "%llu elements from one row to the next, at least %llu expected",
                     (unsigned long long)stride, (unsigned long long)columns);
 }
 
@@ -66,16 +72,20 @@ void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents) {
     for (uint8_t i = rank; i-- > 0;) {
         a->extents[i] = extents[i];
         a->strides[i] = stride > INT64_MAX ? INT64_MAX : (int64_t)stride;
-        if (!hg_mul_u64(stride, extents[i], &stride)) stride = UINT64_MAX; /* then the span is too large too, unless there is nothing */
+        if (!hg_mul_u64(stride, extents[i], &stride))
+            stride = UINT64_MAX; /* then the span is too large too, unless there is nothing */
     }
 }
 
-void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents, const int64_t *strides) {
+void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents,
+                        const int64_t *strides) {
     int64_t size = (int64_t)hg_type_size_bytes((hg_type)a->type);
     a->rank = rank;
     for (uint8_t i = 0; i < rank; i++) {
         a->extents[i] = extents[i];
-        a->strides[i] = strides[i] > INT64_MAX / size ? INT64_MAX : strides[i] < -(INT64_MAX / size) ? -INT64_MAX : strides[i] * size;
+        a->strides[i] = strides[i] > INT64_MAX / size      ? INT64_MAX
+                        : strides[i] < -(INT64_MAX / size) ? -INT64_MAX
+                                                           : strides[i] * size;
     }
 }
 
@@ -86,7 +96,8 @@ bool plan_array_span(plan_array *a) {
     for (uint8_t i = 0; i < a->rank; i++)
         if (a->extents[i] == 0) return true;
     for (uint8_t i = 0; i < a->rank && fits; i++) {
-        uint64_t size = a->strides[i] < 0 ? 0 - (uint64_t)a->strides[i] : (uint64_t)a->strides[i], way;
+        uint64_t size = a->strides[i] < 0 ? 0 - (uint64_t)a->strides[i] : (uint64_t)a->strides[i],
+                 way;
         uint64_t *side = a->strides[i] < 0 ? &low : &high;
         fits = hg_mul_u64(a->extents[i] - 1, size, &way) && hg_add_u64(*side, way, side);
     }

@@ -14,19 +14,21 @@ static void expand(const plan_call *call, plan_expansion *x) {
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
     uint64_t size = hg_type_size_bytes(sum);
     if (rows.n == 0) return;
-    plan_expand_rows(x, &(plan_row_program){.id = LIBRARY_ROWS_SOFTMAX,
-                                            .type = type,
-                                            .fn = HG_OP_MOV,
-                                            .rows = rows.count,
-                                            .lanes = LANES,
-                                            .at_once = rows.n <= SHORT_ROW && !x->rolled ? TOGETHER : 1,
-                                            .shared_bytes = 80 * size,
-                                            .constants = (int32_t[]){(int32_t)size, x->rolled, type == sum},
-                                            .constant_count = 3,
-                                            .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "output")},
-                                            .part_count = 2,
-                                            .values = (uint64_t[]){rows.n, rows.stride},
-                                            .value_count = 2});
+    plan_expand_rows(
+        x, &(plan_row_program){.id = LIBRARY_ROWS_SOFTMAX,
+                               .type = type,
+                               .fn = HG_OP_MOV,
+                               .rows = rows.count,
+                               .lanes = LANES,
+                               .at_once = rows.n <= SHORT_ROW && !x->rolled ? TOGETHER : 1,
+                               .shared_bytes = 80 * size,
+                               .constants = (int32_t[]){(int32_t)size, x->rolled, type == sum},
+                               .constant_count = 3,
+                               .parts = (plan_part[]){plan_part_named(call, "input"),
+                                                      plan_part_named(call, "output")},
+                               .part_count = 2,
+                               .values = (uint64_t[]){rows.n, rows.stride},
+                               .value_count = 2});
 }
 
 /* The largest, a difference, e^x, a sum, a product. */

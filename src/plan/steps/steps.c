@@ -7,4 +7,6 @@ static const plan_collective *const COLLECTIVES[HG_OP_COUNT] = {
 #undef PLAN_COLLECTIVE
 };
 
-const plan_collective *plan_collective_of(hg_op op) { return op < HG_OP_COUNT ? COLLECTIVES[op] : NULL; }
+const plan_collective *plan_collective_of(hg_op op) {
+    return op < HG_OP_COUNT ? COLLECTIVES[op] : NULL;
+}

@@ -11,8 +11,9 @@ static kir_value *input(expand_kernel *w, uint32_t i, uint8_t type) {
             b->failed = true;
             break;
         }
-        *input = (kir_input){
-            .type = HG_TYPE_U64, .reg = (uint8_t)(b->module->inputs.count - 1), .is_buffer = b->module->inputs.count <= w->key->arrays};
+        *input = (kir_input){.type = HG_TYPE_U64,
+                             .reg = (uint8_t)(b->module->inputs.count - 1),
+                             .is_buffer = b->module->inputs.count <= w->key->arrays};
     }
     if (!b->failed) b->module->inputs.data[i].type = type;
     kir_value *v = kir_emit(b, KIR_INPUT, type, 0, NULL);
@@ -34,10 +35,16 @@ kir_module *expand_end(expand_kernel *w) {
     return NULL;
 }
 
-kir_value *expand_value(expand_kernel *w, uint32_t i) { return input(w, w->key->arrays + i, HG_TYPE_U64); }
-kir_value *expand_scalar(expand_kernel *w, uint32_t i, uint8_t type) { return input(w, w->key->arrays + i, type); }
+kir_value *expand_value(expand_kernel *w, uint32_t i) {
+    return input(w, w->key->arrays + i, HG_TYPE_U64);
+}
+kir_value *expand_scalar(expand_kernel *w, uint32_t i, uint8_t type) {
+    return input(w, w->key->arrays + i, type);
+}
 
-kir_value *expand_size(expand_kernel *w, uint32_t array) { return input(w, 2u * w->key->arrays + w->key->values + array, HG_TYPE_U64); }
+kir_value *expand_size(expand_kernel *w, uint32_t array) {
+    return input(w, 2u * w->key->arrays + w->key->values + array, HG_TYPE_U64);
+}
 
 kir_value *expand_id(expand_kernel *w, hg_idname which, uint8_t type) {
     kir_value *v = kir_emit(&w->b, KIR_ID, type, 0, NULL);
@@ -46,9 +53,14 @@ kir_value *expand_id(expand_kernel *w, hg_idname which, uint8_t type) {
 }
 
 static kir_place place(expand_kernel *w, uint32_t array, kir_value *byte) {
-    if (w->key->shifted >> array & 1) byte = kir_add(&w->b, byte, input(w, (uint32_t)w->key->arrays + w->key->values + array, HG_TYPE_U64));
-    return (kir_place){
-        .space = KIR_BUFFER, .handle = input(w, array, HG_TYPE_U64), .index = byte, .operand = (uint8_t)(array + 1), .unchecked = true};
+    if (w->key->shifted >> array & 1)
+        byte = kir_add(&w->b, byte,
+                       input(w, (uint32_t)w->key->arrays + w->key->values + array, HG_TYPE_U64));
+    return (kir_place){.space = KIR_BUFFER,
+                       .handle = input(w, array, HG_TYPE_U64),
+                       .index = byte,
+                       .operand = (uint8_t)(array + 1),
+                       .unchecked = true};
 }
 
 kir_value *expand_load(expand_kernel *w, uint8_t type, uint32_t array, kir_value *byte) {

@@ -1,6 +1,8 @@
-/* What the kernels of expansions are written with. Inputs: the handles of the arrays, then the values, then, for each array that is shifted,
- * the bytes from its memory's start to its first byte, which loads and stores add by themselves, and the bytes that each has, where asked for. Accesses are unchecked: whoever runs a
- * step has checked its arrays. Provenance finds a slot for each handle, in order.
+/* What the kernels of expansions are written with. Inputs: the handles of the arrays, then the
+ * values, then, for each array that is shifted, the bytes from its memory's start to its first
+ * byte, which loads and stores add by themselves, and the bytes that each has, where asked for.
+ * Accesses are unchecked: whoever runs a step has checked its arrays. Provenance finds a slot for
+ * each handle, in order.
  * Must not know: what a collective does. */
 #ifndef HG_PLAN_WRITER_H
 #define HG_PLAN_WRITER_H

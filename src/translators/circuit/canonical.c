@@ -1,5 +1,6 @@
-/* Canonical forms. The gate rules of 6.9 rewrite text: they look at generators and primary classes alone, so data would change.
- * hg_circuit_simplify removes calls that no element of any class can tell from nothing. Must not know: instructions. */
+/* Canonical forms. The gate rules of 6.9 rewrite text: they look at generators and primary classes
+ * alone, so data would change. hg_circuit_simplify removes calls that no element of any class can
+ * tell from nothing. Must not know: instructions. */
 #include "translators/circuit/circuit_internal.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ static const rule RULES[] = {
 };
 
 static bool is_gate(const circuit_item *item, gate g) {
-    return item->kind == ITEM_TERM && item->target != TARGET_RANGE && item->generator == g.generator && item->sigils[0].cls == g.cls;
+    return item->kind == ITEM_TERM && item->target != TARGET_RANGE &&
+           item->generator == g.generator && item->sigils[0].cls == g.cls;
 }
 
 static bool rewrite_with(circuit_items *items, const rule *r) {
@@ -39,8 +41,11 @@ static bool rewrite_with(circuit_items *items, const rule *r) {
         uint32_t n = 0;
         while (n < r->length && is_gate(&items->data[i + n], r->pattern[n])) n++;
         if (n < r->length) continue;
-        items->data[i] = (circuit_item){.kind = ITEM_TERM, .generator = GENERATOR_MARK, .sigils = {{.cls = r->mark, .page = -1}}};
-        memmove(&items->data[i + 1], &items->data[i + n], (size_t)(items->count - i - n) * sizeof *items->data);
+        items->data[i] = (circuit_item){.kind = ITEM_TERM,
+                                        .generator = GENERATOR_MARK,
+                                        .sigils = {{.cls = r->mark, .page = -1}}};
+        memmove(&items->data[i + 1], &items->data[i + n],
+                (size_t)(items->count - i - n) * sizeof *items->data);
         items->count -= n - 1u;
         return true;
     }
@@ -72,7 +77,8 @@ static bool *find_single_groups(const circuit_items *items) {
     return single;
 }
 
-/* A copy without groups of one branch; their transforms go to what they held. `match` is not kept. */
+/* A copy without groups of one branch; their transforms go to what they held. `match` is not kept.
+ */
 static bool flatten(const circuit_items *items, const bool *single, circuit_items *out) {
     circuit_shifts carried = {0};
     circuit_shift carry = {0};
@@ -107,7 +113,8 @@ hg_status hg_circuit_gate_form(const hg_circuit *circuit, hg_text *out, uint64_t
     bool *single = find_single_groups(&circuit->items);
     bool good = single && flatten(&circuit->items, single, &items);
     hg_free(single);
-    for (uint32_t rewrites = 0, i = 0; good && rewrites < MOST_REWRITES && i < HG_COUNT_OF(RULES);) {
+    for (uint32_t rewrites = 0, i = 0;
+         good && rewrites < MOST_REWRITES && i < HG_COUNT_OF(RULES);) {
         if (rewrite_with(&items, &RULES[i])) {
             rewrites++;
             i = 0;
@@ -126,7 +133,8 @@ hg_status hg_circuit_gate_form(const hg_circuit *circuit, hg_text *out, uint64_t
 
 enum { MOST_MEMBERS = 4 * HG_MAX_INSTRUCTIONS };
 
-/* A call kept so far. before: the last kept call that touched the same class, + 1, one for each class of `classes`. */
+/* A call kept so far. before: the last kept call that touched the same class, + 1, one for each
+ * class of `classes`. */
 typedef struct kept {
     hg_circuit_call call;
     uint8_t count, classes[3];
@@ -135,7 +143,8 @@ typedef struct kept {
 } kept;
 typedef struct simplifier {
     HG_VEC(kept) list;
-    uint32_t last[HG_MAX_CLASSES], last_write[HG_MAX_CLASSES]; /* + 1; last_write is never taken back: that only keeps more */
+    uint32_t last[HG_MAX_CLASSES], last_write[HG_MAX_CLASSES]; /* + 1; last_write is never taken
+                                                                  back: that only keeps more */
 } simplifier;
 
 static uint8_t touched(const hg_circuit_call *call, uint8_t classes[3]) {
@@ -165,10 +174,14 @@ static bool is_without_effect(simplifier *s, const hg_circuit_call *call) {
     const hg_circuit_call *other = &s->list.data[number - 1].call;
     if (other->kind != call->kind) return false;
     if (call->kind == HG_CIRCUIT_COPY) /* the same copy, and its source has not changed since */
-        return other->src == call->src && other->dst == call->dst && s->last_write[call->src] < number;
-    bool same = other->src == call->src && (call->kind == HG_CIRCUIT_MARK || other->dst == call->dst);
-    bool turned = call->kind == HG_CIRCUIT_SWAP && other->src == call->dst && other->dst == call->src;
-    if ((!same && !turned) || (call->kind == HG_CIRCUIT_SWAP && s->last[call->dst] != number)) return false;
+        return other->src == call->src && other->dst == call->dst &&
+               s->last_write[call->src] < number;
+    bool same = other->src == call->src &&
+                (call->kind == HG_CIRCUIT_MARK || other->dst == call->dst);
+    bool turned = call->kind == HG_CIRCUIT_SWAP && other->src == call->dst &&
+                  other->dst == call->src;
+    if ((!same && !turned) || (call->kind == HG_CIRCUIT_SWAP && s->last[call->dst] != number))
+        return false;
     take_back(s, number);
     return true;
 }
@@ -190,7 +203,9 @@ static bool keep(simplifier *s, const hg_circuit_call *call) {
     return true;
 }
 
-static bool is_double(const hg_circuit_call *c) { return c->kind == HG_CIRCUIT_MERGE && c->src == c->context && c->src == c->dst; }
+static bool is_double(const hg_circuit_call *c) {
+    return c->kind == HG_CIRCUIT_MERGE && c->src == c->context && c->src == c->dst;
+}
 
 /* Lengthens the range that `last` is or could become by the next class. */
 static bool extend(hg_circuit_call *last, const hg_circuit_call *call) {
@@ -199,16 +214,20 @@ static bool extend(hg_circuit_call *last, const hg_circuit_call *call) {
     uint8_t range = mark ? HG_CIRCUIT_MARK_RANGE : HG_CIRCUIT_MERGE_RANGE;
     bool single = last->kind == call->kind && (mark || is_double(last));
     if (last->kind != range && !single) return false;
-    if ((single ? last->src : last->dst) + 1 != call->src || (!mark && last->variant != call->variant)) return false;
+    if ((single ? last->src : last->dst) + 1 != call->src ||
+        (!mark && last->variant != call->variant))
+        return false;
     last->kind = range;
     last->dst = call->src;
     return true;
 }
 
-/* A member takes a `kept`, and lowered an instruction at least: far more than a program may have are not looked at. */
+/* A member takes a `kept`, and lowered an instruction at least: far more than a program may have
+ * are not looked at. */
 static bool is_too_much(const hg_circuit *circuit) {
     uint64_t members = 0;
-    for (uint64_t i = 0; i < circuit->calls.count; i++) members += hg_call_count(&circuit->calls.data[i]);
+    for (uint64_t i = 0; i < circuit->calls.count; i++)
+        members += hg_call_count(&circuit->calls.data[i]);
     return members > MOST_MEMBERS;
 }
 
@@ -222,13 +241,15 @@ hg_status hg_circuit_simplify(hg_circuit *circuit) {
             hg_circuit_call one = hg_call_member(&circuit->calls.data[i], m);
             good = keep(s, &one);
         }
-    if (good) { /* at most as many as were kept, which is more than the calls only where ranges fell apart */
+    if (good) { /* at most as many as were kept, which is more than the calls only where ranges fell
+                   apart */
         hg_circuit_call *calls = hg_calloc((size_t)s->list.count + 1, sizeof *calls);
         uint64_t count = 0;
         good = calls != NULL;
         for (uint64_t i = 0; good && i < s->list.count; i++) {
             const kept *k = &s->list.data[i];
-            if (!k->removed && !(count && extend(&calls[count - 1], &k->call))) calls[count++] = k->call;
+            if (!k->removed && !(count && extend(&calls[count - 1], &k->call)))
+                calls[count++] = k->call;
         }
         if (good && count <= circuit->calls.count) {
             hg_vec_free(&circuit->calls);

@@ -1,4 +1,5 @@
-/* What the files of the circuit language share: tokens, the syntax tree as a list of items, the circuit itself.
+/* What the files of the circuit language share: tokens, the syntax tree as a list of items, the
+ * circuit itself.
  * Must not know: how programs run, files. */
 #ifndef HG_TRANSLATORS_CIRCUIT_INTERNAL_H
 #define HG_TRANSLATORS_CIRCUIT_INTERNAL_H
@@ -64,14 +65,22 @@ typedef enum circuit_generator {
     GENERATOR_FMA,
     GENERATOR_COUNT
 } circuit_generator;
-typedef enum circuit_target { TARGET_SINGLE, TARGET_RANGE, TARGET_COPY, TARGET_SWAP, TARGET_TRIPLE } circuit_target;
+typedef enum circuit_target {
+    TARGET_SINGLE,
+    TARGET_RANGE,
+    TARGET_COPY,
+    TARGET_SWAP,
+    TARGET_TRIPLE
+} circuit_target;
 
-/* The tree in order of the text. Neighbouring terms are a sequence, BRANCH stands between branches, OPEN … CLOSE is a group. */
+/* The tree in order of the text. Neighbouring terms are a sequence, BRANCH stands between branches,
+ * OPEN … CLOSE is a group. */
 typedef enum circuit_item_kind { ITEM_TERM, ITEM_OPEN, ITEM_CLOSE, ITEM_BRANCH } circuit_item_kind;
 typedef struct circuit_item {
     uint8_t kind, generator, variant, target;
     circuit_shift prefix;    /* of a term or OPEN */
-    circuit_sigil sigils[3]; /* in order of the text; of a range the start and the end, each with the range's postfix */
+    circuit_sigil sigils[3]; /* in order of the text; of a range the start and the end, each with
+                                the range's postfix */
     uint32_t constant;       /* of scale: index in the circuit's constants */
     uint32_t match;          /* OPEN: index of its CLOSE, and the other way round */
     uint32_t line, column, length;
@@ -84,7 +93,8 @@ struct hg_circuit {
     HG_VEC(hg_circuit_call) calls;
     HG_VEC(char *) constants;        /* as the text writes them */
     hg_type type;                    /* of the elements */
-    uint8_t use[HG_CIRCUIT_CLASSES]; /* of calls that were simplified away: what a run takes and gives stays the same */
+    uint8_t use[HG_CIRCUIT_CLASSES]; /* of calls that were simplified away: what a run takes and
+                                        gives stays the same */
     bool parsed, compiled, appended; /* appended: there are calls that no text says */
     char *original, *canonical;
     uint64_t original_ops, canonical_ops;
@@ -99,14 +109,18 @@ typedef struct circuit_report {
     char code[4], message[400];
     uint32_t line, column;
 } circuit_report;
-void hg_circuit_report(circuit_report *r, const char *code, uint32_t line, uint32_t column, uint32_t length, const char *hint,
-                       const char *format, ...) HG_PRINTF(7, 8);
-hg_status hg_circuit_report_status(const circuit_report *r); /* HG_OK, or the failure recorded as last error */
+void hg_circuit_report(circuit_report *r, const char *code, uint32_t line, uint32_t column,
+                       uint32_t length, const char *hint, const char *format, ...) HG_PRINTF(7, 8);
+hg_status hg_circuit_report_status(const circuit_report *r); /* HG_OK, or the failure recorded as
+                                                                last error */
 
 /* Fills phrase, items and original_ops. */
-void hg_circuit_parse_text(hg_circuit *circuit, const char *text, size_t length, const hg_circuit_options *options, circuit_report *report);
+void hg_circuit_parse_text(hg_circuit *circuit, const char *text, size_t length,
+                           const hg_circuit_options *options, circuit_report *report);
 
-static inline bool hg_shift_is_none(circuit_shift s) { return !s.rotate && !s.triality && !s.twist && !s.mirror; }
+static inline bool hg_shift_is_none(circuit_shift s) {
+    return !s.rotate && !s.triality && !s.twist && !s.mirror;
+}
 circuit_shift hg_shift_combine(circuit_shift outer, circuit_shift inner);
 uint8_t hg_shift_apply(circuit_shift shift, uint8_t cls);
 /* Class of a sigil below the prefixes. */
@@ -114,19 +128,23 @@ static inline uint8_t hg_sigil_class(const circuit_sigil *sigil, circuit_shift p
     return hg_shift_apply(prefix, hg_shift_apply(sigil->postfix, sigil->cls));
 }
 /* Number of sigils of a target. */
-static inline uint32_t hg_target_sigils(uint8_t target) { return target == TARGET_SINGLE ? 1 : target == TARGET_TRIPLE ? 3 : 2; }
+static inline uint32_t hg_target_sigils(uint8_t target) {
+    return target == TARGET_SINGLE ? 1 : target == TARGET_TRIPLE ? 3 : 2;
+}
 extern const char *const hg_generator_names[GENERATOR_COUNT];  /* "mark" */
 extern const char *const hg_generator_titles[GENERATOR_COUNT]; /* "Mark" */
 
 /* Prefixes of open groups. */
 typedef HG_VEC(circuit_shift) circuit_shifts;
 
-/* compile.c: the defaults and over them what the caller gave, NULL or a structure of an older or newer header. */
+/* compile.c: the defaults and over them what the caller gave, NULL or a structure of an older or
+ * newer header. */
 hg_status hg_circuit_take_options(const hg_circuit_options *given, hg_circuit_options *own);
 
 /* ---- text (print.c) ---- */
 /* circuit: whose constants they name. */
-void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shift phrase, const circuit_items *items);
+void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shift phrase,
+                            const circuit_items *items);
 void hg_circuit_print_call(hg_text *out, const hg_circuit *circuit, const hg_circuit_call *call);
 /* HG_OK for a circuit made from text and a pointer to put the answer to. */
 hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result);
@@ -134,7 +152,8 @@ hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result);
 /* calls.c: keeps a constant; UINT32_MAX: out of memory. */
 uint32_t hg_circuit_keep_constant(hg_circuit *circuit, const char *text, size_t length);
 /* NULL, or why the text is no literal of the type (in scratch). */
-const char *hg_circuit_check_constant(hg_type type, const char *text, size_t length, char scratch[160]);
+const char *hg_circuit_check_constant(hg_type type, const char *text, size_t length,
+                                      char scratch[160]);
 /* Whether a variant is there for the type. */
 bool hg_variant_allows(uint8_t variant, hg_type type);
 

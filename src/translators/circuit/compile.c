@@ -1,4 +1,5 @@
-/* Syntax tree to calls (6.5, 6.7), statistics, and the circuit as an object. Must not know: instructions. */
+/* Syntax tree to calls (6.5, 6.7), statistics, and the circuit as an object. Must not know:
+ * instructions. */
 #include "base/sized.h"
 #include "translators/circuit/circuit_internal.h"
 
@@ -52,7 +53,8 @@ uint64_t hg_circuit_canonical_ops(const hg_circuit *c) {
 float hg_circuit_reduction_pct(const hg_circuit *c) {
     HG_ENTRY;
     if (!c || !c->original_ops) return 0.0f;
-    return (float)(100.0 * ((double)c->original_ops - (double)c->canonical_ops) / (double)c->original_ops);
+    return (float)(100.0 * ((double)c->original_ops - (double)c->canonical_ops) /
+                   (double)c->original_ops);
 }
 
 /* ---- calls ---- */
@@ -62,8 +64,10 @@ typedef struct compiler {
     circuit_report *report;
 } compiler;
 
-static void complain(compiler *c, const circuit_item *item, const char *code, const char *before, const char *gen, const char *after) {
-    hg_circuit_report(c->report, code, item->line, item->column, item->length, NULL, "%s%s%s", before, gen, after);
+static void complain(compiler *c, const circuit_item *item, const char *code, const char *before,
+                     const char *gen, const char *after) {
+    hg_circuit_report(c->report, code, item->line, item->column, item->length, NULL, "%s%s%s",
+                      before, gen, after);
 }
 
 /* Reports a target that the generator cannot have. */
@@ -77,24 +81,31 @@ static bool check_target(compiler *c, const circuit_item *item) {
     uint8_t g = item->generator, t = item->target;
     const char *title = hg_generator_titles[g];
     bool triple = g == GENERATOR_MERGE || g == GENERATOR_SPLIT || g == GENERATOR_FMA;
-    uint8_t own = g == GENERATOR_COPY ? TARGET_COPY : g == GENERATOR_SWAP ? TARGET_SWAP : triple ? TARGET_TRIPLE : TARGET_SINGLE;
-    if (t == own || (t == TARGET_COPY && g == GENERATOR_SCALE) || (t == TARGET_RANGE && (own == TARGET_SINGLE || g == GENERATOR_MERGE)))
+    uint8_t own = g == GENERATOR_COPY   ? TARGET_COPY
+                  : g == GENERATOR_SWAP ? TARGET_SWAP
+                  : triple              ? TARGET_TRIPLE
+                                        : TARGET_SINGLE;
+    if (t == own || (t == TARGET_COPY && g == GENERATOR_SCALE) ||
+        (t == TARGET_RANGE && (own == TARGET_SINGLE || g == GENERATOR_MERGE)))
         return true;
     if (t == TARGET_RANGE)
-        complain(c, item, "N03", "", title, " generator not supported on ranges (requires explicit source/dest)");
+        complain(c, item, "N03", "", title,
+                 " generator not supported on ranges (requires explicit source/dest)");
     else if (t == TARGET_TRIPLE)
         complain(c, item, "N03", "Generator ", title, " does not support triple-class syntax");
     else if (MISSING[g])
         complain(c, item, "N04", MISSING[g], "", "");
     else
-        complain(c, item, "N03", "Generator ", title, t == TARGET_COPY ? " does not support copy syntax" : " does not support swap syntax");
+        complain(c, item, "N03", "Generator ", title,
+                 t == TARGET_COPY ? " does not support copy syntax"
+                                  : " does not support swap syntax");
     return false;
 }
 
 static bool add_call(compiler *c, hg_circuit_call call, const circuit_item *item) {
     if (c->circuit->calls.count >= HG_MAX_INSTRUCTIONS) {
-        hg_circuit_report(c->report, "S05", item->line, item->column, item->length, NULL, "Circuit too long: at most %d calls are allowed",
-                          HG_MAX_INSTRUCTIONS);
+        hg_circuit_report(c->report, "S05", item->line, item->column, item->length, NULL,
+                          "Circuit too long: at most %d calls are allowed", HG_MAX_INSTRUCTIONS);
         return false;
     }
     hg_circuit_call *slot = hg_vec_push(&c->circuit->calls);
@@ -108,10 +119,11 @@ static bool add_call(compiler *c, hg_circuit_call call, const circuit_item *item
 
 /* Every member is transformed on its own; classes that rise by one are one range again. */
 static bool compile_range(compiler *c, const circuit_item *item, circuit_shift shift) {
-    static const uint8_t RANGES[GENERATOR_COUNT] = {[GENERATOR_MARK] = HG_CIRCUIT_MARK_RANGE,
-                                                    [GENERATOR_MERGE] = HG_CIRCUIT_MERGE_RANGE,
-                                                    [GENERATOR_QUOTE] = HG_CIRCUIT_QUOTE_RANGE,
-                                                    [GENERATOR_EVALUATE] = HG_CIRCUIT_EVALUATE_RANGE};
+    static const uint8_t RANGES[GENERATOR_COUNT] = {
+        [GENERATOR_MARK] = HG_CIRCUIT_MARK_RANGE,
+        [GENERATOR_MERGE] = HG_CIRCUIT_MERGE_RANGE,
+        [GENERATOR_QUOTE] = HG_CIRCUIT_QUOTE_RANGE,
+        [GENERATOR_EVALUATE] = HG_CIRCUIT_EVALUATE_RANGE};
     hg_circuit_call run = {.kind = RANGES[item->generator], .variant = item->variant};
     circuit_sigil sigil = item->sigils[0];
     bool first = true;
@@ -142,14 +154,16 @@ static bool check_type(compiler *c, const circuit_item *item) {
     char message[160];
     bool varies = item->generator == GENERATOR_MERGE || item->generator == GENERATOR_SPLIT;
     if (varies && !hg_variant_allows(item->variant, type)) {
-        hg_circuit_report(c->report, "N06", item->line, item->column, item->length, NULL, "variant %s is for floats, not for %s",
+        hg_circuit_report(c->report, "N06", item->line, item->column, item->length, NULL,
+                          "variant %s is for floats, not for %s",
                           hg_circuit_variant_name(item->variant), hg_type_name(type));
         return false;
     }
     if (item->generator != GENERATOR_SCALE) return true;
     const char *text = c->circuit->constants.data[item->constant];
     if (!hg_circuit_check_constant(type, text, strlen(text), message)) return true;
-    hg_circuit_report(c->report, "S04", item->line, item->column, item->length, NULL, "scale(%.60s): %s", text, message);
+    hg_circuit_report(c->report, "S04", item->line, item->column, item->length, NULL,
+                      "scale(%.60s): %s", text, message);
     return false;
 }
 
@@ -159,7 +173,11 @@ static bool compile_scaled_range(compiler *c, const circuit_item *item, circuit_
     for (uint32_t cls = sigil.cls; good && cls <= item->sigils[1].cls; cls++) {
         sigil.cls = (uint8_t)cls;
         uint8_t member = hg_sigil_class(&sigil, shift);
-        good = add_call(c, (hg_circuit_call){.kind = HG_CIRCUIT_SCALE, .src = member, .dst = member, .n = item->constant}, item);
+        good = add_call(
+            c,
+            (hg_circuit_call){
+                .kind = HG_CIRCUIT_SCALE, .src = member, .dst = member, .n = item->constant},
+            item);
     }
     return good;
 }
@@ -168,10 +186,12 @@ static bool compile_term(compiler *c, const circuit_item *item, circuit_shift ou
     if (!check_target(c, item)) return !c->report->out_of_memory;
     circuit_shift shift = hg_shift_combine(outer, item->prefix);
     if (!check_type(c, item)) return !c->report->out_of_memory;
-    if (item->target == TARGET_RANGE && item->generator == GENERATOR_SCALE) return compile_scaled_range(c, item, shift);
+    if (item->target == TARGET_RANGE && item->generator == GENERATOR_SCALE)
+        return compile_scaled_range(c, item, shift);
     if (item->target == TARGET_RANGE) return compile_range(c, item, shift);
     uint8_t cls[3] = {0};
-    for (uint32_t i = 0; i < hg_target_sigils(item->target); i++) cls[i] = hg_sigil_class(&item->sigils[i], shift);
+    for (uint32_t i = 0; i < hg_target_sigils(item->target); i++)
+        cls[i] = hg_sigil_class(&item->sigils[i], shift);
     hg_circuit_call call = {.src = cls[0], .dst = cls[1], .variant = item->variant};
     switch (item->generator) {
     case GENERATOR_MARK: call.kind = HG_CIRCUIT_MARK; break;
@@ -231,7 +251,8 @@ static void print_calls(const hg_circuit *circuit, hg_text *out) {
     }
 }
 
-/* Canonical text and count; in a compiled circuit the calls become the sound form unless it is off. */
+/* Canonical text and count; in a compiled circuit the calls become the sound form unless it is off.
+ */
 static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
     circuit->canonical_ops = circuit->original_ops;
     if (circuit->compiled && mode != HG_CANONICALISE_OFF) HG_TRY(hg_circuit_simplify(circuit));
@@ -240,7 +261,8 @@ static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
     hg_status status = HG_OK;
     if (mode == HG_CANONICALISE_GATES) {
         status = hg_circuit_gate_form(circuit, &text, &circuit->canonical_ops);
-    } else if (mode == HG_CANONICALISE_SOUND && circuit->compiled && circuit->calls.count <= circuit->original_ops) {
+    } else if (mode == HG_CANONICALISE_SOUND && circuit->compiled &&
+               circuit->calls.count <= circuit->original_ops) {
         print_calls(circuit, &text);
         circuit->canonical_ops = circuit->calls.count;
     } else {
@@ -255,18 +277,22 @@ static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
 /* ---- front ---- */
 
 hg_status hg_circuit_take_options(const hg_circuit_options *given, hg_circuit_options *own) {
-    static const hg_sized rules = HG_SIZED(hg_circuit_options, variants, "set it to sizeof(hg_circuit_options)");
+    static const hg_sized rules = HG_SIZED(hg_circuit_options, variants,
+                                           "set it to sizeof(hg_circuit_options)");
     *own = (hg_circuit_options){.size = sizeof *own};
     if (given) HG_TRY(hg_sized_take(&rules, given, own));
     if ((unsigned)own->canonicalise > HG_CANONICALISE_GATES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_options.canonicalise is %d, no member of its enum", (int)own->canonicalise);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "hg_circuit_options.canonicalise is %d, no member of its enum",
+                       (int)own->canonicalise);
     return HG_OK;
 }
 
-static hg_status make(const char *text, size_t length, const hg_circuit_options *given, hg_diagnostics *diagnostics, bool compile,
-                      hg_circuit **result) {
+static hg_status make(const char *text, size_t length, const hg_circuit_options *given,
+                      hg_diagnostics *diagnostics, bool compile, hg_circuit **result) {
     hg_circuit_options options;
-    if (!result || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "text or circuit is NULL");
+    if (!result || (!text && length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "text or circuit is NULL");
     *result = NULL;
     HG_TRY(hg_circuit_take_options(given, &options));
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
@@ -276,7 +302,8 @@ static hg_status make(const char *text, size_t length, const hg_circuit_options 
         hg_circuit_destroy(circuit);
         return typed;
     }
-    circuit_report report = {.diagnostics = diagnostics, .prefix = compile ? "Parse error: " : NULL};
+    circuit_report report = {.diagnostics = diagnostics,
+                             .prefix = compile ? "Parse error: " : NULL};
     hg_circuit_parse_text(circuit, text ? text : "", length, &options, &report);
     circuit->parsed = true;
     if (compile && !report.errors && !report.out_of_memory) {
@@ -301,14 +328,14 @@ static hg_status make(const char *text, size_t length, const hg_circuit_options 
     return status;
 }
 
-hg_status hg_circuit_parse(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
-                           hg_circuit **circuit) {
+hg_status hg_circuit_parse(const char *text, size_t length, const hg_circuit_options *options,
+                           hg_diagnostics *diagnostics, hg_circuit **circuit) {
     HG_ENTRY;
     return make(text, length, options, diagnostics, false, circuit);
 }
 
-hg_status hg_circuit_compile(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
-                             hg_circuit **circuit) {
+hg_status hg_circuit_compile(const char *text, size_t length, const hg_circuit_options *options,
+                             hg_diagnostics *diagnostics, hg_circuit **circuit) {
     HG_ENTRY;
     return make(text, length, options, diagnostics, true, circuit);
 }

@@ -1,4 +1,5 @@
-/* Tokens of the circuit language (6.2): white space and `//` comments go between them. Must not know: the grammar. */
+/* Tokens of the circuit language (6.2): white space and `//` comments go between them. Must not
+ * know: the grammar. */
 #include "base/decimal.h"
 #include "translators/circuit/circuit_internal.h"
 
@@ -9,9 +10,12 @@ void hg_circuit_lexer_init(circuit_lexer *lexer, const char *text, size_t length
     lexer->at = lexer->line_start = hg_byte_order_mark(text, length);
 }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
-/* Moves behind white space and comments; false before a byte of a comment that is not UTF-8 text. */
+/* Moves behind white space and comments; false before a byte of a comment that is not UTF-8 text.
+ */
 static bool skip_space(circuit_lexer *l) {
     bool comment = false;
     while (l->at < l->length) {
@@ -57,7 +61,11 @@ static int scan(const circuit_lexer *l, size_t *length) {
     static const struct {
         const char *text;
         int kind;
-    } LONG[] = {{"<->", CIRCUIT_EXCHANGE}, {"->", CIRCUIT_ARROW}, {"..", CIRCUIT_DOTS}, {"||", CIRCUIT_PARALLEL}, {"|", CIRCUIT_PARALLEL}};
+    } LONG[] = {{"<->", CIRCUIT_EXCHANGE},
+                {"->", CIRCUIT_ARROW},
+                {"..", CIRCUIT_DOTS},
+                {"||", CIRCUIT_PARALLEL},
+                {"|", CIRCUIT_PARALLEL}};
     for (size_t i = 0; i < HG_COUNT_OF(LONG); i++)
         if (follows(l, LONG[i].text)) {
             *length = strlen(LONG[i].text);

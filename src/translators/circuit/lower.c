@@ -1,4 +1,5 @@
-/* Calls to instructions (6.10): each lane works on its element of every class, reductions are whole-array steps in between.
+/* Calls to instructions (6.10): each lane works on its element of every class, reductions are
+ * whole-array steps in between.
  * Requires: checked calls. Provides: a program without parameters on class memory. */
 #include "base/sized.h"
 #include "isa/program.h"
@@ -39,7 +40,8 @@ static void set_handle(lowering *l, uint8_t reg, uint8_t cls) {
 static void need_offset(lowering *l) {
     if (l->has_offset) return;
     l->has_offset = true;
-    hg_build_mov_imm(l->builder, HG_TYPE_U32, R_SHIFT, hg_imm_u64(hg_ctz64(hg_type_size_bytes(l->type))));
+    hg_build_mov_imm(l->builder, HG_TYPE_U32, R_SHIFT,
+                     hg_imm_u64(hg_ctz64(hg_type_size_bytes(l->type))));
     hg_build_shl(l->builder, HG_TYPE_U64, R_OFFSET, R_LANE, R_SHIFT);
 }
 
@@ -127,7 +129,8 @@ static void lower_scale(lowering *l, const hg_circuit_call *call) {
     set_handle(l, R_SECOND, call->dst);
     need_offset(l);
     load(l, l->type, R_A, R_SRC);
-    if (hg_parse_literal(text, strlen(text), l->type, bytes, message, &hint)) memset(bytes, 0, sizeof bytes); /* checked before */
+    if (hg_parse_literal(text, strlen(text), l->type, bytes, message, &hint))
+        memset(bytes, 0, sizeof bytes); /* checked before */
     hg_build_mov_imm(l->builder, l->type, R_B, hg_imm_bits(bytes));
     hg_build_mul(l->builder, l->type, R_RESULT, R_A, R_B);
     store(l, l->type, R_SECOND, R_RESULT);
@@ -152,14 +155,18 @@ static hg_arg count_of(lowering *l, const hg_circuit_call *call) {
 }
 
 static void lower_reduction(lowering *l, const hg_circuit_call *call) {
-    const char *op = call->kind == HG_CIRCUIT_REDUCE_SUM ? "sum" : call->kind == HG_CIRCUIT_REDUCE_MIN ? "min" : "max";
+    const char *op = call->kind == HG_CIRCUIT_REDUCE_SUM   ? "sum"
+                     : call->kind == HG_CIRCUIT_REDUCE_MIN ? "min"
+                                                           : "max";
     set_handle(l, R_SRC, call->src);
     set_handle(l, R_SECOND, call->dst);
     hg_arg count = count_of(l, call);
-    hg_build_parallel_reduce_mem(l->builder, l->type, hg_addr_buffer_start(R_SECOND), hg_array(R_SRC), op, count);
+    hg_build_parallel_reduce_mem(l->builder, l->type, hg_addr_buffer_start(R_SECOND),
+                                 hg_array(R_SRC), op, count);
 }
 
-/* R_COUNT: how many elements of a softmax are its own, n but no more than have a lane: what no lane maps must not reach the sum. */
+/* R_COUNT: how many elements of a softmax are its own, n but no more than have a lane: what no lane
+ * maps must not reach the sum. */
 static hg_arg softmax_count(lowering *l, const hg_circuit_call *call) {
     hg_build_rdid(l->builder, R_COUNT, "lane_count");
     if (call->n == HG_CIRCUIT_LANES) return hg_count_reg(R_COUNT);
@@ -215,12 +222,16 @@ static void lower_call(lowering *l, const hg_circuit_call *call) {
     }
 }
 
-static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnostics *diagnostics, hg_program **program) {
-    lowering l = {.builder = hg_builder_create(name ? name : "circuit"), .circuit = circuit, .type = circuit->type};
+static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnostics *diagnostics,
+                       hg_program **program) {
+    lowering l = {.builder = hg_builder_create(name ? name : "circuit"),
+                  .circuit = circuit,
+                  .type = circuit->type};
     size_t canonical_length = strlen(hg_circuit_canonical_expr(circuit));
     if (canonical_length && canonical_length <= HG_MAX_META_BYTES && !circuit->appended)
         hg_builder_meta(l.builder, "circuit", hg_circuit_canonical_expr(circuit));
-    for (uint64_t i = 0; i < circuit->calls.count && hg_builder_len(l.builder) < HG_MAX_INSTRUCTIONS; i++)
+    for (uint64_t i = 0;
+         i < circuit->calls.count && hg_builder_len(l.builder) < HG_MAX_INSTRUCTIONS; i++)
         for (uint32_t m = 0; m < hg_call_count(&circuit->calls.data[i]); m++) {
             hg_circuit_call one = hg_call_member(&circuit->calls.data[i], m);
             lower_call(&l, &one);
@@ -230,9 +241,12 @@ static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnosti
     hg_status status;
     if (too_long) {
         hg_place place = {.instruction = HG_NONE};
-        status = hg_fail(HG_ERROR_ISA, "Circuit too long: its program has more than %d instructions", HG_MAX_INSTRUCTIONS);
+        status = hg_fail(HG_ERROR_ISA,
+                         "Circuit too long: its program has more than %d instructions",
+                         HG_MAX_INSTRUCTIONS);
         memcpy(hg_error_record()->code, "S05", 4);
-        hg_diagnose(diagnostics, HG_SEVERITY_ERROR, "S05", place, NULL, "%s", hg_last_error()->message);
+        hg_diagnose(diagnostics, HG_SEVERITY_ERROR, "S05", place, NULL, "%s",
+                    hg_last_error()->message);
     } else {
         status = hg_builder_build(l.builder, diagnostics, program);
     }
@@ -241,7 +255,8 @@ static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnosti
 }
 
 /* Every field is needed to run it or to free it. */
-static const hg_sized RULES = HG_SIZED(hg_translated_program, whole_array, "set it to sizeof(hg_translated_program)");
+static const hg_sized RULES = HG_SIZED(hg_translated_program, whole_array,
+                                       "set it to sizeof(hg_translated_program)");
 
 static char *copy_text(const char *text) {
     size_t length = strlen(text) + 1;
@@ -250,8 +265,8 @@ static char *copy_text(const char *text) {
     return copy;
 }
 
-static hg_status translate(const hg_circuit *circuit, const hg_circuit_options *options, hg_diagnostics *diagnostics,
-                           hg_translated_program *translated) {
+static hg_status translate(const hg_circuit *circuit, const hg_circuit_options *options,
+                           hg_diagnostics *diagnostics, hg_translated_program *translated) {
     hg_translated_program t = {.size = sizeof t};
     HG_TRY(lower(circuit, options->name, diagnostics, &t.program));
     t.original_ops = circuit->original_ops;
@@ -275,16 +290,20 @@ static hg_status check_result(const hg_translated_program *translated) {
     return hg_sized_check(&RULES, translated->size);
 }
 
-hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options *options, hg_translated_program *translated) {
+hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options *options,
+                            hg_translated_program *translated) {
     HG_ENTRY;
     hg_circuit_options own;
     HG_TRY(check_result(translated));
     HG_TRY(hg_circuit_take_options(options, &own));
-    if (!circuit || !circuit->compiled) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit is not compiled");
+    if (!circuit || !circuit->compiled)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit is not compiled");
     return translate(circuit, &own, NULL, translated);
 }
 
-hg_status hg_circuit_to_isa_translate(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
+hg_status hg_circuit_to_isa_translate(const char *text, size_t length,
+                                      const hg_circuit_options *options,
+                                      hg_diagnostics *diagnostics,
                                       hg_translated_program *translated) {
     HG_ENTRY;
     HG_TRY(check_result(translated));
@@ -304,6 +323,7 @@ void hg_translated_program_release(hg_translated_program *translated) {
     hg_free(translated->original_expr);
     hg_free(translated->canonical_expr);
     size_t size = translated->size; /* may be 0: nobody has translated anything into it */
-    hg_sized_give(&RULES, &(hg_translated_program){0}, translated, size < RULES.least ? RULES.least : size);
+    hg_sized_give(&RULES, &(hg_translated_program){0}, translated,
+                  size < RULES.least ? RULES.least : size);
     translated->size = size;
 }

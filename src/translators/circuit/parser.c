@@ -1,15 +1,24 @@
-/* Text to syntax tree (6.2): the strict union grammar, without recursion. Errors of the grammar end the reading; a number out of
- * range is reported and read on. Must not know: what operations mean, which targets a generator may have. */
+/* Text to syntax tree (6.2): the strict union grammar, without recursion. Errors of the grammar end
+ * the reading; a number out of range is reported and read on. Must not know: what operations mean,
+ * which targets a generator may have. */
 #include "translators/circuit/circuit_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-const char *const hg_generator_names[GENERATOR_COUNT] = {"mark", "copy", "swap", "merge", "split", "quote", "evaluate", "scale", "fma"};
-const char *const hg_generator_titles[GENERATOR_COUNT] = {"Mark", "Copy", "Swap", "Merge", "Split", "Quote", "Evaluate", "Scale", "Fma"};
+const char *const hg_generator_names[GENERATOR_COUNT] = {
+    "mark", "copy", "swap", "merge", "split", "quote", "evaluate", "scale", "fma"};
+const char *const hg_generator_titles[GENERATOR_COUNT] = {
+    "Mark", "Copy", "Swap", "Merge", "Split", "Quote", "Evaluate", "Scale", "Fma"};
 
-/* Terms as many as a program may have instructions; terms, parentheses and `||` together (56 bytes each). */
-enum { MOST_TERMS = HG_MAX_INSTRUCTIONS, MOST_ITEMS = 4 * HG_MAX_INSTRUCTIONS, SHOWN_BYTES = 40, MOST_CONSTANT = 1400 };
+/* Terms as many as a program may have instructions; terms, parentheses and `||` together (56 bytes
+ * each). */
+enum {
+    MOST_TERMS = HG_MAX_INSTRUCTIONS,
+    MOST_ITEMS = 4 * HG_MAX_INSTRUCTIONS,
+    SHOWN_BYTES = 40,
+    MOST_CONSTANT = 1400
+};
 
 typedef struct parser {
     circuit_lexer lexer;
@@ -23,8 +32,8 @@ typedef struct parser {
 
 /* ---- errors ---- */
 
-void hg_circuit_report(circuit_report *r, const char *code, uint32_t line, uint32_t column, uint32_t length, const char *hint,
-                       const char *format, ...) {
+void hg_circuit_report(circuit_report *r, const char *code, uint32_t line, uint32_t column,
+                       uint32_t length, const char *hint, const char *format, ...) {
     char message[sizeof r->message];
     int used = snprintf(message, sizeof message, "%s", r->prefix ? r->prefix : "");
     va_list args;
@@ -63,7 +72,8 @@ static const char *describe(const circuit_token *t, char out[SHOWN_BYTES + 16]) 
     if (t->kind == CIRCUIT_NOT_UTF8 || (t->length == 1 && (first < 32 || first == 127)))
         snprintf(out, SHOWN_BYTES + 16, "byte 0x%02X", first);
     else
-        snprintf(out, SHOWN_BYTES + 16, "'%.*s%s'", t->length > SHOWN_BYTES ? SHOWN_BYTES : (int)t->length, t->text,
+        snprintf(out, SHOWN_BYTES + 16, "'%.*s%s'",
+                 t->length > SHOWN_BYTES ? SHOWN_BYTES : (int)t->length, t->text,
                  t->length > SHOWN_BYTES ? "…" : "");
     return out;
 }
@@ -72,16 +82,21 @@ static bool unexpected_hint(parser *p, const char *expected, const char *hint) {
     char found[SHOWN_BYTES + 16];
     const circuit_token *t = &p->token;
     if (t->kind == CIRCUIT_NOT_UTF8)
-        hg_circuit_report(p->report, "S01", t->line, t->column, 1, NULL, "Expected UTF-8 text but found %s at position %zu",
-                          describe(t, found), t->at);
+        hg_circuit_report(p->report, "S01", t->line, t->column, 1, NULL,
+                          "Expected UTF-8 text but found %s at position %zu", describe(t, found),
+                          t->at);
     else if (t->kind == CIRCUIT_END)
-        hg_circuit_report(p->report, "S02", t->line, t->column, 0, hint, "Unexpected end of input, expected %s", expected);
+        hg_circuit_report(p->report, "S02", t->line, t->column, 0, hint,
+                          "Unexpected end of input, expected %s", expected);
     else
-        hg_circuit_report(p->report, "S02", t->line, t->column, t->length, hint, "Expected %s but found %s at position %zu", expected,
-                          describe(t, found), t->at);
+        hg_circuit_report(p->report, "S02", t->line, t->column, t->length, hint,
+                          "Expected %s but found %s at position %zu", expected, describe(t, found),
+                          t->at);
     return false;
 }
-static bool unexpected(parser *p, const char *expected) { return unexpected_hint(p, expected, NULL); }
+static bool unexpected(parser *p, const char *expected) {
+    return unexpected_hint(p, expected, NULL);
+}
 
 /* ---- tokens ---- */
 
@@ -94,15 +109,19 @@ static bool accept(parser *p, int kind) {
     next(p);
     return true;
 }
-static bool expect(parser *p, int kind, const char *expected) { return accept(p, kind) || unexpected(p, expected); }
+static bool expect(parser *p, int kind, const char *expected) {
+    return accept(p, kind) || unexpected(p, expected);
+}
 static bool is_word(const circuit_token *t, const char *word) {
-    return t->kind == CIRCUIT_WORD && t->length == strlen(word) && memcmp(t->text, word, t->length) == 0;
+    return t->kind == CIRCUIT_WORD && t->length == strlen(word) &&
+           memcmp(t->text, word, t->length) == 0;
 }
 
 /* ---- transforms ---- */
 
 circuit_shift hg_shift_combine(circuit_shift outer, circuit_shift inner) {
-    return (circuit_shift){(int8_t)((outer.rotate + inner.rotate) % 4), (int8_t)((outer.triality + inner.triality) % 3),
+    return (circuit_shift){(int8_t)((outer.rotate + inner.rotate) % 4),
+                           (int8_t)((outer.triality + inner.triality) % 3),
                            (int8_t)((outer.twist + inner.twist) % 8), outer.mirror ^ inner.mirror};
 }
 
@@ -116,13 +135,15 @@ static char amount_letter(const circuit_token *t) {
     return t->text[0] == 'R' || t->text[0] == 'D' || t->text[0] == 'T' ? t->text[0] : 0;
 }
 
-/* `+3`: the sign is read where there is one. The number modulo 24 decides every amount, however long it is. */
+/* `+3`: the sign is read where there is one. The number modulo 24 decides every amount, however
+ * long it is. */
 static bool parse_amount(parser *p, char letter, bool sign_required, circuit_shift *shift) {
     bool negative = p->token.kind == '-';
     if (!accept(p, '+') && !accept(p, '-') && sign_required) return unexpected(p, "'+' or '-'");
     if (p->token.kind != CIRCUIT_NUMBER) return unexpected(p, "a number");
     int value = 0;
-    for (uint32_t i = 0; i < p->token.length; i++) value = (value * 10 + (p->token.text[i] - '0')) % 24;
+    for (uint32_t i = 0; i < p->token.length; i++)
+        value = (value * 10 + (p->token.text[i] - '0')) % 24;
     next(p);
     if (negative) value = -value;
     circuit_shift more = {0};
@@ -135,7 +156,9 @@ static bool parse_amount(parser *p, char letter, bool sign_required, circuit_shi
     return true;
 }
 
-static bool at_transform(const parser *p) { return p->token.kind == '~' || amount_letter(&p->token); }
+static bool at_transform(const parser *p) {
+    return p->token.kind == '~' || amount_letter(&p->token);
+}
 
 /* transform "@". Each part once. */
 static bool parse_prefix(parser *p, circuit_shift *shift) {
@@ -144,7 +167,8 @@ static bool parse_prefix(parser *p, circuit_shift *shift) {
     *shift = (circuit_shift){0};
     while (at_transform(p)) {
         char letter = p->token.kind == '~' ? '~' : amount_letter(&p->token);
-        if (memchr(seen, letter, parts)) return unexpected_hint(p, "'@'", "each of R, D, T and ~ may stand once in a transform");
+        if (memchr(seen, letter, parts))
+            return unexpected_hint(p, "'@'", "each of R, D, T and ~ may stand once in a transform");
         seen[parts++] = letter;
         next(p);
         if (letter == '~')
@@ -171,14 +195,18 @@ static bool parse_postfix(parser *p, circuit_shift *shift) {
 /* ---- targets ---- */
 
 /* A number of one or two digits up to `most`. */
-static bool parse_index(parser *p, const char *what, const char *range_text, uint32_t most, uint8_t *index) {
+static bool parse_index(parser *p, const char *what, const char *range_text, uint32_t most,
+                        uint8_t *index) {
     const circuit_token t = p->token;
     if (t.kind != CIRCUIT_NUMBER) return unexpected(p, what);
     uint32_t value = 0;
-    for (uint32_t i = 0; i < t.length && value <= most; i++) value = value * 10 + (uint32_t)(t.text[i] - '0');
+    for (uint32_t i = 0; i < t.length && value <= most; i++)
+        value = value * 10 + (uint32_t)(t.text[i] - '0');
     if (value > most) {
-        hg_circuit_report(p->report, "N07", t.line, t.column, t.length, NULL, "%s %.*s%s out of range [0..%u]", range_text,
-                          t.length > SHOWN_BYTES ? SHOWN_BYTES : (int)t.length, t.text, t.length > SHOWN_BYTES ? "…" : "", (unsigned)most);
+        hg_circuit_report(p->report, "N07", t.line, t.column, t.length, NULL,
+                          "%s %.*s%s out of range [0..%u]", range_text,
+                          t.length > SHOWN_BYTES ? SHOWN_BYTES : (int)t.length, t.text,
+                          t.length > SHOWN_BYTES ? "…" : "", (unsigned)most);
         value = 0;
     } else if (t.length > 2) {
         return unexpected_hint(p, what, "at most two digits");
@@ -188,7 +216,9 @@ static bool parse_index(parser *p, const char *what, const char *range_text, uin
     return true;
 }
 
-static bool parse_class_index(parser *p, uint8_t *cls) { return parse_index(p, "a class index", "Class index", HG_MAX_CLASSES - 1, cls); }
+static bool parse_class_index(parser *p, uint8_t *cls) {
+    return parse_index(p, "a class index", "Class index", HG_MAX_CLASSES - 1, cls);
+}
 
 /* The part of a sigil behind its `c`. */
 static bool parse_sigil_rest(parser *p, circuit_sigil *sigil) {
@@ -207,17 +237,21 @@ static bool parse_c(parser *p) {
     return true;
 }
 
-static bool parse_sigil(parser *p, circuit_sigil *sigil) { return parse_c(p) && parse_sigil_rest(p, sigil); }
+static bool parse_sigil(parser *p, circuit_sigil *sigil) {
+    return parse_c(p) && parse_sigil_rest(p, sigil);
+}
 
 static bool parse_range(parser *p, circuit_item *item) {
     circuit_token start = p->token;
     uint64_t errors = p->report->errors;
-    if (!parse_class_index(p, &item->sigils[0].cls) || !expect(p, CIRCUIT_DOTS, "'..'") || !parse_class_index(p, &item->sigils[1].cls))
+    if (!parse_class_index(p, &item->sigils[0].cls) || !expect(p, CIRCUIT_DOTS, "'..'") ||
+        !parse_class_index(p, &item->sigils[1].cls))
         return false;
     unsigned from = item->sigils[0].cls, to = item->sigils[1].cls;
     if (p->report->errors == errors && from >= to)
-        hg_circuit_report(p->report, "N07", start.line, start.column, (uint32_t)(p->end - start.at), NULL,
-                          "Invalid range [%u..%u]: Start %u must be less than end %u", from, to, from, to);
+        hg_circuit_report(p->report, "N07", start.line, start.column, (uint32_t)(p->end - start.at),
+                          NULL, "Invalid range [%u..%u]: Start %u must be less than end %u", from,
+                          to, from, to);
     if (!expect(p, ']', "']'") || !parse_postfix(p, &item->sigils[0].postfix)) return false;
     item->sigils[1].postfix = item->sigils[0].postfix;
     item->sigils[0].page = item->sigils[1].page = -1;
@@ -237,18 +271,21 @@ static bool parse_target(parser *p, circuit_item *item) {
     }
     if (!accept(p, '[')) return true;
     item->target = TARGET_TRIPLE;
-    return parse_sigil(p, &item->sigils[1]) && expect(p, ',', "','") && parse_sigil(p, &item->sigils[2]) && expect(p, ']', "']'");
+    return parse_sigil(p, &item->sigils[1]) && expect(p, ',', "','") &&
+           parse_sigil(p, &item->sigils[2]) && expect(p, ']', "']'");
 }
 
 /* ---- operations ---- */
 
-static const char VARIANTS_OFF[] = "variants such as merge.mul are an extension that the option variants turns on";
+static const char VARIANTS_OFF[] =
+    "variants such as merge.mul are an extension that the option variants turns on";
 
 static bool parse_variant(parser *p, circuit_item *item) {
     if (p->token.kind == '.' && !p->variants) return unexpected_hint(p, "'@'", VARIANTS_OFF);
     if (!accept(p, '.')) return true;
     bool merge = item->generator == GENERATOR_MERGE;
-    uint32_t first = merge ? HG_MERGE_ADD : HG_SPLIT_SUB, last = merge ? HG_MERGE_GELU : HG_SPLIT_DIV;
+    uint32_t first = merge ? HG_MERGE_ADD : HG_SPLIT_SUB,
+             last = merge ? HG_MERGE_GELU : HG_SPLIT_DIV;
     for (uint32_t v = first; v <= last; v++)
         if (is_word(&p->token, hg_circuit_variant_name(v))) {
             item->variant = (uint8_t)v;
@@ -256,18 +293,24 @@ static bool parse_variant(parser *p, circuit_item *item) {
             return true;
         }
     if (p->token.kind != CIRCUIT_WORD) return unexpected(p, "a variant");
-    hg_circuit_report(p->report, "N01", p->token.line, p->token.column, p->token.length,
-                      merge ? "variants are add, mul, min, max, abs, exp, log, sqrt, sigmoid, tanh and gelu" : "variants are sub and div",
-                      "Invalid variant name: %.*s", p->token.length > SHOWN_BYTES ? SHOWN_BYTES : (int)p->token.length, p->token.text);
+    hg_circuit_report(
+        p->report, "N01", p->token.line, p->token.column, p->token.length,
+        merge ? "variants are add, mul, min, max, abs, exp, log, sqrt, sigmoid, tanh and gelu"
+              : "variants are sub and div",
+        "Invalid variant name: %.*s",
+        p->token.length > SHOWN_BYTES ? SHOWN_BYTES : (int)p->token.length, p->token.text);
     return false;
 }
 
-/* `(0.5)` behind scale. The text between the parentheses is a literal of the element type, which is known when it is compiled. */
+/* `(0.5)` behind scale. The text between the parentheses is a literal of the element type, which is
+ * known when it is compiled. */
 static bool parse_constant(parser *p, circuit_item *item) {
     const circuit_token open = p->token;
     if (open.kind != '(') return unexpected_hint(p, "'('", "write scale(0.5)@c01");
     const char *start = open.text + 1, *end = p->lexer.text + p->lexer.length, *at = start;
-    while (at < end && ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || strchr("+-._", *at)) &&
+    while (at < end &&
+           ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+            (*at >= 'A' && *at <= 'Z') || strchr("+-._", *at)) &&
            *at)
         at++;
     size_t length = (size_t)(at - start);
@@ -290,9 +333,10 @@ static bool parse_generator(parser *p, circuit_item *item) {
     if (g == GENERATOR_COUNT) {
         char shown[SHOWN_BYTES + 1];
         snprintf(shown, sizeof shown, "%.*s", (int)p->token.length, p->token.text);
-        hg_circuit_report(p->report, "N01", p->token.line, p->token.column, p->token.length,
-                          "generators are mark, copy, swap, merge, split, scale, fma, quote and evaluate", "Invalid generator name: %s",
-                          shown);
+        hg_circuit_report(
+            p->report, "N01", p->token.line, p->token.column, p->token.length,
+            "generators are mark, copy, swap, merge, split, scale, fma, quote and evaluate",
+            "Invalid generator name: %s", shown);
         return false;
     }
     item->generator = (uint8_t)g;
@@ -309,7 +353,8 @@ static bool add_item(parser *p, const circuit_item *item) {
     circuit_items *items = &p->circuit->items;
     bool many_terms = item->kind == ITEM_TERM && p->circuit->original_ops >= MOST_TERMS;
     if (many_terms || items->count >= MOST_ITEMS) {
-        hg_circuit_report(p->report, "S05", item->line, item->column, item->length, NULL, "Circuit too long: at most %d %s are allowed",
+        hg_circuit_report(p->report, "S05", item->line, item->column, item->length, NULL,
+                          "Circuit too long: at most %d %s are allowed",
                           many_terms ? (int)MOST_TERMS : (int)MOST_ITEMS,
                           many_terms ? "operations" : "operations, parentheses and branches");
         return false;
@@ -331,7 +376,8 @@ static bool open_group(parser *p, circuit_item *item) {
 }
 
 static bool close_group(parser *p) {
-    circuit_item item = {.kind = ITEM_CLOSE, .line = p->token.line, .column = p->token.column, .length = 1};
+    circuit_item item = {
+        .kind = ITEM_CLOSE, .line = p->token.line, .column = p->token.column, .length = 1};
     item.match = p->open.data[--p->open.count];
     p->circuit->items.data[item.match].match = (uint32_t)p->circuit->items.count;
     next(p);
@@ -340,7 +386,8 @@ static bool close_group(parser *p) {
 
 /* A term up to its `(` or to its end. *opened: a term has to follow. */
 static bool parse_term(parser *p, bool *opened) {
-    circuit_item item = {.line = p->token.line, .column = p->token.column, .length = p->token.length};
+    circuit_item item = {
+        .line = p->token.line, .column = p->token.column, .length = p->token.length};
     size_t start = p->token.at;
     *opened = false;
     if (at_transform(p) && !parse_prefix(p, &item.prefix)) return false;
@@ -359,7 +406,10 @@ static bool parse_between(parser *p, bool *more) {
     *more = true;
     if (accept(p, '.')) return true;
     if (p->token.kind == CIRCUIT_PARALLEL) {
-        circuit_item item = {.kind = ITEM_BRANCH, .line = p->token.line, .column = p->token.column, .length = p->token.length};
+        circuit_item item = {.kind = ITEM_BRANCH,
+                             .line = p->token.line,
+                             .column = p->token.column,
+                             .length = p->token.length};
         next(p);
         return add_item(p, &item);
     }
@@ -378,10 +428,12 @@ static void parse_phrase(parser *p) {
     }
 }
 
-void hg_circuit_parse_text(hg_circuit *circuit, const char *text, size_t length, const hg_circuit_options *options,
-                           circuit_report *report) {
+void hg_circuit_parse_text(hg_circuit *circuit, const char *text, size_t length,
+                           const hg_circuit_options *options, circuit_report *report) {
     if (length > HG_MAX_SOURCE_BYTES) {
-        hg_circuit_report(report, "S05", 0, 0, 0, NULL, "Circuit of %zu bytes: at most %d are allowed", length, HG_MAX_SOURCE_BYTES);
+        hg_circuit_report(report, "S05", 0, 0, 0, NULL,
+                          "Circuit of %zu bytes: at most %d are allowed", length,
+                          HG_MAX_SOURCE_BYTES);
         return;
     }
     parser p = {.circuit = circuit, .report = report, .variants = options && options->variants};

@@ -4,7 +4,8 @@
 
 /* ---- text ---- */
 
-/* Amounts keep their sign: `R+1 D-1 T+3 ~`, with a mark before each amount in a postfix: `^R+1^+3~`. */
+/* Amounts keep their sign: `R+1 D-1 T+3 ~`, with a mark before each amount in a postfix:
+ * `^R+1^+3~`. */
 static void print_shift(hg_text *out, circuit_shift s, bool postfix) {
     const struct {
         const char *prefix, *postfix;
@@ -13,7 +14,8 @@ static void print_shift(hg_text *out, circuit_shift s, bool postfix) {
     const char *gap = "";
     for (size_t i = 0; i < HG_COUNT_OF(parts); i++) {
         if (!parts[i].amount) continue;
-        hg_text_addf(out, "%s%s%+d", gap, postfix ? parts[i].postfix : parts[i].prefix, parts[i].amount);
+        hg_text_addf(out, "%s%s%+d", gap, postfix ? parts[i].postfix : parts[i].prefix,
+                     parts[i].amount);
         gap = postfix ? "" : " ";
     }
     if (s.mirror) hg_text_addf(out, "%s~", gap);
@@ -32,13 +34,16 @@ static void print_sigil(hg_text *out, const circuit_sigil *s) {
 }
 
 static void print_term(hg_text *out, const hg_circuit *circuit, const circuit_item *item) {
-    static const char *const BETWEEN[][3] = {
-        [TARGET_SINGLE] = {"", "", ""}, [TARGET_COPY] = {"->", "", ""}, [TARGET_SWAP] = {"<->", "", ""}, [TARGET_TRIPLE] = {"[", ",", "]"}};
+    static const char *const BETWEEN[][3] = {[TARGET_SINGLE] = {"", "", ""},
+                                             [TARGET_COPY] = {"->", "", ""},
+                                             [TARGET_SWAP] = {"<->", "", ""},
+                                             [TARGET_TRIPLE] = {"[", ",", "]"}};
     bool written = (item->generator == GENERATOR_MERGE && item->variant != HG_MERGE_ADD) ||
                    (item->generator == GENERATOR_SPLIT && item->variant != HG_SPLIT_SUB);
     hg_text_addf(out, "%s%s%s", hg_generator_names[item->generator], written ? "." : "",
                  written ? hg_circuit_variant_name(item->variant) : "");
-    if (item->generator == GENERATOR_SCALE) hg_text_addf(out, "(%s)", circuit->constants.data[item->constant]);
+    if (item->generator == GENERATOR_SCALE)
+        hg_text_addf(out, "(%s)", circuit->constants.data[item->constant]);
     hg_text_add(out, "@", 1);
     if (item->target == TARGET_RANGE) {
         hg_text_addf(out, "c[%u..%u]", item->sigils[0].cls, item->sigils[1].cls);
@@ -52,10 +57,13 @@ static void print_term(hg_text *out, const hg_circuit *circuit, const circuit_it
     if (item->target == TARGET_TRIPLE) hg_text_add(out, "]", 1);
 }
 
-void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shift phrase, const circuit_items *items) {
+void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shift phrase,
+                            const circuit_items *items) {
     print_prefix(out, phrase);
-    /* A transform in front belongs to the whole: one of the first term needs an empty one before it. */
-    if (items->count && hg_shift_is_none(phrase) && !hg_shift_is_none(items->data[0].prefix)) hg_text_addf(out, "R+0@");
+    /* A transform in front belongs to the whole: one of the first term needs an empty one before
+     * it. */
+    if (items->count && hg_shift_is_none(phrase) && !hg_shift_is_none(items->data[0].prefix))
+        hg_text_addf(out, "R+0@");
     bool between = false; /* the next term needs a `.` */
     for (uint64_t i = 0; i < items->count; i++) {
         const circuit_item *item = &items->data[i];
@@ -75,7 +83,9 @@ void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shi
 }
 
 void hg_circuit_print_call(hg_text *out, const hg_circuit *circuit, const hg_circuit_call *call) {
-    circuit_item item = {.sigils = {{.cls = call->src, .page = -1}, {.cls = call->dst, .page = -1}, {.cls = call->dst, .page = -1}},
+    circuit_item item = {.sigils = {{.cls = call->src, .page = -1},
+                                    {.cls = call->dst, .page = -1},
+                                    {.cls = call->dst, .page = -1}},
                          .variant = call->variant};
     switch (call->kind) {
     case HG_CIRCUIT_MARK: item.generator = GENERATOR_MARK; break;
@@ -86,9 +96,15 @@ void hg_circuit_print_call(hg_text *out, const hg_circuit *circuit, const hg_cir
     case HG_CIRCUIT_MERGE: item.generator = GENERATOR_MERGE, item.target = TARGET_TRIPLE; break;
     case HG_CIRCUIT_SPLIT: item.generator = GENERATOR_SPLIT, item.target = TARGET_TRIPLE; break;
     case HG_CIRCUIT_MARK_RANGE: item.generator = GENERATOR_MARK, item.target = TARGET_RANGE; break;
-    case HG_CIRCUIT_QUOTE_RANGE: item.generator = GENERATOR_QUOTE, item.target = TARGET_RANGE; break;
-    case HG_CIRCUIT_EVALUATE_RANGE: item.generator = GENERATOR_EVALUATE, item.target = TARGET_RANGE; break;
-    case HG_CIRCUIT_MERGE_RANGE: item.generator = GENERATOR_MERGE, item.target = TARGET_RANGE; break;
+    case HG_CIRCUIT_QUOTE_RANGE:
+        item.generator = GENERATOR_QUOTE, item.target = TARGET_RANGE;
+        break;
+    case HG_CIRCUIT_EVALUATE_RANGE:
+        item.generator = GENERATOR_EVALUATE, item.target = TARGET_RANGE;
+        break;
+    case HG_CIRCUIT_MERGE_RANGE:
+        item.generator = GENERATOR_MERGE, item.target = TARGET_RANGE;
+        break;
     case HG_CIRCUIT_FMA: item.generator = GENERATOR_FMA, item.target = TARGET_TRIPLE; break;
     case HG_CIRCUIT_SCALE:
         item.generator = GENERATOR_SCALE;
@@ -166,13 +182,15 @@ static void json_term(hg_json *json, const hg_circuit *circuit, const circuit_it
     hg_json_key(json, "variant");
     bool has_variant = item->generator == GENERATOR_MERGE || item->generator == GENERATOR_SPLIT;
     hg_json_text(json, has_variant ? hg_circuit_variant_name(item->variant) : NULL);
-    if (item->generator == GENERATOR_SCALE) hg_json_add_text(json, "constant", circuit->constants.data[item->constant]);
+    if (item->generator == GENERATOR_SCALE)
+        hg_json_add_text(json, "constant", circuit->constants.data[item->constant]);
     json_shift(json, "transform", item->prefix);
     hg_json_key(json, "target");
     hg_json_text(json, TARGETS[item->target]);
     hg_json_key(json, "classes");
     hg_json_begin_array(json);
-    for (uint32_t i = 0; i < hg_target_sigils(item->target); i++) json_sigil(json, &item->sigils[i]);
+    for (uint32_t i = 0; i < hg_target_sigils(item->target); i++)
+        json_sigil(json, &item->sigils[i]);
     hg_json_end_array(json);
     hg_json_key(json, "line");
     hg_json_u64(json, item->line);
@@ -181,7 +199,8 @@ static void json_term(hg_json *json, const hg_circuit *circuit, const circuit_it
     hg_json_end_object(json);
 }
 
-/* "parallel": a list of branches, each a list of terms; a group is an object with "parallel" again. */
+/* "parallel": a list of branches, each a list of terms; a group is an object with "parallel" again.
+ */
 static void json_open(hg_json *json, circuit_shift s) {
     hg_json_begin_object(json);
     json_shift(json, "transform", s);

@@ -32,13 +32,15 @@ static void term_words(hg_text *out, const circuit_item *item, circuit_shift out
     if (prefixed) transform_words(out, shift, true);
     circuit_sigil sigil = item->sigils[0];
     uint8_t last = item->target == TARGET_RANGE ? item->sigils[1].cls : sigil.cls;
-    for (; sigil.cls <= last; sigil.cls++) class_words(out, item->generator, hg_sigil_class(&sigil, shift));
+    for (; sigil.cls <= last; sigil.cls++)
+        class_words(out, item->generator, hg_sigil_class(&sigil, shift));
     if (prefixed) transform_words(out, shift, false);
 }
 
 /* A parallel being written: its present branch goes from the last term to the first. */
 typedef struct frame {
-    uint64_t end, branch_begin, branch_end, cursor; /* item indices; cursor is behind the next term */
+    uint64_t end, branch_begin, branch_end, cursor; /* item indices; cursor is behind the next term
+                                                     */
     circuit_shift shift;
     bool several, prefixed;
 } frame;
@@ -46,12 +48,13 @@ typedef HG_VEC(frame) frames;
 
 static uint64_t find_branch_end(const circuit_items *items, uint64_t begin, uint64_t end) {
     uint64_t i = begin;
-    while (i < end && items->data[i].kind != ITEM_BRANCH) i = items->data[i].kind == ITEM_OPEN ? items->data[i].match + 1u : i + 1;
+    while (i < end && items->data[i].kind != ITEM_BRANCH)
+        i = items->data[i].kind == ITEM_OPEN ? items->data[i].match + 1u : i + 1;
     return i;
 }
 
-static bool enter(frames *stack, hg_text *out, const circuit_items *items, uint64_t begin, uint64_t end, circuit_shift shift,
-                  bool prefixed) {
+static bool enter(frames *stack, hg_text *out, const circuit_items *items, uint64_t begin,
+                  uint64_t end, circuit_shift shift, bool prefixed) {
     frame *f = hg_vec_push(stack);
     if (!f) return false;
     *f = (frame){.end = end, .branch_begin = begin, .shift = shift, .prefixed = prefixed};
@@ -82,7 +85,8 @@ hg_status hg_circuit_words(const hg_circuit *circuit, char **text, size_t *lengt
     hg_text out = {0};
     frames stack = {0};
     const circuit_items *items = &circuit->items;
-    bool good = enter(&stack, &out, items, 0, items->count, circuit->phrase, !hg_shift_is_none(circuit->phrase));
+    bool good = enter(&stack, &out, items, 0, items->count, circuit->phrase,
+                      !hg_shift_is_none(circuit->phrase));
     while (good && stack.count) {
         frame *f = &stack.data[stack.count - 1];
         if (f->cursor == f->branch_begin) {
@@ -97,8 +101,8 @@ hg_status hg_circuit_words(const hg_circuit *circuit, char **text, size_t *lengt
             const circuit_item *open = &items->data[item->match];
             uint64_t close = f->cursor - 1;
             f->cursor = item->match;
-            good = enter(&stack, &out, items, item->match + 1u, close, hg_shift_combine(f->shift, open->prefix),
-                         !hg_shift_is_none(open->prefix));
+            good = enter(&stack, &out, items, item->match + 1u, close,
+                         hg_shift_combine(f->shift, open->prefix), !hg_shift_is_none(open->prefix));
         }
     }
     hg_vec_free(&stack);
@@ -118,7 +122,8 @@ typedef HG_VEC(hg_circuit_byte) byte_list;
 static bool term_bytes(byte_list *list, const circuit_item *item, circuit_shift outer) {
     circuit_shift shift = hg_shift_combine(outer, item->prefix);
     bool range = item->target == TARGET_RANGE;
-    uint32_t count = range ? item->sigils[1].cls - item->sigils[0].cls + 1u : hg_target_sigils(item->target);
+    uint32_t count = range ? item->sigils[1].cls - item->sigils[0].cls + 1u
+                           : hg_target_sigils(item->target);
     for (uint32_t i = 0; i < count; i++) {
         circuit_sigil sigil = item->sigils[range ? 0 : i];
         if (range) sigil.cls = (uint8_t)(sigil.cls + i);

@@ -6,10 +6,13 @@
 
 static uint8_t out_of_registers(jk_code *c) {
     if (!c->exhausted)
-        jk_error(c->kernel, "S05", c->token, "fewer variables at a time, or a shorter expression",
-                 "no register is left: r%d to r%d hold variables, intermediate values and constants", JK_FIRST_LOCAL, JK_LAST_LOCAL);
+        jk_error(
+            c->kernel, "S05", c->token, "fewer variables at a time, or a shorter expression",
+            "no register is left: r%d to r%d hold variables, intermediate values and constants",
+            JK_FIRST_LOCAL, JK_LAST_LOCAL);
     c->exhausted = true;
-    c->users[JK_FIRST_LOCAL]++; /* as if it had been taken: everything goes on, nothing comes of it */
+    c->users[JK_FIRST_LOCAL]++; /* as if it had been taken: everything goes on, nothing comes of it
+                                 */
     return JK_FIRST_LOCAL;
 }
 
@@ -19,7 +22,8 @@ static int find_free(const jk_code *c) {
     return -1;
 }
 
-/* For a constant, which stands at the start of the program: a register that no instruction writes. */
+/* For a constant, which stands at the start of the program: a register that no instruction writes.
+ */
 static int find_untouched(const jk_code *c) {
     for (int reg = JK_LAST_LOCAL; reg >= JK_FIRST_LOCAL; reg--)
         if (!c->users[reg] && !c->taken[reg]) return reg;
@@ -41,8 +45,11 @@ void jk_release(jk_code *c, uint8_t reg) {
 uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned) {
     *owned = false;
     for (uint32_t i = 0; i < c->constant_count; i++)
-        if (c->constants[i].type == type && c->constants[i].bits == bits) return c->constants[i].reg;
-    int reg = shift && !c->users[JK_SHIFT] ? JK_SHIFT : c->constant_count < JK_MAX_CONSTANTS ? find_untouched(c) : -1;
+        if (c->constants[i].type == type && c->constants[i].bits == bits)
+            return c->constants[i].reg;
+    int reg = shift && !c->users[JK_SHIFT]           ? JK_SHIFT
+              : c->constant_count < JK_MAX_CONSTANTS ? find_untouched(c)
+                                                     : -1;
     if (reg >= 0 && c->constant_count < JK_MAX_CONSTANTS) {
         c->users[reg] = 1;
         c->constants[c->constant_count++] = (jk_constant){bits, (uint8_t)type, (uint8_t)reg};
@@ -59,12 +66,15 @@ uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift
 jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     static _Thread_local jk_inst nowhere; /* what no path reaches, and what memory does not hold */
     bool full = c->insts.count + JK_MAX_CONSTANTS >= HG_MAX_INSTRUCTIONS;
-    if (full && !c->exhausted) jk_error(c->kernel, "S05", c->token, NULL, "more than %d instructions", HG_MAX_INSTRUCTIONS);
+    if (full && !c->exhausted)
+        jk_error(c->kernel, "S05", c->token, NULL, "more than %d instructions",
+                 HG_MAX_INSTRUCTIONS);
     c->exhausted |= full;
     jk_inst *in = c->reachable && !full ? hg_vec_push(&c->insts) : NULL;
     if (c->reachable && !full && !in) c->kernel->out_of_memory = true;
     if (!in) in = &nowhere;
-    *in = (jk_inst){.op = (uint8_t)op, .type = (uint8_t)type, .d = d, .a = a, .b = b, .token = c->token};
+    *in = (jk_inst){
+        .op = (uint8_t)op, .type = (uint8_t)type, .d = d, .a = a, .b = b, .token = c->token};
     c->fresh = in != &nowhere;
     return in;
 }

@@ -20,15 +20,18 @@ jk_type jk_read_element(jk_kernel *k, uint32_t object) {
     uint32_t element = jk_field(k, object, "element_type", "a scalar type");
     if (!element) return JK_ERROR;
     uint32_t inner = hg_json_member(k->document, element, "kind");
-    if (hg_json_kind_of(k->document, element) != HG_JSON_OBJECT || (inner && !hg_json_string_is(k->document, inner, "scalar"))) {
-        jk_error(k, "N03", inner ? inner : element, "elements are scalars: {\"kind\":\"scalar\",\"type\":\"f32\"}",
+    if (hg_json_kind_of(k->document, element) != HG_JSON_OBJECT ||
+        (inner && !hg_json_string_is(k->document, inner, "scalar"))) {
+        jk_error(k, "N03", inner ? inner : element,
+                 "elements are scalars: {\"kind\":\"scalar\",\"type\":\"f32\"}",
                  "expected a scalar type, got %s", jk_show(k, inner ? inner : element).text);
         return JK_ERROR;
     }
     return jk_only_fields(k, element, "kind type") ? jk_read_scalar(k, element) : JK_ERROR;
 }
 
-uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind kind, jk_type type) {
+uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind kind,
+                    jk_type type) {
     size_t length;
     const char *text = hg_json_decode(k->document, token, &k->arena, &length);
     if (!text) {
@@ -36,8 +39,11 @@ uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind
         return JK_NONE;
     }
     if (!hg_is_parameter_name(text, length)) {
-        jk_error(k, "N03", token, "letters, digits and _; not a register like r1, a predicate like p0 or a type like f32",
-                 "%s cannot be %s name", jk_show(k, token).text, what[0] == 'a' ? "an array's" : "a parameter's");
+        jk_error(
+            k, "N03", token,
+            "letters, digits and _; not a register like r1, a predicate like p0 or a type like f32",
+            "%s cannot be %s name", jk_show(k, token).text,
+            what[0] == 'a' ? "an array's" : "a parameter's");
         return JK_NONE;
     }
     if (jk_find_name(k, text, length) != JK_NONE) {

@@ -11,7 +11,8 @@ static bool read_type(jk_kernel *k, uint32_t node, jk_name_kind *kind, jk_type *
     static const char *const kinds[] = {"scalar", "device_array", "device_ptr"};
     char hint[128];
     if (hg_json_kind_of(k->document, node) != HG_JSON_OBJECT) {
-        jk_error(k, "N03", node, "for example {\"kind\":\"scalar\",\"type\":\"f32\"}", "expected a type, got %s", jk_show(k, node).text);
+        jk_error(k, "N03", node, "for example {\"kind\":\"scalar\",\"type\":\"f32\"}",
+                 "expected a type, got %s", jk_show(k, node).text);
         return false;
     }
     uint32_t word = jk_string_field(k, node, "kind");
@@ -23,8 +24,9 @@ static bool read_type(jk_kernel *k, uint32_t node, jk_name_kind *kind, jk_type *
     case 1: *type = jk_read_element(k, node); break;
     case 2: *type = JK_POINTER; break;
     default:
-        jk_error(k, "N01", word, jk_words_hint(k, word, kinds, HG_COUNT_OF(kinds), hint, sizeof hint), "unknown kind of type %s",
-                 jk_show(k, word).text);
+        jk_error(k, "N01", word,
+                 jk_words_hint(k, word, kinds, HG_COUNT_OF(kinds), hint, sizeof hint),
+                 "unknown kind of type %s", jk_show(k, word).text);
         return false;
     }
     static const char *const fields[] = {"kind type", "kind element_type", "kind"};
@@ -33,14 +35,17 @@ static bool read_type(jk_kernel *k, uint32_t node, jk_name_kind *kind, jk_type *
 
 static void read_param(jk_kernel *k, uint32_t param) {
     if (hg_json_kind_of(k->document, param) != HG_JSON_OBJECT) {
-        jk_error(k, "N03", param, NULL, "expected a parameter {\"name\": …, \"type\": …}, got %s", jk_show(k, param).text);
+        jk_error(k, "N03", param, NULL, "expected a parameter {\"name\": …, \"type\": …}, got %s",
+                 jk_show(k, param).text);
         return;
     }
-    uint32_t name = jk_string_field(k, param, "name"), type_node = jk_field(k, param, "type", "a type");
+    uint32_t name = jk_string_field(k, param, "name"),
+             type_node = jk_field(k, param, "type", "a type");
     if (!name || !type_node || !jk_only_fields(k, param, "name type shape")) return;
     jk_name_kind kind = JK_SCALAR;
     jk_type type;
-    if (!read_type(k, type_node, &kind, &type)) type = JK_ERROR; /* uses of the name are no further mistakes */
+    if (!read_type(k, type_node, &kind, &type))
+        type = JK_ERROR; /* uses of the name are no further mistakes */
     if (k->name_count == HG_MAX_PARAMS) {
         jk_error(k, "S05", name, NULL, "more than %d parameters", HG_MAX_PARAMS);
         return;
@@ -48,7 +53,8 @@ static void read_param(jk_kernel *k, uint32_t param) {
     (void)jk_declare(k, name, "parameter", kind, type);
 }
 
-/* Arrays and pointers r1, r2, r3, then from r5; the first integer r4; everything else from r5 (semantics 7.5). */
+/* Arrays and pointers r1, r2, r3, then from r5; the first integer r4; everything else from r5
+ * (semantics 7.5). */
 static void assign_registers(jk_kernel *k) {
     uint32_t arrays = 0, next = 5;
     bool integer = false;
@@ -65,7 +71,8 @@ static void assign_registers(jk_kernel *k) {
             reg = next++;
         }
         if (reg > JK_LAST_LOCAL) {
-            jk_error(k, "S05", n->token, NULL, "no register is left for this parameter: %d are taken", JK_LAST_LOCAL);
+            jk_error(k, "S05", n->token, NULL,
+                     "no register is left for this parameter: %d are taken", JK_LAST_LOCAL);
             return;
         }
         n->reg = (uint8_t)reg;
@@ -75,11 +82,12 @@ static void assign_registers(jk_kernel *k) {
 
 static void read_params(jk_kernel *k, uint32_t params) {
     if (hg_json_kind_of(k->document, params) != HG_JSON_ARRAY) {
-        jk_error(k, "N03", params, NULL, "expected an array of parameters, got %s", jk_show(k, params).text);
+        jk_error(k, "N03", params, NULL, "expected an array of parameters, got %s",
+                 jk_show(k, params).text);
         return;
     }
-    for (uint32_t p = params + 1, end = hg_json_next(k->document, params); p < end && k->errors < JK_MOST_ERRORS;
-         p = hg_json_next(k->document, p))
+    for (uint32_t p = params + 1, end = hg_json_next(k->document, params);
+         p < end && k->errors < JK_MOST_ERRORS; p = hg_json_next(k->document, p))
         read_param(k, p);
     k->param_count = k->name_count;
     assign_registers(k);
@@ -105,7 +113,8 @@ static void read_name(jk_kernel *k, uint32_t name) {
     copy[0] = '_';
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
-        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' || c == '$';
+        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+                    c == '.' || c == '$';
         copy[1 + i] = good ? c : '_';
     }
     k->name = hg_is_identifier(copy + 1, length) ? copy + 1 : copy;
@@ -114,15 +123,15 @@ static void read_name(jk_kernel *k, uint32_t name) {
 void jk_read_document(jk_kernel *k) {
     const hg_json_document *d = k->document;
     if (hg_json_kind_of(d, k->root) != HG_JSON_OBJECT) {
-        jk_error(k, "N03", k->root, "a document is {\"version\":\"1.0\",\"kernel\":{…}}", "expected an object, got %s",
-                 jk_show(k, k->root).text);
+        jk_error(k, "N03", k->root, "a document is {\"version\":\"1.0\",\"kernel\":{…}}",
+                 "expected an object, got %s", jk_show(k, k->root).text);
         return;
     }
     uint32_t version = jk_string_field(k, k->root, "version");
     if (version && !hg_json_string_is(d, version, "1.0")) {
         jk_shown shown = jk_show(k, version);
-        jk_error(k, "S06", version, "this library reads version 1.0", "Unsupported schema version: %.*s", (int)strlen(shown.text) - 2,
-                 shown.text + 1);
+        jk_error(k, "S06", version, "this library reads version 1.0",
+                 "Unsupported schema version: %.*s", (int)strlen(shown.text) - 2, shown.text + 1);
         return;
     }
     uint32_t kernel = jk_field(k, k->root, "kernel", "an object");
@@ -131,7 +140,8 @@ void jk_read_document(jk_kernel *k) {
         jk_error(k, "N03", kernel, NULL, "expected an object, got %s", jk_show(k, kernel).text);
         return;
     }
-    uint32_t name = jk_string_field(k, kernel, "name"), params = jk_field(k, kernel, "params", "an array"),
+    uint32_t name = jk_string_field(k, kernel, "name"),
+             params = jk_field(k, kernel, "params", "an array"),
              body = jk_field(k, kernel, "body", "an array");
     bool known = jk_only_fields(k, k->root, "version kernel");
     known = jk_only_fields(k, kernel, "name params body shared private block grid lanes") && known;
@@ -140,7 +150,8 @@ void jk_read_document(jk_kernel *k) {
     if (params && known) jk_read_memory(k, kernel);
     if (!body || !params || k->out_of_memory) return;
     if (hg_json_kind_of(d, body) != HG_JSON_ARRAY)
-        jk_error(k, "N03", body, NULL, "expected an array of statements, got %s", jk_show(k, body).text);
+        jk_error(k, "N03", body, NULL, "expected an array of statements, got %s",
+                 jk_show(k, body).text);
     else if (hg_json_next(d, body) == body + 1)
         k->by_name = true;
     else

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t wrong(jk_kernel *k, uint32_t token) { return jk_add_node(k, JK_LITERAL, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE); }
+static uint32_t wrong(jk_kernel *k, uint32_t token) {
+    return jk_add_node(k, JK_LITERAL, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE);
+}
 
 static jk_node *node_of(jk_kernel *k, uint32_t node) { return &k->nodes.data[node]; }
 static bool bad(jk_kernel *k, uint32_t node) { return node_of(k, node)->type == JK_ERROR; }
@@ -23,7 +25,8 @@ static void unknown_name(jk_kernel *k, uint32_t token) {
             if (copy) known[count++] = copy;
         }
     jk_words_hint(k, token, known, count, hint, sizeof hint);
-    if (strncmp(hint, "one of:", 7) == 0) snprintf(hint, sizeof hint, "a parameter, or a variable that let has declared");
+    if (strncmp(hint, "one of:", 7) == 0)
+        snprintf(hint, sizeof hint, "a parameter, or a variable that let has declared");
     jk_error(k, "D03", token, hint, "there is no variable %s", jk_show(k, token).text);
     uint32_t name = jk_add_name(k, token, JK_LOCAL, JK_ERROR);
     if (name != JK_NONE) k->names[name].assigned = true;
@@ -47,13 +50,15 @@ uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type) {
     if (name == JK_NONE) return JK_NONE;
     jk_name *n = &k->names[name];
     if (n->kind == JK_ARRAY) {
-        jk_error(k, "N06", token, "an array is given values element by element", "%s is an array", jk_show(k, token).text);
+        jk_error(k, "N06", token, "an array is given values element by element", "%s is an array",
+                 jk_show(k, token).text);
         return JK_NONE;
     }
     if (n->type == JK_ERROR) n->type = type;
     if (type != JK_ERROR && n->type != type) {
-        jk_error(k, "V03", token, "a name keeps one type; use another name, or a conversion", "variable %s changes its type from %s to %s",
-                 jk_show(k, token).text, jk_type_name(n->type), jk_type_name(type));
+        jk_error(k, "V03", token, "a name keeps one type; use another name, or a conversion",
+                 "variable %s changes its type from %s to %s", jk_show(k, token).text,
+                 jk_type_name(n->type), jk_type_name(type));
         return JK_NONE;
     }
     n->sets++;
@@ -78,12 +83,13 @@ static uint32_t read_name(jk_kernel *k, uint32_t token, uint32_t string) {
     jk_name *n = &k->names[name];
     if (n->kind == JK_ARRAY) {
         if (n->type != JK_ERROR)
-            jk_error(k, "N06", string, "only its elements are values: use index", "%s is an array", jk_show(k, string).text);
+            jk_error(k, "N06", string, "only its elements are values: use index", "%s is an array",
+                     jk_show(k, string).text);
         return wrong(k, token);
     }
     if (!n->assigned && k->reachable && n->type != JK_ERROR) {
-        jk_error(k, "V01", string, "give it a value before the if or the loop", "variable %s has no value on every path to here",
-                 jk_show(k, string).text);
+        jk_error(k, "V01", string, "give it a value before the if or the loop",
+                 "variable %s has no value on every path to here", jk_show(k, string).text);
         n->assigned = true;
         return wrong(k, token);
     }
@@ -96,11 +102,13 @@ uint32_t jk_array(jk_kernel *k, uint32_t token) {
     uint32_t string = token;
     if (hg_json_kind_of(d, token) == HG_JSON_OBJECT) {
         uint32_t type = hg_json_member(d, token, "type");
-        string = type && hg_json_string_is(d, type, "var") ? jk_string_field(k, token, "name") : token;
+        string = type && hg_json_string_is(d, type, "var") ? jk_string_field(k, token, "name")
+                                                           : token;
         if (!string || (string != token && !jk_only_fields(k, token, "type name"))) return JK_NONE;
     }
     if (!hg_json_is_string(d, string)) {
-        jk_error(k, "N03", token, "{\"type\":\"var\",\"name\":…} of an array", "expected an array, got %s", jk_show(k, token).text);
+        jk_error(k, "N03", token, "{\"type\":\"var\",\"name\":…} of an array",
+                 "expected an array, got %s", jk_show(k, token).text);
         return JK_NONE;
     }
     uint32_t name = lookup(k, string);
@@ -111,10 +119,11 @@ uint32_t jk_array(jk_kernel *k, uint32_t token) {
     const jk_name *n = &k->names[name];
     if (n->kind == JK_ARRAY) return n->type == JK_ERROR ? JK_NONE : name;
     if (n->type == JK_POINTER)
-        jk_error(k, "N06", string, "declare it as a device_array", "%s is a device_ptr: its elements have no type",
-                 jk_show(k, string).text);
+        jk_error(k, "N06", string, "declare it as a device_array",
+                 "%s is a device_ptr: its elements have no type", jk_show(k, string).text);
     else if (n->type != JK_ERROR)
-        jk_error(k, "N06", string, NULL, "%s is %s, not an array", jk_show(k, string).text, jk_type_name(n->type));
+        jk_error(k, "N06", string, NULL, "%s is %s, not an array", jk_show(k, string).text,
+                 jk_type_name(n->type));
     return JK_NONE;
 }
 
@@ -223,8 +232,9 @@ static const function FUNCTIONS[] = {
 static const struct {
     const char *name;
     uint8_t op;
-} ATOMICS[] = {{"add", HG_OP_ATOM_ADD}, {"min", HG_OP_ATOM_MIN}, {"max", HG_OP_ATOM_MAX},  {"and", HG_OP_ATOM_AND},
-               {"or", HG_OP_ATOM_OR},   {"xor", HG_OP_ATOM_XOR}, {"exch", HG_OP_ATOM_EXCH}};
+} ATOMICS[] = {{"add", HG_OP_ATOM_ADD},  {"min", HG_OP_ATOM_MIN}, {"max", HG_OP_ATOM_MAX},
+               {"and", HG_OP_ATOM_AND},  {"or", HG_OP_ATOM_OR},   {"xor", HG_OP_ATOM_XOR},
+               {"exch", HG_OP_ATOM_EXCH}};
 
 /* atomic_OP or atomic_OP_TYPE; *type JK_ERROR: not named. */
 static bool find_atomic(const char *name, size_t length, uint8_t *op, jk_type *type) {
@@ -262,7 +272,8 @@ static bool find_function(const char *name, size_t length, function *f, jk_type 
     }
     static const char before[] = "_before"; /* scan_sum_before: of the lanes before this one */
     size_t own = length - (sizeof before - 1);
-    if (length > sizeof before + 4 && memcmp(name, "scan_", 5) == 0 && memcmp(name + own, before, sizeof before - 1) == 0) {
+    if (length > sizeof before + 4 && memcmp(name, "scan_", 5) == 0 &&
+        memcmp(name + own, before, sizeof before - 1) == 0) {
         f->kind = F_RESERVED;
         if (!find_function(name, own, f, atomic_type) || f->kind != F_BLOCK) return false;
         f->arity = 1 | EXCLUSIVE;
@@ -273,23 +284,27 @@ static bool find_function(const char *name, size_t length, function *f, jk_type 
 }
 
 static void unknown_function(jk_kernel *k, uint32_t token) {
-    const char *names[HG_COUNT_OF(FUNCTIONS) + 8] = {"f64", "f32", "i32", "u32", "u64", "i64", "atomic_add", "atomic_min"};
+    const char *names[HG_COUNT_OF(FUNCTIONS) + 8] = {"f64", "f32", "i32",        "u32",
+                                                     "u64", "i64", "atomic_add", "atomic_min"};
     char hint[512];
     size_t count = 8;
     for (size_t i = 0; i < HG_COUNT_OF(FUNCTIONS); i++)
         if (FUNCTIONS[i].kind != F_RESERVED) names[count++] = FUNCTIONS[i].name;
-    jk_error(k, "N01", token, jk_words_hint(k, token, names, count, hint, sizeof hint), "unknown function %s", jk_show(k, token).text);
+    jk_error(k, "N01", token, jk_words_hint(k, token, names, count, hint, sizeof hint),
+             "unknown function %s", jk_show(k, token).text);
 }
 
 /* Float totals would depend on the order of lanes (semantics 2.15). */
-static void float_atomic(jk_kernel *k, uint32_t token, const char *name, size_t length, const char *suffix) {
-    jk_error(k, "N06", token, NULL, "%.*s%s is not supported: its result would depend on lane order; use parallel_reduce", (int)length,
-             name, suffix);
+static void float_atomic(jk_kernel *k, uint32_t token, const char *name, size_t length,
+                         const char *suffix) {
+    jk_error(k, "N06", token, NULL,
+             "%.*s%s is not supported: its result would depend on lane order; use parallel_reduce",
+             (int)length, name, suffix);
 }
 
 /* Array, index and value of atomic_…(array, index, value). False after an error. */
-static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, uint32_t first, jk_type type, const char *name,
-                         size_t length) {
+static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, uint32_t first,
+                         jk_type type, const char *name, size_t length) {
     if (jk_is_float(type)) {
         float_atomic(k, function_token, name, length, "");
         return false;
@@ -297,8 +312,9 @@ static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, 
     uint32_t array = jk_array(k, first);
     if (array == JK_NONE) return false;
     if (k->names[array].memory == JK_PRIVATE) {
-        jk_error(k, "N06", first, "no other lane sees it: assign the element", "%.*s on the private array '%.*s'", (int)length, name,
-                 (int)k->names[array].length, k->names[array].text);
+        jk_error(k, "N06", first, "no other lane sees it: assign the element",
+                 "%.*s on the private array '%.*s'", (int)length, name, (int)k->names[array].length,
+                 k->names[array].text);
         return false;
     }
     jk_type element = k->names[array].type;
@@ -309,12 +325,13 @@ static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, 
         return false;
     }
     if (type != JK_ERROR && type != element) {
-        jk_error(k, "N06", first, NULL, "%.*s expects an array of %s, got one of %s", (int)length, name, jk_type_name(type),
-                 jk_type_name(element));
+        jk_error(k, "N06", first, NULL, "%.*s expects an array of %s, got one of %s", (int)length,
+                 name, jk_type_name(type), jk_type_name(element));
         return false;
     }
     if (element >= HG_TYPE_COUNT || !hg_op_allows_type(HG_OP_ATOM_ADD, (hg_type)element)) {
-        jk_error(k, "N06", first, "atomics have i32, u32, i64 and u64", "%.*s on an array of %s", (int)length, name, jk_type_name(element));
+        jk_error(k, "N06", first, "atomics have i32, u32, i64 and u64", "%.*s on an array of %s",
+                 (int)length, name, jk_type_name(element));
         return false;
     }
     k->names[array].access |= JK_LOADED | JK_STORED;
@@ -326,7 +343,8 @@ static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, 
 }
 
 static void visit_call(jk_kernel *k, uint32_t token) {
-    uint32_t name = jk_string_field(k, token, "function"), args = name ? jk_field(k, token, "args", "an array") : 0;
+    uint32_t name = jk_string_field(k, token, "function"),
+             args = name ? jk_field(k, token, "args", "an array") : 0;
     function f;
     jk_type atomic = JK_ERROR;
     size_t length;
@@ -341,19 +359,22 @@ static void visit_call(jk_kernel *k, uint32_t token) {
         goto failed;
     }
     if (f.kind == F_RESERVED) {
-        jk_error(k, "N01", name, NULL, "%s is a reserved name: this version has no such function", jk_show(k, name).text);
+        jk_error(k, "N01", name, NULL, "%s is a reserved name: this version has no such function",
+                 jk_show(k, name).text);
         goto failed;
     }
     if (hg_json_kind_of(k->document, args) != HG_JSON_ARRAY) {
-        jk_error(k, "N03", args, NULL, "expected an array of expressions, got %s", jk_show(k, args).text);
+        jk_error(k, "N03", args, NULL, "expected an array of expressions, got %s",
+                 jk_show(k, args).text);
         goto failed;
     }
     uint32_t count = hg_json_length(k->document, args);
     uint32_t extra = (uint32_t)f.kind | (uint32_t)f.op << 8 | (uint32_t)f.arity << 16;
     f.arity &= EXCLUSIVE - 1;
     if (count != f.arity) {
-        jk_error(k, "N04", args, f.kind == F_ATOMIC ? "array, index, value" : NULL, "%s takes %u argument%s, got %u", jk_show(k, name).text,
-                 f.arity, f.arity == 1 ? "" : "s", (unsigned)count);
+        jk_error(k, "N04", args, f.kind == F_ATOMIC ? "array, index, value" : NULL,
+                 "%s takes %u argument%s, got %u", jk_show(k, name).text, f.arity,
+                 f.arity == 1 ? "" : "s", (unsigned)count);
         goto failed;
     }
     if (f.kind == F_ATOMIC) {
@@ -374,7 +395,8 @@ static uint32_t convert(jk_kernel *k, uint32_t token, uint32_t value, jk_type ty
     jk_type from = node_of(k, value)->type;
     if (bad(k, value)) return value;
     if (from == JK_POINTER && type != HG_TYPE_U64 && type != HG_TYPE_I64) {
-        jk_error(k, "N06", token, "u64(…) gives its bits", "a device_ptr does not become %s", jk_type_name(type));
+        jk_error(k, "N06", token, "u64(…) gives its bits", "a device_ptr does not become %s",
+                 jk_type_name(type));
         return wrong(k, token);
     }
     if (from == JK_WHOLE && !jk_literal_fits(k, value, type)) value = jk_settle(k, value);
@@ -382,7 +404,8 @@ static uint32_t convert(jk_kernel *k, uint32_t token, uint32_t value, jk_type ty
 }
 
 /* The arguments as one type that all of them take. False after an error. */
-static bool unify_all(jk_kernel *k, uint32_t *arg, uint32_t count, uint32_t token, const char *name) {
+static bool unify_all(jk_kernel *k, uint32_t *arg, uint32_t count, uint32_t token,
+                      const char *name) {
     if (count == 1) {
         if (jk_is_number(node_of(k, arg[0])->type)) return true;
         jk_error(k, "N06", token, NULL, "%s of %s", name, jk_type_name(node_of(k, arg[0])->type));
@@ -390,45 +413,54 @@ static bool unify_all(jk_kernel *k, uint32_t *arg, uint32_t count, uint32_t toke
     }
     uint32_t typed = 0; /* literals take the type of one that has a type */
     while (typed + 1 < count && jk_is_literal(node_of(k, arg[typed])->type)) typed++;
-    for (int round = 0; round < (count > 2 ? 2 : 1); round++) /* what comes later may widen what came first */
+    for (int round = 0; round < (count > 2 ? 2 : 1); round++) /* what comes later may widen what
+                                                                 came first */
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t *left = i < typed ? &arg[i] : &arg[typed], *right = i < typed ? &arg[typed] : &arg[i];
+            uint32_t *left = i < typed ? &arg[i] : &arg[typed],
+                     *right = i < typed ? &arg[typed] : &arg[i];
             if (i != typed && !jk_unify(k, left, right, token, name, false)) return false;
         }
     return true;
 }
 
-/* A value that the lanes of a block make together: all of them come here, so it is evaluated wherever the program comes by. */
-static uint32_t of_block(jk_kernel *k, uint32_t token, uint8_t op, const uint32_t *arg, bool exclusive) {
+/* A value that the lanes of a block make together: all of them come here, so it is evaluated
+ * wherever the program comes by. */
+static uint32_t of_block(jk_kernel *k, uint32_t token, uint8_t op, const uint32_t *arg,
+                         bool exclusive) {
     uint32_t value = jk_settle(k, arg[0]), lane = arg[1];
     jk_type type = node_of(k, value)->type;
     if (type == JK_ERROR) return value;
     if (type >= HG_TYPE_COUNT || !hg_op_allows_type((hg_op)op, (hg_type)type)) {
-        jk_error(k, "N06", token, type == JK_BOOL ? "a bool becomes a number with i32(…)" : NULL, "%s of %s", hg_op_get((hg_op)op)->text,
-                 jk_type_name(type));
+        jk_error(k, "N06", token, type == JK_BOOL ? "a bool becomes a number with i32(…)" : NULL,
+                 "%s of %s", hg_op_get((hg_op)op)->text, jk_type_name(type));
         return wrong(k, token);
     }
     if (op == HG_OP_SHUFFLE) {
         if (!jk_is_integer(node_of(k, lane)->type)) {
-            jk_error(k, "N06", node_of(k, lane)->token, NULL, "the number of a lane is an integer, got %s",
+            jk_error(k, "N06", node_of(k, lane)->token, NULL,
+                     "the number of a lane is an integer, got %s",
                      jk_type_name(node_of(k, lane)->type));
             return wrong(k, token);
         }
         if (node_of(k, lane)->type != HG_TYPE_U32) lane = jk_as(k, lane, HG_TYPE_U64);
         if (bad(k, lane)) return wrong(k, token);
     }
-    uint32_t n = jk_add_node(k, op == HG_OP_SHUFFLE ? JK_BINARY : JK_UNARY, op, type, token, value, lane, JK_NONE);
+    uint32_t n = jk_add_node(k, op == HG_OP_SHUFFLE ? JK_BINARY : JK_UNARY, op, type, token, value,
+                             lane, JK_NONE);
     node_of(k, n)->flags |= JK_MAY_FAULT;
     node_of(k, n)->bits = exclusive;
     return n;
 }
 
 static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
-    uint32_t kind = extra & 255, op = extra >> 8 & 255, count = extra >> 16 & (EXCLUSIVE - 1), arg[3] = {JK_NONE, JK_NONE, JK_NONE};
+    uint32_t kind = extra & 255, op = extra >> 8 & 255, count = extra >> 16 & (EXCLUSIVE - 1),
+             arg[3] = {JK_NONE, JK_NONE, JK_NONE};
     if (kind == F_LANE)
-        return jk_add_node(k, JK_LANE, (uint8_t)op, op == 255 ? HG_TYPE_U64 : HG_TYPE_U32, token, JK_NONE, JK_NONE, JK_NONE);
+        return jk_add_node(k, JK_LANE, (uint8_t)op, op == 255 ? HG_TYPE_U64 : HG_TYPE_U32, token,
+                           JK_NONE, JK_NONE, JK_NONE);
     if (kind == F_IDENTITY)
-        return jk_add_node(k, JK_IDENTITY, (uint8_t)op, (jk_type)hg_idname_type((hg_idname)op), token, JK_NONE, JK_NONE, JK_NONE);
+        return jk_add_node(k, JK_IDENTITY, (uint8_t)op, (jk_type)hg_idname_type((hg_idname)op),
+                           token, JK_NONE, JK_NONE, JK_NONE);
     bool integers = true;
     for (uint32_t i = count; i-- > 0;) arg[i] = jk_pop(k);
     for (uint32_t i = 0; i < count; i++) {
@@ -436,28 +468,38 @@ static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
         integers = integers && jk_is_integer(node_of(k, arg[i])->type);
     }
     if (kind == F_CONVERT) return convert(k, token, arg[0], (jk_type)op);
-    if (kind == F_REAL && integers) /* functions of real numbers take integers as f32, not as each other's type first: signs stay */
+    if (kind == F_REAL && integers) /* functions of real numbers take integers as f32, not as each
+                                       other's type first: signs stay */
         for (uint32_t i = 0; i < count; i++) arg[i] = jk_as(k, arg[i], HG_TYPE_F32);
     const char *name = hg_op_get((hg_op)op)->text;
     if (kind >= F_INTEGER && !integers) {
-        jk_error(k, "N06", token, "it has operands of integer types", "%s of %s", name,
-                 jk_type_name(node_of(k, arg[jk_is_integer(node_of(k, arg[0])->type) ? count - 1 : 0])->type));
+        jk_error(
+            k, "N06", token, "it has operands of integer types", "%s of %s", name,
+            jk_type_name(
+                node_of(k, arg[jk_is_integer(node_of(k, arg[0])->type) ? count - 1 : 0])->type));
         return wrong(k, token);
     }
-    if (kind == F_BLOCK || kind == F_SHUFFLE) return of_block(k, token, (uint8_t)op, arg, (extra >> 16 & EXCLUSIVE) != 0);
+    if (kind == F_BLOCK || kind == F_SHUFFLE)
+        return of_block(k, token, (uint8_t)op, arg, (extra >> 16 & EXCLUSIVE) != 0);
     if (kind == F_TURN) {
         arg[0] = jk_settle(k, arg[0]);
         arg[1] = jk_as(k, arg[1], HG_TYPE_U32);
         if (bad(k, arg[0]) || bad(k, arg[1])) return wrong(k, token);
-        return jk_add_node(k, JK_SHIFT_BY, (uint8_t)op, node_of(k, arg[0])->type, token, arg[0], arg[1], JK_NONE);
+        return jk_add_node(k, JK_SHIFT_BY, (uint8_t)op, node_of(k, arg[0])->type, token, arg[0],
+                           arg[1], JK_NONE);
     }
     if (!unify_all(k, arg, count, token, name)) return wrong(k, token);
     arg[0] = jk_settle(k, arg[0]);
     jk_type type = node_of(k, arg[0])->type;
     if (type == JK_ERROR) return arg[0];
     if (op == HG_OP_ABS && !hg_type_is_signed((hg_type)type)) return arg[0];
-    if (kind == F_COUNT) return jk_add_node(k, JK_COUNT, (uint8_t)op, HG_TYPE_U32, token, arg[0], JK_NONE, JK_NONE);
-    return jk_add_node(k, count == 1 ? JK_UNARY : count == 2 ? JK_BINARY : JK_TERNARY, (uint8_t)op, type, token, arg[0], arg[1], arg[2]);
+    if (kind == F_COUNT)
+        return jk_add_node(k, JK_COUNT, (uint8_t)op, HG_TYPE_U32, token, arg[0], JK_NONE, JK_NONE);
+    return jk_add_node(k,
+                       count == 1   ? JK_UNARY
+                       : count == 2 ? JK_BINARY
+                                    : JK_TERNARY,
+                       (uint8_t)op, type, token, arg[0], arg[1], arg[2]);
 }
 
 static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
@@ -473,7 +515,8 @@ static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
     if (!jk_is_integer(node_of(k, index)->type) || !jk_is_number(node_of(k, value)->type)) {
         bool at_index = !jk_is_integer(node_of(k, index)->type);
         uint32_t node = at_index ? index : value;
-        jk_error(k, "N06", node_of(k, node)->token, NULL, "%s is %s, got %s", at_index ? "an index" : "the value of an atomic",
+        jk_error(k, "N06", node_of(k, node)->token, NULL, "%s is %s, got %s",
+                 at_index ? "an index" : "the value of an atomic",
                  at_index ? "an integer" : "a number", jk_type_name(node_of(k, node)->type));
         return wrong(k, token);
     }
@@ -487,19 +530,33 @@ static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
 
 /* ---- operators ---- */
 
-static const char *const OPERATORS[] = {"add", "sub", "mul", "div", "floor_div", "mod",    "lt",      "le",  "gt", "ge",
-                                        "eq",  "ne",  "and", "or",  "bit_and",   "bit_or", "bit_xor", "shl", "shr"};
-enum { OP_FLOOR_DIV = 4, OP_MOD = 5, OP_LT = 6, OP_EQ = 10, OP_AND = 12, OP_OR = 13, OP_BITS = 14, OP_SHL = 17 };
+static const char *const OPERATORS[] = {
+    "add", "sub", "mul", "div", "floor_div", "mod",    "lt",      "le",  "gt", "ge",
+    "eq",  "ne",  "and", "or",  "bit_and",   "bit_or", "bit_xor", "shl", "shr"};
+enum {
+    OP_FLOOR_DIV = 4,
+    OP_MOD = 5,
+    OP_LT = 6,
+    OP_EQ = 10,
+    OP_AND = 12,
+    OP_OR = 13,
+    OP_BITS = 14,
+    OP_SHL = 17
+};
 
 static void visit_binary(jk_kernel *k, uint32_t token) {
-    uint32_t name = jk_string_field(k, token, "op"), left = jk_field(k, token, "left", "an expression"),
+    uint32_t name = jk_string_field(k, token, "op"),
+             left = jk_field(k, token, "left", "an expression"),
              right = jk_field(k, token, "right", "an expression");
     int op = name ? jk_word(k, name, OPERATORS, HG_COUNT_OF(OPERATORS)) : -1;
     char hint[256];
     if (name && op < 0) {
         bool unknown = hg_json_string_is(k->document, name, "unknown");
-        jk_error(k, "N01", name, jk_words_hint(k, name, OPERATORS, HG_COUNT_OF(OPERATORS), hint, sizeof hint), "%s %s",
-                 unknown ? "the producer has no name for this operator:" : "unknown operator", jk_show(k, name).text);
+        jk_error(k, "N01", name,
+                 jk_words_hint(k, name, OPERATORS, HG_COUNT_OF(OPERATORS), hint, sizeof hint),
+                 "%s %s",
+                 unknown ? "the producer has no name for this operator:" : "unknown operator",
+                 jk_show(k, name).text);
     }
     if (op < 0 || !left || !right) {
         jk_push_value(k, wrong(k, token));
@@ -525,8 +582,8 @@ static uint32_t finish_bits(jk_kernel *k, uint32_t token, uint32_t op, uint32_t 
     for (int i = 0; i < 2; i++)
         if (!jk_is_integer(node_of(k, i ? b : a)->type)) {
             bool truth = node_of(k, i ? b : a)->type == JK_BOOL;
-            jk_error(k, "N06", token, truth ? "the logical operators are and, or and not" : NULL, "%s of %s", OPERATORS[op],
-                     jk_type_name(node_of(k, i ? b : a)->type));
+            jk_error(k, "N06", token, truth ? "the logical operators are and, or and not" : NULL,
+                     "%s of %s", OPERATORS[op], jk_type_name(node_of(k, i ? b : a)->type));
             return wrong(k, token);
         }
     if (op >= OP_SHL) {
@@ -536,21 +593,26 @@ static uint32_t finish_bits(jk_kernel *k, uint32_t token, uint32_t op, uint32_t 
     } else if (!jk_unify(k, &a, &b, token, OPERATORS[op], false)) {
         return wrong(k, token);
     }
-    return jk_add_node(k, op >= OP_SHL ? JK_SHIFT_BY : JK_BINARY, ops[op - OP_BITS], node_of(k, a)->type, token, a, b, JK_NONE);
+    return jk_add_node(k, op >= OP_SHL ? JK_SHIFT_BY : JK_BINARY, ops[op - OP_BITS],
+                       node_of(k, a)->type, token, a, b, JK_NONE);
 }
 
 static uint32_t finish_binary(jk_kernel *k, uint32_t token, uint32_t op) {
     static const uint8_t ops[] = {HG_OP_ADD, HG_OP_SUB, HG_OP_MUL, HG_OP_DIV, HG_OP_DIV, HG_OP_REM};
-    static const uint8_t conditions[] = {HG_COND_LT, HG_COND_LE, HG_COND_GT, HG_COND_GE, HG_COND_EQ, HG_COND_NE};
+    static const uint8_t conditions[] = {HG_COND_LT, HG_COND_LE, HG_COND_GT,
+                                         HG_COND_GE, HG_COND_EQ, HG_COND_NE};
     uint32_t b = jk_pop(k), a = jk_pop(k);
     if (op >= OP_BITS) return finish_bits(k, token, op, a, b);
-    bool same = op >= OP_EQ && node_of(k, a)->type == JK_POINTER && node_of(k, b)->type == JK_POINTER;
+    bool same = op >= OP_EQ && node_of(k, a)->type == JK_POINTER &&
+                node_of(k, b)->type == JK_POINTER;
     if (!same && !jk_unify(k, &a, &b, token, OPERATORS[op], op >= OP_EQ)) return wrong(k, token);
     jk_type type = node_of(k, a)->type;
-    if (op >= OP_LT) return jk_add_node(k, JK_COMPARE, conditions[op - OP_LT], JK_BOOL, token, a, b, JK_NONE);
+    if (op >= OP_LT)
+        return jk_add_node(k, JK_COMPARE, conditions[op - OP_LT], JK_BOOL, token, a, b, JK_NONE);
     bool integer = jk_is_integer(type);
     bool floors = op == OP_FLOOR_DIV && (!integer || hg_type_is_signed((hg_type)type));
-    uint32_t n = jk_add_node(k, floors ? JK_FLOOR_DIV : JK_BINARY, ops[op], type, token, a, b, JK_NONE);
+    uint32_t n = jk_add_node(k, floors ? JK_FLOOR_DIV : JK_BINARY, ops[op], type, token, a, b,
+                             JK_NONE);
     if (integer && op >= 3 && !divides_safely(k, b)) node_of(k, n)->flags |= JK_MAY_FAULT;
     return n;
 }
@@ -573,12 +635,14 @@ static uint32_t finish_logic(jk_kernel *k, uint32_t token, uint32_t op) {
 static const char *const UNARIES[] = {"pos", "neg", "not", "inv"};
 
 static void visit_unary(jk_kernel *k, uint32_t token) {
-    uint32_t name = jk_string_field(k, token, "op"), operand = jk_field(k, token, "operand", "an expression");
+    uint32_t name = jk_string_field(k, token, "op"),
+             operand = jk_field(k, token, "operand", "an expression");
     int op = name ? jk_word(k, name, UNARIES, HG_COUNT_OF(UNARIES)) : -1;
     char hint[128];
     if (name && op < 0)
-        jk_error(k, "N01", name, jk_words_hint(k, name, UNARIES, HG_COUNT_OF(UNARIES), hint, sizeof hint), "unknown operator %s",
-                 jk_show(k, name).text);
+        jk_error(k, "N01", name,
+                 jk_words_hint(k, name, UNARIES, HG_COUNT_OF(UNARIES), hint, sizeof hint),
+                 "unknown operator %s", jk_show(k, name).text);
     if (op < 0 || !operand) {
         jk_push_value(k, wrong(k, token));
         return;
@@ -597,8 +661,8 @@ static uint32_t finish_unary(jk_kernel *k, uint32_t token, uint32_t op) {
     }
     bool allowed = op == 3 ? jk_is_integer(type) : jk_is_number(type);
     if (!allowed) {
-        jk_error(k, "N06", token, op == 3 && type == JK_BOOL ? "the logical operator is not" : NULL, "%s of %s", UNARIES[op],
-                 jk_type_name(type));
+        jk_error(k, "N06", token, op == 3 && type == JK_BOOL ? "the logical operator is not" : NULL,
+                 "%s of %s", UNARIES[op], jk_type_name(type));
         return wrong(k, token);
     }
     if (op == 0) return a;
@@ -608,13 +672,15 @@ static uint32_t finish_unary(jk_kernel *k, uint32_t token, uint32_t op) {
     }
     a = jk_settle(k, a);
     if (bad(k, a)) return a;
-    return jk_add_node(k, JK_UNARY, op == 1 ? HG_OP_NEG : HG_OP_NOT, node_of(k, a)->type, token, a, JK_NONE, JK_NONE);
+    return jk_add_node(k, JK_UNARY, op == 1 ? HG_OP_NEG : HG_OP_NOT, node_of(k, a)->type, token, a,
+                       JK_NONE, JK_NONE);
 }
 
 /* ---- elements ---- */
 
 static void visit_index(jk_kernel *k, uint32_t token) {
-    uint32_t array = jk_field(k, token, "array", "an array"), index = jk_field(k, token, "index", "an expression");
+    uint32_t array = jk_field(k, token, "array", "an array"),
+             index = jk_field(k, token, "index", "an expression");
     uint32_t name = array ? jk_array(k, array) : JK_NONE;
     if (name == JK_NONE || !index) {
         jk_push_value(k, wrong(k, token));
@@ -629,8 +695,8 @@ uint32_t jk_index(jk_kernel *k, uint32_t node) {
     jk_type type = node_of(k, node)->type;
     if (type == JK_ERROR) return JK_NONE;
     if (!jk_is_integer(type)) {
-        jk_error(k, "N06", node_of(k, node)->token, jk_is_float(type) ? "convert it: u64(…)" : NULL, "an index is an integer, got %s",
-                 jk_type_name(type));
+        jk_error(k, "N06", node_of(k, node)->token, jk_is_float(type) ? "convert it: u64(…)" : NULL,
+                 "an index is an integer, got %s", jk_type_name(type));
         return JK_NONE;
     }
     node = jk_as(k, node, HG_TYPE_U64);
@@ -649,7 +715,8 @@ static uint32_t finish_load(jk_kernel *k, uint32_t token, uint32_t array) {
 /* ---- if_expr ---- */
 
 static void visit_choose(jk_kernel *k, uint32_t token) {
-    uint32_t condition = jk_field(k, token, "condition", "an expression"), then = jk_field(k, token, "then", "an expression"),
+    uint32_t condition = jk_field(k, token, "condition", "an expression"),
+             then = jk_field(k, token, "then", "an expression"),
              other = jk_field(k, token, "else", "an expression");
     if (!condition || !then || !other) {
         jk_push_value(k, wrong(k, token));
@@ -665,13 +732,14 @@ static void visit_choose(jk_kernel *k, uint32_t token) {
 
 /* The first side is converted at its own mark: what stands behind it belongs to the second side. */
 static uint32_t finish_choose(jk_kernel *k, uint32_t token) {
-    uint32_t c = jk_pop(k), otherwise = jk_pop(k), mark = jk_pop(k), a = jk_pop(k), b = node_of(k, otherwise)->b;
+    uint32_t c = jk_pop(k), otherwise = jk_pop(k), mark = jk_pop(k), a = jk_pop(k),
+             b = node_of(k, otherwise)->b;
     jk_type x = node_of(k, b)->type, y = node_of(k, c)->type;
     if (bad(k, a) || x == JK_ERROR || y == JK_ERROR) return wrong(k, token);
     jk_type common = jk_common_of_nodes(k, b, c);
     if (common == JK_ERROR) {
-        jk_error(k, "N06", token, "convert one of them: f32(…), i32(…)", "the sides of if_expr are %s and %s", jk_type_name(x),
-                 jk_type_name(y));
+        jk_error(k, "N06", token, "convert one of them: f32(…), i32(…)",
+                 "the sides of if_expr are %s and %s", jk_type_name(x), jk_type_name(y));
         return wrong(k, token);
     }
     if (jk_is_literal(x)) {
@@ -701,23 +769,33 @@ static uint32_t read_literal(jk_kernel *k, uint32_t token) {
         return n;
     }
     case HG_JSON_INTEGER:
-    case HG_JSON_REAL: return jk_add_node(k, JK_LITERAL, 0, kind == HG_JSON_REAL ? JK_REAL : JK_WHOLE, value, JK_NONE, JK_NONE, JK_NONE);
-    default: jk_error(k, "N03", value, NULL, "expected a number or a boolean, got %s", jk_show(k, value).text); return wrong(k, token);
+    case HG_JSON_REAL:
+        return jk_add_node(k, JK_LITERAL, 0, kind == HG_JSON_REAL ? JK_REAL : JK_WHOLE, value,
+                           JK_NONE, JK_NONE, JK_NONE);
+    default:
+        jk_error(k, "N03", value, NULL, "expected a number or a boolean, got %s",
+                 jk_show(k, value).text);
+        return wrong(k, token);
     }
 }
 
 static void visit(jk_kernel *k, uint32_t token) {
-    static const char *const kinds[] = {"var", "literal", "binary_op", "index", "call", "unary_op", "if_expr"};
+    static const char *const kinds[] = {"var",  "literal",  "binary_op", "index",
+                                        "call", "unary_op", "if_expr"};
     char hint[256];
     if (hg_json_kind_of(k->document, token) != HG_JSON_OBJECT) {
-        jk_error(k, "N03", token, hg_json_is_number(k->document, token) ? "a literal is {\"type\":\"literal\",\"value\":…}" : NULL,
+        jk_error(k, "N03", token,
+                 hg_json_is_number(k->document, token)
+                     ? "a literal is {\"type\":\"literal\",\"value\":…}"
+                     : NULL,
                  "expected an expression, got %s", jk_show(k, token).text);
         jk_push_value(k, wrong(k, token));
         return;
     }
     uint32_t type = jk_string_field(k, token, "type"), name;
-    static const char *const fields[] = {"type name",          "type value",      "type op left right",      "type array index",
-                                         "type function args", "type op operand", "type condition then else"};
+    static const char *const fields[] = {
+        "type name",          "type value",      "type op left right",      "type array index",
+        "type function args", "type op operand", "type condition then else"};
     int kind = type ? jk_word(k, type, kinds, HG_COUNT_OF(kinds)) : -1;
     if (kind >= 0 && !jk_only_fields(k, token, fields[kind])) {
         jk_push_value(k, wrong(k, token));
@@ -736,8 +814,9 @@ static void visit(jk_kernel *k, uint32_t token) {
     case 6: visit_choose(k, token); return;
     default:
         if (type)
-            jk_error(k, "N01", type, jk_words_hint(k, type, kinds, HG_COUNT_OF(kinds), hint, sizeof hint), "unknown expression %s",
-                     jk_show(k, type).text);
+            jk_error(k, "N01", type,
+                     jk_words_hint(k, type, kinds, HG_COUNT_OF(kinds), hint, sizeof hint),
+                     "unknown expression %s", jk_show(k, type).text);
         jk_push_value(k, wrong(k, token));
     }
 }
@@ -755,12 +834,14 @@ void jk_do_expression(jk_kernel *k, jk_task t) {
     case JK_TASK_THEN: {
         uint32_t condition = jk_condition(k, jk_pop(k));
         jk_push_value(k, condition);
-        jk_push_value(k, jk_add_node(k, JK_THEN, 0, JK_ERROR, t.token, JK_NONE, condition, JK_NONE));
+        jk_push_value(k,
+                      jk_add_node(k, JK_THEN, 0, JK_ERROR, t.token, JK_NONE, condition, JK_NONE));
         break;
     }
     case JK_TASK_OTHERWISE: {
         uint32_t then = jk_pop(k);
-        jk_push_value(k, jk_add_node(k, JK_OTHERWISE, 0, JK_ERROR, t.token, JK_NONE, then, JK_NONE));
+        jk_push_value(k,
+                      jk_add_node(k, JK_OTHERWISE, 0, JK_ERROR, t.token, JK_NONE, then, JK_NONE));
         break;
     }
     case JK_TASK_CHOOSE: jk_push_value(k, finish_choose(k, t.token)); break;

@@ -1,8 +1,9 @@
-/* JSON kernels: what the files of this translator share. A document goes through three steps, none of them recursive:
- *   document.c   what stands around a body: version, name, parameters; memory.c: shared and private arrays, extents, the launch
- *   tree.c       body to a tape of typed nodes in the order of evaluation (statement.c, expression.c, typing.c)
- *   lower.c      tape to instructions (operate.c, code.c), then to a program (program.c)
- * An empty body is lowered by the kernel's name instead (named.c). Meanings: semantics, section 7.
+/* JSON kernels: what the files of this translator share. A document goes through three steps, none
+ * of them recursive: document.c   what stands around a body: version, name, parameters; memory.c:
+ * shared and private arrays, extents, the launch tree.c       body to a tape of typed nodes in the
+ * order of evaluation (statement.c, expression.c, typing.c) lower.c      tape to instructions
+ * (operate.c, code.c), then to a program (program.c) An empty body is lowered by the kernel's name
+ * instead (named.c). Meanings: semantics, section 7.
  * Must not know: how programs run. */
 #ifndef HG_TRANSLATORS_JSON_KERNEL_H
 #define HG_TRANSLATORS_JSON_KERNEL_H
@@ -24,12 +25,20 @@ enum {
 };
 typedef uint8_t jk_type;
 
-static inline bool jk_is_number(jk_type t) { return t < HG_TYPE_COUNT || t == JK_WHOLE || t == JK_REAL; }
-static inline bool jk_is_integer(jk_type t) { return (t < HG_TYPE_COUNT && hg_type_is_integer((hg_type)t)) || t == JK_WHOLE; }
-static inline bool jk_is_float(jk_type t) { return (t < HG_TYPE_COUNT && hg_type_is_float((hg_type)t)) || t == JK_REAL; }
+static inline bool jk_is_number(jk_type t) {
+    return t < HG_TYPE_COUNT || t == JK_WHOLE || t == JK_REAL;
+}
+static inline bool jk_is_integer(jk_type t) {
+    return (t < HG_TYPE_COUNT && hg_type_is_integer((hg_type)t)) || t == JK_WHOLE;
+}
+static inline bool jk_is_float(jk_type t) {
+    return (t < HG_TYPE_COUNT && hg_type_is_float((hg_type)t)) || t == JK_REAL;
+}
 static inline bool jk_is_literal(jk_type t) { return t == JK_WHOLE || t == JK_REAL; }
 /* The type its values have in registers and arrays. */
-static inline hg_type jk_held(jk_type t) { return t == JK_BOOL ? HG_TYPE_U8 : t == JK_POINTER ? HG_TYPE_U64 : (hg_type)t; }
+static inline hg_type jk_held(jk_type t) {
+    return t == JK_BOOL ? HG_TYPE_U8 : t == JK_POINTER ? HG_TYPE_U64 : (hg_type)t;
+}
 
 /* ---- names ---- */
 
@@ -49,7 +58,8 @@ typedef struct jk_name {
     uint8_t memory; /* jk_memory, of an array */
     uint8_t rank;   /* HG_NO_DIMS: any shape; else `dims` */
     hg_dim *dims;
-    uint64_t offset, elements; /* of a shared or private array: its first byte, how many elements it has */
+    uint64_t offset, elements; /* of a shared or private array: its first byte, how many elements it
+                                  has */
     uint32_t last;             /* of a local: the last node that needs it (lifetime.c) */
 } jk_name;
 enum { JK_MAX_NAMES = 1024, JK_NAME_SLOTS = 4096 };
@@ -103,11 +113,12 @@ typedef enum jk_node_kind {
 } jk_node_kind;
 
 enum {
-    JK_MAY_FAULT = 1, /* evaluating it may stop the lane, or is seen by others: only where Python would */
+    JK_MAY_FAULT = 1, /* evaluating it may stop the lane, or is seen by others: only where Python
+                         would */
     JK_NEGATIVE = 2,  /* of a literal: the sign in front */
     JK_JUMPS = 8,     /* a truth that decides where to go on instead of being a value: lower.c */
     JK_FALLS = 16,    /* of such a one: if it is true, the next instruction goes on */
-    JK_LAZY = 32      /* of JK_AND, JK_OR, JK_CHOOSE: an operand is evaluated only when it is needed */
+    JK_LAZY = 32 /* of JK_AND, JK_OR, JK_CHOOSE: an operand is evaluated only when it is needed */
 };
 typedef struct jk_node {
     uint8_t kind, op;
@@ -175,9 +186,11 @@ typedef struct jk_kernel {
 
 /* ---- report.c ---- */
 
-/* An error at a token of the document; the message gets the token's path in front. One mistake, one call. */
+/* An error at a token of the document; the message gets the token's path in front. One mistake, one
+ * call. */
 enum { JK_MOST_ERRORS = 1000 }; /* then nothing more is read: nobody would look at it */
-void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
+void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *format,
+              ...) HG_PRINTF(5, 6);
 hg_place jk_place(jk_kernel *k, uint32_t token);
 hg_status jk_status(jk_kernel *k); /* of all that was reported */
 /* What stands at a token, for messages: 'add', 12, an object. */
@@ -185,16 +198,19 @@ typedef struct jk_shown {
     char text[64];
 } jk_shown;
 jk_shown jk_show(const jk_kernel *k, uint32_t token);
-/* The member of an object, 0 after an error: it is missing. `what` is what would be accepted, "a string". */
+/* The member of an object, 0 after an error: it is missing. `what` is what would be accepted, "a
+ * string". */
 uint32_t jk_field(jk_kernel *k, uint32_t object, const char *key, const char *what);
 /* The same for a string. */
 uint32_t jk_string_field(jk_kernel *k, uint32_t object, const char *key);
 /* Index of a string in a list of words, -1: none of them. */
 int jk_word(const jk_kernel *k, uint32_t token, const char *const *words, size_t count);
 /* "did you mean 'add'?" or "one of: …" in the buffer. */
-const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words, size_t count, char *buffer, size_t size);
+const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words,
+                          size_t count, char *buffer, size_t size);
 
-/* An error at the first field of an object that a list, words with blanks between them, does not have. False after it. */
+/* An error at the first field of an object that a list, words with blanks between them, does not
+ * have. False after it. */
 bool jk_only_fields(jk_kernel *k, uint32_t object, const char *fields);
 
 /* ---- document.c ---- */
@@ -205,10 +221,12 @@ void jk_read_document(jk_kernel *k);
 jk_type jk_read_scalar(jk_kernel *k, uint32_t node);
 jk_type jk_read_element(jk_kernel *k, uint32_t object);
 /* Declares a parameter or an array: its name must be one and new. JK_NONE after an error. */
-uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind kind, jk_type type);
+uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind kind,
+                    jk_type type);
 
 /* ---- memory.c ---- */
-/* The fields of a kernel beside its parameters: shared and private arrays, extents of parameters, block and lanes. */
+/* The fields of a kernel beside its parameters: shared and private arrays, extents of parameters,
+ * block and lanes. */
 void jk_read_memory(jk_kernel *k, uint32_t kernel);
 
 /* ---- names.c ---- */
@@ -221,7 +239,8 @@ uint32_t jk_find_name(const jk_kernel *k, const char *text, size_t length);
 uint32_t jk_add_name(jk_kernel *k, uint32_t token, jk_name_kind kind, jk_type type);
 
 /* ---- node.c ---- */
-uint32_t jk_add_node(jk_kernel *k, jk_node_kind kind, uint8_t op, jk_type type, uint32_t token, uint32_t a, uint32_t b, uint32_t c);
+uint32_t jk_add_node(jk_kernel *k, jk_node_kind kind, uint8_t op, jk_type type, uint32_t token,
+                     uint32_t a, uint32_t b, uint32_t c);
 void jk_push(jk_kernel *k, uint8_t task, uint32_t token, uint32_t extra);
 uint32_t jk_pop(jk_kernel *k); /* the value pushed last */
 void jk_push_value(jk_kernel *k, uint32_t node);
@@ -264,7 +283,8 @@ uint32_t jk_index(jk_kernel *k, uint32_t node);
 uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type);
 
 /* ---- typing.c ---- */
-/* A value as another type: a literal takes it, anything else gets a JK_CONVERT. Returns the node to use. */
+/* A value as another type: a literal takes it, anything else gets a JK_CONVERT. Returns the node to
+ * use. */
 uint32_t jk_as(jk_kernel *k, uint32_t node, jk_type type);
 /* A literal without a type takes its own: i32, i64 where that does not hold it, f32. */
 uint32_t jk_settle(jk_kernel *k, uint32_t node);
@@ -281,17 +301,21 @@ bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type);
 /* ---- lifetime.c ---- */
 /* Finds for each local the last node that needs it. */
 void jk_find_lifetimes(jk_kernel *k);
-/* Whether something behind a for loop may read its variable before that gets another value. Requires: lifetimes. */
+/* Whether something behind a for loop may read its variable before that gets another value.
+ * Requires: lifetimes. */
 bool jk_needed_behind(const jk_kernel *k, uint32_t loop);
 
 /* ---- lower.c, lower_internal.h: nodes to instructions ---- */
 hg_status jk_lower(jk_kernel *k, hg_program **program);
 /* named.c */
 hg_status jk_lower_by_name(jk_kernel *k, hg_program **program);
-/* The document of a kernel without a body that does one operation ("add", "exp"), and its name. HG_ERROR_ISA: there is none. */
+/* The document of a kernel without a body that does one operation ("add", "exp"), and its name.
+ * HG_ERROR_ISA: there is none. */
 enum { JK_WORD_BYTES = 24 };
-hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document);
-/* Declares the parameters with their directions and extents, and what the document says of launches (program.c). */
+hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES],
+                             hg_text *document);
+/* Declares the parameters with their directions and extents, and what the document says of launches
+ * (program.c). */
 void jk_declare_params(jk_kernel *k, hg_builder *b);
 /* Instructions that are added from now on come from that token. */
 void jk_at(jk_kernel *k, hg_builder *b, uint32_t token);

@@ -1,8 +1,9 @@
 /* A tape of typed nodes to a program: statements, branches, variables (semantics 7.5).
  * Requires: a tape without errors. Provides: a program whose lines and columns point into the document.
  *
- * A condition becomes branches, not a value: `a and b` of an if jumps away after a. Where a truth is wanted as a value, both sides are
- * evaluated and AND, OR or SEL puts them together, unless the side that might not be needed can fault: then branches too.
+ * A condition becomes branches, not a value: `a and b` of an if jumps away after a. Where a truth
+ * is wanted as a value, both sides are evaluated and AND, OR or SEL puts them together, unless the
+ * side that might not be needed can fault: then branches too.
  * Must not know: the document. */
 #include "translators/json/lower_internal.h"
 
@@ -17,7 +18,8 @@ typedef struct lowering {
     targets *to;   /* one a node; of marks, JK_ELSE and JK_FOR: their own labels */
     bool *changes; /* names given values in a loop */
     uint32_t at;
-    uint32_t *dying, *next_dying; /* of a node, a local that is not needed behind it; of a name, the next one; JK_NONE: no more */
+    uint32_t *dying, *next_dying; /* of a node, a local that is not needed behind it; of a name, the
+                                     next one; JK_NONE: no more */
 } lowering;
 
 static jk_node *node_of(lowering *l, uint32_t node) { return &l->code.kernel->nodes.data[node]; }
@@ -65,7 +67,8 @@ static void mark_jumps(lowering *l) {
         case JK_AND:
         case JK_OR: mark_logic(l, node); break;
         case JK_NOT:
-            if (n->flags & JK_JUMPS) jumps(l, n->a, l->to[node].no, l->to[node].yes, !(n->flags & JK_FALLS));
+            if (n->flags & JK_JUMPS)
+                jumps(l, n->a, l->to[node].no, l->to[node].yes, !(n->flags & JK_FALLS));
             break;
         case JK_CHOOSE:
             if (!((node_of(l, n->b)->flags | node_of(l, n->c)->flags) & JK_MAY_FAULT)) break;
@@ -101,7 +104,9 @@ static void set_name(lowering *l, uint32_t name, uint32_t value) {
     c->values[value] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     bool once = n->sets == 1 && n->kind == JK_LOCAL;
     if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
-    bool lasts = v.kind == JK_V_REG && !v.owned && (v.name == JK_NONE ? v.reg >= JK_FIRST_IDENTITY : c->kernel->names[v.name].sets == 1);
+    bool lasts = v.kind == JK_V_REG && !v.owned &&
+                 (v.name == JK_NONE ? v.reg >= JK_FIRST_IDENTITY
+                                    : c->kernel->names[v.name].sets == 1);
     if (!n->has_reg && once && lasts) {
         n->reg = v.reg; /* another name of the same register */
         c->users[v.reg]++;
@@ -140,12 +145,18 @@ static jk_value keep_bound(lowering *l, uint32_t node) {
     c->values[node] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     jk_in_register(c, &v);
     if (v.owned || v.name == JK_NONE || !l->changes[v.name]) return v;
-    jk_value copy = {.kind = JK_V_REG, .type = v.type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE};
+    jk_value copy = {.kind = JK_V_REG,
+                     .type = v.type,
+                     .reg = jk_take_register(c),
+                     .owned = true,
+                     .name = JK_NONE};
     jk_move_into(c, copy.reg, &v);
     return copy;
 }
 
-static hg_type unsigned_of(hg_type type) { return hg_type_is_signed(type) ? (hg_type)(HG_TYPE_U8 + (type - HG_TYPE_I8)) : type; }
+static hg_type unsigned_of(hg_type type) {
+    return hg_type_is_signed(type) ? (hg_type)(HG_TYPE_U8 + (type - HG_TYPE_I8)) : type;
+}
 
 /* A constant for one instruction; `kept` says whether to release it behind that. */
 typedef struct brief {
@@ -177,8 +188,10 @@ static uint64_t size_of_step(const jk_node *step, const jk_node *loop) {
     return size < 8 ? (0 - bits) & ((UINT64_C(1) << (8 * size)) - 1) : 0 - bits;
 }
 
-/* The step's size in a register of the unsigned type; a step whose sign only the run knows also puts the bounds in order. */
-static uint8_t order_bounds(lowering *l, const jk_node *n, const jk_loop *loop, uint8_t *low, uint8_t *high) {
+/* The step's size in a register of the unsigned type; a step whose sign only the run knows also
+ * puts the bounds in order. */
+static uint8_t order_bounds(lowering *l, const jk_node *n, const jk_loop *loop, uint8_t *low,
+                            uint8_t *high) {
     jk_code *c = &l->code;
     hg_type type = jk_held(n->type), counted = unsigned_of(type);
     uint8_t size = jk_take_register(c), start = *low, stop = *high;
@@ -206,16 +219,17 @@ static uint8_t order_bounds(lowering *l, const jk_node *n, const jk_loop *loop, 
     return size;
 }
 
-/* How often the body runs, of the unsigned type: 0, or (distance - 1) / size + 1 with all numbers exact. A size of 0 is a fault: division by
- * zero. The variable holds its start. */
+/* How often the body runs, of the unsigned type: 0, or (distance - 1) / size + 1 with all numbers
+ * exact. A size of 0 is a fault: division by zero. The variable holds its start. */
 static jk_value count_rounds(lowering *l, const jk_node *n, const jk_loop *loop) {
     jk_code *c = &l->code;
     hg_type type = jk_held(n->type), counted = unsigned_of(type);
     uint8_t low = c->kernel->names[n->a].reg, high = loop->stop.reg, own = low, stop = high;
-    uint8_t size = order_bounds(l, n, loop, &low, &high), left = jk_take_register(c), distance = jk_take_register(c);
+    uint8_t size = order_bounds(l, n, loop, &low, &high), left = jk_take_register(c),
+            distance = jk_take_register(c);
     jk_emit(c, HG_OP_SUB, type, distance, high, low);
-    jk_emit(c, type == counted ? HG_OP_MOV : HG_OP_CVT, counted, left, distance, 0)->type2 = (uint8_t)(type == counted ? HG_TYPE_COUNT
-                                                                                                                       : type);
+    jk_emit(c, type == counted ? HG_OP_MOV : HG_OP_CVT, counted, left, distance, 0)->type2 =
+        (uint8_t)(type == counted ? HG_TYPE_COUNT : type);
     change_by(c, HG_OP_SUB, counted, left, 1);
     jk_emit(c, HG_OP_DIV, counted, left, left, size);
     change_by(c, HG_OP_ADD, counted, left, 1);
@@ -226,11 +240,12 @@ static jk_value count_rounds(lowering *l, const jk_node *n, const jk_loop *loop)
     if (low != own && low != stop) jk_release(c, low), jk_release(c, high);
     jk_release(c, distance);
     jk_release(c, size);
-    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)counted, .reg = left, .owned = true, .name = JK_NONE};
+    return (jk_value){
+        .kind = JK_V_REG, .type = (uint8_t)counted, .reg = left, .owned = true, .name = JK_NONE};
 }
 
-/* Whether the body gives the variable a value, or something behind the loop reads it: it is then set in each round, from a register of the
- * loop's own, and keeps what the last one left. */
+/* Whether the body gives the variable a value, or something behind the loop reads it: it is then
+ * set in each round, from a register of the loop's own, and keeps what the last one left. */
 static bool is_kept(lowering *l, uint32_t node) {
     const jk_node *n = node_of(l, node);
     if (jk_needed_behind(l->code.kernel, node)) return true;
@@ -241,7 +256,8 @@ static bool is_kept(lowering *l, uint32_t node) {
     return false;
 }
 
-/* A step of 1 or -1 never passes the end: variable and bound are compared. Of others the rounds are counted, so that no value wraps. */
+/* A step of 1 or -1 never passes the end: variable and bound are compared. Of others the rounds are
+ * counted, so that no value wraps. */
 static bool is_simple(lowering *l, const jk_node *n) {
     const jk_node *step = node_of(l, (uint32_t)n->bits);
     return step->kind == JK_LITERAL && size_of_step(step, n) == 1;
@@ -261,7 +277,8 @@ static void test_bound(lowering *l, const jk_node *n, jk_loop *loop) {
         return;
     }
     brief zero = brief_constant(c, (hg_type)loop->left.type, 0);
-    past.type = loop->left.type, past.reg = loop->left.reg, past.other = zero.reg, past.condition = HG_COND_EQ;
+    past.type = loop->left.type, past.reg = loop->left.reg, past.other = zero.reg,
+    past.condition = HG_COND_EQ;
     jk_branch(c, &past, false, loop->top);
     end_brief(c, zero);
 }
@@ -281,7 +298,11 @@ static void begin_for(lowering *l, uint32_t node) {
     bool kept = is_kept(l, node);
     if (kept || !is_simple(l, n)) loop.left = count_rounds(l, n, &loop);
     if (kept) {
-        loop.own = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE};
+        loop.own = (jk_value){.kind = JK_V_REG,
+                              .type = (uint8_t)type,
+                              .reg = jk_take_register(c),
+                              .owned = true,
+                              .name = JK_NONE};
         jk_emit(c, HG_OP_MOV, type, loop.own.reg, var, 0);
     }
     bool reachable = c->reachable;
@@ -304,7 +325,8 @@ static void end_for(lowering *l, uint32_t node) {
     uint8_t counter = loop->own.kind != JK_V_NONE ? loop->own.reg : c->kernel->names[n->a].reg;
     c->token = n->token;
     jk_emit(c, HG_OP_ADD, jk_held(n->type), counter, counter, loop->step.reg);
-    if (loop->left.kind != JK_V_NONE) change_by(c, HG_OP_SUB, (hg_type)loop->left.type, loop->left.reg, 1);
+    if (loop->left.kind != JK_V_NONE)
+        change_by(c, HG_OP_SUB, (hg_type)loop->left.type, loop->left.reg, 1);
     jk_place_label(c, loop->done);
     test_bound(l, n, loop);
     jk_drop_value(c, &loop->stop);
@@ -384,7 +406,8 @@ static void end_logic(lowering *l, uint32_t node) {
     truth.bits = 0;
     jk_move_into(c, reg, &truth);
     jk_place_label(c, end);
-    c->values[node] = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U8, .reg = reg, .owned = true, .name = JK_NONE};
+    c->values[node] = (jk_value){
+        .kind = JK_V_REG, .type = HG_TYPE_U8, .reg = reg, .owned = true, .name = JK_NONE};
 }
 
 static void begin_then(lowering *l, const jk_node *n) {
@@ -394,7 +417,8 @@ static void begin_then(lowering *l, const jk_node *n) {
     jk_place_label(&l->code, l->to[choose->a].yes);
 }
 
-/* The first side goes into the register of the result: that of the if_expr whose second side this one is, its own, or a new one. */
+/* The first side goes into the register of the result: that of the if_expr whose second side this
+ * one is, its own, or a new one. */
 static jk_value place_result(lowering *l, const jk_node *n, jk_value v) {
     jk_code *c = &l->code;
     uint32_t outer = node_of(l, n->a)->flags & JK_JUMPS ? 0 : l->to[n->a].yes;
@@ -402,7 +426,11 @@ static jk_value place_result(lowering *l, const jk_node *n, jk_value v) {
     bool own = !outer && v.kind == JK_V_REG && v.owned && c->users[v.reg] == 1;
     uint8_t reg = own ? v.reg : outer ? c->values[outer - 1].reg : jk_take_register(c);
     if (!own) jk_move_into(c, reg, &v);
-    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)jk_held(n->type), .reg = reg, .owned = !outer, .name = JK_NONE};
+    return (jk_value){.kind = JK_V_REG,
+                      .type = (uint8_t)jk_held(n->type),
+                      .reg = reg,
+                      .owned = !outer,
+                      .name = JK_NONE};
 }
 
 static void begin_otherwise(lowering *l, uint32_t node) {
@@ -436,12 +464,14 @@ static void end_choose(lowering *l, uint32_t node) {
 /* ---- whole arrays ---- */
 
 static void lower_collective(lowering *l, const jk_node *n) {
-    static const uint8_t ops[] = {HG_OP_PARALLEL_MAP, HG_OP_PARALLEL_MAP_BINARY, HG_OP_PARALLEL_REDUCE_MEM};
+    static const uint8_t ops[] = {HG_OP_PARALLEL_MAP, HG_OP_PARALLEL_MAP_BINARY,
+                                  HG_OP_PARALLEL_REDUCE_MEM};
     jk_code *c = &l->code;
     jk_value count = c->values[(uint32_t)n->bits];
     c->values[(uint32_t)n->bits] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     uint8_t reg = count.kind == JK_V_CONST ? 0 : jk_in_register(c, &count);
-    jk_inst *in = jk_emit(c, (hg_op)ops[n->kind - JK_MAP], jk_held(n->type), reg, c->kernel->names[n->a].reg, c->kernel->names[n->b].reg);
+    jk_inst *in = jk_emit(c, (hg_op)ops[n->kind - JK_MAP], jk_held(n->type), reg,
+                          c->kernel->names[n->a].reg, c->kernel->names[n->b].reg);
     if (n->c != JK_NONE) in->c = c->kernel->names[n->c].reg;
     in->cond = n->op;
     in->counted = count.kind != JK_V_CONST;

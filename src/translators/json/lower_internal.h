@@ -1,6 +1,7 @@
 /* From nodes to instructions: what lower.c, operate.c and code.c share.
- * Registers are counted: a register is free when nobody holds it. Holders are values not yet used, variables and constants.
- * Equal operations are written as often as they stand in the document: kernel IR finds them, and what a loop does not change.
+ * Registers are counted: a register is free when nobody holds it. Holders are values not yet used,
+ * variables and constants. Equal operations are written as often as they stand in the document:
+ * kernel IR finds them, and what a loop does not change.
  * Must not know: the document. */
 #ifndef HG_TRANSLATORS_JSON_LOWER_INTERNAL_H
 #define HG_TRANSLATORS_JSON_LOWER_INTERNAL_H
@@ -27,7 +28,8 @@ typedef struct jk_value {
 } jk_value;
 
 typedef struct jk_inst {
-    uint8_t op, type, type2, cond; /* hg_op; cond: hg_condition, or hg_opname of a whole-array instruction */
+    uint8_t op, type, type2, cond; /* hg_op; cond: hg_condition, or hg_opname of a whole-array
+                                      instruction */
     uint8_t d, a, b, c;            /* of memory: a handle, b index register, c what is stored */
     uint8_t memory;                /* jk_memory */
     bool has_index, predicated, counted;
@@ -72,9 +74,11 @@ typedef struct jk_code {
 /* ---- code.c ---- */
 uint8_t jk_take_register(jk_code *c); /* held once */
 void jk_release(jk_code *c, uint8_t reg);
-/* The register of a constant: made once at the start of the program. *owned: it stands in a temporary, held by the caller. */
+/* The register of a constant: made once at the start of the program. *owned: it stands in a
+ * temporary, held by the caller. */
 uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned);
-jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b); /* never NULL */
+jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b); /* never NULL
+                                                                                        */
 uint32_t jk_new_label(jk_code *c);
 void jk_place_label(jk_code *c, uint32_t label);
 void jk_place_top(jk_code *c, uint32_t label); /* of a loop: it will be jumped to from behind */
@@ -92,7 +96,8 @@ uint8_t jk_in_register(jk_code *c, jk_value *v);
 void jk_move_into(jk_code *c, uint8_t reg, jk_value *v);
 /* p0 = the truth; returns false where it is the opposite. Uses it up. */
 bool jk_in_predicate(jk_code *c, jk_value *v);
-void jk_branch(jk_code *c, jk_value *v, bool when, uint32_t label); /* jumps when the truth is `when`; uses it up */
+void jk_branch(jk_code *c, jk_value *v, bool when, uint32_t label); /* jumps when the truth is
+                                                                       `when`; uses it up */
 jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to);
 void jk_operate(jk_code *c, uint32_t node); /* an expression node that is no mark and no jump */
 

@@ -1,5 +1,5 @@
-/* What a kernel says beside its parameters and its body: arrays of a block and of a lane, extents of parameters, how many lanes a
- * launch has and how they make blocks.
+/* What a kernel says beside its parameters and its body: arrays of a block and of a lane, extents
+ * of parameters, how many lanes a launch has and how they make blocks.
  * Must not know: statements, instructions. */
 #include "translators/json/kernel.h"
 
@@ -8,7 +8,8 @@
 /* ---- numbers ---- */
 
 /* A whole number from `low` to `high`. False after an error. */
-static bool read_number(jk_kernel *k, uint32_t token, const char *what, uint64_t low, uint64_t high, uint64_t *value) {
+static bool read_number(jk_kernel *k, uint32_t token, const char *what, uint64_t low, uint64_t high,
+                        uint64_t *value) {
     const hg_json_document *d = k->document;
     hg_json_number number = {0};
     bool whole = hg_json_kind_of(d, token) == HG_JSON_INTEGER;
@@ -17,8 +18,8 @@ static bool read_number(jk_kernel *k, uint32_t token, const char *what, uint64_t
         *value = number.u64;
         return true;
     }
-    jk_error(k, whole ? "S04" : "N03", token, NULL, "%s is a number from %llu to %llu, got %s", what, (unsigned long long)low,
-             (unsigned long long)high, jk_show(k, token).text);
+    jk_error(k, whole ? "S04" : "N03", token, NULL, "%s is a number from %llu to %llu, got %s",
+             what, (unsigned long long)low, (unsigned long long)high, jk_show(k, token).text);
     return false;
 }
 
@@ -31,9 +32,11 @@ static bool is_expression(const char *text, size_t length) {
     return false;
 }
 
-/* A number, the name of a scalar parameter of type u32 or u64, or an expression over both. False after an error. */
+/* A number, the name of a scalar parameter of type u32 or u64, or an expression over both. False
+ * after an error. */
 static bool read_extent(jk_kernel *k, uint32_t token, hg_dim *dim) {
-    if (!hg_json_is_string(k->document, token)) return read_number(k, token, "an extent", 0, UINT64_MAX, &dim->value);
+    if (!hg_json_is_string(k->document, token))
+        return read_number(k, token, "an extent", 0, UINT64_MAX, &dim->value);
     size_t length;
     const char *text = hg_json_decode(k->document, token, &k->arena, &length);
     if (!text) {
@@ -48,14 +51,15 @@ static bool read_extent(jk_kernel *k, uint32_t token, hg_dim *dim) {
     uint32_t name = jk_find_name(k, text, length);
     const jk_name *n = name == JK_NONE ? NULL : &k->names[name];
     if (!n) {
-        jk_error(k, "D03", token, "a number, the name of a scalar parameter, or an expression such as ceil(n / 16)",
+        jk_error(k, "D03", token,
+                 "a number, the name of a scalar parameter, or an expression such as ceil(n / 16)",
                  "there is no parameter %s", jk_show(k, token).text);
         return false;
     }
     if (n->type == JK_ERROR) return false;
     if (n->kind != JK_SCALAR || (n->type != HG_TYPE_U32 && n->type != HG_TYPE_U64)) {
-        jk_error(k, "N06", token, "extents are scalar parameters of type u32 or u64", "%s is %s", jk_show(k, token).text,
-                 n->kind == JK_ARRAY ? "an array" : jk_type_name(n->type));
+        jk_error(k, "N06", token, "extents are scalar parameters of type u32 or u64", "%s is %s",
+                 jk_show(k, token).text, n->kind == JK_ARRAY ? "an array" : jk_type_name(n->type));
         return false;
     }
     dim->param = hg_arena_text(&k->arena, n->text, n->length);
@@ -64,7 +68,8 @@ static bool read_extent(jk_kernel *k, uint32_t token, hg_dim *dim) {
 }
 
 /* A list of extents, or one alone. *rank is as it was after an error. */
-static void read_extents(jk_kernel *k, uint32_t token, uint32_t most, hg_dim **dims, uint32_t *rank) {
+static void read_extents(jk_kernel *k, uint32_t token, uint32_t most, hg_dim **dims,
+                         uint32_t *rank) {
     const hg_json_document *d = k->document;
     bool list = hg_json_kind_of(d, token) == HG_JSON_ARRAY;
     uint32_t count = list ? hg_json_length(d, token) : 1;
@@ -88,7 +93,9 @@ static void read_shape(jk_kernel *k, uint32_t param, jk_name *n) {
     if (!shape || n->type == JK_ERROR) return;
     if (n->kind != JK_ARRAY || hg_json_kind_of(k->document, shape) != HG_JSON_ARRAY) {
         jk_error(k, "N03", shape, "for example [\"n\", 4]",
-                 n->kind == JK_ARRAY ? "expected a list of extents, got %s" : "only arrays have a shape", jk_show(k, shape).text);
+                 n->kind == JK_ARRAY ? "expected a list of extents, got %s"
+                                     : "only arrays have a shape",
+                 jk_show(k, shape).text);
         return;
     }
     read_extents(k, shape, HG_MAX_EXTENTS, &n->dims, &rank);
@@ -98,7 +105,8 @@ static void read_shape(jk_kernel *k, uint32_t param, jk_name *n) {
 static void read_shapes(jk_kernel *k, uint32_t params) {
     const hg_json_document *d = k->document;
     if (hg_json_kind_of(d, params) != HG_JSON_ARRAY) return;
-    for (uint32_t p = params + 1, end = hg_json_next(d, params); p < end && k->errors < JK_MOST_ERRORS; p = hg_json_next(d, p)) {
+    for (uint32_t p = params + 1, end = hg_json_next(d, params);
+         p < end && k->errors < JK_MOST_ERRORS; p = hg_json_next(d, p)) {
         uint32_t name = hg_json_kind_of(d, p) == HG_JSON_OBJECT ? hg_json_member(d, p, "name") : 0;
         for (uint32_t i = 0; name && i < k->param_count; i++)
             if (k->names[i].token == name) read_shape(k, p, &k->names[i]);
@@ -107,17 +115,22 @@ static void read_shapes(jk_kernel *k, uint32_t params) {
 
 /* ---- arrays of a block and of a lane ---- */
 
-static void read_array(jk_kernel *k, uint32_t token, jk_memory memory, uint64_t most, uint64_t *bytes) {
+static void read_array(jk_kernel *k, uint32_t token, jk_memory memory, uint64_t most,
+                       uint64_t *bytes) {
     if (hg_json_kind_of(k->document, token) != HG_JSON_OBJECT) {
-        jk_error(k, "N03", token, NULL, "expected an array {\"name\": …, \"element_type\": …, \"length\": …}, got %s",
+        jk_error(k, "N03", token, NULL,
+                 "expected an array {\"name\": …, \"element_type\": …, \"length\": …}, got %s",
                  jk_show(k, token).text);
         return;
     }
-    uint32_t name = jk_string_field(k, token, "name"), length = jk_field(k, token, "length", "a number");
+    uint32_t name = jk_string_field(k, token, "name"),
+             length = jk_field(k, token, "length", "a number");
     uint64_t count = 0;
     if (!name || !jk_only_fields(k, token, "name element_type length")) return;
     jk_type type = jk_read_element(k, token);
-    if (!length || (type != JK_ERROR && !read_number(k, length, "the length of an array", 1, most, &count))) type = JK_ERROR;
+    if (!length ||
+        (type != JK_ERROR && !read_number(k, length, "the length of an array", 1, most, &count)))
+        type = JK_ERROR;
     uint32_t index = jk_declare(k, name, "array", JK_ARRAY, type);
     if (index == JK_NONE) return;
     k->names[index].memory = (uint8_t)memory;
@@ -128,23 +141,26 @@ static void read_array(jk_kernel *k, uint32_t token, jk_memory memory, uint64_t 
     k->names[index].elements = count;
     *bytes += count * size;
     if (*bytes > most)
-        jk_error(k, "S05", length, NULL, "%llu bytes of %s memory: at most %llu", (unsigned long long)*bytes,
-                 memory == JK_SHARED ? "shared" : "private", (unsigned long long)most);
+        jk_error(k, "S05", length, NULL, "%llu bytes of %s memory: at most %llu",
+                 (unsigned long long)*bytes, memory == JK_SHARED ? "shared" : "private",
+                 (unsigned long long)most);
 }
 
-static void read_arrays(jk_kernel *k, uint32_t list, jk_memory memory, uint64_t most, uint64_t *bytes) {
+static void read_arrays(jk_kernel *k, uint32_t list, jk_memory memory, uint64_t most,
+                        uint64_t *bytes) {
     const hg_json_document *d = k->document;
     if (!list) return;
     if (hg_json_kind_of(d, list) != HG_JSON_ARRAY) {
         jk_error(k, "N03", list, NULL, "expected a list of arrays, got %s", jk_show(k, list).text);
         return;
     }
-    for (uint32_t at = list + 1, end = hg_json_next(d, list); at < end && k->errors < JK_MOST_ERRORS && *bytes <= most;
-         at = hg_json_next(d, at))
+    for (uint32_t at = list + 1, end = hg_json_next(d, list);
+         at < end && k->errors < JK_MOST_ERRORS && *bytes <= most; at = hg_json_next(d, at))
         read_array(k, at, memory, most, bytes);
 }
 
-/* To a multiple of every element's size, so that an array may be measured from the end of the memory: the check of an index does. */
+/* To a multiple of every element's size, so that an array may be measured from the end of the
+ * memory: the check of an index does. */
 static void round_private(jk_kernel *k) {
     uint64_t *bytes = &k->launch.private_bytes, most = 1;
     for (uint32_t i = k->param_count; i < k->name_count; i++)
@@ -163,7 +179,8 @@ static void read_block(jk_kernel *k, uint32_t block) {
     uint32_t count = list ? hg_json_length(d, block) : 1;
     uint64_t size[3] = {1, 1, 1};
     if (count == 0 || count > 3) {
-        jk_error(k, "N03", block, NULL, "a block has one to three extents, got %u", (unsigned)count);
+        jk_error(k, "N03", block, NULL, "a block has one to three extents, got %u",
+                 (unsigned)count);
         return;
     }
     for (uint32_t at = list ? block + 1 : block, i = 0; i < count; i++, at = hg_json_next(d, at))
@@ -183,7 +200,9 @@ void jk_read_memory(jk_kernel *k, uint32_t kernel) {
     else if (grid)
         read_extents(k, grid, 3, &k->launch.grid, &k->launch.grid_rank);
     k->launch.token = grid ? grid : lanes;
-    read_arrays(k, hg_json_member(d, kernel, "shared"), JK_SHARED, HG_MAX_SHARED_BYTES, &k->launch.shared_bytes);
-    read_arrays(k, hg_json_member(d, kernel, "private"), JK_PRIVATE, HG_MAX_PRIVATE_BYTES, &k->launch.private_bytes);
+    read_arrays(k, hg_json_member(d, kernel, "shared"), JK_SHARED, HG_MAX_SHARED_BYTES,
+                &k->launch.shared_bytes);
+    read_arrays(k, hg_json_member(d, kernel, "private"), JK_PRIVATE, HG_MAX_PRIVATE_BYTES,
+                &k->launch.private_bytes);
     round_private(k);
 }

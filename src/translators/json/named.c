@@ -1,5 +1,6 @@
-/* Kernels without a body: the program follows from the name and the parameters (semantics 7.6 and 1.4). A name is taken apart at `_`
- * and digits, and whole words count: matmul holds no mul, cosh no cos. Those of whole arrays (whole.c) are looked for first.
+/* Kernels without a body: the program follows from the name and the parameters (semantics 7.6
+ * and 1.4). A name is taken apart at `_` and digits, and whole words count: matmul holds no mul,
+ * cosh no cos. Those of whole arrays (whole.c) are looked for first.
  * Must not know: statements, expressions. */
 #include "translators/json/named.h"
 
@@ -9,9 +10,11 @@
 static const struct {
     const char *word;
     uint8_t op;
-} BINARIES[] = {{"add", HG_OP_ADD}, {"sub", HG_OP_SUB}, {"mul", HG_OP_MUL}, {"div", HG_OP_DIV}, {"min", HG_OP_MIN}, {"max", HG_OP_MAX}},
-  UNARIES[] = {{"sigmoid", HG_OP_SIGMOID}, {"tanh", HG_OP_TANH}, {"exp", HG_OP_EXP}, {"log", HG_OP_LOG},
-               {"sin", HG_OP_SIN},         {"cos", HG_OP_COS},   {"abs", HG_OP_ABS}, {"neg", HG_OP_NEG}};
+} BINARIES[] = {{"add", HG_OP_ADD}, {"sub", HG_OP_SUB}, {"mul", HG_OP_MUL},
+                {"div", HG_OP_DIV}, {"min", HG_OP_MIN}, {"max", HG_OP_MAX}},
+  UNARIES[] = {{"sigmoid", HG_OP_SIGMOID}, {"tanh", HG_OP_TANH}, {"exp", HG_OP_EXP},
+               {"log", HG_OP_LOG},         {"sin", HG_OP_SIN},   {"cos", HG_OP_COS},
+               {"abs", HG_OP_ABS},         {"neg", HG_OP_NEG}};
 
 /* HG_OP_NONE: none of the words. */
 static hg_op binary_op(const jk_words *w) {
@@ -42,16 +45,21 @@ static hg_label begin_lane(hg_builder *b, const shape *s, hg_type type) {
     uint8_t count = s->count ? s->count->reg : 0;
     if (s->count && s->count->type != HG_TYPE_U64) {
         hg_arg arg[] = {hg_arg_reg(COUNT64), hg_arg_reg(count)};
-        hg_builder_add(b, hg_op_get(HG_OP_CVT)->opcode, HG_TYPE_U64, (hg_type)s->count->type, arg, 2);
+        hg_builder_add(b, hg_op_get(HG_OP_CVT)->opcode, HG_TYPE_U64, (hg_type)s->count->type, arg,
+                       2);
         count = COUNT64;
     }
     if (s->count) {
-        hg_arg compare[] = {hg_arg_name("geu"), hg_arg_pred(0), hg_arg_reg(LANE), hg_arg_reg(count)};
+        hg_arg compare[] = {hg_arg_name("geu"), hg_arg_pred(0), hg_arg_reg(LANE),
+                            hg_arg_reg(count)};
         hg_arg branch[] = {hg_arg_pred(0), hg_arg_label(end)};
         hg_builder_add(b, hg_op_get(HG_OP_SET)->opcode, HG_TYPE_U64, HG_TYPE_COUNT, compare, 4);
         hg_builder_add(b, hg_op_get(HG_OP_BRA)->opcode, HG_TYPE_COUNT, HG_TYPE_COUNT, branch, 2);
     }
-    hg_arg amount[] = {hg_arg_reg(SHIFT), hg_imm_u64(size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0)};
+    hg_arg amount[] = {hg_arg_reg(SHIFT), hg_imm_u64(size == 8   ? 3
+                                                     : size == 4 ? 2
+                                                     : size == 2 ? 1
+                                                                 : 0)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, HG_TYPE_U32, HG_TYPE_COUNT, amount, 2);
     jk_add_op(b, HG_OP_SHL, HG_TYPE_U64, OFFSET, LANE, SHIFT);
     return end;
@@ -117,7 +125,10 @@ static void gather(hg_builder *b, const shape *s) {
         hg_arg arg[] = {hg_arg_reg(SECOND), hg_arg_reg(FIRST)};
         hg_builder_add(b, hg_op_get(HG_OP_CVT)->opcode, HG_TYPE_U64, index, arg, 2);
     }
-    hg_arg amount[] = {hg_arg_reg(SHIFT), hg_imm_u64(size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0)};
+    hg_arg amount[] = {hg_arg_reg(SHIFT), hg_imm_u64(size == 8   ? 3
+                                                     : size == 4 ? 2
+                                                     : size == 2 ? 1
+                                                                 : 0)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, HG_TYPE_U32, HG_TYPE_COUNT, amount, 2);
     jk_add_op(b, HG_OP_SHL, HG_TYPE_U64, SECOND, index == HG_TYPE_U64 ? FIRST : SECOND, SHIFT);
     load(b, type, RESULT, s->array[0], SECOND);
@@ -132,10 +143,12 @@ static void reduce(hg_builder *b, const shape *s) {
     uint8_t count = s->count->reg;
     if (s->count->type != HG_TYPE_U64 && s->count->type != HG_TYPE_U32) {
         hg_arg arg[] = {hg_arg_reg(COUNT64), hg_arg_reg(count)};
-        hg_builder_add(b, hg_op_get(HG_OP_CVT)->opcode, HG_TYPE_U64, (hg_type)s->count->type, arg, 2);
+        hg_builder_add(b, hg_op_get(HG_OP_CVT)->opcode, HG_TYPE_U64, (hg_type)s->count->type, arg,
+                       2);
         count = COUNT64;
     }
-    hg_arg arg[] = {hg_addr_buffer_start(s->array[1]->reg), hg_array(s->array[0]->reg), hg_arg_name("sum"), hg_count_reg(count)};
+    hg_arg arg[] = {hg_addr_buffer_start(s->array[1]->reg), hg_array(s->array[0]->reg),
+                    hg_arg_name("sum"), hg_count_reg(count)};
     hg_builder_add(b, hg_op_get(HG_OP_PARALLEL_REDUCE_MEM)->opcode, type, HG_TYPE_COUNT, arg, 4);
     hg_builder_add(b, hg_op_get(HG_OP_EXIT)->opcode, HG_TYPE_COUNT, HG_TYPE_COUNT, NULL, 0);
     s->array[0]->access |= JK_LOADED;
@@ -144,7 +157,16 @@ static void reduce(hg_builder *b, const shape *s) {
 
 /* ---- which one ---- */
 
-typedef enum form { BY_NOTHING, BY_GATHER, BY_COPY, BY_RELU, BY_SUM, BY_BINARY, BY_SCALAR, BY_UNARY } form;
+typedef enum form {
+    BY_NOTHING,
+    BY_GATHER,
+    BY_COPY,
+    BY_RELU,
+    BY_SUM,
+    BY_BINARY,
+    BY_SCALAR,
+    BY_UNARY
+} form;
 
 static uint32_t name_token(const jk_kernel *k) {
     return hg_json_member(k->document, hg_json_member(k->document, k->root, "kernel"), "name");
@@ -165,7 +187,8 @@ static form choose(jk_kernel *k, const jk_words *w, const shape *s, hg_op *op) {
         return BY_UNARY;
     }
     if (two != HG_OP_NONE) return BY_BINARY;
-    jk_error(k, "N01", name_token(k), "give the kernel a body", "ERROR: Unknown complex operation: %.*s",
+    jk_error(k, "N01", name_token(k), "give the kernel a body",
+             "ERROR: Unknown complex operation: %.*s",
              (int)strlen(jk_show(k, name_token(k)).text) - 2, jk_show(k, name_token(k)).text + 1);
     return BY_NOTHING;
 }
@@ -181,14 +204,17 @@ static bool fits(jk_kernel *k, form f, const shape *s, hg_op op) {
                                        "two inputs, output",
                                        "input, output",
                                        "input, output"};
-    uint32_t params = hg_json_member(k->document, hg_json_member(k->document, k->root, "kernel"), "params");
+    uint32_t params = hg_json_member(k->document, hg_json_member(k->document, k->root, "kernel"),
+                                     "params");
     if (s->arrays != arrays[f]) {
-        jk_error(k, "N04", params, what[f], "a kernel of this name without a body has %u device arrays, not %u", (unsigned)arrays[f],
-                 (unsigned)s->arrays);
+        jk_error(k, "N04", params, what[f],
+                 "a kernel of this name without a body has %u device arrays, not %u",
+                 (unsigned)arrays[f], (unsigned)s->arrays);
         return false;
     }
     if (f == BY_SUM && !s->count) {
-        jk_error(k, "N05", params, "for example {\"name\":\"n\",\"type\":{\"kind\":\"scalar\",\"type\":\"u64\"}}",
+        jk_error(k, "N05", params,
+                 "for example {\"name\":\"n\",\"type\":{\"kind\":\"scalar\",\"type\":\"u64\"}}",
                  "an integer parameter is missing: the number of elements");
         return false;
     }
@@ -201,17 +227,20 @@ static bool fits(jk_kernel *k, form f, const shape *s, hg_op op) {
     if (f == BY_GATHER) {
         same[1] = same[0];
         if (!jk_is_integer(s->array[1]->type)) {
-            jk_error(k, "N06", s->array[1]->token, NULL, "indices are integers, got %s", jk_type_name(s->array[1]->type));
+            jk_error(k, "N06", s->array[1]->token, NULL, "indices are integers, got %s",
+                     jk_type_name(s->array[1]->type));
             return false;
         }
     }
     for (int i = 1; i < 3; i++)
         if (same[i]->type != same[0]->type) {
-            jk_error(k, "N06", same[i]->token, NULL, "expected %s, got %s", jk_type_name(same[0]->type), jk_type_name(same[i]->type));
+            jk_error(k, "N06", same[i]->token, NULL, "expected %s, got %s",
+                     jk_type_name(same[0]->type), jk_type_name(same[i]->type));
             return false;
         }
     bool number = same[0]->type != JK_BOOL || f == BY_COPY || f == BY_GATHER;
-    if (!number || ((f == BY_UNARY || f == BY_BINARY || f == BY_SCALAR) && !hg_op_allows_type(op, (hg_type)same[0]->type))) {
+    if (!number || ((f == BY_UNARY || f == BY_BINARY || f == BY_SCALAR) &&
+                    !hg_op_allows_type(op, (hg_type)same[0]->type))) {
         jk_error(k, "N06", same[0]->token, NULL, "%s of %s",
                  f == BY_RELU  ? "relu"
                  : f == BY_SUM ? "sum"
@@ -274,12 +303,15 @@ hg_status jk_lower_by_name(jk_kernel *k, hg_program **program) {
 
 /* ---- one operation by its name ---- */
 
-hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document) {
+hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES],
+                             hg_text *document) {
     jk_words w = {.count = 0};
     jk_split_words(&w, operation, strlen(operation));
-    bool two = binary_op(&w) != HG_OP_NONE, one = unary_op(&w) != HG_OP_NONE || jk_has_word(&w, "relu");
+    bool two = binary_op(&w) != HG_OP_NONE,
+         one = unary_op(&w) != HG_OP_NONE || jk_has_word(&w, "relu");
     if (w.count != 1 || strlen(operation) != strlen(w.word[0]) || (!one && !two)) {
-        hg_status status = hg_fail(HG_ERROR_ISA, "ERROR: Unknown complex operation: %.200s", operation);
+        hg_status status = hg_fail(HG_ERROR_ISA, "ERROR: Unknown complex operation: %.200s",
+                                   operation);
         memcpy(hg_error_record()->code, "N01", 4);
         return status;
     }
@@ -287,9 +319,12 @@ hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_W
     char element[64];
     memcpy(name, w.word[0], sizeof w.word[0]);
     snprintf(element, sizeof element, scalar, type < HG_TYPE_COUNT ? hg_type_name(type) : "");
-    hg_text_addf(document, "{\"version\":\"1.0\",\"kernel\":{\"name\":\"%s\",\"body\":[],\"params\":[", w.word[0]);
+    hg_text_addf(document,
+                 "{\"version\":\"1.0\",\"kernel\":{\"name\":\"%s\",\"body\":[],\"params\":[",
+                 w.word[0]);
     for (int i = two ? 0 : 1; i < 3; i++)
-        hg_text_addf(document, "{\"name\":\"%s\",\"type\":{\"kind\":\"device_array\",\"element_type\":%s}},",
+        hg_text_addf(document,
+                     "{\"name\":\"%s\",\"type\":{\"kind\":\"device_array\",\"element_type\":%s}},",
                      i == 2 ? "out"
                      : !two ? "x"
                      : i    ? "b"

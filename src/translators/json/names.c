@@ -7,9 +7,10 @@
 static const struct {
     const char *name;
     jk_type type;
-} SCALARS[] = {{"u8", HG_TYPE_U8},   {"u16", HG_TYPE_U16}, {"u32", HG_TYPE_U32}, {"u64", HG_TYPE_U64},
-               {"i8", HG_TYPE_I8},   {"i16", HG_TYPE_I16}, {"i32", HG_TYPE_I32}, {"i64", HG_TYPE_I64},
-               {"f32", HG_TYPE_F32}, {"f64", HG_TYPE_F64}, {"bool", JK_BOOL},    {"usize", HG_TYPE_U64}};
+} SCALARS[] = {{"u8", HG_TYPE_U8},   {"u16", HG_TYPE_U16}, {"u32", HG_TYPE_U32},
+               {"u64", HG_TYPE_U64}, {"i8", HG_TYPE_I8},   {"i16", HG_TYPE_I16},
+               {"i32", HG_TYPE_I32}, {"i64", HG_TYPE_I64}, {"f32", HG_TYPE_F32},
+               {"f64", HG_TYPE_F64}, {"bool", JK_BOOL},    {"usize", HG_TYPE_U64}};
 
 bool jk_scalar_from_name(const char *name, size_t length, jk_type *type) {
     for (size_t i = 0; i < HG_COUNT_OF(SCALARS); i++)
@@ -32,7 +33,8 @@ const char *jk_type_name(jk_type t) {
 }
 
 static uint32_t slot_of(const jk_kernel *k, const char *text, size_t length) {
-    uint32_t h = 2166136261u; /* FNV-1a (Fowler, Noll, Vo); names are few, so collisions cost little */
+    uint32_t h = 2166136261u; /* FNV-1a (Fowler, Noll, Vo); names are few, so collisions cost little
+                               */
     for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 16777619u;
     uint32_t slot = (h ^ h >> 15) & (JK_NAME_SLOTS - 1);
     for (; k->slots[slot]; slot = (slot + 1) & (JK_NAME_SLOTS - 1)) {
@@ -59,7 +61,11 @@ uint32_t jk_add_name(jk_kernel *k, uint32_t token, jk_name_kind kind, jk_type ty
         return JK_NONE;
     }
     uint32_t slot = slot_of(k, text, length);
-    k->names[k->name_count] = (jk_name){.text = text, .length = (uint32_t)length, .token = token, .kind = (uint8_t)kind, .type = type};
+    k->names[k->name_count] = (jk_name){.text = text,
+                                        .length = (uint32_t)length,
+                                        .token = token,
+                                        .kind = (uint8_t)kind,
+                                        .type = type};
     k->slots[slot] = (uint16_t)++k->name_count;
     return k->name_count - 1;
 }

@@ -1,4 +1,5 @@
-/* Nodes of a body and the stacks that reading one works with: tasks to do, values that wait for their parent.
+/* Nodes of a body and the stacks that reading one works with: tasks to do, values that wait for
+ * their parent.
  * Must not know: what is read. */
 #include "translators/json/kernel.h"
 
@@ -34,14 +35,23 @@ static uint32_t operands_of(const jk_node *n, uint32_t out[3]) {
     }
 }
 
-uint32_t jk_add_node(jk_kernel *k, jk_node_kind kind, uint8_t op, jk_type type, uint32_t token, uint32_t a, uint32_t b, uint32_t c) {
+uint32_t jk_add_node(jk_kernel *k, jk_node_kind kind, uint8_t op, jk_type type, uint32_t token,
+                     uint32_t a, uint32_t b, uint32_t c) {
     uint32_t index = (uint32_t)k->nodes.count, operand[3];
     jk_node *n = hg_vec_push(&k->nodes);
-    if (!n) { /* an earlier node stands for it until the translation ends; there is one: jk_read_body */
+    if (!n) { /* an earlier node stands for it until the translation ends; there is one:
+                 jk_read_body */
         k->out_of_memory = true;
         return 0;
     }
-    *n = (jk_node){.kind = (uint8_t)kind, .op = op, .type = type, .token = token, .a = a, .b = b, .c = c, .first = index};
+    *n = (jk_node){.kind = (uint8_t)kind,
+                   .op = op,
+                   .type = type,
+                   .token = token,
+                   .a = a,
+                   .b = b,
+                   .c = c,
+                   .first = index};
     for (uint32_t i = 0, count = operands_of(n, operand); i < count; i++) {
         const jk_node *of = &k->nodes.data[operand[i]];
         n->flags |= of->flags & JK_MAY_FAULT;

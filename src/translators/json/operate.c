@@ -4,9 +4,12 @@
 
 #include <string.h>
 
-static const jk_node *node_of(const jk_code *c, uint32_t node) { return &c->kernel->nodes.data[node]; }
+static const jk_node *node_of(const jk_code *c, uint32_t node) {
+    return &c->kernel->nodes.data[node];
+}
 static jk_value in_reg(hg_type type, uint8_t reg) {
-    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = reg, .owned = true, .name = JK_NONE};
+    return (jk_value){
+        .kind = JK_V_REG, .type = (uint8_t)type, .reg = reg, .owned = true, .name = JK_NONE};
 }
 static jk_value constant(hg_type type, uint64_t bits) {
     return (jk_value){.kind = JK_V_CONST, .type = (uint8_t)type, .bits = bits, .name = JK_NONE};
@@ -19,16 +22,22 @@ void jk_drop_value(jk_code *c, jk_value *v) {
 }
 
 /* 1 of a type. */
-static uint64_t one_of(hg_type type) { return type == HG_TYPE_F32 ? 0x3F800000 : type == HG_TYPE_F64 ? UINT64_C(0x3FF0000000000000) : 1; }
+static uint64_t one_of(hg_type type) {
+    return type == HG_TYPE_F32   ? 0x3F800000
+           : type == HG_TYPE_F64 ? UINT64_C(0x3FF0000000000000)
+                                 : 1;
+}
 
 /* ---- truths ---- */
 
 static bool has_opposite(const jk_value *v) {
-    return !hg_type_is_float((hg_type)v->type) || v->condition == HG_COND_EQ || v->condition == HG_COND_NE;
+    return !hg_type_is_float((hg_type)v->type) || v->condition == HG_COND_EQ ||
+           v->condition == HG_COND_NE;
 }
 
 static uint8_t opposite_of(uint8_t condition) {
-    static const uint8_t opposite[] = {HG_COND_NE, HG_COND_EQ, HG_COND_GE, HG_COND_GT, HG_COND_LE, HG_COND_LT};
+    static const uint8_t opposite[] = {HG_COND_NE, HG_COND_EQ, HG_COND_GE,
+                                       HG_COND_GT, HG_COND_LE, HG_COND_LT};
     return opposite[condition];
 }
 
@@ -50,7 +59,8 @@ static void fix(jk_code *c, jk_value *v) {
 }
 
 /* left compared with right; takes both over. */
-static jk_value compare(jk_code *c, uint8_t condition, hg_type type, jk_value left, jk_value right) {
+static jk_value compare(jk_code *c, uint8_t condition, hg_type type, jk_value left,
+                        jk_value right) {
     fix(c, &left);
     fix(c, &right);
     return (jk_value){.kind = JK_V_COMPARE,
@@ -133,9 +143,11 @@ void jk_move_into(jk_code *c, uint8_t reg, jk_value *v) {
     }
     uint8_t from = jk_in_register(c, v);
     jk_inst *last = c->fresh && c->insts.count ? &c->insts.data[c->insts.count - 1] : NULL;
-    bool made_last = last && v->owned && c->users[from] == 1 && last->d == from && last->op != HG_OP_STG && last->op != HG_OP_STS &&
-                     last->op != HG_OP_STP && last->op != HG_OP_SET && last->op != HG_OP_BRA && last->op != HG_OP_EXIT &&
-                     last->op != HG_OP_PARALLEL_MAP && last->op != HG_OP_PARALLEL_MAP_BINARY && last->op != HG_OP_PARALLEL_REDUCE_MEM;
+    bool made_last = last && v->owned && c->users[from] == 1 && last->d == from &&
+                     last->op != HG_OP_STG && last->op != HG_OP_STS && last->op != HG_OP_STP &&
+                     last->op != HG_OP_SET && last->op != HG_OP_BRA && last->op != HG_OP_EXIT &&
+                     last->op != HG_OP_PARALLEL_MAP && last->op != HG_OP_PARALLEL_MAP_BINARY &&
+                     last->op != HG_OP_PARALLEL_REDUCE_MEM;
     if (made_last)
         last->d = reg;
     else if (from != reg)
@@ -153,7 +165,9 @@ static jk_value apply(jk_code *c, hg_op op, hg_type type, hg_type type2, jk_valu
     return result;
 }
 
-static jk_value binary(jk_code *c, hg_op op, hg_type type, jk_value a, jk_value b) { return apply(c, op, type, HG_TYPE_COUNT, &a, &b); }
+static jk_value binary(jk_code *c, hg_op op, hg_type type, jk_value a, jk_value b) {
+    return apply(c, op, type, HG_TYPE_COUNT, &a, &b);
+}
 
 static jk_value shift(jk_code *c, hg_op op, hg_type type, jk_value a, uint32_t amount) {
     jk_value by = constant(HG_TYPE_U32, amount);
@@ -175,7 +189,9 @@ jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to) {
     hg_type source = jk_held(from), target = jk_held(to);
     if (to == JK_BOOL && from != JK_BOOL) {
         if (v.kind == JK_V_CONST) {
-            uint64_t sign = source == HG_TYPE_F32 ? UINT64_C(1) << 31 : source == HG_TYPE_F64 ? UINT64_C(1) << 63 : 0;
+            uint64_t sign = source == HG_TYPE_F32   ? UINT64_C(1) << 31
+                            : source == HG_TYPE_F64 ? UINT64_C(1) << 63
+                                                    : 0;
             return constant(HG_TYPE_U8, (v.bits & ~sign) != 0);
         }
         return compare(c, HG_COND_NE, source, v, constant(source, 0));
@@ -195,7 +211,8 @@ static uint32_t log2_size(hg_type type) {
     return size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0;
 }
 
-/* The byte offset of an element, and the place it goes into; the offset is used up when the instruction stands. */
+/* The byte offset of an element, and the place it goes into; the offset is used up when the
+ * instruction stands. */
 typedef struct address {
     bool has_index;
     uint8_t handle, memory, scale;
@@ -212,12 +229,15 @@ static void set_address(jk_inst *in, const address *at) {
     in->bits = at->disp;
 }
 
-/* An element of a private array. Private memory is checked at its end only: an array that ends before it is checked by a load that nothing
- * needs, which counts from such a place that the first index beyond the array is the first one beyond the memory. */
+/* An element of a private array. Private memory is checked at its end only: an array that ends
+ * before it is checked by a load that nothing needs, which counts from such a place that the first
+ * index beyond the array is the first one beyond the memory. */
 static address private_address(jk_code *c, const jk_name *n, jk_value index) {
     hg_type type = jk_held(n->type);
-    uint64_t size = hg_type_size_bytes(type), last = c->kernel->launch.private_bytes - n->elements * size;
-    address at = {.memory = JK_PRIVATE, .disp = n->offset, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
+    uint64_t size = hg_type_size_bytes(type),
+             last = c->kernel->launch.private_bytes - n->elements * size;
+    address at = {
+        .memory = JK_PRIVATE, .disp = n->offset, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
     if (index.kind == JK_V_CONST && index.bits < n->elements) {
         at.disp += index.bits * size;
         return at;
@@ -241,7 +261,10 @@ static address address_of(jk_code *c, uint32_t array, jk_value index) {
     if (n->memory == JK_PRIVATE) return private_address(c, n, index);
     hg_type type = jk_held(n->type);
     uint32_t by = log2_size(type);
-    address at = {.handle = n->reg, .memory = n->memory, .disp = n->offset, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
+    address at = {.handle = n->reg,
+                  .memory = n->memory,
+                  .disp = n->offset,
+                  .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
     if (index.kind == JK_V_CONST && index.bits < UINT64_C(1) << 59) {
         at.disp += index.bits << by;
         return at;
@@ -252,8 +275,10 @@ static address address_of(jk_code *c, uint32_t array, jk_value index) {
     return at;
 }
 
-static const hg_op LOADS[] = {[JK_BUFFER] = HG_OP_LDG, [JK_SHARED] = HG_OP_LDS, [JK_PRIVATE] = HG_OP_LDP};
-static const hg_op STORES[] = {[JK_BUFFER] = HG_OP_STG, [JK_SHARED] = HG_OP_STS, [JK_PRIVATE] = HG_OP_STP};
+static const hg_op LOADS[] = {
+    [JK_BUFFER] = HG_OP_LDG, [JK_SHARED] = HG_OP_LDS, [JK_PRIVATE] = HG_OP_LDP};
+static const hg_op STORES[] = {
+    [JK_BUFFER] = HG_OP_STG, [JK_SHARED] = HG_OP_STS, [JK_PRIVATE] = HG_OP_STP};
 
 static jk_value load(jk_code *c, const jk_node *n, jk_value index) {
     address at = address_of(c, n->a, index);
@@ -309,7 +334,8 @@ static jk_value floor_div(jk_code *c, hg_type type, jk_value a, jk_value b) {
     jk_value rest = binary(c, HG_OP_SUB, type, a, whole), zero = constant(type, 0);
     if (!positive) { /* the rest where signs differ, else 0 */
         jk_value left = share(c, &rest);
-        jk_value signs = binary(c, HG_OP_XOR, type, left, b), truth = compare(c, HG_COND_LT, type, signs, zero);
+        jk_value signs = binary(c, HG_OP_XOR, type, left, b),
+                 truth = compare(c, HG_COND_LT, type, signs, zero);
         set_predicate(c, &truth);
         fix(c, &zero);
         uint8_t from = rest.reg;
@@ -381,12 +407,16 @@ static jk_value ternary(jk_code *c, const jk_node *n, hg_type type) {
 
 void jk_operate(jk_code *c, uint32_t node) {
     const jk_node *n = node_of(c, node);
-    hg_type type = n->type < HG_TYPE_COUNT || n->type == JK_BOOL || n->type == JK_POINTER ? jk_held(n->type) : HG_TYPE_COUNT;
+    hg_type type = n->type < HG_TYPE_COUNT || n->type == JK_BOOL || n->type == JK_POINTER
+                       ? jk_held(n->type)
+                       : HG_TYPE_COUNT;
     jk_value *out = value_of(c, node);
     switch ((jk_node_kind)n->kind) {
     case JK_LITERAL: *out = constant(type, n->bits); break;
     case JK_READ: *out = read_name(c, n->a); break;
-    case JK_LANE: *out = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = n->op, .name = JK_NONE}; break;
+    case JK_LANE:
+        *out = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = n->op, .name = JK_NONE};
+        break;
     case JK_IDENTITY:
         *out = in_reg(type, jk_take_register(c));
         jk_emit(c, HG_OP_RDID, HG_TYPE_COUNT, out->reg, 0, 0)->cond = n->op;

@@ -1,4 +1,5 @@
-/* A program made of a kernel's instructions: its parameters, the instructions with labels, its lines.
+/* A program made of a kernel's instructions: its parameters, the instructions with labels, its
+ * lines.
  * Must not know: nodes. */
 #include "translators/json/lower_internal.h"
 #include "translators/json/named.h"
@@ -14,8 +15,8 @@ static void declare_private(jk_kernel *k, hg_builder *b) {
         char key[HG_MAX_IDENT_BYTES + 16], value[64];
         if (n->memory != JK_PRIVATE || n->length > HG_MAX_IDENT_BYTES) continue;
         snprintf(key, sizeof key, "private.%.*s", (int)n->length, n->text);
-        snprintf(value, sizeof value, "%s[%llu] at %llu", hg_type_name(jk_held(n->type)), (unsigned long long)n->elements,
-                 (unsigned long long)n->offset);
+        snprintf(value, sizeof value, "%s[%llu] at %llu", hg_type_name(jk_held(n->type)),
+                 (unsigned long long)n->elements, (unsigned long long)n->offset);
         if (hg_is_identifier(key, strlen(key))) hg_builder_meta(b, key, value);
     }
 }
@@ -28,14 +29,16 @@ void jk_declare_params(jk_kernel *k, hg_builder *b) {
         if (!name) return;
         jk_at(k, b, n->token);
         if (n->kind == JK_ARRAY)
-            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], n->dims, n->rank);
+            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3],
+                                    n->dims, n->rank);
         else
             hg_builder_param_scalar(b, n->reg, name, jk_held(n->type));
     }
     if (k->launch.token) jk_at(k, b, k->launch.token);
     if (k->launch.grid_rank) hg_builder_grid(b, k->launch.grid, k->launch.grid_rank);
     if (k->launch.lane_rank) hg_builder_lanes(b, k->launch.lanes, k->launch.lane_rank);
-    if (k->launch.block[0]) hg_builder_block(b, k->launch.block[0], k->launch.block[1], k->launch.block[2]);
+    if (k->launch.block[0])
+        hg_builder_block(b, k->launch.block[0], k->launch.block[1], k->launch.block[2]);
     if (k->launch.shared_bytes) hg_builder_shared(b, k->launch.shared_bytes);
     if (k->launch.private_bytes) declare_private(k, b);
 }
@@ -113,7 +116,8 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
     case HG_OP_PARALLEL_MAP:
     case HG_OP_PARALLEL_MAP_BINARY:
     case HG_OP_PARALLEL_REDUCE_MEM:
-        arg[n++] = in->op == HG_OP_PARALLEL_REDUCE_MEM ? hg_addr_buffer_start(in->a) : hg_array(in->a);
+        arg[n++] = in->op == HG_OP_PARALLEL_REDUCE_MEM ? hg_addr_buffer_start(in->a)
+                                                       : hg_array(in->a);
         arg[n++] = hg_array(in->b);
         if (in->op == HG_OP_PARALLEL_MAP_BINARY) arg[n++] = hg_array(in->c);
         arg[n++] = hg_arg_name(hg_opname_name((hg_opname)in->cond));
@@ -159,7 +163,8 @@ static void free_fronts(fronts *f) {
 
 static bool make_fronts(const jk_code *c, fronts *f) {
     size_t insts = (size_t)c->insts.count + 1;
-    *f = (fronts){hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->labels.count + 1) * sizeof(uint32_t))};
+    *f = (fronts){hg_alloc(insts * sizeof(uint32_t)),
+                  hg_alloc(((size_t)c->labels.count + 1) * sizeof(uint32_t))};
     if (!f->label || !f->next_label) return false;
     for (size_t i = 0; i < insts; i++) f->label[i] = UINT32_MAX;
     for (uint64_t i = c->labels.count; i-- > 0;) {
@@ -177,12 +182,16 @@ static bool add_all(jk_code *c, hg_builder *b) {
     for (uint64_t i = 0; good && i < c->labels.count; i++)
         if (c->labels.data[i].used && c->labels.data[i].placed) labels[i] = hg_builder_label(b);
     for (uint32_t i = 0; good && i < c->constant_count; i++) {
-        jk_inst in = {.op = HG_OP_MOV_IMM, .type = c->constants[i].type, .d = c->constants[i].reg, .bits = c->constants[i].bits};
+        jk_inst in = {.op = HG_OP_MOV_IMM,
+                      .type = c->constants[i].type,
+                      .d = c->constants[i].reg,
+                      .bits = c->constants[i].bits};
         jk_at(c->kernel, b, c->kernel->root);
         add_instruction(b, &in, labels);
     }
     for (uint64_t i = 0; good && i <= c->insts.count; i++) {
-        for (uint32_t l = f.label[i]; l != UINT32_MAX; l = f.next_label[l]) hg_builder_place(b, labels[l]);
+        for (uint32_t l = f.label[i]; l != UINT32_MAX; l = f.next_label[l])
+            hg_builder_place(b, labels[l]);
         if (i == c->insts.count) break;
         jk_at(c->kernel, b, c->insts.data[i].token);
         add_instruction(b, &c->insts.data[i], labels);
@@ -214,7 +223,8 @@ hg_status jk_assemble(jk_code *c, hg_program **program) {
 
 void jk_add_op(hg_builder *b, hg_op op, hg_type type, uint8_t d, uint8_t x, uint8_t y) {
     hg_arg arg[] = {hg_arg_reg(d), hg_arg_reg(x), hg_arg_reg(y)};
-    hg_builder_add(b, hg_op_get(op)->opcode, type, HG_TYPE_COUNT, arg, hg_op_get(op)->operand_count);
+    hg_builder_add(b, hg_op_get(op)->opcode, type, HG_TYPE_COUNT, arg,
+                   hg_op_get(op)->operand_count);
 }
 
 hg_status jk_make_named(jk_kernel *k, jk_build *add, const void *what, hg_program **program) {

@@ -1,4 +1,5 @@
-/* Errors of a JSON kernel: the path of the place in the document, what stands there, what would be accepted.
+/* Errors of a JSON kernel: the path of the place in the document, what stands there, what would be
+ * accepted.
  * Must not know: what kernels mean. */
 #include "base/nearest.h"
 #include "translators/json/kernel.h"
@@ -52,28 +53,36 @@ static void path_of(jk_kernel *k, uint32_t token, char path[PATH_BYTES + 8]) {
         int length;
         if (object) {
             hg_json_token t = d->tokens[child];
-            length = snprintf(step, sizeof step, "%s%.*s", path[0] ? "." : "", (int)(t.size < 64 ? t.size : 64), d->text + t.offset + 1);
+            length = snprintf(step, sizeof step, "%s%.*s", path[0] ? "." : "",
+                              (int)(t.size < 64 ? t.size : 64), d->text + t.offset + 1);
             at = child == token ? token : child + 1;
         } else {
             length = snprintf(step, sizeof step, "[%u]", (unsigned)number);
             at = child;
         }
-        add_step(path, step, length < 0 ? 0 : (size_t)length < sizeof step ? (size_t)length : sizeof step - 1);
+        add_step(path, step,
+                 length < 0                     ? 0
+                 : (size_t)length < sizeof step ? (size_t)length
+                                                : sizeof step - 1);
     }
 }
 
 /* ---- errors ---- */
 
 static size_t token_bytes(hg_json_token t) {
-    return t.kind >= HG_JSON_ARRAY ? 1 : t.kind == HG_JSON_STRING || t.kind == HG_JSON_ESCAPED ? (size_t)t.size + 2 : t.size;
+    return t.kind >= HG_JSON_ARRAY                                 ? 1
+           : t.kind == HG_JSON_STRING || t.kind == HG_JSON_ESCAPED ? (size_t)t.size + 2
+                                                                   : t.size;
 }
 
 hg_place jk_place(jk_kernel *k, uint32_t token) {
     const hg_json_document *d = k->document;
-    return hg_json_place(&k->lines, d->text, d->length, d->tokens[token].offset, token_bytes(d->tokens[token]));
+    return hg_json_place(&k->lines, d->text, d->length, d->tokens[token].offset,
+                         token_bytes(d->tokens[token]));
 }
 
-void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *format, ...) {
+void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *format,
+              ...) {
     char path[PATH_BYTES + 8], text[400], message[sizeof k->first.message];
     va_list list;
     va_start(list, format);
@@ -86,7 +95,9 @@ void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, 
     snprintf(message, sizeof message, "%s%s%.330s", path, path[0] ? ": " : "", text);
     hg_place place = jk_place(k, token);
     hg_diagnose(k->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
-    if (k->errors++ && (place.line > k->first.line || (place.line == k->first.line && place.column >= k->first.column))) return;
+    if (k->errors++ && (place.line > k->first.line ||
+                        (place.line == k->first.line && place.column >= k->first.column)))
+        return;
     k->first.line = place.line;
     k->first.column = place.column;
     snprintf(k->first.code, sizeof k->first.code, "%s", code);
@@ -112,7 +123,9 @@ jk_shown jk_show(const jk_kernel *k, uint32_t token) {
     const char *text = k->document->text + t.offset;
     int most = t.size < 50 ? (int)t.size : 50;
     bool string = hg_json_is_string(k->document, token);
-    while (string && most && (unsigned)most < t.size && ((unsigned char)text[1 + most] & 0xC0) == 0x80) most--;
+    while (string && most && (unsigned)most < t.size &&
+           ((unsigned char)text[1 + most] & 0xC0) == 0x80)
+        most--;
     if (string)
         snprintf(shown.text, sizeof shown.text, "'%.*s'", most, text + 1);
     else if (t.kind < HG_JSON_ARRAY)
@@ -141,23 +154,27 @@ int jk_word(const jk_kernel *k, uint32_t token, const char *const *words, size_t
     return -1;
 }
 
-const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words, size_t count, char *buffer, size_t size) {
+const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words,
+                          size_t count, char *buffer, size_t size) {
     hg_json_token t = k->document->tokens[token];
     hg_nearest nearest;
-    hg_nearest_init(&nearest, k->document->text + t.offset + 1, hg_json_is_string(k->document, token) ? t.size : 0);
+    hg_nearest_init(&nearest, k->document->text + t.offset + 1,
+                    hg_json_is_string(k->document, token) ? t.size : 0);
     for (size_t i = 0; i < count; i++) hg_nearest_try(&nearest, words[i]);
     if (hg_nearest_hint(&nearest)) {
         snprintf(buffer, size, "%s", hg_nearest_hint(&nearest));
         return buffer;
     }
     size_t used = (size_t)snprintf(buffer, size, "one of:");
-    for (size_t i = 0; i < count && used < size; i++) used += (size_t)snprintf(buffer + used, size - used, " %s", words[i]);
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, " %s", words[i]);
     return buffer;
 }
 
 bool jk_only_fields(jk_kernel *k, uint32_t object, const char *fields) {
     const hg_json_document *d = k->document;
-    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end; key = hg_json_next(d, key + 1)) {
+    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end;
+         key = hg_json_next(d, key + 1)) {
         bool known = false;
         for (const char *at = fields; *at && !known;) {
             char word[32];

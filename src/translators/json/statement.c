@@ -1,8 +1,8 @@
 /* Statements of a JSON kernel to nodes (semantics 7.3), and which variables have a value where.
- * A variable belongs to the whole kernel, as in Python. It has one type, that of the first value given to it; the variable of a for
- * loop may begin anew with another one (begins_anew). It may be used where
- * every path from the start gives it a value: after an if, when both branches do (or the other one returns); after a loop, never when
- * only its body does, because the body may not run.
+ * A variable belongs to the whole kernel, as in Python. It has one type, that of the first value
+ * given to it; the variable of a for loop may begin anew with another one (begins_anew). It may be
+ * used where every path from the start gives it a value: after an if, when both branches do (or the
+ * other one returns); after a loop, never when only its body does, because the body may not run.
  * Must not know: instructions but for their names. */
 #include "translators/json/kernel.h"
 
@@ -27,13 +27,15 @@ static void push_block(jk_kernel *k, uint32_t token, bool nullable) {
     if (hg_json_kind_of(k->document, token) == HG_JSON_ARRAY)
         jk_push(k, JK_TASK_BLOCK, token, token + 1);
     else
-        jk_error(k, "N03", token, NULL, "expected an array of statements%s, got %s", nullable ? " or null" : "", jk_show(k, token).text);
+        jk_error(k, "N03", token, NULL, "expected an array of statements%s, got %s",
+                 nullable ? " or null" : "", jk_show(k, token).text);
 }
 
 /* ---- let, assign ---- */
 
 static void visit_let(jk_kernel *k, uint32_t token) {
-    uint32_t name = jk_string_field(k, token, "name"), value = jk_field(k, token, "value", "an expression");
+    uint32_t name = jk_string_field(k, token, "name"),
+             value = jk_field(k, token, "value", "an expression");
     if (!name || !value) return;
     jk_push(k, JK_TASK_SET, token, name);
     jk_push(k, JK_TASK_EXPRESSION, value, 0);
@@ -41,16 +43,19 @@ static void visit_let(jk_kernel *k, uint32_t token) {
 
 static void visit_assign(jk_kernel *k, uint32_t token) {
     const hg_json_document *d = k->document;
-    uint32_t target = jk_field(k, token, "target", "a var or an index"), value = jk_field(k, token, "value", "an expression");
+    uint32_t target = jk_field(k, token, "target", "a var or an index"),
+             value = jk_field(k, token, "value", "an expression");
     if (!target || !value) return;
-    uint32_t type = hg_json_kind_of(d, target) == HG_JSON_OBJECT ? hg_json_member(d, target, "type") : 0;
+    uint32_t type = hg_json_kind_of(d, target) == HG_JSON_OBJECT ? hg_json_member(d, target, "type")
+                                                                 : 0;
     if (type && hg_json_string_is(d, type, "var")) {
         uint32_t name = jk_string_field(k, target, "name");
         if (!name || !jk_only_fields(k, target, "type name")) return;
         jk_push(k, JK_TASK_SET, token, name);
         jk_push(k, JK_TASK_EXPRESSION, value, 0);
     } else if (type && hg_json_string_is(d, type, "index")) {
-        uint32_t array = jk_field(k, target, "array", "an array"), index = jk_field(k, target, "index", "an expression");
+        uint32_t array = jk_field(k, target, "array", "an array"),
+                 index = jk_field(k, target, "index", "an expression");
         uint32_t name = array ? jk_array(k, array) : JK_NONE;
         if (name == JK_NONE || !index || !jk_only_fields(k, target, "type array index")) return;
         k->names[name].access |= JK_STORED;
@@ -58,7 +63,8 @@ static void visit_assign(jk_kernel *k, uint32_t token) {
         jk_push(k, JK_TASK_EXPRESSION, index, 0);
         jk_push(k, JK_TASK_EXPRESSION, value, 0);
     } else {
-        jk_error(k, "N03", type ? type : target, NULL, "expected a var or an index as target, got %s",
+        jk_error(k, "N03", type ? type : target, NULL,
+                 "expected a var or an index as target, got %s",
                  jk_show(k, type ? type : target).text);
     }
 }
@@ -72,16 +78,19 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
     size_t length;
     const char *text = hg_json_decode(k->document, name_token, &k->arena, &length);
     uint32_t known = text ? jk_find_name(k, text, length) : JK_NONE;
-    bool scalar = known != JK_NONE && k->names[known].kind != JK_ARRAY && k->names[known].type != JK_ERROR;
+    bool scalar = known != JK_NONE && k->names[known].kind != JK_ARRAY &&
+                  k->names[known].type != JK_ERROR;
     jk_type type = node_of(k, value)->type;
     if (!is_let(k, token)) {
         if (known == JK_NONE) {
-            jk_error(k, "D03", name_token, "declare it with let", "there is no variable %s", jk_show(k, name_token).text);
+            jk_error(k, "D03", name_token, "declare it with let", "there is no variable %s",
+                     jk_show(k, name_token).text);
             type = JK_ERROR;
         } else if (scalar && type != JK_ERROR) {
             jk_type wanted = k->names[known].type;
             if ((wanted == JK_POINTER) != (type == JK_POINTER)) {
-                jk_error(k, "N06", node_of(k, value)->token, NULL, "a device_ptr and %s do not become each other",
+                jk_error(k, "N06", node_of(k, value)->token, NULL,
+                         "a device_ptr and %s do not become each other",
                          jk_type_name(type == JK_POINTER ? wanted : type));
                 return;
             }
@@ -94,8 +103,10 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
         value = jk_settle(k, value);
     }
     if (bad(k, value)) type = JK_ERROR;
-    uint32_t name = jk_assign_name(k, name_token, type == JK_ERROR ? type : node_of(k, value)->type);
-    if (name != JK_NONE && type != JK_ERROR) jk_add_node(k, JK_SET, 0, k->names[name].type, token, name, value, JK_NONE);
+    uint32_t name = jk_assign_name(k, name_token,
+                                   type == JK_ERROR ? type : node_of(k, value)->type);
+    if (name != JK_NONE && type != JK_ERROR)
+        jk_add_node(k, JK_SET, 0, k->names[name].type, token, name, value, JK_NONE);
 }
 
 static void finish_store(jk_kernel *k, uint32_t token, uint32_t array) {
@@ -104,7 +115,8 @@ static void finish_store(jk_kernel *k, uint32_t token, uint32_t array) {
     index = jk_index(k, index);
     if (index == JK_NONE || type == JK_ERROR) return;
     if (type == JK_POINTER) {
-        jk_error(k, "N06", node_of(k, value)->token, "u64(…) gives its bits", "a device_ptr is no element of an array");
+        jk_error(k, "N06", node_of(k, value)->token, "u64(…) gives its bits",
+                 "a device_ptr is no element of an array");
         return;
     }
     if (type == JK_WHOLE && !jk_literal_fits(k, value, element)) value = jk_settle(k, value);
@@ -116,7 +128,8 @@ static void finish_store(jk_kernel *k, uint32_t token, uint32_t array) {
 /* ---- if ---- */
 
 static void visit_if(jk_kernel *k, uint32_t token) {
-    uint32_t condition = jk_field(k, token, "condition", "an expression"), then = jk_field(k, token, "then_body", "an array of statements");
+    uint32_t condition = jk_field(k, token, "condition", "an expression"),
+             then = jk_field(k, token, "then_body", "an array of statements");
     if (!condition || !then) return;
     jk_push(k, JK_TASK_IF, token, then);
     jk_push(k, JK_TASK_EXPRESSION, condition, 0);
@@ -124,7 +137,8 @@ static void visit_if(jk_kernel *k, uint32_t token) {
 
 static void begin_if(jk_kernel *k, uint32_t token, uint32_t then) {
     uint32_t condition = jk_condition(k, jk_pop(k));
-    if (!open_block(k, jk_add_node(k, JK_IF, 0, JK_ERROR, token, condition, JK_NONE, JK_NONE))) return;
+    if (!open_block(k, jk_add_node(k, JK_IF, 0, JK_ERROR, token, condition, JK_NONE, JK_NONE)))
+        return;
     jk_push(k, JK_TASK_END_IF, token, 0);
     uint32_t other = hg_json_member(k->document, token, "else_body");
     push_block(k, other, true);
@@ -145,7 +159,8 @@ static void begin_else(jk_kernel *k, uint32_t token) {
 
 static void end_if(jk_kernel *k, uint32_t token) {
     jk_block b = k->blocks.data[--k->blocks.count];
-    uint32_t *log = k->log.data, n = jk_add_node(k, JK_END_IF, 0, JK_ERROR, token, b.node, JK_NONE, JK_NONE);
+    uint32_t *log = k->log.data,
+             n = jk_add_node(k, JK_END_IF, 0, JK_ERROR, token, b.node, JK_NONE, JK_NONE);
     if (node_of(k, b.node)->b != JK_NONE) node_of(k, node_of(k, b.node)->b)->b = n;
     bool else_ends = !k->reachable;
     uint64_t kept = b.names;
@@ -167,8 +182,10 @@ static void end_if(jk_kernel *k, uint32_t token) {
 /* ---- loops ---- */
 
 static void visit_for(jk_kernel *k, uint32_t token) {
-    uint32_t var = jk_string_field(k, token, "var"), start = jk_field(k, token, "start", "an expression"),
-             stop = jk_field(k, token, "stop", "an expression"), step = jk_field(k, token, "step", "an expression"),
+    uint32_t var = jk_string_field(k, token, "var"),
+             start = jk_field(k, token, "start", "an expression"),
+             stop = jk_field(k, token, "stop", "an expression"),
+             step = jk_field(k, token, "step", "an expression"),
              body = jk_field(k, token, "body", "an array of statements");
     if (!var || !start || !stop || !step || !body) return;
     jk_push(k, JK_TASK_FOR, token, body);
@@ -177,7 +194,8 @@ static void visit_for(jk_kernel *k, uint32_t token) {
     jk_push(k, JK_TASK_EXPRESSION, start, 0);
 }
 
-/* The step as the variable's type; *up: 1, 2 (down), 0 where only the run knows. False after an error. */
+/* The step as the variable's type; *up: 1, 2 (down), 0 where only the run knows. False after an
+ * error. */
 static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
     jk_node *n = node_of(k, *step);
     if (n->type != JK_WHOLE) {
@@ -192,8 +210,11 @@ static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
         return false;
     }
     *up = negative ? 2 : 1;
-    if (negative && !hg_type_is_signed((hg_type)type) && number.kind != HG_JSON_F64) { /* adding 2^w - s takes s away */
-        uint64_t top = UINT64_MAX >> (64 - 8 * hg_type_size_bytes((hg_type)type)), size = number.u64 < top ? number.u64 : top;
+    if (negative && !hg_type_is_signed((hg_type)type) && number.kind != HG_JSON_F64) { /* adding 2^w
+                                                                                          - s takes
+                                                                                          s away */
+        uint64_t top = UINT64_MAX >> (64 - 8 * hg_type_size_bytes((hg_type)type)),
+                 size = number.u64 < top ? number.u64 : top;
         n->bits = (0 - size) & top; /* of a larger step there is no second round either */
         n->type = type;
         return true;
@@ -202,13 +223,16 @@ static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
     return !bad(k, *step);
 }
 
-/* Whether the body of every open loop gives the name its value in front of this place, and does not read it before. */
+/* Whether the body of every open loop gives the name its value in front of this place, and does not
+ * read it before. */
 static bool given_in_loops(const jk_kernel *k, uint32_t name) {
     bool given = false;
-    uint32_t depth = 0; /* of ifs, and of loops that have ended: what is given there may not be given */
+    uint32_t depth = 0; /* of ifs, and of loops that have ended: what is given there may not be
+                           given */
     uint64_t open = 0;
     while (open < k->blocks.count && k->nodes.data[k->blocks.data[open].node].kind == JK_IF) open++;
-    for (uint64_t i = open < k->blocks.count ? k->blocks.data[open].node : k->nodes.count; i < k->nodes.count; i++) {
+    for (uint64_t i = open < k->blocks.count ? k->blocks.data[open].node : k->nodes.count;
+         i < k->nodes.count; i++) {
         const jk_node *n = &k->nodes.data[i];
         while (open < k->blocks.count && k->blocks.data[open].node < i) open++;
         bool is_open = open < k->blocks.count && k->blocks.data[open].node == i;
@@ -226,8 +250,9 @@ static bool given_in_loops(const jk_kernel *k, uint32_t name) {
     return given;
 }
 
-/* Whether a for loop may take a name for a variable of another type: nothing that can run after this reads the old one. What the body of
- * an open loop reads in front of this place is read again in its next round, unless the body gives it its value. */
+/* Whether a for loop may take a name for a variable of another type: nothing that can run after
+ * this reads the old one. What the body of an open loop reads in front of this place is read again
+ * in its next round, unless the body gives it its value. */
 static bool begins_anew(const jk_kernel *k, uint32_t name) {
     if (k->names[name].kind != JK_LOCAL) return false;
     uint64_t from = 0;
@@ -239,25 +264,30 @@ static bool begins_anew(const jk_kernel *k, uint32_t name) {
 }
 
 static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
-    uint32_t step = jk_pop(k), stop = jk_pop(k), start = jk_pop(k), var = hg_json_member(k->document, token, "var");
+    uint32_t step = jk_pop(k), stop = jk_pop(k), start = jk_pop(k),
+             var = hg_json_member(k->document, token, "var");
     const char *what[] = {"start", "stop", "step"};
     uint32_t given[] = {start, stop, step};
     bool good = !bad(k, start) && !bad(k, stop) && !bad(k, step);
     for (int i = 0; i < 3 && good; i++)
         if (!jk_is_integer(node_of(k, given[i])->type)) {
-            jk_error(k, "N06", node_of(k, given[i])->token, jk_is_float(node_of(k, given[i])->type) ? "convert it: i32(…)" : NULL,
-                     "the %s of a for loop is an integer, got %s", what[i], jk_type_name(node_of(k, given[i])->type));
+            jk_error(k, "N06", node_of(k, given[i])->token,
+                     jk_is_float(node_of(k, given[i])->type) ? "convert it: i32(…)" : NULL,
+                     "the %s of a for loop is an integer, got %s", what[i],
+                     jk_type_name(node_of(k, given[i])->type));
             good = false;
         }
     uint8_t up = 1;
     jk_type type = JK_ERROR;
     if (good) {
         jk_type own = node_of(k, step)->type;
-        bool literals = node_of(k, start)->type == JK_WHOLE && node_of(k, stop)->type == JK_WHOLE && own == JK_WHOLE;
+        bool literals = node_of(k, start)->type == JK_WHOLE && node_of(k, stop)->type == JK_WHOLE &&
+                        own == JK_WHOLE;
         size_t length;
         const char *text = hg_json_decode(k->document, var, &k->arena, &length);
         uint32_t known = text ? jk_find_name(k, text, length) : JK_NONE;
-        if (literals && known != JK_NONE && k->names[known].kind != JK_ARRAY && jk_is_integer(k->names[known].type)) {
+        if (literals && known != JK_NONE && k->names[known].kind != JK_ARRAY &&
+            jk_is_integer(k->names[known].type)) {
             start = jk_as(k, start, k->names[known].type);
             good = !bad(k, start);
         }
@@ -273,7 +303,8 @@ static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
             good = jk_add_name(k, var, JK_LOCAL, type) != JK_NONE;
     }
     uint32_t name = jk_assign_name(k, var, good ? type : JK_ERROR);
-    uint32_t n = jk_add_node(k, good && name != JK_NONE ? JK_FOR : JK_SKIP, up, type, token, name, start, stop);
+    uint32_t n = jk_add_node(k, good && name != JK_NONE ? JK_FOR : JK_SKIP, up, type, token, name,
+                             start, stop);
     node_of(k, n)->bits = step;
     if (name != JK_NONE) k->names[name].sets++; /* it changes in the loop */
     if (!open_block(k, n)) return;
@@ -291,14 +322,18 @@ static void end_loop(jk_kernel *k, uint32_t token, jk_node_kind kind) {
 }
 
 static void visit_while(jk_kernel *k, uint32_t token) {
-    uint32_t condition = jk_field(k, token, "condition", "an expression"), body = jk_field(k, token, "body", "an array of statements");
-    if (!condition || !body || !open_block(k, jk_add_node(k, JK_WHILE, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE))) return;
+    uint32_t condition = jk_field(k, token, "condition", "an expression"),
+             body = jk_field(k, token, "body", "an array of statements");
+    if (!condition || !body ||
+        !open_block(k, jk_add_node(k, JK_WHILE, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE)))
+        return;
     jk_push(k, JK_TASK_TEST, token, body);
     jk_push(k, JK_TASK_EXPRESSION, condition, 0);
 }
 
 static void test_while(jk_kernel *k, uint32_t token, uint32_t body) {
-    uint32_t condition = jk_condition(k, jk_pop(k)), loop = k->blocks.data[k->blocks.count - 1].node;
+    uint32_t condition = jk_condition(k, jk_pop(k)),
+             loop = k->blocks.data[k->blocks.count - 1].node;
     jk_add_node(k, JK_TEST, 0, JK_ERROR, token, condition, loop, JK_NONE);
     jk_push(k, JK_TASK_END_WHILE, token, 0);
     push_block(k, body, false);
@@ -310,14 +345,17 @@ static void test_while(jk_kernel *k, uint32_t token, uint32_t body) {
 static void visit_return(jk_kernel *k, uint32_t token) {
     uint32_t value = hg_json_member(k->document, token, "value");
     bool none = !value || hg_json_kind_of(k->document, value) == HG_JSON_NULL;
-    jk_push(k, JK_TASK_RETURN, token, none ? JK_NONE : jk_add_node(k, JK_SKIP, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE));
+    jk_push(k, JK_TASK_RETURN, token,
+            none ? JK_NONE
+                 : jk_add_node(k, JK_SKIP, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE));
     if (!none) jk_push(k, JK_TASK_EXPRESSION, value, 0);
 }
 
 static void finish_return(jk_kernel *k, uint32_t token, uint32_t skip) {
     uint32_t value = skip != JK_NONE ? jk_settle(k, jk_pop(k)) : JK_NONE;
     bool seen = false; /* by others */
-    for (uint32_t i = value != JK_NONE ? node_of(k, value)->first : 1; value != JK_NONE && i <= value; i++)
+    for (uint32_t i = value != JK_NONE ? node_of(k, value)->first : 1;
+         value != JK_NONE && i <= value; i++)
         seen |= node_of(k, i)->kind == JK_ATOMIC;
     if (seen) jk_add_node(k, JK_DROP, 0, JK_ERROR, token, value, JK_NONE, JK_NONE);
     uint32_t n = jk_add_node(k, JK_RETURN, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE);
@@ -330,7 +368,9 @@ static void finish_return(jk_kernel *k, uint32_t token, uint32_t skip) {
 typedef enum collective_kind { C_UNARY, C_BINARY, C_REDUCE } collective_kind;
 
 static bool allows(collective_kind kind, hg_opname op) {
-    return kind == C_UNARY ? hg_opname_is_map(op) : kind == C_BINARY ? hg_opname_is_binary(op) : hg_opname_is_reduce(op);
+    return kind == C_UNARY    ? hg_opname_is_map(op)
+           : kind == C_BINARY ? hg_opname_is_binary(op)
+                              : hg_opname_is_reduce(op);
 }
 
 /* The operation of a parallel_ statement, in any case of letters. False after an error. */
@@ -339,23 +379,27 @@ static bool read_operation(jk_kernel *k, uint32_t token, collective_kind kind, u
     if (!name) return false;
     char lower[32], hint[256];
     size_t length;
-    const char *text = hg_json_decode(k->document, name, &k->arena, &length), *names[HG_OPNAME_COUNT];
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length),
+               *names[HG_OPNAME_COUNT];
     for (size_t i = 0; text && i < length && i < sizeof lower; i++)
         lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
     hg_opname op;
-    if (text && length <= sizeof lower && hg_opname_from_text(lower, length, &op) && allows(kind, op)) {
+    if (text && length <= sizeof lower && hg_opname_from_text(lower, length, &op) &&
+        allows(kind, op)) {
         *operation = (uint8_t)op;
         return true;
     }
     size_t count = 0;
     for (int i = 0; i < HG_OPNAME_COUNT; i++)
         if (allows(kind, (hg_opname)i)) names[count++] = hg_opname_name((hg_opname)i);
-    jk_error(k, "N01", name, jk_words_hint(k, name, names, count, hint, sizeof hint), "unknown operation %s", jk_show(k, name).text);
+    jk_error(k, "N01", name, jk_words_hint(k, name, names, count, hint, sizeof hint),
+             "unknown operation %s", jk_show(k, name).text);
     return false;
 }
 
 static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind) {
-    static const char *const inputs[][2] = {{"input", NULL}, {"input_a", "input_b"}, {"input", NULL}};
+    static const char *const inputs[][2] = {
+        {"input", NULL}, {"input_a", "input_b"}, {"input", NULL}};
     uint32_t array[3] = {JK_NONE, JK_NONE, JK_NONE}, field[3];
     uint8_t operation;
     field[0] = jk_field(k, token, "output", "an array");
@@ -370,14 +414,16 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
     if (!good) return;
     for (int i = 0; i < 3; i++)
         if (array[i] != JK_NONE && k->names[array[i]].memory != JK_BUFFER) {
-            jk_error(k, "N06", field[i], "a device_array parameter", "an operation of all lanes over memory of a %s",
+            jk_error(k, "N06", field[i], "a device_array parameter",
+                     "an operation of all lanes over memory of a %s",
                      k->names[array[i]].memory == JK_PRIVATE ? "lane" : "block");
             return;
         }
     jk_type type = k->names[array[0]].type;
     for (int i = 1; i < (kind == C_BINARY ? 3 : 2); i++)
         if (k->names[array[i]].type != type) {
-            jk_error(k, "N06", field[i], NULL, "the arrays of one operation have one type, got %s and %s", jk_type_name(type),
+            jk_error(k, "N06", field[i], NULL,
+                     "the arrays of one operation have one type, got %s and %s", jk_type_name(type),
                      jk_type_name(k->names[array[i]].type));
             return;
         }
@@ -386,7 +432,8 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
         return;
     }
     if (!hg_opname_allows_type((hg_opname)operation, (hg_type)type)) {
-        jk_error(k, "N06", field[0], NULL, "%s of %s", hg_opname_name((hg_opname)operation), jk_type_name(type));
+        jk_error(k, "N06", field[0], NULL, "%s of %s", hg_opname_name((hg_opname)operation),
+                 jk_type_name(type));
         return;
     }
     k->names[array[0]].access |= JK_STORED;
@@ -409,13 +456,14 @@ static void finish_collective(jk_kernel *k, uint32_t token, uint32_t held) {
     jk_node arrays = *node_of(k, held);
     if (bad(k, count)) return;
     if (!jk_is_integer(node_of(k, count)->type)) {
-        jk_error(k, "N06", node_of(k, count)->token, NULL, "a count is an integer, got %s", jk_type_name(node_of(k, count)->type));
+        jk_error(k, "N06", node_of(k, count)->token, NULL, "a count is an integer, got %s",
+                 jk_type_name(node_of(k, count)->type));
         return;
     }
     if (node_of(k, count)->type != HG_TYPE_U32) count = jk_as(k, count, HG_TYPE_U64);
     if (bad(k, count)) return;
-    uint32_t n = jk_add_node(k, (jk_node_kind)(arrays.bits >> 32), arrays.op, arrays.type, token, (uint32_t)arrays.bits, arrays.b,
-                             arrays.c);
+    uint32_t n = jk_add_node(k, (jk_node_kind)(arrays.bits >> 32), arrays.op, arrays.type, token,
+                             (uint32_t)arrays.bits, arrays.b, arrays.c);
     node_of(k, n)->bits = count;
 }
 
@@ -427,16 +475,27 @@ static void visit_barrier(jk_kernel *k, uint32_t token) {
     int which = scope ? jk_word(k, scope, scopes, HG_COUNT_OF(scopes)) : 0;
     char hint[64];
     if (which < 0)
-        jk_error(k, "N01", scope, jk_words_hint(k, scope, scopes, HG_COUNT_OF(scopes), hint, sizeof hint), "unknown scope %s",
-                 jk_show(k, scope).text);
+        jk_error(k, "N01", scope,
+                 jk_words_hint(k, scope, scopes, HG_COUNT_OF(scopes), hint, sizeof hint),
+                 "unknown scope %s", jk_show(k, scope).text);
     else
-        jk_add_node(k, JK_BARRIER, which ? HG_OP_BAR_GRID : HG_OP_BAR_SYNC, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE);
+        jk_add_node(k, JK_BARRIER, which ? HG_OP_BAR_GRID : HG_OP_BAR_SYNC, JK_ERROR, token,
+                    JK_NONE, JK_NONE, JK_NONE);
 }
 
 /* ---- dispatch ---- */
 
-static const char *const STATEMENTS[] = {
-    "let", "assign", "if", "for", "while", "return", "parallel_map_unary", "parallel_map_binary", "parallel_reduce", "call", "barrier"};
+static const char *const STATEMENTS[] = {"let",
+                                         "assign",
+                                         "if",
+                                         "for",
+                                         "while",
+                                         "return",
+                                         "parallel_map_unary",
+                                         "parallel_map_binary",
+                                         "parallel_reduce",
+                                         "call",
+                                         "barrier"};
 static const char *const FIELDS[] = {"type name value",
                                      "type target value",
                                      "type condition then_body else_body",
@@ -458,7 +517,8 @@ static void visit(jk_kernel *k, uint32_t token) {
     uint32_t type = jk_string_field(k, token, "type");
     if (!type) return;
     int kind = jk_word(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS));
-    if (kind >= 0 && kind != 9 && !jk_only_fields(k, token, FIELDS[kind])) return; /* a call is an expression, which looks itself */
+    if (kind >= 0 && kind != 9 && !jk_only_fields(k, token, FIELDS[kind]))
+        return; /* a call is an expression, which looks itself */
     switch (kind) {
     case 0: visit_let(k, token); return;
     case 1: visit_assign(k, token); return;
@@ -478,10 +538,12 @@ static void visit(jk_kernel *k, uint32_t token) {
     }
     static const char *const reserved[] = {"parallel_scan", "parallel_gather", "parallel_scatter"};
     if (jk_word(k, type, reserved, HG_COUNT_OF(reserved)) >= 0)
-        jk_error(k, "N01", type, NULL, "%s is a reserved name: this version has no such statement", jk_show(k, type).text);
-    else
-        jk_error(k, "N01", type, jk_words_hint(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS), hint, sizeof hint), "unknown statement %s",
+        jk_error(k, "N01", type, NULL, "%s is a reserved name: this version has no such statement",
                  jk_show(k, type).text);
+    else
+        jk_error(k, "N01", type,
+                 jk_words_hint(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS), hint, sizeof hint),
+                 "unknown statement %s", jk_show(k, type).text);
 }
 
 void jk_do_statement(jk_kernel *k, jk_task t) {

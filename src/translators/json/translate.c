@@ -7,7 +7,8 @@
 
 /* ---- the text ---- */
 
-static hg_status report_fault(const hg_json_fault *f, const char *text, size_t length, hg_diagnostics *d) {
+static hg_status report_fault(const hg_json_fault *f, const char *text, size_t length,
+                              hg_diagnostics *d) {
     static const char *const codes[] = {"S02", "S01", "S03", "S02", "S05", "S05", "D02", "X01"};
     if (f->kind == HG_JSON_NO_MEMORY) return hg_fail_memory();
     hg_json_lines lines = {0};
@@ -68,11 +69,13 @@ static hg_status translate_one(jk_kernel *k, uint32_t root, hg_program **program
 
 /* The kernel's name of a document, 0: it has none (translating it says why). */
 static uint32_t name_of(const hg_json_document *d, uint32_t root) {
-    uint32_t kernel = hg_json_member(d, root, "kernel"), name = kernel ? hg_json_member(d, kernel, "name") : 0;
+    uint32_t kernel = hg_json_member(d, root, "kernel"),
+             name = kernel ? hg_json_member(d, kernel, "name") : 0;
     return name && hg_json_is_string(d, name) ? name : 0;
 }
 
-static hg_status report(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *message) {
+static hg_status report(jk_kernel *k, const char *code, uint32_t token, const char *hint,
+                        const char *message) {
     jk_error(k, code, token, hint, "%s", message);
     return jk_status(k);
 }
@@ -94,7 +97,9 @@ static uint32_t choose(jk_kernel *k, const char *wanted) {
             }
             found = at;
         }
-        if (name && used < sizeof names - 80) used += (size_t)snprintf(names + used, sizeof names - used, " %s", jk_show(k, name).text);
+        if (name && used < sizeof names - 80)
+            used += (size_t)snprintf(names + used, sizeof names - used, " %s",
+                                     jk_show(k, name).text);
     }
     if (found != JK_NONE) return found;
     if (count == 0) {
@@ -110,11 +115,12 @@ static uint32_t choose(jk_kernel *k, const char *wanted) {
 }
 
 /* Reads the text and runs `with` over it. */
-static hg_status with_document(const char *text, size_t length, hg_diagnostics *diagnostics, hg_status (*with)(jk_kernel *k, void *user),
-                               void *user) {
+static hg_status with_document(const char *text, size_t length, hg_diagnostics *diagnostics,
+                               hg_status (*with)(jk_kernel *k, void *user), void *user) {
     hg_json_document document;
     hg_json_fault fault;
-    if (!hg_json_read(&document, text, length, 0, &fault)) return report_fault(&fault, text, length, diagnostics);
+    if (!hg_json_read(&document, text, length, 0, &fault))
+        return report_fault(&fault, text, length, diagnostics);
     jk_kernel *k = make_kernel(&document, diagnostics);
     hg_status status = k ? with(k, user) : hg_fail_memory();
     if (k) free_kernel(k);
@@ -133,25 +139,31 @@ static hg_status translate_wanted(jk_kernel *k, void *user) {
     return root == JK_NONE ? jk_status(k) : translate_one(k, root, &w->program);
 }
 
-hg_status hg_json_to_isa_translate_named(const char *text, size_t length, const char *kernel, hg_diagnostics *diagnostics,
-                                         hg_program **program) {
+hg_status hg_json_to_isa_translate_named(const char *text, size_t length, const char *kernel,
+                                         hg_diagnostics *diagnostics, hg_program **program) {
     HG_ENTRY;
-    if (!program || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL", program ? "text" : "program");
+    if (!program || (!text && length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL",
+                       program ? "text" : "program");
     wanted w = {kernel, NULL};
     hg_status status = with_document(text, length, diagnostics, translate_wanted, &w);
     *program = status == HG_OK ? w.program : NULL;
     return status;
 }
 
-hg_status hg_json_to_isa_translate(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+hg_status hg_json_to_isa_translate(const char *text, size_t length, hg_diagnostics *diagnostics,
+                                   hg_program **program) {
     HG_ENTRY;
     return hg_json_to_isa_translate_named(text, length, NULL, diagnostics, program);
 }
 
 /* A document with an empty body is the same thing. */
-hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type, hg_program **program) {
+hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type,
+                                             hg_program **program) {
     HG_ENTRY;
-    if (!operation || !program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL", operation ? "program" : "operation");
+    if (!operation || !program)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL",
+                       operation ? "program" : "operation");
     *program = NULL;
     hg_text text = {0};
     char name[JK_WORD_BYTES];
@@ -203,10 +215,11 @@ static hg_status translate_each(jk_kernel *k, void *user) {
     return first;
 }
 
-hg_status hg_json_to_isa_translate_all(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program ***programs,
-                                       size_t *count) {
+hg_status hg_json_to_isa_translate_all(const char *text, size_t length, hg_diagnostics *diagnostics,
+                                       hg_program ***programs, size_t *count) {
     HG_ENTRY;
-    if (!programs || !count || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: a pointer is NULL");
+    if (!programs || !count || (!text && length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: a pointer is NULL");
     all a = {0};
     hg_status status = with_document(text, length, diagnostics, translate_each, &a);
     if (status != HG_OK) {

@@ -1,4 +1,5 @@
-/* Types of expressions (semantics 7.4, "REC typing"): what literals take, what mixed operands become, conversions.
+/* Types of expressions (semantics 7.4, "REC typing"): what literals take, what mixed operands
+ * become, conversions.
  * Must not know: the document's fields, instructions. */
 #include "translators/json/kernel.h"
 
@@ -6,9 +7,12 @@
 
 /* ---- literals ---- */
 
-static hg_json_number number_of(const jk_kernel *k, const jk_node *n) { return hg_json_number_of(k->document, n->token); }
+static hg_json_number number_of(const jk_kernel *k, const jk_node *n) {
+    return hg_json_number_of(k->document, n->token);
+}
 
-/* Bits of an integer literal, with the signs in front of it; false: it is not below 2^64 or not above -2^63 - 1. */
+/* Bits of an integer literal, with the signs in front of it; false: it is not below 2^64 or not
+ * above -2^63 - 1. */
 static bool whole_bits(const jk_kernel *k, const jk_node *n, uint64_t *bits, bool *negative) {
     hg_json_number number = number_of(k, n);
     if (number.kind == HG_JSON_F64) return false;
@@ -31,7 +35,8 @@ bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type) {
     bool negative;
     if (type >= HG_TYPE_COUNT) return false;
     if (hg_type_is_float((hg_type)type)) return true;
-    return n->type == JK_WHOLE && whole_bits(k, n, &bits, &negative) && whole_fits(bits, negative, (hg_type)type);
+    return n->type == JK_WHOLE && whole_bits(k, n, &bits, &negative) &&
+           whole_fits(bits, negative, (hg_type)type);
 }
 
 /* The literal gets a type. */
@@ -44,13 +49,14 @@ static void give_type(jk_kernel *k, uint32_t node, hg_type type) {
     } else {
         bool below;
         good = whole_bits(k, n, &n->bits, &below) && whole_fits(n->bits, below, type);
-        if (hg_type_size_bytes(type) < 8) n->bits &= (UINT64_C(1) << (hg_type_size_bytes(type) * 8)) - 1;
+        if (hg_type_size_bytes(type) < 8)
+            n->bits &= (UINT64_C(1) << (hg_type_size_bytes(type) * 8)) - 1;
     }
     n->type = (jk_type)type;
     if (!good) {
         uint32_t token = n->token;
-        jk_error(k, "S04", token, NULL, "literal %s%s out of range for type %s", negative ? "-" : "", jk_show(k, token).text,
-                 hg_type_name(type));
+        jk_error(k, "S04", token, NULL, "literal %s%s out of range for type %s",
+                 negative ? "-" : "", jk_show(k, token).text, hg_type_name(type));
         k->nodes.data[node].type = JK_ERROR;
     }
 }
@@ -102,19 +108,25 @@ jk_type jk_common(jk_type a, jk_type b) {
 /* i32 where both fit, as one of them would. */
 jk_type jk_common_of_nodes(jk_kernel *k, uint32_t a, uint32_t b) {
     jk_type x = k->nodes.data[a].type, y = k->nodes.data[b].type;
-    if (x == JK_WHOLE && y == JK_WHOLE && !(jk_literal_fits(k, a, HG_TYPE_I32) && jk_literal_fits(k, b, HG_TYPE_I32))) return HG_TYPE_I64;
+    if (x == JK_WHOLE && y == JK_WHOLE &&
+        !(jk_literal_fits(k, a, HG_TYPE_I32) && jk_literal_fits(k, b, HG_TYPE_I32)))
+        return HG_TYPE_I64;
     return jk_common(x, y);
 }
 
-bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char *what, bool bools) {
+bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char *what,
+              bool bools) {
     jk_type x = k->nodes.data[*a].type, y = k->nodes.data[*b].type;
     if (x == JK_ERROR || y == JK_ERROR) return false;
     jk_type common = jk_common_of_nodes(k, *a, *b);
     bool allowed = jk_is_number(common) || (bools && common != JK_ERROR);
     if (!allowed) {
         bool mixed = x != y;
-        jk_error(k, "N06", token, x == JK_BOOL || y == JK_BOOL ? "a bool becomes a number with i32(…) or f32(…)" : NULL, "%s of %s%s%s",
-                 what, jk_type_name(x), mixed ? " and " : "", mixed ? jk_type_name(y) : "");
+        jk_error(k, "N06", token,
+                 x == JK_BOOL || y == JK_BOOL ? "a bool becomes a number with i32(…) or f32(…)"
+                                              : NULL,
+                 "%s of %s%s%s", what, jk_type_name(x), mixed ? " and " : "",
+                 mixed ? jk_type_name(y) : "");
         return false;
     }
     *a = jk_as(k, *a, common);
@@ -126,7 +138,8 @@ uint32_t jk_condition(jk_kernel *k, uint32_t node) {
     jk_type type = k->nodes.data[node].type;
     if (type == JK_BOOL || type == JK_ERROR) return node;
     if (jk_is_integer(type)) return jk_as(k, jk_settle(k, node), JK_BOOL);
-    jk_error(k, "N06", k->nodes.data[node].token, "compare it: x != 0", "a condition is a bool or an integer, got %s", jk_type_name(type));
+    jk_error(k, "N06", k->nodes.data[node].token, "compare it: x != 0",
+             "a condition is a bool or an integer, got %s", jk_type_name(type));
     k->nodes.data[node].type = JK_ERROR;
     return node;
 }

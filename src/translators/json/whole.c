@@ -1,5 +1,6 @@
-/* Kernels without a body whose names say what is done with whole arrays: products of matrices, convolution, softmax, attention as the instruction
- * of that name, pooling and concatenation as programs of their lanes. A parameter with the name of an operand is that operand; an operand that
+/* Kernels without a body whose names say what is done with whole arrays: products of matrices,
+ * convolution, softmax, attention as the instruction of that name, pooling and concatenation as
+ * programs of their lanes. A parameter with the name of an operand is that operand; an operand that
  * no parameter names is left out where it may be.
  * Must not know: statements, expressions. */
 #include "translators/json/named.h"
@@ -8,7 +9,8 @@
 #include <string.h>
 
 enum { FIRST_TEMPORARY = 200 }; /* no parameter has a register from here on */
-/* Registers of counts, u64; the names of their parameters, and what they are without one: a number, or another count's register and a mark. */
+/* Registers of counts, u64; the names of their parameters, and what they are without one: a number,
+ * or another count's register and a mark. */
 typedef struct size {
     uint8_t reg;
     const char *name;
@@ -16,7 +18,16 @@ typedef struct size {
 } size;
 enum { NEEDED = -1, AS = 1000 };
 
-enum { PLANES = FIRST_TEMPORARY, HEIGHT, WIDTH, KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, POOL_SIZES_END };
+enum {
+    PLANES = FIRST_TEMPORARY,
+    HEIGHT,
+    WIDTH,
+    KERNEL_H,
+    KERNEL_W,
+    STRIDE_H,
+    STRIDE_W,
+    POOL_SIZES_END
+};
 static const size POOL_SIZES[] = {{PLANES, "planes", 1},
                                   {HEIGHT, "height", 1},
                                   {WIDTH, "width", NEEDED},
@@ -25,7 +36,8 @@ static const size POOL_SIZES[] = {{PLANES, "planes", 1},
                                   {STRIDE_H, "stride_h", AS + KERNEL_H},
                                   {STRIDE_W, "stride_w", AS + KERNEL_W}};
 enum { ROWS = FIRST_TEMPORARY, A_COLUMNS, B_COLUMNS, CONCAT_SIZES_END };
-static const size CONCAT_SIZES[] = {{ROWS, "rows", 1}, {A_COLUMNS, "a_columns", NEEDED}, {B_COLUMNS, "b_columns", NEEDED}};
+static const size CONCAT_SIZES[] = {
+    {ROWS, "rows", 1}, {A_COLUMNS, "a_columns", NEEDED}, {B_COLUMNS, "b_columns", NEEDED}};
 
 /* ---- operands by the names of parameters ---- */
 
@@ -45,7 +57,10 @@ typedef struct whole {
 static const struct {
     const char *words;
     uint8_t op;
-} INSTRUCTIONS[] = {{"matmul gemm gemv", HG_OP_GEMM}, {"softmax", HG_OP_SOFTMAX}, {"conv", HG_OP_CONV2D}, {"attention", HG_OP_ATTENTION}};
+} INSTRUCTIONS[] = {{"matmul gemm gemv", HG_OP_GEMM},
+                    {"softmax", HG_OP_SOFTMAX},
+                    {"conv", HG_OP_CONV2D},
+                    {"attention", HG_OP_ATTENTION}};
 
 bool jk_is_whole(const jk_words *w) {
     for (size_t i = 0; i < HG_COUNT_OF(INSTRUCTIONS); i++)
@@ -85,23 +100,27 @@ static const char *hint(const whole *w, char text[400]) {
         const hg_operand_info *o = &row->operands[i];
         const char *const suffix = o->kind == HG_K_TUPLE ? "_h" : "";
         if (o->kind != HG_K_ARRAY && o->kind != HG_K_COUNT && o->kind != HG_K_TUPLE) continue;
-        at += snprintf(text + at, (size_t)(400 - at), o->optional ? " [%s%s]" : " %s%s", o->name, suffix);
+        at += snprintf(text + at, (size_t)(400 - at), o->optional ? " [%s%s]" : " %s%s", o->name,
+                       suffix);
     }
     for (uint32_t i = 0; w->op == HG_OP_NONE && i < w->size_count && at < 360; i++)
-        at += snprintf(text + at, (size_t)(400 - at), w->sizes[i].otherwise == NEEDED ? " %s" : " [%s]", w->sizes[i].name);
+        at += snprintf(text + at, (size_t)(400 - at),
+                       w->sizes[i].otherwise == NEEDED ? " %s" : " [%s]", w->sizes[i].name);
     return text;
 }
 
 static void missing(whole *w, const char *what, const char *name) {
     char text[400];
-    if (!w->failed) jk_error(w->kernel, "N05", params_token(w->kernel), hint(w, text), "%s is missing: '%s'", what, name);
+    if (!w->failed)
+        jk_error(w->kernel, "N05", params_token(w->kernel), hint(w, text), "%s is missing: '%s'",
+                 what, name);
     w->failed = true;
 }
 
 static void expect(whole *w, const jk_name *n, bool right, const char *what) {
     if (right || w->failed) return;
-    jk_error(w->kernel, "N06", n->token, NULL, "expected %s, got %s%s", what, n->kind == JK_ARRAY ? "an array of " : "",
-             jk_type_name(n->type));
+    jk_error(w->kernel, "N06", n->token, NULL, "expected %s, got %s%s", what,
+             n->kind == JK_ARRAY ? "an array of " : "", jk_type_name(n->type));
     w->failed = true;
 }
 
@@ -110,7 +129,9 @@ static void take_pair(whole *w, const char *name, jk_name *pair[2]) {
     if (!pair[0] && !pair[1]) pair[0] = take(w, name, "_0"), pair[1] = take(w, name, "_1");
     if (!pair[0] && !pair[1]) pair[0] = pair[1] = take(w, name, "");
     for (int i = 0; i < 2; i++)
-        if (pair[i]) expect(w, pair[i], pair[i]->kind == JK_SCALAR && jk_is_integer(pair[i]->type), "an integer");
+        if (pair[i])
+            expect(w, pair[i], pair[i]->kind == JK_SCALAR && jk_is_integer(pair[i]->type),
+                   "an integer");
     if ((pair[0] != NULL) != (pair[1] != NULL)) missing(w, "the other half of a pair", name);
 }
 
@@ -125,20 +146,28 @@ static void take_operand(whole *w, uint32_t index) {
     if (!n) return;
     switch (o->kind) {
     case HG_K_ARRAY: expect(w, n, n->kind == JK_ARRAY, "a device array"); break;
-    case HG_K_COUNT: expect(w, n, n->kind == JK_SCALAR && jk_is_integer(n->type), "an integer"); break;
-    case HG_K_BOOL: expect(w, n, false, "a word in the kernel's name, as in causal_attention"); break;
+    case HG_K_COUNT:
+        expect(w, n, n->kind == JK_SCALAR && jk_is_integer(n->type), "an integer");
+        break;
+    case HG_K_BOOL:
+        expect(w, n, false, "a word in the kernel's name, as in causal_attention");
+        break;
     case HG_K_OPNAME: expect(w, n, false, "a word in the kernel's name, as in gemm_relu"); break;
-    default: expect(w, n, false, "a number of the program, not of a launch"); /* alpha, beta, scale: write assembly */
+    default:
+        expect(w, n, false, "a number of the program, not of a launch"); /* alpha, beta, scale:
+                                                                            write assembly */
     }
 }
 
-/* Arrays without an operand's name are, in their order, the inputs that no name tells, and the last one the output. */
+/* Arrays without an operand's name are, in their order, the inputs that no name tells, and the last
+ * one the output. */
 static void take_arrays(whole *w) {
     const hg_op_info *row = hg_op_get(w->op);
     for (int write = 0; write < 2; write++)
         for (uint32_t i = 0; i < row->operand_count; i++) {
             const hg_operand_info *o = &row->operands[i];
-            if (o->kind == HG_K_ARRAY && !o->optional && ((o->access & HG_WRITE) != 0) == write && !w->given[i][0]) {
+            if (o->kind == HG_K_ARRAY && !o->optional && ((o->access & HG_WRITE) != 0) == write &&
+                !w->given[i][0]) {
                 w->given[i][0] = take_array(w);
                 if (!w->given[i][0]) missing(w, "a device array", o->name);
             }
@@ -154,7 +183,8 @@ static void take_sizes(whole *w) {
         if (w->vector && strcmp(o->name, "n") == 0) continue;
         if (w->vector && strcmp(o->name, "k") == 0) { /* gemv of m rows and n columns */
             for (uint32_t n = 0; n < row->operand_count; n++)
-                if (strcmp(row->operands[n].name, "n") == 0) w->given[i][0] = w->given[n][0], w->given[n][0] = NULL;
+                if (strcmp(row->operands[n].name, "n") == 0)
+                    w->given[i][0] = w->given[n][0], w->given[n][0] = NULL;
         }
         if (!w->given[i][0]) missing(w, "an integer parameter", o->name);
     }
@@ -165,7 +195,8 @@ static void nothing_is_left(whole *w, const char *operation) {
         const jk_name *n = &w->kernel->names[i];
         if (w->taken[i]) continue;
         char text[400];
-        jk_error(w->kernel, "N05", n->token, hint(w, text), "%s has no operand of this name", operation);
+        jk_error(w->kernel, "N05", n->token, hint(w, text), "%s has no operand of this name",
+                 operation);
         w->failed = true;
     }
 }
@@ -189,7 +220,9 @@ static void find_type(whole *w) {
 
 /* ---- the instruction ---- */
 
-static void move(hg_builder *b, uint8_t d, uint8_t s) { jk_add_op(b, HG_OP_MOV, HG_TYPE_U64, d, s, s); }
+static void move(hg_builder *b, uint8_t d, uint8_t s) {
+    jk_add_op(b, HG_OP_MOV, HG_TYPE_U64, d, s, s);
+}
 
 /* d = an integer parameter, as u64 */
 static void widen(hg_builder *b, uint8_t d, const jk_name *n) {
@@ -210,7 +243,9 @@ static uint8_t count_register(hg_builder *b, const jk_name *n, uint8_t *next) {
 static const char *activation_of(const jk_words *w) {
     for (uint32_t i = 0; i < w->count; i++) {
         hg_opname name;
-        if (hg_opname_from_text(w->word[i], strlen(w->word[i]), &name) && hg_opname_fits(name, HG_R_MAP)) return hg_opname_name(name);
+        if (hg_opname_from_text(w->word[i], strlen(w->word[i]), &name) &&
+            hg_opname_fits(name, HG_R_MAP))
+            return hg_opname_name(name);
     }
     return NULL;
 }
@@ -237,7 +272,8 @@ static void add_instruction(hg_builder *b, const void *what) {
                 arg[i] = hg_count(1); /* gemv */
             break;
         case HG_K_TUPLE:
-            for (int half = 0; half < 2; half++) /* strides are 1 and paddings 0 where nothing is said */
+            for (int half = 0; half < 2; half++) /* strides are 1 and paddings 0 where nothing is
+                                                    said */
                 pair[i][half] = given[half] ? hg_count_reg(count_register(b, given[half], &next))
                                             : hg_count(strcmp(o->name, "stride") == 0);
             if (*given || !o->optional) arg[i] = hg_tuple_of(pair[i], 2);
@@ -275,7 +311,9 @@ typedef struct lanes {
     bool mean;
 } lanes;
 
-static void op3(hg_builder *b, hg_op op, uint8_t d, uint8_t x, uint8_t y) { jk_add_op(b, op, HG_TYPE_U64, d, x, y); }
+static void op3(hg_builder *b, hg_op op, uint8_t d, uint8_t x, uint8_t y) {
+    jk_add_op(b, op, HG_TYPE_U64, d, x, y);
+}
 static void number(hg_builder *b, uint8_t d, uint64_t value) {
     hg_arg arg[] = {hg_arg_reg(d), hg_imm_u64(value)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, HG_TYPE_U64, HG_TYPE_COUNT, arg, 2);
@@ -287,7 +325,8 @@ static void jump(hg_builder *b, const char *condition, uint8_t x, uint8_t y, hg_
     hg_builder_add(b, hg_op_get(HG_OP_BRA)->opcode, HG_TYPE_COUNT, HG_TYPE_COUNT, branch, 2);
 }
 static hg_arg element(const lanes *l, const jk_name *array, uint8_t index) {
-    return hg_addr_scale(hg_addr_index(hg_addr_buffer_start(array->reg), index), (uint16_t)hg_type_size_bytes(l->whole->type));
+    return hg_addr_scale(hg_addr_index(hg_addr_buffer_start(array->reg), index),
+                         (uint16_t)hg_type_size_bytes(l->whole->type));
 }
 static void load(hg_builder *b, const lanes *l, uint8_t d, const jk_name *array, uint8_t index) {
     hg_arg arg[] = {hg_arg_reg(d), element(l, array, index)};
@@ -319,7 +358,8 @@ static void end_lanes(hg_builder *b, hg_label end) {
 static void add_concat(hg_builder *b, const void *what) {
     const lanes *l = what;
     enum { COLUMNS = CONCAT_SIZES_END, COUNT, ROW, COLUMN, INDEX, VALUE };
-    hg_label end = hg_builder_label_named(b, "bounds_exit"), second = hg_builder_label_named(b, "second"),
+    hg_label end = hg_builder_label_named(b, "bounds_exit"),
+             second = hg_builder_label_named(b, "second"),
              done = hg_builder_label_named(b, "write");
     add_sizes(b, l);
     op3(b, HG_OP_ADD, COLUMNS, A_COLUMNS, B_COLUMNS);
@@ -345,9 +385,24 @@ static void add_concat(hg_builder *b, const void *what) {
 
 static void add_pool(hg_builder *b, const void *what) {
     const lanes *l = what;
-    enum { OUT_H = POOL_SIZES_END, OUT_W, COUNT, ROW, COLUMN, BASE, ROUND, INDEX, LAST, ONE, ELEMENTS, VALUE, RESULT };
+    enum {
+        OUT_H = POOL_SIZES_END,
+        OUT_W,
+        COUNT,
+        ROW,
+        COLUMN,
+        BASE,
+        ROUND,
+        INDEX,
+        LAST,
+        ONE,
+        ELEMENTS,
+        VALUE,
+        RESULT
+    };
     hg_type type = l->whole->type;
-    hg_label end = hg_builder_label_named(b, "bounds_exit"), next_row = hg_builder_label_named(b, "next_row");
+    hg_label end = hg_builder_label_named(b, "bounds_exit"),
+             next_row = hg_builder_label_named(b, "next_row");
     hg_label next = hg_builder_label_named(b, "next_element");
     add_sizes(b, l);
     jump(b, "ltu", HEIGHT, KERNEL_H, end);
@@ -406,7 +461,8 @@ static void add_pool(hg_builder *b, const void *what) {
 static void take_lane_arrays(lanes *l) {
     static const char *const names[] = {"a", "b"};
     whole *w = l->whole;
-    for (uint32_t i = 0; i < l->input_count; i++) l->input[i] = take(w, l->input_count == 1 ? "input" : names[i], "");
+    for (uint32_t i = 0; i < l->input_count; i++)
+        l->input[i] = take(w, l->input_count == 1 ? "input" : names[i], "");
     l->output = take(w, "output", "");
     for (uint32_t i = 0; i < l->input_count; i++)
         if (!l->input[i]) l->input[i] = take_array(w);
@@ -424,20 +480,23 @@ static void take_lane_arrays(lanes *l) {
 }
 
 static hg_status lower_lanes(whole *w, bool pool, hg_program **program) {
-    lanes l = {.whole = w, .input_count = pool ? 1 : 2, .mean = jk_has_word(w->words, "avg average mean")};
+    lanes l = {
+        .whole = w, .input_count = pool ? 1 : 2, .mean = jk_has_word(w->words, "avg average mean")};
     w->sizes = pool ? POOL_SIZES : CONCAT_SIZES;
     w->size_count = pool ? HG_COUNT_OF(POOL_SIZES) : HG_COUNT_OF(CONCAT_SIZES);
     for (uint32_t i = 0; i < w->size_count; i++) {
         l.given[i] = take(w, w->sizes[i].name, "");
         if (l.given[i])
-            expect(w, l.given[i], l.given[i]->kind == JK_SCALAR && jk_is_integer(l.given[i]->type), "an integer");
+            expect(w, l.given[i], l.given[i]->kind == JK_SCALAR && jk_is_integer(l.given[i]->type),
+                   "an integer");
         else if (w->sizes[i].otherwise == NEEDED)
             missing(w, "an integer parameter", w->sizes[i].name);
     }
     take_lane_arrays(&l);
     nothing_is_left(w, pool ? "pool" : "concat");
     check_types(w, pool && l.mean);
-    return w->failed ? jk_status(w->kernel) : jk_make_named(w->kernel, pool ? add_pool : add_concat, &l, program);
+    return w->failed ? jk_status(w->kernel)
+                     : jk_make_named(w->kernel, pool ? add_pool : add_concat, &l, program);
 }
 
 /* ---- which one ---- */
@@ -446,7 +505,8 @@ hg_status jk_lower_whole(jk_kernel *k, const jk_words *words, hg_program **progr
     whole w = {.kernel = k, .words = words, .op = HG_OP_NONE, .vector = jk_has_word(words, "gemv")};
     for (uint32_t i = 0; i < k->param_count; i++)
         if (k->names[i].reg >= FIRST_TEMPORARY) {
-            jk_error(k, "S05", k->names[i].token, NULL, "a kernel of this name without a body has at most %d parameters",
+            jk_error(k, "S05", k->names[i].token, NULL,
+                     "a kernel of this name without a body has at most %d parameters",
                      FIRST_TEMPORARY - 5);
             return jk_status(k);
         }

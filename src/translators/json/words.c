@@ -16,7 +16,8 @@ void jk_split_words(jk_words *w, const char *name, size_t length) {
             if (w->count < JK_MOST_WORDS) memset(w->word[w->count], 0, JK_WORD_BYTES);
         } else if (used < JK_WORD_BYTES) {
             w->word[w->count][used] = c;
-            used += used + 1 < JK_WORD_BYTES ? 1 : JK_WORD_BYTES; /* longer than every word of the list */
+            used += used + 1 < JK_WORD_BYTES ? 1 : JK_WORD_BYTES; /* longer than every word of the
+                                                                     list */
         }
     }
 }

@@ -1,4 +1,5 @@
-/* The operator table under its names of 0.1, for programs linked then. Must not know: how the table is made. */
+/* The operator table under its names of 0.1, for programs linked then. Must not know: how the table
+ * is made. */
 #include "base/fp.h"
 #include <hologram/dispatch.h>
 

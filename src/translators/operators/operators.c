@@ -18,7 +18,8 @@ typedef struct operation {
     const char *inner;                    /* $O in them */
 } operation;
 static const operation operations[HG_OPERATOR_OPERATIONS] = {
-#define HG_OPERATOR(id, category, family, parameters, floats, integers, name, ...) {#id, template_##floats, template_##integers, name},
+#define HG_OPERATOR(id, category, family, parameters, floats, integers, name, ...) \
+    {#id, template_##floats, template_##integers, name},
 #include "translators/operators/operators.def"
 #undef HG_OPERATOR
 };
@@ -29,24 +30,31 @@ static const operation operations[HG_OPERATOR_OPERATIONS] = {
 #define LIFTING_ELEMENTS "Standard"
 #define LIFTING_MATRICES "CharacterBasis"
 #define LIFTING_ORBITS "Orbit"
-#define RECORD(id, category, family, parameters, type) \
-    {#id, category, EMBEDDING_##family, generators_##id, LIFTING_##family, parameters, HG_TYPE_##type},
+#define RECORD(id, category, family, parameters, type)                                 \
+    {#id,        category,      EMBEDDING_##family, generators_##id, LIFTING_##family, \
+     parameters, HG_TYPE_##type},
 /* In the order of column_of. */
-#define HG_OPERATOR(id, category, family, parameters, ...)                                                        \
-    {RECORD(id, category, family, parameters, I8) RECORD(id, category, family, parameters, I16)                   \
-         RECORD(id, category, family, parameters, I32) RECORD(id, category, family, parameters, I64)              \
-             RECORD(id, category, family, parameters, U8) RECORD(id, category, family, parameters, U16)           \
-                 RECORD(id, category, family, parameters, U32) RECORD(id, category, family, parameters, U64)      \
-                     RECORD(id, category, family, parameters, F16) RECORD(id, category, family, parameters, BF16) \
-                         RECORD(id, category, family, parameters, F32) RECORD(id, category, family, parameters, F64)},
+#define HG_OPERATOR(id, category, family, parameters, ...)                                      \
+    {RECORD(id, category, family, parameters, I8) RECORD(id, category, family, parameters, I16) \
+         RECORD(id, category, family, parameters, I32)                                          \
+             RECORD(id, category, family, parameters, I64)                                      \
+                 RECORD(id, category, family, parameters, U8)                                   \
+                     RECORD(id, category, family, parameters, U16)                              \
+                         RECORD(id, category, family, parameters, U32)                          \
+                             RECORD(id, category, family, parameters, U64)                      \
+                                 RECORD(id, category, family, parameters, F16)                  \
+                                     RECORD(id, category, family, parameters, BF16)             \
+                                         RECORD(id, category, family, parameters, F32)          \
+                                             RECORD(id, category, family, parameters, F64)},
 static const hg_operator records[HG_OPERATOR_OPERATIONS][HG_OPERATOR_TYPES] = {
 #include "translators/operators/operators.def"
 #undef HG_OPERATOR
 };
 
 static int column_of(hg_type type) {
-    static const hg_type types[HG_OPERATOR_TYPES] = {HG_TYPE_I8,  HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64,  HG_TYPE_U8,  HG_TYPE_U16,
-                                                     HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F16, HG_TYPE_BF16, HG_TYPE_F32, HG_TYPE_F64};
+    static const hg_type types[HG_OPERATOR_TYPES] = {
+        HG_TYPE_I8,  HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64,  HG_TYPE_U8,  HG_TYPE_U16,
+        HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F16, HG_TYPE_BF16, HG_TYPE_F32, HG_TYPE_F64};
     for (int t = 0; t < HG_OPERATOR_TYPES; t++) {
         if (types[t] == type) return t;
     }
@@ -67,7 +75,8 @@ const hg_operator *hg_operator_find(const char *name, hg_type type) {
     if (row < 0) {
         (void)hg_fail(HG_ERROR_ISA, "unknown operation: %s", name ? name : "(none)");
     } else {
-        (void)hg_fail(HG_ERROR_ISA, "operation %s has no kernel for type %s", name, hg_type_name(type));
+        (void)hg_fail(HG_ERROR_ISA, "operation %s has no kernel for type %s", name,
+                      hg_type_name(type));
     }
     return NULL;
 }
@@ -104,13 +113,17 @@ static const char *template_of(const hg_operator *record, const operation *o) {
     return half && o->floats == template_MEAN ? template_HALF_MEAN : o->floats;
 }
 
-/* Version, name and metadata come around the template: directives stand before instructions, in any order. */
+/* Version, name and metadata come around the template: directives stand before instructions, in any
+ * order. */
 static void add_program(hg_text *text, const hg_operator *record, const operation *o) {
     hg_text_addf(text, ".atlas 1\n.program %s_%s\n", record->operation, hg_type_name(record->type));
-    hg_text_addf(text, ".meta operation \"%s\"\n.meta type \"%s\"\n", record->operation, hg_type_name(record->type));
-    hg_text_addf(text, ".meta category \"%s\"\n.meta embedding \"%s\"\n", record->category, record->embedding);
+    hg_text_addf(text, ".meta operation \"%s\"\n.meta type \"%s\"\n", record->operation,
+                 hg_type_name(record->type));
+    hg_text_addf(text, ".meta category \"%s\"\n.meta embedding \"%s\"\n", record->category,
+                 record->embedding);
     hg_text_addf(text, ".meta lifting \"%s\"\n.meta generators \"", record->lifting);
-    for (const char *const *g = record->generators; *g; g++) hg_text_addf(text, "%s%s", g == record->generators ? "" : " ", *g);
+    for (const char *const *g = record->generators; *g; g++)
+        hg_text_addf(text, "%s%s", g == record->generators ? "" : " ", *g);
     hg_text_addf(text, "\"\n");
     for (const char *at = template_of(record, o); *at; at++) {
         if (*at == '$') {
@@ -128,11 +141,13 @@ hg_status hg_operator_program(const hg_operator *record, hg_program **program) {
     if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_operator_program: program is NULL");
     *program = NULL;
     if (!record) { /* the failure of hg_operator_find */
-        return hg_last_error()->status == HG_ERROR_ISA ? HG_ERROR_ISA : hg_fail(HG_ERROR_ISA, "no kernel given");
+        return hg_last_error()->status == HG_ERROR_ISA ? HG_ERROR_ISA
+                                                       : hg_fail(HG_ERROR_ISA, "no kernel given");
     }
     hg_text text = {0};
     add_program(&text, record, &operations[row_of(record->operation)]);
-    hg_status status = text.failed ? hg_fail_memory() : hg_program_assemble(text.data, text.length, NULL, program);
+    hg_status status = text.failed ? hg_fail_memory()
+                                   : hg_program_assemble(text.data, text.length, NULL, program);
     hg_text_free(&text);
     if (status == HG_OK) status = hg_verify(*program, NULL, NULL, NULL);
     if (status != HG_OK) {

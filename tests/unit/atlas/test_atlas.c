@@ -1,5 +1,6 @@
-/* The algebra of the 96 classes against its definitions: labels that differ in one place, inverses by trial, permutations by composing
- * tables. Expected numbers are written from the specification (VEC rows) and not computed by the library. */
+/* The algebra of the 96 classes against its definitions: labels that differ in one place, inverses
+ * by trial, permutations by composing tables. Expected numbers are written from the specification
+ * (VEC rows) and not computed by the library. */
 #include "atlas/atlas.h"
 #include "test.h"
 #include <hologram/atlas.h>
@@ -43,7 +44,8 @@ static int class_of(label l) {
 }
 
 static int class_of_byte(int b) {
-    label l = {{0, b >> 1 & 1, b >> 2 & 1, b >> 3 & 1, 0, 0, b >> 6 & 1, b >> 7 & 1}, (b >> 4 & 1) - (b >> 5 & 1)};
+    label l = {{0, b >> 1 & 1, b >> 2 & 1, b >> 3 & 1, 0, 0, b >> 6 & 1, b >> 7 & 1},
+               (b >> 4 & 1) - (b >> 5 & 1)};
     return class_of(l);
 }
 
@@ -68,11 +70,13 @@ static void make_graph(void) {
 /* ---- 5.1, 5.2 ---- */
 
 static void test_bytes(void) {
-    static const uint8_t rows[][2] = {{0x00, 0},  {0x01, 0},  {0x02, 1},  {0x0A, 5},  {0x0F, 7},  {0x10, 8},  {0x1A, 13},
-                                      {0x20, 16}, {0x2A, 21}, {0x2E, 23}, {0x30, 0},  {0x31, 0},  {0x3F, 7},  {0x40, 24},
-                                      {0x55, 34}, {0x7F, 31}, {0x80, 48}, {0x84, 50}, {0xAA, 69}, {0xB0, 48}, {0xC0, 72},
-                                      {0xCF, 79}, {0xD0, 80}, {0xE0, 88}, {0xEF, 95}, {0xF0, 72}, {0xFF, 79}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) CHECK_U64(hg_class_of_byte(rows[i][0]), rows[i][1]);
+    static const uint8_t rows[][2] = {
+        {0x00, 0},  {0x01, 0},  {0x02, 1},  {0x0A, 5},  {0x0F, 7},  {0x10, 8},  {0x1A, 13},
+        {0x20, 16}, {0x2A, 21}, {0x2E, 23}, {0x30, 0},  {0x31, 0},  {0x3F, 7},  {0x40, 24},
+        {0x55, 34}, {0x7F, 31}, {0x80, 48}, {0x84, 50}, {0xAA, 69}, {0xB0, 48}, {0xC0, 72},
+        {0xCF, 79}, {0xD0, 80}, {0xE0, 88}, {0xEF, 95}, {0xF0, 72}, {0xFF, 79}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_U64(hg_class_of_byte(rows[i][0]), rows[i][1]);
     uint8_t classes[256], canonical[96];
     unsigned sum = 0;
     for (int b = 0; b < 256; b++) {
@@ -110,7 +114,9 @@ static void test_buffers(void) {
         for (int i = 0; i < length; i++) good = good && out[i] == hg_class_of_byte(in[from + i]);
         memcpy(out, in, ROOM);
         hg_class_of_bytes(out + from, out + from, (uint64_t)length);
-        for (int i = 0; i < ROOM; i++) good = good && out[i] == (i >= from && i < from + length ? hg_class_of_byte(in[i]) : in[i]);
+        for (int i = 0; i < ROOM; i++)
+            good = good &&
+                   out[i] == (i >= from && i < from + length ? hg_class_of_byte(in[i]) : in[i]);
         CHECK_MESSAGE(good, "length %d", length);
     }
 }
@@ -121,8 +127,8 @@ static void test_labels(void) {
     for (int c = 0; c < 96; c++) {
         label l = label_of(c);
         hg_class_label found = hg_class_get_label((uint8_t)c);
-        CHECK(found.e1 == l.e[1] && found.e2 == l.e[2] && found.e3 == l.e[3] && found.e6 == l.e[6] && found.e7 == l.e[7] &&
-              found.d45 == l.d45);
+        CHECK(found.e1 == l.e[1] && found.e2 == l.e[2] && found.e3 == l.e[3] &&
+              found.e6 == l.e[6] && found.e7 == l.e[7] && found.d45 == l.d45);
         CHECK_U64(hg_class_from_label(found), c);
         hg_class_parts p = hg_class_split((uint8_t)c);
         CHECK_U64(24 * p.scope + 8 * p.modality + p.context, c);
@@ -143,16 +149,21 @@ static void test_labels(void) {
                 for (int e6 = 0; e6 < 2; e6++)
                     for (int e7 = 0; e7 < 2; e7++)
                         for (int d45 = -1; d45 <= 1; d45++, v++)
-                            CHECK_U64(vertices[class_of((label){{0, e1, e2, e3, 0, 0, e6, e7}, d45})], v);
+                            CHECK_U64(
+                                vertices[class_of((label){{0, e1, e2, e3, 0, 0, e6, e7}, d45})], v);
 }
 
 /* ---- 5.3 ---- */
 
 static void test_graph_rows(void) {
-    static const uint8_t rows[][7] = {{0, 1, 2, 4, 8, 16, 24},        {1, 0, 3, 5, 9, 17, 25},       {8, 0, 9, 10, 12, 32, 0xFF},
-                                      {16, 0, 17, 18, 20, 40, 0xFF},  {21, 5, 17, 20, 23, 45, 0xFF}, {37, 13, 29, 33, 36, 39, 0xFF},
-                                      {42, 18, 26, 40, 43, 46, 0xFF}, {48, 49, 50, 52, 56, 64, 72},  {95, 71, 79, 91, 93, 94, 0xFF}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) CHECK(memcmp(hg_neighbour_table[rows[i][0]], rows[i] + 1, 6) == 0);
+    static const uint8_t rows[][7] = {
+        {0, 1, 2, 4, 8, 16, 24},        {1, 0, 3, 5, 9, 17, 25},
+        {8, 0, 9, 10, 12, 32, 0xFF},    {16, 0, 17, 18, 20, 40, 0xFF},
+        {21, 5, 17, 20, 23, 45, 0xFF},  {37, 13, 29, 33, 36, 39, 0xFF},
+        {42, 18, 26, 40, 43, 46, 0xFF}, {48, 49, 50, 52, 56, 64, 72},
+        {95, 71, 79, 91, 93, 94, 0xFF}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK(memcmp(hg_neighbour_table[rows[i][0]], rows[i] + 1, 6) == 0);
     CHECK_U64(crc32(hg_neighbour_table[0], sizeof hg_neighbour_table), 0x227427cf);
     unsigned edges = 0, of_degree[7] = {0};
     for (int c = 0; c < 96; c++) {
@@ -184,7 +195,8 @@ static void test_graph_shape(void) {
         while (head < tail) {
             int at = queue[head++];
             for (int c = 0; c < 96; c++)
-                if (adjacent[at][c] && distance[from][c] < 0) distance[from][c] = distance[from][at] + 1, queue[tail++] = c;
+                if (adjacent[at][c] && distance[from][c] < 0)
+                    distance[from][c] = distance[from][at] + 1, queue[tail++] = c;
         }
         CHECK_U64(tail, 48);
         bool lowest = true;
@@ -193,7 +205,8 @@ static void test_graph_shape(void) {
             CHECK((distance[from][c] >= 0) == (label_of(from).e[7] == label_of(c).e[7]));
             if (distance[from][c] > diameter) diameter = distance[from][c];
             if (distance[from][c] >= 0 && c < from) lowest = false;
-            for (int d = 0; d < 96; d++) triangles += adjacent[from][c] && adjacent[c][d] && adjacent[d][from];
+            for (int d = 0; d < 96; d++)
+                triangles += adjacent[from][c] && adjacent[c][d] && adjacent[d][from];
         }
         components += lowest;
     }
@@ -275,14 +288,22 @@ static void test_modulo(void) {
         uint8_t a = (uint8_t)i, b = (uint8_t)(i % 96), near[2][6] = {{0}};
         hg_transform t = {1, 2, 3, true};
         hg_class_label l = hg_class_get_label(a), m = hg_class_get_label(b);
-        CHECK(hg_class_byte(a) == hg_class_byte(b) && hg_class_join(hg_class_split(a)) == b && memcmp(&l, &m, sizeof l) == 0);
-        CHECK(hg_class_to_vertex(a) == hg_class_to_vertex(b) && hg_class_from_vertex(a) == hg_class_from_vertex(b));
-        CHECK(hg_transform_apply(t, a) == hg_transform_apply(t, b) && hg_class_scope(a, 7) == hg_class_scope(b, 7));
-        CHECK(hg_class_mirror(a) == hg_class_mirror(b) && hg_automorphism_apply(1333, a) == hg_automorphism_apply(1333, b));
-        CHECK(hg_class_is_unity(a) == hg_class_is_unity(b) && hg_class_is_unit(a) == hg_class_is_unit(b));
-        CHECK(hg_class_neighbours(a, near[0]) == hg_class_neighbours(b, near[1]) && memcmp(near[0], near[1], 6) == 0);
-        CHECK(hg_class_distance(a, 5) == hg_class_distance(b, 5) && hg_class_adjacent(3, a) == hg_class_adjacent(3, b));
-        CHECK(hg_class_moves(a, 9) == hg_class_moves(b, 9) && hg_class_add(a, 200) == hg_class_add(b, 8) &&
+        CHECK(hg_class_byte(a) == hg_class_byte(b) && hg_class_join(hg_class_split(a)) == b &&
+              memcmp(&l, &m, sizeof l) == 0);
+        CHECK(hg_class_to_vertex(a) == hg_class_to_vertex(b) &&
+              hg_class_from_vertex(a) == hg_class_from_vertex(b));
+        CHECK(hg_transform_apply(t, a) == hg_transform_apply(t, b) &&
+              hg_class_scope(a, 7) == hg_class_scope(b, 7));
+        CHECK(hg_class_mirror(a) == hg_class_mirror(b) &&
+              hg_automorphism_apply(1333, a) == hg_automorphism_apply(1333, b));
+        CHECK(hg_class_is_unity(a) == hg_class_is_unity(b) &&
+              hg_class_is_unit(a) == hg_class_is_unit(b));
+        CHECK(hg_class_neighbours(a, near[0]) == hg_class_neighbours(b, near[1]) &&
+              memcmp(near[0], near[1], 6) == 0);
+        CHECK(hg_class_distance(a, 5) == hg_class_distance(b, 5) &&
+              hg_class_adjacent(3, a) == hg_class_adjacent(3, b));
+        CHECK(hg_class_moves(a, 9) == hg_class_moves(b, 9) &&
+              hg_class_add(a, 200) == hg_class_add(b, 8) &&
               hg_class_mul(a, 200) == hg_class_mul(b, 8));
         CHECK(hg_class_crush(a) == hg_class_crush(b));
     }
@@ -304,13 +325,16 @@ static int step_by_step(int rotate, int triality, int twist, bool mirror, int c)
 
 static void test_transform_rows(void) {
     /*                                class R+1 T+1 T-3 D+1  ~  mirror */
-    static const uint8_t rows[][7] = {{0, 24, 1, 5, 8, 0, 48},      {5, 29, 6, 2, 13, 5, 53},    {7, 31, 0, 4, 15, 7, 55},
-                                      {13, 37, 14, 10, 21, 21, 61}, {21, 45, 22, 18, 5, 13, 69}, {42, 66, 43, 47, 26, 34, 90},
-                                      {47, 71, 40, 44, 31, 39, 95}, {48, 72, 49, 53, 56, 48, 0}, {63, 87, 56, 60, 71, 71, 15},
-                                      {95, 23, 88, 92, 79, 87, 47}};
-    static const hg_transform columns[] = {{1, 0, 0, false}, {0, 0, 1, false}, {0, 0, -3, false}, {0, 1, 0, false}, {0, 0, 0, true}};
+    static const uint8_t rows[][7] = {{0, 24, 1, 5, 8, 0, 48},      {5, 29, 6, 2, 13, 5, 53},
+                                      {7, 31, 0, 4, 15, 7, 55},     {13, 37, 14, 10, 21, 21, 61},
+                                      {21, 45, 22, 18, 5, 13, 69},  {42, 66, 43, 47, 26, 34, 90},
+                                      {47, 71, 40, 44, 31, 39, 95}, {48, 72, 49, 53, 56, 48, 0},
+                                      {63, 87, 56, 60, 71, 71, 15}, {95, 23, 88, 92, 79, 87, 47}};
+    static const hg_transform columns[] = {
+        {1, 0, 0, false}, {0, 0, 1, false}, {0, 0, -3, false}, {0, 1, 0, false}, {0, 0, 0, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        for (int k = 0; k < 5; k++) CHECK_U64(hg_transform_apply(columns[k], rows[i][0]), rows[i][k + 1]);
+        for (int k = 0; k < 5; k++)
+            CHECK_U64(hg_transform_apply(columns[k], rows[i][0]), rows[i][k + 1]);
         CHECK_U64(hg_class_mirror(rows[i][0]), rows[i][6]);
     }
     CHECK_U64(hg_transform_apply((hg_transform){.rotate = -1}, 0), 72);
@@ -321,17 +345,23 @@ static void test_transform_rows(void) {
     CHECK_U64(hg_transform_apply((hg_transform){.rotate = 1, .twist = 2, .mirror = true}, 21), 39);
     /* 6.5: c42^+3~ is class 37; R+1 T-1 ~ on c01 has byte 40; R+2 on c10 and c15 */
     CHECK_U64(hg_transform_apply((hg_transform){.twist = 3, .mirror = true}, 42), 37);
-    CHECK_U64(hg_class_byte(hg_transform_apply((hg_transform){.rotate = 1, .twist = -1, .mirror = true}, 1)), 0x40);
+    CHECK_U64(hg_class_byte(
+                  hg_transform_apply((hg_transform){.rotate = 1, .twist = -1, .mirror = true}, 1)),
+              0x40);
     CHECK_U64(hg_transform_apply((hg_transform){.rotate = 2}, 10), 58);
     CHECK_U64(hg_transform_apply((hg_transform){.rotate = 2}, 15), 63);
     for (int c = 0; c < 96; c++)
         for (uint32_t s = 0; s < 32; s++)
-            CHECK_U64(hg_class_scope((uint8_t)c, s), step_by_step((int)(s % 16 / 4), (int)(s % 4), 0, false, c));
+            CHECK_U64(hg_class_scope((uint8_t)c, s),
+                      step_by_step((int)(s % 16 / 4), (int)(s % 4), 0, false, c));
 }
 
-static hg_transform transform_of(int i) { return (hg_transform){i / 48, i / 16 % 3, i / 2 % 8, i & 1}; }
+static hg_transform transform_of(int i) {
+    return (hg_transform){i / 48, i / 16 % 3, i / 2 % 8, i & 1};
+}
 
-/* All 192 transforms, all 192² compositions, every inverse; amounts out of range and the extremes of int32. */
+/* All 192 transforms, all 192² compositions, every inverse; amounts out of range and the extremes
+ * of int32. */
 static void test_transform_group(void) {
     static permutation of[192];
     for (int i = 0; i < 192; i++) {
@@ -339,7 +369,8 @@ static void test_transform_group(void) {
         for (int c = 0; c < 96; c++) {
             of[i][c] = (uint8_t)step_by_step(t.rotate, t.triality, t.twist, t.mirror, c);
             CHECK_U64(hg_transform_apply(t, (uint8_t)c), of[i][c]);
-            hg_transform far = {t.rotate - 4 * 77, t.triality + 3 * 100001, t.twist - 8 * 13, t.mirror};
+            hg_transform far = {t.rotate - 4 * 77, t.triality + 3 * 100001, t.twist - 8 * 13,
+                                t.mirror};
             CHECK_U64(hg_transform_apply(far, (uint8_t)c), of[i][c]);
         }
         for (int k = 0; k < i; k++) CHECK(memcmp(of[i], of[k], 96) != 0);
@@ -350,17 +381,20 @@ static void test_transform_group(void) {
         for (int c = 0; c < 96; c++) good = good && hg_transform_apply(inverse, of[i][c]) == c;
         for (int k = 0; k < 192; k++) {
             hg_transform both = hg_transform_compose(transform_of(k), transform_of(i));
-            good = good && both.rotate >= 0 && both.rotate < 4 && both.triality >= 0 && both.triality < 3 && both.twist >= 0 &&
-                   both.twist < 8;
-            const uint8_t *table = of[both.rotate * 48 + both.triality * 16 + both.twist * 2 + both.mirror];
+            good = good && both.rotate >= 0 && both.rotate < 4 && both.triality >= 0 &&
+                   both.triality < 3 && both.twist >= 0 && both.twist < 8;
+            const uint8_t *table =
+                of[both.rotate * 48 + both.triality * 16 + both.twist * 2 + both.mirror];
             for (int c = 0; c < 96; c++) good = good && table[c] == of[k][of[i][c]];
             hg_transform sum = hg_transform_combine(transform_of(k), transform_of(i));
-            good = good && sum.rotate == (k / 48 + i / 48) % 4 && sum.triality == (k / 16 + i / 16) % 3 &&
-                   sum.twist == (k / 2 + i / 2) % 8 && sum.mirror == ((k ^ i) & 1);
+            good = good && sum.rotate == (k / 48 + i / 48) % 4 &&
+                   sum.triality == (k / 16 + i / 16) % 3 && sum.twist == (k / 2 + i / 2) % 8 &&
+                   sum.mirror == ((k ^ i) & 1);
         }
         CHECK_MESSAGE(good, "transform %d", i);
     }
-    hg_transform low = {INT32_MIN, INT32_MIN, INT32_MIN, true}; /* -2^31 is 0 modulo 4 and 8, 1 modulo 3 */
+    hg_transform low = {INT32_MIN, INT32_MIN, INT32_MIN, true}; /* -2^31 is 0 modulo 4 and 8, 1
+                                                                   modulo 3 */
     for (int c = 0; c < 96; c++) {
         CHECK_U64(hg_transform_apply(low, (uint8_t)c), step_by_step(0, 1, 0, true, c));
         hg_transform none = hg_transform_compose(low, hg_transform_inverse(low));
@@ -409,7 +443,8 @@ static void test_symmetries(void) {
     CHECK(!is_automorphism(backwards)); /* 95 - c is no mirror (5.5, D) */
 }
 
-/* Counts the automorphisms of the component of class 0 by search: vertices are mapped in the order of their numbers. */
+/* Counts the automorphisms of the component of class 0 by search: vertices are mapped in the order
+ * of their numbers. */
 static unsigned count_automorphisms(void) {
     int image[48], at = 0;
     bool used[48] = {false};
@@ -448,8 +483,9 @@ static void test_automorphism_group(void) {
 
 static void test_action(void) {
     static permutation of[2048];
-    static const uint16_t rows[][3] = {{0, 21, 0},   {1, 5, 8},     {5, 29, 32},   {16, 22, 1},   {42, 63, 66},
-                                       {128, 22, 1}, {1024, 19, 0}, {1153, 2, 15}, {2047, 91, 72}};
+    static const uint16_t rows[][3] = {{0, 21, 0},    {1, 5, 8},     {5, 29, 32},
+                                       {16, 22, 1},   {42, 63, 66},  {128, 22, 1},
+                                       {1024, 19, 0}, {1153, 2, 15}, {2047, 91, 72}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CHECK_U64(hg_automorphism_apply(rows[i][0], 21), rows[i][1]);
         CHECK_U64(hg_automorphism_apply(rows[i][0], 0), rows[i][2]);
@@ -480,25 +516,32 @@ static void test_action(void) {
         for (int k = 0; k < found; k++) {
             uint32_t both = hg_automorphism_compose((uint32_t)distinct[k], (uint32_t)distinct[i]);
             good = good && both < 2048 && hg_automorphism_canonical(both) == both;
-            for (int c = 0; c < 96; c++) good = good && of[both & 2047][c] == of[distinct[k]][of[distinct[i]][c]];
+            for (int c = 0; c < 96; c++)
+                good = good && of[both & 2047][c] == of[distinct[k]][of[distinct[i]][c]];
         }
         CHECK_MESSAGE(good, "compositions with %d", distinct[i]);
     }
-    for (uint32_t i = 0; i < 2048; i++) { /* what is not canonical composes like what it stands for */
+    for (uint32_t i = 0; i < 2048; i++) { /* what is not canonical composes like what it stands for
+                                           */
         uint32_t inverse = hg_automorphism_inverse(i), k = i * 1103 % 2048;
-        bool good = inverse < 2048 && hg_automorphism_compose(inverse, i) == 0 && hg_automorphism_compose(i, inverse) == 0;
+        bool good = inverse < 2048 && hg_automorphism_compose(inverse, i) == 0 &&
+                    hg_automorphism_compose(i, inverse) == 0;
         for (int c = 0; c < 96; c++) good = good && of[inverse & 2047][of[i][c]] == c;
-        good = good && hg_automorphism_compose(k, i) == hg_automorphism_compose(hg_automorphism_canonical(k), hg_automorphism_canonical(i));
+        good = good && hg_automorphism_compose(k, i) ==
+                           hg_automorphism_compose(hg_automorphism_canonical(k),
+                                                   hg_automorphism_canonical(i));
         CHECK_MESSAGE(good, "index %u", (unsigned)i);
     }
     /* scope inverse of 5.9 */
-    for (uint32_t s = 0; s < 16; s++) CHECK_U64(hg_automorphism_inverse(s), 4 * ((4 - s / 4) % 4) + (3 - s % 4 % 3) % 3);
+    for (uint32_t s = 0; s < 16; s++)
+        CHECK_U64(hg_automorphism_inverse(s), 4 * ((4 - s / 4) % 4) + (3 - s % 4 % 3) % 3);
 }
 
 /* ---- 5.15 ---- */
 
 /* Breadth first over moves; returns the greatest distance, fills reached. */
-static int search_moves(int from, bool back, bool triality, bool mirror, int distance[96], int *reached) {
+static int search_moves(int from, bool back, bool triality, bool mirror, int distance[96],
+                        int *reached) {
     int queue[96], head = 0, tail = 0;
     for (int c = 0; c < 96; c++) distance[c] = -1;
     distance[from] = 0;
@@ -524,7 +567,8 @@ static void test_moves(void) {
     for (int from = 0; from < 96; from++) {
         CHECK_U64(search_moves(from, true, true, true, distance, &reached), 7);
         CHECK_U64(reached, 96);
-        for (int to = 0; to < 96; to++) CHECK_U64(hg_class_moves((uint8_t)from, (uint8_t)to), distance[to]);
+        for (int to = 0; to < 96; to++)
+            CHECK_U64(hg_class_moves((uint8_t)from, (uint8_t)to), distance[to]);
     }
     CHECK_U64(search_moves(37, false, true, false, distance, &reached), 12); /* forward only */
     (void)search_moves(37, true, false, true, distance, &reached);
@@ -557,7 +601,8 @@ static void test_tori(void) {
             hg_type type = HG_TYPE_COUNT;
             CHECK(hg_type_from_name(rows[i].types[k], strlen(rows[i].types[k]), &type));
             hg_torus t = hg_torus_of(type);
-            CHECK(t.page_mod == rows[i].page_mod && t.res_mod == rows[i].res_mod && t.elements == rows[i].elements);
+            CHECK(t.page_mod == rows[i].page_mod && t.res_mod == rows[i].res_mod &&
+                  t.elements == rows[i].elements);
             CHECK(t.units == rows[i].units && t.total == rows[i].total);
         }
         CHECK_U64(hg_torus_sizes[i + 1], rows[i].elements);
@@ -585,40 +630,55 @@ static void test_tori(void) {
     } while (0)
 
 static void test_bound_map(void) {
-    static const uint32_t rows[][4] = {{42, 10, 200, 518856}, {95, 47, 255, 1179647}, {0, 0, 0, 0}, {1, 0, 0, 12288}, {3, 5, 7, 38151}};
+    static const uint32_t rows[][4] = {{42, 10, 200, 518856},
+                                       {95, 47, 255, 1179647},
+                                       {0, 0, 0, 0},
+                                       {1, 0, 0, 12288},
+                                       {3, 5, 7, 38151}};
     uint64_t index = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        CHECK(hg_bound_map(rows[i][0], rows[i][1], rows[i][2], &index) == HG_OK && index == rows[i][3]);
-        CHECK(hg_bound_map_packed(rows[i][0] << 16 | rows[i][1] << 8 | rows[i][2], &index) == HG_OK && index == rows[i][3]);
+        CHECK(hg_bound_map(rows[i][0], rows[i][1], rows[i][2], &index) == HG_OK &&
+              index == rows[i][3]);
+        CHECK(hg_bound_map_packed(rows[i][0] << 16 | rows[i][1] << 8 | rows[i][2], &index) ==
+                  HG_OK &&
+              index == rows[i][3]);
     }
     uint64_t expected = 0;
     bool good = true;
     for (uint64_t c = 0; c < 96; c++) /* every byte of class memory, once and in order */
         for (uint64_t page = 0; page < 48; page++)
-            for (uint64_t byte = 0; byte < 256; byte++) good = good && hg_bound_map(c, page, byte, &index) == HG_OK && index == expected++;
+            for (uint64_t byte = 0; byte < 256; byte++)
+                good = good && hg_bound_map(c, page, byte, &index) == HG_OK && index == expected++;
     CHECK(good && expected == 1179648);
     CHECK(hg_bound_map_typed(HG_TYPE_F32, 0, 5, 7, &index) == HG_OK && index == 967);
     CHECK(hg_bound_map_typed(HG_TYPE_F32, 3, 5, 7, &index) == HG_OK && index == 56263);
     CHECK(hg_bound_map_typed(HG_TYPE_F64, 0, 191, 383, &index) == HG_OK && index == 73727);
-    CHECK(hg_bound_map_typed(HG_TYPE_I4096, 95, 12287, 24575, &index) == HG_OK && index == UINT64_C(28991029247));
+    CHECK(hg_bound_map_typed(HG_TYPE_I4096, 95, 12287, 24575, &index) == HG_OK &&
+          index == UINT64_C(28991029247));
     CHECK_FAILS(hg_bound_map(96, 0, 0, &index), "invalid class index: 96 (must be < 96)");
-    CHECK_FAILS(hg_bound_map(UINT64_MAX, 0, 0, &index), "invalid class index: 18446744073709551615 (must be < 96)");
-    CHECK_FAILS(hg_bound_map(0, 48, 0, &index), "invalid boundary coordinates: page=48 (must be < 48), byte=0 (must be < 256)");
-    CHECK_FAILS(hg_bound_map(0, 1, 256, &index), "invalid boundary coordinates: page=1 (must be < 48), byte=256 (must be < 256)");
+    CHECK_FAILS(hg_bound_map(UINT64_MAX, 0, 0, &index),
+                "invalid class index: 18446744073709551615 (must be < 96)");
+    CHECK_FAILS(hg_bound_map(0, 48, 0, &index),
+                "invalid boundary coordinates: page=48 (must be < 48), byte=0 (must be < 256)");
+    CHECK_FAILS(hg_bound_map(0, 1, 256, &index),
+                "invalid boundary coordinates: page=1 (must be < 48), byte=256 (must be < 256)");
     CHECK_TEXT(hg_last_error()->code, "F04");
     CHECK_FAILS(hg_bound_map_packed(0x603000, &index), "invalid class index: 96 (must be < 96)");
-    CHECK_FAILS(hg_bound_map_packed(0x003000, &index), "invalid boundary coordinates: page=48 (must be < 48), byte=0 (must be < 256)");
+    CHECK_FAILS(hg_bound_map_packed(0x003000, &index),
+                "invalid boundary coordinates: page=48 (must be < 48), byte=0 (must be < 256)");
     CHECK_FAILS(hg_bound_map_typed(HG_TYPE_U8, 0, 24, 95, &index),
                 "invalid boundary coordinates: page=24 (must be < 24), byte=95 (must be < 96)");
     CHECK_FAILS(hg_bound_map_typed(HG_TYPE_U8, 0, 23, 96, &index),
                 "invalid boundary coordinates: page=23 (must be < 24), byte=96 (must be < 96)");
-    CHECK_FAILS(hg_bound_map_typed(HG_TYPE_U8, 96, 0, 0, &index), "invalid class index: 96 (must be < 96)");
+    CHECK_FAILS(hg_bound_map_typed(HG_TYPE_U8, 96, 0, 0, &index),
+                "invalid class index: 96 (must be < 96)");
     CHECK(hg_bound_map_typed(HG_TYPE_COUNT, 0, 0, 0, &index) == HG_ERROR_INVALID_ARGUMENT);
     CHECK_U64(hg_phi_encode(7, 128), 0x780);
     for (unsigned code = 0; code < 65536; code++) {
         uint8_t page, byte;
         hg_phi_decode(code, &page, &byte);
-        if (page != code / 256 || byte != code % 256 || hg_phi_encode(page, byte) != code) CHECK_U64(code, 0);
+        if (page != code / 256 || byte != code % 256 || hg_phi_encode(page, byte) != code)
+            CHECK_U64(code, 0);
     }
 }
 
@@ -642,7 +702,8 @@ static void test_points(void) {
         bool good = true;
         for (int b = -200; b < 200; b++) {
             hg_point q = hg_point_project(b);
-            good = good && same(hg_point_project(a + b), hg_point_add(p, q)) && same(hg_point_project(a * b), hg_point_mul(p, q)) &&
+            good = good && same(hg_point_project(a + b), hg_point_add(p, q)) &&
+                   same(hg_point_project(a * b), hg_point_mul(p, q)) &&
                    same(hg_point_scale(a, q), hg_point_project(a * b));
         }
         for (int r = 0; r < 96; r++) {
@@ -661,9 +722,11 @@ static void test_points(void) {
             n[k] = (int64_t)(state >> 33) - (INT64_C(1) << 30);
         }
         hg_point p = hg_point_project(n[0]), q = hg_point_project(n[1]);
-        CHECK(same(hg_point_project(n[0] + n[1]), hg_point_add(p, q)) && same(hg_point_project(n[0] * n[1]), hg_point_mul(p, q)));
+        CHECK(same(hg_point_project(n[0] + n[1]), hg_point_add(p, q)) &&
+              same(hg_point_project(n[0] * n[1]), hg_point_mul(p, q)));
     }
-    CHECK(same(hg_point_project(INT64_MIN), (hg_point){16, 64})); /* 2^63 is 32 modulo 48 and modulo 96 */
+    CHECK(same(hg_point_project(INT64_MIN), (hg_point){16, 64})); /* 2^63 is 32 modulo 48 and modulo
+                                                                     96 */
 }
 
 /* ---- ℤ96 and Crush ---- */
@@ -673,18 +736,20 @@ static void test_ring(void) {
     CHECK_U64(hg_class_mul(10, 10), 4);
     bool good = true, is_or = true;
     for (uint8_t a = 0; a < 96; a++) {
-        good = good && hg_class_add(a, 0) == a && hg_class_mul(a, 1) == a && hg_class_mul(a, 0) == 0 &&
-               hg_class_add(a, (uint8_t)((96 - a) % 96)) == 0;
+        good = good && hg_class_add(a, 0) == a && hg_class_mul(a, 1) == a &&
+               hg_class_mul(a, 0) == 0 && hg_class_add(a, (uint8_t)((96 - a) % 96)) == 0;
         for (uint8_t b = 0; b < 96; b++) {
             uint8_t sum = hg_class_add(a, b), product = hg_class_mul(a, b);
-            good = good && sum == (a + b) % 96 && product == a * b % 96 && sum == hg_class_add(b, a) && product == hg_class_mul(b, a);
+            good = good && sum == (a + b) % 96 && product == a * b % 96 &&
+                   sum == hg_class_add(b, a) && product == hg_class_mul(b, a);
             good = good && hg_class_crush(sum) == (hg_class_crush(a) ^ hg_class_crush(b));
             good = good && hg_class_crush(product) == (hg_class_crush(a) & hg_class_crush(b));
             is_or = is_or && hg_class_crush(sum) == (hg_class_crush(a) | hg_class_crush(b));
             for (uint8_t c = 0; c < 96; c++)
                 good = good && hg_class_add(sum, c) == hg_class_add(a, hg_class_add(b, c)) &&
                        hg_class_mul(product, c) == hg_class_mul(a, hg_class_mul(b, c)) &&
-                       hg_class_mul(a, hg_class_add(b, c)) == hg_class_add(product, hg_class_mul(a, c));
+                       hg_class_mul(a, hg_class_add(b, c)) ==
+                           hg_class_add(product, hg_class_mul(a, c));
         }
     }
     CHECK(good);
@@ -695,15 +760,17 @@ static void test_ring(void) {
 /* ---- 5.10, 5.11 ---- */
 
 static void test_orbits(void) {
-    static const uint32_t rows[][2] = {{0, 0},   {1, 1},   {7, 7},   {8, 0},   {16, 0}, {23, 7},   {24, 8},
-                                       {31, 15}, {47, 15}, {48, 16}, {95, 31}, {96, 0}, {1000, 8}, {18431, 31}};
+    static const uint32_t rows[][2] = {{0, 0},   {1, 1},  {7, 7},    {8, 0},     {16, 0},
+                                       {23, 7},  {24, 8}, {31, 15},  {47, 15},   {48, 16},
+                                       {95, 31}, {96, 0}, {1000, 8}, {18431, 31}};
     static const uint32_t firsts[][2] = {{0, 0}, {7, 7}, {8, 24}, {15, 31}, {16, 48}, {31, 79}};
     uint8_t orbit = 0;
     uint32_t first = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK(hg_orbit_classify(rows[i][0], 18432, &orbit) == HG_OK && orbit == rows[i][1]);
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
-        CHECK(hg_orbit_representative(firsts[i][0], 18432, &first) == HG_OK && first == firsts[i][1]);
+        CHECK(hg_orbit_representative(firsts[i][0], 18432, &first) == HG_OK &&
+              first == firsts[i][1]);
     for (int size = 0; size < HG_TORUS_SIZES; size++) {
         uint32_t n = hg_torus_sizes[size], counts[32] = {0}, least[32];
         bool good = true;
@@ -713,7 +780,8 @@ static void test_orbits(void) {
             if (counts[orbit % 32]++ == 0) least[orbit % 32] = x;
         }
         for (uint32_t o = 0; o < 32; o++) {
-            good = good && counts[o] == n / 32 && hg_orbit_representative(o, n, &first) == HG_OK && first == least[o];
+            good = good && counts[o] == n / 32 && hg_orbit_representative(o, n, &first) == HG_OK &&
+                   first == least[o];
             good = good && hg_orbit_classify(first, n, &orbit) == HG_OK && orbit == o;
         }
         good = good && hg_orbit_classify(n, n, &orbit) == HG_OK && orbit == 0;
@@ -723,7 +791,8 @@ static void test_orbits(void) {
     for (int c = 0; c < 96; c++) { /* they are the orbits of D */
         uint8_t a = 0, b = 1;
         CHECK(hg_orbit_classify((uint64_t)c, 96, &a) == HG_OK);
-        CHECK(hg_orbit_classify((uint64_t)step_by_step(0, 1, 0, false, c), 96, &b) == HG_OK && a == b);
+        CHECK(hg_orbit_classify((uint64_t)step_by_step(0, 1, 0, false, c), 96, &b) == HG_OK &&
+              a == b);
     }
     CHECK_FAILS(hg_orbit_classify(0, 97, &orbit), "unknown torus size: 97");
     CHECK_FAILS(hg_orbit_representative(0, 0, &first), "unknown torus size: 0");
@@ -732,10 +801,12 @@ static void test_orbits(void) {
 }
 
 static void test_inverses(void) {
-    static const uint64_t rows[][3] = {{5, 96, 77},        {37, 96, 13},    {95, 96, 95},    {7, 192, 55},      {25, 384, 169},
-                                       {2303, 2304, 2303}, {7, 2304, 1975}, {13, 4608, 709}, {11, 18432, 5027}, {5, 73728, 44237}};
-    static const uint8_t units[32] = {1,  5,  7,  11, 13, 17, 19, 23, 25, 29, 31, 35, 37, 41, 43, 47,
-                                      49, 53, 55, 59, 61, 65, 67, 71, 73, 77, 79, 83, 85, 89, 91, 95};
+    static const uint64_t rows[][3] = {
+        {5, 96, 77},        {37, 96, 13},    {95, 96, 95},    {7, 192, 55},      {25, 384, 169},
+        {2303, 2304, 2303}, {7, 2304, 1975}, {13, 4608, 709}, {11, 18432, 5027}, {5, 73728, 44237}};
+    static const uint8_t units[32] = {1,  5,  7,  11, 13, 17, 19, 23, 25, 29, 31,
+                                      35, 37, 41, 43, 47, 49, 53, 55, 59, 61, 65,
+                                      67, 71, 73, 77, 79, 83, 85, 89, 91, 95};
     uint64_t inverse = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK(hg_mult_inverse(rows[i][0], rows[i][1], &inverse) == HG_OK && inverse == rows[i][2]);
@@ -751,17 +822,20 @@ static void test_inverses(void) {
             while (x < n && a * x % n != 1) x++;
             hg_status status = hg_mult_inverse(a, n, &inverse);
             good = good && (x < n ? status == HG_OK && inverse == x : status == HG_ERROR_ISA);
-            if (x < n) good = good && hg_mult_inverse(a + 5 * n, n, &inverse) == HG_OK && inverse == x;
+            if (x < n)
+                good = good && hg_mult_inverse(a + 5 * n, n, &inverse) == HG_OK && inverse == x;
         }
         CHECK_MESSAGE(good, "modulo %u", (unsigned)n);
     }
-    for (int size = 1; size < HG_TORUS_SIZES; size++) { /* every unit of the small tori, a part of the large ones */
+    for (int size = 1; size < HG_TORUS_SIZES; size++) { /* every unit of the small tori, a part of
+                                                           the large ones */
         uint64_t n = hg_torus_sizes[size], found = 0;
         bool good = true;
         for (uint64_t a = 0; a<n; a += n> 80000 ? n / 9973 : 1) {
             bool unit = a % 2 && a % 3;
             hg_status status = hg_mult_inverse(a, n, &inverse);
-            good = good && (status == HG_OK) == unit && (!unit || (inverse > 0 && inverse < n && a * inverse % n == 1));
+            good = good && (status == HG_OK) == unit &&
+                   (!unit || (inverse > 0 && inverse < n && a * inverse % n == 1));
             found += unit;
         }
         CHECK_MESSAGE(good, "modulo %u", (unsigned)n);
@@ -775,10 +849,12 @@ static void test_inverses(void) {
         uint64_t a = modulus, b = state % modulus, rest;
         while (b) rest = a % b, a = b, b = rest;
         hg_status status = hg_mult_inverse(state, modulus, &inverse);
-        CHECK((status == HG_OK) == (a == 1) && (a != 1 || (u128)(state % modulus) * inverse % modulus == 1));
+        CHECK((status == HG_OK) == (a == 1) &&
+              (a != 1 || (u128)(state % modulus) * inverse % modulus == 1));
         if (i & 1) CHECK_U64(a, 1);
     }
-    CHECK_FAILS(hg_mult_inverse(12345, 18432, &inverse), "no multiplicative inverse: 12345 mod 18432");
+    CHECK_FAILS(hg_mult_inverse(12345, 18432, &inverse),
+                "no multiplicative inverse: 12345 mod 18432");
     CHECK_TEXT(hg_last_error()->code, "F05");
     CHECK_FAILS(hg_mult_inverse(98, 96, &inverse), "no multiplicative inverse: 98 mod 96");
     CHECK_FAILS(hg_mult_inverse(0, 96, &inverse), "no multiplicative inverse: 0 mod 96");
@@ -820,19 +896,25 @@ static double plain_lift(int c, double *v) {
 
 static void test_lift(void) {
     uint64_t zero = 0, answer = 42;
-    CHECK(splitmix(&zero) == UINT64_C(0xe220a8397b1dcdaf) && splitmix(&zero) == UINT64_C(0x6e789e6aa1b965f4) &&
-          splitmix(&zero) == UINT64_C(0x06c45d188009454f) && splitmix(&answer) == UINT64_C(0xbdd732262feb6e95));
+    CHECK(splitmix(&zero) == UINT64_C(0xe220a8397b1dcdaf) &&
+          splitmix(&zero) == UINT64_C(0x6e789e6aa1b965f4) &&
+          splitmix(&zero) == UINT64_C(0x06c45d188009454f) &&
+          splitmix(&answer) == UINT64_C(0xbdd732262feb6e95));
     static const struct {
         uint8_t cls;
         double norm, component;
-    } rows[] = {{0, 282.21097529776574, 0.003129966179669823}, {21, 266.80783984886875, 0.001767792123616339}, {95, 0, 0}, {58, 0, 0}};
+    } rows[] = {{0, 282.21097529776574, 0.003129966179669823},
+                {21, 266.80783984886875, 0.001767792123616339},
+                {95, 0, 0},
+                {58, 0, 0}};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         double norm = plain_lift(rows[i].cls, first), worst = 0, length = 0;
         hg_class_lift(rows[i].cls, second);
         if (rows[i].norm > 0) {
             CHECK(fabs(norm - rows[i].norm) < 1e-9);
-            CHECK(fabs(second[0] - rows[i].component) <= 4 * (nextafter(rows[i].component, 1) - rows[i].component));
+            CHECK(fabs(second[0] - rows[i].component) <=
+                  4 * (nextafter(rows[i].component, 1) - rows[i].component));
         }
         for (int k = 0; k < HG_LIFT_LENGTH; k++) {
             worst = fmax(worst, fabs(first[k] - second[k]));
@@ -846,7 +928,15 @@ static void test_lift(void) {
         CHECK(fabs(length - 1) < 1e-12);
     }
     CHECK_MESSAGE(hash == UINT64_C(0x2567d87b357330a6), "bits of lifts: %016" PRIx64,
-                  hash); /* one for every machine; slices/neon.sh runs this too */
+                  hash); /* one
+                            for
+                            every
+                            machine;
+                            slices/neon.sh
+                            runs
+                            this
+                            too
+                          */
     double dot = 0;
     hg_class_lift(0, first);
     hg_class_lift(1, second);
@@ -869,7 +959,8 @@ static void test_resonate(void) {
     (void)plain_lift(42, second);
     uint64_t state = 3;
     for (int k = 0; k < HG_LIFT_LENGTH; k++)
-        first[k] = 0.45 * first[k] + 0.55 * second[k] + 1e-3 * (ldexp((double)(splitmix(&state) >> 11), -53) - 0.5);
+        first[k] = 0.45 * first[k] + 0.55 * second[k] +
+                   1e-3 * (ldexp((double)(splitmix(&state) >> 11), -53) - 0.5);
     CHECK(hg_class_resonate(first, &cls) == HG_OK && cls == 42);
     memset(first, 0, sizeof first);
     CHECK(hg_class_resonate(first, &cls) == HG_OK && cls == 0); /* all are equally near */

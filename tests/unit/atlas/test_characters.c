@@ -1,17 +1,20 @@
 /* The character table of the Monster, proven. The steps:
- *  1. Every irrational entry, a coefficient list Σ c_k·ζ^k with ζ = e^(2πi/n), is shown to be (a + b·√-n)/2 for integers a, b: the
- *     polynomial Σ (2·c_k - b·(-n/k))·x^k - a is divisible by the n-th cyclotomic polynomial, and Σ (-n/k)·ζ^k = √-n (Gauss).
- *  2. In a row or a column all irrational entries have one n. So the sum of an orthogonality relation, times 4, is R + Σ_n I_n·√-n with
- *     integers R and I_n; the 13 roots are linearly independent over the rationals, so it is the integer wanted, exactly if R is and all I_n are 0.
- *  3. R and I_n are computed modulo 7 pairwise coprime numbers above 2^61. With |a| < 2^90, |b| < 8, n < 128, class sizes and
- *     centralisers at most 2^180 (all checked) and 194 terms, |R - 4·wanted| and |I_n| are below 2^8·2^180·(2^180 + 2^13) + 2^182 < 2^369,
- *     less than the product of the moduli: zero modulo all of them is zero.
+ *  1. Every irrational entry, a coefficient list Σ c_k·ζ^k with ζ = e^(2πi/n), is shown to be (a +
+ * b·√-n)/2 for integers a, b: the polynomial Σ (2·c_k - b·(-n/k))·x^k - a is divisible by the n-th
+ * cyclotomic polynomial, and Σ (-n/k)·ζ^k = √-n (Gauss).
+ *  2. In a row or a column all irrational entries have one n. So the sum of an orthogonality
+ * relation, times 4, is R + Σ_n I_n·√-n with integers R and I_n; the 13 roots are linearly
+ * independent over the rationals, so it is the integer wanted, exactly if R is and all I_n are 0.
+ *  3. R and I_n are computed modulo 7 pairwise coprime numbers above 2^61. With |a| < 2^90, |b| <
+ * 8, n < 128, class sizes and centralisers at most 2^180 (all checked) and 194 terms, |R -
+ * 4·wanted| and |I_n| are below 2^8·2^180·(2^180 + 2^13) + 2^182 < 2^369, less than the product of
+ * the moduli: zero modulo all of them is zero.
  *
- * The plain listing, whose BLAKE3 was computed once from a printout of GAP's table by a separate script; blanks separate fields:
- *   monster ORDER
- *   class NAME ELEMENT-ORDER CENTRALISER SIZE, then the names of the classes of p-th powers for the 15 primes; 194 lines
- *   character INDICATOR, then 194 values: an integer, or a,b,-n for (a + b·√-n)/2; 194 lines
- * `test_characters --listing` prints it; tools/gen_characters --listing prints what GAP has to say. */
+ * The plain listing, whose BLAKE3 was computed once from a printout of GAP's table by a separate
+ * script; blanks separate fields: monster ORDER class NAME ELEMENT-ORDER CENTRALISER SIZE, then the
+ * names of the classes of p-th powers for the 15 primes; 194 lines character INDICATOR, then 194
+ * values: an integer, or a,b,-n for (a + b·√-n)/2; 194 lines `test_characters --listing` prints it;
+ * tools/gen_characters --listing prints what GAP has to say. */
 #include "test.h"
 #include "atlas/characters.h"
 #include "base/base.h"
@@ -22,10 +25,12 @@ enum { N = HG_CHARACTER_COUNT, PRIMES = 15, MODULI = 7, MAX_DEGREE = 128 };
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
-static const char listing_hash[] = "616fb1123393c72463103caca02dfce4437c182b5306d00e1cab61fef72c7275";
+static const char listing_hash[] =
+    "616fb1123393c72463103caca02dfce4437c182b5306d00e1cab61fef72c7275";
 static const uint32_t primes[PRIMES] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 41, 47, 59, 71};
-static const uint64_t moduli[MODULI] = {(1ull << 62) - 57,  (1ull << 62) - 87,  (1ull << 62) - 117, (1ull << 62) - 143,
-                                        (1ull << 62) - 153, (1ull << 62) - 167, (1ull << 61) - 1};
+static const uint64_t moduli[MODULI] = {(1ull << 62) - 57,  (1ull << 62) - 87,  (1ull << 62) - 117,
+                                        (1ull << 62) - 143, (1ull << 62) - 153, (1ull << 62) - 167,
+                                        (1ull << 61) - 1};
 
 /* ---- unsigned integers of 256 bits ---- */
 
@@ -117,7 +122,8 @@ static int kronecker(int a, int n) {
     return r;
 }
 
-/* Divides in place by a monic polynomial: the remainder stays below its degree, the quotient above. Lowest coefficient first. */
+/* Divides in place by a monic polynomial: the remainder stays below its degree, the quotient above.
+ * Lowest coefficient first. */
 static void divide(int64_t *poly, int degree, const int64_t *by, int by_degree) {
     for (int i = degree; i >= by_degree; i--) {
         for (int k = 0; k < by_degree; k++) poly[i - by_degree + k] -= poly[i] * by[k];
@@ -172,12 +178,15 @@ static void read_entry(uint64_t i, uint64_t j) {
         memcpy(&v, c.rational, 16);
         table[i][j] = (value){2 * v, 0, 1};
         CHECK(hg_character_i128(i, j, bytes) == HG_OK && memcmp(bytes, c.rational, 16) == 0);
-        CHECK_MESSAGE(real == (double)v && imaginary == 0, "f64 of (%" PRIu64 ", %" PRIu64 ")", i, j);
+        CHECK_MESSAGE(real == (double)v && imaginary == 0, "f64 of (%" PRIu64 ", %" PRIu64 ")", i,
+                      j);
     } else {
-        CHECK_MESSAGE(read_irrational(&c, real, imaginary, &table[i][j]), "(%" PRIu64 ", %" PRIu64 "): not quadratic", i, j);
+        CHECK_MESSAGE(read_irrational(&c, real, imaginary, &table[i][j]),
+                      "(%" PRIu64 ", %" PRIu64 "): not quadratic", i, j);
         CHECK(hg_character_i128(i, j, bytes) == HG_ERROR_ISA);
         long double exact = sqrtl((long double)(table[i][j].b * table[i][j].b * table[i][j].n)) / 2;
-        CHECK(2 * real == (double)table[i][j].a && fabsl(fabsl((long double)imaginary) - exact) < exact * 0x1p-53L);
+        CHECK(2 * real == (double)table[i][j].a &&
+              fabsl(fabsl((long double)imaginary) - exact) < exact * 0x1p-53L);
     }
     double alone;
     CHECK(hg_character_f64(i, j, &alone, NULL) == HG_OK && alone == real);
@@ -192,7 +201,8 @@ static void read_table(void) {
         sizes[j] = big_of(classes[j].size);
         centralizers[j] = big_of(classes[j].centralizer);
         CHECK(big_bits(&sizes[j]) <= 180 && big_bits(&centralizers[j]) <= 180);
-        for (int p = 0; p < PRIMES; p++) CHECK(hg_monster_power(j, primes[p], &powers[j][p]) == HG_OK && powers[j][p] < N);
+        for (int p = 0; p < PRIMES; p++)
+            CHECK(hg_monster_power(j, primes[p], &powers[j][p]) == HG_OK && powers[j][p] < N);
     }
     int irrational = 0, wide = 0;
     for (uint64_t i = 0; i < N; i++) {
@@ -210,9 +220,12 @@ static void read_table(void) {
 
 /* ---- orthogonality ---- */
 
-static uint64_t residue(i128 a, uint64_t m) { return (uint64_t)((a % (i128)m + (i128)m) % (i128)m); }
+static uint64_t residue(i128 a, uint64_t m) {
+    return (uint64_t)((a % (i128)m + (i128)m) % (i128)m);
+}
 
-/* One modulus: 4·Σ weight·v·conj(w) = 4·wanted for all pairs v, w of the 194 vectors; wanted is 0 off the diagonal. The number of wrong pairs. */
+/* One modulus: 4·Σ weight·v·conj(w) = 4·wanted for all pairs v, w of the 194 vectors; wanted is 0
+ * off the diagonal. The number of wrong pairs. */
 static uint64_t wrong_pairs(value (*v)[N], const big *weights, const big *diagonal, uint64_t m) {
     static uint64_t a[N][N], weighted[N][N], special[N][N];
     static uint32_t specials[N];
@@ -243,7 +256,8 @@ static uint64_t wrong_pairs(value (*v)[N], const big *weights, const big *diagon
             for (uint32_t s = 0; s < specials[j]; s++) { /* -a·b'·√-n */
                 uint64_t k = special[j][s];
                 value x = v[i][k], y = v[j][k];
-                roots[y.n] = (uint64_t)((roots[y.n] + (u128)weight[k] * residue(-x.a * y.b, m)) % m);
+                roots[y.n] = (uint64_t)((roots[y.n] + (u128)weight[k] * residue(-x.a * y.b, m)) %
+                                        m);
             }
             uint64_t wanted = i == j ? (uint64_t)((u128)4 * big_mod(&diagonal[i], m) % m) : 0;
             bool right = (uint64_t)(sum % m) == wanted;
@@ -288,7 +302,8 @@ static void test_orthogonality(void) {
         CHECK(moduli[m] >= (1ull << 61) - 1 && moduli[m] < 1ull << 62);
         for (int k = 0; k < m; k++) CHECK_U64(common_divisor(moduli[m], moduli[k]), 1);
         CHECK_MESSAGE(wrong_pairs(table, sizes, orders, moduli[m]) == 0, "rows are not orthogonal");
-        CHECK_MESSAGE(wrong_pairs(columns, ones, centralizers, moduli[m]) == 0, "columns are not orthogonal");
+        CHECK_MESSAGE(wrong_pairs(columns, ones, centralizers, moduli[m]) == 0,
+                      "columns are not orthogonal");
     }
 }
 
@@ -301,10 +316,13 @@ static void test_sums(void) {
         i128 d = table[i][0].a / 2;
         CHECK(d > 0);
         memcpy(degree.limb, &d, 16);
-        CHECK(big_add_product(&degrees, &degree, &degree) && big_add_product(&elements, &sizes[i], &one));
-        CHECK(big_add_product(&product, &sizes[i], &centralizers[i]) && big_equal(&product, &order));
+        CHECK(big_add_product(&degrees, &degree, &degree) &&
+              big_add_product(&elements, &sizes[i], &one));
+        CHECK(big_add_product(&product, &sizes[i], &centralizers[i]) &&
+              big_equal(&product, &order));
     }
-    CHECK(big_equal(&degrees, &order) && big_equal(&elements, &order) && big_equal(&centralizers[0], &order));
+    CHECK(big_equal(&degrees, &order) && big_equal(&elements, &order) &&
+          big_equal(&centralizers[0], &order));
     char text[96];
     CHECK_TEXT(big_text(order, text), "808017424794512875886459904961710757005754368000000000");
     /* OEIS A001379 */
@@ -324,7 +342,8 @@ static void test_sums(void) {
                                      1109944460516150,
                                      2374124840062976};
     for (int i = 0; i < 15; i++) CHECK_U64(table[i][0].a / 2, first[i]);
-    static const int row1[] = {196883, 4371, 275, 782, 53, -1, 275, 51}, row2[] = {21296876, 91884, -2324, 7889, -130, 248};
+    static const int row1[] = {196883, 4371, 275, 782, 53, -1, 275, 51},
+                     row2[] = {21296876, 91884, -2324, 7889, -130, 248};
     for (int k = 0; k < 8; k++) CHECK(table[1][k].a == 2 * row1[k]);
     for (int k = 0; k < 6; k++) CHECK(table[2][k].a == 2 * row2[k]);
     i128 largest = 0;
@@ -332,13 +351,15 @@ static void test_sums(void) {
     CHECK(largest / 2 == (i128)258823477531055ll * 1000000000000ll + 64045234375ll);
 }
 
-/* χ(g^p) is congruent to χ(g)^p modulo p, and x^p to the Frobenius image of x where p does not divide n. */
+/* χ(g^p) is congruent to χ(g)^p modulo p, and x^p to the Frobenius image of x where p does not
+ * divide n. */
 static bool congruent(value x, value power, uint32_t prime) {
     int p = (int)prime;
     if (x.b && x.n % p == 0) return true; /* ramified: says less */
     int b = x.b * (x.b ? kronecker_prime(-x.n, p) : 1);
     if (power.b && x.b && power.n != x.n) return false;
-    i128 da = power.a - x.a, db = power.b - b; /* (da + db·√-n)/2 must be p times an integer (a' + b'·√-n)/2 with a' = n·b' modulo 2 */
+    i128 da = power.a - x.a, db = power.b - b; /* (da + db·√-n)/2 must be p times an integer (a' +
+                                                  b'·√-n)/2 with a' = n·b' modulo 2 */
     if (da % p || db % p) return false;
     int n = power.b ? power.n : x.n;
     if (!db) return da / p % 2 == 0;
@@ -354,11 +375,14 @@ static void test_powers(void) {
             for (int q = 0; q < p; q++) CHECK_U64(powers[to][q], powers[powers[j][q]][p]);
             int wrong = 0;
             for (int i = 0; i < N; i++) wrong += !congruent(table[i][j], table[i][to], primes[p]);
-            CHECK_MESSAGE(wrong == 0, "%d characters disagree with power %u of class %s", wrong, primes[p], classes[j].name);
+            CHECK_MESSAGE(wrong == 0, "%d characters disagree with power %u of class %s", wrong,
+                          primes[p], classes[j].name);
         }
     }
     CHECK(hg_monster_power(0, 4, &power) == HG_ERROR_ISA);
-    CHECK_TEXT(hg_last_error()->message, "invalid prime: 4 (must be 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 41, 47, 59 or 71)");
+    CHECK_TEXT(
+        hg_last_error()->message,
+        "invalid prime: 4 (must be 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 41, 47, 59 or 71)");
 }
 
 /* Σ size·χ(g²) = indicator·|M|: by the bound above, since it is smaller. */
@@ -372,9 +396,12 @@ static void test_indicators(void) {
                 value v = table[i][powers[k][0]];
                 uint64_t size = big_mod(&sizes[k], moduli[m]);
                 sum = (uint64_t)((sum + (u128)size * residue(v.a, moduli[m])) % moduli[m]);
-                if (v.b) roots[v.n] = (uint64_t)((roots[v.n] + (u128)size * residue(v.b, moduli[m])) % moduli[m]);
+                if (v.b)
+                    roots[v.n] = (uint64_t)((roots[v.n] + (u128)size * residue(v.b, moduli[m])) %
+                                            moduli[m]);
             }
-            uint64_t wanted = (uint64_t)((u128)residue(2 * indicator, moduli[m]) * big_mod(&order, moduli[m]) % moduli[m]);
+            uint64_t wanted = (uint64_t)((u128)residue(2 * indicator, moduli[m]) *
+                                         big_mod(&order, moduli[m]) % moduli[m]);
             bool right = sum == wanted;
             for (int n = 0; n < 128; n++) right = right && !roots[n];
             CHECK_MESSAGE(right, "indicator of character %" PRIu64, i);
@@ -402,7 +429,8 @@ static void test_names_and_errors(void) {
         CHECK(hg_monster_class_find(classes[j].name, &cls) && cls == j);
         CHECK_U64(strtoul(classes[j].name, NULL, 10), classes[j].element_order);
     }
-    CHECK(!hg_monster_class_find("1B", &cls) && !hg_monster_class_find("", &cls) && !hg_monster_class_find("1a", &cls));
+    CHECK(!hg_monster_class_find("1B", &cls) && !hg_monster_class_find("", &cls) &&
+          !hg_monster_class_find("1a", &cls));
     CHECK(!hg_monster_class_find(NULL, &cls));
     hg_character_value c;
     uint8_t bytes[16];
@@ -412,10 +440,14 @@ static void test_names_and_errors(void) {
     CHECK(hg_character(N, 0, &c) == HG_ERROR_ISA);
     CHECK_TEXT(hg_last_error()->message, "invalid character index: 194 (must be < 194)");
     CHECK(hg_character(0, UINT64_MAX, &c) == HG_ERROR_ISA);
-    CHECK_TEXT(hg_last_error()->message, "invalid character index: 18446744073709551615 (must be < 194)");
-    CHECK(hg_character_f64(0, N, &real, NULL) == HG_ERROR_ISA && hg_character_f64(N, 0, &real, NULL) == HG_ERROR_ISA);
-    CHECK(hg_character_i128(N, 0, bytes) == HG_ERROR_ISA && hg_character_i128(0, N, bytes) == HG_ERROR_ISA);
-    CHECK(hg_monster_class_get(N, &info) == HG_ERROR_ISA && hg_monster_power(N, 2, &cls) == HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->message,
+               "invalid character index: 18446744073709551615 (must be < 194)");
+    CHECK(hg_character_f64(0, N, &real, NULL) == HG_ERROR_ISA &&
+          hg_character_f64(N, 0, &real, NULL) == HG_ERROR_ISA);
+    CHECK(hg_character_i128(N, 0, bytes) == HG_ERROR_ISA &&
+          hg_character_i128(0, N, bytes) == HG_ERROR_ISA);
+    CHECK(hg_monster_class_get(N, &info) == HG_ERROR_ISA &&
+          hg_monster_power(N, 2, &cls) == HG_ERROR_ISA);
     CHECK(hg_monster_indicator(N, &indicator) == HG_ERROR_ISA);
     CHECK(hg_monster_class_find("23A", &cls) && hg_character_i128(16, cls, bytes) == HG_ERROR_ISA);
     CHECK_TEXT(hg_last_error()->message, "character value not rational: character 17, class 23A");

@@ -1,5 +1,5 @@
-/* Exact sums of doubles and the folding of a context's state, against MPFR with a precision that holds every sum, and against binary128
- * where that is wide enough. */
+/* Exact sums of doubles and the folding of a context's state, against MPFR with a precision that
+ * holds every sum, and against binary128 where that is wide enough. */
 #include "atlas/state.h"
 #include "test.h"
 #include <float.h>
@@ -40,12 +40,18 @@ static void check_double(const char *what, double actual, double expected) {
 
 /* Finite numbers of every kind. */
 static double some_double(void) {
-    static const double corners[] = {0.0, -0.0, DBL_MAX, -DBL_MAX, DBL_MIN, -DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN, 1, -1, 0.5, DBL_EPSILON};
+    static const double corners[] = {0.0,     -0.0,     DBL_MAX,      -DBL_MAX,
+                                     DBL_MIN, -DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN,
+                                     1,       -1,       0.5,          DBL_EPSILON};
     uint64_t bits = next_random(), kind = next_random() % 8;
     if (kind == 0) return corners[bits % HG_COUNT_OF(corners)];
-    if (kind == 1) return from_bits(bits & ~(UINT64_C(0x7FF) << 52));                                        /* subnormal */
-    if (kind == 2) return from_bits((bits & ~(UINT64_C(0x7FF) << 52)) | (UINT64_C(0x7FE) - bits % 3) << 52); /* near the end */
-    if (kind == 3) return from_bits((bits & UINT64_C(0x8000000000000000)) | (bits % 0x7FF) << 52);           /* powers of two */
+    if (kind == 1) return from_bits(bits & ~(UINT64_C(0x7FF) << 52)); /* subnormal */
+    if (kind == 2)
+        return from_bits((bits & ~(UINT64_C(0x7FF) << 52)) | (UINT64_C(0x7FE) - bits % 3)
+                                                                 << 52); /* near the end */
+    if (kind == 3)
+        return from_bits((bits & UINT64_C(0x8000000000000000)) | (bits % 0x7FF) << 52); /* powers of
+                                                                                           two */
     if (kind == 4) return (double)(int64_t)bits;
     return (bits >> 52 & 0x7FF) == 0x7FF ? 1.5 : from_bits(bits);
 }
@@ -96,14 +102,16 @@ static void test_plain(void) {
         {"both", {-INFINITY, 1, INFINITY}, NAN},
         {"not a number", {1, NAN, INFINITY}, NAN},
     };
-    for (size_t i = 0; i < HG_COUNT_OF(cases); i++) check_double(cases[i].what, rounded_sum(cases[i].values, 6), cases[i].expected);
+    for (size_t i = 0; i < HG_COUNT_OF(cases); i++)
+        check_double(cases[i].what, rounded_sum(cases[i].values, 6), cases[i].expected);
 }
 
 /* One value and its opposite are what they were; every exponent, both signs. */
 static void test_each_exponent(void) {
     for (uint64_t e = 0; e < 0x7FF; e++)
         for (int s = 0; s < 2; s++) {
-            double value = from_bits((uint64_t)s << 63 | e << 52 | (next_random() & ((UINT64_C(1) << 52) - 1)));
+            double value = from_bits((uint64_t)s << 63 | e << 52 |
+                                     (next_random() & ((UINT64_C(1) << 52) - 1)));
             uint32_t words[WORDS] = {0}, flags = 0, any = 0;
             hg_resonance_add(words, &flags, value);
             check_double("one value", hg_resonance_round(words, flags), value);
@@ -122,7 +130,9 @@ static void test_against_binary128(void) {
         size_t count = 1 + next_random() % 32;
         int around = (int)(next_random() % 1900) - 950;
         for (size_t i = 0; i < count; i++) {
-            values[i] = ldexp((double)(int64_t)(next_random() >> 11), around - (int)(next_random() % 40)) * (next_random() & 1 ? 1 : -1);
+            values[i] = ldexp((double)(int64_t)(next_random() >> 11),
+                              around - (int)(next_random() % 40)) *
+                        (next_random() & 1 ? 1 : -1);
             sum += values[i];
         }
         check_double("binary128", rounded_sum(values, count), sum == 0 ? 0.0 : (double)sum);
@@ -143,7 +153,8 @@ static double exact_sum(const double *values, size_t count) {
     mpfr_init2(sum, PRECISION);
     mpfr_set_zero(sum, 1);
     for (size_t i = 0; i < count; i++)
-        if (mpfr_add_d(sum, sum, values[i], MPFR_RNDN) != 0) CHECK_MESSAGE(false, "the oracle rounds");
+        if (mpfr_add_d(sum, sum, values[i], MPFR_RNDN) != 0)
+            CHECK_MESSAGE(false, "the oracle rounds");
     double result = mpfr_get_d(sum, MPFR_RNDN);
     mpfr_clear(sum);
     return result == 0 ? 0.0 : result;
@@ -154,7 +165,8 @@ static void test_against_mpfr(void) {
         double values[64];
         size_t count = 1 + next_random() % 48;
         for (size_t i = 0; i < count; i++) values[i] = some_double();
-        size_t again = next_random() % 3 == 0 ? count / 2 : 0; /* some go again: what is left is small beside what was added */
+        size_t again = next_random() % 3 == 0 ? count / 2 : 0; /* some go again: what is left is
+                                                                  small beside what was added */
         for (size_t i = 0; i < again && count < 64; i++) values[count++] = -values[i];
         double expected = exact_sum(values, count);
         check_double("MPFR", rounded_sum(values, count), expected);
@@ -167,8 +179,10 @@ static void test_against_mpfr(void) {
 static void test_ties(void) {
     for (int e = -1074; e <= 1023; e++)
         for (int k = 0; k < 3; k++) {
-            double unit = ldexp(1, e < -1021 ? -1074 : e - 52), value = ldexp(1, e) + (k & 1 ? unit : 0);
-            double values[4] = {value, unit / 2, k == 2 ? DBL_TRUE_MIN : 0, next_random() & 1 ? -DBL_TRUE_MIN : 0};
+            double unit = ldexp(1, e < -1021 ? -1074 : e - 52),
+                   value = ldexp(1, e) + (k & 1 ? unit : 0);
+            double values[4] = {value, unit / 2, k == 2 ? DBL_TRUE_MIN : 0,
+                                next_random() & 1 ? -DBL_TRUE_MIN : 0};
             if (!isfinite(value)) continue;
             check_double("a tie", rounded_sum(values, 4), exact_sum(values, 4));
         }
@@ -213,16 +227,22 @@ typedef struct image {
 static uint32_t *words_at(image *s, int offset, int index, int each) {
     return (uint32_t *)(void *)(s->bytes + offset) + (size_t)index * (size_t)each;
 }
-static uint32_t *resonance(image *s, int cls) { return words_at(s, HG_STATE_RESONANCE, cls, WORDS); }
-static double resonance_of(image *s, int cls) { return hg_resonance_round(resonance(s, cls), *words_at(s, HG_STATE_FLAGS, cls, 1)); }
+static uint32_t *resonance(image *s, int cls) {
+    return words_at(s, HG_STATE_RESONANCE, cls, WORDS);
+}
+static double resonance_of(image *s, int cls) {
+    return hg_resonance_round(resonance(s, cls), *words_at(s, HG_STATE_FLAGS, cls, 1));
+}
 
 static void add_pending(image *s, int cls, double value) {
-    hg_resonance_add(words_at(s, signbit(value) ? HG_STATE_PENDING_SUB : HG_STATE_PENDING_ADD, cls, WORDS),
-                     words_at(s, HG_STATE_PENDING_FLAGS, cls, 1), isfinite(value) ? fabs(value) : value);
+    hg_resonance_add(
+        words_at(s, signbit(value) ? HG_STATE_PENDING_SUB : HG_STATE_PENDING_ADD, cls, WORDS),
+        words_at(s, HG_STATE_PENDING_FLAGS, cls, 1), isfinite(value) ? fabs(value) : value);
 }
 
 static void write_phase(image *s, int cls, uint64_t lane, uint32_t phase) {
-    uint64_t *at = (uint64_t *)(void *)(s->bytes + HG_STATE_PENDING_PHASE) + cls, value = (lane + 1) << HG_PENDING_PHASE_BITS | phase;
+    uint64_t *at = (uint64_t *)(void *)(s->bytes + HG_STATE_PENDING_PHASE) + cls,
+             value = (lane + 1) << HG_PENDING_PHASE_BITS | phase;
     if (value > *at) *at = value;
 }
 
@@ -279,7 +299,8 @@ static void test_flags(void) {
     check_double("flags stay", resonance_of(&s, 0), NAN);
 }
 
-/* Launches that add to many classes, each folded: every class and their sum are the sums of all that was ever added. */
+/* Launches that add to many classes, each folded: every class and their sum are the sums of all
+ * that was ever added. */
 static void test_folds(void) {
     enum { LAUNCHES = 12, VALUES = 400 };
     static image s;
@@ -307,7 +328,8 @@ static void test_folds(void) {
 }
 
 #ifdef HG_HAVE_MPFR
-/* 2^64 additions of the largest number to every class in one launch, of both signs: nothing is lost, what is taken away again is gone. */
+/* 2^64 additions of the largest number to every class in one launch, of both signs: nothing is
+ * lost, what is taken away again is gone. */
 static void test_headroom(void) {
     static image s;
     mpfr_t sum, expected;
@@ -316,8 +338,10 @@ static void test_headroom(void) {
     memset(&s, 0, sizeof s);
     for (int sign = 0; sign < 2; sign++) {
         int offset = sign ? HG_STATE_PENDING_SUB : HG_STATE_PENDING_ADD;
-        for (int twice = 0; twice < 1 + sign; twice++) { /* so the second time ends at the other side */
-            for (int c = 0; c < CLASSES; c++) add_2_64_times(words_at(&s, offset, c, WORDS), DBL_MAX);
+        for (int twice = 0; twice < 1 + sign; twice++) { /* so the second time ends at the other
+                                                            side */
+            for (int c = 0; c < CLASSES; c++)
+                add_2_64_times(words_at(&s, offset, c, WORDS), DBL_MAX);
             hg_state_fold(&s);
         }
         for (int c = 0; c <= CLASSES; c++) {

@@ -1,6 +1,6 @@
 /* test: labels=slow timeout=300
- * The OpenCL driver by its table: memory, copies, queues that wait for each other, calls of the host, binaries kept on disk, and every
- * single call of the library failing. */
+ * The OpenCL driver by its table: memory, copies, queues that wait for each other, calls of the
+ * host, binaries kept on disk, and every single call of the library failing. */
 #include "backends/opencl/opencl_internal.h"
 #include "base/thread.h"
 #include "support/device_support.h"
@@ -43,7 +43,8 @@ static void test_zeroed(device_fixture *d) {
     }
     hg_driver_arena *arena = NULL;
     CHECK(d->driver->arena_alloc(d->device, UINT64_MAX - 3, &arena) == HG_ERROR_ALLOCATION_FAILED);
-    CHECK(d->driver->arena_alloc(d->device, d->caps->memory.max_arena_bytes + 1, &arena) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK(d->driver->arena_alloc(d->device, d->caps->memory.max_arena_bytes + 1, &arena) ==
+          HG_ERROR_ALLOCATION_FAILED);
 }
 
 /* Copies, overlapping ones too, and fills of any place and size, against memmove and memset. */
@@ -60,11 +61,13 @@ static void test_copies(device_fixture *d) {
         uint64_t a = next_random() * 12u % SIZE, b = next_random() * 12u % SIZE;
         uint64_t room = SIZE - (a > b ? a : b), size = (next_random() * 7u) % (room + 1);
         uint8_t value = next_random();
-        hg_driver_command c = {.kind = HG_CMD_COPY, .to = {arenas[to], a, size}, .from = {arenas[from], b, size}};
+        hg_driver_command c = {
+            .kind = HG_CMD_COPY, .to = {arenas[to], a, size}, .from = {arenas[from], b, size}};
         switch (next_random() % 3) {
         case 0: memmove(model[to] + a, model[from] + b, size); break;
         case 1:
-            c = (hg_driver_command){.kind = HG_CMD_FILL, .to = {arenas[to], a, size}, .value = value};
+            c = (hg_driver_command){
+                .kind = HG_CMD_FILL, .to = {arenas[to], a, size}, .value = value};
             memset(model[to] + a, value, size);
             break;
         default:
@@ -88,11 +91,14 @@ static void test_import(device_fixture *d) {
     hg_driver_arena *arena = NULL;
     memset(host, 7, SIZE);
     if (!d->caps->memory.can_import) {
-        CHECK(d->driver->arena_import(d->device, host, SIZE, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
+        CHECK(d->driver->arena_import(d->device, host, SIZE, &arena) ==
+              HG_ERROR_BACKEND_UNAVAILABLE);
     } else {
-        CHECK(d->driver->arena_import(d->device, host + 1, SIZE - 1, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
+        CHECK(d->driver->arena_import(d->device, host + 1, SIZE - 1, &arena) ==
+              HG_ERROR_BACKEND_UNAVAILABLE);
         CHECK(d->driver->arena_import(d->device, host, SIZE, &arena) == HG_OK);
-        hg_driver_command c[] = {copy_out(arena, 0, SIZE, back), {.kind = HG_CMD_FILL, .to = {arena, 5, 1}, .value = 9}};
+        hg_driver_command c[] = {copy_out(arena, 0, SIZE, back),
+                                 {.kind = HG_CMD_FILL, .to = {arena, 5, 1}, .value = 9}};
         CHECK(device_submit(d, c, 2));
         CHECK_U64(back[5], 7);
         CHECK_U64(host[5], 9);
@@ -107,30 +113,37 @@ static void test_import(device_fixture *d) {
 static void build_scale(device_kernel *k) {
     kir_builder builder, *b = &builder;
     device_kernel_begin(k, b, "scale", 2);
-    kir_value *factor = build_field(k, b, KIR_FIELD_INPUT, 0, HG_TYPE_U32), *count = build_field(k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32);
-    kir_value *lane = build_id(b, KIR_ID_THREAD), *inside = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, lane, count));
-    kir_value *at = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, kir_const(b, HG_TYPE_U32, 4)));
+    kir_value *factor = build_field(k, b, KIR_FIELD_INPUT, 0, HG_TYPE_U32),
+              *count = build_field(k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32);
+    kir_value *lane = build_id(b, KIR_ID_THREAD),
+              *inside = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, lane, count));
+    kir_value *at = kir_convert(b, KIR_ZEXT, HG_TYPE_U64,
+                                kir_mul(b, lane, kir_const(b, HG_TYPE_U32, 4)));
     build_store(b, 1, at, kir_add(b, kir_mul(b, build_load(b, 0, at, HG_TYPE_U32), factor), lane));
     kir_if_end(b, inside);
     device_kernel_end(k, b);
 }
 
-/* A kernel that waits until the host writes a word of visible memory, and says that it has begun. */
+/* A kernel that waits until the host writes a word of visible memory, and says that it has begun.
+ */
 static void build_waiter(device_kernel *k) {
     kir_builder builder, *b = &builder;
     device_kernel_begin(k, b, "waiter", 1);
     kir_value *begun = kir_const(b, HG_TYPE_U64, 0), *go = kir_const(b, HG_TYPE_U64, 64);
-    (void)build_atomic(b, 0, KIR_ATOMIC_EXCH, 1, begun, (kir_value *[]){kir_const(b, HG_TYPE_U32, 1)});
+    (void)build_atomic(b, 0, KIR_ATOMIC_EXCH, 1, begun,
+                       (kir_value *[]){kir_const(b, HG_TYPE_U32, 1)});
     kir_value *loop = kir_loop_begin(b, false), *word = build_load(b, 0, go, HG_TYPE_U32);
     word->u.mem.volatile_access = 1;
-    kir_value *end = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_EQ, word, kir_const(b, HG_TYPE_U32, 0))));
+    kir_value *end = kir_if_begin(
+        b, kir_not(b, kir_binary(b, KIR_CMP_EQ, word, kir_const(b, HG_TYPE_U32, 0))));
     kir_break(b);
     kir_if_end(b, end);
     kir_loop_end(b, loop);
     device_kernel_end(k, b);
 }
 
-/* Host and kernel see visible memory while the kernel runs, submit does not wait for it, and another queue waits for the event. */
+/* Host and kernel see visible memory while the kernel runs, submit does not wait for it, and
+ * another queue waits for the event. */
 static void test_visible(device_fixture *d) {
     device_kernel k;
     hg_driver_arena *arena = NULL, *plain = NULL;
@@ -144,13 +157,17 @@ static void test_visible(device_fixture *d) {
     }
     volatile uint32_t *words = d->driver->arena_map(arena);
     build_waiter(&k);
-    hg_driver_code code = {.module = k.module, .layout = &k.layout, .group = {1, 1, 1}, .group_memory = 0};
+    hg_driver_code code = {
+        .module = k.module, .layout = &k.layout, .group = {1, 1, 1}, .group_memory = 0};
     hg_range slot = {arena, 0, 128};
-    hg_driver_dispatch dispatch = {.groups = {1, 1, 1}, .group = {1, 1, 1}, .slots = &slot, .slot_count = 1};
+    hg_driver_dispatch dispatch = {
+        .groups = {1, 1, 1}, .group = {1, 1, 1}, .slots = &slot, .slot_count = 1};
     CHECK(d->driver->code_create(d->device, &code, &dispatch.kernel) == HG_OK);
-    CHECK(d->driver->queue_create(d->device, &other) == HG_OK && d->driver->event_create(d->device, &after) == HG_OK);
+    CHECK(d->driver->queue_create(d->device, &other) == HG_OK &&
+          d->driver->event_create(d->device, &after) == HG_OK);
     CHECK(d->driver->arena_alloc(d->device, 64, &plain) == HG_OK);
-    hg_driver_command run = {.kind = HG_CMD_DISPATCH, .dispatch = &dispatch}, then = copy_out(plain, 0, 4, &word);
+    hg_driver_command run = {.kind = HG_CMD_DISPATCH, .dispatch = &dispatch},
+                      then = copy_out(plain, 0, 4, &word);
     CHECK(d->driver->queue_submit(d->queue, &run, 1, NULL, 0, d->event) == HG_OK);
     CHECK(d->driver->queue_submit(other, &then, 1, &d->event, 1, after) == HG_OK);
     uint64_t limit = hg_clock_ns() + 60000000000u;
@@ -181,7 +198,8 @@ typedef struct worker {
     uint32_t in[COUNT], out[COUNT]; /* outlive a wait that fails */
 } worker;
 
-static hg_status scale_once(worker *w, hg_driver_queue *queue, hg_driver_event *event, hg_driver_arena *const *arenas) {
+static hg_status scale_once(worker *w, hg_driver_queue *queue, hg_driver_event *event,
+                            hg_driver_arena *const *arenas) {
     uint64_t record[2] = {0, w->factor | (uint64_t)COUNT << 32};
     hg_range slots[2] = {{arenas[0], 0, sizeof w->in}, {arenas[1], 0, sizeof w->out}};
     hg_driver_dispatch dispatch = {.kernel = w->kernel,
@@ -207,8 +225,10 @@ static void *work(void *user) {
     hg_driver_queue *queue = NULL;
     hg_driver_event *event = NULL;
     hg_driver_arena *arenas[2] = {NULL, NULL};
-    bool ok = driver->queue_create(w->d->device, &queue) == HG_OK && driver->event_create(w->d->device, &event) == HG_OK;
-    for (int i = 0; i < 2; i++) ok = ok && driver->arena_alloc(w->d->device, COUNT * 4, &arenas[i]) == HG_OK;
+    bool ok = driver->queue_create(w->d->device, &queue) == HG_OK &&
+              driver->event_create(w->d->device, &event) == HG_OK;
+    for (int i = 0; i < 2; i++)
+        ok = ok && driver->arena_alloc(w->d->device, COUNT * 4, &arenas[i]) == HG_OK;
     for (int i = 0; i < REPEATS && ok; i++) ok = scale_once(w, queue, event, arenas) == HG_OK;
     if (!ok) w->wrong++;
     for (int i = 0; i < 2; i++) driver->arena_free(w->d->device, arenas[i]);
@@ -223,7 +243,8 @@ static void test_threads(device_fixture *d) {
     hg_thread threads[THREADS];
     hg_driver_kernel *kernel = NULL;
     build_scale(&k);
-    hg_driver_code code = {.module = k.module, .layout = &k.layout, .group = {64, 1, 1}, .group_memory = 0};
+    hg_driver_code code = {
+        .module = k.module, .layout = &k.layout, .group = {64, 1, 1}, .group_memory = 0};
     CHECK(d->driver->code_create(d->device, &code, &kernel) == HG_OK);
     for (uint32_t i = 0; i < THREADS; i++) {
         workers[i] = (worker){.d = d, .kernel = kernel, .factor = i * 1000 + 3};
@@ -260,27 +281,33 @@ static void counting_release(void *user, void *block) {
     free(block);
 }
 
-/* A session from opening to closing, with one of everything. *right tells whether the answer was right, if there was one. */
+/* A session from opening to closing, with one of everything. *right tells whether the answer was
+ * right, if there was one. */
 static hg_status session(const device_kernel *k, bool *right) {
     const hg_driver *driver = &hg_driver_opencl;
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
     device_fixture d = {.driver = driver};
     hg_driver_arena *arenas[3] = {NULL, NULL, NULL};
     hg_driver_kernel *kernel = NULL;
-    hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
+    hg_driver_code code = {
+        .module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
     hg_status status = driver->device_open(0, &options, &d.device);
     if (status != HG_OK) return status;
     status = driver->queue_create(d.device, &d.queue);
     if (status == HG_OK) status = driver->event_create(d.device, &d.event);
-    for (int i = 0; i < 2 && status == HG_OK; i++) status = driver->arena_alloc(d.device, COUNT * 4, &arenas[i]);
-    hg_status visible = status == HG_OK ? driver->arena_alloc_visible(d.device, 64, &arenas[2]) : status;
+    for (int i = 0; i < 2 && status == HG_OK; i++)
+        status = driver->arena_alloc(d.device, COUNT * 4, &arenas[i]);
+    hg_status visible = status == HG_OK ? driver->arena_alloc_visible(d.device, 64, &arenas[2])
+                                        : status;
     if (visible != HG_ERROR_BACKEND_UNAVAILABLE) status = visible;
     if (status == HG_OK) status = driver->code_create(d.device, &code, &kernel);
     worker w = {.d = &d, .kernel = kernel, .factor = 3};
-    hg_driver_command c[] = {{.kind = HG_CMD_FILL, .to = {arenas[0], 0, 100}, .value = 1},
-                             {.kind = HG_CMD_COPY, .to = {arenas[1], 0, 100}, .from = {arenas[0], 0, 100}},
-                             {.kind = HG_CMD_COPY, .to = {arenas[1], 10, 100}, .from = {arenas[1], 0, 100}}};
-    if (status == HG_OK) status = driver->queue_submit(d.queue, c, HG_COUNT_OF(c), NULL, 0, d.event);
+    hg_driver_command c[] = {
+        {.kind = HG_CMD_FILL, .to = {arenas[0], 0, 100}, .value = 1},
+        {.kind = HG_CMD_COPY, .to = {arenas[1], 0, 100}, .from = {arenas[0], 0, 100}},
+        {.kind = HG_CMD_COPY, .to = {arenas[1], 10, 100}, .from = {arenas[1], 0, 100}}};
+    if (status == HG_OK)
+        status = driver->queue_submit(d.queue, c, HG_COUNT_OF(c), NULL, 0, d.event);
     if (status == HG_OK) status = driver->queue_submit(d.queue, c, 0, &d.event, 1, NULL);
     if (status == HG_OK) status = scale_once(&w, d.queue, d.event, arenas);
     *right = w.wrong == 0;
@@ -310,11 +337,13 @@ static void test_failing(void) {
         hg_status status = session(&k, &right);
         if (!failed_call) break;
         const char *message = hg_last_error_text();
-        CHECK_MESSAGE(right, "%s failed as call %lld, and the result was wrong", failed_call, (long long)n);
-        CHECK_MESSAGE(live_blocks == before, "%s failed as call %lld: %lld blocks are left", failed_call, (long long)n,
-                      (long long)(live_blocks - before));
+        CHECK_MESSAGE(right, "%s failed as call %lld, and the result was wrong", failed_call,
+                      (long long)n);
+        CHECK_MESSAGE(live_blocks == before, "%s failed as call %lld: %lld blocks are left",
+                      failed_call, (long long)n, (long long)(live_blocks - before));
         if (status != HG_OK)
-            CHECK_MESSAGE(strstr(message, "opencl") != NULL, "%s failed as call %lld: %s", failed_call, (long long)n, message);
+            CHECK_MESSAGE(strstr(message, "opencl") != NULL, "%s failed as call %lld: %s",
+                          failed_call, (long long)n, message);
     }
     opencl_before_call = NULL;
     CHECK_MESSAGE(n > 40 && n < MOST, "%lld calls", (long long)n);
@@ -336,13 +365,16 @@ static cl_int refuse_binaries(const char *call) {
 }
 
 static void make_with_cache(const char *folder, const device_kernel *k) {
-    hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = folder, .cache_bytes = 16 << 20};
+    hg_driver_options options = {
+        .cpu_level = "", .pretend = "", .cache_dir = folder, .cache_bytes = 16 << 20};
     hg_device *device = NULL;
     hg_driver_kernel *kernel = NULL;
-    hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
+    hg_driver_code code = {
+        .module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
     sources = binaries = 0;
     CHECK(hg_driver_opencl.device_open(0, &options, &device) == HG_OK);
-    CHECK_MESSAGE(hg_driver_opencl.code_create(device, &code, &kernel) == HG_OK, "%s", hg_last_error_text());
+    CHECK_MESSAGE(hg_driver_opencl.code_create(device, &code, &kernel) == HG_OK, "%s",
+                  hg_last_error_text());
     device_fixture d = {.driver = &hg_driver_opencl, .device = device};
     worker w = {.d = &d, .kernel = kernel, .factor = 11};
     (void)work(&w);
@@ -366,7 +398,8 @@ static void test_cache(void) {
     CHECK(sources <= 1 && sources + binaries == 1);
     make_with_cache(folder, &k);
     CHECK(sources == 0 && binaries == 1);
-    opencl_before_call = refuse_binaries; /* a driver that does not take its own binary any more: the entry is made again */
+    opencl_before_call = refuse_binaries; /* a driver that does not take its own binary any more:
+                                             the entry is made again */
     make_with_cache(folder, &k);
     CHECK(sources == 1 && binaries == 1);
     opencl_before_call = count_programs;
@@ -384,14 +417,16 @@ static void test_pretend(void) {
     char reason[256] = "";
     hg_driver_arena *arena = NULL;
     if (!device_open(&d, &hg_driver_opencl, "staging,no-fp64,no-atomic64", reason)) return;
-    CHECK(!d.caps->compiler.kir.f64 && !d.caps->compiler.target.atomic64 && d.caps->compiler.kir.i64);
+    CHECK(!d.caps->compiler.kir.f64 && !d.caps->compiler.target.atomic64 &&
+          d.caps->compiler.kir.i64);
     CHECK(d.driver->arena_alloc_visible(d.device, 64, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
     device_shut(&d);
-    CHECK(hg_driver_opencl.device_open(1000, &(hg_driver_options){.pretend = "", .cache_dir = ""}, &d.device) ==
-          HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK(hg_driver_opencl.device_open(1000, &(hg_driver_options){.pretend = "", .cache_dir = ""},
+                                       &d.device) == HG_ERROR_BACKEND_UNAVAILABLE);
 }
 
-static const hg_allocator ALLOCATOR = {sizeof(hg_allocator), NULL, counting_reallocate, counting_release};
+static const hg_allocator ALLOCATOR = {sizeof(hg_allocator), NULL, counting_reallocate,
+                                       counting_release};
 
 int main(void) {
     device_fixture d;

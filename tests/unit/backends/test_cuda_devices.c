@@ -1,4 +1,5 @@
-/* Several devices, lost devices, no memory, and drivers of no use, with the CUDA driver of tests/fake_cuda (tests/devices/on.sh fake_cuda). */
+/* Several devices, lost devices, no memory, and drivers of no use, with the CUDA driver of
+ * tests/fake_cuda (tests/devices/on.sh fake_cuda). */
 #include "backends/cuda/cuda_internal.h"
 #include "support/fake_cuda.h"
 #include "support/in_process.h"
@@ -30,9 +31,12 @@ static bool add(hg_backend *b) {
         y[i] = 0.5f;
     }
     hg_status status = hg_kernel_by_name("atlas_add_f32", &program);
-    for (int k = 0; k < 3 && status == HG_OK; k++) status = hg_backend_allocate_buffer(b, sizeof x, &buffers[k]);
-    for (int k = 0; k < 2 && status == HG_OK; k++) status = hg_backend_copy_to_buffer(b, buffers[k], k ? y : x, sizeof x);
-    for (int k = 0; k < 3 && status == HG_OK; k++) status = hg_params_set_buffer(params, NAMES[k], buffers[k]);
+    for (int k = 0; k < 3 && status == HG_OK; k++)
+        status = hg_backend_allocate_buffer(b, sizeof x, &buffers[k]);
+    for (int k = 0; k < 2 && status == HG_OK; k++)
+        status = hg_backend_copy_to_buffer(b, buffers[k], k ? y : x, sizeof x);
+    for (int k = 0; k < 3 && status == HG_OK; k++)
+        status = hg_params_set_buffer(params, NAMES[k], buffers[k]);
     if (status == HG_OK) status = hg_params_set_scalar(params, "n", HG_TYPE_U64, &n);
     if (status == HG_OK) status = hg_backend_execute_program_with_params(b, program, NULL, params);
     if (status == HG_OK) status = hg_backend_copy_from_buffer(b, buffers[2], z, sizeof z);
@@ -67,8 +71,9 @@ static void use_two(char said[512]) {
     for (int i = 0; i < 2; i++) pthread_join(threads[i], &failed[i]);
     for (int i = 0; i < 2; i++) hg_backend_destroy(devices[i]);
     hg_backend *third = open_number(2);
-    snprintf(said, 512, "%s%s, %ld left behind; %s", failed[0] ? "the first fails" : "right", failed[1] ? ", the second fails" : "",
-             fake_cuda_things(), third ? "a third one" : hg_last_error_text());
+    snprintf(said, 512, "%s%s, %ld left behind; %s", failed[0] ? "the first fails" : "right",
+             failed[1] ? ", the second fails" : "", fake_cuda_things(),
+             third ? "a third one" : hg_last_error_text());
 }
 
 static void list_two(char said[512]) {
@@ -79,7 +84,8 @@ static void list_two(char said[512]) {
              (unsigned long long)info[0].memory_bytes >> 20, info[1].name);
 }
 
-/* An old device: whether it is taken, whether it promises products of four bytes, and whether it calculates. */
+/* An old device: whether it is taken, whether it promises products of four bytes, and whether it
+ * calculates. */
 static void use_old(char said[512]) {
     hg_device_info info;
     char reason[256] = "";
@@ -93,7 +99,8 @@ static void use_old(char said[512]) {
     bool dot4 = hg_driver_cuda.device_caps(device)->hints.dot4;
     hg_driver_cuda.device_close(device);
     hg_backend *b = open_number(0);
-    snprintf(said, 512, "%s, %s", dot4 ? "dp4a" : "no dp4a", b && add(b) ? "right" : hg_last_error_text());
+    snprintf(said, 512, "%s, %s", dot4 ? "dp4a" : "no dp4a",
+             b && add(b) ? "right" : hg_last_error_text());
     hg_backend_destroy(b);
 }
 
@@ -117,7 +124,8 @@ static void lose_device(char said[512]) {
     b = open_number(0);
     bool again = b && add(b);
     hg_backend_destroy(b);
-    snprintf(said, 512, "%s%s%s", works ? "works on; " : "", first, again ? "; a new backend works" : "");
+    snprintf(said, 512, "%s%s%s", works ? "works on; " : "", first,
+             again ? "; a new backend works" : "");
 }
 
 /* ---- no memory ---- */
@@ -135,7 +143,9 @@ static void fill_memory(char said[512]) {
     if (fake_cuda_things() != 0) strcat(said, "; something stays behind");
 }
 
-static CUresult refuse(const char *call) { return strcmp(call, "cuMemAllocAsync") == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS; }
+static CUresult refuse(const char *call) {
+    return strcmp(call, "cuMemAllocAsync") == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
 
 /* Another process has all of it. */
 static void refuse_memory(char said[512]) {
@@ -153,15 +163,18 @@ static void refuse_memory(char said[512]) {
 /* ---- memory of others ---- */
 
 /* All bytes of the device's memory through a buffer. */
-static bool is_native(hg_backend *b, hg_buffer buffer, hg_memory_kind kind, const void *there, uint64_t bytes) {
+static bool is_native(hg_backend *b, hg_buffer buffer, hg_memory_kind kind, const void *there,
+                      uint64_t bytes) {
     hg_native_buffer native = {.size = sizeof native};
     CHECK_OK(hg_buffer_native(b, buffer, &native));
-    return native.kind == kind && native.memory == (uintptr_t)there && native.offset == 0 && native.bytes == bytes && native.device == 0;
+    return native.kind == kind && native.memory == (uintptr_t)there && native.offset == 0 &&
+           native.bytes == bytes && native.device == 0;
 }
 
 static bool holds(hg_backend *b, hg_buffer buffer, const uint8_t *expected, uint64_t size) {
     uint8_t seen[4096];
-    return size <= sizeof seen && hg_buffer_read(b, buffer, 0, seen, size) == HG_OK && memcmp(seen, expected, size) == 0;
+    return size <= sizeof seen && hg_buffer_read(b, buffer, 0, seen, size) == HG_OK &&
+           memcmp(seen, expected, size) == 0;
 }
 
 #define REFUSED(call, words)                                                                       \
@@ -186,7 +199,8 @@ static void test_imports(void) {
     CHECK(cuda.MemAlloc(&memory, 4096) == 0 && cuda.MemHostAlloc(&pinned, 4096, 0) == 0);
     void *there = (void *)(uintptr_t)memory;
 
-    /* the device's: what one buffer writes, another one on a part of it reads, and freeing frees nothing */
+    /* the device's: what one buffer writes, another one on a part of it reads, and freeing frees
+     * nothing */
     CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, there, 4096, &buffer));
     CHECK_OK(hg_buffer_write(b, buffer, 0, pattern, 4096));
     CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 1024, 2048, &part));
@@ -197,16 +211,22 @@ static void test_imports(void) {
     CHECK_OK(hg_backend_free_buffer(b, part));
     REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 1, there, 4096, &buffer),
             "is memory of device 0, the backend is on device 0, expected device 1");
-    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, there, 4097, &buffer), "the allocation has 4096 bytes from");
-    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 16, 4096, &buffer), "the allocation has 4080 bytes from");
-    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 8, 64, &buffer), "at multiples of 16 bytes");
-    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, plain, 64, &buffer), "is not known to the driver, expected memory of a device");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, there, 4097, &buffer),
+            "the allocation has 4096 bytes from");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 16, 4096, &buffer),
+            "the allocation has 4080 bytes from");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 8, 64, &buffer),
+            "at multiples of 16 bytes");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, plain, 64, &buffer),
+            "is not known to the driver, expected memory of a device");
     REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, pinned, 64, &buffer),
             "is pinned memory of the host, expected memory of a device");
     REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA_HOST, 0, there, 64, &buffer),
             "is memory of a device, expected pinned memory of the host");
-    REFUSED(hg_buffer_import(b, there, 64, &buffer), "is memory of a device, expected pinned memory of the host");
-    REFUSED(hg_buffer_import_device(b, (hg_memory_kind)7, 0, there, 64, &buffer), "kind: expected HG_MEMORY_HOST (1)");
+    REFUSED(hg_buffer_import(b, there, 64, &buffer),
+            "is memory of a device, expected pinned memory of the host");
+    REFUSED(hg_buffer_import_device(b, (hg_memory_kind)7, 0, there, 64, &buffer),
+            "kind: expected HG_MEMORY_HOST (1)");
 
     /* a buffer and a queue of the backend's own */
     hg_queue *queue = NULL;
@@ -241,12 +261,14 @@ static void test_imports(void) {
     CHECK(fake_cuda_things() == before);
 
     /* other backends */
-    REFUSED(hg_buffer_import_device(cpu, HG_MEMORY_CUDA, 0, there, 64, &buffer), "cpu cannot use memory of a CUDA device in place");
+    REFUSED(hg_buffer_import_device(cpu, HG_MEMORY_CUDA, 0, there, 64, &buffer),
+            "cpu cannot use memory of a CUDA device in place");
     CHECK_OK(hg_buffer_import_device(cpu, HG_MEMORY_CUDA_HOST, 0, pinned, 4096, &buffer));
     CHECK(holds(cpu, buffer, pattern, 4096));
     CHECK_OK(hg_backend_free_buffer(cpu, buffer));
 
-    CHECK(cuda.MemFree(memory) == 0 && cuda.MemFreeHost(pinned) == 0 && cuda.CtxPopCurrent(&context) == 0);
+    CHECK(cuda.MemFree(memory) == 0 && cuda.MemFreeHost(pinned) == 0 &&
+          cuda.CtxPopCurrent(&context) == 0);
     CHECK(cuda.DevicePrimaryCtxRelease(0) == 0);
     hg_backend_destroy(b);
     hg_backend_destroy(cpu);
@@ -298,13 +320,19 @@ int main(int argc, char **argv) {
     expect("FAKE_CUDA_CAPABILITY=37", use_old, "compute capability 3.7 is too old: 5.0 is needed");
     expect("FAKE_CUDA_CAPABILITY=50", use_old, "no dp4a, right");
     expect("FAKE_CUDA_CAPABILITY=61", use_old, "dp4a, right");
-    expect("FAKE_CUDA_DEVICES=2", use_two, "right, 0 left behind; Backend not available: cuda has 2 devices, numbers 0 to 1; asked for 2");
+    expect("FAKE_CUDA_DEVICES=2", use_two,
+           "right, 0 left behind; Backend not available: cuda has 2 devices, numbers 0 to 1; asked "
+           "for 2");
     expect("", lose_device, "Backend not available: cuda: the device was lost (");
-    expect("", lose_device, "CUDA_ERROR_LAUNCH_FAILED): what its memory held is gone; create a new backend; a new backend works");
+    expect("", lose_device,
+           "CUDA_ERROR_LAUNCH_FAILED): what its memory held is gone; create a new backend; a new "
+           "backend works");
     expect("FAKE_CUDA_MEMORY=0x9000000", fill_memory, "; then it works");
-    expect("FAKE_CUDA_MEMORY=0x9000000", fill_memory, "Buffer allocation failed: 25165824 bytes asked for, ");
+    expect("FAKE_CUDA_MEMORY=0x9000000", fill_memory,
+           "Buffer allocation failed: 25165824 bytes asked for, ");
     expect("", refuse_memory,
-           "Buffer allocation failed: cuda: the device has no memory left (cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY); then it works");
+           "Buffer allocation failed: cuda: the device has no memory left (cuMemAllocAsync: "
+           "CUDA_ERROR_OUT_OF_MEMORY); then it works");
     test_imports();
     return test_done();
 }

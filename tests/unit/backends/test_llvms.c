@@ -1,6 +1,6 @@
 /* test: timeout=300 */
-/* Several copies of LLVM in one process: that of libhologram_jit.so, PoCL's, lavapipe's. Each order of opening them is a process of its own, and each
- * compiler works again after the others have. */
+/* Several copies of LLVM in one process: that of libhologram_jit.so, PoCL's, lavapipe's. Each order
+ * of opening them is a process of its own, and each compiler works again after the others have. */
 #include "driver/driver.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -12,10 +12,12 @@ extern const hg_driver hg_driver_cpu;
 enum { LANES = 777, SECONDS = 240 };
 
 /* y = exp(x)·k after some rounds; another k is another kernel. */
-#define TEXT(k)                                                                                                             \
-    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n.param r4 n u64\n.lanes n\n"                    \
-            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n mov_imm.f32 r12, " k                  \
-            "\n mov_imm.f32 r11, 0\n loop r30, 5\n exp.f32 r13, r10\n fma.f32 r11, r13, r12, r11\n mul.f32 r10, r10, r12\n" \
+#define TEXT(k)                                                                               \
+    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n.param r4 n "     \
+            "u64\n.lanes n\n"                                                                 \
+            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n "       \
+            "mov_imm.f32 r12, " k "\n mov_imm.f32 r11, 0\n loop r30, 5\n exp.f32 r13, r10\n " \
+            "fma.f32 r11, r13, r12, r11\n mul.f32 r10, r10, r12\n"                            \
             " endloop\n stg.f32 [r2 + r0], r11\n")
 static const char *const TEXTS[] = {TEXT("0.5"), TEXT("0.25")};
 
@@ -42,14 +44,16 @@ static bool run_on(const char *name, const char *text, float out[LANES]) {
     return true;
 }
 
-/* In a process of its own: every device of the order, twice, each time with a kernel that none has seen. */
+/* In a process of its own: every device of the order, twice, each time with a kernel that none has
+ * seen. */
 static int run_order(const char *const order[3]) {
     for (int round = 0; round < 2; round++) {
         float first[LANES], other[LANES];
         bool has_first = false;
         for (int i = 0; i < 3; i++) {
             if (!run_on(order[i], TEXTS[round], has_first ? other : first)) continue;
-            CHECK_MESSAGE(!has_first || memcmp(first, other, sizeof first) == 0, "%s differs", order[i]);
+            CHECK_MESSAGE(!has_first || memcmp(first, other, sizeof first) == 0, "%s differs",
+                          order[i]);
             has_first = true;
         }
     }
@@ -57,7 +61,8 @@ static int run_order(const char *const order[3]) {
 }
 
 int main(void) {
-    static const char *const orders[][3] = {{"cpu", "opencl", "vulkan"}, {"vulkan", "opencl", "cpu"}, {"opencl", "cpu", "vulkan"}};
+    static const char *const orders[][3] = {
+        {"cpu", "opencl", "vulkan"}, {"vulkan", "opencl", "cpu"}, {"opencl", "cpu", "vulkan"}};
     if (SANITIZED) {
         SKIP("builds with sanitizers have no libhologram_jit.so");
         return test_done();
@@ -70,7 +75,8 @@ int main(void) {
             exit(run_order(orders[i]));
         }
         CHECK(waitpid(pid, &status, 0) == pid);
-        CHECK_MESSAGE(status == 0, "%s, %s, %s: status %d", orders[i][0], orders[i][1], orders[i][2], status);
+        CHECK_MESSAGE(status == 0, "%s, %s, %s: status %d", orders[i][0], orders[i][1],
+                      orders[i][2], status);
     }
     char text[256];
     if (!hg_driver_cpu.improves_by(text)) SKIP(text);

@@ -1,5 +1,6 @@
-/* Devices that the host has opened (hg_backend_open_with): programs run on them, they are probed like others, and they are the host's afterwards.
- * test_open_with BACKEND: on that one, as far as there is a driver. Without an argument: what is refused. */
+/* Devices that the host has opened (hg_backend_open_with): programs run on them, they are probed
+ * like others, and they are the host's afterwards. test_open_with BACKEND: on that one, as far as
+ * there is a driver. Without an argument: what is refused. */
 #include "backends/vulkan/vulkan_internal.h"
 #include "support/runtime_support.h"
 #include <dlfcn.h>
@@ -36,7 +37,8 @@ static hg_status open_with(const char *name, const hg_host_device *host, hg_back
     return status;
 }
 
-/* A program, what the backend says of itself, and the same beside a device that the library opened. */
+/* A program, what the backend says of itself, and the same beside a device that the library opened.
+ */
 static void use(const char *name, const hg_host_device *host) {
     hg_backend *b = NULL, *own = open_backend(name);
     hg_device_info adopted, opened;
@@ -63,7 +65,8 @@ static void use(const char *name, const hg_host_device *host) {
     hg_backend_destroy(own);
 }
 
-static void refused(const char *name, const hg_host_device *host, hg_status expected, const char *text) {
+static void refused(const char *name, const hg_host_device *host, hg_status expected,
+                    const char *text) {
     hg_backend *b = NULL;
     CHECK_STATUS(open_with(name, host, &b), expected);
     CHECK_MESSAGE(strstr(hg_last_error_text(), text) != NULL, "%s", hg_last_error_text());
@@ -97,7 +100,8 @@ static void test_opencl(void) {
     CHECK(error == CL_SUCCESS);
     hg_host_device host = {.size = sizeof host, .context = context, .device = device};
     for (int i = 0; i < 2; i++) use("opencl", &host);
-    CHECK(p_clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL) == CL_SUCCESS);
+    CHECK(p_clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL) ==
+          CL_SUCCESS);
     CHECK_U64(count, 1); /* it is the host's alone, with nothing left in it */
     host.device = NULL;
     refused("opencl", &host, HG_ERROR_INVALID_ARGUMENT, "hg_host_device.device is NULL");
@@ -150,9 +154,12 @@ static uint32_t computing_family(const vk_instance *i, VkPhysicalDevice physical
 /* all: every feature; else timeline semaphores only, or none. */
 static void test_features(vk_instance *i, VkPhysicalDevice physical, bool all, bool timeline) {
     static const float priority = 1;
-    VkPhysicalDeviceVulkan12Features f12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceVulkan11Features f11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11};
+    VkPhysicalDeviceVulkan12Features f12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan11Features f11 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &f11};
     VkDevice device = VK_NULL_HANDLE;
     vk_device_functions vk;
     if (all) i->vk.GetPhysicalDeviceFeatures2(physical, &features);
@@ -161,8 +168,10 @@ static void test_features(vk_instance *i, VkPhysicalDevice physical, bool all, b
                                       .queueFamilyIndex = computing_family(i, physical),
                                       .queueCount = 1,
                                       .pQueuePriorities = &priority};
-    VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &features, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queues};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &features,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queues};
     CHECK(i->vk.CreateDevice(physical, &info, NULL, &device) == VK_SUCCESS);
     CHECK(vk_device_load(i, device, &vk));
     hg_host_device host = {.size = sizeof host,

@@ -1,5 +1,5 @@
-/* A program on Vulkan while the n-th call of the driver's library fails, for all n: a clean error, nothing lost, and everything works
- * again afterwards. */
+/* A program on Vulkan while the n-th call of the driver's library fails, for all n: a clean error,
+ * nothing lost, and everything works again afterwards. */
 /* test: labels=slow timeout=300 */
 #include "backends/vulkan/vulkan_internal.h"
 #include "support/runtime_support.h"
@@ -58,13 +58,16 @@ static void fail_each_call(uint32_t device, const hg_program *program, VkResult 
         hg_status status = attempt(device, program);
         hit = calls >= n;
         fail_at = 0;
-        CHECK_MESSAGE(status == HG_OK || hit, "fails without a failing call: %s", hg_last_error_text());
-        CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_ALLOCATION_FAILED || status == HG_ERROR_BACKEND_UNAVAILABLE,
-                      "call %" PRIu64 ", %s: %s", n, failed_call, hg_last_error_text());
-        CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error_text(), "vulkan"), "call %" PRIu64 ", %s: %s", n, failed_call,
+        CHECK_MESSAGE(status == HG_OK || hit, "fails without a failing call: %s",
                       hg_last_error_text());
-        CHECK_MESSAGE(memory.live == before, "call %" PRIu64 ", %s: %" PRIu64 " blocks before, %" PRIu64 " after", n, failed_call, before,
-                      memory.live);
+        CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_ALLOCATION_FAILED ||
+                          status == HG_ERROR_BACKEND_UNAVAILABLE,
+                      "call %" PRIu64 ", %s: %s", n, failed_call, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error_text(), "vulkan"),
+                      "call %" PRIu64 ", %s: %s", n, failed_call, hg_last_error_text());
+        CHECK_MESSAGE(memory.live == before,
+                      "call %" PRIu64 ", %s: %" PRIu64 " blocks before, %" PRIu64 " after", n,
+                      failed_call, before, memory.live);
     }
     vk_before_call = NULL;
     CHECK(!hit);

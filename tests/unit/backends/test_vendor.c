@@ -1,6 +1,7 @@
 /* test: labels=threads */
-/* Vendor steps of the CPU: how the library is opened, that products are as near as the expansion's, and that threads, forks, little memory and the promise of
- * bits leave nothing out. tests/tensor has the shapes. */
+/* Vendor steps of the CPU: how the library is opened, that products are as near as the expansion's,
+ * and that threads, forks, little memory and the promise of bits leave nothing out. tests/tensor
+ * has the shapes. */
 #include "backends/cpu/vendor_internal.h"
 #include "base/thread.h"
 #include "runtime/step.h"
@@ -12,13 +13,18 @@
 #if __has_include(<oneapi/dnnl/dnnl.h>)
 #include <oneapi/dnnl/dnnl.h>
 _Static_assert(sizeof(dnnl_memory_desc_t) <= sizeof(onednn_layout), "room for a layout");
-_Static_assert(sizeof(dnnl_convolution_desc_t) <= sizeof(onednn_operation) && sizeof(dnnl_matmul_desc_t) <= sizeof(onednn_operation),
+_Static_assert(sizeof(dnnl_convolution_desc_t) <= sizeof(onednn_operation) &&
+                   sizeof(dnnl_matmul_desc_t) <= sizeof(onednn_operation),
                "room for an operation");
-_Static_assert(sizeof(dnnl_exec_arg_t) == sizeof(onednn_argument) && sizeof(dnnl_version_t) == sizeof(onednn_version),
+_Static_assert(sizeof(dnnl_exec_arg_t) == sizeof(onednn_argument) &&
+                   sizeof(dnnl_version_t) == sizeof(onednn_version),
                "the same structures");
-_Static_assert(ONEDNN_BF16 == (int)dnnl_bf16 && ONEDNN_F32 == (int)dnnl_f32 && ONEDNN_QUERY_SCRATCHPAD == (int)dnnl_query_scratchpad_md &&
-                   ONEDNN_QUERY_NAME == (int)dnnl_query_impl_info_str && ONEDNN_SCRATCHPAD == DNNL_ARG_SCRATCHPAD &&
-                   ONEDNN_ISA_BF16 == (int)dnnl_cpu_isa_avx512_core_bf16 && ONEDNN_SCRATCHPAD_OF_USER == (int)dnnl_scratchpad_mode_user,
+_Static_assert(ONEDNN_BF16 == (int)dnnl_bf16 && ONEDNN_F32 == (int)dnnl_f32 &&
+                   ONEDNN_QUERY_SCRATCHPAD == (int)dnnl_query_scratchpad_md &&
+                   ONEDNN_QUERY_NAME == (int)dnnl_query_impl_info_str &&
+                   ONEDNN_SCRATCHPAD == DNNL_ARG_SCRATCHPAD &&
+                   ONEDNN_ISA_BF16 == (int)dnnl_cpu_isa_avx512_core_bf16 &&
+                   ONEDNN_SCRATCHPAD_OF_USER == (int)dnnl_scratchpad_mode_user,
                "the same numbers");
 #endif
 #endif
@@ -29,13 +35,15 @@ static void check_refused(const char *name, const char *expected) {
     onednn_library library;
     char reason[256] = "";
     CHECK(!onednn_open(&name, 1, &library, reason));
-    CHECK_MESSAGE(strstr(reason, expected) && strstr(reason, "apt-get install libdnnl2"), "%s: %s", name, reason);
+    CHECK_MESSAGE(strstr(reason, expected) && strstr(reason, "apt-get install libdnnl2"), "%s: %s",
+                  name, reason);
 }
 
 static void test_libraries_that_do_not_serve(void) {
     check_refused("libdnnl-that-is-not-there.so.2", "no oneDNN (");
     check_refused("libm.so.6", "has no dnnl_version");
-    check_refused(HG_BUILD_DIR "/tests/libonednn_three.so", "oneDNN 3.1.4 is installed, 2.x expected");
+    check_refused(HG_BUILD_DIR "/tests/libonednn_three.so",
+                  "oneDNN 3.1.4 is installed, 2.x expected");
 }
 
 /* ---- products ---- */
@@ -72,7 +80,8 @@ static void make_job(job *j, hg_backend *b, uint32_t m, uint32_t n, uint32_t k) 
     hg_params *params = hg_params_create();
     *j = (job){.b = b, .m = m, .n = n, .k = k};
     snprintf(text, sizeof text,
-             PROGRAM(".param c buffer f32 inout\n.param a buffer f32 in\n.param x buffer f32 in\n.lanes 1\n gemm.f32 c=c, a=a, b=x, m=%u, "
+             PROGRAM(".param c buffer f32 inout\n.param a buffer f32 in\n.param x buffer f32 "
+                     "in\n.lanes 1\n gemm.f32 c=c, a=a, b=x, m=%u, "
                      "n=%u, k=%u\n"),
              (unsigned)m, (unsigned)n, (unsigned)k);
     j->a = make_buffer(b, values, (uint64_t)m * k * 4);
@@ -116,13 +125,15 @@ static void check_product(const job *j) {
                 size += fabs(product);
             }
             double g = (double)got[r * j->n + c];
-            bool good = isnan(sum) ? isnan(g) : isinf(sum) ? g == sum : fabs(g - sum) <= (j->k + 4) * 0x1p-24 * size;
+            bool good = isnan(sum)   ? isnan(g)
+                        : isinf(sum) ? g == sum
+                                     : fabs(g - sum) <= (j->k + 4) * 0x1p-24 * size;
             wrong += !good;
         }
     }
     free(got);
-    CHECK_MESSAGE(wrong == 0, "%u of %u elements of %u x %u x %u are wrong", (unsigned)wrong, (unsigned)(j->m * j->n), (unsigned)j->m,
-                  (unsigned)j->n, (unsigned)j->k);
+    CHECK_MESSAGE(wrong == 0, "%u of %u elements of %u x %u x %u are wrong", (unsigned)wrong,
+                  (unsigned)(j->m * j->n), (unsigned)j->m, (unsigned)j->n, (unsigned)j->k);
 }
 
 static void fill(void) {
@@ -134,13 +145,15 @@ static void fill(void) {
 }
 
 static void run_job(job *j) {
-    for (int i = 0; i < 6; i++) CHECK_OK(hg_binding_launch(j->binding)); /* later ones are made ready */
+    for (int i = 0; i < 6; i++)
+        CHECK_OK(hg_binding_launch(j->binding)); /* later ones are made ready */
     check_product(j);
 }
 
 static void test_products(void) {
     hg_backend *b = open_cpu("on", false, 0);
-    static const uint32_t sizes[][3] = {{M, N, K}, {1, 1, 1}, {M, 1, K}, {1, N, K}, {64, 256, 128}, {3, 200, 1}};
+    static const uint32_t sizes[][3] = {{M, N, K}, {1, 1, 1},      {M, 1, K},
+                                        {1, N, K}, {64, 256, 128}, {3, 200, 1}};
     for (size_t i = 0; i < HG_COUNT_OF(sizes); i++) {
         job j;
         make_job(&j, b, sizes[i][0], sizes[i][1], sizes[i][2]);
@@ -171,7 +184,8 @@ static void test_choice(void) {
     static const struct {
         const char *vendor;
         bool deterministic, taken;
-    } cases[] = {{"off", false, false}, {"on", true, false}, {"auto", true, false}, {"on", false, true}};
+    } cases[] = {
+        {"off", false, false}, {"on", true, false}, {"auto", true, false}, {"on", false, true}};
     float bits[2][16];
     for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
         hg_backend *b = open_cpu(cases[i].vendor, cases[i].deterministic, 0);
@@ -231,13 +245,17 @@ static void check_slices(const vendor_problem *p, uint32_t threads) {
         const vendor_tensor *t = &slice.tensor[VENDOR_RESULT];
         double own = 1;
         bool inside = true;
-        for (int d = 0; d < t->rank; d++) own *= (double)t->dims[d], inside = inside && t->dims[d] > 0 && t->dims[d] <= whole->dims[d];
-        CHECK_MESSAGE(inside && (i == 0 || slice.offset[VENDOR_RESULT] >= next), "%u of %u slices for %u threads", (unsigned)i,
-                      (unsigned)count, (unsigned)threads);
+        for (int d = 0; d < t->rank; d++)
+            own *= (double)t->dims[d],
+                inside = inside && t->dims[d] > 0 && t->dims[d] <= whole->dims[d];
+        CHECK_MESSAGE(inside && (i == 0 || slice.offset[VENDOR_RESULT] >= next),
+                      "%u of %u slices for %u threads", (unsigned)i, (unsigned)count,
+                      (unsigned)threads);
         next = slice.offset[VENDOR_RESULT] + 4;
         elements += own;
     }
-    CHECK_MESSAGE(elements == all, "%u slices have %.0f of %.0f elements", (unsigned)count, elements, all);
+    CHECK_MESSAGE(elements == all, "%u slices have %.0f of %.0f elements", (unsigned)count,
+                  elements, all);
 }
 
 static void test_slices(void) {
@@ -245,7 +263,8 @@ static void test_slices(void) {
     enum { SIZES = sizeof sizes / sizeof *sizes };
     for (int i = 0; i < SIZES * SIZES * SIZES; i++)
         for (uint32_t threads = 1; threads <= 96; threads += threads < 8 ? 1 : 44) {
-            int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES], k = sizes[i / SIZES / SIZES];
+            int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES],
+                    k = sizes[i / SIZES / SIZES];
             vendor_problem p = {.size = {(uint64_t)m, (uint64_t)n, (uint64_t)k, 1}};
             p.tensor[VENDOR_SOURCE] = tensor_of(2, (const int64_t[]){m, k});
             p.tensor[VENDOR_WEIGHTS] = tensor_of(2, (const int64_t[]){k, n});
@@ -259,14 +278,16 @@ static void test_slices(void) {
         }
     vendor_problem huge = {.size = {8192, 8192, 8192, 1}};
     const int64_t side[] = {8192, 8192};
-    huge.tensor[VENDOR_SOURCE] = huge.tensor[VENDOR_WEIGHTS] = huge.tensor[VENDOR_RESULT] = tensor_of(2, side);
-    for (uint32_t threads = 1; threads <= 16; threads++) { /* 2^39 multiply-adds: no slice has more than 2^36 */
+    huge.tensor[VENDOR_SOURCE] = huge.tensor[VENDOR_WEIGHTS] = huge.tensor[VENDOR_RESULT] =
+        tensor_of(2, side);
+    for (uint32_t threads = 1; threads <= 16; threads++) { /* 2^39 multiply-adds: no slice has more
+                                                              than 2^36 */
         vendor_cut wanted;
         uint32_t count = vendor_slices(&huge, threads, &wanted);
         vendor_slice first;
         vendor_slice_get(&huge, wanted, 0, &first);
-        CHECK_MESSAGE(first.tensor[VENDOR_RESULT].dims[1] <= 768 && count >= 11, "%u slices for %u threads", (unsigned)count,
-                      (unsigned)threads);
+        CHECK_MESSAGE(first.tensor[VENDOR_RESULT].dims[1] <= 768 && count >= 11,
+                      "%u slices for %u threads", (unsigned)count, (unsigned)threads);
     }
 }
 
@@ -276,7 +297,8 @@ static void test_slices(void) {
 static void *launch_all(void *user) {
     job *jobs = user;
     for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 6 && jobs[i].status == HG_OK; k++) jobs[i].status = hg_binding_launch(jobs[i].binding);
+        for (int k = 0; k < 6 && jobs[i].status == HG_OK; k++)
+            jobs[i].status = hg_binding_launch(jobs[i].binding);
     return NULL;
 }
 
@@ -317,7 +339,8 @@ static void test_fork(void) {
     }
     int status = -1;
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK_MESSAGE(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with status %d", status);
+    CHECK_MESSAGE(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with status %d",
+                  status);
     run_job(&j);
     free_job(&j);
     hg_backend_destroy(b);

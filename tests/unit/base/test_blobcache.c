@@ -1,6 +1,7 @@
 /* test: timeout=300 */
-/* The cache of blobs: what is got is what was put, whatever happens to the files: writers killed in mid-write, flipped bits, a limit that
- * holds almost nothing, folders that cannot be used, files that are something else. */
+/* The cache of blobs: what is got is what was put, whatever happens to the files: writers killed in
+ * mid-write, flipped bits, a limit that holds almost nothing, folders that cannot be used, files
+ * that are something else. */
 #include "base/blobcache.h"
 #include "base/thread.h"
 #include "test.h"
@@ -32,7 +33,8 @@ static hg_blob_cache *open_cache(const char *name, uint64_t limit) {
     return cache;
 }
 
-/* Key and contents of blob n: the contents follow from the number alone, so that every process can judge what it gets. */
+/* Key and contents of blob n: the contents follow from the number alone, so that every process can
+ * judge what it gets. */
 static void key_of(uint64_t n, uint8_t key[32]) {
     hg_blake3 hash;
     hg_blake3_init(&hash);
@@ -40,7 +42,9 @@ static void key_of(uint64_t n, uint8_t key[32]) {
     hg_blake3_final(&hash, key);
 }
 static uint64_t size_of(uint64_t n) { return n * 7919 % 20011; }
-static uint8_t byte_of(uint64_t n, uint64_t i) { return (uint8_t)((n * 2654435761u + i * 40503u + (i >> 8)) >> 3); }
+static uint8_t byte_of(uint64_t n, uint64_t i) {
+    return (uint8_t)((n * 2654435761u + i * 40503u + (i >> 8)) >> 3);
+}
 
 static bool put(hg_blob_cache *cache, uint64_t n) {
     uint8_t key[32], *data = malloc(size_of(n) + 1);
@@ -109,9 +113,11 @@ static void test_folders(void) {
     CHECK(mkdir(path_of("home"), 0700) == 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hg_blob_cache *cache = open_cache(cases[i].path, PLENTY);
-        CHECK(hg_blob_cache_usable(cache) == !cases[i].missing && put(cache, 1) == !cases[i].missing);
+        CHECK(hg_blob_cache_usable(cache) == !cases[i].missing &&
+              put(cache, 1) == !cases[i].missing);
         if (cases[i].missing) CHECK(lstat(path_of(cases[i].missing), &info) != 0);
-        if (cases[i].made) CHECK(stat(path_of(cases[i].made), &info) == 0 && (info.st_mode & 0777) == 0700);
+        if (cases[i].made)
+            CHECK(stat(path_of(cases[i].made), &info) == 0 && (info.st_mode & 0777) == 0700);
         hg_blob_cache_close(cache);
     }
 }
@@ -127,7 +133,8 @@ static void test_basics(void) {
     for (uint64_t n = 0; n < 50; n++) CHECK(put(cache, n));
     CHECK_U64(look(".cache/path").readable, 0);
     hg_blob_cache *other = open_cache(".cache/path", PLENTY);
-    for (uint64_t n = 0; n < 60; n++) CHECK_U64(get(other, n), n < 50); /* blob 0 is empty: a hit of no bytes */
+    for (uint64_t n = 0; n < 60; n++)
+        CHECK_U64(get(other, n), n < 50); /* blob 0 is empty: a hit of no bytes */
     uint8_t key[32];
     key_of(3, key);
     hg_blob_cache_remove(other, key);
@@ -148,7 +155,8 @@ static void test_damage(void) {
     file_of("damage", 5, path);
     struct stat info;
     CHECK(stat(path, &info) == 0);
-    for (off_t at = 0; at < info.st_size; at += at < 100 ? 1 : 997) { /* each byte of the header, some of the blob */
+    for (off_t at = 0; at < info.st_size; at += at < 100 ? 1 : 997) { /* each byte of the header,
+                                                                         some of the blob */
         int file = open(path, O_RDWR);
         uint8_t byte = 0;
         bool flipped = file >= 0 && pread(file, &byte, 1, at) == 1;
@@ -159,7 +167,8 @@ static void test_damage(void) {
         CHECK(access(path, F_OK) != 0 && put(cache, 5));
     }
     for (int cut = 0; cut < 200; cut += 7) {
-        CHECK(truncate(path, cut % 2 ? cut : info.st_size - cut - 1) == 0 && get(cache, 5) == 0 && access(path, F_OK) != 0);
+        CHECK(truncate(path, cut % 2 ? cut : info.st_size - cut - 1) == 0 && get(cache, 5) == 0 &&
+              access(path, F_OK) != 0);
         CHECK(put(cache, 5));
     }
     CHECK(truncate(path, info.st_size + 1) == 0 && get(cache, 5) == 0 && put(cache, 5));
@@ -168,7 +177,8 @@ static void test_damage(void) {
     file_of("damage", 6, elsewhere);
     CHECK(rename(elsewhere, path) == 0 && get(cache, 5) == 0 && access(path, F_OK) != 0);
     /* links and other things are not followed, opened or waited for */
-    CHECK(put(cache, 6) && symlink(elsewhere, path) == 0 && get(cache, 5) == 0 && lstat(path, &info) != 0 && get(cache, 6) == 1);
+    CHECK(put(cache, 6) && symlink(elsewhere, path) == 0 && get(cache, 5) == 0 &&
+          lstat(path, &info) != 0 && get(cache, 6) == 1);
     CHECK(mkfifo(path, 0600) == 0 && get(cache, 5) == 0 && lstat(path, &info) != 0);
     CHECK(mkdir(path, 0700) == 0 && get(cache, 5) == 0 && lstat(path, &info) != 0);
     CHECK(put(cache, 5) && get(cache, 5) == 1);
@@ -196,7 +206,8 @@ static void test_unusable(void) {
     CHECK(hg_blob_cache_open("/proc/self/x", PLENTY, &cache) == HG_OK);
     never_hits(cache, "a folder that cannot be made");
     /* another user may write there, or the folder is a link to elsewhere */
-    CHECK(mkdir(path_of("open"), 0700) == 0 && mkdir(path_of("open/blobs-1"), 0700) == 0 && chmod(path_of("open/blobs-1"), 0777) == 0);
+    CHECK(mkdir(path_of("open"), 0700) == 0 && mkdir(path_of("open/blobs-1"), 0700) == 0 &&
+          chmod(path_of("open/blobs-1"), 0777) == 0);
     never_hits(open_cache("open", PLENTY), "a folder that all may write");
     CHECK(mkdir(path_of("link"), 0700) == 0 && mkdir(path_of("target"), 0700) == 0);
     CHECK(symlink(path_of("target"), path_of("link/blobs-1")) == 0);
@@ -220,7 +231,8 @@ static void test_limit(void) {
     hg_blob_cache *cache = open_cache("limit", LIMIT);
     uint8_t key[32], *large = calloc(1, LIMIT + 1);
     memset(key, 1, sizeof key);
-    CHECK(large && !hg_blob_cache_put(cache, key, large, LIMIT) && !hg_blob_cache_put(cache, key, large, UINT64_MAX));
+    CHECK(large && !hg_blob_cache_put(cache, key, large, LIMIT) &&
+          !hg_blob_cache_put(cache, key, large, UINT64_MAX));
     for (uint64_t n = 100; n < 300; n++) {
         stored += put(cache, n);
         CHECK_U64(get(cache, n), 1);
@@ -240,12 +252,14 @@ static void test_limit(void) {
     /* the limit of one that opens it later holds; files that are not the cache's stay */
     CHECK(close(open(path_of("recent/blobs-1/notes.txt"), O_CREAT | O_WRONLY, 0600)) == 0);
     cache = open_cache("recent", 40000);
-    CHECK(put(cache, 3001) && look("recent").bytes <= 40000 && get(cache, 1000) == 1 && get(cache, 3001) == 1);
+    CHECK(put(cache, 3001) && look("recent").bytes <= 40000 && get(cache, 1000) == 1 &&
+          get(cache, 3001) == 1);
     CHECK(access(path_of("recent/blobs-1/notes.txt"), F_OK) == 0);
     hg_blob_cache_close(cache);
 }
 
-/* A writer that is killed leaves a temporary file at most; the next process that stores removes it, but not one that is being written. */
+/* A writer that is killed leaves a temporary file at most; the next process that stores removes it,
+ * but not one that is being written. */
 static void test_stale(void) {
     hg_blob_cache *cache = open_cache("stale", PLENTY);
     CHECK(close(open(path_of("stale/blobs-1/tmp-1-2-3.new"), O_CREAT | O_WRONLY, 0600)) == 0);
@@ -260,7 +274,8 @@ static void wait_ms(long ms) {
     nanosleep(&time, NULL);
 }
 
-/* A child that puts and gets without end; never gets anything wrong, or it says so by its exit status. */
+/* A child that puts and gets without end; never gets anything wrong, or it says so by its exit
+ * status. */
 static void churn(const char *name, uint64_t seed, uint64_t rounds, uint64_t limit) {
     hg_blob_cache *cache = open_cache(name, limit);
     for (uint64_t i = 0; i < rounds; i++) {
@@ -346,7 +361,8 @@ static void test_kills(void) {
         if (child == 0) churn("kill", (uint64_t)round, UINT64_MAX, PLENTY);
         wait_ms(5 + round % 7);
         int status = 0;
-        CHECK(child > 0 && kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+        CHECK(child > 0 && kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child &&
+              WIFSIGNALED(status));
         left += look("kill").temporary;
         if (round % 8) continue;
         hg_blob_cache *cache = open_cache("kill", PLENTY);

@@ -1,4 +1,5 @@
-/* Budgets, sizes as text, and how much memory the system says there is, read from trees of /proc and /sys of the test's own. */
+/* Budgets, sizes as text, and how much memory the system says there is, read from trees of /proc
+ * and /sys of the test's own. */
 #include "base/budget.h"
 #include "base/thread.h"
 #include "test.h"
@@ -8,28 +9,33 @@
 
 static void test_budget(void) {
     hg_budget b = {.limit = 100};
-    CHECK(hg_budget_charge(&b, 60) == HG_OK && hg_budget_charge(&b, 40) == HG_OK && hg_budget_used(&b) == 100);
+    CHECK(hg_budget_charge(&b, 60) == HG_OK && hg_budget_charge(&b, 40) == HG_OK &&
+          hg_budget_used(&b) == 100);
     CHECK(hg_budget_charge(&b, 0) == HG_OK);
     CHECK(hg_budget_charge(&b, 1) == HG_ERROR_ALLOCATION_FAILED);
-    CHECK_TEXT(hg_last_error()->message, "1 bytes asked for, 100 are in use, the limit is 100 (max_memory)");
+    CHECK_TEXT(hg_last_error()->message,
+               "1 bytes asked for, 100 are in use, the limit is 100 (max_memory)");
     hg_budget_release(&b, 60);
     CHECK(hg_budget_fits(&b, 60) && !hg_budget_fits(&b, 61) && !hg_budget_fits(&b, UINT64_MAX));
     CHECK(!hg_budget_take(&b, UINT64_MAX) && hg_budget_take(&b, 60) && hg_budget_used(&b) == 100);
     hg_budget_idle(&b, 70); /* 30 of 100 charged are somebody's */
     CHECK(hg_budget_charge(&b, 75) == HG_ERROR_ALLOCATION_FAILED);
-    CHECK_TEXT(hg_last_error()->message, "75 bytes asked for, 30 are in use, the limit is 100 (max_memory)");
-    CHECK(hg_budget_charge(&b, 70) == HG_ERROR_ALLOCATION_FAILED);
     CHECK_TEXT(hg_last_error()->message,
-               "70 bytes asked for, 30 are in use, the limit is 100 (max_memory); the rest is free in pieces, none "
-               "of them large enough");
+               "75 bytes asked for, 30 are in use, the limit is 100 (max_memory)");
+    CHECK(hg_budget_charge(&b, 70) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK_TEXT(hg_last_error()->message, "70 bytes asked for, 30 are in use, the limit is 100 "
+                                         "(max_memory); the rest is free in pieces, none "
+                                         "of them large enough");
     hg_budget_busy(&b, 70);
     CHECK(hg_budget_charge(&b, 70) == HG_ERROR_ALLOCATION_FAILED);
-    CHECK_TEXT(hg_last_error()->message, "70 bytes asked for, 100 are in use, the limit is 100 (max_memory)");
+    CHECK_TEXT(hg_last_error()->message,
+               "70 bytes asked for, 100 are in use, the limit is 100 (max_memory)");
     hg_budget_idle(NULL, 1);
     hg_budget_busy(NULL, 1);
     hg_budget none = {.limit = UINT64_MAX};
     CHECK(hg_budget_take(&none, UINT64_MAX) && !hg_budget_take(&none, 1));
-    CHECK(hg_budget_charge(NULL, UINT64_MAX) == HG_OK && hg_budget_fits(NULL, UINT64_MAX) && hg_budget_used(NULL) == 0);
+    CHECK(hg_budget_charge(NULL, UINT64_MAX) == HG_OK && hg_budget_fits(NULL, UINT64_MAX) &&
+          hg_budget_used(NULL) == 0);
     hg_budget_release(NULL, 5);
     hg_budget host;
     hg_budget_of_host(&host, 7);
@@ -57,7 +63,9 @@ static void test_threads(void) {
     hg_thread threads[THREADS];
     uint64_t over[THREADS] = {0};
     int started = 0;
-    for (; started < THREADS && hg_thread_start(&threads[started], take_and_release, &over[started]); started++) {}
+    for (;
+         started < THREADS && hg_thread_start(&threads[started], take_and_release, &over[started]);
+         started++) {}
     for (int i = 0; i < started; i++) {
         hg_thread_join(threads[i]);
         CHECK_U64(over[i], 0);
@@ -76,11 +84,24 @@ static void test_sizes(void) {
                 {"12G", UINT64_C(12) << 30},
                 {"16777215T", UINT64_C(16777215) << 40},
                 {"18446744073709551615", UINT64_MAX}};
-    static const char *const bad[] = {"", "M", "-1", "+1", " 1", "1 ", "1k", "1.5G", "1MB", "0x10", "18446744073709551616", "16777216T"};
+    static const char *const bad[] = {"",
+                                      "M",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1k",
+                                      "1.5G",
+                                      "1MB",
+                                      "0x10",
+                                      "18446744073709551616",
+                                      "16777216T"};
     uint64_t bytes;
     for (size_t i = 0; i < HG_COUNT_OF(good); i++)
-        CHECK_MESSAGE(hg_parse_size(good[i].text, &bytes) && bytes == good[i].bytes, "%s", good[i].text);
-    for (size_t i = 0; i < HG_COUNT_OF(bad); i++) CHECK_MESSAGE(!hg_parse_size(bad[i], &bytes), "'%s' was taken", bad[i]);
+        CHECK_MESSAGE(hg_parse_size(good[i].text, &bytes) && bytes == good[i].bytes, "%s",
+                      good[i].text);
+    for (size_t i = 0; i < HG_COUNT_OF(bad); i++)
+        CHECK_MESSAGE(!hg_parse_size(bad[i], &bytes), "'%s' was taken", bad[i]);
 }
 
 /* ---- the system's memory ---- */
@@ -107,9 +128,12 @@ static void clear(void) {
     CHECK(system(command) == 0);
 }
 
-#define MOUNT_1 "41 31 0:35 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n"
+#define MOUNT_1 \
+    "41 31 0:35 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n"
 #define MOUNT_2 "41 31 0:38 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"
-#define OTHER_MOUNTS "23 1 0:20 / / rw - overlay overlay rw,lowerdir=/a:/b\n36 31 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+#define OTHER_MOUNTS                                                                              \
+    "23 1 0:20 / / rw - overlay overlay rw,lowerdir=/a:/b\n36 31 0:30 / /sys/fs/cgroup/cpu rw - " \
+    "cgroup cgroup rw,cpu\n"
 
 static void test_system(void) {
 #if defined(__linux__)
@@ -133,7 +157,8 @@ static void test_system(void) {
     clear();
     put("/proc/meminfo", "MemTotal: 8388608 kB");
     put("/proc/self/cgroup", "4:memory:/docker/abc/inner\n");
-    put("/proc/self/mountinfo", "41 31 0:35 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+    put("/proc/self/mountinfo",
+        "41 31 0:35 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "5000000\n");
     put("/sys/fs/cgroup/memory/inner/memory.limit_in_bytes", "4000000\n");
     CHECK_U64(hg_system_memory(root), 4000000);
@@ -186,7 +211,8 @@ static void test_aligned(void) {
         hg_free_aligned(block);
     }
     void *fresh = hg_realloc_aligned(NULL, 0, 10, 64);
-    CHECK(fresh && !hg_realloc_aligned(fresh, 0, SIZE_MAX - 8, 64) && !hg_calloc_aligned(SIZE_MAX, 64) && !hg_calloc_aligned(8, 24));
+    CHECK(fresh && !hg_realloc_aligned(fresh, 0, SIZE_MAX - 8, 64) &&
+          !hg_calloc_aligned(SIZE_MAX, 64) && !hg_calloc_aligned(8, 24));
     hg_free_aligned(fresh);
 }
 

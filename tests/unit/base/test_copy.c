@@ -1,4 +1,5 @@
-/* Copies of all lengths around those of the loop of vectors, from and to every offset in a line, byte by byte, and nothing beside them. */
+/* Copies of all lengths around those of the loop of vectors, from and to every offset in a line,
+ * byte by byte, and nothing beside them. */
 #include "base/copy.h"
 #include "test.h"
 
@@ -20,7 +21,8 @@ int main(void) {
     for (size_t i = 0; i < sizeof from; i++) from[i] = (uint8_t)(i * 2654435761u >> 13);
     for (size_t bytes = 0; bytes < 300; bytes++) CHECK(copies(bytes, bytes % 61, bytes % 67));
     for (size_t around = HG_COPY_FEWEST; around <= HG_COPY_MOST; around *= 2)
-        for (size_t bytes = around - 130; bytes <= around + 130; bytes++) CHECK(copies(bytes, bytes % 61, bytes % 67));
+        for (size_t bytes = around - 130; bytes <= around + 130; bytes++)
+            CHECK(copies(bytes, bytes % 61, bytes % 67));
     for (size_t offset = 0; offset < 64; offset++) CHECK(copies(4096, offset, 63 - offset));
     return test_done();
 }

@@ -1,4 +1,5 @@
-/* Writing at a limit of the file size, in a process whose signals are somebody else's; files without names; names that signals remove. */
+/* Writing at a limit of the file size, in a process whose signals are somebody else's; files
+ * without names; names that signals remove. */
 #include "base/blobcache.h"
 #include "base/disk.h"
 #include "test.h"
@@ -62,7 +63,8 @@ static void write_at_limit(void) {
     int file = open(in_folder("limited"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     limit_to(1000);
     CHECK(hg_write_all(file, bytes, 500) == 0);
-    CHECK(hg_write_all(file, bytes, sizeof bytes) == EFBIG); /* the action of SIGXFSZ is to end the process */
+    CHECK(hg_write_all(file, bytes, sizeof bytes) == EFBIG); /* the action of SIGXFSZ is to end the
+                                                                process */
     CHECK(!is_pending(SIGXFSZ) && !is_blocked(SIGXFSZ));
     CHECK(lseek(file, 0, SEEK_END) == 1000);
     signal(SIGXFSZ, handle);
@@ -97,14 +99,17 @@ static void store_at_limit(void) {
 
 static void check_unnamed(void) {
     struct stat info;
-    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), file = hg_file_unnamed(directory, ".", 0600);
+    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+        file = hg_file_unnamed(directory, ".", 0600);
     if (file < 0) {
         SKIP("the file system has no files without names");
         close(directory);
         return;
     }
-    CHECK(hg_write_all(file, "abc", 3) == 0 && fstat(file, &info) == 0 && info.st_nlink == 0 && (info.st_mode & 0777) == 0600);
-    CHECK(hg_file_give_name(file, directory, "named") == 0 && stat(in_folder("named"), &info) == 0 && info.st_size == 3);
+    CHECK(hg_write_all(file, "abc", 3) == 0 && fstat(file, &info) == 0 && info.st_nlink == 0 &&
+          (info.st_mode & 0777) == 0600);
+    CHECK(hg_file_give_name(file, directory, "named") == 0 &&
+          stat(in_folder("named"), &info) == 0 && info.st_size == 3);
     CHECK(hg_file_give_name(file, directory, "named") == EEXIST);
     CHECK(hg_file_give_name(file, directory, "nowhere/named") == ENOENT);
     close(file);
@@ -124,7 +129,8 @@ static void check_temporaries(void) {
     }
     CHECK(hg_temporary_forget(names[1]) && !hg_temporary_forget(names[1]));
     hg_temporaries_unlink();
-    CHECK(access(names[0], F_OK) != 0 && access(names[1], F_OK) == 0 && access(names[2], F_OK) != 0);
+    CHECK(access(names[0], F_OK) != 0 && access(names[1], F_OK) == 0 &&
+          access(names[2], F_OK) != 0);
     CHECK(!hg_temporary_forget(names[0])); /* taken: not to be freed */
     unlink(names[1]);
 }

@@ -16,7 +16,8 @@
 
 static volatile double one = 1, three = 3, least = 0x1p-1022, tiny = 0x1p-1074, nothing;
 
-/* What the thread computes: a third says how it rounds, half of the least normal number whether it flushes. */
+/* What the thread computes: a third says how it rounds, half of the least normal number whether it
+ * flushes. */
 typedef struct sample {
     double third, minus_third, half, twice;
     long double wide;
@@ -28,10 +29,12 @@ static long double wide_third(void) {
     HG_WORKED_OUT(third);
     return third;
 }
-static sample take_sample(void) { return (sample){one / three, -one / three, least / 2, tiny * 2, wide_third()}; }
+static sample take_sample(void) {
+    return (sample){one / three, -one / three, least / 2, tiny * 2, wide_third()};
+}
 static bool is_right(sample s) {
-    return s.third == 0x1.5555555555555p-2 && s.minus_third == -0x1.5555555555555p-2 && s.half == 0x1p-1023 && s.twice == 0x1p-1073 &&
-           s.wide == take_sample().wide;
+    return s.third == 0x1.5555555555555p-2 && s.minus_third == -0x1.5555555555555p-2 &&
+           s.half == 0x1p-1023 && s.twice == 0x1p-1073 && s.wide == take_sample().wide;
 }
 
 enum { FLUSH = 4, TRAPS = 8, FLAGS = 16, MODES = 32 };
@@ -73,7 +76,8 @@ typedef struct registers {
 } registers;
 static registers read_registers(void) {
 #if defined(__x86_64__)
-    return (registers){hg_mxcsr_read(), (uint64_t)(hg_x87_status_read() & HG_X87_FLAGS) << 16 | hg_x87_control_read()};
+    return (registers){hg_mxcsr_read(), (uint64_t)(hg_x87_status_read() & HG_X87_FLAGS) << 16 |
+                                            hg_x87_control_read()};
 #elif defined(__aarch64__)
     return (registers){hg_fpcr_read(), hg_fpsr_read()};
 #else
@@ -88,9 +92,12 @@ static void test_entry(void) {
         sample s = guarded();
         registers after = read_registers();
         set_mode(0);
-        CHECK_MESSAGE(is_right(s), "mode %d: %a %a %a %a", m, s.third, s.minus_third, s.half, s.twice);
-        CHECK_MESSAGE(before.a == after.a && before.b == after.b, "mode %d: %llx %llx became %llx %llx", m, (unsigned long long)before.a,
-                      (unsigned long long)before.b, (unsigned long long)after.a, (unsigned long long)after.b);
+        CHECK_MESSAGE(is_right(s), "mode %d: %a %a %a %a", m, s.third, s.minus_third, s.half,
+                      s.twice);
+        CHECK_MESSAGE(before.a == after.a && before.b == after.b,
+                      "mode %d: %llx %llx became %llx %llx", m, (unsigned long long)before.a,
+                      (unsigned long long)before.b, (unsigned long long)after.a,
+                      (unsigned long long)after.b);
     }
 }
 
@@ -119,9 +126,12 @@ static void test_others(void) {
         sample s = between_calls(m % MODES);
         registers after = read_registers();
         set_mode(0);
-        CHECK_MESSAGE(is_right(s), "mode %d, left in %d: %a %a", m / MODES, m % MODES, s.third, s.half);
-        CHECK_MESSAGE(before.a == after.a && before.b == after.b, "mode %d, left in %d: %llx %llx became %llx %llx", m / MODES, m % MODES,
-                      (unsigned long long)before.a, (unsigned long long)before.b, (unsigned long long)after.a, (unsigned long long)after.b);
+        CHECK_MESSAGE(is_right(s), "mode %d, left in %d: %a %a", m / MODES, m % MODES, s.third,
+                      s.half);
+        CHECK_MESSAGE(before.a == after.a && before.b == after.b,
+                      "mode %d, left in %d: %llx %llx became %llx %llx", m / MODES, m % MODES,
+                      (unsigned long long)before.a, (unsigned long long)before.b,
+                      (unsigned long long)after.a, (unsigned long long)after.b);
     }
 }
 
@@ -142,17 +152,19 @@ static void test_threads(void) {
         if (started) hg_thread_join(thread);
         registers after = read_registers();
         set_mode(0);
-        CHECK_MESSAGE(started && is_right(s), "a thread that was started in mode %d: %a %a", m, s.third, s.half);
+        CHECK_MESSAGE(started && is_right(s), "a thread that was started in mode %d: %a %a", m,
+                      s.third, s.half);
         CHECK(before.a == after.a);
     }
 }
 
-/* What a handler of the host does about a failed instruction, it does on every thread: only signals of the process are held back. */
+/* What a handler of the host does about a failed instruction, it does on every thread: only signals
+ * of the process are held back. */
 static void *look_at_signals(void *user) {
     sigset_t held;
     pthread_sigmask(SIG_SETMASK, NULL, &held);
-    *(bool *)user = !sigismember(&held, SIGSEGV) && !sigismember(&held, SIGFPE) && sigismember(&held, SIGINT) &&
-                    sigismember(&held, SIGTERM);
+    *(bool *)user = !sigismember(&held, SIGSEGV) && !sigismember(&held, SIGFPE) &&
+                    sigismember(&held, SIGINT) && sigismember(&held, SIGTERM);
     return NULL;
 }
 
@@ -187,16 +199,21 @@ static hg_status call(void *user) {
     v->depth = go_down(6 << 20);
     return HG_OK;
 }
-static hg_status refuse(void *user) { return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "number %d", *(int *)user); }
+static hg_status refuse(void *user) {
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "number %d", *(int *)user);
+}
 static hg_status nest(void *user) { return hg_call_deep(call, user, "nesting"); }
 
 /* 64 KiB, or more where a system's smallest stack is larger. */
-static size_t small_stack(void) { return PTHREAD_STACK_MIN > 64 << 10 ? (size_t)PTHREAD_STACK_MIN : 64 << 10; }
+static size_t small_stack(void) {
+    return PTHREAD_STACK_MIN > 64 << 10 ? (size_t)PTHREAD_STACK_MIN : 64 << 10;
+}
 
 static void *call_from_small_stack(void *user) {
     visit v = {0};
     set_mode(1 | FLUSH);
-    CHECK(HG_THREAD_SANITIZER || hg_stack_left() < small_stack()); /* it makes small stacks larger */
+    CHECK(HG_THREAD_SANITIZER || hg_stack_left() < small_stack()); /* it makes small stacks larger
+                                                                    */
     hg_status status = hg_call_deep(call, &v, "testing");
     fesetenv(FE_DFL_ENV);
     CHECK(status == HG_OK && is_right(v.s) && v.depth == (6 << 20) / 4096);
@@ -226,10 +243,12 @@ static void in_small_stack(void *(*run)(void *)) {
 static void test_refusal(void) { SKIP("sanitizers have a pthread_create of their own"); }
 #else
 
-typedef int create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *user);
+typedef int create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *user);
 static atomic_bool refuses;
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *user) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *user) {
     create_thread *next;
     *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
     return atomic_load(&refuses) ? EAGAIN : next(thread, attributes, run, user);

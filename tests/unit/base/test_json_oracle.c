@@ -1,6 +1,7 @@
-/* The JSON reader against jansson: which texts are JSON, and what they hold. Edge cases of RFC 8259 written down one by one, each with
- * what it must be, then random changes of larger texts. Where the two may differ: jansson refuses numbers beyond i64 and f64 and keys
- * with U+0000, the reader keeps them; jansson drops a NUL behind a number. */
+/* The JSON reader against jansson: which texts are JSON, and what they hold. Edge cases of RFC 8259
+ * written down one by one, each with what it must be, then random changes of larger texts. Where
+ * the two may differ: jansson refuses numbers beyond i64 and f64 and keys with U+0000, the reader
+ * keeps them; jansson drops a NUL behind a number. */
 /* test: labels=unit */
 #include "base/json_read.h"
 #include "test.h"
@@ -203,7 +204,8 @@ static const struct {
     {TEXT("{\"A\":1,\"a\":2}"), true},
     {TEXT("{\"a\":1,\"a \":2}"), true},
     {TEXT("[{\"a\":1},{\"a\":1}]"), true},
-    {TEXT("{\"\xC3\xA9\":1,\"e\xCC\x81\":2}"), true}, /* composed and decomposed are different keys */
+    {TEXT("{\"\xC3\xA9\":1,\"e\xCC\x81\":2}"), true}, /* composed and decomposed are different keys
+                                                       */
     {TEXT("{\"a\":1,\"a\":1}"), false},
     {TEXT("{\"a\":1,\"b\":2,\"a\":3}"), false},
     {TEXT("{\"a\":1,\"\\u0061\":2}"), false},
@@ -262,9 +264,10 @@ static bool reads(const char *text, size_t length, hg_json_document *d) {
     hg_json_fault fault = {0};
     bool good = hg_json_read(d, text, length, 0, &fault);
     if (!good) {
-        CHECK_MESSAGE(fault.offset <= length && fault.length <= length - fault.offset, "place %zu + %zu in a text of %zu bytes",
-                      fault.offset, fault.length, length);
-        CHECK_MESSAGE(fault.message[0] && d->tokens == NULL, "a refusal says why and gives nothing: '%s'", fault.message);
+        CHECK_MESSAGE(fault.offset <= length && fault.length <= length - fault.offset,
+                      "place %zu + %zu in a text of %zu bytes", fault.offset, fault.length, length);
+        CHECK_MESSAGE(fault.message[0] && d->tokens == NULL,
+                      "a refusal says why and gives nothing: '%s'", fault.message);
     }
     return good;
 }
@@ -278,7 +281,8 @@ static bool allowed(const json_error_t *error) {
     return code == json_error_numeric_overflow || code == json_error_null_byte_in_key;
 }
 
-static bool same_string(const hg_json_document *d, uint32_t token, hg_arena *arena, const char *text, size_t length) {
+static bool same_string(const hg_json_document *d, uint32_t token, hg_arena *arena,
+                        const char *text, size_t length) {
     size_t n;
     const char *own = hg_json_decode(d, token, arena, &n);
     return own && n == length && memcmp(own, text, n) == 0;
@@ -292,20 +296,27 @@ static bool same(const hg_json_document *d, uint32_t token, hg_arena *arena, jso
     case HG_JSON_FALSE: return json_is_false(peer);
     case HG_JSON_INTEGER:
         n = hg_json_number_of(d, token);
-        if (json_is_real(peer)) return n.f64 == json_real_value(peer) && !signbit(n.f64) == !signbit(json_real_value(peer));
+        if (json_is_real(peer))
+            return n.f64 == json_real_value(peer) &&
+                   !signbit(n.f64) == !signbit(json_real_value(peer));
         if (!json_is_integer(peer) || n.f64 != (double)json_integer_value(peer)) return false;
         if (n.kind == HG_JSON_I64) return n.i64 == json_integer_value(peer);
-        return n.kind == HG_JSON_U64 && n.u64 <= INT64_MAX && (json_int_t)n.u64 == json_integer_value(peer);
+        return n.kind == HG_JSON_U64 && n.u64 <= INT64_MAX &&
+               (json_int_t)n.u64 == json_integer_value(peer);
     case HG_JSON_REAL: {
         uint64_t bits, expected;
         double value = json_real_value(peer);
         n = hg_json_number_of(d, token);
-        if (!json_is_real(peer) || n.kind != HG_JSON_F64 || !hg_json_float(d, token, HG_TYPE_F64, &bits)) return false;
+        if (!json_is_real(peer) || n.kind != HG_JSON_F64 ||
+            !hg_json_float(d, token, HG_TYPE_F64, &bits))
+            return false;
         memcpy(&expected, &value, sizeof value);
         return bits == expected && memcmp(&n.f64, &value, sizeof value) == 0;
     }
     case HG_JSON_STRING:
-    case HG_JSON_ESCAPED: return json_is_string(peer) && same_string(d, token, arena, json_string_value(peer), json_string_length(peer));
+    case HG_JSON_ESCAPED:
+        return json_is_string(peer) &&
+               same_string(d, token, arena, json_string_value(peer), json_string_length(peer));
     case HG_JSON_ARRAY: {
         if (!json_is_array(peer) || json_array_size(peer) != hg_json_length(d, token)) return false;
         size_t i = 0;
@@ -314,8 +325,10 @@ static bool same(const hg_json_document *d, uint32_t token, hg_arena *arena, jso
         return true;
     }
     case HG_JSON_OBJECT: {
-        if (!json_is_object(peer) || json_object_size(peer) != hg_json_length(d, token)) return false;
-        for (uint32_t key = token + 1; key < hg_json_next(d, token); key = hg_json_next(d, key + 1)) {
+        if (!json_is_object(peer) || json_object_size(peer) != hg_json_length(d, token))
+            return false;
+        for (uint32_t key = token + 1; key < hg_json_next(d, token);
+             key = hg_json_next(d, key + 1)) {
             size_t length;
             const char *name = hg_json_decode(d, key, arena, &length);
             json_t *value = name ? json_object_getn(peer, name, length) : NULL;
@@ -329,15 +342,18 @@ static bool same(const hg_json_document *d, uint32_t token, hg_arena *arena, jso
 
 /* True where both agree on a text. */
 static bool compare(const char *text, size_t length) {
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* RFC 8259, 8.1: a reader may ignore the mark; jansson does not */
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* RFC 8259, 8.1: a reader may ignore
+                                                                  the mark; jansson does not */
         text += 3;
         length -= 3;
     }
     hg_json_document d = {0};
     hg_arena arena = {0};
     bool own = reads(text, length, &d), equal = true;
-    for (int pass = 0; pass < 2 && equal; pass++) { /* integers as such, then as floats of any size */
-        size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | (pass ? JSON_DECODE_INT_AS_REAL : 0);
+    for (int pass = 0; pass < 2 && equal; pass++) { /* integers as such, then as floats of any size
+                                                     */
+        size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES |
+                       (pass ? JSON_DECODE_INT_AS_REAL : 0);
         json_error_t error;
         json_t *peer = json_loadb(text, length, flags, &error);
         if (peer && own)
@@ -371,11 +387,31 @@ static void put(char *text, size_t *length, size_t most, const char *piece) {
 /* A random value in many spellings, mostly good. */
 static void random_value(char *text, size_t *length, size_t most, int depth) {
     static const char *const blanks[] = {"", "", "", " ", "\n", "\t", "\r\n ", "        "};
-    static const char *const pieces[] = {
-        "a",   "key",      "\\n",     "\\u00e9",          "\xC3\xA9", "\\uD834\\uDD1E", "\xF0\x9D\x84\x9E", "\\\"",
-        "\\/", "abcdefgh", "\\u0000", "0123456789abcdef", " ",        "\xE2\x82\xAC"};
-    static const char *const words[] = {
-        "true", "false", "null", "{}", "[]", "-0", "0.1", "1e22", "1e23", "123456789012345678", "-9223372036854775808"};
+    static const char *const pieces[] = {"a",
+                                         "key",
+                                         "\\n",
+                                         "\\u00e9",
+                                         "\xC3\xA9",
+                                         "\\uD834\\uDD1E",
+                                         "\xF0\x9D\x84\x9E",
+                                         "\\\"",
+                                         "\\/",
+                                         "abcdefgh",
+                                         "\\u0000",
+                                         "0123456789abcdef",
+                                         " ",
+                                         "\xE2\x82\xAC"};
+    static const char *const words[] = {"true",
+                                        "false",
+                                        "null",
+                                        "{}",
+                                        "[]",
+                                        "-0",
+                                        "0.1",
+                                        "1e22",
+                                        "1e23",
+                                        "123456789012345678",
+                                        "-9223372036854775808"};
     char number[64];
     put(text, length, most, blanks[below(8)]);
     uint32_t kind = below(depth > 0 ? 9 : 5);
@@ -385,11 +421,13 @@ static void random_value(char *text, size_t *length, size_t most, int depth) {
         uint64_t mantissa = below(1u << 31);
         mantissa <<= below(32);
         mantissa |= below(1000);
-        uint32_t style = below(4), digits = below(300); /* drawn one after the other: arguments have no order */
+        uint32_t style = below(4), digits = below(300); /* drawn one after the other: arguments have
+                                                           no order */
         if (style < 2)
             snprintf(number, sizeof number, "%s%" PRIu64, style ? "-" : "", mantissa);
         else
-            snprintf(number, sizeof number, "%" PRIu64 "%s%u", mantissa, style == 2 ? "." : "e-", digits);
+            snprintf(number, sizeof number, "%" PRIu64 "%s%u", mantissa, style == 2 ? "." : "e-",
+                     digits);
         put(text, length, most, number);
     } else if (kind <= 4) {
         put(text, length, most, "\"");
@@ -417,8 +455,9 @@ static void random_value(char *text, size_t *length, size_t most, int depth) {
 
 /* A few bytes changed, dropped, doubled or moved. */
 static void change(char *text, size_t *length, size_t most) {
-    static const char bytes[] = "{}[]:,\"\\/-+.eE0123456789u \n\t\r\0\x01\x7F\x80\xBF\xC2\xE0\xED\xF0\xF4\xFF"
-                                "abtfn'#";
+    static const char bytes[] =
+        "{}[]:,\"\\/-+.eE0123456789u \n\t\r\0\x01\x7F\x80\xBF\xC2\xE0\xED\xF0\xF4\xFF"
+        "abtfn'#";
     for (uint32_t n = below(4); n; n--) {
         size_t at = *length ? below((uint32_t)*length) : 0;
         switch (below(4)) {
@@ -450,20 +489,24 @@ static void test_random(uint32_t count) {
         uint64_t seed = random_state;
         random_value(text, &length, MOST, 4);
         if (i % 3) change(text, &length, MOST);
-        CHECK_MESSAGE(compare(text, length), "seed %" PRIu64 ", text %u differs: %.*s", seed, i, (int)length, text);
+        CHECK_MESSAGE(compare(text, length), "seed %" PRIu64 ", text %u differs: %.*s", seed, i,
+                      (int)length, text);
         hg_json_document d;
         hg_json_fault fault;
         accepted += hg_json_read(&d, text, length, 0, &fault);
         hg_json_document_free(&d);
     }
-    CHECK_MESSAGE(accepted > count / 5 && accepted < count - count / 5, "%u of %u texts are JSON", accepted, count);
+    CHECK_MESSAGE(accepted > count / 5 && accepted < count - count / 5, "%u of %u texts are JSON",
+                  accepted, count);
 }
 
 static void test_peer(void) {
     for (size_t i = 0; i < HG_COUNT_OF(cases); i++)
-        CHECK_MESSAGE(compare(cases[i].text, cases[i].length), "case %zu differs from jansson: %.*s", i, (int)cases[i].length,
+        CHECK_MESSAGE(compare(cases[i].text, cases[i].length),
+                      "case %zu differs from jansson: %.*s", i, (int)cases[i].length,
                       cases[i].text);
-    for (uint32_t depth = HG_JSON_DEPTH - 1; depth <= HG_JSON_DEPTH + 1; depth++) { /* the same limit */
+    for (uint32_t depth = HG_JSON_DEPTH - 1; depth <= HG_JSON_DEPTH + 1; depth++) { /* the same
+                                                                                       limit */
         static char text[2 * HG_JSON_DEPTH + 8];
         memset(text, '[', depth);
         memset(text + depth, ']', depth);
@@ -472,14 +515,17 @@ static void test_peer(void) {
     test_random(30000);
 }
 #else
-static void test_peer(void) { SKIP("jansson is not installed (libjansson-dev): nothing to compare the JSON reader with"); }
+static void test_peer(void) {
+    SKIP("jansson is not installed (libjansson-dev): nothing to compare the JSON reader with");
+}
 #endif
 
 int main(void) {
     for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
         hg_json_document d = {0};
         bool good = reads(cases[i].text, cases[i].length, &d);
-        CHECK_MESSAGE(good == cases[i].good, "case %zu: %.*s", i, (int)cases[i].length, cases[i].text);
+        CHECK_MESSAGE(good == cases[i].good, "case %zu: %.*s", i, (int)cases[i].length,
+                      cases[i].text);
         hg_json_document_free(&d);
     }
     test_peer();

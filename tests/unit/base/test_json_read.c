@@ -1,4 +1,5 @@
-/* The JSON reader: grammar, places, strings, numbers, keys that stand twice, depth, hostile documents, failing allocations. */
+/* The JSON reader: grammar, places, strings, numbers, keys that stand twice, depth, hostile
+ * documents, failing allocations. */
 #include "base/json_read.h"
 #include "test.h"
 
@@ -22,15 +23,19 @@ static bool reads(const char *text) { return reads_bytes(text, strlen(text), 0);
 static void check_good(const char *text, uint32_t tokens) {
     bool good = reads(text);
     CHECK_MESSAGE(good, "%s: %s", text, fault.message);
-    if (good) CHECK_MESSAGE(document.count == tokens, "%s: %u tokens, expected %u", text, document.count, tokens);
+    if (good)
+        CHECK_MESSAGE(document.count == tokens, "%s: %u tokens, expected %u", text, document.count,
+                      tokens);
 }
 
-static void check_bad(const char *text, hg_json_fault_kind kind, size_t offset, const char *message) {
+static void check_bad(const char *text, hg_json_fault_kind kind, size_t offset,
+                      const char *message) {
     bool good = reads(text);
     CHECK_MESSAGE(!good, "%s is read", text);
     if (good) return;
-    CHECK_MESSAGE(fault.kind == kind && fault.offset == offset, "%s: kind %d at %zu, expected %d at %zu", text, (int)fault.kind,
-                  fault.offset, (int)kind, offset);
+    CHECK_MESSAGE(fault.kind == kind && fault.offset == offset,
+                  "%s: kind %d at %zu, expected %d at %zu", text, (int)fault.kind, fault.offset,
+                  (int)kind, offset);
     CHECK_TEXT(fault.message, message);
     CHECK(document.count == 0 && !document.tokens);
 }
@@ -51,7 +56,8 @@ static void check_grammar(void) {
     check_good("[1, 2,3]", 4);
     check_good("[[],[{}]]", 4);
     check_good("{\"a\":1,\"b\":[true,null]}", 7);
-    check_good("                                  {\n        \"a\" :\n                         1 }", 3);
+    check_good("                                  {\n        \"a\" :\n                         1 }",
+               3);
     check_bad("", HG_JSON_BAD_SYNTAX, 0, "expected a value, got the end of the text");
     check_bad("  ", HG_JSON_BAD_SYNTAX, 2, "expected a value, got the end of the text");
     check_bad("nul", HG_JSON_BAD_SYNTAX, 0, "expected a value, got 'nul'");
@@ -68,13 +74,15 @@ static void check_grammar(void) {
     check_bad("{\"a\":1]", HG_JSON_BAD_SYNTAX, 6, "expected ',' or '}', got ']'");
     check_bad("[", HG_JSON_BAD_SYNTAX, 1, "expected a value, got the end of the text");
     check_bad("[1", HG_JSON_BAD_SYNTAX, 2, "expected ',' or ']', got the end of the text");
-    check_bad("{", HG_JSON_BAD_SYNTAX, 1, "expected a key in double quotes, got the end of the text");
+    check_bad("{", HG_JSON_BAD_SYNTAX, 1,
+              "expected a key in double quotes, got the end of the text");
     check_bad("1 2", HG_JSON_BAD_SYNTAX, 2, "expected the end of the text, got '2'");
     check_bad("[] // x", HG_JSON_BAD_SYNTAX, 3, "expected the end of the text, got '/'");
     CHECK_TEXT(fault.hint, "JSON has no comments");
     check_bad(" \xEF\xBB\xBF{}", HG_JSON_BAD_SYNTAX, 1, "expected a value, got '\xEF\xBB\xBF'");
     CHECK_TEXT(fault.hint, "a byte-order mark stands at the start of the text alone");
-    check_bad("\xEF\xBB\xBF\xEF\xBB\xBF{}", HG_JSON_BAD_SYNTAX, 3, "expected a value, got '\xEF\xBB\xBF'");
+    check_bad("\xEF\xBB\xBF\xEF\xBB\xBF{}", HG_JSON_BAD_SYNTAX, 3,
+              "expected a value, got '\xEF\xBB\xBF'");
     check_bad("\xEF\xBB\xBF", HG_JSON_BAD_SYNTAX, 3, "expected a value, got the end of the text");
     check_bad("\xEF\xBB{}", HG_JSON_BAD_UTF8, 0, "byte 0xef is not UTF-8");
     CHECK(reads_bytes("\xEF\xBB\xBF{}", 5, 0));
@@ -96,13 +104,14 @@ static void check_alignment(void) {
             text[before] = '"';
             memset(text + before + 1, 'x', inside);
             text[before + 1 + inside] = '"';
-            CHECK(reads_bytes(text, before + inside + 2, 0) && document.tokens[0].offset == before && document.tokens[0].size == inside);
+            CHECK(reads_bytes(text, before + inside + 2, 0) &&
+                  document.tokens[0].offset == before && document.tokens[0].size == inside);
             for (size_t i = 0; i < inside; i++) {
                 for (size_t b = 0; b < sizeof bad - 1; b++) {
                     text[before + 1 + i] = bad[b];
                     bool good = reads_bytes(text, before + inside + 2, 0);
-                    CHECK_MESSAGE(good == (bad[b] == '\x7f'), "byte %02x at %zu of %zu behind %zu", (unsigned char)bad[b], i, inside,
-                                  before);
+                    CHECK_MESSAGE(good == (bad[b] == '\x7f'), "byte %02x at %zu of %zu behind %zu",
+                                  (unsigned char)bad[b], i, inside, before);
                 }
                 text[before + 1 + i] = 'x';
             }
@@ -116,7 +125,8 @@ static void check_string(const char *text, const char *bytes, size_t length) {
     CHECK_MESSAGE(good, "%s: %s", text, fault.message);
     if (!good) return;
     const char *decoded = hg_json_decode(&document, 0, &arena, &n);
-    CHECK_MESSAGE(decoded && n == length && memcmp(decoded, bytes, n) == 0, "%s decodes to %.*s", text, (int)n, decoded);
+    CHECK_MESSAGE(decoded && n == length && memcmp(decoded, bytes, n) == 0, "%s decodes to %.*s",
+                  text, (int)n, decoded);
     if (!memchr(bytes, 0, length)) CHECK(hg_json_string_is(&document, 0, bytes));
     CHECK(!hg_json_string_is(&document, 0, "something else"));
     hg_arena_free(&arena);
@@ -125,11 +135,13 @@ static void check_string(const char *text, const char *bytes, size_t length) {
 static void check_strings(void) {
     check_string("\"plain\"", "plain", 5);
     check_string("\"a\\\"\\\\\\/\\b\\f\\n\\r\\tz\"", "a\"\\/\b\f\n\r\tz", 10);
-    check_string("\"\\u0041\\u00e9\\u20AC\\ud834\\udd1e\"", "A\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E", 10);
+    check_string("\"\\u0041\\u00e9\\u20AC\\ud834\\udd1e\"", "A\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E",
+                 10);
     check_string("\"\\u0000\"", "\0", 1);
     check_string("\"\\uD7FF\\uE000\\uFFFF\"", "\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF", 9);
     check_string("\"\\uDBFF\\uDFFF\"", "\xF4\x8F\xBF\xBF", 4);
-    check_string("\"\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E\"", "\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E", 9);
+    check_string("\"\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E\"", "\xC3\xA9\xE2\x82\xAC\xF0\x9D\x84\x9E",
+                 9);
     check_bad("\"a", HG_JSON_BAD_SYNTAX, 0, "the string that begins here has no end");
     check_bad("\"a\\", HG_JSON_BAD_SYNTAX, 3, "expected '\"', got the end of the text");
     check_bad("\"\\x\"", HG_JSON_BAD_STRING, 1, "unknown escape in a string");
@@ -167,14 +179,16 @@ static void check_numbers(void) {
     CHECK_U64(number("18446744073709551615").kind, HG_JSON_U64);
     CHECK_U64(number("18446744073709551616").kind, HG_JSON_F64);
     CHECK(number("18446744073709551616").f64 == 18446744073709551616.0);
-    CHECK(number("-9223372036854775808").kind == HG_JSON_I64 && number("-9223372036854775808").i64 == INT64_MIN);
+    CHECK(number("-9223372036854775808").kind == HG_JSON_I64 &&
+          number("-9223372036854775808").i64 == INT64_MIN);
     CHECK_U64(number("-9223372036854775809").kind, HG_JSON_F64);
     CHECK(number("-0").kind == HG_JSON_I64 && number("-0").i64 == 0 && signbit(number("-0").f64));
     CHECK(number("-1").i64 == -1 && number("-1").f64 == -1.0);
     CHECK_U64(number("1.0").kind, HG_JSON_F64);
     CHECK_U64(number("1e0").kind, HG_JSON_F64);
     CHECK(isinf(number("1e309").f64) && number("-1e309").f64 < 0);
-    CHECK(isinf(number("1e99999999999999999999").f64) && number("1e-99999999999999999999").f64 == 0);
+    CHECK(isinf(number("1e99999999999999999999").f64) &&
+          number("1e-99999999999999999999").f64 == 0);
     /* The C library of the test machine rounds correctly: glibc's strtod is the oracle. */
     static const char *const texts[] = {"0.1",
                                         "0.3",
@@ -202,17 +216,20 @@ static void check_numbers(void) {
                                         "1000000000000000000000e-21"};
     for (size_t i = 0; i < HG_COUNT_OF(texts); i++) {
         double mine = number(texts[i]).f64, theirs = strtod(texts[i], NULL);
-        CHECK_MESSAGE(memcmp(&mine, &theirs, sizeof mine) == 0, "%s: %a, strtod %a", texts[i], mine, theirs);
+        CHECK_MESSAGE(memcmp(&mine, &theirs, sizeof mine) == 0, "%s: %a, strtod %a", texts[i], mine,
+                      theirs);
         float f = strtof(texts[i], NULL), g;
         uint64_t bits = 0;
         bool finite = hg_json_float(&document, 0, HG_TYPE_F32, &bits);
         uint32_t low = (uint32_t)bits;
         memcpy(&g, &low, sizeof g);
-        CHECK_MESSAGE(isinf(f) ? !finite : f == g, "%s: %a, strtof %a", texts[i], (double)g, (double)f);
+        CHECK_MESSAGE(isinf(f) ? !finite : f == g, "%s: %a, strtof %a", texts[i], (double)g,
+                      (double)f);
     }
     uint64_t bits = 0;
     CHECK(reads("-1.5") && hg_json_float(&document, 0, HG_TYPE_F32, &bits) && bits == 0xBFC00000);
-    CHECK(reads("-1.5") && hg_json_float(&document, 0, HG_TYPE_F64, &bits) && bits == UINT64_C(0xBFF8000000000000));
+    CHECK(reads("-1.5") && hg_json_float(&document, 0, HG_TYPE_F64, &bits) &&
+          bits == UINT64_C(0xBFF8000000000000));
     CHECK(reads("-0.0") && hg_json_float(&document, 0, HG_TYPE_F16, &bits) && bits == 0x8000);
     check_bad("01", HG_JSON_BAD_NUMBER, 0, "a number has no leading zeros");
     check_bad("-01", HG_JSON_BAD_NUMBER, 0, "a number has no leading zeros");
@@ -235,7 +252,8 @@ static void check_numbers(void) {
 static void check_members(void) {
     CHECK(reads("{\"a\":[1,[2,3],{}],\"\\u0062\":{\"c\":4},\"d\":5}"));
     CHECK_U64(hg_json_length(&document, 0), 3);
-    uint32_t a = hg_json_member(&document, 0, "a"), b = hg_json_member(&document, 0, "b"), d = hg_json_member(&document, 0, "d");
+    uint32_t a = hg_json_member(&document, 0, "a"), b = hg_json_member(&document, 0, "b"),
+             d = hg_json_member(&document, 0, "d");
     CHECK_U64(hg_json_length(&document, a), 3);
     CHECK_U64(hg_json_kind_of(&document, a), HG_JSON_ARRAY);
     CHECK_U64(hg_json_number_of(&document, hg_json_member(&document, b, "c")).u64, 4);
@@ -243,8 +261,10 @@ static void check_members(void) {
     CHECK_U64(hg_json_member(&document, 0, "e"), 0);
     CHECK_U64(hg_json_member(&document, a, "a"), 0);
     uint32_t items = 0, sum = 0;
-    for (uint32_t item = a + 1; item < hg_json_next(&document, a); item = hg_json_next(&document, item), items++)
-        if (hg_json_is_number(&document, item)) sum += (uint32_t)hg_json_number_of(&document, item).u64;
+    for (uint32_t item = a + 1; item < hg_json_next(&document, a);
+         item = hg_json_next(&document, item), items++)
+        if (hg_json_is_number(&document, item))
+            sum += (uint32_t)hg_json_number_of(&document, item).u64;
     CHECK(items == 3 && sum == 1);
 }
 
@@ -254,10 +274,12 @@ static void check_places(void) {
     static const struct {
         size_t offset;
         uint32_t line, column;
-    } cases[] = {{0, 1, 1}, {4, 2, 3}, {8, 4, 1}, {5, 2, 4}, {1, 1, 2}, {12, 4, 5}, {7, 3, 1}, {0, 1, 1}, {99, 4, 6}};
+    } cases[] = {{0, 1, 1},  {4, 2, 3}, {8, 4, 1}, {5, 2, 4}, {1, 1, 2},
+                 {12, 4, 5}, {7, 3, 1}, {0, 1, 1}, {99, 4, 6}};
     for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
         hg_place p = hg_json_place(&lines, text, strlen(text), cases[i].offset, 1);
-        CHECK_MESSAGE(p.line == cases[i].line && p.column == cases[i].column, "offset %zu: %u:%u", cases[i].offset, p.line, p.column);
+        CHECK_MESSAGE(p.line == cases[i].line && p.column == cases[i].column, "offset %zu: %u:%u",
+                      cases[i].offset, p.line, p.column);
     }
     /* columns of the first line count from behind a byte-order mark */
     static const char marked[] = "\xEF\xBB\xBF{\n {";
@@ -284,10 +306,14 @@ static char *many_keys(unsigned n, unsigned again, const char *format) {
 }
 
 static void check_repeated_keys(void) {
-    check_bad("{\"a\":1,\"a\":2}", HG_JSON_DUPLICATE_KEY, 7, "the key 'a' stands twice in this object");
-    check_bad("{\"a\":{\"x\":1,\"x\":1},\"a\":2}", HG_JSON_DUPLICATE_KEY, 12, "the key 'x' stands twice in this object");
-    check_bad("{\"a\":1,\"\\u0061\":2}", HG_JSON_DUPLICATE_KEY, 7, "the key '\\u0061' stands twice in this object");
-    check_bad("{\"\":1,\"\":2}", HG_JSON_DUPLICATE_KEY, 6, "the key '' stands twice in this object");
+    check_bad("{\"a\":1,\"a\":2}", HG_JSON_DUPLICATE_KEY, 7,
+              "the key 'a' stands twice in this object");
+    check_bad("{\"a\":{\"x\":1,\"x\":1},\"a\":2}", HG_JSON_DUPLICATE_KEY, 12,
+              "the key 'x' stands twice in this object");
+    check_bad("{\"a\":1,\"\\u0061\":2}", HG_JSON_DUPLICATE_KEY, 7,
+              "the key '\\u0061' stands twice in this object");
+    check_bad("{\"\":1,\"\":2}", HG_JSON_DUPLICATE_KEY, 6,
+              "the key '' stands twice in this object");
     check_good("{\"a\":{\"a\":{\"a\":1}},\"b\":{\"a\":1}}", 11);
     check_good("{\"\\u0061\":1,\"b\":2,\"A\":3}", 7);
     static const unsigned counts[] = {3, 20, 63, 64, 65, 300, 5000};
@@ -299,7 +325,8 @@ static void check_repeated_keys(void) {
             check_good(text, 2 * n + 3);
             free(text);
             text = many_keys(n, n / 2, format);
-            CHECK_MESSAGE(!reads(text) && fault.kind == HG_JSON_DUPLICATE_KEY && fault.offset == (size_t)(strrchr(text, ',') - text) + 1,
+            CHECK_MESSAGE(!reads(text) && fault.kind == HG_JSON_DUPLICATE_KEY &&
+                              fault.offset == (size_t)(strrchr(text, ',') - text) + 1,
                           "%u keys: place %zu", n, fault.offset);
             free(text);
         }
@@ -310,7 +337,8 @@ static void check_depth(void) {
     static char text[2 * DEEP + 1];
     memset(text, '[', DEEP);
     memset(text + DEEP, ']', DEEP);
-    CHECK(!reads_bytes(text, 2 * DEEP, 0) && fault.kind == HG_JSON_TOO_DEEP && fault.offset == HG_JSON_DEPTH);
+    CHECK(!reads_bytes(text, 2 * DEEP, 0) && fault.kind == HG_JSON_TOO_DEEP &&
+          fault.offset == HG_JSON_DEPTH);
     CHECK_TEXT(fault.message, "nested deeper than 2048");
     CHECK(reads_bytes(text, 2 * DEEP, DEEP));
     CHECK_U64(document.count, DEEP);

@@ -1,5 +1,5 @@
-/* Programs that are started where the host does not notice: what they get, how they end, and hosts that wait for any child, ignore SIGCHLD,
- * handle it, have closed descriptors or none left.
+/* Programs that are started where the host does not notice: what they get, how they end, and hosts
+ * that wait for any child, ignore SIGCHLD, handle it, have closed descriptors or none left.
  * test: labels=slow */
 #include "base/process.h"
 #include "base/thread.h"
@@ -26,7 +26,8 @@ static hg_process_result shell(const char *script, uint64_t limit_ms, size_t roo
     return hg_process_run("/bin/sh", arguments, limit_ms, answer, room);
 }
 
-static void check_run(const char *script, uint64_t limit_ms, hg_process_end end, int code, const char *expected) {
+static void check_run(const char *script, uint64_t limit_ms, hg_process_end end, int code,
+                      const char *expected) {
     hg_process_result r = shell(script, limit_ms, sizeof answer - 1);
     CHECK_MESSAGE(r.end == end && r.code == code, "%s: ended %d, %d", script, (int)r.end, r.code);
     if (expected) CHECK_TEXT(answer, expected);
@@ -39,13 +40,19 @@ static void check_ends(void) {
     check_run("echo no; echo no >&2; echo yes >&3; exit 7", LONG, HG_PROCESS_EXITED, 7, "yes\n");
     check_run("echo a >&3; kill -ABRT $$", LONG, HG_PROCESS_KILLED, SIGABRT, "a\n");
     check_run("kill -SEGV $$", LONG, HG_PROCESS_KILLED, SIGSEGV, "");
-    check_run("exec 3>&-; sleep 0.1; exit 3", LONG, HG_PROCESS_EXITED, 3, ""); /* nobody can answer any more, but it goes on */
+    check_run("exec 3>&-; sleep 0.1; exit 3", LONG, HG_PROCESS_EXITED, 3, ""); /* nobody can answer
+                                                                                  any more, but it
+                                                                                  goes on */
     check_run("echo b >&3; exec sleep 1000", 3000, HG_PROCESS_LATE, 0, "b\n");
     check_run("trap '' TERM INT; while :; do :; done", 300, HG_PROCESS_LATE, 0, NULL);
-    check_run("sleep 1 & echo c >&3; exit 0", LONG, HG_PROCESS_EXITED, 0, "c\n"); /* somebody else could still answer */
+    check_run("sleep 1 & echo c >&3; exit 0", LONG, HG_PROCESS_EXITED, 0, "c\n"); /* somebody else
+                                                                                     could still
+                                                                                     answer */
     check_run("cat; readlink /proc/self/fd/0 >&3", LONG, HG_PROCESS_EXITED, 0, "/dev/null\n");
-    hg_process_result r = shell("i=0; while [ $i -lt 9999 ]; do echo $i >&3; i=$((i+1)); done", LONG, 10);
-    CHECK(r.end == HG_PROCESS_EXITED && r.length == 10 && strcmp(answer, "0\n1\n2\n3\n4\n") == 0); /* the rest is dropped */
+    hg_process_result r = shell("i=0; while [ $i -lt 9999 ]; do echo $i >&3; i=$((i+1)); done",
+                                LONG, 10);
+    CHECK(r.end == HG_PROCESS_EXITED && r.length == 10 &&
+          strcmp(answer, "0\n1\n2\n3\n4\n") == 0); /* the rest is dropped */
     char *none[] = {(char[]){"none"}, NULL};
     r = hg_process_run("/dev/null/none/none", none, LONG, answer, sizeof answer);
     CHECK(r.end == HG_PROCESS_NOT_STARTED && (r.code == ENOENT || r.code == ENOTDIR));
@@ -55,8 +62,9 @@ static void check_ends(void) {
 
 static void check_descriptors(void) {
     int open_one = open("/dev/zero", O_RDONLY); /* no O_CLOEXEC */
-    check_run("for i in 0 1 2 3 4 5 6 7 8 9; do if [ -e /proc/$$/fd/$i ]; then echo $i >&3; fi; done", LONG, HG_PROCESS_EXITED, 0,
-              "0\n1\n2\n3\n");
+    check_run(
+        "for i in 0 1 2 3 4 5 6 7 8 9; do if [ -e /proc/$$/fd/$i ]; then echo $i >&3; fi; done",
+        LONG, HG_PROCESS_EXITED, 0, "0\n1\n2\n3\n");
     close(open_one);
     fflush(NULL);
     int saved[3];
@@ -64,7 +72,8 @@ static void check_descriptors(void) {
     for (int i = 0; i < 3; i++) saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 20);
     for (int i = 0; i < 3; i++) close(i);
     hg_process_result r = shell("echo yes; echo yes >&3", LONG, sizeof answer - 1);
-    bool closed = fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0 && (fcntl(3, F_GETFD) >= 0) == had;
+    bool closed = fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0 &&
+                  (fcntl(3, F_GETFD) >= 0) == had;
     for (int i = 0; i < 3; i++) {
         dup2(saved[i], i);
         close(saved[i]);
@@ -90,7 +99,8 @@ static void check_signals_of_program(void) {
     sigaddset(&some, SIGTERM);
     sigprocmask(SIG_BLOCK, &some, &before);
     signal(SIGHUP, SIG_IGN);
-    check_run("grep '^SigBlk' /proc/$$/status | tr -d '\\n\\t' >&3", LONG, HG_PROCESS_EXITED, 0, "SigBlk:0000000000000000");
+    check_run("grep '^SigBlk' /proc/$$/status | tr -d '\\n\\t' >&3", LONG, HG_PROCESS_EXITED, 0,
+              "SigBlk:0000000000000000");
     check_run("kill -HUP $$; exit 1", LONG, HG_PROCESS_KILLED, SIGHUP, "");
     signal(SIGHUP, SIG_DFL);
     sigset_t now;
@@ -171,7 +181,8 @@ static void check_handlers(void) {
 
 static void *run_some(void *user) {
     for (int i = 0; i < 10; i++) {
-        char *arguments[] = {(char[]){"sh"}, (char[]){"-c"}, (char[]){"echo $0 >&3; exit 4"}, user, NULL};
+        char *arguments[] = {(char[]){"sh"}, (char[]){"-c"}, (char[]){"echo $0 >&3; exit 4"}, user,
+                             NULL};
         char text[16] = "";
         hg_process_result r = hg_process_run("/bin/sh", arguments, LONG, text, sizeof text - 1);
         if (r.end != HG_PROCESS_EXITED || r.code != 4 || text[0] != *(char *)user) return user;

@@ -1,6 +1,7 @@
 /* test: labels=threads */
-/* The thread pool: every element once, nesting, many callers, forks, refused threads. Built with -fsanitize=thread it proves the absence of
- * races; there the part that forks is left out, for that sanitizer does not follow threads into a child. */
+/* The thread pool: every element once, nesting, many callers, forks, refused threads. Built with
+ * -fsanitize=thread it proves the absence of races; there the part that forks is left out, for that
+ * sanitizer does not follow threads into a child. */
 #include "base/thread_pool.h"
 #include "base/thread.h"
 #include "test.h"
@@ -33,8 +34,10 @@ typedef struct marks {
 
 static void mark(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     marks *m = user;
-    bool good = begin < end && end <= m->count && begin % m->chunk == 0 && (end % m->chunk == 0 || end == m->count);
-    good = good && worker < hg_thread_pool_count(m->pool) && atomic_fetch_add(&m->busy[worker], 1) == 0;
+    bool good = begin < end && end <= m->count && begin % m->chunk == 0 &&
+                (end % m->chunk == 0 || end == m->count);
+    good = good && worker < hg_thread_pool_count(m->pool) &&
+           atomic_fetch_add(&m->busy[worker], 1) == 0;
     if (!good) atomic_fetch_add(&m->bad, 1);
     for (uint64_t i = begin; i < end; i++) m->seen[i]++;
     atomic_fetch_add(&m->calls, 1);
@@ -42,12 +45,17 @@ static void mark(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
 }
 
 static void check_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk) {
-    marks m = {.seen = calloc(count ? count : 1, 1), .count = count, .chunk = chunk ? chunk : 1, .pool = pool};
+    marks m = {.seen = calloc(count ? count : 1, 1),
+               .count = count,
+               .chunk = chunk ? chunk : 1,
+               .pool = pool};
     if (!m.seen) return;
     hg_thread_pool_run(pool, count, chunk, mark, &m);
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < count; i++) wrong += m.seen[i] != 1;
-    CHECK_MESSAGE(wrong == 0, "count %" PRIu64 " chunk %" PRIu64 ": %" PRIu64 " elements not visited once", count, chunk, wrong);
+    CHECK_MESSAGE(wrong == 0,
+                  "count %" PRIu64 " chunk %" PRIu64 ": %" PRIu64 " elements not visited once",
+                  count, chunk, wrong);
     CHECK_U64(m.bad, 0);
     CHECK(count ? m.calls > 0 : m.calls == 0);
     free(m.seen);
@@ -68,8 +76,10 @@ static void add_up(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
 
 /* Only lengths are added, so that a count of 2^64 - 1 takes no time. */
 static void test_huge(hg_thread_pool *pool) {
-    static const uint64_t counts[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 40, UINT64_C(1) << 32, (UINT64_C(1) << 33) + 5};
-    static const uint64_t chunks[] = {UINT64_C(1) << 41, (UINT64_C(1) << 52) + 1, UINT64_C(1) << 20, UINT64_MAX / 2, UINT64_MAX - 1};
+    static const uint64_t counts[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 40,
+                                      UINT64_C(1) << 32, (UINT64_C(1) << 33) + 5};
+    static const uint64_t chunks[] = {UINT64_C(1) << 41, (UINT64_C(1) << 52) + 1, UINT64_C(1) << 20,
+                                      UINT64_MAX / 2, UINT64_MAX - 1};
     for (size_t i = 0; i < HG_COUNT_OF(counts); i++) {
         for (size_t k = 0; k < HG_COUNT_OF(chunks); k++) {
             if (counts[i] / chunks[k] > UINT64_C(1) << 24) continue;
@@ -94,18 +104,21 @@ typedef struct inner {
 
 static void inner_part(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     inner *in = user;
-    if (worker != in->worker || !pthread_equal(in->thread, pthread_self())) atomic_fetch_add(in->bad, 1);
+    if (worker != in->worker || !pthread_equal(in->thread, pthread_self()))
+        atomic_fetch_add(in->bad, 1);
     atomic_fetch_add(in->sum, end - begin);
 }
 
 static void outer_part(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     nest *n = user;
     for (uint64_t i = begin; i < end; i++) {
-        inner same = {worker, pthread_self(), &n->sum, &n->bad}, other = {0, pthread_self(), &n->sum, &n->bad};
+        inner same = {worker, pthread_self(), &n->sum, &n->bad},
+              other = {0, pthread_self(), &n->sum, &n->bad};
         hg_thread_pool_run(n->pool, 1000, 1, inner_part, &same);
         hg_thread_pool_run(n->other, 500, 1, inner_part, &other);
     }
-    if (hg_thread_pool_set_threads(n->pool, 2) != HG_ERROR_INVALID_ARGUMENT) atomic_fetch_add(&n->bad, 1);
+    if (hg_thread_pool_set_threads(n->pool, 2) != HG_ERROR_INVALID_ARGUMENT)
+        atomic_fetch_add(&n->bad, 1);
 }
 
 static void test_nesting(hg_thread_pool *pool) {
@@ -132,9 +145,11 @@ static void *call_often(void *user) {
 static void test_callers(hg_thread_pool *pool) {
     hg_thread threads[6];
     uint32_t started = 0;
-    while (started < HG_COUNT_OF(threads) && hg_thread_start(&threads[started], call_often, pool)) started++;
+    while (started < HG_COUNT_OF(threads) && hg_thread_start(&threads[started], call_often, pool))
+        started++;
     CHECK_U64(started, HG_COUNT_OF(threads));
-    for (int i = 0; i < 20; i++) CHECK(hg_thread_pool_set_threads(pool, 1 + (uint32_t)i % 5) == HG_OK); /* while they run */
+    for (int i = 0; i < 20; i++)
+        CHECK(hg_thread_pool_set_threads(pool, 1 + (uint32_t)i % 5) == HG_OK); /* while they run */
     for (uint32_t i = 0; i < started; i++) {
         void *wrong = NULL;
         pthread_join(threads[i], &wrong);
@@ -194,12 +209,14 @@ static void test_keep_off(const cpu_set_t *all, uint32_t a, uint32_t b) {
     CHECK(sched_setaffinity(0, sizeof *all, all) == 0);
     place = (hg_thread_place){0};
     only = one_cpu(a);
-    CHECK(sched_setaffinity(getpid(), sizeof only, &only) == 0); /* the process, which may not use b now */
+    CHECK(sched_setaffinity(getpid(), sizeof only, &only) == 0); /* the process, which may not use b
+                                                                    now */
     CHECK(!hg_thread_keep_off(self, &place, a));
     CHECK(sched_setaffinity(getpid(), sizeof *all, all) == 0);
 }
 
-/* A thread of the pool that is on its caller's CPU leaves it, and begins elsewhere when another CPU is the caller's and it is woken. */
+/* A thread of the pool that is on its caller's CPU leaves it, and begins elsewhere when another CPU
+ * is the caller's and it is woken. */
 typedef struct places {
     cpu_set_t all;
     uint32_t caller;
@@ -213,7 +230,9 @@ static void see_place(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     if (worker) {
         cpu_set_t only = one_cpu(p->caller);
         p->apart = lacks_only(&p->all, p->caller);
-        if (p->crowd && (sched_setaffinity(0, sizeof only, &only) || sched_setaffinity(0, sizeof p->all, &p->all))) p->apart = false;
+        if (p->crowd && (sched_setaffinity(0, sizeof only, &only) ||
+                         sched_setaffinity(0, sizeof p->all, &p->all)))
+            p->apart = false;
     }
     meet(&p->arrived, 0, 1, worker);
 }
@@ -311,7 +330,8 @@ static void test_fork(void) {
     hg_thread_pool_run(pool, 1000, 1, add_up, &sum);
     CHECK(in_child(launch_in_child, pool));
     hg_thread threads[2]; /* forks while other threads are inside the pool */
-    bool started = hg_thread_start(&threads[0], call_until_stopped, pool) && hg_thread_start(&threads[1], call_until_stopped, pool);
+    bool started = hg_thread_start(&threads[0], call_until_stopped, pool) &&
+                   hg_thread_start(&threads[1], call_until_stopped, pool);
     CHECK(started);
     for (int i = 0; i < 20; i++) CHECK(in_child(launch_in_child, pool));
     atomic_store(&stop_calling, true);
@@ -328,7 +348,8 @@ static bool run_without_threads(hg_thread_pool *unused) {
     hg_thread_pool *pool = hg_thread_pool_create(4);
     hg_thread thread;
     if (!pool || setrlimit(RLIMIT_NPROC, &none) != 0) return false;
-    if (geteuid() == 0 && setuid(65534) != 0) return false; /* the limit does not bind the superuser */
+    if (geteuid() == 0 && setuid(65534) != 0)
+        return false; /* the limit does not bind the superuser */
     if (hg_thread_start(&thread, call_often, pool)) return false;
     for (int i = 0; i < 100; i++) {
         _Atomic uint64_t sum = 0;
@@ -363,7 +384,8 @@ int main(void) {
         test_callers(pool);
         hg_thread_pool_destroy(pool);
     }
-    CHECK_U64(hg_thread_pool_count(hg_thread_pool_global()), hg_cpu_count() < HG_THREAD_POOL_MAX ? hg_cpu_count() : HG_THREAD_POOL_MAX);
+    CHECK_U64(hg_thread_pool_count(hg_thread_pool_global()),
+              hg_cpu_count() < HG_THREAD_POOL_MAX ? hg_cpu_count() : HG_THREAD_POOL_MAX);
     CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), 3) == HG_OK);
     test_parallel(hg_thread_pool_global());
     test_places();

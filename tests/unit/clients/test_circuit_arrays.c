@@ -1,7 +1,8 @@
-/* Circuits over arrays against an evaluator of our own: random circuits are written as text and carried out on 96 arrays here, the
- * library parses, lowers and runs them, with and without canonicalisation, on the CPU and on the devices found. Then pieces, buffers,
- * reductions and every mistake of a binding. Semantics 5.4, 6.2 to 6.10.
- * Arguments: BACKEND [FIRST SEED [COUNT]] for more random circuits. */
+/* Circuits over arrays against an evaluator of our own: random circuits are written as text and
+ * carried out on 96 arrays here, the library parses, lowers and runs them, with and without
+ * canonicalisation, on the CPU and on the devices found. Then pieces, buffers, reductions and every
+ * mistake of a binding. Semantics 5.4, 6.2 to 6.10. Arguments: BACKEND [FIRST SEED [COUNT]] for
+ * more random circuits. */
 #include "support/runtime_support.h"
 #include <hologram/circuit_run.h>
 #include <math.h>
@@ -17,7 +18,8 @@ static uint32_t rnd(uint32_t below) {
 
 /* ---- the evaluator ---- */
 
-/* What is known of a result: its bits, that it is a NaN, nothing (bytes of a NaN were looked at). */
+/* What is known of a result: its bits, that it is a NaN, nothing (bytes of a NaN were looked at).
+ */
 enum { KNOWN, A_NAN, UNKNOWN };
 typedef struct cell {
     uint32_t bits;
@@ -62,7 +64,8 @@ static cell combine(int variant, cell a, cell b) {
     if (variant == HG_MERGE_SQRT) b = a;
     float x = as_float(a.bits), y = as_float(b.bits), r = arithmetic(variant, x, y);
     bool order = variant == HG_MERGE_MIN || variant == HG_MERGE_MAX;
-    if (a.state == UNKNOWN || b.state == UNKNOWN || (order && x == 0 && y == 0 && a.bits != b.bits)) return (cell){0, UNKNOWN};
+    if (a.state == UNKNOWN || b.state == UNKNOWN || (order && x == 0 && y == 0 && a.bits != b.bits))
+        return (cell){0, UNKNOWN};
     if (isnan(r)) return (cell){as_bits(r), A_NAN};
     return (cell){as_bits(r), KNOWN};
 }
@@ -115,7 +118,8 @@ static int mod(int a, int m) { return (a % m + m) % m; }
 
 /* R adds to h2, D to d, T to l, ~ exchanges d = 1 and 2, in this order; class = 24 h2 + 8 d + l. */
 static uint8_t shifted(uint8_t cls, shift s) {
-    int h2 = mod(cls / 24 + s.rotate, 4), d = mod(cls / 8 % 3 + s.triality, 3), l = mod(cls % 8 + s.twist, 8);
+    int h2 = mod(cls / 24 + s.rotate, 4), d = mod(cls / 8 % 3 + s.triality, 3),
+        l = mod(cls % 8 + s.twist, 8);
     if (s.mirror) d = mod(-d, 3);
     return (uint8_t)(24 * h2 + 8 * d + l);
 }
@@ -146,7 +150,8 @@ static shift put_postfix(void) {
     return s;
 }
 
-/* Transforms around the term at hand, outermost first. Their amounts add, mirrors cancel each other (5.4); a postfix goes before them. */
+/* Transforms around the term at hand, outermost first. Their amounts add, mirrors cancel each other
+ * (5.4); a postfix goes before them. */
 static shift around[16];
 static int depth;
 
@@ -184,12 +189,14 @@ static void put_range(op_kind kind, int variant) {
 }
 
 static void put_operation(void) {
-    static const char *const NAMES[] = {"mark", "copy", "swap", "merge", "split", "quote", "evaluate"};
+    static const char *const NAMES[] = {"mark",  "copy",  "swap",    "merge",
+                                        "split", "quote", "evaluate"};
     static const struct {
         const char *name;
         int variant;
-    } MERGES[] = {{"", HG_MERGE_ADD},     {".add", HG_MERGE_ADD}, {".mul", HG_MERGE_MUL},  {".min", HG_MERGE_MIN},
-                  {".max", HG_MERGE_MAX}, {".abs", HG_MERGE_ABS}, {".sqrt", HG_MERGE_SQRT}},
+    } MERGES[] = {{"", HG_MERGE_ADD},      {".add", HG_MERGE_ADD}, {".mul", HG_MERGE_MUL},
+                  {".min", HG_MERGE_MIN},  {".max", HG_MERGE_MAX}, {".abs", HG_MERGE_ABS},
+                  {".sqrt", HG_MERGE_SQRT}},
       SPLITS[] = {{"", HG_SPLIT_SUB}, {".sub", HG_SPLIT_SUB}, {".div", HG_SPLIT_DIV}};
     op_kind kind = (op_kind)(rnd(3) ? rnd(7) : MERGE);
     int variant = kind == MERGE ? HG_MERGE_ADD : HG_SPLIT_SUB;
@@ -270,24 +277,32 @@ static uint32_t random_bits(void) {
 static uint32_t wrong_at(const cell *expected, const float *got, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t bits = as_bits(got[i]);
-        bool good = expected[i].state == UNKNOWN || (expected[i].state == A_NAN ? isnan(got[i]) : bits == expected[i].bits);
+        bool good = expected[i].state == UNKNOWN ||
+                    (expected[i].state == A_NAN ? isnan(got[i]) : bits == expected[i].bits);
         if (!good) return i;
     }
     return n;
 }
 
-static void check_outputs(const char *name, uint64_t seed, int mode, const hg_class_array *arrays, size_t count, uint32_t n) {
+static void check_outputs(const char *name, uint64_t seed, int mode, const hg_class_array *arrays,
+                          size_t count, uint32_t n) {
     for (size_t k = 0; k < count; k++) {
         if (!arrays[k].output) continue;
         uint32_t at = wrong_at(world[arrays[k].cls], arrays[k].output, n);
         const cell *want = &world[arrays[k].cls][at < n ? at : 0];
-        CHECK_MESSAGE(at == n, "%s, seed %" PRIu64 ", canonicalise %d: c%02u[%u] is %08x, expected %08x (state %d) in\n%s", name, seed,
-                      mode, arrays[k].cls, at, as_bits(((const float *)arrays[k].output)[at < n ? at : 0]), want->bits, want->state, text);
+        CHECK_MESSAGE(at == n,
+                      "%s, seed %" PRIu64
+                      ", canonicalise %d: c%02u[%u] is %08x, expected %08x (state %d) in\n%s",
+                      name, seed, mode, arrays[k].cls, at,
+                      as_bits(((const float *)arrays[k].output)[at < n ? at : 0]), want->bits,
+                      want->state, text);
     }
 }
 
-static void run_mode(const char *name, hg_backend *b, uint64_t seed, int mode, const hg_class_array *arrays, size_t count, uint32_t n) {
-    hg_circuit_options options = {.size = sizeof options, .canonicalise = (hg_canonicalise)mode, .variants = variants};
+static void run_mode(const char *name, hg_backend *b, uint64_t seed, int mode,
+                     const hg_class_array *arrays, size_t count, uint32_t n) {
+    hg_circuit_options options = {
+        .size = sizeof options, .canonicalise = (hg_canonicalise)mode, .variants = variants};
     hg_translated_program translated = {.size = sizeof translated};
     hg_circuit_launch launch = HG_CIRCUIT_LAUNCH_INIT;
     launch.elements = n;
@@ -297,7 +312,8 @@ static void run_mode(const char *name, hg_backend *b, uint64_t seed, int mode, c
         for (size_t k = 0; k < count; k++)
             if (arrays[k].output) memset(arrays[k].output, 0x55, n * sizeof(float));
         status = hg_circuit_run(b, &translated, &launch, arrays, count);
-        CHECK_MESSAGE(status == HG_OK, "%s, seed %" PRIu64 ": %s\n%s", name, seed, hg_last_error_text(), text);
+        CHECK_MESSAGE(status == HG_OK, "%s, seed %" PRIu64 ": %s\n%s", name, seed,
+                      hg_last_error_text(), text);
     }
     if (status == HG_OK) check_outputs(name, seed, mode, arrays, count, n);
     hg_translated_program_release(&translated);
@@ -328,18 +344,23 @@ static void run_random(const char *name, hg_backend *b, uint64_t seed, bool exac
             world[c][i].bits = exact ? random_bits() : as_bits((float)rnd(100));
             memcpy(&in[c][i], &world[c][i].bits, 4);
         }
-        arrays[count++] = (hg_class_array){
-            .cls = (uint8_t)c, .input = given ? in[c] : NULL, .input_count = given, .output = out[c], .output_count = n};
+        arrays[count++] = (hg_class_array){.cls = (uint8_t)c,
+                                           .input = given ? in[c] : NULL,
+                                           .input_count = given,
+                                           .output = out[c],
+                                           .output_count = n};
     }
     for (int i = 0; i < op_count; i++) carry_out(&ops[i], n);
-    for (int mode = HG_CANONICALISE_OFF; mode <= HG_CANONICALISE_GATES; mode++) run_mode(name, b, seed, mode, arrays, count, n);
+    for (int mode = HG_CANONICALISE_OFF; mode <= HG_CANONICALISE_GATES; mode++)
+        run_mode(name, b, seed, mode, arrays, count, n);
 }
 
 /* ---- pieces ---- */
 
 static hg_translated_program translate(const char *circuit) {
     hg_translated_program t = {.size = sizeof t};
-    CHECK_MESSAGE(hg_circuit_to_isa_translate(circuit, strlen(circuit), NULL, NULL, &t) == HG_OK, "%s: %s", circuit, hg_last_error_text());
+    CHECK_MESSAGE(hg_circuit_to_isa_translate(circuit, strlen(circuit), NULL, NULL, &t) == HG_OK,
+                  "%s: %s", circuit, hg_last_error_text());
     if (!t.program) exit(test_done());
     return t;
 }
@@ -381,7 +402,8 @@ static void test_pieces(hg_backend *b, uint64_t n) {
 static void test_isolation(hg_backend *b) {
     hg_translated_program t = translate("copy@c00->c01");
     float x[4] = {1, 2, 3, 4}, y[4] = {0}, kept = 7;
-    hg_class_array arrays[] = {{.cls = 0, .input = x, .input_count = 4}, {.cls = 1, .output = y, .output_count = 4}};
+    hg_class_array arrays[] = {{.cls = 0, .input = x, .input_count = 4},
+                               {.cls = 1, .output = y, .output_count = 4}};
     CHECK_OK(hg_buffer_write(b, (hg_buffer){HG_CIRCUIT_HANDLE(1)}, 0, &kept, 4));
     CHECK_OK(hg_circuit_run(b, &t, NULL, arrays, 2));
     CHECK(y[0] == 1 && y[3] == 4);
@@ -429,7 +451,10 @@ static float tree(const float *x, uint32_t n, int kind) {
     float acc[128];
     uint32_t have = n < 128 ? n : 128;
     memcpy(acc, x, have * sizeof *acc);
-#define JOIN(a, b) (kind == HG_CIRCUIT_REDUCE_SUM ? (a) + (b) : kind == HG_CIRCUIT_REDUCE_MIN ? fminf(a, b) : fmaxf(a, b))
+#define JOIN(a, b)                                 \
+    (kind == HG_CIRCUIT_REDUCE_SUM   ? (a) + (b)   \
+     : kind == HG_CIRCUIT_REDUCE_MIN ? fminf(a, b) \
+                                     : fmaxf(a, b))
     for (uint32_t i = 128; i < n; i++) acc[i % 128] = JOIN(acc[i % 128], x[i]);
     for (uint32_t s = 64; s; s /= 2)
         for (uint32_t l = 0; l < s && l + s < have; l++) acc[l] = JOIN(acc[l], acc[l + s]);
@@ -455,7 +480,10 @@ static void test_reductions(hg_backend *b, bool exact, bool device) {
     for (int kind = HG_CIRCUIT_REDUCE_SUM; kind <= HG_CIRCUIT_SOFTMAX; kind++)
         for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++) {
             uint32_t n = COUNTS[k];
-            hg_circuit_call call = {.kind = (uint8_t)kind, .src = 3, .dst = 4, .n = device || k % 2 ? HG_CIRCUIT_LANES : n};
+            hg_circuit_call call = {.kind = (uint8_t)kind,
+                                    .src = 3,
+                                    .dst = 4,
+                                    .n = device || k % 2 ? HG_CIRCUIT_LANES : n};
             hg_circuit_call after = {.kind = HG_CIRCUIT_COPY, .src = 4, .dst = 5};
             hg_translated_program t = translate_call(call, after);
             hg_class_array arrays[] = {{.cls = 3, .input = x, .input_count = n},
@@ -466,11 +494,13 @@ static void test_reductions(hg_backend *b, bool exact, bool device) {
             if (kind == HG_CIRCUIT_SOFTMAX) {
                 float most = tree(x, n, HG_CIRCUIT_REDUCE_MAX);
                 for (uint32_t i = 0; i < n; i++) sum += exp((double)x[i] - (double)most);
-                for (uint32_t i = 0; i < n; i++) off = fmax(off, fabs(exp((double)x[i] - (double)most) / sum - (double)y[i]));
+                for (uint32_t i = 0; i < n; i++)
+                    off = fmax(off, fabs(exp((double)x[i] - (double)most) / sum - (double)y[i]));
                 CHECK_MESSAGE(off < 1e-6, "softmax of %u: off by %g", n, off);
             } else {
                 float want = tree(x, n, kind);
-                CHECK_MESSAGE(exact ? y[0] == want : fabsf(y[0] - want) < 1e-2f, "kind %d of %u: %g, expected %g", kind, n, (double)y[0],
+                CHECK_MESSAGE(exact ? y[0] == want : fabsf(y[0] - want) < 1e-2f,
+                              "kind %d of %u: %g, expected %g", kind, n, (double)y[0],
                               (double)want);
                 for (uint32_t i = 1; i < n; i++) off += (double)fabsf(y[i]);
                 CHECK_MESSAGE(off == 0, "elements behind the first are touched");
@@ -478,11 +508,13 @@ static void test_reductions(hg_backend *b, bool exact, bool device) {
             CHECK(memcmp(copy, y, n * sizeof *y) == 0);
             hg_translated_program_release(&t);
         }
-    hg_translated_program t = translate_call((hg_circuit_call){.kind = HG_CIRCUIT_REDUCE_SUM, .src = 3, .dst = 4, .n = HG_CIRCUIT_LANES},
-                                             (hg_circuit_call){.kind = HG_CIRCUIT_COPY, .src = 4, .dst = 5});
+    hg_translated_program t = translate_call(
+        (hg_circuit_call){.kind = HG_CIRCUIT_REDUCE_SUM, .src = 3, .dst = 4, .n = HG_CIRCUIT_LANES},
+        (hg_circuit_call){.kind = HG_CIRCUIT_COPY, .src = 4, .dst = 5});
     hg_class_array array = {.cls = 3, .input = x, .input_count = PIECE + 1};
     CHECK_FAILS(hg_circuit_run(b, &t, NULL, &array, 1), HG_ERROR_ISA, "P08",
-                "launch too large: the circuit reduces over a class or takes its softmax, which is possible for at most 3072 elements, the "
+                "launch too large: the circuit reduces over a class or takes its softmax, which is "
+                "possible for at most 3072 elements, the "
                 "size of a class; the arrays have 3073");
     hg_translated_program_release(&t);
 }
@@ -493,20 +525,26 @@ static void test_mistakes(hg_backend *b) {
     hg_translated_program t = translate("merge@c00[c01,c02]"), none = {.size = sizeof none};
     float x[8] = {0};
     hg_circuit_launch launch = HG_CIRCUIT_LAUNCH_INIT, wrong = {0};
-    hg_class_array other = {.cls = 7, .input = x, .input_count = 8}, beyond = {.cls = 96}, twice[2] = {{.cls = 1}, {.cls = 1}};
-    hg_class_array in = {.cls = 0, .input = x, .input_count = 8}, out = {.cls = 2, .output = x, .output_count = 3};
+    hg_class_array other = {.cls = 7, .input = x, .input_count = 8}, beyond = {.cls = 96},
+                   twice[2] = {{.cls = 1}, {.cls = 1}};
+    hg_class_array in = {.cls = 0, .input = x, .input_count = 8},
+                   out = {.cls = 2, .output = x, .output_count = 3};
     hg_class_array both = {.cls = 0, .input = x, .input_count = 8, .input_buffer = {1}};
     CHECK_FAILS(hg_circuit_run(b, &t, NULL, &other, 1), HG_ERROR_ISA, "P01",
                 "unknown parameter: the circuit does not name class c07 (it names c00, c01, c02)");
     CHECK_STATUS(hg_circuit_run(b, &t, NULL, &beyond, 1), HG_ERROR_ISA);
-    CHECK_FAILS(hg_circuit_run(b, &t, NULL, &out, 1), HG_ERROR_ISA, "P07", "no class has an input and the number of elements is not given");
+    CHECK_FAILS(hg_circuit_run(b, &t, NULL, &out, 1), HG_ERROR_ISA, "P07",
+                "no class has an input and the number of elements is not given");
     launch.elements = 4;
-    CHECK_FAILS(hg_circuit_run(b, &t, &launch, twice, 2), HG_ERROR_ISA, "P04", "class c01 is given twice");
-    CHECK_FAILS(hg_circuit_run(b, &t, &launch, &in, 1), HG_ERROR_ISA, "P04", "class c00: its input has 8 elements, the run 4");
+    CHECK_FAILS(hg_circuit_run(b, &t, &launch, twice, 2), HG_ERROR_ISA, "P04",
+                "class c01 is given twice");
+    CHECK_FAILS(hg_circuit_run(b, &t, &launch, &in, 1), HG_ERROR_ISA, "P04",
+                "class c00: its input has 8 elements, the run 4");
     CHECK_FAILS(hg_circuit_run(b, &t, &launch, &out, 1), HG_ERROR_ISA, "P04",
                 "class c02: its output has room for 3 elements, the run has 4");
     launch.elements = 8;
-    CHECK_FAILS(hg_circuit_run(b, &t, &launch, &both, 1), HG_ERROR_ISA, "P04", "class c00 is given as host memory and as a buffer");
+    CHECK_FAILS(hg_circuit_run(b, &t, &launch, &both, 1), HG_ERROR_ISA, "P04",
+                "class c00 is given as host memory and as a buffer");
     launch.elements = UINT64_C(1) << 41;
     CHECK_STATUS(hg_circuit_run(b, &t, &launch, NULL, 0), HG_ERROR_ISA);
     CHECK_STATUS(hg_circuit_run(b, &t, &wrong, &in, 1), HG_ERROR_INVALID_ARGUMENT);
@@ -524,7 +562,8 @@ static void test_memory(void) {
     failing_allocator memory = {0};
     hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
     float x[10] = {1}, y[10];
-    hg_class_array arrays[] = {{.cls = 0, .input = x, .input_count = 10}, {.cls = 2, .output = y, .output_count = 10}};
+    hg_class_array arrays[] = {{.cls = 0, .input = x, .input_count = 10},
+                               {.cls = 2, .output = y, .output_count = 10}};
     hg_status status = HG_ERROR_OUT_OF_MEMORY;
     CHECK_OK(hg_set_allocator(&hooks));
     uint64_t fail = 1;
@@ -538,7 +577,8 @@ static void test_memory(void) {
         memory.fail_at = fail;
         memory.only_once = true;
         status = hg_circuit_run(b, &t, NULL, arrays, 2);
-        CHECK(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ALLOCATION_FAILED);
+        CHECK(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY ||
+              status == HG_ERROR_ALLOCATION_FAILED);
         memory.fail_at = 0;
         hg_translated_program_release(&t);
         hg_backend_destroy(b);
@@ -563,10 +603,12 @@ static bool is_exact(hg_backend *b) {
 
 int main(int argc, char **argv) {
     static const char *const DEVICES[] = {"opencl", "vulkan"};
-    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, count = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+             count = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
     if (argc > 1) {
         hg_backend *b = open_backend(argv[1]);
-        for (uint64_t seed = first; seed < first + (count ? count : 1); seed++) run_random(argv[1], b, seed, is_exact(b));
+        for (uint64_t seed = first; seed < first + (count ? count : 1); seed++)
+            run_random(argv[1], b, seed, is_exact(b));
         hg_backend_destroy(b);
         return test_done();
     }

@@ -11,13 +11,15 @@ typedef struct job {
     uint64_t count, wrong;
 } job;
 
-/* c03 has no input and is read before it is written: every piece finds zeros there. Counts what is wrong: checks are not for threads. */
+/* c03 has no input and is read before it is written: every piece finds zeros there. Counts what is
+ * wrong: checks are not for threads. */
 static void *run_job(void *user) {
     static const char TEXT[] = "merge@c00[c01,c02] . merge@c03[c02,c03] . copy@c03->c04";
     job *j = user;
     uint64_t n = j->count;
     hg_translated_program t = {.size = sizeof t};
-    float *x = calloc(n, sizeof *x), *y = calloc(n, sizeof *y), *z = calloc(n, sizeof *z), *w = calloc(n, sizeof *w);
+    float *x = calloc(n, sizeof *x), *y = calloc(n, sizeof *y), *z = calloc(n, sizeof *z),
+          *w = calloc(n, sizeof *w);
     hg_class_array arrays[] = {{.cls = 0, .input = x, .input_count = n},
                                {.cls = 1, .input = y, .input_count = n / 2},
                                {.cls = 2, .output = z, .output_count = n},

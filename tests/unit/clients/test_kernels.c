@@ -1,6 +1,7 @@
 /* test: labels=slow
- * The named kernels, on the CPU or the backend that the first argument names, against the oracle: special values, random ones, lengths from none.
- * Without an argument their CUDA C is compiled by NVRTC too, where it is installed, and their MSL by clang++ with the header of tests/shim. */
+ * The named kernels, on the CPU or the backend that the first argument names, against the oracle:
+ * special values, random ones, lengths from none. Without an argument their CUDA C is compiled by
+ * NVRTC too, where it is installed, and their MSL by clang++ with the header of tests/shim. */
 #include "oracle/oracle.h"
 #include "support/nvrtc.h"
 #include "support/runtime_support.h"
@@ -20,16 +21,26 @@ typedef struct expectation {
 
 /* Of memcpy, fill and relu there is no instruction: check_element knows them. */
 static const expectation EXPECTED[NAMES] = {
-    {"atlas_add_f32", HG_OP_ADD, 2, HG_TYPE_F32},         {"atlas_sub_f32", HG_OP_SUB, 2, HG_TYPE_F32},
-    {"atlas_mul_f32", HG_OP_MUL, 2, HG_TYPE_F32},         {"atlas_div_f32", HG_OP_DIV, 2, HG_TYPE_F32},
-    {"atlas_min_f32", HG_OP_MIN, 2, HG_TYPE_F32},         {"atlas_max_f32", HG_OP_MAX, 2, HG_TYPE_F32},
-    {"atlas_abs_f32", HG_OP_ABS, 1, HG_TYPE_F32},         {"atlas_neg_f32", HG_OP_NEG, 1, HG_TYPE_F32},
-    {"atlas_relu_f32", HG_OP_NONE, 1, HG_TYPE_F32},       {"atlas_sqrt_f32", HG_OP_SQRT, 1, HG_TYPE_F32},
-    {"atlas_exp_f32", HG_OP_EXP, 1, HG_TYPE_F32},         {"atlas_log_f32", HG_OP_LOG, 1, HG_TYPE_F32},
-    {"atlas_sigmoid_f32", HG_OP_SIGMOID, 1, HG_TYPE_F32}, {"atlas_tanh_f32", HG_OP_TANH, 1, HG_TYPE_F32},
-    {"atlas_mad_f32", HG_OP_FMA, 3, HG_TYPE_F32},         {"atlas_add_i32", HG_OP_ADD, 2, HG_TYPE_I32},
-    {"atlas_sub_i32", HG_OP_SUB, 2, HG_TYPE_I32},         {"atlas_mul_i32", HG_OP_MUL, 2, HG_TYPE_I32},
-    {"atlas_div_i32", HG_OP_DIV, 2, HG_TYPE_I32},         {"atlas_memcpy", HG_OP_NONE, 1, HG_TYPE_U8},
+    {"atlas_add_f32", HG_OP_ADD, 2, HG_TYPE_F32},
+    {"atlas_sub_f32", HG_OP_SUB, 2, HG_TYPE_F32},
+    {"atlas_mul_f32", HG_OP_MUL, 2, HG_TYPE_F32},
+    {"atlas_div_f32", HG_OP_DIV, 2, HG_TYPE_F32},
+    {"atlas_min_f32", HG_OP_MIN, 2, HG_TYPE_F32},
+    {"atlas_max_f32", HG_OP_MAX, 2, HG_TYPE_F32},
+    {"atlas_abs_f32", HG_OP_ABS, 1, HG_TYPE_F32},
+    {"atlas_neg_f32", HG_OP_NEG, 1, HG_TYPE_F32},
+    {"atlas_relu_f32", HG_OP_NONE, 1, HG_TYPE_F32},
+    {"atlas_sqrt_f32", HG_OP_SQRT, 1, HG_TYPE_F32},
+    {"atlas_exp_f32", HG_OP_EXP, 1, HG_TYPE_F32},
+    {"atlas_log_f32", HG_OP_LOG, 1, HG_TYPE_F32},
+    {"atlas_sigmoid_f32", HG_OP_SIGMOID, 1, HG_TYPE_F32},
+    {"atlas_tanh_f32", HG_OP_TANH, 1, HG_TYPE_F32},
+    {"atlas_mad_f32", HG_OP_FMA, 3, HG_TYPE_F32},
+    {"atlas_add_i32", HG_OP_ADD, 2, HG_TYPE_I32},
+    {"atlas_sub_i32", HG_OP_SUB, 2, HG_TYPE_I32},
+    {"atlas_mul_i32", HG_OP_MUL, 2, HG_TYPE_I32},
+    {"atlas_div_i32", HG_OP_DIV, 2, HG_TYPE_I32},
+    {"atlas_memcpy", HG_OP_NONE, 1, HG_TYPE_U8},
     {"atlas_fill_f32", HG_OP_NONE, 0, HG_TYPE_F32},
 };
 static const char *const ARRAYS[] = {"a", "b", "c", "d"};
@@ -47,12 +58,17 @@ static uint32_t random_bits(void) {
 
 /* Special values against each other, then random bits and random numbers of ordinary size. */
 static uint32_t make_value(const expectation *e, int array, uint32_t i) {
-    static const uint32_t FLOATS[] = {0,           0x80000000u, 0x3F800000u, 0xBF800000u, 0x7F800000u, 0xFF800000u,
-                                      0x7FC00000u, 1,           0x80000001u, 0x007FFFFFu, 0x7F7FFFFFu, 0xFF7FFFFFu,
+    static const uint32_t FLOATS[] = {0,           0x80000000u, 0x3F800000u, 0xBF800000u,
+                                      0x7F800000u, 0xFF800000u, 0x7FC00000u, 1,
+                                      0x80000001u, 0x007FFFFFu, 0x7F7FFFFFu, 0xFF7FFFFFu,
                                       0x42B17218u, 0xC2B00000u, 0x3F000000u, 0x4B800001u};
-    static const uint32_t WHOLE[] = {0,           1,     UINT32_MAX, 0x80000000u, 0x7FFFFFFFu, 2, 3,     0xFFFFFFFEu,
-                                     0x80000001u, 46341, 7,          0xFFFFFFF9u, 100,         5, 65536, 9};
-    uint32_t special = array == 0 ? i % 16 : array == 1 ? i / 16 % 16 : i / 7 % 16, bits = random_bits();
+    static const uint32_t WHOLE[] = {
+        0,           1,     UINT32_MAX, 0x80000000u, 0x7FFFFFFFu, 2, 3,     0xFFFFFFFEu,
+        0x80000001u, 46341, 7,          0xFFFFFFF9u, 100,         5, 65536, 9};
+    uint32_t special = array == 0   ? i % 16
+                       : array == 1 ? i / 16 % 16
+                                    : i / 7 % 16,
+             bits = random_bits();
     if (e->type == HG_TYPE_I32) {
         uint32_t v = i < 256 ? WHOLE[special] : i % 3 ? bits : bits % 1000;
         return e->op == HG_OP_DIV && array == 1 && v == 0 ? 3 : v;
@@ -67,7 +83,8 @@ static uint32_t make_value(const expectation *e, int array, uint32_t i) {
 
 /* ---- what an element must be ---- */
 
-static void check_element(const expectation *e, const uint8_t *const *args, const uint8_t *actual, uint32_t i) {
+static void check_element(const expectation *e, const uint8_t *const *args, const uint8_t *actual,
+                          uint32_t i) {
     uint8_t wanted[8] = {0};
     uint64_t ulp = 0;
     float x;
@@ -85,8 +102,10 @@ static void check_element(const expectation *e, const uint8_t *const *args, cons
         x = x > 0 ? x : 0;
         memcpy(wanted, &x, 4);
     }
-    CHECK_MESSAGE(oracle_agrees(e->type, ulp, wanted, actual), "%s, element %u: expected 0x%02x%02x%02x%02x, got 0x%02x%02x%02x%02x",
-                  e->name, i, wanted[3], wanted[2], wanted[1], wanted[0], actual[3], actual[2], actual[1], actual[0]);
+    CHECK_MESSAGE(oracle_agrees(e->type, ulp, wanted, actual),
+                  "%s, element %u: expected 0x%02x%02x%02x%02x, got 0x%02x%02x%02x%02x", e->name, i,
+                  wanted[3], wanted[2], wanted[1], wanted[0], actual[3], actual[2], actual[1],
+                  actual[0]);
 }
 
 static void check_kernel(hg_backend *b, const expectation *e, uint32_t n) {
@@ -114,7 +133,8 @@ static void check_kernel(hg_backend *b, const expectation *e, uint32_t n) {
     CHECK_OK(hg_backend_execute_program_with_params(b, program, NULL, params));
     CHECK_OK(hg_backend_copy_from_buffer(b, buffers[last], out, (uint64_t)n * size));
     for (uint32_t i = 0; i < n; i++) {
-        const uint8_t *args[3] = {in[0] + (size_t)i * size, in[1] + (size_t)i * size, in[2] + (size_t)i * size};
+        const uint8_t *args[3] = {in[0] + (size_t)i * size, in[1] + (size_t)i * size,
+                                  in[2] + (size_t)i * size};
         uint8_t element[4] = {0};
         memcpy(element, out + (size_t)i * size, size);
         check_element(e, args, element, i);
@@ -131,10 +151,12 @@ static void test_division_by_zero(hg_backend *b) {
     hg_params *params = hg_params_create();
     uint64_t n = 3;
     CHECK_OK(hg_kernel_by_name("atlas_div_i32", &program));
-    hg_buffer buffers[] = {make_buffer(b, A, sizeof A), make_buffer(b, B, sizeof B), make_buffer(b, A, sizeof A)};
+    hg_buffer buffers[] = {make_buffer(b, A, sizeof A), make_buffer(b, B, sizeof B),
+                           make_buffer(b, A, sizeof A)};
     for (int k = 0; k < 3; k++) CHECK_OK(hg_params_set_buffer(params, ARRAYS[k], buffers[k]));
     CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
-    CHECK_STATUS(hg_backend_execute_program_with_params(b, program, NULL, params), HG_ERROR_EXECUTION_FAILED);
+    CHECK_STATUS(hg_backend_execute_program_with_params(b, program, NULL, params),
+                 HG_ERROR_EXECUTION_FAILED);
     CHECK_TEXT(hg_last_error()->code, "F02");
     CHECK(hg_last_error()->lane == 1);
     for (int k = 0; k < 3; k++) CHECK_OK(hg_backend_free_buffer(b, buffers[k]));
@@ -154,11 +176,13 @@ static void test_names(void) {
     CHECK(count == NAMES && !hg_kernel_about(count));
     CHECK_STATUS(hg_kernel_by_name("atlas_mul_f33", &program), HG_ERROR_INVALID_ARGUMENT);
     CHECK(program == NULL);
-    CHECK_TEXT(hg_last_error()->message, "no kernel is called 'atlas_mul_f33'; did you mean 'atlas_mul_f32'?");
+    CHECK_TEXT(hg_last_error()->message,
+               "no kernel is called 'atlas_mul_f33'; did you mean 'atlas_mul_f32'?");
     CHECK_STATUS(hg_kernel_by_name("", &program), HG_ERROR_INVALID_ARGUMENT);
 }
 
-/* All kernels as one text of a target, each in a namespace of its own, behind `head`. The caller frees it with hg_text_free. */
+/* All kernels as one text of a target, each in a namespace of its own, behind `head`. The caller
+ * frees it with hg_text_free. */
 static hg_text all_texts(const char *target, const char *head) {
     hg_emit_options options = {.size = sizeof options, .proven = true};
     hg_text all = {0};
@@ -184,7 +208,9 @@ static void test_cuda(void) {
         return;
     }
     hg_text text = all_texts("cuda", "");
-    CHECK_MESSAGE(nvrtc_architectures(architectures) > 0 && nvrtc_compile(text.data, architectures[0], &kernel, message), "%s", message);
+    CHECK_MESSAGE(nvrtc_architectures(architectures) > 0 &&
+                      nvrtc_compile(text.data, architectures[0], &kernel, message),
+                  "%s", message);
     hg_text_free(&text);
 }
 
@@ -197,7 +223,8 @@ static void test_msl(void) {
     snprintf(source, sizeof source, "/tmp/hologram-kernels-%d.cpp", (int)getpid());
     snprintf(library, sizeof library, "/tmp/hologram-kernels-%d.so", (int)getpid());
     hg_text text = all_texts("msl", "#include <metal_stdlib>\n");
-    CHECK_MESSAGE(shim_compile(text.data, "", "", source, library, message, sizeof message), "%s", message);
+    CHECK_MESSAGE(shim_compile(text.data, "", "", source, library, message, sizeof message), "%s",
+                  message);
     (void)remove(source);
     (void)remove(library);
     hg_text_free(&text);

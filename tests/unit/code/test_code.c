@@ -1,6 +1,7 @@
 /* test: labels=threads */
-/* Compiled code: one for all launches of a kernel, or by key; a compiler that fails, and a compiler that holds nobody up who asks for other
- * code. Device forms are compiled by a driver that makes nothing of them. */
+/* Compiled code: one for all launches of a kernel, or by key; a compiler that fails, and a compiler
+ * that holds nobody up who asks for other code. Device forms are compiled by a driver that makes
+ * nothing of them. */
 #include "base/thread.h"
 #include "driver/capsets.h"
 #include "kir/builder.h"
@@ -26,7 +27,8 @@ static hg_status make(hg_device *device, const hg_driver_code *code, hg_driver_k
     return HG_OK;
 }
 
-static hg_status make_plain(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+static hg_status make_plain(hg_device *device, const kir_module *module,
+                            hg_driver_kernel **kernel) {
     (void)device;
     CHECK(module->functions != NULL);
     *kernel = hg_calloc(1, sizeof **kernel);
@@ -49,9 +51,14 @@ typedef struct compiling {
 static hg_status begin(compiling *c, bool device_form, kir_module *high) {
     hg_capset capset;
     CHECK(hg_capset_find("cuda", &capset));
-    c->driver = (hg_driver){.name = "nothing", .code_create = make, .kernel_create = make_plain, .kernel_destroy = destroy};
-    c->caps = (hg_device_caps){
-        .compiler = {.kir = capset.kir, .device_form = device_form, .target = capset.target, .max_slots = UINT32_MAX}};
+    c->driver = (hg_driver){.name = "nothing",
+                            .code_create = make,
+                            .kernel_create = make_plain,
+                            .kernel_destroy = destroy};
+    c->caps = (hg_device_caps){.compiler = {.kir = capset.kir,
+                                            .device_form = device_form,
+                                            .target = capset.target,
+                                            .max_slots = UINT32_MAX}};
     const hg_code_options options = {.driver = &c->driver, .caps = &c->caps, .verify = true};
     c->set = NULL;
     hg_status status = hg_code_set_create(&options, high, &c->set);
@@ -61,7 +68,8 @@ static hg_status begin(compiling *c, bool device_form, kir_module *high) {
 }
 
 static hg_status get(hg_code_set *set, uint64_t distinct, hg_code **code) {
-    return hg_code_get(set, &(hg_code_key){.form = KIR_FORM_FLAT, .small = 1, .distinct = distinct}, (uint32_t[]){64, 1, 1}, 0, code);
+    return hg_code_get(set, &(hg_code_key){.form = KIR_FORM_FLAT, .small = 1, .distinct = distinct},
+                       (uint32_t[]){64, 1, 1}, 0, code);
 }
 
 /* ---- threads ---- */
@@ -72,7 +80,8 @@ static bool gate_open;
 static int at_gate;
 
 /* The first to come waits until the gate is opened. */
-static hg_status slow_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel) {
+static hg_status slow_create(hg_device *device, const hg_driver_code *code,
+                             hg_driver_kernel **kernel) {
     pthread_mutex_lock(&gate_lock);
     compiled++;
     if (at_gate++ == 0) {
@@ -108,10 +117,13 @@ static kir_module *small_kernel(void) {
 
 /* A loop that leaves something to move out, a variable and a call. NULL: out of memory. */
 static kir_module *looping_kernel(void) {
-    static const char text[] = "module looping\nfunction @main() -> void {\n  var i: u64\n  %one: u64 = const 1\n  loop {\n"
-                               "    %lane: u64 = id global_lane_id\n    %limit: u64 = mul %lane, %lane\n    %i: u64 = get i\n"
-                               "    %next: u64 = add %i, %one\n    set i %next\n    %over: bool = cmp_ult %limit, %next\n"
-                               "    if %over {\n      break\n    }\n  }\n}\n";
+    static const char text[] =
+        "module looping\nfunction @main() -> void {\n  var i: u64\n  %one: u64 = const 1\n  loop "
+        "{\n"
+        "    %lane: u64 = id global_lane_id\n    %limit: u64 = mul %lane, %lane\n    %i: u64 = get "
+        "i\n"
+        "    %next: u64 = add %i, %one\n    set i %next\n    %over: bool = cmp_ult %limit, %next\n"
+        "    if %over {\n      break\n    }\n  }\n}\n";
     kir_module *m = NULL;
     hg_status status = kir_parse(text, sizeof text - 1, NULL, &m);
     CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY, "%s", hg_last_error_text());
@@ -133,7 +145,8 @@ static void compiling_holds_nobody_up(void) {
     while (at_gate == 0) pthread_cond_wait(&gate_changed, &gate_lock);
     pthread_mutex_unlock(&gate_lock);
     for (int i = 1; i < SAME; i++) CHECK(pthread_create(&threads[i], NULL, ask, &same[i]) == 0);
-    ask(&other); /* while the first is at work: this would wait for ever if its compiler held the lock */
+    ask(&other); /* while the first is at work: this would wait for ever if its compiler held the
+                    lock */
     CHECK(other.status == HG_OK && other.code);
     pthread_mutex_lock(&gate_lock);
     gate_open = true;
@@ -151,9 +164,12 @@ static void compiling_holds_nobody_up(void) {
 }
 
 /* The first to come waits until the gate is opened, and then fails; so do the others. */
-static hg_status slow_failing(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel) {
+static hg_status slow_failing(hg_device *device, const hg_driver_code *code,
+                              hg_driver_kernel **kernel) {
     hg_status status = slow_create(device, code, kernel);
-    return status == HG_OK ? (destroy(*kernel), *kernel = NULL, hg_fail(HG_ERROR_OUT_OF_MEMORY, "no memory")) : status;
+    return status == HG_OK
+               ? (destroy(*kernel), *kernel = NULL, hg_fail(HG_ERROR_OUT_OF_MEMORY, "no memory"))
+               : status;
 }
 
 /* Who waited for code that could not be made fails too: nobody waits for ever. */
@@ -199,7 +215,8 @@ static void ever_new_keys(void) {
     CHECK_OK(begin(&c, true, small_kernel()));
     for (uint64_t k = 0; k < KEYS; k++) CHECK_OK(get(c.set, k, &codes[k]));
     CHECK_U64(alive, KEYS);
-    for (uint64_t k = 0; k < KEYS; k++) CHECK(codes[k] && codes[k]->kernel && codes[k]->key.distinct == k);
+    for (uint64_t k = 0; k < KEYS; k++)
+        CHECK(codes[k] && codes[k]->kernel && codes[k]->key.distinct == k);
     for (uint64_t k = 0; k < KEYS; k++) hg_code_release(c.set, codes[k]);
     CHECK(alive == c.set->count && alive < KEYS);
     CHECK_OK(get(c.set, 0, &again)); /* one that was dropped */
@@ -242,13 +259,15 @@ static hg_status make_and_ask(bool device_form) {
     return status;
 }
 
-/* Threads that make code at the same time copy one module: none of them may find ids that it has to write. */
+/* Threads that make code at the same time copy one module: none of them may find ids that it has to
+ * write. */
 static void what_is_copied_is_numbered(void) {
     compiling c;
     CHECK_OK(begin(&c, true, looping_kernel()));
     uint32_t id = 0, wrong = 0;
     const kir_function *f = c.set->low->functions;
-    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) wrong += v->id != id++;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+        wrong += v->id != id++;
     CHECK_MESSAGE(wrong == 0 && f->value_count == id, "%u of %u ids", wrong, id);
     hg_code_set_destroy(c.set);
 }
@@ -266,10 +285,12 @@ static void each_allocation_fails(void) {
             status = make_and_ask(device_form);
             memory.fail_at = 0;
             hit = memory.allocations >= n;
-            CHECK_MESSAGE(hit ? status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY : status == HG_OK, "allocation %" PRIu64 ": %s", n,
-                          hg_last_error_text());
-            CHECK_MESSAGE(memory.live == before, "allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", n, before,
-                          memory.live);
+            CHECK_MESSAGE(hit ? status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY
+                              : status == HG_OK,
+                          "allocation %" PRIu64 ": %s", n, hg_last_error_text());
+            CHECK_MESSAGE(memory.live == before,
+                          "allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", n,
+                          before, memory.live);
         }
         CHECK(n > 20);
     }

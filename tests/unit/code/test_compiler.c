@@ -1,5 +1,6 @@
 /* test: labels=threads */
-/* A driver's compiler that takes too long is left alone: the launch gets an error, the device is closed after the compiler's end. */
+/* A driver's compiler that takes too long is left alone: the launch gets an error, the device is
+ * closed after the compiler's end. */
 #include "code/compiler.h"
 #include "support/runtime_support.h"
 #include <sched.h>
@@ -44,7 +45,8 @@ static void wait_for(const int *word, int value) {
 static void failed_late(void) {
     CHECK(hg_last_error()->status == HG_ERROR_EXECUTION_FAILED);
     CHECK_TEXT(hg_last_error()->code, "F13");
-    CHECK(strstr(hg_last_error()->message, "the driver's compiler has worked on 'heavy' for") != NULL);
+    CHECK(strstr(hg_last_error()->message, "the driver's compiler has worked on 'heavy' for") !=
+          NULL);
 }
 
 static void test_left(const hg_driver *driver, bool close_early) {

@@ -1,5 +1,6 @@
-/* Devices that work only while they are polled or asked: order within queues and between them, seeds, failures, what is copied at
- * queue_submit, and that what breaks the driver contract is noticed. */
+/* Devices that work only while they are polled or asked: order within queues and between them,
+ * seeds, failures, what is copied at queue_submit, and that what breaks the driver contract is
+ * noticed. */
 #include "driver/driver.h"
 #include "support/runtime_support.h"
 
@@ -59,7 +60,8 @@ static void test_one_queue(void) {
     set_up(&f, "polled");
     hg_driver_event *e = new_event(&f);
     hg_driver_command commands[3] = {set_cell(&f, 0, 1), set_cell(&f, 1, 1), set_cell(&f, 0, 2)};
-    CHECK(!f.driver->event_wait && f.driver->device_poll && f.driver->device_caps(f.device)->scheduling.asynchronous);
+    CHECK(!f.driver->event_wait && f.driver->device_poll &&
+          f.driver->device_caps(f.device)->scheduling.asynchronous);
     CHECK(is_done(&f, e)); /* nobody waits for nothing */
     CHECK_OK(f.driver->queue_submit(f.queues[0], commands, 3, NULL, 0, e));
     CHECK_OK(f.driver->queue_submit(f.queues[0], &commands[1], 1, NULL, 0, NULL));
@@ -137,15 +139,20 @@ static void test_waits(void) {
         snprintf(pretend, sizeof pretend, "polled=%d", seed);
         set_up(&f, pretend);
         hg_driver_event *a = new_event(&f), *b = new_event(&f);
-        hg_driver_command commands[4] = {set_cell(&f, 0, 1), set_cell(&f, 1, 1), set_cell(&f, 0, 2), set_cell(&f, 0, 3)};
+        hg_driver_command commands[4] = {set_cell(&f, 0, 1), set_cell(&f, 1, 1), set_cell(&f, 0, 2),
+                                         set_cell(&f, 0, 3)};
         CHECK_OK(f.driver->queue_submit(f.queues[0], commands, 2, NULL, 0, a));
         CHECK_OK(f.driver->queue_submit(f.queues[1], &commands[2], 1, &a, 1, b));
-        CHECK_OK(f.driver->queue_submit(f.queues[2], &commands[3], 1, (hg_driver_event *[]){b, a}, 2, NULL));
+        CHECK_OK(f.driver->queue_submit(f.queues[2], &commands[3], 1, (hg_driver_event *[]){b, a},
+                                        2, NULL));
         for (int i = 0; i < 2; i++) {
             f.driver->device_poll(f.device);
             CHECK(f.cells[0] == 1);
         }
-        CHECK_OK(f.driver->queue_submit(f.queues[0], &commands[3], 1, &b, 1, a)); /* used again; who waited, waits for the first use */
+        CHECK_OK(f.driver->queue_submit(f.queues[0], &commands[3], 1, &b, 1, a)); /* used again; who
+                                                                                     waited, waits
+                                                                                     for the first
+                                                                                     use */
         f.driver->device_poll(f.device);
         CHECK(f.cells[0] == 2);
         CHECK_OK(hg_driver_wait(f.driver, f.device, a));
@@ -178,13 +185,16 @@ static void test_no_wait(void) {
     tear_down(&f);
 }
 
-/* A failed submission fails those that wait for it, and without a signal the next one of its queue. */
+/* A failed submission fails those that wait for it, and without a signal the next one of its queue.
+ */
 static void test_failures(void) {
     fixture f;
     set_up(&f, "polled");
     const hg_driver_dispatch dispatch = {.groups = {1, 1, 1}};
     hg_driver_event *a = new_event(&f), *b = new_event(&f), *c = new_event(&f);
-    hg_driver_command bad[2] = {{.kind = HG_CMD_DISPATCH, .dispatch = &dispatch}, set_cell(&f, 0, 1)}, good = set_cell(&f, 1, 1);
+    hg_driver_command bad[2] = {{.kind = HG_CMD_DISPATCH, .dispatch = &dispatch},
+                                set_cell(&f, 0, 1)},
+                      good = set_cell(&f, 1, 1);
     bool done;
     CHECK_OK(f.driver->queue_submit(f.queues[0], bad, 2, NULL, 0, a));
     CHECK_OK(f.driver->queue_submit(f.queues[1], &good, 1, &a, 1, b));
@@ -204,19 +214,22 @@ static void test_failures(void) {
     tear_down(&f);
 }
 
-/* A queue that goes has done its work, and what others do for it; where nobody waits it drops what has not begun. */
+/* A queue that goes has done its work, and what others do for it; where nobody waits it drops what
+ * has not begun. */
 static void test_destroy(void) {
     for (int asks = 0; asks < 2; asks++) {
         fixture f;
         set_up(&f, asks ? "no-wait" : "polled=5");
         hg_driver_event *a = new_event(&f), *b = new_event(&f);
-        hg_driver_command commands[2] = {set_cell(&f, 0, 1), set_cell(&f, 1, 1)}, after = set_cell(&f, 0, 2);
+        hg_driver_command commands[2] = {set_cell(&f, 0, 1), set_cell(&f, 1, 1)},
+                          after = set_cell(&f, 0, 2);
         bool done = false;
         CHECK_OK(f.driver->queue_submit(f.queues[0], commands, 2, NULL, 0, a));
         CHECK_OK(f.driver->queue_submit(f.queues[1], &after, 1, &a, 1, b));
         f.driver->queue_destroy(f.queues[1]);
         CHECK_U64(f.cells[0], asks ? 0 : 2);
-        CHECK(f.driver->event_query(b, &done) == (asks ? HG_ERROR_BACKEND_UNAVAILABLE : HG_OK) && done);
+        CHECK(f.driver->event_query(b, &done) == (asks ? HG_ERROR_BACKEND_UNAVAILABLE : HG_OK) &&
+              done);
         done = false;
         for (int i = 0; i < 1000 && !done; i++) CHECK_OK(f.driver->event_query(a, &done));
         CHECK(done && f.cells[1] == 1);
@@ -232,7 +245,8 @@ static void test_plans(void) {
     set_up(&f, "polled");
     hg_driver_event *e = new_event(&f);
     hg_driver_plan *plan = NULL;
-    hg_driver_command commands[2] = {set_cell(&f, 0, 7), {.kind = HG_CMD_COPY, .to = {f.arena, 1, 1}, .from = {f.arena, 0, 1}}};
+    hg_driver_command commands[2] = {
+        set_cell(&f, 0, 7), {.kind = HG_CMD_COPY, .to = {f.arena, 1, 1}, .from = {f.arena, 0, 1}}};
     CHECK_OK(f.driver->plan_create(f.device, commands, 2, &plan));
     commands[0].value = 9;
     for (int i = 0; i < 2; i++) {
@@ -275,15 +289,18 @@ static void test_misuse(void) {
     CHECK_OK(hg_driver_wait(f.driver, f.device, e));
     CHECK(out[0] == 2 && out[1] == 2);
     copy_in.host = out; /* bytes on their way: those before the copy are nobody's */
-    CHECK_OK(f.driver->queue_submit(f.queues[0], (hg_driver_command[]){copy_out, copy_in}, 2, NULL, 0, e));
+    CHECK_OK(f.driver->queue_submit(f.queues[0], (hg_driver_command[]){copy_out, copy_in}, 2, NULL,
+                                    0, e));
     CHECK_OK(hg_driver_wait(f.driver, f.device, e));
-    CHECK_OK(f.driver->queue_submit(f.queues[0], (hg_driver_command[]){copy_in, copy_out}, 2, NULL, 0, e));
+    CHECK_OK(f.driver->queue_submit(f.queues[0], (hg_driver_command[]){copy_in, copy_out}, 2, NULL,
+                                    0, e));
     CHECK_OK(hg_driver_wait(f.driver, f.device, e));
     CHECK(out[0] == 2 && out[1] == 2);
     CHECK_U64(misuses_since(), 0);
 
     CHECK_OK(f.driver->queue_submit(f.queues[0], &copy_in, 1, NULL, 0, kept));
-    CHECK_STATUS(f.driver->queue_submit(f.queues[0], &copy_in, 1, NULL, 0, kept), HG_ERROR_INTERNAL);
+    CHECK_STATUS(f.driver->queue_submit(f.queues[0], &copy_in, 1, NULL, 0, kept),
+                 HG_ERROR_INTERNAL);
     CHECK_U64(misuses_since(), 1); /* an event for two */
     f.driver->event_destroy(kept);
     CHECK_U64(misuses_since(), 1); /* it is not done */
@@ -297,14 +314,17 @@ static void test_misuse(void) {
 }
 
 static void test_words(void) {
-    CHECK(hg_pretends("poor,polled=17", "polled") && hg_pretends("polled", "polled") && !hg_pretends("poor", "polled"));
+    CHECK(hg_pretends("poor,polled=17", "polled") && hg_pretends("polled", "polled") &&
+          !hg_pretends("poor", "polled"));
     CHECK(!hg_pretends("polledy", "polled") && !hg_pretends("poll", "polled"));
     CHECK_U64(hg_pretended_number("poor, polled=17", "polled", 5), 17);
     CHECK_U64(hg_pretended_number("polled", "polled", 5), 5);
     CHECK_U64(hg_pretended_number("no-wait=3", "polled", 5), 5);
     CHECK_OK(hg_pretend_check("poor,polled=17 no-wait"));
-    const char *const bad[] = {"polled=", "polled=x", "polled=1x", "polledx", "poor=1", "polled=12345678901", "=1", "polled 1"};
-    for (size_t i = 0; i < HG_COUNT_OF(bad); i++) CHECK_STATUS(hg_pretend_check(bad[i]), HG_ERROR_INVALID_ARGUMENT);
+    const char *const bad[] = {"polled=", "polled=x",           "polled=1x", "polledx",
+                               "poor=1",  "polled=12345678901", "=1",        "polled 1"};
+    for (size_t i = 0; i < HG_COUNT_OF(bad); i++)
+        CHECK_STATUS(hg_pretend_check(bad[i]), HG_ERROR_INVALID_ARGUMENT);
 }
 
 static failing_allocator memory;
@@ -332,7 +352,10 @@ static hg_status use(void) {
 }
 
 static void test_no_memory(void) {
-    const hg_allocator hooks = {.size = sizeof hooks, .reallocate = failing_reallocate, .release = failing_release, .user = &memory};
+    const hg_allocator hooks = {.size = sizeof hooks,
+                                .reallocate = failing_reallocate,
+                                .release = failing_release,
+                                .user = &memory};
     bool hit = true;
     CHECK_OK(hg_set_allocator(&hooks));
     for (uint64_t n = 1; hit && n < 200; n++) {

@@ -1,5 +1,5 @@
-/* The C emitter: the text of every kernel compiles without warnings, and run lane by lane it does what the tile interpreter does,
- * bit by bit, faults included. Needs a C compiler named cc. */
+/* The C emitter: the text of every kernel compiles without warnings, and run lane by lane it does
+ * what the tile interpreter does, bit by bit, faults included. Needs a C compiler named cc. */
 #include "emit/emit.h"
 #include "isa/cfg.h"
 #include "test.h"
@@ -59,7 +59,9 @@ static int param_of(const hg_program *p, uint8_t reg) {
 
 static uint64_t input_value(const setup *s, const kir_input *input) {
     int i = param_of(s->program, input->reg);
-    return i < 0 ? 0 : s->program->params[i].kind == HG_PARAM_SCALAR ? s->scalars[i] : (uint64_t)i + 1;
+    return i < 0                                           ? 0
+           : s->program->params[i].kind == HG_PARAM_SCALAR ? s->scalars[i]
+                                                           : (uint64_t)i + 1;
 }
 
 static kir_module *lower(const hg_program *program, const kir_caps *caps) {
@@ -67,8 +69,10 @@ static kir_module *lower(const hg_program *program, const kir_caps *caps) {
     kir_module *low = NULL;
     hg_status status = hg_verify(program, NULL, NULL, &cfg);
     kir_compilation c = {.program = cfg, .caps = caps};
-    if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &low);
-    CHECK_MESSAGE(status == HG_OK, "%s: %s", program->name ? program->name : "?", hg_last_error_text());
+    if (status == HG_OK)
+        status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &low);
+    CHECK_MESSAGE(status == HG_OK, "%s: %s", program->name ? program->name : "?",
+                  hg_last_error_text());
     hg_cfg_destroy(cfg);
     return status == HG_OK ? low : NULL;
 }
@@ -89,8 +93,13 @@ static void run_tiles(const setup *s, tile_fault *fault) {
     tile_memory slots[16] = {{0}};
     CHECK(m->inputs.count <= 32 && m->slots.count <= 16);
     for (uint64_t i = 0; i < m->inputs.count; i++) inputs[i] = input_value(s, &m->inputs.data[i]);
-    for (uint64_t i = 0; i < m->slots.count; i++) slots[i] = (tile_memory){s->memory[inputs[m->slots.data[i].input] - 1], BYTES, true};
-    tile_launch launch = {.grid = {2, 1, 1}, .block = {LANES / 2, 1, 1}, .lanes = LANES, .inputs = inputs, .slots = slots};
+    for (uint64_t i = 0; i < m->slots.count; i++)
+        slots[i] = (tile_memory){s->memory[inputs[m->slots.data[i].input] - 1], BYTES, true};
+    tile_launch launch = {.grid = {2, 1, 1},
+                          .block = {LANES / 2, 1, 1},
+                          .lanes = LANES,
+                          .inputs = inputs,
+                          .slots = slots};
     CHECK(tile_run(kernel, &launch, fault) == HG_OK);
     tile_kernel_destroy(kernel);
     kir_module_destroy(m);
@@ -106,7 +115,8 @@ static kernel_fn *compile(const char *text, const char *name, void **library) {
     fputs(text, out);
     fclose(out);
     snprintf(command, sizeof command,
-             "cc -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -ffp-contract=off -fno-math-errno -shared -fPIC %s -o %s.so -lm",
+             "cc -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -ffp-contract=off "
+             "-fno-math-errno -shared -fPIC %s -o %s.so -lm",
              path, path);
     CHECK_MESSAGE(system(command) == 0, "%s", command);
     snprintf(command, sizeof command, "%s.so", path);
@@ -138,9 +148,11 @@ static void run_emitted(const setup *s, tile_fault *fault) {
     if (run) {
         uint64_t inputs[32] = {0};
         env_memory slots[16] = {{0}};
-        for (uint64_t i = 0; i < m->inputs.count; i++) inputs[i] = input_value(s, &m->inputs.data[i]);
+        for (uint64_t i = 0; i < m->inputs.count; i++)
+            inputs[i] = input_value(s, &m->inputs.data[i]);
         for (uint64_t i = 0; i < m->slots.count; i++)
-            slots[i] = (env_memory){s->memory[inputs[m->slots.data[i].input] - 1], BYTES, true, false};
+            slots[i] = (env_memory){s->memory[inputs[m->slots.data[i].input] - 1], BYTES, true,
+                                    false};
         for (uint32_t lane = 0; lane < LANES; lane++) {
             env e = {.lane_idx = {lane % (LANES / 2)},
                      .block_idx = {lane / (LANES / 2)},
@@ -171,7 +183,9 @@ static void fill(setup *s, uint64_t seed) {
     for (uint32_t i = 0; i < s->program->param_count; i++) {
         const hg_param *p = &s->program->params[i];
         if (p->kind == HG_PARAM_SCALAR) {
-            s->scalars[i] = p->type == HG_TYPE_U64 ? LANES : p->type == HG_TYPE_F32 ? 0x40200000u : next_random();
+            s->scalars[i] = p->type == HG_TYPE_U64   ? LANES
+                            : p->type == HG_TYPE_F32 ? 0x40200000u
+                                                     : next_random();
             continue;
         }
         uint8_t *memory = s->memory[i];
@@ -188,7 +202,8 @@ static void fill(setup *s, uint64_t seed) {
     }
 }
 
-/* NaNs differ in sign and payload between compilers: floats are compared as equal when both are NaN. */
+/* NaNs differ in sign and payload between compilers: floats are compared as equal when both are
+ * NaN. */
 static uint64_t compare(const hg_param *p, const uint8_t *a, const uint8_t *b) {
     if (p->type != HG_TYPE_F32) {
         uint64_t at = 0;
@@ -206,7 +221,8 @@ static uint64_t compare(const hg_param *p, const uint8_t *a, const uint8_t *b) {
 
 static void test_program(const char *text) {
     hg_program *program = NULL;
-    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK, "%s", hg_last_error_text());
+    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK, "%s",
+                  hg_last_error_text());
     if (!program) return;
     setup one = {.program = program}, two = {.program = program};
     for (int i = 0; i < MAX_PARAMS; i++) {
@@ -230,7 +246,8 @@ static void test_program(const char *text) {
     for (uint32_t i = 0; i < program->param_count && !expected.happened; i++) {
         if (program->params[i].kind == HG_PARAM_SCALAR) continue;
         uint64_t at = compare(&program->params[i], one.memory[i], two.memory[i]);
-        CHECK_MESSAGE(at == BYTES, "%s: parameter %u differs at byte %llu", program->name, (unsigned)i, (unsigned long long)at);
+        CHECK_MESSAGE(at == BYTES, "%s: parameter %u differs at byte %llu", program->name,
+                      (unsigned)i, (unsigned long long)at);
     }
     for (int i = 0; i < MAX_PARAMS; i++) {
         free(one.memory[i]);
@@ -252,48 +269,71 @@ static void test_file(const char *name) {
 }
 
 static const char FUNCTIONS[] =
-    ".atlas 1\n.program functions\n.param r1 x buffer f32 in\n.param r2 y buffer f32 inout\n.param r4 n u64\n"
+    ".atlas 1\n.program functions\n.param r1 x buffer f32 in\n.param r2 y buffer f32 inout\n.param "
+    "r4 n u64\n"
     "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f32 r10, [r1 + r0]\nldg.f32 r11, [r2 + r0]\n"
-    "exp.f32 r12, r10\nsin.f32 r13, r11\nadd.f32 r12, r12, r13\ntanh.f32 r13, r10\nmul.f32 r12, r12, r13\n"
-    "abs.f32 r14, r10\nlog.f32 r14, r14\npow.f32 r15, r14, r11\nmax.f32 r12, r12, r14\nfma.f32 r12, r12, r15, r11\n"
-    "round.f32 r13, r11\nrem.f32 r13, r13, r10\nsub.f32 r12, r12, r13\nstg.f32 [r2 + r0], r12\nexit\n";
+    "exp.f32 r12, r10\nsin.f32 r13, r11\nadd.f32 r12, r12, r13\ntanh.f32 r13, r10\nmul.f32 r12, "
+    "r12, r13\n"
+    "abs.f32 r14, r10\nlog.f32 r14, r14\npow.f32 r15, r14, r11\nmax.f32 r12, r12, r14\nfma.f32 "
+    "r12, r12, r15, r11\n"
+    "round.f32 r13, r11\nrem.f32 r13, r13, r10\nsub.f32 r12, r12, r13\nstg.f32 [r2 + r0], "
+    "r12\nexit\n";
 static const char HALVES[] =
-    ".atlas 1\n.program halves\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 n u64\n"
-    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f16 r10, [r1 + r0]\nldg.f16 r11, [r1 + r0 + 2]\nadd.f16 r12, r10, r11\n"
-    "setlt.f16 p0, r10, r11\nsel.f16 r12, p0, r12, r10\ncvt.f32.f16 r13, r12\ncvt.bf16.f32 r14, r13\nstg.bf16 [r2 + r0], r14\n"
+    ".atlas 1\n.program halves\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 "
+    "n u64\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f16 r10, [r1 + r0]\nldg.f16 r11, [r1 + r0 + "
+    "2]\nadd.f16 r12, r10, r11\n"
+    "setlt.f16 p0, r10, r11\nsel.f16 r12, p0, r12, r10\ncvt.f32.f16 r13, r12\ncvt.bf16.f32 r14, "
+    "r13\nstg.bf16 [r2 + r0], r14\n"
     "cvt.i32.f32 r15, r13\ncvt.i8.f32 r16, r13\nstg.i8 [r2 + r0 + 2], r16\nexit\n";
 static const char INTEGERS[] =
-    ".atlas 1\n.program integers\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 n u64\n"
-    "mov_imm.u64 r5, 8\nmul.u64 r0, r255, r5\nldg.i64 r10, [r1 + r0]\nldg.i32 r11, [r1 + r0 + 4]\ncvt.i64.i32 r12, r11\n"
-    "mov_imm.i64 r20, 0\nsetne.i64 p1, r12, r20\nmov_imm.i64 r21, 1\nsel.i64 r12, p1, r12, r21\ndiv.i64 r13, r10, r12\nrem.i64 r14, r10, "
+    ".atlas 1\n.program integers\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param "
+    "r4 n u64\n"
+    "mov_imm.u64 r5, 8\nmul.u64 r0, r255, r5\nldg.i64 r10, [r1 + r0]\nldg.i32 r11, [r1 + r0 + "
+    "4]\ncvt.i64.i32 r12, r11\n"
+    "mov_imm.i64 r20, 0\nsetne.i64 p1, r12, r20\nmov_imm.i64 r21, 1\nsel.i64 r12, p1, r12, "
+    "r21\ndiv.i64 r13, r10, r12\nrem.i64 r14, r10, "
     "r12\n"
-    "xor.i64 r13, r13, r14\ncvt.u32.i32 r15, r11\nshl.i64 r13, r13, r15\nshr.i64 r14, r10, r15\nadd.i64 r13, r13, r14\nabs.i64 r14, r13\n"
+    "xor.i64 r13, r13, r14\ncvt.u32.i32 r15, r11\nshl.i64 r13, r13, r15\nshr.i64 r14, r10, "
+    "r15\nadd.i64 r13, r13, r14\nabs.i64 r14, r13\n"
     "min.i64 r13, r13, r14\nstg.i64 [r2 + r0], r13\nexit\n";
 /* Comparisons that never hold, values that nobody reads: no warnings. */
 static const char CORNERS[] =
     ".atlas 1\n.program corners\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
-    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.i8 r10, [r1 + r0]\nldg.u32 r11, [r1 + r0]\nmov_imm.i8 r12, -128\nmov_imm.u32 r13, 0\n"
-    "setlt.i8 p0, r10, r12\nsetltu.u32 p1, r11, r13\nsetgt.i8 p2, r10, r10\nsel.u32 r14, p0, r13, r11\nsel.u32 r14, p1, r13, r14\n"
-    "sel.u32 r14, p2, r13, r14\nmul.u32 r15, r14, r14\nldg.u32 r16, [r1 + r0 + 8]\nstg.u32 [r2 + r0], r14\nexit\n";
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.i8 r10, [r1 + r0]\nldg.u32 r11, [r1 + "
+    "r0]\nmov_imm.i8 r12, -128\nmov_imm.u32 r13, 0\n"
+    "setlt.i8 p0, r10, r12\nsetltu.u32 p1, r11, r13\nsetgt.i8 p2, r10, r10\nsel.u32 r14, p0, r13, "
+    "r11\nsel.u32 r14, p1, r13, r14\n"
+    "sel.u32 r14, p2, r13, r14\nmul.u32 r15, r14, r14\nldg.u32 r16, [r1 + r0 + 8]\nstg.u32 [r2 + "
+    "r0], r14\nexit\n";
 static const char DIVISION[] =
     ".atlas 1\n.program division\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
-    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u32.u64 r11, r255\nmov_imm.u32 r12, 77\nxor.u32 r11, r11, r12\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u32.u64 r11, "
+    "r255\nmov_imm.u32 r12, 77\nxor.u32 r11, r11, r12\n"
     "div.u32 r10, r10, r11\nstg.u32 [r2 + r0], r10\nexit\n";
-static const char BOUNDS[] = ".atlas 1\n.program bounds\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
-                             "mov_imm.u64 r5, 500\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\nstg.u32 [r2 + r0 + 4], r10\nexit\n";
-static const char ATOMICS[] = ".atlas 1\n.program atomics\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
-                              "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\natom.add.u32 r11, [buf(r2) + 0], "
-                              "r10\natom.max.u32 r11, [buf(r2) + 4], r10\n"
-                              "cvt.i32.u32 r12, r10\natom.min.i32 r13, [buf(r2) + 8], r12\natom.xor.u32 r11, [buf(r2) + 12], r10\nexit\n";
+static const char BOUNDS[] =
+    ".atlas 1\n.program bounds\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
+    "mov_imm.u64 r5, 500\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\nstg.u32 [r2 + r0 + 4], "
+    "r10\nexit\n";
+static const char ATOMICS[] =
+    ".atlas 1\n.program atomics\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\natom.add.u32 r11, [buf(r2) + "
+    "0], "
+    "r10\natom.max.u32 r11, [buf(r2) + 4], r10\n"
+    "cvt.i32.u32 r12, r10\natom.min.i32 r13, [buf(r2) + 8], r12\natom.xor.u32 r11, [buf(r2) + 12], "
+    "r10\nexit\n";
 
 /* Emitted text of a kernel with barriers compiles too; it needs one thread a lane to run. */
 static void test_barriers(void) {
-    static const char TEXT[] = ".atlas 1\n.program barriers\n.param r1 x buffer u32 inout\n.shared 1024\n"
-                               "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u64.u32 r6, r252\nmul.u64 r6, r6, "
-                               "r5\nsts.u32 [shared + r6], r10\nbar.sync 0\n"
-                               "lds.u32 r11, [shared + 0]\nadd.u32 r10, r10, r11\nstg.u32 [r1 + r0], r10\nexit\n";
+    static const char TEXT[] =
+        ".atlas 1\n.program barriers\n.param r1 x buffer u32 inout\n.shared 1024\n"
+        "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u64.u32 r6, "
+        "r252\nmul.u64 r6, r6, "
+        "r5\nsts.u32 [shared + r6], r10\nbar.sync 0\n"
+        "lds.u32 r11, [shared + 0]\nadd.u32 r10, r10, r11\nstg.u32 [r1 + r0], r10\nexit\n";
     hg_program *program = NULL;
-    CHECK_MESSAGE(hg_program_assemble(TEXT, strlen(TEXT), NULL, &program) == HG_OK, "%s", hg_last_error_text());
+    CHECK_MESSAGE(hg_program_assemble(TEXT, strlen(TEXT), NULL, &program) == HG_OK, "%s",
+                  hg_last_error_text());
     if (!program) return;
     kir_module *m = NULL;
     void *library = NULL;

@@ -1,6 +1,7 @@
-/* Rows of the C family that no device here needs yet: memory by address or by pointers with attributes, ids from functions or as
- * parameters, structs without designators, atomic types, fences that share a function. The two languages are C++ under a head
- * that defines their words, so their texts are compiled as strictly as a reader would and run. */
+/* Rows of the C family that no device here needs yet: memory by address or by pointers with
+ * attributes, ids from functions or as parameters, structs without designators, atomic types,
+ * fences that share a function. The two languages are C++ under a head that defines their words, so
+ * their texts are compiled as strictly as a reader would and run. */
 #include "support/device_support.h"
 #include "emit/c_dialect.h"
 #include "kir/builder.h"
@@ -16,24 +17,34 @@ static const char *compiler = "c++";
 
 /* ---- the two languages ---- */
 
-#define TYPES                                                                                                                          \
-    .types = {"unsigned char", "unsigned short", "unsigned int", "unsigned long long", "float", "double"},                             \
-    .signed_types = {"signed char", "short", "int", "long long", "float", "double"}, .u64_small = "%lluull", .u64_large = "0x%llxull", \
-    .top_i64 = "0x7fffffffffffffffll", .builtins = BUILTINS, .function = "static inline ", .table = "static const ", .local = ""
-#define HEAD                                                                                                               \
-    "#include <cstring>\n"                                                                                                 \
-    "static inline float own_float(unsigned int bits) { float f; std::memcpy(&f, &bits, 4); return f; }\n"                 \
-    "static inline unsigned int own_high(unsigned int a, unsigned int b) { return (unsigned int)(1ull * a * b >> 32); }\n" \
+#define TYPES                                                                            \
+    .types = {"unsigned char",      "unsigned short", "unsigned int",                    \
+              "unsigned long long", "float",          "double"},                         \
+    .signed_types = {"signed char", "short", "int", "long long", "float", "double"},     \
+    .u64_small = "%lluull", .u64_large = "0x%llxull", .top_i64 = "0x7fffffffffffffffll", \
+    .builtins = BUILTINS, .function = "static inline ", .table = "static const ", .local = ""
+#define HEAD                                                                                  \
+    "#include <cstring>\n"                                                                    \
+    "static inline float own_float(unsigned int bits) { float f; std::memcpy(&f, &bits, 4); " \
+    "return f; }\n"                                                                           \
+    "static inline unsigned int own_high(unsigned int a, unsigned int b) { return (unsigned " \
+    "int)(1ull * a * b >> 32); }\n"                                                           \
     "static inline void own_barrier() {}\n"
-#define OWN_FENCE \
-    { "own_fence();", "static inline void own_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }\n" }
+#define OWN_FENCE                                                                           \
+    {                                                                                       \
+        "own_fence();",                                                                     \
+            "static inline void own_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }\n" \
+    }
 
-static const c_builtin BUILTINS[] = {{KIR_MULHI_U, C_IN_U32, "own_high($0, $1)"}, {KIR_BITCAST, C_IN_F32, "own_float($0)"}, {0}};
+static const c_builtin BUILTINS[] = {
+    {KIR_MULHI_U, C_IN_U32, "own_high($0, $1)"}, {KIR_BITCAST, C_IN_F32, "own_float($0)"}, {0}};
 
 static const c_device_words ADDRESS_WORDS = {
     .title = "a language of addresses",
-    .head = HEAD "template <typename T> static inline T own_add(T *p, T x) { T old = *p; *p = old + x; return old; }\n"
-                 "template <typename T> static inline T own_min(T *p, T x) { T old = *p; *p = x < old ? x : old; return old; }\n"
+    .head = HEAD "template <typename T> static inline T own_add(T *p, T x) { T old = *p; *p = old "
+                 "+ x; return old; }\n"
+                 "template <typename T> static inline T own_min(T *p, T x) { T old = *p; *p = x < "
+                 "old ? x : old; return old; }\n"
                  "extern \"C\" { extern unsigned int own_thread; unsigned int own_thread; }\n",
     .kernel = "extern \"C\" void ",
     .memory = "",
@@ -51,13 +62,14 @@ static const c_dialect BY_ADDRESS = {TYPES, .no_designators = true, .device = &A
 
 static const c_device_words POINTER_WORDS = {
     .title = "a language of attributes",
-    .head = HEAD "#define BUFFER(n)\n"
-                 "template <typename T> struct own_atomic { T value; };\n"
-                 "enum own_order { own_relaxed };\n"
-                 "template <typename T> static inline T own_add(volatile own_atomic<T> *p, T x, own_order) {\n"
-                 "    T old = p->value;\n    p->value = old + x;\n    return old;\n}\n"
-                 "template <typename T> static inline T own_min(volatile own_atomic<T> *p, T x, own_order) {\n"
-                 "    T old = p->value;\n    p->value = x < old ? x : old;\n    return old;\n}\n",
+    .head = HEAD
+    "#define BUFFER(n)\n"
+    "template <typename T> struct own_atomic { T value; };\n"
+    "enum own_order { own_relaxed };\n"
+    "template <typename T> static inline T own_add(volatile own_atomic<T> *p, T x, own_order) {\n"
+    "    T old = p->value;\n    p->value = old + x;\n    return old;\n}\n"
+    "template <typename T> static inline T own_min(volatile own_atomic<T> *p, T x, own_order) {\n"
+    "    T old = p->value;\n    p->value = x < old ? x : old;\n    return old;\n}\n",
     .kernel = "extern \"C\" void ",
     .memory = "",
     .group = "",
@@ -78,9 +90,12 @@ static const c_dialect BY_POINTER = {TYPES, .no_designators = true, .device = &P
 
 /* ---- a kernel with something of everything: slots 0 floats, 1 two counters, 2 results ---- */
 
-static kir_value *number(kir_builder *b, uint8_t type, uint64_t value) { return kir_const(b, type, value); }
+static kir_value *number(kir_builder *b, uint8_t type, uint64_t value) {
+    return kir_const(b, type, value);
+}
 
-/* Bits of the float at an offset, NaN in place of negative numbers, through group memory, plus the lane. */
+/* Bits of the float at an offset, NaN in place of negative numbers, through group memory, plus the
+ * lane. */
 static kir_function *build_function(device_kernel *k) {
     kir_function *f = kir_function_create(k->module, "bits", HG_TYPE_U32);
     kir_builder builder, *b = &builder;
@@ -100,7 +115,9 @@ static kir_function *build_function(device_kernel *k) {
     return f;
 }
 
-static void build_fence(kir_builder *b, hg_scope scope) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = (uint64_t)scope; }
+static void build_fence(kir_builder *b, hg_scope scope) {
+    kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = (uint64_t)scope;
+}
 
 static void build_kernel(device_kernel *k, const c_dialect *dialect) {
     kir_builder builder, *b = &builder;
@@ -116,16 +133,19 @@ static void build_kernel(device_kernel *k, const c_dialect *dialect) {
         slot->base = (int32_t)base[i]->u.imm;
     }
     k->layout.uses_group_memory = true;
-    kir_value *count = build_field(k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32), *lane = build_id(b, KIR_ID_THREAD);
+    kir_value *count = build_field(k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32),
+              *lane = build_id(b, KIR_ID_THREAD);
     kir_value *inside = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, lane, count));
-    kir_value *four = number(b, HG_TYPE_U32, 4), *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, four));
+    kir_value *four = number(b, HG_TYPE_U32, 4),
+              *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, four));
     kir_value *bits = kir_call(b, build_function(k), 1, (kir_value *[]){offset}, NULL);
     kir_value *less = kir_sub(b, lane, number(b, HG_TYPE_U32, MINUS));
     build_atomic(b, 1, KIR_ATOMIC_ADD, 1, number(b, HG_TYPE_U64, 0), (kir_value *[]){lane});
     build_atomic(b, 1, KIR_ATOMIC_SMIN, 1, number(b, HG_TYPE_U64, 4), (kir_value *[]){less});
     build_fence(b, HG_SCOPE_DEVICE);
     build_fence(b, HG_SCOPE_SYSTEM);
-    kir_value *result = kir_add(b, bits, kir_binary(b, KIR_MULHI_U, lane, number(b, HG_TYPE_U32, MULTIPLIER)));
+    kir_value *result = kir_add(
+        b, bits, kir_binary(b, KIR_MULHI_U, lane, number(b, HG_TYPE_U32, MULTIPLIER)));
     if (by_address) { /* the same word by an address that is computed */
         kir_value *open = kir_emit(b, KIR_LOAD, HG_TYPE_U32, 2, (kir_value *[]){base[0], offset});
         open->u.mem.slot = KIR_ADDRESS;
@@ -151,8 +171,10 @@ static void *compile(const char *text, const char *name) {
     if (!out) return NULL;
     fputs(text, out);
     fclose(out);
-    snprintf(command, sizeof command, "%s -std=c++17 -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -fPIC -shared -o '%s' '%s'", compiler,
-             library, source);
+    snprintf(
+        command, sizeof command,
+        "%s -std=c++17 -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -fPIC -shared -o '%s' '%s'",
+        compiler, library, source);
     CHECK_MESSAGE(system(command) == 0, "%s", command);
     return dlopen(library, RTLD_NOW | RTLD_LOCAL);
 }
@@ -166,9 +188,11 @@ static void fill_record(const device_kernel *k, memory *m, bool by_address, uint
     void *const slots[] = {m->in, m->counters, m->out};
     for (uint64_t i = 0; i < k->layout.fields.count; i++) {
         const kir_field *field = &k->layout.fields.data[i];
-        uint64_t base = by_address ? (uint64_t)(uintptr_t)slots[field->index] : 16; /* in an arena */
+        uint64_t base = by_address ? (uint64_t)(uintptr_t)slots[field->index] : 16; /* in an arena
+                                                                                     */
         uint64_t value = field->kind == KIR_FIELD_BASE ? base : COUNT;
-        memcpy(record + k->module->inputs.data[i].index, &value, kir_type_bytes(k->module->inputs.data[i].type));
+        memcpy(record + k->module->inputs.data[i].index, &value,
+               kir_type_bytes(k->module->inputs.data[i].type));
     }
 }
 
@@ -196,7 +220,8 @@ static void check_results(const memory *m, bool by_address) {
         uint32_t bits, shown;
         memcpy(&bits, &m->in[lane], 4);
         shown = m->in[lane] < 0 ? NAN_BITS : bits;
-        uint32_t want = shown + lane + (uint32_t)((uint64_t)lane * MULTIPLIER >> 32) + (by_address ? bits : 0);
+        uint32_t want = shown + lane + (uint32_t)((uint64_t)lane * MULTIPLIER >> 32) +
+                        (by_address ? bits : 0);
         CHECK_U64(m->out[lane], lane < COUNT ? want : 0xeeeeeeee);
     }
     CHECK_U64(m->counters[0], COUNT * (COUNT - 1) / 2);
@@ -220,11 +245,13 @@ static void test_row(const c_dialect *dialect, const char *name) {
     hg_status status = emit_device_c(dialect, k.module, &k.layout, "a test\n", &text);
     CHECK_MESSAGE(status == HG_OK, "%s", hg_last_error_text());
     CHECK(k.layout.record_bytes <= sizeof record);
-    CHECK_U64(emit_device_c_record(dialect, k.module, &k.layout), by_address ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
+    CHECK_U64(emit_device_c_record(dialect, k.module, &k.layout),
+              by_address ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
     if (status == HG_OK) {
         CHECK_U64(occurrences(text.data, "void own_fence()"), 1);
         CHECK_U64(occurrences(text.data, "own_fence();"), by_address ? 2 : 1);
-        CHECK_U64(occurrences(text.data, " BUFFER(3)"), by_address ? 0 : 1); /* the record, after three slots */
+        CHECK_U64(occurrences(text.data, " BUFFER(3)"), by_address ? 0 : 1); /* the record, after
+                                                                                three slots */
         void *library = compile(text.data, name);
         CHECK_MESSAGE(library != NULL, "%s", text.data);
         fill_record(&k, &m, by_address, record);
@@ -242,7 +269,8 @@ static void test_missing(const c_dialect *dialect, kir_op op, const char *why) {
     kir_builder builder, *b = &builder;
     hg_text text = {0};
     device_kernel_begin(&k, b, "missing", 1);
-    k.module->slots.data[0].base = (int32_t)build_field(&k, b, KIR_FIELD_BASE, 0, HG_TYPE_U64)->u.imm;
+    k.module->slots.data[0].base =
+        (int32_t)build_field(&k, b, KIR_FIELD_BASE, 0, HG_TYPE_U64)->u.imm;
     kir_value *x = number(b, HG_TYPE_U32, 1), *at = number(b, HG_TYPE_U64, 0);
     if (op == KIR_ATOMIC) build_atomic(b, 0, KIR_ATOMIC_XOR, 1, at, (kir_value *[]){x});
     if (op == KIR_FENCE) build_fence(b, HG_SCOPE_BLOCK);
@@ -257,7 +285,8 @@ static void test_missing(const c_dialect *dialect, kir_op op, const char *why) {
 
 int main(void) {
     CHECK(mkdtemp(folder) != NULL);
-    if (system("clang++-14 --version >/dev/null 2>&1") == 0) compiler = "clang++-14"; /* it warns about more */
+    if (system("clang++-14 --version >/dev/null 2>&1") == 0)
+        compiler = "clang++-14"; /* it warns about more */
     test_row(&BY_ADDRESS, "address");
     test_row(&BY_POINTER, "pointer");
     test_missing(&BY_POINTER, KIR_ATOMIC, "an atomic of this size");

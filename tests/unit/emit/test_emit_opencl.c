@@ -1,6 +1,7 @@
 /* test: timeout=300
- * OpenCL C text of kernels in device form: it compiles without warnings, and on an OpenCL device it does what kir_eval.h, the meaning
- * of prim.def written a second time, says; memory, atomics, groups and functions do what plain C does. */
+ * OpenCL C text of kernels in device form: it compiles without warnings, and on an OpenCL device it
+ * does what kir_eval.h, the meaning of prim.def written a second time, says; memory, atomics,
+ * groups and functions do what plain C does. */
 #include "support/device_checks.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ static void check_text(const char *text, const char *name) {
     static const char *const VERSIONS[] = {"CL1.2", "CL2.0", "CL3.0"};
     for (size_t i = 0; i < HG_COUNT_OF(VERSIONS); i++) {
         snprintf(command, sizeof command,
-                 "clang-14 -x cl -cl-std=%s -Xclang -finclude-default-header -Wall -Wextra -Wshadow -Werror -fsyntax-only '%s'",
+                 "clang-14 -x cl -cl-std=%s -Xclang -finclude-default-header -Wall -Wextra "
+                 "-Wshadow -Werror -fsyntax-only '%s'",
                  VERSIONS[i], path);
         CHECK_MESSAGE(system(command) == 0, "%s", command);
     }
@@ -38,8 +40,12 @@ int main(void) {
         d = &fixture;
     else
         SKIP(reason);
-    device_checks(&(device_checks_options){
-        .dialect = &emit_opencl_dialect, .f64 = true, .atomic64 = true, .large_record = 150, .device = d, .check_text = check_text});
+    device_checks(&(device_checks_options){.dialect = &emit_opencl_dialect,
+                                           .f64 = true,
+                                           .atomic64 = true,
+                                           .large_record = 150,
+                                           .device = d,
+                                           .check_text = check_text});
     if (d) device_shut(d);
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);

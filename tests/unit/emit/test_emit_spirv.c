@@ -1,10 +1,13 @@
 /* test: labels=slow timeout=900
- * The SPIR-V emitter: every primitive of every type, random structured programs, every kind of memory, by address and by binding, with
- * and without 64-bit integers. Modules pass spirv-val, go through their text and spirv-as unchanged, and run on the Vulkan drivers found
- * here, each in a process of its own, with the bits that the evaluator of kernel IR gives. What a driver computes exactly is asked of the
- * runtime's probe, since the same driver differs from CPU to CPU: the rest is lowered first, and then has the right bits too.
- *     test_emit_spirv [--quick | --all]    Each way to see memory on a device is tried with a part of the numbers.
- *                                          --quick, and always under sanitizers: the first way alone, with all of them. --all: every way with all of them. */
+ * The SPIR-V emitter: every primitive of every type, random structured programs, every kind of
+ * memory, by address and by binding, with and without 64-bit integers. Modules pass spirv-val, go
+ * through their text and spirv-as unchanged, and run on the Vulkan drivers found here, each in a
+ * process of its own, with the bits that the evaluator of kernel IR gives. What a driver computes
+ * exactly is asked of the runtime's probe, since the same driver differs from CPU to CPU: the rest
+ * is lowered first, and then has the right bits too. test_emit_spirv [--quick | --all]    Each way
+ * to see memory on a device is tried with a part of the numbers.
+ *                                          --quick, and always under sanitizers: the first way
+ * alone, with all of them. --all: every way with all of them. */
 #include "kir/pipeline/pipeline.h"
 #include "runtime/backend.h"
 #include "support/kir_eval.h"
@@ -29,18 +32,22 @@ typedef struct memory {
 } memory;
 
 /* Slots that are bound begin somewhere in their arena. */
-static uint64_t field_base(const kit *k, uint32_t slot) { return k->how->addressed ? 0 : 256 * (slot + 1); }
+static uint64_t field_base(const kit *k, uint32_t slot) {
+    return k->how->addressed ? 0 : 256 * (slot + 1);
+}
 
 static void fill_record(const kit *k, const vulkan_buffer *buffers, uint8_t *record) {
     for (uint64_t i = 0; i < k->layout.fields.count; i++) {
         const kir_field *field = &k->layout.fields.data[i];
-        uint64_t value = field_base(k, field->index) + (k->how->addressed ? buffers[field->index].address : 0);
+        uint64_t value = field_base(k, field->index) +
+                         (k->how->addressed ? buffers[field->index].address : 0);
         if (field->high) value >>= 32;
         memcpy(record + k->m->inputs.data[i].index, &value, k->how->i64 ? 8 : 4);
     }
 }
 
-/* Emits, checks, and runs over the memory when there is a device that can. false: it did not run. */
+/* Emits, checks, and runs over the memory when there is a device that can. false: it did not run.
+ */
 static bool finish(kit *k, memory *mem) {
     emit_spirv_options o;
     emit_words words = {0};
@@ -49,7 +56,8 @@ static bool finish(kit *k, memory *mem) {
     hg_status status = emit_spirv(k->m, &k->layout, &o, &words);
     CHECK_MESSAGE(status == HG_OK, "%s (%s): %s", k->m->name, k->how->name, hg_last_error_text());
     if (status == HG_OK && !device) check_words(k, &words);
-    bool can = device && status == HG_OK && (!k->how->i64 || device->features.features.shaderInt64) &&
+    bool can = device && status == HG_OK &&
+               (!k->how->i64 || device->features.features.shaderInt64) &&
                (!k->how->addressed || device->features12.bufferDeviceAddress);
     if (can && mem) {
         vulkan_buffer buffers[MAX_SLOTS + 1];
@@ -65,7 +73,8 @@ static bool finish(kit *k, memory *mem) {
         memcpy(push, &buffers[slots].address, 8);
         uint32_t push_bytes = k->how->pushed ? k->layout.record_bytes : k->how->addressed ? 8 : 0;
         static const uint32_t COUNTS[3] = {2, GROUPS / 2, 1};
-        can = vulkan_run(device, words.data, words.count, buffers, slots + 1, k->how->pushed ? record : push, push_bytes, COUNTS);
+        can = vulkan_run(device, words.data, words.count, buffers, slots + 1,
+                         k->how->pushed ? record : push, push_bytes, COUNTS);
         CHECK_MESSAGE(can, "%s (%s) does not run on %s", k->m->name, k->how->name, driver);
         for (uint32_t i = 0; i < slots; i++) {
             memcpy(mem->data[i], (uint8_t *)buffers[i].data + field_base(k, i), mem->size[i]);
@@ -85,13 +94,15 @@ static uint64_t get(const uint8_t *from, uint64_t bytes) {
 
 /* ---- primitives ---- */
 
-/* A function of three numbers of one type, for each operation; the results are compared with the evaluator's. */
+/* A function of three numbers of one type, for each operation; the results are compared with the
+ * evaluator's. */
 typedef struct list {
     kir_function *f[MAX_FUNCTIONS];
     uint32_t count;
 } list;
 
-static void new_function(kit *k, list *fs, uint8_t type, const char *name, kir_builder *b, kir_value *args[3]) {
+static void new_function(kit *k, list *fs, uint8_t type, const char *name, kir_builder *b,
+                         kir_value *args[3]) {
     kir_function *f = kir_function_create(k->m, name, KIR_VOID);
     f->pure = true;
     f->param_count = 3;
@@ -109,12 +120,17 @@ static void returns(kir_builder *b, kir_value *value) {
 }
 
 static kir_value *amount(kir_builder *b, kir_value *v) {
-    return v->type == HG_TYPE_U32 ? v : kir_convert(b, v->type == HG_TYPE_U64 ? KIR_TRUNC : KIR_ZEXT, HG_TYPE_U32, v);
+    return v->type == HG_TYPE_U32
+               ? v
+               : kir_convert(b, v->type == HG_TYPE_U64 ? KIR_TRUNC : KIR_ZEXT, HG_TYPE_U32, v);
 }
 
-static const uint8_t NUMBERS[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
+static const uint8_t NUMBERS[] = {HG_TYPE_U8,  HG_TYPE_U16, HG_TYPE_U32,
+                                  HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
 
-static bool has_type(const kit *k, uint8_t type) { return k->how->i64 || type == HG_TYPE_U32 || type == HG_TYPE_F32; }
+static bool has_type(const kit *k, uint8_t type) {
+    return k->how->i64 || type == HG_TYPE_U32 || type == HG_TYPE_F32;
+}
 
 static void add_integers(kit *k, list *fs, uint8_t type) {
     kir_builder b;
@@ -124,11 +140,17 @@ static void add_integers(kit *k, list *fs, uint8_t type) {
         const kir_op_info *row = kir_op_get((kir_op)op);
         if (row->class != KIR_CLASS_INT) continue;
         new_function(k, fs, type, row->text, &b, x);
-        returns(&b, row->args == 1 ? kir_unary(&b, (kir_op)op, x[0])
-                                   : kir_binary(&b, (kir_op)op, x[0], row->flags & KIR_F_SHIFTS ? amount(&b, x[1]) : x[1]));
+        returns(&b, row->args == 1
+                        ? kir_unary(&b, (kir_op)op, x[0])
+                        : kir_binary(&b, (kir_op)op, x[0],
+                                     row->flags & KIR_F_SHIFTS ? amount(&b, x[1]) : x[1]));
         for (int i = 0; i < 3 && row->flags & KIR_F_DIVIDES; i++) {
             new_function(k, fs, type, "divide_by_constant", &b, x);
-            returns(&b, kir_binary(&b, (kir_op)op, x[0], kir_const(&b, type, i == 0 ? 0 : i == 1 ? 7 : top)));
+            returns(&b, kir_binary(&b, (kir_op)op, x[0],
+                                   kir_const(&b, type,
+                                             i == 0   ? 0
+                                             : i == 1 ? 7
+                                                      : top)));
         }
         if (row->flags & KIR_F_SHIFTS) {
             new_function(k, fs, type, "shift_by_constant", &b, x);
@@ -162,12 +184,14 @@ static void add_integers(kit *k, list *fs, uint8_t type) {
     static const kir_op LOGIC[] = {KIR_AND, KIR_OR, KIR_XOR, KIR_CMP_EQ};
     for (int i = 0; i < 4; i++) {
         new_function(k, fs, type, "logic", &b, x);
-        kir_value *p = kir_binary(&b, KIR_CMP_ULT, x[0], x[1]), *q = kir_binary(&b, KIR_CMP_SLT, x[1], x[2]);
+        kir_value *p = kir_binary(&b, KIR_CMP_ULT, x[0], x[1]),
+                  *q = kir_binary(&b, KIR_CMP_SLT, x[1], x[2]);
         returns(&b, kir_binary(&b, LOGIC[i], p, q));
     }
     new_function(k, fs, type, "not", &b, x);
     kir_value *p = kir_not(&b, kir_binary(&b, KIR_CMP_EQ, x[0], x[1]));
-    returns(&b, kir_select(&b, p, kir_convert(&b, KIR_SEXT, type, p), kir_convert(&b, KIR_ZEXT, type, kir_not(&b, p))));
+    returns(&b, kir_select(&b, p, kir_convert(&b, KIR_SEXT, type, p),
+                           kir_convert(&b, KIR_ZEXT, type, kir_not(&b, p))));
 }
 
 static void add_floats(kit *k, list *fs, uint8_t type) {
@@ -252,7 +276,8 @@ static uint64_t float_sample(uint8_t type) {
                                    1e-40,
                                    -1e-45};
     uint64_t bits = next_random();
-    double d = below(2) ? EDGES[below(sizeof EDGES / sizeof *EDGES)] : (double)(int64_t)next_random() * ldexp(1, -(int)below(70));
+    double d = below(2) ? EDGES[below(sizeof EDGES / sizeof *EDGES)]
+                        : (double)(int64_t)next_random() * ldexp(1, -(int)below(70));
     if (!below(4)) return type == HG_TYPE_F32 ? bits >> 32 : bits;
     float f = (float)d;
     if (type == HG_TYPE_F32)
@@ -263,23 +288,26 @@ static uint64_t float_sample(uint8_t type) {
 }
 
 static bool is_nan(uint8_t type, uint64_t bits) {
-    return type == HG_TYPE_F32 ? (bits & 0x7fffffff) > 0x7f800000 : (bits & UINT64_MAX >> 1) > UINT64_C(0x7ff0000000000000);
+    return type == HG_TYPE_F32 ? (bits & 0x7fffffff) > 0x7f800000
+                               : (bits & UINT64_MAX >> 1) > UINT64_C(0x7ff0000000000000);
 }
 
-/* Equal bits; any NaN for a NaN; on a device that flushes subnormals also what comes of flushed arguments or results. */
+/* Equal bits; any NaN for a NaN; on a device that flushes subnormals also what comes of flushed
+ * arguments or results. */
 static bool agrees(eval *e, const list *fs, uint32_t i, const eval_value *args, uint64_t got) {
     uint8_t type = fs->f[i]->result;
     for (int flush = 0; flush <= !found.subnormals; flush++) {
         e->flush = flush;
         eval_value expected = eval_function(e, fs->f[i], args, NULL);
         uint64_t bits = ev_u64(&expected);
-        if (got == bits || (kir_type_is_float(type) && is_nan(type, bits) && is_nan(type, got))) return true;
+        if (got == bits || (kir_type_is_float(type) && is_nan(type, bits) && is_nan(type, got)))
+            return true;
     }
     return false;
 }
 
-/* The module as the device is to run it: operations that it does not do exactly are lowered, all others are its own. Flushing stays: a
- * device that does it is known to, and `agrees` allows it. */
+/* The module as the device is to run it: operations that it does not do exactly are lowered, all
+ * others are its own. Flushing stays: a device that does it is known to, and `agrees` allows it. */
 static kir_module *lowered(const kit *k) {
     kir_module *low = NULL;
     kir_caps caps = found;
@@ -291,11 +319,15 @@ static kir_module *lowered(const kit *k) {
     return low;
 }
 
-/* Accesses of these modules are in device form, which the lowering of 64-bit integers comes before: where a way has none, nothing is
- * lowered, and functions that the device computes otherwise are left out. */
+/* Accesses of these modules are in device form, which the lowering of 64-bit integers comes before:
+ * where a way has none, nothing is lowered, and functions that the device computes otherwise are
+ * left out. */
 static bool is_left_out(const way *how, const kir_function *f) {
-    for (const kir_value *v = device && !how->i64 ? kir_walk(NULL, f->body) : NULL; v; v = kir_walk(v, f->body))
-        if (found.inexact[v->op][0] || ((v->op == KIR_FFMA || v->op == KIR_FMULERR) && !found.fma32)) return true;
+    for (const kir_value *v = device && !how->i64 ? kir_walk(NULL, f->body) : NULL; v;
+         v = kir_walk(v, f->body))
+        if (found.inexact[v->op][0] ||
+            ((v->op == KIR_FFMA || v->op == KIR_FMULERR) && !found.fma32))
+            return true;
     return false;
 }
 
@@ -313,9 +345,11 @@ static void test_primitives(const way *how, uint8_t type) {
     else
         add_integers(k, &fs, type);
     kir_value *args[3];
-    for (uint32_t i = 0; i < 3; i++) args[i] = load(k, type, 0, offset(k, k->thread, 3 * CELL, i * CELL));
+    for (uint32_t i = 0; i < 3; i++)
+        args[i] = load(k, type, 0, offset(k, k->thread, 3 * CELL, i * CELL));
     for (uint32_t i = 0; i < fs.count; i++)
-        store(k, 1, offset(k, k->thread, CELL, i * LANES * CELL), kir_call(&k->b, fs.f[i], 3, args, NULL));
+        store(k, 1, offset(k, k->thread, CELL, i * LANES * CELL),
+              kir_call(&k->b, fs.f[i], 3, args, NULL));
     memory mem = {.size = {3 * LANES * CELL, (uint64_t)fs.count * LANES * CELL}};
     for (int i = 0; i < 2; i++) mem.data[i] = calloc(1, mem.size[i]);
     for (uint32_t i = 0; i < 3 * LANES; i++) {
@@ -332,10 +366,15 @@ static void test_primitives(const way *how, uint8_t type) {
         for (uint32_t i = 0; i < fs.count; i++)
             for (uint32_t lane = 0; lane < LANES && !is_left_out(how, fs.f[i]); lane++) {
                 eval_value x[3];
-                for (uint32_t n = 0; n < 3; n++) x[n] = ev_from(get(mem.data[0] + (lane * 3 + n) * CELL, bytes));
-                uint64_t got = get(mem.data[1] + (i * LANES + lane) * CELL, kir_type_bytes(fs.f[i]->result));
-                CHECK_MESSAGE(agrees(&e, &fs, i, x, got), "%s.%s (%s, %s) of %" PRIx64 " %" PRIx64 " %" PRIx64 " gives %" PRIx64,
-                              fs.f[i]->name, kir_type_name(type), how->name, driver, ev_u64(&x[0]), ev_u64(&x[1]), ev_u64(&x[2]), got);
+                for (uint32_t n = 0; n < 3; n++)
+                    x[n] = ev_from(get(mem.data[0] + (lane * 3 + n) * CELL, bytes));
+                uint64_t got = get(mem.data[1] + (i * LANES + lane) * CELL,
+                                   kir_type_bytes(fs.f[i]->result));
+                CHECK_MESSAGE(agrees(&e, &fs, i, x, got),
+                              "%s.%s (%s, %s) of %" PRIx64 " %" PRIx64 " %" PRIx64
+                              " gives %" PRIx64,
+                              fs.f[i]->name, kir_type_name(type), how->name, driver, ev_u64(&x[0]),
+                              ev_u64(&x[1]), ev_u64(&x[2]), got);
             }
         eval_end(&e);
     }
@@ -361,7 +400,8 @@ static kir_value *random_value(growth *g) {
     case 1: return kir_param(b, (uint8_t)below(2));
     case 2: return kir_get(b, g->shared);
     case 3: {
-        kir_value *index = kir_binary(b, KIR_AND, kir_get(b, g->vars[below(4)]), kir_const(b, HG_TYPE_U32, 7));
+        kir_value *index = kir_binary(b, KIR_AND, kir_get(b, g->vars[below(4)]),
+                                      kir_const(b, HG_TYPE_U32, 7));
         return kir_array_get(b, g->array, index);
     }
     default: return kir_get(b, g->vars[below(4)]);
@@ -376,7 +416,8 @@ static kir_value *random_expression(growth *g) {
 
 static kir_value *random_condition(growth *g) {
     kir_value *a = kir_binary(g->b, KIR_AND, random_expression(g), kir_const(g->b, HG_TYPE_U32, 3));
-    return kir_binary(g->b, below(2) ? KIR_CMP_EQ : KIR_CMP_ULT, a, kir_const(g->b, HG_TYPE_U32, 1 + below(2)));
+    return kir_binary(g->b, below(2) ? KIR_CMP_EQ : KIR_CMP_ULT, a,
+                      kir_const(g->b, HG_TYPE_U32, 1 + below(2)));
 }
 
 static void grow_region(growth *g, int depth, bool in_loop);
@@ -386,7 +427,8 @@ static void grow_loop(growth *g, int depth) {
     kir_var *count = kir_var_create(g->k->m, b->function, HG_TYPE_U32, 0, "count");
     kir_set(b, count, kir_const(b, HG_TYPE_U32, 0));
     kir_value *loop = kir_loop_begin(b, true);
-    kir_value *now = kir_get(b, count), *last = kir_binary(b, KIR_CMP_EQ, now, kir_const(b, HG_TYPE_U32, 1 + below(4)));
+    kir_value *now = kir_get(b, count),
+              *last = kir_binary(b, KIR_CMP_EQ, now, kir_const(b, HG_TYPE_U32, 1 + below(4)));
     kir_value *branch = kir_if_begin(b, last);
     if (below(5))
         kir_break(b); /* else nothing leaves the loop but a return */
@@ -444,7 +486,8 @@ static kir_function *grow_function(kit *k, kir_var *shared, kir_function *callee
     f->param_types[0] = f->param_types[1] = HG_TYPE_U32;
     kir_builder_init(&b, k->m, f);
     growth g = {.k = k, .b = &b, .shared = shared, .callee = callee, .budget = 24};
-    g.array = root ? kir_var_create(k->m, f, HG_TYPE_U32, 8, "own") : kir_array_param(f, HG_TYPE_U32, 8, "given");
+    g.array = root ? kir_var_create(k->m, f, HG_TYPE_U32, 8, "own")
+                   : kir_array_param(f, HG_TYPE_U32, 8, "given");
     for (uint8_t i = 0; i < 4; i++) {
         g.vars[i] = kir_var_create(k->m, f, HG_TYPE_U32, 0, "x");
         kir_set(&b, g.vars[i], i < 2 ? kir_param(&b, i) : kir_const(&b, HG_TYPE_U32, i));
@@ -459,26 +502,34 @@ static void test_control_flow(const way *how, uint64_t seed) {
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
     begin(k, how, "control", 2);
     kir_var *shared = kir_var_create(k->m, NULL, HG_TYPE_U32, 0, "shared");
-    kir_function *helper = grow_function(k, shared, NULL, false), *middle = grow_function(k, shared, helper, false);
+    kir_function *helper = grow_function(k, shared, NULL, false),
+                 *middle = grow_function(k, shared, helper, false);
     kir_function *root = grow_function(k, shared, middle, true);
-    kir_value *args[] = {load(k, HG_TYPE_U32, 0, offset(k, k->thread, 8, 0)), load(k, HG_TYPE_U32, 0, offset(k, k->thread, 8, 4))};
-    kir_value *stop = kir_if_begin(&k->b, op2(k, KIR_CMP_EQ, k->thread, kir_const(&k->b, HG_TYPE_U32, 17)));
+    kir_value *args[] = {load(k, HG_TYPE_U32, 0, offset(k, k->thread, 8, 0)),
+                         load(k, HG_TYPE_U32, 0, offset(k, k->thread, 8, 4))};
+    kir_value *stop = kir_if_begin(
+        &k->b, op2(k, KIR_CMP_EQ, k->thread, kir_const(&k->b, HG_TYPE_U32, 17)));
     kir_exit(&k->b);
     kir_if_end(&k->b, stop);
     store(k, 1, offset(k, k->thread, 4, 0), kir_call(&k->b, root, 2, args, NULL));
     memory mem = {.size = {8 * LANES, 4 * LANES}};
     for (int i = 0; i < 2; i++) mem.data[i] = calloc(1, mem.size[i]);
-    for (uint32_t i = 0; i < 2 * LANES; i++) memcpy(mem.data[0] + 4 * i, &(uint32_t){below(100)}, 4);
+    for (uint32_t i = 0; i < 2 * LANES; i++)
+        memcpy(mem.data[0] + 4 * i, &(uint32_t){below(100)}, 4);
     if (finish(k, &mem))
         for (uint32_t lane = 0; lane < LANES; lane++) {
             eval e;
             eval_begin(&e, k->m);
-            eval_value x[2] = {ev_from(get(mem.data[0] + 8 * lane, 4)), ev_from(get(mem.data[0] + 8 * lane + 4, 4))};
-            uint64_t expected = lane == 17 ? 0 : ev_u64(&(eval_value[]){eval_function(&e, root, x, NULL)}[0]),
+            eval_value x[2] = {ev_from(get(mem.data[0] + 8 * lane, 4)),
+                               ev_from(get(mem.data[0] + 8 * lane + 4, 4))};
+            uint64_t expected = lane == 17
+                                    ? 0
+                                    : ev_u64(&(eval_value[]){eval_function(&e, root, x, NULL)}[0]),
                      got = get(mem.data[1] + 4 * lane, 4);
             eval_end(&e);
-            CHECK_MESSAGE(got == expected, "program %u (%s, %s), lane %u: expected %u, got %u", (unsigned)seed, how->name, driver,
-                          (unsigned)lane, (unsigned)expected, (unsigned)got);
+            CHECK_MESSAGE(got == expected, "program %u (%s, %s), lane %u: expected %u, got %u",
+                          (unsigned)seed, how->name, driver, (unsigned)lane, (unsigned)expected,
+                          (unsigned)got);
         }
     for (int i = 0; i < 2; i++) free(mem.data[i]);
     end(k);
@@ -492,7 +543,8 @@ static kir_value *group_access(kit *k, kir_op op, uint8_t type, kir_value *at, k
     return v;
 }
 
-/* Lane i writes 3 · i + 1 to group memory and reads its neighbour's after a barrier; a 64-bit number takes two words there. */
+/* Lane i writes 3 · i + 1 to group memory and reads its neighbour's after a barrier; a 64-bit
+ * number takes two words there. */
 static void test_group_memory(const way *how) {
     kit made, *k = &made;
     uint8_t type = how->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
@@ -502,7 +554,8 @@ static void test_group_memory(const way *how) {
     kir_value *local = kir_emit(&k->b, KIR_ID, HG_TYPE_U32, 0, NULL);
     local->u.imm = KIR_ID_LOCAL_X;
     kir_value *wide = kir_convert(&k->b, KIR_ZEXT, type, k->thread);
-    wide = op2(k, KIR_ADD, op2(k, KIR_MUL, wide, kir_const(&k->b, type, UINT64_C(0x300000003))), kir_const(&k->b, type, 1));
+    wide = op2(k, KIR_ADD, op2(k, KIR_MUL, wide, kir_const(&k->b, type, UINT64_C(0x300000003))),
+               kir_const(&k->b, type, 1));
     kir_value *here = op2(k, KIR_MUL, local, kir_const(&k->b, HG_TYPE_U32, bytes));
     group_access(k, KIR_STORE, type, here, wide);
     kir_emit(&k->b, KIR_BARRIER, KIR_VOID, 0, NULL);
@@ -515,27 +568,35 @@ static void test_group_memory(const way *how) {
     if (finish(k, &mem))
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t from = lane ^ 5, expected = from * UINT64_C(0x300000003) + 1;
-            CHECK_U64(get(mem.data[0] + (uint64_t)lane * bytes, bytes), bytes == 8 ? expected : (uint32_t)expected);
+            CHECK_U64(get(mem.data[0] + (uint64_t)lane * bytes, bytes),
+                      bytes == 8 ? expected : (uint32_t)expected);
         }
     free(mem.data[0]);
     end(k);
 }
 
-static kir_value *atomic(kit *k, kir_atomic what, int16_t slot, kir_value *at, kir_value *a, kir_value *c) {
-    kir_value *operands[] = {a, c}, *v = access_memory(k, KIR_ATOMIC, a->type, slot, at, c ? 2 : 1, operands);
+static kir_value *atomic(kit *k, kir_atomic what, int16_t slot, kir_value *at, kir_value *a,
+                         kir_value *c) {
+    kir_value *operands[] = {a, c},
+              *v = access_memory(k, KIR_ATOMIC, a->type, slot, at, c ? 2 : 1, operands);
     v->u.mem.atomic = (uint8_t)what;
     return v;
 }
 
-/* Every atomic operation of one width, all lanes on the same places: the results do not depend on their order. */
+/* Every atomic operation of one width, all lanes on the same places: the results do not depend on
+ * their order. */
 static void test_atomics(const way *how, uint8_t type) {
-    if (type == HG_TYPE_U64 && (!how->i64 || how->words || (device && !device->features12.shaderBufferInt64Atomics))) return;
+    if (type == HG_TYPE_U64 &&
+        (!how->i64 || how->words || (device && !device->features12.shaderBufferInt64Atomics)))
+        return;
     kit made, *k = &made;
     kir_builder *b = &k->b;
     uint32_t bytes = (uint32_t)kir_type_bytes(type);
     begin(k, how, "atomics", 1);
-    kir_value *x = type == HG_TYPE_U64 ? kir_convert(b, KIR_ZEXT, type, k->thread) : k->thread, *zero = kir_const(b, HG_TYPE_U32, 0);
-    kir_value *minus = op2(k, KIR_SUB, kir_const(b, type, 0), x), *bit = op2(k, KIR_SHL, kir_const(b, type, 1), k->thread);
+    kir_value *x = type == HG_TYPE_U64 ? kir_convert(b, KIR_ZEXT, type, k->thread) : k->thread,
+              *zero = kir_const(b, HG_TYPE_U32, 0);
+    kir_value *minus = op2(k, KIR_SUB, kir_const(b, type, 0), x),
+              *bit = op2(k, KIR_SHL, kir_const(b, type, 1), k->thread);
     kir_value *operands[] = {x,
                              op2(k, KIR_ADD, x, kir_const(b, type, 5)),
                              minus,
@@ -547,9 +608,11 @@ static void test_atomics(const way *how, uint8_t type) {
                              kir_const(b, type, 9),
                              x};
     for (uint32_t what = KIR_ATOMIC_ADD; what <= KIR_ATOMIC_CAS; what++) {
-        kir_value *desired = what == KIR_ATOMIC_CAS ? op2(k, KIR_ADD, x, kir_const(b, type, 1000)) : NULL;
+        kir_value *desired = what == KIR_ATOMIC_CAS ? op2(k, KIR_ADD, x, kir_const(b, type, 1000))
+                                                    : NULL;
         kir_value *expected = desired ? kir_const(b, type, 0) : operands[what];
-        kir_value *old = atomic(k, (kir_atomic)what, 0, offset(k, zero, 0, what * bytes), expected, desired);
+        kir_value *old = atomic(k, (kir_atomic)what, 0, offset(k, zero, 0, what * bytes), expected,
+                                desired);
         if (what == KIR_ATOMIC_EXCH) store(k, 0, offset(k, zero, 0, 10 * bytes), old);
     }
     memory mem = {.size = {16 * bytes}};
@@ -558,8 +621,10 @@ static void test_atomics(const way *how, uint8_t type) {
     for (int i = 0; i < 10; i++) memcpy(mem.data[0] + (uint64_t)i * bytes, &first[i], bytes);
     if (finish(k, &mem)) {
         uint64_t n = LANES - 1, least = (0 - n) & top;
-        uint64_t expected[] = {7 + LANES * n / 2, 5, least, n, 0, 0, bytes == 8 ? UINT64_MAX : UINT32_MAX, 0, 9};
-        for (uint32_t i = 0; i < 9; i++) CHECK_U64(get(mem.data[0] + i * bytes, bytes), expected[i]);
+        uint64_t expected[] = {
+            7 + LANES * n / 2, 5, least, n, 0, 0, bytes == 8 ? UINT64_MAX : UINT32_MAX, 0, 9};
+        for (uint32_t i = 0; i < 9; i++)
+            CHECK_U64(get(mem.data[0] + i * bytes, bytes), expected[i]);
         uint64_t winner = get(mem.data[0] + 9 * bytes, bytes);
         CHECK(winner >= 1000 && winner < 1000 + LANES);
         CHECK_U64(get(mem.data[0] + 10 * bytes, bytes), 9);
@@ -568,21 +633,24 @@ static void test_atomics(const way *how, uint8_t type) {
     end(k);
 }
 
-/* Tables, private arrays, variables of all types, addresses made by the kernel, volatile accesses and fences. */
+/* Tables, private arrays, variables of all types, addresses made by the kernel, volatile accesses
+ * and fences. */
 static void test_places(const way *how) {
     static const uint32_t TABLE[] = {3, 1, 4, 1, 5, 9, 2, 6};
     kit made, *k = &made;
     kir_builder *b = &k->b;
     begin(k, how, "places", 2);
-    kir_var *flag = kir_var_create(k->m, b->function, KIR_BOOL, 0, "p0"), *array = kir_var_create(k->m, NULL, HG_TYPE_F32, 8, "a");
+    kir_var *flag = kir_var_create(k->m, b->function, KIR_BOOL, 0, "p0"),
+            *array = kir_var_create(k->m, NULL, HG_TYPE_F32, 8, "a");
     kir_table *table = kir_table_create(k->m, HG_TYPE_U32, 8, TABLE, "digits");
     kir_value *index = op2(k, KIR_AND, k->thread, kir_const(b, HG_TYPE_U32, 7));
     kir_value *digit = kir_table_get(b, table, index);
     kir_set(b, flag, op2(k, KIR_CMP_ULT, digit, kir_const(b, HG_TYPE_U32, 4)));
     kir_array_set(b, array, index, kir_convert(b, KIR_U2F, HG_TYPE_F32, digit));
     kir_value *zero = kir_const(b, HG_TYPE_U32, 0),
-              *sum = op2(k, KIR_FADD, kir_array_get(b, array, index),
-                         kir_array_get(b, array, op2(k, KIR_XOR, index, kir_const(b, HG_TYPE_U32, 1))));
+              *sum = op2(
+                  k, KIR_FADD, kir_array_get(b, array, index),
+                  kir_array_get(b, array, op2(k, KIR_XOR, index, kir_const(b, HG_TYPE_U32, 1))));
     kir_value *number = kir_select(b, kir_get(b, flag), sum, kir_f32(b, -1));
     kir_value *written = store(k, 0, offset(k, k->thread, 4, 0), number);
     written->u.mem.volatile_access = 1;
@@ -590,7 +658,8 @@ static void test_places(const way *how) {
     kir_value *again = load(k, HG_TYPE_F32, 0, offset(k, k->thread, 4, 0));
     again->u.mem.volatile_access = 1;
     if (how->addressed) { /* slot 1 by its address */
-        kir_value *args[4] = {0}, *base = kir_emit(b, KIR_INPUT, how->i64 ? HG_TYPE_U64 : HG_TYPE_U32, 0, NULL);
+        kir_value *args[4] = {0},
+                  *base = kir_emit(b, KIR_INPUT, how->i64 ? HG_TYPE_U64 : HG_TYPE_U32, 0, NULL);
         uint8_t n = 0;
         base->u.imm = how->i64 ? 1 : 2;
         args[n++] = base;
@@ -626,7 +695,8 @@ static void test_places(const way *how) {
     end(k);
 }
 
-/* Arrays too long for an initializer, of the module and of the kernel: zero at start, and each element its own. */
+/* Arrays too long for an initializer, of the module and of the kernel: zero at start, and each
+ * element its own. */
 static void test_long_arrays(const way *how) {
     enum { LENGTH = 6530, OWN = 300 };
     kit made, *k = &made;
@@ -636,17 +706,20 @@ static void test_long_arrays(const way *how) {
             *own = kir_var_create(k->m, b->function, HG_TYPE_U32, OWN, "own");
     kir_value *thread = op2(k, KIR_UREM, k->thread, kir_const(b, HG_TYPE_U32, OWN)),
               *last = op2(k, KIR_SUB, kir_const(b, HG_TYPE_U32, LENGTH - 1), thread);
-    kir_value *seen = op2(k, KIR_OR, op2(k, KIR_OR, kir_array_get(b, array, thread), kir_array_get(b, array, last)),
-                          kir_array_get(b, own, thread));
+    kir_value *seen = op2(
+        k, KIR_OR, op2(k, KIR_OR, kir_array_get(b, array, thread), kir_array_get(b, array, last)),
+        kir_array_get(b, own, thread));
     kir_array_set(b, array, thread, op2(k, KIR_ADD, k->thread, kir_const(b, HG_TYPE_U32, 1)));
     kir_array_set(b, array, last, kir_const(b, HG_TYPE_U32, 1000));
     kir_array_set(b, own, thread, kir_const(b, HG_TYPE_U32, 100000));
-    kir_value *sum = op2(k, KIR_ADD, kir_array_get(b, array, thread),
-                         op2(k, KIR_ADD, kir_array_get(b, array, last), kir_array_get(b, own, thread)));
+    kir_value *sum = op2(
+        k, KIR_ADD, kir_array_get(b, array, thread),
+        op2(k, KIR_ADD, kir_array_get(b, array, last), kir_array_get(b, own, thread)));
     store(k, 0, offset(k, k->thread, 4, 0), seen);
     store(k, 1, offset(k, k->thread, 4, 0), sum);
     memory mem = {.size = {4 * LANES, 4 * LANES}};
-    for (int i = 0; i < 2; i++) mem.data[i] = malloc(mem.size[i]), memset(mem.data[i], 0xAA, mem.size[i]);
+    for (int i = 0; i < 2; i++)
+        mem.data[i] = malloc(mem.size[i]), memset(mem.data[i], 0xAA, mem.size[i]);
     if (finish(k, &mem)) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
             CHECK_U64(get(mem.data[0] + 4 * lane, 4), 0);
@@ -663,7 +736,8 @@ static void test_way(const way *how) {
     random_state = 0x9e3779b97f4a7c15u;
     size_t way_number = (size_t)(how - WAYS);
     for (size_t i = 0; i < sizeof NUMBERS; i++) {
-        if (all || (way_number ? i % 6 == (2 * way_number + 1) % 6 : quick || i % 2 == 0)) test_primitives(how, NUMBERS[i]);
+        if (all || (way_number ? i % 6 == (2 * way_number + 1) % 6 : quick || i % 2 == 0))
+            test_primitives(how, NUMBERS[i]);
     }
     test_group_memory(how);
     test_atomics(how, HG_TYPE_U32);

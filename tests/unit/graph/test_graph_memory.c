@@ -1,5 +1,5 @@
-/* Where the values of random graphs lie in the workspace, against the best of all placements: the lowest free offset in every order. Lives and
- * overlaps are the test's own. */
+/* Where the values of random graphs lie in the workspace, against the best of all placements: the
+ * lowest free offset in every order. Lives and overlaps are the test's own. */
 #include "graph/memory.h"
 #include "support/runtime_support.h"
 
@@ -43,7 +43,8 @@ static void add_call(sample *s, const char *made, uint64_t elements, bool output
     s->calls++;
 }
 
-/* Up to eight values, and calls between them that only read: what those make are outputs, which lie elsewhere. */
+/* Up to eight values, and calls between them that only read: what those make are outputs, which lie
+ * elsewhere. */
 static sample make_sample(uint32_t sizes) {
     sample s = {.count = 0};
     uint32_t count = 2 + random_below(MOST_VALUES - 1);
@@ -53,7 +54,8 @@ static sample make_sample(uint32_t sizes) {
         uint64_t elements = 1 + random_below(sizes);
         snprintf(name, sizeof name, "y%u", (unsigned)s.count);
         add_call(&s, name, elements, false);
-        s.values[s.count++] = (placed){(4 * elements + 255) / 256 * 256, s.calls - 1, s.calls - 1, 0};
+        s.values[s.count++] = (placed){(4 * elements + 255) / 256 * 256, s.calls - 1, s.calls - 1,
+                                       0};
         for (uint32_t more = random_below(3); more > 0; more--) {
             snprintf(name, sizeof name, "o%u", (unsigned)s.calls);
             add_call(&s, name, 1, true);
@@ -90,9 +92,12 @@ typedef struct search {
     uint64_t best, least;
 } search;
 
-static bool live_together(const placed *a, const placed *b) { return a->made <= b->last && b->made <= a->last; }
+static bool live_together(const placed *a, const placed *b) {
+    return a->made <= b->last && b->made <= a->last;
+}
 
-/* The lowest offset behind 0 or behind one that is placed, where nothing that lives at the same time lies. */
+/* The lowest offset behind 0 or behind one that is placed, where nothing that lives at the same
+ * time lies. */
 static uint64_t lowest(const search *f, uint32_t placed_count, uint32_t value) {
     const placed *v = &f->s->values[value];
     uint64_t lowest = UINT64_MAX;
@@ -102,7 +107,8 @@ static uint64_t lowest(const search *f, uint32_t placed_count, uint32_t value) {
         for (uint32_t k = 0; k < placed_count && free_here; k++) {
             const placed *other = &f->s->values[f->order[k]];
             uint64_t start = f->offsets[f->order[k]];
-            free_here = !live_together(v, other) || at + v->bytes <= start || start + other->bytes <= at;
+            free_here = !live_together(v, other) || at + v->bytes <= start ||
+                        start + other->bytes <= at;
         }
         if (free_here) lowest = at;
     }
@@ -154,11 +160,14 @@ static bool overlap(const sample *s, const graph_memory *m, uint32_t i, uint32_t
 static void check_apart(const sample *s, const graph_memory *m, bool shared) {
     for (uint32_t i = 0; i < s->count; i++) {
         uint64_t at = m->offsets[s->values[i].number];
-        CHECK_MESSAGE(at % 256 == 0 && at + s->values[i].bytes <= m->bytes, "y%u at %" PRIu64 " of %" PRIu64 "\n%s", (unsigned)i, at,
-                      m->bytes, s->text.data);
+        CHECK_MESSAGE(at % 256 == 0 && at + s->values[i].bytes <= m->bytes,
+                      "y%u at %" PRIu64 " of %" PRIu64 "\n%s", (unsigned)i, at, m->bytes,
+                      s->text.data);
         for (uint32_t k = 0; k < i; k++)
-            CHECK_MESSAGE(!overlap(s, m, i, k) || (shared && !live_together(&s->values[i], &s->values[k])),
-                          "y%u and y%u overlap, shared %d, in\n%s", (unsigned)k, (unsigned)i, shared, s->text.data);
+            CHECK_MESSAGE(!overlap(s, m, i, k) ||
+                              (shared && !live_together(&s->values[i], &s->values[k])),
+                          "y%u and y%u overlap, shared %d, in\n%s", (unsigned)k, (unsigned)i,
+                          shared, s->text.data);
     }
 }
 
@@ -167,8 +176,10 @@ static bool test_sample(uint32_t sizes) {
     uint64_t best = best_of(&s), sum = 0;
     for (uint32_t i = 0; i < s.count; i++) sum += s.values[i].bytes;
     graph_memory m = plan(&s, true);
-    CHECK_MESSAGE(m.least == least_of(&s), "least: %" PRIu64 ", expected %" PRIu64 " in\n%s", m.least, least_of(&s), s.text.data);
-    CHECK_MESSAGE(m.bytes >= m.least && m.bytes >= best, "%" PRIu64 " bytes, the best is %" PRIu64 " in\n%s", m.bytes, best, s.text.data);
+    CHECK_MESSAGE(m.least == least_of(&s), "least: %" PRIu64 ", expected %" PRIu64 " in\n%s",
+                  m.least, least_of(&s), s.text.data);
+    CHECK_MESSAGE(m.bytes >= m.least && m.bytes >= best,
+                  "%" PRIu64 " bytes, the best is %" PRIu64 " in\n%s", m.bytes, best, s.text.data);
     check_apart(&s, &m, true);
     bool equal = m.bytes == best;
     graph_memory_free(&m);
@@ -180,7 +191,8 @@ static bool test_sample(uint32_t sizes) {
     return equal;
 }
 
-/* Where results take over memory of operands, values of one owner follow each other: the last call that reads one makes the next. */
+/* Where results take over memory of operands, values of one owner follow each other: the last call
+ * that reads one makes the next. */
 static uint32_t test_taken(void) {
     sample s = make_sample(2);
     CHECK_OK(graph_take_memory(s.g));
@@ -192,7 +204,8 @@ static uint32_t test_taken(void) {
             if (!overlap(&s, &m, i, k)) continue;
             bool follows = m.owners[a->number] == m.owners[b->number] && a->last <= b->made;
             taken += follows;
-            CHECK_MESSAGE(follows || !live_together(a, b), "y%u and y%u overlap in\n%s", (unsigned)k, (unsigned)i, s.text.data);
+            CHECK_MESSAGE(follows || !live_together(a, b), "y%u and y%u overlap in\n%s",
+                          (unsigned)k, (unsigned)i, s.text.data);
         }
     graph_memory_free(&m);
     free_sample(&s);
@@ -202,11 +215,12 @@ static uint32_t test_taken(void) {
 int main(void) {
     uint32_t equal = 0, taken = 0;
     for (uint32_t i = 0; i < GRAPHS; i++) equal += test_sample(i % 2 ? 2000 : 400);
-    CHECK_MESSAGE(equal * 100 >= GRAPHS * 95, "as good as the best in %u of %d graphs", (unsigned)equal, (int)GRAPHS);
+    CHECK_MESSAGE(equal * 100 >= GRAPHS * 95, "as good as the best in %u of %d graphs",
+                  (unsigned)equal, (int)GRAPHS);
     for (uint32_t i = 0; i < GRAPHS; i++) taken += test_taken();
     CHECK_MESSAGE(taken > GRAPHS / 10, "%u values take over memory", (unsigned)taken);
     if (test_failed == 0)
-        fprintf(stderr, "as good as the best in %u of %d graphs; %u values take over memory\n", (unsigned)equal, (int)GRAPHS,
-                (unsigned)taken);
+        fprintf(stderr, "as good as the best in %u of %d graphs; %u values take over memory\n",
+                (unsigned)equal, (int)GRAPHS, (unsigned)taken);
     return test_done();
 }

@@ -1,5 +1,6 @@
-/* Graphs of programs: random programs whose lanes and whole-array instructions take turns, beside their graphs with all passes and with none; what a graph
- * cannot say; every allocation that fails in turn. Arguments: the backend (cpu), how many programs (120), the first seed (1). */
+/* Graphs of programs: random programs whose lanes and whole-array instructions take turns, beside
+ * their graphs with all passes and with none; what a graph cannot say; every allocation that fails
+ * in turn. Arguments: the backend (cpu), how many programs (120), the first seed (1). */
 #include "base/base.h"
 #include "support/runtime_support.h"
 #include <hologram/graph.h>
@@ -45,24 +46,35 @@ static const char *writable(source *s) {
 }
 
 static void add_step(source *s) {
-    static const char *const MAPS[] = {"abs", "neg", "relu", "sin"}, *const BINARY[] = {"add", "mul", "max", "sub"};
+    static const char *const MAPS[] = {"abs", "neg", "relu", "sin"}, *const BINARY[] = {
+                                                                         "add", "mul", "max",
+                                                                         "sub"};
     static const char *const COUNTS[] = {"n", "m"}; /* m is n - 1 + 1 */
     const char *a = readable(s), *b = readable(s), *count = COUNTS[below(s, 2)];
     uint32_t number = below(s, NUMBERS);
     switch (below(s, 5)) {
-    case 0: add(s, "    parallel_map.f32 %s, %s, %s, %s\n", writable(s), a, MAPS[below(s, 4)], count); break;
-    case 1: add(s, "    parallel_map_binary.f32 %s, %s, %s, %s, %s\n", writable(s), a, b, BINARY[below(s, 4)], count); break;
+    case 0:
+        add(s, "    parallel_map.f32 %s, %s, %s, %s\n", writable(s), a, MAPS[below(s, 4)], count);
+        break;
+    case 1:
+        add(s, "    parallel_map_binary.f32 %s, %s, %s, %s, %s\n", writable(s), a, b,
+            BINARY[below(s, 4)], count);
+        break;
     case 2:
         if (below(s, 4) == 0)
             add(s, "    parallel_reduce.f32 s%u, table, min, 3\n", number);
         else if (below(s, 2))
             add(s, "    parallel_reduce.f32 s%u, %s, sum, %s\n", number, a, count);
         else
-            add(s, "    parallel_reduce.f32 s%u, [%s + 8], max, less\n", number, a); /* its count is n - 2 */
+            add(s, "    parallel_reduce.f32 s%u, [%s + 8], max, less\n", number, a); /* its count is
+                                                                                        n - 2 */
         s->numbers[number] = true;
         break;
     case 3: add(s, "    softmax output=%s, input=%s, n=%s\n", writable(s), a, count); break;
-    default: add(s, "    layer_norm output=%s, input=%s, gamma=x, beta=y, eps=1.0e-5, n=n\n", writable(s), a); break;
+    default:
+        add(s, "    layer_norm output=%s, input=%s, gamma=x, beta=y, eps=1.0e-5, n=n\n",
+            writable(s), a);
+        break;
     }
 }
 
@@ -75,7 +87,8 @@ static void add_value(source *s) {
         if (s->lanes[i] && below(s, 2)) add(s, "    add v, v, k%u\n", i);
     if (below(s, 3) == 0) add(s, "    mul v, v, alpha\n");
     if (below(s, 4) == 0) add(s, "    rem t, global, 3\n    ldg u, [table[t]]\n    mul v, v, u\n");
-    if (below(s, 4) == 0) add(s, "    rem t, row, n\n    ldg u, [%s[t]]\n    sub v, v, u\n", below(s, 2) ? "x" : "y");
+    if (below(s, 4) == 0)
+        add(s, "    rem t, row, n\n    ldg u, [%s[t]]\n    sub v, v, u\n", below(s, 2) ? "x" : "y");
 }
 
 static void add_lanes(source *s) {
@@ -85,16 +98,20 @@ static void add_lanes(source *s) {
         add_value(s);
         switch (below(s, 5)) {
         case 0: /* some lanes only */
-            add(s, "    bra.ge global, half, @skip%u_%u\n    stg [%s[global]], v\nskip%u_%u:\n", label, i, writable(s), label, i);
+            add(s, "    bra.ge global, half, @skip%u_%u\n    stg [%s[global]], v\nskip%u_%u:\n",
+                label, i, writable(s), label, i);
             break;
         case 1:
-            add(s, "    mov t, 3\nagain%u_%u:\n    mul v, v, 0.5\n    loop.u64 t, @again%u_%u\n    stg [%s[global]], v\n", label, i, label,
-                i, writable(s));
+            add(s,
+                "    mov t, 3\nagain%u_%u:\n    mul v, v, 0.5\n    loop.u64 t, @again%u_%u\n    "
+                "stg [%s[global]], v\n",
+                label, i, label, i, writable(s));
             break;
         default: add(s, "    stg [%s[global]], v\n", writable(s)); break;
         }
         if (below(s, 3) == 0) { /* known from here on: worked out once more where it is read */
-            add(s, "    cvt.f32.u64 k%u, global\n    ldg u, [x[global]]\n    mul k%u, k%u, u\n", k, k, k);
+            add(s, "    cvt.f32.u64 k%u, global\n    ldg u, [x[global]]\n    mul k%u, k%u, u\n", k,
+                k, k);
             s->lanes[k] = true;
         }
     }
@@ -104,12 +121,14 @@ static void write_program(source *s, uint64_t seed) {
     *s = (source){.random = seed * 77 + 1};
     add(s,
         ".atlas 1\n.program q%u\n"
-        ".param x buffer f32 in [n]\n.param y buffer f32 in [n]\n.param z buffer f32 inout [n]\n.param out buffer f32 out [n]\n"
+        ".param x buffer f32 in [n]\n.param y buffer f32 in [n]\n.param z buffer f32 inout "
+        "[n]\n.param out buffer f32 out [n]\n"
         ".param n u64\n.param alpha f32\n.data table f32 1.5, -2.0, 0.25\n",
         (unsigned)(seed % 1000));
     add(s, ".scratch a f32 [n]\n.scratch b f32 [n]\n.scratch c f32 [n]\n.lanes n\n"
            ".reg m, less, row, half, t, one u64\n.reg v, u, s0, s1, s2, k0, k1, k2 f32\n"
-           "    mov one, 1\n    sub m, n, one\n    add m, m, one\n    sub less, n, 2\n    mul row, global, 7\n    div half, n, 2\n");
+           "    mov one, 1\n    sub m, n, one\n    add m, m, one\n    sub less, n, 2\n    mul row, "
+           "global, 7\n    div half, n, 2\n");
     for (uint32_t i = 2 + below(s, 9); i-- > 0;) {
         if (below(s, 5) < 3)
             add_step(s);
@@ -126,7 +145,8 @@ typedef struct scene {
 } scene;
 static const char *const PASSES[] = {NULL, "none"};
 
-static hg_status run_graph(hg_backend *b, const hg_program *p, const hg_params *params, const char *passes) {
+static hg_status run_graph(hg_backend *b, const hg_program *p, const hg_params *params,
+                           const char *passes) {
     hg_graph *g = NULL;
     hg_graph_executable *e = NULL;
     hg_graph_binding *binding = NULL;
@@ -174,7 +194,8 @@ static void one_program(scene *s, uint64_t seed) {
     }
     CHECK_OK(hg_params_set_buffer(graph, "alpha", alpha));
     CHECK_OK(hg_params_set_scalar(program, "alpha", HG_TYPE_F32, &scale));
-    bool changes = strstr(text.text, "[z[global]], v") || strstr(text.text, "f32 z,") || strstr(text.text, "output=z");
+    bool changes = strstr(text.text, "[z[global]], v") || strstr(text.text, "f32 z,") ||
+                   strstr(text.text, "output=z");
     if (changes) CHECK_OK(hg_params_set_buffer(graph, "z_out", z_out));
     for (uint32_t i = 0; i < 2; i++) { /* before the program itself, which changes z */
         CHECK_OK(run_graph(s->backend, p, graph, PASSES[i]));
@@ -187,10 +208,12 @@ static void one_program(scene *s, uint64_t seed) {
     CHECK_OK(hg_buffer_read(s->backend, z, 0, s->out[0][1], bytes));
     for (uint32_t i = 1; i < 3; i++)
         for (uint32_t k = 0; k < 2; k++)
-            CHECK_MESSAGE(memcmp(s->out[0][k], s->out[i][k], bytes) == 0, "seed %" PRIu64 ", passes %s: %s differs\n%s", seed,
+            CHECK_MESSAGE(memcmp(s->out[0][k], s->out[i][k], bytes) == 0,
+                          "seed %" PRIu64 ", passes %s: %s differs\n%s", seed,
                           i == 1 ? "all" : "none", k ? "z" : "out", text.text);
     const hg_buffer all[] = {in[0], in[1], z, z_out, out, alpha};
-    for (size_t i = 0; i < HG_COUNT_OF(all); i++) CHECK_OK(hg_backend_free_buffer(s->backend, all[i]));
+    for (size_t i = 0; i < HG_COUNT_OF(all); i++)
+        CHECK_OK(hg_backend_free_buffer(s->backend, all[i]));
     hg_params_destroy(graph);
     hg_params_destroy(program);
     hg_program_release(p);
@@ -198,37 +221,49 @@ static void one_program(scene *s, uint64_t seed) {
 
 /* ---- what a graph cannot say ---- */
 
-#define HEAD ".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n"
+#define HEAD                                                                                   \
+    ".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n " \
+    "u64\n"
 #define LANES ".lanes n\n.reg v f32\n.reg i u64\n"
 static const struct {
     const char *text, *expected;
 } REFUSED[] = {
     {HEAD LANES "mov i, 3\nagain:\n parallel_map.f32 y, x, abs, n\n loop.u64 i, @again\n",
      "p, line 11: parallel_map: it is in a loop, in a function, behind a branch, or never reached"},
-    {HEAD LANES "call @f\n exit\nf:\n parallel_map.f32 y, x, abs, n\n ret\n", "it is in a loop, in a function"},
-    {HEAD LANES "call @f\n parallel_map.f32 y, x, abs, n\n exit\nf:\n ldg v, [x[global]]\n ret\n", "p: it calls functions"},
-    {".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out\n.param n u64\n parallel_map.f32 y, x, abs, n\n",
+    {HEAD LANES "call @f\n exit\nf:\n parallel_map.f32 y, x, abs, n\n ret\n",
+     "it is in a loop, in a function"},
+    {HEAD LANES "call @f\n parallel_map.f32 y, x, abs, n\n exit\nf:\n ldg v, [x[global]]\n ret\n",
+     "p: it calls functions"},
+    {".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out\n.param n u64\n "
+     "parallel_map.f32 y, x, abs, n\n",
      "p: y has no extents"},
-    {".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.reg v f32\n ldg v, [x[global]]\n stg "
+    {".atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n "
+     "u64\n.reg v f32\n ldg v, [x[global]]\n stg "
      "[y[global]], v\n",
      "the program does not say how many lanes it has"},
-    {HEAD ".reg m u64\n.param c buffer u64 in [n]\n parallel_reduce.u64 m, c, max, n\n parallel_map.f32 y, x, abs, m\n",
+    {HEAD ".reg m u64\n.param c buffer u64 in [n]\n parallel_reduce.u64 m, c, max, n\n "
+          "parallel_map.f32 y, x, abs, m\n",
      "p, line 9: parallel_map: count is not known before the program runs"},
-    {HEAD LANES "ldg v, [y[global]]\n stg [y[global]], v\n parallel_map.f32 y, y, abs, n\n", ""}, /* what it reads of its own is zeros */
-    {HEAD " parallel_map.f32 [y + 4], x, abs, n\n", "p, line 6: parallel_map: it writes behind the first element of y"},
-    {HEAD ".scratch a f32 [n]\n.lanes n\n.reg v f32\n ldg v, [a[global]]\n parallel_map.f32 a, x, abs, n\n stg [y[global]], v\n",
-     "p, line 9: ldg: r4 is read behind whole-array instructions, and cannot be worked out again there"},
-    {HEAD LANES
-     " mov v, 1.0\n mov i, 2\nagain:\n mul v, v, 2.0\n loop.u64 i, @again\n parallel_map.f32 y, x, abs, n\n stg [y[global]], v\n",
+    {HEAD LANES "ldg v, [y[global]]\n stg [y[global]], v\n parallel_map.f32 y, y, abs, n\n",
+     ""}, /* what it reads of its own is zeros */
+    {HEAD " parallel_map.f32 [y + 4], x, abs, n\n",
+     "p, line 6: parallel_map: it writes behind the first element of y"},
+    {HEAD ".scratch a f32 [n]\n.lanes n\n.reg v f32\n ldg v, [a[global]]\n parallel_map.f32 a, x, "
+          "abs, n\n stg [y[global]], v\n",
+     "p, line 9: ldg: r4 is read behind whole-array instructions, and cannot be worked out again "
+     "there"},
+    {HEAD LANES " mov v, 1.0\n mov i, 2\nagain:\n mul v, v, 2.0\n loop.u64 i, @again\n "
+                "parallel_map.f32 y, x, abs, n\n stg [y[global]], v\n",
      "is set in a loop or behind a branch, and read behind whole-array instructions"},
     {HEAD " parallel_map.f32 y, y, abs, n\n", "p: y is read before it is written"},
     {HEAD "", "p: y is never written"},
-    {".atlas 1\n.program p\n.param q pool 64\n pool.free q\n", "p: q is a pool, which a graph has none of"},
-    {HEAD ".shared 64\n" LANES
-          " sts [shared + 0], n\n parallel_map.f32 y, x, abs, n\n lds i, [shared + 0]\n cvt.f32.u64 v, i\n stg [y[global]], v\n",
+    {".atlas 1\n.program p\n.param q pool 64\n pool.free q\n",
+     "p: q is a pool, which a graph has none of"},
+    {HEAD ".shared 64\n" LANES " sts [shared + 0], n\n parallel_map.f32 y, x, abs, n\n lds i, "
+          "[shared + 0]\n cvt.f32.u64 v, i\n stg [y[global]], v\n",
      "shared memory is used on both sides of a whole-array instruction"},
-    {HEAD ".private 64\n" LANES
-          " stp [private + 0], n\n parallel_map.f32 y, x, abs, n\n ldp i, [private + 0]\n cvt.f32.u64 v, i\n stg [y[global]], v\n",
+    {HEAD ".private 64\n" LANES " stp [private + 0], n\n parallel_map.f32 y, x, abs, n\n ldp i, "
+          "[private + 0]\n cvt.f32.u64 v, i\n stg [y[global]], v\n",
      "private memory is used on both sides of a whole-array instruction"},
 };
 
@@ -240,7 +275,8 @@ static void refusals(void) {
         if (!p) continue;
         hg_status status = hg_graph_from_program(p, &g);
         bool right = *REFUSED[i].expected
-                         ? status == HG_ERROR_INVALID_ARGUMENT && g == NULL && strstr(hg_last_error()->message, REFUSED[i].expected)
+                         ? status == HG_ERROR_INVALID_ARGUMENT && g == NULL &&
+                               strstr(hg_last_error()->message, REFUSED[i].expected)
                          : status == HG_OK;
         CHECK_MESSAGE(right, "case %zu: expected \"%s\", got %s", i, REFUSED[i].expected,
                       status == HG_OK ? "success" : hg_last_error_text());
@@ -266,11 +302,12 @@ static void failing_allocations(void) {
             hg_status status = hg_graph_from_program(p, &g);
             done = memory.allocations < n;
             memory.fail_at = 0;
-            CHECK_MESSAGE(status == HG_OK || (status == HG_ERROR_OUT_OF_MEMORY && !g), "allocation %" PRIu64 ": %s", n,
-                          hg_last_error_text());
+            CHECK_MESSAGE(status == HG_OK || (status == HG_ERROR_OUT_OF_MEMORY && !g),
+                          "allocation %" PRIu64 ": %s", n, hg_last_error_text());
             hg_graph_release(g);
-            CHECK_MESSAGE(memory.live == before, "allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", n, before,
-                          memory.live);
+            CHECK_MESSAGE(memory.live == before,
+                          "allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", n,
+                          before, memory.live);
         }
         CHECK(done);
         done = false;
@@ -280,8 +317,14 @@ static void failing_allocations(void) {
 
 int main(int argc, char **argv) {
     scene *s = calloc(1, sizeof *s);
-    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 10 : 120, first = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+    hg_allocator hooks = {.size = sizeof hooks,
+                          .user = &memory,
+                          .reallocate = failing_reallocate,
+                          .release = failing_release};
+    uint64_t count = argc > 2   ? strtoull(argv[2], NULL, 10)
+                     : argc > 1 ? 10
+                                : 120,
+             first = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     if (!s) return 1;
     CHECK_OK(hg_set_allocator(&hooks));
     hg_config config = hg_config_default();

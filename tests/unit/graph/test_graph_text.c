@@ -1,4 +1,5 @@
-/* Array graphs as text and from C: every message with its place, printed forms that read back, hostile bytes, and failing allocations. */
+/* Array graphs as text and from C: every message with its place, printed forms that read back,
+ * hostile bytes, and failing allocations. */
 #include "graph/graph.h"
 #include "graph/shapes.h"
 #include "support/runtime_support.h"
@@ -17,16 +18,21 @@
 #define REFUSED_FILE "a name below the folder of the text is expected, no absolute one and no '..'"
 #define NO_NAME ": letters, digits and _, at most 255 bytes, and no register or type"
 
-static const char SCALE[] = ".atlas 1\n.program scale\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n"
-                            ".param r3 k f32\n.param r4 n u64\n.lanes n\n exit\n";
+static const char SCALE[] =
+    ".atlas 1\n.program scale\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n"
+    ".param r3 k f32\n.param r4 n u64\n.lanes n\n exit\n";
 /* Three results. */
-static const char TWO[] = ".atlas 1\n.program two\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n"
-                          ".param r3 z buffer f32 inout [n]\n.param r4 w buffer f32 out [n + 1]\n.param r5 n u64\n.lanes n\n exit\n";
+static const char TWO[] =
+    ".atlas 1\n.program two\n.param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n"
+    ".param r3 z buffer f32 inout [n]\n.param r4 w buffer f32 out [n + 1]\n.param r5 n u64\n.lanes "
+    "n\n exit\n";
 
 static hg_status read_program(void *user, const char *file, hg_diagnostics *d, hg_program **p) {
     (void)user;
     (void)d;
-    const char *text = strcmp(file, "p.atlas") == 0 ? SCALE : strcmp(file, "two.atlas") == 0 ? TWO : "x";
+    const char *text = strcmp(file, "p.atlas") == 0     ? SCALE
+                       : strcmp(file, "two.atlas") == 0 ? TWO
+                                                        : "x";
     return hg_program_assemble(text, strlen(text), NULL, p);
 }
 static const hg_graph_read_options OPTIONS = {.size = sizeof OPTIONS, .program = read_program};
@@ -58,12 +64,15 @@ static void test_mistake(const mistake *m) {
     hg_diagnostics *d = hg_diagnostics_create(0);
     CHECK_STATUS(hg_graph_read_text(m->text, strlen(m->text), &OPTIONS, d, &g), HG_ERROR_ISA);
     const hg_diagnostic *first = hg_diagnostics_get(d, 0);
-    bool right = hg_diagnostics_errors(d) == 1 && first->line == m->line && first->column == m->column &&
-                 strcmp(first->code, m->code) == 0 && strcmp(first->message, m->message) == 0;
-    CHECK_MESSAGE(right && !g, "%zu errors, %u:%u %s %s\nexpected 1, %u:%u %s %s\nin\n%s", hg_diagnostics_errors(d),
-                  first ? first->line : 0, first ? first->column : 0, first ? first->code : "", first ? first->message : "", m->line,
-                  m->column, m->code, m->message, m->text);
-    CHECK_MESSAGE(strstr(hg_last_error()->message, m->message) != NULL, "last error: %s", hg_last_error()->message);
+    bool right = hg_diagnostics_errors(d) == 1 && first->line == m->line &&
+                 first->column == m->column && strcmp(first->code, m->code) == 0 &&
+                 strcmp(first->message, m->message) == 0;
+    CHECK_MESSAGE(right && !g, "%zu errors, %u:%u %s %s\nexpected 1, %u:%u %s %s\nin\n%s",
+                  hg_diagnostics_errors(d), first ? first->line : 0, first ? first->column : 0,
+                  first ? first->code : "", first ? first->message : "", m->line, m->column,
+                  m->code, m->message, m->text);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, m->message) != NULL, "last error: %s",
+                  hg_last_error()->message);
     hg_graph_release(g);
     hg_diagnostics_destroy(d);
 }
@@ -80,30 +89,44 @@ static const mistake LINES[] = {
     {G ".output x y\n", 2, 9, "G01", "there is no value 'x' above"},
     {G "= gemm\n", 2, 1, "S02", "expected the name of a value, or a directive, got '='"},
     {G "\x01\n", 2, 1, "S02", "unexpected character"},
-    {G "x = \"gemm\"\n", 2, 5, "S02", "expected an instruction, or @ and the name of a program, got a string"},
+    {G "x = \"gemm\"\n", 2, 5, "S02",
+     "expected an instruction, or @ and the name of a program, got a string"},
     {G ".input x f32 [\xff]\n", 2, 15, "S01", "text is not UTF-8"},
     {G "\x01\n", 2, 1, "S02", "unexpected character"},
 };
 static const mistake NAMES[] = {
-    {X ".input x f32 [4]\n", 3, 8, "G01", "'x' is declared already: a value never changes, so each has a name of its own"},
-    {G ".extent n, n\n", 2, 12, "G01", "'n' is declared already: a value never changes, so each has a name of its own"},
-    {G ".extent x\n.input x f32 [4]\n", 3, 8, "G01", "'x' is declared already: a value never changes, so each has a name of its own"},
+    {X ".input x f32 [4]\n", 3, 8, "G01",
+     "'x' is declared already: a value never changes, so each has a name of its own"},
+    {G ".extent n, n\n", 2, 12, "G01",
+     "'n' is declared already: a value never changes, so each has a name of its own"},
+    {G ".extent x\n.input x f32 [4]\n", 3, 8, "G01",
+     "'x' is declared already: a value never changes, so each has a name of its own"},
     {G ".input r1 f32 [4]\n", 2, 8, "G01", "'r1' is no name" NO_NAME},
     {G ".input f32 f32 [4]\n", 2, 8, "G01", "'f32' is no name" NO_NAME},
     {G ".input a.b f32 [4]\n", 2, 8, "G01", "'a.b' is no name" NO_NAME},
     {G ".input $a f32 [4]\n", 2, 8, "G01", "'$a' is no name" NO_NAME},
-    {X ".view x = x f32 [2]\n", 3, 7, "G01", "'x' is declared already: a value never changes, so each has a name of its own"},
-    {X "x = parallel_map relu, in=x\n", 3, 1, "G01", "'x' is declared already: a value never changes, so each has a name of its own"},
-    {X "y, y = parallel_map relu, in=x\n", 3, 1, "G01", "parallel_map makes 1 value, 2 names in front of it"},
-    {X "y = parallel_map relu, in=z\nz = parallel_map relu, in=x\n", 3, 27, "G01", "there is no value 'z' above"},
+    {X ".view x = x f32 [2]\n", 3, 7, "G01",
+     "'x' is declared already: a value never changes, so each has a name of its own"},
+    {X "x = parallel_map relu, in=x\n", 3, 1, "G01",
+     "'x' is declared already: a value never changes, so each has a name of its own"},
+    {X "y, y = parallel_map relu, in=x\n", 3, 1, "G01",
+     "parallel_map makes 1 value, 2 names in front of it"},
+    {X "y = parallel_map relu, in=z\nz = parallel_map relu, in=x\n", 3, 27, "G01",
+     "there is no value 'z' above"},
     {X ".view v = w f32 [2]\n", 3, 11, "G01", "there is no value 'w' above"},
     {G ".output y\n", 2, 9, "G01", "there is no value 'y' above"},
-    {X ".output x\n", 3, 9, "G01", "'x' is the name of an input or constant: write .output NAME = x"},
-    {X "y = parallel_map relu, in=x\n.output x = y\n", 4, 13, "G01", "'x' is the name of an input or constant: write .output NAME = x"},
-    {X ".extent n\ny = parallel_map relu, in=x\n.output n = y\n", 5, 13, "G01", "'n' is the name of an extent"},
-    {X "y = parallel_map relu, in=x\n.output y\n.output y\n", 5, 9, "G01", "there is an output 'y' already"},
-    {X "y = parallel_map relu, in=x\n.output q = y\n.input q f32 [1]\n", 5, 8, "G01", "'q' is the name of an output"},
-    {X "y = parallel_map relu, in=x\n.output q = y\n.extent q\n", 5, 9, "G01", "'q' is the name of an output"},
+    {X ".output x\n", 3, 9, "G01",
+     "'x' is the name of an input or constant: write .output NAME = x"},
+    {X "y = parallel_map relu, in=x\n.output x = y\n", 4, 13, "G01",
+     "'x' is the name of an input or constant: write .output NAME = x"},
+    {X ".extent n\ny = parallel_map relu, in=x\n.output n = y\n", 5, 13, "G01",
+     "'n' is the name of an extent"},
+    {X "y = parallel_map relu, in=x\n.output y\n.output y\n", 5, 9, "G01",
+     "there is an output 'y' already"},
+    {X "y = parallel_map relu, in=x\n.output q = y\n.input q f32 [1]\n", 5, 8, "G01",
+     "'q' is the name of an output"},
+    {X "y = parallel_map relu, in=x\n.output q = y\n.extent q\n", 5, 9, "G01",
+     "'q' is the name of an output"},
     {X "y = parallel_map relu, in=x\n.output r1 = y\n", 4, 14, "G01",
      "'r1' is no name of an output: letters, digits and _, and no register or type"},
 };
@@ -114,25 +137,35 @@ static const mistake SHAPES[] = {
     {G ".input x f32 [4\n", 2, 16, "S02", "expected ']', got end of line"},
     {G ".input x f32 [4 5]\n", 2, 17, "S02", "expected ']', got '5'"},
     {G ".input x f32 [n]\n", 2, 15, "G01", "'n' is no extent: write .extent n above"},
-    {G ".input x f32 [-1]\n", 2, 15, "S02", "expected an extent: a number, or a name of .extent, got '-'"},
+    {G ".input x f32 [-1]\n", 2, 15, "S02",
+     "expected an extent: a number, or a name of .extent, got '-'"},
     {G ".input x f32 [1.5]\n", 2, 15, "S03", "'1.5' is no whole number from 0 to 2^63 - 1"},
-    {G ".input x f32 [18446744073709551616]\n", 2, 15, "S04", "'18446744073709551616' is no whole number from 0 to 2^63 - 1"},
+    {G ".input x f32 [18446744073709551616]\n", 2, 15, "S04",
+     "'18446744073709551616' is no whole number from 0 to 2^63 - 1"},
     {G ".input x f32 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n", 2, 39, "S05", "more than 8 extents"},
     {X ".view v = x i32 [4]\n", 3, 13, "G01", "a view has the type of its value: f32, not i32"},
     {X ".view v x f32 [4]\n", 3, 9, "S02", "expected '=', got 'x'"},
     {X ".view v = x + f32 [4]\n", 3, 15, "G01", "'f32' is no extent: write .extent f32 above"},
-    {X ".view v = x strides (1) i32 [4]\n", 3, 25, "G01", "a view has the type of its value: f32, not i32"},
+    {X ".view v = x strides (1) i32 [4]\n", 3, 25, "G01",
+     "a view has the type of its value: f32, not i32"},
     {X ".view v = x strides (1, 1) f32 [4]\n", 3, 21, "G01", "2 strides, but 1 extents"},
     {X ".view v = x strides 1 f32 [4]\n", 3, 21, "S02", "expected '(', got '1'"},
     {X ".view v = x strides (1 f32 [4]\n", 3, 24, "S02", "expected ')', got 'f32'"},
-    {X ".view v = x strides (1, 1, 1, 1, 1, 1, 1, 1, 1) f32 [4]\n", 3, 46, "S05", "more than 8 extents"},
-    {X ".view v = x permuted (1)\n", 3, 22, "G01", "permuted takes each axis once, 0 to 0: the value is f32 [4], 1 given"},
-    {X ".view v = x permuted (0, 0)\n", 3, 22, "G01", "permuted takes each axis once, 0 to 0: the value is f32 [4], 2 given"},
-    {X ".view v = x permuted ()\n", 3, 22, "G01", "permuted takes each axis once, 0 to 0: the value is f32 [4], 0 given"},
-    {X ".view v = x broadcast f32 [2, 3]\n", 3, 23, "G01", "f32 [4] is not repeated to f32 [2, 3]: an extent is the same or 1"},
-    {X ".view v = x broadcast f32 []\n", 3, 23, "G01", "f32 [4] is not repeated to f32 []: an extent is the same or 1"},
+    {X ".view v = x strides (1, 1, 1, 1, 1, 1, 1, 1, 1) f32 [4]\n", 3, 46, "S05",
+     "more than 8 extents"},
+    {X ".view v = x permuted (1)\n", 3, 22, "G01",
+     "permuted takes each axis once, 0 to 0: the value is f32 [4], 1 given"},
+    {X ".view v = x permuted (0, 0)\n", 3, 22, "G01",
+     "permuted takes each axis once, 0 to 0: the value is f32 [4], 2 given"},
+    {X ".view v = x permuted ()\n", 3, 22, "G01",
+     "permuted takes each axis once, 0 to 0: the value is f32 [4], 0 given"},
+    {X ".view v = x broadcast f32 [2, 3]\n", 3, 23, "G01",
+     "f32 [4] is not repeated to f32 [2, 3]: an extent is the same or 1"},
+    {X ".view v = x broadcast f32 []\n", 3, 23, "G01",
+     "f32 [4] is not repeated to f32 []: an extent is the same or 1"},
     {X ".view v = x strides (0) f32 [4]\n.view w = v f32 [2, 2]\n", 4, 11, "G01",
-     "the elements of v do not lie one after another: a view of it has strides, or is permuted or broadcast"},
+     "the elements of v do not lie one after another: a view of it has strides, or is permuted or "
+     "broadcast"},
     {N ".input x f32 [ceil(n)]\n", 3, 15, "S02", "ceil is of one division"},
     {N ".input x f32 [ceil(n / 2 + 1)]\n", 3, 15, "S02", "ceil is of one division"},
     {N ".input x f32 [ceil(n / 2 * 3)]\n", 3, 15, "S02", "ceil is of one division"},
@@ -142,7 +175,8 @@ static const mistake SHAPES[] = {
     {N ".input x f32 [max(n, 2, 3)]\n", 3, 23, "S02", "expected ')', got ','"},
     {N ".input x f32 [min n]\n", 3, 15, "G01", "'min' is no extent: write .extent min above"},
     {N ".input x f32 [(n]\n", 3, 17, "S02", "expected ')', got ']'"},
-    {N ".input x f32 [n +]\n", 3, 18, "S02", "expected an extent: a number, or a name of .extent, got ']'"},
+    {N ".input x f32 [n +]\n", 3, 18, "S02",
+     "expected an extent: a number, or a name of .extent, got ']'"},
     {N ".input x f32 [n % 2]\n", 3, 17, "S02", "expected ']', got '%'"},
 };
 static const mistake FILES[] = {
@@ -175,10 +209,12 @@ static const mistake FILES[] = {
     {B "y, z = @two x=x, z=x\n", 4, 1, "G01", "two makes 3 values, 2 names in front of it"},
     {B ".output x2 = x\ny, y, w = @two x=x, z=x\n", 5, 1, "G01",
      "'y' is declared already: a value never changes, so each has a name of its own"},
-    {B "y, y, w = @two x=x, z=x\n", 4, 1, "G01", "'y' is declared already: a value never changes, so each has a name of its own"},
+    {B "y, y, w = @two x=x, z=x\n", 4, 1, "G01",
+     "'y' is declared already: a value never changes, so each has a name of its own"},
 };
 static const mistake CALLS[] = {
-    {X "y = no_such_thing a=x\n", 3, 5, "G01", "there is no whole-array instruction 'no_such_thing'"},
+    {X "y = no_such_thing a=x\n", 3, 5, "G01",
+     "there is no whole-array instruction 'no_such_thing'"},
     {X "y = fma a=x\n", 3, 5, "G01", "there is no whole-array instruction 'fma'"},
     {X "y = gemm.f33 a=x\n", 3, 5, "G01", "there is no whole-array instruction 'gemm.f33'"},
     {X "y = gemm.i32 a=x\n", 3, 1, "G01", "gemm has no type i32: f16, bf16, f32 and f64"},
@@ -186,61 +222,84 @@ static const mistake CALLS[] = {
     {X "y = parallel_map\n", 3, 1, "G01", "parallel_map: in is missing: write in=…"},
     {X "y = parallel_map relu\n", 3, 1, "G01", "parallel_map: in is missing: write in=…"},
     {X "y = parallel_map in=x\n", 3, 1, "G01", "parallel_map: op is missing: write op=…"},
-    {X "y = parallel_map in=x op=relu\n", 3, 23, "S02", "expected ',' or the end of the line, got 'op'"},
-    {X "y = parallel_map relu in=x\n", 3, 23, "S02", "expected ',' or the end of the line, got 'in'"},
+    {X "y = parallel_map in=x op=relu\n", 3, 23, "S02",
+     "expected ',' or the end of the line, got 'op'"},
+    {X "y = parallel_map relu in=x\n", 3, 23, "S02",
+     "expected ',' or the end of the line, got 'in'"},
     {X "y = parallel_map relu, in x\n", 3, 27, "S02", "expected '=', got 'x'"},
     {X "y = parallel_map relu, in=x, in=x\n", 3, 30, "G01", "'in' is given twice"},
     {X "y = parallel_map relu, op=relu, in=x\n", 3, 24, "G01", "'op' is given twice"},
-    {X "y = parallel_map relu, out=x, in=x\n", 3, 1, "G01", "parallel_map: out is what it makes: nothing is given for it"},
+    {X "y = parallel_map relu, out=x, in=x\n", 3, 1, "G01",
+     "parallel_map: out is what it makes: nothing is given for it"},
     {X "y = parallel_map relu, of=x\n", 3, 24, "G01", "parallel_map has no operand 'of'"},
     {X "y = parallel_map op=nothing, in=x\n", 3, 21, "G01", "there is no operation 'nothing'"},
-    {X "y = parallel_map op=pow, in=x\n", 3, 21, "G01", "parallel_map: op=pow is no operation for it"},
+    {X "y = parallel_map op=pow, in=x\n", 3, 21, "G01",
+     "parallel_map: op=pow is no operation for it"},
     {X "y = parallel_map nothing, in=x\n", 3, 18, "G01", "parallel_map has no operand 'nothing'"},
-    {I "y = parallel_map gelu, in=i\n", 3, 1, "G01", "parallel_map of i32: op=gelu is no operation for it"},
+    {I "y = parallel_map gelu, in=i\n", 3, 1, "G01",
+     "parallel_map of i32: op=gelu is no operation for it"},
     {X "y = parallel_map relu, in=5\n", 3, 27, "S02", "expected the name of a value, got '5'"},
-    {X "y = parallel_map relu, in=x, count=x\n", 3, 36, "G01", "'x' is no extent: write .extent x above"},
-    {X "y, z = parallel_map relu, in=x\n", 3, 1, "G01", "parallel_map makes 1 value, 2 names in front of it"},
-    {X "a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q, s = parallel_map relu, in=x\n", 3, 49, "S05", "more than 16 values of a call"},
-    {X "y i32 [4] = parallel_map relu, in=x\n", 3, 1, "G01", "parallel_map of f32: out is i32, f32 expected"},
+    {X "y = parallel_map relu, in=x, count=x\n", 3, 36, "G01",
+     "'x' is no extent: write .extent x above"},
+    {X "y, z = parallel_map relu, in=x\n", 3, 1, "G01",
+     "parallel_map makes 1 value, 2 names in front of it"},
+    {X "a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q, s = parallel_map relu, in=x\n", 3, 49,
+     "S05", "more than 16 values of a call"},
+    {X "y i32 [4] = parallel_map relu, in=x\n", 3, 1, "G01",
+     "parallel_map of f32: out is i32, f32 expected"},
     {X "y f32 [4 = parallel_map relu, in=x\n", 3, 10, "S02", "expected ']', got '='"},
-    {M "y = gemm a=a, b=a\n", 5, 1, "G01", "gemm: b is f32 [2, 3], extent 1 of it should be 3: a is f32 [2, 3]"},
+    {M "y = gemm a=a, b=a\n", 5, 1, "G01",
+     "gemm: b is f32 [2, 3], extent 1 of it should be 3: a is f32 [2, 3]"},
     {M "y = gemm a=a, b=b, bias=a\n", 5, 1, "G01", "gemm: bias is f32 [2, 3], 1 extent expected"},
-    {M "y = gemm a=a, b=b, c=b, beta=1.0\n", 5, 1, "G01", "gemm: c is f32 [3, 5], extent 1 of it should be 2: a is f32 [2, 3]"},
-    {M "y = gemm a=a, b=b, k=4\n", 5, 1, "G01", "gemm: a is f32 [2, 3], extent 2 of it should be 4"},
+    {M "y = gemm a=a, b=b, c=b, beta=1.0\n", 5, 1, "G01",
+     "gemm: c is f32 [3, 5], extent 1 of it should be 2: a is f32 [2, 3]"},
+    {M "y = gemm a=a, b=b, k=4\n", 5, 1, "G01",
+     "gemm: a is f32 [2, 3], extent 2 of it should be 4"},
     {M "y = gemm a=a\n", 5, 1, "G01", "gemm: b is missing: write b=…"},
     {M "y = gemm a=b, b=b, trans_b=true, trans_a=true\n", 5, 1, "G01",
      "gemm: b is f32 [3, 5], extent 2 of it should be 3: a is f32 [3, 5]"},
     {M "y = gemm a=a, b=b, trans_a=maybe\n", 5, 28, "S02", "expected true or false"},
-    {M "y = gemm a=a, b=b, beta=1\n", 5, 1, "G01", "gemm: it reads c: give the value that it has before, c=..."},
-    {M "y = gemm a=a, b=b, beta=-0.0\n", 5, 1, "G01", "gemm: it reads c: give the value that it has before, c=..."},
+    {M "y = gemm a=a, b=b, beta=1\n", 5, 1, "G01",
+     "gemm: it reads c: give the value that it has before, c=..."},
+    {M "y = gemm a=a, b=b, beta=-0.0\n", 5, 1, "G01",
+     "gemm: it reads c: give the value that it has before, c=..."},
     {M "y = gemm a=a, b=b, alpha=two\n", 5, 1, "G01", "gemm: alpha=two: malformed number 'two'"},
     {M "y = gemm a=a, b=b, alpha=(2)\n", 5, 26, "S02", "expected a number, got '('"},
     {M "y = gemm a=a, b=b, alpha=\n", 5, 26, "S02", "expected a number, got end of line"},
     {M "y = gemm a=h, b=b\n", 5, 1, "G01", "gemm of f16: b is f32, f16 expected"},
     {M "y = gemm.f16 a=a, b=b\n", 5, 1, "G01", "gemm of f16: a is f32, f16 expected"},
     {M "y = fft input=a\n", 5, 1, "G01", "fft: no shape tells n: write n=…"},
-    {K "y = kv_cache_update new_kv=x\n", 3, 1, "G01", "kv_cache_update: no shape tells position: write position=…"},
+    {K "y = kv_cache_update new_kv=x\n", 3, 1, "G01",
+     "kv_cache_update: no shape tells position: write position=…"},
     {K "y = kv_cache_update new_kv=x, position=0\n", 3, 1, "G01",
      "kv_cache_update: it reads cache: give the value that it has before, cache=..."},
     {C "y = conv2d input=x, kernel=w, stride=1\n", 4, 38, "S02", "expected '(', got '1'"},
-    {C "y = conv2d input=x, kernel=w, stride=(1, 1\n", 4, 43, "S02", "expected ')', got end of line"},
-    {T "y = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0))\n", 4, 1, "G01",
-     "tensor_contract: nothing tells the type and shape of what it makes: write it in front, as in y f32 [n] = tensor_contract ..."},
-    {T "y f32 [2, 2] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=(1, 0)\n", 4, 89, "S02",
-     "expected '(', got '1'"},
-    {T "y f32 [2, 2] = tensor_contract a=a, b=b, shape_b=(3, 2), contract_dims=((1, 0))\n", 4, 1, "G01",
-     "tensor_contract: shape_a is missing: write shape_a=…"},
+    {C "y = conv2d input=x, kernel=w, stride=(1, 1\n", 4, 43, "S02",
+     "expected ')', got end of line"},
+    {T "y = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0))\n", 4,
+     1, "G01",
+     "tensor_contract: nothing tells the type and shape of what it makes: write it in front, as in "
+     "y f32 [n] = tensor_contract ..."},
+    {T "y f32 [2, 2] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=(1, "
+       "0)\n",
+     4, 89, "S02", "expected '(', got '1'"},
+    {T "y f32 [2, 2] = tensor_contract a=a, b=b, shape_b=(3, 2), contract_dims=((1, 0))\n", 4, 1,
+     "G01", "tensor_contract: shape_a is missing: write shape_a=…"},
     {C "y = conv2d input=x, kernel=w, padding=(0, 0), dilation=(1, 1), stride=(1)\n", 4, 1, "G01",
      "conv2d: stride has 1 number, 2 expected"},
-    {C "y = conv2d input=x, kernel=w, padding=(0, 0), stride=(1, 1, 1)\n", 4, 1, "G01", "conv2d: stride has 3 numbers, 2 expected"},
+    {C "y = conv2d input=x, kernel=w, padding=(0, 0), stride=(1, 1, 1)\n", 4, 1, "G01",
+     "conv2d: stride has 3 numbers, 2 expected"},
     {C "y = conv2d input=w, kernel=x, padding=(0, 0), stride=(1, 1), groups=2\n", 4, 1, "G01",
      "conv2d: kernel is f32 [1, 2, 8, 8], extent 2 of it should be 1"},
-    {M "y = batched_gemm a=a, b=b, c=h\n", 5, 1, "G01", "batched_gemm of f32: c is f16, f32 expected"},
+    {M "y = batched_gemm a=a, b=b, c=h\n", 5, 1, "G01",
+     "batched_gemm of f32: c is f16, f32 expected"},
     {M "y, z = gemm a=a, b=b\n", 5, 1, "G01", "gemm makes 1 value, 2 names in front of it"},
     {G ".extent n\n.input a f32 [n, 3]\n.input b f32 [4, n]\ny = gemm a=a, b=b\n", 5, 1, "G01",
      "gemm: b is f32 [4, n], extent 1 of it should be 3: a is f32 [n, 3]"},
-    {X "y = softmax input=x, n=8\n", 3, 1, "G01", "softmax: input is f32 [4], extent 1 of it should be 8"},
-    {X "y = layer_norm input=x, gamma=x, beta=x, eps=1e-5, n=3\n", 3, 1, "G01", "layer_norm: input is f32 [4], extent 1 of it should be 3"},
+    {X "y = softmax input=x, n=8\n", 3, 1, "G01",
+     "softmax: input is f32 [4], extent 1 of it should be 8"},
+    {X "y = layer_norm input=x, gamma=x, beta=x, eps=1e-5, n=3\n", 3, 1, "G01",
+     "layer_norm: input is f32 [4], extent 1 of it should be 3"},
 };
 
 static void test_mistakes(const mistake *list, size_t count) {
@@ -249,20 +308,24 @@ static void test_mistakes(const mistake *list, size_t count) {
 
 /* Each statement says its own mistake, and the first one is the thread's error. */
 static void test_several_mistakes(void) {
-    static const char TEXT[] = X ".oops\ny = parallel_map relu, in=x\nz = parallel_map relu, in=q\n.output w\n.output y\n";
+    static const char TEXT[] = X
+        ".oops\ny = parallel_map relu, in=x\nz = parallel_map relu, in=q\n.output w\n.output y\n";
     static const uint32_t LINES_OF[] = {3, 5, 6};
     hg_graph *g = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
-    CHECK_FAILS(hg_graph_read_text(TEXT, strlen(TEXT), NULL, d, &g), HG_ERROR_ISA, "", "line 3: there is no directive '.oops'");
+    CHECK_FAILS(hg_graph_read_text(TEXT, strlen(TEXT), NULL, d, &g), HG_ERROR_ISA, "",
+                "line 3: there is no directive '.oops'");
     CHECK_U64(hg_diagnostics_count(d), 3);
-    for (size_t i = 0; i < hg_diagnostics_count(d) && i < 3; i++) CHECK_U64(hg_diagnostics_get(d, i)->line, LINES_OF[i]);
+    for (size_t i = 0; i < hg_diagnostics_count(d) && i < 3; i++)
+        CHECK_U64(hg_diagnostics_get(d, i)->line, LINES_OF[i]);
     hg_diagnostics_destroy(d);
 }
 
 /* Programs need somebody who reads them. */
 static void test_no_programs(void) {
     hg_graph *g = NULL;
-    CHECK_FAILS(hg_graph_read_text(P, strlen(P), NULL, NULL, &g), HG_ERROR_ISA, "", "line 2: programs cannot be read here");
+    CHECK_FAILS(hg_graph_read_text(P, strlen(P), NULL, NULL, &g), HG_ERROR_ISA, "",
+                "line 2: programs cannot be read here");
 }
 
 /* ---- limits ---- */
@@ -290,8 +353,10 @@ static void check_limit(char *text, const char *message) {
 
 static void test_limits(void) {
     static const char DEEP[] = "line 2: more than 64 parentheses inside one another";
-    static const char HIGH[] = "line 3: an extent of a graph has too many operations inside one another, at most 64 are allowed";
-    check_limit(repeated(G ".input x f32 [", "(", 64, "1"), "line 2: expected ')', got end of file");
+    static const char HIGH[] = "line 3: an extent of a graph has too many operations inside one "
+                               "another, at most 64 are allowed";
+    check_limit(repeated(G ".input x f32 [", "(", 64, "1"),
+                "line 2: expected ')', got end of file");
     check_limit(repeated(G ".input x f32 [", "(", 65, "1"), DEEP);
     check_limit(repeated(G ".input x f32 [", "(", 500000, "1"), DEEP);
     check_limit(repeated(G ".input x f32 [", "min(1,", 100000, "1"), DEEP);
@@ -299,24 +364,37 @@ static void test_limits(void) {
     check_limit(repeated(N ".input x f32 [n", " * n", 64, "]\n"), HIGH);
     check_limit(repeated(G ".input ", "a", 255, " f32 [1]\n"), NULL);
     check_limit(repeated(G ".input ", "a", 256, " f32 [1]\n"),
-                "line 2: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' is no name" NO_NAME);
-    check_limit(repeated(G ".input ", "a", 1048576, " f32 [1]\n"), "line 2: line longer than 1 MiB with its continuations");
-    check_limit(repeated(G "x = ", "a", 300, "\n"),
-                "line 2: there is no whole-array instruction 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'");
-    check_limit(repeated(T "y f32 [1] = tensor_contract a=a, b=b, shape_b=(3), contract_dims=((1, 0)), shape_a=(1", ", 1", 64, ")\n"),
-                "line 4: more than 64 items of a tuple");
-    check_limit(repeated(T "y f32 [1] = tensor_contract a=a, b=b, shape_a=(3), shape_b=(3), contract_dims=((1)", ", (1)", 40, ")\n"),
-                "line 4: more than 64 items of a tuple");
+                "line 2: "
+                "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"
+                " is no name" NO_NAME);
+    check_limit(repeated(G ".input ", "a", 1048576, " f32 [1]\n"),
+                "line 2: line longer than 1 MiB with its continuations");
+    check_limit(
+        repeated(G "x = ", "a", 300, "\n"),
+        "line 2: there is no whole-array instruction 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'");
+    check_limit(
+        repeated(
+            T
+            "y f32 [1] = tensor_contract a=a, b=b, shape_b=(3), contract_dims=((1, 0)), shape_a=(1",
+            ", 1", 64, ")\n"),
+        "line 4: more than 64 items of a tuple");
+    check_limit(
+        repeated(
+            T "y f32 [1] = tensor_contract a=a, b=b, shape_a=(3), shape_b=(3), contract_dims=((1)",
+            ", (1)", 40, ")\n"),
+        "line 4: more than 64 items of a tuple");
     check_limit(repeated(N ".input x f32 [1, 1, 1, 1]\n.view v = x f32 [1, 1, 1, n", " - n / 3", 61,
                          "]\ny = conv2d input=v, kernel=x, padding=(1, 1), stride=(1, 1)\n"),
-                "line 5: an extent of a graph has too many operations inside one another, at most 64 are allowed");
+                "line 5: an extent of a graph has too many operations inside one another, at most "
+                "64 are allowed");
     hg_graph *g = hg_graph_create(NULL);
     for (int i = 0; i < 64; i++) {
         char name[8];
         snprintf(name, sizeof name, "n%d", i);
         CHECK_OK(hg_graph_extent(g, name));
     }
-    CHECK_FAILS(hg_graph_extent(g, "n64"), HG_ERROR_INVALID_ARGUMENT, "", "more than 64 extents of a graph");
+    CHECK_FAILS(hg_graph_extent(g, "n64"), HG_ERROR_INVALID_ARGUMENT, "",
+                "more than 64 extents of a graph");
     hg_graph_release(g);
 }
 
@@ -340,27 +418,33 @@ static void prints_as(const char *text, const char *expected) {
 static void extent_prints_as(const char *extent, const char *expected) {
     char text[256], printed[256];
     snprintf(text, sizeof text, G ".extent a, b, c\n.input x f32 [%s]\n", extent);
-    snprintf(printed, sizeof printed, G ".name graph\n.extent a\n.extent b\n.extent c\n.input x f32 [%s]\n", expected);
+    snprintf(printed, sizeof printed,
+             G ".name graph\n.extent a\n.extent b\n.extent c\n.input x f32 [%s]\n", expected);
     prints_as(text, printed);
 }
 
 static void test_extents(void) {
     extent_prints_as("2 + 3 * 4 - (5 - 1) / 2", "12");
-    extent_prints_as("7 / 2, ceil(7 / 2), ceil((7 / 2)), ceil(a / 1), ceil(a * b / c)", "3, 4, 4, a, ceil(a * b / c)");
+    extent_prints_as("7 / 2, ceil(7 / 2), ceil((7 / 2)), ceil(a / 1), ceil(a * b / c)",
+                     "3, 4, 4, a, ceil(a * b / c)");
     extent_prints_as("ceil(a / b / c), ceil(a / (b * c)), ceil(ceil(a / b) / c)",
                      "ceil(a / b / c), ceil(a / (b * c)), ceil(ceil(a / b) / c)");
     extent_prints_as("min(3, 5), max(3, 5), min(a, 5), max(b, a)", "3, 5, min(a, 5), max(a, b)");
-    extent_prints_as("a - (b - c), a - b - c, a / (b / c), a / b / c", "a - (b - c), a - b - c, a / (b / c), a / b / c");
-    extent_prints_as("(a + b) * c, a + b * c, 2 * a, 1 + a", "(a + b) * c, b * c + a, a * 2, a + 1");
+    extent_prints_as("a - (b - c), a - b - c, a / (b / c), a / b / c",
+                     "a - (b - c), a - b - c, a / (b / c), a / b / c");
+    extent_prints_as("(a + b) * c, a + b * c, 2 * a, 1 + a",
+                     "(a + b) * c, b * c + a, a * 2, a + 1");
     extent_prints_as("a * 1, 1 * a, a + 0, a - 0, a - a, a / 1", "a, a, a, a, 0, a");
-    extent_prints_as("b - b + 1, b * a, c, c * b", "1, a * b, c, b * c"); /* b is older than a: the order does not follow from that */
+    extent_prints_as("b - b + 1, b * a, c, c * b", "1, a * b, c, b * c"); /* b is older than a: the
+                                                                             order does not follow
+                                                                             from that */
     extent_prints_as("0 - 1, 1 / 0, ceil(1 / 0)", "0 - 1, 1 / 0, ceil(1 / 0)");
     extent_prints_as("9223372036854775806 + 1, 9223372036854775807 + 1, 9223372036854775807 * 3",
                      "9223372036854775807, 1 + 9223372036854775807, 3 * 9223372036854775807");
     extent_prints_as("9223372036854775807, 0, 0x10", "9223372036854775807, 0, 16");
     extent_prints_as("", "");
-    hg_graph *g = read_whole(G
-                             ".extent a, b\n.input x f32 [a * b + a]\n.input y f32 [a + b * a]\n.input z f32 [min(a, b) * (b * a + a)]\n");
+    hg_graph *g = read_whole(G ".extent a, b\n.input x f32 [a * b + a]\n.input y f32 [a + b * "
+                               "a]\n.input z f32 [min(a, b) * (b * a + a)]\n");
     CHECK_U64(g->values.data[0].extents[0], g->values.data[1].extents[0]);
     CHECK(g->values.data[0].extents[0] != g->values.data[2].extents[0]);
     hg_graph_release(g);
@@ -376,39 +460,57 @@ static void call_prints_as(const char *declarations, const char *call, const cha
 
 static void test_calls(void) {
     call_prints_as(M, "y = gemm a=a, b=b", "y f32 [2, 5] = gemm.f32 a=a, b=b, m=2, n=5, k=3");
-    call_prints_as(M, "y f32 [10] = gemm b=b, a=a", "y f32 [10] = gemm.f32 a=a, b=b, m=2, n=5, k=3");
+    call_prints_as(M, "y f32 [10] = gemm b=b, a=a",
+                   "y f32 [10] = gemm.f32 a=a, b=b, m=2, n=5, k=3");
     call_prints_as(M, "y = gemm a=b, b=b, trans_a=true, trans_b=false, alpha=-1.5, beta=0",
-                   "y f32 [5, 5] = gemm.f32 a=b, b=b, m=5, n=5, k=3, alpha=-1.5, beta=0.0, trans_a=true, trans_b=false");
+                   "y f32 [5, 5] = gemm.f32 a=b, b=b, m=5, n=5, k=3, alpha=-1.5, beta=0.0, "
+                   "trans_a=true, trans_b=false");
     call_prints_as(M, "y = gemm a=a, b=b, alpha=inf, activation=relu",
                    "y f32 [2, 5] = gemm.f32 a=a, b=b, m=2, n=5, k=3, alpha=inf, activation=relu");
-    call_prints_as(X, "y = parallel_map relu,\n\n ; more\n in=x", "y f32 [4] = parallel_map.f32 in=x, op=relu, count=4");
-    call_prints_as(X, "y = parallel_map relu, in=x, count=2 + 1", "y f32 [3] = parallel_map.f32 in=x, op=relu, count=3");
-    call_prints_as(X, "y = parallel_reduce sum, in=x", "y f32 [] = parallel_reduce.f32 in=x, op=sum, count=4");
-    call_prints_as(
-        C, "y = conv2d input=x, kernel=w, padding=(1, 1), stride=(2, 1)",
-        "y f32 [1, 4, 4, 8] = conv2d.f32 input=x, kernel=w, batch=1, in_channels=2, out_channels=4, height=8, width=8, kernel_h=3, "
-        "kernel_w=3, stride=(2, 1), padding=(1, 1)");
-    call_prints_as(T, "y f32 [2, 2] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0))",
-                   "y f32 [2, 2] = tensor_contract.f32 a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0))");
-    call_prints_as(T, "y f32 [] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0), (0, 1))",
-                   "y f32 [] = tensor_contract.f32 a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0), (0, 1))");
+    call_prints_as(X, "y = parallel_map relu,\n\n ; more\n in=x",
+                   "y f32 [4] = parallel_map.f32 in=x, op=relu, count=4");
+    call_prints_as(X, "y = parallel_map relu, in=x, count=2 + 1",
+                   "y f32 [3] = parallel_map.f32 in=x, op=relu, count=3");
+    call_prints_as(X, "y = parallel_reduce sum, in=x",
+                   "y f32 [] = parallel_reduce.f32 in=x, op=sum, count=4");
+    call_prints_as(C, "y = conv2d input=x, kernel=w, padding=(1, 1), stride=(2, 1)",
+                   "y f32 [1, 4, 4, 8] = conv2d.f32 input=x, kernel=w, batch=1, in_channels=2, "
+                   "out_channels=4, height=8, width=8, kernel_h=3, "
+                   "kernel_w=3, stride=(2, 1), padding=(1, 1)");
+    call_prints_as(T,
+                   "y f32 [2, 2] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), "
+                   "contract_dims=((1, 0))",
+                   "y f32 [2, 2] = tensor_contract.f32 a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), "
+                   "contract_dims=((1, 0))");
+    call_prints_as(T,
+                   "y f32 [] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), "
+                   "contract_dims=((1, 0), (0, 1))",
+                   "y f32 [] = tensor_contract.f32 a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), "
+                   "contract_dims=((1, 0), (0, 1))");
     call_prints_as(P, "y = @p k=0.1, x=x", "y f32 [4] = @p x=x, k=0.1, n=4");
-    call_prints_as(B, "y, z, w = @two x=x, z=x", "y f32 [4], z f32 [4], w f32 [5] = @two x=x, z=x, n=4");
+    call_prints_as(B, "y, z, w = @two x=x, z=x",
+                   "y f32 [4], z f32 [4], w f32 [5] = @two x=x, z=x, n=4");
 }
 
 /* Every kind of statement. */
 static const char WHOLE[] = G
-    ".name whole\n.extent b, s\n.program p \"p.atlas\"\n.program two \"two.atlas\"\n.input x f32 [b, s, 6]\n.input at f32 [b * s * 6]\n"
+    ".name whole\n.extent b, s\n.program p \"p.atlas\"\n.program two \"two.atlas\"\n.input x f32 "
+    "[b, s, 6]\n.input at f32 [b * s * 6]\n"
     ".constant w f32 [6, ceil(s / 2)]\n.constant bias f32 [ceil(s / 2)] \"w.npz:bias\"\n"
-    ".constant cache f32 [16, b, 2, 3]\n.view flat = x f32 [b * s * 6]\n.view behind = x + min(6, b) f32 [max(s, 1) - 1, 6]\n"
+    ".constant cache f32 [16, b, 2, 3]\n.view flat = x f32 [b * s * 6]\n.view behind = x + min(6, "
+    "b) f32 [max(s, 1) - 1, 6]\n"
     "h = gemm a=x, b=w, bias=bias, alpha=0.5, trans_b=false, activation=gelu\n"
     "h2 = gemm a=x, b=w, c=h, beta=-1e-3\n"
-    "r = parallel_map relu, in=flat\nd f32 [b * s, 6] = parallel_map_binary mul, a=r, b=at, count=b * s * 6\n"
+    "r = parallel_map relu, in=flat\nd f32 [b * s, 6] = parallel_map_binary mul, a=r, b=at, "
+    "count=b * s * 6\n"
     "e = parallel_map sigmoid, in=d ; a comment\nsum = parallel_reduce sum, in=e\n"
-    ".view new = e f32 [1, b, 2, 3]\nafter = kv_cache_update cache=cache, new_kv=new, position=s - 1\n"
-    "q f32 [2, 2] = tensor_contract a=x, b=w, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0))\n"
+    ".view new = e f32 [1, b, 2, 3]\nafter = kv_cache_update cache=cache, new_kv=new, position=s - "
+    "1\n"
+    "q f32 [2, 2] = tensor_contract a=x, b=w, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, "
+    "0))\n"
     "p_y = @p x=flat, k=3.25\nt_y, t_z, t_w = @two x=flat, z=r\n"
-    ".output h\n.output out = h2\n.output e\n.output sum\n.output after\n.output q\n.output p_y\n.output x_again = x\n.output t_w\n";
+    ".output h\n.output out = h2\n.output e\n.output sum\n.output after\n.output q\n.output "
+    "p_y\n.output x_again = x\n.output t_w\n";
 
 static void test_whole(void) {
     hg_graph *g = read_whole(WHOLE);
@@ -419,8 +521,10 @@ static void test_whole(void) {
     char *copied = print(copy);
     CHECK_TEXT(copied, printed);
     for (uint32_t i = 0; i < g->values.count; i++)
-        CHECK_U64(graph_find_value(copy, g->values.data[i].name, strlen(g->values.data[i].name)), i);
-    CHECK_FAILS(hg_graph_output(copy, (hg_value){1}, "out"), HG_ERROR_INVALID_ARGUMENT, "", "there is an output 'out' already");
+        CHECK_U64(graph_find_value(copy, g->values.data[i].name, strlen(g->values.data[i].name)),
+                  i);
+    CHECK_FAILS(hg_graph_output(copy, (hg_value){1}, "out"), HG_ERROR_INVALID_ARGUMENT, "",
+                "there is an output 'out' already");
     hg_string_free(copied);
     hg_graph_release(copy);
     CHECK(strstr(printed, ".constant bias f32 [ceil(s / 2)] \"w.npz:bias\"\n") != NULL);
@@ -432,19 +536,24 @@ static void test_whole(void) {
 
 /* Statements are added to a graph, up to the first mistake. */
 static void test_added_text(void) {
-    static const char MORE[] = "y = parallel_map relu, in=x\nz = parallel_map relu, in=w\nu = parallel_map relu, in=y\n";
+    static const char MORE[] =
+        "y = parallel_map relu, in=x\nz = parallel_map relu, in=w\nu = parallel_map relu, in=y\n";
     hg_graph *g = read_whole(X);
     hg_value value;
-    CHECK_FAILS(hg_graph_add_text(g, MORE, strlen(MORE), NULL, NULL), HG_ERROR_ISA, "", "line 2: there is no value 'w' above");
+    CHECK_FAILS(hg_graph_add_text(g, MORE, strlen(MORE), NULL, NULL), HG_ERROR_ISA, "",
+                "line 2: there is no value 'w' above");
     CHECK_OK(hg_graph_find(g, "y", &value));
     CHECK_U64(value.number, 1);
-    CHECK_FAILS(hg_graph_find(g, "u", &value), HG_ERROR_INVALID_ARGUMENT, "", "there is no value 'u'");
+    CHECK_FAILS(hg_graph_find(g, "u", &value), HG_ERROR_INVALID_ARGUMENT, "",
+                "there is no value 'u'");
     CHECK_OK(hg_graph_add_text(g, "u = parallel_map relu, in=y", 27, NULL, NULL));
     CHECK_OK(hg_graph_add_text(g, NULL, 0, NULL, NULL));
-    static const char WRONG[] = "wrong i32 [4] = parallel_map relu, in=x\n", RIGHT[] = "wrong = parallel_map relu, in=x\n";
+    static const char WRONG[] = "wrong i32 [4] = parallel_map relu, in=x\n",
+                      RIGHT[] = "wrong = parallel_map relu, in=x\n";
     CHECK_FAILS(hg_graph_add_text(g, WRONG, strlen(WRONG), NULL, NULL), HG_ERROR_ISA, "",
                 "line 1: parallel_map of f32: out is i32, f32 expected");
-    CHECK_FAILS(hg_graph_find(g, "wrong", &value), HG_ERROR_INVALID_ARGUMENT, "", "there is no value 'wrong'");
+    CHECK_FAILS(hg_graph_find(g, "wrong", &value), HG_ERROR_INVALID_ARGUMENT, "",
+                "there is no value 'wrong'");
     CHECK_OK(hg_graph_add_text(g, RIGHT, strlen(RIGHT), NULL, NULL));
     hg_graph_release(g);
 }
@@ -455,11 +564,14 @@ static void test_table(void) {
         const char *p = graph_shape_pattern(op);
         graph_shape s;
         while (graph_shape_next(hg_op_get(op), &p, &s)) {
-            CHECK_MESSAGE(s.operand < HG_MAX_OPERANDS && graph_is_array(&hg_op_get(op)->operands[s.operand]), "%s", hg_op_get(op)->text);
+            CHECK_MESSAGE(s.operand < HG_MAX_OPERANDS &&
+                              graph_is_array(&hg_op_get(op)->operands[s.operand]),
+                          "%s", hg_op_get(op)->text);
             for (uint32_t i = 0; i < s.count; i++) {
                 const graph_shape_extent *e = &s.extents[i];
                 bool size = e->kind != GRAPH_SHAPE_ANY && e->kind != GRAPH_SHAPE_CONV;
-                CHECK_MESSAGE(!size || hg_op_get(op)->operands[e->operand].kind == HG_K_COUNT, "%s", hg_op_get(op)->text);
+                CHECK_MESSAGE(!size || hg_op_get(op)->operands[e->operand].kind == HG_K_COUNT, "%s",
+                              hg_op_get(op)->text);
             }
         }
     }
@@ -482,30 +594,42 @@ static void check_numbers(const char *text, const char *message) {
 
 static void test_numbers(void) {
     check_numbers(N ".input x f32 [n - 1, 4]\n", NULL);
-    check_numbers(N ".input x f32 [n - 2]\n", "x: its extent n - 2 is below 0, a division by 0, or 2^64 and more");
-    check_numbers(N ".input x f32 [3, 0 - 1]\n", "x: its extent 0 - 1 is below 0, a division by 0, or 2^64 and more");
-    check_numbers(N ".input x f32 [4 / (n - 1)]\n", "x: its extent 4 / (n - 1) is below 0, a division by 0, or 2^64 and more");
-    check_numbers(N ".input x f32 [ceil(4 / (n - 1))]\n", "x: its extent ceil(4 / (n - 1)) is below 0, a division by 0, or 2^64 and more");
+    check_numbers(N ".input x f32 [n - 2]\n",
+                  "x: its extent n - 2 is below 0, a division by 0, or 2^64 and more");
+    check_numbers(N ".input x f32 [3, 0 - 1]\n",
+                  "x: its extent 0 - 1 is below 0, a division by 0, or 2^64 and more");
+    check_numbers(N ".input x f32 [4 / (n - 1)]\n",
+                  "x: its extent 4 / (n - 1) is below 0, a division by 0, or 2^64 and more");
+    check_numbers(N ".input x f32 [ceil(4 / (n - 1))]\n",
+                  "x: its extent ceil(4 / (n - 1)) is below 0, a division by 0, or 2^64 and more");
     check_numbers(N ".input x f32 [n + (9223372036854775807 + 9223372036854775807 + 1)]\n",
-                  "x: its extent 9223372036854775807 + 9223372036854775807 + 1 + n is below 0, a division by 0, or 2^64 and more");
-    check_numbers(N ".input x f32 [4294967296, n * 4294967296]\n",
-                  "x: its extent n * 4294967296 * 4294967296 is below 0, a division by 0, or 2^64 and more");
-    check_numbers(N ".input x f64 [1152921504606846976]\n", "x has 1152921504606846976 elements of f64: more than any memory holds");
+                  "x: its extent 9223372036854775807 + 9223372036854775807 + 1 + n is below 0, a "
+                  "division by 0, or 2^64 and more");
+    check_numbers(
+        N ".input x f32 [4294967296, n * 4294967296]\n",
+        "x: its extent n * 4294967296 * 4294967296 is below 0, a division by 0, or 2^64 and more");
+    check_numbers(N ".input x f64 [1152921504606846976]\n",
+                  "x has 1152921504606846976 elements of f64: more than any memory holds");
     check_numbers(N ".input x f32 [4]\n.view v = x + n f32 [3]\n", NULL);
-    check_numbers(N ".input x f32 [4]\n.view v = x + n f32 [2, 2]\n", "v is the f32 [2, 2] from element 1 on of x, which is f32 [4]");
+    check_numbers(N ".input x f32 [4]\n.view v = x + n f32 [2, 2]\n",
+                  "v is the f32 [2, 2] from element 1 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x + n strides (n, n) f32 [2, 2]\n", NULL);
-    check_numbers(N ".input x f32 [4]\n.view v = x strides (n, n + 2) f32 [2, 2]\n",
-                  "v is the f32 [2, 2] with strides (1, 3) from element 0 on of x, which is f32 [4]");
+    check_numbers(
+        N ".input x f32 [4]\n.view v = x strides (n, n + 2) f32 [2, 2]\n",
+        "v is the f32 [2, 2] with strides (1, 3) from element 0 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x + 5 strides (9) f32 [n - 1]\n",
                   "v is the f32 [0] with strides (9) from element 5 on of x, which is f32 [4]");
-    check_numbers(N ".input x f32 [4]\n.view v = x strides (4611686018427387904, 9223372036854775807) f32 [n + 4, 2]\n",
-                  "v is the f32 [5, 2] with strides (4611686018427387904, 9223372036854775807) from element 0 on of x, which is f32 [4]");
+    check_numbers(N ".input x f32 [4]\n.view v = x strides (4611686018427387904, "
+                    "9223372036854775807) f32 [n + 4, 2]\n",
+                  "v is the f32 [5, 2] with strides (4611686018427387904, 9223372036854775807) "
+                  "from element 0 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x strides (n - 2) f32 [2]\n",
                   "v: its extent n - 2 is below 0, a division by 0, or 2^64 and more");
     check_numbers(N ".input a f32 [2, n]\n.input b f32 [3, 5]\ny = gemm a=a, b=b\n",
                   "gemm that makes y, line 5: b is f32 [3, 5], but k is 1");
     check_numbers(N ".input x f32 [n]\ny f32 [4] = parallel_map relu, in=x, count=4\n",
-                  "parallel_map that makes y, line 4: in is f32 [1], which is 4 bytes; with these sizes 16 bytes expected");
+                  "parallel_map that makes y, line 4: in is f32 [1], which is 4 bytes; with these "
+                  "sizes 16 bytes expected");
 }
 
 /* ---- the C interface ---- */
@@ -519,7 +643,9 @@ static hg_graph_arg size_arg(const char *name, const hg_dim *dim) {
 static hg_graph_arg text_arg(const char *name, hg_graph_arg_kind kind, const char *text) {
     return (hg_graph_arg){.name = name, .kind = kind, .text = text};
 }
-static hg_graph_arg flag_arg(const char *name, int flag) { return (hg_graph_arg){.name = name, .kind = HG_GRAPH_FLAG, .flag = flag}; }
+static hg_graph_arg flag_arg(const char *name, int flag) {
+    return (hg_graph_arg){.name = name, .kind = HG_GRAPH_FLAG, .flag = flag};
+}
 static hg_graph_arg tuple_arg(const char *name, const hg_dim *dims, uint32_t count) {
     return (hg_graph_arg){.name = name, .kind = HG_GRAPH_TUPLE, .dims = dims, .count = count};
 }
@@ -535,16 +661,20 @@ static void build_calls(built *b) {
     hg_dim shape[] = {hg_dim_of(2), hg_dim_of(6)};
     hg_graph_made h = {.name = "h"}, r = {.name = "r"}, q = {.name = "q"};
     hg_graph_made made[] = {{.name = "t_w", .operand = "w"}, {.name = "t_y"}, {.name = "t_z"}};
-    hg_graph_arg gemm[] = {array_arg("b", b->w), array_arg("a", b->x), text_arg("alpha", HG_GRAPH_NUMBER, "0.5"), flag_arg("trans_b", 0),
+    hg_graph_arg gemm[] = {array_arg("b", b->w), array_arg("a", b->x),
+                           text_arg("alpha", HG_GRAPH_NUMBER, "0.5"), flag_arg("trans_b", 0),
                            text_arg("activation", HG_GRAPH_WORD, "gelu")};
-    hg_graph_arg relu[] = {text_arg("op", HG_GRAPH_WORD, "relu"), array_arg("in", b->flat), size_arg("count", &sizes)};
+    hg_graph_arg relu[] = {text_arg("op", HG_GRAPH_WORD, "relu"), array_arg("in", b->flat),
+                           size_arg("count", &sizes)};
     CHECK_OK(hg_graph_call(b->g, "gemm", gemm, 5, &h, 1));
     CHECK_OK(hg_graph_call(b->g, "parallel_map", relu, 3, &r, 1));
-    hg_graph_arg contract[] = {array_arg("a", b->w), array_arg("b", b->w), tuple_arg("shape_a", shape, 2), tuple_arg("shape_b", shape, 2),
+    hg_graph_arg contract[] = {array_arg("a", b->w), array_arg("b", b->w),
+                               tuple_arg("shape_a", shape, 2), tuple_arg("shape_b", shape, 2),
                                tuple_arg("contract_dims", pairs, 3)};
-    CHECK_FAILS(
-        hg_graph_call(b->g, "tensor_contract", contract, 5, &q, 1), HG_ERROR_INVALID_ARGUMENT, "",
-        "tensor_contract: nothing tells the type and shape of what it makes: write it in front, as in y f32 [n] = tensor_contract ...");
+    CHECK_FAILS(hg_graph_call(b->g, "tensor_contract", contract, 5, &q, 1),
+                HG_ERROR_INVALID_ARGUMENT, "",
+                "tensor_contract: nothing tells the type and shape of what it makes: write it in "
+                "front, as in y f32 [n] = tensor_contract ...");
     hg_graph_arg two[] = {array_arg("x", b->flat), array_arg("z", r.value)};
     CHECK_OK(hg_graph_call_program(b->g, b->two, two, 2, made, 3));
     CHECK_OK(hg_graph_output(b->g, h.value, NULL));
@@ -554,8 +684,8 @@ static void build_calls(built *b) {
 
 static built build(void) {
     built b = {.g = hg_graph_create("whole"), .two = assemble(TWO)};
-    hg_dim x[] = {hg_dim_param("b"), hg_dim_of(6)}, w[] = {hg_dim_of(6), hg_dim_expression("ceil(b / 2)")},
-           all = hg_dim_expression("b * 6");
+    hg_dim x[] = {hg_dim_param("b"), hg_dim_of(6)},
+           w[] = {hg_dim_of(6), hg_dim_expression("ceil(b / 2)")}, all = hg_dim_expression("b * 6");
     CHECK_OK(hg_graph_extent(b.g, "b"));
     CHECK_OK(hg_graph_input(b.g, "x", HG_TYPE_F32, x, 2, &b.x));
     CHECK_OK(hg_graph_constant(b.g, "w", HG_TYPE_F32, w, 2, NULL, &b.w));
@@ -564,12 +694,14 @@ static built build(void) {
     return b;
 }
 
-static const char BUILT[] = G
-    ".name whole\n.extent b\n.program two \"two.atlas\"\n.input x f32 [b, 6]\n.constant w f32 [6, ceil(b / 2)]\n.view flat = x f32 [b * "
-    "6]\n"
-    "h f32 [b, ceil(b / 2)] = gemm.f32 a=x, b=w, m=b, n=ceil(b / 2), k=6, alpha=0.5, trans_b=false, activation=gelu\n"
-    "r f32 [b * 6] = parallel_map.f32 in=flat, op=relu, count=b * 6\n"
-    "t_w f32 [b * 6 + 1], t_y f32 [b * 6], t_z f32 [b * 6] = @two x=flat, z=r, n=b * 6\n.output h\n.output last = t_w\n";
+static const char BUILT[] = G ".name whole\n.extent b\n.program two \"two.atlas\"\n.input x f32 "
+                              "[b, 6]\n.constant w f32 [6, ceil(b / 2)]\n.view flat = x f32 [b * "
+                              "6]\n"
+                              "h f32 [b, ceil(b / 2)] = gemm.f32 a=x, b=w, m=b, n=ceil(b / 2), "
+                              "k=6, alpha=0.5, trans_b=false, activation=gelu\n"
+                              "r f32 [b * 6] = parallel_map.f32 in=flat, op=relu, count=b * 6\n"
+                              "t_w f32 [b * 6 + 1], t_y f32 [b * 6], t_z f32 [b * 6] = @two "
+                              "x=flat, z=r, n=b * 6\n.output h\n.output last = t_w\n";
 
 static void test_built(void) {
     built b = build();
@@ -588,7 +720,8 @@ static void test_built(void) {
 static void test_strided_views(void) {
     hg_graph *g = hg_graph_create("views");
     hg_value x, t, back, row, wide, flat;
-    hg_dim two[] = {hg_dim_param("n"), hg_dim_of(6)}, strides[] = {hg_dim_of(6)}, three[] = {hg_dim_of(5), hg_dim_of(1), hg_dim_param("n")};
+    hg_dim two[] = {hg_dim_param("n"), hg_dim_of(6)}, strides[] = {hg_dim_of(6)},
+           three[] = {hg_dim_of(5), hg_dim_of(1), hg_dim_param("n")};
     uint32_t order[] = {1, 0};
     CHECK_OK(hg_graph_extent(g, "n"));
     CHECK_OK(hg_graph_input(g, "x", HG_TYPE_F32, two, 2, &x));
@@ -596,19 +729,24 @@ static void test_strided_views(void) {
     CHECK_OK(hg_graph_permuted(g, "back", t, order, 2, &back));
     CHECK_OK(hg_graph_strided_view(g, "row", x, hg_dim_of(2), two, strides, 1, &row));
     CHECK_OK(hg_graph_broadcast(g, "wide", row, three, 3, &wide));
-    CHECK_FAILS(hg_graph_view(g, "flat", wide, hg_dim_of(0), two, 1, &flat), HG_ERROR_INVALID_ARGUMENT, "",
-                "the elements of wide do not lie one after another: a view of it has strides, or is permuted or broadcast");
+    CHECK_FAILS(hg_graph_view(g, "flat", wide, hg_dim_of(0), two, 1, &flat),
+                HG_ERROR_INVALID_ARGUMENT, "",
+                "the elements of wide do not lie one after another: a view of it has strides, or "
+                "is permuted or broadcast");
     CHECK_OK(hg_graph_view(g, "flat", back, hg_dim_of(0), two, 1, &flat));
     char *printed = print(g);
-    CHECK_TEXT(printed, G ".name views\n.extent n\n.input x f32 [n, 6]\n.view t = x strides (1, 6) f32 [6, n]\n.view back = x f32 [n, 6]\n"
-                          ".view row = x + 2 strides (6) f32 [n]\n.view wide = x + 2 strides (0, 0, 6) f32 [5, 1, n]\n"
+    CHECK_TEXT(printed, G ".name views\n.extent n\n.input x f32 [n, 6]\n.view t = x strides (1, 6) "
+                          "f32 [6, n]\n.view back = x f32 [n, 6]\n"
+                          ".view row = x + 2 strides (6) f32 [n]\n.view wide = x + 2 strides (0, "
+                          "0, 6) f32 [5, 1, n]\n"
                           ".view flat = back f32 [n]\n");
     hg_graph_release(read_whole(printed));
     hg_string_free(printed);
     hg_graph_release(g);
 }
 
-/* Values without a name get one that nothing else has; the graph's name becomes one that text can say. */
+/* Values without a name get one that nothing else has; the graph's name becomes one that text can
+ * say. */
 static void test_unnamed(void) {
     hg_graph *g = hg_graph_create("2 layers");
     hg_value v1, made_of;
@@ -618,10 +756,12 @@ static void test_unnamed(void) {
     hg_graph_arg args[] = {text_arg("op", HG_GRAPH_WORD, "relu"), array_arg("in", v1)};
     CHECK_OK(hg_graph_call(g, "parallel_map", args, 2, &made, 1));
     CHECK_OK(hg_graph_view(g, NULL, made.value, hg_dim_of(1), &four, 0, &made_of));
-    CHECK_FAILS(hg_graph_output(g, made.value, NULL), HG_ERROR_INVALID_ARGUMENT, "", "value 1 has no name: give the output one");
+    CHECK_FAILS(hg_graph_output(g, made.value, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "value 1 has no name: give the output one");
     CHECK_OK(hg_graph_output(g, made.value, "y"));
     char *printed = print(g);
-    CHECK_TEXT(printed, G ".name __layers\n.input v1 f32 [4]\nv1_ f32 [4] = parallel_map.f32 in=v1, op=relu, count=4\n"
+    CHECK_TEXT(printed, G ".name __layers\n.input v1 f32 [4]\nv1_ f32 [4] = parallel_map.f32 "
+                          "in=v1, op=relu, count=4\n"
                           ".view v2 = v1_ + 1 f32 []\n.output y = v1_\n");
     hg_graph_release(read_whole(printed));
     hg_string_free(printed);
@@ -632,45 +772,59 @@ static void test_unnamed(void) {
 
 static void test_wrong_values(const built *b) {
     hg_value v;
-    hg_dim dim = hg_dim_of(4), wrong = hg_dim_param("q"), large = hg_dim_of((uint64_t)1 << 63), two_lines = hg_dim_expression("b\nb"),
-           many[9] = {{0}};
+    hg_dim dim = hg_dim_of(4), wrong = hg_dim_param("q"), large = hg_dim_of((uint64_t)1 << 63),
+           two_lines = hg_dim_expression("b\nb"), many[9] = {{0}};
     INVALID(hg_graph_extent(NULL, "n"), "graph is NULL");
     INVALID(hg_graph_extent(b->g, NULL), "name is NULL");
-    INVALID(hg_graph_extent(b->g, "x"), "'x' is declared already: a value never changes, so each has a name of its own");
+    INVALID(hg_graph_extent(b->g, "x"),
+            "'x' is declared already: a value never changes, so each has a name of its own");
     INVALID(hg_graph_input(NULL, "y", HG_TYPE_F32, &dim, 1, &v), "graph is NULL");
     INVALID(hg_graph_input(b->g, NULL, HG_TYPE_F32, &dim, 1, &v), "name is NULL");
     INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &dim, 1, NULL), "value is NULL");
     INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, NULL, 1, &v), "dims is NULL");
     INVALID(hg_graph_input(b->g, "y", (hg_type)1000, &dim, 1, &v), "type 1000 is none");
     INVALID(hg_graph_input(b->g, "y", (hg_type)-1, &dim, 1, &v), "type -1 is none");
-    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, many, 9, &v), "9 extents, at most 8 are allowed");
-    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &large, 1, &v), "an extent of 9223372036854775808: at most 2^63 - 1 are allowed");
-    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &wrong, 1, &v), "extent \"q\": 'q' is no extent: write .extent q above");
-    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &two_lines, 1, &v), "extent \"b\nb\": expected the end of the extent, got end of line");
+    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, many, 9, &v),
+            "9 extents, at most 8 are allowed");
+    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &large, 1, &v),
+            "an extent of 9223372036854775808: at most 2^63 - 1 are allowed");
+    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &wrong, 1, &v),
+            "extent \"q\": 'q' is no extent: write .extent q above");
+    INVALID(hg_graph_input(b->g, "y", HG_TYPE_F32, &two_lines, 1, &v),
+            "extent \"b\nb\": expected the end of the extent, got end of line");
     INVALID(hg_graph_input(b->g, "r2", HG_TYPE_F32, &dim, 1, &v), "'r2' is no name" NO_NAME);
-    INVALID(hg_graph_input(b->g, "last", HG_TYPE_F32, &dim, 1, &v), "'last' is the name of an output");
+    INVALID(hg_graph_input(b->g, "last", HG_TYPE_F32, &dim, 1, &v),
+            "'last' is the name of an output");
     INVALID(hg_graph_constant(b->g, "x", HG_TYPE_F32, &dim, 1, NULL, &v),
             "'x' is declared already: a value never changes, so each has a name of its own");
     INVALID(hg_graph_constant(b->g, NULL, HG_TYPE_F32, &dim, 1, NULL, &v), "name is NULL");
-    INVALID(hg_graph_view(b->g, "y", (hg_value){99}, dim, &dim, 1, &v), "value 99: the graph has 8");
-    INVALID(hg_graph_view(b->g, "y", b->x, wrong, &dim, 1, &v), "extent \"q\": 'q' is no extent: write .extent q above");
+    INVALID(hg_graph_view(b->g, "y", (hg_value){99}, dim, &dim, 1, &v),
+            "value 99: the graph has 8");
+    INVALID(hg_graph_view(b->g, "y", b->x, wrong, &dim, 1, &v),
+            "extent \"q\": 'q' is no extent: write .extent q above");
     INVALID(hg_graph_view(b->g, "y", b->x, dim, &dim, 1, NULL), "view is NULL");
     uint32_t order[9] = {1, 0, 0, 0, 0, 0, 0, 0, 0};
     INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, &dim, NULL, 1, &v), "strides is NULL");
-    INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, &dim, &wrong, 1, &v), "extent \"q\": 'q' is no extent: write .extent q above");
+    INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, &dim, &wrong, 1, &v),
+            "extent \"q\": 'q' is no extent: write .extent q above");
     INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, NULL, &dim, 1, &v), "dims is NULL");
-    INVALID(hg_graph_strided_view(b->g, "y", (hg_value){99}, dim, &dim, &dim, 1, &v), "value 99: the graph has 8");
+    INVALID(hg_graph_strided_view(b->g, "y", (hg_value){99}, dim, &dim, &dim, 1, &v),
+            "value 99: the graph has 8");
     INVALID(hg_graph_permuted(b->g, "y", b->x, NULL, 2, &v), "order is NULL");
     INVALID(hg_graph_permuted(b->g, "y", b->x, order, 9, &v), "9 axes, at most 8 are allowed");
-    INVALID(hg_graph_permuted(b->g, "y", b->x, order, 1, &v), "permuted takes each axis once, 0 to 1: the value is f32 [b, 6], 1 given");
+    INVALID(hg_graph_permuted(b->g, "y", b->x, order, 1, &v),
+            "permuted takes each axis once, 0 to 1: the value is f32 [b, 6], 1 given");
     INVALID(hg_graph_permuted(b->g, "x", b->x, order, 2, &v),
             "'x' is declared already: a value never changes, so each has a name of its own");
-    INVALID(hg_graph_broadcast(b->g, "y", b->x, &dim, 1, &v), "f32 [b, 6] is not repeated to f32 [4]: an extent is the same or 1");
+    INVALID(hg_graph_broadcast(b->g, "y", b->x, &dim, 1, &v),
+            "f32 [b, 6] is not repeated to f32 [4]: an extent is the same or 1");
     INVALID(hg_graph_broadcast(b->g, "y", b->x, &dim, 1, NULL), "view is NULL");
     INVALID(hg_graph_output(NULL, b->x, "y"), "graph is NULL");
     INVALID(hg_graph_output(b->g, (hg_value){99}, "y"), "value 99: the graph has 8");
-    INVALID(hg_graph_output(b->g, b->x, NULL), "'x' is the name of an input or constant: write .output NAME = x");
-    INVALID(hg_graph_output(b->g, b->x, "a b"), "'a b' is no name of an output: letters, digits and _, and no register or type");
+    INVALID(hg_graph_output(b->g, b->x, NULL),
+            "'x' is the name of an input or constant: write .output NAME = x");
+    INVALID(hg_graph_output(b->g, b->x, "a b"),
+            "'a b' is no name of an output: letters, digits and _, and no register or type");
     INVALID(hg_graph_find(b->g, "y", &v), "there is no value 'y'");
     INVALID(hg_graph_find(b->g, "y", NULL), "value is NULL");
     INVALID(hg_graph_print(b->g, NULL, NULL), "text is NULL");
@@ -698,18 +852,26 @@ static void test_wrong_args(const built *b) {
     wrong_arg(b, (hg_graph_arg){.name = "m", .kind = (hg_graph_arg_kind)99}, "gemm: m is a size");
     wrong_arg(b, text_arg("alpha", HG_GRAPH_NUMBER, NULL), "arg.text is NULL");
     wrong_arg(b, text_arg("alpha", HG_GRAPH_NUMBER, ""), "gemm: alpha is empty");
-    wrong_arg(b, text_arg("alpha", HG_GRAPH_NUMBER, "1 2"), "gemm: alpha=1 2: malformed number '1 2'");
+    wrong_arg(b, text_arg("alpha", HG_GRAPH_NUMBER, "1 2"),
+              "gemm: alpha=1 2: malformed number '1 2'");
     wrong_arg(b, text_arg("activation", HG_GRAPH_WORD, NULL), "arg.text is NULL");
     wrong_arg(b, text_arg("activation", HG_GRAPH_WORD, "gel"), "there is no operation 'gel'");
-    wrong_arg(b, text_arg("activation", HG_GRAPH_WORD, "add"), "gemm: activation=add is no operation for it");
+    wrong_arg(b, text_arg("activation", HG_GRAPH_WORD, "add"),
+              "gemm: activation=add is no operation for it");
     wrong_arg(b, size_arg("m", NULL), "arg.dims is NULL");
     wrong_arg(b, size_arg("m", &wrong), "extent \"q\": 'q' is no extent: write .extent q above");
     wrong_arg(b, array_arg("bias", (hg_value){99}), "value 99: the graph has 8");
-    hg_graph_made made = {.name = "y"}, twice[] = {{.name = "i", .operand = "y"}, {.name = "j"}, {.name = "k", .operand = "y"}};
-    hg_graph_arg map[] = {text_arg("op", HG_GRAPH_WORD, "relu"), array_arg("in", b->x), array_arg("out", b->x)};
-    INVALID(hg_graph_call(b->g, "parallel_map", map, 3, &made, 1), "parallel_map: out is what it makes: nothing is given for it");
-    hg_graph_arg contract[] = {tuple_arg("shape_a", many, 65), tuple_arg("contract_dims", many, 2), tuple_arg("shape_a", NULL, 2)};
-    INVALID(hg_graph_call(b->g, "tensor_contract", contract, 1, &made, 1), "tensor_contract: shape_a has 65 items, at most 64 are allowed");
+    hg_graph_made made = {.name = "y"}, twice[] = {{.name = "i", .operand = "y"},
+                                                   {.name = "j"},
+                                                   {.name = "k", .operand = "y"}};
+    hg_graph_arg map[] = {text_arg("op", HG_GRAPH_WORD, "relu"), array_arg("in", b->x),
+                          array_arg("out", b->x)};
+    INVALID(hg_graph_call(b->g, "parallel_map", map, 3, &made, 1),
+            "parallel_map: out is what it makes: nothing is given for it");
+    hg_graph_arg contract[] = {tuple_arg("shape_a", many, 65), tuple_arg("contract_dims", many, 2),
+                               tuple_arg("shape_a", NULL, 2)};
+    INVALID(hg_graph_call(b->g, "tensor_contract", contract, 1, &made, 1),
+            "tensor_contract: shape_a has 65 items, at most 64 are allowed");
     INVALID(hg_graph_call(b->g, "tensor_contract", &contract[2], 1, &made, 1), "arg.dims is NULL");
     many[0] = hg_dim_of(2);
     INVALID(hg_graph_call(b->g, "tensor_contract", &contract[1], 1, &made, 1),
@@ -723,8 +885,10 @@ static void test_wrong_args(const built *b) {
     INVALID(hg_graph_call(NULL, "gemm", map, 2, &made, 1), "graph is NULL");
     INVALID(hg_graph_call(b->g, "parallel_map", NULL, 2, &made, 1), "args is NULL");
     INVALID(hg_graph_call(b->g, "parallel_map", map, 2, NULL, 1), "made is NULL");
-    INVALID(hg_graph_call(b->g, "parallel_map", map, 253, &made, 1), "253 operands, at most 252 are allowed");
-    INVALID(hg_graph_call(b->g, "no", map, 2, &made, 1), "there is no whole-array instruction 'no'");
+    INVALID(hg_graph_call(b->g, "parallel_map", map, 253, &made, 1),
+            "253 operands, at most 252 are allowed");
+    INVALID(hg_graph_call(b->g, "no", map, 2, &made, 1),
+            "there is no whole-array instruction 'no'");
 }
 
 /* A call that fails leaves the graph as it was. */
@@ -742,22 +906,27 @@ static void test_wrong(void) {
 
 /* ---- hostile bytes ---- */
 
-/* An error with a place, or a graph whose text is that of the same graph. The bytes lie in a block of their own size. */
+/* An error with a place, or a graph whose text is that of the same graph. The bytes lie in a block
+ * of their own size. */
 static bool survives(const char *bytes, size_t length) {
     char *text = malloc(length ? length : 1), *printed = NULL, *again = NULL;
     memcpy(text, bytes, length);
     hg_graph *g = NULL, *second = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_status status = hg_graph_read_text(text, length, &OPTIONS, d, &g);
-    bool right = (status == HG_OK) == (g != NULL) && (status == HG_OK) == (hg_diagnostics_errors(d) == 0);
-    if (status != HG_OK) right = right && status == HG_ERROR_ISA && hg_diagnostics_get(d, 0)->line > 0;
+    bool right = (status == HG_OK) == (g != NULL) &&
+                 (status == HG_OK) == (hg_diagnostics_errors(d) == 0);
+    if (status != HG_OK)
+        right = right && status == HG_ERROR_ISA && hg_diagnostics_get(d, 0)->line > 0;
     if (g) {
         right = right && hg_graph_print(g, &printed, NULL) == HG_OK;
-        right = right && hg_graph_read_text(printed, strlen(printed), &OPTIONS, NULL, &second) == HG_OK;
-        right = right && hg_graph_print(second, &again, NULL) == HG_OK && strcmp(printed, again) == 0;
+        right = right &&
+                hg_graph_read_text(printed, strlen(printed), &OPTIONS, NULL, &second) == HG_OK;
+        right = right && hg_graph_print(second, &again, NULL) == HG_OK &&
+                strcmp(printed, again) == 0;
     }
-    CHECK_MESSAGE(right, "%s: %s\n%.*s\n%s\n%s", hg_status_name(status), hg_last_error_text(), (int)length, text, printed ? printed : "",
-                  again ? again : "");
+    CHECK_MESSAGE(right, "%s: %s\n%.*s\n%s\n%s", hg_status_name(status), hg_last_error_text(),
+                  (int)length, text, printed ? printed : "", again ? again : "");
     hg_string_free(printed);
     hg_string_free(again);
     hg_graph_release(g);
@@ -784,7 +953,8 @@ static void test_hostile(void) {
     good = 0;
     for (int i = 0; i < (SANITIZED ? 1500 : 6000); i++) {
         memcpy(text, WHOLE, sizeof text);
-        for (uint32_t k = 0; k <= random_below(2); k++) text[random_below(sizeof text - 1)] = BYTES[random_below(sizeof BYTES)];
+        for (uint32_t k = 0; k <= random_below(2); k++)
+            text[random_below(sizeof text - 1)] = BYTES[random_below(sizeof BYTES)];
         good += survives(text, sizeof text - 1);
     }
     CHECK(good > (SANITIZED ? 20 : 100));
@@ -803,13 +973,16 @@ static void test_many(void) {
     hg_text text = {0};
     hg_text_addf(&text, G ".extent n\n.input x f32 [n]\n");
     for (int i = 0; i < quarter; i++)
-        hg_text_addf(&text, ".constant c%d f32 [n, %d]\n.view w%d = x + %d f32 [1]\ny%d = parallel_map neg, in=x\n.output o%d = y%d\n", i,
-                     i, i, i, i, i, i);
+        hg_text_addf(&text,
+                     ".constant c%d f32 [n, %d]\n.view w%d = x + %d f32 [1]\ny%d = parallel_map "
+                     "neg, in=x\n.output o%d = y%d\n",
+                     i, i, i, i, i, i, i);
     hg_graph *g = read_whole(text.data);
     CHECK_U64(g->calls.count, quarter);
     CHECK_U64(g->outputs.count, quarter);
     hg_graph_release(g);
-    for (int i = 0; i < 4 * quarter; i++) hg_text_addf(&text, "z%d f64 [1] = parallel_map neg, in=x\n", i);
+    for (int i = 0; i < 4 * quarter; i++)
+        hg_text_addf(&text, "z%d f64 [1] = parallel_map neg, in=x\n", i);
     hg_diagnostics *d = hg_diagnostics_create(0);
     CHECK_STATUS(hg_graph_read_text(text.data, text.length, NULL, d, &g), HG_ERROR_ISA);
     CHECK_U64(hg_diagnostics_errors(d), 4 * quarter);
@@ -824,7 +997,9 @@ static failing_allocator allocator;
 /* One way of making graphs: OK and the graph, or why not. */
 typedef hg_status maker(hg_graph **g);
 
-static hg_status read_it(hg_graph **g) { return hg_graph_read_text(WHOLE, strlen(WHOLE), &OPTIONS, NULL, g); }
+static hg_status read_it(hg_graph **g) {
+    return hg_graph_read_text(WHOLE, strlen(WHOLE), &OPTIONS, NULL, g);
+}
 
 /* So many inputs come first: tables grow at other places then. */
 static uint32_t fillers;
@@ -834,11 +1009,14 @@ static hg_status read_filled(hg_graph **g) {
     int at = snprintf(text, sizeof text, G ".name %0*d\n", 5000, 0);
     memset(text + strlen(G ".name "), 'a', 5000);
     for (uint32_t i = 0; i < fillers; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, ".input more%u f32 [%u]\n", (unsigned)i, 1000 + (unsigned)i);
+        at += snprintf(text + at, sizeof text - (size_t)at, ".input more%u f32 [%u]\n", (unsigned)i,
+                       1000 + (unsigned)i);
     at += snprintf(text + at, sizeof text - (size_t)at,
                    ".extent n\n.input x f32 [n, 2, 8, 8]\n.input w f32 [4, 2, 3, 3]\n"
-                   "y = conv2d input=x, kernel=w, padding=(5, 6), stride=(7, 9)\nz f32 [n] = parallel_map relu, in=y, count=10\n"
-                   "q f32 [] = tensor_contract a=y, b=z, shape_a=(11), shape_b=(12, 13), contract_dims=((14, 15, 16), (17))\n");
+                   "y = conv2d input=x, kernel=w, padding=(5, 6), stride=(7, 9)\nz f32 [n] = "
+                   "parallel_map relu, in=y, count=10\n"
+                   "q f32 [] = tensor_contract a=y, b=z, shape_a=(11), shape_b=(12, 13), "
+                   "contract_dims=((14, 15, 16), (17))\n");
     return hg_graph_read_text(text, (size_t)at, NULL, NULL, g);
 }
 
@@ -863,7 +1041,8 @@ static hg_status add_fillers(hg_graph *g) {
 }
 
 static hg_status build_it(hg_graph **graph) {
-    hg_dim x[] = {hg_dim_param("b"), hg_dim_of(6)}, w[] = {hg_dim_of(6), hg_dim_expression("ceil(b / 2)")},
+    hg_dim x[] = {hg_dim_param("b"), hg_dim_of(6)},
+           w[] = {hg_dim_of(6), hg_dim_expression("ceil(b / 2)")},
            pair[] = {hg_dim_of(1), hg_dim_of(1)};
     hg_graph *g = hg_graph_create("g");
     hg_value in = {0}, weights = {0}, view = {0};
@@ -873,12 +1052,13 @@ static hg_status build_it(hg_graph **graph) {
     if (status == HG_OK) status = hg_graph_extent(g, "b");
     if (status == HG_OK) status = hg_graph_input(g, "x", HG_TYPE_F32, x, 2, &in);
     if (status == HG_OK) status = hg_graph_constant(g, "w", HG_TYPE_F32, w, 2, NULL, &weights);
-    hg_graph_arg gemm[] = {array_arg("a", in), array_arg("b", weights), text_arg("alpha", HG_GRAPH_NUMBER, "0.5")};
+    hg_graph_arg gemm[] = {array_arg("a", in), array_arg("b", weights),
+                           text_arg("alpha", HG_GRAPH_NUMBER, "0.5")};
     if (status == HG_OK) status = hg_graph_call(g, "gemm", gemm, 3, &h, 1);
     hg_dim image[] = {hg_dim_of(1), hg_dim_of(1), hg_dim_param("b"), hg_dim_of(3)};
     if (status == HG_OK) status = hg_graph_view(g, "v", in, hg_dim_of(0), image, 4, &view);
-    hg_graph_arg conv[] = {array_arg("input", view), array_arg("kernel", view), tuple_arg("stride", pair, 2),
-                           tuple_arg("padding", pair, 2)};
+    hg_graph_arg conv[] = {array_arg("input", view), array_arg("kernel", view),
+                           tuple_arg("stride", pair, 2), tuple_arg("padding", pair, 2)};
     if (status == HG_OK) status = hg_graph_call(g, "conv2d", conv, 4, &y, 1);
     if (status == HG_OK) status = hg_graph_output(g, y.value, NULL);
     if (status == HG_OK)
@@ -907,7 +1087,8 @@ static hg_status print_it(hg_graph **graph) {
     return status;
 }
 
-/* Fails at each allocation in turn, and at all behind it or only there. tolerant: what fails may be a message of the diagnostics. */
+/* Fails at each allocation in turn, and at all behind it or only there. tolerant: what fails may be
+ * a message of the diagnostics. */
 static void fail_each(const char *what, maker *make, bool only_once, bool tolerant) {
     uint64_t count = 0, before = allocator.live;
     bool reached = true;
@@ -917,12 +1098,14 @@ static void fail_each(const char *what, maker *make, bool only_once, bool tolera
         allow_allocations(&allocator, count);
         hg_status status = make(&g);
         reached = allocator.allocations > count;
-        bool right = status == (reached ? HG_ERROR_OUT_OF_MEMORY : HG_OK) || (tolerant && status == HG_OK);
-        CHECK_MESSAGE(right, "%s, allocation %" PRIu64 ": %s (%s)", what, count, hg_status_name(status),
-                      status == HG_OK ? "" : hg_last_error_text());
+        bool right = status == (reached ? HG_ERROR_OUT_OF_MEMORY : HG_OK) ||
+                     (tolerant && status == HG_OK);
+        CHECK_MESSAGE(right, "%s, allocation %" PRIu64 ": %s (%s)", what, count,
+                      hg_status_name(status), status == HG_OK ? "" : hg_last_error_text());
         allow_allocations(&allocator, UINT64_MAX);
         hg_graph_release(g);
-        CHECK_MESSAGE(allocator.live == before, "%s, allocation %" PRIu64 ": %" PRIu64 " blocks are left", what, count,
+        CHECK_MESSAGE(allocator.live == before,
+                      "%s, allocation %" PRIu64 ": %" PRIu64 " blocks are left", what, count,
                       allocator.live - before);
     }
     CHECK_MESSAGE(count > 10, "%s: %" PRIu64 " allocations", what, count);

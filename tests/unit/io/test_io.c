@@ -1,5 +1,5 @@
-/* Array files against NumPy, deflate against zlib (both through python3, skipped where it is missing), damaged files, outputs that appear all
- * or not at all.
+/* Array files against NumPy, deflate against zlib (both through python3, skipped where it is
+ * missing), damaged files, outputs that appear all or not at all.
  * test: labels=slow */
 #include "io/io.h"
 #include "test.h"
@@ -33,7 +33,8 @@ static void write_file(const char *name, const void *data, size_t length) {
 
 static hg_bytes read_file(const char *name) {
     hg_bytes bytes = {0};
-    CHECK_MESSAGE(hg_file_read(in_folder(name), UINT64_MAX, &bytes) == HG_OK, "%s: %s", name, hg_last_error_text());
+    CHECK_MESSAGE(hg_file_read(in_folder(name), UINT64_MAX, &bytes) == HG_OK, "%s: %s", name,
+                  hg_last_error_text());
     return bytes;
 }
 
@@ -46,13 +47,16 @@ static unsigned count_files(const char *text) {
     return n;
 }
 
-/* What NumPy and zlib make of the cases below; run in the folder. Element i of every array has the value i. */
+/* What NumPy and zlib make of the cases below; run in the folder. Element i of every array has the
+ * value i. */
 static const char script[] =
     "import numpy as np, zlib, random\n"
     "from numpy.lib import format as f\n"
     "for name, dtype, limbs in "
-    "[('f16','<f2',0),('bf16','<u2',0),('f32','<f4',0),('f64','<f8',0),('i8','i1',0),('i16','<i2',0),('i32','<i4',0),('i64','<i8',0),\n"
-    "    ('u8','u1',0),('u16','<u2',0),('u32','<u4',0),('u64','<u8',0)] + [(s+str(64*n),'<u8',n) for s in 'iu' for n in "
+    "[('f16','<f2',0),('bf16','<u2',0),('f32','<f4',0),('f64','<f8',0),('i8','i1',0),('i16','<i2',"
+    "0),('i32','<i4',0),('i64','<i8',0),\n"
+    "    ('u8','u1',0),('u16','<u2',0),('u32','<u4',0),('u64','<u8',0)] + [(s+str(64*n),'<u8',n) "
+    "for s in 'iu' for n in "
     "(2,4,8,16,32,64)]:\n"
     "  for k, shape in enumerate([(), (0,), (3,), (2,3), (1,1,5), (2,1,2,1,2,1,2,1), (4,0,2)]):\n"
     "    n = int(np.prod(shape))\n"
@@ -60,18 +64,23 @@ static const char script[] =
     "    if limbs:\n"
     "      w = np.zeros(shape + (limbs,), '<u8'); w[..., 0] = a; a = w\n"
     "    np.save('%s_%d.npy' % (name, k), a)\n"
-    "  for k, shape in enumerate([(2**63,), (12345678901234567890,), (2**40, 3), (10**18+7,)*8, (1,)*8]):\n"
+    "  for k, shape in enumerate([(2**63,), (12345678901234567890,), (2**40, 3), (10**18+7,)*8, "
+    "(1,)*8]):\n"
     "    if limbs: shape = shape + (limbs,)\n"
-    "    f.write_array_header_1_0(open('%s_h%d' % (name, k), 'wb'), {'descr': np.dtype(dtype).str, 'fortran_order': False, 'shape': "
+    "    f.write_array_header_1_0(open('%s_h%d' % (name, k), 'wb'), {'descr': np.dtype(dtype).str, "
+    "'fortran_order': False, 'shape': "
     "shape})\n"
     "with open('lengths', 'wb') as out:\n"
     "  for r in range(1, 9):\n"
-    "    for d in range(19): f.write_array_header_1_0(out, {'descr': '<f4', 'fortran_order': False, 'shape': (7,) + (10**d,)*(r-1)})\n"
+    "    for d in range(19): f.write_array_header_1_0(out, {'descr': '<f4', 'fortran_order': "
+    "False, 'shape': (7,) + (10**d,)*(r-1)})\n"
     "a = np.arange(6, dtype='<f4').reshape(2,3)\n"
     "for v in (1,2,3): f.write_array(open('v%d.npy' % v, 'wb'), a, version=(v,0))\n"
-    "np.save('fortran.npy', np.asfortranarray(a)); np.save('fortran1.npy', np.asfortranarray(a[:1])); np.save('big.npy', a.astype('>f4'))\n"
+    "np.save('fortran.npy', np.asfortranarray(a)); np.save('fortran1.npy', "
+    "np.asfortranarray(a[:1])); np.save('big.npy', a.astype('>f4'))\n"
     "h = np.zeros((1,6), '<u8', order='F'); np.save('wide1.npy', h)\n"
-    "np.save('bool.npy', a > 2); np.save('struct.npy', np.zeros(2, [('a','<f4'),('b','<i4')])); np.save('nine.npy', np.zeros((1,)*9, "
+    "np.save('bool.npy', a > 2); np.save('struct.npy', np.zeros(2, [('a','<f4'),('b','<i4')])); "
+    "np.save('nine.npy', np.zeros((1,)*9, "
     "'f4'))\n"
     "def header(name, text, version=1):\n"
     "  text = text.encode(); n = len(text).to_bytes(2 if version == 1 else 4, 'little')\n"
@@ -79,9 +88,14 @@ static const char script[] =
     "header('two.npy', \"{'descr': '|u1', 'fortran_order': False, 'shape': (0L,)}\", 2)\n"
     "header('three.npy', \"{'descr': '|u1', 'fortran_order': False, 'shape': (0L,)}\", 3)\n"
     "orders = ['', '<', '=', '|', '>']; words = "
-    "['f2','f4','f8','i1','i2','i4','i8','u1','u2','u4','u8','b1','?','c8','V4','f3','F4','f44',''] + "
-    "list('efdbhiqBHIQ') + ['float16','half','float32','single','float64','double','float','int8','byte','int16','short','int32','intc',\n"
-    "  'int64','longlong','uint8','ubyte','uint16','ushort','uint32','uintc','uint64','ulonglong','float33']\n"
+    "['f2','f4','f8','i1','i2','i4','i8','u1','u2','u4','u8','b1','?','c8','V4','f3','F4','f44','']"
+    " + "
+    "list('efdbhiqBHIQ') + "
+    "['float16','half','float32','single','float64','double','float','int8','byte','int16','short',"
+    "'int32','intc',\n"
+    "  "
+    "'int64','longlong','uint8','ubyte','uint16','ushort','uint32','uintc','uint64','ulonglong','"
+    "float33']\n"
     "with open('dtypes', 'w') as out:\n"
     "  for i, d in enumerate(o + w for o in orders for w in words):\n"
     "    header('d%d.npy' % i, \"{'descr': '%s', 'fortran_order': False, 'shape': (0,), }\" % d)\n"
@@ -95,10 +109,13 @@ static const char script[] =
     "    with z.open('x.npy', 'w') as m: np.save(m, np.arange(6*n, dtype='<f4').reshape(6, n))\n"
     "  with z.open('key.npy', 'w') as m: np.save(m, np.float32(0))\n"
     "np.save('complex.npy', a.astype('c8')); np.save('text.npy', np.array(['ab']))\n"
-    "np.savez('stored.npz', x=a, key=a*2); np.savez_compressed('packed.npz', x=np.arange(100000, dtype='<i4')//7, y=a)\n"
+    "np.savez('stored.npz', x=a, key=a*2); np.savez_compressed('packed.npz', x=np.arange(100000, "
+    "dtype='<i4')//7, y=a)\n"
     "random.seed(5)\n"
-    "texts = [b'', b'a', b'a'*300000, bytes(range(256))*200, random.randbytes(70000), b''.join(b'%d,' % (i*i) for i in range(30000)),\n"
-    "         b''.join(random.choice([b'the ', b'quick ', b'brown ', b'fox ']) for i in range(50000)), bytes(random.choice(b'ab') for i in "
+    "texts = [b'', b'a', b'a'*300000, bytes(range(256))*200, random.randbytes(70000), "
+    "b''.join(b'%d,' % (i*i) for i in range(30000)),\n"
+    "         b''.join(random.choice([b'the ', b'quick ', b'brown ', b'fox ']) for i in "
+    "range(50000)), bytes(random.choice(b'ab') for i in "
     "range(20000))]\n"
     "for i, t in enumerate(texts):\n"
     "  open('t%d' % i, 'wb').write(t)\n"
@@ -106,7 +123,8 @@ static const char script[] =
     "    for strategy in ([0,1,2,3,4] if level == 6 else [0]):\n"
     "      c = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)\n"
     "      half = len(t)//2\n"
-    "      z = c.compress(t[:half]) + c.flush(zlib.Z_FULL_FLUSH) + c.compress(t[half:]) + c.flush()\n"
+    "      z = c.compress(t[:half]) + c.flush(zlib.Z_FULL_FLUSH) + c.compress(t[half:]) + "
+    "c.flush()\n"
     "      open('t%d.%d.%d' % (i, level, strategy), 'wb').write(z)\n";
 
 static void make_inputs(void) {
@@ -123,7 +141,9 @@ static void make_inputs(void) {
 static const struct {
     uint32_t rank;
     uint64_t extent[8];
-} shapes[] = {{0, {0}}, {1, {0}}, {1, {3}}, {2, {2, 3}}, {3, {1, 1, 5}}, {8, {2, 1, 2, 1, 2, 1, 2, 1}}, {3, {4, 0, 2}}};
+} shapes[] = {{0, {0}},      {1, {0}},       {1, {3}},
+              {2, {2, 3}},   {3, {1, 1, 5}}, {8, {2, 1, 2, 1, 2, 1, 2, 1}},
+              {3, {4, 0, 2}}};
 static const uint64_t seven = UINT64_C(1000000000000000007);
 
 /* The value i as an element of the type. */
@@ -157,16 +177,20 @@ static void check_numpy_file(hg_type type, size_t k) {
     uint64_t count = 1, size = hg_type_size_bytes(type);
     for (uint32_t i = 0; i < shapes[k].rank; i++) count *= shapes[k].extent[i];
     for (uint64_t i = 0; i < count; i++) set_element(type, elements + i * size, i);
-    CHECK(array.rank == shapes[k].rank && memcmp(array.extent, shapes[k].extent, array.rank * 8u) == 0);
-    CHECK(array.shaped && array.elements == count && array.bytes == count * size && memcmp(array.data, elements, count * size) == 0);
+    CHECK(array.rank == shapes[k].rank &&
+          memcmp(array.extent, shapes[k].extent, array.rank * 8u) == 0);
+    CHECK(array.shaped && array.elements == count && array.bytes == count * size &&
+          memcmp(array.data, elements, count * size) == 0);
     hg_array_free(&array);
     snprintf(mine, sizeof mine, "mine_%s", name);
     hg_outputs *outputs = hg_outputs_create();
-    CHECK(hg_outputs_add_array(outputs, in_folder(mine), type, shapes[k].rank, shapes[k].extent, elements) == HG_OK);
+    CHECK(hg_outputs_add_array(outputs, in_folder(mine), type, shapes[k].rank, shapes[k].extent,
+                               elements) == HG_OK);
     CHECK(hg_outputs_commit(outputs) == HG_OK);
     hg_outputs_destroy(outputs);
     hg_bytes a = read_file(name), b = read_file(mine);
-    CHECK_MESSAGE(a.length == b.length && memcmp(a.data, b.data, a.length) == 0, "%s differs from what NumPy writes", mine);
+    CHECK_MESSAGE(a.length == b.length && memcmp(a.data, b.data, a.length) == 0,
+                  "%s differs from what NumPy writes", mine);
     hg_bytes_free(&a);
     hg_bytes_free(&b);
 }
@@ -186,7 +210,8 @@ static void check_numpy_headers(hg_type type) {
         snprintf(name, sizeof name, "%s_h%zu", hg_type_name(type), k);
         size_t length = hg_npy_header(type, large[k].rank, large[k].extent, header);
         hg_bytes expected = read_file(name);
-        CHECK_MESSAGE(length == expected.length && memcmp(header, expected.data, length) == 0, "header %s differs from NumPy's", name);
+        CHECK_MESSAGE(length == expected.length && memcmp(header, expected.data, length) == 0,
+                      "header %s differs from NumPy's", name);
         hg_bytes_free(&expected);
     }
 }
@@ -201,7 +226,8 @@ static void check_header_lengths(void) {
             uint8_t header[HG_NPY_HEADER_BYTES];
             for (uint32_t i = 1; i < rank; i++) extent[i] = power;
             size_t length = hg_npy_header(HG_TYPE_F32, rank, extent, header);
-            CHECK_MESSAGE(length <= expected.length - at && memcmp(header, expected.data + at, length) == 0,
+            CHECK_MESSAGE(length <= expected.length - at &&
+                              memcmp(header, expected.data + at, length) == 0,
                           "header of rank %u, %d digits differs from NumPy's", rank, d + 1);
             at += length;
             if (at > expected.length) at = expected.length;
@@ -218,7 +244,8 @@ static void check_refused(const char *source, hg_type type, const char *code, co
     CHECK_MESSAGE(status != HG_OK, "%s was accepted", source);
     if (status == HG_OK) hg_array_free(&array);
     CHECK_TEXT(hg_last_error()->code, code);
-    CHECK_MESSAGE(strstr(hg_last_error_text(), part), "%s: \"%s\" not in \"%s\"", source, part, hg_last_error_text());
+    CHECK_MESSAGE(strstr(hg_last_error_text(), part), "%s: \"%s\" not in \"%s\"", source, part,
+                  hg_last_error_text());
 }
 
 static void check_accepted(const char *source, hg_type type, uint32_t rank, uint64_t elements) {
@@ -241,7 +268,8 @@ static void test_numpy(void) {
         check_numpy_headers((hg_type)type);
     }
     check_header_lengths();
-    for (int v = 1; v <= 3; v++) check_accepted(v == 1 ? "v1.npy" : v == 2 ? "v2.npy" : "v3.npy", HG_TYPE_F32, 2, 6);
+    for (int v = 1; v <= 3; v++)
+        check_accepted(v == 1 ? "v1.npy" : v == 2 ? "v2.npy" : "v3.npy", HG_TYPE_F32, 2, 6);
     check_accepted("fortran1.npy", HG_TYPE_F32, 2, 3);
     check_refused("fortran.npy", HG_TYPE_F32, "P04", "Fortran order");
     check_refused("big.npy", HG_TYPE_F32, "P03", "'>f4' (big-endian), expected '<f4' for f32");
@@ -252,7 +280,8 @@ static void test_numpy(void) {
     check_refused("complex.npy", HG_TYPE_F64, "P03", "'<c8'");
     check_refused("text.npy", HG_TYPE_F64, "P03", "'<U2'");
     check_refused("nine.npy", HG_TYPE_F32, "P04", "9 dimensions");
-    check_refused("v1.npy", HG_TYPE_U2048, "P03", "'<f4', expected '<u8' with a last extent of 32 for u2048");
+    check_refused("v1.npy", HG_TYPE_U2048, "P03",
+                  "'<f4', expected '<u8' with a last extent of 32 for u2048");
     check_refused("u64_2.npy", HG_TYPE_U128, "P04", "2 64-bit limbs, found 3");
     check_refused("wide1.npy", HG_TYPE_I512, "P04", "8 64-bit limbs, found 6");
     check_accepted("u16_2.npy", HG_TYPE_BF16, 1, 3);
@@ -275,7 +304,8 @@ static void test_numpy(void) {
 }
 
 /* Written by numpy.save(numpy.arange(3, dtype='<u2')), version 1.24. */
-static const char three[] = "\x93NUMPY\x01\x00v\x00{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }                               "
+static const char three[] = "\x93NUMPY\x01\x00v\x00{'descr': '<u2', 'fortran_order': False, "
+                            "'shape': (3,), }                               "
                             "                             \n"
                             "\x00\x00\x01\x00\x02\x00";
 enum { THREE = sizeof three - 1 };
@@ -286,15 +316,18 @@ static void test_small_npy(void) {
     uint64_t extent = 3;
     CHECK_U64(THREE, 134);
     CHECK(hg_npy_parse(three, THREE, "three", HG_TYPE_U16, &array) == HG_OK);
-    CHECK(array.rank == 1 && array.extent[0] == 3 && array.bytes == 6 && array.data == (const uint8_t *)three + 128);
+    CHECK(array.rank == 1 && array.extent[0] == 3 && array.bytes == 6 &&
+          array.data == (const uint8_t *)three + 128);
     CHECK(hg_npy_header(HG_TYPE_U16, 1, &extent, header) == 128 && memcmp(header, three, 128) == 0);
     hg_array_free(&array);
 }
 
 /* Every spelling of a dtype, as numpy.load reads the file. */
 static void test_dtypes(void) {
-    static const char *const known[][2] = {{"f16", "<f2"}, {"f32", "<f4"}, {"f64", "<f8"}, {"i8", "|i1"},  {"i16", "<i2"}, {"i32", "<i4"},
-                                           {"i64", "<i8"}, {"u8", "|u1"},  {"u16", "<u2"}, {"u32", "<u4"}, {"u64", "<u8"}};
+    static const char *const known[][2] = {{"f16", "<f2"}, {"f32", "<f4"}, {"f64", "<f8"},
+                                           {"i8", "|i1"},  {"i16", "<i2"}, {"i32", "<i4"},
+                                           {"i64", "<i8"}, {"u8", "|u1"},  {"u16", "<u2"},
+                                           {"u32", "<u4"}, {"u64", "<u8"}};
     FILE *list = have_numpy ? fopen(in_folder("dtypes"), "r") : NULL;
     char line[80], read[16], name[32];
     int number;
@@ -305,7 +338,8 @@ static void test_dtypes(void) {
             hg_type type = HG_TYPE_COUNT;
             CHECK(hg_type_from_name(known[i][0], strlen(known[i][0]), &type));
             bool accepted = hg_array_read(in_folder(name), "x", type, &array) == HG_OK;
-            CHECK_MESSAGE(accepted == (strcmp(read, known[i][1]) == 0), "%s as %s: %s", line, known[i][0], accepted ? "read" : "refused");
+            CHECK_MESSAGE(accepted == (strcmp(read, known[i][1]) == 0), "%s as %s: %s", line,
+                          known[i][0], accepted ? "read" : "refused");
             hg_array_free(&array);
         }
     }
@@ -337,22 +371,32 @@ static void test_headers(void) {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3), }", 12, NULL},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}", 4, NULL},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1)}", 4, NULL},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (0,18446744073709551615,18446744073709551615)}", 0, NULL},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': "
+         "(0,18446744073709551615,18446744073709551615)}",
+         0, NULL},
         {"{'descr': '|f4', 'fortran_order': False, 'shape': (3,)}", 12, NULL},
         {"{'descr': 'f4', 'fortran_order': False, 'shape': (3L,), }\n", 12, NULL},
         {"{u'descr': u'<f4', U'fortran_order': False, u'shape': (3L, 1L, 1L)}", 12, NULL},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3l,)}", 12, "expected ',' or ')', found 'l,)}'"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3LL,)}", 12, "expected ',' or ')', found 'L,)}'"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3l,)}", 12,
+         "expected ',' or ')', found 'l,)}'"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3LL,)}", 12,
+         "expected ',' or ')', found 'L,)}'"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (L,)}", 12, "expected an extent"},
         {"{'descr': f4, 'fortran_order': False, 'shape': (3,)}", 12, "dtype is 'f4, "},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 11, "needs 12 bytes of data, the file has 11"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 13, "needs 12 bytes of data, the file has 13"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 11,
+         "needs 12 bytes of data, the file has 11"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 13,
+         "needs 12 bytes of data, the file has 13"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", 12, "expected an extent"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,)}", 12, "2^64"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296,4294967296)}", 12, "larger than any memory"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", 12, "larger than any memory"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 4, "9 dimensions"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1)}", 4, "more than 8 dimensions"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296,4294967296)}", 12,
+         "larger than any memory"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", 12,
+         "larger than any memory"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 4,
+         "9 dimensions"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1)}", 4,
+         "more than 8 dimensions"},
         {"{'descr': '<f4', 'fortran_order': False}", 4, "expected descr, fortran_order and shape"},
         {"{'descr': '<f4', 'shape': (1,)}", 4, "expected descr, fortran_order and shape"},
         {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", 4, "each once"},
@@ -370,13 +414,14 @@ static void test_headers(void) {
         if (!cases[i].refusal)
             CHECK_MESSAGE(status == HG_OK, "%s: %s", cases[i].text, hg_last_error_text());
         else
-            CHECK_MESSAGE(status != HG_OK && strstr(hg_last_error_text(), cases[i].refusal), "%s: %s", cases[i].text,
-                          status ? hg_last_error_text() : "accepted");
+            CHECK_MESSAGE(status != HG_OK && strstr(hg_last_error_text(), cases[i].refusal),
+                          "%s: %s", cases[i].text, status ? hg_last_error_text() : "accepted");
     }
     hg_array array;
     CHECK(hg_npy_parse("\x93NUMPY\x04\x00v\x00", 10, "h", HG_TYPE_F32, &array) == HG_ERROR_IO &&
           strstr(hg_last_error_text(), "version 4.0"));
-    CHECK(hg_npy_parse("PK\x03\x04......", 10, "h", HG_TYPE_F32, &array) == HG_ERROR_IO && strstr(hg_last_error_text(), "not a .npy file"));
+    CHECK(hg_npy_parse("PK\x03\x04......", 10, "h", HG_TYPE_F32, &array) == HG_ERROR_IO &&
+          strstr(hg_last_error_text(), "not a .npy file"));
 }
 
 /* ---- damaged files: any answer but a crash, and never a pointer outside ---- */
@@ -392,14 +437,16 @@ static uint64_t random_bits(void) { /* splitmix64 */
 static unsigned accepted;
 
 static void parse_npy_copy(const uint8_t *bytes, size_t length) {
-    uint8_t *copy = malloc(length ? length : 1); /* its own block: a sanitizer sees every byte behind it */
+    uint8_t *copy = malloc(length ? length : 1); /* its own block: a sanitizer sees every byte
+                                                    behind it */
     if (!copy) return;
     memcpy(copy, bytes, length);
     hg_array array;
     for (int type = 0; type < HG_TYPE_COUNT; type += 3) {
         if (hg_npy_parse(copy, length, "damaged", (hg_type)type, &array) != HG_OK) continue;
         accepted++;
-        CHECK(array.data >= copy && array.data + array.bytes == copy + length && array.rank <= HG_MAX_EXTENTS);
+        CHECK(array.data >= copy && array.data + array.bytes == copy + length &&
+              array.rank <= HG_MAX_EXTENTS);
         CHECK_U64(array.bytes, array.elements * hg_type_size_bytes(array.type));
     }
     free(copy);
@@ -420,16 +467,20 @@ static void parse_npz_copy(const uint8_t *bytes, size_t length) {
 }
 
 /* Every truncation, then random changes of one to four bytes. */
-static void damage(const hg_bytes *original, unsigned rounds, void (*parse)(const uint8_t *, size_t)) {
+static void damage(const hg_bytes *original, unsigned rounds,
+                   void (*parse)(const uint8_t *, size_t)) {
     size_t step = original->length > 3000 ? original->length / 1000 : 1;
     for (size_t n = 0; n <= original->length; n += step) parse(original->data, n);
     uint8_t *copy = malloc(original->length);
     for (unsigned i = 0; copy && i < rounds; i++) {
         memcpy(copy, original->data, original->length);
         for (uint64_t k = random_bits() % 4 + 1; k--;) {
-            uint64_t near_end = random_bits() % 3 == 0 && original->length > 400 ? original->length - 400 : 0;
+            uint64_t near_end = random_bits() % 3 == 0 && original->length > 400
+                                    ? original->length - 400
+                                    : 0;
             uint64_t at = near_end + random_bits() % (original->length - near_end);
-            copy[at] = (uint8_t)(random_bits() % 2 ? random_bits() : copy[at] ^ UINT64_C(1) << random_bits() % 8);
+            copy[at] = (uint8_t)(random_bits() % 2 ? random_bits()
+                                                   : copy[at] ^ UINT64_C(1) << random_bits() % 8);
         }
         parse(copy, original->length);
     }
@@ -463,9 +514,12 @@ static void check_inflate(int text, int level, int strategy) {
     hg_bytes packed = read_file(name);
     CHECK(hg_bytes_alloc(plain.length, &out) == HG_OK);
     bool done = hg_inflate(packed.data, packed.length, out.data, out.length, &memory_failed);
-    CHECK_MESSAGE(done && !memory_failed && memcmp(out.data, plain.data, plain.length) == 0, "%s does not unpack", name);
-    if (plain.length) CHECK(!hg_inflate(packed.data, packed.length, out.data, plain.length - 1, &memory_failed));
-    CHECK(packed.length < 2 || !hg_inflate(packed.data, packed.length / 2, out.data, out.length, &memory_failed));
+    CHECK_MESSAGE(done && !memory_failed && memcmp(out.data, plain.data, plain.length) == 0,
+                  "%s does not unpack", name);
+    if (plain.length)
+        CHECK(!hg_inflate(packed.data, packed.length, out.data, plain.length - 1, &memory_failed));
+    CHECK(packed.length < 2 ||
+          !hg_inflate(packed.data, packed.length / 2, out.data, out.length, &memory_failed));
     hg_bytes_free(&out);
     hg_bytes_free(&packed);
     hg_bytes_free(&plain);
@@ -495,15 +549,21 @@ static void test_files(void) {
     hg_bytes bytes;
     write_file("five", "hello", 5);
     write_file("empty", "", 0);
-    CHECK(hg_file_read(in_folder("five"), 5, &bytes) == HG_OK && bytes.length == 5 && strcmp((char *)bytes.data, "hello") == 0);
+    CHECK(hg_file_read(in_folder("five"), 5, &bytes) == HG_OK && bytes.length == 5 &&
+          strcmp((char *)bytes.data, "hello") == 0);
     CHECK((uintptr_t)bytes.data % 64 == 0);
     hg_bytes_free(&bytes);
-    CHECK(hg_file_read(in_folder("empty"), 5, &bytes) == HG_OK && bytes.length == 0 && bytes.data[0] == 0);
+    CHECK(hg_file_read(in_folder("empty"), 5, &bytes) == HG_OK && bytes.length == 0 &&
+          bytes.data[0] == 0);
     hg_bytes_free(&bytes);
-    CHECK(hg_file_read(in_folder("five"), 4, &bytes) == HG_ERROR_IO && strcmp(hg_last_error()->code, "S05") == 0 && !bytes.data);
-    CHECK(hg_file_read("/dev/zero", 1000000, &bytes) == HG_ERROR_IO && strcmp(hg_last_error()->code, "S05") == 0 && !bytes.data);
-    CHECK(hg_file_read(folder, 4, &bytes) == HG_ERROR_IO && strstr(hg_last_error_text(), "is a directory"));
-    CHECK(hg_file_read(in_folder("none"), 4, &bytes) == HG_ERROR_IO && strstr(hg_last_error_text(), "no such file") &&
+    CHECK(hg_file_read(in_folder("five"), 4, &bytes) == HG_ERROR_IO &&
+          strcmp(hg_last_error()->code, "S05") == 0 && !bytes.data);
+    CHECK(hg_file_read("/dev/zero", 1000000, &bytes) == HG_ERROR_IO &&
+          strcmp(hg_last_error()->code, "S05") == 0 && !bytes.data);
+    CHECK(hg_file_read(folder, 4, &bytes) == HG_ERROR_IO &&
+          strstr(hg_last_error_text(), "is a directory"));
+    CHECK(hg_file_read(in_folder("none"), 4, &bytes) == HG_ERROR_IO &&
+          strstr(hg_last_error_text(), "no such file") &&
           strcmp(hg_last_error()->code, "P06") == 0);
     int ends[2];
     CHECK(pipe(ends) == 0); /* more than the first buffer, from a pipe as standard input */
@@ -525,7 +585,8 @@ static void test_files(void) {
     dup2(before, 0);
     close(before);
     waitpid(child, NULL, 0);
-    check_refused("five", HG_TYPE_I8, "P06", "five: neither a .npy nor a .npz file; bytes without a header are raw:");
+    check_refused("five", HG_TYPE_I8, "P06",
+                  "five: neither a .npy nor a .npz file; bytes without a header are raw:");
     check_refused("empty", HG_TYPE_I8, "P06", "neither a .npy nor a .npz file");
     check_accepted("raw:empty", HG_TYPE_I8, 1, 0);
     write_file("three", three, THREE); /* the bytes decide, not the name */
@@ -534,7 +595,8 @@ static void test_files(void) {
     check_accepted("three.npz", HG_TYPE_U16, 1, 3);
     check_refused("raw:three", HG_TYPE_U32, "P04", "are not a whole number");
     check_refused("raw:raw:five", HG_TYPE_I8, "P06", "no such file");
-    check_refused("raw:five", HG_TYPE_F32, "P04", "5 bytes are not a whole number of f32 elements of 4 bytes");
+    check_refused("raw:five", HG_TYPE_F32, "P04",
+                  "5 bytes are not a whole number of f32 elements of 4 bytes");
     check_accepted("raw:five", HG_TYPE_I8, 1, 5);
 }
 
@@ -543,34 +605,47 @@ static void test_bounds(void) {
     hg_array array;
     hg_budget budget = {.limit = 1 << 20};
     hg_array_bounds bounds = {16, &budget};
-    CHECK(hg_array_read_within("raw:/dev/zero", "x", HG_TYPE_U32, &bounds, &array) == HG_ERROR_INVALID_ARGUMENT);
+    CHECK(hg_array_read_within("raw:/dev/zero", "x", HG_TYPE_U32, &bounds, &array) ==
+          HG_ERROR_INVALID_ARGUMENT);
     CHECK_TEXT(hg_last_error()->code, "P04");
-    CHECK_TEXT(hg_last_error()->message, "/dev/zero: it has more than the 16 bytes of its declared shape");
+    CHECK_TEXT(hg_last_error()->message,
+               "/dev/zero: it has more than the 16 bytes of its declared shape");
     write_file("sixteen", "0123456789abcdef", 16);
     write_file("twenty", "0123456789abcdefghij", 20);
-    CHECK(hg_array_read_within(in_folder("raw:sixteen"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 4 && array.data);
+    CHECK(hg_array_read_within(in_folder("raw:sixteen"), "x", HG_TYPE_U32, &bounds, &array) ==
+              HG_OK &&
+          array.elements == 4 && array.data);
     CHECK(hg_budget_used(&budget) >= 16);
     hg_array_free(&array);
-    CHECK(hg_array_read_within(in_folder("raw:twenty"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 5 && !array.data);
+    CHECK(hg_array_read_within(in_folder("raw:twenty"), "x", HG_TYPE_U32, &bounds, &array) ==
+              HG_OK &&
+          array.elements == 5 && !array.data);
     hg_array_free(&array);
     bounds.most = UINT64_MAX;
-    CHECK(hg_array_read_within("raw:/dev/zero", "x", HG_TYPE_U8, &bounds, &array) == HG_ERROR_ALLOCATION_FAILED);
-    CHECK(strstr(hg_last_error()->message, "/dev/zero: ") && strstr(hg_last_error()->message, "the limit is 1048576"));
+    CHECK(hg_array_read_within("raw:/dev/zero", "x", HG_TYPE_U8, &bounds, &array) ==
+          HG_ERROR_ALLOCATION_FAILED);
+    CHECK(strstr(hg_last_error()->message, "/dev/zero: ") &&
+          strstr(hg_last_error()->message, "the limit is 1048576"));
     CHECK_U64(hg_budget_used(&budget), 0);
     /* a header that promises more than it may, or than there is */
     uint8_t header[HG_NPY_HEADER_BYTES];
-    write_file("promise.npy", header, hg_npy_header(HG_TYPE_U8, 1, (uint64_t[]){UINT64_C(1) << 62}, header));
-    check_refused("promise.npy", HG_TYPE_U8, "P06", "the shape needs 4611686018427387904 bytes of data, the file has 0");
+    write_file("promise.npy", header,
+               hg_npy_header(HG_TYPE_U8, 1, (uint64_t[]){UINT64_C(1) << 62}, header));
+    check_refused("promise.npy", HG_TYPE_U8, "P06",
+                  "the shape needs 4611686018427387904 bytes of data, the file has 0");
     bounds.most = 3;
     size_t length = hg_npy_header(HG_TYPE_U8, 1, (uint64_t[]){4}, header);
     memcpy(header + length, "abcd", 4);
     write_file("four.npy", header, length + 4);
-    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_OK && array.elements == 4 && !array.data);
+    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_OK &&
+          array.elements == 4 && !array.data);
     bounds.most = 4;
-    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_OK && memcmp(array.data, "abcd", 4) == 0);
+    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_OK &&
+          memcmp(array.data, "abcd", 4) == 0);
     hg_array_free(&array);
     budget.limit = length + 3;
-    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) ==
+          HG_ERROR_ALLOCATION_FAILED);
     CHECK_U64(hg_budget_used(&budget), 0);
 }
 
@@ -578,13 +653,15 @@ static void test_bounds(void) {
 
 static void check_contents(const char *name, const char *expected) {
     hg_bytes bytes = read_file(name);
-    CHECK(bytes.data && bytes.length == strlen(expected) && memcmp(bytes.data, expected, bytes.length) == 0);
+    CHECK(bytes.data && bytes.length == strlen(expected) &&
+          memcmp(bytes.data, expected, bytes.length) == 0);
     hg_bytes_free(&bytes);
 }
 
 static hg_status add_text(hg_outputs *outputs, const char *path, const char *text) {
     size_t half = strlen(text) / 2;
-    hg_file_part parts[2] = {{.data = text, .length = half}, {.data = text + half, .length = strlen(text) - half}};
+    hg_file_part parts[2] = {{.data = text, .length = half},
+                             {.data = text + half, .length = strlen(text) - half}};
     return hg_outputs_add(outputs, path, parts, 2);
 }
 
@@ -592,12 +669,15 @@ static void test_outputs(void) {
     write_file("old", "before", 6);
     chmod(in_folder("old"), 0640);
     hg_outputs *outputs = hg_outputs_create();
-    CHECK(add_text(outputs, in_folder("old"), "after") == HG_OK && add_text(outputs, in_folder("new"), "fresh") == HG_OK);
+    CHECK(add_text(outputs, in_folder("old"), "after") == HG_OK &&
+          add_text(outputs, in_folder("new"), "fresh") == HG_OK);
     check_contents("old", "before"); /* nothing is touched before the commit */
     CHECK(access(in_folder("new"), F_OK) != 0);
     CHECK(add_text(outputs, in_folder("old"), "twice") == HG_ERROR_INVALID_ARGUMENT);
-    CHECK(add_text(outputs, in_folder("none/x"), "y") == HG_ERROR_IO && strcmp(hg_last_error()->code, "X02") == 0);
-    CHECK(add_text(outputs, folder, "y") == HG_ERROR_IO && strstr(hg_last_error_text(), "is a directory"));
+    CHECK(add_text(outputs, in_folder("none/x"), "y") == HG_ERROR_IO &&
+          strcmp(hg_last_error()->code, "X02") == 0);
+    CHECK(add_text(outputs, folder, "y") == HG_ERROR_IO &&
+          strstr(hg_last_error_text(), "is a directory"));
     CHECK(hg_outputs_commit(outputs) == HG_OK);
     hg_outputs_destroy(outputs);
     check_contents("old", "after");
@@ -606,7 +686,8 @@ static void test_outputs(void) {
     CHECK(stat(in_folder("old"), &info) == 0 && (info.st_mode & 0777) == 0640);
     CHECK_U64(count_files(".hologram-"), 0);
     outputs = hg_outputs_create(); /* dropped without commit */
-    CHECK(add_text(outputs, in_folder("old"), "no") == HG_OK && add_text(outputs, in_folder("other"), "no") == HG_OK);
+    CHECK(add_text(outputs, in_folder("old"), "no") == HG_OK &&
+          add_text(outputs, in_folder("other"), "no") == HG_OK);
     hg_outputs_destroy(outputs);
     check_contents("old", "after");
     CHECK(access(in_folder("other"), F_OK) != 0);
@@ -625,7 +706,8 @@ static void test_outputs(void) {
 static void test_failing_outputs(void) {
     write_file("a", "old a", 5);
     hg_outputs *outputs = hg_outputs_create(); /* a full device among others: no file is touched */
-    CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK && add_text(outputs, in_folder("b"), "new b") == HG_OK);
+    CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK &&
+          add_text(outputs, in_folder("b"), "new b") == HG_OK);
     CHECK(add_text(outputs, "/dev/full", "x") == HG_OK);
     CHECK(hg_outputs_commit(outputs) == HG_ERROR_IO && strcmp(hg_last_error()->code, "X02") == 0 &&
           strstr(hg_last_error_text(), "no space left"));
@@ -634,7 +716,8 @@ static void test_failing_outputs(void) {
     CHECK(access(in_folder("b"), F_OK) != 0);
     CHECK_U64(count_files(".hologram-"), 0);
     outputs = hg_outputs_create(); /* the last rename fails: those before it are taken back */
-    CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK && add_text(outputs, in_folder("b"), "new b") == HG_OK &&
+    CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK &&
+          add_text(outputs, in_folder("b"), "new b") == HG_OK &&
           add_text(outputs, in_folder("c"), "new c") == HG_OK);
     CHECK(mkdir(in_folder("c"), 0777) == 0);
     CHECK(hg_outputs_commit(outputs) == HG_ERROR_IO);
@@ -649,7 +732,10 @@ static void test_failing_outputs(void) {
         static char much[5000];
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
-        _exit(hg_file_write(in_folder("a"), much, sizeof much) == HG_ERROR_IO && strcmp(hg_last_error()->code, "X02") == 0 ? 0 : 1);
+        _exit(hg_file_write(in_folder("a"), much, sizeof much) == HG_ERROR_IO &&
+                      strcmp(hg_last_error()->code, "X02") == 0
+                  ? 0
+                  : 1);
     }
     int status = 1;
     waitpid(child, &status, 0);
@@ -707,8 +793,10 @@ static void test_allocations(void) {
     for (; status != HG_OK && n < 1000; n++) {
         allocations_left = n;
         status = read_and_write();
-        CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY, "allocation %ld: %s", n, hg_last_error_text());
-        CHECK_MESSAGE(blocks_live == 0, "%ld blocks leak when allocation %ld fails", blocks_live, n);
+        CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY, "allocation %ld: %s", n,
+                      hg_last_error_text());
+        CHECK_MESSAGE(blocks_live == 0, "%ld blocks leak when allocation %ld fails", blocks_live,
+                      n);
         blocks_live = 0;
         CHECK_U64(count_files(".hologram-"), 0);
     }

@@ -1,4 +1,5 @@
-/* The binary container: bytes written out by hand from language.md 7, every refusal, the identity decode → encode, damage. */
+/* The binary container: bytes written out by hand from language.md 7, every refusal, the identity
+ * decode → encode, damage. */
 #include "support/failing_allocator.h"
 #include "support/program_text.h"
 #include "test.h"
@@ -42,40 +43,58 @@ static void seal(uint8_t *file, size_t length) {
     hg_blake3_final(&h, file + 24);
 }
 
-static const char SOURCE[] = ".atlas 1\n.program axpy\n.param r1 x buffer f32 in [n, 3]\n.param r2 y buffer i16 out []\n.param r3 z buffer "
+static const char SOURCE[] = ".atlas 1\n.program axpy\n.param r1 x buffer f32 in [n, 3]\n.param r2 "
+                             "y buffer i16 out []\n.param r3 z buffer "
                              "u8 inout\n.param r6 tmp pool 36864\n"
-                             ".param r4 n u64 = 16\n.param r5 alpha f32\n.shared 32\n.block 8\n.lanes n * 2\n.entry start\n.flag "
+                             ".param r4 n u64 = 16\n.param r5 alpha f32\n.shared 32\n.block "
+                             "8\n.lanes n * 2\n.entry start\n.flag "
                              "relaxed\n.meta author \"A\\n\\\"b\"\n.meta key \"\"\n"
-                             "    mov_imm.i128 r9, -2\nstart:\nalias:\n    setgeu.u64 p3, r255, r4\n    bra.p3 @done\n    bra @.L7\n.L7:\n "
+                             "    mov_imm.i128 r9, -2\nstart:\nalias:\n    setgeu.u64 p3, r255, "
+                             "r4\n    bra.p3 @done\n    bra @.L7\n.L7:\n "
                              "   ldg.f32 r10, [r1 + r255 - 4]\n"
-                             "    ldg.f32 r10, [buf42 + 128]\n    stg.f32 [phi(5, 12, 200)], r10\n    atom.cas.u32 r20, [class21 + r252], "
+                             "    ldg.f32 r10, [buf42 + 128]\n    stg.f32 [phi(5, 12, 200)], r10\n "
+                             "   atom.cas.u32 r20, [class21 + r252], "
                              "r252, r253\n    rdid r8, lane_count\n"
-                             "    memfence.device\n    parallel_map.f32 [buf(r2) + 16], r1, reciprocal, 5\n    reduce.add.f32 r11, r10, "
+                             "    memfence.device\n    parallel_map.f32 [buf(r2) + 16], r1, "
+                             "reciprocal, 5\n    reduce.add.f32 r11, r10, "
                              "1\n    pool.alloc pool3, r4\ndone:\n    exit\n";
 
 static void hand_code(bytes *b) {
-    le(b, 1, 4), le(b, 14, 4);                                                               /* entry, count */
-    le(b, 0x006, 2), le(b, 8, 1), le(b, 9, 1), le(b, (uint64_t)-2, 8), le(b, UINT64_MAX, 8); /* mov_imm.i128 r9, -2 */
-    le(b, 0x046, 2), le(b, 17, 1), le(b, 9, 1), le(b, 3, 1), le(b, 255, 1), le(b, 4, 1);     /* setgeu.u64 p3, r255, r4 */
-    le(b, 0x060, 2), le(b, 3, 1), le(b, 13, 4);                                              /* bra.p3 @done */
-    le(b, 0x060, 2), le(b, 255, 1), le(b, 4, 4);                                             /* bra @.L7 */
-    le(b, 0x001, 2), le(b, 2, 1), le(b, 10, 1), le(b, 6, 1), le(b, 1, 1), le(b, 1, 1), le(b, 255, 1), le(b, (uint64_t)-4, 8);
-    le(b, 0x001, 2), le(b, 2, 1), le(b, 10, 1), le(b, 0, 1), le(b, 0, 1), le(b, 42, 8), le(b, 128, 8);
-    le(b, 0x002, 2), le(b, 2, 1), le(b, 4, 1), le(b, 0, 1), le(b, 5, 1), le(b, 12, 1), le(b, 200, 1), le(b, 0, 8), le(b, 10, 1);
-    le(b, 0x0D7, 2), le(b, 16, 1), le(b, 20, 1), le(b, 3, 1), le(b, 1, 1), le(b, 21, 1), le(b, 252, 1), le(b, 0, 8), le(b, 252, 1),
-        le(b, 253, 1);
+    le(b, 1, 4), le(b, 14, 4); /* entry, count */
+    le(b, 0x006, 2), le(b, 8, 1), le(b, 9, 1), le(b, (uint64_t)-2, 8),
+        le(b, UINT64_MAX, 8); /* mov_imm.i128
+                                 r9,
+                                 -2
+                               */
+    le(b, 0x046, 2), le(b, 17, 1), le(b, 9, 1), le(b, 3, 1), le(b, 255, 1),
+        le(b, 4, 1);                             /* setgeu.u64
+                                                    p3,
+                                                    r255, r4
+                                                  */
+    le(b, 0x060, 2), le(b, 3, 1), le(b, 13, 4);  /* bra.p3 @done */
+    le(b, 0x060, 2), le(b, 255, 1), le(b, 4, 4); /* bra @.L7 */
+    le(b, 0x001, 2), le(b, 2, 1), le(b, 10, 1), le(b, 6, 1), le(b, 1, 1), le(b, 1, 1),
+        le(b, 255, 1), le(b, (uint64_t)-4, 8);
+    le(b, 0x001, 2), le(b, 2, 1), le(b, 10, 1), le(b, 0, 1), le(b, 0, 1), le(b, 42, 8),
+        le(b, 128, 8);
+    le(b, 0x002, 2), le(b, 2, 1), le(b, 4, 1), le(b, 0, 1), le(b, 5, 1), le(b, 12, 1),
+        le(b, 200, 1), le(b, 0, 8), le(b, 10, 1);
+    le(b, 0x0D7, 2), le(b, 16, 1), le(b, 20, 1), le(b, 3, 1), le(b, 1, 1), le(b, 21, 1),
+        le(b, 252, 1), le(b, 0, 8), le(b, 252, 1), le(b, 253, 1);
     le(b, 0x008, 2), le(b, 8, 1), le(b, 13, 1); /* rdid r8, lane_count */
     le(b, 0x071, 2), le(b, 2, 1);               /* memfence.device */
-    le(b, 0x0C0, 2), le(b, 2, 1), le(b, 6, 1), le(b, 0, 1), le(b, 2, 1), le(b, 16, 8), le(b, 8, 1), le(b, 1, 1), le(b, 14, 1), le(b, 0, 1),
-        le(b, 5, 8);
-    le(b, 0x0A0, 2), le(b, 2, 1), le(b, 11, 1), le(b, 10, 1), le(b, 1, 1); /* reduce.add.f32 r11, r10, 1 */
-    le(b, 0x0B1, 2), le(b, 3, 8), le(b, 1, 1), le(b, 4, 1);                /* pool.alloc pool3, r4 */
+    le(b, 0x0C0, 2), le(b, 2, 1), le(b, 6, 1), le(b, 0, 1), le(b, 2, 1), le(b, 16, 8), le(b, 8, 1),
+        le(b, 1, 1), le(b, 14, 1), le(b, 0, 1), le(b, 5, 8);
+    le(b, 0x0A0, 2), le(b, 2, 1), le(b, 11, 1), le(b, 10, 1), le(b, 1, 1); /* reduce.add.f32 r11,
+                                                                              r10, 1 */
+    le(b, 0x0B1, 2), le(b, 3, 8), le(b, 1, 1), le(b, 4, 1); /* pool.alloc pool3, r4 */
     le(b, 0x064, 2);
 }
 
 static void hand_params(bytes *b) {
     le(b, 6, 4);
-    le(b, 1, 1), le(b, 1, 1), le(b, 2, 1), le(b, 1, 1), name(b, "x"), le(b, 2, 1), le(b, 1, 1), le(b, 4, 1), le(b, 0, 1), le(b, 3, 8);
+    le(b, 1, 1), le(b, 1, 1), le(b, 2, 1), le(b, 1, 1), name(b, "x"), le(b, 2, 1), le(b, 1, 1),
+        le(b, 4, 1), le(b, 0, 1), le(b, 3, 8);
     le(b, 2, 1), le(b, 1, 1), le(b, 5, 1), le(b, 2, 1), name(b, "y"), le(b, 0, 1);
     le(b, 3, 1), le(b, 1, 1), le(b, 14, 1), le(b, 3, 1), name(b, "z"), le(b, 255, 1);
     le(b, 6, 1), le(b, 2, 1), le(b, 0, 1), le(b, 0, 1), name(b, "tmp"), le(b, 36864, 8);
@@ -84,10 +103,14 @@ static void hand_params(bytes *b) {
 }
 
 static void hand_rest(bytes *b, int kind) {
-    if (kind == 3) le(b, 32, 8), le(b, 8, 4), le(b, 1, 4), le(b, 1, 4), le(b, 2, 1), le(b, 1, 1), le(b, 4, 1), le(b, 0, 1), le(b, 2, 8);
+    if (kind == 3)
+        le(b, 32, 8), le(b, 8, 4), le(b, 1, 4), le(b, 1, 4), le(b, 2, 1), le(b, 1, 1), le(b, 4, 1),
+            le(b, 0, 1), le(b, 2, 8);
     if (kind == 4)
-        name(b, "axpy"), le(b, 3, 4), le(b, 1, 4), name(b, "alias"), le(b, 1, 4), name(b, "start"), le(b, 13, 4), name(b, "done");
-    if (kind == 5) le(b, 2, 4), name(b, "author"), le(b, 4, 4), text(b, "A\n\"b"), name(b, "key"), le(b, 0, 4);
+        name(b, "axpy"), le(b, 3, 4), le(b, 1, 4), name(b, "alias"), le(b, 1, 4), name(b, "start"),
+            le(b, 13, 4), name(b, "done");
+    if (kind == 5)
+        le(b, 2, 4), name(b, "author"), le(b, 4, 4), text(b, "A\n\"b"), name(b, "key"), le(b, 0, 4);
 }
 
 static void test_bytes(void) {
@@ -95,8 +118,8 @@ static void test_bytes(void) {
     bytes hashed = {.length = 0};
     text(&file, "\x89"
                 "ATLASB\n");
-    le(&file, 1, 2), le(&file, 0, 2), le(&file, 5, 4), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8),
-        le(&file, 1, 4), le(&file, 0, 4);
+    le(&file, 1, 2), le(&file, 0, 2), le(&file, 5, 4), le(&file, 0, 8), le(&file, 0, 8),
+        le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 1, 4), le(&file, 0, 4);
     size_t table = file.length;
     CHECK_U64(table, 64);
     for (int i = 0; i < 5 * 3; i++) le(&file, 0, 8);
@@ -158,7 +181,8 @@ static void test_bytes(void) {
 /* Names, metadata and debug data are not in the program hash; anything else is. */
 static void test_hash(void) {
     hg_program *a = assemble(HEAD "    mov_imm.u32 r1, 1\nl:\n    exit\n");
-    hg_program *b = assemble(".atlas 1\n.program other\n.meta k \"v\"\n    mov_imm.u32 r1, 1 ; comment\nm:\n    exit\n");
+    hg_program *b = assemble(
+        ".atlas 1\n.program other\n.meta k \"v\"\n    mov_imm.u32 r1, 1 ; comment\nm:\n    exit\n");
     hg_program *c = assemble(HEAD "    mov_imm.u32 r1, 2\n    exit\n");
     hg_program *d = assemble(HEAD ".shared 4\n    mov_imm.u32 r1, 1\n    exit\n");
     CHECK(memcmp(hg_program_hash(a), hg_program_hash(b), 32) == 0);
@@ -184,15 +208,17 @@ static void refused(const char *what, const void *file, size_t length, const cha
     hg_program *p = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_status status = hg_program_decode(file, length, d, &p);
-    CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0, "%s: expected %s, got %s %s: %s", what, code,
-                  hg_status_name(status), hg_last_error()->code, hg_last_error()->message);
+    CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0,
+                  "%s: expected %s, got %s %s: %s", what, code, hg_status_name(status),
+                  hg_last_error()->code, hg_last_error()->message);
     CHECK_U64(hg_diagnostics_errors(d), 1);
     hg_diagnostics_destroy(d);
     hg_program_release(p);
 }
 
 /* The file with `count` bytes at `at` set to value and its checksum made good again. */
-static void refused_with(const char *what, const uint8_t *file, size_t length, size_t at, uint64_t value, int count, const char *code) {
+static void refused_with(const char *what, const uint8_t *file, size_t length, size_t at,
+                         uint64_t value, int count, const char *code) {
     uint8_t *copy = malloc(length);
     memcpy(copy, file, length);
     set(copy + at, value, count);
@@ -203,7 +229,13 @@ static void refused_with(const char *what, const uint8_t *file, size_t length, s
 
 static void test_refusals(void) {
     size_t n;
-    uint8_t *f = encode(HEAD "    mov_imm.u32 r1, 7\n    bra @l\nl:\n    exit\n", 0, &n); /* code at 112: entry, count, mov_imm at 120 */
+    uint8_t *f = encode(HEAD "    mov_imm.u32 r1, 7\n    bra @l\nl:\n    exit\n", 0, &n); /* code at
+                                                                                             112:
+                                                                                             entry,
+                                                                                             count,
+                                                                                             mov_imm
+                                                                                             at 120
+                                                                                           */
     uint64_t code = 112, names = 0;
     for (int i = 0; i < 8; i++) names |= (uint64_t)f[64 + 24 + 8 + i] << (8 * i);
     refused("empty", f, 0, "B01");
@@ -260,7 +292,9 @@ static void test_canonical(void) {
     size_t n;
     uint8_t *f = encode(HEAD ".meta a \"1\"\n.meta b \"2\"\n    bra @b\na:\nb:\n    exit\n", 0, &n);
     uint64_t meta = 0, names = 0;
-    for (int i = 0; i < 8; i++) names |= (uint64_t)f[64 + 24 + 8 + i] << (8 * i), meta |= (uint64_t)f[64 + 48 + 8 + i] << (8 * i);
+    for (int i = 0; i < 8; i++)
+        names |= (uint64_t)f[64 + 24 + 8 + i] << (8 * i),
+            meta |= (uint64_t)f[64 + 48 + 8 + i] << (8 * i);
     refused_with("metadata out of order", f, n, meta + 5, 'c', 1, "B06");
     refused_with("metadata twice", f, n, meta + 5, 'b', 1, "B06");
     refused_with("metadata empty", f, n, meta, 0, 4, "B06");
@@ -269,7 +303,8 @@ static void test_canonical(void) {
     refused_with("a bad label", f, n, names + 11, '-', 1, "B08");
     hg_string_free((char *)f);
     f = encode(HEAD "    bra @aL0\naL0:\n    exit\n", 0, &n);
-    for (int i = 0; i < 8; i++) names = i ? names | (uint64_t)f[64 + 24 + 8 + i] << (8 * i) : f[64 + 24 + 8];
+    for (int i = 0; i < 8; i++)
+        names = i ? names | (uint64_t)f[64 + 24 + 8 + i] << (8 * i) : f[64 + 24 + 8];
     refused_with("a local label", f, n, names + 11, '.', 1, "B06");
     hg_string_free((char *)f);
 }
@@ -284,7 +319,8 @@ static void test_debug(void) {
     check_identity(debug, m);
     hg_program *p = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
-    uint8_t *wrong = encode(HEAD "\n    mov_imm.u32 r1, 1\n    add.f32 r2, r1, r1\n", HG_PROGRAM_DEBUG, &n);
+    uint8_t *wrong = encode(HEAD "\n    mov_imm.u32 r1, 1\n    add.f32 r2, r1, r1\n",
+                            HG_PROGRAM_DEBUG, &n);
     hg_string_free((char *)plain);
     CHECK(hg_program_decode(wrong, n, NULL, &p) == HG_OK);
     CHECK(hg_program_verify(p, d) == HG_ERROR_ISA);
@@ -300,7 +336,8 @@ static void test_debug(void) {
 
 /* ---- identity and damage ---- */
 
-/* What is accepted is written back byte for byte, prints as text that assembles to the same, and the verifier takes it. */
+/* What is accepted is written back byte for byte, prints as text that assembles to the same, and
+ * the verifier takes it. */
 static void check_identity(const uint8_t *file, size_t length) {
     hg_program *p = NULL, *q = NULL;
     uint8_t *again = NULL;
@@ -308,13 +345,16 @@ static void check_identity(const uint8_t *file, size_t length) {
     size_t n = 0, characters = 0;
     if (hg_program_decode(file, length, NULL, &p) != HG_OK) return;
     CHECK(hg_program_encode(p, HG_PROGRAM_DEBUG, &again, &n) == HG_OK);
-    CHECK_MESSAGE(n == length && memcmp(again, file, n) == 0, "decode then encode changes the bytes");
+    CHECK_MESSAGE(n == length && memcmp(again, file, n) == 0,
+                  "decode then encode changes the bytes");
     hg_status status = hg_program_verify(p, NULL);
     CHECK(status == HG_OK || status == HG_ERROR_ISA);
     CHECK(hg_program_print(p, &printed, &characters) == HG_OK);
     status = hg_program_assemble(printed, characters, NULL, &q);
     CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error()->message, printed ? printed : "");
-    if (q) CHECK_MESSAGE(memcmp(hg_program_hash(p), hg_program_hash(q), 32) == 0, "print then assemble changes the program:\n%s", printed);
+    if (q)
+        CHECK_MESSAGE(memcmp(hg_program_hash(p), hg_program_hash(q), 32) == 0,
+                      "print then assemble changes the program:\n%s", printed);
     hg_program_release(q);
     hg_string_free(printed);
     hg_string_free((char *)again);
@@ -345,7 +385,8 @@ static void test_damage(uint32_t rounds) {
         hg_program_release(p);
         check_identity(copy, length);
     }
-    CHECK_MESSAGE(accepted > rounds / 20 && accepted < rounds, "%zu of %u accepted", accepted, (unsigned)rounds);
+    CHECK_MESSAGE(accepted > rounds / 20 && accepted < rounds, "%zu of %u accepted", accepted,
+                  (unsigned)rounds);
     free(copy);
     hg_string_free((char *)file);
 }
@@ -355,7 +396,10 @@ static void test_damage(uint32_t rounds) {
 static failing_allocator memory;
 
 static void test_out_of_memory(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
+    hg_allocator hooks = {.size = sizeof hooks,
+                          .user = &memory,
+                          .reallocate = failing_reallocate,
+                          .release = failing_release};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     allow_allocations(&memory, UINT64_MAX);
     size_t n, m;

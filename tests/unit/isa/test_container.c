@@ -1,5 +1,6 @@
-/* What container version 1.1 has: scaled addresses, extents that are expressions, grids, tables, private memory, names of registers. Text to
- * container and back, versions and hashes, what a reader refuses, and values of extents against a second evaluator. */
+/* What container version 1.1 has: scaled addresses, extents that are expressions, grids, tables,
+ * private memory, names of registers. Text to container and back, versions and hashes, what a
+ * reader refuses, and values of extents against a second evaluator. */
 #include "isa/codec.h"
 #include "support/program_text.h"
 #include "test.h"
@@ -19,8 +20,10 @@ static void round_trip(const char *text, uint32_t minor) {
     if (!p) return;
     prints(p, text);
     CHECK(hg_program_encode(p, 0, &bytes, &length) == HG_OK);
-    CHECK_MESSAGE(bytes[10] == minor, "minor %u, expected %u:\n%s", bytes[10], (unsigned)minor, text);
-    CHECK_MESSAGE(hg_program_decode(bytes, length, NULL, &q) == HG_OK, "%s\n%s", hg_last_error()->message, text);
+    CHECK_MESSAGE(bytes[10] == minor, "minor %u, expected %u:\n%s", bytes[10], (unsigned)minor,
+                  text);
+    CHECK_MESSAGE(hg_program_decode(bytes, length, NULL, &q) == HG_OK, "%s\n%s",
+                  hg_last_error()->message, text);
     if (q) {
         CHECK(memcmp(hg_program_hash(p), hg_program_hash(q), 32) == 0);
         prints(q, text);
@@ -34,37 +37,44 @@ static void round_trip(const char *text, uint32_t minor) {
 }
 
 static void test_round_trips(void) {
-    round_trip(HEAD "    ldg.u32 r1, [r2 + r3*4]\n    ldg.u32 r1, [r2 + r3*65535 - 8]\n    lds.u32 r1, [shared + r3*3 + 4]\n"
-                    "    stg.u32 [pool(r2) + r3*2], r1\n    ldg.u32 r1, [class5 + r3*8]\n    ldg.u32 r1, [buf7 + r3*16 + 1]\n"
+    round_trip(HEAD "    ldg.u32 r1, [r2 + r3*4]\n    ldg.u32 r1, [r2 + r3*65535 - 8]\n    lds.u32 "
+                    "r1, [shared + r3*3 + 4]\n"
+                    "    stg.u32 [pool(r2) + r3*2], r1\n    ldg.u32 r1, [class5 + r3*8]\n    "
+                    "ldg.u32 r1, [buf7 + r3*16 + 1]\n"
                     "    reduce.add.f32 r1, [r2 + r3*4], 3\n",
                1);
     round_trip(HEAD "    ldg.u32 r1, [r2 + r3]\n    ldg.u32 r1, [phi(95, 47, 255)]\n", 0);
-#define DIMS(dims) HEAD ".param r1 x buffer f32 in [" dims "]\n.param r2 n u64\n.param r3 h u32\n    exit\n"
-    static const char *const dims[] = {DIMS("n + 1"),
-                                       DIMS("n - 1, h"),
-                                       DIMS("n * 3 + h"),
-                                       DIMS("(n + 1) * 3"),
-                                       DIMS("n - (h - 1)"),
-                                       DIMS("n - h - 1"),
-                                       DIMS("n / 2 / h"),
-                                       DIMS("n / (2 * h)"),
-                                       DIMS("n / (2 / h)"),
-                                       DIMS("n * (h / 2)"),
-                                       DIMS("n * h / 2"),
-                                       DIMS("ceil(n / 1024)"),
-                                       DIMS("ceil((n + h) / 4), ceil(n * h / 4)"),
-                                       DIMS("ceil((n / 2) / h)"),
-                                       DIMS("ceil((n / 2 * h) / 3)"),
-                                       DIMS("min(n, h + 1), max(n * 2, ceil(n / h))"),
-                                       DIMS("ceil(min(n, 3) / max(h, 1)) - 18446744073709551615 * h")};
+#define DIMS(dims) \
+    HEAD ".param r1 x buffer f32 in [" dims "]\n.param r2 n u64\n.param r3 h u32\n    exit\n"
+    static const char *const dims[] = {
+        DIMS("n + 1"),
+        DIMS("n - 1, h"),
+        DIMS("n * 3 + h"),
+        DIMS("(n + 1) * 3"),
+        DIMS("n - (h - 1)"),
+        DIMS("n - h - 1"),
+        DIMS("n / 2 / h"),
+        DIMS("n / (2 * h)"),
+        DIMS("n / (2 / h)"),
+        DIMS("n * (h / 2)"),
+        DIMS("n * h / 2"),
+        DIMS("ceil(n / 1024)"),
+        DIMS("ceil((n + h) / 4), ceil(n * h / 4)"),
+        DIMS("ceil((n / 2) / h)"),
+        DIMS("ceil((n / 2 * h) / 3)"),
+        DIMS("min(n, h + 1), max(n * 2, ceil(n / h))"),
+        DIMS("ceil(min(n, 3) / max(h, 1)) - 18446744073709551615 * h")};
     for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) round_trip(dims[i], 1);
     round_trip(DIMS("n, h, 5"), 0);
     round_trip(HEAD ".param r2 n u64\n.lanes 4 * n * 2\n    exit\n", 0);
     round_trip(HEAD ".param r2 n u64\n.lanes ceil(n / 4)\n    exit\n", 1);
     round_trip(HEAD ".param r2 n u64\n.lanes n * 4 + 1\n    exit\n", 1);
-    round_trip(HEAD ".param r2 n u64\n.scratch r3 s f32 [n + 1]\n.block 16, 16\n.grid ceil(n / 16), 4\n    exit\n", 1);
+    round_trip(HEAD ".param r2 n u64\n.scratch r3 s f32 [n + 1]\n.block 16, 16\n.grid ceil(n / "
+                    "16), 4\n    exit\n",
+               1);
     round_trip(HEAD ".grid 3\n    exit\n", 1);
-    round_trip(HEAD ".data r1 k u32 [3] 1, 2, 4294967295\n.data r2 f f32 [2, 2] 0.5, -1.0, nan, inf\n.data r3 none u8 [0]\n"
+    round_trip(HEAD ".data r1 k u32 [3] 1, 2, 4294967295\n.data r2 f f32 [2, 2] 0.5, -1.0, nan, "
+                    "inf\n.data r3 none u8 [0]\n"
                     ".data r4 one i128 [] 0x5\n    exit\n",
                1);
 }
@@ -73,13 +83,18 @@ static void test_round_trips(void) {
 static void test_spellings(void) {
     static const struct {
         const char *text, *canonical;
-    } rows[] = {{HEAD ".param r2 n u64\n.lanes (2 * 2) * n\n    exit\n", HEAD ".param r2 n u64\n.lanes 2 * 2 * n\n    exit\n"},
-                {HEAD ".param r2 n u64\n.lanes ((n))\n    exit\n", HEAD ".param r2 n u64\n.lanes n\n    exit\n"},
-                {HEAD ".param r2 n u64\n.lanes n + (2 + 3) * 2\n    exit\n", HEAD ".param r2 n u64\n.lanes n + 10\n    exit\n"},
+    } rows[] = {{HEAD ".param r2 n u64\n.lanes (2 * 2) * n\n    exit\n",
+                 HEAD ".param r2 n u64\n.lanes 2 * 2 * n\n    exit\n"},
+                {HEAD ".param r2 n u64\n.lanes ((n))\n    exit\n",
+                 HEAD ".param r2 n u64\n.lanes n\n    exit\n"},
+                {HEAD ".param r2 n u64\n.lanes n + (2 + 3) * 2\n    exit\n",
+                 HEAD ".param r2 n u64\n.lanes n + 10\n    exit\n"},
                 {HEAD ".lanes ceil(7 / 2) + min(4, 5)\n    exit\n", HEAD ".lanes 8\n    exit\n"},
                 {HEAD "    ldg.u32 r1, [r2 + r3*1]\n", HEAD "    ldg.u32 r1, [r2 + r3]\n"},
-                {HEAD ".data r1 k u32 7, 8,\n  9\n    exit\n", HEAD ".data r1 k u32 [3] 7, 8, 9\n    exit\n"},
-                {HEAD ".data r1 k u32 [3] 7, 8\n.data + 9\n    exit\n", HEAD ".data r1 k u32 [3] 7, 8, 9\n    exit\n"}};
+                {HEAD ".data r1 k u32 7, 8,\n  9\n    exit\n",
+                 HEAD ".data r1 k u32 [3] 7, 8, 9\n    exit\n"},
+                {HEAD ".data r1 k u32 [3] 7, 8\n.data + 9\n    exit\n",
+                 HEAD ".data r1 k u32 [3] 7, 8, 9\n    exit\n"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         hg_program *p = assemble(rows[i].text);
         if (p) prints(p, rows[i].canonical);
@@ -91,7 +106,8 @@ static void fails(const char *text, const char *code, const char *message) {
     hg_program *p = NULL;
     CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_ERROR_ISA, "%s", text);
     CHECK_TEXT(hg_last_error()->code, code);
-    CHECK_MESSAGE(strstr(hg_last_error()->message, message) != NULL, "'%s' is not in: %s", message, hg_last_error()->message);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, message) != NULL, "'%s' is not in: %s", message,
+                  hg_last_error()->message);
     hg_program_release(p);
 }
 
@@ -113,7 +129,8 @@ static void test_mistakes(void) {
     fails(HEAD ".param r2 n u64\n.data r1 k u8 [n] 5\n    exit\n", "D03", "a number");
     fails(HEAD ".data + 5\n    exit\n", "S02", "none before");
     fails(HEAD ".data r1 k u32 \"x.npy\"\n    exit\n", "P06", "");
-    hg_program *p = assemble(HEAD ".data r1 k u32 1\n    mov_imm.u32 r2, 3\n    stg.u32 [buf(r1)], r2\n    exit\n");
+    hg_program *p = assemble(
+        HEAD ".data r1 k u32 1\n    mov_imm.u32 r2, 3\n    stg.u32 [buf(r1)], r2\n    exit\n");
     CHECK(hg_program_verify(p, NULL) == HG_ERROR_ISA);
     CHECK_TEXT(hg_last_error()->code, "V11");
     hg_program_release(p);
@@ -143,7 +160,8 @@ static void take_back(void *user, hg_source *source) {
 }
 
 static hg_status assemble_file(const char *text, npy_file *file, hg_program **p) {
-    hg_assemble_options options = {.size = sizeof options, .resolve = give, .release = take_back, .user = file};
+    hg_assemble_options options = {
+        .size = sizeof options, .resolve = give, .release = take_back, .user = file};
     *p = NULL;
     return hg_program_assemble_with(text, strlen(text), &options, NULL, p);
 }
@@ -152,9 +170,11 @@ static void test_files(void) {
     static const float taps[6] = {1, 2, 3, 4, 5, 6};
     npy_file file = {.length = 128 + sizeof taps};
     hg_program *p;
-    snprintf((char *)file.bytes, 129, "\x93NUMPY\1%c\x76%c%-117s\n", 0, 0, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+    snprintf((char *)file.bytes, 129, "\x93NUMPY\1%c\x76%c%-117s\n", 0, 0,
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
     memcpy(file.bytes + 128, taps, sizeof taps);
-    CHECK_MESSAGE(assemble_file(HEAD ".data r1 t f32 \"taps.npy\"\n    exit\n", &file, &p) == HG_OK, "%s", hg_last_error()->message);
+    CHECK_MESSAGE(assemble_file(HEAD ".data r1 t f32 \"taps.npy\"\n    exit\n", &file, &p) == HG_OK,
+                  "%s", hg_last_error()->message);
     if (p) prints(p, HEAD ".data r1 t f32 [2, 3] 1.0, 2.0, 3.0, 4.0, 5.0, 6.0\n    exit\n");
     hg_program_release(p);
     CHECK(assemble_file(HEAD ".data r1 t f32 [2, 3] \"taps.npy\"\n    exit\n", &file, &p) == HG_OK);
@@ -192,7 +212,8 @@ static void test_depth(void) {
 /* ---- names of registers, private memory ---- */
 
 static void test_names(void) {
-    hg_program *p = assemble(HEAD "    mov_imm.u32 r1, 1\n    mov_imm.u32 r2, 2\n    exit\n"), *q = NULL;
+    hg_program *p = assemble(HEAD "    mov_imm.u32 r1, 1\n    mov_imm.u32 r2, 2\n    exit\n"),
+               *q = NULL;
     hg_register_name names[] = {{0, 1, 0, 1, "i"}, {0, 3, 1, 0, "done"}, {1, 3, 0, 1, "acc[2, 1]"}};
     uint8_t hash[32], *bytes = NULL;
     size_t length = 0;
@@ -200,20 +221,24 @@ static void test_names(void) {
     p->register_names = names;
     p->register_name_count = 3;
     CHECK(hg_program_encode(p, 0, &bytes, &length) == HG_OK && bytes[10] == 1);
-    CHECK_MESSAGE(hg_program_decode(bytes, length, NULL, &q) == HG_OK, "%s", hg_last_error()->message);
+    CHECK_MESSAGE(hg_program_decode(bytes, length, NULL, &q) == HG_OK, "%s",
+                  hg_last_error()->message);
     CHECK(memcmp(hash, hg_program_hash(q), 32) == 0);
     CHECK_TEXT(hg_program_register_name(q, 0, false, 1), "i");
     CHECK_TEXT(hg_program_register_name(q, 1, false, 1), "acc[2, 1]");
     CHECK_TEXT(hg_program_register_name(q, 2, true, 0), "done");
-    CHECK(hg_program_register_name(q, 0, false, 2) == NULL && hg_program_register_name(q, 3, false, 1) == NULL);
+    CHECK(hg_program_register_name(q, 0, false, 2) == NULL &&
+          hg_program_register_name(q, 3, false, 1) == NULL);
     hg_program_release(q);
     hg_string_free((char *)bytes);
-    static const hg_register_name bad[] = {{0, 4, 0, 1, "i"}, {1, 1, 0, 1, "i"}, {0, 1, 1, 16, "p"}, {0, 1, 0, 1, "a\tb"}};
+    static const hg_register_name bad[] = {
+        {0, 4, 0, 1, "i"}, {1, 1, 0, 1, "i"}, {0, 1, 1, 16, "p"}, {0, 1, 0, 1, "a\tb"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         names[0] = bad[i];
         p->register_name_count = 1;
         CHECK(hg_program_encode(p, 0, &bytes, &length) == HG_OK);
-        CHECK(hg_program_decode(bytes, length, NULL, &q) == HG_ERROR_ISA && strcmp(hg_last_error()->code, "B08") == 0);
+        CHECK(hg_program_decode(bytes, length, NULL, &q) == HG_ERROR_ISA &&
+              strcmp(hg_last_error()->code, "B08") == 0);
         hg_string_free((char *)bytes);
     }
     p->register_names = NULL;
@@ -244,8 +269,8 @@ static uint64_t section(const uint8_t *file, uint32_t kind) {
 }
 
 /* The file with bytes set at a place of a section, its checksum made good again. */
-static void refused(const char *what, const uint8_t *file, size_t length, uint32_t kind, uint64_t at, const void *with, size_t count,
-                    const char *code) {
+static void refused(const char *what, const uint8_t *file, size_t length, uint32_t kind,
+                    uint64_t at, const void *with, size_t count, const char *code) {
     uint8_t *copy = malloc(length);
     hg_program *p = NULL;
     hg_blake3 h;
@@ -256,15 +281,17 @@ static void refused(const char *what, const uint8_t *file, size_t length, uint32
     hg_blake3_update(&h, copy, length);
     hg_blake3_final(&h, copy + 24);
     hg_status status = hg_program_decode(copy, length, NULL, &p);
-    CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0, "%s: expected %s, got %s %s: %s", what, code,
-                  hg_status_name(status), hg_last_error()->code, hg_last_error()->message);
+    CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0,
+                  "%s: expected %s, got %s %s: %s", what, code, hg_status_name(status),
+                  hg_last_error()->code, hg_last_error()->message);
     hg_program_release(p);
     free(copy);
 }
 
 static void test_refusals(void) {
     size_t n;
-    /* entry, count; then opcode u16, type, register, place, bits, handle register, index, scale u16 */
+    /* entry, count; then opcode u16, type, register, place, bits, handle register, index, scale u16
+     */
     uint8_t *f = encode(HEAD "    ldg.u32 r1, [r2 + r3*4]\n", &n);
     refused("minor 0", f, n, 0, 10, "\0", 1, "B06");
     refused("minor 2", f, n, 0, 10, "\2", 1, "B06");
@@ -289,8 +316,10 @@ static void test_refusals(void) {
     refused("a product of extents", f, n, HG_SECTION_LAUNCH, lanes + 2 + 2 + 9, "\4", 1, "B08");
     refused("operands missing", f, n, HG_SECTION_LAUNCH, lanes + 1, "\3\2\2\2", 4, "B06");
     hg_string_free((char *)f);
-    f = encode(HEAD ".param r2 n u64\n.lanes n - 4 + 3\n    exit\n", &n); /* param, number, sub, number, add */
-    refused("an operation of two numbers", f, n, HG_SECTION_LAUNCH, lanes + 2, "\0\1\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\1\0\3", 22, "B08");
+    f = encode(HEAD ".param r2 n u64\n.lanes n - 4 + 3\n    exit\n", &n); /* param, number, sub,
+                                                                             number, add */
+    refused("an operation of two numbers", f, n, HG_SECTION_LAUNCH, lanes + 2,
+            "\0\1\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\1\0\3", 22, "B08");
     hg_string_free((char *)f);
     f = encode(HEAD ".data r1 k u16 [2] 1, 2\n    exit\n", &n);
     refused("more bytes than there are", f, n, HG_SECTION_DATA, 0, "\5", 1, "B03");
@@ -308,7 +337,8 @@ static uint64_t random_below(uint64_t n) {
     return (random_state >> 33) % n;
 }
 
-/* A random expression as text, with parentheses everywhere, and its value worked out beside it; -1: it has none. */
+/* A random expression as text, with parentheses everywhere, and its value worked out beside it; -1:
+ * it has none. */
 enum { PARAMS = 3 };
 static const char *const NAMES[PARAMS] = {"n", "h", "w"};
 static hg_i128 write_random(char *text, size_t room, int depth, const uint64_t *of, bool *bad) {
@@ -324,7 +354,8 @@ static hg_i128 write_random(char *text, size_t room, int depth, const uint64_t *
         snprintf(text, room, "%s", NAMES[which]);
         return (hg_i128)of[which];
     }
-    hg_i128 a = write_random(left, sizeof left, depth - 1, of, bad), b = write_random(right, sizeof right, depth - 1, of, bad), r = 0;
+    hg_i128 a = write_random(left, sizeof left, depth - 1, of, bad),
+            b = write_random(right, sizeof right, depth - 1, of, bad), r = 0;
     static const char *const forms[] = {"(%s + %s)",       "(%s - %s)",   "(%s * %s)",  "(%s / %s)",
                                         "ceil((%s) / %s)", "min(%s, %s)", "max(%s, %s)"};
     snprintf(text, room, forms[kind - 2], left, right);
@@ -358,17 +389,22 @@ static void test_values(void) {
         char text[2048], source[2400];
         uint64_t of[PARAMS], value = 0;
         bool bad = false;
-        for (int i = 0; i < PARAMS; i++) of[i] = random_below(3) ? random_below(50) : (uint64_t)-1 - random_below(5);
+        for (int i = 0; i < PARAMS; i++)
+            of[i] = random_below(3) ? random_below(50) : (uint64_t)-1 - random_below(5);
         hg_i128 expected = write_random(text, sizeof text, (int)random_below(4), of, &bad);
-        snprintf(source, sizeof source, HEAD ".param r1 n u64\n.param r2 h u64\n.param r3 w u64\n.grid %s\n    exit\n", text);
+        snprintf(source, sizeof source,
+                 HEAD ".param r1 n u64\n.param r2 h u64\n.param r3 w u64\n.grid %s\n    exit\n",
+                 text);
         hg_program *p = NULL;
         hg_status status = hg_program_assemble(source, strlen(source), NULL, &p);
         if (status != HG_OK) { /* numbers alone that have no value */
-            CHECK_MESSAGE(strcmp(hg_last_error()->code, "S04") == 0, "%s\n%s", hg_last_error()->message, source);
+            CHECK_MESSAGE(strcmp(hg_last_error()->code, "S04") == 0, "%s\n%s",
+                          hg_last_error()->message, source);
             continue;
         }
         hg_extent_status found = hg_extent_value(p, &p->grid[0], value_of, of, &value, NULL);
-        CHECK_MESSAGE(bad ? found != HG_EXTENT_KNOWN && found != HG_EXTENT_UNKNOWN : found == HG_EXTENT_KNOWN && (hg_i128)value == expected,
+        CHECK_MESSAGE(bad ? found != HG_EXTENT_KNOWN && found != HG_EXTENT_UNKNOWN
+                          : found == HG_EXTENT_KNOWN && (hg_i128)value == expected,
                       "%s: %d %llu", text, (int)found, (unsigned long long)value);
         char *canonical = NULL;
         CHECK(hg_program_print(p, &canonical, NULL) == HG_OK);
@@ -412,11 +448,15 @@ static void test_solving(void) {
         char source[256];
         uint16_t param = 9;
         uint64_t solved = 0;
-        snprintf(source, sizeof source, HEAD ".param r1 n u64\n.param r2 h u64\n.param r3 w u64\n.grid %s\n    exit\n", rows[i].text);
+        snprintf(source, sizeof source,
+                 HEAD ".param r1 n u64\n.param r2 h u64\n.param r3 w u64\n.grid %s\n    exit\n",
+                 rows[i].text);
         hg_program *p = assemble(source);
-        hg_extent_status status = hg_extent_solve(p, &p->grid[0], rows[i].extent, but_first, of, &param, &solved);
-        CHECK_MESSAGE(status == rows[i].status && (status != HG_EXTENT_KNOWN || (solved == rows[i].solved && param == 0)), "%s: %d %llu",
-                      rows[i].text, (int)status, (unsigned long long)solved);
+        hg_extent_status status = hg_extent_solve(p, &p->grid[0], rows[i].extent, but_first, of,
+                                                  &param, &solved);
+        CHECK_MESSAGE(status == rows[i].status &&
+                          (status != HG_EXTENT_KNOWN || (solved == rows[i].solved && param == 0)),
+                      "%s: %d %llu", rows[i].text, (int)status, (unsigned long long)solved);
         hg_program_release(p);
     }
 }
@@ -426,7 +466,8 @@ static void test_solving(void) {
 static void test_builder(void) {
     static const uint32_t k[] = {1, 2, 3};
     hg_builder *b = hg_builder_create("t");
-    hg_dim three = hg_dim_of(3), grid[] = {hg_dim_expression("ceil(n / 16)"), hg_dim_of(2)}, rows = hg_dim_expression("n + 2");
+    hg_dim three = hg_dim_of(3), grid[] = {hg_dim_expression("ceil(n / 16)"), hg_dim_of(2)},
+           rows = hg_dim_expression("n + 2");
     hg_builder_param_scalar(b, 2, "n", HG_TYPE_U64);
     hg_builder_param_buffer(b, 3, "x", HG_TYPE_U32, HG_PARAM_INOUT, &rows, 1);
     hg_builder_data(b, 1, "k", HG_TYPE_U32, &three, 1, k);
@@ -437,8 +478,10 @@ static void test_builder(void) {
     hg_program *p = NULL;
     CHECK_MESSAGE(hg_builder_build(b, NULL, &p) == HG_OK, "%s", hg_last_error()->message);
     if (p)
-        prints(p, HEAD ".param r2 n u64\n.param r3 x buffer u32 inout [n + 2]\n.data r1 k u32 [3] 1, 2, 3\n.block 16, 16\n"
-                       ".grid ceil(n / 16), 2\n    ldg.u32 r4, [r1 + r252*4 + 4]\n    stg.u32 [r3 + r252*300], r4\n");
+        prints(p, HEAD ".param r2 n u64\n.param r3 x buffer u32 inout [n + 2]\n.data r1 k u32 [3] "
+                       "1, 2, 3\n.block 16, 16\n"
+                       ".grid ceil(n / 16), 2\n    ldg.u32 r4, [r1 + r252*4 + 4]\n    stg.u32 [r3 "
+                       "+ r252*300], r4\n");
     hg_program_release(p);
     hg_builder_destroy(b);
     b = hg_builder_create("t");

@@ -1,9 +1,11 @@
-/* Random programs with names in place of numbers: every register that holds values of one type (or of several, told apart) becomes a named
- * register or an element of an array, parameters lose their registers, predicates get names. The results stay the same bits.
+/* Random programs with names in place of numbers: every register that holds values of one type (or
+ * of several, told apart) becomes a named register or an element of an array, parameters lose their
+ * registers, predicates get names. The results stay the same bits.
  *
  *     test_names_random [--count N] [--seed N]
  *
- * The plain text is that of tests/differential; the numbers that names get are compared with nothing but what the program then does.
+ * The plain text is that of tests/differential; the numbers that names get are compared with
+ * nothing but what the program then does.
  * test: labels=slow */
 #include "differential/generate.h"
 #include "isa/verify_internal.h"
@@ -80,11 +82,12 @@ static uint32_t sites_of(const hg_program *p, uint32_t inst, site *sites) {
         uint8_t regs[HG_MAX_TUPLE_ITEMS];
         uint32_t n = 0;
         bool predicate = row->operands[i].kind == HG_K_PRED;
-        if (row->operands[i].kind == HG_K_REG || (predicate && o[i].reg != 255) || (row->operands[i].kind == HG_K_COUNT && o[i].is_reg))
+        if (row->operands[i].kind == HG_K_REG || (predicate && o[i].reg != 255) ||
+            (row->operands[i].kind == HG_K_COUNT && o[i].is_reg))
             regs[n++] = o[i].reg;
         if (row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY) {
-            bool reg = o[i].place == HG_PLACE_FLAT || o[i].place == HG_PLACE_BUF_REG || o[i].place == HG_PLACE_POOL_REG ||
-                       o[i].place == HG_PLACE_BARE;
+            bool reg = o[i].place == HG_PLACE_FLAT || o[i].place == HG_PLACE_BUF_REG ||
+                       o[i].place == HG_PLACE_POOL_REG || o[i].place == HG_PLACE_BARE;
             if (reg) regs[n++] = o[i].reg;
             if (o[i].has_index) regs[n++] = o[i].index;
         }
@@ -92,7 +95,9 @@ static uint32_t sites_of(const hg_program *p, uint32_t inst, site *sites) {
             uint8_t type = DIFFERENT;
             for (uint32_t w = 0; w < a.reads + a.writes; w++) {
                 const hg_access *x = w < a.reads ? &a.read[w] : &a.write[w - a.reads];
-                if (x->operand == i && x->reg == regs[k] && x->is_pred == predicate && x->want < HG_TYPE_COUNT) type = x->want;
+                if (x->operand == i && x->reg == regs[k] && x->is_pred == predicate &&
+                    x->want < HG_TYPE_COUNT)
+                    type = x->want;
             }
             sites[count++] = (site){regs[k], type, predicate};
         }
@@ -102,7 +107,8 @@ static uint32_t sites_of(const hg_program *p, uint32_t inst, site *sites) {
 
 static const char *param_name(const hg_program *p, uint8_t reg, uint8_t type) {
     for (uint32_t i = 0; i < p->param_count; i++)
-        if (p->params[i].reg == reg && (p->params[i].kind == HG_PARAM_SCALAR ? p->params[i].type : HG_TYPE_U64) == type)
+        if (p->params[i].reg == reg &&
+            (p->params[i].kind == HG_PARAM_SCALAR ? p->params[i].type : HG_TYPE_U64) == type)
             return p->params[i].name;
     return NULL;
 }
@@ -121,7 +127,8 @@ static void add_name(hg_text *t, const hg_program *p, const usage *u, const site
     else if (param_name(p, s->reg, type))
         hg_text_addf(t, "%s", param_name(p, s->reg, type));
     else if (s->reg % 3 == 0)
-        hg_text_addf(t, "a_%s[%u, %u]", hg_type_name((hg_type)type), (unsigned)s->reg / 16, (unsigned)s->reg % 16);
+        hg_text_addf(t, "a_%s[%u, %u]", hg_type_name((hg_type)type), (unsigned)s->reg / 16,
+                     (unsigned)s->reg % 16);
     else
         hg_text_addf(t, "v%u_%s", (unsigned)s->reg, hg_type_name((hg_type)type));
 }
@@ -129,12 +136,14 @@ static void add_name(hg_text *t, const hg_program *p, const usage *u, const site
 /* r7 or p3 as a word of its own. */
 static bool is_register_at(const char *line, size_t at, size_t *length) {
     if ((line[at] != 'r' && line[at] != 'p') || !isdigit((unsigned char)line[at + 1])) return false;
-    if (at && (isalnum((unsigned char)line[at - 1]) || line[at - 1] == '_' || line[at - 1] == '@')) return false;
+    if (at && (isalnum((unsigned char)line[at - 1]) || line[at - 1] == '_' || line[at - 1] == '@'))
+        return false;
     for (*length = 1; isdigit((unsigned char)line[at + *length]);) ++*length;
     return !isalnum((unsigned char)line[at + *length]) && line[at + *length] != '_';
 }
 
-static void rename_line(hg_text *t, const hg_program *p, const usage *u, uint32_t inst, const char *line, size_t length) {
+static void rename_line(hg_text *t, const hg_program *p, const usage *u, uint32_t inst,
+                        const char *line, size_t length) {
     site sites[MOST_TOKENS];
     uint32_t count = sites_of(p, inst, sites), next = 0;
     for (size_t i = 0; i < length;) {
@@ -146,7 +155,8 @@ static void rename_line(hg_text *t, const hg_program *p, const usage *u, uint32_
             hg_text_add(t, &line[i++], 1);
         }
     }
-    CHECK_MESSAGE(next == count, "%u of %u registers found in %.*s", (unsigned)next, (unsigned)count, (int)length, line);
+    CHECK_MESSAGE(next == count, "%u of %u registers found in %.*s", (unsigned)next,
+                  (unsigned)count, (int)length, line);
 }
 
 static void declare(hg_text *t, const hg_program *p, const usage *u) {
@@ -154,10 +164,13 @@ static void declare(hg_text *t, const hg_program *p, const usage *u) {
     for (unsigned i = 1; i < 16; i++) hg_text_addf(t, ", pr_%u", i);
     hg_text_addf(t, " pred\n");
     for (int type = 0; type < HG_TYPE_COUNT; type++) {
-        hg_text_addf(t, ".reg a_%s[16, 16] %s\n", hg_type_name((hg_type)type), hg_type_name((hg_type)type));
+        hg_text_addf(t, ".reg a_%s[16, 16] %s\n", hg_type_name((hg_type)type),
+                     hg_type_name((hg_type)type));
         for (unsigned r = 0; r < 252; r++)
-            if (is_named(u, (uint8_t)r) && (u->exact[r] >> type & 1) && !param_name(p, (uint8_t)r, (uint8_t)type))
-                hg_text_addf(t, ".reg v%u_%s %s\n", r, hg_type_name((hg_type)type), hg_type_name((hg_type)type));
+            if (is_named(u, (uint8_t)r) && (u->exact[r] >> type & 1) &&
+                !param_name(p, (uint8_t)r, (uint8_t)type))
+                hg_text_addf(t, ".reg v%u_%s %s\n", r, hg_type_name((hg_type)type),
+                             hg_type_name((hg_type)type));
     }
 }
 
@@ -201,11 +214,13 @@ static void check_names_kept(const hg_program *p, uint64_t seed) {
     uint8_t *bytes[2] = {NULL, NULL};
     size_t length[2] = {0, 1};
     hg_program *again = NULL;
-    bool good = hg_program_print(p, &text, NULL) == HG_OK && hg_program_encode(p, 0, &bytes[0], &length[0]) == HG_OK &&
+    bool good = hg_program_print(p, &text, NULL) == HG_OK &&
+                hg_program_encode(p, 0, &bytes[0], &length[0]) == HG_OK &&
                 hg_program_assemble(text, strlen(text), NULL, &again) == HG_OK &&
                 hg_program_encode(again, 0, &bytes[1], &length[1]) == HG_OK;
     CHECK_MESSAGE(good && length[0] == length[1] && memcmp(bytes[0], bytes[1], length[0]) == 0,
-                  "test_names_random --seed %" PRIu64 ": printed and assembled, it has other bytes", seed);
+                  "test_names_random --seed %" PRIu64 ": printed and assembled, it has other bytes",
+                  seed);
     for (int i = 0; i < 2; i++) hg_string_free((char *)bytes[i]);
     hg_string_free(text);
     hg_program_release(again);
@@ -217,20 +232,24 @@ static void check_seed(library *l, uint64_t seed, uint64_t *full) {
     run_result pr, nr;
     char reason[512];
     random_state = seed;
-    if (!generate_case(seed, GENERATE_SHORT | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0), &c)) return;
+    if (!generate_case(seed, GENERATE_SHORT | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0), &c))
+        return;
     if (hg_program_assemble(c.text, c.length, NULL, &p) == HG_OK) {
         char *text = rename_program(p);
         if (getenv("HG_PRINT")) printf("%s", text ? text : "");
         hg_status status = hg_program_assemble(text ? text : "", text ? strlen(text) : 0, NULL, &q);
-        bool crowded = status != HG_OK && strncmp(hg_last_error()->message, "no register is left", 19) == 0;
+        bool crowded = status != HG_OK &&
+                       strncmp(hg_last_error()->message, "no register is left", 19) == 0;
         *full += crowded;
-        CHECK_MESSAGE(crowded || (status == HG_OK && hg_program_verify(q, NULL) == HG_OK), "test_names_random --seed %" PRIu64 ": %s\n%s",
-                      seed, hg_last_error_text(), getenv("HG_SHOW") ? text : "");
+        CHECK_MESSAGE(crowded || (status == HG_OK && hg_program_verify(q, NULL) == HG_OK),
+                      "test_names_random --seed %" PRIu64 ": %s\n%s", seed, hg_last_error_text(),
+                      getenv("HG_SHOW") ? text : "");
         if (status == HG_OK) check_names_kept(q, seed);
         if (status == HG_OK && case_copy(&plain, &c) && case_copy(&named, &c)) {
             library_run(l, p, &plain, &pr);
             library_run(l, q, &named, &nr);
-            CHECK_MESSAGE(case_same(&plain, &pr, &named, &nr, reason), "test_names_random --seed %" PRIu64 ": %s", seed, reason);
+            CHECK_MESSAGE(case_same(&plain, &pr, &named, &nr, reason),
+                          "test_names_random --seed %" PRIu64 ": %s", seed, reason);
         }
         hg_string_free(text);
     }

@@ -1,5 +1,6 @@
 /* test: labels=threads */
-/* The cache of programs against a model that looks through a list; out of memory; several threads. */
+/* The cache of programs against a model that looks through a list; out of memory; several threads.
+ */
 #include "support/failing_allocator.h"
 #include "test.h"
 #include "isa/program.h"
@@ -13,7 +14,8 @@ static hg_program *programs[PROGRAMS];
 static hg_program *program_of(int i, const char *label) {
     char text[160];
     hg_program *p = NULL;
-    snprintf(text, sizeof text, ".atlas 1\n.program p\n    mov_imm.u32 r1, %d\n%s:\n    exit\n", i, label);
+    snprintf(text, sizeof text, ".atlas 1\n.program p\n    mov_imm.u32 r1, %d\n%s:\n    exit\n", i,
+             label);
     CHECK(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK);
     return p;
 }
@@ -51,7 +53,8 @@ static void test_model(size_t capacity) {
             (void)model_get(&m, item, true);
         } else {
             hg_program *p = hg_program_cache_get(c, programs[item]);
-            CHECK((p == programs[item]) == model_get(&m, item, false) && (!p || p == programs[item]));
+            CHECK((p == programs[item]) == model_get(&m, item, false) &&
+                  (!p || p == programs[item]));
             hg_program_release(p);
         }
         CHECK_U64(hg_program_cache_len(c), (uint64_t)m.count);
@@ -62,9 +65,11 @@ static void test_model(size_t capacity) {
 static void test_rules(void) {
     hg_program_cache *c = NULL;
     hg_program *same = program_of(3, "another"), *p;
-    CHECK(memcmp(hg_program_hash(same), hg_program_hash(programs[3]), 32) == 0); /* labels do not count */
+    CHECK(memcmp(hg_program_hash(same), hg_program_hash(programs[3]), 32) == 0); /* labels do not
+                                                                                    count */
     CHECK(hg_program_cache_create(2, &c) == HG_OK);
-    CHECK(hg_program_cache_insert(c, programs[3]) == HG_OK && hg_program_cache_insert(c, same) == HG_OK);
+    CHECK(hg_program_cache_insert(c, programs[3]) == HG_OK &&
+          hg_program_cache_insert(c, same) == HG_OK);
     CHECK_U64(hg_program_cache_len(c), 1); /* in place of the one with its hash */
     CHECK((p = hg_program_cache_get(c, programs[3])) == same);
     hg_program_release(same); /* the cache and p still own it */
@@ -72,11 +77,14 @@ static void test_rules(void) {
     CHECK_TEXT(hg_program_name(p), "p");
     hg_program_release(p);
     CHECK(hg_program_cache_create(0, &c) == HG_OK);
-    CHECK(hg_program_cache_insert(c, programs[0]) == HG_OK && !hg_program_cache_get(c, programs[0]) && !hg_program_cache_len(c));
+    CHECK(hg_program_cache_insert(c, programs[0]) == HG_OK &&
+          !hg_program_cache_get(c, programs[0]) && !hg_program_cache_len(c));
     CHECK(hg_program_cache_insert(c, NULL) == HG_ERROR_INVALID_ARGUMENT &&
           hg_program_cache_insert(NULL, programs[0]) == HG_ERROR_INVALID_ARGUMENT);
-    CHECK(!hg_program_cache_get(c, NULL) && !hg_program_cache_get(NULL, programs[0]) && !hg_program_cache_find(c, NULL));
-    CHECK(!hg_program_cache_len(NULL) && !hg_program_cache_capacity(NULL) && hg_program_cache_create(1, NULL) == HG_ERROR_INVALID_ARGUMENT);
+    CHECK(!hg_program_cache_get(c, NULL) && !hg_program_cache_get(NULL, programs[0]) &&
+          !hg_program_cache_find(c, NULL));
+    CHECK(!hg_program_cache_len(NULL) && !hg_program_cache_capacity(NULL) &&
+          hg_program_cache_create(1, NULL) == HG_ERROR_INVALID_ARGUMENT);
     hg_program_cache_destroy(c);
     hg_program_cache_destroy(NULL);
     CHECK(hg_program_cache_create(SIZE_MAX, &c) == HG_OK); /* takes memory only for what is in it */
@@ -120,7 +128,10 @@ static void test_threads(void) {
 static failing_allocator memory;
 
 static void test_out_of_memory(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
+    hg_allocator hooks = {.size = sizeof hooks,
+                          .user = &memory,
+                          .reallocate = failing_reallocate,
+                          .release = failing_release};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     allow_allocations(&memory, UINT64_MAX);
     for (int i = 0; i < 40; i++) programs[i] = program_of(i, "end");

@@ -1,5 +1,6 @@
-/* Reflection: programs and their parameters against their texts, wrong calls, structures of other sizes, failing allocations. (Every
- * instruction and operand is compared with the table by tests/binding.) */
+/* Reflection: programs and their parameters against their texts, wrong calls, structures of other
+ * sizes, failing allocations. (Every instruction and operand is compared with the table by
+ * tests/binding.) */
 #include "support/runtime_support.h"
 #include <pthread.h>
 
@@ -36,17 +37,20 @@ static void parameters(const hg_program *p) {
     CHECK_U64(hg_program_param_count(p), 7); /* the scratch is none */
     PARAM(p, 0, x);
     CHECK_TEXT(x.name, "x");
-    CHECK(x.kind == HG_PARAM_BUFFER && x.type == HG_TYPE_F32 && x.dir == HG_PARAM_IN && x.rank == 3 && x.reg == 1);
+    CHECK(x.kind == HG_PARAM_BUFFER && x.type == HG_TYPE_F32 && x.dir == HG_PARAM_IN &&
+          x.rank == 3 && x.reg == 1);
     CHECK_TEXT(x.dims[0], "n");
     CHECK_TEXT(x.dims[1], "ceil(m / 4) + 1");
     CHECK_TEXT(x.dims[2], "7");
     CHECK(!x.dims[3] && !x.default_text && !x.default_value);
     PARAM(p, 1, y);
-    CHECK(y.kind == HG_PARAM_BUFFER && y.type == HG_TYPE_I8 && y.dir == HG_PARAM_OUT && y.rank == 0 && !y.dims[0]);
+    CHECK(y.kind == HG_PARAM_BUFFER && y.type == HG_TYPE_I8 && y.dir == HG_PARAM_OUT &&
+          y.rank == 0 && !y.dims[0]);
     PARAM(p, 2, z);
     CHECK(z.dir == HG_PARAM_INOUT && z.rank == HG_NO_DIMS && !z.dims[0]);
     PARAM(p, 3, n);
-    CHECK(n.kind == HG_PARAM_SCALAR && n.type == HG_TYPE_U64 && n.dir == 0 && n.rank == 0 && !n.default_text);
+    CHECK(n.kind == HG_PARAM_SCALAR && n.type == HG_TYPE_U64 && n.dir == 0 && n.rank == 0 &&
+          !n.default_text);
     PARAM(p, 4, m);
     CHECK_TEXT(m.default_text, "12");
     CHECK(m.default_value && memcmp(m.default_value, &(uint32_t){12}, 4) == 0);
@@ -54,7 +58,8 @@ static void parameters(const hg_program *p) {
     CHECK_TEXT(alpha.default_text, "-0.5");
     CHECK(alpha.default_value && memcmp(alpha.default_value, &(float){-0.5f}, 4) == 0);
     PARAM(p, 6, pool);
-    CHECK(pool.kind == HG_PARAM_POOL && pool.type == HG_TYPE_COUNT && pool.pool_bytes == 4096 && pool.reg == 7);
+    CHECK(pool.kind == HG_PARAM_POOL && pool.type == HG_TYPE_COUNT && pool.pool_bytes == 4096 &&
+          pool.reg == 7);
 }
 
 static void whole_program(const hg_program *p) {
@@ -62,8 +67,10 @@ static void whole_program(const hg_program *p) {
     CHECK_OK(hg_program_describe(p, &d));
     CHECK_TEXT(d.name, "whole");
     CHECK_TEXT(d.entry_label, "main");
-    CHECK(d.entry == 1 && d.instructions == 2 && d.params == 7 && d.labels == 3 && d.metas == 2 && !d.relaxed);
-    CHECK(d.shared_bytes == 64 && d.private_bytes == 16 && d.block[0] == 8 && d.block[1] == 2 && d.block[2] == 1);
+    CHECK(d.entry == 1 && d.instructions == 2 && d.params == 7 && d.labels == 3 && d.metas == 2 &&
+          !d.relaxed);
+    CHECK(d.shared_bytes == 64 && d.private_bytes == 16 && d.block[0] == 8 && d.block[1] == 2 &&
+          d.block[2] == 1);
     CHECK(d.lanes_count == 0 && !d.lanes[0] && d.grid_count == 2 && !d.grid[2]);
     CHECK_TEXT(d.grid[0], "ceil(n / 16)");
     CHECK_TEXT(d.grid[1], "2");
@@ -76,7 +83,8 @@ static void whole_program(const hg_program *p) {
         hg_label_description label = {.size = sizeof label};
         CHECK_OK(hg_program_label(p, i, &label));
         CHECK_TEXT(label.name, labels[i].name);
-        CHECK(label.instruction == labels[i].instruction && label.entry == labels[i].entry && label.called == labels[i].called);
+        CHECK(label.instruction == labels[i].instruction && label.entry == labels[i].entry &&
+              label.called == labels[i].called);
     }
     CHECK_TEXT(hg_program_meta_key(p, 0), "author");
     CHECK_TEXT(hg_program_meta_key(p, 1), "zebra");
@@ -95,7 +103,8 @@ static void lanes_and_flags(void) {
     CHECK_OK(hg_builder_build(b, NULL, &p));
     hg_program_description d = {.size = sizeof d};
     CHECK_OK(hg_program_describe(p, &d));
-    CHECK(d.relaxed && d.lanes_count == 2 && !d.lanes[2] && d.grid_count == 0 && d.block[0] == 0 && !d.entry_label && d.labels == 0);
+    CHECK(d.relaxed && d.lanes_count == 2 && !d.lanes[2] && d.grid_count == 0 && d.block[0] == 0 &&
+          !d.entry_label && d.labels == 0);
     CHECK_TEXT(d.lanes[0], "3");
     CHECK_TEXT(d.lanes[1], "n");
     hg_program_release(p);
@@ -103,7 +112,8 @@ static void lanes_and_flags(void) {
 }
 
 static void types(void) {
-    CHECK(hg_version() == HG_VERSION && HG_VERSION == HG_VERSION_OF(HG_VERSION_MAJOR, HG_VERSION_MINOR, HG_VERSION_PATCH));
+    CHECK(hg_version() == HG_VERSION &&
+          HG_VERSION == HG_VERSION_OF(HG_VERSION_MAJOR, HG_VERSION_MINOR, HG_VERSION_PATCH));
     for (int t = 0; t < HG_TYPE_COUNT; t++) {
         hg_type_description d = {.size = sizeof d};
         hg_type named;
@@ -125,31 +135,38 @@ static void wrong(const hg_program *p) {
     hg_program_description program = {.size = sizeof program};
     hg_label_description label = {.size = sizeof label};
     char text[120];
-    snprintf(text, sizeof text, "there is no instruction form 100000: there are %zu, from 0", hg_op_count());
+    snprintf(text, sizeof text, "there is no instruction form 100000: there are %zu, from 0",
+             hg_op_count());
     CHECK_FAILS(hg_op_describe(100000, &op), HG_ERROR_INVALID_ARGUMENT, "", text);
     CHECK_FAILS(hg_op_operand(100000, 0, &operand), HG_ERROR_INVALID_ARGUMENT, "", text);
     CHECK_OK(hg_op_describe(0, &op));
-    snprintf(text, sizeof text, "there is no operand %u of %s: there are %u, from 0", (unsigned)op.operand_count, op.id,
-             (unsigned)op.operand_count);
+    snprintf(text, sizeof text, "there is no operand %u of %s: there are %u, from 0",
+             (unsigned)op.operand_count, op.id, (unsigned)op.operand_count);
     CHECK_FAILS(hg_op_operand(0, op.operand_count, &operand), HG_ERROR_INVALID_ARGUMENT, "", text);
-    CHECK_FAILS(hg_type_describe(HG_TYPE_COUNT, &type), HG_ERROR_INVALID_ARGUMENT, "", "there is no type 24: there are 24, from 0");
+    CHECK_FAILS(hg_type_describe(HG_TYPE_COUNT, &type), HG_ERROR_INVALID_ARGUMENT, "",
+                "there is no type 24: there are 24, from 0");
     CHECK_FAILS(hg_program_param(p, 7, &param), HG_ERROR_INVALID_ARGUMENT, "",
                 "there is no parameter 7 of program 'whole': there are 7, from 0");
     CHECK_FAILS(hg_program_label(p, 3, &label), HG_ERROR_INVALID_ARGUMENT, "",
                 "there is no label 3 of program 'whole': there are 3, from 0");
     CHECK_FAILS(hg_op_describe(0, NULL), HG_ERROR_INVALID_ARGUMENT, "", "op is NULL");
     CHECK_FAILS(hg_op_operand(0, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "", "description is NULL");
-    CHECK_FAILS(hg_type_describe(HG_TYPE_F32, NULL), HG_ERROR_INVALID_ARGUMENT, "", "description is NULL");
-    CHECK_FAILS(hg_program_param(NULL, 0, &param), HG_ERROR_INVALID_ARGUMENT, "", "program is NULL");
+    CHECK_FAILS(hg_type_describe(HG_TYPE_F32, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "description is NULL");
+    CHECK_FAILS(hg_program_param(NULL, 0, &param), HG_ERROR_INVALID_ARGUMENT, "",
+                "program is NULL");
     CHECK_FAILS(hg_program_param(p, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "", "description is NULL");
-    CHECK_FAILS(hg_program_describe(NULL, &program), HG_ERROR_INVALID_ARGUMENT, "", "program is NULL");
-    CHECK_FAILS(hg_program_label(NULL, 0, &label), HG_ERROR_INVALID_ARGUMENT, "", "program is NULL");
+    CHECK_FAILS(hg_program_describe(NULL, &program), HG_ERROR_INVALID_ARGUMENT, "",
+                "program is NULL");
+    CHECK_FAILS(hg_program_label(NULL, 0, &label), HG_ERROR_INVALID_ARGUMENT, "",
+                "program is NULL");
     param.size = 12;
     CHECK_STATUS(hg_program_param(p, 0, &param), HG_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(hg_last_error_text(), "hg_param_description.size is 12"));
 }
 
-/* Each structure as headers of other versions have it: of a newer one, whose bytes become zero, and of none. */
+/* Each structure as headers of other versions have it: of a newer one, whose bytes become zero, and
+ * of none. */
 #define AS_OF_OTHERS(type, call)                                                   \
     do {                                                                           \
         struct {                                                                   \
@@ -233,7 +250,10 @@ static void threads(void) {
 }
 
 int main(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
+    hg_allocator hooks = {.size = sizeof hooks,
+                          .user = &memory,
+                          .reallocate = failing_reallocate,
+                          .release = failing_release};
     CHECK_OK(hg_set_allocator(&hooks));
     hg_program *p = assemble(TEXT);
     parameters(p);

@@ -1,7 +1,8 @@
 /* The verifier against two oracles that know nothing of dataflow, on random small programs:
- *   types    every path through the program is walked with concrete types and call stacks; a program verifies exactly when no path
- *            reads an unset register, a register of another type, an unset predicate, returns without a call, or calls recursively
- *   uniform  several lanes run the program with real values; where it verifies they must meet the same whole-array instructions, and
+ *   types    every path through the program is walked with concrete types and call stacks; a
+ * program verifies exactly when no path reads an unset register, a register of another type, an
+ * unset predicate, returns without a call, or calls recursively uniform  several lanes run the
+ * program with real values; where it verifies they must meet the same whole-array instructions, and
  *            lanes of a block the same barriers until they stop */
 #include "test.h"
 #include "isa/cfg.h"
@@ -24,8 +25,8 @@ static uint8_t pick_reg(void) { return (uint8_t)random_below(4); }
 enum { MAX_INSTS = 16, MAX_DEPTH = 12, MAX_STATES = 8000, UNSET = 2 };
 static const hg_type TYPES[2] = {HG_TYPE_U32, HG_TYPE_F32};
 
-/* A program in parts: the first is the program itself, the others functions. Branches stay inside their part and calls go to later
- * parts, but for a few that go anywhere. */
+/* A program in parts: the first is the program itself, the others functions. Branches stay inside
+ * their part and calls go to later parts, but for a few that go anywhere. */
 enum { MAX_PARTS = 3 };
 typedef struct layout {
     hg_builder *b;
@@ -76,7 +77,9 @@ static hg_program *end_layout(layout *l, void (*add)(layout *)) {
 }
 
 /* Registers 0 and 2 usually hold u32, 1 and 3 f32. */
-static uint8_t reg_for(hg_type t) { return random_below(25) == 0 ? pick_reg() : (uint8_t)(2 * random_below(2) + (t == HG_TYPE_F32)); }
+static uint8_t reg_for(hg_type t) {
+    return random_below(25) == 0 ? pick_reg() : (uint8_t)(2 * random_below(2) + (t == HG_TYPE_F32));
+}
 
 static void add_typed(layout *l) {
     hg_builder *b = l->b;
@@ -90,7 +93,10 @@ static void add_typed(layout *l) {
     case 4: hg_build_setlt(b, t, pred, x, y); break;
     case 5: hg_build_sel(b, t, d, pred, x, y); break;
     case 6: hg_build_bra_if(b, pred, branch_target(l)); break;
-    case 7: random_below(3) ? hg_build_loop(b, reg_for(HG_TYPE_U32), branch_target(l)) : hg_build_bra(b, branch_target(l)); break;
+    case 7:
+        random_below(3) ? hg_build_loop(b, reg_for(HG_TYPE_U32), branch_target(l))
+                        : hg_build_bra(b, branch_target(l));
+        break;
     default: hg_build_call(b, call_target(l)); break;
     }
 }
@@ -131,7 +137,9 @@ typedef struct verdict {
     bool bad, unknown, no_return;
 } verdict;
 
-static bool is(const state *s, uint8_t reg, uint8_t type) { return s->types[reg] == (type == HG_TYPE_U32 ? 0 : 1); }
+static bool is(const state *s, uint8_t reg, uint8_t type) {
+    return s->types[reg] == (type == HG_TYPE_U32 ? 0 : 1);
+}
 
 /* Follows one state; false when the program does something wrong there. */
 static bool follow(const hg_program *p, state s, bool *returned) {
@@ -155,7 +163,9 @@ static bool follow(const hg_program *p, state s, bool *returned) {
         s.preds |= (uint8_t)(1u << o[1].reg);
         break;
     case HG_OP_SEL:
-        if (!(s.preds >> o[1].reg & 1) || !is(&s, o[2].reg, in->type) || !is(&s, o[3].reg, in->type)) return false;
+        if (!(s.preds >> o[1].reg & 1) || !is(&s, o[2].reg, in->type) ||
+            !is(&s, o[3].reg, in->type))
+            return false;
         s.types[o[0].reg] = t;
         break;
     case HG_OP_BRA:
@@ -200,13 +210,15 @@ static verdict walk(const hg_program *p) {
     state start;
     memset(&start, 0, sizeof start);
     memset(start.types, UNSET, sizeof start.types);
-    for (uint32_t i = 0; i < p->param_count; i++) start.types[p->params[i].reg] = p->params[i].type == HG_TYPE_U32 ? 0 : 1;
+    for (uint32_t i = 0; i < p->param_count; i++)
+        start.types[p->params[i].reg] = p->params[i].type == HG_TYPE_U32 ? 0 : 1;
     memset(table, 0, sizeof table);
     queued = 0;
     too_many = false;
     reach(&start);
     for (uint32_t i = 0; i < queued && !v.bad; i++) {
-        if (queue[i].pc < p->inst_count && p->insts[queue[i].pc].op == HG_OP_CALL) called[queue[i].pc] = true;
+        if (queue[i].pc < p->inst_count && p->insts[queue[i].pc].op == HG_OP_CALL)
+            called[queue[i].pc] = true;
         v.bad = !follow(p, queue[i], returned);
     }
     for (uint32_t i = 0; i < MAX_INSTS; i++) v.no_return |= called[i] && !returned[i];
@@ -230,14 +242,16 @@ static void test_types(uint32_t count) {
                 }
             CHECK_MESSAGE(!v.bad, "program %u verifies, but a path of it is wrong", (unsigned)i);
         } else if (!v.unknown && !(v.no_return && !v.bad)) {
-            rejected++; /* code behind a call that never returns is checked although no path gets there */
-            CHECK_MESSAGE(v.bad, "program %u: \"%s\", but no path of it is wrong", (unsigned)i, hg_last_error()->message);
+            rejected++; /* code behind a call that never returns is checked although no path gets
+                           there */
+            CHECK_MESSAGE(v.bad, "program %u: \"%s\", but no path of it is wrong", (unsigned)i,
+                          hg_last_error()->message);
         }
         hg_program_release(p);
     }
     CHECK_MESSAGE(accepted > count / 50 && rejected > count / 10 && with_calls > count / 200,
-                  "accepted %u (with calls %u), rejected %u of %u", (unsigned)accepted, (unsigned)with_calls, (unsigned)rejected,
-                  (unsigned)count);
+                  "accepted %u (with calls %u), rejected %u of %u", (unsigned)accepted,
+                  (unsigned)with_calls, (unsigned)rejected, (unsigned)count);
 }
 
 /* ---- uniform ---- */
@@ -252,7 +266,9 @@ static void add_step(layout *l) {
     case 2: hg_build_add(b, HG_TYPE_U32, pick_reg(), pick_reg(), pick_reg()); break;
     case 3: hg_build_and(b, HG_TYPE_U32, pick_reg(), pick_reg(), pick_reg()); break;
     case 4:
-    case 5: hg_build_setltu(b, HG_TYPE_U32, (uint8_t)random_below(2), pick_reg(), pick_reg()); break;
+    case 5:
+        hg_build_setltu(b, HG_TYPE_U32, (uint8_t)random_below(2), pick_reg(), pick_reg());
+        break;
     case 6:
     case 7: hg_build_bra_if(b, (uint8_t)random_below(2), branch_target(l)); break;
     case 8: hg_build_loop(b, pick_reg(), branch_target(l)); break;
@@ -260,7 +276,10 @@ static void add_step(layout *l) {
     case 10: random_below(2) ? hg_build_exit(b) : hg_build_call(b, call_target(l)); break;
     case 11: hg_build_pool_free_const(b, 7); break;
     case 12: hg_build_bar_sync(b, 0); break;
-    default: random_below(2) ? hg_build_bar_sync(b, 1) : hg_build_pool_alloc_const(b, 9, hg_count_reg(pick_reg())); break;
+    default:
+        random_below(2) ? hg_build_bar_sync(b, 1)
+                        : hg_build_pool_alloc_const(b, 9, hg_count_reg(pick_reg()));
+        break;
     }
 }
 
@@ -345,20 +364,27 @@ static void test_uniform(uint32_t count) {
         hg_program *p = random_lanes();
         hg_status status = hg_program_verify(p, NULL);
         const char *code = hg_last_error()->code;
-        bool relevant = status == HG_OK || strcmp(code, "V08") == 0 || strcmp(code, "V09") == 0 || strcmp(code, "V10") == 0;
+        bool relevant = status == HG_OK || strcmp(code, "V08") == 0 || strcmp(code, "V09") == 0 ||
+                        strcmp(code, "V10") == 0;
         if (relevant) {
             bool collectives = true, barriers = true, differs = false;
             for (uint32_t k = 0; k < LANES; k++) {
                 run_lane(p, k, &lanes[k]);
-                collectives &= agree(&lanes[0].collectives, &lanes[k].collectives, lanes[0].stopped && lanes[k].stopped);
+                collectives &= agree(&lanes[0].collectives, &lanes[k].collectives,
+                                     lanes[0].stopped && lanes[k].stopped);
                 barriers &= agree(&lanes[k / BLOCK * BLOCK].barriers, &lanes[k].barriers, false);
                 differs |= !agree(&lanes[0].barriers, &lanes[k].barriers, true);
             }
             if (status == HG_OK) {
                 accepted++;
                 interesting += differs || lanes[0].collectives.count > 1;
-                CHECK_MESSAGE(collectives, "program %u verifies, but lanes meet different whole-array instructions", (unsigned)i);
-                CHECK_MESSAGE(barriers, "program %u verifies, but lanes of a block meet different barriers", (unsigned)i);
+                CHECK_MESSAGE(
+                    collectives,
+                    "program %u verifies, but lanes meet different whole-array instructions",
+                    (unsigned)i);
+                CHECK_MESSAGE(barriers,
+                              "program %u verifies, but lanes of a block meet different barriers",
+                              (unsigned)i);
             } else {
                 rejected++;
                 really_bad += !collectives || !barriers;
@@ -367,12 +393,14 @@ static void test_uniform(uint32_t count) {
         hg_program_release(p);
     }
     CHECK_MESSAGE(accepted > count / 50 && interesting > count / 200 && really_bad > count / 50,
-                  "accepted %u (%u of interest), rejected %u, of those wrong %u, of %u", (unsigned)accepted, (unsigned)interesting,
-                  (unsigned)rejected, (unsigned)really_bad, (unsigned)count);
+                  "accepted %u (%u of interest), rejected %u, of those wrong %u, of %u",
+                  (unsigned)accepted, (unsigned)interesting, (unsigned)rejected,
+                  (unsigned)really_bad, (unsigned)count);
 }
 
 int main(int argc, char **argv) { /* argument: how many programs of each kind */
-    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : (uint32_t)rounds_here(20000, 4000);
+    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10)
+                              : (uint32_t)rounds_here(20000, 4000);
     test_types(count);
     test_uniform(count);
     return test_done();

@@ -1,8 +1,10 @@
-/* Native code on the stack of its host. Kernels that need much beside registers (wide integers, private arrays, what lanes keep across barriers, functions in
- * functions, hundreds of live values) run on a thread with a small stack, a guard page below it and marked memory below that: they give the interpreter's
- * bits and touch nothing there; launched, bound, and from the cache of objects. What the compiler reports is within the limit, and a kernel for which it is
- * not stays interpreted, with the figure in the reason.
- *     test_frames [--all]     every shape at every level; else a seventh of them */
+/* Native code on the stack of its host. Kernels that need much beside registers (wide integers,
+ * private arrays, what lanes keep across barriers, functions in functions, hundreds of live values)
+ * run on a thread with a small stack, a guard page below it and marked memory below that: they give
+ * the interpreter's bits and touch nothing there; launched, bound, and from the cache of objects.
+ * What the compiler reports is within the limit, and a kernel for which it is not stays
+ * interpreted, with the figure in the reason. test_frames [--all]     every shape at every level;
+ * else a seventh of them */
 /* test: timeout=900 */
 #include "native/compilers.h"
 #include "support/runtime_support.h"
@@ -14,7 +16,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LANES = 70, STACK = 160 << 10, MARKED = 8 << 20, MARK = 0x5A, PAGE = 4096, MOST_BYTES = LANES * 512 };
+enum {
+    LANES = 70,
+    STACK = 160 << 10,
+    MARKED = 8 << 20,
+    MARK = 0x5A,
+    PAGE = 4096,
+    MOST_BYTES = LANES * 512
+};
 
 /* ---- the compiler, watched ---- */
 
@@ -23,16 +32,17 @@ static atomic_uint largest, pretended; /* pretended: what the compiler says in p
 static char last_reason[256];
 static const native_compiler *llvm;
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
+                         const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     (void)patience; /* a busy machine is no reason to give up */
     hg_status status = llvm->compile(kernel, options, NULL, object, reason);
     if (status == HG_OK) {
         compiled++;
         if (pretended) object->frame = pretended;
         if (object->frame > largest && !pretended) largest = object->frame;
-        CHECK_MESSAGE(pretended || (object->frame > 0 && object->frame <= HG_JIT_MOST_FRAME), "'%s' takes %u bytes of the stack",
-                      kernel->module->name, (unsigned)object->frame);
+        CHECK_MESSAGE(pretended || (object->frame > 0 && object->frame <= HG_JIT_MOST_FRAME),
+                      "'%s' takes %u bytes of the stack", kernel->module->name,
+                      (unsigned)object->frame);
     } else {
         refused++;
         memcpy(last_reason, reason, sizeof last_reason);
@@ -45,7 +55,8 @@ static bool identity(hg_text *out) { return hg_text_addf(out, "test_frames"), tr
 
 /* ---- programs ---- */
 
-/* Registers that are all live at once, as `bytes` wide as their type; through a loop, a barrier, a call or none of them. */
+/* Registers that are all live at once, as `bytes` wide as their type; through a loop, a barrier, a
+ * call or none of them. */
 typedef enum way { LOOP, BARRIER, CALL, STRAIGHT } way;
 typedef struct shape {
     const char *type;
@@ -54,24 +65,31 @@ typedef struct shape {
 } shape;
 
 static const shape SHAPES[] = {
-    {"u4096", 512, 200, LOOP}, {"u4096", 512, 40, BARRIER}, {"u4096", 512, 30, CALL}, {"u1024", 128, 100, LOOP},
-    {"u512", 64, 240, LOOP},   {"u512", 64, 60, BARRIER},   {"u256", 32, 120, CALL},  {"u128", 16, 200, STRAIGHT},
-    {"u64", 8, 240, LOOP},     {"u64", 8, 200, BARRIER},    {"u32", 4, 240, LOOP},    {"u32", 4, 200, CALL},
-    {"f64", 8, 240, STRAIGHT}, {"u8", 1, 240, LOOP},        {"u16", 2, 220, BARRIER}, {"u4096", 512, 2, STRAIGHT},
+    {"u4096", 512, 200, LOOP},   {"u4096", 512, 40, BARRIER}, {"u4096", 512, 30, CALL},
+    {"u1024", 128, 100, LOOP},   {"u512", 64, 240, LOOP},     {"u512", 64, 60, BARRIER},
+    {"u256", 32, 120, CALL},     {"u128", 16, 200, STRAIGHT}, {"u64", 8, 240, LOOP},
+    {"u64", 8, 200, BARRIER},    {"u32", 4, 240, LOOP},       {"u32", 4, 200, CALL},
+    {"f64", 8, 240, STRAIGHT},   {"u8", 1, 240, LOOP},        {"u16", 2, 220, BARRIER},
+    {"u4096", 512, 2, STRAIGHT},
 };
 
 static void add(hg_text *t, const shape *s, const char *op) {
     for (unsigned k = 0; k < s->count; k++)
-        hg_text_addf(t, "    %s a[%u], a[%u], a[%u]\n", op, k, k * 7 % s->count, (k * 11 + 3) % s->count);
+        hg_text_addf(t, "    %s a[%u], a[%u], a[%u]\n", op, k, k * 7 % s->count,
+                     (k * 11 + 3) % s->count);
 }
 
 static char *text_of(const shape *s) {
     hg_text t = {0};
     const char *fold = s->type[0] == 'f' ? "max" : "xor";
-    hg_text_addf(&t, ".atlas 1\n.program frames\n.param x buffer %s in\n.param y buffer %s out [%d]\n.lanes %d\n.block 16\n", s->type,
-                 s->type, LANES, LANES);
-    hg_text_addf(&t, ".reg a[%u] %s\n.reg i, k u32\n    cvt.u32.u64 i, global\n    and i, i, 15\n", s->count, s->type);
-    for (unsigned k = 0; k < s->count; k++) hg_text_addf(&t, "    ldg a[%u], [x + i*%u + %u]\n", k, s->bytes, k * s->bytes);
+    hg_text_addf(&t,
+                 ".atlas 1\n.program frames\n.param x buffer %s in\n.param y buffer %s out "
+                 "[%d]\n.lanes %d\n.block 16\n",
+                 s->type, s->type, LANES, LANES);
+    hg_text_addf(&t, ".reg a[%u] %s\n.reg i, k u32\n    cvt.u32.u64 i, global\n    and i, i, 15\n",
+                 s->count, s->type);
+    for (unsigned k = 0; k < s->count; k++)
+        hg_text_addf(&t, "    ldg a[%u], [x + i*%u + %u]\n", k, s->bytes, k * s->bytes);
     if (s->way == LOOP) hg_text_addf(&t, "    loop k, 3\n");
     add(&t, s, "add");
     if (s->way == LOOP) hg_text_addf(&t, "    endloop\n");
@@ -94,12 +112,16 @@ static char *text_of(const shape *s) {
 /* Private memory of so many bytes a lane, written and read where lanes want. */
 static char *private_text(unsigned bytes) {
     hg_text t = {0};
-    hg_text_addf(&t,
-                 ".atlas 1\n.program private\n.param x buffer u32 in\n.param y buffer u32 out [%d]\n.private %u\n.lanes %d\n"
-                 ".reg i, j, a, b u32\n    cvt.u32.u64 i, global\n    and i, i, 15\n    mov b, 0\n    loop j, %u\n    ldg a, [x + i*4]\n"
-                 "    add a, a, j\n    stp [private + j*4], a\n    endloop\n    loop j, %u\n    xor a, j, i\n    rem a, a, %u\n"
-                 "    ldp a, [private + a*4]\n    mad b, b, 3, a\n    endloop\n    stg [y[global]], b\n",
-                 LANES, bytes, LANES, bytes / 4, bytes / 4, bytes / 4);
+    hg_text_addf(
+        &t,
+        ".atlas 1\n.program private\n.param x buffer u32 in\n.param y buffer u32 out "
+        "[%d]\n.private %u\n.lanes %d\n"
+        ".reg i, j, a, b u32\n    cvt.u32.u64 i, global\n    and i, i, 15\n    mov b, 0\n    loop "
+        "j, %u\n    ldg a, [x + i*4]\n"
+        "    add a, a, j\n    stp [private + j*4], a\n    endloop\n    loop j, %u\n    xor a, j, "
+        "i\n    rem a, a, %u\n"
+        "    ldp a, [private + a*4]\n    mad b, b, 3, a\n    endloop\n    stg [y[global]], b\n",
+        LANES, bytes, LANES, bytes / 4, bytes / 4, bytes / 4);
     CHECK(!t.failed);
     return t.data;
 }
@@ -163,8 +185,10 @@ static void run_there(job *j) {
         memset(memory, MARK, MARKED);
         CHECK(mprotect(memory + MARKED, PAGE, PROT_NONE) == 0);
     }
-    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstack(&attributes, memory + MARKED + PAGE, STACK) == 0);
-    CHECK(pthread_create(&thread, &attributes, host, j) == 0 && pthread_join(thread, NULL) == 0 && j->good);
+    CHECK(pthread_attr_init(&attributes) == 0 &&
+          pthread_attr_setstack(&attributes, memory + MARKED + PAGE, STACK) == 0);
+    CHECK(pthread_create(&thread, &attributes, host, j) == 0 && pthread_join(thread, NULL) == 0 &&
+          j->good);
     size_t changed = 0;
     for (size_t i = 0; i < MARKED; i++) changed += memory[i] != MARK;
     CHECK_U64(changed, 0);
@@ -172,7 +196,8 @@ static void run_there(job *j) {
     pthread_attr_destroy(&attributes);
 }
 
-static job job_of(const char *text, unsigned bytes, const char *level, const char *jit, const char *cache) {
+static job job_of(const char *text, unsigned bytes, const char *level, const char *jit,
+                  const char *cache) {
     job j = {.text = text, .bytes = bytes, .config = hg_config_default()};
     snprintf(j.config.backend, sizeof j.config.backend, "cpu");
     snprintf(j.config.cpu_level, sizeof j.config.cpu_level, "%s", level);
@@ -181,17 +206,20 @@ static job job_of(const char *text, unsigned bytes, const char *level, const cha
     return j;
 }
 
-static void check(const char *name, const char *text, unsigned bytes, const char *level, const char *cache) {
+static void check(const char *name, const char *text, unsigned bytes, const char *level,
+                  const char *cache) {
     static job expected, made, kept;
     expected = job_of(text, bytes, level, "off", "off");
     run_there(&expected);
     made = job_of(text, bytes, level, "on", cache);
     run_there(&made);
-    CHECK_MESSAGE(memcmp(made.y, expected.y, LANES * bytes) == 0, "%s at %s: other bits", name, level);
+    CHECK_MESSAGE(memcmp(made.y, expected.y, LANES * bytes) == 0, "%s at %s: other bits", name,
+                  level);
     int before = compiled;
     kept = job_of(text, bytes, level, "auto", cache); /* what is in the cache is taken at once */
     run_there(&kept);
-    CHECK_MESSAGE(memcmp(kept.y, expected.y, LANES * bytes) == 0, "%s at %s: other bits from the cache", name, level);
+    CHECK_MESSAGE(memcmp(kept.y, expected.y, LANES * bytes) == 0,
+                  "%s at %s: other bits from the cache", name, level);
     CHECK(compiled == before);
 }
 
@@ -202,7 +230,8 @@ static void check_shape(const shape *s, const char *level, const char *cache) {
     hg_free(text);
 }
 
-/* A compiler whose frames are too large: the kernel stays interpreted, and nothing of it is kept. */
+/* A compiler whose frames are too large: the kernel stays interpreted, and nothing of it is kept.
+ */
 static void check_refusal(const char *cache) {
     static job expected, made;
     char *text = private_text(128);
@@ -223,7 +252,8 @@ static void check_refusal(const char *cache) {
 int main(int argc, char **argv) {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     static const char *const levels[] = {"baseline", "v3", "v4"};
-    char reason[256] = "no compiler for this machine", cache[] = "/tmp/hologram-frames-XXXXXX", command[64];
+    char reason[256] = "no compiler for this machine", cache[] = "/tmp/hologram-frames-XXXXXX",
+         command[64];
     llvm = native_choose();
     bool there = llvm && llvm->open(reason);
     native_compiler use = llvm ? *llvm : (native_compiler){0};
@@ -236,7 +266,8 @@ int main(int argc, char **argv) {
     native_compiler_in_use = &use;
     for (int level = 0; level < TILE_LEVEL_COUNT; level++) {
         if (!tile_level_available((tile_level)level)) continue;
-        for (size_t i = all ? 0 : (size_t)level; i < HG_COUNT_OF(SHAPES); i += all ? 1 : 7) check_shape(&SHAPES[i], levels[level], cache);
+        for (size_t i = all ? 0 : (size_t)level; i < HG_COUNT_OF(SHAPES); i += all ? 1 : 7)
+            check_shape(&SHAPES[i], levels[level], cache);
         for (unsigned bytes = all ? 64 : 2048; bytes <= (all ? 65536 : 2048); bytes *= 32) {
             char *text = private_text(bytes);
             check("private memory", text, 4, levels[level], cache);
@@ -244,8 +275,10 @@ int main(int argc, char **argv) {
         }
     }
     check_refusal(cache);
-    printf("native code of %d kernels took at most %u bytes of the stack; %d were left to the interpreter%s%s\n", (int)compiled,
-           (unsigned)largest, (int)refused, refused ? ", the last as " : "", last_reason);
+    printf("native code of %d kernels took at most %u bytes of the stack; %d were left to the "
+           "interpreter%s%s\n",
+           (int)compiled, (unsigned)largest, (int)refused, refused ? ", the last as " : "",
+           last_reason);
     CHECK(compiled > 0);
     snprintf(command, sizeof command, "rm -r %s", cache);
     CHECK(system(command) == 0);

@@ -1,5 +1,6 @@
-/* libhologram_jit.so as the library sees it: its one symbol, versions, objects that run and fault as they should at every level that the machine has,
- * several threads at once, and what it refuses. */
+/* libhologram_jit.so as the library sees it: its one symbol, versions, objects that run and fault
+ * as they should at every level that the machine has, several threads at once, and what it refuses.
+ */
 #include "native/compilers.h"
 #include "jit/jit.h"
 #include "kir/analysis/analysis.h"
@@ -32,7 +33,9 @@ static const struct {
     uint32_t bytes;
     const char *cpu;
     tile_level level;
-} LEVELS[] = {{16, "x86-64", TILE_LEVEL_BASELINE}, {32, "x86-64-v3", TILE_LEVEL_V3}, {64, "x86-64-v4", TILE_LEVEL_V4}};
+} LEVELS[] = {{16, "x86-64", TILE_LEVEL_BASELINE},
+              {32, "x86-64-v3", TILE_LEVEL_V3},
+              {64, "x86-64-v4", TILE_LEVEL_V4}};
 
 typedef struct form {
     kir_module *module;
@@ -43,7 +46,8 @@ static form make(uint32_t lanes) {
     form f = {0};
     CHECK(kir_parse(TEXT, sizeof TEXT - 1, NULL, &f.module) == HG_OK);
     kir_find_uniformity(f.module, false);
-    CHECK_MESSAGE(vec_form(f.module, &(vec_options){.lanes = lanes}, &f.kernel) == HG_OK, "%s", hg_last_error_text());
+    CHECK_MESSAGE(vec_form(f.module, &(vec_options){.lanes = lanes}, &f.kernel) == HG_OK, "%s",
+                  hg_last_error_text());
     return f;
 }
 
@@ -59,7 +63,8 @@ typedef struct faults {
     uint32_t size;
 } faults;
 
-static void on_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+static void on_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane,
+                     const uint64_t *values) {
     faults *f = launch->user;
     f->count++;
     f->lanes |= UINT64_C(1) << lane;
@@ -67,22 +72,32 @@ static void on_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, co
     f->size = site->size;
 }
 
-static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, uint32_t lanes, uint64_t count) {
+static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, uint32_t lanes,
+                      uint64_t count) {
     enum { MOST = 64 };
     const native_loader *loader = native_choose()->loader;
     form f = make(lanes);
     char reason[256];
     hg_jit_object object = {0};
     uint64_t inputs[1] = {7};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object, reason) == HG_OK, "%s", reason);
-    void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason) : NULL;
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object,
+                               reason) == HG_OK,
+                  "%s", reason);
+    void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason)
+                              : NULL;
     CHECK_MESSAGE(code, "%s", reason);
     if (code) {
         uint32_t x[MOST];
         faults seen = {0};
         for (uint32_t i = 0; i < MOST; i++) x[i] = i;
-        hgv_memory memory = {(uint8_t *)x, 4 * (count - 3), true}; /* the last three lanes are outside */
-        hgv_launch launch = {.inputs = inputs, .slots = &memory, .lanes = count, .fault = on_fault, .fuel = 1 << 30, .user = &seen};
+        hgv_memory memory = {(uint8_t *)x, 4 * (count - 3), true}; /* the last three lanes are
+                                                                      outside */
+        hgv_launch launch = {.inputs = inputs,
+                             .slots = &memory,
+                             .lanes = count,
+                             .fault = on_fault,
+                             .fuel = 1 << 30,
+                             .user = &seen};
         void (*run)(hgv_launch *, uint64_t, uint64_t);
         *(void **)(void *)&run = loader->entry(code);
         run(&launch, 0, count);
@@ -106,7 +121,9 @@ static void *compile_some(void *jit) {
         form f = make(16);
         char reason[256];
         hg_jit_object object = {0};
-        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object, reason) == HG_OK) bytes += object.size;
+        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object,
+                           reason) == HG_OK)
+            bytes += object.size;
         if (object.bytes) table->release(object.bytes);
         drop(f);
     }
@@ -117,7 +134,8 @@ static void test_threads(const hg_jit_table *jit) {
     enum { COUNT = 3 };
     pthread_t threads[COUNT];
     void *bytes[COUNT];
-    for (int i = 0; i < COUNT; i++) CHECK(pthread_create(&threads[i], NULL, compile_some, (void *)(uintptr_t)jit) == 0);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(pthread_create(&threads[i], NULL, compile_some, (void *)(uintptr_t)jit) == 0);
     for (int i = 0; i < COUNT; i++) CHECK(pthread_join(threads[i], &bytes[i]) == 0);
     for (int i = 0; i < COUNT; i++) CHECK(bytes[i] != NULL && bytes[i] == bytes[0]);
 }
@@ -125,15 +143,18 @@ static void test_threads(const hg_jit_table *jit) {
 /* ---- what it shows, what it refuses ---- */
 
 static void test_hidden(void *library) {
-    static const char *const names[] = {"LLVMContextCreate", "LLVMShutdown", "LLVMParseIRInContext", "vec_walk", "hg_alloc", "compress2"};
-    for (size_t i = 0; i < HG_COUNT_OF(names); i++) CHECK_MESSAGE(!dlsym(library, names[i]), "%s is seen from outside", names[i]);
+    static const char *const names[] = {"LLVMContextCreate", "LLVMShutdown", "LLVMParseIRInContext",
+                                        "vec_walk",          "hg_alloc",     "compress2"};
+    for (size_t i = 0; i < HG_COUNT_OF(names); i++)
+        CHECK_MESSAGE(!dlsym(library, names[i]), "%s is seen from outside", names[i]);
 }
 
 static void test_refuses(const hg_jit_table *jit) {
     form f = make(128);
     char reason[256];
     hg_jit_object object = {0};
-    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object, reason) == HG_ERROR_ISA);
+    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object,
+                       reason) == HG_ERROR_ISA);
     CHECK_TEXT(reason, "the native compiler does not know turns of 128 lanes");
     drop(f);
 }

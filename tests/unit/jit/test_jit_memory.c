@@ -1,7 +1,8 @@
-/* Memory that fails while native code is made: the n-th allocation of the process, malloc and all its kin, whoever asks, fails, alone or with all that follow.
- * The launch gives its numbers or an error by value, and the process lives. Each n is tried in a process of its own, with the compiler at once (JIT=on)
- * and in the background (auto).
- *     test_jit_memory [--step N]     every N-th n: 1 is all of them; the test suite takes a slice */
+/* Memory that fails while native code is made: the n-th allocation of the process, malloc and all
+ * its kin, whoever asks, fails, alone or with all that follow. The launch gives its numbers or an
+ * error by value, and the process lives. Each n is tried in a process of its own, with the compiler
+ * at once (JIT=on) and in the background (auto). test_jit_memory [--step N]     every N-th n: 1 is
+ * all of them; the test suite takes a slice */
 /* test: timeout=600 */
 #include "native/native.h"
 #include "support/runtime_support.h"
@@ -39,7 +40,9 @@ static bool fails(void) {
 void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
-void *aligned_alloc(size_t align, size_t size) { return fails() ? NULL : __libc_memalign(align, size); }
+void *aligned_alloc(size_t align, size_t size) {
+    return fails() ? NULL : __libc_memalign(align, size);
+}
 void *memalign(size_t align, size_t size) { return fails() ? NULL : __libc_memalign(align, size); }
 int posix_memalign(void **p, size_t align, size_t size) {
     void *made = fails() ? NULL : __libc_memalign(align, size);
@@ -52,17 +55,21 @@ int posix_memalign(void **p, size_t align, size_t size) {
 
 enum { LANES = 200, ROUNDS = 4000, SLICE_STEP = 2503 };
 
-/* A loop, a branch that lanes part at, wide integers, a gather, a division that may fault: what code generators have to do. */
-static const char TEXT[] =
-    ".atlas 1\n.program k\n.param x buffer u32 in [256]\n.param y buffer u32 out [n]\n.param n u64\n.param m u32\n.lanes n\n"
-    ".reg i, a, b, c u32\n.reg w, v u256\n"
-    "    cvt i, global\n    mov a, 0\n    and b, i, 255\n    ldg b, [x[b]]\n    and b, b, 255\n    cvt w, i\n"
-    "    loop c, 4\n    add a, a, b\n    ldg b, [x[b]]\n    and b, b, 255\n    mul w, w, w\n    add w, w, 3\n"
-    "    bra.lt b, 9, @odd\n    div a, a, m\nodd:\n    endloop\n"
-    "    cvt c, w\n    xor a, a, c\n    stg [y[global]], a\n";
+/* A loop, a branch that lanes part at, wide integers, a gather, a division that may fault: what
+ * code generators have to do. */
+static const char TEXT[] = ".atlas 1\n.program k\n.param x buffer u32 in [256]\n.param y buffer "
+                           "u32 out [n]\n.param n u64\n.param m u32\n.lanes n\n"
+                           ".reg i, a, b, c u32\n.reg w, v u256\n"
+                           "    cvt i, global\n    mov a, 0\n    and b, i, 255\n    ldg b, "
+                           "[x[b]]\n    and b, b, 255\n    cvt w, i\n"
+                           "    loop c, 4\n    add a, a, b\n    ldg b, [x[b]]\n    and b, b, 255\n "
+                           "   mul w, w, w\n    add w, w, 3\n"
+                           "    bra.lt b, 9, @odd\n    div a, a, m\nodd:\n    endloop\n"
+                           "    cvt c, w\n    xor a, a, c\n    stg [y[global]], a\n";
 
 static uint32_t expected_of(const uint32_t *x, uint32_t i, uint32_t m) {
-    uint32_t a = 0, b = x[i & 255] & 255, w = i; /* the low word of a product is that of the low words */
+    uint32_t a = 0, b = x[i & 255] & 255, w = i; /* the low word of a product is that of the low
+                                                    words */
     for (int round = 0; round < 4; round++) {
         a += b;
         b = x[b] & 255;
@@ -75,7 +82,8 @@ static uint32_t expected_of(const uint32_t *x, uint32_t i, uint32_t m) {
 /* How a process ended: as it should, with an error by value, with other numbers. */
 enum { GOOD, REFUSED, WRONG };
 
-static int launch(hg_backend *b, hg_program *p, hg_params *params, hg_buffer out, const uint32_t *x) {
+static int launch(hg_backend *b, hg_program *p, hg_params *params, hg_buffer out,
+                  const uint32_t *x) {
     static uint32_t y[LANES];
     hg_launch l = HG_LAUNCH_INIT;
     l.lanes = LANES;
@@ -135,8 +143,9 @@ static long run_child(bool background, long at, bool good, tally *t, long *share
         _exit(child(background, at, good, shared));
     }
     bool ended = id > 0 && waitpid(id, &status, 0) == id;
-    CHECK_MESSAGE(ended && WIFEXITED(status) && WEXITSTATUS(status) <= REFUSED, "test_jit_memory: %s, allocation %ld%s: %s %d",
-                  background ? "auto" : "on", at, good ? " and all behind it" : "", WIFSIGNALED(status) ? "signal" : "status",
+    CHECK_MESSAGE(ended && WIFEXITED(status) && WEXITSTATUS(status) <= REFUSED,
+                  "test_jit_memory: %s, allocation %ld%s: %s %d", background ? "auto" : "on", at,
+                  good ? " and all behind it" : "", WIFSIGNALED(status) ? "signal" : "status",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     t->runs++;
     t->refused += ended && WIFEXITED(status) && WEXITSTATUS(status) == REFUSED;
@@ -147,14 +156,17 @@ static void try_all(bool background, bool good, long step, long *shared) {
     tally t = {0};
     long count = run_child(background, LONG_MAX, false, &t, shared);
     CHECK_MESSAGE(count > 1000, "only %ld allocations: native code was not made", count);
-    for (long at = 0; at < count && test_failed < 20; at += step) run_child(background, at, good, &t, shared);
-    printf("%s, %s: %ld allocations, %ld runs, %ld with an error by value\n", background ? "auto" : "on",
-           good ? "all from the n-th on" : "only the n-th", count, t.runs, t.refused);
+    for (long at = 0; at < count && test_failed < 20; at += step)
+        run_child(background, at, good, &t, shared);
+    printf("%s, %s: %ld allocations, %ld runs, %ld with an error by value\n",
+           background ? "auto" : "on", good ? "all from the n-th on" : "only the n-th", count,
+           t.runs, t.refused);
 }
 
 int main(int argc, char **argv) {
     long step = argc > 2 && strcmp(argv[1], "--step") == 0 ? strtol(argv[2], NULL, 10) : SLICE_STEP;
-    long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                        -1, 0);
     if (!native_likely()) {
         SKIP("no native code here");
         return test_done();

@@ -1,5 +1,6 @@
-/* Definitions of derived functions and conversions against MPFR and plain C: largest error in ULP, special values.
- * With an argument N: N random values a function and type, and a table of the errors found.
+/* Definitions of derived functions and conversions against MPFR and plain C: largest error in ULP,
+ * special values. With an argument N: N random values a function and type, and a table of the
+ * errors found.
  * test: labels=slow */
 #include "support/kir_eval.h"
 #include "support/sanitized.h"
@@ -25,10 +26,12 @@ typedef struct tested {
 
 static tested prepare(uint16_t fn, hg_type type) {
     tested t = {kir_module_create("test"), NULL, {0}};
-    CHECK(kir_function_create(t.module, "kernel", KIR_VOID)); /* the first function is the kernel, which takes nothing */
+    CHECK(kir_function_create(t.module, "kernel", KIR_VOID)); /* the first function is the kernel,
+                                                                 which takes nothing */
     t.function = kir_definition_function(t.module, fn, type);
     CHECK_MESSAGE(t.function != NULL, "definition %u of %s", fn, hg_type_name(type));
-    CHECK_MESSAGE(kir_verify(t.module) == HG_OK, "%u of %s: %s", fn, hg_type_name(type), hg_last_error()->message);
+    CHECK_MESSAGE(kir_verify(t.module) == HG_OK, "%u of %s: %s", fn, hg_type_name(type),
+                  hg_last_error()->message);
     eval_begin(&t.e, t.module);
     return t;
 }
@@ -36,7 +39,9 @@ static void finish(tested *t) {
     eval_end(&t->e);
     kir_module_destroy(t->module);
 }
-static eval_value call(tested *t, const eval_value *args) { return eval_function(&t->e, t->function, args, NULL); }
+static eval_value call(tested *t, const eval_value *args) {
+    return eval_function(&t->e, t->function, args, NULL);
+}
 
 static eval_value of_float(double x, bool wide) {
     uint64_t bits = 0;
@@ -54,7 +59,9 @@ static double to_float(eval_value v, bool wide) {
     memcpy(&d, &v, 8);
     return wide ? d : (double)f;
 }
-static bool same(double x, double y) { return (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y)); }
+static bool same(double x, double y) {
+    return (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y));
+}
 
 #ifdef HG_HAVE_MPFR
 typedef void (*oracle)(mpfr_t r, const mpfr_t x, const mpfr_t y);
@@ -91,7 +98,8 @@ static void o_gelu(mpfr_t r, const mpfr_t x, const mpfr_t y) { /* x · erfc(-x /
     mpfr_div_ui(r, r, 2, MPFR_RNDN);
 }
 
-/* Error of got in units of the last place of the format at the true value (subnormal spacing at the bottom). */
+/* Error of got in units of the last place of the format at the true value (subnormal spacing at the
+ * bottom). */
 static double error_ulp(double got, const mpfr_t want, bool wide) {
     int precision = wide ? 53 : 24, least = wide ? -1074 : -149, most = wide ? 1024 : 128;
     if (mpfr_nan_p(want)) return isnan(got) ? 0 : INFINITY;
@@ -153,7 +161,9 @@ static const measured FUNCTIONS[] = {
     {"hypot", HG_OP_HYPOT, o_hypot, 2, 2, -3, 3, -3, 3},
 };
 
-static double random_in(double low, double high) { return low + (high - low) * ((double)(next_random() >> 11) * 0x1p-53); }
+static double random_in(double low, double high) {
+    return low + (high - low) * ((double)(next_random() >> 11) * 0x1p-53);
+}
 /* Every bit pattern, half of the time; else ordinary arguments. */
 static eval_value random_argument(const measured *m, bool wide, uint64_t i) {
     if (i % 2) return ev_from(wide ? next_random() : next_random() >> 32);
@@ -226,7 +236,9 @@ static void measure(const measured *m, bool wide, uint64_t count, bool table) {
             args[1] = random_argument(m, wide, i / 2);
             /* where the power is neither 0 nor infinite */
             if (m->fn == HG_OP_POW && i % 4 == 3)
-                args[1] = of_float(random_in(-1, 1) * (wide ? 750 : 105) / (fabs(log(fabs(to_float(args[0], wide)))) + 1e-30), wide);
+                args[1] = of_float(random_in(-1, 1) * (wide ? 750 : 105) /
+                                       (fabs(log(fabs(to_float(args[0], wide)))) + 1e-30),
+                                   wide);
         }
         double a = to_float(args[0], wide), b = to_float(args[1], wide);
         double got = to_float(call(&t, args), wide);
@@ -235,17 +247,22 @@ static void measure(const measured *m, bool wide, uint64_t count, bool table) {
         m->o(r, x, y);
         if (a == -INFINITY && (m->fn == HG_OP_SWISH || m->fn == HG_OP_GELU)) mpfr_set_zero(r, -1);
         if (m->fn == HG_OP_RSQRT && a == 0) mpfr_set_inf(r, signbit(a) ? -1 : 1);
-        if (m->fn == HG_OP_POW && isnan(pow(a, b)) == false && (isnan(a) || isnan(b))) mpfr_set_d(r, 1, MPFR_RNDN);
+        if (m->fn == HG_OP_POW && isnan(pow(a, b)) == false && (isnan(a) || isnan(b)))
+            mpfr_set_d(r, 1, MPFR_RNDN);
         double e = error_ulp(got, r, wide);
-        if (mpfr_zero_p(r) && !mpfr_nan_p(r) && signbit(got) != (mpfr_signbit(r) != 0)) e = INFINITY; /* exact zeros keep their sign */
+        if (mpfr_zero_p(r) && !mpfr_nan_p(r) && signbit(got) != (mpfr_signbit(r) != 0))
+            e = INFINITY; /* exact zeros keep their sign */
         if (!(e <= worst)) {
             worst = e;
             at = a;
             at2 = b;
         }
     }
-    CHECK_MESSAGE(worst <= limit, "%s.%s: %.4g ULP at (%a, %a)", m->name, wide ? "f64" : "f32", worst, at, at2);
-    if (table) printf("%-8s %s  %.4f ULP  at %a%s", m->name, wide ? "f64" : "f32", worst, at, binary ? ", " : "\n");
+    CHECK_MESSAGE(worst <= limit, "%s.%s: %.4g ULP at (%a, %a)", m->name, wide ? "f64" : "f32",
+                  worst, at, at2);
+    if (table)
+        printf("%-8s %s  %.4f ULP  at %a%s", m->name, wide ? "f64" : "f32", worst, at,
+               binary ? ", " : "\n");
     if (table && binary) printf("%a\n", at2);
     mpfr_clears(x, y, r, (mpfr_ptr)0);
     finish(&t);
@@ -254,9 +271,15 @@ static void measure(const measured *m, bool wide, uint64_t count, bool table) {
 
 /* ---- exact functions against plain C ---- */
 
-static double c_min(double x, double y) { return isnan(x) ? y : isnan(y) ? x : x == y ? (signbit(x) ? x : y) : x < y ? x : y; }
-static double c_max(double x, double y) { return isnan(x) ? y : isnan(y) ? x : x == y ? (signbit(x) ? y : x) : x > y ? x : y; }
-static double c_clamp(double x, double low, double high) { return isnan(x) ? x : c_min(c_max(x, low), high); }
+static double c_min(double x, double y) {
+    return isnan(x) ? y : isnan(y) ? x : x == y ? (signbit(x) ? x : y) : x < y ? x : y;
+}
+static double c_max(double x, double y) {
+    return isnan(x) ? y : isnan(y) ? x : x == y ? (signbit(x) ? y : x) : x > y ? x : y;
+}
+static double c_clamp(double x, double low, double high) {
+    return isnan(x) ? x : c_min(c_max(x, low), high);
+}
 
 static double c_exact(uint16_t fn, bool wide, double x, double y, double z) {
     float a = (float)x, b = (float)y, c = (float)z;
@@ -278,13 +301,15 @@ static double c_exact(uint16_t fn, bool wide, double x, double y, double z) {
     }
 }
 
-static const uint16_t EXACT[] = {HG_OP_REM,   HG_OP_MIN,  HG_OP_MAX,  HG_OP_MAD,  HG_OP_FMS,   HG_OP_ABS, HG_OP_NEG,
-                                 HG_OP_CLAMP, HG_OP_LERP, HG_OP_SIGN, HG_OP_CEIL, HG_OP_ROUND, HG_OP_RCP, KIR_FN_RELU};
+static const uint16_t EXACT[] = {HG_OP_REM,  HG_OP_MIN,   HG_OP_MAX,   HG_OP_MAD,  HG_OP_FMS,
+                                 HG_OP_ABS,  HG_OP_NEG,   HG_OP_CLAMP, HG_OP_LERP, HG_OP_SIGN,
+                                 HG_OP_CEIL, HG_OP_ROUND, HG_OP_RCP,   KIR_FN_RELU};
 
 static eval_value random_real(bool wide) {
-    static const double some[] = {0.0,      -0.0,           INFINITY, -INFINITY,     NAN,  1,        -1,
-                                  0.5,      -0.5,           1.5,      2.5,           -2.5, 0x1p-149, 0x1.8p-148,
-                                  0x1p-126, 0x1.fffffep127, 0x1p23,   0x1.fffffep22, 3,    7};
+    static const double some[] = {
+        0.0,      -0.0,           INFINITY, -INFINITY,     NAN,  1,        -1,
+        0.5,      -0.5,           1.5,      2.5,           -2.5, 0x1p-149, 0x1.8p-148,
+        0x1p-126, 0x1.fffffep127, 0x1p23,   0x1.fffffep22, 3,    7};
     uint64_t r = next_random();
     if (r % 3 == 0) return of_float(some[r / 3 % HG_COUNT_OF(some)], wide);
     if (r % 3 == 1) return of_float(random_in(-8, 8), wide);
@@ -295,9 +320,11 @@ static void exact_real(uint16_t fn, bool wide) {
     tested t = prepare(fn, wide ? HG_TYPE_F64 : HG_TYPE_F32);
     for (int i = 0; i < 3000; i++) {
         eval_value args[3] = {random_real(wide), random_real(wide), random_real(wide)};
-        double x = to_float(args[0], wide), y = to_float(args[1], wide), z = to_float(args[2], wide);
+        double x = to_float(args[0], wide), y = to_float(args[1], wide),
+               z = to_float(args[2], wide);
         double got = to_float(call(&t, args), wide), want = c_exact(fn, wide, x, y, z);
-        CHECK_MESSAGE(same(got, want), "%u.%s(%a, %a, %a) = %a, expected %a", fn, wide ? "f64" : "f32", x, y, z, got, want);
+        CHECK_MESSAGE(same(got, want), "%u.%s(%a, %a, %a) = %a, expected %a", fn,
+                      wide ? "f64" : "f32", x, y, z, got, want);
     }
     finish(&t);
 }
@@ -321,8 +348,9 @@ static i128 c_integer(uint16_t fn, i128 x, i128 y, i128 z) {
     default: return x; /* CEIL, ROUND */
     }
 }
-static const uint16_t INTEGER[] = {HG_OP_REM, HG_OP_MIN,   HG_OP_MAX,  HG_OP_MAD,  HG_OP_FMS,   HG_OP_ABS,  HG_OP_NEG,
-                                   HG_OP_NOT, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_CEIL, HG_OP_ROUND, KIR_FN_RELU};
+static const uint16_t INTEGER[] = {HG_OP_REM,  HG_OP_MIN,   HG_OP_MAX,  HG_OP_MAD,   HG_OP_FMS,
+                                   HG_OP_ABS,  HG_OP_NEG,   HG_OP_NOT,  HG_OP_CLAMP, HG_OP_SIGN,
+                                   HG_OP_CEIL, HG_OP_ROUND, KIR_FN_RELU};
 
 static i128 as_integer(eval_value v, hg_type type) {
     uint64_t u = ev_u64(&v), bits = 8 * hg_type_size_bytes(type);
@@ -331,15 +359,21 @@ static i128 as_integer(eval_value v, hg_type type) {
 }
 static void exact_integer(uint16_t fn, hg_type type) {
     tested t = prepare(fn, type);
-    uint64_t bits = 8 * hg_type_size_bytes(type), mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    uint64_t bits = 8 * hg_type_size_bytes(type),
+             mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     const uint64_t edges[] = {0, 1, 2, mask, mask >> 1, (mask >> 1) + 1, mask - 1};
     for (int i = 0; i < 600; i++) {
         eval_value args[3];
-        for (int j = 0; j < 3; j++) args[j] = ev_from((next_random() % 2 ? edges[next_random() % 7] : next_random()) & mask);
+        for (int j = 0; j < 3; j++)
+            args[j] = ev_from((next_random() % 2 ? edges[next_random() % 7] : next_random()) &
+                              mask);
         uint64_t got = (uint64_t)as_integer(call(&t, args), type) & mask;
-        uint64_t want = (uint64_t)c_integer(fn, as_integer(args[0], type), as_integer(args[1], type), as_integer(args[2], type)) & mask;
-        CHECK_MESSAGE(got == want, "%u.%s(%llx, %llx, %llx) = %llx, expected %llx", fn, hg_type_name(type),
-                      (unsigned long long)ev_u64(&args[0]), (unsigned long long)ev_u64(&args[1]), (unsigned long long)ev_u64(&args[2]),
+        uint64_t want = (uint64_t)c_integer(fn, as_integer(args[0], type),
+                                            as_integer(args[1], type), as_integer(args[2], type)) &
+                        mask;
+        CHECK_MESSAGE(got == want, "%u.%s(%llx, %llx, %llx) = %llx, expected %llx", fn,
+                      hg_type_name(type), (unsigned long long)ev_u64(&args[0]),
+                      (unsigned long long)ev_u64(&args[1]), (unsigned long long)ev_u64(&args[2]),
                       (unsigned long long)got, (unsigned long long)want);
     }
     finish(&t);
@@ -347,7 +381,8 @@ static void exact_integer(uint16_t fn, hg_type type) {
 
 /* ---- conversions ---- */
 
-/* What CVT gives, by exact rational steps: a value is sign · m · 2^e with m below 2^4096 (an eval_value). */
+/* What CVT gives, by exact rational steps: a value is sign · m · 2^e with m below 2^4096 (an
+ * eval_value). */
 typedef struct exact {
     bool nan, infinite, negative;
     eval_value m;
@@ -362,8 +397,12 @@ static exact exact_of(hg_type type, eval_value v) {
         x.m = x.negative ? ev_neg(&v, bits) : v;
         return x;
     }
-    uint32_t fraction = type == HG_TYPE_F16 ? 10 : type == HG_TYPE_BF16 ? 7 : type == HG_TYPE_F32 ? 23 : 52;
-    uint64_t u = ev_u64(&v), top = (UINT64_C(1) << (bits - 1 - fraction)) - 1, exponent = u >> fraction & top;
+    uint32_t fraction = type == HG_TYPE_F16    ? 10
+                        : type == HG_TYPE_BF16 ? 7
+                        : type == HG_TYPE_F32  ? 23
+                                               : 52;
+    uint64_t u = ev_u64(&v), top = (UINT64_C(1) << (bits - 1 - fraction)) - 1,
+             exponent = u >> fraction & top;
     uint64_t m = u & ((UINT64_C(1) << fraction) - 1);
     x.negative = u >> (bits - 1);
     x.nan = exponent == top && m;
@@ -374,7 +413,8 @@ static exact exact_of(hg_type type, eval_value v) {
 }
 /* Rounded to nearest even into a float format, by comparing with half of the last place. */
 static uint64_t round_exact(exact x, uint32_t bits, uint32_t fraction) {
-    uint64_t top = (UINT64_C(1) << (bits - 1 - fraction)) - 1, sign = (uint64_t)x.negative << (bits - 1);
+    uint64_t top = (UINT64_C(1) << (bits - 1 - fraction)) - 1,
+             sign = (uint64_t)x.negative << (bits - 1);
     if (x.nan) return top << fraction | 1;
     uint32_t length = ev_length(&x.m);
     if (x.infinite) return sign | top << fraction;
@@ -390,7 +430,8 @@ static uint64_t round_exact(exact x, uint32_t bits, uint32_t fraction) {
     } else {
         eval_value one = ev_from(1);
         q = ev_shr(&x.m, (uint32_t)cut, 4096, false);
-        eval_value back = ev_shl(&q, (uint32_t)cut, 4096), rest = ev_sub(&x.m, &back, 4096), half = ev_shl(&one, (uint32_t)cut - 1, 4096);
+        eval_value back = ev_shl(&q, (uint32_t)cut, 4096), rest = ev_sub(&x.m, &back, 4096),
+                   half = ev_shl(&one, (uint32_t)cut - 1, 4096);
         int c = ev_cmp(&rest, &half);
         if (c > 0 || (c == 0 && (q.limb[0] & 1))) q = ev_add(&q, &one, 4096);
     }
@@ -422,19 +463,25 @@ static eval_value convert_exact(hg_type dst, hg_type src, eval_value v) {
         ev_cut(&r, bits);
         return r;
     }
-    r = x.e >= 0 ? ev_shl(&r, (uint32_t)x.e, 4096) : x.e <= -4096 ? ev_from(0) : ev_shr(&r, (uint32_t)-x.e, 4096, false);
+    r = x.e >= 0       ? ev_shl(&r, (uint32_t)x.e, 4096)
+        : x.e <= -4096 ? ev_from(0)
+                       : ev_shr(&r, (uint32_t)-x.e, 4096, false);
     return x.negative ? ev_neg(&r, bits) : r;
 }
 
-static bool is_nan_of(hg_type type, eval_value v) { return hg_type_is_float(type) && exact_of(type, v).nan; }
+static bool is_nan_of(hg_type type, eval_value v) {
+    return hg_type_is_float(type) && exact_of(type, v).nan;
+}
 
 static eval_value random_of(hg_type type) {
     uint32_t bits = (uint32_t)(8 * hg_type_size_bytes(type));
     eval_value v = {{0}};
     uint64_t r = next_random();
     if (hg_type_is_float(type)) {
-        if (r % 4 == 0) return convert_exact(type, HG_TYPE_F64, of_float(random_in(-70000, 70000), true));
-        if (r % 4 == 1) return convert_exact(type, HG_TYPE_F64, of_float(rint(random_in(-600, 600)) / 2, true));
+        if (r % 4 == 0)
+            return convert_exact(type, HG_TYPE_F64, of_float(random_in(-70000, 70000), true));
+        if (r % 4 == 1)
+            return convert_exact(type, HG_TYPE_F64, of_float(rint(random_in(-600, 600)) / 2, true));
         v = ev_from(next_random());
         ev_cut(&v, bits);
         return v;
@@ -462,20 +509,24 @@ static void conversions(hg_type dst, hg_type src, int count) {
     kir_builder b;
     kir_builder_init(&b, m, f);
     kir_return(&b, kir_cvt(&b, dst, src, kir_param(&b, 0)));
-    CHECK_MESSAGE(!b.failed && kir_verify(m) == HG_OK, "cvt.%s.%s: %s", hg_type_name(dst), hg_type_name(src), hg_last_error()->message);
+    CHECK_MESSAGE(!b.failed && kir_verify(m) == HG_OK, "cvt.%s.%s: %s", hg_type_name(dst),
+                  hg_type_name(src), hg_last_error()->message);
     tested t = {m, f, {0}};
     eval_begin(&t.e, m);
     for (int i = 0; i < count; i++) {
         eval_value v = random_of(src), got = call(&t, &v), want = convert_exact(dst, src, v);
         bool good = (is_nan_of(dst, want) && is_nan_of(dst, got)) || ev_cmp(&got, &want) == 0;
-        CHECK_MESSAGE(good, "cvt.%s.%s of %llx%016llx = %llx, expected %llx", hg_type_name(dst), hg_type_name(src),
-                      (unsigned long long)(v.limb[2] | (uint64_t)v.limb[3] << 32), (unsigned long long)ev_u64(&v),
-                      (unsigned long long)ev_u64(&got), (unsigned long long)ev_u64(&want));
+        CHECK_MESSAGE(good, "cvt.%s.%s of %llx%016llx = %llx, expected %llx", hg_type_name(dst),
+                      hg_type_name(src),
+                      (unsigned long long)(v.limb[2] | (uint64_t)v.limb[3] << 32),
+                      (unsigned long long)ev_u64(&v), (unsigned long long)ev_u64(&got),
+                      (unsigned long long)ev_u64(&want));
     }
     finish(&t);
 }
 
-/* In the upper half too where a f32 is: both zeros, 1, numbers between, infinities of both types, NaNs quiet and not. */
+/* In the upper half too where a f32 is: both zeros, 1, numbers between, infinities of both types,
+ * NaNs quiet and not. */
 static const uint64_t REALS[] = {
     0,
     1,
@@ -507,8 +558,10 @@ static void check_extreme_of(uint16_t fn, hg_type type, uint64_t constant, bool 
     CHECK(!b.failed && kir_verify(with.module) == HG_OK);
     eval_begin(&with.e, with.module);
     for (size_t i = 0; i < HG_COUNT_OF(REALS); i++) {
-        eval_value arg = ev_from(type == HG_TYPE_F64 ? REALS[i] : (uint32_t)(REALS[i] >> 32)), fixed = ev_from(constant);
-        eval_value got = call(&with, &arg), want = call(&both, last ? (eval_value[]){arg, fixed} : (eval_value[]){fixed, arg});
+        eval_value arg = ev_from(type == HG_TYPE_F64 ? REALS[i] : (uint32_t)(REALS[i] >> 32)),
+                   fixed = ev_from(constant);
+        eval_value got = call(&with, &arg), want = call(&both, last ? (eval_value[]){arg, fixed}
+                                                                    : (eval_value[]){fixed, arg});
         CHECK_U64(ev_u64(&got), ev_u64(&want));
         if (fn != HG_OP_MAX || constant != 0) continue;
         tested relu = prepare(KIR_FN_RELU, type);
@@ -524,7 +577,8 @@ static void check_extremes(void) {
     for (size_t i = 0; i < HG_COUNT_OF(REALS); i++)
         for (int how = 0; how < 8; how++) {
             hg_type type = how & 1 ? HG_TYPE_F64 : HG_TYPE_F32;
-            check_extreme_of(how & 2 ? HG_OP_MAX : HG_OP_MIN, type, how & 1 ? REALS[i] : REALS[i] >> 32, how & 4);
+            check_extreme_of(how & 2 ? HG_OP_MAX : HG_OP_MIN, type,
+                             how & 1 ? REALS[i] : REALS[i] >> 32, how & 4);
         }
 }
 
@@ -547,7 +601,8 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < HG_COUNT_OF(INTEGER); i++)
         for (int type = 0; type < HG_TYPE_COUNT; type++)
-            if (hg_type_is_integer((hg_type)type) && hg_type_size_bytes((hg_type)type) <= 8) exact_integer(INTEGER[i], (hg_type)type);
+            if (hg_type_is_integer((hg_type)type) && hg_type_size_bytes((hg_type)type) <= 8)
+                exact_integer(INTEGER[i], (hg_type)type);
     for (int dst = 0; dst < HG_TYPE_COUNT; dst++)
         for (int src = 0; src < HG_TYPE_COUNT; src++) conversions((hg_type)dst, (hg_type)src, 100);
     check_extremes();

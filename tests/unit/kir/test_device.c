@@ -1,5 +1,6 @@
-/* Kernels in device form, run by device_eval.h, against the tile interpreter on the same program: every target that the form knows,
- * flat and in blocks, equal memory or the equal first fault with its words.
+/* Kernels in device form, run by device_eval.h, against the tile interpreter on the same program:
+ * every target that the form knows, flat and in blocks, equal memory or the equal first fault with
+ * its words.
  * test: labels=slow timeout=300 */
 #include "support/device_eval.h"
 #include "support/device_examples.h"
@@ -18,7 +19,8 @@
 
 enum { ARENA_BYTES = 2 << 20, BUFFERS = 6, POOLS = 3, CLASS_BYTES = 1179648 };
 
-/* ---- the world: buffers 1 … 5 (1 is handle 1, others have generations), pools 1 and 2, class memory ---- */
+/* ---- the world: buffers 1 … 5 (1 is handle 1, others have generations), pools 1 and 2, class
+ * memory ---- */
 
 typedef struct world {
     uint8_t *bytes[BUFFERS + POOLS]; /* the interpreter's; 0: class memory */
@@ -58,7 +60,9 @@ static void end_world(world *w) {
     for (uint32_t i = 0; i < BUFFERS + POOLS; i++) free(w->bytes[i]);
 }
 
-static tile_memory tile_memory_of(const world *w, uint32_t i) { return (tile_memory){w->bytes[i], SIZES[i], SIZES[i] != 0}; }
+static tile_memory tile_memory_of(const world *w, uint32_t i) {
+    return (tile_memory){w->bytes[i], SIZES[i], SIZES[i] != 0};
+}
 
 static uint32_t find(const world *w, uint64_t handle, bool pool) {
     for (uint32_t i = 0; i < (pool ? POOLS : BUFFERS); i++) {
@@ -74,14 +78,17 @@ static tile_memory resolve(void *user, uint64_t handle, bool pool, bool flat) {
         if (handle >= (pool ? POOLS : BUFFERS)) return (tile_memory){0};
         return tile_memory_of(w, (uint32_t)(pool ? BUFFERS + handle : handle));
     }
-    if (!pool && handle >= UINT64_MAX - 95) return (tile_memory){w->bytes[0] + (handle - (UINT64_MAX - 95)) * 12288, 12288, true};
+    if (!pool && handle >= UINT64_MAX - 95)
+        return (tile_memory){w->bytes[0] + (handle - (UINT64_MAX - 95)) * 12288, 12288, true};
     uint32_t i = find(w, handle, pool);
     return i == UINT32_MAX ? (tile_memory){0} : tile_memory_of(w, i);
 }
 
 static device_memory device_memory_of(const world *w, uint64_t handle, bool pool) {
     if (!pool && handle >= UINT64_MAX - 95)
-        return (device_memory){w->buffers[0].arena, w->buffers[0].offset + (handle - (UINT64_MAX - 95)) * 12288, 12288, handle};
+        return (device_memory){w->buffers[0].arena,
+                               w->buffers[0].offset + (handle - (UINT64_MAX - 95)) * 12288, 12288,
+                               handle};
     uint32_t i = find(w, handle, pool);
     if (i == UINT32_MAX) return (device_memory){.arena = -1};
     return pool ? w->pools[i - BUFFERS] : w->buffers[i];
@@ -101,7 +108,8 @@ static bool compile(const example *x, const kir_caps *caps, program *p) {
     hg_status status = hg_program_assemble(x->text, strlen(x->text), d, &p->source);
     if (status == HG_OK) status = hg_verify(p->source, NULL, d, &cfg);
     kir_compilation c = {.program = cfg, .caps = caps, .verify = true};
-    if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &p->module);
+    if (status == HG_OK)
+        status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &p->module);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", x->name, hg_last_error_text());
     CHECK(status != HG_OK || kir_reads_back(p->module, x->name));
     hg_cfg_destroy(cfg);
@@ -134,7 +142,8 @@ static void run_oracle(const example *x, world *w, tile_fault *fault) {
     kir_find_uniformity(p.module, p.module->uses_barrier || p.module->uses_shared);
     for (uint64_t i = 0; i < p.module->slots.count; i++) {
         const kir_slot *s = &p.module->slots.data[i];
-        slots[i] = resolve(w, s->constant ? s->handle : inputs[s->input], s->space == KIR_POOL, false);
+        slots[i] = resolve(w, s->constant ? s->handle : inputs[s->input], s->space == KIR_POOL,
+                           false);
     }
     tile_kernel *code = NULL;
     hg_status status = tile_compile(p.module, &(tile_options){.level = TILE_LEVEL_BASELINE}, &code);
@@ -150,25 +159,29 @@ static void run_oracle(const example *x, world *w, tile_fault *fault) {
     memcpy(launch.block, x->block, sizeof launch.block);
     if (status == HG_OK) status = tile_run(code, &launch, fault);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", x->name, hg_last_error_text());
-    CHECK_MESSAGE(fault->happened == x->faults, "%s: %s", x->name, fault->happened ? fault->message : "no fault");
+    CHECK_MESSAGE(fault->happened == x->faults, "%s: %s", x->name,
+                  fault->happened ? fault->message : "no fault");
     tile_kernel_destroy(code);
     release(&p);
 }
 
 /* ---- the first fault out of the record ---- */
 
-static uint64_t wide_word(const uint32_t *f, kir_fault_word w) { return f[w] | (uint64_t)f[w + 1] << 32; }
+static uint64_t wide_word(const uint32_t *f, kir_fault_word w) {
+    return f[w] | (uint64_t)f[w + 1] << 32;
+}
 
-static void check_fault(const example *x, const char *target, const device_run *r, const world *w, const uint64_t *inputs,
-                        const uint32_t *f, const tile_fault *expected) {
-    CHECK_MESSAGE(f[KIR_FAULT_HAPPENED] == (uint32_t)expected->happened, "%s %s: %s", x->name, target,
-                  expected->happened ? "no fault" : "a fault");
+static void check_fault(const example *x, const char *target, const device_run *r, const world *w,
+                        const uint64_t *inputs, const uint32_t *f, const tile_fault *expected) {
+    CHECK_MESSAGE(f[KIR_FAULT_HAPPENED] == (uint32_t)expected->happened, "%s %s: %s", x->name,
+                  target, expected->happened ? "no fault" : "a fault");
     if (!f[KIR_FAULT_HAPPENED] || !expected->happened) return;
     CHECK(f[KIR_FAULT_SITE] < r->layout->sites.count);
     const kir_fault_site *s = &r->layout->sites.data[f[KIR_FAULT_SITE]];
     bool memory = s->code == KIR_FAULT_BOUNDS || s->code == KIR_FAULT_ALIGN,
          open = memory && s->slot < 0 && s->space != KIR_SHARED && s->space != KIR_CLASS;
-    uint64_t name = wide_word(f, KIR_FAULT_NAME), limit = wide_word(f, KIR_FAULT_LIMIT), index = wide_word(f, KIR_FAULT_INDEX);
+    uint64_t name = wide_word(f, KIR_FAULT_NAME), limit = wide_word(f, KIR_FAULT_LIMIT),
+             index = wide_word(f, KIR_FAULT_INDEX);
     bool pool = s->space == KIR_POOL, valid = f[KIR_FAULT_VALID] != 0;
     if (s->space == KIR_FLAT) {
         pool = name >> 63 != 0;
@@ -196,7 +209,8 @@ static void check_fault(const example *x, const char *target, const device_run *
         kir_fault_text_align(text, sizeof text, (uint64_t)offset);
     else
         kir_fault_text(text, sizeof text, code, s->message, (const uint64_t[]){index, name});
-    CHECK_MESSAGE(strcmp(text, expected->message) == 0, "%s %s: expected \"%s\", got \"%s\"", x->name, target, expected->message, text);
+    CHECK_MESSAGE(strcmp(text, expected->message) == 0, "%s %s: expected \"%s\", got \"%s\"",
+                  x->name, target, expected->message, text);
     CHECK_U64(code, expected->code);
     CHECK_U64(s->inst, expected->inst);
     CHECK_U64(s->operand, expected->operand);
@@ -204,15 +218,17 @@ static void check_fault(const example *x, const char *target, const device_run *
     CHECK_U64(wide_word(f, KIR_FAULT_PHASE), expected->phase);
 }
 
-static void check_memory(const example *x, const char *target, const device_run *r, const world *w) {
+static void check_memory(const example *x, const char *target, const device_run *r,
+                         const world *w) {
     for (uint32_t i = 0; i < BUFFERS + POOLS; i++) {
         const device_memory *m = i < BUFFERS ? &w->buffers[i] : &w->pools[i - BUFFERS];
         if (m->arena < 0) continue;
         const uint8_t *got = r->arena[m->arena] + m->offset;
         uint64_t at = 0;
         while (at < m->size && got[at] == w->bytes[i][at]) at++;
-        CHECK_MESSAGE(at == m->size, "%s %s: memory %u differs at byte %llu: expected %02x, got %02x", x->name, target, (unsigned)i,
-                      (unsigned long long)at, w->bytes[i][at], got[at]);
+        CHECK_MESSAGE(at == m->size,
+                      "%s %s: memory %u differs at byte %llu: expected %02x, got %02x", x->name,
+                      target, (unsigned)i, (unsigned long long)at, w->bytes[i][at], got[at]);
     }
 }
 
@@ -248,7 +264,8 @@ static const named_target TARGETS[] = {
     {"addressed words", {.addressed = true, .i64 = true, .max_arenas = DEVICE_ARENAS}},
     {"bound words", {.i64 = true, .max_arenas = DEVICE_ARENAS}},
     {"poor", {.max_arenas = DEVICE_ARENAS}},
-    {"poor addressed", {.addressed = true, .memory8 = true, .shared8 = true, .max_arenas = DEVICE_ARENAS}},
+    {"poor addressed",
+     {.addressed = true, .memory8 = true, .shared8 = true, .max_arenas = DEVICE_ARENAS}},
     {"arenas",
      {.i64 = true,
       .memory8 = true,
@@ -258,12 +275,17 @@ static const named_target TARGETS[] = {
       .atomic64 = true,
       .bind_arenas = true,
       .max_arenas = DEVICE_ARENAS}},
-    {"wgsl", {.bind_arenas = true, .whole_atomics = true, .shown_uniform = true, .max_arenas = DEVICE_ARENAS}},
+    {"wgsl",
+     {.bind_arenas = true,
+      .whole_atomics = true,
+      .shown_uniform = true,
+      .max_arenas = DEVICE_ARENAS}},
 };
 
 /* Nothing is recorded but that time is over. */
 static void check_end(const example *x, const char *target, const uint32_t *f) {
-    CHECK_MESSAGE(!f[KIR_FAULT_HAPPENED] && f[KIR_FAULT_CANCEL], "%s %s: a fault or no end", x->name, target);
+    CHECK_MESSAGE(!f[KIR_FAULT_HAPPENED] && f[KIR_FAULT_CANCEL], "%s %s: a fault or no end",
+                  x->name, target);
 }
 
 /* No zero of a float is left for a compiler to compute with, and no number less itself. */
@@ -274,37 +296,45 @@ static void check_hidden(const example *x, const kir_module *m) {
             zeros += v->op == KIR_CONST && kir_type_is_float(v->type) && v->u.imm == 0;
             selves += v->op == KIR_FSUB && v->args[0] == v->args[1];
         }
-    CHECK_MESSAGE(!zeros && !selves, "%s: %u zeros and %u times x - x are not hidden", x->name, (unsigned)zeros, (unsigned)selves);
+    CHECK_MESSAGE(!zeros && !selves, "%s: %u zeros and %u times x - x are not hidden", x->name,
+                  (unsigned)zeros, (unsigned)selves);
 }
 
 static bool share_bytes(const device_memory *a, const device_memory *b) {
-    return a->arena >= 0 && a->arena == b->arena && a->offset < b->offset + b->size && b->offset < a->offset + a->size;
+    return a->arena >= 0 && a->arena == b->arena && a->offset < b->offset + b->size &&
+           b->offset < a->offset + a->size;
 }
 
 /* Slots whose memory is in no other and not in class memory; the arenas that all lie in. */
-static void describe_slots(const world *w, const device_memory *slots, uint64_t count, kir_device_options *o) {
+static void describe_slots(const world *w, const device_memory *slots, uint64_t count,
+                           kir_device_options *o) {
     for (uint64_t i = 0; i < count; i++) {
         bool alone = !share_bytes(&slots[i], &w->buffers[0]);
-        for (uint64_t k = 0; k < count; k++) alone = alone && (i == k || !share_bytes(&slots[i], &slots[k]));
+        for (uint64_t k = 0; k < count; k++)
+            alone = alone && (i == k || !share_bytes(&slots[i], &slots[k]));
         o->distinct |= (uint64_t)alone << i;
-        if (o->target.bind_arenas) o->slot_arenas[i] = (uint8_t)(slots[i].arena < 0 ? DEVICE_ARENAS : slots[i].arena);
+        if (o->target.bind_arenas)
+            o->slot_arenas[i] = (uint8_t)(slots[i].arena < 0 ? DEVICE_ARENAS : slots[i].arena);
     }
-    o->kind_arenas[KIR_SLOT_CLASS] = (uint8_t)w->buffers[0].arena; /* all others are the form's own, in arena 0 */
+    o->kind_arenas[KIR_SLOT_CLASS] = (uint8_t)w->buffers[0].arena; /* all others are the form's own,
+                                                                      in arena 0 */
 }
 
-static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *given, const kir_module *legal,
-                    uint64_t from, const world *expected, const tile_fault *fault) {
+static void run_one(const example *x, bool cancelled, const char *what,
+                    const kir_device_options *given, const kir_module *legal, uint64_t from,
+                    const world *expected, const tile_fault *fault) {
     kir_device_options own = *given, *o = &own;
     char name[96];
-    snprintf(name, sizeof name, "%s%s%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block",
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s fold %u", what,
+             o->form == KIR_FORM_FLAT ? " flat" : " block",
              o->shared_is_slot ? " slot"
              : o->small        ? " small"
                                : "",
              o->proven     ? " proven"
              : o->may_idle ? " may idle"
                            : "",
-             o->whole_blocks ? " whole" : "", o->at_origin ? " at origin" : "", o->target.written_rounds ? " written" : "",
-             (unsigned)o->fold);
+             o->whole_blocks ? " whole" : "", o->at_origin ? " at origin" : "",
+             o->target.written_rounds ? " written" : "", (unsigned)o->fold);
     static device_run r;
     world w;
     uint64_t inputs[64];
@@ -322,7 +352,8 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     kir_module *m;
     kir_device_layout layout;
     hg_status status = kir_device(legal, o, &m, &layout);
-    if (status == HG_ERROR_ISA && o->target.shown_uniform && o->fold > 1) return; /* device.h: it may be refused */
+    if (status == HG_ERROR_ISA && o->target.shown_uniform && o->fold > 1)
+        return; /* device.h: it may be refused */
     CHECK_MESSAGE(status == HG_OK, "%s %s: %s", x->name, name, hg_last_error_text());
     if (status != HG_OK) return;
     CHECK(kir_reads_back(m, name));
@@ -356,7 +387,8 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     memcpy(l.block, x->block, sizeof l.block);
     dev_launch(&r, &l, record);
     uint64_t reg_inputs[64];
-    for (uint64_t i = 0; i < legal->inputs.count; i++) reg_inputs[i] = x->regs[legal->inputs.data[i].reg];
+    for (uint64_t i = 0; i < legal->inputs.count; i++)
+        reg_inputs[i] = x->regs[legal->inputs.data[i].reg];
     if (x->endless)
         check_end(x, name, record);
     else
@@ -378,8 +410,9 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
 static bool has_barrier(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_BARRIER ||
-                ((v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC || v->op == KIR_CHECK) && v->u.mem.space == KIR_SHARED))
+            if (v->op == KIR_BARRIER || ((v->op == KIR_LOAD || v->op == KIR_STORE ||
+                                          v->op == KIR_ATOMIC || v->op == KIR_CHECK) &&
+                                         v->u.mem.space == KIR_SHARED))
                 return true;
     return false;
 }
@@ -394,7 +427,8 @@ static void run_example(const example *x) {
     memset(&fault, 0, sizeof fault);
     if (!x->endless) run_oracle(x, &expected, &fault);
     dev_end(&r);
-    bool whole = x->lanes == (uint64_t)x->grid[0] * x->grid[1] * x->grid[2] * x->block[0] * x->block[1] * x->block[2];
+    bool whole = x->lanes == (uint64_t)x->grid[0] * x->grid[1] * x->grid[2] * x->block[0] *
+                                 x->block[1] * x->block[2];
     for (size_t t = 0; t < HG_COUNT_OF(TARGETS); t++) {
         kir_caps caps;
         program p;
@@ -416,15 +450,20 @@ static void run_example(const example *x) {
                 memcpy(o.block, x->block, sizeof o.block);
                 o.shared_bytes = x->shared;
             }
-            if ((o.form == KIR_FORM_FLAT && !flat_possible && !(o.shared_is_slot && !p.module->uses_barrier)) || (o.proven && !x->proven))
+            if ((o.form == KIR_FORM_FLAT && !flat_possible &&
+                 !(o.shared_is_slot && !p.module->uses_barrier)) ||
+                (o.proven && !x->proven))
                 continue;
             if (o.shared_is_slot && (!x->shared || x->endless || !o.small)) continue;
-            if (SANITIZED && (from + t + variant) % 8) continue; /* an eighth of them, another one for the next example */
+            if (SANITIZED && (from + t + variant) % 8)
+                continue; /* an eighth of them, another one for the next example */
             run_one(x, false, TARGETS[t].name, &o, p.module, from, &expected, &fault);
-            if (x->endless) run_one(x, true, TARGETS[t].name, &o, p.module, from, &expected, &fault);
+            if (x->endless)
+                run_one(x, true, TARGETS[t].name, &o, p.module, from, &expected, &fault);
             if (o.form != KIR_FORM_BLOCK || t % 2 != (variant >> 1 & 1)) continue;
             for (o.fold = 2; o.fold < 6; o.fold += 2 + (uint32_t)t % 2)
-                run_one(x, x->endless && t > 2, TARGETS[t].name, &o, p.module, from, &expected, &fault);
+                run_one(x, x->endless && t > 2, TARGETS[t].name, &o, p.module, from, &expected,
+                        &fault);
         }
         release(&p);
     }
@@ -466,8 +505,8 @@ static void run_out_of_memory(const char *name, size_t target, kir_device_option
         done = memory.count < n;
         memory.fail_at = 0;
         /* shapes do without memory: less is known then */
-        CHECK_MESSAGE(status == HG_OK || (!done && status == HG_ERROR_OUT_OF_MEMORY), "%s, allocation %llu: %s", name,
-                      (unsigned long long)n, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || (!done && status == HG_ERROR_OUT_OF_MEMORY),
+                      "%s, allocation %llu: %s", name, (unsigned long long)n, hg_last_error_text());
         if (status == HG_OK) {
             kir_module_destroy(m);
             kir_device_layout_free(&layout);
@@ -481,8 +520,10 @@ static void run_out_of_memory(const char *name, size_t target, kir_device_option
 static void test_memory(void) {
     run_out_of_memory("open", 3, (kir_device_options){.form = KIR_FORM_FLAT});
     run_out_of_memory("atomics", 4, (kir_device_options){.form = KIR_FORM_FLAT, .small = true});
-    run_out_of_memory("uniform branches around barriers", 0, (kir_device_options){.form = KIR_FORM_BLOCK});
-    run_out_of_memory("barrier in a function", 4, (kir_device_options){.form = KIR_FORM_BLOCK, .fold = 3});
+    run_out_of_memory("uniform branches around barriers", 0,
+                      (kir_device_options){.form = KIR_FORM_BLOCK});
+    run_out_of_memory("barrier in a function", 4,
+                      (kir_device_options){.form = KIR_FORM_BLOCK, .fold = 3});
 }
 
 /* A block of known size that writes its shared memory before it reads does not begin with zeros. */
@@ -490,7 +531,8 @@ static void test_zeros(void) {
     static const struct {
         const char *name;
         bool zeros;
-    } EXPECTED[] = {{"reverse", false}, {"tiles", false}, {"hole in a tile", true}, {"shared bytes", true}};
+    } EXPECTED[] = {
+        {"reverse", false}, {"tiles", false}, {"hole in a tile", true}, {"shared bytes", true}};
     for (size_t i = 0; i < HG_COUNT_OF(EXPECTED); i++) {
         const example *x = DEVICE_EXAMPLES;
         while (strcmp(x->name, EXPECTED[i].name) != 0) x++;
@@ -508,7 +550,8 @@ static void test_zeros(void) {
         if (!compile(x, &caps, &p)) continue;
         CHECK(kir_device(p.module, &o, &m, &layout) == HG_OK);
         bool zeros = false;
-        for (const kir_var *v = m->vars; v; v = v->next) zeros = zeros || (v->name && strcmp(v->name, "at") == 0); /* the loop's offset */
+        for (const kir_var *v = m->vars; v; v = v->next)
+            zeros = zeros || (v->name && strcmp(v->name, "at") == 0); /* the loop's offset */
         CHECK_MESSAGE(zeros == EXPECTED[i].zeros, "%s", x->name);
         kir_module_destroy(m);
         kir_device_layout_free(&layout);
@@ -522,29 +565,42 @@ static void test_rounds(void) {
         const char *loop;
         bool looks;
     } LOOPS[] = {
-        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again", false},
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again",
+         false},
         {"mov.u32 r1, r4\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again", false},
-        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r4\nbra.p0 @again", true},
-        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nseteq.u32 p0, r1, r3\nbra.p0 @out\nbra @again\nout:", true},
-        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r4\nsetltu.u32 p0, r1, r3\nbra.p0 @again", true},
-        {"mov_imm.u32 r1, 0\nagain:\nseteq.u32 p1, r4, r3\nbra.p1 @skip\nadd.u32 r1, r1, r2\nskip:\nsetltu.u32 p0, r1, r3\nbra.p0 @again",
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r4\nbra.p0 @again",
          true},
-        {"mov_imm.i32 r6, -2000000000\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 "
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nseteq.u32 p0, r1, r3\nbra.p0 @out\nbra "
+         "@again\nout:",
+         true},
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r4\nsetltu.u32 p0, r1, r3\nbra.p0 @again",
+         true},
+        {"mov_imm.u32 r1, 0\nagain:\nseteq.u32 p1, r4, r3\nbra.p1 @skip\nadd.u32 r1, r1, "
+         "r2\nskip:\nsetltu.u32 p0, r1, r3\nbra.p0 @again",
+         true},
+        {"mov_imm.i32 r6, -2000000000\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, "
+         "r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 "
          "@again",
          true},
-        {"mov_imm.i32 r6, 3\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again",
+        {"mov_imm.i32 r6, 3\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, "
+         "r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again",
          false},
         {"loop r1, 100\nadd.u32 r5, r5, r2\nendloop", false},
         {"loop r1, 100\nloop r6, 100\nadd.u32 r5, r5, r2\nendloop\nendloop", true},
         {"loop r1, 100\nloop r6, 30\nadd.u32 r5, r5, r2\nendloop\nendloop", false},
         {"loop r1, 100000\nadd.u32 r5, r5, r2\nendloop", true},
-        {"mov_imm.u32 r1, 0\nmov_imm.u32 r6, 0\nagain:\nsub.u32 r1, r1, r2\nseteq.u32 p0, r1, r6\nbra.p0 @out\nbra @again\nout:", true},
-        {"mov_imm.u32 r1, 7\nmov_imm.u32 r6, 0\nagain:\nsub.u32 r1, r1, r2\nseteq.u32 p0, r1, r6\nbra.p0 @out\nbra @again\nout:", false},
+        {"mov_imm.u32 r1, 0\nmov_imm.u32 r6, 0\nagain:\nsub.u32 r1, r1, r2\nseteq.u32 p0, r1, "
+         "r6\nbra.p0 @out\nbra @again\nout:",
+         true},
+        {"mov_imm.u32 r1, 7\nmov_imm.u32 r6, 0\nagain:\nsub.u32 r1, r1, r2\nseteq.u32 p0, r1, "
+         "r6\nbra.p0 @out\nbra @again\nout:",
+         false},
     };
     for (size_t i = 0; i < HG_COUNT_OF(LOOPS); i++) {
         char text[1024];
         snprintf(text, sizeof text,
-                 ".atlas 1\n.program rounds\n.param r9 x buffer u32 inout\n.param r4 n u32\n mov_imm.u32 r2, 1\n mov_imm.u32 r3, 50\n "
+                 ".atlas 1\n.program rounds\n.param r9 x buffer u32 inout\n.param r4 n u32\n "
+                 "mov_imm.u32 r2, 1\n mov_imm.u32 r3, 50\n "
                  "mov_imm.u32 r5, 0\n%s\n add.u32 r5, r5, r2\n stg.u32 [buf(r9) + 0], r5\n exit\n",
                  LOOPS[i].loop);
         example x = {.name = LOOPS[i].loop, .text = text};
@@ -557,8 +613,10 @@ static void test_rounds(void) {
         if (!compile(&x, &caps, &p)) continue;
         CHECK(kir_device(p.module, &o, &m, &layout) == HG_OK);
         bool looks = false;
-        for (const kir_function *f = m->functions; f; f = f->next) looks = looks || strcmp(f->name, "out_of_time") == 0;
-        CHECK_MESSAGE(looks == LOOPS[i].looks, "%s: %s", LOOPS[i].loop, looks ? "looks" : "does not look");
+        for (const kir_function *f = m->functions; f; f = f->next)
+            looks = looks || strcmp(f->name, "out_of_time") == 0;
+        CHECK_MESSAGE(looks == LOOPS[i].looks, "%s: %s", LOOPS[i].loop,
+                      looks ? "looks" : "does not look");
         kir_module_destroy(m);
         kir_device_layout_free(&layout);
         release(&p);
@@ -575,7 +633,9 @@ static void test_shown(void) {
         {"  %c: u32 = input 0\n", true},
         {"  %c: u32 = id lane_idx_x\n", false},
         {"  %c: u32 = load buffer slot 0 unchecked %h []\n", false},
-        {"  %a: u32 = id block_idx_x\n  set v %a\n  %c: u32 = get v\n  %d: u32 = id lane_idx_x\n  set v %d\n", true}, /* never read */
+        {"  %a: u32 = id block_idx_x\n  set v %a\n  %c: u32 = get v\n  %d: u32 = id lane_idx_x\n  "
+         "set v %d\n",
+         true}, /* never read */
         {"  %a: u32 = id lane_idx_x\n  set v %a\n  %c: u32 = get v\n", false},
     };
     for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
@@ -583,19 +643,24 @@ static void test_shown(void) {
         kir_module *m = NULL, *form = NULL;
         kir_device_layout layout;
         snprintf(text, sizeof text,
-                 "module shown barrier is simple, slots, legal\ninput 0: u32 param 2 \"n\"\ninput 1: u64 param 1 buffer \"x\"\n"
-                 "slot 0: buffer input 1 read\nfunction @main() -> void {\n  var v: u32\n  %%h: u64 = input 1\n%s  %%z: u32 = const 1\n"
+                 "module shown barrier is simple, slots, legal\ninput 0: u32 param 2 \"n\"\ninput "
+                 "1: u64 param 1 buffer \"x\"\n"
+                 "slot 0: buffer input 1 read\nfunction @main() -> void {\n  var v: u32\n  %%h: "
+                 "u64 = input 1\n%s  %%z: u32 = const 1\n"
                  "  %%p: bool = cmp_ult %%c, %%z\n  if %%p {\n    barrier 0\n  }\n}\n",
                  CASES[i].condition);
         CHECK_MESSAGE(kir_parse(text, strlen(text), NULL, &m) == HG_OK, "%s", hg_last_error_text());
         for (int strict = 0; strict < 2 && m; strict++) {
-            kir_device_options o = {.form = KIR_FORM_BLOCK,
-                                    .whole_blocks = true,
-                                    .proven = true,
-                                    .target = {.i64 = true, .bind_arenas = true, .shown_uniform = strict, .max_arenas = 1}};
+            kir_device_options o = {
+                .form = KIR_FORM_BLOCK,
+                .whole_blocks = true,
+                .proven = true,
+                .target = {
+                    .i64 = true, .bind_arenas = true, .shown_uniform = strict, .max_arenas = 1}};
             bool expected = !strict || CASES[i].shown;
             hg_status status = kir_device(m, &o, &form, &layout);
-            CHECK_MESSAGE(status == (expected ? HG_OK : HG_ERROR_ISA), "%s: %s", CASES[i].condition, hg_last_error_text());
+            CHECK_MESSAGE(status == (expected ? HG_OK : HG_ERROR_ISA), "%s: %s", CASES[i].condition,
+                          hg_last_error_text());
             if (status != HG_OK) continue;
             kir_module_destroy(form);
             kir_device_layout_free(&layout);

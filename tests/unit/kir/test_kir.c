@@ -1,8 +1,9 @@
 /* Kernel IR from programs: structure, simplification, shapes and provenance.
  *
- * Random graphs of blocks (irreducible ones too) run twice: instruction by instruction over the program, and over the structured
- * kernel IR before and after simplification, by an evaluator written here. Every block changes a state and stores it, so equal
- * numbers of stores with equal last values mean equal paths.
+ * Random graphs of blocks (irreducible ones too) run twice: instruction by instruction over the
+ * program, and over the structured kernel IR before and after simplification, by an evaluator
+ * written here. Every block changes a state and stores it, so equal numbers of stores with equal
+ * last values mean equal paths.
  * test: labels=slow */
 #include "isa/cfg.h"
 #include "kir/kir.h"
@@ -29,7 +30,8 @@ static kir_module *lower(const char *text, uint64_t max_steps, hg_program **prog
     if (status == HG_OK) status = hg_verify(*program, NULL, d, &cfg);
     if (status == HG_OK) status = kir_build(cfg, &(kir_build_options){.max_steps = max_steps}, &m);
     if (status == HG_OK) status = kir_verify(m);
-    CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), strlen(text) < 4000 ? text : "(long)");
+    CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(),
+                  strlen(text) < 4000 ? text : "(long)");
     hg_cfg_destroy(cfg);
     hg_diagnostics_destroy(d);
     if (status == HG_OK) {
@@ -84,10 +86,13 @@ static trace walk_program(const hg_program *p, uint64_t limit, uint64_t max_step
     while (pc < p->inst_count) {
         const hg_inst *in = &p->insts[pc];
         const hg_operand *o = hg_inst_operands(p, pc);
-        uint32_t next = pc + 1, target = in->op == HG_OP_BRA || in->op == HG_OP_LOOP ? (uint32_t)o[1].value : 0;
+        uint32_t next = pc + 1,
+                 target = in->op == HG_OP_BRA || in->op == HG_OP_LOOP ? (uint32_t)o[1].value : 0;
         bool counts = false;
         switch ((hg_op)in->op) {
-        case HG_OP_MOV_IMM: r[o[0].reg] = literal(p, &o[1], hg_type_size_bytes((hg_type)in->type)); break;
+        case HG_OP_MOV_IMM:
+            r[o[0].reg] = literal(p, &o[1], hg_type_size_bytes((hg_type)in->type));
+            break;
         case HG_OP_MAD: r[o[0].reg] = r[o[1].reg] * r[o[2].reg] + r[o[3].reg]; break;
         case HG_OP_SHR: r[o[0].reg] = r[o[1].reg] >> r[o[2].reg] % 64; break;
         case HG_OP_AND: r[o[0].reg] = r[o[1].reg] & r[o[2].reg]; break;
@@ -117,7 +122,9 @@ static trace walk_program(const hg_program *p, uint64_t limit, uint64_t max_step
         case HG_OP_RET: next = stack[--depth]; break;
         case HG_OP_EXIT: return t;
         case HG_OP_PARALLEL_MAP: break;
-        default: CHECK_MESSAGE(false, "instruction %u is not part of this test", (unsigned)in->op); return t;
+        default:
+            CHECK_MESSAGE(false, "instruction %u is not part of this test", (unsigned)in->op);
+            return t;
         }
         if (counts && max_steps && ++steps > max_steps) {
             t.end = FAULT;
@@ -154,7 +161,9 @@ static uint64_t compute(const kir_value *v, uint64_t a, uint64_t b) {
     case KIR_CMP_EQ: return a == b;
     case KIR_CMP_ULT: return a < b;
     case KIR_ZEXT: return a;
-    default: CHECK_MESSAGE(false, "operation %s is not part of this test", kir_op_name((kir_op)v->op)); return 0;
+    default:
+        CHECK_MESSAGE(false, "operation %s is not part of this test", kir_op_name((kir_op)v->op));
+        return 0;
     }
 }
 
@@ -193,7 +202,9 @@ static flow run_region(machine *x, const kir_region *r, uint64_t *values) {
         case KIR_RETURN: next = RETURNED; break;
         case KIR_EXIT: next = ENDED; break;
         case KIR_STEP: break;
-        default: values[v->id] = compute(v, values[v->args[0]->id], v->nargs > 1 ? values[v->args[1]->id] : 0);
+        default:
+            values[v->id] = compute(v, values[v->args[0]->id],
+                                    v->nargs > 1 ? values[v->args[1]->id] : 0);
         }
         if (next != NEXT) return next;
     }
@@ -205,7 +216,9 @@ static flow run_function(machine *x, const kir_function *f) {
     uint64_t *values = calloc(f->value_count + 1u, sizeof *values);
     for (const kir_var *v = x->m->vars; v; v = v->next)
         if (v->function == f)
-            x->vars[v->id] = v->type == KIR_BOOL ? x->rubbish & 1 : v->type == HG_TYPE_U32 ? (uint32_t)x->rubbish : x->rubbish;
+            x->vars[v->id] = v->type == KIR_BOOL      ? x->rubbish & 1
+                             : v->type == HG_TYPE_U32 ? (uint32_t)x->rubbish
+                                                      : x->rubbish;
     flow end = run_region(x, f->body, values);
     free(values);
     return end == RETURNED ? NEXT : end;
@@ -229,17 +242,23 @@ static uint32_t rnd(uint32_t n) {
 }
 
 static void add_head(hg_text *t) {
-    hg_text_addf(t,
-                 ".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n u64\n"
-                 "    mov_imm.u64 r20, %u\n    mov_imm.u64 r21, 0x5851f42d4c957f2d\n    mov_imm.u64 r22, 0\n    mov_imm.u64 r23, 1\n"
-                 "    mov_imm.u32 r30, 33\n    mov_imm.u32 r40, 2\n    mov_imm.u32 r41, 0\n    mov_imm.u32 r42, 3\n"
-                 "    seteq.u64 p0, r22, r23\n    seteq.u64 p1, r22, r22\n    seteq.u64 p2, r22, r23\n",
-                 rnd(1000000));
+    hg_text_addf(
+        t,
+        ".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n u64\n"
+        "    mov_imm.u64 r20, %u\n    mov_imm.u64 r21, 0x5851f42d4c957f2d\n    mov_imm.u64 r22, "
+        "0\n    mov_imm.u64 r23, 1\n"
+        "    mov_imm.u32 r30, 33\n    mov_imm.u32 r40, 2\n    mov_imm.u32 r41, 0\n    mov_imm.u32 "
+        "r42, 3\n"
+        "    seteq.u64 p0, r22, r23\n    seteq.u64 p1, r22, r22\n    seteq.u64 p2, r22, r23\n",
+        rnd(1000000));
 }
 
 /* The state becomes another for each block, and is stored. */
 static void add_visit(hg_text *t, uint32_t number) {
-    hg_text_addf(t, "    mov_imm.u64 r24, %u\n    mad.u64 r20, r20, r21, r24\n    stg.u64 [buf(r1) + 0], r20\n", number * 2 + 1);
+    hg_text_addf(
+        t,
+        "    mov_imm.u64 r24, %u\n    mad.u64 r20, r20, r21, r24\n    stg.u64 [buf(r1) + 0], r20\n",
+        number * 2 + 1);
 }
 
 typedef struct part {
@@ -251,7 +270,8 @@ typedef struct part {
 
 static void add_condition(hg_text *t, uint32_t pred) {
     hg_text_addf(t,
-                 "    mov_imm.u32 r30, %u\n    shr.u64 r25, r20, r30\n    mov_imm.u64 r26, %u\n    and.u64 r25, r25, r26\n    seteq.u64 "
+                 "    mov_imm.u32 r30, %u\n    shr.u64 r25, r20, r30\n    mov_imm.u64 r26, %u\n    "
+                 "and.u64 r25, r25, r26\n    seteq.u64 "
                  "p%u, r25, r22\n",
                  30 + rnd(30), rnd(3) ? 1 : 3, pred);
 }
@@ -267,13 +287,18 @@ static void add_block(hg_text *t, const part *p, uint32_t i, uint32_t style) {
     hg_text_addf(t, "%s%u.%u:\n", p->name, p->part, i);
     add_visit(t, p->part * 1000 + i);
     if (rnd(8) == 0) hg_text_addf(t, "    mov_imm.u32 r%u, %u\n", 40 + rnd(3), rnd(4));
-    if (p->steps && rnd(5) == 0) hg_text_addf(t, "    parallel_map.u64 r1, r1, abs, r4\n"); /* control is uniform here */
-    if (rnd(6) == 0 && p->part + 1 < p->parts) hg_text_addf(t, "    call @f%u.0\n", p->part + 1 + rnd(p->parts - p->part - 1));
+    if (p->steps && rnd(5) == 0)
+        hg_text_addf(t, "    parallel_map.u64 r1, r1, abs, r4\n"); /* control is uniform here */
+    if (rnd(6) == 0 && p->part + 1 < p->parts)
+        hg_text_addf(t, "    call @f%u.0\n", p->part + 1 + rnd(p->parts - p->part - 1));
     uint32_t pred = rnd(3);
     if (rnd(4)) add_condition(t, pred);
     switch (rnd(10)) {
     case 0: hg_text_addf(t, "    bra @%s%u.%u\n", p->name, p->part, pick(p, i, style)); break;
-    case 1: hg_text_addf(t, "    loop r%u, @%s%u.%u\n", 40 + rnd(3), p->name, p->part, pick(p, i, style)); break;
+    case 1:
+        hg_text_addf(t, "    loop r%u, @%s%u.%u\n", 40 + rnd(3), p->name, p->part,
+                     pick(p, i, style));
+        break;
     case 2:
         if (rnd(4) == 0)
             hg_text_addf(t, "    exit\n");
@@ -299,7 +324,8 @@ static char *random_program(uint32_t most) {
 }
 
 static bool equal(trace a, trace b) {
-    return a.stores == b.stores && a.last == b.last && a.end == b.end && (a.end != FAULT || a.fault_inst == b.fault_inst);
+    return a.stores == b.stores && a.last == b.last && a.end == b.end &&
+           (a.end != FAULT || a.fault_inst == b.fault_inst);
 }
 
 static void check_paths(const char *text, uint64_t seed, uint64_t limit, uint64_t max_steps) {
@@ -308,12 +334,14 @@ static void check_paths(const char *text, uint64_t seed, uint64_t limit, uint64_
     if (!m) return;
     trace expected = walk_program(program, limit, max_steps), built = walk_kir(m, limit, ~seed);
     CHECK_MESSAGE(equal(expected, built),
-                  "seed %" PRIu64 ": structured form differs: %" PRIu64 " stores, last %" PRIx64 ", expected %" PRIu64 ", %" PRIx64, seed,
-                  built.stores, built.last, expected.stores, expected.last);
+                  "seed %" PRIu64 ": structured form differs: %" PRIu64 " stores, last %" PRIx64
+                  ", expected %" PRIu64 ", %" PRIx64,
+                  seed, built.stores, built.last, expected.stores, expected.last);
     if (simplify(m)) {
         trace simple = walk_kir(m, limit, seed * 3);
         CHECK_MESSAGE(equal(expected, simple),
-                      "seed %" PRIu64 ": simplified form differs: %" PRIu64 " stores, last %" PRIx64 ", expected %" PRIu64 ", %" PRIx64,
+                      "seed %" PRIu64 ": simplified form differs: %" PRIu64 " stores, last %" PRIx64
+                      ", expected %" PRIu64 ", %" PRIx64,
                       seed, simple.stores, simple.last, expected.stores, expected.last);
     }
     done(m, program);
@@ -334,9 +362,11 @@ static void random_graphs(uint64_t first, uint64_t count) {
 /* Control and effects as one line: if(…)else(…), loop(…), load, store, and so on. */
 static void skeleton(hg_text *t, const kir_region *r) {
     for (const kir_value *v = r->first; v; v = v->next) {
-        bool shown = v->op == KIR_IF || v->op == KIR_LOOP || (kir_has_side_effect(v) && v->op != KIR_VAR_SET);
+        bool shown = v->op == KIR_IF || v->op == KIR_LOOP ||
+                     (kir_has_side_effect(v) && v->op != KIR_VAR_SET);
         if (!shown) continue;
-        hg_text_addf(t, "%s%s", t->length && t->data[t->length - 1] != '(' ? " " : "", kir_op_name((kir_op)v->op));
+        hg_text_addf(t, "%s%s", t->length && t->data[t->length - 1] != '(' ? " " : "",
+                     kir_op_name((kir_op)v->op));
         if (v->op == KIR_CALL) hg_text_addf(t, " %s", v->u.call.function->name);
         if (!v->body[0]) continue;
         hg_text_addf(t, "(");
@@ -379,7 +409,9 @@ static void examples(void) {
     check_skeleton(example("axpy"), "main: if(load load store)");
     check_skeleton(example("collatz"), "main: if(load loop(if(break) if() else()) store)");
     check_skeleton(example("block_reverse"), "main: load store barrier load store");
-    check_skeleton(example("gcd3"), "main: if(load load call gcd load call gcd store); gcd: loop(if(break) fault_if)");
+    check_skeleton(
+        example("gcd3"),
+        "main: if(load load call gcd load call gcd store); gcd: loop(if(break) fault_if)");
     check_skeleton(example("center"), "main: step if(load store)");
     check_skeleton(example("wide"), "main: if(load load store store)");
 }
@@ -388,14 +420,21 @@ static void examples(void) {
 #define SHOW "    stg.u32 [buf(r1) + 0], r5\n"
 
 static void common_forms(void) {
-    const char *preds = "    mov_imm.u32 r5, 1\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    setlt.u32 p1, r5, r6\n";
+    const char *preds = "    mov_imm.u32 r5, 1\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, "
+                        "r5, r6\n    setlt.u32 p1, r5, r6\n";
     struct {
         const char *body, *expected;
     } forms[] = {
-        {"    bra.p0 @done\n    bra.p1 @done\n" SHOW "done:\n    exit\n", "if(if(store))"},                     /* guards */
-        {"    bra.p0 @a\n" SHOW "    bra @b\na:\n" SHOW SHOW "b:\n" SHOW, "if(store store) else(store) store"}, /* diamond */
-        {"    mov_imm.u32 r7, 5\na:\n" SHOW "    loop r7, @a\n" SHOW, "loop(store if(break)) store"},           /* counted */
-        {"a:\n" SHOW "    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @a\n" SHOW, "loop(store load if(break)) store"},
+        {"    bra.p0 @done\n    bra.p1 @done\n" SHOW "done:\n    exit\n",
+         "if(if(store))"}, /* guards
+                            */
+        {"    bra.p0 @a\n" SHOW "    bra @b\na:\n" SHOW SHOW "b:\n" SHOW,
+         "if(store store) else(store) store"}, /* diamond */
+        {"    mov_imm.u32 r7, 5\na:\n" SHOW "    loop r7, @a\n" SHOW,
+         "loop(store if(break)) store"}, /* counted */
+        {"a:\n" SHOW
+         "    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @a\n" SHOW,
+         "loop(store load if(break)) store"},
         {"a:\n" SHOW "    bra @a\n", "loop(store)"},
         {"a:\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @out\nb:\n" SHOW
          "    ldg.u32 r7, [buf(r1) + 4]\n    seteq.u32 p1, r5, r7\n"
@@ -427,11 +466,13 @@ static void example_shapes(void) {
     const kir_value *load = find_op(m, KIR_LOAD, 0), *branch = find_op(m, KIR_IF, 0);
     CHECK(load && load->uniformity == KIR_VARYING);
     CHECK(load && load->args[0]->uniformity == KIR_UNIFORM);
-    CHECK(load && load->args[1]->uniformity == KIR_AFFINE && load->args[1]->stride == 4 && load->args[1]->umax < UINT64_C(1) << 42);
+    CHECK(load && load->args[1]->uniformity == KIR_AFFINE && load->args[1]->stride == 4 &&
+          load->args[1]->umax < UINT64_C(1) << 42);
     CHECK(branch && branch->args[0]->uniformity == KIR_VARYING);
     CHECK(kir_provenance(m, UINT32_MAX) == HG_OK);
     CHECK_U64(m->slots.count, 2);
-    CHECK(!m->has_open && !m->slots.data[0].written && m->slots.data[0].read && m->slots.data[1].written && m->slots.data[1].read);
+    CHECK(!m->has_open && !m->slots.data[0].written && m->slots.data[0].read &&
+          m->slots.data[1].written && m->slots.data[1].read);
     CHECK_U64(m->slots.data[0].input, 0);
     CHECK_U64(m->slots.data[1].input, 1);
     done(m, program);
@@ -440,8 +481,10 @@ static void example_shapes(void) {
     kir_find_uniformity(m, true);
     const kir_value *loop = find_op(m, KIR_LOOP, 0), *get = find_op(m, KIR_VAR_GET, 1);
     CHECK(loop && loop->uniformity == KIR_VARYING);
-    CHECK(get && get->type == HG_TYPE_U32 &&
-          get->uniformity == KIR_VARYING); /* the number of steps: constants, but lanes leave at different times */
+    CHECK(get && get->type == HG_TYPE_U32 && get->uniformity == KIR_VARYING); /* the number of
+                                                                                 steps: constants,
+                                                                                 but lanes leave at
+                                                                                 different times */
     done(m, program);
 }
 
@@ -449,7 +492,8 @@ static void example_shapes(void) {
 static void reused_register(void) {
     hg_program *program;
     kir_module *m = lower(HEAD "    mov_imm.u32 r7, 3\n    mov_imm.u32 r5, 1\ntop:\n" SHOW
-                               "    loop r7, @top\n    ldg.u32 r7, [buf(r1) + 0]\nagain:\n" SHOW "    loop r7, @again\n    exit\n",
+                               "    loop r7, @top\n    ldg.u32 r7, [buf(r1) + 0]\nagain:\n" SHOW
+                               "    loop r7, @again\n    exit\n",
                           0, &program);
     if (!m || !simplify(m)) return;
     kir_find_uniformity(m, false);
@@ -460,27 +504,32 @@ static void reused_register(void) {
 
 static void handles(void) {
     hg_program *program;
-    kir_module *m = lower(
-        HEAD ".param r2 y buffer u32 inout [n]\n    setgeu.u64 p0, r255, r4\n    sel.u64 r6, p0, r1, r2\n    ldg.u32 r5, [buf(r6) + 0]\n"
-             "    stg.u32 [buf7 + 0], r5\n    mov.u64 r7, r2\n    call @f\n    exit\nf:\n    stg.u32 [buf(r7) + 4], r5\n    ret\n",
-        0, &program);
+    kir_module *m = lower(HEAD ".param r2 y buffer u32 inout [n]\n    setgeu.u64 p0, r255, r4\n    "
+                               "sel.u64 r6, p0, r1, r2\n    ldg.u32 r5, [buf(r6) + 0]\n"
+                               "    stg.u32 [buf7 + 0], r5\n    mov.u64 r7, r2\n    call @f\n    "
+                               "exit\nf:\n    stg.u32 [buf(r7) + 4], r5\n    ret\n",
+                          0, &program);
     if (!m) return;
     CHECK(kir_provenance(m, UINT32_MAX) == HG_OK);
-    const kir_value *load = find_op(m, KIR_LOAD, 0), *constant = find_op(m, KIR_STORE, 0), *moved = find_op(m, KIR_STORE, 1);
+    const kir_value *load = find_op(m, KIR_LOAD, 0), *constant = find_op(m, KIR_STORE, 0),
+                    *moved = find_op(m, KIR_STORE, 1);
     CHECK(m->has_open && load && load->u.mem.slot == KIR_OPEN);
     CHECK(constant && constant->u.mem.slot >= 0 && m->slots.data[constant->u.mem.slot].constant &&
           m->slots.data[constant->u.mem.slot].handle == 7);
-    CHECK(moved && moved->u.mem.slot >= 0 && !m->slots.data[moved->u.mem.slot].constant && m->slots.data[moved->u.mem.slot].input == 2);
+    CHECK(moved && moved->u.mem.slot >= 0 && !m->slots.data[moved->u.mem.slot].constant &&
+          m->slots.data[moved->u.mem.slot].input == 2);
     done(m, program);
 }
 
-/* An index takes the width that the register has where the function is called, through another function too. */
+/* An index takes the width that the register has where the function is called, through another
+ * function too. */
 static void index_widths(void) {
     for (int wide = 0; wide < 2; wide++) {
         hg_text t = {0};
         hg_program *program;
         hg_text_addf(&t,
-                     HEAD "    mov_imm.u32 r5, 1\n    mov_imm.%s r6, 4\n    call @f\n    exit\ng:\n    stg.u32 [r1 + r6], r5\n    "
+                     HEAD "    mov_imm.u32 r5, 1\n    mov_imm.%s r6, 4\n    call @f\n    "
+                          "exit\ng:\n    stg.u32 [r1 + r6], r5\n    "
                           "ret\nf:\n    call @g\n    ret\n",
                      wide ? "u64" : "u32");
         kir_module *m = lower(t.data, 0, &program);
@@ -489,7 +538,8 @@ static void index_widths(void) {
         const kir_value *put = find_op(m, KIR_STORE, 0), *index = put ? put->args[1] : NULL;
         CHECK(index && index->op == (wide ? KIR_VAR_GET : KIR_ZEXT));
         if (index && !wide) index = index->args[0];
-        CHECK(index && index->op == KIR_VAR_GET && index->u.var == find_op(m, KIR_VAR_SET, 2)->u.var);
+        CHECK(index && index->op == KIR_VAR_GET &&
+              index->u.var == find_op(m, KIR_VAR_SET, 2)->u.var);
         done(m, program);
     }
 }
@@ -503,12 +553,14 @@ static uint64_t operations(const kir_module *m) {
     return n;
 }
 
-/* 97 functions, each calling the next twice: 2^96 calls when run, as many operations as instructions. */
+/* 97 functions, each calling the next twice: 2^96 calls when run, as many operations as
+ * instructions. */
 static void doubling_calls(void) {
     hg_text t = {0};
     hg_program *program;
     hg_text_addf(&t, HEAD "    mov_imm.u32 r5, 1\n    call @g0\n    exit\n");
-    for (int i = 0; i < 96; i++) hg_text_addf(&t, "g%d:\n    call @g%d\n    call @g%d\n    ret\n", i, i + 1, i + 1);
+    for (int i = 0; i < 96; i++)
+        hg_text_addf(&t, "g%d:\n    call @g%d\n    call @g%d\n    ret\n", i, i + 1, i + 1);
     hg_text_addf(&t, "g96:\n    add.u32 r5, r5, r5\n    ret\n");
     kir_module *m = lower(t.data, 0, &program);
     hg_text_free(&t);
@@ -563,7 +615,8 @@ static void large(const char *line, uint32_t n) {
 
 /* ---- steps ---- */
 
-/* Statements of a nested program; labels are numbered. loops: labels of the uniform loops around, inside and out. */
+/* Statements of a nested program; labels are numbered. loops: labels of the uniform loops around,
+ * inside and out. */
 typedef struct nest {
     hg_text t;
     uint32_t labels, depth;
@@ -624,7 +677,8 @@ static void add_statements(nest *n, uint32_t count) {
             add_loop(n, varying);
         else if (kind == 4 && n->loop_count && !n->varying) {
             uint32_t at = rnd(n->loop_count);
-            hg_text_addf(&n->t, "    bra.p%u @L%u.\n", rnd(2), rnd(2) ? n->loops[at].top : n->loops[at].out);
+            hg_text_addf(&n->t, "    bra.p%u @L%u.\n", rnd(2),
+                         rnd(2) ? n->loops[at].top : n->loops[at].out);
         } else if (!n->varying && kind < 7)
             hg_text_addf(&n->t, "    parallel_map.f32 r1, r1, abs, r4\n");
         else
@@ -633,11 +687,14 @@ static void add_statements(nest *n, uint32_t count) {
     n->depth--;
 }
 
-/* Where the verifier finds control uniform, the structured form is uniform too: nothing that a step needs is lost. */
+/* Where the verifier finds control uniform, the structured form is uniform too: nothing that a step
+ * needs is lost. */
 static char *random_steps(void) {
     nest n = {.labels = 0};
-    hg_text_addf(&n.t, ".atlas 1\n.program t\n.param r1 x buffer f32 inout [n]\n.param r4 n u64\n.param r5 k u64\n.param r6 j u64\n"
-                       "    seteq.u64 p0, r5, r6\n    setltu.u64 p1, r6, r5\n    seteq.u64 p2, r255, r5\n    mov.u64 r8, r5\n");
+    hg_text_addf(&n.t, ".atlas 1\n.program t\n.param r1 x buffer f32 inout [n]\n.param r4 n "
+                       "u64\n.param r5 k u64\n.param r6 j u64\n"
+                       "    seteq.u64 p0, r5, r6\n    setltu.u64 p1, r6, r5\n    seteq.u64 p2, "
+                       "r255, r5\n    mov.u64 r8, r5\n");
     add_statements(&n, 2 + rnd(4));
     hg_text_addf(&n.t, "    exit\n");
     return n.t.data;
@@ -646,13 +703,17 @@ static char *random_steps(void) {
 static uint64_t steps_seen, steps_accepted;
 
 static void check_steps(const kir_module *m, uint64_t seed, const char *text) {
-    for (const kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body)) {
+    for (const kir_value *v = kir_walk(NULL, m->functions->body); v;
+         v = kir_walk(v, m->functions->body)) {
         if (v->op != KIR_STEP) continue;
         bool uniform = true;
         for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-            uniform &= r->owner->op == KIR_IF ? r->owner->args[0]->uniformity == KIR_UNIFORM : r->owner->uniformity == KIR_UNIFORM;
+            uniform &= r->owner->op == KIR_IF ? r->owner->args[0]->uniformity == KIR_UNIFORM
+                                              : r->owner->uniformity == KIR_UNIFORM;
         steps_seen++;
-        CHECK_MESSAGE(uniform, "seed %" PRIu64 ": a step in uniform control is under a varying condition\n%s", seed, text);
+        CHECK_MESSAGE(
+            uniform, "seed %" PRIu64 ": a step in uniform control is under a varying condition\n%s",
+            seed, text);
     }
 }
 
@@ -663,8 +724,9 @@ static void random_step_graphs(uint64_t count) {
         hg_program *program = NULL;
         hg_cfg *cfg = NULL;
         kir_module *m = NULL;
-        if (hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK && hg_verify(program, NULL, NULL, &cfg) == HG_OK &&
-            kir_build(cfg, NULL, &m) == HG_OK && simplify(m)) {
+        if (hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK &&
+            hg_verify(program, NULL, NULL, &cfg) == HG_OK && kir_build(cfg, NULL, &m) == HG_OK &&
+            simplify(m)) {
             steps_accepted++;
             kir_find_uniformity(m, false);
             check_steps(m, seed, text);
@@ -674,19 +736,24 @@ static void random_step_graphs(uint64_t count) {
         hg_program_release(program);
         hg_free(text);
     }
-    CHECK_MESSAGE(steps_accepted > count / 2 && steps_seen > count, "only %" PRIu64 " programs accepted, %" PRIu64 " steps", steps_accepted,
+    CHECK_MESSAGE(steps_accepted > count / 2 && steps_seen > count,
+                  "only %" PRIu64 " programs accepted, %" PRIu64 " steps", steps_accepted,
                   steps_seen);
 }
 
-/* Instructions of pools have no type: such a step obeys the rules and reads back (lower asks both). */
+/* Instructions of pools have no type: such a step obeys the rules and reads back (lower asks both).
+ */
 static void untyped_steps(void) {
     hg_program *program;
-    kir_module *m = lower(".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n u64\n    mov_imm.u64 r0, 0\n"
-                          "    pool.alloc r10, 64\n    pool.alloc pool7, 8\n    stg.u64 [r1 + r0], r10\n    pool.free r10\n    exit\n",
+    kir_module *m = lower(".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n "
+                          "u64\n    mov_imm.u64 r0, 0\n"
+                          "    pool.alloc r10, 64\n    pool.alloc pool7, 8\n    stg.u64 [r1 + r0], "
+                          "r10\n    pool.free r10\n    exit\n",
                           0, &program);
     if (!m) return;
     uint32_t untyped = 0;
-    for (kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body)) {
+    for (kir_value *v = kir_walk(NULL, m->functions->body); v;
+         v = kir_walk(v, m->functions->body)) {
         if (v->op != KIR_STEP || v->u.step.atlas_type != HG_TYPE_NOT_USED) continue;
         untyped++;
         v->u.step.atlas_type = HG_TYPE_U64;
@@ -724,12 +791,14 @@ static hg_status lower_and_simplify(const hg_cfg *cfg) {
     return status;
 }
 
-/* Every allocation fails once: the error comes back and nothing is lost (the address sanitizer looks for leaks). */
+/* Every allocation fails once: the error comes back and nothing is lost (the address sanitizer
+ * looks for leaks). */
 static void out_of_memory(const char *text) {
     hg_program *program = NULL;
     hg_cfg *cfg = NULL;
     hg_allocator hooks = {.size = sizeof hooks, .reallocate = scarce, .release = give_back};
-    CHECK(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK && hg_verify(program, NULL, NULL, &cfg) == HG_OK);
+    CHECK(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK &&
+          hg_verify(program, NULL, NULL, &cfg) == HG_OK);
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     hg_status status = HG_ERROR_OUT_OF_MEMORY;
     for (uint64_t n = 0; status == HG_ERROR_OUT_OF_MEMORY && n < 10000; n++) {
@@ -752,7 +821,8 @@ static uint64_t folded(kir_op op, uint8_t from, uint8_t to, uint64_t bits) {
     kir_return(&b, kir_convert(&b, op, to, kir_const(&b, from, bits)));
     CHECK(kir_simplify(m) == HG_OK);
     const kir_value *result = f->body->last->args[0];
-    CHECK_MESSAGE(result->op == KIR_CONST, "%s %llx is not folded", kir_op_name(op), (unsigned long long)bits);
+    CHECK_MESSAGE(result->op == KIR_CONST, "%s %llx is not folded", kir_op_name(op),
+                  (unsigned long long)bits);
     bits = result->u.imm;
     kir_module_destroy(m);
     return bits;
@@ -760,28 +830,34 @@ static uint64_t folded(kir_op op, uint8_t from, uint8_t to, uint64_t bits) {
 
 static void check_half(hg_type type, uint32_t half, uint32_t single) {
     uint8_t narrow[2] = {(uint8_t)half, (uint8_t)(half >> 8)}, bytes[4];
-    uint32_t bits = (uint32_t)folded(type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_U16, HG_TYPE_F32, half), expected;
+    uint32_t bits = (uint32_t)folded(type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_U16,
+                                     HG_TYPE_F32, half),
+             expected;
     oracle_convert(HG_TYPE_F32, type, narrow, bytes);
     memcpy(&expected, bytes, 4);
     bool nan = (bits & 0x7FFFFFFF) > 0x7F800000, is_nan = (expected & 0x7FFFFFFF) > 0x7F800000;
-    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "%s %04x is %08x, expected %08x", hg_type_name(type), half, bits, expected);
+    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "%s %04x is %08x, expected %08x",
+                  hg_type_name(type), half, bits, expected);
     memcpy(bytes, &single, 4);
     oracle_convert(type, HG_TYPE_F32, bytes, narrow);
     expected = (uint32_t)(narrow[0] | narrow[1] << 8);
-    bits = (uint32_t)folded(type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_F32, HG_TYPE_U16, single);
+    bits = (uint32_t)folded(type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_F32, HG_TYPE_U16,
+                            single);
     uint32_t infinity = type == HG_TYPE_F16 ? 0x7C00 : 0x7F80;
     nan = (bits & 0x7FFF) > infinity;
     is_nan = (expected & 0x7FFF) > infinity;
-    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "f32 %08x is %s %04x, expected %04x", single, hg_type_name(type), bits,
-                  expected);
+    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "f32 %08x is %s %04x, expected %04x",
+                  single, hg_type_name(type), bits, expected);
 }
 
-/* Every 5th half and those near the ends of ranges; floats of all sizes, ties, and what rounds to the least and the largest. */
+/* Every 5th half and those near the ends of ranges; floats of all sizes, ties, and what rounds to
+ * the least and the largest. */
 static void test_halves(void) {
-    static const uint32_t edges[] = {0,          1,          0x80000000, 0x33000000, 0x33000001, 0x33800000, 0x387FC000,
-                                     0x387FE000, 0x387FFFFF, 0x38800000, 0x477FE000, 0x477FEFFF, 0x477FF000, 0x477FF001,
-                                     0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000,
-                                     0xFFFFFFFF, 0x3F801000, 0x3F803000, 0x3F808000, 0x3F818000, 0x33C00000, 0x34200000};
+    static const uint32_t edges[] = {
+        0,          1,          0x80000000, 0x33000000, 0x33000001, 0x33800000, 0x387FC000,
+        0x387FE000, 0x387FFFFF, 0x38800000, 0x477FE000, 0x477FEFFF, 0x477FF000, 0x477FF001,
+        0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000,
+        0xFFFFFFFF, 0x3F801000, 0x3F803000, 0x3F808000, 0x3F818000, 0x33C00000, 0x34200000};
     uint32_t random = 12345;
     for (int t = 0; t < 2; t++) {
         hg_type type = t ? HG_TYPE_BF16 : HG_TYPE_F16;
@@ -795,7 +871,10 @@ static void test_halves(void) {
 }
 
 int main(int count, char **words) {
-    uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1, graphs = count > 2 ? strtoull(words[2], NULL, 0) : SANITIZED ? 400 : 3000;
+    uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1,
+             graphs = count > 2   ? strtoull(words[2], NULL, 0)
+                      : SANITIZED ? 400
+                                  : 3000;
     examples();
     common_forms();
     example_shapes();

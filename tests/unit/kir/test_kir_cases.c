@@ -1,13 +1,11 @@
-/* Passes on kernel IR as text: each file of tests/kir has a module, the passes to run, and the module that they make of it.
+/* Passes on kernel IR as text: each file of tests/kir has a module, the passes to run, and the
+ * module that they make of it.
  *
  *     ; what the case shows
- *     ; run: simplify, uniformity      passes and stages of the pipeline, and bound_loops, zero_bits (shown as comments); vector: the
- *                                      result is shown in vector form
- *     ; caps: i64 f64                  what the target has, for the passes of legalisation; all: everything
- *     ; device: block i64 memory8      options of the device form
- *     module …
- *     ; gives
- *     module …                         or "; error: …"
+ *     ; run: simplify, uniformity      passes and stages of the pipeline, and bound_loops,
+ * zero_bits (shown as comments); vector: the result is shown in vector form ; caps: i64 f64 what
+ * the target has, for the passes of legalisation; all: everything ; device: block i64 memory8
+ * options of the device form module … ; gives module …                         or "; error: …"
  *
  *     test_kir_cases [--update] [FILE …]     --update writes what the passes make into the files */
 #include "kir/analysis/analysis.h"
@@ -27,7 +25,8 @@ typedef struct option {
     bool *flag;
 } option;
 
-static bool set_options(const char *words, const option *options, size_t count, char *error, size_t size) {
+static bool set_options(const char *words, const option *options, size_t count, char *error,
+                        size_t size) {
     char copy[256], *rest = copy;
     snprintf(copy, sizeof copy, "%s", words);
     for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL;) {
@@ -43,11 +42,14 @@ static bool set_options(const char *words, const option *options, size_t count, 
     return !*error;
 }
 
-static bool read_options(const char *text, kir_caps *caps, kir_device_options *device, char *error, size_t size) {
+static bool read_options(const char *text, kir_caps *caps, kir_device_options *device, char *error,
+                         size_t size) {
     char words[256];
     bool block = false, flat = false, distinct = false, written = false;
-    const option of_caps[] = {{"i8", &caps->i8},       {"i16", &caps->i16},     {"i64", &caps->i64},   {"f64", &caps->f64},
-                              {"fma32", &caps->fma32}, {"fma64", &caps->fma64}, {"half", &caps->half}, {"subnormals", &caps->subnormals},
+    const option of_caps[] = {{"i8", &caps->i8},       {"i16", &caps->i16},
+                              {"i64", &caps->i64},     {"f64", &caps->f64},
+                              {"fma32", &caps->fma32}, {"fma64", &caps->fma64},
+                              {"half", &caps->half},   {"subnormals", &caps->subnormals},
                               {"dot4", &caps->dot4}};
     kir_device_target *t = &device->target;
     const option of_device[] = {{"block", &block},
@@ -72,8 +74,11 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                                 {"distinct", &distinct}};
     caps->name = "case";
     t->max_arenas = 2;
-    if (text_cases_find(text, "caps", words, sizeof words) && !set_options(words, of_caps, HG_COUNT_OF(of_caps), error, size)) return false;
-    if (text_cases_find(text, "device", words, sizeof words) && !set_options(words, of_device, HG_COUNT_OF(of_device), error, size))
+    if (text_cases_find(text, "caps", words, sizeof words) &&
+        !set_options(words, of_caps, HG_COUNT_OF(of_caps), error, size))
+        return false;
+    if (text_cases_find(text, "device", words, sizeof words) &&
+        !set_options(words, of_device, HG_COUNT_OF(of_device), error, size))
         return false;
     device->distinct = distinct ? UINT64_MAX : 0;
     t->written_rounds = written ? 4 : 0;
@@ -87,7 +92,8 @@ static void add_zero_bits(hg_text *out, const kir_module *m, const kir_side_tabl
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (v->type != KIR_VOID && v->op != KIR_CONST && kir_side_of(zeros, f)[v->id])
-                hg_text_addf(out, "; @%s %%%u: %u zero bits\n", f->name, (unsigned)v->id, (unsigned)kir_side_of(zeros, f)[v->id]);
+                hg_text_addf(out, "; @%s %%%u: %u zero bits\n", f->name, (unsigned)v->id,
+                             (unsigned)kir_side_of(zeros, f)[v->id]);
 }
 
 static hg_status add_vector_form(hg_text *out, const kir_module *m) {
@@ -100,7 +106,8 @@ static hg_status add_vector_form(hg_text *out, const kir_module *m) {
     return status;
 }
 
-static hg_status run_one(const char *name, const kir_compilation *c, kir_module **m, hg_text *notes) {
+static hg_status run_one(const char *name, const kir_compilation *c, kir_module **m,
+                         hg_text *notes) {
     kir_pass_id id = kir_pass_find(name);
     bool owned = true;
     if (id < KIR_PASS_COUNT) return kir_pass_run(c, KIR_STAGE_COUNT, id, m, &owned);
@@ -133,13 +140,15 @@ static hg_status run_passes(const char *text, kir_module **m, hg_text *notes) {
     kir_device_options device = {0};
     kir_device_layout layout = {0};
     char names[256], error[128] = "";
-    if (!read_options(text, &caps, &device, error, sizeof error)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s", error);
+    if (!read_options(text, &caps, &device, error, sizeof error))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s", error);
     kir_compilation c = {.caps = &caps, .device = &device, .layout = &layout, .verify = true};
     HG_TRY(kir_verify(*m));
     if (!text_cases_find(text, "run", names, sizeof names)) return HG_OK;
     hg_status status = HG_OK;
     char *rest = names;
-    for (char *name; status == HG_OK && (name = strtok_r(rest, ", ", &rest)) != NULL;) status = run_one(name, &c, m, notes);
+    for (char *name; status == HG_OK && (name = strtok_r(rest, ", ", &rest)) != NULL;)
+        status = run_one(name, &c, m, notes);
     kir_device_layout_free(&layout);
     return status;
 }
@@ -162,6 +171,10 @@ static void run_case(const char *name, const char *text, size_t length, hg_text 
 }
 
 int main(int argc, char **argv) {
-    const text_cases set = {.program = "test_kir_cases", .folder = "tests/kir", .ending = ".kir", .least = 30, .run = run_case};
+    const text_cases set = {.program = "test_kir_cases",
+                            .folder = "tests/kir",
+                            .ending = ".kir",
+                            .least = 30,
+                            .run = run_case};
     return text_cases_main(&set, argc, argv);
 }

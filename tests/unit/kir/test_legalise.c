@@ -1,5 +1,6 @@
-/* Legalised modules against the originals, both in the one-lane evaluator: every operation and type on edge and random values, then
- * random straight programs with branches and loops; for the capabilities of a plain CPU, without fma and half, and of a poor device.
+/* Legalised modules against the originals, both in the one-lane evaluator: every operation and type
+ * on edge and random values, then random straight programs with branches and loops; for the
+ * capabilities of a plain CPU, without fma and half, and of a poor device.
  * test: labels=slow */
 #include "support/kir_eval.h"
 #include "support/kir_text.h"
@@ -18,14 +19,24 @@ static uint64_t next_random(void) {
 }
 
 static kir_caps full_caps(void) {
-    return (kir_caps){
-        .i8 = true, .i16 = true, .i64 = true, .f64 = true, .fma32 = true, .fma64 = true, .subnormals = true, .half = true, .name = "full"};
+    return (kir_caps){.i8 = true,
+                      .i16 = true,
+                      .i64 = true,
+                      .f64 = true,
+                      .fma32 = true,
+                      .fma64 = true,
+                      .subnormals = true,
+                      .half = true,
+                      .name = "full"};
 }
 
 /* Edge values of integers and floats, and chance. */
-/* Digits of 16, 32 or 64 bits at the edges of what division estimates: quotient digits that are guessed too large. */
+/* Digits of 16, 32 or 64 bits at the edges of what division estimates: quotient digits that are
+ * guessed too large. */
 static eval_value hard_digits(uint32_t bits) {
-    static const uint32_t edges[] = {0, 1, 0xFFFF, 0xFFFE, 0x8000, 0x7FFF, 0xFFFFFFFF, 0xFFFFFFFE, 0x80000000, 0x7FFFFFFF, 0x80000001};
+    static const uint32_t edges[] = {0,          1,          0xFFFF,     0xFFFE,
+                                     0x8000,     0x7FFF,     0xFFFFFFFF, 0xFFFFFFFE,
+                                     0x80000000, 0x7FFFFFFF, 0x80000001};
     eval_value v = {{0}};
     uint32_t count = (uint32_t)(next_random() % ev_limbs(bits)) + 1;
     bool narrow = next_random() % 2;
@@ -34,16 +45,20 @@ static eval_value hard_digits(uint32_t bits) {
         v.limb[i] = narrow ? edges[r % 6] << 16 | edges[r / 6 % 6] : edges[r % HG_COUNT_OF(edges)];
         if (r >> 61 == 0) v.limb[i] = (uint32_t)(r >> 8);
     }
-    for (uint32_t i = 0; next_random() % 2 && i + 1 < count; i += 2) /* the lower half of a digit of 64 bits continues its upper half */
+    for (uint32_t i = 0; next_random() % 2 && i + 1 < count; i += 2) /* the lower half of a digit of
+                                                                        64 bits continues its upper
+                                                                        half */
         v.limb[i] = v.limb[i + 1] % 2 ? UINT32_MAX : 0;
     return v;
 }
 
-/* Operands whose quotient has a digit that the first three digits make one too large (Knuth 4.3.1, exercise 21), of 32, 16 and 64 bits. */
+/* Operands whose quotient has a digit that the first three digits make one too large (Knuth 4.3.1,
+ * exercise 21), of 32, 16 and 64 bits. */
 static void too_large_digit(uint32_t bits, eval_value *a, eval_value *b) {
-    static const eval_value operands[3][2] = {{{{0, 0, 0x80000000, 0x7FFFFFFF}}, {{1, 0, 0x80000000}}},
-                                              {{{0, 0x7FFF8000}}, {{1, 0x8000}}},
-                                              {{{0, 0, 0, 0, 0, 0x80000000, UINT32_MAX, 0x7FFFFFFF}}, {{1, 0, 0, 0, 0, 0x80000000}}}};
+    static const eval_value operands[3][2] = {
+        {{{0, 0, 0x80000000, 0x7FFFFFFF}}, {{1, 0, 0x80000000}}},
+        {{{0, 0x7FFF8000}}, {{1, 0x8000}}},
+        {{{0, 0, 0, 0, 0, 0x80000000, UINT32_MAX, 0x7FFFFFFF}}, {{1, 0, 0, 0, 0, 0x80000000}}}};
     uint64_t which = next_random() % (bits < 256 ? 2 : 3);
     if (bits < 128) return;
     *a = operands[which][0];
@@ -56,10 +71,11 @@ static eval_value random_value(uint8_t type) {
     if (type == KIR_BOOL) return ev_from(next_random() & 1);
     uint64_t r = next_random();
     if (kir_type_is_float(type)) {
-        static const uint32_t f32[] = {0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x00800000, 0x00800001,
-                                       0x3F800000, 0xBF800000, 0x3F000000, 0x40200000, 0xC0200000, 0x7F7FFFFF, 0x7F800000,
-                                       0xFF800000, 0x7FC00000, 0x4B000000, 0x4AFFFFFF, 0x34000000, 0x00000100, 0x01000000,
-                                       0x33800000, 0x4F000000, 0x4F800000, 0x5F000000, 0xCF000000};
+        static const uint32_t f32[] = {
+            0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x00800000, 0x00800001,
+            0x3F800000, 0xBF800000, 0x3F000000, 0x40200000, 0xC0200000, 0x7F7FFFFF, 0x7F800000,
+            0xFF800000, 0x7FC00000, 0x4B000000, 0x4AFFFFFF, 0x34000000, 0x00000100, 0x01000000,
+            0x33800000, 0x4F000000, 0x4F800000, 0x5F000000, 0xCF000000};
         static const uint64_t f64[] = {0,
                                        UINT64_C(1) << 63,
                                        1,
@@ -82,7 +98,9 @@ static eval_value random_value(uint8_t type) {
                                        UINT64_C(0x43E0000000000000),
                                        UINT64_C(0x41DFFFFFFFC00000),
                                        UINT64_C(0x380FFFFFFFFFFFFF)};
-        if (r % 3 == 0) return ev_from(type == HG_TYPE_F32 ? f32[r / 3 % HG_COUNT_OF(f32)] : f64[r / 3 % HG_COUNT_OF(f64)]);
+        if (r % 3 == 0)
+            return ev_from(type == HG_TYPE_F32 ? f32[r / 3 % HG_COUNT_OF(f32)]
+                                               : f64[r / 3 % HG_COUNT_OF(f64)]);
         if (r % 3 == 1) { /* near one another in size, so that sums and remainders cancel */
             double d = ldexp((double)(int64_t)next_random(), (int)(r / 3 % 12) - 66);
             return ev_of_real(&(eval){0}, type, d);
@@ -131,31 +149,36 @@ static kir_value *get_input(kir_builder *b, uint64_t index) {
 }
 static kir_value *buffer(kir_builder *b) { return kir_const(b, HG_TYPE_U64, 1); }
 static void store(kir_builder *b, uint64_t offset, kir_value *value) {
-    kir_place at = {.space = KIR_BUFFER, .handle = buffer(b), .index = kir_const(b, HG_TYPE_U64, offset)};
+    kir_place at = {
+        .space = KIR_BUFFER, .handle = buffer(b), .index = kir_const(b, HG_TYPE_U64, offset)};
     kir_access_make(b, KIR_STORE, value->type, &at, 1, &value);
 }
 /* Stores any value at offset so that the evaluator can look at it. */
 static void store_result(kir_builder *b, uint64_t offset, kir_value *value) {
-    if (value->type == KIR_BOOL) value = kir_select(b, value, kir_const(b, HG_TYPE_U32, 1), kir_const(b, HG_TYPE_U32, 0));
+    if (value->type == KIR_BOOL)
+        value = kir_select(b, value, kir_const(b, HG_TYPE_U32, 1), kir_const(b, HG_TYPE_U32, 0));
     store(b, offset, value);
 }
 
 /* The inputs of the legalised module, limbs and halves included, from those of the original. */
-static void lower_inputs(const kir_module *m, const kir_module *original, const eval_value *in, eval_value *out) {
+static void lower_inputs(const kir_module *m, const kir_module *original, const eval_value *in,
+                         eval_value *out) {
     uint64_t n = original->inputs.count;
     for (uint64_t i = 0; i < m->inputs.count; i++) {
         const kir_input *x = &m->inputs.data[i];
         uint64_t from = x->reg - 1u; /* test modules number their inputs by reg */
         out[i] = ev_from(0);
         if (x->limb_bytes)
-            memcpy(&out[i], (const uint8_t *)&in[from] + (uint64_t)x->limb * x->limb_bytes, x->limb_bytes);
+            memcpy(&out[i], (const uint8_t *)&in[from] + (uint64_t)x->limb * x->limb_bytes,
+                   x->limb_bytes);
         else
             out[i] = in[i < n ? i : from];
     }
 }
 
 enum { MEMORY = 4096 };
-static void run_module(const kir_module *m, bool flush, const eval_value *inputs, uint8_t *memory, int *fault) {
+static void run_module(const kir_module *m, bool flush, const eval_value *inputs, uint8_t *memory,
+                       int *fault) {
     eval e;
     eval_begin(&e, m);
     e.flush = flush;
@@ -170,41 +193,56 @@ static void run_module(const kir_module *m, bool flush, const eval_value *inputs
 
 /* Only operations and types of caps are left. */
 static void check_legal(const kir_module *m, const kir_caps *caps, const char *what) {
-    CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s for %s: %s", what, caps->name, hg_last_error()->message);
+    CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s for %s: %s", what, caps->name,
+                  hg_last_error()->message);
     CHECK(kir_reads_back(m, what));
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool bad = (v->type > HG_TYPE_U64 && v->type <= HG_TYPE_U4096) || (v->type == HG_TYPE_U8 && !caps->i8) ||
-                       (v->type == HG_TYPE_U16 && !caps->i16) || (v->type == HG_TYPE_U64 && !caps->i64) ||
+            bool bad = (v->type > HG_TYPE_U64 && v->type <= HG_TYPE_U4096) ||
+                       (v->type == HG_TYPE_U8 && !caps->i8) ||
+                       (v->type == HG_TYPE_U16 && !caps->i16) ||
+                       (v->type == HG_TYPE_U64 && !caps->i64) ||
                        (v->type == HG_TYPE_F64 && !caps->f64);
-            bad = bad || (v->op == KIR_DERIVED && !caps->derived[v->u.derived.fn][v->u.derived.atlas_type]);
-            bad = bad || (v->op == KIR_FFMA && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32));
-            bad = bad || (v->op == KIR_FMULERR && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32 && caps->subnormals));
-            bad = bad || ((v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) && !caps->half);
+            bad = bad || (v->op == KIR_DERIVED &&
+                          !caps->derived[v->u.derived.fn][v->u.derived.atlas_type]);
+            bad = bad ||
+                  (v->op == KIR_FFMA && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32));
+            bad = bad ||
+                  (v->op == KIR_FMULERR &&
+                   !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32 && caps->subnormals));
+            bad = bad ||
+                  ((v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) &&
+                   !caps->half);
             bool f64 = v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
             bad = bad || caps->inexact[v->op][f64];
-            if (bad) CHECK_MESSAGE(false, "%s: %s of %s is left in %s", what, kir_op_name((kir_op)v->op), kir_type_name(v->type), f->name);
+            if (bad)
+                CHECK_MESSAGE(false, "%s: %s of %s is left in %s", what, kir_op_name((kir_op)v->op),
+                              kir_type_name(v->type), f->name);
             if (bad) return;
         }
 }
 
-/* Runs original and legalised over random inputs; the memories must be equal. NaNs are compared as such by the callers' programs
- * storing one value each: type is that of the value at offset 0, KIR_VOID compares bytes. */
-static void compare_modules(kir_module *m, const kir_caps *caps, int count, uint8_t type, const char *what) {
+/* Runs original and legalised over random inputs; the memories must be equal. NaNs are compared as
+ * such by the callers' programs storing one value each: type is that of the value at offset 0,
+ * KIR_VOID compares bytes. */
+static void compare_modules(kir_module *m, const kir_caps *caps, int count, uint8_t type,
+                            const char *what) {
     kir_module *low = NULL;
     CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s: %s", what, hg_last_error()->message);
     hg_status status = kir_legalise(m, caps, &low);
     CHECK_MESSAGE(status == HG_OK, "%s for %s: %s", what, caps->name, hg_last_error()->message);
     if (status != HG_OK) return;
     check_legal(low, caps, what);
-    eval_value *in = calloc(m->inputs.count + 1, sizeof *in), *in_low = calloc(low->inputs.count + 1, sizeof *in_low);
+    eval_value *in = calloc(m->inputs.count + 1, sizeof *in),
+               *in_low = calloc(low->inputs.count + 1, sizeof *in_low);
     for (int i = 0; i < count; i++) {
         uint8_t memory[2][MEMORY];
         int fault[2] = {0, 0};
         for (uint64_t k = 0; k < m->inputs.count; k++) in[k] = random_value(m->inputs.data[k].type);
         if (m->inputs.count > 1 && m->inputs.data[0].type == m->inputs.data[1].type) {
             if (next_random() % 8 == 0) in[1] = in[0];
-            if (next_random() % 8 == 0) too_large_digit(kir_type_bits(m->inputs.data[0].type), &in[0], &in[1]);
+            if (next_random() % 8 == 0)
+                too_large_digit(kir_type_bits(m->inputs.data[0].type), &in[0], &in[1]);
         }
         for (int k = 0; k < MEMORY; k++) memory[0][k] = memory[1][k] = (uint8_t)(k * 37 + 11);
         lower_inputs(low, m, in, in_low);
@@ -214,10 +252,15 @@ static void compare_modules(kir_module *m, const kir_caps *caps, int count, uint
         uint64_t size = type == KIR_BOOL ? 4 : kir_type_bytes(type);
         memcpy(&a, memory[0], size);
         memcpy(&b, memory[1], size);
-        bool good = fault[0] == fault[1] && memcmp(memory[0] + size, memory[1] + size, MEMORY - size) == 0 && same(type, &a, &b);
-        CHECK_MESSAGE(good, "%s for %s: fault %d, expected %d; of %08x%08x, %08x%08x, %08x%08x: %08x %08x, expected %08x %08x", what,
-                      caps->name, fault[1], fault[0], in[0].limb[1], in[0].limb[0], in[1].limb[1], in[1].limb[0],
-                      m->inputs.count > 2 ? in[2].limb[1] : 0, m->inputs.count > 2 ? in[2].limb[0] : 0, b.limb[1], b.limb[0], a.limb[1],
+        bool good = fault[0] == fault[1] &&
+                    memcmp(memory[0] + size, memory[1] + size, MEMORY - size) == 0 &&
+                    same(type, &a, &b);
+        CHECK_MESSAGE(good,
+                      "%s for %s: fault %d, expected %d; of %08x%08x, %08x%08x, %08x%08x: %08x "
+                      "%08x, expected %08x %08x",
+                      what, caps->name, fault[1], fault[0], in[0].limb[1], in[0].limb[0],
+                      in[1].limb[1], in[1].limb[0], m->inputs.count > 2 ? in[2].limb[1] : 0,
+                      m->inputs.count > 2 ? in[2].limb[0] : 0, b.limb[1], b.limb[0], a.limb[1],
                       a.limb[0]);
         if (!good) break;
     }
@@ -226,10 +269,13 @@ static void compare_modules(kir_module *m, const kir_caps *caps, int count, uint
     kir_module_destroy(low);
 }
 
-static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8_t nargs, const kir_caps *caps, int count) {
+static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8_t nargs,
+                          const kir_caps *caps, int count) {
     char what[96];
-    snprintf(what, sizeof what, "%s.%s", kir_op_name(op), kir_type_name(nargs > 1 && op == KIR_SELECT ? types[1] : types[0]));
-    if (result != types[0]) snprintf(what + strlen(what), sizeof what - strlen(what), " -> %s", kir_type_name(result));
+    snprintf(what, sizeof what, "%s.%s", kir_op_name(op),
+             kir_type_name(nargs > 1 && op == KIR_SELECT ? types[1] : types[0]));
+    if (result != types[0])
+        snprintf(what + strlen(what), sizeof what - strlen(what), " -> %s", kir_type_name(result));
     kir_module *m = kir_module_create(what);
     for (uint8_t i = 0; i < nargs; i++) add_input(m, types[i] == KIR_BOOL ? HG_TYPE_U32 : types[i]);
     kir_function *f = kir_function_create(m, "main", KIR_VOID);
@@ -240,7 +286,8 @@ static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8
         args[i] = get_input(&b, i);
         if (op == KIR_FMULERR) args[i] = ev_build_near_one(&b, args[i]);
         if (types[i] == KIR_BOOL)
-            args[i] = kir_binary(&b, KIR_CMP_EQ, kir_binary(&b, KIR_AND, args[i], kir_const(&b, HG_TYPE_U32, 1)),
+            args[i] = kir_binary(&b, KIR_CMP_EQ,
+                                 kir_binary(&b, KIR_AND, args[i], kir_const(&b, HG_TYPE_U32, 1)),
                                  kir_const(&b, HG_TYPE_U32, 1));
     }
     store_result(&b, 0, kir_emit(&b, op, result, nargs, args));
@@ -248,12 +295,15 @@ static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8
     kir_module_destroy(m);
 }
 
-static const uint8_t INTEGERS[] = {HG_TYPE_U8,   HG_TYPE_U16,  HG_TYPE_U32,   HG_TYPE_U64,   HG_TYPE_U128,
-                                   HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096};
+static const uint8_t INTEGERS[] = {HG_TYPE_U8,    HG_TYPE_U16,  HG_TYPE_U32,  HG_TYPE_U64,
+                                   HG_TYPE_U128,  HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024,
+                                   HG_TYPE_U2048, HG_TYPE_U4096};
 
 /* How many of INTEGERS to try: the functions on limbs differ only between 64- and 32-bit limbs. */
 static size_t widths(const kir_caps *caps) {
-    return strcmp(caps->name, "full") == 0 ? HG_COUNT_OF(INTEGERS) : !caps->subnormals && !caps->i64 ? HG_COUNT_OF(INTEGERS) - 1 : 6;
+    return strcmp(caps->name, "full") == 0   ? HG_COUNT_OF(INTEGERS)
+           : !caps->subnormals && !caps->i64 ? HG_COUNT_OF(INTEGERS) - 1
+                                             : 6;
 }
 
 static void integer_operations(const kir_caps *caps, int count) {
@@ -262,11 +312,16 @@ static void integer_operations(const kir_caps *caps, int count) {
         bool wide = type > HG_TYPE_U64;
         for (int op = 0; op < KIR_OP_COUNT; op++) {
             const kir_op_info *row = kir_op_get((kir_op)op);
-            bool compares = row->result == KIR_RESULT_BOOL, shifts = row->flags & KIR_F_SHIFTS, few = compares || shifts;
+            bool compares = row->result == KIR_RESULT_BOOL, shifts = row->flags & KIR_F_SHIFTS,
+                 few = compares || shifts;
             if (row->class != KIR_CLASS_INT || (wide && row->flags & KIR_F_WORDS)) continue;
-            int n = row->args == 1 ? count / 4 + 1 : few && wide ? count / 4 + 1 : !few && type >= HG_TYPE_U512 ? count / 10 + 2 : count;
+            int n = row->args == 1                 ? count / 4 + 1
+                    : few && wide                  ? count / 4 + 1
+                    : !few && type >= HG_TYPE_U512 ? count / 10 + 2
+                                                   : count;
             args[1] = shifts ? (uint8_t)HG_TYPE_U32 : type;
-            one_operation((kir_op)op, compares ? (uint8_t)KIR_BOOL : type, args, row->args, caps, n);
+            one_operation((kir_op)op, compares ? (uint8_t)KIR_BOOL : type, args, row->args, caps,
+                          n);
         }
         one_operation(KIR_SELECT, type, (uint8_t[]){KIR_BOOL, type, type}, 3, caps, 10);
     }
@@ -280,13 +335,18 @@ static void integer_operations(const kir_caps *caps, int count) {
 
 static void float_operations(const kir_caps *caps, int count) {
     static const kir_op BINARY[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FMULERR},
-                        UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT}, COMPARE[] = {KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
+                        UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT},
+                        COMPARE[] = {KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
     static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
     for (int t = 0; t < 2; t++) {
-        uint8_t type = REALS[t], args[3] = {type, type, type}, bits = type == HG_TYPE_F32 ? HG_TYPE_U32 : HG_TYPE_U64;
-        for (size_t i = 0; i < HG_COUNT_OF(BINARY); i++) one_operation(BINARY[i], type, args, 2, caps, count);
-        for (size_t i = 0; i < HG_COUNT_OF(UNARY); i++) one_operation(UNARY[i], type, args, 1, caps, count);
-        for (size_t i = 0; i < HG_COUNT_OF(COMPARE); i++) one_operation(COMPARE[i], KIR_BOOL, args, 2, caps, count);
+        uint8_t type = REALS[t], args[3] = {type, type, type},
+                bits = type == HG_TYPE_F32 ? HG_TYPE_U32 : HG_TYPE_U64;
+        for (size_t i = 0; i < HG_COUNT_OF(BINARY); i++)
+            one_operation(BINARY[i], type, args, 2, caps, count);
+        for (size_t i = 0; i < HG_COUNT_OF(UNARY); i++)
+            one_operation(UNARY[i], type, args, 1, caps, count);
+        for (size_t i = 0; i < HG_COUNT_OF(COMPARE); i++)
+            one_operation(COMPARE[i], KIR_BOOL, args, 2, caps, count);
         one_operation(KIR_FFMA, type, args, 3, caps, count);
         one_operation(KIR_SELECT, type, (uint8_t[]){KIR_BOOL, type, type}, 3, caps, 10);
         one_operation(KIR_BITCAST, bits, args, 1, caps, 10);
@@ -307,15 +367,19 @@ static void float_operations(const kir_caps *caps, int count) {
     one_operation(KIR_F2B, u16, &f32, 1, caps, count * 4);
 }
 
-/* Each float operation alone, on targets that have it but not exactly: the integer code gives the same bits as the operation. */
+/* Each float operation alone, on targets that have it but not exactly: the integer code gives the
+ * same bits as the operation. */
 static void inexact_operations(kir_caps caps, int count) {
     static const struct {
         kir_op op;
         uint8_t nargs;
-        char kind; /* a: to the same type, c: comparison, u: from, i: to integers, f: between floats */
-    } ROWS[] = {{KIR_FADD, 2, 'a'},    {KIR_FSUB, 2, 'a'},    {KIR_FMUL, 2, 'a'},    {KIR_FDIV, 2, 'a'},   {KIR_FSQRT, 1, 'a'},
-                {KIR_FFMA, 3, 'a'},    {KIR_FMULERR, 2, 'a'}, {KIR_FFLOOR, 1, 'a'},  {KIR_FTRUNC, 1, 'a'}, {KIR_FRINT, 1, 'a'},
-                {KIR_FCMP_EQ, 2, 'c'}, {KIR_FCMP_LT, 2, 'c'}, {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'},    {KIR_S2F, 1, 'u'},
+        char kind; /* a: to the same type, c: comparison, u: from, i: to integers, f: between floats
+                    */
+    } ROWS[] = {{KIR_FADD, 2, 'a'},    {KIR_FSUB, 2, 'a'},    {KIR_FMUL, 2, 'a'},
+                {KIR_FDIV, 2, 'a'},    {KIR_FSQRT, 1, 'a'},   {KIR_FFMA, 3, 'a'},
+                {KIR_FMULERR, 2, 'a'}, {KIR_FFLOOR, 1, 'a'},  {KIR_FTRUNC, 1, 'a'},
+                {KIR_FRINT, 1, 'a'},   {KIR_FCMP_EQ, 2, 'c'}, {KIR_FCMP_LT, 2, 'c'},
+                {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'},     {KIR_S2F, 1, 'u'},
                 {KIR_F2U, 1, 'i'},     {KIR_F2S, 1, 'i'},     {KIR_F2F, 1, 'f'}};
     static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
     char name[96];
@@ -327,7 +391,8 @@ static void inexact_operations(kir_caps caps, int count) {
             if (!caps.f64 && t) continue;
             caps.inexact[op][t] = true;
             if (op == KIR_F2F) caps.inexact[op][1] = true;
-            snprintf(name, sizeof name, "%s, inexact %s.%s", of, kir_op_name(op), kir_type_name(type));
+            snprintf(name, sizeof name, "%s, inexact %s.%s", of, kir_op_name(op),
+                     kir_type_name(type));
             caps.name = name;
             if (op == KIR_FFMA) *(t ? &caps.fma64 : &caps.fma32) = false; /* for check_legal */
             if (ROWS[r].kind == 'a') one_operation(op, type, args, ROWS[r].nargs, &caps, count);
@@ -342,7 +407,8 @@ static void inexact_operations(kir_caps caps, int count) {
         }
     uint8_t f32 = HG_TYPE_F32, u16 = HG_TYPE_U16;
     caps.name = "inexact half conversions";
-    caps.inexact[KIR_H2F][0] = caps.inexact[KIR_F2H][0] = caps.inexact[KIR_B2F][0] = caps.inexact[KIR_F2B][0] = true;
+    caps.inexact[KIR_H2F][0] = caps.inexact[KIR_F2H][0] = caps.inexact[KIR_B2F][0] =
+        caps.inexact[KIR_F2B][0] = true;
     one_operation(KIR_H2F, f32, &u16, 1, &caps, count);
     one_operation(KIR_B2F, f32, &u16, 1, &caps, count);
     one_operation(KIR_F2H, u16, &f32, 1, &caps, count);
@@ -350,7 +416,8 @@ static void inexact_operations(kir_caps caps, int count) {
     for (int op = 0; op < KIR_OP_COUNT; op++) {
         kir_op_class class = (kir_op_class)kir_op_get((kir_op)op)->class;
         bool on_bits = op == KIR_BITCAST || op == KIR_ZEXT || op == KIR_SEXT || op == KIR_TRUNC;
-        caps.inexact[op][0] = caps.inexact[op][1] = class == KIR_CLASS_FLOAT || (class == KIR_CLASS_CONVERT && !on_bits);
+        caps.inexact[op][0] = caps.inexact[op][1] = class == KIR_CLASS_FLOAT ||
+                                                    (class == KIR_CLASS_CONVERT && !on_bits);
     }
     caps.fma32 = caps.fma64 = false;
     caps.name = "nothing exact";
@@ -371,7 +438,8 @@ typedef struct generator {
     kir_builder b;
     kir_value *pool[POOL];
     int count;
-    kir_var *vars[HG_COUNT_OF(TYPES)], *arrays[5]; /* arrays of u8 u64 f64 f32 u16, 4 elements each */
+    kir_var *vars[HG_COUNT_OF(TYPES)], *arrays[5]; /* arrays of u8 u64 f64 f32 u16, 4 elements each
+                                                    */
     kir_table *tables[4];
     kir_function *callee[3];
 } generator;
@@ -404,13 +472,17 @@ static kir_value *some(generator *g, uint8_t type) {
 static kir_value *tidy(generator *g, kir_value *v) {
     if (!kir_type_is_float(v->type)) return v;
     kir_builder *b = &g->b;
-    return kir_select(b, kir_binary(b, KIR_FCMP_EQ, v, v), v,
-                      kir_const(b, v->type, v->type == HG_TYPE_F64 ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    return kir_select(
+        b, kir_binary(b, KIR_FCMP_EQ, v, v), v,
+        kir_const(b, v->type, v->type == HG_TYPE_F64 ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
 }
-static kir_value *element(generator *g) { return kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U32), kir_const(&g->b, HG_TYPE_U32, 3)); }
+static kir_value *element(generator *g) {
+    return kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U32), kir_const(&g->b, HG_TYPE_U32, 3));
+}
 
 static kir_value *address(generator *g, uint64_t size, bool aligned) {
-    kir_value *i = kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U64), kir_const(&g->b, HG_TYPE_U64, aligned ? 0x7F8 : 0x7FF));
+    kir_value *i = kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U64),
+                              kir_const(&g->b, HG_TYPE_U64, aligned ? 0x7F8 : 0x7FF));
     (void)size;
     if (!aligned && chance(60) == 0) i = some(g, HG_TYPE_U64); /* out of bounds, most likely */
     return i;
@@ -437,7 +509,8 @@ static void memory_access(generator *g) {
     bool is_store = kind >= 2;
     kir_value *args[] = {buffer(b), address(g, size, false), NULL};
     if (is_store) args[2] = tidy(g, some(g, type));
-    kir_value *v = kir_emit(b, is_store ? KIR_STORE : KIR_LOAD, is_store ? KIR_VOID : type, is_store ? 3 : 2, args);
+    kir_value *v = kir_emit(b, is_store ? KIR_STORE : KIR_LOAD, is_store ? KIR_VOID : type,
+                            is_store ? 3 : 2, args);
     v->u.mem.space = KIR_BUFFER;
     v->u.mem.has_index = 1;
     v->u.mem.bytes = (uint8_t)(size > 8 ? 0 : size);
@@ -448,11 +521,14 @@ static void memory_access(generator *g) {
 }
 
 static void derived(generator *g) {
-    static const uint16_t FN[] = {HG_OP_REM,   HG_OP_MIN, HG_OP_MAX, HG_OP_MAD, HG_OP_FMS,  HG_OP_ABS, HG_OP_NEG,   HG_OP_CLAMP, HG_OP_SIGN,
-                                  HG_OP_ROUND, HG_OP_EXP, HG_OP_LOG, HG_OP_SIN, HG_OP_TANH, HG_OP_POW, HG_OP_ATAN2, HG_OP_NOT};
+    static const uint16_t FN[] = {HG_OP_REM,   HG_OP_MIN, HG_OP_MAX,   HG_OP_MAD,  HG_OP_FMS,
+                                  HG_OP_ABS,   HG_OP_NEG, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_ROUND,
+                                  HG_OP_EXP,   HG_OP_LOG, HG_OP_SIN,   HG_OP_TANH, HG_OP_POW,
+                                  HG_OP_ATAN2, HG_OP_NOT};
     uint16_t fn = FN[chance(HG_COUNT_OF(FN))];
     hg_type type = (hg_type)chance(HG_TYPE_COUNT);
-    if (!kir_define_exists(fn, type) || (hg_type_is_integer(type) && hg_type_size_bytes(type) > 32)) return;
+    if (!kir_define_exists(fn, type) || (hg_type_is_integer(type) && hg_type_size_bytes(type) > 32))
+        return;
     kir_value *args[3];
     uint8_t n = kir_define_args(fn);
     for (uint8_t i = 0; i < n; i++) args[i] = some(g, kir_type_of(type));
@@ -466,8 +542,11 @@ static void convert(generator *g) {
     bool real_from = kir_type_is_float(from), real_to = kir_type_is_float(to);
     if (chance(6) == 0) {
         hg_type dst = (hg_type)chance(HG_TYPE_COUNT), src = (hg_type)chance(HG_TYPE_COUNT);
-        if ((hg_type_is_integer(dst) && hg_type_size_bytes(dst) > 32) || (hg_type_is_integer(src) && hg_type_size_bytes(src) > 32)) return;
-        if (src == HG_TYPE_F16 || src == HG_TYPE_BF16 || dst == HG_TYPE_F16 || dst == HG_TYPE_BF16) return; /* NaN bits of halves */
+        if ((hg_type_is_integer(dst) && hg_type_size_bytes(dst) > 32) ||
+            (hg_type_is_integer(src) && hg_type_size_bytes(src) > 32))
+            return;
+        if (src == HG_TYPE_F16 || src == HG_TYPE_BF16 || dst == HG_TYPE_F16 || dst == HG_TYPE_BF16)
+            return; /* NaN bits of halves */
         keep(g, kir_cvt(b, dst, src, some(g, kir_type_of(src))));
         return;
     }
@@ -475,10 +554,12 @@ static void convert(generator *g) {
         if (from != to) keep(g, kir_convert(b, KIR_F2F, to, x));
     } else if (real_from) {
         bool bits = kir_type_bytes(from) == kir_type_bytes(to) && chance(2);
-        keep(g, bits ? kir_convert(b, KIR_BITCAST, to, tidy(g, x)) : kir_convert(b, chance(2) ? KIR_F2U : KIR_F2S, to, x));
+        keep(g, bits ? kir_convert(b, KIR_BITCAST, to, tidy(g, x))
+                     : kir_convert(b, chance(2) ? KIR_F2U : KIR_F2S, to, x));
     } else if (real_to) {
         bool bits = kir_type_bytes(from) == kir_type_bytes(to) && chance(2);
-        keep(g, bits ? kir_convert(b, KIR_BITCAST, to, x) : kir_convert(b, chance(2) ? KIR_U2F : KIR_S2F, to, x));
+        keep(g, bits ? kir_convert(b, KIR_BITCAST, to, x)
+                     : kir_convert(b, chance(2) ? KIR_U2F : KIR_S2F, to, x));
     } else if (kir_type_bytes(to) > kir_type_bytes(from)) {
         keep(g, kir_convert(b, chance(2) ? KIR_ZEXT : KIR_SEXT, to, x));
     } else if (kir_type_bytes(to) < kir_type_bytes(from)) {
@@ -487,10 +568,12 @@ static void convert(generator *g) {
 }
 
 static void compute(generator *g) {
-    static const kir_op INT[] = {KIR_ADD,  KIR_SUB,    KIR_MUL,     KIR_AND,     KIR_OR,  KIR_XOR,  KIR_UDIV, KIR_UREM, KIR_SDIV,
-                                 KIR_SREM, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT, KIR_SHL, KIR_LSHR, KIR_ASHR, KIR_CLZ};
-    static const kir_op REAL[] = {KIR_FADD,    KIR_FSUB,  KIR_FMUL,   KIR_FDIV,   KIR_FCMP_EQ, KIR_FCMP_LT,
-                                  KIR_FCMP_LE, KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT,   KIR_FFMA};
+    static const kir_op INT[] = {KIR_ADD,     KIR_SUB,  KIR_MUL,  KIR_AND,  KIR_OR,     KIR_XOR,
+                                 KIR_UDIV,    KIR_UREM, KIR_SDIV, KIR_SREM, KIR_CMP_EQ, KIR_CMP_ULT,
+                                 KIR_CMP_SLT, KIR_SHL,  KIR_LSHR, KIR_ASHR, KIR_CLZ};
+    static const kir_op REAL[] = {KIR_FADD,    KIR_FSUB,    KIR_FMUL,    KIR_FDIV,
+                                  KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE, KIR_FSQRT,
+                                  KIR_FFLOOR,  KIR_FTRUNC,  KIR_FRINT,   KIR_FFMA};
     kir_builder *b = &g->b;
     uint8_t type = TYPES[1 + chance(8)];
     if (chance(6) == 0) {
@@ -511,7 +594,9 @@ static void compute(generator *g) {
     if (op == KIR_CLZ)
         keep(g, kir_unary(b, op, some(g, type)));
     else
-        keep(g, kir_binary(b, op, some(g, type), op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR ? some(g, HG_TYPE_U32) : some(g, type)));
+        keep(g, kir_binary(b, op, some(g, type),
+                           op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR ? some(g, HG_TYPE_U32)
+                                                                             : some(g, type)));
 }
 
 static void private_access(generator *g) {
@@ -564,7 +649,8 @@ static void statement(generator *g, int *depth) {
         kir_set(b, n, kir_const(b, HG_TYPE_U32, 1 + chance(3)));
         kir_value *loop = kir_loop_begin(b, true), *left = kir_get(b, n);
         int kept = g->count;
-        kir_value *done = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, left, kir_const(b, HG_TYPE_U32, 0)));
+        kir_value *done = kir_if_begin(
+            b, kir_binary(b, KIR_CMP_EQ, left, kir_const(b, HG_TYPE_U32, 0)));
         kir_break(b);
         kir_if_end(b, done);
         kir_set(b, n, kir_sub(b, left, kir_const(b, HG_TYPE_U32, 1)));
@@ -576,7 +662,8 @@ static void statement(generator *g, int *depth) {
     }
 }
 
-static kir_function *random_callee(kir_module *m, const generator *outer, const char *name, uint8_t result) {
+static kir_function *random_callee(kir_module *m, const generator *outer, const char *name,
+                                   uint8_t result) {
     static const uint8_t params[] = {HG_TYPE_U64, HG_TYPE_F64, HG_TYPE_U8, HG_TYPE_F32};
     generator g = *outer;
     kir_function *f = kir_function_create(m, name, result);
@@ -615,8 +702,11 @@ static void failing_allocations(const kir_module *m, const kir_caps *caps) {
         allocations_left = n;
         hg_status status = kir_legalise(m, caps, &low);
         allocations_left = INT64_MAX;
-        CHECK_MESSAGE(status == HG_OK ? low != NULL : status == HG_ERROR_OUT_OF_MEMORY && !low && blocks == before,
-                      "allocation %lld fails: status %d, %lld blocks left", (long long)n, (int)status, (long long)(blocks - before));
+        CHECK_MESSAGE(status == HG_OK
+                          ? low != NULL
+                          : status == HG_ERROR_OUT_OF_MEMORY && !low && blocks == before,
+                      "allocation %lld fails: status %d, %lld blocks left", (long long)n,
+                      (int)status, (long long)(blocks - before));
         if (status != HG_OK) continue;
         kir_module_destroy(low);
         return;
@@ -630,20 +720,25 @@ static void random_program(uint64_t number, const kir_caps *const *caps, size_t 
     generator g = {0};
     for (size_t i = 1; i < HG_COUNT_OF(TYPES); i++) add_input(m, TYPES[i]);
     kir_function *f = kir_function_create(m, "main", KIR_VOID);
-    static const uint8_t array_types[] = {HG_TYPE_U8, HG_TYPE_U64, HG_TYPE_F64, HG_TYPE_F32, HG_TYPE_U16};
-    static const uint64_t words[] = {UINT64_C(0x0123456789ABCDEF), 7, UINT64_C(0xFFF0000000000001), UINT64_C(0x3FF8000000000000)};
-    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) g.vars[i] = kir_var_create(m, NULL, TYPES[i], 0, "v");
+    static const uint8_t array_types[] = {HG_TYPE_U8, HG_TYPE_U64, HG_TYPE_F64, HG_TYPE_F32,
+                                          HG_TYPE_U16};
+    static const uint64_t words[] = {UINT64_C(0x0123456789ABCDEF), 7, UINT64_C(0xFFF0000000000001),
+                                     UINT64_C(0x3FF8000000000000)};
+    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++)
+        g.vars[i] = kir_var_create(m, NULL, TYPES[i], 0, "v");
     for (size_t i = 0; i < 5; i++) g.arrays[i] = kir_var_create(m, NULL, array_types[i], 4, "a");
     static const uint8_t table_types[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U64, HG_TYPE_U32};
     for (size_t i = 0; i < 4; i++) g.tables[i] = kir_table_create(m, table_types[i], 4, words, "t");
-    kir_function *callees[3] = {random_callee(m, &g, "first", HG_TYPE_U64), random_callee(m, &g, "second", HG_TYPE_F64),
+    kir_function *callees[3] = {random_callee(m, &g, "first", HG_TYPE_U64),
+                                random_callee(m, &g, "second", HG_TYPE_F64),
                                 random_callee(m, &g, "third", KIR_VOID)};
     memcpy(g.callee, callees, sizeof callees);
     kir_builder_init(&g.b, m, f);
     for (size_t i = 1; i < HG_COUNT_OF(TYPES); i++) keep(&g, get_input(&g.b, i - 1));
     int depth = 0;
     for (int i = 0; i < 40; i++) statement(&g, &depth);
-    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) store_result(&g.b, 2048 + 64 * i, tidy(&g, kir_get(&g.b, g.vars[i])));
+    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++)
+        store_result(&g.b, 2048 + 64 * i, tidy(&g, kir_get(&g.b, g.vars[i])));
     for (int i = 0; i < 8; i++) {
         kir_value *v = g.pool[chance((uint64_t)g.count)];
         store_result(&g.b, 3072 + 64 * (uint64_t)i, tidy(&g, v));
@@ -666,17 +761,20 @@ static void relaxed_arithmetic(void) {
         caps.subnormals = false;
         caps.inexact[KIR_FDIV][0] = true;
         kir_module *m = kir_module_create("relaxed"), *low = NULL;
-        kir_function *kernel = kir_function_create(m, "main", KIR_VOID), *f = kir_function_create(m, "f", HG_TYPE_F32);
+        kir_function *kernel = kir_function_create(m, "main", KIR_VOID),
+                     *f = kir_function_create(m, "f", HG_TYPE_F32);
         kir_builder b;
         CHECK(kernel && f);
         kir_builder_init(&b, m, f);
         f->param_count = 2;
         f->param_types[0] = f->param_types[1] = HG_TYPE_F32;
         m->relaxed = relaxed;
-        kir_return(&b, kir_binary(&b, KIR_FDIV, kir_add(&b, kir_param(&b, 0), kir_param(&b, 1)), kir_param(&b, 1)));
+        kir_return(&b, kir_binary(&b, KIR_FDIV, kir_add(&b, kir_param(&b, 0), kir_param(&b, 1)),
+                                  kir_param(&b, 1)));
         CHECK(kir_legalise(m, &caps, &low) == HG_OK);
         uint32_t calls = 0;
-        for (const kir_value *v = low ? kir_walk(NULL, low->functions->next->body) : NULL; v; v = kir_walk(v, low->functions->next->body))
+        for (const kir_value *v = low ? kir_walk(NULL, low->functions->next->body) : NULL; v;
+             v = kir_walk(v, low->functions->next->body))
             calls += v->op == KIR_CALL;
         CHECK(relaxed ? calls == 0 : calls == 2);
         kir_module_destroy(low);
@@ -686,8 +784,10 @@ static void relaxed_arithmetic(void) {
 
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : SANITIZED ? 2 : 6;
-    CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) == HG_OK);
-    kir_caps full = full_caps(), plain = full_caps(), poor = {.name = "poor"}, small = full_caps(), ints = full_caps();
+    CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) ==
+          HG_OK);
+    kir_caps full = full_caps(), plain = full_caps(), poor = {.name = "poor"}, small = full_caps(),
+             ints = full_caps();
     plain.fma32 = plain.fma64 = plain.half = false;
     plain.name = "no fma, no half";
     small.i8 = small.i16 = small.subnormals = false;
@@ -704,7 +804,10 @@ int main(int argc, char **argv) {
         inexact_operations(ints, 40);
     }
     relaxed_arithmetic();
-    uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, programs = argc > 4 ? strtoull(argv[4], NULL, 10) : SANITIZED ? 10 : 30;
+    uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
+             programs = argc > 4    ? strtoull(argv[4], NULL, 10)
+                        : SANITIZED ? 10
+                                    : 30;
     for (uint64_t i = first; i < first + programs; i++) random_program(i, all, HG_COUNT_OF(all));
     return test_done();
 }

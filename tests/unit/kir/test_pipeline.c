@@ -1,5 +1,5 @@
-/* The table of passes: every need is given by a pass before, facts are kept, a broken module is found after the pass that broke it, and
- * whoever looks on sees each pass once. */
+/* The table of passes: every need is given by a pass before, facts are kept, a broken module is
+ * found after the pass that broke it, and whoever looks on sees each pass once. */
 #include "kir/pipeline/pipeline.h"
 #include "isa/cfg.h"
 #include "kir/builder.h"
@@ -7,9 +7,11 @@
 #include <hologram/program.h>
 #include <string.h>
 
-static const char TEXT[] = ".atlas 1\n.program p\n.param r1 x buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n"
-                           "    mov_imm.u32 r250, 2\n    shl.u64 r0, r255, r250\n    ldg.f32 r10, [r1 + r0]\n    exp.f32 r10, r10\n"
-                           "    stg.f32 [r1 + r0], r10\n    exit\n";
+static const char TEXT[] =
+    ".atlas 1\n.program p\n.param r1 x buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n"
+    "    mov_imm.u32 r250, 2\n    shl.u64 r0, r255, r250\n    ldg.f32 r10, [r1 + r0]\n    exp.f32 "
+    "r10, r10\n"
+    "    stg.f32 [r1 + r0], r10\n    exit\n";
 
 typedef struct seen {
     kir_stage stages[32];
@@ -17,7 +19,8 @@ typedef struct seen {
     uint32_t count;
 } seen;
 
-static void note(void *user, kir_stage stage, const kir_pass *pass, const kir_module *m, uint64_t ns) {
+static void note(void *user, kir_stage stage, const kir_pass *pass, const kir_module *m,
+                 uint64_t ns) {
     seen *s = user;
     (void)ns;
     CHECK(m != NULL && s->count < 32);
@@ -47,7 +50,14 @@ static void order_gives_what_passes_need(void) {
 }
 
 static kir_caps everything(void) {
-    return (kir_caps){.i8 = true, .i16 = true, .i64 = true, .f64 = true, .fma32 = true, .fma64 = true, .subnormals = true, .half = true};
+    return (kir_caps){.i8 = true,
+                      .i16 = true,
+                      .i64 = true,
+                      .f64 = true,
+                      .fma32 = true,
+                      .fma64 = true,
+                      .subnormals = true,
+                      .half = true};
 }
 
 static void a_program_goes_through_all_stages(void) {
@@ -56,34 +66,48 @@ static void a_program_goes_through_all_stages(void) {
     seen s = {.count = 0};
     kir_pass_watch watch = {note, &s};
     kir_caps caps = everything();
-    kir_device_options device = {.target = {.addressed = true, .i64 = true, .memory8 = true, .memory16 = true, .memory64 = true}};
+    kir_device_options device = {
+        .target = {
+            .addressed = true, .i64 = true, .memory8 = true, .memory16 = true, .memory64 = true}};
     kir_device_layout layout;
-    kir_compilation c = {.caps = &caps, .device = &device, .layout = &layout, .verify = true, .watch = &watch};
+    kir_compilation c = {
+        .caps = &caps, .device = &device, .layout = &layout, .verify = true, .watch = &watch};
     CHECK(hg_program_assemble(TEXT, sizeof TEXT - 1, NULL, &program) == HG_OK);
     CHECK(hg_verify(program, NULL, NULL, &cfg) == HG_OK);
     c.program = cfg;
     kir_module *high = NULL, *low = NULL, *form = NULL, *again = NULL;
     CHECK(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &high) == HG_OK);
-    CHECK(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, high, &low) == HG_OK && low != high);
-    CHECK(high->facts == (KIR_FACT_SIMPLE | KIR_FACT_HOISTED | KIR_FACT_SLOTS)); /* what works in place works on the module it was given */
-    CHECK(low->facts == (KIR_FACT_SIMPLE | KIR_FACT_SLOTS | KIR_FACT_LEGAL | KIR_FACT_HOISTED | KIR_FACT_UNIFORMITY));
-    CHECK(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, low, &form) == HG_OK && form != low);
+    CHECK(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, high, &low) == HG_OK &&
+          low != high);
+    CHECK(high->facts == (KIR_FACT_SIMPLE | KIR_FACT_HOISTED | KIR_FACT_SLOTS)); /* what works in
+                                                                                    place works on
+                                                                                    the module it
+                                                                                    was given */
+    CHECK(low->facts == (KIR_FACT_SIMPLE | KIR_FACT_SLOTS | KIR_FACT_LEGAL | KIR_FACT_HOISTED |
+                         KIR_FACT_UNIFORMITY));
+    CHECK(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, low, &form) == HG_OK &&
+          form != low);
     kir_device_layout_free(&layout);
-    /* one line of the order a pass, but for what the module has already: the kernel of a program without steps is simplified */
+    /* one line of the order a pass, but for what the module has already: the kernel of a program
+     * without steps is simplified */
     uint32_t k = 0;
     kir_stage stage;
     kir_pass_id id;
     for (uint32_t i = 0; kir_order_get(i, &stage, &id); i++) {
         if (stage == KIR_STAGE_KERNEL && id == KIR_PASS_SIMPLIFY) continue;
-        CHECK(k < s.count && s.stages[k] == stage && strcmp(s.names[k], kir_pass_get(id)->name) == 0);
+        CHECK(k < s.count && s.stages[k] == stage &&
+              strcmp(s.names[k], kir_pass_get(id)->name) == 0);
         k++;
     }
     CHECK(k == s.count);
     /* what a module has is not made again */
     s.count = 0;
-    CHECK(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL, high, &again) == HG_OK && again == high && s.count == 0);
+    CHECK(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL, high, &again) == HG_OK &&
+          again == high && s.count == 0);
     /* the device form of what is not legalised is refused */
-    CHECK(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, high, &again) == HG_ERROR_INTERNAL && again == NULL);
+    CHECK(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, high, &again) ==
+              HG_ERROR_INTERNAL &&
+          again == NULL);
     CHECK(strstr(hg_last_error()->message, "'device'") != NULL);
     kir_module_destroy(form);
     kir_module_destroy(low);
@@ -105,7 +129,8 @@ static void a_broken_module_is_found(void) {
     sum->args[1] = one; /* u32 + u64 */
     kir_set(&b, x, sum);
     CHECK(!b.failed);
-    CHECK(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LEGAL, m, &out) == HG_ERROR_INTERNAL && out == NULL);
+    CHECK(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LEGAL, m, &out) == HG_ERROR_INTERNAL &&
+          out == NULL);
     CHECK(strstr(hg_last_error()->message, "after pass 'derived'") != NULL);
     kir_module_destroy(m);
 }

@@ -1,5 +1,5 @@
-/* Proofs that a launch stays in bounds, against the reference interpreter running the same launch: what is proven must not fault. Known
- * kernels must be proven (or must not be).
+/* Proofs that a launch stays in bounds, against the reference interpreter running the same launch:
+ * what is proven must not fault. Known kernels must be proven (or must not be).
  * test: labels=slow */
 #include "isa/cfg.h"
 #include "kir/analysis/prove.h"
@@ -24,7 +24,9 @@ static kir_module *lower(const char *text, hg_program **program) {
     *program = NULL;
     hg_status status = hg_program_assemble(text, strlen(text), NULL, program);
     if (status == HG_OK) status = hg_verify(*program, NULL, NULL, &cfg);
-    if (status == HG_OK) status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_KERNEL, NULL, &m);
+    if (status == HG_OK)
+        status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM,
+                                  KIR_STAGE_KERNEL, NULL, &m);
     CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), text);
     hg_cfg_destroy(cfg);
     return status == HG_OK ? m : NULL;
@@ -37,7 +39,10 @@ static bool prove(kir_module *m, const launch *l) {
         inputs[i] = reg == 1 ? HANDLE : reg == 3 ? l->n : l->m;
     }
     for (uint64_t i = 0; i < m->slots.count && i < 4; i++) sizes[i] = l->bytes;
-    kir_prove_launch p = {.lanes = l->dims.lanes, .inputs = inputs, .slot_bytes = sizes, .shared_bytes = l->dims.shared};
+    kir_prove_launch p = {.lanes = l->dims.lanes,
+                          .inputs = inputs,
+                          .slot_bytes = sizes,
+                          .shared_bytes = l->dims.shared};
     memcpy(p.grid, l->dims.grid, sizeof p.grid);
     memcpy(p.block, l->dims.block, sizeof p.block);
     kir_prover *prover = NULL;
@@ -74,39 +79,58 @@ static const struct {
     uint64_t n, m, bytes, lanes;
     bool proven;
 } KNOWN[] = {
-    {"a lane an element", " mov_imm.u32 r9, 2\n shl.u64 r10, r255, r9\n ldg.u32 r11, [r1 + r10]\n", 0, 0, 40, 10, true},
-    {"one byte too few", " mov_imm.u32 r9, 2\n shl.u64 r10, r255, r9\n ldg.u32 r11, [r1 + r10]\n", 0, 0, 39, 10, false},
+    {"a lane an element", " mov_imm.u32 r9, 2\n shl.u64 r10, r255, r9\n ldg.u32 r11, [r1 + r10]\n",
+     0, 0, 40, 10, true},
+    {"one byte too few", " mov_imm.u32 r9, 2\n shl.u64 r10, r255, r9\n ldg.u32 r11, [r1 + r10]\n",
+     0, 0, 39, 10, false},
     {"a displacement", " ldg.u32 r11, [r1 + r255 + 4]\n", 0, 0, 17, 10, true},
     {"a displacement below zero", " ldg.u32 r11, [r1 + r255 - 1]\n", 0, 0, 170, 10, false},
-    {"a guard", " setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r255]\nout:\n exit\n", 10, 0, 10, 64, true},
+    {"a guard", " setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r255]\nout:\n exit\n",
+     10, 0, 10, 64, true},
     {"a guard that is too late",
-     " mov_imm.u64 r9, 8\n mul.u64 r10, r255, r9\n setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u64 r11, [r1 + r10]\nout:\n exit\n", 10, 0,
-     80, 64, true},
-    {"a guard of one more", " setgtu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r255]\nout:\n exit\n", 10, 0, 10, 64, false},
+     " mov_imm.u64 r9, 8\n mul.u64 r10, r255, r9\n setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u64 "
+     "r11, [r1 + r10]\nout:\n exit\n",
+     10, 0, 80, 64, true},
+    {"a guard of one more",
+     " setgtu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r255]\nout:\n exit\n", 10, 0, 10,
+     64, false},
     {"a loop tested above",
-     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r10]\n"
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n "
+     "ldg.u8 r11, [r1 + r10]\n"
      " add.u64 r10, r10, r9\n bra @top\nout:\n exit\n",
      10, 0, 10, 4, true},
     {"a loop tested below",
-     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, r9\n"
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, "
+     "r9\n"
      " setltu.u64 p0, r10, r3\n bra.p0 @top\n exit\n",
      10, 0, 10, 4, true},
     {"a loop that goes one too far",
-     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, r9\n"
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, "
+     "r9\n"
      " setleu.u64 p0, r10, r3\n bra.p0 @top\n exit\n",
      10, 0, 10, 4, false},
     {"a loop in a loop",
-     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\nouter:\n mov_imm.u64 r12, 0\ninner:\n mul.u64 r13, r10, r4\n add.u64 r13, r13, r12\n"
-     " ldg.u8 r11, [r1 + r13]\n add.u64 r12, r12, r9\n setltu.u64 p0, r12, r4\n bra.p0 @inner\n add.u64 r10, r10, r9\n"
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\nouter:\n mov_imm.u64 r12, 0\ninner:\n mul.u64 r13, "
+     "r10, r4\n add.u64 r13, r13, r12\n"
+     " ldg.u8 r11, [r1 + r13]\n add.u64 r12, r12, r9\n setltu.u64 p0, r12, r4\n bra.p0 @inner\n "
+     "add.u64 r10, r10, r9\n"
      " setltu.u64 p0, r10, r3\n bra.p0 @outer\n exit\n",
      7, 5, 35, 2, true},
-    {"a clamped index", " mov_imm.u64 r9, 31\n min.u64 r10, r255, r9\n ldg.u8 r11, [r1 + r10]\n", 0, 0, 32, 100, true},
-    {"an index out of memory", " ldg.u8 r10, [r1 + r255]\n cvt.u64.u8 r11, r10\n ldg.u8 r12, [r1 + r11]\n", 0, 0, 256, 10, true},
-    {"the same, too large", " ldg.u8 r10, [r1 + r255]\n cvt.u64.u8 r11, r10\n ldg.u8 r12, [r1 + r11]\n", 0, 0, 255, 10, false},
-    {"a mirrored index", " mov_imm.u64 r9, 1\n sub.u64 r10, r3, r9\n sub.u64 r10, r10, r255\n ldg.u8 r12, [r1 + r10]\n", 10, 0, 10, 10,
+    {"a clamped index", " mov_imm.u64 r9, 31\n min.u64 r10, r255, r9\n ldg.u8 r11, [r1 + r10]\n", 0,
+     0, 32, 100, true},
+    {"an index out of memory",
+     " ldg.u8 r10, [r1 + r255]\n cvt.u64.u8 r11, r10\n ldg.u8 r12, [r1 + r11]\n", 0, 0, 256, 10,
      true},
-    {"a call", " mov.u64 r10, r255\n call @f\n exit\nf:\n setgeu.u64 p0, r10, r3\n bra.p0 @g\n ldg.u8 r11, [r1 + r10]\ng:\n ret\n", 10, 0,
-     10, 20, true},
+    {"the same, too large",
+     " ldg.u8 r10, [r1 + r255]\n cvt.u64.u8 r11, r10\n ldg.u8 r12, [r1 + r11]\n", 0, 0, 255, 10,
+     false},
+    {"a mirrored index",
+     " mov_imm.u64 r9, 1\n sub.u64 r10, r3, r9\n sub.u64 r10, r10, r255\n ldg.u8 r12, [r1 + r10]\n",
+     10, 0, 10, 10, true},
+    {"a call",
+     " mov.u64 r10, r255\n call @f\n exit\nf:\n setgeu.u64 p0, r10, r3\n bra.p0 @g\n ldg.u8 r11, "
+     "[r1 + r10]\ng:\n ret\n",
+     10, 0, 10, 20, true},
 };
 
 static void known(void) {
@@ -117,9 +141,13 @@ static void known(void) {
         snprintf(text, sizeof text, HEAD "%s", KNOWN[i].body);
         kir_module *m = lower(text, &program);
         if (!m) continue;
-        launch l = {KNOWN[i].n, KNOWN[i].m, KNOWN[i].bytes, {{1, 1, 1}, {(uint32_t)KNOWN[i].lanes, 1, 1}, .lanes = KNOWN[i].lanes}};
+        launch l = {KNOWN[i].n,
+                    KNOWN[i].m,
+                    KNOWN[i].bytes,
+                    {{1, 1, 1}, {(uint32_t)KNOWN[i].lanes, 1, 1}, .lanes = KNOWN[i].lanes}};
         bool proven = prove(m, &l);
-        CHECK_MESSAGE(proven == KNOWN[i].proven, "%s: %s", KNOWN[i].what, proven ? "proven" : "not proven");
+        CHECK_MESSAGE(proven == KNOWN[i].proven, "%s: %s", KNOWN[i].what,
+                      proven ? "proven" : "not proven");
         if (proven) CHECK(!leaves_bounds(program, &l, zeros));
         kir_module_destroy(m);
         hg_program_release(program);
@@ -128,11 +156,14 @@ static void known(void) {
 
 /* A plane of blocks with a guard in each direction. */
 static void plane(void) {
-    static const char BODY[] = HEAD
-        " rdid r20, block_idx_x\n rdid r21, block_dim_x\n rdid r22, lane_idx_x\n mul.u32 r20, r20, r21\n add.u32 r20, r20, r22\n"
-        " cvt.u64.u32 r10, r20\n rdid r20, block_idx_y\n rdid r21, block_dim_y\n rdid r22, lane_idx_y\n mul.u32 r20, r20, r21\n"
-        " add.u32 r20, r20, r22\n cvt.u64.u32 r11, r20\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n setgeu.u64 p0, r11, r4\n"
-        " bra.p0 @out\n mul.u64 r12, r11, r3\n add.u64 r12, r12, r10\n ldg.u8 r13, [r1 + r12]\nout:\n exit\n";
+    static const char BODY[] = HEAD " rdid r20, block_idx_x\n rdid r21, block_dim_x\n rdid r22, "
+                                    "lane_idx_x\n mul.u32 r20, r20, r21\n add.u32 r20, r20, r22\n"
+                                    " cvt.u64.u32 r10, r20\n rdid r20, block_idx_y\n rdid r21, "
+                                    "block_dim_y\n rdid r22, lane_idx_y\n mul.u32 r20, r20, r21\n"
+                                    " add.u32 r20, r20, r22\n cvt.u64.u32 r11, r20\n setgeu.u64 "
+                                    "p0, r10, r3\n bra.p0 @out\n setgeu.u64 p0, r11, r4\n"
+                                    " bra.p0 @out\n mul.u64 r12, r11, r3\n add.u64 r12, r12, r10\n "
+                                    "ldg.u8 r13, [r1 + r12]\nout:\n exit\n";
     hg_program *program;
     kir_module *m = lower(BODY, &program);
     if (!m) return;
@@ -174,12 +205,18 @@ static unsigned any(void) { /* a register */
 static unsigned own(void) { return 10 + (unsigned)below(6); }
 
 static void compute(writer *w) {
-    static const char *const OPS[] = {"add", "add", "add", "sub", "mul", "and", "and", "or", "xor", "min", "min", "max", "rem", "div"};
+    static const char *const OPS[] = {"add", "add", "add", "sub", "mul", "and", "and",
+                                      "or",  "xor", "min", "min", "max", "rem", "div"};
     unsigned d = own();
     switch (below(6)) {
     case 0: put(w, " mov_imm.u64 r%u, %u\n", d, (unsigned)below(20)); return;
-    case 1: put(w, " mov_imm.u64 r30, %u\n and.u64 r%u, r%u, r30\n", (1u << below(6)) - 1, d, any()); return;
-    case 2: put(w, " mov_imm.u32 r31, %u\n %s.u64 r%u, r%u, r31\n", (unsigned)below(4), below(2) ? "shl" : "shr", d, any()); return;
+    case 1:
+        put(w, " mov_imm.u64 r30, %u\n and.u64 r%u, r%u, r30\n", (1u << below(6)) - 1, d, any());
+        return;
+    case 2:
+        put(w, " mov_imm.u32 r31, %u\n %s.u64 r%u, r%u, r31\n", (unsigned)below(4),
+            below(2) ? "shl" : "shr", d, any());
+        return;
     default: break;
     }
     const char *op = OPS[below(sizeof OPS / sizeof *OPS)];
@@ -202,11 +239,14 @@ static void access_memory(writer *w) {
     unsigned index = any();
     int disp = (int)below(12) - (below(8) ? 0 : 6);
     if (disp)
-        put(w, " ldg.%s r%u, [r1 + r%u %c %d]\n", type, strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index,
-            disp < 0 ? '-' : '+', abs(disp));
+        put(w, " ldg.%s r%u, [r1 + r%u %c %d]\n", type,
+            strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index, disp < 0 ? '-' : '+',
+            abs(disp));
     else
-        put(w, " ldg.%s r%u, [r1 + r%u]\n", type, strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index);
-    if (!strcmp(type, "u8") && below(2)) put(w, " cvt.u64.u8 r%u, r%u\n", own(), 40 + (unsigned)type[1] % 3);
+        put(w, " ldg.%s r%u, [r1 + r%u]\n", type,
+            strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index);
+    if (!strcmp(type, "u8") && below(2))
+        put(w, " cvt.u64.u8 r%u, r%u\n", own(), 40 + (unsigned)type[1] % 3);
 }
 
 static void statements(writer *w, unsigned count);
@@ -232,7 +272,8 @@ static void branch(writer *w) {
 static void loop(writer *w) {
     uint32_t l = w->labels++;
     unsigned counter = 20 + w->depth, bound = 24 + w->depth, step = 1 + (unsigned)below(2);
-    put(w, " mov_imm.u64 r30, 15\n and.u64 r%u, r%u, r30\n mov_imm.u64 r%u, %u\na%u:\n", bound, any(), counter, (unsigned)below(3), l);
+    put(w, " mov_imm.u64 r30, 15\n and.u64 r%u, r%u, r30\n mov_imm.u64 r%u, %u\na%u:\n", bound,
+        any(), counter, (unsigned)below(3), l);
     bool above = below(2);
     if (above) put(w, " setgeu.u64 p1, r%u, r%u\n bra.p1 @b%u\n", counter, bound, l);
     if (below(3)) put(w, " mov.u64 r%u, r%u\n", own(), counter);
@@ -269,7 +310,10 @@ static bool random_kernel(uint64_t seed, bool *faulted) {
     statements(&w, 3 + (unsigned)below(4));
     access_memory(&w);
     put(&w, "out:\n exit\n");
-    launch l = {below(24), below(24), 8 + below(300), {{1 + (uint32_t)below(3), 1, 1}, {1 + (uint32_t)below(7), 1, 1}, .lanes = 0}};
+    launch l = {below(24),
+                below(24),
+                8 + below(300),
+                {{1 + (uint32_t)below(3), 1, 1}, {1 + (uint32_t)below(7), 1, 1}, .lanes = 0}};
     uint64_t most = (uint64_t)l.dims.grid[0] * l.dims.block[0];
     l.dims.lanes = most - below(l.dims.block[0]);
     uint8_t bytes[320];
@@ -280,8 +324,8 @@ static bool random_kernel(uint64_t seed, bool *faulted) {
     bool proven = prove(m, &l);
     *faulted = leaves_bounds(program, &l, bytes);
     CHECK_MESSAGE(!proven || !*faulted,
-                  "seed %" PRIu64 ": proven, but it leaves its bounds (n %" PRIu64 ", m %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64
-                  " lanes)\n%s",
+                  "seed %" PRIu64 ": proven, but it leaves its bounds (n %" PRIu64 ", m %" PRIu64
+                  ", %" PRIu64 " bytes, %" PRIu64 " lanes)\n%s",
                   seed, l.n, l.m, l.bytes, l.dims.lanes, w.text);
     kir_module_destroy(m);
     hg_program_release(program);
@@ -290,18 +334,21 @@ static bool random_kernel(uint64_t seed, bool *faulted) {
 
 /* An offset from the plan's environment: proven where the host knows it and it is inside. */
 static void uniforms(void) {
-    static const char *const TEXT = "module t\ninput 0: u64 param 1 buffer \"x\"\n\nfunction @main() -> void {\n"
-                                    "  %zero: u64 = const 0\n  %x = input 0\n"
-                                    "  %at: u64 = load buffer.uniforms unchecked %zero [8]\n"
-                                    "  %v: u32 = load buffer %x [%at]\n  store buffer %x [], %v\n}\n";
+    static const char *const TEXT =
+        "module t\ninput 0: u64 param 1 buffer \"x\"\n\nfunction @main() -> void {\n"
+        "  %zero: u64 = const 0\n  %x = input 0\n"
+        "  %at: u64 = load buffer.uniforms unchecked %zero [8]\n"
+        "  %v: u32 = load buffer %x [%at]\n  store buffer %x [], %v\n}\n";
     kir_module *m = NULL, *with_slots = NULL;
     kir_prover *prover = NULL;
     CHECK(kir_parse(TEXT, strlen(TEXT), NULL, &m) == HG_OK);
-    CHECK(kir_pipeline_run(&(kir_compilation){.verify = true}, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL, m, &with_slots) == HG_OK);
+    CHECK(kir_pipeline_run(&(kir_compilation){.verify = true}, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL,
+                           m, &with_slots) == HG_OK);
     CHECK(kir_prover_create(with_slots, &prover) == HG_OK);
     uint64_t input = HANDLE, values[2] = {1000, 60}, sizes[2] = {64, 64};
     bool unknown[2] = {true, false};
-    kir_prove_launch p = {.lanes = 1, .grid = {1, 1, 1}, .block = {1, 1, 1}, .inputs = &input, .slot_bytes = sizes};
+    kir_prove_launch p = {
+        .lanes = 1, .grid = {1, 1, 1}, .block = {1, 1, 1}, .inputs = &input, .slot_bytes = sizes};
     CHECK(!kir_prove(prover, &p));
     p.uniforms = (const uint8_t *)values;
     p.unknown = unknown;
@@ -326,6 +373,8 @@ int main(int argc, char **argv) {
         proven += random_kernel(seed, &faulted);
         inside += !faulted;
     }
-    CHECK_MESSAGE(proven * 4 > inside, "only %" PRIu64 " of %" PRIu64 " launches that stay in bounds were proven", proven, inside);
+    CHECK_MESSAGE(proven * 4 > inside,
+                  "only %" PRIu64 " of %" PRIu64 " launches that stay in bounds were proven",
+                  proven, inside);
     return test_done();
 }

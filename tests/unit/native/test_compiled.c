@@ -1,6 +1,7 @@
 /* test: labels=threads,slow timeout=600 */
-/* Native code of kernels on the CPU, made by gcc in place of libhologram_jit.so: at once, in the background, from the object cache; every way in which it
- * may fail, processes that share a cache and are killed, kernels that go and processes that fork while they are compiled. Results are
+/* Native code of kernels on the CPU, made by gcc in place of libhologram_jit.so: at once, in the
+ * background, from the object cache; every way in which it may fail, processes that share a cache
+ * and are killed, kernels that go and processes that fork while they are compiled. Results are
  * right in all of them. */
 #include "native/compilers.h"
 #include "native/native.h"
@@ -32,7 +33,8 @@ static uint32_t memo_count;
 static _Atomic int compilations, gate_closed, inside, result_wanted;
 enum { ALL_WELL, REFUSE, NO_MEMORY, GARBAGE, CUT };
 
-static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
+static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options,
+                              hg_jit_object *object, char reason[256]) {
     hg_status status = HG_OK;
     uint32_t i = 0;
     pthread_mutex_lock(&memo_lock);
@@ -61,12 +63,13 @@ static hg_status leave_alone(vec_kernel *kernel, char reason[256]) {
     return HG_ERROR_WOULD_BLOCK;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
-                         char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options,
+                         const hg_patience *patience, hg_jit_object *object, char reason[256]) {
     compilations++;
     inside++;
     for (; gate_closed; usleep(200))
-        if (hg_patience_stopped(patience) || hg_patience_late(patience)) return leave_alone(kernel, reason);
+        if (hg_patience_stopped(patience) || hg_patience_late(patience))
+            return leave_alone(kernel, reason);
     snprintf(reason, 256, "as the test wants");
     hg_status status = result_wanted == REFUSE      ? HG_ERROR_ISA
                        : result_wanted == NO_MEMORY ? HG_ERROR_OUT_OF_MEMORY
@@ -90,13 +93,18 @@ static void level_of(tile_level level, native_level *how) {
 /* ---- programs ---- */
 
 /* y = y · 3 + x, in u32, some rounds of it. */
-#define STEPS(name, rounds)                                                                                                     \
-    ".atlas 1\n.program " name "\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n" \
-    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u32 r9, 3\n ldg.u32 r10, [r1 + r0]\n ldg.u32 r11, [r2 + r0]\n"     \
-    " loop r30, " rounds "\n mul.u32 r11, r11, r9\n add.u32 r11, r11, r10\n endloop\n stg.u32 [r2 + r0], r11\n"
+#define STEPS(name, rounds)                                                                     \
+    ".atlas 1\n.program " name "\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout " \
+    "[n]\n.param r4 n u64\n.lanes n\n"                                                          \
+    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u32 r9, 3\n ldg.u32 r10, [r1 + "   \
+    "r0]\n ldg.u32 r11, [r2 + r0]\n"                                                            \
+    " loop r30, " rounds                                                                        \
+    "\n mul.u32 r11, r11, r9\n add.u32 r11, r11, r10\n endloop\n stg.u32 [r2 + r0], r11\n"
 static const char ONE_STEP[] =
-    ".atlas 1\n.program one_step\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n"
-    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u32 r9, 3\n ldg.u32 r10, [r1 + r0]\n ldg.u32 r11, [r2 + r0]\n"
+    ".atlas 1\n.program one_step\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout "
+    "[n]\n.param r4 n u64\n.lanes n\n"
+    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u32 r9, 3\n ldg.u32 r10, [r1 + r0]\n "
+    "ldg.u32 r11, [r2 + r0]\n"
     " mul.u32 r11, r11, r9\n add.u32 r11, r11, r10\n stg.u32 [r2 + r0], r11\n";
 static const char MANY_STEPS[] = STEPS("many_steps", "40");
 
@@ -133,7 +141,8 @@ static hg_status bind(hg_backend *b, const char *text, uint32_t rounds, bound *k
     for (uint32_t i = 0; i < LANES; i++) k->in[i] = k->values[i] = i * 2654435761u;
     k->program = assembled ? hg_program_retain(assembled) : assemble(text);
     hg_params *params = hg_params_create();
-    hg_status status = params ? hg_backend_allocate_buffer(b, sizeof k->in, &k->x) : HG_ERROR_OUT_OF_MEMORY;
+    hg_status status = params ? hg_backend_allocate_buffer(b, sizeof k->in, &k->x)
+                              : HG_ERROR_OUT_OF_MEMORY;
     if (status == HG_OK) status = hg_backend_allocate_buffer(b, sizeof k->in, &k->y);
     if (status == HG_OK) status = hg_buffer_write(b, k->x, 0, k->in, sizeof k->in);
     if (status == HG_OK) status = hg_buffer_write(b, k->y, 0, k->values, sizeof k->values);
@@ -149,7 +158,8 @@ static bool launch(bound *k) {
     uint32_t out[LANES];
     for (uint32_t i = 0; i < LANES; i++)
         for (uint32_t n = 0; n < k->rounds; n++) k->values[i] = k->values[i] * 3 + k->in[i];
-    return hg_binding_launch(k->binding) == HG_OK && hg_buffer_read(k->b, k->y, 0, out, sizeof out) == HG_OK &&
+    return hg_binding_launch(k->binding) == HG_OK &&
+           hg_buffer_read(k->b, k->y, 0, out, sizeof out) == HG_OK &&
            memcmp(out, k->values, sizeof out) == 0;
 }
 
@@ -199,13 +209,16 @@ static void at_once(void) {
     hg_backend_destroy(b);
 }
 
-/* A transform whose lanes meet at a barrier, and one whose lanes do not: their launches are made ready, and give the interpreter's bits. */
+/* A transform whose lanes meet at a barrier, and one whose lanes do not: their launches are made
+ * ready, and give the interpreter's bits. */
 static void transforms(void) {
     enum { MOST = 2 * 256 };
-    static const char *const texts[] = {".atlas 1\n.program t\n.param x buffer f32 in [512]\n.param y buffer f32 out [512]\n fft.f32 "
-                                        "output=y, input=x, n=256, inverse=false\n",
-                                        ".atlas 1\n.program t\n.param x buffer f32 in [32]\n.param y buffer f32 out [32]\n fft.f32 "
-                                        "output=y, input=x, n=16, inverse=false\n"};
+    static const char *const texts[] = {
+        ".atlas 1\n.program t\n.param x buffer f32 in [512]\n.param y buffer f32 out [512]\n "
+        "fft.f32 "
+        "output=y, input=x, n=256, inverse=false\n",
+        ".atlas 1\n.program t\n.param x buffer f32 in [32]\n.param y buffer f32 out [32]\n fft.f32 "
+        "output=y, input=x, n=16, inverse=false\n"};
     for (int which = 0; which < 2; which++) {
         float in[MOST], out[2][MOST] = {{0}};
         uint64_t bytes = which ? 32 * sizeof *in : sizeof in;
@@ -243,9 +256,12 @@ static void transforms(void) {
 
 /* A loop that some lanes enter in its middle: in its first round only they count. */
 static const char ENTERED_LATE[] =
-    ".atlas 1\n.program entered_late\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n"
-    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 1073741824\n mov_imm.u32 r29, 3\n"
-    " setgtu.u32 p6, r10, r11\n bra.p6 @MIDDLE\nTOP:\n not.u32 r10, r10\nMIDDLE:\n loop r29, @TOP\n stg.u32 [r2 + r0], r10\n";
+    ".atlas 1\n.program entered_late\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout "
+    "[n]\n.param r4 n u64\n.lanes n\n"
+    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, "
+    "1073741824\n mov_imm.u32 r29, 3\n"
+    " setgtu.u32 p6, r10, r11\n bra.p6 @MIDDLE\nTOP:\n not.u32 r10, r10\nMIDDLE:\n loop r29, "
+    "@TOP\n stg.u32 [r2 + r0], r10\n";
 
 static void entered_late(void) {
     uint32_t out[2][LANES];
@@ -319,7 +335,8 @@ static void once(const char *jit, const char *cache, int expected) {
     compilations = 0;
     CHECK_OK(bind(b, MANY_STEPS, 40, &k));
     CHECK(becomes_native(&k));
-    CHECK_MESSAGE(compilations == expected, "%s: %d compilations, expected %d", jit, compilations, expected);
+    CHECK_MESSAGE(compilations == expected, "%s: %d compilations, expected %d", jit, compilations,
+                  expected);
     CHECK_U64(count_in_trace(b, "\"native code\""), 1);
     unbind(&k);
     hg_backend_destroy(b);
@@ -363,8 +380,10 @@ static uint32_t lanes_of_sums(const char *text, bool bytes) {
     uint32_t out[LANES];
     bound k;
     CHECK_OK(bind(b, text, 0, &k));
-    bool right = hg_binding_launch(k.binding) == HG_OK && hg_buffer_read(b, k.y, 0, out, sizeof out) == HG_OK && is_native(&k);
-    for (uint32_t i = 0; i < LANES; i++) right = right && out[i] == (bytes ? k.in[i] << 1 & 0xfefefefe : 2 * k.in[i]);
+    bool right = hg_binding_launch(k.binding) == HG_OK &&
+                 hg_buffer_read(b, k.y, 0, out, sizeof out) == HG_OK && is_native(&k);
+    for (uint32_t i = 0; i < LANES; i++)
+        right = right && out[i] == (bytes ? k.in[i] << 1 & 0xfefefefe : 2 * k.in[i]);
     const hg_driver_kernel *kernel = k.executable->kernels[0].code->kernel;
     const tile_kernel *code;
     memcpy(&code, kernel, sizeof code);
@@ -380,8 +399,10 @@ static void narrow_lanes(void) {
     lanes_asked = 0;
     uint32_t words = lanes_of_sums(SUMS("words", "u32"), false);
     compilations = 0;
-    uint32_t made = lanes_of_sums(SUMS("bytes", "u8"), true), kept = lanes_of_sums(SUMS("bytes", "u8"), true);
-    CHECK_MESSAGE(words && made == 2 * words && kept == made && compilations == 1, "%u, %u and %u lanes", words, made, kept);
+    uint32_t made = lanes_of_sums(SUMS("bytes", "u8"), true),
+             kept = lanes_of_sums(SUMS("bytes", "u8"), true);
+    CHECK_MESSAGE(words && made == 2 * words && kept == made && compilations == 1,
+                  "%u, %u and %u lanes", words, made, kept);
     lanes_asked = 8;
     clear_cache();
 }
@@ -415,7 +436,8 @@ static void child(void) {
     hg_backend *b = NULL;
     bound k;
     alarm(SECONDS);
-    bool good = open_in("on", folder, 1 << 20, &b) == HG_OK && bind(b, MANY_STEPS, 40, &k) == HG_OK && is_native(&k);
+    bool good = open_in("on", folder, 1 << 20, &b) == HG_OK &&
+                bind(b, MANY_STEPS, 40, &k) == HG_OK && is_native(&k);
     for (int i = 0; i < 3 && good; i++) good = launch(&k);
     _exit(good ? 0 : 1);
 }
@@ -482,7 +504,9 @@ static bool with_memory(void) {
     hg_status status = open_in("on", folder, 1 << 20, &b);
     if (status == HG_OK) status = bind(b, ONE_STEP, 1, &k);
     if (status == HG_OK) CHECK(launch(&k) || hg_last_error()->status == HG_ERROR_OUT_OF_MEMORY);
-    CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ALLOCATION_FAILED, "%s", hg_last_error_text());
+    CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY ||
+                      status == HG_ERROR_ALLOCATION_FAILED,
+                  "%s", hg_last_error_text());
     allow_allocations(&memory, UINT64_MAX - 1);
     bool whole = status == HG_OK && is_native(&k);
     if (b) unbind(&k);
@@ -490,7 +514,8 @@ static bool with_memory(void) {
     return whole;
 }
 
-/* Every allocation fails once, with an empty cache and with a full one. Text is assembled with memory of its own. */
+/* Every allocation fails once, with an empty cache and with a full one. Text is assembled with
+ * memory of its own. */
 static void no_memory(void) {
     hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&hooks));
@@ -529,7 +554,9 @@ static void wait_inside(bound *k) {
 /* The kernel goes; then the backend, which does not wait for the compiler. */
 static void kernels_that_go(void) {
     for (int i = 0; i < 4; i++) {
-        hg_backend *b = open_native("auto", i < 2 ? "off" : folder); /* a key is made of the kernel's text, whose program has gone */
+        hg_backend *b = open_native("auto", i < 2 ? "off" : folder); /* a key is made of the
+                                                                        kernel's text, whose program
+                                                                        has gone */
         bound k, waits;
         clear_cache();
         gate_closed = 1;
@@ -585,8 +612,10 @@ static void takes_too_long(const char *jit) {
     gate_closed = 1;
     CHECK_OK(bind(b, MANY_STEPS, 40, &k));
     uint64_t end = hg_clock_ns() + SECONDS * UINT64_C(1000000000);
-    while (hg_code_better(k.executable->kernels[0].code) == HG_BETTER_LATER && hg_clock_ns() < end) CHECK(launch(&k));
-    CHECK(launch(&k) && !is_native(&k) && hg_code_better(k.executable->kernels[0].code) == HG_BETTER_NEVER);
+    while (hg_code_better(k.executable->kernels[0].code) == HG_BETTER_LATER && hg_clock_ns() < end)
+        CHECK(launch(&k));
+    CHECK(launch(&k) && !is_native(&k) &&
+          hg_code_better(k.executable->kernels[0].code) == HG_BETTER_NEVER);
     wait_for_report(&t, 1);
     CHECK(!t.native && strcmp(t.kernel, "many_steps") == 0 && strstr(t.reason, "it is left alone"));
     gate_closed = 0;
@@ -599,7 +628,8 @@ static void takes_too_long(const char *jit) {
     hg_backend_destroy(b);
 }
 
-/* The child never enters the compiler that a thread of the parent was in; everything else goes on. */
+/* The child never enters the compiler that a thread of the parent was in; everything else goes on.
+ */
 static void forks(void) {
     hg_backend *b = open_native("auto", folder);
     bound k, other;
@@ -621,18 +651,21 @@ static void forks(void) {
         unbind(&other);
         hg_backend_destroy(b);
         hg_backend *second = NULL;
-        bool good = open_in("on", folder, 1 << 20, &second) == HG_OK && bind(second, ONE_STEP, 1, &other) == HG_OK && launch(&other);
+        bool good = open_in("on", folder, 1 << 20, &second) == HG_OK &&
+                    bind(second, ONE_STEP, 1, &other) == HG_OK && launch(&other);
         _exit(wrong || native || !good);
     }
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     gate_closed = 0;
     CHECK(becomes_native(&k) && becomes_native(&other));
-    while (count_in_trace(b, "\"native code\"") < 2) usleep(1000); /* the thread is out of the compiler */
+    while (count_in_trace(b, "\"native code\"") < 2)
+        usleep(1000); /* the thread is out of the compiler */
     pid = fork();
     if (pid == 0) {
         alarm(SECONDS);
         bound more;
-        bool good = launch(&k) && launch(&other) && bind(b, STEPS("more", "50"), 50, &more) == HG_OK && becomes_native(&more);
+        bool good = launch(&k) && launch(&other) &&
+                    bind(b, STEPS("more", "50"), 50, &more) == HG_OK && becomes_native(&more);
         unbind(&more);
         unbind(&k);
         unbind(&other);

@@ -1,5 +1,6 @@
-/* A libhologram_jit.so that does not belong to the library: of another version, without the function that it should have, none at all. Kernels run on the
- * interpreter, and the profile says so once. Each is beside a copy of this program, which opens it. */
+/* A libhologram_jit.so that does not belong to the library: of another version, without the
+ * function that it should have, none at all. Kernels run on the interpreter, and the profile says
+ * so once. Each is beside a copy of this program, which opens it. */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <sys/stat.h>
@@ -36,9 +37,11 @@ static bool runs(hg_backend *b, const char *text) {
 /* In the copy. */
 static int use_it(void) {
     static const char other[] = PROGRAM(
-        ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha f32\n.param r4 n u64\n.lanes n\n mov_imm.u32 "
+        ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha "
+        "f32\n.param r4 n u64\n.lanes n\n mov_imm.u32 "
         "r250, 2\n"
-        " shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n mul.f32 r10, r10, r5\n add.f32 r12, r10, r11\n"
+        " shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n mul.f32 r10, "
+        "r10, r5\n add.f32 r12, r10, r11\n"
         " stg.f32 [r2 + r0], r12\n");
     for (int i = 0; i < 2; i++) {
         hg_config config = hg_config_default();
@@ -52,7 +55,8 @@ static int use_it(void) {
         CHECK(runs(b, AXPY) && runs(b, other));
         CHECK_U64(count_in_trace(b, "\"native code\""), 0);
         CHECK_U64(count_in_trace(b, "\"no native code\""), 1);
-        CHECK(count_in_trace(b, "install the one that belongs to it") == 1 || count_in_trace(b, "llvm-19-dev") == 1);
+        CHECK(count_in_trace(b, "install the one that belongs to it") == 1 ||
+              count_in_trace(b, "llvm-19-dev") == 1);
         hg_backend_destroy(b);
     }
     return test_done();
@@ -71,8 +75,10 @@ static void with_module(const char *self, const char *what, const char *source) 
     if (!mkdtemp(folder)) return;
     snprintf(path, sizeof path, "%s/%s", folder, source ? "m.c" : "libhologram_jit.so");
     CHECK(write_file(path, source ? source : "no library\n"));
-    snprintf(line, sizeof line, "cd %s && cp '%.400s' copy && { [ ! -e m.c ] || gcc -shared -fPIC -o libhologram_jit.so m.c; }", folder,
-             self);
+    snprintf(line, sizeof line,
+             "cd %s && cp '%.400s' copy && { [ ! -e m.c ] || gcc -shared -fPIC -o "
+             "libhologram_jit.so m.c; }",
+             folder, self);
     if (system(line) != 0) {
         SKIP("no gcc");
     } else {
@@ -91,9 +97,12 @@ int main(int argc, char **argv) {
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     CHECK(length > 0);
     self[length > 0 ? length : 0] = 0;
-    with_module(self, "refuses the version", "const void *hologram_jit(unsigned version) { return (void)version, (void *)0; }\n");
+    with_module(
+        self, "refuses the version",
+        "const void *hologram_jit(unsigned version) { return (void)version, (void *)0; }\n");
     with_module(self, "is of another version",
-                "static struct { unsigned version; const char *compiler; void *compile, *release; } t = {7, \"LLVM 7\", 0, 0};\n"
+                "static struct { unsigned version; const char *compiler; void *compile, *release; "
+                "} t = {7, \"LLVM 7\", 0, 0};\n"
                 "const void *hologram_jit(unsigned version) { return (void)version, &t; }\n");
     with_module(self, "has no such function", "int hologram_other = 1;\n");
     with_module(self, "is no library", NULL);

@@ -1,5 +1,6 @@
-/* The loader of object files: code of gcc and clang at several levels runs, functions outside are reached, and damaged files are refused or
- * loaded without a byte being touched that is not theirs (the code of a damaged file never runs). */
+/* The loader of object files: code of gcc and clang at several levels runs, functions outside are
+ * reached, and damaged files are refused or loaded without a byte being touched that is not theirs
+ * (the code of a damaged file never runs). */
 #include "native/elf.h"
 #include "support/sanitized.h"
 #include "test.h"
@@ -14,13 +15,17 @@ static const char TEXT[] =
     "typedef struct { const char *name; int number; } row;\n"
     "static const row rows[] = {{\"one\", 1}, {\"two\", 2}, {\"three\", 3}};\n"
     "static int counter; static int start = 40;\n"
-    "static __attribute__((noinline)) double inner(double x, int n) { return fma(x, n, floor(x)); }\n"
+    "static __attribute__((noinline)) double inner(double x, int n) { return fma(x, n, floor(x)); "
+    "}\n"
     "int visible = 5;\n"
     "double hologram_kernel(const char *name, double x, char *out, unsigned long bytes) {\n"
     "    int n = 0;\n"
-    "    for (unsigned i = 0; i < 3; i++) if (rows[i].name[0] == name[0] && rows[i].name[1] == name[1]) n = rows[i].number;\n"
-    "    switch (n) { case 0: memset(out, 'z', bytes); break; case 1: memset(out, 'a', bytes); break;\n"
-    "    case 2: memcpy(out, rows[1].name, bytes); break; case 3: memmove(out, out + 1, bytes); break; }\n"
+    "    for (unsigned i = 0; i < 3; i++) if (rows[i].name[0] == name[0] && rows[i].name[1] == "
+    "name[1]) n = rows[i].number;\n"
+    "    switch (n) { case 0: memset(out, 'z', bytes); break; case 1: memset(out, 'a', bytes); "
+    "break;\n"
+    "    case 2: memcpy(out, rows[1].name, bytes); break; case 3: memmove(out, out + 1, bytes); "
+    "break; }\n"
     "    return inner(x, n) + ++counter + start + visible;\n"
     "}\n";
 typedef double kernel(const char *name, double x, char *out, unsigned long bytes);
@@ -35,7 +40,8 @@ static uint8_t *compile(const char *command, uint64_t *size) {
         fputs(TEXT, f);
         fclose(f);
     }
-    snprintf(line, sizeof line, "cd %s && %s -c -fPIC -fno-math-errno -o x.o x.c 2>/dev/null", folder, command);
+    snprintf(line, sizeof line, "cd %s && %s -c -fPIC -fno-math-errno -o x.o x.c 2>/dev/null",
+             folder, command);
     bool good = f && system(line) == 0;
     unlink(path);
     snprintf(path, sizeof path, "%s/x.o", folder);
@@ -100,7 +106,8 @@ static uint64_t random_number(void) {
     return state ^= state << 17;
 }
 
-/* Each copy lies in a block of its own exact size, so that AddressSanitizer sees the first byte beyond. */
+/* Each copy lies in a block of its own exact size, so that AddressSanitizer sees the first byte
+ * beyond. */
 static void test_damaged(const uint8_t *bytes, uint64_t size) {
     char reason[256];
     uint64_t refused = 0, tries = SANITIZED ? 4000 : 20000;
@@ -111,12 +118,15 @@ static void test_damaged(const uint8_t *bytes, uint64_t size) {
         memcpy(copy, bytes, length);
         for (uint64_t n = i % 8 ? 1 + random_number() % 6 : 0; n && length; n--) {
             /* The header, the headers of sections at the end, and all between. */
-            uint64_t r = random_number(), at = r % 3 == 0   ? r / 3 % 64
-                                               : r % 3 == 1 ? length - 1 - r / 3 % (length < 2048 ? length : 2048)
-                                                            : r / 3 % length;
+            uint64_t r = random_number(),
+                     at = r % 3 == 0   ? r / 3 % 64
+                          : r % 3 == 1 ? length - 1 - r / 3 % (length < 2048 ? length : 2048)
+                                       : r / 3 % length;
             uint64_t how = random_number();
             if (at >= length) continue;
-            copy[at] = how % 4 == 0 ? 0xFF : how % 4 == 1 ? (uint8_t)(how >> 8) : (uint8_t)(copy[at] ^ 1 << (how >> 8) % 8);
+            copy[at] = how % 4 == 0   ? 0xFF
+                       : how % 4 == 1 ? (uint8_t)(how >> 8)
+                                      : (uint8_t)(copy[at] ^ 1 << (how >> 8) % 8);
         }
         void *o = native_elf.load(copy, length, "hologram_kernel", reason);
         refused += !o;
@@ -124,7 +134,8 @@ static void test_damaged(const uint8_t *bytes, uint64_t size) {
         native_elf.unload(o);
         free(copy);
     }
-    CHECK_MESSAGE(refused > tries / 10 && refused < tries, "%llu of %llu refused", (unsigned long long)refused, (unsigned long long)tries);
+    CHECK_MESSAGE(refused > tries / 10 && refused < tries, "%llu of %llu refused",
+                  (unsigned long long)refused, (unsigned long long)tries);
 }
 
 static void test_one(const char *command, bool first) {
@@ -147,7 +158,8 @@ static void test_unknown(void) {
 }
 
 int main(void) {
-    static const char *const commands[] = {"gcc -O2", "gcc -O0", "gcc -O2 -march=x86-64-v3", "clang-14 -O2", "clang-14 -O0"};
+    static const char *const commands[] = {"gcc -O2", "gcc -O0", "gcc -O2 -march=x86-64-v3",
+                                           "clang-14 -O2", "clang-14 -O0"};
     test_unknown();
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) test_one(commands[i], i == 0);
     return test_done();

@@ -1,5 +1,5 @@
-/* Kernels of the operator table that the library carries as native code: each is attached where its program is launched, with the bits and faults of
- * the tile interpreter. */
+/* Kernels of the operator table that the library carries as native code: each is attached where its
+ * program is launched, with the bits and faults of the tile interpreter. */
 /* test: labels=code */
 #include "support/runtime_support.h"
 #include "native/native.h"
@@ -15,7 +15,8 @@
 enum { ELEMENTS = 16384, FEW = 40, MOST_BUFFERS = 4 };
 
 static bool is_carried(const hg_operator *r) {
-    static const char *const names[] = {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"};
+    static const char *const names[] = {"MatMul", "GEMM",      "Conv",   "Concat",
+                                        "Split",  "Transpose", "ArgMax", "ArgMin"};
     for (size_t i = 0; i < HG_COUNT_OF(names); i++)
         if (strcmp(names[i], r->operation) == 0) return true;
     return false;
@@ -32,7 +33,8 @@ static kir_module *lower(const hg_program *program, uint64_t max_steps, hg_plan 
     const kir_compilation c = {.program = cfg, .build = {.max_steps = max_steps}, .caps = &caps};
     CHECK_OK(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
     CHECK_OK(plan_build(module, PLAN_READS_INPUTS, plan));
-    CHECK_OK(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, (*plan)->kernels.data[0].module, &low));
+    CHECK_OK(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, (*plan)->kernels.data[0].module,
+                              &low));
     hg_cfg_destroy(cfg);
     return low;
 }
@@ -55,15 +57,18 @@ static bool attaches(const hg_operator *r, uint64_t max_steps, tile_level level)
 
 /* The kernel of products with the sizes of a CPU level. */
 static bool attaches_tile(hg_type type, uint32_t rows, library_tile columns, tile_level level) {
-    library_tiles sizes = library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : LIBRARY_TILES_V3);
-    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, type, HG_OP_MOV,
-                                           (int32_t[]){(int32_t)type, (int32_t)rows, sizes.sizes[columns], 0, 0}, 3, 13);
+    library_tiles sizes = library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4
+                                                                  : LIBRARY_TILES_V3);
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_GEMM_TILE, type, HG_OP_MOV,
+        (int32_t[]){(int32_t)type, (int32_t)rows, sizes.sizes[columns], 0, 0}, 3, 13);
     kir_module *module = key.make(&key), *low = NULL;
     tile_kernel *kernel = NULL;
     kir_caps caps;
     tile_caps(false, &caps);
     CHECK(module != NULL);
-    CHECK_OK(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, module, &low));
+    CHECK_OK(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW,
+                              module, &low));
     CHECK_OK(tile_compile(low, &(tile_options){.level = level}, &kernel));
     native_attach(level, low, true, kernel);
     bool attached = kernel->native != NULL;
@@ -74,7 +79,8 @@ static bool attaches_tile(hg_type type, uint32_t rows, library_tile columns, til
 }
 
 static void check_rows(hg_type type, library_tile rows, library_tile columns, tile_level level) {
-    uint32_t most = library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : LIBRARY_TILES_V3).sizes[rows];
+    uint32_t most =
+        library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : LIBRARY_TILES_V3).sizes[rows];
     CHECK(attaches_tile(type, most, columns, level));
     CHECK(attaches_tile(type, (most + 1) / 2, columns, level));
     CHECK(attaches_tile(type, 1, columns, level));
@@ -101,9 +107,11 @@ static uint64_t number_of(const char *name) {
     static const struct {
         const char *name;
         uint64_t value;
-    } numbers[] = {{"m", 13},         {"n", 101},      {"k", 17},     {"rows", 19},  {"columns", 23},    {"a_columns", 10},
-                   {"b_columns", 13}, {"batch", 1},    {"height", 9}, {"width", 11}, {"in_channels", 2}, {"out_channels", 3},
-                   {"kernel_h", 3},   {"kernel_w", 2}, {"out_h", 7},  {"out_w", 10}, {"stride_h", 1},    {"stride_w", 1}};
+    } numbers[] = {{"m", 13},       {"n", 101},        {"k", 17},          {"rows", 19},
+                   {"columns", 23}, {"a_columns", 10}, {"b_columns", 13},  {"batch", 1},
+                   {"height", 9},   {"width", 11},     {"in_channels", 2}, {"out_channels", 3},
+                   {"kernel_h", 3}, {"kernel_w", 2},   {"out_h", 7},       {"out_w", 10},
+                   {"stride_h", 1}, {"stride_w", 1}};
     for (size_t i = 0; i < HG_COUNT_OF(numbers); i++)
         if (strcmp(numbers[i].name, name) == 0) return numbers[i].value;
     return 0;
@@ -136,7 +144,8 @@ static void run(hg_backend *b, const hg_operator *r, uint64_t first, outcome *o)
         sizes[count] = (count ? (uint64_t)ELEMENTS : first) * (p->type == HG_TYPE_U64 ? 8 : size);
         o->bytes[count] = malloc(sizes[count]);
         for (uint64_t n = 0; n < sizes[count]; n++) /* small floats of both signs */
-            o->bytes[count][n] = (uint8_t)(n % size == size - 1 ? 0x3c | (n * 7 & 0x80) : n * 37 + n / 251);
+            o->bytes[count][n] = (uint8_t)(n % size == size - 1 ? 0x3c | (n * 7 & 0x80)
+                                                                : n * 37 + n / 251);
         buffers[count] = make_buffer(b, o->bytes[count], sizes[count]);
         CHECK_OK(hg_params_set_buffer(params, p->name, buffers[count]));
         count++;
@@ -156,18 +165,22 @@ static void run(hg_backend *b, const hg_operator *r, uint64_t first, outcome *o)
     hg_program_release(program);
 }
 
-static void compare(hg_backend *interpreter, hg_backend *native, const hg_operator *r, uint64_t first) {
+static void compare(hg_backend *interpreter, hg_backend *native, const hg_operator *r,
+                    uint64_t first) {
     outcome a, b;
     run(interpreter, r, first, &a);
     run(native, r, first, &b);
-    CHECK_MESSAGE(a.status == b.status && a.lane == b.lane && a.instruction == b.instruction && strcmp(a.message, b.message) == 0,
-                  "%s.%s: '%s' at lane %" PRIu64 ", natively '%s' at lane %" PRIu64, r->operation, hg_type_name(r->type), a.message, a.lane,
-                  b.message, b.lane);
-    CHECK_MESSAGE((first == ELEMENTS) == (a.status == HG_OK), "%s.%s: %s", r->operation, hg_type_name(r->type), a.message);
+    CHECK_MESSAGE(a.status == b.status && a.lane == b.lane && a.instruction == b.instruction &&
+                      strcmp(a.message, b.message) == 0,
+                  "%s.%s: '%s' at lane %" PRIu64 ", natively '%s' at lane %" PRIu64, r->operation,
+                  hg_type_name(r->type), a.message, a.lane, b.message, b.lane);
+    CHECK_MESSAGE((first == ELEMENTS) == (a.status == HG_OK), "%s.%s: %s", r->operation,
+                  hg_type_name(r->type), a.message);
     for (int i = 0; i < MOST_BUFFERS; i++) {
         uint64_t n = (i ? (uint64_t)ELEMENTS : first) * hg_type_size_bytes(r->type);
         if (a.bytes[i] && a.status == HG_OK)
-            CHECK_MESSAGE(memcmp(a.bytes[i], b.bytes[i], n) == 0, "%s.%s: other bits in array %d", r->operation, hg_type_name(r->type), i);
+            CHECK_MESSAGE(memcmp(a.bytes[i], b.bytes[i], n) == 0, "%s.%s: other bits in array %d",
+                          r->operation, hg_type_name(r->type), i);
         free(a.bytes[i]);
         free(b.bytes[i]);
     }
@@ -181,13 +194,15 @@ int main(void) {
         return test_done();
     }
     CHECK(!attaches(first, 5, level));               /* it counts steps */
-    CHECK(!attaches(first, 0, TILE_LEVEL_BASELINE)); /* the level that was asked for has no such code */
+    CHECK(!attaches(first, 0, TILE_LEVEL_BASELINE)); /* the level that was asked for has no such
+                                                        code */
     for (tile_level l = TILE_LEVEL_V3; l <= level; l++) check_products(l);
     hg_backend *interpreter = open_cpu("off"), *native = open_backend("auto");
     for (size_t i = 0; hg_operator_at(i); i++) {
         const hg_operator *r = hg_operator_at(i);
         if (!is_carried(r)) continue;
-        CHECK_MESSAGE(attaches(r, 0, level), "%s.%s has no native code", r->operation, hg_type_name(r->type));
+        CHECK_MESSAGE(attaches(r, 0, level), "%s.%s has no native code", r->operation,
+                      hg_type_name(r->type));
         compare(interpreter, native, r, ELEMENTS);
         compare(interpreter, native, r, FEW);
     }

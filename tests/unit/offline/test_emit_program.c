@@ -1,21 +1,27 @@
-/* hg_program_emit: every target there is, options, mistakes, memory that runs out. What the texts say: tests/golden, tests/unit/emit. */
+/* hg_program_emit: every target there is, options, mistakes, memory that runs out. What the texts
+ * say: tests/golden, tests/unit/emit. */
 #include "support/failing_allocator.h"
 #include "support/runtime_support.h"
 #include <hologram/emit.h>
 
 static const char SCALED_SUM[] = PROGRAM(
-    ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha f32\n.param r4 n u64\n"
+    ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha f32\n.param "
+    "r4 n u64\n"
     ".lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n"
     " ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n stg.f32 [r2 + r0], r12\n");
 /* Two kernels, and that of a whole-array step between them. */
-static const char SUM[] = PROGRAM(".param r1 x buffer i32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
-                                  " shl.u64 r0, r255, r250\n ldg.i32 r10, [r1 + r0]\n stg.i32 [r1 + r0], r10\n"
-                                  " parallel_reduce.i32 r11, r1, sum, r4\n stg.i32 [r1 + r0], r11\n");
+static const char SUM[] = PROGRAM(
+    ".param r1 x buffer i32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
+    " shl.u64 r0, r255, r250\n ldg.i32 r10, [r1 + r0]\n stg.i32 [r1 + r0], r10\n"
+    " parallel_reduce.i32 r11, r1, sum, r4\n stg.i32 [r1 + r0], r11\n");
 
 static void test_targets(const hg_program *p) {
     static const struct {
         const char *name, *part;
-    } texts[] = {{"kir", "module p"}, {"c", "#include"}, {"opencl", "__kernel void"}, {"spirv-asm", "OpEntryPoint GLCompute"}};
+    } texts[] = {{"kir", "module p"},
+                 {"c", "#include"},
+                 {"opencl", "__kernel void"},
+                 {"spirv-asm", "OpEntryPoint GLCompute"}};
     const hg_emit_target *t;
     size_t found = 0;
     for (size_t i = 0; (t = hg_emit_target_get(i)) != NULL; i++) {
@@ -57,7 +63,8 @@ static char *emitted(const hg_program *p, const char *target, const hg_emit_opti
 }
 
 /* The output with options is another one, and has, or has not, a part. */
-static void check_changes(const hg_program *p, const char *target, const hg_emit_options *o, const char *part, bool has) {
+static void check_changes(const hg_program *p, const char *target, const hg_emit_options *o,
+                          const char *part, bool has) {
     char *plain = emitted(p, target, NULL), *out = emitted(p, target, o);
     CHECK(plain && out && strcmp(plain, out) != 0);
     CHECK_MESSAGE(out && (strstr(out, part) != NULL) == has, "%s: '%s'", target, part);
@@ -91,11 +98,15 @@ static void test_options(const hg_program *p, const hg_program *sum) {
 static void test_mistakes(const hg_program *p, const hg_program *sum) {
     hg_emit_options o = {.size = sizeof o};
     char *out = NULL;
-    CHECK_FAILS(hg_program_emit(NULL, "kir", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "program is NULL");
-    CHECK_FAILS(hg_program_emit(p, NULL, NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "target is NULL");
-    CHECK_FAILS(hg_program_emit(p, "kir", NULL, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "", "output is NULL");
+    CHECK_FAILS(hg_program_emit(NULL, "kir", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "program is NULL");
+    CHECK_FAILS(hg_program_emit(p, NULL, NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "target is NULL");
+    CHECK_FAILS(hg_program_emit(p, "kir", NULL, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "output is NULL");
     CHECK_STATUS(hg_program_emit(p, "cobol", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK(strstr(hg_last_error()->message, "target: expected kir, c, vector, opencl") && strstr(hg_last_error()->message, "got 'cobol'"));
+    CHECK(strstr(hg_last_error()->message, "target: expected kir, c, vector, opencl") &&
+          strstr(hg_last_error()->message, "got 'cobol'"));
     o.size--;
     CHECK_STATUS(hg_program_emit(p, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
     o = (hg_emit_options){.size = sizeof o, .caps = "abacus"};
@@ -107,15 +118,20 @@ static void test_mistakes(const hg_program *p, const hg_program *sum) {
     CHECK_FAILS(hg_program_emit(sum, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
                 "caps with target kir: the program has whole-array steps; form shows its kernels");
     o = (hg_emit_options){.size = sizeof o, .group = {8, 0, 1}};
-    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "group: no extent can be 0");
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "group: no extent can be 0");
     o = (hg_emit_options){.size = sizeof o, .form = (hg_emit_form)3};
-    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "form: 3 is none");
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "form: 3 is none");
     o = (hg_emit_options){.size = sizeof o, .fold = 2000};
-    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "fold: at most 1024 lanes");
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "fold: at most 1024 lanes");
     o = (hg_emit_options){.size = sizeof o, .one_kernel = true, .kernel = 3};
-    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "kernel 3: the program has 1 kernels, from 0");
-    CHECK_FAILS(hg_program_emit(sum, "spirv", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
-                "the program has 3 kernels, a module holds one: choose it with kernel 0 \xE2\x80\xA6 2");
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "kernel 3: the program has 1 kernels, from 0");
+    CHECK_FAILS(
+        hg_program_emit(sum, "spirv", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+        "the program has 3 kernels, a module holds one: choose it with kernel 0 \xE2\x80\xA6 2");
     hg_program *wrong = assemble(PROGRAM(" add.u32 r1, r2, r3\n"));
     CHECK_STATUS(hg_program_emit(wrong, "kir", NULL, &out, NULL), HG_ERROR_ISA);
     CHECK_TEXT(hg_last_error()->code, "V01");
@@ -150,11 +166,13 @@ static void test_no_memory(void) {
     CHECK_OK(hg_set_allocator(NULL));
 }
 
-/* A scaled index is clamped so that its product is exact; where the launch was checked it is not. */
+/* A scaled index is clamped so that its product is exact; where the launch was checked it is not.
+ */
 static void test_clamp(void) {
-    hg_program *p = assemble(
-        PROGRAM(".param r1 x buffer f32 in [m]\n.param r2 k buffer u64 in [n]\n.param r3 y buffer f32 out [n]\n.param r4 n u64\n"
-                ".param r5 m u64\n.lanes n\n ldg.u64 r6, [r2 + r255*8]\n ldg.f32 r7, [r1 + r6*4]\n stg.f32 [r3 + r255*4], r7\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in [m]\n.param r2 k buffer u64 in "
+                                     "[n]\n.param r3 y buffer f32 out [n]\n.param r4 n u64\n"
+                                     ".param r5 m u64\n.lanes n\n ldg.u64 r6, [r2 + r255*8]\n "
+                                     "ldg.f32 r7, [r1 + r6*4]\n stg.f32 [r3 + r255*4], r7\n"));
     hg_emit_options proven = {.size = sizeof proven, .proven = true};
     check_changes(p, "opencl", &proven, "0x3fffffffffffffff", false);
     char *plain = emitted(p, "opencl", NULL);
@@ -163,12 +181,18 @@ static void test_clamp(void) {
     hg_program_release(p);
 }
 
-/* Shared memory that is only read: folded lanes wait for its zeros, at a barrier between their loops and not in a function of one lane. */
+/* Shared memory that is only read: folded lanes wait for its zeros, at a barrier between their
+ * loops and not in a function of one lane. */
 static void test_folded_zeros(void) {
-    hg_program *p = assemble(PROGRAM(".param r1 y buffer u32 inout [n]\n.param r4 n u64\n.shared 1024\n.lanes n\n mov_imm.u32 r5, 4\n"
-                                     " shl.u32 r5, r252, r5\n lds.u32 r6, [shared + r5]\n stg.u32 [r1 + r255*4], r6\n"));
-    char *out = emitted(p, "opencl", &(hg_emit_options){.size = sizeof(hg_emit_options), .fold = 8, .group = {8, 1, 1}});
-    const char *kernel = out ? strstr(out, "__kernel void") : NULL, *barrier = out ? strstr(out, "barrier(CLK") : NULL;
+    hg_program *p = assemble(
+        PROGRAM(".param r1 y buffer u32 inout [n]\n.param r4 n u64\n.shared 1024\n.lanes n\n "
+                "mov_imm.u32 r5, 4\n"
+                " shl.u32 r5, r252, r5\n lds.u32 r6, [shared + r5]\n stg.u32 [r1 + r255*4], r6\n"));
+    char *out = emitted(
+        p, "opencl",
+        &(hg_emit_options){.size = sizeof(hg_emit_options), .fold = 8, .group = {8, 1, 1}});
+    const char *kernel = out ? strstr(out, "__kernel void") : NULL,
+               *barrier = out ? strstr(out, "barrier(CLK") : NULL;
     CHECK(kernel && barrier && barrier > kernel);
     hg_string_free(out);
     hg_program_release(p);

@@ -1,5 +1,5 @@
-/* The oracle itself, against the vectors of semantics 0.3, 2 and 3.3, exhaustive 8-bit identities and long division by products:
- * an oracle nobody checks proves nothing. */
+/* The oracle itself, against the vectors of semantics 0.3, 2 and 3.3, exhaustive 8-bit identities
+ * and long division by products: an oracle nobody checks proves nothing. */
 #include "oracle/oracle.h"
 #include "test.h"
 #include <math.h>
@@ -42,7 +42,9 @@ static uint64_t eval3(hg_op op, hg_type type, uint64_t a, uint64_t b, uint64_t c
     const uint8_t *args[3] = {x[0], x[1], x[2]};
     return oracle_eval(op, type, type, 0, args, r) == ORACLE_OK ? bits_of(type, r) : UINT64_MAX;
 }
-static uint64_t eval(hg_op op, hg_type type, uint64_t a, uint64_t b) { return eval3(op, type, a, b, 0); }
+static uint64_t eval(hg_op op, hg_type type, uint64_t a, uint64_t b) {
+    return eval3(op, type, a, b, 0);
+}
 
 static bool compare(hg_condition c, hg_type type, uint64_t a, uint64_t b) {
     uint8_t x[2][ORACLE_MAX_BYTES], r[1] = {2};
@@ -70,8 +72,11 @@ static void test_conversion_vectors(void) {
     CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F32, f32(1.0f)), 0x3C00);
     CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F32, f32(65520.0f)), 0x7C00);
     CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F32, f32(65519.0f)), 0x7BFF);
-    CHECK_U64(cvt(HG_TYPE_F32, HG_TYPE_BF16, cvt(HG_TYPE_BF16, HG_TYPE_U32, 16842753)), f32(16908288.0f));
-    CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F64, f64(1 + 0x1p-11 + 0x1p-40)), 0x3C01); /* 1.0009766, through f32 it would be 1 */
+    CHECK_U64(cvt(HG_TYPE_F32, HG_TYPE_BF16, cvt(HG_TYPE_BF16, HG_TYPE_U32, 16842753)),
+              f32(16908288.0f));
+    CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F64, f64(1 + 0x1p-11 + 0x1p-40)), 0x3C01); /* 1.0009766,
+                                                                                     through f32 it
+                                                                                     would be 1 */
     CHECK_U64(cvt(HG_TYPE_I64, HG_TYPE_F64, f64(-0x1p63)), (uint64_t)1 << 63);
     CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F64, f64(0x1p-25)), 0);
     CHECK_U64(cvt(HG_TYPE_F16, HG_TYPE_F64, f64(0x1.8p-24)), 2);
@@ -96,7 +101,8 @@ static void test_conversions_against_host(void) {
         if (fabs(d) < 9e18) differences += cvt(HG_TYPE_I64, HG_TYPE_F64, x) != (uint64_t)(int64_t)d;
         uint8_t wide[ORACLE_MAX_BYTES], narrow[ORACLE_MAX_BYTES];
         put(HG_TYPE_F64, x, wide);
-        for (int t = HG_TYPE_I128; t <= HG_TYPE_I4096; t++) { /* exact there and back where it is an integer that fits */
+        for (int t = HG_TYPE_I128; t <= HG_TYPE_I4096; t++) { /* exact there and back where it is an
+                                                                 integer that fits */
             uint8_t back[ORACLE_MAX_BYTES];
             oracle_convert((hg_type)t, HG_TYPE_F64, wide, narrow);
             oracle_convert(HG_TYPE_F64, (hg_type)t, narrow, back);
@@ -137,9 +143,11 @@ static void test_corner_cases(void) {
     CHECK_U64(eval(HG_OP_RINT, HG_TYPE_F32, f32(2.5f), 0), f32(2));
     CHECK_U64(eval(HG_OP_RINT, HG_TYPE_F64, f64(-3.5), 0), f64(-4));
     CHECK_U64(eval(HG_OP_RINT, HG_TYPE_I32, 7, 0), 7);
-    CHECK_U64(eval(HG_OP_ROUND, HG_TYPE_F64, f64(4503599627370497.5 - 1), 0), f64(4503599627370497.0));
+    CHECK_U64(eval(HG_OP_ROUND, HG_TYPE_F64, f64(4503599627370497.5 - 1), 0),
+              f64(4503599627370497.0));
     CHECK_U64(eval3(HG_OP_CLAMP, HG_TYPE_I32, 5, 7, 3), 3); /* low > high gives high */
-    CHECK_U64(eval3(HG_OP_FMA, HG_TYPE_F32, f32(1 + 0x1p-23f), f32(1 - 0x1p-23f), f32(-1)), f32(-0x1p-46f));
+    CHECK_U64(eval3(HG_OP_FMA, HG_TYPE_F32, f32(1 + 0x1p-23f), f32(1 - 0x1p-23f), f32(-1)),
+              f32(-0x1p-46f));
     CHECK_U64(eval3(HG_OP_MAD, HG_TYPE_F32, f32(1 + 0x1p-23f), f32(1 - 0x1p-23f), f32(-1)), 0);
     CHECK_U64(eval3(HG_OP_FMS, HG_TYPE_I8, 10, 20, 30), 170);
     CHECK_U64(eval(HG_OP_DIV, HG_TYPE_F32, f32(1), f32(-0.0f)), f32(-INFINITY));
@@ -157,7 +165,8 @@ static void test_corner_cases(void) {
     CHECK_U64(r[0], 0x40);
 }
 
-/* 8-bit results are the low byte of wide results of the sign-extended operands; division must satisfy q b + r = a. */
+/* 8-bit results are the low byte of wide results of the sign-extended operands; division must
+ * satisfy q b + r = a. */
 static void test_wide_against_narrow(void) {
     static const hg_op OPS[] = {HG_OP_ADD, HG_OP_SUB, HG_OP_MUL, HG_OP_DIV, HG_OP_REM,
                                 HG_OP_MIN, HG_OP_MAX, HG_OP_AND, HG_OP_OR,  HG_OP_XOR};
@@ -166,16 +175,19 @@ static void test_wide_against_narrow(void) {
         for (size_t o = 0; o < sizeof OPS / sizeof OPS[0]; o++)
             for (uint32_t a = 0; a < 256; a += 3)
                 for (uint32_t b = 0; b < 256; b += 5) {
-                    hg_type small = is_signed ? HG_TYPE_I64 : HG_TYPE_U64, big = is_signed ? HG_TYPE_I256 : HG_TYPE_U256;
-                    uint64_t x = is_signed ? (uint64_t)(int64_t)(int8_t)a : a, y = is_signed ? (uint64_t)(int64_t)(int8_t)b : b;
-                    uint8_t s[2][ORACLE_MAX_BYTES], w[2][ORACLE_MAX_BYTES], r1[ORACLE_MAX_BYTES], r2[ORACLE_MAX_BYTES],
-                        cut[ORACLE_MAX_BYTES];
+                    hg_type small = is_signed ? HG_TYPE_I64 : HG_TYPE_U64,
+                            big = is_signed ? HG_TYPE_I256 : HG_TYPE_U256;
+                    uint64_t x = is_signed ? (uint64_t)(int64_t)(int8_t)a : a,
+                             y = is_signed ? (uint64_t)(int64_t)(int8_t)b : b;
+                    uint8_t s[2][ORACLE_MAX_BYTES], w[2][ORACLE_MAX_BYTES], r1[ORACLE_MAX_BYTES],
+                        r2[ORACLE_MAX_BYTES], cut[ORACLE_MAX_BYTES];
                     put(small, x, s[0]);
                     put(small, y, s[1]);
                     oracle_convert(big, small, s[0], w[0]);
                     oracle_convert(big, small, s[1], w[1]);
                     const uint8_t *sa[2] = {s[0], s[1]}, *wa[2] = {w[0], w[1]};
-                    oracle_outcome e1 = oracle_eval(OPS[o], small, small, 0, sa, r1), e2 = oracle_eval(OPS[o], big, big, 0, wa, r2);
+                    oracle_outcome e1 = oracle_eval(OPS[o], small, small, 0, sa, r1),
+                                   e2 = oracle_eval(OPS[o], big, big, 0, wa, r2);
                     if (e1 == ORACLE_OK) oracle_convert(small, big, r2, cut);
                     differences += e1 != e2 || (e1 == ORACLE_OK && memcmp(r1, cut, 8) != 0);
                 }
@@ -188,7 +200,8 @@ static void test_long_division(void) {
         hg_type type = (hg_type)(t < 6 ? HG_TYPE_I128 + t : HG_TYPE_U128 + t - 6);
         uint32_t size = oracle_size(type);
         for (int round = 0; round < 4; round++) {
-            uint8_t a[ORACLE_MAX_BYTES], b[ORACLE_MAX_BYTES] = {0}, q[ORACLE_MAX_BYTES], r[ORACLE_MAX_BYTES], back[ORACLE_MAX_BYTES];
+            uint8_t a[ORACLE_MAX_BYTES], b[ORACLE_MAX_BYTES] = {0}, q[ORACLE_MAX_BYTES],
+                                         r[ORACLE_MAX_BYTES], back[ORACLE_MAX_BYTES];
             for (uint32_t i = 0; i < size; i++) {
                 x = x * 6364136223846793005u + 1442695040888963407u;
                 a[i] = (uint8_t)(x >> 56);
@@ -208,9 +221,10 @@ static void test_narrow_floats(void) {
     uint64_t one = 0x3C00, ulp = 0x3C01;                       /* f16: 1, 1 + 2^-10 */
     CHECK_U64(eval(HG_OP_ADD, HG_TYPE_F16, one, 0x1000), one); /* 1 + 2^-11: tie to even */
     CHECK_U64(eval(HG_OP_ADD, HG_TYPE_F16, ulp, 0x1000), 0x3C02);
-    CHECK_U64(eval(HG_OP_MUL, HG_TYPE_F16, 0x7BFF, 0x4000), 0x7C00);             /* overflow */
-    CHECK_U64(eval(HG_OP_ADD, HG_TYPE_BF16, 0x3F80, 0x3B80), 0x3F80);            /* 1 + 2^-8: tie to even */
-    CHECK_U64(eval3(HG_OP_MAD, HG_TYPE_F16, ulp, ulp, 0x8000 | 0x3C02), 0);      /* the product is rounded first */
+    CHECK_U64(eval(HG_OP_MUL, HG_TYPE_F16, 0x7BFF, 0x4000), 0x7C00);  /* overflow */
+    CHECK_U64(eval(HG_OP_ADD, HG_TYPE_BF16, 0x3F80, 0x3B80), 0x3F80); /* 1 + 2^-8: tie to even */
+    CHECK_U64(eval3(HG_OP_MAD, HG_TYPE_F16, ulp, ulp, 0x8000 | 0x3C02), 0);      /* the product is
+                                                                                    rounded first */
     CHECK_U64(eval3(HG_OP_FMA, HG_TYPE_F16, ulp, ulp, 0x8000 | 0x3C02), 0x0010); /* 2^-20 */
 }
 
@@ -234,18 +248,25 @@ static void test_functions(void) {
         CHECK(fabs(f64_of(eval(HG_OP_SIN, HG_TYPE_F64, b, 0)) - sin(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_TANH, HG_TYPE_F64, b, 0)) - tanh(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_EXP2, HG_TYPE_F64, b, 0)) - exp2(x)) <= 0x1p-51 * exp2(x));
-        CHECK(fabs(f64_of(eval(HG_OP_EXPM1, HG_TYPE_F64, b, 0)) - expm1(x)) <= 0x1p-50 * fabs(expm1(x)));
-        CHECK(fabs(f64_of(eval(HG_OP_LOG1P, HG_TYPE_F64, f64(fabs(x)), 0)) - log1p(fabs(x))) <= 0x1p-51 * log1p(fabs(x)));
-        CHECK(fabs(f64_of(eval(HG_OP_CBRT, HG_TYPE_F64, b, 0)) - cbrt(x)) <= 0x1p-50 * fabs(cbrt(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_EXPM1, HG_TYPE_F64, b, 0)) - expm1(x)) <=
+              0x1p-50 * fabs(expm1(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_LOG1P, HG_TYPE_F64, f64(fabs(x)), 0)) - log1p(fabs(x))) <=
+              0x1p-51 * log1p(fabs(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_CBRT, HG_TYPE_F64, b, 0)) - cbrt(x)) <=
+              0x1p-50 * fabs(cbrt(x)));
         CHECK(fabs(f64_of(eval(HG_OP_ERF, HG_TYPE_F64, b, 0)) - erf(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_ERFC, HG_TYPE_F64, b, 0)) - erfc(x)) <= 0x1p-48 * erfc(x));
         CHECK(fabs(f64_of(eval(HG_OP_ATAN, HG_TYPE_F64, b, 0)) - atan(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_ATAN2, HG_TYPE_F64, b, f64(-2))) - atan2(x, -2)) <= 0x1p-50);
-        CHECK(fabs(f64_of(eval(HG_OP_ASIN, HG_TYPE_F64, f64(x / 20), 0)) - asin(x / 20)) <= 0x1p-51);
-        CHECK(fabs(f64_of(eval(HG_OP_ACOS, HG_TYPE_F64, f64(x / 20), 0)) - acos(x / 20)) <= 0x1p-50);
-        CHECK(fabs(f64_of(eval(HG_OP_SINH, HG_TYPE_F64, b, 0)) - sinh(x)) <= 0x1p-50 * fabs(sinh(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_ASIN, HG_TYPE_F64, f64(x / 20), 0)) - asin(x / 20)) <=
+              0x1p-51);
+        CHECK(fabs(f64_of(eval(HG_OP_ACOS, HG_TYPE_F64, f64(x / 20), 0)) - acos(x / 20)) <=
+              0x1p-50);
+        CHECK(fabs(f64_of(eval(HG_OP_SINH, HG_TYPE_F64, b, 0)) - sinh(x)) <=
+              0x1p-50 * fabs(sinh(x)));
         CHECK(fabs(f64_of(eval(HG_OP_COSH, HG_TYPE_F64, b, 0)) - cosh(x)) <= 0x1p-50 * cosh(x));
-        CHECK(fabs(f64_of(eval(HG_OP_HYPOT, HG_TYPE_F64, b, f64(3))) - hypot(x, 3)) <= 0x1p-51 * hypot(x, 3));
+        CHECK(fabs(f64_of(eval(HG_OP_HYPOT, HG_TYPE_F64, b, f64(3))) - hypot(x, 3)) <=
+              0x1p-51 * hypot(x, 3));
     }
     CHECK_U64(eval(HG_OP_LOG, HG_TYPE_F32, 0, 0), f32(-INFINITY));
     CHECK(isnan(f32_of(eval(HG_OP_LOG, HG_TYPE_F32, f32(-1), 0))));
@@ -278,13 +299,15 @@ static void test_reductions(void) {
     CHECK_U64(r[0], 1);
     oracle_reduce(HG_OPNAME_MAX, HG_TYPE_I16, x, 0, r);
     CHECK_U64(bits_of(HG_TYPE_I16, r), 0x8000);
-    /* Order matters: 2^24, then ones; 130 elements put the last two onto lanes 0 and 1 before the tree starts. */
+    /* Order matters: 2^24, then ones; 130 elements put the last two onto lanes 0 and 1 before the
+     * tree starts. */
     for (uint32_t i = 0; i < 130; i++) {
         uint64_t b = f32(i == 0 ? 0x1p24f : 1);
         memcpy(&x[4 * i], &b, 4);
     }
     oracle_reduce(HG_OPNAME_SUM, HG_TYPE_F32, x, 130, r);
-    CHECK_U64(bits_of(HG_TYPE_F32, r), f32(0x1p24f + 128)); /* lane 0 loses one 1, and 1 in its first tree step */
+    CHECK_U64(bits_of(HG_TYPE_F32, r), f32(0x1p24f + 128)); /* lane 0 loses one 1, and 1 in its
+                                                               first tree step */
     memset(x, 0, 4);
     x[3] = 0x80; /* the sum of one -0 is -0: missing elements are skipped, not replaced by +0 */
     oracle_reduce(HG_OPNAME_SUM, HG_TYPE_F32, x, 1, r);

@@ -1,5 +1,5 @@
-/* Whole-array steps as kernels: reductions of three levels, arrays at odd offsets, the same kernel again. Lengths around the borders of the
- * tree, all operations and types: tests/cts. */
+/* Whole-array steps as kernels: reductions of three levels, arrays at odd offsets, the same kernel
+ * again. Lengths around the borders of the tree, all operations and types: tests/cts. */
 #include "support/runtime_support.h"
 
 static hg_backend *open_expanding(void) {
@@ -23,8 +23,9 @@ static void run(hg_backend *b, const char *text, hg_buffer x, hg_buffer y, uint6
     hg_program_release(p);
 }
 
-#define ARRAYS(type) \
-    PROGRAM(".param r1 x buffer " type " inout\n.param r2 y buffer " type " inout\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r20, 0\n")
+#define ARRAYS(type)                                                      \
+    PROGRAM(".param r1 x buffer " type " inout\n.param r2 y buffer " type \
+            " inout\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r20, 0\n")
 
 /* More than 4096^2 elements; the sum of bytes does not care about the order. */
 static void three_levels(hg_backend *b) {
@@ -62,7 +63,8 @@ static void odd_offsets(hg_backend *b) {
     for (uint32_t shift = 1; shift < 8; shift++) {
         char text[512];
         snprintf(text, sizeof text,
-                 "%s parallel_map.f32 [r2 + r20 + %u], [r1 + r20 + %u], neg, r4\n parallel_reduce.f32 [r1 + r20 + %u], [r2 + r20 + %u], "
+                 "%s parallel_map.f32 [r2 + r20 + %u], [r1 + r20 + %u], neg, r4\n "
+                 "parallel_reduce.f32 [r1 + r20 + %u], [r2 + r20 + %u], "
                  "sum, r4\n",
                  ARRAYS("u8"), 2 * shift + 1, shift, shift, 2 * shift + 1);
         memset(bytes, 0, sizeof bytes);
@@ -72,15 +74,17 @@ static void odd_offsets(hg_backend *b) {
         CHECK_OK(hg_backend_copy_from_buffer(b, x, bytes, sizeof bytes));
         memcpy(&got, bytes + shift, 4);
         expected = -tree_sum(values, N);
-        CHECK_MESSAGE(memcmp(&got, &expected, 4) == 0, "shift %u: expected %a, got %a", shift, (double)expected, (double)got);
+        CHECK_MESSAGE(memcmp(&got, &expected, 4) == 0, "shift %u: expected %a, got %a", shift,
+                      (double)expected, (double)got);
         CHECK(memcmp(bytes + shift + 4, values + 1, sizeof values - 4) == 0);
         CHECK_OK(hg_backend_free_buffer(b, x));
         CHECK_OK(hg_backend_free_buffer(b, y));
     }
 }
 
-/* A loop whose step has other sizes and another place each time: 64, 63, … elements move up by one byte within a buffer, read from a copy. What
- * a binding keeps of a step is for the values it had. */
+/* A loop whose step has other sizes and another place each time: 64, 63, … elements move up by one
+ * byte within a buffer, read from a copy. What a binding keeps of a step is for the values it had.
+ */
 static void changing_sizes(hg_backend *b) {
     uint8_t bytes[96], expected[96];
     for (uint32_t i = 0; i < sizeof bytes; i++) expected[i] = bytes[i] = (uint8_t)(7 * i + 1);
@@ -95,7 +99,8 @@ static void changing_sizes(hg_backend *b) {
         uint8_t got[sizeof bytes];
         run(b,
             ARRAYS("u8") " mov_imm.u64 r21, 1\n mov_imm.u64 r22, 80\n mov.u64 r24, r4\nagain:\n"
-                         " parallel_map.u8 [r1 + r21], [r1 + r20], neg, r24\n parallel_reduce.u8 [r1 + r22], [r1 + r20], sum, r24\n"
+                         " parallel_map.u8 [r1 + r21], [r1 + r20], neg, r24\n parallel_reduce.u8 "
+                         "[r1 + r22], [r1 + r20], sum, r24\n"
                          " sub.u64 r24, r24, r21\n setne.u64 p0, r24, r20\n bra.p0 @again\n",
             x, y, 64);
         CHECK_OK(hg_backend_copy_from_buffer(b, x, got, sizeof got));

@@ -1,4 +1,5 @@
-/* Collectives as data: the table is whole, shapes give ranges, the tree of reductions as launches. */
+/* Collectives as data: the table is whole, shapes give ranges, the tree of reductions as launches.
+ */
 #include "plan/steps/tree.h"
 #include "test.h"
 #include <string.h>
@@ -6,8 +7,10 @@
 static void table(void) {
     for (int op = 0; op < HG_OP_COUNT; op++) {
         uint32_t flags = hg_op_get((hg_op)op)->flags;
-        bool whole_array = (flags & HG_F_COLLECTIVE) && !(flags & HG_F_POOL) && op != HG_OP_BAR_GRID;
-        CHECK_MESSAGE(whole_array == (plan_collective_of((hg_op)op) != NULL), "%s and steps.def", hg_op_get((hg_op)op)->id);
+        bool whole_array = (flags & HG_F_COLLECTIVE) && !(flags & HG_F_POOL) &&
+                           op != HG_OP_BAR_GRID;
+        CHECK_MESSAGE(whole_array == (plan_collective_of((hg_op)op) != NULL), "%s and steps.def",
+                      hg_op_get((hg_op)op)->id);
     }
 }
 
@@ -22,9 +25,12 @@ static bool span(uint8_t rank, const uint64_t *extents, const int64_t *strides, 
 static void shapes(void) {
     plan_array a;
     CHECK(span(0, NULL, NULL, &a) && a.bytes == 4 && a.before == 0);
-    CHECK(span(2, (uint64_t[]){3, 5}, (int64_t[]){10, 1}, &a) && a.bytes == 4 * (20 + 5) && a.before == 0);
-    CHECK(span(2, (uint64_t[]){3, 5}, (int64_t[]){-10, 1}, &a) && a.bytes == 4 * (20 + 5) && a.before == 80);
-    CHECK(span(2, (uint64_t[]){3, 5}, (int64_t[]){1, 3}, &a) && a.bytes == 4 * 15 && a.strides[1] == 12);
+    CHECK(span(2, (uint64_t[]){3, 5}, (int64_t[]){10, 1}, &a) && a.bytes == 4 * (20 + 5) &&
+          a.before == 0);
+    CHECK(span(2, (uint64_t[]){3, 5}, (int64_t[]){-10, 1}, &a) && a.bytes == 4 * (20 + 5) &&
+          a.before == 80);
+    CHECK(span(2, (uint64_t[]){3, 5}, (int64_t[]){1, 3}, &a) && a.bytes == 4 * 15 &&
+          a.strides[1] == 12);
     CHECK(span(2, (uint64_t[]){3, 0}, (int64_t[]){INT64_MAX, 1}, &a) && a.bytes == 0);
     CHECK(span(2, (uint64_t[]){1, 5}, (int64_t[]){INT64_MAX, 1}, &a) && a.bytes == 20);
     CHECK(!span(2, (uint64_t[]){2, 5}, (int64_t[]){INT64_MAX, 1}, &a));
@@ -77,7 +83,9 @@ static void check_level(const reduction *r, uint32_t level, uint64_t elements, u
     bool last = level + 1 == r->x.actions.count;
     CHECK(level == 0 ? parts[0].array == 1 : parts[0].array == (uint32_t)PLAN_IN_SCRATCH);
     CHECK(last ? parts[1].array == 0 : parts[1].array == (uint32_t)PLAN_IN_SCRATCH);
-    if (!last) CHECK(memcmp(&parts[1], &r->x.parts.data[r->x.actions.data[level + 1].first_part], sizeof *parts) == 0);
+    if (!last)
+        CHECK(memcmp(&parts[1], &r->x.parts.data[r->x.actions.data[level + 1].first_part],
+                     sizeof *parts) == 0);
 }
 
 static void levels(void) {
@@ -90,7 +98,8 @@ static void levels(void) {
         CHECK_U64(r.x.actions.count, expected);
         CHECK_U64(plan_collective_reduce.cost(&r.call).operations, n);
         CHECK_U64(plan_collective_reduce.cost(&r.call).bytes, 4 * n + 4);
-        for (uint32_t level = 0; level < r.x.actions.count; level++, n = (n - 1) / PLAN_CHUNK + 1) check_level(&r, level, n, 0);
+        for (uint32_t level = 0; level < r.x.actions.count; level++, n = (n - 1) / PLAN_CHUNK + 1)
+            check_level(&r, level, n, 0);
         CHECK((r.x.scratch == 0) == (expected == 1));
         plan_expansion_free(&r.x);
     }
@@ -133,7 +142,8 @@ static void many_lanes(void) {
     plan_expand_launch(&x, &key, 0, 256, 0, NULL, NULL);
     CHECK_U64(x.actions.count, 0);
     plan_expand_launch(&x, &key, (UINT64_C(1) << 40) + 1, 1, 0, NULL, NULL);
-    CHECK(x.actions.count == 1 && x.actions.data[0].grid[0] == UINT32_MAX && x.actions.data[0].grid[1] == 257 && !x.failed);
+    CHECK(x.actions.count == 1 && x.actions.data[0].grid[0] == UINT32_MAX &&
+          x.actions.data[0].grid[1] == 257 && !x.failed);
     plan_expansion_free(&x);
 }
 

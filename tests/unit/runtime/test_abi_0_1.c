@@ -1,4 +1,5 @@
-/* What programs compiled with the headers of 0.1 call: the symbols that today's headers define inline. Sizes are those of 64-bit hosts. */
+/* What programs compiled with the headers of 0.1 call: the symbols that today's headers define
+ * inline. Sizes are those of 64-bit hosts. */
 #define hg_launch_default inline_launch_default
 #define hg_launch_linear inline_launch_linear
 #define hg_launch_grid_2d inline_launch_grid_2d
@@ -50,9 +51,11 @@ static bool is_guard(const unsigned char *bytes, size_t count) {
 
 static void test_launches(void) {
     launch_0_1 d = hg_launch_default(), l = hg_launch_linear(1000), g = hg_launch_grid_2d(17, 32);
-    CHECK(d.size == 64 && sizeof d == 64 && d.grid[0] == 1 && d.block[2] == 1 && !d.lanes && !d.max_steps);
+    CHECK(d.size == 64 && sizeof d == 64 && d.grid[0] == 1 && d.block[2] == 1 && !d.lanes &&
+          !d.max_steps);
     CHECK(l.size == 64 && l.grid[0] == 4 && l.block[0] == 256 && l.lanes == 1000);
-    CHECK(g.size == 64 && g.grid[0] == 2 && g.grid[1] == 2 && g.block[0] == 16 && g.block[1] == 16 && g.block[2] == 1 && !g.lanes);
+    CHECK(g.size == 64 && g.grid[0] == 2 && g.grid[1] == 2 && g.block[0] == 16 &&
+          g.block[1] == 16 && g.block[2] == 1 && !g.lanes);
 }
 
 static void test_configs(void) {
@@ -62,8 +65,10 @@ static void test_configs(void) {
     } c;
     hg_backend *b = NULL;
     config_0_1 d = hg_config_default();
-    CHECK(d.size == 168 && sizeof d == 168 && strcmp(d.backend, "auto") == 0 && d.timeout_ms == 30000 && d.cache_programs == 256);
-    CHECK(strcmp(d.cache_dir, "auto") == 0 && d.cache_bytes == 268435456 && !d.check_races && !d.profile_file);
+    CHECK(d.size == 168 && sizeof d == 168 && strcmp(d.backend, "auto") == 0 &&
+          d.timeout_ms == 30000 && d.cache_programs == 256);
+    CHECK(strcmp(d.cache_dir, "auto") == 0 && d.cache_bytes == 268435456 && !d.check_races &&
+          !d.profile_file);
     memset(&c, 0xA5, sizeof c);
     CHECK_OK(hg_config_from_env(&c.config)); /* it does not read what nobody has filled */
     CHECK(c.config.size == 168 && is_guard(c.guard, sizeof c.guard));
@@ -84,7 +89,8 @@ static void test_devices(void) {
     for (size_t i = 0; i < count && i < COUNT; i++) {
         size_t size;
         memcpy(&size, bytes + i * DEVICE_INFO, sizeof size);
-        CHECK(size == DEVICE_INFO && strcmp((const char *)bytes + i * DEVICE_INFO + 8, today[i].backend) == 0);
+        CHECK(size == DEVICE_INFO &&
+              strcmp((const char *)bytes + i * DEVICE_INFO + 8, today[i].backend) == 0);
     }
     CHECK(is_guard(bytes + COUNT * DEVICE_INFO, 64));
     hg_backend *b = open_backend("cpu");

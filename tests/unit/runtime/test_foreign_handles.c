@@ -1,20 +1,23 @@
-/* Buffers and pools of one backend are errors for another, in every call that takes them; programs see 1, 2, 3 on each.
- *     test_foreign_handles [BACKEND] */
+/* Buffers and pools of one backend are errors for another, in every call that takes them; programs
+ * see 1, 2, 3 on each. test_foreign_handles [BACKEND] */
 #include "support/runtime_support.h"
 #include <string.h>
 
-#define FOREIGN(call)                                                                                                             \
-    do {                                                                                                                          \
-        CHECK_STATUS(call, HG_ERROR_INVALID_BUFFER);                                                                              \
-        CHECK_MESSAGE(strstr(hg_last_error()->message, ": it is of another backend"), "%s: %s", #call, hg_last_error()->message); \
+#define FOREIGN(call)                                                                           \
+    do {                                                                                        \
+        CHECK_STATUS(call, HG_ERROR_INVALID_BUFFER);                                            \
+        CHECK_MESSAGE(strstr(hg_last_error()->message, ": it is of another backend"), "%s: %s", \
+                      #call, hg_last_error()->message);                                         \
     } while (0)
 
 static const char *other_name = "cpu";
 
 /* The handles that a program sees are stored. */
-#define SHOW                                                                                                            \
-    PROGRAM(".param r1 x buffer u64 inout [2]\n.param r2 y buffer u32 in [n]\n.param r3 n u64\n.scratch r4 t u32 [n]\n" \
-            ".lanes 1\n mov_imm.u64 r10, 0\n stg.u64 [r1 + r10], r1\n mov_imm.u64 r10, 8\n stg.u64 [r1 + r10], r2\n")
+#define SHOW                                                                                 \
+    PROGRAM(".param r1 x buffer u64 inout [2]\n.param r2 y buffer u32 in [n]\n.param r3 n "  \
+            "u64\n.scratch r4 t u32 [n]\n"                                                   \
+            ".lanes 1\n mov_imm.u64 r10, 0\n stg.u64 [r1 + r10], r1\n mov_imm.u64 r10, 8\n " \
+            "stg.u64 [r1 + r10], r2\n")
 
 static void check_shown(hg_backend *b, hg_buffer x, hg_buffer y) {
     hg_program *p = assemble(SHOW);
@@ -31,7 +34,8 @@ static void check_shown(hg_backend *b, hg_buffer x, hg_buffer y) {
     hg_program_release(p);
 }
 
-static void check_copies(hg_backend *b, hg_buffer own, hg_buffer foreign, hg_pool own_pool, hg_pool foreign_pool) {
+static void check_copies(hg_backend *b, hg_buffer own, hg_buffer foreign, hg_pool own_pool,
+                         hg_pool foreign_pool) {
     uint64_t word = 0, size;
     FOREIGN(hg_backend_copy_to_buffer(b, foreign, &word, 8));
     FOREIGN(hg_backend_copy_from_buffer(b, foreign, &word, 8));
@@ -52,8 +56,8 @@ static void check_copies(hg_backend *b, hg_buffer own, hg_buffer foreign, hg_poo
 }
 
 static void check_launch(hg_backend *b, hg_buffer own, hg_buffer foreign, hg_pool foreign_pool) {
-    hg_program *p = assemble(
-        PROGRAM(".param r1 x buffer u32 inout\n.param r2 t pool 8\n.lanes 1\n mov_imm.u64 r10, 0\n stg.u32 [r1 + r10], r252\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 x buffer u32 inout\n.param r2 t pool 8\n.lanes 1\n "
+                                     "mov_imm.u64 r10, 0\n stg.u32 [r1 + r10], r252\n"));
     hg_params *params = hg_params_create();
     hg_executable *e;
     hg_binding *binding = NULL;
@@ -62,7 +66,8 @@ static void check_launch(hg_backend *b, hg_buffer own, hg_buffer foreign, hg_poo
     CHECK_OK(hg_executable_create(b, p, &e));
     FOREIGN(hg_binding_create(e, NULL, params, &binding));
     CHECK_OK(hg_params_set_buffer(params, "x", own));
-    for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
     CHECK_OK(hg_params_set_buffer(params, "x", foreign)); /* behind the fast way of the right one */
     FOREIGN(hg_backend_execute_program_with_params(b, p, NULL, params));
     CHECK_OK(hg_params_set_buffer(params, "x", own));
@@ -76,11 +81,28 @@ static void check_launch(hg_backend *b, hg_buffer own, hg_buffer foreign, hg_poo
 static void check_queue(hg_backend *b, hg_buffer own, hg_buffer foreign) {
     uint64_t word = 0;
     hg_queue *queue;
-    hg_command commands[] = {{.size = sizeof *commands, .kind = HG_COMMAND_COPY_IN, .buffer = foreign, .host = &word, .length = 8},
-                             {.size = sizeof *commands, .kind = HG_COMMAND_COPY_OUT, .buffer = foreign, .host = &word, .length = 8},
-                             {.size = sizeof *commands, .kind = HG_COMMAND_COPY, .buffer = own, .source = foreign, .length = 8},
-                             {.size = sizeof *commands, .kind = HG_COMMAND_COPY, .buffer = foreign, .source = own, .length = 8},
-                             {.size = sizeof *commands, .kind = HG_COMMAND_FILL, .buffer = foreign, .length = 8}};
+    hg_command commands[] = {
+        {.size = sizeof *commands,
+         .kind = HG_COMMAND_COPY_IN,
+         .buffer = foreign,
+         .host = &word,
+         .length = 8},
+        {.size = sizeof *commands,
+         .kind = HG_COMMAND_COPY_OUT,
+         .buffer = foreign,
+         .host = &word,
+         .length = 8},
+        {.size = sizeof *commands,
+         .kind = HG_COMMAND_COPY,
+         .buffer = own,
+         .source = foreign,
+         .length = 8},
+        {.size = sizeof *commands,
+         .kind = HG_COMMAND_COPY,
+         .buffer = foreign,
+         .source = own,
+         .length = 8},
+        {.size = sizeof *commands, .kind = HG_COMMAND_FILL, .buffer = foreign, .length = 8}};
     CHECK_OK(hg_queue_create(b, NULL, &queue));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         hg_status status = hg_queue_submit(queue, &commands[i], 1, NULL, 0, NULL);
@@ -162,10 +184,12 @@ static void test_import(void) {
     static uint64_t memory[64];
     hg_backend *b = open_backend("cpu");
     hg_buffer buffer;
-    const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - (uintptr_t)memory + 1, UINT64_MAX / 2 + (UINT64_MAX / 2 - 4096)};
+    const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - (uintptr_t)memory + 1,
+                              UINT64_MAX / 2 + (UINT64_MAX / 2 - 4096)};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         CHECK_STATUS(hg_buffer_import(b, memory, sizes[i], &buffer), HG_ERROR_INVALID_ARGUMENT);
-        CHECK_STATUS(hg_buffer_import_device(b, HG_MEMORY_HOST, 0, memory, sizes[i], &buffer), HG_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(hg_buffer_import_device(b, HG_MEMORY_HOST, 0, memory, sizes[i], &buffer),
+                     HG_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(hg_last_error()->message, "go beyond the end of all addresses"));
     }
     CHECK_OK(hg_buffer_import(b, memory, sizeof memory, &buffer));

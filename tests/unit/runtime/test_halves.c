@@ -1,37 +1,47 @@
-/* Sums, products and LERP of f16 and bf16: in f32, rounded once at the end, in registers as in arrays, on every CPU level and in poor mode. */
+/* Sums, products and LERP of f16 and bf16: in f32, rounded once at the end, in registers as in
+ * arrays, on every CPU level and in poor mode. */
 #include "support/library.h"
 #include "test.h"
 
 enum { COUNT = 3 };
 
-/* Three values, the lines of a program that leave its result in r20, r21 and memory, and what all of them must be. */
+/* Three values, the lines of a program that leave its result in r20, r21 and memory, and what all
+ * of them must be. */
 typedef struct halves_case {
-    const char *type, *op, *name; /* of reduce.* and of parallel_reduce; NULL: the instruction op of three operands */
+    const char *type, *op, *name; /* of reduce.* and of parallel_reduce; NULL: the instruction op of
+                                     three operands */
     uint16_t values[COUNT], expected;
 } halves_case;
 
 static const halves_case CASES[] = {
-    {"f16", "add", "sum", {0x6800, 0x3C00, 0x3C00}, 0x6801},      /* 2048 + 1 + 1 = 2050; a step at a time in f16: 2048 */
-    {"bf16", "add", "sum", {0x4380, 0x3F80, 0x3F80}, 0x4381},     /* 256 + 1 + 1 = 258, else 256 */
-    {"f16", "mul", "product", {0x5CB0, 0x5CB0, 0x3400}, 0x757E},  /* 300 * 300 / 4 = 22500, else infinite */
+    {"f16", "add", "sum", {0x6800, 0x3C00, 0x3C00}, 0x6801},     /* 2048 + 1 + 1 = 2050; a step at a
+                                                                    time in f16: 2048 */
+    {"bf16", "add", "sum", {0x4380, 0x3F80, 0x3F80}, 0x4381},    /* 256 + 1 + 1 = 258, else 256 */
+    {"f16", "mul", "product", {0x5CB0, 0x5CB0, 0x3400}, 0x757E}, /* 300 * 300 / 4 = 22500, else
+                                                                    infinite */
     {"bf16", "mul", "product", {0x3F85, 0x3F85, 0x3F85}, 0x3F90}, /* 1.0390625^3, else 3F8F */
-    {"f16", "lerp", NULL, {0x0001, 0x0000, 0x3C01}, 0x8000},      /* 2^-24 - 2^-24 * (1 + 2^-10) is below zero, else 0000 */
+    {"f16", "lerp", NULL, {0x0001, 0x0000, 0x3C01}, 0x8000}, /* 2^-24 - 2^-24 * (1 + 2^-10) is below
+                                                                zero, else 0000 */
     {"bf16", "lerp", NULL, {0x0001, 0x0000, 0x3F81}, 0x8000},
 };
 
 /* All forms of the case, each stored at its own place; how many there are. */
 static int write_program(const halves_case *s, char *text, size_t room) {
     const char *t = s->type;
-    int n = snprintf(text, room,
-                     ".atlas 1\n.program halves\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n"
-                     "    ldg.%s r10, [buf(r2) + 0]\n    ldg.%s r11, [buf(r2) + 2]\n    ldg.%s r12, [buf(r2) + 4]\n",
-                     t, t, t, t, t);
+    int n = snprintf(
+        text, room,
+        ".atlas 1\n.program halves\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n"
+        "    ldg.%s r10, [buf(r2) + 0]\n    ldg.%s r11, [buf(r2) + 2]\n    ldg.%s r12, [buf(r2) + "
+        "4]\n",
+        t, t, t, t, t);
     if (!s->name) {
-        snprintf(text + n, room - (size_t)n, "    %s.%s r20, r10, r11, r12\n    stg.%s [buf(r1) + 0], r20\n", s->op, t, t);
+        snprintf(text + n, room - (size_t)n,
+                 "    %s.%s r20, r10, r11, r12\n    stg.%s [buf(r1) + 0], r20\n", s->op, t, t);
         return 1;
     }
     snprintf(text + n, room - (size_t)n,
-             "    reduce.%s.%s r20, r10, 3\n    stg.%s [buf(r1) + 0], r20\n    reduce.%s.%s r21, [buf(r2) + 0], 3\n"
+             "    reduce.%s.%s r20, r10, 3\n    stg.%s [buf(r1) + 0], r20\n    reduce.%s.%s r21, "
+             "[buf(r2) + 0], 3\n"
              "    stg.%s [buf(r1) + 2], r21\n    parallel_reduce.%s [buf(r1) + 4], r2, %s, 3\n",
              s->op, t, t, s->op, t, t, t, s->name);
     return 3;
@@ -62,8 +72,8 @@ static void run(const char *level, const char *pretend, const halves_case *s) {
         for (int i = 0; i < forms; i++) {
             uint16_t got;
             memcpy(&got, c.arrays[0].bytes + 2 * i, sizeof got);
-            CHECK_MESSAGE(got == s->expected, "%s.%s, form %d, level '%s' %s: %04x, expected %04x", s->op, s->type, i, level, pretend, got,
-                          s->expected);
+            CHECK_MESSAGE(got == s->expected, "%s.%s, form %d, level '%s' %s: %04x, expected %04x",
+                          s->op, s->type, i, level, pretend, got, s->expected);
         }
     }
     case_free(&c);

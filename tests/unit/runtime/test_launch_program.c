@@ -1,13 +1,14 @@
-/* HG_LAUNCH_PROGRAM: lanes and blocks as the program has them, with whatever else a launch says; and what is refused.
- *     test_launch_program [BACKEND] */
+/* HG_LAUNCH_PROGRAM: lanes and blocks as the program has them, with whatever else a launch says;
+ * and what is refused. test_launch_program [BACKEND] */
 #include "support/runtime_support.h"
 #include <string.h>
 
 enum { MOST = 1024 };
 
 /* Each lane leaves 1 + the lanes of its block, in the first dimension, in its element. */
-#define MARK                                                                                                               \
-    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n rdid r12, block_dim_x\n mov_imm.u32 r13, 1\n add.u32 r12, r12, r13\n" \
+#define MARK                                                                                    \
+    " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n rdid r12, block_dim_x\n mov_imm.u32 r13, " \
+    "1\n add.u32 r12, r12, r13\n"                                                               \
     " stg.u32 [r1 + r0], r12\n"
 #define ARRAY ".param r1 x buffer u32 inout [n]\n.param r4 n u64\n"
 #define ENDLESS " mov_imm.u32 r20, 0\nagain:\n bra @again\n"
@@ -15,7 +16,8 @@ enum { MOST = 1024 };
 #define ROUNDS " mov_imm.u32 r20, 10\nagain:\n loop r20, @again\n"
 
 /* What a launch of the program leaves in n elements. */
-static hg_status run(hg_backend *b, const hg_program *p, const hg_launch *launch, uint32_t *x, uint64_t n) {
+static hg_status run(hg_backend *b, const hg_program *p, const hg_launch *launch, uint32_t *x,
+                     uint64_t n) {
     hg_params *params = hg_params_create();
     memset(x, 0, n * sizeof *x);
     hg_buffer buffer = make_buffer(b, x, n * sizeof *x);
@@ -28,7 +30,8 @@ static hg_status run(hg_backend *b, const hg_program *p, const hg_launch *launch
 }
 
 /* The same through a binding, which is launched until it has found its fast way. */
-static hg_status run_bound(hg_backend *b, const hg_program *p, const hg_launch *launch, uint32_t *x, uint64_t n) {
+static hg_status run_bound(hg_backend *b, const hg_program *p, const hg_launch *launch, uint32_t *x,
+                           uint64_t n) {
     hg_params *params = hg_params_create();
     hg_executable *executable;
     hg_binding *binding;
@@ -59,7 +62,8 @@ static const char *const SHAPES[] = {PROGRAM(ARRAY ".lanes n\n" MARK),
 static void test_shapes(hg_backend *b) {
     static const uint64_t sizes[] = {1, 8, 40, 1000};
     uint32_t expected[MOST], got[MOST];
-    hg_launch launches[5] = {HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM};
+    hg_launch launches[5] = {HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM,
+                             HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM};
     launches[1].timeout_ms = 60000;
     launches[2].max_steps = 1000;
     launches[3].shared_memory = 128;
@@ -82,7 +86,8 @@ static void test_shapes(hg_backend *b) {
 /* A deadline and a limit of steps hold for all lanes, and HG_LAUNCH_INIT is one lane. */
 static void test_limits(hg_backend *b) {
     uint32_t x[MOST];
-    hg_program *endless = assemble(PROGRAM(ARRAY ".lanes n\n" ENDLESS)), *rounds = assemble(PROGRAM(ARRAY ".lanes n\n" ROUNDS MARK));
+    hg_program *endless = assemble(PROGRAM(ARRAY ".lanes n\n" ENDLESS)),
+               *rounds = assemble(PROGRAM(ARRAY ".lanes n\n" ROUNDS MARK));
     hg_launch launch = HG_LAUNCH_PROGRAM, one = HG_LAUNCH_INIT;
     launch.timeout_ms = 50;
     CHECK_STATUS(run(b, endless, &launch, x, 100), HG_ERROR_EXECUTION_FAILED);
@@ -103,19 +108,25 @@ static void test_limits(hg_backend *b) {
 /* A number of lanes beside "as the program has them", and a word that there is not. */
 static void test_refused(hg_backend *b) {
     hg_program *p = assemble(PROGRAM(".lanes 3\n exit\n"));
-    hg_launch wrong[8] = {HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM,
-                          HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_INIT};
+    hg_launch wrong[8] = {HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM,
+                          HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM, HG_LAUNCH_PROGRAM,
+                          HG_LAUNCH_PROGRAM, HG_LAUNCH_INIT};
     for (int i = 0; i < 3; i++) wrong[i].grid[i] = wrong[3 + i].block[i] = 1;
     wrong[6].lanes = 100;
     wrong[7].extents = 2;
-    for (size_t i = 0; i < 8; i++) CHECK_STATUS(hg_backend_execute_program(b, p, &wrong[i]), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_TEXT(hg_last_error()->message, "hg_launch.extents is 2, expected HG_EXTENTS_GIVEN (0) or HG_EXTENTS_PROGRAM (1)");
+    for (size_t i = 0; i < 8; i++)
+        CHECK_STATUS(hg_backend_execute_program(b, p, &wrong[i]), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_TEXT(hg_last_error()->message,
+               "hg_launch.extents is 2, expected HG_EXTENTS_GIVEN (0) or HG_EXTENTS_PROGRAM (1)");
     CHECK_STATUS(hg_backend_execute_program(b, p, &wrong[6]), HG_ERROR_INVALID_ARGUMENT);
-    CHECK(strstr(hg_last_error()->message, "hg_launch.lanes is 100, expected 0, because the program says how many lanes there are"));
+    CHECK(strstr(
+        hg_last_error()->message,
+        "hg_launch.lanes is 100, expected 0, because the program says how many lanes there are"));
     hg_program_release(p);
 }
 
-/* Helpers that say how many lanes there are take the word back; one of an older header, which has no such field, is not written behind its end. */
+/* Helpers that say how many lanes there are take the word back; one of an older header, which has
+ * no such field, is not written behind its end. */
 static void test_helpers(hg_backend *b) {
     uint32_t x[MOST];
     hg_program *p = assemble(PROGRAM(ARRAY ".lanes n\n" MARK));

@@ -1,6 +1,5 @@
-/* Loads and stores of the lanes that a branch let through: a run of them, or every second one, or every third, with elements that the
- * other lanes have no right to.
- *     test_masked [BACKEND] */
+/* Loads and stores of the lanes that a branch let through: a run of them, or every second one, or
+ * every third, with elements that the other lanes have no right to. test_masked [BACKEND] */
 #include "support/runtime_support.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +27,9 @@ static uint32_t third(uint32_t lane, uint32_t last) {
     return 3 * lane + 2;
 }
 static uint32_t mirrored(uint32_t lane, uint32_t last) { return last - lane; }
-static uint32_t shuffled(uint32_t lane, uint32_t last) { return (uint32_t)((uint64_t)lane * 7919 % (last + 1)); } /* a prime above */
+static uint32_t shuffled(uint32_t lane, uint32_t last) {
+    return (uint32_t)((uint64_t)lane * 7919 % (last + 1));
+} /* a prime above */
 static uint32_t fixed(uint32_t lane, uint32_t last) {
     (void)lane;
     return last;
@@ -47,10 +48,13 @@ typedef struct choice {
     uint32_t first, last, skip;
 } choice;
 
-static void write_text(char *text, size_t size, const pattern *p, const char *type, bool in_blocks) {
+static void write_text(char *text, size_t size, const pattern *p, const char *type,
+                       bool in_blocks) {
     snprintf(text, size,
-             ".atlas 1\n.program masked\n.param x buffer %s in\n.param y buffer %s inout\n.param order buffer u32 in\n.param first u64\n"
-             ".param last u64\n.param skip u64\n.lanes %d\n.block 100\n.reg t u64\n.reg k u32\n.reg v %s\n%s bra.lt global, first, @end\n"
+             ".atlas 1\n.program masked\n.param x buffer %s in\n.param y buffer %s inout\n.param "
+             "order buffer u32 in\n.param first u64\n"
+             ".param last u64\n.param skip u64\n.lanes %d\n.block 100\n.reg t u64\n.reg k "
+             "u32\n.reg v %s\n%s bra.lt global, first, @end\n"
              " bra.gt global, last, @end\n and t, global, skip\n bra.ne t, 0, @end\n%s%send:\n",
              type, type, LANES, type, in_blocks ? " bar.sync 0\n" : "", p->load, p->store);
 }
@@ -70,7 +74,8 @@ static void check(hg_backend *b, hg_program *program, const pattern *p, uint32_t
         memcpy(expected + (size_t)to * bytes, x + (size_t)from * bytes, bytes);
     }
     hg_params *params = hg_params_create();
-    hg_buffer in = make_buffer(b, x, (uint64_t)elements * bytes), out = make_buffer(b, y, (uint64_t)elements * bytes),
+    hg_buffer in = make_buffer(b, x, (uint64_t)elements * bytes),
+              out = make_buffer(b, y, (uint64_t)elements * bytes),
               places = make_buffer(b, order, (c.last + 1) * sizeof *order);
     CHECK_OK(hg_params_set_buffer(params, "x", in));
     CHECK_OK(hg_params_set_buffer(params, "y", out));
@@ -81,8 +86,8 @@ static void check(hg_backend *b, hg_program *program, const pattern *p, uint32_t
     CHECK_OK(hg_params_set_scalar(params, "skip", HG_TYPE_U64, &numbers[2]));
     CHECK_OK(hg_backend_execute_program_with_params(b, program, NULL, params));
     CHECK_OK(hg_backend_copy_from_buffer(b, out, y, (uint64_t)elements * bytes));
-    CHECK_MESSAGE(memcmp(y, expected, (size_t)elements * bytes) == 0, "%u bytes%s, lanes %u to %u without %u", bytes, p->load, c.first,
-                  c.last, c.skip);
+    CHECK_MESSAGE(memcmp(y, expected, (size_t)elements * bytes) == 0,
+                  "%u bytes%s, lanes %u to %u without %u", bytes, p->load, c.first, c.last, c.skip);
     CHECK_OK(hg_backend_free_buffer(b, in));
     CHECK_OK(hg_backend_free_buffer(b, out));
     CHECK_OK(hg_backend_free_buffer(b, places));
@@ -90,8 +95,9 @@ static void check(hg_backend *b, hg_program *program, const pattern *p, uint32_t
 }
 
 int main(int argc, char **argv) {
-    static const choice CHOICES[] = {{0, 499, 0}, {0, 9, 0},    {3, 3, 0},     {37, 61, 0},  {60, 140, 0},  {491, 499, 0},
-                                     {0, 498, 1}, {13, 222, 2}, {101, 405, 5}, {7, 480, 96}, {0, 256, 255}, {100, 199, 0}};
+    static const choice CHOICES[] = {{0, 499, 0},   {0, 9, 0},     {3, 3, 0},     {37, 61, 0},
+                                     {60, 140, 0},  {491, 499, 0}, {0, 498, 1},   {13, 222, 2},
+                                     {101, 405, 5}, {7, 480, 96},  {0, 256, 255}, {100, 199, 0}};
     hg_backend *b = open_backend(argc > 1 ? argv[1] : "cpu");
     for (size_t i = 0; b && i < sizeof PATTERNS / sizeof *PATTERNS; i++)
         for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++)
@@ -99,7 +105,8 @@ int main(int argc, char **argv) {
                 char text[1024];
                 write_text(text, sizeof text, &PATTERNS[i], TYPES[t].type, in_blocks);
                 hg_program *program = assemble(text);
-                for (size_t c = 0; c < sizeof CHOICES / sizeof *CHOICES; c++) check(b, program, &PATTERNS[i], TYPES[t].bytes, CHOICES[c]);
+                for (size_t c = 0; c < sizeof CHOICES / sizeof *CHOICES; c++)
+                    check(b, program, &PATTERNS[i], TYPES[t].bytes, CHOICES[c]);
                 hg_program_release(program);
             }
     hg_backend_destroy(b);

@@ -1,4 +1,5 @@
-/* Profiles: what is recorded, totals beyond the bound, one trace for several backends, threads, files that cannot be written. */
+/* Profiles: what is recorded, totals beyond the bound, one trace for several backends, threads,
+ * files that cannot be written. */
 /* test: labels=threads */
 #include "profile/profile.h"
 #include "support/runtime_support.h"
@@ -47,7 +48,8 @@ static hg_backend *recording(const char *backend, const char *path) {
 }
 
 /* The row of the table that starts with kind and name: its count and bytes. */
-static void check_row(const char *table, const char *kind, const char *name, uint64_t count, uint64_t bytes) {
+static void check_row(const char *table, const char *kind, const char *name, uint64_t count,
+                      uint64_t bytes) {
     char start[64];
     unsigned long long seen = 0, moved = 0;
     double total = 0, longest = 0;
@@ -71,7 +73,8 @@ static void test_launches(const char *backend) {
     CHECK_OK(hg_params_set_buffer(params, "x", bx));
     CHECK_OK(hg_params_set_buffer(params, "y", by));
     CHECK_OK(hg_params_set_scalar(params, "alpha", HG_TYPE_F32, &alpha));
-    for (int i = 0; i < 5; i++) CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
     CHECK_OK(hg_backend_copy_from_buffer(b, by, x, sizeof x));
     CHECK_OK(hg_backend_write_profile(b, NULL));
     snprintf(beside, sizeof beside, "%s.txt", path);
@@ -101,7 +104,10 @@ static void test_bounds(void) {
     CHECK_STATUS(hg_profile_write(profile, NULL), HG_ERROR_INVALID_ARGUMENT);
     for (uint32_t i = 0; i < HG_PROFILE_EVENTS + 1000; i++) {
         snprintf(name, sizeof name, "name %u", (unsigned)(i % (HG_PROFILE_NAMES + 10)));
-        hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_FILL, .name = name, .start_ns = hg_clock_ns() - 1, .bytes = 3});
+        hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_FILL,
+                                                   .name = name,
+                                                   .start_ns = hg_clock_ns() - 1,
+                                                   .bytes = 3});
     }
     hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_FILL, .name = "never started"});
     hg_profile_trace(profile, &trace);
@@ -111,16 +117,21 @@ static void test_bounds(void) {
     CHECK_U64(occurrences(trace.data, "\"ph\":\"X\""), HG_PROFILE_EVENTS);
     CHECK(strstr(trace.data, "nothing \\\"quoted\\\"\\u000a") != NULL);
     uint64_t round = HG_PROFILE_NAMES + 10, all = HG_PROFILE_EVENTS + 1000;
-    check_row(table.data, "fill", "name 0", (all + round - 1) / round, 3 * ((all + round - 1) / round));
+    check_row(table.data, "fill", "name 0", (all + round - 1) / round,
+              3 * ((all + round - 1) / round));
     CHECK(strstr(table.data, "(other)") != NULL); /* names beyond the table's bound */
     CHECK(strstr(table.data, "\n1000 spans are not in the trace") != NULL);
     CHECK(strstr(table.data, "never started") == NULL);
     hg_text_free(&table);
     hg_profile_table(profile, &table); /* totals are found again after they were sorted */
-    hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_FILL, .name = "name 0", .start_ns = hg_clock_ns() - 1, .bytes = 3});
+    hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_FILL,
+                                               .name = "name 0",
+                                               .start_ns = hg_clock_ns() - 1,
+                                               .bytes = 3});
     hg_text_free(&table);
     hg_profile_table(profile, &table);
-    check_row(table.data, "fill", "name 0", (all + round - 1) / round + 1, 3 * ((all + round - 1) / round + 1));
+    check_row(table.data, "fill", "name 0", (all + round - 1) / round + 1,
+              3 * ((all + round - 1) / round + 1));
     hg_text_free(&table);
     hg_text_free(&trace);
     hg_profile_destroy(profile);
@@ -144,7 +155,8 @@ static void *copy_often(void *user) {
     hg_backend *b = user;
     hg_buffer buffer = {0};
     uint8_t bytes[64] = {0};
-    if (hg_backend_allocate_buffer(b, sizeof bytes, &buffer) != HG_OK) return NULL; /* the rows below miss its copies then */
+    if (hg_backend_allocate_buffer(b, sizeof bytes, &buffer) != HG_OK)
+        return NULL; /* the rows below miss its copies then */
     for (int i = 0; i < 500; i++) (void)!hg_backend_copy_to_buffer(b, buffer, bytes, sizeof bytes);
     return NULL;
 }
@@ -157,7 +169,8 @@ static void test_threads(void) {
     hg_buffer buffer = make_buffer(b, NULL, 64);
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, copy_often, b);
     CHECK_OK(hg_queue_create(b, NULL, &q));
-    hg_command fill = {.size = sizeof fill, .kind = HG_COMMAND_FILL, .buffer = buffer, .length = 64, .value = 7};
+    hg_command fill = {
+        .size = sizeof fill, .kind = HG_COMMAND_FILL, .buffer = buffer, .length = 64, .value = 7};
     for (int i = 0; i < 10; i++) CHECK_OK(hg_queue_submit(q, &fill, 1, NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(q));
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
@@ -183,8 +196,10 @@ static void test_files(void) {
     CHECK_STATUS(hg_backend_create_with_config(&config, &b), HG_ERROR_INVALID_ARGUMENT);
     char *path = path_of("early.json");
     b = recording("null", path);
-    char *trace = read_text(path); /* there from the start: a process that dies leaves a valid file */
-    CHECK(trace && strstr(trace, "\"traceEvents\"") && strcmp(trace + strlen(trace) - 4, "\n]}\n") == 0);
+    char *trace = read_text(path); /* there from the start: a process that dies leaves a valid file
+                                    */
+    CHECK(trace && strstr(trace, "\"traceEvents\"") &&
+          strcmp(trace + strlen(trace) - 4, "\n]}\n") == 0);
     free(trace);
     hg_backend_destroy(b);
     b = open_backend("null");
@@ -202,10 +217,14 @@ static void test_out_of_memory(void) {
         hg_profile *profile = NULL;
         hg_text trace = {0};
         failing_allocator a = {.fail_at = n, .only_once = true};
-        CHECK_OK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), &a, failing_reallocate, failing_release}));
+        CHECK_OK(hg_set_allocator(
+            &(hg_allocator){sizeof(hg_allocator), &a, failing_reallocate, failing_release}));
         hg_status status = hg_profile_create(NULL, "device", &profile);
         for (int i = 0; i < 20 && status == HG_OK; i++)
-            hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_COPY, .name = "x", .detail = "y", .start_ns = hg_clock_ns()});
+            hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_COPY,
+                                                       .name = "x",
+                                                       .detail = "y",
+                                                       .start_ns = hg_clock_ns()});
         if (status == HG_OK) hg_profile_trace(profile, &trace);
         hg_text_free(&trace);
         hg_profile_destroy(profile);

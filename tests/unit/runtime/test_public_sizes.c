@@ -1,4 +1,5 @@
-/* Every public structure with a size: as an older header has it, as a newer one has it, and sizes that none has. */
+/* Every public structure with a size: as an older header has it, as a newer one has it, and sizes
+ * that none has. */
 #include "support/runtime_support.h"
 
 enum { MOST = 4096 };
@@ -38,7 +39,9 @@ static hg_status use_config_for_env(const void *given) {
     return status;
 }
 
-static hg_status use_launch(const void *given) { return hg_backend_execute_program(backend, program, given); }
+static hg_status use_launch(const void *given) {
+    return hg_backend_execute_program(backend, program, given);
+}
 static hg_status use_launch_for_binding(const void *given) {
     hg_executable *executable = NULL;
     hg_binding *made = NULL;
@@ -78,7 +81,8 @@ static hg_status use_options_to_lower(const void *given) {
 
 static hg_status run_circuit(const hg_translated_program *t, const hg_circuit_launch *launch) {
     float in[2] = {1, 2}, out[2] = {0, 0};
-    hg_class_array arrays[] = {{.cls = 1, .input = in, .input_count = 2}, {.cls = 2, .output = out, .output_count = 2}};
+    hg_class_array arrays[] = {{.cls = 1, .input = in, .input_count = 2},
+                               {.cls = 2, .output = out, .output_count = 2}};
     hg_status status = hg_circuit_run(backend, t, launch, arrays, 2);
     CHECK(status != HG_OK || (out[0] == 1 && out[1] == 2));
     return status;
@@ -94,7 +98,9 @@ static hg_status use_assembling(const void *given) {
     return status;
 }
 
-static void *plain_reallocate(void *user, void *memory, size_t bytes) { return (void)user, realloc(memory, bytes); }
+static void *plain_reallocate(void *user, void *memory, size_t bytes) {
+    return (void)user, realloc(memory, bytes);
+}
 static void plain_release(void *user, void *memory) { (void)user, free(memory); }
 static hg_status use_allocator(const void *given) {
     hg_status status = hg_set_allocator(given);
@@ -104,7 +110,8 @@ static hg_status use_allocator(const void *given) {
 
 /* ---- what holds for each ---- */
 
-/* A copy of the good value with that size; what lies behind a smaller one is not there (exact) or 0xFF. */
+/* A copy of the good value with that size; what lies behind a smaller one is not there (exact) or
+ * 0xFF. */
 static void *make(const subject *s, size_t size, bool exact) {
     size_t given = size <= MOST ? size : s->known, kept = given < s->known ? given : s->known;
     size_t room = exact || given > s->known ? given : s->known + 8;
@@ -125,9 +132,11 @@ static void good(const subject *s, size_t size, bool exact) {
 static void bad(const subject *s, size_t size, const char *why) {
     char begin[128];
     void *given = make(s, size, false);
-    snprintf(begin, sizeof begin, "%s.size is %zu, expected %zu, and %s", s->name, size, s->known, why);
+    snprintf(begin, sizeof begin, "%s.size is %zu, expected %zu, and %s", s->name, size, s->known,
+             why);
     CHECK_STATUS(s->use(given), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_MESSAGE(strstr(hg_last_error()->message, begin), "expected \"%s…\", got \"%s\"", begin, hg_last_error()->message);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, begin), "expected \"%s…\", got \"%s\"", begin,
+                  hg_last_error()->message);
     free(given);
 }
 
@@ -136,10 +145,12 @@ static void unknown(const subject *s, size_t size, size_t at) {
     char expected[192];
     unsigned char *given = make(s, size, true);
     given[at] = 0x40;
-    snprintf(expected, sizeof expected, "%s.size is %zu, this library knows %zu bytes: byte %zu is 64, expected 0", s->name, size, s->known,
-             at);
+    snprintf(expected, sizeof expected,
+             "%s.size is %zu, this library knows %zu bytes: byte %zu is 64, expected 0", s->name,
+             size, s->known, at);
     CHECK_STATUS(s->use(given), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_MESSAGE(strstr(hg_last_error()->message, expected), "expected \"%s…\", got \"%s\"", expected, hg_last_error()->message);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, expected), "expected \"%s…\", got \"%s\"",
+                  expected, hg_last_error()->message);
     free(given);
 }
 
@@ -175,7 +186,12 @@ static void test_subject(const subject *s) {
 /* ---- what the library fills ---- */
 
 static void test_device_info(void) {
-    enum { KNOWN = sizeof(hg_device_info), NEWER = KNOWN + 40, COUNT = 8, LEAST = offsetof(hg_device_info, platform) };
+    enum {
+        KNOWN = sizeof(hg_device_info),
+        NEWER = KNOWN + 40,
+        COUNT = 8,
+        LEAST = offsetof(hg_device_info, platform)
+    };
     static union {
         hg_device_info alignment;
         unsigned char bytes[COUNT * NEWER];
@@ -188,16 +204,19 @@ static void test_device_info(void) {
     memset(&newer, 0xEE, sizeof newer);
     CHECK_OK(hg_devices_list(&newer.alignment, NEWER, COUNT, &again));
     CHECK_U64(again, count);
-    for (size_t i = 0; i < count && i < COUNT; i++) { /* the caller's step, and zero in what the library does not know */
+    for (size_t i = 0; i < count && i < COUNT; i++) { /* the caller's step, and zero in what the
+                                                         library does not know */
         const unsigned char *at = newer.bytes + i * NEWER;
         memcpy(&info, at, sizeof info);
-        CHECK(info.size == NEWER && strcmp(info.backend, plain[i].backend) == 0 && strcmp(info.name, plain[i].name) == 0);
+        CHECK(info.size == NEWER && strcmp(info.backend, plain[i].backend) == 0 &&
+              strcmp(info.name, plain[i].name) == 0);
         for (size_t k = KNOWN; k < NEWER; k++) CHECK(at[k] == 0);
     }
     memset(&newer, 0xEE, sizeof newer);
     CHECK_OK(hg_backend_describe(backend, &newer.alignment, NEWER));
     memcpy(&info, &newer, sizeof info);
-    CHECK(info.size == NEWER && strcmp(info.backend, "cpu") == 0 && newer.bytes[NEWER - 1] == 0 && newer.bytes[NEWER] == 0xEE);
+    CHECK(info.size == NEWER && strcmp(info.backend, "cpu") == 0 && newer.bytes[NEWER - 1] == 0 &&
+          newer.bytes[NEWER] == 0xEE);
     memset(&newer, 0xEE, sizeof newer); /* an older header: nothing behind its own */
     CHECK_OK(hg_backend_describe(backend, &newer.alignment, LEAST));
     memcpy(&info, &newer, LEAST);
@@ -205,7 +224,8 @@ static void test_device_info(void) {
     const size_t sizes[] = {0, LEAST - 8, KNOWN + 4, MOST + 8, SIZE_MAX - 7};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char begin[64];
-        snprintf(begin, sizeof begin, "hg_device_info.size is %zu, expected %d, and", sizes[i], (int)KNOWN);
+        snprintf(begin, sizeof begin, "hg_device_info.size is %zu, expected %d, and", sizes[i],
+                 (int)KNOWN);
         CHECK_STATUS(hg_devices_list(plain, sizes[i], COUNT, &count), HG_ERROR_INVALID_ARGUMENT);
         CHECK_MESSAGE(strstr(hg_last_error()->message, begin), "%s", hg_last_error()->message);
         CHECK_STATUS(hg_backend_describe(backend, plain, sizes[i]), HG_ERROR_INVALID_ARGUMENT);
@@ -214,7 +234,11 @@ static void test_device_info(void) {
 }
 
 static void test_translated(void) {
-    enum { KNOWN = sizeof(hg_translated_program), LEAST = 160 /* of version 0.1 */, NEWER = KNOWN + 24 };
+    enum {
+        KNOWN = sizeof(hg_translated_program),
+        LEAST = 160 /* of version 0.1 */,
+        NEWER = KNOWN + 24
+    };
     union {
         hg_translated_program program;
         unsigned char bytes[NEWER + 8];
@@ -223,8 +247,10 @@ static void test_translated(void) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char begin[64];
         hg_translated_program t = {.size = sizes[i]};
-        snprintf(begin, sizeof begin, "hg_translated_program.size is %zu, expected %d, and", sizes[i], (int)KNOWN);
-        CHECK_STATUS(hg_circuit_to_isa_translate("copy@c01->c02", 13, NULL, NULL, &t), HG_ERROR_INVALID_ARGUMENT);
+        snprintf(begin, sizeof begin, "hg_translated_program.size is %zu, expected %d, and",
+                 sizes[i], (int)KNOWN);
+        CHECK_STATUS(hg_circuit_to_isa_translate("copy@c01->c02", 13, NULL, NULL, &t),
+                     HG_ERROR_INVALID_ARGUMENT);
         CHECK_MESSAGE(strstr(hg_last_error()->message, begin), "%s", hg_last_error()->message);
     }
     memset(&newer, 0xEE, sizeof newer);
@@ -234,7 +260,8 @@ static void test_translated(void) {
     CHECK(newer.program.size == NEWER && newer.bytes[NEWER] == 0xEE);
     CHECK_OK(run_circuit(&newer.program, NULL));
     hg_translated_program_release(&newer.program);
-    CHECK(newer.program.size == NEWER && !newer.program.program && !newer.program.original_expr && newer.bytes[NEWER] == 0xEE);
+    CHECK(newer.program.size == NEWER && !newer.program.program && !newer.program.original_expr &&
+          newer.bytes[NEWER] == 0xEE);
     hg_translated_program_release(&newer.program); /* holds nothing */
     hg_translated_program_release(&(hg_translated_program){0});
 }
@@ -246,7 +273,8 @@ static void test_config_init(void) {
         memset(bytes, 0xEE, sizeof bytes);
         CHECK_OK(hg_config_init((hg_config *)(void *)bytes, size));
         size_t same = size < sizeof whole ? size : sizeof whole;
-        CHECK(memcmp(bytes, &size, sizeof size) == 0 && memcmp(bytes + 8, (char *)&whole + 8, same - 8) == 0 && bytes[size] == 0xEE);
+        CHECK(memcmp(bytes, &size, sizeof size) == 0 &&
+              memcmp(bytes + 8, (char *)&whole + 8, same - 8) == 0 && bytes[size] == 0xEE);
         for (size_t k = same; k < size; k++) CHECK(bytes[k] == 0);
     }
     CHECK_STATUS(hg_config_init(&whole, 16), HG_ERROR_INVALID_ARGUMENT);
@@ -259,7 +287,8 @@ static void test_records(void) {
     hg_program *p = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
     CHECK_STATUS(hg_program_assemble("nonsense", 8, d, &p), HG_ERROR_ISA);
-    CHECK(hg_last_error()->size == sizeof(hg_error) && hg_diagnostics_count(d) && hg_diagnostics_get(d, 0)->size == sizeof(hg_diagnostic));
+    CHECK(hg_last_error()->size == sizeof(hg_error) && hg_diagnostics_count(d) &&
+          hg_diagnostics_get(d, 0)->size == sizeof(hg_diagnostic));
     hg_diagnostics_destroy(d);
 }
 
@@ -283,11 +312,13 @@ static void test_commands(void) {
     CHECK_OK(hg_queue_synchronize(queue));
     CHECK(bytes[0] == 3 && bytes[2] == 5 && bytes[3] == 5 && bytes[4] == 3);
     c[2].added = 1;
-    CHECK_FAILS(
-        hg_queue_submit(queue, &c[0].command, 3, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "",
-        "command 2: hg_command.size is 104, this library knows 96 bytes: byte 96 is 1, expected 0 (a field of a newer version is set)");
+    CHECK_FAILS(hg_queue_submit(queue, &c[0].command, 3, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT,
+                "",
+                "command 2: hg_command.size is 104, this library knows 96 bytes: byte 96 is 1, "
+                "expected 0 (a field of a newer version is set)");
     c[1].command.size = sizeof(hg_command);
-    CHECK_FAILS(hg_queue_submit(queue, &c[0].command, 3, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+    CHECK_FAILS(hg_queue_submit(queue, &c[0].command, 3, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT,
+                "",
                 "command 1: hg_command.size is 96, that of command 0 is 104, expected the same");
     CHECK_OK(hg_backend_free_buffer(backend, buffer));
 }
@@ -304,11 +335,13 @@ int main(void) {
     hg_config config = hg_config_default();
     memcpy(config.backend, "null", 5);
     const hg_launch launch = {sizeof launch, {2, 1, 1}, {3, 1, 1}, 0, 5, 0, 0, 0};
-    const hg_command command = {.size = sizeof command, .kind = HG_COMMAND_LAUNCH, .binding = binding};
+    const hg_command command = {
+        .size = sizeof command, .kind = HG_COMMAND_LAUNCH, .binding = binding};
     const hg_circuit_options options = {.size = sizeof options, .name = "named"};
     const hg_circuit_launch elements = {sizeof elements, 2, 0};
     static const char *const defines[] = {"N=2"};
-    const hg_assemble_options assembling = {.size = sizeof assembling, .defines = defines, .define_count = 1};
+    const hg_assemble_options assembling = {
+        .size = sizeof assembling, .defines = defines, .define_count = 1};
     const hg_allocator allocator = {sizeof allocator, NULL, plain_reallocate, plain_release};
     const subject subjects[] = {
         {"hg_config", "backend", sizeof config, 24, &config, use_config},

@@ -5,7 +5,8 @@
 
 static int made, freed;
 static bool fails;
-static hg_status plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan) {
+static hg_status plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                             hg_driver_plan **plan) {
     (void)d;
     (void)commands;
     if (fails) return hg_fail_memory();
@@ -29,11 +30,16 @@ typedef struct batch {
 static void make(batch *b) {
     memset(b, 0, sizeof *b);
     b->slots[1] = (hg_range){(hg_driver_arena *)b, 64, 128};
-    b->dispatch = (hg_driver_dispatch){
-        .kernel = (hg_driver_kernel *)b, .groups = {1, 2, 3}, .record = b->record, .record_bytes = 24, .slots = b->slots, .slot_count = 2};
+    b->dispatch = (hg_driver_dispatch){.kernel = (hg_driver_kernel *)b,
+                                       .groups = {1, 2, 3},
+                                       .record = b->record,
+                                       .record_bytes = 24,
+                                       .slots = b->slots,
+                                       .slot_count = 2};
     b->commands[0] = (hg_driver_command){.kind = HG_CMD_FILL, .to = b->slots[1], .value = 7};
     b->commands[1] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &b->dispatch};
-    b->commands[2] = (hg_driver_command){.kind = HG_CMD_COPY, .to = b->slots[1], .from = b->slots[1]};
+    b->commands[2] = (hg_driver_command){
+        .kind = HG_CMD_COPY, .to = b->slots[1], .from = b->slots[1]};
 }
 
 static const hg_device_caps *device_caps(const hg_device *device) {
@@ -41,9 +47,12 @@ static const hg_device_caps *device_caps(const hg_device *device) {
     (void)device;
     return &caps;
 }
-static const hg_driver driver = {.device_caps = device_caps, .plan_create = plan_create, .plan_destroy = plan_destroy};
+static const hg_driver driver = {
+    .device_caps = device_caps, .plan_create = plan_create, .plan_destroy = plan_destroy};
 static hg_recorded recorded;
-static bool find(const batch *b) { return hg_recorded_find(&recorded, &driver, NULL, b->commands, 3); }
+static bool find(const batch *b) {
+    return hg_recorded_find(&recorded, &driver, NULL, b->commands, 3);
+}
 
 /* How often it must come until it is a plan. */
 static int times_until_plan(const batch *b) {
@@ -60,14 +69,20 @@ int main(void) {
     CHECK(find(&one) && made == 1 && freed == 0);
     /* the contents count, not where they are */
     make(&other);
-    other.slots[1] = other.commands[0].to = other.commands[2].to = other.commands[2].from = one.slots[1];
+    other.slots[1] = other.commands[0].to = other.commands[2].to = other.commands[2].from =
+        one.slots[1];
     other.dispatch.kernel = one.dispatch.kernel;
     CHECK(find(&other));
     /* every part of a command */
-    uint8_t *parts[] = {
-        (uint8_t *)&other.record[2],           (uint8_t *)&other.slots[1].size,         (uint8_t *)&other.dispatch.groups[2],
-        (uint8_t *)&other.dispatch.kernel,     (uint8_t *)&other.dispatch.group[0],     &other.commands[0].value,
-        (uint8_t *)&other.commands[2].to.size, (uint8_t *)&other.commands[2].from.size, (uint8_t *)&other.dispatch.group_memory};
+    uint8_t *parts[] = {(uint8_t *)&other.record[2],
+                        (uint8_t *)&other.slots[1].size,
+                        (uint8_t *)&other.dispatch.groups[2],
+                        (uint8_t *)&other.dispatch.kernel,
+                        (uint8_t *)&other.dispatch.group[0],
+                        &other.commands[0].value,
+                        (uint8_t *)&other.commands[2].to.size,
+                        (uint8_t *)&other.commands[2].from.size,
+                        (uint8_t *)&other.dispatch.group_memory};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i] ^= 1;
         CHECK_MESSAGE(!find(&other) && !recorded.repeated.plan, "part %d", (int)i);
@@ -75,7 +90,8 @@ int main(void) {
     }
     CHECK(made == freed + 1);
     /* fewer commands, none, one that no plan has */
-    CHECK(!hg_recorded_find(&recorded, &driver, NULL, other.commands, 2) && !hg_recorded_find(&recorded, &driver, NULL, NULL, 0));
+    CHECK(!hg_recorded_find(&recorded, &driver, NULL, other.commands, 2) &&
+          !hg_recorded_find(&recorded, &driver, NULL, NULL, 0));
     CHECK(made == freed);
     hg_driver_command in = {.kind = HG_CMD_COPY_IN};
     for (int i = 0; i < 10; i++) CHECK(!hg_recorded_find(&recorded, &driver, NULL, &in, 1));

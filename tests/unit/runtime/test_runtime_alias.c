@@ -1,7 +1,8 @@
 /* test: labels=slow timeout=600
- * Memory that several slots of a kernel name: random loads and stores through buffers that are distinct, the same, imported twice
- * or overlap in part, on every device that is there, against arrays on the host. One executable is bound to all of them in turn, so that
- * code for distinct slots must not be used again where they overlap. */
+ * Memory that several slots of a kernel name: random loads and stores through buffers that are
+ * distinct, the same, imported twice or overlap in part, on every device that is there, against
+ * arrays on the host. One executable is bound to all of them in turn, so that code for distinct
+ * slots must not be used again where they overlap. */
 #include "runtime/binding.h"
 #include "runtime/memory.h"
 #include "support/runtime_support.h"
@@ -48,10 +49,16 @@ static uint32_t any_word(void) { return chance(2) * SHIFT / 4 + chance(PLACES); 
 static void make_example(example *x, uint64_t number) {
     seed = number * 77 + 5;
     for (int i = 0; i < 8; i++) (void)chance(2);
-    *x = (example){.slots = SLOTS + (number % 3 == 2), .loops = number & 1, .lanes = number & 2 ? MANY_LANES : 1, .open = number % 5 == 4};
+    *x = (example){.slots = SLOTS + (number % 3 == 2),
+                   .loops = number & 1,
+                   .lanes = number & 2 ? MANY_LANES : 1,
+                   .open = number % 5 == 4};
     for (uint32_t i = 0; i < STEPS; i++)
-        x->steps[i] = (step){
-            .kind = chance(3), .slot = chance(x->slots), .word = any_word(), .reg = chance(LOADED), .from = chance(LOADED)};
+        x->steps[i] = (step){.kind = chance(3),
+                             .slot = chance(x->slots),
+                             .word = any_word(),
+                             .reg = chance(LOADED),
+                             .from = chance(LOADED)};
 }
 
 static void add_step(hg_text *t, const step *s, bool open) {
@@ -65,15 +72,22 @@ static void add_step(hg_text *t, const step *s, bool open) {
 
 static hg_program *program_of(const example *x) {
     hg_text t = {0};
-    hg_text_addf(&t, PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 inout\n.param r3 z buffer u32 inout\n%s"),
+    hg_text_addf(&t,
+                 PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 inout\n.param r3 z "
+                         "buffer u32 inout\n%s"),
                  x->open ? ".param r4 h u64\n" : "");
-    for (unsigned i = 0; i < LOADED; i++) hg_text_addf(&t, " mov_imm.u32 r%u, %u\n", 10 + i, 1000 * i + 7);
+    for (unsigned i = 0; i < LOADED; i++)
+        hg_text_addf(&t, " mov_imm.u32 r%u, %u\n", 10 + i, 1000 * i + 7);
     hg_text_addf(&t, " mov_imm.u64 r50, %u\n mul.u64 r0, r255, r50\n", 4 * LANE_WORDS);
     /* a handle that nobody knows beforehand */
-    if (x->open) hg_text_addf(&t, " mov_imm.u64 r51, 10000\n div.u64 r51, r255, r51\n add.u64 r5, r4, r51\n");
-    if (x->loops) hg_text_addf(&t, " mov_imm.u32 r30, 0\n mov_imm.u32 r31, 1\n mov_imm.u32 r32, 3\nagain:\n");
+    if (x->open)
+        hg_text_addf(&t,
+                     " mov_imm.u64 r51, 10000\n div.u64 r51, r255, r51\n add.u64 r5, r4, r51\n");
+    if (x->loops)
+        hg_text_addf(&t, " mov_imm.u32 r30, 0\n mov_imm.u32 r31, 1\n mov_imm.u32 r32, 3\nagain:\n");
     for (uint32_t i = 0; i < STEPS; i++) add_step(&t, &x->steps[i], x->open);
-    if (x->loops) hg_text_addf(&t, " add.u32 r30, r30, r31\n setltu.u32 p0, r30, r32\n bra.p0 @again\n");
+    if (x->loops)
+        hg_text_addf(&t, " add.u32 r30, r30, r31\n setltu.u32 p0, r30, r32\n bra.p0 @again\n");
     hg_text_addf(&t, " exit\n");
     hg_program *p = assemble(t.data);
     hg_text_free(&t);
@@ -101,20 +115,27 @@ static const struct {
     uint8_t slots[SLOTS];
     uint64_t distinct; /* of kernels that write through each slot, by bit */
 } WAYS[] = {
-    {"distinct", {APART_X, APART_Y, APART_Z}, 7},        {"two identical", {APART_X, APART_X, APART_Z}, 4},
-    {"distinct again", {APART_X, APART_Y, APART_Z}, 7},  {"all identical", {APART_Y, APART_Y, APART_Y}, 0},
-    {"a class", {APART_X, CLASS_BUFFER, APART_Z}, 7},    {"a class twice", {CLASS_BUFFER, APART_Y, CLASS_BUFFER}, 2},
-    {"imported twice", {WHOLE, AGAIN, APART_Z}, 4},      {"an import and another buffer", {WHOLE, APART_Y, APART_Z}, 7},
-    {"overlapping imports", {APART_X, WHOLE, LATER}, 1}, {"overlapping imports, the other way", {LATER, WHOLE, AGAIN}, 0},
+    {"distinct", {APART_X, APART_Y, APART_Z}, 7},
+    {"two identical", {APART_X, APART_X, APART_Z}, 4},
+    {"distinct again", {APART_X, APART_Y, APART_Z}, 7},
+    {"all identical", {APART_Y, APART_Y, APART_Y}, 0},
+    {"a class", {APART_X, CLASS_BUFFER, APART_Z}, 7},
+    {"a class twice", {CLASS_BUFFER, APART_Y, CLASS_BUFFER}, 2},
+    {"imported twice", {WHOLE, AGAIN, APART_Z}, 4},
+    {"an import and another buffer", {WHOLE, APART_Y, APART_Z}, 7},
+    {"overlapping imports", {APART_X, WHOLE, LATER}, 1},
+    {"overlapping imports, the other way", {LATER, WHOLE, AGAIN}, 0},
 };
 
-/* Bytes of the device, or what they must be: memories of their own, class 7, and what WHOLE, AGAIN and LATER have in common. */
+/* Bytes of the device, or what they must be: memories of their own, class 7, and what WHOLE, AGAIN
+ * and LATER have in common. */
 typedef struct contents {
     uint32_t apart[CLASS_BUFFER + 1][WORDS], imported[WORDS + SHIFT / 4];
 } contents;
 
 static uint32_t *words_of(contents *c, uint8_t buffer) {
-    return buffer <= CLASS_BUFFER ? c->apart[buffer] : c->imported + (buffer == LATER ? SHIFT / 4 : 0);
+    return buffer <= CLASS_BUFFER ? c->apart[buffer]
+                                  : c->imported + (buffer == LATER ? SHIFT / 4 : 0);
 }
 
 static _Alignas(4096) contents host; /* lent to devices that import */
@@ -131,13 +152,22 @@ static void make_memories(hg_backend *b, memories *m) {
     if (hg_buffer_import(b, host.imported, BYTES, &m->buffers[WHOLE]) != HG_OK) return;
     CHECK_OK(hg_buffer_import(b, host.imported, BYTES, &m->buffers[AGAIN]));
     m->count = LATER;
-    if (hg_buffer_import(b, host.imported + SHIFT / 4, BYTES, &m->buffers[LATER]) != HG_OK) { /* CUDA pins no page twice */
+    if (hg_buffer_import(b, host.imported + SHIFT / 4, BYTES, &m->buffers[LATER]) !=
+        HG_OK) { /* CUDA
+                    pins
+                    no
+                    page
+                    twice
+                  */
         CHECK_TEXT(b->driver->name, "cuda");
         return;
     }
     m->count = BUFFERS;
-    hg_range whole = hg_buffer_range(b, NULL, m->buffers[WHOLE].handle), later = hg_buffer_range(b, NULL, m->buffers[LATER].handle);
-    hg_touch x = hg_touch_of(b, &whole, true), y = hg_touch_of(b, &later, true); /* the order of runs sees that they overlap */
+    hg_range whole = hg_buffer_range(b, NULL, m->buffers[WHOLE].handle),
+             later = hg_buffer_range(b, NULL, m->buffers[LATER].handle);
+    hg_touch x = hg_touch_of(b, &whole, true), y = hg_touch_of(b, &later, true); /* the order of
+                                                                                    runs sees that
+                                                                                    they overlap */
     CHECK(x.arena == y.arena && y.start - x.start == SHIFT);
 }
 
@@ -149,23 +179,27 @@ static void free_memories(hg_backend *b, const memories *m) {
 static void fill(hg_backend *b, const memories *m) {
     uint32_t *words = (uint32_t *)&host;
     for (size_t i = 0; i < sizeof host / sizeof *words; i++) words[i] = chance(UINT32_MAX);
-    for (uint8_t i = 0; i < m->count; i++) CHECK_OK(hg_buffer_write(b, m->buffers[i], 0, words_of(&host, i), BYTES));
+    for (uint8_t i = 0; i < m->count; i++)
+        CHECK_OK(hg_buffer_write(b, m->buffers[i], 0, words_of(&host, i), BYTES));
 }
 
-static void compare(const char *what, hg_backend *b, const memories *m, contents *expected, size_t way) {
+static void compare(const char *what, hg_backend *b, const memories *m, contents *expected,
+                    size_t way) {
     static uint32_t got[WORDS];
     for (uint8_t i = 0; i < m->count; i++) {
         CHECK_OK(hg_buffer_read(b, m->buffers[i], 0, got, BYTES));
         uint32_t at = 0;
         while (at < WORDS && got[at] == words_of(expected, i)[at]) at++;
-        CHECK_MESSAGE(at == WORDS, "%s, %s: word %u of buffer %d is %u, expected %u", what, WAYS[way].name, (unsigned)at, (int)i,
-                      (unsigned)got[at % WORDS], (unsigned)words_of(expected, i)[at % WORDS]);
+        CHECK_MESSAGE(at == WORDS, "%s, %s: word %u of buffer %d is %u, expected %u", what,
+                      WAYS[way].name, (unsigned)at, (int)i, (unsigned)got[at % WORDS],
+                      (unsigned)words_of(expected, i)[at % WORDS]);
     }
 }
 
 /* ---- launches ---- */
 
-/* Slots share a binding where they share an arena, and nowhere else; what the device gets is each arena once. */
+/* Slots share a binding where they share an arena, and nowhere else; what the device gets is each
+ * arena once. */
 static void check_bindings(const char *what, const hg_submission *d, size_t way) {
     const kir_device_layout *layout = &d->code->layout;
     CHECK_U64(layout->bindings.count, d->code->slot_count);
@@ -174,7 +208,8 @@ static void check_bindings(const char *what, const hg_submission *d, size_t way)
         CHECK(d->command.slots[kir_device_binding(layout, i)].arena == d->slots[i].arena);
         for (uint32_t k = 0; k < i; k++) {
             bool same = kir_device_binding(layout, i) == kir_device_binding(layout, k);
-            CHECK_MESSAGE(same == (d->slots[i].arena == d->slots[k].arena), "%s, %s: slots %u and %u", what, WAYS[way].name, (unsigned)k,
+            CHECK_MESSAGE(same == (d->slots[i].arena == d->slots[k].arena),
+                          "%s, %s: slots %u and %u", what, WAYS[way].name, (unsigned)k,
                           (unsigned)i);
         }
     }
@@ -185,18 +220,25 @@ static void check_code(const char *what, const hg_binding *binding, const exampl
     const hg_kernel *kernel = &binding->executable->kernels[0];
     const hg_code_set *set = kernel->code;
     const hg_code *code = binding->kernels[0].dispatch.code;
-    bool with_class = set->uses_class && (WAYS[way].slots[0] == CLASS_BUFFER || WAYS[way].slots[1] == CLASS_BUFFER);
-    if (code && set->caps->compiler.target.bind_arenas) check_bindings(what, &binding->kernels[0].dispatch, way);
-    if (!code || set->caps->compiler.target.bind_arenas || (set->caps->compiler.target.addressed && !code->key.bound)) return;
+    bool with_class = set->uses_class &&
+                      (WAYS[way].slots[0] == CLASS_BUFFER || WAYS[way].slots[1] == CLASS_BUFFER);
+    if (code && set->caps->compiler.target.bind_arenas)
+        check_bindings(what, &binding->kernels[0].dispatch, way);
+    if (!code || set->caps->compiler.target.bind_arenas ||
+        (set->caps->compiler.target.addressed && !code->key.bound))
+        return;
     uint64_t expected = 0;
     if ((!x->open && set->written_slots != 7) || with_class) return;
-    for (uint32_t i = 0; i < kernel->slot_count && !x->open; i++) /* slots are in the order of their first use */
-        expected |= (WAYS[way].distinct >> (kernel->inputs[kernel->slots[i].input].reg - 1u) & 1) << i;
-    CHECK_MESSAGE(code->key.distinct == expected, "%s, %s: code for %" PRIu64 ", expected %" PRIu64, what, WAYS[way].name,
-                  code->key.distinct, expected);
+    for (uint32_t i = 0; i < kernel->slot_count && !x->open; i++) /* slots are in the order of their
+                                                                     first use */
+        expected |= (WAYS[way].distinct >> (kernel->inputs[kernel->slots[i].input].reg - 1u) & 1)
+                    << i;
+    CHECK_MESSAGE(code->key.distinct == expected, "%s, %s: code for %" PRIu64 ", expected %" PRIu64,
+                  what, WAYS[way].name, code->key.distinct, expected);
 }
 
-static void run_way(const char *what, hg_backend *b, const memories *m, hg_executable *e, const example *x, size_t way) {
+static void run_way(const char *what, hg_backend *b, const memories *m, hg_executable *e,
+                    const example *x, size_t way) {
     static const char *const NAMES[] = {"x", "y", "z"};
     static contents expected;
     uint32_t *memory[SLOTS + 1];
@@ -209,7 +251,9 @@ static void run_way(const char *what, hg_backend *b, const memories *m, hg_execu
         memory[i] = words_of(&expected, WAYS[way].slots[i]);
     }
     memory[SLOTS] = words_of(&expected, CLASS_BUFFER);
-    if (x->open) CHECK_OK(hg_params_set_scalar(params, "h", HG_TYPE_U64, &m->buffers[WAYS[way].slots[0]].handle));
+    if (x->open)
+        CHECK_OK(
+            hg_params_set_scalar(params, "h", HG_TYPE_U64, &m->buffers[WAYS[way].slots[0]].handle));
     hg_launch launch = hg_launch_linear(x->lanes);
     CHECK_OK(hg_binding_create(e, &launch, params, &binding));
     if (binding) {
@@ -290,8 +334,14 @@ static void run_device(const hg_device_info *device, const char *pretend) {
 int main(int argc, char **argv) {
     static const struct {
         const char *backend, *pretend;
-    } RUNS[] = {{"cpu", ""},    {"cpu", "narrow"},         {"opencl", ""},           {"opencl", "bind-arenas"}, {"cuda", ""},
-                {"vulkan", ""}, {"vulkan", "descriptors"}, {"vulkan", "bind-arenas"}};
+    } RUNS[] = {{"cpu", ""},
+                {"cpu", "narrow"},
+                {"opencl", ""},
+                {"opencl", "bind-arenas"},
+                {"cuda", ""},
+                {"vulkan", ""},
+                {"vulkan", "descriptors"},
+                {"vulkan", "bind-arenas"}};
     hg_device_info devices[16];
     size_t count = 0;
     test_rules();

@@ -1,4 +1,5 @@
-/* The class allocator against its rules, random use against a count, memory inside and outside of classes, the memory of types. */
+/* The class allocator against its rules, random use against a count, memory inside and outside of
+ * classes, the memory of types. */
 #include "support/runtime_support.h"
 #include <hologram/atlas.h>
 #include <hologram/class_memory.h>
@@ -20,12 +21,14 @@ static void test_rules(hg_backend *b) {
     CHECK_OK(hg_class_allocator_create(&a));
     for (uint32_t i = 0; i < 4; i++) { /* the lowest free one */
         blocks[i] = take(a, b, i ? CLASS : 0);
-        CHECK(blocks[i].first == i && blocks[i].count == 1 && blocks[i].offset == 0 && blocks[i].buffer.handle == handle_of(i));
+        CHECK(blocks[i].first == i && blocks[i].count == 1 && blocks[i].offset == 0 &&
+              blocks[i].buffer.handle == handle_of(i));
     }
     CHECK_OK(hg_class_free(a, b, blocks[1]));
     CHECK_OK(hg_class_free(a, b, blocks[3]));
     CHECK_OK(hg_class_free(a, b, blocks[0]));
-    CHECK_FAILS(hg_class_free(a, b, blocks[0]), HG_ERROR_INVALID_BUFFER, "", "BufferHandle(18446744073709551520)");
+    CHECK_FAILS(hg_class_free(a, b, blocks[0]), HG_ERROR_INVALID_BUFFER, "",
+                "BufferHandle(18446744073709551520)");
     CHECK_U64(take(a, b, 1).first, 0); /* freed last, used first */
     CHECK_U64(take(a, b, 1).first, 3);
     CHECK_U64(take(a, b, 1).first, 1);
@@ -37,7 +40,8 @@ static void test_rules(hg_backend *b) {
     CHECK(half.first == 8 && half.count == 48);
     hg_class_block outside = take(a, b, 48 * CLASS); /* no 48 are left side by side */
     uint64_t size = 0;
-    CHECK(outside.count == 0 && outside.offset == 0 && outside.buffer.handle && outside.buffer.handle < handle_of(0));
+    CHECK(outside.count == 0 && outside.offset == 0 && outside.buffer.handle &&
+          outside.buffer.handle < handle_of(0));
     CHECK_OK(hg_backend_buffer_size(b, outside.buffer, &size));
     CHECK_U64(size, 48 * CLASS);
     CHECK_OK(hg_class_free(a, b, outside));
@@ -46,9 +50,12 @@ static void test_rules(hg_backend *b) {
     outside = take(a, b, 48 * CLASS + 1); /* never more than 48 */
     CHECK_U64(outside.count, 0);
     CHECK_OK(hg_class_free(a, b, outside));
-    CHECK_STATUS(hg_class_free(a, b, (hg_class_block){.first = 95, .count = 2}), HG_ERROR_INVALID_BUFFER);
-    CHECK_STATUS(hg_class_free(a, b, (hg_class_block){.first = UINT32_MAX, .count = 1}), HG_ERROR_INVALID_BUFFER);
-    CHECK_STATUS(hg_class_free(a, b, (hg_class_block){.first = 4, .count = 5}), HG_ERROR_INVALID_BUFFER); /* 8 is free: none of them goes */
+    CHECK_STATUS(hg_class_free(a, b, (hg_class_block){.first = 95, .count = 2}),
+                 HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_class_free(a, b, (hg_class_block){.first = UINT32_MAX, .count = 1}),
+                 HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_class_free(a, b, (hg_class_block){.first = 4, .count = 5}),
+                 HG_ERROR_INVALID_BUFFER); /* 8 is free: none of them goes */
     CHECK_U64(hg_class_allocator_used(a), 8);
     for (int i = 0; i < 88; i++) CHECK_U64(take(a, b, 100).count, 1);
     outside = take(a, b, 100); /* all 96 are in use */
@@ -91,7 +98,8 @@ static void test_random(hg_backend *b) {
     hg_class_allocator_destroy(a);
 }
 
-/* A rectangle of a class is that class's buffer: what is written there, class memory as a whole has. */
+/* A rectangle of a class is that class's buffer: what is written there, class memory as a whole
+ * has. */
 static void test_boundary(hg_backend *b) {
     static uint8_t bytes[CLASS], all[96 * CLASS];
     hg_buffer buffer = {0};
@@ -100,9 +108,11 @@ static void test_boundary(hg_backend *b) {
     memset(bytes, 7, sizeof bytes);
     CHECK_OK(hg_backend_copy_to_buffer(b, buffer, bytes, sizeof bytes));
     CHECK_OK(hg_buffer_read(b, (hg_buffer){0}, 0, all, sizeof all));
-    CHECK(all[21 * CLASS] == 7 && all[22 * CLASS - 1] == 7 && all[21 * CLASS - 1] == 0 && all[22 * CLASS] == 0);
+    CHECK(all[21 * CLASS] == 7 && all[22 * CLASS - 1] == 7 && all[21 * CLASS - 1] == 0 &&
+          all[22 * CLASS] == 0);
     CHECK_OK(hg_allocate_boundary(b, 0, 0, 0, &buffer));
-    CHECK_FAILS(hg_allocate_boundary(b, 96, 1, 1, &buffer), HG_ERROR_ISA, "F04", "invalid class index: 96 (must be < 96)");
+    CHECK_FAILS(hg_allocate_boundary(b, 96, 1, 1, &buffer), HG_ERROR_ISA, "F04",
+                "invalid class index: 96 (must be < 96)");
     CHECK_FAILS(hg_allocate_boundary(b, 3, 49, 10, &buffer), HG_ERROR_ISA, "F04",
                 "invalid boundary coordinates: page=48 (must be < 48), byte=9 (must be < 256)");
     CHECK_FAILS(hg_allocate_boundary(b, 3, 48, 257, &buffer), HG_ERROR_ISA, "F04",
@@ -125,7 +135,8 @@ static void test_type_memory(hg_backend *b) {
         CHECK_U64(size, bytes[step]);
         for (int o = 0; o < t; o++)
             if (hg_type_size_bytes((hg_type)o) <= 16)
-                CHECK((pools[o].handle == pools[t].handle) == (hg_type_size_bytes((hg_type)o) == width));
+                CHECK((pools[o].handle == pools[t].handle) ==
+                      (hg_type_size_bytes((hg_type)o) == width));
     }
     hg_pool again = {0};
     CHECK_OK(hg_backend_free_pool(b, pools[HG_TYPE_U8])); /* somebody else's mistake */

@@ -1,6 +1,7 @@
 /* test: labels=threads */
-/* Runs wait for code as for an event: code that is pending, that is ready later, that fails later, and a compiler that hangs while everything is
- * closed. On a made-up driver, and on the backend that the first argument names, whose compiler is held up. */
+/* Runs wait for code as for an event: code that is pending, that is ready later, that fails later,
+ * and a compiler that hangs while everything is closed. On a made-up driver, and on the backend
+ * that the first argument names, whose compiler is held up. */
 #include "code/compiler.h"
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
@@ -10,7 +11,8 @@
 enum { N = 500, MOST_MS = 60000 };
 
 static void sleep_ms(uint64_t ms) {
-    const struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
+    const struct timespec t = {.tv_sec = (time_t)(ms / 1000),
+                               .tv_nsec = (long)(ms % 1000 * 1000000)};
     nanosleep(&t, NULL);
 }
 
@@ -56,19 +58,22 @@ static hg_status late_ready(hg_driver_kernel *kernel, bool *ready) {
 }
 
 static void run_late(hg_backend *b, bool blocks, bool expected) {
-    hg_buffer x = make_buffer(b, NULL, N * sizeof(float)), y = make_buffer(b, NULL, N * sizeof(float));
+    hg_buffer x = make_buffer(b, NULL, N * sizeof(float)),
+              y = make_buffer(b, NULL, N * sizeof(float));
     hg_queue *q = NULL;
     hg_event *e = NULL;
     hg_atomic_store(&questions_left, 50, HG_SEQ_CST);
     hg_atomic_store(&asked, 0, HG_SEQ_CST);
     hg_binding *axpy = bind_axpy(b, x, y);
-    CHECK_U64(hg_atomic_load(&asked, HG_SEQ_CST), 0); /* whoever makes an executable does not wait for its code */
+    CHECK_U64(hg_atomic_load(&asked, HG_SEQ_CST), 0); /* whoever makes an executable does not wait
+                                                         for its code */
     CHECK_OK(hg_queue_create(b, NULL, &q));
     hg_status status = HG_OK;
     if (blocks) {
         status = hg_binding_launch(axpy);
     } else {
-        CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = axpy), 1, NULL, 0, &e));
+        CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = axpy), 1, NULL,
+                                 0, &e));
         status = ask(e, MOST_MS);
         hg_event_destroy(e);
     }
@@ -105,7 +110,8 @@ static hg_driver held;
 static const hg_driver *real;
 static int gate, inside; /* atomic */
 
-static hg_status held_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel) {
+static hg_status held_create(hg_device *device, const hg_driver_code *code,
+                             hg_driver_kernel **kernel) {
     hg_atomic_add_fetch(&inside, 1, HG_SEQ_CST);
     while (!hg_atomic_load(&gate, HG_SEQ_CST)) sleep_ms(1);
     return real->code_create(device, code, kernel);
@@ -137,9 +143,10 @@ static void test_held(const char *name, const char *pretend, bool closes) {
     for (int i = 0; i < N; i++) out[i] = (float)i;
     hold_compiler(b);
     hg_binding *axpy = bind_axpy(b, x, y);
-    hg_command commands[] = {COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = x, .host = out, .length = sizeof out),
-                             COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = axpy),
-                             COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = y, .host = out, .length = sizeof out)};
+    hg_command commands[] = {
+        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = x, .host = out, .length = sizeof out),
+        COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = axpy),
+        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = y, .host = out, .length = sizeof out)};
     CHECK_OK(hg_queue_create(b, NULL, &q));
     CHECK_OK(hg_queue_submit(q, commands, 3, NULL, 0, &e));
     for (int i = 0; i < MOST_MS && !hg_atomic_load(&inside, HG_SEQ_CST); i++) {

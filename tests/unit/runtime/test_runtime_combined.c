@@ -1,6 +1,7 @@
 /* test: labels=threads,slow */
-/* Atomics whose old values nobody asks for, on memory that nothing else in the kernel touches: threads may have copies of it. What comes out is
- * what one lane after the other leaves, faults included; where the memory has a second name there are no copies. By the interpreter and by a C
+/* Atomics whose old values nobody asks for, on memory that nothing else in the kernel touches:
+ * threads may have copies of it. What comes out is what one lane after the other leaves, faults
+ * included; where the memory has a second name there are no copies. By the interpreter and by a C
  * compiler's code. */
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"
@@ -29,21 +30,24 @@ static hg_backend *open_with(uint32_t threads) {
 /* ---- every operation, memory of several sizes ---- */
 
 /* y[at[global]] = y[at[global]] op x[global] */
-static const char BINS[] = PROGRAM(
-    ".param x buffer %s in [n]\n.param at buffer u32 in [n]\n.param y buffer %s inout\n.param n u64\n.lanes n\n"
-    ".reg v, old %s\n.reg i u32\n ldg v, [x[global]]\n ldg i, [at[global]]\n atom.%s.%s old, [y + i*%u], v\n");
+static const char BINS[] = PROGRAM(".param x buffer %s in [n]\n.param at buffer u32 in [n]\n.param "
+                                   "y buffer %s inout\n.param n u64\n.lanes n\n"
+                                   ".reg v, old %s\n.reg i u32\n ldg v, [x[global]]\n ldg i, "
+                                   "[at[global]]\n atom.%s.%s old, [y + i*%u], v\n");
 
 typedef struct kind {
     const char *type;
     unsigned bytes;
     bool is_signed;
 } kind;
-static const kind KINDS[] = {{"u32", 4, false}, {"i32", 4, true}, {"u64", 8, false}, {"i64", 8, true}};
+static const kind KINDS[] = {
+    {"u32", 4, false}, {"i32", 4, true}, {"u64", 8, false}, {"i64", 8, true}};
 static const char *const OPS[] = {"add", "min", "max", "and", "or", "xor"};
 
 static uint64_t both(const char *op, const kind *k, uint64_t a, uint64_t b) {
     unsigned shift = 64 - 8 * k->bytes;
-    bool less = k->is_signed ? (int64_t)(b << shift) < (int64_t)(a << shift) : b << shift < a << shift;
+    bool less = k->is_signed ? (int64_t)(b << shift) < (int64_t)(a << shift)
+                             : b << shift < a << shift;
     if (strcmp(op, "add") == 0) return a + b;
     if (strcmp(op, "and") == 0) return a & b;
     if (strcmp(op, "or") == 0) return a | b;
@@ -52,7 +56,8 @@ static uint64_t both(const char *op, const kind *k, uint64_t a, uint64_t b) {
     return (strcmp(op, "min") == 0) == less ? b : a;
 }
 
-static hg_status launch(hg_backend *b, const char *text, const char *const *names, const hg_buffer *buffers, int count, uint64_t n) {
+static hg_status launch(hg_backend *b, const char *text, const char *const *names,
+                        const hg_buffer *buffers, int count, uint64_t n) {
     hg_program *p = assemble(text);
     hg_params *params = hg_params_create();
     for (int i = 0; i < count; i++) CHECK_OK(hg_params_set_buffer(params, names[i], buffers[i]));
@@ -70,7 +75,8 @@ static void check_bins(hg_backend *b, const char *op, const kind *k, uint32_t bi
     for (size_t i = 0; i < sizeof x; i += 8) memcpy(x + i, &(uint64_t){random64()}, 8);
     for (size_t i = 0; i < sizeof y; i += 8) memcpy(y + i, &(uint64_t){random64()}, 8);
     for (uint32_t i = 0; i < LANES; i++) at[i] = (uint32_t)(random64() % bins);
-    hg_buffer buffers[] = {make_buffer(b, x, LANES * (uint64_t)k->bytes), make_buffer(b, at, sizeof at),
+    hg_buffer buffers[] = {make_buffer(b, x, LANES * (uint64_t)k->bytes),
+                           make_buffer(b, at, sizeof at),
                            make_buffer(b, y, bins * (uint64_t)k->bytes)};
     snprintf(text, sizeof text, BINS, k->type, k->type, k->type, op, k->type, k->bytes);
     CHECK_OK(launch(b, text, (const char *const[]){"x", "at", "y"}, buffers, 3, LANES));
@@ -82,7 +88,8 @@ static void check_bins(hg_backend *b, const char *op, const kind *k, uint32_t bi
         memcpy(y + (size_t)at[i] * k->bytes, &old, k->bytes);
     }
     CHECK_OK(hg_backend_copy_from_buffer(b, buffers[2], got, bins * (uint64_t)k->bytes));
-    CHECK_MESSAGE(memcmp(got, y, (size_t)bins * k->bytes) == 0, "atom.%s.%s on %u bins differs", op, k->type, (unsigned)bins);
+    CHECK_MESSAGE(memcmp(got, y, (size_t)bins * k->bytes) == 0, "atom.%s.%s on %u bins differs", op,
+                  k->type, (unsigned)bins);
     for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
 }
 
@@ -97,14 +104,18 @@ static void test_operations(hg_backend *b, bool all) {
 /* ---- one place, a row of places ---- */
 
 static void test_places(hg_backend *b) {
-    static const char text[] = PROGRAM(
-        ".param y buffer u64 inout [5]\n.param z buffer u32 inout [n]\n.param n u64\n.lanes n\n.reg old, v u64\n.reg o u32\n"
-        " atom.add.u64 old, [y[0]], global\n atom.add.u64 old, [y[1]], 3\n atom.xor.u64 old, [y[2]], 3\n"
-        " atom.max.u64 old, [y[3]], global\n and v, global, 1\n bra.eq v, 0, @end\n atom.add.u64 old, [y[4]], 1\n"
-        "end:\n atom.add.u32 o, [z[global]], 1\n");
+    static const char text[] = PROGRAM(".param y buffer u64 inout [5]\n.param z buffer u32 inout "
+                                       "[n]\n.param n u64\n.lanes n\n.reg old, v u64\n.reg o u32\n"
+                                       " atom.add.u64 old, [y[0]], global\n atom.add.u64 old, "
+                                       "[y[1]], 3\n atom.xor.u64 old, [y[2]], 3\n"
+                                       " atom.max.u64 old, [y[3]], global\n and v, global, 1\n "
+                                       "bra.eq v, 0, @end\n atom.add.u64 old, [y[4]], 1\n"
+                                       "end:\n atom.add.u32 o, [z[global]], 1\n");
     static const char other[] = PROGRAM(
-        ".param y buffer u64 inout [5]\n.param z buffer u32 inout [n]\n.param n u64\n.lanes n\n.reg old, v u64\n.reg o u32\n"
-        " atom.add.u64 old, [y[0]], global\n atom.add.u64 old, [y[1]], 3\n and v, global, 1\n bra.eq v, 0, @end\n"
+        ".param y buffer u64 inout [5]\n.param z buffer u32 inout [n]\n.param n u64\n.lanes "
+        "n\n.reg old, v u64\n.reg o u32\n"
+        " atom.add.u64 old, [y[0]], global\n atom.add.u64 old, [y[1]], 3\n and v, global, 1\n "
+        "bra.eq v, 0, @end\n"
         " atom.add.u64 old, [y[4]], 1\nend:\n atom.add.u32 o, [z[global]], 1\n");
     const uint64_t n = LANES + 1, sum = n * (n - 1) / 2;
     uint64_t y[5], first[5] = {1, 2, 4, 8, 16};
@@ -128,15 +139,21 @@ static void test_places(hg_backend *b) {
 
 /* ---- two names for one memory ---- */
 
-/* A lane sees its own update through the other name. A plain load beside updates by other threads would be a race of the program's own. */
+/* A lane sees its own update through the other name. A plain load beside updates by other threads
+ * would be a race of the program's own. */
 static void test_two_names(hg_backend *b, bool plain) {
-#define TWO_NAMES(READ)                                                                                                     \
-    PROGRAM(".param y buffer u32 inout\n.param z buffer u32 inout\n.param out buffer u32 out [n]\n.param n u64\n.lanes n\n" \
-            ".reg old, v u32\n.reg at u64\n and at, global, 7\n atom.add.u32 old, [y[at]], 1\n" READ " stg [out[global]], v\n")
-    const char *text = plain ? TWO_NAMES(" ldg v, [z[at]]\n") : TWO_NAMES(" atom.or.u32 v, [z[at]], 0\n");
+#define TWO_NAMES(READ)                                                                          \
+    PROGRAM(                                                                                     \
+        ".param y buffer u32 inout\n.param z buffer u32 inout\n.param out buffer u32 out "       \
+        "[n]\n.param n u64\n.lanes n\n"                                                          \
+        ".reg old, v u32\n.reg at u64\n and at, global, 7\n atom.add.u32 old, [y[at]], 1\n" READ \
+        " stg [out[global]], v\n")
+    const char *text = plain ? TWO_NAMES(" ldg v, [z[at]]\n")
+                             : TWO_NAMES(" atom.or.u32 v, [z[at]], 0\n");
     static uint32_t out[LANES];
     uint32_t y[8] = {5, 5, 5, 5, 5, 5, 5, 5}, low = 0;
-    hg_buffer shared = make_buffer(b, y, sizeof y), buffers[] = {shared, shared, make_buffer(b, NULL, sizeof out)};
+    hg_buffer shared = make_buffer(b, y, sizeof y),
+              buffers[] = {shared, shared, make_buffer(b, NULL, sizeof out)};
     CHECK_OK(launch(b, text, (const char *const[]){"y", "z", "out"}, buffers, 3, LANES));
     CHECK_OK(hg_backend_copy_from_buffer(b, shared, y, sizeof y));
     CHECK_OK(hg_backend_copy_from_buffer(b, buffers[2], out, sizeof out));
@@ -150,7 +167,8 @@ static void test_two_names(hg_backend *b, bool plain) {
 /* ---- faults ---- */
 
 static void test_faults(hg_backend *b) {
-    static const char text[] = PROGRAM(".param at buffer u32 in [n]\n.param y buffer u32 inout\n.param n u64\n.lanes n\n.reg i, old u32\n"
+    static const char text[] = PROGRAM(".param at buffer u32 in [n]\n.param y buffer u32 "
+                                       "inout\n.param n u64\n.lanes n\n.reg i, old u32\n"
                                        " ldg i, [at[global]]\n atom.add.u32 old, [y + i], 1\n");
     static uint32_t at[LANES];
     const struct {
@@ -162,7 +180,8 @@ static void test_faults(hg_backend *b) {
         for (uint32_t i = 0; i < LANES; i++) at[i] = i % 16 * 4;
         at[30001] = at[30007] = bad[k].place;
         hg_buffer buffers[] = {make_buffer(b, at, sizeof at), make_buffer(b, NULL, sizeof y)};
-        CHECK_STATUS(launch(b, text, (const char *const[]){"at", "y"}, buffers, 2, LANES), HG_ERROR_EXECUTION_FAILED);
+        CHECK_STATUS(launch(b, text, (const char *const[]){"at", "y"}, buffers, 2, LANES),
+                     HG_ERROR_EXECUTION_FAILED);
         CHECK_TEXT(hg_last_error()->code, bad[k].code);
         CHECK_U64(hg_last_error()->lane, 30001);
         CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, sizeof y));

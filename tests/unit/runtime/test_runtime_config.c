@@ -1,4 +1,5 @@
-/* Configuration: defaults, environment, malformed values; choosing and listing backends. Semantics 8.2, 8.5. */
+/* Configuration: defaults, environment, malformed values; choosing and listing backends.
+ * Semantics 8.2, 8.5. */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
 
@@ -31,8 +32,9 @@ static void test_defaults(void) {
     CHECK_TEXT(c.jit, "auto");
     CHECK_TEXT(c.vendor, "auto");
     CHECK(!c.deterministic);
-    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.compile_timeout_ms == 120000 &&
-          c.max_buffer_size == 0 && !c.profiling && !c.check_races);
+    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 &&
+          c.compile_timeout_ms == 120000 && c.max_buffer_size == 0 && !c.profiling &&
+          !c.check_races);
     CHECK(c.cache_programs > 0);
     clear();
     CHECK_OK(hg_config_from_env(&e));
@@ -79,12 +81,14 @@ static void test_environment(void) {
     CHECK_TEXT(c.vendor, "on");
     CHECK(c.deterministic);
     CHECK_TEXT(c.pretend, "poor");
-    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.compile_timeout_ms == 5000 &&
-          c.max_buffer_size == UINT64_MAX && c.max_memory == 512u << 20);
+    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 &&
+          c.compile_timeout_ms == 5000 && c.max_buffer_size == UINT64_MAX &&
+          c.max_memory == 512u << 20);
     static const struct {
         const char *text;
         bool value;
-    } words[] = {{"true", true}, {"1", true}, {"yes", true}, {"on", true}, {"false", false}, {"0", false}, {"no", false}, {"off", false}};
+    } words[] = {{"true", true},   {"1", true},  {"yes", true}, {"on", true},
+                 {"false", false}, {"0", false}, {"no", false}, {"off", false}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         setenv("HOLOGRAM_ENABLE_PROFILING", words[i].text, 1);
         CHECK_OK(hg_config_from_env(&c));
@@ -102,11 +106,13 @@ static void test_environment(void) {
     CHECK_TEXT(c.backend, "auto");
 }
 
-/* Variables of other configurations of the specification: the guide names what takes their place. */
+/* Variables of other configurations of the specification: the guide names what takes their place.
+ */
 static void test_not_read(void) {
-    static const char *const names[] = {"HOLOGRAM_PARALLEL",  "HOLOGRAM_ENABLE_SIMD",      "HOLOGRAM_ENABLE_CACHE",
-                                        "HOLOGRAM_PROFILE",   "HOLOGRAM_BUFFER_POOL_SIZE", "HOLOGRAM_POOL_CAPACITY",
-                                        "HOLOGRAM_LOG_LEVEL", "HOLOGRAM_LOG_FILE"};
+    static const char *const names[] = {"HOLOGRAM_PARALLEL",         "HOLOGRAM_ENABLE_SIMD",
+                                        "HOLOGRAM_ENABLE_CACHE",     "HOLOGRAM_PROFILE",
+                                        "HOLOGRAM_BUFFER_POOL_SIZE", "HOLOGRAM_POOL_CAPACITY",
+                                        "HOLOGRAM_LOG_LEVEL",        "HOLOGRAM_LOG_FILE"};
     hg_config before, after;
     clear();
     CHECK_OK(hg_config_from_env(&before));
@@ -122,28 +128,29 @@ static void test_not_read(void) {
 static void test_malformed(void) {
     static const struct {
         const char *name, *value;
-    } cases[] = {{"HOLOGRAM_DEVICE_ID", "4294967296"},
-                 {"HOLOGRAM_JIT", "yes"},
-                 {"HOLOGRAM_VENDOR", "maybe"},
-                 {"HOLOGRAM_DETERMINISTIC", "2"},
-                 {"HOLOGRAM_DEVICE_ID", "-1"},
-                 {"HOLOGRAM_DEVICE_ID", "one"},
-                 {"HOLOGRAM_NUM_THREADS", "257"},
-                 {"HOLOGRAM_NUM_THREADS", " 1"},
-                 {"HOLOGRAM_NUM_THREADS", "1 "},
-                 {"HOLOGRAM_TIMEOUT_MS", "1.5"},
-                 {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
-                 {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"},
-                 {"HOLOGRAM_MAX_MEMORY", "512MB"},
-                 {"HOLOGRAM_MAX_MEMORY", "16777216T"},
-                 {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},
-                 {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
-                 {"HOLOGRAM_PROFILING", "perhaps"},
-                 {"HOLOGRAM_CACHE_BYTES", "1k"},
-                 {"HOLOGRAM_CACHE_BYTES", "-1"},
-                 {"HOLOGRAM_PRETEND", "poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor"},
-                 {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"},
-                 {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
+    } cases[] = {
+        {"HOLOGRAM_DEVICE_ID", "4294967296"},
+        {"HOLOGRAM_JIT", "yes"},
+        {"HOLOGRAM_VENDOR", "maybe"},
+        {"HOLOGRAM_DETERMINISTIC", "2"},
+        {"HOLOGRAM_DEVICE_ID", "-1"},
+        {"HOLOGRAM_DEVICE_ID", "one"},
+        {"HOLOGRAM_NUM_THREADS", "257"},
+        {"HOLOGRAM_NUM_THREADS", " 1"},
+        {"HOLOGRAM_NUM_THREADS", "1 "},
+        {"HOLOGRAM_TIMEOUT_MS", "1.5"},
+        {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
+        {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"},
+        {"HOLOGRAM_MAX_MEMORY", "512MB"},
+        {"HOLOGRAM_MAX_MEMORY", "16777216T"},
+        {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},
+        {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
+        {"HOLOGRAM_PROFILING", "perhaps"},
+        {"HOLOGRAM_CACHE_BYTES", "1k"},
+        {"HOLOGRAM_CACHE_BYTES", "-1"},
+        {"HOLOGRAM_PRETEND", "poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor"},
+        {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"},
+        {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
     hg_config c;
     hg_backend *b = NULL;
     char start[128];
@@ -151,8 +158,10 @@ static void test_malformed(void) {
         clear();
         setenv(cases[i].name, cases[i].value, 1);
         CHECK_STATUS(hg_config_from_env(&c), HG_ERROR_INVALID_ARGUMENT);
-        snprintf(start, sizeof start, "Environment variable error: %s='%s', expected ", cases[i].name, cases[i].value);
-        CHECK_MESSAGE(strncmp(hg_last_error()->message, start, strlen(start)) == 0, "%s", hg_last_error()->message);
+        snprintf(start, sizeof start, "Environment variable error: %s='%s', expected ",
+                 cases[i].name, cases[i].value);
+        CHECK_MESSAGE(strncmp(hg_last_error()->message, start, strlen(start)) == 0, "%s",
+                      hg_last_error()->message);
         CHECK_STATUS(hg_backend_create_auto(&b), HG_ERROR_INVALID_ARGUMENT);
     }
     clear();
@@ -169,7 +178,8 @@ static void test_choice(void) {
     hg_backend_destroy(b);
     CHECK_OK(hg_backend_create("cpu", 0, &b));
     CHECK_OK(hg_backend_device(b, &info));
-    CHECK(info.size == sizeof info && info.exact && info.name[0] && strstr(info.capabilities, "i64"));
+    CHECK(info.size == sizeof info && info.exact && info.name[0] &&
+          strstr(info.capabilities, "i64"));
     CHECK_STATUS(hg_backend_device(NULL, &info), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_backend_device(b, NULL), HG_ERROR_INVALID_ARGUMENT);
     hg_backend_destroy(b);
@@ -192,7 +202,8 @@ static void test_choice(void) {
     CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
     hg_backend_destroy(b);
     CHECK_STATUS(hg_backend_create(NULL, 0, &b), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_FAILS(hg_backend_create("cpu", 1, &b), HG_ERROR_BACKEND_UNAVAILABLE, "", "cpu has one device, number 0; asked for 1");
+    CHECK_FAILS(hg_backend_create("cpu", 1, &b), HG_ERROR_BACKEND_UNAVAILABLE, "",
+                "cpu has one device, number 0; asked for 1");
     CHECK_STATUS(hg_backend_create("null", 7, &b), HG_ERROR_BACKEND_UNAVAILABLE);
     c.size--;
     CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
@@ -205,7 +216,8 @@ static void test_choice(void) {
     CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
 }
 
-/* Words of the specification without a backend here, each with the specification's text where it has one. */
+/* Words of the specification without a backend here, each with the specification's text where it
+ * has one. */
 static void test_absent(void) {
     static const struct {
         const char *name, *text;
@@ -224,18 +236,27 @@ static void test_absent(void) {
     CHECK_OK(hg_devices(info, 64, &count));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         bool listed = false;
-        CHECK_FAILS(hg_backend_create(words[i].name, 0, &b), HG_ERROR_BACKEND_UNAVAILABLE, "", words[i].text);
-        for (size_t k = 0; k < count; k++) listed = listed || (!info[k].available && strcmp(info[k].reason, words[i].text) == 0);
+        CHECK_FAILS(hg_backend_create(words[i].name, 0, &b), HG_ERROR_BACKEND_UNAVAILABLE, "",
+                    words[i].text);
+        for (size_t k = 0; k < count; k++)
+            listed = listed || (!info[k].available && strcmp(info[k].reason, words[i].text) == 0);
         CHECK(listed);
     }
 }
 
-/* What the environment names and is not there is an error with the reason, not another device without a word. */
+/* What the environment names and is not there is an error with the reason, not another device
+ * without a word. */
 static void test_named_or_none(void) {
     static const struct {
         const char *backend, *device;
-    } cases[] = {{"wgpu", "7"},          {"webgpu", ""}, {"tpu", "0"}, {"cpu", "1"}, {"vulkan", "4000000000"}, {"opencl", "4000000000"},
-                 {"cuda", "4000000000"}, {"null", "2"}};
+    } cases[] = {{"wgpu", "7"},
+                 {"webgpu", ""},
+                 {"tpu", "0"},
+                 {"cpu", "1"},
+                 {"vulkan", "4000000000"},
+                 {"opencl", "4000000000"},
+                 {"cuda", "4000000000"},
+                 {"null", "2"}};
     hg_backend *b, *same;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         b = NULL;
@@ -254,7 +275,8 @@ static void test_named_or_none(void) {
 
 /* Where the environment names no backend there is always a device. */
 static void test_auto_never_fails(void) {
-    static const char *const words[] = {"", "auto", "AUTO"}, *const devices[] = {"", "0", "3", "4000000000"};
+    static const char *const words[] = {"", "auto", "AUTO"}, *const devices[] = {"", "0", "3",
+                                                                                 "4000000000"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         for (size_t k = 0; k < sizeof devices / sizeof *devices; k++) {
             hg_backend *b = NULL;
@@ -314,12 +336,15 @@ static void test_cache_path(void) {
 }
 
 static void test_pretend(void) {
-    CHECK(hg_pretends("poor", "poor") && hg_pretends("a,poor", "poor") && hg_pretends(" poor , b", "poor") && hg_pretends(",,b,,a", "a"));
-    CHECK(!hg_pretends("", "poor") && !hg_pretends(NULL, "poor") && !hg_pretends("poorer", "poor") && !hg_pretends("poor", "poorer"));
+    CHECK(hg_pretends("poor", "poor") && hg_pretends("a,poor", "poor") &&
+          hg_pretends(" poor , b", "poor") && hg_pretends(",,b,,a", "a"));
+    CHECK(!hg_pretends("", "poor") && !hg_pretends(NULL, "poor") &&
+          !hg_pretends("poorer", "poor") && !hg_pretends("poor", "poorer"));
     CHECK_OK(hg_pretend_check(""));
     CHECK_OK(hg_pretend_check("poor,descriptors"));
     CHECK_STATUS(hg_pretend_check("poor,rich"), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_MESSAGE(strstr(hg_last_error()->message, "'rich' is unknown, expected some of: poor"), "%s", hg_last_error()->message);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, "'rich' is unknown, expected some of: poor"),
+                  "%s", hg_last_error()->message);
 }
 
 static void test_devices(void) {

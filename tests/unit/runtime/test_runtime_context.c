@@ -1,5 +1,6 @@
-/* The state of contexts between launches, without the instructions that use it: kernels written by hand touch the memory that
- * atlas/state.h lays out. What launches leave there is folded before anybody looks, belongs to one context, and survives faults. */
+/* The state of contexts between launches, without the instructions that use it: kernels written by
+ * hand touch the memory that atlas/state.h lays out. What launches leave there is folded before
+ * anybody looks, belongs to one context, and survives faults. */
 /* test: labels=threads timeout=300 */
 #include "atlas/characters.h"
 #include "atlas/state.h"
@@ -24,9 +25,12 @@ enum { LANES = 500, OUT_WORDS = 4, NO_FAULT = -1 };
 
 /* ---- a program whose kernel is written by hand ---- */
 
-static kir_value *constant(kir_builder *b, uint64_t value) { return kir_const(b, HG_TYPE_U64, value); }
+static kir_value *constant(kir_builder *b, uint64_t value) {
+    return kir_const(b, HG_TYPE_U64, value);
+}
 
-static kir_value *access_state(kir_builder *b, kir_op op, uint8_t type, kir_value *index, int64_t disp, kir_value *value) {
+static kir_value *access_state(kir_builder *b, kir_op op, uint8_t type, kir_value *index,
+                               int64_t disp, kir_value *value) {
     kir_value *args[3] = {constant(b, 0), index, value};
     kir_value *v = kir_emit(b, op, type, value ? 3 : 2, args);
     v->u.mem.space = KIR_BUFFER;
@@ -39,11 +43,13 @@ static kir_value *access_state(kir_builder *b, kir_op op, uint8_t type, kir_valu
     return v;
 }
 
-static void atomic(kir_builder *b, kir_atomic op, uint8_t type, kir_value *index, int64_t disp, kir_value *value) {
+static void atomic(kir_builder *b, kir_atomic op, uint8_t type, kir_value *index, int64_t disp,
+                   kir_value *value) {
     access_state(b, KIR_ATOMIC, type, index, disp, value)->u.mem.atomic = (uint8_t)op;
 }
 
-static void store(kir_builder *b, kir_value *buffer, kir_value *index, int64_t disp, kir_value *word) {
+static void store(kir_builder *b, kir_value *buffer, kir_value *index, int64_t disp,
+                  kir_value *word) {
     kir_value *args[3] = {buffer, index, word};
     kir_value *v = kir_emit(b, KIR_STORE, KIR_VOID, 3, args);
     v->u.mem.space = KIR_BUFFER;
@@ -55,31 +61,40 @@ static void store(kir_builder *b, kir_value *buffer, kir_value *index, int64_t d
     v->u.mem.operand = 1;
 }
 
-/* Lane l of class l mod 96: adds 2^32 · 2^-1074 to its class and takes 2^-1074 away, writes phase l mod 768, and stores in out[l] what
- * the launch began with: the phase, word 1 of the class, word 1 of the sum of all. */
+/* Lane l of class l mod 96: adds 2^32 · 2^-1074 to its class and takes 2^-1074 away, writes phase l
+ * mod 768, and stores in out[l] what the launch began with: the phase, word 1 of the class, word 1
+ * of the sum of all. */
 static kir_module *write_kernel(int64_t fault_lane) {
     kir_module *m = kir_module_create("touch");
     kir_builder b;
     kir_builder_init(&b, m, kir_function_create(m, "touch", KIR_VOID));
     kir_input *input = hg_vec_push(&m->inputs);
-    *input = (kir_input){.kind = KIR_INPUT_PARAM, .type = HG_TYPE_U64, .reg = 1, .name = "out", .is_buffer = true};
-    kir_value *out = kir_emit(&b, KIR_INPUT, HG_TYPE_U64, 0, NULL), *lane = kir_emit(&b, KIR_ID, HG_TYPE_U64, 0, NULL);
+    *input = (kir_input){
+        .kind = KIR_INPUT_PARAM, .type = HG_TYPE_U64, .reg = 1, .name = "out", .is_buffer = true};
+    kir_value *out = kir_emit(&b, KIR_INPUT, HG_TYPE_U64, 0, NULL),
+              *lane = kir_emit(&b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
     kir_value *cls = kir_binary(&b, KIR_UREM, lane, constant(&b, 96)), *zero = constant(&b, 0);
-    kir_value *words = kir_mul(&b, cls, constant(&b, 4 * HG_RESONANCE_WORDS)), *one = kir_const(&b, HG_TYPE_U32, 1);
+    kir_value *words = kir_mul(&b, cls, constant(&b, 4 * HG_RESONANCE_WORDS)),
+              *one = kir_const(&b, HG_TYPE_U32, 1);
     kir_value *seen[3] = {
-        access_state(&b, KIR_LOAD, HG_TYPE_U32, kir_mul(&b, cls, constant(&b, 4)), HG_STATE_PHASE, NULL),
+        access_state(&b, KIR_LOAD, HG_TYPE_U32, kir_mul(&b, cls, constant(&b, 4)), HG_STATE_PHASE,
+                     NULL),
         access_state(&b, KIR_LOAD, HG_TYPE_U32, words, HG_STATE_RESONANCE + 4, NULL),
-        access_state(&b, KIR_LOAD, HG_TYPE_U32, zero, HG_STATE_RESONANCE + 4 * (HG_RESONANCE_TOTAL * HG_RESONANCE_WORDS + 1), NULL)};
+        access_state(&b, KIR_LOAD, HG_TYPE_U32, zero,
+                     HG_STATE_RESONANCE + 4 * (HG_RESONANCE_TOTAL * HG_RESONANCE_WORDS + 1), NULL)};
     atomic(&b, KIR_ATOMIC_ADD, HG_TYPE_U32, words, HG_STATE_PENDING_ADD + 4, one);
     atomic(&b, KIR_ATOMIC_ADD, HG_TYPE_U32, words, HG_STATE_PENDING_SUB, one);
-    kir_value *number = kir_binary(&b, KIR_SHL, kir_add(&b, lane, constant(&b, 1)), kir_const(&b, HG_TYPE_U32, HG_PENDING_PHASE_BITS));
+    kir_value *number = kir_binary(&b, KIR_SHL, kir_add(&b, lane, constant(&b, 1)),
+                                   kir_const(&b, HG_TYPE_U32, HG_PENDING_PHASE_BITS));
     number = kir_binary(&b, KIR_OR, number, kir_binary(&b, KIR_UREM, lane, constant(&b, 768)));
-    atomic(&b, KIR_ATOMIC_UMAX, HG_TYPE_U64, kir_mul(&b, cls, constant(&b, 8)), HG_STATE_PENDING_PHASE, number);
-    for (int i = 0; i < 3; i++) store(&b, out, kir_mul(&b, lane, constant(&b, 4 * OUT_WORDS)), 4 * i, seen[i]);
+    atomic(&b, KIR_ATOMIC_UMAX, HG_TYPE_U64, kir_mul(&b, cls, constant(&b, 8)),
+           HG_STATE_PENDING_PHASE, number);
+    for (int i = 0; i < 3; i++)
+        store(&b, out, kir_mul(&b, lane, constant(&b, 4 * OUT_WORDS)), 4 * i, seen[i]);
     if (fault_lane != NO_FAULT)
-        kir_fault_if(&b, kir_binary(&b, KIR_CMP_EQ, lane, constant(&b, (uint64_t)fault_lane)), KIR_FAULT_DOMAIN, 1,
-                     "execution error: by hand");
+        kir_fault_if(&b, kir_binary(&b, KIR_CMP_EQ, lane, constant(&b, (uint64_t)fault_lane)),
+                     KIR_FAULT_DOMAIN, 1, "execution error: by hand");
     CHECK(!b.failed);
     return m;
 }
@@ -90,10 +105,13 @@ static kir_module *write_table_kernel(void) {
     kir_builder b;
     kir_builder_init(&b, m, kir_function_create(m, "table", KIR_VOID));
     kir_input *input = hg_vec_push(&m->inputs);
-    *input = (kir_input){.kind = KIR_INPUT_PARAM, .type = HG_TYPE_U64, .reg = 1, .name = "out", .is_buffer = true};
-    kir_value *out = kir_emit(&b, KIR_INPUT, HG_TYPE_U64, 0, NULL), *lane = kir_emit(&b, KIR_ID, HG_TYPE_U64, 0, NULL);
+    *input = (kir_input){
+        .kind = KIR_INPUT_PARAM, .type = HG_TYPE_U64, .reg = 1, .name = "out", .is_buffer = true};
+    kir_value *out = kir_emit(&b, KIR_INPUT, HG_TYPE_U64, 0, NULL),
+              *lane = kir_emit(&b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
-    kir_value *at = kir_mul(&b, lane, constant(&b, 4)), *word = access_state(&b, KIR_LOAD, HG_TYPE_U32, at, 0, NULL);
+    kir_value *at = kir_mul(&b, lane, constant(&b, 4)),
+              *word = access_state(&b, KIR_LOAD, HG_TYPE_U32, at, 0, NULL);
     word->u.mem.class_id = KIR_PLAN_CHARACTERS;
     store(&b, out, at, 0, word);
     CHECK(!b.failed);
@@ -143,7 +161,8 @@ static void unbind(hg_backend *b, bound *x) {
 /* ---- what must be there after n launches of that many lanes ---- */
 
 static double expected_sum(uint64_t count, uint64_t launches) {
-    return (double)(count * launches) * (ldexp(1, 32 - 1074) - DBL_TRUE_MIN); /* exact: 41 bits, subnormal */
+    return (double)(count * launches) * (ldexp(1, 32 - 1074) - DBL_TRUE_MIN); /* exact: 41 bits,
+                                                                                 subnormal */
 }
 
 static uint64_t count_of(uint64_t lanes, uint32_t cls) { return lanes / 96 + (cls < lanes % 96); }
@@ -154,26 +173,30 @@ static void check_state(const char *what, hg_context *c, uint64_t lanes, uint64_
     for (uint32_t cls = 0; cls < 96; cls++) {
         uint64_t count = count_of(lanes, cls), last = count ? (count - 1) * 96 + cls : 0;
         CHECK_OK(hg_context_resonance(c, cls, &value));
-        CHECK_MESSAGE(value == expected_sum(count, launches), "%s: class %u is %a, expected %a", what, (unsigned)cls, value,
-                      expected_sum(count, launches));
+        CHECK_MESSAGE(value == expected_sum(count, launches), "%s: class %u is %a, expected %a",
+                      what, (unsigned)cls, value, expected_sum(count, launches));
         CHECK_OK(hg_context_phase(c, cls, &phase));
-        CHECK_MESSAGE(phase == last % 768 * (launches != 0), "%s: phase %u is %u, expected %u", what, (unsigned)cls, (unsigned)phase,
-                      (unsigned)last % 768);
+        CHECK_MESSAGE(phase == last % 768 * (launches != 0), "%s: phase %u is %u, expected %u",
+                      what, (unsigned)cls, (unsigned)phase, (unsigned)last % 768);
     }
     CHECK_OK(hg_context_resonance_total(c, &value));
-    CHECK_MESSAGE(value == expected_sum(lanes, launches), "%s: the sum is %a, expected %a", what, value, expected_sum(lanes, launches));
+    CHECK_MESSAGE(value == expected_sum(lanes, launches), "%s: the sum is %a, expected %a", what,
+                  value, expected_sum(lanes, launches));
 }
 
 /* What the lanes saw: the state that `launches` launches before left. */
-static void check_seen(const char *what, hg_backend *b, const bound *x, uint64_t lanes, uint64_t launches) {
+static void check_seen(const char *what, hg_backend *b, const bound *x, uint64_t lanes,
+                       uint64_t launches) {
     uint32_t *seen = malloc(lanes * 4 * OUT_WORDS);
     CHECK_OK(hg_backend_copy_from_buffer(b, x->out, seen, lanes * 4 * OUT_WORDS));
     for (uint64_t l = 0; l < lanes; l++) {
         uint64_t count = count_of(lanes, (uint32_t)(l % 96)), last = (count - 1) * 96 + l % 96;
-        uint64_t phase = launches ? last % 768 : 0, word = launches ? launches * count - 1 : 0, total = launches ? launches * lanes - 1 : 0;
+        uint64_t phase = launches ? last % 768 : 0, word = launches ? launches * count - 1 : 0,
+                 total = launches ? launches * lanes - 1 : 0;
         const uint32_t *at = seen + l * OUT_WORDS;
-        CHECK_MESSAGE(at[0] == phase && at[1] == word && at[2] == total, "%s, lane %u: saw %u %u %u, expected %u %u %u", what, (unsigned)l,
-                      at[0], at[1], at[2], (unsigned)phase, (unsigned)word, (unsigned)total);
+        CHECK_MESSAGE(at[0] == phase && at[1] == word && at[2] == total,
+                      "%s, lane %u: saw %u %u %u, expected %u %u %u", what, (unsigned)l, at[0],
+                      at[1], at[2], (unsigned)phase, (unsigned)word, (unsigned)total);
     }
     free(seen);
 }
@@ -248,16 +271,21 @@ static void test_characters(const char *what, hg_backend *b) {
     uint8_t *bytes = malloc(TABLE);
     CHECK_OK(hg_binding_launch(x.binding));
     CHECK_OK(hg_binding_launch(y.binding));
-    CHECK((x.binding->submitted_way != HG_WAY_PLAN || !b->caps->memory.host_memory) && table.arena == b->characters.range.arena &&
-          table.size == TABLE);
+    CHECK((x.binding->submitted_way != HG_WAY_PLAN || !b->caps->memory.host_memory) &&
+          table.arena == b->characters.range.arena && table.size == TABLE);
     CHECK_OK(hg_backend_copy_from_buffer(b, x.out, bytes, TABLE));
     for (uint64_t i = 0; i < HG_CHARACTER_ENTRIES; i++) {
         uint8_t exact[16] = {[15] = 0x80};
         double real, seen;
         memcpy(&seen, bytes + HG_CHARACTER_ENTRIES * 16 + i * 8, 8);
-        (void)!hg_character_i128(i / HG_CHARACTER_COUNT, i % HG_CHARACTER_COUNT, exact); /* stays where it is not rational */
+        (void)!hg_character_i128(i / HG_CHARACTER_COUNT, i % HG_CHARACTER_COUNT, exact); /* stays
+                                                                                            where it
+                                                                                            is not
+                                                                                            rational
+                                                                                          */
         CHECK_OK(hg_character_f64(i / HG_CHARACTER_COUNT, i % HG_CHARACTER_COUNT, &real, NULL));
-        bool same = memcmp(exact, bytes + i * 16, 16) == 0 && memcmp(&seen, &real, sizeof real) == 0;
+        bool same = memcmp(exact, bytes + i * 16, 16) == 0 &&
+                    memcmp(&seen, &real, sizeof real) == 0;
         CHECK_MESSAGE(same, "%s: entry %u: %a, expected %a", what, (unsigned)i, seen, real);
     }
     free(bytes);
@@ -345,12 +373,17 @@ static void test_queue(hg_backend *b) {
     CHECK_OK(hg_queue_create(b, c, &q));
     look seen = {c, 0, 0, HG_OK};
     hg_command launch = {.size = sizeof launch, .kind = HG_COMMAND_LAUNCH, .binding = x.binding};
-    hg_command before = {.size = sizeof before, .kind = HG_COMMAND_HOST_CALL, .call = look_before, .user = &seen}, after = before;
+    hg_command before = {.size = sizeof before,
+                         .kind = HG_COMMAND_HOST_CALL,
+                         .call = look_before,
+                         .user = &seen},
+               after = before;
     after.call = look_after;
     const hg_command commands[] = {launch, launch, before, launch, after, launch};
     CHECK_OK(hg_queue_submit(q, commands, HG_COUNT_OF(commands), NULL, 0, &event));
     CHECK_OK(hg_event_wait(event));
-    CHECK_OK(hg_context_resonance_total(c, &value)); /* nothing is left to do when the event is done */
+    CHECK_OK(hg_context_resonance_total(c, &value)); /* nothing is left to do when the event is done
+                                                      */
     CHECK(value == expected_sum(LANES, 4));
     CHECK_OK(seen.status);
     CHECK(seen.before == expected_sum(LANES, 2));
@@ -377,7 +410,8 @@ static void *work(void *user) {
     worker *w = user;
     double total = 0, last = 0, each = expected_sum(LANES, 1);
     for (int i = 0; i < ROUNDS && !w->wrong; i++) {
-        w->wrong = hg_binding_launch_in(w->bound.binding, w->own) != HG_OK || hg_binding_launch_in(w->bound.binding, w->shared) != HG_OK ||
+        w->wrong = hg_binding_launch_in(w->bound.binding, w->own) != HG_OK ||
+                   hg_binding_launch_in(w->bound.binding, w->shared) != HG_OK ||
                    hg_context_resonance_total(w->shared, &total) != HG_OK;
         w->wrong |= total <= last || total / each != floor(total / each); /* only whole launches */
         last = total;
@@ -417,15 +451,19 @@ static struct {
 } failing;
 
 static bool call_fails(void) { return ++failing.calls == failing.fail_at; }
-static hg_status fail_call(void) { return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the call of a test"); }
-static hg_status failing_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t n, hg_driver_event *const *w, uint32_t wn,
-                                hg_driver_event *s) {
+static hg_status fail_call(void) {
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the call of a test");
+}
+static hg_status failing_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t n,
+                                hg_driver_event *const *w, uint32_t wn, hg_driver_event *s) {
     return call_fails() ? fail_call() : failing.real->queue_submit(q, c, n, w, wn, s);
 }
 static hg_status failing_arena(hg_device *d, uint64_t size, hg_driver_arena **a) {
     return call_fails() ? fail_call() : failing.real->arena_alloc(d, size, a);
 }
-static hg_status failing_event(hg_device *d, hg_driver_event **e) { return call_fails() ? fail_call() : failing.real->event_create(d, e); }
+static hg_status failing_event(hg_device *d, hg_driver_event **e) {
+    return call_fails() ? fail_call() : failing.real->event_create(d, e);
+}
 static hg_status failing_wait(hg_driver_event *e) {
     hg_status status = failing.real->event_wait(e); /* it is over all the same */
     return call_fails() ? fail_call() : status;
@@ -452,24 +490,29 @@ static bool use_everything(const char *what, hg_backend *b, const bound *x, hg_c
     for (uint64_t n = 0; n < 2; n++) {
         hg_status status = hg_binding_launch_in(x->binding, c);
         failed |= status != HG_OK;
-        CHECK_MESSAGE(status == HG_OK || memory.fail_at || failing.fail_at, "%s: %s", what, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || memory.fail_at || failing.fail_at, "%s: %s", what,
+                      hg_last_error_text());
     }
-    hg_status statuses[4] = {hg_context_resonance(c, 5, &value), hg_context_set_phase(c, 90, 11), hg_context_phase(c, 90, &phase), HG_OK};
-    CHECK_MESSAGE(statuses[1] != HG_OK || statuses[2] != HG_OK || phase == 11, "%s: phase %u", what, (unsigned)phase);
+    hg_status statuses[4] = {hg_context_resonance(c, 5, &value), hg_context_set_phase(c, 90, 11),
+                             hg_context_phase(c, 90, &phase), HG_OK};
+    CHECK_MESSAGE(statuses[1] != HG_OK || statuses[2] != HG_OK || phase == 11, "%s: phase %u", what,
+                  (unsigned)phase);
     statuses[3] = hg_context_resonance_total(c, &value);
     for (int i = 0; i < 4; i++) failed |= statuses[i] != HG_OK;
     (void)b;
     return failed;
 }
 
-/* Allocations fail, then calls of the driver. Whatever happens, what is read is that of whole launches, and nothing is lost. */
+/* Allocations fail, then calls of the driver. Whatever happens, what is read is that of whole
+ * launches, and nothing is lost. */
 static void test_failures(const char *what, hg_backend *b, bool of_driver) {
     hg_executable *e = make_executable(b, NO_FAULT);
     bound x = bind_lanes(b, e, 96);
     bool hit = true;
     CHECK_OK(hg_binding_launch(x.binding)); /* variants, what is made once */
     CHECK_OK(hg_backend_reset_state(b));
-    uint64_t *calls = of_driver ? &failing.calls : &memory.allocations, *fail_at = of_driver ? &failing.fail_at : &memory.fail_at;
+    uint64_t *calls = of_driver ? &failing.calls : &memory.allocations,
+             *fail_at = of_driver ? &failing.fail_at : &memory.fail_at;
     memory.only_once = true;
     if (of_driver) intercept(b);
     for (uint64_t n = 1; hit && n < 500 && test_failed < 20; n++) {
@@ -485,8 +528,10 @@ static void test_failures(const char *what, hg_backend *b, bool of_driver) {
         CHECK_MESSAGE(hit || !failed, "%s: fails without a failing call", what);
         CHECK_OK(hg_context_resonance_total(c, &value));
         double launches = value / expected_sum(96, 1);
-        CHECK_MESSAGE(launches == 0 || launches == 1 || launches == 2, "%s, call %u: %a", what, (unsigned)n, launches);
-        CHECK_MESSAGE(failed || launches == 2, "%s, call %u: %a launches", what, (unsigned)n, launches);
+        CHECK_MESSAGE(launches == 0 || launches == 1 || launches == 2, "%s, call %u: %a", what,
+                      (unsigned)n, launches);
+        CHECK_MESSAGE(failed || launches == 2, "%s, call %u: %a launches", what, (unsigned)n,
+                      launches);
         CHECK_OK(hg_context_reset_state(c));
         CHECK_OK(hg_binding_launch_in(x.binding, c));
         check_state(what, c, 96, 1);
@@ -516,9 +561,11 @@ static hg_status make_table(hg_backend *b) {
 }
 
 /* The table that could not be made is made the next time. */
-static void test_table_failures(const char *what, const char *name, uint32_t device, const char *pretend, bool hide_memory) {
+static void test_table_failures(const char *what, const char *name, uint32_t device,
+                                const char *pretend, bool hide_memory) {
     for (int of_driver = 0; of_driver < 2; of_driver++) {
-        uint64_t *calls = of_driver ? &failing.calls : &memory.allocations, *fail_at = of_driver ? &failing.fail_at : &memory.fail_at;
+        uint64_t *calls = of_driver ? &failing.calls : &memory.allocations,
+                 *fail_at = of_driver ? &failing.fail_at : &memory.fail_at;
         hg_backend *b = open_pretending(name, device, pretend);
         bool hit = true;
         if (hide_memory) b->own_caps.memory.host_memory = false;
@@ -565,7 +612,8 @@ static void test_backend(const char *name, uint32_t device, const char *pretend,
     uint64_t before = memory.live;
     hg_backend *b = open_pretending(name, device, pretend);
     if (!b) return;
-    snprintf(what, sizeof what, "%s %u %s%s", name, (unsigned)device, pretend, hide_memory ? ", memory out of sight" : "");
+    snprintf(what, sizeof what, "%s %u %s%s", name, (unsigned)device, pretend,
+             hide_memory ? ", memory out of sight" : "");
     if (hide_memory) b->own_caps.memory.host_memory = false;
     test_host(b);
     if (strcmp(name, "null") != 0) {
@@ -597,17 +645,21 @@ int main(int argc, char **argv) {
         test_backend("cpu", 0, "poor", false);
         test_backend("null", 0, "", false);
     }
-    if (!HG_TSAN) CHECK_OK(hg_devices(devices, HG_COUNT_OF(devices), &count)); /* it does not see what drivers do */
+    if (!HG_TSAN)
+        CHECK_OK(hg_devices(devices, HG_COUNT_OF(devices), &count)); /* it does not see what drivers
+                                                                        do */
     for (size_t i = 0; i < count && i < HG_COUNT_OF(devices); i++) {
         const char *name = devices[i].backend;
         bool is_vulkan = strcmp(name, "vulkan") == 0;
-        if ((!is_vulkan && strcmp(name, "opencl") != 0) || (*only && strcmp(only, name) != 0)) continue;
+        if ((!is_vulkan && strcmp(name, "opencl") != 0) || (*only && strcmp(only, name) != 0))
+            continue;
         if (!devices[i].available) {
             SKIP(devices[i].reason);
             continue;
         }
         test_backend(name, devices[i].device, "", false);
-        test_backend(name, devices[i].device, is_vulkan ? "descriptors,staging,no-atomic64" : "staging,no-int64", false);
+        test_backend(name, devices[i].device,
+                     is_vulkan ? "descriptors,staging,no-atomic64" : "staging,no-int64", false);
     }
     return test_done();
 }

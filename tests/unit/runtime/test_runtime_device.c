@@ -1,6 +1,7 @@
 /* test: labels=slow timeout=600
- * What the runtime does between a launch and a device's dispatches, on every device that is there, against the CPU: records of faults,
- * timeouts, grids and blocks of all shapes, folded blocks, handle tables, divided arenas, queues beside each other. */
+ * What the runtime does between a launch and a device's dispatches, on every device that is there,
+ * against the CPU: records of faults, timeouts, grids and blocks of all shapes, folded blocks,
+ * handle tables, divided arenas, queues beside each other. */
 #include "support/runtime_support.h"
 #include <time.h>
 
@@ -51,14 +52,17 @@ static outcome run(hg_backend *b, const job *j) {
 
 static void compare(const char *device, hg_backend *cpu, hg_backend *b, const job *j) {
     outcome x = run(cpu, j), y = run(b, j);
-    CHECK_MESSAGE(x.status == y.status, "%s on %s: expected %s (%s), got %s (%s)", j->name, device, hg_status_name(x.status),
-                  x.error.message, hg_status_name(y.status), y.error.message);
+    CHECK_MESSAGE(x.status == y.status, "%s on %s: expected %s (%s), got %s (%s)", j->name, device,
+                  hg_status_name(x.status), x.error.message, hg_status_name(y.status),
+                  y.error.message);
     if (x.status == HG_OK && y.status == HG_OK) {
         uint64_t at = 0;
         while (at < j->bytes && x.bytes[at] == y.bytes[at]) at++;
-        CHECK_MESSAGE(at == j->bytes, "%s on %s: byte %" PRIu64 " is %02x, expected %02x", j->name, device, at, y.bytes[at], x.bytes[at]);
+        CHECK_MESSAGE(at == j->bytes, "%s on %s: byte %" PRIu64 " is %02x, expected %02x", j->name,
+                      device, at, y.bytes[at], x.bytes[at]);
     } else if (x.status == y.status) {
-        CHECK_MESSAGE(strcmp(x.error.message, y.error.message) == 0, "%s on %s: \"%s\", expected \"%s\"", j->name, device, y.error.message,
+        CHECK_MESSAGE(strcmp(x.error.message, y.error.message) == 0,
+                      "%s on %s: \"%s\", expected \"%s\"", j->name, device, y.error.message,
                       x.error.message);
         CHECK_TEXT(y.error.code, x.error.code);
         CHECK_U64(y.error.lane, x.error.lane);
@@ -76,17 +80,24 @@ static void compare(const char *device, hg_backend *cpu, hg_backend *b, const jo
 #define HEAD ".atlas 1\n.program p\n.param r1 b buffer u8 inout\n"
 #define WORD " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"
 /* Every coordinate mixed into one word a lane. */
-#define IDS                                                                                                                       \
-    WORD " rdid r10, lane_idx_x\n rdid r11, lane_idx_y\n rdid r12, lane_idx_z\n rdid r13, block_idx_x\n rdid r14, block_idx_y\n"  \
-         " rdid r15, block_idx_z\n rdid r16, block_dim_x\n rdid r17, grid_dim_y\n rdid r18, lane_count\n cvt.u32.u64 r18, r18\n"  \
-         " mov_imm.u32 r9, 31\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r11\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r12\n"    \
-         " mul.u32 r10, r10, r9\n add.u32 r10, r10, r13\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r14\n mul.u32 r10, r10, r9\n"  \
-         " add.u32 r10, r10, r15\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r16\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r17\n" \
+#define IDS                                                                                        \
+    WORD " rdid r10, lane_idx_x\n rdid r11, lane_idx_y\n rdid r12, lane_idx_z\n rdid r13, "        \
+         "block_idx_x\n rdid r14, block_idx_y\n"                                                   \
+         " rdid r15, block_idx_z\n rdid r16, block_dim_x\n rdid r17, grid_dim_y\n rdid r18, "      \
+         "lane_count\n cvt.u32.u64 r18, r18\n"                                                     \
+         " mov_imm.u32 r9, 31\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r11\n mul.u32 r10, r10, " \
+         "r9\n add.u32 r10, r10, r12\n"                                                            \
+         " mul.u32 r10, r10, r9\n add.u32 r10, r10, r13\n mul.u32 r10, r10, r9\n add.u32 r10, "    \
+         "r10, r14\n mul.u32 r10, r10, r9\n"                                                       \
+         " add.u32 r10, r10, r15\n mul.u32 r10, r10, r9\n add.u32 r10, r10, r16\n mul.u32 r10, "   \
+         "r10, r9\n add.u32 r10, r10, r17\n"                                                       \
          " mul.u32 r10, r10, r9\n add.u32 r10, r10, r18\n stg.u32 [r1 + r0], r10\n"
 /* The block's words in reverse, through shared memory. */
-#define REVERSE                                                                                                             \
-    WORD " ldg.u32 r10, [r1 + r0]\n shl.u32 r5, r252, r250\n sts.u32 [shared + r5], r10\n bar.sync 0\n mov_imm.u32 r6, 1\n" \
-         " sub.u32 r7, r254, r6\n sub.u32 r7, r7, r252\n shl.u32 r7, r7, r250\n lds.u32 r11, [shared + r7]\n stg.u32 [r1 + r0], r11\n"
+#define REVERSE                                                                                \
+    WORD " ldg.u32 r10, [r1 + r0]\n shl.u32 r5, r252, r250\n sts.u32 [shared + r5], r10\n "    \
+         "bar.sync 0\n mov_imm.u32 r6, 1\n"                                                    \
+         " sub.u32 r7, r254, r6\n sub.u32 r7, r7, r252\n shl.u32 r7, r7, r250\n lds.u32 r11, " \
+         "[shared + r7]\n stg.u32 [r1 + r0], r11\n"
 
 static const job JOBS[] = {
     {"lanes in a row", HEAD IDS, 4000, {10, 1, 1}, {100, 1, 1}, 1000, 0, 0},
@@ -99,15 +110,71 @@ static const job JOBS[] = {
     {"deep blocks", HEAD IDS, 4 * 2 * 2 * 256 * 2, {2, 1, 1}, {2, 2, 256}, 0, 0, 0},
     {"more blocks than 65535", HEAD IDS, 4 * 32 * 70000, {70000, 1, 1}, {32, 1, 1}, 0, 0, 0},
     {"more rows than 65535", HEAD IDS, 4 * 32 * 66000, {1, 66000, 1}, {32, 1, 1}, 0, 0, 0},
-    {"reverse, whole blocks", HEAD ".shared 256\n" REVERSE, 64 * 9 * 4, {9, 1, 1}, {64, 1, 1}, 0, 0, 0},
-    {"reverse, blocks of 1024", HEAD ".shared 4096\n" REVERSE, 1024 * 3 * 4, {3, 1, 1}, {1024, 1, 1}, 0, 0, 0},
-    {"reverse, blocks of 999", HEAD ".shared 4096\n" REVERSE, 999 * 3 * 4, {3, 1, 1}, {999, 1, 1}, 0, 0, 0},
-    {"reverse, a narrow deep block", HEAD ".shared 4096\n" REVERSE, 1024 * 4, {2, 1, 1}, {1, 1, 512}, 0, 0, 0},
-    {"reverse, 60 KiB of shared memory", HEAD ".shared 61440\n" REVERSE, 64 * 9 * 4, {9, 1, 1}, {64, 1, 1}, 0, 0, 0},
-    {"reverse, many rows", HEAD ".shared 256\n" REVERSE, 16 * 4 * 66000, {1, 66000, 1}, {16, 1, 1}, 0, 0, 0},
-    {"the last block is not whole", HEAD ".shared 256\n" REVERSE, 64 * 9 * 4, {9, 1, 1}, {64, 1, 1}, 555, 0, 0},
+    {"reverse, whole blocks",
+     HEAD ".shared 256\n" REVERSE,
+     64 * 9 * 4,
+     {9, 1, 1},
+     {64, 1, 1},
+     0,
+     0,
+     0},
+    {"reverse, blocks of 1024",
+     HEAD ".shared 4096\n" REVERSE,
+     1024 * 3 * 4,
+     {3, 1, 1},
+     {1024, 1, 1},
+     0,
+     0,
+     0},
+    {"reverse, blocks of 999",
+     HEAD ".shared 4096\n" REVERSE,
+     999 * 3 * 4,
+     {3, 1, 1},
+     {999, 1, 1},
+     0,
+     0,
+     0},
+    {"reverse, a narrow deep block",
+     HEAD ".shared 4096\n" REVERSE,
+     1024 * 4,
+     {2, 1, 1},
+     {1, 1, 512},
+     0,
+     0,
+     0},
+    {"reverse, 60 KiB of shared memory",
+     HEAD ".shared 61440\n" REVERSE,
+     64 * 9 * 4,
+     {9, 1, 1},
+     {64, 1, 1},
+     0,
+     0,
+     0},
+    {"reverse, many rows",
+     HEAD ".shared 256\n" REVERSE,
+     16 * 4 * 66000,
+     {1, 66000, 1},
+     {16, 1, 1},
+     0,
+     0,
+     0},
+    {"the last block is not whole",
+     HEAD ".shared 256\n" REVERSE,
+     64 * 9 * 4,
+     {9, 1, 1},
+     {64, 1, 1},
+     555,
+     0,
+     0},
     /* faults */
-    {"out of bounds", HEAD WORD " ldg.u32 r10, [r1 + r0 + 8]\n stg.u32 [r1 + r0], r10\n", 4000, {10, 1, 1}, {100, 1, 1}, 1000, 0, 0},
+    {"out of bounds",
+     HEAD WORD " ldg.u32 r10, [r1 + r0 + 8]\n stg.u32 [r1 + r0], r10\n",
+     4000,
+     {10, 1, 1},
+     {100, 1, 1},
+     1000,
+     0,
+     0},
     {"below zero",
      HEAD " mov_imm.u64 r9, 700\n sub.u64 r10, r9, r255\n ldg.u32 r10, [r1 + r10 - 8]\n",
      4000,
@@ -117,16 +184,25 @@ static const job JOBS[] = {
      0,
      0},
     {"a huge index",
-     HEAD " mov_imm.u64 r9, 0xfffffffffffffff0\n or.u64 r10, r9, r255\n ldg.u32 r10, [r1 + r10 + 16]\n",
+     HEAD
+     " mov_imm.u64 r9, 0xfffffffffffffff0\n or.u64 r10, r9, r255\n ldg.u32 r10, [r1 + r10 + 16]\n",
      4000,
      {10, 1, 1},
      {100, 1, 1},
      1000,
      0,
      0},
-    {"a store out of bounds", HEAD WORD " stg.u64 [r1 + r0], r255\n", 400, {10, 1, 1}, {10, 1, 1}, 100, 0, 0},
+    {"a store out of bounds",
+     HEAD WORD " stg.u64 [r1 + r0], r255\n",
+     400,
+     {10, 1, 1},
+     {10, 1, 1},
+     100,
+     0,
+     0},
     {"division by zero",
-     HEAD " mov_imm.u64 r9, 777\n sub.u64 r9, r9, r255\n div.u64 r10, r255, r9\n stg.u64 [buf(r1) + 0], r10\n",
+     HEAD " mov_imm.u64 r9, 777\n sub.u64 r9, r9, r255\n div.u64 r10, r255, r9\n stg.u64 [buf(r1) "
+          "+ 0], r10\n",
      8,
      {10, 1, 1},
      {100, 1, 1},
@@ -134,8 +210,8 @@ static const job JOBS[] = {
      0,
      0},
     {"a handle of nothing",
-     HEAD
-     " mov_imm.u64 r9, 500\n setltu.u64 p0, r255, r9\n mov_imm.u64 r10, 4711\n sel.u64 r10, p0, r1, r10\n ldg.u32 r11, [buf(r10) + 4]\n",
+     HEAD " mov_imm.u64 r9, 500\n setltu.u64 p0, r255, r9\n mov_imm.u64 r10, 4711\n sel.u64 r10, "
+          "p0, r1, r10\n ldg.u32 r11, [buf(r10) + 4]\n",
      8,
      {10, 1, 1},
      {100, 1, 1},
@@ -143,7 +219,8 @@ static const job JOBS[] = {
      0,
      0},
     {"open and out of bounds",
-     HEAD " mov_imm.u64 r9, 500\n setltu.u64 p0, r255, r9\n mov_imm.u64 r10, 1\n sel.u64 r10, p0, r1, r10\n mov_imm.u64 r11, 9\n mul.u64 "
+     HEAD " mov_imm.u64 r9, 500\n setltu.u64 p0, r255, r9\n mov_imm.u64 r10, 1\n sel.u64 r10, p0, "
+          "r1, r10\n mov_imm.u64 r11, 9\n mul.u64 "
           "r11, r11, r255\n ldg.u32 r11, [buf(r10) + r11]\n",
      4000,
      {10, 1, 1},
@@ -151,9 +228,17 @@ static const job JOBS[] = {
      1000,
      0,
      0},
-    {"a pool of nothing", HEAD " pool.load.u32 r10, pool99, 4\n", 8, {1, 1, 1}, {64, 1, 1}, 0, 0, 0},
+    {"a pool of nothing",
+     HEAD " pool.load.u32 r10, pool99, 4\n",
+     8,
+     {1, 1, 1},
+     {64, 1, 1},
+     0,
+     0,
+     0},
     {"a misaligned atomic",
-     HEAD " mov_imm.u32 r9, 1\n mov_imm.u64 r10, 3\n mul.u64 r10, r10, r255\n and.u64 r11, r10, r10\n atom.add.u32 r12, [r1 + r11], r9\n",
+     HEAD " mov_imm.u32 r9, 1\n mov_imm.u64 r10, 3\n mul.u64 r10, r10, r255\n and.u64 r11, r10, "
+          "r10\n atom.add.u32 r12, [r1 + r11], r9\n",
      4000,
      {10, 1, 1},
      {100, 1, 1},
@@ -161,7 +246,8 @@ static const job JOBS[] = {
      0,
      0},
     {"shared memory out of bounds",
-     HEAD ".shared 64\n shl.u32 r5, r252, r252\n lds.u32 r6, [shared + r5 + 4]\n stg.u32 [buf(r1) + 0], r6\n",
+     HEAD ".shared 64\n shl.u32 r5, r252, r252\n lds.u32 r6, [shared + r5 + 4]\n stg.u32 [buf(r1) "
+          "+ 0], r6\n",
      8,
      {3, 1, 1},
      {16, 1, 1},
@@ -169,7 +255,8 @@ static const job JOBS[] = {
      0,
      0},
     {"a class out of bounds",
-     HEAD WORD " mov_imm.u32 r9, 12300\n cvt.u64.u32 r9, r9\n sub.u64 r10, r9, r0\n ldg.u32 r11, [class5 + r10]\n",
+     HEAD WORD " mov_imm.u32 r9, 12300\n cvt.u64.u32 r9, r9\n sub.u64 r10, r9, r0\n ldg.u32 r11, "
+               "[class5 + r10]\n",
      8,
      {1, 1, 1},
      {64, 1, 1},
@@ -185,8 +272,10 @@ static const job JOBS[] = {
      0,
      0},
     {"a fault before and one behind a barrier",
-     HEAD ".shared 256\n" REVERSE " mov_imm.u64 r20, 500\n setleu.u64 p0, r255, r20\n mov_imm.u64 r21, 9999\n mov_imm.u64 r22, 0\n"
-          " sel.u64 r21, p0, r22, r21\n ldg.u32 r10, [r1 + r21]\n bar.sync 0\n ldg.u32 r10, [r1 + r0 + 2400]\n",
+     HEAD ".shared 256\n" REVERSE " mov_imm.u64 r20, 500\n setleu.u64 p0, r255, r20\n mov_imm.u64 "
+          "r21, 9999\n mov_imm.u64 r22, 0\n"
+          " sel.u64 r21, p0, r22, r21\n ldg.u32 r10, [r1 + r21]\n bar.sync 0\n ldg.u32 r10, [r1 + "
+          "r0 + 2400]\n",
      64 * 9 * 4,
      {9, 1, 1},
      {64, 1, 1},
@@ -197,16 +286,17 @@ static const job JOBS[] = {
 
 /* ---- time ---- */
 
-static const job FOREVER = {
-    "a loop without end",
-    HEAD " mov_imm.u64 r10, 0\nagain:\n add.u64 r10, r10, r255\n mov_imm.u64 r9, 0x1000000000000000\n setgtu.u64 p0, r255, r9\n"
-         " stg.u64 [buf(r1) + 0], r10\n bra.p0 @out\n bra @again\nout:\n exit\n",
-    8,
-    {1, 1, 1},
-    {64, 1, 1},
-    0,
-    150,
-    0};
+static const job FOREVER = {"a loop without end",
+                            HEAD
+                            " mov_imm.u64 r10, 0\nagain:\n add.u64 r10, r10, r255\n mov_imm.u64 "
+                            "r9, 0x1000000000000000\n setgtu.u64 p0, r255, r9\n"
+                            " stg.u64 [buf(r1) + 0], r10\n bra.p0 @out\n bra @again\nout:\n exit\n",
+                            8,
+                            {1, 1, 1},
+                            {64, 1, 1},
+                            0,
+                            150,
+                            0};
 
 static double seconds(void) {
     struct timespec t;
@@ -216,14 +306,21 @@ static double seconds(void) {
 
 /* Mesa's llvmpipe leaves a loop after 65535 rounds; launches that come near are stopped. */
 static bool ends_loops(const char *message) {
-    static const char words[] = "the device cannot run more than 65535 rounds of loops"; /* where arenas are bound no loop goes on */
+    static const char words[] = "the device cannot run more than 65535 rounds of loops"; /* where
+                                                                                            arenas
+                                                                                            are
+                                                                                            bound no
+                                                                                            loop
+                                                                                            goes on
+                                                                                          */
     return strncmp(message, words, sizeof words - 1) == 0;
 }
 
 static void test_timeout(const char *device, hg_backend *b) {
     for (int i = 0; i < 2; i++) { /* the record is as new afterwards */
         outcome o = run(b, &FOREVER);
-        CHECK_MESSAGE(o.status == HG_ERROR_EXECUTION_FAILED, "%s: a loop without end: %s", device, hg_status_name(o.status));
+        CHECK_MESSAGE(o.status == HG_ERROR_EXECUTION_FAILED, "%s: a loop without end: %s", device,
+                      hg_status_name(o.status));
         CHECK_TEXT(o.error.code, ends_loops(o.error.message) ? "F12" : "F08");
         if (!ends_loops(o.error.message)) CHECK_TEXT(o.error.message, "timeout after 150 ms");
         free(o.bytes);
@@ -237,8 +334,10 @@ static void test_timeout(const char *device, hg_backend *b) {
 
 /* Each lane adds the first words of the buffers whose handles are in b. */
 static const char CHASE[] = HEAD
-    ".param r4 n u64\n mov_imm.u64 r10, 0\n mov_imm.u64 r9, 8\n mov_imm.u64 r12, 1\n mov_imm.u64 r13, 0\nagain:\n mul.u64 r11, r10, r9\n"
-    " ldg.u64 r14, [r1 + r11]\n ldg.u64 r15, [buf(r14) + 8]\n add.u64 r13, r13, r15\n add.u64 r10, r10, r12\n setltu.u64 p0, r10, r4\n "
+    ".param r4 n u64\n mov_imm.u64 r10, 0\n mov_imm.u64 r9, 8\n mov_imm.u64 r12, 1\n mov_imm.u64 "
+    "r13, 0\nagain:\n mul.u64 r11, r10, r9\n"
+    " ldg.u64 r14, [r1 + r11]\n ldg.u64 r15, [buf(r14) + 8]\n add.u64 r13, r13, r15\n add.u64 r10, "
+    "r10, r12\n setltu.u64 p0, r10, r4\n "
     "bra.p0 @again\n"
     " mul.u64 r11, r4, r9\n stg.u64 [r1 + r11], r13\n";
 
@@ -266,7 +365,8 @@ static void test_handles(const char *device, hg_backend *b) {
         uint64_t sum = 0;
         CHECK_OK(hg_binding_launch(binding));
         CHECK_OK(hg_buffer_read(b, list, COUNT * 8, &sum, 8));
-        CHECK_MESSAGE(sum == expected, "%s: round %" PRIu64 ": %" PRIu64 ", expected %" PRIu64, device, round, sum, expected);
+        CHECK_MESSAGE(sum == expected, "%s: round %" PRIu64 ": %" PRIu64 ", expected %" PRIu64,
+                      device, round, sum, expected);
         uint64_t data[2] = {0, 1000 + round}; /* another buffer in a place of the table */
         uint64_t old[2];
         CHECK_OK(hg_backend_copy_from_buffer(b, buffers[round * 3], old, sizeof old));
@@ -340,7 +440,11 @@ static void test_overlap(const char *device, hg_backend *b) {
     CHECK_OK(hg_binding_create(e, &launch, params, &binding));
     for (int i = 0; i < 2; i++) CHECK_OK(hg_queue_create(b, NULL, &queues[i]));
     hg_command start = {.size = sizeof start, .kind = HG_COMMAND_LAUNCH, .binding = binding};
-    hg_command copy = {.size = sizeof copy, .kind = HG_COMMAND_COPY_OUT, .buffer = other, .host = bytes, .length = sizeof bytes};
+    hg_command copy = {.size = sizeof copy,
+                       .kind = HG_COMMAND_COPY_OUT,
+                       .buffer = other,
+                       .host = bytes,
+                       .length = sizeof bytes};
     CHECK_OK(hg_queue_submit(queues[0], &start, 1, NULL, 0, &launched));
     double from = seconds();
     while (seconds() - from < 0.2) {}
@@ -361,9 +465,11 @@ static void test_overlap(const char *device, hg_backend *b) {
     hg_program_release(p);
 }
 
-/* One binding many times, in two contexts and through a fault: what a device keeps of a launch must not outlive what it was made for. */
-static const char COUNT_UP[] = HEAD WORD " ldg.u32 r10, [r1 + r0]\n cvt.u64.u32 r10, r10\n mov_imm.u32 r9, 1\n"
-                                         " ldg.u32 r11, [r1 + r10]\n add.u32 r11, r11, r9\n stg.u32 [r1 + r10], r11\n";
+/* One binding many times, in two contexts and through a fault: what a device keeps of a launch must
+ * not outlive what it was made for. */
+static const char COUNT_UP[] = HEAD WORD
+    " ldg.u32 r10, [r1 + r0]\n cvt.u64.u32 r10, r10\n mov_imm.u32 r9, 1\n"
+    " ldg.u32 r11, [r1 + r10]\n add.u32 r11, r11, r9\n stg.u32 [r1 + r10], r11\n";
 
 static void test_often(const char *device, hg_backend *b) {
     enum { LANES = 64, TIMES = 25 };
@@ -382,7 +488,8 @@ static void test_often(const char *device, hg_backend *b) {
     CHECK_OK(hg_binding_create(e, &launch, params, &binding));
     for (int i = 0; i < 2; i++) CHECK_OK(hg_context_create(b, &contexts[i]));
     for (uint32_t round = 1; round <= 4; round++) {
-        for (int i = 0; i < TIMES; i++) CHECK_OK(hg_binding_launch_in(binding, contexts[round % 2]));
+        for (int i = 0; i < TIMES; i++)
+            CHECK_OK(hg_binding_launch_in(binding, contexts[round % 2]));
         CHECK_OK(hg_buffer_read(b, buffer, 0, seen, sizeof seen));
         for (uint32_t i = 0; i < LANES; i++) right = right && seen[LANES + i] == round * TIMES;
         CHECK_MESSAGE(right, "%s: round %u: %u", device, (unsigned)round, (unsigned)seen[LANES]);
@@ -401,11 +508,14 @@ static void test_often(const char *device, hg_backend *b) {
     hg_program_release(p);
 }
 
-/* Whole-array steps, again and again with other data, while memory and code come and go, in two contexts. */
-static const char STEPS[] = ".atlas 1\n.program p\n.param r1 b buffer u32 inout\n.param r2 c buffer u32 inout\n.param r4 n u64\n"
-                            " parallel_map_binary.u32 r1, r1, r1, add, r4\n parallel_map.u32 r2, r1, neg, r4\n"
-                            " parallel_map_binary.u32 r1, r1, r2, mul, r4\n parallel_map.u32 r2, r1, neg, r4\n"
-                            " parallel_map_binary.u32 r1, r2, r1, sub, r4\n exit\n";
+/* Whole-array steps, again and again with other data, while memory and code come and go, in two
+ * contexts. */
+static const char STEPS[] =
+    ".atlas 1\n.program p\n.param r1 b buffer u32 inout\n.param r2 c buffer u32 inout\n.param r4 n "
+    "u64\n"
+    " parallel_map_binary.u32 r1, r1, r1, add, r4\n parallel_map.u32 r2, r1, neg, r4\n"
+    " parallel_map_binary.u32 r1, r1, r2, mul, r4\n parallel_map.u32 r2, r1, neg, r4\n"
+    " parallel_map_binary.u32 r1, r2, r1, sub, r4\n exit\n";
 
 static void come_and_go(hg_backend *b, uint32_t *words, uint32_t count) {
     hg_buffer buffer = make_buffer(b, words, count * sizeof *words);

@@ -1,4 +1,5 @@
-/* Callbacks of events and waits with a time: each callback comes once, from a thread of the library or from hg_backend_progress, under no lock. */
+/* Callbacks of events and waits with a time: each callback comes once, from a thread of the library
+ * or from hg_backend_progress, under no lock. */
 /* test: labels=threads timeout=120 */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -15,7 +16,8 @@
 
 static atomic_bool refuses; /* not under sanitizers, which make threads themselves */
 #if !SANITIZED
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *user) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *user) {
     int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     return atomic_load(&refuses) ? EAGAIN : real(thread, attributes, run, user);
@@ -34,7 +36,8 @@ static hg_backend *open_as(const char *name, const char *pretend) {
 
 /* ---- callbacks that count ---- */
 
-static __thread bool registers, progresses; /* this thread is in hg_event_on_done, in hg_backend_progress */
+static __thread bool registers, progresses; /* this thread is in hg_event_on_done, in
+                                               hg_backend_progress */
 
 typedef struct told {
     hg_event *event;
@@ -73,7 +76,8 @@ static void tell(void *user, hg_status status, const hg_error *error) {
     if (t->more-- > 0) EXPECT(t, register_told(t) == HG_OK);
     if (t->submissions-- > 0) {
         hg_event *next = NULL;
-        EXPECT(t, hg_queue_submit(t->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1, NULL, 0, &next) == HG_OK);
+        EXPECT(t, hg_queue_submit(t->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing),
+                                  1, NULL, 0, &next) == HG_OK);
         hg_event_destroy(t->event);
         t->event = next;
         EXPECT(t, register_told(t) == HG_OK);
@@ -111,7 +115,8 @@ static void pass_gate(void *user) {
     while (!atomic_load(&g->open)) usleep(100);
 }
 
-/* A queue with a thread stands at the gate; its event, and one of another queue that waits for it, are not done. */
+/* A queue with a thread stands at the gate; its event, and one of another queue that waits for it,
+ * are not done. */
 typedef struct scene {
     hg_backend *b, *gatekeeper;
     hg_queue *gated, *queue;
@@ -127,8 +132,11 @@ static void open_scene(scene *s, hg_backend *b, hg_backend *gatekeeper, bool by_
     s->by_progress = by_progress;
     CHECK_OK(hg_queue_create(gatekeeper, NULL, &s->gated));
     CHECK_OK(hg_queue_create(b, NULL, &s->queue));
-    CHECK_OK(hg_queue_submit(s->gated, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = pass_gate, .user = &s->gate), 1, NULL, 0, &s->first));
-    CHECK_OK(hg_queue_submit(s->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1, &s->first, 1, &s->event));
+    CHECK_OK(hg_queue_submit(
+        s->gated, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = pass_gate, .user = &s->gate), 1,
+        NULL, 0, &s->first));
+    CHECK_OK(hg_queue_submit(s->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1,
+                             &s->first, 1, &s->event));
 }
 
 static void close_scene(scene *s) {
@@ -151,7 +159,8 @@ static void test_results(hg_backend *b, hg_backend *gatekeeper, bool by_progress
     CHECK_OK(hg_queue_submit(s.queue, &wrong, 1, NULL, 0, &failed));
     bad.event = failed;
     CHECK_OK(register_told(&bad));
-    CHECK_OK(hg_queue_submit(s.queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1, NULL, 0, &ended.event));
+    CHECK_OK(hg_queue_submit(s.queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1,
+                             NULL, 0, &ended.event));
     CHECK_OK(register_told(&ended));
     hg_event_cancel(ended.event);
     usleep(1000);
@@ -169,19 +178,25 @@ static void test_results(hg_backend *b, hg_backend *gatekeeper, bool by_progress
     await(b, &late, 3);
     CHECK_STATUS(late.status, HG_ERROR_INVALID_BUFFER);
     CHECK_FAILS(hg_event_on_done(NULL, tell, NULL), HG_ERROR_INVALID_ARGUMENT, "", "event is NULL");
-    CHECK_FAILS(hg_event_on_done(failed, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "", "call is NULL");
+    CHECK_FAILS(hg_event_on_done(failed, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "call is NULL");
     hg_event_destroy(failed);
     hg_event_destroy(ended.event);
     close_scene(&s);
-    CHECK_U64(atomic_load(&good.times) + atomic_load(&bad.times) + atomic_load(&ended.times) + atomic_load(&late.times), 12);
+    CHECK_U64(atomic_load(&good.times) + atomic_load(&bad.times) + atomic_load(&ended.times) +
+                  atomic_load(&late.times),
+              12);
 }
 
-/* Events and queues go before the callbacks come; callbacks submit; the backend calls what is due when it goes. */
-static void test_leaving(const char *name, const char *pretend, hg_backend *gatekeeper, bool by_progress) {
+/* Events and queues go before the callbacks come; callbacks submit; the backend calls what is due
+ * when it goes. */
+static void test_leaving(const char *name, const char *pretend, hg_backend *gatekeeper,
+                         bool by_progress) {
     scene s;
     hg_backend *b = open_as(name, pretend);
     hg_queue *queue = NULL;
-    told orphan = {.by_progress = by_progress}, chain = {.by_progress = by_progress, .submissions = 3}, last = {.by_progress = false};
+    told orphan = {.by_progress = by_progress},
+         chain = {.by_progress = by_progress, .submissions = 3}, last = {.by_progress = false};
     open_scene(&s, b, gatekeeper, by_progress);
     hg_event *event = s.event;
     CHECK_OK(hg_event_on_done(event, tell, &orphan));
@@ -204,7 +219,8 @@ static void test_leaving(const char *name, const char *pretend, hg_backend *gate
     hg_backend_destroy(b);
     CHECK_U64(atomic_load(&last.times), 3);
     CHECK_OK(hg_event_wait(last.event));
-    CHECK_FAILS(hg_event_on_done(last.event, tell, &last), HG_ERROR_INVALID_ARGUMENT, "", "the backend of the event is destroyed");
+    CHECK_FAILS(hg_event_on_done(last.event, tell, &last), HG_ERROR_INVALID_ARGUMENT, "",
+                "the backend of the event is destroyed");
     hg_event_destroy(last.event);
 }
 
@@ -259,7 +275,9 @@ static void test_wait_for(hg_backend *b, hg_backend *gatekeeper, bool waits) {
     CHECK_OK(hg_event_wait_for(s.first, 60000));
     CHECK_OK(hg_event_wait_for(s.event, 0)); /* a look is enough now */
     pthread_join(opener, NULL);
-    CHECK_OK(hg_queue_submit(s.queue, &COMMAND(.kind = HG_COMMAND_FILL, .buffer = {99}, .length = 1), 1, NULL, 0, &failed));
+    CHECK_OK(hg_queue_submit(s.queue,
+                             &COMMAND(.kind = HG_COMMAND_FILL, .buffer = {99}, .length = 1), 1,
+                             NULL, 0, &failed));
     if (waits)
         CHECK_STATUS(hg_event_wait_for(failed, 60000), HG_ERROR_INVALID_BUFFER);
     else
@@ -288,8 +306,10 @@ typedef struct single {
 static void count_single(void *user, hg_status status, const hg_error *error) {
     single *s = user;
     bool fails = s->number % 7 == 3;
-    if ((status == HG_OK) == fails || (error == NULL) == fails) atomic_fetch_add(&s->of->told[s->number], 100);
-    if (registers || progresses != s->of->by_progress) atomic_fetch_add(&s->of->told[s->number], 100);
+    if ((status == HG_OK) == fails || (error == NULL) == fails)
+        atomic_fetch_add(&s->of->told[s->number], 100);
+    if (registers || progresses != s->of->by_progress)
+        atomic_fetch_add(&s->of->told[s->number], 100);
     atomic_fetch_add(&s->of->told[s->number], 1);
     atomic_fetch_add(&s->of->all, 1);
 }
@@ -304,7 +324,8 @@ static void *feed(void *user) {
         hg_event *event = NULL;
         f->seed = f->seed * 1664525 + 1013904223;
         int k = f->seed >> 16 & 1 ? 0 : 1 + i % 2;
-        hg_command c = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = f->buffers[k], .host = &byte, .length = 1);
+        hg_command c = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = f->buffers[k], .host = &byte,
+                               .length = 1);
         singles[i] = (single){f, i};
         if (i % 7 == 3) c.offset = 64; /* beyond the end */
         if (hg_queue_submit(f->queues[k], &c, 1, NULL, 0, &event) != HG_OK) exit(1);
@@ -384,7 +405,8 @@ static void test_progress(void) {
     asked in_call = {.b = b}, in_callback = {.b = b};
     uint8_t byte = 1;
     hg_command commands[] = {
-        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = make_buffer(b, NULL, 64), .host = &byte, .length = 1),
+        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = make_buffer(b, NULL, 64), .host = &byte,
+                .length = 1),
         COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = ask_inside, .user = &in_call),
     };
     progress_once(b, &left);
@@ -406,7 +428,8 @@ static void test_progress(void) {
 
 static void count_call(void *user) { atomic_fetch_add((atomic_int *)user, 1); }
 
-/* Queues of two backends that wait for each other: asking one drives what it waits for, and nothing else. */
+/* Queues of two backends that wait for each other: asking one drives what it waits for, and nothing
+ * else. */
 static void test_across(hg_backend *gatekeeper) {
     enum { ROUNDS = 20 };
     hg_backend *b[2] = {open_as("cpu", "no-wait=1"), open_as("null", "no-wait=2")};
@@ -419,8 +442,9 @@ static void test_across(hg_backend *gatekeeper) {
     for (int i = 0; i < 2; i++) CHECK_OK(hg_queue_create(b[i], NULL, &q[i]));
     open_scene(&apart, gatekeeper, gatekeeper, false);
     for (int i = 0; i < 2; i++) /* nothing begins before the gate is open */
-        CHECK_OK(
-            hg_queue_submit(q[i], &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = count_call, .user = &calls[i]), 1, &apart.first, 1, NULL));
+        CHECK_OK(hg_queue_submit(
+            q[i], &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = count_call, .user = &calls[i]), 1,
+            &apart.first, 1, NULL));
     atomic_store(&apart.gate.open, true);
     CHECK_OK(hg_event_wait(apart.event));
     progress_once(b[1], &done);
@@ -429,13 +453,16 @@ static void test_across(hg_backend *gatekeeper) {
     close_scene(&apart);
     for (int i = 0; i < ROUNDS; i++) {
         hg_event *next = NULL;
-        hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = make_buffer(b[i % 2], NULL, 64), .host = &byte, .length = 1);
+        hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN,
+                                  .buffer = make_buffer(b[i % 2], NULL, 64), .host = &byte,
+                                  .length = 1);
         CHECK_OK(hg_queue_submit(q[i % 2], &copy, 1, &last, last != NULL, &next));
         hg_event_destroy(last);
         last = next;
     }
     done = false;
-    for (int i = 0; i < 100000 && !done; i++) CHECK_OK(hg_event_query(last, &done)); /* each look goes on a little */
+    for (int i = 0; i < 100000 && !done; i++)
+        CHECK_OK(hg_event_query(last, &done)); /* each look goes on a little */
     CHECK(done);
     CHECK_U64(atomic_load(&calls[0]), 1);
     hg_event_destroy(last);
@@ -443,14 +470,16 @@ static void test_across(hg_backend *gatekeeper) {
     for (int i = 0; i < 2; i++) hg_backend_destroy(b[i]);
 }
 
-/* The system refuses threads for a while: callbacks come from hg_backend_progress, and again from a thread when there is one. */
+/* The system refuses threads for a while: callbacks come from hg_backend_progress, and again from a
+ * thread when there is one. */
 static void test_refused(const char *pretend, hg_backend *gatekeeper) {
     hg_backend *b = open_as("cpu", pretend);
     hg_queue *q[2] = {NULL, NULL};
     hg_event *event[2];
     told t = {.by_progress = true}, threaded = {.by_progress = false};
     uint8_t byte = 1;
-    hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = make_buffer(b, NULL, 64), .host = &byte, .length = 1);
+    hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = make_buffer(b, NULL, 64),
+                              .host = &byte, .length = 1);
     scene s;
     atomic_store(&refuses, true);
     for (int i = 0; i < 2; i++) CHECK_OK(hg_queue_create(b, NULL, &q[i]));
@@ -493,8 +522,8 @@ static void wait_inside(void *user) {
     w->status = hg_event_wait(w->event);
 }
 
-/* Host calls of a queue without a thread that wait for another backend: that one is driven, but what comes after the queues of the host call
- * cannot be waited for. */
+/* Host calls of a queue without a thread that wait for another backend: that one is driven, but
+ * what comes after the queues of the host call cannot be waited for. */
 static void test_nested(const char *pretend) {
     hg_backend *b[2] = {open_as("cpu", pretend), open_as("cpu", pretend)};
     hg_queue *q[3] = {NULL, NULL, NULL};
@@ -510,9 +539,11 @@ static void test_nested(const char *pretend) {
     open_scene(&s, gatekeeper, gatekeeper, false);
     CHECK_OK(hg_queue_submit(q[2], &call, 1, &s.first, 1, &theirs));
     apart.event = theirs;
-    hg_command waits[] = {COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = wait_inside, .user = &apart),
-                          COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = wait_inside, .user = &stuck)};
-    CHECK_OK(hg_queue_submit(q[0], waits, 2, &s.first, 1, &event)); /* it does not begin before the gate is open */
+    hg_command waits[] = {
+        COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = wait_inside, .user = &apart),
+        COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = wait_inside, .user = &stuck)};
+    CHECK_OK(hg_queue_submit(q[0], waits, 2, &s.first, 1, &event)); /* it does not begin before the
+                                                                       gate is open */
     CHECK_OK(hg_queue_submit(q[1], &call, 1, &event, 1, &mine));
     CHECK_OK(hg_queue_submit(q[2], &call, 1, &mine, 1, &behind));
     stuck.event = behind;
@@ -575,8 +606,11 @@ int main(void) {
     const struct {
         const char *name, *pretend;
         bool by_progress;
-    } devices[] = {
-        {"cpu", "", false}, {"null", "", false}, {"cpu", "polled=1", false}, {"cpu", "no-wait=1", true}, {"null", "no-wait=2", true}};
+    } devices[] = {{"cpu", "", false},
+                   {"null", "", false},
+                   {"cpu", "polled=1", false},
+                   {"cpu", "no-wait=1", true},
+                   {"null", "no-wait=2", true}};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         hg_backend *b = open_as(devices[i].name, devices[i].pretend);
         test_results(b, gatekeeper, devices[i].by_progress);

@@ -1,4 +1,5 @@
-/* Typed buffers, conversions to and from double, the generic executor, the readable test macros with the specification's example. */
+/* Typed buffers, conversions to and from double, the generic executor, the readable test macros
+ * with the specification's example. */
 #include "oracle/oracle.h"
 #include "support/runtime_support.h"
 #include <float.h>
@@ -68,8 +69,8 @@ static void test_macros_notice(hg_backend *b) {
     CHECK(strstr(text, ": Buffer mismatch at index 1: expected 2.5, got 2\n") != NULL);
     CHECK(strstr(text, "Invalid buffer handle: BufferHandle(4711)\n") != NULL);
     CHECK(strstr(text, "uninitialized register: r2\n") != NULL);
-    CHECK(hg_test_close(INFINITY, INFINITY) && hg_test_close(NAN, NAN) && !hg_test_close(1, NAN) && !hg_test_close(NAN, 1) &&
-          !hg_test_close(INFINITY, -INFINITY));
+    CHECK(hg_test_close(INFINITY, INFINITY) && hg_test_close(NAN, NAN) && !hg_test_close(1, NAN) &&
+          !hg_test_close(NAN, 1) && !hg_test_close(INFINITY, -INFINITY));
     hg_test_failed_count = failed;
     CHECK_OK(hg_free_typed(b, buffer));
 }
@@ -85,16 +86,21 @@ static void test_typed(hg_backend *b) {
     CHECK_OK(hg_copy_to(b, t, in, 3));
     CHECK_OK(hg_copy_from(b, t, out, 3));
     CHECK(memcmp(in, out, sizeof in) == 0);
-    CHECK_FAILS(hg_copy_to(b, t, in, 2), HG_ERROR_INVALID_ARGUMENT, "", "Invalid buffer size: expected 3, got 2");
-    CHECK_FAILS(hg_copy_from(b, t, wrong, 3), HG_ERROR_INVALID_ARGUMENT, "", "the buffer holds i16, given f64");
-    CHECK_STATUS(hg_allocate_typed(b, HG_TYPE_F64, UINT64_MAX / 4, &none), HG_ERROR_ALLOCATION_FAILED);
+    CHECK_FAILS(hg_copy_to(b, t, in, 2), HG_ERROR_INVALID_ARGUMENT, "",
+                "Invalid buffer size: expected 3, got 2");
+    CHECK_FAILS(hg_copy_from(b, t, wrong, 3), HG_ERROR_INVALID_ARGUMENT, "",
+                "the buffer holds i16, given f64");
+    CHECK_STATUS(hg_allocate_typed(b, HG_TYPE_F64, UINT64_MAX / 4, &none),
+                 HG_ERROR_ALLOCATION_FAILED);
     CHECK_STATUS(hg_allocate_typed(b, HG_TYPE_COUNT, 1, &none), HG_ERROR_INVALID_ARGUMENT);
     CHECK_OK(hg_free_typed(b, t));
     CHECK_STATUS(hg_free_typed(b, t), HG_ERROR_INVALID_BUFFER);
     /* every C number finds its type */
-    CHECK(hg_type_of((float *)0) == HG_TYPE_F32 && hg_type_of((double *)0) == HG_TYPE_F64 && hg_type_of((int8_t *)0) == HG_TYPE_I8 &&
-          hg_type_of((int16_t *)0) == HG_TYPE_I16 && hg_type_of((int32_t *)0) == HG_TYPE_I32 && hg_type_of((int64_t *)0) == HG_TYPE_I64 &&
-          hg_type_of((uint8_t *)0) == HG_TYPE_U8 && hg_type_of((uint16_t *)0) == HG_TYPE_U16 && hg_type_of((uint32_t *)0) == HG_TYPE_U32 &&
+    CHECK(hg_type_of((float *)0) == HG_TYPE_F32 && hg_type_of((double *)0) == HG_TYPE_F64 &&
+          hg_type_of((int8_t *)0) == HG_TYPE_I8 && hg_type_of((int16_t *)0) == HG_TYPE_I16 &&
+          hg_type_of((int32_t *)0) == HG_TYPE_I32 && hg_type_of((int64_t *)0) == HG_TYPE_I64 &&
+          hg_type_of((uint8_t *)0) == HG_TYPE_U8 && hg_type_of((uint16_t *)0) == HG_TYPE_U16 &&
+          hg_type_of((uint32_t *)0) == HG_TYPE_U32 &&
           hg_type_of((const uint64_t *)0) == HG_TYPE_U64);
 }
 
@@ -102,13 +108,14 @@ static void test_typed(hg_backend *b) {
 
 /* A half by its definition, in another way than the library: sum of powers of two. */
 static double half_value(uint16_t bits, int exponent_bits) {
-    int fraction = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1, e = (bits & 0x7fff) >> fraction,
-        m = bits & ((1 << fraction) - 1);
+    int fraction = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1,
+        e = (bits & 0x7fff) >> fraction, m = bits & ((1 << fraction) - 1);
     double v = e ? 1 + m / (double)(1 << fraction) : m / (double)(1 << fraction);
     return (bits >> 15 ? -1 : 1) * v * pow(2, e ? e - bias : 1 - bias);
 }
 
-/* All values of a 16-bit float; the points between two neighbours round to the nearer, in the middle to the even one. */
+/* All values of a 16-bit float; the points between two neighbours round to the nearer, in the
+ * middle to the even one. */
 static void test_half(hg_type type, int exponent_bits) {
     uint16_t infinity = (uint16_t)(((1 << exponent_bits) - 1) << (15 - exponent_bits));
     uint64_t wrong = 0;
@@ -117,11 +124,13 @@ static void test_half(hg_type type, int exponent_bits) {
         double v = 0;
         wrong += hg_type_to_f64(type, &h, &v) != HG_OK;
         if (magnitude > infinity) {
-            wrong += !isnan(v) || hg_type_from_f64(type, v, &back) != HG_OK || (back & 0x7fff) <= infinity;
+            wrong += !isnan(v) || hg_type_from_f64(type, v, &back) != HG_OK ||
+                     (back & 0x7fff) <= infinity;
             continue;
         }
         wrong += magnitude == infinity ? !isinf(v) || (uint32_t)(signbit(v) != 0) != bits >> 15
-                                       : v != half_value(h, exponent_bits) || (uint32_t)(signbit(v) != 0) != bits >> 15;
+                                       : v != half_value(h, exponent_bits) ||
+                                             (uint32_t)(signbit(v) != 0) != bits >> 15;
         wrong += hg_type_from_f64(type, v, &back) != HG_OK || back != h;
         if (magnitude + 1 >= infinity) continue;
         double next = half_value((uint16_t)(h + 1), exponent_bits), middle = (v + next) / 2;
@@ -132,7 +141,8 @@ static void test_half(hg_type type, int exponent_bits) {
     }
     CHECK_MESSAGE(wrong == 0, "%s: %" PRIu64 " wrong", hg_type_name(type), wrong);
     uint16_t largest = (uint16_t)(infinity - 1), bits;
-    double top = half_value(largest, exponent_bits), step = top - half_value((uint16_t)(largest - 1), exponent_bits);
+    double top = half_value(largest, exponent_bits),
+           step = top - half_value((uint16_t)(largest - 1), exponent_bits);
     CHECK_OK(hg_type_from_f64(type, top + step / 2, &bits)); /* a tie goes to infinity */
     CHECK_U64(bits, infinity);
     CHECK_OK(hg_type_from_f64(type, nextafter(top + step / 2, 0), &bits));
@@ -174,8 +184,8 @@ static void test_conversions(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bits = 0;
         CHECK_OK(hg_type_from_f64(cases[i].type, cases[i].in, &bits));
-        CHECK_MESSAGE(bits == cases[i].bits, "%s of %g: expected %" PRIx64 ", got %" PRIx64, hg_type_name(cases[i].type), cases[i].in,
-                      cases[i].bits, bits);
+        CHECK_MESSAGE(bits == cases[i].bits, "%s of %g: expected %" PRIx64 ", got %" PRIx64,
+                      hg_type_name(cases[i].type), cases[i].in, cases[i].bits, bits);
     }
     for (int x = -128; x < 128; x++) {
         int8_t small = (int8_t)x;
@@ -197,7 +207,8 @@ static void test_conversions(void) {
     test_half(HG_TYPE_BF16, 8);
 }
 
-/* All 24 types against the oracle's conversions: doubles of every exponent, integers of every length, ties. */
+/* All 24 types against the oracle's conversions: doubles of every exponent, integers of every
+ * length, ties. */
 static void test_all_types(void) {
     uint64_t wrong = 0;
     uint32_t state = 7;
@@ -205,23 +216,30 @@ static void test_all_types(void) {
         uint8_t mine[512], theirs[512], back[8];
         uint64_t size = hg_type_size_bytes((hg_type)type);
         double v = 0;
-        CHECK(hg_type_one((hg_type)type, mine) == HG_OK && hg_type_to_f64((hg_type)type, mine, &v) == HG_OK && v == 1);
-        CHECK(hg_type_zero((hg_type)type, mine) == HG_OK && hg_type_to_f64((hg_type)type, mine, &v) == HG_OK && v == 0 && !signbit(v));
+        CHECK(hg_type_one((hg_type)type, mine) == HG_OK &&
+              hg_type_to_f64((hg_type)type, mine, &v) == HG_OK && v == 1);
+        CHECK(hg_type_zero((hg_type)type, mine) == HG_OK &&
+              hg_type_to_f64((hg_type)type, mine, &v) == HG_OK && v == 0 && !signbit(v));
         for (int i = 0; i < 12000; i++) {
             uint64_t bits = 0;
-            for (int k = 0; k < 4; k++) bits = bits << 16 | (state = state * 1664525u + 1013904223u) >> 16;
-            if (i & 1) bits = (bits & ~(UINT64_C(0x7FF) << 52)) | (uint64_t)(1000 + i % (40 + 8 * (int)size)) << 52; /* near the range */
+            for (int k = 0; k < 4; k++)
+                bits = bits << 16 | (state = state * 1664525u + 1013904223u) >> 16;
+            if (i & 1)
+                bits = (bits & ~(UINT64_C(0x7FF) << 52)) |
+                       (uint64_t)(1000 + i % (40 + 8 * (int)size)) << 52; /* near the range */
             memcpy(&v, &bits, 8);
             if (isnan(v)) continue;
             oracle_convert((hg_type)type, HG_TYPE_F64, (const uint8_t *)&v, theirs);
-            wrong += hg_type_from_f64((hg_type)type, v, mine) != HG_OK || memcmp(mine, theirs, (size_t)size) != 0;
+            wrong += hg_type_from_f64((hg_type)type, v, mine) != HG_OK ||
+                     memcmp(mine, theirs, (size_t)size) != 0;
         }
         for (int i = 0; i < 4000 && hg_type_is_integer((hg_type)type); i++) {
             uint64_t length = 1 + (uint64_t)i % (size * 8);
             unsigned ones = i & 4 && hg_type_is_signed((hg_type)type);
             memset(mine, i & 2 ? 0xFF : 0, size);
             for (uint64_t k = 0; k < size; k++)
-                if (i & 1 || k * 8 + 72 > length) mine[k] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
+                if (i & 1 || k * 8 + 72 > length)
+                    mine[k] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
             for (uint64_t k = length; k < size * 8; k++) /* sign or zeros above */
                 mine[k / 8] = (uint8_t)((mine[k / 8] & ~(1u << k % 8)) | (ones << k % 8));
             oracle_convert(HG_TYPE_F64, (hg_type)type, mine, back);
@@ -266,12 +284,15 @@ static void test_executor(hg_backend *b) {
     CHECK_OK(hg_execute_reduce(b, "product", small, small));
     CHECK_OK(hg_copy_from(b, small, integers, 4));
     CHECK(integers[0] == -630 && integers[1] == -7);
-    CHECK_FAILS(hg_execute_unary(b, "add", a, d), HG_ERROR_INVALID_ARGUMENT, "", "'add' is no operation of this kind");
+    CHECK_FAILS(hg_execute_unary(b, "add", a, d), HG_ERROR_INVALID_ARGUMENT, "",
+                "'add' is no operation of this kind");
     CHECK_STATUS(hg_execute_binary(b, "relu", a, c, d), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_execute_reduce(b, "mean", a, one), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_execute_unary(b, NULL, a, d), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_FAILS(hg_execute_unary(b, "relu", a, small), HG_ERROR_INVALID_ARGUMENT, "", "operands are f32 and i32");
-    CHECK_FAILS(hg_execute_unary(b, "relu", a, one), HG_ERROR_INVALID_ARGUMENT, "", "Invalid buffer size: expected 1000, got 1");
+    CHECK_FAILS(hg_execute_unary(b, "relu", a, small), HG_ERROR_INVALID_ARGUMENT, "",
+                "operands are f32 and i32");
+    CHECK_FAILS(hg_execute_unary(b, "relu", a, one), HG_ERROR_INVALID_ARGUMENT, "",
+                "Invalid buffer size: expected 1000, got 1");
     CHECK_STATUS(hg_execute_unary(b, "sqrt", small, small), HG_ERROR_ISA); /* not for integers */
     CHECK_OK(hg_free_typed(b, one));
     CHECK_STATUS(hg_execute_reduce(b, "sum", a, one), HG_ERROR_EXECUTION_FAILED);

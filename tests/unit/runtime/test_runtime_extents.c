@@ -1,5 +1,6 @@
-/* Launches by what the program says: extents that are expressions and the parameters that arrays tell, .grid, tables, scaled addresses. On the
- * CPU, on one that does no whole-array step itself, and on every device that is there. */
+/* Launches by what the program says: extents that are expressions and the parameters that arrays
+ * tell, .grid, tables, scaled addresses. On the CPU, on one that does no whole-array step itself,
+ * and on every device that is there. */
 #include "base/base.h"
 #include "support/runtime_support.h"
 
@@ -12,7 +13,8 @@ typedef struct binding_case {
 } binding_case;
 
 /* A buffer x of u8, n as given: h, n or the number of lanes comes out. */
-#define X(extents, rest) PROGRAM(".param r1 x buffer u8 inout [" extents "]\n.param r4 n u64\n" rest)
+#define X(extents, rest) \
+    PROGRAM(".param r1 x buffer u8 inout [" extents "]\n.param r4 n u64\n" rest)
 #define GIVES(reg) " stg.u64 [buf(r1)], r" reg "\n exit\n"
 
 static const binding_case CASES[] = {
@@ -26,16 +28,21 @@ static const binding_case CASES[] = {
     {X("ceil(n / 16)", GIVES("4")), 64, 1024, NULL, NULL, 1024},
     {X("ceil(n / 16)", GIVES("4")), 64, 1025, "P05", "its extents need 65 bytes, it has 64", 0},
     {X("n - 70", GIVES("4")), 64, 69, "P09", "buffer 'x': the extent n - 70 is below 0", 0},
-    {X("n * 2", GIVES("4")), 64, UINT64_C(1) << 63, "P09", "buffer 'x': the extent n * 2 is 2^64 or more", 0},
+    {X("n * 2", GIVES("4")), 64, UINT64_C(1) << 63, "P09",
+     "buffer 'x': the extent n * 2 is 2^64 or more", 0},
     {X("64 / n", GIVES("4")), 64, 0, "P09", "buffer 'x': the extent 64 / n is a division by 0", 0},
     {X("64", ".lanes n - 5\n" GIVES("4")), 64, 4, "P09", ".lanes: the extent n - 5 is below 0", 0},
     {X("64", ".grid n - 5\n" GIVES("4")), 64, 4, "P09", ".grid: the extent n - 5 is below 0", 0},
-    {X("64", ".grid n, n, n\n" GIVES("4")), 64, UINT64_C(1) << 32, "P08", "4294967296 blocks in a direction", 0},
+    {X("64", ".grid n, n, n\n" GIVES("4")), 64, UINT64_C(1) << 32, "P08",
+     "4294967296 blocks in a direction", 0},
     {X("64", ".grid n, n, n\n" GIVES("4")), 64, UINT64_C(1) << 31, "P08", "launch too large", 0},
-    {X("64", ".scratch r5 s u8 [3 - n]\n" GIVES("4")), 64, 4, "P09", "scratch 's': the extent 3 - n is below 0", 0},
+    {X("64", ".scratch r5 s u8 [3 - n]\n" GIVES("4")), 64, 4, "P09",
+     "scratch 's': the extent 3 - n is below 0", 0},
     {X("64", ".lanes ceil(n * 3 / 4)\n rdid r9, lane_count\n" GIVES("9")), 64, 5, NULL, NULL, 4},
-    {X("64", ".lanes min(n, 7) + max(n, 3)\n rdid r9, lane_count\n" GIVES("9")), 64, 9, NULL, NULL, 16},
-    {X("64", ".block 4, 2\n.grid ceil(n / 4), 3\n rdid r9, lane_count\n" GIVES("9")), 64, 9, NULL, NULL, 72},
+    {X("64", ".lanes min(n, 7) + max(n, 3)\n rdid r9, lane_count\n" GIVES("9")), 64, 9, NULL, NULL,
+     16},
+    {X("64", ".block 4, 2\n.grid ceil(n / 4), 3\n rdid r9, lane_count\n" GIVES("9")), 64, 9, NULL,
+     NULL, 72},
     {X("64", ".grid n\n rdid r9, lane_count\n" GIVES("9")), 64, 9, NULL, NULL, 9}};
 
 static void test_case(hg_backend *b, const binding_case *c) {
@@ -47,8 +54,10 @@ static void test_case(hg_backend *b, const binding_case *c) {
     if (c->n != HG_NONE) CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &c->n));
     hg_status status = hg_backend_execute_program_with_params(b, p, NULL, params);
     if (c->code) {
-        CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, c->code) == 0 && strstr(hg_last_error()->message, c->message),
-                      "%s\nexpected %s %s, got %s %s", c->text, c->code, c->message, hg_last_error()->code, hg_last_error()->message);
+        CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, c->code) == 0 &&
+                          strstr(hg_last_error()->message, c->message),
+                      "%s\nexpected %s %s, got %s %s", c->text, c->code, c->message,
+                      hg_last_error()->code, hg_last_error()->message);
     } else {
         CHECK_MESSAGE(status == HG_OK, "%s\n%s", c->text, hg_last_error()->message);
         CHECK_OK(hg_buffer_read(b, x, 0, &found, sizeof found));
@@ -59,10 +68,12 @@ static void test_case(hg_backend *b, const binding_case *c) {
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
 
-/* Two extents of one array, each of another parameter; and an array whose extent another array tells later. */
+/* Two extents of one array, each of another parameter; and an array whose extent another array
+ * tells later. */
 static void test_two_arrays(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 x buffer u8 in [ceil(n / 4)]\n.param r2 y buffer u64 out [n]\n.param r4 n u64\n"
-                                     " stg.u64 [buf(r2)], r4\n exit\n"));
+    hg_program *p = assemble(PROGRAM(
+        ".param r1 x buffer u8 in [ceil(n / 4)]\n.param r2 y buffer u64 out [n]\n.param r4 n u64\n"
+        " stg.u64 [buf(r2)], r4\n exit\n"));
     hg_buffer x = make_buffer(b, NULL, 3), y = make_buffer(b, NULL, 80);
     hg_params *params = hg_params_create();
     uint64_t n = 0;
@@ -79,11 +90,14 @@ static void test_two_arrays(hg_backend *b) {
 
 /* ---- tables ---- */
 
-static const char TABLE[] = PROGRAM(".param r1 y buffer u32 inout [n]\n.param r4 n u64\n.data r2 k u32 [5] 1000, 200, 30, 4, 5\n"
-                                    ".data r3 w f64 [2] 0.5, 2.0\n.lanes n\n"
-                                    " mov_imm.u64 r5, 5\n rem.u64 r6, r255, r5\n ldg.u32 r10, [r2 + r6*4]\n ldg.u32 r11, [r1 + r255*4]\n"
-                                    " add.u32 r10, r10, r11\n ldg.f64 r12, [buf(r3) + 8]\n cvt.u32.f64 r13, r12\n mul.u32 r10, r10, r13\n"
-                                    " stg.u32 [r1 + r255*4], r10\n exit\n");
+static const char TABLE[] = PROGRAM(
+    ".param r1 y buffer u32 inout [n]\n.param r4 n u64\n.data r2 k u32 [5] 1000, 200, 30, 4, 5\n"
+    ".data r3 w f64 [2] 0.5, 2.0\n.lanes n\n"
+    " mov_imm.u64 r5, 5\n rem.u64 r6, r255, r5\n ldg.u32 r10, [r2 + r6*4]\n ldg.u32 r11, [r1 + "
+    "r255*4]\n"
+    " add.u32 r10, r10, r11\n ldg.f64 r12, [buf(r3) + 8]\n cvt.u32.f64 r13, r12\n mul.u32 r10, "
+    "r10, r13\n"
+    " stg.u32 [r1 + r255*4], r10\n exit\n");
 
 /* Filled once, for all launches, bindings and executables; the host may not set them. */
 static void test_tables(hg_backend *b) {
@@ -102,7 +116,8 @@ static void test_tables(hg_backend *b) {
     CHECK_OK(hg_buffer_read(b, out, 0, y, sizeof y));
     for (uint32_t i = 0; i < N; i++) {
         uint32_t once = (i + k[i % 5]) * 2;
-        CHECK_MESSAGE(y[i] == (once + k[i % 5]) * 2, "element %u is %u", (unsigned)i, (unsigned)y[i]);
+        CHECK_MESSAGE(y[i] == (once + k[i % 5]) * 2, "element %u is %u", (unsigned)i,
+                      (unsigned)y[i]);
     }
     CHECK_OK(hg_params_set_buffer(params, "k", out));
     CHECK(hg_backend_execute_program_with_params(b, p, NULL, params) == HG_ERROR_ISA);
@@ -115,7 +130,8 @@ static void test_tables(hg_backend *b) {
 
 /* A table is one buffer however many executables there are, and goes with the last of them. */
 static void test_one_table(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 y buffer u64 out [1]\n.data r2 k u8 [3] 1, 2, 3\n stg.u64 [buf(r1)], r2\n exit\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 y buffer u64 out [1]\n.data r2 k u8 [3] 1, 2, 3\n "
+                                     "stg.u64 [buf(r1)], r2\n exit\n"));
     hg_executable *e[2] = {NULL, NULL};
     hg_buffer y = make_buffer(b, NULL, 8);
     hg_params *params = hg_params_create();
@@ -158,7 +174,8 @@ static void test_scale(hg_backend *b) {
     for (size_t i = 0; i < HG_COUNT_OF(rows); i++) {
         char text[512], offset[64];
         snprintf(text, sizeof text,
-                 ".atlas 1\n.program t\n.param r1 x buffer u32 in [16]\n.param r2 y buffer u32 out [1]\n.param r4 n u64\n.lanes 40\n"
+                 ".atlas 1\n.program t\n.param r1 x buffer u32 in [16]\n.param r2 y buffer u32 out "
+                 "[1]\n.param r4 n u64\n.lanes 40\n"
                  " ldg.u32 r10, %s\n stg.u32 [buf(r2)], r10\n exit\n",
                  rows[i].address);
         hg_program *p = assemble(text);
@@ -172,10 +189,11 @@ static void test_scale(hg_backend *b) {
         if (!rows[i].offset)
             CHECK_MESSAGE(status == HG_OK, "%s: %s", rows[i].address, hg_last_error()->message);
         else
-            CHECK_MESSAGE(status == HG_ERROR_EXECUTION_FAILED && strcmp(hg_last_error()->code, "F01") == 0 &&
+            CHECK_MESSAGE(status == HG_ERROR_EXECUTION_FAILED &&
+                              strcmp(hg_last_error()->code, "F01") == 0 &&
                               strstr(hg_last_error()->message, offset),
-                          "%s of %llu: %s %s", rows[i].address, (unsigned long long)rows[i].index, hg_last_error()->code,
-                          hg_last_error()->message);
+                          "%s of %llu: %s %s", rows[i].address, (unsigned long long)rows[i].index,
+                          hg_last_error()->code, hg_last_error()->message);
         hg_params_destroy(params);
         hg_program_release(p);
         CHECK_OK(hg_backend_free_buffer(b, x));
@@ -186,7 +204,8 @@ static void test_scale(hg_backend *b) {
 int main(void) {
     static const struct {
         const char *backend, *pretend;
-    } devices[] = {{"cpu", ""}, {"cpu", "expand"}, {"cpu", "poor"}, {"cpu", "narrow"}, {"opencl", ""}, {"vulkan", ""}};
+    } devices[] = {{"cpu", ""},       {"cpu", "expand"}, {"cpu", "poor"},
+                   {"cpu", "narrow"}, {"opencl", ""},    {"vulkan", ""}};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         hg_config config = hg_config_default();
         hg_backend *b = NULL;
@@ -197,7 +216,8 @@ int main(void) {
             CHECK_MESSAGE(!cpu, "no CPU: %s", hg_last_error()->message);
             continue;
         }
-        for (size_t k = 0; k < HG_COUNT_OF(CASES) && (i == 0 || k == 0 || k + 5 > HG_COUNT_OF(CASES)); k++)
+        for (size_t k = 0;
+             k < HG_COUNT_OF(CASES) && (i == 0 || k == 0 || k + 5 > HG_COUNT_OF(CASES)); k++)
             if (cpu || k) test_case(b, &CASES[k]);
         test_two_arrays(b);
         test_tables(b);

@@ -1,4 +1,5 @@
-/* Running out of memory at every single allocation: a clean error, nothing lost, and everything works again afterwards. */
+/* Running out of memory at every single allocation: a clean error, nothing lost, and everything
+ * works again afterwards. */
 /* test: timeout=300 */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -22,10 +23,12 @@ static hg_config quiet_config(void) {
     return config;
 }
 
-static bool acceptable(hg_status status) { return status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ALLOCATION_FAILED; }
+static bool acceptable(hg_status status) {
+    return status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ALLOCATION_FAILED;
+}
 
-/* Fails the n-th allocation, then all from the n-th, for all n until the attempt succeeds: from the 200th on each fifth n under a sanitizer.
- * cleanup undoes a success. */
+/* Fails the n-th allocation, then all from the n-th, for all n until the attempt succeeds: from the
+ * 200th on each fifth n under a sanitizer. cleanup undoes a success. */
 static void fail_everywhere(const char *what, scene *s, attempt try_it, void (*cleanup)(scene *)) {
     const uint64_t step = rounds_here(1, 5);
     for (int once = 0; once < 2; once++) {
@@ -39,10 +42,14 @@ static void fail_everywhere(const char *what, scene *s, attempt try_it, void (*c
             bool hit = memory.allocations >= n;
             memory.fail_at = 0;
             if (status == HG_OK) cleanup(s);
-            CHECK_MESSAGE(status == HG_OK || acceptable(status), "%s, allocation %" PRIu64 ": %s", what, n, hg_last_error_text());
-            CHECK_MESSAGE(status == HG_OK || hit, "%s fails without a failing allocation: %s", what, hg_last_error_text());
-            CHECK_MESSAGE(memory.live == before, "%s, allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", what, n,
-                          before, memory.live);
+            CHECK_MESSAGE(status == HG_OK || acceptable(status), "%s, allocation %" PRIu64 ": %s",
+                          what, n, hg_last_error_text());
+            CHECK_MESSAGE(status == HG_OK || hit, "%s fails without a failing allocation: %s", what,
+                          hg_last_error_text());
+            CHECK_MESSAGE(memory.live == before,
+                          "%s, allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64
+                          " after",
+                          what, n, before, memory.live);
             done = !hit;
             if (test_failed > 20) return;
         }
@@ -53,21 +60,28 @@ static void fail_everywhere(const char *what, scene *s, attempt try_it, void (*c
 static hg_status create_backend(scene *s) { return hg_backend_create("cpu", 0, &s->backend); }
 static void destroy_backend(scene *s) { hg_backend_destroy(s->backend); }
 
-static hg_status create_executable(scene *s) { return hg_executable_create(s->backend, s->program, &s->executable); }
+static hg_status create_executable(scene *s) {
+    return hg_executable_create(s->backend, s->program, &s->executable);
+}
 static void destroy_executable(scene *s) { hg_executable_destroy(s->executable); }
 
-static hg_status create_binding(scene *s) { return hg_binding_create(s->executable, NULL, s->params, &s->binding); }
+static hg_status create_binding(scene *s) {
+    return hg_binding_create(s->executable, NULL, s->params, &s->binding);
+}
 static void destroy_binding(scene *s) { hg_binding_destroy(s->binding); }
 
 static hg_status launch(scene *s) { return hg_binding_launch(s->binding); }
-static hg_status execute(scene *s) { return hg_backend_execute_program_with_params(s->backend, s->program, NULL, s->params); }
+static hg_status execute(scene *s) {
+    return hg_backend_execute_program_with_params(s->backend, s->program, NULL, s->params);
+}
 static void nothing(scene *s) { (void)s; }
 
 static hg_status with_params(scene *s) {
     float alpha = 1;
     (void)s;
     hg_params *params = hg_params_create();
-    hg_status status = params ? hg_params_set_scalar(params, "a_name", HG_TYPE_F32, &alpha) : HG_ERROR_OUT_OF_MEMORY;
+    hg_status status = params ? hg_params_set_scalar(params, "a_name", HG_TYPE_F32, &alpha)
+                              : HG_ERROR_OUT_OF_MEMORY;
     if (status == HG_OK) status = hg_params_set_buffer(params, "another", (hg_buffer){1});
     if (status == HG_OK) status = hg_params_set_register_u64(params, 7, 1);
     hg_params_destroy(params);
@@ -98,7 +112,11 @@ static hg_status with_queue(scene *s) {
     hg_queue *q = NULL;
     hg_event *event = NULL, *second = NULL;
     uint8_t byte = 1;
-    hg_command command = {.size = sizeof command, .kind = HG_COMMAND_COPY_IN, .buffer = {1}, .host = &byte, .length = 1};
+    hg_command command = {.size = sizeof command,
+                          .kind = HG_COMMAND_COPY_IN,
+                          .buffer = {1},
+                          .host = &byte,
+                          .length = 1};
     hg_status status = hg_queue_create(s->backend, NULL, &q);
     if (status == HG_OK) status = hg_queue_submit(q, &command, 1, NULL, 0, &event);
     if (status == HG_OK) status = hg_queue_submit(q, &command, 1, &event, 1, &second);
@@ -121,7 +139,11 @@ static hg_status with_callbacks(scene *s) {
     uint8_t byte = 1;
     bool left = true;
     int registered = 0, told = 0;
-    hg_command command = {.size = sizeof command, .kind = HG_COMMAND_COPY_IN, .buffer = s->buffer, .host = &byte, .length = 1};
+    hg_command command = {.size = sizeof command,
+                          .kind = HG_COMMAND_COPY_IN,
+                          .buffer = s->buffer,
+                          .host = &byte,
+                          .length = 1};
     hg_status status = hg_queue_create(s->backend, NULL, &q);
     if (status == HG_OK) status = hg_queue_submit(q, &command, 1, NULL, 0, &event);
     for (int i = 0; i < 3 && status == HG_OK; i++) {
@@ -155,17 +177,22 @@ static hg_status with_executor(scene *s) {
 
 /* Steps, a loop around them, values across, pools, wide types, a class. */
 static const char STEPS[] = PROGRAM(
-    ".param r1 x buffer f32 inout [n]\n.param r6 tmp pool 64\n.param r7 w i256 = 5\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n "
+    ".param r1 x buffer f32 inout [n]\n.param r6 tmp pool 64\n.param r7 w i256 = 5\n.param r4 n "
+    "u64\n.lanes n\n mov_imm.u32 r250, 2\n "
     "shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 r13, 1\n"
-    " ldg.f32 r10, [r1 + r0]\n mul.i256 r8, r7, r7\nagain:\n parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n parallel_reduce.f32 "
+    " ldg.f32 r10, [r1 + r0]\n mul.i256 r8, r7, r7\nagain:\n parallel_map.f32 [r1 + r20 + 4], [r1 "
+    "+ r20], abs, 3\n parallel_reduce.f32 "
     "r11, r1, sum, r4\n mul.i256 r8, r8, r7\n loop r13, @again\n"
-    " pool.alloc r12, 64\n pool.alloc pool99, 64\n add.f32 r11, r10, r11\n ldg.f32 r14, [class3 + 8]\n stg.f32 [r1 + r0], r11\n "
+    " pool.alloc r12, 64\n pool.alloc pool99, 64\n add.f32 r11, r10, r11\n ldg.f32 r14, [class3 + "
+    "8]\n stg.f32 [r1 + r0], r11\n "
     "pool.store.f32 r6, 0, r14\n");
 
 /* Instructions with functions, arrays and memory of the context that lowering adds. */
 static const char ATLAS[] = PROGRAM(
-    ".param r20 x buffer f32 in\n    rdid r1, grid_dim_x\n    mov_imm.u32 r2, 97\n    mult.inverse r3, r1, r2\n    res.accum r4, r3, 5\n"
-    "    res.accum r4, r4, r1\n    unity.test p0, eps=2.5\n    phase.write r1, 3\n    phase.read r5, 3\n    phase.adv r1\n    phase.get "
+    ".param r20 x buffer f32 in\n    rdid r1, grid_dim_x\n    mov_imm.u32 r2, 97\n    mult.inverse "
+    "r3, r1, r2\n    res.accum r4, r3, 5\n"
+    "    res.accum r4, r4, r1\n    unity.test p0, eps=2.5\n    phase.write r1, 3\n    phase.read "
+    "r5, 3\n    phase.adv r1\n    phase.get "
     "r6\n"
     "    char.product.f64 r7, r1, r2\n    cls.get r8, r1\n    nbr.load r9, r8, 1\n");
 
@@ -178,7 +205,8 @@ static void run_scene(const char *name, const char *text, const char *pretend) {
     config.cache_programs = 0; /* every execution builds */
     set_pretend(&config, pretend);
     CHECK_OK(hg_backend_create_with_config(&config, &s.backend));
-    hg_buffer x = make_buffer(s.backend, data, sizeof data), y = make_buffer(s.backend, data, sizeof data);
+    hg_buffer x = make_buffer(s.backend, data, sizeof data),
+              y = make_buffer(s.backend, data, sizeof data);
     s.program = assemble(text);
     s.params = hg_params_create();
     CHECK_OK(hg_params_set_buffer(s.params, "x", x));
@@ -220,15 +248,17 @@ static hg_status with_expansions(scene *s) {
     return status;
 }
 
-/* Launching steps allocates (pools, copies of overlapping inputs): pools of a failed launch are gone. */
+/* Launching steps allocates (pools, copies of overlapping inputs): pools of a failed launch are
+ * gone. */
 static void run_launch(void) {
     scene s = {0};
     float data[4] = {1, 2, 3, 4};
     CHECK_OK(hg_backend_create("cpu", 0, &s.backend));
     hg_buffer x = make_buffer(s.backend, data, sizeof data);
-    s.program = assemble(
-        PROGRAM(".param r1 x buffer f32 inout [n]\n.param r4 n u64\n mov_imm.u64 r20, 0\n pool.alloc pool99, 64\n pool.alloc r12, 64\n"
-                " parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n pool.free r12\n pool.alloc r13, 8\n pool.free r13\n"));
+    s.program = assemble(PROGRAM(".param r1 x buffer f32 inout [n]\n.param r4 n u64\n mov_imm.u64 "
+                                 "r20, 0\n pool.alloc pool99, 64\n pool.alloc r12, 64\n"
+                                 " parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n pool.free "
+                                 "r12\n pool.alloc r13, 8\n pool.free r13\n"));
     s.params = hg_params_create();
     CHECK_OK(hg_params_set_buffer(s.params, "x", x));
     CHECK_OK(create_executable(&s));
@@ -242,12 +272,14 @@ static void run_launch(void) {
     hg_backend_destroy(s.backend);
 }
 
-/* The first launch on a device with a form of its own makes code, a record and windows: what a failure leaves takes the next launch. */
+/* The first launch on a device with a form of its own makes code, a record and windows: what a
+ * failure leaves takes the next launch. */
 static void run_device(const char *name) {
     scene s = {0};
     float data[4] = {1, 2, 3, 4}, alpha = 2;
     if (hg_backend_create(name, 0, &s.backend) != HG_OK) return; /* no driver */
-    hg_buffer x = make_buffer(s.backend, data, sizeof data), y = make_buffer(s.backend, data, sizeof data);
+    hg_buffer x = make_buffer(s.backend, data, sizeof data),
+              y = make_buffer(s.backend, data, sizeof data);
     s.program = assemble(AXPY);
     s.params = hg_params_create();
     CHECK_OK(hg_params_set_buffer(s.params, "x", x));
@@ -266,7 +298,8 @@ static void run_device(const char *name) {
         hg_status status = launch(&s);
         memory.fail_at = 0;
         hit = memory.allocations >= n;
-        CHECK_MESSAGE(status == HG_OK || (hit && acceptable(status)), "%s, allocation %" PRIu64 ": %s", name, n, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || (hit && acceptable(status)),
+                      "%s, allocation %" PRIu64 ": %s", name, n, hg_last_error_text());
         CHECK_OK(launch(&s));
         destroy_binding(&s);
     }

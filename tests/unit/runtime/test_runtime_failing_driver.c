@@ -1,7 +1,8 @@
 /* test: labels=threads */
-/* The n-th submission, allocation, event, queue or code of a device fails, whatever uses it: the error is the driver's, nothing is lost,
- * and what is done again gives the right result. On the CPU, on one that works only while it is polled, and on the backend that the first
- * argument names. */
+/* The n-th submission, allocation, event, queue or code of a device fails, whatever uses it: the
+ * error is the driver's, nothing is lost, and what is done again gives the right result. On the
+ * CPU, on one that works only while it is polled, and on the backend that the first argument names.
+ */
 #include "support/failing_driver.h"
 #include "support/runtime_support.h"
 
@@ -17,13 +18,17 @@ typedef struct scene {
 
 /* ---- what is tried: HG_OK only when it happened ---- */
 
-static const char STEPS[] = PROGRAM(
-    ".param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
-    " shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 r13, 3\nagain:\n parallel_map.f32 r2, r2, relu, r4\n"
-    " parallel_reduce.f32 r11, r2, max, r4\n loop r13, @again\n ldg.f32 r10, [r1 + r0]\n add.f32 r10, r10, r11\n"
-    " stg.f32 [r1 + r0], r10\n");
-static const char STATE[] = PROGRAM(".param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n"
-                                    " mov_imm.u32 r2, 5\n phase.write r2, 3\n mov_imm.f32 r10, 1.0\n stg.f32 [class3 + 8], r10\n");
+static const char STEPS[] = PROGRAM(".param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 "
+                                    "inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
+                                    " shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 "
+                                    "r13, 3\nagain:\n parallel_map.f32 r2, r2, relu, r4\n"
+                                    " parallel_reduce.f32 r11, r2, max, r4\n loop r13, @again\n "
+                                    "ldg.f32 r10, [r1 + r0]\n add.f32 r10, r10, r11\n"
+                                    " stg.f32 [r1 + r0], r10\n");
+static const char STATE[] = PROGRAM(
+    ".param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes "
+    "n\n"
+    " mov_imm.u32 r2, 5\n phase.write r2, 3\n mov_imm.f32 r10, 1.0\n stg.f32 [class3 + 8], r10\n");
 
 static hg_status launch_twice(scene *s) {
     HG_TRY(hg_binding_launch(s->binding));
@@ -102,7 +107,8 @@ static hg_status queues(scene *s) {
     hg_command first[] = {COMMAND(.kind = HG_COMMAND_FILL, .buffer = s->y, .length = sizeof s->out),
                           COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = s->binding),
                           COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = s->binding)};
-    hg_command second = COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->y, .host = s->out, .length = sizeof s->out);
+    hg_command second = COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->y, .host = s->out,
+                                .length = sizeof s->out);
     if (status == HG_OK) status = hg_queue_submit(q[0], first, 3, NULL, 0, &events[0]);
     if (status == HG_OK) status = hg_queue_submit(q[1], &second, 1, &events[0], 1, &events[1]);
     if (status == HG_OK) {
@@ -127,7 +133,8 @@ static void reset(scene *s) {
     CHECK_OK(hg_backend_copy_to_buffer(s->backend, s->y, zeros, sizeof zeros));
 }
 
-static void fail_everywhere(const char *what, const char *where, scene *s, hg_status (*try_it)(scene *), void (*check)(scene *)) {
+static void fail_everywhere(const char *what, const char *where, scene *s,
+                            hg_status (*try_it)(scene *), void (*check)(scene *)) {
     bool hit = true;
     for (uint64_t n = 1; hit && n < MOST_CALLS && test_failed < 20; n++) {
         reset(s);
@@ -135,13 +142,15 @@ static void fail_everywhere(const char *what, const char *where, scene *s, hg_st
         hg_status status = try_it(s);
         hit = failing_driver_calls() >= n;
         failing_driver_at(0);
-        CHECK_MESSAGE(status == HG_OK || hit, "%s on %s fails without a failing call: %s", what, where, hg_last_error_text());
-        CHECK_MESSAGE(status == HG_OK || strcmp(hg_last_error()->message, FAILING_DRIVER_TEXT) == 0, "%s on %s, call %" PRIu64 ": %s", what,
-                      where, n, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || hit, "%s on %s fails without a failing call: %s", what,
+                      where, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || strcmp(hg_last_error()->message, FAILING_DRIVER_TEXT) == 0,
+                      "%s on %s, call %" PRIu64 ": %s", what, where, n, hg_last_error_text());
         if (status == HG_OK && check) check(s);
         reset(s);
         status = try_it(s);
-        CHECK_MESSAGE(status == HG_OK, "%s on %s after call %" PRIu64 " has failed: %s", what, where, n, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK, "%s on %s after call %" PRIu64 " has failed: %s", what,
+                      where, n, hg_last_error_text());
         if (status == HG_OK && check) check(s);
     }
     CHECK_MESSAGE(!hit, "%s on %s makes more than %d calls", what, where, MOST_CALLS);
@@ -203,7 +212,8 @@ static void test_backend(const char *name, const char *pretend, int kinds) {
 
 int main(int argc, char **argv) {
     static const int kinds[] = {FAIL_ALL, FAIL_SUBMIT, FAIL_EVENT};
-    static const char *const pretended[] = {"", "expand", "polled=1", "polled=2,staging", "polled=3,expand"};
+    static const char *const pretended[] = {"", "expand", "polled=1", "polled=2,staging",
+                                            "polled=3,expand"};
     for (size_t i = 0; argc < 2 && i < HG_COUNT_OF(pretended); i++)
         for (size_t k = 0; k < HG_COUNT_OF(kinds); k++) test_backend("cpu", pretended[i], kinds[k]);
     if (argc > 1) test_backend(argv[1], argc > 2 ? argv[2] : "", FAIL_ALL);

@@ -1,6 +1,7 @@
 /* test: labels=threads timeout=300 */
-/* A process that forks while its threads launch, submit, allocate, compile, copy and destroy: the child can go on at once with what was idle,
- * gets errors of what was in use, and can destroy everything. On devices every call of the child is an error. A child that hangs is ended by its
+/* A process that forks while its threads launch, submit, allocate, compile, copy and destroy: the
+ * child can go on at once with what was idle, gets errors of what was in use, and can destroy
+ * everything. On devices every call of the child is an error. A child that hangs is ended by its
  * alarm, which fails the test. */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
@@ -15,11 +16,14 @@ enum { SECONDS = 120, LANES = 5000 };
 static int forks = 120; /* an argument: another number; names of devices instead: only these */
 
 /* x[i] = i·k */
-#define TIMES(k)                                                                                                         \
-    PROGRAM(".param r1 x buffer u32 out [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n" \
-            " cvt.u32.u64 r10, r255\n mov_imm.u32 r11, " k "\n mul.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n")
+#define TIMES(k)                                                                                 \
+    PROGRAM(".param r1 x buffer u32 out [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n " \
+            "shl.u64 r0, r255, r250\n"                                                           \
+            " cvt.u32.u64 r10, r255\n mov_imm.u32 r11, " k                                       \
+            "\n mul.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n")
 /* Some milliseconds of one lane. */
-static const char LONG[] = PROGRAM(".lanes 1000\n mov_imm.u32 r10, 1\n loop r30, 500\n add.u32 r10, r10, r10\n endloop\n");
+static const char LONG[] = PROGRAM(
+    ".lanes 1000\n mov_imm.u32 r10, 1\n loop r30, 500\n add.u32 r10, r10, r10\n endloop\n");
 
 typedef struct world {
     hg_backend *b;
@@ -51,8 +55,13 @@ static void *launch_busy(void *user) {
 static void *submit(void *user) {
     while (!atomic_load(&stop)) {
         hg_event *event = NULL;
-        hg_command commands[2] = {{.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = w.queued},
-                                  {.size = sizeof(hg_command), .kind = HG_COMMAND_FILL, .buffer = w.y, .length = 64, .value = 7}};
+        hg_command commands[2] = {
+            {.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = w.queued},
+            {.size = sizeof(hg_command),
+             .kind = HG_COMMAND_FILL,
+             .buffer = w.y,
+             .length = 64,
+             .value = 7}};
         CHECK_OK(hg_queue_submit(w.busy_queue, commands, 2, NULL, 0, &event));
         CHECK_OK(hg_event_wait(event));
         hg_event_destroy(event);
@@ -126,12 +135,14 @@ static int step;
 
 /* Works, or says that it was caught. */
 static bool works_or_lost(hg_status status) {
-    return status == HG_OK || (status == HG_ERROR_EXECUTION_FAILED && strstr(hg_last_error()->message, "when this process was forked"));
+    return status == HG_OK || (status == HG_ERROR_EXECUTION_FAILED &&
+                               strstr(hg_last_error()->message, "when this process was forked"));
 }
 
 static bool has_result(hg_buffer buffer) {
     static uint32_t got[LANES];
-    return hg_buffer_read(w.b, buffer, 0, got, sizeof got) == HG_OK && memcmp(got, w.expected, sizeof got) == 0;
+    return hg_buffer_read(w.b, buffer, 0, got, sizeof got) == HG_OK &&
+           memcmp(got, w.expected, sizeof got) == 0;
 }
 
 static void launch_in_child(bool all) {
@@ -175,7 +186,8 @@ static void submit_in_child(void) {
     STEP(hg_queue_create(w.b, NULL, &queue) == HG_OK);
     STEP(finishes(queue, w.idle, NULL));
     hg_queue_destroy(queue);
-    STEP(hg_binding_start(w.idle, w.idle_context, &event) == HG_OK && hg_event_wait(event) == HG_OK);
+    STEP(hg_binding_start(w.idle, w.idle_context, &event) == HG_OK &&
+         hg_event_wait(event) == HG_OK);
     hg_event_destroy(event);
     event = NULL;
     STEP(works_or_lost(hg_binding_start(w.idle, w.busy_context, &event)));
@@ -190,7 +202,8 @@ static void submit_in_child(void) {
 
 static void destroy_in_child(bool all) {
     hg_buffer buffer;
-    STEP(hg_backend_allocate_buffer(w.b, 5000, &buffer) == HG_OK && hg_backend_free_buffer(w.b, buffer) == HG_OK);
+    STEP(hg_backend_allocate_buffer(w.b, 5000, &buffer) == HG_OK &&
+         hg_backend_free_buffer(w.b, buffer) == HG_OK);
     hg_event_destroy(w.done);
     hg_event_destroy(w.last);
     hg_queue_destroy(w.idle_queue);
@@ -205,7 +218,8 @@ static void destroy_in_child(bool all) {
     hg_backend_destroy(w.b);
     hg_backend *fresh = NULL;
     if (!all) return;
-    STEP(hg_backend_create("cpu", 0, &fresh) == HG_OK && hg_backend_execute_program(fresh, w.longer, NULL) == HG_OK);
+    STEP(hg_backend_create("cpu", 0, &fresh) == HG_OK &&
+         hg_backend_execute_program(fresh, w.longer, NULL) == HG_OK);
     hg_backend_destroy(fresh);
 }
 
@@ -215,8 +229,10 @@ static void check_child(pid_t pid, int i) {
         CHECK_MESSAGE(false, "fork %d failed", i);
         return;
     }
-    CHECK_MESSAGE(!WIFSIGNALED(status), "child %d: signal %d%s", i, WTERMSIG(status), WTERMSIG(status) == SIGALRM ? ", it hung" : "");
-    CHECK_MESSAGE(!WIFEXITED(status) || !WEXITSTATUS(status), "child %d: step %d failed", i, WEXITSTATUS(status));
+    CHECK_MESSAGE(!WIFSIGNALED(status), "child %d: signal %d%s", i, WTERMSIG(status),
+                  WTERMSIG(status) == SIGALRM ? ", it hung" : "");
+    CHECK_MESSAGE(!WIFEXITED(status) || !WEXITSTATUS(status), "child %d: step %d failed", i,
+                  WEXITSTATUS(status));
 }
 
 static void be_child(int i) {
@@ -356,7 +372,8 @@ static void be_child_of_device(const char *name, hg_queue *queue, hg_event *even
     hg_executable_destroy(w.executable);
     hg_context_destroy(w.idle_context);
     hg_backend_destroy(w.b);
-    STEP(hg_backend_create("cpu", 0, &again) == HG_OK && hg_backend_execute_program(again, w.longer, NULL) == HG_OK);
+    STEP(hg_backend_create("cpu", 0, &again) == HG_OK &&
+         hg_backend_execute_program(again, w.longer, NULL) == HG_OK);
     hg_backend_destroy(again);
     _exit(0);
 }
@@ -414,7 +431,8 @@ static void test_device(const char *name) {
 
 int main(int argc, char **argv) {
     bool devices = false;
-    if (SANITIZED) { /* their allocators and threads are in no better state in a child than ours were */
+    if (SANITIZED) { /* their allocators and threads are in no better state in a child than ours
+                        were */
         SKIP("sanitizers do not take part in forks of processes with threads");
         return test_done();
     }

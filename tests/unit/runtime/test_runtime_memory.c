@@ -1,4 +1,5 @@
-/* Buffers, pools, imports, class memory, the ring: bounds, handles, contents. Semantics 4.1, 4.3, 4.4. */
+/* Buffers, pools, imports, class memory, the ring: bounds, handles, contents.
+ * Semantics 4.1, 4.3, 4.4. */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <sys/resource.h>
@@ -52,7 +53,8 @@ static void test_buffers(hg_backend *b) {
     CHECK_STATUS(hg_backend_free_buffer(b, (hg_buffer){99}), HG_ERROR_INVALID_BUFFER);
     CHECK_STATUS(hg_backend_free_buffer(b, (hg_buffer){0}), HG_ERROR_INVALID_BUFFER);
     CHECK_STATUS(hg_backend_free_buffer(b, (hg_buffer){CLASS_HANDLE(3)}), HG_ERROR_INVALID_BUFFER);
-    CHECK_STATUS(hg_backend_buffer_size(b, (hg_buffer){UINT64_MAX >> 1}, &size), HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_backend_buffer_size(b, (hg_buffer){UINT64_MAX >> 1}, &size),
+                 HG_ERROR_INVALID_BUFFER);
     /* size 0 */
     CHECK_OK(hg_backend_allocate_buffer(b, 0, &empty));
     CHECK_OK(hg_backend_buffer_size(b, empty, &size));
@@ -60,7 +62,8 @@ static void test_buffers(hg_backend *b) {
     CHECK_OK(hg_backend_copy_to_buffer(b, empty, in, 0));
     CHECK_STATUS(hg_backend_copy_to_buffer(b, empty, in, 1), HG_ERROR_EXECUTION_FAILED);
     CHECK_STATUS(hg_backend_allocate_buffer(b, UINT64_MAX, &stale), HG_ERROR_ALLOCATION_FAILED);
-    CHECK_STATUS(hg_backend_allocate_buffer(b, (uint64_t)1 << 62, &stale), HG_ERROR_ALLOCATION_FAILED);
+    CHECK_STATUS(hg_backend_allocate_buffer(b, (uint64_t)1 << 62, &stale),
+                 HG_ERROR_ALLOCATION_FAILED);
     CHECK_OK(hg_backend_free_buffer(b, first));
     CHECK_OK(hg_backend_free_buffer(b, second));
     CHECK_OK(hg_backend_free_buffer(b, third));
@@ -88,13 +91,19 @@ static void test_pools(hg_backend *b) {
                 "pool access out of bounds: offset 6 + size 3 > pool size 8");
     CHECK_STATUS(hg_backend_copy_from_pool(b, pool, UINT64_MAX, out, 8), HG_ERROR_EXECUTION_FAILED);
     CHECK_OK(hg_backend_free_pool(b, pool));
-    CHECK_FAILS(hg_backend_free_pool(b, pool), HG_ERROR_INVALID_BUFFER, "", "invalid pool handle: 1");
+    CHECK_FAILS(hg_backend_free_pool(b, pool), HG_ERROR_INVALID_BUFFER, "",
+                "invalid pool handle: 1");
     CHECK_TEXT(hg_last_error_text(), "invalid pool handle: 1");
     CHECK_STATUS(hg_backend_copy_to_pool(b, pool, 0, "a", 1), HG_ERROR_INVALID_BUFFER);
-    CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){0}, &size), HG_ERROR_INVALID_BUFFER); /* no class memory among pools */
-    CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){CLASS_HANDLE(0)}, &size), HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){0}, &size), HG_ERROR_INVALID_BUFFER); /* no class
+                                                                                            memory
+                                                                                            among
+                                                                                            pools */
+    CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){CLASS_HANDLE(0)}, &size),
+                 HG_ERROR_INVALID_BUFFER);
     CHECK_OK(hg_backend_allocate_buffer(b, 8, &buffer));
-    CHECK_STATUS(hg_backend_copy_to_pool(b, (hg_pool){buffer.handle}, 0, "a", 1), HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_backend_copy_to_pool(b, (hg_pool){buffer.handle}, 0, "a", 1),
+                 HG_ERROR_INVALID_BUFFER);
     CHECK_OK(hg_backend_free_buffer(b, buffer));
     CHECK_OK(hg_backend_free_pool(b, other));
 }
@@ -120,8 +129,10 @@ static void test_class_memory(hg_backend *b) {
     CHECK(memcmp(page, out, CLASS_BYTES) == 0);
     CHECK_FAILS(hg_backend_copy_to_buffer(b, five, page, 4), HG_ERROR_EXECUTION_FAILED, "",
                 "a class is copied whole: expected 12288 bytes, got 4");
-    CHECK_STATUS(hg_backend_copy_from_buffer(b, five, out, CLASS_BYTES + 1), HG_ERROR_EXECUTION_FAILED);
-    CHECK_OK(hg_buffer_read(b, all, 5 * CLASS_BYTES + 10, out, 20)); /* the same bytes by the other handle */
+    CHECK_STATUS(hg_backend_copy_from_buffer(b, five, out, CLASS_BYTES + 1),
+                 HG_ERROR_EXECUTION_FAILED);
+    CHECK_OK(hg_buffer_read(b, all, 5 * CLASS_BYTES + 10, out, 20)); /* the same bytes by the other
+                                                                        handle */
     CHECK(memcmp(page + 10, out, 20) == 0);
     CHECK_OK(hg_buffer_read(b, five, 10, out, 20));
     CHECK(memcmp(page + 10, out, 20) == 0);
@@ -131,7 +142,8 @@ static void test_class_memory(hg_backend *b) {
     CHECK_U64(out[0], page[0]);
     CHECK_STATUS(hg_buffer_read(b, all, CLASS_MEMORY, out, 1), HG_ERROR_EXECUTION_FAILED);
     CHECK_OK(hg_backend_copy_to_buffer(b, all, page, 3)); /* handle 0 takes any prefix */
-    CHECK_STATUS(hg_buffer_read(b, (hg_buffer){CLASS_HANDLE(0) - 1}, 0, out, 1), HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_buffer_read(b, (hg_buffer){CLASS_HANDLE(0) - 1}, 0, out, 1),
+                 HG_ERROR_INVALID_BUFFER);
 }
 
 static void test_imports(hg_backend *b) {
@@ -168,7 +180,8 @@ static void test_limit(const char *name) {
     hg_backend_destroy(b); /* frees what is left */
 }
 
-/* Buffers, pools and class memory count together; what is freed counts no more; imported memory never did. */
+/* Buffers, pools and class memory count together; what is freed counts no more; imported memory
+ * never did. */
 static void test_budget(const char *name) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
@@ -181,14 +194,20 @@ static void test_budget(const char *name) {
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     if (!b) return;
     CHECK_STATUS(hg_backend_allocate_buffer(b, UINT64_MAX - 5, &none), HG_ERROR_ALLOCATION_FAILED);
-    CHECK_STATUS(hg_backend_allocate_buffer(b, 8 << 20, &none), HG_ERROR_ALLOCATION_FAILED); /* its records count too */
+    CHECK_STATUS(hg_backend_allocate_buffer(b, 8 << 20, &none),
+                 HG_ERROR_ALLOCATION_FAILED); /* its
+                                                 records
+                                                 count
+                                                 too
+                                               */
     CHECK(strstr(hg_last_error()->message, "8388608 bytes asked for, ") &&
           strstr(hg_last_error()->message, "the limit is 8388608 (max_memory)"));
     for (int i = 0; i < 100; i++) {
         CHECK_OK(hg_backend_allocate_buffer(b, 4 << 20, &first));
         CHECK_OK(hg_backend_allocate_pool(b, 3 << 20, &pool));
         CHECK_STATUS(hg_backend_allocate_buffer(b, 1 << 20, &none), HG_ERROR_ALLOCATION_FAILED);
-        if (hg_buffer_import(b, own, sizeof own, &imported) == HG_OK) CHECK_OK(hg_backend_free_buffer(b, imported));
+        if (hg_buffer_import(b, own, sizeof own, &imported) == HG_OK)
+            CHECK_OK(hg_backend_free_buffer(b, imported));
         CHECK_OK(hg_backend_free_pool(b, pool));
         CHECK_OK(hg_backend_allocate_buffer(b, 2 << 20, &second));
         CHECK_OK(hg_backend_free_buffer(b, first));
@@ -216,7 +235,8 @@ static void test_untouched(void) {
         CHECK_OK(hg_buffer_read(b, buffer, (UINT64_C(4) << 30) - 1, &byte, 1));
         CHECK_U64(byte, 0);
         getrusage(RUSAGE_SELF, &after);
-        CHECK_MESSAGE(after.ru_maxrss - before.ru_maxrss < 64 << 10, "%ld KiB were touched", after.ru_maxrss - before.ru_maxrss);
+        CHECK_MESSAGE(after.ru_maxrss - before.ru_maxrss < 64 << 10, "%ld KiB were touched",
+                      after.ru_maxrss - before.ru_maxrss);
     }
     hg_backend_destroy(b);
 #endif

@@ -1,19 +1,23 @@
-/* A device for which nobody can wait: calls that would have to say HG_ERROR_WOULD_BLOCK before anything was begun, and queues do all of it
- * for whoever asks for events, from one thread. */
+/* A device for which nobody can wait: calls that would have to say HG_ERROR_WOULD_BLOCK before
+ * anything was begun, and queues do all of it for whoever asks for events, from one thread. */
 #include "support/failing_driver.h"
 #include "support/runtime_support.h"
 
 #define COMMAND(...) ((hg_command){.size = sizeof(hg_command), __VA_ARGS__})
 enum { N = 1000, MOST_QUESTIONS = 100000, SEEDS = 10 };
 
-static const char STEPS[] = PROGRAM(
-    ".param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
-    " shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 r13, 3\nagain:\n parallel_map.f32 r2, r1, abs, r4\n"
-    " parallel_reduce.f32 r11, r2, max, r4\n loop r13, @again\n ldg.f32 r10, [r1 + r0]\n add.f32 r10, r10, r11\n"
-    " stg.f32 [r1 + r0], r10\n");
-static const char STATE[] = PROGRAM(" mov_imm.u32 r1, 5\n phase.write r1, 3\n mov_imm.f32 r10, 1.5\n stg.f32 [class3 + 8], r10\n");
+static const char STEPS[] = PROGRAM(".param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 "
+                                    "inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
+                                    " shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 "
+                                    "r13, 3\nagain:\n parallel_map.f32 r2, r1, abs, r4\n"
+                                    " parallel_reduce.f32 r11, r2, max, r4\n loop r13, @again\n "
+                                    "ldg.f32 r10, [r1 + r0]\n add.f32 r10, r10, r11\n"
+                                    " stg.f32 [r1 + r0], r10\n");
+static const char STATE[] = PROGRAM(
+    " mov_imm.u32 r1, 5\n phase.write r1, 3\n mov_imm.f32 r10, 1.5\n stg.f32 [class3 + 8], r10\n");
 static const char FAULT[] = PROGRAM(
-    ".param r1 x buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n ldg.f32 r10, [buf(r1) + 4000000]\n stg.f32 [buf(r1) + 0], r10\n");
+    ".param r1 x buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n ldg.f32 r10, [buf(r1) + "
+    "4000000]\n stg.f32 [buf(r1) + 0], r10\n");
 
 typedef struct scene {
     hg_backend *b;
@@ -60,11 +64,12 @@ static hg_status submit_and_ask(hg_queue *q, const hg_command *commands, size_t 
 
 /* ---- what would have to wait ---- */
 
-#define CHECK_BLOCKS(call)                                                                                           \
-    do {                                                                                                             \
-        failing_driver_at(0);                                                                                        \
-        CHECK_STATUS(call, HG_ERROR_WOULD_BLOCK);                                                                    \
-        CHECK_MESSAGE(failing_driver_calls() == 0, "%s submitted %" PRIu64 " times", #call, failing_driver_calls()); \
+#define CHECK_BLOCKS(call)                                                                  \
+    do {                                                                                    \
+        failing_driver_at(0);                                                               \
+        CHECK_STATUS(call, HG_ERROR_WOULD_BLOCK);                                           \
+        CHECK_MESSAGE(failing_driver_calls() == 0, "%s submitted %" PRIu64 " times", #call, \
+                      failing_driver_calls());                                              \
     } while (0)
 
 static void test_blocking(scene *s, bool sees_memory) {
@@ -123,18 +128,21 @@ static void refuse_or_done(hg_event *e, hg_status status) {
     }
 }
 
-/* Commands of every kind; events are asked for, and waiting for them is refused while they are not done. */
+/* Commands of every kind; events are asked for, and waiting for them is refused while they are not
+ * done. */
 static void test_queue(scene *s, bool computes) {
     hg_queue *q = NULL;
     hg_event *e = NULL;
     hg_binding *axpy = bind(s, AXPY);
     float out[N], aside[N];
-    hg_command commands[] = {COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values, .length = sizeof s->values),
-                             COMMAND(.kind = HG_COMMAND_FILL, .buffer = s->y, .length = sizeof s->values),
-                             COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = axpy),
-                             COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->y, .host = out, .length = sizeof out),
-                             COMMAND(.kind = HG_COMMAND_COPY, .buffer = s->x, .source = s->y, .length = sizeof out),
-                             COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->x, .host = aside, .length = sizeof out)};
+    hg_command commands[] = {
+        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values,
+                .length = sizeof s->values),
+        COMMAND(.kind = HG_COMMAND_FILL, .buffer = s->y, .length = sizeof s->values),
+        COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = axpy),
+        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->y, .host = out, .length = sizeof out),
+        COMMAND(.kind = HG_COMMAND_COPY, .buffer = s->x, .source = s->y, .length = sizeof out),
+        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->x, .host = aside, .length = sizeof out)};
     CHECK_OK(hg_queue_create(s->b, NULL, &q));
     CHECK_OK(hg_queue_submit(q, commands, HG_COUNT_OF(commands), NULL, 0, &e));
     refuse_or_done(e, hg_event_wait(e));
@@ -156,10 +164,12 @@ static void test_waits(scene *s) {
     uint8_t out[ROUNDS][QUEUES];
     for (int i = 0; i < QUEUES; i++) CHECK_OK(hg_queue_create(s->b, NULL, &q[i]));
     for (int r = 0; r < ROUNDS; r++) {
-        for (int i = 0; i < QUEUES; i++) { /* each fills what the one before it has filled, then reads it */
-            hg_command commands[] = {
-                COMMAND(.kind = HG_COMMAND_FILL, .buffer = s->y, .length = 100, .value = (uint8_t)(1 + r * QUEUES + i)),
-                COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->y, .host = &out[r][i], .offset = 50, .length = 1)};
+        for (int i = 0; i < QUEUES; i++) { /* each fills what the one before it has filled, then
+                                              reads it */
+            hg_command commands[] = {COMMAND(.kind = HG_COMMAND_FILL, .buffer = s->y, .length = 100,
+                                             .value = (uint8_t)(1 + r * QUEUES + i)),
+                                     COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->y,
+                                             .host = &out[r][i], .offset = 50, .length = 1)};
             hg_event *before = i ? events[r][i - 1] : r ? events[r - 1][QUEUES - 1] : NULL;
             CHECK_OK(hg_queue_submit(q[i], commands, 2, &before, before != NULL, &events[r][i]));
         }
@@ -181,13 +191,16 @@ static void test_programs(scene *s) {
     hg_binding *steps = bind(s, STEPS), *state = bind(s, STATE), *fault = bind(s, FAULT);
     float out[N], most = 0;
     CHECK_OK(hg_queue_create(s->b, NULL, &q));
-    hg_command run[] = {COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values, .length = sizeof out),
-                        COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = steps),
-                        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->x, .host = out, .length = sizeof out)};
+    hg_command run[] = {
+        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values,
+                .length = sizeof out),
+        COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = steps),
+        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = s->x, .host = out, .length = sizeof out)};
     CHECK_OK(submit_and_ask(q, run, 3));
     for (int i = 0; i < N; i++) most = s->values[i] > most ? s->values[i] : most;
     for (int i = 0; i < N; i++) CHECK(out[i] == s->values[i] + most);
-    for (int i = 0; i < 3; i++) CHECK_OK(submit_and_ask(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = state), 1));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(submit_and_ask(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = state), 1));
     memset(out, 0, sizeof out);
     hg_command faulty[] = {COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = fault), run[2]};
     CHECK_STATUS(submit_and_ask(q, faulty, 2), HG_ERROR_EXECUTION_FAILED);
@@ -202,8 +215,8 @@ static void test_programs(scene *s) {
     hg_binding_destroy(fault);
 }
 
-/* The result of a step goes to a buffer that only its number in the text names. It is freed while the step is under way: until that is over
- * nobody else gets its memory. */
+/* The result of a step goes to a buffer that only its number in the text names. It is freed while
+ * the step is under way: until that is over nobody else gets its memory. */
 static void test_freed_meanwhile(scene *s) {
     static const float zeros[N];
     char text[300];
@@ -212,15 +225,20 @@ static void test_freed_meanwhile(scene *s) {
     hg_queue *q = NULL;
     hg_event *e = NULL;
     CHECK_OK(hg_backend_allocate_buffer(s->b, sizeof out, &freed));
-    snprintf(text, sizeof text,
-             PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r2, %" PRIu64 "\n"
-                     " parallel_map.f32 r2, r1, abs, r4\n"),
-             (uint64_t)freed.handle);
+    snprintf(
+        text, sizeof text,
+        PROGRAM(
+            ".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r2, %" PRIu64
+            "\n"
+            " parallel_map.f32 r2, r1, abs, r4\n"),
+        (uint64_t)freed.handle);
     hg_binding *binding = bind(s, text);
-    hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values, .length = sizeof out);
+    hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values,
+                              .length = sizeof out);
     CHECK_OK(hg_queue_create(s->b, NULL, &q));
     CHECK_OK(submit_and_ask(q, &copy, 1));
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0, &e));
+    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0,
+                             &e));
     CHECK_OK(hg_backend_free_buffer(s->b, freed));
     CHECK_OK(hg_backend_allocate_buffer(s->b, sizeof out, &later));
     CHECK_OK(ask(e));

@@ -1,11 +1,13 @@
-/* Backends that are opened in steps: what they become, errors by value, and openings that are given up at every step.
- * test_runtime_open BACKEND: the same on a driver of others, with and without a way to wait for it. */
+/* Backends that are opened in steps: what they become, errors by value, and openings that are given
+ * up at every step. test_runtime_open BACKEND: the same on a driver of others, with and without a
+ * way to wait for it. */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
 #include <time.h>
 
 static void sleep_ms(uint64_t ms) {
-    const struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
+    const struct timespec t = {.tv_sec = (time_t)(ms / 1000),
+                               .tv_nsec = (long)(ms % 1000 * 1000000)};
     nanosleep(&t, NULL);
 }
 
@@ -68,7 +70,8 @@ static void check_error(const char *name, uint32_t device, hg_status expected, c
     hg_backend *b = NULL;
     bool done = false;
     hg_status status = HG_OK;
-    for (int i = 0; i < 10000 && !done; i++, sleep_ms(!done)) status = hg_opening_poll(o, &done, &b);
+    for (int i = 0; i < 10000 && !done; i++, sleep_ms(!done))
+        status = hg_opening_poll(o, &done, &b);
     for (int i = 0; i < 2; i++) { /* each time it is asked */
         CHECK(done && !b && status == expected);
         CHECK_MESSAGE(strstr(hg_last_error_text(), text) != NULL, "%s", hg_last_error_text());
@@ -82,7 +85,8 @@ static void check_taken(void) {
     hg_opening *o = start(&config);
     hg_backend *b = NULL, *again = NULL;
     bool done = false;
-    for (int i = 0; i < 10000 && !done; i++, sleep_ms(!done)) CHECK_OK(hg_opening_poll(o, &done, &b));
+    for (int i = 0; i < 10000 && !done; i++, sleep_ms(!done))
+        CHECK_OK(hg_opening_poll(o, &done, &b));
     CHECK(done && b);
     CHECK_STATUS(hg_opening_poll(o, &done, &again), HG_ERROR_INVALID_ARGUMENT);
     CHECK(done && !again);
@@ -113,7 +117,9 @@ static hg_status slow_open(uint32_t index, const hg_driver_options *options, hg_
 static hg_status slow_ready(hg_device *device, bool *ready) {
     (void)device;
     *ready = hg_atomic_add_fetch(&questions, 1, HG_SEQ_CST) >= 3;
-    return *ready && late_status != HG_OK ? hg_fail(late_status, "the device does not open after all") : HG_OK;
+    return *ready && late_status != HG_OK
+               ? hg_fail(late_status, "the device does not open after all")
+               : HG_OK;
 }
 static void slow_close(hg_device *device) {
     hg_atomic_add_fetch(&closed, 1, HG_SEQ_CST);
@@ -179,8 +185,8 @@ static void give_up_everywhere(const char *name, const char *pretend) {
     wait_for_left();
 }
 
-/* Openings that are given up at some time while the next one begins: drivers list, open and close devices at the same time then. A device may be
- * short of memory meanwhile. */
+/* Openings that are given up at some time while the next one begins: drivers list, open and close
+ * devices at the same time then. A device may be short of memory meanwhile. */
 static void overlap(const char *name) {
     enum { ROUNDS = 12, MOST_POLLS = 100000 };
     hg_config config = config_of(name, "");
@@ -189,7 +195,8 @@ static void overlap(const char *name) {
         hg_opening *o = start(&config);
         hg_backend *b = NULL;
         bool done = false;
-        for (int k = 0; k < (i + 1 < ROUNDS ? i * 15 : MOST_POLLS) && !done; k++, sleep_ms(1)) HG_IGNORE(hg_opening_poll(o, &done, &b));
+        for (int k = 0; k < (i + 1 < ROUNDS ? i * 15 : MOST_POLLS) && !done; k++, sleep_ms(1))
+            HG_IGNORE(hg_opening_poll(o, &done, &b));
         CHECK(done || i + 1 < ROUNDS);
         hg_opening_destroy(o);
         hg_backend_destroy(b);

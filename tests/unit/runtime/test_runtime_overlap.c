@@ -1,13 +1,14 @@
-/* Whole-array instructions whose output shares memory with an input: refused before anything is written, or the bits of arrays apart, as the
- * instruction says. And memory that runs out: an error before anything is written, or the right bits. On the CPU and on devices that are there.
+/* Whole-array instructions whose output shares memory with an input: refused before anything is
+ * written, or the bits of arrays apart, as the instruction says. And memory that runs out: an error
+ * before anything is written, or the right bits. On the CPU and on devices that are there.
  * test: labels=slow */
 #include "base/base.h"
 #include "support/runtime_support.h"
 
 enum { PLACE = 4096, ARRAYS = 8, BYTES = PLACE * ARRAYS };
 
-/* text: %0 is the output, %1 and so on the inputs; sizes: their bytes, ended by 0. whole: how many inputs are values of any kind; those behind
- * them are indices, which overlap nothing here. */
+/* text: %0 is the output, %1 and so on the inputs; sizes: their bytes, ended by 0. whole: how many
+ * inputs are values of any kind; those behind them are indices, which overlap nothing here. */
 typedef struct work {
     const char *text;
     bool refused;
@@ -20,40 +21,64 @@ static const work WORKS[] = {
     {"gemm.f64 c=%0, a=%1, b=%2, m=3, n=4, k=2", true, {96, 48, 64}, 2},
     {"batched_gemm.f32 c=%0, a=%1, b=%2, batch=2, m=3, n=4, k=5", true, {96, 120, 160}, 2},
     {"mixed_precision_gemm.bf16 c=%0, a=%1, b=%2, m=3, n=4, k=5", true, {48, 30, 40}, 2},
-    {"conv2d.f32 output=%0, input=%1, kernel=%2, batch=1, in_channels=2, out_channels=3, height=5, width=6, kernel_h=3, kernel_w=3, "
+    {"conv2d.f32 output=%0, input=%1, kernel=%2, batch=1, in_channels=2, out_channels=3, height=5, "
+     "width=6, kernel_h=3, kernel_w=3, "
      "stride=(1, 1), "
      "padding=(1, 1)",
      true,
      {360, 240, 216},
      2},
-    {"attention.f32 output=%0, query=%1, key=%2, value=%3, batch=1, heads=2, seq_len=5, head_dim=4, mask=%4",
+    {"attention.f32 output=%0, query=%1, key=%2, value=%3, batch=1, heads=2, seq_len=5, "
+     "head_dim=4, mask=%4",
      true,
      {160, 160, 160, 160, 100},
      4},
-    {"flash_attention.f32 output=%0, query=%1, key=%2, value=%3, batch=1, heads=2, seq_len=5, head_dim=4, block_size=2",
+    {"flash_attention.f32 output=%0, query=%1, key=%2, value=%3, batch=1, heads=2, seq_len=5, "
+     "head_dim=4, block_size=2",
      true,
      {160, 160, 160, 160},
      3},
     {"fft.f32 output=%0, input=%1, n=16, inverse=false", true, {128, 128}, 1},
     {"fft.f64 output=%0, input=%1, n=7, inverse=true", true, {112, 112}, 1},
-    {"quantized_gemm.i8 c=%0, a=%1, b=%2, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=5, n=7, k=6", true, {35, 30, 42}, 2},
-    {"tensor_contract.f32 output=%0, a=%1, b=%2, shape_a=(3, 4), shape_b=(4, 5), contract_dims=((1, 0))", true, {60, 48, 80}, 2},
-    {"layer_norm.f32 output=%0, input=%1, gamma=%2, beta=%3, n=19, eps=0.001, rows=3", false, {228, 228, 76, 76}, 3},
-    {"group_norm.f32 output=%0, input=%1, gamma=%2, beta=%3, batch=1, channels=4, groups=2, spatial=9, eps=0.001",
+    {"quantized_gemm.i8 c=%0, a=%1, b=%2, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=5, n=7, k=6",
+     true,
+     {35, 30, 42},
+     2},
+    {"tensor_contract.f32 output=%0, a=%1, b=%2, shape_a=(3, 4), shape_b=(4, 5), "
+     "contract_dims=((1, 0))",
+     true,
+     {60, 48, 80},
+     2},
+    {"layer_norm.f32 output=%0, input=%1, gamma=%2, beta=%3, n=19, eps=0.001, rows=3",
+     false,
+     {228, 228, 76, 76},
+     3},
+    {"group_norm.f32 output=%0, input=%1, gamma=%2, beta=%3, batch=1, channels=4, groups=2, "
+     "spatial=9, eps=0.001",
      false,
      {144, 144, 16, 16},
      3},
-    {"batch_norm.f32 output=%0, input=%1, gamma=%2, beta=%3, mean=%4, variance=%5, batch=2, channels=3, spatial=7, eps=0.001",
+    {"batch_norm.f32 output=%0, input=%1, gamma=%2, beta=%3, mean=%4, variance=%5, batch=2, "
+     "channels=3, spatial=7, eps=0.001",
      false,
      {168, 168, 12, 12, 12, 12},
      5},
     {"softmax.f32 output=%0, input=%1, n=37, rows=2", false, {296, 296}, 1},
     {"softmax.f16 output=%0, input=%1, n=37, rows=2", false, {148, 148}, 1},
     {"layer_scale.f32 output=%0, input=%1, scale=%2, n=9, rows=4", false, {144, 144, 36}, 2},
-    {"rope.f32 output=%0, input=%1, freqs=%2, batch=1, seq_len=3, heads=2, head_dim=8", false, {192, 192, 16}, 2},
-    {"kv_cache_update.f32 cache=%0, new_kv=%1, position=2, batch=1, heads=2, head_dim=4", false, {96, 32}, 1},
+    {"rope.f32 output=%0, input=%1, freqs=%2, batch=1, seq_len=3, heads=2, head_dim=8",
+     false,
+     {192, 192, 16},
+     2},
+    {"kv_cache_update.f32 cache=%0, new_kv=%1, position=2, batch=1, heads=2, head_dim=4",
+     false,
+     {96, 32},
+     1},
     {"all_gather.f32 output=%0, input=%1, n=9, devices=(0)", false, {36, 36}, 1},
-    {"sparse_gemm.f32 c=%0, a_values=%1, b=%2, a_indices=%3, a_ptr=%4, m=3, n=5, k=4", false, {60, 24, 80, 24, 16}, 2},
+    {"sparse_gemm.f32 c=%0, a_values=%1, b=%2, a_indices=%3, a_ptr=%4, m=3, n=5, k=4",
+     false,
+     {60, 24, 80, 24, 16},
+     2},
 };
 
 static uint32_t state = 1;
@@ -64,7 +89,9 @@ static uint32_t random_below(uint32_t n) {
 
 /* Bytes whose values are about 1 in every type of floats. */
 static void fill(uint8_t *bytes, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) bytes[i] = (uint8_t)((i & 1) ? 0x3b + random_below(4) + (random_below(2) << 7) : random_below(256));
+    for (uint64_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)((i & 1) ? 0x3b + random_below(4) + (random_below(2) << 7)
+                                     : random_below(256));
 }
 
 /* Six elements in three rows of four columns: 2, 1 and 3 of them. */
@@ -79,14 +106,16 @@ static void write_text(char *text, size_t size, const work *w, const uint64_t *a
     size_t length = (size_t)snprintf(text, size, PROGRAM(".param r1 x buffer u8 inout\n    "));
     for (const char *c = w->text; *c && length + 1 < size; c++)
         if (*c == '%')
-            length += (size_t)snprintf(text + length, size - length, "[buf(r1) + %llu]", (unsigned long long)at[*++c - '0']);
+            length += (size_t)snprintf(text + length, size - length, "[buf(r1) + %llu]",
+                                       (unsigned long long)at[*++c - '0']);
         else
             text[length++] = *c;
     snprintf(text + length, size - length, "\n");
 }
 
 /* The instruction over arrays that begin there, on bytes, which are what it leaves. */
-static hg_status calculate(hg_backend *b, hg_buffer buffer, const work *w, const uint64_t *at, uint8_t *bytes) {
+static hg_status calculate(hg_backend *b, hg_buffer buffer, const work *w, const uint64_t *at,
+                           uint8_t *bytes) {
     char text[1024];
     write_text(text, sizeof text, w, at);
     hg_program *p = assemble(text);
@@ -105,7 +134,8 @@ static bool shares(const work *w, const uint64_t *at, int input) {
 }
 
 /* One place of an input and the output. */
-static void overlap(hg_backend *b, hg_buffer buffer, const work *w, const char *device, int input, int64_t from_output) {
+static void overlap(hg_backend *b, hg_buffer buffer, const work *w, const char *device, int input,
+                    int64_t from_output) {
     static uint8_t before[BYTES], after[BYTES], apart[BYTES];
     uint64_t at[ARRAYS], places[ARRAYS];
     for (int i = 0; i < ARRAYS; i++) at[i] = places[i] = (uint64_t)i * PLACE + PLACE / 2;
@@ -116,21 +146,25 @@ static void overlap(hg_backend *b, hg_buffer buffer, const work *w, const char *
     memcpy(apart, before, BYTES);
     hg_status status = calculate(b, buffer, w, at, after);
     if (w->refused && shares(w, at, input)) {
-        CHECK_MESSAGE(status == HG_ERROR_EXECUTION_FAILED && strstr(hg_last_error()->message, "it shares memory with"),
-                      "%s: %s: input %d at %lld of the output: %s", device, w->text, input, (long long)from_output,
-                      status == HG_OK ? "no error" : hg_last_error_text());
+        CHECK_MESSAGE(status == HG_ERROR_EXECUTION_FAILED &&
+                          strstr(hg_last_error()->message, "it shares memory with"),
+                      "%s: %s: input %d at %lld of the output: %s", device, w->text, input,
+                      (long long)from_output, status == HG_OK ? "no error" : hg_last_error_text());
         CHECK_OK(hg_buffer_read(b, buffer, 0, after, BYTES));
-        CHECK_MESSAGE(memcmp(before, after, BYTES) == 0, "%s: %s: refused, and yet written", device, w->text);
+        CHECK_MESSAGE(memcmp(before, after, BYTES) == 0, "%s: %s: refused, and yet written", device,
+                      w->text);
         return;
     }
-    CHECK_MESSAGE(status == HG_OK, "%s: %s: input %d at %lld of the output: %s", device, w->text, input, (long long)from_output,
-                  status == HG_OK ? "" : hg_last_error_text());
+    CHECK_MESSAGE(status == HG_OK, "%s: %s: input %d at %lld of the output: %s", device, w->text,
+                  input, (long long)from_output, status == HG_OK ? "" : hg_last_error_text());
     memcpy(apart + places[input], before + at[input], w->sizes[input]);
     CHECK_OK(calculate(b, buffer, w, places, apart));
-    CHECK_MESSAGE(memcmp(after + at[0], apart + places[0], w->sizes[0]) == 0, "%s: %s: input %d at %lld of the output: other bits", device,
-                  w->text, input, (long long)from_output);
+    CHECK_MESSAGE(memcmp(after + at[0], apart + places[0], w->sizes[0]) == 0,
+                  "%s: %s: input %d at %lld of the output: other bits", device, w->text, input,
+                  (long long)from_output);
     memcpy(before + at[0], after + at[0], w->sizes[0]);
-    CHECK_MESSAGE(memcmp(before, after, BYTES) == 0, "%s: %s: written outside its output", device, w->text);
+    CHECK_MESSAGE(memcmp(before, after, BYTES) == 0, "%s: %s: written outside its output", device,
+                  w->text);
 }
 
 /* few: on devices that compile for long, one place of each input. */
@@ -142,7 +176,8 @@ static void overlaps(hg_backend *b, const char *device, bool few) {
             int64_t size = w->sizes[i], out = w->sizes[0];
             const int64_t places[] = {0, 8, out - 8, out, -8, -size + 8, -size};
             for (size_t p = 0; p < HG_COUNT_OF(places); p++)
-                if (places[p] % 8 == 0 && (!few || p == (size_t)i % 2)) overlap(b, buffer, w, device, i, places[p]);
+                if (places[p] % 8 == 0 && (!few || p == (size_t)i % 2))
+                    overlap(b, buffer, w, device, i, places[p]);
         }
     }
     CHECK_OK(hg_backend_free_buffer(b, buffer));
@@ -152,17 +187,22 @@ static void overlaps(hg_backend *b, const char *device, bool few) {
 
 static const char *const LARGE[] = {
     "gemm.f32 c=[buf(r1) + 524288], a=r1, b=[buf(r1) + 262144], m=200, n=230, k=240",
-    "conv2d.f32 output=[buf(r1) + 524288], input=r1, kernel=[buf(r1) + 262144], batch=1, in_channels=16, out_channels=24, height=30, "
+    "conv2d.f32 output=[buf(r1) + 524288], input=r1, kernel=[buf(r1) + 262144], batch=1, "
+    "in_channels=16, out_channels=24, height=30, "
     "width=30, "
     "kernel_h=3, kernel_w=3, stride=(1, 1), padding=(1, 1)",
-    "attention.f32 output=[buf(r1) + 524288], query=r1, key=[buf(r1) + 131072], value=[buf(r1) + 262144], batch=1, heads=2, seq_len=200, "
+    "attention.f32 output=[buf(r1) + 524288], query=r1, key=[buf(r1) + 131072], value=[buf(r1) + "
+    "262144], batch=1, heads=2, seq_len=200, "
     "head_dim=32",
     "fft.f32 output=[buf(r1) + 524288], input=r1, n=9973, inverse=false",
     "fft.f32 output=[buf(r1) + 524288], input=r1, n=16384, inverse=false, real=true",
-    "quantized_gemm.i8 c=[buf(r1) + 524288], a=r1, b=[buf(r1) + 262144], a_scale=0.5, b_scale=0.5, c_scale=64.0, m=200, n=230, k=240",
-    "tensor_contract.f32 output=[buf(r1) + 524288], a=r1, b=[buf(r1) + 262144], shape_a=(140, 130), shape_b=(150, 140), contract_dims=((0, "
+    "quantized_gemm.i8 c=[buf(r1) + 524288], a=r1, b=[buf(r1) + 262144], a_scale=0.5, b_scale=0.5, "
+    "c_scale=64.0, m=200, n=230, k=240",
+    "tensor_contract.f32 output=[buf(r1) + 524288], a=r1, b=[buf(r1) + 262144], shape_a=(140, "
+    "130), shape_b=(150, 140), contract_dims=((0, "
     "1))",
-    "layer_norm.f32 output=r1, input=[buf(r1) + 4], gamma=[buf(r1) + 524288], beta=[buf(r1) + 524288], n=1000, eps=0.001, rows=100",
+    "layer_norm.f32 output=r1, input=[buf(r1) + 4], gamma=[buf(r1) + 524288], beta=[buf(r1) + "
+    "524288], n=1000, eps=0.001, rows=100",
 };
 enum { ALL = 1 << 20, OWN = 4096, STEPS = 12 }; /* OWN: what a backend takes beside its buffers */
 
@@ -197,11 +237,14 @@ static void runs_out(const char *backend) {
                 CHECK_OK(status);
                 memcpy(right, got, ALL);
             } else if (status == HG_OK) {
-                CHECK_MESSAGE(memcmp(got, right, ALL) == 0, "%s: %s: other bits with little memory", backend, LARGE[k]);
+                CHECK_MESSAGE(memcmp(got, right, ALL) == 0, "%s: %s: other bits with little memory",
+                              backend, LARGE[k]);
             } else {
                 failures++;
-                CHECK_MESSAGE(status == HG_ERROR_ALLOCATION_FAILED, "%s: %s: %s", backend, LARGE[k], hg_last_error_text());
-                CHECK_MESSAGE(memcmp(got, first, ALL) == 0, "%s: %s: without memory, and yet written", backend, LARGE[k]);
+                CHECK_MESSAGE(status == HG_ERROR_ALLOCATION_FAILED, "%s: %s: %s", backend, LARGE[k],
+                              hg_last_error_text());
+                CHECK_MESSAGE(memcmp(got, first, ALL) == 0,
+                              "%s: %s: without memory, and yet written", backend, LARGE[k]);
             }
             hg_params_destroy(params);
             CHECK_OK(hg_backend_free_buffer(b, x));
@@ -209,23 +252,27 @@ static void runs_out(const char *backend) {
         }
         hg_program_release(p);
     }
-    CHECK_MESSAGE(failures >= 5, "%s: memory ran out %llu times", backend, (unsigned long long)failures);
+    CHECK_MESSAGE(failures >= 5, "%s: memory ran out %llu times", backend,
+                  (unsigned long long)failures);
 }
 
 int main(void) {
     static const struct {
         const char *backend, *pretend;
-    } devices[] = {{"cpu", ""}, {"cpu", "poor"}, {"cpu", "polled=3,staging"}, {"opencl", ""}, {"vulkan", ""}};
+    } devices[] = {
+        {"cpu", ""}, {"cpu", "poor"}, {"cpu", "polled=3,staging"}, {"opencl", ""}, {"vulkan", ""}};
     for (size_t i = 0; i < HG_COUNT_OF(devices); i++) {
         hg_config config = hg_config_default();
         hg_backend *b = NULL;
         snprintf(config.backend, sizeof config.backend, "%s", devices[i].backend);
         set_pretend(&config, devices[i].pretend);
         if (hg_backend_create_with_config(&config, &b) != HG_OK) {
-            CHECK_MESSAGE(strcmp(devices[i].backend, "cpu") != 0, "no CPU: %s", hg_last_error()->message);
+            CHECK_MESSAGE(strcmp(devices[i].backend, "cpu") != 0, "no CPU: %s",
+                          hg_last_error()->message);
             continue;
         }
-        overlaps(b, *devices[i].pretend ? devices[i].pretend : devices[i].backend, strcmp(devices[i].backend, "cpu") != 0);
+        overlaps(b, *devices[i].pretend ? devices[i].pretend : devices[i].backend,
+                 strcmp(devices[i].backend, "cpu") != 0);
         hg_backend_destroy(b);
     }
     runs_out("cpu");

@@ -1,5 +1,6 @@
 /* test: labels=threads */
-/* Launches that are made ready: the same bits as by the interpreter, however the arrays lie, and nothing that a launch promises is lost. */
+/* Launches that are made ready: the same bits as by the interpreter, however the arrays lie, and
+ * nothing that a launch promises is lost. */
 #include "base/thread.h"
 #include "runtime/binding.h"
 #include "support/runtime_support.h"
@@ -25,11 +26,13 @@ static void make_ready(hg_binding *binding) {
     CHECK(binding->ready.count != 0);
 }
 
-#define COUNT                                                                                                                              \
-    PROGRAM(".param r1 x buffer u32 inout\n.lanes 256\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u32 r11, 1\n ldg.u32 r10, " \
+#define COUNT                                                                                     \
+    PROGRAM(".param r1 x buffer u32 inout\n.lanes 256\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, " \
+            "r250\n mov_imm.u32 r11, 1\n ldg.u32 r10, "                                           \
             "[r1 + r0]\n add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n")
-#define COUNT_BY_MAP                                                                                                                    \
-    PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 in\n mov_imm.u64 r4, 256\n parallel_map_binary.u32 r1, r1, r2, add, " \
+#define COUNT_BY_MAP                                                                           \
+    PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 in\n mov_imm.u64 r4, 256\n " \
+            "parallel_map_binary.u32 r1, r1, r2, add, "                                        \
             "r4\n")
 
 static hg_binding *bind_count(hg_backend *b, hg_buffer x) {
@@ -54,44 +57,61 @@ static uint32_t below(uint32_t n) {
     return (uint32_t)((seed >> 33) % n);
 }
 
-enum { BUFFERS = 4, MOST_LANES = 5000, PLACE = 3 * MOST_LANES * 8 }; /* lanes: of one tile, and of some */
+enum {
+    BUFFERS = 4,
+    MOST_LANES = 5000,
+    PLACE = 3 * MOST_LANES * 8
+}; /* lanes: of one tile, and of some */
 static _Alignas(64) uint8_t place[PLACE], first[PLACE], expected[PLACE];
 
 static const struct {
     const char *name;
     uint32_t size, shift;
-} TYPES[] = {{"u8", 1, 0}, {"i16", 2, 1}, {"u32", 4, 2}, {"f32", 4, 2}, {"f64", 8, 3}, {"u64", 8, 3}};
+} TYPES[] = {{"u8", 1, 0},  {"i16", 2, 1}, {"u32", 4, 2},
+             {"f32", 4, 2}, {"f64", 8, 3}, {"u64", 8, 3}};
 
-/* Loads, operations and stores of one type in any order, some of them behind a guard: for all lanes, for none, or for some. */
+/* Loads, operations and stores of one type in any order, some of them behind a guard: for all
+ * lanes, for none, or for some. */
 static void write_program(char *text, size_t size, uint32_t type, uint32_t lanes) {
     static const char *const OPS[] = {"add", "sub", "mul", "min", "max"};
     const char *t = TYPES[type].name;
     size_t n = (size_t)snprintf(text, size, ".atlas 1\n.program p\n");
-    for (int i = 0; i < BUFFERS; i++) n += (size_t)snprintf(text + n, size - n, ".param r%d b%d buffer %s inout\n", i + 1, i, t);
+    for (int i = 0; i < BUFFERS; i++)
+        n += (size_t)snprintf(text + n, size - n, ".param r%d b%d buffer %s inout\n", i + 1, i, t);
     n += (size_t)snprintf(text + n, size - n,
-                          ".param r6 k %s\n.param r7 m u64 = %u\n.lanes %u\n mov_imm.u32 r250, %u\n shl.u64 r0, r255, r250\n", t,
-                          below(8) ? below(3) ? (unsigned)lanes : 0 : below(lanes), (unsigned)lanes, (unsigned)TYPES[type].shift);
+                          ".param r6 k %s\n.param r7 m u64 = %u\n.lanes %u\n mov_imm.u32 r250, "
+                          "%u\n shl.u64 r0, r255, r250\n",
+                          t, below(8) ? below(3) ? (unsigned)lanes : 0 : below(lanes),
+                          (unsigned)lanes, (unsigned)TYPES[type].shift);
     for (int r = 10; r < 14; r++)
-        n += (size_t)snprintf(text + n, size - n, " ldg.%s r%d, [r%u + r0]\n", t, r, (unsigned)below(BUFFERS) + 1);
+        n += (size_t)snprintf(text + n, size - n, " ldg.%s r%d, [r%u + r0]\n", t, r,
+                              (unsigned)below(BUFFERS) + 1);
     int guard = -1;
     for (int i = 0, count = (int)below(8) + 1; i < count; i++) {
         if (guard < 0 && below(5) == 0)
-            n += (size_t)snprintf(text + n, size - n, " set%s.u64 p1, r255, r7\n bra.p1 @skip%d\n", below(2) ? "ge" : "lt", guard = i);
+            n += (size_t)snprintf(text + n, size - n, " set%s.u64 p1, r255, r7\n bra.p1 @skip%d\n",
+                                  below(2) ? "ge" : "lt", guard = i);
         else if (guard < 0 && below(12) == 0) /* what memory decides about is never ready */
-            n += (size_t)snprintf(text + n, size - n, " setlt.%s p1, r10, r11\n bra.p1 @skip%d\n", t, guard = i);
+            n += (size_t)snprintf(text + n, size - n, " setlt.%s p1, r10, r11\n bra.p1 @skip%d\n",
+                                  t, guard = i);
         else if (guard >= 0 && below(2) == 0)
             n += (size_t)snprintf(text + n, size - n, "skip%d:\n", guard), guard = -1;
-        if (below(3) == 0) n += (size_t)snprintf(text + n, size - n, " ldg.%s r%u, [r%u + r0]\n", t, 10 + below(4), below(BUFFERS) + 1);
+        if (below(3) == 0)
+            n += (size_t)snprintf(text + n, size - n, " ldg.%s r%u, [r%u + r0]\n", t, 10 + below(4),
+                                  below(BUFFERS) + 1);
         if (below(2) == 0)
-            n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r6\n", OPS[below(5)], t, 10 + below(4), 10 + below(4));
+            n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r6\n", OPS[below(5)], t,
+                                  10 + below(4), 10 + below(4));
         else
-            n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r%u\n", OPS[below(5)], t, 10 + below(4), 10 + below(4),
-                                  10 + below(4));
+            n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r%u\n", OPS[below(5)], t,
+                                  10 + below(4), 10 + below(4), 10 + below(4));
         if (below(2) == 0)
-            n += (size_t)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1, below(9) ? 10 + below(4) : 6);
+            n += (size_t)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t,
+                                  below(BUFFERS) + 1, below(9) ? 10 + below(4) : 6);
     }
     if (guard >= 0) n += (size_t)snprintf(text + n, size - n, "skip%d:\n", guard);
-    (void)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1, 10 + below(4));
+    (void)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1,
+                   10 + below(4));
 }
 
 /* Buffers in one place: apart, the same, or overlapping at any byte that the seed chooses. */
@@ -108,7 +128,8 @@ static uint32_t check_program(hg_backend *b) {
     uint64_t k = 0;
     float single = 1.25f;
     double wide = 1.25;
-    memcpy(&k, strcmp(TYPES[type].name, "f32") == 0 ? (void *)&single : (void *)&wide, TYPES[type].size == 4 ? 4 : TYPES[type].size);
+    memcpy(&k, strcmp(TYPES[type].name, "f32") == 0 ? (void *)&single : (void *)&wide,
+           TYPES[type].size == 4 ? 4 : TYPES[type].size);
     if (TYPES[type].name[0] != 'f') k = 3;
     for (uint32_t i = 0; i < BUFFERS; i++) {
         uint32_t at = how == 0 ? i * bytes % (PLACE - bytes) : below(PLACE - bytes);
@@ -118,7 +139,8 @@ static uint32_t check_program(hg_backend *b) {
         (void)snprintf(name, sizeof name, "b%u", (unsigned)i);
         CHECK_OK(hg_params_set_buffer(params, name, buffers[i]));
     }
-    for (size_t i = 0; i < PLACE; i++) first[i] = (uint8_t)below(TYPES[type].name[0] == 'f' ? 64 : 256);
+    for (size_t i = 0; i < PLACE; i++)
+        first[i] = (uint8_t)below(TYPES[type].name[0] == 'f' ? 64 : 256);
     write_program(text, sizeof text, type, lanes);
     CHECK_OK(hg_params_set_scalar(params, "k",
                                   strcmp(TYPES[type].name, "u8") == 0    ? HG_TYPE_U8
@@ -146,7 +168,8 @@ static uint32_t check_program(hg_backend *b) {
 static void test_same_bits(hg_backend *b) {
     uint32_t ready = 0, count = 600;
     for (uint32_t i = 0; i < count; i++) ready += check_program(b);
-    CHECK_MESSAGE(ready >= count / 3, "%u of %u launches were made ready", (unsigned)ready, (unsigned)count);
+    CHECK_MESSAGE(ready >= count / 3, "%u of %u launches were made ready", (unsigned)ready,
+                  (unsigned)count);
 }
 
 static void test_map(hg_backend *b) {
@@ -166,7 +189,8 @@ static void test_map(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, y));
 }
 
-/* Launches of many lanes that are one operation on memory, by one thread and by several; others of as many lanes. */
+/* Launches of many lanes that are one operation on memory, by one thread and by several; others of
+ * as many lanes. */
 enum { LONG = 100003 };
 static float long_x[LONG + 1], long_y[LONG + 1], long_z[LONG + 1];
 
@@ -181,7 +205,8 @@ static const struct {
     {" sqrt.f32 r10, r10\n stg.f32 [r3 + r0 + 4], r10\n", true},
     {" ldg.f32 r11, [r2 + r0]\n max.f32 r10, r10, r11\n stg.f32 [r3 + r0], r10\n", false},
     {" ldg.f32 r11, [r2 + r0]\n add.f32 r10, r10, r11\n stg.f32 [r3 + r0], r6\n", false},
-    {" ldg.f32 r11, [r2 + r0]\n mov_imm.u64 r7, 70000\n setge.u64 p1, r255, r7\n bra.p1 @out\n add.f32 r10, r10, r11\nout:\n stg.f32 [r3 + "
+    {" ldg.f32 r11, [r2 + r0]\n mov_imm.u64 r7, 70000\n setge.u64 p1, r255, r7\n bra.p1 @out\n "
+     "add.f32 r10, r10, r11\nout:\n stg.f32 [r3 + "
      "r0], r10\n",
      false},
 };
@@ -198,21 +223,26 @@ static void check_long(hg_backend *b, uint32_t lanes, size_t which) {
     }
     CHECK_OK(hg_params_set_scalar(params, "k", HG_TYPE_F32, &k));
     (void)snprintf(text, sizeof text,
-                   ".atlas 1\n.program p\n.param r1 x buffer f32 inout\n.param r2 y buffer f32 inout\n.param r3 z buffer f32 inout\n"
-                   ".param r6 k f32\n.lanes %u\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n%s",
+                   ".atlas 1\n.program p\n.param r1 x buffer f32 inout\n.param r2 y buffer f32 "
+                   "inout\n.param r3 z buffer f32 inout\n"
+                   ".param r6 k f32\n.lanes %u\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n "
+                   "ldg.f32 r10, [r1 + r0]\n%s",
                    (unsigned)lanes, LONG_PROGRAMS[which].code);
     hg_binding *binding = bind(b, text, params);
     for (int round = 0; round < 6; round++) {
         for (int i = 0; i < 3; i++)
             for (int n = 0; n <= LONG; n++)
-                arrays[i][n] = n % 97 == 0 ? NAN : n % 89 == 0 ? -0.0f : (float)(n % 1001 - 500) * (float)(i + 1);
+                arrays[i][n] = n % 97 == 0   ? NAN
+                               : n % 89 == 0 ? -0.0f
+                                             : (float)(n % 1001 - 500) * (float)(i + 1);
         CHECK_OK(hg_binding_launch(binding));
         for (int i = 0; i < 3; i++) {
             if (round == 0) memcpy(want[i], arrays[i], sizeof want[i]);
             CHECK(memcmp(want[i], arrays[i], sizeof want[i]) == 0);
         }
     }
-    CHECK_MESSAGE((binding->ready.count != 0) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s", (unsigned)lanes, text);
+    CHECK_MESSAGE((binding->ready.count != 0) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s",
+                  (unsigned)lanes, text);
     hg_binding_destroy(binding);
     hg_params_destroy(params);
     for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
@@ -305,14 +335,16 @@ static void *launch_many(void *user) {
     return NULL;
 }
 
-/* One binding in two threads, in one context and in two; and two bindings of one buffer in one context. No launch is lost. */
+/* One binding in two threads, in one context and in two; and two bindings of one buffer in one
+ * context. No launch is lost. */
 static void test_threads(hg_backend *b) {
     hg_context *context;
     CHECK_OK(hg_context_create(b, &context));
     for (int how = 0; how < 3; how++) {
         hg_buffer x = make_buffer(b, NULL, 1024);
         hg_binding *binding = bind_count(b, x), *second = bind_count(b, x);
-        side one = {binding, b->context, NULL, 0, 0}, two = {how == 2 ? second : binding, how == 1 ? context : b->context, &one, 0, 0};
+        side one = {binding, b->context, NULL, 0, 0},
+             two = {how == 2 ? second : binding, how == 1 ? context : b->context, &one, 0, 0};
         one.other = &two;
         hg_thread thread;
         make_ready(binding);
@@ -342,7 +374,9 @@ static void test_beside_a_queue(hg_backend *b) {
     CHECK_OK(hg_queue_create(b, b->context, &queue));
     hg_command commands[4];
     for (int i = 0; i < 4; i++)
-        commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = i % 2 ? binding : queued};
+        commands[i] = (hg_command){.size = sizeof(hg_command),
+                                   .kind = HG_COMMAND_LAUNCH,
+                                   .binding = i % 2 ? binding : queued};
     for (int i = 0; i < 500; i++) {
         CHECK_OK(hg_queue_submit(queue, commands, 4, NULL, 0, NULL));
         for (int k = 0; k < 10; k++) CHECK_OK(hg_binding_launch(binding));
@@ -361,7 +395,8 @@ static void wait_at_gate(void *user) {
     while (!hg_atomic_load(&open_gate, HG_ACQUIRE)) {}
 }
 
-/* A launch of a queue that was cancelled does not run; the binding's own launches before and after it do. */
+/* A launch of a queue that was cancelled does not run; the binding's own launches before and after
+ * it do. */
 static void test_cancel(hg_backend *b) {
     hg_buffer x = make_buffer(b, NULL, 1024);
     hg_binding *binding = bind_count(b, x);
@@ -411,7 +446,8 @@ static hg_binding *faulting;
 
 static hg_status run_with_fault(hg_driver_prepared *self) {
     (void)self;
-    faulting->fault = (hg_driver_fault){.happened = true, .code = 2, .inst = 3, .lane = 7, .message = "made up"};
+    faulting->fault = (hg_driver_fault){
+        .happened = true, .code = 2, .inst = 3, .lane = 7, .message = "made up"};
     return HG_OK;
 }
 
@@ -440,12 +476,16 @@ static void test_fault_of_the_driver(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
 
-/* A plan of several steps that are the same in each launch is one list. Its fault is the step's whose command has it. */
+/* A plan of several steps that are the same in each launch is one list. Its fault is the step's
+ * whose command has it. */
 static void test_steps(hg_backend *b) {
     static const char text[] = /* of 256 elements, of 128, of 256: three chains */
-        PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 inout\n mov_imm.u64 r4, 256\n mov_imm.u64 r5, 128\n"
-                " parallel_map_binary.u32 r1, r1, r1, add, r4\n parallel_map_binary.u32 r2, r1, r2, add, r5\n"
-                " parallel_map_binary.u32 r1, r1, r1, sub, r4\n parallel_map_binary.u32 r1, r1, r2, add, r4\n");
+        PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 inout\n mov_imm.u64 r4, "
+                "256\n mov_imm.u64 r5, 128\n"
+                " parallel_map_binary.u32 r1, r1, r1, add, r4\n parallel_map_binary.u32 r2, r1, "
+                "r2, add, r5\n"
+                " parallel_map_binary.u32 r1, r1, r1, sub, r4\n parallel_map_binary.u32 r1, r1, "
+                "r2, add, r4\n");
     uint32_t ones[256], out[256], sum = 1, value = 1;
     for (int i = 0; i < 256; i++) ones[i] = 1;
     hg_buffer x = make_buffer(b, ones, sizeof ones), y = make_buffer(b, ones, sizeof ones);

@@ -1,4 +1,5 @@
-/* The numeric probe on devices whose numbers are known: the CPU's are exact, in poor mode it flushes subnormals. */
+/* The numeric probe on devices whose numbers are known: the CPU's are exact, in poor mode it
+ * flushes subnormals. */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
 
@@ -15,7 +16,8 @@ static hg_backend *open_pretending(const char *pretend) {
 static void check_nothing_inexact(const hg_probe_result *r) {
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++)
-            CHECK_MESSAGE(!r->inexact[op][f64], "%s.%s is called inexact", kir_op_name((kir_op)op), f64 ? "f64" : "f32");
+            CHECK_MESSAGE(!r->inexact[op][f64], "%s.%s is called inexact", kir_op_name((kir_op)op),
+                          f64 ? "f64" : "f32");
 }
 
 static void exact_stays_exact(void) {
@@ -31,7 +33,8 @@ static void exact_stays_exact(void) {
     hg_backend_destroy(b);
 }
 
-/* A driver that promises subnormals and does not keep them; everything else about poor mode is right. */
+/* A driver that promises subnormals and does not keep them; everything else about poor mode is
+ * right. */
 static void flushing_is_found(void) {
     hg_backend *b = open_pretending("poor");
     hg_probe_result r;
@@ -54,20 +57,23 @@ static void flushing_is_found(void) {
 static void lowered_is_exact(void) {
     hg_backend *b = open_pretending("");
     hg_probe_result r = {.half = true, .fma = {true, true}}, found;
-    static const kir_op OPS[] = {KIR_FADD, KIR_FMUL, KIR_FDIV, KIR_FSQRT, KIR_F2F, KIR_F2U, KIR_S2F, KIR_FRINT, KIR_FCMP_LT};
+    static const kir_op OPS[] = {KIR_FADD, KIR_FMUL, KIR_FDIV,  KIR_FSQRT,  KIR_F2F,
+                                 KIR_F2U,  KIR_S2F,  KIR_FRINT, KIR_FCMP_LT};
     for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) r.inexact[OPS[i]][i % 2] = true;
     r.inexact[KIR_F2F][1] = true;
     hg_probe_apply(&r, &b->own_caps.compiler.kir);
-    CHECK(!b->caps->compiler.kir.fma32 && !b->caps->compiler.kir.fma64 && !b->caps->compiler.kir.half &&
-          b->caps->compiler.kir.inexact[KIR_FMUL][1]);
+    CHECK(!b->caps->compiler.kir.fma32 && !b->caps->compiler.kir.fma64 &&
+          !b->caps->compiler.kir.half && b->caps->compiler.kir.inexact[KIR_FMUL][1]);
     CHECK_OK(hg_backend_probe(b, &found));
     CHECK_U64(found.differences, 0);
     hg_backend_destroy(b);
 }
 
-/* Devices that have products of four bytes: they are right, or else pretend not to be and are given none. */
+/* Devices that have products of four bytes: they are right, or else pretend not to be and are given
+ * none. */
 static void wrong_products_are_found(void) {
-    static const char *const BACKENDS[] = {"vulkan", "opencl", "cuda"}, *const PRETEND[] = {"", "wrong-dot4"};
+    static const char *const BACKENDS[] = {"vulkan", "opencl", "cuda"}, *const PRETEND[] = {
+                                                                            "", "wrong-dot4"};
     for (size_t i = 0; i < HG_COUNT_OF(BACKENDS); i++) {
         bool has[2] = {false, false};
         for (int k = 0; k < 2; k++) {
@@ -86,7 +92,8 @@ static void wrong_products_are_found(void) {
             CHECK(!b->caps->hints.dot4 || has[k]);
             hg_backend_destroy(b);
         }
-        printf("%s: products of four bytes %s\n", BACKENDS[i], has[0] ? "of the device" : "decomposed");
+        printf("%s: products of four bytes %s\n", BACKENDS[i],
+               has[0] ? "of the device" : "decomposed");
         CHECK(!has[1]);
     }
 }

@@ -1,4 +1,5 @@
-/* Queues and events: order, waits across queues, every kind of command, errors and what they skip. */
+/* Queues and events: order, waits across queues, every kind of command, errors and what they skip.
+ */
 /* test: labels=threads */
 #include "support/runtime_support.h"
 #include <pthread.h>
@@ -24,7 +25,9 @@ static void write_note(void *user) {
     n->to->order[atomic_fetch_add(&n->to->next, 1)] = n->value;
 }
 
-static hg_command call(note *n) { return COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = write_note, .user = n); }
+static hg_command call(note *n) {
+    return COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = write_note, .user = n);
+}
 
 static void test_commands(hg_backend *b) {
     hg_program *p = assemble(AXPY);
@@ -34,7 +37,8 @@ static void test_commands(hg_backend *b) {
     hg_binding *binding = NULL;
     hg_params *params = hg_params_create();
     float x[4] = {1, 2, 3, 4}, y[4] = {10, 20, 30, 40}, out[4], aside[4], alpha = 2;
-    hg_buffer bx = make_buffer(b, NULL, sizeof x), by = make_buffer(b, NULL, sizeof y), bz = make_buffer(b, NULL, 32);
+    hg_buffer bx = make_buffer(b, NULL, sizeof x), by = make_buffer(b, NULL, sizeof y),
+              bz = make_buffer(b, NULL, 32);
     uint8_t bytes[32];
     CHECK_OK(hg_queue_create(b, NULL, &q));
     CHECK_OK(hg_params_set_buffer(params, "x", bx));
@@ -42,14 +46,16 @@ static void test_commands(hg_backend *b) {
     CHECK_OK(hg_params_set_scalar(params, "alpha", HG_TYPE_F32, &alpha));
     CHECK_OK(hg_executable_create(b, p, &e));
     CHECK_OK(hg_binding_create(e, NULL, params, &binding));
-    hg_command commands[] = {COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = bx, .host = x, .length = sizeof x),
-                             COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = by, .host = y, .length = sizeof y),
-                             COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding),
-                             COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = by, .host = out, .length = sizeof out),
-                             COMMAND(.kind = HG_COMMAND_FILL, .buffer = bz, .value = 0xAB, .offset = 2, .length = 28),
-                             COMMAND(.kind = HG_COMMAND_COPY, .buffer = bz, .offset = 8, .source = by, .source_offset = 4, .length = 8),
-                             COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding),
-                             COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = by, .host = aside, .length = sizeof aside)};
+    hg_command commands[] = {
+        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = bx, .host = x, .length = sizeof x),
+        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = by, .host = y, .length = sizeof y),
+        COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding),
+        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = by, .host = out, .length = sizeof out),
+        COMMAND(.kind = HG_COMMAND_FILL, .buffer = bz, .value = 0xAB, .offset = 2, .length = 28),
+        COMMAND(.kind = HG_COMMAND_COPY, .buffer = bz, .offset = 8, .source = by,
+                .source_offset = 4, .length = 8),
+        COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding),
+        COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = by, .host = aside, .length = sizeof aside)};
     CHECK_OK(hg_queue_submit(q, commands, sizeof commands / sizeof *commands, NULL, 0, &event));
     CHECK_OK(hg_event_wait(event));
     bool done = false;
@@ -65,8 +71,9 @@ static void test_commands(hg_backend *b) {
     /* overlapping copy inside one buffer */
     for (int i = 0; i < 32; i++) bytes[i] = (uint8_t)i;
     CHECK_OK(hg_backend_copy_to_buffer(b, bz, bytes, 32));
-    CHECK_OK(
-        hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = bz, .offset = 4, .source = bz, .length = 20), 1, NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(
+        q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = bz, .offset = 4, .source = bz, .length = 20),
+        1, NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(q));
     CHECK_OK(hg_backend_copy_from_buffer(b, bz, bytes, 32));
     for (int i = 4; i < 24; i++) CHECK_U64(bytes[i], i - 4);
@@ -98,7 +105,7 @@ static void test_order(hg_backend *b) {
     CHECK_OK(hg_queue_submit(q1, &commands[0], 1, NULL, 0, &first)); /* held back by its gate */
     CHECK_OK(hg_queue_submit(q1, &commands[1], 1, NULL, 0, &second));
     CHECK_OK(hg_queue_submit(q2, &commands[2], 1, &second, 1, NULL)); /* the other queue waits */
-    CHECK_OK(hg_queue_submit(q2, &commands[3], 1, NULL, 0, &last));   /* behind the one that waits */
+    CHECK_OK(hg_queue_submit(q2, &commands[3], 1, NULL, 0, &last)); /* behind the one that waits */
     CHECK_OK(hg_queue_submit(q1, &commands[4], 1, (hg_event *[]){last, first}, 2, NULL));
     bool done = true;
     CHECK_OK(hg_event_query(first, &done));
@@ -124,7 +131,9 @@ static void test_failures(hg_backend *b) {
     note notes[] = {{&t, 1, NULL}, {&t, 2, NULL}, {&t, 3, NULL}, {&t, 4, NULL}};
     hg_buffer buffer = make_buffer(b, NULL, 8);
     uint8_t host[16] = {0};
-    hg_command bad[] = {call(&notes[0]), COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = buffer, .host = host, .offset = 4, .length = 5),
+    hg_command bad[] = {call(&notes[0]),
+                        COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = buffer, .host = host,
+                                .offset = 4, .length = 5),
                         call(&notes[1])};
     hg_command good = call(&notes[2]), dependent = call(&notes[3]);
     CHECK_OK(hg_queue_create(b, NULL, &q));
@@ -132,10 +141,12 @@ static void test_failures(hg_backend *b) {
     CHECK_OK(hg_queue_submit(q, bad, 3, NULL, 0, &failed));
     CHECK_OK(hg_queue_submit(q, &good, 1, NULL, 0, &later));
     CHECK_OK(hg_queue_submit(q2, &dependent, 1, &failed, 1, &waiting));
-    CHECK_FAILS(hg_event_wait(failed), HG_ERROR_EXECUTION_FAILED, "", "buffer access out of bounds: offset 4 + size 5 > buffer size 8");
+    CHECK_FAILS(hg_event_wait(failed), HG_ERROR_EXECUTION_FAILED, "",
+                "buffer access out of bounds: offset 4 + size 5 > buffer size 8");
     CHECK_U64(hg_last_error()->limit, 8);
     CHECK_OK(hg_event_wait(later));                                  /* later submissions run */
-    CHECK_STATUS(hg_event_wait(waiting), HG_ERROR_EXECUTION_FAILED); /* what waits for a failure fails with it */
+    CHECK_STATUS(hg_event_wait(waiting), HG_ERROR_EXECUTION_FAILED); /* what waits for a failure
+                                                                        fails with it */
     CHECK_U64(atomic_load(&t.next), 2);
     CHECK_U64(t.order[0], 1); /* before the failure */
     CHECK_U64(t.order[1], 3);
@@ -147,7 +158,8 @@ static void test_failures(hg_backend *b) {
     CHECK_STATUS(hg_queue_synchronize(q2), HG_ERROR_EXECUTION_FAILED);
     /* the first of several errors */
     hg_command unknown = COMMAND(.kind = HG_COMMAND_FILL, .buffer = {99}, .length = 1),
-               source = COMMAND(.kind = HG_COMMAND_COPY, .buffer = buffer, .source = {98}, .length = 1);
+               source = COMMAND(.kind = HG_COMMAND_COPY, .buffer = buffer, .source = {98},
+                                .length = 1);
     CHECK_OK(hg_queue_submit(q, &unknown, 1, NULL, 0, NULL));
     CHECK_OK(hg_queue_submit(q, &source, 1, NULL, 0, NULL));
     CHECK_FAILS(hg_queue_synchronize(q), HG_ERROR_INVALID_BUFFER, "", "BufferHandle(99)");
@@ -160,12 +172,17 @@ static void test_failures(hg_backend *b) {
     wrong = good;
     wrong.kind = (hg_command_kind)17;
     CHECK_STATUS(hg_queue_submit(q, &wrong, 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH), 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_HOST_CALL), 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hg_queue_submit(q, &good, 1, (hg_event *[]){NULL}, 1, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH), 1, NULL, 0, NULL),
+                 HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_HOST_CALL), 1, NULL, 0, NULL),
+                 HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_queue_submit(q, &good, 1, (hg_event *[]){NULL}, 1, NULL),
+                 HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_queue_submit(NULL, &good, 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_FAILS(hg_queue_submit(q, NULL, 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "", "commands is NULL");
-    CHECK_FAILS(hg_queue_submit(q, &good, 1, NULL, 1, NULL), HG_ERROR_INVALID_ARGUMENT, "", "waits is NULL");
+    CHECK_FAILS(hg_queue_submit(q, NULL, 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "commands is NULL");
+    CHECK_FAILS(hg_queue_submit(q, &good, 1, NULL, 1, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "waits is NULL");
     CHECK_FAILS(hg_queue_create(b, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "", "queue is NULL");
     CHECK_FAILS(hg_queue_synchronize(NULL), HG_ERROR_INVALID_ARGUMENT, "", "queue is NULL");
     CHECK_FAILS(hg_event_query(NULL, &done), HG_ERROR_INVALID_ARGUMENT, "", "event is NULL");
@@ -180,9 +197,11 @@ static void test_failures(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, buffer));
 }
 
-/* A fault of a launch reaches the event with its lane, and class handles mean the queue's context. */
+/* A fault of a launch reaches the event with its lane, and class handles mean the queue's context.
+ */
 static void test_faults_and_contexts(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in\n mov_imm.u64 r0, 8\n ldg.f32 r10, [r1 + r0]\n"));
+    hg_program *p = assemble(
+        PROGRAM(".param r1 x buffer f32 in\n mov_imm.u64 r0, 8\n ldg.f32 r10, [r1 + r0]\n"));
     hg_params *params = hg_params_create();
     hg_buffer x = make_buffer(b, NULL, 8), class_one = {(uint64_t)-96 + 1};
     hg_executable *e = NULL;
@@ -197,22 +216,29 @@ static void test_faults_and_contexts(hg_backend *b) {
     CHECK_OK(hg_context_create(b, &context));
     CHECK_OK(hg_queue_create(b, context, &q));
     CHECK_OK(hg_queue_create(b, NULL, &own));
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0, &event));
+    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0,
+                             &event));
     CHECK_STATUS(hg_event_wait(event), HG_ERROR_EXECUTION_FAILED);
     CHECK_TEXT(hg_last_error()->code, "F01");
     CHECK_U64(hg_last_error()->lane, 0);
     CHECK_U64(hg_last_error()->instruction, 1);
     hg_event_destroy(event);
     CHECK_STATUS(hg_queue_synchronize(q), HG_ERROR_EXECUTION_FAILED);
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = class_one, .host = &value, .offset = 4, .length = 4), 1,
-                             NULL, 0, NULL));
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = x, .source = class_one, .source_offset = 4, .length = 4), 1,
-                             NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(q,
+                             &COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = class_one,
+                                      .host = &value, .offset = 4, .length = 4),
+                             1, NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(q,
+                             &COMMAND(.kind = HG_COMMAND_COPY, .buffer = x, .source = class_one,
+                                      .source_offset = 4, .length = 4),
+                             1, NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(q));
     CHECK_OK(hg_buffer_read(b, x, 0, &out, 4));
     CHECK_U64(out, 5);
-    CHECK_OK(hg_queue_submit(own, &COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = class_one, .host = &out, .offset = 4, .length = 4), 1,
-                             NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(own,
+                             &COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = class_one,
+                                      .host = &out, .offset = 4, .length = 4),
+                             1, NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(own));
     CHECK_U64(out, 0); /* a context of its own */
     out = 1;
@@ -223,7 +249,8 @@ static void test_faults_and_contexts(hg_backend *b) {
     hg_queue *wrong = NULL;
     CHECK_STATUS(hg_queue_create(b, theirs, &wrong), HG_ERROR_INVALID_ARGUMENT);
     CHECK_OK(hg_queue_create(foreign, theirs, &wrong));
-    CHECK_STATUS(hg_queue_submit(wrong, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0, NULL),
+    CHECK_STATUS(hg_queue_submit(wrong, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1,
+                                 NULL, 0, NULL),
                  HG_ERROR_INVALID_ARGUMENT);
     hg_queue_destroy(wrong);
     hg_context_destroy(theirs);
@@ -284,8 +311,9 @@ static void *feed(void *user) {
     hg_event *last = NULL;
     for (unsigned i = 0; i < EACH; i++) {
         numbers[i] = (numbered){f, i};
-        if (hg_queue_submit(f->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = see, .user = &numbers[i]), 1, NULL, 0,
-                            i == EACH - 1 ? &last : NULL) != HG_OK)
+        if (hg_queue_submit(
+                f->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = see, .user = &numbers[i]),
+                1, NULL, 0, i == EACH - 1 ? &last : NULL) != HG_OK)
             atomic_fetch_add(&f->wrong, 1);
     }
     if (hg_event_wait(last) != HG_OK) atomic_fetch_add(&f->wrong, 1);

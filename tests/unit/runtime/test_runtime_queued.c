@@ -1,5 +1,6 @@
-/* Launches that lie one behind the other on a queue: the state of their context, their time, host calls that use the runtime themselves, and
- * what an event says after a synchronize, loops that never end. On the CPU, or on the backend that the first argument names. */
+/* Launches that lie one behind the other on a queue: the state of their context, their time, host
+ * calls that use the runtime themselves, and what an event says after a synchronize, loops that
+ * never end. On the CPU, or on the backend that the first argument names. */
 /* test: labels=threads,slow */
 #include "support/runtime_support.h"
 #include <sys/resource.h>
@@ -15,7 +16,8 @@ typedef struct bound {
     hg_binding *binding;
 } bound;
 
-static bound bind(hg_backend *b, const char *text, const hg_buffer *x, const hg_buffer *y, const hg_launch *launch) {
+static bound bind(hg_backend *b, const char *text, const hg_buffer *x, const hg_buffer *y,
+                  const hg_launch *launch) {
     bound p = {.program = assemble(text), .params = hg_params_create()};
     if (x) CHECK_OK(hg_params_set_buffer(p.params, "x", *x));
     if (y) CHECK_OK(hg_params_set_buffer(p.params, "y", *y));
@@ -47,10 +49,15 @@ static double seconds(void) {
 
 /* ---- state ---- */
 
-#define ADD PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 200000\n mov_imm.f64 r3, 1.0\n res.accum r4, r3, 7\n")
-#define LOOK PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n phase.read r12, 7\n stg.u32 [r1 + r0], r12\n")
+#define ADD                                                                                      \
+    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 200000\n mov_imm.f64 r3, 1.0\n res.accum " \
+            "r4, r3, 7\n")
+#define LOOK                                                                                    \
+    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n phase.read r12, " \
+            "7\n stg.u32 [r1 + r0], r12\n")
 
-/* What a launch adds to the state is there for the next one on the queue, however soon that comes. */
+/* What a launch adds to the state is there for the next one on the queue, however soon that comes.
+ */
 static void test_state(hg_backend *b) {
     enum { ROUNDS = 10 };
     hg_context *c = NULL;
@@ -60,10 +67,12 @@ static void test_state(hg_backend *b) {
     CHECK_OK(hg_queue_create(b, c, &q));
     bound add = bind(b, ADD, &x, NULL, NULL), look = bind(b, LOOK, &x, NULL, NULL);
     double value = 0;
-    CHECK_OK(hg_queue_submit(q, (hg_command[]){LAUNCH(add.binding), LAUNCH(look.binding)}, 2, NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(q, (hg_command[]){LAUNCH(add.binding), LAUNCH(look.binding)}, 2, NULL,
+                             0, NULL));
     CHECK_OK(hg_queue_synchronize(q)); /* compiled */
     for (int i = 0; i < ROUNDS; i++) {
-        CHECK_OK(hg_queue_submit(q, (hg_command[]){LAUNCH(add.binding), LAUNCH(look.binding)}, 2, NULL, 0, NULL));
+        CHECK_OK(hg_queue_submit(q, (hg_command[]){LAUNCH(add.binding), LAUNCH(look.binding)}, 2,
+                                 NULL, 0, NULL));
         CHECK_OK(hg_queue_synchronize(q));
         CHECK_OK(hg_context_resonance(c, 7, &value));
         CHECK_MESSAGE(value == 200000.0 * (i + 2), "round %d: %g", i, value);
@@ -77,11 +86,15 @@ static void test_state(hg_backend *b) {
 
 /* ---- time ---- */
 
-/* The buffer says where the lanes write: nothing can be proven. The more lanes, the longer it takes. */
-#define LONG                                                                                                        \
-    PROGRAM(".param r1 x buffer u32 inout\n mov_imm.u64 r0, 0\n ldg.u32 r10, [r1 + r0]\n cvt.u64.u32 r2, r10\n"     \
-            " mov_imm.u32 r11, 1\n mov_imm.u32 r12, 40000\nmore:\n mul.u32 r11, r11, r12\n add.u32 r11, r11, r12\n" \
-            " loop r12, @more\n mov_imm.u32 r13, 2\n shl.u64 r3, r255, r13\n add.u64 r2, r2, r3\n stg.u32 [r1 + r2], r11\n")
+/* The buffer says where the lanes write: nothing can be proven. The more lanes, the longer it
+ * takes. */
+#define LONG                                                                                   \
+    PROGRAM(".param r1 x buffer u32 inout\n mov_imm.u64 r0, 0\n ldg.u32 r10, [r1 + r0]\n "     \
+            "cvt.u64.u32 r2, r10\n"                                                            \
+            " mov_imm.u32 r11, 1\n mov_imm.u32 r12, 40000\nmore:\n mul.u32 r11, r11, r12\n "   \
+            "add.u32 r11, r11, r12\n"                                                          \
+            " loop r12, @more\n mov_imm.u32 r13, 2\n shl.u64 r3, r255, r13\n add.u64 r2, r2, " \
+            "r3\n stg.u32 [r1 + r2], r11\n")
 enum { BEHIND = 14, MOST_LANES = 60000 };
 
 static double time_of(const bound *p) {
@@ -108,9 +121,11 @@ static void test_time(hg_backend *b) {
         took = time_of(&p[0]);
         unbind(&p[0]);
     }
-    launch.timeout_ms = (uint64_t)(took * 9000) + 500; /* less than all of them take, more than any one does on a busy machine */
+    launch.timeout_ms = (uint64_t)(took * 9000) + 500; /* less than all of them take, more than any
+                                                          one does on a busy machine */
     for (int i = 0; i < BEHIND; i++) p[i] = bind(b, LONG, &x[i], NULL, &launch);
-    for (int i = 0; i < BEHIND; i++) CHECK_OK(hg_queue_submit(q, &LAUNCH(p[i].binding), 1, NULL, 0, &events[i]));
+    for (int i = 0; i < BEHIND; i++)
+        CHECK_OK(hg_queue_submit(q, &LAUNCH(p[i].binding), 1, NULL, 0, &events[i]));
     for (int i = 0; i < BEHIND; i++) {
         CHECK_OK(hg_event_wait(events[i]));
         hg_event_destroy(events[i]);
@@ -122,8 +137,9 @@ static void test_time(hg_backend *b) {
     }
 }
 
-#define ENDLESS                                                                                                         \
-    PROGRAM(".param r1 x buffer u32 inout [n]\n.param r4 n u64\nagain:\n parallel_map_binary.u32 r1, r1, r1, add, r4\n" \
+#define ENDLESS                                                                                    \
+    PROGRAM(".param r1 x buffer u32 inout [n]\n.param r4 n u64\nagain:\n parallel_map_binary.u32 " \
+            "r1, r1, r1, add, r4\n"                                                                \
             " bra @again\n")
 
 static uint64_t kilobytes(void) {
@@ -132,13 +148,15 @@ static uint64_t kilobytes(void) {
     return (uint64_t)usage.ru_maxrss; /* at most so far */
 }
 
-/* A loop of steps that never ends is over in time, and the host does not collect its commands all that while. */
+/* A loop of steps that never ends is over in time, and the host does not collect its commands all
+ * that while. */
 static void test_endless(hg_backend *b) {
     enum { N = 256 };
     uint64_t n = N;
     bound p = {.program = assemble(ENDLESS), .params = hg_params_create()};
     hg_buffer x = make_buffer(b, NULL, N * 4);
-    hg_launch launch = {.size = sizeof launch, .grid = {1, 1, 1}, .block = {1, 1, 1}, .timeout_ms = 1000};
+    hg_launch launch = {
+        .size = sizeof launch, .grid = {1, 1, 1}, .block = {1, 1, 1}, .timeout_ms = 1000};
     CHECK_OK(hg_params_set_buffer(p.params, "x", x));
     CHECK_OK(hg_params_set_scalar(p.params, "n", HG_TYPE_U64, &n));
     CHECK_OK(hg_executable_create(b, p.program, &p.executable));
@@ -166,9 +184,10 @@ typedef struct caller {
     int calls, failures; /* the host call's thread is not the test's */
 } caller;
 
-#define ADD_ONE                                                                \
-    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n" \
-            " mov_imm.u32 r11, 1\n ldg.u32 r12, [r1 + r0]\n add.u32 r12, r12, r11\n stg.u32 [r1 + r0], r12\n")
+#define ADD_ONE                                                                                   \
+    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n"                    \
+            " mov_imm.u32 r11, 1\n ldg.u32 r12, [r1 + r0]\n add.u32 r12, r12, r11\n stg.u32 [r1 " \
+            "+ r0], r12\n")
 
 static void start_another(void *user) {
     caller *c = user;
@@ -191,12 +210,16 @@ static void test_host_calls(hg_backend *b) {
     CHECK_OK(hg_queue_create(b, NULL, &q));
     CHECK_OK(hg_queue_create(b, NULL, &c.other));
     hg_event *called, *copied;
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = start_another, .user = &c), 1, NULL, 0, &called));
+    CHECK_OK(hg_queue_submit(
+        q, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = start_another, .user = &c), 1, NULL, 0,
+        &called));
     end(called);
     CHECK_U64((uint64_t)c.calls, 1);
     CHECK_U64((uint64_t)c.failures, 0);
     end(c.event);
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = x, .host = &value, .length = 4), 1, NULL, 0, &copied));
+    CHECK_OK(hg_queue_submit(
+        q, &COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = x, .host = &value, .length = 4), 1, NULL,
+        0, &copied));
     end(copied);
     CHECK_U64(value, 2);
     hg_queue_destroy(q);
@@ -217,7 +240,8 @@ static void test_synchronized(hg_backend *b) {
     for (int i = 0; i < 20000; i++) {
         hg_event *e = NULL;
         bool done = false;
-        CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1, NULL, 0, &e));
+        CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = nothing), 1,
+                                 NULL, 0, &e));
         CHECK_OK(hg_queue_synchronize(q));
         CHECK_OK(hg_event_query(e, &done));
         open += !done;

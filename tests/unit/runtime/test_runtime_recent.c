@@ -1,5 +1,6 @@
 /* test: labels=threads */
-/* Calls of hg_backend_execute_program_with_params that came before: found by program, launch and values, and never by what is no more. */
+/* Calls of hg_backend_execute_program_with_params that came before: found by program, launch and
+ * values, and never by what is no more. */
 #include "base/thread.h"
 #include "runtime/binding.h"
 #include "support/runtime_support.h"
@@ -11,10 +12,11 @@
 static failing_allocator memory;
 
 /* x[i] += k + 1 */
-#define ADD_K                                                                                                                     \
-    PROGRAM(                                                                                                                      \
-        ".param r1 x buffer u32 inout [n]\n.param r3 k u32\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, " \
-        "r250\n mov_imm.u32 r11, 1\n ldg.u32 r10, [r1 + r0]\n add.u32 r10, r10, r3\n add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n")
+#define ADD_K                                                                                      \
+    PROGRAM(".param r1 x buffer u32 inout [n]\n.param r3 k u32\n.param r4 n u64\n.lanes n\n "      \
+            "mov_imm.u32 r250, 2\n shl.u64 r0, r255, "                                             \
+            "r250\n mov_imm.u32 r11, 1\n ldg.u32 r10, [r1 + r0]\n add.u32 r10, r10, r3\n add.u32 " \
+            "r10, r10, r11\n stg.u32 [r1 + r0], r10\n")
 
 typedef struct work {
     hg_backend *b;
@@ -23,7 +25,9 @@ typedef struct work {
     hg_buffer x;
 } work;
 
-static void set_k(work *w, uint32_t k) { CHECK_OK(hg_params_set_scalar(w->params, "k", HG_TYPE_U32, &k)); }
+static void set_k(work *w, uint32_t k) {
+    CHECK_OK(hg_params_set_scalar(w->params, "k", HG_TYPE_U32, &k));
+}
 
 static work begin(hg_backend *b) {
     work w = {b, assemble(ADD_K), hg_params_create(), make_buffer(b, NULL, 1024)};
@@ -37,7 +41,9 @@ static void end(work *w) {
     hg_program_release(w->p);
 }
 
-static hg_status run(const work *w) { return hg_backend_execute_program_with_params(w->b, w->p, NULL, w->params); }
+static hg_status run(const work *w) {
+    return hg_backend_execute_program_with_params(w->b, w->p, NULL, w->params);
+}
 
 static void run_often(const work *w, int times) {
     for (int i = 0; i < times; i++) CHECK_OK(run(w));
@@ -93,7 +99,8 @@ static void test_launches(hg_backend *b) {
     hg_launch half = HG_LAUNCH_INIT;
     hg_launch_set_linear(&half, 128);
     run_often(&w, 5);
-    for (int i = 0; i < 5; i++) CHECK_OK(hg_backend_execute_program_with_params(b, w.p, &half, w.params));
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(hg_backend_execute_program_with_params(b, w.p, &half, w.params));
     run_often(&w, 1);
     uint32_t data[256];
     CHECK_OK(hg_backend_copy_from_buffer(b, w.x, data, sizeof data));
@@ -101,12 +108,14 @@ static void test_launches(hg_backend *b) {
     CHECK_U64(data[128], 6);
     hg_launch blocks[2] = {{sizeof(hg_launch), {2, 1, 1}, {64, 1, 1}, 0, 0, 0, 0, 0},
                            {sizeof(hg_launch), {2, 1, 1}, {32, 1, 1}, 0, 0, 0, 0, 0}};
-    for (int i = 0; i < 12; i++) CHECK_OK(hg_backend_execute_program_with_params(b, w.p, &blocks[i / 3 % 2], w.params));
+    for (int i = 0; i < 12; i++)
+        CHECK_OK(hg_backend_execute_program_with_params(b, w.p, &blocks[i / 3 % 2], w.params));
     CHECK_OK(hg_backend_copy_from_buffer(b, w.x, data, sizeof data));
     CHECK_U64(data[63], 11 + 12);
     CHECK_U64(data[127], 11 + 6);
     half.size = 0;
-    CHECK_STATUS(hg_backend_execute_program_with_params(b, w.p, &half, w.params), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_execute_program_with_params(b, w.p, &half, w.params),
+                 HG_ERROR_INVALID_ARGUMENT);
     CHECK_OK(hg_backend_free_buffer(b, w.x));
     end(&w);
 }
@@ -116,9 +125,9 @@ static void test_programs(hg_backend *b) {
     work w = begin(b);
     run_often(&w, 5);
     hg_program *own = w.p;
-    w.p = assemble(
-        PROGRAM(".param r1 x buffer u32 inout [n]\n.param r3 k u32\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, "
-                "r255, r250\n stg.u32 [r1 + r0], r3\n"));
+    w.p = assemble(PROGRAM(".param r1 x buffer u32 inout [n]\n.param r3 k u32\n.param r4 n "
+                           "u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, "
+                           "r255, r250\n stg.u32 [r1 + r0], r3\n"));
     run_often(&w, 5);
     check_all(&w, 0);
     hg_program_release(w.p);
@@ -170,19 +179,22 @@ static void test_looked_at(hg_backend *b) {
 }
 
 static void test_pool(hg_backend *b) {
-    hg_program *p = assemble(
-        PROGRAM(".param r6 h pool 64\n pool.load.u32 r2, r6, 4\n mov_imm.u32 r3, 1\n add.u32 r2, r2, r3\n pool.store.u32 r6, 4, r2\n"));
+    hg_program *p = assemble(PROGRAM(".param r6 h pool 64\n pool.load.u32 r2, r6, 4\n mov_imm.u32 "
+                                     "r3, 1\n add.u32 r2, r2, r3\n pool.store.u32 r6, 4, r2\n"));
     hg_params *params = hg_params_create();
     hg_pool pool;
     uint32_t value = 0;
-    for (uint64_t size = 64; size <= 256; size *= 2) { /* a larger one in the place of the one before */
+    for (uint64_t size = 64; size <= 256; size *= 2) { /* a larger one in the place of the one
+                                                          before */
         CHECK_OK(hg_backend_allocate_pool(b, size, &pool));
         CHECK_OK(hg_params_set_pool(params, "h", pool));
-        for (int i = 0; i < 5; i++) CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+        for (int i = 0; i < 5; i++)
+            CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
         CHECK_OK(hg_backend_copy_from_pool(b, pool, 4, &value, sizeof value));
         CHECK_U64(value, 5);
         CHECK_OK(hg_backend_free_pool(b, pool));
-        CHECK_STATUS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_INVALID_BUFFER);
+        CHECK_STATUS(hg_backend_execute_program_with_params(b, p, NULL, params),
+                     HG_ERROR_INVALID_BUFFER);
     }
     hg_params_destroy(params);
     hg_program_release(p);
@@ -223,7 +235,8 @@ static void test_no_allocation(hg_backend *b) {
     end(&w);
 }
 
-/* More calls than are kept, and calls that come again: no more memory than for the first of them. */
+/* More calls than are kept, and calls that come again: no more memory than for the first of them.
+ */
 static void test_no_growth(hg_backend *b) {
     work w = begin(b);
     uint64_t live = 0;
@@ -308,7 +321,8 @@ static void test_two_threads(hg_backend *b) {
     end(&w);
 }
 
-/* One thread frees what the other one works on: its calls succeed until then, and fail from then on. */
+/* One thread frees what the other one works on: its calls succeed until then, and fail from then
+ * on. */
 static void *call_until_stale(void *user) {
     side *s = user;
     hg_status status;

@@ -1,4 +1,5 @@
-/* Launches of one queue after one that faulted, on devices whose memory the host does not see: the record of the fault is no later launch's. */
+/* Launches of one queue after one that faulted, on devices whose memory the host does not see: the
+ * record of the fault is no later launch's. */
 #include "support/runtime_support.h"
 
 enum { N = 16 };
@@ -20,14 +21,19 @@ static hg_status run(hg_backend *b, const char *text, const hg_buffer *buffers) 
     return status;
 }
 
-#define ARRAYS ".param a buffer f32 in [256]\n.param b buffer f32 in [256]\n.param c buffer f32 inout [256]\n"
+#define ARRAYS                                                                               \
+    ".param a buffer f32 in [256]\n.param b buffer f32 in [256]\n.param c buffer f32 inout " \
+    "[256]\n"
 
 /* One that faults, one whose kernels cannot, one that could. */
 static void check(hg_backend *b) {
-    static const char FAULTS[] = PROGRAM(ARRAYS ".lanes 256\n.reg x u32\n    rem x, 5, 0\n    stg.u32 [c[global]], x\n");
-    static const char PRODUCT[] = PROGRAM(ARRAYS ".lanes 1\n    gemm c=c, a=a, b=b, m=16, n=16, k=16\n");
-    static const char COULD[] = PROGRAM(
-        ARRAYS ".lanes 256\n.reg x, y u32\n    ldg.u32 y, [a[global]]\n    div x, 5, y\n    stg.u32 [c[global]], x\n");
+    static const char FAULTS[] = PROGRAM(
+        ARRAYS ".lanes 256\n.reg x u32\n    rem x, 5, 0\n    stg.u32 [c[global]], x\n");
+    static const char PRODUCT[] = PROGRAM(ARRAYS
+                                          ".lanes 1\n    gemm c=c, a=a, b=b, m=16, n=16, k=16\n");
+    static const char COULD[] = PROGRAM(ARRAYS
+                                        ".lanes 256\n.reg x, y u32\n    ldg.u32 y, [a[global]]\n   "
+                                        " div x, 5, y\n    stg.u32 [c[global]], x\n");
     const hg_buffer buffers[] = {numbers(b, 1), numbers(b, 2), numbers(b, 3)};
     for (int round = 0; round < 3; round++) {
         CHECK_STATUS(run(b, FAULTS, buffers), HG_ERROR_EXECUTION_FAILED);

@@ -1,4 +1,5 @@
-/* Running: the record of a fault, timeouts, contexts and their class memory, memory freed while it is used, forked children. */
+/* Running: the record of a fault, timeouts, contexts and their class memory, memory freed while it
+ * is used, forked children. */
 /* test: labels=threads */
 #include "support/runtime_support.h"
 #include <sys/mman.h>
@@ -11,15 +12,19 @@ const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 
 static void test_fault_record(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, "
+    hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes n\n "
+                                     "mov_imm.u32 r250, 2\n shl.u64 r0, r255, "
                                      "r250\n ldg.f32 r10, [r1 + r0 + 8]\n"));
     hg_params *params = hg_params_create();
     hg_buffer x = make_buffer(b, NULL, 400);
     CHECK_OK(hg_params_set_buffer(params, "x", x));
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED, "F01",
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params),
+                HG_ERROR_EXECUTION_FAILED, "F01",
                 "buffer access out of bounds: offset 400 + size 4 > buffer size 400");
     const hg_error *e = hg_last_error();
-    CHECK_TEXT(hg_last_error_text(), "Execution failed: buffer access out of bounds: offset 400 + size 4 > buffer size 400");
+    CHECK_TEXT(
+        hg_last_error_text(),
+        "Execution failed: buffer access out of bounds: offset 400 + size 4 > buffer size 400");
     CHECK_U64(e->lane, 98);
     CHECK_U64(e->instruction, 2);
     CHECK_U64(e->operand, 2);
@@ -33,9 +38,11 @@ static void test_fault_record(hg_backend *b) {
     CHECK_U64(e->size, sizeof *e);
     hg_program_release(p);
     /* a whole-array instruction has no lane; the kernel before it is step 0, it is step 1 */
-    p = assemble(PROGRAM(".param r1 x buffer f32 inout\n parallel_map.f32 r1, r1, neg, 100\n parallel_map.f32 r1, r1, neg, 101\n"));
+    p = assemble(PROGRAM(".param r1 x buffer f32 inout\n parallel_map.f32 r1, r1, neg, 100\n "
+                         "parallel_map.f32 r1, r1, neg, 101\n"));
     hg_launch lanes = hg_launch_linear(5);
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, &lanes, params), HG_ERROR_EXECUTION_FAILED, "F01",
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, &lanes, params),
+                HG_ERROR_EXECUTION_FAILED, "F01",
                 "buffer access out of bounds: offset 0 + size 404 > buffer size 400");
     CHECK_U64(e->lane, HG_NONE);
     CHECK_U64(e->phase, HG_NONE);
@@ -45,9 +52,12 @@ static void test_fault_record(hg_backend *b) {
     CHECK_U64(e->line, 5);
     hg_program_release(p);
     /* more bytes than any memory has, and than 64 bits count */
-    p = assemble(PROGRAM(".param r1 x buffer f32 inout\n mov_imm.u64 r9, 0x4000000000000001\n parallel_map.f32 r1, r1, neg, r9\n"));
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED, "F01",
-                "buffer access out of bounds: offset 0 + size 18446744073709551620 > buffer size 400");
+    p = assemble(PROGRAM(".param r1 x buffer f32 inout\n mov_imm.u64 r9, 0x4000000000000001\n "
+                         "parallel_map.f32 r1, r1, neg, r9\n"));
+    CHECK_FAILS(
+        hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED,
+        "F01",
+        "buffer access out of bounds: offset 0 + size 18446744073709551620 > buffer size 400");
     CHECK_U64(e->limit, 400);
     hg_program_release(p);
     /* a stale handle that only the program knows */
@@ -55,36 +65,42 @@ static void test_fault_record(hg_backend *b) {
     hg_params_clear(params);
     CHECK_OK(hg_params_set_register_u64(params, 1, x.handle));
     p = assemble(PROGRAM(" mov_imm.u64 r0, 0\n ldg.f32 r10, [r1 + r0]\n"));
-    CHECK_STATUS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED);
+    CHECK_STATUS(hg_backend_execute_program_with_params(b, p, NULL, params),
+                 HG_ERROR_EXECUTION_FAILED);
     CHECK_TEXT(hg_last_error()->code, "F03");
     hg_program_release(p);
     hg_params_destroy(params);
 }
 
-/* A lane that spins does not hide another one's fault, in whatever order they ran; in a loop, behind one, in a function, in a loop that all
- * lanes share, behind a barrier. */
+/* A lane that spins does not hide another one's fault, in whatever order they ran; in a loop,
+ * behind one, in a function, in a loop that all lanes share, behind a barrier. */
 static void test_fault_beside_timeout(hg_backend *b) {
     static const char *const programs[] = {
-        PROGRAM(".lanes 2\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\n bra.p0 @spin\n div.i32 r7, r6, r6\n exit\n"
+        PROGRAM(".lanes 2\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\n "
+                "bra.p0 @spin\n div.i32 r7, r6, r6\n exit\n"
                 "spin:\n bra @spin\n"),
-        PROGRAM(".lanes 20\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\nspin:\n bra.p0 @spin\n mov_imm.u32 r8, 100\n"
+        PROGRAM(".lanes 20\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, "
+                "r5\nspin:\n bra.p0 @spin\n mov_imm.u32 r8, 100\n"
                 "more:\n call @half\n loop r8, @more\n exit\nhalf:\n div.i32 r7, r6, r6\n ret\n"),
-        PROGRAM(".lanes 3\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\n bra.p0 @call\n div.i32 r7, r6, r6\n exit\n"
+        PROGRAM(".lanes 3\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\n "
+                "bra.p0 @call\n div.i32 r7, r6, r6\n exit\n"
                 "call:\n call @spin\n exit\nspin:\n loop r254, @spin\n bra @spin\n"),
-        PROGRAM(
-            ".shared 8\n.lanes 8\n.block 8\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n bar.sync 0\n setne.u64 p0, r255, r5\n bra.p0 @spin\n"
-            " div.i32 r7, r6, r6\n exit\nspin:\n bra @spin\n")};
+        PROGRAM(".shared 8\n.lanes 8\n.block 8\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n bar.sync "
+                "0\n setne.u64 p0, r255, r5\n bra.p0 @spin\n"
+                " div.i32 r7, r6, r6\n exit\nspin:\n bra @spin\n")};
     hg_launch launch = HG_LAUNCH_INIT;
     launch.timeout_ms = 30;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         hg_program *p = assemble(programs[i]);
-        CHECK_FAILS(hg_backend_execute_program(b, p, &launch), HG_ERROR_EXECUTION_FAILED, "F02", "division by zero");
+        CHECK_FAILS(hg_backend_execute_program(b, p, &launch), HG_ERROR_EXECUTION_FAILED, "F02",
+                    "division by zero");
         CHECK_U64(hg_last_error()->lane, 0);
         hg_program_release(p);
     }
 }
 
-/* A plan without jumps is looked at between its steps: 4 MiB times 3,000 take more than 10 ms everywhere. */
+/* A plan without jumps is looked at between its steps: 4 MiB times 3,000 take more than 10 ms
+ * everywhere. */
 static void test_straight_timeout(hg_backend *b) {
     enum { COUNT = 1 << 20, STEPS = 3000, LINE = 64 };
     char *text = malloc((STEPS + 2) * LINE), *end = text;
@@ -93,11 +109,12 @@ static void test_straight_timeout(hg_backend *b) {
     hg_launch launch = HG_LAUNCH_INIT;
     launch.timeout_ms = 10;
     end += snprintf(end, 2 * LINE, ".atlas 1\n.program t\n.param r1 x buffer f32 inout\n");
-    for (int i = 0; i < STEPS; i++) end += snprintf(end, LINE, " parallel_map.f32 r1, r1, neg, %d\n", (int)COUNT);
+    for (int i = 0; i < STEPS; i++)
+        end += snprintf(end, LINE, " parallel_map.f32 r1, r1, neg, %d\n", (int)COUNT);
     hg_program *straight = assemble(text);
     CHECK_OK(hg_params_set_buffer(params, "x", x));
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, straight, &launch, params), HG_ERROR_EXECUTION_FAILED, "F08",
-                "timeout after 10 ms");
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, straight, &launch, params),
+                HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 10 ms");
     CHECK(hg_last_error()->step < 2 * STEPS);
     hg_program_release(straight);
     hg_params_destroy(params);
@@ -105,7 +122,8 @@ static void test_straight_timeout(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
 
-/* Lowering is part of the launch that asks for it: 2,000 sums of 230 registers take more than 1 ms everywhere. It is asked for again later. */
+/* Lowering is part of the launch that asks for it: 2,000 sums of 230 registers take more than 1 ms
+ * everywhere. It is asked for again later. */
 static void test_lowering_timeout(hg_backend *b) {
     enum { SUMS = 2000, LINE = 64 };
     char *text = malloc((SUMS + 240) * LINE), *end = text;
@@ -113,14 +131,16 @@ static void test_lowering_timeout(hg_backend *b) {
     hg_buffer x = make_buffer(b, (uint32_t[]){7}, 4);
     hg_launch launch = HG_LAUNCH_INIT;
     uint32_t value = 0;
-    end += snprintf(end, 2 * LINE, ".atlas 1\n.program t\n.param r1 x buffer u32 inout\n mov_imm.u64 r0, 0\n");
+    end += snprintf(end, 2 * LINE,
+                    ".atlas 1\n.program t\n.param r1 x buffer u32 inout\n mov_imm.u64 r0, 0\n");
     for (int i = 10; i < 240; i++) end += snprintf(end, LINE, " mov_imm.u32 r%d, 1\n", i);
     for (int i = 0; i < SUMS; i++) end += snprintf(end, LINE, " reduce.add.u32 r9, r10, 230\n");
     snprintf(end, LINE, " stg.u32 [r1 + r0], r9\n");
     hg_program *sums = assemble(text);
     CHECK_OK(hg_params_set_buffer(params, "x", x));
     launch.timeout_ms = 1;
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, sums, &launch, params), HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 1 ms");
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, sums, &launch, params),
+                HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 1 ms");
     CHECK_OK(hg_backend_copy_from_buffer(b, x, &value, 4));
     CHECK_U64(value, 7);
     launch.timeout_ms = UINT64_MAX;
@@ -135,21 +155,27 @@ static void test_lowering_timeout(hg_backend *b) {
 
 static void test_timeouts(hg_backend *b) {
     hg_program *forever = assemble(PROGRAM("again:\n bra @again\n"));
-    hg_program *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\nagain:\n parallel_map.f32 r1, r1, neg, 8\n bra @again\n"));
+    hg_program *steps = assemble(PROGRAM(
+        ".param r1 x buffer f32 inout\nagain:\n parallel_map.f32 r1, r1, neg, 8\n bra @again\n"));
     hg_params *params = hg_params_create();
     hg_buffer x = make_buffer(b, NULL, 32);
     hg_launch launch = HG_LAUNCH_INIT;
     launch.timeout_ms = 30;
     CHECK_OK(hg_params_set_buffer(params, "x", x));
-    CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 30 ms");
+    CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F08",
+                "timeout after 30 ms");
     CHECK_U64(hg_last_error()->lane, HG_NONE);
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, steps, &launch, params), HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 30 ms");
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, steps, &launch, params),
+                HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 30 ms");
     launch.max_steps = 1000;
     launch.timeout_ms = UINT64_MAX; /* none */
-    CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F07", "step limit exceeded");
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, steps, &launch, params), HG_ERROR_EXECUTION_FAILED, "F07", "step limit exceeded");
+    CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F07",
+                "step limit exceeded");
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, steps, &launch, params),
+                HG_ERROR_EXECUTION_FAILED, "F07", "step limit exceeded");
     launch.timeout_ms = UINT64_MAX - 1; /* longer than the clock runs */
-    CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F07", "step limit exceeded");
+    CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F07",
+                "step limit exceeded");
     hg_program_release(forever);
     hg_program_release(steps);
     test_fault_beside_timeout(b);
@@ -158,10 +184,12 @@ static void test_timeouts(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
 
-/* Pools of a program: kept after success, gone after a fault; ids of its own choice are gone in any case. */
+/* Pools of a program: kept after success, gone after a fault; ids of its own choice are gone in any
+ * case. */
 static void test_program_pools(hg_backend *b) {
     static const char TEXT[] = PROGRAM(
-        ".param r1 o buffer u64 out\n.param r2 d u64\n mov_imm.u64 r0, 0\n pool.alloc r10, 32\n pool.alloc pool500, 32\n"
+        ".param r1 o buffer u64 out\n.param r2 d u64\n mov_imm.u64 r0, 0\n pool.alloc r10, 32\n "
+        "pool.alloc pool500, 32\n"
         " pool.store.u64 r10, 8, r2\n pool.store.u64 pool500, 0, r2\n stg.u64 [r1 + r0], r10\n"
         " parallel_map.u64 r1, r1, abs, 1\n div.u64 r11, r2, r2\n stg.u64 [r1 + r0], r10\n");
     hg_program *p = assemble(TEXT);
@@ -182,7 +210,8 @@ static void test_program_pools(hg_backend *b) {
         CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){500}, &size), HG_ERROR_INVALID_BUFFER);
     }
     CHECK_OK(hg_params_set_scalar(params, "d", HG_TYPE_U64, &zero));
-    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED, "F02", "division by zero");
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params),
+                HG_ERROR_EXECUTION_FAILED, "F02", "division by zero");
     CHECK_U64(hg_last_error()->instruction, 7);
     CHECK_OK(hg_backend_copy_from_buffer(b, o, &made.handle, 8));
     CHECK_STATUS(hg_backend_pool_size(b, made, &size), HG_ERROR_INVALID_BUFFER);
@@ -211,16 +240,24 @@ static void test_program_pools(hg_backend *b) {
 
 /* ---- contexts ---- */
 
-/* Class 7 by its name, by its handle, by its handle in a register nobody knows before the launch, and in the whole of class memory. */
+/* Class 7 by its name, by its handle, by its handle in a register nobody knows before the launch,
+ * and in the whole of class memory. */
 static const char *const CLASS_SEVEN[] = {
-    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u32 r10, [class7 + 16]\n mov_imm.u32 r11, 1\n "
+    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u32 r10, [class7 + 16]\n "
+            "mov_imm.u32 r11, 1\n "
             "add.u32 r10, r10, r11\n stg.u32 [class7 + 16], r10\n stg.u32 [r1 + r0], r10\n"),
-    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 16\n mov_imm.u64 r2, 0xFFFFFFFFFFFFFFA7\n mov_imm.u64 r3, 0\n"
-            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r3], r10\n"),
-    PROGRAM(".param r1 o buffer u32 out\n.param r2 seven u64 = 0xFFFFFFFFFFFFFFA7\n mov_imm.u64 r0, 16\n mov_imm.u64 r3, 0\n"
-            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r3], r10\n"),
-    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 86032\n mov_imm.u64 r2, 0\n mov_imm.u64 r3, 0\n"
-            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r3], r10\n"),
+    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 16\n mov_imm.u64 r2, "
+            "0xFFFFFFFFFFFFFFA7\n mov_imm.u64 r3, 0\n"
+            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + "
+            "r0], r10\n stg.u32 [r1 + r3], r10\n"),
+    PROGRAM(".param r1 o buffer u32 out\n.param r2 seven u64 = 0xFFFFFFFFFFFFFFA7\n mov_imm.u64 "
+            "r0, 16\n mov_imm.u64 r3, 0\n"
+            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + "
+            "r0], r10\n stg.u32 [r1 + r3], r10\n"),
+    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 86032\n mov_imm.u64 r2, 0\n mov_imm.u64 "
+            "r3, 0\n"
+            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + "
+            "r0], r10\n stg.u32 [r1 + r3], r10\n"),
 };
 
 static void test_contexts(hg_backend *b, const char *text) {
@@ -300,7 +337,8 @@ static void *launch_often(void *user) {
         w->failures += hg_binding_launch_in(binding, context) != HG_OK;
         w->failures += hg_backend_copy_from_buffer(w->backend, by, x, sizeof x) != HG_OK;
         for (int i = 0; i < ELEMENTS; i++) w->failures += x[i] != alpha * (float)i + 1;
-        w->failures += (round & 1 ? hg_binding_launch_in(w->shared, context) : hg_binding_launch(w->shared)) != HG_OK;
+        w->failures += (round & 1 ? hg_binding_launch_in(w->shared, context)
+                                  : hg_binding_launch(w->shared)) != HG_OK;
     }
     hg_binding_destroy(binding);
     hg_context_destroy(context);
@@ -312,7 +350,8 @@ static void *launch_often(void *user) {
 
 static void test_threads(hg_backend *b) {
     hg_program *axpy = assemble(AXPY),
-               *count = assemble(PROGRAM(".param r1 o buffer u32 inout\n mov_imm.u64 r0, 0\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 1\n "
+               *count = assemble(PROGRAM(".param r1 o buffer u32 inout\n mov_imm.u64 r0, 0\n "
+                                         "ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 1\n "
                                          "add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n"));
     hg_executable *ea = NULL, *ec = NULL;
     hg_binding *shared = NULL;
@@ -344,7 +383,8 @@ static void test_threads(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, o));
 }
 
-/* A program that finds its buffer through memory, while another thread frees and allocates it. The handle is passed by atomics. */
+/* A program that finds its buffer through memory, while another thread frees and allocates it. The
+ * handle is passed by atomics. */
 typedef struct freer {
     hg_backend *backend;
     uint64_t handle;
@@ -363,9 +403,10 @@ static void *free_often(void *user) {
 }
 
 static void test_free_while_running(hg_backend *b) {
-    hg_program *p = assemble(
-        PROGRAM(".param r1 h buffer u64 inout\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n atom.add.u64 r3, [r1 + r0], r0\n "
-                "mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, [r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 h buffer u64 inout\n.param r2 o buffer u32 out\n "
+                                     "mov_imm.u64 r0, 0\n atom.add.u64 r3, [r1 + r0], r0\n "
+                                     "mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, "
+                                     "[r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
     hg_params *params = hg_params_create();
     freer f = {b, 0, 0};
     hg_buffer o = make_buffer(b, NULL, 1024), handles;
@@ -411,7 +452,8 @@ static void *copy_often(void *user) {
         hg_status out = hg_backend_copy_from_pool(c->backend, pool, c->offset, bytes, sizeof bytes);
         if (out == HG_OK) __atomic_fetch_add(&c->done, 1, __ATOMIC_RELEASE);
         c->refused += out == HG_ERROR_INVALID_BUFFER;
-        c->wrong += (in != HG_OK && in != HG_ERROR_INVALID_BUFFER) || (out != HG_OK && out != HG_ERROR_INVALID_BUFFER);
+        c->wrong += (in != HG_OK && in != HG_ERROR_INVALID_BUFFER) ||
+                    (out != HG_OK && out != HG_ERROR_INVALID_BUFFER);
     }
     return NULL;
 }
@@ -431,11 +473,13 @@ static void test_free_while_copying(hg_backend *b) {
     for (int round = 0; round < 2000; round++) {
         CHECK_OK(hg_backend_allocate_pool(b, SIZE, &next));
         if (round & 1)
-            for (int i = 0; i < COPIERS; i++) __atomic_store_n(&c[i].pool, next.handle, __ATOMIC_RELEASE);
+            for (int i = 0; i < COPIERS; i++)
+                __atomic_store_n(&c[i].pool, next.handle, __ATOMIC_RELEASE);
         CHECK_OK(hg_backend_free_pool(b, pool));
         pool = next;
         if (!(round & 1))
-            for (int i = 0; i < COPIERS; i++) __atomic_store_n(&c[i].pool, next.handle, __ATOMIC_RELEASE);
+            for (int i = 0; i < COPIERS; i++)
+                __atomic_store_n(&c[i].pool, next.handle, __ATOMIC_RELEASE);
     }
     for (int i = 0; i < COPIERS; i++) __atomic_store_n(&c[i].stop, true, __ATOMIC_RELEASE);
     for (int i = 0; i < COPIERS; i++) {
@@ -449,7 +493,9 @@ static void test_free_while_copying(hg_backend *b) {
 static void *copy_once(void *user) {
     copier *c = user;
     uint8_t byte = 7;
-    for (int i = 0; i < 20; i++) c->wrong += hg_backend_copy_to_pool(c->backend, (hg_pool){c->pool}, c->offset, &byte, 1) != HG_OK;
+    for (int i = 0; i < 20; i++)
+        c->wrong += hg_backend_copy_to_pool(c->backend, (hg_pool){c->pool}, c->offset, &byte, 1) !=
+                    HG_OK;
     while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) usleep(1000);
     return NULL;
 }
@@ -479,17 +525,21 @@ static void test_fork(hg_backend *b) {
     enum { COUNT = 100000 };
     hg_program *p = assemble(AXPY);
     hg_params *params = hg_params_create();
-    float *y = mmap(NULL, COUNT * sizeof *y, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), alpha = 3;
+    float *y = mmap(NULL, COUNT * sizeof *y, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                    0),
+          alpha = 3;
     if (y == MAP_FAILED) exit(1);
     hg_buffer by = {0}, bx = make_buffer(b, NULL, COUNT * sizeof *y);
     CHECK_OK(hg_buffer_import(b, y, COUNT * sizeof *y, &by));
     CHECK_OK(hg_params_set_buffer(params, "x", bx));
     CHECK_OK(hg_params_set_buffer(params, "y", by));
     CHECK_OK(hg_params_set_scalar(params, "alpha", HG_TYPE_F32, &alpha));
-    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params)); /* threads are running now */
+    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params)); /* threads are running now
+                                                                           */
     float ones[COUNT / 100];
     for (int i = 0; i < COUNT / 100; i++) ones[i] = 1;
-    for (uint64_t i = 0; i < 100; i++) CHECK_OK(hg_buffer_write(b, bx, i * sizeof ones, ones, sizeof ones));
+    for (uint64_t i = 0; i < 100; i++)
+        CHECK_OK(hg_buffer_write(b, bx, i * sizeof ones, ones, sizeof ones));
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
@@ -497,9 +547,11 @@ static void test_fork(hg_backend *b) {
         _exit(run == HG_OK ? 0 : run == HG_ERROR_BACKEND_UNAVAILABLE ? 2 : 1);
     }
     const char *pretend = getenv("HOLOGRAM_PRETEND");
-    bool stays = pretend && strstr(pretend, "polled"); /* such a device stays the parent's, as those of vendors do */
+    bool stays = pretend && strstr(pretend, "polled"); /* such a device stays the parent's, as those
+                                                          of vendors do */
     int status = 1;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == (stays ? 2 : 0));
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+          WEXITSTATUS(status) == (stays ? 2 : 0));
     uint64_t right = 0;
     for (int i = 0; i < COUNT; i++) right += y[i] == 3;
     CHECK_U64(right, stays ? 0 : COUNT);
@@ -513,8 +565,10 @@ static void test_fork(hg_backend *b) {
 /* The spine of the null backend: everything but the values. */
 static void test_null(void) {
     hg_backend *b = open_backend("null");
-    hg_program *p = assemble(AXPY), *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\n parallel_map.f32 r1, r1, neg, 8\n "
-                                                              "parallel_reduce.f32 r10, r1, sum, 8\n stg.f32 [class3 + 0], r10\n"));
+    hg_program *p = assemble(AXPY),
+               *steps = assemble(
+                   PROGRAM(".param r1 x buffer f32 inout\n parallel_map.f32 r1, r1, neg, 8\n "
+                           "parallel_reduce.f32 r10, r1, sum, 8\n stg.f32 [class3 + 0], r10\n"));
     hg_params *params = hg_params_create();
     hg_buffer x = make_buffer(b, NULL, 64), y = make_buffer(b, NULL, 64);
     float alpha = 1;
@@ -536,7 +590,8 @@ int main(void) {
     test_timeouts(b);
     test_straight_timeout(b);
     test_program_pools(b);
-    for (size_t i = 0; i < sizeof CLASS_SEVEN / sizeof *CLASS_SEVEN; i++) test_contexts(b, CLASS_SEVEN[i]);
+    for (size_t i = 0; i < sizeof CLASS_SEVEN / sizeof *CLASS_SEVEN; i++)
+        test_contexts(b, CLASS_SEVEN[i]);
     test_threads(b);
     test_free_while_running(b);
     test_free_while_copying(b);

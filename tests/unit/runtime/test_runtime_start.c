@@ -1,4 +1,5 @@
-/* Launches that are started: what runs at the same time, what follows what, whose fault is whose. */
+/* Launches that are started: what runs at the same time, what follows what, whose fault is whose.
+ */
 /* test: labels=threads */
 #include "support/runtime_support.h"
 #include <stdatomic.h>
@@ -52,20 +53,24 @@ static void end(hg_event *e) {
     PROGRAM(".param r1 x buffer u32 in [1]\n.param r2 y buffer u32 inout [1]\n.lanes 1\n" \
             " mov_imm.u64 r0, 0\n ldg.u32 r12, [r1 + r0]\n stg.u32 [r2 + r0], r12\n")
 
-/* The first launch runs until the host sets a flag; what shares nothing with it is over before that, what reads what it writes is not. */
+/* The first launch runs until the host sets a flag; what shares nothing with it is over before
+ * that, what reads what it writes is not. */
 static void test_order(hg_backend *b, hg_context *context) {
     static _Atomic uint32_t flag;
     atomic_store(&flag, 0);
     uint32_t one = 1, value = 0;
-    hg_buffer gate = {0}, sum = make_buffer(b, &one, 4), other = make_buffer(b, &one, 4), copy = make_buffer(b, NULL, 4);
+    hg_buffer gate = {0}, sum = make_buffer(b, &one, 4), other = make_buffer(b, &one, 4),
+              copy = make_buffer(b, NULL, 4);
     CHECK_OK(hg_buffer_import(b, (void *)&flag, 4, &gate));
-    program spin = bind(b, SPIN, gate, &sum), same = bind(b, DOUBLE, sum, NULL), apart = bind(b, DOUBLE, other, NULL),
-            reader = bind(b, READ, sum, &copy);
+    program spin = bind(b, SPIN, gate, &sum), same = bind(b, DOUBLE, sum, NULL),
+            apart = bind(b, DOUBLE, other, NULL), reader = bind(b, READ, sum, &copy);
     hg_event *events[5];
     CHECK_OK(hg_binding_start(spin.binding, context, &events[0]));
-    CHECK_OK(hg_binding_start(same.binding, context, &events[1]));   /* writes what the first writes */
+    CHECK_OK(hg_binding_start(same.binding, context, &events[1]));   /* writes what the first writes
+                                                                      */
     CHECK_OK(hg_binding_start(apart.binding, context, &events[2]));  /* shares nothing */
-    CHECK_OK(hg_binding_start(reader.binding, context, &events[3])); /* reads what the second writes */
+    CHECK_OK(hg_binding_start(reader.binding, context, &events[3])); /* reads what the second writes
+                                                                      */
     CHECK_OK(hg_binding_start(apart.binding, context, &events[4]));  /* the same binding again */
     end(events[2]);
     end(events[4]);
@@ -90,11 +95,13 @@ static void test_order(hg_backend *b, hg_context *context) {
     PROGRAM(".param r1 x buffer u32 inout\n.lanes 1\n mov_imm.u32 r12, 7\n mov_imm.u64 r0, 0\n" \
             " stg.u32 [r1 + r0], r12\n mov_imm.u64 r0, 400\n ldg.u32 r12, [r1 + r0]\n")
 
-/* Each event has its own fault. A launch that shares a buffer with one that failed follows it and runs. */
+/* Each event has its own fault. A launch that shares a buffer with one that failed follows it and
+ * runs. */
 static void test_faults(hg_backend *b) {
     uint32_t one = 1, value = 0;
     hg_buffer x = make_buffer(b, &one, 4), y = make_buffer(b, &one, 4);
-    program bad = bind(b, FAULT, x, NULL), good = bind(b, DOUBLE, x, NULL), apart = bind(b, DOUBLE, y, NULL);
+    program bad = bind(b, FAULT, x, NULL), good = bind(b, DOUBLE, x, NULL),
+            apart = bind(b, DOUBLE, y, NULL);
     hg_event *events[4];
     CHECK_OK(hg_binding_start(bad.binding, NULL, &events[0]));
     CHECK_OK(hg_binding_start(good.binding, NULL, &events[1]));
@@ -120,13 +127,15 @@ static void test_faults(hg_backend *b) {
 }
 
 /* Whether it leaves the buffer stands in the buffer: nothing can be proven. */
-#define MAYBE                                                                                   \
-    PROGRAM(".param r1 x buffer u32 inout\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 1\n" \
-            " ldg.u32 r12, [r1 + r0]\n cvt.u64.u32 r2, r12\n add.u64 r2, r2, r0\n stg.u32 [r1 + r2 + 4], r11\n")
+#define MAYBE                                                                                     \
+    PROGRAM(".param r1 x buffer u32 inout\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 1\n"   \
+            " ldg.u32 r12, [r1 + r0]\n cvt.u64.u32 r2, r12\n add.u64 r2, r2, r0\n stg.u32 [r1 + " \
+            "r2 + 4], r11\n")
 
 enum { OUTCOMES = 20 };
 
-/* Launches that may fault follow each other on one queue. Each event has the outcome of its own; a fault skips the rest of its submission. */
+/* Launches that may fault follow each other on one queue. Each event has the outcome of its own; a
+ * fault skips the rest of its submission. */
 static void test_outcomes(hg_backend *b) {
     program p[OUTCOMES];
     hg_buffer x[OUTCOMES];
@@ -142,7 +151,11 @@ static void test_outcomes(hg_backend *b) {
         for (uint32_t i = 0; i < OUTCOMES; i++) {
             hg_command commands[2] = {
                 {.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = p[i].binding},
-                {.size = sizeof(hg_command), .kind = HG_COMMAND_COPY_OUT, .buffer = x[i], .host = after[i], .length = 8}};
+                {.size = sizeof(hg_command),
+                 .kind = HG_COMMAND_COPY_OUT,
+                 .buffer = x[i],
+                 .host = after[i],
+                 .length = 8}};
             CHECK_OK(hg_queue_submit(q, commands, 1 + i % 2, NULL, 0, &events[i]));
         }
         for (uint32_t i = OUTCOMES; i-- > 0;) {
@@ -162,26 +175,32 @@ static void test_outcomes(hg_backend *b) {
     hg_queue_destroy(q);
 }
 
-#define ADD_ONE                                                                \
-    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n" \
-            " mov_imm.u32 r11, 1\n ldg.u32 r12, [r1 + r0]\n add.u32 r12, r12, r11\n stg.u32 [r1 + r0], r12\n")
+#define ADD_ONE                                                                                   \
+    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n"                    \
+            " mov_imm.u32 r11, 1\n ldg.u32 r12, [r1 + r0]\n add.u32 r12, r12, r11\n stg.u32 [r1 " \
+            "+ r0], r12\n")
 /* A map and a reduction: a plan with steps. */
-#define STEPS                                                                                            \
-    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 1\n"      \
-            " parallel_map_binary.u32 r1, r1, r1, add, 1\n parallel_map_binary.u32 r1, r1, r1, sub, 1\n" \
-            " parallel_map_binary.u32 r1, r1, r1, mul, 1\n")
+#define STEPS                                                                                     \
+    PROGRAM(                                                                                      \
+        ".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 1\n"   \
+        " parallel_map_binary.u32 r1, r1, r1, add, 1\n parallel_map_binary.u32 r1, r1, r1, sub, " \
+        "1\n"                                                                                     \
+        " parallel_map_binary.u32 r1, r1, r1, mul, 1\n")
 
 enum { MANY = 200 };
 
-/* Many launches that share a buffer, of two bindings, all started at once; buffers freed and the last event dropped on the way. */
+/* Many launches that share a buffer, of two bindings, all started at once; buffers freed and the
+ * last event dropped on the way. */
 static void test_many(hg_backend *b) {
     uint32_t zero = 0, value = 1;
     hg_context *context = NULL;
     hg_buffer x = make_buffer(b, &zero, 4);
-    program first = bind(b, ADD_ONE, x, NULL), second = bind(b, ADD_ONE, x, NULL), steps = bind(b, STEPS, x, NULL);
+    program first = bind(b, ADD_ONE, x, NULL), second = bind(b, ADD_ONE, x, NULL),
+            steps = bind(b, STEPS, x, NULL);
     hg_event *events[MANY], *last;
     CHECK_OK(hg_context_create(b, &context));
-    for (int i = 0; i < MANY; i++) CHECK_OK(hg_binding_start(i % 3 ? first.binding : second.binding, context, &events[i]));
+    for (int i = 0; i < MANY; i++)
+        CHECK_OK(hg_binding_start(i % 3 ? first.binding : second.binding, context, &events[i]));
     CHECK_OK(hg_binding_launch_in(first.binding, context)); /* behind all of them */
     for (int i = 0; i < MANY; i++) end(events[i]);
     CHECK_OK(hg_buffer_read(b, x, 0, &value, 4));
@@ -199,22 +218,28 @@ static void test_many(hg_backend *b) {
     unbind(&steps);
 }
 
-#define ENDLESS                                                                                     \
-    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 0\n" \
-            "again: ldg.u32 r12, [r1 + r0]\n setne.u32 p0, r12, r11\n bra.p0 @again\n")
+#define ENDLESS                                                                                 \
+    PROGRAM(                                                                                    \
+        ".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 0\n" \
+        "again: ldg.u32 r12, [r1 + r0]\n setne.u32 p0, r12, r11\n bra.p0 @again\n")
 
 /* A launch without end, what follows it, and what waits for it. */
 static void test_cancel(hg_backend *b) {
     uint32_t one = 1, value = 0, host = 9;
     hg_buffer x = make_buffer(b, &one, 4), y = make_buffer(b, &one, 4);
-    program endless = bind(b, ENDLESS, x, NULL), after = bind(b, DOUBLE, x, NULL), apart = bind(b, DOUBLE, y, NULL);
+    program endless = bind(b, ENDLESS, x, NULL), after = bind(b, DOUBLE, x, NULL),
+            apart = bind(b, DOUBLE, y, NULL);
     hg_queue *q = NULL;
     hg_event *events[4];
     CHECK_OK(hg_queue_create(b, NULL, &q));
     CHECK_OK(hg_binding_start(endless.binding, NULL, &events[0]));
     CHECK_OK(hg_binding_start(after.binding, NULL, &events[1])); /* shares x: has not begun */
     CHECK_OK(hg_queue_submit(q,
-                             &(hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_COPY_IN, .buffer = y, .host = &host, .length = 4},
+                             &(hg_command){.size = sizeof(hg_command),
+                                           .kind = HG_COMMAND_COPY_IN,
+                                           .buffer = y,
+                                           .host = &host,
+                                           .length = 4},
                              1, &events[0], 1, &events[2]));
     CHECK(!is_done(events[0]));
     hg_event_cancel(events[1]);
@@ -255,7 +280,8 @@ static void test_misuse(hg_backend *b, hg_backend *other) {
     CHECK_OK(hg_context_create(other, &context));
     CHECK_STATUS(hg_binding_start(NULL, NULL, &event), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_binding_start(p.binding, NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_FAILS(hg_binding_start(p.binding, context, &event), HG_ERROR_INVALID_ARGUMENT, "", "the context belongs to another backend");
+    CHECK_FAILS(hg_binding_start(p.binding, context, &event), HG_ERROR_INVALID_ARGUMENT, "",
+                "the context belongs to another backend");
     hg_context_destroy(context);
     unbind(&p);
     CHECK_OK(hg_backend_free_buffer(b, x));

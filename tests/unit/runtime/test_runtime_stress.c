@@ -1,7 +1,8 @@
 /* test: labels=threads */
-/* Threads, queues and contexts at the same time: launches of several kinds that are waited for or queued, queues that wait for each other,
- * faults, memory freed and queues and events destroyed in flight. Every result is checked. On the CPU, on devices that work only while they
- * are polled, and on the backend that the arguments name: BACKEND [ROUNDS [PRETEND [SEED]]]. */
+/* Threads, queues and contexts at the same time: launches of several kinds that are waited for or
+ * queued, queues that wait for each other, faults, memory freed and queues and events destroyed in
+ * flight. Every result is checked. On the CPU, on devices that work only while they are polled, and
+ * on the backend that the arguments name: BACKEND [ROUNDS [PRETEND [SEED]]]. */
 #include "base/base.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -11,18 +12,24 @@
 #define COMMAND(...) ((hg_command){.size = sizeof(hg_command), __VA_ARGS__})
 enum { THREADS = 8, QUEUES = 4, CONTEXTS = 3, N = 300 };
 
-#define STEPS(before, after)                                                                                    \
-    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n"      \
-            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n" before " parallel_map.f32 r2, r1, abs, r4\n"      \
-            " parallel_reduce.f32 r11, r2, max, r4\n" after " ldg.f32 r10, [r2 + r0]\n add.f32 r10, r10, r11\n" \
+#define STEPS(before, after)                                                                \
+    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n " \
+            "u64\n.lanes n\n"                                                               \
+            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n" before                        \
+            " parallel_map.f32 r2, r1, abs, r4\n"                                           \
+            " parallel_reduce.f32 r11, r2, max, r4\n" after                                 \
+            " ldg.f32 r10, [r2 + r0]\n add.f32 r10, r10, r11\n"                             \
             " stg.f32 [r2 + r0], r10\n")
-static const char ACCUMULATE[] = PROGRAM(".lanes 64\n mov_imm.f64 r3, 1.0\n mov_imm.u32 r2, 7\n res.accum r4, r3, 7\n");
+static const char ACCUMULATE[] = PROGRAM(
+    ".lanes 64\n mov_imm.f64 r3, 1.0\n mov_imm.u32 r2, 7\n res.accum r4, r3, 7\n");
 static const char CLASSES[] = PROGRAM(
-    ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
+    ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n "
+    "mov_imm.u32 r250, 2\n"
     " shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n stg.f32 [class5 + r0], r10\n"
     " ldg.f32 r11, [class5 + r0]\n stg.f32 [r2 + r0], r11\n");
 static const char FAULT[] = PROGRAM(
-    ".param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n ldg.f32 r10, [buf(r2) + 4000000]\n stg.f32 [buf(r2) + 0], r10\n");
+    ".param r2 y buffer f32 inout [n]\n.param r4 n u64\n.lanes n\n ldg.f32 r10, [buf(r2) + "
+    "4000000]\n stg.f32 [buf(r2) + 0], r10\n");
 
 typedef struct stage {
     hg_backend *b;
@@ -88,9 +95,11 @@ static hg_binding *bind(worker *w, hg_executable *e, hg_buffer x, hg_buffer y) {
     hg_params *params = hg_params_create();
     hg_binding *binding = NULL;
     float alpha = 2;
-    if (e != w->s->accumulate && e != w->s->fault) good(w, "x", hg_params_set_buffer(params, "x", x));
+    if (e != w->s->accumulate && e != w->s->fault)
+        good(w, "x", hg_params_set_buffer(params, "x", x));
     if (e != w->s->accumulate) good(w, "y", hg_params_set_buffer(params, "y", y));
-    if (e == w->s->axpy) good(w, "alpha", hg_params_set_scalar(params, "alpha", HG_TYPE_F32, &alpha));
+    if (e == w->s->axpy)
+        good(w, "alpha", hg_params_set_scalar(params, "alpha", HG_TYPE_F32, &alpha));
     good(w, "binding", hg_binding_create(e, NULL, params, &binding));
     hg_params_destroy(params);
     return binding;
@@ -118,10 +127,13 @@ static void new_values(worker *w) {
 /* x and y in, launch, y out. */
 static void chain(worker *w, hg_binding *binding, hg_command commands[4]) {
     static const float zeros[N];
-    commands[0] = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = w->x, .host = w->values, .length = sizeof w->values);
-    commands[1] = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = w->y, .host = (void *)(uintptr_t)zeros, .length = sizeof zeros);
+    commands[0] = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = w->x, .host = w->values,
+                          .length = sizeof w->values);
+    commands[1] = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = w->y,
+                          .host = (void *)(uintptr_t)zeros, .length = sizeof zeros);
     commands[2] = COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding);
-    commands[3] = COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = w->y, .host = w->out, .length = sizeof w->out);
+    commands[3] = COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = w->y, .host = w->out,
+                          .length = sizeof w->out);
 }
 
 /* ---- what threads do ---- */
@@ -130,12 +142,15 @@ typedef struct kind {
     const char *name;
     float (*expected)(const worker *, int);
     hg_executable *executable;
-    bool is_classes; /* two of them in one context would mix between launch and launch, not within one */
+    bool is_classes; /* two of them in one context would mix between launch and launch, not within
+                        one */
 } kind;
 
 static kind some_kind(worker *w) {
     const stage *s = w->s;
-    const kind kinds[] = {{"axpy", doubled, s->axpy, false}, {"steps", with_most, s->steps, false}, {"classes", same, s->classes, true}};
+    const kind kinds[] = {{"axpy", doubled, s->axpy, false},
+                          {"steps", with_most, s->steps, false},
+                          {"classes", same, s->classes, true}};
     return kinds[below(w, HG_COUNT_OF(kinds))];
 }
 
@@ -157,7 +172,8 @@ static void launch_in_queue(worker *w) {
     hg_command commands[4];
     hg_event *e = NULL;
     chain(w, binding, commands);
-    if (good(w, k.name, hg_queue_submit(some_queue(w), commands, 4, NULL, 0, &e))) good(w, k.name, finish(w, e));
+    if (good(w, k.name, hg_queue_submit(some_queue(w), commands, 4, NULL, 0, &e)))
+        good(w, k.name, finish(w, e));
     expect_out(w, k.name, k.expected);
     hg_event_destroy(e);
     hg_binding_destroy(binding);
@@ -171,7 +187,9 @@ static void launch_across_queues(worker *w) {
     hg_event *before = NULL, *e = NULL;
     chain(w, binding, commands);
     for (int i = 0; i < 4; i++, before = e) {
-        if (!good(w, k.name, hg_queue_submit(some_queue(w), &commands[i], 1, &before, before != NULL, &e))) e = NULL;
+        if (!good(w, k.name,
+                  hg_queue_submit(some_queue(w), &commands[i], 1, &before, before != NULL, &e)))
+            e = NULL;
         hg_event_destroy(before);
     }
     if (e) good(w, k.name, finish(w, e));
@@ -223,8 +241,9 @@ static void fault(worker *w) {
     hg_binding *bad = bind(w, w->s->fault, w->x, w->y), *binding = bind(w, w->s->axpy, w->x, w->y);
     hg_queue *q = some_queue(w);
     hg_event *events[3] = {NULL, NULL, NULL};
-    hg_command commands[4], faulty[2] = {COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = bad),
-                                         COMMAND(.kind = HG_COMMAND_FILL, .buffer = w->x, .length = sizeof w->values)};
+    hg_command commands[4],
+        faulty[2] = {COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = bad),
+                     COMMAND(.kind = HG_COMMAND_FILL, .buffer = w->x, .length = sizeof w->values)};
     chain(w, binding, commands);
     good(w, "fault", hg_queue_submit(q, commands, 3, NULL, 0, &events[0]));
     good(w, "fault", hg_queue_submit(q, faulty, 2, NULL, 0, &events[1]));
@@ -233,7 +252,8 @@ static void fault(worker *w) {
     hg_status after = finish(w, events[2]), itself = finish(w, events[1]);
     if (w->s->computes) {
         if (after != HG_ERROR_EXECUTION_FAILED) wrong(w, "fault", "what waits for it runs");
-        if (itself != HG_ERROR_EXECUTION_FAILED || strcmp(hg_last_error()->code, "F01") != 0) wrong(w, "fault", "not with its event");
+        if (itself != HG_ERROR_EXECUTION_FAILED || strcmp(hg_last_error()->code, "F01") != 0)
+            wrong(w, "fault", "not with its event");
     }
     for (int i = 0; i < 3; i++) hg_event_destroy(events[i]);
     events[0] = NULL;
@@ -248,7 +268,8 @@ static void fault(worker *w) {
 /* One binding of all threads. */
 static void shared_binding(worker *w) {
     hg_command commands[2] = {COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = w->s->shared),
-                              COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = w->s->shared_y, .host = w->out, .length = sizeof w->out)};
+                              COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = w->s->shared_y,
+                                      .host = w->out, .length = sizeof w->out)};
     hg_event *e = NULL;
     if (below(w, 2)) {
         good(w, "shared", hg_binding_launch_in(w->s->shared, some_context(w)));
@@ -276,7 +297,8 @@ static void accumulate(worker *w) {
         hg_event_destroy(e);
     }
     good(w, "state", hg_context_resonance(w->s->contexts[c], 7, &value));
-    if (w->s->computes && (value < 64 || value != 64 * (double)(uint64_t)(value / 64))) wrong(w, "state", "half a launch is seen");
+    if (w->s->computes && (value < 64 || value != 64 * (double)(uint64_t)(value / 64)))
+        wrong(w, "state", "half a launch is seen");
 }
 
 static void context_destroyed(worker *w) {
@@ -294,8 +316,9 @@ static void context_destroyed(worker *w) {
 }
 
 static void *work(void *user) {
-    static void (*const ways[])(worker *) = {launch_and_wait, launch_in_queue, launch_across_queues, queue_destroyed,  memory_freed,
-                                             fault,           shared_binding,  accumulate,           context_destroyed};
+    static void (*const ways[])(worker *) = {launch_and_wait, launch_in_queue, launch_across_queues,
+                                             queue_destroyed, memory_freed,    fault,
+                                             shared_binding,  accumulate,      context_destroyed};
     worker *w = user;
     for (unsigned i = 0; i < w->s->rounds && !w->failures; i++) {
         new_values(w);
@@ -316,9 +339,12 @@ static hg_executable *executable(const stage *s, const char *text) {
 }
 
 static void set_up(stage *s, worker *w) {
-    for (int i = 0; i < QUEUES; i++) CHECK_OK(hg_queue_create(s->b, i < CONTEXTS - 1 ? s->contexts[i] : NULL, &s->queues[i]));
+    for (int i = 0; i < QUEUES; i++)
+        CHECK_OK(hg_queue_create(s->b, i < CONTEXTS - 1 ? s->contexts[i] : NULL, &s->queues[i]));
     s->axpy = executable(s, AXPY);
-    s->steps = executable(s, s->computes ? STEPS(" mov_imm.u32 r13, 3\nagain:\n", " loop r13, @again\n") : STEPS("", ""));
+    s->steps = executable(s, s->computes
+                                 ? STEPS(" mov_imm.u32 r13, 3\nagain:\n", " loop r13, @again\n")
+                                 : STEPS("", ""));
     s->accumulate = executable(s, ACCUMULATE);
     s->classes = executable(s, CLASSES);
     s->fault = executable(s, FAULT);
@@ -327,7 +353,8 @@ static void set_up(stage *s, worker *w) {
     s->shared_y = make_buffer(s->b, NULL, sizeof w->values);
     for (int i = 0; i < N; i++) s->expected[i] = with_most(w, i);
     s->shared = bind(w, s->steps, s->shared_x, s->shared_y);
-    for (int i = 0; i < CONTEXTS; i++) s->accumulates[i] = bind(w, s->accumulate, s->shared_x, s->shared_y);
+    for (int i = 0; i < CONTEXTS; i++)
+        s->accumulates[i] = bind(w, s->accumulate, s->shared_x, s->shared_y);
 }
 
 static void tear_down(stage *s, worker *w) {
@@ -343,7 +370,8 @@ static void tear_down(stage *s, worker *w) {
     CHECK_MESSAGE(!w->failures, "%s", w->first);
     for (int i = 0; i < CONTEXTS; i++) {
         CHECK_OK(hg_context_resonance(s->contexts[i], 7, &value));
-        CHECK_MESSAGE(!s->computes || value == 64.0 * atomic_load(&s->accumulated[i]), "context %d: %g after %u launches", i, value,
+        CHECK_MESSAGE(!s->computes || value == 64.0 * atomic_load(&s->accumulated[i]),
+                      "context %d: %g after %u launches", i, value,
                       atomic_load(&s->accumulated[i]));
         hg_binding_destroy(s->accumulates[i]);
         hg_context_destroy(s->contexts[i]);
@@ -377,10 +405,12 @@ static void stress(const char *name, const char *pretend, unsigned rounds, uint6
         workers[i].x = make_buffer(s.b, NULL, sizeof workers[i].values);
         workers[i].y = make_buffer(s.b, NULL, sizeof workers[i].values);
     }
-    for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(workers[i].thread, NULL);
-        CHECK_MESSAGE(!workers[i].failures, "%s %s, seed %" PRIu64 ", thread %d: %s", name, pretend, seed, i, workers[i].first);
+        CHECK_MESSAGE(!workers[i].failures, "%s %s, seed %" PRIu64 ", thread %d: %s", name, pretend,
+                      seed, i, workers[i].first);
     }
     tear_down(&s, &own);
     hg_backend_destroy(s.b);
@@ -399,6 +429,7 @@ int main(int argc, char **argv) {
     unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SANITIZED ? 50 : 500;
     uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     if (argc > 1) stress(argv[1], argc > 3 ? argv[3] : "", rounds, seed);
-    for (size_t i = 0; argc < 2 && i < sizeof devices / sizeof *devices; i++) stress(devices[i].backend, devices[i].pretend, rounds, seed);
+    for (size_t i = 0; argc < 2 && i < sizeof devices / sizeof *devices; i++)
+        stress(devices[i].backend, devices[i].pretend, rounds, seed);
     return test_done();
 }

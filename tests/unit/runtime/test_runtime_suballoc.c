@@ -1,5 +1,5 @@
-/* Pieces of arenas, over a driver that only has memory: pieces never overlap, are aligned, zero, and what is given back is used again. Every
- * allocation may fail. */
+/* Pieces of arenas, over a driver that only has memory: pieces never overlap, are aligned, zero,
+ * and what is given back is used again. Every allocation may fail. */
 #include "runtime/suballoc.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -40,11 +40,13 @@ static hg_status queue_create(hg_device *d, hg_driver_queue **queue) {
     return HG_OK;
 }
 static void queue_destroy(hg_driver_queue *queue) { free(queue); }
-static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t count, hg_driver_event *const *waits,
-                              uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t count,
+                              hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
     (void)q, (void)waits, (void)wait_count, (void)signal;
     for (uint32_t i = 0; i < count; i++) {
-        CHECK(c[i].kind == HG_CMD_FILL && c[i].value == 0 && c[i].to.offset + c[i].to.size <= c[i].to.arena->size);
+        CHECK(c[i].kind == HG_CMD_FILL && c[i].value == 0 &&
+              c[i].to.offset + c[i].to.size <= c[i].to.arena->size);
         memset(c[i].to.arena->bytes + c[i].to.offset, 0, c[i].to.size);
         filled += c[i].to.size;
     }
@@ -99,12 +101,14 @@ static void test_random(void) {
         uint64_t size = random_size();
         CHECK_OK(hg_piece_alloc(&s, size, &pieces[i]));
         const hg_range *r = &pieces[i].range;
-        CHECK(r->size == size && r->offset % HG_PIECE_ALIGN == 0 && r->offset + size <= r->arena->size &&
-              pieces[i].arena_bytes == r->arena->size);
+        CHECK(r->size == size && r->offset % HG_PIECE_ALIGN == 0 &&
+              r->offset + size <= r->arena->size && pieces[i].arena_bytes == r->arena->size);
         CHECK(holds(&pieces[i], 0));
         memset(r->arena->bytes + r->offset, (int)(1 + i), size);
-        for (int k = 0; k < PIECES; k++) live += pieces[k].range.arena ? pieces[k].range.size + HG_PIECE_ALIGN : 0;
-        CHECK_MESSAGE(device.bytes <= 4 * live + 2 * ARENA, "%" PRIu64 " bytes of arenas for %" PRIu64, device.bytes, live);
+        for (int k = 0; k < PIECES; k++)
+            live += pieces[k].range.arena ? pieces[k].range.size + HG_PIECE_ALIGN : 0;
+        CHECK_MESSAGE(device.bytes <= 4 * live + 2 * ARENA,
+                      "%" PRIu64 " bytes of arenas for %" PRIu64, device.bytes, live);
     }
     for (int i = 0; i < PIECES; i++) hg_piece_free(&s, &pieces[i]);
     CHECK_U64(device.arenas, 1); /* one is kept */
@@ -141,7 +145,8 @@ static void test_in_use(void) {
     CHECK_U64(hg_budget_used(&budget), ARENA);
     CHECK_FAILS(hg_piece_alloc(&s, 100000, &b), HG_ERROR_ALLOCATION_FAILED, "",
                 "100000 bytes asked for, 1024 are in use, the limit is 65536 (max_memory)");
-    CHECK_OK(hg_piece_alloc(&s, 40000, &b)); /* an arena of its own does not fit, the rest of the first one does */
+    CHECK_OK(hg_piece_alloc(&s, 40000, &b)); /* an arena of its own does not fit, the rest of the
+                                                first one does */
     CHECK_FAILS(hg_piece_alloc(&s, 80000, &(hg_piece){0}), HG_ERROR_ALLOCATION_FAILED, "",
                 "80000 bytes asked for, 41216 are in use, the limit is 65536 (max_memory)");
     hg_piece_free(&s, &b);
@@ -159,7 +164,10 @@ static void test_in_use(void) {
 static failing_allocator memory;
 
 static void test_failing(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .reallocate = failing_reallocate, .release = failing_release, .user = &memory};
+    hg_allocator hooks = {.size = sizeof hooks,
+                          .reallocate = failing_reallocate,
+                          .release = failing_release,
+                          .user = &memory};
     hg_device device = {.most_bytes = UINT64_MAX};
     CHECK_OK(hg_set_allocator(&hooks));
     for (uint64_t n = 1; n < 20; n++) {
@@ -182,7 +190,8 @@ static void test_failing(void) {
     CHECK_OK(hg_set_allocator(NULL));
 }
 
-/* Where the host cannot wait for memory to be made zero, memory that was used is not given out again. */
+/* Where the host cannot wait for memory to be made zero, memory that was used is not given out
+ * again. */
 static void test_no_wait(void) {
     enum { LIVE = 8 };
     hg_device device = {.most_bytes = UINT64_MAX};

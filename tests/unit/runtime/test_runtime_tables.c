@@ -1,17 +1,21 @@
-/* What a whole-array step keeps between launches: transforms of a binding that is launched again and again with other numbers have the bits of
- * bindings that are launched once; where the length comes from memory, it changes from launch to launch. On the CPU, on one that is given whole-array steps
- * as launches, and on every device that is there. */
+/* What a whole-array step keeps between launches: transforms of a binding that is launched again
+ * and again with other numbers have the bits of bindings that are launched once; where the length
+ * comes from memory, it changes from launch to launch. On the CPU, on one that is given whole-array
+ * steps as launches, and on every device that is there. */
 #include "support/runtime_support.h"
 
 enum { NUMBERS = 512 };
 
 /* Two lengths with tables of their own, one of them no power of two; then one that is read. */
-static const char TEXT[] = PROGRAM(".param r1 x buffer f32 in [512]\n.param r2 y buffer f32 inout [512]\n.param r3 z buffer f32 inout "
+static const char TEXT[] = PROGRAM(".param r1 x buffer f32 in [512]\n.param r2 y buffer f32 inout "
+                                   "[512]\n.param r3 z buffer f32 inout "
                                    "[512]\n.param r4 v buffer f32 inout [512]\n"
                                    ".param r5 n buffer u64 in [1]\n.lanes 1\n"
-                                   " fft.f32 output=r2, input=r1, n=22, inverse=false, batch=2, real=false\n fft.f32 output=r3, input=r1, "
+                                   " fft.f32 output=r2, input=r1, n=22, inverse=false, batch=2, "
+                                   "real=false\n fft.f32 output=r3, input=r1, "
                                    "n=64, inverse=true, batch=1, real=false\n"
-                                   " mov_imm.u64 r11, 1\n parallel_reduce.u64 r10, r5, sum, r11\n fft.f32 output=r4, input=r1, n=r10, "
+                                   " mov_imm.u64 r11, 1\n parallel_reduce.u64 r10, r5, sum, r11\n "
+                                   "fft.f32 output=r4, input=r1, n=r10, "
                                    "inverse=false, batch=1, real=true\n exit\n");
 
 typedef struct fixture {
@@ -48,9 +52,11 @@ static void test_launches(const fixture *f) {
         launch(f, once, expected);
         hg_binding_destroy(once);
         for (int i = 0; i < 3; i++)
-            CHECK_MESSAGE(memcmp(y[i], expected[i], sizeof y[i]) == 0, "launch %d, transform %d: other bits", round + 1, i + 1);
+            CHECK_MESSAGE(memcmp(y[i], expected[i], sizeof y[i]) == 0,
+                          "launch %d, transform %d: other bits", round + 1, i + 1);
         float sum = 0;
-        for (int i = 0; i < NUMBERS; i++) sum += expected[0][i] < 0 ? -expected[0][i] : expected[0][i];
+        for (int i = 0; i < NUMBERS; i++)
+            sum += expected[0][i] < 0 ? -expected[0][i] : expected[0][i];
         CHECK_MESSAGE(sum > 1, "nothing was transformed");
     }
     hg_binding_destroy(kept);
@@ -89,7 +95,8 @@ int main(void) {
         snprintf(config.backend, sizeof config.backend, "%s", devices[i].backend);
         set_pretend(&config, devices[i].pretend);
         if (hg_backend_create_with_config(&config, &b) != HG_OK) {
-            CHECK_MESSAGE(strcmp(devices[i].backend, "cpu") != 0, "no CPU: %s", hg_last_error()->message);
+            CHECK_MESSAGE(strcmp(devices[i].backend, "cpu") != 0, "no CPU: %s",
+                          hg_last_error()->message);
             continue;
         }
         test_on(b);

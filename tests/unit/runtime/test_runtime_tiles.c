@@ -1,10 +1,12 @@
-/* Sizes of tiles: no bit depends on them, and those of a file count where it is of this device and well formed.
+/* Sizes of tiles: no bit depends on them, and those of a file count where it is of this device and
+ * well formed.
  * test: labels=slow */
 #include "runtime/client.h"
 #include "support/runtime_support.h"
 #include <unistd.h>
 
-/* Odd sizes on purpose: whole tiles and ends in every direction, panels of b, planes of several phases, groups. */
+/* Odd sizes on purpose: whole tiles and ends in every direction, panels of b, planes of several
+ * phases, groups. */
 static const char *const WORKS[] = {
     "gemm.f32 c=r1, a=r2, b=r3, m=67, n=130, k=75",
     "gemm.f32 c=r1, a=r2, b=r3, m=70, n=523, k=129",
@@ -12,22 +14,28 @@ static const char *const WORKS[] = {
     "gemm.f16 c=r1, a=r2, b=r3, m=21, n=77, k=31, alpha=0.75, activation=tanh",
     "batched_gemm.f32 c=r1, a=r2, b=r3, batch=3, m=19, n=37, k=23, trans_a=true",
     "mixed_precision_gemm.bf16 c=r1, a=r2, b=r3, m=18, n=70, k=65",
-    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=2, in_channels=6, out_channels=21, height=13, width=17, kernel_h=3, kernel_w=3, "
+    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=2, in_channels=6, out_channels=21, "
+    "height=13, width=17, kernel_h=3, kernel_w=3, "
     "stride=(1, 1), padding=(1, 1)",
-    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=1, in_channels=8, out_channels=6, height=19, width=15, kernel_h=5, kernel_w=2, "
+    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=1, in_channels=8, out_channels=6, height=19, "
+    "width=15, kernel_h=5, kernel_w=2, "
     "stride=(2, 3), padding=(0, 2), groups=2",
-    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=2, in_channels=5, out_channels=11, height=14, width=21, kernel_h=3, kernel_w=3, "
+    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=2, in_channels=5, out_channels=11, "
+    "height=14, width=21, kernel_h=3, kernel_w=3, "
     "stride=(2, 2), padding=(1, 1)",
-    "conv2d.f64 output=r1, input=r2, kernel=r3, batch=1, in_channels=7, out_channels=9, height=11, width=12, kernel_h=1, kernel_w=1, "
+    "conv2d.f64 output=r1, input=r2, kernel=r3, batch=1, in_channels=7, out_channels=9, height=11, "
+    "width=12, kernel_h=1, kernel_w=1, "
     "stride=(1, 1), padding=(0, 0)",
-    "conv2d.f16 output=r1, input=r2, kernel=r3, batch=3, in_channels=4, out_channels=13, height=9, width=10, kernel_h=3, kernel_w=2, "
+    "conv2d.f16 output=r1, input=r2, kernel=r3, batch=3, in_channels=4, out_channels=13, height=9, "
+    "width=10, kernel_h=3, kernel_w=2, "
     "stride=(2, 1), padding=(1, 1)",
     "quantized_gemm.i8 c=r1, a=r2, b=r3, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=37, n=41, k=29",
     "softmax.f32 output=r1, input=r2, n=203, rows=27",
     "softmax.f16 output=r1, input=r2, n=300, rows=11",
     "layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, n=145, eps=0.001, rows=39",
     "layer_norm.f64 output=r1, input=r2, gamma=r3, beta=r3, n=390, eps=0.001, rows=7",
-    "group_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, batch=2, channels=6, groups=2, spatial=133, eps=0.001",
+    "group_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, batch=2, channels=6, groups=2, "
+    "spatial=133, eps=0.001",
 };
 enum { BYTES = 1 << 19, SETTINGS = 12 };
 
@@ -61,7 +69,8 @@ static hg_backend *open_cpu(uint32_t threads, const char *jit) {
 
 /* Values of about 1 in any type: what is added is rounded nearly always. */
 static void fill(uint8_t *bytes, uint64_t size, const char *work) {
-    bool wide = strstr(work, ".f64") != NULL, half = strstr(work, "f16") != NULL, brain = strstr(work, ".bf16") != NULL;
+    bool wide = strstr(work, ".f64") != NULL, half = strstr(work, "f16") != NULL,
+         brain = strstr(work, ".bf16") != NULL;
     uint64_t step = wide ? 8 : half ? 2 : 4;
     for (uint64_t i = 0; i < size; i++) bytes[i] = (uint8_t)random_below(256);
     for (uint64_t i = step; i <= size; i += step) {
@@ -81,7 +90,9 @@ static work make_work(hg_backend *b, const char *instruction) {
     static const char *const names[] = {"x", "y", "z"};
     static uint8_t bytes[BYTES];
     char text[1024];
-    snprintf(text, sizeof text, PROGRAM(".param r1 x buffer u8 inout\n.param r2 y buffer u8 in\n.param r3 z buffer u8 in\n    %s\n"),
+    snprintf(text, sizeof text,
+             PROGRAM(".param r1 x buffer u8 inout\n.param r2 y buffer u8 in\n.param r3 z buffer u8 "
+                     "in\n    %s\n"),
              instruction);
     work w = {.program = assemble(text), .params = hg_params_create()};
     for (int i = 0; i < 3; i++) {
@@ -115,7 +126,8 @@ static void describe(const library_tiles *tiles, char *text, size_t size) {
     text[0] = 0;
     for (int i = 0; i < LIBRARY_TILE_COUNT; i++) {
         size_t length = strlen(text);
-        snprintf(text + length, size - length, " %s %u", library_tile_get((library_tile)i)->name, (unsigned)tiles->sizes[i]);
+        snprintf(text + length, size - length, " %s %u", library_tile_get((library_tile)i)->name,
+                 (unsigned)tiles->sizes[i]);
     }
 }
 
@@ -132,7 +144,8 @@ static void random_settings(uint32_t threads, const char *jit, uint32_t settings
             *hg_backend_tiles(b) = random_tiles();
             calculate(b, &w, got);
             describe(hg_backend_tiles(b), text, sizeof text);
-            CHECK_MESSAGE(memcmp(expected, got, BYTES) == 0, "%s: other bits with%s", WORKS[i], text);
+            CHECK_MESSAGE(memcmp(expected, got, BYTES) == 0, "%s: other bits with%s", WORKS[i],
+                          text);
         }
         free_work(b, &w);
     }
@@ -150,7 +163,8 @@ static void table(void) {
         }
         CHECK(info->works[0] && info->tries[0] && info->tries[1]);
         for (int k = 0; info->tries[k]; k++)
-            CHECK_MESSAGE(info->tries[k] >= info->least && info->tries[k] <= info->most, "what is tried for %s", info->name);
+            CHECK_MESSAGE(info->tries[k] >= info->least && info->tries[k] <= info->most,
+                          "what is tried for %s", info->name);
     }
 }
 
@@ -172,7 +186,8 @@ static library_tiles with_text(const char *path, const char *text, char why[LIBR
 }
 
 static void files(void) {
-    char folder[] = "/tmp/hologram-tiles-XXXXXX", path[64], why[LIBRARY_TILES_WHY], *device = NULL, *found = NULL, bad[600];
+    char folder[] = "/tmp/hologram-tiles-XXXXXX", path[64], why[LIBRARY_TILES_WHY], *device = NULL,
+         *found = NULL, bad[600];
     if (!mkdtemp(folder)) exit(1);
     snprintf(path, sizeof path, "%s/tiles", folder);
     setenv("HOLOGRAM_TILES", path, 1);
@@ -190,12 +205,18 @@ static void files(void) {
     const struct {
         const char *format, *why;
     } texts[] = {
-        {"hologram tile sizes 9\ndevice %s\ngemm.rows 3\n", "its first line is not 'hologram tile sizes 1'"},
-        {"hologram tile sizes 1\ndevice %s and more\ngemm.rows 3\n", "it is of another device or version"},
-        {"hologram tile sizes 1\ndevice %s\ngemm.rows 3\ngemm.rows 0\n", "line 'gemm.rows 0' is no size of this library"},
-        {"hologram tile sizes 1\ndevice %s\ngemm.rows 33\n", "line 'gemm.rows 33' is no size of this library"},
-        {"hologram tile sizes 1\ndevice %s\ngemm.rows 3x\n", "line 'gemm.rows 3x' is no size of this library"},
-        {"hologram tile sizes 1\ndevice %s\ngemm.lanes 3\n", "line 'gemm.lanes 3' is no size of this library"},
+        {"hologram tile sizes 9\ndevice %s\ngemm.rows 3\n",
+         "its first line is not 'hologram tile sizes 1'"},
+        {"hologram tile sizes 1\ndevice %s and more\ngemm.rows 3\n",
+         "it is of another device or version"},
+        {"hologram tile sizes 1\ndevice %s\ngemm.rows 3\ngemm.rows 0\n",
+         "line 'gemm.rows 0' is no size of this library"},
+        {"hologram tile sizes 1\ndevice %s\ngemm.rows 33\n",
+         "line 'gemm.rows 33' is no size of this library"},
+        {"hologram tile sizes 1\ndevice %s\ngemm.rows 3x\n",
+         "line 'gemm.rows 3x' is no size of this library"},
+        {"hologram tile sizes 1\ndevice %s\ngemm.lanes 3\n",
+         "line 'gemm.lanes 3' is no size of this library"},
         {"hologram tile sizes 1\ndevice %s\ngemm.rows 3", "its last line has no end"},
         {"%s\n", "its first line is not 'hologram tile sizes 1'"},
     };

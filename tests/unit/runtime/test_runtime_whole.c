@@ -1,5 +1,5 @@
-/* Programs without decisions that run again and again: from the fifth launch on the driver submits what it has recorded, with the same
- * results, in whatever context and on whatever queue. */
+/* Programs without decisions that run again and again: from the fifth launch on the driver submits
+ * what it has recorded, with the same results, in whatever context and on whatever queue. */
 /* test: labels=threads */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
@@ -10,25 +10,34 @@ static struct {
     int plans, launches;
 } counted;
 
-static hg_status count_create(hg_device *d, const hg_driver_command *c, uint32_t count, hg_driver_plan **plan) {
+static hg_status count_create(hg_device *d, const hg_driver_command *c, uint32_t count,
+                              hg_driver_plan **plan) {
     counted.plans++;
     return counted.real->plan_create(d, c, count, plan);
 }
-static hg_status count_launch(hg_driver_queue *q, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
+static hg_status count_launch(hg_driver_queue *q, hg_driver_plan *plan,
+                              hg_driver_event *const *waits, uint32_t wait_count,
                               hg_driver_event *signal) {
     counted.launches++;
     return counted.real->plan_launch(q, plan, waits, wait_count, signal);
 }
 
-/* y = (x + x) * x - 1 by steps and a kernel between them, s = the sum of y, through memory of the launch. */
-#define STEPS                                                                                                     \
-    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r3 s buffer f32 inout [1]\n" \
-            ".param r4 n u64\n.scratch r5 t f32 [n]\n.lanes n\n"                                                  \
-            " parallel_map_binary.f32 r5, r1, r1, add, r4\n parallel_map_binary.f32 r5, r5, r1, mul, r4\n"        \
-            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"                                                     \
-            " ldg.f32 r10, [r5 + r0]\n mov_imm.f32 r11, 1.0\n sub.f32 r10, r10, r11\n stg.f32 [r2 + r0], r10\n"   \
+/* y = (x + x) * x - 1 by steps and a kernel between them, s = the sum of y, through memory of the
+ * launch. */
+#define STEPS                                                                                      \
+    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r3 s buffer " \
+            "f32 inout [1]\n"                                                                      \
+            ".param r4 n u64\n.scratch r5 t f32 [n]\n.lanes n\n"                                   \
+            " parallel_map_binary.f32 r5, r1, r1, add, r4\n parallel_map_binary.f32 r5, r5, r1, "  \
+            "mul, r4\n"                                                                            \
+            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"                                      \
+            " ldg.f32 r10, [r5 + r0]\n mov_imm.f32 r11, 1.0\n sub.f32 r10, r10, r11\n stg.f32 "    \
+            "[r2 + r0], r10\n"                                                                     \
             " parallel_reduce.f32 [buf(r3)], r2, sum, r4\n")
-enum { N = 3000, LAUNCHES = 16 }; /* the first ones run the maps one by one, so that what comes again comes later */
+enum {
+    N = 3000,
+    LAUNCHES = 16
+}; /* the first ones run the maps one by one, so that what comes again comes later */
 
 typedef struct fixture {
     hg_backend *b;
@@ -80,7 +89,8 @@ int main(int argc, char **argv) {
     hg_context *context = NULL;
     hg_queue *queue = NULL;
     uint64_t n = N;
-    bool records = f.b->driver->plan_create && f.b->caps->compiler.device_form && f.b->caps->scheduling.asynchronous;
+    bool records = f.b->driver->plan_create && f.b->caps->compiler.device_form &&
+                   f.b->caps->scheduling.asynchronous;
     counted.real = f.b->driver;
     counted.driver = *f.b->driver;
     if (records) counted.driver.plan_create = count_create;

@@ -1,6 +1,7 @@
-/* The handlers of wide integers, each CPU level's, against the oracle's schoolbook limbs and against GMP: random numbers, limbs at the edges of
- * what a division guesses, divisors of every length and position of the highest bit, the digit that has to be put back, all numbers of lanes of
- * a piece, and lanes that are not there. */
+/* The handlers of wide integers, each CPU level's, against the oracle's schoolbook limbs and
+ * against GMP: random numbers, limbs at the edges of what a division guesses, divisors of every
+ * length and position of the highest bit, the digit that has to be put back, all numbers of lanes
+ * of a piece, and lanes that are not there. */
 #include "oracle/oracle.h"
 #include "test.h"
 #include "tile/tile_internal.h"
@@ -18,8 +19,14 @@ static uint64_t next_random(void) {
 }
 
 static void random_number(uint64_t *x, uint32_t n) {
-    static const uint64_t EDGES[] = {
-        0, 1, 2, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, (UINT64_C(1) << 63) + 1};
+    static const uint64_t EDGES[] = {0,
+                                     1,
+                                     2,
+                                     UINT64_MAX,
+                                     UINT64_MAX - 1,
+                                     UINT64_C(1) << 63,
+                                     (UINT64_C(1) << 63) - 1,
+                                     (UINT64_C(1) << 63) + 1};
     uint64_t kind = next_random() % 4;
     uint32_t length = kind == 0 ? n : (uint32_t)(next_random() % (n + 1));
     for (uint32_t i = 0; i < n; i++) {
@@ -43,7 +50,8 @@ static void operands(uint32_t i, uint64_t *x, uint64_t *y, uint32_t n) {
         memset(y, 0xFF, n * sizeof *y);
     } else if (i == 1) { /* by zero */
         random_number(x, n);
-    } else if (i == 2 && n >= 4) { /* the first three limbs make the digit one too large: Knuth 4.3.1, exercise 21 */
+    } else if (i == 2 && n >= 4) { /* the first three limbs make the digit one too large:
+                                      Knuth 4.3.1, exercise 21 */
         x[3] = top - 1, x[2] = top;
         y[2] = top, y[0] = 1;
     } else if (i == 3 && n >= 4) { /* the same, not normalised */
@@ -67,7 +75,8 @@ static void operands(uint32_t i, uint64_t *x, uint64_t *y, uint32_t n) {
 }
 
 #ifdef HG_HAVE_MPFR
-static void expect_gmp(kir_op op, const uint64_t *x, const uint64_t *y, const uint64_t *result, uint32_t n, const char *what) {
+static void expect_gmp(kir_op op, const uint64_t *x, const uint64_t *y, const uint64_t *result,
+                       uint32_t n, const char *what) {
     mpz_t a, b, r;
     uint64_t limbs[LIMBS] = {0};
     if (op != KIR_UDIV && op != KIR_UREM && op != KIR_MUL) return;
@@ -84,22 +93,26 @@ static void expect_gmp(kir_op op, const uint64_t *x, const uint64_t *y, const ui
             mpz_tdiv_r(r, a, b);
     }
     mpz_export(limbs, NULL, -1, 8, 0, 0, r);
-    CHECK_MESSAGE(memcmp(limbs, result, n * sizeof *limbs) == 0, "%s of %u limbs differs from GMP's", what, (unsigned)n);
+    CHECK_MESSAGE(memcmp(limbs, result, n * sizeof *limbs) == 0,
+                  "%s of %u limbs differs from GMP's", what, (unsigned)n);
     mpz_clears(a, b, r, NULL);
 }
 #endif
 
-static void expect_lane(kir_op op, hg_op instruction, bool is_signed, const uint64_t *x, const uint64_t *y, const uint64_t *result,
-                        uint32_t n, const char *what) {
-    static const hg_type TYPES[2][6] = {{HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096},
-                                        {HG_TYPE_I128, HG_TYPE_I256, HG_TYPE_I512, HG_TYPE_I1024, HG_TYPE_I2048, HG_TYPE_I4096}};
+static void expect_lane(kir_op op, hg_op instruction, bool is_signed, const uint64_t *x,
+                        const uint64_t *y, const uint64_t *result, uint32_t n, const char *what) {
+    static const hg_type TYPES[2][6] = {
+        {HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096},
+        {HG_TYPE_I128, HG_TYPE_I256, HG_TYPE_I512, HG_TYPE_I1024, HG_TYPE_I2048, HG_TYPE_I4096}};
     uint64_t wanted[LIMBS] = {0};
     int width = 0;
     while (2u << width < n) width++;
     const uint8_t *args[] = {(const uint8_t *)x, (const uint8_t *)y};
-    oracle_outcome outcome = oracle_eval(instruction, TYPES[is_signed][width], HG_TYPE_U8, 0, args, (uint8_t *)wanted);
+    oracle_outcome outcome = oracle_eval(instruction, TYPES[is_signed][width], HG_TYPE_U8, 0, args,
+                                         (uint8_t *)wanted);
     if (outcome == ORACLE_DIVISION_BY_ZERO) memset(wanted, 0, sizeof wanted);
-    CHECK_MESSAGE(memcmp(wanted, result, n * sizeof *wanted) == 0, "%s of %u limbs is wrong", what, (unsigned)n);
+    CHECK_MESSAGE(memcmp(wanted, result, n * sizeof *wanted) == 0, "%s of %u limbs is wrong", what,
+                  (unsigned)n);
 #ifdef HG_HAVE_MPFR
     expect_gmp(op, x, y, result, n, what);
 #endif
@@ -107,7 +120,8 @@ static void expect_lane(kir_op op, hg_op instruction, bool is_signed, const uint
 }
 
 #ifdef HG_HAVE_MPFR
-static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m, const uint64_t *result, uint32_t n) {
+static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m,
+                          const uint64_t *result, uint32_t n) {
     mpz_t a, b, c;
     uint64_t limbs[LIMBS] = {0};
     mpz_inits(a, b, c, NULL);
@@ -119,12 +133,15 @@ static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *
         mpz_tdiv_r(a, a, c);
         mpz_export(limbs, NULL, -1, 8, 0, 0, a);
     }
-    CHECK_MESSAGE(memcmp(limbs, result, n * sizeof *limbs) == 0, "mulmod of %u limbs differs from GMP's", (unsigned)n);
+    CHECK_MESSAGE(memcmp(limbs, result, n * sizeof *limbs) == 0,
+                  "mulmod of %u limbs differs from GMP's", (unsigned)n);
     mpz_clears(a, b, c, NULL);
 }
 #else /* what the oracle's products and rests of twice the width say; 4,096 bits are the widest */
-static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m, const uint64_t *result, uint32_t n) {
-    static const hg_type TYPES[] = {HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096};
+static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m,
+                          const uint64_t *result, uint32_t n) {
+    static const hg_type TYPES[] = {HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048,
+                                    HG_TYPE_U4096};
     uint64_t a[LIMBS] = {0}, b[LIMBS] = {0}, c[LIMBS] = {0}, product[LIMBS], rest[LIMBS] = {0};
     int width = 0;
     while (2u << width < n) width++;
@@ -132,18 +149,22 @@ static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *
     memcpy(a, x, n * sizeof *a);
     memcpy(b, y, n * sizeof *b);
     memcpy(c, m, n * sizeof *c);
-    (void)oracle_eval(HG_OP_MUL, TYPES[width], HG_TYPE_U8, 0, (const uint8_t *[]){(uint8_t *)a, (uint8_t *)b}, (uint8_t *)product);
-    if (oracle_eval(HG_OP_REM, TYPES[width], HG_TYPE_U8, 0, (const uint8_t *[]){(uint8_t *)product, (uint8_t *)c}, (uint8_t *)rest) ==
-        ORACLE_DIVISION_BY_ZERO)
+    (void)oracle_eval(HG_OP_MUL, TYPES[width], HG_TYPE_U8, 0,
+                      (const uint8_t *[]){(uint8_t *)a, (uint8_t *)b}, (uint8_t *)product);
+    if (oracle_eval(HG_OP_REM, TYPES[width], HG_TYPE_U8, 0,
+                    (const uint8_t *[]){(uint8_t *)product, (uint8_t *)c},
+                    (uint8_t *)rest) == ORACLE_DIVISION_BY_ZERO)
         memset(rest, 0, sizeof rest);
-    CHECK_MESSAGE(memcmp(rest, result, n * sizeof *rest) == 0, "mulmod of %u limbs is wrong", (unsigned)n);
+    CHECK_MESSAGE(memcmp(rest, result, n * sizeof *rest) == 0, "mulmod of %u limbs is wrong",
+                  (unsigned)n);
 }
 #endif
 
 /* One run of a handler over some lanes of rows that hold more. */
-static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_signed, uint32_t n, uint32_t lanes, bool some,
-                const char *what) {
-    static uint64_t x[LANES][LIMBS], y[LANES][LIMBS], z[LANES][LIMBS], a[LIMBS * WIDTH], b[LIMBS * WIDTH], c[LIMBS * WIDTH];
+static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_signed, uint32_t n,
+                uint32_t lanes, bool some, const char *what) {
+    static uint64_t x[LANES][LIMBS], y[LANES][LIMBS], z[LANES][LIMBS], a[LIMBS * WIDTH],
+        b[LIMBS * WIDTH], c[LIMBS * WIDTH];
     static uint64_t d[LIMBS * WIDTH], carry[WIDTH];
     uint8_t active[WIDTH];
     bool mulmod = op == KIR_DERIVED; /* x z mod y: y is made for divisions */
@@ -159,8 +180,15 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
         }
     }
     memset(d, 0x5A, sizeof d);
-    handler(&(tile_wide){
-        .d = d, .a = a, .b = b, .c = c, .carry = carry, .active = some ? active : NULL, .width = WIDTH, .n = lanes, .limbs = n});
+    handler(&(tile_wide){.d = d,
+                         .a = a,
+                         .b = b,
+                         .c = c,
+                         .carry = carry,
+                         .active = some ? active : NULL,
+                         .width = WIDTH,
+                         .n = lanes,
+                         .limbs = n});
     for (uint32_t i = 0; i < WIDTH; i++) {
         uint64_t result[LIMBS];
         bool untouched = true;
@@ -169,7 +197,8 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
             untouched = untouched && result[k] == UINT64_C(0x5A5A5A5A5A5A5A5A);
         }
         if (i >= lanes || (some && !active[i]))
-            CHECK_MESSAGE(untouched, "%s of %u limbs writes a lane that is not there", what, (unsigned)n);
+            CHECK_MESSAGE(untouched, "%s of %u limbs writes a lane that is not there", what,
+                          (unsigned)n);
         else if (mulmod)
             expect_mulmod(x[i], z[i], y[i], result, n);
         else
@@ -182,16 +211,19 @@ int main(void) {
         kir_op op;
         hg_op instruction;
         bool is_signed;
-    } ROWS[] = {{KIR_ADD, HG_OP_ADD, false}, {KIR_SUB, HG_OP_SUB, false}, {KIR_MUL, HG_OP_MUL, false},     {KIR_AND, HG_OP_AND, false},
-                {KIR_OR, HG_OP_OR, false},   {KIR_XOR, HG_OP_XOR, false}, {KIR_UDIV, HG_OP_DIV, false},    {KIR_UREM, HG_OP_REM, false},
-                {KIR_SDIV, HG_OP_DIV, true}, {KIR_SREM, HG_OP_REM, true}, {KIR_DERIVED, HG_OP_POWM, false}};
+    } ROWS[] = {
+        {KIR_ADD, HG_OP_ADD, false},  {KIR_SUB, HG_OP_SUB, false},     {KIR_MUL, HG_OP_MUL, false},
+        {KIR_AND, HG_OP_AND, false},  {KIR_OR, HG_OP_OR, false},       {KIR_XOR, HG_OP_XOR, false},
+        {KIR_UDIV, HG_OP_DIV, false}, {KIR_UREM, HG_OP_REM, false},    {KIR_SDIV, HG_OP_DIV, true},
+        {KIR_SREM, HG_OP_REM, true},  {KIR_DERIVED, HG_OP_POWM, false}};
     for (tile_level level = TILE_LEVEL_BASELINE; level < TILE_LEVEL_COUNT; level++) {
         if (!tile_level_available(level)) continue;
         const tile_handlers *h = tile_handlers_of(level);
         for (size_t r = 0; r < HG_COUNT_OF(ROWS); r++)
             for (uint32_t n = 2; n <= LIMBS; n *= 2)
                 for (uint32_t round = 0; round < (n > 16 ? 8u : 40u); round++)
-                    run(h->wide[ROWS[r].op], ROWS[r].op, ROWS[r].instruction, ROWS[r].is_signed, n, 1 + round % LANES, round % 3 == 2,
+                    run(h->wide[ROWS[r].op], ROWS[r].op, ROWS[r].instruction, ROWS[r].is_signed, n,
+                        1 + round % LANES, round % 3 == 2,
                         ROWS[r].op == KIR_DERIVED ? "mulmod" : kir_op_name(ROWS[r].op));
     }
     return test_done();

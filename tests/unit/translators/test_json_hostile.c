@@ -1,6 +1,7 @@
-/* Documents made to hurt: a hundred megabytes, nesting bombs, a million keys, numbers of a million digits, bytes that are not UTF-8 at the
- * very end. The answer must be right, say where, and take memory in proportion to the text: allocations are counted. Time has no
- * assertion; who hangs is ended by a signal. Documents are made here, none is stored. */
+/* Documents made to hurt: a hundred megabytes, nesting bombs, a million keys, numbers of a million
+ * digits, bytes that are not UTF-8 at the very end. The answer must be right, say where, and take
+ * memory in proportion to the text: allocations are counted. Time has no assertion; who hangs is
+ * ended by a signal. Documents are made here, none is stored. */
 /* test: labels=unit timeout=120 */
 #include "base/json_read.h"
 #include "isa/program.h"
@@ -83,17 +84,20 @@ static bool reads(const char *what, const text *t, size_t most, hg_json_fault *f
     peak = in_use;
     *fault = (hg_json_fault){0};
     bool good = hg_json_read(&d, t->data, t->length, 0, fault);
-    CHECK_MESSAGE(peak - before <= most, "%s: %zu bytes of memory for %zu of text", what, peak - before, t->length);
+    CHECK_MESSAGE(peak - before <= most, "%s: %zu bytes of memory for %zu of text", what,
+                  peak - before, t->length);
     hg_json_document_free(&d);
     CHECK_MESSAGE(in_use == before, "%s: %zu bytes are lost", what, in_use - before);
     return good;
 }
 
-static void refused(const char *what, const text *t, size_t most, hg_json_fault_kind kind, size_t offset) {
+static void refused(const char *what, const text *t, size_t most, hg_json_fault_kind kind,
+                    size_t offset) {
     hg_json_fault fault;
     CHECK_MESSAGE(!reads(what, t, most, &fault), "%s is accepted", what);
-    CHECK_MESSAGE(fault.kind == kind && fault.offset == offset, "%s: kind %d at %zu, expected %d at %zu: %s", what, (int)fault.kind,
-                  fault.offset, (int)kind, offset, fault.message);
+    CHECK_MESSAGE(fault.kind == kind && fault.offset == offset,
+                  "%s: kind %d at %zu, expected %d at %zu: %s", what, (int)fault.kind, fault.offset,
+                  (int)kind, offset, fault.message);
 }
 
 static void accepted(const char *what, const text *t, size_t most) {
@@ -101,7 +105,8 @@ static void accepted(const char *what, const text *t, size_t most) {
     CHECK_MESSAGE(reads(what, t, most, &fault), "%s: %s at %zu", what, fault.message, fault.offset);
 }
 
-#define ONCE (t.length + t.length / 8 + (1 << 16)) /* the tape is made for one token in eight bytes */
+#define ONCE \
+    (t.length + t.length / 8 + (1 << 16)) /* the tape is made for one token in eight bytes */
 
 static void test_sizes(void) {
     text t = {0};
@@ -178,7 +183,8 @@ static void test_keys(void) {
     accepted("half a million keys", &t, t.length * 16);
     t.length = end;
     put(&t, ",\"\\u006b1\":0}");
-    refused("the second key again, escaped, at the end", &t, t.length * 16, HG_JSON_DUPLICATE_KEY, end + 1);
+    refused("the second key again, escaped, at the end", &t, t.length * 16, HG_JSON_DUPLICATE_KEY,
+            end + 1);
     done(&t);
     put(&t, "{\"\":0");
     for (size_t i = 1; i < 3000; i++) { /* long keys that differ in their last byte only */
@@ -193,7 +199,8 @@ static void test_keys(void) {
     put(&t, "[");
     repeat(&t, "{\"a\":1,\"b\":2,\"c\":3},", 100 * THOUSANDS);
     put(&t, "{\"a\":1,\"b\":2,\"a\":3}]");
-    refused("a repeated key in the last of many objects", &t, t.length * 16, HG_JSON_DUPLICATE_KEY, t.length - 7);
+    refused("a repeated key in the last of many objects", &t, t.length * 16, HG_JSON_DUPLICATE_KEY,
+            t.length - 7);
     done(&t);
 }
 
@@ -210,7 +217,8 @@ static double number_of(const char *what, const text *t) {
         value = n.f64;
     }
     hg_json_document_free(&d);
-    CHECK_MESSAGE(peak - before <= t->length * 4 + (1 << 16), "%s: %zu bytes of memory for %zu of text", what, peak - before, t->length);
+    CHECK_MESSAGE(peak - before <= t->length * 4 + (1 << 16),
+                  "%s: %zu bytes of memory for %zu of text", what, peak - before, t->length);
     return value;
 }
 
@@ -246,7 +254,8 @@ static void test_numbers(void) {
     put(&t, "1e0");
     CHECK(number_of("a last digit that does not matter", &t) == 1.5);
     done(&t);
-    put(&t, "1.00000000000000011102230246251565404236316680908203125"); /* 1 + 2^-53: a tie, unless something follows */
+    put(&t, "1.00000000000000011102230246251565404236316680908203125"); /* 1 + 2^-53: a tie, unless
+                                                                           something follows */
     CHECK(number_of("a tie", &t) == 1.0);
     fill(&t, '0', THOUSANDS * 100);
     put(&t, "1");
@@ -256,11 +265,12 @@ static void test_numbers(void) {
 
 /* ---- the translator ---- */
 
-static const char HEAD[] =
-    "{\"version\":\"1.0\",\"kernel\":{\"name\":\"k\",\"params\":[{\"name\":\"y\",\"type\":{\"kind\":\"device_array\",\"element_type\":"
-    "{\"kind\":\"scalar\",\"type\":\"i32\"}}}],\"body\":[";
+static const char HEAD[] = "{\"version\":\"1.0\",\"kernel\":{\"name\":\"k\",\"params\":[{\"name\":"
+                           "\"y\",\"type\":{\"kind\":\"device_array\",\"element_type\":"
+                           "{\"kind\":\"scalar\",\"type\":\"i32\"}}}],\"body\":[";
 static const char TAIL[] = "]}}";
-static const char STORE[] = "{\"type\":\"assign\",\"target\":{\"type\":\"index\",\"array\":{\"type\":\"var\",\"name\":\"y\"},\"index\":{"
+static const char STORE[] = "{\"type\":\"assign\",\"target\":{\"type\":\"index\",\"array\":{"
+                            "\"type\":\"var\",\"name\":\"y\"},\"index\":{"
                             "\"type\":\"literal\",\"value\":0}},"
                             "\"value\":";
 
@@ -271,16 +281,21 @@ static void translates(const char *what, const text *t, const char *code, size_t
     size_t before = in_use;
     peak = in_use;
     hg_status status = hg_json_to_isa_translate(t->data, t->length, d, &program);
-    CHECK_MESSAGE(peak - before <= most, "%s: %zu bytes of memory for %zu of text", what, peak - before, t->length);
+    CHECK_MESSAGE(peak - before <= most, "%s: %zu bytes of memory for %zu of text", what,
+                  peak - before, t->length);
     if (!code) {
         CHECK_MESSAGE(status == HG_OK, "%s: %s", what, hg_last_error_text());
-        if (status == HG_OK) CHECK_MESSAGE(hg_program_verify(program, d) == HG_OK, "%s: %s", what, hg_last_error_text());
+        if (status == HG_OK)
+            CHECK_MESSAGE(hg_program_verify(program, d) == HG_OK, "%s: %s", what,
+                          hg_last_error_text());
     } else {
         const hg_diagnostic *first = hg_diagnostics_get(d, 0);
         CHECK_MESSAGE(status == HG_ERROR_ISA && !program, "%s is translated", what);
-        CHECK_MESSAGE(first && strcmp(first->code, code) == 0 && first->line > 0, "%s: expected %s, got %s %s", what, code,
-                      first ? first->code : "nothing", first ? first->message : "");
-        CHECK_MESSAGE(hg_diagnostics_count(d) <= 21, "%s: %zu messages are kept", what, hg_diagnostics_count(d));
+        CHECK_MESSAGE(first && strcmp(first->code, code) == 0 && first->line > 0,
+                      "%s: expected %s, got %s %s", what, code, first ? first->code : "nothing",
+                      first ? first->message : "");
+        CHECK_MESSAGE(hg_diagnostics_count(d) <= 21, "%s: %zu messages are kept", what,
+                      hg_diagnostics_count(d));
     }
     hg_program_release(program);
     hg_diagnostics_destroy(d);
@@ -302,17 +317,23 @@ static void test_kernels(void) {
         const char *name, *open, *middle, *close;
         size_t depth;
     } nests[] = {
-        {"sums on the left", "{\"type\":\"binary_op\",\"op\":\"add\",\"left\":", "{\"type\":\"literal\",\"value\":1}",
+        {"sums on the left",
+         "{\"type\":\"binary_op\",\"op\":\"add\",\"left\":", "{\"type\":\"literal\",\"value\":1}",
          ",\"right\":{\"type\":\"literal\",\"value\":1}}", 2040},
-        {"sums on the right", "{\"type\":\"binary_op\",\"op\":\"add\",\"left\":{\"type\":\"literal\",\"value\":1},\"right\":",
+        {"sums on the right",
+         "{\"type\":\"binary_op\",\"op\":\"add\",\"left\":{\"type\":\"literal\",\"value\":1},"
+         "\"right\":",
          "{\"type\":\"literal\",\"value\":1}", "}", 2040},
-        {"signs", "{\"type\":\"unary_op\",\"op\":\"inv\",\"operand\":", "{\"type\":\"literal\",\"value\":1}", "}", 2040},
-        {"conversions", "{\"type\":\"call\",\"function\":\"i64\",\"args\":[", "{\"type\":\"literal\",\"value\":1}", "]}", 1020},
+        {"signs", "{\"type\":\"unary_op\",\"op\":\"inv\",\"operand\":",
+         "{\"type\":\"literal\",\"value\":1}", "}", 2040},
+        {"conversions", "{\"type\":\"call\",\"function\":\"i64\",\"args\":[",
+         "{\"type\":\"literal\",\"value\":1}", "]}", 1020},
         {"choices",
-         "{\"type\":\"if_expr\",\"condition\":{\"type\":\"literal\",\"value\":true},\"else\":{\"type\":\"literal\",\"value\":1},\"then\":",
+         "{\"type\":\"if_expr\",\"condition\":{\"type\":\"literal\",\"value\":true},\"else\":{"
+         "\"type\":\"literal\",\"value\":1},\"then\":",
          "{\"type\":\"literal\",\"value\":1}", "}", 2040},
-        {"elements", "{\"type\":\"index\",\"array\":{\"type\":\"var\",\"name\":\"y\"},\"index\":", "{\"type\":\"literal\",\"value\":0}",
-         "}", 2040},
+        {"elements", "{\"type\":\"index\",\"array\":{\"type\":\"var\",\"name\":\"y\"},\"index\":",
+         "{\"type\":\"literal\",\"value\":0}", "}", 2040},
     };
     for (size_t i = 0; i < HG_COUNT_OF(nests); i++) {
         put(&t, HEAD);
@@ -327,7 +348,9 @@ static void test_kernels(void) {
     }
 
     put(&t, HEAD); /* ifs in ifs */
-    repeat(&t, "{\"type\":\"if\",\"condition\":{\"type\":\"literal\",\"value\":true},\"then_body\":[", 1000);
+    repeat(&t,
+           "{\"type\":\"if\",\"condition\":{\"type\":\"literal\",\"value\":true},\"then_body\":[",
+           1000);
     put(&t, STORE);
     put(&t, "{\"type\":\"literal\",\"value\":1}}");
     repeat(&t, "],\"else_body\":null}", 1000);
@@ -346,7 +369,8 @@ static void test_kernels(void) {
     done(&t);
 
     put(&t, HEAD);
-    for (int i = 0; i < 20 * THOUSANDS; i++) put(&t, i ? ",{\"type\":\"nonsense\"}" : "{\"type\":\"nonsense\"}");
+    for (int i = 0; i < 20 * THOUSANDS; i++)
+        put(&t, i ? ",{\"type\":\"nonsense\"}" : "{\"type\":\"nonsense\"}");
     put(&t, TAIL);
     translates("many mistakes", &t, "N01", t.length * 16);
     done(&t);
@@ -355,20 +379,29 @@ static void test_kernels(void) {
 /* What a kernel says of its launches is its own, in a list too. */
 static void test_lists(void) {
     static const char TEXT[] =
-        "[{\"version\":\"1.0\",\"kernel\":{\"name\":\"a\",\"params\":[],\"body\":[{\"type\":\"return\"}],\"lanes\":7,\"block\":4,"
+        "[{\"version\":\"1.0\",\"kernel\":{\"name\":\"a\",\"params\":[],\"body\":[{\"type\":"
+        "\"return\"}],\"lanes\":7,\"block\":4,"
         "\"shared\":[{\"name\":\"t\",\"element_type\":{\"type\":\"f32\"},\"length\":3}],"
         "\"private\":[{\"name\":\"o\",\"element_type\":{\"type\":\"u8\"},\"length\":3},"
-        "{\"name\":\"p\",\"element_type\":{\"type\":\"i64\"},\"length\":2},{\"name\":\"q\",\"element_type\":{\"type\":\"bool\"},\"length\":"
+        "{\"name\":\"p\",\"element_type\":{\"type\":\"i64\"},\"length\":2},{\"name\":\"q\","
+        "\"element_type\":{\"type\":\"bool\"},\"length\":"
         "1}]}},"
-        "{\"version\":\"1.0\",\"kernel\":{\"name\":\"b\",\"params\":[],\"body\":[{\"type\":\"return\"}]}}]";
+        "{\"version\":\"1.0\",\"kernel\":{\"name\":\"b\",\"params\":[],\"body\":[{\"type\":"
+        "\"return\"}]}}]";
     hg_program **programs = NULL;
     size_t count = 0;
-    CHECK(hg_json_to_isa_translate_all(TEXT, strlen(TEXT), NULL, &programs, &count) == HG_OK && count == 2);
+    CHECK(hg_json_to_isa_translate_all(TEXT, strlen(TEXT), NULL, &programs, &count) == HG_OK &&
+          count == 2);
     if (count == 2) {
-        CHECK(programs[0]->lanes_count == 1 && programs[0]->block[0] == 4 && programs[0]->shared == 12);
-        CHECK(programs[0]->private_bytes == 32 && programs[0]->meta_count == 3); /* 3, 5 between, 16, 1, 7 behind */
-        CHECK(strcmp(programs[0]->meta[1].key, "private.p") == 0 && strcmp(programs[0]->meta[1].value, "i64[2] at 8") == 0);
-        CHECK(programs[1]->lanes_count == 0 && programs[1]->block[0] == 0 && programs[1]->shared == 0);
+        CHECK(programs[0]->lanes_count == 1 && programs[0]->block[0] == 4 &&
+              programs[0]->shared == 12);
+        CHECK(programs[0]->private_bytes == 32 && programs[0]->meta_count == 3); /* 3, 5 between,
+                                                                                    16, 1, 7 behind
+                                                                                  */
+        CHECK(strcmp(programs[0]->meta[1].key, "private.p") == 0 &&
+              strcmp(programs[0]->meta[1].value, "i64[2] at 8") == 0);
+        CHECK(programs[1]->lanes_count == 0 && programs[1]->block[0] == 0 &&
+              programs[1]->shared == 0);
         CHECK(programs[1]->private_bytes == 0 && programs[1]->meta_count == 0);
     }
     hg_json_programs_free(programs, count);

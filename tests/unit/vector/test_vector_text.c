@@ -1,5 +1,6 @@
-/* The vector form of the operators and programs that are there reads back as itself: as it is written, and with what passes say of it. Passes run alone, and in
- * random orders; what they say does not depend on the order. Errors in texts are found and say where. */
+/* The vector form of the operators and programs that are there reads back as itself: as it is
+ * written, and with what passes say of it. Passes run alone, and in random orders; what they say
+ * does not depend on the order. Errors in texts are found and say where. */
 #include "io/io.h"
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"
@@ -20,21 +21,26 @@ static hg_text text_of(vec_kernel *k) {
 }
 
 /* Each pass alone, then all of them in an order that the seed chooses, twice. */
-static void check_orders(const kir_module *low, const vec_options *options, const char *expected, const char *what, uint64_t seed) {
+static void check_orders(const kir_module *low, const vec_options *options, const char *expected,
+                         const char *what, uint64_t seed) {
     for (int alone = 0; alone <= VEC_PASS_COUNT; alone++) {
         vec_kernel *k = NULL;
-        const vec_options plain = {.lanes = options->lanes, .blocks = options->blocks, .plain = true};
+        const vec_options plain = {
+            .lanes = options->lanes, .blocks = options->blocks, .plain = true};
         CHECK(vec_form(low, &plain, &k) == HG_OK);
         if (!k) return;
-        for (int i = 0; i < 4 * VEC_PASS_COUNT && alone == VEC_PASS_COUNT; i++, seed = seed * 6364136223846793005u + 1442695040888963407u)
+        for (int i = 0; i < 4 * VEC_PASS_COUNT && alone == VEC_PASS_COUNT;
+             i++, seed = seed * 6364136223846793005u + 1442695040888963407u)
             CHECK(vec_pass_run(k, (vec_pass_id)((seed >> 33) % VEC_PASS_COUNT)) == HG_OK);
-        for (int i = 0; i < VEC_PASS_COUNT && alone == VEC_PASS_COUNT; i++) CHECK(vec_pass_run(k, (vec_pass_id)i) == HG_OK);
+        for (int i = 0; i < VEC_PASS_COUNT && alone == VEC_PASS_COUNT; i++)
+            CHECK(vec_pass_run(k, (vec_pass_id)i) == HG_OK);
         if (alone < VEC_PASS_COUNT) CHECK(vec_pass_run(k, (vec_pass_id)alone) == HG_OK);
         CHECK_MESSAGE(vec_verify(k) == HG_OK, "%s: %s", what, hg_last_error_text());
         CHECK(vec_reads_back(k, what));
         if (alone == VEC_PASS_COUNT) {
             hg_text text = text_of(k);
-            CHECK_MESSAGE(text.data && strcmp(text.data, expected) == 0, "%s: another order of passes makes another form", what);
+            CHECK_MESSAGE(text.data && strcmp(text.data, expected) == 0,
+                          "%s: another order of passes makes another form", what);
             hg_text_free(&text);
         }
         vec_kernel_destroy(k);
@@ -45,8 +51,8 @@ static void check_kernel(const kir_module *kernel, const char *what) {
     kir_caps caps;
     kir_module *low = NULL;
     vec_caps(&caps);
-    const hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW,
-                                              (kir_module *)(uintptr_t)kernel, &low);
+    const hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL,
+                                              KIR_STAGE_LOW, (kir_module *)(uintptr_t)kernel, &low);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", what, hg_last_error_text());
     if (status != HG_OK) return;
     for (uint32_t i = 0; i < 2; i++) {
@@ -68,14 +74,17 @@ static void check_program(const hg_program *program, const char *what) {
     kir_module *module = NULL;
     hg_plan *plan = NULL;
     hg_status status = hg_verify(program, NULL, NULL, &cfg);
-    if (status == HG_OK) status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
+    if (status == HG_OK)
+        status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM,
+                                  KIR_STAGE_PROGRAM, NULL, &module);
     if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &plan);
     hg_cfg_destroy(cfg);
     if (status != HG_OK) {
         kir_module_destroy(module);
         return; /* a program for whole arrays, or one that is wrong on purpose */
     }
-    for (uint64_t i = 0; i < plan->kernels.count; i++) check_kernel(plan->kernels.data[i].module, what);
+    for (uint64_t i = 0; i < plan->kernels.count; i++)
+        check_kernel(plan->kernels.data[i].module, what);
     plan_destroy(plan);
 }
 
@@ -100,7 +109,8 @@ static void test_examples(void) {
         if (!end || strcmp(end, ".atlas") != 0) continue;
         snprintf(path, sizeof path, "%s/examples/programs/%s", HG_SOURCE_DIR, e->d_name);
         CHECK(hg_file_read(path, 1 << 20, &bytes) == HG_OK);
-        if (hg_program_assemble((const char *)bytes.data, bytes.length, NULL, &program) == HG_OK) check_program(program, e->d_name);
+        if (hg_program_assemble((const char *)bytes.data, bytes.length, NULL, &program) == HG_OK)
+            check_program(program, e->d_name);
         hg_program_release(program);
         hg_bytes_free(&bytes);
     }
@@ -128,7 +138,8 @@ static void refused(const char *line, const char *why) {
     hg_status status = vec_parse(text.data, text.length, NULL, &m, &k);
     if (status == HG_OK) status = vec_verify(k);
     CHECK_MESSAGE(status != HG_OK, "'%s' is taken", line);
-    CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error_text(), why), "'%s': '%s' does not say '%s'", line, hg_last_error_text(), why);
+    CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error_text(), why),
+                  "'%s': '%s' does not say '%s'", line, hg_last_error_text(), why);
     CHECK((status == HG_ERROR_ISA) == (k == NULL));
     vec_kernel_destroy(k);
     kir_module_destroy(m);
@@ -165,7 +176,8 @@ static void test_errors(void) {
     refused("%2: u64 = id lane_idx_q", "expected an id");
     refused("$2: u64 = const 99999999999999999999", "");
     refused("$2: u32 = atomic.add buffer 0 each [%1], %1", "");
-    refused("var s0: one u64\n  $2: u64 = get s0\n  set s0, %1", "an element for each lane in a variable that is one");
+    refused("var s0: one u64\n  $2: u64 = get s0\n  set s0, %1",
+            "an element for each lane in a variable that is one");
     refused("break\n  $2: u64 = first", "something follows it");
 }
 

@@ -46,7 +46,8 @@ static vec_value *find(const vec_kernel *k, vec_op op, uint32_t n) {
 
 static void refused(vec_kernel *k, const char *why) {
     CHECK(vec_verify(k) == HG_ERROR_INTERNAL);
-    CHECK_MESSAGE(strstr(hg_last_error_text(), why) != NULL, "'%s' does not say '%s'", hg_last_error_text(), why);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), why) != NULL, "'%s' does not say '%s'",
+                  hg_last_error_text(), why);
 }
 
 /* Changes a field, looks at what the rules say, changes it back. */
@@ -62,9 +63,11 @@ static void refused(vec_kernel *k, const char *why) {
 static void test_rules(void) {
     kir_module *m = NULL;
     vec_kernel *k = make(&m);
-    vec_value *load = find(k, VEC_LOAD, 0), *far = find(k, VEC_LOAD, 1), *leave = find(k, VEC_LEAVE, 0), *branch = find(k, VEC_IF, 0),
-              *any = find(k, VEC_ANY, 0), *set = find(k, VEC_SET, 0), *get = find(k, VEC_GET, 0), *store = find(k, VEC_STORE, 0),
-              *prim = find(k, VEC_PRIM, 0), *check = find(k, VEC_CHECK, 1), *jump = find(k, VEC_BREAK, 0);
+    vec_value *load = find(k, VEC_LOAD, 0), *far = find(k, VEC_LOAD, 1),
+              *leave = find(k, VEC_LEAVE, 0), *branch = find(k, VEC_IF, 0),
+              *any = find(k, VEC_ANY, 0), *set = find(k, VEC_SET, 0), *get = find(k, VEC_GET, 0),
+              *store = find(k, VEC_STORE, 0), *prim = find(k, VEC_PRIM, 0),
+              *check = find(k, VEC_CHECK, 1), *jump = find(k, VEC_BREAK, 0);
     CHECK(load && far && leave && branch && any && set && get && store && prim && check && jump);
     BROKEN(k->lanes, 12, "no power of two");
     BROKEN(load->op, VEC_OP_COUNT, "unknown operation");
@@ -90,29 +93,38 @@ static void test_rules(void) {
     kir_module_destroy(m);
 }
 
-/* A branch on an AND of ANDs, each of the two before it: the conditions of whole turns are as many as the ways through it, which nobody walks. */
+/* A branch on an AND of ANDs, each of the two before it: the conditions of whole turns are as many
+ * as the ways through it, which nobody walks. */
 static void test_many_conditions(void) {
     enum { ANDS = 30 };
     hg_text text = {0};
     kir_module *m = NULL;
     vec_kernel *k = NULL;
-    hg_text_addf(&text, "module t\ninput 0: u64 param 1 buffer \"x\"\ninput 1: u32 param 2 \"n\"\nslot 0: buffer input 0 read written\n\n"
-                        "function @main() -> void {\n  %%x = input 0\n  %%n: u32 = input 1\n  %%i: u64 = id global_lane_id\n"
-                        "  %%five: u32 = const 5\n  %%c0: bool = cmp_ult %%n, %%five\n  %%c1: bool = cmp_ult %%five, %%n\n");
-    for (int i = 2; i < ANDS; i++) hg_text_addf(&text, "  %%c%d: bool = and %%c%d, %%c%d\n", i, i - 1, i - 2);
-    hg_text_addf(&text, "  if %%c%d {\n  } else {\n    %%far: u64 = mul %%i, %%i\n    store buffer slot 0 %%x [%%far], %%n\n  }\n}\n",
+    hg_text_addf(&text, "module t\ninput 0: u64 param 1 buffer \"x\"\ninput 1: u32 param 2 "
+                        "\"n\"\nslot 0: buffer input 0 read written\n\n"
+                        "function @main() -> void {\n  %%x = input 0\n  %%n: u32 = input 1\n  %%i: "
+                        "u64 = id global_lane_id\n"
+                        "  %%five: u32 = const 5\n  %%c0: bool = cmp_ult %%n, %%five\n  %%c1: bool "
+                        "= cmp_ult %%five, %%n\n");
+    for (int i = 2; i < ANDS; i++)
+        hg_text_addf(&text, "  %%c%d: bool = and %%c%d, %%c%d\n", i, i - 1, i - 2);
+    hg_text_addf(&text,
+                 "  if %%c%d {\n  } else {\n    %%far: u64 = mul %%i, %%i\n    store buffer slot 0 "
+                 "%%x [%%far], %%n\n  }\n}\n",
                  ANDS - 1);
     CHECK_MESSAGE(kir_parse(text.data, text.length, NULL, &m) == HG_OK, "%s", hg_last_error_text());
     kir_find_uniformity(m, false);
     CHECK(vec_form(m, &(vec_options){.lanes = 8}, &k) == HG_OK);
     CHECK(!k->whole.possible);
-    CHECK_MESSAGE(k->whole.conditions.count <= VEC_MOST_CONDITIONS + 1, "%llu conditions", (unsigned long long)k->whole.conditions.count);
+    CHECK_MESSAGE(k->whole.conditions.count <= VEC_MOST_CONDITIONS + 1, "%llu conditions",
+                  (unsigned long long)k->whole.conditions.count);
     vec_kernel_destroy(k);
     kir_module_destroy(m);
     hg_text_free(&text);
 }
 
-/* A loop whose body runs once: some lanes leave it early, all others at its end. Nothing stands behind the last jump. */
+/* A loop whose body runs once: some lanes leave it early, all others at its end. Nothing stands
+ * behind the last jump. */
 static void test_left_at_the_end(void) {
     static const char text[] = "module t\n"
                                "input 0: u64 param 1 buffer \"x\"\n"

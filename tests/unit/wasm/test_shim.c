@@ -1,5 +1,5 @@
-/* The C library of the wasm32 build (tests/wasm/shim.c), compiled here under other names, against this machine's: fused
- * multiply-add, scaling, 128-bit integers, printing, sorting, memory. */
+/* The C library of the wasm32 build (tests/wasm/shim.c), compiled here under other names, against
+ * this machine's: fused multiply-add, scaling, 128-bit integers, printing, sorting, memory. */
 #include "test.h"
 #include <math.h>
 #include <stdarg.h>
@@ -34,13 +34,19 @@
 #define __muloti4 shim_muloti4
 #define __fixdfti shim_fixdfti
 #define __floattidf shim_floattidf
-double shim_fma(double a, double b, double c), shim_ldexp(double x, int e), shim_frexp(double x, int *e);
+double shim_fma(double a, double b, double c), shim_ldexp(double x, int e),
+    shim_frexp(double x, int *e);
 float shim_fmaf(float a, float b, float c);
-int shim_ilogb(double x), shim_vsnprintf(char *text, size_t room, const char *format, va_list arguments);
-int shim_snprintf(char *text, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void *shim_malloc(size_t size), *shim_calloc(size_t count, size_t size), *shim_realloc(void *memory, size_t size);
-void shim_free(void *memory), shim_qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
-char *shim_getenv(const char *name), *shim_strchr(const char *text, int c), *shim_strstr(const char *text, const char *what);
+int shim_ilogb(double x),
+    shim_vsnprintf(char *text, size_t room, const char *format, va_list arguments);
+int shim_snprintf(char *text, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void *shim_malloc(size_t size), *shim_calloc(size_t count, size_t size),
+    *shim_realloc(void *memory, size_t size);
+void shim_free(void *memory),
+    shim_qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
+char *shim_getenv(const char *name), *shim_strchr(const char *text, int c),
+    *shim_strstr(const char *text, const char *what);
 int shim_strcmp(const char *a, const char *b), shim_strncmp(const char *a, const char *b, size_t n);
 size_t shim_strcspn(const char *text, const char *any);
 #include "wasm/shim.c"
@@ -90,7 +96,8 @@ static double any_double(void) {
 }
 
 static float any_float(void) {
-    uint32_t bits = (uint32_t)next_random(), fraction = bits & 0x807FFFFF, kind = (uint32_t)(next_random() % 5);
+    uint32_t bits = (uint32_t)next_random(), fraction = bits & 0x807FFFFF,
+             kind = (uint32_t)(next_random() % 5);
     if (kind == 0) bits = fraction | (uint32_t)(next_random() & 3) << 23;
     if (kind == 1) bits = fraction | (uint32_t)(110 + next_random() % 30) << 23;
     if (kind == 2) bits = (bits & 0x80700003) | (uint32_t)(110 + next_random() % 30) << 23;
@@ -100,17 +107,20 @@ static float any_float(void) {
     return value;
 }
 
-static bool same(double a, double b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
+static bool same(double a, double b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
 
 static void test_fma(void) {
     for (int i = 0; i < 300000; i++) {
         double a = any_double(), b = any_double(), c = i % 7 ? any_double() : -(a * b);
         if (i % 11 == 0) c = -c;
-        CHECK_MESSAGE(same(shim_fma(a, b, c), fma(a, b, c)), "fma(%a, %a, %a) = %a, expected %a", a, b, c, shim_fma(a, b, c), fma(a, b, c));
+        CHECK_MESSAGE(same(shim_fma(a, b, c), fma(a, b, c)), "fma(%a, %a, %a) = %a, expected %a", a,
+                      b, c, shim_fma(a, b, c), fma(a, b, c));
         float x = any_float(), y = any_float(), z = i % 7 ? any_float() : -(x * y);
         float got = shim_fmaf(x, y, z), expected = fmaf(x, y, z);
-        CHECK_MESSAGE(same((double)got, (double)expected), "fmaf(%a, %a, %a) = %a, expected %a", (double)x, (double)y, (double)z,
-                      (double)got, (double)expected);
+        CHECK_MESSAGE(same((double)got, (double)expected), "fmaf(%a, %a, %a) = %a, expected %a",
+                      (double)x, (double)y, (double)z, (double)got, (double)expected);
     }
 }
 
@@ -118,7 +128,8 @@ static void test_scaling(void) {
     for (int i = 0; i < 100000; i++) {
         double x = any_double();
         int by = (int)(next_random() % 4400) - 2200, got = 0, expected = 0;
-        CHECK_MESSAGE(same(shim_ldexp(x, by), ldexp(x, by)), "ldexp(%a, %d) = %a", x, by, shim_ldexp(x, by));
+        CHECK_MESSAGE(same(shim_ldexp(x, by), ldexp(x, by)), "ldexp(%a, %d) = %a", x, by,
+                      shim_ldexp(x, by));
         if (x == 0 || !isfinite(x)) continue;
         CHECK_MESSAGE(shim_ilogb(x) == ilogb(x), "ilogb(%a) = %d", x, shim_ilogb(x));
         CHECK(same(shim_frexp(x, &got), frexp(x, &expected)) && got == expected);
@@ -129,7 +140,8 @@ static void test_scaling(void) {
 
 static void test_integers(void) {
     for (int i = 0; i < 50000; i++) {
-        u128 a = (u128)next_random() << 64 | next_random(), b = ((u128)next_random() << 64 | next_random()) >> next_random() % 128;
+        u128 a = (u128)next_random() << 64 | next_random(),
+             b = ((u128)next_random() << 64 | next_random()) >> next_random() % 128;
         int by = (int)(next_random() % 128);
         if (!b) b = 1;
         CHECK(shim_multi3(a, b) == a * b);
@@ -140,12 +152,13 @@ static void test_integers(void) {
 
 /* ---- text, sorting, memory ---- */
 
-#define SAME_TEXT(...)                                                                                             \
-    do {                                                                                                           \
-        char expected[100], got[100];                                                                              \
-        int n = snprintf(expected, sizeof expected, __VA_ARGS__), m = shim_snprintf(got, sizeof got, __VA_ARGS__); \
-        CHECK_TEXT(got, expected);                                                                                 \
-        CHECK_U64(m, n);                                                                                           \
+#define SAME_TEXT(...)                                            \
+    do {                                                          \
+        char expected[100], got[100];                             \
+        int n = snprintf(expected, sizeof expected, __VA_ARGS__), \
+            m = shim_snprintf(got, sizeof got, __VA_ARGS__);      \
+        CHECK_TEXT(got, expected);                                \
+        CHECK_U64(m, n);                                          \
     } while (0)
 
 static void test_printing(void) {
@@ -160,12 +173,17 @@ static void test_printing(void) {
 }
 
 static void test_spans(void) {
-    static const char *const texts[] = {"", "/", "opencl", "opencl/1", "a b/c"}, *const any[] = {"", "/", " /", "1n"};
+    static const char *const texts[] = {"", "/", "opencl", "opencl/1", "a b/c"}, *const any[] = {
+                                                                                     "", "/", " /",
+                                                                                     "1n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        for (size_t j = 0; j < sizeof any / sizeof any[0]; j++) CHECK_U64(shim_strcspn(texts[i], any[j]), strcspn(texts[i], any[j]));
+        for (size_t j = 0; j < sizeof any / sizeof any[0]; j++)
+            CHECK_U64(shim_strcspn(texts[i], any[j]), strcspn(texts[i], any[j]));
 }
 
-static int compare_ints(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
+static int compare_ints(const void *a, const void *b) {
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
 
 static void test_sorting(void) {
     for (size_t n = 0; n < 200; n++) {
@@ -177,7 +195,8 @@ static void test_sorting(void) {
     }
 }
 
-/* Blocks that live together do not overlap; what was freed serves again; too much gives NULL and nothing else. */
+/* Blocks that live together do not overlap; what was freed serves again; too much gives NULL and
+ * nothing else. */
 static void test_memory(void) {
     enum { COUNT = 64 };
     unsigned char *blocks[COUNT] = {NULL};
@@ -185,7 +204,8 @@ static void test_memory(void) {
     bool whole = true;
     for (int i = 0; i < 20000; i++) {
         size_t k = next_random() % COUNT, size = next_random() % 3000;
-        for (size_t at = 0; blocks[k] && at < sizes[k]; at++) whole &= blocks[k][at] == (unsigned char)k;
+        for (size_t at = 0; blocks[k] && at < sizes[k]; at++)
+            whole &= blocks[k][at] == (unsigned char)k;
         if (next_random() % 3 == 0) {
             shim_free(blocks[k]);
             blocks[k] = NULL;
@@ -194,7 +214,8 @@ static void test_memory(void) {
         }
         blocks[k] = shim_realloc(blocks[k], size);
         CHECK(blocks[k] && (uintptr_t)blocks[k] % 16 == 0);
-        for (size_t at = 0; blocks[k] && at < size && at < sizes[k]; at++) whole &= blocks[k][at] == (unsigned char)k;
+        for (size_t at = 0; blocks[k] && at < size && at < sizes[k]; at++)
+            whole &= blocks[k][at] == (unsigned char)k;
         sizes[k] = size;
         if (blocks[k]) memset(blocks[k], (int)k, size);
     }
@@ -207,14 +228,16 @@ static void test_memory(void) {
 
 /* Signed 128-bit integers: against the machine's own. */
 static void test_signed(void) {
-    static const uint64_t parts[] = {0, 1, 2, 7, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000, 0xFFFFFFFFFFFFFFFF, 0x123456789ABCDEF0};
+    static const uint64_t parts[] = {
+        0, 1, 2, 7, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000, 0xFFFFFFFFFFFFFFFF, 0x123456789ABCDEF0};
     enum { COUNT = sizeof parts / sizeof *parts };
     for (int i = 0; i < COUNT * COUNT; i++) {
         i128 a = (i128)((u128)parts[i / COUNT] << 64 | parts[i % COUNT]);
         for (int by = 0; by < 128; by += 9) CHECK(shim_ashrti3(a, by) == a >> by);
         double real = shim_floattidf(a);
         CHECK(real == (double)a);
-        if (real < 0x1p126 && real > -0x1p126) CHECK(shim_fixdfti(real) == (i128)real && shim_fixdfti(real / 3) == (i128)(real / 3));
+        if (real < 0x1p126 && real > -0x1p126)
+            CHECK(shim_fixdfti(real) == (i128)real && shim_fixdfti(real / 3) == (i128)(real / 3));
         for (int k = 0; k < COUNT * COUNT; k++) {
             i128 b = (i128)((u128)parts[k / COUNT] << 64 | parts[k % COUNT]), product;
             int overflow = 0;

@@ -13,7 +13,8 @@ int strncmp(const char *a, const char *b, size_t n);
 char *strchr(const char *text, int c);
 size_t strcspn(const char *text, const char *any);
 char *strstr(const char *text, const char *what);
-/* -ffreestanding takes these for any functions; as builtins small copies become loads and stores. */
+/* -ffreestanding takes these for any functions; as builtins small copies become loads and stores.
+ */
 #define memcpy __builtin_memcpy
 #define memmove __builtin_memmove
 #define memset __builtin_memset
