@@ -1,7 +1,6 @@
 /* Kernels for all CPU levels in one C text. What they need of vector.h is written in front of each
  * level under names of its own.
  * Must not know: programs, how functions are called. */
-#include "kir/analysis/analysis.h"
 #include "offline/build_internal.h"
 #include "emit/emit.h"
 #include <ctype.h>
@@ -86,9 +85,6 @@ static hg_status make_kernels(const build_job *job, const build_level *level, ve
     for (uint32_t i = 0; i < job->kernels.count; i++) {
         const build_kernel *k = &job->kernels.data[i];
         for (int places = 0; places <= k->places; places++, count++) {
-            if (k->places && !places)
-                kir_find_uniformity(k->low, false); /* that of rows is what the form before has left
-                                                     */
             HG_TRY(vec_form(k->low,
                             &(vec_options){.lanes = level->lanes, .blocks = k->blocks || places},
                             &forms[count]));

@@ -572,7 +572,10 @@ hg_status vec_form(const kir_module *module, const vec_options *options, vec_ker
     former x = {.m = (kir_module *)(uintptr_t)module, .k = k, .remake = form_pure};
     k->blocks = module->uses_barrier || module->uses_shared ||
                 (options->blocks && vec_asks_for_places(module));
-    if (k->blocks) kir_find_row_uniformity(x.m);
+    if (k->blocks)
+        kir_find_row_uniformity(x.m);
+    else if (vec_asks_for_places(module))
+        kir_find_uniformity(x.m, false); /* a form by blocks may have left that of rows */
     hg_status status = form_all(&x);
     hg_arena_free(&x.arena);
     hg_vec_free(&x.order);

@@ -55,17 +55,26 @@ static void check_kernel(const kir_module *kernel, const char *what) {
                                               KIR_STAGE_LOW, (kir_module *)(uintptr_t)kernel, &low);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", what, hg_last_error_text());
     if (status != HG_OK) return;
-    for (uint32_t i = 0; i < 2; i++) {
-        const vec_options options = {.lanes = i ? 32 : 8, .blocks = i == 1};
+    hg_text first = {0};
+    /* Without blocks, by blocks, and without again: the same as before. */
+    for (uint32_t i = 0; i < 3; i++) {
+        const vec_options options = {.lanes = i == 1 ? 32 : 8, .blocks = i == 1};
         vec_kernel *k = NULL;
         if (vec_form(low, &options, &k) != HG_OK) continue; /* a kernel that has no form */
         CHECK_MESSAGE(vec_verify(k) == HG_OK, "%s: %s", what, hg_last_error_text());
         CHECK(vec_reads_back(k, what));
         hg_text text = text_of(k);
-        if (text.data) check_orders(low, &options, text.data, what, ++forms);
-        hg_text_free(&text);
+        if (text.data && i < 2) check_orders(low, &options, text.data, what, ++forms);
+        if (i == 2)
+            CHECK_MESSAGE(first.data && text.data && strcmp(first.data, text.data) == 0,
+                          "%s: a form by blocks changes what comes behind it", what);
+        if (i == 0)
+            first = text;
+        else
+            hg_text_free(&text);
         vec_kernel_destroy(k);
     }
+    hg_text_free(&first);
     if (low != kernel) kir_module_destroy(low);
 }
 
