@@ -2,8 +2,7 @@
  * Where both share one memory (software, integrated), an arena is the host's own pages, lent to the
  * device when it takes them: they are zero without being touched.
  * Must not know: commands, kernels. */
-/* circle: commands.c memory.c queue.c: submitting records commands into pieces of work, which own
- * buffers; a queue zeroes new buffers */
+/* circle: commands.c memory.c queue.c: pieces of work own buffers, and a queue zeroes new ones */
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
 #include <string.h>
