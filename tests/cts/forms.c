@@ -167,8 +167,8 @@ static void living_forms(cts *s, hg_type type) {
                                           REDUCTION
                                           "    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n" MAP,
                                           "    bar.grid\n",
-                                          "    bar.grid\n    bar.sync 0\n    add.$ r12, r12, r11\n "
-                                          "   bar.grid\n    setlt.$ p1, r12, r11\n"};
+                                          ("    bar.grid\n    bar.sync 0\n    add.$ r12, r12, r11\n"
+                                           "    bar.grid\n    setlt.$ p1, r12, r11\n")};
 #undef REDUCTION
 #undef MAP
     const char *t = hg_type_name(type);

@@ -34,8 +34,8 @@ static const char *const WORKS[] = {
     "softmax.f16 output=r1, input=r2, n=300, rows=11",
     "layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, n=145, eps=0.001, rows=39",
     "layer_norm.f64 output=r1, input=r2, gamma=r3, beta=r3, n=390, eps=0.001, rows=7",
-    "group_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, batch=2, channels=6, groups=2, "
-    "spatial=133, eps=0.001",
+    ("group_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, batch=2, channels=6, groups=2, "
+     "spatial=133, eps=0.001"),
 };
 enum { BYTES = 1 << 19, SETTINGS = 12 };
 
