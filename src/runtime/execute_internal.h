@@ -58,9 +58,6 @@ bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launc
  * at. */
 hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch,
                          bool proven, hg_driver_fault *fault) HG_NODISCARD;
-/* The same on any device. */
-hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel,
-                           const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 
 /* environment.c: uniform values that live across steps. */
 hg_status hg_env_lay_out(hg_binding *binding) HG_NODISCARD;

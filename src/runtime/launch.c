@@ -117,12 +117,3 @@ hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_dr
     hg_dispatch_free(&d);
     return status;
 }
-
-hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel,
-                           const hg_driver_launch *launch, hg_driver_fault *fault) {
-    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = fault};
-    if (hg_code_in_device_form(kernel->code))
-        return hg_launch_only(stream, kernel, launch, false, fault);
-    return stream->context->backend->driver->queue_submit(stream->queue, &command, 1, NULL, 0,
-                                                          NULL);
-}

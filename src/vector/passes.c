@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-static const vec_pass PASSES[VEC_PASS_COUNT] = {
-#define VEC_PASS(id, name, what) [VEC_PASS_##id] = {#name, what, vec_pass_##name},
+static const struct {
+    const char *name;
+    hg_status (*run)(vec_kernel *kernel);
+} PASSES[VEC_PASS_COUNT] = {
+#define VEC_PASS(id, name, what) [VEC_PASS_##id] = {#name, vec_pass_##name},
 #include "vector/pipeline.def"
 };
-
-const vec_pass *vec_pass_get(vec_pass_id id) { return &PASSES[id]; }
 
 vec_pass_id vec_pass_find(const char *name) {
     int id = 0;

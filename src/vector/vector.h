@@ -269,11 +269,6 @@ typedef enum vec_pass_id {
 #include "vector/pipeline.def"
     VEC_PASS_COUNT
 } vec_pass_id;
-typedef struct vec_pass {
-    const char *name, *what;
-    hg_status (*run)(vec_kernel *kernel);
-} vec_pass;
-const vec_pass *vec_pass_get(vec_pass_id id);
 vec_pass_id vec_pass_find(const char *name); /* VEC_PASS_COUNT: no pass has that name */
 /* Runs a pass. HG_ERROR_OUT_OF_MEMORY. */
 hg_status vec_pass_run(vec_kernel *kernel, vec_pass_id id) HG_NODISCARD;
