@@ -258,6 +258,7 @@ hg_status graph_keep_program(hg_graph *g, hg_program *program) {
     for (uint64_t i = 0; i < g->programs.count; i++)
         if (g->programs.data[i].program == program) return HG_OK;
     if (!own || !hg_is_identifier(own, strlen(own))) own = "program";
+    HG_TRY(hg_program_verify(program, NULL)); /* its extents name parameters that are there */
     snprintf(name, sizeof name, "%.255s", own);
     for (uint32_t i = 2; graph_find_program(g, name, strlen(name)) != GRAPH_NOT_SET; i++)
         snprintf(name, sizeof name, "%.255s_%u", own, (unsigned)i);

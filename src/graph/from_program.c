@@ -31,10 +31,6 @@ static hg_status refuse_array(const filler *f, uint32_t param, const char *why) 
 
 /* ---- what registers are ---- */
 
-static graph_extent operand_number(const filler *f, const hg_operand *o) {
-    return f->numbers[o->reg];
-}
-
 static graph_extent apply(filler *f, const hg_inst *in, const hg_operand *o) {
     static const struct {
         uint16_t op;
@@ -44,24 +40,24 @@ static graph_extent apply(filler *f, const hg_inst *in, const hg_operand *o) {
                 {HG_OP_MIN, HG_EXTENT_OP_MIN}, {HG_OP_MAX, HG_EXTENT_OP_MAX}};
     uint64_t number = 0;
     if (in->op == HG_OP_CVT)
-        return in->type == HG_TYPE_U64 && in->type2 == HG_TYPE_U32 ? operand_number(f, &o[1])
+        return in->type == HG_TYPE_U64 && in->type2 == HG_TYPE_U32 ? f->numbers[o[1].reg]
                                                                    : GRAPH_NOT_SET;
     if (in->type != HG_TYPE_U64 && in->type != HG_TYPE_U32) return GRAPH_NOT_SET;
     if (in->op == HG_OP_MOV_IMM) {
         memcpy(&number, hg_literal(f->p, &o[1]), hg_type_size_bytes((hg_type)in->type));
         return graph_number(f->g, number);
     }
-    if (in->op == HG_OP_MOV) return operand_number(f, &o[1]);
+    if (in->op == HG_OP_MOV) return f->numbers[o[1].reg];
     if (in->type != HG_TYPE_U64) return GRAPH_NOT_SET; /* it would wrap earlier */
     if (in->op == HG_OP_MAD)
-        return graph_combine(f->g, HG_EXTENT_OP_ADD,
-                             graph_combine(f->g, HG_EXTENT_OP_MUL, operand_number(f, &o[1]),
-                                           operand_number(f, &o[2])),
-                             operand_number(f, &o[3]));
+        return graph_combine(
+            f->g, HG_EXTENT_OP_ADD,
+            graph_combine(f->g, HG_EXTENT_OP_MUL, f->numbers[o[1].reg], f->numbers[o[2].reg]),
+            f->numbers[o[3].reg]);
     for (size_t i = 0; i < HG_COUNT_OF(SAME); i++)
         if (in->op == SAME[i].op)
-            return graph_combine(f->g, (hg_extent_op_kind)SAME[i].extent_op,
-                                 operand_number(f, &o[1]), operand_number(f, &o[2]));
+            return graph_combine(f->g, (hg_extent_op_kind)SAME[i].extent_op, f->numbers[o[1].reg],
+                                 f->numbers[o[2].reg]);
     return GRAPH_NOT_SET;
 }
 
@@ -142,19 +138,6 @@ static hg_status view_behind(filler *f, graph_extent offset, uint32_t *value) {
     return graph_add_value(g, &v, NULL, 0, value);
 }
 
-/* The pattern of an array of the instruction at work; false: it has none. */
-static bool find_shape(const filler *f, uint32_t operand, graph_shape *s) {
-    const hg_op_info *row = hg_op_get((hg_op)f->r->op);
-    const char *p = graph_shape_pattern((hg_op)f->r->op);
-    while (graph_shape_next(row, &p, s)) {
-        if (s->operand != operand) continue;
-        const graph_operand *flag = s->flag < HG_MAX_OPERANDS ? graph_given(f->r, s->flag) : NULL;
-        if (flag && flag->number) graph_shape_turn(s);
-        return true;
-    }
-    return false;
-}
-
 /* To an instruction of a program an array is memory; to a call of a graph its shape is what the
  * call's sizes are, where it has as many extents. */
 static hg_status shape_array(filler *f, uint32_t operand, uint32_t *value) {
@@ -163,7 +146,7 @@ static hg_status shape_array(filler *f, uint32_t operand, uint32_t *value) {
         .source = GRAPH_VIEW, .of = *value, .type = v.type, .rank = v.rank, .line = f->r->line};
     bool same = true, all = true;
     graph_shape s;
-    if (!find_shape(f, operand, &s) || s.count != v.rank) return HG_OK;
+    if (!graph_shape_of(f->r, operand, &s) || s.count != v.rank) return HG_OK;
     for (uint32_t i = 0; i < s.count; i++) {
         const graph_operand *size = s.extents[i].kind == GRAPH_SHAPE_SIZE
                                         ? graph_given(f->r, s.extents[i].operand)
@@ -197,23 +180,6 @@ static graph_extent offset_of(filler *f, const hg_operand *o, uint64_t size) {
         disp);
 }
 
-/* Whether an instruction that writes an array reads it too: of a product beta = 0 does not. */
-static bool reads_contents(const filler *f, uint32_t inst, const hg_operand_info *info) {
-    const hg_op_info *row = hg_op_get((hg_op)f->p->insts[inst].op);
-    const hg_operand *o = hg_inst_operands(f->p, inst);
-    if (!(info->access & HG_READ)) return false;
-    for (uint32_t i = 0; i < row->operand_count; i++) {
-        if (row->operands[i].kind != HG_K_LITERAL || strcmp(row->operands[i].name, "beta") != 0)
-            continue;
-        if (hg_operand_is_missing(&o[i])) return false;
-        uint64_t size = hg_type_size_bytes(hg_literal_type(&f->p->insts[inst], &row->operands[i]));
-        for (uint64_t k = 0; k < size; k++)
-            if (hg_literal(f->p, &o[i])[k]) return true;
-        return false;
-    }
-    return true;
-}
-
 static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
     const hg_operand_info *info = &hg_op_get((hg_op)f->p->insts[inst].op)->operands[operand];
     const hg_operand *o = &hg_inst_operands(f->p, inst)[operand];
@@ -238,7 +204,7 @@ static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
             &f->s, inst,
             "it writes behind the first element of %s: a graph's values are made as a whole",
             f->p->params[param].name);
-    if (!(info->access & HG_WRITE) || reads_contents(f, inst, info)) {
+    if ((info->access & HG_READ) && !((info->access & HG_WRITE) && graph_leaves_contents(f->r))) {
         HG_TRY(read_array(f, param, &value));
         if (!front) HG_TRY(view_behind(f, offset, &value));
         HG_TRY(shape_array(f, operand, &value));
@@ -356,14 +322,13 @@ static hg_status add_step(filler *f, uint32_t section) {
 
 /* ---- lanes ---- */
 
-static hg_status give_scalars(filler *f, const graph_section_program *made) {
+static void give_scalars(filler *f, const graph_section_program *made) {
     for (uint32_t i = 0; i < made->program->param_count; i++) {
         const hg_param *p = &made->program->params[i];
         if (p->kind != HG_PARAM_SCALAR) continue;
         const graph_operand *known = graph_given(f->dims, made->scalars[i]);
         if (known) give(f, i, GRAPH_COUNT, known->number);
     }
-    return HG_OK;
 }
 
 static hg_status give_arrays(filler *f, const graph_section_program *made) {
@@ -381,7 +346,7 @@ static hg_status give_arrays(filler *f, const graph_section_program *made) {
 static hg_status call_section(filler *f, uint32_t section, const graph_section_program *made) {
     begin_call(f, f->s.list.data[section].first);
     f->r->program = made->program;
-    HG_TRY(give_scalars(f, made));
+    give_scalars(f, made);
     HG_TRY(give_arrays(f, made));
     HG_TRY(graph_add_call(f->g, f->r));
     for (uint32_t i = 0; i < f->r->result_count; i++)
@@ -407,7 +372,7 @@ static hg_status add_lanes(filler *f, uint32_t section) {
     if (!(made = hg_alloc(sizeof *made))) return hg_fail_memory();
     hg_status status = graph_write_section(&f->s, section, f->written, filled, made);
     if (status == HG_OK) {
-        status = graph_keep_program(f->g, made->program); /* which takes it over */
+        status = graph_keep_program(f->g, made->program);
         hg_program_release(made->program);
     }
     if (status == HG_OK) status = call_section(f, section, made);
@@ -483,6 +448,7 @@ static hg_status add_outputs(filler *f) {
 }
 
 static hg_status fill(filler *f) {
+    HG_TRY(hg_verify(f->p, NULL, NULL, &f->s.cfg)); /* extents and operands name what is there */
     HG_TRY(add_sizes(f));
     HG_TRY(add_arrays(f));
     HG_TRY(graph_find_sections(f->p, &f->s));

@@ -565,7 +565,9 @@ static void program(reader *r) {
         return;
     }
     hg_status status = r->options->program(r->options->user, path, r->d, &made);
+    if (status == HG_OK) status = hg_program_verify(made, NULL);
     if (status != HG_OK) {
+        hg_program_release(made);
         refuse(r, &word, status);
         return;
     }

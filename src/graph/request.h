@@ -45,6 +45,9 @@ hg_status graph_match_results(graph_request *r, uint32_t count) HG_NODISCARD;
 /* Parses the literal of an operand, whose text it has so far, as that type. */
 hg_status graph_read_literal(hg_graph *g, const graph_request *r, graph_operand *o,
                              hg_type type) HG_NODISCARD;
+/* Whether an instruction does not read what the arrays that it reads and writes had before: a
+ * product with beta = 0. Its literals have been read (shapes.c). */
+bool graph_leaves_contents(graph_request *r);
 /* Makes the value of result i, of the inferred shape unless another one is declared. */
 hg_status graph_make_result(hg_graph *g, graph_request *r, uint32_t i,
                             const graph_value *inferred) HG_NODISCARD;

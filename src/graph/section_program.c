@@ -9,12 +9,13 @@
 
 typedef struct writer {
     const graph_sections *s;
-    uint32_t at;              /* the section */
-    const graph_section *own; /* the same */
-    const uint32_t *written;  /* of each parameter: the last section that wrote it, from 1 */
-    const bool *filled;       /* of each parameter: it has contents */
-    optimize_edit edit;       /* of a copy of the program */
-    hg_accesses *what;        /* of one instruction: large */
+    uint32_t at;                /* the section */
+    const graph_section *own;   /* the same */
+    const uint32_t *written;    /* of each parameter: the last section that wrote it, from 1 */
+    bool stored[HG_MAX_PARAMS]; /* of each parameter: the section's lanes write it */
+    const bool *filled;         /* of each parameter: it has contents */
+    optimize_edit edit;         /* of a copy of the program */
+    hg_accesses *what;          /* of one instruction: large */
     uint8_t access[HG_MAX_PARAMS];
     bool read_scalar[HG_MAX_PARAMS];
     bool taken[256]; /* registers of arrays that the program does not have */
@@ -49,7 +50,8 @@ static const char *register_name(const writer *w, uint32_t inst, hg_register_tex
     return text->text;
 }
 
-/* Whether earlier code may be done once more here. */
+/* Whether earlier code may be done once more here. A load may where nothing has written its array
+ * since, and no lane of this section does: one that is ahead would be read. */
 static hg_status check_again(const writer *w, uint32_t inst) {
     const hg_program *p = w->s->program;
     hg_register_text text;
@@ -60,7 +62,8 @@ static hg_status check_again(const writer *w, uint32_t inst) {
             register_name(w, inst, &text));
     if (p->insts[inst].op == HG_OP_RDID || optimize_is_pure(p, inst)) return HG_OK;
     uint8_t array = p->insts[inst].op == HG_OP_LDG ? graph_array_of(w->s, inst, 1) : GRAPH_NO_ARRAY;
-    if (array != GRAPH_NO_ARRAY && w->written[array] <= w->s->section[inst]) return HG_OK;
+    if (array != GRAPH_NO_ARRAY && !w->stored[array] && w->written[array] <= w->s->section[inst])
+        return HG_OK;
     return graph_refuse_at(
         w->s, inst,
         "%s is read behind whole-array instructions, and cannot be worked out again there",
@@ -139,6 +142,17 @@ static void note_accesses(writer *w, uint32_t inst) {
         for (uint32_t k = 0; k < p->param_count && !w->what->read[i].is_pred; k++)
             if (p->params[k].kind == HG_PARAM_SCALAR && p->params[k].reg == w->what->read[i].reg)
                 w->read_scalar[k] = true;
+}
+
+static void note_stores(writer *w) {
+    for (uint32_t i = w->own->first; i < w->own->end; i++) {
+        const hg_op_info *row = hg_op_get((hg_op)w->s->program->insts[i].op);
+        for (uint32_t k = 0; k < row->operand_count; k++) {
+            uint8_t array = graph_array_of(w->s, i, k);
+            if (array != GRAPH_NO_ARRAY && (row->operands[k].access & HG_WRITE))
+                w->stored[array] = true;
+        }
+    }
 }
 
 static hg_status keep(writer *w, uint32_t inst) {
@@ -279,6 +293,7 @@ static hg_status write_section(writer *w) {
     hg_program *made = NULL;
     HG_TRY(hg_live_after(w->s->cfg, needs, w, w->edit.after, w->edit.reached));
     w->edit.rewritten = true;
+    note_stores(w);
     for (uint32_t i = 0; i < w->s->program->inst_count; i++) HG_TRY(keep(w, i));
     HG_TRY(load_elements(w));
     if (!graph_has_steps(w->s)) note_directions(w);

@@ -222,8 +222,7 @@ static hg_status check_own_memory(const graph_sections *s) {
 }
 
 hg_status graph_find_sections(const hg_program *program, graph_sections *s) {
-    *s = (graph_sections){.program = program};
-    HG_TRY(hg_verify(program, NULL, NULL, &s->cfg));
+    s->program = program;
     size_t n = (size_t)program->inst_count + 1;
     s->nested = hg_calloc(n, sizeof *s->nested);
     s->section = hg_calloc(n, sizeof *s->section);

@@ -28,8 +28,8 @@ typedef struct graph_sections {
 } graph_sections;
 enum { GRAPH_NO_ARRAY = 255 };
 
-/* The caller frees it, also after failure. HG_ERROR_INVALID_ARGUMENT: what a graph cannot say of
- * this program, with the line. */
+/* Of a verified program, whose cfg is set; the rest is zero. The caller frees it, also after
+ * failure. HG_ERROR_INVALID_ARGUMENT: what a graph cannot say of this program, with the line. */
 hg_status graph_find_sections(const hg_program *program, graph_sections *s) HG_NODISCARD;
 void graph_free_sections(graph_sections *s);
 

@@ -115,8 +115,8 @@ static hg_status add_size(inference *f, uint32_t operand) {
     return HG_OK;
 }
 
-static bool is_true(inference *f, uint32_t flag) {
-    const graph_operand *o = flag < HG_MAX_OPERANDS ? graph_given(f->r, flag) : NULL;
+static bool is_true(graph_request *r, uint32_t flag) {
+    const graph_operand *o = flag < HG_MAX_OPERANDS ? graph_given(r, flag) : NULL;
     return o && o->kind == GRAPH_FLAG && o->number;
 }
 
@@ -125,8 +125,18 @@ static const graph_value *value_of(const inference *f, const graph_operand *o) {
 }
 
 /* The extents of the pattern in the order in which they stand in memory. */
-static void turn(inference *f, graph_shape *s) {
-    if (is_true(f, s->flag)) graph_shape_turn(s);
+static void turn(graph_request *r, graph_shape *s) {
+    if (is_true(r, s->flag)) graph_shape_turn(s);
+}
+
+bool graph_shape_of(graph_request *r, uint32_t operand, graph_shape *s) {
+    const char *p = graph_shape_pattern((hg_op)r->op);
+    while (graph_shape_next(hg_op_get((hg_op)r->op), &p, s)) {
+        if (s->operand != operand) continue;
+        turn(r, s);
+        return true;
+    }
+    return false;
 }
 
 static void tell(inference *f, uint32_t size, uint32_t array, graph_extent e) {
@@ -136,7 +146,7 @@ static void tell(inference *f, uint32_t size, uint32_t array, graph_extent e) {
 }
 
 static hg_status learn(inference *f, graph_shape *s, const graph_value *v) {
-    turn(f, s);
+    turn(f->r, s);
     int many = graph_shape_many(s, v->rank);
     if (many < 0) return HG_OK;
     for (uint32_t i = 0, d = 0; i < s->count; i++) {
@@ -272,8 +282,7 @@ static graph_extent extent_of(inference *f, const graph_shape_extent *e) {
 }
 
 /* The shape of a result from the pattern; false: it does not tell it. */
-static bool shape_result(inference *f, graph_shape *s, graph_value *v) {
-    turn(f, s);
+static bool shape_result(inference *f, const graph_shape *s, graph_value *v) {
     for (uint32_t i = 0; i < s->count; i++) {
         const graph_shape_extent *e = &s->extents[i];
         if (e->kind == GRAPH_SHAPE_MANY && f->has_many[e->operand]) {
@@ -292,7 +301,6 @@ static bool shape_result(inference *f, graph_shape *s, graph_value *v) {
 
 static bool infer_result(inference *f, uint32_t operand, graph_value *v) {
     const graph_operand *before = graph_given(f->r, operand);
-    const char *p = graph_shape_pattern((hg_op)f->r->op);
     graph_shape s;
     *v = (graph_value){
         .source = GRAPH_RESULT, .type = (uint8_t)type_of(f, operand), .line = f->r->line};
@@ -303,9 +311,7 @@ static bool infer_result(inference *f, uint32_t operand, graph_value *v) {
         memcpy(v->extents, of->extents, sizeof v->extents);
         return true;
     }
-    while (graph_shape_next(f->row, &p, &s))
-        if (s.operand == operand) return shape_result(f, &s, v);
-    return false;
+    return graph_shape_of(f->r, operand, &s) && shape_result(f, &s, v);
 }
 
 static hg_status make_results(inference *f) {
@@ -319,20 +325,25 @@ static hg_status make_results(inference *f) {
     return HG_OK;
 }
 
+bool graph_leaves_contents(graph_request *r) {
+    const hg_op_info *row = hg_op_get((hg_op)r->op);
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        const hg_operand_info *info = &row->operands[i];
+        if (info->kind != HG_K_LITERAL || strcmp(info->name, "beta") != 0) continue;
+        const graph_operand *beta = graph_given(r, i);
+        const hg_inst in = {.type = r->type};
+        bool zero = true;
+        for (uint64_t k = 0; beta && k < hg_type_size_bytes(hg_literal_type(&in, info)); k++)
+            zero = zero && beta->bytes[k] == 0;
+        return zero;
+    }
+    return false;
+}
+
 /* An array that is read and written must have contents before, but for c of a product that beta=0
  * does not read. */
 static hg_status check_contents(inference *f, uint32_t operand) {
-    graph_operand *beta = NULL;
-    bool has_beta = false, zero = true;
-    for (uint32_t i = 0; i < f->row->operand_count; i++)
-        if (f->row->operands[i].kind == HG_K_LITERAL &&
-            strcmp(f->row->operands[i].name, "beta") == 0) {
-            has_beta = true;
-            beta = graph_given(f->r, i);
-        }
-    for (uint64_t i = 0; beta && i < hg_type_size_bytes(literal_type(f, beta->operand)); i++)
-        zero = zero && beta->bytes[i] == 0;
-    if (graph_given(f->r, operand) || (has_beta && zero)) return HG_OK;
+    if (graph_given(f->r, operand) || graph_leaves_contents(f->r)) return HG_OK;
     return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                    "%s: it reads %s: give the value that it has before, %s=...", f->row->text,
                    f->row->operands[operand].name, f->row->operands[operand].name);
@@ -431,7 +442,7 @@ static hg_status check_rank(const inference *f, const graph_shape *s, const grap
 }
 
 static hg_status check_shape(inference *f, graph_shape *s, const graph_value *v) {
-    turn(f, s);
+    turn(f->r, s);
     int many = graph_shape_many(s, v->rank);
     if (many < 0) return check_rank(f, s, v);
     for (uint32_t i = 0, at = 0; i < s->count; i++) {

@@ -27,6 +27,8 @@ typedef struct graph_shape {
 const char *graph_shape_pattern(hg_op op);
 /* The next array of a pattern; false: there is none. */
 bool graph_shape_next(const hg_op_info *row, const char **pattern, graph_shape *shape);
+/* That of an operand of a call, as the call's flags turn it; false: the table has none for it. */
+bool graph_shape_of(graph_request *request, uint32_t operand, graph_shape *shape);
 /* Its last two extents the other way round, where the flag is true. */
 void graph_shape_turn(graph_shape *shape);
 /* Whether some of a call's operands are leading dimensions (lda, …): its sizes are not its shapes
