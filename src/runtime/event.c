@@ -210,9 +210,14 @@ hg_status hg_event_on_done(hg_event *e, hg_event_listener *call, void *user) {
     if (!c) return hg_fail_memory();
     *c = (done_call){.due.call = call_listener, .event = e, .call = call, .user = user};
     hg_event_retain(e);
-    if (register_call(e, c)) return HG_OK;
-    hg_free(c);
+    hg_event_retain(e); /* of this call: the callback may destroy the event before it returns */
+    bool open = register_call(e, c);
+    if (!open) {
+        hg_free(c);
+        hg_event_release(e);
+    }
     hg_event_release(e);
+    if (open) return HG_OK;
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend of the event is destroyed");
 }
 

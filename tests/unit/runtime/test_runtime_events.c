@@ -224,6 +224,38 @@ static void test_leaving(const char *name, const char *pretend, hg_backend *gate
     hg_event_destroy(last.event);
 }
 
+typedef struct owned {
+    hg_event *event;
+    atomic_int *times;
+} owned;
+static void destroy_own(void *user, hg_status status, const hg_error *error) {
+    owned *o = user;
+    (void)status, (void)error;
+    hg_event_destroy(o->event);
+    atomic_fetch_add(o->times, 1);
+}
+
+/* A callback that destroys its event may be over before the call that registers it. */
+static void test_handed_over(hg_backend *b) {
+    enum { EVENTS = 500 };
+    static owned all[EVENTS];
+    hg_queue *queue = NULL;
+    atomic_int times = 0;
+    CHECK_OK(hg_queue_create(b, NULL, &queue));
+    for (int i = 0; i < EVENTS; i++) {
+        all[i].times = &times;
+        CHECK_OK(hg_queue_submit(queue, NULL, 0, NULL, 0, &all[i].event));
+        CHECK_OK(hg_event_on_done(all[i].event, destroy_own, &all[i]));
+    }
+    hg_queue_destroy(queue);
+    bool left = true;
+    for (int i = 0; i < 50000 && atomic_load(&times) < EVENTS; i++) {
+        CHECK_OK(hg_backend_progress(b, &left));
+        usleep(20);
+    }
+    CHECK_U64(atomic_load(&times), EVENTS);
+}
+
 typedef struct order {
     int next, seen[8];
 } order;
@@ -616,6 +648,7 @@ int main(void) {
         test_results(b, gatekeeper, devices[i].by_progress);
         test_order(b, gatekeeper, devices[i].by_progress);
         test_wait_for(b, gatekeeper, !devices[i].by_progress);
+        test_handed_over(b);
         hg_backend_destroy(b);
         test_leaving(devices[i].name, devices[i].pretend, gatekeeper, devices[i].by_progress);
         test_many(devices[i].name, devices[i].pretend, devices[i].by_progress, false);
