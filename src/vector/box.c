@@ -384,20 +384,27 @@ static void write_question(finder *s) {
 
 /* ---- the whole ---- */
 
-/* TURNS as they were before this pass: what was only there to be asked is used by nobody then. */
+/* TURNS as they were before this pass: what was only there to be asked is gone, unless an operation
+ * names it that stays. From the end backwards, so that whoever names a value was seen before it. */
 static void forget(vec_function *f) {
+    vec_value *last = NULL;
+    vec_count_uses(f);
     for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
         v->settled = false;
+        v->uses = 0;
         if (v->op == VEC_TURNS) v->nargs = 0;
+        last = v;
     }
-    vec_count_uses(f);
-    for (vec_value *v = vec_walk(NULL, f->body), *next; v; v = next) {
+    for (vec_value *v = last; v; v = v->before) {
         bool gone = v->tested && !v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT);
-        next = vec_walk(v, f->body);
         v->tested = false;
-        if (!gone) continue;
-        *(v->prev ? &v->prev->next : &v->parent->first) = v->next;
-        *(v->next ? &v->next->prev : &v->parent->last) = v->prev;
+        if (gone) {
+            *(v->prev ? &v->prev->next : &v->parent->first) = v->next;
+            *(v->next ? &v->next->prev : &v->parent->last) = v->prev;
+            continue;
+        }
+        for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
+        if (v->mask) v->mask->uses++;
     }
 }
 
