@@ -32,7 +32,7 @@ static bool membarrier(int command) {
 #endif
 }
 
-static void give_back(void *reader) {
+static void release_reader(void *reader) {
     hg_reader *r = reader;
     hg_reader_mine = NULL;
     hg_atomic_store(&r->taken, 0, HG_SEQ_CST);
@@ -48,7 +48,7 @@ static void forked(void) {
 }
 
 static void set_up(void) {
-    usable = pthread_key_create(&at_exit, give_back) == 0 &&
+    usable = pthread_key_create(&at_exit, release_reader) == 0 &&
              pthread_atfork(NULL, NULL, forked) == 0;
     hg_readers_asymmetric = membarrier(REGISTER) && membarrier(BARRIER);
 }

@@ -7,10 +7,10 @@
  * the matching destroy/free/close exactly once. Errors: hg_status with hg_fail; a driver never
  * prints and never calls back into the runtime. Waiting: event_wait waits (hg_driver_wait asks for
  * it). So does arena_alloc where the device itself must zero the memory. queue_submit and
- * plan_launch return while the device works, however much is in flight, but for three cases: a copy
- * from host memory that earlier work still writes (of this queue or of `waits`), a driver's limit
- * of submissions or of bytes for copies in flight (vulkan: 1,024 and 64 MiB of a queue), and a
- * failure, after which nothing may go on in memory that the caller takes back. */
+ * recording_launch return while the device works, however much is in flight, but for three cases: a
+ * copy from host memory that earlier work still writes (of this queue or of `waits`), a driver's
+ * limit of submissions or of bytes for copies in flight (vulkan: 1,024 and 64 MiB of a queue), and
+ * a failure, after which nothing may go on in memory that the caller takes back. */
 #ifndef HG_DRIVER_DRIVER_H
 #define HG_DRIVER_DRIVER_H
 
@@ -26,7 +26,7 @@ typedef struct hg_driver_arena hg_driver_arena; /* one range of device memory */
 typedef struct hg_driver_queue hg_driver_queue;
 typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
-typedef struct hg_driver_plan hg_driver_plan;
+typedef struct hg_driver_recording hg_driver_recording;
 
 /* When kernels get better code (hg_driver.kernel_improve) in place of what they have. */
 typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ONCE } hg_improves;
@@ -76,8 +76,8 @@ typedef struct hg_memory_caps {
 typedef struct hg_scheduling_caps {
     bool asynchronous;  /* submit may return before the work is done: wait for the signal */
     bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
-    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and plan_create
-                           takes it */
+    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and
+                           recording_create takes it */
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation
      * that loops over its lanes. */
     bool serial_groups;
@@ -369,14 +369,14 @@ typedef struct hg_driver {
     bool (*steps_by)(char text[256]);
     /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH,
      * HG_CMD_COPY, HG_CMD_FILL and, with caps.scheduling.records_steps, HG_CMD_STEP; what their
-     * pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is
-     * called when none is. */
-    hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count,
-                             hg_driver_plan **plan);
-    hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan,
-                             hg_driver_event *const *waits, uint32_t wait_count,
-                             hg_driver_event *signal); /* (queue) as queue_submit */
-    void (*plan_destroy)(hg_driver_plan *plan);
+     * pointers lead to is copied. One launch of a recording is in flight at a time.
+     * recording_destroy is called when none is. */
+    hg_status (*recording_create)(hg_device *device, const hg_driver_command *commands,
+                                  uint32_t count, hg_driver_recording **recording);
+    hg_status (*recording_launch)(hg_driver_queue *queue, hg_driver_recording *recording,
+                                  hg_driver_event *const *waits, uint32_t wait_count,
+                                  hg_driver_event *signal); /* (queue) as queue_submit */
+    void (*recording_destroy)(hg_driver_recording *recording);
     /* Optional, only of a driver whose work is over when queue_submit returns: a launch without
      * deadline, cancel and open accesses, or a step, that will come again and again as it is.
      * Kernel, memory and the place of the fault stay until prepared_destroy, nothing else that the

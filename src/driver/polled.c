@@ -14,9 +14,9 @@
 
 typedef struct command {
     hg_driver_command c;
-    hg_driver_dispatch dispatch; /* with copies of what its pointers lead to */
-    hg_driver_plan *plan;        /* a whole plan of the driver instead of c */
-    uint64_t host_hash;          /* copies in: of the bytes when they were submitted */
+    hg_driver_dispatch dispatch;    /* with copies of what its pointers lead to */
+    hg_driver_recording *recording; /* a whole recording of the driver instead of c */
+    uint64_t host_hash;             /* copies in: of the bytes when they were submitted */
     bool hashed;
 } command;
 
@@ -32,7 +32,7 @@ typedef struct submission {
     condition *waits;
     const command *commands;
     hg_driver_event *signal;
-    hg_driver_plan *plan; /* in flight with this submission; NULL: none */
+    hg_driver_recording *recording; /* in flight with this submission; NULL: none */
     uint32_t wait_count, count, at;
 } submission;
 
@@ -54,11 +54,11 @@ struct hg_driver_event {
     hg_error error;
 };
 
-struct hg_driver_plan {
+struct hg_driver_recording {
     hg_device *device;
     hg_arena memory;
     const command *commands;
-    hg_driver_plan *real; /* NULL: the driver has no plans, commands are submitted */
+    hg_driver_recording *real; /* NULL: the driver has no recordings, commands are submitted */
     uint32_t count;
     bool in_flight;
 };
@@ -75,7 +75,7 @@ struct hg_device {
     uint64_t questions; /* no-wait: that are left until it is open */
     hg_mutex lock;
     hg_driver_queue *queues;
-    uint64_t events, arenas, plans; /* alive */
+    uint64_t events, arenas, recordings; /* alive */
     uint64_t random;
 };
 
@@ -200,7 +200,7 @@ static bool uses_host(const command *list, uint32_t count, bool writes, const vo
                       uint64_t size) {
     for (uint32_t i = 0; i < count; i++) {
         const hg_driver_command *c = &list[i].c;
-        if (list[i].plan) continue;
+        if (list[i].recording) continue;
         if (c->kind == HG_CMD_COPY_IN && !writes && overlap(c->host, c->to.size, host, size))
             return true;
         if (c->kind == HG_CMD_COPY_OUT && writes && overlap(c->host, c->from.size, host, size))
@@ -372,7 +372,7 @@ static void end_first(hg_driver_queue *q, hg_status status, const hg_error *erro
     submission *s = q->first;
     q->first = s->next;
     if (!q->first) q->last = NULL;
-    if (s->plan) s->plan->in_flight = false;
+    if (s->recording) s->recording->in_flight = false;
     if (s->signal) {
         s->signal->ended++;
         s->signal->status = status;
@@ -418,8 +418,8 @@ static hg_status run_command(hg_driver_queue *q, const command *c) {
     const hg_device *d = q->device;
     if (c->hashed && c->host_hash != hash_bytes(c->c.host, c->c.to.size))
         misuse("host memory of a copy changed before the copy was done");
-    if (c->plan)
-        HG_TRY(d->driver->plan_launch(q->real, c->plan, NULL, 0, q->event));
+    if (c->recording)
+        HG_TRY(d->driver->recording_launch(q->real, c->recording, NULL, 0, q->event));
     else
         HG_TRY(d->driver->queue_submit(q->real, &c->c, 1, NULL, 0, q->event));
     return q->event ? hg_driver_wait(d->driver, d->real, q->event) : HG_OK;
@@ -514,67 +514,69 @@ static void queue_destroy(hg_driver_queue *q) {
     hg_free(q);
 }
 
-/* ---- plans ---- */
+/* ---- recordings ---- */
 
-static hg_status make_plan(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {
+static hg_status make_recording(hg_driver_recording *p, const hg_driver_command *commands,
+                                uint32_t count) {
     const hg_device *d = p->device;
     for (uint32_t i = 0; i < count; i++)
         if (commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL &&
             commands[i].kind != HG_CMD_DISPATCH)
-            return hg_fail(HG_ERROR_INTERNAL, "a plan has a command of kind %d",
+            return hg_fail(HG_ERROR_INTERNAL, "a recording has a command of kind %d",
                            (int)commands[i].kind);
     if (!(p->commands = copy_commands(&p->memory, commands, count))) return hg_fail_memory();
     p->count = count;
-    return d->driver->plan_create ? d->driver->plan_create(d->real, commands, count, &p->real)
-                                  : HG_OK;
+    return d->driver->recording_create
+               ? d->driver->recording_create(d->real, commands, count, &p->real)
+               : HG_OK;
 }
 
-static hg_status plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
-                             hg_driver_plan **plan) {
-    hg_driver_plan *p = hg_calloc(1, sizeof *p);
+static hg_status recording_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                                  hg_driver_recording **recording) {
+    hg_driver_recording *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;
-    hg_status status = make_plan(p, commands, count);
+    hg_status status = make_recording(p, commands, count);
     if (status != HG_OK) {
         hg_arena_free(&p->memory);
         hg_free(p);
         return status;
     }
     hg_mutex_lock(&d->lock);
-    d->plans++;
+    d->recordings++;
     hg_mutex_unlock(&d->lock);
-    *plan = p;
+    *recording = p;
     return HG_OK;
 }
 
-static hg_status plan_launch(hg_driver_queue *q, hg_driver_plan *plan,
-                             hg_driver_event *const *waits, uint32_t wait_count,
-                             hg_driver_event *signal) {
+static hg_status recording_launch(hg_driver_queue *q, hg_driver_recording *recording,
+                                  hg_driver_event *const *waits, uint32_t wait_count,
+                                  hg_driver_event *signal) {
     submission *s = new_submission(waits, wait_count, signal);
     command *whole = s ? hg_arena_alloc(&s->memory, sizeof *whole) : NULL;
     if (!whole) {
         if (s) free_submission(s);
         return hg_fail_memory();
     }
-    whole->plan = plan->real;
-    s->commands = plan->real ? whole : plan->commands;
-    s->count = plan->real ? 1 : plan->count;
-    s->plan = plan;
-    if (plan->in_flight) misuse("a plan was launched before its last launch was done");
-    plan->in_flight = true;
+    whole->recording = recording->real;
+    s->commands = recording->real ? whole : recording->commands;
+    s->count = recording->real ? 1 : recording->count;
+    s->recording = recording;
+    if (recording->in_flight) misuse("a recording was launched before its last launch was done");
+    recording->in_flight = true;
     hg_status status = append(q, s, NULL);
-    if (status != HG_OK) plan->in_flight = false;
+    if (status != HG_OK) recording->in_flight = false;
     return status;
 }
 
-static void plan_destroy(hg_driver_plan *p) {
+static void recording_destroy(hg_driver_recording *p) {
     if (!p) return;
     hg_device *d = p->device;
     hg_mutex_lock(&d->lock);
-    if (p->in_flight) misuse("a plan was destroyed before its launch was done");
-    d->plans--;
+    if (p->in_flight) misuse("a recording was destroyed before its launch was done");
+    d->recordings--;
     hg_mutex_unlock(&d->lock);
-    if (p->real) d->driver->plan_destroy(p->real);
+    if (p->real) d->driver->recording_destroy(p->real);
     hg_arena_free(&p->memory);
     hg_free(p);
 }
@@ -640,7 +642,8 @@ static bool is_pending(const hg_device *d, const hg_driver_arena *arena) {
     for (const hg_driver_queue *q = d->queues; q; q = q->next)
         for (const submission *s = q->first; s; s = s->next)
             for (uint32_t i = s->at; i < s->count; i++)
-                if (!s->commands[i].plan && command_uses(&s->commands[i].c, arena)) return true;
+                if (!s->commands[i].recording && command_uses(&s->commands[i].c, arena))
+                    return true;
     return false;
 }
 
@@ -697,7 +700,7 @@ static hg_status device_ready(hg_device *d, bool *ready) {
 }
 
 static void device_close(hg_device *d) {
-    if (d->queues || d->events || d->arenas || d->plans)
+    if (d->queues || d->events || d->arenas || d->recordings)
         misuse("a device was closed before all that was made on it was gone");
     end_compilations(d);
     d->driver->device_close(d->real);
@@ -724,9 +727,9 @@ static void fill_table(hg_device *d) {
     t->event_query = event_query;
     t->event_wait = NULL;
     t->device_poll = d->asks ? NULL : go_on;
-    t->plan_create = plan_create;
-    t->plan_launch = plan_launch;
-    t->plan_destroy = plan_destroy;
+    t->recording_create = recording_create;
+    t->recording_launch = recording_launch;
+    t->recording_destroy = recording_destroy;
     t->prepare = NULL; /* nothing is over when submit returns */
     if (own->device_native) t->device_native = device_native;
     if (own->arena_native) t->arena_native = arena_native;

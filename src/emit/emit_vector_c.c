@@ -306,7 +306,7 @@ static void param(vc_printer *p, const vec_value *v) {
                 (unsigned)v->u.imm, (unsigned)i);
 }
 
-static void give_back(vc_printer *p, const vec_value *v) {
+static void print_return(vc_printer *p, const vec_value *v) {
     const vec_value *turns = v->nargs ? NULL : vec_turns_around(v);
     if (turns) {
         vc_line(p, "run = 0;");
@@ -457,7 +457,7 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_LEAVE: leave(p, v); break;
     case VEC_BREAK: vc_line(p, "break;"); break;
     case VEC_CONTINUE: vc_line(p, "continue;"); break;
-    case VEC_RETURN: give_back(p, v); break;
+    case VEC_RETURN: print_return(p, v); break;
     case VEC_CALL: call(p, v); break;
     case VEC_FUEL:
         if (vc_in_block(p) && !vec_turns_around(v))

@@ -266,7 +266,7 @@ static void call(jit_printer *p, const vec_value *v) {
     jit_end_if(p);
 }
 
-static void give_back(jit_printer *p, const vec_value *v) {
+static void print_return(jit_printer *p, const vec_value *v) {
     if (v && jit_in_block(p) && vec_turns_around(v)) {
         jit_return_in_turns(p);
     } else if (p->turn) {
@@ -367,7 +367,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_LEAVE: leave(p, v); break;
     case VEC_BREAK: jit_break(p); break;
     case VEC_CONTINUE: jit_continue(p); break;
-    case VEC_RETURN: give_back(p, v); break;
+    case VEC_RETURN: print_return(p, v); break;
     case VEC_CALL: call(p, v); break;
     case VEC_FUEL: fuel(p, v); break;
     case VEC_BARRIER: jit_barrier(p, v); break;
@@ -396,7 +396,7 @@ static void print_region(jit_printer *p, const vec_region *root) {
 
 void jit_print_body(jit_printer *p) {
     print_region(p, p->f->body);
-    if (!p->dead && !p->unsupported && !p->failed) give_back(p, NULL);
+    if (!p->dead && !p->unsupported && !p->failed) print_return(p, NULL);
 }
 
 void jit_print_tested(jit_printer *p) {

@@ -14,15 +14,15 @@ hg_flight *hg_flight_create(hg_queue *q, hg_binding *binding) {
     hg_flight *f = hg_calloc(1, sizeof *f);
     if (!f) return NULL;
     f->binding = binding;
-    f->turn.stream = q->stream;
-    if (binding) f->turn.touches = &binding->touches;
+    f->ticket.stream = q->stream;
+    if (binding) f->ticket.touches = &binding->touches;
     return f;
 }
 
 void hg_flight_join(hg_queue *q, hg_flight *f) {
     hg_monitor *m = &q->backend->monitor;
     hg_mutex_lock(&m->lock);
-    hg_order_join(&q->context->order, &f->turn);
+    hg_order_join(&q->context->order, &f->ticket);
     hg_mutex_unlock(&m->lock);
     f->state = HG_FLIGHT_IN_ORDER;
 }
@@ -30,7 +30,7 @@ void hg_flight_join(hg_queue *q, hg_flight *f) {
 static bool may_begin(hg_queue *q, hg_flight *f) {
     hg_monitor *m = &q->backend->monitor;
     hg_mutex_lock(&m->lock);
-    bool may = hg_order_may_begin(&f->turn);
+    bool may = hg_order_may_begin(&f->ticket);
     hg_mutex_unlock(&m->lock);
     return may;
 }
@@ -56,7 +56,7 @@ static bool is_owned_by_another(const hg_queue *q, const hg_flight *self) {
     return false;
 }
 
-/* Its turn, its buffers, its binding. */
+/* Its ticket, its buffers, its binding. */
 static void release(hg_queue *q, hg_flight *f) {
     if (f->start_ns && f->binding) hg_span_program(f->binding, f->start_ns);
     if (f->start_ns && !f->binding)
@@ -67,7 +67,7 @@ static void release(hg_queue *q, hg_flight *f) {
     if (has_run(f)) hg_run_end(&f->run);
     if (has_run(f) && !is_owned_by_another(q, f)) hg_binding_disown(f->binding);
     if (f->state >= HG_FLIGHT_IN_ORDER)
-        hg_order_leave(&q->context->order, &f->turn, &q->backend->monitor);
+        hg_order_leave(&q->context->order, &f->ticket, &q->backend->monitor);
     if (f->event) q->backend->driver->event_destroy(f->event);
     hg_transfer_release(&f->transfer);
 }
@@ -88,7 +88,7 @@ static bool is_cancelled(const hg_submission_work *s) {
 static hg_status cancelled(void) { return kir_fail_launch(KIR_FAULT_CANCELLED, "cancelled"); }
 
 /* The oldest flight is over. */
-static void land(hg_queue *q, hg_status status) {
+static void finish_first(hg_queue *q, hg_status status) {
     hg_flight *f = q->first_flight;
     if (status != HG_OK) fail_submission(f->of, status);
     q->first_flight = f->next;
@@ -124,14 +124,14 @@ static void land_all(hg_queue *q) {
         } else if (!transfer_is_over(q, f, &status)) {
             return;
         }
-        land(q, status);
+        finish_first(q, status);
     }
 }
 
 /* ---- commands ---- */
 
 /* The flight joins the queue's, after what was begun before. */
-static void take_off(hg_queue *q, hg_flight *f, hg_submission_work *s) {
+static void append_flight(hg_queue *q, hg_flight *f, hg_submission_work *s) {
     f->of = s;
     f->next = NULL;
     *(q->last_flight ? &q->last_flight->next : &q->first_flight) = f;
@@ -141,13 +141,13 @@ static void take_off(hg_queue *q, hg_flight *f, hg_submission_work *s) {
 }
 
 static hg_status begin_launch(hg_queue *q, hg_submission_work *s, hg_binding *binding) {
-    hg_flight *f = s->prepared;
-    s->prepared = NULL;
+    hg_flight *f = s->joined;
+    s->joined = NULL;
     if (!f) f = hg_flight_create(q, binding);
     if (!f) return hg_fail_memory();
     f->start_ns = hg_profile_start(q->backend->profile);
     if (f->state == HG_FLIGHT_NEW) hg_flight_join(q, f);
-    take_off(q, f, s);
+    append_flight(q, f, s);
     return HG_OK;
 }
 
@@ -188,9 +188,9 @@ static hg_status begin_transfer(hg_queue *q, hg_submission_work *s, const hg_com
     }
     f->kind = kind_of(c->kind);
     f->start_ns = hg_profile_start(q->backend->profile);
-    f->turn.touches = &f->transfer.touches;
+    f->ticket.touches = &f->transfer.touches;
     hg_flight_join(q, f);
-    take_off(q, f, s);
+    append_flight(q, f, s);
     return HG_OK;
 }
 
@@ -245,7 +245,7 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
             return HG_QUEUE_DEVICE;
         }
     }
-    land(q, status);
+    finish_first(q, status);
     return HG_QUEUE_IDLE;
 }
 
@@ -289,7 +289,7 @@ static void offer(const hg_queue *q, hg_flight *f) {
 static hg_queue_state issue(hg_queue *q, hg_flight *f) {
     bool first = f == q->first_flight, started = f->state >= HG_FLIGHT_STARTED;
     if (!started && is_cancelled(f->of)) {
-        if (first) land(q, cancelled());
+        if (first) finish_first(q, cancelled());
         return first ? HG_QUEUE_IDLE : HG_QUEUE_DEVICE;
     }
     if (!started && !may_begin(q, f)) return first ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
@@ -297,7 +297,7 @@ static hg_queue_state issue(hg_queue *q, hg_flight *f) {
         if (!first) return HG_QUEUE_DEVICE;
         hg_status status = started ? HG_OK : hg_stream_make_whole(q->stream);
         if (status != HG_OK) {
-            land(q, status);
+            finish_first(q, status);
             return HG_QUEUE_IDLE;
         }
     }
@@ -311,7 +311,7 @@ void hg_queue_wait_for_turn(hg_queue *q) {
     hg_mutex_lock(&m->lock);
     hg_atomic_add_fetch(&m->sleepers, 1, HG_SEQ_CST);
     const hg_stream *owner = f->binding ? hg_atomic_load(&f->binding->owner, HG_SEQ_CST) : NULL;
-    bool stands = !hg_order_may_begin(&f->turn) || (owner && owner != q->stream);
+    bool stands = !hg_order_may_begin(&f->ticket) || (owner && owner != q->stream);
     if (stands && !is_cancelled(f->of)) hg_cond_wait(&m->changed, &m->lock);
     hg_atomic_sub_fetch(&m->sleepers, 1, HG_SEQ_CST);
     hg_mutex_unlock(&m->lock);
@@ -375,9 +375,9 @@ static void finish_all(hg_queue *q, hg_event **late) {
         }
         *late = NULL;
         hg_mutex_unlock(&q->lock);
-        if (s->prepared) { /* skipped */
-            release(q, s->prepared);
-            hg_free(s->prepared);
+        if (s->joined) { /* skipped */
+            release(q, s->joined);
+            hg_free(s->joined);
         }
         hg_submission_let_go(s);
         hg_event_finish(s->signal, s->status, &s->error); /* before anybody learns that the queue is

@@ -1,5 +1,5 @@
-/* Launches that are waited for: their turn in the context, then the one command that the driver has
- * ready, the fast way of a binding with one kernel whose arguments are all known, or the plan
+/* Launches that are waited for: their ticket in the context, then the one command that the driver
+ * has ready, the fast way of a binding with one kernel whose arguments are all known, or the plan
  * machine.
  * Must not know: plan code. */
 #include "runtime/chain.h"
@@ -115,10 +115,10 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     if (binding->launch.lanes == 0) return HG_OK;
     if (!hg_driver_can_block(b->driver, b->caps))
         return hg_driver_would_block(b->driver, "the launch");
-    hg_turn turn = {.touches = &binding->touches};
+    hg_ticket ticket = {.touches = &binding->touches};
     hg_stream *stream;
     uint64_t start = hg_profile_start(b->profile);
-    HG_TRY(hg_context_enter(context, &turn, &stream));
+    HG_TRY(hg_context_enter(context, &ticket, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
         status = HG_LIKELY(binding->way == HG_WAY_READY && !start)
@@ -127,7 +127,7 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
         if (start) hg_span_program(binding, start);
         hg_binding_disown(binding);
     }
-    hg_context_leave(context, &turn, stream);
+    hg_context_leave(context, &ticket, stream);
     return status;
 }
 

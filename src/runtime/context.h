@@ -1,4 +1,4 @@
-/* Contexts and their streams: class memory and state, a turn in the order of a context, what runs
+/* Contexts and their streams: class memory and state, a ticket in the order of a context, what runs
  * on a stream.
  * Must not know: what a run does. */
 #ifndef HG_RUNTIME_CONTEXT_H
@@ -28,13 +28,13 @@ struct hg_context {
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_piece state; /* phases and accumulators (atlas/state.h), allocated at first touch; this and
-                       the two below belong to the turn that shares the state */
+                       the two below belong to the ticket that shares the state */
     void *state_image; /* where the host sees the state; a copy of its own where it does not see the
                           device's memory */
     bool state_pending; /* a launch may have written the pending part */
     hg_fork_lock forks[2];
-    bool lost; /* in a forked child: it was in use, or its backend is lost. Nobody has a turn in it
-                  any more */
+    bool lost; /* in a forked child: it was in use, or its backend is lost. Nobody has a ticket in
+                  it any more */
 };
 
 /* ---- forked.c ---- */
@@ -54,7 +54,7 @@ hg_status hg_stream_wait(hg_stream *stream) HG_NODISCARD;
  * alone, or a stream that lost its queue; a stream that is not the main one. */
 hg_status hg_stream_run_and_wait(hg_stream *stream, const hg_driver_command *commands,
                                  uint32_t count) HG_NODISCARD;
-hg_status hg_context_enter_slowly(hg_context *context, hg_turn *turn,
+hg_status hg_context_enter_slowly(hg_context *context, hg_ticket *ticket,
                                   hg_stream **stream) HG_NODISCARD;
 void hg_context_spare(hg_context *context, hg_stream *stream);
 
@@ -66,24 +66,25 @@ hg_stream_run(hg_stream *stream, const hg_driver_command *commands, uint32_t cou
     return b->driver->queue_submit(stream->queue, commands, count, NULL, 0, NULL);
 }
 
-/* Waits until nothing stands against the turn; the stream is the turn's until it leaves. After a
- * failure there is no turn. */
-HG_NODISCARD static inline hg_status hg_context_enter(hg_context *context, hg_turn *turn,
+/* Waits until nothing stands against the ticket; the stream is the ticket's until it leaves. After
+ * a failure there is no ticket. */
+HG_NODISCARD static inline hg_status hg_context_enter(hg_context *context, hg_ticket *ticket,
                                                       hg_stream **stream) {
-    *stream = HG_LIKELY(hg_order_enter_alone(&context->order, turn)) ? context->main : NULL;
-    return HG_LIKELY(*stream && (*stream)->queue) ? HG_OK
-                                                  : hg_context_enter_slowly(context, turn, stream);
+    *stream = HG_LIKELY(hg_order_enter_alone(&context->order, ticket)) ? context->main : NULL;
+    return HG_LIKELY(*stream && (*stream)->queue)
+               ? HG_OK
+               : hg_context_enter_slowly(context, ticket, stream);
 }
 
-static inline void hg_context_leave(hg_context *context, hg_turn *turn, hg_stream *stream) {
+static inline void hg_context_leave(hg_context *context, hg_ticket *ticket, hg_stream *stream) {
     if (HG_UNLIKELY(stream != context->main)) hg_context_spare(context, stream);
-    hg_order_leave(&context->order, turn, &context->backend->monitor);
+    hg_order_leave(&context->order, ticket, &context->backend->monitor);
 }
 
 /* ---- context_state.c ---- */
 /* The state of a context for a launch that begins: what earlier ones added is in the start part,
- * writes: this one may add. The range is context->state's. In a turn that shares the state, on its
- * stream. */
+ * writes: this one may add. The range is context->state's. In a ticket that shares the state, on
+ * its stream. */
 hg_status hg_state_begin(hg_stream *stream, bool writes) HG_NODISCARD;
 /* The same without waiting. away: *copy must be done first, then hg_state_fold_fetched and the copy
  * that it gives. The first of the two is worth nothing without the second: state_pending is to be

@@ -9,7 +9,7 @@
 #include <hologram/atlas.h>
 #include <string.h>
 
-/* ---- the memory; in a turn that shares the state ---- */
+/* ---- the memory; in a ticket that shares the state ---- */
 
 static hg_status make_state(hg_context *c) {
     if (c->state.range.arena) return HG_OK;
@@ -95,21 +95,21 @@ static hg_status check_class(uint32_t cls) {
                    HG_MAX_CLASSES);
 }
 
-/* A look at the state, in its turn among the runs. */
+/* A look at the state, in its ticket among the runs. */
 typedef struct look {
     hg_context *context;
-    hg_turn turn;
+    hg_ticket ticket;
     hg_stream *stream;
 } look;
 static const hg_touches THE_STATE = {.shares = HG_SHARES_STATE};
 
-static void close_state(look *l) { hg_context_leave(l->context, &l->turn, l->stream); }
+static void close_state(look *l) { hg_context_leave(l->context, &l->ticket, l->stream); }
 
 /* Waits for runs that use the state. On HG_OK it is the look's until close_state. */
 static hg_status open_state(hg_context *c, bool make, look *l) {
-    *l = (look){.context = c, .turn = {.touches = &THE_STATE}};
+    *l = (look){.context = c, .ticket = {.touches = &THE_STATE}};
     HG_TRY(can_wait(c));
-    HG_TRY(hg_context_enter(c, &l->turn, &l->stream));
+    HG_TRY(hg_context_enter(c, &l->ticket, &l->stream));
     hg_status status = make ? make_state(c) : HG_OK;
     if (status == HG_OK) status = fold(l->stream);
     if (status != HG_OK) close_state(l);

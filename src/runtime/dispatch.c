@@ -97,7 +97,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
         return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way",
                        HG_FAULT_RECORDS);
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
-    unchanged = unchanged && d->prepared && d->queue_number == queue->number && d->fault == record;
+    unchanged = unchanged && d->filled && d->queue_number == queue->number && d->fault == record;
     if (!unchanged && d->device) hg_repeated_drop(&d->repeated, d->device->driver);
     d->compile_ns = 0;
     d->launch = launch;
@@ -107,7 +107,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
     d->set = set;
     d->fault = record;
     if (!unchanged) {
-        d->prepared = d->one_window = false;
+        d->filled = d->one_window = false;
         HG_TRY(hg_dispatch_choose(d, launch, proven, waits));
         if (*waits) return HG_OK;
         queue->compile_ns += d->compile_ns;
@@ -116,7 +116,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
         HG_TRY(check_arenas(d));
         hg_launch_record_slots(d);
         hg_launch_record_fill(d, false, 0);
-        d->prepared = true;
+        d->filled = true;
     }
     d->resumes = false;
     hg_window_rewind(d);
@@ -178,7 +178,8 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue,
     d->recorded_ns = hg_profile_start(d->set->profile);
     if (d->one_window && count == 1 &&
         hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
-        return d->set->driver->plan_launch(driver_queue, d->repeated.plan, NULL, 0, signal);
+        return d->set->driver->recording_launch(driver_queue, d->repeated.recording, NULL, 0,
+                                                signal);
     return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
 }
 
@@ -224,7 +225,7 @@ static void finish(hg_submission *d) {
 void hg_dispatch_abandon(hg_submission *d) {
     hg_dispatch_stop_asking(d);
     d->queue->faults[d->fault].dirty = true;
-    d->prepared = false;
+    d->filled = false;
     finish(d);
 }
 

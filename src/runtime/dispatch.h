@@ -95,7 +95,7 @@ typedef struct hg_submission {
     hg_code_preparing *preparing; /* what the driver's compiler does with its next window; NULL:
                                      nothing */
     uint64_t asked_ns;            /* since when */
-    bool prepared, one_window;
+    bool filled, one_window;
     bool resumes;  /* lanes of the window that was dispatched go on in another dispatch of it */
     uint8_t fault; /* number of its fault record in the queue */
     uint64_t *record;

@@ -61,8 +61,8 @@ void hg_backend_forget_forks(hg_backend *b) {
 /* Whose a lost binding is. */
 static const hg_stream NOBODY;
 
-static void lose_binding(const hg_turn *turn) {
-    hg_binding *binding = turn->touches->binding;
+static void lose_binding(const hg_ticket *ticket) {
+    hg_binding *binding = ticket->touches->binding;
     if (binding && binding->owner) binding->owner = &NOBODY;
 }
 

@@ -253,15 +253,15 @@ static hg_status transfer(hg_context *context, const hg_transfer *t) {
     hg_transfer_work w;
     hg_stream *stream;
     HG_TRY(hg_transfer_prepare(context, t, &w));
-    hg_turn turn = {.touches = &w.touches};
+    hg_ticket ticket = {.touches = &w.touches};
     hg_status status = HG_OK;
     if (w.length && w.seen) {
         hg_transfer_on_host(&w);
     } else if (w.length) {
-        status = hg_context_enter(context, &turn, &stream);
+        status = hg_context_enter(context, &ticket, &stream);
         if (status == HG_OK) {
             status = hg_stream_run(stream, &w.command, 1);
-            hg_context_leave(context, &turn, stream);
+            hg_context_leave(context, &ticket, stream);
         }
     }
     hg_transfer_release(&w);

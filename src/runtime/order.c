@@ -3,7 +3,7 @@
 #include "runtime/order.h"
 #include <string.h>
 
-static hg_turn listed_mark;
+static hg_ticket listed_mark;
 #define LISTED (&listed_mark)
 
 /* ---- the monitor ---- */
@@ -25,7 +25,7 @@ void hg_monitor_wake_sleepers(hg_monitor *m) {
     hg_mutex_unlock(&m->lock);
 }
 
-/* ---- turns ---- */
+/* ---- tickets ---- */
 
 static bool overlap(const hg_touch *x, const hg_touch *y) {
     if (x->arena != y->arena || !x->size || !y->size) return false;
@@ -41,39 +41,39 @@ static bool against(const hg_touches *x, const hg_touches *y) {
     return false;
 }
 
-static void append(hg_order *order, hg_turn *turn) {
-    turn->before = order->last;
-    turn->after = NULL;
-    *(order->last ? &order->last->after : &order->first) = turn;
-    order->last = turn;
+static void append(hg_order *order, hg_ticket *ticket) {
+    ticket->before = order->last;
+    ticket->after = NULL;
+    *(order->last ? &order->last->after : &order->first) = ticket;
+    order->last = ticket;
 }
 
-void hg_order_join(hg_order *order, hg_turn *turn) {
-    hg_turn *alone = hg_atomic_exchange(&order->alone, LISTED, HG_SEQ_CST);
+void hg_order_join(hg_order *order, hg_ticket *ticket) {
+    hg_ticket *alone = hg_atomic_exchange(&order->alone, LISTED, HG_SEQ_CST);
     if (alone && alone != LISTED) append(order, alone); /* it cannot leave without the lock now */
-    append(order, turn);
+    append(order, ticket);
 }
 
-bool hg_order_may_begin(const hg_turn *turn) {
-    for (const hg_turn *t = turn->before; t; t = t->before)
-        if ((!t->stream || t->stream != turn->stream) && against(t->touches, turn->touches))
+bool hg_order_may_begin(const hg_ticket *ticket) {
+    for (const hg_ticket *t = ticket->before; t; t = t->before)
+        if ((!t->stream || t->stream != ticket->stream) && against(t->touches, ticket->touches))
             return false;
     return true;
 }
 
-bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_turn *turn)) {
-    const hg_turn *alone = order->alone;
+bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_ticket *ticket)) {
+    const hg_ticket *alone = order->alone;
     if (!alone && !always) return false;
     if (alone && alone != LISTED) each(alone);
-    for (const hg_turn *t = order->first; t; t = t->after) each(t);
+    for (const hg_ticket *t = order->first; t; t = t->after) each(t);
     order->alone = LISTED;
     return true;
 }
 
-void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
+void hg_order_leave_list(hg_order *order, hg_ticket *ticket, hg_monitor *monitor) {
     hg_mutex_lock(&monitor->lock);
-    *(turn->before ? &turn->before->after : &order->first) = turn->after;
-    *(turn->after ? &turn->after->before : &order->last) = turn->before;
+    *(ticket->before ? &ticket->before->after : &order->first) = ticket->after;
+    *(ticket->after ? &ticket->after->before : &order->last) = ticket->before;
     if (!order->first) hg_atomic_store(&order->alone, NULL, HG_SEQ_CST);
     hg_cond_broadcast(&monitor->changed);
     hg_mutex_unlock(&monitor->lock);

@@ -1,6 +1,6 @@
 /* The order of runs in a context: runs that share class memory, state or a written buffer go one
  * after another, in the order in which they came; others at the same time. Copies and looks at the
- * state have a turn like runs.
+ * state have a ticket like runs.
  * Must not know: what a run does. */
 #ifndef HG_RUNTIME_ORDER_H
 #define HG_RUNTIME_ORDER_H
@@ -31,18 +31,18 @@ typedef struct hg_touches {
 } hg_touches;
 
 /* A run's place in the order. Zero-initialise. */
-typedef struct hg_turn {
-    struct hg_turn *before, *after;
+typedef struct hg_ticket {
+    struct hg_ticket *before, *after;
     const hg_touches *touches;
     const void *stream; /* what runs on one stream follows each other there, and does not wait here
                          */
-} hg_turn;
+} hg_ticket;
 
 typedef struct hg_order {
-    /* NULL: no turns. A turn: the only one, which is in no list. HG_ORDER_LISTED: turns are in the
-     * list. Atomic */
-    hg_turn *alone;
-    hg_turn *first, *last; /* under the monitor's lock */
+    /* NULL: no tickets. A ticket: the only one, which is in no list. HG_ORDER_LISTED: tickets are
+     * in the list. Atomic */
+    hg_ticket *alone;
+    hg_ticket *first, *last; /* under the monitor's lock */
 } hg_order;
 
 /* What those wait for who have to wait for other runs: one a backend, for the rare case. */
@@ -61,25 +61,25 @@ static inline void hg_monitor_wake(hg_monitor *monitor) {
         hg_monitor_wake_sleepers(monitor);
 }
 
-/* The turn is the only one, and nothing was looked at. False: join. Only where what runs on the
+/* The ticket is the only one, and nothing was looked at. False: join. Only where what runs on the
  * order's main stream is free with it. */
-static inline bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
-    hg_turn *nobody = NULL;
-    return hg_atomic_compare_exchange(&order->alone, &nobody, turn, HG_SEQ_CST);
+static inline bool hg_order_enter_alone(hg_order *order, hg_ticket *ticket) {
+    hg_ticket *nobody = NULL;
+    return hg_atomic_compare_exchange(&order->alone, &nobody, ticket, HG_SEQ_CST);
 }
 /* Behind all others. Under the monitor's lock. */
-void hg_order_join(hg_order *order, hg_turn *turn);
-/* Whether no earlier turn stands against it. Under the monitor's lock. */
-bool hg_order_may_begin(const hg_turn *turn);
-/* In a forked child: true when there are turns, each of which is told of, or always. Then there are
- * turns for ever: nobody is alone any more. */
-bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_turn *turn));
-void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor);
-/* The turn is over, however it began. Not under the monitor's lock. */
-static inline void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
-    hg_turn *self = turn;
+void hg_order_join(hg_order *order, hg_ticket *ticket);
+/* Whether no earlier ticket stands against it. Under the monitor's lock. */
+bool hg_order_may_begin(const hg_ticket *ticket);
+/* In a forked child: true when there are tickets, each of which is told of, or always. Then there
+ * are tickets for ever: nobody is alone any more. */
+bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_ticket *ticket));
+void hg_order_leave_list(hg_order *order, hg_ticket *ticket, hg_monitor *monitor);
+/* The ticket is over, however it began. Not under the monitor's lock. */
+static inline void hg_order_leave(hg_order *order, hg_ticket *ticket, hg_monitor *monitor) {
+    hg_ticket *self = ticket;
     if (HG_UNLIKELY(!hg_atomic_compare_exchange(&order->alone, &self, NULL, HG_SEQ_CST)))
-        hg_order_leave_list(order, turn, monitor);
+        hg_order_leave_list(order, ticket, monitor);
 }
 
 #endif

@@ -114,7 +114,7 @@ static hg_driven *take(hg_progress *p, uint64_t pass, bool *left) {
     return d;
 }
 
-static void give_back(hg_progress *p, hg_driven *d) {
+static void put_back(hg_progress *p, hg_driven *d) {
     hg_mutex_lock(&p->lock);
     d->busy = false;
     hg_cond_broadcast(&p->changed);
@@ -130,7 +130,7 @@ static hg_progress_state drive_all(hg_progress *p, bool entered) {
     for (hg_driven *d = take(p, pass, &left); d; d = take(p, pass, &left)) {
         hg_progress_state state = d->drive(d);
         if (state > most) most = state;
-        give_back(p, d);
+        put_back(p, d);
     }
     frames = self.outer;
     return left && most == HG_PROGRESS_IDLE ? HG_PROGRESS_LEFT : most;

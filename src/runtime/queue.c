@@ -1,5 +1,5 @@
 /* Queues of the public interface. A queue's work goes on by itself: a thread waits for the device,
- * for other queues and for turns, and drives it (advance.c). Where the host has no threads or the
+ * for other queues and for tickets, and drives it (advance.c). Where the host has no threads or the
  * driver cannot be waited for, whoever submits, asks or waits drives it (progress.c).
  * Must not know: what commands do. */
 #include "base/sized.h"
@@ -380,7 +380,7 @@ static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, boo
     hg_submission_keep(s);
     if (binding->launch.lanes) {
         hg_flight_join(q, f); /* the order of runs is that of their starts */
-        s->prepared = f;
+        s->joined = f;
     } else {
         hg_free(f);
     }

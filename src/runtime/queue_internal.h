@@ -43,24 +43,24 @@ typedef struct hg_submission_work {
                       end */
     hg_status status;
     hg_error error;
-    uint64_t waits_since;       /* for a profile; 0: none */
-    struct hg_flight *prepared; /* of a launch that has its turn already */
+    uint64_t waits_since;     /* for a profile; 0: none */
+    struct hg_flight *joined; /* of a launch that has its ticket already */
 } hg_submission_work;
 
 /* How far a flight is. */
 typedef enum hg_flight_state {
-    HG_FLIGHT_NEW,      /* it has no turn yet */
-    HG_FLIGHT_IN_ORDER, /* it has its turn, and waits until it may begin */
+    HG_FLIGHT_NEW,      /* it has no ticket yet */
+    HG_FLIGHT_IN_ORDER, /* it has its ticket, and waits until it may begin */
     HG_FLIGHT_STARTED,  /* a launch: the binding is the flight's, and its run goes on */
     HG_FLIGHT_ISSUED    /* all its work is submitted: nothing but the outcome is open */
 } hg_flight_state;
 
-/* A launch or transfer of a queue from its turn to its end. */
+/* A launch or transfer of a queue from its ticket to its end. */
 typedef struct hg_flight {
     struct hg_flight *next;
     hg_submission_work *of;
     hg_binding *binding; /* NULL: a transfer */
-    hg_turn turn;
+    hg_ticket ticket;
     hg_flight_state state;
     bool unsure;  /* issued, but a lane may have faulted */
     bool offered; /* its event stands for the submission's */
@@ -107,7 +107,7 @@ typedef enum hg_queue_state {
 hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event);
 /* Until what DEVICE stands for may be done. */
 void hg_queue_wait_for_device(const hg_queue *q);
-/* Sleeps until the flight that waits for its turn may go on, or something changed. */
+/* Sleeps until the flight that waits for its ticket may go on, or something changed. */
 void hg_queue_wait_for_turn(hg_queue *q);
 /* A new flight; binding NULL: of a transfer. */
 hg_flight *hg_flight_create(hg_queue *q, hg_binding *binding);

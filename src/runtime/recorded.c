@@ -4,19 +4,21 @@
 #include "runtime/recorded.h"
 #include <string.h>
 
-/* ---- plans ---- */
+/* ---- recordings ---- */
 
 bool hg_repeated_find(hg_repeated *r, const hg_driver *driver, hg_device *device,
                       const hg_driver_command *commands, uint32_t count) {
-    if (r->plan || !driver->plan_create || r->repeats > HG_PLAN_AFTER) return r->plan != NULL;
-    if (++r->repeats <= HG_PLAN_AFTER) return false;
+    if (r->recording || !driver->recording_create || r->repeats > HG_RECORD_AFTER)
+        return r->recording != NULL;
+    if (++r->repeats <= HG_RECORD_AFTER) return false;
     hg_error kept = *hg_error_record();
-    if (driver->plan_create(device, commands, count, &r->plan) != HG_OK) *hg_error_record() = kept;
-    return r->plan != NULL;
+    if (driver->recording_create(device, commands, count, &r->recording) != HG_OK)
+        *hg_error_record() = kept;
+    return r->recording != NULL;
 }
 
 void hg_repeated_drop(hg_repeated *r, const hg_driver *driver) {
-    if (r->plan) driver->plan_destroy(r->plan);
+    if (r->recording) driver->recording_destroy(r->recording);
     *r = (hg_repeated){0};
 }
 
@@ -86,7 +88,7 @@ static void put_step(cursor *c, const hg_driver_step *step) {
     put(c, &step->scratch, sizeof step->scratch);
 }
 
-/* False: a plan cannot have it. */
+/* False: a recording cannot have it. */
 static bool put_command(cursor *c, const hg_driver_command *command, bool steps) {
     put_number(c, command->kind);
     switch (command->kind) {
@@ -119,7 +121,7 @@ static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t 
 
 bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device,
                       const hg_driver_command *commands, uint32_t count) {
-    if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
+    if (!driver->recording_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
     if (compare(r, commands, count, driver->device_caps(device)->scheduling.records_steps))
         return hg_repeated_find(&r->repeated, driver, device, commands, count);
     hg_repeated_drop(&r->repeated, driver);

@@ -218,7 +218,7 @@ static hg_status submit_commands(hg_run *run, bool signal) {
     return HG_OK;
 }
 
-/* One launch of a plan is in flight at a time: only what is waited for may be one. */
+/* One launch of a recording is in flight at a time: only what is waited for may be one. */
 static hg_status hand_over(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
     hg_recorded *recorded = &run->binding->recorded;
@@ -232,7 +232,7 @@ static hg_status hand_over(hg_run *run, bool signal) {
         HG_TRY(b->driver->queue_submit(queue, commands, first, NULL, 0, NULL));
         run->pending = HG_PENDING_UNSIGNALLED;
     }
-    HG_TRY(b->driver->plan_launch(queue, recorded->repeated.plan, NULL, 0, run->event));
+    HG_TRY(b->driver->recording_launch(queue, recorded->repeated.recording, NULL, 0, run->event));
     hg_recorded_launched(recorded);
     run->pending = HG_PENDING_PLAN;
     return HG_OK;

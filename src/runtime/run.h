@@ -105,8 +105,8 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 /* ---- a run from start to end (execute.c) ---- */
 /* Nothing yet. */
 static inline void hg_run_init(hg_run *run) { memset(run, 0, offsetof(hg_run, error)); }
-/* Begins in a turn of the binding, which is the stream's. What the run needs is there, nothing was
- * waited for. After a failure: hg_run_end. */
+/* Begins in a ticket of the binding, which is the stream's. What the run needs is there, nothing
+ * was waited for. After a failure: hg_run_end. */
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
 /* For a run that began behind others: now the device has come to it. */
 void hg_run_start_clock(hg_run *run);

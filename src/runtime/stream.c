@@ -57,7 +57,7 @@ hg_status hg_stream_run_and_wait(hg_stream *s, const hg_driver_command *commands
     return hg_stream_wait(s);
 }
 
-/* ---- turns ---- */
+/* ---- tickets ---- */
 
 enum { LOOK_AGAIN_NS = 1000000 };
 
@@ -79,12 +79,12 @@ static bool sleep_or_drive(hg_backend *b) {
 }
 
 /* Behind the others. *stream: one that is free, or NULL. */
-static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream) {
+static hg_status wait_for_ticket(hg_context *c, hg_ticket *ticket, hg_stream **stream) {
     hg_monitor *m = &c->backend->monitor;
     bool goes_on = true;
     hg_mutex_lock(&m->lock);
-    hg_order_join(&c->order, turn);
-    while (goes_on && !hg_order_may_begin(turn)) goes_on = sleep_or_drive(c->backend);
+    hg_order_join(&c->order, ticket);
+    while (goes_on && !hg_order_may_begin(ticket)) goes_on = sleep_or_drive(c->backend);
     *stream = c->spare;
     if (*stream) c->spare = c->spare->next;
     hg_mutex_unlock(&m->lock);
@@ -93,21 +93,21 @@ static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream)
                                            "a call that must come after other work of its context");
 }
 
-hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
+hg_status hg_context_enter_slowly(hg_context *c, hg_ticket *ticket, hg_stream **stream) {
     hg_status status = HG_OK;
     if (c->lost) return c->backend->lost ? hg_backend_lost(c->backend) : hg_lost("context");
     if (!*stream) {
         uint64_t start = hg_profile_start(c->backend->profile);
-        status = wait_for_turn(c, turn, stream);
+        status = wait_for_ticket(c, ticket, stream);
         if (start) hg_span_wait(c->backend, "context", start);
         if (status == HG_OK && !*stream) status = hg_stream_create(c, stream);
     }
     if (status == HG_OK) status = hg_stream_make_whole(*stream);
     if (status == HG_OK) return HG_OK;
     if (*stream)
-        hg_context_leave(c, turn, *stream);
+        hg_context_leave(c, ticket, *stream);
     else
-        hg_order_leave(&c->order, turn, &c->backend->monitor);
+        hg_order_leave(&c->order, ticket, &c->backend->monitor);
     return status;
 }
 

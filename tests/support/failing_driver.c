@@ -22,15 +22,15 @@ static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, ui
     HG_TRY(count(FAIL_SUBMIT));
     return failing.real->queue_submit(q, c, n, w, wn, s);
 }
-static hg_status plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *w,
-                             uint32_t wn, hg_driver_event *s) {
+static hg_status recording_launch(hg_driver_queue *q, hg_driver_recording *p,
+                                  hg_driver_event *const *w, uint32_t wn, hg_driver_event *s) {
     HG_TRY(count(FAIL_SUBMIT));
-    return failing.real->plan_launch(q, p, w, wn, s);
+    return failing.real->recording_launch(q, p, w, wn, s);
 }
-static hg_status plan_create(hg_device *d, const hg_driver_command *c, uint32_t n,
-                             hg_driver_plan **p) {
+static hg_status recording_create(hg_device *d, const hg_driver_command *c, uint32_t n,
+                                  hg_driver_recording **p) {
     HG_TRY(count(FAIL_CODE));
-    return failing.real->plan_create(d, c, n, p);
+    return failing.real->recording_create(d, c, n, p);
 }
 static hg_status arena_alloc(hg_device *d, uint64_t size, hg_driver_arena **a) {
     HG_TRY(count(FAIL_MEMORY));
@@ -72,8 +72,8 @@ void failing_driver_install(hg_backend *b, int kinds) {
     d->arena_alloc = arena_alloc;
     d->event_create = event_create;
     d->queue_create = queue_create;
-    if (d->plan_create) d->plan_create = plan_create;
-    if (d->plan_launch) d->plan_launch = plan_launch;
+    if (d->recording_create) d->recording_create = recording_create;
+    if (d->recording_launch) d->recording_launch = recording_launch;
     if (d->arena_alloc_visible) d->arena_alloc_visible = arena_alloc_visible;
     if (d->kernel_create) d->kernel_create = kernel_create;
     if (d->code_create) d->code_create = code_create;

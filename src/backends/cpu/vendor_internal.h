@@ -57,23 +57,23 @@ enum {
     VENDOR_MEMORIES = VENDOR_PAD + VENDOR_MOST_LINKS,
     VENDOR_MOST_ARGUMENTS = 5
 };
-typedef struct vendor_link {
+typedef struct vendor_primitive {
     onednn_primitive *primitive;
     int count;
     struct {
         int which, memory;
     } arguments[VENDOR_MOST_ARGUMENTS];
-} vendor_link;
-typedef struct vendor_chain {
+} vendor_primitive;
+typedef struct vendor_primitives {
     uint64_t offset[VENDOR_TENSORS];
-    vendor_link links[VENDOR_MOST_LINKS];
+    vendor_primitive all[VENDOR_MOST_LINKS];
     int count;
     bool used[VENDOR_MEMORIES];
     onednn_layout layout[VENDOR_MEMORIES];
     uint64_t place[VENDOR_MEMORIES]; /* in scratch memory, of those behind the tensors */
     uint64_t scratch_bytes;
     char name[32]; /* of the primitive that does the work */
-} vendor_chain;
+} vendor_primitives;
 
 /* vendor_problem.c: false: the call is nothing for oneDNN, whatever the CPU. */
 bool vendor_problem_make(const plan_call *call, vendor_problem *p);
@@ -88,11 +88,11 @@ typedef struct vendor_cut {
 uint32_t vendor_slices(const vendor_problem *p, uint32_t threads, vendor_cut *wanted);
 void vendor_slice_get(const vendor_problem *p, vendor_cut wanted, uint32_t number,
                       vendor_slice *slice);
-/* vendor_chain.c: under onednn_lock, with one thread of its own. False: oneDNN does not do it, or
- * not with code for this CPU; nothing is left. */
-bool vendor_chain_make(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice,
-                       vendor_chain *chain);
-void vendor_chain_free(const onednn_library *l, vendor_chain *chain);
+/* vendor_primitives.c: under onednn_lock, with one thread of its own. False: oneDNN does not do it,
+ * or not with code for this CPU; nothing is left. */
+bool vendor_primitives_make(const onednn_library *l, const vendor_problem *p,
+                            const vendor_slice *slice, vendor_primitives *list);
+void vendor_primitives_free(const onednn_library *l, vendor_primitives *list);
 /* vendor_table.c: whether oneDNN was measured faster. isa: ONEDNN_ISA_… */
 bool vendor_is_faster(const vendor_problem *p, int isa);
 

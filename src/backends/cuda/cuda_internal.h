@@ -1,7 +1,7 @@
 /* What the files of the CUDA backend share. symbols.c: the driver's library and its errors;
  * device.c: devices and what they can do; memory.c: arenas; staging.c: copies from and to the host;
- * queue.c: submissions and events; plan.c: graphs; kernel.c: programs; prebuilt.c: PTX that comes
- * with the library; vendor.c, vendor_problem.c: products by cuBLASLt; driver.c: the table. No
+ * queue.c: submissions and events; recording.c: graphs; kernel.c: programs; prebuilt.c: PTX that
+ * comes with the library; vendor.c, vendor_problem.c: products by cuBLASLt; driver.c: the table. No
  * header of NVIDIA's is needed: the few declarations are here and in symbols.def.
  * Must not know: programs of the library, handles, how kernels are made. */
 #ifndef HG_BACKENDS_CUDA_INTERNAL_H
@@ -114,7 +114,7 @@ hg_status cuda_copy_out(hg_device *device, CUstream stream, void *host, CUdevice
 hg_status cuda_staging_put(hg_device *device, CUstream stream, const void *bytes, uint64_t size,
                            void **piece, CUdeviceptr *address) HG_NODISCARD;
 hg_status cuda_staging_release(hg_device *device, CUstream stream, void *piece) HG_NODISCARD;
-/* Of a plan: they are kept in a list, and freed together. */
+/* Of a recording: they are kept in a list, and freed together. */
 void cuda_staging_keep(void *piece, void **kept);
 void cuda_staging_drop(void **kept);
 /* Memory that only what is enqueued until cuda_between_free uses. */
@@ -133,18 +133,18 @@ hg_status cuda_event_create(hg_device *device, hg_driver_event **event);
 void cuda_event_destroy(hg_driver_event *event);
 hg_status cuda_event_query(hg_driver_event *event, bool *done);
 hg_status cuda_event_wait(hg_driver_event *event);
-/* Appends a command to a stream, in the device's context. kept: of a plan, what its commands need
- * (cuda_staging_keep); NULL: they run once. */
+/* Appends a command to a stream, in the device's context. kept: of a recording, what its commands
+ * need (cuda_staging_keep); NULL: they run once. */
 hg_status cuda_enqueue(hg_device *device, CUstream stream, const hg_driver_command *command,
                        void **kept) HG_NODISCARD;
 
-/* ---- plan.c ---- */
-hg_status cuda_plan_create(hg_device *device, const hg_driver_command *commands, uint32_t count,
-                           hg_driver_plan **plan);
-hg_status cuda_plan_launch(hg_driver_queue *queue, hg_driver_plan *plan,
-                           hg_driver_event *const *waits, uint32_t wait_count,
-                           hg_driver_event *signal);
-void cuda_plan_destroy(hg_driver_plan *plan);
+/* ---- recording.c ---- */
+hg_status cuda_recording_create(hg_device *device, const hg_driver_command *commands,
+                                uint32_t count, hg_driver_recording **recording);
+hg_status cuda_recording_launch(hg_driver_queue *queue, hg_driver_recording *recording,
+                                hg_driver_event *const *waits, uint32_t wait_count,
+                                hg_driver_event *signal);
+void cuda_recording_destroy(hg_driver_recording *recording);
 hg_status cuda_submit_graph(hg_driver_queue *queue, CUgraphExec graph,
                             hg_driver_event *const *waits, uint32_t wait_count,
                             hg_driver_event *signal) HG_NODISCARD; /* queue.c */

@@ -39,7 +39,7 @@ const hg_driver hg_driver_cuda = {
     .step_supported = cuda_step_supported,
     .step_describe = cuda_step_describe,
     .steps_by = cuda_vendor_by,
-    .plan_create = cuda_plan_create,
-    .plan_launch = cuda_plan_launch,
-    .plan_destroy = cuda_plan_destroy,
+    .recording_create = cuda_recording_create,
+    .recording_launch = cuda_recording_launch,
+    .recording_destroy = cuda_recording_destroy,
 };

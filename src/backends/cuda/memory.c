@@ -51,7 +51,7 @@ static void unpin(hg_device *d, cuda_pin *p) {
 }
 
 /* In the device's context. */
-static void give_back(hg_device *d, hg_driver_arena *a) {
+static void release_arena(hg_device *d, hg_driver_arena *a) {
     if (a->imported)
         unpin(d, a->pin);
     else if (a->host)
@@ -74,7 +74,7 @@ static hg_status make(hg_device *d, uint64_t size,
         status = fill(d, a, size ? size : 1);
         if (status != HG_OK) {
             hg_error kept = *hg_error_record();
-            give_back(d, a);
+            release_arena(d, a);
             *hg_error_record() = kept;
         }
         hg_mutex_unlock(&d->lock);
@@ -234,7 +234,7 @@ void cuda_arena_free(hg_device *d, hg_driver_arena *a) {
     if (!a) return;
     if (cuda.CtxPushCurrent(d->context) == CUDA_SUCCESS) {
         hg_mutex_lock(&d->lock);
-        give_back(d, a);
+        release_arena(d, a);
         hg_mutex_unlock(&d->lock);
         cuda_leave();
     }

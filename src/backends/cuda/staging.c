@@ -187,8 +187,8 @@ hg_status cuda_staging_put(hg_device *d, CUstream stream, const void *bytes, uin
     return status;
 }
 
-void cuda_staging_keep(void *piece_of_plan, void **kept) {
-    piece *p = piece_of_plan;
+void cuda_staging_keep(void *piece_of_recording, void **kept) {
+    piece *p = piece_of_recording;
     p->next = *kept;
     *kept = p;
 }

@@ -20,20 +20,20 @@ enum {
     ALIGNMENTS
 }; /* all addresses multiples of WELL_ALIGNED, or at least of an element */
 
-typedef struct lt_plan {
-    struct lt_plan *next; /* those that were used last come first */
+typedef struct lt_solution {
+    struct lt_solution *next; /* those that were used last come first */
     lt_problem problem;
     uint32_t refs;
     cublasLtMatmulDesc_t operation;
     cublasLtMatrixLayout_t layouts[MATRICES];
     lt_choice choices[ALIGNMENTS];
-} lt_plan;
+} lt_solution;
 
 struct cuda_steps {
     hg_mutex lock;
     bool all;                /* whatever it can do, not only what is faster */
     cublasLtHandle_t handle; /* NULL: none was needed yet */
-    lt_plan *plans;
+    lt_solution *solutions;
     uint32_t count;
 };
 
@@ -108,26 +108,26 @@ hg_status cuda_vendor_create(const char *word, struct cuda_steps **vendor) {
     return HG_OK;
 }
 
-static void free_plan(lt_plan *plan) {
+static void free_solution(lt_solution *solution) {
     for (int i = 0; i < MATRICES; i++)
-        if (plan->layouts[i]) (void)cublaslt.MatrixLayoutDestroy(plan->layouts[i]);
-    if (plan->operation) (void)cublaslt.MatmulDescDestroy(plan->operation);
-    hg_free(plan);
+        if (solution->layouts[i]) (void)cublaslt.MatrixLayoutDestroy(solution->layouts[i]);
+    if (solution->operation) (void)cublaslt.MatmulDescDestroy(solution->operation);
+    hg_free(solution);
 }
 
 void cuda_vendor_destroy(struct cuda_steps *vendor) {
     if (!vendor) return;
-    while (vendor->plans) {
-        lt_plan *plan = vendor->plans;
-        vendor->plans = plan->next;
-        free_plan(plan);
+    while (vendor->solutions) {
+        lt_solution *solution = vendor->solutions;
+        vendor->solutions = solution->next;
+        free_solution(solution);
     }
     if (vendor->handle) (void)cublaslt.Destroy(vendor->handle);
     hg_mutex_destroy(&vendor->lock);
     hg_free(vendor);
 }
 
-/* ---- plans, under the lock ---- */
+/* ---- solutions, under the lock ---- */
 
 static bool set_layout(cublasLtMatrixLayout_t *layout, const lt_matrix *m, uint32_t batches) {
     int32_t count = (int32_t)batches;
@@ -139,16 +139,17 @@ static bool set_layout(cublasLtMatrixLayout_t *layout, const lt_matrix *m, uint3
                                      sizeof m->stride) == LT_SUCCESS));
 }
 
-static bool set_operation(lt_plan *plan) {
+static bool set_operation(lt_solution *solution) {
     static const int32_t TRANSPOSED = LT_TRANSPOSED;
-    const lt_problem *p = &plan->problem;
-    if (LT_CALL(MatmulDescCreate, &plan->operation, p->compute, p->scale) != LT_SUCCESS)
+    const lt_problem *p = &solution->problem;
+    if (LT_CALL(MatmulDescCreate, &solution->operation, p->compute, p->scale) != LT_SUCCESS)
         return false;
-    if (p->left.transposed && LT_CALL(MatmulDescSetAttribute, plan->operation, LT_LEFT_OPERATION,
-                                      &TRANSPOSED, sizeof TRANSPOSED) != LT_SUCCESS)
+    if (p->left.transposed &&
+        LT_CALL(MatmulDescSetAttribute, solution->operation, LT_LEFT_OPERATION, &TRANSPOSED,
+                sizeof TRANSPOSED) != LT_SUCCESS)
         return false;
     return !p->right.transposed ||
-           LT_CALL(MatmulDescSetAttribute, plan->operation, LT_RIGHT_OPERATION, &TRANSPOSED,
+           LT_CALL(MatmulDescSetAttribute, solution->operation, LT_RIGHT_OPERATION, &TRANSPOSED,
                    sizeof TRANSPOSED) == LT_SUCCESS;
 }
 
@@ -162,9 +163,9 @@ static uint32_t element_bytes(const lt_matrix *m) {
     }
 }
 
-static bool ask_preference(cuda_steps *vendor, lt_plan *plan, cublasLtMatmulPreference_t preference,
-                           int alignment) {
-    const lt_problem *p = &plan->problem;
+static bool ask_preference(cuda_steps *vendor, lt_solution *solution,
+                           cublasLtMatmulPreference_t preference, int alignment) {
+    const lt_problem *p = &solution->problem;
     const lt_matrix *matrices[] = {&p->left, &p->right, &p->result, &p->result};
     uint64_t workspace = MOST_WORKSPACE;
     int count = 0;
@@ -177,69 +178,70 @@ static bool ask_preference(cuda_steps *vendor, lt_plan *plan, cublasLtMatmulPref
                     sizeof bytes) != LT_SUCCESS)
             return false;
     }
-    lt_choice *choice = &plan->choices[alignment];
-    return LT_CALL(MatmulAlgoGetHeuristic, vendor->handle, plan->operation, plan->layouts[LEFT],
-                   plan->layouts[RIGHT], plan->layouts[RESULT], plan->layouts[RESULT], preference,
-                   1, choice, &count) == LT_SUCCESS &&
+    lt_choice *choice = &solution->choices[alignment];
+    return LT_CALL(MatmulAlgoGetHeuristic, vendor->handle, solution->operation,
+                   solution->layouts[LEFT], solution->layouts[RIGHT], solution->layouts[RESULT],
+                   solution->layouts[RESULT], preference, 1, choice, &count) == LT_SUCCESS &&
            count == 1 && choice->status == LT_SUCCESS && choice->workspace_bytes <= MOST_WORKSPACE;
 }
 
-static bool choose(cuda_steps *vendor, lt_plan *plan, int alignment) {
+static bool choose(cuda_steps *vendor, lt_solution *solution, int alignment) {
     cublasLtMatmulPreference_t preference;
     if (LT_CALL(MatmulPreferenceCreate, &preference) != LT_SUCCESS) return false;
-    bool chosen = ask_preference(vendor, plan, preference, alignment);
+    bool chosen = ask_preference(vendor, solution, preference, alignment);
     (void)cublaslt.MatmulPreferenceDestroy(preference);
     return chosen;
 }
 
-static lt_plan *make_plan(cuda_steps *vendor, const lt_problem *p) {
+static lt_solution *make_solution(cuda_steps *vendor, const lt_problem *p) {
     if (!vendor->handle && LT_CALL(Create, &vendor->handle) != LT_SUCCESS) return NULL;
-    lt_plan *plan = hg_calloc(1, sizeof *plan);
-    if (!plan) return NULL;
-    plan->problem = *p;
-    if (set_operation(plan) && set_layout(&plan->layouts[LEFT], &p->left, p->batches) &&
-        set_layout(&plan->layouts[RIGHT], &p->right, p->batches) &&
-        set_layout(&plan->layouts[RESULT], &p->result, p->batches) &&
-        choose(vendor, plan, ALIGNED) && choose(vendor, plan, UNALIGNED))
-        return plan;
-    free_plan(plan);
+    lt_solution *solution = hg_calloc(1, sizeof *solution);
+    if (!solution) return NULL;
+    solution->problem = *p;
+    if (set_operation(solution) && set_layout(&solution->layouts[LEFT], &p->left, p->batches) &&
+        set_layout(&solution->layouts[RIGHT], &p->right, p->batches) &&
+        set_layout(&solution->layouts[RESULT], &p->result, p->batches) &&
+        choose(vendor, solution, ALIGNED) && choose(vendor, solution, UNALIGNED))
+        return solution;
+    free_solution(solution);
     return NULL;
 }
 
 static void drop_oldest(cuda_steps *vendor) {
-    lt_plan **oldest = NULL;
-    for (lt_plan **at = &vendor->plans; *at; at = &(*at)->next)
+    lt_solution **oldest = NULL;
+    for (lt_solution **at = &vendor->solutions; *at; at = &(*at)->next)
         if ((*at)->refs == 0) oldest = at;
     if (!oldest) return;
-    lt_plan *plan = *oldest;
-    *oldest = plan->next;
-    free_plan(plan);
+    lt_solution *solution = *oldest;
+    *oldest = solution->next;
+    free_solution(solution);
     vendor->count--;
 }
 
-static lt_plan *find_plan(cuda_steps *vendor, const lt_problem *p, bool make) {
-    lt_plan **at = &vendor->plans, *plan;
+static lt_solution *find_solution(cuda_steps *vendor, const lt_problem *p, bool make) {
+    lt_solution **at = &vendor->solutions, *solution;
     while (*at && memcmp(&(*at)->problem, p, sizeof *p) != 0) at = &(*at)->next;
-    plan = *at;
-    if (plan)
-        *at = plan->next;
+    solution = *at;
+    if (solution)
+        *at = solution->next;
     else if (make) {
         if (vendor->count >= MOST_KEPT) drop_oldest(vendor);
-        plan = make_plan(vendor, p);
-        vendor->count += plan != NULL;
+        solution = make_solution(vendor, p);
+        vendor->count += solution != NULL;
     }
-    if (!plan) return NULL;
-    plan->next = vendor->plans;
-    return vendor->plans = plan;
+    if (!solution) return NULL;
+    solution->next = vendor->solutions;
+    return vendor->solutions = solution;
 }
 
 /* ---- calls ---- */
 
 /* Room for the larger workspace, wherever the scratch memory begins. */
-static uint64_t scratch_bytes(const lt_plan *plan) {
+static uint64_t scratch_bytes(const lt_solution *solution) {
     uint64_t bytes = 0;
     for (int i = 0; i < ALIGNMENTS; i++)
-        if (plan->choices[i].workspace_bytes > bytes) bytes = plan->choices[i].workspace_bytes;
+        if (solution->choices[i].workspace_bytes > bytes)
+            bytes = solution->choices[i].workspace_bytes;
     return bytes ? bytes + WORKSPACE_ALIGNMENT : 0;
 }
 
@@ -254,11 +256,11 @@ bool cuda_step_supported(const hg_device *d, const plan_call *call, uint64_t *sc
     CUresult entered = CU_CALL(CtxPushCurrent, d->context);
     if (entered != CUDA_SUCCESS) return false;
     hg_mutex_lock(&vendor->lock);
-    const lt_plan *plan = find_plan(vendor, &p, true);
-    if (plan) *scratch = scratch_bytes(plan);
+    const lt_solution *solution = find_solution(vendor, &p, true);
+    if (solution) *scratch = scratch_bytes(solution);
     hg_mutex_unlock(&vendor->lock);
     (void)cuda.CtxPopCurrent(&left);
-    return plan != NULL;
+    return solution != NULL;
 }
 
 void cuda_step_describe(const hg_device *d, const plan_call *call, char text[64]) {
@@ -276,21 +278,22 @@ static CUdeviceptr address_of(const hg_driver_step *step, const lt_matrix *m) {
     return range->arena->address + range->offset + step->call->arrays[m->array].before;
 }
 
-static hg_status multiply(cuda_steps *vendor, const lt_plan *plan, const lt_factors *factors,
-                          const CUdeviceptr at[MATRICES], CUdeviceptr workspace, CUstream stream) {
-    const lt_problem *p = &plan->problem;
+static hg_status multiply(cuda_steps *vendor, const lt_solution *solution,
+                          const lt_factors *factors, const CUdeviceptr at[MATRICES],
+                          CUdeviceptr workspace, CUstream stream) {
+    const lt_problem *p = &solution->problem;
     CUdeviceptr all = at[LEFT] | at[RIGHT] | at[RESULT];
     if (p->batches > 1) { /* what comes behind the first matrix lies as well */
         const lt_matrix *matrices[] = {&p->left, &p->right, &p->result};
         for (int i = 0; i < MATRICES; i++)
             all |= (CUdeviceptr)matrices[i]->stride * element_bytes(matrices[i]);
     }
-    const lt_choice *choice = &plan->choices[all % WELL_ALIGNED ? UNALIGNED : ALIGNED];
-    int status = LT_CALL(Matmul, vendor->handle, plan->operation, &factors->alpha, at[LEFT],
-                         plan->layouts[LEFT], at[RIGHT], plan->layouts[RIGHT], &factors->beta,
-                         at[RESULT], plan->layouts[RESULT], at[RESULT], plan->layouts[RESULT],
-                         &choice->algorithm, choice->workspace_bytes ? workspace : 0,
-                         choice->workspace_bytes, stream);
+    const lt_choice *choice = &solution->choices[all % WELL_ALIGNED ? UNALIGNED : ALIGNED];
+    int status = LT_CALL(Matmul, vendor->handle, solution->operation, &factors->alpha, at[LEFT],
+                         solution->layouts[LEFT], at[RIGHT], solution->layouts[RIGHT],
+                         &factors->beta, at[RESULT], solution->layouts[RESULT], at[RESULT],
+                         solution->layouts[RESULT], &choice->algorithm,
+                         choice->workspace_bytes ? workspace : 0, choice->workspace_bytes, stream);
     return status == LT_SUCCESS ? HG_OK : failed("cublasLtMatmul", status);
 }
 
@@ -306,9 +309,9 @@ static hg_status set_aside(hg_device *d, CUstream stream, const hg_driver_step *
     return HG_OK;
 }
 
-static hg_status run_plan(hg_device *d, CUstream stream, const hg_driver_step *step,
-                          const lt_plan *plan, const lt_factors *factors) {
-    const lt_problem *p = &plan->problem;
+static hg_status run_solution(hg_device *d, CUstream stream, const hg_driver_step *step,
+                              const lt_solution *solution, const lt_factors *factors) {
+    const lt_problem *p = &solution->problem;
     CUdeviceptr at[MATRICES] = {address_of(step, &p->left), address_of(step, &p->right),
                                 address_of(step, &p->result)},
                 copies[2] = {0};
@@ -318,7 +321,7 @@ static hg_status run_plan(hg_device *d, CUstream stream, const hg_driver_step *s
     workspace = (workspace + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
     hg_status status = set_aside(d, stream, step, &p->left, &at[LEFT], &copies[0]);
     if (status == HG_OK) status = set_aside(d, stream, step, &p->right, &at[RIGHT], &copies[1]);
-    if (status == HG_OK) status = multiply(d->vendor, plan, factors, at, workspace, stream);
+    if (status == HG_OK) status = multiply(d->vendor, solution, factors, at, workspace, stream);
     for (int i = 0; i < 2; i++)
         if (copies[i]) cuda_between_free(d, stream, copies[i]);
     return status;
@@ -331,15 +334,15 @@ hg_status cuda_step(hg_device *d, CUstream stream, const hg_driver_step *step) {
     if (!vendor || !is_loaded() || !lt_problem_make(step->call, &p, &factors))
         return hg_fail(HG_ERROR_INTERNAL, "a vendor step that is not supported");
     hg_mutex_lock(&vendor->lock);
-    lt_plan *plan = find_plan(vendor, &p, true);
-    if (plan) plan->refs++;
+    lt_solution *solution = find_solution(vendor, &p, true);
+    if (solution) solution->refs++;
     hg_mutex_unlock(&vendor->lock);
-    if (!plan)
+    if (!solution)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED,
                        "cuda: %s has no memory left for a product that it did before", version);
-    hg_status status = run_plan(d, stream, step, plan, &factors);
+    hg_status status = run_solution(d, stream, step, solution, &factors);
     hg_mutex_lock(&vendor->lock);
-    plan->refs--;
+    solution->refs--;
     hg_mutex_unlock(&vendor->lock);
     return status;
 }

@@ -159,7 +159,7 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
 
 bool vk_code_is_ready(hg_driver_kernel *k, const hg_driver_dispatch *dispatch) {
     (void)dispatch;
-    return hg_atomic_load(&k->prepared, HG_ACQUIRE) != 0;
+    return hg_atomic_load(&k->compiled, HG_ACQUIRE) != 0;
 }
 
 /* Lavapipe compiles a dispatch of no groups too; SwiftShader has compiled the pipeline already. */
@@ -172,7 +172,7 @@ hg_status vk_code_prepare(hg_driver_kernel *k, const hg_driver_dispatch *idle) {
     hg_status status = vk_queue_submit(queue, &command, 1, NULL, 0, NULL);
     if (status == HG_OK) status = vk_queue_finish(queue);
     vk_queue_destroy(queue);
-    if (status == HG_OK) hg_atomic_store(&k->prepared, 1, HG_RELEASE);
+    if (status == HG_OK) hg_atomic_store(&k->compiled, 1, HG_RELEASE);
     return status;
 }
 

@@ -36,9 +36,9 @@ const hg_driver hg_driver_vulkan = {
     .kernel_destroy = vk_kernel_destroy,
     .code_is_ready = vk_code_is_ready,
     .code_prepare = vk_code_prepare,
-    .plan_create = vk_plan_create,
-    .plan_launch = vk_plan_launch,
-    .plan_destroy = vk_plan_destroy,
+    .recording_create = vk_recording_create,
+    .recording_launch = vk_recording_launch,
+    .recording_destroy = vk_recording_destroy,
 };
 #else
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {

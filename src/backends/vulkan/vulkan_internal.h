@@ -1,6 +1,6 @@
 /* What the files of the Vulkan backend share. symbols.c: the library and its functions; device.c:
  * devices and what they can do; memory.c: buffers; queue.c: submissions and events; commands.c:
- * commands of one submission; plan.c: commands recorded once; kernel.c: pipelines.
+ * commands of one submission; recording.c: commands recorded once; kernel.c: pipelines.
  * Must not know: programs, handles, how kernels are made. */
 #ifndef HG_BACKENDS_VULKAN_INTERNAL_H
 #define HG_BACKENDS_VULKAN_INTERNAL_H
@@ -155,7 +155,7 @@ struct hg_driver_kernel {
     uint32_t slots;                   /* bindings, without the record's */
     uint32_t record_bytes;
     bool pushed;  /* the record is the push constants */
-    int prepared; /* atomic */
+    int compiled; /* atomic */
 };
 /* Code that was emitted, or written by hand in tests. */
 typedef struct vk_code {
@@ -215,7 +215,7 @@ struct hg_driver_queue {
     uint32_t piece_count;   /* of both lists */
     uint64_t staging_bytes; /* of all pieces */
     uint64_t read_backs;    /* of pieces in flight */
-    uint64_t value;         /* of the queue's last submission, a plan's too */
+    uint64_t value;         /* of the queue's last submission, a recording's too */
 };
 
 struct hg_driver_event {
@@ -243,7 +243,7 @@ hg_status vk_event_wait(hg_driver_event *event) HG_NODISCARD;
 /* What is being recorded; the queue's lock is held. */
 typedef struct vk_recorder {
     hg_device *device;
-    hg_driver_queue *queue; /* NULL: a plan, whose piece is open and has room for everything */
+    hg_driver_queue *queue; /* NULL: a recording, whose piece is open and has room for everything */
     vk_piece *piece;        /* NULL: none is open */
     bool clean;             /* nothing was recorded since the last barrier */
     uint64_t value;         /* of the last piece submitted; 0: none */
@@ -293,13 +293,13 @@ hg_status vk_record(vk_recorder *r, const hg_driver_command *command) HG_NODISCA
 void vk_measure(const hg_driver_command *command, uint64_t *staging, uint64_t *records,
                 uint32_t *sets);
 
-/* ---- plan.c ---- */
-hg_status vk_plan_create(hg_device *device, const hg_driver_command *commands, uint32_t count,
-                         hg_driver_plan **plan) HG_NODISCARD;
-hg_status vk_plan_launch(hg_driver_queue *queue, hg_driver_plan *plan,
-                         hg_driver_event *const *waits, uint32_t wait_count,
-                         hg_driver_event *signal) HG_NODISCARD;
-void vk_plan_destroy(hg_driver_plan *plan);
+/* ---- recording.c ---- */
+hg_status vk_recording_create(hg_device *device, const hg_driver_command *commands, uint32_t count,
+                              hg_driver_recording **recording) HG_NODISCARD;
+hg_status vk_recording_launch(hg_driver_queue *queue, hg_driver_recording *recording,
+                              hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) HG_NODISCARD;
+void vk_recording_destroy(hg_driver_recording *recording);
 
 #else
 #define HG_HAS_VULKAN 0

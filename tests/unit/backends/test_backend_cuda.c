@@ -94,7 +94,7 @@ static hg_status run_plan(device_fixture *d, uint32_t fields, bool check) {
     enum { LANES = 256 };
     device_kernel k;
     uint32_t out[LANES] = {0};
-    hg_driver_plan *plan = NULL;
+    hg_driver_recording *plan = NULL;
     hg_driver_arena *a = NULL;
     build_numbers(&k, fields);
     uint8_t *record = malloc(k.layout.record_bytes);
@@ -110,10 +110,10 @@ static hg_status run_plan(device_fixture *d, uint32_t fields, bool check) {
                                     {.kind = HG_CMD_DISPATCH, .dispatch = &dispatch}};
     hg_driver_command fetch = {.kind = HG_CMD_COPY_OUT, .from = all, .host = out};
     if (status == HG_OK) fill_numbers(&k, a, 1000, record);
-    if (status == HG_OK) status = d->driver->plan_create(d->device, commands, 2, &plan);
+    if (status == HG_OK) status = d->driver->recording_create(d->device, commands, 2, &plan);
     memset(record, 0xEE, k.layout.record_bytes);
     for (int round = 0; round < 3 && status == HG_OK; round++) {
-        status = d->driver->plan_launch(d->queue, plan, NULL, 0, d->event);
+        status = d->driver->recording_launch(d->queue, plan, NULL, 0, d->event);
         if (status == HG_OK) status = d->driver->event_wait(d->event);
         if (status == HG_OK)
             status = d->driver->queue_submit(d->queue, &fetch, 1, &d->event, 1, d->event);
@@ -127,7 +127,7 @@ static hg_status run_plan(device_fixture *d, uint32_t fields, bool check) {
         d->queue = NULL;
         *hg_error_record() = kept;
     }
-    if (plan) d->driver->plan_destroy(plan);
+    if (plan) d->driver->recording_destroy(plan);
     if (dispatch.kernel) d->driver->kernel_destroy(dispatch.kernel);
     if (a) d->driver->arena_free(d->device, a);
     free(record);

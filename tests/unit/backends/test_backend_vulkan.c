@@ -386,10 +386,10 @@ static void test_kernel(hg_device *d, hg_driver_queue *q, kernel_form form) {
 
 /* ---- plans ---- */
 
-static hg_status launch_plan(hg_device *d, hg_driver_queue *q, hg_driver_plan *plan) {
+static hg_status launch_plan(hg_device *d, hg_driver_queue *q, hg_driver_recording *plan) {
     hg_driver_event *e;
     HG_TRY(driver->event_create(d, &e));
-    hg_status status = driver->plan_launch(q, plan, NULL, 0, e);
+    hg_status status = driver->recording_launch(q, plan, NULL, 0, e);
     if (status == HG_OK) return wait_and_destroy(e);
     driver->event_destroy(e);
     return status;
@@ -431,12 +431,12 @@ static void test_plan(hg_device *d, hg_driver_queue *q) {
     static plan_work work[2];
     static uint8_t seen[4][PLAN_N * 4 + 256];
     hg_driver_kernel *k[2];
-    hg_driver_plan *plan = NULL, *empty = NULL;
+    hg_driver_recording *plan = NULL, *empty = NULL;
     bool same = true;
     CHECK(create_kernel(d, PUSHED, &k[0]) == HG_OK &&
           create_kernel(d, LONG_RECORD, &k[1]) == HG_OK);
     for (int i = 0; i < 2; i++) make_plan_work(d, &work[i], k);
-    CHECK(driver->plan_create(d, work[1].commands, PLAN_COMMANDS, &plan) == HG_OK);
+    CHECK(driver->recording_create(d, work[1].commands, PLAN_COMMANDS, &plan) == HG_OK);
     memset(work[1].calls, 0xee, sizeof work[1].calls); /* records and slots were copied */
     for (int i = 0; i < 40 && same && plan; i++) {
         same = run(d, q, work[0].commands, PLAN_COMMANDS) == HG_OK &&
@@ -451,14 +451,15 @@ static void test_plan(hg_device *d, hg_driver_queue *q) {
                memcmp(seen[1], seen[3], sizeof seen[0]) == 0;
         CHECK_MESSAGE(same, "launch %d of a plan", i);
     }
-    driver->plan_destroy(plan);
-    CHECK(driver->plan_create(d, NULL, 0, &empty) == HG_OK && launch_plan(d, q, empty) == HG_OK);
-    driver->plan_destroy(empty);
+    driver->recording_destroy(plan);
+    CHECK(driver->recording_create(d, NULL, 0, &empty) == HG_OK &&
+          launch_plan(d, q, empty) == HG_OK);
+    driver->recording_destroy(empty);
     hg_driver_command in = copy_in(work[0].a, 0, seen[0], 4),
                       out = copy_out(work[0].a, 0, seen[0], 4);
     empty = NULL;
-    CHECK(driver->plan_create(d, &in, 1, &empty) == HG_ERROR_INTERNAL &&
-          driver->plan_create(d, &out, 1, &empty) == HG_ERROR_INTERNAL);
+    CHECK(driver->recording_create(d, &in, 1, &empty) == HG_ERROR_INTERNAL &&
+          driver->recording_create(d, &out, 1, &empty) == HG_ERROR_INTERNAL);
     CHECK(!empty);
     for (int i = 0; i < 2; i++) free_plan_work(d, &work[i]);
     for (int i = 0; i < 2; i++) driver->kernel_destroy(k[i]);
@@ -469,18 +470,18 @@ static void test_plan_often(hg_device *d, hg_driver_queue *q) {
     uint32_t expected = 0, out[64];
     hg_driver_arena *a = NULL;
     hg_driver_kernel *k;
-    hg_driver_plan *plan = NULL;
+    hg_driver_recording *plan = NULL;
     call c;
     CHECK(create_kernel(d, PUSHED, &k) == HG_OK && driver->arena_alloc(d, sizeof out, &a) == HG_OK);
     hg_driver_command add = call_kernel(d, &c, k, PUSHED, a, 0, a, 0, 64, 3, 1),
                       back = copy_out(a, 0, out, sizeof out);
-    CHECK(driver->plan_create(d, &add, 1, &plan) == HG_OK);
+    CHECK(driver->recording_create(d, &add, 1, &plan) == HG_OK);
     for (int i = 0; i < TIMES && plan && launch_plan(d, q, plan) == HG_OK; i++)
         expected = expected * 3 + 1;
     CHECK(run(d, q, &back, 1) == HG_OK);
     CHECK_U64(out[0], expected);
     CHECK_U64(out[63], expected);
-    driver->plan_destroy(plan);
+    driver->recording_destroy(plan);
     driver->kernel_destroy(k);
     driver->arena_free(d, a);
 }
@@ -491,7 +492,7 @@ static void test_plans_in_order(hg_device *d) {
     enum { PLANS = 6, ROUNDS = 30, N = 3000 };
     static uint32_t x[N], out[N];
     hg_driver_queue *queues[2];
-    hg_driver_plan *plans[PLANS] = {NULL};
+    hg_driver_recording *plans[PLANS] = {NULL};
     hg_driver_event *events[PLANS], *between;
     hg_driver_arena *a;
     hg_driver_kernel *k;
@@ -505,7 +506,7 @@ static void test_plans_in_order(hg_device *d) {
     for (uint32_t p = 0; p < PLANS; p++) {
         hg_driver_command add = call_kernel(d, &calls_of[p], k, PUSHED, a, 0, a, 0, N, p + 2,
                                             p + 1);
-        CHECK(driver->plan_create(d, &add, 1, &plans[p]) == HG_OK &&
+        CHECK(driver->recording_create(d, &add, 1, &plans[p]) == HG_OK &&
               driver->event_create(d, &events[p]) == HG_OK);
     }
     for (uint32_t i = 0; i < N; i++) x[i] = 1;
@@ -521,23 +522,23 @@ static void test_plans_in_order(hg_device *d) {
                                                                                                back
                                                                                              */
             hg_driver_event *before = p ? events[p - 1] : events[PLANS - 1];
-            CHECK(driver->plan_launch(queues[p % 2], plans[p], &before, 1, between) == HG_OK);
+            CHECK(driver->recording_launch(queues[p % 2], plans[p], &before, 1, between) == HG_OK);
             CHECK(driver->queue_submit(queues[p % 2], &add, 1, NULL, 0, events[p]) == HG_OK);
         }
         CHECK(driver->event_wait(events[PLANS - 1]) == HG_OK);
     }
     /* What the host could do itself comes after the plan that is in flight, and a plan that goes
      * waits for its end. */
-    CHECK(driver->plan_launch(queues[0], plans[0], NULL, 0, NULL) == HG_OK);
+    CHECK(driver->recording_launch(queues[0], plans[0], NULL, 0, NULL) == HG_OK);
     CHECK(driver->queue_submit(queues[0], &back, 1, NULL, 0, events[0]) == HG_OK);
-    driver->plan_destroy(plans[0]);
+    driver->recording_destroy(plans[0]);
     CHECK(driver->event_wait(events[0]) == HG_OK);
     expected = expected * 2 + 1;
     for (uint32_t i = 0; i < N; i++) right = right && out[i] == expected;
     CHECK_MESSAGE(right, "plans on two queues: %u, expected %u", (unsigned)out[0],
                   (unsigned)expected);
     for (uint32_t p = 0; p < PLANS; p++) {
-        if (p) driver->plan_destroy(plans[p]);
+        if (p) driver->recording_destroy(plans[p]);
         driver->event_destroy(events[p]);
     }
     driver->event_destroy(between);
@@ -771,7 +772,7 @@ static hg_status everything(uint32_t index, const char *pretend) {
     hg_driver_arena *a = NULL, *b = NULL, *v = NULL;
     hg_driver_kernel *k[2] = {NULL, NULL};
     hg_driver_event *e[2] = {NULL, NULL};
-    hg_driver_plan *plan = NULL;
+    hg_driver_recording *plan = NULL;
     bool done = false;
     hg_status status = open_device(index, pretend, &d);
     if (status != HG_OK) return status;
@@ -805,8 +806,8 @@ static hg_status everything(uint32_t index, const char *pretend) {
         if (status == HG_OK) CHECK(done && out[0] == 4 && out[N - 1] == ((N - 1) * 2 + 1) * 3 + 1);
         hg_driver_command recorded[] = {second[0], fill(a, 1, 6, 2), copy_between(a, 8, a, 0, 100)},
                           read = copy_out(a, 0, out, 16);
-        STEP(driver->plan_create(d, recorded, 3, &plan));
-        STEP(driver->plan_launch(q[0], plan, &e[1], 1, e[0]));
+        STEP(driver->recording_create(d, recorded, 3, &plan));
+        STEP(driver->recording_launch(q[0], plan, &e[1], 1, e[0]));
         STEP(driver->queue_submit(q[1], &read, 1, e, 1, e[1]));
         STEP(driver->event_wait(e[1]));
         if (status == HG_OK)
@@ -817,7 +818,7 @@ static hg_status everything(uint32_t index, const char *pretend) {
         driver->queue_destroy(q[i]);
         driver->event_destroy(e[i]);
     }
-    driver->plan_destroy(plan);
+    driver->recording_destroy(plan);
     for (int i = 0; i < 2; i++) driver->kernel_destroy(k[i]);
     driver->arena_free(d, a);
     driver->arena_free(d, b);

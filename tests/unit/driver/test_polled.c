@@ -244,27 +244,27 @@ static void test_plans(void) {
     fixture f;
     set_up(&f, "polled");
     hg_driver_event *e = new_event(&f);
-    hg_driver_plan *plan = NULL;
+    hg_driver_recording *plan = NULL;
     hg_driver_command commands[2] = {
         set_cell(&f, 0, 7), {.kind = HG_CMD_COPY, .to = {f.arena, 1, 1}, .from = {f.arena, 0, 1}}};
-    CHECK_OK(f.driver->plan_create(f.device, commands, 2, &plan));
+    CHECK_OK(f.driver->recording_create(f.device, commands, 2, &plan));
     commands[0].value = 9;
     for (int i = 0; i < 2; i++) {
         f.cells[0] = f.cells[1] = 0;
-        CHECK_OK(f.driver->plan_launch(f.queues[0], plan, NULL, 0, e));
+        CHECK_OK(f.driver->recording_launch(f.queues[0], plan, NULL, 0, e));
         f.driver->device_poll(f.device);
         CHECK(f.cells[0] == 7 && f.cells[1] == 0);
         CHECK_OK(hg_driver_wait(f.driver, f.device, e));
         CHECK(f.cells[1] == 7);
     }
     CHECK_U64(misuses_since(), 0);
-    CHECK_OK(f.driver->plan_launch(f.queues[0], plan, NULL, 0, NULL));
-    CHECK_OK(f.driver->plan_launch(f.queues[0], plan, NULL, 0, e));
+    CHECK_OK(f.driver->recording_launch(f.queues[0], plan, NULL, 0, NULL));
+    CHECK_OK(f.driver->recording_launch(f.queues[0], plan, NULL, 0, e));
     CHECK_U64(misuses_since(), 1);
     CHECK_OK(hg_driver_wait(f.driver, f.device, e));
-    f.driver->plan_destroy(plan);
+    f.driver->recording_destroy(plan);
     commands[0].kind = HG_CMD_COPY_IN;
-    CHECK_STATUS(f.driver->plan_create(f.device, commands, 2, &plan), HG_ERROR_INTERNAL);
+    CHECK_STATUS(f.driver->recording_create(f.device, commands, 2, &plan), HG_ERROR_INTERNAL);
     f.driver->event_destroy(e);
     tear_down(&f);
 }
@@ -335,16 +335,16 @@ static hg_status use(void) {
     hg_device *device;
     hg_driver_queue *queue = NULL;
     hg_driver_event *e = NULL;
-    hg_driver_plan *plan = NULL;
+    hg_driver_recording *plan = NULL;
     HG_TRY(hg_driver_open(&hg_driver_cpu, 0, &options, &driver, &device));
     hg_status status = driver->queue_create(device, &queue);
     if (status == HG_OK) status = driver->event_create(device, &e);
-    if (status == HG_OK) status = driver->plan_create(device, NULL, 0, &plan);
+    if (status == HG_OK) status = driver->recording_create(device, NULL, 0, &plan);
     if (status == HG_OK) status = driver->queue_submit(queue, NULL, 0, NULL, 0, e);
     if (status == HG_OK) status = hg_driver_wait(driver, device, e);
-    if (status == HG_OK) status = driver->plan_launch(queue, plan, &e, 1, e);
+    if (status == HG_OK) status = driver->recording_launch(queue, plan, &e, 1, e);
     if (status == HG_OK) status = hg_driver_wait(driver, device, e);
-    driver->plan_destroy(plan);
+    driver->recording_destroy(plan);
     driver->event_destroy(e);
     driver->queue_destroy(queue);
     driver->device_close(device);

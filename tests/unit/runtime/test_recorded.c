@@ -1,22 +1,23 @@
-/* Batches that come again: when they become a plan of the driver, and what makes it forget one. */
+/* Batches that come again: when they become a recording of the driver, and what makes it forget
+ * one. */
 #include "runtime/recorded.h"
 #include "test.h"
 #include <string.h>
 
 static int made, freed;
 static bool fails;
-static hg_status plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
-                             hg_driver_plan **plan) {
+static hg_status recording_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                                  hg_driver_recording **recording) {
     (void)d;
     (void)commands;
     if (fails) return hg_fail_memory();
     CHECK_U64(count, 3);
-    *plan = (hg_driver_plan *)&made;
+    *recording = (hg_driver_recording *)&made;
     made++;
     return HG_OK;
 }
-static void plan_destroy(hg_driver_plan *plan) {
-    CHECK(plan == (hg_driver_plan *)&made);
+static void recording_destroy(hg_driver_recording *recording) {
+    CHECK(recording == (hg_driver_recording *)&made);
     freed++;
 }
 
@@ -47,14 +48,15 @@ static const hg_device_caps *device_caps(const hg_device *device) {
     (void)device;
     return &caps;
 }
-static const hg_driver driver = {
-    .device_caps = device_caps, .plan_create = plan_create, .plan_destroy = plan_destroy};
+static const hg_driver driver = {.device_caps = device_caps,
+                                 .recording_create = recording_create,
+                                 .recording_destroy = recording_destroy};
 static hg_recorded recorded;
 static bool find(const batch *b) {
     return hg_recorded_find(&recorded, &driver, NULL, b->commands, 3);
 }
 
-/* How often it must come until it is a plan. */
+/* How often it must come until it is a recording. */
 static int times_until_plan(const batch *b) {
     for (int i = 1; i < 20; i++)
         if (find(b)) return i;
@@ -62,7 +64,7 @@ static int times_until_plan(const batch *b) {
 }
 
 int main(void) {
-    enum { TIMES = HG_PLAN_AFTER + 2 }; /* the first makes the image */
+    enum { TIMES = HG_RECORD_AFTER + 2 }; /* the first makes the image */
     batch one, other;
     make(&one);
     CHECK_U64(times_until_plan(&one), TIMES);
@@ -85,11 +87,11 @@ int main(void) {
                         (uint8_t *)&other.dispatch.group_memory};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i] ^= 1;
-        CHECK_MESSAGE(!find(&other) && !recorded.repeated.plan, "part %d", (int)i);
+        CHECK_MESSAGE(!find(&other) && !recorded.repeated.recording, "part %d", (int)i);
         CHECK_U64(times_until_plan(&other), TIMES - 1);
     }
     CHECK(made == freed + 1);
-    /* fewer commands, none, one that no plan has */
+    /* fewer commands, none, one that no recording has */
     CHECK(!hg_recorded_find(&recorded, &driver, NULL, other.commands, 2) &&
           !hg_recorded_find(&recorded, &driver, NULL, NULL, 0));
     CHECK(made == freed);
@@ -98,12 +100,12 @@ int main(void) {
     CHECK_U64(times_until_plan(&one), TIMES);
     /* what is in flight stays */
     hg_recorded_launched(&recorded);
-    CHECK(!find(&one) && !find(&other) && recorded.repeated.plan);
+    CHECK(!find(&one) && !find(&other) && recorded.repeated.recording);
     hg_recorded_done(&recorded);
     CHECK(find(&one));
     /* an arena or a kernel is gone: pointers may mean something else */
     hg_driver_note_gone();
-    CHECK(!find(&one) && !recorded.repeated.plan);
+    CHECK(!find(&one) && !recorded.repeated.recording);
     CHECK_U64(times_until_plan(&one), TIMES - 1);
     hg_driver_note_gone();
     fails = true;

@@ -7,19 +7,19 @@
 static struct {
     hg_driver driver;
     const hg_driver *real;
-    int plans, launches;
+    int recordings, launches;
 } counted;
 
 static hg_status count_create(hg_device *d, const hg_driver_command *c, uint32_t count,
-                              hg_driver_plan **plan) {
-    counted.plans++;
-    return counted.real->plan_create(d, c, count, plan);
+                              hg_driver_recording **recording) {
+    counted.recordings++;
+    return counted.real->recording_create(d, c, count, recording);
 }
-static hg_status count_launch(hg_driver_queue *q, hg_driver_plan *plan,
+static hg_status count_launch(hg_driver_queue *q, hg_driver_recording *recording,
                               hg_driver_event *const *waits, uint32_t wait_count,
                               hg_driver_event *signal) {
     counted.launches++;
-    return counted.real->plan_launch(q, plan, waits, wait_count, signal);
+    return counted.real->recording_launch(q, recording, waits, wait_count, signal);
 }
 
 /* y = (x + x) * x - 1 by steps and a kernel between them, s = the sum of y, through memory of the
@@ -89,12 +89,12 @@ int main(int argc, char **argv) {
     hg_context *context = NULL;
     hg_queue *queue = NULL;
     uint64_t n = N;
-    bool records = f.b->driver->plan_create && f.b->caps->compiler.device_form &&
+    bool records = f.b->driver->recording_create && f.b->caps->compiler.device_form &&
                    f.b->caps->scheduling.asynchronous;
     counted.real = f.b->driver;
     counted.driver = *f.b->driver;
-    if (records) counted.driver.plan_create = count_create;
-    if (records) counted.driver.plan_launch = count_launch;
+    if (records) counted.driver.recording_create = count_create;
+    if (records) counted.driver.recording_launch = count_launch;
     f.b->driver = &counted.driver;
     f.x = make_buffer(f.b, NULL, N * sizeof(float));
     f.y = make_buffer(f.b, NULL, N * sizeof(float));
@@ -109,13 +109,13 @@ int main(int argc, char **argv) {
     CHECK_OK(hg_queue_create(f.b, NULL, &queue));
     launch_some(&f, f.b->context, NULL);
     if (records) { /* the first launches wait for compilers; then a launch is the recording */
-        CHECK_U64(counted.plans, 1);
+        CHECK_U64(counted.recordings, 1);
         CHECK(counted.launches >= 5);
-        int plans = counted.launches;
+        int recordings = counted.launches;
         set_input(&f, 3);
         CHECK_OK(hg_binding_launch(f.binding));
         CHECK(is_right(&f, 3));
-        CHECK_U64(counted.launches - plans, 1);
+        CHECK_U64(counted.launches - recordings, 1);
     }
     launch_some(&f, context, NULL);
     launch_some(&f, NULL, queue);

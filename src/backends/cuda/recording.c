@@ -4,7 +4,7 @@
 
 enum { NON_BLOCKING = 1, CAPTURE_THREAD_LOCAL = 1 };
 
-struct hg_driver_plan {
+struct hg_driver_recording {
     hg_device *device;
     CUgraph graph;
     CUgraphExec executable;
@@ -12,7 +12,7 @@ struct hg_driver_plan {
 };
 
 /* In the device's context. A capture that was begun ends whatever happens. */
-static hg_status capture(hg_driver_plan *p, CUstream stream, const hg_driver_command *commands,
+static hg_status capture(hg_driver_recording *p, CUstream stream, const hg_driver_command *commands,
                          uint32_t count) {
     CU_TRY(StreamBeginCapture, stream, CAPTURE_THREAD_LOCAL);
     hg_status status = HG_OK;
@@ -29,7 +29,7 @@ static hg_status capture(hg_driver_plan *p, CUstream stream, const hg_driver_com
     return HG_OK;
 }
 
-static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {
+static hg_status record(hg_driver_recording *p, const hg_driver_command *commands, uint32_t count) {
     CUstream stream = NULL;
     HG_TRY(cuda_enter(p->device));
     hg_status status = cuda_check("cuStreamCreate", CU_CALL(StreamCreate, &stream, NON_BLOCKING));
@@ -39,30 +39,31 @@ static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, ui
     return status;
 }
 
-hg_status cuda_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
-                           hg_driver_plan **plan) {
+hg_status cuda_recording_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                                hg_driver_recording **recording) {
     for (uint32_t i = 0; i < count; i++)
         if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY &&
             commands[i].kind != HG_CMD_FILL && commands[i].kind != HG_CMD_STEP)
-            return hg_fail(HG_ERROR_INTERNAL, "cuda: command %u of a plan is of kind %d",
+            return hg_fail(HG_ERROR_INTERNAL, "cuda: command %u of a recording is of kind %d",
                            (unsigned)i, (int)commands[i].kind);
-    hg_driver_plan *p = hg_calloc(1, sizeof *p);
+    hg_driver_recording *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;
     hg_status status = record(p, commands, count);
     if (status != HG_OK)
-        cuda_plan_destroy(p);
+        cuda_recording_destroy(p);
     else
-        *plan = p;
+        *recording = p;
     return status;
 }
 
-hg_status cuda_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits,
-                           uint32_t wait_count, hg_driver_event *signal) {
+hg_status cuda_recording_launch(hg_driver_queue *q, hg_driver_recording *p,
+                                hg_driver_event *const *waits, uint32_t wait_count,
+                                hg_driver_event *signal) {
     return cuda_submit_graph(q, p->executable, waits, wait_count, signal);
 }
 
-void cuda_plan_destroy(hg_driver_plan *p) {
+void cuda_recording_destroy(hg_driver_recording *p) {
     if (!p) return;
     if (cuda.CtxPushCurrent(p->device->context) == CUDA_SUCCESS) {
         if (p->executable) (void)cuda.GraphExecDestroy(p->executable);

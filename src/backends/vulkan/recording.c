@@ -4,7 +4,7 @@
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
 
-struct hg_driver_plan {
+struct hg_driver_recording {
     hg_device *device;
     VkCommandPool pool;
     vk_piece piece;
@@ -13,7 +13,8 @@ struct hg_driver_plan {
 };
 
 /* Memory for everything, so that recording needs no second piece. */
-static hg_status make_room(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {
+static hg_status make_room(hg_driver_recording *p, const hg_driver_command *commands,
+                           uint32_t count) {
     uint64_t staging = 0, records = 0;
     for (uint32_t i = 0; i < count; i++)
         vk_measure(&commands[i], &staging, &records, &p->piece.sets_most);
@@ -24,7 +25,7 @@ static hg_status make_room(hg_driver_plan *p, const hg_driver_command *commands,
     return HG_OK;
 }
 
-static hg_status make_commands(hg_driver_plan *p) {
+static hg_status make_commands(hg_driver_recording *p) {
     hg_device *d = p->device;
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .queueFamilyIndex = d->family};
@@ -32,7 +33,7 @@ static hg_status make_commands(hg_driver_plan *p) {
     return vk_piece_create_commands(d, &p->piece, p->pool);
 }
 
-static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {
+static hg_status record(hg_driver_recording *p, const hg_driver_command *commands, uint32_t count) {
     vk_recorder r = {.device = p->device, .piece = &p->piece, .clean = true};
     HG_TRY(make_commands(p));
     HG_TRY(make_room(p, commands, count));
@@ -41,34 +42,35 @@ static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, ui
     return vk_piece_end(p->device, &p->piece);
 }
 
-hg_status vk_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
-                         hg_driver_plan **plan) {
+hg_status vk_recording_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
+                              hg_driver_recording **recording) {
     for (uint32_t i = 0; i < count; i++)
         if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY &&
             commands[i].kind != HG_CMD_FILL)
-            return hg_fail(HG_ERROR_INTERNAL, "vulkan: command %u of a plan is of kind %d",
+            return hg_fail(HG_ERROR_INTERNAL, "vulkan: command %u of a recording is of kind %d",
                            (unsigned)i, (int)commands[i].kind);
-    hg_driver_plan *p = hg_calloc(1, sizeof *p);
+    hg_driver_recording *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;
     hg_status status = record(p, commands, count);
     if (status != HG_OK)
-        vk_plan_destroy(p);
+        vk_recording_destroy(p);
     else
-        *plan = p;
+        *recording = p;
     return status;
 }
 
-hg_status vk_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits,
-                         uint32_t wait_count, hg_driver_event *signal) {
+hg_status vk_recording_launch(hg_driver_queue *q, hg_driver_recording *p,
+                              hg_driver_event *const *waits, uint32_t wait_count,
+                              hg_driver_event *signal) {
     if (p->value && !vk_has_reached(p->device, p->device_queue, p->value))
-        return hg_fail(HG_ERROR_INTERNAL, "vulkan: the plan's last launch is still in flight");
+        return hg_fail(HG_ERROR_INTERNAL, "vulkan: the recording's last launch is still in flight");
     HG_TRY(vk_submit_recorded(q, p->piece.commands, waits, wait_count, signal, &p->value));
     p->device_queue = q->device_queue;
     return HG_OK;
 }
 
-void vk_plan_destroy(hg_driver_plan *p) {
+void vk_recording_destroy(hg_driver_recording *p) {
     if (!p) return;
     hg_device *d = p->device;
     hg_error kept = *hg_error_record();
