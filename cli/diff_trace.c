@@ -285,7 +285,8 @@ static void add_value(writer *w, hg_type type, unsigned reg) {
     add_store(w, bits, BASE, r[VALUE], AT_VALUE, RECORDS);
 }
 
-static bool is_store(uint16_t op) {
+static bool is_store(uint16_t form) {
+    hg_op op = hg_op_access((hg_op)form);
     return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE ||
            op == HG_OP_POOL_STORE_CONST;
 }

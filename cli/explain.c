@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* ---- sections of a page ---- */
 
@@ -241,7 +241,8 @@ int command_explain(int argc, char **argv) {
         return cli_finish(&c);
     }
     const char *word = c.arguments.data[0];
-    bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
+    struct stat found;
+    bool is_file = strcmp(word, "-") == 0 || (stat(word, &found) == 0 && !S_ISDIR(found.st_mode));
     bool graph = is_file && cli_is_graph(&c, word);
     if (!graph && (svg || c.passes || print_after || c.as_graph || c.pairs.count)) {
         cli_usage(&c, "%s is for array graphs: name a .graph, or write --as-graph for a program",

@@ -11,7 +11,8 @@ typedef struct counts {
     uint32_t gathered, strided, divergent, live, live_at;
 } counts;
 
-static bool is_store(uint16_t op) {
+static bool is_store(uint16_t form) {
+    hg_op op = hg_op_access((hg_op)form);
     return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE ||
            op == HG_OP_POOL_STORE_CONST;
 }

@@ -17,16 +17,25 @@ static const char *const TYPE_SETS[] = {[HG_T_NONE] = "-",
                                         [HG_T_FLOAT] = "floats",
                                         [HG_T_ATOMIC] = "i32 u32 i64 u64",
                                         [HG_T_CHARACTER] = "i128 f64",
-                                        [HG_T_TWICE] = "integers of 16 bits and more",
                                         [HG_T_UNSIGNED] = "unsigned integers",
                                         [HG_T_REAL] = "f32 f64",
                                         [HG_T_HALF] = "f16 bf16",
                                         [HG_T_BYTE] = "i8 u8",
-                                        [HG_T_WORD] = "i32 u32"};
+                                        [HG_T_WORD] = "i32 u32",
+                                        [HG_T_CONVERTED] = "all",
+                                        [HG_T_TWICE] = "integers of 16 bits and more",
+                                        [HG_T_WIDER] = "f32, integers of 16 bits and more",
+                                        [HG_T_NARROWER] = "f16 bf16, integers of up to 2048 bits",
+                                        [HG_T_PATTERN] = "floats, integers of 16 to 64 bits"};
 static const char *const NUMBERS[] = {
 #define HG_OP_NUMBERS(id, text, about) text,
 #include <hologram/reflect.def>
 #undef HG_OP_NUMBERS
+};
+static const char *const SECONDS[] = {
+#define HG_OP_SECOND(id, text, about) text,
+#include <hologram/reflect.def>
+#undef HG_OP_SECOND
 };
 static const char *const OPERAND_KINDS[] = {
     "none",
@@ -344,6 +353,8 @@ static hg_status add_description(hg_json *json, hg_op id) {
         if (op.types >> t & 1) hg_json_text(json, hg_type_name((hg_type)t));
     hg_json_end_array(json);
     hg_json_add_bool(json, "half_width", op.half_width);
+    hg_json_key(json, "second");
+    hg_json_text(json, SECONDS[op.second]);
     hg_json_key(json, "flags");
     hg_json_begin_array(json);
     for (size_t i = 0; i < HG_COUNT_OF(FLAGS); i++)

@@ -8,11 +8,21 @@ static const struct {
     uint16_t first;
     const char *title;
 } GROUPS[] = {
-    {0x001, "Move and identity"}, {0x010, "Arithmetic"},      {0x040, "Logic, compare, select"},
-    {0x060, "Control"},           {0x070, "Synchronisation"}, {0x080, "Functions"},
-    {0x0A0, "Reductions"},        {0x0B0, "Pools"},           {0x0C0, "Higher order"},
-    {0x0D0, "Atomics"},           {0x100, "Simple"},          {0x140, "Complex"},
-    {0x180, "Advanced"},          {0x1C0, "Atlas"},
+    {0x001, "Move and identity"},
+    {0x010, "Arithmetic"},
+    {0x030, "Conversions on the way"},
+    {0x040, "Logic, compare, select"},
+    {0x060, "Control"},
+    {0x070, "Synchronisation"},
+    {0x080, "Functions"},
+    {0x0A0, "Reductions"},
+    {0x0B0, "Pools"},
+    {0x0C0, "Higher order"},
+    {0x0D0, "Atomics"},
+    {0x100, "Simple"},
+    {0x140, "Complex"},
+    {0x180, "Advanced"},
+    {0x1C0, "Atlas"},
 };
 enum { GROUP_COUNT = sizeof GROUPS / sizeof *GROUPS };
 
@@ -100,7 +110,11 @@ static const char *types_of(const hg_op_info *op) {
     case HG_T_HALF: return "f16 bf16";
     case HG_T_BYTE: return "i8 u8";
     case HG_T_WORD: return "i32 u32";
+    case HG_T_CONVERTED: return "all";
     case HG_T_TWICE: return "integers of 16 bits and more, SRC the one of half the width";
+    case HG_T_WIDER: return "integers, SRC one of fewer bits; f32, SRC f16 or bf16";
+    case HG_T_NARROWER: return "integers, SRC one of more bits; f16 and bf16, SRC f32";
+    case HG_T_PATTERN: return "floats and integers, one of them SRC, of the same width";
     }
     return "?";
 }

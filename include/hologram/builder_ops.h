@@ -59,6 +59,41 @@ static inline hg_builder *hg_build_stp(hg_builder *builder, hg_type type, hg_arg
     const hg_arg args[] = {address, hg_arg_reg(s)};
     return hg_builder_add(builder, 0x00B, type, HG_TYPE_COUNT, args, 2);
 }
+/** dst = the element at an address, converted as cvt does */
+static inline hg_builder *hg_build_ldg_wide(hg_builder *builder, hg_type to, hg_type from, uint8_t d, hg_arg address) {
+    const hg_arg args[] = {hg_arg_reg(d), address};
+    return hg_builder_add(builder, 0x030, to, from, args, 2);
+}
+/** writes src to an address, converted as cvt does */
+static inline hg_builder *hg_build_stg_narrow(hg_builder *builder, hg_type to, hg_type from, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x031, to, from, args, 2);
+}
+/** dst = the element at an address in the block's shared memory, converted as cvt does */
+static inline hg_builder *hg_build_lds_wide(hg_builder *builder, hg_type to, hg_type from, uint8_t d, hg_arg address) {
+    const hg_arg args[] = {hg_arg_reg(d), address};
+    return hg_builder_add(builder, 0x032, to, from, args, 2);
+}
+/** writes src to the block's shared memory, converted as cvt does */
+static inline hg_builder *hg_build_sts_narrow(hg_builder *builder, hg_type to, hg_type from, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x033, to, from, args, 2);
+}
+/** dst = the element at an address in the lane's private memory, converted as cvt does */
+static inline hg_builder *hg_build_ldp_wide(hg_builder *builder, hg_type to, hg_type from, uint8_t d, hg_arg address) {
+    const hg_arg args[] = {hg_arg_reg(d), address};
+    return hg_builder_add(builder, 0x034, to, from, args, 2);
+}
+/** writes src to the lane's private memory, converted as cvt does */
+static inline hg_builder *hg_build_stp_narrow(hg_builder *builder, hg_type to, hg_type from, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x035, to, from, args, 2);
+}
+/** dst = the bit pattern of src */
+static inline hg_builder *hg_build_bits(hg_builder *builder, hg_type to, hg_type from, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x036, to, from, args, 2);
+}
 /** dst = a + b; integers wrap */
 static inline hg_builder *hg_build_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};

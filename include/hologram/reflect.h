@@ -37,6 +37,13 @@ typedef enum hg_op_flag {
 #undef HG_OP_FLAG
 } hg_op_flag;
 
+/** Which types the second of two suffixes may name. */
+typedef enum hg_op_second {
+#define HG_OP_SECOND(id, text, about) HG_OP_SECOND_##id,
+#include "reflect.def"
+#undef HG_OP_SECOND
+} hg_op_second;
+
 /** How exact the numbers are that an instruction makes. */
 typedef enum hg_numbers {
 #define HG_OP_NUMBERS(id, text, about) HG_NUMBERS_##id,
@@ -58,9 +65,9 @@ typedef struct hg_op_description {
     uint32_t suffix_count;  /**< types that the mnemonic is followed by: 0, 1 or 2 */
     uint32_t operand_count; /**< operands, in the order of text, binary and hg_builder_add */
     hg_numbers numbers;
-    bool half_width; /**< the second suffix is the type of half the width; else, where there is one,
-                        it is any of the types */
-    uint8_t reserved[3]; /**< never used */
+    bool half_width;     /**< `second` is HG_OP_SECOND_HALF_WIDTH */
+    uint8_t second;      /**< hg_op_second: which types the second suffix may name */
+    uint8_t reserved[2]; /**< never used */
 } hg_op_description;
 
 /** An operand of an instruction. Strings are static. */

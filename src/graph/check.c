@@ -44,7 +44,7 @@ static uint32_t fill(const hg_graph *g, const graph_operand *o, const hg_operand
 static void add_array(const hg_graph *g, graph_sized_call *s, uint32_t operand, uint32_t value,
                       uint8_t access) {
     const hg_operand_info *info = &hg_op_get((hg_op)s->call.op)->operands[operand];
-    hg_type type = hg_element_type(s->call.type, info);
+    hg_type type = hg_element_type(s->call.type, HG_TYPE_COUNT, info);
     s->values[s->call.array_count] = value;
     s->arrays[s->call.array_count++] = (plan_array){
         .operand = (uint8_t)operand,

@@ -206,7 +206,7 @@ static hg_status find_type(inference *f) {
 }
 
 static hg_type type_of(const inference *f, uint32_t operand) {
-    return hg_element_type(f->r->type, &f->row->operands[operand]);
+    return hg_element_type(f->r->type, HG_TYPE_COUNT, &f->row->operands[operand]);
 }
 
 static hg_status check_type(const inference *f, uint32_t operand, const graph_value *v) {

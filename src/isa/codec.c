@@ -356,7 +356,22 @@ static bool needs_minor_2(const hg_program *p) {
     return false;
 }
 
+static bool needs_minor_3(const hg_program *p) {
+    for (uint32_t i = 0; i < p->inst_count; i++) switch ((hg_op)p->insts[i].op) {
+        case HG_OP_LDG_WIDE:
+        case HG_OP_STG_NARROW:
+        case HG_OP_LDS_WIDE:
+        case HG_OP_STS_NARROW:
+        case HG_OP_LDP_WIDE:
+        case HG_OP_STP_NARROW:
+        case HG_OP_BITS: return true;
+        default: break;
+        }
+    return false;
+}
+
 uint32_t hg_container_minor(const hg_program *p) {
+    if (needs_minor_3(p)) return 3;
     return needs_minor_2(p) ? 2 : hg_container_sections_minor(p);
 }
 

@@ -23,7 +23,7 @@ enum {
     HG_CONTAINER_ENTRY = 24,
     HG_CONTAINER_HASH = 24,
     HG_CONTAINER_MAJOR = 1,
-    HG_CONTAINER_MINOR = 2, /* the highest; a program is written as the lowest that it needs */
+    HG_CONTAINER_MINOR = 3, /* the highest; a program is written as the lowest that it needs */
     HG_ADDRESS_INDEX = 1,   /* bits of an address */
     HG_ADDRESS_SCALE = 2,
     HG_FLAG_RELAXED = 1
@@ -34,7 +34,7 @@ enum {
 #define HG_PROGRAM_HASH_DOMAIN "ATLASB\0\1" /* 8 bytes */
 
 /* Minor version that a program needs: 1 for what its sections hold, 2 for operands of instructions
- * as below. */
+ * as below, 3 for instructions that versions before it do not have. */
 uint32_t hg_container_minor(const hg_program *p);
 uint32_t hg_container_sections_minor(const hg_program *p);
 /* Below minor version 2 a literal of what an instruction calculates in (HG_R_WIDE) has the type of

@@ -691,8 +691,8 @@ static void get_sections(reader *r, hg_program *p) {
     for (uint32_t i = 0; i < p->param_count && ok(r); i++)
         if (p->params[i].kind == HG_PARAM_DATA && !table[HG_SECTION_DATA].size)
             refuse(r, "B05", "section table: data are missing");
-    uint32_t needed = ok(r) ? r->widened ? hg_container_sections_minor(p) : hg_container_minor(p)
-                            : r->minor;
+    uint32_t needed = ok(r) ? hg_container_minor(p) : r->minor;
+    if (ok(r) && r->widened && needed == 2) needed = hg_container_sections_minor(p);
     if (r->minor != needed)
         refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u",
                (unsigned)r->minor, (unsigned)needed);

@@ -75,6 +75,8 @@
 #define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p", NULL, 0}, O_R("a"), O_R("b")}
 #define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_T, 0, "address", NULL, 0}}
 #define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_T, 0, "address", NULL, 0}, O_R("s")}
+#define SIG_LOAD_WIDE {O_D, {HG_K_ADDRESS, HG_READ, HG_R_T2, 0, "address", NULL, 0}}
+#define SIG_STORE_NARROW {{HG_K_ADDRESS, HG_WRITE, HG_R_T, 0, "address", NULL, 0}, {HG_K_REG, HG_READ, HG_R_T2, 0, "s", NULL, 0}}
 #define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d", NULL, 0}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id", NULL, 0}}
 #define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, HG_OR_NONE, "p", NULL, 0}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
 #define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
@@ -170,12 +172,16 @@ enum {
     T_FLOAT = HG_T_FLOAT,
     T_ATOMIC = HG_T_ATOMIC,
     T_CHARACTER = HG_T_CHARACTER,
-    T_TWICE = HG_T_TWICE,
     T_UNSIGNED = HG_T_UNSIGNED,
     T_REAL = HG_T_REAL,
     T_HALF = HG_T_HALF,
     T_BYTE = HG_T_BYTE,
     T_WORD = HG_T_WORD,
+    T_CONVERTED = HG_T_CONVERTED,
+    T_TWICE = HG_T_TWICE,
+    T_WIDER = HG_T_WIDER,
+    T_NARROWER = HG_T_NARROWER,
+    T_PATTERN = HG_T_PATTERN,
     EXACT = HG_NUMBERS_EXACT,
     ULP1 = HG_NUMBERS_ULP1,
     ULP2 = HG_NUMBERS_ULP2,
@@ -204,10 +210,9 @@ enum {
     [HG_OP_##ident] = {.opcode = (code),                                                         \
                        .flags = (bits),                                                          \
                        .types = (type_set),                                                      \
-                       .type_count = (type_set) == T_NONE ? 0                                    \
-                                     : HG_OP_##ident == HG_OP_CVT || HG_OP_##ident == HG_OP_MULW \
-                                         ? 2                                                     \
-                                         : 1,                                                    \
+                       .type_count = (type_set) == T_NONE       ? 0                              \
+                                     : (type_set) < T_CONVERTED ? 1                              \
+                                                                : 2,                             \
                        .numbers = (accuracy),                                                    \
                        .operand_count = HAS_NO_OPERANDS(HG_OP_##ident) ? 0 : OPERAND_COUNT(sig), \
                        .id = #ident,                                                             \
@@ -319,6 +324,39 @@ uint32_t hg_op_block_bytes(hg_op op, hg_type type) {
     return (size < 4 ? 4 : size) * (op == HG_OP_SHUFFLE ? 1 : 2);
 }
 
+static bool is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
+
+/* Of two types that are converted into each other. */
+static bool is_wider(hg_type wide, hg_type narrow) {
+    if (hg_type_is_integer(wide) && hg_type_is_integer(narrow))
+        return hg_type_size_bytes(wide) > hg_type_size_bytes(narrow);
+    return wide == HG_TYPE_F32 && is_half(narrow);
+}
+
+bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2) {
+    if (type >= HG_TYPE_COUNT || type2 >= HG_TYPE_COUNT) return false;
+    switch ((hg_type_set)TABLE[op].types) {
+    case HG_T_CONVERTED: return true;
+    case HG_T_TWICE:
+        return hg_type_is_integer(type) && hg_type_is_integer(type2) &&
+               hg_type_is_signed(type2) == hg_type_is_signed(type) &&
+               2 * hg_type_size_bytes(type2) == hg_type_size_bytes(type);
+    case HG_T_WIDER: return is_wider(type, type2);
+    case HG_T_NARROWER: return is_wider(type2, type);
+    case HG_T_PATTERN:
+        return hg_type_is_float(type) != hg_type_is_float(type2) &&
+               hg_type_size_bytes(type) == hg_type_size_bytes(type2);
+    default: return false;
+    }
+}
+
+/* Whether any second type goes with a first one. */
+static bool has_second(hg_op op, hg_type type) {
+    for (int t = 0; t < HG_TYPE_COUNT; t++)
+        if (hg_op_allows_types(op, type, (hg_type)t)) return true;
+    return false;
+}
+
 bool hg_op_allows_type(hg_op op, hg_type type) {
     switch ((hg_type_set)TABLE[op].types) {
     case HG_T_NONE: return false;
@@ -334,7 +372,11 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_HALF: return type == HG_TYPE_F16 || type == HG_TYPE_BF16;
     case HG_T_BYTE: return type == HG_TYPE_I8 || type == HG_TYPE_U8;
     case HG_T_WORD: return type == HG_TYPE_I32 || type == HG_TYPE_U32;
-    case HG_T_TWICE: return hg_type_is_integer(type) && hg_type_size_bytes(type) > 1;
+    case HG_T_CONVERTED: return type < HG_TYPE_COUNT;
+    case HG_T_TWICE:
+    case HG_T_WIDER:
+    case HG_T_NARROWER:
+    case HG_T_PATTERN: return has_second(op, type);
     }
     return false;
 }
@@ -352,16 +394,38 @@ const char *hg_op_types_text(hg_op op) {
     case HG_T_HALF: return "f16 and bf16";
     case HG_T_BYTE: return "i8 and u8";
     case HG_T_WORD: return "i32 and u32";
+    case HG_T_CONVERTED: return "all types";
     case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
+    case HG_T_WIDER: return "integers of 16 bits and more, and f32";
+    case HG_T_NARROWER: return "integers of up to 2,048 bits, f16 and bf16";
+    case HG_T_PATTERN: return "floats and integers of 16, 32 and 64 bits";
     }
     return "";
 }
 
-bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2) {
-    if (!hg_op_allows_type(op, type) || type2 >= HG_TYPE_COUNT) return false;
-    if (TABLE[op].types != HG_T_TWICE) return true;
-    return hg_type_is_integer(type2) && hg_type_is_signed(type2) == hg_type_is_signed(type) &&
-           2 * hg_type_size_bytes(type2) == hg_type_size_bytes(type);
+const char *hg_op_second_text(hg_op op) {
+    switch ((hg_type_set)TABLE[op].types) {
+    case HG_T_TWICE:
+        return "the first type has twice the width of the second, and both or neither are signed";
+    case HG_T_WIDER:
+        return "the first type is an integer and the second a narrower one, or f32 and f16 or bf16";
+    case HG_T_NARROWER:
+        return "the second type is an integer and the first a narrower one, or f32 and f16 or bf16";
+    case HG_T_PATTERN: return "one type is a float, the other an integer of its width";
+    default: return hg_op_types_text(op);
+    }
+}
+
+hg_op hg_op_access(hg_op op) {
+    switch (op) {
+    case HG_OP_LDG_WIDE: return HG_OP_LDG;
+    case HG_OP_STG_NARROW: return HG_OP_STG;
+    case HG_OP_LDS_WIDE: return HG_OP_LDS;
+    case HG_OP_STS_NARROW: return HG_OP_STS;
+    case HG_OP_LDP_WIDE: return HG_OP_LDP;
+    case HG_OP_STP_NARROW: return HG_OP_STP;
+    default: return op;
+    }
 }
 
 const char *hg_condition_name(hg_condition c) { return CONDITIONS[c].text; }

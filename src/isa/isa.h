@@ -109,11 +109,16 @@ typedef enum hg_type_set {
     HG_T_FLOAT,
     HG_T_ATOMIC,
     HG_T_CHARACTER /* i128 f64 */,
-    HG_T_TWICE /* integers of twice the width of a second type */,
     HG_T_REAL /* f32 f64 */,
     HG_T_HALF /* f16 bf16 */,
     HG_T_BYTE /* i8 u8 */,
-    HG_T_WORD /* i32 u32 */
+    HG_T_WORD /* i32 u32 */,
+    /* Of two suffixes. */
+    HG_T_CONVERTED /* any from any */,
+    HG_T_TWICE /* integers of twice the width of the second */,
+    HG_T_WIDER /* integers from narrower ones, f32 from f16 and bf16 */,
+    HG_T_NARROWER /* the other way round */,
+    HG_T_PATTERN /* integers from floats of their width, and the other way round */
 } hg_type_set;
 
 /* The numbers are those of hg_op_flag. */
@@ -127,7 +132,7 @@ typedef struct hg_op_info {
     uint32_t flags; /* HG_F_* */
     uint16_t opcode;
     uint8_t types;         /* hg_type_set */
-    uint8_t type_count;    /* suffixes: 0, 1, or 2 (cvt) */
+    uint8_t type_count;    /* suffixes: 0, 1, or 2 */
     uint8_t numbers;       /* hg_numbers */
     uint8_t operand_count; /* without types */
     const char *id;        /* "ADD" */
@@ -148,6 +153,9 @@ bool hg_op_allows_type(hg_op op, hg_type type);
 const char *hg_op_types_text(hg_op op); /* "integers": the types that it has, for hints */
 /* Both types of a row with two. */
 bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2);
+const char *hg_op_second_text(hg_op op); /* which second type goes with a first one, for hints */
+/* The access of a load that widens or a store that narrows: LDG of ldg.u32.u8; else the row itself. */
+hg_op hg_op_access(hg_op op);
 /* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names
  * its operation. */
 hg_op hg_op_folds_with(hg_op op);
@@ -172,9 +180,10 @@ static inline bool hg_operand_can_be_left_out(const hg_operand_info *o) { return
 /* What an instruction of a type calculates in (HG_R_WIDE). A type that is not known yet stays so. */
 static inline hg_type hg_wide_type(uint8_t type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16 ? HG_TYPE_F32 : (hg_type)type; }
 /* The type of the elements of an address or array; HG_TYPE_COUNT: other operands tell it. */
-static inline hg_type hg_element_type(uint8_t type, const hg_operand_info *info) {
+static inline hg_type hg_element_type(uint8_t type, uint8_t type2, const hg_operand_info *info) {
     switch ((hg_type_rule)info->rule) {
     case HG_R_T: return (hg_type)type;
+    case HG_R_T2: return (hg_type)type2;
     case HG_R_U32: return HG_TYPE_U32;
     case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;

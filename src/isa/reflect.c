@@ -92,6 +92,17 @@ size_t hg_op_count(void) {
     return HG_OP_COUNT;
 }
 
+static hg_op_second second_of(const hg_op_info *row) {
+    switch ((hg_type_set)row->types) {
+    case HG_T_CONVERTED: return HG_OP_SECOND_ANY;
+    case HG_T_TWICE: return HG_OP_SECOND_HALF_WIDTH;
+    case HG_T_WIDER: return HG_OP_SECOND_NARROWER;
+    case HG_T_NARROWER: return HG_OP_SECOND_WIDER;
+    case HG_T_PATTERN: return HG_OP_SECOND_PATTERN;
+    default: return HG_OP_SECOND_NONE;
+    }
+}
+
 hg_status hg_op_describe(size_t index, hg_op_description *op) {
     HG_ENTRY;
     if (!op) return hg_null_argument("op");
@@ -107,7 +118,8 @@ hg_status hg_op_describe(size_t index, hg_op_description *op) {
                              .suffix_count = row->type_count,
                              .operand_count = row->operand_count,
                              .numbers = (hg_numbers)row->numbers,
-                             .half_width = row->types == HG_T_TWICE};
+                             .half_width = row->types == HG_T_TWICE,
+                             .second = (uint8_t)second_of(row)};
     for (int t = 0; t < HG_TYPE_COUNT; t++)
         if (hg_op_allows_type((hg_op)index, (hg_type)t)) own.types |= UINT64_C(1) << t;
     hg_sized_give(&OP, &own, op, op->size);

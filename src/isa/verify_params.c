@@ -207,7 +207,8 @@ static void check_instruction(const handles *h, uint32_t f, uint32_t inst, const
         check_operand(h, inst, k, &o[k], p, (row->operands[k].access & HG_WRITE) != 0);
         if (o[k].place != HG_PLACE_FLAT)
             check_element(h, inst, p,
-                          hg_element_type(h->program->insts[inst].type, &row->operands[k]));
+                          hg_element_type(h->program->insts[inst].type,
+                                          h->program->insts[inst].type2, &row->operands[k]));
     }
 }
 

@@ -230,11 +230,9 @@ static void check_types_written(hg_check *c, uint32_t i, bool required) {
                        "unsupported operation: %s without a source type", row->id);
     else if (row->type_count == 2 &&
              !hg_op_allows_types((hg_op)in->op, (hg_type)in->type, (hg_type)in->type2))
-        hg_check_error(
-            c, "N06", i, HG_NO_OPERAND,
-            "the first type has twice the width of the second, and both or neither are signed",
-            "unsupported operation: %s from %s to %s", row->id, hg_type_name((hg_type)in->type2),
-            hg_type_name((hg_type)in->type));
+        hg_check_error(c, "N06", i, HG_NO_OPERAND, hg_op_second_text((hg_op)in->op),
+                       "unsupported operation: %s from %s to %s", row->id,
+                       hg_type_name((hg_type)in->type2), hg_type_name((hg_type)in->type));
 }
 
 static void check_instruction(hg_check *c, uint32_t i, bool types) {

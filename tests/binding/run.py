@@ -110,6 +110,7 @@ def text_of(name):
 def learn():
     """Every instruction, as the library describes it."""
     types, numbers = names("hg_type", "HG_TYPE_"), names("hg_numbers", "HG_NUMBERS_")
+    seconds = names("hg_op_second", "HG_OP_SECOND_")
     flags = names("hg_op_flag", "HG_OP_FLAG_")
     kinds, rules = names("hg_op_operand_kind", "HG_OPERAND_"), names("hg_op_operand_type", "HG_OPERAND_TYPE_")
     learnt = []
@@ -126,6 +127,7 @@ def learn():
                              "words": [words[w].decode() for w in range(o.word_count)]})
         learnt.append({"opcode": op.opcode, "id": op.id.decode(), "mnemonic": op.mnemonic.decode(), "does": op.about.decode(),
                        "numbers": text_of(numbers[op.numbers]), "suffixes": op.suffix_count, "half_width": op.half_width,
+                       "second": text_of(seconds[op.second]),
                        "type_names": [types[t].lower() for t in range(hg.HG_TYPE_COUNT) if op.types >> t & 1],
                        "flags": sorted(text_of(flags[1 << bit]) for bit in range(32) if op.flags >> bit & 1), "operands": operands})
     return learnt
@@ -239,8 +241,12 @@ def word_lists():
 
 SETS = {"T_NONE": lambda t: False, "T_ALL": lambda t: True, "T_INTEGER": lambda t: t[0] in "iu", "T_UNSIGNED": lambda t: t[0] == "u",
         "T_FLOAT": lambda t: t[0] in "fb", "T_ATOMIC": lambda t: t in ("i32", "u32", "i64", "u64"), "T_CHARACTER": lambda t: t in ("i128", "f64"),
-        "T_TWICE": lambda t: t[0] in "iu" and t[1:] != "8", "T_REAL": lambda t: t in ("f32", "f64"), "T_HALF": lambda t: t in ("f16", "bf16"),
+        "T_CONVERTED": lambda t: True, "T_TWICE": lambda t: t[0] in "iu" and t[1:] != "8",
+        "T_WIDER": lambda t: t[0] in "iu" and t[1:] != "8" or t == "f32", "T_NARROWER": lambda t: t[0] in "iu" and t[1:] != "4096" or t in ("f16", "bf16"),
+        "T_PATTERN": lambda t: t[0] in "fb" or t[1:] in ("16", "32", "64"),
+        "T_REAL": lambda t: t in ("f32", "f64"), "T_HALF": lambda t: t in ("f16", "bf16"),
         "T_BYTE": lambda t: t in ("i8", "u8"), "T_WORD": lambda t: t in ("i32", "u32")}
+SECOND = {"T_CONVERTED": "any", "T_TWICE": "half_width", "T_WIDER": "narrower", "T_NARROWER": "wider", "T_PATTERN": "pattern"}
 
 
 def table_operand(row, words):
@@ -266,8 +272,8 @@ def table():
     for code, name, mnemonic, signature, kinds, flags, numbers, about in line.findall(source):
         listed = [] if signature == "SIG_NONE" else [table_operand(row, words) for row in parse(operands[name])]
         rows.append({"opcode": int(code, 16), "id": name, "mnemonic": mnemonic, "does": about.encode().decode("unicode_escape") if "\\" in about else about,
-                     "numbers": text_of(numbers), "suffixes": 0 if kinds == "T_NONE" else 2 if name in ("CVT", "MULW") else 1,
-                     "half_width": kinds == "T_TWICE", "type_names": [t for t in types if SETS[kinds](t)],
+                     "numbers": text_of(numbers), "suffixes": 0 if kinds == "T_NONE" else 2 if kinds in SECOND else 1,
+                     "half_width": kinds == "T_TWICE", "second": SECOND.get(kinds, "none"), "type_names": [t for t in types if SETS[kinds](t)],
                      "flags": sorted(text_of(flag.removeprefix("F_")) for flag in flags.split("|") if flag != "0"), "operands": listed})
     check(len(rows) == len(re.findall(r"^HG_OP\(", source, re.M)) > 150, f"{len(rows)} rows were read of src/isa/isa.def")
     return rows

@@ -157,6 +157,51 @@ static void private_forms(cts *s, hg_type type) {
     }
 }
 
+/* Every lane loads a narrow element as a wide one, stores its wide element as a narrow one, and
+ * sends it through narrow elements of shared and of private memory. */
+static void converting_pair(cts *s, hg_type wide, hg_type narrow) {
+    const char *w = hg_type_name(wide), *n = hg_type_name(narrow);
+    uint32_t size = oracle_size(wide), part = oracle_size(narrow);
+    run_case c = {.cleared_class = 96};
+    char name[48];
+    cts_text(
+        &c,
+        ".atlas 1\n.program cts\n.param r1 wide buffer %s out\n.param r2 narrow buffer %s out\n"
+        ".param r3 in buffer %s in\n.param r4 parts buffer %s in\n.shared %u\n.private 1024\n"
+        "    mov_imm.u64 r40, 3\n    mul.u64 r41, r255, r40\n"
+        "    ldg.%s r10, [r3 + r255*%u]\n    ldg.%s.%s r11, [r4 + r255*%u]\n"
+        "    stg.%s.%s [r2 + r255*%u], r10\n    sts.%s.%s [shared + r252*%u], r10\n"
+        "    stp.%s.%s [private + %u], r11\n    lds.%s.%s r12, [shared + r252*%u]\n"
+        "    ldp.%s.%s r13, [private + %u]\n    stg.%s [r1 + r41*%u], r11\n"
+        "    stg.%s [r1 + r41*%u + %u], r12\n    stg.%s [r1 + r41*%u + %u], r13\n",
+        w, n, w, n, LANES * part, w, size, w, n, part, n, w, part, n, w, part, n, w, part, w, n,
+        part, w, n, part, w, size, w, size, size, w, size, 2 * size);
+    add_random(s, &c, "wide", wide, 3 * LANES);
+    add_random(s, &c, "narrow", narrow, LANES);
+    add_random(s, &c, "in", wide, LANES);
+    add_random(s, &c, "parts", narrow, LANES);
+    case_set_lanes(&c, LANES);
+    snprintf(name, sizeof name, "ldg.%s.%s", w, n);
+    cts_compare(s, name, &c);
+}
+
+/* Of each width one narrow type, of the same sign and of the other in turn; above 64 bits one
+ * narrow type of all. */
+static void converting_forms(cts *s, hg_type wide) {
+    uint32_t size = oracle_size(wide), only = wide % 3 == 0 ? size / 2 : wide % 3 == 1 ? 8 : 1;
+    if (!cts_wanted(s, "ldg", wide)) return;
+    for (int t = 0; t < HG_TYPE_COUNT; t++) {
+        hg_type narrow = (hg_type)t;
+        if (!hg_op_allows_types(HG_OP_LDG_WIDE, wide, narrow)) continue;
+        uint32_t part = oracle_size(narrow);
+        bool same = oracle_is_signed(wide) == oracle_is_signed(narrow),
+             turn = part != 2 && part != 8;
+        if (!oracle_is_float(wide) && size > 2 && same != turn) continue;
+        if (size > 8 && part != only) continue;
+        converting_pair(s, wide, narrow);
+    }
+}
+
 /* Lane values and predicates that live across whole-array instructions and barriers. */
 static void living_forms(cts *s, hg_type type) {
 #define REDUCTION "    parallel_reduce.u32 r15, r5, sum, 4\n"
@@ -562,6 +607,7 @@ void cts_forms(cts *s) {
         constant_forms(s, (hg_type)t);
         living_forms(s, (hg_type)t);
         private_forms(s, (hg_type)t);
+        converting_forms(s, (hg_type)t);
         if (!hg_op_allows_type(HG_OP_ATOM_ADD, (hg_type)t)) continue;
         for (size_t i = 0; i < sizeof TOTALS / sizeof TOTALS[0]; i++)
             atomic_totals(s, TOTALS[i], (hg_type)t);

@@ -138,8 +138,25 @@ static void fold(generator *g) {
          R_VARIABLES + t * VARIABLES, count);
 }
 
+/* Of a NaN the pattern of a zero: its own bits are not fixed. */
+static void pattern(generator *g, int to, int from) {
+    int source = variable(g, from);
+    if (is_float(g->types[from])) {
+        int zero = R_SCRATCH + from;
+        line(g, "seteq.%s p7, r%d, r%d", type_text(g, from), source, source);
+        line(g, "mov_imm.%s r%d, 0.0", type_text(g, from), zero);
+        line(g, "sel.%s r%d, p7, r%d, r%d", type_text(g, from), zero, source, zero);
+        source = zero;
+    }
+    line(g, "bits.%s.%s r%d, r%d", type_text(g, to), type_text(g, from), variable(g, to), source);
+}
+
 static void convert(generator *g) {
     int to = any_type(g), from = any_type(g);
+    if (hg_op_allows_types(HG_OP_BITS, g->types[to], g->types[from])) {
+        pattern(g, to, from);
+        return;
+    }
     line(g, "cvt.%s.%s r%d, r%d", type_text(g, to), type_text(g, from), variable(g, to),
          variable(g, from));
 }

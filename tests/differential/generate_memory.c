@@ -2,9 +2,23 @@
 #include "generate_internal.h"
 #include "oracle/oracle.h"
 
+#include <stdio.h>
+
+/* The suffix of a load of a type: sometimes of one that widens a narrower element. Valid until four
+ * more are asked for. */
+static const char *element_text(generator *g, hg_op op, hg_type wide) {
+    static char texts[4][16];
+    static unsigned next;
+    hg_type narrow = (hg_type)pick(g, HG_TYPE_COUNT);
+    if (!hg_op_allows_types(op, wide, narrow) || chance(g, 40)) return hg_type_name(wide);
+    char *suffix = texts[next++ % 4];
+    snprintf(suffix, sizeof texts[0], "%s.%s", hg_type_name(wide), hg_type_name(narrow));
+    return suffix;
+}
+
 /* Anywhere in the input: a masked variable as offset, by one of the address forms. */
 void load_input(generator *g, int type, int reg) {
-    const char *name = type_text(g, type);
+    const char *name = element_text(g, HG_OP_LDG_WIDE, g->types[type]);
     line(g, "and.u64 r%d, r%d, r%d", R_OFFSET, variable(g, 1), R_MASK);
     uint32_t shift = pick(g, 5),
              scale = (1u << shift) - pick(g, 2) * pick(g, 1u << shift); /* at
@@ -49,8 +63,12 @@ static const slot *any_slot(generator *g) {
 
 static void store_slot(generator *g, const slot *s) {
     const char *name = type_text(g, s->type);
-    int from = variable(g, s->type);
-    if (s->place == IN_OUT) {
+    int from = variable(g, s->type), t = any_type(g);
+    if (s->place == IN_OUT &&
+        hg_op_allows_types(HG_OP_STG_NARROW, g->types[s->type], g->types[t])) {
+        line(g, "stg.%s.%s [r%d + r%d + %u], r%d", name, type_text(g, t), R_OUT, R_OWN, s->offset,
+             variable(g, t));
+    } else if (s->place == IN_OUT) {
         line(g, "stg.%s [r%d + r%d + %u], r%d", name, R_OUT, R_OWN, s->offset, from);
     } else if (s->place == IN_CLASS) {
         line(g, "stg.%s [class%u + r%d + %u], r%d", name, 5, R_CLASS_AT, s->offset, from);

@@ -67,6 +67,10 @@ oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant,
         oracle_convert(type, type2, args[0], result);
         return ORACLE_OK;
     }
+    if (op == HG_OP_BITS) {
+        memcpy(result, args[0], oracle_size(type));
+        return ORACLE_OK;
+    }
     if (op == HG_OP_SEL) {
         memcpy(result, args[0][0] ? args[1] : args[2], oracle_size(type));
         return ORACLE_OK;

@@ -168,24 +168,37 @@ static ref_next stop_or_break(const ref_machine *m) {
     return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
 }
 
+static bool is_private(const hg_inst *inst) {
+    return (hg_op_get((hg_op)inst->op)->flags & HG_F_PRIVATE) != 0;
+}
+
+/* A load that widens: the element has the second type. */
 static ref_next load(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
-    uint32_t size = oracle_size((hg_type)inst->type);
-    const uint8_t *from = inst->op == HG_OP_LDP ? ref_resolve_private(m, lane, 1, size)
-                                                : ref_resolve(m, lane, 1, size, false, false);
+    bool widens = inst->type2 < HG_TYPE_COUNT;
+    hg_type element = (hg_type)(widens ? inst->type2 : inst->type);
+    uint32_t size = oracle_size(element);
+    uint8_t wide[ORACLE_MAX_BYTES];
+    const uint8_t *from = is_private(inst) ? ref_resolve_private(m, lane, 1, size)
+                                           : ref_resolve(m, lane, 1, size, false, false);
     if (!from) return stop_or_break(m);
-    ref_write(m, lane, hg_inst_operands(m->program, lane->pc)[0].reg, (hg_type)inst->type, from);
+    if (widens) oracle_convert((hg_type)inst->type, element, from, wide);
+    ref_write(m, lane, hg_inst_operands(m->program, lane->pc)[0].reg, (hg_type)inst->type,
+              widens ? wide : from);
     return NEXT_FOLLOWING;
 }
 
 static ref_next store(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
+    bool narrows = inst->type2 < HG_TYPE_COUNT;
+    uint8_t narrow[ORACLE_MAX_BYTES];
     const uint8_t *value = ref_read(m, lane, hg_inst_operands(m->program, lane->pc)[1].reg,
-                                    (hg_type)inst->type);
+                                    (hg_type)(narrows ? inst->type2 : inst->type));
     if (!value) return NEXT_BROKEN;
     uint32_t size = oracle_size((hg_type)inst->type);
-    uint8_t *to = inst->op == HG_OP_STP ? ref_resolve_private(m, lane, 0, size)
-                                        : ref_resolve(m, lane, 0, size, false, false);
+    uint8_t *to = is_private(inst) ? ref_resolve_private(m, lane, 0, size)
+                                   : ref_resolve(m, lane, 0, size, false, false);
     if (!to) return stop_or_break(m);
-    memcpy(to, value, oracle_size((hg_type)inst->type));
+    if (narrows) oracle_convert((hg_type)inst->type, (hg_type)inst->type2, value, narrow);
+    memcpy(to, narrows ? narrow : value, size);
     return NEXT_FOLLOWING;
 }
 
@@ -289,11 +302,17 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     if (row->flags & HG_F_CONTROL) return control(m, lane, inst);
     switch ((hg_op)inst->op) {
     case HG_OP_LDG:
+    case HG_OP_LDG_WIDE:
     case HG_OP_LDP:
-    case HG_OP_LDS: return load(m, lane, inst);
+    case HG_OP_LDP_WIDE:
+    case HG_OP_LDS:
+    case HG_OP_LDS_WIDE: return load(m, lane, inst);
     case HG_OP_STG:
+    case HG_OP_STG_NARROW:
     case HG_OP_STP:
-    case HG_OP_STS: return store(m, lane, inst);
+    case HG_OP_STP_NARROW:
+    case HG_OP_STS:
+    case HG_OP_STS_NARROW: return store(m, lane, inst);
     case HG_OP_MOV_IMM:
         ref_write(m, lane, o[0].reg, (hg_type)inst->type, hg_literal(m->program, &o[1]));
         return NEXT_FOLLOWING;

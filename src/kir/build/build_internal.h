@@ -71,6 +71,10 @@ void build_memory(build *x, uint32_t inst);
 void build_step(build *x, uint32_t inst);
 
 /* ---- private.c: ldp and stp ---- */
+/* Of loads that widen and stores that narrow: what a loaded element becomes, and a register's value
+ * as the element that it is stored as. Of others the value as it is. */
+kir_value *build_loaded(build *x, const hg_inst *in, kir_value *v);
+kir_value *build_stored(build *x, const hg_inst *in, uint8_t reg);
 void build_private(build *x, uint32_t inst);
 kir_var *build_private_memory(build *x); /* NULL: out of memory */
 

@@ -106,6 +106,13 @@ static void carry(build *x, const hg_inst *in, const hg_operand *o) {
     build_set_pred(x, o[1].reg, out);
 }
 
+/* Halves are integers already. */
+static void take_pattern(build *x, const hg_inst *in, const hg_operand *o) {
+    uint8_t to = kir_type_of((hg_type)in->type), from = kir_type_of((hg_type)in->type2);
+    kir_value *v = build_get(x, o[1].reg, from);
+    build_set(x, o[0].reg, to == from ? v : kir_convert(&x->b, KIR_BITCAST, to, v));
+}
+
 static void barrier(build *x, const hg_operand *o) {
     kir_emit(&x->b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = o[0].value;
     x->module->uses_barrier = true;
@@ -153,7 +160,7 @@ void build_instruction(build *x, uint32_t inst) {
     x->b.inst = inst + 1;
     uint8_t type = in->type < HG_TYPE_COUNT ? kir_type_of((hg_type)in->type) : (uint8_t)KIR_VOID;
     uint32_t flags = hg_op_get((hg_op)in->op)->flags;
-    switch ((hg_op)in->op) {
+    switch (hg_op_access((hg_op)in->op)) {
     case HG_OP_MOV: build_set(x, o[0].reg, build_get(x, o[1].reg, type)); break;
     case HG_OP_MOV_IMM:
         build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1])));
@@ -163,6 +170,7 @@ void build_instruction(build *x, uint32_t inst) {
                   kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2,
                           build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
         break;
+    case HG_OP_BITS: take_pattern(x, in, o); break;
     case HG_OP_RDID: identify(x, o); break;
     case HG_OP_SHL:
     case HG_OP_SHR: shift(x, in, o); break;

@@ -3,6 +3,7 @@
 #include "kir/build/build_internal.h"
 #include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/define/define.h"
 #include "kir/step.h"
 #include "kir/sugar.h"
 
@@ -123,21 +124,33 @@ static kir_place pool_place(build *x, const hg_inst *in, const hg_operand *o, ui
     return p;
 }
 
+kir_value *build_loaded(build *x, const hg_inst *in, kir_value *v) {
+    if (in->type2 == HG_TYPE_NOT_USED) return v;
+    return kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2, v);
+}
+
+kir_value *build_stored(build *x, const hg_inst *in, uint8_t reg) {
+    bool converted = in->type2 != HG_TYPE_NOT_USED;
+    kir_value *v = build_get(x, reg, kir_type_of((hg_type)(converted ? in->type2 : in->type)));
+    return converted ? kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2, v) : v;
+}
+
 void build_memory(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
     const hg_operand *o = hg_inst_operands(x->program, inst);
     hg_type type = (hg_type)in->type;
-    switch ((hg_op)in->op) {
+    switch (hg_op_access((hg_op)in->op)) {
     case HG_OP_LDG:
-    case HG_OP_LDS:
-        build_set(x, o[0].reg,
-                  access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0));
+    case HG_OP_LDS: {
+        type = hg_element_type(in->type, in->type2, &hg_op_get((hg_op)in->op)->operands[1]);
+        kir_value *v = access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0);
+        build_set(x, o[0].reg, build_loaded(x, in, v));
         break;
+    }
     case HG_OP_STG:
     case HG_OP_STS: {
         kir_place p = place_of(x, &o[0], in->operands);
-        access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[1].reg, kir_type_of(type))},
-               1);
+        access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_stored(x, in, o[1].reg)}, 1);
         break;
     }
     case HG_OP_POOL_LOAD:

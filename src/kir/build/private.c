@@ -75,8 +75,14 @@ static const private_array *array_at(const build *x, int64_t offset, uint64_t si
 
 /* ---- the memory ---- */
 
+/* Of the elements that an instruction reaches. */
+static hg_type element_of(const hg_inst *in) {
+    bool is_load = hg_op_access((hg_op)in->op) == HG_OP_LDP;
+    return hg_element_type(in->type, in->type2, &hg_op_get((hg_op)in->op)->operands[is_load]);
+}
+
 static uint32_t alignment_of(const hg_inst *in) {
-    uint64_t size = hg_type_size_bytes((hg_type)in->type);
+    uint64_t size = hg_type_size_bytes(element_of(in));
     return size < MOST_WORD ? (uint32_t)size : MOST_WORD;
 }
 
@@ -266,12 +272,12 @@ static void store(build *x, kir_var *own, kir_value *first, kir_value *v, uint32
 void build_private(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
     const hg_operand *o = hg_inst_operands(x->program, inst);
-    bool is_load = in->op == HG_OP_LDP;
-    uint8_t type = kir_type_of((hg_type)in->type);
+    bool is_load = hg_op_access((hg_op)in->op) == HG_OP_LDP;
+    uint8_t type = kir_type_of(element_of(in));
     kir_var *own = build_private_memory(x);
     if (!own) return;
     address a = {.o = &o[is_load ? 1 : 0],
-                 .size = hg_type_size_bytes((hg_type)in->type),
+                 .size = hg_type_size_bytes(element_of(in)),
                  .align = alignment_of(in)};
     a.operand = is_load ? 2 : 1;
     a.scale = hg_operand_scale(a.o);
@@ -279,10 +285,11 @@ void build_private(build *x, uint32_t inst) {
     if (a.o->has_index)
         a.index = build_get(x, a.o->index,
                             x->types[operand] == HG_TYPE_U32 ? HG_TYPE_U32 : HG_TYPE_U64);
-    kir_value *v = is_load ? NULL : build_get(x, o[1].reg, type),
+    kir_value *v = is_load ? NULL : build_stored(x, in, o[1].reg),
               *first = element(x, inst, &a, word);
     if (is_load)
-        build_set(x, o[0].reg, load(x, own, first, type, (uint32_t)a.size / word));
+        build_set(x, o[0].reg,
+                  build_loaded(x, in, load(x, own, first, type, (uint32_t)a.size / word)));
     else
         store(x, own, first, v, (uint32_t)a.size / word);
 }

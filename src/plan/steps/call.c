@@ -23,7 +23,8 @@ static uint16_t function_of(const plan_step *step) {
 
 static void add_array(plan_call *call, uint32_t operand, uint8_t access,
                       const kir_step_operand *place) {
-    hg_type type = hg_element_type(call->type, &hg_op_get((hg_op)call->op)->operands[operand]);
+    hg_type type = hg_element_type(call->type, HG_TYPE_COUNT,
+                                   &hg_op_get((hg_op)call->op)->operands[operand]);
     call->arrays[call->array_count++] = (plan_array){.operand = (uint8_t)operand,
                                                      .type = type < HG_TYPE_COUNT ? (uint8_t)type
                                                                                   : call->type,

@@ -244,7 +244,7 @@ static void test_refusals(void) {
     refused("only a header", f, 64, "B03");
     for (size_t k = 8; k < n; k++) refused("truncated", f, k, "B03");
     refused_with("other major", f, n, 8, 2, 2, "B02");
-    refused_with("higher minor", f, n, 10, 3, 2, "B02");
+    refused_with("higher minor", f, n, 10, 4, 2, "B02");
     refused_with("a minor that it does not need", f, n, 10, 1, 2, "B06");
     refused_with("another minor that it does not need", f, n, 10, 2, 2, "B06");
     refused_with("size too large", f, n, 16, n + 1, 8, "B03");

@@ -44,6 +44,8 @@ static void test_round_trips(void) {
                     "    reduce.add.f32 r1, [r2 + r3*4], 3\n",
                1);
     round_trip(HEAD "    ldg.u32 r1, [r2 + r3]\n    ldg.u32 r1, [phi(95, 47, 255)]\n", 0);
+    round_trip(HEAD "    ldg.u32.u8 r1, [r2 + r3]\n", 3);
+    round_trip(HEAD "    stg.bf16.f32 [r2 + r3*2], r1\n    bits.u32.f32 r4, r1\n", 3);
 #define DIMS(dims) \
     HEAD ".param r1 x buffer f32 in [" dims "]\n.param r2 n u64\n.param r3 h u32\n    exit\n"
     static const char *const dims[] = {
@@ -295,7 +297,8 @@ static void test_refusals(void) {
     uint8_t *f = encode(HEAD "    ldg.u32 r1, [r2 + r3*4]\n", &n);
     refused("minor 0", f, n, 0, 10, "\0", 1, "B06");
     refused("minor 2", f, n, 0, 10, "\2", 1, "B06");
-    refused("minor 3", f, n, 0, 10, "\3", 1, "B02");
+    refused("minor 3", f, n, 0, 10, "\3", 1, "B06");
+    refused("minor 4", f, n, 0, 10, "\4", 1, "B02");
     refused("scale without an index", f, n, HG_SECTION_CODE, 8 + 5, "\2", 1, "B06");
     refused("a third bit", f, n, HG_SECTION_CODE, 8 + 5, "\7", 1, "B06");
     refused("scale 1", f, n, HG_SECTION_CODE, 8 + 8, "\1\0", 2, "B06");
