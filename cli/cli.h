@@ -101,7 +101,8 @@ void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4
 void cli_last_error(cli *c); /* the library's last error as a diagnostic */
 hg_status cli_print_now(const char *text, size_t length); /* to standard output; X02 when it cannot
                                                              be written */
-int cli_finish(cli *c); /* prints everything and frees; returns the exit status */
+int cli_finish(cli *c);   /* prints everything and frees; returns the exit status */
+void cli_release(cli *c); /* frees everything and prints nothing */
 void cli_json_item(cli *c, hg_json *json); /* begins the next object of the outputs; the caller ends
                                               it */
 void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the
@@ -116,6 +117,9 @@ const char *cli_file(const cli *c); /* the first argument; NULL: none, so that -
 bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes;
                                             NULL: the named kernel of --kernel */
 bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
+/* The program in bytes that were read, which it takes over; c->file is set. path chooses the front
+ * end; NULL: the first bytes do. */
+bool cli_take_source(cli *c, const char *path, hg_bytes bytes);
 bool cli_verify(cli *c);
 /* Standard input is read once. False after reporting that `reader` is the second one to want it;
  * another path than - and raw:- is none. */
@@ -127,12 +131,18 @@ bool cli_take_input(cli *c, const char *path, const char *reader, const char *wh
 bool cli_is_graph(const cli *c, const char *path);
 bool cli_load_graph(cli *c, const char *path);
 bool cli_load_any(cli *c, const char *path);
+bool cli_take_graph_source(cli *c, hg_bytes bytes); /* takes the bytes over; c->file is set */
 void cli_verify_graph(cli *c);
 /* graph_explain.c: svg: --svg FILE, NULL: text */
 void cli_explain_graph(cli *c, const char *print_after, const char *svg);
 
 /* explain_program.c: what lanes do at each instruction of the program */
 void cli_explain_program(cli *c);
+
+/* format.c: the text in its layout; false without memory. Only of what can be one: the text of a
+ * program or of an array graph. */
+bool cli_format(const char *text, size_t length, hg_text *out);
+bool cli_can_format(const char *text, size_t length);
 
 /* resolve.c: how a text is assembled; it reads what it includes. Borrows from c. */
 hg_assemble_options cli_assembling(cli *c);

@@ -1,6 +1,6 @@
 /* hologram explain and hologram lang: sections of the documents that the command carries. */
 #include "cli.h"
-#include "pages.h"
+#include "reference.h"
 #include "base/nearest.h"
 #include "isa/isa.h"
 #include <ctype.h>
@@ -19,12 +19,6 @@ typedef struct section {
     size_t title_length;
     unsigned level;
 } section;
-
-static const cli_page *find_page(const char *name) {
-    const cli_page *page = CLI_PAGES;
-    while (page->name && strcmp(page->name, name) != 0) page++;
-    return page;
-}
 
 static size_t line_length(const char *at, const char *end) {
     const char *feed = memchr(at, '\n', (size_t)(end - at));
@@ -125,7 +119,7 @@ static bool is_numbered(const section *s, const char *number) {
 
 /* The section of docs/reference/diagnostics.md that begins with the code. */
 static bool explain_code(cli *c, const char *word) {
-    const cli_page *page = find_page("diagnostics");
+    const cli_page *page = cli_page_find("diagnostics");
     char code[4] = {0};
     if (strlen(word) != 3 || !isalpha((unsigned char)word[0]) || !isdigit((unsigned char)word[1]) ||
         !isdigit((unsigned char)word[2]))
@@ -141,70 +135,26 @@ static bool explain_code(cli *c, const char *word) {
     return false;
 }
 
-/* ---- instructions: rows of docs/reference/isa.md ---- */
-
-/* "add.f32" → "add", "setlt.u32" → "set". */
-static void base_of(const char *word, char base[64]) {
-    size_t length = strlen(word) < 63 ? strlen(word) : 63;
-    for (size_t i = 0; i < length; i++) base[i] = (char)tolower((unsigned char)word[i]);
-    base[length] = '\0';
-    hg_type type;
-    for (char *point;
-         (point = strrchr(base, '.')) && hg_type_from_name(point + 1, strlen(point + 1), &type);)
-        *point = '\0';
-    hg_condition condition;
-    if (strncmp(base, "set", 3) == 0 &&
-        hg_condition_from_text(base + 3, strlen(base + 3), &condition))
-        base[3] = '\0';
-}
-
-static bool is_named(const hg_op_info *row, const char *base) {
-    size_t length = strlen(base), text = strlen(row->text);
-    if (strcmp(row->text, base) == 0 ||
-        (strncmp(row->text, base, length) == 0 && row->text[length] == '.'))
-        return true;
-    return strncmp(base, row->text, text) == 0 && base[text] == '.' && row->operand_count &&
-           row->operands[0].kind == HG_K_SCOPE;
-}
-
-/* A cell of a row in Markdown, without its code marks and escapes. */
-static const char *add_cell(hg_text *out, const char *at) {
-    while (*at == ' ' || *at == '|') at++;
-    for (; *at != '\n' && !(*at == '|' && at[-1] != '\\'); at++) {
-        bool mark = *at == '`' || (*at == '\\' && at[1] == '|') ||
-                    (*at == ' ' && (at[1] == '|' || at[1] == '\n'));
-        if (!mark) hg_text_add(out, at, 1);
-    }
-    return at;
-}
-
-/* "div[.T] d, a, b", then what it does, its types and how exact it is. */
-static void explain_row(hg_text *out, const char *at) {
-    hg_text cells[5] = {{0}};
-    for (int i = 0; i < 5; i++)
-        at = i == 2 && strncmp(at, "|  |", 4) == 0 ? at + 3 : add_cell(&cells[i], at);
-    const char *text[5];
-    for (int i = 0; i < 5; i++) text[i] = cells[i].data ? cells[i].data : "";
-    hg_text_addf(out, "%s\n    %s\n    types: %s; result: %s; opcode %s\n", text[1], text[4],
-                 *text[2] ? text[2] : "none", text[3], text[0]);
-    for (int i = 0; i < 5; i++) hg_text_free(&cells[i]);
-}
+/* ---- rows of the reference ---- */
 
 static bool explain_instruction(cli *c, const char *word) {
-    const cli_page *page = find_page("isa");
-    char base[64];
     hg_text found = {0};
-    base_of(word, base);
-    for (int i = 0; i < HG_OP_COUNT; i++) {
-        const hg_op_info *row = hg_op_get((hg_op)i);
-        char key[16];
-        if (!is_named(row, base)) continue;
-        snprintf(key, sizeof key, "\n| `%03X` |", (unsigned)row->opcode);
-        const char *line = strstr(page->text, key);
-        if (line) explain_row(&found, line + 1);
-    }
-    bool any = found.length != 0;
+    char base[64];
+    bool any = cli_reference_instruction(word, &found, base);
     if (any) give(c, base, found.data, found.length);
+    hg_text_free(&found);
+    return any;
+}
+
+/* ".param", of programs and of array graphs. */
+static bool explain_directive(cli *c, const char *word) {
+    hg_text found = {0};
+    bool any = word[0] == '.';
+    if (any) {
+        bool of_programs = cli_reference_rows("language", word, &found);
+        any = cli_reference_rows("graph", word, &found) || of_programs;
+    }
+    if (any) give(c, word, found.data, found.length);
     hg_text_free(&found);
     return any;
 }
@@ -258,7 +208,7 @@ int command_explain(int argc, char **argv) {
     } else if (is_file) {
         if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c);
     } else if (!explain_code(&c, word) && !explain_instruction(&c, word) &&
-               !explain_specified(&c, word)) {
+               !explain_directive(&c, word) && !explain_specified(&c, word)) {
         unknown(&c, word);
     }
     return cli_finish(&c);
@@ -324,7 +274,7 @@ int command_lang(int argc, char **argv) {
     bool contents = false;
     const cli_option options[] = {{"--contents", NULL, &contents}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    const cli_page *page = find_page("language");
+    const cli_page *page = cli_page_find("language");
     const char *word = c.arguments.count ? c.arguments.data[0] : NULL;
     if (c.arguments.count > 1)
         cli_usage(&c, "expects one SECTION, got %llu", (unsigned long long)c.arguments.count);

@@ -148,8 +148,7 @@ static void add_line(formatter *f, const char *line, size_t length) {
     f->goes_on = f->line.data[f->line.length - 1] == ',';
 }
 
-/* The text in its layout; false without memory. */
-static bool format(const char *text, size_t length, hg_text *out) {
+bool cli_format(const char *text, size_t length, hg_text *out) {
     formatter f = {.text = text, .length = length};
     f.at = hg_byte_order_mark(text, length);
     while (f.at < length) {
@@ -183,6 +182,12 @@ static const char *stranger(const char *text, size_t length) {
         at += stop + 1;
     }
     return NULL;
+}
+
+bool cli_can_format(const char *text, size_t length) {
+    size_t mark = hg_byte_order_mark(text, length);
+    return length && !memchr(text, 0, length) && !memchr(text, 1, length) &&
+           !stranger(text + mark, length - mark);
 }
 
 static uint32_t line_number(const char *text, const char *at) {
@@ -225,7 +230,7 @@ static void format_file(cli *c, const char *path, const fmt_options *o) {
         cli_usage(c, "'%s' is no text of a program: %s%.*s%s in line %u", path,
                   shown ? "'" : "a byte", shown, wrong, shown ? "'" : "",
                   (unsigned)line_number(text, wrong));
-    } else if (!format(text ? text : "", length, &out)) {
+    } else if (!cli_format(text ? text : "", length, &out)) {
         (void)hg_fail_memory();
         cli_last_error(c);
     } else {

@@ -68,15 +68,22 @@ static bool load_program(cli *c, const char *path) {
     return status == HG_OK;
 }
 
-bool cli_load_graph(cli *c, const char *path) {
-    if (!path || !hg_path_ends(path, ".graph")) return load_program(c, path);
+bool cli_take_graph_source(cli *c, hg_bytes bytes) {
     size_t before = hg_diagnostics_errors(c->diagnostics);
-    c->file = path;
-    hg_status status = hg_file_read(path, HG_MAX_SOURCE_BYTES, &c->source);
-    if (status == HG_OK) status = read_text(c);
-    if (status == HG_OK) return true;
+    c->source = bytes;
+    if (read_text(c) == HG_OK) return true;
     if (hg_diagnostics_errors(c->diagnostics) == before) cli_last_error(c);
     if (c->status == CLI_OK) c->status = CLI_FAILED;
+    return false;
+}
+
+bool cli_load_graph(cli *c, const char *path) {
+    if (!path || !hg_path_ends(path, ".graph")) return load_program(c, path);
+    hg_bytes bytes = {0};
+    c->file = path;
+    if (hg_file_read(path, HG_MAX_SOURCE_BYTES, &bytes) == HG_OK)
+        return cli_take_graph_source(c, bytes);
+    cli_last_error(c);
     return false;
 }
 

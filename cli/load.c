@@ -65,6 +65,26 @@ static bool load_named_kernel(cli *c) {
 
 const char *cli_file(const cli *c) { return c->arguments.count ? c->arguments.data[0] : NULL; }
 
+bool cli_take_source(cli *c, const char *path, hg_bytes bytes) {
+    const hg_front_end *front_end = hg_front_end_choose(path, (const char *)bytes.data,
+                                                        (size_t)bytes.length);
+    if (c->kernel && !front_end->has_kernels) {
+        cli_usage(c, "--kernel chooses a kernel of a .json file, '%s' is none", c->file);
+        hg_bytes_free(&bytes);
+        return false;
+    }
+    if ((c->defines.count || c->program_name) && !front_end->has_assembly) {
+        cli_usage(c, "%s is for texts of .atlas, '%s' is another file",
+                  c->defines.count ? "--define" : "--program", c->file);
+        hg_bytes_free(&bytes);
+        return false;
+    }
+    if (!front_end->binary) c->source = bytes;
+    hg_status status = translate(c, front_end, &bytes);
+    if (front_end->binary) hg_bytes_free(&bytes);
+    return !fails(c, status, 0);
+}
+
 bool cli_load(cli *c, const char *path) {
     if (!path) return load_named_kernel(c);
     bool from_input = strcmp(path, "-") == 0;
@@ -82,23 +102,7 @@ bool cli_load(cli *c, const char *path) {
         cli_last_error(c);
         return false;
     }
-    const hg_front_end *front_end = hg_front_end_choose(
-        from_input ? NULL : path, (const char *)bytes.data, (size_t)bytes.length);
-    if (c->kernel && !front_end->has_kernels) {
-        cli_usage(c, "--kernel chooses a kernel of a .json file, '%s' is none", c->file);
-        hg_bytes_free(&bytes);
-        return false;
-    }
-    if ((c->defines.count || c->program_name) && !front_end->has_assembly) {
-        cli_usage(c, "%s is for texts of .atlas, '%s' is another file",
-                  c->defines.count ? "--define" : "--program", c->file);
-        hg_bytes_free(&bytes);
-        return false;
-    }
-    if (!front_end->binary) c->source = bytes;
-    hg_status status = translate(c, front_end, &bytes);
-    if (front_end->binary) hg_bytes_free(&bytes);
-    return !fails(c, status, 0);
+    return cli_take_source(c, from_input ? NULL : path, bytes);
 }
 
 bool cli_verify(cli *c) {

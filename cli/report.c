@@ -198,7 +198,7 @@ static void print_json(cli *c) {
     hg_text_free(&text);
 }
 
-static void release(cli *c) {
+void cli_release(cli *c) {
     hg_diagnostics_destroy(c->diagnostics);
     hg_program_release(c->program);
     hg_graph_release(c->graph);
@@ -223,7 +223,7 @@ int cli_finish(cli *c) {
     else
         print_text(c);
     if (c->status != CLI_OK && !c->said && (c->json || is_lost(c))) fputs(NO_MEMORY, stderr);
-    release(c);
+    cli_release(c);
     return c->status;
 }
 
@@ -231,7 +231,7 @@ void cli_join(cli *c, cli *one) {
     if (one->status > c->status) c->status = one->status;
     if (c->json) {
         add_diagnostics(c, one);
-        release(one);
+        cli_release(one);
     } else if (cli_finish(one) > c->status) {
         c->status = one->status;
     }

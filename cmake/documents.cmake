@@ -1,5 +1,5 @@
 # The pages that `hologram explain` and `hologram lang` print are compiled in.
-set(documents language diagnostics isa)
+set(documents language diagnostics isa graph)
 list(TRANSFORM documents REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/reference/\\1.md")
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.c
                    COMMAND ${CMAKE_COMMAND} "-DOUT=${PROJECT_BINARY_DIR}/pages.c" "-DDOCUMENTS=${documents}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
@@ -27,5 +27,6 @@ endif()
 # Documents and examples lie as in the repository, so that links from one to another lead somewhere (tests/docs/installed.py).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.json")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/editor DESTINATION ${CMAKE_INSTALL_DATADIR}/hologram) # for editors (docs/howto/editors.md)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
