@@ -147,6 +147,11 @@ HGV_FN bool hgv_fuel(hgv_launch *launch, int64_t cost, uint64_t run) {
     return launch->stopped || !run;
 }
 
+/* Whole turns: those of `most` lanes, of `left` at most. */
+HGV_FN uint64_t hgv_fewer(uint64_t most, uint64_t left) {
+    return (most < left ? most : left) & ~(uint64_t)(HGV_LANES - 1);
+}
+
 /* ---- blocks ---- */
 
 typedef struct hgv_block {
@@ -169,14 +174,15 @@ HGV_FN uint32_t hgv_turns(const hgv_launch *launch, uint64_t lanes) {
     return (uint32_t)(rows * ((x + HGV_LANES - 1) / HGV_LANES) +
                       (rest + HGV_LANES - 1) / HGV_LANES);
 }
-HGV_FN void hgv_next(const hgv_launch *launch, hgv_turn *turn) {
-    const uint32_t left = launch->block[0] - turn->x;
+/* In blocks of `rows` rows of `row` lanes. */
+HGV_FN void hgv_next(uint32_t row, uint32_t rows, hgv_turn *turn) {
+    const uint32_t left = row - turn->x;
     turn->number++;
     turn->first += left > HGV_LANES ? HGV_LANES : left;
     turn->x += HGV_LANES;
     if (left > HGV_LANES) return;
     turn->x = 0;
-    if (++turn->y < launch->block[1]) return;
+    if (++turn->y < rows) return;
     turn->y = 0;
     turn->z++;
 }
@@ -205,9 +211,8 @@ HGV_FN void hgv_begin_block(hgv_launch *launch) {
         memset(launch->shared.base, 0, launch->shared.size);
 }
 /* The lanes of a turn that start. */
-HGV_FN uint64_t hgv_start(const hgv_launch *launch, const hgv_turn *turn, uint64_t end) {
-    const uint64_t row = launch->block[0] - turn->x, left = end - turn->first,
-                   n = row < left ? row : left;
+HGV_FN uint64_t hgv_start(uint32_t row, const hgv_turn *turn, uint64_t end) {
+    const uint64_t here = row - turn->x, left = end - turn->first, n = here < left ? here : left;
     return n >= HGV_LANES ? HGV_ALL : (UINT64_C(1) << n) - 1;
 }
 
@@ -375,6 +380,24 @@ HGV_FN uint16_t hgs_f2b(float a) { /* to nearest even */
         HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i]);    \
         return r;                                         \
     }
+#if HGV_BYTES == 32 /* one instruction, for vectors of 32 bytes */
+#define HGV_SELECT(V, name, B)                              \
+    HGV_FN V name(hgv_b##B c, V a, V b) {                   \
+        if (sizeof a == 32) {                               \
+            __m256i x = {0}, y = {0}, z = {0};              \
+            memcpy(&x, &a, sizeof a);                       \
+            memcpy(&y, &b, sizeof b);                       \
+            memcpy(&z, &c, sizeof c);                       \
+            x = _mm256_blendv_epi8(y, x, z);                \
+            memcpy(&a, &x, sizeof a);                       \
+            return a;                                       \
+        }                                                   \
+        return (V)(((hgv_b##B)a & c) | ((hgv_b##B)b & ~c)); \
+    }
+#else
+#define HGV_SELECT(V, name, B) \
+    HGV_FN V name(hgv_b##B c, V a, V b) { return (V)(((hgv_b##B)a & c) | ((hgv_b##B)b & ~c)); }
+#endif
 #define HGV_PART_INTEGER(T, C, ST, SC, B)                                               \
     HGV_FN hgv_##T hgv_add_##T(hgv_##T a, hgv_##T b) { return a + b; }                  \
     HGV_FN hgv_##T hgv_sub_##T(hgv_##T a, hgv_##T b) { return a - b; }                  \
@@ -398,16 +421,12 @@ HGV_FN uint16_t hgs_f2b(float a) { /* to nearest even */
     HGV_FN hgv_b##B hgv_cmp_slt_##T(hgv_##T a, hgv_##T b) {                             \
         return (hgv_b##B)((hgv_##ST)a < (hgv_##ST)b);                                   \
     }                                                                                   \
-    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) {                   \
-        return (a & (hgv_##T)c) | (b & ~(hgv_##T)c);                                    \
-    }                                                                                   \
+    HGV_SELECT(hgv_##T, hgv_select_##T, B)                                              \
     HGV_FN hgv_b##B hgv_and_b##B(hgv_b##B a, hgv_b##B b) { return a & b; }              \
     HGV_FN hgv_b##B hgv_or_b##B(hgv_b##B a, hgv_b##B b) { return a | b; }               \
     HGV_FN hgv_b##B hgv_xor_b##B(hgv_b##B a, hgv_b##B b) { return a ^ b; }              \
     HGV_FN hgv_b##B hgv_cmp_eq_b##B(hgv_b##B a, hgv_b##B b) { return ~(a ^ b); }        \
-    HGV_FN hgv_b##B hgv_select_b##B(hgv_b##B c, hgv_b##B a, hgv_b##B b) {               \
-        return (a & c) | (b & ~c);                                                      \
-    }
+    HGV_SELECT(hgv_b##B, hgv_select_b##B, B)
 HGV_INTEGERS(HGV_PART_INTEGER)
 
 #define HGV_PART_FLOAT(T, C, UT, UC, B, F)                                               \
@@ -418,9 +437,7 @@ HGV_INTEGERS(HGV_PART_INTEGER)
     HGV_FN hgv_b##B hgv_fcmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); } \
     HGV_FN hgv_b##B hgv_fcmp_lt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }  \
     HGV_FN hgv_b##B hgv_fcmp_le_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a <= b); } \
-    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) {                    \
-        return (hgv_##T)(((hgv_b##B)a & c) | ((hgv_b##B)b & ~c));                        \
-    }
+    HGV_SELECT(hgv_##T, hgv_select_##T, B)
 HGV_FLOATS(HGV_PART_FLOAT)
 
 /* Square root, fma, rounding: the machine's own where it has them. The branches on sizes are
@@ -631,6 +648,9 @@ HGV_BITS(64)
 #endif
 
 /* ---- memory ---- */
+
+/* Where loads of nobody read. */
+static const uint8_t hgv_zeros[64] __attribute__((unused));
 
 /* Whether all of a row or stride is in bounds: the first offset is index + disp, the lowest byte
  * `low` from index on, the end `high`. */

@@ -61,15 +61,16 @@ static void set(vc_printer *p, const vec_value *v) {
         return;
     }
     uint32_t size = vc_var_size(p, var);
+    const bool some = v->mask && !vc_is_all(p, v->mask);
     for (uint32_t i = 0; i < vc_parts(p, size); i++) {
         hg_text text = {0};
-        if (v->mask) {
+        if (some) {
             hg_text_addf(&text, "hgv_select_%s(", var_type(p, var));
             vc_part(p, &text, v->mask, size, i);
             hg_text_addf(&text, ", ");
         }
         vc_part(p, &text, v->args[0], size, i);
-        if (v->mask) hg_text_addf(&text, ", %s_%u)", vc_var(var).text, (unsigned)i);
+        if (some) hg_text_addf(&text, ", %s_%u)", vc_var(var).text, (unsigned)i);
         vc_line(p, "%s_%u = %s;", vc_var(var).text, (unsigned)i, text.data ? text.data : "");
         hg_text_free(&text);
     }
@@ -210,6 +211,10 @@ static void running(vc_printer *p, const vec_value *v) {
 
 static void any(vc_printer *p, const vec_value *v) {
     const vec_value *mask = v->args[0];
+    if (vc_is_all(p, mask)) {
+        vc_line(p, "const bool s%u = true;", (unsigned)v->id);
+        return;
+    }
     if (mask->op == VEC_RUNNING) {
         vc_line(p, "const bool s%u = run != 0;", (unsigned)v->id);
         return;
@@ -315,7 +320,7 @@ static void print_return(vc_printer *p, const vec_value *v) {
         return;
     }
     if (!v->nargs) {
-        vc_line(p, "return;");
+        vc_line(p, p->settled ? "goto over;" : "return;");
         return;
     }
     hg_text text = {0};
@@ -354,23 +359,50 @@ static bool loses_lanes(const vec_value *turns) {
     return false;
 }
 
+/* The same, but for what is settled. */
+static bool loses_unsettled(const vec_region *body) {
+    for (const vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
+        bool left_out = v->settled;
+        for (const vec_region *r = v->parent; r->owner && !left_out; r = r->owner->parent)
+            left_out = r->owner->settled && r == r->owner->body[1];
+        if (!left_out && (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN))
+            return true;
+    }
+    return false;
+}
+
 static void print_body(vc_printer *p, const vec_region *root);
 
+/* The other text is printed from here on. */
+static void leave_settled(vc_printer *p) {
+    p->settled = p->all_run = false;
+    memset(p->checks, 0, ((size_t)p->f->value_count + 1) * sizeof *p->checks);
+}
+
+static void open_loop(vc_printer *p) {
+    vc_open(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(row, rows, "
+               "&turn))");
+}
+
+/* Where all goes well and no lane ends, nobody asks which lanes run. */
 static void open_turns(vc_printer *p, const vec_value *v) {
-    vc_open(p,
-            "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
+    if (!p->all_run)
+        vc_line(p, "if (!started) started = %s_start(launch, all, begin, end);", p->name);
+    open_loop(p);
     vc_line(p, "%s_kept *const kept = &all[turn.number];", p->name);
     vc_line(p, "const uint64_t first = turn.first;");
-    vc_line(p, p->settled ? "uint64_t run = HGV_ALL;" : "uint64_t run = kept->run;");
+    vc_line(p, p->all_run   ? "const uint64_t run = HGV_ALL;"
+               : p->settled ? "uint64_t run = HGV_ALL;"
+                            : "uint64_t run = kept->run;");
     if (p->k->shared) vc_line(p, "%s_shared *const shared = &kept->own;", p->name);
     if (!p->k->shared) vc_line(p, "void *const shared = 0;");
-    vc_line(p, "(void)first, (void)shared, (void)kept;");
+    vc_line(p, "(void)first, (void)shared, (void)kept, (void)run;");
     if (!p->settled) vc_line(p, "if (HGV_UNLIKELY(!run)) continue;");
     declare_vars(p, p->f->vars, false, v);
 }
 
 static void close_turns(vc_printer *p, const vec_value *v) {
-    if (loses_lanes(v)) {
+    if (loses_lanes(v) && !p->all_run) {
         vc_line(p, "over_%u%s: __attribute__((unused));", (unsigned)v->id, p->settled ? "w" : "");
         vc_line(p, "kept->run = run;");
     }
@@ -387,10 +419,11 @@ static void print_turns(vc_printer *p, const vec_value *v) {
     vc_one(p, &well, v->args[0]);
     vc_open(p, "if (%s)", well.data ? well.data : "");
     p->settled = true;
+    p->all_run = !loses_unsettled(v->body[0]);
     open_turns(p, v);
     print_body(p, v->body[0]);
     close_turns(p, v);
-    p->settled = false;
+    leave_settled(p);
     vc_close(p);
     vc_open(p, "else");
     open_turns(p, v);
@@ -408,6 +441,16 @@ static void define_true(vc_printer *p, const vec_value *v) {
                 (unsigned)i, vc_type(p, v));
 }
 
+static void input(vc_printer *p, const vec_value *v) {
+    if (kir_type_is_float(v->type))
+        vc_line(p, "const %s s%u = hgs_of_bits_%s((%s)launch->inputs[%u]);", vc_scalar(v->type),
+                (unsigned)v->id, vc_short(v->type),
+                v->type == HG_TYPE_F32 ? "uint32_t" : "uint64_t", (unsigned)v->u.imm);
+    else
+        vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type), (unsigned)v->id,
+                vc_scalar(v->type), (unsigned)v->u.imm);
+}
+
 static void print_value(vc_printer *p, const vec_value *v) {
     if (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT)) return;
     if (p->settled && v->settled && v->op != VEC_IF) {
@@ -419,13 +462,8 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_CONST: break; /* by its literal */
     case VEC_PRIM: vc_prim(p, v); break;
     case VEC_INPUT:
-        if (kir_type_is_float(v->type))
-            vc_line(p, "const %s s%u = hgs_of_bits_%s((%s)launch->inputs[%u]);", vc_scalar(v->type),
-                    (unsigned)v->id, vc_short(v->type),
-                    v->type == HG_TYPE_F32 ? "uint32_t" : "uint64_t", (unsigned)v->u.imm);
-        else
-            vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type),
-                    (unsigned)v->id, vc_scalar(v->type), (unsigned)v->u.imm);
+        if (p->all_run && !p->k->blocks) break; /* in front of the turns */
+        input(p, v);
         break;
     case VEC_ID: id(p, v); break;
     case VEC_FIRST: vc_line(p, "const uint64_t s%u = first;", (unsigned)v->id); break;
@@ -480,6 +518,13 @@ static void print_value(vc_printer *p, const vec_value *v) {
     }
     case VEC_LOOP: vc_open(p, "for (;;)"); break;
     case VEC_TURNS: print_turns(p, v); break;
+    case VEC_ANSWER: {
+        hg_text text = {0};
+        vc_one(p, &text, v->args[0]);
+        vc_line(p, "return %s;", text.data ? text.data : "");
+        hg_text_free(&text);
+        break;
+    }
     case VEC_BARRIER:
         vc_line(p, "if (HGV_UNLIKELY(launch->faulted)) return;");
         if (v->u.imm != KIR_BARRIER_INNER) vc_line(p, "launch->phase++;");
@@ -491,6 +536,10 @@ static void print_value(vc_printer *p, const vec_value *v) {
 static void print_body(vc_printer *p, const vec_region *root) {
     for (vec_cursor c = {root, root, root->first}; c.v || c.region != root;
          (void)vec_cursor_next(&c)) {
+        if (c.v && c.v->op == VEC_WHOLE) {
+            c = (vec_cursor){root, c.v->body[0], NULL}; /* a function of its own */
+            continue;
+        }
         if (c.v) {
             print_value(p, c.v);
             continue;
@@ -568,6 +617,21 @@ static void open_function(vc_printer *p, const vec_function *f) {
 /* What turns keep is on the stack, which is the host's, where there is little of it. */
 enum { MOST_ON_STACK = 16384 };
 
+/* The lanes of each turn that start. */
+static void print_start(vc_printer *p) {
+    vc_open(p,
+            "static __attribute__((noinline, unused)) bool %s_start(const hgv_launch *launch, "
+            "%s_kept *all, uint64_t begin, uint64_t end)",
+            p->name, p->name);
+    vc_line(p, "const uint32_t row = launch->block[0], rows = launch->block[1];");
+    vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
+    open_loop(p);
+    vc_line(p, "all[turn.number].run = hgv_start(row, &turn, end);");
+    vc_close(p);
+    vc_line(p, "return true;");
+    vc_close(p);
+}
+
 static void open_block(vc_printer *p, const vec_function *f) {
     vc_open(p, "typedef struct %s_kept", p->name);
     vc_line(p, "uint64_t run;");
@@ -575,23 +639,22 @@ static void open_block(vc_printer *p, const vec_function *f) {
     declare_vars(p, f->vars, true, NULL);
     p->indent--;
     vc_line(p, "} %s_kept;", p->name);
+    print_start(p);
     vc_open(p, "static void %s_block(hgv_launch *launch, const hgv_block *block)", p->name);
     vc_line(p, "const uint64_t begin = block->begin, end = block->end;");
     vc_line(p, "enum { FEW = %d / sizeof(%s_kept) };", (int)MOST_ON_STACK, p->name);
     vc_line(p, "%s_kept few[FEW + !FEW];", p->name);
     vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
+    vc_line(p, "const uint32_t row = launch->block[0], rows = launch->block[1];");
     vc_line(p,
             "%s_kept *const all = FEW > 0 && turns <= FEW ? few : launch->memory(launch, turns * "
             "sizeof *all);",
             p->name);
     vc_line(p, "if (!all) return;");
     if (p->k->shared || vec_reads_unset(f)) vc_line(p, "memset(all, 0, turns * sizeof *all);");
-    vc_line(p, "bool intact = end - begin == hgv_block_lanes(launch) && launch->block[0] %% "
+    vc_line(p, "bool started = false, intact = end - begin == hgv_block_lanes(launch) && row %% "
                "HGV_LANES == 0;");
-    vc_line(p, "(void)intact;");
-    vc_line(p,
-            "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
-    vc_line(p, "    all[turn.number].run = hgv_start(launch, &turn, end);");
+    vc_line(p, "(void)row, (void)rows, (void)started, (void)intact;");
     vc_line(p, "hgv_begin_block(launch);");
 }
 
@@ -610,6 +673,48 @@ static void call_ready(vc_printer *p, const vec_function *f) {
     vc_close(p);
 }
 
+static void open_turn(vc_printer *p) {
+    if (p->k->shared)
+        vc_line(p, "%s_shared own = {0}, *const shared = &own;", p->name);
+    else
+        vc_line(p, "void *const shared = 0;");
+    vc_line(p, "(void)shared;");
+}
+
+static bool asks_time(const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->op == VEC_FUEL) return true;
+    return false;
+}
+
+/* The question of WHOLE, and the turns in which all goes well; the lane behind them. */
+static void print_whole(vc_printer *p, const vec_function *f, const vec_value *whole) {
+    vc_open(p, "static bool %s_well(hgv_launch *launch, const uint64_t begin, const uint64_t end)",
+            p->name);
+    declare_memory(p, f);
+    vc_line(p, "(void)begin, (void)end;");
+    print_body(p, whole->body[0]);
+    vc_close(p);
+    p->settled = p->all_run = true;
+    vc_open(p, "static uint64_t %s_turns(hgv_launch *launch, uint64_t first, const uint64_t end)",
+            p->name);
+    declare_memory(p, f);
+    vc_line(p, "const uint64_t run = HGV_ALL;");
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->op == VEC_INPUT && v->uses && v->parent->owner != whole) input(p, v);
+    vc_open(p, "for (; first < end%s; first += HGV_LANES)",
+            asks_time(f) ? " && !launch->stopped" : "");
+    vc_line(p, "(void)run;");
+    open_turn(p);
+    declare_vars(p, f->vars, false, NULL);
+    print_body(p, f->body);
+    vc_line(p, "over: __attribute__((unused));");
+    vc_close(p);
+    vc_line(p, "return first;");
+    vc_close(p);
+    leave_settled(p);
+}
+
 static void print_function(vc_printer *p, vec_function *f) {
     bool turn = f == p->k->functions;
     p->f = f;
@@ -617,22 +722,23 @@ static void print_function(vc_printer *p, vec_function *f) {
     vec_count_uses(f);
     p->mask_bytes = vec_common_size(f);
     hg_free(p->widths);
+    hg_free(p->checks);
     p->widths = vec_find_widths(f, p->mask_bytes);
-    if (!p->widths) {
+    p->checks = hg_calloc((size_t)f->value_count + 1, sizeof *p->checks);
+    if (!p->widths || !p->checks) {
         p->out->failed = true;
         return;
     }
     p->indent = 0;
+    const vec_value *whole = turn ? vec_whole_of(p->k) : NULL;
+    if (whole) print_whole(p, f, whole);
+    p->inst = 0;
     if (turn && p->k->blocks) {
         open_block(p, f);
     } else if (turn) {
-        vc_open(p, "HGV_FN void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)",
-                p->name);
-        if (p->k->shared)
-            vc_line(p, "%s_shared own = {0}, *const shared = &own;", p->name);
-        else
-            vc_line(p, "void *const shared = 0;");
-        vc_line(p, "(void)shared;");
+        vc_open(p, "%s void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)",
+                whole ? "static __attribute__((noinline))" : "HGV_FN", p->name);
+        open_turn(p);
     } else {
         open_function(p, f);
     }
@@ -712,23 +818,34 @@ static void print_kernel(vc_printer *p) {
     hg_text_free(&body);
     hg_text_free(&p->sites);
     hg_free(p->widths);
+    hg_free(p->checks);
     if (!p->local)
         hg_text_addf(out, "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n", p->name);
     if (p->k->blocks) {
         print_blocks(p);
         return;
     }
+    hg_text well = {0}; /* as many turns as there are, else half as many, and so on */
+    if (vec_whole_of(p->k))
+        hg_text_addf(&well,
+                     "    for (uint64_t n = hgv_fewer(end - first, end - first); n && "
+                     "!launch->stopped; n = hgv_fewer(n / 2, end - first))\n"
+                     "        if (%s_well(launch, first, first + n)) first = %s_turns(launch, "
+                     "first, first + n);\n",
+                     p->name, p->name);
     hg_text_addf(out,
                  "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
                  "    uint64_t first = begin;\n"
                  "    (void)%s_sites;\n"
+                 "%s"
                  "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) "
                  "%s_turn(launch, first, HGV_ALL);\n"
                  "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << "
                  "(end - first)) - 1);\n"
                  "%s}\n\n",
-                 p->local ? "static " : "", p->name, p->name, p->name, p->name,
-                 p->streams ? "    hgv_past_end(launch);\n" : "");
+                 p->local ? "static " : "", p->name, p->name, well.data ? well.data : "", p->name,
+                 p->name, p->streams ? "    hgv_past_end(launch);\n" : "");
+    hg_text_free(&well);
 }
 
 /* names: of static functions; NULL: the kernels' own, external. */

@@ -4,6 +4,12 @@
 
 #include "vector/vector.h"
 
+/* A CHECK that is made, with the one that answers for it. */
+typedef struct vc_check {
+    bool made, safe; /* safe: pN is where loads of the place read */
+    uint32_t by;
+} vc_check;
+
 typedef struct vc_printer {
     hg_text *out;
     vec_kernel *k;
@@ -13,9 +19,11 @@ typedef struct vc_printer {
     uint32_t indent, inst;
     uint32_t mask_bytes; /* of an element of masks in variables */
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
+    vc_check *checks;    /* by value id */
     hg_text sites;       /* of faults */
     uint32_t site_count;
-    bool settled; /* in TURNS where all goes well */
+    bool settled; /* where all goes well */
+    bool all_run; /* there, and no lane ends */
     bool streams; /* a store goes past the caches */
     bool local;   /* the kernel is a static function */
     const char *unsupported;
@@ -44,6 +52,8 @@ void vc_one(const vc_printer *p, hg_text *out, const vec_value *v);
 /* Text of part i of a value as a vector of hgv_TYPE: a splat of one that is one; a bool in elements
  * of `size` bytes. */
 void vc_part(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i);
+/* Whether the mask is known to have all lanes; NULL: those that run. */
+bool vc_is_all(const vc_printer *p, const vec_value *mask);
 /* The lanes of a mask as bits; NULL: run. */
 void vc_bits(const vc_printer *p, hg_text *out, const vec_value *mask);
 /* An array `NAME` of all lanes' elements of a value, which may be one. */

@@ -170,7 +170,7 @@ static void size(vc_printer *p, const vec_value *v) {
 static void open_if_outside(vc_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     hg_text text = {0};
-    if (!vec_reach_of(p->k, v, &low, &high)) {
+    if (!vec_reach_of_all(p->k, v, &low, &high)) {
         vc_block(p);
         return;
     }
@@ -219,14 +219,43 @@ static void check_open(vc_printer *p, const vec_value *v) {
     hg_text_free(&bits);
 }
 
+/* Where loads of one place may read behind their checks, without a question whether a lane is
+ * there: at pN, without disp. */
+static bool has_safe_place(const vc_printer *p, const vec_value *v) {
+    enum { ZEROS_BYTES = 64 /* of hgv_zeros */ };
+    int64_t low = 0, high = 0;
+    return v->u.mem.reach == VEC_REACH_ONE && vec_reach_of_all(p->k, v, &low, &high) && low >= 0 &&
+           high <= ZEROS_BYTES;
+}
+
+/* Looks at the lanes that are there: of the mask of the CHECK that answers. */
+static void check_lanes(vc_printer *p, const vec_value *v, const vec_value *by) {
+    hg_text bits = bits_of(p, by);
+    uint32_t site = new_site(p, v, 1);
+    vc_block(p);
+    vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
+    vc_line(p,
+            "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, "
+            "INT64_C(%" PRId64 "), here);",
+            p->name, (unsigned)site, v->u.mem.disp);
+    vc_end(p, v, "gone");
+    vc_close(p);
+    hg_text_free(&bits);
+}
+
 static void check(vc_printer *p, const vec_value *v) {
+    if (p->checks[v->id].made) return; /* with one in front of it */
     if (v->u.mem.open) {
         check_open(p, v);
         return;
     }
-    hg_text bits = bits_of(p, v), base = {0};
-    uint32_t site = new_site(p, v, 1);
+    hg_text base = {0}, place = {0}, bits = {0};
+    const bool safe = has_safe_place(p, v);
     base_name(&base, v);
+    if (v->u.mem.has_index && !v->args[0]->each) vc_one(p, &place, v->args[0]);
+    if (safe)
+        vc_line(p, "const uint8_t *p%u = %s + %s;", (unsigned)v->id, base.data ? base.data : "",
+                place.data ? place.data : "0");
     open_if_outside(p, v);
     indices(p, v);
     if (v->u.mem.space == KIR_CLASS)
@@ -236,15 +265,19 @@ static void check(vc_printer *p, const vec_value *v) {
         vc_line(p, "const hgv_memory memory = {base_shared, size_shared, true};");
     else
         vc_line(p, "const hgv_memory memory = launch->slots[%u];", (unsigned)v->u.mem.slot);
-    vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
-    vc_line(p,
-            "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, "
-            "INT64_C(%" PRId64 "), here);",
-            p->name, (unsigned)site, v->u.mem.disp);
-    vc_end(p, v, "gone");
+    const vec_value *w = v;
+    for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w)) {
+        check_lanes(p, w, v);
+        p->checks[w->id] = (vc_check){true, safe, v->id};
+    }
+    vc_bits(p, &bits, v->mask);
+    if (safe)
+        vc_line(p, "if (!(%s & run)) p%u = hgv_zeros;", bits.data ? bits.data : "",
+                (unsigned)v->id);
     vc_close(p);
-    hg_text_free(&bits);
     hg_text_free(&base);
+    hg_text_free(&place);
+    hg_text_free(&bits);
 }
 
 /* ---- load and store ---- */
@@ -253,11 +286,23 @@ enum { MOST_STRIDE = 1 << 24 };
 
 static void load_one(vc_printer *p, const vec_value *v) {
     hg_text at = {0}, guard = {0};
+    const vec_value *checked = v->u.mem.checked ? vec_check_of(v) : NULL;
+    const vc_check *made = checked && !(p->settled && checked->settled) ? &p->checks[checked->id]
+                                                                        : NULL;
+    if (made && made->safe) {
+        vc_line(p, "const %s s%u = hgs_load_%s(p%u + UINT64_C(%" PRIu64 "));", vc_scalar(v->type),
+                (unsigned)v->id, vc_short(v->type), (unsigned)made->by, (uint64_t)v->u.mem.disp);
+        return;
+    }
+    if (checked && !made) { /* settled */
+        address(p, &at, v);
+        vc_line(p, "const %s s%u = hgs_load_%s(%s);", vc_scalar(v->type), (unsigned)v->id,
+                vc_short(v->type), at.data ? at.data : "");
+        hg_text_free(&at);
+        return;
+    }
     address(p, &at, v);
-    if (v->mask)
-        vc_bits(p, &guard, v->mask);
-    else
-        hg_text_addf(&guard, "run");
+    vc_bits(p, &guard, v->mask);
     vc_line(p, "const %s s%u = HGV_LIKELY(%s != 0) ? hgs_load_%s(%s) : 0;", vc_scalar(v->type),
             (unsigned)v->id, guard.data ? guard.data : "", vc_short(v->type),
             at.data ? at.data : "");
@@ -303,7 +348,12 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, con
 }
 
 static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
-    if (v->mask) {
+    const bool all = vc_is_all(p, v->mask);
+    if (all && !(stored && v->u.mem.streams)) {
+        rows(p, v, stored, "");
+        return;
+    }
+    if (v->mask && !all) {
         rows(p, v, stored, "_where");
         return;
     }
@@ -313,12 +363,13 @@ static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
                 (unsigned)v->u.mem.bytes);
         rows(p, v, stored, "_past");
         vc_close(p);
-        vc_open(p, "else if (HGV_LIKELY(run == HGV_ALL))");
+        vc_open(p, all ? "else" : "else if (HGV_LIKELY(run == HGV_ALL))");
     } else {
         vc_open(p, "if (HGV_LIKELY(run == HGV_ALL))");
     }
     rows(p, v, stored, "");
     vc_close(p);
+    if (all) return;
     vc_open(p, "else");
     rows(p, v, stored, "_where");
     vc_close(p);

@@ -128,7 +128,15 @@ void vc_part(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t siz
         hg_text_addf(out, "%s_%u", name, (unsigned)i);
 }
 
+bool vc_is_all(const vc_printer *p, const vec_value *mask) {
+    return p->all_run && (!mask || (mask->each && vec_has_all_lanes(mask)));
+}
+
 void vc_bits(const vc_printer *p, hg_text *out, const vec_value *mask) {
+    if (vc_is_all(p, mask)) {
+        hg_text_addf(out, "HGV_ALL");
+        return;
+    }
     if (!mask) {
         hg_text_addf(out, "run");
         return;

@@ -196,25 +196,9 @@ static void fuel(jit_printer *p, const vec_value *v) {
     jit_define(p, v, made);
 }
 
-/* Whether all that stands behind "is a lane in the mask?" takes just those lanes out of masks: done
- * without asking, it does nothing where there are none, and costs less than a branch that goes
- * either way. */
-static bool is_flat(const vec_value *v) {
-    const vec_value *any = v->args[0];
-    if (any->op != VEC_ANY || (v->body[1] && v->body[1]->first)) return false;
-    for (const vec_value *inner = v->body[0]->first; inner; inner = inner->next) {
-        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits &&
-                      jit_is_same_mask(inner->mask, any->args[0]);
-        if (inner->op != VEC_GET && !leaves) return false;
-    }
-    return true;
-}
-
 static void open_if(jit_printer *p, const vec_value *v) {
     const vec_value *condition = v->args[0];
-    if (!p->dead && is_flat(v)) {
-        jit_flat_if(p, v);
-    } else if (p->dead) {
+    if (p->dead) {
         jit_if(p, v, NULL, false);
     } else if (condition->op == VEC_FUEL && condition->next == v && is_asked_at_once(condition)) {
         LLVMBasicBlockRef ask = jit_block(p, "fuel");
@@ -379,7 +363,9 @@ static void print_region(jit_printer *p, const vec_region *root) {
     for (vec_cursor c = {root, root, root->first};
          (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
         bool in_place = !c.v && p->settled && c.region->owner->settled;
-        if (in_place)
+        if (c.v && c.v->op == VEC_WHOLE)
+            c = (vec_cursor){root, c.v->body[0], NULL}; /* asked elsewhere */
+        else if (in_place)
             c = (vec_cursor){root, c.region->owner->body[1], NULL}; /* the other branch is over */
         else if (c.v)
             print_value(p, c.v);
@@ -399,9 +385,11 @@ void jit_print_body(jit_printer *p) {
     if (!p->dead && !p->unsupported && !p->failed) print_return(p, NULL);
 }
 
-void jit_print_tested(jit_printer *p) {
-    for (const vec_value *v = vec_walk(NULL, p->f->body); v; v = vec_walk(v, p->f->body))
-        if (v->tested) print_value(p, v);
+LLVMValueRef jit_answer(jit_printer *p, const vec_value *whole) {
+    const vec_value *v = whole->body[0]->first;
+    jit_forget(p);
+    for (; v->op != VEC_ANSWER; v = v->next) print_value(p, v);
+    return jit_one(p, v->args[0]);
 }
 
 /* ---- functions ---- */

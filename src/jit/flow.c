@@ -88,11 +88,6 @@ void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool
     LLVMPositionBuilderAtEnd(p->b, then);
 }
 
-void jit_flat_if(jit_printer *p, const vec_value *owner) {
-    jit_frame *frame = push(p, owner);
-    if (frame) frame->flat = true;
-}
-
 void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first,
                  LLVMBasicBlockRef ask) {
     jit_frame *frame = push(p, owner);
@@ -125,7 +120,6 @@ void jit_else(jit_printer *p) {
 void jit_end_if(jit_printer *p) {
     jit_frame frame = *top(p);
     p->frames.count--;
-    if (frame.flat) return;
     if (frame.dead) {
         p->dead = true;
         return;

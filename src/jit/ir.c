@@ -147,10 +147,6 @@ void jit_forget(jit_printer *p) {
 
 /* ---- masks ---- */
 
-bool jit_is_same_mask(const vec_value *a, const vec_value *b) {
-    return a == b || (a && b && a->op == VEC_GET && b->op == VEC_GET && a->u.var == b->u.var);
-}
-
 LLVMValueRef jit_run(const jit_printer *p) { return p->vars[p->var_count]; }
 LLVMValueRef jit_ended(const jit_printer *p) { return p->vars[p->var_count + 1]; }
 void jit_set_run(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count] = bits; }

@@ -29,7 +29,7 @@ typedef struct jit_frame {
     LLVMValueRef *saved;     /* IF: variables at the branch */
     LLVMValueRef *phis;      /* LOOP: of variables that change in it, else NULL */
     jit_edges out;           /* to `next` */
-    bool dead, flat;         /* nothing reaches it; it is no branch */
+    bool dead;               /* nothing reaches it */
 } jit_frame;
 
 /* The turn of a block that is being printed. */
@@ -169,7 +169,6 @@ LLVMValueRef jit_one(jit_printer *p, const vec_value *v);
 LLVMValueRef jit_each(jit_printer *p, const vec_value *v);
 void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made);
 void jit_forget(jit_printer *p); /* what is known of values that are printed once more */
-bool jit_is_same_mask(const vec_value *a, const vec_value *b);
 /* A mask in elements of `bytes`, as i1s, as bits; `mask` NULL: the lanes that run. */
 LLVMValueRef jit_mask(jit_printer *p, const vec_value *mask, uint32_t bytes);
 LLVMValueRef jit_mask_i1(jit_printer *p, const vec_value *mask);
@@ -224,7 +223,6 @@ void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool
  * the second. No second branch. */
 void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first, LLVMBasicBlockRef ask);
 void jit_if_then(jit_printer *p, LLVMValueRef second);
-void jit_flat_if(jit_printer *p, const vec_value *owner); /* no branch */
 void jit_else(jit_printer *p);
 void jit_end_if(jit_printer *p);
 void jit_loop(jit_printer *p, const vec_value *owner);
@@ -288,11 +286,9 @@ void jit_close_function(jit_printer *p);
 void jit_find_memory(jit_printer *p);
 void jit_start_vars(jit_printer *p);
 void jit_print_body(jit_printer *p);
-void jit_print_tested(jit_printer *p); /* what the conditions of whole turns are made of */
+LLVMValueRef jit_answer(jit_printer *p, const vec_value *whole); /* of WHOLE, from `begin` to
+                                                                    `end_lane` */
 void jit_print_function(jit_printer *p, vec_function *f);
-LLVMValueRef jit_fits(jit_printer *p, const vec_value *v); /* memory.c: that all lanes' places are
-                                                              in bounds; false where that is hard to
-                                                              say */
 void jit_kernel(jit_printer *p); /* kernel.c: all functions, into the module */
 
 #endif

@@ -37,46 +37,9 @@ static bool asks_time(const vec_function *f) {
     return false;
 }
 
-/* What the conditions are made of, in the turn that begins with a lane. */
-static void conditions_at(jit_printer *p, const vec_whole *whole, LLVMValueRef first,
-                          LLVMValueRef *out) {
-    p->first = first;
-    jit_forget(p);
-    jit_print_tested(p);
-    for (uint64_t i = 0; i < whole->conditions.count; i++) {
-        const vec_condition *c = &whole->conditions.data[i];
-        out[i] = c->kind == VEC_IN_BOUNDS ? jit_fits(p, c->value) : jit_one(p, c->value);
-    }
-}
-
-static LLVMValueRef condition(jit_printer *p, const vec_condition *c, LLVMValueRef first,
-                              LLVMValueRef last, LLVMValueRef span) {
-    switch ((vec_condition_kind)c->kind) {
-    case VEC_HOLDS_NOT: return LLVMBuildNot(p->b, LLVMBuildOr(p->b, first, last, ""), "");
-    case VEC_RISES:
-        return LLVMBuildAnd(p->b, LLVMBuildICmp(p->b, LLVMIntUGE, last, first, ""),
-                            LLVMBuildICmp(p->b, LLVMIntULE, span, jit_u64(p, c->lanes), ""), "");
-    default: return LLVMBuildAnd(p->b, first, last, "");
-    }
-}
-
-/* Whether the conditions hold from one turn to the other. */
-static LLVMValueRef all_goes_well(jit_printer *p, const vec_whole *whole, LLVMValueRef from,
-                                  LLVMValueRef to) {
-    LLVMValueRef first[VEC_MOST_CONDITIONS], last[VEC_MOST_CONDITIONS],
-        all = LLVMConstInt(p->t.i1, 1, false);
-    conditions_at(p, whole, from, first);
-    conditions_at(p, whole, to, last);
-    LLVMValueRef span = LLVMBuildSub(p->b, to, from, "");
-    for (uint64_t i = 0; i < whole->conditions.count; i++)
-        all = LLVMBuildAnd(p->b, all,
-                           condition(p, &whole->conditions.data[i], first[i], last[i], span), "");
-    return all;
-}
-
 /* Whole turns from the first on, as long as all goes well in them: as many as there are, else half
  * as many, and so on. Returns the lane that comes next. */
-static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMValueRef begin,
+static LLVMValueRef settled_turns(jit_printer *p, const vec_value *whole, LLVMValueRef begin,
                                   LLVMValueRef end) {
     LLVMValueRef lanes = jit_u64(p, p->lanes), multiple = jit_u64(p, ~(uint64_t)(p->lanes - 1));
     LLVMValueRef most = LLVMBuildAnd(p->b, LLVMBuildSub(p->b, end, begin, ""), multiple, "");
@@ -93,9 +56,10 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMVa
                     next);
 
     LLVMPositionBuilderAtEnd(p->b, test);
-    LLVMValueRef behind_last = LLVMBuildAdd(p->b, from, span, ""),
-                 last = LLVMBuildSub(p->b, behind_last, lanes, "");
-    LLVMBuildCondBr(p->b, all_goes_well(p, whole, from, last), body, less);
+    LLVMValueRef behind_last = LLVMBuildAdd(p->b, from, span, "");
+    p->begin = from;
+    p->end_lane = behind_last;
+    LLVMBuildCondBr(p->b, jit_answer(p, whole), body, less);
 
     LLVMPositionBuilderAtEnd(p->b, body);
     LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, "");
@@ -250,8 +214,9 @@ static void print_turns(jit_printer *p) {
     jit_find_memory(p);
     start_own(p);
     LLVMValueRef begin = LLVMGetParam(p->fn, 1), end = LLVMGetParam(p->fn, 2);
-    if (p->k->whole.possible) begin = settled_turns(p, &p->k->whole, begin, end);
-    p->rarely = p->k->whole.possible;
+    const vec_value *whole = vec_whole_of(p->k);
+    if (whole) begin = settled_turns(p, whole, begin, end);
+    p->rarely = whole != NULL;
     uint32_t lanes = p->lanes;
     if (p->rarely && has_half_turns(p->k, p->bytes)) p->lanes = p->k->lanes /= 2;
     kernel_body(p, begin, end);

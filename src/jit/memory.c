@@ -168,61 +168,19 @@ static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
     return LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
 }
 
-/* Checks that are made at one place: of one index, with nothing between them that another lane or
- * the memory could tell. */
-enum { MOST_TOGETHER = 8 };
-typedef struct together {
-    const vec_value *checks[MOST_TOGETHER];
-    uint32_t count;
-    bool known; /* what they reach, from the index on */
+/* What a CHECK and those that it answers for reach from the index on, if that is known. */
+typedef struct reach {
+    bool known;
     int64_t low, high;
-} together;
+} reach;
 
 static bool has_one_index(const vec_value *v) {
     return !v->u.mem.open && !(v->u.mem.has_index && v->args[0]->each);
 }
 
-static bool is_same_place(const vec_value *a, const vec_value *b) {
-    return a->u.mem.space == b->u.mem.space && a->u.mem.slot == b->u.mem.slot &&
-           a->u.mem.class_id == b->u.mem.class_id && a->u.mem.reach == b->u.mem.reach &&
-           a->u.mem.stride == b->u.mem.stride && a->u.mem.has_index == b->u.mem.has_index &&
-           has_one_index(a) && has_one_index(b) &&
-           (!a->u.mem.has_index || a->args[0] == b->args[0]) && jit_is_same_mask(a->mask, b->mask);
-}
-
-static bool ends_group(const vec_value *v) {
-    if (v->op == VEC_SET) return v->u.var->mask;
-    return v->op != VEC_LOAD && (vec_op_has((vec_op)v->op, VEC_F_EFFECT) || v->body[0]);
-}
-
-static void add_to_group(const jit_printer *p, together *g, const vec_value *v) {
-    int64_t low = 0, high = 0;
-    if (!vec_reach_of(p->k, v, &low, &high)) {
-        g->known = g->known && g->count;
-        return;
-    }
-    g->low = !g->count || low < g->low ? low : g->low;
-    g->high = !g->count || high > g->high ? high : g->high;
-    g->known = true;
-    g->checks[g->count++] = v;
-}
-
-static together checks_from(const jit_printer *p, const vec_value *v) {
-    together g = {0};
-    add_to_group(p, &g, v);
-    if (!g.known) g.checks[g.count++] = v;
-    for (const vec_value *w = v->next; g.known && w && g.count < MOST_TOGETHER; w = w->next) {
-        if (w->op == VEC_CHECK && is_same_place(v, w))
-            add_to_group(p, &g, w);
-        else if (ends_group(w))
-            break;
-    }
-    return g;
-}
-
 /* A turn that has few lanes ends with the last that runs: it need not be outside where whole turns
  * are. NULL: this is no such access. */
-static LLVMValueRef may_be_outside_of_few(jit_printer *p, const vec_value *v, const together *g) {
+static LLVMValueRef may_be_outside_of_few(jit_printer *p, const vec_value *v, const reach *g) {
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
                      : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
                                                           : 0;
@@ -240,7 +198,7 @@ static LLVMValueRef may_be_outside_of_few(jit_printer *p, const vec_value *v, co
                          jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, left, 2), "");
 }
 
-static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const together *g) {
+static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const reach *g) {
     if (!g->known) return truth(p, true);
     LLVMValueRef of_few = may_be_outside_of_few(p, v, g);
     if (of_few) return of_few;
@@ -253,16 +211,6 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const tog
     LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), g->low, g->high, true);
     if (v->mask) out = LLVMBuildAnd(p->b, out, jit_mask_i1(p, v->mask), "");
     return any_i1(p, out);
-}
-
-/* Whether all lanes' places are in bounds; false where that is hard to say. */
-LLVMValueRef jit_fits(jit_printer *p, const vec_value *v) {
-    int64_t low = 0, high = 0;
-    bool known = !v->u.mem.open && vec_reach_of(p->k, v, &low, &high) &&
-                 !(v->u.mem.has_index && v->args[0]->each);
-    return known ? LLVMBuildNot(p->b,
-                                outside(p, size_of(p, v), first_index(p, v), low, high, false), "")
-                 : truth(p, false);
 }
 
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
@@ -327,7 +275,7 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
 
 /* Where loads of one place may read behind their checks, without a question whether a lane is
  * there: with the index, without disp. */
-static bool has_safe_place(const vec_value *v, const together *g) {
+static bool has_safe_place(const vec_value *v, const reach *g) {
     return v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.end && g->known && g->low >= 0 &&
            g->high <= ZEROS_BYTES;
 }
@@ -348,15 +296,16 @@ static void ask(jit_printer *p, questions *q, LLVMValueRef condition) {
 
 /* Where nobody is, places are out of bounds in every round: only where there is a lane they are
  * looked at. at: NULL, or where loads of the place may read where all is well. */
-static void check_together(jit_printer *p, const vec_value *v, const together *g, LLVMValueRef at) {
+static void check_together(jit_printer *p, const vec_value *v, const reach *g, LLVMValueRef at) {
     questions q = {0};
     if (v->u.mem.end)
         ask(p, &q, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""));
     ask(p, &q, may_be_outside(p, v, g));
     LLVMValueRef left = lanes_here(p, v), none = jit_u64(p, 0);
     ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
-    for (uint32_t i = 0; i < g->count; i++)
-        left = check_lanes(p, g->checks[i], i ? lanes_here(p, v) : left);
+    const vec_value *w = v;
+    for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w))
+        left = check_lanes(p, w, i ? lanes_here(p, v) : left);
     LLVMValueRef places[4] = {at, at, at, at};
     if (at) {
         places[q.count - 1] = p->zeros; /* nobody is there, and the place may be outside */
@@ -369,7 +318,9 @@ static void check_together(jit_printer *p, const vec_value *v, const together *g
         at = LLVMBuildPhi(p->b, p->t.ptr, "");
         LLVMAddIncoming(at, places, q.from, q.count + 1);
     }
-    for (uint32_t i = 0; i < g->count; i++) p->checked[g->checks[i]->id] = at ? at : p->zeros;
+    w = v;
+    for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w))
+        p->checked[w->id] = at ? at : p->zeros;
 }
 
 static void check(jit_printer *p, const vec_value *v) {
@@ -378,7 +329,8 @@ static void check(jit_printer *p, const vec_value *v) {
         check_open(p, v);
         return;
     }
-    const together g = checks_from(p, v);
+    reach g;
+    g.known = vec_reach_of_all(p->k, v, &g.low, &g.high);
     check_together(p, v, &g, has_safe_place(v, &g) ? place(p, v) : NULL);
 }
 
@@ -426,8 +378,13 @@ static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef 
  * mask. NULL: that is hard to say. */
 static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
-    if (v->u.mem.open || !vec_reach_of(p->k, v, &low, &high)) return NULL;
+    if (!has_one_index(v) || !vec_reach_of(p->k, v, &low, &high)) return NULL;
     return LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "");
+}
+
+static void fits(jit_printer *p, const vec_value *v) {
+    LLVMValueRef is = fits_whole(p, v);
+    jit_define(p, v, is ? is : truth(p, false));
 }
 
 /* Past the caches where the launch writes far more than they hold, all lanes run and the place is a
@@ -508,16 +465,8 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
 
 /* ---- one place, each its own ---- */
 
-/* The check right in front of an access; NULL: there is none. */
-static const vec_value *check_of(const vec_value *v) {
-    const vec_value *w = v->prev;
-    while (w && w->op == VEC_GET) w = w->prev;
-    return w && w->op == VEC_CHECK && is_same_place(v, w) && v->u.mem.disp == w->u.mem.disp ? w
-                                                                                            : NULL;
-}
-
 static LLVMValueRef load_one(jit_printer *p, const vec_value *v) {
-    const vec_value *checked = check_of(v);
+    const vec_value *checked = v->u.mem.checked ? vec_check_of(v) : NULL;
     LLVMValueRef at = checked ? p->checked[checked->id] : NULL;
     if (checked && p->settled && checked->settled)
         return jit_load(p, jit_type_of(p, v), address(p, v));
@@ -625,7 +574,7 @@ static uint32_t stretch_of(jit_printer *p, const vec_value *v) {
     if (v->u.mem.open || v->u.mem.reach != VEC_REACH_STRIDE || !jit_is_all(p, v->mask) ||
         v->u.mem.stride <= 0)
         return 0;
-    for (; count < LONGEST_STRETCH && w && w->op == v->op && is_same_place(v, w) &&
+    for (; count < LONGEST_STRETCH && w && w->op == v->op && vec_is_same_place(v, w) &&
            w->u.mem.bytes == bytes;
          w = w->next, count++)
         if (w->u.mem.disp != v->u.mem.disp + (int64_t)count * bytes) break;
@@ -1085,7 +1034,7 @@ void jit_memory(jit_printer *p, const vec_value *v) {
     case VEC_STORE: store(p, v); break;
     case VEC_CHECK: check(p, v); break;
     case VEC_ATOMIC: atomic(p, v); break;
-    case VEC_FITS: jit_define(p, v, jit_fits(p, v)); break;
+    case VEC_FITS: fits(p, v); break;
     case VEC_SIZE: jit_define(p, v, size_of(p, v)); break;
     default: fault_if(p, v);
     }

@@ -257,44 +257,6 @@ static bool read_function(vec_reader *s) {
 
 /* ---- facts ---- */
 
-static bool read_condition(vec_reader *s) {
-    kir_reader *r = &s->r;
-    vec_condition c = {0};
-    uint64_t n;
-    const kir_token at = r->token;
-    if (!kir_read_choice(r, &vec_condition_words, "holds, holds_not, rises or in_bounds",
-                         &c.kind) ||
-        !kir_read_number(r, UINT32_MAX, "the number of an operation", &n))
-        return false;
-    if (c.kind == VEC_RISES && (!kir_expect_word(r, "in") ||
-                                !kir_read_number(r, UINT64_MAX, "a number of lanes", &c.lanes)))
-        return false;
-    c.value = n < s->all.count ? s->all.data[n] : NULL;
-    if (!c.value)
-        return kir_error(r, &at, "the kernel function has no operation %llu",
-                         (unsigned long long)n);
-    vec_condition *slot = hg_vec_push(&s->k->whole.conditions);
-    if (!slot) return no_memory(s);
-    *slot = c;
-    return true;
-}
-
-static bool read_whole(vec_reader *s) {
-    kir_reader *r = &s->r;
-    const kir_token at = r->token;
-    if (!kir_expect(r, '{', "'{'")) return false;
-    for (;;) {
-        if (!kir_expect_line(r)) return false;
-        while (kir_accept(r, KIR_TOKEN_LINE)) {}
-        if (kir_accept(r, '}')) break;
-        if (!read_condition(s)) return false;
-    }
-    if (s->k->whole.possible) return kir_error(r, &at, "a second whole");
-    s->k->whole.possible = true;
-    return s->k->whole.conditions.count <= VEC_MOST_CONDITIONS ||
-           kir_error(r, &at, "more than %d conditions", (int)VEC_MOST_CONDITIONS);
-}
-
 static bool read_pressure(vec_reader *s) {
     uint64_t bytes, inst = 0;
     if (!kir_read_number(&s->r, UINT32_MAX, "bytes", &bytes)) return false;
@@ -328,9 +290,8 @@ static bool read_statement(vec_reader *s) {
     if (kir_accept_word(r, "var"))
         return s->f ? kir_expected(r, "shared variables before functions") : read_var(s);
     if (is_head(s)) return read_function(s);
-    if (kir_accept_word(r, "whole")) return read_whole(s);
     if (kir_accept_word(r, "pressure")) return read_pressure(s);
-    return kir_expected(r, "var, turn, block, function, whole or pressure");
+    return kir_expected(r, "var, turn, block, function or pressure");
 }
 
 static bool read_all(vec_reader *s) {
@@ -364,7 +325,6 @@ hg_status vec_parse(const char *text, size_t length, hg_diagnostics *diagnostics
     hg_vec_free(&s.vars);
     hg_vec_free(&s.shared);
     hg_vec_free(&s.values);
-    hg_vec_free(&s.all);
     hg_vec_free(&s.by_id);
     if (!ok) {
         vec_kernel_destroy(s.k);

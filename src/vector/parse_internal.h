@@ -16,7 +16,6 @@ typedef struct vec_reader {
     uint32_t inst, depth, place;
     vec_var_list vars, shared;  /* of the function; of all functions */
     HG_VEC(vec_value *) values; /* of the function, by the number of the text; NULL: none */
-    HG_VEC(vec_value *) all;    /* of the kernel function, in the order of the text */
     HG_VEC(vec_function *) by_id;
 } vec_reader;
 

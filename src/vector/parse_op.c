@@ -133,9 +133,9 @@ static bool read_place(vec_reader *s, line *l) {
 }
 
 static bool read_brace(vec_reader *s, line *l, bool *has_bytes, bool *has_size, bool *has_values) {
-    static const char *const FIELDS[] = {"bytes", "size", "operand", "end", "values"};
+    static const char *const FIELDS[] = {"bytes", "size", "operand", "end", "answers", "values"};
     static const kir_words fields = {FIELDS, HG_COUNT_OF(FIELDS)};
-    static const uint64_t most[] = {8, UINT16_MAX, UINT8_MAX, UINT64_MAX, 8};
+    static const uint64_t most[] = {8, UINT16_MAX, UINT8_MAX, UINT64_MAX, UINT8_MAX, 8};
     kir_reader *r = &s->r;
     bool place = vec_op_has((vec_op)l->v.op, VEC_F_PLACE);
     uint8_t which;
@@ -146,15 +146,16 @@ static bool read_brace(vec_reader *s, line *l, bool *has_bytes, bool *has_size, 
         !kir_read_number(r, most[which], "a number", &n))
         return false;
     if (!place) {
-        if (which == 4) l->v.u.fault.values = (uint8_t)n;
+        if (which == 5) l->v.u.fault.values = (uint8_t)n;
         if (which == 2) l->v.u.fault.operand = (uint8_t)n;
-        *has_values |= which == 4;
+        *has_values |= which == 5;
         return true;
     }
     if (which == 0) l->v.u.mem.bytes = (uint8_t)n;
     if (which == 1) l->v.u.mem.size = (uint16_t)n;
     if (which == 2) l->v.u.mem.operand = (uint8_t)n;
     if (which == 3) l->v.u.mem.end = n;
+    if (which == 4) l->v.u.mem.answers = (uint8_t)n;
     *has_bytes |= which == 0;
     *has_size |= which == 1;
     return true;
@@ -327,14 +328,12 @@ static bool open_region(vec_reader *s, vec_value *v) {
 }
 
 static bool put(vec_reader *s, line *l) {
-    vec_value *v = hg_arena_alloc(&s->k->arena, sizeof *v), **slot = NULL;
+    vec_value *v = hg_arena_alloc(&s->k->arena, sizeof *v);
     if (!v) return kir_no_memory(&s->r);
     *v = l->v;
     v->args = hg_arena_alloc(&s->k->arena, (v->nargs + 1u) * sizeof *v->args);
     v->losing = hg_arena_alloc(&s->k->arena, (v->losing_count + 1u) * sizeof *v->losing);
-    if (s->f == s->k->functions && !(slot = hg_vec_push(&s->all))) return kir_no_memory(&s->r);
     if (!v->args || !v->losing) return kir_no_memory(&s->r);
-    if (slot) *slot = v;
     memcpy(v->args, l->args, v->nargs * sizeof *v->args);
     memcpy(v->losing, l->losing, v->losing_count * sizeof *v->losing);
     v->inst = s->inst;
@@ -343,7 +342,7 @@ static bool put(vec_reader *s, line *l) {
     *(v->prev ? &v->prev->next : &s->region->first) = v;
     s->region->last = v;
     if (l->has_result && !define(s, l, v)) return false;
-    bool owner = v->op == VEC_IF || v->op == VEC_LOOP || v->op == VEC_TURNS;
+    bool owner = v->op == VEC_IF || v->op == VEC_LOOP || v->op == VEC_TURNS || v->op == VEC_WHOLE;
     return !owner || open_region(s, v);
 }
 

@@ -133,6 +133,7 @@ static void print_braces(hg_text *out, const vec_value *v) {
         if (v->u.mem.size != v->u.mem.bytes) field(out, &open, "size", v->u.mem.size, true);
         if (v->u.mem.operand) field(out, &open, "operand", v->u.mem.operand, true);
         if (v->u.mem.end) field(out, &open, "end", v->u.mem.end, true);
+        if (v->u.mem.answers) field(out, &open, "answers", v->u.mem.answers, true);
         for (size_t i = 0; i < VEC_MEM_FLAGS; i++)
             if (*vec_mem_flag((vec_value *)(uintptr_t)v, i))
                 field(out, &open, vec_mem_flag_words.words[i], 0, false);
@@ -236,27 +237,12 @@ static void print_function(printer *p, vec_function *f) {
     hg_text_addf(p->out, "}\n");
 }
 
-static void print_whole(printer *p) {
-    const vec_whole *whole = &p->k->whole;
-    if (!whole->possible) return;
-    hg_text_addf(p->out, "\nwhole {\n");
-    for (uint64_t i = 0; i < whole->conditions.count; i++) {
-        const vec_condition *c = &whole->conditions.data[i];
-        hg_text_addf(p->out, "  %s %u", kir_word(&vec_condition_words, c->kind),
-                     (unsigned)c->value->id);
-        if (c->kind == VEC_RISES) hg_text_addf(p->out, " in %llu", (unsigned long long)c->lanes);
-        hg_text_addf(p->out, "\n");
-    }
-    hg_text_addf(p->out, "}\n");
-}
-
 void vec_print(hg_text *out, vec_kernel *kernel) {
     printer p = {.out = out, .k = kernel};
     kir_print_head(out, kernel->module);
     hg_text_addf(out, "lanes %u%s\n", (unsigned)kernel->lanes, kernel->can_end ? " ends" : "");
     print_vars(&p, kernel->shared, NULL);
     for (vec_function *f = kernel->functions; f; f = f->next) print_function(&p, f);
-    print_whole(&p);
     if (kernel->pressure.bytes) {
         hg_text_addf(out, "\npressure %u", (unsigned)kernel->pressure.bytes);
         if (kernel->pressure.inst)

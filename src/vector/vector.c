@@ -31,9 +31,27 @@ vec_value *vec_turns_around(const vec_value *v) {
     return o;
 }
 
+vec_value *vec_whole_of(const vec_kernel *k) {
+    vec_value *first = k->functions->body->first;
+    return first && first->op == VEC_WHOLE ? first : NULL;
+}
+
+bool vec_is_same_mask(const vec_value *a, const vec_value *b) {
+    return a == b || (a && b && a->op == VEC_GET && b->op == VEC_GET && a->u.var == b->u.var);
+}
+
+bool vec_has_all_lanes(const vec_value *mask) {
+    if (mask->op == VEC_RUNNING || (mask->op == VEC_PRIM && mask->settled)) return true;
+    if (mask->op != VEC_PRIM || mask->prim != KIR_AND) return false;
+    for (int i = 0; i < 2; i++) {
+        const vec_value *a = mask->args[i];
+        if (a->op != VEC_RUNNING && !(a->op == VEC_PRIM && a->settled)) return false;
+    }
+    return true;
+}
+
 void vec_kernel_destroy(vec_kernel *kernel) {
     if (!kernel) return;
-    hg_vec_free(&kernel->whole.conditions);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);
 }

@@ -20,32 +20,46 @@
  * each, or touch memory, stand in TURNS.
  *
  * Operations:
- *   PRIM        a value primitive of the kernel IR (prim), its arguments one or each
- *   INPUT, ID   a value of the launch, or of the block; lane_idx_x … z in blocks: of the turn's
- * first lane FIRST       u64: global id of the turn's first lane COORDINATE  an id that the lanes
- * of a turn do not share BEGIN, END  u64: global id of the block's first lane, and what comes
- * behind its last INTACT      whether the block's rows are turns of all lanes, and none of its
- * lanes has ended SIZE        u64: bytes of the memory that the place names RAMP        argument +
- * stride for each lane before this one; no wrap in lanes that run GET, SET    a variable. SET of
- * one value to a variable that is each: of all lanes. With a mask: only in those lanes ARRAY_GET,
- * ARRAY_SET   an element of a private array. An index out of range: any element; nothing TABLE_GET
- * an element of a constant table, whose index is in range in lanes that run RUNNING     mask of the
- * lanes that run in this function ANY         whether a lane is in the mask (which has no lane that
- * does not run) EXCHANGE    of the first argument, which is each or a mask: lane l gets the element
- * of lane l xor the second argument, which is one integer below `lanes` FITS        whether all
- * lanes' places, of those that do not run too, are in bounds; false where that is hard to say LOAD,
- * STORE, ATOMIC    after a CHECK, or proven to be in bounds: look at nothing. ATOMIC: faults where
- * it is not aligned CHECK       lanes whose access is out of bounds, or whose slot has no memory,
- * fault FAULT_IF    lanes with the condition fault LEAVE       the lanes of the mask end, or go
- * elsewhere: they are taken out of the variables in `losing`, and of RUNNING where `ends` CALL of a
- * masked function: for the lanes of the mask, which are those that run there. Lanes may end inside
- *   TURNS       its region for each turn of the block in which a lane runs. Variables of this TURNS
- * are new and zero in each turn. With an argument, one bool: where that is true, all lanes of all
- * turns run, and what is `settled` inside may be left out BARRIER     of the block: it is over if a
- * lane faulted (RETURN), else the next phase begins (unless imm is KIR_BARRIER_INNER) FUEL        a
- * round of a loop that nobody knows the length of: true when the time is over RETURN      of a
- * turn: it is over, in TURNS for good: its lanes end. Of a block: it is over. Of a function: its
- * result
+ * - PRIM: a value primitive of the kernel IR (prim), its arguments one or each
+ * - INPUT, ID: a value of the launch, or of the block; lane_idx_x … z in blocks: of the
+ *   turn's first lane
+ * - FIRST: u64: global id of the turn's first lane
+ * - COORDINATE: an id that the lanes of a turn do not share
+ * - BEGIN, END: u64: global id of the first lane of the block, or of a stretch of turns, and
+ *   what comes behind its last
+ * - INTACT: whether the block's rows are turns of all lanes, and none of its lanes has ended
+ * - SIZE: u64: bytes of the memory that the place names
+ * - RAMP: argument + stride for each lane before this one; no wrap in lanes that run
+ * - GET, SET: a variable. SET of one value to a variable that is each: of all lanes. With a
+ *   mask: only in those lanes
+ * - ARRAY_GET, ARRAY_SET: an element of a private array. An index out of range: any element;
+ *   nothing
+ * - TABLE_GET: an element of a constant table, whose index is in range in lanes that run
+ * - RUNNING: mask of the lanes that run in this function
+ * - ANY: whether a lane is in the mask (which has no lane that does not run)
+ * - EXCHANGE: of the first argument, which is each or a mask: lane l gets the element of lane
+ *   l xor the second argument, which is one integer below `lanes`
+ * - FITS: whether all lanes' places, of those that do not run too, are in bounds; false where
+ *   that is hard to say
+ * - LOAD, STORE, ATOMIC: after a CHECK, or proven to be in bounds: look at nothing. ATOMIC:
+ *   faults where it is not aligned
+ * - CHECK: lanes whose access is out of bounds, or whose slot has no memory, fault
+ * - FAULT_IF: lanes with the condition fault
+ * - LEAVE: the lanes of the mask end, or go elsewhere: they are taken out of the variables in
+ *   `losing`, and of RUNNING where `ends`
+ * - CALL: of a masked function: for the lanes of the mask, which are those that run there.
+ *   Lanes may end inside
+ * - TURNS: its region for each turn of the block in which a lane runs. Variables of this
+ *   TURNS are new and zero in each turn. With an argument, one bool: where that is true, all
+ *   lanes of all turns run, and what is `settled` inside may be left out
+ * - BARRIER: of the block: it is over if a lane faulted (RETURN), else the next phase begins
+ *   (unless imm is KIR_BARRIER_INNER)
+ * - FUEL: a round of a loop that nobody knows the length of: true when the time is over
+ * - WHOLE: first in a kernel of turns. Its region, which ANSWER ends, is asked once for a
+ *   stretch of turns of all lanes. Where the answer is true, what is `settled` may be left
+ *   out of these turns, and no lane ends in them
+ * - RETURN: of a turn: it is over, in TURNS for good: its lanes end. Of a block: it is over.
+ *   Of a function: its result
  *
  * Must not know: targets, native widths, text of any language. */
 #ifndef HG_VECTOR_VECTOR_H
@@ -87,7 +101,7 @@ typedef enum vec_reach {
 typedef struct vec_value vec_value;
 typedef struct vec_region {
     vec_value *first, *last;
-    vec_value *owner; /* IF, LOOP or TURNS; NULL: function body */
+    vec_value *owner; /* IF, LOOP, TURNS or WHOLE; NULL: function body */
 } vec_region;
 
 typedef struct vec_var {
@@ -115,8 +129,7 @@ struct vec_value {
     uint8_t losing_count;
     /* Of passes `whole` and `boxes`: where all goes well, a CHECK or FAULT_IF that is settled
      * faults nobody, of an IF the condition is true, of any other value all lanes have the value
-     * true. tested: what is only there to be asked whether all goes well (boxes), or is asked too
-     * (whole). */
+     * true. tested: in front of TURNS, what is only there to be asked whether all goes well. */
     bool settled, tested;
     bool ends; /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
     bool exits;
@@ -128,7 +141,7 @@ struct vec_value {
     vec_var **losing;
     vec_value *prev, *next, *before; /* before: in the text, set by vec_count_uses */
     vec_region *parent;
-    vec_region *body[2]; /* IF: then, else (never NULL); LOOP, TURNS: body */
+    vec_region *body[2]; /* IF: then, else (never NULL); LOOP, TURNS, WHOLE: body */
     union {
         /* BARRIER: its number; CONST: zero-extended bits; INPUT: index in the module's inputs; ID,
          * COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL: what a round costs; RAMP:
@@ -159,6 +172,10 @@ struct vec_value {
                               of the thread's own (hgv_launch.spread) */
             bool streams;  /* STORE: a row of memory that the kernel only writes, once a lane: where
                               it writes much, past the caches */
+            bool checked;  /* LOAD of one place, behind a CHECK of it: reads where that says */
+            uint8_t answers; /* CHECK: so many CHECKs behind it in its region are of its place, with
+                                nothing between that lanes or the memory could tell: they may be
+                                asked, and lanes end, here */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;
@@ -202,28 +219,6 @@ typedef struct vec_pressure {
     uint32_t bytes, inst;
 } vec_pressure;
 
-/* Facts of pass `whole`: what a printer may ask of the first and the last of a call's whole turns,
- * to print those turns without what it settles. `tested` is what the conditions are made of.
- * `settled`: in those turns an IF's condition is true, a CHECK or FAULT_IF faults nobody; no lane
- * ends. */
-typedef enum vec_condition_kind {
-    VEC_HOLDS,     /* the value is true in both */
-    VEC_HOLDS_NOT, /* false in both */
-    VEC_RISES,     /* the last one's value is not less than the first one's, and they are at most
-                      `lanes` lanes apart */
-    VEC_IN_BOUNDS  /* the places of all lanes of a CHECK are in bounds in both: as FITS */
-} vec_condition_kind;
-typedef struct vec_condition {
-    uint8_t kind;
-    const vec_value *value;
-    uint64_t lanes;
-} vec_condition;
-enum { VEC_MOST_CONDITIONS = 48 };
-typedef struct vec_whole {
-    bool possible;                    /* there is something to settle, and it can be asked */
-    HG_VEC(vec_condition) conditions; /* of values that are one */
-} vec_whole;
-
 typedef struct vec_kernel {
     hg_arena arena;
     const kir_module *module; /* inputs, slots, tables, source; borrowed */
@@ -235,9 +230,7 @@ typedef struct vec_kernel {
     uint32_t function_count;
     vec_var *shared, *last_shared; /* variables that functions share */
     uint32_t shared_count;
-    /* facts of passes */
-    vec_whole whole;
-    vec_pressure pressure;
+    vec_pressure pressure; /* of pass `pressure` */
 } vec_kernel;
 
 typedef struct vec_options {
@@ -288,6 +281,22 @@ typedef struct vec_cursor {
 bool vec_cursor_at_else(const vec_cursor *c);
 /* Into the first region of an IF or LOOP, or on. False: it was at the end of the root. */
 bool vec_cursor_next(vec_cursor *c);
+/* The WHOLE of a kernel of turns; NULL: none. The answer's argument is its region's last. */
+vec_value *vec_whole_of(const vec_kernel *k);
+/* Whether two accesses that lanes reach from one index, if any, are of one place but for disp, for
+ * the same lanes. */
+bool vec_is_same_place(const vec_value *a, const vec_value *b);
+/* The CHECK right in front of an access, of just that place; NULL: there is none. */
+const vec_value *vec_check_of(const vec_value *v);
+/* What a CHECK and those that it answers for reach together, as vec_reach_of. */
+bool vec_reach_of_all(const vec_kernel *k, const vec_value *v, int64_t *low, int64_t *high);
+/* The CHECK behind another one that it may answer for, if it is of its place; NULL: there is none.
+ */
+const vec_value *vec_next_answered(const vec_value *w);
+/* Whether two masks are one value, or of one variable. */
+bool vec_is_same_mask(const vec_value *a, const vec_value *b);
+/* Whether a mask has all lanes that run, where what is settled holds. */
+bool vec_has_all_lanes(const vec_value *mask);
 /* The TURNS around an operation; NULL: none. */
 vec_value *vec_turns_around(const vec_value *v);
 void vec_count_uses(vec_function *f);

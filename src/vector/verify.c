@@ -79,6 +79,19 @@ static const char *check_memory(const kir_module *m, const vec_value *v) {
                : NULL;
 }
 
+/* Whether a CHECK may answer for those behind it, and a LOAD read where its CHECK says. */
+static const char *check_answers(const vec_value *v) {
+    const vec_value *w = v;
+    if (v->u.mem.checked &&
+        (v->op != VEC_LOAD || v->u.mem.reach != VEC_REACH_ONE || !vec_check_of(v)))
+        return "reads where a check says that is not there";
+    if (v->u.mem.answers && v->op != VEC_CHECK) return "answers, and checks nothing";
+    for (uint8_t i = v->u.mem.answers; i; i--)
+        if (!(w = vec_next_answered(w)) || !vec_is_same_place(v, w))
+            return "answers for what is no check of its place";
+    return NULL;
+}
+
 static const char *check_place(const kir_module *m, const vec_value *v) {
     if (!vec_op_has((vec_op)v->op, VEC_F_PLACE)) return NULL;
     uint8_t count = vec_place_args(v);
@@ -97,7 +110,8 @@ static const char *check_place(const kir_module *m, const vec_value *v) {
         return "a result of another size";
     if ((v->op == VEC_LOAD || v->op == VEC_CHECK || v->op == VEC_FITS) && v->nargs != count)
         return "wrong number of arguments";
-    return v->op == VEC_ATOMIC ? check_atomic(v, count) : NULL;
+    if (v->op == VEC_ATOMIC && (why = check_atomic(v, count))) return why;
+    return check_answers(v);
 }
 
 /* ---- what operations without memory take and give ---- */
@@ -245,6 +259,37 @@ static const char *check_block(const vec_value *v) {
                                                                              : NULL;
 }
 
+/* Of a function that runs a turn. What WHOLE asks is made of the launch, of sizes and of where the
+ * stretch is. */
+static const char *check_turn(const vec_function *f, const vec_value *v) {
+    const vec_value *owner = v->parent->owner;
+    const bool asked = owner && owner->op == VEC_WHOLE;
+    if (v->op == VEC_TURNS || v->op == VEC_BARRIER || v->op == VEC_INTACT)
+        return "not in a kernel of blocks";
+    if (v->op == VEC_WHOLE) {
+        if (v != f->body->first) return "not the first";
+        return v->body[0]->last && v->body[0]->last->op == VEC_ANSWER ? NULL : "no answer";
+    }
+    if ((v->op == VEC_BEGIN || v->op == VEC_END || v->op == VEC_ANSWER) && !asked)
+        return "not in what asks for a stretch of turns";
+    if (!asked) return NULL;
+    if (v->each) return "an element for each lane in a question";
+    switch ((vec_op)v->op) {
+    case VEC_ID: {
+        const hg_id_part part = hg_idname_part((hg_idname)v->u.imm);
+        return part == HG_PART_LANE_IDX || part == HG_PART_BLOCK_IDX ? "not of the launch" : NULL;
+    }
+    case VEC_ANSWER: return v->args[0]->type != KIR_BOOL ? "no bool" : NULL;
+    case VEC_CONST:
+    case VEC_INPUT:
+    case VEC_PRIM:
+    case VEC_BEGIN:
+    case VEC_END:
+    case VEC_SIZE: return NULL;
+    default: return "not in a question";
+    }
+}
+
 static const char *check_operation(const kir_module *m, const vec_function *f, const vec_value *v) {
     uint8_t args = VEC_OPS[v->op].args;
     if (args != KIR_ARGS_ANY && args != v->nargs) return "wrong number of arguments";
@@ -314,37 +359,10 @@ static hg_status check_value(const kir_module *m, const vec_function *f, const v
     const char *why = check_operation(m, f, v);
     if (!why) why = check_result(f, v);
     if (!why && blocks) why = check_block(v);
-    if (!why && !blocks &&
-        (v->op == VEC_TURNS || v->op == VEC_BARRIER || v->op == VEC_BEGIN || v->op == VEC_END ||
-         v->op == VEC_INTACT))
-        why = "not in a kernel of blocks";
+    if (!why && !blocks) why = check_turn(f, v);
+    if (!why && (blocks || f->id > 0) && (v->op == VEC_WHOLE || v->op == VEC_ANSWER))
+        why = "not in a kernel of turns";
     return why ? bad(f, v, why) : HG_OK;
-}
-
-/* What passes say of the form. */
-static hg_status check_whole(const vec_kernel *k) {
-    const vec_function *f = k->functions;
-    for (uint64_t i = 0; i < k->whole.conditions.count && k->whole.possible; i++) {
-        const vec_condition *c = &k->whole.conditions.data[i];
-        const vec_value *v = c->value;
-        bool check = v->op == VEC_CHECK && !v->u.mem.open && v->u.mem.reach != VEC_REACH_EACH;
-        bool good = c->kind == VEC_IN_BOUNDS ? check
-                    : v->each                ? false
-                    : c->kind == VEC_RISES   ? is_int(v->type) && v->tested
-                                             : v->type == KIR_BOOL && v->tested;
-        if (!good) return bad(f, v, "a condition of whole turns that cannot be asked");
-        if (check && v->u.mem.has_index && !v->args[0]->tested)
-            return bad(f, v->args[0], "is not tested, and a condition is made of it");
-    }
-    for (const vec_value *v = vec_walk(NULL, f->body); v && k->whole.possible;
-         v = vec_walk(v, f->body)) {
-        if (!v->tested) continue;
-        if (v->each || v->type == KIR_VOID || vec_op_has((vec_op)v->op, VEC_F_EFFECT))
-            return bad(f, v, "cannot be tested");
-        for (uint8_t i = 0; i < v->nargs; i++)
-            if (!v->args[i]->tested) return bad(f, v, "is tested, and what it is made of is not");
-    }
-    return HG_OK;
 }
 
 static const char *check_var(const vec_var *v) {
@@ -389,5 +407,5 @@ hg_status vec_verify(const vec_kernel *kernel) {
             if (v->op == VEC_CALL && v->u.call.to->id <= f->id)
                 return bad(f, v, "a function that comes before its caller");
     }
-    return check_whole(kernel);
+    return HG_OK;
 }

@@ -1,140 +1,78 @@
-/* Turns in which all goes well. Of many kernels what can end lanes follows from the first lane's
- * number alone: rows in bounds, a guard, sums that do not wrap. Such conditions rise with the lane,
- * so that they hold in all turns of a call if they hold in its first and in its last whole one. A
- * printer may ask them there and print the turns between without what they settle: no check, no
- * lane that ends.
+/* Whole turns in which all goes well. Of many kernels what can end lanes follows from the first
+ * lane's number alone: rows in bounds, a guard, sums that do not wrap. That is asked once for a
+ * stretch of turns (question.h), in WHOLE in front of everything else; where the answer is true a
+ * printer runs those turns without what it settles: no check, no lane that ends.
  *
  * Requires: vec_verify, numbered operations. Must not know: targets. */
 #include "vector/passes.h"
-#include "kir/analysis/range.h"
+#include "vector/question.h"
 
-enum { UNKNOWN = -1, MOST_VALUES = 512, MOST_STRIDE = 1 << 20 };
+enum { MOST_VALUES = 512, MOST_SETTLED = 48 };
+
+/* ---- values ---- */
+
+static bool is_of_launch(const vec_value *v) {
+    const hg_id_part part = hg_idname_part((hg_idname)v->u.imm);
+    return part == HG_PART_LANE_COUNT || part == HG_PART_BLOCK_DIM || part == HG_PART_GRID_DIM;
+}
+
+static bool is_same(const vec_question *q, const vec_value *v) {
+    if (v->each || v->type == KIR_VOID) return false;
+    switch ((vec_op)v->op) {
+    case VEC_CONST:
+    case VEC_INPUT: return true;
+    case VEC_ID: return is_of_launch(v);
+    case VEC_PRIM:
+        for (uint8_t i = 0; i < v->nargs; i++)
+            if (!q->same[v->args[i]->id]) return false;
+        return v->nargs <= 3;
+    default: return false;
+    }
+}
+
+static void find_values(const vec_question *q, const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
+        bool integer = !v->each && v->type != KIR_VOID && v->type != KIR_BOOL &&
+                       !kir_type_is_float(v->type);
+        q->same[v->id] = is_same(q, v);
+        q->bounded[v->id] = integer && (q->same[v->id] || v->op == VEC_FIRST ||
+                                        (v->op == VEC_PRIM && vec_is_bounded_prim(q, v)));
+    }
+}
+
+/* ---- what is settled ---- */
 
 typedef struct finder {
-    vec_whole *whole;
-    int64_t *strides; /* by id, of values that are one: by how much a value grows from lane to lane,
-                       * modulo its type; UNKNOWN. Of the arguments of a value that grows one grows.
-                       */
-    bool failed;      /* out of memory */
+    const vec_question *q;
+    uint32_t settled;
 } finder;
 
-static int64_t stride_of(const finder *s, const vec_value *v) { return s->strides[v->id]; }
-
-static bool is_number(const vec_value *v) { return v->op == VEC_CONST; }
-
-static int64_t scaled(int64_t stride, const vec_value *by) {
-    return is_number(by) && by->u.imm <= MOST_STRIDE &&
-                   stride <= MOST_STRIDE / (int64_t)(by->u.imm + 1)
-               ? stride * (int64_t)by->u.imm
-               : UNKNOWN;
-}
-
-static int64_t stride_of_prim(const finder *s, const vec_value *v) {
-    int64_t n[3] = {0}, all = 0;
-    if (v->nargs > 3) return UNKNOWN;
-    for (uint8_t i = 0; i < v->nargs; i++) {
-        n[i] = stride_of(s, v->args[i]);
-        if (n[i] == UNKNOWN) return UNKNOWN;
-        all |= n[i];
-    }
-    if (all == 0) return 0;
-    switch ((kir_op)v->prim) {
-    case KIR_ADD: return n[0] && n[1] ? UNKNOWN : n[0] + n[1];
-    case KIR_SUB: return n[1] ? UNKNOWN : n[0];
-    case KIR_MUL:
-        return n[0] == 0   ? scaled(n[1], v->args[0])
-               : n[1] == 0 ? scaled(n[0], v->args[1])
-                           : UNKNOWN;
-    case KIR_SHL:
-        if (!is_number(v->args[1]) || v->args[1]->u.imm >= kir_type_bits(v->type)) return UNKNOWN;
-        if (v->args[1]->u.imm > 20 || n[0] > MOST_STRIDE >> v->args[1]->u.imm) return UNKNOWN;
-        return n[0] << v->args[1]->u.imm;
-    case KIR_ZEXT:
-    case KIR_TRUNC: return n[0];
-    default: return UNKNOWN;
-    }
-}
-
-static int64_t find_stride(const finder *s, const vec_value *v) {
-    if (v->each || v->type == KIR_VOID) return UNKNOWN;
-    switch ((vec_op)v->op) {
-    case VEC_FIRST: return 1;
-    case VEC_CONST:
-    case VEC_INPUT:
-    case VEC_ID: return 0;
-    case VEC_PRIM: return stride_of_prim(s, v);
-    default: return UNKNOWN;
-    }
-}
-
-/* ---- conditions ---- */
-
-static void add(finder *s, vec_condition c) {
-    vec_condition *slot = hg_vec_push(&s->whole->conditions);
-    if (slot)
-        *slot = c;
-    else
-        s->failed = true;
-}
-
-static void rises(finder *s, const vec_value *v) {
-    int64_t n = stride_of(s, v);
-    if (n > 0) add(s, (vec_condition){VEC_RISES, v, kir_range_full(v->type).high / (uint64_t)n});
-}
-
-/* What is made of v is as exact as v itself, where these conditions hold. */
-static void exact(finder *s, const vec_value *v) {
-    for (; v->op == VEC_PRIM && v->nargs && stride_of(s, v) > 0;
-         v = stride_of(s, v->args[0]) > 0 ? v->args[0] : v->args[1])
-        if (v->prim == KIR_ZEXT) rises(s, v->args[0]);
-}
-
-/* Asks the first and the last turn whether a value is true. False: it cannot be asked. An AND of
- * ANDs that share arguments has more conditions than values, so it ends where there are too many.
- * Nesting is bounded by MOST_VALUES. */
-static bool ask(finder *s, const vec_value *v) {
-    if (v->op != VEC_PRIM || v->each || s->whole->conditions.count > VEC_MOST_CONDITIONS)
-        return false;
-    if (v->prim == KIR_AND) return ask(s, v->args[0]) && ask(s, v->args[1]);
-    if (v->prim != KIR_CMP_ULT || stride_of(s, v->args[0]) == UNKNOWN ||
-        stride_of(s, v->args[1]) != 0)
-        return false;
-    rises(s, v->args[0]);
-    exact(s, v->args[0]);
-    add(s, (vec_condition){VEC_HOLDS, v, 0});
-    return true;
-}
-
-static bool check(finder *s, vec_value *v) {
-    if (v->u.mem.open || v->u.mem.reach == VEC_REACH_EACH) return false;
-    if (v->u.mem.has_index) {
-        if (v->args[0]->each || stride_of(s, v->args[0]) == UNKNOWN) return false;
-        rises(s, v->args[0]);
-        exact(s, v->args[0]);
-    }
-    add(s, (vec_condition){VEC_IN_BOUNDS, v, 0});
-    return v->settled = true;
+static bool settle(finder *s, vec_value *v, bool can) {
+    v->settled = can;
+    s->settled += can;
+    return can;
 }
 
 static bool visit(finder *s, const vec_region *r);
 
+static void unsettle(const vec_region *r) {
+    for (vec_value *v = vec_walk(NULL, r); v; v = vec_walk(v, r)) v->settled = false;
+}
+
 /* A branch in which lanes may end is not taken, if that can be asked. */
 static bool branch(finder *s, vec_value *v) {
-    bool first = visit(s, v->body[0]);
-    uint64_t count = s->whole->conditions.count;
-    if (!first) return false;
+    if (!visit(s, v->body[0])) return false;
+    const uint32_t settled = s->settled;
     if (visit(s, v->body[1])) return true;
-    s->whole->conditions.count = count;
-    return v->settled = ask(s, v->args[0]);
+    unsettle(v->body[1]);
+    s->settled = settled;
+    return settle(s, v, vec_can_ask_truth(s->q, v->args[0]));
 }
 
 static bool visit_value(finder *s, vec_value *v) {
     switch ((vec_op)v->op) {
-    case VEC_CHECK: return check(s, v);
-    case VEC_FAULT_IF:
-        if (v->args[0]->each || stride_of(s, v->args[0]) != 0) return false;
-        add(s, (vec_condition){VEC_HOLDS_NOT, v->args[0], 0});
-        return v->settled = true;
+    case VEC_CHECK: return settle(s, v, vec_can_ask_check(s->q, v));
+    case VEC_FAULT_IF: return settle(s, v, s->q->same[v->args[0]->id]);
     case VEC_IF: return branch(s, v);
     case VEC_LOOP: return visit(s, v->body[0]);
     case VEC_CALL: return !v->u.call.to->can_end;
@@ -155,46 +93,46 @@ static bool visit(finder *s, const vec_region *r) {
 
 /* ---- the whole ---- */
 
-static void mark_tested(vec_value *v) {
-    if (v) v->tested = true;
-}
-
-/* What the conditions are made of, in order of the text. */
-static void mark_all(const vec_kernel *k, vec_whole *whole) {
-    vec_value *last = NULL;
-    for (uint64_t i = 0; i < whole->conditions.count; i++) {
-        const vec_condition *c = &whole->conditions.data[i];
-        if (c->kind != VEC_IN_BOUNDS) ((vec_value *)(uintptr_t)c->value)->tested = true;
-        if (c->kind == VEC_IN_BOUNDS && c->value->u.mem.has_index) mark_tested(c->value->args[0]);
-    }
-    for (vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body))
-        last = v;
-    for (; last; last = last->before)
-        for (uint8_t i = 0; last->tested && i < last->nargs; i++) mark_tested(last->args[i]);
+static void write_whole(vec_question *q, vec_function *f) {
+    vec_value *whole = hg_arena_alloc(&q->k->arena, sizeof *whole);
+    vec_region *region = hg_arena_alloc(&q->k->arena, sizeof *region);
+    q->failed = !whole || !region;
+    if (q->failed) return;
+    *whole = (vec_value){.op = VEC_WHOLE, .type = KIR_VOID, .parent = f->body, .body = {region}};
+    region->owner = whole;
+    q->into = region;
+    vec_question_write(q, f->body, NULL);
+    (void)vec_question_put(q, VEC_ANSWER, KIR_VOID, 1, &q->all);
+    if (q->failed) return;
+    whole->next = f->body->first;
+    *(whole->next ? &whole->next->prev : &f->body->last) = whole;
+    f->body->first = whole;
 }
 
 static void forget(const vec_function *f) {
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        v->settled = v->tested = false;
+    vec_value *whole = f->body->first;
+    if (whole && whole->op == VEC_WHOLE) {
+        f->body->first = whole->next;
+        *(whole->next ? &whole->next->prev : &f->body->last) = NULL;
+    }
+    unsettle(f->body);
 }
 
 hg_status vec_pass_whole(vec_kernel *kernel) {
     vec_function *f = kernel->functions;
-    vec_whole *whole = &kernel->whole;
-    whole->possible = false;
-    whole->conditions.count = 0;
-    if (kernel->blocks || !kernel->can_end || f->value_count > MOST_VALUES) return HG_OK;
-    finder s = {.whole = whole,
-                .strides = hg_calloc((size_t)f->value_count + 1, sizeof *s.strides)};
-    if (!s.strides) return hg_fail_memory();
+    vec_question q;
+    if (kernel->blocks) return HG_OK;
     forget(f);
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        s.strides[v->id] = find_stride(&s, v);
-    whole->possible = visit(&s, f->body) && whole->conditions.count <= VEC_MOST_CONDITIONS;
-    if (whole->possible)
-        mark_all(kernel, whole);
-    else
-        forget(f);
-    hg_free(s.strides);
-    return s.failed ? hg_fail_memory() : HG_OK;
+    vec_count_uses(f);
+    if (!kernel->can_end || f->value_count > MOST_VALUES) return HG_OK;
+    if (vec_question_open(&q, kernel)) {
+        finder s = {.q = &q};
+        find_values(&q, f);
+        if (visit(&s, f->body) && s.settled && s.settled <= MOST_SETTLED)
+            write_whole(&q, f);
+        else
+            unsettle(f->body);
+    }
+    vec_question_close(&q);
+    return q.failed ? hg_fail_memory() : HG_OK;
 }

@@ -49,12 +49,18 @@ static uint64_t work_of(const vec_kernel *k, uint32_t bytes, const vec_value *v)
     }
 }
 
+/* What is there to be asked once. */
+static bool is_question(const vec_kernel *k, const vec_value *v) {
+    const vec_value *owner = v->parent->owner;
+    return (k->blocks && v->tested) || v->op == VEC_WHOLE || (owner && owner->op == VEC_WHOLE);
+}
+
 /* What a block does in turns is written out twice: as all goes well, and else. */
 uint64_t vec_work(const vec_kernel *kernel, uint32_t bytes) {
     uint64_t work = 0;
     for (const vec_function *f = kernel->functions; f; f = f->next)
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            work += kernel->blocks && v->tested ? 0 : work_of(kernel, bytes, v);
+            work += is_question(kernel, v) ? 0 : work_of(kernel, bytes, v);
     return kernel->blocks ? 2 * work : work;
 }
 
@@ -65,7 +71,7 @@ bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[static 1
     uint64_t operations = 0, work = vec_work(kernel, bytes);
     for (const vec_function *f = kernel->functions; f; f = f->next)
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            operations += !kernel->blocks || !v->tested;
+            operations += !is_question(kernel, v);
     if (operations > MOST_OPERATIONS)
         snprintf(why, 120, "too much for a compiler: %llu operations, at most %d",
                  (unsigned long long)operations, (int)MOST_OPERATIONS);
