@@ -16,8 +16,9 @@ typedef struct formatter {
     size_t length, at;
     hg_text out;
     hg_text line;   /* code of the line that is read */
-    uint32_t depth; /* of .if, .rept, .for, .macro */
-    bool goes_on;   /* the line before ended with a comma */
+    uint32_t depth; /* of .if, .rept, .for, .macro and braces */
+    bool goes_on;   /* the line before did not end its statement */
+    uint32_t open;  /* brackets of the statement */
     uint32_t empty; /* lines before this one */
     hg_text group;  /* neighbouring lines with comments behind code: code, \1, comment, \n */
     size_t group_width;
@@ -98,15 +99,40 @@ static bool is_first(const hg_text *line, const char *word) {
     return first_word(line) == length && memcmp(line->data, word, length) == 0;
 }
 
+/* { behind a blank begins a block; behind a name it pastes a number. */
+static bool ends_in_brace(const hg_text *line) {
+    return line->length > 1 && line->data[line->length - 1] == '{' &&
+           line->data[line->length - 2] == ' ';
+}
+
+/* Whether the statement goes on in the next line: behind a comma, and as language.md 2.7 says. */
+static bool goes_on(formatter *f) {
+    const hg_text *line = &f->line;
+    bool choice = false;
+    for (size_t at = 0; at < line->length;) {
+        char c = line->data[at];
+        f->open += c == '(' || c == '[';
+        f->open -= f->open && (c == ')' || c == ']');
+        choice = choice || c == '?';
+        at += c == '"' ? string_length(line->data + at, line->length - at) : 1;
+    }
+    char last = line->data[line->length - 1];
+    bool sign = strchr(",+-*/%&|^~!<>=?", last) != NULL || (last == ':' && (choice || f->goes_on));
+    if (f->open || sign) return true;
+    f->open = 0;
+    return false;
+}
+
 /* Columns before a line of code, and how it changes the depth. */
 static size_t indent_of(formatter *f) {
     const hg_text *line = &f->line;
     bool opens = hg_opens_block(line->data, first_word(line));
     bool branch = is_first(line, ".elif") || is_first(line, ".else"), end = is_first(line, ".end");
     if (f->goes_on) return (size_t)f->depth * INDENT + 2 * INDENT;
-    if (end && f->depth) f->depth--;
+    bool closes = line->length && line->data[0] == '}';
+    if ((end || closes) && f->depth) f->depth--;
     size_t level = f->depth - (branch && f->depth);
-    f->depth += opens;
+    f->depth += opens || ends_in_brace(line);
     size_t word = 0;
     while (word < line->length && line->data[word] != ' ' && line->data[word] != ':') word++;
     bool label = word < line->length && line->data[word] == ':';
@@ -145,7 +171,7 @@ static void add_line(formatter *f, const char *line, size_t length) {
         hg_text_add(to, line + code, stop - code);
     }
     hg_text_add(to, "\n", 1);
-    f->goes_on = f->line.data[f->line.length - 1] == ',';
+    f->goes_on = goes_on(f);
 }
 
 bool cli_format(const char *text, size_t length, hg_text *out) {
@@ -175,7 +201,7 @@ static const char *stranger(const char *text, size_t length) {
         for (size_t i = 0; i < code; i += line[i] == '"' ? string_length(line + i, code - i) : 1) {
             if (is_blank(line[i])) continue;
             if (!is_word(line[i]) &&
-                (!begun || line[i] == 0 || !strchr(",:[]()+-*=@/%<>&|^~!{}\"", line[i])))
+                (!begun || line[i] == 0 || !strchr(",:[]()+-*=@/%<>&|^~!{}?\"", line[i])))
                 return line + i;
             begun = true;
         }

@@ -3,7 +3,7 @@
  * statement is skipped.
  * Must not know: the binary container, types of registers (hg_infer_types does). */
 #include "base/sized.h"
-#include "isa/assemble_inst.h"
+#include "isa/assemble_statement.h"
 
 /* ---- statements ---- */
 
@@ -30,13 +30,17 @@ static void read_version(hg_assembler *a) {
 static void read_statement(hg_assembler *a) {
     hg_token first = a->token;
     a->wrong.doubtful = false;
-    if (first.kind != HG_TOKEN_NAME) {
+    if (first.kind != HG_TOKEN_NAME && first.kind != '}') {
         hg_asm_unexpected_with(a, "an instruction, a label or a directive",
                                hg_foreign_sign(HG_FOREIGN_STATEMENT, first.kind));
         return;
     }
     if (hg_asm_is_macro(a)) {
         hg_asm_use_macro(a);
+        return;
+    }
+    if (hg_asm_is_statement(a)) {
+        hg_asm_statement(a);
         return;
     }
     if (hg_token_is(&first, ".macro"))
@@ -55,6 +59,10 @@ static void read_statement(hg_assembler *a) {
             hg_asm_use_macro(a);
             return;
         }
+        if (hg_asm_is_statement(a)) {
+            hg_asm_statement(a);
+            return;
+        }
         hg_asm_next(a);
         if (a->token.kind == ':') {
             hg_asm_error(a, "S02", &a->token, NULL, "a line has one label");
@@ -65,7 +73,7 @@ static void read_statement(hg_assembler *a) {
         return;
     }
     a->head.statements = true;
-    hg_asm_instruction(a, &first);
+    if (!hg_asm_instruction(a, &first)) hg_asm_skip_wrong_line(a, &first);
 }
 
 /* To the next line, without a word. */
@@ -86,6 +94,7 @@ static void read_file(hg_assembler *a) {
         skip_statement(a);
     }
     if (a->wrong.stop) return;
+    hg_asm_close_braces(a, 0);
     for (uint64_t i = 0; i < a->source.blocks.count; i++)
         hg_asm_error(a, "L04", &a->source.blocks.data[i].token, NULL, "'.if' without '.end'");
     a->wrong.finishing = true;
@@ -233,9 +242,12 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->code.spans);
     hg_asm_free_names(&a->code.labels);
     hg_asm_free_names(&a->names);
+    hg_tree_free(a);
     hg_asm_free_names(&a->wrong.unknown);
     hg_said_free(&a->wrong.said);
     hg_vec_free(&a->source.expansions);
+    hg_vec_free(&a->source.scopes);
+    hg_vec_free(&a->source.braces);
     hg_vec_free(&a->source.frames);
     hg_vec_free(&a->source.files);
     hg_vec_free(&a->source.macros);

@@ -28,7 +28,7 @@ bool hg_asm_unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, c
     return false;
 }
 
-static bool signed_byte(hg_assembler *a, const hg_token *at, uint64_t *value) {
+bool hg_asm_signed_byte(hg_assembler *a, const hg_token *at, uint64_t *value) {
     uint8_t byte[HG_MAX_LITERAL_BYTES];
     char message[160];
     const char *hint;
@@ -179,7 +179,7 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
         o->is_reg = hg_raw_is_register(raw);
         return o->is_reg || hg_asm_unsigned_value(a, at, UINT64_MAX, "S04", &o->value);
     case HG_K_U8: return hg_asm_unsigned_value(a, at, 255, "N07", &o->value);
-    case HG_K_I8: return signed_byte(a, at, &o->value);
+    case HG_K_I8: return hg_asm_signed_byte(a, at, &o->value);
     case HG_K_LITERAL: return literal_value(a, inst, info, at, &o->value);
     case HG_K_OPNAME: return opname_value(a, inst, (hg_type_rule)info->rule, at, &o->value);
     case HG_K_IDNAME: return idname_value(a, at, &o->value);
@@ -194,8 +194,7 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     }
 }
 
-/* An operand that is left out. */
-static bool default_operand(hg_assembler *a, const hg_inst *inst, const hg_operand_info *info,
+bool hg_asm_default_operand(hg_assembler *a, const hg_inst *inst, const hg_operand_info *info,
                             hg_operand *o) {
     hg_type type = hg_literal_type(inst, info);
     hg_default d;
@@ -368,7 +367,7 @@ bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_giv
         hg_operand *o = hg_asm_add_operand(a, (hg_operand){0}, raw ? &raw->token : &name->token);
         if (!o) return false;
         if (raw ? !convert(a, inst, wanted, raw, o)
-                : hg_operand_is_named(wanted) && !default_operand(a, inst, wanted, o))
+                : hg_operand_is_named(wanted) && !hg_asm_default_operand(a, inst, wanted, o))
             return false;
         if (raw && holds_registers(wanted) && !use_registers(a, wanted, raw)) return false;
         if (raw || !hg_operand_in_mnemonic(wanted)) continue;

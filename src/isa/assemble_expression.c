@@ -45,6 +45,14 @@ static bool is_real(const hg_token *literal) {
     return kind == HG_NUMBER_REAL || kind == HG_NUMBER_HEXREAL;
 }
 
+bool hg_asm_constant_is_real(const hg_constant *c) {
+    hg_token t = c->token;
+    if (c->kind != HG_CONSTANT_LITERAL) return c->kind == HG_CONSTANT_REAL;
+    while (t.length && (t.text[0] == '-' || t.text[0] == ' ' || t.text[0] == '\t'))
+        t.text++, t.length--;
+    return is_real(&t) || hg_token_is(&t, "inf") || hg_token_is(&t, "nan");
+}
+
 /* Little-endian bytes of an integer. */
 static hg_u128 load_integer(const uint8_t bytes[16]) {
     hg_u128 value = 0;
@@ -183,7 +191,7 @@ static bool combine_reals(hg_assembler *a, hg_constant *x, int op, double left, 
     }
 }
 
-static bool combine(hg_assembler *a, hg_constant *x, const hg_token *op, hg_constant *y) {
+bool hg_asm_combine(hg_assembler *a, hg_constant *x, const hg_token *op, hg_constant *y) {
     if (!to_number(a, x) || !to_number(a, y)) return false;
     if (op->kind == HG_TOKEN_AND || op->kind == HG_TOKEN_OR)
         return make_integer(x, op->kind == HG_TOKEN_AND ? is_true(x) && is_true(y)
@@ -224,8 +232,8 @@ static bool read_pattern(hg_assembler *a, hg_token *literal) {
     return true;
 }
 
-static bool read_ceil(hg_assembler *a, const hg_token *name, hg_constant *c) {
-    if (!hg_asm_expression(a, "a quotient", c) || !to_number(a, c)) return false;
+bool hg_asm_apply_ceil(hg_assembler *a, const hg_token *name, hg_constant *c) {
+    if (!to_number(a, c)) return false;
     if (c->kind == HG_CONSTANT_REAL) {
         double up = ceil(c->real);
         if (up < -0x1p126 || up > 0x1p126) return fail(a, name, BEYOND);
@@ -236,23 +244,31 @@ static bool read_ceil(hg_assembler *a, const hg_token *name, hg_constant *c) {
     return make_integer(c, c->integer + more);
 }
 
+bool hg_asm_apply_extreme(hg_assembler *a, bool largest, hg_constant *c, hg_constant *other) {
+    if (!to_number(a, c) || !to_number(a, other)) return false;
+    bool integers = c->kind == HG_CONSTANT_INTEGER && other->kind == HG_CONSTANT_INTEGER;
+    bool less = integers ? c->integer < other->integer : real_of(c) < real_of(other);
+    bool same = integers ? c->integer == other->integer : real_of(c) == real_of(other);
+    if (less == largest && !same) *c = *other;
+    c->is_quotient = false;
+    return true;
+}
+
 static bool read_extreme(hg_assembler *a, bool largest, hg_constant *c) {
     if (!hg_asm_expression(a, "a number", c) || !to_number(a, c)) return false;
     while (hg_asm_accept(a, ',')) {
         hg_constant other;
-        if (!hg_asm_expression(a, "a number", &other) || !to_number(a, &other)) return false;
-        bool integers = c->kind == HG_CONSTANT_INTEGER && other.kind == HG_CONSTANT_INTEGER;
-        bool less = integers ? c->integer < other.integer : real_of(c) < real_of(&other);
-        bool same = integers ? c->integer == other.integer : real_of(c) == real_of(&other);
-        if (less == largest && !same) *c = other;
-        c->is_quotient = false;
+        if (!hg_asm_expression(a, "a number", &other) ||
+            !hg_asm_apply_extreme(a, largest, c, &other))
+            return false;
     }
     return true;
 }
 
 /* ceil( … ), min( … ), max( … ), defined(NAME), behind the parenthesis. */
 static bool read_function(hg_assembler *a, const hg_token *name, hg_constant *c) {
-    if (hg_token_is(name, "ceil")) return read_ceil(a, name, c);
+    if (hg_token_is(name, "ceil"))
+        return hg_asm_expression(a, "a quotient", c) && hg_asm_apply_ceil(a, name, c);
     if (hg_token_is(name, "min") || hg_token_is(name, "max"))
         return read_extreme(a, hg_token_is(name, "max"), c);
     hg_token asked = a->token;
@@ -349,18 +365,21 @@ static bool negate(hg_assembler *a, const hg_token *sign, hg_constant *c) {
                                                                : make_integer(c, negative);
 }
 
+bool hg_asm_apply_sign(hg_assembler *a, const hg_token *sign, hg_constant *c) {
+    if (sign->kind == '-') return negate(a, sign, c);
+    if (!to_number(a, c)) return false;
+    hg_token whole = *sign;
+    hg_asm_extend(&whole, &c->token);
+    c->token = whole;
+    if (sign->kind == '!') return make_integer(c, !is_true(c));
+    if (c->kind == HG_CONSTANT_REAL) return fail(a, sign, "~ takes an integer");
+    return make_integer(c, ~c->integer);
+}
+
 static bool read_signed(hg_assembler *a, const char *expected, hg_constant *c) {
     hg_token sign = a->token;
     hg_asm_next(a);
-    if (!enter(a) || !leave(a, read_unary(a, expected, c))) return false;
-    if (sign.kind == '-') return negate(a, &sign, c);
-    if (!to_number(a, c)) return false;
-    hg_token whole = sign;
-    hg_asm_extend(&whole, &c->token);
-    c->token = whole;
-    if (sign.kind == '!') return make_integer(c, !is_true(c));
-    if (c->kind == HG_CONSTANT_REAL) return fail(a, &sign, "~ takes an integer");
-    return make_integer(c, ~c->integer);
+    return enter(a) && leave(a, read_unary(a, expected, c)) && hg_asm_apply_sign(a, &sign, c);
 }
 
 static bool read_unary(hg_assembler *a, const char *expected, hg_constant *c) {
@@ -375,8 +394,7 @@ static bool read_unary(hg_assembler *a, const char *expected, hg_constant *c) {
 
 /* ---- operators ---- */
 
-/* How tightly a token binds as an operator of two numbers; 0: another token. */
-static int binding(int kind) {
+int hg_asm_binding(int kind) {
     switch (kind) {
     case HG_TOKEN_OR: return 1;
     case HG_TOKEN_AND: return 2;
@@ -407,7 +425,7 @@ enum { BIND_TERM = 9 };
 static bool read_rest(hg_assembler *a, hg_constant *c, int least, bool *times) {
     for (;;) {
         hg_token op = a->token;
-        int level = binding(op.kind);
+        int level = hg_asm_binding(op.kind);
         if (level < least || !level) return true;
         hg_constant right;
         hg_asm_next(a);
@@ -419,7 +437,7 @@ static bool read_rest(hg_assembler *a, hg_constant *c, int least, bool *times) {
         hg_token whole = c->token;
         if (c->kind == HG_CONSTANT_LITERAL && whole.marked)
             whole.length = 0; /* the text is not what stands there */
-        if (!combine(a, c, &op, &right)) return false;
+        if (!hg_asm_combine(a, c, &op, &right)) return false;
         hg_asm_extend(&whole, &right.token);
         c->token = whole;
     }

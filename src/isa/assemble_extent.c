@@ -362,6 +362,7 @@ hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e,
     hg_said_free(&a->wrong.said);
     hg_vec_free(&a->head.extents);
     hg_vec_free(&a->source.expansions);
+    hg_vec_free(&a->source.scopes);
     hg_vec_free(&a->source.frames);
     hg_vec_free(&a->source.files);
     hg_free(a);

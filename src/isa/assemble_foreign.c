@@ -40,18 +40,18 @@ const char *hg_foreign_sign(hg_foreign_place place, int kind) {
     case '/': return operand ? NULL : "a comment begins with ';'";
     case '{':
     case '}':
-        return "there are no braces: labels and branches (bra.ge a, b, @else), loop … endloop, .if "
-               "… .end";
+        return "a block in braces begins behind if, else, while, for or loop, at the end of the "
+               "line";
     case '%':
         return "registers are r0 to r255, or names that .reg declares, without a sign in front";
-    case '*': return operand ? "loads and stores read memory: ldg d, [x[i]]" : NULL;
+    case '*': return operand ? "loads and stores read memory: d = x[i], or ldg d, [x[i]]" : NULL;
     case '&':
         return operand ? "an address stands in the load or store itself: ldg d, [x[i]]" : NULL;
     case '@':
         return operand ? NULL
                        : "a label is NAME: and a jump to it bra @NAME; a branch with a predicate "
                          "is bra.p0 @NAME";
-    case '[': return operand ? NULL : "a store is stg [x[i]], v";
+    case '[': return operand ? NULL : "a store is x[i] = v, or stg [x[i]], v";
     case '(':
         return operand
                    ? NULL
@@ -82,142 +82,27 @@ hg_op hg_op_from_specification(const char *text, size_t length) {
     return HG_OP_NONE;
 }
 
-/* ---- assignments ---- */
-
-enum { MOST_TOKENS = 24, HINT_BYTES = HG_FOREIGN_BYTES };
-
-typedef struct line_tokens {
-    hg_token t[MOST_TOKENS];
-    uint32_t count;
-} line_tokens;
-
-/* The rest of the line; false: it is too long for a hint, or has what is no token. */
-static bool read_line(const hg_assembler *a, line_tokens *line) {
-    hg_lexer lexer = a->lexer;
-    line->count = 0;
-    for (hg_token t = a->token;; t = hg_lexer_next(&lexer)) {
-        if (t.kind == HG_TOKEN_END_OF_LINE || t.kind == HG_TOKEN_END_OF_FILE) return true;
-        if (t.kind == HG_TOKEN_BAD || line->count == MOST_TOKENS) return false;
-        line->t[line->count++] = t;
-    }
-}
-
-static const char *operation_of(int kind) {
-    switch (kind) {
-    case '+': return "add";
-    case '-': return "sub";
-    case '*': return "mul";
-    case '/': return "div";
-    case '%': return "rem";
-    case '&': return "and";
-    case '|': return "or";
-    case '^': return "xor";
-    case HG_TOKEN_SHIFT_LEFT: return "shl";
-    case HG_TOKEN_SHIFT_RIGHT: return "shr";
-    default: return NULL;
-    }
-}
-
-static bool is_value(const hg_token *t) {
-    return t->kind == HG_TOKEN_NAME || t->kind == HG_TOKEN_NUMBER;
-}
-
-/* Position behind the bracket that closes the one at `at`; 0: it stays open. */
-static uint32_t closing(const line_tokens *line, uint32_t at) {
-    uint32_t depth = 0;
-    for (; at < line->count; at++) {
-        int kind = line->t[at].kind;
-        depth += kind == '[' || kind == '(';
-        depth -= kind == ']' || kind == ')';
-        if (!depth) return at + 1;
-    }
-    return 0;
-}
-
-/* The text from one token to before another, which stand in one line of one text. */
-typedef struct words {
-    const char *text;
-    int length;
-} words;
-static words between(const line_tokens *line, uint32_t from, uint32_t to) {
-    if (from >= to) return (words){"", 0};
-    const char *end = line->t[to - 1].text + line->t[to - 1].length;
-    ptrdiff_t length = end - line->t[from].text;
-    return length > 0 && length < 80 ? (words){line->t[from].text, (int)length} : (words){"…", 3};
-}
-
-/* d = what stands from `at` on. False: in a form that is no one instruction. */
-static bool write_value(const line_tokens *line, uint32_t at, words d, char hint[HINT_BYTES]) {
-    const hg_token *t = &line->t[at];
-    uint32_t left = line->count - at;
-    const char *operation = left == 3 ? operation_of(t[1].kind) : NULL;
-    if (left == 1 && is_value(&t[0])) {
-        snprintf(hint, HINT_BYTES, "mov %.*s, %.*s", d.length, d.text, (int)t[0].length, t[0].text);
-    } else if (left == 2 && t[0].kind == '-' && is_value(&t[1])) {
-        snprintf(hint, HINT_BYTES, "neg %.*s, %.*s", d.length, d.text, (int)t[1].length, t[1].text);
-    } else if (operation && is_value(&t[0]) && is_value(&t[2])) {
-        snprintf(hint, HINT_BYTES, "%s %.*s, %.*s, %.*s", operation, d.length, d.text,
-                 (int)t[0].length, t[0].text, (int)t[2].length, t[2].text);
-    } else if (left > 2 && t[0].kind == HG_TOKEN_NAME && t[1].kind == '[' &&
-               closing(line, at + 1) == line->count) {
-        words whole = between(line, at, line->count);
-        snprintf(hint, HINT_BYTES, "ldg %.*s, [%.*s]", d.length, d.text, whole.length, whole.text);
-    } else if (left > 3 && t[0].kind == HG_TOKEN_NAME && t[1].kind == '(' &&
-               closing(line, at + 1) == line->count) {
-        words inside = between(line, at + 2, line->count - 1);
-        snprintf(hint, HINT_BYTES, "%.*s %.*s, %.*s", (int)t[0].length, t[0].text, d.length, d.text,
-                 inside.length, inside.text);
-    } else {
-        return false;
-    }
-    return true;
-}
+/* ---- brackets, and ++ ---- */
 
 bool hg_asm_bracket_hint(const hg_assembler *a, const hg_token *name, char hint[HG_FOREIGN_BYTES]) {
-    line_tokens line;
-    if (!read_line(a, &line)) return false;
-    uint32_t end = closing(&line, 0);
-    words place = between(&line, 0, end);
-    if (!end) return false;
+    const char *text = a->token.text, *end = a->lexer.text + a->lexer.length;
+    int length = 0, depth = 0;
+    do {
+        char c = text + length < end ? text[length] : 0;
+        if (!c || c == '\n' || c == ';' || length == HG_MOST_SHOWN_BYTES) return false;
+        depth += c == '[' || c == '(';
+        depth -= c == ']' || c == ')';
+        length++;
+    } while (depth > 0);
     snprintf(hint, HG_FOREIGN_BYTES, "an address has brackets of its own: [%.*s%.*s]",
-             hg_token_shown(name), name->text, place.length, place.text);
+             hg_token_shown(name), name->text, length, text);
     return true;
 }
 
-bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first,
-                            char hint[HG_FOREIGN_BYTES]) {
-    static const char GENERAL[] =
-        "the operation comes first, then its result, then its operands: add d, a, b";
-    line_tokens line;
-    char one[HINT_BYTES];
-    if (first->length > HG_MOST_SHOWN_BYTES || !read_line(a, &line) || !line.count) return false;
-    words d = {first->text, (int)first->length};
-    uint32_t equals = line.t[0].kind == '[' ? closing(&line, 0) : 0;
-    const char *operation = line.count > equals ? operation_of(line.t[equals].kind) : NULL;
-    bool changed = operation && equals + 1 < line.count && line.t[equals + 1].kind == '=' &&
-                   line.t[equals + 1].glued;
-    bool counted = operation && equals + 2 == line.count &&
-                   line.t[equals].kind == line.t[equals + 1].kind &&
-                   (line.t[equals].kind == '+' || line.t[equals].kind == '-');
-    if (!changed && !counted && !(equals < line.count && line.t[equals].kind == '=')) return false;
-    if (line.t[0].kind == '[') {
-        words place = between(&line, 0, equals);
-        words value = between(&line, equals + 1, line.count);
-        bool plain = !changed && equals + 2 == line.count && is_value(&line.t[equals + 1]);
-        snprintf(hint, HG_FOREIGN_BYTES, "a store: stg [%.*s%.*s], %.*s", d.length, d.text,
-                 place.length, place.text, plain ? value.length : 1, plain ? value.text : "v");
-        return true;
-    }
-    bool said = false;
-    if (counted || (changed && line.count == 3 && is_value(&line.t[2]))) {
-        words by = counted ? (words){"1", 1} : between(&line, 2, 3);
-        snprintf(one, sizeof one, "%s %.*s, %.*s, %.*s", operation, d.length, d.text, d.length,
-                 d.text, by.length, by.text);
-        said = true;
-    } else if (!changed) {
-        said = write_value(&line, 1, d, one);
-    }
-    snprintf(hint, HG_FOREIGN_BYTES, said ? "%s%s" : "%.0s%s", said ? one : "",
-             said ? ": the operation comes first, then its result" : GENERAL);
+bool hg_asm_count_hint(const hg_assembler *a, const hg_token *first, char hint[HG_FOREIGN_BYTES]) {
+    hg_lexer lexer = a->lexer;
+    int kind = a->token.kind;
+    if ((kind != '+' && kind != '-') || hg_lexer_next(&lexer).kind != kind) return false;
+    snprintf(hint, HG_FOREIGN_BYTES, "%.*s %c= 1", hg_token_shown(first), first->text, kind);
     return true;
 }

@@ -187,7 +187,7 @@ static bool check_handle(hg_assembler *a, const hg_mnemonic *m, const hg_raw_ope
 /* A named register holds values of its own type only. */
 static bool check_written(hg_assembler *a, const hg_mnemonic *m, const hg_operand_info *info,
                           const hg_raw_operand *raw) {
-    if (!check_handle(a, m, raw)) return false;
+    if (!check_handle(a, m, raw) || !hg_asm_check_fixed(a, &raw->token)) return false;
     uint8_t type = wanted_type(m, info), known = hg_asm_known_type(raw);
     if (type == HG_TYPE_OMITTED || known == HG_TYPE_OMITTED || type == known) return true;
     hg_asm_error(a, "V03", &raw->token, NULL,

@@ -297,8 +297,8 @@ static bool unexpected_behind(hg_assembler *a, const hg_given *given) {
     }
     if (name && a->token.kind == '[' && hg_asm_bracket_hint(a, &last->token, hint)) said = hint;
     if (name && (a->token.kind == '+' || a->token.kind == '-' || a->token.kind == '*'))
-        said = "an operand is one register or number: add t, a, b before; an address has brackets: "
-               "[x + i*4]";
+        said = "an operand is one register or number: let t = a + b before; an address has "
+               "brackets: [x + i*4]";
     if (value) said = "a comma stands between operands";
     return hg_asm_unexpected_with(a, "',' or end of line", said);
 }
@@ -380,7 +380,8 @@ static bool emit_negated(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &m->token) &&
            hg_asm_emit_register(a, m->predicate, true, HG_READ, &m->token) &&
            hg_asm_emit_target(a, behind, &m->token, NULL) &&
-           hg_asm_emit_branch(a, HG_NO_PREDICATE, &given->raw[0], &m->token);
+           hg_asm_emit_branch(a, HG_NO_PREDICATE, &given->raw[0], &m->token) &&
+           (a->code.bound = behind) == behind;
 }
 
 static bool is_counted_loop(const hg_assembler *a, const hg_mnemonic *m, const hg_given *given) {

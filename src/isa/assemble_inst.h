@@ -60,6 +60,10 @@ bool hg_asm_emit_number(hg_assembler *a, const hg_token *at, hg_register d, uint
 /* An unsigned number at most `most`; `code` says which kind of mistake a larger one is. */
 bool hg_asm_unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, const char *code,
                            uint64_t *value);
+bool hg_asm_signed_byte(hg_assembler *a, const hg_token *at, uint64_t *value);
+/* An operand that is left out. */
+bool hg_asm_default_operand(hg_assembler *a, const hg_inst *inst, const hg_operand_info *info,
+                            hg_operand *o);
 /* mov_imm without type: i32 if it fits, else i64; real literals f32. */
 bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type);
 
@@ -73,10 +77,8 @@ const char *hg_foreign_sign(hg_foreign_place place, int kind);
 bool hg_asm_bracket_hint(const hg_assembler *a, const hg_token *name, char hint[HG_FOREIGN_BYTES]);
 /* What is written here for a word of other languages; NULL: there is nothing to say. */
 const char *hg_foreign_hint(hg_foreign_place place, const char *text, size_t length);
-/* a = b + c, a += b, a++, x[i] = a, with `first` read: the instruction that says so. False: it is
- * nothing of that kind. */
-bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first,
-                            char hint[HG_FOREIGN_BYTES]);
+/* a++ and a--, with `first` read. False: it is nothing of that kind. */
+bool hg_asm_count_hint(const hg_assembler *a, const hg_token *first, char hint[HG_FOREIGN_BYTES]);
 
 /* assemble_infer.c: types that operands tell, and registers for literals, ids and u32 values where
  * u64 is meant. May change the op. */

@@ -33,7 +33,7 @@ bool hg_asm_define_label(hg_assembler *a, const hg_token *name) {
         return false;
     }
     a->code.defined_labels++;
-    label->index = a->code.insts.count;
+    label->index = a->code.bound = a->code.insts.count;
     return true;
 }
 

@@ -95,7 +95,7 @@ bool hg_asm_close_loop(hg_assembler *a, const hg_token *at) {
                     hg_asm_emit_register(a, loop.counter, false, HG_READ | HG_WRITE, at) &&
                     hg_asm_emit_target(a, loop.body, at, NULL));
     if (emitted && (loop.never || loop.guarded))
-        a->code.operands.data[loop.operand].value = a->code.insts.count;
+        a->code.operands.data[loop.operand].value = a->code.bound = a->code.insts.count;
     if (!emitted || !loop.never) return emitted;
     hg_inst_range *skipped = hg_vec_push(&a->skipped);
     if (!skipped) return hg_asm_no_memory(a);

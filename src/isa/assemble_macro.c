@@ -249,6 +249,7 @@ bool hg_asm_read_macro(hg_assembler *a, const hg_token *word) {
     a->source.parameters = a->source.frames.data[a->source.frames.count - 1].parameters;
     if (!read_body(a, &token, &macro.body) || !good) return hg_asm_declare_broken(a, &macro.name);
     macro.body.expansion = token.expansion;
+    macro.scope = hg_asm_scope_of(a, &macro.name);
     if (!hg_asm_declare(a, &macro.name, HG_NAME_MACRO, a->source.macros.count)) return false;
     hg_macro *kept = hg_vec_push(&a->source.macros);
     if (!kept) return hg_asm_no_memory(a);
@@ -324,7 +325,7 @@ bool hg_asm_use_macro(hg_assembler *a) {
     uint32_t use = hg_asm_expansion(a, HG_EXPANSION_MACRO, &name, &name);
     if (!use) return false;
     hg_text_expansion *e = &a->source.expansions.data[use];
-    e->outer = hg_asm_scope_of(a, &macro->name);
+    a->source.scopes.data[e->scope] = macro->scope;
     e->file = a->source.expansions.data[macro->body.expansion].file;
     e->round = number << 32 | first; /* where its arguments are while it is read */
     hg_frame frame = {.kind = HG_FRAME_MACRO,

@@ -84,11 +84,11 @@ static const char *foreign_hint(const hg_assembler *a, const hg_mnemonic *m, siz
     size_t first = 0;
     hg_type type;
     while (first < m->token.length && m->token.text[first] != '.') first++;
-    if (hg_asm_assignment_hint(a, &m->token, hint)) return hint;
+    if (hg_asm_count_hint(a, &m->token, hint)) return hint;
     const char *word = hg_foreign_hint(HG_FOREIGN_STATEMENT, m->token.text, first);
     if (word) return word;
     if (hg_type_from_name(m->token.text, m->token.length, &type))
-        return ".reg NAME TYPE declares a register: .reg v f32";
+        return "let v f32 = 0 declares a variable, .reg v f32 a register without a value";
     hg_op op = hg_op_from_specification(m->token.text, length);
     if (op == HG_OP_NONE) return NULL;
     snprintf(hint, HG_FOREIGN_BYTES, "in text it is '%s'", hg_op_get(op)->text);

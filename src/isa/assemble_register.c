@@ -95,9 +95,10 @@ static void break_name(hg_assembler *a, const hg_named *name) {
     if (declared) declared->kind = HG_NAME_BROKEN;
 }
 
-static bool read_declared(hg_assembler *a) {
-    hg_token token;
-    if (!hg_asm_identifier(a, "a name", &token)) return false;
+/* The name of a register that is declared. */
+bool hg_asm_register_name(hg_assembler *a, hg_token *name) {
+    if (!hg_asm_identifier(a, "a name", name)) return false;
+    const hg_token token = *name;
     if (!hg_is_parameter_name(token.text, token.length) || is_literal_word(&token) ||
         hg_token_is(&token, "pred")) {
         hg_asm_error(
@@ -106,6 +107,38 @@ static bool read_declared(hg_assembler *a) {
             "'%.*s' cannot be a register's name", hg_token_shown(&token), token.text);
         return hg_asm_declare_broken(a, &token);
     }
+    return true;
+}
+
+bool hg_asm_declare_register(hg_assembler *a, const hg_token *token, uint8_t type, bool predicate,
+                             bool fixed, hg_register *reg) {
+    uint32_t number = (uint32_t)a->registers.named.count;
+    bool made = reg->virtual_number != HG_UNDEFINED;
+    hg_named *name = add_name(a, token, predicate ? HG_NAME_PREDICATE : HG_NAME_REGISTER);
+    if (!name) return false;
+    name->type = type;
+    name->predicate = predicate;
+    name->count = 1;
+    name->fixed = fixed;
+    if (!made) *reg = (hg_register){(uint32_t)a->registers.virtuals.count, 0, type};
+    name->first = reg->virtual_number;
+    if (!made) return hg_asm_add_virtual(a, number, type, predicate, token);
+    a->registers.virtuals.data[reg->virtual_number].name = number;
+    return true;
+}
+
+bool hg_asm_check_fixed(hg_assembler *a, const hg_token *token) {
+    const hg_named *name = hg_asm_find_named(a, token);
+    if (!name || !name->fixed) return true;
+    hg_asm_error(a, "N03", token, "copy it: let k = …",
+                 "'%.*s' is the variable of a 'for', which is not assigned", hg_token_shown(token),
+                 token->text);
+    return false;
+}
+
+static bool read_declared(hg_assembler *a) {
+    hg_token token;
+    if (!hg_asm_register_name(a, &token)) return false;
     hg_named *name = add_name(a, &token, HG_NAME_REGISTER);
     if (!name || read_extents(a, name)) return name != NULL;
     break_name(a, name);
@@ -125,8 +158,7 @@ static void skip_declared(hg_assembler *a) {
     }
 }
 
-/* Of a predicate HG_TYPE_OMITTED. */
-static bool read_register_type(hg_assembler *a, uint8_t *type, bool *predicate) {
+bool hg_asm_register_type(hg_assembler *a, uint8_t *type, bool *predicate) {
     *type = HG_TYPE_OMITTED;
     *predicate = hg_token_is(&a->token, "pred");
     if (!*predicate) return hg_asm_expect_type(a, "',', a type or 'pred'", type);
@@ -144,7 +176,7 @@ bool hg_asm_read_registers(hg_assembler *a) {
         good = good && read;
     } while (hg_asm_accept(a, ',') && !a->wrong.stop);
     if (a->wrong.stop) return false;
-    if (!read_register_type(a, &type, &predicate)) {
+    if (!hg_asm_register_type(a, &type, &predicate)) {
         for (uint64_t i = first; i < a->registers.named.count; i++)
             break_name(a, &a->registers.named.data[i]);
         return false;
@@ -330,7 +362,7 @@ const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word,
         if (name->length >= sizeof known) continue;
         memcpy(known, name->text, name->length);
         known[name->length] = 0;
-        hg_nearest_try(&nearest, known);
+        if (!hg_token_is(word, known)) hg_nearest_try(&nearest, known); /* of another block */
     }
     if (hg_nearest_hint(&nearest))
         snprintf(out, HG_NEAREST_BYTES + 40, "%s", hg_nearest_hint(&nearest));

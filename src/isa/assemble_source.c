@@ -72,6 +72,7 @@ bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const h
     if (!kept) return hg_asm_no_memory(a);
     *kept = frame;
     kept->blocks = (uint32_t)a->source.blocks.count;
+    kept->braces = (uint32_t)a->source.braces.count;
     begin_piece(a, piece, frame.kind == HG_FRAME_ARGUMENT);
     a->source.expansion = frame.expansion;
     a->source.parameters = frame.parameters;
@@ -87,6 +88,26 @@ static void pop(hg_assembler *a) {
     a->lexer = current(a)->lexer;
     a->source.expansion = current(a)->expansion;
     a->source.parameters = current(a)->parameters;
+}
+
+uint32_t hg_asm_open_scope(hg_assembler *a, uint32_t outer) {
+    uint32_t *scope = hg_vec_push(&a->source.scopes);
+    if (!scope) {
+        hg_asm_no_memory(a);
+        return HG_UNDEFINED;
+    }
+    *scope = outer;
+    return (uint32_t)a->source.scopes.count - 1;
+}
+
+void hg_asm_set_statement(hg_assembler *a, bool statement) {
+    a->lexer.statement = statement;
+    a->lexer.open = 0;
+    for (uint64_t i = a->source.frames.count; i-- > 1;) {
+        if (a->source.frames.data[i].kind != HG_FRAME_ARGUMENT) return;
+        a->source.frames.data[i - 1].lexer.statement = statement;
+        a->source.frames.data[i - 1].lexer.open = 0;
+    }
 }
 
 uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at,
@@ -105,6 +126,9 @@ uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_toke
         return 0;
     }
     const hg_text_expansion *around = &a->source.expansions.data[at->expansion];
+    uint32_t scope = around->scope;
+    if (kind != HG_EXPANSION_FILE) scope = hg_asm_open_scope(a, scope);
+    if (scope == HG_UNDEFINED) return 0;
     *e = (hg_text_expansion){.kind = (uint8_t)kind,
                              .around = at->expansion,
                              .line = at->line,
@@ -112,15 +136,24 @@ uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_toke
                              .file = around->file};
     e->name = name->text;
     e->name_length = name->length;
-    e->scope = kind == HG_EXPANSION_FILE ? around->scope : number;
-    e->outer = around->scope;
+    e->scope = scope;
     e->parameters = kind == HG_EXPANSION_MACRO  ? number
                     : kind == HG_EXPANSION_FILE ? 0
                                                 : around->parameters;
     return number;
 }
 
+void hg_asm_close_braces(hg_assembler *a, uint64_t count) {
+    while (a->source.braces.count > count) {
+        const hg_brace *brace = &a->source.braces.data[--a->source.braces.count];
+        hg_asm_error(a, "L04", &brace->token, "'}' ends its block", "'%.*s' without '}'",
+                     hg_token_shown(&brace->token), brace->token.text);
+        a->source.expansions.data[brace->token.expansion].scope = brace->scope;
+    }
+}
+
 static void missing_end(hg_assembler *a) {
+    hg_asm_close_braces(a, current(a)->braces);
     while (a->source.blocks.count > current(a)->blocks) {
         const hg_token *token = &a->source.blocks.data[--a->source.blocks.count].token;
         hg_asm_error(a, "L04", token, NULL, "'.if' without '.end'");
@@ -345,7 +378,8 @@ bool hg_asm_open_source(hg_assembler *a, const char *text, size_t length) {
     hg_text_file *file = hg_vec_push(&a->source.files);
     hg_text_expansion *whole = hg_vec_push(&a->source.expansions);
     hg_frame *frame = hg_vec_push(&a->source.frames);
-    if (!file || !whole || !frame) return hg_asm_no_memory(a);
+    if (!file || !whole || !frame || hg_asm_open_scope(a, 0) == HG_UNDEFINED)
+        return hg_asm_no_memory(a);
     *file = (hg_text_file){a->options->source_name, text, length};
     a->source.resume = resume;
     hg_lexer_init(&a->lexer, text, length);

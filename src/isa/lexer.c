@@ -115,7 +115,17 @@ static hg_token end_of_statement(hg_lexer *l, int kind, size_t bytes) {
     l->statement_start = l->at;
     l->statement_line = l->line;
     l->last = 0;
+    l->statement = false;
+    l->open = 0;
     return token;
+}
+
+/* Whether a statement goes on in the next line: inside brackets, and behind an operator. */
+static bool goes_on(const hg_lexer *l) {
+    if (l->last == ',') return true;
+    if (!l->statement || !l->last) return false;
+    bool sign = l->last < 128 && strchr("+-*/%&|^~!<>=?:", l->last);
+    return l->open || sign || (l->last >= HG_TOKEN_SHIFT_LEFT && l->last <= HG_TOKEN_RANGE);
 }
 
 /* Stops at the length of the longest number-like word: digits, letters, and the sign of an
@@ -187,10 +197,11 @@ static hg_token read_token(hg_lexer *l) {
     }
     if (is_name_start(c)) {
         while (l->at < l->length && is_name_byte(l->text[l->at])) l->at++;
-        return make(l, HG_TOKEN_NAME, start, l->at);
+        bool range = l->statement && l->at == start + 2 && c == '.' && l->text[start + 1] == '.';
+        return make(l, range ? HG_TOKEN_RANGE : HG_TOKEN_NAME, start, l->at);
     }
     if (c == '"') return read_string(l);
-    if (c != 0 && strchr(",:[]()+-*=@/%<>&|^~!{}", c)) {
+    if (c != 0 && (strchr(",:[]()+-*=@/%<>&|^~!{}", c) || (c == '?' && l->statement))) {
         int twice = start + 1 < l->length ? double_operator(c, l->text[start + 1]) : 0;
         l->at += twice ? 2 : 1;
         return make(l, twice ? twice : c, start, l->at);
@@ -212,12 +223,14 @@ hg_token hg_lexer_next(hg_lexer *l) {
         if (l->at == l->length) return end_of_statement(l, HG_TOKEN_END_OF_FILE, 0);
         size_t bytes = line_end_bytes(l);
         if (!bytes) break;
-        if (l->last != ',') return end_of_statement(l, HG_TOKEN_END_OF_LINE, bytes);
-        start_line(l, bytes); /* a comma: the statement goes on */
+        if (!goes_on(l)) return end_of_statement(l, HG_TOKEN_END_OF_LINE, bytes);
+        start_line(l, bytes);
     }
     hg_token token = read_token(l);
     if (token.kind == HG_TOKEN_BAD) return token;
     if (too_long(l, l->at)) return bad_length(l);
+    if (token.kind == '(' || token.kind == '[') l->open++;
+    if ((token.kind == ')' || token.kind == ']') && l->open) l->open--;
     l->last = token.kind;
     l->last_end = l->at;
     return token;

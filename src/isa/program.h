@@ -146,7 +146,7 @@ typedef struct hg_text_expansion {
     uint32_t around;       /* the expansion in which it is used */
     uint32_t line, column; /* where */
     uint32_t file;         /* that its own text is of */
-    uint32_t scope, outer; /* whose names it has; for a scope of its own the one around that */
+    uint32_t scope;        /* whose names it has */
     uint32_t parameters;   /* the use of a macro whose arguments it sees; 0: none */
     uint32_t name_length;
     const char *name; /* macro, .rept or .for */

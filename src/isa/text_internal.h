@@ -34,7 +34,8 @@ enum {
     HG_TOKEN_EQUAL, /* == */
     HG_TOKEN_NOT_EQUAL,
     HG_TOKEN_AND, /* && */
-    HG_TOKEN_OR
+    HG_TOKEN_OR,
+    HG_TOKEN_RANGE /* .. between blanks, in a statement only */
 };
 
 typedef struct hg_token {
@@ -49,15 +50,18 @@ static inline uint32_t hg_token_width(const hg_token *token) {
     return token->marked ? token->marked : token->length;
 }
 
-/* Reads tokens line by line; a line that ends in a comma goes on. Nothing is copied or allocated.
- */
+/* Reads tokens line by line; a line that ends in a comma goes on, one of a statement
+ * (language.md 2.7) also behind an operator and inside open brackets. Nothing is copied or
+ * allocated. */
 typedef struct hg_lexer {
     const char *text;
     size_t length, at;
     size_t line_start;      /* of the physical line */
     size_t statement_start; /* of the line with its continuations */
     uint32_t line, statement_line;
-    int last; /* kind of the last token, 0 at the start of a statement */
+    int last;       /* kind of the last token, 0 at the start of a statement */
+    bool statement; /* the line is one of language.md 2.7 */
+    uint32_t open;  /* its brackets that are open */
     size_t last_end;
     const char *code, *message, *hint; /* of the last HG_TOKEN_BAD */
 } hg_lexer;
@@ -150,6 +154,7 @@ typedef struct hg_piece {
 
 typedef struct hg_macro {
     hg_token name;
+    uint32_t scope; /* in which it is declared */
     hg_piece body;
     uint64_t first; /* parameter */
     uint32_t count;
@@ -167,6 +172,7 @@ typedef struct hg_frame {
     hg_lexer lexer; /* while others above it are read */
     uint32_t expansion, parameters;
     uint32_t blocks;    /* .if whose .end is still to come: how many were open before it */
+    uint32_t braces;    /* of statements, likewise */
     uint64_t arguments; /* how many there were before it */
     hg_piece body;      /* of rounds */
     uint32_t loop;      /* the expansion that has their variable */
@@ -183,6 +189,20 @@ typedef struct hg_block {
 } hg_block;
 
 /* ---- the assembler (assemble*.c) ---- */
+
+/* Jumps to a place that is still to come: each names the one before it until they are bound. */
+typedef struct hg_jumps {
+    uint64_t last; /* operand of the target + 1; 0: there is none */
+} hg_jumps;
+
+typedef enum hg_brace_kind {
+    HG_BRACE_IF,
+    HG_BRACE_ELSE,
+    HG_BRACE_WHILE,
+    HG_BRACE_FOR,
+    HG_BRACE_LOOP,
+    HG_BRACE_BAD /* its line has a mistake: only its end is looked for */
+} hg_brace_kind;
 
 /* ---- registers by name (assemble_register.c, assemble_allocate.c) ---- */
 
@@ -227,8 +247,23 @@ typedef struct hg_named {
     uint32_t extents[HG_MAX_ARRAY_RANK];
     uint8_t rank; /* 0: no array */
     uint8_t type, predicate, number;
-    bool run; /* some instruction reads a run of its registers: they get consecutive numbers */
+    bool run;   /* some instruction reads a run of its registers: they get consecutive numbers */
+    bool fixed; /* the variable of a `for`: the text does not write it */
 } hg_named;
+
+/* A statement with a block in braces that is being read. */
+typedef struct hg_brace {
+    hg_token token;  /* its first word */
+    uint8_t kind;    /* hg_brace_kind */
+    uint32_t scope;  /* around it */
+    uint32_t top;    /* instruction to which a loop goes back */
+    hg_jumps next;   /* to the next branch, or to what a round ends with */
+    hg_jumps behind; /* behind the statement */
+    bool never;      /* a condition that is known: what it would run begins at `top` */
+    bool settled;    /* of if: a branch before always runs */
+    hg_register variable, step, rounds; /* of for */
+    bool down;                          /* the step is subtracted */
+} hg_brace;
 
 /* A record of .name. */
 typedef struct hg_given_name {
@@ -293,6 +328,8 @@ typedef struct hg_assembler {
         HG_VEC(hg_token) macro_parameters;
         HG_VEC(hg_piece) arguments;
         HG_VEC(hg_block) blocks;
+        HG_VEC(hg_brace) braces;
+        HG_VEC(uint32_t) scopes; /* of each the one around it; 0: the whole program */
         uint64_t expanded_bytes;
     } source;
     const hg_assemble_options *options;
@@ -324,6 +361,7 @@ typedef struct hg_assembler {
     hg_arena texts;                        /* of tokens that stand in no source */
 
     /* names */
+    struct hg_tree *tree; /* tree/tree.h */
     hg_names names;
     HG_VEC(hg_constant) constants;
     HG_VEC(hg_define) defines;
@@ -354,6 +392,7 @@ typedef struct hg_assembler {
         hg_names labels;
         uint64_t defined_labels;
         HG_VEC(hg_fixup) fixups;
+        uint64_t bound; /* the instruction that a jump may lead to, of those the last */
         HG_VEC(hg_counted_loop) loops;
         uint32_t loops_too_deep; /* opened beyond the limit */
         bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
@@ -418,7 +457,7 @@ static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *to
     return a->source.expansions.data[token->expansion].scope;
 }
 static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) {
-    return a->source.expansions.data[scope].outer;
+    return a->source.scopes.data[scope];
 }
 /* The name of that very scope, of a table that has some; NULL: there is none. Valid until the next
  * one is entered. */
@@ -468,6 +507,15 @@ bool hg_asm_expression(hg_assembler *a, const char *expected, hg_constant *value
 bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value, bool *times);
 /* One number, constant, function, or expression in parentheses. */
 bool hg_asm_primary(hg_assembler *a, const char *expected, hg_constant *value);
+/* The value of `x op y`, in x, and of a sign or function before one or more of them. */
+bool hg_asm_combine(hg_assembler *a, hg_constant *x, const hg_token *op, hg_constant *y);
+bool hg_asm_apply_sign(hg_assembler *a, const hg_token *sign, hg_constant *c);
+bool hg_asm_apply_ceil(hg_assembler *a, const hg_token *name, hg_constant *c);
+bool hg_asm_apply_extreme(hg_assembler *a, bool largest, hg_constant *c, hg_constant *other);
+/* How tightly a token binds as an operator of two numbers; 0: another token. */
+int hg_asm_binding(int kind);
+/* Whether it is a real number: the literal, or the value. */
+bool hg_asm_constant_is_real(const hg_constant *c);
 /* As a number of 64 bits; S03, S04 for any other. */
 bool hg_asm_constant_unsigned(hg_assembler *a, const hg_constant *value, uint64_t *number);
 bool hg_asm_constant_integer(hg_assembler *a, const hg_constant *value, hg_i128 *number);
@@ -482,7 +530,17 @@ void hg_asm_extend(hg_token *token, const hg_token *last);
 
 /* assemble_source.c */
 bool hg_asm_open_source(hg_assembler *a, const char *text, size_t length);
+/* A new scope inside another; HG_UNDEFINED: out of memory. */
+uint32_t hg_asm_open_scope(hg_assembler *a, uint32_t outer);
+/* The names that the text has from here on belong to that scope. */
+static inline void hg_asm_set_scope(hg_assembler *a, uint32_t scope) {
+    a->source.expansions.data[a->source.expansion].scope = scope;
+}
+/* The line that is read is a statement of language.md 2.7, or it is no more. */
+void hg_asm_set_statement(hg_assembler *a, bool statement);
 void hg_asm_close_sources(hg_assembler *a);
+/* L04 for braces that are open beyond the first `count`: the text in which they stand ends. */
+void hg_asm_close_braces(hg_assembler *a, uint64_t count);
 /* What the resolver finds for a string token, kept until the program is assembled. P06 where it
  * finds nothing. */
 const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string);
@@ -602,6 +660,14 @@ bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_para
 uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token);
 /* .reg, its arguments. */
 bool hg_asm_read_registers(hg_assembler *a);
+/* The name of a register that is declared, and its type: of a predicate HG_TYPE_OMITTED. */
+bool hg_asm_register_name(hg_assembler *a, hg_token *name);
+bool hg_asm_register_type(hg_assembler *a, uint8_t *type, bool *predicate);
+/* Declares a register in the scope of its name: *reg, or where that is HG_NO_REGISTER a new one. */
+bool hg_asm_declare_register(hg_assembler *a, const hg_token *token, uint8_t type, bool predicate,
+                             bool fixed, hg_register *reg);
+/* N03 where the name is that of a variable that the text does not write. */
+bool hg_asm_check_fixed(hg_assembler *a, const hg_token *name);
 /* .name, its arguments; then, when all instructions are there, whether each record ends among them;
  * and the records beside those of .reg. */
 bool hg_asm_read_given_name(hg_assembler *a);

@@ -1,0 +1,385 @@
+/* Expressions to instructions: one pass over the nodes in their order.
+ * Must not know: syntax, statements. */
+#include "isa/tree/tree.h"
+
+/* ---- jumps ---- */
+
+static uint32_t next_inst(const hg_assembler *a) { return (uint32_t)a->code.insts.count; }
+static uint32_t last_inst(const hg_assembler *a) { return (uint32_t)a->code.insts.count - 1; }
+
+static bool branch(hg_assembler *a, const hg_token *at, hg_register predicate) {
+    return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) &&
+           hg_asm_emit_register(a, predicate, true, HG_READ, at);
+}
+
+bool hg_tree_jump(hg_assembler *a, const hg_token *at, hg_register predicate, uint32_t to) {
+    return branch(a, at, predicate) && hg_asm_emit_target(a, to, at, NULL);
+}
+
+bool hg_tree_jump_on(hg_assembler *a, const hg_token *at, hg_register predicate, hg_jumps *jumps) {
+    uint64_t operand;
+    if (!branch(a, at, predicate) || !hg_asm_emit_target(a, 0, at, &operand)) return false;
+    a->code.operands.data[operand].value = jumps->last;
+    jumps->last = operand + 1;
+    return true;
+}
+
+void hg_tree_bind(hg_assembler *a, hg_jumps *jumps) {
+    while (jumps->last) {
+        hg_operand *o = &a->code.operands.data[jumps->last - 1];
+        jumps->last = o->value;
+        o->value = next_inst(a);
+        a->code.bound = next_inst(a);
+    }
+}
+
+bool hg_tree_is_reached(const hg_assembler *a) {
+    if (!a->code.insts.count || a->code.bound == a->code.insts.count) return true;
+    const hg_inst *in = &a->code.insts.data[last_inst(a)];
+    if (in->op == HG_OP_EXIT || in->op == HG_OP_RET) return false;
+    return in->op != HG_OP_BRA || a->code.operands.data[in->operands].reg != 255;
+}
+
+/* ---- values ---- */
+
+static bool is_fixed(const hg_register *reg) { return reg->virtual_number == HG_UNDEFINED; }
+
+static bool is_same(const hg_register *x, const hg_register *y) {
+    return x->virtual_number == y->virtual_number && (!is_fixed(x) || x->number == y->number);
+}
+
+/* Where the node's own value goes: to where it is wanted, or to a temporary. */
+static bool place_value(hg_assembler *a, hg_tree_node *n, uint8_t type, hg_register *reg) {
+    *reg = n->want;
+    if (n->wanted && n->wide == HG_TYPE_OMITTED) return true;
+    bool predicate = type == HG_TREE_PREDICATE;
+    return hg_asm_temporary(a, predicate ? (uint8_t)HG_TYPE_OMITTED : type, predicate, reg);
+}
+
+static bool unary(hg_assembler *a, const hg_token *at, hg_op op, uint8_t type, uint8_t type2,
+                  bool predicate, hg_register d, hg_register s) {
+    return hg_asm_emit(a, op, type, type2, at) &&
+           hg_asm_emit_register(a, d, predicate, HG_WRITE, at) &&
+           hg_asm_emit_register(a, s, predicate, HG_READ, at);
+}
+
+bool hg_tree_copy(hg_assembler *a, const hg_token *at, uint8_t type, hg_register d,
+                  hg_register from) {
+    if (type == HG_TREE_PREDICATE)
+        return unary(a, at, HG_OP_MOV_P, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, true, d, from);
+    return unary(a, at, HG_OP_MOV, type, HG_TYPE_NOT_USED, false, d, from);
+}
+
+static bool convert(hg_assembler *a, const hg_token *at, uint8_t to, uint8_t type, hg_register d,
+                    hg_register s) {
+    return unary(a, at, HG_OP_CVT, to, type, false, d, s);
+}
+
+/* A u32 that is meant as u64. */
+static bool widen(hg_assembler *a, hg_tree_node *n) {
+    if (n->wide == HG_TYPE_OMITTED) return true;
+    hg_register narrow = n->reg, d = n->want;
+    if (!n->wanted && !hg_asm_temporary(a, HG_TYPE_U64, false, &d)) return false;
+    n->reg = d;
+    return convert(a, &n->token, n->wide, n->type, d, narrow);
+}
+
+/* ---- nodes ---- */
+
+/* A predicate that is known: a number compared with itself. */
+static bool lower_truth(hg_assembler *a, hg_tree_node *n, bool truth) {
+    hg_register zero;
+    return hg_asm_temporary(a, HG_TYPE_U32, false, &zero) &&
+           hg_asm_emit_number(a, &n->token, zero, HG_TYPE_U32, 0, &n->token, &n->token) &&
+           hg_asm_emit(a, HG_OP_SET, HG_TYPE_U32, HG_TYPE_NOT_USED, &n->token) &&
+           hg_asm_add_operand(
+               a, (hg_operand){.kind = HG_K_COND, .value = truth ? HG_COND_EQ : HG_COND_NE},
+               &n->token) &&
+           hg_asm_emit_register(a, n->reg, true, HG_WRITE, &n->token) &&
+           hg_asm_emit_register(a, zero, false, HG_READ, &n->token) &&
+           hg_asm_emit_register(a, zero, false, HG_READ, &n->token);
+}
+
+static bool lower_literal(hg_assembler *a, hg_tree_node *n) {
+    if (n->is_operand || n->type == HG_TYPE_OMITTED) return true;
+    const hg_constant c = a->tree->constants.data[n->constant];
+    bool truth;
+    hg_token literal;
+    if (!place_value(a, n, n->type, &n->reg)) return false;
+    if (n->type == HG_TREE_PREDICATE)
+        return hg_asm_truth(a, &c, &truth) && lower_truth(a, n, truth);
+    if (!hg_asm_constant_token(a, &c, &literal)) return false;
+    return hg_asm_emit_literal(a, &n->token, n->reg, n->type, &literal);
+}
+
+static bool lower_id(hg_assembler *a, hg_tree_node *n) {
+    return place_value(a, n, n->type, &n->reg) &&
+           hg_asm_emit(a, HG_OP_RDID, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &n->token) &&
+           hg_asm_emit_register(a, n->reg, false, HG_WRITE, &n->token) &&
+           hg_asm_add_operand(a, (hg_operand){.kind = HG_K_IDNAME, .value = n->condition},
+                              &n->token);
+}
+
+static bool add_address(hg_assembler *a, const hg_tree_node *n) {
+    hg_operand o = n->address;
+    uint64_t place = a->code.operands.count;
+    o.kind = HG_K_ADDRESS;
+    o.index = n->index.number;
+    if (o.place == HG_PLACE_BUF_REG) {
+        o.reg = n->second.number;
+        if (!hg_asm_use(a, &n->second, last_inst(a), place, HG_USE_REG, HG_READ)) return false;
+    }
+    if (o.has_index && !hg_asm_use(a, &n->index, last_inst(a), place, HG_USE_INDEX, HG_READ))
+        return false;
+    return hg_asm_add_operand(a, o, &n->token) != NULL;
+}
+
+static hg_op access_op(const hg_tree_node *element, bool store) {
+    switch (element->address.place) {
+    case HG_PLACE_SHARED: return store ? HG_OP_STS : HG_OP_LDS;
+    case HG_PLACE_PRIVATE: return store ? HG_OP_STP : HG_OP_LDP;
+    default: return store ? HG_OP_STG : HG_OP_LDG;
+    }
+}
+
+/* Index registers are u32 or u64. Of a signed one the sign goes on: what is below 0 is past every
+ * end then. */
+static bool lower_index(hg_assembler *a, hg_tree_node *n) {
+    if (!n->count) return true;
+    const hg_tree_node *index = hg_tree_at(a, n->argument[0]);
+    uint8_t type = index->wide != HG_TYPE_OMITTED ? index->wide : index->type;
+    n->index = index->reg;
+    if (type == HG_TYPE_U32 || type == HG_TYPE_U64) return true;
+    return hg_asm_temporary(a, HG_TYPE_U64, false, &n->index) &&
+           convert(a, &n->token, HG_TYPE_U64, type, n->index, index->reg);
+}
+
+static bool lower_element(hg_assembler *a, hg_tree_node *n) {
+    n->second = n->reg; /* the array's handle */
+    if (!lower_index(a, n)) return false;
+    if (n->is_place) return true;
+    return place_value(a, n, n->type, &n->reg) &&
+           hg_asm_emit(a, access_op(n, false), n->type, HG_TYPE_NOT_USED, &n->token) &&
+           hg_asm_emit_register(a, n->reg, false, HG_WRITE, &n->token) && add_address(a, n);
+}
+
+bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, const hg_token *at) {
+    const hg_tree_node *n = hg_tree_at(a, element);
+    return hg_asm_emit(a, access_op(n, true), n->type, HG_TYPE_NOT_USED, at) && add_address(a, n) &&
+           hg_asm_emit_register(a, hg_tree_at(a, value)->reg, false, HG_READ,
+                                &hg_tree_at(a, value)->token);
+}
+
+/* ---- instructions ---- */
+
+/* A number that stands in the instruction. */
+static bool number_operand(hg_assembler *a, const hg_tree_node *n, const hg_operand_info *o,
+                           hg_operand *operand) {
+    hg_token literal;
+    hg_constant c = a->tree->constants.data[n->constant];
+    if (!hg_asm_constant_token(a, &c, &literal)) return false;
+    if (o->kind == HG_K_I8) return hg_asm_signed_byte(a, &literal, &operand->value);
+    bool byte = o->kind == HG_K_U8;
+    return hg_asm_unsigned_value(a, &literal, byte ? 255 : UINT64_MAX, byte ? "N07" : "S04",
+                                 &operand->value);
+}
+
+static bool emit_argument(hg_assembler *a, const hg_tree_node *argument, const hg_operand_info *o) {
+    const hg_token *at = &argument->token;
+    hg_operand operand = {.kind = o->kind};
+    switch ((hg_operand_kind)o->kind) {
+    case HG_K_ADDRESS: return add_address(a, argument);
+    case HG_K_REG:
+    case HG_K_PRED:
+        return hg_asm_emit_register(a, argument->reg, o->kind == HG_K_PRED, HG_READ, at);
+    case HG_K_COUNT:
+        if (argument->is_operand) break;
+        operand.is_reg = 1;
+        operand.reg = argument->reg.number;
+        return hg_asm_use(a, &argument->reg, last_inst(a), a->code.operands.count, HG_USE_REG,
+                          HG_READ) &&
+               hg_asm_add_operand(a, operand, at);
+    default: break;
+    }
+    return number_operand(a, argument, o, &operand) && hg_asm_add_operand(a, operand, at);
+}
+
+static bool emit_rest(hg_assembler *a, const hg_tree_node *n, const hg_operand_info *o) {
+    hg_operand operand = {.kind = o->kind};
+    if (o->kind == HG_K_COND) operand.value = n->condition;
+    if (hg_operand_is_named(o)) {
+        const hg_inst inst = a->code.insts.data[last_inst(a)];
+        if (!hg_asm_default_operand(a, &inst, o, &operand)) return false;
+    }
+    return hg_asm_add_operand(a, operand, &n->token) != NULL;
+}
+
+static bool lower_op(hg_assembler *a, hg_tree_node *n) {
+    const hg_op_info *row = hg_op_get((hg_op)n->op);
+    uint32_t results = 0, arguments = 0;
+    hg_register *result[HG_TREE_MOST_RESULTS] = {&n->reg, &n->second};
+    if (!place_value(a, n, n->type, &n->reg)) return false;
+    for (uint32_t k = 0; k < row->operand_count; k++) {
+        const hg_operand_info *o = &row->operands[k];
+        if ((o->kind != HG_K_REG && o->kind != HG_K_PRED) || o->access != HG_WRITE) continue;
+        bool made = !results++ || n->gives_second;
+        if (!made && !hg_asm_temporary(a, HG_TYPE_OMITTED, o->kind == HG_K_PRED, &n->second))
+            return false;
+    }
+    if (!hg_asm_emit(a, (hg_op)n->op, n->types[0], n->types[1], &n->token)) return false;
+    results = 0;
+    for (uint32_t k = 0; k < row->operand_count; k++) {
+        const hg_operand_info *o = &row->operands[k];
+        bool is_register = o->kind == HG_K_REG || o->kind == HG_K_PRED;
+        bool good;
+        if (is_register && o->access == HG_WRITE)
+            good = hg_asm_emit_register(a, *result[results++], o->kind == HG_K_PRED, HG_WRITE,
+                                        &n->token);
+        else if (hg_operand_in_mnemonic(o) || hg_operand_is_named(o))
+            good = emit_rest(a, n, o);
+        else
+            good = emit_argument(a, hg_tree_at(a, n->argument[arguments++]), o);
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* ---- sides ---- */
+
+/* bra where the predicate is false. */
+static bool jump_where_false(hg_assembler *a, const hg_token *at, hg_register predicate,
+                             hg_jumps *jumps) {
+    if (!hg_tree_jump(a, at, predicate, next_inst(a) + 2) ||
+        !hg_tree_jump_on(a, at, HG_NO_PREDICATE, jumps))
+        return false;
+    a->code.bound = next_inst(a);
+    return true;
+}
+
+/* The value of a side, where the whole one is to be. */
+static bool give_side(hg_assembler *a, hg_tree_node *n, uint32_t side) {
+    const hg_register from = hg_tree_at(a, side)->reg;
+    return is_same(&from, &n->reg) ||
+           hg_tree_copy(a, &hg_tree_at(a, side)->token, n->type, n->reg, from);
+}
+
+/* Behind the first side of && and ||: its value decides, or the other side does. The value has a
+ * place of its own, as the other side may read what stands in the one that is wanted. */
+static bool mark_logic(hg_assembler *a, hg_tree_node *n) {
+    if (!hg_asm_temporary(a, HG_TYPE_OMITTED, true, &n->reg) || !give_side(a, n, n->argument[0]))
+        return false;
+    return n->kind == HG_TREE_OR ? hg_tree_jump_on(a, &n->token, n->reg, &n->jumps)
+                                 : jump_where_false(a, &n->token, n->reg, &n->jumps);
+}
+
+static bool mark_select(hg_assembler *a, hg_tree_node *n, bool second) {
+    if (!second) {
+        if (!place_value(a, n, n->type, &n->reg)) return false;
+        for (uint32_t i = 1; i < 3; i++) {
+            hg_tree_node *side = hg_tree_at(a, n->argument[i]);
+            side->want = n->reg;
+            side->wanted = side->kind != HG_TREE_REGISTER;
+        }
+        return jump_where_false(a, &n->token, hg_tree_at(a, n->argument[0])->reg, &n->jumps);
+    }
+    hg_jumps behind = {0};
+    if (!give_side(a, n, n->argument[1]) ||
+        !hg_tree_jump_on(a, &n->token, HG_NO_PREDICATE, &behind))
+        return false;
+    hg_tree_bind(a, &n->jumps);
+    n->jumps = behind;
+    return true;
+}
+
+static bool lower_mark(hg_assembler *a, uint32_t node) {
+    uint32_t owner = hg_tree_at(a, node)->owner;
+    if (owner == HG_TREE_BAD) return true;
+    hg_tree_node *n = hg_tree_at(a, owner);
+    if (!n->branches) return true;
+    if (n->kind == HG_TREE_SELECT) return mark_select(a, n, node > n->argument[1]);
+    return mark_logic(a, n);
+}
+
+static bool lower_sides(hg_assembler *a, hg_tree_node *n) {
+    if (n->branches) {
+        if (!give_side(a, n, n->argument[n->count - 1])) return false;
+        hg_tree_bind(a, &n->jumps);
+        return true;
+    }
+    hg_op op = n->kind == HG_TREE_AND ? HG_OP_AND_P : HG_OP_OR_P;
+    bool predicate = n->type == HG_TREE_PREDICATE;
+    if (n->kind == HG_TREE_SELECT) op = predicate ? HG_OP_SEL_P : HG_OP_SEL;
+    uint8_t type = predicate ? (uint8_t)HG_TYPE_NOT_USED : n->type;
+    if (!place_value(a, n, n->type, &n->reg) ||
+        !hg_asm_emit(a, op, type, HG_TYPE_NOT_USED, &n->token) ||
+        !hg_asm_emit_register(a, n->reg, predicate, HG_WRITE, &n->token))
+        return false;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const hg_tree_node *side = hg_tree_at(a, n->argument[i]);
+        bool condition = predicate || (n->kind == HG_TREE_SELECT && !i);
+        if (!hg_asm_emit_register(a, side->reg, condition, HG_READ, &side->token)) return false;
+    }
+    return true;
+}
+
+static bool lower_node(hg_assembler *a, uint32_t node) {
+    hg_tree_node *n = hg_tree_at(a, node);
+    switch ((hg_tree_kind)n->kind) {
+    case HG_TREE_NOTHING:
+    case HG_TREE_REGISTER: return true;
+    case HG_TREE_LITERAL: return lower_literal(a, n);
+    case HG_TREE_ID: return lower_id(a, n);
+    case HG_TREE_ELEMENT: return lower_element(a, n);
+    case HG_TREE_OP: return lower_op(a, n);
+    case HG_TREE_MARK: return lower_mark(a, node);
+    default: return lower_sides(a, n);
+    }
+}
+
+bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh) {
+    hg_tree_node *n = hg_tree_at(a, root);
+    /* What branches may write a variable that its other side still reads. */
+    bool direct = want && n->kind != HG_TREE_REGISTER && !n->is_place &&
+                  (fresh || !n->branches || n->kind == HG_TREE_SELECT);
+    if (direct) n->want = *want;
+    n->wanted = direct;
+    for (uint32_t i = n->first; i <= root; i++)
+        if (!lower_node(a, i) || !widen(a, hg_tree_at(a, i))) return false;
+    if (!want || is_same(want, &n->reg)) return true;
+    hg_register from = n->reg;
+    n->reg = *want;
+    return hg_tree_copy(a, &n->token, hg_tree_type(a, root), *want, from);
+}
+
+/* ---- conditions ---- */
+
+static hg_condition opposite(hg_condition c) {
+    switch (c) {
+    case HG_COND_EQ: return HG_COND_NE;
+    case HG_COND_NE: return HG_COND_EQ;
+    case HG_COND_LT: return HG_COND_GE;
+    case HG_COND_LE: return HG_COND_GT;
+    case HG_COND_GT: return HG_COND_LE;
+    default: return HG_COND_LT;
+    }
+}
+
+bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
+    hg_tree_node *n = hg_tree_at(a, condition);
+    bool same = n->op == HG_OP_SET && n->kind == HG_TREE_OP &&
+                (n->condition == HG_COND_EQ || n->condition == HG_COND_NE);
+    bool ordered = n->op == HG_OP_SET && n->kind == HG_TREE_OP && n->types[0] < HG_TYPE_COUNT &&
+                   !hg_type_is_float((hg_type)n->types[0]); /* no NaN makes both false */
+    if (same || ordered) {
+        n->condition = (uint8_t)opposite((hg_condition)n->condition);
+        return hg_tree_lower(a, condition, NULL, false) &&
+               hg_tree_jump_on(a, &n->token, n->reg, jumps);
+    }
+    if (n->kind == HG_TREE_OP && n->op == HG_OP_NOT_P) {
+        uint32_t inner = n->argument[0];
+        return hg_tree_lower(a, inner, NULL, false) &&
+               hg_tree_jump_on(a, &n->token, hg_tree_at(a, inner)->reg, jumps);
+    }
+    return hg_tree_lower(a, condition, NULL, false) &&
+           jump_where_false(a, &n->token, n->reg, jumps);
+}

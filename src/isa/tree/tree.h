@@ -1,0 +1,165 @@
+/* The statement tree: typed expressions and structured statements, whatever front end they come
+ * from, and how they become instructions.
+ *
+ * An expression is made of nodes in the order in which it is worked out: the operands of a node
+ * stand in front of it, from left to right, so that every pass over it is one loop. What is between
+ * the sides of `&&`, `||` and `? :` are marks. A statement takes the nodes there are, becomes
+ * instructions at once and leaves none; a statement with a block is a hg_brace until its end.
+ *
+ * Nothing converts by itself but u32 beside u64; each other conversion is a node. A literal has no
+ * type until something beside it says one.
+ * Must not know: syntax. */
+#ifndef HG_ISA_TREE_TREE_H
+#define HG_ISA_TREE_TREE_H
+
+#include "isa/assemble_inst.h"
+
+enum {
+    HG_TREE_PREDICATE = 0xFD, /* in place of a type; HG_TYPE_OMITTED: of a literal still open */
+    HG_TREE_MOST_ARGUMENTS = 4,
+    HG_TREE_MOST_RESULTS = 2
+};
+#define HG_TREE_BAD UINT32_MAX /* a node that could not be made; it has been reported */
+
+typedef enum hg_tree_kind {
+    HG_TREE_NOTHING, /* a side that a known condition leaves out */
+    HG_TREE_LITERAL,
+    HG_TREE_REGISTER, /* or a predicate */
+    HG_TREE_ID,
+    HG_TREE_ELEMENT, /* of an array: its value, or its place where an operation takes that */
+    HG_TREE_OP,      /* an instruction of the table */
+    HG_TREE_SELECT,
+    HG_TREE_AND,
+    HG_TREE_OR,
+    HG_TREE_MARK /* between the sides of the last three */
+} hg_tree_kind;
+
+typedef struct hg_tree_node {
+    uint8_t kind;
+    uint8_t type;      /* of its value: hg_type, HG_TREE_PREDICATE, HG_TYPE_OMITTED */
+    uint8_t wide;      /* HG_TYPE_U64: the value, a u32, is made that; else HG_TYPE_OMITTED */
+    uint8_t types[2];  /* of an instruction */
+    uint8_t condition; /* of a comparison */
+    uint16_t op;       /* hg_op */
+    uint32_t first;    /* node of its subtree */
+    uint32_t count;    /* of arguments */
+    uint32_t argument[HG_TREE_MOST_ARGUMENTS];
+    bool is_place;      /* HG_TREE_ELEMENT: an instruction takes its address */
+    bool is_operand;    /* HG_TREE_LITERAL: an instruction takes its number */
+    bool is_truth;      /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
+    bool acts;          /* it may fault, changes memory or waits: not worked out unasked */
+    bool branches;      /* of its sides only the one that is asked for is worked out */
+    uint32_t owner;     /* of a mark; HG_TREE_BAD: none */
+    uint32_t constant;  /* of a literal, in hg_tree.constants */
+    hg_register reg;    /* the register, or where the value is when it has been worked out */
+    hg_register second; /* of a second result; of an element the array's handle */
+    bool gives_second;  /* the second result is wanted there */
+    hg_register index;  /* of an element */
+    hg_operand address; /* of an element */
+    hg_register want;   /* where its value is to be */
+    bool wanted;
+    hg_jumps jumps; /* over a side */
+    hg_token token;
+} hg_tree_node;
+
+typedef struct hg_tree {
+    HG_VEC(hg_tree_node) nodes;
+    HG_VEC(hg_constant) constants;
+    HG_VEC(uint32_t) work; /* of a walk over nodes */
+} hg_tree;
+
+static inline hg_tree_node *hg_tree_at(const hg_assembler *a, uint32_t node) {
+    return &a->tree->nodes.data[node];
+}
+/* The type of its value as others see it. */
+static inline uint8_t hg_tree_type(const hg_assembler *a, uint32_t node) {
+    const hg_tree_node *n = hg_tree_at(a, node);
+    return n->wide != HG_TYPE_OMITTED ? n->wide : n->type;
+}
+/* "f32", "predicate", "literal". */
+const char *hg_tree_type_name(uint8_t type);
+
+/* ---- nodes (node.c): each returns the new node, or HG_TREE_BAD; with a HG_TREE_BAD as operand it
+ * returns that ---- */
+
+uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth);
+uint32_t hg_tree_register(hg_assembler *a, const hg_token *at, hg_register reg, bool predicate);
+uint32_t hg_tree_id(hg_assembler *a, const hg_token *at, hg_idname id);
+/* The element `index` of an array of that type, which begins at the address; its index register is
+ * still free. */
+uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, hg_register handle,
+                         const hg_operand *address, uint8_t type, uint32_t index);
+/* Stands between two sides: the condition and what depends on it. */
+uint32_t hg_tree_mark(hg_assembler *a, const hg_token *at);
+/* op: the token of the operator. */
+uint32_t hg_tree_sign(hg_assembler *a, const hg_token *op, uint32_t x);
+uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y);
+/* && and ||. */
+uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t mark, uint32_t y);
+uint32_t hg_tree_select(hg_assembler *a, uint32_t condition, const uint32_t marks[2], uint32_t x,
+                        uint32_t y);
+uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint32_t x);
+/* An instruction as a function, with its type suffixes; at: the whole call. Results beside the
+ * first: hg_tree_result. */
+uint32_t hg_tree_call(hg_assembler *a, const hg_mnemonic *m, const hg_token *at,
+                      const uint32_t *arguments, uint32_t count);
+/* The type of result number i of a node; false: it has no so many. */
+bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *type);
+
+/* Makes the value one of that type, if it may be: a literal takes it, a u32 becomes a u64. V03
+ * else; `what`: where it is meant. */
+bool hg_tree_fit(hg_assembler *a, uint32_t node, uint8_t type, const char *what);
+/* A type for a literal that nothing tells one (language.md 2.2). */
+bool hg_tree_settle(hg_assembler *a, uint32_t node);
+/* The one type of both values; HG_TYPE_OMITTED: both are open. */
+bool hg_tree_join(hg_assembler *a, const hg_token *op, const uint32_t *nodes, uint32_t count,
+                  uint8_t *type);
+/* Whether it is a number known now; *value then. */
+bool hg_tree_known(const hg_assembler *a, uint32_t node, hg_constant *value);
+/* The nodes are no more needed; the tree is not. */
+void hg_tree_clear(hg_assembler *a);
+void hg_tree_free(hg_assembler *a);
+
+/* ---- instructions (lower.c) ---- */
+
+/* The nodes from the first of `root` on to it, whose value is in its reg then. want: where it is to
+ * be, or NULL; fresh: nothing reads what that holds now. */
+bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh);
+/* A value that has been worked out into an element. */
+bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, const hg_token *at);
+/* d = a register, of the type or a predicate. */
+bool hg_tree_copy(hg_assembler *a, const hg_token *at, uint8_t type, hg_register d,
+                  hg_register from);
+/* bra; predicate HG_NO_PREDICATE: always. To an instruction, or to a place that is still to come.
+ */
+bool hg_tree_jump(hg_assembler *a, const hg_token *at, hg_register predicate, uint32_t to);
+bool hg_tree_jump_on(hg_assembler *a, const hg_token *at, hg_register predicate, hg_jumps *jumps);
+/* Jumps where the condition, a node of predicates, does not hold; it is worked out here. */
+bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps);
+/* The jumps lead to the next instruction. */
+void hg_tree_bind(hg_assembler *a, hg_jumps *jumps);
+/* Whether the next instruction is reached from the one before it or by a jump. */
+bool hg_tree_is_reached(const hg_assembler *a);
+
+/* ---- statements (flow.c) ---- */
+
+/* `if` and `while`: the condition is the root of the nodes that there are. */
+bool hg_tree_open_if(hg_assembler *a, const hg_token *at, uint32_t condition);
+bool hg_tree_else(hg_assembler *a, hg_brace *brace, const hg_token *at);
+/* `else if`: in front of the condition's nodes; and with them. */
+bool hg_tree_else_if(hg_assembler *a, hg_brace *brace, const hg_token *at);
+bool hg_tree_else_condition(hg_assembler *a, hg_brace *brace, uint32_t condition);
+bool hg_tree_open_while(hg_assembler *a, const hg_token *at, uint32_t condition);
+bool hg_tree_open_loop(hg_assembler *a, const hg_token *at);
+/* from, to, step: nodes; step HG_TREE_BAD: 1. The variable gets the bounds' type; its register is
+ * returned in brace->variable and is declared by the caller. */
+bool hg_tree_open_for(hg_assembler *a, const hg_token *at, uint32_t from, uint32_t to,
+                      uint32_t step, bool reversed, uint8_t *type);
+/* The end of the innermost block. */
+bool hg_tree_close(hg_assembler *a, const hg_token *at);
+/* break, or continue. S02 where there is no loop. */
+bool hg_tree_leave(hg_assembler *a, const hg_token *at, bool again);
+/* Only the end of the block is looked for. */
+bool hg_tree_open_bad(hg_assembler *a, const hg_token *at);
+
+#endif

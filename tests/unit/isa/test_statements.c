@@ -1,0 +1,192 @@
+/* Statements (language.md 2.7): what small programs give, and what wrong ones are told. Random ones
+ * are in test_statements_random.
+ *
+ *     test_statements [--print]     --print: the rows of statement_messages.inc as they are now */
+#include "support/runtime_support.h"
+
+#include <string.h>
+
+enum { ELEMENTS = 12 };
+#define HEAD                                                                                       \
+    PROGRAM(".param x buffer i32 in [n]\n.param y buffer i32 inout [n]\n.param n u64\n"            \
+            ".param f buffer f32 in [n]\n.param c i32\n.param one f32\n.const K = 6\n.reg r f32\n" \
+            ".reg a[3] i32\n")
+
+/* x is 0, 10, 20, …, f half of it, y zeros, c 3, one 1.0. */
+static void gives(hg_backend *b, const char *body, const int32_t *expected, size_t count) {
+    char text[4096];
+    int32_t x[ELEMENTS], y[ELEMENTS] = {0}, c = 3;
+    float f[ELEMENTS], one = 1;
+    for (int i = 0; i < ELEMENTS; i++) x[i] = i * 10, f[i] = (float)i * 0.5f;
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    hg_program *p = assemble(text);
+    hg_params *params = hg_params_create();
+    hg_buffer bx = make_buffer(b, x, sizeof x), by = make_buffer(b, y, sizeof y),
+              bf = make_buffer(b, f, sizeof f);
+    CHECK_OK(hg_params_set_buffer(params, "x", bx));
+    CHECK_OK(hg_params_set_buffer(params, "y", by));
+    CHECK_OK(hg_params_set_buffer(params, "f", bf));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &(uint64_t){ELEMENTS}));
+    CHECK_OK(hg_params_set_scalar(params, "c", HG_TYPE_I32, &c));
+    CHECK_OK(hg_params_set_scalar(params, "one", HG_TYPE_F32, &one));
+    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    CHECK_OK(hg_backend_copy_from_buffer(b, by, y, sizeof y));
+    for (size_t i = 0; i < count; i++)
+        CHECK_MESSAGE(y[i] == expected[i], "y[%zu] = %d, expected %d, of\n%s", i, (int)y[i],
+                      (int)expected[i], body);
+    hg_params_destroy(params);
+    CHECK_OK(hg_backend_free_buffer(b, bx));
+    CHECK_OK(hg_backend_free_buffer(b, by));
+    CHECK_OK(hg_backend_free_buffer(b, bf));
+    hg_program_release(p);
+}
+#define GIVES(body, ...)                                              \
+    do {                                                              \
+        const int32_t expected[] = {__VA_ARGS__};                     \
+        gives(b, body, expected, sizeof expected / sizeof *expected); \
+    } while (0)
+
+static void test_expressions(hg_backend *b) {
+    GIVES("y[0] = 2 + c * 4 - 1\ny[1] = (2 + c) * 4\ny[2] = c << 2 | 1\ny[3] = -c - -5\n", 13, 20,
+          13, 2);
+    GIVES("y[0] = c > 2 ? 7 : 8\ny[1] = c == 4 ? 7 : c == 3 ? 9 : 11\ny[2] = ~c & 0xff\n", 7, 9,
+          252);
+    GIVES("y[0] = i32(f[3] * 10)\ny[1] = i32(u8(c + 255))\ny[2] = i32(c > 2) + i32(c > 3)\n", 15, 2,
+          1);
+    GIVES("y[0] = K / 4 * 4 + c\ny[1] = i32(one * (K / 4.0) * 10)\ny[2] = max(K, 9) + min(c, 2)\n",
+          7, 15, 11);
+    GIVES("let t = x[2] +\n    (x[1] *\n     c)\ny[0] = t\n", 50);
+    GIVES("let i = lane + 2\ny[i] = x[i + 1]\nlet w = global + i\ny[w + 1] = i32(w)\n", 0, 0, 30,
+          2);
+    GIVES("y[c - 1] = x[c]\ny[i16(c)] += 4\ny[c] *= 5\ny[c] -= 1\n", 0, 0, 30, 19);
+    GIVES("let s, over = addc(u32(0xffffffff), u32(c))\ny[0] = i32(s)\ny[1] = i32(over)\n", 2, 1);
+    GIVES("let old = atom.add(y[1], 5)\ny[0] = old + atom.max(y[1], 9)\n", 5, 9);
+    GIVES("y[0] = i32(fma(f[2], 2, 0.5) * 2)\ny[1] = i32(popc(u32(0xf0f)))\ny[2] = rotl(c, 31)\n",
+          5, 8, -2147483647);
+    GIVES("r = 2.5\na[0] = c\na[K - 4] = a[0] * 2\ny[0] = i32(r * 2)\ny[1] = a[2]\n", 5, 6);
+    GIVES("let p = c > 2\nlet q = !p || c == 0\ny[0] = p ? 1 : 0\ny[1] = q ? 1 : 0\n", 1, 0);
+    GIVES("let p = 1 == 1\ny[0] = i32(p)\ny[1] = 3 > 4 ? c : 5\ny[2] = 4 > 3 ? c : x[99]\n", 1, 5,
+          3);
+}
+
+/* What is not asked for is not worked out: it would fault, or change memory. */
+static void test_sides(hg_backend *b) {
+    GIVES("if c > 3 && x[c * 1000] > 0 {\n y[0] = 1\n} else {\n y[0] = 2\n}\n", 2);
+    GIVES("y[0] = c == 3 || x[c * 1000] > 0 ? 5 : 6\n", 5);
+    GIVES("y[0] = c == 3 ? c : 1 / (c - 3)\n", 3);
+    GIVES("let k = c == 3 ? c : atom.add(y[5], 1)\ny[0] = k\n", 3, 0, 0, 0, 0, 0);
+    GIVES("let k = c != 3 ? c : atom.add(y[5], 1) + 7\ny[0] = k\n", 7, 0, 0, 0, 0, 1);
+    GIVES("let p = c > 2\np = p && (atom.add(y[1], 1) == 9 || p)\ny[0] = i32(p)\n", 1, 1);
+}
+
+static void test_flow(hg_backend *b) {
+    GIVES("for i in 0 .. 4 {\n y[i] = i * 2\n}\n", 0, 2, 4, 6);
+    GIVES("let at = 0\nfor i in reversed 0 .. 10 step 4 {\n y[at] = i\n at += 1\n}\n", 8, 4, 0);
+    GIVES("let at = 0\nfor i in 10 .. 0 step -c {\n y[at] = i\n at += 1\n}\n", 10, 7, 4, 1, 0);
+    GIVES("let at = 0\nfor i in u8(250) .. 255 step 2 {\n y[at] = i32(i)\n at += 1\n}\n", 250, 252,
+          254, 0);
+    GIVES("for i in 5 .. c {\n y[i] = 1\n}\ny[0] = 1\n", 1, 0, 0, 0, 0, 0);
+    GIVES("let k = 0\nwhile k < 8 {\n k += c\n if k == 6 {\n  continue\n }\n y[k] = 1\n}\n"
+          "y[0] = k\n",
+          9);
+    GIVES("let k = 0\nloop {\n k += 1\n if k == 2 {\n  continue\n } else if k > 4 {\n  break\n }\n"
+          " y[k] = k\n}\n",
+          0, 1, 0, 3, 4, 0);
+    GIVES(
+        "for i in 0 .. 3 {\n for j in 0 .. 3 {\n  if j > i {\n   break\n  }\n  y[i] += 1\n }\n}\n",
+        1, 2, 3);
+    GIVES("if c == 1 {\n y[0] = 1\n} else if c == 2 {\n y[0] = 2\n} else if c == 3 {\n y[0] = 3\n"
+          "} else {\n y[0] = 4\n}\n",
+          3);
+    GIVES("y[0] = 1\nif c == 3 {\n return\n}\ny[0] = 2\n", 1);
+    GIVES("if K == 6 {\n y[0] = 1\n} else {\n y[0] = 2\n}\nif K > 6 {\n y[1] = 1\n} else if c == 3 "
+          "{\n y[1] = 2\n}\n",
+          1, 2);
+}
+
+/* Instructions, labels, macros and repetitions beside statements. */
+static void test_beside(hg_backend *b) {
+    GIVES("let t = c + 1\n mul t, t, 10\n stg [y[0]], t\n", 40);
+    GIVES("let p = c == 3\n bra.p @on\ny[0] = 1\non: y[1] = 2\n", 0, 2);
+    GIVES(
+        ".macro square d, v\n let t = v\n d = t * t\n.end\nlet t = 2\n square t, c\n square y[1], "
+        "t + 1\ny[0] = t\n",
+        9, 100);
+    GIVES(".for k, 0, 3\n let t = c * k\n y[k] = t\n if t > 3 {\n  y[k] += 100\n }\n.end\n", 0, 3,
+          106);
+    GIVES("let t = 1\nif c == 3 {\n let t = t + 1\n y[0] = t\n}\ny[1] = t\n", 2, 1);
+    GIVES("if c == 3 {\n bra @skip\n y[0] = 1\nskip:\n y[1] = 1\n}\nif c == 3 {\nskip:\n y[2] = "
+          "1\n}\n",
+          0, 1, 1);
+    GIVES(".reg for, in, step i32\n mov for, 2\nin = for + 1\nstep = in\ny[0] = step\n", 3);
+    GIVES(".macro let v\n mov r20, v\n stg.i32 [y[0]], r20\n.end\n let c\n", 3);
+    GIVES("loop: y[0] = 1\n", 1);
+}
+
+/* ---- messages ---- */
+
+static void say(const char *body, char *said, size_t room) {
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", HEAD, body);
+    hg_program *p = NULL;
+    hg_diagnostics *d = hg_diagnostics_create(0);
+    if (hg_program_assemble(text, strlen(text), d, &p) == HG_OK) (void)!hg_program_verify(p, d);
+    said[0] = 0;
+    for (size_t i = 0; i < hg_diagnostics_count(d); i++) {
+        const hg_diagnostic *g = hg_diagnostics_get(d, i);
+        size_t length = strlen(said);
+        snprintf(said + length, room - length, "%s%u:%u %s %s%s%s", length ? "\n" : "",
+                 (unsigned)g->line - 11, (unsigned)g->column, g->code, g->message,
+                 g->hint ? " // " : "", g->hint ? g->hint : "");
+    }
+    hg_diagnostics_destroy(d);
+    hg_program_release(p);
+}
+
+static void write_string(const char *text) {
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        if (*text == '\n')
+            printf("\\n");
+        else
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+/* print: as rows of the file, to be read before they are kept. */
+static void test_messages(bool print) {
+    static const struct {
+        const char *body, *said;
+    } cases[] = {
+#include "statement_messages.inc"
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char said[2048];
+        say(cases[i].body, said, sizeof said);
+        if (!print)
+            CHECK_MESSAGE(strcmp(said, cases[i].said) == 0, "\n%s--- expected\n%s\n--- got\n%s",
+                          cases[i].body, cases[i].said, said);
+        if (!print) continue;
+        putchar('{');
+        write_string(cases[i].body);
+        printf(",\n ");
+        write_string(said);
+        printf("},\n");
+    }
+}
+
+int main(int argc, char **argv) {
+    bool print = argc > 1 && strcmp(argv[1], "--print") == 0;
+    hg_backend *b = print ? NULL : open_backend("cpu");
+    if (b) {
+        test_expressions(b);
+        test_sides(b);
+        test_flow(b);
+        test_beside(b);
+        hg_backend_destroy(b);
+    }
+    test_messages(print);
+    return print ? 0 : test_done();
+}
