@@ -517,6 +517,7 @@ static void form_get(former *x, kir_value *v) {
 bool vec_set_guess(former *x, const kir_value *set) {
     if (!fact_of_var(set->u.var)->guess.wanted) return false;
     const var_fact *var = vars_of(x, set->u.var);
+    vec_bring(x, set->args[0]);
     vec_set(x, var->guess.first, first_of(x, set->args[0]), NULL);
     if (!var->guess.sure) {
         vec_value *ok = ok_of(set->args[0]);

@@ -6,8 +6,11 @@
 #include <string.h>
 
 static void block(generator *g, int statements);
+static bool is_tiny(const generator *g) { return (g->flags & GENERATE_TINY) != 0; }
 
-static int new_counter(generator *g) { return g->next_counter > LAST_COUNTER ? -1 : g->next_counter++; }
+static int new_counter(generator *g) {
+    return g->next_counter > LAST_COUNTER ? -1 : g->next_counter++;
+}
 
 /* A trip count below limit (a power of two) that differs from lane to lane. */
 static void varying_count(generator *g, int counter, uint32_t limit) {
@@ -20,7 +23,7 @@ static void inside(generator *g, uint32_t rounds, int statements) {
     double factor = g->factor;
     g->factor *= rounds;
     g->depth++;
-    block(g, statements);
+    block(g, is_tiny(g) ? 1 + statements / 3 : statements);
     g->depth--;
     g->factor = factor;
 }
@@ -153,7 +156,8 @@ static void block(generator *g, int statements) {
     }
 }
 
-/* Statements in uniform control flow: everything above, and barriers and whole-array instructions between. */
+/* Statements in uniform control flow: everything above, and barriers and whole-array instructions
+ * between. */
 static void uniform_block(generator *g, int statements) {
     for (int i = 0; i < statements; i++) {
         uint32_t kind = pick(g, 100);
@@ -162,7 +166,8 @@ static void uniform_block(generator *g, int statements) {
             exchange(g);
         } else if (kind < 30 && g->has_collectives) {
             collective(g);
-        } else if (kind < 38 && g->depth < 2 && affordable(g) && !(g->wants_fault && g->has_collectives)) {
+        } else if (kind < 38 && g->depth < 2 && affordable(g) &&
+                   !(g->wants_fault && g->has_collectives)) {
             /* (a plan ends a step at such a loop, which decides which of two faults comes first) */
             int counter = new_counter(g), head = new_label(g);
             if (counter < 0) continue;
@@ -185,10 +190,12 @@ static void uniform_block(generator *g, int statements) {
     }
 }
 
-/* u32 and u64 always; the rest mostly native widths, now and then half precision and wide integers. */
+/* u32 and u64 always; the rest mostly native widths, now and then half precision and wide integers.
+ */
 static void choose_types(generator *g) {
-    static const hg_type COMMON[] = {HG_TYPE_I8,  HG_TYPE_U8,  HG_TYPE_I16, HG_TYPE_U16, HG_TYPE_I32,
-                                     HG_TYPE_I64, HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F64};
+    static const hg_type COMMON[] = {HG_TYPE_I8,  HG_TYPE_U8,  HG_TYPE_I16,
+                                     HG_TYPE_U16, HG_TYPE_I32, HG_TYPE_I64,
+                                     HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F64};
     static const hg_type HALF[] = {HG_TYPE_F16, HG_TYPE_BF16};
     static const hg_type WIDE[] = {HG_TYPE_I128, HG_TYPE_U128, HG_TYPE_I256, HG_TYPE_U256};
     static const hg_type WIDEST[] = {HG_TYPE_I512,  HG_TYPE_U512,  HG_TYPE_I1024, HG_TYPE_U1024,
@@ -199,7 +206,7 @@ static void choose_types(generator *g) {
     bool is_short = (g->flags & GENERATE_SHORT) != 0;
     int wanted = is_short ? 2 + (int)pick(g, 2) : 3 + (int)pick(g, 4);
     while (g->type_count < wanted) {
-        uint32_t kind = is_short ? pick(g, 92) : pick(g, 100);
+        uint32_t kind = pick(g, is_tiny(g) ? 91 : is_short ? 92 : 100);
         hg_type t = kind < 80                                     ? COMMON[pick(g, 9)]
                     : kind < 90                                   ? HALF[pick(g, 2)]
                     : kind < 96                                   ? WIDE[pick(g, 4)]
@@ -221,26 +228,32 @@ static uint32_t widest(const generator *g) {
     return size;
 }
 
-/* One to three dimensions, few lanes, sometimes an exact number of lanes that leaves the last block incomplete. */
+/* One to three dimensions, few lanes, sometimes an exact number of lanes that leaves the last block
+ * incomplete. */
 static void choose_launch(generator *g) {
     ref_launch *l = &g->c->launch;
     uint32_t most = widest(g) > 64 ? 8 : widest(g) > 8 ? 24 : 96, dimensions = 1 + pick(g, 3);
     if (g->flags & GENERATE_VECTOR) most = most < 96 ? 5 * most : SCATTER_LANES / 2;
-    if ((g->flags & GENERATE_ROUNDS) && most > 8 && chance(g, 70)) most = 8; /* the fewer lanes, the more rounds */
+    if ((g->flags & GENERATE_ROUNDS) && most > 8 && chance(g, 70))
+        most = 8; /* the fewer lanes, the more rounds */
     *l = (ref_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}};
     for (uint32_t d = 0; d < dimensions; d++) {
-        uint32_t block_lanes = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
+        uint32_t block_lanes = l->block[0] * l->block[1] * l->block[2],
+                 blocks = l->grid[0] * l->grid[1] * l->grid[2];
         uint32_t room = most / (block_lanes * blocks);
         if (room > 1) l->block[d] = 1 + pick(g, room > 32 ? 32 : room);
         room /= l->block[d];
         if (room > 1) l->grid[d] = 1 + pick(g, room > 5 ? 5 : room);
     }
-    if (dimensions == 1 && widest(g) == 8 && chance(g, 8)) l->block[0] = 200 + pick(g, 100), l->grid[0] = 1 + pick(g, 2);
+    if (dimensions == 1 && widest(g) == 8 && chance(g, 8))
+        l->block[0] = 200 + pick(g, 100), l->grid[0] = 1 + pick(g, 2);
     if ((g->flags & GENERATE_VECTOR) && l->block[0] >= 200) l->grid[0] = 1;
     g->block_lanes = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     g->lanes = g->block_lanes * l->grid[0] * l->grid[1] * l->grid[2];
     if (g->lanes > 1 && chance(g, 40))
-        g->lanes = l->lanes = g->lanes - pick(g, (uint32_t)(g->block_lanes < g->lanes ? g->block_lanes : g->lanes));
+        g->lanes = l->lanes = g->lanes -
+                              pick(g, (uint32_t)(g->block_lanes < g->lanes ? g->block_lanes
+                                                                           : g->lanes));
     g->budget = 60000.0 / (double)g->lanes;
     if (g->budget > 1500) g->budget = 1500;
     if (g->flags & GENERATE_DEEP) g->budget *= 4;
@@ -261,7 +274,8 @@ static void add_slot(generator *g, slot_place place, int type) {
 
 static void choose_memory(generator *g) {
     for (int t = 0; t < g->type_count; t++)
-        for (int v = 0; v < variables(g); v++) add_slot(g, IN_OUT, t); /* each variable is stored at the end */
+        for (int v = 0; v < variables(g); v++)
+            add_slot(g, IN_OUT, t); /* each variable is stored at the end */
     for (int i = 0; i < 4; i++) add_slot(g, IN_OUT, any_type(g));
     g->has_private = chance(g, 30);
     g->has_pool = chance(g, 30);
@@ -269,13 +283,14 @@ static void choose_memory(generator *g) {
     for (int i = 0; i < 3 && g->has_pool; i++) add_slot(g, IN_POOL, any_type(g));
     for (int i = 0; i < 2 && g->has_classes; i++) add_slot(g, IN_CLASS, any_type(g));
     for (int place = 0; place < 3; place++) g->stride[place] = (g->stride[place] + 7) / 8 * 8;
-    if (g->has_classes && g->stride[IN_CLASS] * g->lanes > 12288) { /* too many lanes for one class */
+    if (g->has_classes && g->stride[IN_CLASS] * g->lanes > 12288) { /* too many lanes for one class
+                                                                     */
         while (g->slots[g->slot_count - 1].place == IN_CLASS) g->slot_count--;
         g->has_classes = false;
     }
     g->has_atomics = chance(g, 50);
     g->has_barriers = chance(g, 40) && g->block_lanes <= 1024;
-    g->has_collectives = chance(g, 35);
+    g->has_collectives = chance(g, is_tiny(g) ? 8 : 35);
     g->may_exit = !g->has_collectives && chance(g, 50);
     g->shared_type = g->xch = -1;
     if (g->has_barriers) {
@@ -321,20 +336,22 @@ static void prologue(generator *g) {
     for (int t = 0; t < g->type_count; t++)
         for (int v = 0; v < variables(g); v++) {
             if (t == 1) continue;
-            if (chance(g, 70))
+            if (chance(g, is_tiny(g) ? 40 : 70))
                 load_input(g, t, R_VARIABLES + t * VARIABLES + v);
             else
-                line(g, "mov_imm.%s r%d, %s", type_text(g, t), R_VARIABLES + t * VARIABLES + v, literal(g, g->types[t]));
+                line(g, "mov_imm.%s r%d, %s", type_text(g, t), R_VARIABLES + t * VARIABLES + v,
+                     literal(g, g->types[t]));
         }
     load_input(g, 1, R_VARIABLES + VARIABLES);
-    for (int p = 0; p < PREDICATES; p++) set_condition(g, p);
+    for (int p = 0; p < predicates(g); p++) set_condition(g, p);
 }
 
 static void epilogue(generator *g) {
     for (int i = 0; i < g->type_count * variables(g); i++)
-        line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, g->slots[i].type), R_OUT, R_OWN, g->slots[i].offset,
-             R_VARIABLES + i / variables(g) * VARIABLES + i % variables(g));
-    if (g->function_count || g->function_cost[MAX_FUNCTIONS] > 0 || g->functions[MAX_FUNCTIONS + 1].length || chance(g, 80))
+        line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, g->slots[i].type), R_OUT, R_OWN,
+             g->slots[i].offset, R_VARIABLES + i / variables(g) * VARIABLES + i % variables(g));
+    if (g->function_count || g->function_cost[MAX_FUNCTIONS] > 0 ||
+        g->functions[MAX_FUNCTIONS + 1].length || chance(g, 80))
         line(g, "exit");
 }
 
@@ -342,8 +359,10 @@ static void epilogue(generator *g) {
 static void make_functions(generator *g) {
     double budget = g->budget;
     bool is_short = (g->flags & GENERATE_SHORT) != 0;
-    g->function_count = chance(g, is_short ? 25 : 50) ? 1 + (int)pick(g, is_short ? 2 : MAX_FUNCTIONS) : 0;
-    if (g->flags & GENERATE_TINY) g->function_count = chance(g, 10);
+    g->function_count = chance(g, is_short ? 25 : 50)
+                            ? 1 + (int)pick(g, is_short ? 2 : MAX_FUNCTIONS)
+                            : 0;
+    if (is_tiny(g)) g->function_count = chance(g, 10);
     g->budget = budget / 10;
     for (int f = g->function_count; f-- > 0;) {
         g->to = &g->functions[f];
@@ -392,7 +411,9 @@ static void season(generator *g, case_array *a) {
 static void describe_slots(const generator *g, case_array *a, slot_place place) {
     a->stride = g->stride[place];
     for (int i = 0; i < g->slot_count && a->field_count < CASE_FIELDS; i++)
-        if (g->slots[i].place == place) a->fields[a->field_count++] = (case_field){g->slots[i].offset, g->types[g->slots[i].type]};
+        if (g->slots[i].place == place)
+            a->fields[a->field_count++] = (case_field){g->slots[i].offset,
+                                                       g->types[g->slots[i].type]};
 }
 
 static bool make_arrays(generator *g) {
@@ -413,10 +434,13 @@ static bool make_arrays(generator *g) {
     }
     if (ok && g->has_pool) {
         ok = random_array(g, "pool", g->stride[IN_POOL] * g->lanes, true);
-        if (ok) c->arrays[c->array_count - 1].pool = true, describe_slots(g, &c->arrays[c->array_count - 1], IN_POOL);
+        if (ok)
+            c->arrays[c->array_count - 1].pool = true,
+                                       describe_slots(g, &c->arrays[c->array_count - 1], IN_POOL);
     }
     if (ok && (g->flags & GENERATE_VECTOR))
-        ok = random_array(g, "scattered", SCATTER_SITES * SCATTER_LANES * 8, false) && random_array(g, "places", 15 * PLACES, true);
+        ok = random_array(g, "scattered", SCATTER_SITES * SCATTER_LANES * 8, false) &&
+             random_array(g, "places", 15 * PLACES, true);
     if (ok && (g->flags & GENERATE_VECTOR)) fill_places(g, c->arrays[c->array_count - 1].bytes);
     if (g->has_collectives) case_add_scalar(c, "n", HG_TYPE_U64, g->lanes);
     return ok;
@@ -425,21 +449,30 @@ static bool make_arrays(generator *g) {
 static bool assemble_text(generator *g, uint64_t seed) {
     text t = {0};
     add_text(&t, ".atlas 1\n.program seed_%llu\n", (unsigned long long)seed);
-    add_text(&t, ".param r%d input buffer u8 in\n.param r%d output buffer u8 inout\n.param r%d totals buffer u8 inout\n", R_IN, R_OUT,
-             R_ACC);
+    add_text(&t,
+             ".param r%d input buffer u8 in\n.param r%d output buffer u8 inout\n.param r%d totals "
+             "buffer u8 inout\n",
+             R_IN, R_OUT, R_ACC);
     if (g->has_collectives && g->scratch)
-        add_text(&t, ".scratch r%d exchange %s [%llu]\n", R_XCH, type_text(g, g->xch), (unsigned long long)g->lanes);
+        add_text(&t, ".scratch r%d exchange %s [%llu]\n", R_XCH, type_text(g, g->xch),
+                 (unsigned long long)g->lanes);
     else if (g->has_collectives)
         add_text(&t, ".param r%d exchange buffer %s inout\n", R_XCH, type_text(g, g->xch));
-    if (g->has_collectives) add_text(&t, ".param r%d result buffer %s inout\n", R_RES, type_text(g, g->xch));
-    if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
+    if (g->has_collectives)
+        add_text(&t, ".param r%d result buffer %s inout\n", R_RES, type_text(g, g->xch));
+    if (g->has_pool)
+        add_text(&t, ".param r%d pool pool %llu\n", R_POOL,
+                 (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
     if (g->flags & GENERATE_VECTOR)
-        add_text(&t, ".param r%d scattered buffer u8 inout\n.param r%d places buffer u8 in\n", R_SCATTER, R_PLACES);
+        add_text(&t, ".param r%d scattered buffer u8 inout\n.param r%d places buffer u8 in\n",
+                 R_SCATTER, R_PLACES);
     uint32_t own = 0;
     for (int i = 0; i < g->type_count; i++) own += (4 * oracle_size(g->types[i]) + 7) / 8 * 8;
     if (g->has_private) add_text(&t, ".private %u\n", own);
-    if (g->has_barriers) add_text(&t, ".shared %llu\n", (unsigned long long)((g->block_lanes << g->shared_slot) + 16));
+    if (g->has_barriers)
+        add_text(&t, ".shared %llu\n",
+                 (unsigned long long)((g->block_lanes << g->shared_slot) + 16));
     text *parts[MAX_FUNCTIONS + 3] = {&g->body};
     for (int f = 0; f <= MAX_FUNCTIONS + 1; f++) parts[f + 1] = &g->functions[f];
     for (int i = 0; i < MAX_FUNCTIONS + 3; i++) {
@@ -448,8 +481,8 @@ static bool assemble_text(generator *g, uint64_t seed) {
             if (!data)
                 t.failed = true;
             else
-                t.data = data, memcpy(data + t.length, parts[i]->data, parts[i]->length + 1), t.length += parts[i]->length,
-                t.capacity = t.length + 1;
+                t.data = data, memcpy(data + t.length, parts[i]->data, parts[i]->length + 1),
+                t.length += parts[i]->length, t.capacity = t.length + 1;
         }
         t.failed = t.failed || parts[i]->failed;
         free(parts[i]->data);
@@ -460,27 +493,33 @@ static bool assemble_text(generator *g, uint64_t seed) {
 }
 
 bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
-    generator g = {.state = seed, .flags = flags, .c = c, .factor = 1, .next_counter = FIRST_COUNTER, .scratch = seed % 8 == 5};
+    generator g = {.state = seed,
+                   .flags = flags,
+                   .c = c,
+                   .factor = 1,
+                   .next_counter = FIRST_COUNTER,
+                   .scratch = seed % 8 == 5};
     memset(c, 0, sizeof *c);
     choose_types(&g);
     choose_launch(&g);
     choose_memory(&g);
     g.wants_fault = (flags & GENERATE_FAULTS) != 0;
     c->racy = (flags & GENERATE_RACY) != 0 && g.lanes > 1;
-    bool lives = (flags & GENERATE_VECTOR) != 0 && seed % 20 == 3;
+    bool may_be_long = (flags & GENERATE_VECTOR) != 0 && !is_tiny(&g),
+         lives = may_be_long && seed % 20 == 3;
     if (!lives) make_functions(&g);
     g.to = &g.body;
     if (!lives) prologue(&g);
     g.cost = 0;
     if (lives)
         live_program(&g);
-    else if (flags & GENERATE_TINY)
-        uniform_block(&g, 1 + (int)pick(&g, 2));
+    else if (is_tiny(&g))
+        uniform_block(&g, chance(&g, 70) ? 1 : 2);
     else if (flags & GENERATE_SHORT)
         uniform_block(&g, 2 + (int)pick(&g, 6));
     else
         uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
-    if ((flags & GENERATE_VECTOR) && seed % 40 == 11) long_row(&g);
+    if (may_be_long && seed % 40 == 11) long_row(&g);
     if ((flags & GENERATE_ROUNDS) && !lives) many_rounds(&g);
     c->cleared_class = g.has_classes ? 5 : 96;
     if (g.wants_fault && !lives) fault(&g);

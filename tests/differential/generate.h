@@ -11,7 +11,7 @@ enum {
     GENERATE_SHORT = 8, /* few types and instructions: devices whose compilers take seconds for the
                            others */
     GENERATE_TINY = 32, /* with GENERATE_SHORT: fewer still, where many programs count for more than
-                           long ones */
+                           long ones; none whose kind is to be long */
     GENERATE_VECTOR = 64, /* what compilers of the vector form tell apart (generate_vector.c) */
     GENERATE_RACY = 4     /* lanes share their slots: results are not compared, but nothing else may
                              break */

@@ -21,7 +21,10 @@ int variables(const generator *g) { return g->flags & GENERATE_TINY ? 2 : VARIAB
 int variable(generator *g, int type) {
     return R_VARIABLES + type * VARIABLES + (int)pick(g, (uint32_t)variables(g));
 }
-void any_predicate(generator *g, int *predicate) { *predicate = (int)pick(g, PREDICATES); }
+int predicates(const generator *g) { return g->flags & GENERATE_TINY ? 2 : PREDICATES; }
+void any_predicate(generator *g, int *predicate) {
+    *predicate = (int)pick(g, (uint32_t)predicates(g));
+}
 
 void set_condition(generator *g, int predicate) {
     static const char *const CODES[] = {"eq", "ne",  "lt",  "le",  "gt",
@@ -235,7 +238,7 @@ static void atlas(generator *g) {
     some_class(g);
     switch (pick(g, 10)) {
     case 0: line(g, "nbr.count r%d, r%d", variable(g, 0), R_CLASS); break;
-    case 1: line(g, "unity.test p%u, r%d", pick(g, PREDICATES), R_CLASS); break;
+    case 1: line(g, "unity.test p%u, r%d", pick(g, (uint32_t)predicates(g)), R_CLASS); break;
     case 2:
         line(g, "bound.map r%d, r%d, %u, %u", variable(g, 1), R_CLASS, pick(g, 48), pick(g, 256));
         break;

@@ -124,6 +124,7 @@ int any_type(generator *g);
 int any_type_where(generator *g, bool (*accept)(hg_type)); /* falls back to 0 (u32) */
 int variables(const generator *g);                         /* of a type */
 int variable(generator *g, int type);
+int predicates(const generator *g); /* that are variables */
 void compute(generator *g);
 void set_condition(generator *g, int predicate);
 void any_predicate(generator *g, int *predicate);

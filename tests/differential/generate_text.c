@@ -57,8 +57,10 @@ void place_label(generator *g, int label) { add_text(g->to, "L%d:\n", label); }
 
 /* Zero, one, all ones, extremes, a few low bits, or anything. */
 static void interesting_bytes(generator *g, hg_type type, uint8_t *bytes) {
-    static const uint16_t HALVES[] = {0x0000, 0x8000, 0x3C00, 0xBC00, 0x7BFF, 0x0001, 0x7C00, 0xFC00, 0x7E00, 0x3800, 0x4200};
-    static const uint16_t BRAINS[] = {0x0000, 0x8000, 0x3F80, 0xBF80, 0x7F7F, 0x0001, 0x7F80, 0xFF80, 0x7FC0, 0x3F00, 0x4040};
+    static const uint16_t HALVES[] = {0x0000, 0x8000, 0x3C00, 0xBC00, 0x7BFF, 0x0001,
+                                      0x7C00, 0xFC00, 0x7E00, 0x3800, 0x4200};
+    static const uint16_t BRAINS[] = {0x0000, 0x8000, 0x3F80, 0xBF80, 0x7F7F, 0x0001,
+                                      0x7F80, 0xFF80, 0x7FC0, 0x3F00, 0x4040};
     uint32_t size = oracle_size(type), kind = pick(g, 8);
     memset(bytes, 0, size);
     if (oracle_is_float(type) && kind < 5) {

@@ -119,7 +119,8 @@ static void chain_end(generator *g, uint32_t t) {
 
 /* Loads that are the index of loads. */
 static void chain(generator *g) {
-    uint32_t depth = 1 + pick(g, 4), scale = 1 + pick(g, MOST_SCALE), t;
+    uint32_t depth = 1 + pick(g, g->flags & GENERATE_TINY ? 2 : 4), scale = 1 + pick(g, MOST_SCALE),
+             t;
     affine(g, MOST_AT / scale);
     for (;;) {
         t = loaded(g, scale);
@@ -302,7 +303,7 @@ void vector_statement(generator *g) {
     case 4:
     case 5: scatter(g); break;
     case 6:
-        if (chance(g, 40)) many_live(g);
+        if (chance(g, g->flags & GENERATE_TINY ? 4 : 40)) many_live(g);
         break;
     default:
         affine(g, MOST_AT);

@@ -15,9 +15,9 @@
  * --vectors: kernels that have a vector form run as C that this compiler ("gcc -O1") makes code of,
  * for native vectors of so many bytes and turns of so many lanes.
  *
- * --build: programs run as the C text that `hologram build` writes of them, at every level of the
- * machine, whole and in three parts, by what this compiler ("gcc -O1") makes of it. How many
- * programs C has not all that they need for is printed.
+ * --build: programs run as the C text that `hologram build` writes of them, twenty in one text, at
+ * every level of the machine, whole and in three parts, by what this compiler ("gcc -O1") makes of
+ * it. How many programs C has not all that they need for is printed.
  *
  * --level best: the machine's. Without --level and --pretend every CPU level of this machine and
  * poor mode are compared; the test suite runs it without arguments. */
@@ -33,17 +33,27 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLICE = 2000, MAX_TARGETS = 8, MAX_FAILURES = 20, REDUCTION_RUNS = 3000 };
+enum { SLICE = 2000, MAX_TARGETS = 8, MAX_FAILURES = 20, REDUCTION_RUNS = 3000, MOST_UNIT = 20 };
 
 typedef struct target {
     library *library;
     const char *level, *pretend;
 } target;
+/* A program that is to be run as C text, and what comes out of it. */
+typedef struct waiting {
+    uint64_t seed;
+    hg_program *program;
+    run_case given, expected;
+    run_result result;
+} waiting;
+
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend, *vectors, *build;
     bool one, is_short, is_tiny, print, reference_only, rounds, places, if_available;
-    uint64_t built, not_built;
+    waiting unit[MOST_UNIT]; /* programs of the text that is compiled next */
+    uint32_t unit_count;
+    uint64_t built, not_built, units;
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
     int target_count;
@@ -79,10 +89,18 @@ static void reproduce(const options *o, const target *t, uint64_t seed, char *te
         n += snprintf(text + n, capacity - (size_t)n, o->is_tiny ? " --tiny" : " --short");
     if (o->rounds && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --rounds");
     if (o->places && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --places");
+    if (o->build && n > 0)
+        n += snprintf(text + n, capacity - (size_t)n, " --build '%.40s'", o->build);
     if (t && t->level[0] && n > 0)
         n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
     if (t && t->pretend[0] && n > 0)
         snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
+}
+
+static void name_crash(const options *o, uint64_t seed) {
+    char command[160];
+    reproduce(o, NULL, seed, command, sizeof command);
+    snprintf(crash_line, sizeof crash_line, "%s: crashed\n", command);
 }
 
 static void fail(const options *o, const target *t, uint64_t seed, run_case *c, const char *first) {
@@ -130,41 +148,79 @@ static bool refuses_rounds(const target *t, const run_result *r) {
            strstr(r->message, " rounds of loops") && library_limits_rounds(t->library);
 }
 
-static void compare_level(options *o, uint64_t seed, c_build *b, const char *level, uint32_t parts,
-                          const run_case *c, const run_case *expected, const run_result *er) {
+/* ---- as C text ---- */
+
+static void compare_level(options *o, c_build *b, uint32_t n, const char *level, uint32_t parts) {
+    const waiting *w = &o->unit[n];
     run_case actual = {0};
     run_result ar;
     char reason[512], what[64];
-    if (!case_copy(&actual, c)) return;
-    c_build_run(b, level, parts, &actual, &ar);
+    if (!case_copy(&actual, &w->given)) return;
+    c_build_run(b, n, level, parts, &actual, &ar);
     snprintf(what, sizeof what, "as C text, %s, %u parts", level, (unsigned)parts);
-    if (case_same(expected, er, &actual, &ar, reason))
+    if (case_same(&w->expected, &w->result, &actual, &ar, reason))
         test_passed++;
     else
-        refused(o, seed, what, reason);
+        refused(o, w->seed, what, reason);
     case_free(&actual);
 }
 
-static void compare_built(options *o, uint64_t seed, const hg_program *program, const run_case *c,
-                          const run_case *expected, const run_result *er) {
-    bool failed;
-    c_build *b = c->launch.max_steps ? (failed = false, NULL) : c_build_make(program, &failed);
+static void run_unit(options *o, c_build *b) {
     const char *level;
-    if (failed) refused(o, seed, "as C text", "the compiler or the text's own check refuses it");
-    if (b)
-        o->built++;
-    else
-        o->not_built++;
-    if (!b && o->print) fprintf(stderr, "not built: %s\n", hg_last_error_text());
-    for (uint32_t i = 0; b && (level = c_build_level(b, i)) != NULL; i++) {
-        compare_level(o, seed, b, level, 1, c, expected, er);
-        if (c_build_has_parts(b)) compare_level(o, seed, b, level, 3, c, expected, er);
+    for (uint32_t n = 0; n < o->unit_count; n++) {
+        name_crash(o, o->unit[n].seed);
+        for (uint32_t i = 0; (level = c_build_level(b, i)) != NULL; i++) {
+            compare_level(o, b, n, level, 1);
+            if (c_build_has_parts(b, n)) compare_level(o, b, n, level, 3);
+        }
     }
     c_build_free(b);
 }
 
+/* Those that wait, as one text; which of them the compiler refuses is asked one by one. */
+static void end_unit(options *o) {
+    const hg_program *programs[MOST_UNIT];
+    for (uint32_t i = 0; i < o->unit_count; i++) programs[i] = o->unit[i].program;
+    c_build *b = o->unit_count ? c_build_make(programs, o->unit_count) : NULL;
+    if (b) {
+        o->units++;
+        run_unit(o, b);
+    } else if (o->unit_count) {
+        refused(o, o->unit[0].seed, "as C text", "the compiler refuses it, or those behind it");
+        for (uint32_t i = 0; i < o->unit_count && o->unit_count > 1; i++) {
+            c_build *one = c_build_make(&programs[i], 1);
+            if (!one) refused(o, o->unit[i].seed, "as C text", "the compiler refuses it");
+            c_build_free(one);
+        }
+    }
+    for (uint32_t i = 0; i < o->unit_count; i++) {
+        hg_program_release(o->unit[i].program);
+        case_free(&o->unit[i].given);
+        case_free(&o->unit[i].expected);
+    }
+    o->unit_count = 0;
+}
+
+/* Waits until a unit is full. */
+static void compare_built(options *o, uint64_t seed, hg_program *program, const run_case *c,
+                          const run_case *expected, const run_result *er) {
+    bool failed = false, can = !c->launch.max_steps && c_build_can(program, &failed);
+    waiting *w = &o->unit[o->unit_count];
+    if (failed) refused(o, seed, "as C text", "no text could be written");
+    if (!can && o->print) fprintf(stderr, "not built: %s\n", hg_last_error_text());
+    *(can ? &o->built : &o->not_built) += 1;
+    *w = (waiting){.seed = seed, .program = program, .result = *er};
+    if (!can || !case_copy(&w->given, c)) return;
+    if (!case_copy(&w->expected, expected)) {
+        case_free(&w->given);
+        return;
+    }
+    hg_program_retain(program);
+    if (++o->unit_count == MOST_UNIT) end_unit(o);
+}
+
 /* The reference once, then every target. */
-static void compare(options *o, uint64_t seed, run_case *c, const hg_program *program) {
+static void compare(options *o, uint64_t seed, run_case *c, hg_program *program) {
     run_case expected = {0};
     run_result er, ar;
     if (!case_copy(&expected, c)) return;
@@ -195,9 +251,7 @@ static void compare(options *o, uint64_t seed, run_case *c, const hg_program *pr
 static void run_seed(options *o, uint64_t seed) {
     run_case c;
     hg_program *program = NULL;
-    char command[160];
-    reproduce(o, NULL, seed, command, sizeof command);
-    snprintf(crash_line, sizeof crash_line, "%s: crashed\n", command);
+    name_crash(o, seed);
     if (!generate_case(seed, flags_of(o, seed), &c)) return;
     if (o->print) fwrite(c.text, 1, c.length, stderr);
     if (hg_program_assemble(c.text, c.length, NULL, &program) != HG_OK) {
@@ -291,8 +345,10 @@ int main(int argc, char **argv) {
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
     if (o.vectors) test_failed += c_vectors_end();
+    end_unit(&o);
     if (o.build)
-        printf("built: %" PRIu64 " programs, not built: %" PRIu64 "\n", o.built, o.not_built);
+        printf("built: %" PRIu64 " programs in %" PRIu64 " texts, not built: %" PRIu64 "\n",
+               o.built, o.units, o.not_built);
     if (o.refusals)
         printf("refused: %" PRIu64 " programs with more rounds than the device runs\n", o.refusals);
     for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);

@@ -1,13 +1,18 @@
 /* Random programs as native code against the interpreter, at every CPU level of the machine: the
  * same bits, or the same fault, its text and place included.
  *
- *     native_random [--count N] [--seed N] [--level L] [--form] [--print]
+ *     native_random [--count N] [--seed N] [--level L] [--passes] [--form] [--print]
  *
  * The programs are those of tests/differential with what compilers of the vector form tell apart
- * (generate_vector.c). A program that differs is made small, and a line says how to run it again.
- * --level: baseline, v3 or v4 alone. --form: nothing runs, programs are only put in vector form,
- * whose rules are checked (some 300 a second): the slice of the test suite does that with more of
- * them. The test suite runs a slice; the long form is `native_random --count 1000000`. */
+ * (generate_vector.c). Half of the kernels are in the form as the pipeline makes it; a quarter have
+ * been through one of its passes alone, a quarter through passes in a random order, some of them
+ * again; --passes: none is as the pipeline makes it. The compiler takes nearly all of the time
+ * (8 ms for a kernel of one store, 60 more for a hundred lines), so nearly all programs are tiny.
+ *
+ * A program that differs is made small, and a line says how to run it again. --level: baseline, v3
+ * or v4 alone. --form: nothing runs, programs are only put in vector form, whose rules are checked
+ * (some 300 a second): the slice of the test suite does that with more of them. The test suite runs
+ * a slice; the long form is `native_random --seed 1000 --count 100000`. */
 /* test: labels=differential timeout=600 */
 #include "native/compilers.h"
 #include "differential/generate.h"
@@ -15,6 +20,7 @@
 #include "support/library.h"
 #include "test.h"
 #include "tile/tile.h"
+#include "vector/vector.h"
 #include <hologram/hologram.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,7 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLICE = 8, FORMS = 400, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
+enum { SLICE = 200, FORMS = 400, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
 
 static const char *const LEVELS[] = {"baseline", "v3", "v4"};
 
@@ -37,13 +43,45 @@ typedef struct options {
 /* ---- the compiler, counted ---- */
 
 static const native_compiler *llvm;
-static atomic_uint_least64_t compiled, refused;
+static atomic_uint_least64_t compiled, refused, one_pass, random_order;
 static char first_reason[256];
+static uint64_t current_seed;
+static bool never_as_is;
+
+static uint64_t next(uint64_t state) { return state * 6364136223846793005u + 1442695040888963407u; }
+
+/* The kernel again, after other passes, or after these in another order: as the seed, the kernel
+ * and the level choose. *made: NULL, it is taken as it is. */
+static hg_status form_again(const vec_kernel *kernel, const hg_jit_options *o, vec_kernel **made) {
+    uint64_t state = current_seed * 1024 + o->bytes;
+    *made = NULL;
+    for (const char *c = kernel->module->name; *c; c++) state = next(state ^ (uint8_t)*c);
+    uint32_t kind = (state >> 33) & 3, count = 1 + (uint32_t)(state >> 40) % (2 * VEC_PASS_COUNT);
+    if (kind >= 2 && !never_as_is) return HG_OK;
+    const vec_options plain = {.lanes = kernel->lanes, .blocks = kernel->blocks, .plain = true};
+    hg_status status = vec_form(kernel->module, &plain, made);
+    if (kind % 2) count = 1;
+    for (; count && status == HG_OK; count--, state = next(state)) {
+        status = vec_pass_run(*made, (vec_pass_id)((state >> 45) % VEC_PASS_COUNT));
+        if (status == HG_OK) status = vec_verify(*made);
+    }
+    if (kind % 2)
+        one_pass++;
+    else
+        random_order++;
+    return status;
+}
 
 static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_patience *patience,
                          hg_jit_object *object, char reason[256]) {
     (void)patience; /* a busy machine is no reason to give up */
-    hg_status status = llvm->compile(kernel, o, NULL, object, reason);
+    vec_kernel *again;
+    hg_status status = form_again(kernel, o, &again);
+    if (status == HG_OK)
+        status = llvm->compile(again ? again : kernel, o, NULL, object, reason);
+    else
+        snprintf(reason, 256, "formed again: %.200s", hg_last_error_text());
+    vec_kernel_destroy(again);
     if (status == HG_OK) {
         compiled++;
     } else {
@@ -83,14 +121,26 @@ static void crashed(int number) {
     raise(number);
 }
 
-/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has many rounds; most of
- * the others are small, as compilers take long for large ones. */
-static uint32_t flags_of(uint64_t seed) {
-    uint32_t small = seed % 5 == 0   ? 0
-                     : seed % 5 == 1 ? GENERATE_SHORT
-                                     : GENERATE_SHORT | GENERATE_TINY;
-    return GENERATE_VECTOR | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
-           (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : small) |
+/* Every tenth seed faults, every fiftieth has many rounds. Those that run are tiny, half of them
+ * without what is for the vector form; of every two hundred six are short, as long as they come, or
+ * long and wide. Of those that are only put in vector form most are small, every fifth is not. */
+static uint32_t flags_of(uint64_t seed, bool form_only) {
+    enum { TINY = GENERATE_SHORT | GENERATE_TINY, VECTOR = GENERATE_VECTOR };
+    static const uint32_t large[12] = {[1] = GENERATE_SHORT | VECTOR,
+                                       [3] = GENERATE_SHORT | VECTOR, /* many values live */
+                                       [5] = VECTOR,
+                                       [6] = GENERATE_SHORT | VECTOR,
+                                       [7] = GENERATE_DEEP | VECTOR,
+                                       [11] = GENERATE_SHORT | VECTOR}; /* a row of thousands */
+    uint64_t at = seed % 200;
+    uint32_t run = at < HG_COUNT_OF(large) && large[at] ? large[at]
+                   : seed % 2                           ? TINY
+                                                        : TINY | VECTOR,
+             form = seed % 5 == 0    ? VECTOR
+                    : seed % 5 == 1  ? GENERATE_SHORT | VECTOR
+                    : seed % 50 == 7 ? GENERATE_DEEP | VECTOR
+                                     : TINY | VECTOR;
+    return (form_only ? form : run) | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
            (seed % 50 == 37 ? (uint32_t)GENERATE_ROUNDS : 0);
 }
 
@@ -151,16 +201,16 @@ static void compare(options *o, uint64_t seed, run_case *c, const hg_program *pr
     case_free(&expected);
 }
 
-static void form(options *o, uint64_t seed, const hg_program *program) {
+static void form(options *o, uint64_t seed, const hg_program *program, bool form_only) {
     char *text = NULL;
     hg_status status = hg_program_emit(program, "vector", NULL, &text, NULL);
-    o->forms++;
+    o->forms += form_only;
     if (status == HG_OK) {
         test_passed++;
     } else {
         test_failed++;
-        fprintf(stderr, "native_random --seed %" PRIu64 " --form: %s\n", seed,
-                hg_last_error_text());
+        fprintf(stderr, "native_random --seed %" PRIu64 "%s: %s\n", seed,
+                form_only ? " --form" : "", hg_last_error_text());
     }
     hg_string_free(text);
 }
@@ -170,14 +220,13 @@ static void run_seed(options *o, uint64_t seed, bool form_only) {
     hg_program *program = NULL;
     snprintf(crash_line, sizeof crash_line, "native_random --seed %" PRIu64 "%s: crashed\n", seed,
              form_only ? " --form" : "");
-    if (!generate_case(seed, flags_of(seed), &c)) return;
+    current_seed = seed;
+    if (!generate_case(seed, flags_of(seed, form_only), &c)) return;
     if (o->print) fwrite(c.text, 1, c.length, stderr);
     if (hg_program_assemble(c.text, c.length, NULL, &program) == HG_OK &&
         hg_program_verify(program, NULL) == HG_OK) {
-        if (form_only)
-            form(o, seed, program);
-        else
-            o->programs++, compare(o, seed, &c, program);
+        form(o, seed, program, form_only); /* else the interpreter would run it in both */
+        if (!form_only) o->programs++, compare(o, seed, &c, program);
     } else {
         test_failed++;
         fprintf(stderr, "native_random --seed %" PRIu64 " --print: no valid program: %s\n", seed,
@@ -197,6 +246,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->print = true;
         else if (strcmp(argv[i], "--form") == 0)
             o->form = true;
+        else if (strcmp(argv[i], "--passes") == 0)
+            never_as_is = true;
         else if (strcmp(argv[i], "--count") == 0)
             o->count = strtoull(value, NULL, 0), i++;
         else if (strcmp(argv[i], "--seed") == 0)
@@ -251,8 +302,9 @@ int main(int argc, char **argv) {
     library_close(o.interpreter);
     for (int level = 0; level < TILE_LEVEL_COUNT; level++) library_close(o.native[level]);
     printf("%" PRIu64 " programs, %" PRIu64 " of them faulted; kernels compiled: %" PRIu64
-           ", left to the interpreter: %" PRIu64 "%s%s\n",
-           o.programs, o.faulted, (uint64_t)compiled, (uint64_t)refused,
-           refused ? ", the first as " : "", first_reason);
+           ", %" PRIu64 " of them after one pass, %" PRIu64 " after passes in a random order; left "
+           "to the interpreter: %" PRIu64 "%s%s\n",
+           o.programs, o.faulted, (uint64_t)compiled, (uint64_t)one_pass, (uint64_t)random_order,
+           (uint64_t)refused, refused ? ", the first as " : "", first_reason);
     return test_done();
 }
