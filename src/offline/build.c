@@ -184,6 +184,8 @@ static void add_header(const build_job *job, hg_text *h) {
 static hg_status add_texts(const build_job *job, hg_text *c, hg_text *h) {
     add_header(job, h);
     HG_TRY(build_add_levels(job, c));
+    build_add_open_sources(job, c);
+    build_add_open_kernels(job, c);
     for (uint32_t i = 0; i < job->count; i++) HG_TRY(build_add_function(job, &job->programs[i], c));
     if (job->graph) build_add_graph_function(job, c);
     hg_text_addf(

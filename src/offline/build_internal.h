@@ -17,11 +17,16 @@ typedef struct build_kernel {
     plan_kernel_key key; /* of an expansion's; without make: another one */
 } build_kernel;
 
+enum { BUILD_OPEN_INPUTS = 64 }; /* of a kernel that launches at the call give them */
+
 /* A whole-array instruction. */
 typedef struct build_step {
-    bool expanded;   /* its shapes are numbers: it is the launches of the expansion. Else a map or a
-                        reduction whose count a call knows: */
-    uint32_t kernel; /* its kernel */
+    bool expanded; /* its shapes are numbers: it is the launches of the expansion */
+    bool open;     /* a call knows them: it has one of these kernels, build_open.c */
+    HG_VEC(uint32_t) open_kernels;
+    uint32_t differs[HG_MAX_OPERANDS]; /* open: of each array: bit w: array w may have another shape
+                                        */
+    uint32_t kernel; /* neither: the kernel of a map or a reduction whose count a call knows */
     uint64_t *words, *constants; /* of the call */
     plan_operand *operands;
     plan_array *arrays;
@@ -66,7 +71,8 @@ typedef struct build_program {
     /* The workspace in parts: those of .scratch, of what lanes keep, of steps. Those in front of
      * zeroed_spans begin as zeros. */
     uint32_t spans, keep_span, step_span, zeroed_spans;
-    uint64_t step_bytes;
+    uint64_t step_bytes;  /* of those that are no calls' */
+    bool open_steps;      /* there are others */
     uint32_t block_bytes; /* of shared memory that operations of the block need for each lane */
     bool parts;           /* a call may run some of the lanes */
 } build_program;
@@ -74,7 +80,7 @@ typedef struct build_program {
 /* What goes into each text as it is: built/NAME.inc and include/hologram/vector.h, written by
  * cmake/texts.cmake into a source of the build. */
 extern const char built_text_vector[], built_text_interface[], built_text_runtime[],
-    built_text_check[];
+    built_text_check[], built_text_steps[], built_text_steps_run[];
 
 /* A graph after its passes. */
 typedef struct build_graph {
@@ -111,10 +117,29 @@ hg_status build_refuse(const build_program *p, uint32_t inst, const char *format
  * whole-array instruction. */
 hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m, bool step,
                            uint32_t *number) HG_NODISCARD;
+/* Of a whole-array instruction the call of its words, and the kernel of a key, once for each. */
+void build_make_call(const build_job *job, const build_program *p, const plan_step *step,
+                     build_step *s);
+hg_status build_step_kernel(build_job *job, build_program *p, const plan_kernel_key *key,
+                            uint32_t *kernel) HG_NODISCARD;
 /* build_step.c: what a whole-array instruction is. */
 hg_status build_plan_step(build_job *job, build_program *p, const plan_step *step,
                           build_step *s) HG_NODISCARD;
 void build_free_step(build_step *s);
+/* build_source.c: a source of the library, whose own names are hgd_PREFIX_NAME then. */
+void build_add_source(hg_text *out, const char *prefix, const char *text);
+/* build_open.c: the kernels of a whole-array instruction whose extents a call knows. */
+hg_status build_plan_open(build_job *job, build_program *p, const plan_step *step,
+                          build_step *s) HG_NODISCARD;
+/* build_open_text.c: whether there can be such ones; known: an operand of it that is a number all
+ * the same, NULL: none. In the text what all of them need, their kernels; of a program their
+ * tables; the bytes that one takes; its call. */
+bool build_has_source(const plan_step *step, const char **known);
+void build_add_open_sources(const build_job *job, hg_text *out);
+void build_add_open_kernels(const build_job *job, hg_text *out);
+void build_add_open_steps(const build_program *p, hg_text *out);
+void build_add_open_bytes(const build_program *p, uint32_t number, hg_text *out);
+void build_add_open_call(const build_program *p, uint32_t number, hg_text *out);
 /* build_launch.c: that as text; and an array of `count` elements of `size` bytes, `before` of which
  * lie in front of the first. */
 void build_add_expansion(const build_job *job, const build_program *p, uint32_t number,

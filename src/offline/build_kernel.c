@@ -1,5 +1,5 @@
 /* Kernels on their way to C text: what plain C has not is refused.
- * Must not know: plans, whole-array instructions. */
+ * Must not know: what whole-array instructions do, how the text looks. */
 #include "offline/build_internal.h"
 #include "kir/pipeline/pipeline.h"
 #include "vector/vector.h"
@@ -122,4 +122,33 @@ hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m
     }
     *number = (uint32_t)job->kernels.count - 1;
     return HG_OK;
+}
+
+/* ---- of whole-array instructions ---- */
+
+void build_make_call(const build_job *job, const build_program *p, const plan_step *step,
+                     build_step *s) {
+    s->expansion.tiles = &job->tiles;
+    s->expansion.rolled = true; /* written out, softmax is ten times as much text, for which a
+                                   compiler takes as long */
+    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call,
+                   &s->problem);
+}
+
+hg_status build_step_kernel(build_job *job, build_program *p, const plan_kernel_key *key,
+                            uint32_t *kernel) {
+    for (uint64_t i = 0; i < job->kernels.count; i++)
+        if (job->kernels.data[i].key.make &&
+            plan_kernel_key_equal(&job->kernels.data[i].key, key)) {
+            *kernel = (uint32_t)i;
+            return HG_OK;
+        }
+    kir_module *m = key->make(key);
+    if (!m) return hg_error_record()->status;
+    hg_status status = build_add_kernel(job, p, m, true, kernel);
+    if (status != HG_OK)
+        kir_module_destroy(m);
+    else
+        job->kernels.data[*kernel].key = *key;
+    return status;
 }

@@ -115,6 +115,10 @@ static void add_step(const build_job *job, const build_program *p, uint32_t numb
     hg_type type = (hg_type)step->atlas_type;
     uint32_t count = 0;
     if (!plan_collective_of((hg_op)step->op)) return;
+    if (p->steps[number].open) {
+        build_add_open_call(p, number, out);
+        return;
+    }
     if (p->steps[number].expanded) {
         build_add_expansion(job, p, number, out);
         return;
@@ -292,6 +296,7 @@ static void add_code(const build_job *job, const build_program *p, hg_text *out)
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out) {
     hg_text body = {0};
     add_tables(p, out);
+    build_add_open_steps(p, out);
     build_add_work_size(job, p, &body);
     hg_text_addf(&body, "\n");
     build_add_prototype(job, p, &body);

@@ -1,6 +1,5 @@
 /* Whole-array instructions on their way to C text: which launches one is follows from its shapes,
- * which are numbers when the text is made. Maps and reductions may have a count that only a call
- * knows.
+ * which are numbers when the text is made, or what a call knows (build_open.c).
  * Must not know: how the text looks. */
 #include "offline/build_internal.h"
 #include "kir/define/define.h"
@@ -17,10 +16,9 @@ static bool is_known(const plan_env *e) {
     return e->writer == PLAN_BY_NOBODY && e->init != PLAN_INIT_PARAM;
 }
 
-/* The arguments' words. Returns the first operand that is no number, from 1; 0: all are. Of arrays
- * there is nothing to know. */
-static uint32_t fill_words(const build_program *p, const plan_step *step, uint64_t *words) {
-    uint32_t unknown = 0;
+/* The arguments' words. Returns whether one is no number; of arrays there is nothing to know. */
+static bool fill_words(const build_program *p, const plan_step *step, uint64_t *words) {
+    bool unknown = false;
     for (uint32_t i = 0; i < step->info->count; i++) {
         const kir_step_operand *o = &step->info->operands[i];
         for (uint32_t a = 0; a < o->arg_count; a++) {
@@ -29,7 +27,7 @@ static uint32_t fill_words(const build_program *p, const plan_step *step, uint64
             memset(words, 0, (size_t)(size + 7) / 8 * sizeof *words);
             if (is_known(e) && e->init == PLAN_INIT_CONST)
                 memcpy(words, e->bytes ? (const void *)e->bytes : &e->value, (size_t)size);
-            if (!is_known(e) && o->kind != KIR_STEP_ARRAY && !unknown) unknown = o->operand;
+            unknown = unknown || (!is_known(e) && o->kind != KIR_STEP_ARRAY);
             words += (size + 7) / 8;
         }
     }
@@ -40,32 +38,9 @@ static uint32_t fill_words(const build_program *p, const plan_step *step, uint64
 
 static hg_status expand(const build_job *job, const build_program *p, const plan_step *step,
                         build_step *s) {
-    plan_expansion *x = &s->expansion;
-    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call,
-                   &s->problem);
-    x->tiles = &job->tiles;
-    x->rolled = true; /* written out, softmax is ten times as much text, for which a compiler takes
-                         as long */
-    if (!s->problem.found) plan_collective_of((hg_op)step->op)->expand(&s->call, x);
-    return x->failed ? hg_fail_memory() : HG_OK;
-}
-
-static hg_status add_kernel(build_job *job, build_program *p, const plan_kernel_key *key,
-                            uint32_t *kernel) {
-    for (uint64_t i = 0; i < job->kernels.count; i++)
-        if (job->kernels.data[i].key.make &&
-            plan_kernel_key_equal(&job->kernels.data[i].key, key)) {
-            *kernel = (uint32_t)i;
-            return HG_OK;
-        }
-    kir_module *m = key->make(key);
-    if (!m) return hg_error_record()->status;
-    hg_status status = build_add_kernel(job, p, m, true, kernel);
-    if (status != HG_OK)
-        kir_module_destroy(m);
-    else
-        job->kernels.data[*kernel].key = *key;
-    return status;
+    build_make_call(job, p, step, s);
+    if (!s->problem.found) plan_collective_of((hg_op)step->op)->expand(&s->call, &s->expansion);
+    return s->expansion.failed ? hg_fail_memory() : HG_OK;
 }
 
 /* ---- memory ---- */
@@ -89,25 +64,33 @@ static bool may_share(const build_program *p, const plan_step *step, const plan_
     return at->begin < other->begin + other->bytes && other->begin < at->begin + at->bytes;
 }
 
-/* Whether they are the same elements in any call. */
-static bool same_place(const build_program *p, const plan_step *step, const plan_array *x,
+/* Whether their first elements are the same in any call. */
+static bool same_begin(const build_program *p, const plan_step *step, const plan_array *x,
                        const plan_array *y) {
     uint32_t a = param_of(p, step, x), b = param_of(p, step, y);
     if (a == UINT32_MAX || b == UINT32_MAX || x->place->has_index || y->place->has_index)
         return false;
     bool together = a == b || (p->places && p->places[a].value == p->places[b].value &&
                                p->places[a].begin == p->places[b].begin);
-    return together && x->place->disp == y->place->disp && plan_array_same_shape(x, y);
+    return together && x->place->disp == y->place->disp;
+}
+
+/* And all others, or would be if both have so many. */
+static bool same_place(const build_program *p, const plan_step *step, const build_step *s,
+                       uint32_t x, uint32_t y) {
+    bool same = s->open ? !(s->differs[x] >> y & 1)
+                        : plan_array_same_shape(&s->arrays[x], &s->arrays[y]);
+    return same && same_begin(p, step, &s->arrays[x], &s->arrays[y]);
 }
 
 /* Whether an array that is read has to be read from a copy where it shares memory with one that is
  * written. */
-static bool needs_copy(const build_program *p, const plan_step *step, const plan_array *read,
-                       const plan_array *written) {
+static bool needs_copy(const build_program *p, const plan_step *step, const build_step *s,
+                       uint32_t read, uint32_t written) {
     plan_overlap overlap = plan_collective_of((hg_op)step->op)->overlap;
-    if (read->written || overlap == PLAN_OVERLAP_ANY || overlap == PLAN_OVERLAP_REFUSED)
+    if (s->arrays[read].written || overlap == PLAN_OVERLAP_ANY || overlap == PLAN_OVERLAP_REFUSED)
         return false;
-    return overlap == PLAN_OVERLAP_NEVER || !same_place(p, step, read, written);
+    return overlap == PLAN_OVERLAP_NEVER || !same_place(p, step, s, read, written);
 }
 
 /* Scratch memory: the launches' own, the tables', and room for copies of arrays that others may be
@@ -118,19 +101,20 @@ static hg_status lay_out(const build_program *p, const plan_step *step, build_st
     s->tables = end;
     end += s->expansion.tables;
     for (uint32_t i = 0; i < s->call.array_count; i++)
-        for (uint32_t w = 0; w < s->call.array_count && !s->problem.found; w++) {
+        for (uint32_t w = 0; w < s->call.array_count; w++) {
             const plan_array *read = &s->arrays[i], *written = &s->arrays[w];
             if (i == w || !written->written || !may_share(p, step, read, written)) continue;
             s->shares[i] |= UINT32_C(1) << w;
-            if (s->copies[i] || !needs_copy(p, step, read, written)) continue;
+            if (s->copies[i] || !needs_copy(p, step, s, i, w)) continue;
             if (read->open)
                 return build_refuse(p, step->inst + 1,
                                     "an array whose length is that of its memory is written, too");
             end = (end + ALIGN - 1) / ALIGN * ALIGN;
             s->copies[i] = end + 1;
+            if (s->open) continue; /* where, the call says */
             if (!hg_add_u64(end, read->bytes, &end)) return hg_fail_memory();
         }
-    s->scratch = end;
+    s->scratch = s->open ? 0 : end;
     return HG_OK;
 }
 
@@ -167,21 +151,16 @@ static bool lies_across(const build_program *p, const plan_step *step) {
                 !(written->access & HG_WRITE))
                 continue;
             const plan_array x = {.place = o}, y = {.place = written};
-            if (may_share(p, step, &x, &y) && !same_place(p, step, &x, &y)) return true;
+            if (may_share(p, step, &x, &y) && !same_begin(p, step, &x, &y)) return true;
         }
     return false;
 }
 
 /* A map or a reduction whose count a call knows. */
 static hg_status add_counted(build_job *job, build_program *p, const plan_step *step,
-                             uint32_t unknown, build_step *s) {
+                             build_step *s) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
     hg_type type = (hg_type)step->atlas_type;
-    if (of != &plan_collective_map && of != &plan_collective_reduce)
-        return build_refuse(
-            p, step->inst + 1,
-            "'%s' has to be a number when the text is made: --set gives that of a parameter",
-            hg_op_get((hg_op)step->op)->operands[unknown - 1].name);
     if (of == &plan_collective_reduce && (kir_is_half(type) || hg_type_size_bytes(type) > 8))
         return build_refuse(p, step->inst + 1,
                             "of reductions of %s the count has to be a number when the text is "
@@ -212,8 +191,14 @@ static hg_status add_expanded(build_job *job, build_program *p, const plan_step 
     if (!s->kernels) return hg_fail_memory();
     for (uint64_t i = 0; i < s->expansion.actions.count; i++)
         if (s->expansion.actions.data[i].kind == PLAN_LAUNCH)
-            HG_TRY(add_kernel(job, p, &s->expansion.actions.data[i].key, &s->kernels[i]));
+            HG_TRY(build_step_kernel(job, p, &s->expansion.actions.data[i].key, &s->kernels[i]));
     return HG_OK;
+}
+
+static hg_status add_open(build_job *job, build_program *p, const plan_step *step, build_step *s) {
+    HG_TRY(build_plan_open(job, p, step, s));
+    p->open_steps = true;
+    return lay_out(p, step, s);
 }
 
 hg_status build_plan_step(build_job *job, build_program *p, const plan_step *step, build_step *s) {
@@ -227,8 +212,11 @@ hg_status build_plan_step(build_job *job, build_program *p, const plan_step *ste
                             "it works on the state of a context, which plain C has not");
     HG_TRY(check_places(p, step));
     HG_TRY(make_room(p, step, s));
-    uint32_t unknown = fill_words(p, step, s->words);
-    return unknown ? add_counted(job, p, step, unknown, s) : add_expanded(job, p, step, s);
+    const plan_collective *of = plan_collective_of((hg_op)step->op);
+    if (!fill_words(p, step, s->words)) return add_expanded(job, p, step, s);
+    return of == &plan_collective_map || of == &plan_collective_reduce
+               ? add_counted(job, p, step, s)
+               : add_open(job, p, step, s);
 }
 
 void build_free_step(build_step *s) {
@@ -237,4 +225,5 @@ void build_free_step(build_step *s) {
     hg_free(s->operands);
     hg_free(s->arrays);
     hg_free(s->kernels);
+    hg_vec_free(&s->open_kernels);
 }

@@ -15,7 +15,7 @@ void build_plan_work(build_program *p) {
     for (uint64_t i = 0; i < p->plan->steps.count; i++)
         if (p->steps[i].scratch > bytes) bytes = p->steps[i].scratch;
     p->step_bytes = bytes;
-    p->spans += bytes != 0;
+    p->spans += bytes != 0 || p->open_steps;
 }
 
 /* Whether a parameter is a scalar that the function takes by value. */
@@ -45,6 +45,19 @@ static void add_scratch_bytes(const build_program *p, const hg_param *param, hg_
     for (uint8_t d = 0; d < param->rank; d++) hg_text_addf(out, ")");
 }
 
+/* One step runs behind the other. */
+static void add_step_bytes(const build_program *p, hg_text *out) {
+    for (uint32_t i = 0; i < p->plan->steps.count; i++) {
+        if (!p->steps[i].open) continue;
+        hg_text_addf(out, "@_max(");
+        build_add_open_bytes(p, i, out);
+        hg_text_addf(out, ", ");
+    }
+    hg_text_addf(out, "@_is(UINT64_C(%llu))", (ull)p->step_bytes);
+    for (uint32_t i = 0; i < p->plan->steps.count; i++)
+        if (p->steps[i].open) hg_text_addf(out, ")");
+}
+
 static void add_span(uint32_t *number, hg_text *out) {
     hg_text_addf(out, "    spans[%u] = @_behind(", (unsigned)*number);
     hg_text_addf(out, *number ? "&spans[%u], " : "NULL, ", (unsigned)*number - 1);
@@ -69,9 +82,10 @@ static void add_layout(const build_program *p, hg_text *out) {
         add_span(&number, out);
         hg_text_addf(out, "@_mul(lanes, @_is(%llu)));\n", (ull)p->plan->scratch_lane_bytes);
     }
-    if (p->step_bytes) {
+    if (p->step_bytes || p->open_steps) {
         add_span(&number, out);
-        hg_text_addf(out, "@_is(UINT64_C(%llu)));\n", (ull)p->step_bytes);
+        add_step_bytes(p, out);
+        hg_text_addf(out, ");\n");
     }
     hg_text_addf(out, "}\n");
 }

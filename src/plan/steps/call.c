@@ -69,20 +69,5 @@ void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *
                         .operands = operands,
                         .arrays = arrays};
     add_operands(plan, step, words, constants, operands, call);
-    problem->found = false;
-    if (of->check) of->check(call, problem);
-    if (problem->found) return;
-    of->ranges(call);
-    for (uint32_t i = 0; i < call->array_count; i++) {
-        uint64_t elements = 1;
-        plan_array *a = &call->arrays[i];
-        if (plan_array_span(a)) continue;
-        for (uint8_t d = 0; d < a->rank; d++)
-            if (!hg_mul_u64(elements, a->extents[d], &elements)) elements = UINT64_MAX;
-        plan_refuse(call, problem, KIR_FAULT_BOUNDS, a->operand,
-                    "buffer access out of bounds: %llu elements of %s",
-                    (unsigned long long)elements, hg_type_name((hg_type)a->type));
-        problem->span = true;
-        return;
-    }
+    plan_call_shape(of, call, problem);
 }

@@ -113,4 +113,7 @@ typedef struct plan_collective plan_collective;
 /* NULL: the instruction is no collective; what pools are for is the runtime's. */
 const plan_collective *plan_collective_of(hg_op op);
 
+/* Checks the operands of a call that has them, and gives its arrays their shapes. */
+void plan_call_shape(const plan_collective *of, plan_call *call, plan_problem *problem);
+
 #endif

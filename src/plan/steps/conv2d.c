@@ -169,6 +169,7 @@ static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
 static int32_t channels_of_tile(const plan_expansion *x, uint64_t channels, bool few_lanes,
                                 uint64_t bytes) {
     uint32_t most = plan_tile(x, LIBRARY_TILE_CONV2D_CHANNELS);
+    if (x->open) return (int32_t)most;
     if (few_lanes && channels >= 2 * (uint64_t)most && (bytes <= 1024 || bytes % 2048 != 0))
         return (int32_t)(2 * most);
     return (int32_t)plan_tile_for(most, channels);
@@ -257,13 +258,13 @@ static bool is_read_often(const convolution *c, const layout *l) {
            planes <= plan_times(plan_times(c->out_channels / c->groups, in_group), taps);
 }
 
-static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
+static layout choose(const plan_expansion *x, const convolution *c, hg_type type, uint64_t lanes) {
     layout best = lay_out(c, false, lanes);
     bool one_row = c->rows.size == 1 && c->rows.out == 1 && c->rows.before == 0 &&
                    c->columns.before == 0;
     bool one_place = one_row && c->rows.kernel == 1 && c->columns.kernel == 1 &&
                      c->columns.out == c->columns.size;
-    if (one_place && c->columns.stride == 1 && type == library_sum_type(type) &&
+    if (!x->open && one_place && c->columns.stride == 1 && type == library_sum_type(type) &&
         best.positions >= lanes)
         best.copied = false;
     if (c->batch > 1) {
@@ -306,17 +307,12 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
     uint64_t rows = plan_times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1),
              phases = plan_times(l->row_phases, l->column_phases);
     plan_part planes = plan_scratch(x, plus(count, l->slack), size);
-    void *zeros = x->failed ? NULL : hg_calloc((size_t)l->slack, (size_t)size);
-    if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED ||
-        padded(&c->columns) >= MOST_DIVIDED) {
-        hg_free(zeros);
+    if (rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || padded(&c->columns) >= MOST_DIVIDED)
         x->failed = true;
-        return planes;
-    }
-    plan_expand_write(x, tail(planes, count * size), zeros);
-    hg_free(zeros);
+    if (x->failed) return planes;
+    plan_expand_write(x, tail(planes, count * size), NULL);
     bool pairs = type == HG_TYPE_F32 && c->columns.stride == 2;
-    lanes = pairs ? lanes / 2 : lanes_of_tile(l->pitch, lanes);
+    lanes = pairs ? lanes / 2 : x->open ? lanes : lanes_of_tile(l->pitch, lanes);
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs},
@@ -340,6 +336,7 @@ static plan_part place_taps(const plan_call *call, plan_expansion *x, const conv
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type)), count = c->in_channels / c->groups;
     plan_part taps = plan_scratch(x, steps, sizeof(uint64_t));
+    if (steps == 0) return taps;
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TAPS, type, HG_OP_MOV,
         (int32_t[]){bytes_of(type), bytes_of(library_sum_type(type)), (int32_t)lanes}, 1, 11);
@@ -374,11 +371,11 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (c.batch == 0 || c.out_channels == 0) return;
     merge_rows(&c);
     if (c.columns.out == 0) return; /* an image of no elements */
-    layout l = choose(&c, type, lanes);
+    layout l = choose(x, &c, type, lanes);
     uint64_t channels = c.out_channels / c.groups, in_group = c.in_channels / c.groups;
     uint64_t steps = plan_times(plan_times(in_group, c.rows.kernel), c.columns.kernel),
              image = plan_times(c.rows.out, c.columns.out);
-    bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && steps;
+    bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && (steps || x->open);
     plan_part parts[5 + PLAN_CHAIN_ARRAYS];
     uint32_t arrays = 0;
     parts[arrays++] = l.copied ? copy_planes(call, x, &c, &l, lanes) : plan_part_of(call, INPUT);
@@ -388,7 +385,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     parts[arrays++] = plan_part_of(call, OUTPUT);
     if (plan_times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
     if (x->failed) return;
-    uint64_t in_tile = lanes_of_tile(l.positions, lanes);
+    uint64_t in_tile = x->open ? lanes : lanes_of_tile(l.positions, lanes);
     int32_t tile = channels_of_tile(x, channels, in_tile < lanes, plan_times(steps, size));
     plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TILE, type, call->fn,
                                            (int32_t[]){bytes_of(type), bytes_of(sum),
@@ -422,7 +419,8 @@ static bool packs(const plan_call *call, const plan_expansion *x, uint32_t array
     if (&call->arrays[array] != plan_array_of(call, INPUT)) return false;
     merge_rows(&c);
     if (c.columns.stride != 1) return false;
-    layout l = choose(&c, (hg_type)call->type, lanes_of(x, library_sum_type((hg_type)call->type)));
+    layout l = choose(x, &c, (hg_type)call->type,
+                      lanes_of(x, library_sum_type((hg_type)call->type)));
     return l.copied && covers(&c.rows, l.rows, l.row_phases) &&
            covers(&c.columns, l.pitch, l.column_phases);
 }

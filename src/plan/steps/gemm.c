@@ -121,6 +121,7 @@ static uint32_t columns_of(const plan_expansion *x, const plan_product *p, uint3
     bool wide = p->type == HG_TYPE_F64;
     uint32_t columns = plan_tile(x,
                                  wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS);
+    if (x->open) return columns;
     if (!wide && p->k <= SHORT && p->m >= rows)
         columns = fitting(plan_tile(x, LIBRARY_TILE_GEMM_SHORT), columns, p->n, 8);
     columns = fitting(columns,
@@ -133,6 +134,7 @@ static uint32_t columns_of(const plan_expansion *x, const plan_product *p, uint3
  * few. */
 static uint32_t rows_of(const plan_expansion *x, const plan_product *p, uint32_t rows,
                         uint32_t columns) {
+    if (x->open) return p->m == 1 ? 1 : rows;
     if (p->type != HG_TYPE_F64 && p->m > rows && columns == plan_tile(x, LIBRARY_TILE_GEMM_NARROW))
         rows = fitting(plan_tile(x, LIBRARY_TILE_GEMM_ROWS_NARROW), rows, p->m, 8);
     return p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m, 8);

@@ -126,7 +126,7 @@ static void write_chain(const plan_chain *chain, uint8_t sides, hg_text *paramet
     if (sides & PLAN_BEHIND) write_links(&behind, chain->front, chain->count, chain->output);
 }
 
-static kir_module *make(const plan_kernel_key *key) {
+kir_module *plan_library_kernel(const plan_kernel_key *key) {
     int64_t constants[LIBRARY_MOST_CONSTANTS];
     hg_text epilogue = {0}, parameters = {0}, prologue = {0}, fused = {0};
     kir_module *m = NULL;
@@ -160,17 +160,4 @@ void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, 
             parts[key->arrays++] = (plan_part){.array = PLAN_FUSED + i, .bytes = PLAN_TO_END};
 }
 
-bool plan_key_is_library(const plan_kernel_key *key) { return key->make == make; }
-
-plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn,
-                                 const int32_t *constants, uint8_t arrays, uint8_t values) {
-    plan_kernel_key key = {.make = make,
-                           .fn = fn,
-                           .type = (uint8_t)type,
-                           .arrays = arrays,
-                           .values = values,
-                           .program = (uint16_t)program};
-    uint32_t count = library_constant_count(program);
-    if (count) memcpy(key.constants, constants, count * sizeof *constants);
-    return key;
-}
+bool plan_key_is_library(const plan_kernel_key *key) { return key->make == plan_library_kernel; }

@@ -1,6 +1,6 @@
 /* Shapes of arrays, and how a call that cannot be is refused: what collectives are written with.
  * Must not know: what a collective does. */
-#include "plan/steps/call.h"
+#include "plan/steps/expansion.h"
 #include "kir/fault_text.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -130,4 +130,25 @@ bool plan_array_same_shape(const plan_array *x, const plan_array *y) {
     return x->type == y->type && x->rank == y->rank && x->before == y->before &&
            memcmp(x->extents, y->extents, x->rank * sizeof *x->extents) == 0 &&
            memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) == 0;
+}
+
+/* ---- a call ---- */
+
+void plan_call_shape(const plan_collective *of, plan_call *call, plan_problem *problem) {
+    problem->found = problem->span = false;
+    if (of->check) of->check(call, problem);
+    if (problem->found) return;
+    of->ranges(call);
+    for (uint32_t i = 0; i < call->array_count; i++) {
+        uint64_t elements = 1;
+        plan_array *a = &call->arrays[i];
+        if (plan_array_span(a)) continue;
+        for (uint8_t d = 0; d < a->rank; d++)
+            if (!hg_mul_u64(elements, a->extents[d], &elements)) elements = UINT64_MAX;
+        plan_refuse(call, problem, KIR_FAULT_BOUNDS, a->operand,
+                    "buffer access out of bounds: %llu elements of %s",
+                    (unsigned long long)elements, hg_type_name((hg_type)a->type));
+        problem->span = true;
+        return;
+    }
 }
