@@ -1,11 +1,11 @@
 /* Generation-counted handles. Must not know: what the objects are. */
 #include "base/handles.h"
 
-/* Bit 63 of a handle stays 0. A slot whose generations are used up is never used again. */
+/* Bit 63 of a handle stays 0. A entry whose generations are used up is never used again. */
 #define GENERATION_END (UINT64_C(1) << (63 - HG_HANDLE_INDEX_BITS))
 
 /* Of an index that was given out. */
-static hg_handle_slot *slot_at(hg_handles *table, uint64_t index) {
+static hg_handle_entry *entry_at(hg_handles *table, uint64_t index) {
     uint64_t place;
     int piece = hg_handles_piece(index, &place);
     return table->pieces[piece] + place;
@@ -18,7 +18,7 @@ void hg_handles_init(hg_handles *table, void (*destroy)(void *user, void *object
 
 void hg_handles_free(hg_handles *table) {
     for (uint64_t i = 1; i < table->end; i++) {
-        void *object = slot_at(table, i)->object;
+        void *object = entry_at(table, i)->object;
         if (object && table->destroy) table->destroy(table->user, object);
     }
     for (int i = 0; i < HG_HANDLE_PIECES; i++) {
@@ -31,27 +31,27 @@ void hg_handles_free(hg_handles *table) {
     table->first_free = table->last_free = 0;
 }
 
-/* The slot of a handle whose object still exists. */
-static hg_handle_slot *find(hg_handles *table, uint64_t handle) {
+/* The entry of a handle whose object still exists. */
+static hg_handle_entry *find(hg_handles *table, uint64_t handle) {
     uint64_t index = hg_handle_index(handle);
     if (!index || index >= table->end) return NULL;
-    hg_handle_slot *slot = slot_at(table, index);
-    return slot->object && slot->generation == hg_handle_generation(handle) ? slot : NULL;
+    hg_handle_entry *entry = entry_at(table, index);
+    return entry->object && entry->generation == hg_handle_generation(handle) ? entry : NULL;
 }
 
 static bool add_piece(hg_handles *table) {
     int at = 0;
     while (table->pieces[at]) at++;
-    hg_handle_slot *slots = hg_calloc((size_t)1 << (at + HG_HANDLE_FIRST_BITS), sizeof *slots);
-    if (slots) hg_atomic_store(&table->pieces[at], slots, HG_RELEASE);
-    return slots != NULL;
+    hg_handle_entry *entries = hg_calloc((size_t)1 << (at + HG_HANDLE_FIRST_BITS), sizeof *entries);
+    if (entries) hg_atomic_store(&table->pieces[at], entries, HG_RELEASE);
+    return entries != NULL;
 }
 
-/* Oldest free slot first: a stale handle's index comes back as late as possible. */
+/* Oldest free entry first: a stale handle's index comes back as late as possible. */
 static hg_status find_free(hg_handles *table, uint64_t *index) {
     if (table->first_free) {
         *index = table->first_free;
-        table->first_free = slot_at(table, *index)->next_free;
+        table->first_free = entry_at(table, *index)->next_free;
         if (!table->first_free) table->last_free = 0;
         return HG_OK;
     }
@@ -72,14 +72,14 @@ hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
     hg_mutex_lock(&table->mutex);
     hg_status status = find_free(table, &index);
     if (status == HG_OK) {
-        hg_handle_slot *slot = slot_at(table, index);
-        hg_atomic_store(&slot->object, object, HG_RELAXED);
-        slot->users = 0;
-        slot->removed = false;
+        hg_handle_entry *entry = entry_at(table, index);
+        hg_atomic_store(&entry->object, object, HG_RELAXED);
+        entry->users = 0;
+        entry->removed = false;
         table->live++;
         table->version++;
-        *handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
-        hg_atomic_store(&slot->key, *handle, HG_SEQ_CST);
+        *handle = entry->generation << HG_HANDLE_INDEX_BITS | index;
+        hg_atomic_store(&entry->key, *handle, HG_SEQ_CST);
     }
     hg_mutex_unlock(&table->mutex);
     return status;
@@ -87,31 +87,31 @@ hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
 
 void *hg_handles_get(hg_handles *table, uint64_t handle) {
     hg_mutex_lock(&table->mutex);
-    hg_handle_slot *slot = find(table, handle);
-    void *object = slot && !slot->removed ? slot->object : NULL;
+    hg_handle_entry *entry = find(table, handle);
+    void *object = entry && !entry->removed ? entry->object : NULL;
     hg_mutex_unlock(&table->mutex);
     return object;
 }
 
 void *hg_handles_retain(hg_handles *table, uint64_t handle) {
     hg_mutex_lock(&table->mutex);
-    hg_handle_slot *slot = find(table, handle);
-    void *object = slot && !slot->removed && slot->users < UINT32_MAX ? slot->object : NULL;
-    if (object) slot->users++;
+    hg_handle_entry *entry = find(table, handle);
+    void *object = entry && !entry->removed && entry->users < UINT32_MAX ? entry->object : NULL;
+    if (object) entry->users++;
     hg_mutex_unlock(&table->mutex);
     return object;
 }
 
-/* Frees the slot; the object goes to the caller, to be destroyed outside the lock. */
-static void *vacate(hg_handles *table, hg_handle_slot *slot, uint64_t index64) {
-    void *object = slot->object;
+/* Frees the entry; the object goes to the caller, to be destroyed outside the lock. */
+static void *vacate(hg_handles *table, hg_handle_entry *entry, uint64_t index64) {
+    void *object = entry->object;
     uint32_t index = (uint32_t)index64;
-    hg_atomic_store(&slot->object, NULL, HG_RELAXED);
-    slot->next_free = 0;
-    if (++slot->generation == (table->generations ? table->generations : GENERATION_END))
+    hg_atomic_store(&entry->object, NULL, HG_RELAXED);
+    entry->next_free = 0;
+    if (++entry->generation == (table->generations ? table->generations : GENERATION_END))
         return object;
     if (table->last_free)
-        slot_at(table, table->last_free)->next_free = index;
+        entry_at(table, table->last_free)->next_free = index;
     else
         table->first_free = index;
     table->last_free = index;
@@ -127,9 +127,9 @@ static void destroy(hg_handles *table, void *object) {
 void hg_handles_release(hg_handles *table, uint64_t handle) {
     void *object = NULL;
     hg_mutex_lock(&table->mutex);
-    hg_handle_slot *slot = find(table, handle);
-    if (slot && slot->users && --slot->users == 0 && slot->removed)
-        object = vacate(table, slot, hg_handle_index(handle));
+    hg_handle_entry *entry = find(table, handle);
+    if (entry && entry->users && --entry->users == 0 && entry->removed)
+        object = vacate(table, entry, hg_handle_index(handle));
     hg_mutex_unlock(&table->mutex);
     destroy(table, object);
 }
@@ -137,14 +137,14 @@ void hg_handles_release(hg_handles *table, uint64_t handle) {
 bool hg_handles_remove(hg_handles *table, uint64_t handle) {
     void *object = NULL;
     hg_mutex_lock(&table->mutex);
-    hg_handle_slot *slot = find(table, handle);
-    bool known = slot && !slot->removed;
+    hg_handle_entry *entry = find(table, handle);
+    bool known = entry && !entry->removed;
     if (known) {
         table->live--;
         table->version++;
-        slot->removed = true;
-        hg_atomic_store(&slot->key, 0, HG_SEQ_CST);
-        if (!slot->users) object = vacate(table, slot, hg_handle_index(handle));
+        entry->removed = true;
+        hg_atomic_store(&entry->key, 0, HG_SEQ_CST);
+        if (!entry->users) object = vacate(table, entry, hg_handle_index(handle));
     }
     hg_mutex_unlock(&table->mutex);
     destroy(table, object);
@@ -155,9 +155,9 @@ uint64_t hg_handles_at(hg_handles *table, uint64_t index) {
     uint64_t handle = 0;
     hg_mutex_lock(&table->mutex);
     if (index && index < table->end) {
-        const hg_handle_slot *slot = slot_at(table, index);
-        if (slot->object && !slot->removed)
-            handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
+        const hg_handle_entry *entry = entry_at(table, index);
+        if (entry->object && !entry->removed)
+            handle = entry->generation << HG_HANDLE_INDEX_BITS | index;
     }
     hg_mutex_unlock(&table->mutex);
     return handle;

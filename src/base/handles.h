@@ -13,24 +13,24 @@ enum {
     HG_HANDLE_PIECES = HG_HANDLE_INDEX_BITS - HG_HANDLE_FIRST_BITS + 1
 };
 
-typedef struct hg_handle_slot {
+typedef struct hg_handle_entry {
     uint64_t key;        /* the handle while it is alive, else 0; read without the lock */
-    void *object;        /* NULL: slot is free */
+    void *object;        /* NULL: entry is free */
     uint64_t generation; /* of the present object, or of the next one */
     uint32_t users;      /* retains */
     uint32_t next_free;  /* 0 ends the list */
     bool removed;        /* the handle is dead; the object waits for its users */
-} hg_handle_slot;
+} hg_handle_entry;
 
 typedef struct hg_handles {
     hg_mutex mutex;
-    hg_handle_slot *pieces[HG_HANDLE_PIECES]; /* of 64, 128, 256 … slots, which never move; slot 0
+    hg_handle_entry *pieces[HG_HANDLE_PIECES]; /* of 64, 128, 256 … entries, which never move; entry 0
                                                  is never used */
     uint64_t end; /* one more than the largest index ever used; 0: nothing yet */
     uint32_t first_free, last_free;
     uint64_t live;
     uint64_t version;     /* changes with every handle that comes or goes */
-    uint64_t generations; /* of a slot; then it is never used again. 0: as many as keep bit 63 at 0
+    uint64_t generations; /* of a entry; then it is never used again. 0: as many as keep bit 63 at 0
                            */
     void (*destroy)(void *user, void *object);
     void *user;
@@ -72,7 +72,7 @@ uint64_t hg_handles_version(hg_handles *table);
 /* Live handles. */
 uint64_t hg_handles_count(hg_handles *table);
 
-/* Where the slot of an index is: piece and place in it. */
+/* Where the entry of an index is: piece and place in it. */
 static inline int hg_handles_piece(uint64_t index, uint64_t *place) {
     uint64_t shifted = index + (UINT64_C(1) << HG_HANDLE_FIRST_BITS);
     int top = 63 - (int)hg_clz64(shifted);
@@ -90,8 +90,8 @@ static inline uint64_t hg_handle_generation(uint64_t handle) {
 static inline bool hg_handles_is_live(const hg_handles *table, uint64_t handle) {
     uint64_t place;
     int piece = hg_handles_piece(hg_handle_index(handle), &place);
-    const hg_handle_slot *slots = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
-    return slots && handle && hg_atomic_load(&slots[place].key, HG_SEQ_CST) == handle;
+    const hg_handle_entry *entries = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
+    return entries && handle && hg_atomic_load(&entries[place].key, HG_SEQ_CST) == handle;
 }
 
 static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_reader **reader) {
@@ -99,12 +99,12 @@ static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_read
     if (!*reader) return NULL;
     uint64_t place;
     int piece = hg_handles_piece(hg_handle_index(handle), &place);
-    const hg_handle_slot *slots = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
-    void *object = slots ? hg_atomic_load(&slots[place].object, HG_ACQUIRE) : NULL; /* first: the
+    const hg_handle_entry *entries = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
+    void *object = entries ? hg_atomic_load(&entries[place].object, HG_ACQUIRE) : NULL; /* first: the
                                                                                        key then
                                                                                        shows that it
                                                                                        was alive */
-    if (object && hg_atomic_load(&slots[place].key, HG_SEQ_CST) == handle) return object;
+    if (object && hg_atomic_load(&entries[place].key, HG_SEQ_CST) == handle) return object;
     hg_reader_leave(*reader);
     *reader = NULL;
     return NULL;
