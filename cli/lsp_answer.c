@@ -155,6 +155,13 @@ static void add_directives(list *l, bool graph) {
     for (size_t i = 0; i < count; i++) add_item(l, words[i], strlen(words[i]), ITEM_KEYWORD, NULL);
 }
 
+static void add_statements(list *l) {
+    static const char *const WORDS[] = {"let",  "if",    "else",     "while", "for",
+                                        "loop", "break", "continue", "return"};
+    for (size_t i = 0; i < HG_COUNT_OF(WORDS); i++)
+        add_item(l, WORDS[i], strlen(WORDS[i]), ITEM_KEYWORD, NULL);
+}
+
 static void add_symbols(list *l, const lsp_symbols *symbols, bool first, bool label) {
     for (uint64_t i = 0; i < symbols->count; i++) {
         const lsp_symbol *s = &symbols->data[i];
@@ -194,6 +201,7 @@ void lsp_complete(hg_json *json, const lsp_document *document, size_t offset, bo
         add_directives(&l, is_graph(document));
     } else if (!label && (first || is_graph(document))) {
         add_instructions(&l);
+        if (!is_graph(document)) add_statements(&l);
         if (!l.typed) add_directives(&l, is_graph(document));
     } else if (!label) {
         add_names(&l);

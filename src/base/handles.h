@@ -24,8 +24,8 @@ typedef struct hg_handle_entry {
 
 typedef struct hg_handles {
     hg_mutex mutex;
-    hg_handle_entry *pieces[HG_HANDLE_PIECES]; /* of 64, 128, 256 … entries, which never move; entry 0
-                                                 is never used */
+    hg_handle_entry *pieces[HG_HANDLE_PIECES]; /* of 64, 128, 256 … entries, which never move; entry
+                                                 0 is never used */
     uint64_t end; /* one more than the largest index ever used; 0: nothing yet */
     uint32_t first_free, last_free;
     uint64_t live;
@@ -100,8 +100,8 @@ static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_read
     uint64_t place;
     int piece = hg_handles_piece(hg_handle_index(handle), &place);
     const hg_handle_entry *entries = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
-    void *object = entries ? hg_atomic_load(&entries[place].object, HG_ACQUIRE) : NULL; /* first: the
-                                                                                       key then
+    void *object = entries ? hg_atomic_load(&entries[place].object, HG_ACQUIRE) : NULL; /* first:
+                                                                                       the key then
                                                                                        shows that it
                                                                                        was alive */
     if (object && hg_atomic_load(&entries[place].key, HG_SEQ_CST) == handle) return object;

@@ -217,6 +217,8 @@ def session(utf8):
     check(".lanes" in labels(7, 2) and "add" not in labels(7, 2), f"directives: {labels(7, 2)}")
     check("twice" in labels(*position(text, "exit", 0, utf8)), "macros are instructions")
 
+    check({"while", "exit", "let"} <= set(labels(*position(text, "exit", 0, utf8))), "statements, instructions")
+
     outline = s.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})["result"]
     check([o["name"] for o in outline] == ["saxpy", "x", "y", "n", "alpha", "FOUR", "a", "b", "twice", "done"],
           f"outline: {[o['name'] for o in outline]}")
@@ -225,6 +227,42 @@ def session(utf8):
     s.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
     check(s.at("hover", uri, 0, 0) is None and s.said[uri]["diagnostics"] == [], "a closed text")
     check(s.end() == 0, "shutdown and exit end it with 0")
+
+
+STATEMENTS = """.atlas 1
+.program collatz
+.param n buffer u64 in [count]
+.param steps buffer u32 out [count]
+.param count u64
+.lanes count
+    let x = n[global]
+    let rounds u32 = 0
+    while x != 1 {
+        if x % 2 == 0 {
+            x /= 2
+        } else {
+            x = 3 * x + 1
+        }
+        rounds += 1
+    }
+    steps[global] = rounds
+"""
+
+
+def statements():
+    s = Server()
+    uri = "file:///collatz.atlas"
+    check(s.open(uri, STATEMENTS) == [], f"statements: {s.said.get(uri)}")
+    for word, after, line in (("x", STATEMENTS.index("x % 2"), 6), ("rounds", STATEMENTS.index("= rounds"), 7),
+                              ("steps", STATEMENTS.index("steps["), 3)):
+        answer = s.at("definition", uri, *position(STATEMENTS, word, after))
+        check(answer and answer["range"]["start"]["line"] == line, f"definition of {word}: {answer}")
+    for word, expected in (("while", "while a < b {"), ("let", "a new variable"), ("rounds", "rounds u32 = 0")):
+        answer = s.at("hover", uri, *position(STATEMENTS, word))
+        check(answer and expected in answer["contents"]["value"], f"hover over {word}: {answer}")
+    found = s.open("file:///wrong.atlas", STATEMENTS.replace("x % 2 == 0", "x % 2"))
+    check(found and found[0]["range"]["start"]["line"] == 9, f"a condition that is a number: {found}")
+    check(s.end() == 0, "it ends")
 
 
 def other_files():
@@ -384,6 +422,7 @@ def editor():
 
 session(False)
 session(True)
+statements()
 editor()
 other_files()
 protocol()
