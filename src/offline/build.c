@@ -201,9 +201,11 @@ static hg_status name_graph(build_job *job) {
     face->spans = build_graph_works(job);
     HG_TRY(name_as(job, face, job->name));
     face->fixed = hg_calloc(face->program->param_count + (size_t)1, sizeof *face->fixed);
-    static const hg_build_value symbol;
     for (uint32_t i = 0; face->fixed && i < face->program->param_count; i++)
-        if (face->program->params[i].kind == HG_PARAM_SCALAR) face->fixed[i] = &symbol;
+        for (uint32_t k = 0; k < job->graph->symbol_count; k++)
+            if (strcmp(face->program->params[i].name, job->graph->symbols[k].name) == 0 &&
+                face->program->params[i].kind == HG_PARAM_SCALAR)
+                face->fixed[i] = &job->graph->symbols[k];
     return face->fixed ? HG_OK : hg_fail_memory();
 }
 

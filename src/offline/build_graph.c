@@ -1,5 +1,5 @@
 /* Array graphs as C text: after the passes each of their launches is a program, whose function is
- * static here. Extents are numbers when the text is made. */
+ * static here. Extents are numbers when the text is made, or come with the call. */
 #include "offline/build_internal.h"
 #include "graph/passes.h"
 #include <string.h>
@@ -14,18 +14,14 @@ typedef struct graph_job {
     hg_program *face;
 } graph_job;
 
-static hg_status take_symbols(graph_job *j, const hg_build_request *r) {
+static void take_symbols(graph_job *j, const hg_build_request *r) {
     const hg_graph *g = j->done;
     for (uint64_t i = 0; i < g->symbols.count; i++) {
         uint32_t k = 0;
         while (k < r->value_count && strcmp(r->values[k].name, g->symbols.data[i]) != 0) k++;
-        if (k == r->value_count)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                           "the extent %s has to be a number when the text is made: --set %s=N",
-                           g->symbols.data[i], g->symbols.data[i]);
-        j->symbols[i] = r->values[k].bits;
+        j->graph.open |= k == r->value_count;
+        j->symbols[i] = k == r->value_count ? UINT64_MAX : r->values[k].bits;
     }
-    return HG_OK;
 }
 
 /* ---- what launches are given ---- */
@@ -47,6 +43,7 @@ static hg_status add_scalars(graph_job *j, const graph_call *call) {
         char text[160];
         if (p->kind != HG_PARAM_SCALAR || (!o && !p->has_default)) continue;
         number = o && o->kind == GRAPH_COUNT ? j->graph.extents[o->number] : 0;
+        if (number == UINT64_MAX) continue; /* comes with the call */
         if (size > sizeof number)
             return hg_fail(HG_ERROR_ISA,
                            "%s: %s has more than 64 bits, which calls of graphs have not in C text",
@@ -69,8 +66,9 @@ static hg_status add_regions(graph_job *j) {
         const graph_region *r = &j->graph.regions.data[i];
         if (r->direct) HG_TRY(add_scalars(j, &j->done->calls.data[r->calls.data[0]]));
         for (uint64_t k = 0; k < r->scalars.count; k++)
-            HG_TRY(add_value(j, r->scalars.data[k].name,
-                             &j->graph.extents[r->scalars.data[k].extent], sizeof(uint64_t)));
+            if (j->graph.extents[r->scalars.data[k].extent] != UINT64_MAX)
+                HG_TRY(add_value(j, r->scalars.data[k].name,
+                                 &j->graph.extents[r->scalars.data[k].extent], sizeof(uint64_t)));
         const hg_program **program = hg_vec_push(&j->programs);
         if (!program) return hg_fail_memory();
         *program = r->program;
@@ -90,12 +88,18 @@ static hg_status make(graph_job *j, const hg_build_request *r, hg_text *c, hg_te
     const graph_pass_list passes = passes_of_text();
     HG_TRY(graph_optimize(r->graph, &passes, NULL, &j->done));
     j->graph.g = j->done;
-    HG_TRY(take_symbols(j, r));
+    j->graph.symbols = r->values;
+    j->graph.symbol_count = r->value_count;
+    take_symbols(j, r);
     j->graph.extents = hg_alloc((size_t)(j->done->terms.count + 1) * sizeof *j->graph.extents);
     if (!j->graph.extents) return hg_fail_memory();
     graph_extent_values(j->done, j->symbols, j->graph.extents);
-    HG_TRY(graph_check(j->done, j->graph.extents));
-    HG_TRY(graph_plan_memory(j->done, j->graph.extents, true, &j->graph.memory));
+    if (j->graph.open) {
+        HG_TRY(build_find_slots(&j->graph));
+    } else {
+        HG_TRY(graph_check(j->done, j->graph.extents));
+        HG_TRY(graph_plan_memory(j->done, j->graph.extents, true, &j->graph.memory));
+    }
     HG_TRY(graph_lower(j->done, true, &j->graph.regions));
     HG_TRY(graph_interface(j->done, &j->face));
     j->graph.face.program = j->face;
@@ -117,6 +121,7 @@ hg_status hg_build_graph(const hg_build_request *r, hg_text *c, hg_text *h) {
     graph_regions_free(&j->graph.regions);
     graph_memory_free(&j->graph.memory);
     hg_free(j->graph.extents);
+    hg_free(j->graph.slots);
     hg_vec_free(&j->programs);
     hg_vec_free(&j->values);
     hg_graph_release(j->done);

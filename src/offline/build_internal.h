@@ -52,8 +52,11 @@ typedef enum build_use {
 /* Where an array of a graph's launch lies: in the memory of a value, or in the workspace
  * (GRAPH_NOT_SET). */
 typedef struct build_place {
+    uint32_t of; /* the value that lies there */
     uint32_t value;
     uint64_t begin, bytes;
+    bool open; /* extents come with the call: value may be GRAPH_NOT_SET - 1 - slot, and two of a
+                  value begin at the same byte where `begin` is the same */
 } build_place;
 
 typedef struct build_program {
@@ -86,9 +89,16 @@ extern const char built_text_vector[], built_text_interface[], built_text_runtim
 typedef struct build_graph {
     const hg_graph *g;
     uint64_t *extents; /* graph_extent_values */
+    bool open; /* some of these are UINT64_MAX: they come with the call, and the workspace is
+                  in slots, each as large as the largest of its values, which live one after
+                  another */
     graph_memory memory;
+    uint32_t *slots; /* of each value that is an owner in the workspace */
+    uint32_t slot_count;
     graph_regions regions; /* the job's programs */
     build_program face;
+    const hg_build_value *symbols; /* that are numbers */
+    uint32_t symbol_count;
 } build_graph;
 
 typedef struct build_job {
@@ -185,6 +195,17 @@ void build_add_number(const build_program *p, const hg_extent *e, hg_text *out);
 void build_add_fixed(const build_program *p, hg_text *out);
 void build_add_scalars(const build_program *p, hg_text *out);
 void build_add_asked(const build_program *p, hg_text *out);
+/* build_graph_open.c: values of a graph whose extents come with the call. Their slots; an extent,
+ * and the bytes of a value, as a number of the text; in the text what works out extents and slots,
+ * their use, and checks. */
+hg_status build_find_slots(build_graph *b) HG_NODISCARD;
+void build_add_graph_extent(const build_graph *b, graph_extent e, hg_text *out);
+void build_add_value_bytes(const build_graph *b, uint32_t value, hg_text *out);
+void build_add_extents(const build_job *job, hg_text *out);
+void build_add_extents_of_call(const build_job *job, hg_text *out);
+void build_add_graph_checks(const build_job *job, hg_text *out);
+/* The name of a function of the text that does an operation of extents. */
+const char *build_extent_function(hg_extent_op_kind kind);
 /* build_graph_text.c: where the arrays of its launches lie; whether its function takes a workspace;
  * prototypes, what it says of itself; the function. */
 hg_status build_find_places(const build_job *job, build_program *p) HG_NODISCARD;

@@ -61,6 +61,7 @@ static bool may_share(const build_program *p, const plan_step *step, const plan_
     if (a == UINT32_MAX || b == UINT32_MAX || a == b) return true;
     if (!p->places || p->places[a].value != p->places[b].value) return false;
     const build_place *at = &p->places[a], *other = &p->places[b];
+    if (at->open) return true;
     return at->begin < other->begin + other->bytes && other->begin < at->begin + at->bytes;
 }
 

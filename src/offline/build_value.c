@@ -68,12 +68,16 @@ void build_add_scalars(const build_program *p, hg_text *out) {
 
 /* ---- the launch ---- */
 
-void build_add_number(const build_program *p, const hg_extent *e, hg_text *out) {
+const char *build_extent_function(hg_extent_op_kind kind) {
     static const char *const two[HG_EXTENT_OP_COUNT] = {
         [HG_EXTENT_OP_ADD] = "add", [HG_EXTENT_OP_SUB] = "sub",
         [HG_EXTENT_OP_MUL] = "mul", [HG_EXTENT_OP_DIV] = "div",
         [HG_EXTENT_OP_MIN] = "min", [HG_EXTENT_OP_CEIL_DIV] = "ceil_div",
         [HG_EXTENT_OP_MAX] = "max"};
+    return two[kind];
+}
+
+void build_add_number(const build_program *p, const hg_extent *e, hg_text *out) {
     if (e->kind == HG_EXTENT_NUMBER) {
         hg_text_addf(out, "@_is(UINT64_C(%llu))", (ull)e->value);
         return;
@@ -93,8 +97,8 @@ void build_add_number(const build_program *p, const hg_extent *e, hg_text *out) 
             hg_text_addf(&text, "@_is(v_%s)", p->names[op->param]);
         else if (stack.count >= 2) {
             hg_text b = stack.data[--stack.count], a = stack.data[--stack.count];
-            hg_text_addf(&text, "@_%s(%s, %s)", two[op->kind], a.data ? a.data : "",
-                         b.data ? b.data : "");
+            hg_text_addf(&text, "@_%s(%s, %s)", build_extent_function((hg_extent_op_kind)op->kind),
+                         a.data ? a.data : "", b.data ? b.data : "");
             hg_text_free(&a);
             hg_text_free(&b);
         }
