@@ -221,11 +221,13 @@ static bool store_program(hg_assembler *a) {
     p->literal_bytes = a->code.literals.length;
     p->item_count = a->code.items.count;
     p->skipped_count = (uint32_t)a->skipped.count;
+    p->word_count = (uint32_t)a->words.count;
     if (a->code.literals.failed) return hg_asm_no_memory(a);
     return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) &&
            KEEP(items, a->code.items) && KEEP(params, a->head.params) && KEEP(meta, a->head.meta) &&
            KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) &&
            KEEP(operand_spans, a->code.spans) && KEEP(skipped, a->skipped) &&
+           KEEP(words, a->words) &&
            keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) &&
            store_labels(a) && hg_asm_store_given_names(a) && store_origins(a);
 }
@@ -234,6 +236,7 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->head.params);
     hg_vec_free(&a->head.extents);
     hg_vec_free(&a->head.meta);
+    hg_vec_free(&a->head.arrays);
     hg_vec_free(&a->code.insts);
     hg_vec_free(&a->code.operands);
     hg_vec_free(&a->code.items);
@@ -256,6 +259,7 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->source.blocks);
     hg_vec_free(&a->places);
     hg_vec_free(&a->skipped);
+    hg_vec_free(&a->words);
     hg_text_free(&a->other_programs);
     hg_asm_close_sources(a);
     hg_vec_free(&a->constants);

@@ -59,6 +59,14 @@ static bool read_handle(hg_assembler *a, uint8_t place, hg_raw_operand *raw) {
 /* The name of a parameter or register, or a register: a handle with an offset, else a flat address;
  * parameters that are arrays are handles always. */
 static bool read_named_place(hg_assembler *a, hg_raw_operand *raw) {
+    const hg_memory_array *memory = hg_asm_find_array(a, &a->token);
+    if (memory) {
+        raw->value.place = memory->place;
+        raw->value.disp = (int64_t)memory->offset;
+        raw->element = memory->type;
+        hg_asm_next(a);
+        return true;
+    }
     const hg_named *name = hg_asm_find_named(a, &a->token);
     bool array = name && name->param < a->head.params.count &&
                  a->head.params.data[name->param].kind != HG_PARAM_SCALAR;

@@ -14,25 +14,6 @@ static bool read_program(hg_assembler *a, const hg_token *word) {
     return a->program->name || hg_asm_no_memory(a);
 }
 
-static bool read_shared(hg_assembler *a) {
-    hg_token token;
-    if (!hg_asm_integer(a, "a number of bytes", &a->program->shared, &token)) return false;
-    a->program->shared_span = hg_asm_span(&token);
-    if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
-    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed",
-                 (unsigned long long)a->program->shared, HG_MAX_SHARED_BYTES);
-    return false;
-}
-
-static bool read_private(hg_assembler *a) {
-    hg_token token;
-    if (!hg_asm_integer(a, "a number of bytes", &a->program->private_bytes, &token)) return false;
-    if (a->program->private_bytes <= HG_MAX_PRIVATE_BYTES) return true;
-    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of private memory: a lane has at most %d",
-                 (unsigned long long)a->program->private_bytes, HG_MAX_PRIVATE_BYTES);
-    return false;
-}
-
 static bool read_block(hg_assembler *a) {
     uint32_t block[3] = {1, 1, 1};
     hg_span *span = &a->program->block_span;
@@ -93,46 +74,6 @@ static bool read_flag(hg_assembler *a) {
     a->program->flags |= 1;
     hg_asm_next(a);
     return true;
-}
-
-/* ---- metadata ---- */
-
-/* Keeps the list sorted by key. */
-static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, const char *value,
-                        uint32_t length) {
-    uint64_t at = 0;
-    while (at < a->head.meta.count && strcmp(a->head.meta.data[at].key, key) < 0) at++;
-    if (at < a->head.meta.count && strcmp(a->head.meta.data[at].key, key) == 0) {
-        hg_asm_error(a, "D02", name, NULL, "metadata key '%s' declared twice", key);
-        return false;
-    }
-    if (a->head.meta.count == HG_MAX_META_ENTRIES) {
-        hg_asm_error(a, "S05", name, NULL, "more than %d metadata entries", HG_MAX_META_ENTRIES);
-        return false;
-    }
-    if (!hg_vec_push(&a->head.meta)) return hg_asm_no_memory(a);
-    memmove(&a->head.meta.data[at + 1], &a->head.meta.data[at],
-            (size_t)(a->head.meta.count - 1 - at) * sizeof *a->head.meta.data);
-    a->head.meta.data[at] = (hg_meta){key, value, length};
-    return true;
-}
-
-static bool read_meta(hg_assembler *a) {
-    hg_token name, string;
-    if (!hg_asm_identifier(a, "a metadata key", &name)) return false;
-    string = a->token;
-    if (!hg_asm_expect(a, HG_TOKEN_STRING, "a string")) return false;
-    size_t length;
-    const char *value = hg_asm_string(a, &string, &length);
-    char *key_copy = hg_arena_text(&a->program->arena, name.text, name.length);
-    char *value_copy = value ? hg_arena_text(&a->program->arena, value, length) : NULL;
-    if (!key_copy || !value_copy) return hg_asm_no_memory(a);
-    if (length > HG_MAX_META_BYTES) {
-        hg_asm_error(a, "S05", &string, NULL, "metadata value of %zu bytes: at most %d are allowed",
-                     length, HG_MAX_META_BYTES);
-        return false;
-    }
-    return insert_meta(a, &name, key_copy, value_copy, (uint32_t)length);
 }
 
 /* ---- parameters ---- */
@@ -275,15 +216,22 @@ static const struct {
     const char *name;
     directive_reader *read;
     bool repeats, anywhere;
-} DIRECTIVES[] = {
-    {".param", read_param, true, false},       {".scratch", read_scratch, true, false},
-    {".data", read_data, true, true},          {".shared", read_shared, false, false},
-    {".block", read_block, false, false},      {".lanes", read_lanes, false, false},
-    {".grid", read_grid, false, false},        {".entry", read_entry, false, false},
-    {".flag", read_flag, false, false},        {".meta", read_meta, true, false},
-    {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true},
-    {".type", hg_asm_read_type, true, true},   {".include", hg_asm_read_include, true, true},
-    {".private", read_private, false, false},  {".name", hg_asm_read_given_name, true, true}};
+} DIRECTIVES[] = {{".param", read_param, true, false},
+                  {".scratch", read_scratch, true, false},
+                  {".data", read_data, true, true},
+                  {".shared", hg_asm_read_shared, true, false},
+                  {".block", read_block, false, false},
+                  {".lanes", read_lanes, false, false},
+                  {".grid", read_grid, false, false},
+                  {".entry", read_entry, false, false},
+                  {".flag", read_flag, false, false},
+                  {".meta", hg_asm_read_meta, true, false},
+                  {".const", hg_asm_read_const, true, true},
+                  {".reg", hg_asm_read_registers, true, true},
+                  {".type", hg_asm_read_type, true, true},
+                  {".include", hg_asm_read_include, true, true},
+                  {".private", hg_asm_read_private, true, false},
+                  {".name", hg_asm_read_given_name, true, true}};
 
 /* Those that decide what is read next. */
 static const struct {
@@ -327,6 +275,7 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
             return false;
         }
         a->head.seen |= UINT32_C(1) << i;
+        a->head.word = *name;
         uint64_t extents = a->head.extents.count;
         uint32_t ops = a->program->extent_op_count;
         if (DIRECTIVES[i].read(a) && hg_asm_expect_end(a)) return true;
@@ -351,6 +300,7 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
 void hg_asm_finish_directives(hg_assembler *a) {
     hg_asm_finish_table(a);
     hg_asm_resolve_extents(a);
+    hg_asm_finish_arrays(a);
     hg_asm_check_given_names(a);
     if (a->chosen || a->head.unversioned)
         return; /* without a first line this is no program: said already */

@@ -124,6 +124,14 @@ static bool by_number(formula *f, const hg_token *name) {
 
 bool hg_asm_array_place(hg_assembler *a, const hg_token *name, hg_register *handle,
                         hg_operand *address, uint8_t *type) {
+    const hg_memory_array *array = hg_asm_find_array(a, name);
+    if (array) {
+        *handle = HG_NO_REGISTER;
+        *type = array->type;
+        *address = (hg_operand){
+            .kind = HG_K_ADDRESS, .place = array->place, .disp = (int64_t)array->offset};
+        return true;
+    }
     const hg_named *named = hg_asm_find_named(a, name);
     *type = hg_asm_element_type(a, name);
     if (!named || *type == HG_TYPE_OMITTED) return false;

@@ -32,10 +32,16 @@ static char look_behind_blanks(cursor *c, bool lines) {
     return found;
 }
 
-/* To behind the bracket that closes the one at the cursor, in the same line. */
+enum { MOST_INDEX_LINES = 16 /* so that every byte is looked at so often at most */ };
+
+/* To behind the bracket that closes the one at the cursor. */
 static bool skip_brackets(cursor *c, char open, char close) {
-    uint32_t depth = 0;
-    for (char found; (found = look(c)) != 0 && found != '\n' && found != ';'; c->at++) {
+    uint32_t depth = 0, lines = 0;
+    bool comment = false;
+    for (char found; (found = look(c)) != 0 && lines < MOST_INDEX_LINES; c->at++) {
+        lines += found == '\n';
+        comment = (comment || found == ';') && found != '\n';
+        if (comment) continue;
         depth += found == open;
         depth -= depth && found == close;
         if (depth) continue;
@@ -267,11 +273,8 @@ static bool read_assignment_sign(hg_assembler *a, hg_token *op) {
 }
 
 static bool store(hg_assembler *a, const target *t, uint32_t value, bool read) {
-    if (!hg_tree_fit(a, value, t->type, "the element") || !hg_tree_lower(a, value, NULL, false))
-        return false;
-    hg_tree_at(a, t->element)->is_place = true;
-    return (read || hg_tree_lower(a, t->element, NULL, false)) &&
-           hg_tree_store(a, t->element, value, &t->token);
+    return hg_tree_fit(a, value, t->type, "the element") &&
+           hg_tree_store(a, t->element, value, read, &t->token);
 }
 
 static bool assign_one(hg_assembler *a, const target *t) {

@@ -182,6 +182,12 @@ typedef struct hg_meta {
     uint32_t value_length;
 } hg_meta;
 
+/* Instructions that decide for a statement of the text, which begins with that word. */
+typedef struct hg_inst_word {
+    uint32_t first, end;
+    const char *word;
+} hg_inst_word;
+
 /* Instructions from first up to end. */
 typedef struct hg_inst_range {
     uint32_t first, end;
@@ -227,6 +233,8 @@ struct hg_program {
     hg_span shared_span, block_span;
     hg_inst_range *skipped; /* what loops of 0 rounds jump over */
     uint32_t skipped_count;
+    hg_inst_word *words; /* in order: 'if', 'while', 'for', with the quotes */
+    uint32_t word_count;
     hg_span *places;    /* of each instruction, in the text where it stands; NULL: as lines and
                            columns, which are of the source itself */
     hg_origins origins; /* count 0: nothing was expanded */

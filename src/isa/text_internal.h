@@ -112,6 +112,7 @@ typedef enum hg_name_kind {
     HG_NAME_REGISTER,
     HG_NAME_PREDICATE,
     HG_NAME_PARAM,
+    HG_NAME_MEMORY, /* an array in shared or private memory */
     HG_NAME_BROKEN, /* its declaration could not be read: what uses it is no mistake */
     HG_NAME_LABEL   /* in a table of their own */
 } hg_name_kind;
@@ -265,6 +266,14 @@ typedef struct hg_brace {
     bool down;                          /* the step is subtracted */
 } hg_brace;
 
+/* .shared NAME TYPE [extents], or .private. */
+typedef struct hg_memory_array {
+    hg_token token;
+    uint8_t place; /* HG_PLACE_SHARED, HG_PLACE_PRIVATE */
+    uint8_t type;
+    uint64_t bytes, offset;
+} hg_memory_array;
+
 /* A record of .name. */
 typedef struct hg_given_name {
     hg_register_name record;
@@ -336,6 +345,7 @@ typedef struct hg_assembler {
     bool chosen;                   /* .program has come, and it is the one that is wanted */
     hg_text other_programs;        /* names, for the message */
     HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
+    HG_VEC(hg_inst_word) words;    /* of statements that jump */
     HG_VEC(hg_span) places;        /* of instructions, when the first expanded one has come */
     struct {                       /* what was reported, and what is not reported again */
         hg_diagnostics *diagnostics;
@@ -368,6 +378,7 @@ typedef struct hg_assembler {
     uint32_t expression_depth;
     struct {               /* directives */
         uint32_t seen;     /* bits, one a directive */
+        hg_token word;     /* the directive that is read */
         bool unversioned;  /* the first line is missing */
         bool statements;   /* the first one has come */
         bool broken_param; /* a .param could not be read: an unknown extent may be its name */
@@ -380,6 +391,9 @@ typedef struct hg_assembler {
         hg_text table;        /* its elements so far */
         hg_token table_token; /* where they begin */
         HG_VEC(hg_meta) meta;
+        HG_VEC(hg_memory_array) arrays;
+        bool sized[2]; /* a plain .shared has come, a plain .private */
+        bool placed;   /* the arrays have their offsets */
     } head;
     struct {
         HG_VEC(hg_inst) insts;
@@ -589,6 +603,12 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name);
 /* What can only be checked when all directives are there. */
 void hg_asm_finish_directives(hg_assembler *a);
 
+/* assemble_meta.c: .meta, behind the word; and a note of the program: D02, S05. `at`: what says so.
+ */
+bool hg_asm_read_meta(hg_assembler *a);
+bool hg_asm_add_meta(hg_assembler *a, const hg_token *at, const char *key, const char *value,
+                     uint32_t length);
+
 /* assemble_extent.c */
 bool hg_asm_extent(hg_assembler *a, hg_extent *extent, hg_extent_place place);
 /* [extents] of parameter `number`; where there are none its rank is 255. Those of a table are
@@ -605,6 +625,14 @@ void hg_asm_resolve_extents(hg_assembler *a);
 bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number);
 bool hg_asm_more_table(hg_assembler *a);
 void hg_asm_finish_table(hg_assembler *a);
+
+/* assemble_memory.c: .shared and .private, behind the word; the array that a name stands for, NULL:
+ * none. */
+bool hg_asm_read_shared(hg_assembler *a);
+bool hg_asm_read_private(hg_assembler *a);
+const hg_memory_array *hg_asm_find_array(hg_assembler *a, const hg_token *name);
+/* The memory of all arrays, behind the plain bytes; those of a lane are named in metadata. */
+void hg_asm_finish_arrays(hg_assembler *a);
 
 /* assemble_operand.c */
 typedef enum hg_raw_kind {

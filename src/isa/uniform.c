@@ -416,24 +416,39 @@ static void run_rounds(uniform *u) {
 
 /* ---- reports ---- */
 
+/* The statement of the text that the branch is of; else it is one. */
+static const char *branch_word(const hg_program *p, uint32_t inst) {
+    uint32_t low = 0, high = p->word_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->words[middle].end > inst)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    bool found = low < p->word_count && p->words[low].first <= inst;
+    return found ? p->words[low].word : "branch";
+}
+
 static void report_divergent(uniform *u, uint32_t inst, uint32_t cause) {
-    const char *what = hg_op_get((hg_op)u->program->insts[inst].op)->text;
+    const char *what = hg_op_get((hg_op)u->program->insts[inst].op)->text,
+               *word = branch_word(u->program, cause);
     hg_where here = hg_check_where(u->program, inst), branch = hg_check_where(u->program, cause);
     if (u->block && hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_BLOCK)
         hg_check_error(
             u->check, "V09", inst, HG_NO_OPERAND,
             "put it where all lanes that go on come together, or let the others end with exit",
-            "'%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
+            "'%s' at %s is under the per-lane %s at %s", what, here.text, word, branch.text);
     else if (u->block)
         hg_check_error(
             u->check, "V09", inst, HG_NO_OPERAND,
             "put it where all lanes that go on come together, or let the others end with exit",
-            "barrier at %s is under the per-lane branch at %s", here.text, branch.text);
+            "barrier at %s is under the per-lane %s at %s", here.text, word, branch.text);
     else
         hg_check_error(u->check, "V08", inst, HG_NO_OPERAND,
                        "bring all lanes together before it: none may have jumped past it or ended",
-                       "collective '%s' at %s is under the per-lane branch at %s", what, here.text,
-                       branch.text);
+                       "collective '%s' at %s is under the per-lane %s at %s", what, here.text,
+                       word, branch.text);
 }
 
 static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32_t cause,

@@ -16,6 +16,14 @@ static bool jump_on_if_reached(hg_assembler *a, const hg_token *at, hg_jumps *ju
     return !hg_tree_is_reached(a) || hg_tree_jump_on(a, at, HG_NO_PREDICATE, jumps);
 }
 
+/* The instructions from `first` on decide for the statement. */
+static bool name_them(hg_assembler *a, uint32_t first, const char *word) {
+    hg_inst_word *kept = hg_vec_push(&a->words);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = (hg_inst_word){first, next_inst(a), word};
+    return true;
+}
+
 static hg_brace *open_brace(hg_assembler *a, const hg_token *at, hg_brace_kind kind) {
     if (a->source.braces.count == HG_MAX_BLOCK_NESTING) {
         hg_asm_error(a, "S05", at, NULL, "blocks nested deeper than %d", HG_MAX_BLOCK_NESTING);
@@ -67,7 +75,9 @@ static bool end_never(hg_assembler *a, hg_brace *brace) {
 }
 
 static bool condition_of(hg_assembler *a, hg_brace *brace, uint32_t condition, hg_jumps *jumps) {
+    uint32_t first = next_inst(a);
     if (!jump_over(a, condition, jumps, &brace->never)) return false;
+    if (!name_them(a, first, brace->kind == HG_BRACE_WHILE ? "'while'" : "'if'")) return false;
     brace->top = brace->never ? next_inst(a) : brace->top;
     return true;
 }
@@ -253,7 +263,8 @@ static bool emit_for(hg_assembler *a, hg_brace *brace, counted *c) {
     hg_register none;
     if (!(c->known ? emit_known(a, c, &brace->rounds, &none)
                    : emit_unknown(a, c, &brace->rounds, &none)) ||
-        !hg_tree_jump_on(a, c->at, none, &brace->behind))
+        !hg_tree_jump_on(a, c->at, none, &brace->behind) ||
+        !name_them(a, next_inst(a) - 1, "'for'"))
         return false;
     if (c->known && !emit_number(a, c->at, c->type, c->size, &c->step)) return false;
     brace->step = c->step;
@@ -352,7 +363,7 @@ static bool close_for(hg_assembler *a, hg_brace *brace) {
            hg_asm_emit(a, wide ? HG_OP_LOOP64 : HG_OP_LOOP, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED,
                        at) &&
            hg_asm_emit_register(a, brace->rounds, false, HG_READ | HG_WRITE, at) &&
-           hg_asm_emit_target(a, brace->top, at, NULL);
+           hg_asm_emit_target(a, brace->top, at, NULL) && name_them(a, next_inst(a) - 1, "'for'");
 }
 
 /* ---- ends ---- */

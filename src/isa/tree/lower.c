@@ -134,11 +134,18 @@ static bool add_address(hg_assembler *a, const hg_tree_node *n) {
     return hg_asm_add_operand(a, o, &n->token) != NULL;
 }
 
-static hg_op access_op(const hg_tree_node *element, bool store) {
+/* converts: the load widens, or the store narrows. */
+static hg_op access_op(const hg_tree_node *element, bool store, bool converts) {
     switch (element->address.place) {
-    case HG_PLACE_SHARED: return store ? HG_OP_STS : HG_OP_LDS;
-    case HG_PLACE_PRIVATE: return store ? HG_OP_STP : HG_OP_LDP;
-    default: return store ? HG_OP_STG : HG_OP_LDG;
+    case HG_PLACE_SHARED:
+        if (converts) return store ? HG_OP_STS_NARROW : HG_OP_LDS_WIDE;
+        return store ? HG_OP_STS : HG_OP_LDS;
+    case HG_PLACE_PRIVATE:
+        if (converts) return store ? HG_OP_STP_NARROW : HG_OP_LDP_WIDE;
+        return store ? HG_OP_STP : HG_OP_LDP;
+    default:
+        if (converts) return store ? HG_OP_STG_NARROW : HG_OP_LDG_WIDE;
+        return store ? HG_OP_STG : HG_OP_LDG;
     }
 }
 
@@ -158,16 +165,10 @@ static bool lower_element(hg_assembler *a, hg_tree_node *n) {
     n->second = n->reg; /* the array's handle */
     if (!lower_index(a, n)) return false;
     if (n->is_place) return true;
+    bool widens = n->types[1] != HG_TYPE_NOT_USED;
     return place_value(a, n, n->type, &n->reg) &&
-           hg_asm_emit(a, access_op(n, false), n->type, HG_TYPE_NOT_USED, &n->token) &&
+           hg_asm_emit(a, access_op(n, false, widens), n->type, n->types[1], &n->token) &&
            hg_asm_emit_register(a, n->reg, false, HG_WRITE, &n->token) && add_address(a, n);
-}
-
-bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, const hg_token *at) {
-    const hg_tree_node *n = hg_tree_at(a, element);
-    return hg_asm_emit(a, access_op(n, true), n->type, HG_TYPE_NOT_USED, at) && add_address(a, n) &&
-           hg_asm_emit_register(a, hg_tree_at(a, value)->reg, false, HG_READ,
-                                &hg_tree_at(a, value)->token);
 }
 
 /* ---- instructions ---- */
@@ -349,6 +350,27 @@ bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool
     hg_register from = n->reg;
     n->reg = *want;
     return hg_tree_copy(a, &n->token, hg_tree_type(a, root), *want, from);
+}
+
+/* ---- stores ---- */
+
+bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, bool read,
+                   const hg_token *at) {
+    hg_tree_node *n = hg_tree_at(a, element);
+    const hg_tree_node *v = hg_tree_at(a, value);
+    bool narrows = v->kind == HG_TREE_OP && v->op == HG_OP_CVT && v->wide == HG_TYPE_OMITTED &&
+                   hg_op_allows_types(HG_OP_STG_NARROW, (hg_type)v->types[0], (hg_type)v->types[1]);
+    uint8_t from = HG_TYPE_NOT_USED;
+    if (narrows) {
+        from = v->types[1];
+        value = v->argument[0];
+    }
+    if (!hg_tree_lower(a, value, NULL, false)) return false;
+    n->is_place = true;
+    if (!read && !hg_tree_lower(a, element, NULL, false)) return false;
+    return hg_asm_emit(a, access_op(n, true, narrows), n->type, from, at) && add_address(a, n) &&
+           hg_asm_emit_register(a, hg_tree_at(a, value)->reg, false, HG_READ,
+                                &hg_tree_at(a, value)->token);
 }
 
 /* ---- conditions ---- */

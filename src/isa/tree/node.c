@@ -537,8 +537,16 @@ uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint
         if (direct ? !hg_tree_fit(a, x, type, "it") : !hg_tree_settle(a, x)) return HG_TREE_BAD;
     }
     uint8_t from = hg_tree_type(a, x);
+    hg_tree_node *loaded = hg_tree_at(a, x);
     if (from == type) {
-        hg_tree_at(a, x)->token = *at;
+        loaded->token = *at;
+        return x;
+    }
+    if (loaded->kind == HG_TREE_ELEMENT && from < HG_TYPE_COUNT &&
+        hg_op_allows_types(HG_OP_LDG_WIDE, (hg_type)type, (hg_type)from)) {
+        loaded->types[0] = loaded->type = type; /* the load converts */
+        loaded->types[1] = from;
+        loaded->token = *at;
         return x;
     }
     hg_tree_node n = plain(a, HG_TREE_OP, type, at, hg_tree_at(a, x)->first);
@@ -622,7 +630,7 @@ static hg_op choose_form(const hg_assembler *a, const hg_mnemonic *m, const uint
     uint32_t types = m->parts - m->suffix;
     for (hg_op op = m->op; op != HG_OP_NONE; op = hg_op_next_form(op)) {
         const hg_op_info *row = hg_op_get(op);
-        if (types ? row->type_count != types
+        if (types ? row->type_count < types
                   : op != m->op && row->type_count && !m->lacks_type &&
                         !(row->flags & HG_F_TYPE_OPTIONAL))
             continue;

@@ -125,8 +125,10 @@ void hg_tree_free(hg_assembler *a);
 /* The nodes from the first of `root` on to it, whose value is in its reg then. want: where it is to
  * be, or NULL; fresh: nothing reads what that holds now. */
 bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh);
-/* A value that has been worked out into an element. */
-bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, const hg_token *at);
+/* A value, which is worked out here, into an element; read: the value has been made of that
+ * element, whose place is known then. */
+bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, bool read,
+                   const hg_token *at);
 /* d = a register, of the type or a predicate. */
 bool hg_tree_copy(hg_assembler *a, const hg_token *at, uint8_t type, hg_register d,
                   hg_register from);

@@ -104,6 +104,28 @@ static void test_flow(hg_backend *b) {
           1, 2);
 }
 
+/* Arrays of the block and of the lane; loads that widen, stores that narrow, bit patterns. */
+static void test_memory(hg_backend *b) {
+    GIVES(".shared 20\n.shared s i32 [2, 3]\n.private q u8 [K]\n.shared t u8 [5]\ns[4] = c\n"
+          "q[2] = u8(c + 254)\ny[0] = s[4] + i32(q[2])\nt[4] = u8(s[4])\ny[1] = i32(t[c + 1])\n"
+          " lds a[0], [s[4]]\n lds a[1], [shared + 48]\ny[2] = a[0] + a[1]\ny[3] = s[0]\n",
+          4, 3, 6, 0);
+    GIVES("y[0] = i32(bits.u32(one) >> 20)\ny[1] = i32(bits.f32(u32(0x40400000)))\n", 1016, 3);
+    hg_program *p = assemble(PROGRAM(".param b buffer u8 inout [n]\n.param f buffer f16 inout [n]\n"
+                                     ".param n u64\n.lanes n\n.private 4\n.private q u8 [3]\n"
+                                     "b[global] = u8(u32(b[global]) + 1)\n"
+                                     "f[global] = f16(f32(f[global]) * 2)\nq[1] = u8(lane)\n"));
+    prints(p, PROGRAM(".param r0 b buffer u8 inout [n]\n.param r1 f buffer f16 inout [n]\n"
+                      ".param r2 n u64\n.private 19\n.lanes n\n.meta private.q \"u8[3] at 16\"\n"
+                      ".name r0 \"b\", 4\n.name r1 \"f\", 8\n"
+                      "    ldg.u32.u8 r2, [r0 + r255]\n    mov_imm.u32 r3, 1\n"
+                      "    add.u32 r2, r2, r3\n    stg.u8.u32 [r0 + r255], r2\n"
+                      "    ldg.f32.f16 r0, [r1 + r255*2]\n    mov_imm.f32 r2, 2.0\n"
+                      "    mul.f32 r0, r0, r2\n    stg.f16.f32 [r1 + r255*2], r0\n"
+                      "    stp.u8.u32 [private + 17], r252\n"));
+    hg_program_release(p);
+}
+
 /* Instructions, labels, macros and repetitions beside statements. */
 static void test_beside(hg_backend *b) {
     GIVES("let t = c + 1\n mul t, t, 10\n stg [y[0]], t\n", 40);
@@ -185,6 +207,7 @@ int main(int argc, char **argv) {
         test_sides(b);
         test_flow(b);
         test_beside(b);
+        test_memory(b);
         hg_backend_destroy(b);
     }
     test_messages(print);

@@ -1,0 +1,1128 @@
+/* Random statement trees, printed as text and worked out by an evaluator of this file: equal bits,
+ * NaNs aside.
+ *
+ *     test_statements_random [--count N] [--seed N] [--backend NAME] [--print]
+ *
+ * Each program has a few lanes, which own 16 elements of one array of each type. The evaluator
+ * shares nothing with the assembler: it walks the tree that is printed. */
+#include "base/base.h"
+#include "support/runtime_support.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef enum type { I32, U32, I64, U64, U8, I16, F32, F64, PRED, TYPES } type;
+static const char *const NAMES[] = {"i32", "u32", "i64", "u64", "u8", "i16", "f32", "f64", "pred"};
+static const uint32_t BITS[] = {32, 32, 64, 64, 8, 16, 32, 64, 1};
+enum { LANES = 3, ELEMENTS = 16, MOST_NODES = 4000, MOST_VARIABLES = 64, MOST_STEPS = 20000 };
+
+static bool is_float(type t) { return t == F32 || t == F64; }
+static bool is_signed(type t) { return t == I32 || t == I64 || t == I16; }
+static bool is_integer(type t) { return t < F32; }
+
+/* ---- random numbers ---- */
+
+static uint64_t state;
+static uint32_t pick(uint32_t n) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 33) % n;
+}
+
+/* ---- values ---- */
+
+typedef struct value {
+    uint64_t i; /* integers: the sign goes on, or zeros; predicates 0 or 1 */
+    double d;   /* floats: of f32 a value that is one */
+} value;
+
+static value integer(type t, uint64_t i) {
+    uint32_t bits = BITS[t];
+    value v = {i, 0};
+    if (bits < 64) v.i &= (UINT64_C(1) << bits) - 1;
+    if (is_signed(t) && bits < 64 && v.i >> (bits - 1)) v.i |= ~UINT64_C(0) << bits;
+    return v;
+}
+static value real(type t, double d) {
+    value v = {0, t == F32 ? (double)(float)d : d};
+    return v;
+}
+static value truth(bool b) { return (value){b, 0}; }
+
+/* ---- trees ---- */
+
+typedef enum kind {
+    LITERAL,
+    VARIABLE,
+    GLOBAL,
+    ELEMENT,
+    NEGATE,
+    COMPLEMENT,
+    NOT,
+    BINARY,
+    COMPARE,
+    BOTH,
+    EITHER,
+    CHOICE,
+    CONVERT,
+    FUNCTION,
+    ATOMIC
+} kind;
+typedef struct expression {
+    kind kind;
+    type type;
+    int op;    /* of BINARY, COMPARE, FUNCTION */
+    bool bare; /* LITERAL: without its type */
+    value literal;
+    uint32_t variable;
+    struct expression *x, *y, *z;
+} expression;
+
+typedef enum statement_kind {
+    LET,
+    ASSIGN,
+    STORE,
+    IF,
+    WHILE,
+    LOOP,
+    FOR,
+    BREAK,
+    CONTINUE,
+    RETURN,
+    CARRY
+} statement_kind;
+typedef struct statement {
+    statement_kind kind;
+    uint32_t variable, second; /* LET, ASSIGN; the counter of WHILE and LOOP */
+    int op;                    /* of ASSIGN, STORE: 0 or an operator */
+    bool typed;                /* LET */
+    type type;                 /* STORE */
+    uint32_t most;             /* rounds of WHILE, LOOP */
+    int64_t step;              /* FOR, a literal; 0: z is it, or there is none */
+    bool reversed, has_step;
+    expression *x, *y, *z;
+    struct statement *body, *otherwise, *next;
+} statement;
+
+static union {
+    expression e;
+    statement s;
+} nodes[MOST_NODES];
+static uint32_t used;
+static void *node(void) {
+    if (used < MOST_NODES) used++;
+    memset(&nodes[used - 1], 0, sizeof nodes[0]);
+    return &nodes[used - 1];
+}
+
+typedef struct variable {
+    type type;
+    char name[8];
+    uint32_t block; /* number of the block that declares it */
+    bool fixed, known;
+} variable;
+static variable variables[MOST_VARIABLES];
+static uint32_t variable_count, block_stack[64], block_depth, block_number;
+static uint32_t loop_depth, room; /* nodes that may still be made */
+
+/* ---- making them ---- */
+
+static bool visible(uint32_t v) {
+    if (!variables[v].known) return false;
+    bool open = false;
+    for (uint32_t i = 0; i <= block_depth; i++) open |= block_stack[i] == variables[v].block;
+    if (!open) return false;
+    for (uint32_t w = v + 1; w < variable_count; w++) { /* hidden by a later one of that name */
+        bool inside = false;
+        for (uint32_t i = 0; i <= block_depth; i++) inside |= block_stack[i] == variables[w].block;
+        if (inside && variables[w].known && strcmp(variables[w].name, variables[v].name) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool find_variable(type t, bool writable, uint32_t *found) {
+    uint32_t start = variable_count ? pick(variable_count) : 0;
+    for (uint32_t i = 0; i < variable_count; i++) {
+        uint32_t v = (start + i) % variable_count;
+        if (variables[v].type != t || !visible(v) || (writable && variables[v].fixed)) continue;
+        *found = v;
+        return true;
+    }
+    return false;
+}
+
+static uint32_t new_variable(type t) {
+    if (variable_count == MOST_VARIABLES) return MOST_VARIABLES;
+    variable *v = &variables[variable_count];
+    uint32_t name = pick(40);
+    *v = (variable){.type = t, .block = block_stack[block_depth]};
+    for (bool again = true; again;) { /* another one of the same block has another name */
+        snprintf(v->name, sizeof v->name, "v%u", (unsigned)name++ % 1000);
+        again = false;
+        for (uint32_t i = 0; i < variable_count; i++)
+            again |= variables[i].block == v->block && strcmp(variables[i].name, v->name) == 0;
+    }
+    return variable_count++;
+}
+
+static expression *make(kind k, type t) {
+    expression *e = node();
+    e->kind = k;
+    e->type = t;
+    return e;
+}
+
+static expression *literal(type t, bool told) {
+    expression *e = make(LITERAL, t);
+    e->bare = told && t != PRED;
+    if (is_float(t)) {
+        static const double SOME[] = {0, 1, 0.5, -2, 3, 1e6, 0.1, -0.75, 1e-3, 255, 3e9};
+        e->literal = real(t, SOME[pick(11)]);
+    } else if (t == PRED) {
+        e->literal = truth(pick(2));
+    } else {
+        uint32_t k = pick(6);
+        uint64_t i = k < 3    ? pick(10)
+                     : k == 3 ? ~UINT64_C(0) << pick(8)
+                              : ((uint64_t)pick(1u << 31) << 32 | pick(1u << 31)) >> pick(62);
+        e->literal = integer(t, is_signed(t) || k != 3 ? i : i & 0xff);
+    }
+    return e;
+}
+
+static type any_number(void) { return (type)pick(PRED); }
+static type any_integer(void) { return (type)pick(F32); }
+
+static expression *grow(type t, uint32_t depth, bool told);
+
+/* An index below 16, of some type. */
+static expression *index_of(uint32_t depth) {
+    static const type SOME[] = {U32, U64, I32, U8, I64, I16};
+    type t = SOME[pick(6)];
+    expression *e = make(BINARY, t);
+    e->op = '&';
+    e->x = grow(t, depth, false);
+    e->y = literal(t, false);
+    e->y->bare = true;
+    e->y->literal = integer(t, 15);
+    return e;
+}
+
+static expression *binary(type t, uint32_t depth, bool told) {
+    static const char INTEGERS[] = "+-*/%&|^<>+-*", FLOATS[] = "+-*/+-*";
+    expression *e = make(BINARY, t);
+    e->op = is_float(t) ? FLOATS[pick(7)] : INTEGERS[pick(13)];
+    if (e->op == '<' || e->op == '>') {
+        e->x = grow(t, depth, told);
+        if (e->x->kind == LITERAL) e->x->bare = false;
+        e->y = grow(U32, depth, true);
+        return e;
+    }
+    bool left = pick(2);
+    e->x = grow(t, depth, !left);
+    if (is_integer(t) && (e->op == '/' || e->op == '%')) { /* no division by zero */
+        e->y = make(BINARY, t);
+        e->y->op = '|';
+        e->y->x = grow(t, depth, false);
+        e->y->y = literal(t, false);
+        e->y->y->bare = true;
+        e->y->y->literal = integer(t, 1);
+    } else {
+        e->y = grow(t, depth, left);
+    }
+    bool open = e->x->kind == LITERAL && e->y->kind == LITERAL;
+    if (open) e->x->bare = e->y->bare = false;
+    return e;
+}
+
+static expression *predicate(uint32_t depth) {
+    static const int SIGNS[] = {'<', '>', 'l', 'g', '=', '!'};
+    expression *e;
+    switch (pick(5)) {
+    case 0:
+        e = make(NOT, PRED);
+        e->x = grow(PRED, depth, false);
+        return e;
+    case 1:
+        e = make(pick(2) ? BOTH : EITHER, PRED);
+        e->x = grow(PRED, depth, false);
+        e->y = grow(PRED, depth, false);
+        return e;
+    default:
+        e = make(COMPARE, PRED);
+        e->op = SIGNS[pick(6)];
+        type t = any_number();
+        e->x = grow(t, depth, false);
+        e->y = grow(t, depth, e->x->kind != LITERAL);
+        return e;
+    }
+}
+
+enum { MIN, MAX, FMA, ABS, POPC, CLZ, ROTL, SELECT_, FUNCTIONS };
+static expression *function(type t, uint32_t depth) {
+    expression *e = make(FUNCTION, t);
+    bool number = is_integer(t);
+    switch (number ? pick(5) : pick(2)) {
+    case 0: e->op = number ? pick(2) ? MIN : MAX : FMA; break;
+    case 1: e->op = number ? ROTL : ABS; break;
+    case 2: e->op = number && t == U32 ? pick(2) ? POPC : CLZ : ABS; break;
+    case 3: e->op = ABS; break;
+    default: e->op = SELECT_; break;
+    }
+    if (t == I64 && e->op == ABS) e->op = MIN;
+    type of = e->op == POPC || e->op == CLZ ? any_integer() : t;
+    if (e->op == SELECT_) {
+        e->z = grow(PRED, depth, false);
+        e->x = grow(t, depth, false);
+        e->y = grow(t, depth, false);
+        return e;
+    }
+    e->x = grow(of, depth, false);
+    if (e->op == MIN || e->op == MAX || e->op == FMA) e->y = grow(t, depth, e->x->kind != LITERAL);
+    if (e->op == FMA) e->z = grow(t, depth, e->x->kind != LITERAL);
+    if (e->op == ROTL) e->y = grow(U32, depth, true);
+    return e;
+}
+
+static expression *grow(type t, uint32_t depth, bool told) {
+    uint32_t v;
+    if (!depth || used > room) {
+        if (pick(4) && find_variable(t, false, &v)) {
+            expression *e = make(VARIABLE, t);
+            e->variable = v;
+            return e;
+        }
+        return literal(t, told);
+    }
+    depth--;
+    expression *e;
+    switch (pick(10)) {
+    case 0:
+        e = make(CHOICE, t);
+        e->x = grow(PRED, depth, false);
+        e->y = grow(t, depth, false);
+        e->z = grow(t, depth, e->y->kind != LITERAL);
+        return e;
+    case 1:
+        if (t == PRED) break;
+        e = make(CONVERT, t);
+        e->x = grow((type)pick(TYPES), depth, false);
+        return e;
+    case 2:
+        if (t == PRED) break;
+        e = make(ELEMENT, t);
+        e->x = index_of(depth);
+        return e;
+    case 3:
+        if (t == PRED) break;
+        return function(t, depth);
+    case 4:
+        if (t == U64) return make(GLOBAL, t);
+        if (t != U32 && t != I32 && t != I64) break;
+        e = make(ATOMIC, t);
+        e->x = index_of(depth);
+        e->y = grow(t, depth, true);
+        return e;
+    case 5:
+        if (t == PRED) break;
+        e = make(is_float(t) || pick(2) ? NEGATE : COMPLEMENT, t);
+        e->x = grow(t, depth, false);
+        return e;
+    case 6:
+        if (!find_variable(t, false, &v)) break;
+        e = make(VARIABLE, t);
+        e->variable = v;
+        return e;
+    default: break;
+    }
+    return t == PRED ? predicate(depth) : binary(t, depth, told);
+}
+
+static statement *block(uint32_t depth, uint32_t count);
+
+static void enter(void) { block_stack[++block_depth] = ++block_number; }
+static void leave(void) { block_depth--; }
+
+static statement *inside(uint32_t depth, uint32_t count) {
+    enter();
+    statement *s = block(depth, count);
+    leave();
+    return s;
+}
+
+static statement *one(uint32_t depth) {
+    statement *s = node();
+    uint32_t v, e = pick(5);
+    switch (pick(depth ? 13 : 7)) {
+    case 0:
+    case 1: {
+        type t = (type)pick(TYPES);
+        s->kind = LET;
+        s->typed = pick(2);
+        s->x = grow(t, e, s->typed);
+        s->variable = new_variable(t);
+        if (s->variable == MOST_VARIABLES) break;
+        variables[s->variable].known = true;
+        return s;
+    }
+    case 2:
+    case 3: {
+        type t = (type)pick(TYPES);
+        if (!find_variable(t, true, &v)) break;
+        s->kind = ASSIGN;
+        s->variable = v;
+        s->op = t == PRED || pick(2) ? 0 : is_float(t) ? "+-*/"[pick(4)] : "+-*&|^"[pick(6)];
+        s->x = grow(t, e, true);
+        return s;
+    }
+    case 4:
+    case 5: {
+        type t = any_number();
+        s->kind = STORE;
+        s->type = t;
+        s->y = index_of(e);
+        s->op = pick(2) ? 0 : is_float(t) ? "+-*/"[pick(4)] : "+-*&|^"[pick(6)];
+        s->x = grow(t, e, true);
+        return s;
+    }
+    case 6:
+        if (loop_depth && pick(2)) {
+            s->kind = pick(2) ? BREAK : CONTINUE;
+            statement *condition = node();
+            condition->kind = IF;
+            condition->x = grow(PRED, 2, false);
+            condition->body = s;
+            return condition;
+        }
+        s->kind = CARRY;
+        s->x = grow(U32, e, false);
+        s->y = grow(U32, e, true);
+        s->variable = new_variable(U32);
+        s->second = new_variable(PRED);
+        if (s->variable == MOST_VARIABLES || s->second == MOST_VARIABLES) break;
+        variables[s->variable].known = variables[s->second].known = true;
+        return s;
+    case 7:
+    case 8:
+        s->kind = IF;
+        s->x = grow(PRED, e, false);
+        s->body = inside(depth - 1, 1 + pick(3));
+        if (pick(2)) s->otherwise = inside(depth - 1, 1 + pick(2));
+        return s;
+    case 9:
+    case 10:
+        s->kind = pick(2) ? WHILE : LOOP;
+        s->variable = new_variable(U32);
+        if (s->variable == MOST_VARIABLES) break;
+        variables[s->variable].known = variables[s->variable].fixed = true;
+        s->most = 1 + pick(5);
+        if (s->kind == WHILE) s->x = grow(PRED, e, false);
+        loop_depth++;
+        s->body = inside(depth - 1, 1 + pick(3));
+        loop_depth--;
+        return s;
+    case 11: {
+        type t = any_integer();
+        s->kind = FOR;
+        s->type = t;
+        s->reversed = pick(3) == 0;
+        s->has_step = pick(2);
+        s->step = 1;
+        if (s->has_step) s->step = (int64_t)(1 + pick(3)) * (pick(2) ? 1 : -1);
+        s->x = make(BINARY, t);
+        s->x->op = '&';
+        s->x->x = grow(t, e, false);
+        s->x->y = literal(t, true);
+        s->x->y->literal = integer(t, 7);
+        s->y = pick(3) ? make(BINARY, t) : literal(t, true);
+        if (s->y->kind == LITERAL) {
+            s->y->literal = integer(t, pick(9));
+        } else {
+            s->y->op = '&';
+            s->y->x = grow(t, e, false);
+            s->y->y = literal(t, true);
+            s->y->y->literal = integer(t, 7);
+        }
+        type sign = t == U32 ? I32 : t == U64 ? I64 : t;
+        if (s->has_step && pick(2) && (sign == I32 || sign == I64 || sign == I16)) { /* found when
+                                                                                        it runs */
+            s->z = make(BINARY, sign);
+            s->z->op = '|';
+            s->z->x = make(BINARY, sign);
+            s->z->x->op = '&';
+            s->z->x->x = grow(sign, e, false);
+            s->z->x->y = literal(sign, true);
+            s->z->x->y->literal = integer(sign, (uint64_t)(s->step < 0 ? -4 : 3));
+            s->z->y = literal(sign, true);
+            s->z->y->literal = integer(sign, (uint64_t)s->step);
+        }
+        enter();
+        s->variable = new_variable(t);
+        bool good = s->variable != MOST_VARIABLES;
+        if (good) variables[s->variable].known = variables[s->variable].fixed = true;
+        loop_depth++;
+        s->body = good ? block(depth - 1, 1 + pick(3)) : NULL;
+        loop_depth--;
+        leave();
+        if (!good) break;
+        return s;
+    }
+    default:
+        if (pick(3)) break;
+        s->kind = RETURN;
+        statement *condition = node();
+        condition->kind = IF;
+        condition->x = grow(PRED, 2, false);
+        condition->body = s;
+        return condition;
+    }
+    return NULL;
+}
+
+static statement *block(uint32_t depth, uint32_t count) {
+    statement *first = NULL, **last = &first;
+    for (uint32_t i = 0; i < count && used < room; i++) {
+        *last = one(depth);
+        if (*last) last = &(*last)->next;
+    }
+    return first;
+}
+
+/* ---- printing ---- */
+
+static hg_text out;
+static uint32_t indent;
+
+static int level(const expression *e) {
+    switch (e->kind) {
+    case LITERAL: return e->type == PRED ? 3 : 11;
+    case NEGATE:
+    case COMPLEMENT:
+    case NOT: return 10;
+    case BINARY:
+        switch (e->op) {
+        case '*':
+        case '/':
+        case '%': return 9;
+        case '+':
+        case '-': return 8;
+        case '<':
+        case '>': return 7;
+        case '&': return 6;
+        case '^': return 5;
+        default: return 4;
+        }
+    case COMPARE: return 3;
+    case BOTH: return 2;
+    case EITHER: return 1;
+    case CHOICE: return 0;
+    default: return 11;
+    }
+}
+
+static void print(const expression *e);
+static void print_at(const expression *e, int least) {
+    bool parentheses = level(e) < least || pick(12) == 0;
+    if (parentheses) hg_text_addf(&out, "(");
+    print(e);
+    if (parentheses) hg_text_addf(&out, ")");
+}
+
+static void print_number(const expression *e) {
+    if (is_float(e->type)) {
+        char text[40];
+        snprintf(text, sizeof text, "%.17g", e->literal.d);
+        hg_text_addf(&out, "%s", text);
+    } else if (is_signed(e->type)) {
+        hg_text_addf(&out, "%" PRId64, (int64_t)e->literal.i);
+    } else {
+        hg_text_addf(&out, "%" PRIu64, e->literal.i);
+    }
+}
+
+static const char *sign_of(int op, bool comparison) {
+    switch (op) {
+    case '<': return comparison ? "<" : "<<";
+    case '>': return comparison ? ">" : ">>";
+    case 'l': return "<=";
+    case 'g': return ">=";
+    case '=': return "==";
+    case '!': return "!=";
+    case '+': return "+";
+    case '-': return "-";
+    case '*': return "*";
+    case '/': return "/";
+    case '%': return "%";
+    case '&': return "&";
+    case '|': return "|";
+    default: return "^";
+    }
+}
+
+static void print_index(type t, const expression *e) {
+    hg_text_addf(&out, "e_%s[base + u64(", NAMES[t]);
+    print_at(e, 0);
+    hg_text_addf(&out, ")]");
+}
+
+static void print_call(const expression *e) {
+    static const char *const CALLS[] = {"min", "max", "fma", "abs", "popc", "clz", "rotl", "sel"};
+    hg_text_addf(&out, "%s(", CALLS[e->op]);
+    if (e->op == SELECT_) {
+        print_at(e->z, 0);
+        hg_text_addf(&out, ", ");
+    }
+    print_at(e->x, 0);
+    if (e->y) hg_text_addf(&out, ", "), print_at(e->y, 0);
+    if (e->z && e->op == FMA) hg_text_addf(&out, ", "), print_at(e->z, 0);
+    hg_text_addf(&out, ")");
+}
+
+static void print(const expression *e) {
+    int own = level(e);
+    switch (e->kind) {
+    case LITERAL:
+        if (e->type == PRED) {
+            hg_text_addf(&out, "u32(%u) == 1", (unsigned)e->literal.i);
+        } else {
+            if (!e->bare) hg_text_addf(&out, "%s(", NAMES[e->type]);
+            print_number(e);
+            if (!e->bare) hg_text_addf(&out, ")");
+        }
+        break;
+    case VARIABLE: hg_text_addf(&out, "%s", variables[e->variable].name); break;
+    case GLOBAL: hg_text_addf(&out, "global"); break;
+    case ELEMENT: print_index(e->type, e->x); break;
+    case NEGATE:
+    case COMPLEMENT:
+    case NOT:
+        hg_text_addf(&out, "%s", e->kind == NEGATE ? "-" : e->kind == NOT ? "!" : "~");
+        print_at(e->x, 10);
+        break;
+    case BINARY:
+        print_at(e->x, own);
+        hg_text_addf(&out, " %s%s", sign_of(e->op, false), pick(8) ? " " : "\n            ");
+        print_at(e->y, own + 1);
+        break;
+    case COMPARE:
+        print_at(e->x, 4);
+        hg_text_addf(&out, " %s ", sign_of(e->op, true));
+        print_at(e->y, 4);
+        break;
+    case BOTH:
+    case EITHER:
+        print_at(e->x, own);
+        hg_text_addf(&out, e->kind == BOTH ? " && " : " || ");
+        print_at(e->y, own + 1);
+        break;
+    case CHOICE:
+        print_at(e->x, 1);
+        hg_text_addf(&out, " ? ");
+        print_at(e->y, 0);
+        hg_text_addf(&out, " : ");
+        print_at(e->z, 0);
+        break;
+    case CONVERT:
+        hg_text_addf(&out, "%s(", NAMES[e->type]);
+        print_at(e->x, 0);
+        hg_text_addf(&out, ")");
+        break;
+    case FUNCTION: print_call(e); break;
+    case ATOMIC:
+        hg_text_addf(&out, "atom.add(");
+        print_index(e->type, e->x);
+        hg_text_addf(&out, ", ");
+        print_at(e->y, 0);
+        hg_text_addf(&out, ")");
+        break;
+    }
+}
+
+static void line(void) { hg_text_addf(&out, "\n%*s", (int)(4 + 4 * indent), ""); }
+
+static void print_block(const statement *s);
+static void print_body(const statement *s) {
+    indent++;
+    print_block(s);
+    indent--;
+    line();
+    hg_text_addf(&out, "}");
+}
+
+static void print_for(const statement *s) {
+    hg_text_addf(&out, "for %s in %s", variables[s->variable].name, s->reversed ? "reversed " : "");
+    print_at(s->x, 0);
+    hg_text_addf(&out, " .. ");
+    print_at(s->y, 0);
+    if (s->has_step) hg_text_addf(&out, " step ");
+    if (s->has_step && !s->z) hg_text_addf(&out, "%d", (int)s->step);
+    if (s->z) print_at(s->z, 0);
+    hg_text_addf(&out, " {");
+    print_body(s->body);
+}
+
+static void print_counted(const statement *s) {
+    const char *counter = variables[s->variable].name;
+    hg_text_addf(&out, "let %s u32 = 0", counter);
+    line();
+    if (s->kind == WHILE) {
+        hg_text_addf(&out, "while %s < %u && ", counter, (unsigned)s->most);
+        print_at(s->x, 3);
+        hg_text_addf(&out, " {");
+    } else {
+        hg_text_addf(&out, "loop {");
+    }
+    indent++;
+    line();
+    if (s->kind == LOOP) {
+        hg_text_addf(&out, "if %s >= %u {", counter, (unsigned)s->most);
+        indent++;
+        line();
+        hg_text_addf(&out, "break");
+        indent--;
+        line();
+        hg_text_addf(&out, "}");
+        line();
+    }
+    hg_text_addf(&out, "%s += 1", counter);
+    indent--;
+    print_body(s->body);
+}
+
+static void print_statement(const statement *s) {
+    line();
+    switch (s->kind) {
+    case LET:
+        hg_text_addf(&out, "let %s%s%s = ", variables[s->variable].name, s->typed ? " " : "",
+                     s->typed ? NAMES[variables[s->variable].type] : "");
+        print_at(s->x, 0);
+        break;
+    case CARRY:
+        hg_text_addf(&out, "let %s, %s = addc(", variables[s->variable].name,
+                     variables[s->second].name);
+        print_at(s->x, 0);
+        hg_text_addf(&out, ", ");
+        print_at(s->y, 0);
+        hg_text_addf(&out, ")");
+        break;
+    case ASSIGN:
+        hg_text_addf(&out, "%s %s= ", variables[s->variable].name,
+                     s->op ? sign_of(s->op, false) : "");
+        print_at(s->x, 0);
+        break;
+    case STORE:
+        print_index(s->type, s->y);
+        hg_text_addf(&out, " %s= ", s->op ? sign_of(s->op, false) : "");
+        print_at(s->x, 0);
+        break;
+    case IF:
+        hg_text_addf(&out, "if ");
+        print_at(s->x, 0);
+        hg_text_addf(&out, " {");
+        print_body(s->body);
+        if (!s->otherwise) break;
+        hg_text_addf(&out, " else {");
+        print_body(s->otherwise);
+        break;
+    case WHILE:
+    case LOOP: print_counted(s); break;
+    case FOR: print_for(s); break;
+    case BREAK: hg_text_addf(&out, "break"); break;
+    case CONTINUE: hg_text_addf(&out, "continue"); break;
+    case RETURN: hg_text_addf(&out, "return"); break;
+    }
+}
+
+static void print_block(const statement *s) {
+    for (; s; s = s->next) print_statement(s);
+}
+
+/* ---- the evaluator ---- */
+
+typedef struct memory {
+    uint64_t i[PRED][LANES * ELEMENTS]; /* bits */
+} memory;
+static memory *now;
+static value values[MOST_VARIABLES];
+static uint64_t lane;
+static uint32_t steps;
+
+static value load(type t, uint64_t at) {
+    uint64_t bits = now->i[t][at];
+    if (t == F32) {
+        float f;
+        uint32_t narrow = (uint32_t)bits;
+        memcpy(&f, &narrow, 4);
+        return real(t, f);
+    }
+    if (t == F64) {
+        double d;
+        memcpy(&d, &bits, 8);
+        return real(t, d);
+    }
+    return integer(t, bits);
+}
+
+static void store(type t, uint64_t at, value v) {
+    uint64_t bits = v.i;
+    if (t == F32) {
+        float f = (float)v.d;
+        uint32_t narrow;
+        memcpy(&narrow, &f, 4);
+        bits = narrow;
+    } else if (t == F64) {
+        memcpy(&bits, &v.d, 8);
+    }
+    now->i[t][at] = BITS[t] < 64 ? bits & ((UINT64_C(1) << BITS[t]) - 1) : bits;
+}
+
+static value combine(type t, int op, value x, value y) {
+    if (is_float(t)) {
+        float a = (float)x.d, b = (float)y.d;
+        switch (op) {
+        case '+': return real(t, t == F32 ? (double)(a + b) : x.d + y.d);
+        case '-': return real(t, t == F32 ? (double)(a - b) : x.d - y.d);
+        case '*': return real(t, t == F32 ? (double)(a * b) : x.d * y.d);
+        default: return real(t, t == F32 ? (double)(a / b) : x.d / y.d);
+        }
+    }
+    uint32_t amount = (uint32_t)y.i % BITS[t];
+    int64_t p = (int64_t)x.i, q = (int64_t)y.i;
+    switch (op) {
+    case '+': return integer(t, x.i + y.i);
+    case '-': return integer(t, x.i - y.i);
+    case '*': return integer(t, x.i * y.i);
+    case '/':
+        if (is_signed(t)) return integer(t, q == -1 ? 0 - x.i : (uint64_t)(p / q));
+        return integer(t, x.i / y.i);
+    case '%':
+        if (is_signed(t)) return integer(t, q == -1 ? 0 : (uint64_t)(p % q));
+        return integer(t, x.i % y.i);
+    case '&': return integer(t, x.i & y.i);
+    case '|': return integer(t, x.i | y.i);
+    case '^': return integer(t, x.i ^ y.i);
+    case '<': return integer(t, x.i << amount);
+    default: return integer(t, is_signed(t) ? (uint64_t)(p >> amount) : x.i >> amount);
+    }
+}
+
+static bool compare(type t, int op, value x, value y) {
+    bool less = is_float(t) ? x.d < y.d : is_signed(t) ? (int64_t)x.i < (int64_t)y.i : x.i < y.i;
+    bool same = is_float(t) ? x.d == y.d : x.i == y.i;
+    bool more = is_float(t) ? x.d > y.d : !less && !same;
+    switch (op) {
+    case '<': return less;
+    case '>': return more;
+    case 'l': return less || same;
+    case 'g': return more || same;
+    case '=': return same;
+    default: return !same;
+    }
+}
+
+static value convert(type to, type from, value v) {
+    if (from == PRED) return is_float(to) ? real(to, (double)v.i) : integer(to, v.i);
+    if (is_float(to)) {
+        if (is_float(from)) return real(to, v.d);
+        if (to == F32)
+            return real(to, is_signed(from) ? (double)(float)(int64_t)v.i : (double)(float)v.i);
+        return real(to, is_signed(from) ? (double)(int64_t)v.i : (double)v.i);
+    }
+    if (!is_float(from)) return integer(to, v.i);
+    if (isnan(v.d)) return integer(to, 0);
+    double d = trunc(v.d), most = ldexp(1, (int)BITS[to] - is_signed(to)),
+           least = is_signed(to) ? -most : 0;
+    if (d >= most)
+        return integer(to, is_signed(to) ? (UINT64_C(1) << (BITS[to] - 1)) - 1 : ~UINT64_C(0));
+    if (d <= least) return integer(to, is_signed(to) ? UINT64_C(1) << (BITS[to] - 1) : 0);
+    return integer(to, is_signed(to) ? (uint64_t)(int64_t)d : (uint64_t)d);
+}
+
+static value work(const expression *e);
+static uint64_t place(const expression *e) { return lane * ELEMENTS + work(e).i; }
+
+static value call(const expression *e) {
+    type t = e->type;
+    value p = e->op == SELECT_ ? work(e->z) : truth(false), x = work(e->x),
+          y = e->y ? work(e->y) : truth(false), z = e->op == FMA ? work(e->z) : truth(false);
+    uint32_t bits = BITS[e->x->type], count = 0;
+    uint64_t raw = bits < 64 ? x.i & ((UINT64_C(1) << bits) - 1) : x.i;
+    switch (e->op) {
+    case MIN: return compare(t, '<', y, x) ? y : x;
+    case MAX: return compare(t, '>', y, x) ? y : x;
+    case FMA:
+        return real(t, t == F32 ? (double)fmaf((float)x.d, (float)y.d, (float)z.d)
+                                : fma(x.d, y.d, z.d));
+    case ABS:
+        if (is_float(t)) return real(t, fabs(x.d));
+        return is_signed(t) && (int64_t)x.i < 0 ? integer(t, 0 - x.i) : x;
+    case POPC:
+        for (; raw; raw >>= 1) count += (uint32_t)(raw & 1);
+        return integer(U32, count);
+    case CLZ:
+        for (uint32_t k = bits; k-- > 0 && !(raw >> k & 1);) count++;
+        return integer(U32, count);
+    case ROTL:
+        count = (uint32_t)y.i % bits;
+        return integer(t, count ? raw << count | raw >> (bits - count) : raw);
+    default: return p.i ? x : y;
+    }
+}
+
+static value work(const expression *e) {
+    value x, y;
+    uint64_t at;
+    steps++;
+    switch (e->kind) {
+    case LITERAL: return e->literal;
+    case VARIABLE: return values[e->variable];
+    case GLOBAL: return integer(U64, lane);
+    case ELEMENT: return load(e->type, place(e->x));
+    case NEGATE:
+        x = work(e->x);
+        return is_float(e->type) ? real(e->type, -x.d) : integer(e->type, 0 - x.i);
+    case COMPLEMENT: return integer(e->type, ~work(e->x).i);
+    case NOT: return truth(!work(e->x).i);
+    case BINARY:
+        x = work(e->x);
+        y = work(e->y);
+        return combine(e->type, e->op, x, y);
+    case COMPARE:
+        x = work(e->x);
+        y = work(e->y);
+        return truth(compare(e->x->type, e->op, x, y));
+    case BOTH: return truth(work(e->x).i && work(e->y).i);
+    case EITHER: return truth(work(e->x).i || work(e->y).i);
+    case CHOICE: return work(e->x).i ? work(e->y) : work(e->z);
+    case CONVERT: return convert(e->type, e->x->type, work(e->x));
+    case FUNCTION: return call(e);
+    default:
+        at = place(e->x);
+        y = work(e->y);
+        x = load(e->type, at);
+        store(e->type, at, combine(e->type, '+', x, y));
+        return x;
+    }
+}
+
+typedef enum way { ON, BROKEN, CONTINUED, RETURNED } way;
+static way run_block(const statement *s);
+
+static way run_for(const statement *s) {
+    type t = s->type;
+    value a = work(s->x), b = work(s->y);
+    int64_t from = is_signed(t) ? (int64_t)a.i : (int64_t)a.i,
+            to = is_signed(t) ? (int64_t)b.i : (int64_t)b.i,
+            step = s->z ? (int64_t)work(s->z).i : (int64_t)s->step, count = 0;
+    for (int64_t i = from; step > 0 ? i < to : i > to; i += step) count++;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = from + (s->reversed ? count - 1 - k : k) * step;
+        values[s->variable] = integer(t, (uint64_t)i);
+        way w = run_block(s->body);
+        if (w == BROKEN) break;
+        if (w == RETURNED) return w;
+    }
+    return ON;
+}
+
+static way run_statement(const statement *s) {
+    value v;
+    uint64_t at;
+    way w;
+    if (steps++ > MOST_STEPS) return RETURNED;
+    switch (s->kind) {
+    case LET: values[s->variable] = work(s->x); return ON;
+    case CARRY: {
+        value x = work(s->x), y = work(s->y);
+        values[s->variable] = integer(U32, x.i + y.i);
+        values[s->second] = truth((x.i + y.i) >> 32 != 0);
+        return ON;
+    }
+    case ASSIGN:
+        v = values[s->variable];
+        v = s->op ? combine(variables[s->variable].type, s->op, v, work(s->x)) : work(s->x);
+        values[s->variable] = v;
+        return ON;
+    case STORE:
+        if (s->op) {
+            at = place(s->y);
+            v = load(s->type, at);
+            v = combine(s->type, s->op, v, work(s->x));
+        } else {
+            v = work(s->x);
+            at = place(s->y);
+        }
+        store(s->type, at, v);
+        return ON;
+    case IF: return run_block(work(s->x).i ? s->body : s->otherwise);
+    case WHILE:
+    case LOOP:
+        values[s->variable] = integer(U32, 0);
+        while (values[s->variable].i < s->most && (s->kind == LOOP || work(s->x).i)) {
+            values[s->variable].i++;
+            w = run_block(s->body);
+            if (w == RETURNED) return w;
+            if (w == BROKEN) break;
+        }
+        return ON;
+    case FOR: return run_for(s);
+    case BREAK: return BROKEN;
+    case CONTINUE: return CONTINUED;
+    default: return RETURNED;
+    }
+}
+
+static way run_block(const statement *s) {
+    for (; s; s = s->next) {
+        way w = run_statement(s);
+        if (w != ON) return w;
+    }
+    return ON;
+}
+
+/* ---- one program ---- */
+
+static statement *make_program(uint64_t seed) {
+    state = seed * 7919 + 1;
+    for (int i = 0; i < 4; i++) pick(2);
+    used = variable_count = block_depth = block_number = loop_depth = 0;
+    block_stack[0] = 0;
+    room = 60 + pick(500);
+    return block(1 + pick(12), 3 + pick(6));
+}
+
+static void print_program(const statement *s) {
+    out.length = 0;
+    hg_text_addf(&out, ".atlas 1\n.program random\n");
+    for (int t = 0; t < PRED; t++)
+        hg_text_addf(&out, ".param e_%s buffer %s inout [%u]\n", NAMES[t], NAMES[t],
+                     LANES * ELEMENTS);
+    hg_text_addf(&out, ".lanes %u\n.reg base u64\n    base = global * %u", LANES, ELEMENTS);
+    indent = 0;
+    print_block(s);
+    /* the variables that are known at the end */
+    uint32_t at[PRED] = {0};
+    for (uint32_t v = 0; v < variable_count; v++) {
+        if (!visible(v)) continue;
+        type t = variables[v].type == PRED ? U8 : variables[v].type;
+        line();
+        hg_text_addf(&out, "e_%s[base + %u] = %s%s%s", NAMES[t], (unsigned)(at[t]++ % ELEMENTS),
+                     variables[v].type == PRED ? "u8(" : "", variables[v].name,
+                     variables[v].type == PRED ? ")" : "");
+    }
+    hg_text_addf(&out, "\n");
+}
+
+static void evaluate(const statement *s, memory *m) {
+    now = m;
+    steps = 0;
+    for (lane = 0; lane < LANES; lane++) {
+        if (run_block(s) == RETURNED) continue;
+        uint32_t at[PRED] = {0};
+        for (uint32_t v = 0; v < variable_count; v++) {
+            if (!visible(v)) continue;
+            type t = variables[v].type == PRED ? U8 : variables[v].type;
+            store(t, lane * ELEMENTS + at[t]++ % ELEMENTS, values[v]);
+        }
+    }
+}
+
+static void fill(memory *m) {
+    memset(m, 0, sizeof *m);
+    now = m;
+    for (int t = 0; t < PRED; t++)
+        for (uint64_t i = 0; i < LANES * ELEMENTS; i++)
+            store((type)t, i, literal((type)t, true)->literal);
+}
+
+static bool run(hg_backend *b, const hg_program *p, memory *m) {
+    static uint64_t bytes[LANES * ELEMENTS];
+    hg_params *params = hg_params_create();
+    hg_buffer buffers[PRED];
+    bool good = true;
+    for (int t = 0; t < PRED; t++) {
+        char name[16];
+        uint64_t size = BITS[t] / 8;
+        for (uint64_t i = 0; i < LANES * ELEMENTS; i++)
+            memcpy((char *)bytes + i * size, &m->i[t][i], size);
+        snprintf(name, sizeof name, "e_%s", NAMES[t]);
+        buffers[t] = make_buffer(b, bytes, LANES * ELEMENTS * size);
+        CHECK_OK(hg_params_set_buffer(params, name, buffers[t]));
+    }
+    good = hg_backend_execute_program_with_params(b, p, NULL, params) == HG_OK;
+    for (int t = 0; t < PRED; t++) {
+        uint64_t size = BITS[t] / 8;
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[t], bytes, LANES * ELEMENTS * size));
+        for (uint64_t i = 0; i < LANES * ELEMENTS; i++) {
+            m->i[t][i] = 0;
+            memcpy(&m->i[t][i], (char *)bytes + i * size, size);
+        }
+        CHECK_OK(hg_backend_free_buffer(b, buffers[t]));
+    }
+    hg_params_destroy(params);
+    return good;
+}
+
+static bool is_same(type t, uint64_t x, uint64_t y) {
+    if (x == y) return true;
+    if (t == F32) return (x & 0x7fffffff) > 0x7f800000 && (y & 0x7fffffff) > 0x7f800000;
+    return t == F64 && (x << 1) > UINT64_C(0xffe) << 52 && (y << 1) > UINT64_C(0xffe) << 52;
+}
+
+static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, uint32_t *ran) {
+    static memory expected, got;
+    statement *s = make_program(seed);
+    print_program(s);
+    if (show) printf("%s", out.data);
+    used = 0;
+    fill(&expected);
+    got = expected;
+    s = make_program(seed); /* fill made nodes */
+    evaluate(s, &expected);
+    if (steps > MOST_STEPS) return;
+    hg_program *p = NULL;
+    hg_status status = hg_program_assemble(out.data, out.length, NULL, &p);
+    bool crowded = status != HG_OK && strstr(hg_last_error()->message, "is left for");
+    *full += crowded;
+    CHECK_MESSAGE(crowded || (status == HG_OK && hg_program_verify(p, NULL) == HG_OK),
+                  "test_statements_random --seed %" PRIu64 " --print: %s", seed,
+                  hg_last_error_text());
+    if (status == HG_OK) {
+        ++*ran;
+        CHECK_MESSAGE(run(b, p, &got), "test_statements_random --seed %" PRIu64 " --print: %s",
+                      seed, hg_last_error_text());
+        for (int t = 0; t < PRED; t++)
+            for (uint32_t i = 0; i < LANES * ELEMENTS; i++)
+                if (!is_same((type)t, expected.i[t][i], got.i[t][i])) {
+                    CHECK_MESSAGE(false,
+                                  "test_statements_random --seed %" PRIu64
+                                  " --print: %s[%u] is %" PRIx64 ", expected %" PRIx64,
+                                  seed, NAMES[t], i, got.i[t][i], expected.i[t][i]);
+                    t = PRED - 1;
+                    break;
+                }
+    }
+    hg_program_release(p);
+}
+
+int main(int argc, char **argv) {
+    uint64_t count = 1000, seed = 1;
+    uint32_t full = 0, ran = 0;
+    const char *backend = "cpu";
+    bool show = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--print") == 0) show = true;
+        if (i + 1 == argc) break;
+        if (strcmp(argv[i], "--count") == 0) count = strtoull(argv[i + 1], NULL, 0);
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 0), count = 1;
+        if (strcmp(argv[i], "--backend") == 0) backend = argv[i + 1];
+    }
+    hg_backend *b = open_backend(backend);
+    for (uint64_t i = 0; b && i < count; i++) check_seed(b, seed + i, show, &full, &ran);
+    CHECK_MESSAGE(count == 1 || ran * 4 >= count * 3, "only %u of %" PRIu64 " programs ran", ran,
+                  count);
+    hg_backend_destroy(b);
+    hg_text_free(&out);
+    return test_done();
+}
