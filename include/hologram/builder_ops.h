@@ -94,6 +94,24 @@ static inline hg_builder *hg_build_bits(hg_builder *builder, hg_type to, hg_type
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x036, to, from, args, 2);
 }
+/** Operands of hg_build_axis_first by name. */
+typedef struct hg_axis_first_operands {
+    hg_arg extent; /**< hg_count or hg_count_reg; left out: that of the declaration */
+} hg_axis_first_operands;
+/** dst = index; outside of the extent of the array's axis is a fault; axis 255: all of them, in row order */
+static inline hg_builder *hg_build_axis_first(hg_builder *builder, hg_type type, uint8_t d, uint8_t index, hg_arg array, uint8_t axis, hg_axis_first_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(index), array, hg_arg_number(axis), operands.extent};
+    return hg_builder_add(builder, 0x037, type, HG_TYPE_COUNT, args, 5);
+}
+/** Operands of hg_build_axis by name. */
+typedef struct hg_axis_operands {
+    hg_arg extent; /**< hg_count or hg_count_reg; left out: that of the declaration */
+} hg_axis_operands;
+/** dst = before * extent + index; index outside of the extent of the array's axis is a fault */
+static inline hg_builder *hg_build_axis(hg_builder *builder, hg_type type, uint8_t d, uint8_t before, uint8_t index, hg_arg array, uint8_t axis, hg_axis_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(before), hg_arg_reg(index), array, hg_arg_number(axis), operands.extent};
+    return hg_builder_add(builder, 0x038, type, HG_TYPE_COUNT, args, 6);
+}
 /** dst = a + b; integers wrap */
 static inline hg_builder *hg_build_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
@@ -798,6 +816,16 @@ static inline hg_builder *hg_build_bscan_xor(hg_builder *builder, hg_type type, 
 static inline hg_builder *hg_build_shuffle(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_arg lane) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), lane};
     return hg_builder_add(builder, 0x0F0, type, HG_TYPE_COUNT, args, 3);
+}
+/** p = s of any lane of the block that has not stopped, the same in all */
+static inline hg_builder *hg_build_block_any(hg_builder *builder, uint8_t p, uint8_t s) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(s)};
+    return hg_builder_add(builder, 0x0F1, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** p = s of every lane of the block that has not stopped, the same in all */
+static inline hg_builder *hg_build_block_all(hg_builder *builder, uint8_t p, uint8_t s) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(s)};
+    return hg_builder_add(builder, 0x0F2, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
 }
 /** dst = 1 / src */
 static inline hg_builder *hg_build_rcp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {

@@ -364,7 +364,11 @@ static bool needs_minor_3(const hg_program *p) {
         case HG_OP_STS_NARROW:
         case HG_OP_LDP_WIDE:
         case HG_OP_STP_NARROW:
-        case HG_OP_BITS: return true;
+        case HG_OP_BITS:
+        case HG_OP_AXIS_FIRST:
+        case HG_OP_AXIS:
+        case HG_OP_BLOCK_ANY:
+        case HG_OP_BLOCK_ALL: return true;
         default: break;
         }
     return false;

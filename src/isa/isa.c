@@ -77,6 +77,10 @@
 #define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_T, 0, "address", NULL, 0}, O_R("s")}
 #define SIG_LOAD_WIDE {O_D, {HG_K_ADDRESS, HG_READ, HG_R_T2, 0, "address", NULL, 0}}
 #define SIG_STORE_NARROW {{HG_K_ADDRESS, HG_WRITE, HG_R_T, 0, "address", NULL, 0}, {HG_K_REG, HG_READ, HG_R_T2, 0, "s", NULL, 0}}
+#define AXIS_END {HG_K_ADDRESS, 0, HG_R_NONE, 0, "array", NULL, 0}, {HG_K_U8, 0, HG_R_NONE, 0, "axis", NULL, 0}, \
+                 SIZE_OR_NONE("extent", "that of the declaration")
+#define SIG_AXIS_FIRST {O_TO(HG_R_U64), O_R("index"), AXIS_END}
+#define SIG_AXIS {O_TO(HG_R_U64), {HG_K_REG, HG_READ, HG_R_U64, 0, "before", NULL, 0}, O_R("index"), AXIS_END}
 #define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d", NULL, 0}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id", NULL, 0}}
 #define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, HG_OR_NONE, "p", NULL, 0}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
 #define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
@@ -177,6 +181,7 @@ enum {
     T_HALF = HG_T_HALF,
     T_BYTE = HG_T_BYTE,
     T_WORD = HG_T_WORD,
+    T_INDEX = HG_T_INDEX,
     T_CONVERTED = HG_T_CONVERTED,
     T_TWICE = HG_T_TWICE,
     T_WIDER = HG_T_WIDER,
@@ -320,7 +325,8 @@ bool hg_op_is_scan(hg_op op) {
 
 uint32_t hg_op_block_bytes(hg_op op, hg_type type) {
     if (!(TABLE[op].flags & HG_F_BLOCK)) return 0;
-    uint32_t size = (uint32_t)hg_type_size_bytes(type);
+    bool of_predicates = op == HG_OP_BLOCK_ANY || op == HG_OP_BLOCK_ALL;
+    uint32_t size = of_predicates ? 4 : (uint32_t)hg_type_size_bytes(type);
     return (size < 4 ? 4 : size) * (op == HG_OP_SHUFFLE ? 1 : 2);
 }
 
@@ -372,6 +378,7 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_HALF: return type == HG_TYPE_F16 || type == HG_TYPE_BF16;
     case HG_T_BYTE: return type == HG_TYPE_I8 || type == HG_TYPE_U8;
     case HG_T_WORD: return type == HG_TYPE_I32 || type == HG_TYPE_U32;
+    case HG_T_INDEX: return hg_type_is_integer(type) && hg_type_size_bytes(type) <= 8;
     case HG_T_CONVERTED: return type < HG_TYPE_COUNT;
     case HG_T_TWICE:
     case HG_T_WIDER:
@@ -394,6 +401,7 @@ const char *hg_op_types_text(hg_op op) {
     case HG_T_HALF: return "f16 and bf16";
     case HG_T_BYTE: return "i8 and u8";
     case HG_T_WORD: return "i32 and u32";
+    case HG_T_INDEX: return "integers of up to 64 bits";
     case HG_T_CONVERTED: return "all types";
     case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
     case HG_T_WIDER: return "integers of 16 bits and more, and f32";

@@ -87,6 +87,7 @@ typedef enum hg_optional {
     HG_OR_NONE   /* it is missing then, which is something else than any value: 0 is the number 0 */
 } hg_optional;
 
+enum { HG_ALL_AXES = 255 }; /* of the check of an axis: the index counts in row order */
 enum { HG_READ = 1, HG_WRITE = 2, HG_NAMED = 4 /* written name=value */ };
 
 typedef struct hg_operand_info {
@@ -113,6 +114,7 @@ typedef enum hg_type_set {
     HG_T_HALF /* f16 bf16 */,
     HG_T_BYTE /* i8 u8 */,
     HG_T_WORD /* i32 u32 */,
+    HG_T_INDEX /* integers of up to 64 bits */,
     /* Of two suffixes. */
     HG_T_CONVERTED /* any from any */,
     HG_T_TWICE /* integers of twice the width of the second */,

@@ -67,17 +67,24 @@ static bool id_varies(const uniform *u, uint64_t id) {
     return same == HG_SCOPE_THREAD || (same == HG_SCOPE_BLOCK && !u->block);
 }
 
+/* All lanes that are asked about have the same result whatever their operands: a whole-array
+ * instruction, and among the lanes of a block what they find out together. */
+static bool is_of_all(const uniform *u, uint16_t op) {
+    bool together = op == HG_OP_BLOCK_ANY || op == HG_OP_BLOCK_ALL;
+    return (hg_op_get((hg_op)op)->flags & HG_F_COLLECTIVE) || (u->block && together);
+}
+
 /* The result differs between lanes whatever the operands: what memory holds, and anything not known
  * to be otherwise. */
 static bool result_varies(const uniform *u, uint32_t inst, const hg_accesses *a) {
     const hg_inst *in = &u->program->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
-    if (row->flags & HG_F_COLLECTIVE) return false;
     if (in->op == HG_OP_CLS_GET_LANE) return id_varies(u, HG_ID_BLOCK_IDX_X);
     if (in->op == HG_OP_RDID) return id_varies(u, hg_inst_operands(u->program, inst)[1].value);
+    if (is_of_all(u, in->op)) return false;
     if (row->flags & (HG_F_POOL | HG_F_STATE)) return true;
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (row->operands[i].kind == HG_K_ADDRESS) return true;
+        if (row->operands[i].kind == HG_K_ADDRESS && row->operands[i].access) return true;
     return a->reads == 0 && !(row->flags & HG_F_NUMBER);
 }
 
@@ -86,7 +93,7 @@ static void step(const uniform *u, uint32_t inst, bool divergent, varying *state
     hg_inst_accesses(u->program, inst, &a);
     if (a.writes == 0) return;
     bool varies = divergent;
-    if (!(hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_COLLECTIVE))
+    if (!is_of_all(u, u->program->insts[inst].op))
         for (uint32_t k = 0; k < a.reads && !varies; k++)
             varies = has(state, number_of(&a.read[k]));
     varies = varies || result_varies(u, inst, &a);

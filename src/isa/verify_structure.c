@@ -60,7 +60,8 @@ static void bad_index(place at, const char *what, uint64_t value, uint64_t limit
 static void check_address(place at, const hg_operand *o, bool array) {
     bool registers = o->place == HG_PLACE_FLAT || o->place == HG_PLACE_PHI ||
                      o->place == HG_PLACE_BARE;
-    bool own = o->place == HG_PLACE_PRIVATE, wants_own = (at.row->flags & HG_F_PRIVATE) != 0;
+    bool own = o->place == HG_PLACE_PRIVATE, wants_own = (at.row->flags & HG_F_PRIVATE) != 0,
+         named = !at.row->operands[at.operand].access; /* an array is named, and nothing reached */
     if ((o->place > HG_PLACE_BARE && !own) || (o->place == HG_PLACE_BARE && !array) ||
         o->has_index > 1 || (registers && o->has_index) ||
         ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) ||
@@ -71,7 +72,7 @@ static void check_address(place at, const hg_operand *o, bool array) {
     if (wants_own && !own)
         hg_check_error(at.c, "N03", at.inst, at.operand, "use ldg and stg for other places",
                        "'%s' takes an address in private memory only", at.row->text);
-    else if (own && !wants_own)
+    else if (own && !wants_own && !named)
         hg_check_error(at.c, "N03", at.inst, at.operand, "ldp and stp reach it",
                        "'%s' cannot use private memory", at.row->text);
     else if (own && !at.c->program->private_bytes)
@@ -235,6 +236,34 @@ static void check_types_written(hg_check *c, uint32_t i, bool required) {
                        hg_type_name((hg_type)in->type2), hg_type_name((hg_type)in->type));
 }
 
+/* The parameter that an address names, where the program declares extents of it; else NULL. */
+static const hg_param *declared_array(const hg_program *p, const hg_operand *array) {
+    for (uint32_t i = 0; array->place == HG_PLACE_BUF_REG && i < p->param_count; i++)
+        if (p->params[i].reg == array->reg && p->params[i].kind != HG_PARAM_SCALAR &&
+            p->params[i].kind != HG_PARAM_POOL && p->params[i].rank <= HG_MAX_EXTENTS)
+            return &p->params[i];
+    return NULL;
+}
+
+/* axis d, [before,] index, array, axis, extent= */
+static void check_axis(hg_check *c, uint32_t i, const hg_operand *o) {
+    int at = c->program->insts[i].op == HG_OP_AXIS_FIRST ? 2 : 3;
+    const hg_operand *array = &o[at], *axis = &o[at + 1];
+    const hg_param *declared = declared_array(c->program, array);
+    bool buffer = array->place == HG_PLACE_BUF_REG, given = !hg_operand_is_missing(&o[at + 2]);
+    uint64_t axes = declared && !given ? declared->rank : HG_MAX_EXTENTS;
+    if (array->has_index || (buffer && array->disp) ||
+        (!buffer && array->place != HG_PLACE_SHARED && array->place != HG_PLACE_PRIVATE))
+        hg_check_error(c, "N03", i, at, NULL,
+                       "'axis' takes an array: [x], [shared + N] or [private + N]");
+    else if (!given && !declared)
+        hg_check_error(c, "N05", i, at, "extent=N says what no declaration does",
+                       "the array of 'axis' is not declared with extents");
+    else if (axis->value >= axes && axis->value != HG_ALL_AXES)
+        bad_index((place){c, i, at + 1, hg_op_get((hg_op)c->program->insts[i].op)}, "axis",
+                  axis->value, axes);
+}
+
 static void check_instruction(hg_check *c, uint32_t i, bool types) {
     const hg_program *p = c->program;
     const hg_inst *in = &p->insts[i];
@@ -253,6 +282,7 @@ static void check_instruction(hg_check *c, uint32_t i, bool types) {
     for (uint32_t k = 0; k < row->operand_count; k++)
         check_operand((place){c, i, (int)k, row}, in, &row->operands[k], &o[k]);
     hg_check_atlas(c, i);
+    if (in->op == HG_OP_AXIS || in->op == HG_OP_AXIS_FIRST) check_axis(c, i, o);
     if (row->flags & HG_F_RUN && o[1].reg + o[2].value > HG_MAX_REGISTERS)
         hg_check_error(c, "N07", i, 2, NULL, "registers r%u to r%llu: the last register is r255",
                        (unsigned)o[1].reg, (unsigned long long)(o[1].reg + o[2].value - 1));

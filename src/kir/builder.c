@@ -269,8 +269,8 @@ void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t opera
     kir_fault_if_values(b, cond, code, operand, message, 0, NULL);
 }
 
-void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand,
-                         const char *message, uint8_t count, kir_value *const *values) {
+kir_value *kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand,
+                               const char *message, uint8_t count, kir_value *const *values) {
     kir_value *args[1 + KIR_FAULT_VALUES] = {cond};
     for (uint8_t i = 0; i < count; i++) args[1 + i] = values[i];
     kir_value *v = kir_emit(b, KIR_FAULT_IF, KIR_VOID, (uint8_t)(1 + count), args);
@@ -278,4 +278,5 @@ void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_
     v->u.fault.operand = operand;
     v->u.fault.values = count;
     v->u.fault.message = message;
+    return v;
 }

@@ -88,8 +88,8 @@ void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t opera
                   const char *message);
 /* message with a {} for each value (u64, at most KIR_FAULT_VALUES). Values are worked out by all
  * lanes: put them under an IF. */
-void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand,
-                         const char *message, uint8_t count, kir_value *const *values);
+kir_value *kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand,
+                               const char *message, uint8_t count, kir_value *const *values);
 /* shorthands used by definitions: of the type's kind, integer or float */
 kir_value *kir_arithmetic_held(kir_builder *b, kir_op integer, kir_op real, kir_value *c);
 #define kir_add(b, a, c) (kir_hold(b, a), kir_arithmetic_held(b, KIR_ADD, KIR_FADD, c))

@@ -244,6 +244,7 @@ struct kir_value {
          */
         struct {
             uint8_t code, operand, values;
+            bool axis; /* of an array, which a launch may prove as it does accesses (kir_prove) */
             const char *message;
         } fault;
         struct {

@@ -371,6 +371,7 @@ static bool read_fault_code(kir_reader *r, line *l) {
         return kir_expected(r, "a fault: F01 to F07");
     l->fields.u.fault.code = (uint8_t)((t.text[1] - '0') * 10 + t.text[2] - '0');
     kir_next(r);
+    l->fields.u.fault.axis = kir_accept_word(r, "axis");
     return true;
 }
 

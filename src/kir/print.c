@@ -286,7 +286,9 @@ static void print_detail(const printer *p, const kir_value *v) {
         print_name(out, v->u.table->name, p->tables[v->u.table->id]);
         break;
     case KIR_CALL: print_call(p, v); break;
-    case KIR_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
+    case KIR_FAULT_IF:
+        hg_text_addf(out, " F%02u%s", (unsigned)v->u.fault.code, v->u.fault.axis ? " axis" : "");
+        break;
     case KIR_LOOP:
         hg_text_addf(out, "%s%s%s%s", v->u.loop.bounded ? " bounded" : "",
                      v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "",

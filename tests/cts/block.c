@@ -170,6 +170,25 @@ static const struct {
                               "add.u32 r10, r10, r15\n    add.u32 r10, r10, r16\n" FINISH},
     {"a result decides", START "    breduce.or.u32 r11, r10\n    setgt.u32 p0, r10, r11\n    "
                                "bra.p0 @low\n    add.u32 r10, r10, r11\nlow:\n" FINISH},
+    {"any and all",
+     START "    and.u32 r12, r10, r30\n    seteq.u32 p0, r12, r30\n    block.any p1, p0\n"
+           "    block.all p2, p0\n    setge.u32 p3, r254, r30\n    block.all p4, p3\n"
+           "    not.p p3, p3\n    block.any p5, p3\n    mov_imm.u32 r13, 0\n"
+           "    sel.u32 r14, p1, r30, r13\n    sel.u32 r15, p2, r31, r13\n"
+           "    add.u32 r10, r10, r14\n    add.u32 r10, r10, r15\n"
+           "    mov_imm.u32 r16, 64\n    sel.u32 r14, p4, r16, r13\n"
+           "    sel.u32 r15, p5, r30, r13\n    add.u32 r10, r10, r14\n"
+           "    sub.u32 r10, r10, r15\n" FINISH},
+    {"any of those that go on", /* a lane in three goes, then rounds with a barrier while one is odd
+                                 */
+     START "    mov_imm.u32 r15, 3\n    rem.u32 r16, r252, r15\n    seteq.u32 p0, r16, r30\n"
+           "    bra.p0 @gone\n    mov_imm.u32 r17, 0\n    mov_imm.u32 r18, 15\n"
+           "    and.u32 r10, r10, r18\nagain:\n    sts.u32 [shared + r14], r10\n    bar.sync 1\n"
+           "    lds.u32 r19, [shared + 0]\n    xor.u32 r17, r17, r19\n    bar.sync 2\n"
+           "    mov_imm.u32 r20, 0\n    setne.u32 p1, r10, r20\n    shr.u32 r10, r10, r30\n"
+           "    add.u32 r17, r17, r30\n    block.any p2, p1\n    bra.p2 @again\n"
+           "    block.all p2, p1\n    mov.u32 r10, r17\n    bra.p2 @gone\n" FINISH
+           "gone:\n    exit\n"},
     {"behind a fault", START "    mov_imm.u32 r15, 0\n    mov_imm.u64 r16, 19\n    setne.u64 p0, "
                              "r255, r16\n    bra.p0 @on\n    div.u32 r10, r10, r15\non:\n"
                              "    breduce.add.u32 r11, r10\n    mov_imm.u64 r16, 2\n    setne.u64 "

@@ -69,6 +69,7 @@ void cts_fail(cts *s, const cts_target *t, const char *name, const char *reason)
 void cts_rows(cts *s);       /* rows.c: rows whose operands are registers and predicates */
 void cts_known_rows(cts *s); /* literals.c: the same on operands that a compiler knows; nothing else
                                 runs with them */
+void cts_arrays(cts *s);     /* arrays.c: the check of an axis */
 void cts_blocks(cts *s);     /* block.c: rows on the lanes of a block */
 void cts_literals(cts *s);   /* rows.c: mov_imm and rdid */
 void cts_maps(cts *s);       /* maps.c: operations on whole arrays */

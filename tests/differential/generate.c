@@ -418,7 +418,7 @@ static void describe_slots(const generator *g, case_array *a, slot_place place) 
 
 static bool make_arrays(generator *g) {
     run_case *c = g->c;
-    bool ok = random_array(g, "input", INPUT_MASK + 1 + 512 + 128, false);
+    bool ok = random_array(g, "input", INPUT_BYTES, false);
     if (ok) season(g, &c->arrays[0]);
     ok = ok && random_array(g, "output", g->stride[IN_OUT] * g->lanes, true);
     if (ok) describe_slots(g, &c->arrays[1], IN_OUT);
@@ -450,9 +450,9 @@ static bool assemble_text(generator *g, uint64_t seed) {
     text t = {0};
     add_text(&t, ".atlas 1\n.program seed_%llu\n", (unsigned long long)seed);
     add_text(&t,
-             ".param r%d input buffer u8 in\n.param r%d output buffer u8 inout\n.param r%d totals "
-             "buffer u8 inout\n",
-             R_IN, R_OUT, R_ACC);
+             ".param r%d input buffer u8 in [%d]\n.param r%d output buffer u8 inout\n.param r%d "
+             "totals buffer u8 inout\n",
+             R_IN, INPUT_BYTES, R_OUT, R_ACC);
     if (g->has_collectives && g->scratch)
         add_text(&t, ".scratch r%d exchange %s [%llu]\n", R_XCH, type_text(g, g->xch),
                  (unsigned long long)g->lanes);

@@ -26,6 +26,7 @@ enum {
     MAX_FUNCTIONS = 4,
     PREDICATES = 6,
     INPUT_MASK = 2047,
+    INPUT_BYTES = INPUT_MASK + 1 + 512 + 128,
     SCATTER_SITES = 8,
     SCATTER_LANES = 512, /* of an array of which each site writes a part */
     PLACES = 512,        /* in a row of places */

@@ -25,7 +25,16 @@ void load_input(generator *g, int type, int reg) {
                                                                            most
                                                                            2^shift
                                                                          */
-    switch (pick(g, 7)) {
+    switch (pick(g, 8)) {
+    case 7: { /* of an array of u8 with its extents */
+        hg_type wide = g->types[type];
+        bool fits = hg_op_allows_types(HG_OP_LDG_WIDE, wide, HG_TYPE_U8);
+        line(g, "axis.u64 r%d, r%d, [buf(r%d) + 0], %u", R_T1, R_OFFSET, R_IN,
+             chance(g, 50) ? 0 : HG_ALL_AXES);
+        line(g, "ldg.%s%s r%d, [r%d + r%d]", hg_type_name(wide), fits ? ".u8" : "", reg, R_IN,
+             R_T1);
+        break;
+    }
     case 5:
         line(g, "mov_imm.u32 r%d, %u", R_T0, shift);
         line(g, "shr.u64 r%d, r%d, r%d", R_T1, R_OFFSET, R_T0);
@@ -226,6 +235,14 @@ static void together(generator *g) {
     int t = bits ? any_type_where(g, is_integer) : any_type(g), from = variable(g, t),
         to = variable(g, t);
     const char *name = type_text(g, t), *fold = FOLDS[pick(g, bits ? 7 : 4)];
+    if (chance(g, 25)) {
+        int p, q;
+        any_predicate(g, &p);
+        any_predicate(g, &q);
+        line(g, "block.%s p%d, p%d", chance(g, 50) ? "any" : "all", p, q);
+        g->cost += g->factor * 40;
+        return;
+    }
     switch (pick(g, 5)) {
     case 0:
     case 1: line(g, "breduce.%s.%s r%d, r%d", fold, name, to, from); break;

@@ -16,9 +16,26 @@ static bool shuffle(ref_machine *m, ref_lane *lanes, uint64_t count, const oracl
     return true;
 }
 
+/* block.any, block.all: of the lanes that are here. */
+static bool of_predicates(ref_machine *m, ref_lane *lanes, uint64_t count, bool any,
+                          const hg_operand *o) {
+    bool result = !any;
+    for (uint64_t l = 0; l < count; l++) {
+        uint8_t own;
+        if (lanes[l].state != LANE_AT_BARRIER) continue;
+        if (!ref_read_predicate(m, &lanes[l], o[1].reg, &own)) return false;
+        result = any ? result || own : result && own;
+    }
+    for (uint64_t l = 0; l < count; l++)
+        if (lanes[l].state == LANE_AT_BARRIER) ref_write_predicate(&lanes[l], o[0].reg, result);
+    return true;
+}
+
 bool ref_block(ref_machine *m, ref_lane *lanes, uint64_t count, uint32_t instruction) {
     const hg_inst *inst = &m->program->insts[instruction];
     const hg_operand *o = hg_inst_operands(m->program, instruction);
+    if (inst->op == HG_OP_BLOCK_ANY || inst->op == HG_OP_BLOCK_ALL)
+        return of_predicates(m, lanes, count, inst->op == HG_OP_BLOCK_ANY, o);
     hg_type type = (hg_type)inst->type;
     uint32_t size = oracle_size(type);
     oracle_lane *values = calloc(count + 1, sizeof *values);

@@ -76,6 +76,9 @@ typedef enum ref_next {
     NEXT_BROKEN
 } ref_next;
 
+/* ref_axis.c */
+ref_next ref_axis(ref_machine *m, ref_lane *lane, const hg_inst *inst);
+
 /* reference.c: records a fault of the current step and phase, keeping the first in order. lane may
  * be NULL (whole-array). */
 ref_next ref_fail(ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand,
@@ -94,6 +97,7 @@ void ref_write(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, const 
 ref_next ref_execute(ref_machine *m, ref_lane *lane);
 
 void ref_write_uint(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, uint64_t value);
+bool ref_read_predicate(ref_machine *m, const ref_lane *lane, uint8_t p, uint8_t *value);
 void ref_write_predicate(ref_lane *lane, uint8_t p, bool value);
 
 /* ref_atlas.c: instructions of block 1C0. */

@@ -45,7 +45,7 @@ void ref_write_uint(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, u
     ref_write(m, lane, reg, type, bytes);
 }
 
-static bool read_predicate(ref_machine *m, const ref_lane *lane, uint8_t p, uint8_t *value) {
+bool ref_read_predicate(ref_machine *m, const ref_lane *lane, uint8_t p, uint8_t *value) {
     if (!(lane->predicates_set >> p & 1)) {
         ref_break(m, lane, lane->pc, "uninitialized predicate: p%u", p);
         return false;
@@ -100,7 +100,7 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         if (info->kind == HG_K_COND) variant = (int)o[i].value;
         if (!(info->access & HG_READ)) continue;
         if (info->kind == HG_K_PRED) {
-            if (!read_predicate(m, lane, o[i].reg, &predicates[i])) return NEXT_BROKEN;
+            if (!ref_read_predicate(m, lane, o[i].reg, &predicates[i])) return NEXT_BROKEN;
             args[count++] = &predicates[i];
         } else {
             hg_type type = type_of(info, inst);
@@ -151,7 +151,7 @@ static ref_next logic(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
     uint8_t v[3] = {0}, result;
     for (uint32_t i = 1; i < hg_op_get((hg_op)inst->op)->operand_count; i++)
-        if (!read_predicate(m, lane, o[i].reg, &v[i - 1])) return NEXT_BROKEN;
+        if (!ref_read_predicate(m, lane, o[i].reg, &v[i - 1])) return NEXT_BROKEN;
     switch ((hg_op)inst->op) {
     case HG_OP_AND_P: result = v[0] && v[1]; break;
     case HG_OP_OR_P: result = v[0] || v[1]; break;
@@ -274,7 +274,7 @@ static ref_next control(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     uint8_t taken = 1;
     switch ((hg_op)inst->op) {
     case HG_OP_BRA:
-        if (o[0].reg != 255 && !read_predicate(m, lane, o[0].reg, &taken)) return NEXT_BROKEN;
+        if (o[0].reg != 255 && !ref_read_predicate(m, lane, o[0].reg, &taken)) return NEXT_BROKEN;
         return taken ? jump(m, lane, (uint32_t)o[1].value, o[1].value <= lane->pc) : NEXT_FOLLOWING;
     case HG_OP_CALL:
         if (lane->depth == REF_STACK)
@@ -329,6 +329,8 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     case HG_OP_NOT_P:
     case HG_OP_SEL_P:
     case HG_OP_MOV_P: return logic(m, lane, inst);
+    case HG_OP_AXIS_FIRST:
+    case HG_OP_AXIS: return ref_axis(m, lane, inst);
     case HG_OP_BAR_SYNC: return NEXT_BARRIER;
     case HG_OP_MEMFENCE: return NEXT_FOLLOWING;
     case HG_OP_REDUCE_ADD:

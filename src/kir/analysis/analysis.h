@@ -11,6 +11,8 @@ hg_status kir_find_group_uniformity(kir_module *m) HG_NODISCARD; /* of a device 
                                                                     a group */
 void kir_find_row_uniformity(kir_module *m); /* the same for lanes that are neighbours along x in a
                                                 block */
+/* Operations of a block whose result all lanes that take part share: reductions. */
+static inline bool kir_block_is_one(hg_op op) { return op != HG_OP_SHUFFLE && !hg_op_is_scan(op); }
 hg_status kir_find_blocks(kir_module *m) HG_NODISCARD; /* u.block.whole: all lanes of the block take
                                                           part */
 hg_status kir_provenance(kir_module *m, uint32_t most) HG_NODISCARD; /* for a device of few slots:

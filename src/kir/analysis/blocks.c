@@ -53,9 +53,17 @@ static bool is_whole(const kir_value *v) {
     return together(v, NULL);
 }
 
+static void set_whole(const kir_module *m, bool whole) {
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_BLOCK) v->u.block.whole = whole;
+}
+
 hg_status kir_find_blocks(kir_module *m) {
     if (!has_blocks(m)) return HG_OK;
+    set_whole(m, true); /* lanes that are there agree on what they find out together */
     kir_find_uniformity(m, true);
+    set_whole(m, false);
     (void)kir_number(m->functions);
     bool leave = kir_functions_exit(m);
     for (const kir_function *f = m->functions; f; f = f->next) /* what calls a function is not

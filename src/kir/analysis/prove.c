@@ -266,6 +266,7 @@ static bool assume(walk *w, const place *at, const kir_value *c, bool truth, sta
 /* ---- accesses ---- */
 
 static bool is_checked(const kir_value *v) {
+    if (v->op == KIR_FAULT_IF) return v->u.fault.axis;
     if (!kir_is_access(v) || v->u.mem.unchecked) return false;
     return v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS || v->u.mem.slot >= 0;
 }
@@ -437,6 +438,14 @@ static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
     }
 }
 
+/* Behind it no lane has the condition. */
+static void stop_where(walk *w, const place *at, const kir_value *v, state *s) {
+    range bad = of(w, at, v->args[0]);
+    if (bad.high == 0) return;
+    if (w->check && v->u.fault.axis) w->outside = true;
+    if (!assume(w, at, v->args[0], false, s, DEEP)) s->dead = true;
+}
+
 static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
     if (v->type != KIR_VOID && v->op != KIR_CALL)
         w->ranges[number(w, at, v)] = kir_range_exists(v->type) ? leaf(w, at, v, s)
@@ -461,6 +470,7 @@ static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
                                             : kir_range_full(v->u.var->type),
                                         v->args[0]};
         return;
+    case KIR_FAULT_IF: stop_where(w, at, v, s); return;
     case KIR_ATOMIC:
         if (v->u.mem.high)
             s->cells[v->u.mem.high->id] = (cell){kir_range_full(v->u.mem.high->type), NULL};

@@ -437,7 +437,11 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
                  v->u.mem.high->type);
         varying(v);
         return;
-    case KIR_BLOCK: varying(v); return;
+    case KIR_BLOCK:
+        varying(v);
+        if (v->u.block.whole && kir_block_is_one((hg_op)v->u.block.op))
+            v->uniformity = KIR_BLOCK_UNIFORM;
+        return;
     case KIR_LOAD: visit_load(v); return;
     case KIR_CALL: visit_call(x, v, control); return;
     case KIR_IF:

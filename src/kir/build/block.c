@@ -18,9 +18,26 @@ static void add_memory(build *x) {
         x->b.failed = true;
 }
 
+/* Of a predicate: 1 or 0 in each lane, which breduce.or or breduce.and makes one of. */
+static void find_out_together(build *x, hg_op op, const hg_operand *o) {
+    kir_builder *b = &x->b;
+    kir_value *yes = kir_const(b, HG_TYPE_U32, 1), *no = kir_const(b, HG_TYPE_U32, 0),
+              *own = kir_select(b, build_pred(x, o[1].reg), yes, no);
+    kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL);
+    kir_value *v = kir_emit(b, KIR_BLOCK, HG_TYPE_U32, 1, &own);
+    v->u.block.op = op == HG_OP_BLOCK_ANY ? HG_OP_BREDUCE_OR : HG_OP_BREDUCE_AND;
+    v->u.block.atlas_type = HG_TYPE_U32;
+    add_memory(x);
+    build_set_pred(x, o[0].reg, kir_not(b, kir_binary(b, KIR_CMP_EQ, v, no)));
+}
+
 void build_block(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
     const hg_operand *o = hg_inst_operands(x->program, inst);
+    if (in->op == HG_OP_BLOCK_ANY || in->op == HG_OP_BLOCK_ALL) {
+        find_out_together(x, (hg_op)in->op, o);
+        return;
+    }
     bool shuffle = in->op == HG_OP_SHUFFLE, widens = kir_is_half((hg_type)in->type) && !shuffle;
     hg_type type = widens ? HG_TYPE_F32 : (hg_type)in->type;
     kir_value *args[2] = {build_get(x, o[1].reg, kir_type_of((hg_type)in->type)), NULL};

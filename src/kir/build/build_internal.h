@@ -25,7 +25,12 @@ typedef struct build {
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES],
         block_number;
-    bool trace, unchecked;        /* kir_build_options */
+    uint32_t block_first;  /* the first instruction of the block that is being written */
+    bool trace, unchecked; /* kir_build_options */
+    struct {
+        bool looked, any; /* the program checks axes */
+        bool written[HG_MAX_REGISTERS];
+    } axes;                       /* axis.c */
     kir_var *steps;               /* counts steps, with max_steps */
     kir_var *own;                 /* private memory; made when first used, for a debugger at once */
     struct private_array *arrays; /* of private memory that have names, by their offsets; read with
@@ -65,6 +70,12 @@ void build_instruction(build *x, uint32_t inst);
 
 /* ---- block.c: instructions on the lanes of a block ---- */
 void build_block(build *x, uint32_t inst);
+
+/* ---- axis.c ---- */
+void build_axis(build *x, uint32_t inst);
+/* Whether an access of an instruction is inside its array because a chain of checks of all axes, in
+ * the same block, made its index. */
+bool build_is_inside(build *x, uint32_t inst, const hg_operand *address, hg_type element);
 
 /* ---- memory.c ---- */
 void build_memory(build *x, uint32_t inst);

@@ -171,6 +171,8 @@ void build_instruction(build *x, uint32_t inst) {
                           build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
         break;
     case HG_OP_BITS: take_pattern(x, in, o); break;
+    case HG_OP_AXIS_FIRST:
+    case HG_OP_AXIS: build_axis(x, inst); break;
     case HG_OP_RDID: identify(x, o); break;
     case HG_OP_SHL:
     case HG_OP_SHR: shift(x, in, o); break;

@@ -143,13 +143,15 @@ void build_memory(build *x, uint32_t inst) {
     case HG_OP_LDG:
     case HG_OP_LDS: {
         type = hg_element_type(in->type, in->type2, &hg_op_get((hg_op)in->op)->operands[1]);
-        kir_value *v = access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0);
-        build_set(x, o[0].reg, build_loaded(x, in, v));
+        kir_place p = place_of(x, &o[1], in->operands + 1);
+        p.unchecked |= build_is_inside(x, inst, &o[1], type);
+        build_set(x, o[0].reg, build_loaded(x, in, access(x, KIR_LOAD, type, p, 2, NULL, 0)));
         break;
     }
     case HG_OP_STG:
     case HG_OP_STS: {
         kir_place p = place_of(x, &o[0], in->operands);
+        p.unchecked |= build_is_inside(x, inst, &o[0], type);
         access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_stored(x, in, o[1].reg)}, 1);
         break;
     }

@@ -330,6 +330,13 @@ static kir_value *atomic(device *d, kir_builder *b, const access *a) {
     return old.l;
 }
 
+/* What an operation of the block made of all its lanes, and decides whether they reach a barrier:
+ * ghosts read it too. */
+static bool is_of_all(const device *d, const kir_value *v) {
+    return v->op == KIR_LOAD && v->u.mem.space == KIR_SHARED && v->u.mem.unchecked &&
+           device_has(d, v, DEVICE_NEEDED);
+}
+
 void device_lower_access(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
     access a = parse(d, v);
@@ -339,18 +346,19 @@ void device_lower_access(device *d, const kir_value *v) {
     else
         fixed(d, b, &a);
     kir_var *result = NULL;
-    bool fall = device_stop_here(d) == DEVICE_FALL;
+    bool fall = device_stop_here(d) == DEVICE_FALL && !is_of_all(d, v);
     if (v->type != KIR_VOID && fall && (a.bad || d->at.maybe_stopped || v->op == KIR_ATOMIC)) {
         result = kir_var_create(d->out, b->function, v->type, 0, NULL);
         kir_set(b, result, kir_const(b, v->type, 0));
     }
     if (a.bad)
         guard(d, b, &a, a.bad, KIR_FAULT_BOUNDS);
-    else if (v->op == KIR_LOAD)
+    else if (v->op == KIR_LOAD && !is_of_all(d, v))
         device_mask(d, b);
     kir_value *x = NULL;
     if (v->op == KIR_LOAD)
         x = device_load(d, b, &a.place, a.offset, a.zeros, v->type, v->u.mem.bytes);
+    if (is_of_all(d, v) && x->op == KIR_LOAD && a.place.kind == DEVICE_GROUP) x->u.mem.uniform = 1;
     if (v->op == KIR_STORE) store(d, b, &a);
     if (v->op == KIR_ATOMIC) x = atomic(d, b, &a);
     if (result) kir_set(b, result, x);

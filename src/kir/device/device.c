@@ -17,6 +17,11 @@ static bool access_stops(const device *d, const kir_value *v) {
            !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
 }
 
+/* The launch was checked: no index leaves its axis. */
+static bool is_proven_axis(const device *d, const kir_value *v) {
+    return d->options->proven && v->u.fault.axis;
+}
+
 static bool note_operation(device *d, device_function *f, const kir_value *v) {
     device_function before = *f;
     switch ((kir_op)v->op) {
@@ -24,7 +29,7 @@ static bool note_operation(device *d, device_function *f, const kir_value *v) {
     case KIR_STORE:
     case KIR_CHECK:
     case KIR_ATOMIC: f->faults = f->faults || access_stops(d, v); break;
-    case KIR_FAULT_IF: f->faults = true; break;
+    case KIR_FAULT_IF: f->faults = f->faults || !is_proven_axis(d, v); break;
     case KIR_LOOP: f->faults = f->faults || !v->u.loop.bounded; break;
     case KIR_EXIT:
         f->stops = true;
@@ -185,6 +190,7 @@ static void lower_call(device *d, const kir_value *v) {
 
 static void lower_fault_if(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
+    if (is_proven_axis(d, v)) return;
     device_wide values[KIR_FAULT_VALUES] = {dwide(d, b, 0), {NULL, NULL}};
     uint32_t site = device_site(d, v, v->u.fault.code, v->u.fault.operand, 0);
     for (uint8_t i = 0, next = 1; i < v->u.fault.values; i++) {

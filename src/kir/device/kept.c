@@ -3,7 +3,8 @@
  * Points are operations that must happen as often and in the same order in all lanes: barriers,
  * calls that lead to them, sets of variables that decide about points, and the jumps that lead past
  * points. The conditions around points, and what those are computed from, are needed. The verifier
- * proved that none of it depends on memory or on the lane.
+ * proved that none of it depends on the lane, nor on memory but for what an operation of the block
+ * left there for all of them (device_lower_access).
  * Requires: kir_find_uniformity for a group as a tile, a table of marks. Provides: DEVICE_KEPT of loops that hold points and of EXITs that all lanes take
  * together; ghosts of functions; the kernel's last operation that holds a point. */
 #include "kir/device/device_internal.h"

@@ -387,6 +387,32 @@ static void test_uniform(void) {
            HEAD ".param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n    bar.sync 0\n  "
                 "  mov.u32 r1, r252\nl:\n    "
                 "loop r1, @l\ndone:\n    exit\n");
+    ACCEPT("a barrier while any lane of the block wants it",
+           HEAD "    mov_imm.u32 r2, 0\n    mov_imm.u32 r3, 1\n    mov.u32 r1, r252\nl:\n    "
+                "bar.sync 0\n    setgt.u32 p0, r1, r2\n    sub.u32 r1, r1, r3\n    block.any p1, "
+                "p0\n    bra.p1 @l\n");
+    EXPECT("bar.grid while any lane of the block wants it",
+           HEAD "    setgt.u32 p0, r252, r254\nl:\n    bar.grid\n    block.all p1, p0\n    bra.p1 "
+                "@l\n",
+           {"V08", 5, 5, "collective 'bar.grid' at line 5 is under the per-lane branch at line 7",
+            "bring all lanes together before it: none may have jumped past it or ended"});
+    EXPECT("block.any in a branch",
+           HEAD "    setgt.u32 p0, r252, r254\n    bra.p0 @l\n    block.any p0, p0\nl:\n    "
+                "mov.u32 r1, r254\n",
+           {"V09", 5, 5, "'block.any' at line 5 is under the per-lane branch at line 4",
+            "put it where all lanes that go on come together, or let the others end with exit"});
+#define ARRAY HEAD ".param r1 x buffer f32 in [n, 4]\n.param r4 n u64\n.param r5 z buffer f32 in\n"
+    ACCEPT("axes", ARRAY
+           "    axis.u32 r2, r252, [buf(r1) + 0], 1\n    mov_imm.i8 r3, 1\n    axis.i8 r2, r2, r3, "
+           "[shared + 8], 7, extent=r4\n");
+    EXPECT("an axis that the array has not", ARRAY "    axis.u32 r2, r252, [buf(r1) + 0], 2\n",
+           {"N07", 6, 39, "invalid axis: 2 (must be < 2)", NULL});
+    EXPECT("an axis of an array without extents", ARRAY "    axis.u32 r2, r252, [buf(r5) + 0], 0\n",
+           {"N05", 6, 24, "the array of 'axis' is not declared with extents",
+            "extent=N says what no declaration does"});
+    EXPECT("an axis of a place in an array", ARRAY "    axis.u32 r2, r252, [buf(r1) + 4], 0\n",
+           {"N03", 6, 24, "'axis' takes an array: [x], [shared + N] or [private + N]", NULL});
+#undef ARRAY
     ACCEPT("a count of the block",
            HEAD "    mov.u32 r1, r253\nl:\n    bar.sync 0\n    loop r1, @l\n");
     EXPECT("a barrier inside if",

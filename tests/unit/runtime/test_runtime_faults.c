@@ -82,6 +82,17 @@ static const kind KINDS[] = {
     {".private 1024\n", "stp.u64 [private + a + 4], c", "F04",
      "misaligned private access: offset 204"},
     {".private 64\n", "ldp.u32 v, [private + 1]", "F04", "misaligned private access: offset 1"},
+    /* axes */
+    {"", "axis e, c, [x], 0", "F01", "index 200 is outside of axis 0 of 'x', which has extent 64"},
+    {"", "axis.u16 e, h, [x], 255\n    mov n, 0", "F01",
+     "index 200 is outside of 'x', which has 64 elements"},
+    {".reg k i8\n", "cvt.i8.u32 k, a\n    axis e, k, [x], 0", "F01",
+     "index -56 is outside of axis 0 of 'x', which has extent 64"},
+    {".private 256\n.meta private.seen \"u32[64] at 0\"\n.reg k u64\n",
+     "mov k, 3\n    axis e, k, a, [private], 1, extent=64", "F01",
+     "index 200 is outside of axis 1 of 'seen', which has extent 64"},
+    {".shared 272\n", "axis e, d, [shared + 16], 7, extent=n", "F01",
+     "index 200 is outside of axis 7 of [shared + 16], which has extent 64"},
     /* numbers */
     {"", "sub a, a, 200\n    div v, v, a", "F02", "division by zero"},
     {"", "sub s, s, 200\n    rem.i32 s, s, s", "F02", "division by zero"},
