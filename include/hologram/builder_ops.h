@@ -439,6 +439,16 @@ static inline hg_builder *hg_build_memfence_system(hg_builder *builder) {
 static inline hg_builder *hg_build_bar_grid(hg_builder *builder) {
     return hg_builder_add(builder, 0x072, HG_TYPE_COUNT, HG_TYPE_COUNT, 0, 0);
 }
+/** p = s of any lane of the launch; and a bar.grid. flag: a u32 that is 0, and is 0 again */
+static inline hg_builder *hg_build_grid_any(hg_builder *builder, uint8_t p, uint8_t s, hg_arg flag) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(s), flag};
+    return hg_builder_add(builder, 0x073, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** p = s of every lane of the launch; and a bar.grid. flag: a u32 that is 0, and is 0 again */
+static inline hg_builder *hg_build_grid_all(hg_builder *builder, uint8_t p, uint8_t s, hg_arg flag) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(s), flag};
+    return hg_builder_add(builder, 0x074, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
 /** dst = e^src */
 static inline hg_builder *hg_build_exp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};

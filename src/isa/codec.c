@@ -368,7 +368,9 @@ static bool needs_minor_3(const hg_program *p) {
         case HG_OP_AXIS_FIRST:
         case HG_OP_AXIS:
         case HG_OP_BLOCK_ANY:
-        case HG_OP_BLOCK_ALL: return true;
+        case HG_OP_BLOCK_ALL:
+        case HG_OP_GRID_ANY:
+        case HG_OP_GRID_ALL: return true;
         default: break;
         }
     return false;

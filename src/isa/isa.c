@@ -88,6 +88,7 @@
 #define SIG_LOOP64 {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U64, 0, "counter", NULL, 0}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
 #define SIG_P_S {O_P, O_Q("s")}
 #define SIG_P_A_B {O_P, O_Q("a"), O_Q("b")}
+#define SIG_GRID {O_P, O_Q("s"), {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_U32, 0, "flag", NULL, 0}}
 #define SIG_SEL_P {O_P, O_Q("q"), O_Q("a"), O_Q("b")}
 #define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id", NULL, 0}}
 #define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope", NULL, 0}}

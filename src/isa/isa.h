@@ -166,6 +166,9 @@ hg_op hg_op_folds_with(hg_op op);
 bool hg_op_is_scan(hg_op op);
 uint32_t hg_op_block_bytes(hg_op op, hg_type type);
 
+/* All lanes of the launch find something out together: each has a predicate of its own. */
+static inline bool hg_op_asks_all(uint16_t op) { return op == HG_OP_GRID_ANY || op == HG_OP_GRID_ALL; }
+
 /* Counts a register down and jumps: loop, and loop.u64. */
 static inline bool hg_op_is_loop(uint16_t op) { return op == HG_OP_LOOP || op == HG_OP_LOOP64; }
 static inline hg_type hg_loop_type(uint16_t op) { return op == HG_OP_LOOP ? HG_TYPE_U32 : HG_TYPE_U64; }

@@ -470,7 +470,8 @@ static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32
     hg_accesses a;
     hg_inst_accesses(u->program, inst, &a);
     for (uint32_t k = 0; k < a.reads; k++)
-        if (has(state, number_of(&a.read[k])))
+        if (has(state, number_of(&a.read[k])) &&
+            !(a.read[k].is_pred && hg_op_asks_all(u->program->insts[inst].op)))
             hg_check_error(
                 u->check, "V10", inst, a.read[k].operand, NULL,
                 "operand '%s' of '%s' must be the same in all lanes: %s is not",

@@ -189,6 +189,20 @@ static const struct {
            "    add.u32 r17, r17, r30\n    block.any p2, p1\n    bra.p2 @again\n"
            "    block.all p2, p1\n    mov.u32 r10, r17\n    bra.p2 @gone\n" FINISH
            "gone:\n    exit\n"},
+    {"of the launch", /* rounds while one is not 0 */
+     ".atlas 1\n.program cts\n.param r1 out buffer u32 out\n.param r2 in buffer u32 in\n"
+     ".scratch r5 flag u32 [1]\n.shared 200\n    mov_imm.u64 r40, 4\n    mul.u64 r41, r255, r40\n"
+     "    ldg.u32 r10, [r2 + r41]\n    mov_imm.u32 r30, 1\n    mov_imm.u32 r31, 2\n"
+     "    shl.u32 r14, r252, r31\n    mov_imm.u32 r17, 0\n    mov_imm.u32 r18, 15\n"
+     "    and.u32 r10, r10, r18\n    mov_imm.u32 r20, 0\nagain:\n    setne.u32 p1, r10, r20\n"
+     "    sts.u32 [shared + r14], r30\n    grid.any p2, p1, [buf(r5) + 0]\n"
+     "    lds.u32 r19, [shared + r14]\n    sel.u32 r21, p2, r30, r20\n    add.u32 r17, r17, r21\n"
+     "    add.u32 r17, r17, r19\n    shr.u32 r10, r10, r30\n    bra.p2 @again\n"
+     "    setle.u32 p3, r10, r20\n    grid.all p4, p3, [buf(r5) + 0]\n    seteq.u32 p3, r252, r31\n"
+     "    grid.all p5, p3, [buf(r5) + 0]\n    grid.any p6, p3, [buf(r5) + 0]\n"
+     "    sel.u32 r21, p4, r18, r20\n    add.u32 r17, r17, r21\n    sel.u32 r21, p5, r31, r20\n"
+     "    add.u32 r17, r17, r21\n    sel.u32 r21, p6, r18, r20\n    add.u32 r10, r17, "
+     "r21\n" FINISH},
     {"behind a fault", START "    mov_imm.u32 r15, 0\n    mov_imm.u64 r16, 19\n    setne.u64 p0, "
                              "r255, r16\n    bra.p0 @on\n    div.u32 r10, r10, r15\non:\n"
                              "    breduce.add.u32 r11, r10\n    mov_imm.u64 r16, 2\n    setne.u64 "
@@ -210,6 +224,10 @@ static void form(cts *s, size_t i) {
     cts_text(&c, "%s", FORMS[i].text);
     add_values(s, &c, "out", HG_TYPE_U32, 120, false);
     add_values(s, &c, "in", HG_TYPE_U32, 120, true);
+    if (strstr(FORMS[i].text, ".scratch")) {
+        case_array *flag = case_add_array(&c, "flag", HG_TYPE_U32, NULL, 4);
+        if (flag) flag->scratch = true;
+    }
     c.launch = (ref_launch){.grid = {3, 1, 1}, .block = {48, 1, 1}, .lanes = 120};
     snprintf(name, sizeof name, "block: %s", FORMS[i].name);
     cts_compare(s, name, &c);

@@ -144,6 +144,27 @@ static bool same_operands(ref_machine *m, const ref_lane *first, uint32_t instru
     return true;
 }
 
+/* grid.any, grid.all: of the lanes that are here; a flag that was set before counts as one that
+ * says so. */
+static ref_next ask_all(ref_machine *m, const hg_inst *inst, const hg_operand *o) {
+    bool any = inst->op == HG_OP_GRID_ANY;
+    uint8_t *flag = ref_resolve(m, first_live(m), 2, 4, true, false);
+    if (!flag) return failed(m);
+    bool said = flag[0] || flag[1] || flag[2] || flag[3];
+    for (uint64_t l = 0; l < m->lane_count; l++) {
+        uint8_t own;
+        if (m->lanes[l].state != LANE_AT_COLLECTIVE) continue;
+        if (!ref_read_predicate(m, &m->lanes[l], o[1].reg, &own)) return NEXT_BROKEN;
+        said |= any ? own : !own;
+    }
+    for (uint64_t l = 0; l < m->lane_count; l++)
+        if (m->lanes[l].state == LANE_AT_COLLECTIVE)
+            ref_write_predicate(&m->lanes[l], o[0].reg, any ? said : !said);
+    memset(flag, 0, 4);
+    memset(m->shared, 0, m->block_count * m->launch.shared);
+    return NEXT_FOLLOWING;
+}
+
 ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     const hg_inst *inst = &m->program->insts[instruction];
     const hg_operand *o = hg_inst_operands(m->program, instruction);
@@ -164,6 +185,8 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_TENSOR_CONTRACT: return ref_tensor_contract(m, lane, inst);
     case HG_OP_QUANTIZED_GEMM: return ref_quantized_gemm(m, lane, inst);
     case HG_OP_FFT: return ref_fft(m, lane, inst);
+    case HG_OP_GRID_ANY:
+    case HG_OP_GRID_ALL: return ask_all(m, inst, o);
     case HG_OP_BAR_GRID:
         memset(m->shared, 0, m->block_count * m->launch.shared);
         return NEXT_FOLLOWING;

@@ -80,6 +80,7 @@ bool build_is_inside(build *x, uint32_t inst, const hg_operand *address, hg_type
 /* ---- memory.c ---- */
 void build_memory(build *x, uint32_t inst);
 void build_step(build *x, uint32_t inst);
+void build_grid(build *x, uint32_t inst); /* grid.any, grid.all */
 
 /* ---- private.c: ldp and stp ---- */
 /* Of loads that widen and stores that narrow: what a loaded element becomes, and a register's value

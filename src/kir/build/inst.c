@@ -212,6 +212,8 @@ void build_instruction(build *x, uint32_t inst) {
             build_block(x, inst);
         else if (flags & HG_F_ATLAS)
             build_atlas(x, inst);
+        else if (hg_op_asks_all(in->op))
+            build_grid(x, inst);
         else if (flags & HG_F_COLLECTIVE)
             build_step(x, inst);
         else if (flags & HG_F_ATOMIC)

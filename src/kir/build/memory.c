@@ -290,3 +290,63 @@ void build_step(build *x, uint32_t inst) {
     x->module->has_step = true;
     if (result != KIR_VOID) build_set(x, w.operands[0].reg, v);
 }
+
+/* ---- what all lanes of the launch find out: each that says so stores 1, the fold of the one
+ * element is the answer, and lane 0 stores 0 again before all meet ---- */
+
+static void store_flag(build *x, const hg_operand *o, uint32_t operand, kir_value *when,
+                       uint64_t number) {
+    kir_value *branch = kir_if_begin(&x->b, when);
+    kir_place p = place_of(x, o, operand);
+    access(x, KIR_STORE, HG_TYPE_U32, p, 3, (kir_value *[]){kir_const(&x->b, HG_TYPE_U32, number)},
+           1);
+    kir_if_end(&x->b, branch);
+}
+
+static kir_value *step(build *x, hg_op op, uint8_t result, uint32_t operands,
+                       const kir_step_operand *given, uint8_t args, kir_value *const *values) {
+    kir_step *info = hg_arena_alloc(&x->module->arena,
+                                    sizeof *info + operands * sizeof *info->operands);
+    if (!info) {
+        x->b.failed = true;
+        return &x->b.dummy;
+    }
+    info->count = (uint8_t)operands;
+    for (uint32_t i = 0; i < operands; i++) info->operands[i] = given[i];
+    kir_value *v = kir_emit(&x->b, KIR_STEP, result, args, values);
+    v->u.step.op = (uint16_t)op;
+    v->u.step.atlas_type = operands ? HG_TYPE_U32 : HG_TYPE_NOT_USED;
+    v->u.step.info = info;
+    x->module->has_step = true;
+    return v;
+}
+
+void build_grid(build *x, uint32_t inst) {
+    kir_builder *b = &x->b;
+    const hg_inst *in = &x->program->insts[inst];
+    const hg_operand *o = hg_inst_operands(x->program, inst);
+    bool any = in->op == HG_OP_GRID_ANY;
+    kir_value *own = build_pred(x, o[1].reg), *args[3];
+    store_flag(x, &o[2], in->operands + 2, any ? own : kir_not(b, own), 1);
+    kir_place p = place_of(x, &o[2], in->operands + 2);
+    kir_step_operand given[2] = {{.kind = KIR_STEP_ARRAY,
+                                  .operand = 2,
+                                  .space = p.space,
+                                  .has_index = p.index != NULL,
+                                  .class_id = p.class_id,
+                                  .disp = p.disp,
+                                  .access = HG_READ},
+                                 {.kind = KIR_STEP_COUNT, .operand = 3, .arg_count = 1}};
+    uint8_t n = 0;
+    if (p.handle) args[n++] = p.handle;
+    if (p.index) args[n++] = p.index;
+    given[0].arg_count = given[1].first_arg = n;
+    args[n++] = kir_const(b, HG_TYPE_U64, 1);
+    kir_value *word = step(x, HG_OP_REDUCE_MAX_MEM, HG_TYPE_U32, 2, given, n, args);
+    kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
+    lane->u.imm = HG_ID_GLOBAL_LANE_ID;
+    store_flag(x, &o[2], in->operands + 2, is_zero(b, lane), 0);
+    (void)step(x, HG_OP_BAR_GRID, KIR_VOID, 0, NULL, 0, NULL);
+    kir_value *none = is_zero(b, word);
+    build_set_pred(x, o[0].reg, any ? kir_not(b, none) : none);
+}

@@ -391,6 +391,9 @@ static void test_uniform(void) {
            HEAD "    mov_imm.u32 r2, 0\n    mov_imm.u32 r3, 1\n    mov.u32 r1, r252\nl:\n    "
                 "bar.sync 0\n    setgt.u32 p0, r1, r2\n    sub.u32 r1, r1, r3\n    block.any p1, "
                 "p0\n    bra.p1 @l\n");
+    ACCEPT("bar.grid while any lane of the launch wants it",
+           HEAD ".scratch r5 flag u32 [1]\n    setgt.u32 p0, r252, r254\nl:\n    bar.grid\n    "
+                "grid.any p1, p0, [buf(r5) + 0]\n    bra.p1 @l\n");
     EXPECT("bar.grid while any lane of the block wants it",
            HEAD "    setgt.u32 p0, r252, r254\nl:\n    bar.grid\n    block.all p1, p0\n    bra.p1 "
                 "@l\n",
