@@ -659,6 +659,10 @@ HGV_FN bool hgv_fits(uint64_t size, uint64_t index, int64_t low, int64_t high) {
     return high >= 0 ? from && size >= (uint64_t)high && index <= size - (uint64_t)high
                      : from && index <= size + (uint64_t)-high;
 }
+/* Indices below it fit, if what is reached from them on ends `high` behind, which is not 0. */
+HGV_FN uint64_t hgv_limit(uint64_t size, uint64_t high) {
+    return size < high ? 0 : size - (high - 1);
+}
 HGV_FN hgv_b64 hgv_outside(hgv_u64 index, uint64_t size, int64_t low, int64_t high) {
     if (high >= 0 && size < (uint64_t)high) return ~(hgv_b64){0};
     uint64_t most = high >= 0 ? size - (uint64_t)high : size + (uint64_t)-high;

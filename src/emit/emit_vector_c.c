@@ -51,6 +51,17 @@ static void get(vc_printer *p, const vec_value *v) {
                 vc_var(v->u.var).text, (unsigned)i);
 }
 
+/* Whether the lanes of a mask add one to what the variable is: it is less the mask then. */
+static bool counts(const vec_value *v) {
+    const vec_value *from = v->args[0], *old = from->op == VEC_PRIM ? from->args[0] : NULL;
+    if (!old || from->prim != KIR_ADD || !from->each || old->op != VEC_GET ||
+        old->u.var != v->u.var || from->args[1]->op != VEC_CONST || from->args[1]->u.imm != 1)
+        return false;
+    const vec_value *w = v->prev;
+    while (w && w != old && !w->body[0] && !(w->op == VEC_SET && w->u.var == v->u.var)) w = w->prev;
+    return w == old;
+}
+
 static void set(vc_printer *p, const vec_value *v) {
     const vec_var *var = v->u.var;
     if (!var->each) {
@@ -64,6 +75,13 @@ static void set(vc_printer *p, const vec_value *v) {
     const bool some = v->mask && !vc_is_all(p, v->mask);
     for (uint32_t i = 0; i < vc_parts(p, size); i++) {
         hg_text text = {0};
+        if (some && counts(v)) {
+            vc_part(p, &text, v->mask, size, i);
+            vc_line(p, "%s_%u -= (hgv_%s)(%s);", vc_var(var).text, (unsigned)i, var_type(p, var),
+                    text.data ? text.data : "");
+            hg_text_free(&text);
+            continue;
+        }
         if (some) {
             hg_text_addf(&text, "hgv_select_%s(", var_type(p, var));
             vc_part(p, &text, v->mask, size, i);
@@ -743,7 +761,11 @@ static void print_function(vc_printer *p, vec_function *f) {
         open_function(p, f);
     }
     if (f->limbs_op != KIR_OP_COUNT) call_ready(p, f);
-    if (turn || f->masked) declare_memory(p, f);
+    p->limit_count = 0;
+    if (turn || f->masked) {
+        declare_memory(p, f);
+        vc_declare_limits(p);
+    }
     declare_vars(p, f->vars, false, NULL);
     print_body(p, f->body);
     vc_close(p);
@@ -809,6 +831,7 @@ static void print_kernel(vc_printer *p) {
         p->indent--;
         vc_line(p, "} %s_shared;", p->name);
     }
+    hg_text_addf(out, "/* vector form %016llx */\n", (unsigned long long)vec_hash(p->k));
     hg_text_addf(out, "static const hgv_site %s_sites[] = {\n", p->name);
     hg_text_add(out, p->sites.data ? p->sites.data : "    {0},\n",
                 p->sites.data ? p->sites.length : sizeof "    {0},\n" - 1);

@@ -10,6 +10,13 @@ typedef struct vc_check {
     uint32_t by;
 } vc_check;
 
+/* The limit of indices from which on memory is reached as far as `high`: limit_N, of a size. */
+enum { VC_MOST_LIMITS = 16 };
+typedef struct vc_limit {
+    const vec_value *of; /* a CHECK of that memory */
+    int64_t high;
+} vc_limit;
+
 typedef struct vc_printer {
     hg_text *out;
     vec_kernel *k;
@@ -20,7 +27,9 @@ typedef struct vc_printer {
     uint32_t mask_bytes; /* of an element of masks in variables */
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
     vc_check *checks;    /* by value id */
-    hg_text sites;       /* of faults */
+    vc_limit limits[VC_MOST_LIMITS];
+    uint32_t limit_count;
+    hg_text sites; /* of faults */
     uint32_t site_count;
     bool settled; /* where all goes well */
     bool all_run; /* there, and no lane ends */
@@ -67,6 +76,7 @@ static inline bool vc_in_block(const vc_printer *p) {
 }
 void vc_prim(vc_printer *p, const vec_value *v);
 void vc_exchange(vc_printer *p, const vec_value *v);
+void vc_declare_limits(vc_printer *p); /* of the checks of a function, calculated once */
 void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
 /* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v
  * names. */

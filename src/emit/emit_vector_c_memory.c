@@ -135,16 +135,56 @@ static void memory_size(hg_text *out, const vec_value *v) {
         hg_text_addf(out, "size_%u", (unsigned)v->u.mem.slot);
 }
 
-/* "hgv_fits(…)": whether the places that follow from the first lane's are in bounds. */
+static bool is_same_memory(const vec_value *a, const vec_value *b) {
+    if (a->u.mem.space == KIR_CLASS || a->u.mem.space == KIR_SHARED)
+        return a->u.mem.space == b->u.mem.space;
+    return b->u.mem.space != KIR_CLASS && b->u.mem.space != KIR_SHARED &&
+           a->u.mem.slot == b->u.mem.slot;
+}
+
+/* The number of a limit; the count of all: there is none. */
+static uint32_t limit_of(const vc_printer *p, const vec_value *v, int64_t high) {
+    uint32_t i = 0;
+    while (i < p->limit_count && !(p->limits[i].high == high && is_same_memory(p->limits[i].of, v)))
+        i++;
+    return i;
+}
+
+void vc_declare_limits(vc_printer *p) {
+    int64_t low = 0, high = 0;
+    p->limit_count = 0;
+    for (const vec_value *v = vec_walk(NULL, p->f->body); v; v = vec_walk(v, p->f->body)) {
+        if (v->op != VEC_CHECK || v->u.mem.open || (v->u.mem.has_index && v->args[0]->each) ||
+            !vec_reach_of_all(p->k, v, &low, &high) || high <= 0 ||
+            limit_of(p, v, high) < p->limit_count || p->limit_count == VC_MOST_LIMITS)
+            continue;
+        hg_text size = {0};
+        memory_size(&size, v);
+        vc_line(p, "const uint64_t limit_%u = hgv_limit(%s, %" PRId64 ");",
+                (unsigned)p->limit_count, size.data ? size.data : "", high);
+        vc_line(p, "(void)limit_%u;", (unsigned)p->limit_count);
+        p->limits[p->limit_count++] = (vc_limit){v, high};
+        hg_text_free(&size);
+    }
+}
+
+/* Whether the places that follow from the first lane's are in bounds. */
 static void fits_text(vc_printer *p, hg_text *text, const vec_value *v, int64_t low, int64_t high) {
-    hg_text_addf(text, "hgv_fits(");
-    memory_size(text, v);
-    hg_text_addf(text, ", ");
+    const uint32_t limit = low < 0 ? p->limit_count : limit_of(p, v, high);
+    hg_text index = {0};
     if (v->u.mem.has_index)
-        vc_one(p, text, v->args[0]);
+        vc_one(p, &index, v->args[0]);
     else
-        hg_text_addf(text, "0");
-    hg_text_addf(text, ", INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))", low, high);
+        hg_text_addf(&index, "0");
+    if (limit < p->limit_count) {
+        hg_text_addf(text, "(%s < limit_%u)", index.data ? index.data : "", (unsigned)limit);
+    } else {
+        hg_text_addf(text, "hgv_fits(");
+        memory_size(text, v);
+        hg_text_addf(text, ", %s, INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))",
+                     index.data ? index.data : "", low, high);
+    }
+    hg_text_free(&index);
 }
 
 static void fits(vc_printer *p, const vec_value *v) {

@@ -110,6 +110,7 @@ static void ask_turns(vec_question *q, vec_value *turns) {
     q->before = turns;
     q->inst = turns->inst;
     visit(q, turns->body[0]);
+    q->bad = NULL;
     q->all = vec_question_put(q, VEC_INTACT, KIR_BOOL, 0, NULL);
     vec_question_write(q, turns->body[0], turns);
     vec_value **args = hg_arena_alloc(&q->k->arena, sizeof *args);

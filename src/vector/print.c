@@ -5,6 +5,8 @@
 #include "isa/program.h"
 #include "vector/text_internal.h"
 
+#include <string.h>
+
 enum { MOST_INDENT = 32 };
 
 typedef struct printer {
@@ -249,4 +251,23 @@ void vec_print(hg_text *out, vec_kernel *kernel) {
             hg_text_addf(out, " inst %u", (unsigned)kernel->pressure.inst - 1);
         hg_text_addf(out, "\n");
     }
+}
+
+uint64_t vec_hash(vec_kernel *kernel) {
+    const kir_module *module = kernel->module;
+    kir_module bare = *module;
+    hg_text text = {0};
+    uint8_t digest[32] = {0};
+    uint64_t hash = 0;
+    bare.program = NULL;
+    kernel->module = &bare;
+    vec_print(&text, kernel);
+    kernel->module = module;
+    hg_blake3 state;
+    hg_blake3_init(&state);
+    hg_blake3_update(&state, text.data, text.failed ? 0 : (size_t)text.length);
+    hg_blake3_final(&state, digest);
+    hg_text_free(&text);
+    memcpy(&hash, digest, sizeof hash);
+    return hash;
 }

@@ -140,7 +140,7 @@ static void ask(vec_question *q, vec_value *condition) {
     q->all = q->all ? prim(q, KIR_AND, KIR_BOOL, q->all, condition) : condition;
 }
 static void ask_not(vec_question *q, vec_value *condition) {
-    ask(q, prim(q, KIR_XOR, KIR_BOOL, condition, number(q, KIR_BOOL, 1)));
+    q->bad = q->bad ? prim(q, KIR_OR, KIR_BOOL, q->bad, condition) : condition;
 }
 
 /* Where the type has fewer than 64 bits, that the sum or product of such numbers has no more. */
@@ -167,6 +167,10 @@ static vec_bounds times(vec_question *q, uint8_t type, vec_bounds x, vec_bounds 
     made.high = mul(q, x.high, y.high);
     ask_fits(q, made.high, type);
     if (kir_type_bits(type) < 64) return made;
+    if (is_number(y.high)) {
+        if (y.high->u.imm > 1) ask_not(q, less(q, u64(q, UINT64_MAX / y.high->u.imm), x.high));
+        return made;
+    }
     vec_value *over = prim(q, KIR_MULHI_U, HG_TYPE_U64, x.high, y.high), *none = u64(q, 0);
     ask(q, prim(q, KIR_CMP_EQ, KIR_BOOL, over, none));
     return made;
@@ -274,10 +278,24 @@ static void ask_truth(vec_question *q, const vec_value *v) {
     ask(q, less(q, most, least));
 }
 
-static void ask_check(vec_question *q, const vec_value *v) {
-    int64_t low = 0, high = 0;
+/* CHECKs of one memory and one index are asked as one. */
+static bool is_of(const vec_value *v, const vec_value *w) {
+    return w->op == VEC_CHECK && w->settled && w->u.mem.space == v->u.mem.space &&
+           w->u.mem.slot == v->u.mem.slot && w->u.mem.class_id == v->u.mem.class_id &&
+           w->u.mem.has_index == v->u.mem.has_index &&
+           (!v->u.mem.has_index || w->args[0] == v->args[0]);
+}
+
+static void ask_check(vec_question *q, const vec_region *body, const vec_value *v) {
+    int64_t low = INT64_MAX, high = 0, from = 0, to = 0;
+    for (const vec_value *w = v; w; w = vec_walk(w, body)) {
+        if (!is_of(v, w) || q->asked[w->id] || !vec_reach_of(q->k, w, &from, &to)) continue;
+        q->asked[w->id] = true;
+        low = from < low ? from : low;
+        high = to > high ? to : high;
+    }
+    if (high == 0) return;
     vec_bounds at = v->u.mem.has_index ? bounds_of(q, v->args[0]) : both(u64(q, 0));
-    if (!vec_reach_of(q->k, v, &low, &high)) return; /* vec_can_ask_check said otherwise */
     vec_value *size = vec_question_put(q, VEC_SIZE, HG_TYPE_U64, 0, NULL),
               *last = u64(q, (uint64_t)high - 1);
     size->u.mem = v->u.mem;
@@ -295,7 +313,7 @@ static void ask_check(vec_question *q, const vec_value *v) {
 
 static void ask_settled(vec_question *q, const vec_value *v) {
     switch ((vec_op)v->op) {
-    case VEC_CHECK: ask_check(q, v); break;
+    case VEC_CHECK: break; /* all together */
     case VEC_FAULT_IF: ask_not(q, q->known[v->args[0]->id]); break;
     default: ask_truth(q, v->op == VEC_IF ? v->args[0] : v);
     }
@@ -342,4 +360,7 @@ void vec_question_write(vec_question *q, const vec_region *body, const vec_value
             q->of[v->id] = v->op == VEC_PRIM ? of_prim(q, v) : of_place(q, v);
         if (v->settled) ask_settled(q, v);
     }
+    for (vec_value *v = vec_walk(NULL, body); v && !q->failed; v = vec_walk(v, body))
+        if (v->op == VEC_CHECK && v->settled && !q->asked[v->id]) ask_check(q, body, v);
+    if (q->bad) ask(q, prim(q, KIR_XOR, KIR_BOOL, q->bad, number(q, KIR_BOOL, 1)));
 }

@@ -20,15 +20,16 @@ typedef struct vec_question {
     vec_region *into;  /* where operations are put, */
     vec_value *before; /* in front of this one; NULL: at the end */
     uint32_t inst;
-    bool tested;       /* what is put is marked so */
-    bool failed;       /* out of memory */
-    bool *same;        /* by id: of one value in all turns */
-    bool *bounded;     /* by id: the least and the largest value can be said, if nothing wraps */
-    bool *wanted;      /* by id: the question is made of it */
-    bool *asked;       /* by id, of truth values: is asked already */
-    vec_value **known; /* by id, of those that are the same: the value where the question is */
-    vec_bounds *of;    /* by id, of those that are bounded and wanted */
-    vec_value *all;    /* the answer so far */
+    bool tested;          /* what is put is marked so */
+    bool failed;          /* out of memory */
+    bool *same;           /* by id: of one value in all turns */
+    bool *bounded;        /* by id: the least and the largest value can be said, if nothing wraps */
+    bool *wanted;         /* by id: the question is made of it */
+    bool *asked;          /* by id, of truth values and CHECKs: is asked already */
+    vec_value **known;    /* by id, of those that are the same: the value where the question is */
+    vec_bounds *of;       /* by id, of those that are bounded and wanted */
+    vec_value *all, *bad; /* the answer so far: `all` is true, `bad` is not; NULL: nothing is asked
+                           */
 } vec_question;
 
 bool vec_question_open(vec_question *q, vec_kernel *k); /* false: out of memory */

@@ -338,5 +338,8 @@ bool vec_wants_double(const vec_kernel *kernel, uint32_t registers);
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;
 /* docs/design/vector-form.md */
 void vec_print(hg_text *out, vec_kernel *kernel);
+/* Of that text, without the instructions of the source: the same for the same form. 0: out of
+ * memory. */
+uint64_t vec_hash(vec_kernel *kernel);
 
 #endif
