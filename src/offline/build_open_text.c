@@ -5,6 +5,7 @@
  * Must not know: what an instruction does, which kernels it has. */
 #include "offline/build_internal.h"
 #include "kir/define/define.h"
+#include "plan/steps/sparse.h"
 #include <string.h>
 
 typedef unsigned long long ull;
@@ -12,7 +13,7 @@ typedef unsigned long long ull;
 /* ---- the sources of collectives ---- */
 
 extern const char built_head_call[], built_head_expansion[], built_head_product[],
-    built_head_rows[];
+    built_head_rows[], built_head_sparse[];
 #define SOURCE(name) extern const char built_code_##name[];
 SOURCE(shape)
 SOURCE(parts)
@@ -28,6 +29,7 @@ SOURCE(kv_cache)
 SOURCE(all)
 SOURCE(tensor_contract)
 SOURCE(quantized_gemm)
+SOURCE(sparse_gemm)
 SOURCE(fft)
 #undef SOURCE
 
@@ -90,6 +92,10 @@ static const source_row SOURCES[] = {
      "quantized_gemm",
      NULL,
      {{"quantized_gemm", built_code_quantized_gemm}}},
+    {&plan_collective_sparse_gemm,
+     "sparse_gemm",
+     NULL,
+     {{"sparse_head", built_head_sparse}, {"sparse_gemm", built_code_sparse_gemm}}},
     {&plan_collective_fft, "fft", "n", {{"fft", built_code_fft}}},
 };
 
@@ -245,6 +251,11 @@ void build_add_open_sources(const build_job *job, hg_text *out) {
                         "GCC diagnostic ignored \"-Wunused-const-variable\"\n");
     add_prepared(job, &text);
     add_sources(job, &text);
+    if (has_step(job, &plan_collective_sparse_gemm, true))
+        build_add_source(
+            &text, "sparse",
+            "kir_module *plan_sparse_check(const plan_kernel_key *key) {\n    (void)key;\n "
+            "   return NULL;\n}\n");
     build_add_source(&text, "run", built_text_steps_run);
     if (text.data) build_add_named(out, job->name, text.data);
     out->failed |= text.failed;
@@ -291,8 +302,9 @@ void build_add_open_kernels(const build_job *job, hg_text *out) {
         if (!is_open_kernel(job, i)) continue;
         count++;
         hg_text_addf(out,
-                     "    {{.make = hgd_plan_library_kernel, .fn = %u, .type = %u, .arrays = %u, "
+                     "    {{.make = hgd_%s, .fn = %u, .type = %u, .arrays = %u, "
                      ".values = %u, .choice = %u, .program = %u, .constants = {",
+                     k->key.make == plan_sparse_check ? "plan_sparse_check" : "plan_library_kernel",
                      (unsigned)k->key.fn, (unsigned)k->key.type, (unsigned)k->key.arrays,
                      (unsigned)k->key.values, (unsigned)k->key.choice, (unsigned)k->key.program);
         for (uint32_t c = 0; c < LIBRARY_MOST_CONSTANTS; c++)

@@ -194,6 +194,7 @@ void build_add_source(hg_text *out, const char *prefix, const char *text) {
     place p = {.begins = true};
     token t;
     bool blank = true;
+    int spaces = 0;
     find_names(text, &n);
     for (const char *at = text; *at;) {
         if (*at == '#') {
@@ -206,13 +207,16 @@ void build_add_source(hg_text *out, const char *prefix, const char *text) {
         if (is(&t, "\n")) { /* no blank lines */
             if (!blank) hg_text_addf(out, "\n");
             blank = true;
+            spaces = 0;
             continue;
         }
         if (is_space(&t)) {
-            hg_text_add(out, t.at, t.length);
+            spaces++;
             continue;
         }
+        hg_text_addf(out, "%*s", spaces, "");
         blank = false;
+        spaces = 0;
         if (p.begins && !is_one_of(&t, typed, HG_COUNT_OF(typed))) hg_text_addf(out, "static ");
         add_token(out, &n, prefix, text, &p, &t);
         step(&p, &t);
