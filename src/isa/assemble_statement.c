@@ -423,7 +423,10 @@ static bool close_block(hg_assembler *a) {
     }
     hg_brace *brace = &a->source.braces.data[a->source.braces.count - 1];
     hg_token word = a->token;
-    if (!hg_token_is(&word, "else")) return hg_asm_expect_end(a) & hg_tree_close(a, &at);
+    if (!hg_token_is(&word, "else")) {
+        bool ended = hg_asm_expect_end(a), closed = hg_tree_close(a, &at);
+        return ended && closed;
+    }
     if (else_branch(a, brace, &word)) return true;
     brace = &a->source.braces.data[a->source.braces.count - 1];
     brace->kind = HG_BRACE_BAD; /* its end is looked for */
