@@ -75,7 +75,7 @@ typedef struct hg_memory_caps {
 /* How work is divided and submitted. */
 typedef struct hg_scheduling_caps {
     bool asynchronous;  /* submit may return before the work is done: wait for the signal */
-    bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
+    bool does_maps;     /* HG_CMD_STEP takes maps, about as fast as kernels of one are */
     bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and
                            recording_create takes it */
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation
@@ -191,12 +191,6 @@ typedef struct hg_driver_step {
     uint32_t max_threads; /* as of a launch */
     hg_limit limit; /* that work on the host keeps: it asks between pieces, and gives the fault of a
                        time-out or a cancel */
-    /* Where caps.scheduling.joins_steps: the step that comes next on the same elements, after which
-     * the command is over; NULL: none. Then all are maps that cannot fault, of one number of
-     * elements, and each two of their arrays are the same memory or share none. */
-    const struct hg_driver_step *next;
-    const struct hg_driver_launch *joined; /* of the first: all of them as one kernel, where
-                                              caps.compiler.improves; NULL: there is none */
 } hg_driver_step;
 
 /* Code for code_create. The module and the layout are not kept. */

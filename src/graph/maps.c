@@ -8,8 +8,8 @@
  *
  * A product, a convolution, a norm, a softmax does maps of its result itself, and some of them
  * those that make their input (plan_collective.fuses, .loads). Such maps and the instruction stand
- * together then (graph_call.together): the run time makes one kernel of them where the device has
- * one; where not, each is done by itself.
+ * together then (graph_call.together), as plan/steps/chain.h says for programs too: the run time
+ * makes one kernel of them where the device has one; where not, each is done by itself.
  *
  * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
 #include "graph/maps.h"
@@ -43,53 +43,57 @@ static bool can_join(const hg_graph *g, const graph_call *c) {
 
 /* ---- maps around an instruction ---- */
 
-static const plan_collective *collective_of(const graph_call *c) {
-    return c->program ? NULL : plan_collective_of((hg_op)c->op);
-}
-
-/* Whether its program does maps of its result: one whose elements lie one after another. */
+/* Whether its program does maps of its result. */
 static bool is_head(const hg_graph *g, const graph_call *c) {
-    const plan_collective *of = collective_of(c);
+    const plan_collective *of = c->program ? NULL : plan_collective_of((hg_op)c->op);
     return of && of->fuses && c->result_count == 1 &&
            !graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand],
                               c->operand_count);
 }
 
-/* The value that maps in front of it may make: its first input, where its program loads each
- * element once. GRAPH_NOT_SET: none. */
+static plan_member_array array_of(const hg_graph *g, uint32_t value) {
+    const graph_value *v = &g->values.data[value];
+    return (plan_member_array){
+        .memory = v, .elements = v->strided ? 0 : v->elements + UINT64_C(1), .type = v->type};
+}
+
+/* A map or an instruction as plan/steps/chain.h sees it. */
+static void describe(const hg_graph *g, const graph_call *c, plan_member *m) {
+    *m = (plan_member){
+        .of = plan_collective_of((hg_op)c->op), .type = (uint8_t)c->type, .count = 1};
+    if (graph_map_inputs(c)) m->fn = kir_fn_of_name(graph_map_name(g, c));
+    m->arrays[0] = array_of(g, graph_map_result(g, c));
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        const graph_operand *o = &g->operands.data[c->first_operand + k];
+        if (o->kind == GRAPH_ARRAY) m->arrays[m->count++] = array_of(g, o->number);
+    }
+    m->arrays[1].once = m->of->loads;
+}
+
+/* The value that maps in front of an instruction may make; GRAPH_NOT_SET: none. */
 static uint32_t loaded_by(const hg_graph *g, const graph_call *c) {
-    if (!collective_of(c)->loads) return GRAPH_NOT_SET;
-    for (uint32_t k = 0; k < c->operand_count; k++)
-        if (g->operands.data[c->first_operand + k].kind == GRAPH_ARRAY)
-            return g->operands.data[c->first_operand + k].number;
-    return GRAPH_NOT_SET;
+    plan_member m;
+    describe(g, c, &m);
+    return m.arrays[1].once ? (uint32_t)((const graph_value *)m.arrays[1].memory - g->values.data)
+                            : GRAPH_NOT_SET;
 }
 
-static bool goes_with(const hg_graph *g, const graph_call *head, bool front,
-                      const graph_call *map) {
-    return plan_map_goes_with(collective_of(head), front, kir_fn_of_name(graph_map_name(g, map)),
-                              (hg_type)map->type);
+/* Each value is what it was made as, wherever the memory plan puts it. */
+static plan_relation relation(const void *owner, const void *x, const void *y) {
+    (void)owner;
+    return x == y ? PLAN_SAME : PLAN_APART;
 }
 
-/* Values of the group's maps and its instruction, each an array of the kernel. */
-static uint32_t arrays_around(const graph_maps *of) { return of->input_count + of->count; }
-
-static bool can_be_in_front(const hg_graph *g, const graph_maps *of, const graph_call *head,
-                            graph_extent elements) {
-    bool can = !of->head && of->elements == elements && arrays_around(of) < MOST_ARRAYS &&
-               of->count < PLAN_MOST_LINKS;
-    for (uint32_t i = 0; i < of->input_count; i++)
-        can = can && !g->values.data[of->inputs[i]].strided;
-    for (uint32_t i = 0; i < of->count; i++)
-        can = can && goes_with(g, head, true, &g->calls.data[of->calls[i]]);
-    return can;
-}
-
-static bool can_be_behind(const hg_graph *g, const graph_maps *of, const graph_call *map) {
-    for (uint32_t k = 1; k <= graph_map_inputs(map); k++)
-        if (g->values.data[graph_operand_of(g, map, k)->number].strided) return false;
-    if (!goes_with(g, &g->calls.data[of->calls[of->head - 1]], false, map)) return false;
-    return arrays_around(of) + graph_map_inputs(map) <= MOST_ARRAYS && of->count < PLAN_MOST_LINKS;
+/* Whether the group's calls and this one can be one kernel around an instruction. */
+static bool stand_together(const hg_graph *g, const graph_maps *of, const graph_call *call) {
+    plan_group group = {
+        .relation = relation, .takes = PLAN_TAKES_QUICK, .most_arrays = PLAN_CHAIN_ARRAYS};
+    for (uint32_t i = 0; i <= of->count; i++) {
+        plan_member m;
+        describe(g, i < of->count ? &g->calls.data[of->calls[i]] : call, &m);
+        if (!plan_group_add(&group, &m)) return false;
+    }
+    return true;
 }
 
 /* ---- groups ---- */
@@ -228,7 +232,7 @@ static uint32_t group_for(const fusion *f, const graph_call *c, graph_extent ele
     for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
         uint32_t made = f->group_of[graph_operand_of(f->g, c, k)->number];
         if (!made || f->groups[made - 1].elements != elements) continue;
-        if (f->groups[made - 1].head && can_be_behind(f->g, &f->groups[made - 1], c))
+        if (f->groups[made - 1].head && stand_together(f->g, &f->groups[made - 1], c))
             return made - 1;
         if (!f->groups[made - 1].head && found == MOST_GROUPS) found = made - 1;
     }
@@ -265,7 +269,7 @@ static hg_status close_viewed(fusion *f, const graph_call *c) {
 }
 
 static bool is_full(const fusion *f, const graph_maps *of, const graph_call *c) {
-    if (of->head) return false; /* can_be_behind */
+    if (of->head) return false; /* stand_together */
     return of->count == MOST_MAPS || of->input_count + MOST_INPUTS > MOST_ARRAYS - 1 ||
            arrays_of(f, of) >= MOST_ARRAYS || strided_with(f->g, of, c) > MOST_STRIDED;
 }
@@ -305,10 +309,9 @@ static hg_status take_head(fusion *f, uint32_t call) {
     const graph_call *c = &g->calls.data[call];
     uint32_t input = loaded_by(g, c), made = input == GRAPH_NOT_SET ? 0 : f->group_of[input],
              result = graph_map_result(g, c), number = made - 1;
-    graph_extent elements = g->values.data[result].elements;
-    bool joins = made && can_be_in_front(g, &f->groups[number], c, elements);
+    bool joins = made && !f->groups[number].head && stand_together(g, &f->groups[number], c);
     HG_TRY(close_read(f, c, joins ? number : MOST_GROUPS));
-    if (!joins) HG_TRY(open_group(f, call, elements, &number));
+    if (!joins) HG_TRY(open_group(f, call, g->values.data[result].elements, &number));
     graph_maps *of = &f->groups[number];
     of->calls[of->count++] = call;
     of->head = of->count;

@@ -1,7 +1,7 @@
-/* Steps of a binding that are done together: maps behind each other on the same elements, in one
- * pass over memory, and an instruction among them whose library program does them. Whether they can
- * be is known when their memory is: each two of their arrays must be the same or share nothing.
- * Must not know: plan code, what a map does. */
+/* Steps of a binding that are done as one kernel. Which can be is decided by plan/steps/chain.h,
+ * when their memory is known; here they are described to it, and what it finds is made and carried
+ * out.
+ * Must not know: plan code, which steps go together. */
 #ifndef HG_RUNTIME_CHAIN_H
 #define HG_RUNTIME_CHAIN_H
 
@@ -15,8 +15,8 @@ typedef struct hg_chain_found {
     bool head;     /* there is an instruction among the maps whose library program does them, behind
                       chain.front of them */
     uint32_t made; /* with maps in front of the instruction: its array that they make */
-    uint64_t n;    /* elements of the array behind the steps so far */
-    bool stays, by_driver; /* as long as the binding lives; the driver does all of them */
+    uint64_t n;    /* elements of the array behind the steps */
+    bool stays;    /* as long as the binding lives */
     hg_range arrays[PLAN_CHAIN_ARRAYS];
 } hg_chain_found;
 
@@ -32,10 +32,8 @@ typedef enum hg_chain_state {
 typedef struct hg_bound_chain {
     hg_chain_state state;
     bool headless;  /* no instruction does the maps, for good */
-    uint8_t met;    /* how often the first step came while it was not ALONE; stops at 255 */
     uint64_t bytes; /* moved, for profiles */
     hg_chain_found found;
-    hg_driver_step steps[PLAN_MOST_LINKS];           /* for the driver; not ready otherwise */
     hg_bound_expansion joined;                       /* all of them as one kernel */
     hg_range ranges[PLAN_FUSED + PLAN_CHAIN_ARRAYS]; /* with a head: of its arrays, and of the
                                                         chain's from PLAN_FUSED on */

@@ -94,7 +94,7 @@ static bool put_command(cursor *c, const hg_driver_command *command, bool steps)
     switch (command->kind) {
     case HG_CMD_DISPATCH: put_dispatch(c, command->dispatch); return true;
     case HG_CMD_STEP:
-        if (!steps || command->step->next) return false;
+        if (!steps) return false;
         put_step(c, command->step);
         return true;
     case HG_CMD_COPY: put(c, &command->from, sizeof command->from); /* fallthrough */

@@ -71,9 +71,9 @@ typedef struct hg_bound_step {
     uint64_t bytes;               /* moved, for profiles */
     hg_bound_expansion expansion; /* where not by_driver */
     hg_bound_place place;
-    uint64_t charged;             /* host memory of its actions, of the backend's budget */
-    struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come
-                                     so far */
+    uint64_t charged; /* host memory of its actions, of the backend's budget */
+    uint8_t came; /* how often, where it may be the first of a chain that is not there; up to 255 */
+    struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: nobody looked */
 } hg_bound_step;
 
 /* steps.c: the steps of a binding, with what is known of them before any run; scratch memory for

@@ -29,21 +29,6 @@ hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out,
 /* map.c: whether a map of so many elements is one call of its handler on the calling thread. */
 bool tile_map_is_one_call(const tile_options *options, uint64_t n, uint64_t size);
 
-/* maps.c: the handlers of several maps, and how many elements go through all of them before the
- * next ones. */
-typedef struct tile_maps_run {
-    const tile_map_step *steps;
-    uint32_t count;
-    uint64_t piece;
-    bool poor;
-    hg_limit *limit;
-    tile_fn *run[TILE_MOST_MAPS];
-    uint64_t size[TILE_MOST_MAPS];
-} tile_maps_run;
-/* *direct: they are all handlers, on aligned arrays, and one pass is the better way. */
-hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count,
-                         uint64_t n, tile_maps_run *run, bool *direct) HG_NODISCARD;
-
 /* cache.c */
 tile_kernel *tile_cache_find(tile_cache *cache, uint16_t fn, hg_type type); /* NULL: not yet */
 /* The cache owns the kernel from now on, or an equal one instead, which *kernel becomes. False: out

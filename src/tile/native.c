@@ -20,12 +20,6 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
     return true;
 }
 
-bool tile_kernel_is_native(const tile_kernel *kernel) { return tile_native_of(kernel) != NULL; }
-
-void tile_kernel_tell(const tile_kernel *kernel, uint64_t lanes) {
-    tile_heat_add(kernel, lanes * kernel->insn_count);
-}
-
 /* ---- launches ---- */
 
 /* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few

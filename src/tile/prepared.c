@@ -554,31 +554,6 @@ tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_typ
     return direct ? keep(&call, 1, options->poor, NULL, 0) : NULL;
 }
 
-/* Pieces one after another, each through all maps. */
-tile_prepared *tile_maps_prepare(const tile_options *options, const tile_map_step *steps,
-                                 uint32_t count, uint64_t n) {
-    tile_maps_run run;
-    tile_call calls[MOST_CALLS];
-    uint32_t used = 0;
-    bool direct;
-    if (options->poor || tile_maps_open(options, steps, count, n, &run, &direct) != HG_OK ||
-        !direct)
-        return NULL;
-    if (n / run.piece + 1 > MOST_CALLS / count) return NULL;
-    for (uint64_t i = 0; i < n; i += run.piece)
-        for (uint32_t s = 0; s < count; s++) {
-            uint64_t at = i * run.size[s], left = n - i < run.piece ? n - i : run.piece;
-            const tile_map_step *step = &steps[s];
-            calls[used++] = (tile_call){run.run[s],
-                                        step->out + at,
-                                        step->in[0] + at,
-                                        step->nin > 1 ? step->in[1] + at : NULL,
-                                        NULL,
-                                        left};
-        }
-    return keep(calls, used, options->poor, NULL, 0);
-}
-
 /* ---- launches of it ---- */
 
 HG_NOINLINE static void tell(tile_prepared *p) {

@@ -167,20 +167,6 @@ void tile_prepared_destroy(tile_prepared *prepared);
  * Types and functions without a native handler (wide integers, poor mode) run as a small compiled kernel inside. */
 hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin,
                    tile_fault *fault) HG_NODISCARD;
-/* Several of them, the result of each before the next one, in one pass over memory where handlers can. Each two of their arrays are the same or
- * share nothing, and none of the functions can fault. */
-enum { TILE_MOST_MAPS = 16 };
-typedef struct tile_map_step {
-    uint16_t fn;
-    uint8_t type, nin;
-    uint8_t *out;
-    const uint8_t *in[2];
-} tile_map_step;
-/* The launch that does the same by native code, and handlers that do it in its place. */
-bool tile_kernel_is_native(const tile_kernel *kernel);
-void tile_kernel_tell(const tile_kernel *kernel, uint64_t lanes); /* so many lanes were done without it, which counts as its heat */
-tile_prepared *tile_maps_prepare(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n);
-hg_status tile_maps(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n, tile_fault *fault) HG_NODISCARD;
 /* The fixed tree of semantics 0.3. op: HG_OP_ADD, MIN, MAX, MUL. result: size(type) bytes. */
 hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n, const uint8_t *in, uint8_t *result) HG_NODISCARD;
 

@@ -119,7 +119,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
                                                             !hg_pretends(options->pretend,
                                                                          "no-dot4");
     }
-    d->caps.scheduling.joins_steps = !d->expands;
+    d->caps.scheduling.does_maps = !d->expands;
     d->caps.memory.host_memory = d->caps.memory.can_import = d->caps.exact = true;
     d->caps.compiler.max_slots = UINT32_MAX;
     d->caps.scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -323,33 +323,6 @@ static hg_status run_map(const tile_options *options, const hg_driver_step *s,
     return status;
 }
 
-/* Steps that are done together, or one that has a kernel. */
-static uint32_t list_maps(const hg_driver_step *s, tile_map_step maps[static TILE_MOST_MAPS]) {
-    uint32_t count = 0;
-    for (; s && count < TILE_MOST_MAPS; s = s->next) {
-        uint8_t inputs = (uint8_t)(s->call->array_count - 1);
-        maps[count++] = (tile_map_step){
-            .fn = s->call->fn,
-            .type = s->call->type,
-            .nin = inputs,
-            .out = address(&s->ranges[0]),
-            .in = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL}};
-    }
-    return count;
-}
-
-static hg_status run_maps(const tile_options *options, const hg_driver_step *s,
-                          hg_driver_fault *fault) {
-    tile_map_step maps[TILE_MOST_MAPS];
-    tile_fault found;
-    uint64_t n = s->call->arrays[0].extents[0];
-    if (s->joined && tile_kernel_is_native(s->joined->kernel->code))
-        return run_launch(s->joined, fault);
-    if (s->joined) tile_kernel_tell(s->joined->kernel->code, n);
-    if (!s->next) return run_map(options, s, fault);
-    return tile_maps(options, maps, list_maps(s, maps), n, &found);
-}
-
 /* The tile interpreter's or oneDNN's, behind what the runtime calls. */
 typedef struct cpu_prepared {
     hg_driver_prepared driver;
@@ -428,8 +401,7 @@ static hg_status run_step(const hg_device *device, const hg_driver_step *s,
     hg_limit limit = s->limit;
     options.max_threads = s->max_threads;
     options.limit = &limit;
-    hg_status status = s->next || s->joined    ? run_maps(&options, s, fault)
-                       : is_map(s->call)       ? run_map(&options, s, fault)
+    hg_status status = is_map(s->call)         ? run_map(&options, s, fault)
                        : is_reduction(s->call) ? run_reduction(&options, s)
                                                : run_vendor(device, s, &limit);
     copy_limit(&limit, fault);
@@ -442,10 +414,6 @@ static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step 
     options.max_threads = s->max_threads;
     uint8_t inputs = (uint8_t)(call->array_count - 1);
     const uint8_t *in[2] = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL};
-    tile_map_step maps[TILE_MOST_MAPS];
-    if (s->joined) return prepare_launch(s->joined);
-    if (s->next)
-        return tile_maps_prepare(&options, maps, list_maps(s, maps), call->arrays[0].extents[0]);
     return tile_map_prepare(&options, call->fn, (hg_type)call->type, call->arrays[0].extents[0],
                             address(&s->ranges[0]), in, inputs);
 }

@@ -1,4 +1,4 @@
-/* Which maps can be one kernel, and that kernel's launch. */
+/* Which steps can be one kernel, and the launch of one of maps. */
 #include "plan/steps/chain.h"
 #include "kir/define/define.h"
 #include "plan/steps/tree.h"
@@ -13,19 +13,10 @@ bool plan_map_joins(uint16_t fn, hg_type type) {
            kir_operate_args(fn) <= PLAN_LINK_INPUTS && hg_type_size_bytes(type) <= MOST_BYTES;
 }
 
-static bool takes(uint16_t op, uint16_t fn, hg_type type) {
-    return plan_collective_of((hg_op)op) == &plan_collective_map && plan_map_joins(fn, type);
-}
-
-bool plan_chain_takes(const plan_call *call) {
-    return takes(call->op, call->fn, (hg_type)call->type) &&
-           call->array_count == kir_operate_args(call->fn) + 1u;
-}
-
 static bool step_fits(const plan_step *step) {
     hg_opname name = kir_step_name(step->info);
-    return name != HG_OPNAME_COUNT &&
-           takes(step->op, kir_fn_of_name(name), (hg_type)step->atlas_type);
+    return plan_collective_of((hg_op)step->op) == &plan_collective_map && name != HG_OPNAME_COUNT &&
+           plan_map_joins(kir_fn_of_name(name), (hg_type)step->atlas_type);
 }
 
 static bool fuses(const plan_step *step) {
@@ -72,59 +63,115 @@ void plan_find_chains(hg_plan *plan) {
 
 /* ---- one of them ---- */
 
-static uint8_t same_words(hg_type type) { return kir_type_of(type); }
-
-bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers) {
-    uint32_t inputs = call->array_count - 1u, arrays = chain->arrays;
-    if (chain->count == PLAN_MOST_LINKS || inputs > PLAN_LINK_INPUTS) return false;
-    for (uint32_t i = 0; i < call->array_count; i++) {
-        if (numbers[i] >= PLAN_CHAIN_ARRAYS) return false;
-        if (numbers[i] < chain->arrays &&
-            same_words((hg_type)chain->types[numbers[i]]) != same_words((hg_type)call->type))
-            return false;
-        if (numbers[i] >= arrays) arrays = numbers[i] + 1u;
+/* The number of an array: of the same one that is there, or a new one. False: it shares memory with
+ * another one, or there are too many. */
+static bool number_array(plan_group *g, const plan_member_array *a, uint8_t *number) {
+    plan_chain *chain = &g->chain;
+    for (uint8_t i = 0; i < chain->arrays; i++) {
+        plan_relation relation = g->relation(g->owner, g->arrays[i], a->memory);
+        *number = i;
+        if (relation != PLAN_APART) return relation == PLAN_SAME;
     }
-    plan_link *link = &chain->links[chain->count++];
-    *link = (plan_link){.fn = call->fn,
-                        .type = call->type,
-                        .arrays = (uint8_t)call->array_count,
-                        .out = numbers[0]};
-    for (uint32_t i = 0; i < inputs; i++) link->in[i] = numbers[i + 1];
-    for (; chain->arrays < arrays; chain->arrays++) chain->types[chain->arrays] = call->type;
+    if (chain->arrays == g->most_arrays) return false;
+    g->arrays[chain->arrays] = a->memory;
+    chain->types[chain->arrays] = a->type;
+    *number = chain->arrays++;
     return true;
 }
 
-static bool add_array(plan_chain *chain, uint8_t number, uint8_t type) {
-    if (number >= PLAN_CHAIN_ARRAYS || number > chain->arrays) return false;
-    if (number < chain->arrays) return chain->types[number] == type;
-    chain->types[chain->arrays++] = type;
-    return true;
-}
-
-bool plan_chain_has_types(const plan_chain *chain) {
-    for (uint8_t i = 0; i < chain->count; i++) {
-        const plan_link *link = &chain->links[i];
-        if (chain->types[link->out] != link->type) return false;
-        for (uint8_t k = 0; k + 1 < link->arrays; k++)
-            if (chain->types[link->in[k]] != link->type) return false;
-    }
-    return true;
-}
-
-bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input, uint8_t output) {
-    uint8_t arrays = chain->arrays;
-    bool made = chain->count == 0;
-    for (uint8_t i = 0; i < chain->count && input != PLAN_NO_ARRAY; i++)
-        made = made || chain->links[i].out == input;
-    if (!made || (input != PLAN_NO_ARRAY && !add_array(chain, input, call->arrays[1].type)) ||
-        !add_array(chain, output, call->arrays[0].type)) {
-        chain->arrays = arrays;
+static bool add_map(plan_group *g, const plan_member *m) {
+    plan_chain *chain = &g->chain;
+    plan_link link = {.fn = m->fn, .type = m->type, .arrays = m->count};
+    uint8_t numbers[1 + PLAN_LINK_INPUTS];
+    if (!chain->count && !g->head.of) g->elements = m->arrays[0].elements;
+    if (chain->count == PLAN_MOST_LINKS || !g->elements ||
+        !plan_map_joins(m->fn, (hg_type)m->type) || m->count != kir_operate_args(m->fn) + 1u)
         return false;
-    }
-    chain->front = chain->count;
-    chain->input = input;
-    chain->output = output;
+    for (uint8_t i = 0; i < m->count; i++)
+        if (m->arrays[i].elements != g->elements || !number_array(g, &m->arrays[i], &numbers[i]) ||
+            kir_type_of((hg_type)chain->types[numbers[i]]) != kir_type_of((hg_type)m->type))
+            return false;
+    link.out = numbers[0];
+    memcpy(link.in, numbers + 1, m->count - 1u);
+    chain->links[chain->count++] = link;
     return true;
+}
+
+/* ---- an instruction among the maps ---- */
+
+/* Which of its arrays the maps in front make, each of whose elements its kernels load once; without
+ * maps in front, which they could make. 0: none of them. */
+static uint32_t find_made(const plan_group *g, const plan_member *m) {
+    if (!g->chain.count) return m->of->loads;
+    for (uint32_t i = 1; i < m->count; i++)
+        for (uint8_t k = 0; k < g->chain.count && m->arrays[i].once; k++)
+            if (m->arrays[i].elements == g->elements &&
+                g->relation(g->owner, g->arrays[g->chain.links[k].out], m->arrays[i].memory) ==
+                    PLAN_SAME)
+                return i;
+    return 0;
+}
+
+static bool add_head(plan_group *g, const plan_member *m) {
+    plan_chain *chain = &g->chain;
+    if (g->head.of || !m->of->fuses || !m->arrays[0].elements) return false;
+    g->made = find_made(g, m);
+    chain->front = chain->count;
+    chain->input = PLAN_NO_ARRAY;
+    if (chain->count && !g->made) return false;
+    if (g->made && (!number_array(g, &m->arrays[g->made], &chain->input) ||
+                    chain->types[chain->input] != m->arrays[g->made].type))
+        return false;
+    if (!number_array(g, &m->arrays[0], &chain->output) ||
+        chain->types[chain->output] != m->arrays[0].type)
+        return false;
+    g->head = *m;
+    g->elements = m->arrays[0].elements;
+    return true;
+}
+
+/* A library program has an array's element in one register, so it has one type for all maps. */
+static bool has_types(const plan_chain *chain, const plan_link *link) {
+    bool all = chain->types[link->out] == link->type;
+    for (uint8_t k = 0; k + 1 < link->arrays; k++)
+        all = all && chain->types[link->in[k]] == link->type;
+    return all;
+}
+
+/* Whether a map writes nothing that the instruction reads, since other lanes may still be about to.
+ * It may write an array whose element its lane alone reads: the input where the instruction loads
+ * each element once, or where an output may be the same as it; and the output, which the
+ * instruction writes anyway. */
+static bool leaves_inputs(const plan_group *g, const plan_link *link, bool in_front) {
+    const plan_chain *chain = &g->chain;
+    bool alone = in_front || g->head.of->overlap == PLAN_OVERLAP_SAME;
+    if (link->out == chain->output) return true;
+    for (uint32_t i = 1; i < g->head.count; i++)
+        if (!(i == g->made && link->out == chain->input && alone) &&
+            g->relation(g->owner, g->arrays[link->out], g->head.arrays[i].memory) != PLAN_APART)
+            return false;
+    return true;
+}
+
+static bool goes_with(const plan_group *g, const plan_link *link, bool in_front) {
+    bool is_long = plan_is_long(link->fn);
+    if (g->takes != PLAN_TAKES_QUICK) return g->takes == PLAN_TAKES_ALL || !is_long;
+    return hg_type_size_bytes((hg_type)link->type) > 1 &&
+           !(is_long && (in_front || g->head.of->loads));
+}
+
+bool plan_group_add(plan_group *g, const plan_member *m) {
+    const plan_group before = *g;
+    bool is_map = m->of == &plan_collective_map, fits = is_map ? add_map(g, m) : add_head(g, m);
+    uint32_t count = g->chain.count;
+    for (uint32_t i = is_map ? count - 1u : 0; fits && g->head.of && i < count; i++) {
+        const plan_link *link = &g->chain.links[i];
+        bool in_front = i < g->chain.front;
+        fits = has_types(&g->chain, link) && leaves_inputs(g, link, in_front) &&
+               goes_with(g, link, in_front);
+    }
+    if (!fits) *g = before;
+    return fits;
 }
 
 void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x) {

@@ -1,7 +1,8 @@
 /* Chains: maps that follow each other on the same elements, as one kernel. A lane does all of them
  * on its element: an array is loaded at its first use and stored after its last change. What each
- * map is stays what map.c says.
- * Must not know: where memory lies, who decides. */
+ * map is stays what map.c says. Which steps are one kernel is decided here and nowhere else: for
+ * programs when they run (runtime/chain.c), for graphs when they are compiled (graph/maps.c).
+ * Must not know: where memory lies. */
 #ifndef HG_PLAN_CHAIN_H
 #define HG_PLAN_CHAIN_H
 
@@ -59,32 +60,61 @@ static inline bool plan_is_long(uint16_t fn) {
 /* Whether a map by that function can be one of several in a kernel: it cannot fault, and its
  * elements fit a register. */
 bool plan_map_joins(uint16_t fn, hg_type type);
-/* Whether an instruction whose library program does maps around it (front: of its input) does this
- * one as fast as a pass over memory by all lanes: rows have fewer lanes, for which short functions
- * are nothing; a product or a convolution takes longer than any function. Bytes are quicker alone
- * (docs/performance.md, maps around instructions). Asked where a device has native code; the pass
- * of graphs asks for all. */
-static inline bool plan_map_goes_with(const plan_collective *of, bool front, uint16_t fn,
-                                      hg_type type) {
-    return hg_type_size_bytes(type) > 1 && !((of->loads || front) && plan_is_long(fn));
-}
-/* Whether a call can be a link. */
-bool plan_chain_takes(const plan_call *call);
 /* Steps that stand behind each other with nothing between: sets plan_step.followers and .long_map.
  */
 void plan_find_chains(hg_plan *plan);
-/* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a
- * new one is the number of those there are. False: it does not fit, and nothing changed. */
-bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers);
-/* Whether each array has one type for all maps: a library program does those only, as an array's
- * element is in one register there. */
-bool plan_chain_has_types(const plan_chain *chain);
-/* The instruction behind the links so far, by the numbers of its arrays, new ones as above; input:
- * PLAN_NO_ARRAY where its program makes elements for nobody. False: as above, or nothing in front
- * makes the input, and something is in front. */
-bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input, uint8_t output);
-/* Its kernel and launch, of maps alone. Parts: the arrays in order, n elements each. The chain
- * stays with the key. */
+
+/* ---- which steps are one ---- */
+
+/* How two arrays lie to each other. */
+typedef enum plan_relation { PLAN_APART, PLAN_SAME, PLAN_OVERLAP } plan_relation;
+
+typedef struct plan_member_array {
+    const void *memory; /* its owner's name for it: of a graph the value, of a launch the range */
+    uint64_t elements;  /* how many lie one after another, as a number that is equal where that is;
+                           0: they do not, or there are none */
+    uint8_t type;       /* hg_type */
+    bool once; /* an instruction's kernels load each of its elements once: maps may make it */
+} plan_member_array;
+
+/* A step: a map, or an instruction whose library program does maps around it. */
+typedef struct plan_member {
+    const plan_collective *of;
+    uint16_t fn;  /* of a map */
+    uint8_t type; /* hg_type */
+    uint8_t count;
+    plan_member_array arrays[HG_MAX_OPERANDS]; /* the result first */
+} plan_member;
+
+/* Which maps go along with an instruction. */
+typedef enum plan_takes {
+    PLAN_TAKES_ALL,
+    PLAN_TAKES_SHORT, /* none of many operations: the compiler refuses long kernels */
+    /* Those that it does as fast as a pass over memory by all lanes: rows have fewer lanes, for
+     * which short functions are nothing; a product or a convolution takes longer than any function.
+     * Bytes are quicker alone (docs/performance.md, maps around instructions). For devices whose
+     * kernels of maps are as fast, and for graphs, which are made for all. */
+    PLAN_TAKES_QUICK
+} plan_takes;
+
+/* Steps that are one kernel, from the first one on. Set what its owner says, zeros else. */
+typedef struct plan_group {
+    plan_relation (*relation)(const void *owner, const void *x, const void *y);
+    const void *owner;
+    plan_takes takes;
+    uint32_t most_arrays; /* PLAN_CHAIN_ARRAYS at most */
+    /* What is found: */
+    plan_chain chain;
+    const void *arrays[PLAN_CHAIN_ARRAYS]; /* of the chain */
+    plan_member head;  /* the instruction, behind chain.front maps; head.of NULL: there is none */
+    uint32_t made;     /* its array that those maps make */
+    uint64_t elements; /* of the array behind the steps so far */
+} plan_group;
+/* Whether a step is one with those before it; it belongs to the group then. */
+bool plan_group_add(plan_group *group, const plan_member *member);
+
+/* The kernel and launch of maps alone. Parts: the arrays in order, n elements each. The chain stays
+ * with the key. */
 void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x);
 
 /* ---- map.c ---- */

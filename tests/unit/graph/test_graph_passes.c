@@ -108,6 +108,11 @@ static const pass_case CASES[] = {
      "d f32 [4] = parallel_map.f32 in=c, op=abs, count=4 ; with the call before\n.view v = "
      "x strides (0) f32 [4]\ny f32 [4] = @maps1 n=4, "
      "x0=d, x1=x\n.output y\n"},
+    {"maps",
+     IN "a = parallel_map abs, in=x\ny = layer_norm input=a, gamma=a, beta=x, eps=0.5\n.output "
+        "y\n", /* other lanes read gamma too */
+     IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\ny f32 [4] = layer_norm.f32 "
+        "input=a, gamma=a, beta=x, n=4, eps=0.5, rows=1\n.output y\n"},
     /* the order keeps them together */
     {"maps,order",
      ".extent n\n.input a f32 [n, 2]\n.input b f32 [2, n]\nh = gemm a=a, b=b\nm = "

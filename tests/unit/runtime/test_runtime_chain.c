@@ -36,7 +36,7 @@ typedef struct chain_test {
                                                    that side of them */
 } chain_test;
 
-static uint8_t first[MOST_BYTES], expected[MOST_BYTES], actual[MOST_BYTES];
+static _Alignas(8) uint8_t first[MOST_BYTES], expected[MOST_BYTES], actual[MOST_BYTES];
 
 static uint32_t pick(chain_test *t, uint32_t n) {
     t->state ^= t->state << 13;
@@ -306,7 +306,7 @@ static bool same_memory(const chain_test *t, const outcome *o) {
 static bool has_heads(const chain_test *t) {
     const hg_device_caps *caps = t->b->caps;
     char by[256];
-    return !caps->scheduling.joins_steps ||
+    return !caps->scheduling.does_maps ||
            (caps->compiler.improves && !caps->scheduling.asynchronous &&
             t->b->driver->improves_by(by));
 }
@@ -445,7 +445,7 @@ static void test_which(chain_test *t) {
 static void test_alone(chain_test *t) {
     if (!knows_places(t)) return;
     hg_buffer x = make_buffer(t->b, NULL, 20000), y = make_buffer(t->b, NULL, 20000);
-    bool improves = t->b->caps->scheduling.joins_steps && t->b->caps->compiler.improves;
+    bool improves = t->b->caps->scheduling.does_maps && t->b->caps->compiler.improves;
     CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, exp, 5000\n"), x, y, 4), improves);
     CHECK_U64(
         joined_of(
@@ -454,6 +454,33 @@ static void test_alone(chain_test *t) {
             x, y, 4),
         improves);
     CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, abs, 5000\n"), x, y, 4), 0);
+    CHECK_OK(hg_backend_free_buffer(t->b, x));
+    CHECK_OK(hg_backend_free_buffer(t->b, y));
+}
+
+/* Maps on many elements are done together in the first launch, where a kernel of them is there at
+ * once. */
+static void test_many(chain_test *t) {
+    enum { N = 1 << 19 };
+    int32_t *data = (int32_t *)(void *)first;
+    const hg_device_caps *caps = t->b->caps;
+    bool at_once = caps->scheduling.does_maps && caps->compiler.improves != HG_IMPROVES_AT_ONCE;
+    if (!knows_places(t)) return;
+    for (int i = 0; i < N; i++) data[i] = i - 1000;
+    hg_buffer x = make_buffer(t->b, data, N * 4), y = make_buffer(t->b, data, N * 4);
+    CHECK_U64(
+        joined_of(t, XY(NEG("y", "x", "524288") "parallel_map_binary.i32 y, y, y, add, 524288\n"),
+                  x, y, 1),
+        at_once ? 2 : 0);
+    CHECK_OK(hg_backend_copy_from_buffer(t->b, y, actual, N * 4));
+    uint64_t others = 0;
+    for (int i = 0; i < N; i++) {
+        int32_t element;
+        memcpy(&element, actual + 4 * (size_t)i, sizeof element);
+        others += element != -2 * (i - 1000);
+    }
+    CHECK_U64(others, 0);
+    CHECK_U64(joined_of(t, XY(NEG("y", "x", "524287") NEG("y", "y", "524287")), x, y, 1), 0);
     CHECK_OK(hg_backend_free_buffer(t->b, x));
     CHECK_OK(hg_backend_free_buffer(t->b, y));
 }
@@ -516,7 +543,7 @@ static void test_head(chain_test *t, const head_case *c) {
     uint64_t front_before = t->in_front, behind_before = t->behind;
     const hg_device_caps *caps = t->b->caps; /* a compiler that refuses long kernels gets tanh alone
                                               */
-    uint8_t apart = caps->scheduling.joins_steps                      ? c->apart
+    uint8_t apart = caps->scheduling.does_maps                        ? c->apart
                     : caps->compiler.max_operations && c->behind == 2 ? 1
                                                                       : 0,
             behind = (uint8_t)(c->behind - apart);
@@ -641,12 +668,13 @@ int main(int argc, char **argv) {
     t.b = open_backend(name);
     CHECK_OK(hg_backend_create("cpu", 0, &t.plain));
     enum { FEW = 24, MANY = 60 }; /* few where each kernel is compiled */
-    uint64_t count = argc > 2                            ? strtoull(argv[2], NULL, 0)
-                     : t.b->caps->scheduling.joins_steps ? FEW
-                                                         : MANY;
+    uint64_t count = argc > 2                          ? strtoull(argv[2], NULL, 0)
+                     : t.b->caps->scheduling.does_maps ? FEW
+                                                       : MANY;
     t.threads = strcmp(name, "cpu") == 0;
     test_which(&t);
     test_alone(&t);
+    test_many(&t);
     test_imports(&t);
     test_rounds(&t);
     test_heads(&t);
