@@ -542,8 +542,8 @@ uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint
         loaded->token = *at;
         return x;
     }
-    if (loaded->kind == HG_TREE_ELEMENT && from < HG_TYPE_COUNT &&
-        hg_op_allows_types(HG_OP_LDG_WIDE, (hg_type)type, (hg_type)from)) {
+    if (loaded->kind == HG_TREE_ELEMENT && loaded->types[1] == HG_TYPE_NOT_USED &&
+        from < HG_TYPE_COUNT && hg_op_allows_types(HG_OP_LDG_WIDE, (hg_type)type, (hg_type)from)) {
         loaded->types[0] = loaded->type = type; /* the load converts */
         loaded->types[1] = from;
         loaded->token = *at;

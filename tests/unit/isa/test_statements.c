@@ -111,6 +111,7 @@ static void test_memory(hg_backend *b) {
           " lds a[0], [s[4]]\n lds a[1], [shared + 48]\ny[2] = a[0] + a[1]\ny[3] = s[0]\n",
           4, 3, 6, 0);
     GIVES("y[0] = i32(bits.u32(one) >> 20)\ny[1] = i32(bits.f32(u32(0x40400000)))\n", 1016, 3);
+    GIVES(".private q i16 [K]\nq[1] = -3\ny[0] = i32(i64(i32(q[1])) + 1)\n", -2); /* widens once */
     hg_program *p = assemble(PROGRAM(".param b buffer u8 inout [n]\n.param f buffer f16 inout [n]\n"
                                      ".param n u64\n.lanes n\n.private 4\n.private q u8 [3]\n"
                                      "b[global] = u8(u32(b[global]) + 1)\n"
@@ -199,6 +200,34 @@ static void test_messages(bool print) {
     }
 }
 
+/* ---- failing allocations ---- */
+
+static void test_failing_allocations(void) {
+    static const char TEXT[] = HEAD
+        ".shared s i32 [4]\n.private q u8 [3]\nlet t = c\nfor i in 0 .. t step -c {\n"
+        " q[i] = u8(i)\n if t > 1 && x[i] == 2 || one > 0.5 {\n  t = t == 1 ? x[t] : min(t, 4)\n"
+        " } else {\n  let s2, over = addc(t, 1)\n }\n}\nwhile t < 3 {\n t += 1\n}\n";
+    failing_allocator memory = {0};
+    hg_allocator allocator = {.size = sizeof allocator,
+                              .user = &memory,
+                              .reallocate = failing_reallocate,
+                              .release = failing_release};
+    hg_status status = HG_ERROR_OUT_OF_MEMORY;
+    uint64_t n = 0;
+    for (; status == HG_ERROR_OUT_OF_MEMORY && n < 10000; n++) {
+        hg_program *p = NULL;
+        CHECK(hg_set_allocator(&allocator) == HG_OK);
+        allow_allocations(&memory, n);
+        status = hg_program_assemble(TEXT, strlen(TEXT), NULL, &p);
+        CHECK(status == HG_OK ? p != NULL : status == HG_ERROR_OUT_OF_MEMORY && !p);
+        hg_program_release(p);
+        CHECK(hg_set_allocator(NULL) == HG_OK);
+    }
+    CHECK_U64(memory.live, 0);
+    CHECK_MESSAGE(status == HG_OK && n > 10, "%s after %d allocations", hg_last_error_text(),
+                  (int)n);
+}
+
 int main(int argc, char **argv) {
     bool print = argc > 1 && strcmp(argv[1], "--print") == 0;
     hg_backend *b = print ? NULL : open_backend("cpu");
@@ -210,6 +239,7 @@ int main(int argc, char **argv) {
         test_memory(b);
         hg_backend_destroy(b);
     }
+    if (!print) test_failing_allocations();
     test_messages(print);
     return print ? 0 : test_done();
 }
