@@ -1,6 +1,6 @@
 """`hologram build` of whole-array instructions whose extents come with the call: one function for all shapes, the bits and faults of `hologram run` of each.
 
-A row is a line of tests/tensor whose sizes are parameters of the function, and the sizes of its calls, in their order; those behind `--long` are for the label all."""
+A row is a line of tests/tensor whose sizes are parameters of the function, and the sizes of its calls, in their order; LONG is for the label all."""
 import ctypes
 import os
 import sys
@@ -14,7 +14,6 @@ ROWS = [
     ("gemm.f32 alpha=2.0 beta=0.5 bias=true activation=relu", "m n k", ["0 3 4", "1 33 5", "9 33 40", "1 1 1", "3 0 7", "13 97 0", "70 131 67", "!8589934592 8589934592 3"]),
     ("gemm.f64 trans_b=true", "m n k lda ldb", ["1 3 4 4 4", "9 33 40 41 40", "!4 4 4 3 4", "4 5 0 0 0", "!4 4 4 4 3"]),
     ("batched_gemm.f32", "batch m n k", ["2 3 5 7", "0 3 5 7", "5 1 1 1", "3 9 65 33"]),
-    ("mixed_precision_gemm.f16", "m n k", ["9 33 40", "1 2 3"]),
     ("softmax.f32", "rows n ld", ["0 5 5", "3 0 0", "1 1 1", "3 40 50", "67 257 257", "!3 40 39"]),
     ("layer_scale.f32", "rows n", ["2 33", "0 1", "3 9001"]),
     ("layer_norm.f32 eps=1e-5", "rows n", ["3 100", "0 7", "1 1", "5 257", "4 0"]),
@@ -23,8 +22,6 @@ ROWS = [
     ("kv_cache_update.f32", "position batch heads head_dim seq_len", ["5 2 3 4 1", "0 1 1 1 1", "3 2 2 7 4"]),
     ("rope.f32 halves=true", "batch seq_len heads head_dim", ["2 7 3 30", "1 1 1 2", "1 0 2 4", "!2 3 1 3", "1 5 2 256"]),
     ("attention.f32", "batch heads seq_len head_dim", ["2 2 5 8", "0 2 5 8", "1 1 1 1", "1 3 37 17", "1 2 70 33"]),
-    ("conv2d.f32 kernel_h=3 kernel_w=3 stride=2,2 padding=1,1 groups=2", "batch in_channels out_channels height width",
-     ["2 4 6 10 11", "0 2 2 5 5", "1 2 2 1 1", "!1 3 2 5 5", "1 8 10 17 31", "1 0 2 5 5", "2 2 34 9 40"]),
     ("conv2d.f32 bias=true activation=relu", "batch in_channels out_channels height width kernel_h kernel_w stride padding groups",
      ["2 4 9 10 11 3 3 1,1 1,1 1", "1 3 5 7 9 1 1 1,1 0,0 1", "2 6 3 8 8 2 5 3,2 1,2 3", "!1 2 2 4 4 5 5 1,1 0,0 1", "2 5 33 16 16 1 1 1,1 0,0 1", "!1 1 1 1 1 1 1 1,1 0,0 0"]),
     ("quantized_gemm.i8 a_scale=0.02 b_scale=0.03 c_scale=0.5 a_zero=5 b_zero=3 c_zero=7", "m n k", ["9 33 70", "1 1 1", "3 5 0", "0 5 3", "17 65 300"]),
@@ -34,6 +31,9 @@ ROWS = [
     ("all_gather.f32 devices=0,", "n", ["9", "0"]),
 ]
 LONG = [
+    ("mixed_precision_gemm.f16", "m n k", ["9 33 40", "1 2 3"]),
+    ("conv2d.f32 kernel_h=3 kernel_w=3 stride=2,2 padding=1,1 groups=2", "batch in_channels out_channels height width",
+     ["2 4 6 10 11", "0 2 2 5 5", "1 2 2 1 1", "!1 3 2 5 5", "1 8 10 17 31", "1 0 2 5 5", "2 2 34 9 40"]),
     ("tensor_contract.f64 contract_dims=0,2;2,0", "shape_a shape_b", ["3,5,4 4,7,3", "1,9,2 2,1,1", "13,10,7 7,9,13"]),
     ("gemm.f16 trans_a=true", "m n k", ["3 5 7", "1 97 2", "70 300 65"]),
     ("softmax.bf16", "rows n ld", ["3 40 50", "!3 40 39"]),
