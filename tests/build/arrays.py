@@ -373,9 +373,11 @@ def whole_arrays(module, rng, long):
     graphs(texts, rng, long)
     examples(texts, rng, long)
     problems(texts, GROUPS + (LONG if long else []), long)
-    if long:
-        extents.open_rows(texts, extents.ROWS + extents.LONG, texts.compilers[0], ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover"))
-        extents.open_rows(texts, extents.ROWS + extents.LONG, texts.compilers[-1], ("-O1",), 100)
+    if not long:
+        for turn in range(2):
+            extents.open_rows(texts, extents.ROWS[turn::2], texts.compilers[turn % len(texts.compilers)], ("-O0", "-DSET_BASELINE"), 100 * turn)
         return
-    for turn in range(2):
-        extents.open_rows(texts, extents.ROWS[turn::2], texts.compilers[turn % len(texts.compilers)], ("-O0", "-DSET_BASELINE"), 100 * turn)
+    rows, sanitized = extents.ROWS + extents.LONG, ("-O0", "-DSET_BASELINE", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+    for at in range(0, len(rows), 5):
+        extents.open_rows(texts, rows[at:at + 5], texts.compilers[0], sanitized, 100 * at)
+        extents.open_rows(texts, rows[at:at + 5], texts.compilers[-1], ("-O1",), 100 * at)
