@@ -1,5 +1,5 @@
-# Kernels of the operator table as native code: the host tool tools/gen_precompiled.c writes them as C for x86-64-v3 and -v4. Some 20 seconds
-# of a compiler: builds with sanitizers, for fuzzing and for other machines leave it out, and are the same but for the time of these kernels.
+# Kernels of the operator table as native code: the host tool tools/gen_precompiled.c writes them as C for x86-64-v3 and -v4. Some 100 seconds
+# of a compiler for v3 alone: builds with sanitizers, for fuzzing and for other machines leave it out, and are the same but for the time of these kernels.
 option(HG_PRECOMPILE "carry kernels of the operator table as native code" ON)
 if(HG_PRECOMPILE AND TARGET hg_native AND NOT HG_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"
    AND NOT HG_TILES_DIR)
