@@ -278,8 +278,7 @@ static void ask_truth(vec_question *q, const vec_value *v) {
     ask(q, less(q, most, least));
 }
 
-/* CHECKs of one memory and one index are asked as one. */
-static bool is_of(const vec_value *v, const vec_value *w) {
+bool vec_asks_same(const vec_value *v, const vec_value *w) {
     return w->op == VEC_CHECK && w->settled && w->u.mem.space == v->u.mem.space &&
            w->u.mem.slot == v->u.mem.slot && w->u.mem.class_id == v->u.mem.class_id &&
            w->u.mem.has_index == v->u.mem.has_index &&
@@ -289,7 +288,7 @@ static bool is_of(const vec_value *v, const vec_value *w) {
 static void ask_check(vec_question *q, const vec_region *body, const vec_value *v) {
     int64_t low = INT64_MAX, high = 0, from = 0, to = 0;
     for (const vec_value *w = v; w; w = vec_walk(w, body)) {
-        if (!is_of(v, w) || q->asked[w->id] || !vec_reach_of(q->k, w, &from, &to)) continue;
+        if (!vec_asks_same(v, w) || q->asked[w->id] || !vec_reach_of(q->k, w, &from, &to)) continue;
         q->asked[w->id] = true;
         low = from < low ? from : low;
         high = to > high ? to : high;

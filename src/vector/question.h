@@ -40,6 +40,8 @@ bool vec_has_bounds(const vec_question *q, const vec_value *v);
 bool vec_is_bounded_prim(const vec_question *q, const vec_value *v);
 /* Whether a CHECK can be asked for all turns at once. */
 bool vec_can_ask_check(const vec_question *q, const vec_value *v);
+/* Whether w is a settled CHECK of the memory and index of v: they are asked as one. */
+bool vec_asks_same(const vec_value *v, const vec_value *w);
 /* Whether a truth value that is one can be asked to be true in all turns: comparisons of what is
  * bounded, what is the same, and ANDs of them. */
 bool vec_can_ask_truth(const vec_question *q, const vec_value *v);

@@ -44,11 +44,15 @@ static void find_values(const vec_question *q, const vec_function *f) {
 
 typedef struct finder {
     const vec_question *q;
-    uint32_t settled;
+    uint32_t settled;                     /* what is asked: checks that are asked as one are one */
+    const vec_value *asked[MOST_SETTLED]; /* the first of them, where it is a CHECK */
 } finder;
 
 static bool settle(finder *s, vec_value *v, bool can) {
     v->settled = can;
+    for (uint32_t i = 0; can && v->op == VEC_CHECK && i < s->settled && i < MOST_SETTLED; i++)
+        if (s->asked[i] && vec_asks_same(v, s->asked[i])) return true;
+    if (can && s->settled < MOST_SETTLED) s->asked[s->settled] = v->op == VEC_CHECK ? v : NULL;
     s->settled += can;
     return can;
 }
