@@ -1,4 +1,4 @@
-/* Types and values of LLVM for the vector form: masks in their three shapes, splats, memory.
+/* Types and values of LLVM for the vector form: masks in their three forms, splats, memory.
  * Must not know: operations, control flow. */
 #include "jit/jit_internal.h"
 

@@ -7,8 +7,8 @@ static LLVMValueRef operand(jit_printer *p, const vec_value *v, uint8_t n) {
     return v->each ? jit_each(p, v->args[n]) : jit_one(p, v->args[n]);
 }
 
-/* The type of the result's shape with other elements; a constant of it. */
-static LLVMTypeRef shape(const jit_printer *p, const vec_value *v, LLVMTypeRef element) {
+/* The type of as many elements as the result has; a constant of it. */
+static LLVMTypeRef as_many(const jit_printer *p, const vec_value *v, LLVMTypeRef element) {
     return v->each ? jit_vector(p, element) : element;
 }
 static LLVMValueRef number(jit_printer *p, const vec_value *v, LLVMTypeRef element, uint64_t x) {
@@ -38,7 +38,7 @@ static LLVMValueRef high_product(jit_printer *p, const vec_value *v, LLVMValueRe
                                  LLVMValueRef b) {
     uint32_t bits = bytes_of(v) * 8;
     LLVMTypeRef narrow = LLVMTypeOf(a), element = LLVMIntTypeInContext(p->context, bits * 2),
-                wide = shape(p, v, element);
+                wide = as_many(p, v, element);
     LLVMValueRef product = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, a, wide, ""),
                                         LLVMBuildZExt(p->b, b, wide, ""), "");
     return LLVMBuildTrunc(p->b, LLVMBuildLShr(p->b, product, number(p, v, element, bits), ""),
@@ -49,8 +49,8 @@ static LLVMValueRef high_product(jit_printer *p, const vec_value *v, LLVMValueRe
  * below 2^n is no integer or at least 2^-n of itself away from one. Never 0 / 0: b is not 0. */
 static LLVMValueRef quotient_of_floats(jit_printer *p, const vec_value *v, LLVMValueRef a,
                                        LLVMValueRef b, bool is_signed) {
-    LLVMTypeRef type = LLVMTypeOf(a), of = shape(p, v, bytes_of(v) == 4 ? p->t.f64 : p->t.f32);
-    LLVMTypeRef whole = shape(p, v, p->t.i32);
+    LLVMTypeRef type = LLVMTypeOf(a), of = as_many(p, v, bytes_of(v) == 4 ? p->t.f64 : p->t.f32);
+    LLVMTypeRef whole = as_many(p, v, p->t.i32);
     if (bytes_of(v) < 4) {
         a = is_signed ? LLVMBuildSExt(p->b, a, whole, "") : LLVMBuildZExt(p->b, a, whole, "");
         b = is_signed ? LLVMBuildSExt(p->b, b, whole, "") : LLVMBuildZExt(p->b, b, whole, "");
@@ -158,7 +158,7 @@ static LLVMValueRef dot4(jit_printer *p, const vec_value *v) {
 
 static LLVMValueRef and_bits(jit_printer *p, const vec_value *v, LLVMValueRef a, uint64_t add,
                              uint64_t mask) {
-    LLVMTypeRef type = LLVMTypeOf(a), whole = shape(p, v, jit_integer(p, bytes_of(v)));
+    LLVMTypeRef type = LLVMTypeOf(a), whole = as_many(p, v, jit_integer(p, bytes_of(v)));
     LLVMValueRef bits = LLVMBuildBitCast(p->b, a, whole, "");
     if (add) bits = LLVMBuildAdd(p->b, bits, integer(p, v, bytes_of(v), add), "");
     return LLVMBuildBitCast(p->b, LLVMBuildAnd(p->b, bits, integer(p, v, bytes_of(v), mask), ""),
@@ -184,9 +184,10 @@ static LLVMValueRef product_error(jit_printer *p, const vec_value *v, LLVMValueR
 /* ---- halves ---- */
 
 static LLVMValueRef half_to_float(jit_printer *p, const vec_value *v, LLVMValueRef h) {
-    LLVMTypeRef f32 = shape(p, v, p->t.f32), i32 = shape(p, v, p->t.i32);
+    LLVMTypeRef f32 = as_many(p, v, p->t.f32), i32 = as_many(p, v, p->t.i32);
     if (p->halves)
-        return LLVMBuildFPExt(p->b, LLVMBuildBitCast(p->b, h, shape(p, v, p->t.f16), ""), f32, "");
+        return LLVMBuildFPExt(p->b, LLVMBuildBitCast(p->b, h, as_many(p, v, p->t.f16), ""), f32,
+                              "");
     LLVMValueRef word = LLVMBuildZExt(p->b, h, i32, ""),
                  m = LLVMBuildAnd(p->b, word, number(p, v, p->t.i32, 0x7fff), "");
     LLVMValueRef infinite = LLVMBuildICmp(p->b, LLVMIntUGE, m, number(p, v, p->t.i32, 0x7c00), "");
@@ -205,10 +206,10 @@ static LLVMValueRef half_to_float(jit_printer *p, const vec_value *v, LLVMValueR
 }
 
 static LLVMValueRef float_to_half(jit_printer *p, const vec_value *v, LLVMValueRef a) {
-    LLVMTypeRef f32 = shape(p, v, p->t.f32), i32 = shape(p, v, p->t.i32),
-                i16 = shape(p, v, p->t.i16);
+    LLVMTypeRef f32 = as_many(p, v, p->t.f32), i32 = as_many(p, v, p->t.i32),
+                i16 = as_many(p, v, p->t.i16);
     if (p->halves)
-        return LLVMBuildBitCast(p->b, LLVMBuildFPTrunc(p->b, a, shape(p, v, p->t.f16), ""), i16,
+        return LLVMBuildBitCast(p->b, LLVMBuildFPTrunc(p->b, a, as_many(p, v, p->t.f16), ""), i16,
                                 "");
     LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""),
                  m = LLVMBuildAnd(p->b, bits, number(p, v, p->t.i32, 0x7fffffff), "");
@@ -236,13 +237,13 @@ static LLVMValueRef float_to_half(jit_printer *p, const vec_value *v, LLVMValueR
 }
 
 static LLVMValueRef bfloat_to_float(jit_printer *p, const vec_value *v, LLVMValueRef h) {
-    LLVMValueRef word = LLVMBuildZExt(p->b, h, shape(p, v, p->t.i32), "");
+    LLVMValueRef word = LLVMBuildZExt(p->b, h, as_many(p, v, p->t.i32), "");
     return LLVMBuildBitCast(p->b, LLVMBuildShl(p->b, word, number(p, v, p->t.i32, 16), ""),
-                            shape(p, v, p->t.f32), "");
+                            as_many(p, v, p->t.f32), "");
 }
 
 static LLVMValueRef float_to_bfloat(jit_printer *p, const vec_value *v, LLVMValueRef a) {
-    LLVMTypeRef i32 = shape(p, v, p->t.i32);
+    LLVMTypeRef i32 = as_many(p, v, p->t.i32);
     LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""),
                  high = LLVMBuildLShr(p->b, bits, number(p, v, p->t.i32, 16), "");
     LLVMValueRef last = LLVMBuildAnd(p->b, high, number(p, v, p->t.i32, 1), "");
@@ -254,7 +255,7 @@ static LLVMValueRef float_to_bfloat(jit_printer *p, const vec_value *v, LLVMValu
     LLVMValueRef is_nan = LLVMBuildICmp(p->b, LLVMIntUGT, m, number(p, v, p->t.i32, 0x7f800000),
                                         "");
     return LLVMBuildTrunc(p->b, LLVMBuildSelect(p->b, is_nan, quiet, rounded, ""),
-                          shape(p, v, p->t.i16), "");
+                          as_many(p, v, p->t.i16), "");
 }
 
 /* ---- truth values ---- */
@@ -328,7 +329,7 @@ static LLVMValueRef to_integer(jit_printer *p, const vec_value *v, LLVMTypeRef t
 }
 
 static LLVMValueRef convert(jit_printer *p, const vec_value *v) {
-    LLVMTypeRef type = shape(p, v, jit_scalar(p, v->type));
+    LLVMTypeRef type = as_many(p, v, jit_scalar(p, v->type));
     switch ((kir_op)v->prim) {
     case KIR_BITCAST:
         return v->type == KIR_BOOL ? p->values[v->args[0]->id]

@@ -4,7 +4,7 @@
 
 typedef struct tables {
     value_rows *rows;
-    shape_fact *shape;
+    uniformity_fact *uniformity;
     guess_fact *guess;
     split_fact *split;
     kept_fact *kept;
@@ -15,14 +15,14 @@ typedef struct tables {
 
 static bool make_tables(former *x, tables *t, size_t values, size_t owners) {
     t->rows = hg_arena_alloc(&x->arena, values * sizeof *t->rows);
-    t->shape = hg_arena_alloc(&x->arena, values * sizeof *t->shape);
+    t->uniformity = hg_arena_alloc(&x->arena, values * sizeof *t->uniformity);
     t->guess = hg_arena_alloc(&x->arena, values * sizeof *t->guess);
     t->split = hg_arena_alloc(&x->arena, values * sizeof *t->split);
     t->kept = hg_arena_alloc(&x->arena, values * sizeof *t->kept);
     t->written = hg_arena_alloc(&x->arena, values * sizeof *t->written);
     t->live = hg_arena_alloc(&x->arena, owners * sizeof *t->live);
     t->control = hg_arena_alloc(&x->arena, owners * sizeof *t->control);
-    return t->rows && t->shape && t->guess && t->split && t->kept && t->written && t->live &&
+    return t->rows && t->uniformity && t->guess && t->split && t->kept && t->written && t->live &&
            t->control;
 }
 
@@ -36,7 +36,7 @@ static bool make_of_function(former *x, kir_function *f) {
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         const uint32_t i = v->id;
         value_rows *rows = v->scratch = &t.rows[i];
-        *rows = (value_rows){.shape = &t.shape[i],
+        *rows = (value_rows){.uniformity = &t.uniformity[i],
                              .guess = &t.guess[i],
                              .split = &t.split[i],
                              .kept = &t.kept[i],

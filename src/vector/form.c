@@ -4,7 +4,7 @@
  * or written in place where that is cheaper than asking. A loop that lanes leave one by one goes on
  * while a lane is left. BREAK and CONTINUE take lanes out of the masks between them and their loop,
  * RETURN and EXIT out of all.
- * Requires: facts (shape.c), liveness (live.c). Must not know: memory (form_access.c). */
+ * Requires: facts (uniformity.c), liveness (live.c). Must not know: memory (form_access.c). */
 #include "kir/analysis/analysis.h"
 #include "kir/analysis/range.h"
 #include "vector/form_internal.h"
@@ -193,7 +193,7 @@ static void form_return(former *x, const kir_value *v) {
 
 /* All lanes that are left in the loop leave it here. */
 static bool ends_for_all(const former *x, const kir_value *loop, const kir_value *v) {
-    return v->op == KIR_BREAK && !shape_of(loop)->continues &&
+    return v->op == KIR_BREAK && !uniformity_of(loop)->continues &&
            vec_mask_of(x->region) == control_of(loop)->mask[0];
 }
 
@@ -225,7 +225,7 @@ static bool is_plain(const kir_value *v) {
 static bool is_small(const kir_region *r) {
     uint32_t count = 0;
     for (const kir_value *v = kir_walk(NULL, r); v; v = kir_walk(v, r)) {
-        bool branch = v->op == KIR_IF && kir_lanes_of(v)->divergent && !shape_of(v)->guard;
+        bool branch = v->op == KIR_IF && kir_lanes_of(v)->divergent && !uniformity_of(v)->guard;
         if (!branch && !is_plain(v)) return false;
         count += branch ? OF_MASKS : 1;
         if (count > MOST_IN_PLACE) return false;
@@ -235,13 +235,13 @@ static bool is_small(const kir_region *r) {
 
 /* Where branch i is written, when it comes next. */
 static void enter_branch(former *x, const kir_value *v, int i) {
-    if (split_of(v)->split && !shape_of(v)->guard) {
+    if (split_of(v)->split && !uniformity_of(v)->guard) {
         vec_enter_split(x, v, i);
         return;
     }
     x->region = v->body[i];
     x->into = control_of(v)->outside;
-    if (x->block && shape_of(v)->guard) {
+    if (x->block && uniformity_of(v)->guard) {
         x->into = NULL;
     } else if (!kir_lanes_of(v)->divergent) {
         x->into = control_of(v)->into[i];
@@ -292,11 +292,11 @@ static void form_guard(former *x, kir_value *v) {
 
 static void form_if(former *x, kir_value *v) {
     control_of(v)->outside = x->into;
-    if (split_of(v)->split && !shape_of(v)->guard) {
+    if (split_of(v)->split && !uniformity_of(v)->guard) {
         vec_form_split_if(x, v);
         return;
     }
-    if (shape_of(v)->guard) {
+    if (uniformity_of(v)->guard) {
         form_guard(x, v);
         for (int i = 0; i < 2; i++) control_of(v)->into[i] = control_of(v)->outside;
         enter_branch(x, v, 0);
@@ -339,7 +339,8 @@ static void form_loop(former *x, kir_value *v) {
     if (kir_lanes_of(v)->divergent) {
         vec_value *here = vec_mask_or_running(x);
         control_of(v)->next = vec_new_mask(x);
-        control_of(v)->mask[0] = shape_of(v)->continues ? vec_new_mask(x) : control_of(v)->next;
+        control_of(v)->mask[0] = uniformity_of(v)->continues ? vec_new_mask(x)
+                                                             : control_of(v)->next;
         vec_set(x, control_of(v)->next, here, NULL);
     }
     vec_value *loop = vec_add(x, VEC_LOOP, KIR_VOID, false, 0, NULL);
@@ -351,9 +352,9 @@ static void form_loop(former *x, kir_value *v) {
         fuel->u.imm = cost_of(v->body[0]);
         vec_jump_if(x, fuel, true, VEC_RETURN);
     }
-    if (shape_of(v)->continues)
+    if (uniformity_of(v)->continues)
         vec_set(x, control_of(v)->mask[0], vec_get(x, control_of(v)->next), NULL);
-    if (shape_of(v)->leaves && !kir_lanes_of(v)->divergent) {
+    if (uniformity_of(v)->leaves && !kir_lanes_of(v)->divergent) {
         vec_value *here = vec_mask_or_running(x);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
     }
@@ -380,11 +381,11 @@ static void close_region(former *x, const kir_cursor *c) {
         enter_branch(x, owner, 1);
         return;
     }
-    if (x->block && split_of(owner)->split && !shape_of(owner)->guard) {
+    if (x->block && split_of(owner)->split && !uniformity_of(owner)->guard) {
         vec_close_split(x, owner);
         return;
     }
-    x->into = x->block && shape_of(owner)->guard ? NULL : control_of(owner)->outside;
+    x->into = x->block && uniformity_of(owner)->guard ? NULL : control_of(owner)->outside;
     x->region = owner->parent;
 }
 

@@ -1,5 +1,5 @@
 /* What the files that write vector form share: facts about the kernel IR, in its scratch pointers.
- * shape.c: who is one, affine, each, and where lanes part (rules for kir/analysis/lanes.h) ·
+ * uniformity.c: who is one, affine, each, and where lanes part (rules for kir/analysis/lanes.h) ·
  * split.c: what is a block's · live.c: whose old values somebody reads · write.c: operations ·
  * keep.c: what more than one TURNS reads · guess.c: who is affine in most turns · form_access.c:
  * memory · block.c: control of a block · form.c: control, the whole. */
@@ -14,14 +14,14 @@
 /* Facts about values of the kernel IR: each analysis has a table of its own, which it fills and
  * others read. v->scratch leads to v's row of each. */
 
-/* shape.c, beside kir_lanes. */
-typedef struct shape_fact {
+/* uniformity.c, beside kir_lanes. */
+typedef struct uniformity_fact {
     bool wanted_each; /* affine: somebody needs all elements */
     bool guard;       /* IF: the rest of the kernel is in one branch, so that the other lanes end */
     bool continues;   /* LOOP: divergent, and some lanes wait at its end for the next round */
     bool leaves;      /* IF, LOOP: lanes may leave the kernel or the function inside */
     uint32_t depth;   /* IF, LOOP: around it, itself included */
-} shape_fact;
+} uniformity_fact;
 
 /* guess.c, of a value that is each: in every lane l it is first + l * stride, modulo its type,
  * where ok holds. */
@@ -79,7 +79,7 @@ typedef struct control_fact {
 
 typedef struct value_rows {
     kir_lanes lanes; /* how it lives in a turn: kir/analysis/lanes.h looks for it here */
-    shape_fact *shape;
+    uniformity_fact *uniformity;
     guess_fact *guess;
     split_fact *split;
     kept_fact *kept;
@@ -141,7 +141,9 @@ typedef struct vec_place {
     vec_value *before;
 } vec_place;
 
-static inline shape_fact *shape_of(const kir_value *v) { return ((value_rows *)v->scratch)->shape; }
+static inline uniformity_fact *uniformity_of(const kir_value *v) {
+    return ((value_rows *)v->scratch)->uniformity;
+}
 static inline guess_fact *guess_of(const kir_value *v) { return ((value_rows *)v->scratch)->guess; }
 static inline split_fact *split_of(const kir_value *v) { return ((value_rows *)v->scratch)->split; }
 static inline kept_fact *kept_of(const kir_value *v) { return ((value_rows *)v->scratch)->kept; }

@@ -7,7 +7,7 @@
  * A guess is: in every lane l of the turn the value is first + l * stride, modulo its type, where
  * ok holds (NULL: always). A lane's number xor a uniform one is swapped: first + (l xor swap) *
  * stride.
- * Requires: shapes. Must not know: control flow. */
+ * Requires: uniformity. Must not know: control flow. */
 #include "kir/analysis/range.h"
 #include "vector/form_internal.h"
 
@@ -183,7 +183,7 @@ static void place_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const kir_region *r = apart_region(v);
     for (const kir_region *o = r; o && o->owner; o = o->owner->parent)
-        if (shape_of(o->owner)->continues) var->guess.none = true;
+        if (uniformity_of(o->owner)->continues) var->guess.none = true;
     if (is_passed_by_round(v)) var->guess.none = true;
     if (!r || r == var->guess.inner) return;
     if (var->guess.inner && !is_within(r, var->guess.inner) && !is_within(var->guess.inner, r))
@@ -296,7 +296,7 @@ static bool wants_guess(const kir_value *v) {
 }
 
 static const kir_value *below(const kir_value *v) {
-    if (v->op != KIR_IF || !shape_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
+    if (v->op != KIR_IF || !uniformity_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = v->args[0]->args[0];
     return kir_lanes_of(v->args[0]->args[1])->form == KIR_LANES_ONE && guess_of(a)->exists &&
                    guess_of(a)->stride > 0 && !guess_of(a)->swapped

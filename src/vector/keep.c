@@ -30,7 +30,7 @@ void vec_is(former *x, kir_value *v, vec_value *made) {
     else
         written_of(v)->one = made;
     if (kir_lanes_of(v)->form == KIR_LANES_AFFINE)
-        written_of(v)->each = shape_of(v)->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
+        written_of(v)->each = uniformity_of(v)->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
     vec_made(x, v);
 }
 

@@ -120,7 +120,7 @@ bool vec_is_read_elsewhere(const kir_value *set) {
         if (!kir_lanes_of(r->owner)->divergent) continue;
         if (r->owner->op == KIR_LOOP &&
             (has(live_of(r->owner)->after, v) ||
-             (shape_of(r->owner)->continues && has(live_of(r->owner)->inside[0], v))))
+             (uniformity_of(r->owner)->continues && has(live_of(r->owner)->inside[0], v))))
             return true;
         if (r->owner->op == KIR_IF &&
             has(r == r->owner->body[0] ? live_of(r->owner)->inside[1] : live_of(r->owner)->after,

@@ -3,7 +3,7 @@
  * Branches and loops that hold a barrier, and jumps out of such loops (returns too, where all lanes
  * come to them together), are *split*: the block takes them as one. A value is the block's if it is
  * the same in all its lanes and made of nothing but such values; all others are *low*.
- * Requires: shapes, for what is low. */
+ * Requires: uniformity, for what is low. */
 #include "vector/form_internal.h"
 
 static void split_owners(const kir_value *v, const kir_value *until) {

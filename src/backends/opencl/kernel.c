@@ -11,10 +11,10 @@
  * of more than 65,535 invocations in a direction (grid_width_specialization_limit). Other drivers
  * compile less often. */
 enum { NARROW = 65535 };
-typedef struct shape {
+typedef struct group_size {
     uint32_t group[3];
     bool wide;
-} shape;
+} group_size;
 
 struct hg_driver_kernel {
     hg_device *device;
@@ -27,9 +27,9 @@ struct hg_driver_kernel {
     hg_mutex lock;                  /* arguments belong to the kernel, not to a dispatch */
     emit_record record;             /* how it takes the record */
     bool group_memory;
-    bool flat;            /* numbers invocations in one direction */
-    uint64_t compile_ns;  /* what its compiler took so far */
-    HG_VEC(shape) shapes; /* that it was compiled for; under the lock */
+    bool flat;                      /* numbers invocations in one direction */
+    uint64_t compile_ns;            /* what its compiler took so far */
+    HG_VEC(group_size) group_sizes; /* that it was compiled for; under the lock */
 };
 
 /* ---- binaries on disk ---- */
@@ -214,7 +214,7 @@ void opencl_kernel_destroy(hg_driver_kernel *k) {
     keep_binary(k);
     if (k->kernel) opencl.ReleaseKernel(k->kernel);
     if (k->program) opencl.ReleaseProgram(k->program);
-    hg_vec_free(&k->shapes);
+    hg_vec_free(&k->group_sizes);
     hg_mutex_destroy(&k->lock);
     hg_free(k);
 }
@@ -310,16 +310,16 @@ static bool is_wide(const hg_driver_dispatch *x) {
 bool opencl_code_is_ready(hg_driver_kernel *k, const hg_driver_dispatch *x) {
     bool wide = is_wide(x), found = false;
     hg_mutex_lock(&k->lock);
-    for (uint64_t i = 0; i < k->shapes.count && !found; i++)
-        found = k->shapes.data[i].wide == wide &&
-                memcmp(k->shapes.data[i].group, x->group, sizeof x->group) == 0;
+    for (uint64_t i = 0; i < k->group_sizes.count && !found; i++)
+        found = k->group_sizes.data[i].wide == wide &&
+                memcmp(k->group_sizes.data[i].group, x->group, sizeof x->group) == 0;
     hg_mutex_unlock(&k->lock);
     return found;
 }
 
 static hg_status remember(hg_driver_kernel *k, const hg_driver_dispatch *x) {
     hg_mutex_lock(&k->lock);
-    shape *s = hg_vec_push(&k->shapes);
+    group_size *s = hg_vec_push(&k->group_sizes);
     if (s) {
         memcpy(s->group, x->group, sizeof s->group);
         s->wide = is_wide(x);

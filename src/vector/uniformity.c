@@ -6,9 +6,10 @@
 #include <string.h>
 
 static void visit_owner(former *x, const kir_value *v) {
-    const shape_fact *outside = v->parent->owner ? shape_of(v->parent->owner) : NULL;
-    shape_of(v)->depth = (outside ? outside->depth : 0) + 1;
-    if (shape_of(v)->depth > MOST_NESTED) x->unsupported = "branches and loops more than 200 deep";
+    const uniformity_fact *outside = v->parent->owner ? uniformity_of(v->parent->owner) : NULL;
+    uniformity_of(v)->depth = (outside ? outside->depth : 0) + 1;
+    if (uniformity_of(v)->depth > MOST_NESTED)
+        x->unsupported = "branches and loops more than 200 deep";
 }
 
 /* All that is left of the kernel is one branch of an IF: nobody comes back from the other. */
@@ -16,7 +17,7 @@ static bool is_guard(const former *x, const kir_value *v) {
     bool one_branch = !v->body[0]->first != !v->body[1]->first, last = !v->next;
     return one_branch && last &&
            (v->parent == x->m->functions->body ||
-            (v->parent->owner && shape_of(v->parent->owner)->guard));
+            (v->parent->owner && uniformity_of(v->parent->owner)->guard));
 }
 
 static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
@@ -59,20 +60,21 @@ static void visit_set(kir_lane_analysis *s, const kir_value *v) {
 
 static void visit_continue(kir_lane_analysis *s, const kir_value *v) {
     const kir_value *loop = kir_lanes_of(v->parent->owner)->loop;
-    if (loop && kir_lanes_of(loop)->divergent) kir_lane_set(s, &shape_of(loop)->continues);
+    if (loop && kir_lanes_of(loop)->divergent) kir_lane_set(s, &uniformity_of(loop)->continues);
 }
 
 /* Of RETURN and EXIT: the loops around go on for the lanes that stay. */
 static void visit_leave(kir_lane_analysis *s, const kir_value *v) {
-    for (const kir_value *o = v->parent->owner; o && !shape_of(o)->leaves; o = o->parent->owner)
-        kir_lane_set(s, &shape_of(o)->leaves);
+    for (const kir_value *o = v->parent->owner; o && !uniformity_of(o)->leaves;
+         o = o->parent->owner)
+        kir_lane_set(s, &uniformity_of(o)->leaves);
 }
 
 static void part(kir_lane_analysis *s, kir_value *v) {
     former *x = s->user;
     if (is_guard(x, v)) { /* perhaps only since what is around it is one */
         kir_lanes_of(v)->divergent = false;
-        kir_lane_set(s, &shape_of(v)->guard);
+        kir_lane_set(s, &uniformity_of(v)->guard);
     } else if (!split_of(v)->split)
         kir_lane_set(s, &kir_lanes_of(v)->divergent);
     else if (v->args[0]->uniformity < KIR_BLOCK_UNIFORM)
@@ -118,7 +120,7 @@ static void mark_wanted(const kir_function *f) {
         if (is_dead(v)) continue;
         for (uint8_t i = 0; i < v->nargs; i++) {
             if (kir_lanes_of(v->args[i])->form == KIR_LANES_AFFINE && wants_each(v, i))
-                shape_of(v->args[i])->wanted_each = true;
+                uniformity_of(v->args[i])->wanted_each = true;
         }
     }
 }
