@@ -287,9 +287,11 @@ static bool may_act(const hg_assembler *a, const hg_tree_node *n) {
     bool divides = n->op == HG_OP_DIV || n->op == HG_OP_REM;
     hg_constant by;
     if (divides && n->type < HG_TYPE_COUNT && hg_type_is_float((hg_type)n->type)) return false;
-    if (divides && hg_tree_known(a, n->argument[1], &by))
-        return by.kind == HG_CONSTANT_LITERAL ? !strspn(by.token.text, "123456789")
-                                              : by.integer == 0;
+    if (divides && hg_tree_known(a, n->argument[1], &by)) {
+        if (by.kind != HG_CONSTANT_LITERAL) return by.integer == 0;
+        char first = by.token.length ? by.token.text[0] : '0';
+        return first < '1' || first > '9'; /* 0x1 may be zero as far as is known here */
+    }
     return (flags & (HG_F_MAY_FAULT | HG_F_BARRIER | HG_F_STATE | HG_F_ATOMIC | HG_F_POOL)) != 0;
 }
 
