@@ -26,7 +26,8 @@ size_t lsp_offset(const char *text, size_t length, lsp_position position, bool u
 lsp_position lsp_position_of(const char *text, size_t length, size_t offset, bool utf8);
 /* The path of a file: URI, which the caller frees; NULL: it is none, or memory lacks. */
 char *lsp_path(const char *uri, size_t length);
-void lsp_uri(hg_text *out, const char *path); /* appends the file: URI of a path */
+void lsp_uri(hg_text *out, const char *path);    /* appends the file: URI of a path */
+bool lsp_is_graph(const lsp_document *document); /* else a program */
 void lsp_document_free(lsp_document *document);
 /* "line" and "character" of an object; false: it has none. */
 bool lsp_read_position(const hg_json_document *d, uint32_t object, lsp_position *position);

@@ -25,10 +25,6 @@ static bool is_first(const place *p) {
            p->text[at - 1] == '}';
 }
 
-static bool is_graph(const lsp_document *document) {
-    return hg_path_ends(document->path ? document->path : document->uri, ".graph");
-}
-
 static void add_word_range(hg_json *json, const place *p) {
     hg_json_key(json, "range");
     lsp_add_range(json, p->text, p->length, p->from, p->to, p->utf8);
@@ -54,7 +50,7 @@ static bool describe_word(const lsp_document *document, const place *p, hg_text 
     if (length >= sizeof word) return false;
     memcpy(word, p->text + p->from, length);
     word[length] = '\0';
-    const char *page = is_graph(document) ? "graph" : "language";
+    const char *page = lsp_is_graph(document) ? "graph" : "language";
     if (word[0] == '.') return cli_reference_rows(page, word, out);
     if (cli_reference_instruction(word, out, base)) return true;
     if (is_first(p)) return cli_reference_rows(page, word, out);
@@ -198,11 +194,11 @@ void lsp_complete(hg_json *json, const lsp_document *document, size_t offset, bo
     hg_json_begin_array(json);
     if (lsp_find_symbols(p.text, p.length, &symbols)) add_symbols(&l, &symbols, first, label);
     if (!label && l.typed && p.text[p.from] == '.') {
-        add_directives(&l, is_graph(document));
-    } else if (!label && (first || is_graph(document))) {
+        add_directives(&l, lsp_is_graph(document));
+    } else if (!label && (first || lsp_is_graph(document))) {
         add_instructions(&l);
-        if (!is_graph(document)) add_statements(&l);
-        if (!l.typed) add_directives(&l, is_graph(document));
+        if (!lsp_is_graph(document)) add_statements(&l);
+        if (!l.typed) add_directives(&l, lsp_is_graph(document));
     } else if (!label) {
         add_names(&l);
     }

@@ -81,10 +81,6 @@ static void add_one(checker *k, const hg_diagnostic *d) {
     hg_json_end_object(k->json);
 }
 
-static bool is_graph(const lsp_document *document) {
-    return hg_path_ends(document->path ? document->path : document->uri, ".graph");
-}
-
 /* One reading of the text; its diagnostics stay until the end. */
 static void check(checker *k, const cli *c) {
     hg_bytes bytes = {0};
@@ -99,7 +95,7 @@ static void check(checker *k, const cli *c) {
     one.include_folders.count = c->include_folders.count;
     if (one.diagnostics && hg_bytes_alloc(k->text->length, &bytes) == HG_OK) {
         if (k->text->length) memcpy(bytes.data, k->text->data, k->text->length);
-        if (is_graph(k->document)) {
+        if (lsp_is_graph(k->document)) {
             if (cli_take_graph_source(&one, bytes)) cli_verify_graph(&one);
         } else {
             const char *name = k->document->path ? k->document->path : k->document->uri;
@@ -123,7 +119,7 @@ void lsp_add_diagnostics(hg_json *json, const cli *c, const lsp_document *docume
     checker k = {.json = json, .document = document, .text = &document->text, .utf8 = utf8};
     char *names[MOST_PROGRAMS];
     hg_arena arena = {0};
-    uint32_t programs = is_graph(document) ? 0 : find_programs(k.text, &arena, names);
+    uint32_t programs = lsp_is_graph(document) ? 0 : find_programs(k.text, &arena, names);
     hg_json_key(json, "diagnostics");
     hg_json_begin_array(json);
     k.program = c->program_name;

@@ -82,6 +82,10 @@ void lsp_uri(hg_text *out, const char *path) {
     }
 }
 
+bool lsp_is_graph(const lsp_document *document) {
+    return hg_path_ends(document->path ? document->path : document->uri, ".graph");
+}
+
 void lsp_document_free(lsp_document *document) {
     hg_free(document->uri);
     hg_free(document->path);

@@ -256,6 +256,14 @@ bool hg_asm_emit_register(hg_assembler *a, hg_register reg, bool predicate, uint
            hg_asm_add_operand(a, o, at);
 }
 
+bool hg_asm_emit_binary(hg_assembler *a, const hg_token *at, hg_op op, uint8_t type, hg_register d,
+                        hg_register x, hg_register y) {
+    return hg_asm_emit(a, op, type, HG_TYPE_NOT_USED, at) &&
+           hg_asm_emit_register(a, d, false, HG_WRITE, at) &&
+           hg_asm_emit_register(a, x, false, HG_READ, at) &&
+           hg_asm_emit_register(a, y, false, HG_READ, at);
+}
+
 bool hg_asm_emit_target(hg_assembler *a, uint32_t index, const hg_token *at, uint64_t *operand) {
     if (operand) *operand = a->code.operands.count;
     return hg_asm_add_operand(a, (hg_operand){.kind = HG_K_LABEL, .value = index}, at) != NULL;

@@ -46,6 +46,9 @@ bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_giv
 /* A register operand of the instruction emitted last. */
 bool hg_asm_emit_register(hg_assembler *a, hg_register reg, bool predicate, uint8_t access,
                           const hg_token *at);
+/* d = x op y, an instruction of one type. */
+bool hg_asm_emit_binary(hg_assembler *a, const hg_token *at, hg_op op, uint8_t type, hg_register d,
+                        hg_register x, hg_register y);
 /* A branch operand; index: its target where that is known. *operand (may be NULL): where it is
  * kept. */
 bool hg_asm_emit_target(hg_assembler *a, uint32_t index, const hg_token *at, uint64_t *operand);

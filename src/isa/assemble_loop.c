@@ -9,15 +9,6 @@ static bool emit_skip(hg_assembler *a, hg_register predicate, const hg_token *at
            hg_asm_emit_target(a, 0, at, target);
 }
 
-/* d = a op b */
-static bool emit_binary(hg_assembler *a, const hg_token *at, hg_op op, uint8_t type, hg_register d,
-                        hg_register x, hg_register y) {
-    return hg_asm_emit(a, op, type, HG_TYPE_NOT_USED, at) &&
-           hg_asm_emit_register(a, d, false, HG_WRITE, at) &&
-           hg_asm_emit_register(a, x, false, HG_READ, at) &&
-           hg_asm_emit_register(a, y, false, HG_READ, at);
-}
-
 /* A count in a register: over the body where it is zero; the counter begins with count - 1. */
 static bool emit_guard(hg_assembler *a, const hg_token *at, uint8_t type, hg_raw_operand *count,
                        hg_counted_loop *loop) {
@@ -33,7 +24,7 @@ static bool emit_guard(hg_assembler *a, const hg_token *at, uint8_t type, hg_raw
            hg_asm_emit_register(a, zero, false, HG_READ, at) &&
            emit_skip(a, none, at, &loop->operand) && hg_asm_temporary(a, type, false, &one) &&
            hg_asm_emit_number(a, at, one, type, 1, at, at) &&
-           emit_binary(a, at, HG_OP_SUB, type, loop->counter, count->reg, one);
+           hg_asm_emit_binary(a, at, HG_OP_SUB, type, loop->counter, count->reg, one);
 }
 
 static bool emit_start(hg_assembler *a, const hg_token *at, uint8_t type, const hg_given *given,

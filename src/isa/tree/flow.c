@@ -130,14 +130,6 @@ bool hg_tree_open_loop(hg_assembler *a, const hg_token *at) {
 
 /* ---- for ---- */
 
-static bool emit_two(hg_assembler *a, const hg_token *at, hg_op op, uint8_t type, hg_register d,
-                     hg_register x, hg_register y) {
-    return hg_asm_emit(a, op, type, HG_TYPE_NOT_USED, at) &&
-           hg_asm_emit_register(a, d, false, HG_WRITE, at) &&
-           hg_asm_emit_register(a, x, false, HG_READ, at) &&
-           hg_asm_emit_register(a, y, false, HG_READ, at);
-}
-
 static bool emit_set(hg_assembler *a, const hg_token *at, hg_condition c, uint8_t type,
                      hg_register x, hg_register y, hg_register *p) {
     return hg_asm_temporary(a, HG_TYPE_OMITTED, true, p) &&
@@ -189,7 +181,7 @@ static bool emit_distance(hg_assembler *a, const counted *c, bool down, hg_regis
     hg_register signed_distance;
     return emit_set(a, c->at, HG_COND_GE, c->type, low, high, none) &&
            hg_asm_temporary(a, c->type, false, &signed_distance) &&
-           emit_two(a, c->at, HG_OP_SUB, c->type, signed_distance, high, low) &&
+           hg_asm_emit_binary(a, c->at, HG_OP_SUB, c->type, signed_distance, high, low) &&
            emit_convert(a, c->at, c->bits, c->type, signed_distance, distance);
 }
 
@@ -198,11 +190,11 @@ static bool emit_rounds(hg_assembler *a, const counted *c, hg_register distance,
                         bool divide, hg_register *rounds) {
     hg_register one, less, quotient;
     if (!emit_number(a, c->at, c->bits, 1, &one) || !hg_asm_temporary(a, c->bits, false, &less) ||
-        !emit_two(a, c->at, HG_OP_SUB, c->bits, less, distance, one))
+        !hg_asm_emit_binary(a, c->at, HG_OP_SUB, c->bits, less, distance, one))
         return false;
     quotient = less;
     if (divide && (!hg_asm_temporary(a, c->bits, false, &quotient) ||
-                   !emit_two(a, c->at, HG_OP_DIV, c->bits, quotient, less, size)))
+                   !hg_asm_emit_binary(a, c->at, HG_OP_DIV, c->bits, quotient, less, size)))
         return false;
     return emit_convert(a, c->at, c->counter, c->bits, quotient, rounds);
 }
@@ -215,7 +207,7 @@ static bool emit_unknown(hg_assembler *a, counted *c, hg_register *rounds, hg_re
     bool good = emit_number(a, c->at, sign, 0, &zero) &&
                 emit_set(a, c->at, HG_COND_LT, sign, step, zero, &negative) &&
                 hg_asm_temporary(a, sign, false, &minus) &&
-                emit_two(a, c->at, HG_OP_SUB, sign, minus, zero, step) &&
+                hg_asm_emit_binary(a, c->at, HG_OP_SUB, sign, minus, zero, step) &&
                 hg_asm_temporary(a, sign, false, &magnitude) &&
                 hg_asm_emit(a, HG_OP_SEL, sign, HG_TYPE_NOT_USED, c->at) &&
                 hg_asm_emit_register(a, magnitude, false, HG_WRITE, c->at) &&
@@ -255,8 +247,8 @@ static bool emit_last(hg_assembler *a, const counted *c, hg_register rounds, hg_
     hg_register count, way;
     return emit_convert(a, c->at, c->type, c->counter, rounds, &count) &&
            hg_asm_temporary(a, c->type, false, &way) &&
-           emit_two(a, c->at, HG_OP_MUL, c->type, way, count, c->step) &&
-           emit_two(a, c->at, c->down ? HG_OP_SUB : HG_OP_ADD, c->type, d, c->from, way);
+           hg_asm_emit_binary(a, c->at, HG_OP_MUL, c->type, way, count, c->step) &&
+           hg_asm_emit_binary(a, c->at, c->down ? HG_OP_SUB : HG_OP_ADD, c->type, d, c->from, way);
 }
 
 static bool emit_for(hg_assembler *a, hg_brace *brace, counted *c) {
@@ -358,8 +350,8 @@ static bool close_for(hg_assembler *a, hg_brace *brace) {
     bool wide = hg_type_size_bytes((hg_type)type) == 8;
     hg_tree_bind(a, &brace->next);
     if (!hg_tree_is_reached(a)) return true;
-    return emit_two(a, at, brace->down ? HG_OP_SUB : HG_OP_ADD, type, brace->variable,
-                    brace->variable, brace->step) &&
+    return hg_asm_emit_binary(a, at, brace->down ? HG_OP_SUB : HG_OP_ADD, type, brace->variable,
+                              brace->variable, brace->step) &&
            hg_asm_emit(a, wide ? HG_OP_LOOP64 : HG_OP_LOOP, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED,
                        at) &&
            hg_asm_emit_register(a, brace->rounds, false, HG_READ | HG_WRITE, at) &&

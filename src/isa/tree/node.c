@@ -438,18 +438,21 @@ static uint32_t shift(hg_assembler *a, hg_op op, const hg_token *sign, uint32_t 
     return finish(a, n);
 }
 
+/* Two numbers are one. */
+static uint32_t combine(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y, bool truth) {
+    hg_constant left = a->tree->constants.data[hg_tree_at(a, x)->constant],
+                right = a->tree->constants.data[hg_tree_at(a, y)->constant];
+    hg_token whole = reach(a, x, y);
+    if (!hg_asm_combine(a, &left, op, &right)) return HG_TREE_BAD;
+    left.token = whole;
+    return replace_by(a, x, &left, truth);
+}
+
 uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y) {
     if (x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
     uint8_t condition = 0;
     hg_op operation = operation_of(op->kind, &condition);
-    if (is_number(a, x) && is_number(a, y)) {
-        hg_constant left = a->tree->constants.data[hg_tree_at(a, x)->constant],
-                    right = a->tree->constants.data[hg_tree_at(a, y)->constant];
-        hg_token whole = reach(a, x, y);
-        if (!hg_asm_combine(a, &left, op, &right)) return HG_TREE_BAD;
-        left.token = whole;
-        return replace_by(a, x, &left, operation == HG_OP_SET);
-    }
+    if (is_number(a, x) && is_number(a, y)) return combine(a, op, x, y, operation == HG_OP_SET);
     if (operation == HG_OP_SHL || operation == HG_OP_SHR) return shift(a, operation, op, x, y);
     uint32_t both[2] = {x, y};
     return operate(a, operation, condition, op, both, 2);
@@ -457,14 +460,7 @@ uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_
 
 uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t mark, uint32_t y) {
     if (x == HG_TREE_BAD || y == HG_TREE_BAD || mark == HG_TREE_BAD) return HG_TREE_BAD;
-    if (is_number(a, x) && is_number(a, y)) {
-        hg_constant left = a->tree->constants.data[hg_tree_at(a, x)->constant],
-                    right = a->tree->constants.data[hg_tree_at(a, y)->constant];
-        hg_token whole = reach(a, x, y);
-        if (!hg_asm_combine(a, &left, op, &right)) return HG_TREE_BAD;
-        left.token = whole;
-        return replace_by(a, x, &left, true);
-    }
+    if (is_number(a, x) && is_number(a, y)) return combine(a, op, x, y, true);
     const char *what = op->kind == HG_TOKEN_AND ? "what '&&' takes" : "what '||' takes";
     if (!hg_tree_fit(a, x, HG_TREE_PREDICATE, what) || !hg_tree_fit(a, y, HG_TREE_PREDICATE, what))
         return HG_TREE_BAD;
