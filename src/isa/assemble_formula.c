@@ -11,7 +11,6 @@ typedef struct pending {
     uint8_t kind;
     int level; /* how tightly it binds; 0: it ends at a sign of its own */
     hg_token token;
-    uint32_t mark[2];
     uint32_t base; /* values before its own */
     hg_mnemonic function;
     uint8_t type;       /* a conversion; HG_TYPE_OMITTED: none */
@@ -69,9 +68,9 @@ static bool apply(formula *f) {
     if (p.kind == SIGN) return push_value(f, hg_tree_sign(f->a, &p.token, y));
     uint32_t x = pop_value(f);
     if (p.kind == BINARY) return push_value(f, hg_tree_binary(f->a, &p.token, x, y));
-    if (p.kind == LOGIC) return push_value(f, hg_tree_logic(f->a, &p.token, x, p.mark[0], y));
+    if (p.kind == LOGIC) return push_value(f, hg_tree_logic(f->a, &p.token, x, y));
     uint32_t condition = pop_value(f);
-    return push_value(f, hg_tree_select(f->a, condition, p.mark, x, y));
+    return push_value(f, hg_tree_select(f->a, &p.token, condition, x, y));
 }
 
 /* Those that bind at least as tightly as `level`. */
@@ -307,7 +306,6 @@ static bool fold(formula *f, const pending *p, uint32_t count, bool *folded) {
         hg_tree_known(a, f->values.data[p->base + i], &other);
         if (!hg_asm_apply_extreme(a, hg_token_is(&p->token, "max"), &value, &other)) return false;
     }
-    a->tree->nodes.count = first;
     f->values.count = p->base;
     return push_value(f, hg_tree_literal(a, &value, false));
 }
@@ -382,21 +380,15 @@ static bool open_condition(formula *f) {
     hg_assembler *a = f->a;
     hg_token at = a->token;
     if (!apply_down_to(f, 1)) return false;
-    pending *p = push(f, CONDITION, CONDITION_LEVEL, &at);
-    uint32_t mark = p ? hg_tree_mark(a, &at) : HG_TREE_BAD;
-    if (mark == HG_TREE_BAD) return false;
-    top(f)->mark[0] = mark;
+    if (!push(f, CONDITION, CONDITION_LEVEL, &at)) return false;
     hg_asm_next(a);
     return true;
 }
 
 static bool open_otherwise(formula *f) {
     hg_assembler *a = f->a;
-    hg_token at = a->token;
-    uint32_t mark = hg_tree_mark(a, &at);
-    if (mark == HG_TREE_BAD) return false;
     top(f)->kind = OTHERWISE;
-    top(f)->mark[1] = mark;
+    top(f)->token = a->token;
     hg_asm_next(a);
     return true;
 }
@@ -416,13 +408,7 @@ static bool open_binary(formula *f, int level) {
         return false;
     }
     if (!apply_down_to(f, level)) return false;
-    pending *p = push(f, logic ? LOGIC : BINARY, level, &op);
-    if (!p) return false;
-    if (logic) {
-        uint32_t mark = hg_tree_mark(a, &op);
-        if (mark == HG_TREE_BAD) return false;
-        top(f)->mark[0] = mark;
-    }
+    if (!push(f, logic ? LOGIC : BINARY, level, &op)) return false;
     hg_asm_next(a);
     return true;
 }

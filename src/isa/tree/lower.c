@@ -1,4 +1,4 @@
-/* Expressions to instructions: one pass over the nodes in their order.
+/* Expressions to instructions: one walk over the nodes, operands before their node.
  * Must not know: syntax, statements. */
 #include "isa/tree/tree.h"
 
@@ -292,13 +292,9 @@ static bool mark_select(hg_assembler *a, hg_tree_node *n, bool second) {
     return true;
 }
 
-static bool lower_mark(hg_assembler *a, uint32_t node) {
-    uint32_t owner = hg_tree_at(a, node)->owner;
-    if (owner == HG_TREE_BAD) return true;
-    hg_tree_node *n = hg_tree_at(a, owner);
-    if (!n->branches) return true;
-    if (n->kind == HG_TREE_SELECT) return mark_select(a, n, node > n->argument[1]);
-    return mark_logic(a, n);
+/* In front of operand `i` of a node of which only the sides that are asked for are worked out. */
+static bool begin_side(hg_assembler *a, hg_tree_node *n, uint32_t i) {
+    return n->kind == HG_TREE_SELECT ? mark_select(a, n, i == 2) : mark_logic(a, n);
 }
 
 static bool lower_sides(hg_assembler *a, hg_tree_node *n) {
@@ -326,15 +322,38 @@ static bool lower_sides(hg_assembler *a, hg_tree_node *n) {
 static bool lower_node(hg_assembler *a, uint32_t node) {
     hg_tree_node *n = hg_tree_at(a, node);
     switch ((hg_tree_kind)n->kind) {
-    case HG_TREE_NOTHING:
     case HG_TREE_REGISTER: return true;
     case HG_TREE_LITERAL: return lower_literal(a, n);
     case HG_TREE_ID: return lower_id(a, n);
     case HG_TREE_ELEMENT: return lower_element(a, n);
     case HG_TREE_OP: return lower_op(a, n);
-    case HG_TREE_MARK: return lower_mark(a, node);
     default: return lower_sides(a, n);
     }
+}
+
+static bool begin_node(hg_assembler *a, uint32_t node) {
+    hg_tree_step *step = hg_vec_push(&a->tree->steps);
+    if (!step) return hg_asm_no_memory(a);
+    *step = (hg_tree_step){node, 0};
+    return true;
+}
+
+static bool lower_all(hg_assembler *a, uint32_t root) {
+    a->tree->steps.count = 0;
+    if (!begin_node(a, root)) return false;
+    while (a->tree->steps.count) {
+        hg_tree_step *step = &a->tree->steps.data[a->tree->steps.count - 1];
+        hg_tree_node *n = hg_tree_at(a, step->node);
+        uint32_t i = step->argument++;
+        if (i < n->count) {
+            if (n->branches && i && !begin_side(a, n, i)) return false;
+            if (!begin_node(a, n->argument[i])) return false;
+            continue;
+        }
+        a->tree->steps.count--;
+        if (!lower_node(a, step->node) || !widen(a, n)) return false;
+    }
+    return true;
 }
 
 bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh) {
@@ -344,8 +363,7 @@ bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool
                   (fresh || !n->branches || n->kind == HG_TREE_SELECT);
     if (direct) n->want = *want;
     n->wanted = direct;
-    for (uint32_t i = n->first; i <= root; i++)
-        if (!lower_node(a, i) || !widen(a, hg_tree_at(a, i))) return false;
+    if (!lower_all(a, root)) return false;
     if (!want || is_same(want, &n->reg)) return true;
     hg_register from = n->reg;
     n->reg = *want;

@@ -25,19 +25,14 @@ static uint32_t add(hg_assembler *a, hg_tree_node node) {
     return (uint32_t)tree->nodes.count - 1;
 }
 
-/* A node whose subtree begins at `first`; HG_TREE_BAD: at itself. */
-static hg_tree_node plain(const hg_assembler *a, hg_tree_kind kind, uint8_t type,
-                          const hg_token *at, uint32_t first) {
-    uint32_t self = a->tree ? (uint32_t)a->tree->nodes.count : 0;
+static hg_tree_node plain(hg_tree_kind kind, uint8_t type, const hg_token *at) {
     return (hg_tree_node){.kind = (uint8_t)kind,
                           .type = type,
                           .wide = HG_TYPE_OMITTED,
                           .types = {HG_TYPE_NOT_USED, HG_TYPE_NOT_USED},
-                          .first = first == HG_TREE_BAD ? self : first,
                           .reg = HG_NO_REGISTER,
                           .second = HG_NO_REGISTER,
                           .index = HG_NO_REGISTER,
-                          .owner = HG_TREE_BAD,
                           .token = *at};
 }
 
@@ -52,6 +47,7 @@ void hg_tree_free(hg_assembler *a) {
     hg_vec_free(&a->tree->nodes);
     hg_vec_free(&a->tree->constants);
     hg_vec_free(&a->tree->work);
+    hg_vec_free(&a->tree->steps);
     hg_free(a->tree);
     a->tree = NULL;
 }
@@ -66,7 +62,7 @@ static hg_token reach(const hg_assembler *a, uint32_t x, uint32_t y) {
 /* ---- leaves ---- */
 
 uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth) {
-    hg_tree_node n = plain(a, HG_TREE_LITERAL, HG_TYPE_OMITTED, &value->token, HG_TREE_BAD);
+    hg_tree_node n = plain(HG_TREE_LITERAL, HG_TYPE_OMITTED, &value->token);
     n.is_truth = truth;
     uint32_t node = add(a, n);
     if (node == HG_TREE_BAD) return node;
@@ -82,19 +78,15 @@ uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth) 
 
 uint32_t hg_tree_register(hg_assembler *a, const hg_token *at, hg_register reg, bool predicate) {
     uint8_t type = predicate ? (uint8_t)HG_TREE_PREDICATE : reg.type;
-    hg_tree_node n = plain(a, HG_TREE_REGISTER, type, at, HG_TREE_BAD);
+    hg_tree_node n = plain(HG_TREE_REGISTER, type, at);
     n.reg = reg;
     return add(a, n);
 }
 
 uint32_t hg_tree_id(hg_assembler *a, const hg_token *at, hg_idname id) {
-    hg_tree_node n = plain(a, HG_TREE_ID, (uint8_t)hg_idname_type(id), at, HG_TREE_BAD);
+    hg_tree_node n = plain(HG_TREE_ID, (uint8_t)hg_idname_type(id), at);
     n.condition = (uint8_t)id;
     return add(a, n);
-}
-
-uint32_t hg_tree_mark(hg_assembler *a, const hg_token *at) {
-    return add(a, plain(a, HG_TREE_MARK, HG_TYPE_OMITTED, at, HG_TREE_BAD));
 }
 
 /* ---- types ---- */
@@ -193,10 +185,14 @@ bool hg_tree_fit(hg_assembler *a, uint32_t node, uint8_t type, const char *what)
 }
 
 /* What literals without a type are: predicates, i32, i64 where one does not fit, or f32. */
-static bool default_type(hg_assembler *a, uint32_t node, uint8_t *type) {
-    for (uint32_t i = hg_tree_at(a, node)->first; i <= node; i++) {
-        const hg_tree_node *n = hg_tree_at(a, i);
-        if (n->kind != HG_TREE_LITERAL || n->type != HG_TYPE_OMITTED || n->is_operand) continue;
+static bool default_type(hg_assembler *a, uint32_t root, uint8_t *type) {
+    a->tree->work.count = 0;
+    if (!push_work(a, root)) return false;
+    while (a->tree->work.count) {
+        const hg_tree_node *n = hg_tree_at(a, a->tree->work.data[--a->tree->work.count]);
+        for (uint32_t i = n->count; i-- > 0;)
+            if (is_open(a, n->argument[i]) && !push_work(a, n->argument[i])) return false;
+        if (n->kind != HG_TREE_LITERAL || n->is_operand) continue;
         const hg_constant *c = &a->tree->constants.data[n->constant];
         hg_token literal;
         uint8_t one = HG_TREE_PREDICATE;
@@ -274,12 +270,6 @@ static bool is_number(const hg_assembler *a, uint32_t node) {
     return n->kind == HG_TREE_LITERAL && n->type == HG_TYPE_OMITTED;
 }
 
-/* The nodes from `first` on are one number. */
-static uint32_t replace_by(hg_assembler *a, uint32_t first, const hg_constant *value, bool truth) {
-    a->tree->nodes.count = first;
-    return hg_tree_literal(a, value, truth);
-}
-
 /* ---- instructions ---- */
 
 static bool may_act(const hg_assembler *a, const hg_tree_node *n) {
@@ -341,8 +331,7 @@ static uint32_t finish(hg_assembler *a, hg_tree_node n) {
 /* Arguments of one type T, the result too, or a predicate. */
 static uint32_t operate(hg_assembler *a, hg_op op, uint8_t condition, const hg_token *sign,
                         const uint32_t *arguments, uint32_t count) {
-    hg_tree_node n = plain(a, HG_TREE_OP, HG_TYPE_OMITTED, sign,
-                           hg_tree_at(a, arguments[0])->first);
+    hg_tree_node n = plain(HG_TREE_OP, HG_TYPE_OMITTED, sign);
     uint8_t type = HG_TYPE_OMITTED;
     for (uint32_t i = 0; i < count; i++)
         if (hg_tree_type(a, arguments[i]) == HG_TREE_PREDICATE) type = HG_TREE_PREDICATE;
@@ -379,11 +368,11 @@ uint32_t hg_tree_sign(hg_assembler *a, const hg_token *op, uint32_t x) {
     if (is_number(a, x)) {
         hg_constant c = a->tree->constants.data[hg_tree_at(a, x)->constant];
         if (!hg_asm_apply_sign(a, op, &c)) return HG_TREE_BAD;
-        return replace_by(a, x, &c, op->kind == '!');
+        return hg_tree_literal(a, &c, op->kind == '!');
     }
     if (op->kind != '!') return operate(a, op->kind == '-' ? HG_OP_NEG : HG_OP_NOT, 0, op, &x, 1);
     if (!hg_tree_fit(a, x, HG_TREE_PREDICATE, "what '!' takes")) return HG_TREE_BAD;
-    hg_tree_node n = plain(a, HG_TREE_OP, HG_TREE_PREDICATE, op, hg_tree_at(a, x)->first);
+    hg_tree_node n = plain(HG_TREE_OP, HG_TREE_PREDICATE, op);
     n.op = HG_OP_NOT_P;
     n.count = 1;
     n.argument[0] = x;
@@ -428,7 +417,7 @@ static uint32_t shift(hg_assembler *a, hg_op op, const hg_token *sign, uint32_t 
         unsupported(a, sign, op, type);
         return HG_TREE_BAD;
     }
-    hg_tree_node n = plain(a, HG_TREE_OP, HG_TYPE_OMITTED, sign, hg_tree_at(a, x)->first);
+    hg_tree_node n = plain(HG_TREE_OP, HG_TYPE_OMITTED, sign);
     n.op = (uint16_t)op;
     n.types[0] = type;
     n.count = 2;
@@ -445,7 +434,7 @@ static uint32_t combine(hg_assembler *a, const hg_token *op, uint32_t x, uint32_
     hg_token whole = reach(a, x, y);
     if (!hg_asm_combine(a, &left, op, &right)) return HG_TREE_BAD;
     left.token = whole;
-    return replace_by(a, x, &left, truth);
+    return hg_tree_literal(a, &left, truth);
 }
 
 uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y) {
@@ -458,52 +447,42 @@ uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_
     return operate(a, operation, condition, op, both, 2);
 }
 
-uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t mark, uint32_t y) {
-    if (x == HG_TREE_BAD || y == HG_TREE_BAD || mark == HG_TREE_BAD) return HG_TREE_BAD;
+uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y) {
+    if (x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
     if (is_number(a, x) && is_number(a, y)) return combine(a, op, x, y, true);
     const char *what = op->kind == HG_TOKEN_AND ? "what '&&' takes" : "what '||' takes";
     if (!hg_tree_fit(a, x, HG_TREE_PREDICATE, what) || !hg_tree_fit(a, y, HG_TREE_PREDICATE, what))
         return HG_TREE_BAD;
-    hg_tree_node n = plain(a, op->kind == HG_TOKEN_AND ? HG_TREE_AND : HG_TREE_OR,
-                           HG_TREE_PREDICATE, op, hg_tree_at(a, x)->first);
+    hg_tree_node n = plain(op->kind == HG_TOKEN_AND ? HG_TREE_AND : HG_TREE_OR, HG_TREE_PREDICATE,
+                           op);
     n.count = 2;
     n.argument[0] = x;
     n.argument[1] = y;
     n.branches = hg_tree_at(a, y)->acts;
     n.acts = n.branches || hg_tree_at(a, x)->acts;
     n.token = reach(a, x, y);
-    uint32_t node = add(a, n);
-    if (node != HG_TREE_BAD) hg_tree_at(a, mark)->owner = node;
-    return node;
+    return add(a, n);
 }
 
 /* The side that a known condition takes; the other one is worked out by nothing. */
-static uint32_t choose(hg_assembler *a, uint32_t condition, const uint32_t marks[2], uint32_t x,
-                       uint32_t y) {
+static uint32_t choose(hg_assembler *a, uint32_t condition, uint32_t x, uint32_t y) {
     hg_constant c = a->tree->constants.data[hg_tree_at(a, condition)->constant];
     bool truth;
     if (!hg_asm_truth(a, &c, &truth)) return HG_TREE_BAD;
-    hg_tree_at(a, condition)->is_operand = true;
-    if (!truth) {
-        for (uint32_t i = marks[0]; i < marks[1]; i++) hg_tree_at(a, i)->kind = HG_TREE_NOTHING;
-        return y;
-    }
-    a->tree->nodes.count = marks[1];
-    return x;
+    return truth ? x : y;
 }
 
-uint32_t hg_tree_select(hg_assembler *a, uint32_t condition, const uint32_t marks[2], uint32_t x,
+uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t condition, uint32_t x,
                         uint32_t y) {
     if (condition == HG_TREE_BAD || x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
     if (is_number(a, condition) && hg_tree_at(a, condition)->is_truth)
-        return choose(a, condition, marks, x, y);
+        return choose(a, condition, x, y);
     uint32_t sides[2] = {x, y};
     uint8_t type;
     if (!hg_tree_fit(a, condition, HG_TREE_PREDICATE, "what stands before '?'") ||
-        !hg_tree_join(a, &hg_tree_at(a, marks[1])->token, sides, 2, &type))
+        !hg_tree_join(a, colon, sides, 2, &type))
         return HG_TREE_BAD;
-    hg_tree_node n = plain(a, HG_TREE_SELECT, type, &hg_tree_at(a, condition)->token,
-                           hg_tree_at(a, condition)->first);
+    hg_tree_node n = plain(HG_TREE_SELECT, type, &hg_tree_at(a, condition)->token);
     n.count = 3;
     n.argument[0] = condition;
     n.argument[1] = x;
@@ -511,10 +490,7 @@ uint32_t hg_tree_select(hg_assembler *a, uint32_t condition, const uint32_t mark
     n.branches = hg_tree_at(a, x)->acts || hg_tree_at(a, y)->acts;
     n.acts = n.branches || hg_tree_at(a, condition)->acts;
     n.token = reach(a, condition, y);
-    uint32_t node = add(a, n);
-    if (node == HG_TREE_BAD) return node;
-    hg_tree_at(a, marks[0])->owner = hg_tree_at(a, marks[1])->owner = node;
-    return node;
+    return add(a, n);
 }
 
 /* ---- conversions ---- */
@@ -547,7 +523,7 @@ uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint
         loaded->token = *at;
         return x;
     }
-    hg_tree_node n = plain(a, HG_TREE_OP, type, at, hg_tree_at(a, x)->first);
+    hg_tree_node n = plain(HG_TREE_OP, type, at);
     n.types[0] = type;
     n.count = 1;
     n.argument[0] = x;
@@ -729,12 +705,9 @@ static bool find_types(hg_assembler *a, const hg_mnemonic *m, hg_tree_node *n) {
 
 uint32_t hg_tree_call(hg_assembler *a, const hg_mnemonic *m, const hg_token *at,
                       const uint32_t *arguments, uint32_t count) {
-    uint32_t first = HG_TREE_BAD;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (arguments[i] == HG_TREE_BAD) return HG_TREE_BAD;
-        if (!i) first = hg_tree_at(a, arguments[i])->first;
-    }
-    hg_tree_node n = plain(a, HG_TREE_OP, HG_TYPE_OMITTED, at, first);
+    hg_tree_node n = plain(HG_TREE_OP, HG_TYPE_OMITTED, at);
     hg_op op = choose_form(a, m, arguments, count);
     if (op == HG_OP_NONE) {
         wrong_call(a, m, m->op, arguments, count);
@@ -753,7 +726,7 @@ uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, hg_register handle
                          const hg_operand *address, uint8_t type, uint32_t index) {
     if (index == HG_TREE_BAD) return index;
     hg_constant c;
-    hg_tree_node n = plain(a, HG_TREE_ELEMENT, type, at, hg_tree_at(a, index)->first);
+    hg_tree_node n = plain(HG_TREE_ELEMENT, type, at);
     n.address = *address;
     n.reg = handle;
     n.acts = true;

@@ -1,10 +1,10 @@
 /* The statement tree: typed expressions and structured statements, whatever front end they come
  * from, and how they become instructions.
  *
- * An expression is made of nodes in the order in which it is worked out: the operands of a node
- * stand in front of it, from left to right, so that every pass over it is one loop. What is between
- * the sides of `&&`, `||` and `? :` are marks. A statement takes the nodes there are, becomes
- * instructions at once and leaves none; a statement with a block is a hg_brace until its end.
+ * An expression is a tree of nodes, made from its leaves up and worked out from left to right: the
+ * operands of a node, each once, then the node. Every pass over it keeps a stack of its own, so
+ * that nothing is as deep as the input. A statement takes the root of one, becomes instructions at
+ * once and leaves no node; a statement with a block is a hg_brace until its end.
  *
  * Nothing converts by itself but u32 beside u64; each other conversion is a node. A literal has no
  * type until something beside it says one.
@@ -22,7 +22,6 @@ enum {
 #define HG_TREE_BAD UINT32_MAX /* a node that could not be made; it has been reported */
 
 typedef enum hg_tree_kind {
-    HG_TREE_NOTHING, /* a side that a known condition leaves out */
     HG_TREE_LITERAL,
     HG_TREE_REGISTER, /* or a predicate */
     HG_TREE_ID,
@@ -30,8 +29,7 @@ typedef enum hg_tree_kind {
     HG_TREE_OP,      /* an instruction of the table */
     HG_TREE_SELECT,
     HG_TREE_AND,
-    HG_TREE_OR,
-    HG_TREE_MARK /* between the sides of the last three */
+    HG_TREE_OR
 } hg_tree_kind;
 
 typedef struct hg_tree_node {
@@ -41,7 +39,6 @@ typedef struct hg_tree_node {
     uint8_t types[2];  /* of an instruction */
     uint8_t condition; /* of a comparison */
     uint16_t op;       /* hg_op */
-    uint32_t first;    /* node of its subtree */
     uint32_t count;    /* of arguments */
     uint32_t argument[HG_TREE_MOST_ARGUMENTS];
     bool is_place;      /* HG_TREE_ELEMENT: an instruction takes its address */
@@ -49,7 +46,6 @@ typedef struct hg_tree_node {
     bool is_truth;      /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
     bool acts;          /* it may fault, changes memory or waits: not worked out unasked */
     bool branches;      /* of its sides only the one that is asked for is worked out */
-    uint32_t owner;     /* of a mark; HG_TREE_BAD: none */
     uint32_t constant;  /* of a literal, in hg_tree.constants */
     hg_register reg;    /* the register, or where the value is when it has been worked out */
     hg_register second; /* of a second result; of an element the array's handle */
@@ -62,10 +58,16 @@ typedef struct hg_tree_node {
     hg_token token;
 } hg_tree_node;
 
+/* A node that is being worked out, and which of its operands comes next. */
+typedef struct hg_tree_step {
+    uint32_t node, argument;
+} hg_tree_step;
+
 typedef struct hg_tree {
     HG_VEC(hg_tree_node) nodes;
     HG_VEC(hg_constant) constants;
-    HG_VEC(uint32_t) work; /* of a walk over nodes */
+    HG_VEC(uint32_t) work; /* of a walk over nodes that are open */
+    HG_VEC(hg_tree_step) steps;
 } hg_tree;
 
 static inline hg_tree_node *hg_tree_at(const hg_assembler *a, uint32_t node) {
@@ -89,14 +91,13 @@ uint32_t hg_tree_id(hg_assembler *a, const hg_token *at, hg_idname id);
  * still free. */
 uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, hg_register handle,
                          const hg_operand *address, uint8_t type, uint32_t index);
-/* Stands between two sides: the condition and what depends on it. */
-uint32_t hg_tree_mark(hg_assembler *a, const hg_token *at);
 /* op: the token of the operator. */
 uint32_t hg_tree_sign(hg_assembler *a, const hg_token *op, uint32_t x);
 uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y);
 /* && and ||. */
-uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t mark, uint32_t y);
-uint32_t hg_tree_select(hg_assembler *a, uint32_t condition, const uint32_t marks[2], uint32_t x,
+uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y);
+/* colon: stands between the sides, for messages. */
+uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t condition, uint32_t x,
                         uint32_t y);
 uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint32_t x);
 /* An instruction as a function, with its type suffixes; at: the whole call. Results beside the
@@ -122,8 +123,8 @@ void hg_tree_free(hg_assembler *a);
 
 /* ---- instructions (lower.c) ---- */
 
-/* The nodes from the first of `root` on to it, whose value is in its reg then. want: where it is to
- * be, or NULL; fresh: nothing reads what that holds now. */
+/* The nodes of the tree whose root it is; its value is in its reg then. want: where it is to be, or
+ * NULL; fresh: nothing reads what that holds now. */
 bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh);
 /* A value, which is worked out here, into an element; read: the value has been made of that
  * element, whose place is known then. */
