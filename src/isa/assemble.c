@@ -82,13 +82,8 @@ static void skip_statement(hg_assembler *a) {
     if (a->token.kind == HG_TOKEN_END_OF_LINE) hg_asm_next(a);
 }
 
-static void read_file(hg_assembler *a) {
-    hg_asm_next(a);
-    while (a->token.kind == HG_TOKEN_END_OF_LINE) hg_asm_next(a);
-    bool versioned = hg_token_is(&a->token, ".atlas");
-    read_version(a);
-    a->head.unversioned = !versioned;
-    if (versioned || a->token.kind != HG_TOKEN_NAME) skip_statement(a);
+/* The program, or a function: what it has begun ends in it. */
+static void read_lines(hg_assembler *a) {
     while (a->token.kind != HG_TOKEN_END_OF_FILE && !a->wrong.stop) {
         if (!hg_asm_at_end(a)) read_statement(a);
         skip_statement(a);
@@ -97,12 +92,25 @@ static void read_file(hg_assembler *a) {
     hg_asm_close_braces(a, 0);
     for (uint64_t i = 0; i < a->source.blocks.count; i++)
         hg_asm_error(a, "L04", &a->source.blocks.data[i].token, NULL, "'.if' without '.end'");
+    a->source.blocks.count = 0;
+    for (uint64_t i = 0; !a->code.loops_unsure && i < a->code.loops.count; i++)
+        hg_asm_error(a, "L04", &a->code.loops.data[i].token, NULL, "'loop' without 'endloop'");
+    a->code.loops.count = 0;
+}
+
+static void read_file(hg_assembler *a) {
+    hg_asm_next(a);
+    while (a->token.kind == HG_TOKEN_END_OF_LINE) hg_asm_next(a);
+    bool versioned = hg_token_is(&a->token, ".atlas");
+    read_version(a);
+    a->head.unversioned = !versioned;
+    if (versioned || a->token.kind != HG_TOKEN_NAME) skip_statement(a);
+    do { read_lines(a); } while (hg_asm_next_function(a));
+    if (a->wrong.stop) return;
     a->wrong.finishing = true;
     a->wrong.doubtful = false;
     hg_asm_finish_directives(a);
     hg_asm_check_defines(a);
-    for (uint64_t i = 0; !a->code.loops_unsure && i < a->code.loops.count; i++)
-        hg_asm_error(a, "L04", &a->code.loops.data[i].token, NULL, "'loop' without 'endloop'");
     hg_asm_resolve_labels(a);
 }
 
@@ -246,6 +254,11 @@ static void free_assembler(hg_assembler *a) {
     hg_asm_free_names(&a->code.labels);
     hg_asm_free_names(&a->names);
     hg_tree_free(a);
+    hg_vec_free(&a->functions.all);
+    hg_vec_free(&a->functions.parts);
+    hg_vec_free(&a->functions.uses);
+    hg_vec_free(&a->functions.chosen);
+    hg_asm_free_names(&a->functions.names);
     hg_asm_free_names(&a->wrong.unknown);
     hg_said_free(&a->wrong.said);
     hg_vec_free(&a->source.expansions);

@@ -125,7 +125,9 @@ static uint32_t last_inst(const hg_assembler *a) { return (uint32_t)a->code.inst
 static bool add_fixup(hg_assembler *a, uint32_t label, const hg_token *at) {
     hg_fixup *fixup = hg_vec_push(&a->code.fixups);
     if (!fixup) return hg_asm_no_memory(a);
-    *fixup = (hg_fixup){a->code.operands.count - 1, last_inst(a), label, *at};
+    bool call = a->code.insts.data[last_inst(a)].op == HG_OP_CALL;
+    *fixup = (hg_fixup){a->code.operands.count - 1, last_inst(a), label,
+                        call ? 0 : a->functions.scope, *at};
     return true;
 }
 

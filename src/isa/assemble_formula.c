@@ -13,6 +13,7 @@ typedef struct pending {
     hg_token token;
     uint32_t base; /* values before its own */
     hg_mnemonic function;
+    uint32_t called;    /* a function of the text; HG_UNDEFINED: none */
     uint8_t type;       /* a conversion; HG_TYPE_OMITTED: none */
     hg_register handle; /* of an array */
     hg_operand address;
@@ -23,6 +24,7 @@ typedef struct formula {
     HG_VEC(pending) pending;
     HG_VEC(uint32_t) values;
     uint32_t depth;
+    bool statement; /* it is one: a call whose function may have no result */
 } formula;
 
 enum { SIGN_LEVEL = 10, CONDITION_LEVEL = -1 };
@@ -45,6 +47,7 @@ static pending *push(formula *f, int kind, int level, const hg_token *at) {
                    .level = level,
                    .token = *at,
                    .base = (uint32_t)f->values.count,
+                   .called = HG_UNDEFINED,
                    .type = HG_TYPE_OMITTED};
     if (is_deep(&one) && ++f->depth > HG_MAX_EXPRESSION_NESTING) {
         hg_asm_error(f->a, "S05", at, NULL, "expression nested deeper than %d",
@@ -215,16 +218,20 @@ static bool open_call(formula *f) {
     hg_assembler *a = f->a;
     hg_token name = a->token;
     hg_type type;
+    uint32_t called = HG_UNDEFINED;
+    bool known = hg_asm_find_function(a, &name, &called);
     const char *foreign = hg_foreign_hint(HG_FOREIGN_OPERAND, name.text, name.length);
     char got[80];
-    if (foreign) {
+    if (foreign && !known) {
         hg_asm_error(a, "S02", &name, foreign, "%s is no function", hg_token_describe(&name, got));
         return false;
     }
     hg_asm_next(a);
     pending *p = push(f, CALL, 0, &name);
     if (!p) return false;
-    if (hg_asm_type(a, name.text, name.length, hg_asm_scope_of(a, &name), &type)) {
+    if (known) {
+        p->called = called;
+    } else if (hg_asm_type(a, name.text, name.length, hg_asm_scope_of(a, &name), &type)) {
         p->type = (uint8_t)type;
     } else {
         p->function = (hg_mnemonic){.token = name, .op = HG_OP_NONE};
@@ -310,6 +317,19 @@ static bool fold(formula *f, const pending *p, uint32_t count, bool *folded) {
     return push_value(f, hg_tree_literal(a, &value, false));
 }
 
+static bool close_function(formula *f, const pending *p, const hg_token *whole, uint32_t count) {
+    hg_assembler *a = f->a;
+    uint32_t node = hg_asm_call_function(a, p->called, &p->token, whole, &f->values.data[p->base],
+                                         count);
+    f->values.count = p->base;
+    if (!push_value(f, node)) return false;
+    bool alone = f->statement && !f->pending.count;
+    if (alone || hg_tree_type(a, node) != HG_TREE_NO_VALUE) return true;
+    hg_asm_error(a, "N03", &p->token, NULL, "'%.*s' has no result", hg_token_shown(&p->token),
+                 p->token.text);
+    return false;
+}
+
 static bool close_call(formula *f, const hg_token *end) {
     hg_assembler *a = f->a;
     const pending p = f->pending.data[--f->pending.count];
@@ -324,6 +344,7 @@ static bool close_call(formula *f, const hg_token *end) {
                      (unsigned)count);
         return false;
     }
+    if (p.called != HG_UNDEFINED) return close_function(f, &p, &whole, count);
     if (!fold(f, &p, count, &folded) || folded) return folded;
     if (count > HG_TREE_MOST_ARGUMENTS) {
         hg_asm_error(a, "N04", &p.token, NULL, "'%.*s' takes fewer operands than %u",
@@ -419,6 +440,10 @@ static bool read_operator(formula *f, bool *operand, bool *over) {
     int kind = a->token.kind, level = hg_asm_binding(kind);
     *over = false;
     *operand = true;
+    if (f->statement && !f->pending.count) {
+        *over = true;
+        return hg_asm_expect_end(a);
+    }
     if (level) return open_binary(f, level);
     if (kind == '?') return open_condition(f);
     bool inside = false;
@@ -460,11 +485,23 @@ static bool read(formula *f) {
     return true;
 }
 
+static bool read_whole(formula *f, uint32_t *root) {
+    bool good = read(f);
+    *root = good ? f->values.data[0] : HG_TREE_BAD;
+    hg_vec_free(&f->pending);
+    hg_vec_free(&f->values);
+    return good;
+}
+
 bool hg_asm_formula(hg_assembler *a, uint32_t *root) {
     formula f = {.a = a};
-    bool good = read(&f);
-    *root = good ? f.values.data[0] : HG_TREE_BAD;
-    hg_vec_free(&f.pending);
-    hg_vec_free(&f.values);
-    return good;
+    return read_whole(&f, root);
+}
+
+bool hg_asm_call_statement(hg_assembler *a) {
+    formula f = {.a = a, .statement = true};
+    uint32_t root;
+    if (!read_whole(&f, &root)) return false;
+    hg_tree_at(a, root)->unused = true;
+    return hg_tree_lower(a, root, NULL, false);
 }

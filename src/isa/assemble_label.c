@@ -50,11 +50,12 @@ static void report_undefined(hg_assembler *a, hg_name *label, const hg_token *at
                      (int)label->token.length, label->token.text, where, inst);
 }
 
-/* A label of the scope of its mention, or of one around it. */
-static hg_name *find_defined(const hg_assembler *a, hg_name *mentioned) {
+/* A label of the scope of its mention, or of one around it, in the function. */
+static hg_name *find_defined(const hg_assembler *a, hg_name *mentioned, uint32_t function) {
     hg_name *label = mentioned;
-    for (uint32_t scope = mentioned->scope; label->index == HG_UNDEFINED && scope;) {
+    for (uint32_t scope = mentioned->scope; label->index == HG_UNDEFINED && scope != function;) {
         scope = hg_asm_scope_around(a, scope);
+        if (scope < function) break;
         hg_name *outer = hg_asm_find_in(&a->code.labels, mentioned->token.text,
                                         mentioned->token.length, scope);
         if (outer) label = outer;
@@ -65,7 +66,7 @@ static hg_name *find_defined(const hg_assembler *a, hg_name *mentioned) {
 void hg_asm_resolve_labels(hg_assembler *a) {
     for (uint64_t i = 0; i < a->code.fixups.count; i++) {
         const hg_fixup *f = &a->code.fixups.data[i];
-        hg_name *label = find_defined(a, &a->code.labels.data[f->label]);
+        hg_name *label = find_defined(a, &a->code.labels.data[f->label], f->function);
         if (label->index == HG_UNDEFINED)
             report_undefined(a, label, &f->token, "instruction", f->inst);
         a->code.operands.data[f->operand].value = label->index;

@@ -114,6 +114,13 @@ void hg_asm_free_names(hg_names *names) {
 
 /* ---- what a name stands for ---- */
 
+/* What a function does not see of the program: variables, and arrays of the lane. */
+static bool is_local(const hg_assembler *a, const hg_name *name) {
+    if (name->kind == HG_NAME_MEMORY)
+        return a->head.arrays.data[name->index].place == HG_PLACE_PRIVATE;
+    return name->kind == HG_NAME_REGISTER || name->kind == HG_NAME_PREDICATE;
+}
+
 /* Not in its callers, which mostly see that a token is no name. */
 HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length,
                                       uint32_t scope) {
@@ -121,6 +128,7 @@ HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_
     for (;; scope = hg_asm_scope_around(a, scope)) {
         hg_name *name = hg_asm_find_in(&a->names, text, length, scope);
         if (name && name->kind == HG_NAME_BROKEN) a->wrong.doubtful = true;
+        if (name && scope < a->functions.scope && is_local(a, name)) name = NULL;
         if (name || !scope) return name;
     }
 }

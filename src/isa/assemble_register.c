@@ -129,6 +129,12 @@ bool hg_asm_declare_register(hg_assembler *a, const hg_token *token, uint8_t typ
 
 bool hg_asm_check_fixed(hg_assembler *a, const hg_token *token) {
     const hg_named *name = hg_asm_find_named(a, token);
+    if (a->functions.scope && name && name->param != HG_UNDEFINED) {
+        hg_asm_error(a, "N03", token, "copy it: let k = …",
+                     "'%.*s' is a parameter of the program, which a function does not assign",
+                     hg_token_shown(token), token->text);
+        return false;
+    }
     if (!name || !name->fixed) return true;
     hg_asm_error(a, "N03", token, "copy it: let k = …",
                  "'%.*s' is the variable of a 'for', which is not assigned", hg_token_shown(token),

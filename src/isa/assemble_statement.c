@@ -101,11 +101,17 @@ static uint32_t word_of(const hg_token *t) {
     return NO_WORD;
 }
 
+static bool is_call(hg_assembler *a) {
+    uint32_t number;
+    return a->token.text[0] != '.' && hg_asm_followed_by(a, '(') &&
+           hg_asm_find_function(a, &a->token, &number);
+}
+
 bool hg_asm_is_statement(hg_assembler *a) {
     if (a->token.kind == '}') return true;
     if (a->token.kind != HG_TOKEN_NAME) return false;
     uint32_t word = word_of(&a->token);
-    if (word == NO_WORD) return is_assignment(a);
+    if (word == NO_WORD) return is_assignment(a) || is_call(a);
     if (hg_asm_followed_by(a, ':')) return false;
     return word != LOOP || hg_asm_followed_by(a, '{') || is_assignment(a);
 }
@@ -125,7 +131,7 @@ static bool too_many(hg_assembler *a, const hg_token *at, uint32_t given) {
 
 /* ---- let ---- */
 
-enum { MOST_NAMES = HG_TREE_MOST_RESULTS };
+enum { MOST_NAMES = HG_MAX_FUNCTION_RESULTS };
 
 typedef struct names {
     hg_token name[MOST_NAMES];
@@ -170,10 +176,7 @@ static bool read_let(hg_assembler *a, names *n) {
         uint8_t type;
         if (!hg_tree_result(a, root, i, &type)) return too_many(a, &n->name[0], n->count);
         if (!declare(a, &n->name[i], type, &reg)) return false;
-        if (i) {
-            hg_tree_at(a, root)->second = reg;
-            hg_tree_at(a, root)->gives_second = true;
-        }
+        if (i) hg_tree_give(a, root, i, reg);
     }
     return hg_tree_lower(a, root, &reg, true);
 }
@@ -294,30 +297,39 @@ static bool assign_one(hg_assembler *a, const target *t) {
            hg_tree_lower(a, value, &t->reg, false);
 }
 
-static bool assign_two(hg_assembler *a, const target t[MOST_NAMES]) {
-    uint32_t value;
+/* Result number i goes to the variable. */
+static bool place_result(hg_assembler *a, const target *t, uint32_t value, uint32_t i) {
     uint8_t type;
-    if (!hg_asm_expect(a, '=', "'='") || !read_value(a, &value)) return false;
-    if (!hg_tree_result(a, value, 1, &type)) return too_many(a, &t[0].token, 2);
-    if (!hg_tree_fit(a, value, t[0].type, "the variable")) return false;
-    if (type != t[1].type) {
-        hg_asm_error(a, "V03", &t[1].token, NULL, "type mismatch: '%.*s' is %s, the result is %s",
-                     hg_token_shown(&t[1].token), t[1].token.text, hg_tree_type_name(t[1].type),
+    if (!hg_tree_result(a, value, i, &type)) return too_many(a, &t->token, i + 1);
+    if (type != t->type) {
+        hg_asm_error(a, "V03", &t->token, NULL, "type mismatch: '%.*s' is %s, the result is %s",
+                     hg_token_shown(&t->token), t->token.text, hg_tree_type_name(t->type),
                      hg_tree_type_name(type));
         return false;
     }
-    hg_tree_at(a, value)->second = t[1].reg;
-    hg_tree_at(a, value)->gives_second = true;
-    return hg_tree_lower(a, value, &t[0].reg, false);
+    hg_tree_give(a, value, i, t->reg);
+    return true;
+}
+
+static bool assign_several(hg_assembler *a, const target t[MOST_NAMES], uint32_t count) {
+    uint32_t value;
+    if (!hg_asm_expect(a, '=', "'='") || !read_value(a, &value)) return false;
+    for (uint32_t i = 1; i < count; i++)
+        if (!place_result(a, &t[i], value, i)) return false;
+    return hg_tree_fit(a, value, t[0].type, "the variable") &&
+           hg_tree_lower(a, value, &t[0].reg, false);
 }
 
 static bool assignment(hg_assembler *a) {
     target t[MOST_NAMES];
-    if (!read_target(a, &t[0])) return false;
-    if (!hg_asm_accept(a, ',')) return assign_one(a, &t[0]);
-    if (!read_target(a, &t[1])) return false;
-    if (a->token.kind == ',') return too_many(a, &a->token, 3);
-    return assign_two(a, t);
+    uint32_t count = 0;
+    if (!read_target(a, &t[count++])) return false;
+    if (a->token.kind != ',') return assign_one(a, &t[0]);
+    while (hg_asm_accept(a, ',')) {
+        if (count == MOST_NAMES) return too_many(a, &a->token, count + 1);
+        if (!read_target(a, &t[count++])) return false;
+    }
+    return assign_several(a, t, count);
 }
 
 /* ---- blocks ---- */
@@ -436,31 +448,42 @@ static bool close_block(hg_assembler *a) {
 /* ---- statements ---- */
 
 static bool leave(hg_assembler *a, uint32_t word, const hg_token *at) {
-    if (!hg_asm_at_end(a))
-        return hg_asm_unexpected_with(a, "end of line",
-                                      word == RETURN ? "return ends the lane; a result is stored: "
-                                                       "y[global] = v"
-                                                     : NULL);
-    if (word == RETURN) return hg_asm_emit(a, HG_OP_EXIT, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at);
+    if (!hg_asm_at_end(a)) return hg_asm_unexpected(a, "end of line");
     return hg_tree_leave(a, at, word == CONTINUE);
+}
+
+/* Behind the word: the results of a function; else the lane ends. */
+static bool read_return(hg_assembler *a, const hg_token *at) {
+    uint32_t values[MOST_NAMES], count = 0;
+    if (!a->functions.scope && !hg_asm_at_end(a))
+        return hg_asm_unexpected_with(a, "end of line",
+                                      "outside a function return ends the lane; a result is "
+                                      "stored: y[global] = v");
+    while (!hg_asm_at_end(a)) {
+        if (count && !hg_asm_expect(a, ',', "an operator, ',' or end of line")) return false;
+        if (count == MOST_NAMES) {
+            hg_asm_error(a, "S05", at, NULL, "more than %d results of a function", MOST_NAMES);
+            return false;
+        }
+        if (!hg_asm_formula(a, &values[count])) return false;
+        count++;
+    }
+    return hg_tree_return(a, at, values, count);
 }
 
 static bool read_statement(hg_assembler *a) {
     const hg_token first = a->token;
     if (first.kind == '}') return close_block(a);
     uint32_t word = word_of(&first);
+    if (word == NO_WORD && !is_assignment(a)) return hg_asm_call_statement(a);
     if (word == NO_WORD || is_assignment(a)) return assignment(a);
     hg_asm_next(a);
     switch (word) {
     case LET: return let_statement(a);
     case BREAK:
-    case CONTINUE:
-    case RETURN: return leave(a, word, &first);
-    case FN:
-        hg_asm_error(a, "S02", &first, "a function is a label: name: … ret, called by call @name",
-                     "'fn' is kept for functions with arguments, which this version does not have");
-        hg_asm_skip_wrong_line(a, &first);
-        return false;
+    case CONTINUE: return leave(a, word, &first);
+    case RETURN: return read_return(a, &first);
+    case FN: return hg_asm_read_function(a, &first);
     default: return open_or_skip(a, word, &first);
     }
 }
@@ -485,7 +508,7 @@ static void give_line_back(hg_assembler *a, const hg_token *first) {
 bool hg_asm_statement(hg_assembler *a) {
     const hg_token first = a->token;
     uint64_t before = a->code.insts.count;
-    a->head.statements = true;
+    if (!hg_token_is(&first, "fn") || is_assignment(a)) a->head.statements = true;
     hg_asm_set_statement(a, true);
     bool good = read_statement(a);
     hg_tree_clear(a);

@@ -22,6 +22,9 @@ static void add_level(hg_text *out, const hg_origins *o, const hg_text_expansion
     int length = e->name_length > 64 ? 64 : (int)e->name_length;
     switch ((hg_expansion_kind)e->kind) {
     case HG_EXPANSION_MACRO: hg_text_addf(out, "in macro '%.*s', used at ", length, e->name); break;
+    case HG_EXPANSION_FUNCTION:
+        hg_text_addf(out, "in function '%.*s', first called at ", length, e->name);
+        break;
     case HG_EXPANSION_ROUND:
         hg_text_addf(out, "in round %llu of the %.*s at ", (unsigned long long)e->round, length,
                      e->name);

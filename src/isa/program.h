@@ -134,12 +134,13 @@ typedef struct hg_span {
 } hg_span;              /* a place in the source text; line 0: unknown */
 
 /* Text that did not stand where it was read: a file that is included, a use of a macro, a loop of
- * the text and each of its rounds. Number 0 is the source itself. */
+ * the text and each of its rounds, a function. Number 0 is the source itself. */
 typedef enum hg_expansion_kind {
     HG_EXPANSION_FILE,
     HG_EXPANSION_MACRO,
     HG_EXPANSION_LOOP,
-    HG_EXPANSION_ROUND
+    HG_EXPANSION_ROUND,
+    HG_EXPANSION_FUNCTION
 } hg_expansion_kind;
 typedef struct hg_text_expansion {
     uint8_t kind;
@@ -149,7 +150,7 @@ typedef struct hg_text_expansion {
     uint32_t scope;        /* whose names it has */
     uint32_t parameters;   /* the use of a macro whose arguments it sees; 0: none */
     uint32_t name_length;
-    const char *name; /* macro, .rept or .for */
+    const char *name; /* macro, .rept, .for or function */
     uint64_t round;   /* from 1 */
 } hg_text_expansion;
 typedef struct hg_text_file {

@@ -113,6 +113,7 @@ typedef enum hg_name_kind {
     HG_NAME_PREDICATE,
     HG_NAME_PARAM,
     HG_NAME_MEMORY, /* an array in shared or private memory */
+    HG_NAME_FUNCTION,
     HG_NAME_BROKEN, /* its declaration could not be read: what uses it is no mistake */
     HG_NAME_LABEL   /* in a table of their own */
 } hg_name_kind;
@@ -165,6 +166,7 @@ typedef enum hg_frame_kind {
     HG_FRAME_FILE,
     HG_FRAME_MACRO,
     HG_FRAME_ROUNDS,
+    HG_FRAME_FUNCTION,
     HG_FRAME_ARGUMENT
 } hg_frame_kind;
 /* What is being read; the last one is read now. */
@@ -180,6 +182,7 @@ typedef struct hg_frame {
     uint64_t round, rounds;
     uint64_t constant; /* of the variable; HG_NO_VARIABLE: there is none */
     hg_i128 step;
+    bool looked; /* of a file: all its functions are known */
 } hg_frame;
 #define HG_NO_VARIABLE UINT64_MAX
 
@@ -274,6 +277,30 @@ typedef struct hg_memory_array {
     uint64_t bytes, offset;
 } hg_memory_array;
 
+/* A type parameter, a parameter or a result of a function. */
+typedef struct hg_fn_part {
+    hg_token name;     /* a result has none */
+    uint8_t type;      /* of a value: hg_type, or as in tree/tree.h */
+    uint8_t parameter; /* the type parameter that is its type, from 1; 0: `type` is */
+} hg_fn_part;
+
+/* fn NAME[types](parameters) -> results { body } */
+typedef struct hg_fn {
+    hg_token name;
+    hg_piece body;
+    uint32_t first; /* of its parts, in that order */
+    uint8_t types, parameters, results;
+} hg_fn;
+
+/* A function with the types that it is called with. */
+typedef struct hg_fn_use {
+    uint32_t fn;
+    hg_token name;     /* NAME.f32 */
+    hg_token at;       /* the first call */
+    uint32_t chosen;   /* the first of its types */
+    uint32_t function; /* of the tree */
+} hg_fn_use;
+
 /* A record of .name. */
 typedef struct hg_given_name {
     hg_register_name record;
@@ -294,6 +321,7 @@ typedef struct hg_fixup {
     uint64_t operand;
     uint32_t inst;
     uint32_t label;
+    uint32_t function; /* the scope of the function out of which it does not lead; 0: anywhere */
     hg_token token;
 } hg_fixup;
 /* Where an extent stands. */
@@ -411,6 +439,16 @@ typedef struct hg_assembler {
         uint32_t loops_too_deep; /* opened beyond the limit */
         bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
     } code;
+    struct { /* fn */
+        HG_VEC(hg_fn) all;
+        HG_VEC(hg_fn_part) parts;
+        HG_VEC(hg_fn_use) uses;
+        HG_VEC(uint8_t) chosen;
+        hg_names names;  /* of uses */
+        uint64_t read;   /* uses whose bodies have been */
+        uint32_t scope;  /* of the body that is read; 0: the program is */
+        uint64_t errors; /* before it */
+    } functions;
     struct { /* by name */
         HG_VEC(hg_named) named;
         HG_VEC(hg_virtual) virtuals;

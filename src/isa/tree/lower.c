@@ -16,11 +16,15 @@ bool hg_tree_jump(hg_assembler *a, const hg_token *at, hg_register predicate, ui
     return branch(a, at, predicate) && hg_asm_emit_target(a, to, at, NULL);
 }
 
+static void chain(hg_assembler *a, uint64_t operand, hg_jumps *jumps) {
+    a->code.operands.data[operand].value = jumps->last;
+    jumps->last = operand + 1;
+}
+
 bool hg_tree_jump_on(hg_assembler *a, const hg_token *at, hg_register predicate, hg_jumps *jumps) {
     uint64_t operand;
     if (!branch(a, at, predicate) || !hg_asm_emit_target(a, 0, at, &operand)) return false;
-    a->code.operands.data[operand].value = jumps->last;
-    jumps->last = operand + 1;
+    chain(a, operand, jumps);
     return true;
 }
 
@@ -218,7 +222,7 @@ static bool emit_rest(hg_assembler *a, const hg_tree_node *n, const hg_operand_i
 static bool lower_op(hg_assembler *a, hg_tree_node *n) {
     const hg_op_info *row = hg_op_get((hg_op)n->op);
     uint32_t results = 0, arguments = 0;
-    hg_register *result[HG_TREE_MOST_RESULTS] = {&n->reg, &n->second};
+    hg_register *result[2] = {&n->reg, &n->second};
     if (!place_value(a, n, n->type, &n->reg)) return false;
     for (uint32_t k = 0; k < row->operand_count; k++) {
         const hg_operand_info *o = &row->operands[k];
@@ -243,6 +247,39 @@ static bool lower_op(hg_assembler *a, hg_tree_node *n) {
         if (!good) return false;
     }
     return true;
+}
+
+/* ---- calls ---- */
+
+/* The function may be called by what follows too: its results are kept elsewhere at once. */
+static bool take_results(hg_assembler *a, hg_tree_node *n, const hg_tree_function *f) {
+    for (uint32_t i = 0; i < f->results && !n->unused; i++) {
+        const hg_tree_value from = a->tree->values.data[f->values + f->parameters + i];
+        const hg_tree_place to = a->tree->results.data[n->results + i];
+        if (!i && !place_value(a, n, n->type, &n->reg)) return false;
+        if (i && !to.wanted) continue;
+        if (!hg_tree_copy(a, &n->token, from.type, i ? to.reg : n->reg, from.reg)) return false;
+    }
+    return true;
+}
+
+static bool lower_call(hg_assembler *a, hg_tree_node *n) {
+    const hg_tree_function f = a->tree->functions.data[n->function];
+    for (uint32_t i = 0; i < f.parameters; i++) {
+        const hg_tree_node *argument = hg_tree_at(a, hg_tree_operand(a, n, i));
+        const hg_tree_value to = a->tree->values.data[f.values + i];
+        if (!is_same(&to.reg, &argument->reg) &&
+            !hg_tree_copy(a, &argument->token, to.type, to.reg, argument->reg))
+            return false;
+    }
+    hg_jumps *calls = &a->tree->functions.data[n->function].calls;
+    bool known = f.entry != HG_UNDEFINED;
+    uint64_t operand;
+    if (!hg_asm_emit(a, HG_OP_CALL, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &n->token) ||
+        !hg_asm_emit_target(a, known ? f.entry : 0, &n->token, &operand))
+        return false;
+    if (!known) chain(a, operand, calls);
+    return take_results(a, n, &f);
 }
 
 /* ---- sides ---- */
@@ -322,7 +359,9 @@ static bool lower_sides(hg_assembler *a, hg_tree_node *n) {
 static bool lower_node(hg_assembler *a, uint32_t node) {
     hg_tree_node *n = hg_tree_at(a, node);
     switch ((hg_tree_kind)n->kind) {
+    case HG_TREE_ARRAY:
     case HG_TREE_REGISTER: return true;
+    case HG_TREE_CALL: return lower_call(a, n);
     case HG_TREE_LITERAL: return lower_literal(a, n);
     case HG_TREE_ID: return lower_id(a, n);
     case HG_TREE_ELEMENT: return lower_element(a, n);
@@ -347,7 +386,7 @@ static bool lower_all(hg_assembler *a, uint32_t root) {
         uint32_t i = step->argument++;
         if (i < n->count) {
             if (n->branches && i && !begin_side(a, n, i)) return false;
-            if (!begin_node(a, n->argument[i])) return false;
+            if (!begin_node(a, hg_tree_operand(a, n, i))) return false;
             continue;
         }
         a->tree->steps.count--;

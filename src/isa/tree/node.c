@@ -8,21 +8,27 @@
 
 const char *hg_tree_type_name(uint8_t type) {
     if (type == HG_TREE_PREDICATE) return "predicate";
+    if (type == HG_TREE_NO_VALUE) return "no value";
     return type < HG_TYPE_COUNT ? hg_type_name((hg_type)type) : "literal";
 }
 
 /* ---- storage ---- */
 
+bool hg_tree_make(hg_assembler *a) {
+    if (!a->tree) a->tree = hg_calloc(1, sizeof *a->tree);
+    return a->tree || hg_asm_no_memory(a);
+}
+
 static uint32_t add(hg_assembler *a, hg_tree_node node) {
-    hg_tree *tree = a->tree;
-    if (!tree) tree = a->tree = hg_calloc(1, sizeof *tree);
-    hg_tree_node *kept = tree ? hg_vec_push(&tree->nodes) : NULL;
+    hg_tree_node *kept = hg_tree_make(a) ? hg_vec_push(&a->tree->nodes) : NULL;
     if (!kept) {
         hg_asm_no_memory(a);
         return HG_TREE_BAD;
     }
+    for (uint32_t i = 0; i < node.count; i++)
+        node.calls |= hg_tree_at(a, hg_tree_operand(a, &node, i))->calls;
     *kept = node;
-    return (uint32_t)tree->nodes.count - 1;
+    return (uint32_t)a->tree->nodes.count - 1;
 }
 
 static hg_tree_node plain(hg_tree_kind kind, uint8_t type, const hg_token *at) {
@@ -40,6 +46,8 @@ void hg_tree_clear(hg_assembler *a) {
     if (!a->tree) return;
     a->tree->nodes.count = 0;
     a->tree->constants.count = 0;
+    a->tree->arguments.count = 0;
+    a->tree->results.count = 0;
 }
 
 void hg_tree_free(hg_assembler *a) {
@@ -48,6 +56,10 @@ void hg_tree_free(hg_assembler *a) {
     hg_vec_free(&a->tree->constants);
     hg_vec_free(&a->tree->work);
     hg_vec_free(&a->tree->steps);
+    hg_vec_free(&a->tree->arguments);
+    hg_vec_free(&a->tree->results);
+    hg_vec_free(&a->tree->functions);
+    hg_vec_free(&a->tree->values);
     hg_free(a->tree);
     a->tree = NULL;
 }
@@ -215,7 +227,7 @@ static bool default_type(hg_assembler *a, uint32_t root, uint8_t *type) {
 }
 
 /* Of several, which get one type. */
-static bool settle_all(hg_assembler *a, const uint32_t *nodes, uint32_t count) {
+bool hg_tree_settle_all(hg_assembler *a, const uint32_t *nodes, uint32_t count) {
     uint8_t type = HG_TYPE_OMITTED;
     for (uint32_t i = 0; i < count; i++)
         if (is_open(a, nodes[i]) && !default_type(a, nodes[i], &type)) return false;
@@ -224,7 +236,7 @@ static bool settle_all(hg_assembler *a, const uint32_t *nodes, uint32_t count) {
     return true;
 }
 
-bool hg_tree_settle(hg_assembler *a, uint32_t node) { return settle_all(a, &node, 1); }
+bool hg_tree_settle(hg_assembler *a, uint32_t node) { return hg_tree_settle_all(a, &node, 1); }
 
 static bool is_index(uint8_t type) { return type == HG_TYPE_U32 || type == HG_TYPE_U64; }
 
@@ -299,11 +311,21 @@ static uint8_t result_type(const hg_tree_node *n, const hg_operand_info *o) {
     }
 }
 
+static const hg_tree_function *function_of(const hg_assembler *a, const hg_tree_node *call) {
+    return &a->tree->functions.data[call->function];
+}
+
 bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *type) {
     const hg_tree_node *n = hg_tree_at(a, node);
     const hg_op_info *row = n->kind == HG_TREE_OP ? hg_op_get((hg_op)n->op) : NULL;
     *type = hg_tree_type(a, node);
     if (!i) return true;
+    if (n->kind == HG_TREE_CALL) {
+        const hg_tree_function *f = function_of(a, n);
+        if (i >= f->results) return false;
+        *type = a->tree->values.data[f->values + f->parameters + i].type;
+        return true;
+    }
     for (uint32_t k = 0; row && k < row->operand_count; k++) {
         const hg_operand_info *o = &row->operands[k];
         if ((o->kind != HG_K_REG && o->kind != HG_K_PRED) || o->access != HG_WRITE || i--) continue;
@@ -311,6 +333,16 @@ bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *t
         return true;
     }
     return false;
+}
+
+void hg_tree_give(hg_assembler *a, uint32_t node, uint32_t i, hg_register reg) {
+    hg_tree_node *n = hg_tree_at(a, node);
+    if (n->kind == HG_TREE_CALL) {
+        a->tree->results.data[n->results + i] = (hg_tree_place){reg, true};
+        return;
+    }
+    n->second = reg;
+    n->gives_second = true;
 }
 
 /* An operation whose types are known, or whose type of its arguments is open. */
@@ -338,7 +370,7 @@ static uint32_t operate(hg_assembler *a, hg_op op, uint8_t condition, const hg_t
     if (type != HG_TREE_PREDICATE && !hg_tree_join(a, sign, arguments, count, &type))
         return HG_TREE_BAD;
     if (type == HG_TYPE_OMITTED && op == HG_OP_SET) {
-        if (!settle_all(a, arguments, count)) return HG_TREE_BAD;
+        if (!hg_tree_settle_all(a, arguments, count)) return HG_TREE_BAD;
         type = hg_tree_type(a, arguments[0]);
     }
     char got[80];
@@ -635,7 +667,7 @@ static bool common_type(hg_assembler *a, const hg_tree_node *n, hg_type_rule rul
     for (uint32_t i = 0; i < n->count; i++)
         stays_open = stays_open && argument_of(row, i)->rule != HG_R_WIDE;
     if (*type != HG_TYPE_OMITTED || stays_open || !count) return true;
-    if (!settle_all(a, nodes, count)) return false;
+    if (!hg_tree_settle_all(a, nodes, count)) return false;
     *type = hg_tree_type(a, nodes[0]);
     return true;
 }
@@ -718,6 +750,60 @@ uint32_t hg_tree_call(hg_assembler *a, const hg_mnemonic *m, const hg_token *at,
     n.count = count;
     for (uint32_t i = 0; i < count; i++) n.argument[i] = arguments[i];
     return find_types(a, m, &n) ? finish(a, n) : HG_TREE_BAD;
+}
+
+/* ---- functions of the program ---- */
+
+/* Room for what the call has of each argument and each result. */
+static bool add_lists(hg_assembler *a, const uint32_t *arguments, uint32_t count,
+                      uint32_t results) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *kept = hg_vec_push(&a->tree->arguments);
+        if (!kept) return hg_asm_no_memory(a);
+        *kept = arguments[i];
+    }
+    for (uint32_t i = 0; i < results; i++) {
+        hg_tree_place *kept = hg_vec_push(&a->tree->results);
+        if (!kept) return hg_asm_no_memory(a);
+        *kept = (hg_tree_place){.wanted = false};
+    }
+    return true;
+}
+
+/* Arguments behind which nothing is called any more are worked out in their parameters. */
+static void go_straight(hg_assembler *a, const uint32_t *arguments, uint32_t count,
+                        const hg_tree_value *parameters) {
+    for (uint32_t i = count; i-- > 0;) {
+        hg_tree_node *n = hg_tree_at(a, arguments[i]);
+        n->want = parameters[i].reg;
+        n->wanted = n->kind != HG_TREE_REGISTER;
+        if (n->calls) return;
+    }
+}
+
+uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t function,
+                               const uint32_t *arguments, uint32_t count) {
+    const hg_tree_function f = a->tree->functions.data[function];
+    const hg_tree_value *values = &a->tree->values.data[f.values];
+    uint8_t type = f.results ? values[f.parameters].type : (uint8_t)HG_TREE_NO_VALUE;
+    for (uint32_t i = 0; i < count; i++)
+        if (arguments[i] == HG_TREE_BAD ||
+            !hg_tree_fit(a, arguments[i], values[i].type, "the parameter"))
+            return HG_TREE_BAD;
+    hg_tree_node n = plain(HG_TREE_CALL, type, at);
+    n.count = count;
+    n.function = function;
+    n.list = (uint32_t)a->tree->arguments.count;
+    n.results = (uint32_t)a->tree->results.count;
+    n.acts = n.calls = true;
+    go_straight(a, arguments, count, values);
+    return add_lists(a, arguments, count, f.results) ? add(a, n) : HG_TREE_BAD;
+}
+
+uint32_t hg_tree_array(hg_assembler *a, const hg_token *at, uint32_t number) {
+    hg_tree_node n = plain(HG_TREE_ARRAY, HG_TREE_NO_VALUE, at);
+    n.constant = number;
+    return add(a, n);
 }
 
 /* ---- elements ---- */

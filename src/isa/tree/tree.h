@@ -15,9 +15,9 @@
 #include "isa/assemble_inst.h"
 
 enum {
-    HG_TREE_PREDICATE = 0xFD, /* in place of a type; HG_TYPE_OMITTED: of a literal still open */
-    HG_TREE_MOST_ARGUMENTS = 4,
-    HG_TREE_MOST_RESULTS = 2
+    HG_TREE_PREDICATE = 0xFD,  /* in place of a type; HG_TYPE_OMITTED: of a literal still open */
+    HG_TREE_NO_VALUE = 0xFC,   /* of a call of a function without results, and of an array */
+    HG_TREE_MOST_ARGUMENTS = 4 /* of an instruction */
 };
 #define HG_TREE_BAD UINT32_MAX /* a node that could not be made; it has been reported */
 
@@ -27,6 +27,8 @@ typedef enum hg_tree_kind {
     HG_TREE_ID,
     HG_TREE_ELEMENT, /* of an array: its value, or its place where an operation takes that */
     HG_TREE_OP,      /* an instruction of the table */
+    HG_TREE_CALL,    /* of a function of the program */
+    HG_TREE_ARRAY,   /* that is an argument by reference */
     HG_TREE_SELECT,
     HG_TREE_AND,
     HG_TREE_OR
@@ -45,8 +47,13 @@ typedef struct hg_tree_node {
     bool is_operand;    /* HG_TREE_LITERAL: an instruction takes its number */
     bool is_truth;      /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
     bool acts;          /* it may fault, changes memory or waits: not worked out unasked */
+    bool calls;         /* there is a call in it */
     bool branches;      /* of its sides only the one that is asked for is worked out */
-    uint32_t constant;  /* of a literal, in hg_tree.constants */
+    uint32_t constant;  /* of a literal, in hg_tree.constants; the number of an array */
+    uint32_t function;  /* of a call */
+    uint32_t list;      /* of a call: its first argument in hg_tree.arguments */
+    uint32_t results;   /* of a call: where its results are to be, in hg_tree.results */
+    bool unused;        /* of a call: its results are */
     hg_register reg;    /* the register, or where the value is when it has been worked out */
     hg_register second; /* of a second result; of an element the array's handle */
     bool gives_second;  /* the second result is wanted there */
@@ -63,15 +70,43 @@ typedef struct hg_tree_step {
     uint32_t node, argument;
 } hg_tree_step;
 
+/* A parameter or a result of a function, which has its register wherever it is called. */
+typedef struct hg_tree_value {
+    uint8_t type;
+    hg_register reg;
+} hg_tree_value;
+
+/* Where a result of a call is to be. */
+typedef struct hg_tree_place {
+    hg_register reg;
+    bool wanted;
+} hg_tree_place;
+
+typedef struct hg_tree_function {
+    uint32_t values; /* its parameters and then its results in hg_tree.values */
+    uint32_t parameters, results;
+    uint32_t entry; /* instruction; HG_UNDEFINED: it is still to come */
+    hg_jumps calls; /* until then */
+} hg_tree_function;
+
 typedef struct hg_tree {
     HG_VEC(hg_tree_node) nodes;
     HG_VEC(hg_constant) constants;
     HG_VEC(uint32_t) work; /* of a walk over nodes that are open */
     HG_VEC(hg_tree_step) steps;
+    HG_VEC(uint32_t) arguments;
+    HG_VEC(hg_tree_place) results;
+    HG_VEC(hg_tree_function) functions;
+    HG_VEC(hg_tree_value) values;
+    uint32_t function; /* whose statements are read now + 1; 0: those of the program */
 } hg_tree;
 
 static inline hg_tree_node *hg_tree_at(const hg_assembler *a, uint32_t node) {
     return &a->tree->nodes.data[node];
+}
+/* Operand number i of a node. */
+static inline uint32_t hg_tree_operand(const hg_assembler *a, const hg_tree_node *n, uint32_t i) {
+    return n->kind == HG_TREE_CALL ? a->tree->arguments.data[n->list + i] : n->argument[i];
 }
 /* The type of its value as others see it. */
 static inline uint8_t hg_tree_type(const hg_assembler *a, uint32_t node) {
@@ -104,19 +139,31 @@ uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint
  * first: hg_tree_result. */
 uint32_t hg_tree_call(hg_assembler *a, const hg_mnemonic *m, const hg_token *at,
                       const uint32_t *arguments, uint32_t count);
+/* A call of a function of the program: each argument has its parameter's type already, or becomes
+ * it (V03). */
+uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t function,
+                               const uint32_t *arguments, uint32_t count);
+/* An array as an argument; number: the caller's. */
+uint32_t hg_tree_array(hg_assembler *a, const hg_token *at, uint32_t number);
 /* The type of result number i of a node; false: it has no so many. */
 bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *type);
+/* Result number i, above 0, is to be in that register too. */
+void hg_tree_give(hg_assembler *a, uint32_t node, uint32_t i, hg_register reg);
 
 /* Makes the value one of that type, if it may be: a literal takes it, a u32 becomes a u64. V03
  * else; `what`: where it is meant. */
 bool hg_tree_fit(hg_assembler *a, uint32_t node, uint8_t type, const char *what);
 /* A type for a literal that nothing tells one (language.md 2.2). */
 bool hg_tree_settle(hg_assembler *a, uint32_t node);
+/* Of several, which get one type. */
+bool hg_tree_settle_all(hg_assembler *a, const uint32_t *nodes, uint32_t count);
 /* The one type of both values; HG_TYPE_OMITTED: both are open. */
 bool hg_tree_join(hg_assembler *a, const hg_token *op, const uint32_t *nodes, uint32_t count,
                   uint8_t *type);
 /* Whether it is a number known now; *value then. */
 bool hg_tree_known(const hg_assembler *a, uint32_t node, hg_constant *value);
+/* The tree is there. */
+bool hg_tree_make(hg_assembler *a);
 /* The nodes are no more needed; the tree is not. */
 void hg_tree_clear(hg_assembler *a);
 void hg_tree_free(hg_assembler *a);
@@ -143,6 +190,21 @@ bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps);
 void hg_tree_bind(hg_assembler *a, hg_jumps *jumps);
 /* Whether the next instruction is reached from the one before it or by a jump. */
 bool hg_tree_is_reached(const hg_assembler *a);
+
+/* ---- functions (function.c) ---- */
+
+/* A function of the program with parameters and results of those types, all by value; its number,
+ * or HG_TREE_BAD. It can be called before its statements come. */
+uint32_t hg_tree_function_new(hg_assembler *a, const uint8_t *types, uint32_t parameters,
+                              uint32_t results);
+/* What follows is the function's, up to its end; functions stand behind the program's statements
+ * and behind each other. */
+bool hg_tree_open_function(hg_assembler *a, uint32_t function, const hg_token *at);
+/* S02 where its end is reached without the results that it has; at: its name. */
+bool hg_tree_close_function(hg_assembler *a, const hg_token *at);
+/* `return` in the function, with nodes that have the types of its results or become them; N04:
+ * another number of them. Outside a function it ends the lane. */
+bool hg_tree_return(hg_assembler *a, const hg_token *at, const uint32_t *values, uint32_t count);
 
 /* ---- statements (flow.c) ---- */
 

@@ -127,6 +127,46 @@ static void test_memory(hg_backend *b) {
     hg_program_release(p);
 }
 
+/* Functions with arguments and results (language.md 2.8). */
+static void test_functions(hg_backend *b) {
+    GIVES("fn mix(p i32, q i32) -> i32 {\n return p * 10 + q\n}\ny[0] = mix(c, 4)\n"
+          "y[1] = mix(mix(1, 2), mix(c, mix(0, 5)))\n",
+          34, 155);
+    GIVES(
+        "let q, s = split(x[3], 7)\ny[0] = q\ny[1] = s\ns, q = split(100, c)\ny[2] = s\ny[3] = q\n"
+        "y[split(4, 1)] += split(9, 2)\n"
+        "fn split(p i32, d i32) -> i32, i32 {\n return p / d, p % d\n}\n",
+        4, 2, 33, 1, 4);
+    GIVES("fn most[T](p T, q T) -> T {\n let m T = p\n if q > m {\n  m = q\n }\n return m\n}\n"
+          "y[0] = most(c, 7)\ny[1] = i32(most(one, 0.5) * 10)\ny[2] = i32(most(global, lane + 9))\n"
+          "y[3] = i32(most(u8(3), 2)) + most(1, 2)\n",
+          7, 10, 9, 5);
+    GIVES("fn put(at i32, v i32) {\n if at > K {\n  return\n }\n y[at] = v\n}\nput(1, c)\n"
+          "put(9, 1)\nput(2,\n    5)\n",
+          0, 3, 5);
+    GIVES("fn find(v i32) -> i32 {\n for i in 0 .. 12 {\n  if x[i] == v {\n   return i\n  }\n }\n"
+          " return -1\n}\ny[0] = find(70)\ny[1] = find(5)\n",
+          7, -1);
+    GIVES("fn odd(v i32) -> pred {\n return v % 2 == 1\n}\ny[0] = odd(c) && !odd(4) ? 1 : 2\n"
+          "if odd(c + 1) || odd(c) {\n y[1] = 1\n}\nlet k = c\nwhile !odd(k / 2) {\n k += 1\n}\n"
+          "y[2] = k\n",
+          1, 1, 3);
+    GIVES("fn twice(v i32) -> i32 {\n let c = v + c\n v += c\n return v\n}\nlet v = 1\n"
+          "y[0] = twice(v) + v\ny[1] = twice(y[0]) - twice(2)\n",
+          6, 8);
+    GIVES(".macro step v\n y[0] = add(y[0], v)\n.end\nfn add(p i32, q i32) -> i32 {\n let t = p\n"
+          " .rept 2\n t += q\n .end\n return t\n}\nfn run() {\n step 3\n step c\n}\nrun()\n",
+          12);
+    GIVES("fn low(v u32) -> u32 {\n let t = popc(v)\n bra @end\n t = 0\nend:\n return t\n}\n"
+          "y[0] = i32(low(7)) + i32(low(u32(c)))\nend: y[1] = 1\n",
+          5, 1);
+    GIVES("fn wide(v u64, w u64) -> u64 {\n return v + w\n}\ny[0] = i32(wide(lane + 2, 5))\n", 7);
+    GIVES(".macro fn v\n mov r20, v\n stg.i32 [y[0]], r20\n.end\n fn c\nfn: y[1] = 1\nsetne.i32 "
+          "p0, c, c\n bra.p0 @fn\n",
+          3, 1);
+    GIVES(".reg fn i32\nfn = c\nfn += 1\ny[0] = fn\n", 4);
+}
+
 /* Instructions, labels, macros and repetitions beside statements. */
 static void test_beside(hg_backend *b) {
     GIVES("let t = c + 1\n mul t, t, 10\n stg [y[0]], t\n", 40);
@@ -206,7 +246,9 @@ static void test_failing_allocations(void) {
     static const char TEXT[] = HEAD
         ".shared s i32 [4]\n.private q u8 [3]\nlet t = c\nfor i in 0 .. t step -c {\n"
         " q[i] = u8(i)\n if t > 1 && x[i] == 2 || one > 0.5 {\n  t = t == 1 ? x[t] : min(t, 4)\n"
-        " } else {\n  let s2, over = addc(t, 1)\n }\n}\nwhile t < 3 {\n t += 1\n}\n";
+        " } else {\n  let s2, over = addc(t, 1)\n }\n}\nwhile t < 3 {\n t += 1\n}\n"
+        "let q2, q3 = pair(t, 2)\nlet w = pair(2, u8(q2)) + 1\n"
+        "fn pair[T](p T, v u8) -> T, u8 {\n return p + p, v\n}\n";
     failing_allocator memory = {0};
     hg_allocator allocator = {.size = sizeof allocator,
                               .user = &memory,
@@ -237,6 +279,7 @@ int main(int argc, char **argv) {
         test_flow(b);
         test_beside(b);
         test_memory(b);
+        test_functions(b);
         hg_backend_destroy(b);
     }
     if (!print) test_failing_allocations();
