@@ -290,6 +290,18 @@ static void look_ahead(hg_assembler *a) {
     }
 }
 
+/* In the text of a frame, whose names of functions are those of the whole program. */
+static void look_in(hg_assembler *a, hg_frame *frame, const hg_lexer *lexer) {
+    uint32_t scope = a->source.expansions.data[frame->expansion].scope;
+    frame->looked = true;
+    a->lexer = *lexer;
+    a->source.expansion = frame->expansion;
+    hg_asm_set_scope(a, 0);
+    if (a->lexer.at != a->lexer.line_start) next_line(&a->lexer);
+    look_ahead(a);
+    hg_asm_set_scope(a, scope);
+}
+
 /* In the text that is read, and in those that include it; each is looked at once. */
 static void look_everywhere(hg_assembler *a) {
     const hg_lexer lexer = a->lexer;
@@ -300,13 +312,9 @@ static void look_everywhere(hg_assembler *a) {
     a->source.parameters = 0;
     for (uint64_t i = 0; i < a->source.frames.count; i++) {
         hg_frame *frame = &a->source.frames.data[i];
+        bool last = i + 1 == a->source.frames.count;
         if (frame->kind != HG_FRAME_FILE) break;
-        if (frame->looked) continue;
-        frame->looked = true;
-        a->lexer = i + 1 == a->source.frames.count ? lexer : frame->lexer;
-        a->source.expansion = frame->expansion;
-        if (a->lexer.at != a->lexer.line_start) next_line(&a->lexer);
-        look_ahead(a);
+        if (!frame->looked) look_in(a, frame, last ? &lexer : &frame->lexer);
     }
     a->lexer = lexer;
     a->token = token;

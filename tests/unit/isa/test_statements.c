@@ -161,6 +161,9 @@ static void test_functions(hg_backend *b) {
           "y[0] = i32(low(7)) + i32(low(u32(c)))\nend: y[1] = 1\n",
           5, 1);
     GIVES("fn wide(v u64, w u64) -> u64 {\n return v + w\n}\ny[0] = i32(wide(lane + 2, 5))\n", 7);
+    GIVES("if c == 3 {\n let k = inner(c)\n y[0] = k + inner(1)\n}\ny[1] = inner(5)\n"
+          "fn inner(v i32) -> i32 {\n return v + 1\n}\n",
+          6, 6);
     GIVES(".macro fn v\n mov r20, v\n stg.i32 [y[0]], r20\n.end\n fn c\nfn: y[1] = 1\nsetne.i32 "
           "p0, c, c\n bra.p0 @fn\n",
           3, 1);
