@@ -55,7 +55,7 @@ static uint64_t bytes_of(const cli_values *values) {
 
 static hg_status bind_array(hg_backend *b, cli_value *v, hg_params *params) {
     HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &v->buffer));
-    if (v->bound) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
+    if (v->bound) HG_TRY(cli_device_write(b, v->buffer, v->data, v->bytes));
     return hg_params_set_buffer(params, v->param->name, v->buffer);
 }
 
@@ -77,7 +77,7 @@ static hg_status restore(const bench *n, hg_backend *b) {
         const cli_value *v = &n->values->data[i];
         bool changed = v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT &&
                        v->bound;
-        if (changed) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
+        if (changed) HG_TRY(cli_device_write(b, v->buffer, v->data, v->bytes));
     }
     return HG_OK;
 }
@@ -94,8 +94,9 @@ static hg_status make_ready(const bench *n, hg_backend *b, const hg_params *para
     return hg_binding_create(bound->executable, &n->launch, params, &bound->binding);
 }
 
-static hg_status launch(const bench_bound *bound) {
-    return bound->graph ? hg_graph_binding_launch(bound->graph) : hg_binding_launch(bound->binding);
+static hg_status launch(hg_backend *b, const bench_bound *bound) {
+    return bound->graph ? cli_device_launch_graph(b, bound->graph)
+                        : cli_device_launch(b, bound->binding);
 }
 
 static void let_go(const bench_bound *bound) {
@@ -109,7 +110,7 @@ static hg_status launch_all(const bench *n, hg_backend *b, const bench_bound *bo
                             uint64_t *count) {
     for (uint64_t i = 0; i < n->warm_up; i++) {
         HG_TRY(restore(n, b));
-        HG_TRY(launch(bound));
+        HG_TRY(launch(b, bound));
     }
     uint64_t end = hg_clock_ns() + n->limit_ns;
     for (*count = 0;
@@ -117,7 +118,7 @@ static hg_status launch_all(const bench *n, hg_backend *b, const bench_bound *bo
          ++*count) {
         HG_TRY(restore(n, b));
         uint64_t start = hg_clock_ns();
-        HG_TRY(launch(bound));
+        HG_TRY(launch(b, bound));
         n->times[*count] = hg_clock_ns() - start;
     }
     return HG_OK;
@@ -153,7 +154,7 @@ static hg_status measure(const bench *n, hg_backend *b, bench_times *t) {
     hg_params *params = hg_params_create();
     hg_status status = params ? bind_all(n, b, params) : hg_fail_memory();
     if (status == HG_OK) status = make_ready(n, b, params, &bound);
-    if (status == HG_OK) status = launch(&bound);
+    if (status == HG_OK) status = launch(b, &bound);
     t->first = (double)(hg_clock_ns() - start) / 1e6;
     if (status == HG_OK) status = launch_all(n, b, &bound, &count);
     if (status == HG_OK) sum_up(n, count, t);
@@ -236,7 +237,7 @@ static bool run_device(bench *n, const bench_options *o, const char *text, size_
         return false;
     if (status == HG_OK && !cli_set_steps(n->c, &o->launch, &config)) return false;
     config.max_memory = n->c->max_memory;
-    if (status == HG_OK) status = hg_backend_create_with_config(&config, &b);
+    if (status == HG_OK) status = cli_device_open(&config, &b);
     if (status == HG_OK) {
         snprintf(t.label, sizeof t.label, "%s %u", hg_backend_name(b), (unsigned)config.device_id);
         status = measure(n, b, &t);

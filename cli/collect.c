@@ -10,7 +10,7 @@ typedef struct source {
 
 static hg_status read_part(void *user, uint64_t offset, void *to, uint64_t length) {
     const source *s = user;
-    return hg_buffer_read(s->backend, s->buffer, offset, to, length);
+    return cli_device_read(s->backend, s->buffer, offset, to, length);
 }
 
 static hg_file_part elements_of(const cli_value *v, source *from) {
@@ -57,7 +57,7 @@ static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, const c
     hg_bytes bytes = {0};
     if (!v->result.data) {
         HG_TRY(hg_bytes_alloc_in(c->memory, shown, &bytes));
-        hg_status status = hg_buffer_read(b, v->buffer, 0, bytes.data, shown);
+        hg_status status = cli_device_read(b, v->buffer, 0, bytes.data, shown);
         if (status != HG_OK) {
             hg_bytes_free(&bytes);
             return status;

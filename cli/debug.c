@@ -80,8 +80,7 @@ static hg_status run(debug *d, hg_backend *b) {
     d->run.ended = false;
     for (uint64_t i = 0; i < d->watches.count; i++) d->watches.data[i].known = false;
     debug_forget(d);
-    if (status == HG_OK)
-        status = hg_backend_execute_program_with_params(b, d->program, &d->launch, params);
+    if (status == HG_OK) status = cli_device_execute(b, d->program, &d->launch, params);
     hg_params_destroy(params);
     return status;
 }

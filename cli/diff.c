@@ -59,7 +59,7 @@ static bool open_side(cli *c, const char *option, const char *text, const char *
     config.max_memory = c->own_memory.limit / 4; /* two sides, and what each of them computed */
     if (preset && !text) text = preset;
     if (!read_side(c, option, text, &config)) return false;
-    if (hg_backend_create_with_config(&config, &side->backend) != HG_OK) {
+    if (cli_device_open(&config, &side->backend) != HG_OK) {
         cli_last_error(c);
         return false;
     }

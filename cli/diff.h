@@ -71,6 +71,7 @@ int diff_compare(const cli_values *values, const diff_result *a, const diff_resu
 bool diff_same_value(hg_type type, const uint8_t *a, const uint8_t *b); /* equal bits, or two NaNs
                                                                          */
 bool diff_reaches_class(const hg_program *p);
+bool diff_reaches_state(const hg_program *p);           /* phases and resonances */
 hg_status diff_clear_class(hg_backend *b) HG_NODISCARD; /* class memory as it is at first: zeros */
 
 /* ---- diff_trace.c: programs that record what every instruction gives ---- */

@@ -292,7 +292,7 @@ static void open_racer(reducer *r) {
     config.num_threads = 1;
     config.profiling = false;
     config.profile_file = NULL;
-    if (hg_backend_create_with_config(&config, &r->racer.backend) != HG_OK) return;
+    if (cli_device_open(&config, &r->racer.backend) != HG_OK) return;
     if (launch_of(r, &r->values, &launch) && !races(r, r->programs[0], &r->values, &launch)) return;
     hg_backend_destroy(r->racer.backend);
     r->racer.backend = NULL;

@@ -18,7 +18,7 @@ bool diff_reaches_class(const hg_program *p) {
 }
 
 /* Phases and resonances live in the context, from launch to launch. */
-static bool reaches_state(const hg_program *p) {
+bool diff_reaches_state(const hg_program *p) {
     for (uint32_t i = 0; i < p->inst_count; i++) {
         switch ((hg_op)p->insts[i].op) {
         case HG_OP_RES_ACCUM:
@@ -68,7 +68,7 @@ static hg_status upload(attempt *t) {
             HG_TRY(hg_params_set_pool(t->params, name, t->own[i].pool));
         } else if (v->param->kind == HG_PARAM_BUFFER) {
             HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &t->own[i].buffer));
-            if (v->data) HG_TRY(hg_buffer_write(b, t->own[i].buffer, 0, v->data, v->bytes));
+            if (v->data) HG_TRY(cli_device_write(b, t->own[i].buffer, v->data, v->bytes));
             HG_TRY(hg_params_set_buffer(t->params, name, t->own[i].buffer));
         }
     }
@@ -98,15 +98,15 @@ static hg_status download(attempt *t, diff_result *result) {
         bool pool = v->param->kind == HG_PARAM_POOL;
         HG_TRY(keep(pool ? v->param->pool_bytes : v->bytes, &result->arrays[i]));
         if (pool)
-            HG_TRY(hg_backend_copy_from_pool(b, t->own[i].pool, 0, result->arrays[i],
-                                             v->param->pool_bytes));
+            HG_TRY(
+                cli_device_read_pool(b, t->own[i].pool, result->arrays[i], v->param->pool_bytes));
         else
-            HG_TRY(hg_buffer_read(b, t->own[i].buffer, 0, result->arrays[i], v->bytes));
+            HG_TRY(cli_device_read(b, t->own[i].buffer, 0, result->arrays[i], v->bytes));
     }
     for (uint32_t i = 0; i < t->extra_count; i++) {
         if (!t->extras[i].bytes) continue;
         HG_TRY(keep(t->extras[i].bytes, &t->extras[i].data));
-        HG_TRY(hg_buffer_read(b, t->more[i].buffer, 0, t->extras[i].data, t->extras[i].bytes));
+        HG_TRY(cli_device_read(b, t->more[i].buffer, 0, t->extras[i].data, t->extras[i].bytes));
     }
     return HG_OK;
 }
@@ -128,7 +128,7 @@ static void free_attempt(attempt *t) {
 hg_status diff_clear_class(hg_backend *b) {
     uint8_t *zeros = hg_calloc(1, HG_MAX_CLASS_MEMORY_BYTES);
     if (!zeros) return hg_fail_memory();
-    hg_status status = hg_buffer_write(b, (hg_buffer){0}, 0, zeros, HG_MAX_CLASS_MEMORY_BYTES);
+    hg_status status = cli_device_write(b, (hg_buffer){0}, zeros, HG_MAX_CLASS_MEMORY_BYTES);
     hg_free(zeros);
     return status;
 }
@@ -136,18 +136,18 @@ hg_status diff_clear_class(hg_backend *b) {
 static hg_status perform(attempt *t, const hg_program *program, const hg_launch *launch,
                          diff_result *result) {
     hg_backend *b = t->side->backend;
-    bool classes = diff_reaches_class(program), state = reaches_state(program);
+    bool classes = diff_reaches_class(program), state = diff_reaches_state(program);
     HG_TRY(upload(t));
     if (classes) HG_TRY(diff_clear_class(b));
     if (state) HG_TRY(hg_backend_reset_state(b));
-    result->status = hg_backend_execute_program_with_params(b, program, launch, t->params);
+    result->status = cli_device_execute(b, program, launch, t->params);
     if (result->status != HG_OK) result->error = *hg_last_error();
     if (result->status != HG_OK && result->error.code[0] != 'F') return result->status;
     HG_TRY(download(t, result));
     if (state) HG_TRY(read_state(b, result));
     if (!classes) return HG_OK;
     HG_TRY(keep(HG_MAX_CLASS_MEMORY_BYTES, &result->class_memory));
-    return hg_buffer_read(b, (hg_buffer){0}, 0, result->class_memory, HG_MAX_CLASS_MEMORY_BYTES);
+    return cli_device_read(b, (hg_buffer){0}, 0, result->class_memory, HG_MAX_CLASS_MEMORY_BYTES);
 }
 
 hg_status diff_run(const diff_side *side, const hg_program *program, const cli_values *values,

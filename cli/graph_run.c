@@ -28,7 +28,7 @@ static hg_status launch(hg_backend *b, hg_graph *g, const hg_graph_options *opti
     hg_graph_binding *binding = NULL;
     hg_status status = hg_graph_compile(b, g, options, &executable);
     if (status == HG_OK) status = hg_graph_bind(executable, params, &binding);
-    if (status == HG_OK) status = hg_graph_binding_launch(binding);
+    if (status == HG_OK) status = cli_device_launch_graph(b, binding);
     hg_error kept = *hg_error_record();
     hg_graph_binding_destroy(binding);
     hg_graph_executable_destroy(executable);
@@ -80,7 +80,7 @@ static hg_status give(attempt *t) {
                                         v->scalar));
         if (v->param->kind != HG_PARAM_BUFFER || v->param->dir == HG_DIR_OUT) continue;
         HG_TRY(hg_backend_allocate_buffer(t->b, v->bytes, &t->given[i]));
-        if (v->data) HG_TRY(hg_buffer_write(t->b, t->given[i], 0, v->data, v->bytes));
+        if (v->data) HG_TRY(cli_device_write(t->b, t->given[i], v->data, v->bytes));
         HG_TRY(hg_params_set_buffer(t->params, v->param->name, t->given[i]));
     }
     for (uint64_t i = 0; i < t->g->outputs.count; i++) {
@@ -99,21 +99,25 @@ static hg_status take(attempt *t, graph_trial *trial) {
         uint64_t i = trial->count;
         trial->arrays[i] = hg_calloc(t->bytes[i] ? (size_t)t->bytes[i] : 1, 1);
         if (!trial->arrays[i]) return hg_fail_memory();
-        HG_TRY(hg_buffer_read(t->b, t->made[i], 0, trial->arrays[i], t->bytes[i]));
+        HG_TRY(cli_device_read(t->b, t->made[i], 0, trial->arrays[i], t->bytes[i]));
     }
     return HG_OK;
 }
 
-static hg_status clear_classes(const attempt *t) {
-    for (uint64_t i = 0; i < t->g->programs.count; i++)
-        if (diff_reaches_class(t->g->programs.data[i].program)) return diff_clear_class(t->b);
-    return HG_OK;
+/* What programs may have left in the backend's context. */
+static hg_status clear_context(const attempt *t) {
+    bool classes = false, state = false;
+    for (uint64_t i = 0; i < t->g->programs.count; i++) {
+        classes = classes || diff_reaches_class(t->g->programs.data[i].program);
+        state = state || diff_reaches_state(t->g->programs.data[i].program);
+    }
+    if (state) HG_TRY(hg_backend_reset_state(t->b));
+    return classes ? diff_clear_class(t->b) : HG_OK;
 }
 
 static hg_status perform(attempt *t, const hg_graph_options *options, graph_trial *trial) {
     HG_TRY(give(t));
-    HG_TRY(hg_backend_reset_state(t->b));
-    HG_TRY(clear_classes(t));
+    HG_TRY(clear_context(t));
     trial->status = launch(t->b, t->g, options, t->params);
     if (trial->status == HG_OK) return take(t, trial);
     trial->error = *hg_last_error();

@@ -56,8 +56,7 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
                     &config.compile_timeout_ms))
         return false;
     config.max_memory = c->max_memory;
-    if (hg_backend_create_with_config(&config, backend) == HG_OK &&
-        cli_memory_share(c, *backend) == HG_OK)
+    if (cli_device_open(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK)
         return true;
     cli_last_error(c);
     return false;
@@ -164,7 +163,7 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) {
             HG_TRY(hg_params_set_pool(params, name, v->pool));
         } else if (v->param->kind == HG_PARAM_BUFFER) {
             HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &v->buffer));
-            if (v->bound) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
+            if (v->bound) HG_TRY(cli_device_write(b, v->buffer, v->data, v->bytes));
             cli_value_drop(v); /* the buffer has it */
             HG_TRY(hg_params_set_buffer(params, name, v->buffer));
         }

@@ -4,6 +4,7 @@
 #define HG_CLI_LAUNCH_H
 
 #include "arrays.h"
+#include "device.h"
 
 typedef struct cli_launch {
     const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory,

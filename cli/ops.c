@@ -3,6 +3,7 @@
  * for are the device's own. It is found by lowering the instruction twice, for the device and for
  * one that has everything, and comparing. */
 #include "cli.h"
+#include "device.h"
 #include "driver/capsets.h"
 #include "isa/cfg.h"
 #include "runtime/backend.h"
@@ -491,7 +492,7 @@ static hg_status of_device(cli *c, const char *backend, uint64_t index, bool mar
     HG_TRY(hg_config_from_env(&config));
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
     if (index != HG_NONE) config.device_id = (uint32_t)index;
-    HG_TRY(hg_backend_create_with_config(&config, &b));
+    HG_TRY(cli_device_open(&config, &b));
     hg_status status = hg_backend_device(b, &info);
     if (status == HG_OK) {
         device_view device = {&b->caps->compiler.kir,

@@ -10,8 +10,7 @@ static void execute(cli *c, const cli_launch *o) {
         cli_open_backend(c, o, &b)) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
-        if (status == HG_OK)
-            status = hg_backend_execute_program_with_params(b, c->program, &launch, params);
+        if (status == HG_OK) status = cli_device_execute(b, c->program, &launch, params);
         if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);

@@ -258,7 +258,7 @@ static hg_status place(stream *s, cli_value *v, uint64_t bytes) {
     if (status != HG_ERROR_BACKEND_UNAVAILABLE) return status;
     v->copied = true;
     HG_TRY(hg_backend_allocate_buffer(s->backend, bytes, &v->buffer));
-    return hg_buffer_write(s->backend, v->buffer, 0, v->data, bytes);
+    return cli_device_write(s->backend, v->buffer, v->data, bytes);
 }
 
 static hg_status place_and_bind(stream *s, cli_value *v, uint64_t bytes, hg_params *params) {
@@ -339,12 +339,12 @@ static bool run_chunk(stream *s, uint64_t rows) {
     if (s->out) memset(s->out->data, 0, (size_t)(rows * s->out_row));
     if (!bind(s, rows)) return false;
     if (s->in->copied)
-        status = hg_buffer_write(s->backend, s->in->buffer, 0, s->in->data, rows * s->in_row);
+        status = cli_device_write(s->backend, s->in->buffer, s->in->data, rows * s->in_row);
     if (status == HG_OK && s->out && s->out->copied)
-        status = hg_buffer_write(s->backend, s->out->buffer, 0, s->out->data, rows * s->out_row);
-    if (status == HG_OK) status = hg_binding_launch(s->binding);
+        status = cli_device_write(s->backend, s->out->buffer, s->out->data, rows * s->out_row);
+    if (status == HG_OK) status = cli_device_launch(s->backend, s->binding);
     if (status == HG_OK && s->out && s->out->copied)
-        status = hg_buffer_read(s->backend, s->out->buffer, 0, s->out->data, rows * s->out_row);
+        status = cli_device_read(s->backend, s->out->buffer, 0, s->out->data, rows * s->out_row);
     if (status != HG_OK) return fail_last(s);
     return !s->out || write_all(s, s->out->data, rows * s->out_row);
 }
@@ -369,7 +369,7 @@ static void print_state(stream *s) {
     for (uint32_t i = 0; i < s->values.count; i++) {
         const cli_value *v = &s->values.data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->param->dir != HG_DIR_INOUT) continue;
-        if (v->copied && hg_buffer_read(s->backend, v->buffer, 0, v->data, v->bytes) != HG_OK)
+        if (v->copied && cli_device_read(s->backend, v->buffer, 0, v->data, v->bytes) != HG_OK)
             (void)fail_last(s);
         cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
     }
@@ -386,7 +386,7 @@ static void execute(stream *s, const char *backend, uint64_t device, const char 
     if (profile) config.profile_file = profile;
     config.max_memory = s->c->max_memory;
     if (status == HG_OK && !cli_set_steps(s->c, steps, &config)) return;
-    if (status == HG_OK) status = hg_backend_create_with_config(&config, &s->backend);
+    if (status == HG_OK) status = cli_device_open(&config, &s->backend);
     if (status == HG_OK) status = cli_memory_share(s->c, s->backend);
     if (status == HG_OK) status = hg_executable_create(s->backend, s->c->program, &s->executable);
     if (status != HG_OK)

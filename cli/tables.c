@@ -1,5 +1,6 @@
 /* devices, version: tables from the library. */
 #include "cli.h"
+#include "device.h"
 #include "driver/trial.h"
 #include "kir/kir.h"
 #include "tile/tile.h"
@@ -138,7 +139,7 @@ static void probe(const hg_config *environment, hg_device_info *d) {
     config.device_id = d->device;
     config.profile_file = NULL;
     config.profiling = false;
-    if (hg_backend_create_with_config(&config, &b) == HG_OK &&
+    if (cli_device_open(&config, &b) == HG_OK &&
         hg_backend_device(b, &found) == HG_OK) {
         *d = found;
     } else {
@@ -158,7 +159,7 @@ static void find_automatic(const hg_config *environment, char text[32]) {
     config.profile_file = NULL;
     config.profiling = false;
     text[0] = 0;
-    if (hg_backend_create_with_config(&config, &b) == HG_OK &&
+    if (cli_device_open(&config, &b) == HG_OK &&
         hg_backend_device(b, &found) == HG_OK)
         snprintf(text, 32, "%s %u", found.backend, (unsigned)found.device);
     hg_backend_destroy(b);

@@ -131,7 +131,7 @@ static void tune(cli *c, const tune_options *o) {
         !cli_read_device(c, "--backend", o->backend, strlen(o->backend), &config))
         return;
     hg_tune_configure(&config);
-    if (status == HG_OK) status = hg_backend_create_with_config(&config, &b);
+    if (status == HG_OK) status = cli_device_open(&config, &b);
     if (status == HG_OK)
         status = o->list ? list_sizes(c, b, o) : o->reset ? reset(c, b) : measure(c, b, o);
     if (status != HG_OK) cli_last_error(c);

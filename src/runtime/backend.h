@@ -115,11 +115,11 @@ typedef struct hg_driver_list {
     const hg_driver_word *absent;  /* known names without a driver, and why */
     const hg_driver_word *aliases; /* second names, and whose */
     uint32_t absent_count, alias_count;
-    const hg_driver *guest; /* opened by its name alone; NULL: none */
+    const hg_driver *guest; /* by its name, and first in the automatic order; NULL: none */
     hg_trial_options trial; /* of drivers that open libraries of others */
 } hg_driver_list;
-/* A driver that is not in the table, which whoever links the library brings: tests. Before any
- * backend is created; opened by its name alone. */
+/* A driver that is not in the table, which whoever links the library brings: tests. It is the first
+ * of the automatic order. Before any backend is created. */
 void hg_select_guest(const hg_driver *driver);
 /* Whether a name means whichever device comes first: "auto", or none. */
 bool hg_backend_is_automatic(const char *name);

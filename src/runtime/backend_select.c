@@ -191,7 +191,7 @@ static hg_status select_named(const hg_driver *driver, const hg_trial_options *t
 /* The devices of one driver that are no software. *opened: the status is the answer. A device that
  * does not open is passed over like one that is missing, but any other mistake is the caller's. */
 static hg_status select_from(const hg_driver *driver, const hg_trial_options *trial, uint32_t index,
-                             open_device open, void *user, bool *opened) {
+                             open_device open, void *user, bool *opened, hg_text *reasons) {
     device_list list;
     hg_status status = HG_OK;
     bool found = false;
@@ -210,24 +210,38 @@ static hg_status select_from(const hg_driver *driver, const hg_trial_options *tr
         if (!list.devices[i].available || list.devices[i].software) continue;
         status = open(user, driver, i);
         *opened = status != HG_ERROR_BACKEND_UNAVAILABLE;
+        if (!*opened)
+            hg_text_addf(reasons, "%s%s", reasons->length ? "; " : "", hg_error_record()->message);
     }
     hg_free(list.devices);
     return status;
 }
 
+/* No device serves: what is wrong with each that was passed over. */
+static hg_status none_opened(hg_text *reasons) {
+    hg_status status = reasons->failed
+                           ? hg_fail_memory()
+                           : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "auto: %s",
+                                     reasons->data ? reasons->data : "no backend has a device");
+    hg_text_free(reasons);
+    return status;
+}
+
 static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_device open,
                              void *user) {
-    hg_status status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "auto: no backend has a device");
-    for (uint32_t i = 0; i < list->count; i++) {
+    hg_text reasons = {0};
+    for (uint32_t i = list->guest ? 0 : 1; i <= list->count; i++) { /* the guest comes first */
         bool opened = false;
-        if (list->automatic[i] == HG_NOT_AUTOMATIC ||
-            (list->automatic[i] == HG_IF_ACCELERATOR && !list->accelerator))
+        if (i && (list->automatic[i - 1] == HG_NOT_AUTOMATIC ||
+                  (list->automatic[i - 1] == HG_IF_ACCELERATOR && !list->accelerator)))
             continue;
-        hg_status here = select_from(list->drivers[i], &list->trial, index, open, user, &opened);
-        if (opened) return here;
-        if (here != HG_OK) status = here; /* the reason of the last one that did not open */
+        hg_status here = select_from(i ? list->drivers[i - 1] : list->guest, &list->trial, index,
+                                     open, user, &opened, &reasons);
+        if (!opened) continue;
+        hg_text_free(&reasons);
+        return here;
     }
-    return status;
+    return none_opened(&reasons);
 }
 
 static const hg_driver_word *find_word(const hg_driver_word *words, uint32_t count,

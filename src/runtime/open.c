@@ -23,10 +23,11 @@ typedef enum stage {
 struct hg_opening {
     hg_backend *backend; /* NULL: taken */
     stage stage;
-    hg_host_device host;  /* of an adopted backend */
-    uint32_t index;       /* of the device */
-    uint32_t tried, late; /* devices that were asked for in this choice; of them, those that failed
-                             later than at once */
+    hg_host_device host;     /* of an adopted backend */
+    uint32_t index;          /* of the device */
+    uint32_t asked_for;      /* the number that the configuration has for it */
+    uint32_t tried;          /* devices that were asked for in this choice */
+    HG_VEC(hg_error) passed; /* what was wrong with the first of them */
     hg_probing *probing;
     hg_status status;
     hg_error error;
@@ -53,19 +54,28 @@ static hg_driver_options options_of(hg_opening *o) {
                                .host = b->adopted ? &o->host : NULL};
 }
 
+static hg_status note_passed(hg_opening *o) {
+    hg_error *passed = hg_vec_push(&o->passed);
+    if (!passed) return hg_fail_memory();
+    *passed = *hg_error_record();
+    passed->status = HG_ERROR_BACKEND_UNAVAILABLE;
+    return HG_OK;
+}
+
 /* Devices of the automatic order that failed late are passed over like those that fail at once. */
 static hg_status open_device(void *user, const hg_driver *driver, uint32_t index) {
     hg_opening *o = user;
     hg_backend *b = o->backend;
     const hg_driver_options options = options_of(o);
-    if (o->tried++ < o->late) {
-        *hg_error_record() = o->error;
-        return o->status;
+    if (o->tried++ < o->passed.count) {
+        *hg_error_record() = o->passed.data[o->tried - 1];
+        return HG_ERROR_BACKEND_UNAVAILABLE;
     }
     b->device = NULL; /* after one that did not open */
-    HG_TRY(hg_driver_open(driver, index, &options, &b->driver, &b->device));
+    hg_status status = hg_driver_open(driver, index, &options, &b->driver, &b->device);
+    if (status == HG_ERROR_BACKEND_UNAVAILABLE) HG_TRY(note_passed(o));
     o->index = index;
-    return HG_OK;
+    return status;
 }
 
 static hg_status adopt(hg_opening *o) {
@@ -151,16 +161,7 @@ static hg_status await_device(hg_opening *o, bool *waits) {
     hg_status status = b->driver->device_ready ? b->driver->device_ready(b->device, &ready) : HG_OK;
     *waits = status == HG_OK && !ready;
     if (*waits) return HG_OK;
-    if (status == HG_OK) return make_shared(o);
-    o->error = *hg_error_record();
-    o->status = status;
-    b->driver->device_close(b->device);
-    b->device = NULL;
-    bool others = hg_backend_is_automatic(b->config.backend) && !b->adopted;
-    if (status != HG_ERROR_BACKEND_UNAVAILABLE || !others) return status;
-    o->late = o->tried;
-    o->stage = CHOOSES;
-    return HG_OK;
+    return status == HG_OK ? make_shared(o) : status;
 }
 
 /* What only an open backend has. */
@@ -184,6 +185,49 @@ static hg_status probe(hg_opening *o, bool *waits) {
     return finish(o);
 }
 
+/* ---- the record ---- */
+
+static hg_status create_backend(const hg_config *own, hg_backend **backend) {
+    hg_backend *b = hg_calloc(1, sizeof *b);
+    if (!b) return hg_fail_memory();
+    b->config = *own;
+    b->process = hg_fork_count;
+    hg_mutex_init(&b->cache_lock);
+    hg_mutex_init(&b->guard);
+    hg_mutex_init(&b->expansion_lock);
+    hg_mutex_init(&b->character_lock);
+    hg_mutex_init(&b->type_memory_lock);
+    hg_monitor_init(&b->monitor);
+    hg_handles_init(&b->buffers, hg_memory_destroy, b);
+    hg_handles_init(&b->pools, hg_memory_destroy, b);
+    hg_backend_number_take(b);
+    b->progress = hg_progress_create();
+    *backend = b;
+    return b->progress ? HG_OK : hg_fail_memory();
+}
+
+/* The same once more, after a device that failed late. */
+static hg_status renew_backend(hg_opening *o) {
+    hg_backend *old = o->backend;
+    hg_config config = old->config;
+    char *cache = old->cache_path, *profile = old->profile_path;
+    config.device_id = o->asked_for;
+    old->cache_path = old->profile_path = NULL; /* the new one has them */
+    hg_probing_end(o->probing);
+    o->probing = NULL;
+    hg_backend_destroy(old);
+    o->backend = NULL;
+    hg_status status = create_backend(&config, &o->backend);
+    if (!o->backend) {
+        hg_free(cache);
+        hg_free(profile);
+        return status;
+    }
+    o->backend->cache_path = cache;
+    o->backend->profile_path = profile;
+    return status;
+}
+
 /* ---- the steps ---- */
 
 static bool is_over(const hg_opening *o) { return o->stage >= IS_OPEN; }
@@ -198,6 +242,22 @@ static void fail(hg_opening *o, hg_status status) {
     o->backend = NULL;
 }
 
+/* Whether another device may serve: the choice is ours, and it is the device that failed. */
+static bool may_pass_over(const hg_opening *o, hg_status status) {
+    const hg_backend *b = o->backend;
+    if (b->adopted || !hg_backend_is_automatic(b->config.backend)) return false;
+    return (o->stage == AWAITS || o->stage == PROBES) &&
+           (status == HG_ERROR_BACKEND_UNAVAILABLE || status == HG_ERROR_EXECUTION_FAILED ||
+            status == HG_ERROR_ALLOCATION_FAILED);
+}
+
+static hg_status pass_over(hg_opening *o) {
+    HG_TRY(note_passed(o));
+    HG_TRY(renew_backend(o));
+    o->stage = CHOOSES;
+    return HG_OK;
+}
+
 /* One step. True: it must wait. */
 static bool step(hg_opening *o) {
     hg_status status = HG_OK;
@@ -209,6 +269,7 @@ static bool step(hg_opening *o) {
     case IS_OPEN:
     case HAS_FAILED: break;
     }
+    if (status != HG_OK && may_pass_over(o, status)) status = pass_over(o);
     if (status != HG_OK) fail(o, status);
     return waits;
 }
@@ -234,27 +295,6 @@ static void wait_for_step(hg_opening *o) {
 
 /* ---- the object ---- */
 
-static hg_status create_backend(const hg_config *config, hg_backend **backend) {
-    hg_config own;
-    HG_TRY(hg_config_take(config, &own));
-    hg_backend *b = hg_calloc(1, sizeof *b);
-    if (!b) return hg_fail_memory();
-    b->config = own;
-    b->process = hg_fork_count;
-    hg_mutex_init(&b->cache_lock);
-    hg_mutex_init(&b->guard);
-    hg_mutex_init(&b->expansion_lock);
-    hg_mutex_init(&b->character_lock);
-    hg_mutex_init(&b->type_memory_lock);
-    hg_monitor_init(&b->monitor);
-    hg_handles_init(&b->buffers, hg_memory_destroy, b);
-    hg_handles_init(&b->pools, hg_memory_destroy, b);
-    hg_backend_number_take(b);
-    b->progress = hg_progress_create();
-    *backend = b;
-    return b->progress ? HG_OK : hg_fail_memory();
-}
-
 /* What the configuration borrows from the caller is not looked at afterwards. */
 static hg_status take_words(hg_backend *b) {
     HG_TRY(hg_pretend_check(b->config.pretend));
@@ -272,18 +312,22 @@ static hg_status take_words(hg_backend *b) {
 static hg_status begin(const hg_config *config, hg_opening *o) {
     memset(o, 0, sizeof *o);
     o->process = hg_fork_count;
-    hg_status status = create_backend(config, &o->backend);
+    hg_config own;
+    HG_TRY(hg_config_take(config, &own));
+    hg_status status = create_backend(&own, &o->backend);
     if (status == HG_OK) status = take_words(o->backend);
     if (status != HG_OK) {
         hg_backend_destroy(o->backend);
         return status;
     }
+    o->asked_for = own.device_id;
     hg_mutex_init(&o->lock);
     hg_cond_init(&o->changed);
     return HG_OK;
 }
 
 static void end(hg_opening *o) {
+    hg_vec_free(&o->passed);
     hg_probing_end(o->probing);
     hg_backend_destroy(o->backend);
     hg_mutex_destroy(&o->lock);

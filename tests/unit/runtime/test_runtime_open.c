@@ -3,6 +3,7 @@
  * way to wait for it. */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
+#include "support/shim_driver.h"
 #include <time.h>
 
 static void sleep_ms(uint64_t ms) {
@@ -103,6 +104,7 @@ static void check_taken(void) {
 /* ---- a driver that takes its time ---- */
 
 extern const hg_driver hg_driver_null;
+static const hg_driver *behind = &hg_driver_null;
 static hg_driver slow;
 static uint64_t gate, inside, questions, opened, closed; /* atomic */
 static hg_status late_status;
@@ -110,7 +112,7 @@ static hg_status late_status;
 static hg_status slow_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     hg_atomic_store(&inside, 1, HG_SEQ_CST);
     while (!hg_atomic_load(&gate, HG_SEQ_CST)) sleep_ms(1);
-    hg_status status = hg_driver_null.device_open(index, options, device);
+    hg_status status = behind->device_open(index, options, device);
     if (status == HG_OK) hg_atomic_add_fetch(&opened, 1, HG_SEQ_CST);
     return status;
 }
@@ -123,7 +125,18 @@ static hg_status slow_ready(hg_device *device, bool *ready) {
 }
 static void slow_close(hg_device *device) {
     hg_atomic_add_fetch(&closed, 1, HG_SEQ_CST);
-    hg_driver_null.device_close(device);
+    behind->device_close(device);
+}
+
+static void make_slow(const hg_driver *driver) {
+    behind = driver;
+    slow = *driver;
+    slow.name = "slow";
+    slow.enumerate = hg_driver_null.enumerate;
+    slow.device_open = slow_open;
+    slow.device_ready = slow_ready;
+    slow.device_close = slow_close;
+    questions = opened = closed = 0;
 }
 
 /* Nothing of all this would end if somebody waited for the driver. */
@@ -131,11 +144,7 @@ static void check_slow(void) {
     hg_config config = config_of("slow", "");
     hg_backend *b = NULL;
     bool done = true;
-    slow = hg_driver_null;
-    slow.name = "slow";
-    slow.device_open = slow_open;
-    slow.device_ready = slow_ready;
-    slow.device_close = slow_close;
+    make_slow(&hg_driver_null);
     hg_select_guest(&slow);
     hg_opening *o = start(&config);
     while (!hg_atomic_load(&inside, HG_SEQ_CST)) sleep_ms(1);
@@ -154,6 +163,39 @@ static void check_slow(void) {
     late_status = HG_ERROR_BACKEND_UNAVAILABLE;
     check_error("slow", 0, HG_ERROR_BACKEND_UNAVAILABLE, "after all");
     CHECK(opened == 3 && closed == 3);
+    hg_select_guest(NULL);
+}
+
+/* ---- the automatic choice ---- */
+
+enum { WHILE_IT_OPENS, AT_ITS_QUEUE, WHILE_IT_IS_PROBED, TIMES };
+
+static hg_status no_queue(hg_device *device, hg_driver_queue **queue) {
+    (void)device, (void)queue;
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "no room for a queue");
+}
+static hg_status no_code(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel) {
+    (void)device, (void)code, (void)kernel;
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "the compiler is broken");
+}
+
+/* A device that fails after it was asked for is passed over, and closed. */
+static void check_late_choice(int when, bool in_steps) {
+    hg_config config = config_of("auto", "");
+    hg_backend *b = NULL;
+    config.cache_dir = "off"; /* the probe runs */
+    make_slow(when == WHILE_IT_IS_PROBED ? &hg_driver_shim_cuda : &hg_driver_null);
+    if (when == AT_ITS_QUEUE) slow.queue_create = no_queue;
+    if (when == WHILE_IT_IS_PROBED) slow.code_create = no_code;
+    late_status = when == WHILE_IT_OPENS ? HG_ERROR_BACKEND_UNAVAILABLE : HG_OK;
+    hg_select_guest(&slow);
+    CHECK_OK(in_steps ? open_in_steps(&config, &b) : hg_backend_create_with_config(&config, &b));
+    CHECK(opened == 1 && closed == 1);
+    CHECK_TEXT(hg_backend_name(b), "cpu");
+    hg_backend_destroy(b);
+    config = config_of("slow", ""); /* named: nobody else */
+    CHECK(hg_backend_create_with_config(&config, &b) == hg_last_error()->status && !b);
+    CHECK(opened == 2 && closed == 2);
     hg_select_guest(NULL);
 }
 
@@ -233,5 +275,6 @@ int main(int argc, char **argv) {
     check_error("null", 7, HG_ERROR_BACKEND_UNAVAILABLE, "null has one device");
     check_taken();
     check_slow();
+    for (int i = 0; i < 2 * TIMES; i++) check_late_choice(i / 2, i % 2);
     return test_done();
 }

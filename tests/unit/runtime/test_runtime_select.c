@@ -102,7 +102,8 @@ int main(void) {
     check_select("x/e/h/", "auto", 0, "a0 b0", HG_ERROR_INVALID_ARGUMENT, "nonsense");
     check_select("s/u//h", "auto", 0, "", HG_ERROR_BACKEND_UNAVAILABLE,
                  "auto: no backend has a device");
-    check_select("x/s/x/h", "auto", 0, "a0 c0", HG_ERROR_BACKEND_UNAVAILABLE, "c 0 is broken");
+    check_select("x/s/x/h", "auto", 0, "a0 c0", HG_ERROR_BACKEND_UNAVAILABLE,
+                 "auto: a 0 is broken; c 0 is broken");
     check_select("h/h/h/h", "auto", 3, "", HG_ERROR_BACKEND_UNAVAILABLE,
                  "a has one device, number 0; asked for 3");
     check_select("h/sss/h/h", "b", 2, "b2", HG_OK, NULL);
