@@ -139,8 +139,7 @@ static void probe(const hg_config *environment, hg_device_info *d) {
     config.device_id = d->device;
     config.profile_file = NULL;
     config.profiling = false;
-    if (cli_device_open(&config, &b) == HG_OK &&
-        hg_backend_device(b, &found) == HG_OK) {
+    if (cli_device_open(&config, &b) == HG_OK && hg_backend_device(b, &found) == HG_OK) {
         *d = found;
     } else {
         d->available = false;
@@ -159,8 +158,7 @@ static void find_automatic(const hg_config *environment, char text[32]) {
     config.profile_file = NULL;
     config.profiling = false;
     text[0] = 0;
-    if (cli_device_open(&config, &b) == HG_OK &&
-        hg_backend_device(b, &found) == HG_OK)
+    if (cli_device_open(&config, &b) == HG_OK && hg_backend_device(b, &found) == HG_OK)
         snprintf(text, 32, "%s %u", found.backend, (unsigned)found.device);
     hg_backend_destroy(b);
 }

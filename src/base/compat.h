@@ -169,4 +169,7 @@ static inline void hg_fpsr_write(uint64_t fpsr) {
 #define HG_TLS_INITIAL_EXEC
 #endif
 
+/* Before the definition of a function: it is called before main. */
+#define HG_AT_START __attribute__((constructor))
+
 #endif

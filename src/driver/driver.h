@@ -384,15 +384,20 @@ typedef struct hg_driver {
  * the driver, unless it forks. */
 bool hg_driver_is_ours(const hg_driver *driver);
 
-/* ---- polled.c ---- */
+/* ---- open.c ---- */
 /* Opens a device, or what options->pretend makes of it: `polled`, a device whose work goes on only
  * in device_poll, or `no-wait`, one whose work goes on only while somebody asks for events. *table
  * is what the device is used through: the driver's, or one that lives until device_close. */
-hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options,
-                         const hg_driver **table, hg_device **device) HG_NODISCARD;
-/* How often callers of such devices broke this contract in this process since this was last asked,
- * and the first time in words: for tests. */
-uint64_t hg_polled_misuses(char first[160]);
+typedef hg_status hg_driver_opener(const hg_driver *driver, uint32_t index,
+                                   const hg_driver_options *options, const hg_driver **table,
+                                   hg_device **device);
+hg_driver_opener hg_driver_open HG_NODISCARD;
+/* The driver's own device. */
+hg_status hg_driver_open_own(const hg_driver *driver, uint32_t index,
+                             const hg_driver_options *options, hg_device **device) HG_NODISCARD;
+/* What opens devices that pretend `polled` or `no-wait`: test support sets it before main. NULL:
+ * there are none. */
+extern hg_driver_opener *hg_driver_open_polled;
 
 /* ---- wait.c ---- */
 /* Whether the host can wait for the driver's work. */
@@ -413,10 +418,15 @@ static inline bool hg_driver_can_block(const hg_driver *driver, const hg_device_
 hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_device_caps *caps,
                         hg_driver_queue *queue, const hg_driver_command *command) HG_NODISCARD;
 
-/* ---- bound_once.c ---- */
+/* ---- checks.c ---- */
 /* HG_ERROR_INTERNAL where two slots of a dispatch are one arena: what a device with
  * target.bind_arenas relies on. */
 hg_status hg_driver_check_bound_once(const hg_driver_dispatch *dispatch) HG_NODISCARD;
+/* HG_ERROR_INTERNAL where a recording cannot have one of the commands (recording_create). driver:
+ * its name. */
+hg_status hg_driver_check_recordable(const char *driver, const hg_device_caps *caps,
+                                     const hg_driver_command *commands,
+                                     uint32_t count) HG_NODISCARD;
 
 /* ---- gone.c ---- */
 /* How many arenas and kernels whoever uses a driver has destroyed, of all devices: pointers to them

@@ -1,5 +1,5 @@
 /* See ../test.h. */
-#include "driver/driver.h"
+#include "polled.h"
 #include "test.h"
 
 uint64_t test_passed, test_failed, test_skipped;
@@ -7,7 +7,7 @@ uint64_t test_passed, test_failed, test_skipped;
 /* What a device that pretends to be polled saw of the driver contract. */
 static void check_misuses(void) {
     char first[160];
-    uint64_t count = hg_polled_misuses(first);
+    uint64_t count = polled_misuses(first);
     if (count)
         CHECK_MESSAGE(false, "the driver contract was broken %" PRIu64 " times; first: %s", count,
                       first);

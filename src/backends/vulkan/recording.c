@@ -44,11 +44,7 @@ static hg_status record(hg_driver_recording *p, const hg_driver_command *command
 
 hg_status vk_recording_create(hg_device *d, const hg_driver_command *commands, uint32_t count,
                               hg_driver_recording **recording) {
-    for (uint32_t i = 0; i < count; i++)
-        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY &&
-            commands[i].kind != HG_CMD_FILL)
-            return hg_fail(HG_ERROR_INTERNAL, "vulkan: command %u of a recording is of kind %d",
-                           (unsigned)i, (int)commands[i].kind);
+    HG_TRY(hg_driver_check_recordable("vulkan", &d->caps, commands, count));
     hg_driver_recording *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();
     p->device = d;

@@ -2,6 +2,7 @@
  * seeds, failures, what is copied at queue_submit, and that what breaks the driver contract is
  * noticed. */
 #include "driver/driver.h"
+#include "support/polled.h"
 #include "support/runtime_support.h"
 
 extern const hg_driver hg_driver_cpu;
@@ -51,7 +52,7 @@ static bool is_done(const fixture *f, hg_driver_event *e) {
 
 static uint64_t misuses_since(void) {
     char first[160];
-    return hg_polled_misuses(first);
+    return polled_misuses(first);
 }
 
 /* Nothing runs by itself; a poll runs one command. */
@@ -327,6 +328,19 @@ static void test_words(void) {
         CHECK_STATUS(hg_pretend_check(bad[i]), HG_ERROR_INVALID_ARGUMENT);
 }
 
+/* What is not linked with polled.c, as the library that is installed, says so. */
+static void test_absent(void) {
+    const hg_driver_options options = {.cpu_level = "", .pretend = "no-wait=3", .cache_dir = ""};
+    hg_driver_opener *kept = hg_driver_open_polled;
+    const hg_driver *driver;
+    hg_device *device;
+    hg_driver_open_polled = NULL;
+    CHECK_STATUS(hg_driver_open(&hg_driver_cpu, 0, &options, &driver, &device),
+                 HG_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(hg_last_error_text(), "'no-wait=3'") != NULL);
+    hg_driver_open_polled = kept;
+}
+
 static failing_allocator memory;
 
 static hg_status use(void) {
@@ -374,6 +388,7 @@ static void test_no_memory(void) {
 
 int main(void) {
     test_words();
+    test_absent();
     test_no_memory();
     test_one_queue();
     test_seeds();

@@ -4,9 +4,9 @@
  * time where one thread polls. Any driver will do: memory, kernels and code are the driver's own,
  * and each command becomes a submission of its own there, which is waited for. It also looks at
  * what the driver contract (driver.h) asks of the caller, and counts what breaks it:
- * hg_polled_misuses.
+ * polled_misuses.
  * Must not know: which driver it is, the runtime. */
-#include "base/deep.h"
+#include "polled.h"
 #include "base/thread.h"
 #include "driver/driver.h"
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void misuse(const char *what) {
     hg_mutex_unlock(&misuse_lock);
 }
 
-uint64_t hg_polled_misuses(char first[160]) {
+uint64_t polled_misuses(char first[160]) {
     hg_mutex_lock(&misuse_lock);
     uint64_t count = misuses;
     misuses = 0;
@@ -519,11 +519,7 @@ static void queue_destroy(hg_driver_queue *q) {
 static hg_status make_recording(hg_driver_recording *p, const hg_driver_command *commands,
                                 uint32_t count) {
     const hg_device *d = p->device;
-    for (uint32_t i = 0; i < count; i++)
-        if (commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL &&
-            commands[i].kind != HG_CMD_DISPATCH)
-            return hg_fail(HG_ERROR_INTERNAL, "a recording has a command of kind %d",
-                           (int)commands[i].kind);
+    HG_TRY(hg_driver_check_recordable(d->driver->name, &d->caps, commands, count));
     if (!(p->commands = copy_commands(&p->memory, commands, count))) return hg_fail_memory();
     p->count = count;
     return d->driver->recording_create
@@ -744,38 +740,13 @@ static void fill_table(hg_device *d) {
     if (own->kernel_improve) t->kernel_improve = kernel_improve;
 }
 
-typedef struct opening {
-    const hg_driver *driver;
-    uint32_t index;
-    const hg_driver_options *options;
-    hg_device **device;
-} opening;
-
-static hg_status open_here(void *user) {
-    const opening *o = user;
-    if (o->options->host) return o->driver->device_adopt(o->options, o->device);
-    return o->driver->device_open(o->index, o->options, o->device);
-}
-
-/* What others wrote has a stack of its own; threads that it starts get the mode of that thread. */
-static hg_status open_device(const hg_driver *driver, uint32_t index,
-                             const hg_driver_options *options, hg_device **device) {
-    opening o = {driver, index, options, device};
-    char what[64];
-    if (!driver->vendor) return open_here(&o);
-    snprintf(what, sizeof what, "opening %s", driver->name);
-    return hg_call_deep(open_here, &o, what);
-}
-
-hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options,
-                         const hg_driver **table, hg_device **device) {
+static hg_status open_polled(const hg_driver *driver, uint32_t index,
+                             const hg_driver_options *options, const hg_driver **table,
+                             hg_device **device) {
     bool asks = hg_pretends(options->pretend, "no-wait");
-    *table = driver;
-    if (!asks && !hg_pretends(options->pretend, "polled"))
-        return open_device(driver, index, options, device);
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
-    hg_status status = open_device(driver, index, options, &d->real);
+    hg_status status = hg_driver_open_own(driver, index, options, &d->real);
     if (status != HG_OK) {
         hg_free(d);
         return status;
@@ -792,3 +763,6 @@ hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_drive
     *device = d;
     return HG_OK;
 }
+
+/* Every program that is linked with this file has such devices. */
+HG_AT_START static void bring(void) { hg_driver_open_polled = open_polled; }
