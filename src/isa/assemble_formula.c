@@ -91,6 +91,12 @@ static bool apply_all(formula *f) { return apply_down_to(f, CONDITION_LEVEL); }
 static bool unknown_name(hg_assembler *a, const hg_token *name) {
     char got[80], hint[HG_FOREIGN_BYTES];
     if (!hg_asm_is_unknown(a, name)) return false;
+    if (hg_asm_is_hidden(a, name)) {
+        hg_asm_error(a, "S02", name, "give it as an argument",
+                     "%s is the program's, which a function does not see",
+                     hg_token_describe(name, got));
+        return false;
+    }
     const char *said = hg_asm_register_hint(a, name, hint);
     if (said && strncmp(said, "declare it", 10) == 0) {
         snprintf(hint, sizeof hint, "declare it: let %.*s = …", hg_token_shown(name), name->text);
@@ -185,6 +191,20 @@ static bool global_id(formula *f, const hg_token *name, uint32_t axis) {
     return push_value(f, hg_tree_binary(a, &plus, before, lane));
 }
 
+/* The name of an array stands alone where a function takes one. */
+static bool is_reference(formula *f) {
+    int kind = f->a->token.kind;
+    const pending *p = top(f);
+    return (kind == ',' || kind == ')') && p && p->kind == CALL && p->called != HG_UNDEFINED &&
+           hg_asm_takes_array(f->a, p->called, (uint32_t)f->values.count - p->base);
+}
+
+static bool read_reference(formula *f, const hg_token *name) {
+    const hg_memory_array *array = hg_asm_find_array(f->a, name);
+    uint32_t number = array ? (uint32_t)(array - f->a->head.arrays.data) : HG_UNDEFINED;
+    return push_value(f, hg_tree_array_argument(f->a, name, number));
+}
+
 static bool read_name(formula *f) {
     hg_assembler *a = f->a;
     hg_token name = a->token;
@@ -193,7 +213,8 @@ static bool read_name(formula *f) {
     uint8_t kind, type;
     hg_asm_next(a);
     if (hg_asm_array_place(a, &name, &handle, &address, &type))
-        return open_index(f, &name, handle, &address, type);
+        return is_reference(f) ? read_reference(f, &name)
+                               : open_index(f, &name, handle, &address, type);
     if (!hg_asm_word_register(a, &name, &kind, &reg)) return false;
     switch (kind) {
     case HG_WORD_PREDICATE: return push_value(f, hg_tree_register(a, &name, reg, true));
@@ -442,7 +463,10 @@ static bool read_operator(formula *f, bool *operand, bool *over) {
     *operand = true;
     if (f->statement && !f->pending.count) {
         *over = true;
-        return hg_asm_expect_end(a);
+        return hg_asm_at_end(a) ||
+               hg_asm_unexpected_with(a, "end of line",
+                                      "a call alone is a statement; what becomes of its result is "
+                                      "said in front: let v = f(x)");
     }
     if (level) return open_binary(f, level);
     if (kind == '?') return open_condition(f);

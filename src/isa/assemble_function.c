@@ -71,13 +71,27 @@ static bool read_part_type(hg_assembler *a, const hg_fn *fn, hg_fn_part *part) {
     return true;
 }
 
+static bool check_element(hg_assembler *a, const hg_fn_part *part) {
+    if (part->type != HG_TREE_PREDICATE) return true;
+    hg_asm_error(a, "N06", &part->name, NULL, "an array has no predicates");
+    return false;
+}
+
 static bool read_parameter(hg_assembler *a, hg_fn *fn) {
     hg_fn_part read = {.type = HG_TYPE_OMITTED};
     if (!hg_asm_register_name(a, &read.name) || !check_new(a, fn, &read.name)) return false;
     if (a->token.kind == ':')
         return hg_asm_unexpected_with(a, "a type",
                                       "the type stands behind the name: fn f(a f32) -> f32 {");
+    uint8_t place = hg_token_is(&a->token, "shared")    ? HG_PLACE_SHARED
+                    : hg_token_is(&a->token, "private") ? HG_PLACE_PRIVATE
+                                                        : HG_PLACE_NONE;
+    read.is_array = place != HG_PLACE_NONE;
+    if (read.is_array) hg_asm_next(a);
     if (!read_part_type(a, fn, &read)) return false;
+    if (read.is_array && (!check_element(a, &read) || !hg_asm_memory_extents(a, &read.array)))
+        return false;
+    read.array.place = place;
     hg_fn_part *part = add_part(a);
     if (!part) return false;
     *part = read;
@@ -137,31 +151,69 @@ static bool read_head(hg_assembler *a, hg_fn *fn) {
            check_types(a, fn);
 }
 
-/* ---- its body ---- */
+/* ---- text by lines ---- */
 
-/* Behind the '{' that ends a line: to the line that begins with the '}' of the function. Braces are
- * counted as they stand at the ends and beginnings of lines. A line 'fn' that is not deeper than
- * the function's own belongs to the next one. */
+/* The lexer is at the beginning of a line, blanks aside. */
+static bool begins_with(const hg_lexer *l, const char *word) {
+    size_t length = strlen(word), left = l->length - l->at;
+    return left > length && memcmp(l->text + l->at, word, length) == 0 &&
+           !is_name_byte(l->text[l->at + length]);
+}
+
+static void next_line(hg_lexer *l) {
+    const char *end = memchr(l->text + l->at, '\n', l->length - l->at);
+    l->at = end ? (size_t)(end - l->text) + 1 : l->length;
+    l->line++;
+    l->line_start = l->statement_start = l->last_end = l->at;
+    l->statement_line = l->line;
+    l->last = 0;
+}
+
+static void skip_blanks(hg_lexer *l) {
+    while (l->at < l->length && (l->text[l->at] == ' ' || l->text[l->at] == '\t')) l->at++;
+}
+
+/* The last character of the line that is no blank, its comment aside. */
+static char last_sign(const hg_lexer *l) {
+    char last = 0;
+    bool quoted = false;
+    for (size_t at = l->at; at < l->length && l->text[at] != '\n'; at++) {
+        char c = l->text[at];
+        if (c == ';' && !quoted) break;
+        if (c == '\\' && quoted && at + 1 < l->length) at++;
+        quoted = quoted != (c == '"');
+        if (c != ' ' && c != '\t' && c != '\r') last = c;
+    }
+    return last;
+}
+
+/* ---- the body of a function ---- */
+
+/* Behind the line of its '{': to the line that begins with its '}'. Braces are counted as they
+ * stand at the ends and beginnings of lines. A line 'fn' that is not deeper than the function's own
+ * belongs to the next one. */
 static bool find_body(hg_assembler *a, const hg_token *word, hg_piece *body) {
     uint32_t depth = 0;
+    hg_lexer *l = &a->lexer;
     *body = hg_asm_here(a);
-    for (bool over = word->expansion != a->source.expansion; !over;) {
-        const hg_lexer line = a->lexer;
-        hg_token first = hg_lexer_next(&a->lexer), last = first, t = first;
-        if (first.kind == '}' && !depth) {
-            body->end = (size_t)(first.text - a->lexer.text);
-            hg_asm_next(a);
-            return true;
+    if (word->expansion == a->source.expansion && l->at < l->length) {
+        for (; l->at < l->length; next_line(l)) {
+            const hg_lexer line = *l;
+            skip_blanks(l);
+            bool closes = l->at < l->length && l->text[l->at] == '}';
+            if (begins_with(l, "fn") && l->at - l->line_start < word->column) {
+                *l = line;
+                break;
+            }
+            if (closes && !depth) {
+                body->end = l->at;
+                hg_asm_next(a); /* the } */
+                hg_asm_next(a);
+                return true;
+            }
+            depth -= closes;
+            depth += last_sign(l) == '{';
         }
-        if (hg_token_is(&first, "fn") && first.column <= word->column) {
-            a->lexer = line;
-            break;
-        }
-        while (t.kind != HG_TOKEN_END_OF_LINE && t.kind != HG_TOKEN_END_OF_FILE)
-            last = t, t = hg_lexer_next(&a->lexer);
-        depth -= first.kind == '}';
-        depth += last.kind == '{';
-        over = t.kind == HG_TOKEN_END_OF_FILE;
     }
     hg_asm_error(a, "L04", word, "'}' ends it", "'fn' without '}'");
     a->token.kind = HG_TOKEN_END_OF_LINE;
@@ -173,6 +225,11 @@ static void skip_function(hg_assembler *a, const hg_token *word) {
     hg_piece body;
     bool brace = false;
     for (; !hg_asm_at_end(a) && !a->wrong.stop; hg_asm_next(a)) brace = a->token.kind == '{';
+    hg_lexer next = a->lexer;
+    if (!brace && hg_lexer_next(&next).kind == '{') { /* as other languages have it */
+        brace = true;
+        next_line(&a->lexer);
+    }
     if (!brace || a->wrong.stop) return;
     a->wrong.muted++;
     (void)find_body(a, word, &body);
@@ -180,9 +237,18 @@ static void skip_function(hg_assembler *a, const hg_token *word) {
     a->token.kind = HG_TOKEN_END_OF_LINE;
 }
 
+static bool read_brace(hg_assembler *a, const hg_fn *fn) {
+    if (a->token.kind != '{')
+        return hg_asm_unexpected_with(a, fn->results ? "',' or '{'" : "'->' or '{'",
+                                      "fn f(a f32, b f32) -> f32 { begins a function");
+    hg_asm_next(a);
+    return hg_asm_at_end(a) ||
+           hg_asm_unexpected_with(a, "end of line", "a body begins in the next line");
+}
+
 /* Behind the name. */
 static bool read_function(hg_assembler *a, const hg_token *word, hg_fn *fn) {
-    if (!read_head(a, fn) || !hg_asm_expect(a, '{', "'{'") || !hg_asm_expect_end(a)) {
+    if (!read_head(a, fn) || !read_brace(a, fn)) {
         skip_function(a, word);
         return false;
     }
@@ -219,6 +285,7 @@ bool hg_asm_read_function(hg_assembler *a, const hg_token *word) {
     if (!is_outside(a)) {
         hg_asm_error(a, "S02", word, "a function stands in front of the program or behind it",
                      "'fn' inside a block, a macro, a repetition or a function");
+        if (hg_asm_register_name(a, &fn.name)) (void)hg_asm_declare_broken(a, &fn.name);
         skip_function(a, word);
         return false;
     }
@@ -238,22 +305,6 @@ bool hg_asm_read_function(hg_assembler *a, const hg_token *word) {
 /* ---- functions that are still to come ---- */
 
 static void read_nothing(hg_assembler *a) { (void)a; }
-
-/* The lexer is at the beginning of a line, blanks aside. */
-static bool begins_with(const hg_lexer *l, const char *word) {
-    size_t length = strlen(word), left = l->length - l->at;
-    return left > length && memcmp(l->text + l->at, word, length) == 0 &&
-           !is_name_byte(l->text[l->at + length]);
-}
-
-static void next_line(hg_lexer *l) {
-    const char *end = memchr(l->text + l->at, '\n', l->length - l->at);
-    l->at = end ? (size_t)(end - l->text) + 1 : l->length;
-    l->line++;
-    l->line_start = l->statement_start = l->last_end = l->at;
-    l->statement_line = l->line;
-    l->last = 0;
-}
 
 /* 'fn' is the next token of a->lexer. */
 static void read_ahead(hg_assembler *a) {
@@ -277,7 +328,7 @@ static void look_ahead(hg_assembler *a) {
     uint32_t depth = 0;
     while (a->lexer.at < a->lexer.length && !a->wrong.stop) {
         hg_lexer *l = &a->lexer;
-        while (l->at < l->length && (l->text[l->at] == ' ' || l->text[l->at] == '\t')) l->at++;
+        skip_blanks(l);
         size_t end = l->at;
         while (end < l->length && is_name_byte(l->text[end])) end++;
         if (!depth && begins_with(l, ".program")) return;
@@ -336,16 +387,100 @@ bool hg_asm_find_function(hg_assembler *a, const hg_token *token, uint32_t *numb
 
 /* ---- calls ---- */
 
-/* Type parameters from the arguments that have them. */
+bool hg_asm_takes_array(const hg_assembler *a, uint32_t number, uint32_t i) {
+    const hg_fn *fn = &a->functions.all.data[number];
+    return i < fn->parameters && parts_of(a, fn)[fn->types + i].is_array;
+}
+
+/* "shared f32[16, 17]" */
+static void describe_array(hg_text *text, const hg_memory_array *array, const hg_token *type) {
+    hg_text_addf(text, "%s %.*s[", array->place == HG_PLACE_SHARED ? "shared" : "private",
+                 hg_token_shown(type), type->text);
+    for (uint32_t i = 0; i < array->rank; i++)
+        hg_text_addf(text, "%s%llu", i ? ", " : "", (unsigned long long)array->extents[i]);
+    hg_text_addf(text, "]");
+}
+
+static hg_token type_token(uint8_t type) {
+    const char *name = hg_tree_type_name(type);
+    return (hg_token){.text = name, .length = (uint32_t)strlen(name)};
+}
+
+static bool suits(const hg_fn_part *part, const hg_memory_array *array) {
+    const hg_memory_array *wanted = &part->array;
+    return array && array->place == wanted->place && array->rank == wanted->rank &&
+           memcmp(array->extents, wanted->extents, wanted->rank * sizeof *wanted->extents) == 0 &&
+           (part->parameter || array->type == part->type);
+}
+
+/* type: of the parameter's elements, in words. */
+static bool wrong_array(hg_assembler *a, const hg_fn_part *part, const hg_token *type,
+                        const hg_tree_node *n, const hg_memory_array *array) {
+    hg_text wanted = {0}, got = {0};
+    char token[80];
+    describe_array(&wanted, &part->array, type);
+    const hg_token own = type_token(array ? array->type : (uint8_t)HG_TYPE_OMITTED);
+    if (array)
+        describe_array(&got, array, &own);
+    else
+        hg_text_addf(&got, n->kind == HG_TREE_ARRAY ? "an array of the launch" : "a value");
+    if (wanted.failed || got.failed)
+        hg_asm_no_memory(a);
+    else
+        hg_asm_error(a, "V03", &n->token, array ? NULL : "an array is given by its name alone",
+                     "type mismatch: %s is %s, the parameter is %s",
+                     hg_token_describe(&n->token, token), got.data, wanted.data);
+    hg_text_free(&wanted);
+    hg_text_free(&got);
+    return false;
+}
+
+/* Arrays are of their parameters' memory, type and extents. */
+static bool check_arrays(hg_assembler *a, const hg_fn *fn, const uint32_t *arguments) {
+    for (uint32_t i = 0; i < fn->parameters; i++) {
+        const hg_fn_part *part = &parts_of(a, fn)[fn->types + i];
+        const hg_tree_node *n = hg_tree_at(a, arguments[i]);
+        bool known = n->kind == HG_TREE_ARRAY && n->constant != HG_UNDEFINED;
+        const hg_memory_array *array = known ? &a->head.arrays.data[n->constant] : NULL;
+        hg_token type = part->parameter ? parts_of(a, fn)[part->parameter - 1].name
+                                        : type_token(part->type);
+        if (part->is_array && !suits(part, array)) return wrong_array(a, part, &type, n, array);
+    }
+    return true;
+}
+
+/* One type parameter, from the arguments that have it: arrays say it, values become it. */
+static bool find_type(hg_assembler *a, const hg_fn *fn, uint32_t k, const hg_token *at,
+                      const uint32_t *arguments, uint8_t *type) {
+    uint32_t nodes[HG_MAX_FUNCTION_PARAMETERS], count = 0;
+    *type = HG_TYPE_OMITTED;
+    for (uint32_t i = 0; i < fn->parameters; i++) {
+        const hg_fn_part *part = &parts_of(a, fn)[fn->types + i];
+        if (part->parameter != k + 1) continue;
+        if (!part->is_array) {
+            nodes[count++] = arguments[i];
+            continue;
+        }
+        uint8_t found = a->head.arrays.data[hg_tree_at(a, arguments[i])->constant].type;
+        if (*type != HG_TYPE_OMITTED && *type != found) {
+            hg_asm_error(a, "V05", &hg_tree_at(a, arguments[i])->token, NULL, "'%.*s' is %s and %s",
+                         hg_token_shown(&parts_of(a, fn)[k].name), parts_of(a, fn)[k].name.text,
+                         hg_type_name((hg_type)*type), hg_type_name((hg_type)found));
+            return false;
+        }
+        *type = found;
+    }
+    if (*type != HG_TYPE_OMITTED) return true;
+    if (!hg_tree_join(a, at, nodes, count, type)) return false;
+    if (*type == HG_TYPE_OMITTED && !hg_tree_settle_all(a, nodes, count)) return false;
+    *type = hg_tree_type(a, nodes[0]);
+    return true;
+}
+
 static bool find_types(hg_assembler *a, const hg_fn *fn, const hg_token *at,
                        const uint32_t *arguments, uint8_t *types) {
     for (uint32_t k = 0; k < fn->types; k++) {
-        uint32_t nodes[HG_MAX_FUNCTION_PARAMETERS], count = 0;
-        for (uint32_t i = 0; i < fn->parameters; i++)
-            if (parts_of(a, fn)[fn->types + i].parameter == k + 1) nodes[count++] = arguments[i];
-        if (!hg_tree_join(a, at, nodes, count, &types[k])) return false;
-        if (types[k] == HG_TYPE_OMITTED && !hg_tree_settle_all(a, nodes, count)) return false;
-        types[k] = hg_tree_type(a, nodes[0]);
+        if (!find_type(a, fn, k, at, arguments, &types[k])) return false;
         if (types[k] < HG_TYPE_COUNT) continue;
         const hg_token *name = &parts_of(a, fn)[k].name;
         hg_asm_error(a, "V03", at, NULL, "'%.*s' is a type of numbers, the argument is a predicate",
@@ -355,12 +490,19 @@ static bool find_types(hg_assembler *a, const hg_fn *fn, const hg_token *at,
     return true;
 }
 
-/* What the use of a function is called: NAME.f32. */
-static bool name_use(hg_assembler *a, const hg_fn *fn, const uint8_t *types, hg_token *name) {
+/* What the use of a function is called: NAME.f32.tile, of its types and its arrays. */
+static bool name_use(hg_assembler *a, const hg_fn *fn, const uint32_t *chosen, hg_token *name) {
     hg_text text = {0};
     hg_text_add(&text, fn->name.text, fn->name.length);
     for (uint32_t k = 0; k < fn->types; k++)
-        hg_text_addf(&text, ".%s", hg_type_name((hg_type)types[k]));
+        hg_text_addf(&text, ".%s", hg_type_name((hg_type)*chosen++));
+    for (uint32_t i = 0; i < fn->parameters; i++) {
+        if (!parts_of(a, fn)[fn->types + i].is_array) continue;
+        const hg_token *array = &a->head.arrays.data[*chosen].token;
+        hg_text_addf(&text, ".%.*s", (int)array->length, array->text);
+        if (hg_asm_scope_of(a, array)) hg_text_addf(&text, ".%u", (unsigned)*chosen);
+        chosen++;
+    }
     char *kept = text.failed ? NULL : hg_arena_text(&a->texts, text.data, text.length);
     *name = fn->name;
     name->text = kept;
@@ -370,54 +512,72 @@ static bool name_use(hg_assembler *a, const hg_fn *fn, const uint8_t *types, hg_
     return kept || hg_asm_no_memory(a);
 }
 
+static uint32_t choose(const hg_assembler *a, const hg_fn *fn, const uint32_t *arguments,
+                       const uint8_t *types, uint32_t *chosen) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < fn->types; k++) chosen[count++] = types[k];
+    for (uint32_t i = 0; i < fn->parameters; i++)
+        if (parts_of(a, fn)[fn->types + i].is_array)
+            chosen[count++] = hg_tree_at(a, arguments[i])->constant;
+    return count;
+}
+
 static bool add_use(hg_assembler *a, uint32_t number, const hg_token *name, const hg_token *at,
-                    const uint8_t *types) {
+                    const uint32_t *chosen, uint32_t count) {
     const hg_fn *fn = &a->functions.all.data[number];
     hg_fn_use use = {
         .fn = number, .name = *name, .at = *at, .chosen = (uint32_t)a->functions.chosen.count};
     uint8_t values[HG_MAX_FUNCTION_PARAMETERS + HG_MAX_FUNCTION_RESULTS];
-    for (uint32_t i = 0; i < fn->parameters + fn->results; i++) {
+    uint32_t parameters = 0;
+    for (uint32_t i = 0, n = 0; i < fn->parameters + fn->results; i++) {
         const hg_fn_part *part = &parts_of(a, fn)[fn->types + i];
-        values[i] = part->parameter ? types[part->parameter - 1] : part->type;
+        if (part->is_array) continue;
+        values[n++] = part->parameter ? (uint8_t)chosen[part->parameter - 1] : part->type;
+        parameters += i < fn->parameters;
     }
-    for (uint32_t k = 0; k < fn->types; k++) {
-        uint8_t *chosen = hg_vec_push(&a->functions.chosen);
-        if (!chosen) return hg_asm_no_memory(a);
-        *chosen = types[k];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *kept = hg_vec_push(&a->functions.chosen);
+        if (!kept) return hg_asm_no_memory(a);
+        *kept = chosen[i];
     }
-    use.function = hg_tree_function_new(a, values, fn->parameters, fn->results);
+    use.function = hg_tree_function_new(a, values, parameters, fn->results);
     hg_fn_use *kept = use.function == HG_TREE_BAD ? NULL : hg_vec_push(&a->functions.uses);
     if (!kept) return hg_asm_no_memory(a);
     *kept = use;
     return true;
 }
 
-/* The use of the function with these types. HG_UNDEFINED: out of memory. */
+/* The use of the function with these types and arrays. HG_UNDEFINED: out of memory. */
 static uint32_t find_use(hg_assembler *a, uint32_t number, const hg_token *at,
-                         const uint8_t *types) {
+                         const uint32_t *chosen, uint32_t count) {
     hg_token name;
     uint64_t next = a->functions.uses.count, known = a->functions.names.count;
-    if (!name_use(a, &a->functions.all.data[number], types, &name)) return HG_UNDEFINED;
+    if (!name_use(a, &a->functions.all.data[number], chosen, &name)) return HG_UNDEFINED;
     const hg_name *use = hg_asm_enter(a, &a->functions.names, &name, HG_NAME_FUNCTION, next);
     if (!use) return HG_UNDEFINED;
     if (a->functions.names.count == known) return (uint32_t)use->index;
-    return add_use(a, number, &name, at, types) ? (uint32_t)next : HG_UNDEFINED;
+    return add_use(a, number, &name, at, chosen, count) ? (uint32_t)next : HG_UNDEFINED;
 }
 
 uint32_t hg_asm_call_function(hg_assembler *a, uint32_t number, const hg_token *name,
                               const hg_token *at, const uint32_t *arguments, uint32_t count) {
     const hg_fn *fn = &a->functions.all.data[number];
     uint8_t types[HG_MAX_FUNCTION_TYPES];
+    uint32_t chosen[HG_MAX_FUNCTION_TYPES + HG_MAX_FUNCTION_PARAMETERS],
+        values[HG_MAX_FUNCTION_PARAMETERS], n = 0;
     if (count != fn->parameters) {
         hg_asm_error(a, "N04", name, NULL, "'%.*s' takes %u argument%s, got %u",
                      hg_token_shown(name), name->text, (unsigned)fn->parameters,
                      fn->parameters == 1 ? "" : "s", (unsigned)count);
         return HG_TREE_BAD;
     }
-    if (!find_types(a, fn, name, arguments, types)) return HG_TREE_BAD;
-    uint32_t use = find_use(a, number, name, types);
+    if (!check_arrays(a, fn, arguments) || !find_types(a, fn, name, arguments, types))
+        return HG_TREE_BAD;
+    for (uint32_t i = 0; i < count; i++)
+        if (!parts_of(a, fn)[fn->types + i].is_array) values[n++] = arguments[i];
+    uint32_t use = find_use(a, number, name, chosen, choose(a, fn, arguments, types, chosen));
     if (use == HG_UNDEFINED) return HG_TREE_BAD;
-    return hg_tree_call_function(a, at, a->functions.uses.data[use].function, arguments, count);
+    return hg_tree_call_function(a, at, a->functions.uses.data[use].function, values, n);
 }
 
 /* ---- reading bodies ---- */
@@ -430,22 +590,25 @@ static bool add_label(hg_assembler *a, const hg_token *name) {
     return a->code.labels.data[number].index != HG_UNDEFINED || hg_asm_define_label(a, name);
 }
 
+static bool declare_value(hg_assembler *a, const hg_token *name, const hg_tree_value *value) {
+    bool predicate = value->type == HG_TREE_PREDICATE;
+    hg_register reg = value->reg;
+    return hg_asm_declare_register(a, name, predicate ? (uint8_t)HG_TYPE_OMITTED : value->type,
+                                   predicate, false, &reg);
+}
+
+/* Its types, arrays and parameters, by their names. */
 static bool declare_all(hg_assembler *a, const hg_fn *fn, const hg_fn_use *use,
                         uint32_t expansion) {
-    const hg_tree_function f = a->tree->functions.data[use->function];
+    uint32_t value = a->tree->functions.data[use->function].values, chosen = use->chosen;
     for (uint32_t i = 0; i < fn->types + fn->parameters; i++) {
-        hg_token name = parts_of(a, fn)[i].name;
+        const hg_fn_part *part = &parts_of(a, fn)[i];
+        hg_token name = part->name;
         name.expansion = expansion;
-        if (i < fn->types) {
-            uint8_t type = a->functions.chosen.data[use->chosen + i];
-            if (!hg_asm_declare(a, &name, HG_NAME_TYPE, type)) return false;
-            continue;
-        }
-        const hg_tree_value value = a->tree->values.data[f.values + i - fn->types];
-        bool predicate = value.type == HG_TREE_PREDICATE;
-        hg_register reg = value.reg;
-        if (!hg_asm_declare_register(a, &name, predicate ? (uint8_t)HG_TYPE_OMITTED : value.type,
-                                     predicate, false, &reg))
+        bool is_value = i >= fn->types && !part->is_array;
+        hg_name_kind kind = part->is_array ? HG_NAME_MEMORY : HG_NAME_TYPE;
+        if (is_value ? !declare_value(a, &name, &a->tree->values.data[value++])
+                     : !hg_asm_declare(a, &name, kind, a->functions.chosen.data[chosen++]))
             return false;
     }
     return true;

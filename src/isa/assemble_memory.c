@@ -41,15 +41,14 @@ static bool read_plain(hg_assembler *a, uint8_t place) {
     return check_bytes(a, place, *bytes, &token);
 }
 
-/* [numbers]: their product in *elements, at most `most`. */
-static bool read_extents(hg_assembler *a, uint64_t *elements) {
+/* [numbers]: their product in *elements. */
+static bool read_extents(hg_assembler *a, hg_memory_array *array, uint64_t *elements) {
     *elements = 1;
     if (!hg_asm_expect(a, '[', "'['")) return false;
-    uint32_t rank = 0;
     do {
         hg_token number;
         uint64_t extent;
-        if (rank++ == HG_MAX_EXTENTS) {
+        if (array->rank == HG_MAX_EXTENTS) {
             hg_asm_error(a, "S05", &a->token, NULL, "more than %d extents", HG_MAX_EXTENTS);
             return false;
         }
@@ -60,6 +59,7 @@ static bool read_extents(hg_assembler *a, uint64_t *elements) {
             return false;
         }
         *elements *= extent;
+        array->extents[array->rank++] = extent;
     } while (hg_asm_accept(a, ','));
     return hg_asm_expect(a, ']', "',' or ']'");
 }
@@ -68,7 +68,8 @@ static bool read_array(hg_assembler *a, uint8_t place) {
     hg_memory_array array = {.place = place};
     uint64_t elements;
     if (!hg_asm_register_name(a, &array.token)) return false;
-    if (!hg_asm_expect_type(a, "an element type", &array.type) || !read_extents(a, &elements))
+    if (!hg_asm_expect_type(a, "an element type", &array.type) ||
+        !read_extents(a, &array, &elements))
         return hg_asm_declare_broken(a, &array.token);
     array.bytes = elements * hg_type_size_bytes((hg_type)array.type);
     if (!hg_asm_declare(a, &array.token, HG_NAME_MEMORY, a->head.arrays.count)) return false;
@@ -84,6 +85,11 @@ static bool read_memory(hg_assembler *a, uint8_t place) {
     while (at < l->length && (l->text[at] == ' ' || l->text[at] == '\t')) at++;
     bool named = a->token.kind == HG_TOKEN_NAME && at < l->length && is_letter(l->text[at]);
     return named ? read_array(a, place) : read_plain(a, place);
+}
+
+bool hg_asm_memory_extents(hg_assembler *a, hg_memory_array *array) {
+    uint64_t elements;
+    return read_extents(a, array, &elements);
 }
 
 bool hg_asm_read_shared(hg_assembler *a) { return read_memory(a, HG_PLACE_SHARED); }

@@ -79,12 +79,15 @@ static void try_sets(hg_nearest *n) {
 
 /* What another language means by it; the words before the first `length` bytes' types. NULL:
  * nothing is known. */
-static const char *foreign_hint(const hg_assembler *a, const hg_mnemonic *m, size_t length,
+static const char *foreign_hint(hg_assembler *a, const hg_mnemonic *m, size_t length,
                                 char hint[HG_FOREIGN_BYTES]) {
     size_t first = 0;
     hg_type type;
     while (first < m->token.length && m->token.text[first] != '.') first++;
     if (hg_asm_count_hint(a, &m->token, hint)) return hint;
+    const hg_name *name = hg_asm_find_name(a, &m->token);
+    if (name && name->kind == HG_NAME_FUNCTION)
+        return "a function is called with its arguments in parentheses: f(a, b)";
     const char *word = hg_foreign_hint(HG_FOREIGN_STATEMENT, m->token.text, first);
     if (word) return word;
     if (hg_type_from_name(m->token.text, m->token.length, &type))

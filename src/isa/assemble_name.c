@@ -138,6 +138,14 @@ hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token) {
     return hg_asm_find_text(a, token->text, token->length, hg_asm_scope_of(a, token));
 }
 
+bool hg_asm_is_hidden(hg_assembler *a, const hg_token *token) {
+    uint32_t scope = a->functions.scope;
+    a->functions.scope = 0;
+    const hg_name *name = scope ? hg_asm_find_name(a, token) : NULL;
+    a->functions.scope = scope;
+    return name && name->scope < scope && is_local(a, name);
+}
+
 bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, uint64_t index) {
     uint64_t count = a->names.count;
     const hg_name *name = hg_asm_enter(a, &a->names, token, kind, index);

@@ -205,8 +205,12 @@ static bool wrong_target(hg_assembler *a, const hg_token *name, uint8_t kind) {
     if (kind == HG_WORD_NONE && !hg_asm_find_name(a, name)) {
         snprintf(hint, sizeof hint, "a new variable is declared: let %.*s = …",
                  hg_token_shown(name), name->text);
+        bool hidden = hg_asm_is_hidden(a, name);
         if (hg_asm_is_unknown(a, name))
-            hg_asm_error(a, "S02", name, hint, "%s is no variable", got);
+            hg_asm_error(a, "S02", name, hidden ? "a function has its own, and arguments" : hint,
+                         hidden ? "%s is the program's, which a function does not see"
+                                : "%s is no variable",
+                         got);
     } else {
         hg_asm_error(a, "N03", name, NULL, "%s is not assigned: it is no variable", got);
     }

@@ -23,6 +23,8 @@ bool hg_asm_statement(hg_assembler *a);
 bool hg_asm_read_function(hg_assembler *a, const hg_token *word);
 /* Whether the name is that of a function of the text, wherever it stands there. */
 bool hg_asm_find_function(hg_assembler *a, const hg_token *name, uint32_t *number);
+/* Whether argument `i` of the function is an array by reference. */
+bool hg_asm_takes_array(const hg_assembler *a, uint32_t number, uint32_t i);
 /* A node; at: the whole call. */
 uint32_t hg_asm_call_function(hg_assembler *a, uint32_t number, const hg_token *name,
                               const hg_token *at, const uint32_t *arguments, uint32_t count);

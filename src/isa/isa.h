@@ -1,4 +1,5 @@
-/* The instruction table as data: opcodes, operand descriptors, and look-ups. Generated from isa.def by the preprocessor.
+/* The instruction table as data: opcodes, operand descriptors, and look-ups. Generated from isa.def
+ * by the preprocessor.
  * Must not know: text syntax, binary syntax, kernel IR. */
 #ifndef HG_ISA_ISA_H
 #define HG_ISA_ISA_H
@@ -7,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HG_MAX_OPERANDS = 32 }; /* most operands of any row; the bits of optional ones are a u32 of the binary */
+enum {
+    HG_MAX_OPERANDS = 32
+}; /* most operands of any row; the bits of optional ones are a u32 of the binary */
 
 /* One value a row, dense from 0 (hg_op); the opcode of the binary is hg_op_info.opcode. */
 typedef enum hg_op {
@@ -72,8 +75,8 @@ typedef enum hg_operand_kind {
 #undef HG_OPERAND_KIND
 } hg_operand_kind;
 
-/* Which type a register, a literal or an array's elements have; of an operation's name, which names may stand there. The numbers are those
- * of hg_op_operand_type. */
+/* Which type a register, a literal or an array's elements have; of an operation's name, which names
+ * may stand there. The numbers are those of hg_op_operand_type. */
 typedef enum hg_type_rule {
 #define HG_OPERAND_TYPE(id, text, about) HG_R_##id,
 #include <hologram/reflect.def>
@@ -96,10 +99,12 @@ typedef struct hg_operand_info {
     uint8_t rule;     /* hg_type_rule */
     uint8_t optional; /* hg_optional */
     const char *name; /* as the reference prints it; the key of named operands */
-    /* Of a named operand that is left out: HG_OR_VALUE: the value, as text writes it, which instructions in memory have, so that only text,
-     * binary and builder know that it was left out. HG_OR_NONE: what is done then, in words. */
+    /* Of a named operand that is left out: HG_OR_VALUE: the value, as text writes it, which
+     * instructions in memory have, so that only text, binary and builder know that it was left out.
+     * HG_OR_NONE: what is done then, in words. */
     const char *otherwise;
-    uint8_t items; /* HG_K_TUPLE: how many it has, HG_K_TUPLES: how many each of its tuples has; 0: any number */
+    uint8_t items; /* HG_K_TUPLE: how many it has, HG_K_TUPLES: how many each of its tuples has; 0:
+                      any number */
 } hg_operand_info;
 
 typedef enum hg_type_set {
@@ -147,43 +152,57 @@ typedef struct hg_op_info {
 const hg_op_info *hg_op_get(hg_op op);
 /* HG_OP_NONE when no row has that opcode. */
 hg_op hg_op_from_opcode(uint16_t opcode);
-/* By a name of the specification in any way of writing: BarSync, BAR_SYNC, bar.sync (assemble_foreign.c). HG_OP_NONE: there is none. */
+/* By a name of the specification in any way of writing: BarSync, BAR_SYNC, bar.sync
+ * (assemble_foreign.c). HG_OP_NONE: there is none. */
 hg_op hg_op_from_specification(const char *text, size_t length);
-/* The next row with the same mnemonic (without condition, scope and types), in hg_op order; HG_OP_NONE when there is none. */
+/* The next row with the same mnemonic (without condition, scope and types), in hg_op order;
+ * HG_OP_NONE when there is none. */
 hg_op hg_op_next_form(hg_op op);
 bool hg_op_allows_type(hg_op op, hg_type type);
 const char *hg_op_types_text(hg_op op); /* "integers": the types that it has, for hints */
 /* Both types of a row with two. */
 bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2);
 const char *hg_op_second_text(hg_op op); /* which second type goes with a first one, for hints */
-/* The access of a load that widens or a store that narrows: LDG of ldg.u32.u8; else the row itself. */
+/* The access of a load that widens or a store that narrows: LDG of ldg.u32.u8; else the row itself.
+ */
 hg_op hg_op_access(hg_op op);
-/* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names
- * its operation. */
+/* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array.
+ * HG_OP_NONE: no reduction, or one that names its operation. */
 hg_op hg_op_folds_with(hg_op op);
-/* Of the instructions on the lanes of a block: whether each lane gets another result, and the bytes of shared memory that they take for
- * each lane of the block (0: no such instruction). */
+/* Of the instructions on the lanes of a block: whether each lane gets another result, and the bytes
+ * of shared memory that they take for each lane of the block (0: no such instruction). */
 bool hg_op_is_scan(hg_op op);
 uint32_t hg_op_block_bytes(hg_op op, hg_type type);
 
 /* All lanes of the launch find something out together: each has a predicate of its own. */
-static inline bool hg_op_asks_all(uint16_t op) { return op == HG_OP_GRID_ANY || op == HG_OP_GRID_ALL; }
+static inline bool hg_op_asks_all(uint16_t op) {
+    return op == HG_OP_GRID_ANY || op == HG_OP_GRID_ALL;
+}
 
 /* Counts a register down and jumps: loop, and loop.u64. */
 static inline bool hg_op_is_loop(uint16_t op) { return op == HG_OP_LOOP || op == HG_OP_LOOP64; }
-static inline hg_type hg_loop_type(uint16_t op) { return op == HG_OP_LOOP ? HG_TYPE_U32 : HG_TYPE_U64; }
+static inline hg_type hg_loop_type(uint16_t op) {
+    return op == HG_OP_LOOP ? HG_TYPE_U32 : HG_TYPE_U64;
+}
 
 /* Operands that text shows as part of the mnemonic: condition, scope, the predicate of bra. */
 static inline bool hg_operand_in_mnemonic(const hg_operand_info *o) {
     return o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional);
 }
 /* Written name=value. */
-static inline bool hg_operand_is_named(const hg_operand_info *o) { return (o->access & HG_NAMED) != 0; }
+static inline bool hg_operand_is_named(const hg_operand_info *o) {
+    return (o->access & HG_NAMED) != 0;
+}
 /* Named, and may be left out. */
-static inline bool hg_operand_can_be_left_out(const hg_operand_info *o) { return o->optional && hg_operand_is_named(o); }
+static inline bool hg_operand_can_be_left_out(const hg_operand_info *o) {
+    return o->optional && hg_operand_is_named(o);
+}
 
-/* What an instruction of a type calculates in (HG_R_WIDE). A type that is not known yet stays so. */
-static inline hg_type hg_wide_type(uint8_t type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16 ? HG_TYPE_F32 : (hg_type)type; }
+/* What an instruction of a type calculates in (HG_R_WIDE). A type that is not known yet stays so.
+ */
+static inline hg_type hg_wide_type(uint8_t type) {
+    return type == HG_TYPE_F16 || type == HG_TYPE_BF16 ? HG_TYPE_F32 : (hg_type)type;
+}
 /* The type of the elements of an address or array; HG_TYPE_COUNT: other operands tell it. */
 static inline hg_type hg_element_type(uint8_t type, uint8_t type2, const hg_operand_info *info) {
     switch ((hg_type_rule)info->rule) {
@@ -197,14 +216,16 @@ static inline hg_type hg_element_type(uint8_t type, uint8_t type2, const hg_oper
 }
 
 const char *hg_condition_name(hg_condition c);
-bool hg_condition_is_unsigned(hg_condition c); /* compares bit patterns as unsigned numbers: integers only */
+bool hg_condition_is_unsigned(hg_condition c); /* compares bit patterns as unsigned numbers:
+                                                  integers only */
 const char *hg_scope_name(hg_scope s);
 const char *hg_opname_name(hg_opname o);
 const char *hg_idname_name(hg_idname i);
 hg_type hg_idname_type(hg_idname i);
 hg_id_part hg_idname_part(hg_idname i);
 uint32_t hg_idname_axis(hg_idname i);  /* 0 x, 1 y, 2 z; 0 for those without axes */
-hg_scope hg_idname_scope(hg_idname i); /* the widest scope whose lanes all have the same one; DEVICE: the whole launch */
+hg_scope hg_idname_scope(hg_idname i); /* the widest scope whose lanes all have the same one;
+                                          DEVICE: the whole launch */
 bool hg_condition_from_text(const char *text, size_t length, hg_condition *c);
 bool hg_scope_from_text(const char *text, size_t length, hg_scope *s);
 bool hg_opname_from_text(const char *text, size_t length, hg_opname *o);

@@ -273,7 +273,8 @@ typedef struct hg_brace {
 typedef struct hg_memory_array {
     hg_token token;
     uint8_t place; /* HG_PLACE_SHARED, HG_PLACE_PRIVATE */
-    uint8_t type;
+    uint8_t type, rank;
+    uint64_t extents[HG_MAX_EXTENTS];
     uint64_t bytes, offset;
 } hg_memory_array;
 
@@ -282,6 +283,8 @@ typedef struct hg_fn_part {
     hg_token name;     /* a result has none */
     uint8_t type;      /* of a value: hg_type, or as in tree/tree.h */
     uint8_t parameter; /* the type parameter that is its type, from 1; 0: `type` is */
+    bool is_array;     /* by reference */
+    hg_memory_array array;
 } hg_fn_part;
 
 /* fn NAME[types](parameters) -> results { body } */
@@ -292,12 +295,12 @@ typedef struct hg_fn {
     uint8_t types, parameters, results;
 } hg_fn;
 
-/* A function with the types that it is called with. */
+/* A function with the types and arrays that it is called with. */
 typedef struct hg_fn_use {
     uint32_t fn;
     hg_token name;     /* NAME.f32 */
     hg_token at;       /* the first call */
-    uint32_t chosen;   /* the first of its types */
+    uint32_t chosen;   /* the first of its types, and of the numbers of its arrays */
     uint32_t function; /* of the tree */
 } hg_fn_use;
 
@@ -443,7 +446,7 @@ typedef struct hg_assembler {
         HG_VEC(hg_fn) all;
         HG_VEC(hg_fn_part) parts;
         HG_VEC(hg_fn_use) uses;
-        HG_VEC(uint8_t) chosen;
+        HG_VEC(uint32_t) chosen;
         hg_names names;  /* of uses */
         uint64_t read;   /* uses whose bodies have been */
         uint32_t scope;  /* of the body that is read; 0: the program is */
@@ -521,6 +524,8 @@ void hg_asm_free_names(hg_names *names);
 /* The innermost declaration of that name that the token can see, NULL: there is none. Valid until
  * the next one is declared. */
 hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token);
+/* Whether it is the name of a variable, or an array of the lane, that the function does not see. */
+bool hg_asm_is_hidden(hg_assembler *a, const hg_token *token);
 /* The same for a part of a token. */
 hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope);
 /* False after D02 (the scope has that name) or without memory. */
@@ -669,6 +674,8 @@ void hg_asm_finish_table(hg_assembler *a);
 bool hg_asm_read_shared(hg_assembler *a);
 bool hg_asm_read_private(hg_assembler *a);
 const hg_memory_array *hg_asm_find_array(hg_assembler *a, const hg_token *name);
+/* The extents of an array, in brackets. */
+bool hg_asm_memory_extents(hg_assembler *a, hg_memory_array *array);
 /* The memory of all arrays, behind the plain bytes; those of a lane are named in metadata. */
 void hg_asm_finish_arrays(hg_assembler *a);
 

@@ -800,7 +800,7 @@ uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t fun
     return add_lists(a, arguments, count, f.results) ? add(a, n) : HG_TREE_BAD;
 }
 
-uint32_t hg_tree_array(hg_assembler *a, const hg_token *at, uint32_t number) {
+uint32_t hg_tree_array_argument(hg_assembler *a, const hg_token *at, uint32_t number) {
     hg_tree_node n = plain(HG_TREE_ARRAY, HG_TREE_NO_VALUE, at);
     n.constant = number;
     return add(a, n);

@@ -143,8 +143,9 @@ uint32_t hg_tree_call(hg_assembler *a, const hg_mnemonic *m, const hg_token *at,
  * it (V03). */
 uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t function,
                                const uint32_t *arguments, uint32_t count);
-/* An array as an argument; number: the caller's. */
-uint32_t hg_tree_array(hg_assembler *a, const hg_token *at, uint32_t number);
+/* An array as an argument, which functions of the program do not take: the caller chooses one that
+ * has that array. number: the caller's. */
+uint32_t hg_tree_array_argument(hg_assembler *a, const hg_token *at, uint32_t number);
 /* The type of result number i of a node; false: it has no so many. */
 bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *type);
 /* Result number i, above 0, is to be in that register too. */

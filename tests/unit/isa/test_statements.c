@@ -164,6 +164,13 @@ static void test_functions(hg_backend *b) {
     GIVES("if c == 3 {\n let k = inner(c)\n y[0] = k + inner(1)\n}\ny[1] = inner(5)\n"
           "fn inner(v i32) -> i32 {\n return v + 1\n}\n",
           6, 6);
+    GIVES(".shared s i32 [2, 3]\n.shared z i32 [2, 3]\n.private q i32 [4]\nfill(s, 7)\nfill(z, c)\n"
+          "keep(q, 1)\ny[0] = s[5] + z[5]\ny[1] = q[3] + q[0]\ny[2] = last(s) - last(z)\n"
+          "fn fill(t shared i32 [2, 3], v i32) {\n for i in 0 .. 6 {\n  put(t, i, v)\n }\n}\n"
+          "fn put(u shared i32 [2, 3], at i32, v i32) {\n u[at] = v\n}\n"
+          "fn keep(s private i32 [4], v i32) {\n s[3] = v\n s[0] = z[1]\n}\n"
+          "fn last[T](s shared T [2, 3]) -> T {\n return s[5]\n}\n",
+          10, 4, 4);
     GIVES(".macro fn v\n mov r20, v\n stg.i32 [y[0]], r20\n.end\n fn c\nfn: y[1] = 1\nsetne.i32 "
           "p0, c, c\n bra.p0 @fn\n",
           3, 1);
