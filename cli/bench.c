@@ -228,7 +228,7 @@ static bool run_device(bench *n, const bench_options *o, const char *text, size_
     hg_config config;
     hg_backend *b = NULL;
     bench_times t = {.count = 0};
-    hg_status status = hg_config_from_env(&config);
+    hg_status status = hg_config_load(NULL, &config);
     if (status == HG_OK && length &&
         !cli_read_device(n->c, "--backend NAME:DEVICE", text, length, &config))
         return false;

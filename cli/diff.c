@@ -51,7 +51,7 @@ static bool read_side(cli *c, const char *option, const char *text, hg_config *c
 static bool open_side(cli *c, const char *option, const char *text, const char *preset,
                       diff_side *side) {
     hg_config config;
-    if (hg_config_from_env(&config) != HG_OK) {
+    if (hg_config_load(NULL, &config) != HG_OK) {
         cli_last_error(c);
         return false;
     }

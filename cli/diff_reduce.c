@@ -285,7 +285,7 @@ static hg_status write_folder(const reducer *r, const char *folder, const char *
 static void open_racer(reducer *r) {
     hg_config config;
     hg_launch launch;
-    if (hg_config_from_env(&config) != HG_OK) return;
+    if (hg_config_load(NULL, &config) != HG_OK) return;
     memcpy(config.backend, "cpu", 4);
     config.device_id = 0;
     config.check_races = true;

@@ -238,7 +238,7 @@ void cli_explain_program(cli *c) {
     hg_config config;
     hg_explained *list = hg_calloc((size_t)c->program->inst_count + 1, sizeof *list);
     hg_explained_kernel *each = hg_calloc((size_t)c->program->inst_count + 1, sizeof *each);
-    hg_status status = list && each ? hg_config_from_env(&config) : hg_fail_memory();
+    hg_status status = list && each ? hg_config_load(NULL, &config) : hg_fail_memory();
     if (status == HG_OK)
         status = hg_explain(c->program, config.cpu_level, native_form, list, each, &kernels);
     for (uint32_t i = 0; i < c->program->inst_count && status == HG_OK; i++)

@@ -5,7 +5,7 @@
 static const struct {
     const char *name, *value, *what;
 } ENVIRONMENT[] = {
-#define HG_ENV(name, value, what) {#name, value, what},
+#define HG_ENV(name, value, key, what) {#name, value, what},
 #include "runtime/env.def"
 #undef HG_ENV
 };

@@ -38,7 +38,7 @@ bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config) {
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     hg_config config;
     uint64_t device;
-    if (hg_config_from_env(&config) != HG_OK) {
+    if (hg_config_load(NULL, &config) != HG_OK) {
         cli_last_error(c);
         return false;
     }

@@ -20,7 +20,7 @@ bool cli_size(cli *c, const char *option, const char *text, uint64_t most, uint6
 
 bool cli_memory_begin(cli *c, const char *max_memory) {
     hg_config config;
-    if (hg_config_from_env(&config) != HG_OK) {
+    if (hg_config_load(NULL, &config) != HG_OK) {
         cli_last_error(c);
         return false;
     }

@@ -489,7 +489,7 @@ static hg_status of_device(cli *c, const char *backend, uint64_t index, bool mar
     hg_config config;
     hg_device_info info;
     char title[256];
-    HG_TRY(hg_config_from_env(&config));
+    HG_TRY(hg_config_load(NULL, &config));
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
     if (index != HG_NONE) config.device_id = (uint32_t)index;
     HG_TRY(cli_device_open(&config, &b));

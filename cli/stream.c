@@ -380,7 +380,7 @@ static void print_state(stream *s) {
 static void execute(stream *s, const char *backend, uint64_t device, const char *profile,
                     const cli_launch *steps) {
     hg_config config;
-    hg_status status = hg_config_from_env(&config);
+    hg_status status = hg_config_load(NULL, &config);
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
     if (device != HG_NONE) config.device_id = (uint32_t)device;
     if (profile) config.profile_file = profile;

@@ -23,7 +23,7 @@ static const char *size_text(uint64_t bytes, char text[32]) {
  */
 static bool native_code(const char *backend, bool *there, char text[256]) {
     hg_config config;
-    bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.jit, "off") == 0;
+    bool off = hg_config_load(NULL, &config) == HG_OK && strcmp(config.jit, "off") == 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         if (strcmp(hg_drivers[i]->name, backend) != 0 || !hg_drivers[i]->improves_by) continue;
         *there = !off && hg_drivers[i]->improves_by(text);
@@ -36,7 +36,7 @@ static bool native_code(const char *backend, bool *there, char text[256]) {
 /* The same of steps through a vendor's library. */
 static bool vendor_steps(const char *backend, bool *there, char text[256]) {
     hg_config config;
-    bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.vendor, "off") == 0;
+    bool off = hg_config_load(NULL, &config) == HG_OK && strcmp(config.vendor, "off") == 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         if (strcmp(hg_drivers[i]->name, backend) != 0 || !hg_drivers[i]->steps_by) continue;
         *there = !off && hg_drivers[i]->steps_by(text);
@@ -194,7 +194,7 @@ int command_devices(int argc, char **argv) {
         cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
         return cli_finish(&c);
     }
-    hg_status status = hg_config_from_env(&environment);
+    hg_status status = hg_config_load(NULL, &environment);
     if (status == HG_OK) status = hg_devices(NULL, 0, &room);
     if (status == HG_OK && !(devices = hg_calloc(room, sizeof *devices))) status = hg_fail_memory();
     if (status == HG_OK) status = hg_devices(devices, room, &count);

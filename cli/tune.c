@@ -126,7 +126,7 @@ static hg_status reset(cli *c, hg_backend *b) {
 static void tune(cli *c, const tune_options *o) {
     hg_config config;
     hg_backend *b = NULL;
-    hg_status status = hg_config_from_env(&config);
+    hg_status status = hg_config_load(NULL, &config);
     if (status == HG_OK && o->backend &&
         !cli_read_device(c, "--backend", o->backend, strlen(o->backend), &config))
         return;

@@ -50,7 +50,17 @@ typedef struct hg_config {
                      them; "off": none */
     bool deterministic;   /**< instructions with bounded numbers are their reference expansions: the
                              same bits on every exact device */
-    uint8_t reserved2[7]; /**< never used */
+    bool pooling;         /**< an executor keeps freed buffers for later */
+    uint8_t reserved2[2]; /**< never used */
+    uint32_t pool_buffers;  /**< so many of them at most */
+    uint64_t pool_bytes;    /**< and so many bytes */
+    uint64_t cache_size_mb; /**< MiB of what is kept in case it is needed again; 0: not given. Else
+                               half of it stands for cache_bytes, half for pool_bytes */
+    uint32_t grid[3];       /**< of launches of an executor that say nothing; 0: the program's */
+    uint32_t block[3];      /**< lanes of their blocks; 0: the program's */
+    char log_level[8];      /**< of an executor: "error", "warn", "info", "debug", "trace" */
+    const char *log_file;   /**< gets its log, at its end; NULL: no log. Borrowed until the executor
+                               is made */
 } hg_config;
 
 /**
@@ -59,14 +69,40 @@ typedef struct hg_config {
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: no version has that size
  */
 HG_API hg_status hg_config_init(hg_config *config, size_t size) HG_NODISCARD;
-/** Over a filled configuration: reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS,
- * HOLOGRAM_TIMEOUT_MS, HOLOGRAM_COMPILE_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_MAX_MEMORY,
- * HOLOGRAM_CPU_LEVEL, HOLOGRAM_JIT, HOLOGRAM_VENDOR, HOLOGRAM_DETERMINISTIC, HOLOGRAM_PRETEND,
- * HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING (or HOLOGRAM_PROFILING),
- * HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
+/** Over a filled configuration: what the environment sets (`hologram config` lists the variables);
+ * HOLOGRAM_PROFILE, a profile (dev, prod, test), below the others. Set to nothing is unset. A
  * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …` and changes nothing.
  * In a program that has more rights than who started it (setuid) all are unset. */
 HG_API hg_status hg_config_read_env(hg_config *config) HG_NODISCARD;
+/**
+ * Over a filled configuration: a profile, a configuration file (TOML), `.env` of the current
+ * folder, the environment; each wins over those before it. docs/guide/configuration.md has the
+ * keys.
+ *
+ * @param path  of the file, which must be there. NULL: `hologram.toml` of the current folder, else
+ *              `$XDG_CONFIG_HOME/hologram/config.toml` or `~/.config/hologram/config.toml`, else
+ * none
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (`Failed to load config file: …`, `Failed to parse TOML:
+ *         …`, `Invalid backend type: …`, `GPU backends require device_id`, `Configuration error:
+ * …`, each with file, line and column; `Environment variable error: …`): nothing is changed. Texts
+ * that the configuration points to stay for the life of the process. No file is read in a program
+ * with more rights than who started it. Thread-safe.
+ */
+HG_API hg_status hg_config_read_files(const char *path, hg_config *config) HG_NODISCARD;
+
+/** One setting and where its value came from. */
+typedef struct hg_config_item {
+    const char *variable; /**< "HOLOGRAM_TIMEOUT_MS" */
+    const char *key;      /**< of a configuration file, "execution.timeout_ms"; "": none */
+    const char *value;    /**< as text */
+    const char *origin; /**< "default", "profile dev", "hologram.toml:3", ".env:2", "environment" */
+    const char *what;   /**< what it does, a line */
+} hg_config_item;
+typedef void hg_config_listener(void *user, const hg_config_item *item);
+/** Calls `each` for every setting as hg_config_read_files over the defaults leaves it, in the order
+ * of the reference. The texts are valid during the call only. Errors as there. */
+HG_API hg_status hg_config_list(const char *path, hg_config_listener *each,
+                                void *user) HG_NODISCARD;
 
 /** The defaults. */
 static inline hg_config hg_config_default(void) {
@@ -79,6 +115,13 @@ static inline hg_config hg_config_default(void) {
 static inline HG_NODISCARD hg_status hg_config_from_env(hg_config *config) {
     hg_status status = hg_config_init(config, sizeof *config);
     return status == HG_OK ? hg_config_read_env(config) : status;
+}
+
+/** The defaults, and over them a profile, a file, `.env` and the environment
+ * (hg_config_read_files). config need not be filled. */
+static inline HG_NODISCARD hg_status hg_config_load(const char *path, hg_config *config) {
+    hg_status status = hg_config_init(config, sizeof *config);
+    return status == HG_OK ? hg_config_read_files(path, config) : status;
 }
 
 /** Value of a variable of env.def for this process, as set or its default; NULL for an unknown

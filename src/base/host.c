@@ -9,6 +9,12 @@
 #if defined(__linux__)
 #include <sys/auxv.h>
 #endif
+#if !defined(__wasm__)
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -61,6 +67,17 @@ void hg_host_variables(const char *const *prefixes, size_t count,
     (void)prefixes, (void)count, (void)each, (void)user;
 }
 
+const char *hg_host_read(const char *path, char *bytes, size_t size, size_t *length) {
+    (void)path, (void)bytes, (void)size;
+    *length = 0;
+    return "";
+}
+
+const char *hg_host_append(const char *path, const char *text, size_t length) {
+    (void)path, (void)text, (void)length;
+    return "there are no files";
+}
+
 #else
 
 extern char **environ;
@@ -77,6 +94,41 @@ void hg_host_variables(const char *const *prefixes, size_t count,
         while (i < count && strncmp(*text, prefixes[i], strlen(prefixes[i])) != 0) i++;
         if (i < count) each(user, *text);
     }
+}
+
+static const char *read_open(int file, char *bytes, size_t size, size_t *length) {
+    struct stat about;
+    if (fstat(file, &about) != 0) return strerror(errno);
+    if (!S_ISREG(about.st_mode)) return "not a regular file";
+    while (*length < size) {
+        ssize_t got = read(file, bytes + *length, size - *length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return strerror(errno);
+        if (got == 0) break;
+        *length += (size_t)got;
+    }
+    return NULL;
+}
+
+const char *hg_host_read(const char *path, char *bytes, size_t size, size_t *length) {
+    *length = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe does not wait for a writer
+                                                               */
+    if (file < 0) return errno == ENOENT || errno == ENOTDIR ? "" : strerror(errno);
+    const char *why = read_open(file, bytes, size, length);
+    close(file);
+    return why;
+}
+
+const char *hg_host_append(const char *path, const char *text, size_t length) {
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file < 0) return strerror(errno);
+    ssize_t written = write(file, text, length); /* at once, so that lines of threads do not mix */
+    const char *why = written < 0                 ? strerror(errno)
+                      : (size_t)written == length ? NULL
+                                                  : "only a part was written";
+    close(file);
+    return why;
 }
 
 #endif

@@ -22,6 +22,11 @@ const char *hg_host_variable(const char *name);
  * order. */
 void hg_host_variables(const char *const *prefixes, size_t count,
                        void (*each)(void *user, const char *text), void *user);
+/* The first bytes of a file, at most `size`, which is fewer than it has where *length == size.
+ * NULL, or why it cannot be read; "": it is not there, or there are no files. */
+const char *hg_host_read(const char *path, char *bytes, size_t size, size_t *length);
+/* Adds a text at the end of a file, which is made where there is none. NULL, or why it cannot. */
+const char *hg_host_append(const char *path, const char *text, size_t length);
 /* Whether this program has more rights than who started it, who then chooses no file that it runs
  * or writes. */
 bool hg_host_privileged(void);

@@ -96,6 +96,8 @@ hg_status hg_config_take(const hg_config *given, hg_config *own) HG_NODISCARD;
 uint32_t hg_openings_left(void);
 
 /* ---- backend_select.c ---- */
+/* Whether a text names a backend, with a device here or without; known: the names there are. */
+bool hg_backend_is_name(const char *text, char known[256]);
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the
  * devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,

@@ -262,11 +262,16 @@ static void add_name(char names[256], const char *name) {
     snprintf(names + used, 256 - used, " %s", name);
 }
 
-static hg_status unknown_name(const hg_driver_list *list, const char *name) {
-    char known[256] = "auto";
+static void known_names(const hg_driver_list *list, char known[256]) {
+    memcpy(known, "auto", 5);
     for (uint32_t i = 0; i < list->count; i++) add_name(known, list->drivers[i]->name);
     for (uint32_t i = 0; i < list->absent_count; i++) add_name(known, list->absent[i].word);
     for (uint32_t i = 0; i < list->alias_count; i++) add_name(known, list->aliases[i].word);
+}
+
+static hg_status unknown_name(const hg_driver_list *list, const char *name) {
+    char known[256];
+    known_names(list, known);
     return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)",
                    name, known);
 }
@@ -320,6 +325,16 @@ hg_status hg_select_driver(const char *name, const hg_driver **driver) {
     *driver = find_driver(&all, word);
     if (!*driver && guest && same_name(word, guest->name)) *driver = guest;
     return *driver ? HG_OK : unknown_name(&all, name);
+}
+
+bool hg_backend_is_name(const char *text, char known[256]) {
+    const hg_trial_options none = {0};
+    const hg_driver_list all = all_drivers(&none);
+    wish w;
+    known_names(&all, known);
+    return read_wish(text, &w) && (hg_backend_is_automatic(text) || find_driver(&all, w.name) ||
+                                   find_word(all.absent, all.absent_count, w.name) ||
+                                   find_word(all.aliases, all.alias_count, w.name));
 }
 
 /* ---- listing ---- */

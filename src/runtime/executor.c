@@ -1,135 +1,283 @@
-/* Typed buffers and the generic executor: each call is a small whole-array program, built once and
- * cached by its hash. */
-#include "isa/isa.h"
-#include "runtime/memory.h"
-#include <hologram/builder.h>
+/* Executors: a backend, its configuration, a pool of buffers, a log. Must not know: what programs
+ * do. */
+#include "base/host.h"
+#include "base/sized.h"
+#include "runtime/buffer_pool.h"
 #include <hologram/executor.h>
+#include <stdio.h>
 #include <string.h>
 
-hg_status hg_allocate_typed(hg_backend *b, hg_type type, uint64_t count, hg_typed_buffer *buffer) {
+typedef enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE } log_level;
+static const char *const LEVELS[] = {"error", "warn", "info", "debug", "trace"};
+
+struct hg_executor {
+    hg_backend *backend;
+    hg_buffer_pool pool;
+    uint32_t grid[3], block[3]; /* of launches that say nothing; 0: the program's */
+    log_level level;
+    char *log_file; /* NULL: no log */
+};
+
+/* ---- kinds ---- */
+
+static const char *const TYPES[] = {
+    [HG_BACKEND_AUTO] = "auto",     [HG_BACKEND_CPU] = "cpu",       [HG_BACKEND_CUDA] = "cuda",
+    [HG_BACKEND_METAL] = "metal",   [HG_BACKEND_WASM] = "wasm",     [HG_BACKEND_WEBGPU] = "webgpu",
+    [HG_BACKEND_VULKAN] = "vulkan", [HG_BACKEND_OPENCL] = "opencl", [HG_BACKEND_TPU] = "tpu",
+    [HG_BACKEND_NULL] = "null"};
+
+const char *hg_backend_type_name(hg_backend_type type) {
+    HG_ENTRY;
+    return (size_t)type < HG_COUNT_OF(TYPES) ? TYPES[type] : NULL;
+}
+
+static bool same_name(const char *a, const char *b) {
+    for (; *a && *b; a++, b++)
+        if ((*a >= 'A' && *a <= 'Z' ? *a | 32 : *a) != *b) return false;
+    return *a == *b;
+}
+
+hg_status hg_backend_type_from_name(const char *name, hg_backend_type *type) {
+    HG_ENTRY;
+    char known[256] = "";
+    if (!name || !type) return hg_null_argument(name ? "type" : "name");
+    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) {
+        if (same_name(name, TYPES[i]) || (i == HG_BACKEND_WEBGPU && same_name(name, "wgpu"))) {
+            *type = (hg_backend_type)i;
+            return HG_OK;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", TYPES[i]);
+    }
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                   "Invalid backend type: %.60s (expected one of: %s)", name, known);
+}
+
+/* ---- the log ---- */
+
+/* A line; that it cannot be written is no error of what is logged. */
+static void log_line(const hg_executor *e, log_level level, const char *format, ...)
+    HG_PRINTF(3, 4);
+static void log_line(const hg_executor *e, log_level level, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    if (!e->log_file || level > e->level) return;
+    size_t length = (size_t)snprintf(line, sizeof line, "hologram %s: ", LEVELS[level]);
+    va_start(arguments, format);
+    vsnprintf(line + length, sizeof line - length - 1, format, arguments);
+    va_end(arguments);
+    length = strlen(line);
+    line[length++] = '\n';
+    (void)hg_host_append(e->log_file, line, length);
+}
+
+static void log_outcome(const hg_executor *e, log_level level, hg_status status, const char *what) {
+    if (status == HG_OK)
+        log_line(e, level, "%s", what);
+    else
+        log_line(e, LOG_ERROR, "%s: %s", what, hg_error_record()->message);
+}
+
+static hg_status open_log(hg_executor *e, const hg_config *config) {
+    size_t level = 0, bytes = config->log_file ? strlen(config->log_file) + 1 : 0;
+    while (level < HG_COUNT_OF(LEVELS) && strcmp(LEVELS[level], config->log_level) != 0) level++;
+    if (level == HG_COUNT_OF(LEVELS))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "Configuration error: log_level = '%.7s', expected error, warn, info, debug "
+                       "or trace",
+                       config->log_level);
+    e->level = (log_level)level;
+    if (bytes <= 1) return HG_OK;
+    const char *why = hg_host_append(config->log_file, "", 0);
+    if (why)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Configuration error: log_file = '%.200s': %s",
+                       config->log_file, why);
+    e->log_file = hg_alloc(bytes);
+    if (!e->log_file) return hg_fail_memory();
+    memcpy(e->log_file, config->log_file, bytes);
+    return HG_OK;
+}
+
+/* ---- making and ending ---- */
+
+static hg_status open_executor(hg_executor *e, const hg_config *config) {
+    char what[200];
+    HG_TRY(open_log(e, config));
+    memcpy(e->grid, config->grid, sizeof e->grid);
+    memcpy(e->block, config->block, sizeof e->block);
+    hg_status status = hg_backend_create_with_config(config, &e->backend);
+    snprintf(what, sizeof what, "backend %s%s%s", config->backend, e->backend ? " is " : "",
+             e->backend ? hg_backend_name(e->backend) : "");
+    log_outcome(e, LOG_INFO, status, what);
+    if (status != HG_OK) return status;
+    hg_buffer_pool_init(&e->pool, e->backend, config->pooling ? config->pool_buffers : 0,
+                        config->pool_bytes);
+    return HG_OK;
+}
+
+hg_status hg_executor_create_from_config(const hg_config *config, hg_executor **executor) {
+    HG_ENTRY;
+    hg_config own;
+    if (!config || !executor) return hg_null_argument(config ? "executor" : "config");
+    *executor = NULL;
+    HG_TRY(hg_config_take(config, &own));
+    hg_executor *e = hg_calloc(1, sizeof *e);
+    if (!e) return hg_fail_memory();
+    hg_status status = open_executor(e, &own);
+    if (status == HG_OK) {
+        *executor = e;
+        return HG_OK;
+    }
+    hg_free(e->log_file);
+    hg_free(e);
+    return status;
+}
+
+hg_status hg_executor_create_with_backend(hg_backend_type type, hg_executor **executor) {
+    HG_ENTRY;
+    hg_config config = hg_config_default();
+    const char *name = hg_backend_type_name(type);
+    if (!executor) return hg_null_argument("executor");
+    *executor = NULL;
+    if (!name) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %d", (int)type);
+    memcpy(config.backend, name, strlen(name) + 1);
+    return hg_executor_create_from_config(&config, executor);
+}
+
+hg_status hg_executor_create_auto(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_AUTO, executor);
+}
+hg_status hg_executor_create_cpu(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_CPU, executor);
+}
+hg_status hg_executor_create_cuda(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_CUDA, executor);
+}
+hg_status hg_executor_create_metal(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_METAL, executor);
+}
+hg_status hg_executor_create_webgpu(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_WEBGPU, executor);
+}
+hg_status hg_ffi_new_executor(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_CPU, executor);
+}
+hg_status hg_ffi_new_executor_auto(hg_executor **executor) {
+    HG_ENTRY;
+    return hg_executor_create_with_backend(HG_BACKEND_AUTO, executor);
+}
+hg_status hg_ffi_new_executor_with_backend(const char *backend, hg_executor **executor) {
+    HG_ENTRY;
+    hg_backend_type type;
+    if (!executor) return hg_null_argument("executor");
+    *executor = NULL;
+    HG_TRY(hg_backend_type_from_name(backend, &type));
+    return hg_executor_create_with_backend(type, executor);
+}
+
+void hg_executor_destroy(hg_executor *e) {
+    HG_ENTRY;
+    if (!e) return;
+    hg_buffer_pool_free(&e->pool);
+    hg_backend_destroy(e->backend);
+    log_line(e, LOG_INFO, "closed");
+    hg_free(e->log_file);
+    hg_free(e);
+}
+
+/* ---- use ---- */
+
+hg_backend *hg_executor_backend(const hg_executor *e) {
+    HG_ENTRY;
+    return e ? e->backend : NULL;
+}
+
+hg_backend_type hg_executor_backend_type(const hg_executor *e) {
+    HG_ENTRY;
+    hg_backend_type type = HG_BACKEND_AUTO;
+    if (e && hg_backend_type_from_name(hg_backend_name(e->backend), &type) != HG_OK)
+        return HG_BACKEND_AUTO;
+    return type;
+}
+
+hg_status hg_executor_allocate(hg_executor *e, hg_type type, uint64_t count,
+                               hg_typed_buffer *buffer) {
     HG_ENTRY;
     uint64_t bytes, size = hg_type_size_bytes(type);
-    if (!buffer) return hg_null_argument("buffer");
+    char what[120];
+    if (!e || !buffer) return hg_null_argument(e ? "buffer" : "executor");
     if (!size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
     if (!hg_mul_u64(count, size, &bytes))
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu elements of %s", (unsigned long long)count,
                        hg_type_name(type));
     *buffer = (hg_typed_buffer){{0}, type, count};
-    return hg_backend_allocate_buffer(b, bytes, &buffer->buffer);
-}
-
-hg_status hg_free_typed(hg_backend *b, hg_typed_buffer buffer) {
-    HG_ENTRY;
-    return hg_backend_free_buffer(b, buffer.buffer);
-}
-
-static hg_status fits(hg_typed_buffer buffer, hg_type type, uint64_t count) {
-    if (type != buffer.type)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the buffer holds %s, given %s",
-                       hg_type_name(buffer.type), hg_type_name(type));
-    if (count != buffer.count)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Invalid buffer size: expected %llu, got %llu",
-                       (unsigned long long)buffer.count, (unsigned long long)count);
-    return HG_OK;
-}
-
-hg_status hg_copy_typed_to(hg_backend *b, hg_typed_buffer buffer, hg_type type, const void *data,
-                           uint64_t count) {
-    HG_ENTRY;
-    HG_TRY(fits(buffer, type, count));
-    return hg_buffer_write(b, buffer.buffer, 0, data, count * hg_type_size_bytes(type));
-}
-
-hg_status hg_copy_typed_from(hg_backend *b, hg_typed_buffer buffer, hg_type type, void *data,
-                             uint64_t count) {
-    HG_ENTRY;
-    HG_TRY(fits(buffer, type, count));
-    return hg_buffer_read(b, buffer.buffer, 0, data, count * hg_type_size_bytes(type));
-}
-
-/* ---- the executor ---- */
-
-static hg_status find_operation(const char *name, bool (*member)(hg_opname), hg_opname *operation) {
-    if (name && hg_opname_from_text(name, strlen(name), operation) && member(*operation))
-        return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no operation of this kind",
-                   name ? name : "(null)");
-}
-
-/* Runs the one instruction that was built, with the buffers' handles in r1, r2, r3 and the count in
- * r4. */
-static hg_status run(hg_backend *b, hg_builder *builder, const hg_typed_buffer *buffers, int count,
-                     uint64_t n) {
-    hg_program *program = NULL;
-    hg_params *params = hg_params_create();
-    hg_status status = !b                  ? hg_null_argument("backend")
-                       : params && builder ? HG_OK
-                                           : hg_fail_memory();
-    if (status == HG_OK) status = hg_builder_build(builder, NULL, &program);
-    for (int i = 0; i < count && status == HG_OK; i++) {
-        uint64_t handle;
-        status = hg_handle_take(b, false, buffers[i].buffer.handle, &handle);
-        if (status == HG_OK) status = hg_params_set_register_u64(params, (uint8_t)(1 + i), handle);
-    }
-    if (status == HG_OK) status = hg_params_set_register_u64(params, 4, n);
-    if (status == HG_OK) status = hg_backend_execute_program_with_params(b, program, NULL, params);
-    hg_error kept = *hg_error_record();
-    hg_program_release(program);
-    hg_params_destroy(params);
-    hg_builder_destroy(builder);
-    *hg_error_record() = kept;
+    hg_status status = hg_buffer_pool_take(&e->pool, bytes, &buffer->buffer);
+    snprintf(what, sizeof what, "allocate %llu x %s", (unsigned long long)count,
+             hg_type_name(type));
+    log_outcome(e, LOG_TRACE, status, what);
     return status;
 }
 
-static hg_status same_kind(hg_typed_buffer a, hg_typed_buffer b) {
-    if (a.type != b.type)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "operands are %s and %s", hg_type_name(a.type),
-                       hg_type_name(b.type));
-    if (a.count != b.count)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Invalid buffer size: expected %llu, got %llu",
-                       (unsigned long long)a.count, (unsigned long long)b.count);
+hg_status hg_executor_free(hg_executor *e, hg_typed_buffer buffer) {
+    HG_ENTRY;
+    if (!e) return hg_null_argument("executor");
+    return hg_buffer_pool_give(&e->pool, buffer.buffer);
+}
+
+hg_status hg_executor_execute(hg_executor *e, const hg_program *program, const hg_launch *launch,
+                              const hg_params *params) {
+    HG_ENTRY;
+    hg_launch own = hg_launch_default();
+    char what[160];
+    if (!e || !program) return hg_null_argument(e ? "program" : "executor");
+    if (!launch && (e->grid[0] || e->block[0])) {
+        if (e->grid[0]) memcpy(own.grid, e->grid, sizeof own.grid);
+        if (e->block[0]) memcpy(own.block, e->block, sizeof own.block);
+        launch = &own;
+    }
+    uint64_t start = e->log_file && e->level >= LOG_DEBUG ? hg_clock_ns() : 0;
+    hg_status status = hg_backend_execute_program_with_params(e->backend, program, launch, params);
+    if (!e->log_file) return status;
+    uint64_t us = start ? (hg_clock_ns() - start) / 1000 : 0;
+    snprintf(what, sizeof what, "execute %.80s, %llu us", hg_program_name(program),
+             (unsigned long long)us);
+    log_outcome(e, LOG_DEBUG, status, what);
+    return status;
+}
+
+hg_status hg_executor_write_profile(hg_executor *e, const char *path) {
+    HG_ENTRY;
+    return e ? hg_backend_write_profile(e->backend, path) : hg_null_argument("executor");
+}
+
+static const hg_sized MEMORY_RULES = HG_SIZED(hg_executor_memory_info, reused,
+                                              "give sizeof(hg_executor_memory_info)");
+
+hg_status hg_executor_memory(hg_executor *e, hg_executor_memory_info *info) {
+    HG_ENTRY;
+    if (!e || !info) return hg_null_argument(e ? "info" : "executor");
+    HG_TRY(hg_sized_check(&MEMORY_RULES, info->size));
+    hg_mutex_lock(&e->pool.lock);
+    hg_executor_memory_info own = {.size = sizeof own,
+                                   .used = e->pool.used_bytes,
+                                   .peak = e->pool.peak_bytes,
+                                   .kept = e->pool.kept_bytes,
+                                   .kept_count = e->pool.kept,
+                                   .reused = e->pool.reused};
+    hg_mutex_unlock(&e->pool.lock);
+    hg_sized_give(&MEMORY_RULES, &own, info, info->size);
     return HG_OK;
 }
 
-static hg_builder *begin(const char *name) { return hg_builder_create(name); }
-
-hg_status hg_execute_unary(hg_backend *b, const char *operation, hg_typed_buffer input,
-                           hg_typed_buffer output) {
+hg_status hg_executor_trim(hg_executor *e, uint64_t bytes) {
     HG_ENTRY;
-    hg_opname name;
-    HG_TRY(find_operation(operation, hg_opname_is_map, &name));
-    HG_TRY(same_kind(input, output));
-    hg_builder *builder = begin("execute_unary");
-    hg_build_parallel_map(builder, input.type, hg_array(2), hg_array(1), operation,
-                          hg_count_reg(4));
-    return run(b, builder, (hg_typed_buffer[]){input, output}, 2, input.count);
-}
-
-hg_status hg_execute_binary(hg_backend *b, const char *operation, hg_typed_buffer lhs,
-                            hg_typed_buffer rhs, hg_typed_buffer output) {
-    HG_ENTRY;
-    hg_opname name;
-    HG_TRY(find_operation(operation, hg_opname_is_binary, &name));
-    HG_TRY(same_kind(lhs, rhs));
-    HG_TRY(same_kind(lhs, output));
-    hg_builder *builder = begin("execute_binary");
-    hg_build_parallel_map_binary(builder, lhs.type, hg_array(3), hg_array(1), hg_array(2),
-                                 operation, hg_count_reg(4));
-    return run(b, builder, (hg_typed_buffer[]){lhs, rhs, output}, 3, lhs.count);
-}
-
-hg_status hg_execute_reduce(hg_backend *b, const char *operation, hg_typed_buffer input,
-                            hg_typed_buffer output) {
-    HG_ENTRY;
-    hg_opname name;
-    HG_TRY(find_operation(operation, hg_opname_is_reduce, &name));
-    if (input.type != output.type)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "operands are %s and %s",
-                       hg_type_name(input.type), hg_type_name(output.type));
-    if (output.count < 1)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Invalid buffer size: expected 1, got 0");
-    hg_builder *builder = begin("execute_reduce");
-    hg_build_parallel_reduce_mem(builder, input.type, hg_addr_buffer_start(2), hg_array(1),
-                                 operation, hg_count_reg(4));
-    return run(b, builder, (hg_typed_buffer[]){input, output}, 2, input.count);
+    if (!e) return hg_null_argument("executor");
+    hg_buffer_pool_trim(&e->pool, bytes);
+    return HG_OK;
 }

@@ -68,26 +68,13 @@ hg_status hg_backend_tile_file(const hg_backend *b, char **path) {
 
 /* ---- reading it ---- */
 
-#if defined(__wasm__)
-static size_t read_file(const char *path, char *bytes, size_t size) {
-    return (void)path, (void)bytes, (void)size, 0;
-}
-#else
-/* 0: there is none. */
-static size_t read_file(const char *path, char *bytes, size_t size) {
-    FILE *file = *path ? fopen(path, "re") : NULL;
-    size_t length = file ? fread(bytes, 1, size, file) : 0;
-    if (file) fclose(file);
-    return length;
-}
-#endif
-
 hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles,
                                 char why[LIBRARY_TILES_WHY]) {
     enum { MOST_BYTES = 8192 };
     char *path, *device = NULL, text[MOST_BYTES];
     HG_TRY(hg_backend_tile_file(b, &path));
-    size_t length = hg_host_privileged() ? 0 : read_file(path, text, sizeof text);
+    size_t length = 0;
+    if (*path && !hg_host_privileged()) (void)hg_host_read(path, text, sizeof text, &length);
     hg_free(path);
     *tiles = hg_backend_tile_presets(b);
     snprintf(why, LIBRARY_TILES_WHY, "there is none");

@@ -773,7 +773,7 @@ def settings():
     check(known.status == 0 and set(rows) == set(table), f"config has a row for each variable: {sorted(rows)}")
     check((rows["HOLOGRAM_TIMEOUT_MS"]["value"], rows["HOLOGRAM_TIMEOUT_MS"]["from"]) == ("17", "environment"), f"a variable that is set: {rows['HOLOGRAM_TIMEOUT_MS']}")
     check((rows["HOLOGRAM_DEVICE_ID"]["value"], rows["HOLOGRAM_DEVICE_ID"]["from"]) == ("0", "default"), f"set to nothing is unset: {rows['HOLOGRAM_DEVICE_ID']}")
-    check("HOLOGRAM_TIMEOUT_MS         environment  17 " in run("config", env={"HOLOGRAM_TIMEOUT_MS": "17"}).out, "config as text")
+    check("HOLOGRAM_TIMEOUT_MS         environment     17 " in run("config", env={"HOLOGRAM_TIMEOUT_MS": "17"}).out, "config as text")
     expect(run("config", env={"HOLOGRAM_TIMEOUT_MS": "soon"}), 2, r"Environment variable error", what="config with a malformed variable")
 
 

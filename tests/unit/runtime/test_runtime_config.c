@@ -2,6 +2,8 @@
  * Semantics 8.2, 8.5. */
 #include "runtime/backend.h"
 #include "support/runtime_support.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void clear(void) {
     static const char *const names[] = {"HOLOGRAM_BACKEND",
@@ -20,7 +22,20 @@ static void clear(void) {
                                         "HOLOGRAM_JIT",
                                         "HOLOGRAM_VENDOR",
                                         "HOLOGRAM_NATIVE",
-                                        "HOLOGRAM_DETERMINISTIC"};
+                                        "HOLOGRAM_DETERMINISTIC",
+                                        "HOLOGRAM_PROFILE",
+                                        "HOLOGRAM_OPTIMIZATIONS",
+                                        "HOLOGRAM_ENABLE_SIMD",
+                                        "HOLOGRAM_ENABLE_CACHE",
+                                        "HOLOGRAM_PARALLEL",
+                                        "HOLOGRAM_CACHE_SIZE_MB",
+                                        "HOLOGRAM_ENABLE_POOLING",
+                                        "HOLOGRAM_BUFFER_POOL_SIZE",
+                                        "HOLOGRAM_POOL_CAPACITY",
+                                        "HOLOGRAM_LAUNCH_GRID",
+                                        "HOLOGRAM_LAUNCH_BLOCK",
+                                        "HOLOGRAM_LOG_LEVEL",
+                                        "HOLOGRAM_LOG_FILE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -106,23 +121,225 @@ static void test_environment(void) {
     CHECK_TEXT(c.backend, "auto");
 }
 
-/* Variables of other configurations of the specification: the guide names what takes their place.
- */
-static void test_not_read(void) {
-    static const char *const names[] = {"HOLOGRAM_PARALLEL",         "HOLOGRAM_ENABLE_SIMD",
-                                        "HOLOGRAM_ENABLE_CACHE",     "HOLOGRAM_PROFILE",
-                                        "HOLOGRAM_BUFFER_POOL_SIZE", "HOLOGRAM_POOL_CAPACITY",
-                                        "HOLOGRAM_LOG_LEVEL",        "HOLOGRAM_LOG_FILE"};
-    hg_config before, after;
+/* Semantics 8.5: the switches, the executor's fields, and profiles. */
+static void test_switches(void) {
+    hg_config c;
     clear();
-    CHECK_OK(hg_config_from_env(&before));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CHECK(hg_config_env(names[i]) == NULL);
-        setenv(names[i], "false", 1);
-        CHECK_OK(hg_config_from_env(&after));
-        CHECK(memcmp(&before, &after, sizeof before) == 0);
-        unsetenv(names[i]);
+    setenv("HOLOGRAM_ENABLE_SIMD", "false", 1);
+    setenv("HOLOGRAM_JIT", "on", 1); /* what is switched off stays off */
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.cpu_level, "baseline");
+    CHECK_TEXT(c.jit, "off");
+    CHECK_TEXT(c.vendor, "off");
+    clear();
+    setenv("HOLOGRAM_ENABLE_CACHE", "False", 1);
+    setenv("HOLOGRAM_PARALLEL", "0", 1);
+    setenv("HOLOGRAM_OPTIMIZATIONS", "no", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.cache_dir, "off");
+    CHECK_TEXT(c.jit, "off");
+    CHECK_TEXT(c.cpu_level, "");
+    CHECK(!c.pooling && c.num_threads == 1);
+    clear();
+    setenv("HOLOGRAM_CACHE_SIZE_MB", "512", 1);
+    setenv("HOLOGRAM_LAUNCH_GRID", "4,2,1", 1);
+    setenv("HOLOGRAM_LAUNCH_BLOCK", "64,1,1", 1);
+    setenv("HOLOGRAM_BUFFER_POOL_SIZE", "65536", 1);
+    setenv("HOLOGRAM_LOG_LEVEL", "trace", 1);
+    setenv("HOLOGRAM_LOG_FILE", "/tmp/never-made", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK(c.cache_size_mb == 512 && c.cache_bytes == 256u << 20 && c.pool_bytes == 256u << 20 &&
+          c.pool_buffers == 65536);
+    CHECK(c.grid[0] == 4 && c.grid[1] == 2 && c.grid[2] == 1 && c.block[0] == 64);
+    CHECK_TEXT(c.log_level, "trace");
+    CHECK_TEXT(c.log_file, "/tmp/never-made");
+}
+
+static void test_profiles(void) {
+    hg_config c;
+    clear();
+    setenv("HOLOGRAM_PROFILE", "dev", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "cpu");
+    CHECK_TEXT(c.log_level, "debug");
+    CHECK(c.max_buffer_size == 100u << 20 && c.pool_buffers == 256 &&
+          c.pool_bytes == UINT64_C(1024) << 20 && c.num_threads == 1 && c.timeout_ms == 10000);
+    setenv("HOLOGRAM_PROFILE", "prod", 1);
+    setenv("HOLOGRAM_NUM_THREADS", "3", 1); /* wins over the profile */
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "cuda");
+    CHECK_TEXT(c.log_level, "info");
+    CHECK(c.max_buffer_size == UINT64_C(8) << 30 && c.pool_buffers == 4096 &&
+          c.pool_bytes == UINT64_C(16384) << 20 && c.num_threads == 3 && c.timeout_ms == 0 &&
+          c.device_id == 0);
+    clear();
+    setenv("HOLOGRAM_PROFILE", "test", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "cpu");
+    CHECK_TEXT(c.log_level, "trace");
+    CHECK(c.max_buffer_size == 10u << 20 && c.pool_buffers == 128 &&
+          c.pool_bytes == UINT64_C(512) << 20 && c.num_threads == 1 && c.timeout_ms == 5000);
+}
+
+/* ---- files ---- */
+
+static void write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    CHECK(f != NULL);
+    if (!f) return;
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A folder of its own, which is the current one and the user's home until left. */
+static char folder[64], before[4096], own_home[4096];
+static void enter_folder(void) {
+    snprintf(folder, sizeof folder, "/tmp/hologram-config-XXXXXX");
+    snprintf(own_home, sizeof own_home, "%s", getenv("HOME") ? getenv("HOME") : "");
+    CHECK(mkdtemp(folder) && getcwd(before, sizeof before) && chdir(folder) == 0);
+    setenv("HOME", folder, 1);
+    unsetenv("XDG_CONFIG_HOME");
+    clear();
+}
+static void leave_folder(void) {
+    static const char *const files[] = {"hologram.toml", ".env", "other.toml",
+                                        ".config/hologram/config.toml", "log"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]);
+    rmdir(".config/hologram");
+    rmdir(".config");
+    CHECK(chdir(before) == 0 && rmdir(folder) == 0);
+    setenv("HOME", own_home, 1);
+    clear();
+}
+
+/* default < profile < file < .env < environment < fields of the caller. */
+static void test_priorities(void) {
+    hg_config c;
+    enter_folder();
+    CHECK_OK(hg_config_load(NULL, &c)); /* no file: the defaults */
+    hg_config preset = hg_config_default();
+    CHECK(memcmp(&c, &preset, sizeof c) == 0);
+    mkdir(".config", 0700);
+    mkdir(".config/hologram", 0700);
+    write_file(".config/hologram/config.toml",
+               "[execution]\ntimeout_ms = 11\n[memory]\nbuffer_pool_size = 7\n");
+    CHECK_OK(hg_config_load(NULL, &c));
+    CHECK(c.timeout_ms == 11 && c.pool_buffers == 7);
+    write_file("hologram.toml",
+               "[execution]\ntimeout_ms = 12\nlaunch_config.grid = [3, 1, 1]\n"
+               "[logging]\nlog_file = \"a log\"\n[cache]\ndir = \"/tmp/somewhere\"\n");
+    CHECK_OK(hg_config_load(NULL, &c)); /* in place of the user's */
+    CHECK(c.timeout_ms == 12 && c.pool_buffers == 1024 && c.grid[0] == 3);
+    CHECK_TEXT(c.log_file, "a log");
+    CHECK_TEXT(c.cache_dir, "/tmp/somewhere");
+    setenv("HOLOGRAM_PROFILE", "test", 1);
+    CHECK_OK(hg_config_load(NULL, &c));
+    CHECK(c.timeout_ms == 12 && c.pool_buffers == 128);
+    CHECK_TEXT(c.backend, "cpu");
+    write_file(".env", "# ours and others'\nPATH=/nowhere\nexport HOLOGRAM_TIMEOUT_MS = 13 # ms\n"
+                       "HOLOGRAM_LOG_FILE='an # other'\nHOLOGRAM_JIT=\n");
+    CHECK_OK(hg_config_load(NULL, &c));
+    CHECK(c.timeout_ms == 13);
+    CHECK_TEXT(c.log_file, "an # other");
+    setenv("HOLOGRAM_TIMEOUT_MS", "14", 1);
+    CHECK_OK(hg_config_load(NULL, &c));
+    CHECK(c.timeout_ms == 14);
+    CHECK_OK(hg_config_from_env(&c)); /* reads no file */
+    CHECK(c.timeout_ms == 14 && c.grid[0] == 0);
+    write_file("other.toml", "backend.type = 'null'\nexecution.timeout_ms = 15\n");
+    clear();
+    remove(".env");
+    CHECK_OK(hg_config_load("other.toml", &c));
+    CHECK_TEXT(c.backend, "null");
+    CHECK(c.timeout_ms == 15 && c.grid[0] == 0);
+    c = hg_config_default();
+    c.device_id = 9; /* what a file does not say stays */
+    CHECK_OK(hg_config_read_files("other.toml", &c));
+    CHECK(c.device_id == 9 && c.timeout_ms == 15);
+    leave_folder();
+}
+
+static void test_bad_files(void) {
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"[backend\n",
+         "Failed to parse TOML: hologram.toml:1:9: expected ']' behind the name of a table"},
+        {"[backend]\ntype = \"fpga\"\n",
+         "Invalid backend type: fpga (hologram.toml:2:8; expected one of: auto"},
+        {"[backend]\ntype = \"cuda\"\n",
+         "GPU backends require device_id (hologram.toml:2:8: backend.type = cuda)"},
+        {"[backend]\ntype = 1\n",
+         "Configuration error: hologram.toml:2:8: backend.type = 1, expected a text in quotes"},
+        {"[backend]\ndevice_id = -1\n",
+         "Configuration error: hologram.toml:2:13: backend.device_id = -1, expected a number up to "
+         "4294967295"},
+        {"[backend]\noptimizations = 1\n", "backend.optimizations = 1, expected true or false"},
+        {"[memory]\nmax_buffer_size = \"1 GB\"\n",
+         "memory.max_buffer_size = 1 GB, expected bytes, as 1048576 or 512M"},
+        {"[memory]\nbuffer_pool_size = 0\n",
+         "memory.buffer_pool_size = 0, expected a number from 1 to 65536"},
+        {"[memory]\nbuffer_pool_size = 65537\n",
+         "memory.buffer_pool_size = 65537, expected a number from 1 to 65536"},
+        {"[memory]\npool_capacity = 4095\n",
+         "memory.pool_capacity = 4095, expected MiB, a power of two"},
+        {"[memory]\nenable_pooling = \"yes\"\n",
+         "memory.enable_pooling = yes, expected true or false"},
+        {"[execution]\nnum_threads = 0\n",
+         "execution.num_threads = 0, expected a number from 1 to "},
+        {"[execution]\nnum_threads = 256\n", "twice the CPUs"},
+        {"[execution]\nlaunch_config.grid = [1, 2]\n",
+         "execution.launch_config.grid = 1,2, expected three numbers from 1, as 4,1,1"},
+        {"[execution]\nlaunch_config.block = [1, 2, 0]\n", "expected three numbers from 1"},
+        {"[execution]\nlaunch_config.block = [1, 2, 3, 4]\n", "expected three numbers from 1"},
+        {"[execution]\ntimeout_ms = \"5\"\n",
+         "execution.timeout_ms = 5, expected a number up to 18446744073709"},
+        {"[logging]\nlevel = \"loud\"\n",
+         "logging.level = loud, expected error, warn, info, debug or trace"},
+        {"[logging]\nlevle = \"info\"\n", "Configuration error: hologram.toml:2:1: there is no "
+                                          "setting 'logging.levle'; did you mean 'logging.level'?"},
+        {"x = 1\n", "Configuration error: hologram.toml:1:1: there is no setting 'x'"}};
+    static const struct {
+        const char *text, *message;
+    } lines[] = {
+        {"\nHOLOGRAM_TIMEOUT=5\n",
+         "Environment variable error: .env:2: there is no variable 'HOLOGRAM_TIMEOUT'"},
+        {"HOLOGRAM_TIMEOUT_MS\n",
+         "Environment variable error: .env:1: expected NAME=VALUE, got 'HOLOGRAM_TIMEOUT_MS'"},
+        {"HOLOGRAM_TIMEOUT_MS='5\n", "expected NAME=VALUE, got"},
+        {"HOLOGRAM_TIMEOUT_MS=5 6\n",
+         "Environment variable error: .env:1: HOLOGRAM_TIMEOUT_MS='5 6', expected a number up to"},
+        {"HOLOGRAM_PROFILE=fast\n", "Environment variable error: .env:1: HOLOGRAM_PROFILE='fast', "
+                                    "expected dev, prod or test"}};
+    hg_config c = hg_config_default(), kept = c;
+    enter_folder();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_file("hologram.toml", cases[i].text);
+        CHECK_STATUS(hg_config_read_files(NULL, &c), HG_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(hg_last_error_text(), cases[i].message) != NULL);
+        if (!strstr(hg_last_error_text(), cases[i].message))
+            fprintf(stderr, "%s: %s\n", cases[i].text, hg_last_error_text());
+        CHECK(memcmp(&c, &kept, sizeof c) == 0);
     }
+    remove("hologram.toml");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        write_file(".env", lines[i].text);
+        CHECK_STATUS(hg_config_read_files(NULL, &c), HG_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(hg_last_error_text(), lines[i].message) != NULL);
+        if (!strstr(hg_last_error_text(), lines[i].message))
+            fprintf(stderr, "%s: %s\n", lines[i].text, hg_last_error_text());
+    }
+    remove(".env");
+    CHECK_FAILS(hg_config_load("nothing.toml", &c), HG_ERROR_INVALID_ARGUMENT, "",
+                "Failed to load config file: nothing.toml: there is no such file");
+    CHECK_FAILS(hg_config_load("/tmp", &c), HG_ERROR_INVALID_ARGUMENT, "",
+                "Failed to load config file: /tmp: not a regular file");
+    mkfifo("hologram.toml", 0600); /* does not wait for a writer */
+    CHECK_FAILS(hg_config_load(NULL, &c), HG_ERROR_INVALID_ARGUMENT, "",
+                "Failed to load config file: hologram.toml: not a regular file");
+    CHECK_STATUS(hg_config_read_files(NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_config_list(NULL, NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
+    leave_folder();
 }
 
 static void test_malformed(void) {
@@ -150,6 +367,13 @@ static void test_malformed(void) {
         {"HOLOGRAM_CACHE_BYTES", "-1"},
         {"HOLOGRAM_PRETEND", "poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor"},
         {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"},
+        {"HOLOGRAM_PROFILE", "fast"},
+        {"HOLOGRAM_PARALLEL", "perhaps"},
+        {"HOLOGRAM_BUFFER_POOL_SIZE", "0"},
+        {"HOLOGRAM_POOL_CAPACITY", "3"},
+        {"HOLOGRAM_LAUNCH_GRID", "4"},
+        {"HOLOGRAM_LAUNCH_BLOCK", "4,0,1"},
+        {"HOLOGRAM_LOG_LEVEL", "loud"},
         {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
     hg_config c;
     hg_backend *b = NULL;
@@ -306,7 +530,7 @@ static void test_cache_path(void) {
     char home[256] = "", xdg[256] = "", *path = NULL;
     hg_config c = hg_config_default();
     clear();
-    if (getenv("HOME")) snprintf(home, sizeof home, "%s", getenv("HOME"));
+    if (getenv("HOME")) snprintf(own_home, sizeof own_home, "%s", getenv("HOME"));
     if (getenv("XDG_CACHE_HOME")) snprintf(xdg, sizeof xdg, "%s", getenv("XDG_CACHE_HOME"));
     setenv("HOME", "/home/ada", 1);
     setenv("XDG_CACHE_HOME", "/var/ada", 1);
@@ -371,7 +595,10 @@ int main(void) {
     test_defaults();
     test_environment();
     test_old_name();
-    test_not_read();
+    test_switches();
+    test_profiles();
+    test_priorities();
+    test_bad_files();
     test_malformed();
     test_choice();
     test_absent();

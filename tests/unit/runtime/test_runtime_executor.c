@@ -5,6 +5,8 @@
 #include <float.h>
 #include <hologram/testing.h>
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* The example of the specification, "Human-Readable Test Macros". */
 /* clang-format off */
@@ -303,7 +305,200 @@ static void test_executor(hg_backend *b) {
     CHECK_OK(hg_free_typed(b, small));
 }
 
+/* ---- hg_executor ---- */
+
+static void test_types(void) {
+    static const char *const names[] = {"auto",   "cpu",    "cuda",   "metal", "wasm",
+                                        "webgpu", "vulkan", "opencl", "tpu",   "null"};
+    hg_backend_type type;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char upper[16];
+        for (size_t k = 0; k <= strlen(names[i]); k++)
+            upper[k] = names[i][k] >= 'a' ? (char)(names[i][k] - 32) : names[i][k];
+        CHECK_OK(hg_backend_type_from_name(upper, &type));
+        CHECK_TEXT(hg_backend_type_name(type), names[i]);
+        CHECK(type == (hg_backend_type)i);
+    }
+    CHECK_OK(hg_backend_type_from_name("WGPU", &type));
+    CHECK(type == HG_BACKEND_WEBGPU);
+    CHECK(hg_backend_type_name((hg_backend_type)99) == NULL);
+    CHECK_STATUS(hg_backend_type_from_name("fpga", &type), HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK(strstr(hg_last_error_text(), "Invalid backend type: fpga") != NULL);
+    CHECK_STATUS(hg_backend_type_from_name(NULL, &type), HG_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_create(void) {
+    static const struct {
+        hg_backend_type type;
+        const char *message;
+    } absent[] = {
+#if !defined(__APPLE__)
+        {HG_BACKEND_METAL, "Metal backend only available on Apple platforms"},
+#endif
+        {HG_BACKEND_WEBGPU, "WebGPU not supported in this browser"},
+        {HG_BACKEND_WASM, "WASM backend requires 'wasm' feature to be enabled"},
+        {HG_BACKEND_TPU, "TPU backend requires 'tpu' feature to be enabled"}
+    };
+    hg_executor *e = NULL;
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        CHECK_STATUS(hg_executor_create_with_backend(absent[i].type, &e),
+                     HG_ERROR_BACKEND_UNAVAILABLE);
+        CHECK(!e && strstr(hg_last_error_text(), absent[i].message) != NULL);
+    }
+    CHECK_OK(hg_executor_create_auto(&e)); /* never fails where there is a CPU */
+    hg_executor_destroy(e);
+    CHECK_OK(hg_ffi_new_executor(&e));
+    CHECK(hg_executor_backend_type(e) == HG_BACKEND_CPU);
+    CHECK_TEXT(hg_backend_name(hg_executor_backend(e)), "cpu");
+    hg_executor_destroy(e);
+    CHECK_OK(hg_ffi_new_executor_with_backend("NULL", &e));
+    CHECK(hg_executor_backend_type(e) == HG_BACKEND_NULL);
+    hg_executor_destroy(e);
+    CHECK_STATUS(hg_ffi_new_executor_with_backend("fpga", &e), HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK(!e);
+    CHECK_STATUS(hg_executor_create_cpu(NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_executor_create_from_config(NULL, &e), HG_ERROR_INVALID_ARGUMENT);
+    hg_config config = hg_config_default();
+    memcpy(config.log_level, "loud", 5);
+    CHECK_STATUS(hg_executor_create_from_config(&config, &e), HG_ERROR_INVALID_ARGUMENT);
+    config = hg_config_default();
+    config.log_file = "/nowhere/log";
+    CHECK_STATUS(hg_executor_create_from_config(&config, &e), HG_ERROR_INVALID_ARGUMENT);
+    hg_executor_destroy(NULL);
+    CHECK(hg_executor_backend(NULL) == NULL);
+}
+
+static hg_executor_memory_info memory_of(hg_executor *e) {
+    hg_executor_memory_info info = {.size = sizeof info};
+    CHECK_OK(hg_executor_memory(e, &info));
+    return info;
+}
+
+/* Freed buffers come again, cleared and of exactly the size that was asked for; the oldest go. */
+static void test_pool(void) {
+    enum { COUNT = 1000 };
+    hg_config config = hg_config_default();
+    hg_executor *e = NULL;
+    hg_typed_buffer a, b, many[8];
+    float data[COUNT];
+    uint64_t bytes;
+    memcpy(config.backend, "cpu", 4);
+    config.pool_buffers = 4;
+    config.pool_bytes = 1 << 20;
+    CHECK_OK(hg_executor_create_from_config(&config, &e));
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_F32, COUNT, &a));
+    CHECK_OK(hg_backend_buffer_size(hg_executor_backend(e), a.buffer, &bytes));
+    CHECK_U64(bytes, 4 * COUNT);
+    for (int i = 0; i < COUNT; i++) data[i] = (float)i;
+    CHECK_OK(hg_copy_to(hg_executor_backend(e), a, data, COUNT));
+    CHECK_U64(memory_of(e).used, 4096);
+    CHECK_OK(hg_executor_free(e, a));
+    CHECK_STATUS(hg_executor_free(e, a), HG_ERROR_INVALID_BUFFER);
+    CHECK(memory_of(e).used == 0 && memory_of(e).kept == 4096 && memory_of(e).kept_count == 1);
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_F32, COUNT - 5, &b)); /* of the same class */
+    CHECK(memory_of(e).reused == 1 && memory_of(e).kept_count == 0);
+    CHECK_OK(hg_backend_buffer_size(hg_executor_backend(e), b.buffer, &bytes));
+    CHECK_U64(bytes, 4 * (COUNT - 5));
+    CHECK_OK(hg_copy_from(hg_executor_backend(e), b, data, COUNT - 5));
+    int cleared = 1;
+    for (int i = 0; i < COUNT - 5; i++) cleared &= data[i] == 0;
+    CHECK(cleared);
+    CHECK_OK(hg_executor_free(e, b));
+    for (int i = 0; i < 8; i++)
+        CHECK_OK(hg_executor_allocate(e, HG_TYPE_U8, UINT64_C(300) << i, &many[i]));
+    for (int i = 0; i < 8; i++) CHECK_OK(hg_executor_free(e, many[i]));
+    CHECK_U64(memory_of(e).kept_count, 4); /* those that were freed last */
+    CHECK_U64(memory_of(e).kept, (320u << 4) + (320u << 5) + (320u << 6) + (320u << 7));
+    CHECK_OK(hg_executor_trim(e, 320u << 7));
+    CHECK(memory_of(e).kept_count == 1 && memory_of(e).kept == 320u << 7);
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_U8, 2 << 20, &a)); /* larger than what is kept */
+    CHECK_OK(hg_executor_free(e, a));
+    CHECK(memory_of(e).kept <= 1 << 20 && memory_of(e).peak >= 2 << 20);
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_U8, 0, &a));
+    CHECK_OK(hg_executor_free(e, a));
+    CHECK_STATUS(hg_executor_allocate(e, HG_TYPE_F64, UINT64_MAX / 4, &a),
+                 HG_ERROR_ALLOCATION_FAILED);
+    CHECK_STATUS(hg_executor_allocate(e, (hg_type)99, 4, &a), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_executor_free(e, (hg_typed_buffer){{4711}, HG_TYPE_F32, 1}),
+                 HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_executor_memory(e, NULL), HG_ERROR_INVALID_ARGUMENT);
+    hg_executor_destroy(e);
+}
+
+/* What is kept is never a reason to refuse: with a cap of 1 MiB, a MiB fits where one was freed. */
+static void test_cap(void) {
+    hg_config config = hg_config_default();
+    hg_executor *e = NULL;
+    hg_typed_buffer a;
+    memcpy(config.backend, "cpu", 4);
+    config.max_memory = 4 << 20;
+    CHECK_OK(hg_executor_create_from_config(&config, &e));
+    for (uint64_t i = 0; i < 40; i++) {
+        CHECK_OK(hg_executor_allocate(e, HG_TYPE_U8, (1 << 20) + i * (1 << 16), &a));
+        CHECK_OK(hg_executor_free(e, a));
+    }
+    CHECK_STATUS(hg_executor_allocate(e, HG_TYPE_U8, 5 << 20, &a), HG_ERROR_ALLOCATION_FAILED);
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_U8, 3 << 20, &a));
+    hg_executor_destroy(e); /* frees what was not given back */
+    config.pooling = false;
+    CHECK_OK(hg_executor_create_from_config(&config, &e));
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_U8, 1000, &a));
+    CHECK_OK(hg_executor_free(e, a));
+    CHECK_U64(memory_of(e).kept, 0);
+    hg_executor_destroy(e);
+}
+
+/* The default grid and block of the configuration, and the log. */
+static void test_executes(void) {
+    static const char text[] = ".atlas 1\n.program count\n.param r1 n buffer u32 inout [1]\n"
+                               "mov.u32 r2, 1\natom.add.u32 r3, [n[0]], r2\nexit\n";
+    char path[] = "/tmp/hologram-log-XXXXXX", log[2048] = "";
+    hg_config config = hg_config_default();
+    hg_executor *e = NULL;
+    hg_program *program = NULL;
+    hg_typed_buffer n;
+    uint32_t count = 0;
+    int file = mkstemp(path);
+    CHECK(file >= 0);
+    memcpy(config.backend, "cpu", 4);
+    memcpy(config.log_level, "trace", 6);
+    config.log_file = path;
+    config.grid[0] = 4, config.grid[1] = config.grid[2] = 1;
+    config.block[0] = 8, config.block[1] = config.block[2] = 1;
+    CHECK_OK(hg_executor_create_from_config(&config, &e));
+    CHECK_OK(hg_program_assemble(text, strlen(text), NULL, &program));
+    CHECK_OK(hg_executor_allocate(e, HG_TYPE_U32, 1, &n));
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "n", n.buffer));
+    CHECK_OK(hg_executor_execute(e, program, NULL, params));
+    CHECK_OK(hg_copy_from(hg_executor_backend(e), n, &count, 1));
+    CHECK_U64(count, 32);
+    hg_launch one = hg_launch_default();
+    CHECK_OK(hg_executor_execute(e, program, &one, params));
+    CHECK_OK(hg_copy_from(hg_executor_backend(e), n, &count, 1));
+    CHECK_U64(count, 33);
+    CHECK_STATUS(hg_executor_execute(e, NULL, NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_executor_execute(e, program, NULL, NULL), HG_ERROR_ISA); /* not bound */
+    hg_params_destroy(params);
+    hg_program_release(program);
+    hg_executor_destroy(e);
+    FILE *f = fdopen(file, "r");
+    CHECK(f && fread(log, 1, sizeof log - 1, f) > 0);
+    if (f) fclose(f);
+    CHECK(strstr(log, "hologram info: backend cpu is cpu\n") == log);
+    CHECK(strstr(log, "hologram trace: allocate 1 x u32\n") != NULL);
+    CHECK(strstr(log, "hologram debug: execute ") != NULL);
+    CHECK(strstr(log, "hologram error: execute ") != NULL);
+    CHECK(strstr(log, "hologram info: closed\n") != NULL);
+    remove(path);
+}
+
 int main(void) {
+    test_types();
+    test_create();
+    test_pool();
+    test_cap();
+    test_executes();
     RUN_BACKEND_TEST(test_vector_add_f32);
     RUN_BACKEND_TEST(test_vector_sub_f32);
     CHECK_U64(hg_test_failures(), 0);
