@@ -167,6 +167,8 @@ static void next_line(hg_lexer *l) {
     l->line_start = l->statement_start = l->last_end = l->at;
     l->statement_line = l->line;
     l->last = 0;
+    l->statement = false;
+    l->open = 0;
 }
 
 static void skip_blanks(hg_lexer *l) {

@@ -12,10 +12,33 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum type { I32, U32, I64, U64, U8, I16, F32, F64, PRED, TYPES } type;
-static const char *const NAMES[] = {"i32", "u32", "i64", "u64", "u8", "i16", "f32", "f64", "pred"};
+typedef enum type {
+    I32,
+    U32,
+    I64,
+    U64,
+    U8,
+    I16,
+    F32,
+    F64,
+    PRED,
+    TYPES,
+    GENERIC = TYPES, /* the type parameter of a function */
+    NO_TYPE
+} type;
+static const char *const NAMES[] = {"i32", "u32", "i64", "u64",  "u8",
+                                    "i16", "f32", "f64", "pred", "T"};
 static const uint32_t BITS[] = {32, 32, 64, 64, 8, 16, 32, 64, 1};
-enum { LANES = 3, ELEMENTS = 16, MOST_NODES = 4000, MOST_VARIABLES = 64, MOST_STEPS = 20000 };
+enum {
+    LANES = 3,
+    ELEMENTS = 16,
+    MOST_NODES = 6000,
+    MOST_VARIABLES = 64, /* of the program, and of each function */
+    MOST_FUNCTIONS = 12,
+    MOST_ARGUMENTS = 3, /* and results; arrays aside */
+    NO_VARIABLE = 1 << 20,
+    MOST_STEPS = 20000
+};
 
 static bool is_float(type t) { return t == F32 || t == F64; }
 static bool is_signed(type t) { return t == I32 || t == I64 || t == I16; }
@@ -66,7 +89,9 @@ typedef enum kind {
     CHOICE,
     CONVERT,
     FUNCTION,
-    ATOMIC
+    ATOMIC,
+    ARRAY, /* an element of an array of the block or the lane */
+    CALL
 } kind;
 typedef struct expression {
     kind kind;
@@ -75,7 +100,10 @@ typedef struct expression {
     bool bare; /* LITERAL: without its type */
     value literal;
     uint32_t variable;
-    struct expression *x, *y, *z;
+    uint32_t array;    /* ARRAY: which, or the function's self; CALL: the argument */
+    uint32_t function; /* CALL */
+    type generic;      /* CALL: its type parameter */
+    struct expression *x, *y, *z, *argument[MOST_ARGUMENTS];
 } expression;
 
 typedef enum statement_kind {
@@ -89,11 +117,16 @@ typedef enum statement_kind {
     BREAK,
     CONTINUE,
     RETURN,
-    CARRY
+    CARRY,
+    PUT,    /* into an array of the block or the lane */
+    RESULTS /* of a call: none, or into new variables or old ones */
 } statement_kind;
 typedef struct statement {
     statement_kind kind;
     uint32_t variable, second; /* LET, ASSIGN; the counter of WHILE and LOOP */
+    uint32_t third, count;     /* RESULTS, RETURN: how many */
+    uint32_t array;            /* PUT */
+    bool assigns;              /* RESULTS: variables that are there */
     int op;                    /* of ASSIGN, STORE: 0 or an operator */
     bool typed;                /* LET */
     type type;                 /* STORE */
@@ -121,9 +154,28 @@ typedef struct variable {
     uint32_t block; /* number of the block that declares it */
     bool fixed, known;
 } variable;
-static variable variables[MOST_VARIABLES];
-static uint32_t variable_count, block_stack[64], block_depth, block_number;
+static variable variables[MOST_VARIABLES * (MOST_FUNCTIONS + 1)];
+static uint32_t variable_count, most_variables, block_stack[64], block_depth, block_number;
 static uint32_t loop_depth, room; /* nodes that may still be made */
+
+/* Arrays that functions take by reference: two of each kind, and the one that a function has as its
+ * self. */
+enum { PRIVATE_I32, PRIVATE_F32, SHARED_I32, ARRAY_KINDS, NO_ARRAY = 99, OWN_ARRAY = 98 };
+static const char *const ARRAY_HEADS[] = {"private i32 [16]", "private f32 [16]",
+                                          "shared i32 [3, 16]", "private T [16]"};
+enum { PRIVATE_T = ARRAY_KINDS }; /* the kind of an array whose elements are of the parameter */
+
+typedef struct function_tree {
+    uint32_t first; /* variable: its parameters */
+    uint32_t count, results;
+    type types[MOST_ARGUMENTS], result_types[MOST_ARGUMENTS];
+    uint32_t array_kind; /* NO_ARRAY: none */
+    bool generic;
+    statement *body;
+} function_tree;
+static function_tree functions[MOST_FUNCTIONS];
+static uint32_t function_count;
+static function_tree *self; /* that is made, printed or worked out; NULL: the program is */
 
 /* ---- making them ---- */
 
@@ -153,7 +205,7 @@ static bool find_variable(type t, bool writable, uint32_t *found) {
 }
 
 static uint32_t new_variable(type t) {
-    if (variable_count == MOST_VARIABLES) return MOST_VARIABLES;
+    if (variable_count >= most_variables) return NO_VARIABLE;
     variable *v = &variables[variable_count];
     uint32_t name = pick(40);
     *v = (variable){.type = t, .block = block_stack[block_depth]};
@@ -252,7 +304,7 @@ static expression *predicate(uint32_t depth) {
     default:
         e = make(COMPARE, PRED);
         e->op = SIGNS[pick(6)];
-        type t = any_number();
+        type t = self && self->generic && pick(3) == 0 ? GENERIC : any_number();
         e->x = grow(t, depth, false);
         e->y = grow(t, depth, e->x->kind != LITERAL);
         return e;
@@ -285,8 +337,117 @@ static expression *function(type t, uint32_t depth) {
     return e;
 }
 
+static type kind_type(uint32_t group) {
+    return group == PRIVATE_T ? GENERIC : group == PRIVATE_F32 ? F32 : I32;
+}
+
+/* An array of that element type that is seen here. */
+static uint32_t find_array(type t) {
+    uint32_t group = self ? self->array_kind : NO_ARRAY;
+    if (group != NO_ARRAY && kind_type(group) == t && (self || pick(2))) return OWN_ARRAY;
+    if (t == I32 && pick(2)) return SHARED_I32 * 2u + pick(2);
+    if (self || (t != I32 && t != F32)) return NO_ARRAY;
+    return (t == I32 ? PRIVATE_I32 : PRIVATE_F32) * 2u + pick(2);
+}
+
+/* An array of that kind, or of type T where that is told, for a call. */
+static uint32_t array_argument(uint32_t group, type told) {
+    uint32_t own_kind = self ? self->array_kind : NO_ARRAY;
+    if (group == SHARED_I32) return own_kind == group && pick(2) ? OWN_ARRAY : group * 2 + pick(2);
+    if (own_kind != NO_ARRAY && own_kind != SHARED_I32 &&
+        kind_type(own_kind) == (group == PRIVATE_T ? told : kind_type(group)))
+        return OWN_ARRAY;
+    if (self || (group == PRIVATE_T && told != I32 && told != F32)) return NO_ARRAY;
+    type t = group == PRIVATE_T ? told : kind_type(group);
+    return (t == I32 ? PRIVATE_I32 : PRIVATE_F32) * 2u + pick(2);
+}
+
+/* A call of a function that is there already; result NO_TYPE: whatever it gives, else one whose
+ * first result may be that. NULL: there is none. */
+static expression *call_tree(type result, uint32_t depth) {
+    uint32_t start = function_count ? pick(function_count) : 0;
+    for (uint32_t i = 0; i < function_count; i++) {
+        /* the last one first: calls inside calls */
+        uint32_t number = pick(2) ? function_count - 1 - i : (start + i) % function_count;
+        const function_tree *f = &functions[number];
+        type gives = f->results ? f->result_types[0] : NO_TYPE;
+        if (f == self ||
+            (result != NO_TYPE && gives != result && !(gives == GENERIC && result != PRED)))
+            continue;
+        type generic = gives == GENERIC && result != NO_TYPE ? result
+                       : self && self->generic && pick(2)    ? GENERIC
+                       : f->array_kind == PRIVATE_T && !self ? (pick(2) ? I32 : F32)
+                                                             : any_number();
+        uint32_t array = NO_ARRAY;
+        if (f->array_kind != NO_ARRAY) {
+            array = array_argument(f->array_kind, generic);
+            if (array == NO_ARRAY) continue;
+        }
+        expression *e = make(CALL, gives == GENERIC ? generic : gives);
+        e->function = number;
+        e->generic = generic;
+        e->array = array;
+        for (uint32_t k = 0; k < f->count; k++) {
+            bool told = f->types[k] != GENERIC;
+            e->argument[k] = grow(told ? f->types[k] : generic, depth, told);
+        }
+        return e;
+    }
+    return NULL;
+}
+
+/* Of the type parameter: what all numbers have. */
+static expression *grow_generic(uint32_t depth) {
+    uint32_t v;
+    expression *e;
+    if (!depth || used > room) {
+        if (pick(4) && find_variable(GENERIC, false, &v)) {
+            e = make(VARIABLE, GENERIC);
+            e->variable = v;
+            return e;
+        }
+        e = make(LITERAL, GENERIC);
+        e->literal.i = pick(10);
+        return e;
+    }
+    depth--;
+    switch (pick(7)) {
+    case 0:
+        e = make(CHOICE, GENERIC);
+        e->x = grow(PRED, depth, false);
+        e->y = grow_generic(depth);
+        e->z = grow_generic(depth);
+        return e;
+    case 1:
+        e = make(CONVERT, GENERIC);
+        e->x = grow((type)pick(TYPES), depth, false);
+        return e;
+    case 2:
+        e = make(NEGATE, GENERIC);
+        e->x = grow_generic(depth);
+        return e;
+    case 3:
+        if (find_array(GENERIC) == NO_ARRAY) break;
+        e = make(ARRAY, GENERIC);
+        e->array = OWN_ARRAY;
+        e->x = index_of(depth);
+        return e;
+    case 4:
+        e = call_tree(GENERIC, depth);
+        if (e) return e;
+        break;
+    default: break;
+    }
+    e = make(BINARY, GENERIC);
+    e->op = "+-*"[pick(3)];
+    e->x = grow_generic(depth);
+    e->y = grow_generic(depth);
+    return e;
+}
+
 static expression *grow(type t, uint32_t depth, bool told) {
     uint32_t v;
+    if (t == GENERIC) return grow_generic(depth);
     if (!depth || used > room) {
         if (pick(4) && find_variable(t, false, &v)) {
             expression *e = make(VARIABLE, t);
@@ -297,7 +458,21 @@ static expression *grow(type t, uint32_t depth, bool told) {
     }
     depth--;
     expression *e;
-    switch (pick(10)) {
+    uint32_t array;
+    switch (pick(14)) {
+    case 10:
+    case 12:
+    case 13:
+        e = call_tree(t, depth);
+        if (e) return e;
+        break;
+    case 11:
+        array = find_array(t);
+        if (array == NO_ARRAY) break;
+        e = make(ARRAY, t);
+        e->array = array;
+        e->x = index_of(depth);
+        return e;
     case 0:
         e = make(CHOICE, t);
         e->x = grow(PRED, depth, false);
@@ -307,7 +482,7 @@ static expression *grow(type t, uint32_t depth, bool told) {
     case 1:
         if (t == PRED) break;
         e = make(CONVERT, t);
-        e->x = grow((type)pick(TYPES), depth, false);
+        e->x = grow(self && self->generic && pick(2) ? GENERIC : (type)pick(TYPES), depth, false);
         return e;
     case 2:
         if (t == PRED) break;
@@ -341,6 +516,56 @@ static expression *grow(type t, uint32_t depth, bool told) {
 
 static statement *block(uint32_t depth, uint32_t count);
 
+/* The type of a result, of a call whose type parameter is that. */
+static type result_type(const expression *call, uint32_t i) {
+    type t = functions[call->function].result_types[i];
+    return t == GENERIC ? call->generic : t;
+}
+
+static uint32_t *result_variable(statement *s, uint32_t i) {
+    return i == 0 ? &s->variable : i == 1 ? &s->second : &s->third;
+}
+
+/* A call as a statement, with as many of its results as are wanted. */
+static bool take_results(statement *s, uint32_t depth) {
+    s->kind = RESULTS;
+    s->x = call_tree(NO_TYPE, depth);
+    if (!s->x) return false;
+    uint32_t results = functions[s->x->function].results;
+    s->count = results && pick(4) ? 1 + pick(results) : 0;
+    s->assigns = pick(2);
+    for (uint32_t i = 0; i < s->count; i++) {
+        type t = result_type(s->x, i);
+        uint32_t *v = result_variable(s, i);
+        if (!s->assigns) *v = new_variable(t);
+        if (s->assigns ? !find_variable(t, true, v) : *v == NO_VARIABLE) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (*result_variable(s, k) == *v) return false;
+    }
+    for (uint32_t i = 0; i < s->count && !s->assigns; i++)
+        variables[*result_variable(s, i)].known = true;
+    return true;
+}
+
+static void give_results(statement *s, uint32_t depth) {
+    expression **values[] = {&s->x, &s->y, &s->z};
+    s->kind = RETURN;
+    s->count = self ? self->results : 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        *values[i] = grow(self->result_types[i], depth, self->result_types[i] != PRED);
+}
+
+static bool put(statement *s, uint32_t depth) {
+    type t = self && self->generic && pick(2) ? GENERIC : pick(2) ? I32 : F32;
+    s->kind = PUT;
+    s->type = t;
+    s->array = find_array(t);
+    if (s->array == NO_ARRAY) return false;
+    s->y = index_of(depth);
+    s->x = grow(t, depth, true);
+    return true;
+}
+
 static void enter(void) { block_stack[++block_depth] = ++block_number; }
 static void leave(void) { block_depth--; }
 
@@ -354,25 +579,34 @@ static statement *inside(uint32_t depth, uint32_t count) {
 static statement *one(uint32_t depth) {
     statement *s = node();
     uint32_t v, e = pick(5);
-    switch (pick(depth ? 13 : 7)) {
+    switch (pick(5) ? pick(depth ? 13 : 7) : 20 + pick(2)) {
+    case 20:
+        if (take_results(s, e)) return s;
+        break;
+    case 21:
+        if (put(s, e)) return s;
+        break;
     case 0:
     case 1: {
-        type t = (type)pick(TYPES);
+        type t = self && self->generic && pick(3) == 0 ? GENERIC : (type)pick(TYPES);
         s->kind = LET;
         s->typed = pick(2);
         s->x = grow(t, e, s->typed);
         s->variable = new_variable(t);
-        if (s->variable == MOST_VARIABLES) break;
+        if (s->variable == NO_VARIABLE) break;
         variables[s->variable].known = true;
         return s;
     }
     case 2:
     case 3: {
-        type t = (type)pick(TYPES);
+        type t = self && self->generic && pick(3) == 0 ? GENERIC : (type)pick(TYPES);
         if (!find_variable(t, true, &v)) break;
         s->kind = ASSIGN;
         s->variable = v;
-        s->op = t == PRED || pick(2) ? 0 : is_float(t) ? "+-*/"[pick(4)] : "+-*&|^"[pick(6)];
+        s->op = t == PRED || pick(2) ? 0
+                : t == GENERIC       ? "+-*"[pick(3)]
+                : is_float(t)        ? "+-*/"[pick(4)]
+                                     : "+-*&|^"[pick(6)];
         s->x = grow(t, e, true);
         return s;
     }
@@ -400,7 +634,7 @@ static statement *one(uint32_t depth) {
         s->y = grow(U32, e, true);
         s->variable = new_variable(U32);
         s->second = new_variable(PRED);
-        if (s->variable == MOST_VARIABLES || s->second == MOST_VARIABLES) break;
+        if (s->variable == MOST_VARIABLES || s->second == NO_VARIABLE) break;
         variables[s->variable].known = variables[s->second].known = true;
         return s;
     case 7:
@@ -414,7 +648,7 @@ static statement *one(uint32_t depth) {
     case 10:
         s->kind = pick(2) ? WHILE : LOOP;
         s->variable = new_variable(U32);
-        if (s->variable == MOST_VARIABLES) break;
+        if (s->variable == NO_VARIABLE) break;
         variables[s->variable].known = variables[s->variable].fixed = true;
         s->most = 1 + pick(5);
         if (s->kind == WHILE) s->x = grow(PRED, e, false);
@@ -459,7 +693,7 @@ static statement *one(uint32_t depth) {
         }
         enter();
         s->variable = new_variable(t);
-        bool good = s->variable != MOST_VARIABLES;
+        bool good = s->variable != NO_VARIABLE;
         if (good) variables[s->variable].known = variables[s->variable].fixed = true;
         loop_depth++;
         s->body = good ? block(depth - 1, 1 + pick(3)) : NULL;
@@ -469,8 +703,8 @@ static statement *one(uint32_t depth) {
         return s;
     }
     default:
-        if (pick(3)) break;
-        s->kind = RETURN;
+        if (pick(3) && !self) break;
+        give_results(s, 2);
         statement *condition = node();
         condition->kind = IF;
         condition->x = grow(PRED, 2, false);
@@ -561,9 +795,39 @@ static const char *sign_of(int op, bool comparison) {
 }
 
 static void print_index(type t, const expression *e) {
-    hg_text_addf(&out, "e_%s[base + u64(", NAMES[t]);
+    hg_text_addf(&out, "e_%s[%s + u64(", NAMES[t], self ? "global * 16" : "base");
     print_at(e, 0);
     hg_text_addf(&out, ")]");
+}
+
+static void print_array(uint32_t array) {
+    if (array == OWN_ARRAY)
+        hg_text_addf(&out, "own");
+    else
+        hg_text_addf(&out, "a%u", (unsigned)array);
+}
+
+/* Arrays of the block have a row for each lane. */
+static void print_array_index(uint32_t array, const expression *e) {
+    bool shared = array == OWN_ARRAY ? self->array_kind == SHARED_I32 : array / 2 == SHARED_I32;
+    print_array(array);
+    hg_text_addf(&out, shared ? "[global * 16 + u64(" : "[u64(");
+    print_at(e, 0);
+    hg_text_addf(&out, ")]");
+}
+
+static void print_arguments(const expression *e) {
+    const function_tree *f = &functions[e->function];
+    hg_text_addf(&out, "f%u(", (unsigned)e->function);
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (i) hg_text_addf(&out, ", ");
+        print_at(e->argument[i], 0);
+    }
+    if (e->array != NO_ARRAY) {
+        if (f->count) hg_text_addf(&out, ", ");
+        print_array(e->array);
+    }
+    hg_text_addf(&out, ")");
 }
 
 static void print_call(const expression *e) {
@@ -585,6 +849,8 @@ static void print(const expression *e) {
     case LITERAL:
         if (e->type == PRED) {
             hg_text_addf(&out, "u32(%u) == 1", (unsigned)e->literal.i);
+        } else if (e->type == GENERIC) {
+            hg_text_addf(&out, "T(%u)", (unsigned)e->literal.i);
         } else {
             if (!e->bare) hg_text_addf(&out, "%s(", NAMES[e->type]);
             print_number(e);
@@ -629,6 +895,8 @@ static void print(const expression *e) {
         hg_text_addf(&out, ")");
         break;
     case FUNCTION: print_call(e); break;
+    case CALL: print_arguments(e); break;
+    case ARRAY: print_array_index(e->array, e->x); break;
     case ATOMIC:
         hg_text_addf(&out, "atom.add(");
         print_index(e->type, e->x);
@@ -730,7 +998,29 @@ static void print_statement(const statement *s) {
     case FOR: print_for(s); break;
     case BREAK: hg_text_addf(&out, "break"); break;
     case CONTINUE: hg_text_addf(&out, "continue"); break;
-    case RETURN: hg_text_addf(&out, "return"); break;
+    case RETURN:
+        hg_text_addf(&out, "return");
+        for (uint32_t i = 0; i < s->count; i++) {
+            hg_text_addf(&out, i ? ", " : " ");
+            print_at(i == 0 ? s->x : i == 1 ? s->y : s->z, 0);
+        }
+        break;
+    case PUT:
+        print_array_index(s->array, s->y);
+        hg_text_addf(&out, " = ");
+        print_at(s->x, 0);
+        break;
+    case RESULTS:
+        if (s->count && !s->assigns) hg_text_addf(&out, "let ");
+        for (uint32_t i = 0; i < s->count; i++)
+            hg_text_addf(&out, "%s%s", i ? ", " : "",
+                         variables[i == 0   ? s->variable
+                                   : i == 1 ? s->second
+                                            : s->third]
+                             .name);
+        if (s->count) hg_text_addf(&out, " = ");
+        print_arguments(s->x);
+        break;
     }
 }
 
@@ -744,7 +1034,12 @@ typedef struct memory {
     uint64_t i[PRED][LANES * ELEMENTS]; /* bits */
 } memory;
 static memory *now;
-static value values[MOST_VARIABLES];
+static value values[MOST_VARIABLES * (MOST_FUNCTIONS + 1)];
+static value arrays[ARRAY_KINDS * 2][LANES * ELEMENTS];
+static type generic;       /* what T is now */
+static uint32_t own_array; /* which array the function has */
+static value returned[MOST_ARGUMENTS];
+static type actual(type t) { return t == GENERIC ? generic : t; }
 static uint64_t lane;
 static uint32_t steps;
 
@@ -870,32 +1165,42 @@ static value call(const expression *e) {
     }
 }
 
+static void call_function(const expression *e);
+static value *array_place(uint32_t array, const expression *index) {
+    uint32_t which = array == OWN_ARRAY ? own_array : array;
+    return &arrays[which][lane * ELEMENTS + work(index).i];
+}
+
 static value work(const expression *e) {
     value x, y;
     uint64_t at;
     steps++;
+    type t = actual(e->type);
     switch (e->kind) {
-    case LITERAL: return e->literal;
+    case LITERAL:
+        if (e->type == GENERIC)
+            return is_float(t) ? real(t, (double)e->literal.i) : integer(t, e->literal.i);
+        return e->literal;
+    case CALL: call_function(e); return returned[0];
+    case ARRAY: return *array_place(e->array, e->x);
     case VARIABLE: return values[e->variable];
     case GLOBAL: return integer(U64, lane);
     case ELEMENT: return load(e->type, place(e->x));
-    case NEGATE:
-        x = work(e->x);
-        return is_float(e->type) ? real(e->type, -x.d) : integer(e->type, 0 - x.i);
+    case NEGATE: x = work(e->x); return is_float(t) ? real(t, -x.d) : integer(t, 0 - x.i);
     case COMPLEMENT: return integer(e->type, ~work(e->x).i);
     case NOT: return truth(!work(e->x).i);
     case BINARY:
         x = work(e->x);
         y = work(e->y);
-        return combine(e->type, e->op, x, y);
+        return combine(t, e->op, x, y);
     case COMPARE:
         x = work(e->x);
         y = work(e->y);
-        return truth(compare(e->x->type, e->op, x, y));
+        return truth(compare(actual(e->x->type), e->op, x, y));
     case BOTH: return truth(work(e->x).i && work(e->y).i);
     case EITHER: return truth(work(e->x).i || work(e->y).i);
     case CHOICE: return work(e->x).i ? work(e->y) : work(e->z);
-    case CONVERT: return convert(e->type, e->x->type, work(e->x));
+    case CONVERT: return convert(t, actual(e->x->type), work(e->x));
     case FUNCTION: return call(e);
     default:
         at = place(e->x);
@@ -941,7 +1246,7 @@ static way run_statement(const statement *s) {
     }
     case ASSIGN:
         v = values[s->variable];
-        v = s->op ? combine(variables[s->variable].type, s->op, v, work(s->x)) : work(s->x);
+        v = s->op ? combine(actual(variables[s->variable].type), s->op, v, work(s->x)) : work(s->x);
         values[s->variable] = v;
         return ON;
     case STORE:
@@ -969,7 +1274,22 @@ static way run_statement(const statement *s) {
     case FOR: return run_for(s);
     case BREAK: return BROKEN;
     case CONTINUE: return CONTINUED;
-    default: return RETURNED;
+    case PUT:
+        v = work(s->x);
+        *array_place(s->array, s->y) = v;
+        return ON;
+    case RESULTS:
+        call_function(s->x);
+        for (uint32_t i = 0; i < s->count; i++)
+            values[i == 0 ? s->variable : i == 1 ? s->second : s->third] = returned[i];
+        return ON;
+    default: {
+        value results[MOST_ARGUMENTS];
+        for (uint32_t i = 0; i < s->count; i++)
+            results[i] = work(i == 0 ? s->x : i == 1 ? s->y : s->z);
+        for (uint32_t i = 0; i < s->count; i++) returned[i] = results[i];
+        return RETURNED;
+    }
     }
 }
 
@@ -981,14 +1301,85 @@ static way run_block(const statement *s) {
     return ON;
 }
 
+static void call_function(const expression *e) {
+    const function_tree *f = &functions[e->function];
+    value given[MOST_ARGUMENTS];
+    type outer = generic, inner = actual(e->generic);
+    uint32_t outer_array = own_array;
+    for (uint32_t i = 0; i < f->count; i++) given[i] = work(e->argument[i]);
+    for (uint32_t i = 0; i < f->count; i++) values[f->first + i] = given[i];
+    generic = inner;
+    if (e->array != OWN_ARRAY) own_array = e->array;
+    (void)run_block(f->body);
+    generic = outer;
+    own_array = outer_array;
+}
+
 /* ---- one program ---- */
+
+/* Few types mostly, so that calls find their arguments in other calls. */
+static type some_type(void) {
+    static const type FEW[] = {I32, F32, U32, U64};
+    return pick(3) ? FEW[pick(4)] : (type)pick(TYPES);
+}
+
+static void make_function(void) {
+    function_tree *f = &functions[function_count];
+    *f = (function_tree){.first = variable_count,
+                         .count = pick(MOST_ARGUMENTS + 1),
+                         .results = pick(MOST_ARGUMENTS + 1),
+                         .array_kind = pick(2) ? NO_ARRAY : pick(ARRAY_KINDS)};
+    f->generic = f->count && pick(3) == 0;
+    if (f->generic && pick(3) == 0) f->array_kind = PRIVATE_T;
+    self = f;
+    block_depth = loop_depth = 0;
+    block_stack[0] = ++block_number;
+    most_variables = variable_count + MOST_VARIABLES;
+    room = used + 20 + pick(60);
+    for (uint32_t i = 0; i < f->count; i++) {
+        f->types[i] = f->generic && (!i || pick(2)) ? GENERIC : some_type();
+        variables[new_variable(f->types[i])].known = true;
+    }
+    for (uint32_t i = 0; i < f->results; i++)
+        f->result_types[i] = f->generic && pick(2) ? GENERIC : some_type();
+    f->body = block(1 + pick(3), 1 + pick(4));
+    statement *last = node();
+    room += 20;
+    give_results(last, 3);
+    statement **end = &f->body;
+    while (*end) end = &(*end)->next;
+    *end = last;
+    self = NULL;
+    function_count++;
+}
+
+static void print_function(uint32_t number) {
+    const function_tree *f = &functions[number];
+    self = &functions[number];
+    hg_text_addf(&out, "\nfn f%u%s(", (unsigned)number, f->generic ? "[T]" : "");
+    for (uint32_t i = 0; i < f->count; i++)
+        hg_text_addf(&out, "%s%s %s", i ? ", " : "", variables[f->first + i].name,
+                     NAMES[f->types[i]]);
+    if (f->array_kind != NO_ARRAY)
+        hg_text_addf(&out, "%sown %s", f->count ? ", " : "", ARRAY_HEADS[f->array_kind]);
+    hg_text_addf(&out, ")");
+    for (uint32_t i = 0; i < f->results; i++)
+        hg_text_addf(&out, "%s%s", i ? ", " : " -> ", NAMES[f->result_types[i]]);
+    hg_text_addf(&out, " {");
+    print_block(f->body);
+    hg_text_addf(&out, "\n}\n");
+    self = NULL;
+}
 
 static statement *make_program(uint64_t seed) {
     state = seed * 7919 + 1;
     for (int i = 0; i < 4; i++) pick(2);
-    used = variable_count = block_depth = block_number = loop_depth = 0;
-    block_stack[0] = 0;
-    room = 60 + pick(500);
+    used = variable_count = block_number = function_count = 0;
+    for (uint32_t i = pick(3) ? pick(4) : pick(MOST_FUNCTIONS + 1); i > 0; i--) make_function();
+    block_depth = loop_depth = 0;
+    block_stack[0] = ++block_number;
+    most_variables = variable_count + MOST_VARIABLES;
+    room = used + 60 + pick(500);
     return block(1 + pick(12), 3 + pick(6));
 }
 
@@ -998,8 +1389,17 @@ static void print_program(const statement *s) {
     for (int t = 0; t < PRED; t++)
         hg_text_addf(&out, ".param e_%s buffer %s inout [%u]\n", NAMES[t], NAMES[t],
                      LANES * ELEMENTS);
-    hg_text_addf(&out, ".lanes %u\n.reg base u64\n    base = global * %u", LANES, ELEMENTS);
+    for (unsigned i = 0; i < ARRAY_KINDS * 2; i++) {
+        const char *head = ARRAY_HEADS[i / 2], *space = strchr(head, ' ');
+        hg_text_addf(&out, ".%.*s a%u%s\n", (int)(space - head), head, i, space);
+    }
+    hg_text_addf(&out, ".lanes %u\n.reg base u64\n", LANES);
     indent = 0;
+    for (uint32_t i = 0; i < function_count; i += 2) print_function(i);
+    hg_text_addf(&out, "    base = global * %u", ELEMENTS);
+    for (unsigned i = 0; i < ARRAY_KINDS * 2; i++)
+        hg_text_addf(&out, "\n    for i in 0 .. 16 {\n        a%u[%si] = 0\n    }", i,
+                     i / 2 == SHARED_I32 ? "i32(global) * 16 + " : "");
     print_block(s);
     /* the variables that are known at the end */
     uint32_t at[PRED] = {0};
@@ -1012,11 +1412,13 @@ static void print_program(const statement *s) {
                      variables[v].type == PRED ? ")" : "");
     }
     hg_text_addf(&out, "\n");
+    for (uint32_t i = 1; i < function_count; i += 2) print_function(i);
 }
 
 static void evaluate(const statement *s, memory *m) {
     now = m;
     steps = 0;
+    memset(arrays, 0, sizeof arrays);
     for (lane = 0; lane < LANES; lane++) {
         if (run_block(s) == RETURNED) continue;
         uint32_t at[PRED] = {0};
