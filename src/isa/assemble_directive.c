@@ -197,6 +197,46 @@ static bool read_scratch(hg_assembler *a) {
     return read_whole_param(a, &p, read_scratch_body);
 }
 
+/* A name that no parameter has: grid_flag, grid_flag1, … */
+static char *flag_name(hg_assembler *a) {
+    char text[24] = "grid_flag";
+    for (uint64_t i = 0, n = 0; i < a->head.params.count; i++) {
+        if (strcmp(a->head.params.data[i].name, text) != 0) continue;
+        snprintf(text, sizeof text, "grid_flag%llu", (unsigned long long)++n);
+        i = UINT64_MAX; /* from the first again */
+    }
+    return hg_arena_text(&a->program->arena, text, strlen(text));
+}
+
+bool hg_asm_grid_flag(hg_assembler *a, const hg_token *at, hg_token *name) {
+    *name = *at;
+    name->kind = HG_TOKEN_NAME;
+    if (a->head.grid_flag) {
+        name->text = a->head.params.data[a->head.grid_flag - 1].name;
+        name->length = (uint32_t)strlen(name->text);
+        return true;
+    }
+    hg_param p = {.kind = HG_PARAM_SCRATCH, .type = HG_TYPE_U32, .rank = 1, .name = flag_name(a)};
+    p.dims[0] = (hg_extent){.kind = HG_EXTENT_NUMBER, .value = 1};
+    if (!p.name) return hg_asm_no_memory(a);
+    if (a->head.params.count >= HG_MAX_PARAMS) {
+        hg_asm_error(a, "S05", at, NULL, "more than %d parameters: this needs one of its own",
+                     HG_MAX_PARAMS);
+        return false;
+    }
+    hg_param *kept = hg_vec_push(&a->head.params);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = p;
+    name->text = p.name;
+    name->length = (uint32_t)strlen(p.name);
+    if (!hg_asm_add_param_name(a, name, &p, false)) {
+        a->head.params.count = a->registers.param_registers.count; /* each has one */
+        return false;
+    }
+    a->head.grid_flag = (uint32_t)a->head.params.count;
+    return true;
+}
+
 /* .data + goes on with the table before. */
 static bool read_data(hg_assembler *a) {
     if (hg_asm_accept(a, '+')) return hg_asm_more_table(a);

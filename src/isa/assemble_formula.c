@@ -351,6 +351,20 @@ static bool close_function(formula *f, const pending *p, const hg_token *whole, 
     return false;
 }
 
+/* grid.any(p) and grid.all(p): their flag is the program's own. */
+static bool add_flag(formula *f, const pending *p) {
+    hg_assembler *a = f->a;
+    const hg_constant zero = {.kind = HG_CONSTANT_INTEGER, .token = p->token};
+    hg_register handle;
+    hg_operand address;
+    uint8_t type;
+    hg_token name;
+    return hg_asm_grid_flag(a, &p->token, &name) &&
+           hg_asm_array_place(a, &name, &handle, &address, &type) &&
+           push_value(f, hg_tree_element(a, &p->token, handle, &address, type,
+                                         hg_tree_literal(a, &zero, false)));
+}
+
 static bool close_call(formula *f, const hg_token *end) {
     hg_assembler *a = f->a;
     const pending p = f->pending.data[--f->pending.count];
@@ -366,6 +380,10 @@ static bool close_call(formula *f, const hg_token *end) {
         return false;
     }
     if (p.called != HG_UNDEFINED) return close_function(f, &p, &whole, count);
+    if (hg_op_asks_all((uint16_t)p.function.op) && count == 1) {
+        if (!add_flag(f, &p)) return false;
+        count++;
+    }
     if (!fold(f, &p, count, &folded) || folded) return folded;
     if (count > HG_TREE_MOST_ARGUMENTS) {
         hg_asm_error(a, "N04", &p.token, NULL, "'%.*s' takes fewer operands than %u",

@@ -417,6 +417,7 @@ typedef struct hg_assembler {
         HG_VEC(hg_param) params;
         HG_VEC(hg_named_extent) extents;
         hg_extent *alone;     /* of HG_EXTENT_OF_NONE */
+        uint32_t grid_flag;   /* the parameter that hg_asm_grid_flag has made + 1 */
         uint32_t open_table;  /* the parameter of the last .data + 1; 0: there is none, or it is
                                  finished */
         hg_text table;        /* its elements so far */
@@ -643,6 +644,9 @@ void hg_asm_resolve_labels(hg_assembler *a);
 
 /* assemble_directive.c: the token in front has been read */
 bool hg_asm_directive(hg_assembler *a, const hg_token *name);
+/* The name of the scratch array of one u32 that the program's grid.any and grid.all share where
+ * they do not name one; made at the first of them. */
+bool hg_asm_grid_flag(hg_assembler *a, const hg_token *at, hg_token *name);
 /* What can only be checked when all directives are there. */
 void hg_asm_finish_directives(hg_assembler *a);
 

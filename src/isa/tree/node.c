@@ -596,8 +596,10 @@ static bool suits(const hg_assembler *a, const hg_operand_info *o, uint32_t node
     }
 }
 
-static bool is_function(const hg_op_info *row) {
-    if (row->flags & (HG_F_CONTROL | HG_F_COLLECTIVE | HG_F_RUN)) return false;
+static bool is_function(hg_op op) {
+    const hg_op_info *row = hg_op_get(op);
+    bool whole = (row->flags & HG_F_COLLECTIVE) && !hg_op_asks_all((uint16_t)op);
+    if (whole || (row->flags & (HG_F_CONTROL | HG_F_RUN))) return false;
     for (uint32_t k = 0; k < row->operand_count; k++) {
         const hg_operand_info *o = &row->operands[k];
         if ((o->kind == HG_K_REG || o->kind == HG_K_PRED) && o->access == HG_WRITE) return true;
@@ -609,7 +611,7 @@ static bool wrong_call(hg_assembler *a, const hg_mnemonic *m, hg_op op, const ui
                        uint32_t count) {
     const hg_op_info *row = hg_op_get(op);
     uint32_t wanted = argument_count(row);
-    if (!is_function(row)) {
+    if (!is_function(op)) {
         hg_asm_error(a, "N03", &m->token, NULL, "'%s' is an instruction without a result here",
                      row->text);
     } else if (count != wanted) {
@@ -640,7 +642,7 @@ static hg_op choose_form(const hg_assembler *a, const hg_mnemonic *m, const uint
                   : op != m->op && row->type_count && !m->lacks_type &&
                         !(row->flags & HG_F_TYPE_OPTIONAL))
             continue;
-        if (!is_function(row) || argument_count(row) != count) continue;
+        if (!is_function(op) || argument_count(row) != count) continue;
         uint32_t i = 0;
         while (i < count && suits(a, argument_of(row, i), arguments[i])) i++;
         if (i == count) return op;

@@ -60,6 +60,13 @@ static void test_expressions(hg_backend *b) {
           2);
     GIVES("y[c - 1] = x[c]\ny[i16(c)] += 4\ny[c] *= 5\ny[c] -= 1\n", 0, 0, 30, 19);
     GIVES("let s, over = addc(u32(0xffffffff), u32(c))\ny[0] = i32(s)\ny[1] = i32(over)\n", 2, 1);
+    GIVES("let i = 0\nlet on = c == 3\nwhile grid.any(on) {\n    i += 1\n    on = i < 4\n}\ny[0] = "
+          "i\n"
+          "y[1] = i32(grid.all(c == 3)) + i32(grid.all(c == 4))\n",
+          4, 1);
+    GIVES(".scratch grid_flag u32 [2]\nlet p = grid.any(c == 3) && grid.any(c == 4, grid_flag[1])\n"
+          "y[0] = i32(p) + 5\n",
+          5);
     GIVES("let old = atom.add(y[1], 5)\ny[0] = old + atom.max(y[1], 9)\n", 5, 9);
     GIVES("y[0] = i32(fma(f[2], 2, 0.5) * 2)\ny[1] = i32(popc(u32(0xf0f)))\ny[2] = rotl(c, 31)\n",
           5, 8, -2147483647);
