@@ -66,13 +66,15 @@ int command_asm(int argc, char **argv) {
 int command_disasm(int argc, char **argv) {
     cli c = {0};
     const char *out = NULL;
-    const cli_option options[] = {{"-o", &out, NULL}};
+    bool structured = false;
+    const cli_option options[] = {{"-o", &out, NULL}, {"--structured", NULL, &structured}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c))
         return cli_finish(&c);
-    if (cli_load(&c, cli_file(&c))) {
+    if (cli_load(&c, cli_file(&c)) && (!structured || cli_verify(&c))) {
         char *text = NULL;
         size_t length = 0;
-        if (hg_program_print(c.program, &text, &length) != HG_OK)
+        if ((structured ? hg_program_print_structured : hg_program_print)(c.program, &text,
+                                                                          &length) != HG_OK)
             cli_last_error(&c);
         else
             cli_write(&c, out, text, length);

@@ -86,6 +86,17 @@ HG_API hg_status hg_program_encode(const hg_program *program, uint32_t flags, ui
 /** Canonical text; the caller frees it with hg_string_free. length may be NULL. Thread-safe. */
 HG_API hg_status hg_program_print(const hg_program *program, char **text,
                                   size_t *length) HG_NODISCARD;
+/**
+ * The program as statements: if, while, loop and expressions where its jumps and its order of
+ * instructions allow them, instructions and labels elsewhere. The text assembles to the same
+ * instructions in the same order; registers may have other numbers.
+ * @param text  the caller frees it with hg_string_free
+ * @param length  may be NULL
+ * @return HG_OK, HG_ERROR_ISA where the program does not verify, HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe.
+ */
+HG_API hg_status hg_program_print_structured(const hg_program *program, char **text,
+                                             size_t *length) HG_NODISCARD;
 /** Checks everything that can be known before running, with the signature of the .param lines.
  * Thread-safe. */
 HG_API hg_status hg_program_verify(const hg_program *program,

@@ -438,6 +438,25 @@ hg_op hg_op_access(hg_op op) {
 }
 
 const char *hg_condition_name(hg_condition c) { return CONDITIONS[c].text; }
+hg_condition hg_condition_plain(hg_condition c) {
+    switch (c) {
+    case HG_COND_LTU: return HG_COND_LT;
+    case HG_COND_LEU: return HG_COND_LE;
+    case HG_COND_GTU: return HG_COND_GT;
+    case HG_COND_GEU: return HG_COND_GE;
+    default: return c;
+    }
+}
+
+hg_condition hg_condition_opposite(hg_condition c) {
+    static const uint8_t OF[HG_COND_COUNT] = {
+        [HG_COND_EQ] = HG_COND_NE,   [HG_COND_NE] = HG_COND_EQ,   [HG_COND_LT] = HG_COND_GE,
+        [HG_COND_LE] = HG_COND_GT,   [HG_COND_GT] = HG_COND_LE,   [HG_COND_GE] = HG_COND_LT,
+        [HG_COND_LTU] = HG_COND_GEU, [HG_COND_LEU] = HG_COND_GTU, [HG_COND_GTU] = HG_COND_LEU,
+        [HG_COND_GEU] = HG_COND_LTU};
+    return (hg_condition)OF[c];
+}
+
 bool hg_condition_is_unsigned(hg_condition c) { return CONDITIONS[c].is_unsigned; }
 const char *hg_scope_name(hg_scope s) { return SCOPES[s]; }
 const char *hg_opname_name(hg_opname o) { return OPNAMES[o].text; }

@@ -216,8 +216,10 @@ static inline hg_type hg_element_type(uint8_t type, uint8_t type2, const hg_oper
 }
 
 const char *hg_condition_name(hg_condition c);
-bool hg_condition_is_unsigned(hg_condition c); /* compares bit patterns as unsigned numbers:
-                                                  integers only */
+hg_condition hg_condition_plain(hg_condition c);    /* lt of ltu: the same of unsigned types */
+hg_condition hg_condition_opposite(hg_condition c); /* holds where the other does not, NaNs aside */
+bool hg_condition_is_unsigned(hg_condition c);      /* compares bit patterns as unsigned numbers:
+                                                       integers only */
 const char *hg_scope_name(hg_scope s);
 const char *hg_opname_name(hg_opname o);
 const char *hg_idname_name(hg_idname i);

@@ -1,6 +1,7 @@
 /* Programs as canonical text (language.md 3): what disasm writes, and what assembles to the same
  * program again.
  * Must not know: the binary container, verification. */
+#include "isa/print.h"
 #include "isa/text_internal.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@ static void add(hg_text *out, const char *text) { hg_text_add(out, text, strlen(
 
 /* ---- labels ---- */
 
-static void print_target(hg_text *out, const hg_program *p, uint32_t inst) {
+void hg_print_target(hg_text *out, const hg_program *p, uint32_t inst) {
     const char *name = hg_program_label_at(p, inst);
     if (name)
         add(out, name);
@@ -24,8 +25,18 @@ static bool is_constant_place(uint8_t place) {
            place == HG_PLACE_CLASS || place == HG_PLACE_PRIVATE;
 }
 
-static void print_place(hg_text *out, const hg_operand *o) {
+static void print_register(const hg_printer *to, uint32_t operand, int kind, uint8_t number) {
+    const char *name = to->name ? to->name(to->user, operand, kind, number) : NULL;
+    if (name)
+        add(to->out, name);
+    else
+        hg_text_addf(to->out, "%c%u", kind == HG_PRINT_PREDICATE ? 'p' : 'r', (unsigned)number);
+}
+
+static void print_place(const hg_printer *to, uint32_t operand, const hg_operand *o) {
+    hg_text *out = to->out;
     unsigned long long value = o->value;
+    const char *name;
     switch ((hg_place_kind)o->place) {
     case HG_PLACE_BUF: hg_text_addf(out, "buf%llu", value); break;
     case HG_PLACE_POOL: hg_text_addf(out, "pool%llu", value); break;
@@ -33,17 +44,31 @@ static void print_place(hg_text *out, const hg_operand *o) {
     case HG_PLACE_PRIVATE: add(out, "private"); break;
     case HG_PLACE_CLASS: hg_text_addf(out, "class%llu", value); break;
     case HG_PLACE_PHI: hg_text_addf(out, "phi(%llu, %u, %u)", value, o->phi[0], o->phi[1]); break;
-    case HG_PLACE_FLAT: hg_text_addf(out, "r%u", o->reg); break;
-    case HG_PLACE_BUF_REG: hg_text_addf(out, o->has_index ? "r%u" : "buf(r%u)", o->reg); break;
-    case HG_PLACE_POOL_REG: hg_text_addf(out, "pool(r%u)", o->reg); break;
+    case HG_PLACE_FLAT:
+    case HG_PLACE_BUF_REG:
+    case HG_PLACE_POOL_REG:
+        name = to->name ? to->name(to->user, operand, HG_PRINT_BASE, o->reg) : NULL;
+        if (name)
+            add(out, name);
+        else
+            hg_text_addf(out,
+                         o->place == HG_PLACE_POOL_REG               ? "pool(r%u)"
+                         : o->place == HG_PLACE_FLAT || o->has_index ? "r%u"
+                                                                     : "buf(r%u)",
+                         (unsigned)o->reg);
+        break;
     case HG_PLACE_BARE: break; /* only in arrays, which print it themselves */
     }
 }
 
-static void print_address(hg_text *out, const hg_operand *o) {
+static void print_address(const hg_printer *to, uint32_t operand, const hg_operand *o) {
+    hg_text *out = to->out;
     add(out, "[");
-    print_place(out, o);
-    if (o->has_index) hg_text_addf(out, " + r%u", o->index);
+    print_place(to, operand, o);
+    if (o->has_index) {
+        add(out, " + ");
+        print_register(to, operand, HG_PRINT_INDEX, o->index);
+    }
     if (hg_operand_scale(o) > 1) hg_text_addf(out, "*%u", (unsigned)o->scale);
     unsigned long long bytes = o->disp < 0 ? 0 - (unsigned long long)o->disp
                                            : (unsigned long long)o->disp;
@@ -52,41 +77,46 @@ static void print_address(hg_text *out, const hg_operand *o) {
     add(out, "]");
 }
 
-static void print_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items,
-                        uint64_t count) {
+static void print_tuple(const hg_printer *to, uint32_t operand, const hg_program *p,
+                        const hg_tuple_item *items, uint64_t count) {
+    hg_text *out = to->out;
     add(out, "(");
     for (uint64_t i = 0; i < count; i++) {
         uint32_t inside_count;
         const hg_tuple_item *inside = hg_tuple_counts(p, &items[i], &inside_count);
         if (i) add(out, ", ");
         if (items[i].is_tuple) add(out, "(");
-        for (uint32_t k = 0; k < inside_count; k++)
+        for (uint32_t k = 0; k < inside_count; k++) {
+            if (k) add(out, ", ");
             if (inside[k].is_reg)
-                hg_text_addf(out, k ? ", r%u" : "r%u", (unsigned)inside[k].reg);
+                print_register(to, operand, HG_PRINT_REGISTER, inside[k].reg);
             else
-                hg_text_addf(out, k ? ", %llu" : "%llu", (unsigned long long)inside[k].value);
+                hg_text_addf(out, "%llu", (unsigned long long)inside[k].value);
+        }
         if (items[i].is_tuple) add(out, ")");
     }
     add(out, ")");
 }
 
-static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst,
-                          const hg_operand_info *info, const hg_operand *o) {
+static void print_operand(const hg_printer *to, const hg_program *p, const hg_inst *inst,
+                          uint32_t number, const hg_operand *o) {
+    hg_text *out = to->out;
+    const hg_operand_info *info = &hg_op_get((hg_op)inst->op)->operands[number];
     unsigned long long value = o->value;
     if (info->access & HG_NAMED) hg_text_addf(out, "%s=", info->name);
     switch ((hg_operand_kind)o->kind) {
-    case HG_K_REG: hg_text_addf(out, "r%u", o->reg); break;
-    case HG_K_PRED: hg_text_addf(out, "p%u", o->reg); break;
+    case HG_K_REG: print_register(to, number, HG_PRINT_REGISTER, o->reg); break;
+    case HG_K_PRED: print_register(to, number, HG_PRINT_PREDICATE, o->reg); break;
     case HG_K_LABEL:
         add(out, "@");
-        print_target(out, p, (uint32_t)o->value);
+        hg_print_target(out, p, (uint32_t)o->value);
         break;
-    case HG_K_ARRAY: hg_text_addf(out, "r%u", o->reg); break;
-    case HG_K_ADDRESS: print_address(out, o); break;
+    case HG_K_ARRAY: print_register(to, number, HG_PRINT_BASE, o->reg); break;
+    case HG_K_ADDRESS: print_address(to, number, o); break;
     case HG_K_LITERAL: hg_print_literal(out, hg_literal_type(inst, info), hg_literal(p, o)); break;
     case HG_K_COUNT:
         if (o->is_reg)
-            hg_text_addf(out, "r%u", o->reg);
+            print_register(to, number, HG_PRINT_REGISTER, o->reg);
         else
             hg_text_addf(out, "%llu", value);
         break;
@@ -97,14 +127,15 @@ static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst
     case HG_K_IDNAME: add(out, hg_idname_name((hg_idname)o->value)); break;
     case HG_K_BOOL: add(out, o->value ? "true" : "false"); break;
     case HG_K_TUPLE:
-    case HG_K_TUPLES: print_tuple(out, p, hg_tuple(p, o), o->item_count); break;
+    case HG_K_TUPLES: print_tuple(to, number, p, hg_tuple(p, o), o->item_count); break;
     case HG_K_TYPE:
     case HG_K_COND:
     case HG_K_SCOPE: break; /* in the mnemonic */
     }
 }
 
-static void print_mnemonic(hg_text *out, const hg_inst *inst, const hg_operand *operands) {
+static void print_mnemonic(const hg_printer *to, const hg_inst *inst, const hg_operand *operands) {
+    hg_text *out = to->out;
     const hg_op_info *info = hg_op_get((hg_op)inst->op);
     add(out, info->text);
     for (uint32_t i = 0; i < info->operand_count; i++) {
@@ -114,27 +145,34 @@ static void print_mnemonic(hg_text *out, const hg_inst *inst, const hg_operand *
         if (info->operands[i].kind == HG_K_SCOPE)
             hg_text_addf(out, ".%s", hg_scope_name((hg_scope)o->value));
         if (hg_operand_in_mnemonic(&info->operands[i]) && info->operands[i].kind == HG_K_PRED &&
-            o->reg != 255)
-            hg_text_addf(out, ".p%u", o->reg);
+            o->reg != 255) {
+            add(out, ".");
+            print_register(to, i, HG_PRINT_PREDICATE, o->reg);
+        }
     }
     if (inst->type < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type));
     if (inst->type2 < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type2));
 }
 
-void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t number) {
+void hg_print_instruction_to(const hg_printer *to, const hg_program *program, uint32_t number) {
+    hg_text *out = to->out;
     const hg_inst *inst = &program->insts[number];
     const hg_op_info *info = hg_op_get((hg_op)inst->op);
     const hg_operand *operands = hg_inst_operands(program, number);
-    print_mnemonic(out, inst, operands);
+    print_mnemonic(to, inst, operands);
     const char *between = " ";
     for (uint32_t i = 0; i < info->operand_count; i++) {
         if (hg_operand_in_mnemonic(&info->operands[i]) ||
             hg_operand_is_left_out(program, inst, &info->operands[i], &operands[i]))
             continue;
         add(out, between);
-        print_operand(out, program, inst, &info->operands[i], &operands[i]);
+        print_operand(to, program, inst, i, &operands[i]);
         between = ", ";
     }
+}
+
+void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t number) {
+    hg_print_instruction_to(&(hg_printer){.out = out}, program, number);
 }
 
 /* Length of rN or pN at the beginning of the text, 0: something else. */
@@ -250,13 +288,20 @@ static void print_dims(hg_text *out, const hg_program *p, const hg_param *param)
     add(out, "]");
 }
 
+static void print_param_register(hg_text *out, const hg_param *param, const bool *unnamed) {
+    if (!unnamed || !unnamed[param->reg]) hg_text_addf(out, "r%u ", (unsigned)param->reg);
+}
+
 /* A line ends in a comma where the next one goes on; a statement is far shorter than one may be. */
-static void print_data(hg_text *out, const hg_program *p, const hg_param *param) {
+static void print_data(hg_text *out, const hg_program *p, const hg_param *param,
+                       const bool *unnamed) {
     enum { A_LINE = 8, A_STATEMENT = HG_MAX_LINE_BYTES / 4 };
     hg_type type = (hg_type)param->type;
     uint64_t size = hg_type_size_bytes(type), count = param->data_bytes / size;
     size_t start = out->length;
-    hg_text_addf(out, ".data r%u %s %s", param->reg, param->name, hg_type_name(type));
+    add(out, ".data ");
+    print_param_register(out, param, unnamed);
+    hg_text_addf(out, "%s %s", param->name, hg_type_name(type));
     print_dims(out, p, param);
     for (uint64_t i = 0; i < count; i++) {
         bool full = out->length - start > A_STATEMENT;
@@ -267,14 +312,17 @@ static void print_data(hg_text *out, const hg_program *p, const hg_param *param)
     add(out, "\n");
 }
 
-static void print_param(hg_text *out, const hg_program *p, const hg_param *param) {
+static void print_param(hg_text *out, const hg_program *p, const hg_param *param,
+                        const bool *unnamed) {
     static const char *const dirs[] = {"", "in", "out", "inout"};
     bool scratch = param->kind == HG_PARAM_SCRATCH;
     if (param->kind == HG_PARAM_DATA) {
-        print_data(out, p, param);
+        print_data(out, p, param, unnamed);
         return;
     }
-    hg_text_addf(out, "%s r%u %s ", scratch ? ".scratch" : ".param", param->reg, param->name);
+    add(out, scratch ? ".scratch " : ".param ");
+    print_param_register(out, param, unnamed);
+    hg_text_addf(out, "%s ", param->name);
     if (param->kind == HG_PARAM_POOL) {
         hg_text_addf(out, "pool %llu\n", (unsigned long long)param->pool_bytes);
         return;
@@ -323,9 +371,9 @@ static void print_given_name(hg_text *out, const hg_register_name *name) {
     hg_text_addf(out, ", %u\n", (unsigned)(name->end - name->first));
 }
 
-static void print_directives(hg_text *out, const hg_program *p) {
+void hg_print_directives(hg_text *out, const hg_program *p, const bool *unnamed) {
     hg_text_addf(out, ".atlas 1\n.program %s\n", p->name);
-    for (uint32_t i = 0; i < p->param_count; i++) print_param(out, p, &p->params[i]);
+    for (uint32_t i = 0; i < p->param_count; i++) print_param(out, p, &p->params[i], unnamed);
     if (p->shared) hg_text_addf(out, ".shared %llu\n", (unsigned long long)p->shared);
     if (p->private_bytes)
         hg_text_addf(out, ".private %llu\n", (unsigned long long)p->private_bytes);
@@ -347,7 +395,7 @@ static void print_directives(hg_text *out, const hg_program *p) {
     if (p->lanes_count) add(out, "\n");
     if (p->entry) {
         add(out, ".entry ");
-        print_target(out, p, p->entry);
+        hg_print_target(out, p, p->entry);
         add(out, "\n");
     }
     if (p->flags & 1) add(out, ".flag relaxed\n");
@@ -380,7 +428,7 @@ hg_status hg_program_print(const hg_program *program, char **text, size_t *lengt
     if (!marks) return hg_fail_memory();
     mark_targets(program, marks);
     hg_text out = {0};
-    print_directives(&out, program);
+    hg_print_directives(&out, program, NULL);
     uint32_t label = 0, name = 0;
     for (uint32_t i = 0; i <= program->inst_count; i++) {
         for (; name < program->register_name_count && program->register_names[name].first == i;

@@ -261,6 +261,8 @@ typedef struct hg_brace {
     uint8_t kind;    /* hg_brace_kind */
     uint32_t scope;  /* around it */
     uint32_t top;    /* instruction to which a loop goes back */
+    uint32_t body;   /* of `if`: its first instruction */
+    uint64_t labels; /* defined before it */
     hg_jumps next;   /* to the next branch, or to what a round ends with */
     hg_jumps behind; /* behind the statement */
     bool never;      /* a condition that is known: what it would run begins at `top` */
@@ -268,6 +270,24 @@ typedef struct hg_brace {
     hg_register variable, step, rounds; /* of for */
     bool down;                          /* the step is subtracted */
 } hg_brace;
+
+/* How the instructions end that a statement has just written, where they may become fewer
+ * (tree/flow.c). */
+typedef enum hg_jump_form {
+    HG_JUMP_OVER,   /* a branch over what follows */
+    HG_JUMP_TURNED, /* the same, on the opposite of the comparison in front of it */
+    HG_JUMP_PAIR,   /* a branch over the jump behind it */
+    HG_JUMP_BEHIND, /* break: the last jump of the chain behind a loop */
+    HG_JUMP_NEXT,   /* continue: the last jump of the chain to the end of a round */
+    HG_JUMP_AGAIN   /* continue, to an instruction that is known */
+} hg_jump_form;
+typedef struct hg_last_jump {
+    uint32_t end;    /* the instruction behind it; 0: there is none */
+    uint8_t form;    /* hg_jump_form */
+    bool turned;     /* one branch, on a comparison that may be the opposite one */
+    uint32_t loop;   /* of break and continue: its brace */
+    uint64_t labels; /* defined before */
+} hg_last_jump;
 
 /* .shared NAME TYPE [extents], or .private. */
 typedef struct hg_memory_array {
@@ -440,6 +460,7 @@ typedef struct hg_assembler {
         HG_VEC(hg_fixup) fixups;
         uint64_t bound; /* the instruction that a jump may lead to, of those the last */
         HG_VEC(hg_counted_loop) loops;
+        hg_last_jump condition, leave, ended;
         uint32_t loops_too_deep; /* opened beyond the limit */
         bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
     } code;

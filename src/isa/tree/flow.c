@@ -36,7 +36,11 @@ static hg_brace *open_brace(hg_assembler *a, const hg_token *at, hg_brace_kind k
         hg_asm_no_memory(a);
         return NULL;
     }
-    *brace = (hg_brace){.token = *at, .kind = (uint8_t)kind, .scope = outer, .top = next_inst(a)};
+    *brace = (hg_brace){.token = *at,
+                        .kind = (uint8_t)kind,
+                        .scope = outer,
+                        .top = next_inst(a),
+                        .labels = a->code.defined_labels};
     a->source.expansions.data[at->expansion].scope = scope;
     return brace;
 }
@@ -79,6 +83,7 @@ static bool condition_of(hg_assembler *a, hg_brace *brace, uint32_t condition, h
     if (!jump_over(a, condition, jumps, &brace->never)) return false;
     if (!name_them(a, first, brace->kind == HG_BRACE_WHILE ? "'while'" : "'if'")) return false;
     brace->top = brace->never ? next_inst(a) : brace->top;
+    brace->body = next_inst(a);
     return true;
 }
 
@@ -358,20 +363,89 @@ static bool close_for(hg_assembler *a, hg_brace *brace) {
            hg_asm_emit_target(a, brace->top, at, NULL) && name_them(a, next_inst(a) - 1, "'for'");
 }
 
+/* ---- fewer jumps ---- */
+
+/* What stands from the instruction on is forgotten: jumps, which nothing leads to. */
+static void forget_from(hg_assembler *a, uint32_t inst) {
+    if (inst >= a->code.insts.count) return;
+    const hg_inst *first = &a->code.insts.data[inst];
+    a->code.operands.count = a->code.spans.count = first->operands;
+    a->code.insts.count = a->code.lines.count = a->code.columns.count = inst;
+    if (a->places.count > inst) a->places.count = inst;
+    if (a->code.bound > inst) a->code.bound = inst;
+    for (uint64_t i = a->words.count; i-- > 0 && a->words.data[i].end > inst;)
+        a->words.data[i].end = inst;
+}
+
+/* Operands of a bra are its predicate and its target. */
+static hg_operand *target_of(const hg_assembler *a, uint32_t inst) {
+    return &a->code.operands.data[a->code.insts.data[inst].operands + 1];
+}
+
+/* The comparison at the instruction becomes the opposite one. */
+static void turn(hg_assembler *a, uint32_t inst) {
+    hg_operand *c = &a->code.operands.data[a->code.insts.data[inst].operands];
+    c->value = hg_condition_opposite((hg_condition)c->value);
+}
+
+static uint64_t link_to(const hg_assembler *a, uint32_t inst) {
+    return a->code.insts.data[inst].operands + UINT64_C(2);
+}
+
+/* `if a < b { break }`: one branch that jumps where the condition holds, in place of one over the
+ * jump. With `!p` as its condition it stays two instructions. */
+static void end_in_one_jump(hg_assembler *a, hg_brace *brace) {
+    const hg_last_jump condition = a->code.condition, leave = a->code.leave;
+    uint32_t jump = brace->body;
+    bool only = brace->kind == HG_BRACE_IF && !brace->never && jump && condition.end == jump &&
+                leave.end == jump + 1 && leave.end == next_inst(a) && !brace->behind.last &&
+                a->code.defined_labels == brace->labels;
+    if (!only) return;
+    bool turned = condition.form == HG_JUMP_TURNED;
+    a->code.ended = leave;
+    if (condition.form == HG_JUMP_OVER) return;
+    uint32_t branch = turned ? jump - 1 : jump - 2;
+    hg_brace *loop = &a->source.braces.data[leave.loop];
+    if (turned) turn(a, branch - 1);
+    target_of(a, branch)->value = target_of(a, jump)->value;
+    if (leave.form == HG_JUMP_BEHIND) loop->behind.last = link_to(a, branch);
+    if (leave.form == HG_JUMP_NEXT) loop->next.last = link_to(a, branch);
+    brace->next.last = 0;
+    forget_from(a, branch + 1);
+    a->code.ended.turned = turned;
+    a->code.ended.end = turned ? branch + 1 : 0;
+}
+
+/* A loop that ends with `if a < b { break }` or `if !p { break }` goes back by one branch, where it
+ * does not break. The brace is no more among the open ones. */
+static bool go_back_at_once(hg_assembler *a, hg_brace *brace, const hg_last_jump *ended) {
+    bool last = ended->end && ended->end == next_inst(a) && ended->form == HG_JUMP_BEHIND &&
+                ended->loop == a->source.braces.count && a->code.defined_labels == ended->labels;
+    if (!last) return false;
+    uint32_t branch = ended->turned ? ended->end - 1 : ended->end - 2;
+    brace->behind.last = target_of(a, ended->end - 1)->value;
+    if (ended->turned) turn(a, branch - 1);
+    target_of(a, branch)->value = brace->top;
+    forget_from(a, branch + 1);
+    return true;
+}
+
 /* ---- ends ---- */
 
 bool hg_tree_close(hg_assembler *a, const hg_token *at) {
     hg_brace brace = a->source.braces.data[--a->source.braces.count];
+    const hg_last_jump ended = a->code.ended;
     bool good = true;
     a->source.expansions.data[brace.token.expansion].scope = brace.scope;
+    a->code.ended.end = 0;
     switch ((hg_brace_kind)brace.kind) {
     case HG_BRACE_WHILE:
     case HG_BRACE_LOOP:
-        good = brace.never || !hg_tree_is_reached(a) ||
+        good = brace.never || !hg_tree_is_reached(a) || go_back_at_once(a, &brace, &ended) ||
                hg_tree_jump(a, at, HG_NO_PREDICATE, brace.top);
         break;
     case HG_BRACE_FOR: good = close_for(a, &brace); break;
-    default: break;
+    default: end_in_one_jump(a, &brace); break;
     }
     good = good && end_never(a, &brace);
     hg_tree_bind(a, &brace.next);
@@ -396,7 +470,16 @@ bool hg_tree_leave(hg_assembler *a, const hg_token *at, bool again) {
         return unsure;
     }
     hg_brace *brace = &a->source.braces.data[i - 1];
-    if (!again) return hg_tree_jump_on(a, at, HG_NO_PREDICATE, &brace->behind);
-    if (brace->kind == HG_BRACE_FOR) return hg_tree_jump_on(a, at, HG_NO_PREDICATE, &brace->next);
-    return hg_tree_jump(a, at, HG_NO_PREDICATE, brace->top);
+    hg_jump_form form = !again                        ? HG_JUMP_BEHIND
+                        : brace->kind == HG_BRACE_FOR ? HG_JUMP_NEXT
+                                                      : HG_JUMP_AGAIN;
+    bool good = form == HG_JUMP_AGAIN
+                    ? hg_tree_jump(a, at, HG_NO_PREDICATE, brace->top)
+                    : hg_tree_jump_on(a, at, HG_NO_PREDICATE,
+                                      form == HG_JUMP_NEXT ? &brace->next : &brace->behind);
+    a->code.leave = (hg_last_jump){.end = next_inst(a),
+                                   .form = (uint8_t)form,
+                                   .loop = (uint32_t)i - 1,
+                                   .labels = a->code.defined_labels};
+    return good;
 }

@@ -432,15 +432,9 @@ bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, bool read,
 
 /* ---- conditions ---- */
 
-static hg_condition opposite(hg_condition c) {
-    switch (c) {
-    case HG_COND_EQ: return HG_COND_NE;
-    case HG_COND_NE: return HG_COND_EQ;
-    case HG_COND_LT: return HG_COND_GE;
-    case HG_COND_LE: return HG_COND_GT;
-    case HG_COND_GT: return HG_COND_LE;
-    default: return HG_COND_LT;
-    }
+static bool jumps_by(hg_assembler *a, hg_jump_form form, bool good) {
+    a->code.condition = (hg_last_jump){.end = next_inst(a), .form = (uint8_t)form};
+    return good;
 }
 
 bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
@@ -450,15 +444,18 @@ bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
     bool ordered = n->op == HG_OP_SET && n->kind == HG_TREE_OP && n->types[0] < HG_TYPE_COUNT &&
                    !hg_type_is_float((hg_type)n->types[0]); /* no NaN makes both false */
     if (same || ordered) {
-        n->condition = (uint8_t)opposite((hg_condition)n->condition);
-        return hg_tree_lower(a, condition, NULL, false) &&
-               hg_tree_jump_on(a, &n->token, n->reg, jumps);
+        n->condition = (uint8_t)hg_condition_opposite((hg_condition)n->condition);
+        bool good = hg_tree_lower(a, condition, NULL, false) &&
+                    hg_tree_jump_on(a, &n->token, n->reg, jumps);
+        return jumps_by(a, HG_JUMP_TURNED, good);
     }
     if (n->kind == HG_TREE_OP && n->op == HG_OP_NOT_P) {
         uint32_t inner = n->argument[0];
-        return hg_tree_lower(a, inner, NULL, false) &&
-               hg_tree_jump_on(a, &n->token, hg_tree_at(a, inner)->reg, jumps);
+        bool good = hg_tree_lower(a, inner, NULL, false) &&
+                    hg_tree_jump_on(a, &n->token, hg_tree_at(a, inner)->reg, jumps);
+        return jumps_by(a, HG_JUMP_OVER, good);
     }
-    return hg_tree_lower(a, condition, NULL, false) &&
-           jump_where_false(a, &n->token, n->reg, jumps);
+    bool good = hg_tree_lower(a, condition, NULL, false) &&
+                jump_where_false(a, &n->token, n->reg, jumps);
+    return jumps_by(a, HG_JUMP_PAIR, good);
 }

@@ -7,6 +7,7 @@
  * shares nothing with the assembler: it walks the tree that is printed. */
 #include "base/base.h"
 #include "support/runtime_support.h"
+#include "support/structured_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -1189,6 +1190,10 @@ static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, 
                   hg_last_error_text());
     if (status == HG_OK) {
         ++*ran;
+        structured_result structured = structured_round_trip(p);
+        CHECK_MESSAGE(structured.good,
+                      "test_statements_random --seed %" PRIu64 " --print, as statements: %s", seed,
+                      structured.why);
         CHECK_MESSAGE(run(b, p, &got), "test_statements_random --seed %" PRIu64 " --print: %s",
                       seed, hg_last_error_text());
         for (int t = 0; t < PRED; t++)
