@@ -497,6 +497,8 @@ static void find_live(allocation *x, uint32_t v) {
         x->now.mention |= x->flow.members[block];
         if (events[i].access & HG_READ) add_live_in(x, block);
     }
+    const bool kept = x->now.at_start && x->a->registers.named.data[virtual->name].kept;
+    for (uint32_t b = 0; kept && b < x->flow.block_count; b++) add_live_out(x, b);
     while (x->now.work.count && !x->out_of_memory) {
         uint32_t block = x->now.work.data[--x->now.work.count];
         if (block == x->flow.entry_block) x->now.at_start = true;

@@ -13,10 +13,9 @@ typedef struct pending {
     hg_token token;
     uint32_t base; /* values before its own */
     hg_mnemonic function;
-    uint32_t called;    /* a function of the text; HG_UNDEFINED: none */
-    uint8_t type;       /* a conversion; HG_TYPE_OMITTED: none */
-    hg_register handle; /* of an array */
-    hg_operand address;
+    uint32_t called;     /* a function of the text; HG_UNDEFINED: none */
+    uint8_t type;        /* a conversion; HG_TYPE_OMITTED: none */
+    hg_tree_array array; /* whose indices are read */
 } pending;
 
 typedef struct formula {
@@ -130,27 +129,46 @@ static bool by_number(formula *f, const hg_token *name) {
     return false;
 }
 
-bool hg_asm_array_place(hg_assembler *a, const hg_token *name, hg_register *handle,
-                        hg_operand *address, uint8_t *type) {
-    const hg_memory_array *array = hg_asm_find_array(a, name);
-    if (array) {
-        *handle = HG_NO_REGISTER;
-        *type = array->type;
-        *address = (hg_operand){
-            .kind = HG_K_ADDRESS, .place = array->place, .disp = (int64_t)array->offset};
+static hg_tree_array memory_array(const hg_memory_array *memory) {
+    hg_tree_array array = {
+        .name = memory->token,
+        .handle = HG_NO_REGISTER,
+        .address = {.kind = HG_K_ADDRESS, .place = memory->place, .disp = (int64_t)memory->offset},
+        .type = memory->type,
+        .has_extents = true,
+        .rank = memory->rank,
+        .known = (uint8_t)((1u << memory->rank) - 1)};
+    memcpy(array.extents, memory->extents, sizeof array.extents);
+    return array;
+}
+
+bool hg_asm_array_place(hg_assembler *a, const hg_token *name, hg_tree_array *array) {
+    const hg_memory_array *memory = hg_asm_find_array(a, name);
+    if (memory) {
+        *array = memory_array(memory);
         return true;
     }
     const hg_named *named = hg_asm_find_named(a, name);
-    *type = hg_asm_element_type(a, name);
-    if (!named || *type == HG_TYPE_OMITTED) return false;
-    *handle = (hg_register){named->first, named->number, HG_TYPE_U64};
-    *address = (hg_operand){.kind = HG_K_ADDRESS, .place = HG_PLACE_BUF_REG};
+    uint8_t type = hg_asm_element_type(a, name);
+    if (!named || type == HG_TYPE_OMITTED) return false;
+    *array = (hg_tree_array){.name = *name,
+                             .handle = {named->first, named->number, HG_TYPE_U64},
+                             .address = {.kind = HG_K_ADDRESS, .place = HG_PLACE_BUF_REG},
+                             .type = type,
+                             .declared = true};
+    const hg_param *p = &a->head.params.data[named->param];
+    array->has_extents = p->rank <= HG_MAX_EXTENTS;
+    array->rank = array->has_extents ? p->rank : 0;
+    for (uint32_t i = 0; i < array->rank; i++) {
+        if (p->dims[i].kind != HG_EXTENT_NUMBER) continue;
+        array->known |= (uint8_t)(1u << i);
+        array->extents[i] = p->dims[i].value;
+    }
     return true;
 }
 
 /* Behind the name of an array: its index is read next. */
-static bool open_index(formula *f, const hg_token *name, hg_register handle,
-                       const hg_operand *address, uint8_t type) {
+static bool open_index(formula *f, const hg_token *name, const hg_tree_array *array) {
     hg_assembler *a = f->a;
     char got[80];
     if (a->token.kind != '[') {
@@ -161,9 +179,7 @@ static bool open_index(formula *f, const hg_token *name, hg_register handle,
     hg_asm_next(a);
     pending *p = push(f, INDEX, 0, name);
     if (!p) return false;
-    p->handle = handle;
-    p->address = *address;
-    p->type = type;
+    p->array = *array;
     return true;
 }
 
@@ -208,13 +224,12 @@ static bool read_reference(formula *f, const hg_token *name) {
 static bool read_name(formula *f) {
     hg_assembler *a = f->a;
     hg_token name = a->token;
-    hg_register reg, handle;
-    hg_operand address;
-    uint8_t kind, type;
+    hg_register reg;
+    hg_tree_array array;
+    uint8_t kind;
     hg_asm_next(a);
-    if (hg_asm_array_place(a, &name, &handle, &address, &type))
-        return is_reference(f) ? read_reference(f, &name)
-                               : open_index(f, &name, handle, &address, type);
+    if (hg_asm_array_place(a, &name, &array))
+        return is_reference(f) ? read_reference(f, &name) : open_index(f, &name, &array);
     if (!hg_asm_word_register(a, &name, &kind, &reg)) return false;
     switch (kind) {
     case HG_WORD_PREDICATE: return push_value(f, hg_tree_register(a, &name, reg, true));
@@ -400,8 +415,10 @@ static bool close_index(formula *f, const hg_token *end) {
     hg_token whole = p.token;
     f->depth--;
     hg_asm_extend(&whole, end);
-    uint32_t index = pop_value(f);
-    return push_value(f, hg_tree_element(f->a, &whole, p.handle, &p.address, p.type, index));
+    uint32_t count = (uint32_t)f->values.count - p.base,
+             node = hg_tree_element(f->a, &whole, &p.array, &f->values.data[p.base], count);
+    f->values.count = p.base;
+    return push_value(f, node);
 }
 
 /* A comma or a closing bracket. *goes_on: an operand follows. */
@@ -412,12 +429,7 @@ static bool read_end(formula *f, bool *goes_on) {
     if (!apply_all(f)) return false;
     const pending *p = top(f);
     if (end.kind == ',') {
-        if (p->kind != CALL)
-            return p->kind == INDEX
-                       ? hg_asm_unexpected_with(a, "an operator or ']'",
-                                                "an array has one index, which counts elements in "
-                                                "row order: x[r * columns + c]")
-                       : unclosed(f, "an operator or ')'");
+        if (p->kind != CALL && p->kind != INDEX) return unclosed(f, "an operator or ')'");
         *goes_on = true;
     } else if (p->kind == INDEX) {
         if (end.kind != ']') return unclosed(f, "an operator or ']'");
@@ -488,6 +500,7 @@ static bool read_operator(formula *f, bool *operand, bool *over) {
     }
     if (level) return open_binary(f, level);
     if (kind == '?') return open_condition(f);
+    if (kind == '[') return hg_asm_unexpected_with(a, "an operator", HG_ASM_INDICES);
     bool inside = false;
     for (uint64_t i = 0; i < f->pending.count && !inside; i++)
         inside = f->pending.data[i].level == 0 || f->pending.data[i].kind == CONDITION;

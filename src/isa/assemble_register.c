@@ -58,6 +58,12 @@ uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token) {
                                                                        : (uint8_t)HG_TYPE_OMITTED;
 }
 
+void hg_asm_keep_array(hg_assembler *a, hg_register handle) {
+    if (handle.virtual_number == HG_UNDEFINED) return;
+    const hg_virtual *v = &a->registers.virtuals.data[handle.virtual_number];
+    if (v->name != HG_UNDEFINED) a->registers.named.data[v->name].kept = true;
+}
+
 /* ---- .reg ---- */
 
 static bool read_extents(hg_assembler *a, hg_named *name) {

@@ -81,8 +81,9 @@ static bool is_assignment_sign(cursor *c) {
 static bool is_assignment(hg_assembler *a) {
     cursor c = {a, &a->lexer, a->lexer.at, a->source.frames.count - 1};
     if (a->token.text[0] == '.') return false;
-    if (look_behind_blanks(&c, false) == '[' && skip_brackets(&c, '[', ']'))
-        return look_behind_blanks(&c, false) && is_assignment_sign(&c);
+    bool element = false;
+    while (look_behind_blanks(&c, false) == '[' && skip_brackets(&c, '[', ']')) element = true;
+    if (element) return look(&c) && is_assignment_sign(&c);
     while (look_behind_blanks(&c, false) == ',') {
         c.at++;
         look_behind_blanks(&c, true);
@@ -217,9 +218,24 @@ static bool wrong_target(hg_assembler *a, const hg_token *name, uint8_t kind) {
     return false;
 }
 
-static bool element_target(hg_assembler *a, target *t, hg_register handle,
-                           const hg_operand *address) {
-    uint32_t index;
+/* The indices of an element, to behind the bracket; no array has more than the first ones. */
+static bool read_indices(hg_assembler *a, uint32_t *indices, uint32_t *count, hg_token *end) {
+    *count = 0;
+    do {
+        uint32_t index;
+        if (!hg_asm_formula(a, &index)) return false;
+        if (*count < HG_MAX_EXTENTS) indices[*count] = index;
+        ++*count;
+    } while (hg_asm_accept(a, ','));
+    *end = a->token;
+    if (!hg_asm_expect(a, ']', "an operator, ',' or ']'")) return false;
+    return a->token.kind != '[' ||
+           hg_asm_unexpected_with(a, "'=' or an operator with '='", HG_ASM_INDICES);
+}
+
+static bool element_target(hg_assembler *a, target *t, const hg_tree_array *array) {
+    uint32_t indices[HG_MAX_EXTENTS], count;
+    hg_token end;
     if (a->token.kind != '[') {
         char got[80];
         hg_asm_error(a, "N03", &t->token, "an element is x[i], that of the lane x[global]",
@@ -228,29 +244,22 @@ static bool element_target(hg_assembler *a, target *t, hg_register handle,
         return false;
     }
     hg_asm_next(a);
-    if (!hg_asm_formula(a, &index)) return false;
-    if (a->token.kind == ',')
-        return hg_asm_unexpected_with(a, "an operator or ']'",
-                                      "an array has one index, which counts elements in row order: "
-                                      "x[r * columns + c]");
-    hg_token end = a->token;
-    if (!hg_asm_expect(a, ']', "an operator or ']'")) return false;
+    if (!read_indices(a, indices, &count, &end)) return false;
     hg_asm_extend(&t->token, &end);
     t->is_element = true;
-    t->element = hg_tree_element(a, &t->token, handle, address, t->type, index);
+    t->type = array->type;
+    t->element = hg_tree_element(a, &t->token, array, indices, count);
     return t->element != HG_TREE_BAD;
 }
 
 /* The next token is its name. */
 static bool read_target(hg_assembler *a, target *t) {
-    hg_operand address;
-    hg_register handle;
+    hg_tree_array array;
     uint8_t kind;
     *t = (target){.token = a->token};
     const hg_token name = a->token;
     if (!hg_asm_expect(a, HG_TOKEN_NAME, "a variable")) return false;
-    if (hg_asm_array_place(a, &name, &handle, &address, &t->type))
-        return element_target(a, t, handle, &address);
+    if (hg_asm_array_place(a, &name, &array)) return element_target(a, t, &array);
     if (hg_looks_like_register(name.text, name.length, 'p')) {
         t->type = HG_TREE_PREDICATE;
         t->reg = HG_NO_REGISTER;

@@ -9,9 +9,10 @@
 bool hg_asm_formula(hg_assembler *a, uint32_t *root);
 /* A call of a function as a statement, which may have no result; to the end of the line. */
 bool hg_asm_call_statement(hg_assembler *a);
-/* Whether the name is that of an array of the program: where its elements are, and their type. */
-bool hg_asm_array_place(hg_assembler *a, const hg_token *name, hg_register *handle,
-                        hg_operand *address, uint8_t *type);
+/* What is told where an index stands in brackets of its own. */
+#define HG_ASM_INDICES "the indices of an element stand in one pair of brackets: x[r, c]"
+/* Whether the name is that of an array of the program, and which. */
+bool hg_asm_array_place(hg_assembler *a, const hg_token *name, hg_tree_array *array);
 
 /* assemble_statement.c: whether the next token begins a statement rather than an instruction; and
  * the statement. False: it has a mistake. */

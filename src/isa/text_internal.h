@@ -253,6 +253,7 @@ typedef struct hg_named {
     uint8_t type, predicate, number;
     bool run;   /* some instruction reads a run of its registers: they get consecutive numbers */
     bool fixed; /* the variable of a `for`: the text does not write it */
+    bool kept;  /* an array whose axes are checked: nothing else gets its register */
 } hg_named;
 
 /* A statement with a block in braces that is being read. */
@@ -756,6 +757,9 @@ bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_para
                            bool has_register);
 /* Type of the elements of the array that the name stands for, HG_TYPE_OMITTED: of none. */
 uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token);
+/* Nothing else gets the register of a parameter, so that its array is known wherever it is named.
+ */
+void hg_asm_keep_array(hg_assembler *a, hg_register handle);
 /* .reg, its arguments. */
 bool hg_asm_read_registers(hg_assembler *a);
 /* The name of a register that is declared, and its type: of a predicate HG_TYPE_OMITTED. */

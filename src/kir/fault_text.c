@@ -49,14 +49,17 @@ void kir_fault_text(char *text, size_t size, uint8_t code, const char *message,
     if (!message) message = code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
     int next = 0;
     for (size_t used = 0; size;) {
-        const char *gap = next < KIR_FAULT_VALUES ? strstr(message, "{}") : NULL;
+        const char *gap = next < KIR_FAULT_VALUES ? strchr(message, '{') : NULL;
         size_t length = gap ? (size_t)(gap - message) : strlen(message);
-        int n = gap ? snprintf(text + used, size - used, "%.*s%llu", (int)length, message,
-                               (unsigned long long)values[next++])
+        bool negative = gap && gap[1] == '-' && values[next] >> 63;
+        uint64_t value = gap ? values[next++] : 0;
+        int n = gap ? snprintf(text + used, size - used, "%.*s%s%llu", (int)length, message,
+                               negative ? "-" : "",
+                               (unsigned long long)(negative ? 0 - value : value))
                     : snprintf(text + used, size - used, "%s", message);
         if (!gap || n < 0 || (size_t)n >= size - used) return;
         used += (size_t)n;
-        message = gap + 2;
+        message = strchr(gap, '}') + 1;
     }
 }
 

@@ -27,7 +27,8 @@ void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, h
                            uint64_t limit);
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle);
 void kir_fault_text_align(char *text, size_t size, uint64_t offset);
-/* Of a FAULT_IF: its own message with the values for its {}, else what the code says. */
+/* Of a FAULT_IF: its own message with the values for its {} and, of signed numbers, {-}; else what
+ * the code says. */
 void kir_fault_text(char *text, size_t size, uint8_t code, const char *message,
                     const uint64_t values[KIR_FAULT_VALUES]);
 void kir_fault_text_timeout(char *text, size_t size, uint64_t timeout_ms);

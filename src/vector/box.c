@@ -84,7 +84,7 @@ static void visit(const vec_question *q, const vec_region *r);
 /* What stands behind a mask that has only some lanes is asked where they are known. */
 static void branch(const vec_question *q, vec_value *v) {
     bool odd = v->body[1]->first && ends_lanes(v->body[1]);
-    if (odd) v->settled = vec_can_ask_truth(q, v->args[0]);
+    if (odd || vec_is_guess(v)) v->settled = vec_can_ask_truth(q, v->args[0]);
     if (odd && !v->settled) return;
     if (v->args[0]->op == VEC_ANY && !is_whole(v->args[0]->args[0], MOST_DEPTH)) return;
     visit(q, v->body[0]);

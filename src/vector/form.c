@@ -143,8 +143,11 @@ static void form_call(former *x, kir_value *v) {
     if (v->type != KIR_VOID) vec_is(x, v, made);
 }
 
+/* The check of an axis asks once for all lanes where it can, and each only where that fails. */
 static void form_fault(former *x, const kir_value *v) {
-    vec_value *args[1 + KIR_FAULT_VALUES];
+    vec_value *args[1 + KIR_FAULT_VALUES], *inside = vec_is_inside(x, v);
+    vec_region *outside = x->into;
+    if (inside) x->into = vec_open_if(x, inside)->body[1];
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
     vec_value *mask = vec_mask_here(x),
               *made = vec_add(x, VEC_FAULT_IF, KIR_VOID, false, v->nargs, args);
@@ -154,6 +157,7 @@ static void form_fault(former *x, const kir_value *v) {
     made->u.fault.message = v->u.fault.message;
     made->mask = mask;
     vec_lose(x, made, NULL, true);
+    x->into = outside;
     x->k->can_end = true;
 }
 

@@ -174,6 +174,9 @@ bool vec_set_guess(former *x, const kir_value *set);
 vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
 /* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
+/* Of the check of an axis, one bool: where it is true the index is inside in all lanes. NULL: its
+ * lanes' indices are not known from one. */
+vec_value *vec_is_inside(former *x, const kir_value *fault);
 /* live.c. Whether lanes that are not here may still read what the variable held before a SET: an
  * unmasked SET would be seen. */
 bool vec_is_read_elsewhere(const kir_value *set);

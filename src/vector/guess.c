@@ -75,6 +75,7 @@ static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
         return none || (b.n == 0 && is_number(v->args[1]) && shift_of(v) < 62 &&
                         !hg_mul_overflows(a.n, (int64_t)1 << shift_of(v), n));
     case KIR_ZEXT:
+    case KIR_SEXT:
     case KIR_TRUNC:
     case KIR_BITCAST: *n = a.n; return true;
     case KIR_UDIV: return can_divide(a, b);
@@ -119,6 +120,20 @@ static bool stays(const former *x, const kir_value *v) {
            (s.n > 0 && span <= most && v->umax <= most - span);
 }
 
+/* What numbers of the argument's type may be for the wider one to have them as they are. */
+static uint64_t most_extended(const kir_value *v) {
+    return v->op == KIR_SEXT ? kir_range_sign_bit(v->args[0]->type) - 1
+                             : kir_range_full(v->args[0]->type).high;
+}
+
+/* The same of a value that is made wider: proven. */
+static bool stays_extended(const former *x, const kir_value *v) {
+    const kir_value *a = v->args[0];
+    uint64_t span = span_of(x, stride_of(a).n), most = most_extended(v);
+    if (v->op == KIR_ZEXT) return stays(x, a);
+    return stride_of(a).n == 0 || (stride_of(a).n > 0 && span <= most && a->umax <= most - span);
+}
+
 static void guess_clamp(const former *x, const kir_value *v) {
     stride s = stride_of(v->args[1]);
     if (!s.known || s.n < 0 || span_of(x, s.n) >= v->args[2]->umax) return;
@@ -134,7 +149,7 @@ static void guess_value(former *x, const kir_value *v) {
         return;
     }
     if (!kir_is_value(v) || v->nargs == 0 || v->nargs > 3) return;
-    bool sure = !divides(v) && !(v->op == KIR_ZEXT && !stays(x, v->args[0]));
+    bool sure = !divides(v) && !((v->op == KIR_ZEXT || v->op == KIR_SEXT) && !stays_extended(x, v));
     for (uint8_t i = 0; i < v->nargs; i++) {
         s[i] = stride_of(v->args[i]);
         if (!s[i].known) return;
@@ -282,6 +297,16 @@ static bool agrees(const kir_value *v) {
 
 /* ---- who asks ---- */
 
+/* The check of an axis whose extent is one: its index, which goes up or down from lane to lane
+ * where its guess holds. NULL: of anything else. */
+static kir_value *checked_index(const kir_value *v) {
+    if (v->op != KIR_FAULT_IF || !v->u.fault.axis ||
+        kir_lanes_of(v->args[2])->form != KIR_LANES_ONE)
+        return NULL;
+    const stride s = stride_of(v->args[1]);
+    return s.known && !s.swapped ? v->args[1] : NULL;
+}
+
 /* An access that is a row, or a load of one place, where the guess holds; or places as far apart
  * where it always does. */
 static bool wants_guess(const kir_value *v) {
@@ -316,6 +341,8 @@ static bool want(kir_value *v) {
     if (wants_guess(v))
         guess_of(v)->by_guess = guess_of(v->args[kir_access_of(v).index])->wanted = true;
     if (below(v)) guess_of(below(v))->wanted = true;
+    if (checked_index(v) && guess_of(checked_index(v))->exists)
+        guess_of(checked_index(v))->wanted = true;
     if (is_long(v)) guess_of(v)->wanted = true;
     if (v->op == KIR_IF && kir_lanes_of(v)->divergent && guess_of(v->args[0])->agrees)
         guess_of(v->args[0])->wanted_one = true;
@@ -343,14 +370,17 @@ static void hide(const kir_value *v) {
     if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->guess.sure &&
         !fact_of_var(v->u.var)->guess.left)
         guess_of(v->args[0])->hidden_uses++;
-    if (!guess_of(v)->wanted && v->op != KIR_CMP_ULT) return;
+    if (checked_index(v))
+        for (uint8_t i = 0; i < 2; i++) guess_of(v->args[i])->hidden_uses++;
+    bool truth = v->type == KIR_BOOL && kir_is_value(v) && kir_lanes_of(v)->form == KIR_LANES_EACH;
+    if (!guess_of(v)->wanted && !truth) return;
     if (v->op == KIR_VAR_GET)
         guess_of(v)->lazy = guess_of(v)->sure;
     else
         guess_of(v)->lazy = v->uses && guess_of(v)->hidden_uses == v->uses &&
                             guess_of(v)->again <= MOST_AGAIN && !divides(v);
     for (uint8_t i = 0; guess_of(v)->lazy && i < v->nargs; i++)
-        if (guess_of(v->args[i])->exists || (i == 0 && clamps(v)))
+        if (guess_of(v->args[i])->exists || truth || (i == 0 && clamps(v)))
             guess_of(v->args[i])->hidden_uses++;
 }
 
@@ -427,7 +457,21 @@ static vec_value *no_wrap(former *x, kir_value *v) {
     if (stays(x, v)) return NULL;
     if (span > most) return number(x, KIR_BOOL, 0);
     if (s > 0) return less(x, first_of(x, v), number(x, v->type, most - span + 1));
-    return vec_not_of(x, less(x, first_of(x, v), number(x, v->type, span)));
+    return less(x, number(x, v->type, span - 1), first_of(x, v));
+}
+
+/* The same of a value that is made wider. */
+static vec_value *no_wrap_extended(former *x, const kir_value *v) {
+    kir_value *a = v->args[0];
+    int64_t s = stride_of(a).n;
+    uint64_t span = span_of(x, s), most = most_extended(v);
+    if (v->op == KIR_ZEXT) return no_wrap(x, a);
+    if (stays_extended(x, v)) return NULL;
+    if (span > most) return number(x, KIR_BOOL, 0);
+    vec_value *first = first_of(x, a);
+    if (s >= 0) return less(x, first, number(x, a->type, most - span + 1));
+    return both(x, less(x, number(x, a->type, span - 1), first),
+                less(x, first, number(x, a->type, most + 1)));
 }
 
 /* That the lanes have one quotient by `divisor`, whose remainder in the first lane is rest. */
@@ -550,7 +594,8 @@ void vec_form_guess(former *x, kir_value *v) {
                 guess_of(v)->swap = guess_of(v->args[i])->swap;
         }
         guess_of(v)->first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
-        vec_value *exact = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
+        bool extends = v->op == KIR_ZEXT || v->op == KIR_SEXT;
+        vec_value *exact = extends ? no_wrap_extended(x, v) : NULL;
         guess_of(v)->ok = both(x, guess_of(v)->ok, exact);
     }
     if (!guess_of(v)->lazy) written_of(v)->each = elements(x, v);
@@ -566,6 +611,27 @@ vec_value *vec_each(former *x, kir_value *v) {
                                    : vec_one(x, v);
     if (kir_lanes_of(v)->form == KIR_LANES_ONE) return vec_one(x, v);
     return written_of(v)->each ? written_of(v)->each : vec_ramp(x, vec_one(x, v), v->stride);
+}
+
+/* Of a stride that is known: the greatest of the lanes' values is below the limit, if none wraps.
+ */
+static vec_value *greatest_below(former *x, kir_value *a, kir_value *limit) {
+    const int64_t s = stride_of(a).n;
+    vec_value *greatest = first_of(x, a);
+    if (s > 0)
+        greatest = vec_prim(x, KIR_ADD, a->type, 2,
+                            (vec_value *[]){greatest, number(x, a->type, span_of(x, s))});
+    return less(x, greatest, vec_one(x, limit));
+}
+
+vec_value *vec_is_inside(former *x, const kir_value *v) {
+    kir_value *index = checked_index(v);
+    if (!index) return NULL;
+    vec_bring(x, index);
+    if (span_of(x, stride_of(index).n) > kir_range_full(index->type).high) return NULL;
+    vec_value *below = greatest_below(x, index, v->args[2]),
+              *exact = kir_lanes_of(index)->form == KIR_LANES_AFFINE ? NULL : no_wrap(x, index);
+    return both(x, both(x, ok_of(index), exact), below);
 }
 
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {

@@ -46,6 +46,7 @@ bool vec_is_bounded_prim(const vec_question *q, const vec_value *v) {
     case KIR_AND:
         return vec_has_bounds(q, a[0]) && is_number(a[1]) && (a[1]->u.imm & (a[1]->u.imm + 1)) == 0;
     case KIR_ZEXT:
+    case KIR_SEXT:
     case KIR_TRUNC: return vec_has_bounds(q, a[0]);
     default: return false;
     }
@@ -68,6 +69,18 @@ static bool can_ask_truth(const vec_question *q, const vec_value *v, int depth) 
 }
 bool vec_can_ask_truth(const vec_question *q, const vec_value *v) {
     return can_ask_truth(q, v, MOST_DEPTH);
+}
+
+static const vec_value *access_in(const vec_region *r) {
+    for (const vec_value *v = r->first; v; v = v->next)
+        if (v->op == VEC_LOAD || v->op == VEC_STORE) return v;
+    return NULL;
+}
+
+bool vec_is_guess(const vec_value *v) {
+    const vec_value *row = access_in(v->body[0]), *each = access_in(v->body[1]);
+    return row && each && row->op == each->op && row->inst == each->inst &&
+           row->u.mem.reach != VEC_REACH_EACH && each->u.mem.reach == VEC_REACH_EACH;
 }
 
 vec_value *vec_ramp_of(const vec_value *v) {
@@ -222,6 +235,11 @@ static vec_bounds of_prim(vec_question *q, const vec_value *v) {
         return (vec_bounds){low, choose(q, fewer, x.high, mask)};
     }
     case KIR_TRUNC: ask_fits(q, x.high, v->type); return x;
+    case KIR_SEXT: { /* of what is not negative */
+        const uint64_t sign = kir_range_sign_bit(v->args[0]->type);
+        ask(q, less(q, x.high, u64(q, sign)));
+        return x;
+    }
     default: return x; /* ZEXT */
     }
 }

@@ -44,15 +44,20 @@ static void find_values(const vec_question *q, const vec_function *f) {
 
 typedef struct finder {
     const vec_question *q;
-    uint32_t settled;                     /* what is asked: checks that are asked as one are one */
-    const vec_value *asked[MOST_SETTLED]; /* the first of them, where it is a CHECK */
+    uint32_t settled;                     /* what is asked: what is asked as one is one */
+    const vec_value *asked[MOST_SETTLED]; /* the first of them */
 } finder;
+
+static bool is_asked_as_one(const vec_value *v, const vec_value *w) {
+    if (v->op != w->op) return false;
+    return v->op == VEC_CHECK ? vec_asks_same(v, w) : v->op == VEC_IF && v->args[0] == w->args[0];
+}
 
 static bool settle(finder *s, vec_value *v, bool can) {
     v->settled = can;
-    for (uint32_t i = 0; can && v->op == VEC_CHECK && i < s->settled && i < MOST_SETTLED; i++)
-        if (s->asked[i] && vec_asks_same(v, s->asked[i])) return true;
-    if (can && s->settled < MOST_SETTLED) s->asked[s->settled] = v->op == VEC_CHECK ? v : NULL;
+    for (uint32_t i = 0; can && i < s->settled && i < MOST_SETTLED; i++)
+        if (is_asked_as_one(v, s->asked[i])) return true;
+    if (can && s->settled < MOST_SETTLED) s->asked[s->settled] = v;
     s->settled += can;
     return can;
 }
@@ -63,11 +68,12 @@ static void unsettle(const vec_region *r) {
     for (vec_value *v = vec_walk(NULL, r); v; v = vec_walk(v, r)) v->settled = false;
 }
 
-/* A branch in which lanes may end is not taken, if that can be asked. */
+/* A branch in which lanes may end is not taken, if that can be asked; nor is that of a guess. */
 static bool branch(finder *s, vec_value *v) {
     if (!visit(s, v->body[0])) return false;
     const uint32_t settled = s->settled;
-    if (visit(s, v->body[1])) return true;
+    const bool goes_on = visit(s, v->body[1]);
+    if (goes_on && (!vec_is_guess(v) || !vec_can_ask_truth(s->q, v->args[0]))) return true;
     unsettle(v->body[1]);
     s->settled = settled;
     return settle(s, v, vec_can_ask_truth(s->q, v->args[0]));

@@ -165,6 +165,32 @@ static bool lower_index(hg_assembler *a, hg_tree_node *n) {
            convert(a, &n->token, HG_TYPE_U64, type, n->index, index->reg);
 }
 
+/* axis d, [before,] index, array, number, extent= */
+static bool lower_axis(hg_assembler *a, hg_tree_node *n) {
+    const bool first = n->count == 1;
+    const uint32_t index = n->argument[n->count - 1];
+    n->second = n->reg; /* the array's handle */
+    if (!place_value(a, n, n->type, &n->reg) ||
+        !hg_asm_emit(a, first ? HG_OP_AXIS_FIRST : HG_OP_AXIS, hg_tree_type(a, index),
+                     HG_TYPE_NOT_USED, &n->token) ||
+        !hg_asm_emit_register(a, n->reg, false, HG_WRITE, &n->token) ||
+        (!first &&
+         !hg_asm_emit_register(a, hg_tree_at(a, n->argument[0])->reg, false, HG_READ, &n->token)) ||
+        !hg_asm_emit_register(a, hg_tree_at(a, index)->reg, false, HG_READ, &n->token) ||
+        !add_address(a, n) ||
+        !hg_asm_add_operand(a, (hg_operand){.kind = HG_K_U8, .value = n->condition}, &n->token))
+        return false;
+    hg_asm_keep_array(a, n->second);
+    hg_operand extent = {.kind = HG_K_COUNT, .value = n->extent};
+    if (!n->extent) {
+        const hg_inst inst = a->code.insts.data[last_inst(a)];
+        const hg_op_info *row = hg_op_get((hg_op)inst.op);
+        if (!hg_asm_default_operand(a, &inst, &row->operands[row->operand_count - 1], &extent))
+            return false;
+    }
+    return hg_asm_add_operand(a, extent, &n->token) != NULL;
+}
+
 static bool lower_element(hg_assembler *a, hg_tree_node *n) {
     n->second = n->reg; /* the array's handle */
     if (!lower_index(a, n)) return false;
@@ -364,6 +390,7 @@ static bool lower_node(hg_assembler *a, uint32_t node) {
     case HG_TREE_CALL: return lower_call(a, n);
     case HG_TREE_LITERAL: return lower_literal(a, n);
     case HG_TREE_ID: return lower_id(a, n);
+    case HG_TREE_AXIS: return lower_axis(a, n);
     case HG_TREE_ELEMENT: return lower_element(a, n);
     case HG_TREE_OP: return lower_op(a, n);
     default: return lower_sides(a, n);

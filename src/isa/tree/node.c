@@ -19,7 +19,7 @@ bool hg_tree_make(hg_assembler *a) {
     return a->tree || hg_asm_no_memory(a);
 }
 
-static uint32_t add(hg_assembler *a, hg_tree_node node) {
+uint32_t hg_tree_add(hg_assembler *a, hg_tree_node node) {
     hg_tree_node *kept = hg_tree_make(a) ? hg_vec_push(&a->tree->nodes) : NULL;
     if (!kept) {
         hg_asm_no_memory(a);
@@ -31,7 +31,7 @@ static uint32_t add(hg_assembler *a, hg_tree_node node) {
     return (uint32_t)a->tree->nodes.count - 1;
 }
 
-static hg_tree_node plain(hg_tree_kind kind, uint8_t type, const hg_token *at) {
+hg_tree_node hg_tree_plain(hg_tree_kind kind, uint8_t type, const hg_token *at) {
     return (hg_tree_node){.kind = (uint8_t)kind,
                           .type = type,
                           .wide = HG_TYPE_OMITTED,
@@ -74,9 +74,9 @@ static hg_token reach(const hg_assembler *a, uint32_t x, uint32_t y) {
 /* ---- leaves ---- */
 
 uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth) {
-    hg_tree_node n = plain(HG_TREE_LITERAL, HG_TYPE_OMITTED, &value->token);
+    hg_tree_node n = hg_tree_plain(HG_TREE_LITERAL, HG_TYPE_OMITTED, &value->token);
     n.is_truth = truth;
-    uint32_t node = add(a, n);
+    uint32_t node = hg_tree_add(a, n);
     if (node == HG_TREE_BAD) return node;
     hg_constant *kept = hg_vec_push(&a->tree->constants);
     if (!kept) {
@@ -90,15 +90,15 @@ uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth) 
 
 uint32_t hg_tree_register(hg_assembler *a, const hg_token *at, hg_register reg, bool predicate) {
     uint8_t type = predicate ? (uint8_t)HG_TREE_PREDICATE : reg.type;
-    hg_tree_node n = plain(HG_TREE_REGISTER, type, at);
+    hg_tree_node n = hg_tree_plain(HG_TREE_REGISTER, type, at);
     n.reg = reg;
-    return add(a, n);
+    return hg_tree_add(a, n);
 }
 
 uint32_t hg_tree_id(hg_assembler *a, const hg_token *at, hg_idname id) {
-    hg_tree_node n = plain(HG_TREE_ID, (uint8_t)hg_idname_type(id), at);
+    hg_tree_node n = hg_tree_plain(HG_TREE_ID, (uint8_t)hg_idname_type(id), at);
     n.condition = (uint8_t)id;
-    return add(a, n);
+    return hg_tree_add(a, n);
 }
 
 /* ---- types ---- */
@@ -276,8 +276,7 @@ bool hg_tree_known(const hg_assembler *a, uint32_t node, hg_constant *value) {
     return true;
 }
 
-/* A literal that takes part in arithmetic of constants. */
-static bool is_number(const hg_assembler *a, uint32_t node) {
+bool hg_tree_is_number(const hg_assembler *a, uint32_t node) {
     const hg_tree_node *n = hg_tree_at(a, node);
     return n->kind == HG_TREE_LITERAL && n->type == HG_TYPE_OMITTED;
 }
@@ -357,13 +356,13 @@ static uint32_t finish(hg_assembler *a, hg_tree_node n) {
     }
     n.acts = may_act(a, &n);
     for (uint32_t i = 0; i < n.count; i++) n.acts |= hg_tree_at(a, n.argument[i])->acts;
-    return add(a, n);
+    return hg_tree_add(a, n);
 }
 
 /* Arguments of one type T, the result too, or a predicate. */
 static uint32_t operate(hg_assembler *a, hg_op op, uint8_t condition, const hg_token *sign,
                         const uint32_t *arguments, uint32_t count) {
-    hg_tree_node n = plain(HG_TREE_OP, HG_TYPE_OMITTED, sign);
+    hg_tree_node n = hg_tree_plain(HG_TREE_OP, HG_TYPE_OMITTED, sign);
     uint8_t type = HG_TYPE_OMITTED;
     for (uint32_t i = 0; i < count; i++)
         if (hg_tree_type(a, arguments[i]) == HG_TREE_PREDICATE) type = HG_TREE_PREDICATE;
@@ -397,14 +396,14 @@ static uint32_t operate(hg_assembler *a, hg_op op, uint8_t condition, const hg_t
 
 uint32_t hg_tree_sign(hg_assembler *a, const hg_token *op, uint32_t x) {
     if (x == HG_TREE_BAD) return x;
-    if (is_number(a, x)) {
+    if (hg_tree_is_number(a, x)) {
         hg_constant c = a->tree->constants.data[hg_tree_at(a, x)->constant];
         if (!hg_asm_apply_sign(a, op, &c)) return HG_TREE_BAD;
         return hg_tree_literal(a, &c, op->kind == '!');
     }
     if (op->kind != '!') return operate(a, op->kind == '-' ? HG_OP_NEG : HG_OP_NOT, 0, op, &x, 1);
     if (!hg_tree_fit(a, x, HG_TREE_PREDICATE, "what '!' takes")) return HG_TREE_BAD;
-    hg_tree_node n = plain(HG_TREE_OP, HG_TREE_PREDICATE, op);
+    hg_tree_node n = hg_tree_plain(HG_TREE_OP, HG_TREE_PREDICATE, op);
     n.op = HG_OP_NOT_P;
     n.count = 1;
     n.argument[0] = x;
@@ -449,7 +448,7 @@ static uint32_t shift(hg_assembler *a, hg_op op, const hg_token *sign, uint32_t 
         unsupported(a, sign, op, type);
         return HG_TREE_BAD;
     }
-    hg_tree_node n = plain(HG_TREE_OP, HG_TYPE_OMITTED, sign);
+    hg_tree_node n = hg_tree_plain(HG_TREE_OP, HG_TYPE_OMITTED, sign);
     n.op = (uint16_t)op;
     n.types[0] = type;
     n.count = 2;
@@ -473,7 +472,8 @@ uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_
     if (x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
     uint8_t condition = 0;
     hg_op operation = operation_of(op->kind, &condition);
-    if (is_number(a, x) && is_number(a, y)) return combine(a, op, x, y, operation == HG_OP_SET);
+    if (hg_tree_is_number(a, x) && hg_tree_is_number(a, y))
+        return combine(a, op, x, y, operation == HG_OP_SET);
     if (operation == HG_OP_SHL || operation == HG_OP_SHR) return shift(a, operation, op, x, y);
     uint32_t both[2] = {x, y};
     return operate(a, operation, condition, op, both, 2);
@@ -481,19 +481,19 @@ uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_
 
 uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y) {
     if (x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
-    if (is_number(a, x) && is_number(a, y)) return combine(a, op, x, y, true);
+    if (hg_tree_is_number(a, x) && hg_tree_is_number(a, y)) return combine(a, op, x, y, true);
     const char *what = op->kind == HG_TOKEN_AND ? "what '&&' takes" : "what '||' takes";
     if (!hg_tree_fit(a, x, HG_TREE_PREDICATE, what) || !hg_tree_fit(a, y, HG_TREE_PREDICATE, what))
         return HG_TREE_BAD;
-    hg_tree_node n = plain(op->kind == HG_TOKEN_AND ? HG_TREE_AND : HG_TREE_OR, HG_TREE_PREDICATE,
-                           op);
+    hg_tree_node n = hg_tree_plain(op->kind == HG_TOKEN_AND ? HG_TREE_AND : HG_TREE_OR,
+                                   HG_TREE_PREDICATE, op);
     n.count = 2;
     n.argument[0] = x;
     n.argument[1] = y;
     n.branches = hg_tree_at(a, y)->acts;
     n.acts = n.branches || hg_tree_at(a, x)->acts;
     n.token = reach(a, x, y);
-    return add(a, n);
+    return hg_tree_add(a, n);
 }
 
 /* The side that a known condition takes; the other one is worked out by nothing. */
@@ -507,14 +507,14 @@ static uint32_t choose(hg_assembler *a, uint32_t condition, uint32_t x, uint32_t
 uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t condition, uint32_t x,
                         uint32_t y) {
     if (condition == HG_TREE_BAD || x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
-    if (is_number(a, condition) && hg_tree_at(a, condition)->is_truth)
+    if (hg_tree_is_number(a, condition) && hg_tree_at(a, condition)->is_truth)
         return choose(a, condition, x, y);
     uint32_t sides[2] = {x, y};
     uint8_t type;
     if (!hg_tree_fit(a, condition, HG_TREE_PREDICATE, "what stands before '?'") ||
         !hg_tree_join(a, colon, sides, 2, &type))
         return HG_TREE_BAD;
-    hg_tree_node n = plain(HG_TREE_SELECT, type, &hg_tree_at(a, condition)->token);
+    hg_tree_node n = hg_tree_plain(HG_TREE_SELECT, type, &hg_tree_at(a, condition)->token);
     n.count = 3;
     n.argument[0] = condition;
     n.argument[1] = x;
@@ -522,7 +522,7 @@ uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t conditi
     n.branches = hg_tree_at(a, x)->acts || hg_tree_at(a, y)->acts;
     n.acts = n.branches || hg_tree_at(a, condition)->acts;
     n.token = reach(a, condition, y);
-    return add(a, n);
+    return hg_tree_add(a, n);
 }
 
 /* ---- conversions ---- */
@@ -555,7 +555,7 @@ uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint
         loaded->token = *at;
         return x;
     }
-    hg_tree_node n = plain(HG_TREE_OP, type, at);
+    hg_tree_node n = hg_tree_plain(HG_TREE_OP, type, at);
     n.types[0] = type;
     n.count = 1;
     n.argument[0] = x;
@@ -741,7 +741,7 @@ uint32_t hg_tree_call(hg_assembler *a, const hg_mnemonic *m, const hg_token *at,
                       const uint32_t *arguments, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (arguments[i] == HG_TREE_BAD) return HG_TREE_BAD;
-    hg_tree_node n = plain(HG_TREE_OP, HG_TYPE_OMITTED, at);
+    hg_tree_node n = hg_tree_plain(HG_TREE_OP, HG_TYPE_OMITTED, at);
     hg_op op = choose_form(a, m, arguments, count);
     if (op == HG_OP_NONE) {
         wrong_call(a, m, m->op, arguments, count);
@@ -792,57 +792,18 @@ uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t fun
         if (arguments[i] == HG_TREE_BAD ||
             !hg_tree_fit(a, arguments[i], values[i].type, "the parameter"))
             return HG_TREE_BAD;
-    hg_tree_node n = plain(HG_TREE_CALL, type, at);
+    hg_tree_node n = hg_tree_plain(HG_TREE_CALL, type, at);
     n.count = count;
     n.function = function;
     n.list = (uint32_t)a->tree->arguments.count;
     n.results = (uint32_t)a->tree->results.count;
     n.acts = n.calls = true;
     go_straight(a, arguments, count, values);
-    return add_lists(a, arguments, count, f.results) ? add(a, n) : HG_TREE_BAD;
+    return add_lists(a, arguments, count, f.results) ? hg_tree_add(a, n) : HG_TREE_BAD;
 }
 
 uint32_t hg_tree_array_argument(hg_assembler *a, const hg_token *at, uint32_t number) {
-    hg_tree_node n = plain(HG_TREE_ARRAY, HG_TREE_NO_VALUE, at);
+    hg_tree_node n = hg_tree_plain(HG_TREE_ARRAY, HG_TREE_NO_VALUE, at);
     n.constant = number;
-    return add(a, n);
-}
-
-/* ---- elements ---- */
-
-uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, hg_register handle,
-                         const hg_operand *address, uint8_t type, uint32_t index) {
-    if (index == HG_TREE_BAD) return index;
-    hg_constant c;
-    hg_tree_node n = plain(HG_TREE_ELEMENT, type, at);
-    n.address = *address;
-    n.reg = handle;
-    n.acts = true;
-    uint64_t bytes = hg_type_size_bytes((hg_type)type);
-    if (is_number(a, index) && hg_tree_known(a, index, &c)) {
-        hg_i128 number;
-        if (!hg_asm_constant_integer(a, &c, &number)) return HG_TREE_BAD;
-        hg_i128 most = INT64_MAX / (hg_i128)bytes;
-        if (number > most || number < -most) {
-            hg_asm_error(a, "S05", &c.token, NULL, "displacement of 2^63 bytes or more");
-            return HG_TREE_BAD;
-        }
-        n.address.disp += (int64_t)(number * (hg_i128)bytes);
-        hg_tree_at(a, index)->is_operand = true;
-        return add(a, n);
-    }
-    if (!hg_tree_settle(a, index)) return HG_TREE_BAD;
-    uint8_t has = hg_tree_type(a, index);
-    if (has >= HG_TYPE_COUNT || hg_type_is_float((hg_type)has) ||
-        hg_type_size_bytes((hg_type)has) > 8) {
-        hg_asm_error(a, "V03", &hg_tree_at(a, index)->token, "convert it: u64(…)",
-                     "type mismatch: an index is an integer of at most 64 bits, not %s",
-                     hg_tree_type_name(has));
-        return HG_TREE_BAD;
-    }
-    n.count = 1;
-    n.argument[0] = index;
-    n.address.has_index = 1;
-    n.address.scale = (uint16_t)(bytes == 1 ? 0 : bytes);
-    return add(a, n);
+    return hg_tree_add(a, n);
 }

@@ -25,6 +25,7 @@ typedef enum hg_tree_kind {
     HG_TREE_LITERAL,
     HG_TREE_REGISTER, /* or a predicate */
     HG_TREE_ID,
+    HG_TREE_AXIS,    /* an index of an array, checked, and the ones in front of it as one number */
     HG_TREE_ELEMENT, /* of an array: its value, or its place where an operation takes that */
     HG_TREE_OP,      /* an instruction of the table */
     HG_TREE_CALL,    /* of a function of the program */
@@ -39,7 +40,7 @@ typedef struct hg_tree_node {
     uint8_t type;      /* of its value: hg_type, HG_TREE_PREDICATE, HG_TYPE_OMITTED */
     uint8_t wide;      /* HG_TYPE_U64: the value, a u32, is made that; else HG_TYPE_OMITTED */
     uint8_t types[2];  /* of an instruction */
-    uint8_t condition; /* of a comparison */
+    uint8_t condition; /* of a comparison; HG_TREE_ID: which; HG_TREE_AXIS: its number */
     uint16_t op;       /* hg_op */
     uint32_t count;    /* of arguments */
     uint32_t argument[HG_TREE_MOST_ARGUMENTS];
@@ -55,10 +56,11 @@ typedef struct hg_tree_node {
     uint32_t results;   /* of a call: where its results are to be, in hg_tree.results */
     bool unused;        /* of a call: its results are */
     hg_register reg;    /* the register, or where the value is when it has been worked out */
-    hg_register second; /* of a second result; of an element the array's handle */
+    hg_register second; /* of a second result; of an element or an axis the array's handle */
     bool gives_second;  /* the second result is wanted there */
     hg_register index;  /* of an element */
-    hg_operand address; /* of an element */
+    hg_operand address; /* of an element; of an axis its array */
+    uint64_t extent;    /* of an axis, where the array's declaration does not say it; else 0 */
     hg_register want;   /* where its value is to be */
     bool wanted;
     hg_jumps jumps; /* over a side */
@@ -89,6 +91,18 @@ typedef struct hg_tree_function {
     hg_jumps calls; /* until then */
 } hg_tree_function;
 
+/* An array as its elements are named. */
+typedef struct hg_tree_array {
+    hg_token name;
+    hg_register handle; /* of HG_PLACE_BUF_REG */
+    hg_operand address; /* where it begins */
+    uint8_t type;
+    bool has_extents;    /* without them one index counts elements up to the end of its memory */
+    bool declared;       /* the program says its extents; else all are known */
+    uint8_t rank, known; /* known: bits, one an extent that is a number */
+    uint64_t extents[HG_MAX_EXTENTS];
+} hg_tree_array;
+
 typedef struct hg_tree {
     HG_VEC(hg_tree_node) nodes;
     HG_VEC(hg_constant) constants;
@@ -116,16 +130,16 @@ static inline uint8_t hg_tree_type(const hg_assembler *a, uint32_t node) {
 /* "f32", "predicate", "literal". */
 const char *hg_tree_type_name(uint8_t type);
 
-/* ---- nodes (node.c): each returns the new node, or HG_TREE_BAD; with a HG_TREE_BAD as operand it
- * returns that ---- */
+/* ---- nodes (node.c, element.c): each returns the new node, or HG_TREE_BAD; with a HG_TREE_BAD as
+ * operand it returns that ---- */
 
 uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth);
 uint32_t hg_tree_register(hg_assembler *a, const hg_token *at, hg_register reg, bool predicate);
 uint32_t hg_tree_id(hg_assembler *a, const hg_token *at, hg_idname id);
-/* The element `index` of an array of that type, which begins at the address; its index register is
- * still free. */
-uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, hg_register handle,
-                         const hg_operand *address, uint8_t type, uint32_t index);
+/* An element of an array, with an index for each axis or one that counts in row order. N04: another
+ * number of them. */
+uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, const hg_tree_array *array,
+                         const uint32_t *indices, uint32_t count);
 /* op: the token of the operator. */
 uint32_t hg_tree_sign(hg_assembler *a, const hg_token *op, uint32_t x);
 uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y);
@@ -150,6 +164,12 @@ uint32_t hg_tree_array_argument(hg_assembler *a, const hg_token *at, uint32_t nu
 bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *type);
 /* Result number i, above 0, is to be in that register too. */
 void hg_tree_give(hg_assembler *a, uint32_t node, uint32_t i, hg_register reg);
+
+/* For those who make nodes (node.c, element.c): a node, and its place among the others. */
+hg_tree_node hg_tree_plain(hg_tree_kind kind, uint8_t type, const hg_token *at);
+uint32_t hg_tree_add(hg_assembler *a, hg_tree_node node);
+/* A literal that takes part in arithmetic of constants. */
+bool hg_tree_is_number(const hg_assembler *a, uint32_t node);
 
 /* Makes the value one of that type, if it may be: a literal takes it, a u32 becomes a u64. V03
  * else; `what`: where it is meant. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 200, SHOWN_NAME = 64, MOST_LOOKED_AT = 64 };
+enum { MESSAGE_BYTES = 200, SHOWN_NAME = 64 };
 
 /* An instruction as its row's operands. */
 typedef struct axis {
@@ -145,7 +145,8 @@ static void name_array(const build *x, const hg_operand *array, char *out, size_
         (void)snprintf(out, size, "[%s + %lld]", space, (long long)array->disp);
 }
 
-static const char *message_of(build *x, const axis *a, const char *sign) {
+static const char *message_of(build *x, const axis *a, bool is_signed) {
+    const char *index = is_signed ? "{-}" : "{}";
     char name[SHOWN_NAME + 8], *text = hg_arena_alloc(&x->module->arena, MESSAGE_BYTES);
     if (!text) {
         x->b.failed = true;
@@ -153,60 +154,48 @@ static const char *message_of(build *x, const axis *a, const char *sign) {
     }
     name_array(x, a->array, name, sizeof name);
     if (a->number == HG_ALL_AXES)
-        (void)snprintf(text, MESSAGE_BYTES, "index %s{} is outside of %s, which has {} elements",
-                       sign, name);
+        (void)snprintf(text, MESSAGE_BYTES, "index %s is outside of %s, which has {} elements",
+                       index, name);
     else
         (void)snprintf(text, MESSAGE_BYTES,
-                       "index %s{} is outside of axis %u of %s, which has extent {}", sign,
+                       "index %s is outside of axis %u of %s, which has extent {}", index,
                        (unsigned)a->number, name);
     return text;
 }
 
-static void fault(build *x, const axis *a, kir_value *bad, const char *sign, kir_value *index,
-                  kir_value *extent) {
-    const char *message = message_of(x, a, sign);
-    kir_value *v = kir_fault_if_values(&x->b, bad, KIR_FAULT_BOUNDS,
+static void fault(build *x, const axis *a, kir_value *index, kir_value *extent) {
+    const char *message = message_of(x, a, hg_type_is_signed((hg_type)a->in->type));
+    kir_value *bad = kir_not(&x->b, below(&x->b, index, extent)),
+              *v = kir_fault_if_values(&x->b, bad, KIR_FAULT_BOUNDS,
                                        (uint8_t)(a->index_operand + 1), message, 2,
                                        (kir_value *[]){index, extent});
     v->u.fault.axis = true;
 }
 
+/* What is below 0 is past every end then. */
 static kir_value *widened(build *x, kir_value *index, bool is_signed) {
     if (index->type == HG_TYPE_U64) return index;
     return kir_convert(&x->b, is_signed ? KIR_SEXT : KIR_ZEXT, HG_TYPE_U64, index);
 }
 
+static void continue_chain(build *x, const axis *a, const axis_chain *before, uint8_t reg);
+
 void build_axis(build *x, uint32_t inst) {
     kir_builder *b = &x->b;
     axis a = axis_of(x->program, inst);
-    bool is_signed = hg_type_is_signed((hg_type)a.in->type);
+    uint8_t to = hg_inst_operands(x->program, inst)[0].reg;
     kir_value *before = a.before ? build_get(x, a.before->reg, HG_TYPE_U64) : NULL,
               *given = build_get(x, a.index->reg, kir_type_of((hg_type)a.in->type)),
-              *index = widened(x, given, is_signed), *extent = NULL;
+              *index = widened(x, given, hg_type_is_signed((hg_type)a.in->type)), *extent = NULL;
     if (before || !x->unchecked) extent = extent_of(x, inst, &a);
-    if (!x->unchecked) {
-        kir_value *branch = kir_if_begin(b, kir_not(b, below(b, index, extent)));
-        if (is_signed) {
-            kir_value *negative = kir_binary(b, KIR_CMP_SLT, index, u64(b, 0)),
-                      *distance = kir_sub(b, u64(b, 0), index);
-            fault(x, &a, negative, "-", distance, extent);
-        }
-        fault(x, &a, kir_const(b, KIR_BOOL, 1), "", index, extent);
-        kir_if_end(b, branch);
-    }
+    if (!x->unchecked) fault(x, &a, index, extent);
     if (before) index = kir_add(b, kir_mul(b, before, extent), index);
-    build_set(x, hg_inst_operands(x->program, inst)[0].reg, index);
+    const axis_chain kept = a.before ? x->axes.chains[a.before->reg] : (axis_chain){0};
+    build_set(x, to, index);
+    continue_chain(x, &a, a.before ? &kept : NULL, to);
 }
 
 /* ---- accesses that are inside ---- */
-
-static bool writes(const hg_program *p, uint32_t inst, uint8_t reg) {
-    hg_accesses a;
-    hg_inst_accesses(p, inst, &a);
-    for (uint32_t i = 0; i < a.writes; i++)
-        if (!a.write[i].is_pred && a.write[i].reg == reg) return true;
-    return false;
-}
 
 /* Of a program without the check of an axis nothing is known, and nothing is asked. */
 static bool never_written(build *x, uint8_t reg) {
@@ -224,30 +213,52 @@ static bool never_written(build *x, uint8_t reg) {
     return x->axes.any && !x->axes.written[reg];
 }
 
-/* Whether `reg` was made, in this block and in front of `inst`, by a chain over all axes. */
-static bool is_whole_chain(build *x, uint32_t inst, const hg_param *array, uint8_t reg) {
-    const hg_program *p = x->program;
-    uint32_t wanted = array->rank - 1u, looked = 0;
-    for (uint32_t i = inst; i-- > x->block_first && looked++ < MOST_LOOKED_AT;) {
-        if (!writes(p, i, reg)) continue;
-        if (!is_axis(p->insts[i].op)) return false;
-        axis a = axis_of(p, i);
-        if (!hg_operand_is_missing(a.extent) || param_of(p, a.array) != array) return false;
-        if (!a.before) return a.number == HG_ALL_AXES || (a.number == 0 && wanted == 0);
-        if (a.number != wanted || wanted == 0) return false;
-        wanted--;
-        reg = a.before->reg;
-    }
-    return false;
+static bool is_of(const axis_chain *chain, const hg_operand *array) {
+    return chain->place == array->place &&
+           (array->place == HG_PLACE_BUF_REG ? chain->reg == array->reg
+                                             : chain->disp == array->disp);
 }
 
-bool build_is_inside(build *x, uint32_t inst, const hg_operand *o, hg_type element) {
-    if (o->place != HG_PLACE_BUF_REG || !o->has_index || o->disp) return false;
+/* The extent of an axis that no declaration says; 0: it is no number. */
+static uint64_t known_extent(const axis *a) {
+    return hg_operand_is_missing(a->extent) || a->extent->is_reg ? 0 : a->extent->value;
+}
+
+/* What the register holds behind the check, if the ones in front of it belong to it. */
+static void continue_chain(build *x, const axis *a, const axis_chain *before, uint8_t reg) {
+    axis_chain chain = {.block = x->block_number,
+                        .place = a->array->place,
+                        .reg = a->array->reg,
+                        .disp = a->array->disp,
+                        .all = a->number == HG_ALL_AXES,
+                        .elements = known_extent(a)};
+    bool whole = !before && (chain.all || a->number == 0);
+    if (before && before->block == x->block_number && is_of(before, a->array) && !before->all &&
+        before->axes == a->number) {
+        whole = true;
+        if (!hg_mul_u64(before->elements, chain.elements, &chain.elements)) chain.elements = 0;
+    }
+    chain.axes = (uint8_t)(a->number + 1u);
+    x->axes.chains[reg] = whole ? chain : (axis_chain){0};
+}
+
+/* Of shared or private memory: all that the index can name is in it. */
+static bool is_in_memory(const build *x, const axis_chain *chain, const hg_operand *o,
+                         uint64_t size) {
+    uint64_t bytes,
+        memory = o->place == HG_PLACE_SHARED ? x->program->shared : x->program->private_bytes;
+    return chain->elements && o->disp >= 0 && hg_operand_scale(o) >= size &&
+           hg_mul_u64(chain->elements, hg_operand_scale(o), &bytes) && bytes <= memory &&
+           (uint64_t)o->disp <= memory - bytes;
+}
+
+bool build_is_inside(build *x, const hg_operand *o, hg_type element) {
+    const axis_chain *chain = &x->axes.chains[o->index];
+    uint64_t size = hg_type_size_bytes(element);
+    if (!o->has_index || chain->block != x->block_number || !is_of(chain, o)) return false;
+    if (o->place != HG_PLACE_BUF_REG) return is_in_memory(x, chain, o, size);
     const hg_param *array = param_of(x->program, o);
-    if (!array || array->kind == HG_PARAM_SCALAR || array->kind == HG_PARAM_POOL ||
-        array->rank == 0 || array->rank > HG_MAX_EXTENTS)
-        return false;
-    uint64_t size = hg_type_size_bytes((hg_type)array->type);
-    return hg_operand_scale(o) == size && hg_type_size_bytes(element) <= size &&
-           never_written(x, o->reg) && is_whole_chain(x, inst, array, o->index);
+    return array && (chain->all || chain->axes == array->rank) && !o->disp &&
+           hg_operand_scale(o) == hg_type_size_bytes((hg_type)array->type) &&
+           size <= hg_operand_scale(o) && never_written(x, o->reg);
 }

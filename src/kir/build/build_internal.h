@@ -9,6 +9,16 @@
 #include "kir/kir.h"
 #include "kir/builder.h"
 
+/* axis.c: a register holds an index of elements of an array, in row order, that is inside of the
+ * axes that were checked: all of them, or the first ones. */
+typedef struct axis_chain {
+    uint64_t block; /* in which that is known; 0: nowhere */
+    uint8_t place, reg, axes;
+    bool all;
+    int64_t disp;
+    uint64_t elements; /* of shared and private memory: of these axes; 0: not known */
+} axis_chain;
+
 typedef struct build {
     const hg_cfg *cfg;
     const hg_program *program;
@@ -25,11 +35,11 @@ typedef struct build {
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES],
         block_number;
-    uint32_t block_first;  /* the first instruction of the block that is being written */
     bool trace, unchecked; /* kir_build_options */
     struct {
         bool looked, any; /* the program checks axes */
         bool written[HG_MAX_REGISTERS];
+        axis_chain chains[HG_MAX_REGISTERS];
     } axes;                       /* axis.c */
     kir_var *steps;               /* counts steps, with max_steps */
     kir_var *own;                 /* private memory; made when first used, for a debugger at once */
@@ -73,9 +83,9 @@ void build_block(build *x, uint32_t inst);
 
 /* ---- axis.c ---- */
 void build_axis(build *x, uint32_t inst);
-/* Whether an access of an instruction is inside its array because a chain of checks of all axes, in
- * the same block, made its index. */
-bool build_is_inside(build *x, uint32_t inst, const hg_operand *address, hg_type element);
+/* Whether an access is inside its array because a chain of checks of all axes, in the same block,
+ * made its index. */
+bool build_is_inside(build *x, const hg_operand *address, hg_type element);
 
 /* ---- memory.c ---- */
 void build_memory(build *x, uint32_t inst);

@@ -22,10 +22,10 @@ static bool is_power_of_two(uint64_t n, uint32_t *power) {
 /* index * scale, exactly: where that is 2^64 or more the greatest multiple below, which is outside
  * of every memory too. An index of 32 bits cannot get there, and passes find out that many others
  * do not (simplify_fold). */
-static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool is_wide) {
+static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool may_be_more) {
     kir_builder *b = &x->b;
     uint32_t power;
-    if (is_wide && !x->unchecked) {
+    if (may_be_more) {
         kir_value *most = kir_const(b, HG_TYPE_U64, UINT64_MAX / scale);
         index = kir_select(b, kir_binary(b, KIR_CMP_ULT, index, most), index, most);
     }
@@ -33,9 +33,10 @@ static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool is_wid
     return by(b, KIR_MUL, index, scale);
 }
 
-static kir_place place_of(build *x, const hg_operand *o, uint32_t operand) {
+/* inside: so all that the index can be is. */
+static kir_place place_of(build *x, const hg_operand *o, uint32_t operand, bool inside) {
     kir_builder *b = &x->b;
-    kir_place p = {.disp = o->disp, .unchecked = x->unchecked};
+    kir_place p = {.disp = o->disp, .unchecked = x->unchecked || inside};
     bool has_index = o->has_index != 0;
     switch ((hg_place_kind)o->place) {
     case HG_PLACE_BUF: p.handle = kir_const(b, HG_TYPE_U64, o->value); break;
@@ -72,7 +73,7 @@ static kir_place place_of(build *x, const hg_operand *o, uint32_t operand) {
     }
     if (has_index) p.index = build_wide(x, o->index, operand);
     if (has_index && hg_operand_scale(o) > 1)
-        p.index = scaled(x, p.index, o->scale, x->types[operand] != HG_TYPE_U32);
+        p.index = scaled(x, p.index, o->scale, !p.unchecked && x->types[operand] != HG_TYPE_U32);
     return p;
 }
 
@@ -102,7 +103,8 @@ static kir_atomic atomic_of(hg_op op, hg_type type) {
 
 static void atomic(build *x, const hg_inst *in, const hg_operand *o) {
     uint8_t type = kir_type_of((hg_type)in->type), count = in->op == HG_OP_ATOM_CAS ? 2 : 1;
-    kir_place p = place_of(x, &o[1], in->operands + 1);
+    kir_place p = place_of(x, &o[1], in->operands + 1,
+                           build_is_inside(x, &o[1], (hg_type)in->type));
     kir_value *values[2];
     for (uint8_t i = 0; i < count; i++) values[i] = build_get(x, o[2 + i].reg, type);
     kir_value *v = access(x, KIR_ATOMIC, (hg_type)in->type, p, 2, values, count);
@@ -143,15 +145,13 @@ void build_memory(build *x, uint32_t inst) {
     case HG_OP_LDG:
     case HG_OP_LDS: {
         type = hg_element_type(in->type, in->type2, &hg_op_get((hg_op)in->op)->operands[1]);
-        kir_place p = place_of(x, &o[1], in->operands + 1);
-        p.unchecked |= build_is_inside(x, inst, &o[1], type);
+        kir_place p = place_of(x, &o[1], in->operands + 1, build_is_inside(x, &o[1], type));
         build_set(x, o[0].reg, build_loaded(x, in, access(x, KIR_LOAD, type, p, 2, NULL, 0)));
         break;
     }
     case HG_OP_STG:
     case HG_OP_STS: {
-        kir_place p = place_of(x, &o[0], in->operands);
-        p.unchecked |= build_is_inside(x, inst, &o[0], type);
+        kir_place p = place_of(x, &o[0], in->operands, build_is_inside(x, &o[0], type));
         access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_stored(x, in, o[1].reg)}, 1);
         break;
     }
@@ -195,7 +195,7 @@ static void add_arg(step_writer *w, kir_step_operand *to, kir_value *v) {
 }
 
 static void add_array(step_writer *w, kir_step_operand *to, uint32_t i) {
-    kir_place p = place_of(w->x, &w->operands[i], w->in->operands + i);
+    kir_place p = place_of(w->x, &w->operands[i], w->in->operands + i, false);
     to->space = p.space;
     to->has_index = p.index != NULL;
     to->class_id = p.class_id;
@@ -297,7 +297,7 @@ void build_step(build *x, uint32_t inst) {
 static void store_flag(build *x, const hg_operand *o, uint32_t operand, kir_value *when,
                        uint64_t number) {
     kir_value *branch = kir_if_begin(&x->b, when);
-    kir_place p = place_of(x, o, operand);
+    kir_place p = place_of(x, o, operand, false);
     access(x, KIR_STORE, HG_TYPE_U32, p, 3, (kir_value *[]){kir_const(&x->b, HG_TYPE_U32, number)},
            1);
     kir_if_end(&x->b, branch);
@@ -328,7 +328,7 @@ void build_grid(build *x, uint32_t inst) {
     bool any = in->op == HG_OP_GRID_ANY;
     kir_value *own = build_pred(x, o[1].reg), *args[3];
     store_flag(x, &o[2], in->operands + 2, any ? own : kir_not(b, own), 1);
-    kir_place p = place_of(x, &o[2], in->operands + 2);
+    kir_place p = place_of(x, &o[2], in->operands + 2, false);
     kir_step_operand given[2] = {{.kind = KIR_STEP_ARRAY,
                                   .operand = 2,
                                   .space = p.space,

@@ -203,7 +203,8 @@ static kir_value *element(build *x, uint32_t inst, const address *a, uint32_t wo
     kir_builder *b = &x->b;
     char text[MESSAGE_BYTES];
     describe_bounds(x, inst, a, text, sizeof text);
-    kir_value *outside = is_outside(x, a), *offset;
+    bool inside = build_is_inside(x, a->o, element_of(&x->program->insts[inst]));
+    kir_value *outside = inside ? NULL : is_outside(x, a), *offset;
     if (outside) fault(x, a, outside, KIR_FAULT_BOUNDS, text, a->index);
     if (!a->index) {
         kir_value *bad = kir_const(b, KIR_BOOL, a->o->disp % a->align != 0),

@@ -67,6 +67,7 @@ void build_set(build *x, uint8_t reg, kir_value *value) {
     uint8_t type = value->type; /* the builder's value for failure changes its type */
     kir_set(&x->b, build_var(x, reg, type), value);
     hold(x, reg, type, value);
+    x->axes.chains[reg].block = 0;
     build_trace_register(x, reg, type, value);
 }
 

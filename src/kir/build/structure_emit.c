@@ -291,7 +291,6 @@ static void end_loop(emitter *e, const task *t) {
 void structure_block(build *x, uint32_t block) {
     const hg_block *n = &x->source->blocks[block];
     x->block_number++;
-    x->block_first = n->first;
     for (uint32_t i = n->first; i < n->last; i++) build_instruction(x, i);
     if (n->last > n->first) x->b.inst = n->last;
     if (n->exit != HG_EXIT_CALL) return;

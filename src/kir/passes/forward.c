@@ -198,6 +198,31 @@ static void visit_pure(forward *x, kir_value *v) {
     if (before) replace(x, v, before);
 }
 
+/* Whether the condition's being `truth` says that `wanted` is true. */
+static bool implies(const kir_value *condition, bool truth, const kir_value *wanted, int depth) {
+    if (condition == wanted) return truth;
+    if (condition->type != KIR_BOOL || condition->nargs != 2 || !depth) return false;
+    if (condition->op == KIR_XOR && condition->args[1]->op == KIR_CONST)
+        return implies(condition->args[0], truth != (condition->args[1]->u.imm != 0), wanted,
+                       depth - 1);
+    if (condition->op != (truth ? KIR_AND : KIR_OR)) return false;
+    return implies(condition->args[0], truth, wanted, depth - 1) ||
+           implies(condition->args[1], truth, wanted, depth - 1);
+}
+
+/* The check of an axis asks what a branch around it has asked, or an equal check in front of it. */
+static bool is_checked_before(forward *x, kir_value *v) {
+    enum { DEPTH = 6, MOST_FRAMES = 16 };
+    const kir_value *bad = v->args[0], *inside = bad->op == KIR_XOR ? bad->args[0] : NULL;
+    for (uint64_t i = x->frames.count, looked = 0; inside && i-- > 0 && looked < MOST_FRAMES;
+         looked++) {
+        const frame *f = &x->frames.data[i];
+        if (f->owner->op == KIR_IF && implies(f->owner->args[0], f->side == 0, inside, DEPTH))
+            return true;
+    }
+    return seen_before(x, v) != NULL;
+}
+
 static void visit_plain(forward *x, kir_value *v) {
     kir_value *value;
     switch ((kir_op)v->op) {
@@ -218,7 +243,9 @@ static void visit_plain(forward *x, kir_value *v) {
         if (v->u.mem.high) learn(x, v->u.mem.high, NULL, true);
         return;
     case KIR_FAULT_IF:
-        if (v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) drop(x, v);
+        if ((v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) ||
+            (v->u.fault.axis && is_checked_before(x, v)))
+            drop(x, v);
         return;
     case KIR_CALL:
         if (simplify_may_set_module(v)) x->calls++;

@@ -125,11 +125,13 @@ static void test_memory(hg_backend *b) {
                                      "f[global] = f16(f32(f[global]) * 2)\nq[1] = u8(lane)\n"));
     prints(p, PROGRAM(".param r0 b buffer u8 inout [n]\n.param r1 f buffer f16 inout [n]\n"
                       ".param r2 n u64\n.private 19\n.lanes n\n.meta private.q \"u8[3] at 16\"\n"
-                      ".name r0 \"b\", 4\n.name r1 \"f\", 8\n"
-                      "    ldg.u32.u8 r2, [r0 + r255]\n    mov_imm.u32 r3, 1\n"
-                      "    add.u32 r2, r2, r3\n    stg.u8.u32 [r0 + r255], r2\n"
-                      "    ldg.f32.f16 r0, [r1 + r255*2]\n    mov_imm.f32 r2, 2.0\n"
-                      "    mul.f32 r0, r0, r2\n    stg.f16.f32 [r1 + r255*2], r0\n"
+                      ".name r0 \"b\", 13\n.name r1 \"f\", 13\n"
+                      "    axis.u64 r2, r255, [buf(r0)], 0\n    ldg.u32.u8 r2, [r0 + r2]\n"
+                      "    mov_imm.u32 r3, 1\n    add.u32 r2, r2, r3\n"
+                      "    axis.u64 r3, r255, [buf(r0)], 0\n    stg.u8.u32 [r0 + r3], r2\n"
+                      "    axis.u64 r2, r255, [buf(r1)], 0\n    ldg.f32.f16 r2, [r1 + r2*2]\n"
+                      "    mov_imm.f32 r3, 2.0\n    mul.f32 r2, r2, r3\n"
+                      "    axis.u64 r3, r255, [buf(r1)], 0\n    stg.f16.f32 [r1 + r3*2], r2\n"
                       "    stp.u8.u32 [private + 17], r252\n"));
     hg_program_release(p);
 }
@@ -182,6 +184,28 @@ static void test_functions(hg_backend *b) {
           "p0, c, c\n bra.p0 @fn\n",
           3, 1);
     GIVES(".reg fn i32\nfn = c\nfn += 1\ny[0] = fn\n", 4);
+/* An index for each axis; one counts in row order. Each axis is checked, and nothing else is. */
+static void test_axes(hg_backend *b) {
+    GIVES(".shared s i32 [2, 3]\n.private q i32 [K / 2, 2]\n.data t i32 [2, 2] 5, 6, 7, 8\n"
+          "s[1, 2] = 4\ns[c - 2, c - 2] += 9\ny[0] = s[5] + s[1, 1]\nq[i8(2), n - 11] = c\n"
+          "y[1] = q[5] + q[2, 1]\ny[2] = t[c - 2, 0] + t[c]\n"
+          "y[3] = atom.add(s[1, c - 1], 3) + s[1, 2]\n",
+          13, 6, 15, 11);
+    hg_program *p = assemble(
+        PROGRAM(".param x buffer u8 inout [h, 2, 3]\n.param h u32\n.param d buffer f32 in\n"
+                ".shared s f32 [4]\nlet i = i16(h)\nx[i, 1, 2] += u8(h)\ns[h] = d[h]\n"));
+    prints(p, PROGRAM(".param r0 x buffer u8 inout [h, 2, 3]\n.param r1 h u32\n"
+                      ".param r2 d buffer f32 in\n.shared 16\n.meta shared.s \"f32[4] at 0\"\n"
+                      ".name r2 \"d\", 11\n.name r1 \"h\", 12\n.name r0 \"x\", 13\n"
+                      "    cvt.i16.u32 r3, r1\n.name r3 \"i\", 1\n"
+                      "    axis.i16 r3, r3, [buf(r0)], 0\n    mov_imm.u32 r4, 1\n"
+                      "    axis.u32 r3, r3, r4, [buf(r0)], 1\n    mov_imm.u32 r4, 2\n"
+                      "    axis.u32 r3, r3, r4, [buf(r0)], 2\n    ldg.u8 r4, [r0 + r3]\n"
+                      "    cvt.u8.u32 r5, r1\n    add.u8 r4, r4, r5\n    stg.u8 [r0 + r3], r4\n"
+                      "    ldg.f32 r2, [r2 + r1*4]\n"
+                      "    axis.u32 r1, r1, [shared + 0], 0, extent=4\n"
+                      "    sts.f32 [shared + r1*4], r2\n"));
+    hg_program_release(p);
 }
 
 /* Instructions, labels, macros and repetitions beside statements. */
@@ -297,6 +321,7 @@ int main(int argc, char **argv) {
         test_beside(b);
         test_memory(b);
         test_functions(b);
+        test_axes(b);
         hg_backend_destroy(b);
     }
     if (!print) test_failing_allocations();
