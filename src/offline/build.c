@@ -72,8 +72,9 @@ static hg_status plan_program(build_program *p) {
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     HG_TRY(hg_verify(p->program, NULL, NULL, &cfg));
-    hg_status status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM,
-                                        KIR_STAGE_PROGRAM, NULL, &module);
+    hg_status status = kir_pipeline_run(
+        &(kir_compilation){.program = cfg, .build.short_arrays = true}, KIR_STAGE_PROGRAM,
+        KIR_STAGE_PROGRAM, NULL, &module);
     if (status == HG_OK) status = put_values(p, &module);
     if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &p->plan);
     if (status != HG_OK) kir_module_destroy(module);

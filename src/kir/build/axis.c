@@ -257,7 +257,7 @@ bool build_is_inside(build *x, const hg_operand *o, hg_type element) {
     uint64_t size = hg_type_size_bytes(element);
     if (!o->has_index || chain->block != x->block_number || !is_of(chain, o)) return false;
     if (o->place != HG_PLACE_BUF_REG) return is_in_memory(x, chain, o, size);
-    const hg_param *array = param_of(x->program, o);
+    const hg_param *array = x->short_arrays ? NULL : param_of(x->program, o);
     return array && (chain->all || chain->axes == array->rank) && !o->disp &&
            hg_operand_scale(o) == hg_type_size_bytes((hg_type)array->type) &&
            size <= hg_operand_scale(o) && never_written(x, o->reg);

@@ -145,6 +145,7 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->max_steps = options ? options->max_steps : 0;
     x->trace = options && options->trace;
     x->unchecked = x->module->unchecked = options && options->unchecked;
+    x->short_arrays = options && options->short_arrays;
     if (x->trace) x->module->most = 0; /* a wide result is traced in many parts */
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();

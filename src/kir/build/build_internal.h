@@ -35,7 +35,7 @@ typedef struct build {
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES],
         block_number;
-    bool trace, unchecked; /* kir_build_options */
+    bool trace, unchecked, short_arrays; /* kir_build_options */
     struct {
         bool looked, any; /* the program checks axes */
         bool written[HG_MAX_REGISTERS];

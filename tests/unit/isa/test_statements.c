@@ -184,6 +184,8 @@ static void test_functions(hg_backend *b) {
           "p0, c, c\n bra.p0 @fn\n",
           3, 1);
     GIVES(".reg fn i32\nfn = c\nfn += 1\ny[0] = fn\n", 4);
+}
+
 /* An index for each axis; one counts in row order. Each axis is checked, and nothing else is. */
 static void test_axes(hg_backend *b) {
     GIVES(".shared s i32 [2, 3]\n.private q i32 [K / 2, 2]\n.data t i32 [2, 2] 5, 6, 7, 8\n"
