@@ -31,10 +31,11 @@ typedef struct vc_printer {
     uint32_t limit_count;
     hg_text sites; /* of faults */
     uint32_t site_count;
-    bool settled; /* where all goes well */
-    bool all_run; /* there, and no lane ends */
-    bool streams; /* a store goes past the caches */
-    bool local;   /* the kernel is a static function */
+    bool settled;        /* where all goes well */
+    bool all_run;        /* there, and no lane ends */
+    bool streams;        /* a store goes past the caches */
+    uint32_t in_stretch; /* loads or stores that follow here and are done */
+    bool local;          /* the kernel is a static function */
     const char *unsupported;
 } vc_printer;
 

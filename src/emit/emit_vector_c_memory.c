@@ -1,6 +1,7 @@
 /* Memory operations and faults of the vector form in C.
  * Must not know: values' primitives, control flow. */
 #include "emit/emit_vector_c.h"
+#include "vector/stretch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -468,7 +469,88 @@ static void lanes_of(vc_printer *p, const vec_value *v, const vec_value *stored)
     hg_text_free(&access);
 }
 
+/* Vectors q0 … of a piece of a round: given ones, then those that are picked. */
+static void pick_all(vc_printer *p, const vec_stretch *s, const char *type) {
+    for (uint32_t n = 0; n < s->pick_count; n++) {
+        const vec_pick *pick = &s->picks[n];
+        hg_text numbers = {0};
+        for (uint32_t i = 0; i < s->length; i++)
+            hg_text_addf(&numbers, ", %u", (unsigned)pick->numbers[i]);
+        vc_line(p, "const hgv_%s q%u = __builtin_shufflevector(q%u, q%u%s);", type,
+                (unsigned)(s->count + n), (unsigned)pick->a, (unsigned)pick->b,
+                numbers.data ? numbers.data : "");
+        hg_text_free(&numbers);
+    }
+}
+
+/* first: of the round. */
+static void piece(vc_printer *p, const vec_value *first, const vec_stretch *s, uint64_t offset,
+                  uint32_t k) {
+    const vec_value *w = first;
+    const uint32_t value = vec_place_args(first), size = first->u.mem.bytes;
+    const bool loads = first->op == VEC_LOAD;
+    const char *type = vc_short(loads ? first->type : first->args[value]->type);
+    vc_block(p);
+    for (uint32_t i = 0; i < s->count; i++, w = vec_next_member(w)) {
+        hg_text given = {0};
+        if (loads)
+            hg_text_addf(&given, "hgv_load_%s(p + UINT64_C(%" PRIu64 "))", type,
+                         offset + s->rows[i]);
+        else
+            vc_part(p, &given, w->args[value], size, k);
+        vc_line(p, "const hgv_%s q%u = %s;", type, (unsigned)i, given.data ? given.data : "");
+        hg_text_free(&given);
+    }
+    pick_all(p, s, type);
+    w = first;
+    for (uint32_t i = 0; i < s->count; i++, w = vec_next_member(w))
+        if (loads)
+            vc_line(p, "v%u_%u = q%u;", (unsigned)w->id, (unsigned)k,
+                    (unsigned)(s->pick_count + i));
+        else
+            vc_line(p, "hgv_store_%s(p + UINT64_C(%" PRIu64 "), q%u);", type, offset + s->rows[i],
+                    (unsigned)(s->pick_count + i));
+    vc_close(p);
+}
+
+/* False: its vectors are not those of C. */
+static bool stretch(vc_printer *p, const vec_value *v) {
+    const vec_value *w = v;
+    vec_stretch s;
+    vec_plan_stretch(p->k, v, p->bytes, &s);
+    if (s.length != vc_part_lanes(p, v->u.mem.bytes)) return false;
+    for (uint32_t i = 0; v->op == VEC_LOAD && i < v->u.mem.stretch; i++, w = vec_next_member(w))
+        declare_parts(p, w);
+    hg_text at = {0};
+    address(p, &at, v);
+    vc_block(p);
+    vc_line(p, v->op == VEC_LOAD ? "const uint8_t *const p = %s;" : "uint8_t *const p = %s;",
+            at.data ? at.data : "");
+    w = v;
+    for (uint32_t round = 0; round < s.rounds; round++) {
+        for (uint32_t k = 0; k < s.pieces; k++)
+            piece(p, w, &s, round * s.by_round + k * s.by_piece, k);
+        for (uint32_t i = 0; i < s.count; i++) w = vec_next_member(w);
+    }
+    vc_close(p);
+    hg_text_free(&at);
+    return true;
+}
+
+/* Whether the access is done with a stretch that it is in. */
+static bool is_in_stretch(vc_printer *p, const vec_value *v) {
+    if (p->in_stretch) {
+        p->in_stretch--;
+        return true;
+    }
+    bool holds = p->settled || vec_is_close(v);
+    if (!v->u.mem.stretch || !holds || !vc_is_all(p, v->mask) || !stretch(p, v)) return false;
+    p->in_stretch = v->u.mem.stretch - 1u;
+    return true;
+}
+
 static void load(vc_printer *p, const vec_value *v) {
+    if (is_in_stretch(p, v)) return;
     if (v->u.mem.reach == VEC_REACH_ONE) {
         load_one(p, v);
         return;
@@ -494,6 +576,7 @@ static void load(vc_printer *p, const vec_value *v) {
 
 static void store(vc_printer *p, const vec_value *v) {
     const vec_value *stored = v->args[vec_place_args(v)];
+    if (is_in_stretch(p, v)) return;
     if (v->u.mem.reach == VEC_REACH_ROW)
         row(p, v, stored);
     else

@@ -1,6 +1,7 @@
 /* Memory operations and faults of the vector form as LLVM IR.
  * Must not know: values' primitives, control flow of the kernel. */
 #include "jit/jit_internal.h"
+#include "vector/stretch.h"
 
 #include <hologram/vector.h>
 #include <stddef.h>
@@ -562,227 +563,68 @@ static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef sto
     return stored ? NULL : made;
 }
 
-/* Loads or stores of neighbouring elements one after another: a lane's are a stretch of memory,
- * which begins where that of the lane before ends or behind it. */
-enum { LONGEST_STRETCH = 32 };
+/* ---- stretches ---- */
 
-/* How many from v on make one; 0: none. A part of a row is one only where lanes leave nothing
- * between them. */
-static uint32_t stretch_of(jit_printer *p, const vec_value *v) {
-    uint32_t count = 1, most = 1, bytes = v->u.mem.bytes;
-    const vec_value *w = v->next;
-    if (v->u.mem.open || v->u.mem.reach != VEC_REACH_STRIDE || !jit_is_all(p, v->mask) ||
-        v->u.mem.stride <= 0)
-        return 0;
-    for (; count < LONGEST_STRETCH && w && w->op == v->op && vec_is_same_place(v, w) &&
-           w->u.mem.bytes == bytes;
-         w = w->next, count++)
-        if (w->u.mem.disp != v->u.mem.disp + (int64_t)count * bytes) break;
-    for (uint64_t stride = (uint64_t)v->u.mem.stride;
-         most * 2 <= count && most * 2 * bytes <= stride;)
-        most *= 2;
-    return most > 1 && (most >= p->lanes || (uint64_t)most * bytes == (uint64_t)v->u.mem.stride)
-               ? most
-               : 0;
-}
-
-/* Row k of a stretch, whose lanes have `count` elements each. */
-static LLVMValueRef stretch_row(jit_printer *p, const vec_value *v, LLVMValueRef first,
-                                uint32_t count, uint32_t k) {
-    uint32_t each = count < p->lanes ? 1 : count / p->lanes, row = p->lanes * v->u.mem.bytes;
-    uint64_t stride = count < p->lanes ? row : (uint64_t)v->u.mem.stride;
-    return jit_field(p, first, k / each * stride + (uint64_t)(k % each) * row);
-}
-
-/* Elements of two vectors by their numbers, those of the second behind those of the first. */
-static LLVMValueRef pick(jit_printer *p, LLVMValueRef a, LLVMValueRef b, const uint32_t *numbers) {
-    LLVMValueRef places[64];
-    for (uint32_t i = 0; i < p->lanes; i++) places[i] = jit_u32(p, numbers[i]);
-    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, p->lanes), "");
-}
-
-/* Of a and b in turn: lanes of the first half, or of the second. */
-static LLVMValueRef zip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool second) {
-    uint32_t numbers[64];
-    for (uint32_t i = 0; i < p->lanes; i++)
-        numbers[i] = i / 2 + (second ? p->lanes / 2 : 0) + (i % 2 ? p->lanes : 0);
-    return pick(p, a, b, numbers);
-}
-
-/* Those of a and then of b with even numbers, or with odd ones. */
-static LLVMValueRef unzip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool odd) {
-    uint32_t numbers[64];
-    for (uint32_t i = 0; i < p->lanes; i++) numbers[i] = 2 * i + odd;
-    return pick(p, a, b, numbers);
-}
-
-/* ---- squares: as many elements of a stretch as a native vector has lanes, of these lanes ---- */
-
-enum {
-    SIXTEEN = 16,
-    MOST_SQUARE = 16
-}; /* bytes: what instructions without a vector of numbers pick in, and carry; rows */
-
-/* Elements `unit` at a time of a and b in turn, of the first or second half of each sixteen bytes;
- * `per` elements are sixteen bytes. */
-static LLVMValueRef unpack(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes,
-                           uint32_t per, uint32_t unit, bool second) {
-    LLVMValueRef places[MOST_SQUARE];
-    for (uint32_t i = 0; i < lanes; i++) {
-        uint32_t k = i % per,
-                 from = i - k + (second ? per / 2 : 0) + k / unit / 2 * unit + k % unit;
-        places[i] = jit_u32(p, from + (k / unit % 2 ? lanes : 0));
-    }
-    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, lanes), "");
-}
-
-/* Sixteen bytes at a time: from + k * step of a, then the same of b. */
-static LLVMValueRef blocks_of(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes,
-                              uint32_t per, uint32_t from, uint32_t step) {
-    LLVMValueRef places[MOST_SQUARE];
-    for (uint32_t i = 0; i < lanes; i++) {
-        uint32_t half = lanes / 2, k = i % half / per;
-        places[i] = jit_u32(p, (from + k * step) * per + i % per + (i < half ? 0 : lanes));
-    }
-    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, lanes), "");
-}
-
-/* Element i of row k becomes element k of row i. */
-static void transpose(jit_printer *p, LLVMValueRef *rows, uint32_t lanes, uint32_t per) {
-    LLVMValueRef made[MOST_SQUARE];
-    for (uint32_t i = 0; i < lanes; i += 2) {
-        made[i] = unpack(p, rows[i], rows[i + 1], lanes, per, 1, false);
-        made[i + 1] = unpack(p, rows[i], rows[i + 1], lanes, per, 1, true);
-    }
-    memcpy(rows, made, lanes * sizeof *rows);
-    for (uint32_t i = 0; i < lanes && per == 4; i++)
-        made[i] = unpack(p, rows[i - i % 4 + i % 4 / 2], rows[i - i % 4 + i % 4 / 2 + 2], lanes,
-                         per, 2, i % 2);
-    memcpy(rows, made, lanes * sizeof *rows);
-    uint32_t count = lanes / per; /* row per * g + q has, k-th, of lane per * k + q the elements
-                                     from per * g on */
-    for (uint32_t q = 0; q < per && count == 4; q++) {
-        const LLVMValueRef a = rows[q], b = rows[per + q], c = rows[2 * per + q],
-                           d = rows[3 * per + q];
-        for (uint32_t i = 0; i < 2; i++) {
-            LLVMValueRef low = blocks_of(p, a, b, lanes, per, 2 * i, 1),
-                         high = blocks_of(p, c, d, lanes, per, 2 * i, 1);
-            rows[2 * i * per + q] = blocks_of(p, low, high, lanes, per, 0, 2);
-            rows[(2 * i + 1) * per + q] = blocks_of(p, low, high, lanes, per, 1, 2);
-        }
-    }
-    for (uint32_t q = 0; q < per && count == 2; q++) {
-        const LLVMValueRef a = rows[q], b = rows[per + q];
-        for (uint32_t i = 0; i < 2; i++) rows[i * per + q] = blocks_of(p, a, b, lanes, per, i, 1);
-    }
-}
-
-/* Lanes of a square; 0: the stretch has none. */
-static uint32_t square_of(const jit_printer *p, uint32_t bytes, uint32_t count) {
-    uint32_t lanes = p->bytes / bytes < p->lanes ? p->bytes / bytes : p->lanes;
-    return (bytes == 4 || bytes == 8) && lanes * bytes >= SIXTEEN && count % lanes == 0 ? lanes : 0;
-}
-
-/* Elements from `element` on of lane `lane` of a stretch. */
-static LLVMValueRef square_row(jit_printer *p, const vec_value *v, LLVMValueRef first,
-                               uint32_t lane, uint32_t element_at) {
-    return jit_field(p, first,
-                     lane * (uint64_t)v->u.mem.stride + (uint64_t)element_at * v->u.mem.bytes);
-}
-
-static void store_squares(jit_printer *p, const vec_value *v, uint32_t count, uint32_t lanes,
-                          const LLVMValueRef *values) {
-    LLVMValueRef rows[MOST_SQUARE], first = address(p, v);
-    for (uint32_t at = 0; at < count; at += lanes)
-        for (uint32_t lane = 0; lane < p->lanes; lane += lanes) {
-            for (uint32_t d = 0; d < lanes; d++) rows[d] = jit_part(p, values[at + d], lane, lanes);
-            transpose(p, rows, lanes, SIXTEEN / v->u.mem.bytes);
-            for (uint32_t i = 0; i < lanes; i++)
-                jit_store(p, rows[i], square_row(p, v, first, lane + i, at));
-        }
-}
-
-/* b behind a, both of as many elements. */
-static LLVMValueRef behind(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes) {
-    LLVMValueRef places[64];
-    for (uint32_t i = 0; i < 2 * lanes; i++) places[i] = jit_u32(p, i);
-    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, 2 * lanes), "");
-}
-
-static void load_squares(jit_printer *p, const vec_value *v, uint32_t count, uint32_t lanes) {
-    LLVMValueRef parts[LONGEST_STRETCH][MOST_SQUARE], rows[MOST_SQUARE], first = address(p, v);
-    LLVMTypeRef type = LLVMVectorType(jit_scalar(p, v->type), lanes);
-    uint32_t pieces = p->lanes / lanes;
-    for (uint32_t at = 0; at < count; at += lanes)
-        for (uint32_t k = 0; k < pieces; k++) {
-            for (uint32_t i = 0; i < lanes; i++)
-                rows[i] = jit_load(p, type, square_row(p, v, first, k * lanes + i, at));
-            transpose(p, rows, lanes, SIXTEEN / v->u.mem.bytes);
-            for (uint32_t d = 0; d < lanes; d++) parts[at + d][k] = rows[d];
-        }
-    for (uint32_t d = 0; d < count; d++, v = v->next) {
-        for (uint32_t left = pieces, each = lanes; left > 1; left /= 2, each *= 2)
+/* The members' pieces as one value each. */
+static void define_members(jit_printer *p, const vec_value *v, const vec_stretch *s,
+                           LLVMValueRef (*parts)[VEC_MOST_PICKED]) {
+    for (uint32_t i = 0; i < s->count * s->rounds; i++, v = vec_next_member(v)) {
+        for (uint32_t left = s->pieces; left > 1; left /= 2)
             for (uint32_t k = 0; k < left / 2; k++)
-                parts[d][k] = behind(p, parts[d][2 * k], parts[d][2 * k + 1], each);
-        jit_define(p, v, parts[d][0]);
+                parts[i][k] = jit_join(p, parts[i][2 * k], parts[i][2 * k + 1]);
+        jit_define(p, v, parts[i][0]);
     }
 }
 
-/* Vectors of the lanes' elements become rows: in each round half as many, twice as long. */
-static void store_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
-    LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
-    const vec_value *w = v;
-    uint32_t square = square_of(p, v->u.mem.bytes, count);
-    for (uint32_t d = 0; d < count; d++, w = w->next)
-        rows[d] = jit_each(p, w->args[vec_place_args(w)]);
-    if (square) {
-        store_squares(p, v, count, square, rows);
-        return;
+static void pick_all(jit_printer *p, const vec_stretch *s, LLVMValueRef *vectors) {
+    LLVMValueRef places[VEC_MOST_PICKED];
+    for (uint32_t n = 0; n < s->pick_count; n++) {
+        const vec_pick *pick = &s->picks[n];
+        for (uint32_t i = 0; i < s->length; i++) places[i] = jit_u32(p, pick->numbers[i]);
+        vectors[s->count + n] = LLVMBuildShuffleVector(p->b, vectors[pick->a], vectors[pick->b],
+                                                       LLVMConstVector(places, s->length), "");
     }
-    for (uint32_t left = count / 2, parts = 1; left; left /= 2, parts *= 2) {
-        for (uint32_t i = 0; i < left * parts; i++) {
-            made[2 * i] = zip(p, rows[i], rows[left * parts + i], false);
-            made[2 * i + 1] = zip(p, rows[i], rows[left * parts + i], true);
-        }
-        memcpy(rows, made, count * sizeof *rows);
-    }
-    for (uint32_t k = 0; k < count; k++) jit_store(p, rows[k], stretch_row(p, v, first, count, k));
 }
 
-/* The same backwards. */
-static void load_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
-    uint32_t square = square_of(p, v->u.mem.bytes, count);
-    if (square) {
-        load_squares(p, v, count, square);
-        return;
-    }
-    LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
+static void stretch(jit_printer *p, const vec_value *v) {
+    LLVMValueRef parts[VEC_MOST_STRETCH][VEC_MOST_PICKED];
+    LLVMValueRef vectors[VEC_MOST_STRETCH + VEC_MOST_PICKS], first = address(p, v);
     const vec_value *w = v;
-    for (uint32_t k = 0; k < count; k++)
-        rows[k] = jit_load(p, jit_type_of(p, v), stretch_row(p, v, first, count, k));
-    for (uint32_t left = 1, parts = count / 2; parts; left *= 2, parts /= 2) {
-        for (uint32_t i = 0; i < left * parts; i++) {
-            made[i] = unzip(p, rows[2 * i], rows[2 * i + 1], false);
-            made[left * parts + i] = unzip(p, rows[2 * i], rows[2 * i + 1], true);
-        }
-        memcpy(rows, made, count * sizeof *rows);
+    uint32_t value = vec_place_args(v);
+    bool loads = v->op == VEC_LOAD;
+    vec_stretch s;
+    vec_plan_stretch(p->k, v, p->bytes, &s);
+    LLVMTypeRef type = LLVMVectorType(jit_scalar(p, loads ? v->type : v->args[value]->type),
+                                      s.length);
+    for (uint32_t i = 0; !loads && i < s.count * s.rounds; i++, w = vec_next_member(w))
+        for (uint32_t k = 0; k < s.pieces; k++)
+            parts[i][k] = jit_part(p, jit_each(p, w->args[value]), k * s.length, s.length);
+    for (uint32_t m = 0; m < s.rounds * s.pieces; m++) {
+        uint32_t round = m / s.pieces, k = m % s.pieces;
+        LLVMValueRef at = jit_field(p, first, round * s.by_round + k * s.by_piece);
+        for (uint32_t i = 0; i < s.count; i++)
+            vectors[i] = loads ? jit_load(p, type, jit_field(p, at, s.rows[i]))
+                               : parts[round * s.count + i][k];
+        pick_all(p, &s, vectors);
+        for (uint32_t i = 0; i < s.count; i++)
+            if (loads)
+                parts[round * s.count + i][k] = vectors[s.pick_count + i];
+            else
+                jit_store(p, vectors[s.pick_count + i], jit_field(p, at, s.rows[i]));
     }
-    for (uint32_t d = 0; d < count; d++, w = w->next) jit_define(p, w, rows[d]);
+    if (loads) define_members(p, v, &s, parts);
 }
 
 /* Whether the access is done with a stretch that it is in. */
 static bool is_in_stretch(jit_printer *p, const vec_value *v) {
-    uint32_t count = p->in_stretch ? 0 : stretch_of(p, v);
     if (p->in_stretch) {
         p->in_stretch--;
         return true;
     }
-    if (!count) return false;
-    if (v->op == VEC_LOAD)
-        load_stretch(p, v, count);
-    else
-        store_stretch(p, v, count);
-    p->in_stretch = count - 1;
+    bool holds = p->settled || vec_is_close(v);
+    if (!v->u.mem.stretch || !holds || !jit_is_all(p, v->mask)) return false;
+    stretch(p, v);
+    p->in_stretch = v->u.mem.stretch - 1u;
     return true;
 }
 

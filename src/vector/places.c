@@ -14,6 +14,26 @@ bool vec_is_same_place(const vec_value *a, const vec_value *b) {
            (!a->u.mem.has_index || a->args[0] == b->args[0]) && vec_is_same_mask(a->mask, b->mask);
 }
 
+bool vec_is_member(const vec_value *first, const vec_value *v, uint32_t number) {
+    uint8_t value = vec_place_args(first);
+    return v->op == first->op && v->nargs == first->nargs && vec_is_same_place(first, v) &&
+           v->u.mem.bytes == first->u.mem.bytes &&
+           v->u.mem.disp == first->u.mem.disp + (int64_t)number * first->u.mem.bytes &&
+           (v->op == VEC_LOAD ? v->type == first->type
+                              : v->args[value]->type == first->args[value]->type);
+}
+
+const vec_value *vec_next_member(const vec_value *v) {
+    for (v = v->next; v && v->op == VEC_CHECK && v->settled;) v = v->next;
+    return v;
+}
+
+bool vec_is_close(const vec_value *v) {
+    for (uint32_t left = v->u.mem.stretch; left > 1; left--, v = v->next)
+        if (vec_next_member(v) != v->next) return false;
+    return true;
+}
+
 const vec_value *vec_check_of(const vec_value *v) {
     const vec_value *w = v->prev;
     while (w && w->op == VEC_GET) w = w->prev;

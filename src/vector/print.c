@@ -136,6 +136,7 @@ static void print_braces(hg_text *out, const vec_value *v) {
         if (v->u.mem.operand) field(out, &open, "operand", v->u.mem.operand, true);
         if (v->u.mem.end) field(out, &open, "end", v->u.mem.end, true);
         if (v->u.mem.answers) field(out, &open, "answers", v->u.mem.answers, true);
+        if (v->u.mem.stretch) field(out, &open, "stretch", v->u.mem.stretch, true);
         for (size_t i = 0; i < VEC_MEM_FLAGS; i++)
             if (*vec_mem_flag((vec_value *)(uintptr_t)v, i))
                 field(out, &open, vec_mem_flag_words.words[i], 0, false);

@@ -176,6 +176,10 @@ struct vec_value {
             uint8_t answers; /* CHECK: so many CHECKs behind it in its region are of its place, with
                                 nothing between that lanes or the memory could tell: they may be
                                 asked, and lanes end, here */
+            uint8_t stretch; /* LOAD, STORE: so many, from this one on, are members of a stretch, a
+                                power of two: where all lanes run, and what is settled holds, they
+                                may be done together here (stretch.h). 0: none, or a member behind
+                                the first */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;
@@ -293,6 +297,13 @@ bool vec_reach_of_all(const vec_kernel *k, const vec_value *v, int64_t *low, int
 /* The CHECK behind another one that it may answer for, if it is of its place; NULL: there is none.
  */
 const vec_value *vec_next_answered(const vec_value *w);
+/* Whether a LOAD or STORE may be the one that comes `number` behind the first of a stretch. */
+enum { VEC_MOST_STRETCH = 32 };
+bool vec_is_member(const vec_value *first, const vec_value *v, uint32_t number);
+/* What may be the next member behind one: between them stand only CHECKs that are settled. */
+const vec_value *vec_next_member(const vec_value *v);
+/* Whether a stretch has none between its members: it is one where nothing is settled too. */
+bool vec_is_close(const vec_value *first);
 /* Whether two masks are one value, or of one variable. */
 bool vec_is_same_mask(const vec_value *a, const vec_value *b);
 /* Whether a mask has all lanes that run, where what is settled holds. */

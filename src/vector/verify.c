@@ -92,6 +92,22 @@ static const char *check_answers(const vec_value *v) {
     return NULL;
 }
 
+/* Whether those that are done together with a LOAD or STORE are there. */
+static const char *check_stretch(const vec_value *v) {
+    uint32_t count = v->u.mem.stretch;
+    const vec_value *w = v;
+    if (!count) return NULL;
+    if ((v->op != VEC_LOAD && v->op != VEC_STORE) || count < 2 || (count & (count - 1)) ||
+        count > VEC_MOST_STRETCH || v->u.mem.reach != VEC_REACH_STRIDE || v->u.mem.stride <= 0)
+        return "no stretch begins here";
+    for (uint32_t i = 1; i < count; i++)
+        if (!(w = vec_next_member(w)) || w->u.mem.stretch || !vec_is_member(v, w, i))
+            return "a member of its stretch is missing";
+    return (uint64_t)count * v->u.mem.bytes > (uint64_t)v->u.mem.stride
+               ? "lanes of its stretch overlap"
+               : NULL;
+}
+
 static const char *check_place(const kir_module *m, const vec_value *v) {
     if (!vec_op_has((vec_op)v->op, VEC_F_PLACE)) return NULL;
     uint8_t count = vec_place_args(v);
@@ -111,7 +127,8 @@ static const char *check_place(const kir_module *m, const vec_value *v) {
     if ((v->op == VEC_LOAD || v->op == VEC_CHECK || v->op == VEC_FITS) && v->nargs != count)
         return "wrong number of arguments";
     if (v->op == VEC_ATOMIC && (why = check_atomic(v, count))) return why;
-    return check_answers(v);
+    why = check_answers(v);
+    return why ? why : check_stretch(v);
 }
 
 /* ---- what operations without memory take and give ---- */

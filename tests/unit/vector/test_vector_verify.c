@@ -71,6 +71,7 @@ static void test_rules(void) {
     CHECK(load && far && leave && branch && any && set && get && store && prim && check && jump);
     BROKEN(k->lanes, 12, "no power of two");
     BROKEN(load->op, VEC_OP_COUNT, "unknown operation");
+    BROKEN(load->u.mem.stretch, 2, "no stretch begins here");
     BROKEN(load->each, false, "from one place");
     BROKEN(load->type, HG_TYPE_U64, "a result of another size");
     BROKEN(load->u.mem.reach, VEC_REACH_EACH, "does not fit the reach");
