@@ -16,6 +16,7 @@ typedef struct formatter {
     size_t length, at;
     hg_text out;
     hg_text line;   /* code of the line that is read */
+    bool function;  /* the block outermost is one */
     uint32_t depth; /* of .if, .rept, .for, .macro and braces */
     bool goes_on;   /* the line before did not end its statement */
     uint32_t open;  /* brackets of the statement */
@@ -123,21 +124,33 @@ static bool goes_on(formatter *f) {
     return false;
 }
 
+/* Columns of what stands `level` deep: code is one step further than directives, but functions
+ * begin in the first column. */
+static size_t columns(const formatter *f, size_t level, bool code) {
+    level += code;
+    return (level - (f->function && level)) * INDENT;
+}
+
 /* Columns before a line of code, and how it changes the depth. */
 static size_t indent_of(formatter *f) {
     const hg_text *line = &f->line;
     bool opens = hg_opens_block(line->data, first_word(line));
     bool branch = is_first(line, ".elif") || is_first(line, ".else"), end = is_first(line, ".end");
-    if (f->goes_on) return (size_t)f->depth * INDENT + 2 * INDENT;
+    if (f->goes_on) {
+        size_t further = columns(f, (size_t)f->depth + 1, true);
+        f->depth += ends_in_brace(line);
+        return further;
+    }
     bool closes = line->length && line->data[0] == '}';
     if ((end || closes) && f->depth) f->depth--;
+    if (!f->depth) f->function = (closes && f->function) || is_first(line, "fn");
     size_t level = f->depth - (branch && f->depth);
     f->depth += opens || ends_in_brace(line);
     size_t word = 0;
     while (word < line->length && line->data[word] != ' ' && line->data[word] != ':') word++;
     bool label = word < line->length && line->data[word] == ':';
     bool directive = line->length && line->data[0] == '.';
-    return level * INDENT + (directive || label ? 0 : INDENT);
+    return columns(f, level, !directive && !label);
 }
 
 static void add_line(formatter *f, const char *line, size_t length) {
@@ -154,8 +167,8 @@ static void add_line(formatter *f, const char *line, size_t length) {
     if (f->empty && f->out.length) hg_text_add(&f->out, "\n", 1);
     f->empty = 0;
     if (!f->line.length) { /* a comment keeps the first column, or takes that of code */
-        size_t indent = code == 0 ? 0 : (size_t)f->depth * INDENT + INDENT;
-        add_spaces(&f->out, indent);
+        if (!f->depth) f->function = false;
+        add_spaces(&f->out, code == 0 ? 0 : columns(f, f->depth, true));
         hg_text_add(&f->out, line + code, stop - code);
         hg_text_add(&f->out, "\n", 1);
         return;

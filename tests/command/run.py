@@ -446,6 +446,11 @@ def layouts():
         write(name, text)
         result = run("fmt", "-w", name)
         check(result.status == 2 and "is no text of a program" in result.err and open(name).read() == text, f"fmt -w of {name}: {result}")
+    with open("functions.atlas", "w") as f:
+        f.write(".atlas 1\n.program f\n.param y buffer f32 out [n]\n.param n u64\nfn f(a f32,\nb f32) -> f32 {\n; within\n if a < b {\nreturn a +\n b\n}\nreturn b\n  }\n  ; behind\ny[0] = f(1, 2)\n")
+    laid_out = (".atlas 1\n.program f\n.param y buffer f32 out [n]\n.param n u64\nfn f(a f32,\n    b f32) -> f32 {\n; within\n    if a < b {\n        return a +\n            b\n    }\n"
+                "    return b\n}\n    ; behind\n    y[0] = f(1, 2)\n")
+    expect(run("fmt", "functions.atlas"), 0, out=laid_out, what="layout of a function")
     expect(run("fmt", "nothere.atlas"), 2, r"^nothere\.atlas: error\[P06\]", what="fmt of no file")
     folder = os.path.dirname(program("axpy"))
     examples = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".atlas")]
