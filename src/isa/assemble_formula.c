@@ -370,14 +370,12 @@ static bool close_function(formula *f, const pending *p, const hg_token *whole, 
 static bool add_flag(formula *f, const pending *p) {
     hg_assembler *a = f->a;
     const hg_constant zero = {.kind = HG_CONSTANT_INTEGER, .token = p->token};
-    hg_register handle;
-    hg_operand address;
-    uint8_t type;
+    hg_tree_array array;
     hg_token name;
-    return hg_asm_grid_flag(a, &p->token, &name) &&
-           hg_asm_array_place(a, &name, &handle, &address, &type) &&
-           push_value(f, hg_tree_element(a, &p->token, handle, &address, type,
-                                         hg_tree_literal(a, &zero, false)));
+    if (!hg_asm_grid_flag(a, &p->token, &name) || !hg_asm_array_place(a, &name, &array))
+        return false;
+    uint32_t first = hg_tree_literal(a, &zero, false);
+    return push_value(f, hg_tree_element(a, &p->token, &array, &first, 1));
 }
 
 static bool close_call(formula *f, const hg_token *end) {
