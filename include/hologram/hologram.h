@@ -24,6 +24,7 @@
 #include <hologram/program_cache.h>
 #include <hologram/reflect.h>
 #include <hologram/status.h>
+#include <hologram/tree.h>
 #include <hologram/type.h>
 #include <hologram/version.h>
 

@@ -220,7 +220,7 @@ static bool store_origins(hg_assembler *a) {
            keep(a, &p->places, a->places.data, a->places.count, sizeof *a->places.data);
 }
 
-static bool store_program(hg_assembler *a) {
+bool hg_asm_store_program(hg_assembler *a) {
     hg_program *p = a->program;
     p->inst_count = (uint32_t)a->code.insts.count;
     p->operand_count = (uint32_t)a->code.operands.count;
@@ -240,7 +240,21 @@ static bool store_program(hg_assembler *a) {
            store_labels(a) && hg_asm_store_given_names(a) && store_origins(a);
 }
 
-static void free_assembler(hg_assembler *a) {
+hg_assembler *hg_asm_create(hg_diagnostics *diagnostics) {
+    hg_assembler *a = hg_calloc(1, sizeof *a);
+    if (!a) return NULL;
+    a->wrong.diagnostics = diagnostics;
+    a->program = hg_calloc(1, sizeof *a->program);
+    if (!a->program) {
+        hg_free(a);
+        return NULL;
+    }
+    a->program->references = 1;
+    return a;
+}
+
+void hg_asm_destroy(hg_assembler *a) {
+    if (!a) return;
     hg_vec_free(&a->head.params);
     hg_vec_free(&a->head.extents);
     hg_vec_free(&a->head.meta);
@@ -291,7 +305,7 @@ static void free_assembler(hg_assembler *a) {
     hg_free(a);
 }
 
-static hg_status first_error(const hg_assembler *a) {
+hg_status hg_asm_first_error(const hg_assembler *a) {
     hg_status status = hg_fail(HG_ERROR_ISA, "%s", a->wrong.first.message);
     hg_error *record = hg_error_record();
     memcpy(record->code, a->wrong.first.code, sizeof record->code);
@@ -316,8 +330,8 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length,
     if (a->out_of_memory) return hg_fail_memory();
     bool allocated = !a->wrong.errors && hg_asm_allocate(a);
     if (a->out_of_memory) return hg_fail_memory();
-    if (!allocated) return first_error(a);
-    if (!store_program(a)) return hg_fail_memory();
+    if (!allocated) return hg_asm_first_error(a);
+    if (!hg_asm_store_program(a)) return hg_fail_memory();
     HG_TRY(hg_infer_types(a->program, a->wrong.diagnostics));
     return hg_program_rehash(a->program);
 }
@@ -336,21 +350,14 @@ hg_status hg_program_assemble_with(const char *text, size_t length,
     *program = NULL;
     if (options) HG_TRY(hg_sized_take(&RULES, options, &own));
     if (own.define_count && !own.defines) return hg_null_argument("hg_assemble_options.defines");
-    hg_assembler *a = hg_calloc(1, sizeof *a);
+    hg_assembler *a = hg_asm_create(diagnostics);
     if (!a) return hg_fail_memory();
-    a->program = hg_calloc(1, sizeof *a->program);
-    if (!a->program) {
-        hg_free(a);
-        return hg_fail_memory();
-    }
-    a->program->references = 1;
-    a->wrong.diagnostics = diagnostics;
     hg_status status = assemble(a, text ? text : "", length, &own);
     if (status == HG_OK) {
         *program = a->program;
         a->program = NULL;
     }
-    free_assembler(a);
+    hg_asm_destroy(a);
     return status;
 }
 

@@ -41,7 +41,7 @@ bool hg_asm_signed_byte(hg_assembler *a, const hg_token *at, uint64_t *value) {
     return true;
 }
 
-static bool add_literal(hg_assembler *a, const void *bytes, hg_type type, uint64_t *offset) {
+bool hg_asm_keep_literal(hg_assembler *a, const void *bytes, hg_type type, uint64_t *offset) {
     *offset = a->code.literals.length;
     hg_text_add(&a->code.literals, bytes, (size_t)hg_type_size_bytes(type));
     return !a->code.literals.failed || hg_asm_no_memory(a);
@@ -72,7 +72,7 @@ static bool literal_value(hg_assembler *a, hg_inst *inst, const hg_operand_info 
     uint8_t bytes[HG_MAX_LITERAL_BYTES];
     if (inst->type == HG_TYPE_OMITTED && !hg_asm_default_type(a, at, &inst->type)) return false;
     hg_type type = hg_literal_type(inst, info);
-    return hg_asm_literal_bytes(a, at, type, bytes) && add_literal(a, bytes, type, value);
+    return hg_asm_literal_bytes(a, at, type, bytes) && hg_asm_keep_literal(a, bytes, type, value);
 }
 
 static bool opname_value(hg_assembler *a, const hg_inst *inst, hg_type_rule names,
@@ -203,7 +203,7 @@ bool hg_asm_default_operand(hg_assembler *a, const hg_inst *inst, const hg_opera
     hg_default_operand(info, type, &d);
     *o = d.operand;
     if (hg_operand_is_missing(o)) return true;
-    if (info->kind == HG_K_LITERAL) return add_literal(a, d.literal, type, &o->value);
+    if (info->kind == HG_K_LITERAL) return hg_asm_keep_literal(a, d.literal, type, &o->value);
     if (info->kind != HG_K_TUPLE && info->kind != HG_K_TUPLES) return true;
     return hg_asm_keep_items(a, d.items, (uint32_t)o->item_count, &o->value);
 }
@@ -283,7 +283,7 @@ static bool emit_constant(hg_assembler *a, const hg_token *at, hg_register d, ui
                           const void *bytes, const hg_token *to, const hg_token *literal) {
     uint64_t offset;
     return hg_asm_emit(a, HG_OP_MOV_IMM, type, HG_TYPE_NOT_USED, at) &&
-           add_literal(a, bytes, (hg_type)type, &offset) &&
+           hg_asm_keep_literal(a, bytes, (hg_type)type, &offset) &&
            hg_asm_emit_register(a, d, false, HG_WRITE, to) &&
            hg_asm_add_operand(a, (hg_operand){.kind = HG_K_LITERAL, .value = offset}, literal);
 }

@@ -39,6 +39,8 @@ typedef struct hg_match {
 } hg_match;
 
 /* assemble_emit.c */
+/* The bytes of a literal; *offset: where. */
+bool hg_asm_keep_literal(hg_assembler *a, const void *bytes, hg_type type, uint64_t *offset);
 hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_token *at);
 /* The operands of the instruction emitted last, of the row it has. */
 bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_given *given,

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-enum { ALIGNMENT = 16 /* of each array */ };
-
 static const char *word_of(uint8_t place) {
     return place == HG_PLACE_SHARED ? "shared" : "private";
 }
@@ -102,7 +100,7 @@ static void place_arrays(hg_assembler *a) {
     for (uint64_t i = 0; i < a->head.arrays.count; i++) {
         hg_memory_array *array = &a->head.arrays.data[i];
         uint64_t *bytes = bytes_of(a, array->place);
-        array->offset = (*bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        array->offset = (*bytes + HG_ARRAY_ALIGNMENT - 1) / HG_ARRAY_ALIGNMENT * HG_ARRAY_ALIGNMENT;
         if (!check_bytes(a, array->place, array->offset + array->bytes, &array->token)) return;
         *bytes = array->offset + array->bytes;
         if (array->place == HG_PLACE_SHARED && !a->head.sized[0])

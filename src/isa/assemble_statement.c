@@ -481,7 +481,7 @@ static bool read_return(hg_assembler *a, const hg_token *at) {
         if (!hg_asm_formula(a, &values[count])) return false;
         count++;
     }
-    return hg_tree_return(a, at, values, count);
+    return hg_tree_return_from(a, at, values, count);
 }
 
 static bool read_statement(hg_assembler *a) {

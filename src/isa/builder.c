@@ -970,6 +970,22 @@ static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const ch
     return status;
 }
 
+hg_status hg_builder_make_head(const hg_builder *b, hg_diagnostics *d, hg_program *p) {
+    if (!b || b->out_of_memory) return hg_fail_memory();
+    if (b->code[0]) return report_mistake(b, d, b->code, b->message);
+    p->flags = b->flags;
+    p->shared = b->shared;
+    p->private_bytes = b->private_bytes;
+    memcpy(p->block, b->block, sizeof p->block);
+    hg_status status = make_params(b, p);
+    if (status != HG_OK) {
+        hg_error error = *hg_error_record();
+        return error.code[0] ? report_mistake(b, d, error.code, error.message) : status;
+    }
+    make_names(b, p);
+    return p->arena.failed ? hg_fail_memory() : HG_OK;
+}
+
 static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program *p) {
     p->insts = copy(p, b->insts.data, b->insts.count * sizeof *p->insts);
     p->operands = copy(p, b->operands.data, b->operands.count * sizeof *p->operands);
@@ -981,16 +997,7 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     p->inst_count = (uint32_t)b->insts.count;
     p->operand_count = (uint32_t)b->operands.count;
     p->literal_bytes = b->literals.length;
-    p->flags = b->flags;
-    p->shared = b->shared;
-    p->private_bytes = b->private_bytes;
-    memcpy(p->block, b->block, sizeof p->block);
-    hg_status status = make_params(b, p);
-    if (status != HG_OK) {
-        hg_error error = *hg_error_record();
-        return error.code[0] ? report_mistake(b, d, error.code, error.message) : status;
-    }
-    make_names(b, p);
+    HG_TRY(hg_builder_make_head(b, d, p));
     make_places(b, p);
     if (p->arena.failed) return hg_fail_memory();
     hg_check check;

@@ -412,5 +412,11 @@ const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint
 /* Fills in omitted types by inference and reports V05 where that is not possible (verify_infer.c;
  * called by the assembler and the builder). */
 hg_status hg_infer_types(hg_program *program, hg_diagnostics *d);
+/* What holds of every program, types aside (verify_structure.c). */
+hg_status hg_program_check_structure(const hg_program *program, hg_diagnostics *d) HG_NODISCARD;
+/* What a builder holds beside instructions: name, parameters, launch defaults, notes (builder.c).
+ */
+struct hg_builder;
+hg_status hg_builder_make_head(const struct hg_builder *b, hg_diagnostics *d, hg_program *p);
 
 #endif

@@ -367,7 +367,10 @@ typedef struct hg_named_extent {
     hg_token token;
 } hg_named_extent;
 
-enum { HG_MNEMONIC_SLOTS = 1024 };
+enum {
+    HG_MNEMONIC_SLOTS = 1024,
+    HG_ARRAY_ALIGNMENT = 16 /* of arrays in shared and private memory */
+};
 /* Errors that get a hint and their own text; those of a file of garbage beyond it are only counted.
  */
 enum { HG_MOST_EXPLAINED = 10000 };
@@ -423,7 +426,7 @@ typedef struct hg_assembler {
     hg_arena texts;                        /* of tokens that stand in no source */
 
     /* names */
-    struct hg_tree *tree; /* tree/tree.h */
+    struct hg_tree_nodes *tree; /* tree/tree.h */
     hg_names names;
     HG_VEC(hg_constant) constants;
     HG_VEC(hg_define) defines;
@@ -485,6 +488,15 @@ typedef struct hg_assembler {
         uint64_t taken[5]; /* numbers that the text gives: registers, then predicates */
     } registers;
 } hg_assembler;
+
+/* assemble.c: an assembler that reports to `diagnostics` (may be NULL) and has read nothing; NULL:
+ * out of memory. */
+hg_assembler *hg_asm_create(hg_diagnostics *diagnostics);
+void hg_asm_destroy(hg_assembler *a);
+/* What was emitted and declared goes into a->program. */
+bool hg_asm_store_program(hg_assembler *a);
+/* The first mistake as hg_last_error(). */
+hg_status hg_asm_first_error(const hg_assembler *a);
 
 /* assemble_token.c */
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint,

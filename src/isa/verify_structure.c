@@ -454,3 +454,10 @@ void hg_check_structure(hg_check *c, bool types) {
     check_program(c);
     for (uint32_t i = 0; i < c->program->inst_count; i++) check_instruction(c, i, types);
 }
+
+hg_status hg_program_check_structure(const hg_program *program, hg_diagnostics *d) {
+    hg_check check;
+    HG_TRY(hg_check_begin(&check, program, d));
+    hg_check_structure(&check, false);
+    return hg_check_end(&check);
+}

@@ -174,7 +174,8 @@ typedef struct counted {
     uint8_t type, bits; /* of the variable; the unsigned type of its width */
     uint8_t counter;    /* u32 or u64 */
     hg_register from, to, step;
-    bool known; /* the step, which is `size` steps up or down */
+    bool known;   /* the step, which is `size` steps up or down */
+    bool upwards; /* the step is not known, but of an unsigned type */
     bool down, reversed;
     uint64_t size;
 } counted;
@@ -239,6 +240,14 @@ static bool emit_unknown(hg_assembler *a, counted *c, hg_register *rounds, hg_re
     return good;
 }
 
+/* One that goes up: its size is itself. */
+static bool emit_upwards(hg_assembler *a, counted *c, hg_register *rounds, hg_register *none) {
+    hg_register distance, size = c->step;
+    return emit_distance(a, c, false, &distance, none) &&
+           emit_rounds(a, c, distance, size, true, rounds) &&
+           emit_convert(a, c->at, c->type, c->bits, size, &c->step);
+}
+
 static bool emit_known(hg_assembler *a, counted *c, hg_register *rounds, hg_register *none) {
     hg_register distance, size = HG_NO_REGISTER;
     bool divide = c->size != 1;
@@ -258,8 +267,9 @@ static bool emit_last(hg_assembler *a, const counted *c, hg_register rounds, hg_
 
 static bool emit_for(hg_assembler *a, hg_brace *brace, counted *c) {
     hg_register none;
-    if (!(c->known ? emit_known(a, c, &brace->rounds, &none)
-                   : emit_unknown(a, c, &brace->rounds, &none)) ||
+    if (!(c->known     ? emit_known(a, c, &brace->rounds, &none)
+          : c->upwards ? emit_upwards(a, c, &brace->rounds, &none)
+                       : emit_unknown(a, c, &brace->rounds, &none)) ||
         !hg_tree_jump_on(a, c->at, none, &brace->behind) ||
         !name_them(a, next_inst(a) - 1, "'for'"))
         return false;
@@ -277,6 +287,11 @@ static bool read_step(hg_assembler *a, uint32_t step, counted *c) {
     hg_constant value = {0};
     hg_i128 number = 1;
     c->known = true;
+    if (step != HG_TREE_BAD && hg_tree_type(a, step) == c->bits) {
+        c->known = false;
+        c->upwards = true;
+        return true;
+    }
     if (step != HG_TREE_BAD &&
         !(hg_tree_at(a, step)->type == HG_TYPE_OMITTED && hg_tree_known(a, step, &value))) {
         c->known = false;

@@ -73,7 +73,8 @@ static bool give_results(hg_assembler *a, const hg_token *at, const hg_tree_func
     return true;
 }
 
-bool hg_tree_return(hg_assembler *a, const hg_token *at, const uint32_t *values, uint32_t count) {
+bool hg_tree_return_from(hg_assembler *a, const hg_token *at, const uint32_t *values,
+                         uint32_t count) {
     if (!a->tree || !a->tree->function)
         return hg_asm_emit(a, HG_OP_EXIT, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at);
     const hg_tree_function f = a->tree->functions.data[a->tree->function - 1];

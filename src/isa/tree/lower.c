@@ -215,7 +215,8 @@ static bool number_operand(hg_assembler *a, const hg_tree_node *n, const hg_oper
                                  &operand->value);
 }
 
-static bool emit_argument(hg_assembler *a, const hg_tree_node *argument, const hg_operand_info *o) {
+bool hg_tree_emit_operand(hg_assembler *a, uint32_t node, const hg_operand_info *o) {
+    const hg_tree_node *argument = hg_tree_at(a, node);
     const hg_token *at = &argument->token;
     hg_operand operand = {.kind = o->kind};
     switch ((hg_operand_kind)o->kind) {
@@ -269,7 +270,7 @@ static bool lower_op(hg_assembler *a, hg_tree_node *n) {
         else if (hg_operand_in_mnemonic(o) || hg_operand_is_named(o))
             good = emit_rest(a, n, o);
         else
-            good = emit_argument(a, hg_tree_at(a, n->argument[arguments++]), o);
+            good = hg_tree_emit_operand(a, n->argument[arguments++], o);
         if (!good) return false;
     }
     return true;
@@ -281,7 +282,7 @@ static bool lower_op(hg_assembler *a, hg_tree_node *n) {
 static bool take_results(hg_assembler *a, hg_tree_node *n, const hg_tree_function *f) {
     for (uint32_t i = 0; i < f->results && !n->unused; i++) {
         const hg_tree_value from = a->tree->values.data[f->values + f->parameters + i];
-        const hg_tree_place to = a->tree->results.data[n->results + i];
+        const hg_tree_target to = a->tree->results.data[n->results + i];
         if (!i && !place_value(a, n, n->type, &n->reg)) return false;
         if (i && !to.wanted) continue;
         if (!hg_tree_copy(a, &n->token, from.type, i ? to.reg : n->reg, from.reg)) return false;
@@ -306,6 +307,84 @@ static bool lower_call(hg_assembler *a, hg_tree_node *n) {
         return false;
     if (!known) chain(a, operand, calls);
     return take_results(a, n, &f);
+}
+
+/* ---- division toward minus infinity ---- */
+
+static bool set(hg_assembler *a, const hg_token *at, hg_condition c, uint8_t type, hg_register x,
+                hg_register y, hg_register *p) {
+    return hg_asm_temporary(a, HG_TYPE_OMITTED, true, p) &&
+           hg_asm_emit(a, HG_OP_SET, type, HG_TYPE_NOT_USED, at) &&
+           hg_asm_add_operand(a, (hg_operand){.kind = HG_K_COND, .value = c}, at) &&
+           hg_asm_emit_register(a, *p, true, HG_WRITE, at) &&
+           hg_asm_emit_register(a, x, false, HG_READ, at) &&
+           hg_asm_emit_register(a, y, false, HG_READ, at);
+}
+
+/* p = x op y, of predicates. */
+static bool combine(hg_assembler *a, const hg_token *at, hg_op op, hg_register x, hg_register y,
+                    hg_register *p) {
+    return hg_asm_temporary(a, HG_TYPE_OMITTED, true, p) &&
+           hg_asm_emit(a, op, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) &&
+           hg_asm_emit_register(a, *p, true, HG_WRITE, at) &&
+           hg_asm_emit_register(a, x, true, HG_READ, at) &&
+           hg_asm_emit_register(a, y, true, HG_READ, at);
+}
+
+static bool binary(hg_assembler *a, const hg_token *at, hg_op op, uint8_t type, hg_register x,
+                   hg_register y, hg_register *d) {
+    return hg_asm_temporary(a, type, false, d) && hg_asm_emit_binary(a, at, op, type, *d, x, y);
+}
+
+/* Whether the rest is not 0 and has another sign than the divisor. */
+static bool differs(hg_assembler *a, const hg_tree_node *n, hg_register rest, hg_register divisor,
+                    hg_register zero, hg_register *p) {
+    const hg_token *at = &n->token;
+    hg_register signs, below, other, some;
+    if (n->is_positive) return set(a, at, HG_COND_LT, n->type, rest, zero, p);
+    bool good;
+    if (hg_type_is_float((hg_type)n->type))
+        good = set(a, at, HG_COND_LT, n->type, rest, zero, &below) &&
+               set(a, at, HG_COND_LT, n->type, divisor, zero, &other) &&
+               combine(a, at, HG_OP_XOR_P, below, other, &signs);
+    else
+        good = binary(a, at, HG_OP_XOR, n->type, rest, divisor, &below) &&
+               set(a, at, HG_COND_LT, n->type, below, zero, &signs);
+    return good && set(a, at, HG_COND_NE, n->type, rest, zero, &some) &&
+           combine(a, at, HG_OP_AND_P, signs, some, p);
+}
+
+/* q = x / y toward zero; one less where the rest is not 0 and has another sign than y. */
+static bool lower_floor(hg_assembler *a, hg_tree_node *n) {
+    const hg_token *at = &n->token;
+    const hg_register x = hg_tree_at(a, n->argument[0])->reg,
+                      y = hg_tree_at(a, n->argument[1])->reg;
+    hg_register quotient, whole, rest, zero, one, p, less, more;
+    bool good;
+    if (n->op == HG_OP_REM) {
+        good = binary(a, at, HG_OP_REM, n->type, x, y, &rest);
+        more = rest;
+    } else {
+        good = binary(a, at, HG_OP_DIV, n->type, x, y, &quotient) &&
+               binary(a, at, HG_OP_MUL, n->type, quotient, y, &whole) &&
+               binary(a, at, HG_OP_SUB, n->type, x, whole, &rest);
+        more = quotient;
+    }
+    good = good && hg_asm_temporary(a, n->type, false, &zero) &&
+           hg_asm_emit_number(a, at, zero, n->type, 0, at, at) && differs(a, n, rest, y, zero, &p);
+    if (!good) return false;
+    if (n->op == HG_OP_REM)
+        good = binary(a, at, HG_OP_ADD, n->type, rest, y, &less);
+    else
+        good = hg_asm_temporary(a, n->type, false, &one) &&
+               hg_asm_emit_number(a, at, one, n->type, 1, at, at) &&
+               binary(a, at, HG_OP_SUB, n->type, quotient, one, &less);
+    return good && place_value(a, n, n->type, &n->reg) &&
+           hg_asm_emit(a, HG_OP_SEL, n->type, HG_TYPE_NOT_USED, at) &&
+           hg_asm_emit_register(a, n->reg, false, HG_WRITE, at) &&
+           hg_asm_emit_register(a, p, true, HG_READ, at) &&
+           hg_asm_emit_register(a, less, false, HG_READ, at) &&
+           hg_asm_emit_register(a, more, false, HG_READ, at);
 }
 
 /* ---- sides ---- */
@@ -393,6 +472,7 @@ static bool lower_node(hg_assembler *a, uint32_t node) {
     case HG_TREE_AXIS: return lower_axis(a, n);
     case HG_TREE_ELEMENT: return lower_element(a, n);
     case HG_TREE_OP: return lower_op(a, n);
+    case HG_TREE_FLOOR: return lower_floor(a, n);
     default: return lower_sides(a, n);
     }
 }

@@ -19,7 +19,26 @@ bool hg_tree_make(hg_assembler *a) {
     return a->tree || hg_asm_no_memory(a);
 }
 
+enum { MOST_PREDICATES = 6 /* of 16 that one expression holds at a time */ };
+
+/* How many predicates are held at a time while the node is worked out. One whose sides need many
+ * decides by a jump, which holds none. */
+static void count_predicates(const hg_assembler *a, hg_tree_node *n) {
+    bool sides = n->kind == HG_TREE_SELECT || n->kind == HG_TREE_AND || n->kind == HG_TREE_OR;
+    uint32_t held = 0, together = 0, apart = 0;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const hg_tree_node *x = hg_tree_at(a, hg_tree_operand(a, n, i));
+        if (held + x->predicates > together) together = held + x->predicates;
+        if (x->predicates > apart) apart = x->predicates;
+        held += x->type == HG_TREE_PREDICATE;
+    }
+    n->branches |= sides && together > MOST_PREDICATES;
+    n->predicates = (uint16_t)(n->branches ? apart : together);
+    if (!n->predicates && n->type == HG_TREE_PREDICATE) n->predicates = 1;
+}
+
 uint32_t hg_tree_add(hg_assembler *a, hg_tree_node node) {
+    count_predicates(a, &node);
     hg_tree_node *kept = hg_tree_make(a) ? hg_vec_push(&a->tree->nodes) : NULL;
     if (!kept) {
         hg_asm_no_memory(a);
@@ -85,6 +104,14 @@ uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth) 
     }
     *kept = *value;
     hg_tree_at(a, node)->constant = (uint32_t)a->tree->constants.count - 1;
+    return node;
+}
+
+/* A number of a type. */
+static uint32_t number(hg_assembler *a, const hg_token *at, int64_t value, uint8_t type) {
+    hg_constant c = {.kind = HG_CONSTANT_INTEGER, .integer = value, .token = *at};
+    uint32_t node = hg_tree_literal(a, &c, false);
+    if (node != HG_TREE_BAD) hg_tree_at(a, node)->type = type;
     return node;
 }
 
@@ -296,11 +323,13 @@ static bool may_act(const hg_assembler *a, const hg_tree_node *n) {
     return (flags & (HG_F_MAY_FAULT | HG_F_BARRIER | HG_F_STATE | HG_F_ATOMIC | HG_F_POOL)) != 0;
 }
 
-static uint8_t result_type(const hg_tree_node *n, const hg_operand_info *o) {
+uint8_t hg_tree_operand_type(const uint8_t types[2], const hg_operand_info *o) {
     if (o->kind == HG_K_PRED) return HG_TREE_PREDICATE;
     switch ((hg_type_rule)o->rule) {
-    case HG_R_T: return n->types[0];
-    case HG_R_T2: return n->types[1];
+    case HG_R_T: return types[0];
+    case HG_R_T2: return types[1];
+    case HG_R_WIDE: return (uint8_t)hg_wide_type(types[0]);
+    case HG_R_I8: return HG_TYPE_I8;
     case HG_R_U32: return HG_TYPE_U32;
     case HG_R_U64: return HG_TYPE_U64;
     case HG_R_U8: return HG_TYPE_U8;
@@ -328,7 +357,7 @@ bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *t
     for (uint32_t k = 0; row && k < row->operand_count; k++) {
         const hg_operand_info *o = &row->operands[k];
         if ((o->kind != HG_K_REG && o->kind != HG_K_PRED) || o->access != HG_WRITE || i--) continue;
-        *type = result_type(n, o);
+        *type = hg_tree_operand_type(n->types, o);
         return true;
     }
     return false;
@@ -337,7 +366,7 @@ bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *t
 void hg_tree_give(hg_assembler *a, uint32_t node, uint32_t i, hg_register reg) {
     hg_tree_node *n = hg_tree_at(a, node);
     if (n->kind == HG_TREE_CALL) {
-        a->tree->results.data[n->results + i] = (hg_tree_place){reg, true};
+        a->tree->results.data[n->results + i] = (hg_tree_target){reg, true};
         return;
     }
     n->second = reg;
@@ -351,7 +380,7 @@ static uint32_t finish(hg_assembler *a, hg_tree_node n) {
     for (uint32_t k = 0; k < row->operand_count && n.type == HG_TYPE_OMITTED; k++) {
         const hg_operand_info *o = &row->operands[k];
         if ((o->kind != HG_K_REG && o->kind != HG_K_PRED) || o->access != HG_WRITE) continue;
-        n.type = result_type(&n, o);
+        n.type = hg_tree_operand_type(n.types, o);
         break;
     }
     n.acts = may_act(a, &n);
@@ -479,6 +508,64 @@ uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_
     return operate(a, operation, condition, op, both, 2);
 }
 
+/* The value of a divisor that is known and above 0; else 0. */
+static bool positive_number(hg_assembler *a, uint32_t node, hg_i128 *number) {
+    const hg_tree_node *n = hg_tree_at(a, node);
+    uint8_t bytes[HG_MAX_LITERAL_BYTES] = {0};
+    hg_constant c;
+    hg_token literal;
+    *number = 0;
+    if (!hg_tree_known(a, node, &c) || hg_type_size_bytes((hg_type)n->type) > 8) return true;
+    if (!hg_asm_constant_token(a, &c, &literal) ||
+        !hg_asm_literal_bytes(a, &literal, (hg_type)n->type, bytes))
+        return false;
+    uint64_t value = 0, size = hg_type_size_bytes((hg_type)n->type);
+    for (uint64_t i = size; i-- > 0;) value = value << 8 | bytes[i];
+    if (!(value >> (size * 8 - 1))) *number = value;
+    return true;
+}
+
+/* By a power of two: the bits above, or below. */
+static uint32_t floor_by_bits(hg_assembler *a, const hg_token *sign, uint32_t x, hg_i128 by,
+                              bool rest) {
+    uint8_t type = hg_tree_type(a, x);
+    int amount = 0;
+    while (((hg_i128)1 << amount) < by) amount++;
+    uint32_t y = rest ? number(a, sign, (int64_t)by - 1, type)
+                      : number(a, sign, amount, HG_TYPE_U32);
+    if (y == HG_TREE_BAD) return y;
+    if (!rest) return shift(a, HG_OP_SHR, sign, x, y);
+    uint32_t both[2] = {x, y};
+    return operate(a, HG_OP_AND, 0, sign, both, 2);
+}
+
+uint32_t hg_tree_floor(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y, bool rest) {
+    if (x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
+    uint32_t both[2] = {x, y};
+    uint8_t type;
+    hg_i128 by = 0;
+    if (!hg_tree_join(a, op, both, 2, &type)) return HG_TREE_BAD;
+    if (type == HG_TYPE_OMITTED && !hg_tree_settle_all(a, both, 2)) return HG_TREE_BAD;
+    type = hg_tree_type(a, x);
+    bool number = type != HG_TREE_PREDICATE, floats = number && hg_type_is_float((hg_type)type);
+    bool signs = floats || (number && hg_type_is_signed((hg_type)type));
+    if (!signs || (floats && !rest)) {
+        uint32_t node = operate(a, rest ? HG_OP_REM : HG_OP_DIV, 0, op, both, 2);
+        return node == HG_TREE_BAD || !floats ? node : operate(a, HG_OP_FLOOR, 0, op, &node, 1);
+    }
+    if (!floats && !positive_number(a, y, &by)) return HG_TREE_BAD;
+    if (!floats && by && !(by & (by - 1))) return floor_by_bits(a, op, x, by, rest);
+    hg_tree_node n = hg_tree_plain(HG_TREE_FLOOR, type, op);
+    n.op = rest ? HG_OP_REM : HG_OP_DIV;
+    n.count = 2;
+    n.argument[0] = x;
+    n.argument[1] = y;
+    n.is_positive = by != 0;
+    n.acts = may_act(a, &n) || hg_tree_at(a, x)->acts || hg_tree_at(a, y)->acts;
+    n.token = reach(a, x, y);
+    return hg_tree_add(a, n);
+}
+
 uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y) {
     if (x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
     if (hg_tree_is_number(a, x) && hg_tree_is_number(a, y)) return combine(a, op, x, y, true);
@@ -526,13 +613,6 @@ uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t conditi
 }
 
 /* ---- conversions ---- */
-
-static uint32_t number(hg_assembler *a, const hg_token *at, int value, uint8_t type) {
-    hg_constant c = {.kind = HG_CONSTANT_INTEGER, .integer = value, .token = *at};
-    uint32_t node = hg_tree_literal(a, &c, false);
-    if (node != HG_TREE_BAD) hg_tree_at(a, node)->type = type;
-    return node;
-}
 
 uint32_t hg_tree_convert(hg_assembler *a, const hg_token *at, uint8_t type, uint32_t x) {
     if (x == HG_TREE_BAD) return x;
@@ -681,21 +761,17 @@ static bool is_count_type(uint8_t type, hg_type_rule rule) {
     return rule == HG_R_INDEX && (type == HG_TYPE_U8 || type == HG_TYPE_U16);
 }
 
-/* Arguments whose type does not follow from the others. */
-static bool fit_argument(hg_assembler *a, hg_tree_node *n, const hg_operand_info *o, uint32_t i) {
-    uint32_t node = n->argument[i];
+bool hg_tree_fit_operand(hg_assembler *a, const uint8_t types[2], const hg_operand_info *o,
+                         uint32_t node) {
     hg_type_rule rule = (hg_type_rule)o->rule;
     hg_tree_node *x = hg_tree_at(a, node);
     if (o->kind == HG_K_PRED) return hg_tree_fit(a, node, HG_TREE_PREDICATE, "the operand");
     if (o->kind == HG_K_ADDRESS) return x->is_place = true;
     bool given = x->kind == HG_TREE_LITERAL && is_open(a, node);
     if (o->kind != HG_K_REG && given) return x->is_operand = true;
-    if (rule == HG_R_T || rule == HG_R_T2) return true;
-    if (rule == HG_R_WIDE)
-        return hg_tree_fit(a, node, (uint8_t)hg_wide_type(n->types[0]), "the operand");
-    hg_tree_node asked = {.types = {n->types[0], n->types[1]}};
-    uint8_t type = result_type(&asked, &(hg_operand_info){.kind = HG_K_REG, .rule = o->rule});
-    if (rule == HG_R_I8) type = HG_TYPE_I8;
+    uint8_t type = hg_tree_operand_type(types, o);
+    bool own = rule == HG_R_T || rule == HG_R_T2;
+    if (own && (type == HG_TYPE_OMITTED || o->kind != HG_K_REG)) return true;
     if (type != HG_TYPE_OMITTED) return hg_tree_fit(a, node, type, "the operand");
     if (!hg_tree_settle(a, node)) return false;
     if (rule == HG_R_ANY || is_count_type(hg_tree_type(a, node), rule)) return true;
@@ -724,7 +800,7 @@ static bool find_types(hg_assembler *a, const hg_mnemonic *m, hg_tree_node *n) {
         if (row->types == HG_T_TWICE && n->types[1] < HG_TYPE_COUNT) find_twice(n);
     }
     for (uint32_t i = 0; i < n->count; i++)
-        if (!fit_argument(a, n, argument_of(row, i), i)) return false;
+        if (!hg_tree_fit_operand(a, n->types, argument_of(row, i), n->argument[i])) return false;
     bool open = row->type_count && n->types[0] == HG_TYPE_OMITTED;
     if (open && (row->type_count > 1 || !n->count || !is_open(a, n->argument[0])))
         return hg_asm_no_type(a, m);
@@ -765,9 +841,9 @@ static bool add_lists(hg_assembler *a, const uint32_t *arguments, uint32_t count
         *kept = arguments[i];
     }
     for (uint32_t i = 0; i < results; i++) {
-        hg_tree_place *kept = hg_vec_push(&a->tree->results);
+        hg_tree_target *kept = hg_vec_push(&a->tree->results);
         if (!kept) return hg_asm_no_memory(a);
-        *kept = (hg_tree_place){.wanted = false};
+        *kept = (hg_tree_target){.wanted = false};
     }
     return true;
 }

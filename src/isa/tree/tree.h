@@ -13,9 +13,9 @@
 #define HG_ISA_TREE_TREE_H
 
 #include "isa/assemble_inst.h"
+#include <hologram/tree.h>
 
 enum {
-    HG_TREE_PREDICATE = 0xFD,  /* in place of a type; HG_TYPE_OMITTED: of a literal still open */
     HG_TREE_NO_VALUE = 0xFC,   /* of a call of a function without results, and of an array */
     HG_TREE_MOST_ARGUMENTS = 4 /* of an instruction */
 };
@@ -28,6 +28,7 @@ typedef enum hg_tree_kind {
     HG_TREE_AXIS,    /* an index of an array, checked, and the ones in front of it as one number */
     HG_TREE_ELEMENT, /* of an array: its value, or its place where an operation takes that */
     HG_TREE_OP,      /* an instruction of the table */
+    HG_TREE_FLOOR,   /* division of signed integers toward minus infinity; op HG_OP_REM: its rest */
     HG_TREE_CALL,    /* of a function of the program */
     HG_TREE_ARRAY,   /* that is an argument by reference */
     HG_TREE_SELECT,
@@ -37,31 +38,35 @@ typedef enum hg_tree_kind {
 
 typedef struct hg_tree_node {
     uint8_t kind;
-    uint8_t type;      /* of its value: hg_type, HG_TREE_PREDICATE, HG_TYPE_OMITTED */
+    uint8_t type;      /* of its value: hg_type, HG_TREE_PREDICATE; HG_TYPE_OMITTED: a literal that
+                          is still open */
     uint8_t wide;      /* HG_TYPE_U64: the value, a u32, is made that; else HG_TYPE_OMITTED */
     uint8_t types[2];  /* of an instruction */
     uint8_t condition; /* of a comparison; HG_TREE_ID: which; HG_TREE_AXIS: its number */
     uint16_t op;       /* hg_op */
     uint32_t count;    /* of arguments */
     uint32_t argument[HG_TREE_MOST_ARGUMENTS];
-    bool is_place;      /* HG_TREE_ELEMENT: an instruction takes its address */
-    bool is_operand;    /* HG_TREE_LITERAL: an instruction takes its number */
-    bool is_truth;      /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
-    bool acts;          /* it may fault, changes memory or waits: not worked out unasked */
-    bool calls;         /* there is a call in it */
-    bool branches;      /* of its sides only the one that is asked for is worked out */
-    uint32_t constant;  /* of a literal, in hg_tree.constants; the number of an array */
-    uint32_t function;  /* of a call */
-    uint32_t list;      /* of a call: its first argument in hg_tree.arguments */
-    uint32_t results;   /* of a call: where its results are to be, in hg_tree.results */
-    bool unused;        /* of a call: its results are */
-    hg_register reg;    /* the register, or where the value is when it has been worked out */
-    hg_register second; /* of a second result; of an element or an axis the array's handle */
-    bool gives_second;  /* the second result is wanted there */
-    hg_register index;  /* of an element */
-    hg_operand address; /* of an element; of an axis its array */
-    uint64_t extent;    /* of an axis, where the array's declaration does not say it; else 0 */
-    hg_register want;   /* where its value is to be */
+    bool is_place;       /* HG_TREE_ELEMENT: an instruction takes its address */
+    bool is_operand;     /* HG_TREE_LITERAL: an instruction takes its number */
+    bool is_truth;       /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
+    bool acts;           /* it may fault, changes memory or waits: not worked out unasked */
+    bool calls;          /* there is a call in it */
+    bool branches;       /* of its sides only the one that is asked for is worked out */
+    bool is_taken;       /* something has it as its operand (fill.c) */
+    bool is_positive;    /* HG_TREE_FLOOR: the divisor is known to be */
+    uint16_t predicates; /* so many hold something at a time while it is worked out */
+    uint32_t constant;   /* of a literal, in hg_tree_nodes.constants; the number of an array */
+    uint32_t function;   /* of a call */
+    uint32_t list;       /* of a call: its first argument in hg_tree_nodes.arguments */
+    uint32_t results;    /* of a call: where its results are to be, in hg_tree_nodes.results */
+    bool unused;         /* of a call: its results are */
+    hg_register reg;     /* the register, or where the value is when it has been worked out */
+    hg_register second;  /* of a second result; of an element or an axis the array's handle */
+    bool gives_second;   /* the second result is wanted there */
+    hg_register index;   /* of an element */
+    hg_operand address;  /* of an element; of an axis its array */
+    uint64_t extent;     /* of an axis, where the array's declaration does not say it; else 0 */
+    hg_register want;    /* where its value is to be */
     bool wanted;
     hg_jumps jumps; /* over a side */
     hg_token token;
@@ -79,13 +84,13 @@ typedef struct hg_tree_value {
 } hg_tree_value;
 
 /* Where a result of a call is to be. */
-typedef struct hg_tree_place {
+typedef struct hg_tree_target {
     hg_register reg;
     bool wanted;
-} hg_tree_place;
+} hg_tree_target;
 
 typedef struct hg_tree_function {
-    uint32_t values; /* its parameters and then its results in hg_tree.values */
+    uint32_t values; /* its parameters and then its results in hg_tree_nodes.values */
     uint32_t parameters, results;
     uint32_t entry; /* instruction; HG_UNDEFINED: it is still to come */
     hg_jumps calls; /* until then */
@@ -103,17 +108,17 @@ typedef struct hg_tree_array {
     uint64_t extents[HG_MAX_EXTENTS];
 } hg_tree_array;
 
-typedef struct hg_tree {
+typedef struct hg_tree_nodes {
     HG_VEC(hg_tree_node) nodes;
     HG_VEC(hg_constant) constants;
     HG_VEC(uint32_t) work; /* of a walk over nodes that are open */
     HG_VEC(hg_tree_step) steps;
     HG_VEC(uint32_t) arguments;
-    HG_VEC(hg_tree_place) results;
+    HG_VEC(hg_tree_target) results;
     HG_VEC(hg_tree_function) functions;
     HG_VEC(hg_tree_value) values;
     uint32_t function; /* whose statements are read now + 1; 0: those of the program */
-} hg_tree;
+} hg_tree_nodes;
 
 static inline hg_tree_node *hg_tree_at(const hg_assembler *a, uint32_t node) {
     return &a->tree->nodes.data[node];
@@ -143,6 +148,8 @@ uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, const hg_tree_arra
 /* op: the token of the operator. */
 uint32_t hg_tree_sign(hg_assembler *a, const hg_token *op, uint32_t x);
 uint32_t hg_tree_binary(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y);
+/* / and % toward minus infinity. */
+uint32_t hg_tree_floor(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y, bool rest);
 /* && and ||. */
 uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t y);
 /* colon: stands between the sides, for messages. */
@@ -171,6 +178,11 @@ uint32_t hg_tree_add(hg_assembler *a, hg_tree_node node);
 /* A literal that takes part in arithmetic of constants. */
 bool hg_tree_is_number(const hg_assembler *a, uint32_t node);
 
+/* The type that an operand with that rule has in an instruction of those types. */
+uint8_t hg_tree_operand_type(const uint8_t types[2], const hg_operand_info *o);
+/* Makes the value one that suits the operand. */
+bool hg_tree_fit_operand(hg_assembler *a, const uint8_t types[2], const hg_operand_info *o,
+                         uint32_t node);
 /* Makes the value one of that type, if it may be: a literal takes it, a u32 becomes a u64. V03
  * else; `what`: where it is meant. */
 bool hg_tree_fit(hg_assembler *a, uint32_t node, uint8_t type, const char *what);
@@ -194,6 +206,8 @@ void hg_tree_free(hg_assembler *a);
 /* The nodes of the tree whose root it is; its value is in its reg then. want: where it is to be, or
  * NULL; fresh: nothing reads what that holds now. */
 bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh);
+/* A node that has been worked out as an operand of the instruction emitted last. */
+bool hg_tree_emit_operand(hg_assembler *a, uint32_t node, const hg_operand_info *o);
 /* A value, which is worked out here, into an element; read: the value has been made of that
  * element, whose place is known then. */
 bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, bool read,
@@ -225,7 +239,8 @@ bool hg_tree_open_function(hg_assembler *a, uint32_t function, const hg_token *a
 bool hg_tree_close_function(hg_assembler *a, const hg_token *at);
 /* `return` in the function, with nodes that have the types of its results or become them; N04:
  * another number of them. Outside a function it ends the lane. */
-bool hg_tree_return(hg_assembler *a, const hg_token *at, const uint32_t *values, uint32_t count);
+bool hg_tree_return_from(hg_assembler *a, const hg_token *at, const uint32_t *values,
+                         uint32_t count);
 
 /* ---- statements (flow.c) ---- */
 
@@ -237,8 +252,9 @@ bool hg_tree_else_if(hg_assembler *a, hg_brace *brace, const hg_token *at);
 bool hg_tree_else_condition(hg_assembler *a, hg_brace *brace, uint32_t condition);
 bool hg_tree_open_while(hg_assembler *a, const hg_token *at, uint32_t condition);
 bool hg_tree_open_loop(hg_assembler *a, const hg_token *at);
-/* from, to, step: nodes; step HG_TREE_BAD: 1. The variable gets the bounds' type; its register is
- * returned in brace->variable and is declared by the caller. */
+/* from, to, step: nodes; step HG_TREE_BAD: 1; of the bounds' unsigned type: upwards. The variable
+ * gets the bounds' type; its register is returned in brace->variable and is declared by the caller.
+ */
 bool hg_tree_open_for(hg_assembler *a, const hg_token *at, uint32_t from, uint32_t to,
                       uint32_t step, bool reversed, uint8_t *type);
 /* The end of the innermost block. */

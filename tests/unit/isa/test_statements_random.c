@@ -1,5 +1,5 @@
 /* Random statement trees, printed as text and worked out by an evaluator of this file: equal bits,
- * NaNs aside.
+ * NaNs aside. Made through hg_tree_* they are the same program.
  *
  *     test_statements_random [--count N] [--seed N] [--backend NAME] [--print]
  *
@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "support/runtime_support.h"
 #include "support/structured_text.h"
+#include <hologram/tree.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -1170,6 +1171,8 @@ static bool is_same(type t, uint64_t x, uint64_t y) {
     return t == F64 && (x << 1) > UINT64_C(0xffe) << 52 && (y << 1) > UINT64_C(0xffe) << 52;
 }
 
+#include "fill_statements.inc"
+
 static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, uint32_t *ran) {
     static memory expected, got;
     statement *s = make_program(seed);
@@ -1194,6 +1197,7 @@ static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, 
         CHECK_MESSAGE(structured.good,
                       "test_statements_random --seed %" PRIu64 " --print, as statements: %s", seed,
                       structured.why);
+        if (!function_count) check_filled(s, p, seed);
         CHECK_MESSAGE(run(b, p, &got), "test_statements_random --seed %" PRIu64 " --print: %s",
                       seed, hg_last_error_text());
         for (int t = 0; t < PRED; t++)

@@ -1,0 +1,53 @@
+/* A tree that callers of the library fill: what its files share, and what front ends of the library
+ * itself need beside <hologram/tree.h>.
+ * Must not know: syntax. */
+#ifndef HG_ISA_TREE_FILL_H
+#define HG_ISA_TREE_FILL_H
+
+#include "isa/tree/tree.h"
+
+typedef enum hg_tree_thing {
+    HG_TREE_ID_EXPRESSION = 1,
+    HG_TREE_ID_VARIABLE,
+    HG_TREE_ID_ARRAY
+} hg_tree_thing;
+extern const char *const hg_tree_thing_names[4]; /* "an expression" */
+
+typedef struct hg_tree_variable_info {
+    hg_register reg;
+    bool predicate;
+    bool fixed; /* of a for, or a parameter without a lane's own copy: not assigned */
+} hg_tree_variable_info;
+
+struct hg_tree {
+    hg_builder *head; /* name, parameters, launch defaults */
+    hg_assembler *a;
+    uint32_t serial;
+    uint32_t base;    /* expressions of statements that are done */
+    uint32_t pending; /* expressions that nothing has taken yet */
+    hg_token at;      /* hg_tree_place */
+    bool built;
+    uint64_t bytes[2]; /* of shared and private memory */
+    HG_VEC(hg_tree_variable_info) variables;
+    HG_VEC(hg_tree_array) arrays;
+};
+
+/* Every call begins with it: false where nothing can be done. */
+bool hg_tree_ready(hg_tree *t);
+/* What a call that began with so many errors gives. */
+hg_status hg_tree_status(const hg_tree *t, uint64_t errors);
+/* The place of what is made now; text: where hg_tree_place has none. */
+hg_token hg_tree_here(const hg_tree *t, const char *text);
+/* N03: another kind of thing, or one of another tree. Always false. */
+bool hg_tree_foreign(hg_tree *t, uint64_t id, hg_tree_thing expected);
+/* The node of an expression, which is taken; HG_TREE_BAD after an error, or of 0. */
+uint32_t hg_tree_take(hg_tree *t, hg_expression x);
+/* The kind of an id of this tree, 0: of none. */
+hg_tree_thing hg_tree_thing_of(const hg_tree *t, uint64_t id);
+const hg_tree_variable_info *hg_tree_find_variable(hg_tree *t, hg_variable v);
+const hg_tree_array *hg_tree_find_array(hg_tree *t, hg_elements array);
+/* The statement is over: nodes that nothing can take any more go. */
+void hg_tree_over(hg_tree *t);
+/* An id for a node that has just been made, with the place of now; 0: of HG_TREE_BAD. */
+hg_expression hg_tree_made(hg_tree *t, uint32_t node, const char *text);
+#endif
