@@ -26,7 +26,7 @@ static void with_reader(size_t size) {
 static void with_read_lock(size_t size) {
     uint64_t place;
     pthread_rwlock_rdlock(&lock);
-    const hg_handle_slot *slots = table.pieces[hg_handles_piece(hg_handle_index(handle), &place)];
+    const hg_handle_entry *slots = table.pieces[hg_handles_piece(hg_handle_index(handle), &place)];
     if (slots && slots[place].key == handle) memcpy(to, slots[place].object, size);
     pthread_rwlock_unlock(&lock);
 }

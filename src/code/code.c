@@ -17,8 +17,8 @@ static hg_status lower(hg_code_set *set, uint64_t deadline_ns) {
                                .caps = &caps->kir,
                                .deadline_ns = deadline_ns,
                                .verify = set->verify};
-    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, set->high, &set->low));
-    for (kir_function *f = set->low->functions; f; f = f->next)
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, set->form.high, &set->form.low));
+    for (kir_function *f = set->form.low->functions; f; f = f->next)
         kir_number(f); /* threads copy it at the same time */
     return HG_OK;
 }
@@ -26,14 +26,14 @@ static hg_status lower(hg_code_set *set, uint64_t deadline_ns) {
 /* In a forked child: code that another thread was making is never ready. It is made again. */
 static void forked(void *user) {
     hg_code_set *set = user;
-    for (hg_code **at = &set->first; *at;) {
+    for (hg_code **at = &set->keyed.first; *at;) {
         hg_code *c = *at;
         if (c->job.done) {
             at = &c->next;
             continue;
         }
         *at = c->next;
-        set->count--;
+        set->keyed.count--;
     }
 }
 
@@ -44,20 +44,20 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->device = options->device;
     s->caps = options->caps;
     s->compiler = options->compiler;
-    s->background = options->background;
+    s->improving.background = options->background;
     s->references = 1;
     s->profile = options->profile;
-    s->improve_limit_ms = options->improve_limit_ms;
-    s->ear = options->ear;
+    s->improving.improve_limit_ms = options->improve_limit_ms;
+    s->improving.ear = options->ear;
     s->verify = options->verify;
-    s->high = high;
-    snprintf(s->name, sizeof s->name, "%s", high->name);
+    s->form.high = high;
+    snprintf(s->form.name, sizeof s->form.name, "%s", high->name);
     hg_status status = lower(s, options->deadline_ns);
     if (status != HG_OK) {
         hg_free(s);
         return status;
     }
-    s->program = hg_program_retain((hg_program *)(uintptr_t)high->program);
+    s->form.program = hg_program_retain((hg_program *)(uintptr_t)high->program);
     hg_mutex_init(&s->lock);
     hg_cond_init(&s->changed);
     s->forks = (hg_fork_lock){.mutex = &s->lock,
@@ -66,9 +66,9 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
                               .child = forked,
                               .user = s};
     hg_fork_add(&s->forks, HG_FORK_CODE);
-    hg_code_note(s, s->low);
-    s->input_count = s->low->inputs.count;
-    s->slot_count = s->low->slots.count;
+    hg_code_note(s, s->form.low);
+    s->input_count = s->form.low->inputs.count;
+    s->slot_count = s->form.low->slots.count;
     *set = s;
     return HG_OK;
 }
@@ -95,15 +95,15 @@ void hg_code_release(hg_code_set *set, hg_code *c) {
 void hg_code_set_release(hg_code_set *set) {
     if (hg_atomic_sub_fetch(&set->references, 1, HG_ACQ_REL) != 0) return;
     hg_fork_remove(&set->forks);
-    while (set->first) {
-        hg_code *next = set->first->next;
-        hg_code_release(set, set->first);
-        set->first = next;
+    while (set->keyed.first) {
+        hg_code *next = set->keyed.first->next;
+        hg_code_release(set, set->keyed.first);
+        set->keyed.first = next;
     }
     destroy_kernel(set, set->kernel);
-    kir_module_destroy(set->low);
-    kir_module_destroy(set->high);
-    hg_program_release(set->program);
+    kir_module_destroy(set->form.low);
+    kir_module_destroy(set->form.high);
+    hg_program_release(set->form.program);
     hg_cond_destroy(&set->changed);
     hg_mutex_destroy(&set->lock);
     hg_free(set);
@@ -111,7 +111,8 @@ void hg_code_set_release(hg_code_set *set) {
 
 void hg_code_set_destroy(hg_code_set *set) {
     if (!set) return;
-    if (set->background && hg_background_remove(set->background, &set->job))
+    if (set->improving.background &&
+        hg_background_remove(set->improving.background, &set->improving.job))
         hg_code_set_release(set);
     hg_code_set_release(set);
 }
@@ -157,7 +158,7 @@ hg_status hg_code_await_all(hg_code_set *set) {
 
 /* Under the lock: takes the code of a key out of the list; NULL: the list has no such code. */
 static hg_code *unlink_found(hg_code_set *set, const hg_code_key *key) {
-    for (hg_code **at = &set->first; *at; at = &(*at)->next) {
+    for (hg_code **at = &set->keyed.first; *at; at = &(*at)->next) {
         hg_code *c = *at;
         if (memcmp(&c->key, key, sizeof *key) != 0) continue;
         *at = c->next;
@@ -167,19 +168,19 @@ static hg_code *unlink_found(hg_code_set *set, const hg_code_key *key) {
 }
 
 static void link_first(hg_code_set *set, hg_code *c) {
-    c->next = set->first;
-    set->first = c;
+    c->next = set->keyed.first;
+    set->keyed.first = c;
 }
 
 /* What cannot be made: who asks from now on has it made again. */
 static void forget(hg_code_set *set, hg_code *c) {
     hg_mutex_lock(&set->lock);
     bool listed = false;
-    for (hg_code **at = &set->first; *at && !listed; at = listed ? at : &(*at)->next) {
+    for (hg_code **at = &set->keyed.first; *at && !listed; at = listed ? at : &(*at)->next) {
         listed = *at == c;
         if (listed) *at = c->next;
     }
-    set->count -= listed;
+    set->keyed.count -= listed;
     hg_mutex_unlock(&set->lock);
     if (listed) hg_code_release(set, c);
 }
@@ -201,12 +202,12 @@ static void drop_create(hg_compile_job *job) {
 /* Under the lock: room for one more. Code that is being made stays. */
 static void drop_last(hg_code_set *set) {
     hg_code **last = NULL;
-    for (hg_code **at = &set->first; *at; at = &(*at)->next)
+    for (hg_code **at = &set->keyed.first; *at; at = &(*at)->next)
         if ((*at)->job.done) last = at;
     if (!last) return;
     hg_code *c = *last;
     *last = c->next;
-    set->count--;
+    set->keyed.count--;
     hg_code_release(set, c);
 }
 
@@ -224,7 +225,7 @@ static hg_code *new_code(hg_code_set *set, const hg_code_key *key, const uint32_
                               .drop = drop_create,
                               .lock = &set->lock,
                               .changed = &set->changed};
-    memcpy(c->job.name, set->name, sizeof c->job.name);
+    memcpy(c->job.name, set->form.name, sizeof c->job.name);
     return c;
 }
 
@@ -235,7 +236,8 @@ hg_status hg_code_ask(hg_code_set *set, const hg_code_key *key, const uint32_t g
     bool found = c != NULL;
     if (found)
         hg_code_retain(c);
-    else if ((c = new_code(set, key, group, group_memory)) != NULL && set->count++ >= MAX_CODES)
+    else if ((c = new_code(set, key, group, group_memory)) != NULL &&
+             set->keyed.count++ >= MAX_CODES)
         drop_last(set);
     if (c) link_first(set, c);
     hg_mutex_unlock(&set->lock);
@@ -321,7 +323,7 @@ hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch
                              .set = set,
                              .c = c,
                              .idle = *like};
-    memcpy(p->job.name, set->name, sizeof p->job.name);
+    memcpy(p->job.name, set->form.name, sizeof p->job.name);
     p->idle.record = hg_calloc(like->record_bytes + (size_t)1, 1);
     p->idle.slots = hg_calloc(like->slot_count + (size_t)1, sizeof *p->idle.slots);
     hg_atomic_add_fetch(&set->references, 1, HG_RELAXED);
@@ -344,14 +346,14 @@ void hg_code_prepare_wait(hg_code_preparing *p, uint64_t until_ns) {
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
     if (!hg_code_in_device_form(set)) {
         uint64_t start = hg_profile_start(set->profile);
-        hg_status status = set->driver->kernel_create(set->device, set->low, &set->kernel);
+        hg_status status = set->driver->kernel_create(set->device, set->form.low, &set->kernel);
         hg_code_record(set, "driver", start);
         if (status != HG_OK) return status;
-        kir_module_destroy(set->low);
-        set->low = NULL;
+        kir_module_destroy(set->form.low);
+        set->form.low = NULL;
     }
     if (keep_high) return HG_OK;
-    kir_module_destroy(set->high);
-    set->high = NULL;
+    kir_module_destroy(set->form.high);
+    set->form.high = NULL;
     return HG_OK;
 }

@@ -59,45 +59,56 @@ typedef struct hg_code_set {
     const hg_driver *driver;
     hg_device *device;
     const hg_device_caps *caps;
-    hg_compiler *compiler;     /* runs the driver's compiler; NULL: it runs where it is asked for */
-    hg_background *background; /* where better code is made; NULL: nowhere */
-    hg_background_job job;     /* of it */
-    int better;                /* hg_code_better; atomic */
+    hg_compiler *compiler; /* runs the driver's compiler; NULL: it runs where it is asked for */
+    struct {               /* better code for all launches */
+        hg_background *background; /* where better code is made; NULL: nowhere */
+        hg_background_job job;     /* of it */
+        int better;                /* hg_code_better; atomic */
+        uint64_t improve_limit_ms;
+        const struct hg_code_ear *ear; /* NULL: none */
+    } improving;
     uint64_t input_count, slot_count;
-    uint32_t references; /* atomic: whoever created the set, jobs of the compiler, the background's
-                            job */
-    char name[64];       /* of the kernel, cut */
-    hg_program *program; /* what modules point to, for as long as jobs may read them; or NULL */
-    kir_module *high;    /* before legalisation; NULL once nothing is made from it any more */
-    kir_module *low; /* legalised. What device forms are made from; else NULL once the code is there
-                      */
+    uint32_t references;  /* atomic: whoever created the set, jobs of the compiler, the background's
+                             job */
+    struct {              /* what it is made from */
+        kir_module *high; /* before legalisation; NULL once nothing is made from it any more */
+        kir_module *low;  /* legalised. What device forms are made from; else NULL once the code is
+                             there */
+        hg_program *program; /* what modules point to, for as long as jobs may read them; or NULL */
+        char name[64];       /* of the kernel, cut */
+    } form;
     hg_driver_kernel *kernel; /* the code for all launches; NULL: they ask with a key */
     int ready;                /* atomic: the driver's compiler was seen to be through with it */
     hg_mutex lock;
     hg_cond changed;
     hg_fork_lock forks;
-    hg_code *first; /* the last used first */
-    uint32_t count;
+    struct {            /* code in device form */
+        hg_code *first; /* the last used first */
+        uint32_t count;
+    } keyed;
     hg_profile *profile; /* NULL: off */
-    uint64_t improve_limit_ms;
-    const struct hg_code_ear *ear; /* NULL: none */
-    bool verify;                   /* kernel IR after each pass */
-    /* what launches in device form want to know of the kernel */
-    bool wants_blocks, needs_blocks;
-    bool resumes; /* lanes leave a dispatch whose loops have too many rounds, and go on in the next
-                   */
-    bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where
-                            nothing leaves its bounds */
-    bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
-    bool unbounded;      /* a loop or a call whose length nobody knows */
-    bool cuts_loops; /* the device leaves loops by itself (target.max_rounds), and this kernel may
-                        come so far */
-    /* what it does with memory, as far as slots are distinct: by bit, of the first 64 slots */
-    uint64_t read_slots, written_slots;
-    bool uses_class, writes_class, has_open;
-    uint64_t work;    /* operations of one lane without loops */
-    uint64_t atomics; /* of them */
-    uint64_t lane_ps; /* measured: picoseconds a lane; 0: unknown. Atomic */
+    bool verify;         /* kernel IR after each pass */
+    struct {             /* what launches in device form want to know of the kernel */
+        bool wants_blocks, needs_blocks;
+        bool resumes; /* lanes leave a dispatch whose loops have too many rounds, and go on in the
+                         next */
+        bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop
+                                where nothing leaves its bounds */
+        bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
+        bool unbounded;      /* a loop or a call whose length nobody knows */
+        bool cuts_loops; /* the device leaves loops by itself (target.max_rounds), and this kernel
+                            may come so far */
+    } facts;
+    struct { /* what it does with memory, as far as slots are distinct: by bit, of the first 64
+                slots */
+        uint64_t read_slots, written_slots;
+        bool uses_class, writes_class, has_open;
+    } memory;
+    struct {              /* of one lane */
+        uint64_t work;    /* operations of one lane without loops */
+        uint64_t atomics; /* of them */
+        uint64_t lane_ps; /* measured: picoseconds a lane; 0: unknown. Atomic */
+    } cost;
 } hg_code_set;
 
 /* Who is told what became of native code of kernels. */

@@ -10,7 +10,7 @@
 static inline void hg_code_record(const hg_code_set *set, const char *what, uint64_t start) {
     hg_profile_end(set->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
                                                     .name = what,
-                                                    .detail = set->name,
+                                                    .detail = set->form.name,
                                                     .start_ns = start});
 }
 

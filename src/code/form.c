@@ -28,11 +28,11 @@ static bool is_plain(const kir_module *m, const kir_function *f, const kir_value
 
 static void note_slots(hg_code_set *set, const kir_module *low) {
     for (uint64_t i = 0; i < low->slots.count && i < 64; i++) {
-        set->read_slots |= (uint64_t)low->slots.data[i].read << i;
-        set->written_slots |= (uint64_t)low->slots.data[i].written << i;
+        set->memory.read_slots |= (uint64_t)low->slots.data[i].read << i;
+        set->memory.written_slots |= (uint64_t)low->slots.data[i].written << i;
     }
-    set->uses_class = low->uses_class;
-    set->has_open = low->has_open;
+    set->memory.uses_class = low->uses_class;
+    set->memory.has_open = low->has_open;
 }
 
 static bool writes_class(const kir_value *v) {
@@ -55,29 +55,30 @@ static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
  */
 static bool may_be_long(const hg_code_set *set, const kir_module *low) {
     enum { PART = 64 };
-    if (set->needs_blocks || set->caps->compiler.target.bind_arenas ||
+    if (set->facts.needs_blocks || set->caps->compiler.target.bind_arenas ||
         set->caps->compiler.compiles_late)
         return false;
     return kir_most_rounds(low, NULL) > set->caps->compiler.target.max_rounds / PART;
 }
 
 void hg_code_note(hg_code_set *set, const kir_module *low) {
-    set->cuts_loops = may_be_cut(set, low);
+    set->facts.cuts_loops = may_be_cut(set, low);
     note_slots(set, low);
-    set->needs_blocks = low->uses_barrier || low->uses_shared;
-    set->resumes = set->cuts_loops && may_be_long(set, low);
-    set->wants_blocks = set->needs_blocks || (!set->resumes && kir_device_wants_blocks(low));
-    set->plain_barriers = !low->has_open;
-    set->bindable = set->caps->compiler.bound_bytes &&
-                    low->slots.count <= set->caps->compiler.bound_slots && !low->has_open;
+    set->facts.needs_blocks = low->uses_barrier || low->uses_shared;
+    set->facts.resumes = set->facts.cuts_loops && may_be_long(set, low);
+    set->facts.wants_blocks = set->facts.needs_blocks ||
+                              (!set->facts.resumes && kir_device_wants_blocks(low));
+    set->facts.plain_barriers = !low->has_open;
+    set->facts.bindable = set->caps->compiler.bound_bytes &&
+                          low->slots.count <= set->caps->compiler.bound_slots && !low->has_open;
     for (const kir_function *f = low->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            set->work++;
-            set->atomics += v->op == KIR_ATOMIC;
-            set->plain_barriers = set->plain_barriers && is_plain(low, f, v);
-            set->bindable = set->bindable && suits_bindings(v);
-            set->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
-            set->writes_class |= writes_class(v);
+            set->cost.work++;
+            set->cost.atomics += v->op == KIR_ATOMIC;
+            set->facts.plain_barriers = set->facts.plain_barriers && is_plain(low, f, v);
+            set->facts.bindable = set->facts.bindable && suits_bindings(v);
+            set->facts.unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
+            set->memory.writes_class |= writes_class(v);
         }
 }
 
@@ -147,7 +148,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .hide_zeros = set->caps->compiler.kir.folds_zeros && !relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone,
-                                  .resumes = set->resumes,
+                                  .resumes = set->facts.resumes,
                                   .may_idle = set->caps->compiler.compiles_late,
                                   .distinct = key->distinct};
     if (options.target.bind_arenas) {
@@ -193,7 +194,7 @@ static hg_status make_form(hg_code *c, const kir_device_options *options, kir_mo
     const hg_code_set *set = c->set;
     kir_compilation compilation = {.device = options, .layout = &c->layout, .verify = set->verify};
     kir_module *m = NULL;
-    HG_TRY(kir_copy(set->low, &m));
+    HG_TRY(kir_copy(set->form.low, &m));
     hg_status status = kir_pipeline_run(&compilation, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, m, form);
     kir_module_destroy(m);
     return status;
@@ -201,7 +202,7 @@ static hg_status make_form(hg_code *c, const kir_device_options *options, kir_mo
 
 hg_status hg_code_compile_form(hg_code *c) {
     const hg_code_set *set = c->set;
-    const kir_device_options options = options_of(set, &c->key, set->low->relaxed);
+    const kir_device_options options = options_of(set, &c->key, set->form.low->relaxed);
     kir_module *form = NULL;
     uint64_t start = hg_profile_start(set->profile);
     HG_TRY(make_form(c, &options, &form));

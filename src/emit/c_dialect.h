@@ -51,37 +51,42 @@ typedef struct c_fence {
 /* What the device form needs beside expressions. Qualifiers end in a blank, or are "" where the
  * language has none. */
 typedef struct c_device_words {
-    const char *title; /* of the comment at the top: the language and its version */
-    const char *head;  /* lines after that comment */
-    /* More of them where f64, 64-bit atomics, compare and exchange, DOT4_U are used; NULL: none. */
-    const char *head_f64, *head_atomic64, *head_cas, *head_dot4_u;
+    struct {               /* of the text */
+        const char *title; /* of the comment at the top: the language and its version */
+        const char *head;  /* lines after that comment */
+        /* More of them where f64, 64-bit atomics, compare and exchange, DOT4_U are used; NULL:
+         * none. */
+        const char *head_f64, *head_atomic64, *head_cas, *head_dot4_u;
+    } top;
     const char *kernel;         /* in front of the kernel's name: "__kernel void " */
     const char *memory, *group; /* qualifiers of pointers to buffers and to group memory */
     const char *distinct; /* of a parameter whose memory no other one reaches: "restrict "; NULL:
                              the language has no such word */
-
-    /* Parameters, in order: a pointer a slot, group memory, the record, ids. */
-    bool by_address; /* slots are addresses in the record, multiples of 16, and no parameters; a
-                        kernel may compute addresses */
-    uint32_t parameter_bytes; /* that a kernel takes: a larger record is read out of memory */
-    const char *attribute; /* after the name of the n-th parameter (slots and the record): a format
-                              with n; NULL: nothing */
-    const char *group_parameter; /* the declaration of group_memory, words of types[C_U64]; NULL: it
-                                    is no parameter … */
-    const char *group_variable;  /* … but this line at the top of the kernel */
-    const char *record; /* the declaration of a record by value: a format with the kernel's name */
-    const char *id_parameters; /* declarations of what ids are made of; NULL: every function can ask
-                                  for them */
-    const char *ids_unused;    /* a statement that names them all, for compilers that warn of
-                                  parameters without use */
-    const char *ids[KIR_DEVICE_ID_COUNT];
-
-    const char *atomics[2][KIR_ATOMIC_CAS + 1]; /* function of a pointer and operands, which returns
-                                                   the old number; u32, u64 */
-    const char *atomic_types[2][2]; /* what the pointer points to, [u32, u64][signed]; NULL: the
-                                       number's type */
-    const char *atomic_qualifier;   /* of that type: "volatile " */
-    const char *atomic_order;       /* after the operands: ", memory_order_relaxed" */
+    struct {              /* in order: a pointer a slot, group memory, the record, ids */
+        bool by_address; /* slots are addresses in the record, multiples of 16, and no parameters; a
+                            kernel may compute addresses */
+        uint32_t parameter_bytes; /* that a kernel takes: a larger record is read out of memory */
+        const char *attribute;    /* after the name of the n-th parameter (slots and the record): a
+                                     format with n; NULL: nothing */
+        const char *group_parameter; /* the declaration of group_memory, words of types[C_U64];
+                                        NULL: it is no parameter … */
+        const char *group_variable;  /* … but this line at the top of the kernel */
+        const char *record; /* the declaration of a record by value: a format with the kernel's name
+                             */
+        const char *id_parameters; /* declarations of what ids are made of; NULL: every function can
+                                      ask for them */
+        const char *ids_unused;    /* a statement that names them all, for compilers that warn of
+                                      parameters without use */
+        const char *ids[KIR_DEVICE_ID_COUNT];
+    } params;
+    struct {                                        /* of operations on memory that others see */
+        const char *atomics[2][KIR_ATOMIC_CAS + 1]; /* function of a pointer and operands, which
+                                                       returns the old number; u32, u64 */
+        const char *atomic_types[2][2]; /* what the pointer points to, [u32, u64][signed]; NULL: the
+                                           number's type */
+        const char *atomic_qualifier;   /* of that type: "volatile " */
+        const char *atomic_order;       /* after the operands: ", memory_order_relaxed" */
+    } atomic;
     c_fence fences[HG_SCOPE_COUNT];
     const char *barrier; /* statement: all invocations of the group, and its stores to both memories
                             are visible after it */

@@ -19,12 +19,12 @@
     "#endif\n"
 
 static const c_device_words DEVICE = {
-    .title = "CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with "
-             "-fmad=false",
-    .head = GRID_CONSTANT CUDA_TYPES,
-    .head_dot4_u = MIXED_DOT,
-    .parameter_bytes = 4096, /* 32,764 from CUDA 12.1 on */
-    .record = "const __grid_constant__ %s_record record",
+    .top.title = "CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with "
+                 "-fmad=false",
+    .top.head = GRID_CONSTANT CUDA_TYPES,
+    .top.head_dot4_u = MIXED_DOT,
+    .params.parameter_bytes = 4096, /* 32,764 from CUDA 12.1 on */
+    .params.record = "const __grid_constant__ %s_record record",
     CUDA_DEVICE,
 };
 

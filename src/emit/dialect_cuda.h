@@ -52,11 +52,11 @@ static const c_builtin CUDA_BUILTINS[] = {
 };
 
 #define CUDA_DEVICE                                                                                                             \
-    .kernel = "extern \"C\" __global__ void ", .memory = "", .group = "", .by_address = true,                                   \
-    .group_variable = "extern __shared__ __attribute__((aligned(16))) u64 group_memory[];",                                                                  \
-    .ids = {"(blockIdx.x * blockDim.x + threadIdx.x)", "threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", \
+    .kernel = "extern \"C\" __global__ void ", .memory = "", .group = "", .params.by_address = true,                                   \
+    .params.group_variable = "extern __shared__ __attribute__((aligned(16))) u64 group_memory[];",                                                                  \
+    .params.ids = {"(blockIdx.x * blockDim.x + threadIdx.x)", "threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", \
             "blockIdx.z"},                                                                                                      \
-    .atomics = {CUDA_ATOMICS, CUDA_ATOMICS}, .atomic_qualifier = "", .atomic_order = "",                                        \
+    .atomic.atomics = {CUDA_ATOMICS, CUDA_ATOMICS}, .atomic.atomic_qualifier = "", .atomic.atomic_order = "",                                        \
     .fences = {[HG_SCOPE_BLOCK]  = {"__threadfence_block();", NULL},                                                            \
                [HG_SCOPE_DEVICE] = {"__threadfence();", NULL},                                                                  \
                [HG_SCOPE_SYSTEM] = {"__threadfence_system();", NULL}},                                                          \

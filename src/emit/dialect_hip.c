@@ -3,15 +3,15 @@
 #include "emit/dialect_cuda.h"
 
 static const c_device_words DEVICE = {
-    .title = "HIP",
-    .head = "#ifndef __HIPCC_RTC__\n"
-            "#include <hip/hip_runtime.h>\n"
-            "#endif\n"
-            "#pragma clang fp contract(off)\n"
-            "#pragma clang diagnostic ignored \"-Wpass-failed\"\n" CUDA_TYPES, /* unrolling is a
-                                                                                  wish */
-    .parameter_bytes = 4096,
-    .record = "const %s_record record",
+    .top.title = "HIP",
+    .top.head = "#ifndef __HIPCC_RTC__\n"
+                "#include <hip/hip_runtime.h>\n"
+                "#endif\n"
+                "#pragma clang fp contract(off)\n"
+                "#pragma clang diagnostic ignored \"-Wpass-failed\"\n" CUDA_TYPES, /* unrolling is a
+                                                                                      wish */
+    .params.parameter_bytes = 4096,
+    .params.record = "const %s_record record",
     CUDA_DEVICE,
 };
 

@@ -36,39 +36,39 @@ static const c_builtin BUILTINS[] = {
     ", thread_scope_" scope ");"
 
 static const c_device_words DEVICE = {
-    .title = "Metal Shading Language 3.2; compile with the safe math mode",
-    .head = "#include <metal_stdlib>\n"
-            "using namespace metal;\n"
-            "#pragma METAL fp math_mode(safe)\n"
-            "#pragma METAL fp contract(off)\n",
-    .head_cas = "\n" COMPARE_EXCHANGE("device") COMPARE_EXCHANGE("threadgroup"),
+    .top.title = "Metal Shading Language 3.2; compile with the safe math mode",
+    .top.head = "#include <metal_stdlib>\n"
+                "using namespace metal;\n"
+                "#pragma METAL fp math_mode(safe)\n"
+                "#pragma METAL fp contract(off)\n",
+    .top.head_cas = "\n" COMPARE_EXCHANGE("device") COMPARE_EXCHANGE("threadgroup"),
     .kernel = "kernel void ",
     .memory = "device ",
     .group = "threadgroup ",
     .distinct = NULL,
-    .parameter_bytes = UINT32_MAX, /* it is a buffer */
-    .attribute = " [[buffer(%u)]]",
-    .group_parameter = "threadgroup ulong *group_memory [[threadgroup(0)]]",
-    .record = "constant %s_record &record",
-    .id_parameters = "uint3 thread_id [[thread_position_in_grid]], uint3 local_id "
-                     "[[thread_position_in_threadgroup]], "
-                     "uint3 group_id [[threadgroup_position_in_grid]]",
-    .ids_unused = "(void)thread_id, (void)local_id, (void)group_id;",
-    .ids = {"thread_id.x", "local_id.x", "local_id.y", "local_id.z", "group_id.x", "group_id.y",
-            "group_id.z"},
-    .atomics = {{[KIR_ATOMIC_ADD] = FETCH("add"),
-                 [KIR_ATOMIC_AND] = FETCH("and"),
-                 [KIR_ATOMIC_OR] = FETCH("or"),
-                 [KIR_ATOMIC_XOR] = FETCH("xor"),
-                 [KIR_ATOMIC_UMIN] = FETCH("min"),
-                 [KIR_ATOMIC_SMIN] = FETCH("min"),
-                 [KIR_ATOMIC_UMAX] = FETCH("max"),
-                 [KIR_ATOMIC_SMAX] = FETCH("max"),
-                 [KIR_ATOMIC_EXCH] = "atomic_exchange_explicit",
-                 [KIR_ATOMIC_CAS] = "hg_atomic_cas"}},
-    .atomic_types = {{"atomic_uint", "atomic_int"}},
-    .atomic_qualifier = "volatile ",
-    .atomic_order = ", memory_order_relaxed",
+    .params.parameter_bytes = UINT32_MAX, /* it is a buffer */
+    .params.attribute = " [[buffer(%u)]]",
+    .params.group_parameter = "threadgroup ulong *group_memory [[threadgroup(0)]]",
+    .params.record = "constant %s_record &record",
+    .params.id_parameters = "uint3 thread_id [[thread_position_in_grid]], uint3 local_id "
+                            "[[thread_position_in_threadgroup]], "
+                            "uint3 group_id [[threadgroup_position_in_grid]]",
+    .params.ids_unused = "(void)thread_id, (void)local_id, (void)group_id;",
+    .params.ids = {"thread_id.x", "local_id.x", "local_id.y", "local_id.z", "group_id.x",
+                   "group_id.y", "group_id.z"},
+    .atomic.atomics = {{[KIR_ATOMIC_ADD] = FETCH("add"),
+                        [KIR_ATOMIC_AND] = FETCH("and"),
+                        [KIR_ATOMIC_OR] = FETCH("or"),
+                        [KIR_ATOMIC_XOR] = FETCH("xor"),
+                        [KIR_ATOMIC_UMIN] = FETCH("min"),
+                        [KIR_ATOMIC_SMIN] = FETCH("min"),
+                        [KIR_ATOMIC_UMAX] = FETCH("max"),
+                        [KIR_ATOMIC_SMAX] = FETCH("max"),
+                        [KIR_ATOMIC_EXCH] = "atomic_exchange_explicit",
+                        [KIR_ATOMIC_CAS] = "hg_atomic_cas"}},
+    .atomic.atomic_types = {{"atomic_uint", "atomic_int"}},
+    .atomic.atomic_qualifier = "volatile ",
+    .atomic.atomic_order = ", memory_order_relaxed",
     .fences = {[HG_SCOPE_BLOCK] = {FENCE("acq_rel", "threadgroup"), NULL},
                [HG_SCOPE_DEVICE] = {FENCE("acq_rel", "device"), NULL},
                [HG_SCOPE_SYSTEM] = {FENCE("seq_cst", "device"), NULL}},

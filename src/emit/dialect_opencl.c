@@ -50,23 +50,24 @@ static const c_builtin BUILTINS[] = {
 /* clang-format on */
 
 static const c_device_words DEVICE = {
-    .title = "OpenCL C 1.2; of later versions only fences",
-    .head = "#pragma OPENCL FP_CONTRACT OFF\n",
-    .head_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
-    .head_atomic64 = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
-                     "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n",
+    .top.title = "OpenCL C 1.2; of later versions only fences",
+    .top.head = "#pragma OPENCL FP_CONTRACT OFF\n",
+    .top.head_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    .top.head_atomic64 = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+                         "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n",
     .kernel = "__kernel void ",
     .memory = "__global ",
     .group = "__local ",
     .distinct = "restrict ",
-    .parameter_bytes = 1024, /* CL_DEVICE_MAX_PARAMETER_SIZE of the full profile is at least that */
-    .group_parameter = "__local ulong *group_memory",
-    .record = "%s_record record",
-    .ids = {"get_global_id(0)", "get_local_id(0)", "get_local_id(1)", "get_local_id(2)",
-            "get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
-    .atomics = {ATOMICS("atomic_"), ATOMICS("atom_")},
-    .atomic_qualifier = "volatile ",
-    .atomic_order = "",
+    .params.parameter_bytes = 1024, /* CL_DEVICE_MAX_PARAMETER_SIZE of the full profile is at least
+                                       that */
+    .params.group_parameter = "__local ulong *group_memory",
+    .params.record = "%s_record record",
+    .params.ids = {"get_global_id(0)", "get_local_id(0)", "get_local_id(1)", "get_local_id(2)",
+                   "get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
+    .atomic.atomics = {ATOMICS("atomic_"), ATOMICS("atom_")},
+    .atomic.atomic_qualifier = "volatile ",
+    .atomic.atomic_order = "",
     .fences = {[HG_SCOPE_BLOCK] = FENCE("acq_rel"),
                [HG_SCOPE_DEVICE] = FENCE("acq_rel"),
                [HG_SCOPE_SYSTEM] = FENCE("seq_cst")},

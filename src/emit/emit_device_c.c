@@ -12,11 +12,12 @@ static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)
 emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *m,
                                  const kir_device_layout *layout) {
     if (layout->record_bytes == 0) return EMIT_RECORD_NONE;
-    uint64_t bytes = dialect->device->by_address
+    uint64_t bytes = dialect->device->params.by_address
                          ? 0
                          : (kir_device_binding_count(layout, m) + UINT64_C(1)) * 8;
-    return bytes + layout->record_bytes <= dialect->device->parameter_bytes ? EMIT_RECORD_VALUE
-                                                                            : EMIT_RECORD_BUFFER;
+    return bytes + layout->record_bytes <= dialect->device->params.parameter_bytes
+               ? EMIT_RECORD_VALUE
+               : EMIT_RECORD_BUFFER;
 }
 
 static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
@@ -57,7 +58,7 @@ static void print_record(c_printer *p, hg_text *out) {
     const kir_module *m = p->module;
     if (p->layout->record_bytes == 0) return;
     hg_text_addf(out, "/* What a launch tells every lane.");
-    if (p->dialect->device->by_address)
+    if (p->dialect->device->params.by_address)
         hg_text_addf(out, " Addresses are multiples of %d.", (int)SLOT_ALIGNMENT);
     hg_text_addf(out, " */\ntypedef struct %s_record {\n", p->name);
     for (uint32_t offset = 0; offset < p->layout->record_bytes;) {
@@ -96,14 +97,14 @@ static const char *const ID_NAMES[KIR_DEVICE_ID_COUNT] = {
     [KIR_ID_GROUP_Z] = "id_group_z"};
 
 static void print_id_value(c_printer *p, uint64_t id) {
-    hg_text_addf(p->out, "(%s)%s", emit_c_type(p, HG_TYPE_U32), p->dialect->device->ids[id]);
+    hg_text_addf(p->out, "(%s)%s", emit_c_type(p, HG_TYPE_U32), p->dialect->device->params.ids[id]);
 }
 
 /* Where ids come as parameters of the kernel, functions find them in their environment. */
 static void print_id(c_printer *p, const kir_value *v) {
     if (v->u.imm >= KIR_DEVICE_ID_COUNT || v->type != HG_TYPE_U32)
         p->unsupported = "an id that is not one of the device form";
-    else if (p->kernel || !p->dialect->device->id_parameters)
+    else if (p->kernel || !p->dialect->device->params.id_parameters)
         print_id_value(p, v->u.imm);
     else
         hg_text_addf(p->out, "env->%s", ID_NAMES[v->u.imm]);
@@ -149,7 +150,8 @@ static void print_base_in_arena(c_printer *p, uint64_t slot) {
 /* "    __global uchar *const s0 = s0_arena + record.base_0;" */
 static void print_base(c_printer *p, uint64_t slot) {
     int32_t base = p->module->slots.data[slot].base;
-    bool by_address = p->dialect->device->by_address, used = p->marks[slot] & EMIT_DEVICE_USED;
+    bool by_address = p->dialect->device->params.by_address,
+         used = p->marks[slot] & EMIT_DEVICE_USED;
     if (by_address && used && base < 0) p->unsupported = "a slot without an address";
     if (binds_arenas(p)) {
         print_base_in_arena(p, slot);
@@ -271,8 +273,8 @@ static void begin_parameter(c_printer *p, const char **comma) {
     *comma = ", ";
 }
 static void end_parameter(c_printer *p, uint32_t *number) {
-    if (p->dialect->device->attribute)
-        hg_text_addf(p->out, p->dialect->device->attribute, (unsigned)*number);
+    if (p->dialect->device->params.attribute)
+        hg_text_addf(p->out, p->dialect->device->params.attribute, (unsigned)*number);
     ++*number;
 }
 
@@ -309,8 +311,8 @@ static void print_kernel_parameters(c_printer *p, emit_record record) {
     const c_device_words *words = p->dialect->device;
     const char *comma = "";
     uint32_t number = 0;
-    for (uint32_t i = 0; i < kir_device_binding_count(p->layout, p->module) && !words->by_address;
-         i++) {
+    for (uint32_t i = 0;
+         i < kir_device_binding_count(p->layout, p->module) && !words->params.by_address; i++) {
         begin_parameter(p, &comma);
         if (binds_arenas(p))
             print_binding_parameter(p, i);
@@ -318,21 +320,21 @@ static void print_kernel_parameters(c_printer *p, emit_record record) {
             print_slot_parameter(p, i);
         end_parameter(p, &number);
     }
-    if (p->layout->uses_group_memory && words->group_parameter) {
+    if (p->layout->uses_group_memory && words->params.group_parameter) {
         begin_parameter(p, &comma);
-        text(p, words->group_parameter);
+        text(p, words->params.group_parameter);
     }
     if (record != EMIT_RECORD_NONE) {
         begin_parameter(p, &comma);
         if (record == EMIT_RECORD_VALUE)
-            hg_text_addf(p->out, words->record, p->name);
+            hg_text_addf(p->out, words->params.record, p->name);
         else
             hg_text_addf(p->out, "%sconst %s_record *record_memory", words->memory, p->name);
         end_parameter(p, &number);
     }
-    if (!words->id_parameters) return;
+    if (!words->params.id_parameters) return;
     begin_parameter(p, &comma);
-    text(p, words->id_parameters);
+    text(p, words->params.id_parameters);
 }
 
 static void print_kernel_head(c_printer *p) {
@@ -344,11 +346,11 @@ static void print_kernel_head(c_printer *p) {
     if (record == EMIT_RECORD_BUFFER)
         hg_text_addf(p->out, "    const %s_record record = *record_memory;\n", p->name);
     if (record != EMIT_RECORD_NONE && !reads_record(p)) text(p, "    (void)record;\n");
-    if (words->ids_unused) hg_text_addf(p->out, "    %s\n", words->ids_unused);
+    if (words->params.ids_unused) hg_text_addf(p->out, "    %s\n", words->params.ids_unused);
     for (uint64_t i = 0; i < p->module->slots.count; i++) print_base(p, i);
     print_unused_bindings(p);
-    if (p->layout->uses_group_memory && !words->group_parameter)
-        hg_text_addf(p->out, "    %s\n", words->group_variable);
+    if (p->layout->uses_group_memory && !words->params.group_parameter)
+        hg_text_addf(p->out, "    %s\n", words->params.group_variable);
     const char *byte = emit_c_type(p, HG_TYPE_U8);
     if (p->marks[emit_device_c_group_mark(p)] & EMIT_DEVICE_USED)
         hg_text_addf(p->out, "    %s%s *const group = (%s%s *)group_memory;\n", words->group, byte,
@@ -392,7 +394,7 @@ static void look(c_printer *p, const c_reach *r, c_needs *needs) {
             needs->dot4_u |= v->op == KIR_DOT4_U;
             if (v->op == KIR_INPUT && v->uses) p->marks[emit_device_c_record_mark(p)] |= used;
             if (v->op == KIR_ID && v->uses && v->u.imm < KIR_DEVICE_ID_COUNT &&
-                p->dialect->device->id_parameters)
+                p->dialect->device->params.id_parameters)
                 p->marks[emit_device_c_id_mark(p, v->u.imm)] |= used;
             emit_device_c_mark_access(p, v, used);
         }
@@ -401,12 +403,12 @@ static void look(c_printer *p, const c_reach *r, c_needs *needs) {
 
 static void print_head(c_printer *p, const char *about, const c_needs *needs) {
     const c_device_words *words = p->dialect->device;
-    hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->title, about,
-                 words->head);
-    if (needs->f64 && words->head_f64) text(p, words->head_f64);
-    if (needs->atomic64 && words->head_atomic64) text(p, words->head_atomic64);
-    if (needs->cas && words->head_cas) text(p, words->head_cas);
-    if (needs->dot4_u && words->head_dot4_u) text(p, words->head_dot4_u);
+    hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->top.title, about,
+                 words->top.head);
+    if (needs->f64 && words->top.head_f64) text(p, words->top.head_f64);
+    if (needs->atomic64 && words->top.head_atomic64) text(p, words->top.head_atomic64);
+    if (needs->cas && words->top.head_cas) text(p, words->top.head_cas);
+    if (needs->dot4_u && words->top.head_dot4_u) text(p, words->top.head_dot4_u);
     text(p, "\n");
 }
 
@@ -443,7 +445,7 @@ hg_status emit_device_c(const c_dialect *dialect, const kir_module *kernel,
     hg_vec_free(&reach.order);
     hg_free(p->marks);
     if (p->unsupported)
-        return hg_fail(HG_ERROR_ISA, "no %s text for '%s': %s", dialect->device->title,
+        return hg_fail(HG_ERROR_ISA, "no %s text for '%s': %s", dialect->device->top.title,
                        kernel->name, p->unsupported);
     return ok ? HG_OK : hg_fail_memory();
 }

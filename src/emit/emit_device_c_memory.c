@@ -91,7 +91,7 @@ static void print_pointer(c_printer *p, const kir_value *v, const char *qualifie
                           const char *type) {
     bool group = is_group(v),
          slot = v->u.mem.slot >= 0 && (uint64_t)v->u.mem.slot < p->module->slots.count;
-    if (v->u.mem.slot == KIR_ADDRESS && p->dialect->device->by_address) {
+    if (v->u.mem.slot == KIR_ADDRESS && p->dialect->device->params.by_address) {
         print_address(p, v, qualifier, type);
         return;
     }
@@ -146,26 +146,26 @@ static void print_atomic(c_printer *p, const kir_value *v) {
     bool is_signed = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_SMAX;
     bool known = (kind == C_U32 || kind == C_U64) && v->u.mem.atomic <= KIR_ATOMIC_CAS &&
                  !v->u.mem.split;
-    const char *function = known ? words->atomics[kind == C_U64][v->u.mem.atomic] : NULL;
+    const char *function = known ? words->atomic.atomics[kind == C_U64][v->u.mem.atomic] : NULL;
     if (!function) {
         p->unsupported = "an atomic of this size";
         return;
     }
     const char *number = is_signed ? p->dialect->signed_types[kind] : p->dialect->types[kind];
-    const char *type = words->atomic_types[kind == C_U64][is_signed]
-                           ? words->atomic_types[kind == C_U64][is_signed]
+    const char *type = words->atomic.atomic_types[kind == C_U64][is_signed]
+                           ? words->atomic.atomic_types[kind == C_U64][is_signed]
                            : number;
     emit_c_line(p);
     if (v->uses) hg_text_addf(p->out, "const %s v%u = ", p->dialect->types[kind], (unsigned)v->id);
     if (v->uses && is_signed) hg_text_addf(p->out, "(%s)", p->dialect->types[kind]);
     hg_text_addf(p->out, "%s(", function);
-    print_pointer(p, v, words->atomic_qualifier, type);
+    print_pointer(p, v, words->atomic.atomic_qualifier, type);
     for (uint8_t i = operands(v); i < v->nargs; i++) {
         text(p, ", ");
         if (is_signed) hg_text_addf(p->out, "(%s)", number);
         emit_c_name(p, v->args[i]);
     }
-    hg_text_addf(p->out, "%s);\n", words->atomic_order);
+    hg_text_addf(p->out, "%s);\n", words->atomic.atomic_order);
 }
 
 static void print_fence(c_printer *p, const kir_value *v) {

@@ -132,5 +132,5 @@ const emitter *emitter_find(const char *name) {
 }
 
 bool emitter_by_address(const emitter *row) {
-    return row->foreign || (row->dialect && row->dialect->device->by_address);
+    return row->foreign || (row->dialect && row->dialect->device->params.by_address);
 }

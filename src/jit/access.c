@@ -6,7 +6,7 @@
 
 /* Whether the target has an instruction for it. */
 static bool is_native(const jit_printer *p, uint32_t bytes) {
-    return p->mask_registers && bytes >= 4 && p->lanes * 8 >= p->bytes;
+    return p->level.mask_registers && bytes >= 4 && p->level.lanes * 8 >= p->level.bytes;
 }
 
 static LLVMValueRef lane_of(jit_printer *p, LLVMValueRef vector, uint32_t lane) {
@@ -31,9 +31,9 @@ LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLV
         LLVMTypeRef types[2] = {type, jit_vector(p, p->t.ptr)};
         return jit_intrinsic(p, "llvm.masked.gather", types, 2, args, 4);
     }
-    if (mask) offsets = redirect(p, base, offsets, mask, p->zeros);
+    if (mask) offsets = redirect(p, base, offsets, mask, p->made.zeros);
     LLVMValueRef made = LLVMGetPoison(type);
-    for (uint32_t i = 0; i < p->lanes; i++) {
+    for (uint32_t i = 0; i < p->level.lanes; i++) {
         LLVMValueRef one = jit_load(p, element, jit_at(p, base, lane_of(p, offsets, i)));
         made = LLVMBuildInsertElement(p->b, made, one, jit_u64(p, i), "");
     }
@@ -50,8 +50,8 @@ void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRe
         (void)jit_intrinsic(p, "llvm.masked.scatter", types, 2, args, 4);
         return;
     }
-    if (mask) offsets = redirect(p, base, offsets, mask, p->scratch);
-    for (uint32_t i = 0; i < p->lanes; i++)
+    if (mask) offsets = redirect(p, base, offsets, mask, p->in.scratch);
+    for (uint32_t i = 0; i < p->level.lanes; i++)
         jit_store(p, lane_of(p, value, i), jit_at(p, base, lane_of(p, offsets, i)));
 }
 
@@ -61,17 +61,18 @@ void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRe
 void jit_array_memory(jit_printer *p, const vec_var *v) {
     if (v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
     LLVMTypeRef row = jit_var_type(p, v);
-    if (!p->arrays[v->id]) p->arrays[v->id] = jit_stack(p, row, v->length);
-    LLVMValueRef bytes = jit_u64(p, (uint64_t)v->length * p->lanes * kir_type_bytes(v->type));
-    LLVMBuildMemSet(p->b, p->arrays[v->id], LLVMConstInt(p->t.i8, 0, false), bytes, 1);
+    if (!p->by.arrays[v->id]) p->by.arrays[v->id] = jit_stack(p, row, v->length);
+    LLVMValueRef bytes = jit_u64(p, (uint64_t)v->length * p->level.lanes * kir_type_bytes(v->type));
+    LLVMBuildMemSet(p->b, p->by.arrays[v->id], LLVMConstInt(p->t.i8, 0, false), bytes, 1);
 }
 
 static LLVMValueRef shared_place(jit_printer *p, const vec_var *v) {
-    return LLVMBuildStructGEP2(p->b, p->shared_type, p->shared, v->id, "");
+    return LLVMBuildStructGEP2(p->b, p->made.shared_type, p->in.shared, v->id, "");
 }
 
 static LLVMValueRef kept_place(jit_printer *p, const vec_var *v) {
-    return LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, p->kept_field[v->id], "");
+    return LLVMBuildStructGEP2(p->b, p->block.kept_type, p->block.kept, p->block.kept_field[v->id],
+                               "");
 }
 
 /* Of a variable that lies in memory. */
@@ -80,34 +81,36 @@ static LLVMValueRef place_of(jit_printer *p, const vec_var *v) {
 }
 
 LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) {
-    return v->shared || v->kept ? place_of(p, v) : p->arrays[v->id];
+    return v->shared || v->kept ? place_of(p, v) : p->by.arrays[v->id];
 }
 
 /* LLVM has registers for masks of all lanes, and would put them together from those of comparisons
  * and take them apart again in every round of a loop: so a mask variable goes from block to block
  * as its parts. */
 static bool is_in_parts(const jit_printer *p, const vec_var *v) {
-    return v->each && v->type == KIR_BOOL && p->mask_parts > 1;
+    return v->each && v->type == KIR_BOOL && p->mask.mask_parts > 1;
 }
 
 static LLVMTypeRef type_of_parts(const jit_printer *p) {
-    return LLVMArrayType2(LLVMVectorType(p->t.i1, p->lanes / p->mask_parts), p->mask_parts);
+    return LLVMArrayType2(LLVMVectorType(p->t.i1, p->level.lanes / p->mask.mask_parts),
+                          p->mask.mask_parts);
 }
 
 static LLVMValueRef put_together(jit_printer *p, LLVMValueRef parts) {
     LLVMValueRef all[64];
-    for (uint32_t i = 0; i < p->mask_parts; i++) all[i] = LLVMBuildExtractValue(p->b, parts, i, "");
-    for (uint32_t count = p->mask_parts / 2; count; count /= 2)
+    for (uint32_t i = 0; i < p->mask.mask_parts; i++)
+        all[i] = LLVMBuildExtractValue(p->b, parts, i, "");
+    for (uint32_t count = p->mask.mask_parts / 2; count; count /= 2)
         for (uint32_t i = 0; i < count; i++) all[i] = jit_join(p, all[2 * i], all[2 * i + 1]);
     return all[0];
 }
 
 LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v) {
     if (v->shared || v->kept) return jit_load(p, jit_var_type(p, v), place_of(p, v));
-    LLVMValueRef value = p->vars[v->id];
+    LLVMValueRef value = p->by.vars[v->id];
     if (!is_in_parts(p, v)) return value;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-    jit_whole *known = &p->wholes[v->id];
+    jit_whole *known = &p->by.wholes[v->id];
     if (known->parts != value || known->block != here)
         *known = (jit_whole){value, put_together(p, value), here};
     return known->whole;
@@ -118,18 +121,18 @@ void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value) {
         jit_store(p, value, place_of(p, v));
         return;
     }
-    p->vars[v->id] = value;
+    p->by.vars[v->id] = value;
     if (!is_in_parts(p, v)) return;
     LLVMValueRef parts = LLVMGetPoison(type_of_parts(p));
-    uint32_t lanes = p->lanes / p->mask_parts;
-    for (uint32_t i = 0; i < p->mask_parts; i++)
+    uint32_t lanes = p->level.lanes / p->mask.mask_parts;
+    for (uint32_t i = 0; i < p->mask.mask_parts; i++)
         parts = LLVMBuildInsertValue(p->b, parts, jit_part(p, value, i * lanes, lanes), i, "");
-    p->vars[v->id] = parts;
-    p->wholes[v->id] = (jit_whole){parts, value, LLVMGetInsertBlock(p->b)};
+    p->by.vars[v->id] = parts;
+    p->by.wholes[v->id] = (jit_whole){parts, value, LLVMGetInsertBlock(p->b)};
 }
 
 void jit_start_var(jit_printer *p, const vec_var *v) {
-    p->vars[v->id] = LLVMConstNull(is_in_parts(p, v) ? type_of_parts(p) : jit_var_type(p, v));
+    p->by.vars[v->id] = LLVMConstNull(is_in_parts(p, v) ? type_of_parts(p) : jit_var_type(p, v));
 }
 
 /* The index, or 0 where it is out of range. */
@@ -141,7 +144,7 @@ static LLVMValueRef in_range(jit_printer *p, LLVMValueRef index, LLVMValueRef le
 /* Byte offsets of (index, lane): index * lanes + lane elements. */
 static LLVMValueRef array_offsets(jit_printer *p, LLVMValueRef index, uint32_t size) {
     LLVMValueRef wide = LLVMBuildZExt(p->b, index, jit_vector(p, p->t.i64), "");
-    wide = LLVMBuildMul(p->b, wide, jit_splat(p, jit_u64(p, (uint64_t)p->lanes * size)), "");
+    wide = LLVMBuildMul(p->b, wide, jit_splat(p, jit_u64(p, (uint64_t)p->level.lanes * size)), "");
     return LLVMBuildAdd(p->b, wide, jit_ramp(p, p->t.i64, 0, size), "");
 }
 
@@ -198,7 +201,7 @@ static LLVMValueRef crossed_bits(jit_printer *p, LLVMValueRef word, uint32_t by)
 
 /* Lane l gets the element of lane l xor the amount: by shuffles, one for each bit that is set. */
 void jit_exchange(jit_printer *p, const vec_value *v) {
-    LLVMValueRef from = v->args[0]->type == KIR_BOOL ? jit_mask(p, v->args[0], p->widths[v->id])
+    LLVMValueRef from = v->args[0]->type == KIR_BOOL ? jit_mask(p, v->args[0], p->by.widths[v->id])
                                                      : jit_each(p, v->args[0]);
     LLVMValueRef by = LLVMBuildIntCast2(p->b, jit_one(p, v->args[1]), p->t.i32, false, "");
     bool bits = LLVMGetElementType(LLVMTypeOf(from)) == p->t.i1;
@@ -207,7 +210,7 @@ void jit_exchange(jit_printer *p, const vec_value *v) {
         return;
     }
     if (bits) from = jit_bits_of_i1(p, from);
-    for (uint32_t n = 1; n < p->lanes; n *= 2) {
+    for (uint32_t n = 1; n < p->level.lanes; n *= 2) {
         LLVMValueRef is_set = LLVMBuildICmp(
             p->b, LLVMIntNE, LLVMBuildAnd(p->b, by, jit_u32(p, n), ""), jit_u32(p, 0), "");
         from = LLVMBuildSelect(p->b, is_set,
@@ -220,7 +223,7 @@ void jit_exchange(jit_printer *p, const vec_value *v) {
 /* ---- constant tables ---- */
 
 static LLVMValueRef table_memory(jit_printer *p, const kir_table *t) {
-    if (p->tables[t->id]) return p->tables[t->id];
+    if (p->made.tables[t->id]) return p->made.tables[t->id];
     unsigned bytes = (unsigned)(t->length * kir_type_bytes(t->type));
     LLVMValueRef data = LLVMConstStringInContext(p->context, t->data, bytes, true);
     LLVMValueRef made = LLVMAddGlobal(p->module, LLVMTypeOf(data), "table");
@@ -228,7 +231,7 @@ static LLVMValueRef table_memory(jit_printer *p, const kir_table *t) {
     LLVMSetGlobalConstant(made, true);
     LLVMSetLinkage(made, LLVMInternalLinkage);
     LLVMSetAlignment(made, 8);
-    return p->tables[t->id] = made;
+    return p->made.tables[t->id] = made;
 }
 
 void jit_table(jit_printer *p, const vec_value *v) {

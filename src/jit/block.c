@@ -9,25 +9,25 @@
 #include <stddef.h>
 #include <string.h>
 
-bool jit_in_block(const jit_printer *p) { return p->k->blocks && p->turn; }
+bool jit_in_block(const jit_printer *p) { return p->k->blocks && p->in.turn; }
 
 /* ---- what turns keep ---- */
 
 static bool find_record(jit_printer *p) {
-    const vec_function *f = p->f;
+    const vec_function *f = p->in.f;
     LLVMTypeRef *types = hg_calloc((size_t)f->var_count + 2, sizeof *types);
     uint32_t count = 0;
     if (!types) return false;
     types[count++] = p->t.i64;
-    if (p->shared_type) types[count++] = p->shared_type;
+    if (p->made.shared_type) types[count++] = p->made.shared_type;
     for (const vec_var *v = f->vars; v; v = v->next) {
         if (!v->kept) continue;
-        p->kept_field[v->id] = count;
+        p->block.kept_field[v->id] = count;
         types[count++] = v->length ? LLVMArrayType2(jit_var_type(p, v), v->length)
                                    : jit_var_type(p, v);
     }
-    p->kept_type = LLVMStructTypeInContext(p->context, types, count, false);
-    p->kept_bytes = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->kept_type);
+    p->block.kept_type = LLVMStructTypeInContext(p->context, types, count, false);
+    p->block.kept_bytes = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->block.kept_type);
     hg_free(types);
     return true;
 }
@@ -36,7 +36,7 @@ static bool find_record(jit_printer *p) {
 
 /* Variables of a TURNS, or of the block (NULL). */
 static void start_vars(jit_printer *p, const vec_value *turns) {
-    for (const vec_var *v = p->f->vars; v; v = v->next) {
+    for (const vec_var *v = p->in.f->vars; v; v = v->next) {
         if (v->kept || v->turns != turns) continue;
         if (v->length)
             jit_array_memory(p, v);
@@ -59,16 +59,18 @@ static LLVMValueRef phi(jit_printer *p, LLVMValueRef start, LLVMBasicBlockRef be
 
 /* Where a turn of the block keeps things; it has begun. */
 static void start_turn(jit_printer *p, const vec_value *v) {
-    LLVMValueRef offset = LLVMBuildMul(p->b, p->at.number, jit_u64(p, p->kept_bytes), "");
-    p->kept = jit_at(p, p->all_kept, offset);
-    p->first = p->at.first;
-    p->shared = p->shared_type ? LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, 1, "")
-                               : LLVMConstNull(p->t.ptr);
-    jit_set_run(p, p->settled ? jit_all(p) : jit_load(p, p->t.i64, p->kept));
-    p->at.frame = p->frames.count;
+    LLVMValueRef offset = LLVMBuildMul(p->b, p->block.at.number, jit_u64(p, p->block.kept_bytes),
+                                       "");
+    p->block.kept = jit_at(p, p->block.all_kept, offset);
+    p->in.first = p->block.at.first;
+    p->in.shared = p->made.shared_type
+                       ? LLVMBuildStructGEP2(p->b, p->block.kept_type, p->block.kept, 1, "")
+                       : LLVMConstNull(p->t.ptr);
+    jit_set_run(p, p->here.settled ? jit_all(p) : jit_load(p, p->t.i64, p->block.kept));
+    p->block.at.frame = p->frames.count;
     jit_if(p, NULL,
-           p->settled ? LLVMConstInt(p->t.i1, 1, false)
-                      : LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), ""),
+           p->here.settled ? LLVMConstInt(p->t.i1, 1, false)
+                           : LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), ""),
            false);
     start_vars(p, v);
 }
@@ -76,25 +78,25 @@ static void start_turn(jit_printer *p, const vec_value *v) {
 static void open_loop(jit_printer *p, const vec_value *v) {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b);
     LLVMValueRef none = jit_u64(p, 0);
-    bool dead = p->dead;
+    bool dead = p->here.dead;
     jit_loop(p, v);
     if (dead || p->failed) return;
-    jit_turn *t = &p->at;
+    jit_turn *t = &p->block.at;
     t->number = phi(p, none, before);
-    t->first = phi(p, p->begin, before);
+    t->first = phi(p, p->block.begin, before);
     t->x = phi(p, none, before);
     t->y = phi(p, jit_u32(p, 0), before);
     t->z = phi(p, jit_u32(p, 0), before);
-    jit_end_loop_unless(p, LLVMBuildICmp(p->b, LLVMIntULT, t->number, p->turns, ""));
+    jit_end_loop_unless(p, LLVMBuildICmp(p->b, LLVMIntULT, t->number, p->block.turns, ""));
     start_turn(p, v);
 }
 
 /* The next turn: behind this one in its row, or the first of the next row. */
 static void next_turn(jit_printer *p) {
-    const jit_turn *t = &p->at;
+    const jit_turn *t = &p->block.at;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-    LLVMValueRef lanes = jit_u64(p, p->lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);
-    LLVMValueRef left = LLVMBuildSub(p->b, p->row, t->x, ""),
+    LLVMValueRef lanes = jit_u64(p, p->level.lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);
+    LLVMValueRef left = LLVMBuildSub(p->b, p->block.row, t->x, ""),
                  more = LLVMBuildICmp(p->b, LLVMIntUGT, left, lanes, "");
     LLVMValueRef number = LLVMBuildAdd(p->b, t->number, jit_u64(p, 1), "");
     LLVMValueRef first = LLVMBuildAdd(p->b, t->first, LLVMBuildSelect(p->b, more, lanes, left, ""),
@@ -102,7 +104,7 @@ static void next_turn(jit_printer *p) {
     LLVMValueRef x = LLVMBuildSelect(p->b, more, LLVMBuildAdd(p->b, t->x, lanes, ""), jit_u64(p, 0),
                                      "");
     LLVMValueRef y = LLVMBuildAdd(p->b, t->y, LLVMBuildSelect(p->b, more, zero, one, ""), "");
-    LLVMValueRef over = LLVMBuildICmp(p->b, LLVMIntEQ, y, p->rows, "");
+    LLVMValueRef over = LLVMBuildICmp(p->b, LLVMIntEQ, y, p->block.rows, "");
     LLVMValueRef z = LLVMBuildAdd(p->b, t->z, LLVMBuildSelect(p->b, over, one, zero, ""), "");
     y = LLVMBuildSelect(p->b, over, zero, y, "");
     LLVMAddIncoming(t->number, &number, &here, 1);
@@ -118,7 +120,7 @@ static void close_loop(jit_printer *p, const vec_value *v) {
         return;
     }
     jit_end_if(p);
-    if (loses_lanes(v) && jit_run(p) != jit_all(p)) jit_store(p, jit_run(p), p->kept);
+    if (loses_lanes(v) && jit_run(p) != jit_all(p)) jit_store(p, jit_run(p), p->block.kept);
     next_turn(p);
     jit_end_loop(p);
 }
@@ -132,20 +134,21 @@ void jit_close_turns(jit_printer *p, const vec_value *v) {
 
 /* The lanes of each turn that start, as the first word of what it keeps. */
 static void start_runs(jit_printer *p) {
-    LLVMValueRef args[] = {p->launch,   p->all_kept, jit_u64(p, p->kept_bytes), p->begin,
-                           p->end_lane, p->turns,    jit_u64(p, p->lanes)};
+    LLVMValueRef args[] = {
+        p->in.launch,      p->block.all_kept, jit_u64(p, p->block.kept_bytes), p->block.begin,
+        p->block.end_lane, p->block.turns,    jit_u64(p, p->level.lanes)};
     (void)jit_call_helper(p, "hgv_start_turns", args, HG_COUNT_OF(args));
 }
 
 LLVMValueRef jit_intact(jit_printer *p) {
-    LLVMValueRef intact = LLVMBuildLoad2(p->b, p->t.i8, p->intact, "");
+    LLVMValueRef intact = LLVMBuildLoad2(p->b, p->t.i8, p->block.intact, "");
     return LLVMBuildICmp(p->b, LLVMIntNE, intact, LLVMConstNull(p->t.i8), "");
 }
 
 /* An intact block asks for none: it has them written where a text comes that does. */
 static void start_runs_if(jit_printer *p, LLVMIntPredicate is) {
-    if (p->dead || p->failed) return;
-    LLVMValueRef intact = LLVMBuildLoad2(p->b, p->t.i8, p->intact, "");
+    if (p->here.dead || p->failed) return;
+    LLVMValueRef intact = LLVMBuildLoad2(p->b, p->t.i8, p->block.intact, "");
     jit_if(p, NULL, LLVMBuildICmp(p->b, is, intact, LLVMConstNull(p->t.i8), ""), false);
     start_runs(p);
     jit_end_if(p);
@@ -158,16 +161,16 @@ static bool has_settled(const vec_function *f) {
 }
 
 LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v) {
-    LLVMValueRef well = p->dead || p->failed ? NULL : jit_one(p, v->args[0]);
+    LLVMValueRef well = p->here.dead || p->failed ? NULL : jit_one(p, v->args[0]);
     jit_if(p, NULL, well, false);
-    p->settled = true;
+    p->here.settled = true;
     open_loop(p, v);
     return well;
 }
 
 void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef well) {
     close_loop(p, v);
-    p->settled = false;
+    p->here.settled = false;
     jit_forget(p);
     jit_end_if(p);
     jit_if(p, NULL, well ? LLVMBuildNot(p->b, well, "") : NULL, true);
@@ -176,9 +179,9 @@ void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef well) {
 
 /* RETURN: in TURNS all lanes of the turn end. */
 void jit_return_in_turns(jit_printer *p) {
-    LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->intact);
+    LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->block.intact);
     jit_set_run(p, jit_u64(p, 0));
-    jit_leave_frame(p, &p->frames.data[p->at.frame]);
+    jit_leave_frame(p, &p->frames.data[p->block.at.frame]);
 }
 
 /* ---- block ---- */
@@ -187,47 +190,50 @@ void jit_return_in_turns(jit_printer *p) {
  * each loop LLVM goes back through all loops that can only be reached one way, which takes the
  * square of their number (ScalarEvolution::LoopGuards). */
 static LLVMValueRef asked_again(jit_printer *p) {
-    LLVMValueRef again = LLVMBuildLoad2(p->b, p->t.i8,
-                                        jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
+    LLVMValueRef again = LLVMBuildLoad2(
+        p->b, p->t.i8, jit_field(p, p->in.launch, offsetof(hgv_launch, faulted)), "");
     LLVMSetVolatile(again, true);
     return LLVMBuildICmp(p->b, LLVMIntNE, again, LLVMConstNull(p->t.i8), "");
 }
 
 void jit_barrier(jit_printer *p, const vec_value *v) {
     LLVMValueRef faulted = LLVMBuildLoad2(
-        p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
+        p->b, p->t.i8, jit_field(p, p->in.launch, offsetof(hgv_launch, faulted)), "");
     jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, faulted, LLVMConstNull(p->t.i8), ""), true);
     jit_if_then(p, asked_again(p));
-    LLVMBuildBr(p->b, p->end);
-    p->dead = true;
+    LLVMBuildBr(p->b, p->in.end);
+    p->here.dead = true;
     jit_end_if(p);
     if (v->u.imm == KIR_BARRIER_INNER) return;
-    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, phase)),
+    LLVMValueRef place = jit_field(p, p->in.launch, offsetof(hgv_launch, phase)),
                  phase = LLVMBuildLoad2(p->b, p->t.i64, place, "");
     LLVMBuildStore(p->b, LLVMBuildAdd(p->b, phase, jit_u64(p, 1), ""), place);
 }
 
 LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis) {
-    if (of_grid) return LLVMGetParam(p->fn, 3 + axis);
-    return axis == 0 ? LLVMBuildTrunc(p->b, p->at.x, p->t.i32, "") : axis == 1 ? p->at.y : p->at.z;
+    if (of_grid) return LLVMGetParam(p->in.fn, 3 + axis);
+    return axis == 0   ? LLVMBuildTrunc(p->b, p->block.at.x, p->t.i32, "")
+           : axis == 1 ? p->block.at.y
+                       : p->block.at.z;
 }
 
 /* The place of what turns keep, of so many bytes: on the stack for few turns, else in memory of the
  * launch, and there behind what functions need for themselves. */
 static LLVMValueRef record_memory(jit_printer *p) {
-    uint64_t few = p->own_in_memory ? 0 : jit_left_on_stack(p) / p->kept_bytes,
-             own = p->own_in_memory ? p->own_bytes : 0;
-    LLVMValueRef bytes = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->kept_bytes), ""), stack = NULL;
+    uint64_t few = p->frame.own_in_memory ? 0 : jit_left_on_stack(p) / p->block.kept_bytes,
+             own = p->frame.own_in_memory ? p->frame.own_bytes : 0;
+    LLVMValueRef bytes = LLVMBuildMul(p->b, p->block.turns, jit_u64(p, p->block.kept_bytes), ""),
+                 stack = NULL;
     if (few) {
-        stack = jit_stack(p, p->kept_type, few);
-        LLVMSetAlignment(stack, p->bytes);
+        stack = jit_stack(p, p->block.kept_type, few);
+        LLVMSetAlignment(stack, p->level.bytes);
     }
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "memory"),
                       next = jit_block(p, "kept");
     LLVMBasicBlockRef good = jit_block(p, "start");
     if (few)
-        LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->turns, jit_u64(p, few), ""), next,
-                        ask);
+        LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->block.turns, jit_u64(p, few), ""),
+                        next, ask);
     else
         LLVMBuildBr(p->b, ask);
     LLVMPositionBuilderAtEnd(p->b, ask);
@@ -237,32 +243,33 @@ static LLVMValueRef record_memory(jit_printer *p) {
     LLVMValueRef made = LLVMBuildPhi(p->b, p->t.ptr, "");
     if (few) LLVMAddIncoming(made, &stack, &before, 1);
     LLVMAddIncoming(made, &given, &ask, 1);
-    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""), p->end,
-                    good);
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""),
+                    p->in.end, good);
     LLVMPositionBuilderAtEnd(p->b, good);
-    p->own = made;
+    p->in.own = made;
     if (own) made = jit_field(p, made, own);
-    if (p->shared_type || vec_reads_unset(p->f))
+    if (p->made.shared_type || vec_reads_unset(p->in.f))
         LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
     return made;
 }
 
 static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
     return LLVMBuildLoad2(p->b, p->t.i32,
-                          jit_field(p, p->launch, offsetof(hgv_launch, block) + 4 * axis), "");
+                          jit_field(p, p->in.launch, offsetof(hgv_launch, block) + 4 * axis), "");
 }
 
 /* All its lanes are there, and rows are turns of all lanes. */
 static void start_intact(jit_printer *p) {
-    LLVMValueRef lanes = LLVMBuildMul(p->b, p->row, LLVMBuildZExt(p->b, p->rows, p->t.i64, ""), "");
-    lanes = LLVMBuildMul(p->b, lanes, LLVMBuildZExt(p->b, p->layers, p->t.i64, ""), "");
-    LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->end_lane, p->begin, ""),
-                                     lanes, "");
-    LLVMValueRef rest = LLVMBuildAnd(p->b, p->row, jit_u64(p, p->lanes - 1), "");
+    LLVMValueRef lanes = LLVMBuildMul(p->b, p->block.row,
+                                      LLVMBuildZExt(p->b, p->block.rows, p->t.i64, ""), "");
+    lanes = LLVMBuildMul(p->b, lanes, LLVMBuildZExt(p->b, p->block.layers, p->t.i64, ""), "");
+    LLVMValueRef all = LLVMBuildICmp(
+        p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->block.end_lane, p->block.begin, ""), lanes, "");
+    LLVMValueRef rest = LLVMBuildAnd(p->b, p->block.row, jit_u64(p, p->level.lanes - 1), "");
     LLVMValueRef whole = LLVMBuildAnd(p->b, all,
                                       LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
-    p->intact = jit_stack(p, p->t.i8, 1);
-    LLVMBuildStore(p->b, LLVMBuildZExt(p->b, whole, p->t.i8, ""), p->intact);
+    p->block.intact = jit_stack(p, p->t.i8, 1);
+    LLVMBuildStore(p->b, LLVMBuildZExt(p->b, whole, p->t.i8, ""), p->block.intact);
 }
 
 /* The start of the block's function, behind its entry. Its parameters: launch, first lane, end,
@@ -272,31 +279,31 @@ void jit_open_block(jit_printer *p) {
         p->failed = true;
         return;
     }
-    p->begin = LLVMGetParam(p->fn, 1);
-    p->end = jit_block(p, "over");
-    LLVMValueRef end = LLVMGetParam(p->fn, 2), lanes = jit_u64(p, p->lanes),
-                 args[] = {p->launch, LLVMBuildSub(p->b, end, p->begin, ""), lanes};
-    p->row = LLVMBuildZExt(p->b, block_size(p, 0), p->t.i64, "");
-    p->rows = block_size(p, 1);
-    p->layers = block_size(p, 2);
-    p->end_lane = end;
+    p->block.begin = LLVMGetParam(p->in.fn, 1);
+    p->in.end = jit_block(p, "over");
+    LLVMValueRef end = LLVMGetParam(p->in.fn, 2), lanes = jit_u64(p, p->level.lanes),
+                 args[] = {p->in.launch, LLVMBuildSub(p->b, end, p->block.begin, ""), lanes};
+    p->block.row = LLVMBuildZExt(p->b, block_size(p, 0), p->t.i64, "");
+    p->block.rows = block_size(p, 1);
+    p->block.layers = block_size(p, 2);
+    p->block.end_lane = end;
     start_intact(p);
-    p->turns = jit_call_helper(p, "hgv_turns", args, 3);
-    p->all_kept = record_memory(p);
+    p->block.turns = jit_call_helper(p, "hgv_turns", args, 3);
+    p->block.all_kept = record_memory(p);
     jit_place_own(p);
-    p->first = p->begin;
-    p->kept = p->all_kept;
-    p->shared = LLVMConstNull(p->t.ptr);
+    p->in.first = p->block.begin;
+    p->block.kept = p->block.all_kept;
+    p->in.shared = LLVMConstNull(p->t.ptr);
     jit_set_run(p, jit_all(p));
     jit_set_ended(p, jit_u64(p, 0));
     start_vars(p, NULL);
-    if (has_settled(p->f))
+    if (has_settled(p->in.f))
         start_runs_if(p, LLVMIntEQ);
     else
         start_runs(p);
 }
 
 void jit_close_block(jit_printer *p) {
-    LLVMPositionBuilderAtEnd(p->b, p->end);
+    LLVMPositionBuilderAtEnd(p->b, p->in.end);
     LLVMBuildRetVoid(p->b);
 }

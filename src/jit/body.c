@@ -19,8 +19,8 @@ static void get(jit_printer *p, const vec_value *v) { jit_define(p, v, jit_read_
 static LLVMValueRef in_lanes(jit_printer *p, const vec_value *v, LLVMValueRef value) {
     const vec_value *from = v->args[0];
     LLVMValueRef old = jit_read_var(p, v->u.var);
-    bool counts = !p->mask_registers && from->op == VEC_PRIM && from->prim == KIR_ADD &&
-                  from->each && p->values[from->args[0]->id] == old &&
+    bool counts = !p->level.mask_registers && from->op == VEC_PRIM && from->prim == KIR_ADD &&
+                  from->each && p->by.values[from->args[0]->id] == old &&
                   from->args[1]->op == VEC_CONST && from->args[1]->u.imm == 1;
     if (counts)
         return LLVMBuildSub(p->b, old, jit_mask(p, v->mask, (uint32_t)kir_type_bytes(from->type)),
@@ -41,7 +41,7 @@ static void set(jit_printer *p, const vec_value *v) {
 }
 
 void jit_start_vars(jit_printer *p) {
-    for (const vec_var *v = p->f->vars; v; v = v->next) {
+    for (const vec_var *v = p->in.f->vars; v; v = v->next) {
         if (v->by_reference) continue;
         if (v->length)
             jit_array_memory(p, v);
@@ -55,7 +55,7 @@ void jit_start_vars(jit_printer *p) {
 /* Of the first lane: where it is in its block, or its block in the grid. */
 static LLVMValueRef first_coordinate(jit_printer *p, bool of_grid, uint32_t axis) {
     if (jit_in_block(p)) return jit_block_id(p, of_grid, axis);
-    LLVMValueRef args[] = {p->launch, jit_u32(p, axis + (of_grid ? 3u : 0u)), p->first};
+    LLVMValueRef args[] = {p->in.launch, jit_u32(p, axis + (of_grid ? 3u : 0u)), p->in.first};
     return jit_call_helper(p, "hgv_coordinate", args, 3);
 }
 
@@ -71,7 +71,7 @@ static void id(jit_printer *p, const vec_value *v) {
                    first_coordinate(p, hg_idname_part(name) == HG_PART_BLOCK_IDX, (uint32_t)axis));
         return;
     }
-    jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, p->launch, at)));
+    jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, p->in.launch, at)));
 }
 
 static void coordinate(jit_printer *p, const vec_value *v) {
@@ -79,9 +79,9 @@ static void coordinate(jit_printer *p, const vec_value *v) {
     uint64_t number = hg_idname_axis(name) + (hg_idname_part(name) == HG_PART_BLOCK_IDX ? 3u : 0u);
     LLVMTypeRef type = jit_type_of(p, v), element = jit_scalar(p, v->type);
     LLVMValueRef made = LLVMGetPoison(type);
-    for (uint32_t i = 0; i < p->lanes; i++) {
-        LLVMValueRef args[] = {p->launch, jit_u32(p, number),
-                               LLVMBuildAdd(p->b, p->first, jit_u64(p, i), "")};
+    for (uint32_t i = 0; i < p->level.lanes; i++) {
+        LLVMValueRef args[] = {p->in.launch, jit_u32(p, number),
+                               LLVMBuildAdd(p->b, p->in.first, jit_u64(p, i), "")};
         LLVMValueRef one = jit_call_helper(p, "hgv_coordinate", args, 3);
         if (element != p->t.i32) one = LLVMBuildIntCast2(p->b, one, element, false, "");
         made = LLVMBuildInsertElement(p->b, made, one, jit_u64(p, i), "");
@@ -98,7 +98,8 @@ static void ramp(jit_printer *p, const vec_value *v) {
 /* Whether a mask is anything but zero: the parts that are native vectors, or registers, as one,
  * then one test. bytes: of an element; 0: one bit. */
 static LLVMValueRef any_of_mask(jit_printer *p, LLVMValueRef mask, uint32_t bytes) {
-    uint32_t count = p->lanes, least = bytes ? p->bytes / bytes : p->lanes / p->mask_parts;
+    uint32_t count = p->level.lanes,
+             least = bytes ? p->level.bytes / bytes : p->level.lanes / p->mask.mask_parts;
     for (; count > least; count /= 2)
         mask = LLVMBuildOr(p->b, jit_part(p, mask, 0, count / 2),
                            jit_part(p, mask, count / 2, count / 2), "");
@@ -115,7 +116,8 @@ static void any(jit_printer *p, const vec_value *v) {
     else if (!mask->each)
         made = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, mask), jit_u64(p, 0), "");
     else
-        made = any_of_mask(p, p->values[mask->id], p->mask_registers ? 0 : p->widths[mask->id]);
+        made = any_of_mask(p, p->by.values[mask->id],
+                           p->level.mask_registers ? 0 : p->by.widths[mask->id]);
     jit_define(p, v, made);
 }
 
@@ -143,8 +145,9 @@ static void leave(jit_printer *p, const vec_value *v) {
         LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, bits, jit_u64(p, 0), ""),
                      no = LLVMConstNull(p->t.i8);
         LLVMBuildStore(
-            p->b, LLVMBuildSelect(p->b, none, LLVMBuildLoad2(p->b, p->t.i8, p->intact, ""), no, ""),
-            p->intact);
+            p->b,
+            LLVMBuildSelect(p->b, none, LLVMBuildLoad2(p->b, p->t.i8, p->block.intact, ""), no, ""),
+            p->block.intact);
     }
     if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
 }
@@ -153,11 +156,11 @@ static void leave(jit_printer *p, const vec_value *v) {
 
 /* Takes the cost of a round away; true: none is left. */
 static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
-    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, fuel)),
+    LLVMValueRef place = jit_field(p, p->in.launch, offsetof(hgv_launch, fuel)),
                  old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
-    LLVMValueRef cost = jit_u64(p, v->u.imm + p->lanes);
+    LLVMValueRef cost = jit_u64(p, v->u.imm + p->level.lanes);
     if (jit_in_block(p) && !vec_turns_around(v)) {
-        cost = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->lanes), "");
+        cost = LLVMBuildMul(p->b, p->block.turns, jit_u64(p, p->level.lanes), "");
         cost = LLVMBuildAdd(p->b, cost, jit_u64(p, v->u.imm), "");
     }
     LLVMValueRef left = LLVMBuildSub(p->b, old, cost, "");
@@ -167,7 +170,7 @@ static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
 
 static LLVMValueRef ask_for_fuel(jit_printer *p, const vec_value *v) {
     bool level = jit_in_block(p) && !vec_turns_around(v);
-    LLVMValueRef args[] = {p->launch, level ? jit_u64(p, 1) : jit_run(p)};
+    LLVMValueRef args[] = {p->in.launch, level ? jit_u64(p, 1) : jit_run(p)};
     return LLVMBuildICmp(p->b, LLVMIntNE, jit_call_helper(p, "hgv_go_on", args, 2), jit_u64(p, 0),
                          "");
 }
@@ -184,8 +187,8 @@ static void fuel(jit_printer *p, const vec_value *v) {
     LLVMValueRef out = take_fuel(p, v), no = LLVMConstInt(p->t.i1, 0, false);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b), ask = jit_block(p, "fuel"),
                       next = jit_block(p, "fuelled");
-    LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->prof,
-                    LLVMMetadataAsValue(p->context, p->unlikely));
+    LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->made.prof,
+                    LLVMMetadataAsValue(p->context, p->made.unlikely));
     LLVMPositionBuilderAtEnd(p->b, ask);
     LLVMValueRef stop = ask_for_fuel(p, v);
     LLVMBuildBr(p->b, next);
@@ -198,7 +201,7 @@ static void fuel(jit_printer *p, const vec_value *v) {
 
 static void open_if(jit_printer *p, const vec_value *v) {
     const vec_value *condition = v->args[0];
-    if (p->dead) {
+    if (p->here.dead) {
         jit_if(p, v, NULL, false);
     } else if (condition->op == VEC_FUEL && condition->next == v && is_asked_at_once(condition)) {
         LLVMBasicBlockRef ask = jit_block(p, "fuel");
@@ -226,12 +229,12 @@ static void call(jit_printer *p, const vec_value *v) {
     const vec_function *f = v->u.call.to;
     LLVMValueRef args[32], ended = NULL;
     unsigned count = 0;
-    args[count++] = p->launch;
-    if (p->own_in_memory) args[count++] = p->own;
+    args[count++] = p->in.launch;
+    if (p->frame.own_in_memory) args[count++] = p->in.own;
     if (f->masked) {
         ended = jit_words_of(p, JIT_WORD_ENDED);
-        args[count++] = p->shared;
-        args[count++] = p->first;
+        args[count++] = p->in.shared;
+        args[count++] = p->in.first;
         args[count++] = LLVMBuildAnd(p->b, jit_bits(p, v->mask), jit_run(p), "");
         args[count++] = ended;
     }
@@ -239,8 +242,8 @@ static void call(jit_printer *p, const vec_value *v) {
         args[count++] = jit_array_place(p, v->u.call.arrays[n]);
     for (uint8_t n = 0; n < v->nargs; n++)
         args[count++] = pass(p, v->args[n], f->param_types[n], f->param_each[n]);
-    LLVMValueRef made = LLVMBuildCall2(p->b, p->function_types[f->id], p->functions[f->id], args,
-                                       count, "");
+    LLVMValueRef made = LLVMBuildCall2(p->b, p->made.function_types[f->id],
+                                       p->made.functions[f->id], args, count, "");
     LLVMSetInstructionCallConv(made, FAST_CALL);
     jit_define(p, v, made);
     if (!f->masked || !f->can_end) return;
@@ -253,23 +256,23 @@ static void call(jit_printer *p, const vec_value *v) {
 static void print_return(jit_printer *p, const vec_value *v) {
     if (v && jit_in_block(p) && vec_turns_around(v)) {
         jit_return_in_turns(p);
-    } else if (p->turn) {
-        LLVMBuildBr(p->b, p->end);
+    } else if (p->in.turn) {
+        LLVMBuildBr(p->b, p->in.end);
     } else {
-        if (p->f->masked) jit_store(p, jit_ended(p), p->ended_out);
+        if (p->in.f->masked) jit_store(p, jit_ended(p), p->in.ended_out);
         if (v && v->nargs)
-            LLVMBuildRet(p->b, pass(p, v->args[0], p->f->result, p->f->result_each));
+            LLVMBuildRet(p->b, pass(p, v->args[0], p->in.f->result, p->in.f->result_each));
         else
             LLVMBuildRetVoid(p->b);
     }
-    p->dead = true;
+    p->here.dead = true;
 }
 
 /* ---- control ---- */
 
 /* Behind the launch, memory, and what masked functions get. */
 static unsigned first_param(const jit_printer *p) {
-    return 1u + p->own_in_memory + (p->f->masked ? 4u : 0u);
+    return 1u + p->frame.own_in_memory + (p->in.f->masked ? 4u : 0u);
 }
 
 static void print_region(jit_printer *p, const vec_region *root);
@@ -285,12 +288,12 @@ static void open_turns(jit_printer *p, const vec_value *v) {
 
 static void define_true(jit_printer *p, const vec_value *v) {
     jit_define(p, v,
-               v->each ? jit_mask_of_i1(p, jit_true(p), p->widths[v->id])
+               v->each ? jit_mask_of_i1(p, jit_true(p), p->by.widths[v->id])
                        : LLVMConstInt(p->t.i1, 1, false));
 }
 
 static void print_value(jit_printer *p, const vec_value *v) {
-    if (p->settled && v->settled) { /* of an IF the first branch follows in place */
+    if (p->here.settled && v->settled) { /* of an IF the first branch follows in place */
         if (v->op == VEC_PRIM) define_true(p, v);
         return;
     }
@@ -306,26 +309,27 @@ static void print_value(jit_printer *p, const vec_value *v) {
         open_turns(p, v);
         return;
     }
-    if (p->dead || (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT))) return;
+    if (p->here.dead || (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT))) return;
     switch ((vec_op)v->op) {
     case VEC_CONST: break; /* where it is used */
     case VEC_PRIM: jit_prim(p, v); break;
     case VEC_INPUT: {
         LLVMValueRef inputs = LLVMBuildLoad2(
-            p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, inputs)), "");
+            p->b, p->t.ptr, jit_field(p, p->in.launch, offsetof(hgv_launch, inputs)), "");
         jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, inputs, v->u.imm * 8)));
         break;
     }
     case VEC_ID: id(p, v); break;
-    case VEC_FIRST: jit_define(p, v, p->first); break;
-    case VEC_BEGIN: jit_define(p, v, p->begin); break;
-    case VEC_END: jit_define(p, v, p->end_lane); break;
+    case VEC_FIRST: jit_define(p, v, p->in.first); break;
+    case VEC_BEGIN: jit_define(p, v, p->block.begin); break;
+    case VEC_END: jit_define(p, v, p->block.end_lane); break;
     case VEC_INTACT: jit_define(p, v, jit_intact(p)); break;
     case VEC_COORDINATE: coordinate(p, v); break;
     case VEC_RAMP: ramp(p, v); break;
     case VEC_PARAM:
-        jit_define(p, v,
-                   LLVMGetParam(p->fn, first_param(p) + p->f->array_count + (unsigned)v->u.imm));
+        jit_define(
+            p, v,
+            LLVMGetParam(p->in.fn, first_param(p) + p->in.f->array_count + (unsigned)v->u.imm));
         break;
     case VEC_GET: get(p, v); break;
     case VEC_SET: set(p, v); break;
@@ -333,7 +337,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_ARRAY_SET: jit_array(p, v); break;
     case VEC_TABLE_GET: jit_table(p, v); break;
     case VEC_EXCHANGE: jit_exchange(p, v); break;
-    case VEC_RUNNING: jit_define(p, v, jit_mask(p, NULL, p->widths[v->id])); break;
+    case VEC_RUNNING: jit_define(p, v, jit_mask(p, NULL, p->by.widths[v->id])); break;
     case VEC_ANY: any(p, v); break;
     case VEC_LOAD:
     case VEC_STORE:
@@ -362,7 +366,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
 static void print_region(jit_printer *p, const vec_region *root) {
     for (vec_cursor c = {root, root, root->first};
          (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
-        bool in_place = !c.v && p->settled && c.region->owner->settled;
+        bool in_place = !c.v && p->here.settled && c.region->owner->settled;
         if (c.v && c.v->op == VEC_WHOLE)
             c = (vec_cursor){root, c.v->body[0], NULL}; /* asked elsewhere */
         else if (in_place)
@@ -381,8 +385,8 @@ static void print_region(jit_printer *p, const vec_region *root) {
 }
 
 void jit_print_body(jit_printer *p) {
-    print_region(p, p->f->body);
-    if (!p->dead && !p->unsupported && !p->failed) print_return(p, NULL);
+    print_region(p, p->in.f->body);
+    if (!p->here.dead && !p->unsupported && !p->failed) print_return(p, NULL);
 }
 
 LLVMValueRef jit_answer(jit_printer *p, const vec_value *whole) {
@@ -402,9 +406,9 @@ static void attribute(const jit_printer *p, LLVMValueRef f, const char *name, co
 }
 
 void jit_function_attributes(const jit_printer *p, LLVMValueRef f) {
-    const char *width = p->bytes == 64 ? "512" : p->bytes == 32 ? "256" : "128";
+    const char *width = p->level.bytes == 64 ? "512" : p->level.bytes == 32 ? "256" : "128";
     jit_add_attribute(p, f, "nounwind");
-    attribute(p, f, "target-cpu", p->cpu);
+    attribute(p, f, "target-cpu", p->level.cpu);
     attribute(p, f, "prefer-vector-width", width);
     attribute(p, f, "min-legal-vector-width", width);
     attribute(p, f, "probe-stack", "inline-asm");
@@ -417,7 +421,7 @@ void jit_declare_function(jit_printer *p, const vec_function *f) {
     unsigned count = 0;
     char name[16];
     types[count++] = p->t.ptr;
-    if (p->own_in_memory) types[count++] = p->t.ptr;
+    if (p->frame.own_in_memory) types[count++] = p->t.ptr;
     if (f->masked) {
         types[count++] = p->t.ptr;
         types[count++] = p->t.i64;
@@ -428,85 +432,87 @@ void jit_declare_function(jit_printer *p, const vec_function *f) {
     for (uint8_t n = 0; n < f->param_count; n++)
         types[count++] = passed(p, f->param_types[n], f->param_each[n]);
     jit_name_function(f->id, name);
-    p->function_types[f->id] = LLVMFunctionType(result, types, count, false);
-    p->functions[f->id] = LLVMAddFunction(p->module, name, p->function_types[f->id]);
-    LLVMSetLinkage(p->functions[f->id], LLVMInternalLinkage);
-    LLVMSetFunctionCallConv(p->functions[f->id], FAST_CALL);
-    jit_function_attributes(p, p->functions[f->id]);
+    p->made.function_types[f->id] = LLVMFunctionType(result, types, count, false);
+    p->made.functions[f->id] = LLVMAddFunction(p->module, name, p->made.function_types[f->id]);
+    LLVMSetLinkage(p->made.functions[f->id], LLVMInternalLinkage);
+    LLVMSetFunctionCallConv(p->made.functions[f->id], FAST_CALL);
+    jit_function_attributes(p, p->made.functions[f->id]);
 }
 
 /* Tables by value and variable id; the places of the launch's memory. */
 bool jit_open_function(jit_printer *p, vec_function *f) {
-    p->f = f;
-    p->turn = f == p->k->functions;
+    p->in.f = f;
+    p->in.turn = f == p->k->functions;
     vec_count_uses(f);
-    p->mask_bytes = vec_common_size(f);
-    p->mask_parts = p->mask_registers && p->lanes * p->mask_bytes > p->bytes
-                        ? p->lanes * p->mask_bytes / p->bytes
-                        : 1;
-    p->var_count = f->var_count;
+    p->mask.mask_bytes = vec_common_size(f);
+    p->mask.mask_parts = p->level.mask_registers &&
+                                 p->level.lanes * p->mask.mask_bytes > p->level.bytes
+                             ? p->level.lanes * p->mask.mask_bytes / p->level.bytes
+                             : 1;
+    p->by.var_count = f->var_count;
     uint64_t slots = p->k->module->slots.count;
-    p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
-    p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
-    p->checked = hg_calloc((size_t)f->value_count + 1, sizeof *p->checked);
-    p->widths = vec_find_widths(f, p->mask_bytes);
-    p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
-    p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
-    p->wholes = hg_calloc((size_t)f->var_count + 1, sizeof *p->wholes);
-    p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
-    p->bases = hg_calloc(slots + 1, sizeof *p->bases);
-    p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->checked || !p->widths || !p->arrays || !p->vars ||
-        !p->wholes || !p->kept_field || !p->bases || !p->sizes)
+    p->by.values = hg_calloc((size_t)f->value_count + 1, sizeof *p->by.values);
+    p->by.splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->by.splats);
+    p->by.checked = hg_calloc((size_t)f->value_count + 1, sizeof *p->by.checked);
+    p->by.widths = vec_find_widths(f, p->mask.mask_bytes);
+    p->by.arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->by.arrays);
+    p->by.vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->by.vars);
+    p->by.wholes = hg_calloc((size_t)f->var_count + 1, sizeof *p->by.wholes);
+    p->block.kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->block.kept_field);
+    p->by.bases = hg_calloc(slots + 1, sizeof *p->by.bases);
+    p->by.sizes = hg_calloc(slots + 1, sizeof *p->by.sizes);
+    if (!p->by.values || !p->by.splats || !p->by.checked || !p->by.widths || !p->by.arrays ||
+        !p->by.vars || !p->by.wholes || !p->block.kept_field || !p->by.bases || !p->by.sizes)
         return false;
-    memset(p->spills, 0, sizeof p->spills);
-    memset(p->words, 0, sizeof p->words);
-    p->limit_count = 0;
-    p->dead = false;
-    p->entry = jit_block(p, "entry");
-    LLVMPositionBuilderAtEnd(p->b, p->entry);
-    p->scratch = jit_stack(p, p->t.i64, 1);
+    memset(p->in.spills, 0, sizeof p->in.spills);
+    memset(p->in.words, 0, sizeof p->in.words);
+    p->in.limit_count = 0;
+    p->here.dead = false;
+    p->in.entry = jit_block(p, "entry");
+    LLVMPositionBuilderAtEnd(p->b, p->in.entry);
+    p->in.scratch = jit_stack(p, p->t.i64, 1);
     return true;
 }
 
 void jit_close_function(jit_printer *p) {
-    hg_free(p->values);
-    hg_free(p->splats);
-    hg_free(p->checked);
-    hg_free(p->widths);
-    hg_free(p->arrays);
-    hg_free(p->vars);
-    hg_free(p->wholes);
-    hg_free(p->kept_field);
-    hg_free(p->bases);
-    hg_free(p->sizes);
-    p->values = p->splats = p->checked = p->arrays = p->vars = p->bases = p->sizes = NULL;
-    p->widths = NULL;
-    p->wholes = NULL;
-    p->kept_field = NULL;
+    hg_free(p->by.values);
+    hg_free(p->by.splats);
+    hg_free(p->by.checked);
+    hg_free(p->by.widths);
+    hg_free(p->by.arrays);
+    hg_free(p->by.vars);
+    hg_free(p->by.wholes);
+    hg_free(p->block.kept_field);
+    hg_free(p->by.bases);
+    hg_free(p->by.sizes);
+    p->by.values = p->by.splats = p->by.checked = p->by.arrays = p->by.vars = p->by.bases =
+        p->by.sizes = NULL;
+    p->by.widths = NULL;
+    p->by.wholes = NULL;
+    p->block.kept_field = NULL;
     for (uint64_t i = 0; i < p->frames.count; i++) hg_free(p->frames.data[i].saved);
     p->frames.count = 0;
 }
 
 void jit_find_memory(jit_printer *p) {
-    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr,
-                                        jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
+    LLVMValueRef slots = LLVMBuildLoad2(
+        p->b, p->t.ptr, jit_field(p, p->in.launch, offsetof(hgv_launch, slots)), "");
     for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
         LLVMValueRef slot = jit_field(p, slots, i * sizeof(hgv_memory));
-        p->bases[i] = LLVMBuildLoad2(p->b, p->t.ptr, slot, "");
-        p->sizes[i] = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, slot, offsetof(hgv_memory, size)),
-                                     "");
+        p->by.bases[i] = LLVMBuildLoad2(p->b, p->t.ptr, slot, "");
+        p->by.sizes[i] = LLVMBuildLoad2(p->b, p->t.i64,
+                                        jit_field(p, slot, offsetof(hgv_memory, size)), "");
     }
-    LLVMValueRef memory = jit_field(p, p->launch, offsetof(hgv_launch, class_memory));
+    LLVMValueRef memory = jit_field(p, p->in.launch, offsetof(hgv_launch, class_memory));
     LLVMValueRef valid = LLVMBuildLoad2(p->b, p->t.i8,
                                         jit_field(p, memory, offsetof(hgv_memory, valid)), "");
     LLVMValueRef is = LLVMBuildICmp(p->b, LLVMIntNE, valid, LLVMConstNull(p->t.i8), "");
-    p->class_base = LLVMBuildLoad2(p->b, p->t.ptr, memory, "");
-    p->shared_base = LLVMBuildLoad2(p->b, p->t.ptr,
-                                    jit_field(p, p->launch, offsetof(hgv_launch, shared)), "");
-    p->shared_size = LLVMBuildLoad2(
-        p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, shared_visible)), "");
-    p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, VEC_CLASS_BYTES), jit_u64(p, 0), "");
+    p->in.class_base = LLVMBuildLoad2(p->b, p->t.ptr, memory, "");
+    p->block.shared_base = LLVMBuildLoad2(
+        p->b, p->t.ptr, jit_field(p, p->in.launch, offsetof(hgv_launch, shared)), "");
+    p->block.shared_size = LLVMBuildLoad2(
+        p->b, p->t.i64, jit_field(p, p->in.launch, offsetof(hgv_launch, shared_visible)), "");
+    p->in.class_size = LLVMBuildSelect(p->b, is, jit_u64(p, VEC_CLASS_BYTES), jit_u64(p, 0), "");
 }
 
 /* The operation on limbs that the launch brings, in place of the function's own code. */
@@ -515,17 +521,17 @@ static void call_ready(jit_printer *p, const vec_function *f) {
                             p->t.ptr, p->t.i32, p->t.i32, p->t.i64};
     LLVMTypeRef type = LLVMFunctionType(p->t.none, types, HG_COUNT_OF(types), false);
     LLVMValueRef ready = LLVMBuildLoad2(p->b, p->t.ptr,
-                                        jit_field(p, p->launch, offsetof(hgv_launch, wide)), "");
+                                        jit_field(p, p->in.launch, offsetof(hgv_launch, wide)), "");
     LLVMValueRef arrays[4] = {NULL, NULL, NULL, LLVMConstNull(p->t.ptr)};
-    for (uint8_t i = 0; i < f->array_count; i++) arrays[i] = p->arrays[f->array_params[i]->id];
-    LLVMValueRef args[9] = {p->launch,
+    for (uint8_t i = 0; i < f->array_count; i++) arrays[i] = p->by.arrays[f->array_params[i]->id];
+    LLVMValueRef args[9] = {p->in.launch,
                             jit_u32(p, f->limbs_op),
                             arrays[0],
                             arrays[1],
                             arrays[2],
                             arrays[3],
                             jit_u32(p, f->array_params[0]->length),
-                            jit_u32(p, p->lanes),
+                            jit_u32(p, p->level.lanes),
                             jit_run(p)};
     (void)LLVMBuildCall2(p->b, type, ready, args, HG_COUNT_OF(args), "");
     LLVMBuildRetVoid(p->b);
@@ -533,27 +539,27 @@ static void call_ready(jit_printer *p, const vec_function *f) {
 
 void jit_print_function(jit_printer *p, vec_function *f) {
     unsigned next = 1;
-    p->fn = p->functions[f->id];
+    p->in.fn = p->made.functions[f->id];
     if (!jit_open_function(p, f)) {
         p->failed = true;
         jit_close_function(p);
         return;
     }
-    p->launch = LLVMGetParam(p->fn, 0);
-    if (p->own_in_memory) p->own = LLVMGetParam(p->fn, next++);
-    p->shared = LLVMConstNull(p->t.ptr);
-    p->first = jit_u64(p, 0);
+    p->in.launch = LLVMGetParam(p->in.fn, 0);
+    if (p->frame.own_in_memory) p->in.own = LLVMGetParam(p->in.fn, next++);
+    p->in.shared = LLVMConstNull(p->t.ptr);
+    p->in.first = jit_u64(p, 0);
     jit_set_run(p, jit_all(p));
     jit_set_ended(p, jit_u64(p, 0));
     if (f->masked) {
-        p->shared = LLVMGetParam(p->fn, next++);
-        p->first = LLVMGetParam(p->fn, next++);
-        jit_set_run(p, LLVMGetParam(p->fn, next++));
-        p->ended_out = LLVMGetParam(p->fn, next++);
+        p->in.shared = LLVMGetParam(p->in.fn, next++);
+        p->in.first = LLVMGetParam(p->in.fn, next++);
+        jit_set_run(p, LLVMGetParam(p->in.fn, next++));
+        p->in.ended_out = LLVMGetParam(p->in.fn, next++);
         jit_find_memory(p);
     }
     for (uint8_t n = 0; n < f->array_count; n++)
-        p->arrays[f->array_params[n]->id] = LLVMGetParam(p->fn, next++);
+        p->by.arrays[f->array_params[n]->id] = LLVMGetParam(p->in.fn, next++);
     if (f->limbs_op != KIR_OP_COUNT) {
         call_ready(p, f);
     } else {

@@ -8,12 +8,12 @@
 
 /* ---- variables ---- */
 
-static uint32_t var_slots(const jit_printer *p) { return p->var_count + 2; }
+static uint32_t var_slots(const jit_printer *p) { return p->by.var_count + 2; }
 
 static LLVMValueRef *copy_vars(jit_printer *p) {
     LLVMValueRef *copy = hg_calloc(var_slots(p), sizeof *copy);
     if (copy)
-        memcpy(copy, p->vars, var_slots(p) * sizeof *copy);
+        memcpy(copy, p->by.vars, var_slots(p) * sizeof *copy);
     else
         p->failed = true;
     return copy;
@@ -29,25 +29,25 @@ static void add_edge(jit_printer *p, jit_edges *edges, LLVMBasicBlockRef from, L
 
 /* The place goes to `block`, which the edges lead to. Without one the block is not there. */
 static void join(jit_printer *p, LLVMBasicBlockRef block, jit_edges *edges) {
-    p->dead = edges->count == 0;
+    p->here.dead = edges->count == 0;
     LLVMPositionBuilderAtEnd(p->b, block);
-    for (uint32_t n = 0; n < var_slots(p) && !p->dead; n++) {
+    for (uint32_t n = 0; n < var_slots(p) && !p->here.dead; n++) {
         bool same = true;
         for (uint64_t i = 1; i < edges->count; i++)
             same = same && edges->data[i].vars[n] == edges->data[0].vars[n];
-        p->vars[n] = edges->data[0].vars[n];
-        if (same || !p->vars[n]) continue;
-        p->vars[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->vars[n]), "");
+        p->by.vars[n] = edges->data[0].vars[n];
+        if (same || !p->by.vars[n]) continue;
+        p->by.vars[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->by.vars[n]), "");
         for (uint64_t i = 0; i < edges->count; i++)
-            LLVMAddIncoming(p->vars[n], &edges->data[i].vars[n], &edges->data[i].from, 1);
+            LLVMAddIncoming(p->by.vars[n], &edges->data[i].vars[n], &edges->data[i].from, 1);
     }
-    if (p->dead) LLVMBuildUnreachable(p->b);
+    if (p->here.dead) LLVMBuildUnreachable(p->b);
     for (uint64_t i = 0; i < edges->count; i++) hg_free(edges->data[i].vars);
     hg_vec_free(edges);
 }
 
 LLVMBasicBlockRef jit_block(jit_printer *p, const char *name) {
-    return LLVMAppendBasicBlockInContext(p->context, p->fn, name);
+    return LLVMAppendBasicBlockInContext(p->context, p->in.fn, name);
 }
 
 static jit_frame *top(jit_printer *p) { return &p->frames.data[p->frames.count - 1]; }
@@ -59,30 +59,31 @@ static jit_frame *push(jit_printer *p, const vec_value *owner) {
         return NULL;
     }
     frame->owner = owner;
-    frame->dead = p->dead;
+    frame->dead = p->here.dead;
     return frame;
 }
 
 /* From here to `to`, if something comes here. */
 static void leave_to(jit_printer *p, LLVMBasicBlockRef to, jit_edges *edges) {
-    if (p->dead) return;
+    if (p->here.dead) return;
     add_edge(p, edges, LLVMGetInsertBlock(p->b), copy_vars(p));
     LLVMBuildBr(p->b, to);
-    p->dead = true;
+    p->here.dead = true;
 }
 
 /* ---- branches ---- */
 
 void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool unlikely) {
     jit_frame *frame = push(p, owner);
-    if (!frame || p->dead) return;
+    if (!frame || p->here.dead) return;
     bool second = owner && owner->body[1] && owner->body[1]->first;
     LLVMBasicBlockRef then = jit_block(p, "then");
     frame->other = second ? jit_block(p, "else") : NULL;
     frame->next = jit_block(p, "next");
     LLVMValueRef branch = LLVMBuildCondBr(p->b, condition, then,
                                           second ? frame->other : frame->next);
-    if (unlikely) LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    if (unlikely)
+        LLVMSetMetadata(branch, p->made.prof, LLVMMetadataAsValue(p->context, p->made.unlikely));
     frame->saved = copy_vars(p);
     if (!second && frame->saved) add_edge(p, &frame->out, LLVMGetInsertBlock(p->b), copy_vars(p));
     LLVMPositionBuilderAtEnd(p->b, then);
@@ -94,7 +95,7 @@ void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first,
     if (!frame) return;
     frame->next = jit_block(p, "next");
     LLVMValueRef branch = LLVMBuildCondBr(p->b, first, ask, frame->next);
-    LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    LLVMSetMetadata(branch, p->made.prof, LLVMMetadataAsValue(p->context, p->made.unlikely));
     frame->saved = copy_vars(p);
     add_edge(p, &frame->out, LLVMGetInsertBlock(p->b), copy_vars(p));
     LLVMPositionBuilderAtEnd(p->b, ask);
@@ -112,8 +113,8 @@ void jit_else(jit_printer *p) {
     jit_frame *frame = top(p);
     if (frame->dead || !frame->saved) return;
     leave_to(p, frame->next, &frame->out);
-    memcpy(p->vars, frame->saved, var_slots(p) * sizeof *p->vars);
-    p->dead = false;
+    memcpy(p->by.vars, frame->saved, var_slots(p) * sizeof *p->by.vars);
+    p->here.dead = false;
     LLVMPositionBuilderAtEnd(p->b, frame->other);
 }
 
@@ -121,7 +122,7 @@ void jit_end_if(jit_printer *p) {
     jit_frame frame = *top(p);
     p->frames.count--;
     if (frame.dead) {
-        p->dead = true;
+        p->here.dead = true;
         return;
     }
     leave_to(p, frame.next, &frame.out);
@@ -139,13 +140,13 @@ static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueR
         for (uint8_t i = 0; i < v->losing_count; i++)
             if (!v->losing[i]->shared && !v->losing[i]->kept) changed[v->losing[i]->id] = mark;
         if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || loop->op == VEC_TURNS || v->op == VEC_TURNS)
-            changed[p->var_count] = changed[p->var_count + 1] = mark;
+            changed[p->by.var_count] = changed[p->by.var_count + 1] = mark;
     }
 }
 
 void jit_loop(jit_printer *p, const vec_value *owner) {
     jit_frame *frame = push(p, owner);
-    if (!frame || p->dead) return;
+    if (!frame || p->here.dead) return;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b);
     frame->other = jit_block(p, "loop");
     frame->next = jit_block(p, "after");
@@ -158,11 +159,11 @@ void jit_loop(jit_printer *p, const vec_value *owner) {
     }
     mark_changed(p, owner, frame->phis, jit_u64(p, 1));
     for (uint32_t n = 0; n < var_slots(p); n++) {
-        if (!p->vars[n]) frame->phis[n] = NULL;
+        if (!p->by.vars[n]) frame->phis[n] = NULL;
         if (!frame->phis[n]) continue;
-        frame->phis[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->vars[n]), "");
-        LLVMAddIncoming(frame->phis[n], &p->vars[n], &before, 1);
-        p->vars[n] = frame->phis[n];
+        frame->phis[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->by.vars[n]), "");
+        LLVMAddIncoming(frame->phis[n], &p->by.vars[n], &before, 1);
+        p->by.vars[n] = frame->phis[n];
     }
 }
 
@@ -179,19 +180,20 @@ void jit_leave_frame(jit_printer *p, jit_frame *frame) { leave_to(p, frame->next
 static void back(jit_printer *p, const jit_frame *frame) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     for (uint32_t n = 0; n < var_slots(p); n++)
-        if (frame->phis[n] && p->vars[n]) LLVMAddIncoming(frame->phis[n], &p->vars[n], &here, 1);
+        if (frame->phis[n] && p->by.vars[n])
+            LLVMAddIncoming(frame->phis[n], &p->by.vars[n], &here, 1);
     LLVMBuildBr(p->b, frame->other);
-    p->dead = true;
+    p->here.dead = true;
 }
 
 void jit_end_loop(jit_printer *p) {
     jit_frame frame = *top(p);
     p->frames.count--;
     if (!frame.dead && frame.phis) {
-        if (!p->dead) back(p, &frame);
+        if (!p->here.dead) back(p, &frame);
         join(p, frame.next, &frame.out);
     } else {
-        p->dead = true;
+        p->here.dead = true;
     }
     hg_free(frame.phis);
 }
@@ -210,7 +212,7 @@ void jit_break(jit_printer *p) {
 
 void jit_continue(jit_printer *p) {
     jit_frame *frame = innermost_loop(p);
-    if (frame && frame->phis && !p->dead) back(p, frame);
+    if (frame && frame->phis && !p->here.dead) back(p, frame);
 }
 
 /* ---- lanes one by one ---- */

@@ -39,19 +39,19 @@ static bool is_own(const vec_var *v) {
 }
 
 static uint64_t array_bytes(const jit_printer *p, const vec_var *v) {
-    return rounded((uint64_t)v->length * p->lanes * kir_type_bytes(v->type));
+    return rounded((uint64_t)v->length * p->level.lanes * kir_type_bytes(v->type));
 }
 
 uint64_t jit_shared_bytes(const jit_printer *p) {
-    if (!p->shared_type || p->k->blocks) return 0; /* of blocks: in the turn's record */
-    return rounded(LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->shared_type));
+    if (!p->made.shared_type || p->k->blocks) return 0; /* of blocks: in the turn's record */
+    return rounded(LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->made.shared_type));
 }
 
 bool jit_find_own(jit_printer *p) {
     const vec_kernel *k = p->k;
     uint64_t *bytes = hg_calloc((size_t)k->function_count + 1, sizeof *bytes);
-    p->own_at = hg_calloc((size_t)k->function_count + 1, sizeof *p->own_at);
-    if (!bytes || !p->own_at) {
+    p->frame.own_at = hg_calloc((size_t)k->function_count + 1, sizeof *p->frame.own_at);
+    if (!bytes || !p->frame.own_at) {
         hg_free(bytes);
         return false;
     }
@@ -60,34 +60,34 @@ bool jit_find_own(jit_printer *p) {
         for (const vec_var *v = f->vars; v; v = v->next)
             if (is_own(v)) bytes[f->id] += array_bytes(p, v);
     }
-    p->own_bytes = along_calls(k, bytes, p->own_at);
-    p->own_in_memory = p->own_bytes > MOST_ON_STACK;
+    p->frame.own_bytes = along_calls(k, bytes, p->frame.own_at);
+    p->frame.own_in_memory = p->frame.own_bytes > MOST_ON_STACK;
     hg_free(bytes);
     return true;
 }
 
 uint64_t jit_left_on_stack(const jit_printer *p) {
-    return p->own_in_memory ? MOST_ON_STACK : MOST_ON_STACK - p->own_bytes;
+    return p->frame.own_in_memory ? MOST_ON_STACK : MOST_ON_STACK - p->frame.own_bytes;
 }
 
 LLVMValueRef jit_ask_memory(jit_printer *p, LLVMValueRef bytes) {
     LLVMTypeRef types[2] = {p->t.ptr, p->t.i64}, type = LLVMFunctionType(p->t.ptr, types, 2, false);
     LLVMValueRef ask = LLVMBuildLoad2(p->b, p->t.ptr,
-                                      jit_field(p, p->launch, offsetof(hgv_launch, memory)), ""),
-                 args[2] = {p->launch, bytes};
+                                      jit_field(p, p->in.launch, offsetof(hgv_launch, memory)), ""),
+                 args[2] = {p->in.launch, bytes};
     return LLVMBuildCall2(p->b, type, ask, args, 2, "");
 }
 
 void jit_place_own(jit_printer *p) {
-    if (!p->own_in_memory) return;
-    uint64_t at = p->own_at[p->f->id];
-    if (p->f == p->k->functions) {
-        if (jit_shared_bytes(p)) p->shared = jit_field(p, p->own, at);
+    if (!p->frame.own_in_memory) return;
+    uint64_t at = p->frame.own_at[p->in.f->id];
+    if (p->in.f == p->k->functions) {
+        if (jit_shared_bytes(p)) p->in.shared = jit_field(p, p->in.own, at);
         at += jit_shared_bytes(p);
     }
-    for (const vec_var *v = p->f->vars; v; v = v->next) {
+    for (const vec_var *v = p->in.f->vars; v; v = v->next) {
         if (!is_own(v)) continue;
-        p->arrays[v->id] = jit_field(p, p->own, at);
+        p->by.arrays[v->id] = jit_field(p, p->in.own, at);
         at += array_bytes(p, v);
     }
 }
@@ -102,18 +102,19 @@ bool jit_frame_of(jit_printer *p, const char *text) {
     const char *size = strstr(text, size_is), *name = strstr(text, of);
     unsigned long long bytes = 0;
     unsigned id = 0;
-    if (!size || !name || !p->frame_bytes || sscanf(size + sizeof size_is - 1, "%llu", &bytes) != 1)
+    if (!size || !name || !p->frame.frame_bytes ||
+        sscanf(size + sizeof size_is - 1, "%llu", &bytes) != 1)
         return false;
     name += sizeof of - 1;
     if (strncmp(name, HG_JIT_KERNEL "'", sizeof HG_JIT_KERNEL) == 0)
-        p->entry_frame = bytes;
+        p->frame.entry_frame = bytes;
     else if (sscanf(name, "f%u'", &id) == 1 && id < p->k->function_count)
-        p->frame_bytes[id] = bytes;
+        p->frame.frame_bytes[id] = bytes;
     return true;
 }
 
 uint64_t jit_deepest_frame(const jit_printer *p, uint64_t *at) {
     enum { CALL = 8 + ALIGN, BETWEEN = 256 /* of hgv_blocks */ };
-    for (uint32_t id = 0; id < p->k->function_count; id++) p->frame_bytes[id] += CALL;
-    return p->entry_frame + BETWEEN + along_calls(p->k, p->frame_bytes, at);
+    for (uint32_t id = 0; id < p->k->function_count; id++) p->frame.frame_bytes[id] += CALL;
+    return p->frame.entry_frame + BETWEEN + along_calls(p->k, p->frame.frame_bytes, at);
 }

@@ -16,7 +16,7 @@ LLVMTypeRef jit_scalar(const jit_printer *p, uint8_t type) {
 }
 
 LLVMTypeRef jit_vector(const jit_printer *p, LLVMTypeRef element) {
-    return LLVMVectorType(element, p->lanes);
+    return LLVMVectorType(element, p->level.lanes);
 }
 
 LLVMTypeRef jit_integer(const jit_printer *p, uint32_t bytes) {
@@ -24,15 +24,15 @@ LLVMTypeRef jit_integer(const jit_printer *p, uint32_t bytes) {
 }
 
 LLVMTypeRef jit_mask_type(const jit_printer *p, uint32_t bytes) {
-    return jit_vector(p, p->mask_registers ? p->t.i1 : jit_integer(p, bytes));
+    return jit_vector(p, p->level.mask_registers ? p->t.i1 : jit_integer(p, bytes));
 }
 
 uint32_t jit_size(const jit_printer *p, const vec_value *v) {
-    return v->type == KIR_BOOL ? p->widths[v->id] : (uint32_t)kir_type_bytes(v->type);
+    return v->type == KIR_BOOL ? p->by.widths[v->id] : (uint32_t)kir_type_bytes(v->type);
 }
 
 uint32_t jit_var_size(const jit_printer *p, const vec_var *v) {
-    return vec_var_size(v, p->mask_bytes);
+    return vec_var_size(v, p->mask.mask_bytes);
 }
 
 LLVMTypeRef jit_var_type(const jit_printer *p, const vec_var *v) {
@@ -43,7 +43,7 @@ LLVMTypeRef jit_var_type(const jit_printer *p, const vec_var *v) {
 
 LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v) {
     if (!v->each) return jit_scalar(p, v->type);
-    return v->type == KIR_BOOL ? jit_mask_type(p, p->widths[v->id])
+    return v->type == KIR_BOOL ? jit_mask_type(p, p->by.widths[v->id])
                                : jit_vector(p, jit_scalar(p, v->type));
 }
 
@@ -60,8 +60,8 @@ LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one) {
     LLVMTypeRef type = jit_vector(p, LLVMTypeOf(one));
     if (LLVMIsConstant(one)) {
         LLVMValueRef all[64];
-        for (uint32_t i = 0; i < p->lanes; i++) all[i] = one;
-        return LLVMConstVector(all, p->lanes);
+        for (uint32_t i = 0; i < p->level.lanes; i++) all[i] = one;
+        return LLVMConstVector(all, p->level.lanes);
     }
     LLVMValueRef first = LLVMBuildInsertElement(p->b, LLVMGetPoison(type), one, jit_u64(p, 0), "");
     return LLVMBuildShuffleVector(p->b, first, LLVMGetPoison(type),
@@ -70,8 +70,9 @@ LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one) {
 
 LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by) {
     LLVMValueRef all[64];
-    for (uint32_t i = 0; i < p->lanes; i++) all[i] = LLVMConstInt(element, from + i * by, false);
-    return LLVMConstVector(all, p->lanes);
+    for (uint32_t i = 0; i < p->level.lanes; i++)
+        all[i] = LLVMConstInt(element, from + i * by, false);
+    return LLVMConstVector(all, p->level.lanes);
 }
 
 LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count) {
@@ -105,12 +106,12 @@ static LLVMValueRef constant(const jit_printer *p, const vec_value *v) {
 }
 
 LLVMValueRef jit_one(jit_printer *p, const vec_value *v) {
-    return v->op == VEC_CONST ? constant(p, v) : p->values[v->id];
+    return v->op == VEC_CONST ? constant(p, v) : p->by.values[v->id];
 }
 
 void jit_go_behind(jit_printer *p, LLVMValueRef one) {
     LLVMValueRef at = NULL;
-    LLVMBasicBlockRef block = p->entry;
+    LLVMBasicBlockRef block = p->in.entry;
     if (LLVMIsAInstruction(one)) {
         block = LLVMGetInstructionParent(one);
         at = LLVMGetNextInstruction(one);
@@ -125,93 +126,98 @@ void jit_go_behind(jit_printer *p, LLVMValueRef one) {
 }
 
 LLVMValueRef jit_each(jit_printer *p, const vec_value *v) {
-    if (v->each) return p->values[v->id];
+    if (v->each) return p->by.values[v->id];
     if (v->op == VEC_CONST) return jit_splat(p, constant(p, v));
-    LLVMValueRef one = p->values[v->id];
+    LLVMValueRef one = p->by.values[v->id];
     if (LLVMIsConstant(one)) return jit_splat(p, one);
-    if (!p->splats[v->id]) {
+    if (!p->by.splats[v->id]) {
         LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
         jit_go_behind(p, one);
-        p->splats[v->id] = jit_splat(p, one);
+        p->by.splats[v->id] = jit_splat(p, one);
         LLVMPositionBuilderAtEnd(p->b, here);
     }
-    return p->splats[v->id];
+    return p->by.splats[v->id];
 }
 
-void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made) { p->values[v->id] = made; }
+void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made) {
+    p->by.values[v->id] = made;
+}
 
 void jit_forget(jit_printer *p) {
-    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
-    memset(p->checked, 0, ((size_t)p->f->value_count + 1) * sizeof *p->checked);
+    memset(p->by.splats, 0, ((size_t)p->in.f->value_count + 1) * sizeof *p->by.splats);
+    memset(p->by.checked, 0, ((size_t)p->in.f->value_count + 1) * sizeof *p->by.checked);
 }
 
 /* ---- masks ---- */
 
-LLVMValueRef jit_run(const jit_printer *p) { return p->vars[p->var_count]; }
-LLVMValueRef jit_ended(const jit_printer *p) { return p->vars[p->var_count + 1]; }
-void jit_set_run(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count] = bits; }
-void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count + 1] = bits; }
+LLVMValueRef jit_run(const jit_printer *p) { return p->by.vars[p->by.var_count]; }
+LLVMValueRef jit_ended(const jit_printer *p) { return p->by.vars[p->by.var_count + 1]; }
+void jit_set_run(jit_printer *p, LLVMValueRef bits) { p->by.vars[p->by.var_count] = bits; }
+void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->by.vars[p->by.var_count + 1] = bits; }
 
 LLVMValueRef jit_all(const jit_printer *p) {
-    return jit_u64(p, p->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->lanes) - 1);
+    return jit_u64(p, p->level.lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->level.lanes) - 1);
 }
 
 LLVMValueRef jit_true(const jit_printer *p) {
-    return LLVMConstAllOnes(LLVMVectorType(p->t.i1, p->lanes));
+    return LLVMConstAllOnes(LLVMVectorType(p->t.i1, p->level.lanes));
 }
 
 bool jit_is_all(jit_printer *p, const vec_value *mask) {
-    LLVMValueRef made = mask ? mask->each ? p->values[mask->id] : jit_one(p, mask) : jit_run(p);
+    LLVMValueRef made = mask ? mask->each ? p->by.values[mask->id] : jit_one(p, mask) : jit_run(p);
     if (!mask) return made == jit_all(p);
     return made && LLVMIsConstant(made) && made == LLVMConstAllOnes(LLVMTypeOf(made));
 }
 
 LLVMValueRef jit_mask_of_i1(jit_printer *p, LLVMValueRef i1s, uint32_t bytes) {
-    return p->mask_registers ? i1s : LLVMBuildSExt(p->b, i1s, jit_mask_type(p, bytes), "");
+    return p->level.mask_registers ? i1s : LLVMBuildSExt(p->b, i1s, jit_mask_type(p, bytes), "");
 }
 
 LLVMValueRef jit_i1_of_mask(jit_printer *p, LLVMValueRef mask) {
-    if (p->mask_registers) return mask;
+    if (p->level.mask_registers) return mask;
     return LLVMBuildICmp(p->b, LLVMIntSLT, mask, LLVMConstNull(LLVMTypeOf(mask)), "");
 }
 
 LLVMValueRef jit_mask_resize(jit_printer *p, LLVMValueRef mask, uint32_t from, uint32_t to) {
-    if (p->mask_registers || from == to) return mask;
+    if (p->level.mask_registers || from == to) return mask;
     if (from < to) return LLVMBuildSExt(p->b, mask, jit_mask_type(p, to), "");
     return LLVMBuildTrunc(p->b, mask, jit_mask_type(p, to), "");
 }
 
 LLVMValueRef jit_bits_of_i1(jit_printer *p, LLVMValueRef i1s) {
     if (i1s == jit_true(p)) return jit_all(p);
-    LLVMValueRef word = LLVMBuildBitCast(p->b, i1s, LLVMIntTypeInContext(p->context, p->lanes), "");
-    return p->lanes == 64 ? word : LLVMBuildZExt(p->b, word, p->t.i64, "");
+    LLVMValueRef word = LLVMBuildBitCast(p->b, i1s,
+                                         LLVMIntTypeInContext(p->context, p->level.lanes), "");
+    return p->level.lanes == 64 ? word : LLVMBuildZExt(p->b, word, p->t.i64, "");
 }
 
 LLVMValueRef jit_i1_of_bits(jit_printer *p, LLVMValueRef bits) {
     if (bits == jit_all(p)) return jit_true(p);
-    if (p->mask_registers || LLVMIsConstant(bits)) {
-        LLVMTypeRef word = LLVMIntTypeInContext(p->context, p->lanes);
-        LLVMValueRef narrow = p->lanes == 64 ? bits : LLVMBuildTrunc(p->b, bits, word, "");
+    if (p->level.mask_registers || LLVMIsConstant(bits)) {
+        LLVMTypeRef word = LLVMIntTypeInContext(p->context, p->level.lanes);
+        LLVMValueRef narrow = p->level.lanes == 64 ? bits : LLVMBuildTrunc(p->b, bits, word, "");
         return LLVMBuildBitCast(p->b, narrow, jit_vector(p, p->t.i1), "");
     }
-    LLVMTypeRef word = p->lanes > 32 ? p->t.i64 : p->t.i32; /* each lane looks at its bit */
+    LLVMTypeRef word = p->level.lanes > 32 ? p->t.i64 : p->t.i32; /* each lane looks at its bit */
     LLVMValueRef own[64];
-    for (uint32_t i = 0; i < p->lanes; i++) own[i] = LLVMConstInt(word, UINT64_C(1) << i, false);
+    for (uint32_t i = 0; i < p->level.lanes; i++)
+        own[i] = LLVMConstInt(word, UINT64_C(1) << i, false);
     LLVMValueRef all = jit_splat(p, LLVMBuildIntCast2(p->b, bits, word, false, "")),
-                 each = LLVMConstVector(own, p->lanes);
+                 each = LLVMConstVector(own, p->level.lanes);
     return LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildAnd(p->b, all, each, ""), each, "");
 }
 
 LLVMValueRef jit_mask(jit_printer *p, const vec_value *mask, uint32_t bytes) {
     if (!mask) return jit_mask_of_i1(p, jit_i1_of_bits(p, jit_run(p)), bytes);
-    if (mask->each) return jit_mask_resize(p, p->values[mask->id], p->widths[mask->id], bytes);
-    if (p->mask_registers) return jit_each(p, mask);
+    if (mask->each)
+        return jit_mask_resize(p, p->by.values[mask->id], p->by.widths[mask->id], bytes);
+    if (p->level.mask_registers) return jit_each(p, mask);
     return jit_splat(p, LLVMBuildSExt(p->b, jit_one(p, mask), jit_integer(p, bytes), ""));
 }
 
 LLVMValueRef jit_mask_i1(jit_printer *p, const vec_value *mask) {
     if (!mask) return jit_i1_of_bits(p, jit_run(p));
-    return mask->each ? jit_i1_of_mask(p, p->values[mask->id]) : jit_each(p, mask);
+    return mask->each ? jit_i1_of_mask(p, p->by.values[mask->id]) : jit_each(p, mask);
 }
 
 LLVMValueRef jit_bits(jit_printer *p, const vec_value *mask) {
@@ -242,13 +248,13 @@ LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset) {
 
 LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-    LLVMValueRef first = LLVMGetFirstInstruction(p->entry);
+    LLVMValueRef first = LLVMGetFirstInstruction(p->in.entry);
     if (first)
         LLVMPositionBuilderBefore(p->b, first);
     else
-        LLVMPositionBuilderAtEnd(p->b, p->entry);
+        LLVMPositionBuilderAtEnd(p->b, p->in.entry);
     LLVMValueRef made = LLVMBuildArrayAlloca(p->b, type, jit_u64(p, count), "");
-    LLVMSetAlignment(made, is_vector(LLVMConstNull(type)) ? p->bytes : 16);
+    LLVMSetAlignment(made, is_vector(LLVMConstNull(type)) ? p->level.bytes : 16);
     LLVMPositionBuilderAtEnd(p->b, here);
     return made;
 }
@@ -258,8 +264,8 @@ LLVMValueRef jit_words_of(jit_printer *p, jit_words which) {
                                               [JIT_WORD_ENDED] = 1,
                                               [JIT_WORDS_OF_FAULT] = 2,
                                               [JIT_WORDS_OF_MEMORY] = sizeof(hgv_memory) / 8};
-    if (!p->words[which]) p->words[which] = jit_stack(p, p->t.i64, counts[which]);
-    return p->words[which];
+    if (!p->in.words[which]) p->in.words[which] = jit_stack(p, p->t.i64, counts[which]);
+    return p->in.words[which];
 }
 
 static LLVMTypeRef helper_type(const jit_printer *p, char letter) {

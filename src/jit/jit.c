@@ -175,28 +175,30 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
         LLVMInt128TypeInContext(c), LLVMHalfTypeInContext(c),      LLVMFloatTypeInContext(c),
         LLVMDoubleTypeInContext(c), LLVMPointerTypeInContext(c, 0)};
     p->k = kernel;
-    p->lanes = kernel->lanes;
-    p->bytes = options->bytes;
-    p->cpu = options->cpu;
-    p->dot4 = options->dot4;
-    p->mask_registers = options->bytes == 64;
-    p->fused = p->halves = options->bytes >= 32;
-    p->prof = LLVMGetMDKindIDInContext(c, "prof", 4);
-    p->unlikely = weights(c, 1, 2000);
-    p->likely = weights(c, 2000, 1);
+    p->level.lanes = kernel->lanes;
+    p->level.bytes = options->bytes;
+    p->level.cpu = options->cpu;
+    p->level.dot4 = options->dot4;
+    p->level.mask_registers = options->bytes == 64;
+    p->level.fused = p->level.halves = options->bytes >= 32;
+    p->made.prof = LLVMGetMDKindIDInContext(c, "prof", 4);
+    p->made.unlikely = weights(c, 1, 2000);
+    p->made.likely = weights(c, 2000, 1);
     uint32_t tables = 0;
     for (const kir_table *t = kernel->module->tables; t; t = t->next)
         tables = t->id >= tables ? t->id + 1 : tables;
-    p->tables = hg_calloc((size_t)tables + 1, sizeof *p->tables);
-    p->functions = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->functions);
-    p->function_types = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->function_types);
-    p->frame_bytes = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->frame_bytes);
+    p->made.tables = hg_calloc((size_t)tables + 1, sizeof *p->made.tables);
+    p->made.functions = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->made.functions);
+    p->made.function_types = hg_calloc((size_t)kernel->function_count + 1,
+                                       sizeof *p->made.function_types);
+    p->frame.frame_bytes = hg_calloc((size_t)kernel->function_count + 1,
+                                     sizeof *p->frame.frame_bytes);
     LLVMTypeRef zeros = LLVMArrayType2(p->t.i64, ZEROS_BYTES / 8);
-    p->zeros = LLVMAddGlobal(p->module, zeros, "zeros");
-    LLVMSetInitializer(p->zeros, LLVMConstNull(zeros));
-    LLVMSetGlobalConstant(p->zeros, true);
-    LLVMSetLinkage(p->zeros, LLVMInternalLinkage);
-    return p->tables && p->functions && p->function_types && p->frame_bytes;
+    p->made.zeros = LLVMAddGlobal(p->module, zeros, "zeros");
+    LLVMSetInitializer(p->made.zeros, LLVMConstNull(zeros));
+    LLVMSetGlobalConstant(p->made.zeros, true);
+    LLVMSetLinkage(p->made.zeros, LLVMInternalLinkage);
+    return p->made.tables && p->made.functions && p->made.function_types && p->frame.frame_bytes;
 }
 
 /* Values that only a failed check needs are calculated behind it, and leave registers to the loops;
@@ -210,7 +212,7 @@ static void emit(compile_state *s) {
     pthread_mutex_lock(&emission_begins);
     s->begins = true;
     s->emission = jit_emission_begin(s->machine->llvm, p->module,
-                                     vec_work(p->k, p->bytes) <= MOST_WORK_TO_SINK);
+                                     vec_work(p->k, p->level.bytes) <= MOST_WORK_TO_SINK);
     s->begins = false;
     pthread_mutex_unlock(&emission_begins);
     if (s->emission) jit_emission_run(s->emission);
@@ -246,16 +248,17 @@ static void stop(compile_state *s) {
     if (p->context) LLVMContextDispose(p->context);
     if (s->machine) keep_machine(s->machine);
     hg_vec_free(&p->frames);
-    hg_free(p->tables);
-    hg_free(p->functions);
-    hg_free(p->function_types);
-    hg_free(p->frame_bytes);
-    hg_free(p->own_at);
+    hg_free(p->made.tables);
+    hg_free(p->made.functions);
+    hg_free(p->made.function_types);
+    hg_free(p->frame.frame_bytes);
+    hg_free(p->frame.own_at);
 }
 
 /* Refuses code that would take more of the stack than it may. */
 static hg_status measure_frame(compile_state *s, hg_jit_object *object) {
-    uint64_t *room = s->printer.own_at, deepest = jit_deepest_frame(&s->printer, room); /* of no use
+    uint64_t *room = s->printer.frame.own_at, deepest = jit_deepest_frame(&s->printer, room); /* of
+                                                                                           no use
                                                                                            any more
                                                                                          */
     if (deepest > HG_JIT_MOST_FRAME) {

@@ -79,64 +79,73 @@ typedef struct jit_printer {
     LLVMBuilderRef b;
     jit_types t;
     vec_kernel *k;
-    uint32_t lanes, bytes;
-    bool mask_registers, fused, halves; /* what the level has */
-    bool dot4;                          /* what the CPU has */
-    const char *cpu;
+    struct { /* what native vectors of the target are */
+        uint32_t lanes, bytes;
+        bool mask_registers, fused, halves; /* what the level has */
+        bool dot4;                          /* what the CPU has */
+        const char *cpu;
+    } level;
     const char *unsupported;
-    bool failed;                      /* out of memory */
-    LLVMValueRef *functions, *tables; /* by id */
-    LLVMTypeRef *function_types;
-    LLVMValueRef zeros; /* where loads of nobody read: ZEROS_BYTES */
-    LLVMTypeRef shared_type;
-    /* frame.c: memory that functions need for themselves, behind each other along calls; on the
-     * stack where it is little */
-    uint64_t own_bytes, *own_at; /* of all; by function id: where its begins */
-    bool own_in_memory;
-    uint64_t entry_frame, *frame_bytes; /* of the kernel's entry; by function id */
-    LLVMMetadataRef unlikely, likely;   /* of a branch */
-    unsigned prof;
-
-    /* of a function */
-    const vec_function *f;
-    bool turn;
-    LLVMValueRef own; /* with own_in_memory: the launch's memory that it is in */
-    LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of nobody
-                                                                   write */
-    LLVMBasicBlockRef entry, end;                               /* end: of a turn */
-    LLVMValueRef *values, *splats;                              /* by value id */
-    LLVMValueRef *arrays;                              /* by variable id: where an array lies */
-    LLVMValueRef *bases, *sizes;                       /* by slot */
-    LLVMValueRef spills[JIT_SPILLS], words[JIT_WORDS]; /* NULL: not used yet */
-    jit_limit limits[JIT_MOST_LIMITS];
-    uint32_t limit_count;
-    LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may read,
-                              without disp; zeros: not known */
-    LLVMValueRef class_base, class_size;
-    uint8_t *widths;     /* by value id: bytes of an element of a mask */
-    uint32_t mask_bytes; /* of an element of masks in variables */
-    uint32_t mask_parts; /* with mask registers: how many of them a mask variable is, one for each
-                            native vector of elements so wide */
-    jit_whole *wholes;   /* by variable id */
-    LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
-    uint32_t var_count;
-    bool dead;           /* nothing reaches this place */
-    bool settled;        /* a whole turn in which all goes well (passes `whole`, `boxes`) */
-    bool rarely;         /* behind those: the last turn, and turns in which lanes end */
-    uint32_t in_stretch; /* loads or stores that follow here and are done */
-    /* of a kernel that runs blocks */
-    LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row, rows; /* kept: of the
-                                                                                       turn; row,
-                                                                                       rows: lanes
-                                                                                       along x,
-                                                                                       along y */
-    LLVMTypeRef kept_type;
-    uint64_t kept_bytes;
-    uint32_t *kept_field; /* by variable id */
-    LLVMValueRef intact;  /* a byte in memory: 1 where the block has whole rows and no lane has
-                             ended; NULL: no blocks */
-    LLVMValueRef end_lane, layers; /* behind the last of the block; lanes along z */
-    jit_turn at;
+    bool failed;                          /* out of memory */
+    struct {                              /* of the module */
+        LLVMValueRef *functions, *tables; /* by id */
+        LLVMTypeRef *function_types;
+        LLVMValueRef zeros; /* where loads of nobody read: ZEROS_BYTES */
+        LLVMTypeRef shared_type;
+        LLVMMetadataRef unlikely, likely; /* of a branch */
+        unsigned prof;
+    } made;
+    struct { /* frame.c: memory that functions need for themselves, behind each other along calls;
+                on the stack where it is little */
+        uint64_t own_bytes, *own_at; /* of all; by function id: where its begins */
+        bool own_in_memory;
+        uint64_t entry_frame, *frame_bytes; /* of the kernel's entry; by function id */
+    } frame;
+    struct { /* the function that is being printed */
+        const vec_function *f;
+        bool turn;
+        LLVMValueRef own; /* with own_in_memory: the launch's memory that it is in */
+        LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of
+                                                                       nobody write */
+        LLVMBasicBlockRef entry, end;                               /* end: of a turn */
+        LLVMValueRef spills[JIT_SPILLS], words[JIT_WORDS];          /* NULL: not used yet */
+        jit_limit limits[JIT_MOST_LIMITS];
+        uint32_t limit_count;
+        LLVMValueRef class_base, class_size;
+    } in;
+    struct {                           /* by id */
+        LLVMValueRef *values, *splats; /* by value id */
+        LLVMValueRef *arrays;          /* by variable id: where an array lies */
+        LLVMValueRef *bases, *sizes;   /* by slot */
+        LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may
+                                  read, without disp; zeros: not known */
+        uint8_t *widths;       /* by value id: bytes of an element of a mask */
+        jit_whole *wholes;     /* by variable id */
+        LLVMValueRef *vars;    /* what variables are here; then RUN and ENDED */
+        uint32_t var_count;
+    } by;
+    struct {                 /* variables that are masks */
+        uint32_t mask_bytes; /* of an element of masks in variables */
+        uint32_t mask_parts; /* with mask registers: how many of them a mask variable is, one for
+                                each native vector of elements so wide */
+    } mask;
+    struct {                 /* this place of its text */
+        bool dead;           /* nothing reaches this place */
+        bool settled;        /* a whole turn in which all goes well (passes `whole`, `boxes`) */
+        bool rarely;         /* behind those: the last turn, and turns in which lanes end */
+        uint32_t in_stretch; /* loads or stores that follow here and are done */
+    } here;
+    struct { /* a kernel that runs blocks */
+        LLVMValueRef shared_base, shared_size, all_kept;
+        LLVMValueRef kept, begin, turns, row, rows; /* kept: of the turn; row, rows: along x, y */
+        LLVMTypeRef kept_type;
+        uint64_t kept_bytes;
+        uint32_t *kept_field; /* by variable id */
+        LLVMValueRef intact;  /* a byte in memory: 1 where the block has whole rows and no lane has
+                                 ended; NULL: no blocks */
+        LLVMValueRef end_lane, layers; /* behind the last of the block; lanes along z */
+        jit_turn at;
+    } block;
     HG_VEC(jit_frame) frames;
 } jit_printer;
 

@@ -9,24 +9,25 @@
 /* Whether a turn starts at `first`: lanes are left, and time is not over. */
 static LLVMValueRef goes_on(jit_printer *p, LLVMValueRef some) {
     LLVMValueRef stopped = LLVMBuildLoad2(
-        p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, stopped)), "");
+        p->b, p->t.i8, jit_field(p, p->in.launch, offsetof(hgv_launch, stopped)), "");
     return LLVMBuildAnd(p->b, some,
                         LLVMBuildICmp(p->b, LLVMIntEQ, stopped, LLVMConstNull(p->t.i8), ""), "");
 }
 
 /* A turn from here; leaves the place behind it. */
 static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
-    p->first = first;
-    p->end = jit_block(p, "turn_end");
-    p->dead = false;
+    p->in.first = first;
+    p->in.end = jit_block(p, "turn_end");
+    p->here.dead = false;
     jit_forget(p);
     jit_set_run(p, run);
     jit_set_ended(p, jit_u64(p, 0));
-    if (p->shared_type)
-        LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
+    if (p->made.shared_type)
+        LLVMBuildMemSet(p->b, p->in.shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->made.shared_type),
+                        1);
     jit_start_vars(p);
     jit_print_body(p);
-    LLVMPositionBuilderAtEnd(p->b, p->end);
+    LLVMPositionBuilderAtEnd(p->b, p->in.end);
 }
 
 /* ---- whole turns in which all goes well ---- */
@@ -41,7 +42,8 @@ static bool asks_time(const vec_function *f) {
  * as many, and so on. Returns the lane that comes next. */
 static LLVMValueRef settled_turns(jit_printer *p, const vec_value *whole, LLVMValueRef begin,
                                   LLVMValueRef end) {
-    LLVMValueRef lanes = jit_u64(p, p->lanes), multiple = jit_u64(p, ~(uint64_t)(p->lanes - 1));
+    LLVMValueRef lanes = jit_u64(p, p->level.lanes),
+                 multiple = jit_u64(p, ~(uint64_t)(p->level.lanes - 1));
     LLVMValueRef most = LLVMBuildAnd(p->b, LLVMBuildSub(p->b, end, begin, ""), multiple, "");
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), some = jit_block(p, "some"),
                       test = jit_block(p, "test"), body = jit_block(p, "settled");
@@ -57,19 +59,19 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_value *whole, LLVMVa
 
     LLVMPositionBuilderAtEnd(p->b, test);
     LLVMValueRef behind_last = LLVMBuildAdd(p->b, from, span, "");
-    p->begin = from;
-    p->end_lane = behind_last;
+    p->block.begin = from;
+    p->block.end_lane = behind_last;
     LLVMBuildCondBr(p->b, jit_answer(p, whole), body, less);
 
     LLVMPositionBuilderAtEnd(p->b, body);
     LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, "");
     LLVMAddIncoming(first, &from, &test, 1);
-    p->settled = true;
+    p->here.settled = true;
     turn(p, first, jit_all(p));
-    p->settled = false;
+    p->here.settled = false;
     LLVMValueRef then = LLVMBuildAdd(p->b, first, lanes, ""),
                  more = LLVMBuildICmp(p->b, LLVMIntULT, then, behind_last, "");
-    if (asks_time(p->f)) more = goes_on(p, more);
+    if (asks_time(p->in.f)) more = goes_on(p, more);
     LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
     LLVMAddIncoming(first, &then, &behind, 1);
     LLVMBuildCondBr(p->b, more, body, less);
@@ -92,8 +94,8 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_value *whole, LLVMVa
  * written out where nothing ends lanes and the kernel is small: then all lanes of a whole turn run,
  * and nobody asks. Else they share one text. */
 static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
-    bool apart = !p->k->can_end && p->f->value_count <= 256;
-    LLVMValueRef lanes = jit_u64(p, p->lanes);
+    bool apart = !p->k->can_end && p->in.f->value_count <= 256;
+    LLVMValueRef lanes = jit_u64(p, p->level.lanes);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), head = jit_block(p, "turns"),
                       body = jit_block(p, "turn");
     LLVMBasicBlockRef rest = jit_block(p, "rest"), last = jit_block(p, "last"),
@@ -156,29 +158,29 @@ static void shared_struct(jit_printer *p) {
         LLVMTypeRef type = jit_var_type(p, v);
         types[v->id] = v->length ? LLVMArrayType2(type, v->length) : type;
     }
-    p->shared_type = LLVMStructTypeInContext(p->context, types, p->k->shared_count, false);
+    p->made.shared_type = LLVMStructTypeInContext(p->context, types, p->k->shared_count, false);
     hg_free(types);
 }
 
 /* The kernel's function calls the block's for each block. */
 static void print_blocks(jit_printer *p) {
     LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
-    LLVMValueRef kernel = p->fn;
+    LLVMValueRef kernel = p->in.fn;
     char name[16];
     jit_name_function(p->k->functions->id, name);
-    p->fn = LLVMAddFunction(p->module, name, LLVMFunctionType(p->t.none, types, 6, false));
-    LLVMSetLinkage(p->fn, LLVMInternalLinkage);
-    jit_function_attributes(p, p->fn);
+    p->in.fn = LLVMAddFunction(p->module, name, LLVMFunctionType(p->t.none, types, 6, false));
+    LLVMSetLinkage(p->in.fn, LLVMInternalLinkage);
+    jit_function_attributes(p, p->in.fn);
     LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
     LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1),
-                           LLVMGetParam(kernel, 2), p->fn};
+                           LLVMGetParam(kernel, 2), p->in.fn};
     (void)jit_call_helper(p, "hgv_blocks", args, 4);
     LLVMBuildRetVoid(p->b);
     if (!jit_open_function(p, p->k->functions)) {
         p->failed = true;
         return;
     }
-    p->launch = LLVMGetParam(p->fn, 0);
+    p->in.launch = LLVMGetParam(p->in.fn, 0);
     jit_find_memory(p);
     jit_open_block(p);
     if (!p->failed) jit_print_body(p);
@@ -188,17 +190,18 @@ static void print_blocks(jit_printer *p) {
 /* Behind the entry, where everything is that the kernel needs for itself. */
 static void start_own(jit_printer *p) {
     LLVMBasicBlockRef start = jit_block(p, "start");
-    p->shared = p->shared_type && !p->own_in_memory ? jit_stack(p, p->shared_type, 1)
-                                                    : LLVMConstNull(p->t.ptr);
-    if (!p->own_in_memory) {
+    p->in.shared = p->made.shared_type && !p->frame.own_in_memory
+                       ? jit_stack(p, p->made.shared_type, 1)
+                       : LLVMConstNull(p->t.ptr);
+    if (!p->frame.own_in_memory) {
         LLVMBuildBr(p->b, start);
         LLVMPositionBuilderAtEnd(p->b, start);
         return;
     }
     LLVMBasicBlockRef none = jit_block(p, "no_memory");
-    p->own = jit_ask_memory(p, jit_u64(p, p->own_bytes));
-    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, p->own, LLVMConstNull(p->t.ptr), ""), none,
-                    start);
+    p->in.own = jit_ask_memory(p, jit_u64(p, p->frame.own_bytes));
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, p->in.own, LLVMConstNull(p->t.ptr), ""),
+                    none, start);
     LLVMPositionBuilderAtEnd(p->b, none);
     LLVMBuildRetVoid(p->b);
     LLVMPositionBuilderAtEnd(p->b, start);
@@ -210,17 +213,17 @@ static void print_turns(jit_printer *p) {
         p->failed = true;
         return;
     }
-    p->launch = LLVMGetParam(p->fn, 0);
+    p->in.launch = LLVMGetParam(p->in.fn, 0);
     jit_find_memory(p);
     start_own(p);
-    LLVMValueRef begin = LLVMGetParam(p->fn, 1), end = LLVMGetParam(p->fn, 2);
+    LLVMValueRef begin = LLVMGetParam(p->in.fn, 1), end = LLVMGetParam(p->in.fn, 2);
     const vec_value *whole = vec_whole_of(p->k);
     if (whole) begin = settled_turns(p, whole, begin, end);
-    p->rarely = whole != NULL;
-    uint32_t lanes = p->lanes;
-    if (p->rarely && has_half_turns(p->k, p->bytes)) p->lanes = p->k->lanes /= 2;
+    p->here.rarely = whole != NULL;
+    uint32_t lanes = p->level.lanes;
+    if (p->here.rarely && has_half_turns(p->k, p->level.bytes)) p->level.lanes = p->k->lanes /= 2;
     kernel_body(p, begin, end);
-    p->lanes = p->k->lanes = lanes;
+    p->level.lanes = p->k->lanes = lanes;
 }
 
 void jit_kernel(jit_printer *p) {
@@ -231,8 +234,9 @@ void jit_kernel(jit_printer *p) {
     for (const vec_function *f = p->k->functions->next; f; f = f->next) jit_declare_function(p, f);
     for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next)
         jit_print_function(p, f);
-    p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
-    jit_function_attributes(p, p->fn);
+    p->in.fn = LLVMAddFunction(p->module, HG_JIT_KERNEL,
+                               LLVMFunctionType(p->t.none, types, 3, false));
+    jit_function_attributes(p, p->in.fn);
     if (!p->unsupported && !p->failed) {
         if (p->k->blocks)
             print_blocks(p);

@@ -57,9 +57,9 @@ static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 }
 
 void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
-    if (p->intact) LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->intact);
+    if (p->block.intact) LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->block.intact);
     jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, gone, ""), ""));
-    if (!p->turn) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), gone, ""));
+    if (!p->in.turn) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), gone, ""));
     lose(p, v, gone);
 }
 
@@ -74,13 +74,13 @@ static void end_if_any(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 
 static LLVMValueRef base_of(jit_printer *p, const vec_value *v) {
     if (v->u.mem.space == KIR_CLASS)
-        return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * VEC_CLASS_BYTES);
-    if (v->u.mem.space == KIR_SHARED) return p->shared_base;
-    return p->bases[v->u.mem.slot];
+        return jit_field(p, p->in.class_base, (uint64_t)v->u.mem.class_id * VEC_CLASS_BYTES);
+    if (v->u.mem.space == KIR_SHARED) return p->block.shared_base;
+    return p->by.bases[v->u.mem.slot];
 }
 static LLVMValueRef size_of(jit_printer *p, const vec_value *v) {
-    if (v->u.mem.space == KIR_SHARED) return p->shared_size;
-    return v->u.mem.space == KIR_CLASS ? p->class_size : p->sizes[v->u.mem.slot];
+    if (v->u.mem.space == KIR_SHARED) return p->block.shared_size;
+    return v->u.mem.space == KIR_CLASS ? p->in.class_size : p->by.sizes[v->u.mem.slot];
 }
 
 static LLVMValueRef first_index(jit_printer *p, const vec_value *v) {
@@ -111,10 +111,10 @@ static LLVMValueRef indices(jit_printer *p, const vec_value *v) {
 
 /* A vector's elements as an array in memory, until the same place is taken again. */
 static LLVMValueRef spill(jit_printer *p, jit_spill which, LLVMValueRef vector) {
-    if (!p->spills[which])
-        p->spills[which] = jit_stack(p, LLVMVectorType(p->t.i64, p->k->lanes), 1);
-    jit_store(p, vector, p->spills[which]);
-    return p->spills[which];
+    if (!p->in.spills[which])
+        p->in.spills[which] = jit_stack(p, LLVMVectorType(p->t.i64, p->k->lanes), 1);
+    jit_store(p, vector, p->in.spills[which]);
+    return p->in.spills[which];
 }
 
 static LLVMValueRef element(jit_printer *p, LLVMValueRef array, LLVMTypeRef type,
@@ -133,14 +133,15 @@ static LLVMValueRef truth(const jit_printer *p, bool is) {
 static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef args[2] = {size, jit_u64(p, high - 1)};
-    for (uint32_t i = 0; i < p->limit_count; i++)
-        if (p->limits[i].size == size && p->limits[i].high == high) return p->limits[i].made;
-    if (p->limit_count == JIT_MOST_LIMITS)
+    for (uint32_t i = 0; i < p->in.limit_count; i++)
+        if (p->in.limits[i].size == size && p->in.limits[i].high == high)
+            return p->in.limits[i].made;
+    if (p->in.limit_count == JIT_MOST_LIMITS)
         return jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
     jit_go_behind(p, size);
     LLVMValueRef made = jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
     LLVMPositionBuilderAtEnd(p->b, here);
-    p->limits[p->limit_count++] = (jit_limit){size, made, high};
+    p->in.limits[p->in.limit_count++] = (jit_limit){size, made, high};
     return made;
 }
 
@@ -185,8 +186,8 @@ static LLVMValueRef may_be_outside_of_few(jit_printer *p, const vec_value *v, co
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
                      : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
                                                           : 0;
-    int64_t span = stride * (int64_t)(p->lanes - 1);
-    if (!p->rarely || !has_one_index(v) || stride <= 0 || g->low < 0 || g->high <= span)
+    int64_t span = stride * (int64_t)(p->level.lanes - 1);
+    if (!p->here.rarely || !has_one_index(v) || stride <= 0 || g->low < 0 || g->high <= span)
         return NULL;
     LLVMValueRef args[2] = {LLVMBuildOr(p->b, jit_run(p), jit_u64(p, 1), ""), truth(p, true)};
     LLVMValueRef last = LLVMBuildSub(p->b, jit_u64(p, 63),
@@ -215,14 +216,14 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const rea
 }
 
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
-    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr,
-                                        jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
+    LLVMValueRef slots = LLVMBuildLoad2(
+        p->b, p->t.ptr, jit_field(p, p->in.launch, offsetof(hgv_launch, slots)), "");
     bool group = v->u.mem.space == KIR_SHARED;
     if (v->u.mem.space != KIR_CLASS && !group)
         return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
     LLVMValueRef made = jit_words_of(p, JIT_WORDS_OF_MEMORY);
     LLVMValueRef valid = jit_field(
-        p, p->launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
+        p, p->in.launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
     jit_store(p, base_of(p, v), made);
     jit_store(p, size_of(p, v), jit_field(p, made, offsetof(hgv_memory, size)));
     jit_store(p, group ? LLVMConstInt(p->t.i8, 1, false) : LLVMBuildLoad2(p->b, p->t.i8, valid, ""),
@@ -239,10 +240,10 @@ static void check_open(jit_printer *p, const vec_value *v) {
     LLVMValueRef here = lanes_here(p, v),
                  handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])),
                  index = spill(p, JIT_SPILL_INDEX, indices(p, v));
-    LLVMValueRef args[] = {p->launch,
+    LLVMValueRef args[] = {p->in.launch,
                            new_site(p, v, 1),
                            jit_u32(p, v->u.mem.space == KIR_FLAT),
-                           p->first,
+                           p->in.first,
                            handles,
                            index,
                            jit_u64(p, (uint64_t)v->u.mem.disp),
@@ -258,10 +259,10 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW      ? (int64_t)v->u.mem.bytes
                      : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride
                                                           : 0;
-    LLVMValueRef args[] = {p->launch,
+    LLVMValueRef args[] = {p->in.launch,
                            new_site(p, v, 1),
                            memory_record(p, v),
-                           p->first,
+                           p->in.first,
                            listed ? spill(p, JIT_SPILL_INDEX, indices(p, v))
                                   : LLVMConstNull(p->t.ptr),
                            listed ? jit_u64(p, 0) : first_index(p, v),
@@ -309,9 +310,9 @@ static void check_together(jit_printer *p, const vec_value *v, const reach *g, L
         left = check_lanes(p, w, i ? lanes_here(p, v) : left);
     LLVMValueRef places[4] = {at, at, at, at};
     if (at) {
-        places[q.count - 1] = p->zeros; /* nobody is there, and the place may be outside */
+        places[q.count - 1] = p->made.zeros; /* nobody is there, and the place may be outside */
         places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at,
-                                          p->zeros, "");
+                                          p->made.zeros, "");
     }
     q.from[q.count] = LLVMGetInsertBlock(p->b);
     jit_end_if(p);
@@ -321,11 +322,11 @@ static void check_together(jit_printer *p, const vec_value *v, const reach *g, L
     }
     w = v;
     for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w))
-        p->checked[w->id] = at ? at : p->zeros;
+        p->by.checked[w->id] = at ? at : p->made.zeros;
 }
 
 static void check(jit_printer *p, const vec_value *v) {
-    if (p->checked[v->id]) return; /* with one in front of it */
+    if (p->by.checked[v->id]) return; /* with one in front of it */
     if (v->u.mem.open) {
         check_open(p, v);
         return;
@@ -343,7 +344,7 @@ static LLVMValueRef all_run(jit_printer *p) {
 
 /* Whether masked rows of such elements are instructions. */
 static bool has_masked_rows(const jit_printer *p, uint32_t bytes) {
-    return p->mask_registers || (p->bytes == 32 && bytes >= 4);
+    return p->level.mask_registers || (p->level.bytes == 32 && bytes >= 4);
 }
 
 static LLVMValueRef masked_load(jit_printer *p, LLVMTypeRef type, uint32_t bytes, LLVMValueRef at,
@@ -393,9 +394,10 @@ static void fits(jit_printer *p, const vec_value *v) {
 static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueRef stored,
                                   LLVMValueRef at, LLVMValueRef all) {
     enum { FROM = 32 << 20, LINE = 64 };
-    uint32_t bytes = p->lanes * v->u.mem.bytes < LINE ? p->lanes * v->u.mem.bytes : LINE;
-    LLVMValueRef lanes = LLVMBuildLoad2(p->b, p->t.i64,
-                                        jit_field(p, p->launch, offsetof(hgv_launch, lanes)), "");
+    uint32_t bytes = p->level.lanes * v->u.mem.bytes < LINE ? p->level.lanes * v->u.mem.bytes
+                                                            : LINE;
+    LLVMValueRef lanes = LLVMBuildLoad2(
+        p->b, p->t.i64, jit_field(p, p->in.launch, offsetof(hgv_launch, lanes)), "");
     LLVMValueRef large = LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, FROM / v->u.mem.bytes),
                                        "");
     LLVMValueRef rest = LLVMBuildAnd(p->b, LLVMBuildPtrToInt(p->b, at, p->t.i64, ""),
@@ -424,7 +426,7 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
     LLVMValueRef at = address(p, v), all = NULL;
     if (jit_is_all(p, v->mask))
         all = truth(p, true);
-    else if (!p->rarely || !has_masked_rows(p, v->u.mem.bytes))
+    else if (!p->here.rarely || !has_masked_rows(p, v->u.mem.bytes))
         all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
     if (!all) return masked_row(p, v, stored, at);
     LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all)
@@ -440,8 +442,8 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
     }
     LLVMBasicBlockRef plain = jit_block(p, "all"), some = jit_block(p, "some"),
                       next = jit_block(p, "row");
-    LLVMSetMetadata(LLVMBuildCondBr(p->b, all, plain, some), p->prof,
-                    LLVMMetadataAsValue(p->context, p->likely));
+    LLVMSetMetadata(LLVMBuildCondBr(p->b, all, plain, some), p->made.prof,
+                    LLVMMetadataAsValue(p->context, p->made.likely));
     LLVMPositionBuilderAtEnd(p->b, plain);
     LLVMValueRef made[2] = {NULL, NULL};
     if (stored)
@@ -468,20 +470,21 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
 
 static LLVMValueRef load_one(jit_printer *p, const vec_value *v) {
     const vec_value *checked = v->u.mem.checked ? vec_check_of(v) : NULL;
-    LLVMValueRef at = checked ? p->checked[checked->id] : NULL;
-    if (checked && p->settled && checked->settled)
+    LLVMValueRef at = checked ? p->by.checked[checked->id] : NULL;
+    if (checked && p->here.settled && checked->settled)
         return jit_load(p, jit_type_of(p, v), address(p, v));
-    if (at && at != p->zeros)
+    if (at && at != p->made.zeros)
         return jit_load(p, jit_type_of(p, v), jit_field(p, at, (uint64_t)v->u.mem.disp));
     LLVMValueRef some = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, v->mask), jit_u64(p, 0), "");
-    return jit_load(p, jit_type_of(p, v), LLVMBuildSelect(p->b, some, address(p, v), p->zeros, ""));
+    return jit_load(p, jit_type_of(p, v),
+                    LLVMBuildSelect(p->b, some, address(p, v), p->made.zeros, ""));
 }
 
 /* The last lane's stays. */
 static void store_one(jit_printer *p, const vec_value *v, const vec_value *stored) {
     LLVMValueRef bits = jit_bits(p, v->mask),
                  some = LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
-    LLVMValueRef at = LLVMBuildSelect(p->b, some, address(p, v), p->scratch, ""), value = NULL;
+    LLVMValueRef at = LLVMBuildSelect(p->b, some, address(p, v), p->in.scratch, ""), value = NULL;
     if (stored->each) {
         LLVMValueRef args[2] = {LLVMBuildOr(p->b, bits, jit_u64(p, 1), ""), truth(p, true)};
         LLVMValueRef zeros = jit_intrinsic(p, "llvm.ctlz", &p->t.i64, 1, args, 2);
@@ -503,7 +506,7 @@ static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef 
     jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
     LLVMValueRef at = element(p, index, p->t.i64, loop.lane),
                  value = element(p, values, type, loop.lane);
-    LLVMValueRef args[] = {p->launch,
+    LLVMValueRef args[] = {p->in.launch,
                            jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)),
                            jit_u32(p, v->u.mem.pool), jit_u32(p, v->u.mem.space == KIR_FLAT), at};
     LLVMValueRef base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
@@ -525,24 +528,26 @@ static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRe
     LLVMTypeRef row = jit_vector(p, type);
     LLVMValueRef places[2][64], masks[64];
     if (stored) {
-        for (uint32_t i = 0; i < p->lanes; i++) {
+        for (uint32_t i = 0; i < p->level.lanes; i++) {
             places[0][i] = jit_u32(p, i / 2);
-            places[1][i] = jit_u32(p, p->lanes / 2 + i / 2);
+            places[1][i] = jit_u32(p, p->level.lanes / 2 + i / 2);
             masks[i] = truth(p, i % 2 == 0);
         }
         for (uint32_t k = 0; k < 2; k++) {
-            LLVMValueRef spread = LLVMBuildShuffleVector(p->b, stored, LLVMGetPoison(row),
-                                                         LLVMConstVector(places[k], p->lanes), "");
-            masked_store(p, spread, bytes, jit_field(p, first, (uint64_t)k * p->lanes * bytes),
-                         LLVMConstVector(masks, p->lanes));
+            LLVMValueRef spread = LLVMBuildShuffleVector(
+                p->b, stored, LLVMGetPoison(row), LLVMConstVector(places[k], p->level.lanes), "");
+            masked_store(p, spread, bytes,
+                         jit_field(p, first, (uint64_t)k * p->level.lanes * bytes),
+                         LLVMConstVector(masks, p->level.lanes));
         }
         return NULL;
     }
-    for (uint32_t i = 0; i < p->lanes; i++)
-        places[0][i] = jit_u32(p, 2 * i < p->lanes ? 2 * i : 2 * i + 1);
+    for (uint32_t i = 0; i < p->level.lanes; i++)
+        places[0][i] = jit_u32(p, 2 * i < p->level.lanes ? 2 * i : 2 * i + 1);
     LLVMValueRef low = jit_load(p, row, first),
-                 high = jit_load(p, row, jit_field(p, first, (uint64_t)(p->lanes - 1) * bytes));
-    return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places[0], p->lanes), "");
+                 high = jit_load(p, row,
+                                 jit_field(p, first, (uint64_t)(p->level.lanes - 1) * bytes));
+    return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places[0], p->level.lanes), "");
 }
 
 /* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made
@@ -550,10 +555,10 @@ static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRe
 static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMTypeRef type = jit_scalar(p, stored ? v->args[vec_place_args(v)]->type : v->type);
     LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type));
-    if (v->u.mem.stride == 2 * (int64_t)v->u.mem.bytes && p->lanes % 2 == 0 &&
+    if (v->u.mem.stride == 2 * (int64_t)v->u.mem.bytes && p->level.lanes % 2 == 0 &&
         has_masked_rows(p, v->u.mem.bytes))
         return every_second(p, stored, type, v->u.mem.bytes, first);
-    for (uint32_t i = 0; i < p->lanes; i++) {
+    for (uint32_t i = 0; i < p->level.lanes; i++) {
         LLVMValueRef at = jit_field(p, first, (uint64_t)v->u.mem.stride * i), lane = jit_u64(p, i);
         if (stored)
             jit_store(p, LLVMBuildExtractElement(p->b, stored, lane, ""), at);
@@ -593,7 +598,7 @@ static void stretch(jit_printer *p, const vec_value *v) {
     uint32_t value = vec_place_args(v);
     bool loads = v->op == VEC_LOAD;
     vec_stretch s;
-    vec_plan_stretch(p->k, v, p->bytes, &s);
+    vec_plan_stretch(p->k, v, p->level.bytes, &s);
     LLVMTypeRef type = LLVMVectorType(jit_scalar(p, loads ? v->type : v->args[value]->type),
                                       s.length);
     for (uint32_t i = 0; !loads && i < s.count * s.rounds; i++, w = vec_next_member(w))
@@ -617,14 +622,14 @@ static void stretch(jit_printer *p, const vec_value *v) {
 
 /* Whether the access is done with a stretch that it is in. */
 static bool is_in_stretch(jit_printer *p, const vec_value *v) {
-    if (p->in_stretch) {
-        p->in_stretch--;
+    if (p->here.in_stretch) {
+        p->here.in_stretch--;
         return true;
     }
-    bool holds = p->settled || vec_is_close(v);
+    bool holds = p->here.settled || vec_is_close(v);
     if (!v->u.mem.stretch || !holds || !jit_is_all(p, v->mask)) return false;
     stretch(p, v);
-    p->in_stretch = v->u.mem.stretch - 1u;
+    p->here.in_stretch = v->u.mem.stretch - 1u;
     return true;
 }
 
@@ -683,7 +688,7 @@ static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef 
     LLVMValueRef at = element(p, index, p->t.i64, lane), base = NULL;
     if (v->u.mem.open) {
         LLVMValueRef args[] = {
-            p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)),
+            p->in.launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)),
             jit_u32(p, v->u.mem.pool), jit_u32(p, v->u.mem.space == KIR_FLAT), at};
         base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
     } else {
@@ -695,7 +700,7 @@ static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef 
 }
 
 static void call_fault(jit_printer *p, LLVMValueRef site, LLVMValueRef lane, LLVMValueRef values) {
-    LLVMValueRef args[] = {p->launch, site, LLVMBuildAdd(p->b, p->first, lane, ""), values};
+    LLVMValueRef args[] = {p->in.launch, site, LLVMBuildAdd(p->b, p->in.first, lane, ""), values};
     (void)jit_call_helper(p, "hgv_fault", args, 4);
 }
 
@@ -712,7 +717,7 @@ static own_copies copies_of(jit_printer *p, const vec_value *v) {
     LLVMSetGlobalConstant(none, true);
     LLVMSetLinkage(none, LLVMInternalLinkage);
     LLVMValueRef all = LLVMBuildLoad2(p->b, p->t.ptr,
-                                      jit_field(p, p->launch, offsetof(hgv_launch, spread)), "");
+                                      jit_field(p, p->in.launch, offsetof(hgv_launch, spread)), "");
     LLVMValueRef is_there = LLVMBuildICmp(p->b, LLVMIntNE, all, LLVMConstNull(p->t.ptr), "");
     LLVMValueRef at = LLVMBuildSelect(
         p->b, is_there, jit_field(p, all, (uint64_t)v->u.mem.slot * sizeof(int64_t)), none, "");
@@ -779,7 +784,7 @@ static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *o
                       next = jit_block(p, "next_lane");
     LLVMValueRef branch = LLVMBuildCondBr(
         p->b, LLVMBuildICmp(p->b, LLVMIntNE, odd, jit_u64(p, 0), ""), fault, good);
-    LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    LLVMSetMetadata(branch, p->made.prof, LLVMMetadataAsValue(p->context, p->made.unlikely));
     LLVMPositionBuilderAtEnd(p->b, fault);
     jit_store(p, offset, values);
     call_fault(p, site, loop.lane, values);
@@ -838,7 +843,7 @@ static void atomic(jit_printer *p, const vec_value *v) {
     LLVMTypeRef word = small ? p->t.i32 : p->t.i64;
     LLVMValueRef copies[COPIES],
         spilled = spill(p, JIT_SPILL_INDEX, small ? small_offsets(p, v, offsets) : offsets);
-    for (uint32_t i = 0; i < p->lanes; i++) {
+    for (uint32_t i = 0; i < p->level.lanes; i++) {
         LLVMValueRef offset = jit_load(p, word, element(p, spilled, word, jit_u64(p, i)));
         if (i < COPIES) copies[i] = copy_of_lane(p, &own, base_of(p, v), jit_u64(p, i));
         LLVMValueRef place = jit_at(p, copies[i % COPIES],

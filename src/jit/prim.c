@@ -140,7 +140,8 @@ static LLVMValueRef dot4(jit_printer *p, const vec_value *v) {
             args[i] = LLVMBuildInsertElement(p->b, LLVMConstNull(LLVMVectorType(p->t.i32, 4)),
                                              args[i], jit_u32(p, 0), "");
     }
-    uint32_t lanes = v->each ? p->lanes : 4, count = p->bytes / 4 < lanes ? p->bytes / 4 : lanes,
+    uint32_t lanes = v->each ? p->level.lanes : 4,
+             count = p->level.bytes / 4 < lanes ? p->level.bytes / 4 : lanes,
              pieces = lanes / count;
     for (uint32_t i = 0; i < pieces; i++) {
         LLVMValueRef of[3];
@@ -169,7 +170,8 @@ static LLVMValueRef and_bits(jit_printer *p, const vec_value *v, LLVMValueRef a,
 static LLVMValueRef product_error(jit_printer *p, const vec_value *v, LLVMValueRef a,
                                   LLVMValueRef b) {
     LLVMValueRef product = LLVMBuildFMul(p->b, a, b, "");
-    if (p->fused || !v->each) return call(p, "llvm.fma", a, b, LLVMBuildFNeg(p->b, product, ""));
+    if (p->level.fused || !v->each)
+        return call(p, "llvm.fma", a, b, LLVMBuildFNeg(p->b, product, ""));
     bool wide = bytes_of(v) == 8;
     uint64_t cut = wide ? UINT64_C(0xfffffffff8000000) : 0xfffff000u;
     LLVMValueRef ha = and_bits(p, v, a, wide ? 0x4000000u : 0, cut),
@@ -185,7 +187,7 @@ static LLVMValueRef product_error(jit_printer *p, const vec_value *v, LLVMValueR
 
 static LLVMValueRef half_to_float(jit_printer *p, const vec_value *v, LLVMValueRef h) {
     LLVMTypeRef f32 = as_many(p, v, p->t.f32), i32 = as_many(p, v, p->t.i32);
-    if (p->halves)
+    if (p->level.halves)
         return LLVMBuildFPExt(p->b, LLVMBuildBitCast(p->b, h, as_many(p, v, p->t.f16), ""), f32,
                               "");
     LLVMValueRef word = LLVMBuildZExt(p->b, h, i32, ""),
@@ -208,7 +210,7 @@ static LLVMValueRef half_to_float(jit_printer *p, const vec_value *v, LLVMValueR
 static LLVMValueRef float_to_half(jit_printer *p, const vec_value *v, LLVMValueRef a) {
     LLVMTypeRef f32 = as_many(p, v, p->t.f32), i32 = as_many(p, v, p->t.i32),
                 i16 = as_many(p, v, p->t.i16);
-    if (p->halves)
+    if (p->level.halves)
         return LLVMBuildBitCast(p->b, LLVMBuildFPTrunc(p->b, a, as_many(p, v, p->t.f16), ""), i16,
                                 "");
     LLVMValueRef bits = LLVMBuildBitCast(p->b, a, i32, ""),
@@ -272,12 +274,12 @@ static LLVMValueRef compare(jit_printer *p, const vec_value *v) {
     case KIR_FCMP_LE: made = LLVMBuildFCmp(p->b, LLVMRealOLE, a, b, ""); break;
     default: return NULL;
     }
-    return v->each ? jit_mask_of_i1(p, made, p->widths[v->id]) : made;
+    return v->each ? jit_mask_of_i1(p, made, p->by.widths[v->id]) : made;
 }
 
 /* AND, OR, XOR, CMP_EQ, SELECT of masks, in elements as wide as the result's. */
 static LLVMValueRef logic(jit_printer *p, const vec_value *v) {
-    uint32_t bytes = p->widths[v->id];
+    uint32_t bytes = p->by.widths[v->id];
     LLVMValueRef a = jit_mask(p, v->args[0], bytes), b = jit_mask(p, v->args[1], bytes);
     switch ((kir_op)v->prim) {
     case KIR_AND: return LLVMBuildAnd(p->b, a, b, "");
@@ -301,7 +303,7 @@ static LLVMValueRef choose(jit_printer *p, const vec_value *v) {
 
 static LLVMValueRef extend(jit_printer *p, const vec_value *v, LLVMTypeRef type) {
     const vec_value *from = v->args[0];
-    if (from->type == KIR_BOOL && v->each && !p->mask_registers) {
+    if (from->type == KIR_BOOL && v->each && !p->level.mask_registers) {
         LLVMValueRef mask = jit_mask(p, from, bytes_of(v));
         return v->prim == KIR_SEXT ? mask
                                    : LLVMBuildAnd(p->b, mask, integer(p, v, bytes_of(v), 1), "");
@@ -317,7 +319,7 @@ static LLVMValueRef truncate_to(jit_printer *p, const vec_value *v, LLVMTypeRef 
     if (v->type != KIR_BOOL) return LLVMTypeOf(a) == type ? a : LLVMBuildTrunc(p->b, a, type, "");
     LLVMValueRef last = LLVMBuildAnd(p->b, a, number(p, v, jit_scalar(p, v->args[0]->type), 1), "");
     LLVMValueRef made = LLVMBuildICmp(p->b, LLVMIntNE, last, LLVMConstNull(LLVMTypeOf(a)), "");
-    return v->each ? jit_mask_of_i1(p, made, p->widths[v->id]) : made;
+    return v->each ? jit_mask_of_i1(p, made, p->by.widths[v->id]) : made;
 }
 
 /* Cut off at the ends of the range, NaN is 0. */
@@ -332,7 +334,7 @@ static LLVMValueRef convert(jit_printer *p, const vec_value *v) {
     LLVMTypeRef type = as_many(p, v, jit_scalar(p, v->type));
     switch ((kir_op)v->prim) {
     case KIR_BITCAST:
-        return v->type == KIR_BOOL ? p->values[v->args[0]->id]
+        return v->type == KIR_BOOL ? p->by.values[v->args[0]->id]
                                    : LLVMBuildBitCast(p->b, operand(p, v, 0), type, "");
     case KIR_ZEXT:
     case KIR_SEXT: return extend(p, v, type);
@@ -376,7 +378,7 @@ static LLVMValueRef arithmetic(jit_printer *p, const vec_value *v) {
     case KIR_ASHR: return shift(p, v, a, b);
     case KIR_CLZ: return call(p, "llvm.ctlz", a, LLVMConstInt(p->t.i1, 0, false), NULL);
     case KIR_DOT4_S:
-    case KIR_DOT4_U: return p->dot4 ? dot4(p, v) : NULL;
+    case KIR_DOT4_U: return p->level.dot4 ? dot4(p, v) : NULL;
     case KIR_FADD: return LLVMBuildFAdd(p->b, a, b, "");
     case KIR_FSUB: return LLVMBuildFSub(p->b, a, b, "");
     case KIR_FMUL: return LLVMBuildFMul(p->b, a, b, "");

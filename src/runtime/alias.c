@@ -45,9 +45,9 @@ static uint64_t bit(uint32_t slot) { return slot < 64 ? UINT64_C(1) << slot : 0;
 
 /* Slots i < j may be told apart from each other: they are, or nobody would see the difference. */
 static bool are_apart(const hg_code_set *set, const hg_driver_launch *l, uint32_t i, uint32_t j) {
-    bool used = has(set->read_slots | set->written_slots, i) &&
-                has(set->read_slots | set->written_slots, j);
-    bool written = has(set->written_slots, i) || has(set->written_slots, j);
+    bool used = has(set->memory.read_slots | set->memory.written_slots, i) &&
+                has(set->memory.read_slots | set->memory.written_slots, j);
+    bool written = has(set->memory.written_slots, i) || has(set->memory.written_slots, j);
     return !used || !written ||
            (l->aliases && l->aliases[hg_alias_pair(i, j)] == HG_ALIAS_DISTINCT);
 }
@@ -56,13 +56,14 @@ static bool are_apart(const hg_code_set *set, const hg_driver_launch *l, uint32_
  * memory are never another slot's. Only class memory can be named by a handle too, and open
  * accesses go wherever handles lead. */
 static bool is_apart_from_class(const hg_code_set *set, const hg_driver_launch *l, uint32_t i) {
-    if (!set->uses_class || !(set->writes_class || has(set->written_slots, i))) return true;
+    if (!set->memory.uses_class || !(set->memory.writes_class || has(set->memory.written_slots, i)))
+        return true;
     return relation(set->driver, set->caps, &l->slots[i], &l->class_memory) == HG_ALIAS_DISTINCT;
 }
 
 uint64_t hg_alias_distinct(const hg_code_set *set, const hg_driver_launch *l) {
     uint64_t all = 0, distinct;
-    if (set->has_open) return 0;
+    if (set->memory.has_open) return 0;
     for (uint32_t i = 0; i < l->slot_count; i++) all |= bit(i);
     distinct = all;
     for (uint32_t j = 0; j < l->slot_count; j++) {

@@ -26,7 +26,7 @@ static bool fits_group(const hg_device_caps *caps, const uint32_t block[3], uint
 }
 
 static uint64_t group_bytes(const hg_code_set *v, const hg_driver_launch *l, bool slot) {
-    return v->needs_blocks ? KIR_SHARED_RESERVED + (slot ? 0 : l->shared_bytes) : 0;
+    return v->facts.needs_blocks ? KIR_SHARED_RESERVED + (slot ? 0 : l->shared_bytes) : 0;
 }
 
 /* Whether all memory of a launch is near enough to the start of its arena. */
@@ -53,14 +53,14 @@ enum { SMALL_BLOCK = 32 }; /* blocks of fewer lanes would leave much of a group'
 static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_code_key *key,
                    uint32_t group[3]) {
     const hg_device_caps *caps = d->set->caps;
-    bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->set->needs_blocks;
-    blocks |= d->set->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
+    bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->set->facts.needs_blocks;
+    blocks |= d->set->facts.wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
     bool whole = trim(d, l);
     memset(key, 0, sizeof *key);
     key->form = blocks ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
     key->proven = proven;
-    key->bound = d->set->bindable && within_bindings(d, l);
+    key->bound = d->set->facts.bindable && within_bindings(d, l);
     bool by_bindings = !caps->compiler.target.addressed || key->bound;
     if (caps->compiler.by_aliases && by_bindings && !caps->compiler.target.bind_arenas)
         key->distinct = hg_alias_distinct(d->set, l);
@@ -70,8 +70,8 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
         key->whole_blocks = whole;
         key->shared_is_slot = l->shared_memory.arena ||
                               group_bytes(d->set, l, false) > caps->memory.max_shared_bytes;
-        if (caps->scheduling.serial_groups && d->set->needs_blocks &&
-            !(fits && d->set->plain_barriers && proven && whole)) {
+        if (caps->scheduling.serial_groups && d->set->facts.needs_blocks &&
+            !(fits && d->set->facts.plain_barriers && proven && whole)) {
             key->alone = 1;
             key->fold = (uint32_t)d->block_lanes;
             group[0] = 1;
@@ -87,7 +87,7 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
         }
     }
     key->at_origin = hg_window_never_cuts(d, l->lanes, blocks ? 0 : group[0]);
-    if (!caps->compiler.static_groups && !(d->set->needs_blocks && fits))
+    if (!caps->compiler.static_groups && !(d->set->facts.needs_blocks && fits))
         return; /* the code may depend on the block's size */
     memcpy(key->group, group, sizeof key->group);
     key->group_memory = group_bytes(d->set, l, key->shared_is_slot);

@@ -241,7 +241,7 @@ static void record_window(const hg_submission *d) {
              hg_dispatch_is_flat(d) ? "flat" : "blocks", (unsigned)groups[0], (unsigned)groups[1],
              (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
     hg_profile_end(d->set->profile, &(hg_profile_span){.kind = HG_PROFILE_DISPATCH,
-                                                       .name = d->set->name,
+                                                       .name = d->set->form.name,
                                                        .detail = detail,
                                                        .start_ns = d->recorded_ns,
                                                        .lanes = d->window_lanes});

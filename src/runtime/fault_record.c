@@ -78,7 +78,7 @@ static void cut_short(hg_submission *d) {
     snprintf(d->found.message, sizeof d->found.message,
              "the device cannot run more than %u rounds of loops%s in a lane",
              (unsigned)d->set->caps->compiler.target.max_rounds,
-             d->set->needs_blocks ? " around barriers or shared memory" : "");
+             d->set->facts.needs_blocks ? " around barriers or shared memory" : "");
 }
 
 bool hg_fault_record_read(hg_submission *d, bool *left) {

@@ -43,7 +43,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
         kir_module_destroy(high);
         return status;
     }
-    HG_TRY(keep_tables(kernel, kernel->code->low));
+    HG_TRY(keep_tables(kernel, kernel->code->form.low));
     if (b->profile)
         hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
                                                       .name = "legalise",

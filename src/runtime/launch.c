@@ -14,7 +14,7 @@ static bool prove(const hg_binding *binding, const hg_kernel *kernel, const hg_d
                                .slot_bytes = sizes,
                                .uniforms = binding->env,
                                .unknown = binding->env_stale,
-                               .cuts_loops = kernel->code->cuts_loops};
+                               .cuts_loops = kernel->code->facts.cuts_loops};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     return kir_prove(kernel->prover, &launch);

@@ -58,14 +58,14 @@ static uint8_t number_of(known_arenas *known, const hg_driver_arena *arena) {
 void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
     known_arenas known = {.count = 0};
     uint32_t most = d->set->caps->compiler.target.max_arenas;
-    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->has_open; i++)
+    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->memory.has_open; i++)
         (void)number_of(&known, d->queue->arenas[i].arena);
     key->open_arenas = (uint8_t)known.count;
     for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++)
         key->slot_arenas[i] = number_of(&known, l->slots[i].arena);
     for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) {
-        bool asked = kind == KIR_SLOT_TABLE    ? d->set->has_open
-                     : kind == KIR_SLOT_CLASS  ? d->set->uses_class
+        bool asked = kind == KIR_SLOT_TABLE    ? d->set->memory.has_open
+                     : kind == KIR_SLOT_CLASS  ? d->set->memory.uses_class
                      : kind == KIR_SLOT_SHARED ? key->shared_is_slot
                                                : true;
         if (asked)

@@ -28,8 +28,8 @@ bool hg_binding_needs_clock(const hg_binding *binding) {
     const hg_code_set *code = binding->executable->kernels[0].code;
     uint64_t work;
     if (!binding->launch.timeout_ms) return false;
-    return code->unbounded || !hg_mul_u64(code->work + 1, binding->launch.lanes, &work) ||
-           work > SHORT_WORK;
+    return code->facts.unbounded ||
+           !hg_mul_u64(code->cost.work + 1, binding->launch.lanes, &work) || work > SHORT_WORK;
 }
 
 hg_launch_way hg_binding_choose_way(const hg_binding *binding) {

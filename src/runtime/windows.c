@@ -25,9 +25,9 @@ static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
  * rounds after the deadline: that many lanes take a CPU about 250 ms, and longer kernels and
  * atomics, which wait for each other, take longer. */
 static uint64_t largest_window(const hg_code_set *v) {
-    if (!v->unbounded) return least_of(LARGEST_WINDOW, MOST_WORK / (v->work + 1) + 1);
+    if (!v->facts.unbounded) return least_of(LARGEST_WINDOW, MOST_WORK / (v->cost.work + 1) + 1);
     if (!v->caps->hints.on_cpu) return LARGEST_WINDOW;
-    uint64_t lanes = POLLED_WINDOW / (1 + v->work / 16 + 8 * v->atomics);
+    uint64_t lanes = POLLED_WINDOW / (1 + v->cost.work / 16 + 8 * v->cost.atomics);
     return lanes > FIRST_UNKNOWN ? lanes : FIRST_UNKNOWN;
 }
 
@@ -35,8 +35,8 @@ static uint64_t largest_window(const hg_code_set *v) {
  * milliseconds, and much longer ones where memory is slow. */
 #define SHORT_WORK (UINT64_C(1) << 29)
 static bool is_short(const hg_code_set *v, uint64_t lanes) {
-    return !v->unbounded && !v->atomics && !v->caps->hints.on_cpu &&
-           lanes <= SHORT_WORK / (v->work + 1);
+    return !v->facts.unbounded && !v->cost.atomics && !v->caps->hints.on_cpu &&
+           lanes <= SHORT_WORK / (v->cost.work + 1);
 }
 
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group) {
@@ -53,21 +53,21 @@ bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_
 /* Lanes that the first dispatch may have. */
 static uint64_t first_window(const hg_submission *d) {
     const hg_code_set *v = d->set;
-    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED),
+    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->cost.lane_ps, HG_RELAXED),
              most = largest_window(v), all;
     if (is_short(v, lanes)) return most;
     if (ps)
         return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS
                    ? most
                    : least_of(TARGET_PS / ps + 1, most);
-    if (v->unbounded) return FIRST_UNKNOWN;
-    return hg_mul_u64(lanes, v->work + 1, &all) && all <= UNMEASURED_WORK
+    if (v->facts.unbounded) return FIRST_UNKNOWN;
+    return hg_mul_u64(lanes, v->cost.work + 1, &all) && all <= UNMEASURED_WORK
                ? most
                : least_of(FIRST_WINDOW, most);
 }
 
 bool hg_window_is_measured(const hg_submission *d) {
-    return !d->one_window || !hg_atomic_load(&d->set->lane_ps, HG_RELAXED);
+    return !d->one_window || !hg_atomic_load(&d->set->cost.lane_ps, HG_RELAXED);
 }
 
 void hg_window_measure(hg_submission *d) {
@@ -77,7 +77,7 @@ void hg_window_measure(hg_submission *d) {
              most = least_of(lanes * 16, largest_window(d->set));
     d->window = next < least ? least : next;
     if (d->window > most) d->window = most;
-    hg_atomic_store(&d->set->lane_ps, ps ? ps : 1, HG_RELAXED);
+    hg_atomic_store(&d->set->cost.lane_ps, ps ? ps : 1, HG_RELAXED);
 }
 
 static bool has_field(const hg_code *v, uint8_t kind, uint32_t index) {
@@ -186,7 +186,8 @@ bool hg_window_step(hg_submission *d) {
 /* A kernel that was never measured is waited for and has no weight. */
 uint64_t hg_dispatch_weight(const hg_submission *d, uint64_t all) {
     uint64_t ps, lanes = least_of(d->launch->lanes, d->window);
-    if (!hg_mul_u64(lanes, hg_atomic_load(&d->set->lane_ps, HG_RELAXED), &ps) || ps >= TARGET_PS)
+    if (!hg_mul_u64(lanes, hg_atomic_load(&d->set->cost.lane_ps, HG_RELAXED), &ps) ||
+        ps >= TARGET_PS)
         return all;
     return ps / (TARGET_PS / all);
 }

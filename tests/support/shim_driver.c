@@ -171,7 +171,7 @@ static void add_entry(hg_text *out, const hg_device *d, const hg_driver_code *co
     emit_kernel_name(code->module, name);
     shim_print_facts(text, sizeof text, name, record, has_barrier(code->module));
     hg_text_addf(out, "%s", text);
-    if (d->dialect->device->by_address) {
+    if (d->dialect->device->params.by_address) {
         shim_print_entry(text, sizeof text, name, record);
         hg_text_addf(out, "%s", text);
     } else {

@@ -147,8 +147,9 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
         caps->compiler.bound_slots = bindings > OWN ? bindings - OWN : 0;
         return;
     }
-    caps->compiler.target.bind_arenas = d->pretend_bind_arenas;
-    caps->compiler.target.whole_atomics = caps->compiler.target.shown_uniform = d->pretend_wgsl;
+    caps->compiler.target.bind_arenas = d->pretends.pretend_bind_arenas;
+    caps->compiler.target.whole_atomics = caps->compiler.target.shown_uniform =
+        d->pretends.pretend_wgsl;
     caps->compiler.target.max_arenas = bindings >= 24 ? 8 : 2;
     caps->compiler.max_slots = bindings > OWN + caps->compiler.target.max_arenas
                                    ? bindings - OWN - caps->compiler.target.max_arenas
@@ -161,7 +162,7 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
 }
 
 static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
-    caps->memory.host_memory = is_unified(f) && !d->pretend_staging;
+    caps->memory.host_memory = is_unified(f) && !d->pretends.pretend_staging;
     caps->memory.can_import = f->has_import && caps->memory.host_memory;
     caps->memory.total_bytes = device_memory(&f->memory);
     caps->memory.max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory.total_bytes) &
@@ -246,12 +247,12 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
 static void fill_float_controls(const vk_facts *f, hg_device *d) {
     const VkPhysicalDeviceVulkan12Properties *v = &f->v12;
     bool apart = v->roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
-    d->rte[0] = v->shaderRoundingModeRTEFloat32;
-    d->rte[1] = v->shaderRoundingModeRTEFloat64 && (apart || d->rte[0]);
-    d->preserve[0] = v->shaderDenormPreserveFloat32;
-    d->preserve[1] = v->shaderDenormPreserveFloat64;
-    d->inf_nan[0] = v->shaderSignedZeroInfNanPreserveFloat32;
-    d->inf_nan[1] = v->shaderSignedZeroInfNanPreserveFloat64;
+    d->floats.rte[0] = v->shaderRoundingModeRTEFloat32;
+    d->floats.rte[1] = v->shaderRoundingModeRTEFloat64 && (apart || d->floats.rte[0]);
+    d->floats.preserve[0] = v->shaderDenormPreserveFloat32;
+    d->floats.preserve[1] = v->shaderDenormPreserveFloat64;
+    d->floats.inf_nan[0] = v->shaderSignedZeroInfNanPreserveFloat32;
+    d->floats.inf_nan[1] = v->shaderSignedZeroInfNanPreserveFloat64;
 }
 
 /* ---- opening ---- */
@@ -308,8 +309,8 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
     VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR dot;
     const char *extensions[3];
     uint32_t queues = 1, extension_count = 0;
-    d->family = choose_family(d, &queues);
-    d->device_queue_count = queues < VK_DEVICE_QUEUES ? queues : VK_DEVICE_QUEUES;
+    d->queues.family = choose_family(d, &queues);
+    d->queues.device_queue_count = queues < VK_DEVICE_QUEUES ? queues : VK_DEVICE_QUEUES;
     choose_features(f, &features, &f11, &f12, &dot);
     if (f->has_import) extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     if (f->has_portability_subset)
@@ -318,8 +319,8 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
     if (f->dot.shaderIntegerDotProduct)
         extensions[extension_count++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                     .queueFamilyIndex = d->family,
-                                     .queueCount = d->device_queue_count,
+                                     .queueFamilyIndex = d->queues.family,
+                                     .queueCount = d->queues.device_queue_count,
                                      .pQueuePriorities = priorities};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features,
@@ -396,9 +397,9 @@ static hg_status keep_enabled(const void *features, vk_facts *f) {
 
 static hg_status adopt_device(hg_device *d, const hg_host_device *host) {
     d->handle = host->device;
-    d->family = host->queue_family;
-    d->device_queue_count = 1;
-    d->device_queues[0].handle = host->queue;
+    d->queues.family = host->queue_family;
+    d->queues.device_queue_count = 1;
+    d->queues.device_queues[0].handle = host->queue;
     if (vk_device_load(d->instance, d->handle, &d->vk)) return HG_OK;
     return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                    "vulkan: the driver lacks functions of Vulkan 1.2");
@@ -408,26 +409,28 @@ static hg_status create_lanes(hg_device *d) {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    for (uint32_t i = 0; i < d->device_queue_count; i++) {
-        if (!d->adopted) d->vk.GetDeviceQueue(d->handle, d->family, i, &d->device_queues[i].handle);
-        VK_TRY(d, CreateSemaphore, d->handle, &info, NULL, &d->device_queues[i].timeline);
+    for (uint32_t i = 0; i < d->queues.device_queue_count; i++) {
+        if (!d->adopted)
+            d->vk.GetDeviceQueue(d->handle, d->queues.family, i,
+                                 &d->queues.device_queues[i].handle);
+        VK_TRY(d, CreateSemaphore, d->handle, &info, NULL, &d->queues.device_queues[i].timeline);
     }
     return HG_OK;
 }
 
 /* What the configuration says the device should seem to lack. */
 static void pretend(const char *words, vk_facts *f, hg_device *d) {
-    d->pretend_staging = hg_pretends(words, "staging");
-    d->pretend_wgsl = hg_pretends(words, "wgsl");
-    d->pretend_bind_arenas = hg_pretends(words, "bind-arenas") || d->pretend_wgsl;
-    if (hg_pretends(words, "descriptors") || d->pretend_bind_arenas)
+    d->pretends.pretend_staging = hg_pretends(words, "staging");
+    d->pretends.pretend_wgsl = hg_pretends(words, "wgsl");
+    d->pretends.pretend_bind_arenas = hg_pretends(words, "bind-arenas") || d->pretends.pretend_wgsl;
+    if (hg_pretends(words, "descriptors") || d->pretends.pretend_bind_arenas)
         f->f12.bufferDeviceAddress = VK_FALSE;
-    if (hg_pretends(words, "no-fp64") || d->pretend_wgsl)
+    if (hg_pretends(words, "no-fp64") || d->pretends.pretend_wgsl)
         f->features.features.shaderFloat64 = VK_FALSE;
-    if (hg_pretends(words, "no-int64") || d->pretend_wgsl)
+    if (hg_pretends(words, "no-int64") || d->pretends.pretend_wgsl)
         f->features.features.shaderInt64 = VK_FALSE;
     if (hg_pretends(words, "no-dot4")) f->dot.shaderIntegerDotProduct = VK_FALSE;
-    if (d->pretend_wgsl) {
+    if (d->pretends.pretend_wgsl) {
         f->features.features.shaderInt16 = f->f12.shaderInt8 = VK_FALSE;
         f->f12.storageBuffer8BitAccess = f->f11.storageBuffer16BitAccess = VK_FALSE;
     }
@@ -468,8 +471,8 @@ static hg_status make_device(const vk_instance *instance, vk_instance *adopted,
     d->instance = instance;
     d->adopted = adopted;
     d->physical = physical;
-    hg_mutex_init(&d->service_lock);
-    for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_init(&d->device_queues[l].lock);
+    hg_mutex_init(&d->zeroing.service_lock);
+    for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_init(&d->queues.device_queues[l].lock);
     hg_status status = open_device(d, options);
     if (status != HG_OK)
         vk_device_close(d);
@@ -510,19 +513,20 @@ hg_status vk_device_adopt(const hg_driver_options *options, hg_device **device) 
 void vk_device_close(hg_device *d) {
     hg_error kept = *hg_error_record();
     if (d->handle && d->vk.DestroyDevice) {
-        if (d->service) vk_queue_destroy(d->service);
+        if (d->zeroing.service) vk_queue_destroy(d->zeroing.service);
         if (!d->adopted)
             (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait
                                                                  for */
         vk_buffer_destroy(d, &d->nothing);
-        for (uint32_t l = 0; l < d->device_queue_count; l++)
-            d->vk.DestroySemaphore(d->handle, d->device_queues[l].timeline, NULL);
+        for (uint32_t l = 0; l < d->queues.device_queue_count; l++)
+            d->vk.DestroySemaphore(d->handle, d->queues.device_queues[l].timeline, NULL);
         if (!d->adopted) d->vk.DestroyDevice(d->handle, NULL);
     }
     vk_instance_let_go(d->adopted);
     hg_blob_cache_close(d->cache);
-    hg_mutex_destroy(&d->service_lock);
-    for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_destroy(&d->device_queues[l].lock);
+    hg_mutex_destroy(&d->zeroing.service_lock);
+    for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++)
+        hg_mutex_destroy(&d->queues.device_queues[l].lock);
     hg_free(d);
     *hg_error_record() = kept;
 }

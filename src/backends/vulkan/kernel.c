@@ -138,9 +138,9 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
         .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
         .group_memory = code->group_memory};
     emit_words words = {0};
-    memcpy(options.float_controls_rte, d->rte, sizeof d->rte);
-    memcpy(options.float_controls_preserve, d->preserve, sizeof d->preserve);
-    memcpy(options.float_controls_inf_nan, d->inf_nan, sizeof d->inf_nan);
+    memcpy(options.float_controls_rte, d->floats.rte, sizeof d->floats.rte);
+    memcpy(options.float_controls_preserve, d->floats.preserve, sizeof d->floats.preserve);
+    memcpy(options.float_controls_inf_nan, d->floats.inf_nan, sizeof d->floats.inf_nan);
     memcpy(options.group, code->group, sizeof options.group);
     options.no_fences = d->no_fences;
     hg_status status = emit_spirv(code->module, code->layout, &options, &words);

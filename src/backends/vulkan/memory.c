@@ -175,11 +175,11 @@ static hg_status zero_on_device(hg_device *d, hg_driver_arena *a) {
     hg_driver_command fill = {.kind = HG_CMD_FILL, .to = {a, 0, a->buffer.size}};
     hg_driver_event event = {.device = d};
     hg_status status = HG_OK;
-    hg_mutex_lock(&d->service_lock);
-    if (!d->service) status = vk_queue_create(d, &d->service);
-    if (status == HG_OK) status = vk_queue_submit(d->service, &fill, 1, NULL, 0, &event);
+    hg_mutex_lock(&d->zeroing.service_lock);
+    if (!d->zeroing.service) status = vk_queue_create(d, &d->zeroing.service);
+    if (status == HG_OK) status = vk_queue_submit(d->zeroing.service, &fill, 1, NULL, 0, &event);
     if (status == HG_OK) status = vk_event_wait(&event);
-    hg_mutex_unlock(&d->service_lock);
+    hg_mutex_unlock(&d->zeroing.service_lock);
     return status;
 }
 

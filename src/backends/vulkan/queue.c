@@ -10,9 +10,11 @@
 
 /* The last resort when a wait fails. Either nothing runs after it, or the device counts as lost. */
 static bool wait_for_everything(hg_device *d) {
-    for (uint32_t l = 0; l < d->device_queue_count; l++) hg_mutex_lock(&d->device_queues[l].lock);
+    for (uint32_t l = 0; l < d->queues.device_queue_count; l++)
+        hg_mutex_lock(&d->queues.device_queues[l].lock);
     bool idle = VK_CALL(&d->vk, DeviceWaitIdle, d->handle) == VK_SUCCESS;
-    for (uint32_t l = 0; l < d->device_queue_count; l++) hg_mutex_unlock(&d->device_queues[l].lock);
+    for (uint32_t l = 0; l < d->queues.device_queue_count; l++)
+        hg_mutex_unlock(&d->queues.device_queues[l].lock);
     if (!idle) hg_atomic_store(&d->lost, 1, HG_RELAXED);
     return idle;
 }
@@ -411,12 +413,13 @@ hg_status vk_queue_create(hg_device *d, hg_driver_queue **queue) {
     if (!q) return hg_fail_memory();
     q->device = d;
     q->references = 1;
-    q->device_queue = &d->device_queues[hg_atomic_fetch_add(&d->next_device_queue, 1, HG_RELAXED) %
-                                        d->device_queue_count];
+    q->device_queue =
+        &d->queues.device_queues[hg_atomic_fetch_add(&d->queues.next_device_queue, 1, HG_RELAXED) %
+                                 d->queues.device_queue_count];
     hg_mutex_init(&q->lock);
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                    .queueFamilyIndex = d->family};
+                                    .queueFamilyIndex = d->queues.family};
     hg_status status = vk_check(
         d, "vkCreateCommandPool",
         VK_CALL(&d->vk, CreateCommandPool, d->handle, &pool, NULL, &q->pool));

@@ -28,7 +28,7 @@ static hg_status make_room(hg_driver_recording *p, const hg_driver_command *comm
 static hg_status make_commands(hg_driver_recording *p) {
     hg_device *d = p->device;
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .queueFamilyIndex = d->family};
+                                    .queueFamilyIndex = d->queues.family};
     VK_TRY(d, CreateCommandPool, d->handle, &pool, NULL, &p->pool);
     return vk_piece_create_commands(d, &p->piece, p->pool);
 }

@@ -100,19 +100,27 @@ struct hg_device {
     vk_device_functions vk;
     VkPhysicalDeviceMemoryProperties memory;
     VkPhysicalDeviceLimits limits;
-    bool pretend_staging, pretend_bind_arenas, pretend_wgsl;
+    struct { /* what it shall not have */
+        bool pretend_staging, pretend_bind_arenas, pretend_wgsl;
+    } pretends;
     int lost;       /* atomic */
     bool no_fences; /* llvmpipe leaves a branch or loop wrongly at a memory barrier inside; its
                        atomics keep their order */
-    bool rte[2], preserve[2], inf_nan[2]; /* float controls of f32, f64 */
+    struct {        /* float controls of f32, f64 */
+        bool rte[2], preserve[2], inf_nan[2];
+    } floats;
     uint64_t import_alignment; /* of host memory that the device can use in place; 0: none */
-    uint32_t family, device_queue_count;
-    uint32_t next_device_queue; /* atomic */
-    vk_device_queue device_queues[VK_DEVICE_QUEUES];
+    struct {                   /* of the device */
+        uint32_t family, device_queue_count;
+        uint32_t next_device_queue; /* atomic */
+        vk_device_queue device_queues[VK_DEVICE_QUEUES];
+    } queues;
     uint32_t max_bindings; /* of kernels of bindings */
     vk_buffer nothing;     /* bound where a kernel has no memory */
-    hg_mutex service_lock;
-    hg_driver_queue *service; /* for zeroing memory that the host cannot see */
+    struct {               /* for zeroing memory that the host cannot see */
+        hg_mutex service_lock;
+        hg_driver_queue *service;
+    } zeroing;
     hg_blob_cache *cache;
 };
 

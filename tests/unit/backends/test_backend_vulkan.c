@@ -702,11 +702,11 @@ static void test_device_queues(hg_device *d) {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    if (d->device_queue_count != 1) return;
-    CHECK(d->vk.CreateSemaphore(d->handle, &info, NULL, &d->device_queues[1].timeline) ==
+    if (d->queues.device_queue_count != 1) return;
+    CHECK(d->vk.CreateSemaphore(d->handle, &info, NULL, &d->queues.device_queues[1].timeline) ==
           VK_SUCCESS);
-    d->device_queues[1].handle = d->device_queues[0].handle;
-    d->device_queue_count = 2;
+    d->queues.device_queues[1].handle = d->queues.device_queues[0].handle;
+    d->queues.device_queue_count = 2;
     test_plans_in_order(d);
     test_queues(d);
     test_through_host(d);

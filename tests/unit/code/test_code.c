@@ -198,7 +198,7 @@ static void waiting_for_a_failure_ends(void) {
         CHECK(!same[i].code);
     }
     CHECK(compiled >= 1 && compiled <= SAME); /* who came later tried again */
-    CHECK_U64(set->count, 0);
+    CHECK_U64(set->keyed.count, 0);
     c.driver.code_create = make;
     ask(&same[0]); /* another time there is memory */
     CHECK(same[0].status == HG_OK && same[0].code);
@@ -218,7 +218,7 @@ static void ever_new_keys(void) {
     for (uint64_t k = 0; k < KEYS; k++)
         CHECK(codes[k] && codes[k]->kernel && codes[k]->key.distinct == k);
     for (uint64_t k = 0; k < KEYS; k++) hg_code_release(c.set, codes[k]);
-    CHECK(alive == c.set->count && alive < KEYS);
+    CHECK(alive == c.set->keyed.count && alive < KEYS);
     CHECK_OK(get(c.set, 0, &again)); /* one that was dropped */
     hg_code_release(c.set, again);
     hg_code_set_destroy(c.set);
@@ -230,12 +230,13 @@ static void ever_new_keys(void) {
 static void one_code(void) {
     compiling c;
     CHECK_OK(begin(&c, false, small_kernel()));
-    CHECK(c.set->kernel && !c.set->first && alive == 1);
-    CHECK(!c.set->high && !c.set->low); /* nothing is made from them any more */
+    CHECK(c.set->kernel && !c.set->keyed.first && alive == 1);
+    CHECK(!c.set->form.high && !c.set->form.low); /* nothing is made from them any more */
     hg_code_set_destroy(c.set);
     CHECK_U64(alive, 0);
     CHECK_OK(begin(&c, true, small_kernel()));
-    CHECK(!c.set->kernel && c.set->low && alive == 0); /* device forms are made when launches ask */
+    CHECK(!c.set->kernel && c.set->form.low && alive == 0); /* device forms are made when launches
+                                                               ask */
     hg_code_set_destroy(c.set);
 }
 
@@ -251,7 +252,8 @@ static hg_status make_and_ask(bool device_form) {
     hg_status status = begin(&c, device_form, m);
     if (status == HG_OK && device_form) status = get(c.set, 1, &code);
     if (status == HG_OK && device_form) status = get(c.set, 2, &other);
-    if (status != HG_OK && c.set) CHECK(c.set->count == (uint32_t)(code != NULL) && !c.set->kernel);
+    if (status != HG_OK && c.set)
+        CHECK(c.set->keyed.count == (uint32_t)(code != NULL) && !c.set->kernel);
     if (code) hg_code_release(c.set, code);
     if (other) hg_code_release(c.set, other);
     hg_code_set_destroy(c.set);
@@ -265,7 +267,7 @@ static void what_is_copied_is_numbered(void) {
     compiling c;
     CHECK_OK(begin(&c, true, looping_kernel()));
     uint32_t id = 0, wrong = 0;
-    const kir_function *f = c.set->low->functions;
+    const kir_function *f = c.set->form.low->functions;
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
         wrong += v->id != id++;
     CHECK_MESSAGE(wrong == 0 && f->value_count == id, "%u of %u ids", wrong, id);

@@ -40,29 +40,30 @@ static const c_builtin BUILTINS[] = {
     {KIR_MULHI_U, C_IN_U32, "own_high($0, $1)"}, {KIR_BITCAST, C_IN_F32, "own_float($0)"}, {0}};
 
 static const c_device_words ADDRESS_WORDS = {
-    .title = "a language of addresses",
-    .head = HEAD "template <typename T> static inline T own_add(T *p, T x) { T old = *p; *p = old "
-                 "+ x; return old; }\n"
-                 "template <typename T> static inline T own_min(T *p, T x) { T old = *p; *p = x < "
-                 "old ? x : old; return old; }\n"
-                 "extern \"C\" { extern unsigned int own_thread; unsigned int own_thread; }\n",
+    .top.title = "a language of addresses",
+    .top.head = HEAD
+    "template <typename T> static inline T own_add(T *p, T x) { T old = *p; *p = old "
+    "+ x; return old; }\n"
+    "template <typename T> static inline T own_min(T *p, T x) { T old = *p; *p = x < "
+    "old ? x : old; return old; }\n"
+    "extern \"C\" { extern unsigned int own_thread; unsigned int own_thread; }\n",
     .kernel = "extern \"C\" void ",
     .memory = "",
     .group = "",
-    .by_address = true,
-    .group_variable = "static thread_local unsigned long long group_memory[8];",
-    .ids = {[KIR_ID_THREAD] = "own_thread"},
-    .atomics = {{[KIR_ATOMIC_ADD] = "own_add", [KIR_ATOMIC_SMIN] = "own_min"}},
-    .atomic_qualifier = "",
-    .atomic_order = "",
+    .params.by_address = true,
+    .params.group_variable = "static thread_local unsigned long long group_memory[8];",
+    .params.ids = {[KIR_ID_THREAD] = "own_thread"},
+    .atomic.atomics = {{[KIR_ATOMIC_ADD] = "own_add", [KIR_ATOMIC_SMIN] = "own_min"}},
+    .atomic.atomic_qualifier = "",
+    .atomic.atomic_order = "",
     .fences = {[HG_SCOPE_DEVICE] = OWN_FENCE, [HG_SCOPE_SYSTEM] = OWN_FENCE},
     .barrier = "own_barrier();",
 };
 static const c_dialect BY_ADDRESS = {TYPES, .no_designators = true, .device = &ADDRESS_WORDS};
 
 static const c_device_words POINTER_WORDS = {
-    .title = "a language of attributes",
-    .head = HEAD
+    .top.title = "a language of attributes",
+    .top.head = HEAD
     "#define BUFFER(n)\n"
     "template <typename T> struct own_atomic { T value; };\n"
     "enum own_order { own_relaxed };\n"
@@ -73,16 +74,16 @@ static const c_device_words POINTER_WORDS = {
     .kernel = "extern \"C\" void ",
     .memory = "",
     .group = "",
-    .parameter_bytes = UINT32_MAX,
-    .attribute = " BUFFER(%u)",
-    .group_parameter = "unsigned long long *group_memory",
-    .record = "const %s_record &record",
-    .id_parameters = "unsigned int position",
-    .ids = {[KIR_ID_THREAD] = "position"},
-    .atomics = {{[KIR_ATOMIC_ADD] = "own_add", [KIR_ATOMIC_SMIN] = "own_min"}},
-    .atomic_types = {{"own_atomic<unsigned int>", "own_atomic<int>"}},
-    .atomic_qualifier = "volatile ",
-    .atomic_order = ", own_relaxed",
+    .params.parameter_bytes = UINT32_MAX,
+    .params.attribute = " BUFFER(%u)",
+    .params.group_parameter = "unsigned long long *group_memory",
+    .params.record = "const %s_record &record",
+    .params.id_parameters = "unsigned int position",
+    .params.ids = {[KIR_ID_THREAD] = "position"},
+    .atomic.atomics = {{[KIR_ATOMIC_ADD] = "own_add", [KIR_ATOMIC_SMIN] = "own_min"}},
+    .atomic.atomic_types = {{"own_atomic<unsigned int>", "own_atomic<int>"}},
+    .atomic.atomic_qualifier = "volatile ",
+    .atomic.atomic_order = ", own_relaxed",
     .fences = {[HG_SCOPE_DEVICE] = {"", NULL}, [HG_SCOPE_SYSTEM] = OWN_FENCE},
     .barrier = "own_barrier();",
 };
@@ -122,7 +123,7 @@ static void build_fence(kir_builder *b, hg_scope scope) {
 static void build_kernel(device_kernel *k, const c_dialect *dialect) {
     kir_builder builder, *b = &builder;
     kir_value *base[3] = {NULL, NULL, NULL};
-    bool by_address = dialect->device->by_address;
+    bool by_address = dialect->device->params.by_address;
     device_kernel_begin(k, b, "everything", 0);
     for (uint32_t i = 0; i < 3; i++) {
         kir_slot *slot = hg_vec_push(&k->module->slots);
@@ -237,7 +238,7 @@ static uint32_t occurrences(const char *text, const char *of) {
 static void test_row(const c_dialect *dialect, const char *name) {
     device_kernel k;
     hg_text text = {0};
-    bool by_address = dialect->device->by_address;
+    bool by_address = dialect->device->params.by_address;
     memory m = {.in = {1.5f, -2.0f, 0.0f, 3e38f, -0.0f, -1e-30f, 7.0f, 8.0f, 9.0f}};
     uint8_t record[64] = {0};
     memset(m.out, 0xee, sizeof m.out);

@@ -220,7 +220,7 @@ static void check_code(const char *what, const hg_binding *binding, const exampl
     const hg_kernel *kernel = &binding->executable->kernels[0];
     const hg_code_set *set = kernel->code;
     const hg_code *code = binding->kernels[0].dispatch.code;
-    bool with_class = set->uses_class &&
+    bool with_class = set->memory.uses_class &&
                       (WAYS[way].slots[0] == CLASS_BUFFER || WAYS[way].slots[1] == CLASS_BUFFER);
     if (code && set->caps->compiler.target.bind_arenas)
         check_bindings(what, &binding->kernels[0].dispatch, way);
@@ -228,7 +228,7 @@ static void check_code(const char *what, const hg_binding *binding, const exampl
         (set->caps->compiler.target.addressed && !code->key.bound))
         return;
     uint64_t expected = 0;
-    if ((!x->open && set->written_slots != 7) || with_class) return;
+    if ((!x->open && set->memory.written_slots != 7) || with_class) return;
     for (uint32_t i = 0; i < kernel->slot_count && !x->open; i++) /* slots are in the order of their
                                                                      first use */
         expected |= (WAYS[way].distinct >> (kernel->inputs[kernel->slots[i].input].reg - 1u) & 1)
@@ -299,7 +299,7 @@ static uint64_t distinct_of(uint32_t slots, uint32_t i, uint32_t j, uint64_t wri
     enum { MOST = 70 };
     static uint8_t aliases[MOST * MOST];
     static hg_range ranges[MOST];
-    const hg_code_set set = {.read_slots = UINT64_MAX, .written_slots = written};
+    const hg_code_set set = {.memory.read_slots = UINT64_MAX, .memory.written_slots = written};
     const hg_driver_launch launch = {.slots = ranges, .slot_count = slots, .aliases = aliases};
     memset(aliases, HG_ALIAS_DISTINCT, sizeof aliases);
     if (j) aliases[hg_alias_pair(i, j)] = HG_ALIAS_OVERLAPPING;
@@ -316,7 +316,7 @@ static void test_rules(void) {
     CHECK_U64(distinct_of(9, 1, 2, UINT64_MAX), 0); /* many slots: all or none */
     CHECK_U64(distinct_of(70, 0, 0, UINT64_MAX), UINT64_MAX);
     CHECK_U64(distinct_of(70, 3, 69, 0), 0); /* of slots beyond the 64th nothing is known */
-    const hg_code_set open = {.has_open = true};
+    const hg_code_set open = {.memory.has_open = true};
     const hg_driver_launch launch = {.slot_count = 1};
     CHECK_U64(hg_alias_distinct(&open, &launch), 0);
 }
