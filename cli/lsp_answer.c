@@ -152,8 +152,8 @@ static void add_directives(list *l, bool graph) {
 }
 
 static void add_statements(list *l) {
-    static const char *const WORDS[] = {"let",  "if",    "else",     "while", "for",
-                                        "loop", "break", "continue", "return"};
+    static const char *const WORDS[] = {"let",  "if",    "else",     "while",  "for",
+                                        "loop", "break", "continue", "return", "fn"};
     for (size_t i = 0; i < HG_COUNT_OF(WORDS); i++)
         add_item(l, WORDS[i], strlen(WORDS[i]), ITEM_KEYWORD, NULL);
 }
@@ -161,15 +161,16 @@ static void add_statements(list *l) {
 static void add_symbols(list *l, const lsp_symbols *symbols, bool first, bool label) {
     for (uint64_t i = 0; i < symbols->count; i++) {
         const lsp_symbol *s = &symbols->data[i];
-        bool is_label = strcmp(s->kind, "label") == 0, is_macro = strcmp(s->kind, "macro") == 0;
-        if (label ? !is_label : first ? !is_macro : is_label || is_macro) continue;
+        bool is_label = strcmp(s->kind, "label") == 0, is_macro = strcmp(s->kind, "macro") == 0,
+             is_called = is_macro || strcmp(s->kind, "function") == 0;
+        if (label ? !is_label : first ? !is_called : is_label || is_macro) continue;
         uint64_t before = 0;
         while (before < i && (symbols->data[before].length != s->length ||
                               memcmp(l->at->text + symbols->data[before].from,
                                      l->at->text + s->from, s->length) != 0))
             before++;
         if (before == i && s->from != l->at->from)
-            add_item(l, l->at->text + s->from, s->length, is_macro ? ITEM_FUNCTION : ITEM_VARIABLE,
+            add_item(l, l->at->text + s->from, s->length, is_called ? ITEM_FUNCTION : ITEM_VARIABLE,
                      s->kind);
     }
 }

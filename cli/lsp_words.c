@@ -93,6 +93,23 @@ static void add_declared(finder *f, const statement *s, uint32_t at, uint32_t ro
     }
 }
 
+/* `fn f[T](a T, s shared f32 [4]) -> T {`: what stands first in the brackets, and behind commas. */
+static void add_parameters(finder *f, const statement *s, uint32_t at) {
+    bool types = false, first = false;
+    uint32_t depth = 0;
+    for (; at < s->count && s->tokens[at].kind != '{'; at++) {
+        const hg_token *t = &s->tokens[at];
+        bool opens = t->kind == '(' || t->kind == '[';
+        if (opens && !depth) types = t->kind == '[';
+        if (first && t->kind == HG_TOKEN_NAME)
+            add(f, t, types ? "type of a function" : "parameter of a function",
+                types ? TYPE : VARIABLE);
+        first = (opens && !depth) || (t->kind == ',' && depth == 1);
+        depth += opens;
+        depth -= depth && (t->kind == ')' || t->kind == ']');
+    }
+}
+
 /* `q, r = softmax x=scores` of an array graph. */
 static void add_values(finder *f, const statement *s) {
     uint32_t names = 0;
@@ -124,10 +141,9 @@ bool lsp_find_symbols(const char *text, size_t length, lsp_symbols *symbols) {
         while (at < s.count && row < HG_COUNT_OF(DECLARES) &&
                !hg_token_is(&s.tokens[at], DECLARES[row].word))
             row++;
-        if (at < s.count && row < HG_COUNT_OF(DECLARES))
-            add_declared(&f, &s, at + 1, row);
-        else if (graph)
-            add_values(&f, &s);
+        if (at < s.count && row < HG_COUNT_OF(DECLARES)) add_declared(&f, &s, at + 1, row);
+        if (at < s.count && hg_token_is(&s.tokens[at], "fn")) add_parameters(&f, &s, at + 2);
+        if (graph && row == HG_COUNT_OF(DECLARES)) add_values(&f, &s);
     }
     return f.good;
 }

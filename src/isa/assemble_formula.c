@@ -35,6 +35,9 @@ static bool push_value(formula *f, uint32_t node) {
     return true;
 }
 static uint32_t pop_value(formula *f) { return f->values.data[--f->values.count]; }
+static const uint32_t *arguments_of(const formula *f, uint32_t base) {
+    return base < f->values.count ? &f->values.data[base] : NULL;
+}
 static pending *top(formula *f) {
     return f->pending.count ? &f->pending.data[f->pending.count - 1] : NULL;
 }
@@ -355,7 +358,7 @@ static bool fold(formula *f, const pending *p, uint32_t count, bool *folded) {
 
 static bool close_function(formula *f, const pending *p, const hg_token *whole, uint32_t count) {
     hg_assembler *a = f->a;
-    uint32_t node = hg_asm_call_function(a, p->called, &p->token, whole, &f->values.data[p->base],
+    uint32_t node = hg_asm_call_function(a, p->called, &p->token, whole, arguments_of(f, p->base),
                                          count);
     f->values.count = p->base;
     if (!push_value(f, node)) return false;
@@ -403,7 +406,7 @@ static bool close_call(formula *f, const hg_token *end) {
                      hg_token_shown(&p.token), p.token.text, (unsigned)count);
         return false;
     }
-    uint32_t node = hg_tree_call(a, &p.function, &whole, &f->values.data[p.base], count);
+    uint32_t node = hg_tree_call(a, &p.function, &whole, arguments_of(f, p.base), count);
     f->values.count = p.base;
     return push_value(f, node);
 }

@@ -23,7 +23,7 @@ static hg_fn_part *add_part(hg_assembler *a) {
 }
 
 static hg_fn_part *parts_of(const hg_assembler *a, const hg_fn *fn) {
-    return &a->functions.parts.data[fn->first];
+    return a->functions.parts.count ? &a->functions.parts.data[fn->first] : NULL;
 }
 
 static bool same_name(const hg_token *x, const hg_token *y) {
@@ -312,6 +312,7 @@ static void read_nothing(hg_assembler *a) { (void)a; }
 static void read_ahead(hg_assembler *a) {
     hg_fn fn = {.types = 0};
     hg_token word;
+    a->wrong.doubtful = false;
     hg_asm_next(a);
     word = a->token;
     hg_asm_next(a);
@@ -360,6 +361,7 @@ static void look_everywhere(hg_assembler *a) {
     const hg_lexer lexer = a->lexer;
     const hg_token token = a->token;
     const uint32_t expansion = a->source.expansion, parameters = a->source.parameters;
+    const bool doubtful = a->wrong.doubtful;
     void (*resume)(hg_assembler *) = a->source.resume;
     a->source.resume = read_nothing;
     a->source.parameters = 0;
@@ -374,6 +376,7 @@ static void look_everywhere(hg_assembler *a) {
     a->source.expansion = expansion;
     a->source.parameters = parameters;
     a->source.resume = resume;
+    a->wrong.doubtful = doubtful;
 }
 
 bool hg_asm_find_function(hg_assembler *a, const hg_token *token, uint32_t *number) {

@@ -104,8 +104,10 @@ static uint32_t word_of(const hg_token *t) {
 
 static bool is_call(hg_assembler *a) {
     uint32_t number;
-    return a->token.text[0] != '.' && hg_asm_followed_by(a, '(') &&
-           hg_asm_find_function(a, &a->token, &number);
+    if (a->token.text[0] == '.' || !hg_asm_followed_by(a, '(')) return false;
+    if (hg_asm_find_function(a, &a->token, &number)) return true;
+    const hg_name *name = hg_asm_find_name(a, &a->token);
+    return name && name->kind == HG_NAME_BROKEN; /* it may be that of a function */
 }
 
 bool hg_asm_is_statement(hg_assembler *a) {

@@ -59,16 +59,21 @@ bool hg_tree_close_function(hg_assembler *a, const hg_token *at) {
     return leave(a, at);
 }
 
+static hg_tree_value result(const hg_assembler *a, const hg_tree_function *f, uint32_t i) {
+    return a->tree->values.data[f->values + f->parameters + i];
+}
+
 static bool give_results(hg_assembler *a, const hg_token *at, const hg_tree_function *f,
                          const uint32_t *values) {
-    const hg_tree_value *results = &a->tree->values.data[f->values + f->parameters];
-    if (f->results == 1) return hg_tree_lower(a, values[0], &results[0].reg, true);
+    if (f->results == 1) {
+        const hg_tree_value only = result(a, f, 0);
+        return hg_tree_lower(a, values[0], &only.reg, true);
+    }
     for (uint32_t i = 0; i < f->results; i++)
         if (!hg_tree_lower(a, values[i], NULL, false)) return false;
     for (uint32_t i = 0; i < f->results; i++) {
-        results = &a->tree->values.data[f->values + f->parameters];
-        if (!hg_tree_copy(a, at, results[i].type, results[i].reg, hg_tree_at(a, values[i])->reg))
-            return false;
+        const hg_tree_value to = result(a, f, i);
+        if (!hg_tree_copy(a, at, to.type, to.reg, hg_tree_at(a, values[i])->reg)) return false;
     }
     return true;
 }
@@ -78,13 +83,12 @@ bool hg_tree_return_from(hg_assembler *a, const hg_token *at, const uint32_t *va
     if (!a->tree || !a->tree->function)
         return hg_asm_emit(a, HG_OP_EXIT, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at);
     const hg_tree_function f = a->tree->functions.data[a->tree->function - 1];
-    const hg_tree_value *results = &a->tree->values.data[f.values + f.parameters];
     if (count != f.results) {
         hg_asm_error(a, "N04", at, NULL, "the function has %u result%s, 'return' gives %u",
                      (unsigned)f.results, f.results == 1 ? "" : "s", (unsigned)count);
         return false;
     }
     for (uint32_t i = 0; i < count; i++)
-        if (!hg_tree_fit(a, values[i], results[i].type, "the result")) return false;
+        if (!hg_tree_fit(a, values[i], result(a, &f, i).type, "the result")) return false;
     return give_results(a, at, &f, values) && leave(a, at);
 }

@@ -862,7 +862,7 @@ static void go_straight(hg_assembler *a, const uint32_t *arguments, uint32_t cou
 uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t function,
                                const uint32_t *arguments, uint32_t count) {
     const hg_tree_function f = a->tree->functions.data[function];
-    const hg_tree_value *values = &a->tree->values.data[f.values];
+    const hg_tree_value *values = f.parameters + f.results ? &a->tree->values.data[f.values] : NULL;
     uint8_t type = f.results ? values[f.parameters].type : (uint8_t)HG_TREE_NO_VALUE;
     for (uint32_t i = 0; i < count; i++)
         if (arguments[i] == HG_TREE_BAD ||
