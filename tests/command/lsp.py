@@ -249,6 +249,40 @@ STATEMENTS = """.atlas 1
 """
 
 
+FUNCTIONS = """.atlas 1
+.program mix
+.param y buffer f32 inout [count]
+.param count u64
+.lanes count
+    y[global] = blend(y[global], 2, 0.5)
+
+fn blend[T](a T, b T, t T) -> T {
+    return a + (b - a) * t
+}
+"""
+
+
+def functions():
+    s = Server()
+    uri = "file:///mix.atlas"
+    check(s.open(uri, FUNCTIONS) == [], f"functions: {s.said.get(uri)}")
+    body = FUNCTIONS.index("return")
+    for word, after, line, column in (("blend", 0, 7, 3), ("t", FUNCTIONS.index("t\n}"), 7, 22), ("T", body - 20, 7, 9)):
+        answer = s.at("definition", uri, *position(FUNCTIONS, word, after))
+        start = answer and answer["range"]["start"]
+        check(start == {"line": line, "character": column}, f"definition of {word}: {answer}")
+    answer = s.at("hover", uri, *position(FUNCTIONS, "blend"))
+    check(answer and "fn blend[T](a T, b T, t T) -> T {" in answer["contents"]["value"], f"hover over a call: {answer}")
+    outline = s.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})["result"]
+    check([x["name"] for x in outline if x["kind"] == 12] == ["blend"], f"outline: {outline}")
+    for line, character in ((5, 6), (5, 22)):
+        labels = [i["label"] for i in s.at("completion", uri, line, character)]
+        check(line and ("blend" in labels or character == 6), f"completion: {labels}")
+    found = s.open("file:///mix2.atlas", FUNCTIONS.replace("(b - a)", "(b - d)"))
+    check(found and found[0]["range"]["start"]["line"] == 8, f"a mistake in a body: {found}")
+    check(s.end() == 0, "it ends")
+
+
 def statements():
     s = Server()
     uri = "file:///collatz.atlas"
@@ -422,6 +456,7 @@ def editor():
 
 session(False)
 session(True)
+functions()
 statements()
 editor()
 other_files()
