@@ -229,6 +229,50 @@ static void test_beside(hg_backend *b) {
     GIVES("loop: y[0] = 1\n", 1);
 }
 
+static hg_status resolve_library(void *user, const char *from, const char *name,
+                                 hg_source *source) {
+    static const char TEXT[] = ".atlas 1\nfn twice(v u32) -> u32 {\n return plus(v, v)\n}\n"
+                               "fn plus(a u32, b u32) -> u32 {\n return a + b\n}\n"
+                               "fn wrong(a u32) -> u32 {\n return a + 1.5\n}\n";
+    (void)user, (void)from, (void)name;
+    source->name = "lib.atlas";
+    source->bytes = TEXT;
+    source->length = sizeof TEXT - 1;
+    return HG_OK;
+}
+
+/* Functions of an included file, of several programs in one text, and where their mistakes are. */
+static void test_function_texts(void) {
+    static const char TEXT[] = ".atlas 1\n.include \"lib.atlas\"\nfn both(v u32) -> u32 {\n"
+                               " return twice(v)\n}\n.program one\n.param y buffer u32 inout [n]\n"
+                               ".param n u64\ny[0] = both(1) + only(2)\nfn only(v u32) -> u32 {\n"
+                               " return v\n}\n.program two\n.param y buffer u32 inout [n]\n"
+                               ".param n u64\ny[0] = both(1) + only(2)\nfn only(v u32) -> u32 {\n"
+                               " return wrong(v)\n}\n";
+    hg_assemble_options options = {.size = sizeof options, .resolve = resolve_library};
+    for (int i = 0; i < 2; i++) {
+        hg_program *p = NULL;
+        hg_diagnostics *d = hg_diagnostics_create(0);
+        options.program = i ? "two" : "one";
+        hg_status status = hg_program_assemble_with(TEXT, strlen(TEXT), &options, d, &p);
+        CHECK(status == (i ? HG_ERROR_ISA : HG_OK));
+        CHECK_U64(hg_diagnostics_count(d), (uint64_t)i);
+        if (i && hg_diagnostics_count(d)) {
+            char *said = hg_diagnostics_print(d, "text", TEXT, strlen(TEXT));
+            static const char EXPECTED[] =
+                "lib.atlas:9:13: error[V03]: type mismatch: '1.5' is a real number, the "
+                "other operand is u32\n    9 |  return a + 1.5\n      |             "
+                "^~~\n   in function 'wrong', first called at 18:9; in function "
+                "'only', first called at 16:18\n   hint: an integer may become a float, "
+                "a real number no integer\ntext: 1 error\n";
+            CHECK_MESSAGE(strcmp(said, EXPECTED) == 0, "%s", said);
+            hg_string_free(said);
+        }
+        hg_diagnostics_destroy(d);
+        hg_program_release(p);
+    }
+}
+
 /* ---- messages ---- */
 
 static void say(const char *body, char *said, size_t room) {
@@ -327,6 +371,7 @@ int main(int argc, char **argv) {
         hg_backend_destroy(b);
     }
     if (!print) test_failing_allocations();
+    if (!print) test_function_texts();
     test_messages(print);
     return print ? 0 : test_done();
 }
