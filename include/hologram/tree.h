@@ -31,6 +31,9 @@ typedef uint64_t hg_variable;
 /** An array of a tree: a parameter, a table, or one in shared or private memory. 0: none. */
 typedef uint64_t hg_elements;
 
+/** A function of a tree. 0: none. */
+typedef uint64_t hg_routine;
+
 /** In place of a type: a truth, of a comparison or a variable. */
 enum { HG_TREE_PREDICATE = 0xFD };
 
@@ -144,7 +147,8 @@ HG_API hg_expression hg_tree_choose(hg_tree *tree, hg_expression condition, hg_e
 HG_API hg_expression hg_tree_cast(hg_tree *tree, hg_type type, hg_expression x);
 /** An instruction with a result as a function, by its mnemonic with types where these do not
  * follow: "fma", "atom.add", "bits.u32". arguments: its operands without results, an element where
- * it takes an address; borrowed for the call. A second result: hg_tree_assign_two. */
+ * it takes an address; borrowed for the call. A second result:
+ * hg_tree_assign_results. */
 HG_API hg_expression hg_tree_apply(hg_tree *tree, const char *mnemonic,
                                    const hg_expression *arguments, uint32_t count);
 
@@ -156,9 +160,10 @@ HG_API hg_variable hg_tree_variable(hg_tree *tree, const char *name, uint32_t ty
 /** A variable of the value's type that has it. */
 HG_API hg_variable hg_tree_let(hg_tree *tree, const char *name, hg_expression value);
 HG_API hg_status hg_tree_assign(hg_tree *tree, hg_variable variable, hg_expression value);
-/** Both results of an instruction: "addc", "shuffle". */
-HG_API hg_status hg_tree_assign_two(hg_tree *tree, hg_variable first, hg_variable second,
-                                    hg_expression value);
+/** Several results: those of a function, or both of an instruction ("addc"). They have the
+ * variables' types. */
+HG_API hg_status hg_tree_assign_results(hg_tree *tree, const hg_variable *variables, uint32_t count,
+                                        hg_expression value);
 /** element = value; the value is worked out first. element: of hg_tree_element_of. */
 HG_API hg_status hg_tree_store_element(hg_tree *tree, hg_expression element, hg_expression value);
 /** element = element op value, with its indices worked out once. */
@@ -205,6 +210,25 @@ HG_API hg_status hg_tree_barrier(hg_tree *tree);
  */
 HG_API hg_status hg_tree_instruction(hg_tree *tree, const char *mnemonic, const hg_arg *arguments,
                                      uint32_t count);
+
+/* ---- functions ---- */
+
+/**
+ * A function with parameters and results by value, which can be called from here on. No function
+ * calls itself, through others neither.
+ * @param types  of the parameters and then of the results, 64 together at most: an hg_type or
+ * HG_TREE_PREDICATE; borrowed for the call
+ */
+HG_API hg_routine hg_tree_declare_function(hg_tree *tree, const char *name, const uint32_t *types,
+                                           uint32_t parameters, uint32_t results);
+/** What follows, up to its hg_tree_end, is the function's; each way through it ends in
+ * hg_tree_return where it has results. Functions stand behind the program's statements and behind
+ * each other. parameters: receives a variable for each; may be NULL. */
+HG_API hg_status hg_tree_begin_function(hg_tree *tree, hg_routine routine, hg_variable *parameters);
+/** Its value is the first result. arguments: as many as it has parameters, borrowed for the call.
+ */
+HG_API hg_expression hg_tree_call_routine(hg_tree *tree, hg_routine routine,
+                                          const hg_expression *arguments, uint32_t count);
 
 enum { HG_ARG_OF_TREE = 64 /**< kind of an hg_arg: an expression, variable or array */ };
 static inline hg_arg hg_arg_of(uint64_t id) { return hg_arg_make(HG_ARG_OF_TREE, 0, id); }

@@ -71,6 +71,7 @@ void hg_tree_destroy(hg_tree *t) {
     hg_asm_destroy(t->a);
     hg_vec_free(&t->variables);
     hg_vec_free(&t->arrays);
+    hg_vec_free(&t->routines);
     hg_free(t);
 }
 
@@ -94,11 +95,9 @@ hg_status hg_tree_place(hg_tree *t, uint32_t line, uint32_t column, const char *
 
 /* ---- ids ---- */
 
-const char *const hg_tree_thing_names[4] = {"nothing", "an expression", "a variable", "an array"};
-enum {
-    MOST_OF_A_KIND = 1 << 29,
-    MOST_VALUES = 64 /* of one call, return or function */
-};
+const char *const hg_tree_thing_names[5] = {"nothing", "an expression", "a variable", "an array",
+                                            "a function"};
+enum { MOST_OF_A_KIND = 1 << 29 };
 
 static uint64_t id_of(const hg_tree *t, hg_tree_thing kind, uint64_t number) {
     return (uint64_t)t->serial << 32 | (uint64_t)kind << 29 | number;
@@ -144,6 +143,22 @@ const hg_tree_array *hg_tree_find_array(hg_tree *t, hg_elements array) {
     return NULL;
 }
 
+const hg_tree_routine *hg_tree_find_routine(const hg_tree *t, hg_routine routine) {
+    bool there = hg_tree_thing_of(t, routine) == HG_TREE_ID_ROUTINE &&
+                 number_of(routine) < t->routines.count;
+    return there ? &t->routines.data[number_of(routine)] : NULL;
+}
+
+hg_routine hg_tree_add_routine(hg_tree *t, uint32_t number, const hg_token *name) {
+    hg_tree_routine *r = hg_vec_push(&t->routines);
+    if (!r) {
+        (void)hg_asm_no_memory(t->a);
+        return 0;
+    }
+    *r = (hg_tree_routine){number, *name};
+    return id_of(t, HG_TREE_ID_ROUTINE, t->routines.count - 1);
+}
+
 /* The node of an expression that is still there. */
 static uint32_t find(const hg_tree *t, hg_expression x) {
     uint32_t number = number_of(x);
@@ -152,7 +167,8 @@ static uint32_t find(const hg_tree *t, hg_expression x) {
     return there ? number - t->base : HG_TREE_BAD;
 }
 
-uint32_t hg_tree_take(hg_tree *t, hg_expression x) {
+/* Of a value, or of a call that has none. */
+static uint32_t take(hg_tree *t, hg_expression x) {
     uint32_t node = find(t, x);
     if (hg_tree_thing_of(t, x) != HG_TREE_ID_EXPRESSION) {
         (void)hg_tree_foreign(t, x, HG_TREE_ID_EXPRESSION);
@@ -166,6 +182,14 @@ uint32_t hg_tree_take(hg_tree *t, hg_expression x) {
     hg_token at = hg_tree_here(t, "expression");
     hg_asm_error(t->a, "N03", &at, "hg_tree_let keeps a value that is used again",
                  "the expression has been used: it is an operand of one expression or statement");
+    return HG_TREE_BAD;
+}
+
+uint32_t hg_tree_take(hg_tree *t, hg_expression x) {
+    uint32_t node = take(t, x);
+    if (node == HG_TREE_BAD || hg_tree_type(t->a, node) != HG_TREE_NO_VALUE) return node;
+    hg_asm_error(t->a, "N03", &hg_tree_at(t->a, node)->token, "hg_tree_evaluate calls it",
+                 "the function has no result");
     return HG_TREE_BAD;
 }
 
@@ -190,6 +214,7 @@ void hg_tree_over(hg_tree *t) {
 }
 
 static hg_status finish(hg_tree *t, uint64_t errors) {
+    hg_tree_check_behind(t);
     hg_tree_over(t);
     return hg_tree_status(t, errors);
 }
@@ -243,6 +268,10 @@ static bool is_type(hg_tree *t, uint32_t type, bool predicate) {
     hg_asm_error(t->a, "N03", &at, NULL, "%u is no type: expected a value of hg_type below %d%s",
                  (unsigned)type, (int)HG_TYPE_COUNT, predicate ? ", or HG_TREE_PREDICATE" : "");
     return false;
+}
+
+hg_variable hg_tree_add_variable(hg_tree *t, hg_register reg, bool predicate) {
+    return add_variable(t, reg, predicate, false);
 }
 
 static hg_variable declare(hg_tree *t, const char *name, uint32_t type) {
@@ -773,32 +802,47 @@ hg_status hg_tree_assign(hg_tree *t, hg_variable variable, hg_expression value) 
     return finish(t, errors);
 }
 
-static bool assign_two(hg_tree *t, hg_variable first, hg_variable second, uint32_t node) {
-    const hg_tree_variable_info *v = target(t, first), *w = target(t, second);
-    hg_token at = hg_tree_here(t, "two variables");
+/* Result number i is of the variable's type. */
+static bool fits_result(hg_tree *t, uint32_t node, uint32_t i, const hg_tree_variable_info *v) {
+    hg_token at = hg_tree_here(t, "variables");
     uint8_t type;
-    if (!v || !w || node == HG_TREE_BAD) return false;
-    if (!hg_tree_result(t->a, node, 1, &type)) {
-        hg_asm_error(t->a, "N04", &at, NULL, "2 variables for a value that has no so many results");
+    if (!hg_tree_result(t->a, node, i, &type)) {
+        hg_asm_error(t->a, "N04", &at, NULL, "%u variables for a value that has no so many results",
+                     (unsigned)i + 1);
         return false;
     }
-    if (!hg_tree_fit(t->a, node, type_of(v), "the variable")) return false;
-    if (type != type_of(w)) {
-        hg_asm_error(t->a, "V03", &at, NULL,
-                     "type mismatch: the second variable is %s, the result is %s",
-                     hg_tree_type_name(type_of(w)), hg_tree_type_name(type));
-        return false;
-    }
-    hg_tree_give(t->a, node, 1, w->reg);
-    return hg_tree_lower(t->a, node, &v->reg, false);
+    if (type == type_of(v)) return true;
+    hg_asm_error(t->a, "V03", &at, NULL, "type mismatch: variable %u is %s, the result is %s",
+                 (unsigned)i + 1, hg_tree_type_name(type_of(v)), hg_tree_type_name(type));
+    return false;
 }
 
-hg_status hg_tree_assign_two(hg_tree *t, hg_variable first, hg_variable second,
-                             hg_expression value) {
+static bool assign_results(hg_tree *t, const hg_variable *variables, uint32_t count,
+                           uint32_t node) {
+    const hg_tree_variable_info *first = target(t, variables[0]);
+    if (!first || node == HG_TREE_BAD) return false;
+    for (uint32_t i = 1; i < count; i++) {
+        const hg_tree_variable_info *v = target(t, variables[i]);
+        if (!v || !fits_result(t, node, i, v)) return false;
+        hg_tree_give(t->a, node, i, v->reg);
+    }
+    return hg_tree_fit(t->a, node, type_of(first), "the variable") &&
+           hg_tree_lower(t->a, node, &first->reg, false);
+}
+
+hg_status hg_tree_assign_results(hg_tree *t, const hg_variable *variables, uint32_t count,
+                                 hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
     if (!begin(t, &errors)) return hg_tree_status(t, errors);
-    (void)assign_two(t, first, second, hg_tree_take(t, value));
+    uint32_t node = hg_tree_take(t, value);
+    if (variables && count && count <= HG_TREE_MOST_VALUES) {
+        (void)assign_results(t, variables, count, node);
+    } else {
+        hg_token at = hg_tree_here(t, "variables");
+        hg_asm_error(t->a, "N04", &at, NULL, "1 to %d variables take results, not %u",
+                     HG_TREE_MOST_VALUES, (unsigned)(variables ? count : 0));
+    }
     return finish(t, errors);
 }
 
@@ -844,7 +888,8 @@ hg_status hg_tree_evaluate(hg_tree *t, hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
     if (!begin(t, &errors)) return hg_tree_status(t, errors);
-    uint32_t node = hg_tree_take(t, value);
+    uint32_t node = take(t, value);
+    if (node != HG_TREE_BAD) hg_tree_at(t->a, node)->unused = true;
     if (node != HG_TREE_BAD && hg_tree_settle(t->a, node))
         (void)hg_tree_lower(t->a, node, NULL, false);
     return finish(t, errors);
@@ -972,6 +1017,8 @@ hg_status hg_tree_end(hg_tree *t) {
     hg_token at = word(t, "end");
     if (t->a->source.braces.count)
         (void)hg_tree_close(t->a, &at);
+    else if (t->open)
+        hg_tree_end_function(t);
     else
         hg_asm_error(t->a, "L03", &at, NULL, "the end of a block where none is open");
     return finish(t, errors);
@@ -998,11 +1045,11 @@ hg_status hg_tree_continue(hg_tree *t) {
 hg_status hg_tree_return(hg_tree *t, const hg_expression *values, uint32_t count) {
     HG_ENTRY;
     uint64_t errors;
-    uint32_t nodes[MOST_VALUES];
+    uint32_t nodes[HG_TREE_MOST_VALUES];
     bool good = true;
     if (!begin(t, &errors)) return hg_tree_status(t, errors);
     hg_token at = word(t, "return");
-    if (count > MOST_VALUES || (count && !values)) {
+    if (count > HG_TREE_MOST_VALUES || (count && !values)) {
         hg_asm_error(t->a, "N04", &at, NULL, "'return' with %u values", (unsigned)count);
         return finish(t, errors);
     }
@@ -1036,6 +1083,20 @@ static hg_status build(hg_tree *t) {
         const hg_brace *open = &a->source.braces.data[i];
         hg_asm_error(a, "L04", &open->token, "hg_tree_end", "the block of '%.*s' is not ended",
                      hg_token_shown(&open->token), open->token.text);
+    }
+    hg_tree_check_behind(t);
+    if (t->open) {
+        const hg_token name = hg_tree_find_routine(t, t->open)->name;
+        hg_asm_error(a, "L04", &name, "hg_tree_end", "the function '%.*s' is not ended",
+                     hg_token_shown(&name), name.text);
+    }
+    for (uint64_t i = 0; i < t->routines.count; i++) {
+        const hg_tree_routine *r = &t->routines.data[i];
+        const hg_tree_function *f = &a->tree->functions.data[r->number];
+        if (f->entry == HG_UNDEFINED && f->calls.last)
+            hg_asm_error(a, "L02", &r->name, "hg_tree_begin_function",
+                         "the function '%.*s' is called and has no statements",
+                         hg_token_shown(&r->name), r->name.text);
     }
     a->wrong.finishing = true;
     bool allocated = !a->out_of_memory && !a->wrong.errors && hg_asm_allocate(a);

@@ -9,15 +9,21 @@
 typedef enum hg_tree_thing {
     HG_TREE_ID_EXPRESSION = 1,
     HG_TREE_ID_VARIABLE,
-    HG_TREE_ID_ARRAY
+    HG_TREE_ID_ARRAY,
+    HG_TREE_ID_ROUTINE
 } hg_tree_thing;
-extern const char *const hg_tree_thing_names[4]; /* "an expression" */
+extern const char *const hg_tree_thing_names[5]; /* "an expression" */
 
 typedef struct hg_tree_variable_info {
     hg_register reg;
     bool predicate;
     bool fixed; /* of a for, or a parameter without a lane's own copy: not assigned */
 } hg_tree_variable_info;
+
+typedef struct hg_tree_routine {
+    uint32_t number; /* hg_tree_function_new */
+    hg_token name;
+} hg_tree_routine;
 
 struct hg_tree {
     hg_builder *head; /* name, parameters, launch defaults */
@@ -30,7 +36,12 @@ struct hg_tree {
     uint64_t bytes[2]; /* of shared and private memory */
     HG_VEC(hg_tree_variable_info) variables;
     HG_VEC(hg_tree_array) arrays;
+    HG_VEC(hg_tree_routine) routines;
+    hg_routine open; /* whose statements are made; 0: none */
+    uint64_t behind; /* instructions when the last function ended; 0: none has */
 };
+
+enum { HG_TREE_MOST_VALUES = 64 /* of one call, return or function */ };
 
 /* Every call begins with it: false where nothing can be done. */
 bool hg_tree_ready(hg_tree *t);
@@ -50,4 +61,12 @@ const hg_tree_array *hg_tree_find_array(hg_tree *t, hg_elements array);
 void hg_tree_over(hg_tree *t);
 /* An id for a node that has just been made, with the place of now; 0: of HG_TREE_BAD. */
 hg_expression hg_tree_made(hg_tree *t, uint32_t node, const char *text);
+hg_variable hg_tree_add_variable(hg_tree *t, hg_register reg, bool predicate);
+hg_routine hg_tree_add_routine(hg_tree *t, uint32_t number, const hg_token *name);
+const hg_tree_routine *hg_tree_find_routine(const hg_tree *t, hg_routine routine);
+/* The function that is open ends (fill_function.c). */
+void hg_tree_end_function(hg_tree *t);
+/* L03 where statements of the program stand behind a function. */
+void hg_tree_check_behind(hg_tree *t);
+
 #endif

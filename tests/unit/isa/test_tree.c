@@ -126,10 +126,48 @@ static const char INSTRUCTIONS[] =
     ".param sum buffer f32 out [1]\n.param m u64\n.lanes 1\n"
     "let half = m / 2\nparallel_map y, x, neg, half\nparallel_reduce [sum], y, sum, 64\n";
 
+/* Two functions, one of which calls the other; several results, and none. */
+static hg_tree *functions(void) {
+    static const uint32_t SPLIT[] = {HG_TYPE_U32, HG_TYPE_U32, HG_TYPE_U32, HG_TYPE_U32},
+                          KEEP[] = {HG_TYPE_U32};
+    hg_dim n = hg_dim_of(16);
+    hg_tree *t = hg_tree_create("functions", NULL);
+    hg_elements y = hg_tree_param_buffer(t, "y", HG_TYPE_U32, HG_PARAM_OUT, &n, 1);
+    hg_tree_lanes(t, &n, 1);
+    hg_routine split = hg_tree_declare_function(t, "split", SPLIT, 2, 2),
+               keep = hg_tree_declare_function(t, "keep", KEEP, 1, 0);
+    hg_expression lane = hg_tree_cast(t, HG_TYPE_U32, hg_tree_lane_id(t, "global"));
+    hg_tree_evaluate(t, hg_tree_call_routine(t, keep, &lane, 1));
+    hg_variable v[2];
+    hg_tree_begin_function(t, keep, v);
+    hg_variable q = hg_tree_variable(t, "q", HG_TYPE_U32),
+                r = hg_tree_variable(t, "r", HG_TYPE_U32);
+    hg_expression both[2] = {hg_tree_read(t, v[0]), hg_tree_integer(t, 3)};
+    hg_tree_assign_results(t, (const hg_variable[]){q, r}, 2,
+                           hg_tree_call_routine(t, split, both, 2));
+    hg_expression sum = hg_tree_operate(t, HG_TREE_ADD, hg_tree_read(t, q), hg_tree_read(t, r));
+    hg_tree_store_element(t, element_of(t, y, hg_tree_read(t, v[0])), sum);
+    hg_tree_end(t);
+    hg_tree_begin_function(t, split, v);
+    for (int i = 0; i < 2; i++)
+        both[i] = hg_tree_operate(t, i ? HG_TREE_REM : HG_TREE_DIV, hg_tree_read(t, v[0]),
+                                  hg_tree_read(t, v[1]));
+    hg_tree_return(t, both, 2);
+    hg_tree_end(t);
+    return t;
+}
+
+static const char FUNCTIONS[] =
+    ".atlas 1\n.program functions\n.param y buffer u32 out [16]\n.lanes 16\n"
+    "keep(u32(global))\n"
+    "fn keep(v u32) {\nlet q, r = split(v, 3)\ny[v] = q + r\n}\n"
+    "fn split(a u32, b u32) -> u32, u32 {\nreturn a / b, a % b\n}\n";
+
 static void test_text(void) {
     same_as("histogram", histogram(), HISTOGRAM);
     same_as("collatz", collatz(), COLLATZ);
     same_as("instructions", instructions(), INSTRUCTIONS);
+    same_as("functions", functions(), FUNCTIONS);
 }
 
 /* ---- floor division ---- */
@@ -318,7 +356,32 @@ static void w_memory(wrong *w) {
 }
 static void w_name(wrong *w) { hg_tree_shared(w->t, "a b", HG_TYPE_F32, (const uint64_t[]){4}, 1); }
 static void w_shift(wrong *w) { hg_tree_operate(w->t, HG_TREE_SHL, read_i(w), read_i(w)); }
-static void w_two(wrong *w) { hg_tree_assign_two(w->t, w->i, w->p, two(w)); }
+static void w_two(wrong *w) {
+    hg_tree_assign_results(w->t, (const hg_variable[]){w->i, w->p}, 2, two(w));
+}
+
+static const uint32_t ONE[] = {HG_TYPE_I32, HG_TYPE_I32};
+static void w_behind(wrong *w) {
+    hg_tree_begin_function(w->t, hg_tree_declare_function(w->t, "f", ONE, 1, 0), NULL);
+    hg_tree_end(w->t);
+    hg_tree_assign(w->t, w->i, two(w));
+}
+static void w_function_open(wrong *w) {
+    hg_tree_begin_function(w->t, hg_tree_declare_function(w->t, "f", ONE, 1, 0), NULL);
+}
+static void w_no_result(wrong *w) {
+    hg_routine f = hg_tree_declare_function(w->t, "f", ONE, 1, 0);
+    hg_expression x = read_i(w);
+    hg_tree_cast(w->t, HG_TYPE_F32, hg_tree_call_routine(w->t, f, &x, 1));
+}
+static void w_arguments(wrong *w) {
+    hg_tree_call_routine(w->t, hg_tree_declare_function(w->t, "f", ONE, 1, 1), NULL, 0);
+}
+static void w_called(wrong *w) {
+    hg_expression x = read_i(w);
+    hg_tree_evaluate(
+        w->t, hg_tree_call_routine(w->t, hg_tree_declare_function(w->t, "f", ONE, 1, 1), &x, 1));
+}
 
 static const struct {
     void (*make)(wrong *w);
@@ -365,6 +428,11 @@ static const struct {
      "bytes at most"},
     {w_name, "N03", "'a b' cannot be the name of a parameter or array"},
     {w_shift, "V03", "type mismatch: the amount of a shift is u32, not i32"},
+    {w_behind, "L03", "statements of the program stand behind a function"},
+    {w_function_open, "L04", "the function 'f' is not ended"},
+    {w_no_result, "N03", "the function has no result"},
+    {w_arguments, "N04", "'f' takes 1 arguments, got 0"},
+    {w_called, "L02", "the function 'f' is called and has no statements"},
     {w_two, "N04", "2 variables for a value that has no so many results"},
 };
 
@@ -448,7 +516,7 @@ static void test_deep(void) {
 /* ---- memory ---- */
 
 static void test_failing_allocations(failing_allocator *failing) {
-    hg_tree *(*const make[])(void) = {histogram, collatz, instructions};
+    hg_tree *(*const make[])(void) = {histogram, collatz, instructions, functions};
     for (size_t k = 0; k < HG_COUNT_OF(make); k++) {
         uint64_t live = failing->live;
         bool done = false;
