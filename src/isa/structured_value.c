@@ -160,14 +160,27 @@ static const hg_param *base_of(hg_st *s, uint32_t inst, uint32_t operand) {
     return NULL;
 }
 
-/* x[i] of an array whose elements have that type; an index is an argument. */
+/* Whether the element is known to be inside of extents that are known. */
+static bool is_inside(const hg_param *p, int64_t element) {
+    uint64_t all = 1;
+    for (uint8_t i = 0; i < p->rank; i++)
+        if (p->dims[i].kind != HG_EXTENT_NUMBER || !hg_mul_u64(all, p->dims[i].value, &all))
+            return false;
+    return element >= 0 && (uint64_t)element < all;
+}
+
+/* x[i] of an array whose elements have that type; an index is an argument. Of an array with extents
+ * x[i] checks its axes, which the access does not. */
 static const hg_param *element_of(const work *w, uint32_t operand, uint8_t type) {
     const hg_operand *o = &w->operands[operand];
     const hg_param *p = o->place == HG_PLACE_BUF_REG ? base_of(w->s, w->inst, operand) : NULL;
     if (!p || p->type != type) return NULL;
     uint64_t bytes = hg_type_size_bytes((hg_type)type);
-    if (o->has_index) return o->disp == 0 && hg_operand_scale(o) == bytes ? p : NULL;
-    return o->disp % (int64_t)bytes == 0 ? p : NULL;
+    bool has_extents = p->rank <= HG_MAX_EXTENTS;
+    if (o->has_index)
+        return !has_extents && o->disp == 0 && hg_operand_scale(o) == bytes ? p : NULL;
+    if (o->disp % (int64_t)bytes) return NULL;
+    return !has_extents || is_inside(p, o->disp / (int64_t)bytes) ? p : NULL;
 }
 
 /* index: of what has one. */
@@ -613,8 +626,11 @@ static void keep(hg_st *s, work *w) {
     uint32_t used = 0;
     for (uint32_t i = 0; i < w->count; i++) used += w->sides[i].waits;
     s->value_count -= used;
+    /* Where registers keep their numbers (structured_webs.c) a predicate is written where it was.
+     */
+    bool numbered = s->facts.cfg->function_count > 1 && w->made.type == HG_ST_PREDICATE;
     bool waits = s->facts.use[w->inst] != HG_ST_NONE && w->in->op != HG_OP_MOV &&
-                 w->in->op != HG_OP_MOV_P;
+                 w->in->op != HG_OP_MOV_P && !numbered;
     if (waits) {
         if (s->value_count == HG_ST_MOST_VALUES) hg_st_flush(s);
         s->values[s->value_count++] = w->made;
