@@ -85,7 +85,7 @@ static const char *const STATEMENTS = ".atlas 1\n"
 /* Comes out as it went in. */
 static const char *const SAME = ".atlas 1\n"
                                 ".program mandelbrot\n"
-                                ".param rounds buffer u32 out [h, w]\n"
+                                ".param rounds buffer u32 out\n"
                                 ".param w u64\n"
                                 ".param h u64\n"
                                 ".param most u32\n"
