@@ -112,30 +112,32 @@ void axpy_kernel(hg_env *env) {
     const float v2 = hg_input_f32(env, 2);
     const uint64_t v3 = (uint64_t)env->inputs[3];
     const uint64_t v4 = (uint64_t)env->global_lane_id;
-    /* setgeu.u64 p0, r255, r4 */
+    /* axis.u64 r3, r255, [buf(r0)], 0 */
     const bool v5 = v4 < v3;
-    /* bra.p0 @done */
-    if (v5) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const uint64_t v8 = (uint64_t)(v4 << 2);
-        /* ldg.f32 r10, [r1 + r0] */
-        uint8_t *m9 = hg_address(env, env->slots[0], v8, 0, 4, 4, 2);
-        if (!m9) return;
-        float v9;
-        memcpy(&v9, m9, 4);
-        /* ldg.f32 r11, [r2 + r0] */
-        uint8_t *m10 = hg_address(env, env->slots[1], v8, 0, 4, 5, 2);
-        if (!m10) return;
-        float v10;
-        memcpy(&v10, m10, 4);
-        /* fma.f32 r12, r5, r10, r11 */
-        const float v11 = fmaf(v2, v9, v10);
-        /* stg.f32 [r2 + r0], r12 */
-        uint8_t *m12 = hg_address(env, env->slots[1], v8, 0, 4, 7, 1);
-        if (!m12) return;
-        const float n12 = v11;
-        memcpy(m12, &n12, 4);
+    const bool v7 = v5 ^ true;
+    if (v7) {
+        hg_fault(env, 1, 0, 2, "index {} is outside of axis 0 of 'x', which has extent {}");
+        env->fault_offset = v4;
+        env->fault_limit = v3;
+        return;
     }
+    /* ldg.f32 r3, [r0 + r3*4] */
+    const uint64_t v10 = (uint64_t)(v4 << 2);
+    uint8_t *m11 = hg_address(env, env->slots[0], v10, 0, 4, 1, 2);
+    if (!m11) return;
+    float v11;
+    memcpy(&v11, m11, 4);
+    /* ldg.f32 r4, [r1 + r4*4] */
+    uint8_t *m12 = hg_address(env, env->slots[1], v10, 0, 4, 3, 2);
+    if (!m12) return;
+    float v12;
+    memcpy(&v12, m12, 4);
+    /* fma.f32 r2, r2, r3, r4 */
+    const float v13 = fmaf(v2, v11, v12);
+    /* stg.f32 [r1 + r3*4], r2 */
+    uint8_t *m14 = hg_address(env, env->slots[1], v10, 0, 4, 6, 1);
+    if (!m14) return;
+    const float n14 = v13;
+    memcpy(m14, &n14, 4);
 }
 

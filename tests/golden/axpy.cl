@@ -16,15 +16,13 @@ static inline void hg_fence_acq_rel(void) {
 /* What a launch tells every lane. */
 typedef struct axpy_kernel_record {
     ulong input_3;
-    ulong limit_0_reach_4;
-    ulong base_0;
     ulong base_2;
-    ulong limit_1_reach_4;
+    ulong base_0;
     ulong base_1;
     uint count_0;
     uint first_0;
     uint input_2;
-    uint unused_60;
+    uint unused_44;
 } axpy_kernel_record;
 
 /* What the functions of axpy share. */
@@ -35,6 +33,7 @@ typedef struct axpy_kernel_env {
     axpy_kernel_record record;
     uint x11; /* fault_site */
     ulong x12; /* fault_index */
+    ulong x13; /* fault_name */
 } axpy_kernel_env;
 
 static inline void axpy_kernel_f2(__private axpy_kernel_env *env) {
@@ -52,82 +51,69 @@ static inline void axpy_kernel_f2(__private axpy_kernel_env *env) {
     const uint v10 = env->record.input_2;
     const float v11 = as_float(v10);
     const ulong v12 = env->record.input_3;
-    /* setgeu.u64 p0, r255, r4 */
+    /* axis.u64 r3, r255, [buf(r0)], 0 */
     const bool v13 = v9 < v12;
-    /* bra.p0 @done */
-    if (v13) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const ulong v16 = (ulong)(v9 << 2);
-        /* ldg.f32 r10, [r1 + r0] */
-        const ulong v17 = env->record.limit_0_reach_4;
-        const bool v18 = v16 < v17;
-        const bool v19 = !v18;
-        if (v19) {
-            env->x11 = 1u;
-            env->x12 = v16;
-            return;
-        }
-        const float v25 = *(__global const float *)(env->s0 + v16);
-        /* ldg.f32 r11, [r2 + r0] */
-        const ulong v26 = env->record.limit_1_reach_4;
-        const bool v27 = v16 < v26;
-        const bool v28 = !v27;
-        if (v28) {
-            env->x11 = 2u;
-            env->x12 = v16;
-            return;
-        }
-        const float v33 = *(__global float *)(env->s1 + v16);
-        /* fma.f32 r12, r5, r10, r11 */
-        const float v34 = fma(v11, v25, v33);
-        /* stg.f32 [r2 + r0], r12 */
-        if (v28) {
-            env->x11 = 3u;
-            env->x12 = v16;
-            return;
-        }
-        *(__global float *)(env->s1 + v16) = v34;
+    const bool v14 = !v13;
+    if (v14) {
+        env->x11 = 1u;
+        env->x12 = v9;
+        env->x13 = v12;
+        return;
     }
+    /* ldg.f32 r3, [r0 + r3*4] */
+    const ulong v22 = (ulong)(v9 << 2);
+    const float v23 = *(__global const float *)(env->s0 + v22);
+    /* ldg.f32 r4, [r1 + r4*4] */
+    const float v24 = *(__global float *)(env->s1 + v22);
+    /* fma.f32 r2, r2, r3, r4 */
+    const float v25 = fma(v11, v23, v24);
+    /* stg.f32 [r1 + r3*4], r2 */
+    *(__global float *)(env->s1 + v22) = v25;
 }
 
-static inline void axpy_kernel_f1(__private axpy_kernel_env *env, uint a0, ulong a1) {
+static inline void axpy_kernel_f1(__private axpy_kernel_env *env, uint a0, ulong a1, ulong a2) {
     (void)env;
     (void)a0;
     (void)a1;
-    const uint v2 = (uint)get_global_id(0);
-    const uint v4 = atomic_min((volatile __global uint *)(env->fault + 4ul), v2);
-    const bool v5 = v4 < v2;
-    if (v5) {
+    (void)a2;
+    const uint v3 = (uint)get_global_id(0);
+    const uint v5 = atomic_min((volatile __global uint *)(env->fault + 4ul), v3);
+    const bool v6 = v5 < v3;
+    if (v6) {
         return;
     }
-    const uint v8 = env->record.first_0;
-    const uint v9 = v8 + v2;
+    const uint v9 = env->record.first_0;
+    const uint v10 = v9 + v3;
     for (;;) {
-        const uint v14 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
-        const bool v15 = v14 == 0u;
-        if (v15) {
+        const uint v15 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
             hg_fence_acq_rel();
-            const uint v19 = *(volatile __global uint *)(env->fault + 8ul);
-            const uint v21 = *(volatile __global uint *)(env->fault + 24ul);
-            const bool v22 = v9 < v21;
-            const bool v23 = v19 == 0u;
-            const bool v24 = v23 | v22;
-            if (v24) {
+            const uint v20 = *(volatile __global uint *)(env->fault + 8ul);
+            const uint v22 = *(volatile __global uint *)(env->fault + 24ul);
+            const bool v23 = v10 < v22;
+            const bool v24 = v20 == 0u;
+            const bool v25 = v24 | v23;
+            if (v25) {
                 *(volatile __global uint *)(env->fault + 12ul) = a0;
-                *(volatile __global uint *)(env->fault + 24ul) = v9;
+                *(volatile __global uint *)(env->fault + 24ul) = v10;
                 *(volatile __global uint *)(env->fault + 28ul) = 0u;
-                const uint v31 = (uint)a1;
-                *(volatile __global uint *)(env->fault + 32ul) = v31;
-                const ulong v35 = (ulong)(a1 >> 32);
-                const uint v36 = (uint)v35;
-                *(volatile __global uint *)(env->fault + 36ul) = v36;
+                const uint v32 = (uint)a1;
+                *(volatile __global uint *)(env->fault + 32ul) = v32;
+                const ulong v36 = (ulong)(a1 >> 32);
+                const uint v37 = (uint)v36;
+                *(volatile __global uint *)(env->fault + 36ul) = v37;
+                const uint v40 = (uint)a2;
+                *(volatile __global uint *)(env->fault + 40ul) = v40;
+                const ulong v43 = (ulong)(a2 >> 32);
+                const uint v44 = (uint)v43;
+                *(volatile __global uint *)(env->fault + 44ul) = v44;
                 *(volatile __global uint *)(env->fault + 8ul) = 1u;
             }
             hg_fence_acq_rel();
             atomic_xchg((volatile __global uint *)(env->fault), 0u);
         }
-        if (v15) {
+        if (v16) {
             break;
         }
     }
@@ -148,7 +134,8 @@ __kernel void axpy_kernel(__global const uchar *restrict s0_arena, __global ucha
     if (v5) {
         const uint v8 = v1 - 1u;
         const ulong v9 = env->x12;
-        axpy_kernel_f1(env, v8, v9);
+        const ulong v10 = env->x13;
+        axpy_kernel_f1(env, v8, v9, v10);
     }
 }
 

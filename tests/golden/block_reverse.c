@@ -108,44 +108,68 @@ void block_reverse_kernel(hg_env *env) {
     block_reverse_kernel_lane lane_variables = {0}, *lane = &lane_variables;
     (void)lane;
     env->stopped = false;
-    const uint32_t v1 = (uint32_t)env->lane_idx[0];
-    const uint32_t v2 = (uint32_t)env->block_dim[0];
-    const uint64_t v3 = (uint64_t)env->global_lane_id;
-    /* mov_imm.u32 r250, 2 */
-    /* shl.u64 r0, r255, r250 */
-    const uint64_t v5 = (uint64_t)(v3 << 2);
-    /* ldg.i32 r10, [r1 + r0] */
-    uint8_t *m6 = hg_address(env, env->slots[0], v5, 0, 4, 2, 2);
-    if (!m6) return;
-    uint32_t v6;
-    memcpy(&v6, m6, 4);
-    /* shl.u32 r5, r252, r250 */
-    const uint32_t v7 = (uint32_t)(v1 << 2);
-    /* sts.i32 [shared + r5], r10 */
-    const uint64_t v8 = (uint64_t)v7;
-    uint8_t *m9 = hg_address(env, env->shared, v8, 0, 4, 4, 1);
-    if (!m9) return;
-    const uint32_t n9 = v6;
-    memcpy(m9, &n9, 4);
+    const uint64_t v1 = (uint64_t)env->inputs[1];
+    const uint32_t v2 = (uint32_t)env->lane_idx[0];
+    const uint32_t v3 = (uint32_t)env->block_dim[0];
+    const uint64_t v4 = (uint64_t)env->global_lane_id;
+    /* axis.u64 r1, r255, [buf(r0)], 0 */
+    const bool v5 = v4 < v1;
+    const bool v7 = v5 ^ true;
+    if (v7) {
+        hg_fault(env, 1, 0, 2, "index {} is outside of axis 0 of 'x', which has extent {}");
+        env->fault_offset = v4;
+        env->fault_limit = v1;
+        return;
+    }
+    /* ldg.i32 r1, [r0 + r1*4] */
+    const uint64_t v10 = (uint64_t)(v4 << 2);
+    uint8_t *m11 = hg_address(env, env->slots[0], v10, 0, 4, 1, 2);
+    if (!m11) return;
+    uint32_t v11;
+    memcpy(&v11, m11, 4);
+    /* axis.u32 r2, r252, [shared + 0], 0, extent=8 */
+    const uint64_t v12 = (uint64_t)v2;
+    const bool v14 = v12 < UINT64_C(8);
+    const bool v15 = v14 ^ true;
+    if (v15) {
+        hg_fault(env, 1, 2, 2, "index {} is outside of axis 0 of 'kept', which has extent {}");
+        env->fault_offset = v12;
+        env->fault_limit = UINT64_C(8);
+        return;
+    }
+    /* sts.i32 [shared + r2*4], r1 */
+    const uint64_t v17 = (uint64_t)(v12 << 2);
+    uint8_t *m18 = hg_address(env, env->shared, v17, 0, 4, 3, 1);
+    if (!m18) return;
+    const uint32_t n18 = v11;
+    memcpy(m18, &n18, 4);
     /* bar.sync 0 */
     env->barrier(env->user); /* barrier 0 */
-    /* mov_imm.u32 r6, 1 */
-    /* sub.u32 r7, r254, r6 */
-    const uint32_t v12 = v2 - 1u;
-    /* sub.u32 r7, r7, r252 */
-    const uint32_t v13 = v12 - v1;
-    /* shl.u32 r7, r7, r250 */
-    const uint32_t v14 = (uint32_t)(v13 << 2);
-    /* lds.i32 r11, [shared + r7] */
-    const uint64_t v15 = (uint64_t)v14;
-    uint8_t *m16 = hg_address(env, env->shared, v15, 0, 4, 10, 2);
-    if (!m16) return;
-    uint32_t v16;
-    memcpy(&v16, m16, 4);
-    /* stg.i32 [r1 + r0], r11 */
-    uint8_t *m17 = hg_address(env, env->slots[0], v5, 0, 4, 11, 1);
-    if (!m17) return;
-    const uint32_t n17 = v16;
-    memcpy(m17, &n17, 4);
+    /* mov_imm.u32 r1, 1 */
+    /* sub.u32 r1, r254, r1 */
+    const uint32_t v21 = v3 - 1u;
+    /* sub.u32 r1, r1, r252 */
+    const uint32_t v22 = v21 - v2;
+    /* axis.u32 r1, r1, [shared + 0], 0, extent=8 */
+    const uint64_t v23 = (uint64_t)v22;
+    const bool v24 = v23 < UINT64_C(8);
+    const bool v25 = v24 ^ true;
+    if (v25) {
+        hg_fault(env, 1, 8, 2, "index {} is outside of axis 0 of 'kept', which has extent {}");
+        env->fault_offset = v23;
+        env->fault_limit = UINT64_C(8);
+        return;
+    }
+    /* lds.i32 r1, [shared + r1*4] */
+    const uint64_t v27 = (uint64_t)(v23 << 2);
+    uint8_t *m28 = hg_address(env, env->shared, v27, 0, 4, 9, 2);
+    if (!m28) return;
+    uint32_t v28;
+    memcpy(&v28, m28, 4);
+    /* stg.i32 [r0 + r2*4], r1 */
+    uint8_t *m29 = hg_address(env, env->slots[0], v10, 0, 4, 11, 1);
+    if (!m29) return;
+    const uint32_t n29 = v28;
+    memcpy(m29, &n29, 4);
 }
 

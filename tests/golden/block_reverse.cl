@@ -15,10 +15,9 @@ static inline void hg_fence_acq_rel(void) {
 
 /* What a launch tells every lane. */
 typedef struct block_reverse_kernel_record {
-    ulong limit_0_reach_4;
-    ulong base_0;
+    ulong input_1;
     ulong base_1;
-    ulong shared_limit_0_reach_4;
+    ulong base_0;
     uint shared_bytes_0;
     uint lanes_0;
     uint box_2;
@@ -26,7 +25,7 @@ typedef struct block_reverse_kernel_record {
     uint box_1;
     uint grid_dim_0;
     uint box_0;
-    uint unused_60;
+    uint unused_52;
 } block_reverse_kernel_record;
 
 /* What the functions of block_reverse share. */
@@ -35,73 +34,79 @@ typedef struct block_reverse_kernel_env {
     block_reverse_kernel_record record;
 } block_reverse_kernel_env;
 
-static inline void block_reverse_kernel_f1(__private block_reverse_kernel_env *env, uint a0, ulong a1, uint a2) {
+static inline void block_reverse_kernel_f1(__private block_reverse_kernel_env *env, uint a0, ulong a1, ulong a2, uint a3) {
     (void)env;
     (void)a0;
     (void)a1;
     (void)a2;
-    const uint v3 = (uint)get_local_id(2);
-    const uint v5 = (uint)get_local_id(1);
-    const uint v6 = v3 + v5;
-    const uint v8 = v6 * 8u;
-    const uint v9 = (uint)get_local_id(0);
-    const uint v10 = v8 + v9;
-    const uint v11 = env->record.box_2;
-    const uint v12 = (uint)get_group_id(2);
-    const uint v13 = v11 + v12;
-    const uint v14 = env->record.grid_dim_1;
-    const uint v15 = env->record.box_1;
-    const uint v16 = (uint)get_group_id(1);
-    const uint v17 = v15 + v16;
-    const uint v18 = v13 * v14;
-    const uint v19 = v18 + v17;
-    const uint v20 = env->record.grid_dim_0;
-    const uint v21 = env->record.box_0;
-    const uint v22 = (uint)get_group_id(0);
-    const uint v23 = v21 + v22;
-    const uint v24 = v19 * v20;
-    const uint v25 = v24 + v23;
-    const uint v26 = v25 * 8u;
-    const uint v27 = v26 + v10;
-    const bool v29 = a2 == 0u;
-    if (v29) {
-        const uint v32 = atomic_min((volatile __global uint *)(env->fault + 4ul), v27);
-        const bool v33 = v32 < v27;
-        if (v33) {
+    (void)a3;
+    const uint v4 = (uint)get_local_id(2);
+    const uint v6 = (uint)get_local_id(1);
+    const uint v7 = v4 + v6;
+    const uint v9 = v7 * 8u;
+    const uint v10 = (uint)get_local_id(0);
+    const uint v11 = v9 + v10;
+    const uint v12 = env->record.box_2;
+    const uint v13 = (uint)get_group_id(2);
+    const uint v14 = v12 + v13;
+    const uint v15 = env->record.grid_dim_1;
+    const uint v16 = env->record.box_1;
+    const uint v17 = (uint)get_group_id(1);
+    const uint v18 = v16 + v17;
+    const uint v19 = v14 * v15;
+    const uint v20 = v19 + v18;
+    const uint v21 = env->record.grid_dim_0;
+    const uint v22 = env->record.box_0;
+    const uint v23 = (uint)get_group_id(0);
+    const uint v24 = v22 + v23;
+    const uint v25 = v20 * v21;
+    const uint v26 = v25 + v24;
+    const uint v27 = v26 * 8u;
+    const uint v28 = v27 + v11;
+    const bool v30 = a3 == 0u;
+    if (v30) {
+        const uint v33 = atomic_min((volatile __global uint *)(env->fault + 4ul), v28);
+        const bool v34 = v33 < v28;
+        if (v34) {
             return;
         }
     }
     for (;;) {
-        const uint v38 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
-        const bool v39 = v38 == 0u;
-        if (v39) {
+        const uint v39 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
+        const bool v40 = v39 == 0u;
+        if (v40) {
             hg_fence_acq_rel();
-            const uint v43 = *(volatile __global uint *)(env->fault + 8ul);
-            const uint v45 = *(volatile __global uint *)(env->fault + 24ul);
-            const bool v46 = v27 < v45;
-            const uint v48 = *(volatile __global uint *)(env->fault + 16ul);
-            const bool v49 = a2 < v48;
-            const bool v50 = a2 == v48;
-            const bool v51 = v50 & v46;
-            const bool v52 = v49 | v51;
-            const bool v53 = v43 == 0u;
-            const bool v54 = v53 | v52;
-            if (v54) {
+            const uint v44 = *(volatile __global uint *)(env->fault + 8ul);
+            const uint v46 = *(volatile __global uint *)(env->fault + 24ul);
+            const bool v47 = v28 < v46;
+            const uint v49 = *(volatile __global uint *)(env->fault + 16ul);
+            const bool v50 = a3 < v49;
+            const bool v51 = a3 == v49;
+            const bool v52 = v51 & v47;
+            const bool v53 = v50 | v52;
+            const bool v54 = v44 == 0u;
+            const bool v55 = v54 | v53;
+            if (v55) {
                 *(volatile __global uint *)(env->fault + 12ul) = a0;
-                *(volatile __global uint *)(env->fault + 16ul) = a2;
-                *(volatile __global uint *)(env->fault + 24ul) = v27;
+                *(volatile __global uint *)(env->fault + 16ul) = a3;
+                *(volatile __global uint *)(env->fault + 24ul) = v28;
                 *(volatile __global uint *)(env->fault + 28ul) = 0u;
-                const uint v62 = (uint)a1;
-                *(volatile __global uint *)(env->fault + 32ul) = v62;
-                const ulong v66 = (ulong)(a1 >> 32);
-                const uint v67 = (uint)v66;
-                *(volatile __global uint *)(env->fault + 36ul) = v67;
+                const uint v63 = (uint)a1;
+                *(volatile __global uint *)(env->fault + 32ul) = v63;
+                const ulong v67 = (ulong)(a1 >> 32);
+                const uint v68 = (uint)v67;
+                *(volatile __global uint *)(env->fault + 36ul) = v68;
+                const uint v71 = (uint)a2;
+                *(volatile __global uint *)(env->fault + 40ul) = v71;
+                const ulong v74 = (ulong)(a2 >> 32);
+                const uint v75 = (uint)v74;
+                *(volatile __global uint *)(env->fault + 44ul) = v75;
                 *(volatile __global uint *)(env->fault + 8ul) = 1u;
             }
             hg_fence_acq_rel();
             atomic_xchg((volatile __global uint *)(env->fault), 0u);
         }
-        if (v39) {
+        if (v40) {
             break;
         }
     }
@@ -115,11 +120,11 @@ __kernel void block_reverse_kernel(__global uchar *restrict s0_arena, __global u
     block_reverse_kernel_env environment = {.fault = fault, .record = record};
     __private block_reverse_kernel_env *const env = &environment;
     (void)env;
-    uint x13 = 0; /* at */
-    bool x14 = 0; /* stopped */
-    uint x15 = 0;
+    uint x14 = 0; /* at */
+    bool x15 = 0; /* stopped */
     uint x16 = 0; /* phase */
     uint x17 = 0; /* sync */
+    uint x18 = 0;
     const uint v4 = record.shared_bytes_0;
     const uint v6 = v4 + 16u;
     const uint v7 = (uint)get_local_id(2);
@@ -129,9 +134,9 @@ __kernel void block_reverse_kernel(__global uchar *restrict s0_arena, __global u
     const uint v11 = (uint)get_local_id(0);
     const uint v12 = v10 + v11;
     const uint v13 = (uint)(v12 << 2);
-    x13 = v13;
+    x14 = v13;
     for (;;) {
-        const uint v16 = x13;
+        const uint v16 = x14;
         const bool v17 = v16 < v6;
         const bool v19 = !v17;
         if (v19) {
@@ -139,7 +144,7 @@ __kernel void block_reverse_kernel(__global uchar *restrict s0_arena, __global u
         }
         *(__local uint *)(group + v16) = 0u;
         const uint v24 = v16 + 32u;
-        x13 = v24;
+        x14 = v24;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
     const uint v27 = record.lanes_0;
@@ -165,93 +170,89 @@ __kernel void block_reverse_kernel(__global uchar *restrict s0_arena, __global u
     const bool v47 = v46 < v28;
     const bool v49 = !v47;
     if (v49) {
-        x14 = true;
+        x15 = true;
     }
-    /* shl.u64 r0, r255, r250 */
-    const ulong v52 = (ulong)(v46 << 2);
-    /* ldg.i32 r10, [r1 + r0] */
-    const ulong v53 = record.limit_0_reach_4;
-    const bool v54 = v52 < v53;
-    const bool v55 = !v54;
-    x15 = 0u;
-    if (v55) {
-        const bool v59 = x14;
-        const bool v60 = !v59;
-        if (v60) {
-            const uint v62 = x16;
-            block_reverse_kernel_f1(env, 0u, v52, v62);
-            const uint v64 = x17;
-            const uint v65 = v64 + 1u;
-            *(volatile __local uint *)(group) = v65;
-            x14 = true;
+    const ulong v52 = record.input_1;
+    /* axis.u64 r1, r255, [buf(r0)], 0 */
+    const bool v53 = v46 < v52;
+    const bool v54 = !v53;
+    if (v54) {
+        const bool v56 = x15;
+        const bool v57 = !v56;
+        if (v57) {
+            const uint v60 = x16;
+            block_reverse_kernel_f1(env, 0u, v46, v52, v60);
+            const uint v62 = x17;
+            const uint v63 = v62 + 1u;
+            *(volatile __local uint *)(group) = v63;
+            x15 = true;
         }
-    } else {
-        const uint v68 = *(__global uint *)(s0 + v52);
-        x15 = v68;
     }
-    const uint v70 = x15;
-    /* shl.u32 r5, r252, r250 */
-    const ulong v71 = (ulong)v11 << 2;
-    /* sts.i32 [shared + r5], r10 */
-    const ulong v72 = v71;
-    const ulong v73 = record.shared_limit_0_reach_4;
-    const bool v74 = v72 < v73;
-    const bool v75 = !v74;
-    const ulong v76 = v71 + 16ul;
-    if (v75) {
-        const bool v78 = x14;
-        const bool v79 = !v78;
-        if (v79) {
+    /* ldg.i32 r1, [r0 + r1*4] */
+    const ulong v66 = (ulong)(v46 << 2);
+    x18 = 0u;
+    const bool v69 = x15;
+    const bool v70 = !v69;
+    if (v70) {
+        const uint v72 = *(__global uint *)(s0 + v66);
+        x18 = v72;
+    }
+    const uint v74 = x18;
+    /* axis.u32 r2, r252, [shared + 0], 0, extent=8 */
+    const ulong v75 = (ulong)v11;
+    const bool v77 = v75 < 8ul;
+    const bool v78 = !v77;
+    if (v78) {
+        if (v70) {
             const uint v81 = x16;
-            block_reverse_kernel_f1(env, 1u, v72, v81);
+            block_reverse_kernel_f1(env, 1u, v75, 8ul, v81);
             const uint v83 = x17;
             const uint v84 = v83 + 1u;
             *(volatile __local uint *)(group) = v84;
-            x14 = true;
+            x15 = true;
         }
-    } else {
-        const bool v87 = x14;
-        const bool v88 = !v87;
-        if (v88) {
-            *(__local uint *)(group + v76) = v70;
-        }
+    }
+    /* sts.i32 [shared + r2*4], r1 */
+    const ulong v87 = (ulong)(v75 << 2);
+    const ulong v88 = v87;
+    const ulong v89 = v88 + 16ul;
+    const bool v90 = x15;
+    const bool v91 = !v90;
+    if (v91) {
+        *(__local uint *)(group + v89) = v74;
     }
     /* bar.sync 0 */
-    const uint v91 = x17;
-    const uint v92 = v91 + 1u;
+    const uint v94 = x17;
+    const uint v95 = v94 + 1u;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v94 = *(volatile __local uint *)(group);
-    const uint v95 = v94 - 1u;
-    const bool v96 = v95 < v92;
-    if (v96) {
+    const uint v97 = *(volatile __local uint *)(group);
+    const uint v98 = v97 - 1u;
+    const bool v99 = v98 < v95;
+    if (v99) {
         return;
     }
-    const uint v99 = x16;
-    const uint v100 = v99 + 1u;
-    const bool v101 = x14;
-    if (v101) {
+    const uint v102 = x16;
+    const uint v103 = v102 + 1u;
+    if (v90) {
         return;
     }
-    /* sub.u32 r7, r254, r6 */
-    /* sub.u32 r7, r7, r252 */
-    const uint v105 = 7u - v11;
-    /* shl.u32 r7, r7, r250 */
-    const uint v106 = (uint)(v105 << 2);
-    /* lds.i32 r11, [shared + r7] */
-    const ulong v107 = (ulong)v106;
-    const bool v108 = v107 < v73;
-    const bool v109 = !v108;
-    const uint v110 = v106 + 16u;
-    if (v109) {
-        block_reverse_kernel_f1(env, 2u, v107, v100);
+    /* sub.u32 r1, r254, r1 */
+    /* sub.u32 r1, r1, r252 */
+    const uint v107 = 7u - v11;
+    /* axis.u32 r1, r1, [shared + 0], 0, extent=8 */
+    const ulong v108 = (ulong)v107;
+    const bool v109 = v108 < 8ul;
+    const bool v110 = !v109;
+    if (v110) {
+        block_reverse_kernel_f1(env, 2u, v108, 8ul, v103);
         return;
     }
-    const uint v114 = *(__local uint *)(group + v110);
-    /* stg.i32 [r1 + r0], r11 */
-    if (v55) {
-        block_reverse_kernel_f1(env, 3u, v52, v100);
-        return;
-    }
-    *(__global uint *)(s0 + v52) = v114;
+    /* lds.i32 r1, [shared + r1*4] */
+    const ulong v114 = (ulong)(v108 << 2);
+    const uint v115 = (uint)v114;
+    const uint v116 = v115 + 16u;
+    const uint v117 = *(__local uint *)(group + v116);
+    /* stg.i32 [r0 + r2*4], r1 */
+    *(__global uint *)(s0 + v66) = v117;
 }
 

@@ -19,10 +19,9 @@ typedef long long i64;
 
 /* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct block_reverse_kernel_record {
-    u64 limit_0_reach_4;
-    u64 base_0;
+    u64 input_1;
     u64 base_1;
-    u64 shared_limit_0_reach_4;
+    u64 base_0;
     u32 shared_bytes_0;
     u32 lanes_0;
     u32 box_2;
@@ -30,7 +29,7 @@ typedef struct block_reverse_kernel_record {
     u32 box_1;
     u32 grid_dim_0;
     u32 box_0;
-    u32 unused_60;
+    u32 unused_52;
 } block_reverse_kernel_record;
 
 /* What the functions of block_reverse share. */
@@ -39,73 +38,79 @@ typedef struct block_reverse_kernel_env {
     block_reverse_kernel_record record;
 } block_reverse_kernel_env;
 
-static __device__ __forceinline__ void block_reverse_kernel_f1(block_reverse_kernel_env *env, u32 a0, u64 a1, u32 a2) {
+static __device__ __forceinline__ void block_reverse_kernel_f1(block_reverse_kernel_env *env, u32 a0, u64 a1, u64 a2, u32 a3) {
     (void)env;
     (void)a0;
     (void)a1;
     (void)a2;
-    const u32 v3 = (u32)threadIdx.z;
-    const u32 v5 = (u32)threadIdx.y;
-    const u32 v6 = v3 + v5;
-    const u32 v8 = v6 * 8u;
-    const u32 v9 = (u32)threadIdx.x;
-    const u32 v10 = v8 + v9;
-    const u32 v11 = env->record.box_2;
-    const u32 v12 = (u32)blockIdx.z;
-    const u32 v13 = v11 + v12;
-    const u32 v14 = env->record.grid_dim_1;
-    const u32 v15 = env->record.box_1;
-    const u32 v16 = (u32)blockIdx.y;
-    const u32 v17 = v15 + v16;
-    const u32 v18 = v13 * v14;
-    const u32 v19 = v18 + v17;
-    const u32 v20 = env->record.grid_dim_0;
-    const u32 v21 = env->record.box_0;
-    const u32 v22 = (u32)blockIdx.x;
-    const u32 v23 = v21 + v22;
-    const u32 v24 = v19 * v20;
-    const u32 v25 = v24 + v23;
-    const u32 v26 = v25 * 8u;
-    const u32 v27 = v26 + v10;
-    const bool v29 = a2 == 0u;
-    if (v29) {
-        const u32 v32 = atomicMin((u32 *)(env->fault + 4ull), v27);
-        const bool v33 = v32 < v27;
-        if (v33) {
+    (void)a3;
+    const u32 v4 = (u32)threadIdx.z;
+    const u32 v6 = (u32)threadIdx.y;
+    const u32 v7 = v4 + v6;
+    const u32 v9 = v7 * 8u;
+    const u32 v10 = (u32)threadIdx.x;
+    const u32 v11 = v9 + v10;
+    const u32 v12 = env->record.box_2;
+    const u32 v13 = (u32)blockIdx.z;
+    const u32 v14 = v12 + v13;
+    const u32 v15 = env->record.grid_dim_1;
+    const u32 v16 = env->record.box_1;
+    const u32 v17 = (u32)blockIdx.y;
+    const u32 v18 = v16 + v17;
+    const u32 v19 = v14 * v15;
+    const u32 v20 = v19 + v18;
+    const u32 v21 = env->record.grid_dim_0;
+    const u32 v22 = env->record.box_0;
+    const u32 v23 = (u32)blockIdx.x;
+    const u32 v24 = v22 + v23;
+    const u32 v25 = v20 * v21;
+    const u32 v26 = v25 + v24;
+    const u32 v27 = v26 * 8u;
+    const u32 v28 = v27 + v11;
+    const bool v30 = a3 == 0u;
+    if (v30) {
+        const u32 v33 = atomicMin((u32 *)(env->fault + 4ull), v28);
+        const bool v34 = v33 < v28;
+        if (v34) {
             return;
         }
     }
     for (;;) {
-        const u32 v38 = atomicCAS((u32 *)(env->fault), 0u, 1u);
-        const bool v39 = v38 == 0u;
-        if (v39) {
+        const u32 v39 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v40 = v39 == 0u;
+        if (v40) {
             __threadfence();
-            const u32 v43 = *(volatile u32 *)(env->fault + 8ull);
-            const u32 v45 = *(volatile u32 *)(env->fault + 24ull);
-            const bool v46 = v27 < v45;
-            const u32 v48 = *(volatile u32 *)(env->fault + 16ull);
-            const bool v49 = a2 < v48;
-            const bool v50 = a2 == v48;
-            const bool v51 = v50 & v46;
-            const bool v52 = v49 | v51;
-            const bool v53 = v43 == 0u;
-            const bool v54 = v53 | v52;
-            if (v54) {
+            const u32 v44 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v46 = *(volatile u32 *)(env->fault + 24ull);
+            const bool v47 = v28 < v46;
+            const u32 v49 = *(volatile u32 *)(env->fault + 16ull);
+            const bool v50 = a3 < v49;
+            const bool v51 = a3 == v49;
+            const bool v52 = v51 & v47;
+            const bool v53 = v50 | v52;
+            const bool v54 = v44 == 0u;
+            const bool v55 = v54 | v53;
+            if (v55) {
                 *(volatile u32 *)(env->fault + 12ull) = a0;
-                *(volatile u32 *)(env->fault + 16ull) = a2;
-                *(volatile u32 *)(env->fault + 24ull) = v27;
+                *(volatile u32 *)(env->fault + 16ull) = a3;
+                *(volatile u32 *)(env->fault + 24ull) = v28;
                 *(volatile u32 *)(env->fault + 28ull) = 0u;
-                const u32 v62 = (u32)a1;
-                *(volatile u32 *)(env->fault + 32ull) = v62;
-                const u64 v66 = (u64)(a1 >> 32);
-                const u32 v67 = (u32)v66;
-                *(volatile u32 *)(env->fault + 36ull) = v67;
+                const u32 v63 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v63;
+                const u64 v67 = (u64)(a1 >> 32);
+                const u32 v68 = (u32)v67;
+                *(volatile u32 *)(env->fault + 36ull) = v68;
+                const u32 v71 = (u32)a2;
+                *(volatile u32 *)(env->fault + 40ull) = v71;
+                const u64 v74 = (u64)(a2 >> 32);
+                const u32 v75 = (u32)v74;
+                *(volatile u32 *)(env->fault + 44ull) = v75;
                 *(volatile u32 *)(env->fault + 8ull) = 1u;
             }
             __threadfence();
             atomicExch((u32 *)(env->fault), 0u);
         }
-        if (v39) {
+        if (v40) {
             break;
         }
     }
@@ -122,11 +127,11 @@ extern "C" __global__ void block_reverse_kernel(const block_reverse_kernel_recor
     environment.record = record;
     block_reverse_kernel_env *const env = &environment;
     (void)env;
-    u32 x13 = 0; /* at */
-    bool x14 = 0; /* stopped */
-    u32 x15 = 0;
+    u32 x14 = 0; /* at */
+    bool x15 = 0; /* stopped */
     u32 x16 = 0; /* phase */
     u32 x17 = 0; /* sync */
+    u32 x18 = 0;
     const u32 v4 = record.shared_bytes_0;
     const u32 v6 = v4 + 16u;
     const u32 v7 = (u32)threadIdx.z;
@@ -136,9 +141,9 @@ extern "C" __global__ void block_reverse_kernel(const block_reverse_kernel_recor
     const u32 v11 = (u32)threadIdx.x;
     const u32 v12 = v10 + v11;
     const u32 v13 = (u32)(v12 << 2);
-    x13 = v13;
+    x14 = v13;
     for (;;) {
-        const u32 v16 = x13;
+        const u32 v16 = x14;
         const bool v17 = v16 < v6;
         const bool v19 = !v17;
         if (v19) {
@@ -146,7 +151,7 @@ extern "C" __global__ void block_reverse_kernel(const block_reverse_kernel_recor
         }
         *(u32 *)(group + v16) = 0u;
         const u32 v24 = v16 + 32u;
-        x13 = v24;
+        x14 = v24;
     }
     __syncthreads(); /* barrier 0 */
     const u32 v27 = record.lanes_0;
@@ -172,93 +177,89 @@ extern "C" __global__ void block_reverse_kernel(const block_reverse_kernel_recor
     const bool v47 = v46 < v28;
     const bool v49 = !v47;
     if (v49) {
-        x14 = true;
+        x15 = true;
     }
-    /* shl.u64 r0, r255, r250 */
-    const u64 v52 = (u64)(v46 << 2);
-    /* ldg.i32 r10, [r1 + r0] */
-    const u64 v53 = record.limit_0_reach_4;
-    const bool v54 = v52 < v53;
-    const bool v55 = !v54;
-    x15 = 0u;
-    if (v55) {
-        const bool v59 = x14;
-        const bool v60 = !v59;
-        if (v60) {
-            const u32 v62 = x16;
-            block_reverse_kernel_f1(env, 0u, v52, v62);
-            const u32 v64 = x17;
-            const u32 v65 = v64 + 1u;
-            *(volatile u32 *)(group) = v65;
-            x14 = true;
+    const u64 v52 = record.input_1;
+    /* axis.u64 r1, r255, [buf(r0)], 0 */
+    const bool v53 = v46 < v52;
+    const bool v54 = !v53;
+    if (v54) {
+        const bool v56 = x15;
+        const bool v57 = !v56;
+        if (v57) {
+            const u32 v60 = x16;
+            block_reverse_kernel_f1(env, 0u, v46, v52, v60);
+            const u32 v62 = x17;
+            const u32 v63 = v62 + 1u;
+            *(volatile u32 *)(group) = v63;
+            x15 = true;
         }
-    } else {
-        const u32 v68 = *(u32 *)(s0 + v52);
-        x15 = v68;
     }
-    const u32 v70 = x15;
-    /* shl.u32 r5, r252, r250 */
-    const u32 v71 = (u32)(v11 << 2);
-    /* sts.i32 [shared + r5], r10 */
-    const u64 v72 = (u64)v71;
-    const u64 v73 = record.shared_limit_0_reach_4;
-    const bool v74 = v72 < v73;
-    const bool v75 = !v74;
-    const u32 v76 = v71 + 16u;
-    if (v75) {
-        const bool v78 = x14;
-        const bool v79 = !v78;
-        if (v79) {
+    /* ldg.i32 r1, [r0 + r1*4] */
+    const u64 v66 = (u64)(v46 << 2);
+    x18 = 0u;
+    const bool v69 = x15;
+    const bool v70 = !v69;
+    if (v70) {
+        const u32 v72 = *(u32 *)(s0 + v66);
+        x18 = v72;
+    }
+    const u32 v74 = x18;
+    /* axis.u32 r2, r252, [shared + 0], 0, extent=8 */
+    const u64 v75 = (u64)v11;
+    const bool v77 = v75 < 8ull;
+    const bool v78 = !v77;
+    if (v78) {
+        if (v70) {
             const u32 v81 = x16;
-            block_reverse_kernel_f1(env, 1u, v72, v81);
+            block_reverse_kernel_f1(env, 1u, v75, 8ull, v81);
             const u32 v83 = x17;
             const u32 v84 = v83 + 1u;
             *(volatile u32 *)(group) = v84;
-            x14 = true;
+            x15 = true;
         }
-    } else {
-        const bool v87 = x14;
-        const bool v88 = !v87;
-        if (v88) {
-            *(u32 *)(group + v76) = v70;
-        }
+    }
+    /* sts.i32 [shared + r2*4], r1 */
+    const u64 v87 = (u64)(v75 << 2);
+    const u32 v88 = (u32)v87;
+    const u32 v89 = v88 + 16u;
+    const bool v90 = x15;
+    const bool v91 = !v90;
+    if (v91) {
+        *(u32 *)(group + v89) = v74;
     }
     /* bar.sync 0 */
-    const u32 v91 = x17;
-    const u32 v92 = v91 + 1u;
+    const u32 v94 = x17;
+    const u32 v95 = v94 + 1u;
     __syncthreads(); /* barrier 0 */
-    const u32 v94 = *(volatile u32 *)(group);
-    const u32 v95 = v94 - 1u;
-    const bool v96 = v95 < v92;
-    if (v96) {
+    const u32 v97 = *(volatile u32 *)(group);
+    const u32 v98 = v97 - 1u;
+    const bool v99 = v98 < v95;
+    if (v99) {
         return;
     }
-    const u32 v99 = x16;
-    const u32 v100 = v99 + 1u;
-    const bool v101 = x14;
-    if (v101) {
+    const u32 v102 = x16;
+    const u32 v103 = v102 + 1u;
+    if (v90) {
         return;
     }
-    /* sub.u32 r7, r254, r6 */
-    /* sub.u32 r7, r7, r252 */
-    const u32 v105 = 7u - v11;
-    /* shl.u32 r7, r7, r250 */
-    const u32 v106 = (u32)(v105 << 2);
-    /* lds.i32 r11, [shared + r7] */
-    const u64 v107 = (u64)v106;
-    const bool v108 = v107 < v73;
-    const bool v109 = !v108;
-    const u32 v110 = v106 + 16u;
-    if (v109) {
-        block_reverse_kernel_f1(env, 2u, v107, v100);
+    /* sub.u32 r1, r254, r1 */
+    /* sub.u32 r1, r1, r252 */
+    const u32 v107 = 7u - v11;
+    /* axis.u32 r1, r1, [shared + 0], 0, extent=8 */
+    const u64 v108 = (u64)v107;
+    const bool v109 = v108 < 8ull;
+    const bool v110 = !v109;
+    if (v110) {
+        block_reverse_kernel_f1(env, 2u, v108, 8ull, v103);
         return;
     }
-    const u32 v114 = *(u32 *)(group + v110);
-    /* stg.i32 [r1 + r0], r11 */
-    if (v55) {
-        block_reverse_kernel_f1(env, 3u, v52, v100);
-        return;
-    }
-    *(u32 *)(s0 + v52) = v114;
+    /* lds.i32 r1, [shared + r1*4] */
+    const u64 v114 = (u64)(v108 << 2);
+    const u32 v115 = (u32)v114;
+    const u32 v116 = v115 + 16u;
+    const u32 v117 = *(u32 *)(group + v116);
+    /* stg.i32 [r0 + r2*4], r1 */
+    *(u32 *)(s0 + v66) = v117;
 }
 

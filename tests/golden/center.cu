@@ -25,10 +25,8 @@ typedef long long i64;
 typedef struct center_0_kernel_record {
     u64 base_0;
     u64 input_2;
-    u64 limit_1_reach_4;
-    u64 base_1;
     u64 base_3;
-    u64 limit_2_reach_4;
+    u64 base_1;
     u64 base_2;
     u32 count_0;
     u32 first_0;
@@ -43,6 +41,7 @@ typedef struct center_0_kernel_env {
     center_0_kernel_record record;
     u32 x1; /* fault_site */
     u64 x2; /* fault_index */
+    u64 x3; /* fault_name */
 } center_0_kernel_env;
 
 static __device__ __forceinline__ void center_0_kernel_f2(center_0_kernel_env *env) {
@@ -58,80 +57,72 @@ static __device__ __forceinline__ void center_0_kernel_f2(center_0_kernel_env *e
     const u32 v8 = v7 + v0;
     const u64 v9 = (u64)v8;
     const float v11 = *(const float *)(env->s0);
-    /* cvt.f32.u64 r11, r4 */
+    /* axis.u64 r4, r255, [buf(r0)], 0 */
     const u64 v12 = env->record.input_2;
-    const float v13 = (float)v12;
-    /* div.f32 r12, r10, r11 */
-    const float v14 = v11 / v13;
-    /* setgeu.u64 p0, r255, r4 */
-    const bool v15 = v9 < v12;
-    /* bra.p0 @done */
-    if (v15) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const u64 v18 = (u64)(v9 << 2);
-        /* ldg.f32 r13, [r1 + r0] */
-        const u64 v19 = env->record.limit_1_reach_4;
-        const bool v20 = v18 < v19;
-        const bool v21 = !v20;
-        if (v21) {
-            env->x1 = 1u;
-            env->x2 = v18;
-            return;
-        }
-        const float v27 = *(const float *)(env->s1 + v18);
-        /* sub.f32 r14, r13, r12 */
-        const float v28 = v27 - v14;
-        /* stg.f32 [r2 + r0], r14 */
-        const u64 v29 = env->record.limit_2_reach_4;
-        const bool v30 = v18 < v29;
-        const bool v31 = !v30;
-        if (v31) {
-            env->x1 = 2u;
-            env->x2 = v18;
-            return;
-        }
-        *(float *)(env->s2 + v18) = v28;
+    const bool v13 = v9 < v12;
+    const bool v14 = !v13;
+    if (v14) {
+        env->x1 = 1u;
+        env->x2 = v9;
+        env->x3 = v12;
+        return;
     }
+    /* ldg.f32 r4, [r0 + r4*4] */
+    const u64 v22 = (u64)(v9 << 2);
+    const float v23 = *(const float *)(env->s1 + v22);
+    /* cvt.f32.u64 r2, r2 */
+    const float v24 = (float)v12;
+    /* div.f32 r2, r3, r2 */
+    const float v25 = v11 / v24;
+    /* sub.f32 r2, r4, r2 */
+    const float v26 = v23 - v25;
+    /* stg.f32 [r1 + r3*4], r2 */
+    *(float *)(env->s2 + v22) = v26;
 }
 
-static __device__ __forceinline__ void center_0_kernel_f1(center_0_kernel_env *env, u32 a0, u64 a1) {
+static __device__ __forceinline__ void center_0_kernel_f1(center_0_kernel_env *env, u32 a0, u64 a1, u64 a2) {
     (void)env;
     (void)a0;
     (void)a1;
-    const u32 v2 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
-    const u32 v4 = atomicMin((u32 *)(env->fault + 4ull), v2);
-    const bool v5 = v4 < v2;
-    if (v5) {
+    (void)a2;
+    const u32 v3 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
+    const u32 v5 = atomicMin((u32 *)(env->fault + 4ull), v3);
+    const bool v6 = v5 < v3;
+    if (v6) {
         return;
     }
-    const u32 v8 = env->record.first_0;
-    const u32 v9 = v8 + v2;
+    const u32 v9 = env->record.first_0;
+    const u32 v10 = v9 + v3;
     for (;;) {
-        const u32 v14 = atomicCAS((u32 *)(env->fault), 0u, 1u);
-        const bool v15 = v14 == 0u;
-        if (v15) {
+        const u32 v15 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
             __threadfence();
-            const u32 v19 = *(volatile u32 *)(env->fault + 8ull);
-            const u32 v21 = *(volatile u32 *)(env->fault + 24ull);
-            const bool v22 = v9 < v21;
-            const bool v23 = v19 == 0u;
-            const bool v24 = v23 | v22;
-            if (v24) {
+            const u32 v20 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v22 = *(volatile u32 *)(env->fault + 24ull);
+            const bool v23 = v10 < v22;
+            const bool v24 = v20 == 0u;
+            const bool v25 = v24 | v23;
+            if (v25) {
                 *(volatile u32 *)(env->fault + 12ull) = a0;
-                *(volatile u32 *)(env->fault + 24ull) = v9;
+                *(volatile u32 *)(env->fault + 24ull) = v10;
                 *(volatile u32 *)(env->fault + 28ull) = 0u;
-                const u32 v31 = (u32)a1;
-                *(volatile u32 *)(env->fault + 32ull) = v31;
-                const u64 v35 = (u64)(a1 >> 32);
-                const u32 v36 = (u32)v35;
-                *(volatile u32 *)(env->fault + 36ull) = v36;
+                const u32 v32 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v32;
+                const u64 v36 = (u64)(a1 >> 32);
+                const u32 v37 = (u32)v36;
+                *(volatile u32 *)(env->fault + 36ull) = v37;
+                const u32 v40 = (u32)a2;
+                *(volatile u32 *)(env->fault + 40ull) = v40;
+                const u64 v43 = (u64)(a2 >> 32);
+                const u32 v44 = (u32)v43;
+                *(volatile u32 *)(env->fault + 44ull) = v44;
                 *(volatile u32 *)(env->fault + 8ull) = 1u;
             }
             __threadfence();
             atomicExch((u32 *)(env->fault), 0u);
         }
-        if (v15) {
+        if (v16) {
             break;
         }
     }
@@ -158,7 +149,8 @@ extern "C" __global__ void center_0_kernel(const __grid_constant__ center_0_kern
     if (v5) {
         const u32 v8 = v1 - 1u;
         const u64 v9 = env->x2;
-        center_0_kernel_f1(env, v8, v9);
+        const u64 v10 = env->x3;
+        center_0_kernel_f1(env, v8, v9, v10);
     }
 }
 

@@ -19,15 +19,13 @@ typedef long long i64;
 /* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct collatz_kernel_record {
     u64 input_2;
-    u64 limit_0_reach_8;
-    u64 base_0;
     u64 base_2;
-    u64 limit_1_reach_4;
+    u64 base_0;
     u64 base_1;
     u32 count_0;
     u32 first_0;
     u32 fuel_0;
-    u32 unused_60;
+    u32 unused_44;
 } collatz_kernel_record;
 
 /* What the functions of collatz share. */
@@ -36,9 +34,10 @@ typedef struct collatz_kernel_env {
     u8 *s1;
     u8 *fault;
     collatz_kernel_record record;
-    u32 x18; /* fault_site */
-    u64 x19; /* fault_index */
-    u32 x22; /* rounds */
+    u32 x19; /* fault_site */
+    u64 x20; /* fault_index */
+    u64 x21; /* fault_name */
+    u32 x24; /* rounds */
 } collatz_kernel_env;
 
 static __device__ __forceinline__ u32 collatz_kernel_f2(collatz_kernel_env *env, u32 a0) {
@@ -59,10 +58,10 @@ static __device__ __forceinline__ u32 collatz_kernel_f2(collatz_kernel_env *env,
 
 static __device__ __forceinline__ void collatz_kernel_f3(collatz_kernel_env *env) {
     (void)env;
-    u64 x6 = 0; /* r10 */
-    u32 x11 = 0; /* r20 */
-    bool x20 = 0; /* left */
-    u32 x21 = 0; /* round */
+    u32 x3 = 0; /* r3 */
+    u64 x10 = 0; /* r2_3 */
+    bool x22 = 0; /* left */
+    u32 x23 = 0; /* round */
     const u32 v0 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
     const u32 v1 = env->record.count_0;
     const bool v2 = v0 < v1;
@@ -74,152 +73,142 @@ static __device__ __forceinline__ void collatz_kernel_f3(collatz_kernel_env *env
     const u32 v8 = v7 + v0;
     const u64 v9 = (u64)v8;
     const u64 v10 = env->record.input_2;
-    /* setgeu.u64 p0, r255, r4 */
+    /* axis.u64 r2, r255, [buf(r0)], 0 */
     const bool v11 = v9 < v10;
-    /* bra.p0 @done */
-    if (v11) {
-        /* mov_imm.u32 r250, 3 */
-        /* shl.u64 r0, r255, r250 */
-        const u64 v14 = (u64)(v9 << 3);
-        /* ldg.u64 r10, [r1 + r0] */
-        const u64 v15 = env->record.limit_0_reach_8;
-        const bool v16 = v14 < v15;
-        const bool v17 = !v16;
-        if (v17) {
-            env->x18 = 1u;
-            env->x19 = v14;
-            return;
-        }
-        const u64 v23 = *(const u64 *)(env->s0 + v14);
-        x6 = v23;
-        /* mov_imm.u64 r11, 1 */
-        /* mov_imm.u64 r12, 3 */
-        /* mov_imm.u64 r13, 0 */
-        /* mov_imm.u32 r14, 1 */
-        /* mov_imm.u32 r20, 0 */
-        x11 = 0u;
+    const bool v12 = !v11;
+    if (v12) {
+        env->x19 = 1u;
+        env->x20 = v9;
+        env->x21 = v10;
+        return;
+    }
+    /* ldg.u64 r2, [r0 + r2*8] */
+    const u64 v21 = (u64)(v9 << 3);
+    const u64 v22 = *(const u64 *)(env->s0 + v21);
+    x10 = v22;
+    /* mov_imm.u32 r3, 0 */
+    x3 = 0u;
+    for (;;) {
         for (;;) {
-            for (;;) {
-                x21 = 0u;
-                x20 = true;
+            x23 = 0u;
+            x22 = true;
 #pragma unroll
-                for (;;) {
-                    const u32 v36 = x21;
-                    const bool v38 = v36 == 4u;
-                    if (v38) {
-                        x20 = false;
-                        break;
-                    }
-                    const u32 v43 = v36 + 1u;
-                    x21 = v43;
-                    /* setleu.u64 p1, r10, r11 */
-                    const u64 v45 = x6;
-                    const bool v46 = 1ull < v45;
-                    const bool v47 = !v46;
-                    /* bra.p1 @store */
-                    if (v47) {
-                        break;
-                    }
-                    /* add.u32 r20, r20, r14 */
-                    const u32 v50 = x11;
-                    const u32 v51 = v50 + 1u;
-                    x11 = v51;
-                    /* and.u64 r15, r10, r11 */
-                    const u64 v53 = v45 & 1ull;
-                    /* seteq.u64 p2, r15, r13 */
-                    const bool v54 = v53 == 0ull;
-                    /* bra.p2 @even */
-                    if (v54) {
-                        /* shr.u64 r10, r10, r14 */
-                        const u64 v56 = (u64)(v45 >> 1);
-                        x6 = v56;
-                    } else {
-                        /* mad.u64 r10, r10, r12, r11 */
-                        const u64 v58 = v45 * 3ull;
-                        const u64 v59 = v58 + 1ull;
-                        x6 = v59;
-                    }
-                }
-                const bool v61 = x20;
-                if (v61) {
+            for (;;) {
+                const u32 v31 = x23;
+                const bool v33 = v31 == 4u;
+                if (v33) {
+                    x22 = false;
                     break;
                 }
-                const u32 v64 = env->x22;
-                const u32 v66 = v64 + 4u;
-                env->x22 = v66;
-                const u32 v69 = v66 & 1020u;
-                const bool v70 = v69 == 0u;
-                if (v70) {
+                const u32 v39 = v31 + 1u;
+                x23 = v39;
+                /* mov_imm.u64 r4, 1 */
+                /* setle.u64 p0, r2, r4 */
+                const u64 v42 = x10;
+                const bool v43 = 1ull < v42;
+                const bool v44 = !v43;
+                /* bra.p0 @.L21 */
+                if (v44) {
                     break;
                 }
+                /* and.u64 r4, r2, r4 */
+                const u64 v47 = v42 & 1ull;
+                /* setne.u64 p0, r4, r5 */
+                const bool v48 = v47 == 0ull;
+                const bool v49 = !v48;
+                /* bra.p0 @.L14 */
+                if (v49) {
+                    /* mov_imm.u64 r4, 3 */
+                    /* mul.u64 r2, r2, r4 */
+                    const u64 v52 = v42 * 3ull;
+                    /* add.u64 r2, r2, r4 */
+                    const u64 v53 = v52 + 1ull;
+                    x10 = v53;
+                } else {
+                    /* shr.u64 r2, r2, r4 */
+                    const u64 v55 = (u64)(v42 >> 1);
+                    x10 = v55;
+                }
+                /* add.u32 r3, r3, r4 */
+                const u32 v57 = x3;
+                const u32 v58 = v57 + 1u;
+                x3 = v58;
             }
-            const bool v73 = x20;
-            if (v73) {
+            const bool v60 = x22;
+            if (v60) {
                 break;
             }
-            const u32 v76 = env->x22;
-            const u32 v78 = (u32)(v76 >> 10);
-            const u32 v79 = collatz_kernel_f2(env, v78);
-            const bool v80 = v79 == 0u;
-            const bool v81 = !v80;
-            if (v81) {
-                return;
+            const u32 v63 = env->x24;
+            const u32 v65 = v63 + 4u;
+            env->x24 = v65;
+            const u32 v68 = v65 & 1020u;
+            const bool v69 = v68 == 0u;
+            if (v69) {
+                break;
             }
         }
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const u64 v85 = (u64)(v9 << 2);
-        /* stg.u32 [r2 + r0], r20 */
-        const u32 v86 = x11;
-        const u64 v87 = env->record.limit_1_reach_4;
-        const bool v88 = v85 < v87;
-        const bool v89 = !v88;
-        if (v89) {
-            env->x18 = 2u;
-            env->x19 = v85;
+        const bool v72 = x22;
+        if (v72) {
+            break;
+        }
+        const u32 v75 = env->x24;
+        const u32 v77 = (u32)(v75 >> 10);
+        const u32 v78 = collatz_kernel_f2(env, v77);
+        const bool v79 = v78 == 0u;
+        const bool v80 = !v79;
+        if (v80) {
             return;
         }
-        *(u32 *)(env->s1 + v85) = v86;
     }
+    /* stg.u32 [r1 + r2*4], r3 */
+    const u64 v84 = (u64)(v9 << 2);
+    const u32 v85 = x3;
+    *(u32 *)(env->s1 + v84) = v85;
 }
 
-static __device__ __forceinline__ void collatz_kernel_f1(collatz_kernel_env *env, u32 a0, u64 a1) {
+static __device__ __forceinline__ void collatz_kernel_f1(collatz_kernel_env *env, u32 a0, u64 a1, u64 a2) {
     (void)env;
     (void)a0;
     (void)a1;
-    const u32 v2 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
-    const u32 v4 = atomicMin((u32 *)(env->fault + 4ull), v2);
-    const bool v5 = v4 < v2;
-    if (v5) {
+    (void)a2;
+    const u32 v3 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
+    const u32 v5 = atomicMin((u32 *)(env->fault + 4ull), v3);
+    const bool v6 = v5 < v3;
+    if (v6) {
         return;
     }
-    const u32 v8 = env->record.first_0;
-    const u32 v9 = v8 + v2;
+    const u32 v9 = env->record.first_0;
+    const u32 v10 = v9 + v3;
     for (;;) {
-        const u32 v14 = atomicCAS((u32 *)(env->fault), 0u, 1u);
-        const bool v15 = v14 == 0u;
-        if (v15) {
+        const u32 v15 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
             __threadfence();
-            const u32 v19 = *(volatile u32 *)(env->fault + 8ull);
-            const u32 v21 = *(volatile u32 *)(env->fault + 24ull);
-            const bool v22 = v9 < v21;
-            const bool v23 = v19 == 0u;
-            const bool v24 = v23 | v22;
-            if (v24) {
+            const u32 v20 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v22 = *(volatile u32 *)(env->fault + 24ull);
+            const bool v23 = v10 < v22;
+            const bool v24 = v20 == 0u;
+            const bool v25 = v24 | v23;
+            if (v25) {
                 *(volatile u32 *)(env->fault + 12ull) = a0;
-                *(volatile u32 *)(env->fault + 24ull) = v9;
+                *(volatile u32 *)(env->fault + 24ull) = v10;
                 *(volatile u32 *)(env->fault + 28ull) = 0u;
-                const u32 v31 = (u32)a1;
-                *(volatile u32 *)(env->fault + 32ull) = v31;
-                const u64 v35 = (u64)(a1 >> 32);
-                const u32 v36 = (u32)v35;
-                *(volatile u32 *)(env->fault + 36ull) = v36;
+                const u32 v32 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v32;
+                const u64 v36 = (u64)(a1 >> 32);
+                const u32 v37 = (u32)v36;
+                *(volatile u32 *)(env->fault + 36ull) = v37;
+                const u32 v40 = (u32)a2;
+                *(volatile u32 *)(env->fault + 40ull) = v40;
+                const u64 v43 = (u64)(a2 >> 32);
+                const u32 v44 = (u32)v43;
+                *(volatile u32 *)(env->fault + 44ull) = v44;
                 *(volatile u32 *)(env->fault + 8ull) = 1u;
             }
             __threadfence();
             atomicExch((u32 *)(env->fault), 0u);
         }
-        if (v15) {
+        if (v16) {
             break;
         }
     }
@@ -238,13 +227,14 @@ extern "C" __global__ void collatz_kernel(const __grid_constant__ collatz_kernel
     collatz_kernel_env *const env = &environment;
     (void)env;
     collatz_kernel_f3(env);
-    const u32 v1 = env->x18;
+    const u32 v1 = env->x19;
     const bool v3 = v1 == 0u;
     const bool v5 = !v3;
     if (v5) {
         const u32 v8 = v1 - 1u;
-        const u64 v9 = env->x19;
-        collatz_kernel_f1(env, v8, v9);
+        const u64 v9 = env->x20;
+        const u64 v10 = env->x21;
+        collatz_kernel_f1(env, v8, v9, v10);
     }
 }
 

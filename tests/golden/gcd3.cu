@@ -22,19 +22,15 @@ static __device__ __forceinline__ u32 hg_urem_u32(u32 a, u32 b) { return b ? (u3
 /* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct gcd3_kernel_record {
     u64 input_4;
-    u64 limit_0_reach_4;
-    u64 base_0;
     u64 base_4;
-    u64 limit_1_reach_4;
+    u64 base_0;
     u64 base_1;
-    u64 limit_2_reach_4;
     u64 base_2;
-    u64 limit_3_reach_4;
     u64 base_3;
     u32 count_0;
     u32 first_0;
     u32 fuel_0;
-    u32 unused_92;
+    u32 unused_60;
 } gcd3_kernel_record;
 
 /* What the functions of gcd3 share. */
@@ -45,12 +41,13 @@ typedef struct gcd3_kernel_env {
     u8 *s3;
     u8 *fault;
     gcd3_kernel_record record;
-    u32 x6; /* r20 */
-    u32 x8; /* r21 */
-    u32 x14; /* fault_site */
-    u64 x15; /* fault_index */
-    bool x16; /* stopped */
-    u32 x19; /* rounds */
+    u32 x3; /* r4 */
+    u32 x6; /* r5 */
+    u32 x15; /* fault_site */
+    u64 x16; /* fault_index */
+    u64 x17; /* fault_name */
+    bool x18; /* stopped */
+    u32 x21; /* rounds */
 } gcd3_kernel_env;
 
 static __device__ __forceinline__ u32 gcd3_kernel_f3(gcd3_kernel_env *env, u32 a0) {
@@ -71,68 +68,68 @@ static __device__ __forceinline__ u32 gcd3_kernel_f3(gcd3_kernel_env *env, u32 a
 
 static __device__ __forceinline__ void gcd3_kernel_f1(gcd3_kernel_env *env) {
     (void)env;
-    bool x17 = 0; /* left */
-    u32 x18 = 0; /* round */
-    /* mov_imm.u32 r22, 0 */
+    bool x19 = 0; /* left */
+    u32 x20 = 0; /* round */
     for (;;) {
         for (;;) {
-            x18 = 0u;
-            x17 = true;
+            x20 = 0u;
+            x19 = true;
 #pragma unroll
             for (;;) {
-                const u32 v7 = x18;
+                const u32 v7 = x20;
                 const bool v9 = v7 == 4u;
                 if (v9) {
-                    x17 = false;
+                    x19 = false;
                     break;
                 }
                 const u32 v15 = v7 + 1u;
-                x18 = v15;
-                /* seteq.u32 p1, r21, r22 */
-                const u32 v17 = env->x8;
+                x20 = v15;
+                /* seteq.u32 p0, r5, r6 */
+                const u32 v17 = env->x6;
                 const bool v18 = v17 == 0u;
-                /* bra.p1 @gcd_end */
+                /* bra.p0 @.L20 */
                 if (v18) {
                     break;
                 }
-                /* rem.u32 r23, r20, r21 */
-                const u32 v21 = env->x6;
+                /* rem.u32 r6, r4, r5 */
+                const u32 v21 = env->x3;
                 if (v18) {
-                    env->x14 = 5u;
-                    env->x15 = 0ull;
-                    env->x16 = true;
+                    env->x15 = 2u;
+                    env->x16 = 0ull;
+                    env->x17 = 0ull;
+                    env->x18 = true;
                     return;
                 }
-                const u32 v29 = hg_urem_u32(v21, v17);
-                /* mov.u32 r20, r21 */
-                env->x6 = v17;
-                /* mov.u32 r21, r23 */
-                env->x8 = v29;
+                const u32 v30 = hg_urem_u32(v21, v17);
+                /* mov.u32 r4, r5 */
+                env->x3 = v17;
+                /* mov.u32 r5, r6 */
+                env->x6 = v30;
             }
-            const bool v32 = x17;
-            if (v32) {
+            const bool v33 = x19;
+            if (v33) {
                 break;
             }
-            const u32 v35 = env->x19;
-            const u32 v37 = v35 + 4u;
-            env->x19 = v37;
-            const u32 v40 = v37 & 1020u;
-            const bool v41 = v40 == 0u;
-            if (v41) {
+            const u32 v36 = env->x21;
+            const u32 v38 = v36 + 4u;
+            env->x21 = v38;
+            const u32 v41 = v38 & 1020u;
+            const bool v42 = v41 == 0u;
+            if (v42) {
                 break;
             }
         }
-        const bool v44 = x17;
-        if (v44) {
+        const bool v45 = x19;
+        if (v45) {
             break;
         }
-        const u32 v47 = env->x19;
-        const u32 v49 = (u32)(v47 >> 10);
-        const u32 v50 = gcd3_kernel_f3(env, v49);
-        const bool v51 = v50 == 0u;
-        const bool v53 = !v51;
-        if (v53) {
-            env->x16 = true;
+        const u32 v48 = env->x21;
+        const u32 v50 = (u32)(v48 >> 10);
+        const u32 v51 = gcd3_kernel_f3(env, v50);
+        const bool v53 = v51 == 0u;
+        const bool v55 = !v53;
+        if (v55) {
+            env->x18 = true;
             return;
         }
     }
@@ -151,109 +148,86 @@ static __device__ __forceinline__ void gcd3_kernel_f4(gcd3_kernel_env *env) {
     const u32 v8 = v7 + v0;
     const u64 v9 = (u64)v8;
     const u64 v10 = env->record.input_4;
-    /* setgeu.u64 p0, r255, r4 */
+    /* axis.u64 r4, r255, [buf(r0)], 0 */
     const bool v11 = v9 < v10;
-    /* bra.p0 @done */
-    if (v11) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const u64 v14 = (u64)(v9 << 2);
-        /* ldg.u32 r20, [r1 + r0] */
-        const u64 v15 = env->record.limit_0_reach_4;
-        const bool v16 = v14 < v15;
-        const bool v17 = !v16;
-        if (v17) {
-            env->x14 = 1u;
-            env->x15 = v14;
-            return;
-        }
-        const u32 v23 = *(const u32 *)(env->s0 + v14);
-        env->x6 = v23;
-        /* ldg.u32 r21, [r2 + r0] */
-        const u64 v25 = env->record.limit_1_reach_4;
-        const bool v26 = v14 < v25;
-        const bool v27 = !v26;
-        if (v27) {
-            env->x14 = 2u;
-            env->x15 = v14;
-            return;
-        }
-        const u32 v32 = *(const u32 *)(env->s1 + v14);
-        env->x8 = v32;
-        /* call @gcd */
-        gcd3_kernel_f1(env);
-        const bool v35 = env->x16;
-        if (v35) {
-            return;
-        }
-        /* ldg.u32 r21, [r3 + r0] */
-        const u64 v38 = env->record.limit_2_reach_4;
-        const bool v39 = v14 < v38;
-        const bool v40 = !v39;
-        if (v40) {
-            env->x14 = 3u;
-            env->x15 = v14;
-            return;
-        }
-        const u32 v46 = *(const u32 *)(env->s2 + v14);
-        env->x8 = v46;
-        /* call @gcd */
-        gcd3_kernel_f1(env);
-        const bool v49 = env->x16;
-        if (v49) {
-            return;
-        }
-        /* stg.u32 [r6 + r0], r20 */
-        const u32 v52 = env->x6;
-        const u64 v53 = env->record.limit_3_reach_4;
-        const bool v54 = v14 < v53;
-        const bool v55 = !v54;
-        if (v55) {
-            env->x14 = 4u;
-            env->x15 = v14;
-            return;
-        }
-        *(u32 *)(env->s3 + v14) = v52;
+    const bool v12 = !v11;
+    if (v12) {
+        env->x15 = 1u;
+        env->x16 = v9;
+        env->x17 = v10;
+        return;
     }
+    /* ldg.u32 r4, [r0 + r4*4] */
+    const u64 v20 = (u64)(v9 << 2);
+    const u32 v21 = *(const u32 *)(env->s0 + v20);
+    env->x3 = v21;
+    /* ldg.u32 r5, [r1 + r5*4] */
+    const u32 v23 = *(const u32 *)(env->s1 + v20);
+    env->x6 = v23;
+    /* call @gcd */
+    gcd3_kernel_f1(env);
+    const bool v26 = env->x18;
+    if (v26) {
+        return;
+    }
+    /* ldg.u32 r5, [r2 + r5*4] */
+    const u32 v29 = *(const u32 *)(env->s2 + v20);
+    env->x6 = v29;
+    /* call @gcd */
+    gcd3_kernel_f1(env);
+    const bool v32 = env->x18;
+    if (v32) {
+        return;
+    }
+    /* mov.u32 r4, r4 */
+    const u32 v35 = env->x3;
+    /* stg.u32 [r3 + r5*4], r4 */
+    *(u32 *)(env->s3 + v20) = v35;
 }
 
-static __device__ __forceinline__ void gcd3_kernel_f2(gcd3_kernel_env *env, u32 a0, u64 a1) {
+static __device__ __forceinline__ void gcd3_kernel_f2(gcd3_kernel_env *env, u32 a0, u64 a1, u64 a2) {
     (void)env;
     (void)a0;
     (void)a1;
-    const u32 v2 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
-    const u32 v4 = atomicMin((u32 *)(env->fault + 4ull), v2);
-    const bool v5 = v4 < v2;
-    if (v5) {
+    (void)a2;
+    const u32 v3 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
+    const u32 v5 = atomicMin((u32 *)(env->fault + 4ull), v3);
+    const bool v6 = v5 < v3;
+    if (v6) {
         return;
     }
-    const u32 v8 = env->record.first_0;
-    const u32 v9 = v8 + v2;
+    const u32 v9 = env->record.first_0;
+    const u32 v10 = v9 + v3;
     for (;;) {
-        const u32 v14 = atomicCAS((u32 *)(env->fault), 0u, 1u);
-        const bool v15 = v14 == 0u;
-        if (v15) {
+        const u32 v15 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
             __threadfence();
-            const u32 v19 = *(volatile u32 *)(env->fault + 8ull);
-            const u32 v21 = *(volatile u32 *)(env->fault + 24ull);
-            const bool v22 = v9 < v21;
-            const bool v23 = v19 == 0u;
-            const bool v24 = v23 | v22;
-            if (v24) {
+            const u32 v20 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v22 = *(volatile u32 *)(env->fault + 24ull);
+            const bool v23 = v10 < v22;
+            const bool v24 = v20 == 0u;
+            const bool v25 = v24 | v23;
+            if (v25) {
                 *(volatile u32 *)(env->fault + 12ull) = a0;
-                *(volatile u32 *)(env->fault + 24ull) = v9;
+                *(volatile u32 *)(env->fault + 24ull) = v10;
                 *(volatile u32 *)(env->fault + 28ull) = 0u;
-                const u32 v31 = (u32)a1;
-                *(volatile u32 *)(env->fault + 32ull) = v31;
-                const u64 v35 = (u64)(a1 >> 32);
-                const u32 v36 = (u32)v35;
-                *(volatile u32 *)(env->fault + 36ull) = v36;
+                const u32 v32 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v32;
+                const u64 v36 = (u64)(a1 >> 32);
+                const u32 v37 = (u32)v36;
+                *(volatile u32 *)(env->fault + 36ull) = v37;
+                const u32 v40 = (u32)a2;
+                *(volatile u32 *)(env->fault + 40ull) = v40;
+                const u64 v43 = (u64)(a2 >> 32);
+                const u32 v44 = (u32)v43;
+                *(volatile u32 *)(env->fault + 44ull) = v44;
                 *(volatile u32 *)(env->fault + 8ull) = 1u;
             }
             __threadfence();
             atomicExch((u32 *)(env->fault), 0u);
         }
-        if (v15) {
+        if (v16) {
             break;
         }
     }
@@ -276,13 +250,14 @@ extern "C" __global__ void gcd3_kernel(const __grid_constant__ gcd3_kernel_recor
     gcd3_kernel_env *const env = &environment;
     (void)env;
     gcd3_kernel_f4(env);
-    const u32 v1 = env->x14;
+    const u32 v1 = env->x15;
     const bool v3 = v1 == 0u;
     const bool v5 = !v3;
     if (v5) {
         const u32 v8 = v1 - 1u;
-        const u64 v9 = env->x15;
-        gcd3_kernel_f2(env, v8, v9);
+        const u64 v9 = env->x16;
+        const u64 v10 = env->x17;
+        gcd3_kernel_f2(env, v8, v9, v10);
     }
 }
 

@@ -1,11 +1,14 @@
 /* Random statement trees, printed as text and worked out by an evaluator of this file: equal bits,
  * NaNs aside. Made through hg_tree_* they are the same program.
  *
- *     test_statements_random [--count N] [--seed N] [--backend NAME] [--print]
+ *     test_statements_random [--count N] [--seed N] [--backend NAME] [--build COMPILER]
+ *                            [--small] [--print]
  *
  * Each program has a few lanes, which own 16 elements of one array of each type. The evaluator
- * shares nothing with the assembler: it walks the tree that is printed. */
+ * shares nothing with the assembler: it walks the tree that is printed. --build: they run as the C
+ * that `hologram build` writes, twenty in one text, at every level of this CPU. */
 #include "base/base.h"
+#include "support/c_build.h"
 #include "support/runtime_support.h"
 #include "support/structured_text.h"
 #include <hologram/tree.h>
@@ -15,12 +18,15 @@
 #include <string.h>
 
 typedef enum type {
+    I8,
+    U8,
+    I16,
+    U16,
     I32,
     U32,
     I64,
     U64,
-    U8,
-    I16,
+    F16,
     F32,
     F64,
     PRED,
@@ -28,9 +34,9 @@ typedef enum type {
     GENERIC = TYPES, /* the type parameter of a function */
     NO_TYPE
 } type;
-static const char *const NAMES[] = {"i32", "u32", "i64", "u64",  "u8",
-                                    "i16", "f32", "f64", "pred", "T"};
-static const uint32_t BITS[] = {32, 32, 64, 64, 8, 16, 32, 64, 1};
+static const char *const NAMES[] = {"i8",  "u8",  "i16", "u16", "i32",  "u32", "i64",
+                                    "u64", "f16", "f32", "f64", "pred", "T"};
+static const uint32_t BITS[] = {8, 8, 16, 16, 32, 32, 64, 64, 16, 32, 64, 1};
 enum {
     LANES = 3,
     ELEMENTS = 16,
@@ -42,9 +48,9 @@ enum {
     MOST_STEPS = 20000
 };
 
-static bool is_float(type t) { return t == F32 || t == F64; }
-static bool is_signed(type t) { return t == I32 || t == I64 || t == I16; }
-static bool is_integer(type t) { return t < F32; }
+static bool is_float(type t) { return t >= F16 && t <= F64; }
+static bool is_signed(type t) { return t == I8 || t == I16 || t == I32 || t == I64; }
+static bool is_integer(type t) { return t < F16; }
 
 /* ---- random numbers ---- */
 
@@ -58,7 +64,7 @@ static uint32_t pick(uint32_t n) {
 
 typedef struct value {
     uint64_t i; /* integers: the sign goes on, or zeros; predicates 0 or 1 */
-    double d;   /* floats: of f32 a value that is one */
+    double d;   /* floats: of f32 and f16 a value that is one */
 } value;
 
 static value integer(type t, uint64_t i) {
@@ -68,8 +74,16 @@ static value integer(type t, uint64_t i) {
     if (is_signed(t) && bits < 64 && v.i >> (bits - 1)) v.i |= ~UINT64_C(0) << bits;
     return v;
 }
+/* Rounded once to the nearest number with 11 bits, or the multiple of 2^-24. */
+static double half(double d) {
+    int exponent;
+    if (!isfinite(d) || d == 0) return d;
+    frexp(d, &exponent);
+    double step = ldexp(1, exponent - 11 < -24 ? -24 : exponent - 11), near = rint(d / step) * step;
+    return fabs(near) < 65520 ? near : copysign(INFINITY, d);
+}
 static value real(type t, double d) {
-    value v = {0, t == F32 ? (double)(float)d : d};
+    value v = {0, t == F32 ? (double)(float)d : t == F16 ? half(d) : d};
     return v;
 }
 static value truth(bool b) { return (value){b, 0}; }
@@ -120,6 +134,8 @@ typedef enum statement_kind {
     CONTINUE,
     RETURN,
     CARRY,
+    TOGETHER, /* block.any or block.all */
+    WHILE_ANY,
     PUT,    /* into an array of the block or the lane */
     RESULTS /* of a call: none, or into new variables or old ones */
 } statement_kind;
@@ -129,7 +145,7 @@ typedef struct statement {
     uint32_t third, count;     /* RESULTS, RETURN: how many */
     uint32_t array;            /* PUT */
     bool assigns;              /* RESULTS: variables that are there */
-    int op;                    /* of ASSIGN, STORE: 0 or an operator */
+    int op;                    /* of ASSIGN, STORE: 0 or an operator; of TOGETHER: 1: of all */
     bool typed;                /* LET */
     type type;                 /* STORE */
     uint32_t most;             /* rounds of WHILE, LOOP */
@@ -159,6 +175,10 @@ typedef struct variable {
 static variable variables[MOST_VARIABLES * (MOST_FUNCTIONS + 1)];
 static uint32_t variable_count, most_variables, block_stack[64], block_depth, block_number;
 static uint32_t loop_depth, room; /* nodes that may still be made */
+static bool uniform;              /* all lanes that have not ended come here */
+static bool small;                /* programs, for what takes long for each */
+static bool waits;                /* lanes of the program wait for each other (block.any) */
+static bool named;                /* programs have names of their own */
 
 /* Arrays that functions take by reference: two of each kind, and the one that a function has as its
  * self. */
@@ -233,6 +253,7 @@ static expression *literal(type t, bool told) {
     if (is_float(t)) {
         static const double SOME[] = {0, 1, 0.5, -2, 3, 1e6, 0.1, -0.75, 1e-3, 255, 3e9};
         e->literal = real(t, SOME[pick(11)]);
+        if (isinf(e->literal.d)) e->literal = real(t, 1000);
     } else if (t == PRED) {
         e->literal = truth(pick(2));
     } else {
@@ -246,7 +267,7 @@ static expression *literal(type t, bool told) {
 }
 
 static type any_number(void) { return (type)pick(PRED); }
-static type any_integer(void) { return (type)pick(F32); }
+static type any_integer(void) { return (type)pick(F16); }
 
 static expression *grow(type t, uint32_t depth, bool told);
 
@@ -318,7 +339,7 @@ static expression *function(type t, uint32_t depth) {
     expression *e = make(FUNCTION, t);
     bool number = is_integer(t);
     switch (number ? pick(5) : pick(2)) {
-    case 0: e->op = number ? pick(2) ? MIN : MAX : FMA; break;
+    case 0: e->op = number ? pick(2) ? MIN : MAX : t == F16 ? ABS : FMA; break;
     case 1: e->op = number ? ROTL : ABS; break;
     case 2: e->op = number && t == U32 ? pick(2) ? POPC : CLZ : ABS; break;
     case 3: e->op = ABS; break;
@@ -572,15 +593,42 @@ static void enter(void) { block_stack[++block_depth] = ++block_number; }
 static void leave(void) { block_depth--; }
 
 static statement *inside(uint32_t depth, uint32_t count) {
+    bool before = uniform;
     enter();
+    uniform = false;
     statement *s = block(depth, count);
+    uniform = before;
     leave();
+    return s;
+}
+
+/* What the lanes of the block find out together, or a loop that goes on as they say. */
+static statement *together(uint32_t depth) {
+    statement *s = node();
+    uint32_t loops = loop_depth;
+    waits = true;
+    s->kind = pick(3) && depth ? WHILE_ANY : TOGETHER;
+    s->op = pick(2) ? 1 : 0;
+    if (s->kind == TOGETHER) s->x = grow(PRED, 3, false); /* before its name hides another */
+    s->variable = new_variable(s->kind == TOGETHER ? PRED : U32);
+    if (s->variable == NO_VARIABLE) return NULL;
+    variables[s->variable].known = true;
+    if (s->kind == TOGETHER) return s;
+    s->x = grow(PRED, 3, false);
+    variables[s->variable].fixed = true;
+    s->most = 1 + pick(4);
+    loop_depth = 0; /* no lane leaves it alone */
+    enter();
+    s->body = block(depth - 1, 1 + pick(3));
+    leave();
+    loop_depth = loops;
     return s;
 }
 
 static statement *one(uint32_t depth) {
     statement *s = node();
     uint32_t v, e = pick(5);
+    if (uniform && pick(4) == 0) return together(depth);
     switch (pick(5) ? pick(depth ? 13 : 7) : 20 + pick(2)) {
     case 20:
         if (take_results(s, e)) return s;
@@ -680,9 +728,8 @@ static statement *one(uint32_t depth) {
             s->y->y = literal(t, true);
             s->y->y->literal = integer(t, 7);
         }
-        type sign = t == U32 ? I32 : t == U64 ? I64 : t;
-        if (s->has_step && pick(2) && (sign == I32 || sign == I64 || sign == I16)) { /* found when
-                                                                                        it runs */
+        type sign = is_signed(t) ? t : (type)(t - 1);
+        if (s->has_step && pick(2)) { /* found when it runs */
             s->z = make(BINARY, sign);
             s->z->op = '|';
             s->z->x = make(BINARY, sign);
@@ -698,7 +745,10 @@ static statement *one(uint32_t depth) {
         bool good = s->variable != NO_VARIABLE;
         if (good) variables[s->variable].known = variables[s->variable].fixed = true;
         loop_depth++;
+        bool before = uniform;
+        uniform = false;
         s->body = good ? block(depth - 1, 1 + pick(3)) : NULL;
+        uniform = before;
         loop_depth--;
         leave();
         if (!good) break;
@@ -727,294 +777,49 @@ static statement *block(uint32_t depth, uint32_t count) {
 
 #include "statement_print.inc"
 
-/* ---- the evaluator ---- */
-
-typedef struct memory {
-    uint64_t i[PRED][LANES * ELEMENTS]; /* bits */
-} memory;
-static memory *now;
-static value values[MOST_VARIABLES * (MOST_FUNCTIONS + 1)];
-static value arrays[ARRAY_KINDS * 2][LANES * ELEMENTS];
-static type generic;       /* what T is now */
-static uint32_t own_array; /* which array the function has */
-static value returned[MOST_ARGUMENTS];
-static type actual(type t) { return t == GENERIC ? generic : t; }
-static uint64_t lane;
-static uint32_t steps;
-
-static value load(type t, uint64_t at) {
-    uint64_t bits = now->i[t][at];
-    if (t == F32) {
-        float f;
-        uint32_t narrow = (uint32_t)bits;
-        memcpy(&f, &narrow, 4);
-        return real(t, f);
-    }
-    if (t == F64) {
-        double d;
-        memcpy(&d, &bits, 8);
-        return real(t, d);
-    }
-    return integer(t, bits);
-}
-
-static void store(type t, uint64_t at, value v) {
-    uint64_t bits = v.i;
-    if (t == F32) {
-        float f = (float)v.d;
-        uint32_t narrow;
-        memcpy(&narrow, &f, 4);
-        bits = narrow;
-    } else if (t == F64) {
-        memcpy(&bits, &v.d, 8);
-    }
-    now->i[t][at] = BITS[t] < 64 ? bits & ((UINT64_C(1) << BITS[t]) - 1) : bits;
-}
-
-static value combine(type t, int op, value x, value y) {
-    if (is_float(t)) {
-        float a = (float)x.d, b = (float)y.d;
-        switch (op) {
-        case '+': return real(t, t == F32 ? (double)(a + b) : x.d + y.d);
-        case '-': return real(t, t == F32 ? (double)(a - b) : x.d - y.d);
-        case '*': return real(t, t == F32 ? (double)(a * b) : x.d * y.d);
-        default: return real(t, t == F32 ? (double)(a / b) : x.d / y.d);
-        }
-    }
-    uint32_t amount = (uint32_t)y.i % BITS[t];
-    int64_t p = (int64_t)x.i, q = (int64_t)y.i;
-    switch (op) {
-    case '+': return integer(t, x.i + y.i);
-    case '-': return integer(t, x.i - y.i);
-    case '*': return integer(t, x.i * y.i);
-    case '/':
-        if (is_signed(t)) return integer(t, q == -1 ? 0 - x.i : (uint64_t)(p / q));
-        return integer(t, x.i / y.i);
-    case '%':
-        if (is_signed(t)) return integer(t, q == -1 ? 0 : (uint64_t)(p % q));
-        return integer(t, x.i % y.i);
-    case '&': return integer(t, x.i & y.i);
-    case '|': return integer(t, x.i | y.i);
-    case '^': return integer(t, x.i ^ y.i);
-    case '<': return integer(t, x.i << amount);
-    default: return integer(t, is_signed(t) ? (uint64_t)(p >> amount) : x.i >> amount);
-    }
-}
-
-static bool compare(type t, int op, value x, value y) {
-    bool less = is_float(t) ? x.d < y.d : is_signed(t) ? (int64_t)x.i < (int64_t)y.i : x.i < y.i;
-    bool same = is_float(t) ? x.d == y.d : x.i == y.i;
-    bool more = is_float(t) ? x.d > y.d : !less && !same;
-    switch (op) {
-    case '<': return less;
-    case '>': return more;
-    case 'l': return less || same;
-    case 'g': return more || same;
-    case '=': return same;
-    default: return !same;
-    }
-}
-
-static value convert(type to, type from, value v) {
-    if (from == PRED) return is_float(to) ? real(to, (double)v.i) : integer(to, v.i);
-    if (is_float(to)) {
-        if (is_float(from)) return real(to, v.d);
-        if (to == F32)
-            return real(to, is_signed(from) ? (double)(float)(int64_t)v.i : (double)(float)v.i);
-        return real(to, is_signed(from) ? (double)(int64_t)v.i : (double)v.i);
-    }
-    if (!is_float(from)) return integer(to, v.i);
-    if (isnan(v.d)) return integer(to, 0);
-    double d = trunc(v.d), most = ldexp(1, (int)BITS[to] - is_signed(to)),
-           least = is_signed(to) ? -most : 0;
-    if (d >= most)
-        return integer(to, is_signed(to) ? (UINT64_C(1) << (BITS[to] - 1)) - 1 : ~UINT64_C(0));
-    if (d <= least) return integer(to, is_signed(to) ? UINT64_C(1) << (BITS[to] - 1) : 0);
-    return integer(to, is_signed(to) ? (uint64_t)(int64_t)d : (uint64_t)d);
-}
-
-static value work(const expression *e);
-static uint64_t place(const expression *e) { return lane * ELEMENTS + work(e).i; }
-
-static value call(const expression *e) {
-    type t = e->type;
-    value p = e->op == SELECT_ ? work(e->z) : truth(false), x = work(e->x),
-          y = e->y ? work(e->y) : truth(false), z = e->op == FMA ? work(e->z) : truth(false);
-    uint32_t bits = BITS[e->x->type], count = 0;
-    uint64_t raw = bits < 64 ? x.i & ((UINT64_C(1) << bits) - 1) : x.i;
-    switch (e->op) {
-    case MIN: return compare(t, '<', y, x) ? y : x;
-    case MAX: return compare(t, '>', y, x) ? y : x;
-    case FMA:
-        return real(t, t == F32 ? (double)fmaf((float)x.d, (float)y.d, (float)z.d)
-                                : fma(x.d, y.d, z.d));
-    case ABS:
-        if (is_float(t)) return real(t, fabs(x.d));
-        return is_signed(t) && (int64_t)x.i < 0 ? integer(t, 0 - x.i) : x;
-    case POPC:
-        for (; raw; raw >>= 1) count += (uint32_t)(raw & 1);
-        return integer(U32, count);
-    case CLZ:
-        for (uint32_t k = bits; k-- > 0 && !(raw >> k & 1);) count++;
-        return integer(U32, count);
-    case ROTL:
-        count = (uint32_t)y.i % bits;
-        return integer(t, count ? raw << count | raw >> (bits - count) : raw);
-    default: return p.i ? x : y;
-    }
-}
-
-static void call_function(const expression *e);
-static value *array_place(uint32_t array, const expression *index) {
-    uint32_t which = array == OWN_ARRAY ? own_array : array;
-    return &arrays[which][lane * ELEMENTS + work(index).i];
-}
-
-static value work(const expression *e) {
-    value x, y;
-    uint64_t at;
-    steps++;
-    type t = actual(e->type);
-    switch (e->kind) {
-    case LITERAL:
-        if (e->type == GENERIC)
-            return is_float(t) ? real(t, (double)e->literal.i) : integer(t, e->literal.i);
-        return e->literal;
-    case CALL: call_function(e); return returned[0];
-    case ARRAY: return *array_place(e->array, e->x);
-    case VARIABLE: return values[e->variable];
-    case GLOBAL: return integer(U64, lane);
-    case ELEMENT: return load(e->type, place(e->x));
-    case NEGATE: x = work(e->x); return is_float(t) ? real(t, -x.d) : integer(t, 0 - x.i);
-    case COMPLEMENT: return integer(e->type, ~work(e->x).i);
-    case NOT: return truth(!work(e->x).i);
-    case BINARY:
-        x = work(e->x);
-        y = work(e->y);
-        return combine(t, e->op, x, y);
-    case COMPARE:
-        x = work(e->x);
-        y = work(e->y);
-        return truth(compare(actual(e->x->type), e->op, x, y));
-    case BOTH: return truth(work(e->x).i && work(e->y).i);
-    case EITHER: return truth(work(e->x).i || work(e->y).i);
-    case CHOICE: return work(e->x).i ? work(e->y) : work(e->z);
-    case CONVERT: return convert(t, actual(e->x->type), work(e->x));
-    case FUNCTION: return call(e);
-    default:
-        at = place(e->x);
-        y = work(e->y);
-        x = load(e->type, at);
-        store(e->type, at, combine(e->type, '+', x, y));
-        return x;
-    }
-}
-
-typedef enum way { ON, BROKEN, CONTINUED, RETURNED } way;
-static way run_block(const statement *s);
-
-static way run_for(const statement *s) {
-    type t = s->type;
-    value a = work(s->x), b = work(s->y);
-    int64_t from = is_signed(t) ? (int64_t)a.i : (int64_t)a.i,
-            to = is_signed(t) ? (int64_t)b.i : (int64_t)b.i,
-            step = s->z ? (int64_t)work(s->z).i : (int64_t)s->step, count = 0;
-    for (int64_t i = from; step > 0 ? i < to : i > to; i += step) count++;
-    for (int64_t k = 0; k < count; k++) {
-        int64_t i = from + (s->reversed ? count - 1 - k : k) * step;
-        values[s->variable] = integer(t, (uint64_t)i);
-        way w = run_block(s->body);
-        if (w == BROKEN) break;
-        if (w == RETURNED) return w;
-    }
-    return ON;
-}
-
-static way run_statement(const statement *s) {
-    value v;
-    uint64_t at;
-    way w;
-    if (steps++ > MOST_STEPS) return RETURNED;
-    switch (s->kind) {
-    case LET: values[s->variable] = work(s->x); return ON;
-    case CARRY: {
-        value x = work(s->x), y = work(s->y);
-        values[s->variable] = integer(U32, x.i + y.i);
-        values[s->second] = truth((x.i + y.i) >> 32 != 0);
-        return ON;
-    }
-    case ASSIGN:
-        v = values[s->variable];
-        v = s->op ? combine(actual(variables[s->variable].type), s->op, v, work(s->x)) : work(s->x);
-        values[s->variable] = v;
-        return ON;
-    case STORE:
-        if (s->op) {
-            at = place(s->y);
-            v = load(s->type, at);
-            v = combine(s->type, s->op, v, work(s->x));
-        } else {
-            v = work(s->x);
-            at = place(s->y);
-        }
-        store(s->type, at, v);
-        return ON;
-    case IF: return run_block(work(s->x).i ? s->body : s->otherwise);
-    case WHILE:
-    case LOOP:
-        values[s->variable] = integer(U32, 0);
-        while (values[s->variable].i < s->most && (s->kind == LOOP || work(s->x).i)) {
-            values[s->variable].i++;
-            w = run_block(s->body);
-            if (w == RETURNED) return w;
-            if (w == BROKEN) break;
-        }
-        return ON;
-    case FOR: return run_for(s);
-    case BREAK: return BROKEN;
-    case CONTINUE: return CONTINUED;
-    case PUT:
-        v = work(s->x);
-        *array_place(s->array, s->y) = v;
-        return ON;
-    case RESULTS:
-        call_function(s->x);
-        for (uint32_t i = 0; i < s->count; i++)
-            values[i == 0 ? s->variable : i == 1 ? s->second : s->third] = returned[i];
-        return ON;
-    default: {
-        value results[MOST_ARGUMENTS];
-        for (uint32_t i = 0; i < s->count; i++)
-            results[i] = work(i == 0 ? s->x : i == 1 ? s->y : s->z);
-        for (uint32_t i = 0; i < s->count; i++) returned[i] = results[i];
-        return RETURNED;
-    }
-    }
-}
-
-static way run_block(const statement *s) {
-    for (; s; s = s->next) {
-        way w = run_statement(s);
-        if (w != ON) return w;
-    }
-    return ON;
-}
-
-static void call_function(const expression *e) {
-    const function_tree *f = &functions[e->function];
-    value given[MOST_ARGUMENTS];
-    type outer = generic, inner = actual(e->generic);
-    uint32_t outer_array = own_array;
-    for (uint32_t i = 0; i < f->count; i++) given[i] = work(e->argument[i]);
-    for (uint32_t i = 0; i < f->count; i++) values[f->first + i] = given[i];
-    generic = inner;
-    if (e->array != OWN_ARRAY) own_array = e->array;
-    (void)run_block(f->body);
-    generic = outer;
-    own_array = outer_array;
-}
+#include "evaluate_statements.inc"
 
 /* ---- one program ---- */
+
+/* Of the lanes that have not ended. */
+static bool find_out(const statement *s) {
+    bool any = false, all = true;
+    for (lane = 0; lane < LANES; lane++) {
+        if (ended[lane]) continue;
+        values = of_lanes[lane];
+        bool p = work(s->x).i != 0;
+        any |= p;
+        all &= p;
+    }
+    return s->op ? all : any;
+}
+
+static void set_everywhere(uint32_t number, value v) {
+    for (uint32_t i = 0; i < LANES; i++)
+        if (!ended[i]) of_lanes[i][number] = v;
+}
+
+/* All lanes side by side, a statement after another. */
+static void run_together(const statement *s) {
+    for (; s; s = s->next) {
+        if (s->kind == TOGETHER) {
+            bool found = find_out(s);
+            set_everywhere(s->variable, truth(found));
+        } else if (s->kind == WHILE_ANY) {
+            uint32_t round = 0;
+            set_everywhere(s->variable, integer(U32, 0));
+            while (round < s->most && steps <= MOST_STEPS && find_out(s)) {
+                set_everywhere(s->variable, integer(U32, ++round));
+                run_together(s->body);
+            }
+        } else {
+            for (lane = 0; lane < LANES; lane++) {
+                values = of_lanes[lane];
+                if (!ended[lane]) ended[lane] = run_statement(s) == RETURNED;
+            }
+        }
+    }
+}
 
 /* Few types mostly, so that calls find their arguments in other calls. */
 static type some_type(void) {
@@ -1031,6 +836,7 @@ static void make_function(void) {
     f->generic = f->count && pick(3) == 0;
     if (f->generic && pick(3) == 0) f->array_kind = PRIVATE_T;
     self = f;
+    uniform = false;
     block_depth = loop_depth = 0;
     block_stack[0] = ++block_number;
     most_variables = variable_count + MOST_VARIABLES;
@@ -1074,17 +880,22 @@ static statement *make_program(uint64_t seed) {
     state = seed * 7919 + 1;
     for (int i = 0; i < 4; i++) pick(2);
     used = variable_count = block_number = function_count = 0;
-    for (uint32_t i = pick(3) ? pick(4) : pick(MOST_FUNCTIONS + 1); i > 0; i--) make_function();
+    for (uint32_t i = small || pick(3) ? pick(small ? 3 : 4) : pick(MOST_FUNCTIONS + 1); i > 0; i--)
+        make_function();
     block_depth = loop_depth = 0;
     block_stack[0] = ++block_number;
     most_variables = variable_count + MOST_VARIABLES;
-    room = used + 60 + pick(500);
+    uniform = true;
+    waits = false;
+    room = used + (small ? 16 + pick(48) : 60 + pick(500));
     return block(1 + pick(12), 3 + pick(6));
 }
 
-static void print_program(const statement *s) {
+static void print_program(const statement *s, uint64_t seed) {
     out.length = 0;
-    hg_text_addf(&out, ".atlas 1\n.program random\n");
+    hg_text_addf(&out, ".atlas 1\n.program random");
+    if (named) hg_text_addf(&out, "%" PRIu64, seed);
+    hg_text_addf(&out, "\n");
     for (int t = 0; t < PRED; t++)
         hg_text_addf(&out, ".param e_%s buffer %s inout [%u]\n", NAMES[t], NAMES[t],
                      LANES * ELEMENTS);
@@ -1118,8 +929,11 @@ static void evaluate(const statement *s, memory *m) {
     now = m;
     steps = 0;
     memset(arrays, 0, sizeof arrays);
+    memset(ended, 0, sizeof ended);
+    run_together(s);
     for (lane = 0; lane < LANES; lane++) {
-        if (run_block(s) == RETURNED) continue;
+        if (ended[lane]) continue;
+        values = of_lanes[lane];
         uint32_t at[PRED] = {0};
         for (uint32_t v = 0; v < variable_count; v++) {
             if (!visible(v)) continue;
@@ -1167,20 +981,46 @@ static bool run(hg_backend *b, const hg_program *p, memory *m) {
 
 static bool is_same(type t, uint64_t x, uint64_t y) {
     if (x == y) return true;
+    if (t == F16) return (x & 0x7fff) > 0x7c00 && (y & 0x7fff) > 0x7c00;
     if (t == F32) return (x & 0x7fffffff) > 0x7f800000 && (y & 0x7fffffff) > 0x7f800000;
     return t == F64 && (x << 1) > UINT64_C(0xffe) << 52 && (y << 1) > UINT64_C(0xffe) << 52;
 }
 
 #include "fill_statements.inc"
 
+static uint64_t bits_at(const void *bytes, type t, uint64_t i) {
+    uint64_t element = 0, size = BITS[t] / 8;
+    memcpy(&element, (const char *)bytes + i * size, size);
+    return element;
+}
+
+static void compare_memory(uint64_t seed, const char *where, const memory *expected,
+                           const memory *got) {
+    for (int t = 0; t < PRED; t++)
+        for (uint32_t i = 0; i < LANES * ELEMENTS; i++)
+            if (!is_same((type)t, expected->i[t][i], got->i[t][i])) {
+                CHECK_MESSAGE(false,
+                              "test_statements_random --seed %" PRIu64
+                              " --print%s%s: %s[%u] is %" PRIx64 ", expected %" PRIx64,
+                              seed, small ? " --small" : "", where, NAMES[t], i, got->i[t][i],
+                              expected->i[t][i]);
+                return;
+            }
+}
+
+#include "statements_as_c.inc"
+
+/* ---- all of it ---- */
+
+/* b NULL: as C text. */
 static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, uint32_t *ran) {
-    static memory expected, got;
+    static memory expected, got, given;
     statement *s = make_program(seed);
-    print_program(s);
+    print_program(s, seed);
     if (show) printf("%s", out.data);
     used = 0;
-    fill(&expected);
-    got = expected;
+    fill(&given);
+    expected = got = given;
     s = make_program(seed); /* fill made nodes */
     evaluate(s, &expected);
     if (steps > MOST_STEPS) return;
@@ -1189,27 +1029,23 @@ static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, 
     bool crowded = status != HG_OK && strstr(hg_last_error()->message, "is left for");
     *full += crowded;
     CHECK_MESSAGE(crowded || (status == HG_OK && hg_program_verify(p, NULL) == HG_OK),
-                  "test_statements_random --seed %" PRIu64 " --print: %s", seed,
-                  hg_last_error_text());
-    if (status == HG_OK) {
+                  "test_statements_random --seed %" PRIu64 " --print%s: %s", seed,
+                  small ? " --small" : "", hg_last_error_text());
+    if (status == HG_OK && b) {
         ++*ran;
-        structured_result structured = structured_round_trip(p);
+        /* A loop that waits may have an instruction less as structured text. */
+        structured_result structured = {.good = true};
+        if (!waits) structured = structured_round_trip(p);
         CHECK_MESSAGE(structured.good,
-                      "test_statements_random --seed %" PRIu64 " --print, as statements: %s", seed,
-                      structured.why);
+                      "test_statements_random --seed %" PRIu64 " --print%s, as statements: %s",
+                      seed, small ? " --small" : "", structured.why);
         if (!function_count) check_filled(s, p, seed);
-        CHECK_MESSAGE(run(b, p, &got), "test_statements_random --seed %" PRIu64 " --print: %s",
-                      seed, hg_last_error_text());
-        for (int t = 0; t < PRED; t++)
-            for (uint32_t i = 0; i < LANES * ELEMENTS; i++)
-                if (!is_same((type)t, expected.i[t][i], got.i[t][i])) {
-                    CHECK_MESSAGE(false,
-                                  "test_statements_random --seed %" PRIu64
-                                  " --print: %s[%u] is %" PRIx64 ", expected %" PRIx64,
-                                  seed, NAMES[t], i, got.i[t][i], expected.i[t][i]);
-                    t = PRED - 1;
-                    break;
-                }
+        CHECK_MESSAGE(run(b, p, &got), "test_statements_random --seed %" PRIu64 " --print%s: %s",
+                      seed, small ? " --small" : "", hg_last_error_text());
+        compare_memory(seed, "", &expected, &got);
+    } else if (status == HG_OK) {
+        ++*ran;
+        add_to_unit(p, seed, &given, &expected);
     }
     hg_program_release(p);
 }
@@ -1217,17 +1053,26 @@ static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, 
 int main(int argc, char **argv) {
     uint64_t count = 1000, seed = 1;
     uint32_t full = 0, ran = 0;
-    const char *backend = "cpu";
+    const char *backend = "cpu", *build = NULL;
+    char reason[256];
     bool show = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--print") == 0) show = true;
+        if (strcmp(argv[i], "--small") == 0) small = true;
         if (i + 1 == argc) break;
         if (strcmp(argv[i], "--count") == 0) count = strtoull(argv[i + 1], NULL, 0);
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 0), count = 1;
         if (strcmp(argv[i], "--backend") == 0) backend = argv[i + 1];
+        if (strcmp(argv[i], "--build") == 0) build = argv[i + 1];
     }
-    hg_backend *b = open_backend(backend);
-    for (uint64_t i = 0; b && i < count; i++) check_seed(b, seed + i, show, &full, &ran);
+    if (build && !c_build_use(build, reason)) {
+        SKIP(reason);
+        return test_done();
+    }
+    named = build != NULL;
+    hg_backend *b = build ? NULL : open_backend(backend);
+    for (uint64_t i = 0; (b || build) && i < count; i++) check_seed(b, seed + i, show, &full, &ran);
+    end_unit();
     CHECK_MESSAGE(count == 1 || ran * 4 >= count * 3, "only %u of %" PRIu64 " programs ran", ran,
                   count);
     hg_backend_destroy(b);
