@@ -112,8 +112,9 @@ typedef enum kind {
 typedef struct expression {
     kind kind;
     type type;
-    int op;    /* of BINARY, COMPARE, FUNCTION */
-    bool bare; /* LITERAL: without its type */
+    int op;     /* of BINARY, COMPARE, FUNCTION */
+    bool bare;  /* LITERAL: without its type */
+    bool apart; /* of an index: that of the last of three axes */
     value literal;
     uint32_t variable;
     uint32_t array;    /* ARRAY: which, or the function's self; CALL: the argument */
@@ -276,6 +277,7 @@ static expression *index_of(uint32_t depth) {
     static const type SOME[] = {U32, U64, I32, U8, I64, I16};
     type t = SOME[pick(6)];
     expression *e = make(BINARY, t);
+    e->apart = pick(2);
     e->op = '&';
     e->x = grow(t, depth, false);
     e->y = literal(t, false);
@@ -897,8 +899,8 @@ static void print_program(const statement *s, uint64_t seed) {
     if (named) hg_text_addf(&out, "%" PRIu64, seed);
     hg_text_addf(&out, "\n");
     for (int t = 0; t < PRED; t++)
-        hg_text_addf(&out, ".param e_%s buffer %s inout [%u]\n", NAMES[t], NAMES[t],
-                     LANES * ELEMENTS);
+        hg_text_addf(&out, ".param e_%s buffer %s inout [%u, 1, %u]\n", NAMES[t], NAMES[t], LANES,
+                     ELEMENTS);
     for (unsigned i = 0; i < ARRAY_KINDS * 2; i++) {
         const char *head = ARRAY_HEADS[i / 2], *space = strchr(head, ' ');
         hg_text_addf(&out, ".%.*s a%u%s\n", (int)(space - head), head, i, space);
