@@ -3,44 +3,9 @@
  * Must not know: syntax. */
 #include "isa/tree/fill.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* ---- the tree ---- */
-
-bool hg_tree_ready(hg_tree *t) {
-    if (!t) {
-        (void)hg_fail_memory();
-        return false;
-    }
-    if (t->built) (void)hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tree has been built");
-    if (t->a->out_of_memory) (void)hg_fail_memory();
-    return !t->built && !t->a->out_of_memory && !t->a->wrong.stop;
-}
-
-hg_status hg_tree_status(const hg_tree *t, uint64_t errors) {
-    if (!t || t->a->out_of_memory) return hg_fail_memory();
-    if (t->built) return HG_ERROR_INVALID_ARGUMENT;
-    if (t->a->wrong.errors > errors || t->a->wrong.stop) return hg_asm_first_error(t->a);
-    return HG_OK;
-}
-
-hg_token hg_tree_here(const hg_tree *t, const char *text) {
-    hg_token at = t->at;
-    if (!at.text) {
-        at.text = text;
-        at.length = (uint32_t)strlen(text);
-        at.marked = 1;
-    }
-    return at;
-}
-
-static bool begin(hg_tree *t, uint64_t *errors) {
-    bool ready = hg_tree_ready(t);
-    *errors = t ? t->a->wrong.errors : 0;
-    if (ready) t->a->token = hg_tree_here(t, "");
-    return ready;
-}
 
 static bool open_assembler(hg_tree *t, hg_diagnostics *diagnostics) {
     static const hg_assemble_options NONE = {.size = sizeof NONE};
@@ -78,7 +43,7 @@ void hg_tree_destroy(hg_tree *t) {
 hg_status hg_tree_place(hg_tree *t, uint32_t line, uint32_t column, const char *text) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     size_t length = text ? strlen(text) : 0, shown = length < UINT16_MAX ? length : UINT16_MAX;
     const char *kept = text ? hg_arena_text(&t->a->texts, text, shown) : NULL;
     if (text && !kept) return hg_asm_no_memory(t->a), hg_fail_memory();
@@ -93,126 +58,6 @@ hg_status hg_tree_place(hg_tree *t, uint32_t line, uint32_t column, const char *
     return HG_OK;
 }
 
-/* ---- ids ---- */
-
-const char *const hg_tree_thing_names[5] = {"nothing", "an expression", "a variable", "an array",
-                                            "a function"};
-enum { MOST_OF_A_KIND = 1 << 29 };
-
-static uint64_t id_of(const hg_tree *t, hg_tree_thing kind, uint64_t number) {
-    return (uint64_t)t->serial << 32 | (uint64_t)kind << 29 | number;
-}
-
-hg_tree_thing hg_tree_thing_of(const hg_tree *t, uint64_t id) {
-    return id && id >> 32 == t->serial ? (hg_tree_thing)(id >> 29 & 7) : (hg_tree_thing)0;
-}
-
-static uint32_t number_of(uint64_t id) { return (uint32_t)id & (MOST_OF_A_KIND - 1); }
-
-bool hg_tree_foreign(hg_tree *t, uint64_t id, hg_tree_thing expected) {
-    hg_token at = hg_tree_here(t, "id");
-    hg_tree_thing kind = hg_tree_thing_of(t, id);
-    if (!id) return false;
-    if (!kind)
-        hg_asm_error(t->a, "N03", &at, NULL, "expected %s of this tree, got an id of another one",
-                     hg_tree_thing_names[expected]);
-    else if (kind == expected)
-        hg_asm_error(t->a, "N03", &at, NULL, "expected %s, got %s that does not exist",
-                     hg_tree_thing_names[expected], hg_tree_thing_names[kind]);
-    else
-        hg_asm_error(t->a, "N03", &at,
-                     kind == HG_TREE_ID_VARIABLE ? "hg_tree_read is its value"
-                     : kind == HG_TREE_ID_ARRAY  ? "hg_tree_element_of is a value of it"
-                                                 : NULL,
-                     "expected %s, got %s", hg_tree_thing_names[expected],
-                     hg_tree_thing_names[kind]);
-    return false;
-}
-
-const hg_tree_variable_info *hg_tree_find_variable(hg_tree *t, hg_variable v) {
-    if (hg_tree_thing_of(t, v) == HG_TREE_ID_VARIABLE && number_of(v) < t->variables.count)
-        return &t->variables.data[number_of(v)];
-    (void)hg_tree_foreign(t, v, HG_TREE_ID_VARIABLE);
-    return NULL;
-}
-
-const hg_tree_array *hg_tree_find_array(hg_tree *t, hg_elements array) {
-    if (hg_tree_thing_of(t, array) == HG_TREE_ID_ARRAY && number_of(array) < t->arrays.count)
-        return &t->arrays.data[number_of(array)];
-    (void)hg_tree_foreign(t, array, HG_TREE_ID_ARRAY);
-    return NULL;
-}
-
-const hg_tree_routine *hg_tree_find_routine(const hg_tree *t, hg_routine routine) {
-    bool there = hg_tree_thing_of(t, routine) == HG_TREE_ID_ROUTINE &&
-                 number_of(routine) < t->routines.count;
-    return there ? &t->routines.data[number_of(routine)] : NULL;
-}
-
-hg_routine hg_tree_add_routine(hg_tree *t, uint32_t number, const hg_token *name) {
-    hg_tree_routine *r = hg_vec_push(&t->routines);
-    if (!r) {
-        (void)hg_asm_no_memory(t->a);
-        return 0;
-    }
-    *r = (hg_tree_routine){number, *name};
-    return id_of(t, HG_TREE_ID_ROUTINE, t->routines.count - 1);
-}
-
-/* The node of an expression that is still there. */
-static uint32_t find(const hg_tree *t, hg_expression x) {
-    uint32_t number = number_of(x);
-    bool there = hg_tree_thing_of(t, x) == HG_TREE_ID_EXPRESSION && number >= t->base &&
-                 t->a->tree && number - t->base < t->a->tree->nodes.count;
-    return there ? number - t->base : HG_TREE_BAD;
-}
-
-/* Of a value, or of a call that has none. */
-static uint32_t take(hg_tree *t, hg_expression x) {
-    uint32_t node = find(t, x);
-    if (hg_tree_thing_of(t, x) != HG_TREE_ID_EXPRESSION) {
-        (void)hg_tree_foreign(t, x, HG_TREE_ID_EXPRESSION);
-        return HG_TREE_BAD;
-    }
-    if (node != HG_TREE_BAD && !hg_tree_at(t->a, node)->is_taken) {
-        hg_tree_at(t->a, node)->is_taken = true;
-        t->pending--;
-        return node;
-    }
-    hg_token at = hg_tree_here(t, "expression");
-    hg_asm_error(t->a, "N03", &at, "hg_tree_let keeps a value that is used again",
-                 "the expression has been used: it is an operand of one expression or statement");
-    return HG_TREE_BAD;
-}
-
-uint32_t hg_tree_take(hg_tree *t, hg_expression x) {
-    uint32_t node = take(t, x);
-    if (node == HG_TREE_BAD || hg_tree_type(t->a, node) != HG_TREE_NO_VALUE) return node;
-    hg_asm_error(t->a, "N03", &hg_tree_at(t->a, node)->token, "hg_tree_evaluate calls it",
-                 "the function has no result");
-    return HG_TREE_BAD;
-}
-
-hg_expression hg_tree_made(hg_tree *t, uint32_t node, const char *text) {
-    if (node == HG_TREE_BAD) return 0;
-    hg_tree_node *n = hg_tree_at(t->a, node);
-    if (n->is_taken) n->is_taken = false; /* what need not be converted */
-    n->token = hg_tree_here(t, text);
-    t->pending++;
-    if ((uint64_t)t->base + node >= MOST_OF_A_KIND) {
-        hg_asm_error(t->a, "S05", &n->token, NULL, "more than %d expressions", MOST_OF_A_KIND);
-        t->a->wrong.stop = true;
-        return 0;
-    }
-    return id_of(t, HG_TREE_ID_EXPRESSION, t->base + node);
-}
-
-void hg_tree_over(hg_tree *t) {
-    if (t->pending || !t->a->tree) return;
-    t->base += (uint32_t)t->a->tree->nodes.count;
-    hg_tree_clear(t->a);
-}
-
 static hg_status finish(hg_tree *t, uint64_t errors) {
     hg_tree_check_behind(t);
     hg_tree_over(t);
@@ -220,17 +65,6 @@ static hg_status finish(hg_tree *t, uint64_t errors) {
 }
 
 /* ---- variables ---- */
-
-static hg_variable add_variable(hg_tree *t, hg_register reg, bool predicate, bool fixed) {
-    hg_tree_variable_info *v = t->variables.count < MOST_OF_A_KIND ? hg_vec_push(&t->variables)
-                                                                   : NULL;
-    if (!v) {
-        (void)hg_asm_no_memory(t->a);
-        return 0;
-    }
-    *v = (hg_tree_variable_info){reg, predicate, fixed};
-    return id_of(t, HG_TREE_ID_VARIABLE, t->variables.count - 1);
-}
 
 /* A register with a name that messages show; reg: as given, where it is one. */
 static bool name_register(hg_tree *t, const char *name, uint8_t type, bool predicate,
@@ -262,32 +96,20 @@ static bool name_register(hg_tree *t, const char *name, uint8_t type, bool predi
     return true;
 }
 
-static bool is_type(hg_tree *t, uint32_t type, bool predicate) {
-    if (type < HG_TYPE_COUNT || (predicate && type == HG_TREE_PREDICATE)) return true;
-    hg_token at = hg_tree_here(t, "type");
-    hg_asm_error(t->a, "N03", &at, NULL, "%u is no type: expected a value of hg_type below %d%s",
-                 (unsigned)type, (int)HG_TYPE_COUNT, predicate ? ", or HG_TREE_PREDICATE" : "");
-    return false;
-}
-
-hg_variable hg_tree_add_variable(hg_tree *t, hg_register reg, bool predicate) {
-    return add_variable(t, reg, predicate, false);
-}
-
 static hg_variable declare(hg_tree *t, const char *name, uint32_t type) {
     bool predicate = type == HG_TREE_PREDICATE;
     hg_register reg = HG_NO_REGISTER;
-    if (!is_type(t, type, true) ||
+    if (!hg_tree_check_type(t, type, true) ||
         !name_register(t, name, predicate ? (uint8_t)HG_TYPE_OMITTED : (uint8_t)type, predicate,
                        &reg))
         return 0;
-    return add_variable(t, reg, predicate, false);
+    return hg_tree_add_variable(t, reg, predicate, false);
 }
 
 hg_variable hg_tree_variable(hg_tree *t, const char *name, uint32_t type) {
     HG_ENTRY;
     uint64_t errors;
-    return begin(t, &errors) ? declare(t, name, type) : 0;
+    return hg_tree_begin(t, &errors) ? declare(t, name, type) : 0;
 }
 
 /* ---- parameters and memory ---- */
@@ -316,9 +138,12 @@ hg_variable hg_tree_param_scalar(hg_tree *t, const char *name, hg_type type) {
     HG_ENTRY;
     uint64_t errors;
     hg_register reg;
-    if (!begin(t, &errors) || !good_name(t, name) || !is_type(t, (uint32_t)type, false)) return 0;
+    if (!hg_tree_begin(t, &errors) || !good_name(t, name) ||
+        !hg_tree_check_type(t, (uint32_t)type, false))
+        return 0;
     hg_builder_param_scalar(t->head, 0, name, type);
-    return add_parameter(t, name, (uint8_t)type, &reg) ? add_variable(t, reg, false, false) : 0;
+    return add_parameter(t, name, (uint8_t)type, &reg) ? hg_tree_add_variable(t, reg, false, false)
+                                                       : 0;
 }
 
 /* name: as messages of its elements say it. */
@@ -332,7 +157,7 @@ static hg_elements add_array(hg_tree *t, const char *name, hg_tree_array array) 
         return 0;
     }
     *kept = array;
-    return id_of(t, HG_TREE_ID_ARRAY, t->arrays.count - 1);
+    return hg_tree_make_id(t, HG_TREE_ID_ARRAY, t->arrays.count - 1);
 }
 
 /* Of the parameter that the head has just got. */
@@ -353,7 +178,8 @@ static hg_elements add_buffer(hg_tree *t, const char *name, hg_type type, const 
 
 static bool begin_array(hg_tree *t, const char *name, hg_type type) {
     uint64_t errors;
-    return begin(t, &errors) && good_name(t, name) && is_type(t, (uint32_t)type, false);
+    return hg_tree_begin(t, &errors) && good_name(t, name) &&
+           hg_tree_check_type(t, (uint32_t)type, false);
 }
 
 hg_elements hg_tree_param_buffer(hg_tree *t, const char *name, hg_type type, int dir,
@@ -441,323 +267,36 @@ hg_elements hg_tree_private(hg_tree *t, const char *name, hg_type type, const ui
 hg_status hg_tree_block(hg_tree *t, uint32_t x, uint32_t y, uint32_t z) {
     HG_ENTRY;
     uint64_t errors;
-    if (begin(t, &errors)) hg_builder_block(t->head, x, y, z);
+    if (hg_tree_begin(t, &errors)) hg_builder_block(t->head, x, y, z);
     return hg_tree_status(t, errors);
 }
 
 hg_status hg_tree_lanes(hg_tree *t, const hg_dim *extents, uint32_t count) {
     HG_ENTRY;
     uint64_t errors;
-    if (begin(t, &errors)) hg_builder_lanes(t->head, extents, count);
+    if (hg_tree_begin(t, &errors)) hg_builder_lanes(t->head, extents, count);
     return hg_tree_status(t, errors);
 }
 
 hg_status hg_tree_grid(hg_tree *t, const hg_dim *extents, uint32_t count) {
     HG_ENTRY;
     uint64_t errors;
-    if (begin(t, &errors)) hg_builder_grid(t->head, extents, count);
+    if (hg_tree_begin(t, &errors)) hg_builder_grid(t->head, extents, count);
     return hg_tree_status(t, errors);
 }
 
 hg_status hg_tree_relaxed(hg_tree *t) {
     HG_ENTRY;
     uint64_t errors;
-    if (begin(t, &errors)) hg_builder_relaxed(t->head);
+    if (hg_tree_begin(t, &errors)) hg_builder_relaxed(t->head);
     return hg_tree_status(t, errors);
 }
 
 hg_status hg_tree_meta(hg_tree *t, const char *key, const char *value) {
     HG_ENTRY;
     uint64_t errors;
-    if (begin(t, &errors)) hg_builder_meta(t->head, key, value);
+    if (hg_tree_begin(t, &errors)) hg_builder_meta(t->head, key, value);
     return hg_tree_status(t, errors);
-}
-
-/* ---- literals ---- */
-
-uint32_t hg_tree_value_type(const hg_tree *t, hg_expression x) {
-    HG_ENTRY;
-    uint32_t node = t ? find(t, x) : HG_TREE_BAD;
-    uint8_t type = node == HG_TREE_BAD ? (uint8_t)HG_TYPE_OMITTED : hg_tree_type(t->a, node);
-    return type == HG_TREE_PREDICATE || type < HG_TYPE_COUNT ? type : (uint32_t)HG_TYPE_COUNT;
-}
-
-static hg_expression constant(hg_tree *t, hg_constant c, const char *text, bool truth) {
-    char *kept = hg_arena_text(&t->a->texts, text, strlen(text));
-    if (!kept) {
-        (void)hg_asm_no_memory(t->a);
-        return 0;
-    }
-    c.token = t->at;
-    if (c.kind == HG_CONSTANT_LITERAL || !c.token.text) {
-        c.token.text = kept;
-        c.token.length = (uint32_t)strlen(kept);
-        c.token.marked = hg_token_width(&t->at);
-    }
-    return hg_tree_made(t, hg_tree_literal(t->a, &c, truth), kept);
-}
-
-hg_expression hg_tree_integer(hg_tree *t, int64_t value) {
-    HG_ENTRY;
-    uint64_t errors;
-    char text[32];
-    if (!begin(t, &errors)) return 0;
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    return constant(t, (hg_constant){.kind = HG_CONSTANT_INTEGER, .integer = value}, text, false);
-}
-
-hg_expression hg_tree_unsigned(hg_tree *t, uint64_t value) {
-    HG_ENTRY;
-    uint64_t errors;
-    char text[32];
-    if (!begin(t, &errors)) return 0;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    return constant(t, (hg_constant){.kind = HG_CONSTANT_INTEGER, .integer = (hg_i128)value}, text,
-                    false);
-}
-
-hg_expression hg_tree_real(hg_tree *t, double value) {
-    HG_ENTRY;
-    uint64_t errors;
-    char text[40];
-    if (!begin(t, &errors)) return 0;
-    snprintf(text, sizeof text, isnan(value) ? "nan" : "%.17g", value);
-    return constant(t, (hg_constant){.kind = HG_CONSTANT_REAL, .real = value}, text, false);
-}
-
-hg_expression hg_tree_number(hg_tree *t, const char *text) {
-    HG_ENTRY;
-    uint64_t errors;
-    if (!begin(t, &errors)) return 0;
-    size_t length = text ? strlen(text) : 0, sign = length && text[0] == '-';
-    bool word = length == sign + 3 &&
-                (!memcmp(text + sign, "inf", 3) || !memcmp(text + sign, "nan", 3));
-    if (length > UINT16_MAX || length == sign ||
-        (!word && hg_classify_number(text + sign, length - sign) == HG_NUMBER_BAD)) {
-        hg_token at = hg_tree_here(t, "number");
-        hg_asm_error(t->a, "S03", &at, NULL, "malformed number '%.40s'", text ? text : "");
-        return 0;
-    }
-    return constant(t, (hg_constant){.kind = HG_CONSTANT_LITERAL}, text, false);
-}
-
-hg_expression hg_tree_bits(hg_tree *t, hg_type type, uint64_t bits) {
-    HG_ENTRY;
-    uint64_t errors;
-    char text[32];
-    if (!begin(t, &errors) || !is_type(t, (uint32_t)type, false)) return 0;
-    uint64_t size = hg_type_size_bytes(type);
-    if (size > 8 || (size < 8 && bits >> (size * 8))) {
-        hg_token at = hg_tree_here(t, "bits");
-        hg_asm_error(t->a, "S04", &at, NULL, "bits 0x%llx out of range for type %s",
-                     (unsigned long long)bits, hg_type_name(type));
-        return 0;
-    }
-    snprintf(text, sizeof text, "bits(0x%llx)", (unsigned long long)bits);
-    hg_expression x = constant(t, (hg_constant){.kind = HG_CONSTANT_LITERAL}, text, false);
-    if (x) hg_tree_at(t->a, find(t, x))->type = (uint8_t)type;
-    return x;
-}
-
-hg_expression hg_tree_truth(hg_tree *t, int value) {
-    HG_ENTRY;
-    uint64_t errors;
-    if (!begin(t, &errors)) return 0;
-    hg_constant c = {.kind = HG_CONSTANT_INTEGER, .integer = value != 0};
-    return constant(t, c, value ? "true" : "false", true);
-}
-
-/* ---- values ---- */
-
-hg_expression hg_tree_read(hg_tree *t, hg_variable variable) {
-    HG_ENTRY;
-    uint64_t errors;
-    const hg_tree_variable_info *v = begin(t, &errors) ? hg_tree_find_variable(t, variable) : NULL;
-    if (!v) return 0;
-    hg_token at = hg_tree_here(t, "variable");
-    uint32_t name = v->reg.virtual_number == HG_UNDEFINED
-                        ? HG_UNDEFINED
-                        : t->a->registers.virtuals.data[v->reg.virtual_number].name;
-    if (!t->at.text && name != HG_UNDEFINED) {
-        at.text = t->a->registers.named.data[name].token.text;
-        at.length = t->a->registers.named.data[name].token.length;
-    }
-    uint32_t node = hg_tree_register(t->a, &at, v->reg, v->predicate);
-    hg_expression x = hg_tree_made(t, node, "");
-    if (x) hg_tree_at(t->a, node)->token = at;
-    return x;
-}
-
-hg_expression hg_tree_lane_id(hg_tree *t, const char *name) {
-    HG_ENTRY;
-    uint64_t errors;
-    hg_idname id;
-    if (!begin(t, &errors)) return 0;
-    hg_token at = hg_tree_here(t, "id");
-    for (uint32_t i = 0; name && i < HG_SPECIAL_COUNT; i++)
-        if (strcmp(hg_specials[i].text, name) == 0) {
-            uint8_t type = (uint8_t)hg_idname_type((hg_idname)hg_specials[i].id);
-            hg_register reg = {HG_UNDEFINED, hg_specials[i].reg, type};
-            return hg_tree_made(t, hg_tree_register(t->a, &at, reg, false), hg_specials[i].text);
-        }
-    if (name && hg_idname_from_text(name, strlen(name), &id))
-        return hg_tree_made(t, hg_tree_id(t->a, &at, id), hg_idname_name(id));
-    hg_asm_error(t->a, "N03", &at, "global, lane_idx_x, …", "'%.40s' is no id of a lane",
-                 name ? name : "");
-    return 0;
-}
-
-hg_expression hg_tree_element_of(hg_tree *t, hg_elements array, const hg_expression *indices,
-                                 uint32_t count) {
-    HG_ENTRY;
-    uint64_t errors;
-    uint32_t nodes[HG_MAX_EXTENTS];
-    bool good = true;
-    if (!begin(t, &errors)) return 0;
-    const hg_tree_array *info = hg_tree_find_array(t, array);
-    hg_token at = hg_tree_here(t, "element");
-    if (count > HG_MAX_EXTENTS || !count || !indices) {
-        hg_asm_error(t->a, "N04", &at, NULL, "an element has 1 to %d indices, not %u",
-                     HG_MAX_EXTENTS, (unsigned)(indices ? count : 0));
-        return 0;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        good &= (nodes[i] = hg_tree_take(t, indices[i])) != HG_TREE_BAD;
-    if (!info || !good) return 0;
-    return hg_tree_made(t, hg_tree_element(t->a, &at, info, nodes, count), "element");
-}
-
-static const struct {
-    int kind;
-    const char *text;
-} SIGNS[] = {[HG_TREE_ADD] = {'+', "+"},
-             [HG_TREE_SUB] = {'-', "-"},
-             [HG_TREE_MUL] = {'*', "*"},
-             [HG_TREE_DIV] = {'/', "/"},
-             [HG_TREE_REM] = {'%', "%"},
-             [HG_TREE_FLOOR_DIV] = {'/', "//"},
-             [HG_TREE_FLOOR_MOD] = {'%', "%%"},
-             [HG_TREE_BIT_AND] = {'&', "&"},
-             [HG_TREE_BIT_OR] = {'|', "|"},
-             [HG_TREE_BIT_XOR] = {'^', "^"},
-             [HG_TREE_SHL] = {HG_TOKEN_SHIFT_LEFT, "<<"},
-             [HG_TREE_SHR] = {HG_TOKEN_SHIFT_RIGHT, ">>"},
-             [HG_TREE_EQ] = {HG_TOKEN_EQUAL, "=="},
-             [HG_TREE_NE] = {HG_TOKEN_NOT_EQUAL, "!="},
-             [HG_TREE_LT] = {'<', "<"},
-             [HG_TREE_LE] = {HG_TOKEN_LESS_EQUAL, "<="},
-             [HG_TREE_GT] = {'>', ">"},
-             [HG_TREE_GE] = {HG_TOKEN_GREATER_EQUAL, ">="},
-             [HG_TREE_NEG] = {'-', "-"},
-             [HG_TREE_BIT_NOT] = {'~', "~"},
-             [HG_TREE_NOT] = {'!', "!"}};
-
-/* The token of an operator of so many operands. */
-static bool sign_of(hg_tree *t, hg_tree_operator op, int operands, hg_token *sign) {
-    int has = (unsigned)op <= HG_TREE_GE ? 2 : (unsigned)op <= HG_TREE_NOT ? 1 : 0;
-    *sign = hg_tree_here(t, "operator");
-    if (has != operands) {
-        hg_asm_error(t->a, "N03", sign, NULL, "%d is no operator of %s", (int)op,
-                     operands == 2 ? "two operands" : "one operand");
-        return false;
-    }
-    sign->kind = SIGNS[op].kind;
-    sign->text = SIGNS[op].text;
-    sign->length = (uint32_t)strlen(sign->text);
-    sign->marked = hg_token_width(&t->at);
-    return true;
-}
-
-hg_expression hg_tree_unary(hg_tree *t, hg_tree_operator op, hg_expression x) {
-    HG_ENTRY;
-    uint64_t errors;
-    hg_token sign;
-    if (!begin(t, &errors)) return 0;
-    uint32_t node = hg_tree_take(t, x);
-    if (!sign_of(t, op, 1, &sign)) return 0;
-    return hg_tree_made(t, hg_tree_sign(t->a, &sign, node), sign.text);
-}
-
-static uint32_t binary(hg_tree *t, hg_tree_operator op, const hg_token *sign, uint32_t x,
-                       uint32_t y) {
-    if (op == HG_TREE_FLOOR_DIV || op == HG_TREE_FLOOR_MOD)
-        return hg_tree_floor(t->a, sign, x, y, op == HG_TREE_FLOOR_MOD);
-    return hg_tree_binary(t->a, sign, x, y);
-}
-
-hg_expression hg_tree_operate(hg_tree *t, hg_tree_operator op, hg_expression x, hg_expression y) {
-    HG_ENTRY;
-    uint64_t errors;
-    hg_token sign;
-    if (!begin(t, &errors)) return 0;
-    uint32_t left = hg_tree_take(t, x), right = hg_tree_take(t, y);
-    if (!sign_of(t, op, 2, &sign)) return 0;
-    return hg_tree_made(t, binary(t, op, &sign, left, right), sign.text);
-}
-
-static hg_expression logic(hg_tree *t, int kind, const char *text, hg_expression x,
-                           hg_expression y) {
-    uint64_t errors;
-    if (!begin(t, &errors)) return 0;
-    uint32_t left = hg_tree_take(t, x), right = hg_tree_take(t, y);
-    hg_token sign = hg_tree_here(t, text);
-    sign.kind = kind;
-    return hg_tree_made(t, hg_tree_logic(t->a, &sign, left, right), text);
-}
-
-hg_expression hg_tree_both(hg_tree *t, hg_expression x, hg_expression y) {
-    HG_ENTRY;
-    return logic(t, HG_TOKEN_AND, "&&", x, y);
-}
-
-hg_expression hg_tree_either(hg_tree *t, hg_expression x, hg_expression y) {
-    HG_ENTRY;
-    return logic(t, HG_TOKEN_OR, "||", x, y);
-}
-
-hg_expression hg_tree_choose(hg_tree *t, hg_expression condition, hg_expression x,
-                             hg_expression y) {
-    HG_ENTRY;
-    uint64_t errors;
-    if (!begin(t, &errors)) return 0;
-    uint32_t asked = hg_tree_take(t, condition), then = hg_tree_take(t, x),
-             other = hg_tree_take(t, y);
-    hg_token colon = hg_tree_here(t, ":");
-    return hg_tree_made(t, hg_tree_select(t->a, &colon, asked, then, other), "? :");
-}
-
-hg_expression hg_tree_cast(hg_tree *t, hg_type type, hg_expression x) {
-    HG_ENTRY;
-    uint64_t errors;
-    if (!begin(t, &errors)) return 0;
-    uint32_t node = hg_tree_take(t, x);
-    if (!is_type(t, (uint32_t)type, false) || node == HG_TREE_BAD) return 0;
-    hg_token at = hg_tree_at(t->a, node)->token;
-    return hg_tree_made(t, hg_tree_convert(t->a, &at, (uint8_t)type, node), hg_type_name(type));
-}
-
-hg_expression hg_tree_apply(hg_tree *t, const char *mnemonic, const hg_expression *arguments,
-                            uint32_t count) {
-    HG_ENTRY;
-    uint64_t errors;
-    uint32_t nodes[HG_TREE_MOST_ARGUMENTS];
-    if (!begin(t, &errors)) return 0;
-    hg_mnemonic m = {.token = hg_tree_here(t, ""), .op = HG_OP_NONE};
-    if (!mnemonic || count > HG_TREE_MOST_ARGUMENTS || (count && !arguments)) {
-        hg_asm_error(t->a, "N04", &m.token, NULL,
-                     "a function has a mnemonic and at most %d arguments, not %u",
-                     HG_TREE_MOST_ARGUMENTS, (unsigned)count);
-        return 0;
-    }
-    bool good = true;
-    for (uint32_t i = 0; i < count; i++)
-        good &= (nodes[i] = hg_tree_take(t, arguments[i])) != HG_TREE_BAD;
-    m.token.marked = hg_token_width(&m.token);
-    m.token.text = hg_arena_text(&t->a->texts, mnemonic, strlen(mnemonic));
-    m.token.length = (uint32_t)strlen(mnemonic);
-    if (!m.token.text) return hg_asm_no_memory(t->a);
-    if (!good || !hg_asm_read_mnemonic(t->a, &m)) return 0;
-    return hg_tree_made(t, hg_tree_call(t->a, &m, &m.token, nodes, count), m.token.text);
 }
 
 /* ---- statements of one line ---- */
@@ -765,13 +304,14 @@ hg_expression hg_tree_apply(hg_tree *t, const char *mnemonic, const hg_expressio
 hg_variable hg_tree_let(hg_tree *t, const char *name, hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return 0;
+    if (!hg_tree_begin(t, &errors)) return 0;
     uint32_t node = hg_tree_take(t, value);
     hg_variable variable = 0;
     if (node != HG_TREE_BAD && hg_tree_settle(t->a, node)) {
         variable = declare(t, name, hg_tree_type(t->a, node));
         if (variable && t->a->wrong.errors == errors)
-            (void)hg_tree_lower(t->a, node, &t->variables.data[number_of(variable)].reg, true);
+            (void)hg_tree_lower(t->a, node, &t->variables.data[hg_tree_id_number(variable)].reg,
+                                true);
     }
     (void)finish(t, errors);
     return variable;
@@ -794,7 +334,7 @@ static uint8_t type_of(const hg_tree_variable_info *v) {
 hg_status hg_tree_assign(hg_tree *t, hg_variable variable, hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint32_t node = hg_tree_take(t, value);
     const hg_tree_variable_info *v = target(t, variable);
     if (v && node != HG_TREE_BAD && hg_tree_fit(t->a, node, type_of(v), "the variable"))
@@ -834,7 +374,7 @@ hg_status hg_tree_assign_results(hg_tree *t, const hg_variable *variables, uint3
                                  hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint32_t node = hg_tree_take(t, value);
     if (variables && count && count <= HG_TREE_MOST_VALUES) {
         (void)assign_results(t, variables, count, node);
@@ -858,7 +398,7 @@ static uint32_t place_of(hg_tree *t, hg_expression element) {
 hg_status hg_tree_store_element(hg_tree *t, hg_expression element, hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint32_t place = place_of(t, element), node = hg_tree_take(t, value);
     hg_token at = hg_tree_here(t, "element");
     if (place != HG_TREE_BAD && node != HG_TREE_BAD &&
@@ -872,11 +412,11 @@ hg_status hg_tree_update(hg_tree *t, hg_tree_operator op, hg_expression element,
     HG_ENTRY;
     uint64_t errors;
     hg_token sign;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint32_t place = place_of(t, element), node = hg_tree_take(t, value);
     hg_token at = hg_tree_here(t, "element");
-    if (sign_of(t, op, 2, &sign) && place != HG_TREE_BAD && node != HG_TREE_BAD) {
-        uint32_t made = binary(t, op, &sign, place, node);
+    if (hg_tree_operator_token(t, op, 2, &sign) && place != HG_TREE_BAD && node != HG_TREE_BAD) {
+        uint32_t made = hg_tree_operate_nodes(t, op, &sign, place, node);
         if (made != HG_TREE_BAD &&
             hg_tree_fit(t->a, made, hg_tree_at(t->a, place)->type, "the element"))
             (void)hg_tree_store(t->a, place, made, true, &at);
@@ -887,8 +427,8 @@ hg_status hg_tree_update(hg_tree *t, hg_tree_operator op, hg_expression element,
 hg_status hg_tree_evaluate(hg_tree *t, hg_expression value) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
-    uint32_t node = take(t, value);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
+    uint32_t node = hg_tree_take_any(t, value);
     if (node != HG_TREE_BAD) hg_tree_at(t->a, node)->unused = true;
     if (node != HG_TREE_BAD && hg_tree_settle(t->a, node))
         (void)hg_tree_lower(t->a, node, NULL, false);
@@ -921,7 +461,7 @@ hg_status hg_tree_begin_if(hg_tree *t, hg_expression x) {
     HG_ENTRY;
     uint64_t errors;
     uint32_t node;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint64_t blocks = t->a->source.braces.count;
     hg_token at = word(t, "if");
     if (condition(t, x, &node)) (void)hg_tree_open_if(t->a, &at, node);
@@ -932,7 +472,7 @@ hg_status hg_tree_begin_while(hg_tree *t, hg_expression x) {
     HG_ENTRY;
     uint64_t errors;
     uint32_t node;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint64_t blocks = t->a->source.braces.count;
     hg_token at = word(t, "while");
     if (condition(t, x, &node)) (void)hg_tree_open_while(t->a, &at, node);
@@ -942,7 +482,7 @@ hg_status hg_tree_begin_while(hg_tree *t, hg_expression x) {
 hg_status hg_tree_begin_loop(hg_tree *t) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint64_t blocks = t->a->source.braces.count;
     hg_token at = word(t, "loop");
     (void)hg_tree_open_loop(t->a, &at);
@@ -969,7 +509,7 @@ hg_status hg_tree_begin_else_if(hg_tree *t, hg_expression x) {
     HG_ENTRY;
     uint64_t errors;
     uint32_t node;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     hg_token at = word(t, "else");
     bool good = condition(t, x, &node);
     hg_brace *brace = find_if(t, &at);
@@ -982,7 +522,7 @@ hg_status hg_tree_begin_else_if(hg_tree *t, hg_expression x) {
 hg_status hg_tree_begin_else(hg_tree *t) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     hg_token at = word(t, "else");
     hg_brace *brace = find_if(t, &at);
     if (brace) (void)hg_tree_else(t->a, brace, &at);
@@ -994,7 +534,7 @@ hg_variable hg_tree_begin_for(hg_tree *t, const char *name, hg_expression from, 
     HG_ENTRY;
     uint64_t errors;
     uint8_t type;
-    if (!begin(t, &errors)) return 0;
+    if (!hg_tree_begin(t, &errors)) return 0;
     uint64_t blocks = t->a->source.braces.count;
     hg_token at = word(t, "for");
     uint32_t first = hg_tree_take(t, from), end = hg_tree_take(t, to),
@@ -1004,7 +544,8 @@ hg_variable hg_tree_begin_for(hg_tree *t, const char *name, hg_expression from, 
     hg_variable variable = 0;
     if (good) {
         hg_register reg = t->a->source.braces.data[blocks].variable;
-        if (name_register(t, name, type, false, &reg)) variable = add_variable(t, reg, false, true);
+        if (name_register(t, name, type, false, &reg))
+            variable = hg_tree_add_variable(t, reg, false, true);
     }
     (void)opened(t, errors, blocks, &at);
     return variable;
@@ -1013,7 +554,7 @@ hg_variable hg_tree_begin_for(hg_tree *t, const char *name, hg_expression from, 
 hg_status hg_tree_end(hg_tree *t) {
     HG_ENTRY;
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     hg_token at = word(t, "end");
     if (t->a->source.braces.count)
         (void)hg_tree_close(t->a, &at);
@@ -1026,7 +567,7 @@ hg_status hg_tree_end(hg_tree *t) {
 
 static hg_status leave(hg_tree *t, bool again) {
     uint64_t errors;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     hg_token at = word(t, again ? "continue" : "break");
     (void)hg_tree_leave(t->a, &at, again);
     return finish(t, errors);
@@ -1047,7 +588,7 @@ hg_status hg_tree_return(hg_tree *t, const hg_expression *values, uint32_t count
     uint64_t errors;
     uint32_t nodes[HG_TREE_MOST_VALUES];
     bool good = true;
-    if (!begin(t, &errors)) return hg_tree_status(t, errors);
+    if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     hg_token at = word(t, "return");
     if (count > HG_TREE_MOST_VALUES || (count && !values)) {
         hg_asm_error(t->a, "N04", &at, NULL, "'return' with %u values", (unsigned)count);

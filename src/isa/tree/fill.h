@@ -51,6 +51,20 @@ hg_status hg_tree_status(const hg_tree *t, uint64_t errors);
 hg_token hg_tree_here(const hg_tree *t, const char *text);
 /* N03: another kind of thing, or one of another tree. Always false. */
 bool hg_tree_foreign(hg_tree *t, uint64_t id, hg_tree_thing expected);
+uint64_t hg_tree_make_id(const hg_tree *t, hg_tree_thing kind, uint64_t number);
+uint32_t hg_tree_id_number(uint64_t id);
+/* hg_tree_take, also of a call that has no value. */
+uint32_t hg_tree_take_any(hg_tree *t, hg_expression x);
+/* hg_tree_ready, with the place of now; *errors: for hg_tree_status. */
+bool hg_tree_begin(hg_tree *t, uint64_t *errors);
+/* N03 where it is no type; predicate: HG_TREE_PREDICATE is one. */
+bool hg_tree_check_type(hg_tree *t, uint32_t type, bool predicate);
+/* The node of an expression that is still there, HG_TREE_BAD: of none. */
+uint32_t hg_tree_find_node(const hg_tree *t, hg_expression x);
+/* The token of an operator of so many operands; N03. */
+bool hg_tree_operator_token(hg_tree *t, hg_tree_operator op, int operands, hg_token *sign);
+uint32_t hg_tree_operate_nodes(hg_tree *t, hg_tree_operator op, const hg_token *sign, uint32_t x,
+                               uint32_t y);
 /* The node of an expression, which is taken; HG_TREE_BAD after an error, or of 0. */
 uint32_t hg_tree_take(hg_tree *t, hg_expression x);
 /* The kind of an id of this tree, 0: of none. */
@@ -61,7 +75,7 @@ const hg_tree_array *hg_tree_find_array(hg_tree *t, hg_elements array);
 void hg_tree_over(hg_tree *t);
 /* An id for a node that has just been made, with the place of now; 0: of HG_TREE_BAD. */
 hg_expression hg_tree_made(hg_tree *t, uint32_t node, const char *text);
-hg_variable hg_tree_add_variable(hg_tree *t, hg_register reg, bool predicate);
+hg_variable hg_tree_add_variable(hg_tree *t, hg_register reg, bool predicate, bool fixed);
 hg_routine hg_tree_add_routine(hg_tree *t, uint32_t number, const hg_token *name);
 const hg_tree_routine *hg_tree_find_routine(const hg_tree *t, hg_routine routine);
 /* The function that is open ends (fill_function.c). */

@@ -70,7 +70,7 @@ hg_status hg_tree_begin_function(hg_tree *t, hg_routine routine, hg_variable *pa
     const hg_tree_function f = t->a->tree->functions.data[number];
     for (uint32_t i = 0; parameters && i < f.parameters; i++) {
         const hg_tree_value value = t->a->tree->values.data[f.values + i];
-        parameters[i] = hg_tree_add_variable(t, value.reg, value.type == HG_TREE_PREDICATE);
+        parameters[i] = hg_tree_add_variable(t, value.reg, value.type == HG_TREE_PREDICATE, false);
     }
     return hg_tree_status(t, errors);
 }
