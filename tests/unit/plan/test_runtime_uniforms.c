@@ -298,14 +298,14 @@ static hg_status counting_submit(hg_driver_queue *queue, const hg_driver_command
  * bound that shows. */
 static bool may_be_cut(const hg_executable *e) {
     for (uint32_t i = 0; i < e->kernel_count; i++)
-        if (e->kernels[i].code->cuts_loops) return true;
+        if (e->kernels[i].code->facts.cuts_loops) return true;
     return false;
 }
 
 /* How the host submits depends on how long a lane took. A machine that is busy must not look like a
  * slow device. */
 static void set_fast(const hg_code_set *code) {
-    hg_atomic_store(&((hg_code_set *)(uintptr_t)code)->lane_ps, 1, HG_RELAXED);
+    hg_atomic_store(&((hg_code_set *)(uintptr_t)code)->cost.lane_ps, 1, HG_RELAXED);
 }
 
 /* Of the program's kernels, and of those that its steps ran as. */
