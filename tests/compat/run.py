@@ -3,13 +3,17 @@
 its containers read and print as they did. sums.txt has the SHA-256 of each container and of its canonical text.
 
     run.py             checks
-    run.py --write     adds files that are not in the list; never changes a line
+    run.py --write     adds files that are not in the lists; never changes a line
+
+texts.txt has, of every text of the project that is written in instructions, the beginnings of the SHA-256 of the text and of the hash of
+the program that it means: as long as a text stays as it was, it means what it meant. One that was written anew leaves the list.
 
 Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
 """
 import glob
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,6 +56,61 @@ def read_sums():
     return sums
 
 
+TEXTS = os.path.join(HERE, "texts.txt")
+FOLDERS = ("bench", "examples", "src/library", "tests")
+STATEMENT = re.compile(r"^\s*(let|if|while|for|loop|break|continue|return|fn)\b(?!:)[^,\n]*$|^\s*[\w.]+(\[[^\n=]*\])?\s*[-+*/%&|^<>]{0,2}=[^=]", re.M)
+
+
+def old_texts():
+    """(path, its bytes, names of its programs) of texts in instructions."""
+    for folder in FOLDERS:
+        for full in sorted(glob.glob(os.path.join(SOURCE, folder, "**", "*.atlas"), recursive=True)):
+            with open(full, "rb") as f:
+                data = f.read()
+            text = data.decode(errors="replace")
+            code = "\n".join(line.split(";")[0] for line in text.split("\n") if not line.strip().startswith("."))
+            if not STATEMENT.search(code):
+                yield os.path.relpath(full, SOURCE), data, re.findall(r"^\.program (\S+)", text, re.M)
+
+
+def hash_of(path, program, folder):
+    """The beginning of the hash of a program of a text; empty where it does not assemble by itself."""
+    status, out, _ = run("asm", os.path.join(SOURCE, path), "--program", program, "-o", os.path.join(folder, "t.atlasb"))
+    found = re.search(r"hash ([0-9a-f]{16})", out.decode(errors="replace"))
+    return found.group(1) if not status and found else ""
+
+
+def read_texts():
+    with open(TEXTS) as f:
+        return [line.split() for line in f if not line.startswith("#")]
+
+
+def write_texts(folder):
+    known = {(t[0], t[1]) for t in read_texts()} if os.path.exists(TEXTS) else set()
+    with open(TEXTS, "a") as f:
+        if not known:
+            f.write("# text, program, SHA-256 of the text, hash of the program: the first 16 digits of each; run.py --write adds\n")
+        for path, data, programs in old_texts():
+            for program in programs:
+                found = hash_of(path, program, folder) if (path, program) not in known else ""
+                if found:
+                    f.write(f"{path} {program} {digest(data)[:16]} {found}\n")
+
+
+def check_texts(folder):
+    same = 0
+    for path, program, text, expected in read_texts():
+        full = os.path.join(SOURCE, path)
+        if not os.path.exists(full):
+            continue
+        with open(full, "rb") as f:
+            if digest(f.read())[:16] != text:
+                continue # written anew since
+        same += 1
+        check(hash_of(path, program, folder) == expected, f"{path}: program {program} is another one than it was")
+    check(same > 40, f"only {same} programs of {TEXTS} have the text that they had")
+
+
 def digest(data):
     return hashlib.sha256(data).hexdigest()
 
@@ -71,6 +130,7 @@ def main():
             with open(SUMS, "a") as f:
                 f.write("# file, SHA-256 of its container, SHA-256 of its canonical text: written by version 1.0 of the language\n" if new else "")
                 f.writelines(lines)
+            write_texts(folder)
             return 0
         for path, (container, text) in sorted(sums.items()):
             got, canonical = look(path, folder)
@@ -84,6 +144,7 @@ def main():
                 run("asm", "-g", os.path.join(SOURCE, path), "-o", out) # with the lines that it may have
                 with open(os.path.join(SOURCE, path), "rb") as f, open(out, "rb") as g:
                     check(f.read() == g.read(), f"{path}: another container than the one read")
+        check_texts(folder)
     check(len(sums) > 20, f"only {len(sums)} files in {SUMS}")
     return finish()
 
