@@ -294,10 +294,8 @@ void build_step(build *x, uint32_t inst) {
 /* ---- what all lanes of the launch find out: each that says so stores 1, the fold of the one
  * element is the answer, and lane 0 stores 0 again before all meet ---- */
 
-static void store_flag(build *x, const hg_operand *o, uint32_t operand, kir_value *when,
-                       uint64_t number) {
+static void store_flag(build *x, kir_place p, kir_value *when, uint64_t number) {
     kir_value *branch = kir_if_begin(&x->b, when);
-    kir_place p = place_of(x, o, operand, false);
     access(x, KIR_STORE, HG_TYPE_U32, p, 3, (kir_value *[]){kir_const(&x->b, HG_TYPE_U32, number)},
            1);
     kir_if_end(&x->b, branch);
@@ -327,8 +325,8 @@ void build_grid(build *x, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(x->program, inst);
     bool any = in->op == HG_OP_GRID_ANY;
     kir_value *own = build_pred(x, o[1].reg), *args[3];
-    store_flag(x, &o[2], in->operands + 2, any ? own : kir_not(b, own), 1);
-    kir_place p = place_of(x, &o[2], in->operands + 2, false);
+    kir_place p = place_of(x, &o[2], in->operands + 2, false); /* in front of the branches */
+    store_flag(x, p, any ? own : kir_not(b, own), 1);
     kir_step_operand given[2] = {{.kind = KIR_STEP_ARRAY,
                                   .operand = 2,
                                   .space = p.space,
@@ -345,7 +343,7 @@ void build_grid(build *x, uint32_t inst) {
     kir_value *word = step(x, HG_OP_REDUCE_MAX_MEM, HG_TYPE_U32, 2, given, n, args);
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
-    store_flag(x, &o[2], in->operands + 2, is_zero(b, lane), 0);
+    store_flag(x, p, is_zero(b, lane), 0);
     (void)step(x, HG_OP_BAR_GRID, KIR_VOID, 0, NULL, 0, NULL);
     kir_value *none = is_zero(b, word);
     build_set_pred(x, o[0].reg, any ? kir_not(b, none) : none);
