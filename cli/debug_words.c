@@ -107,6 +107,18 @@ static void say_where_json(debug *d, const char *reason, const char *detail) {
     send_line(&text);
 }
 
+/* Below the source line: which expression of it comes next. */
+static void add_carets(const debug *d, hg_text *text, uint32_t inst, const char *source,
+                       size_t length) {
+    const hg_program *p = d->program;
+    if (!p->lengths || !p->lengths[inst] || !p->columns[inst] || p->columns[inst] > length) return;
+    size_t first = p->columns[inst] - 1u, end = first + p->lengths[inst];
+    if (end > length) end = length;
+    hg_text_addf(text, "\n      | ");
+    for (size_t i = 0; i < first; i++) hg_text_add(text, source[i] == '\t' ? "\t" : " ", 1);
+    for (size_t i = first; i < end; i++) hg_text_add(text, i == first ? "^" : "~", 1);
+}
+
 static void say_where(debug *d, const char *reason, const char *detail) {
     if (d->c->json) {
         say_where_json(d, reason, detail);
@@ -131,10 +143,11 @@ static void say_where(debug *d, const char *reason, const char *detail) {
         (unsigned long long)(d->look.lane / block_lanes(d)),
         (unsigned long long)(d->look.lane % block_lanes(d)), (unsigned)count_active(d->run.place),
         (unsigned)d->run.place->n);
-    if (cli_source_line(d->c, line, &source, &length))
+    if (cli_source_line(d->c, line, &source, &length)) {
         hg_text_addf(&text, "%5u | %.*s", (unsigned)line, (int)(length > 160 ? 160 : length),
                      source);
-    else {
+        add_carets(d, &text, d->run.place->inst, source, length > 160 ? 160 : length);
+    } else {
         hg_text_addf(&text, "%5u : ", (unsigned)d->run.place->inst);
         hg_print_instruction(&text, d->program, d->run.place->inst);
     }

@@ -74,7 +74,7 @@ static const char *code_of(const hg_error *e) {
  * fault. */
 static void report_fault(cli *c, const hg_error *e) {
     hg_text where = {0};
-    hg_place place = {e->line, e->column, 0, e->instruction,
+    hg_place place = {e->line, e->column, e->length, e->instruction,
                       e->operand == HG_NONE ? 0 : (uint32_t)e->operand};
     if (e->instruction != HG_NONE && c->program && e->instruction < hg_program_len(c->program)) {
         hg_text_addf(&where, "in instruction %llu (", (unsigned long long)e->instruction);

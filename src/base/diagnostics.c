@@ -291,6 +291,9 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
         size_t bytes;
         add_head(&out, g, g->file ? g->file : file);
         if (g->severity == HG_SEVERITY_FAULT) {
+            bool shown = g->length && g->line && g->column; /* the expression that faulted */
+            if (shown && hg_line_read(&reader, g->line, &text, &bytes))
+                add_excerpt(&out, g, text, bytes);
             add_fault_place(&out, g);
             continue;
         }

@@ -234,6 +234,7 @@ bool hg_asm_store_program(hg_assembler *a) {
     return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) &&
            KEEP(items, a->code.items) && KEEP(params, a->head.params) && KEEP(meta, a->head.meta) &&
            KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) &&
+           (!a->head.statements || KEEP(lengths, a->code.lengths)) &&
            KEEP(operand_spans, a->code.spans) && KEEP(skipped, a->skipped) &&
            KEEP(words, a->words) &&
            keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) &&
@@ -263,6 +264,7 @@ void hg_asm_destroy(hg_assembler *a) {
     hg_vec_free(&a->code.operands);
     hg_vec_free(&a->code.items);
     hg_vec_free(&a->code.lines);
+    hg_vec_free(&a->code.lengths);
     hg_vec_free(&a->code.columns);
     hg_vec_free(&a->code.spans);
     hg_asm_free_names(&a->code.labels);

@@ -214,6 +214,10 @@ static void put_debug(hg_text *out, const hg_program *p) {
     }
 }
 
+static void put_expressions(hg_text *out, const hg_program *p) {
+    for (uint32_t i = 0; p->lengths && i < p->inst_count; i++) put(out, p->lengths[i], 4);
+}
+
 static void put_data(hg_text *out, const hg_program *p) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *a = &p->params[i];
@@ -256,6 +260,7 @@ static void put_section(hg_text *out, const hg_program *p, uint32_t kind) {
     case HG_SECTION_GRID: put_grid(out, p); break;
     case HG_SECTION_PRIVATE: put_private(out, p); break;
     case HG_SECTION_REGISTERS: put_registers(out, p); break;
+    case HG_SECTION_EXPRESSIONS: put_expressions(out, p); break;
     default: break;
     }
 }
@@ -400,6 +405,7 @@ static void put_file(hg_text *out, const hg_program *p, uint32_t flags) {
     present[HG_SECTION_GRID] = p->grid_count != 0;
     present[HG_SECTION_PRIVATE] = p->private_bytes != 0;
     present[HG_SECTION_REGISTERS] = p->register_name_count != 0;
+    present[HG_SECTION_EXPRESSIONS] = present[HG_SECTION_DEBUG] && p->lengths && p->inst_count;
     for (uint32_t kind = HG_SECTION_CODE; kind < HG_SECTION_END; kind++)
         if (present[kind]) kinds[count++] = kind;
     for (uint32_t i = 0; i < (HG_CONTAINER_HEADER + HG_CONTAINER_ENTRY * count) / 8; i++)
@@ -411,7 +417,7 @@ static void put_file(hg_text *out, const hg_program *p, uint32_t flags) {
         size[i] = out->length - offset[i];
     }
     overwrite(out, 8, HG_CONTAINER_MAJOR, 2);
-    overwrite(out, 10, hg_container_minor(p), 2);
+    overwrite(out, 10, present[HG_SECTION_EXPRESSIONS] ? 3 : hg_container_minor(p), 2);
     overwrite(out, 12, count, 4);
     overwrite(out, 16, out->length, 8);
     overwrite(out, 56, p->flags, 4);

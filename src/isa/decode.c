@@ -520,6 +520,17 @@ static void get_debug(reader *r, hg_program *p) {
     }
 }
 
+/* Of minor version 3, behind the places. */
+static void get_expressions(reader *r, hg_program *p) {
+    if (ok(r) && (!p->lines || r->end - r->at != 4 * (uint64_t)p->inst_count))
+        refuse(r, "B06",
+               "not canonical: the section of expressions does not have one length an instruction");
+    if (!ok(r)) return;
+    p->lengths = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->lengths + 1);
+    if (!check_memory(r, p->lengths)) return;
+    for (uint32_t i = 0; i < p->inst_count; i++) p->lengths[i] = get_32(r);
+}
+
 /* ---- the sections of minor version 1 ---- */
 
 /* Tables stay where they are read from no longer than the reader: they are copied. */
@@ -665,8 +676,8 @@ static void get_table(reader *r, uint32_t count, section table[HG_SECTION_END]) 
 
 static void get_sections(reader *r, hg_program *p) {
     static void (*const read[HG_SECTION_END])(reader *, hg_program *) = {
-        NULL,      get_code, get_params, get_launch,  get_names,    get_meta,
-        get_debug, get_data, get_grid,   get_private, get_registers};
+        NULL,      get_code, get_params, get_launch,  get_names,     get_meta,
+        get_debug, get_data, get_grid,   get_private, get_registers, get_expressions};
     section table[HG_SECTION_END] = {{0, 0}};
     header h = get_header(r);
     if (ok(r)) get_table(r, h.sections, table);
@@ -693,6 +704,7 @@ static void get_sections(reader *r, hg_program *p) {
             refuse(r, "B05", "section table: data are missing");
     uint32_t needed = ok(r) ? hg_container_minor(p) : r->minor;
     if (ok(r) && r->widened && needed == 2) needed = hg_container_sections_minor(p);
+    if (ok(r) && p->lengths) needed = 3;
     if (r->minor != needed)
         refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u",
                (unsigned)r->minor, (unsigned)needed);

@@ -228,6 +228,8 @@ struct hg_program {
     hg_meta *meta;
     const char *source_name;   /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
+    uint32_t *lengths; /* bytes of the text of the expression that begins there, 0: not known; NULL:
+                          a text without statements */
     /* Where things stand in the source text; never stored, known only of what was assembled from
      * text. */
     hg_span *operand_spans; /* of each operand; or NULL */

@@ -146,11 +146,16 @@ typedef struct hg_st_value {
     uint8_t reg, type; /* type HG_ST_PREDICATE: a predicate */
     uint8_t level;
     bool acts, literal;
-    bool loads;             /* a load that a conversion would become one with */
-    bool converts;          /* a conversion that a store would become one with */
-    bool turns;             /* a comparison that a condition writes as its opposite */
-    bool is_not;            /* !p */
-    uint8_t sign;           /* of a comparison: its condition */
+    bool loads;    /* a load that a conversion would become one with */
+    bool converts; /* a conversion that a store would become one with */
+    bool turns;    /* a comparison that a condition writes as its opposite */
+    bool is_not;   /* !p */
+    uint8_t sign;  /* of a comparison: its condition */
+    /* The check of an axis: it and the values of its indices and of the checks before it are the
+     * top `span` ones; text: the last index, where it does not wait. */
+    const hg_param *array;
+    uint8_t axes, span;
+    bool whole;             /* all axes are checked */
     uint16_t middle, right; /* of an operation with two sides: ends of the left one, begin of the
                                right */
     char text[HG_ST_MOST_TEXT];

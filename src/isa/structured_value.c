@@ -12,13 +12,15 @@ typedef struct side {
     char text[HG_ST_MOST_TEXT];
     uint8_t level, type;
     bool acts, literal, loads, converts, waits;
-    uint32_t inst; /* of what waits */
+    uint32_t inst;         /* of what waits */
+    uint32_t span;         /* how many values */
+    const hg_param *array; /* an index of it, checked */
 } side;
 
 typedef struct argument {
     uint32_t variable;
     uint8_t reg, rule;
-    bool predicate;
+    bool predicate, address;
 } argument;
 
 typedef struct work {
@@ -104,29 +106,65 @@ static void take(const hg_st_value *v, side *x) {
                 .loads = v->loads,
                 .converts = v->converts,
                 .waits = true,
-                .inst = v->inst};
+                .inst = v->inst,
+                .span = 1};
     memcpy(x->text, v->text, sizeof x->text);
+}
+
+/* Indices of an element, from the checks of its axes, which end at the value. False: too long. */
+static bool take_indices(const hg_st *s, uint32_t at, side *x) {
+    const hg_st_value *last = &s->values[at];
+    *x = (side){.level = HG_ST_CHOICE,
+                .type = HG_TYPE_U64,
+                .acts = true,
+                .waits = true,
+                .inst = last->inst,
+                .span = last->span,
+                .array = last->array};
+    for (uint32_t i = at + 1 - last->span; i <= at; i++) {
+        const hg_st_value *v = &s->values[i];
+        size_t have = strlen(x->text), room = sizeof x->text - have;
+        const char *comma = have ? ", " : "";
+        int length = 0;
+        if (v->array && v->text[0])
+            length = snprintf(x->text + have, room, "%s%s", comma, v->text);
+        else if (!v->array && v->literal)
+            length = snprintf(x->text + have, room, "%s%s(%s)", comma,
+                              hg_type_name((hg_type)v->type), v->text);
+        else if (!v->array)
+            length = snprintf(x->text + have, room, "%s%s", comma, v->text);
+        if (length < 0 || (size_t)length >= room) return false;
+    }
+    return last->whole;
 }
 
 /* The values that wait for the instruction are the top of the stack, in the order of its operands.
  */
 static result gather(work *w) {
     hg_st *s = w->s;
-    uint32_t first = s->value_count;
-    while (first && s->facts.use[s->values[first - 1].inst] == w->inst) first--;
+    uint32_t tops[MOST_ARGUMENTS], count = 0, first = s->value_count;
+    while (first && s->facts.use[s->values[first - 1].inst] == w->inst) {
+        if (count == MOST_ARGUMENTS) return FIRST_FLUSH;
+        tops[count++] = first - 1;
+        first -= s->values[first - 1].span;
+    }
     for (uint32_t i = 0; i < first; i++)
         if (s->facts.use[s->values[i].inst] == w->inst) return FIRST_FLUSH;
-    uint32_t next = first;
     for (uint32_t i = 0; i < w->count; i++) {
-        if (next < s->value_count && is_value_of(&s->values[next], &w->arguments[i])) {
-            take(&s->values[next++], &w->sides[i]);
+        const argument *a = &w->arguments[i];
+        if (count && is_value_of(&s->values[tops[count - 1]], a)) {
+            uint32_t at = tops[--count];
+            if (!s->values[at].array)
+                take(&s->values[at], &w->sides[i]);
+            else if (!a->address || !take_indices(s, at, &w->sides[i]))
+                return FIRST_FLUSH;
             continue;
         }
-        for (uint32_t k = next; k < s->value_count; k++)
-            if (is_value_of(&s->values[k], &w->arguments[i])) return FIRST_FLUSH;
-        if (!leaf(w, &w->arguments[i], &w->sides[i])) return FIRST_FLUSH;
+        for (uint32_t k = 0; k < count; k++)
+            if (is_value_of(&s->values[tops[k]], a)) return FIRST_FLUSH;
+        if (!leaf(w, a, &w->sides[i])) return FIRST_FLUSH;
     }
-    return next == s->value_count ? MADE : FIRST_FLUSH;
+    return count ? FIRST_FLUSH : MADE;
 }
 
 static void add_argument(work *w, uint32_t operand) {
@@ -138,6 +176,7 @@ static void add_argument(work *w, uint32_t operand) {
     const hg_accesses *what = &w->s->facts.what;
     bool address = info->kind == HG_K_ADDRESS;
     a->variable = HG_ST_NONE;
+    a->address = address;
     if (address) a->reg = o->index;
     for (uint32_t k = 0; k < what->reads; k++)
         if (what->read[k].operand == operand &&
@@ -169,18 +208,22 @@ static bool is_inside(const hg_param *p, int64_t element) {
     return element >= 0 && (uint64_t)element < all;
 }
 
-/* x[i] of an array whose elements have that type; an index is an argument. Of an array with extents
- * x[i] checks its axes, which the access does not. */
-static const hg_param *element_of(const work *w, uint32_t operand, uint8_t type) {
+static bool has_extents(const hg_param *p) { return p->rank <= HG_MAX_EXTENTS; }
+
+/* x[i] of an array whose elements have that type; an index is an argument, which of an array with
+ * extents the checks of its axes have given. */
+static const hg_param *element_of(const work *w, uint32_t operand, uint8_t type,
+                                  const side *index) {
     const hg_operand *o = &w->operands[operand];
     const hg_param *p = o->place == HG_PLACE_BUF_REG ? base_of(w->s, w->inst, operand) : NULL;
     if (!p || p->type != type) return NULL;
     uint64_t bytes = hg_type_size_bytes((hg_type)type);
-    bool has_extents = p->rank <= HG_MAX_EXTENTS;
-    if (o->has_index)
-        return !has_extents && o->disp == 0 && hg_operand_scale(o) == bytes ? p : NULL;
+    if (o->has_index) {
+        bool checked = !has_extents(p) || (index && index->array == p);
+        return checked && o->disp == 0 && hg_operand_scale(o) == bytes ? p : NULL;
+    }
     if (o->disp % (int64_t)bytes) return NULL;
-    return !has_extents || is_inside(p, o->disp / (int64_t)bytes) ? p : NULL;
+    return !has_extents(p) || is_inside(p, o->disp / (int64_t)bytes) ? p : NULL;
 }
 
 /* index: of what has one. */
@@ -304,8 +347,8 @@ static result add_operand(work *w, uint32_t k, uint32_t *next) {
         add(w, number);
     } else if (info->kind == HG_K_ADDRESS) {
         uint8_t type = (uint8_t)hg_element_type(w->in->type, w->in->type2, info);
-        const hg_param *p = element_of(w, k, type);
-        if (!p) return STAYS;
+        const hg_param *p = element_of(w, k, type, &w->sides[*next]);
+        if (!p) return FIRST_FLUSH;
         add_element(w, p, k, &w->sides[*next]);
         *next += o->has_index;
     } else {
@@ -331,7 +374,8 @@ static result function(work *w) {
         const hg_operand_info *info = &w->row->operands[k];
         if (is_result(info) || info->kind == HG_K_COND || hg_operand_is_named(info)) continue;
         add(w, between);
-        if (add_operand(w, k, &next) != MADE) return STAYS;
+        result r = add_operand(w, k, &next);
+        if (r != MADE) return r;
         between = ", ";
     }
     add(w, ")");
@@ -403,8 +447,8 @@ static result id(work *w) {
 
 static result load(work *w, bool widens) {
     uint8_t type = widens ? w->in->type2 : w->in->type;
-    const hg_param *p = element_of(w, 1, type);
-    if (!p) return STAYS;
+    const hg_param *p = element_of(w, 1, type, &w->sides[0]);
+    if (!p) return FIRST_FLUSH;
     if (widens) add(w, hg_type_name((hg_type)w->in->type));
     if (widens) add(w, "(");
     add_element(w, p, 1, &w->sides[0]);
@@ -450,14 +494,14 @@ static result operation(work *w) {
 /* y[i] = v: the value first. */
 static result store(work *w, bool narrows) {
     uint8_t from = narrows ? w->in->type2 : w->in->type;
-    const hg_param *p = element_of(w, 0, w->in->type);
-    if (!p) return STAYS;
     w->count = 0;
     add_argument(w, 1);
     if (w->operands[0].has_index) add_argument(w, 0);
     result r = gather(w);
     if (r != MADE) return r;
     const side *v = &w->sides[0];
+    const hg_param *p = element_of(w, 0, w->in->type, &w->sides[1]);
+    if (!p) return FIRST_FLUSH;
     /* What the assembler would write as one instruction. */
     const hg_inst *of = &w->s->facts.program->insts[v->inst];
     bool one = v->waits &&
@@ -503,7 +547,7 @@ static result compute(work *w) {
 }
 
 static result make(work *w) {
-    w->made = (hg_st_value){.inst = w->inst, .level = HG_ST_ATOM};
+    w->made = (hg_st_value){.inst = w->inst, .level = HG_ST_ATOM, .span = 1};
     w->too_long = false;
     memset(w->sides, 0, sizeof w->sides);
     result r;
@@ -557,22 +601,6 @@ static void assign(hg_st *s, const hg_st_value *v) {
         hg_st_line(s, "%s = %s\n", variable->name, v->text);
 }
 
-void hg_st_flush_below(hg_st *s, uint32_t kept) {
-    if (s->value_count <= kept) return;
-    uint32_t gone = s->value_count - kept;
-    for (uint32_t i = 0; i < gone; i++) assign(s, &s->values[i]);
-    memmove(s->values, s->values + gone, kept * sizeof *s->values);
-    s->value_count = kept;
-}
-
-void hg_st_flush(hg_st *s) { hg_st_flush_below(s, 0); }
-
-typedef struct plain_names {
-    hg_st *s;
-    uint32_t inst;
-    const hg_accesses *what;
-} plain_names;
-
 /* Registers in tuples are read once, whichever tuple they stand in. */
 static bool is_in_tuple(const hg_st *s, uint32_t inst, uint32_t operand) {
     uint8_t kind = hg_op_get((hg_op)s->facts.program->insts[inst].op)->operands[operand].kind;
@@ -609,10 +637,9 @@ static const char *plain_name(void *user, uint32_t operand, int kind, uint8_t nu
     return variable->name;
 }
 
-void hg_st_plain(hg_st *s, uint32_t inst) {
+static void write_plain(hg_st *s, uint32_t inst) {
     hg_text text = {0};
     hg_accesses what;
-    hg_st_flush(s);
     hg_inst_accesses(s->facts.program, inst, &what);
     plain_names names = {s, inst, &what};
     hg_print_instruction_to(&(hg_printer){&text, plain_name, &names}, s->facts.program, inst);
@@ -622,9 +649,78 @@ void hg_st_plain(hg_st *s, uint32_t inst) {
     hg_text_free(&text);
 }
 
+void hg_st_flush_below(hg_st *s, uint32_t kept) {
+    if (s->value_count <= kept) return;
+    uint32_t gone = s->value_count - kept;
+    for (uint32_t i = 0; i < gone; i++)
+        if (s->values[i].array)
+            write_plain(s, s->values[i].inst);
+        else
+            assign(s, &s->values[i]);
+    memmove(s->values, s->values + gone, kept * sizeof *s->values);
+    s->value_count = kept;
+}
+
+void hg_st_flush(hg_st *s) { hg_st_flush_below(s, 0); }
+
+typedef struct plain_names {
+    hg_st *s;
+    uint32_t inst;
+    const hg_accesses *what;
+} plain_names;
+
+void hg_st_plain(hg_st *s, uint32_t inst) {
+    hg_st_flush(s);
+    write_plain(s, inst);
+}
+
+/* The check of an axis of an array whose indices a text writes; it and its index wait. */
+static bool keep_axis(work *w) {
+    hg_st *s = w->s;
+    const hg_op_info *row = w->row;
+    bool first = w->in->op == HG_OP_AXIS_FIRST;
+    uint32_t index = first ? 1 : 2, array = index + 1, last = row->operand_count - 1;
+    if (s->facts.use[w->inst] == HG_ST_NONE || s->value_count + 1 >= HG_ST_MOST_VALUES ||
+        !hg_operand_is_left_out(s->facts.program, w->in, &row->operands[last], &w->operands[last]))
+        return false;
+    const hg_param *p = base_of(s, w->inst, array);
+    uint64_t axis = w->operands[array + 1].value;
+    bool all = axis == HG_ALL_AXES;
+    if (!p || !has_extents(p) || (all ? p->rank == 1 || !first : axis >= p->rank) ||
+        (!all && first != !axis))
+        return false;
+    w->made = (hg_st_value){.inst = w->inst, .level = HG_ST_CHOICE, .type = HG_TYPE_U64};
+    w->made.reg = w->operands[0].reg;
+    hg_inst_accesses(s->facts.program, w->inst, &s->facts.what);
+    w->made.variable = hg_st_written(&s->facts, w->inst, &s->facts.what, 0);
+    w->count = 0;
+    add_argument(w, index);
+    uint32_t below = s->value_count, waiting = 0;
+    bool waits = below && s->facts.use[s->values[below - 1].inst] == w->inst &&
+                 !s->values[below - 1].array &&
+                 is_value_of(&s->values[below - 1], &w->arguments[0]);
+    below -= waits;
+    const hg_st_value *before = !first && below ? &s->values[below - 1] : NULL;
+    if (!first && (!before || before->array != p || before->axes != axis || before->whole ||
+                   s->facts.use[before->inst] != w->inst))
+        return false;
+    for (uint32_t i = 0; i < s->value_count; i++)
+        waiting += s->facts.use[s->values[i].inst] == w->inst;
+    if (waiting != (uint32_t)waits + !first || hg_st_is_raw(&s->facts, w->made.variable))
+        return false;
+    if (!waits && !leaf(w, &w->arguments[0], &w->sides[0])) return false;
+    if (!waits) memcpy(w->made.text, w->sides[0].text, sizeof w->made.text);
+    w->made.array = p;
+    w->made.axes = (uint8_t)(axis + 1);
+    w->made.whole = all || axis + 1 == p->rank;
+    w->made.span = (uint8_t)(1 + waits + (first ? 0 : before->span));
+    s->values[s->value_count++] = w->made;
+    return true;
+}
+
 static void keep(hg_st *s, work *w) {
     uint32_t used = 0;
-    for (uint32_t i = 0; i < w->count; i++) used += w->sides[i].waits;
+    for (uint32_t i = 0; i < w->count; i++) used += w->sides[i].waits ? w->sides[i].span : 0;
     s->value_count -= used;
     /* Where registers keep their numbers (structured_webs.c) a predicate is written where it was.
      */
@@ -652,6 +748,10 @@ void hg_st_instruction(hg_st *s, uint32_t inst) {
               .in = in,
               .row = hg_op_get((hg_op)in->op),
               .operands = hg_inst_operands(s->facts.program, inst)};
+    bool axis = in->op == HG_OP_AXIS || in->op == HG_OP_AXIS_FIRST;
+    if (axis && keep_axis(&w)) return;
+    if (axis) hg_st_flush(s);
+    if (axis && keep_axis(&w)) return;
     result r = make(&w);
     if (r == FIRST_FLUSH && s->value_count) {
         hg_st_flush(s);

@@ -456,6 +456,7 @@ typedef struct hg_assembler {
         HG_VEC(hg_operand) operands;
         HG_VEC(uint32_t) lines;
         HG_VEC(uint32_t) columns;
+        HG_VEC(uint32_t) lengths;
         HG_VEC(hg_span) spans;
         HG_VEC(hg_tuple_item) items;
         hg_text literals;

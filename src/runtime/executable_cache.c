@@ -42,6 +42,8 @@ static bool says_the_same(const hg_program *a, const hg_program *b) {
     if (strcmp(a->name, b->name) != 0 || !a->lines != !b->lines || !names_the_same(a, b))
         return false;
     if (a->private_bytes && !notes_the_same(a, b)) return false;
+    if (!a->lengths != !b->lengths || (a->lengths && memcmp(a->lengths, b->lengths, size) != 0))
+        return false;
     return !a->lines ||
            (memcmp(a->lines, b->lines, size) == 0 && memcmp(a->columns, b->columns, size) == 0);
 }

@@ -43,6 +43,7 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
     if (p->lines) {
         record->line = p->lines[fault->inst];
         record->column = p->columns[fault->inst];
+        if (p->lengths) record->length = p->lengths[fault->inst];
     }
     return status;
 }

@@ -386,6 +386,7 @@ static void forget_from(hg_assembler *a, uint32_t inst) {
     const hg_inst *first = &a->code.insts.data[inst];
     a->code.operands.count = a->code.spans.count = first->operands;
     a->code.insts.count = a->code.lines.count = a->code.columns.count = inst;
+    a->code.lengths.count = inst;
     if (a->places.count > inst) a->places.count = inst;
     if (a->code.bound > inst) a->code.bound = inst;
     for (uint64_t i = a->words.count; i-- > 0 && a->words.data[i].end > inst;)

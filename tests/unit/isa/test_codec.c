@@ -4,6 +4,7 @@
 #include "support/program_text.h"
 #include "test.h"
 #include "base/base.h"
+#include "isa/program.h"
 #include <hologram/builder.h>
 #include <hologram/program.h>
 
@@ -311,6 +312,36 @@ static void test_canonical(void) {
 
 static void check_identity(const uint8_t *file, size_t length);
 
+/* Where expressions of statements end: a section of its own, of minor version 3, outside the hash;
+ * a text without statements has none. */
+static void test_expressions(void) {
+    static const char TEXT[] = ".atlas 1\n.program e\n.param x buffer u32 inout [n]\n"
+                               ".param n u64\n.lanes n\n    x[global] = x[global] + 3 * n_of\n";
+    char text[256];
+    size_t n, m, k;
+    snprintf(text, sizeof text, "%s", TEXT);
+    memcpy(strstr(text, "n_of"), "lane", 4);
+    uint8_t *plain = encode(text, 0, &n), *debug = encode(text, HG_PROGRAM_DEBUG, &m),
+            *again = NULL;
+    hg_program *p = NULL;
+    CHECK(plain[10] < 3 && debug[10] == 3);
+    CHECK(hg_program_decode(debug, m, NULL, &p) == HG_OK);
+    CHECK(p->lengths && p->lines[0] == 6 && p->columns[0] == 17 && p->lengths[0] == 9);
+    uint32_t last = p->inst_count - 1;
+    CHECK(p->columns[last] == 5 && p->lengths[last] == 9);
+    CHECK(p->columns[last - 1] == 17 && p->lengths[last - 1] == strlen("x[global] + 3 * lane"));
+    CHECK(hg_program_encode(p, HG_PROGRAM_DEBUG, &again, &k) == HG_OK);
+    CHECK(k == m && memcmp(again, debug, m) == 0);
+    hg_program *without = NULL;
+    CHECK(hg_program_decode(plain, n, NULL, &without) == HG_OK);
+    CHECK(!without->lengths && memcmp(hg_program_hash(p), hg_program_hash(without), 32) == 0);
+    hg_program_release(p);
+    hg_program_release(without);
+    hg_string_free((char *)again);
+    hg_string_free((char *)plain);
+    hg_string_free((char *)debug);
+}
+
 static void test_debug(void) {
     size_t n, m;
     uint8_t *plain = encode(SOURCE, 0, &n), *debug = encode(SOURCE, HG_PROGRAM_DEBUG, &m);
@@ -430,6 +461,7 @@ int main(int argc, char **argv) { /* argument: how many damaged files */
     test_refusals();
     test_canonical();
     test_debug();
+    test_expressions();
     test_damage(argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 5000);
     return test_done();
 }
