@@ -52,6 +52,7 @@ typedef struct hg_error {
     uint64_t limit;        /**< bytes in the memory accessed */
     uint32_t line, column; /**< source place, 0 when unknown */
     uint32_t length;       /**< bytes of the text of the expression there, 0 when unknown */
+    uint32_t reserved;     /**< 0 */
 } hg_error;
 
 /** The record of this thread's last failure. Never NULL; valid until the next call into the library

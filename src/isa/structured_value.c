@@ -601,6 +601,12 @@ static void assign(hg_st *s, const hg_st_value *v) {
         hg_st_line(s, "%s = %s\n", variable->name, v->text);
 }
 
+typedef struct plain_names {
+    hg_st *s;
+    uint32_t inst;
+    const hg_accesses *what;
+} plain_names;
+
 /* Registers in tuples are read once, whichever tuple they stand in. */
 static bool is_in_tuple(const hg_st *s, uint32_t inst, uint32_t operand) {
     uint8_t kind = hg_op_get((hg_op)s->facts.program->insts[inst].op)->operands[operand].kind;
@@ -662,12 +668,6 @@ void hg_st_flush_below(hg_st *s, uint32_t kept) {
 }
 
 void hg_st_flush(hg_st *s) { hg_st_flush_below(s, 0); }
-
-typedef struct plain_names {
-    hg_st *s;
-    uint32_t inst;
-    const hg_accesses *what;
-} plain_names;
 
 void hg_st_plain(hg_st *s, uint32_t inst) {
     hg_st_flush(s);

@@ -315,7 +315,7 @@ static void check_identity(const uint8_t *file, size_t length);
 /* Where expressions of statements end: a section of its own, of minor version 3, outside the hash;
  * a text without statements has none. */
 static void test_expressions(void) {
-    static const char TEXT[] = ".atlas 1\n.program e\n.param x buffer u32 inout [n]\n"
+    static const char TEXT[] = ".atlas 1\n.program e\n.param x buffer u32 inout\n"
                                ".param n u64\n.lanes n\n    x[global] = x[global] + 3 * n_of\n";
     char text[256];
     size_t n, m, k;
