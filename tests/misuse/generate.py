@@ -16,13 +16,15 @@ OPTIONAL = {
     ("*", "diagnostics"), ("*", "options"), ("hg_backend_execute_program", "launch"), ("hg_backend_execute_program_with_params", "launch"),
     ("hg_backend_execute_program_with_params", "params"), ("hg_executable_create_for", "launch"), ("hg_executable_create_for", "params"),
     ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_queue_create", "context"),
-    ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
+    ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_program_print_structured", "length"), ("hg_tree_place", "text"), ("hg_tree_begin_function", "parameters"),
+    ("hg_tree_lanes", "extents"), ("hg_tree_grid", "extents"), ("hg_tree_meta", "key"), ("hg_tree_meta", "value"), # hg_tree_build says it
+    ("hg_config_read_files", "path"), ("hg_config_load", "path"), ("hg_config_list", "path"), ("hg_config_list", "user"), ("hg_executor_execute", "launch"), ("hg_executor_execute", "params"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
     ("hg_graph_constant", "elements"), ("hg_graph_view", "name"), ("hg_graph_strided_view", "name"), ("hg_graph_permuted", "name"), ("hg_graph_broadcast", "name"), ("hg_graph_output", "name"), ("hg_graph_binding_submit", "signal"), ("hg_program_emit", "length"), ("hg_program_optimize", "stats"), ("hg_character_f64", "real"), ("hg_character_f64", "imaginary"),
 }
 # A valid argument by the parameter's type, or by type and name.
 VALID = {
     "hg_backend *": "f.backend", "const hg_backend *": "f.backend", "hg_context *": "f.context", "hg_queue *": "f.queue",
-    "hg_event *": "f.event", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding",
+    "hg_event *": "f.event", "hg_executor *": "f.executor", "const hg_executor *": "f.executor", "hg_tree *": "f.tree", "const hg_tree *": "f.tree", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding",
     "hg_graph *": "f.graph", "const hg_graph *": "f.graph", "hg_graph_executable *": "f.graph_executable",
     "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",
@@ -34,18 +36,18 @@ VALID = {
     "const char * text": "f.text", "const char * operation": '"sqrt"', "const char * name": '"x"', "const char *": '"x"',
     "const char * path": '"/dev/null"', "int dir": "HG_PARAM_INOUT", "size_t length": "8", "uint64_t length": "8", "size_t size": "64",
     "const hg_command *": "&f.command", "hg_program_cache *": "f.program_cache", "const hg_program_cache *": "f.program_cache",
-    "hg_class_allocator *": "f.class_allocator", "hg_optimizer *": "f.optimizer", "hg_optimize_stats *": "NULL", "hg_code_listener *": "NULL", "hg_event_listener *": "f.on_done", "const char * target": '"kir"', "hg_class_block": "(hg_class_block){{0}, 0, 0, 0, 1}",
+    "hg_class_allocator *": "f.class_allocator", "hg_optimizer *": "f.optimizer", "hg_optimize_stats *": "NULL", "hg_code_listener *": "NULL", "hg_event_listener *": "f.on_done", "hg_config_listener *": "f.on_config", "const char * target": '"kir"', "hg_class_block": "(hg_class_block){{0}, 0, 0, 0, 1}",
 }
 # Structures that begin with their size, which the call fills.
 FILLED = ["hg_op_description", "hg_operand_description", "hg_type_description", "hg_program_description", "hg_param_description", "hg_label_description",
-          "hg_native_buffer", "hg_graph_memory_info"]
+          "hg_native_buffer", "hg_graph_memory_info", "hg_executor_memory_info"]
 VALID.update({f"{name} *": f"&({name}){{.size = sizeof({name})}}" for name in FILLED})
 # What a call made, and how it is given back.
 RELEASE = {
     "hg_program **": "hg_program_release", "char **": "hg_string_free", "uint8_t **": "hg_string_free", "hg_backend **": "hg_backend_destroy",
     "hg_opening **": "hg_opening_destroy", "hg_context **": "hg_context_destroy", "hg_queue **": "hg_queue_destroy", "hg_executable **": "hg_executable_destroy",
     "hg_binding **": "hg_binding_destroy", "hg_circuit **": "hg_circuit_destroy", "hg_ring **": "hg_ring_destroy",
-    "hg_event **": "hg_event_destroy", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
+    "hg_event **": "hg_event_destroy", "hg_executor **": "hg_executor_destroy", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
     "hg_graph_binding **": "hg_graph_binding_destroy", "hg_program_cache **": "hg_program_cache_destroy",
     "hg_class_allocator **": "hg_class_allocator_destroy", "hg_optimizer **": "hg_optimizer_destroy",
 }

@@ -37,6 +37,9 @@ typedef struct misuse_fixture {
     hg_config config;
     hg_command command;
     hg_event_listener *on_done;
+    hg_config_listener *on_config;
+    hg_executor *executor;
+    hg_tree *tree; /* a new one for every call */
     hg_dim dims[8];
     hg_arg args[8];
     hg_label label;

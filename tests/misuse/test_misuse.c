@@ -27,14 +27,18 @@ static void on_done(void *user, hg_status status, const hg_error *error) {
     (void)user, (void)status, (void)error;
 }
 
+static void on_config(void *user, const hg_config_item *item) { (void)user, (void)item; }
+
 static void open_fixture(void) {
     f.on_done = on_done;
+    f.on_config = on_config;
     f.text = TEXT;
     f.launch = hg_launch_default();
     f.config = hg_config_default();
     memcpy(f.config.backend, "cpu", sizeof "cpu");
     must(hg_backend_create_with_config(&f.config, &f.backend));
     must(hg_backend_open_start(&f.config, &f.opening));
+    must(hg_executor_create_from_config(&f.config, &f.executor));
     must(hg_context_create(f.backend, &f.context));
     must(hg_queue_create(f.backend, NULL, &f.queue));
     must(hg_program_assemble(TEXT, strlen(TEXT), NULL, &f.program));
@@ -65,6 +69,7 @@ static void open_fixture(void) {
 
 static void close_fixture(void) {
     hg_event_destroy(f.event);
+    hg_executor_destroy(f.executor);
     hg_opening_destroy(f.opening);
     hg_queue_destroy(f.queue);
     hg_binding_destroy(f.binding);
@@ -98,6 +103,8 @@ void misuse_prepare(const char *call) {
     alarm(20);
     hg_builder_destroy(f.builder);
     f.builder = hg_builder_create("b");
+    hg_tree_destroy(f.tree);
+    f.tree = hg_tree_create("t", NULL);
     f.label = hg_builder_label(f.builder);
     f.launch = hg_launch_default();
     f.config = hg_config_default();
@@ -111,6 +118,8 @@ void refused(const char *call) { CHECK_MESSAGE(f.status != HG_OK, "%s returned H
 void end(void) {
     hg_builder_destroy(f.builder);
     f.builder = NULL;
+    hg_tree_destroy(f.tree);
+    f.tree = NULL;
     test_passed++;
 }
 

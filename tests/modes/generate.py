@@ -50,6 +50,8 @@ JSON = ("hg_json_to_isa_translate", "hg_json_to_isa_translate_named", "hg_json_t
 SKIPPED = {
     "hg_set_allocator": "only before all other calls: the test has its own place for it", "hg_json_programs_free": "takes what another made",
     "hg_buffer_import_device": "needs another device's memory", "hg_backend_create_auto": "asks for other devices than the test's",
+    "hg_executor_create_auto": "asks for other devices than the test's", "hg_ffi_new_executor_auto": "asks for other devices than the test's",
+    "hg_executor_create_with_backend": "asks for other devices than the test's", "hg_tree_create": "the test makes one",
     "hg_translated_program_release": "takes what another made", "hg_opening_poll": "what it says depends on time; hg_backend_create opens the same way",
 }
 # What is written through these is noted; records may hold pointers.

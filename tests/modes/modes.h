@@ -32,12 +32,15 @@ typedef struct modes_fixture {
     hg_translated_program translated;
     hg_buffer buffer, spare;
     hg_pool pool, spare_pool;
-    hg_typed_buffer typed, typed_out, typed_one, spare_typed;
+    hg_typed_buffer typed, typed_out, typed_one, spare_typed, given;
     hg_class_block block;
     hg_launch launch;
     hg_config config;
     hg_command command, commands[2];
     hg_event_listener *on_done;
+    hg_config_listener *on_config;
+    hg_executor *executor;
+    hg_tree *tree;
     hg_assemble_options assembling;
     hg_dim dims[8];
     hg_arg args[8];

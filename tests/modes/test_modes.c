@@ -146,6 +146,8 @@ static void listen(void *user, const hg_code_report *report) {
     (void)user, (void)report;
     see_default("a listener");
 }
+static void on_config(void *user, const hg_config_item *item) { (void)user, (void)item; }
+
 static void on_done(void *user, hg_status status, const hg_error *error) {
     (void)user, (void)status, (void)error;
     see_default("a callback of an event");
@@ -220,6 +222,7 @@ static void set_values(void) {
     f.graph_text = GRAPH;
     f.target = "opencl";
     f.on_done = on_done;
+    f.on_config = on_config;
     f.assembling = (hg_assemble_options){
         .size = sizeof f.assembling, .source_name = "this", .resolve = resolve};
 }
@@ -231,6 +234,7 @@ static void open_fixture(void) {
     snprintf(f.config.backend, sizeof f.config.backend, "%s", f.backend_name);
     MUST(hg_backend_create_with_config(&f.config, &f.backend));
     MUST(hg_backend_listen(f.backend, listen, NULL));
+    MUST(hg_executor_create_from_config(&f.config, &f.executor));
     MUST(hg_context_create(f.backend, &f.context));
     MUST(hg_queue_create(f.backend, NULL, &f.queue));
     MUST(hg_program_assemble(TEXT, strlen(TEXT), none, &f.program));
@@ -241,6 +245,7 @@ static void open_fixture(void) {
     f.circuit = MADE(hg_circuit_create());
     f.diagnostics = MADE(hg_diagnostics_create(4));
     f.builder = MADE(hg_builder_create("b"));
+    f.tree = MADE(hg_tree_create("t", none));
     MUST(hg_ring_create(64, &f.ring));
     MUST(hg_program_cache_create(4, &f.program_cache));
     MUST(hg_class_allocator_create(&f.class_allocator));
@@ -253,6 +258,7 @@ static void open_fixture(void) {
     MUST(hg_allocate_typed(f.backend, HG_TYPE_F32, 8, &f.typed_out));
     MUST(hg_allocate_typed(f.backend, HG_TYPE_F32, 1, &f.typed_one));
     MUST(hg_allocate_typed(f.backend, HG_TYPE_F32, 8, &f.spare_typed));
+    MUST(hg_executor_allocate(f.executor, HG_TYPE_F32, 8, &f.given));
     MUST(hg_copy_typed_to(f.backend, f.typed, HG_TYPE_F32, f.floats, 8));
     MUST(hg_graph_read_text(GRAPH, strlen(GRAPH), NULL, none, &f.graph));
     f.graph_params = MADE(hg_params_create());
@@ -271,6 +277,9 @@ static void open_fixture(void) {
 
 static void close_fixture(void) {
     GONE(hg_event_destroy(f.event));
+    MUST(hg_executor_free(f.executor, f.given));
+    GONE(hg_executor_destroy(f.executor));
+    GONE(hg_tree_destroy(f.tree));
     GONE(hg_queue_destroy(f.queue));
     GONE(hg_binding_destroy(f.binding));
     GONE(hg_graph_binding_destroy(f.graph_binding));
