@@ -375,7 +375,7 @@ static void number_variables(webs *x) {
 
 static hg_status split_function(kir_module *m, kir_function *f) {
     uint32_t count = kir_number(f);
-    webs x = {.m = m, .f = f, .limit = 64 * (uint64_t)count + 65536};
+    webs x = {.m = m, .f = f, .limit = 32 * (uint64_t)count + 65536};
     number_variables(&x);
     if (x.var_count == 0) return HG_OK;
     x.first_meeting = x.base + count;
