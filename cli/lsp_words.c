@@ -93,6 +93,17 @@ static void add_declared(finder *f, const statement *s, uint32_t at, uint32_t ro
     }
 }
 
+/* `.lanes [i < rows, j < cols]`: what stands in front of a sign <. */
+static void add_coordinates(finder *f, const statement *s, uint32_t at) {
+    if (at >= s->count || s->tokens[at].kind != '[') return;
+    for (; at + 2 < s->count; at++) {
+        int before = s->tokens[at].kind;
+        const hg_token *t = &s->tokens[at + 1];
+        if ((before == '[' || before == ',') && t->kind == HG_TOKEN_NAME && t[1].kind == '<')
+            add(f, t, "coordinate of the lane", VARIABLE);
+    }
+}
+
 /* `fn f[T](a T, s shared f32 [4]) -> T {`: what stands first in the brackets, and behind commas. */
 static void add_parameters(finder *f, const statement *s, uint32_t at) {
     bool types = false, first = false;
@@ -143,6 +154,7 @@ bool lsp_find_symbols(const char *text, size_t length, lsp_symbols *symbols) {
             row++;
         if (at < s.count && row < HG_COUNT_OF(DECLARES)) add_declared(&f, &s, at + 1, row);
         if (at < s.count && hg_token_is(&s.tokens[at], "fn")) add_parameters(&f, &s, at + 2);
+        if (at < s.count && hg_token_is(&s.tokens[at], ".lanes")) add_coordinates(&f, &s, at + 1);
         if (graph && row == HG_COUNT_OF(DECLARES)) add_values(&f, &s);
     }
     return f.good;

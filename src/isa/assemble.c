@@ -47,7 +47,7 @@ static void read_statement(hg_assembler *a) {
         a->source.parameters = 0; /* its own parameters are names, whatever they are called */
     hg_asm_next(a);
     if (a->token.kind == ':') {
-        a->head.statements = true;
+        hg_asm_begin_code(a);
         hg_asm_next(a);
         if (!hg_asm_define_label(a, &first) || hg_asm_at_end(a)) return;
         first = a->token;
@@ -72,7 +72,7 @@ static void read_statement(hg_assembler *a) {
         hg_asm_directive(a, &first);
         return;
     }
-    a->head.statements = true;
+    hg_asm_begin_code(a);
     if (!hg_asm_instruction(a, &first)) hg_asm_skip_wrong_line(a, &first);
 }
 
@@ -260,6 +260,7 @@ void hg_asm_destroy(hg_assembler *a) {
     hg_vec_free(&a->head.extents);
     hg_vec_free(&a->head.meta);
     hg_vec_free(&a->head.arrays);
+    hg_vec_free(&a->lanes.ops);
     hg_vec_free(&a->code.insts);
     hg_vec_free(&a->code.operands);
     hg_vec_free(&a->code.items);
@@ -330,6 +331,11 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length,
         if (hg_asm_add_defines(a, options->defines, options->define_count)) read_file(a);
     }
     if (a->out_of_memory) return hg_fail_memory();
+    uint32_t unused = hg_asm_unused_lanes(a);
+    if (!a->wrong.errors && unused != a->lanes.unused) {
+        a->lanes.unused = unused;
+        return HG_OK; /* the text is read again, without them */
+    }
     bool allocated = !a->wrong.errors && hg_asm_allocate(a);
     if (a->out_of_memory) return hg_fail_memory();
     if (!allocated) return hg_asm_first_error(a);
@@ -352,15 +358,21 @@ hg_status hg_program_assemble_with(const char *text, size_t length,
     *program = NULL;
     if (options) HG_TRY(hg_sized_take(&RULES, options, &own));
     if (own.define_count && !own.defines) return hg_null_argument("hg_assemble_options.defines");
-    hg_assembler *a = hg_asm_create(diagnostics);
-    if (!a) return hg_fail_memory();
-    hg_status status = assemble(a, text ? text : "", length, &own);
-    if (status == HG_OK) {
-        *program = a->program;
-        a->program = NULL;
+    uint32_t unused = 0;
+    for (;;) {
+        hg_assembler *a = hg_asm_create(diagnostics);
+        if (!a) return hg_fail_memory();
+        a->lanes.unused = unused;
+        hg_status status = assemble(a, text ? text : "", length, &own);
+        bool again = status == HG_OK && a->lanes.unused != unused;
+        unused = a->lanes.unused;
+        if (status == HG_OK && !again) {
+            *program = a->program;
+            a->program = NULL;
+        }
+        hg_asm_destroy(a);
+        if (!again) return status;
     }
-    hg_asm_destroy(a);
-    return status;
 }
 
 hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics,

@@ -45,7 +45,11 @@ static bool is_only(hg_assembler *a, uint32_t other_count) {
 
 static bool read_lanes(hg_assembler *a) {
     hg_program *p = a->program;
-    return is_only(a, p->grid_count) && hg_asm_lanes(a, p->lanes, &p->lanes_count);
+    if (a->token.kind != '[')
+        return is_only(a, p->grid_count) && hg_asm_lanes(a, p->lanes, &p->lanes_count);
+    if (is_only(a, p->grid_count)) return hg_asm_lane_axes(a, p->lanes, &p->lanes_count);
+    hg_asm_break_axes(a);
+    return false;
 }
 
 static bool read_grid(hg_assembler *a) {

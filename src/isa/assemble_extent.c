@@ -180,24 +180,34 @@ static bool keep_name(hg_assembler *a, hg_extent_place place, uint32_t op, const
     return true;
 }
 
-/* The operations below a node, operands first. */
-static bool put_ops(reader *r, uint16_t root, hg_extent_place place, hg_extent *extent) {
-    hg_assembler *a = r->a;
+/* The nodes below one and itself, operands first; how many. */
+static uint32_t operands_first(const reader *r, uint16_t root,
+                               uint16_t order[2 * HG_MAX_EXTENT_OPS]) {
     uint16_t stack[2 * HG_MAX_EXTENT_OPS];
     bool done[2 * HG_MAX_EXTENT_OPS] = {false};
-    uint32_t height = 1;
+    uint32_t height = 1, count = 0;
     stack[0] = root;
-    *extent = (hg_extent){.kind = HG_EXTENT_EXPRESSION, .value = a->program->extent_op_count};
     while (height) {
-        const node *n = &r->nodes[stack[height - 1]];
-        if (!is_leaf(n) && !done[stack[height - 1]]) {
-            done[stack[height - 1]] = true;
-            uint16_t left = n->left;
-            stack[height++] = n->right;
-            stack[height++] = left;
+        uint16_t at = stack[height - 1];
+        if (is_leaf(&r->nodes[at]) || done[at]) {
+            order[count++] = at;
+            height--;
             continue;
         }
-        height--;
+        done[at] = true;
+        stack[height++] = r->nodes[at].right;
+        stack[height++] = r->nodes[at].left;
+    }
+    return count;
+}
+
+static bool put_ops(reader *r, uint16_t root, hg_extent_place place, hg_extent *extent) {
+    hg_assembler *a = r->a;
+    uint16_t order[2 * HG_MAX_EXTENT_OPS];
+    uint32_t count = operands_first(r, root, order);
+    *extent = (hg_extent){.kind = HG_EXTENT_EXPRESSION, .value = a->program->extent_op_count};
+    for (uint32_t i = 0; i < count; i++) {
+        const node *n = &r->nodes[order[i]];
         if (extent->op_count == HG_MAX_EXTENT_OPS) {
             hg_asm_error(a, "S05", &r->nodes[root].token, NULL,
                          "an extent of more than %d numbers, parameters and operations",
@@ -265,26 +275,104 @@ static uint32_t factors(const reader *r, uint16_t root, uint16_t out[2 * HG_MAX_
     return count;
 }
 
-bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *lanes_count) {
-    reader r = {.a = a};
-    uint16_t each[2 * HG_MAX_EXTENT_OPS], root = read_sum(&r);
-    if (root == BAD) return false;
-    uint32_t count = factors(&r, root, each);
+static bool put_lanes(reader *r, uint16_t root, hg_extent *lanes, uint32_t *lanes_count) {
+    uint16_t each[2 * HG_MAX_EXTENT_OPS];
+    uint32_t count = factors(r, root, each);
     if (!count) {
-        if (!fold(&r)) return false;
-        count = factors(&r, root, each);
+        if (!fold(r)) return false;
+        count = factors(r, root, each);
     }
     if (count > HG_MAX_EXTENTS) {
-        hg_asm_error(a, "S05", &r.nodes[each[HG_MAX_EXTENTS]].token, NULL, "more than %d extents",
-                     HG_MAX_EXTENTS);
+        hg_asm_error(r->a, "S05", &r->nodes[each[HG_MAX_EXTENTS]].token, NULL,
+                     "more than %d extents", HG_MAX_EXTENTS);
         return false;
     }
     *lanes_count = count ? count : 1;
-    if (!count) return put_extent(&r, root, (hg_extent_place){HG_EXTENT_OF_LANES, 0, 0}, lanes);
+    if (!count) return put_extent(r, root, (hg_extent_place){HG_EXTENT_OF_LANES, 0, 0}, lanes);
     for (uint32_t i = 0; i < count; i++)
-        if (!put_extent(&r, each[i], (hg_extent_place){HG_EXTENT_OF_LANES, 0, i}, &lanes[i]))
+        if (!put_extent(r, each[i], (hg_extent_place){HG_EXTENT_OF_LANES, 0, i}, &lanes[i]))
             return false;
     return true;
+}
+
+bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *lanes_count) {
+    reader r = {.a = a};
+    uint16_t root = read_sum(&r);
+    return root != BAD && put_lanes(&r, root, lanes, lanes_count);
+}
+
+/* ---- .lanes [i < rows, j < cols] ---- */
+
+/* The operations of an axis, for the instructions that work its coordinate out. */
+static bool keep_axis(const reader *r, uint16_t root, hg_lane_axis *axis) {
+    uint16_t order[2 * HG_MAX_EXTENT_OPS];
+    axis->ops = operands_first(r, root, order);
+    for (uint32_t i = 0; i < axis->ops; i++) {
+        const node *n = &r->nodes[order[i]];
+        hg_lane_op *kept = hg_vec_push(&r->a->lanes.ops);
+        if (!kept) return hg_asm_no_memory(r->a);
+        *kept = (hg_lane_op){n->kind, n->value, n->token};
+    }
+    return true;
+}
+
+/* NAME < EXTENT, the next axis; its node, or BAD. */
+static uint16_t read_axis(reader *r) {
+    hg_assembler *a = r->a;
+    hg_token name, at = a->token;
+    if (a->lanes.count == HG_MAX_EXTENTS) {
+        hg_asm_error(a, "S05", &at, NULL, "more than %d coordinates of a lane", HG_MAX_EXTENTS);
+        return BAD;
+    }
+    if (at.kind != HG_TOKEN_NAME) {
+        hg_asm_unexpected_with(a, "the name of a coordinate", HG_ASM_LANES);
+        return BAD;
+    }
+    if (!hg_asm_register_name(a, &name)) return BAD;
+    hg_lane_axis *axis = &a->lanes.axes[a->lanes.count++];
+    *axis = (hg_lane_axis){.name = name, .first = (uint32_t)a->lanes.ops.count};
+    if (a->token.kind != '<') {
+        hg_asm_unexpected_with(a, "'<'", HG_ASM_LANES);
+        return BAD;
+    }
+    hg_asm_next(a);
+    uint16_t root = read_sum(r);
+    return root != BAD && fold(r) && keep_axis(r, root, axis) ? root : BAD;
+}
+
+static bool read_axes(hg_assembler *a, hg_extent *lanes, uint32_t *lanes_count) {
+    reader r = {.a = a};
+    uint16_t product = BAD;
+    hg_asm_next(a);
+    do {
+        hg_token at = a->token;
+        uint16_t root = read_axis(&r);
+        if (root == BAD) return false;
+        product = product == BAD ? root : combine(&r, HG_EXTENT_OP_MUL, product, root, &at);
+        if (product == BAD) return false;
+    } while (hg_asm_accept(a, ','));
+    if (!hg_asm_expect(a, ']', "an operator, ',' or ']'")) return false;
+    const uint32_t count = a->lanes.count;
+    for (uint32_t i = 0; i < count; i++) {
+        hg_lane_axis *axis = &a->lanes.axes[i];
+        if (!hg_asm_declare_coordinate(a, &axis->name, count == 1, &axis->reg)) return false;
+    }
+    return put_lanes(&r, product, lanes, lanes_count);
+}
+
+bool hg_asm_lane_axes(hg_assembler *a, hg_extent *lanes, uint32_t *lanes_count) {
+    if (read_axes(a, lanes, lanes_count)) return true;
+    hg_asm_break_axes(a);
+    return false;
+}
+
+void hg_asm_break_axes(hg_assembler *a) {
+    for (uint32_t i = 0; i < a->lanes.count; i++)
+        (void)hg_asm_declare_broken(a, &a->lanes.axes[i].name);
+    a->lanes.count = 0;
+    for (; !hg_asm_at_end(a); hg_asm_next(a))
+        if (a->token.kind == HG_TOKEN_NAME && hg_asm_followed_by(a, '<'))
+            (void)hg_asm_declare_broken(a, &a->token);
 }
 
 /* ---- names of parameters, when all are known ---- */

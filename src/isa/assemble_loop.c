@@ -43,6 +43,7 @@ bool hg_asm_open_loop(hg_assembler *a, const hg_mnemonic *m, hg_given *given) {
     const hg_token *at = &m->token;
     hg_counted_loop made = {.token = *at, .counter = given->raw[0].reg, .op = (uint16_t)m->op};
     hg_op wide = hg_asm_find_op(a, "loop.u64");
+    (void)hg_asm_check_fixed(a, &given->raw[0].token);
     uint8_t type = made.counter.type;
     if (type == HG_TYPE_OMITTED) type = m->op == wide ? HG_TYPE_U64 : HG_TYPE_U32;
     if (type != HG_TYPE_U32 && type != HG_TYPE_U64) {

@@ -142,9 +142,9 @@ bool hg_asm_check_fixed(hg_assembler *a, const hg_token *token) {
         return false;
     }
     if (!name || !name->fixed) return true;
-    hg_asm_error(a, "N03", token, "copy it: let k = …",
-                 "'%.*s' is the variable of a 'for', which is not assigned", hg_token_shown(token),
-                 token->text);
+    hg_asm_error(a, "N03", token, "copy it: let k = …", "'%.*s' is %s, which is not assigned",
+                 hg_token_shown(token), token->text,
+                 name->coordinate ? "a coordinate of the lane" : "the variable of a 'for'");
     return false;
 }
 
@@ -328,17 +328,49 @@ static const hg_named *find_owner(const hg_assembler *a, uint8_t number) {
     return NULL;
 }
 
+/* N03 where it holds a parameter. */
+static bool is_special(hg_assembler *a, const hg_token *at, const hg_special *s) {
+    const hg_named *owner = find_owner(a, s->reg);
+    if (!owner) return true;
+    hg_asm_error(a, "N03", at, NULL, "'%s' is r%u, which holds the parameter '%.*s'", s->text,
+                 (unsigned)s->reg, hg_token_shown(&owner->token), owner->token.text);
+    return false;
+}
+
+static const hg_special *global_register(void) {
+    const hg_special *s = hg_specials;
+    while (s->id != HG_ID_GLOBAL_LANE_ID) s++;
+    return s;
+}
+
+bool hg_asm_global(hg_assembler *a, const hg_token *at, hg_register *reg) {
+    const hg_special *s = global_register();
+    *reg = (hg_register){HG_UNDEFINED, s->reg, HG_TYPE_U64};
+    return is_special(a, at, s);
+}
+
+bool hg_asm_declare_coordinate(hg_assembler *a, const hg_token *token, bool alone,
+                               hg_register *reg) {
+    uint32_t number = (uint32_t)a->registers.named.count;
+    hg_named *name = add_name(a, token, HG_NAME_REGISTER);
+    if (!name) return false;
+    *reg = (hg_register){HG_UNDEFINED, global_register()->reg, HG_TYPE_U64};
+    if (!alone) reg->virtual_number = (uint32_t)a->registers.virtuals.count;
+    name->first = reg->virtual_number;
+    name->number = reg->number;
+    name->type = HG_TYPE_U64;
+    name->count = 1;
+    name->fixed = name->coordinate = true;
+    return alone || hg_asm_add_virtual(a, number, HG_TYPE_U64, false, token);
+}
+
 static bool find_special(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg) {
     for (uint32_t i = 0; i < HG_SPECIAL_COUNT; i++) {
         const hg_special *s = &hg_specials[i];
         if (!hg_token_is(word, s->text)) continue;
-        const hg_named *owner = find_owner(a, s->reg);
         *kind = HG_WORD_REGISTER;
         *reg = (hg_register){HG_UNDEFINED, s->reg, (uint8_t)hg_idname_type((hg_idname)s->id)};
-        if (!owner) return true;
-        hg_asm_error(a, "N03", word, NULL, "'%s' is r%u, which holds the parameter '%.*s'", s->text,
-                     (unsigned)s->reg, hg_token_shown(&owner->token), owner->token.text);
-        return false;
+        return is_special(a, word, s);
     }
     hg_idname id;
     if (!hg_idname_from_text(word->text, word->length, &id)) return true;

@@ -522,8 +522,8 @@ static void give_line_back(hg_assembler *a, const hg_token *first) {
 
 bool hg_asm_statement(hg_assembler *a) {
     const hg_token first = a->token;
+    if (!hg_token_is(&first, "fn") || is_assignment(a)) hg_asm_begin_code(a);
     uint64_t before = a->code.insts.count;
-    if (!hg_token_is(&first, "fn") || is_assignment(a)) a->head.statements = true;
     hg_asm_set_statement(a, true);
     bool good = read_statement(a);
     hg_tree_clear(a);

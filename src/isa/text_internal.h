@@ -252,8 +252,9 @@ typedef struct hg_named {
     uint8_t rank; /* 0: no array */
     uint8_t type, predicate, number;
     bool run;   /* some instruction reads a run of its registers: they get consecutive numbers */
-    bool fixed; /* the variable of a `for`: the text does not write it */
-    bool kept;  /* an array whose axes are checked: nothing else gets its register */
+    bool fixed; /* the variable of a `for`, or a coordinate: the text does not write it */
+    bool coordinate; /* of .lanes */
+    bool kept;       /* an array whose axes are checked: nothing else gets its register */
 } hg_named;
 
 /* A statement with a block in braces that is being read. */
@@ -367,6 +368,19 @@ typedef struct hg_named_extent {
     hg_token token;
 } hg_named_extent;
 
+/* A number, a parameter or an operation of the extent of an axis, operands first. */
+typedef struct hg_lane_op {
+    uint8_t kind; /* hg_extent_op_kind */
+    uint64_t value;
+    hg_token token; /* HG_EXTENT_OP_PARAM: its name */
+} hg_lane_op;
+/* An axis of .lanes [i < rows, j < cols]. */
+typedef struct hg_lane_axis {
+    hg_token name;
+    hg_register reg;     /* its coordinate */
+    uint32_t first, ops; /* of its extent, in hg_assembler.lanes.ops */
+} hg_lane_axis;
+
 enum {
     HG_MNEMONIC_SLOTS = 1024,
     HG_ARRAY_ALIGNMENT = 16 /* of arrays in shared and private memory */
@@ -451,6 +465,13 @@ typedef struct hg_assembler {
         bool sized[2]; /* a plain .shared has come, a plain .private */
         bool placed;   /* the arrays have their offsets */
     } head;
+    struct { /* .lanes with names */
+        hg_lane_axis axes[HG_MAX_EXTENTS];
+        HG_VEC(hg_lane_op) ops;
+        uint32_t count;  /* axes */
+        uint32_t end;    /* the first instruction behind those that work the coordinates out */
+        uint32_t unused; /* bits, one an axis: nothing reads its coordinate, which is left out */
+    } lanes;
     struct {
         HG_VEC(hg_inst) insts;
         HG_VEC(hg_operand) operands;
@@ -699,8 +720,21 @@ bool hg_asm_dims(hg_assembler *a, hg_param *p, uint32_t number);
 /* The extents of .lanes: numbers and parameters with `*` between are so many, anything else is one.
  */
 bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *count);
+/* What is told where such axes are wrong. */
+#define HG_ASM_LANES "the lanes of an array are .lanes [i < rows, j < cols]"
+/* The same of .lanes [i < rows, j < cols], whose '[' is the next token; the names are declared. */
+bool hg_asm_lane_axes(hg_assembler *a, hg_extent *lanes, uint32_t *count);
+/* Behind a mistake in them: their names, those in the rest of the line too, are declared all the
+ * same. */
+void hg_asm_break_axes(hg_assembler *a);
 /* Names of parameters in extents become their numbers. */
 void hg_asm_resolve_extents(hg_assembler *a);
+
+/* assemble_lanes.c: what stands next is an instruction, a statement or a label; in front of the
+ * first one the coordinates of the lane are worked out. */
+void hg_asm_begin_code(hg_assembler *a);
+/* Bits, one an axis: no instruction of the text reads its coordinate. */
+uint32_t hg_asm_unused_lanes(const hg_assembler *a);
 
 /* assemble_data.c: a table's type, extents and elements, of parameter `number`; more elements of
  * the last table; its end. */
@@ -781,6 +815,11 @@ bool hg_asm_register_type(hg_assembler *a, uint8_t *type, bool *predicate);
 /* Declares a register in the scope of its name: *reg, or where that is HG_NO_REGISTER a new one. */
 bool hg_asm_declare_register(hg_assembler *a, const hg_token *token, uint8_t type, bool predicate,
                              bool fixed, hg_register *reg);
+/* The coordinate of an axis of .lanes, in a register of its own; alone: it is `global`. */
+bool hg_asm_declare_coordinate(hg_assembler *a, const hg_token *token, bool alone,
+                               hg_register *reg);
+/* The register that holds `global` when the program begins; N03 where it holds a parameter. */
+bool hg_asm_global(hg_assembler *a, const hg_token *at, hg_register *reg);
 /* N03 where the name is that of a variable that the text does not write. */
 bool hg_asm_check_fixed(hg_assembler *a, const hg_token *name);
 /* .name, its arguments; then, when all instructions are there, whether each record ends among them;

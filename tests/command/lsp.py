@@ -283,6 +283,37 @@ def functions():
     check(s.end() == 0, "it ends")
 
 
+LANES = """.atlas 1
+.program turn
+.param x buffer f32 in [rows, cols]
+.param y buffer f32 out [cols, rows]
+.param rows u64
+.param cols u64
+.lanes [row < rows,
+        col < max(cols, 1)]
+    y[col, row] = x[row, col]
+"""
+
+
+def lanes():
+    s = Server()
+    uri = "file:///turn.atlas"
+    check(s.open(uri, LANES) == [], f"coordinates: {s.said.get(uri)}")
+    body = LANES.index("x[row")
+    for word, line, column in (("row", 6, 8), ("col", 7, 8)):
+        answer = s.at("definition", uri, *position(LANES, word, body))
+        start = answer and answer["range"]["start"]
+        check(start == {"line": line, "character": column}, f"definition of {word}: {answer}")
+        answer = s.at("hover", uri, *position(LANES, word, body))
+        check(answer and word + " < " in answer["contents"]["value"], f"hover over {word}: {answer}")
+    line, character = position(LANES, "row", body)
+    labels = [i["label"] for i in s.at("completion", uri, line, character + 2)]
+    check(labels == ["row", "rows"] or labels == ["rows", "row"], f"completion: {labels}")
+    found = s.open("file:///wrong_turn.atlas", LANES.replace("row < rows", "row rows"))
+    check(len(found) == 1 and found[0]["range"]["start"]["line"] == 6, f"one mistake: {found}")
+    check(s.end() == 0, "it ends")
+
+
 def statements():
     s = Server()
     uri = "file:///collatz.atlas"
@@ -457,6 +488,7 @@ def editor():
 session(False)
 session(True)
 functions()
+lanes()
 statements()
 editor()
 other_files()

@@ -210,6 +210,35 @@ static void test_axes(hg_backend *b) {
     hg_program_release(p);
 }
 
+/* .lanes [i < rows, j < cols]: coordinates in row order. */
+static void test_lanes(hg_backend *b) {
+    GIVES(".lanes [i < 3, j < 4]\ny[j * 3 + i] = i32(i * 10 + j)\n", 0, 10, 20, 1, 11, 21, 2, 12,
+          22, 3, 13, 23);
+    GIVES(".lanes [i < 2, j < ceil(n / 8), k < n / 4]\ny[global] = i32(i * 100 + j * 10 + k)\n", 0,
+          1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112);
+    GIVES(".lanes [i < max(m, 2) + 1 - 1, j < min(ceil(2 * m / 4), n) * K / 3]\n.param m u32 = 3\n"
+          ".reg k u64\n mul k, i, 10\n add k, k, j\ny[i * 4 + j] = i32(k)\n",
+          0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23);
+    GIVES(".lanes [i < n]\ny[i] = i32(i) + c\n", 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    GIVES(".lanes [i < 1, j < 2, k < K]\ny[global] = i32(j)\n", 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1);
+    GIVES(".lanes [i < 1, j < 1, k < 2, l < 1, m < 2, o < 1, p < 3, q < 1]\n"
+          "fn at(k u64, m u64, p u64) -> u64 {\n return (k * 2 + m) * 3 + p\n}\n"
+          ".macro put v\n y[at(k, m, p)] = i32(v)\n.end\n put k * 100 + m * 10 + p + q + o + l\n",
+          0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112);
+    GIVES(".lanes [i < 3, j < 4]\nagain: if i < 3 {\n let i = j\n y[global] += i32(i)\n}\n"
+          "if y[global] == 1 {\n bra @again\n}\n",
+          0, 2, 2, 3, 0, 2, 2, 3, 0, 2, 2, 3);
+    hg_program *p = assemble(PROGRAM(".lanes [i < h, j < w, k < 4]\n.param x buffer u64 inout [n]\n"
+                                     ".param h u64\n.param w u32\n.param n u64\nx[0] = j\n"));
+    prints(p, PROGRAM(".param r0 x buffer u64 inout [n]\n.param r1 h u64\n.param r2 w u32\n"
+                      ".param r3 n u64\n.lanes h * w * 4\n.name r2 \"w\", 3\n.name r0 \"x\", 7\n"
+                      "    mov_imm.u64 r1, 4\n    div.u64 r1, r255, r1\n"
+                      "    cvt.u64.u32 r2, r2\n    rem.u64 r1, r1, r2\n.name r1 \"j\", 3\n"
+                      "    mov_imm.u32 r2, 0\n    axis.u32 r2, r2, [buf(r0)], 0\n"
+                      "    stg.u64 [r0 + r2*8], r1\n"));
+    hg_program_release(p);
+}
+
 /* Instructions, labels, macros and repetitions beside statements. */
 static void test_beside(hg_backend *b) {
     GIVES("let t = c + 1\n mul t, t, 10\n stg [y[0]], t\n", 40);
@@ -331,7 +360,8 @@ static void test_messages(bool print) {
 
 static void test_failing_allocations(void) {
     static const char TEXT[] = HEAD
-        ".shared s i32 [4]\n.private q u8 [3]\nlet t = c\nfor i in 0 .. t step -c {\n"
+        ".shared s i32 [4]\n.private q u8 [3]\n.lanes [i2 < n, j2 < 3]\nlet t = c + i32(j2)\n"
+        "for i in 0 .. t step -c {\n"
         " q[i] = u8(i)\n if t > 1 && x[i] == 2 || one > 0.5 {\n  t = t == 1 ? x[t] : min(t, 4)\n"
         " } else {\n  let s2, over = addc(t, 1)\n }\n}\nwhile t < 3 {\n t += 1\n}\n"
         "let q2, q3 = pair(t, 2)\nlet w = pair(2, u8(q2)) + 1\n"
@@ -368,6 +398,7 @@ int main(int argc, char **argv) {
         test_memory(b);
         test_functions(b);
         test_axes(b);
+        test_lanes(b);
         hg_backend_destroy(b);
     }
     if (!print) test_failing_allocations();
