@@ -8,6 +8,7 @@
  * shares nothing with the assembler: it walks the tree that is printed. --build: they run as the C
  * that `hologram build` writes, twenty in one text, at every level of this CPU. */
 #include "base/base.h"
+#include "support/sanitized.h"
 #include "support/c_build.h"
 #include "support/runtime_support.h"
 #include "support/structured_text.h"
@@ -1053,7 +1054,7 @@ static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, 
 }
 
 int main(int argc, char **argv) {
-    uint64_t count = 1000, seed = 1;
+    uint64_t count = rounds_here(1000, 150), seed = 1;
     uint32_t full = 0, ran = 0;
     const char *backend = "cpu", *build = NULL;
     char reason[256];
