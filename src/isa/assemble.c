@@ -234,7 +234,7 @@ bool hg_asm_store_program(hg_assembler *a) {
     return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) &&
            KEEP(items, a->code.items) && KEEP(params, a->head.params) && KEEP(meta, a->head.meta) &&
            KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) &&
-           (!a->head.statements || KEEP(lengths, a->code.lengths)) &&
+           (!a->code.has_lengths || KEEP(lengths, a->code.lengths)) &&
            KEEP(operand_spans, a->code.spans) && KEEP(skipped, a->skipped) &&
            KEEP(words, a->words) &&
            keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) &&

@@ -235,7 +235,8 @@ bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const h
     uint32_t *line = hg_vec_push(&a->code.lines), *column = hg_vec_push(&a->code.columns);
     uint32_t *length = hg_vec_push(&a->code.lengths);
     if (!inst || !line || !column || !length) return hg_asm_no_memory(a);
-    *length = at->expansion ? 0 : at->length;
+    *length = at->expansion || !a->code.of_expressions ? 0 : at->length;
+    a->code.has_lengths |= *length != 0;
     *inst = (hg_inst){(uint16_t)op, type, type2, (uint32_t)a->code.operands.count};
     hg_asm_outer_place(a, at, line, column);
     return !(at->expansion || a->places.count) || keep_place(a, at);

@@ -525,7 +525,9 @@ bool hg_asm_statement(hg_assembler *a) {
     if (!hg_token_is(&first, "fn") || is_assignment(a)) hg_asm_begin_code(a);
     uint64_t before = a->code.insts.count;
     hg_asm_set_statement(a, true);
+    a->code.of_expressions = true;
     bool good = read_statement(a);
+    a->code.of_expressions = false;
     hg_tree_clear(a);
     if (!good) give_line_back(a, &first);
     hg_asm_set_statement(a, false);

@@ -477,7 +477,9 @@ typedef struct hg_assembler {
         HG_VEC(hg_operand) operands;
         HG_VEC(uint32_t) lines;
         HG_VEC(uint32_t) columns;
-        HG_VEC(uint32_t) lengths;
+        HG_VEC(uint32_t) lengths; /* of what stands there: of an expression, else 0 */
+        bool of_expressions;      /* what comes now is of a statement */
+        bool has_lengths;         /* one of them is not 0 */
         HG_VEC(hg_span) spans;
         HG_VEC(hg_tuple_item) items;
         hg_text literals;

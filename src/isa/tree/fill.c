@@ -12,6 +12,7 @@ static bool open_assembler(hg_tree *t, hg_diagnostics *diagnostics) {
     t->a = hg_asm_create(diagnostics);
     if (!t->a) return false;
     t->a->options = &NONE;
+    t->a->code.of_expressions = true;
     if (!hg_asm_open_source(t->a, "", 0)) return false;
     hg_asm_init_mnemonics(t->a);
     return true;
