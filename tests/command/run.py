@@ -63,7 +63,7 @@ def program(name):
 
 def instructions(name):
     """The same program in instructions with registers by number, for tests that change or count them."""
-    return os.path.join(SOURCE, "tests", "command", "programs", name + ".atlas")
+    return os.path.join(SOURCE, "tests", "instructions", name + ".atlas")
 
 
 def write(name, text):

@@ -396,7 +396,7 @@ static void check_skeleton(const char *text, const char *expected) {
 static char *example(const char *name) {
     static char text[16384];
     char path[512];
-    snprintf(path, sizeof path, "%s/examples/programs/%s.atlas", HG_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/tests/instructions/%s.atlas", HG_SOURCE_DIR, name);
     FILE *f = fopen(path, "rb");
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     CHECK_MESSAGE(n > 0, "%s cannot be read", path);
