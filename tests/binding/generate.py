@@ -35,6 +35,7 @@ class Types:
     def __init__(self, interface):
         self.structs = {one["name"] for one in interface["structs"]} | {one["name"] for one in interface["types"] if one["type"] == "struct"}
         self.enums = {one["name"] for one in interface["enums"]}
+        self.names = {one["name"]: one["type"] for one in interface["types"] if one["type"] in BASIC}  # other names of numbers
 
     def of(self, text):
         """The type of ctypes that a type as C writes it is."""
@@ -48,10 +49,12 @@ class Types:
             return self.of(text[:-5])
         if text.endswith("*"):
             inner = text[:-1].strip().removeprefix("const ")
+            inner = self.names.get(inner, inner)
             if inner in ("void", "char") or inner not in BASIC and inner not in self.structs | self.enums and not inner.endswith(("*", "*const")):
                 return {"char": "c_char_p"}.get(inner, "c_void_p")
             return f"POINTER({self.of(inner)})"
         text = text.removeprefix("const ")
+        text = self.names.get(text, text)
         return "c_int" if text in self.enums else text if text in self.structs else BASIC[text]
 
 
