@@ -104,6 +104,9 @@ size_t hg_read_digits(const char *text, size_t length, uint64_t *value);
  * else, and for 2^64 and more. */
 bool hg_parse_size(const char *text, uint64_t *bytes) HG_NODISCARD;
 
+/* Equal words, in any case of their Latin letters. */
+bool hg_same_name(const char *a, const char *b);
+
 /* ---- errors (error.c) ---- */
 /* Records status and message as this thread's last error and returns status. Resets all fields that
  * do not apply. */

@@ -92,3 +92,11 @@ bool hg_parse_size(const char *text, uint64_t *bytes) {
     *bytes = n;
     return true;
 }
+
+static char small(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+bool hg_same_name(const char *a, const char *b) {
+    for (; *a && *b; a++, b++)
+        if (small(*a) != small(*b)) return false;
+    return *a == *b;
+}

@@ -2,6 +2,7 @@
  * after the other, with union-find over its writes and the beginnings of blocks where it is live,
  * so that time is near the number of mentions and, for each register, of blocks.
  * Requires: liveness. Must not know: names. */
+#include "base/union_find.h"
 #include "isa/structured.h"
 
 #include <string.h>
@@ -92,23 +93,6 @@ static void sort_mentions(work *w) {
     }
 }
 
-static uint32_t find(work *w, uint32_t node) {
-    while (w->parent[node] != node) {
-        w->parent[node] = w->parent[w->parent[node]];
-        node = w->parent[node];
-    }
-    return node;
-}
-
-static void join(work *w, uint32_t a, uint32_t b) {
-    a = find(w, a);
-    b = find(w, b);
-    if (a < b)
-        w->parent[b] = a;
-    else
-        w->parent[a] = b;
-}
-
 /* The variable of a root. */
 static hg_st_variable *variable_of(work *w, uint32_t root, uint8_t reg) {
     hg_st_facts *f = w->f;
@@ -140,18 +124,20 @@ static bool find_register(work *w, uint8_t reg) {
     for (uint32_t b = 0; b < blocks; b++)
         for (int k = 0; k < 2; k++) {
             uint32_t to = w->main->blocks[b].succ[k];
-            if (to != HG_NO_BLOCK && hg_live_has(&w->live[to], reg)) join(w, w->last[b], to);
+            if (to != HG_NO_BLOCK && hg_live_has(&w->live[to], reg))
+                hg_union_join(w->parent, w->last[b], to);
         }
-    if (blocks && hg_live_has(&w->live[0], reg)) join(w, start, 0);
+    if (blocks && hg_live_has(&w->live[0], reg)) hg_union_join(w->parent, start, 0);
     for (uint32_t i = 0; i < count; i++) {
         const mention *m = &w->mentions[first + i];
         if (w->node[i] == HG_ST_NONE) continue;
-        uint32_t root = find(w, w->node[i]);
+        uint32_t root = hg_union_find(w->parent, w->node[i]);
         hg_st_variable *v = variable_of(w, root, reg);
         if (!v) return false;
         f->webs[m->place] = w->number[root] - 1;
         v->written |= m->writes;
-        if (root == find(w, start)) v->begins = true, v->type = f->cfg->param_types[reg];
+        if (root == hg_union_find(w->parent, start))
+            v->begins = true, v->type = f->cfg->param_types[reg];
         if (m->want < HG_TYPE_COUNT) v->type = m->want;
     }
     return true;

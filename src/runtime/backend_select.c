@@ -48,12 +48,6 @@ static bool may_have_accelerator(void) {
 #endif
 }
 
-static bool same_name(const char *a, const char *b) {
-    for (; *a && *b; a++, b++)
-        if ((*a | 32) != (*b | 32)) return false;
-    return *a == *b;
-}
-
 typedef struct device_list {
     hg_device_info *devices;
     uint32_t count;
@@ -247,13 +241,13 @@ static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_de
 static const hg_driver_word *find_word(const hg_driver_word *words, uint32_t count,
                                        const char *name) {
     for (uint32_t i = 0; i < count; i++)
-        if (same_name(name, words[i].word)) return &words[i];
+        if (hg_same_name(name, words[i].word)) return &words[i];
     return NULL;
 }
 
 static const hg_driver *find_driver(const hg_driver_list *list, const char *name) {
     for (uint32_t i = 0; i < list->count; i++)
-        if (same_name(name, list->drivers[i]->name)) return list->drivers[i];
+        if (hg_same_name(name, list->drivers[i]->name)) return list->drivers[i];
     return NULL;
 }
 
@@ -276,7 +270,7 @@ static hg_status unknown_name(const hg_driver_list *list, const char *name) {
                    name, known);
 }
 
-bool hg_backend_is_automatic(const char *name) { return !*name || same_name(name, "auto"); }
+bool hg_backend_is_automatic(const char *name) { return !*name || hg_same_name(name, "auto"); }
 
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
                        open_device open, void *user) {
@@ -287,7 +281,7 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
     bool automatic = hg_backend_is_automatic(word);
     if (automatic && w.platform == ANY_PLATFORM) return select_auto(list, index, open, user);
     const hg_driver *driver = find_driver(list, word);
-    if (!driver && list->guest && same_name(word, list->guest->name)) driver = list->guest;
+    if (!driver && list->guest && hg_same_name(word, list->guest->name)) driver = list->guest;
     if (driver) return select_named(driver, &list->trial, &w, index, open, user);
     const hg_driver_word *absent = find_word(list->absent, list->absent_count, word);
     return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning)
@@ -323,7 +317,7 @@ hg_status hg_select_driver(const char *name, const hg_driver **driver) {
     const hg_driver_word *alias = find_word(all.aliases, all.alias_count, name);
     const char *word = alias ? alias->meaning : name;
     *driver = find_driver(&all, word);
-    if (!*driver && guest && same_name(word, guest->name)) *driver = guest;
+    if (!*driver && guest && hg_same_name(word, guest->name)) *driver = guest;
     return *driver ? HG_OK : unknown_name(&all, name);
 }
 

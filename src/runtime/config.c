@@ -137,19 +137,12 @@ static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_
            *number <= most;
 }
 
-/* In any case: TRUE, True, true. */
-static bool same_word(const char *value, const char *word) {
-    for (; *value && *word; value++, word++)
-        if ((*value >= 'A' && *value <= 'Z' ? *value - 'A' + 'a' : *value) != *word) return false;
-    return *value == *word;
-}
-
 static bool read_bool(const char *value, bool *result) {
     static const char *const yes[] = {"true", "1", "yes", "on"}, *const no[] = {"false", "0", "no",
                                                                                 "off"};
     for (size_t i = 0; i < HG_COUNT_OF(yes); i++) {
-        if (!same_word(value, yes[i]) && !same_word(value, no[i])) continue;
-        *result = same_word(value, yes[i]);
+        if (!hg_same_name(value, yes[i]) && !hg_same_name(value, no[i])) continue;
+        *result = hg_same_name(value, yes[i]);
         return true;
     }
     return false;

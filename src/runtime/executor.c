@@ -31,18 +31,13 @@ const char *hg_backend_type_name(hg_backend_type type) {
     return (size_t)type < HG_COUNT_OF(TYPES) ? TYPES[type] : NULL;
 }
 
-static bool same_name(const char *a, const char *b) {
-    for (; *a && *b; a++, b++)
-        if ((*a >= 'A' && *a <= 'Z' ? *a | 32 : *a) != *b) return false;
-    return *a == *b;
-}
-
 hg_status hg_backend_type_from_name(const char *name, hg_backend_type *type) {
     HG_ENTRY;
     char known[256] = "";
     if (!name || !type) return hg_null_argument(name ? "type" : "name");
     for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) {
-        if (same_name(name, TYPES[i]) || (i == HG_BACKEND_WEBGPU && same_name(name, "wgpu"))) {
+        if (hg_same_name(name, TYPES[i]) ||
+            (i == HG_BACKEND_WEBGPU && hg_same_name(name, "wgpu"))) {
             *type = (hg_backend_type)i;
             return HG_OK;
         }

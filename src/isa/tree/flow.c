@@ -135,16 +135,6 @@ bool hg_tree_open_loop(hg_assembler *a, const hg_token *at) {
 
 /* ---- for ---- */
 
-static bool emit_set(hg_assembler *a, const hg_token *at, hg_condition c, uint8_t type,
-                     hg_register x, hg_register y, hg_register *p) {
-    return hg_asm_temporary(a, HG_TYPE_OMITTED, true, p) &&
-           hg_asm_emit(a, HG_OP_SET, type, HG_TYPE_NOT_USED, at) &&
-           hg_asm_add_operand(a, (hg_operand){.kind = HG_K_COND, .value = c}, at) &&
-           hg_asm_emit_register(a, *p, true, HG_WRITE, at) &&
-           hg_asm_emit_register(a, x, false, HG_READ, at) &&
-           hg_asm_emit_register(a, y, false, HG_READ, at);
-}
-
 static bool emit_number(hg_assembler *a, const hg_token *at, uint8_t type, uint64_t value,
                         hg_register *d) {
     return hg_asm_temporary(a, type, false, d) &&
@@ -185,7 +175,7 @@ static bool emit_distance(hg_assembler *a, const counted *c, bool down, hg_regis
                           hg_register *none) {
     hg_register low = down ? c->to : c->from, high = down ? c->from : c->to;
     hg_register signed_distance;
-    return emit_set(a, c->at, HG_COND_GE, c->type, low, high, none) &&
+    return hg_tree_compare(a, c->at, HG_COND_GE, c->type, low, high, none) &&
            hg_asm_temporary(a, c->type, false, &signed_distance) &&
            hg_asm_emit_binary(a, c->at, HG_OP_SUB, c->type, signed_distance, high, low) &&
            emit_convert(a, c->at, c->bits, c->type, signed_distance, distance);
@@ -211,7 +201,7 @@ static bool emit_unknown(hg_assembler *a, counted *c, hg_register *rounds, hg_re
     uint8_t sign = (uint8_t)other_sign((hg_type)c->type, true);
     hg_register step = c->step;
     bool good = emit_number(a, c->at, sign, 0, &zero) &&
-                emit_set(a, c->at, HG_COND_LT, sign, step, zero, &negative) &&
+                hg_tree_compare(a, c->at, HG_COND_LT, sign, step, zero, &negative) &&
                 hg_asm_temporary(a, sign, false, &minus) &&
                 hg_asm_emit_binary(a, c->at, HG_OP_SUB, sign, minus, zero, step) &&
                 hg_asm_temporary(a, sign, false, &magnitude) &&

@@ -311,8 +311,8 @@ static bool lower_call(hg_assembler *a, hg_tree_node *n) {
 
 /* ---- division toward minus infinity ---- */
 
-static bool set(hg_assembler *a, const hg_token *at, hg_condition c, uint8_t type, hg_register x,
-                hg_register y, hg_register *p) {
+bool hg_tree_compare(hg_assembler *a, const hg_token *at, hg_condition c, uint8_t type,
+                     hg_register x, hg_register y, hg_register *p) {
     return hg_asm_temporary(a, HG_TYPE_OMITTED, true, p) &&
            hg_asm_emit(a, HG_OP_SET, type, HG_TYPE_NOT_USED, at) &&
            hg_asm_add_operand(a, (hg_operand){.kind = HG_K_COND, .value = c}, at) &&
@@ -341,16 +341,16 @@ static bool differs(hg_assembler *a, const hg_tree_node *n, hg_register rest, hg
                     hg_register zero, hg_register *p) {
     const hg_token *at = &n->token;
     hg_register signs, below, other, some;
-    if (n->is_positive) return set(a, at, HG_COND_LT, n->type, rest, zero, p);
+    if (n->is_positive) return hg_tree_compare(a, at, HG_COND_LT, n->type, rest, zero, p);
     bool good;
     if (hg_type_is_float((hg_type)n->type))
-        good = set(a, at, HG_COND_LT, n->type, rest, zero, &below) &&
-               set(a, at, HG_COND_LT, n->type, divisor, zero, &other) &&
+        good = hg_tree_compare(a, at, HG_COND_LT, n->type, rest, zero, &below) &&
+               hg_tree_compare(a, at, HG_COND_LT, n->type, divisor, zero, &other) &&
                combine(a, at, HG_OP_XOR_P, below, other, &signs);
     else
         good = binary(a, at, HG_OP_XOR, n->type, rest, divisor, &below) &&
-               set(a, at, HG_COND_LT, n->type, below, zero, &signs);
-    return good && set(a, at, HG_COND_NE, n->type, rest, zero, &some) &&
+               hg_tree_compare(a, at, HG_COND_LT, n->type, below, zero, &signs);
+    return good && hg_tree_compare(a, at, HG_COND_NE, n->type, rest, zero, &some) &&
            combine(a, at, HG_OP_AND_P, signs, some, p);
 }
 

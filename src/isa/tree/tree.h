@@ -212,6 +212,9 @@ bool hg_tree_emit_operand(hg_assembler *a, uint32_t node, const hg_operand_info 
  * element, whose place is known then. */
 bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, bool read,
                    const hg_token *at);
+/* A new predicate: x compared with y. */
+bool hg_tree_compare(hg_assembler *a, const hg_token *at, hg_condition c, uint8_t type,
+                     hg_register x, hg_register y, hg_register *p);
 /* d = a register, of the type or a predicate. */
 bool hg_tree_copy(hg_assembler *a, const hg_token *at, uint8_t type, hg_register d,
                   hg_register from);

@@ -7,6 +7,7 @@
  * IF, at the start of a LOOP and behind it, stands a meeting for each variable that is set in
  * between; what comes together there is one (union-find) where some get needs it, and only there.
  * Requires: structured functions, variables placed. Provides: the same meaning; a new variable for each web but the first. */
+#include "base/union_find.h"
 #include "kir/build/build_internal.h"
 #include "kir/walk.h"
 
@@ -64,24 +65,6 @@ static bool is_split(const webs *x, const kir_var *var) {
 }
 
 static uint32_t number_of(const kir_var *var) { return (uint32_t)(uintptr_t)var->scratch - 1; }
-
-static uint32_t find(webs *x, uint32_t i) {
-    while (x->parent[i] != i) {
-        x->parent[i] = x->parent[x->parent[i]];
-        i = x->parent[i];
-    }
-    return i;
-}
-
-/* The smaller number stays: the start, or the first set in the text. */
-static void join(webs *x, uint32_t a, uint32_t b) {
-    a = find(x, a);
-    b = find(x, b);
-    if (a < b)
-        x->parent[b] = a;
-    else
-        x->parent[a] = b;
-}
 
 static void change(webs *x, uint32_t var, uint32_t node) {
     undo *u = hg_vec_push(&x->undos);
@@ -253,7 +236,7 @@ static void need(webs *x, uint32_t node) {
             uint32_t *next = hg_vec_push(&x->needed);
             x->failed |= !next;
             if (next) *next = x->ways.data[w - 1].node;
-            join(x, at, x->ways.data[w - 1].node);
+            hg_union_join(x->parent, at, x->ways.data[w - 1].node);
         }
     }
 }
@@ -266,7 +249,7 @@ static void join_reads(webs *x, uint32_t count) {
     for (uint32_t i = 0; i < count && !x->failed; i++) {
         if (!x->reached[i]) continue;
         need(x, x->reached[i]);
-        join(x, x->base + i, x->reached[i]);
+        hg_union_join(x->parent, x->base + i, x->reached[i]);
     }
 }
 
@@ -342,7 +325,7 @@ static void find_heads(webs *x) {
 
 /* The variable of a web: the old one for the first web found, a new one for each other. */
 static kir_var *variable_of(webs *x, kir_var *var, uint32_t node, kir_var **made, uint32_t *uses) {
-    uint32_t root = find(x, node);
+    uint32_t root = hg_union_find(x->parent, node);
     if (made[root]) return made[root];
     if (uses[number_of(var)]++ == 0) return made[root] = var;
     char name[24];
