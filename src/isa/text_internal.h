@@ -269,8 +269,11 @@ typedef struct hg_brace {
     hg_jumps behind; /* behind the statement */
     bool never;      /* a condition that is known: what it would run begins at `top` */
     bool settled;    /* of if: a branch before always runs */
-    hg_register variable, step, rounds; /* of for */
-    bool down;                          /* the step is subtracted */
+    /* of for: */
+    bool down;                  /* the step is subtracted */
+    bool by_one, reversed;      /* by_one: the variable is compared, else rounds are counted */
+    hg_register variable, step; /* step: its size */
+    hg_register rounds, bound;  /* so many more; what the variable is compared with */
 } hg_brace;
 
 /* How the instructions end that a statement has just written, where they may become fewer

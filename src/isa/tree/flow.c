@@ -255,6 +255,39 @@ static bool emit_last(hg_assembler *a, const counted *c, hg_register rounds, hg_
            hg_asm_emit_binary(a, c->at, c->down ? HG_OP_SUB : HG_OP_ADD, c->type, d, c->from, way);
 }
 
+/* The variable's next value. */
+static bool emit_next(hg_assembler *a, const hg_brace *brace) {
+    return hg_asm_emit_binary(a, &brace->token, brace->down ? HG_OP_SUB : HG_OP_ADD,
+                              brace->variable.type, brace->variable, brace->variable, brace->step);
+}
+
+/* By one: the variable goes from one bound up or down to the other, with which it is compared, so
+ * that it ends before it wraps and ranges are known. */
+static bool open_by_one(hg_assembler *a, const counted *c, uint32_t from, uint32_t to) {
+    hg_register variable, bound, none;
+    bool down = c->down != c->reversed;
+    if (!hg_asm_temporary(a, c->type, false, &variable) ||
+        !hg_asm_temporary(a, c->type, false, &bound) ||
+        !hg_tree_lower(a, from, c->reversed ? &bound : &variable, true) ||
+        !hg_tree_lower(a, to, c->reversed ? &variable : &bound, true))
+        return false;
+    hg_brace *brace = open_brace(a, c->at, HG_BRACE_FOR);
+    if (!brace) return false;
+    brace->by_one = true;
+    brace->reversed = c->reversed;
+    brace->down = down;
+    brace->variable = variable;
+    brace->bound = bound;
+    if (!hg_tree_compare(a, c->at, down ? HG_COND_LE : HG_COND_GE, c->type, variable, bound,
+                         &none) ||
+        !hg_tree_jump_on(a, c->at, none, &brace->behind) ||
+        !name_them(a, next_inst(a) - 1, "'for'") ||
+        !emit_number(a, c->at, c->type, 1, &brace->step))
+        return false;
+    brace->top = come_back_here(a);
+    return !c->reversed || emit_next(a, brace);
+}
+
 static bool emit_for(hg_assembler *a, hg_brace *brace, counted *c) {
     hg_register none;
     if (!(c->known     ? emit_known(a, c, &brace->rounds, &none)
@@ -348,24 +381,36 @@ bool hg_tree_open_for(hg_assembler *a, const hg_token *at, uint32_t from, uint32
     c.type = *type;
     c.bits = (uint8_t)other_sign((hg_type)*type, false);
     c.counter = hg_type_size_bytes((hg_type)*type) == 8 ? HG_TYPE_U64 : HG_TYPE_U32;
-    if (!read_step(a, step, &c) || !lower_bounds(a, &c, from, to, step)) return false;
+    if (!read_step(a, step, &c)) return false;
+    if (c.known && c.size == 1) return open_by_one(a, &c, from, to);
+    if (!lower_bounds(a, &c, from, to, step)) return false;
     hg_brace *brace = open_brace(a, at, HG_BRACE_FOR);
     return brace && hg_asm_temporary(a, c.type, false, &brace->variable) && emit_for(a, brace, &c);
 }
 
-/* The end of a round: the next value, and back. */
-static bool close_for(hg_assembler *a, hg_brace *brace) {
+/* Back where there is a round more: by a number of them, or by comparing. */
+static bool emit_again(hg_assembler *a, const hg_brace *brace) {
     const hg_token *at = &brace->token;
     uint8_t type = brace->variable.type;
     bool wide = hg_type_size_bytes((hg_type)type) == 8;
-    hg_tree_bind(a, &brace->next);
-    if (!hg_tree_is_reached(a)) return true;
-    return hg_asm_emit_binary(a, at, brace->down ? HG_OP_SUB : HG_OP_ADD, type, brace->variable,
-                              brace->variable, brace->step) &&
-           hg_asm_emit(a, wide ? HG_OP_LOOP64 : HG_OP_LOOP, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED,
+    hg_register more;
+    if (brace->by_one)
+        return hg_tree_compare(a, at, brace->down ? HG_COND_GT : HG_COND_LT, type, brace->variable,
+                               brace->bound, &more) &&
+               hg_tree_jump(a, at, more, brace->top);
+    return hg_asm_emit(a, wide ? HG_OP_LOOP64 : HG_OP_LOOP, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED,
                        at) &&
            hg_asm_emit_register(a, brace->rounds, false, HG_READ | HG_WRITE, at) &&
-           hg_asm_emit_target(a, brace->top, at, NULL) && name_them(a, next_inst(a) - 1, "'for'");
+           hg_asm_emit_target(a, brace->top, at, NULL);
+}
+
+/* The end of a round. Backwards by one the next value comes at its beginning. */
+static bool close_for(hg_assembler *a, hg_brace *brace) {
+    hg_tree_bind(a, &brace->next);
+    if (!hg_tree_is_reached(a)) return true;
+    bool next_first = brace->by_one && brace->reversed;
+    return (next_first || emit_next(a, brace)) && emit_again(a, brace) &&
+           name_them(a, next_inst(a) - 1, "'for'");
 }
 
 /* ---- fewer jumps ---- */

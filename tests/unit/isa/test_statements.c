@@ -92,6 +92,15 @@ static void test_flow(hg_backend *b) {
     GIVES("let at = 0\nfor i in 10 .. 0 step -c {\n y[at] = i\n at += 1\n}\n", 10, 7, 4, 1, 0);
     GIVES("let at = 0\nfor i in u8(250) .. 255 step 2 {\n y[at] = i32(i)\n at += 1\n}\n", 250, 252,
           254, 0);
+    /* by one, from the least value of a type to its greatest, while the text writes the bounds */
+    GIVES("let low = u8(c - 3)\nlet high = u8(c + 252)\nlet to = high\n"
+          "for i in low .. to {\n to = 0\n y[0] += i32(i)\n}\n"
+          "for i in reversed low .. high {\n y[1] = y[1] * 3 + i32(i)\n}\n"
+          "for i in high .. low step -1 {\n y[2] += i32(i)\n}\n"
+          "for i in i8(low - 128) .. i8(high - 128) {\n y[3] = y[3] * 3 + i32(i)\n}\n"
+          "for i in reversed high .. low step -1 {\n y[4] = y[4] * 3 + i32(i)\n}\n"
+          "for i in high .. low {\n y[5] = 1\n}\nfor i in low .. low step -1 {\n y[5] = 1\n}\n",
+          32385, -271301333, 32640, -1490043221, -1043579776, 0);
     GIVES("for i in 5 .. c {\n y[i] = 1\n}\ny[0] = 1\n", 1, 0, 0, 0, 0, 0);
     GIVES("let k = 0\nwhile k < 8 {\n k += c\n if k == 6 {\n  continue\n }\n y[k] = 1\n}\n"
           "y[0] = k\n",
