@@ -1355,6 +1355,23 @@ static inline hg_builder *hg_build_flash_attention(hg_builder *builder, hg_type 
                            operands.mask, operands.mask_strides, operands.scale};
     return hg_builder_add(builder, 0x144, type, HG_TYPE_COUNT, args, 15);
 }
+/** Operands of hg_build_scan by name. */
+typedef struct hg_scan_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg operation; /**< hg_arg_name; left out: sum */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg exclusive; /**< hg_flag; left out: false */
+    hg_arg reverse; /**< hg_flag; left out: false */
+} hg_scan_operands;
+/** of each line of n elements of [outer, n, inner]: output = fold of those up to it, in a fixed order, halves in f32; exclusive: of those before it; reverse: from the end */
+static inline hg_builder *hg_build_scan(hg_builder *builder, hg_type type, hg_scan_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.operation, operands.outer, operands.inner,
+                           operands.exclusive, operands.reverse};
+    return hg_builder_add(builder, 0x150, type, HG_TYPE_COUNT, args, 8);
+}
 
 #ifdef __cplusplus
 }

@@ -252,6 +252,7 @@ static void all_families(cts *s) {
     cts_transforms(s);
     cts_forms(s);
     cts_products(s);
+    cts_lines(s);
     cts_arrays(s);
     cts_blocks(s);
     cts_atlas(s);

@@ -368,8 +368,8 @@ static const value *any_rows(generator *r) {
 static bool rows(generator *r) {
     const value *x = any_rows(r);
     uint64_t n = x->extents[x->rank - 1];
-    uint32_t which = below(r, 3);
-    const value *g = which ? need(r, x->type, 1, &n) : NULL,
+    uint32_t which = below(r, x->rank > 1 ? 4 : 3);
+    const value *g = which == 1 || which == 2 ? need(r, x->type, 1, &n) : NULL,
                 *h = which == 1 ? need(r, x->type, 1, &n) : NULL;
     value *y = add(r, x->type, x->rank, x->extents);
     begin(r, y, false);
@@ -377,6 +377,10 @@ static bool rows(generator *r) {
     if (which == 1)
         say(r, "layer_norm input=%s, gamma=%s, beta=%s, eps=0.00001\n", x->name, g->name, h->name);
     if (which == 2) say(r, "layer_scale input=%s, scale=%s\n", x->name, g->name);
+    if (which == 3)
+        say(r, "scan input=%s, operation=%s, exclusive=%s, reverse=%s\n", x->name,
+            chance(r, 50) ? "sum" : "max", chance(r, 30) ? "true" : "false",
+            chance(r, 30) ? "true" : "false");
     return true;
 }
 

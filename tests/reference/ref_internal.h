@@ -133,6 +133,7 @@ ref_next ref_conv2d(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_sparse_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_tensor_contract(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_quantized_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+ref_next ref_scan(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 /* ref_fft.c */
 ref_next ref_fft(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 

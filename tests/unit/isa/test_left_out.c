@@ -56,6 +56,7 @@ static const struct {
     {"layer_scale", "output=y, input=x, scale=x, n=1"},
     {"rope", "output=y, input=x, freqs=x, batch=1, seq_len=1, heads=1, head_dim=2"},
     {"kv_cache_update", "cache=y, new_kv=x, position=0, batch=1, heads=1, head_dim=1"},
+    {"scan", "output=y, input=x, n=1"},
     {"all_reduce", "buffer=y, n=1, operation=sum, devices=(0)"},
     {"all_gather", "output=y, input=x, n=1, devices=(0)"},
     {"attention",

@@ -70,6 +70,7 @@ static const work WORKS[] = {
      false,
      {192, 192, 16},
      2},
+    {"scan.f32 output=%0, input=%1, n=19, outer=2", false, {152, 152}, 1},
     {"kv_cache_update.f32 cache=%0, new_kv=%1, position=2, batch=1, heads=2, head_dim=4",
      false,
      {96, 32},
