@@ -23,7 +23,9 @@
 #include <hologram/program.h>
 #include <hologram/program_cache.h>
 #include <hologram/reflect.h>
+#include <hologram/ops.h>
 #include <hologram/status.h>
+#include <hologram/tensor.h>
 #include <hologram/tree.h>
 #include <hologram/type.h>
 #include <hologram/version.h>

@@ -7,5 +7,6 @@
 #include "library/library.def"
 #undef LIBRARY
 extern const char library_text_kernels[];
+extern const char library_text_elements[];
 
 #endif

@@ -111,10 +111,11 @@ static bool take_kept(hg_buffer_pool *pool, uint32_t cls, uint64_t *handle) {
     return i != HG_NO_POOLED;
 }
 
-/* A whole buffer of a class: one that is kept, cleared, or a new one. */
-static hg_status whole_buffer(hg_buffer_pool *pool, uint32_t cls, uint64_t bytes,
+/* A whole buffer of a class: one that is kept, or a new one. */
+static hg_status whole_buffer(hg_buffer_pool *pool, uint32_t cls, uint64_t bytes, bool zero,
                               hg_buffer *whole) {
     if (take_kept(pool, cls, &whole->handle)) {
+        if (!zero) return HG_OK;
         hg_status status = hg_fill(pool->backend->context, whole->handle, 0, bytes, 0);
         if (status != HG_OK) free_whole(pool, whole->handle);
         return status;
@@ -126,23 +127,43 @@ static hg_status whole_buffer(hg_buffer_pool *pool, uint32_t cls, uint64_t bytes
     return hg_backend_allocate_buffer(pool->backend, bytes, whole);
 }
 
-hg_status hg_buffer_pool_take(hg_buffer_pool *pool, uint64_t bytes, hg_buffer *buffer) {
-    hg_buffer whole;
-    uint64_t of_class;
-    uint32_t cls = class_of(bytes, &of_class);
-    if (cls == HG_POOL_CLASSES || of_class > pool->most_bytes) of_class = bytes; /* is not kept */
-    HG_TRY(cls == HG_POOL_CLASSES ? hg_backend_allocate_buffer(pool->backend, bytes, &whole)
-                                  : whole_buffer(pool, cls, of_class, &whole));
-    hg_status status = hg_buffer_view(pool->backend, whole, 0, bytes, buffer);
-    if (status != HG_OK) {
-        free_whole(pool, whole.handle);
-        return status;
-    }
+hg_status hg_buffer_pool_take_whole(hg_buffer_pool *pool, uint64_t bytes, bool zero,
+                                    hg_buffer *whole, uint64_t *class_bytes) {
+    uint32_t cls = class_of(bytes, class_bytes);
+    if (cls == HG_POOL_CLASSES || *class_bytes > pool->most_bytes)
+        *class_bytes = bytes; /* is not kept */
+    HG_TRY(cls == HG_POOL_CLASSES ? hg_backend_allocate_buffer(pool->backend, bytes, whole)
+                                  : whole_buffer(pool, cls, *class_bytes, zero, whole));
     hg_mutex_lock(&pool->lock);
-    pool->used_bytes += of_class;
+    pool->used_bytes += *class_bytes;
     if (pool->used_bytes > pool->peak_bytes) pool->peak_bytes = pool->used_bytes;
     hg_mutex_unlock(&pool->lock);
     return HG_OK;
+}
+
+void hg_buffer_pool_give_whole(hg_buffer_pool *pool, hg_buffer whole, uint64_t bytes) {
+    uint64_t of_class;
+    bool keeps = class_of(bytes, &of_class) != HG_POOL_CLASSES && of_class == bytes;
+    hg_mutex_lock(&pool->lock);
+    pool->used_bytes -= bytes < pool->used_bytes ? bytes : pool->used_bytes;
+    if (!keeps || bytes > pool->most_bytes || !pool->most_buffers ||
+        !link_entry(pool, whole.handle, bytes))
+        free_whole(pool, whole.handle);
+    drop_oldest(pool, pool->most_bytes, pool->most_buffers);
+    hg_mutex_unlock(&pool->lock);
+}
+
+hg_status hg_buffer_pool_take(hg_buffer_pool *pool, uint64_t bytes, hg_buffer *buffer) {
+    hg_buffer whole;
+    uint64_t of_class;
+    HG_TRY(hg_buffer_pool_take_whole(pool, bytes, true, &whole, &of_class));
+    hg_status status = hg_buffer_view(pool->backend, whole, 0, bytes, buffer);
+    if (status == HG_OK) return HG_OK;
+    hg_mutex_lock(&pool->lock);
+    pool->used_bytes -= of_class;
+    hg_mutex_unlock(&pool->lock);
+    free_whole(pool, whole.handle);
+    return status;
 }
 
 /* The buffer that a view is part of, and its bytes; 0: the pool has not given it out. */
@@ -160,18 +181,10 @@ static uint64_t whole_of(hg_backend *b, uint64_t handle, uint64_t *bytes) {
 }
 
 hg_status hg_buffer_pool_give(hg_buffer_pool *pool, hg_buffer buffer) {
-    uint64_t handle, whole, bytes = 0, of_class;
+    uint64_t handle, whole, bytes = 0;
     HG_TRY(hg_handle_take(pool->backend, false, buffer.handle, &handle));
     whole = hg_handle_is_class(handle) ? 0 : whole_of(pool->backend, handle, &bytes);
     HG_TRY(hg_backend_free_buffer(pool->backend, buffer)); /* one of two callers comes further */
-    if (!whole) return HG_OK;
-    bool keeps = class_of(bytes, &of_class) != HG_POOL_CLASSES && of_class == bytes;
-    hg_mutex_lock(&pool->lock);
-    pool->used_bytes -= bytes < pool->used_bytes ? bytes : pool->used_bytes;
-    if (!keeps || bytes > pool->most_bytes || !pool->most_buffers ||
-        !link_entry(pool, whole, bytes))
-        free_whole(pool, whole);
-    drop_oldest(pool, pool->most_bytes, pool->most_buffers);
-    hg_mutex_unlock(&pool->lock);
+    if (whole) hg_buffer_pool_give_whole(pool, (hg_buffer){whole}, bytes);
     return HG_OK;
 }

@@ -39,6 +39,12 @@ void hg_buffer_pool_free(hg_buffer_pool *pool);
 /* A buffer of that many bytes, zeroed. What is kept is freed where there is no memory without.
  * Thread-safe. */
 hg_status hg_buffer_pool_take(hg_buffer_pool *pool, uint64_t bytes, hg_buffer *buffer) HG_NODISCARD;
+/* The same as a buffer of its class, which is at least as large and whose bytes *class_bytes says.
+ * zero: cleared, else with whatever it held. Thread-safe. */
+hg_status hg_buffer_pool_take_whole(hg_buffer_pool *pool, uint64_t bytes, bool zero,
+                                    hg_buffer *whole, uint64_t *class_bytes) HG_NODISCARD;
+/* Gives such a buffer back. Thread-safe. */
+void hg_buffer_pool_give_whole(hg_buffer_pool *pool, hg_buffer whole, uint64_t class_bytes);
 /* Gives a buffer back; nothing uses it any more. Thread-safe. */
 hg_status hg_buffer_pool_give(hg_buffer_pool *pool, hg_buffer buffer) HG_NODISCARD;
 /* Frees those that were kept longest until no more than that many bytes are kept. Thread-safe. */

@@ -2,7 +2,7 @@
  * do. */
 #include "base/host.h"
 #include "base/sized.h"
-#include "runtime/buffer_pool.h"
+#include "runtime/executor.h"
 #include <hologram/executor.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +16,9 @@ struct hg_executor {
     uint32_t grid[3], block[3]; /* of launches that say nothing; 0: the program's */
     log_level level;
     char *log_file; /* NULL: no log */
+    hg_mutex lock;  /* of what is kept for others */
+    void *kept;
+    void (*end_kept)(void *kept);
 };
 
 /* ---- kinds ---- */
@@ -107,6 +110,7 @@ static hg_status open_executor(hg_executor *e, const hg_config *config) {
     if (status != HG_OK) return status;
     hg_buffer_pool_init(&e->pool, e->backend, config->pooling ? config->pool_buffers : 0,
                         config->pool_bytes);
+    hg_mutex_init(&e->lock);
     return HG_OK;
 }
 
@@ -179,12 +183,27 @@ hg_status hg_ffi_new_executor_with_backend(const char *backend, hg_executor **ex
 void hg_executor_destroy(hg_executor *e) {
     HG_ENTRY;
     if (!e) return;
+    if (e->kept) e->end_kept(e->kept);
+    hg_mutex_destroy(&e->lock);
     hg_buffer_pool_free(&e->pool);
     hg_backend_destroy(e->backend);
     log_line(e, LOG_INFO, "closed");
     hg_free(e->log_file);
     hg_free(e);
 }
+
+void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept)) {
+    hg_mutex_lock(&e->lock);
+    if (!e->kept) {
+        e->kept = make(e);
+        e->end_kept = end;
+    }
+    void *kept = e->kept;
+    hg_mutex_unlock(&e->lock);
+    return kept;
+}
+
+hg_buffer_pool *hg_executor_pool(hg_executor *e) { return &e->pool; }
 
 /* ---- use ---- */
 

@@ -1,0 +1,175 @@
+/* Tensors: arrays with a shape and strides on a device, and operations on them (ops.h). */
+#ifndef HOLOGRAM_TENSOR_H
+#define HOLOGRAM_TENSOR_H
+
+#include <hologram/executor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The type of a tensor's elements: an hg_type, or one of these. */
+typedef uint32_t hg_element;
+enum {
+    HG_ELEMENT_BOOL = 64 /**< a byte of 0 or 1 */
+};
+/** "f32", "bool"; "?" of what is no type. Static. */
+HG_API const char *hg_element_name(hg_element type);
+/** Bytes of one; 0 of what is no type. */
+HG_API uint64_t hg_element_size(hg_element type);
+/** From its name; false: it is none, *type stays. */
+HG_API bool hg_element_from_name(const char *name, hg_element *type);
+/** The type of the result of an operation on both, as the Python array standard and, where that is
+ * silent, NumPy say; HG_TYPE_COUNT: there is none. */
+HG_API hg_element hg_element_promote(hg_element a, hg_element b);
+
+/** Axes that a tensor has at most. */
+enum { HG_TENSOR_AXES = 8 };
+
+/**
+ * A tensor: a type, a shape, strides, and memory that it may share with others. It is reference
+ * counted, its shape never changes, and calls may come from any thread; elements that one thread
+ * writes while another reads them have either value. Made by a call, it is the caller's, who
+ * releases it. A tensor outlives its executor, but then has no elements any more.
+ */
+typedef struct hg_tensor hg_tensor;
+
+/** One more owner. Returns tensor. NULL is allowed. */
+HG_API hg_tensor *hg_tensor_retain(hg_tensor *tensor);
+/** One owner less; the last frees it, and its memory when no view is left. NULL is allowed. */
+HG_API void hg_tensor_release(hg_tensor *tensor);
+
+/* ---- making ---- */
+
+/**
+ * count elements of host memory in C order, copied.
+ * @param executor  where it lies; NULL: in memory of the host, until an operation takes it to an
+ * executor
+ * @param shape     ndim extents; their product is count, else HG_ERROR_INVALID_ARGUMENT `Tensor
+ * shape mismatch: …`
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT, HG_ERROR_ALLOCATION_FAILED, HG_ERROR_OUT_OF_MEMORY
+ */
+HG_API hg_status hg_tensor_from_host(hg_executor *executor, hg_element type, const void *data,
+                                     uint64_t count, const uint64_t *shape, uint32_t ndim,
+                                     hg_tensor **tensor) HG_NODISCARD;
+/**
+ * The same memory, not copied where the device sees the host's (the CPU does) and strides are whole
+ * elements: writes are seen by both. Elsewhere it is copied.
+ * @param strides  in elements; NULL: in C order
+ * @param release  called once with user, when the memory is not needed any more; NULL: the caller
+ * keeps it long enough. Called when the call fails too
+ */
+HG_API hg_status hg_tensor_wrap_host(hg_executor *executor, hg_element type, void *data,
+                                     const uint64_t *shape, const int64_t *strides, uint32_t ndim,
+                                     void (*release)(void *user), void *user,
+                                     hg_tensor **tensor) HG_NODISCARD;
+/** The first elements of a buffer of the executor, in C order; the buffer stays the caller's and
+ * must outlive the tensor and its views. Its shape must fit: `Tensor shape mismatch: …`. */
+HG_API hg_status hg_tensor_from_buffer(hg_executor *executor, hg_typed_buffer buffer,
+                                       const uint64_t *shape, uint32_t ndim,
+                                       hg_tensor **tensor) HG_NODISCARD;
+/** Elements that are not set to anything. */
+HG_API hg_status hg_tensor_empty(hg_executor *executor, hg_element type, const uint64_t *shape,
+                                 uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
+HG_API hg_status hg_tensor_zeros(hg_executor *executor, hg_element type, const uint64_t *shape,
+                                 uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
+HG_API hg_status hg_tensor_ones(hg_executor *executor, hg_element type, const uint64_t *shape,
+                                uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
+/** All elements value, converted as hg_type_from_f64 does. */
+HG_API hg_status hg_tensor_full(hg_executor *executor, hg_element type, double value,
+                                const uint64_t *shape, uint32_t ndim,
+                                hg_tensor **tensor) HG_NODISCARD;
+
+/* ---- what it is ---- */
+
+HG_API hg_element hg_tensor_type(const hg_tensor *tensor);
+/** Number of axes. */
+HG_API uint32_t hg_tensor_ndim(const hg_tensor *tensor);
+/** ndim extents, valid while the tensor is. */
+HG_API const uint64_t *hg_tensor_shape(const hg_tensor *tensor);
+/** ndim strides, in elements. */
+HG_API const int64_t *hg_tensor_strides(const hg_tensor *tensor);
+/** Number of elements; 1 without axes. */
+HG_API uint64_t hg_tensor_numel(const hg_tensor *tensor);
+/** Whether its elements lie one after another in C order. */
+HG_API bool hg_tensor_is_contiguous(const hg_tensor *tensor);
+/** Its executor; NULL: it has none yet, or that is destroyed. */
+HG_API hg_executor *hg_tensor_executor(const hg_tensor *tensor);
+/** Whether the shapes broadcast: from the last axis on, extents are equal or one of them is 1. */
+HG_API bool hg_tensor_is_broadcast_compatible_with(const hg_tensor *tensor, const hg_tensor *other);
+
+/* ---- elements ---- */
+
+/**
+ * Copies all elements in C order, whatever the strides. Waits for what makes them.
+ * @param count  numel, else HG_ERROR_INVALID_ARGUMENT `Invalid buffer size: …`
+ */
+HG_API hg_status hg_tensor_to_host(const hg_tensor *tensor, void *data,
+                                   uint64_t count) HG_NODISCARD;
+/** Writes all elements, in C order, into a tensor or a view. Seen by all that share the memory. */
+HG_API hg_status hg_tensor_copy_from_host(hg_tensor *tensor, const void *data,
+                                          uint64_t count) HG_NODISCARD;
+/** The value of a tensor with one element. */
+HG_API hg_status hg_tensor_item(const hg_tensor *tensor, double *value) HG_NODISCARD;
+/** Shape, type and elements as text, the middle of long axes left out; freed by hg_string_free. */
+HG_API hg_status hg_tensor_print(const hg_tensor *tensor, char **text) HG_NODISCARD;
+
+/* ---- views: nothing is copied but where it is said ---- */
+
+/** Without that axis, at index i; both may count from the end with negative numbers. `Invalid
+ * dimension: …`. */
+HG_API hg_status hg_tensor_select(const hg_tensor *tensor, int32_t dim, int64_t index,
+                                  hg_tensor **view) HG_NODISCARD;
+/** length elements of that axis from start on. */
+HG_API hg_status hg_tensor_narrow(const hg_tensor *tensor, int32_t dim, uint64_t start,
+                                  uint64_t length, hg_tensor **view) HG_NODISCARD;
+/** Of an axis the indices start, start + step, … before stop, as Python's slices: negative numbers
+ * count from the end, those beyond it are cut. Step may be negative, not 0. INT64_MIN and INT64_MAX
+ * for stop: to the end. */
+HG_API hg_status hg_tensor_slice(const hg_tensor *tensor, int32_t dim, int64_t start, int64_t stop,
+                                 int64_t step, hg_tensor **view) HG_NODISCARD;
+/** The last two axes of a tensor of two axes swapped; of more axes use hg_tensor_permute. */
+HG_API hg_status hg_tensor_transpose(const hg_tensor *tensor, hg_tensor **view) HG_NODISCARD;
+/** Axis i of the view is axis order[i]; each once. */
+HG_API hg_status hg_tensor_permute(const hg_tensor *tensor, const int32_t *order, uint32_t count,
+                                   hg_tensor **view) HG_NODISCARD;
+/** Another shape of as many elements in C order: a view where strides allow it, else a copy. One
+ * extent may be UINT64_MAX: what is left. */
+HG_API hg_status hg_tensor_reshape(const hg_tensor *tensor, const uint64_t *shape, uint32_t ndim,
+                                   hg_tensor **result) HG_NODISCARD;
+/** All elements as one axis: hg_tensor_reshape. */
+HG_API hg_status hg_tensor_view_1d(const hg_tensor *tensor, hg_tensor **result) HG_NODISCARD;
+/** Extents of 1, and axes in front, repeated. */
+HG_API hg_status hg_tensor_broadcast_to(const hg_tensor *tensor, const uint64_t *shape,
+                                        uint32_t ndim, hg_tensor **view) HG_NODISCARD;
+/** With an axis of 1 at that place, 0 to ndim. */
+HG_API hg_status hg_tensor_unsqueeze(const hg_tensor *tensor, int32_t dim,
+                                     hg_tensor **view) HG_NODISCARD;
+/** Without that axis, whose extent is 1. */
+HG_API hg_status hg_tensor_squeeze(const hg_tensor *tensor, int32_t dim,
+                                   hg_tensor **view) HG_NODISCARD;
+/** The tensor itself where it is contiguous, else a copy. */
+HG_API hg_status hg_tensor_contiguous(const hg_tensor *tensor, hg_tensor **result) HG_NODISCARD;
+/** On an executor: itself where it is there, else a copy. */
+HG_API hg_status hg_tensor_to(const hg_tensor *tensor, hg_executor *executor,
+                              hg_tensor **result) HG_NODISCARD;
+
+/* ---- scopes ---- */
+
+/** Operations of this thread on one executor that are recorded, to be run as one array graph. */
+typedef struct hg_tensor_scope hg_tensor_scope;
+/**
+ * From here on operations of this thread on that executor are recorded instead of run, until
+ * hg_scope_end. Reading an element runs what is recorded so far. Scopes of one thread end in the
+ * reverse order.
+ */
+HG_API hg_status hg_scope_begin(hg_executor *executor, hg_tensor_scope **scope) HG_NODISCARD;
+/** Runs what is recorded, and frees the scope. Results that nobody holds any more are not kept, and
+ * what only they need is not done. After an error no result has elements; the message names the
+ * operation. NULL is allowed. */
+HG_API hg_status hg_scope_end(hg_tensor_scope *scope) HG_NODISCARD;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

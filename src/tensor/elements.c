@@ -1,0 +1,381 @@
+/* Element-wise operations: a formula over elements becomes the text of a lane program, for the
+ * layout that the tensors have: axes that lie behind each other are one, strides of 0 and 1 are
+ * written out, others are parameters.
+ * Must not know: which operations there are. */
+#include "library/texts.h"
+#include "tensor/tensor.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_INPUTS = 3, MOST_SCALARS = 4 };
+
+/* Of each operand (inputs, then the result) where its elements are, over common axes. */
+typedef struct layout {
+    uint32_t rank, operands;
+    uint64_t shape[HG_TENSOR_AXES];
+    uint64_t offsets[MOST_INPUTS + 1];
+    int64_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES];
+} layout;
+
+static void add_operand(layout *l, const hg_tensor *t, const uint64_t *shape, uint32_t rank) {
+    uint32_t k = l->operands++;
+    l->offsets[k] = t->offset;
+    for (uint32_t d = 0; d < rank; d++) {
+        uint32_t own = d + t->rank - rank;
+        bool repeated = d < rank - t->rank || (t->shape[own] == 1 && shape[d] != 1);
+        l->strides[k][d] = repeated ? 0 : t->strides[own];
+    }
+}
+
+/* Axes of one element go, and those that lie behind each other for all operands become one. */
+static void collapse(layout *l, const uint64_t *shape, uint32_t rank) {
+    l->rank = 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (shape[d] == 1) continue;
+        bool joins = l->rank > 0;
+        for (uint32_t k = 0; k < l->operands && joins; k++)
+            joins = l->strides[k][l->rank - 1] == l->strides[k][d] * (int64_t)shape[d];
+        uint32_t to = joins ? l->rank - 1 : l->rank++;
+        l->shape[to] = joins ? l->shape[to] * shape[d] : shape[d];
+        for (uint32_t k = 0; k < l->operands; k++) l->strides[k][to] = l->strides[k][d];
+    }
+    if (l->rank) return;
+    l->rank = 1;
+    l->shape[0] = 1;
+    for (uint32_t k = 0; k < l->operands; k++) l->strides[k][0] = 0;
+}
+
+/* ---- names of parameters ---- */
+
+static const char *const ARRAYS[MOST_INPUTS] = {"x0", "x1", "x2"};
+static const char *const EXTENTS[HG_TENSOR_AXES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
+static const char *const OFFSETS[MOST_INPUTS + 1] = {"o0", "o1", "o2", "o3"};
+static const char *const SCALARS[MOST_SCALARS] = {"v0", "v1", "v2", "v3"};
+static const char *const STRIDES[MOST_INPUTS + 1][HG_TENSOR_AXES] = {
+#define ROW(k) {k "0", k "1", k "2", k "3", k "4", k "5", k "6", k "7"}
+    ROW("s0"), ROW("s1"), ROW("s2"), ROW("s3")
+#undef ROW
+};
+
+/* ---- the text ---- */
+
+static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
+
+/* $T, $B, $S, $W and $M of a formula. */
+static void add_expression(hg_text *out, const tensor_formula *f) {
+    uint64_t bits = hg_element_size(f->computes) * 8;
+    for (const char *at = f->expression; *at; at++) {
+        if (*at != '$') {
+            hg_text_add(out, at, 1);
+            continue;
+        }
+        switch (*++at) {
+        case 'T': hg_text_addf(out, "%s", type_name(f->computes)); break;
+        case 'B': hg_text_addf(out, "u%llu", (unsigned long long)bits); break;
+        case 'S': hg_text_addf(out, "i%llu", (unsigned long long)bits); break;
+        case 'W': hg_text_addf(out, "%llu", (unsigned long long)bits); break;
+        case 'M': hg_text_addf(out, "%llu", (unsigned long long)(UINT64_MAX >> (65 - bits))); break;
+        }
+    }
+}
+
+static void add_place(hg_text *out, const layout *l, uint32_t k) {
+    bool any = false;
+    if (l->offsets[k]) {
+        hg_text_addf(out, "%s", OFFSETS[k]);
+        any = true;
+    }
+    for (uint32_t d = 0; d < l->rank; d++) {
+        int64_t stride = l->strides[k][d];
+        if (!stride) continue;
+        hg_text_addf(out, "%si%u", any ? " + " : "", (unsigned)d);
+        if (stride != 1) hg_text_addf(out, " * %s", STRIDES[k][d]);
+        any = true;
+    }
+    if (!any) hg_text_addf(out, "0");
+}
+
+static void add_numbers(hg_text *out, const layout *l, uint32_t k) {
+    if (l->offsets[k]) hg_text_addf(out, ".param %s u64\n", OFFSETS[k]);
+    for (uint32_t d = 0; d < l->rank; d++)
+        if (l->strides[k][d] && l->strides[k][d] != 1)
+            hg_text_addf(out, ".param %s u64\n", STRIDES[k][d]);
+}
+
+static void add_loads(hg_text *out, const layout *l, const tensor_formula *f,
+                      const hg_tensor *const *inputs) {
+    for (uint32_t k = 0; k + 1 < l->operands; k++) {
+        bool truth = f->computes == HG_ELEMENT_BOOL || (f->truths >> k & 1);
+        bool cast = !truth && tensor_stored(inputs[k]->type) != tensor_stored(f->computes);
+        hg_text_addf(out, "    let %c = ", "abc"[k]);
+        if (cast) hg_text_addf(out, "%s(", type_name(f->computes));
+        hg_text_addf(out, "%s[", ARRAYS[k]);
+        add_place(out, l, k);
+        hg_text_addf(out, "]%s\n", cast ? ")" : truth ? " != 0" : "");
+    }
+}
+
+/* direct: the result is written through strides, else it is an array of its own. */
+static void write_text(hg_text *out, const layout *l, const tensor_formula *f,
+                       const hg_tensor *const *inputs, uint32_t scalars, bool direct) {
+    uint32_t result = l->operands - 1;
+    hg_text_addf(out, ".atlas 1\n.program %s\n", f->name);
+    for (uint32_t k = 0; k < result; k++)
+        hg_text_addf(out, ".param %s buffer %s in\n", ARRAYS[k], type_name(inputs[k]->type));
+    hg_text_addf(out, ".param y buffer %s %s", type_name(f->gives), direct ? "inout\n" : "out [");
+    for (uint32_t d = 0; d < l->rank && !direct; d++)
+        hg_text_addf(out, "%s%s%s", d ? ", " : "", EXTENTS[d], d + 1 == l->rank ? "]\n" : "");
+    for (uint32_t d = 0; d < l->rank; d++) hg_text_addf(out, ".param %s u64\n", EXTENTS[d]);
+    for (uint32_t k = 0; k < result + direct; k++) add_numbers(out, l, k);
+    for (uint32_t i = 0; i < scalars; i++)
+        hg_text_addf(out, ".param %s %s\n", SCALARS[i], type_name(f->computes));
+    hg_text_addf(out, ".lanes [");
+    for (uint32_t d = 0; d < l->rank; d++)
+        hg_text_addf(out, "%si%u < %s", d ? ", " : "", (unsigned)d, EXTENTS[d]);
+    hg_text_addf(out, "]\n");
+    add_loads(out, l, f, inputs);
+    bool cast = f->gives == HG_ELEMENT_BOOL || f->computes == HG_ELEMENT_BOOL ||
+                tensor_stored(f->gives) != tensor_stored(f->computes);
+    hg_text_addf(out, "    y[");
+    if (direct) {
+        add_place(out, l, result);
+    } else
+        for (uint32_t d = 0; d < l->rank; d++)
+            hg_text_addf(out, "%si%u", d ? ", " : "", (unsigned)d);
+    hg_text_addf(out, "] = ");
+    if (cast) hg_text_addf(out, "%s(", type_name(f->gives));
+    add_expression(out, f);
+    hg_text_addf(out, "%s\n\n%s", cast ? ")" : "", library_text_elements);
+}
+
+/* ---- operands ---- */
+
+typedef struct operands {
+    tensor_arg args[2 * MOST_INPUTS + 2 + HG_TENSOR_AXES * (MOST_INPUTS + 2) + MOST_SCALARS];
+    uint32_t count;
+} operands;
+
+static void add_size(operands *o, const char *name, uint64_t value) {
+    o->args[o->count++] = (tensor_arg){.name = name, .kind = TENSOR_SIZE, .number = value};
+}
+
+static void add_strides(operands *o, const layout *l, uint32_t k) {
+    if (l->offsets[k]) add_size(o, OFFSETS[k], l->offsets[k]);
+    for (uint32_t d = 0; d < l->rank; d++)
+        if (l->strides[k][d] && l->strides[k][d] != 1)
+            add_size(o, STRIDES[k][d], (uint64_t)l->strides[k][d]);
+}
+
+static hg_status add_scalars(operands *o, const tensor_formula *f, const double *scalars,
+                             uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        tensor_arg a = {.name = SCALARS[i],
+                        .kind = TENSOR_SCALAR,
+                        .type = (uint8_t)tensor_stored(f->computes)};
+        if (hg_element_size(f->computes) > sizeof a.bytes)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide",
+                           f->name, hg_element_name(f->computes));
+        HG_TRY(hg_type_from_f64(tensor_stored(f->computes), scalars[i], a.bytes));
+        o->args[o->count++] = a;
+    }
+    return HG_OK;
+}
+
+static void add_all(operands *o, const layout *l, const hg_tensor *const *inputs, uint32_t count,
+                    bool direct) {
+    for (uint32_t k = 0; k < count; k++)
+        o->args[o->count++] =
+            (tensor_arg){.name = ARRAYS[k], .kind = TENSOR_ARRAY, .tensor = inputs[k]};
+    for (uint32_t d = 0; d < l->rank; d++) add_size(o, EXTENTS[d], l->shape[d]);
+    for (uint32_t k = 0; k < count + direct; k++) add_strides(o, l, k);
+}
+
+/* ---- as an instruction ---- */
+
+static bool is_map(const tensor_run *run, const tensor_formula *f, const hg_tensor *const *inputs,
+                   uint32_t count, uint32_t scalars) {
+    bool is = !run->own && f->map && !scalars && count && count <= 2 && f->gives == f->computes;
+    for (uint32_t k = 0; k < count && is; k++) is = inputs[k]->type == f->computes;
+    return is;
+}
+
+static hg_status map_call(tensor_run *run, const tensor_formula *f, const hg_tensor *const *inputs,
+                          uint32_t count, const uint64_t *shape, uint32_t rank,
+                          hg_tensor **result) {
+    static const char *const names[2][2] = {{"in", NULL}, {"a", "b"}};
+    hg_tensor *views[2] = {NULL, NULL};
+    tensor_arg args[3] = {{0}};
+    hg_status status = HG_OK;
+    for (uint32_t k = 0; k < count && status == HG_OK; k++) {
+        hg_tensor *packed = NULL;
+        status = tensor_operand(run, inputs[k], false, &packed);
+        if (status == HG_OK) status = hg_tensor_broadcast_to(packed, shape, rank, &views[k]);
+        hg_tensor_release(packed);
+        args[k] = (tensor_arg){
+            .name = names[count - 1][k], .kind = TENSOR_ARRAY, .tensor = views[k]};
+    }
+    args[count] = (tensor_arg){.name = "op", .kind = TENSOR_WORD, .text = f->map};
+    tensor_result made = {.operand = "out", .type = f->gives, .rank = rank, .shape = shape};
+    tensor_work work = {.instruction = count == 1 ? "parallel_map" : "parallel_map_binary",
+                        .operation = f->name};
+    if (status == HG_OK) status = tensor_call(run, &work, args, count + 1, &made, 1);
+    for (uint32_t k = 0; k < count; k++) hg_tensor_release(views[k]);
+    *result = made.tensor;
+    return status;
+}
+
+/* ---- calls ---- */
+
+static hg_status nothing(tensor_run *run, hg_element type, const uint64_t *shape, uint32_t rank,
+                         hg_tensor **result) {
+    HG_TRY(tensor_make(run->state, type, shape, rank, result));
+    hg_status status = tensor_storage_allocate((*result)->storage, false);
+    if (status == HG_OK) return HG_OK;
+    hg_tensor_release(*result);
+    *result = NULL;
+    return status;
+}
+
+hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *const *inputs,
+                     uint32_t input_count, const uint64_t *shape, uint32_t rank,
+                     const double *scalars, uint32_t scalar_count, hg_tensor **result) {
+    layout l = {.rank = rank};
+    hg_tensor like = {.rank = rank};
+    operands o = {.count = 0};
+    hg_text text = {0};
+    tensor_work work = {.operation = f->name};
+    *result = NULL;
+    if (!tensor_numel(shape, rank)) return nothing(run, f->gives, shape, rank, result);
+    if (is_map(run, f, inputs, input_count, scalar_count))
+        return map_call(run, f, inputs, input_count, shape, rank, result);
+    memcpy(like.shape, shape, rank * sizeof *shape);
+    tensor_c_strides(shape, rank, like.strides);
+    for (uint32_t k = 0; k < input_count; k++) add_operand(&l, inputs[k], shape, rank);
+    add_operand(&l, &like, shape, rank);
+    collapse(&l, shape, rank);
+    write_text(&text, &l, f, inputs, scalar_count, false);
+    hg_status status = tensor_program_of(run->state, &text, &work.program);
+    hg_text_free(&text);
+    HG_TRY(status);
+    add_all(&o, &l, inputs, input_count, false);
+    HG_TRY(add_scalars(&o, f, scalars, scalar_count));
+    tensor_result made = {.operand = "y", .type = f->gives, .rank = l.rank, .shape = l.shape};
+    HG_TRY(tensor_call(run, &work, o.args, o.count, &made, 1));
+    made.tensor->rank = rank;
+    memcpy(made.tensor->shape, shape, rank * sizeof *shape);
+    tensor_c_strides(shape, rank, made.tensor->strides);
+    *result = made.tensor;
+    return HG_OK;
+}
+
+/* Whether elements that the input reads may be written for another lane. */
+static bool clashes(const hg_tensor *target, const hg_tensor *input) {
+    const tensor_storage *a = target->storage, *b = input->storage;
+    bool same = a == b && target->offset == input->offset && target->rank == input->rank &&
+                target->type == input->type;
+    for (uint32_t d = 0; d < target->rank && same; d++)
+        same = target->shape[d] == input->shape[d] && target->strides[d] == input->strides[d];
+    if (same) return false;
+    if (a == b) return true;
+    /* memory of the caller may be wrapped twice */
+    return (a->borrowed || a->host) && (b->borrowed || b->host);
+}
+
+static hg_status set_scalars(hg_params *params, const operands *o, const hg_tensor *target) {
+    for (uint32_t i = 0; i < o->count; i++) {
+        const tensor_arg *a = &o->args[i];
+        HG_TRY(a->kind == TENSOR_ARRAY
+                   ? hg_params_set_buffer(params, a->name, a->tensor->storage->buffer)
+                   : hg_params_set_scalar(params, a->name, HG_TYPE_U64, &a->number));
+    }
+    return hg_params_set_buffer(params, "y", target->storage->buffer);
+}
+
+static hg_status launch(tensor_state *state, const hg_program *program, const operands *o,
+                        const hg_tensor *target) {
+    hg_params *params = hg_params_create();
+    if (!params) return hg_fail_memory();
+    hg_status status = set_scalars(params, o, target);
+    if (status == HG_OK)
+        status = hg_backend_execute_program_with_params(state->backend, program, NULL, params);
+    hg_params_destroy(params);
+    return status;
+}
+
+static hg_status write_into(tensor_state *state, const tensor_formula *f,
+                            const hg_tensor *const *inputs, uint32_t count, hg_tensor *target) {
+    layout l = {.rank = target->rank};
+    operands o = {.count = 0};
+    hg_text text = {0};
+    hg_program *program;
+    for (uint32_t k = 0; k < count; k++) add_operand(&l, inputs[k], target->shape, target->rank);
+    add_operand(&l, target, target->shape, target->rank);
+    collapse(&l, target->shape, target->rank);
+    write_text(&text, &l, f, inputs, 0, true);
+    hg_status status = tensor_program_of(state, &text, &program);
+    hg_text_free(&text);
+    HG_TRY(status);
+    add_all(&o, &l, inputs, count, true);
+    return launch(state, program, &o, target);
+}
+
+static hg_status separate(tensor_state *state, const hg_tensor *target, const hg_tensor *input,
+                          hg_tensor **result) {
+    tensor_run run;
+    if (!clashes(target, input)) return tensor_alias(input, result);
+    HG_TRY(tensor_run_begin(&run, state->executor));
+    hg_status status = tensor_operand(&run, input, true, result);
+    if (status == HG_OK && (*result)->storage == input->storage) { /* it was packed: copy it */
+        hg_tensor_release(*result);
+        tensor_formula copy = {.name = "copy",
+                               .expression = "a",
+                               .computes = tensor_stored(input->type),
+                               .gives = tensor_stored(input->type)};
+        status = tensor_map(&run, &copy, &input, 1, input->shape, input->rank, NULL, 0, result);
+    }
+    status = tensor_run_end(&run, status);
+    return status == HG_OK ? tensor_ready((*result)->storage) : status;
+}
+
+hg_status tensor_map_into(tensor_state *state, const tensor_formula *f,
+                          const hg_tensor *const *inputs, uint32_t count, hg_tensor *target) {
+    hg_tensor *own[MOST_INPUTS] = {NULL};
+    const hg_tensor *read[MOST_INPUTS];
+    hg_status status = tensor_place(target->storage, state);
+    if (status == HG_OK) status = tensor_ready(target->storage);
+    for (uint32_t d = 0; d < target->rank && status == HG_OK; d++)
+        if (!target->strides[d] && target->shape[d] > 1)
+            status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                             "%s: elements of the target share memory along axis %u", f->name,
+                             (unsigned)d);
+    for (uint32_t k = 0; k < count && status == HG_OK; k++) {
+        status = tensor_place(inputs[k]->storage, state);
+        if (status == HG_OK) status = tensor_ready(inputs[k]->storage);
+        if (status == HG_OK) status = separate(state, target, inputs[k], &own[k]);
+        read[k] = own[k];
+    }
+    if (status == HG_OK && tensor_numel(target->shape, target->rank))
+        status = write_into(state, f, read, count, target);
+    hg_error kept = *hg_error_record();
+    for (uint32_t k = 0; k < count; k++) hg_tensor_release(own[k]);
+    *hg_error_record() = kept;
+    return status;
+}
+
+hg_status tensor_cast(tensor_run *run, const hg_tensor *x, hg_element type, hg_tensor **result) {
+    bool truth = type == HG_ELEMENT_BOOL && x->type != HG_ELEMENT_BOOL;
+    tensor_formula f = {.name = "cast",
+                        .expression = truth ? "a != 0" : "a",
+                        .computes = truth ? tensor_stored(x->type) : tensor_stored(type),
+                        .gives = truth ? HG_ELEMENT_BOOL : tensor_stored(type)};
+    HG_TRY(tensor_map(run, &f, &x, 1, x->shape, x->rank, NULL, 0, result));
+    (*result)->type = type;
+    return HG_OK;
+}
+
+hg_status tensor_operand(tensor_run *run, const hg_tensor *x, bool packed, hg_tensor **operand) {
+    bool as_it_is = !packed || hg_tensor_is_contiguous(x);
+    for (uint32_t d = 0; d < x->rank && as_it_is; d++)
+        as_it_is = x->strides[d] >= 0 || x->shape[d] <= 1;
+    return as_it_is ? tensor_alias(x, operand) : tensor_cast(run, x, x->type, operand);
+}

@@ -1,0 +1,136 @@
+/* Element-wise operations: which formula there is for the types (elements.def).
+ * Must not know: layouts. */
+#include "tensor/ops.h"
+#include <string.h>
+
+typedef enum element_rule { SAME, REAL, TEST, LOGIC } element_rule;
+typedef struct element_row {
+    element_rule rule;
+    const char *floats, *is_signed, *is_unsigned, *truth, *map;
+} element_row;
+
+static const element_row ELEMENTS[HG_OPS_COUNT] = {
+#define ELEMENT(id, rule, floats, is_signed, is_unsigned, truth, map) \
+    [HG_OPS_##id] = {rule, floats, is_signed, is_unsigned, truth, map},
+#include "tensor/elements.def"
+#undef ELEMENT
+};
+
+/* ---- types ---- */
+
+/* bool, unsigned, signed, floats; then by size. */
+static int kind_of(hg_element type) {
+    if (type == HG_ELEMENT_BOOL) return 0;
+    if (hg_type_is_float((hg_type)type)) return 3;
+    return hg_type_is_signed((hg_type)type) ? 2 : 1;
+}
+
+static hg_element of_kind(int kind, uint64_t bytes) {
+    for (hg_element t = 0; t < HG_TYPE_COUNT; t++)
+        if (kind_of(t) == kind && hg_element_size(t) == bytes && t != HG_TYPE_BF16) return t;
+    return HG_TYPE_COUNT;
+}
+
+hg_element hg_element_promote(hg_element a, hg_element b) {
+    HG_ENTRY;
+    uint64_t x = hg_element_size(a), y = hg_element_size(b);
+    if (!x || !y) return HG_TYPE_COUNT;
+    int p = kind_of(a), q = kind_of(b);
+    if (p < q || (p == q && x < y)) return hg_element_promote(b, a);
+    if (a == b || q == 0) return a;
+    if (p == q && x > y) return a;
+    if (p == 3 && q == 3) return HG_TYPE_F32; /* f16 and bf16 */
+    if (p == 3) { /* NumPy: wide enough for the integer */
+        if (x >= 8 || y >= 4) return HG_TYPE_F64;
+        if (a == HG_TYPE_BF16) return HG_TYPE_F32;
+        return y == 2 ? (x > 4 ? a : HG_TYPE_F32) : a;
+    }
+    if (x > y) return a; /* a signed one that holds the unsigned one */
+    return y == 8 ? HG_TYPE_F64 : of_kind(2, y * 2);
+}
+
+hg_element ops_real(hg_element type) {
+    uint64_t bytes = hg_element_size(type);
+    if (kind_of(type) == 3) return type;
+    return bytes == 1 ? HG_TYPE_F16 : bytes == 2 ? HG_TYPE_F32 : HG_TYPE_F64;
+}
+
+hg_status ops_refuse(const ops_call *c, const char *why) {
+    hg_text all = {0};
+    char text[220];
+    for (uint32_t i = 0; i < c->in_count && i < 4; i++)
+        hg_text_addf(&all, "%s%s", i ? (i + 1 == c->in_count ? " and " : ", ") : "",
+                     tensor_text(c->in[i], text));
+    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s: %s", c->name,
+                               all.data ? all.data : "", why);
+    hg_text_free(&all);
+    return status;
+}
+
+/* ---- formulas ---- */
+
+static hg_status find(const ops_call *c, tensor_formula *f) {
+    const element_row *row = &ELEMENTS[c->operation];
+    hg_element type = c->in[0]->type;
+    for (uint32_t i = 1; i < c->in_count; i++) type = hg_element_promote(type, c->in[i]->type);
+    if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
+    if (row->rule == LOGIC) type = HG_ELEMENT_BOOL;
+    if (row->rule == REAL) type = ops_real(type);
+    if (row->rule == TEST && type == HG_ELEMENT_BOOL) type = HG_TYPE_U8;
+    const char *by_kind[] = {row->truth, row->is_unsigned, row->is_signed, row->floats};
+    const char *expression = by_kind[kind_of(type)];
+    if (!expression)
+        return ops_refuse(c, type == HG_ELEMENT_BOOL ? "it is not of bool: cast first"
+                                                     : "it is not of this type");
+    *f = (tensor_formula){.name = c->name,
+                          .expression = expression,
+                          .computes = type,
+                          .gives = row->rule == TEST ? HG_ELEMENT_BOOL : type,
+                          .map = kind_of(type) == 3 ? row->map : NULL};
+    return HG_OK;
+}
+
+hg_status ops_element(ops_call *c) {
+    tensor_formula f;
+    uint64_t shape[HG_TENSOR_AXES];
+    uint32_t rank;
+    HG_TRY(find(c, &f));
+    HG_TRY(tensor_broadcast(c->name, c->in, c->in_count, shape, &rank));
+    return tensor_map(c->run, &f, c->in, c->in_count, shape, rank, NULL, 0, &c->out[0]);
+}
+
+bool ops_formula(const ops_call *c, tensor_formula *f, const hg_tensor *target) {
+    uint64_t shape[HG_TENSOR_AXES];
+    uint32_t rank;
+    if (!ELEMENTS[c->operation].floats && !ELEMENTS[c->operation].is_signed &&
+        !ELEMENTS[c->operation].truth)
+        return false;
+    hg_error kept = *hg_error_record();
+    bool is = find(c, f) == HG_OK && f->gives == target->type &&
+              tensor_broadcast(c->name, c->in, c->in_count, shape, &rank) == HG_OK &&
+              rank == target->rank && memcmp(shape, target->shape, rank * sizeof *shape) == 0;
+    *hg_error_record() = kept;
+    return is;
+}
+
+hg_status ops_where(ops_call *c) {
+    uint64_t shape[HG_TENSOR_AXES];
+    uint32_t rank;
+    hg_element type = hg_element_promote(c->in[1]->type, c->in[2]->type);
+    if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
+    HG_TRY(tensor_broadcast(c->name, c->in, 3, shape, &rank));
+    tensor_formula f = {.name = c->name,
+                        .expression = "a ? b : c",
+                        .computes = tensor_stored(type),
+                        .truths = 1,
+                        .gives = tensor_stored(type)};
+    HG_TRY(tensor_map(c->run, &f, c->in, 3, shape, rank, NULL, 0, &c->out[0]));
+    c->out[0]->type = type;
+    return HG_OK;
+}
+
+hg_status ops_cast(ops_call *c) {
+    if (!hg_element_size(c->options.type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "cast: options.type is no type");
+    return tensor_cast(c->run, c->in[0], c->options.type, &c->out[0]);
+}

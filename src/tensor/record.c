@@ -1,0 +1,662 @@
+/* Recorded operations: calls in order over storages. A record becomes an array graph, compiled once
+ * for what it says; one call of a program alone is launched as it is.
+ * Must not know: what operations mean. */
+#include "tensor/tensor.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct record_arg {
+    const char *name;
+    uint8_t kind; /* tensor_arg_kind */
+    uint8_t type;
+    uint8_t bytes[8];
+    const char *text;
+    uint32_t storage;      /* of arrays */
+    uint32_t first, count; /* of items: of an instruction's array offset, extents, strides, count
+                              axes; of a tuple its numbers */
+    uint64_t number;
+} record_arg;
+
+typedef struct record_result {
+    const char *operand;
+    uint32_t storage, first, rank; /* items: extents */
+} record_result;
+
+typedef struct record_node {
+    tensor_work work;
+    uint32_t first_arg, arg_count, first_result, result_count;
+} record_node;
+
+typedef struct record_storage {
+    tensor_storage *storage; /* retained */
+    uint32_t result;         /* of the results: that makes it; UINT32_MAX: it is an input */
+    hg_value value;          /* while a graph is built */
+} record_storage;
+
+struct tensor_record {
+    tensor_state *state;
+    bool scope; /* extents are numbers of the graph; else symbols, so that other shapes need no
+                   compiling */
+    HG_VEC(record_node) nodes;
+    HG_VEC(record_arg) args;
+    HG_VEC(record_result) results;
+    HG_VEC(uint64_t) items;
+    HG_VEC(record_storage) storages;
+    uint32_t *slots; /* a hash table of inputs: number + 1 */
+    uint32_t slot_count;
+};
+
+/* ---- adding ---- */
+
+static uint32_t slot_of(const tensor_record *r, const tensor_storage *s) {
+    uint64_t h = (uint64_t)(uintptr_t)s * UINT64_C(0x9E3779B97F4A7C15);
+    uint32_t at = (uint32_t)(h >> 40) & (r->slot_count - 1);
+    while (r->slots[at] && r->storages.data[r->slots[at] - 1].storage != s)
+        at = (at + 1) & (r->slot_count - 1);
+    return at;
+}
+
+static bool grow_slots(tensor_record *r) {
+    uint32_t *old = r->slots, had = r->slot_count;
+    r->slots = hg_calloc(had ? had * 2 : 16, sizeof *r->slots);
+    if (!r->slots) {
+        r->slots = old;
+        return false;
+    }
+    r->slot_count = had ? had * 2 : 16;
+    for (uint32_t i = 0; i < had; i++)
+        if (old[i]) r->slots[slot_of(r, r->storages.data[old[i] - 1].storage)] = old[i];
+    hg_free(old);
+    return true;
+}
+
+static hg_status add_storage(tensor_record *r, tensor_storage *s, uint32_t result,
+                             uint32_t *number) {
+    record_storage *entry = hg_vec_push(&r->storages);
+    if (!entry) return hg_fail_memory();
+    *entry = (record_storage){.storage = tensor_storage_retain(s), .result = result};
+    *number = (uint32_t)r->storages.count - 1;
+    return HG_OK;
+}
+
+static hg_status input_number(tensor_record *r, tensor_storage *s, uint32_t *number) {
+    if (s->record == r) {
+        *number = s->number;
+        return HG_OK;
+    }
+    if (r->storages.count * 2 >= r->slot_count && !grow_slots(r)) return hg_fail_memory();
+    uint32_t *slot = &r->slots[slot_of(r, s)];
+    if (!*slot) {
+        HG_TRY(add_storage(r, s, UINT32_MAX, number));
+        *slot = *number + 1;
+    }
+    *number = *slot - 1;
+    return HG_OK;
+}
+
+static bool add_items(tensor_record *r, const uint64_t *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *to = hg_vec_push(&r->items);
+        if (!to) return false;
+        *to = items[i];
+    }
+    return true;
+}
+
+static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor_arg *a) {
+    record_arg own = {.name = a->name,
+                      .kind = (uint8_t)a->kind,
+                      .type = a->type,
+                      .text = a->text,
+                      .number = a->number,
+                      .first = (uint32_t)r->items.count};
+    memcpy(own.bytes, a->bytes, sizeof own.bytes);
+    bool added = true;
+    if (a->kind == TENSOR_ARRAY) {
+        const hg_tensor *t = a->tensor;
+        HG_TRY(input_number(r, t->storage, &own.storage));
+        own.count = work->program ? 0 : t->rank;
+        if (!work->program)
+            added = add_items(r, &t->offset, 1) && add_items(r, t->shape, t->rank) &&
+                    add_items(r, (const uint64_t *)t->strides, t->rank);
+    } else if (a->kind == TENSOR_TUPLE) {
+        own.count = a->count;
+        added = add_items(r, a->items, a->count);
+    }
+    record_arg *to = added ? hg_vec_push(&r->args) : NULL;
+    if (!to) return hg_fail_memory();
+    *to = own;
+    return HG_OK;
+}
+
+static hg_status add_result(tensor_record *r, tensor_result *result) {
+    record_result own = {.operand = result->operand,
+                         .first = (uint32_t)r->items.count,
+                         .rank = result->rank};
+    HG_TRY(tensor_make(r->state, result->type, result->shape, result->rank, &result->tensor));
+    tensor_storage *s = result->tensor->storage;
+    HG_TRY(add_storage(r, s, (uint32_t)r->results.count, &own.storage));
+    record_result *to = add_items(r, result->shape, result->rank) ? hg_vec_push(&r->results) : NULL;
+    if (!to) return hg_fail_memory();
+    *to = own;
+    s->number = own.storage;
+    hg_atomic_store(&s->record, r, HG_RELEASE);
+    return HG_OK;
+}
+
+static hg_status add_call(tensor_record *r, const tensor_work *work, const tensor_arg *args,
+                          uint32_t arg_count, tensor_result *results, uint32_t result_count) {
+    record_node node = {*work, (uint32_t)r->args.count, arg_count, (uint32_t)r->results.count,
+                        result_count};
+    for (uint32_t i = 0; i < arg_count; i++) HG_TRY(add_arg(r, work, &args[i]));
+    for (uint32_t i = 0; i < result_count; i++) HG_TRY(add_result(r, &results[i]));
+    record_node *to = hg_vec_push(&r->nodes);
+    if (!to) return hg_fail_memory();
+    *to = node;
+    return HG_OK;
+}
+
+/* What a call that failed had begun to add goes. */
+static void cut(tensor_record *r, const tensor_record *before) {
+    r->args.count = before->args.count;
+    r->items.count = before->items.count;
+    r->results.count = before->results.count;
+    for (uint64_t i = r->storages.count; i-- > before->storages.count;) {
+        tensor_storage *s = r->storages.data[i].storage;
+        if (s->record == r)
+            s->record = NULL;
+        else
+            r->slots[slot_of(r, s)] = 0;
+        r->storages.count = i;
+        tensor_storage_release(s);
+    }
+    if (r->slots) { /* no chain is left broken */
+        memset(r->slots, 0, r->slot_count * sizeof *r->slots);
+        for (uint64_t i = 0; i < r->storages.count; i++)
+            if (r->storages.data[i].result == UINT32_MAX)
+                r->slots[slot_of(r, r->storages.data[i].storage)] = (uint32_t)i + 1;
+    }
+}
+
+hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg *args,
+                      uint32_t arg_count, tensor_result *results, uint32_t result_count) {
+    tensor_record *r = run->record;
+    for (uint32_t i = 0; i < result_count; i++) results[i].tensor = NULL;
+    for (uint32_t i = 0; i < arg_count; i++) {
+        if (args[i].kind != TENSOR_ARRAY) continue;
+        tensor_storage *s = args[i].tensor->storage;
+        HG_TRY(tensor_place(s, run->state));
+        if (s->failed || (s->record && s->record != r)) HG_TRY(tensor_ready(s));
+    }
+    if (!run->own) hg_mutex_lock(&run->state->recording);
+    tensor_record before = *r;
+    hg_status status = add_call(r, work, args, arg_count, results, result_count);
+    if (status != HG_OK) cut(r, &before);
+    if (!run->own) hg_mutex_unlock(&run->state->recording);
+    if (status == HG_OK) return HG_OK;
+    for (uint32_t i = 0; i < result_count; i++) {
+        hg_tensor_release(results[i].tensor);
+        results[i].tensor = NULL;
+    }
+    return status;
+}
+
+/* ---- one program by itself ---- */
+
+static bool is_live(const record_storage *s) {
+    return hg_atomic_load(&s->storage->references, HG_ACQUIRE) > 1;
+}
+
+static hg_status set_args(const tensor_record *r, const record_node *node, hg_params *params) {
+    for (uint32_t i = 0; i < node->arg_count; i++) {
+        const record_arg *a = &r->args.data[node->first_arg + i];
+        if (a->kind == TENSOR_ARRAY)
+            HG_TRY(hg_params_set_buffer(params, a->name,
+                                        r->storages.data[a->storage].storage->buffer));
+        else if (a->kind == TENSOR_SIZE)
+            HG_TRY(hg_params_set_scalar(params, a->name, HG_TYPE_U64, &a->number));
+        else
+            HG_TRY(hg_params_set_scalar(params, a->name, (hg_type)a->type, a->bytes));
+    }
+    for (uint32_t i = 0; i < node->result_count; i++) {
+        const record_result *made = &r->results.data[node->first_result + i];
+        tensor_storage *s = r->storages.data[made->storage].storage;
+        HG_TRY(tensor_storage_allocate(s, false));
+        HG_TRY(hg_params_set_buffer(params, made->operand, s->buffer));
+    }
+    return HG_OK;
+}
+
+static hg_status run_program(const tensor_record *r) {
+    const record_node *node = &r->nodes.data[0];
+    hg_params *params = hg_params_create();
+    if (!params) return hg_fail_memory();
+    hg_status status = set_args(r, node, params);
+    if (status == HG_OK)
+        status = hg_backend_execute_program_with_params(r->state->backend, node->work.program, NULL,
+                                                        params);
+    hg_params_destroy(params);
+    return status;
+}
+
+/* ---- extents of a graph ---- */
+
+enum { MOST_SYMBOLS = 56 };
+static const char *const SYMBOLS[MOST_SYMBOLS] = {
+#define EIGHT(t) t "0", t "1", t "2", t "3", t "4", t "5", t "6", t "7"
+    EIGHT("e"), EIGHT("e1"), EIGHT("e2"), EIGHT("e3"), EIGHT("e4"), EIGHT("e5"), EIGHT("e6")
+#undef EIGHT
+};
+/* Numbers that are symbols of the graph. Equal numbers are one symbol. */
+typedef struct numbers {
+    bool literal; /* none is */
+    uint64_t values[MOST_SYMBOLS];
+    uint32_t count;
+} numbers;
+
+static hg_dim dim_of(numbers *n, uint64_t value) {
+    if (n->literal || value <= 1) return hg_dim_of(value);
+    uint32_t i = 0;
+    while (i < n->count && n->values[i] != value) i++;
+    if (i == MOST_SYMBOLS) return hg_dim_of(value);
+    if (i == n->count) n->values[n->count++] = value;
+    return hg_dim_param(SYMBOLS[i]);
+}
+
+/* ---- what a record says, as a key ---- */
+
+typedef enum view_kind { VIEW_ITSELF, VIEW_PACKED, VIEW_STRIDED } view_kind;
+
+static view_kind view_of(const tensor_record *r, const record_arg *a) {
+    const record_storage *s = &r->storages.data[a->storage];
+    const uint64_t *shape = &r->items.data[a->first + 1], *strides = shape + a->count;
+    uint64_t numel = tensor_numel(shape, a->count), step = 1;
+    for (uint32_t d = a->count; d-- > 0 && numel;) {
+        if (shape[d] != 1 && strides[d] != step) return VIEW_STRIDED;
+        step *= shape[d];
+    }
+    if (r->items.data[a->first] || numel != s->storage->count) return VIEW_PACKED;
+    if (s->result == UINT32_MAX)
+        return a->count == 1 ? VIEW_ITSELF : VIEW_PACKED;
+    const record_result *made = &r->results.data[s->result];
+    bool same = made->rank == a->count &&
+                memcmp(&r->items.data[made->first], shape, a->count * sizeof *shape) == 0;
+    return same ? VIEW_ITSELF : VIEW_PACKED;
+}
+
+static void put(hg_text *key, uint64_t x) { hg_text_add(key, (const char *)&x, sizeof x); }
+static void put_dim(hg_text *key, numbers *n, uint64_t value) {
+    hg_dim dim = dim_of(n, value);
+    put(key, dim.param ? (uint64_t)(uintptr_t)dim.param : dim.value << 1 | 1);
+}
+static void put_word(hg_text *key, const char *word) {
+    put(key, word ? strlen(word) + 1 : 0);
+    if (word) hg_text_add(key, word, strlen(word));
+}
+
+static void put_arg(hg_text *key, const tensor_record *r, const record_arg *a, numbers *n) {
+    put(key, (uint64_t)(uintptr_t)a->name);
+    put(key, (uint64_t)a->kind << 32 | (uint64_t)a->type << 48 | a->storage);
+    if (a->kind == TENSOR_SIZE) put_dim(key, n, a->number);
+    if (a->kind == TENSOR_FLAG) put(key, a->number);
+    if (a->kind == TENSOR_SCALAR) hg_text_add(key, (const char *)a->bytes, sizeof a->bytes);
+    put_word(key, a->text);
+    put(key, a->count);
+    if (a->kind == TENSOR_TUPLE)
+        for (uint32_t i = 0; i < a->count; i++) put(key, r->items.data[a->first + i]);
+}
+
+static void put_view(hg_text *key, const tensor_record *r, const record_arg *a, numbers *n) {
+    view_kind kind = view_of(r, a);
+    put(key, kind);
+    if (kind == VIEW_ITSELF) return;
+    for (uint32_t i = 0; i < 1 + a->count * (kind == VIEW_STRIDED ? 2 : 1); i++)
+        put_dim(key, n, r->items.data[a->first + i]);
+}
+
+static void put_record(hg_text *key, const tensor_record *r, numbers *n) {
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const record_storage *s = &r->storages.data[i];
+        put(key, (uint64_t)s->storage->type << 2 | (uint64_t)is_live(s) << 1 |
+                     (s->result == UINT32_MAX));
+        if (s->result == UINT32_MAX) put_dim(key, n, s->storage->count);
+    }
+    for (uint64_t i = 0; i < r->nodes.count; i++) {
+        const record_node *node = &r->nodes.data[i];
+        put(key, (uint64_t)(uintptr_t)(node->work.program ? (const void *)node->work.program
+                                                          : node->work.instruction));
+        put(key, (uint64_t)node->arg_count << 32 | node->result_count);
+        for (uint32_t k = 0; k < node->arg_count; k++) {
+            const record_arg *a = &r->args.data[node->first_arg + k];
+            put_arg(key, r, a, n);
+            if (a->kind == TENSOR_ARRAY && !node->work.program) put_view(key, r, a, n);
+        }
+        for (uint32_t k = 0; k < node->result_count; k++) {
+            const record_result *made = &r->results.data[node->first_result + k];
+            put(key, (uint64_t)(uintptr_t)made->operand);
+            for (uint32_t d = 0; d < made->rank; d++)
+                put_dim(key, n, r->items.data[made->first + d]);
+        }
+    }
+}
+
+/* ---- the graph ---- */
+
+static hg_status write_inputs(tensor_record *r, hg_graph *g, numbers *n) {
+    for (uint32_t i = 0; i < n->count; i++) HG_TRY(hg_graph_extent(g, SYMBOLS[i]));
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        record_storage *s = &r->storages.data[i];
+        char name[24];
+        hg_dim dim = dim_of(n, s->storage->count);
+        snprintf(name, sizeof name, "x%u", (unsigned)i);
+        if (s->result == UINT32_MAX)
+            HG_TRY(hg_graph_input(g, name, (hg_type)s->storage->type, &dim, 1, &s->value));
+    }
+    return HG_OK;
+}
+
+static hg_status write_view(const tensor_record *r, hg_graph *g, const record_arg *a, numbers *n,
+                            hg_value *value) {
+    hg_dim dims[HG_TENSOR_AXES], strides[HG_TENSOR_AXES];
+    view_kind kind = view_of(r, a);
+    const uint64_t *items = &r->items.data[a->first];
+    *value = r->storages.data[a->storage].value;
+    if (kind == VIEW_ITSELF) return HG_OK;
+    hg_dim offset = dim_of(n, items[0]);
+    for (uint32_t d = 0; d < a->count; d++) {
+        dims[d] = dim_of(n, items[1 + d]);
+        strides[d] = dim_of(n, items[1 + a->count + d]);
+    }
+    return kind == VIEW_PACKED
+               ? hg_graph_view(g, NULL, *value, offset, dims, a->count, value)
+               : hg_graph_strided_view(g, NULL, *value, offset, dims, strides, a->count, value);
+}
+
+static void literal(const record_arg *a, char text[40]) {
+    double value;
+    HG_IGNORE(hg_type_to_f64((hg_type)a->type, a->bytes, &value)); /* it is a type */
+    int64_t whole = 0;
+    memcpy(&whole, a->bytes, (size_t)hg_type_size_bytes((hg_type)a->type));
+    if (hg_type_is_float((hg_type)a->type))
+        snprintf(text, 40, "%.17g", value);
+    else if (hg_type_is_signed((hg_type)a->type) && value < 0)
+        snprintf(text, 40, "%.0f", value);
+    else
+        snprintf(text, 40, "%llu", (unsigned long long)whole);
+}
+
+enum { MOST_PARTS = 64 };
+
+static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *node, numbers *n) {
+    hg_graph_arg args[MOST_PARTS] = {{0}};
+    hg_graph_made made[MOST_PARTS] = {{0}};
+    hg_dim sizes[MOST_PARTS], tuples[MOST_PARTS];
+    char texts[MOST_PARTS][40];
+    uint32_t used = 0;
+    if (node->arg_count > MOST_PARTS || node->result_count > MOST_PARTS)
+        return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands", node->work.operation);
+    for (uint32_t i = 0; i < node->arg_count; i++) {
+        const record_arg *a = &r->args.data[node->first_arg + i];
+        static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY, HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
+                                                  HG_GRAPH_NUMBER, HG_GRAPH_WORD, HG_GRAPH_FLAG,
+                                                  HG_GRAPH_TUPLE};
+        args[i] = (hg_graph_arg){.name = a->name,
+                                 .kind = kinds[a->kind],
+                                 .dims = &sizes[i],
+                                 .count = 1,
+                                 .flag = a->number != 0,
+                                 .text = a->text};
+        sizes[i] = a->kind == TENSOR_SIZE ? dim_of(n, a->number) : hg_dim_of(0);
+        if (a->kind == TENSOR_SCALAR) {
+            literal(a, texts[i]);
+            args[i].text = texts[i];
+        }
+        if (a->kind == TENSOR_ARRAY && node->work.program)
+            args[i].value = r->storages.data[a->storage].value;
+        else if (a->kind == TENSOR_ARRAY)
+            HG_TRY(write_view(r, g, a, n, &args[i].value));
+        if (a->kind != TENSOR_TUPLE) continue;
+        if (used + a->count > MOST_PARTS)
+            return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands", node->work.operation);
+        args[i].dims = &tuples[used];
+        args[i].count = a->count;
+        for (uint32_t k = 0; k < a->count; k++)
+            tuples[used++] = hg_dim_of(r->items.data[a->first + k]);
+    }
+    for (uint32_t i = 0; i < node->result_count; i++)
+        made[i].operand = r->results.data[node->first_result + i].operand;
+    HG_TRY(node->work.program
+               ? hg_graph_call_program(g, node->work.program, args, node->arg_count, made,
+                                       node->result_count)
+               : hg_graph_call(g, node->work.instruction, args, node->arg_count, made,
+                               node->result_count));
+    for (uint32_t i = 0; i < node->result_count; i++)
+        r->storages.data[r->results.data[node->first_result + i].storage].value = made[i].value;
+    return HG_OK;
+}
+
+static hg_status write_graph(tensor_record *r, hg_graph *g, numbers *n) {
+    HG_TRY(write_inputs(r, g, n));
+    for (uint64_t i = 0; i < r->nodes.count; i++) HG_TRY(write_node(r, g, &r->nodes.data[i], n));
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const record_storage *s = &r->storages.data[i];
+        char name[24];
+        snprintf(name, sizeof name, "y%u", (unsigned)i);
+        if (s->result != UINT32_MAX && is_live(s)) HG_TRY(hg_graph_output(g, s->value, name));
+    }
+    return HG_OK;
+}
+
+static hg_status compile(tensor_record *r, numbers *n, hg_graph_executable **executable) {
+    hg_graph *g = hg_graph_create("tensors");
+    if (!g) return hg_fail_memory();
+    hg_status status = write_graph(r, g, n);
+    if (status == HG_OK) status = hg_graph_compile(r->state->backend, g, NULL, executable);
+    hg_graph_release(g);
+    return status;
+}
+
+/* ---- running ---- */
+
+enum { MOST_GRAPHS = 512 };
+
+static tensor_graph *oldest(tensor_state *state) {
+    tensor_graph *found = state->graphs.data[0];
+    for (uint64_t i = 1; i < state->graphs.count; i++)
+        if (state->graphs.data[i]->used < found->used) found = state->graphs.data[i];
+    return found;
+}
+
+/* The state's lock is held. */
+static hg_status graph_of(tensor_record *r, hg_text *key, numbers *n, tensor_graph **graph) {
+    tensor_state *state = r->state;
+    for (uint64_t i = 0; i < state->graphs.count; i++) {
+        tensor_graph *g = state->graphs.data[i];
+        if (g->length != key->length || memcmp(g->key, key->data, key->length) != 0) continue;
+        *graph = g;
+        g->used = ++state->uses;
+        return HG_OK;
+    }
+    tensor_graph *g = NULL, **place = NULL;
+    if (state->graphs.count < MOST_GRAPHS) {
+        g = hg_calloc(1, sizeof *g);
+        place = g ? hg_vec_push(&state->graphs) : NULL;
+        if (!place) {
+            hg_free(g);
+            return hg_fail_memory();
+        }
+        *place = g;
+    } else {
+        g = oldest(state);
+        hg_graph_executable_destroy(g->executable);
+        hg_free(g->key);
+        *g = (tensor_graph){0};
+    }
+    HG_TRY(compile(r, n, &g->executable)); /* an entry without a key is found by nobody */
+    g->key = key->data;
+    g->length = key->length;
+    g->used = ++state->uses;
+    *key = (hg_text){0};
+    *graph = g;
+    return HG_OK;
+}
+
+static hg_status set_params(const tensor_record *r, const numbers *n, hg_params *params) {
+    for (uint32_t i = 0; i < n->count; i++)
+        HG_TRY(hg_params_set_scalar(params, SYMBOLS[i], HG_TYPE_U64, &n->values[i]));
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const record_storage *s = &r->storages.data[i];
+        char name[24];
+        bool made = s->result != UINT32_MAX;
+        if (made && !is_live(s)) continue;
+        if (made) HG_TRY(tensor_storage_allocate(s->storage, false));
+        snprintf(name, sizeof name, "%c%u", made ? 'y' : 'x', (unsigned)i);
+        HG_TRY(hg_params_set_buffer(params, name, s->storage->buffer));
+    }
+    return HG_OK;
+}
+
+static hg_status bind(tensor_record *r, hg_params *params, hg_graph_binding **binding) {
+    numbers n = {.literal = r->scope};
+    hg_text key = {0};
+    tensor_graph *graph = NULL;
+    put_record(&key, r, &n);
+    hg_status status = key.failed ? hg_fail_memory() : set_params(r, &n, params);
+    hg_mutex_lock(&r->state->lock);
+    if (status == HG_OK) status = graph_of(r, &key, &n, &graph);
+    if (status == HG_OK) status = hg_graph_bind(graph->executable, params, binding);
+    hg_mutex_unlock(&r->state->lock);
+    hg_text_free(&key);
+    return status;
+}
+
+static hg_status run_graph(tensor_record *r) {
+    hg_graph_binding *binding = NULL;
+    hg_params *params = hg_params_create();
+    if (!params) return hg_fail_memory();
+    hg_status status = bind(r, params, &binding);
+    hg_params_destroy(params);
+    if (status == HG_OK) status = hg_graph_binding_launch(binding);
+    hg_error kept = *hg_error_record();
+    hg_graph_binding_destroy(binding);
+    *hg_error_record() = kept;
+    return status;
+}
+
+static bool any_live(const tensor_record *r) {
+    for (uint64_t i = 0; i < r->storages.count; i++)
+        if (r->storages.data[i].result != UINT32_MAX && is_live(&r->storages.data[i])) return true;
+    return false;
+}
+
+/* The record is empty again. */
+static void settle(tensor_record *r, hg_status status) {
+    const char *message = status == HG_OK ? NULL : hg_error_record()->message;
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        tensor_storage *s = r->storages.data[i].storage;
+        if (r->storages.data[i].result != UINT32_MAX) {
+            if (message) {
+                s->failed = hg_alloc(strlen(message) + 1);
+                if (s->failed) memcpy(s->failed, message, strlen(message) + 1);
+            }
+            hg_atomic_store(&s->record, NULL, HG_RELEASE);
+        }
+        tensor_storage_release(s);
+    }
+    r->nodes.count = r->args.count = r->results.count = r->items.count = r->storages.count = 0;
+    if (r->slots) memset(r->slots, 0, r->slot_count * sizeof *r->slots);
+}
+
+hg_status tensor_record_run(tensor_record *r) {
+    hg_status status = HG_OK;
+    if (!r->state->executor)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed");
+    else if (!any_live(r))
+        status = HG_OK;
+    else if (!r->scope && r->nodes.count == 1 && r->nodes.data[0].work.program)
+        status = run_program(r);
+    else
+        status = run_graph(r);
+    hg_error kept = *hg_error_record();
+    settle(r, status);
+    *hg_error_record() = kept;
+    return status;
+}
+
+/* ---- scopes ---- */
+
+struct hg_tensor_scope {
+    tensor_record record;
+    struct hg_tensor_scope *outer; /* of this thread */
+};
+static HG_THREAD_LOCAL hg_tensor_scope *innermost;
+
+static void free_record(tensor_record *r) {
+    hg_vec_free(&r->nodes);
+    hg_vec_free(&r->args);
+    hg_vec_free(&r->results);
+    hg_vec_free(&r->items);
+    hg_vec_free(&r->storages);
+    hg_free(r->slots);
+    tensor_state_release(r->state);
+}
+
+hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
+    tensor_state *state;
+    HG_TRY(tensor_state_of(executor, &state));
+    *run = (tensor_run){.state = state};
+    for (hg_tensor_scope *s = innermost; s && !run->record; s = s->outer)
+        if (s->record.state == state) run->record = &s->record;
+    if (run->record) return HG_OK;
+    run->record = hg_calloc(1, sizeof *run->record);
+    if (!run->record) return hg_fail_memory();
+    run->record->state = tensor_state_retain(state);
+    run->own = true;
+    return HG_OK;
+}
+
+hg_status tensor_run_end(tensor_run *run, hg_status status) {
+    if (!run->own) return status;
+    hg_error kept = *hg_error_record();
+    if (status == HG_OK) {
+        status = tensor_record_run(run->record);
+        kept = *hg_error_record();
+    } else {
+        settle(run->record, status);
+    }
+    free_record(run->record);
+    hg_free(run->record);
+    *hg_error_record() = kept;
+    return status;
+}
+
+hg_status hg_scope_begin(hg_executor *executor, hg_tensor_scope **scope) {
+    HG_ENTRY;
+    tensor_state *state;
+    if (!scope) return hg_null_argument("scope");
+    *scope = NULL;
+    HG_TRY(tensor_state_of(executor, &state));
+    hg_tensor_scope *s = hg_calloc(1, sizeof *s);
+    if (!s) return hg_fail_memory();
+    s->record.state = tensor_state_retain(state);
+    s->record.scope = true;
+    s->outer = innermost;
+    innermost = s;
+    *scope = s;
+    return HG_OK;
+}
+
+hg_status hg_scope_end(hg_tensor_scope *s) {
+    HG_ENTRY;
+    if (!s) return HG_OK;
+    if (innermost != s)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "the scope is not the innermost one of this thread");
+    innermost = s->outer;
+    hg_mutex_lock(&s->record.state->recording);
+    hg_status status = tensor_record_run(&s->record);
+    hg_mutex_unlock(&s->record.state->recording);
+    free_record(&s->record);
+    hg_free(s);
+    return status;
+}

@@ -1,0 +1,361 @@
+/* Memory that tensors share, from when it is asked for to the last view.
+ * Must not know: shapes, operations. */
+#include "runtime/executor.h"
+#include "tensor/tensor.h"
+#include <string.h>
+
+tensor_storage *tensor_storage_retain(tensor_storage *s) {
+    hg_atomic_fetch_add(&s->references, 1, HG_RELAXED);
+    return s;
+}
+
+static void link(tensor_state *state, tensor_storage *s) {
+    s->state = tensor_state_retain(state);
+    hg_mutex_lock(&state->lock);
+    s->next = state->storages;
+    if (s->next) s->next->previous = s;
+    state->storages = s;
+    hg_mutex_unlock(&state->lock);
+}
+
+static void free_buffer(tensor_storage *s) {
+    tensor_state *state = s->state;
+    if (!s->buffer.handle || !state->executor) return;
+    if (s->class_bytes)
+        hg_buffer_pool_give_whole(hg_executor_pool(state->executor), s->buffer, s->class_bytes);
+    else if (!s->borrowed)
+        HG_IGNORE(hg_backend_free_buffer(state->backend, s->buffer)); /* it is there */
+    s->buffer.handle = 0;
+}
+
+static void unlink_storage(tensor_storage *s) {
+    tensor_state *state = s->state;
+    if (!state) return;
+    hg_mutex_lock(&state->lock);
+    if (s->previous)
+        s->previous->next = s->next;
+    else
+        state->storages = s->next;
+    if (s->next) s->next->previous = s->previous;
+    hg_mutex_unlock(&state->lock);
+    free_buffer(s);
+    tensor_state_release(state);
+}
+
+void tensor_storage_release(tensor_storage *s) {
+    if (!s || hg_atomic_sub_fetch(&s->references, 1, HG_ACQ_REL) != 0) return;
+    unlink_storage(s);
+    if (s->release)
+        s->release(s->user);
+    else if (!s->user)
+        hg_free_aligned(s->host);
+    hg_free(s->failed);
+    hg_free(s);
+}
+
+static tensor_storage *new_storage(tensor_state *state, hg_type type, uint64_t count) {
+    tensor_storage *s = hg_calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->references = 1;
+    s->type = (uint8_t)type;
+    s->count = count;
+    if (state) link(state, s);
+    return s;
+}
+
+/* ---- memory ---- */
+
+static hg_status gone(void) {
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed");
+}
+
+static uint64_t bytes_of(const tensor_storage *s) {
+    return s->count * hg_type_size_bytes((hg_type)s->type);
+}
+
+hg_status tensor_storage_allocate(tensor_storage *s, bool zero) {
+    if (s->buffer.handle) return HG_OK;
+    if (!s->state->executor) return gone();
+    return hg_buffer_pool_take_whole(hg_executor_pool(s->state->executor), bytes_of(s), zero,
+                                     &s->buffer, &s->class_bytes);
+}
+
+/* Host memory as a buffer: itself where the device sees it, else a copy. */
+static hg_status import(tensor_storage *s) {
+    uint64_t bytes = bytes_of(s);
+    if (bytes && hg_buffer_import(s->state->backend, s->host, bytes, &s->buffer) == HG_OK)
+        return HG_OK;
+    HG_TRY(tensor_storage_allocate(s, false));
+    return bytes ? hg_buffer_write(s->state->backend, s->buffer, 0, s->host, bytes) : HG_OK;
+}
+
+hg_status tensor_place(tensor_storage *s, tensor_state *state) {
+    if (s->state == state) return state->executor ? HG_OK : gone();
+    if (s->state)
+        return s->state->executor
+                   ? hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                             "the tensor belongs to another executor: hg_tensor_to copies it")
+                   : gone();
+    hg_mutex_lock(&state->recording); /* two calls may take it at once */
+    hg_status status = HG_OK;
+    if (!s->state) {
+        link(state, s);
+        status = import(s);
+    }
+    hg_mutex_unlock(&state->recording);
+    return status;
+}
+
+hg_status tensor_ready(tensor_storage *s) {
+    hg_status status = HG_OK;
+    if (!s->state) return HG_OK;
+    if (!s->state->executor) return gone();
+    if (hg_atomic_load(&s->record, HG_ACQUIRE)) {
+        hg_mutex_lock(&s->state->recording);
+        if (s->record) status = tensor_record_run(s->record);
+        hg_mutex_unlock(&s->state->recording);
+    }
+    if (status == HG_OK && s->failed)
+        status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->failed);
+    return status;
+}
+
+/* ---- tensors over it ---- */
+
+void tensor_c_strides(const uint64_t *shape, uint32_t rank, int64_t *strides) {
+    int64_t step = 1;
+    for (uint32_t d = rank; d-- > 0;) {
+        strides[d] = step;
+        step *= (int64_t)(shape[d] ? shape[d] : 1);
+    }
+}
+
+uint64_t tensor_numel(const uint64_t *shape, uint32_t rank) {
+    uint64_t count = 1;
+    for (uint32_t d = 0; d < rank; d++) count *= shape[d];
+    return count;
+}
+
+hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t rank,
+                             uint64_t *count) {
+    uint64_t size = hg_element_size(type), all = size;
+    bool none = false;
+    if (!size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u is no element type", (unsigned)type);
+    if (rank > HG_TENSOR_AXES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u axes, at most %d expected", (unsigned)rank,
+                       HG_TENSOR_AXES);
+    if (rank && !shape) return hg_null_argument("shape");
+    for (uint32_t d = 0; d < rank; d++) none = none || shape[d] == 0;
+    for (uint32_t d = 0; d < rank; d++)
+        if (!hg_mul_u64(all, shape[d] ? shape[d] : 1, &all) || all > INT64_MAX) {
+            char text[200];
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "Tensor shape mismatch: %s has more bytes than an address can count",
+                           tensor_shape_text(shape, rank, text));
+        }
+    *count = none ? 0 : all / size;
+    return HG_OK;
+}
+
+static hg_status over(tensor_storage *s, hg_element type, const uint64_t *shape, uint32_t rank,
+                      hg_tensor **tensor) {
+    hg_tensor *t = hg_calloc(1, sizeof *t);
+    if (!t) {
+        tensor_storage_release(s);
+        return hg_fail_memory();
+    }
+    t->references = 1;
+    t->type = type;
+    t->storage = s;
+    t->rank = rank;
+    if (rank) memcpy(t->shape, shape, rank * sizeof *shape);
+    tensor_c_strides(shape, rank, t->strides);
+    *tensor = t;
+    return HG_OK;
+}
+
+hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
+                      hg_tensor **tensor) {
+    uint64_t count;
+    HG_TRY(tensor_check_shape(type, shape, rank, &count));
+    tensor_storage *s = new_storage(state, tensor_stored(type), count);
+    return s ? over(s, type, shape, rank, tensor) : hg_fail_memory();
+}
+
+hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) {
+    hg_tensor *t = hg_alloc(sizeof *t);
+    if (!t) return hg_fail_memory();
+    *t = *of;
+    t->references = 1;
+    tensor_storage_retain(t->storage);
+    *view = t;
+    return HG_OK;
+}
+
+hg_tensor *hg_tensor_retain(hg_tensor *t) {
+    HG_ENTRY;
+    if (t) hg_atomic_fetch_add(&t->references, 1, HG_RELAXED);
+    return t;
+}
+
+void hg_tensor_release(hg_tensor *t) {
+    HG_ENTRY;
+    if (!t || hg_atomic_sub_fetch(&t->references, 1, HG_ACQ_REL) != 0) return;
+    tensor_storage_release(t->storage);
+    hg_free(t);
+}
+
+/* ---- from the host ---- */
+
+static hg_status state_for(hg_executor *executor, tensor_state **state) {
+    *state = NULL;
+    return executor ? tensor_state_of(executor, state) : HG_OK;
+}
+
+hg_status hg_tensor_empty(hg_executor *executor, hg_element type, const uint64_t *shape,
+                          uint32_t ndim, hg_tensor **tensor) {
+    HG_ENTRY;
+    tensor_state *state;
+    if (!tensor) return hg_null_argument("tensor");
+    *tensor = NULL;
+    HG_TRY(tensor_state_of(executor, &state));
+    HG_TRY(tensor_make(state, type, shape, ndim, tensor));
+    hg_status status = tensor_storage_allocate((*tensor)->storage, false);
+    if (status == HG_OK) return HG_OK;
+    hg_tensor_release(*tensor);
+    *tensor = NULL;
+    return status;
+}
+
+hg_status hg_tensor_zeros(hg_executor *executor, hg_element type, const uint64_t *shape,
+                          uint32_t ndim, hg_tensor **tensor) {
+    HG_ENTRY;
+    tensor_state *state;
+    if (!tensor) return hg_null_argument("tensor");
+    *tensor = NULL;
+    HG_TRY(tensor_state_of(executor, &state));
+    HG_TRY(tensor_make(state, type, shape, ndim, tensor));
+    hg_status status = tensor_storage_allocate((*tensor)->storage, true);
+    if (status == HG_OK) return HG_OK;
+    hg_tensor_release(*tensor);
+    *tensor = NULL;
+    return status;
+}
+
+hg_status hg_tensor_from_host(hg_executor *executor, hg_element type, const void *data,
+                              uint64_t count, const uint64_t *shape, uint32_t ndim,
+                              hg_tensor **tensor) {
+    HG_ENTRY;
+    uint64_t expected;
+    char text[200];
+    tensor_state *state;
+    if (!tensor || (count && !data)) return hg_null_argument(tensor ? "data" : "tensor");
+    *tensor = NULL;
+    HG_TRY(tensor_check_shape(type, shape, ndim, &expected));
+    if (count != expected)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "Tensor shape mismatch: %s has %llu elements, %llu given",
+                       tensor_shape_text(shape, ndim, text), (unsigned long long)expected,
+                       (unsigned long long)count);
+    HG_TRY(state_for(executor, &state));
+    HG_TRY(tensor_make(state, type, shape, ndim, tensor));
+    tensor_storage *s = (*tensor)->storage;
+    uint64_t bytes = bytes_of(s);
+    hg_status status;
+    if (state) {
+        status = tensor_storage_allocate(s, false);
+        if (status == HG_OK && bytes)
+            status = hg_buffer_write(state->backend, s->buffer, 0, data, bytes);
+    } else {
+        s->host = hg_alloc_aligned((size_t)bytes + 64, 64);
+        status = s->host ? HG_OK : hg_fail_memory();
+        if (s->host && bytes) memcpy(s->host, data, (size_t)bytes);
+    }
+    if (status == HG_OK) return HG_OK;
+    hg_tensor_release(*tensor);
+    *tensor = NULL;
+    return status;
+}
+
+/* The elements that strides reach: from *low, at most 0, on, *span of them. */
+static hg_status reach(const uint64_t *shape, const int64_t *strides, uint32_t rank, int64_t *low,
+                       uint64_t *span) {
+    int64_t first = 0, last = 0;
+    *low = 0;
+    *span = 0;
+    for (uint32_t d = 0; d < rank; d++)
+        if (!shape[d]) return HG_OK;
+    for (uint32_t d = 0; d < rank; d++) {
+        int64_t way;
+        if (__builtin_mul_overflow((int64_t)(shape[d] - 1), strides[d], &way) ||
+            __builtin_add_overflow(way < 0 ? first : last, way, way < 0 ? &first : &last))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "stride %lld of axis %u is out of range",
+                           (long long)strides[d], (unsigned)d);
+    }
+    *low = first;
+    *span = (uint64_t)(last - first) + 1;
+    return HG_OK;
+}
+
+static hg_status wrap(tensor_state *state, hg_element type, char *data, const uint64_t *shape,
+                      const int64_t *strides, uint32_t rank, hg_tensor **tensor) {
+    int64_t own[HG_TENSOR_AXES], low;
+    uint64_t count, span;
+    HG_TRY(tensor_check_shape(type, shape, rank, &count));
+    tensor_c_strides(shape, rank, own);
+    if (strides && rank) memcpy(own, strides, rank * sizeof *own);
+    HG_TRY(reach(shape, own, rank, &low, &span));
+    if (span && !data) return hg_null_argument("data");
+    tensor_storage *s = new_storage(state, tensor_stored(type), span);
+    if (!s) return hg_fail_memory();
+    HG_TRY(over(s, type, shape, rank, tensor));
+    (*tensor)->offset = (uint64_t)-low;
+    if (rank) memcpy((*tensor)->strides, own, rank * sizeof *own);
+    s->user = data; /* not NULL: the memory is not ours */
+    s->host = data ? data + low * (int64_t)hg_element_size(type) : data;
+    return state ? import(s) : HG_OK;
+}
+
+hg_status hg_tensor_wrap_host(hg_executor *executor, hg_element type, void *data,
+                              const uint64_t *shape, const int64_t *strides, uint32_t ndim,
+                              void (*release)(void *user), void *user, hg_tensor **tensor) {
+    HG_ENTRY;
+    tensor_state *state;
+    hg_status status = tensor ? HG_OK : hg_null_argument("tensor");
+    if (tensor) *tensor = NULL;
+    if (status == HG_OK) status = state_for(executor, &state);
+    if (status == HG_OK) status = wrap(state, type, data, shape, strides, ndim, tensor);
+    if (status == HG_OK) {
+        (*tensor)->storage->release = release;
+        if (release) (*tensor)->storage->user = user;
+        return HG_OK;
+    }
+    if (tensor) {
+        hg_tensor_release(*tensor);
+        *tensor = NULL;
+    }
+    if (release) release(user);
+    return status;
+}
+
+hg_status hg_tensor_from_buffer(hg_executor *executor, hg_typed_buffer buffer,
+                                const uint64_t *shape, uint32_t ndim, hg_tensor **tensor) {
+    HG_ENTRY;
+    tensor_state *state;
+    uint64_t count, size;
+    char text[200];
+    if (!tensor) return hg_null_argument("tensor");
+    *tensor = NULL;
+    HG_TRY(tensor_state_of(executor, &state));
+    HG_TRY(tensor_check_shape(buffer.type, shape, ndim, &count));
+    HG_TRY(hg_backend_buffer_size(state->backend, buffer.buffer, &size));
+    if (count * hg_element_size(buffer.type) > size || count > buffer.count)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "Tensor shape mismatch: %s has %llu elements, the buffer %llu",
+                       tensor_shape_text(shape, ndim, text), (unsigned long long)count,
+                       (unsigned long long)buffer.count);
+    HG_TRY(tensor_make(state, buffer.type, shape, ndim, tensor));
+    (*tensor)->storage->buffer = buffer.buffer;
+    (*tensor)->storage->borrowed = true;
+    return HG_OK;
+}

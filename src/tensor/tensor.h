@@ -1,0 +1,203 @@
+/* Tensors inside: memory that views share, and operations as they are recorded.
+ * Must not know: what operations mean (ops_*.c say it in instructions and Atlas texts). */
+#ifndef HG_TENSOR_TENSOR_H
+#define HG_TENSOR_TENSOR_H
+
+#include "base/base.h"
+#include "base/compat.h"
+#include "base/thread.h"
+#include <hologram/graph.h>
+#include <hologram/ops.h>
+#include <hologram/tensor.h>
+
+/* ---- memory (storage.c) ---- */
+
+typedef struct tensor_state tensor_state;
+typedef struct tensor_storage tensor_storage;
+typedef struct tensor_record tensor_record;
+
+/* Memory of one or more tensors. */
+struct tensor_storage {
+    uint32_t references; /* atomic */
+    uint8_t type;        /* hg_type of its elements */
+    tensor_state *state; /* of its executor, which it keeps alive; NULL: it has none yet */
+    uint64_t count;      /* elements */
+    hg_buffer buffer;    /* handle 0: none yet */
+    uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
+    bool borrowed;        /* the buffer is the caller's */
+    void *host;           /* memory of the host that it is, or that it still waits in */
+    void (*release)(void *user);
+    void *user;
+    tensor_record *record; /* that will make it; NULL: its elements are there */
+    uint32_t number;       /* of it among the record's storages */
+    char *failed;          /* why it has no elements; NULL: it has */
+    tensor_storage *previous, *next; /* of the state's */
+};
+
+struct hg_tensor {
+    uint32_t references; /* atomic */
+    hg_element type;
+    tensor_storage *storage;
+    uint64_t offset; /* of its first element in the storage */
+    uint32_t rank;
+    uint64_t shape[HG_TENSOR_AXES];
+    int64_t strides[HG_TENSOR_AXES];
+};
+
+/* The hg_type that elements of a type are stored as. */
+static inline hg_type tensor_stored(hg_element type) {
+    return type == HG_ELEMENT_BOOL ? HG_TYPE_U8 : (hg_type)type;
+}
+/* Errors of types and shapes; HG_OK: all extents, and their product, are possible. */
+hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t rank,
+                             uint64_t *count) HG_NODISCARD;
+/* A storage of the executor without elements yet, and a contiguous tensor of it. */
+hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
+                      hg_tensor **tensor) HG_NODISCARD;
+/* Another tensor over the same storage, equal to `of`. */
+hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) HG_NODISCARD;
+/* Strides of a shape in C order. */
+void tensor_c_strides(const uint64_t *shape, uint32_t rank, int64_t *strides);
+uint64_t tensor_numel(const uint64_t *shape, uint32_t rank);
+/* Memory for a storage that has none. */
+hg_status tensor_storage_allocate(tensor_storage *s, bool zero) HG_NODISCARD;
+tensor_storage *tensor_storage_retain(tensor_storage *s);
+void tensor_storage_release(tensor_storage *s);
+/* Puts a storage that waits in host memory on an executor; HG_OK where it is there. */
+hg_status tensor_place(tensor_storage *s, tensor_state *state) HG_NODISCARD;
+/* Its elements are there: runs what makes them. */
+hg_status tensor_ready(tensor_storage *s) HG_NODISCARD;
+
+/* ---- what an executor keeps (state.c) ---- */
+
+/* A program with its text's key. */
+typedef struct tensor_program {
+    hg_program *program;
+    char *key;
+    size_t length;
+} tensor_program;
+/* An array graph that was compiled, with what it says as its key. */
+typedef struct tensor_graph {
+    hg_graph_executable *executable;
+    char *key;
+    size_t length;
+    uint64_t used; /* when, counted in uses */
+} tensor_graph;
+
+struct tensor_state {
+    uint32_t references;   /* atomic: of the executor and of storages */
+    hg_executor *executor; /* NULL: destroyed */
+    hg_backend *backend;
+    hg_mutex lock; /* of what follows */
+    HG_VEC(tensor_program) programs;
+    HG_VEC(tensor_graph *) graphs;
+    uint64_t uses;
+    tensor_storage *storages;
+    hg_mutex recording; /* held while records are added to and run */
+};
+
+/* Of an executor; made at the first call. */
+hg_status tensor_state_of(hg_executor *executor, tensor_state **state) HG_NODISCARD;
+tensor_state *tensor_state_retain(tensor_state *state);
+void tensor_state_release(tensor_state *state);
+/* A program by its text, assembled once. It is the state's. */
+hg_status tensor_program_of(tensor_state *state, const hg_text *text,
+                            hg_program **program) HG_NODISCARD;
+
+/* ---- recording (record.c) ---- */
+
+/* Operands of a call: arrays by their tensors, everything else as hg_graph_arg. */
+typedef enum tensor_arg_kind {
+    TENSOR_ARRAY,  /* tensor: of an instruction with its shape and strides, of a program its whole
+                      memory */
+    TENSOR_SIZE,   /* number */
+    TENSOR_SCALAR, /* type, bytes: of a program */
+    TENSOR_NUMBER, /* text: a factor, as programs write it */
+    TENSOR_WORD,   /* text */
+    TENSOR_FLAG,   /* number */
+    TENSOR_TUPLE   /* items, count */
+} tensor_arg_kind;
+typedef struct tensor_arg {
+    const char *name; /* of the operand; lives as long as the library */
+    tensor_arg_kind kind;
+    const hg_tensor *tensor;
+    uint64_t number;
+    uint8_t type;
+    uint8_t bytes[8];
+    const char *text;
+    const uint64_t *items;
+    uint32_t count;
+} tensor_arg;
+/* A result of a call. */
+typedef struct tensor_result {
+    const char *operand; /* that writes it */
+    hg_element type;
+    uint32_t rank;
+    const uint64_t *shape;
+    hg_tensor *tensor; /* set by the call; the caller's */
+} tensor_result;
+/* What is called: an instruction by its text ("gemm"), or a program of the state's. */
+typedef struct tensor_work {
+    const char *instruction; /* lives as long as the library */
+    hg_program *program;
+    const char *operation; /* of messages: "add" */
+} tensor_work;
+
+/* Where operations go: a scope of this thread, or a record of its own that is run when the
+ * operation is over. One is on the stack of every call. */
+typedef struct tensor_run {
+    tensor_state *state;
+    tensor_record *record;
+    bool own; /* the record is run and freed by tensor_run_end */
+} tensor_run;
+hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) HG_NODISCARD;
+/* status: of the operation; what it recorded is run where it is HG_OK. */
+hg_status tensor_run_end(tensor_run *run, hg_status status) HG_NODISCARD;
+/* Records a call. Its results' tensors are the caller's. */
+hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg *args,
+                      uint32_t arg_count, tensor_result *results,
+                      uint32_t result_count) HG_NODISCARD;
+/* Runs a record as far as it goes, with the state's recording lock held. */
+hg_status tensor_record_run(tensor_record *record) HG_NODISCARD;
+
+/* ---- element-wise texts (elements.c) ---- */
+
+/* An expression over elements a, b, c of up to three tensors, broadcast to one shape, and scalars
+ * v0, v1 … of its type; i is the element's number. */
+typedef struct tensor_formula {
+    const char *name;       /* of the operation */
+    const char *expression; /* in Atlas; lives as long as the library */
+    hg_element computes;    /* the type of a, b and c in it; HG_ELEMENT_BOOL: predicates */
+    uint32_t truths;        /* bit k: input k is a predicate whatever the others are */
+    hg_element gives;       /* of the result; HG_ELEMENT_BOOL: the expression is a predicate */
+    const char *map;        /* the word of parallel_map that means it; NULL: none */
+} tensor_formula;
+hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *const *inputs,
+                     uint32_t input_count, const uint64_t *shape, uint32_t rank,
+                     const double *scalars, uint32_t scalar_count, hg_tensor **result) HG_NODISCARD;
+/* The same into a tensor that is there, at once; of the type `gives`. Where it shares memory with
+ * an input, inputs are read as they were. */
+hg_status tensor_map_into(tensor_state *state, const tensor_formula *f,
+                          const hg_tensor *const *inputs, uint32_t input_count,
+                          hg_tensor *target) HG_NODISCARD;
+/* A copy of another type, or a contiguous one of its own. */
+hg_status tensor_cast(tensor_run *run, const hg_tensor *x, hg_element type,
+                      hg_tensor **result) HG_NODISCARD;
+/* x as an instruction can take it: itself, or a copy in C order where strides are negative or
+ * `packed` asks for it; retained. */
+hg_status tensor_operand(tensor_run *run, const hg_tensor *x, bool packed,
+                         hg_tensor **operand) HG_NODISCARD;
+
+/* ---- messages ---- */
+
+/* "[2, 3]" */
+const char *tensor_shape_text(const uint64_t *shape, uint32_t rank, char text[200]);
+/* "f32 [2, 3]" */
+const char *tensor_text(const hg_tensor *t, char text[220]);
+/* The shape that all broadcast to; `Tensor shape mismatch: add: …`. */
+hg_status tensor_broadcast(const char *operation, const hg_tensor *const *inputs, uint32_t count,
+                           uint64_t *shape, uint32_t *rank) HG_NODISCARD;
+/* An axis that may count from the end; `Invalid dimension: …`. */
+hg_status tensor_axis(int64_t dim, uint32_t rank, uint32_t *axis) HG_NODISCARD;
+
+#endif
