@@ -52,7 +52,8 @@ static const char *const EXTENTS[HG_TENSOR_AXES] = {"n0", "n1", "n2", "n3", "n4"
 static const char *const OFFSETS[MOST_INPUTS + 1] = {"o0", "o1", "o2", "o3"};
 static const char *const SCALARS[MOST_SCALARS] = {"v0", "v1", "v2", "v3"};
 static const char *const STRIDES[MOST_INPUTS + 1][HG_TENSOR_AXES] = {
-#define ROW(k) {k "0", k "1", k "2", k "3", k "4", k "5", k "6", k "7"}
+#define ROW(k) \
+    { k "0", k "1", k "2", k "3", k "4", k "5", k "6", k "7" }
     ROW("s0"), ROW("s1"), ROW("s2"), ROW("s3")
 #undef ROW
 };
@@ -169,9 +170,8 @@ static void add_strides(operands *o, const layout *l, uint32_t k) {
 static hg_status add_scalars(operands *o, const tensor_formula *f, const double *scalars,
                              uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        tensor_arg a = {.name = SCALARS[i],
-                        .kind = TENSOR_SCALAR,
-                        .type = (uint8_t)tensor_stored(f->computes)};
+        tensor_arg a = {
+            .name = SCALARS[i], .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(f->computes)};
         if (hg_element_size(f->computes) > sizeof a.bytes)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide",
                            f->name, hg_element_name(f->computes));
@@ -184,8 +184,8 @@ static hg_status add_scalars(operands *o, const tensor_formula *f, const double 
 static void add_all(operands *o, const layout *l, const hg_tensor *const *inputs, uint32_t count,
                     bool direct) {
     for (uint32_t k = 0; k < count; k++)
-        o->args[o->count++] =
-            (tensor_arg){.name = ARRAYS[k], .kind = TENSOR_ARRAY, .tensor = inputs[k]};
+        o->args[o->count++] = (tensor_arg){
+            .name = ARRAYS[k], .kind = TENSOR_ARRAY, .tensor = inputs[k]};
     for (uint32_t d = 0; d < l->rank; d++) add_size(o, EXTENTS[d], l->shape[d]);
     for (uint32_t k = 0; k < count + direct; k++) add_strides(o, l, k);
 }

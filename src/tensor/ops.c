@@ -42,8 +42,7 @@ static hg_status begin(ops_call *c, hg_executor *executor, hg_operation operatio
     if ((size_t)operation >= HG_COUNT_OF(ROWS))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no operation on tensors", (int)operation);
     const ops_row *row = &ROWS[operation];
-    if (!executor || (count && !inputs))
-        return hg_null_argument(executor ? "inputs" : "executor");
+    if (!executor || (count && !inputs)) return hg_null_argument(executor ? "inputs" : "executor");
     if (count < row->least || count > row->most)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u inputs, %u expected", row->name,
                        (unsigned)count, (unsigned)row->least);
@@ -83,9 +82,9 @@ static hg_status check_results(const ops_call *c, uint32_t count) {
                    (unsigned)count, (unsigned)ROWS[c->operation].results);
 }
 
-hg_status hg_ops_call(hg_executor *executor, hg_operation operation,
-                      const hg_tensor *const *inputs, uint32_t input_count,
-                      const hg_ops_options *options, hg_tensor **results, uint32_t result_count) {
+hg_status hg_ops_call(hg_executor *executor, hg_operation operation, const hg_tensor *const *inputs,
+                      uint32_t input_count, const hg_ops_options *options, hg_tensor **results,
+                      uint32_t result_count) {
     HG_ENTRY;
     ops_call c;
     if (!results) return hg_null_argument("results");

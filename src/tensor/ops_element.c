@@ -3,7 +3,7 @@
 #include "tensor/ops.h"
 #include <string.h>
 
-typedef enum element_rule { SAME, REAL, TEST, LOGIC } element_rule;
+typedef enum element_rule { SAME, REAL, QUOTIENT, TEST, LOGIC } element_rule;
 typedef struct element_row {
     element_rule rule;
     const char *floats, *is_signed, *is_unsigned, *truth, *map;
@@ -40,7 +40,7 @@ hg_element hg_element_promote(hg_element a, hg_element b) {
     if (a == b || q == 0) return a;
     if (p == q && x > y) return a;
     if (p == 3 && q == 3) return HG_TYPE_F32; /* f16 and bf16 */
-    if (p == 3) { /* NumPy: wide enough for the integer */
+    if (p == 3) {                             /* NumPy: wide enough for the integer */
         if (x >= 8 || y >= 4) return HG_TYPE_F64;
         if (a == HG_TYPE_BF16) return HG_TYPE_F32;
         return y == 2 ? (x > 4 ? a : HG_TYPE_F32) : a;
@@ -69,13 +69,21 @@ hg_status ops_refuse(const ops_call *c, const char *why) {
 
 /* ---- formulas ---- */
 
+static hg_element common_type(const ops_call *c, bool real) {
+    hg_element type = HG_TYPE_COUNT;
+    for (uint32_t i = 0; i < c->in_count; i++) {
+        hg_element own = real ? ops_real(c->in[i]->type) : c->in[i]->type;
+        type = i ? hg_element_promote(type, own) : own;
+    }
+    return type;
+}
+
 static hg_status find(const ops_call *c, tensor_formula *f) {
     const element_row *row = &ELEMENTS[c->operation];
-    hg_element type = c->in[0]->type;
-    for (uint32_t i = 1; i < c->in_count; i++) type = hg_element_promote(type, c->in[i]->type);
+    hg_element type = common_type(c, row->rule == REAL);
     if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     if (row->rule == LOGIC) type = HG_ELEMENT_BOOL;
-    if (row->rule == REAL) type = ops_real(type);
+    if (row->rule == QUOTIENT && kind_of(type) != 3) type = HG_TYPE_F64;
     if (row->rule == TEST && type == HG_ELEMENT_BOOL) type = HG_TYPE_U8;
     const char *by_kind[] = {row->truth, row->is_unsigned, row->is_signed, row->floats};
     const char *expression = by_kind[kind_of(type)];

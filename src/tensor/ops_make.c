@@ -47,8 +47,9 @@ hg_status ops_rand(ops_call *c) {
         const char *expression;
     } forms[] = {
         {HG_TYPE_F32, "f32(philox(i0 >> 2, v0 | v1 << 32, u32(i0 & 3)) >> 8) * 0x1p-24"},
-        {HG_TYPE_F64, "f64((u64(philox(i0 >> 1, v0 | v1 << 32, u32(i0 & 1) << 1)) << 32 | "
-                      "u64(philox(i0 >> 1, v0 | v1 << 32, u32(i0 & 1) << 1 | 1))) >> 11) * 0x1p-53"},
+        {HG_TYPE_F64,
+         "f64((u64(philox(i0 >> 1, v0 | v1 << 32, u32(i0 & 1) << 1)) << 32 | "
+         "u64(philox(i0 >> 1, v0 | v1 << 32, u32(i0 & 1) << 1 | 1))) >> 11) * 0x1p-53"},
         {HG_TYPE_F16, "f16(philox(i0 >> 2, v0 | v1 << 32, u32(i0 & 3)) >> 21) * 0x1p-11"},
         {HG_TYPE_BF16, "bf16(philox(i0 >> 2, v0 | v1 << 32, u32(i0 & 3)) >> 24) * 0x1p-8"}};
     for (size_t i = 0; i < HG_COUNT_OF(forms); i++) {

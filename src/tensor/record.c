@@ -130,9 +130,8 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
 }
 
 static hg_status add_result(tensor_record *r, tensor_result *result) {
-    record_result own = {.operand = result->operand,
-                         .first = (uint32_t)r->items.count,
-                         .rank = result->rank};
+    record_result own = {
+        .operand = result->operand, .first = (uint32_t)r->items.count, .rank = result->rank};
     HG_TRY(tensor_make(r->state, result->type, result->shape, result->rank, &result->tensor));
     tensor_storage *s = result->tensor->storage;
     HG_TRY(add_storage(r, s, (uint32_t)r->results.count, &own.storage));
@@ -244,7 +243,8 @@ static hg_status run_program(const tensor_record *r) {
 enum { MOST_SYMBOLS = 56 };
 static const char *const SYMBOLS[MOST_SYMBOLS] = {
 #define EIGHT(t) t "0", t "1", t "2", t "3", t "4", t "5", t "6", t "7"
-    EIGHT("e"), EIGHT("e1"), EIGHT("e2"), EIGHT("e3"), EIGHT("e4"), EIGHT("e5"), EIGHT("e6")
+    EIGHT("e"),  EIGHT("e1"), EIGHT("e2"), EIGHT("e3"),
+    EIGHT("e4"), EIGHT("e5"), EIGHT("e6")
 #undef EIGHT
 };
 /* Numbers that are symbols of the graph. Equal numbers are one symbol. */
@@ -276,8 +276,7 @@ static view_kind view_of(const tensor_record *r, const record_arg *a) {
         step *= shape[d];
     }
     if (r->items.data[a->first] || numel != s->storage->count) return VIEW_PACKED;
-    if (s->result == UINT32_MAX)
-        return a->count == 1 ? VIEW_ITSELF : VIEW_PACKED;
+    if (s->result == UINT32_MAX) return a->count == 1 ? VIEW_ITSELF : VIEW_PACKED;
     const record_result *made = &r->results.data[s->result];
     bool same = made->rank == a->count &&
                 memcmp(&r->items.data[made->first], shape, a->count * sizeof *shape) == 0;
@@ -397,7 +396,7 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
         return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands", node->work.operation);
     for (uint32_t i = 0; i < node->arg_count; i++) {
         const record_arg *a = &r->args.data[node->first_arg + i];
-        static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY, HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
+        static const hg_graph_arg_kind kinds[] = {HG_GRAPH_ARRAY,  HG_GRAPH_SIZE, HG_GRAPH_NUMBER,
                                                   HG_GRAPH_NUMBER, HG_GRAPH_WORD, HG_GRAPH_FLAG,
                                                   HG_GRAPH_TUPLE};
         args[i] = (hg_graph_arg){.name = a->name,
@@ -425,11 +424,10 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
     }
     for (uint32_t i = 0; i < node->result_count; i++)
         made[i].operand = r->results.data[node->first_result + i].operand;
-    HG_TRY(node->work.program
-               ? hg_graph_call_program(g, node->work.program, args, node->arg_count, made,
-                                       node->result_count)
-               : hg_graph_call(g, node->work.instruction, args, node->arg_count, made,
-                               node->result_count));
+    HG_TRY(node->work.program ? hg_graph_call_program(g, node->work.program, args, node->arg_count,
+                                                      made, node->result_count)
+                              : hg_graph_call(g, node->work.instruction, args, node->arg_count,
+                                              made, node->result_count));
     for (uint32_t i = 0; i < node->result_count; i++)
         r->storages.data[r->results.data[node->first_result + i].storage].value = made[i].value;
     return HG_OK;

@@ -68,8 +68,8 @@ static hg_status assemble(const hg_text *text, hg_program **program) {
     hg_diagnostics *d = hg_diagnostics_create(4);
     if (!d) return hg_fail_memory();
     hg_status status = hg_program_assemble(text->data, text->length, d, program);
-    char *printed =
-        status == HG_OK ? NULL : hg_diagnostics_print(d, "tensor", text->data, text->length);
+    char *printed = status == HG_OK ? NULL
+                                    : hg_diagnostics_print(d, "tensor", text->data, text->length);
     if (printed) status = hg_fail(HG_ERROR_INTERNAL, "%.400s", printed);
     hg_string_free(printed);
     hg_diagnostics_destroy(d);

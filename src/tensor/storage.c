@@ -115,8 +115,7 @@ hg_status tensor_ready(tensor_storage *s) {
         if (s->record) status = tensor_record_run(s->record);
         hg_mutex_unlock(&s->state->recording);
     }
-    if (status == HG_OK && s->failed)
-        status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->failed);
+    if (status == HG_OK && s->failed) status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->failed);
     return status;
 }
 

@@ -18,19 +18,19 @@ typedef struct tensor_record tensor_record;
 
 /* Memory of one or more tensors. */
 struct tensor_storage {
-    uint32_t references; /* atomic */
-    uint8_t type;        /* hg_type of its elements */
-    tensor_state *state; /* of its executor, which it keeps alive; NULL: it has none yet */
-    uint64_t count;      /* elements */
-    hg_buffer buffer;    /* handle 0: none yet */
+    uint32_t references;  /* atomic */
+    uint8_t type;         /* hg_type of its elements */
+    tensor_state *state;  /* of its executor, which it keeps alive; NULL: it has none yet */
+    uint64_t count;       /* elements */
+    hg_buffer buffer;     /* handle 0: none yet */
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
     bool borrowed;        /* the buffer is the caller's */
     void *host;           /* memory of the host that it is, or that it still waits in */
     void (*release)(void *user);
     void *user;
-    tensor_record *record; /* that will make it; NULL: its elements are there */
-    uint32_t number;       /* of it among the record's storages */
-    char *failed;          /* why it has no elements; NULL: it has */
+    tensor_record *record;           /* that will make it; NULL: its elements are there */
+    uint32_t number;                 /* of it among the record's storages */
+    char *failed;                    /* why it has no elements; NULL: it has */
     tensor_storage *previous, *next; /* of the state's */
 };
 

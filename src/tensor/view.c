@@ -167,8 +167,9 @@ hg_status hg_tensor_select(const hg_tensor *t, int32_t dim, int64_t index, hg_te
     HG_TRY(tensor_axis(dim, t->rank, &axis));
     int64_t at = index < 0 ? index + (int64_t)t->shape[axis] : index;
     if (at < 0 || at >= (int64_t)t->shape[axis])
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "index %lld is outside of axis %u, which has %llu",
-                       (long long)index, (unsigned)axis, (unsigned long long)t->shape[axis]);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "index %lld is outside of axis %u, which has %llu", (long long)index,
+                       (unsigned)axis, (unsigned long long)t->shape[axis]);
     hg_tensor like = *t;
     like.offset += (uint64_t)(at * t->strides[axis]);
     drop_axis(&like, axis);
@@ -538,8 +539,7 @@ static void print_axis(hg_text *out, const hg_tensor *t, const char *data, uint3
     uint64_t n = t->shape[axis], below = tensor_numel(t->shape + axis + 1, t->rank - axis - 1);
     hg_text_addf(out, "[");
     for (uint64_t i = 0; i < n && !out->failed; i++) {
-        if (i)
-            hg_text_addf(out, axis + 1 == t->rank ? ", " : ",\n%*s", (int)axis + 1, "");
+        if (i) hg_text_addf(out, axis + 1 == t->rank ? ", " : ",\n%*s", (int)axis + 1, "");
         if (n > 8 && i == SHOWN) {
             hg_text_addf(out, "…");
             i = n - SHOWN - 1;
