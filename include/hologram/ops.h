@@ -106,6 +106,16 @@ HG_OPS_UNARY(ERFC, erfc) HG_OPS_UNARY(SIGMOID, sigmoid) HG_OPS_UNARY(RELU, relu)
 HG_OPS_UNARY(GELU_TANH, gelu_tanh) HG_OPS_UNARY(SILU, silu) HG_OPS_UNARY(SOFTPLUS, softplus)
 /* clang-format on */
 
+/* ---- reductions, sorting, cumulative ---- */
+
+/* ---- products, linear algebra ---- */
+
+/* ---- networks ---- */
+
+/* ---- shapes and indices ---- */
+
+/* ---- making ---- */
+
 #ifdef __cplusplus
 }
 #endif
