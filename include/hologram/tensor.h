@@ -17,7 +17,7 @@ enum {
 HG_API const char *hg_element_name(hg_element type);
 /** Bytes of one; 0 of what is no type. */
 HG_API uint64_t hg_element_size(hg_element type);
-/** From its name; false: it is none, *type stays. */
+/** From its name; false: there is none, and *type stays. */
 HG_API bool hg_element_from_name(const char *name, hg_element *type);
 /** The type of the result of an operation on both, as the Python array standard and, where that is
  * silent, NumPy say; HG_TYPE_COUNT: there is none. */
@@ -38,6 +38,9 @@ typedef struct hg_tensor hg_tensor;
 HG_API hg_tensor *hg_tensor_retain(hg_tensor *tensor);
 /** One owner less; the last frees it, and its memory when no view is left. NULL is allowed. */
 HG_API void hg_tensor_release(hg_tensor *tensor);
+
+/** Told that memory of the caller's is not needed any more. */
+typedef void hg_tensor_freed(void *user);
 
 /* ---- making ---- */
 
@@ -61,7 +64,7 @@ HG_API hg_status hg_tensor_from_host(hg_executor *executor, hg_element type, con
  */
 HG_API hg_status hg_tensor_wrap_host(hg_executor *executor, hg_element type, void *data,
                                      const uint64_t *shape, const int64_t *strides, uint32_t ndim,
-                                     void (*release)(void *user), void *user,
+                                     hg_tensor_freed *release, void *user,
                                      hg_tensor **tensor) HG_NODISCARD;
 /** The first elements of a buffer of the executor, in C order; the buffer stays the caller's and
  * must outlive the tensor and its views. Its shape must fit: `Tensor shape mismatch: …`. */

@@ -90,7 +90,7 @@ static void add_place(hg_text *out, const layout *l, uint32_t k) {
         int64_t stride = l->strides[k][d];
         if (!stride) continue;
         hg_text_addf(out, "%si%u", any ? " + " : "", (unsigned)d);
-        if (stride != 1) hg_text_addf(out, " * %s", STRIDES[k][d]);
+        if (stride != 1) hg_text_addf(out, stride < 0 ? " * u64(%s)" : " * %s", STRIDES[k][d]);
         any = true;
     }
     if (!any) hg_text_addf(out, "0");
@@ -100,7 +100,8 @@ static void add_numbers(hg_text *out, const layout *l, uint32_t k) {
     if (l->offsets[k]) hg_text_addf(out, ".param %s u64\n", OFFSETS[k]);
     for (uint32_t d = 0; d < l->rank; d++)
         if (l->strides[k][d] && l->strides[k][d] != 1)
-            hg_text_addf(out, ".param %s u64\n", STRIDES[k][d]);
+            hg_text_addf(out, ".param %s %s\n", STRIDES[k][d],
+                         l->strides[k][d] < 0 ? "i64" : "u64");
 }
 
 static void add_loads(hg_text *out, const layout *l, const tensor_formula *f,
@@ -156,8 +157,15 @@ typedef struct operands {
     uint32_t count;
 } operands;
 
+/* Strides that go backwards are no extents of a graph. */
 static void add_size(operands *o, const char *name, uint64_t value) {
-    o->args[o->count++] = (tensor_arg){.name = name, .kind = TENSOR_SIZE, .number = value};
+    tensor_arg a = {.name = name, .kind = TENSOR_SIZE, .number = value};
+    if (value > INT64_MAX) {
+        a.kind = TENSOR_SCALAR;
+        a.type = HG_TYPE_I64;
+        memcpy(a.bytes, &value, sizeof value);
+    }
+    o->args[o->count++] = a;
 }
 
 static void add_strides(operands *o, const layout *l, uint32_t k) {
@@ -284,9 +292,12 @@ static bool clashes(const hg_tensor *target, const hg_tensor *input) {
 static hg_status set_scalars(hg_params *params, const operands *o, const hg_tensor *target) {
     for (uint32_t i = 0; i < o->count; i++) {
         const tensor_arg *a = &o->args[i];
-        HG_TRY(a->kind == TENSOR_ARRAY
-                   ? hg_params_set_buffer(params, a->name, a->tensor->storage->buffer)
-                   : hg_params_set_scalar(params, a->name, HG_TYPE_U64, &a->number));
+        if (a->kind == TENSOR_ARRAY)
+            HG_TRY(hg_params_set_buffer(params, a->name, a->tensor->storage->buffer));
+        else if (a->kind == TENSOR_SIZE)
+            HG_TRY(hg_params_set_scalar(params, a->name, HG_TYPE_U64, &a->number));
+        else
+            HG_TRY(hg_params_set_scalar(params, a->name, (hg_type)a->type, a->bytes));
     }
     return hg_params_set_buffer(params, "y", target->storage->buffer);
 }

@@ -18,40 +18,9 @@ static const element_row ELEMENTS[HG_OPS_COUNT] = {
 
 /* ---- types ---- */
 
-/* bool, unsigned, signed, floats; then by size. */
-static int kind_of(hg_element type) {
-    if (type == HG_ELEMENT_BOOL) return 0;
-    if (hg_type_is_float((hg_type)type)) return 3;
-    return hg_type_is_signed((hg_type)type) ? 2 : 1;
-}
-
-static hg_element of_kind(int kind, uint64_t bytes) {
-    for (hg_element t = 0; t < HG_TYPE_COUNT; t++)
-        if (kind_of(t) == kind && hg_element_size(t) == bytes && t != HG_TYPE_BF16) return t;
-    return HG_TYPE_COUNT;
-}
-
-hg_element hg_element_promote(hg_element a, hg_element b) {
-    HG_ENTRY;
-    uint64_t x = hg_element_size(a), y = hg_element_size(b);
-    if (!x || !y) return HG_TYPE_COUNT;
-    int p = kind_of(a), q = kind_of(b);
-    if (p < q || (p == q && x < y)) return hg_element_promote(b, a);
-    if (a == b || q == 0) return a;
-    if (p == q && x > y) return a;
-    if (p == 3 && q == 3) return HG_TYPE_F32; /* f16 and bf16 */
-    if (p == 3) {                             /* NumPy: wide enough for the integer */
-        if (x >= 8 || y >= 4) return HG_TYPE_F64;
-        if (a == HG_TYPE_BF16) return HG_TYPE_F32;
-        return y == 2 ? (x > 4 ? a : HG_TYPE_F32) : a;
-    }
-    if (x > y) return a; /* a signed one that holds the unsigned one */
-    return y == 8 ? HG_TYPE_F64 : of_kind(2, y * 2);
-}
-
 hg_element ops_real(hg_element type) {
     uint64_t bytes = hg_element_size(type);
-    if (kind_of(type) == 3) return type;
+    if (tensor_kind(type) == 3) return type;
     return bytes == 1 ? HG_TYPE_F16 : bytes == 2 ? HG_TYPE_F32 : HG_TYPE_F64;
 }
 
@@ -83,10 +52,10 @@ static hg_status find(const ops_call *c, tensor_formula *f) {
     hg_element type = common_type(c, row->rule == REAL);
     if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     if (row->rule == LOGIC) type = HG_ELEMENT_BOOL;
-    if (row->rule == QUOTIENT && kind_of(type) != 3) type = HG_TYPE_F64;
+    if (row->rule == QUOTIENT && tensor_kind(type) != 3) type = HG_TYPE_F64;
     if (row->rule == TEST && type == HG_ELEMENT_BOOL) type = HG_TYPE_U8;
     const char *by_kind[] = {row->truth, row->is_unsigned, row->is_signed, row->floats};
-    const char *expression = by_kind[kind_of(type)];
+    const char *expression = by_kind[tensor_kind(type)];
     if (!expression)
         return ops_refuse(c, type == HG_ELEMENT_BOOL ? "it is not of bool: cast first"
                                                      : "it is not of this type");
@@ -94,7 +63,7 @@ static hg_status find(const ops_call *c, tensor_formula *f) {
                           .expression = expression,
                           .computes = type,
                           .gives = row->rule == TEST ? HG_ELEMENT_BOOL : type,
-                          .map = kind_of(type) == 3 ? row->map : NULL};
+                          .map = tensor_kind(type) == 3 ? row->map : NULL};
     return HG_OK;
 }
 

@@ -103,6 +103,14 @@ static bool add_items(tensor_record *r, const uint64_t *items, uint32_t count) {
     return true;
 }
 
+/* Of an axis of one element a stride says nothing. */
+static bool add_strides(tensor_record *r, const hg_tensor *t) {
+    uint64_t strides[HG_TENSOR_AXES];
+    for (uint32_t d = 0; d < t->rank; d++)
+        strides[d] = t->shape[d] > 1 ? (uint64_t)t->strides[d] : 0;
+    return add_items(r, strides, t->rank);
+}
+
 static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor_arg *a) {
     record_arg own = {.name = a->name,
                       .kind = (uint8_t)a->kind,
@@ -118,7 +126,7 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
         own.count = work->program ? 0 : t->rank;
         if (!work->program)
             added = add_items(r, &t->offset, 1) && add_items(r, t->shape, t->rank) &&
-                    add_items(r, (const uint64_t *)t->strides, t->rank);
+                    add_strides(r, t);
     } else if (a->kind == TENSOR_TUPLE) {
         own.count = a->count;
         added = add_items(r, a->items, a->count);
@@ -372,16 +380,18 @@ static hg_status write_view(const tensor_record *r, hg_graph *g, const record_ar
 }
 
 static void literal(const record_arg *a, char text[40]) {
+    hg_type type = (hg_type)a->type;
     double value;
-    HG_IGNORE(hg_type_to_f64((hg_type)a->type, a->bytes, &value)); /* it is a type */
-    int64_t whole = 0;
-    memcpy(&whole, a->bytes, (size_t)hg_type_size_bytes((hg_type)a->type));
-    if (hg_type_is_float((hg_type)a->type))
+    uint64_t bits = 0;
+    uint32_t above = 64 - 8 * (uint32_t)hg_type_size_bytes(type);
+    HG_IGNORE(hg_type_to_f64(type, a->bytes, &value)); /* it is a type */
+    memcpy(&bits, a->bytes, (size_t)hg_type_size_bytes(type));
+    if (hg_type_is_float(type))
         snprintf(text, 40, "%.17g", value);
-    else if (hg_type_is_signed((hg_type)a->type) && value < 0)
-        snprintf(text, 40, "%.0f", value);
+    else if (value < 0)
+        snprintf(text, 40, "-%llu", (unsigned long long)(((UINT64_C(0) - bits) << above) >> above));
     else
-        snprintf(text, 40, "%llu", (unsigned long long)whole);
+        snprintf(text, 40, "%llu", (unsigned long long)bits);
 }
 
 enum { MOST_PARTS = 64 };
@@ -578,6 +588,20 @@ hg_status tensor_record_run(tensor_record *r) {
     hg_error kept = *hg_error_record();
     settle(r, status);
     *hg_error_record() = kept;
+    return status;
+}
+
+hg_status tensor_ready(tensor_storage *s) {
+    hg_status status = HG_OK;
+    if (!s->state) return HG_OK;
+    if (!s->state->executor)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed");
+    if (hg_atomic_load(&s->record, HG_ACQUIRE)) {
+        hg_mutex_lock(&s->state->recording);
+        if (s->record) status = tensor_record_run(s->record);
+        hg_mutex_unlock(&s->state->recording);
+    }
+    if (status == HG_OK && s->failed) status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->failed);
     return status;
 }
 

@@ -106,55 +106,7 @@ hg_status tensor_place(tensor_storage *s, tensor_state *state) {
     return status;
 }
 
-hg_status tensor_ready(tensor_storage *s) {
-    hg_status status = HG_OK;
-    if (!s->state) return HG_OK;
-    if (!s->state->executor) return gone();
-    if (hg_atomic_load(&s->record, HG_ACQUIRE)) {
-        hg_mutex_lock(&s->state->recording);
-        if (s->record) status = tensor_record_run(s->record);
-        hg_mutex_unlock(&s->state->recording);
-    }
-    if (status == HG_OK && s->failed) status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->failed);
-    return status;
-}
-
 /* ---- tensors over it ---- */
-
-void tensor_c_strides(const uint64_t *shape, uint32_t rank, int64_t *strides) {
-    int64_t step = 1;
-    for (uint32_t d = rank; d-- > 0;) {
-        strides[d] = step;
-        step *= (int64_t)(shape[d] ? shape[d] : 1);
-    }
-}
-
-uint64_t tensor_numel(const uint64_t *shape, uint32_t rank) {
-    uint64_t count = 1;
-    for (uint32_t d = 0; d < rank; d++) count *= shape[d];
-    return count;
-}
-
-hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t rank,
-                             uint64_t *count) {
-    uint64_t size = hg_element_size(type), all = size;
-    bool none = false;
-    if (!size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u is no element type", (unsigned)type);
-    if (rank > HG_TENSOR_AXES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u axes, at most %d expected", (unsigned)rank,
-                       HG_TENSOR_AXES);
-    if (rank && !shape) return hg_null_argument("shape");
-    for (uint32_t d = 0; d < rank; d++) none = none || shape[d] == 0;
-    for (uint32_t d = 0; d < rank; d++)
-        if (!hg_mul_u64(all, shape[d] ? shape[d] : 1, &all) || all > INT64_MAX) {
-            char text[200];
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                           "Tensor shape mismatch: %s has more bytes than an address can count",
-                           tensor_shape_text(shape, rank, text));
-        }
-    *count = none ? 0 : all / size;
-    return HG_OK;
-}
 
 static hg_status over(tensor_storage *s, hg_element type, const uint64_t *shape, uint32_t rank,
                       hg_tensor **tensor) {
@@ -279,20 +231,21 @@ hg_status hg_tensor_from_host(hg_executor *executor, hg_element type, const void
 /* The elements that strides reach: from *low, at most 0, on, *span of them. */
 static hg_status reach(const uint64_t *shape, const int64_t *strides, uint32_t rank, int64_t *low,
                        uint64_t *span) {
-    int64_t first = 0, last = 0;
+    uint64_t down = 0, up = 0, way;
     *low = 0;
     *span = 0;
     for (uint32_t d = 0; d < rank; d++)
         if (!shape[d]) return HG_OK;
     for (uint32_t d = 0; d < rank; d++) {
-        int64_t way;
-        if (__builtin_mul_overflow((int64_t)(shape[d] - 1), strides[d], &way) ||
-            __builtin_add_overflow(way < 0 ? first : last, way, way < 0 ? &first : &last))
+        uint64_t step = strides[d] < 0 ? UINT64_C(0) - (uint64_t)strides[d] : (uint64_t)strides[d];
+        uint64_t *to = strides[d] < 0 ? &down : &up;
+        if (!hg_mul_u64(shape[d] - 1, step, &way) || !hg_add_u64(*to, way, to) ||
+            *to > INT64_MAX / 16 / 512)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "stride %lld of axis %u is out of range",
                            (long long)strides[d], (unsigned)d);
     }
-    *low = first;
-    *span = (uint64_t)(last - first) + 1;
+    *low = -(int64_t)down;
+    *span = down + up + 1;
     return HG_OK;
 }
 
@@ -317,7 +270,7 @@ static hg_status wrap(tensor_state *state, hg_element type, char *data, const ui
 
 hg_status hg_tensor_wrap_host(hg_executor *executor, hg_element type, void *data,
                               const uint64_t *shape, const int64_t *strides, uint32_t ndim,
-                              void (*release)(void *user), void *user, hg_tensor **tensor) {
+                              hg_tensor_freed *release, void *user, hg_tensor **tensor) {
     HG_ENTRY;
     tensor_state *state;
     hg_status status = tensor ? HG_OK : hg_null_argument("tensor");

@@ -26,7 +26,7 @@ struct tensor_storage {
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
     bool borrowed;        /* the buffer is the caller's */
     void *host;           /* memory of the host that it is, or that it still waits in */
-    void (*release)(void *user);
+    hg_tensor_freed *release;
     void *user;
     tensor_record *record;           /* that will make it; NULL: its elements are there */
     uint32_t number;                 /* of it among the record's storages */
@@ -56,6 +56,12 @@ hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shap
                       hg_tensor **tensor) HG_NODISCARD;
 /* Another tensor over the same storage, equal to `of`. */
 hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) HG_NODISCARD;
+/* The same with offset, shape and strides of `like`. */
+hg_status tensor_give(const hg_tensor *t, const hg_tensor *like, hg_tensor **view) HG_NODISCARD;
+/* Whether elements lie one after another in C order. */
+bool tensor_is_packed(const hg_tensor *t);
+/* 0: bool, 1: unsigned, 2: signed, 3: floats. */
+int tensor_kind(hg_element type);
 /* Strides of a shape in C order. */
 void tensor_c_strides(const uint64_t *shape, uint32_t rank, int64_t *strides);
 uint64_t tensor_numel(const uint64_t *shape, uint32_t rank);

@@ -1,0 +1,725 @@
+/* Calls of single element-wise operations on tensors, included by ops.h. Generated: written by tools/generate from operations.def. */
+#ifndef HOLOGRAM_OPS_CALLS_H
+#define HOLOGRAM_OPS_CALLS_H
+
+#include <hologram/ops.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A + b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_add(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_ADD, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_add_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_ADD, inputs, 2, NULL, &target, 1);
+}
+/** A - b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sub(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_SUB, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sub_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_SUB, inputs, 2, NULL, &target, 1);
+}
+/** A * b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_mul(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_MUL, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_mul_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_MUL, inputs, 2, NULL, &target, 1);
+}
+/** A / b; of integers as floats: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_div(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_DIV, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_div_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_DIV, inputs, 2, NULL, &target, 1);
+}
+/** A / b toward minus infinity; integers divided by 0 are a fault: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_floor_divide(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_FLOOR_DIVIDE, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_floor_divide_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_FLOOR_DIVIDE, inputs, 2, NULL, &target, 1);
+}
+/** A - floor(a / b) * b, with the sign of b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_remainder(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_REMAINDER, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_remainder_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_REMAINDER, inputs, 2, NULL, &target, 1);
+}
+/** A to the power b; integers wrap, and are 0 for a negative b unless a is 1 or -1: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_pow(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_POW, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_pow_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_POW, inputs, 2, NULL, &target, 1);
+}
+/** The larger; NaN where one is NaN: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_maximum(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_MAXIMUM, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_maximum_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_MAXIMUM, inputs, 2, NULL, &target, 1);
+}
+/** The smaller; NaN where one is NaN: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_minimum(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_MINIMUM, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_minimum_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_MINIMUM, inputs, 2, NULL, &target, 1);
+}
+/** Angle of the point (b, a) in radians: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_atan2(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_ATAN2, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_atan2_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_ATAN2, inputs, 2, NULL, &target, 1);
+}
+/** Square root of a * a + b * b without overflow: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_hypot(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_HYPOT, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_hypot_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_HYPOT, inputs, 2, NULL, &target, 1);
+}
+/** Log(exp(a) + exp(b)) without overflow: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_logaddexp(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_LOGADDEXP, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_logaddexp_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_LOGADDEXP, inputs, 2, NULL, &target, 1);
+}
+/** A with the sign of b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_copysign(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_COPYSIGN, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_copysign_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_COPYSIGN, inputs, 2, NULL, &target, 1);
+}
+/** A == b, as bool: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_equal(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_EQUAL, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_equal_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_EQUAL, inputs, 2, NULL, &target, 1);
+}
+/** A != b, as bool: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_not_equal(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_NOT_EQUAL, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_not_equal_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_NOT_EQUAL, inputs, 2, NULL, &target, 1);
+}
+/** A < b, as bool: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_less(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_LESS, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_less_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_LESS, inputs, 2, NULL, &target, 1);
+}
+/** A <= b, as bool: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_less_equal(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_LESS_EQUAL, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_less_equal_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_LESS_EQUAL, inputs, 2, NULL, &target, 1);
+}
+/** A > b, as bool: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_greater(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_GREATER, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_greater_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_GREATER, inputs, 2, NULL, &target, 1);
+}
+/** A >= b, as bool: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_greater_equal(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_GREATER_EQUAL, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_greater_equal_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_GREATER_EQUAL, inputs, 2, NULL, &target, 1);
+}
+/** Whether both are not 0: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_logical_and(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_LOGICAL_AND, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_logical_and_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_LOGICAL_AND, inputs, 2, NULL, &target, 1);
+}
+/** Whether one is not 0: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_logical_or(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_LOGICAL_OR, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_logical_or_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_LOGICAL_OR, inputs, 2, NULL, &target, 1);
+}
+/** Whether exactly one is not 0: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_logical_xor(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_LOGICAL_XOR, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_logical_xor_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_LOGICAL_XOR, inputs, 2, NULL, &target, 1);
+}
+/** Whether it is 0: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_logical_not(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOGICAL_NOT, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_logical_not_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOGICAL_NOT, inputs, 1, NULL, &target, 1);
+}
+/** A & b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_and(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BITWISE_AND, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_and_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BITWISE_AND, inputs, 2, NULL, &target, 1);
+}
+/** A | b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_or(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BITWISE_OR, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_or_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BITWISE_OR, inputs, 2, NULL, &target, 1);
+}
+/** A ^ b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_xor(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BITWISE_XOR, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_xor_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BITWISE_XOR, inputs, 2, NULL, &target, 1);
+}
+/** ~a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_invert(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_BITWISE_INVERT, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_invert_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_BITWISE_INVERT, inputs, 1, NULL, &target, 1);
+}
+/** A << b; 0 where b is not below the width: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_left_shift(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BITWISE_LEFT_SHIFT, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_left_shift_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BITWISE_LEFT_SHIFT, inputs, 2, NULL, &target, 1);
+}
+/** A >> b, arithmetic for signed types: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_right_shift(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BITWISE_RIGHT_SHIFT, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bitwise_right_shift_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BITWISE_RIGHT_SHIFT, inputs, 2, NULL, &target, 1);
+}
+/** |a|: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_abs(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ABS, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_abs_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ABS, inputs, 1, NULL, &target, 1);
+}
+/** -a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_neg(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_NEG, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_neg_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_NEG, inputs, 1, NULL, &target, 1);
+}
+/** A, copied: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_positive(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_POSITIVE, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_positive_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_POSITIVE, inputs, 1, NULL, &target, 1);
+}
+/** 1, 0 or -1; NaN of NaN: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sign(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SIGN, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sign_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SIGN, inputs, 1, NULL, &target, 1);
+}
+/** A * a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_square(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SQUARE, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_square_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SQUARE, inputs, 1, NULL, &target, 1);
+}
+/** 1 / a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_reciprocal(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_RECIPROCAL, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_reciprocal_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_RECIPROCAL, inputs, 1, NULL, &target, 1);
+}
+/** The least whole number not below a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_ceil(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_CEIL, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_ceil_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_CEIL, inputs, 1, NULL, &target, 1);
+}
+/** The greatest whole number not above a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_floor(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_FLOOR, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_floor_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_FLOOR, inputs, 1, NULL, &target, 1);
+}
+/** The nearest whole number, ties to even: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_round(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ROUND, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_round_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ROUND, inputs, 1, NULL, &target, 1);
+}
+/** A without its fraction: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_trunc(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_TRUNC, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_trunc_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_TRUNC, inputs, 1, NULL, &target, 1);
+}
+/** Whether the sign bit is set, of zeros and NaNs too: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_signbit(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SIGNBIT, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_signbit_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SIGNBIT, inputs, 1, NULL, &target, 1);
+}
+/** Whether it is NaN: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_isnan(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ISNAN, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_isnan_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ISNAN, inputs, 1, NULL, &target, 1);
+}
+/** Whether it is an infinity: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_isinf(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ISINF, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_isinf_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ISINF, inputs, 1, NULL, &target, 1);
+}
+/** Whether it is a number: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_isfinite(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ISFINITE, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_isfinite_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ISFINITE, inputs, 1, NULL, &target, 1);
+}
+/** Square root: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sqrt(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SQRT, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sqrt_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SQRT, inputs, 1, NULL, &target, 1);
+}
+/** 1 / square root: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_rsqrt(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_RSQRT, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_rsqrt_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_RSQRT, inputs, 1, NULL, &target, 1);
+}
+/** Cube root: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cbrt(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_CBRT, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cbrt_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_CBRT, inputs, 1, NULL, &target, 1);
+}
+/** E to the power a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_exp(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_EXP, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_exp_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_EXP, inputs, 1, NULL, &target, 1);
+}
+/** 2 to the power a: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_exp2(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_EXP2, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_exp2_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_EXP2, inputs, 1, NULL, &target, 1);
+}
+/** Exp(a) - 1: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_expm1(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_EXPM1, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_expm1_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_EXPM1, inputs, 1, NULL, &target, 1);
+}
+/** Natural logarithm: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_log(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOG, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_log_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOG, inputs, 1, NULL, &target, 1);
+}
+/** Logarithm to base 2: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_log2(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOG2, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_log2_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOG2, inputs, 1, NULL, &target, 1);
+}
+/** Logarithm to base 10: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_log10(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOG10, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_log10_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOG10, inputs, 1, NULL, &target, 1);
+}
+/** Log(1 + a): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_log1p(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOG1P, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_log1p_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOG1P, inputs, 1, NULL, &target, 1);
+}
+/** Sine of radians: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sin(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SIN, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sin_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SIN, inputs, 1, NULL, &target, 1);
+}
+/** Cosine of radians: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cos(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_COS, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cos_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_COS, inputs, 1, NULL, &target, 1);
+}
+/** Tangent of radians: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_tan(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_TAN, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_tan_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_TAN, inputs, 1, NULL, &target, 1);
+}
+/** Arc sine: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_asin(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ASIN, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_asin_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ASIN, inputs, 1, NULL, &target, 1);
+}
+/** Arc cosine: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_acos(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ACOS, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_acos_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ACOS, inputs, 1, NULL, &target, 1);
+}
+/** Arc tangent: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_atan(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ATAN, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_atan_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ATAN, inputs, 1, NULL, &target, 1);
+}
+/** Hyperbolic sine: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sinh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SINH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sinh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SINH, inputs, 1, NULL, &target, 1);
+}
+/** Hyperbolic cosine: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cosh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_COSH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cosh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_COSH, inputs, 1, NULL, &target, 1);
+}
+/** Hyperbolic tangent: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_tanh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_TANH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_tanh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_TANH, inputs, 1, NULL, &target, 1);
+}
+/** Error function: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_erf(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ERF, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_erf_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ERF, inputs, 1, NULL, &target, 1);
+}
+/** 1 - erf(a): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_erfc(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ERFC, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_erfc_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ERFC, inputs, 1, NULL, &target, 1);
+}
+/** 1 / (1 + exp(-a)): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sigmoid(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SIGMOID, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sigmoid_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SIGMOID, inputs, 1, NULL, &target, 1);
+}
+/** A where it is above 0, else 0: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_relu(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_RELU, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_relu_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_RELU, inputs, 1, NULL, &target, 1);
+}
+/** A / 2 * (1 + erf(a / sqrt 2)): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_gelu(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_GELU, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_gelu_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_GELU, inputs, 1, NULL, &target, 1);
+}
+/** Gelu by its formula with tanh: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_gelu_tanh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_GELU_TANH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_gelu_tanh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_GELU_TANH, inputs, 1, NULL, &target, 1);
+}
+/** A * sigmoid(a): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_silu(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SILU, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_silu_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SILU, inputs, 1, NULL, &target, 1);
+}
+/** Log(1 + exp(a)) without overflow: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_softplus(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SOFTPLUS, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_softplus_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SOFTPLUS, inputs, 1, NULL, &target, 1);
+}
+/** A, not below b and not above c: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_clip(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call(executor, HG_OPS_CLIP, inputs, 3, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_clip_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, hg_tensor *target) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call_into(executor, HG_OPS_CLIP, inputs, 3, NULL, &target, 1);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

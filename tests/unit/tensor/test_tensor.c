@@ -1,0 +1,357 @@
+/* Tensors: views against plain loops, element-wise operations eager and recorded, results into
+ * views that overlap, memory, and every mistake. */
+#include "support/runtime_support.h"
+#include <hologram/ops.h>
+#include <stdlib.h>
+
+static uint64_t random_state = 7;
+static uint64_t rnd(uint64_t below) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % below;
+}
+
+#define OK(call) CHECK_MESSAGE((call) == HG_OK, "%s: %s", #call, hg_last_error_text())
+#define FAILS(call, text)                                                                        \
+    do {                                                                                         \
+        hg_status fails_status = (call);                                                         \
+        CHECK_MESSAGE(fails_status != HG_OK && strstr(hg_last_error()->message, text), "%s: %s", \
+                      #call, hg_last_error()->message);                                          \
+    } while (0)
+
+/* ---- the model: indices of a view into an array of its own ---- */
+
+enum { MOST = 4096 };
+typedef struct model {
+    uint32_t rank;
+    uint64_t shape[HG_TENSOR_AXES];
+    uint64_t count;
+    uint32_t place[MOST]; /* of each element in C order: which of the base's */
+} model;
+
+static uint64_t number_of(const uint64_t *shape, uint32_t rank) {
+    uint64_t n = 1;
+    for (uint32_t d = 0; d < rank; d++) n *= shape[d];
+    return n;
+}
+
+static void split(const model *m, uint64_t flat, uint64_t *at) {
+    for (uint32_t d = m->rank; d-- > 0;) {
+        at[d] = flat % m->shape[d];
+        flat /= m->shape[d];
+    }
+}
+
+static uint64_t join(const model *m, const uint64_t *at) {
+    uint64_t flat = 0;
+    for (uint32_t d = 0; d < m->rank; d++) flat = flat * m->shape[d] + at[d];
+    return flat;
+}
+
+/* One random view of both. */
+static void step(model *m, hg_tensor **t) {
+    model next = *m;
+    hg_tensor *view = NULL;
+    uint64_t at[HG_TENSOR_AXES], from[HG_TENSOR_AXES];
+    uint32_t axis = m->rank ? (uint32_t)rnd(m->rank) : 0;
+    uint64_t n = m->rank ? m->shape[axis] : 1, kind = rnd(7);
+    if (!m->count || !m->rank) kind = 4;
+    int64_t begin = 0, by = 1;
+    int32_t order[HG_TENSOR_AXES];
+    for (uint32_t d = 0; d < m->rank; d++) order[d] = (int32_t)d;
+    switch (kind) {
+    case 0: /* select */
+        begin = (int64_t)rnd(n);
+        OK(hg_tensor_select(*t, (int32_t)axis, begin, &view));
+        next.rank--;
+        for (uint32_t d = axis; d < next.rank; d++) next.shape[d] = m->shape[d + 1];
+        break;
+    case 1: /* narrow */
+        begin = (int64_t)rnd(n + 1);
+        next.shape[axis] = rnd(n - (uint64_t)begin + 1);
+        OK(hg_tensor_narrow(*t, (int32_t)axis, (uint64_t)begin, next.shape[axis], &view));
+        break;
+    case 2: /* slice */
+        by = rnd(2) ? 1 + (int64_t)rnd(3) : -1 - (int64_t)rnd(3);
+        begin = (int64_t)rnd(n);
+        next.shape[axis] = by > 0 ? (n - (uint64_t)begin - 1) / (uint64_t)by + 1
+                                  : (uint64_t)begin / (uint64_t)-by + 1;
+        OK(hg_tensor_slice(*t, (int32_t)axis - (int32_t)m->rank, begin, INT64_MAX, by, &view));
+        break;
+    case 3: /* permute */
+        for (uint32_t d = m->rank; d-- > 1;) {
+            uint32_t other = (uint32_t)rnd(d + 1);
+            int32_t kept = order[d];
+            order[d] = order[other];
+            order[other] = kept;
+        }
+        OK(hg_tensor_permute(*t, order, m->rank, &view));
+        for (uint32_t d = 0; d < m->rank; d++) next.shape[d] = m->shape[order[d]];
+        break;
+    case 4: /* unsqueeze */
+        if (m->rank == HG_TENSOR_AXES) return;
+        axis = (uint32_t)rnd(m->rank + 1);
+        OK(hg_tensor_unsqueeze(*t, (int32_t)axis, &view));
+        next.rank++;
+        for (uint32_t d = axis + 1; d < next.rank; d++) next.shape[d] = m->shape[d - 1];
+        next.shape[axis] = 1;
+        break;
+    case 5: /* reshape */
+        next.rank = (uint32_t)rnd(4) + 1;
+        uint64_t left = m->count;
+        for (uint32_t d = 0; d + 1 < next.rank; d++) {
+            uint64_t f = 1 + rnd(6);
+            while (left % f) f--;
+            next.shape[d] = f;
+            left /= f;
+        }
+        next.shape[next.rank - 1] = left;
+        OK(hg_tensor_reshape(*t, next.shape, next.rank, &view));
+        break;
+    default: /* broadcast */
+        if (m->rank == HG_TENSOR_AXES || m->count > MOST / 3) return;
+        next.rank++;
+        next.shape[0] = 1 + rnd(3);
+        for (uint32_t d = 1; d < next.rank; d++) next.shape[d] = m->shape[d - 1];
+        OK(hg_tensor_broadcast_to(*t, next.shape, next.rank, &view));
+        break;
+    }
+    next.count = number_of(next.shape, next.rank);
+    for (uint64_t i = 0; i < next.count; i++) {
+        split(&next, i, at);
+        uint64_t source = i;
+        if (kind == 0) {
+            for (uint32_t d = 0, k = 0; d < m->rank; d++) from[d] = d == axis ? 0 : at[k++];
+            from[axis] = (uint64_t)begin;
+            source = join(m, from);
+        } else if (kind == 1 || kind == 2) {
+            memcpy(from, at, sizeof from);
+            from[axis] = (uint64_t)(begin + by * (int64_t)at[axis]);
+            source = join(m, from);
+        } else if (kind == 3) {
+            for (uint32_t d = 0; d < m->rank; d++) from[order[d]] = at[d];
+            source = join(m, from);
+        } else if (kind == 6) {
+            source = join(m, at + 1);
+        }
+        next.place[i] = m->place[source];
+    }
+    hg_tensor_release(*t);
+    *t = view;
+    *m = next;
+}
+
+static void check_elements(const hg_tensor *t, const model *m, const float *base) {
+    static float own[MOST];
+    CHECK_U64(hg_tensor_numel(t), m->count);
+    if (hg_tensor_numel(t) != m->count) return;
+    OK(hg_tensor_to_host(t, own, m->count));
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < m->count; i++) wrong += own[i] != base[m->place[i]];
+    CHECK_U64(wrong, 0);
+}
+
+static model whole(const uint64_t *shape, uint32_t rank) {
+    model m = {.rank = rank};
+    memcpy(m.shape, shape, rank * sizeof *shape);
+    m.count = number_of(shape, rank);
+    for (uint32_t i = 0; i < m.count; i++) m.place[i] = i;
+    return m;
+}
+
+/* Views of views, and what operations make of them, eager and in a scope. */
+static void random_views(hg_executor *e, int rounds) {
+    static float base[MOST], doubled[MOST], sums[MOST], again[MOST];
+    for (int round = 0; round < rounds; round++) {
+        uint64_t shape[4] = {1 + rnd(4), 1 + rnd(5), 1 + rnd(4), 1 + rnd(6)};
+        model m = whole(shape, 4);
+        for (uint64_t i = 0; i < m.count; i++) base[i] = (float)rnd(1000) - 500;
+        hg_tensor *t, *copy, *twice, *recorded, *more;
+        hg_tensor_scope *scope;
+        OK(hg_tensor_from_host(e, HG_TYPE_F32, base, m.count, shape, 4, &t));
+        for (uint64_t steps = rnd(6); steps > 0; steps--) step(&m, &t);
+        check_elements(t, &m, base);
+        OK(hg_tensor_contiguous(t, &copy));
+        CHECK(hg_tensor_is_contiguous(copy));
+        check_elements(copy, &m, base);
+        for (uint64_t i = 0; i < MOST; i++) doubled[i] = base[i] * 2;
+        OK(hg_ops_add(e, t, copy, &twice));
+        check_elements(twice, &m, doubled);
+        OK(hg_scope_begin(e, &scope));
+        OK(hg_ops_add(e, t, copy, &recorded));
+        OK(hg_ops_mul(e, recorded, t, &more));
+        OK(hg_scope_end(scope));
+        check_elements(recorded, &m, doubled);
+        hg_tensor_release(recorded);
+        OK(hg_ops_mul(e, twice, t, &recorded));
+        OK(hg_tensor_to_host(recorded, sums, m.count));
+        OK(hg_tensor_to_host(more, again, m.count));
+        CHECK(memcmp(sums, again, (size_t)m.count * sizeof *sums) == 0);
+        hg_tensor_release(t), hg_tensor_release(copy), hg_tensor_release(twice);
+        hg_tensor_release(recorded), hg_tensor_release(more);
+    }
+}
+
+/* ---- into views that overlap ---- */
+
+static void overlaps(hg_executor *e) {
+    float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, got[8];
+    uint64_t n = 8;
+    hg_tensor *t, *front, *back, *turned, *wide;
+    OK(hg_tensor_from_host(e, HG_TYPE_F32, a, 8, &n, 1, &t));
+    OK(hg_tensor_narrow(t, 0, 0, 7, &front));
+    OK(hg_tensor_narrow(t, 0, 1, 7, &back));
+    OK(hg_ops_add_into(e, front, back, back)); /* reads what it writes, shifted */
+    OK(hg_tensor_to_host(t, got, 8));
+    for (int i = 1; i < 8; i++) CHECK(got[i] == a[i] + a[i - 1]);
+    CHECK(got[0] == 1);
+    OK(hg_tensor_copy_from_host(t, a, 8));
+    OK(hg_tensor_slice(t, 0, INT64_MAX, INT64_MIN, -1, &turned));
+    OK(hg_ops_mul_into(e, t, turned, turned));
+    OK(hg_tensor_to_host(t, got, 8));
+    for (int i = 0; i < 8; i++) CHECK(got[i] == a[i] * a[7 - i]);
+    OK(hg_ops_neg_into(e, t, t));
+    OK(hg_tensor_to_host(turned, got, 8));
+    for (int i = 0; i < 8; i++) CHECK(got[i] == -a[i] * a[7 - i]);
+    OK(hg_tensor_broadcast_to(t, (uint64_t[]){2, 8}, 2, &wide));
+    FAILS(hg_ops_neg_into(e, wide, wide), "share memory along axis 0");
+    FAILS(hg_ops_less_into(e, t, t, t), "less gives bool [8], the target is f32 [8]");
+    hg_tensor_release(t), hg_tensor_release(front), hg_tensor_release(back);
+    hg_tensor_release(turned), hg_tensor_release(wide);
+}
+
+/* ---- memory ---- */
+
+static int freed;
+static void count_freed(void *user) {
+    (void)user;
+    freed++;
+}
+
+static void memory(void) {
+    hg_executor *e, *other;
+    hg_executor_memory_info before = {.size = sizeof before}, after = before;
+    float a[6] = {1, 2, 3, 4, 5, 6}, got[6];
+    uint64_t shape[2] = {2, 3};
+    int64_t strides[2] = {1, 2};
+    hg_tensor *t, *w, *x;
+    OK(hg_executor_create_cpu(&e));
+    OK(hg_executor_create_cpu(&other));
+    OK(hg_tensor_zeros(e, HG_TYPE_F32, shape, 2, &t));
+    OK(hg_executor_memory(e, &before));
+    for (int i = 0; i < 2000; i++) {
+        OK(hg_ops_add(e, t, t, &x));
+        hg_tensor_release(x);
+    }
+    OK(hg_executor_memory(e, &after));
+    CHECK_U64(after.used, before.used);
+    CHECK_U64(after.kept_count, 1);
+    /* the host's own memory, in Fortran's order: writes are seen by both */
+    OK(hg_tensor_wrap_host(e, HG_TYPE_F32, a, shape, strides, 2, count_freed, NULL, &w));
+    OK(hg_tensor_to_host(w, got, 6));
+    CHECK(got[0] == 1 && got[1] == 3 && got[2] == 5 && got[3] == 2 && got[4] == 4 && got[5] == 6);
+    OK(hg_ops_neg_into(e, w, w));
+    CHECK(a[0] == -1 && a[5] == -6);
+    OK(hg_tensor_select(w, 0, 1, &x));
+    hg_tensor_release(w);
+    CHECK_U64(freed, 0);
+    hg_tensor_release(x);
+    CHECK_U64(freed, 1);
+    /* another executor's is refused, and copied on request */
+    OK(hg_tensor_ones(other, HG_TYPE_F32, shape, 2, &w));
+    FAILS(hg_ops_add(e, t, w, &x), "belongs to another executor");
+    CHECK(x == NULL);
+    OK(hg_tensor_to(w, e, &x));
+    CHECK(hg_tensor_executor(x) == e);
+    hg_tensor_release(x);
+    hg_executor_destroy(other);
+    FAILS(hg_tensor_to_host(w, got, 6), "executor is destroyed");
+    CHECK(hg_tensor_executor(w) == NULL);
+    hg_tensor_release(w);
+    hg_tensor_release(t);
+    hg_executor_destroy(e);
+}
+
+/* ---- scopes ---- */
+
+static void scopes(hg_executor *e) {
+    hg_tensor_scope *outer, *inner;
+    hg_tensor *x, *y, *z, *zero;
+    double value;
+    OK(hg_tensor_full(e, HG_TYPE_F32, 3, NULL, 0, &x));
+    OK(hg_scope_begin(e, &outer));
+    OK(hg_ops_add(e, x, x, &y));
+    OK(hg_scope_begin(e, &inner));
+    FAILS(hg_scope_end(outer), "not the innermost");
+    OK(hg_ops_mul(e, y, y, &z)); /* y is the outer scope's, which runs */
+    OK(hg_scope_end(inner));
+    OK(hg_tensor_item(z, &value)); /* reads in the outer scope */
+    CHECK(value == 36);
+    hg_tensor_release(z);
+    OK(hg_ops_sub(e, y, x, &z));
+    hg_tensor_release(y); /* nobody holds it at the end */
+    OK(hg_scope_end(outer));
+    OK(hg_tensor_item(z, &value));
+    CHECK(value == 3);
+    hg_tensor_release(z);
+    /* an error of what was recorded */
+    OK(hg_tensor_full(e, HG_TYPE_I32, 0, NULL, 0, &zero));
+    OK(hg_scope_begin(e, &outer));
+    OK(hg_ops_floor_divide(e, zero, zero, &y));
+    OK(hg_ops_neg(e, y, &z));
+    FAILS(hg_scope_end(outer), "floor_divide");
+    FAILS(hg_tensor_item(z, &value), "division by zero");
+    OK(hg_tensor_item(x, &value));
+    CHECK(value == 3);
+    hg_tensor_release(x), hg_tensor_release(y), hg_tensor_release(z), hg_tensor_release(zero);
+}
+
+/* ---- mistakes and text ---- */
+
+static void mistakes(hg_executor *e) {
+    hg_tensor *a, *b, *c = NULL;
+    char *text;
+    hg_operation operation;
+    float x[6] = {1, 2, 3, 4, 5, 6};
+    OK(hg_tensor_from_host(e, HG_TYPE_F32, x, 6, (uint64_t[]){2, 3}, 2, &a));
+    OK(hg_tensor_zeros(e, HG_TYPE_I32, (uint64_t[]){3, 2}, 2, &b));
+    FAILS(hg_tensor_from_host(e, HG_TYPE_F32, x, 6, (uint64_t[]){2, 2}, 2, &c),
+          "Tensor shape mismatch: [2, 2] has 4 elements, 6 given");
+    FAILS(hg_ops_add(e, a, b, &c), "Tensor shape mismatch: add: f32 [2, 3] and i32 [3, 2]");
+    FAILS(hg_ops_bitwise_and(e, a, a, &c), "bitwise_and: f32 [2, 3] and f32 [2, 3]: ");
+    FAILS(hg_tensor_select(a, 2, 0, &c), "Invalid dimension: 2 of 2");
+    FAILS(hg_tensor_narrow(a, 1, 2, 2, &c), "2 elements from 2 on are outside of axis 1");
+    FAILS(hg_tensor_reshape(a, (uint64_t[]){4}, 1, &c), "f32 [2, 3] has no shape [4]");
+    FAILS(hg_tensor_to_host(a, x, 5), "Invalid buffer size: expected 6, got 5");
+    FAILS(hg_tensor_zeros(e, HG_TYPE_F32, (uint64_t[]){UINT64_MAX, 2}, 2, &c),
+          "more bytes than an address can count");
+    FAILS(hg_tensor_zeros(e, 63, NULL, 0, &c), "63 is no element type");
+    FAILS(hg_ops_find("ad", &operation), "'ad' is no operation");
+    CHECK(c == NULL);
+    OK(hg_tensor_print(a, &text));
+    CHECK_TEXT(text, "f32 [2, 3] = [[1, 2, 3],\n [4, 5, 6]]");
+    hg_string_free(text);
+    hg_tensor_release(a), hg_tensor_release(b);
+}
+
+static void types(void) {
+    CHECK_U64(hg_element_promote(HG_TYPE_I8, HG_TYPE_U8), HG_TYPE_I16);
+    CHECK_U64(hg_element_promote(HG_TYPE_I64, HG_TYPE_U64), HG_TYPE_F64);
+    CHECK_U64(hg_element_promote(HG_TYPE_F16, HG_TYPE_BF16), HG_TYPE_F32);
+    CHECK_U64(hg_element_promote(HG_ELEMENT_BOOL, HG_TYPE_U8), HG_TYPE_U8);
+    for (hg_element a = 0; a <= HG_ELEMENT_BOOL; a++)
+        for (hg_element b = 0; b <= HG_ELEMENT_BOOL; b++)
+            CHECK_U64(hg_element_promote(a, b), hg_element_promote(b, a));
+}
+
+int main(void) {
+    hg_executor *e;
+    OK(hg_executor_create_cpu(&e));
+    random_views(e, 120);
+    overlaps(e);
+    scopes(e);
+    mistakes(e);
+    hg_executor_destroy(e);
+    memory();
+    types();
+    return test_done();
+}
