@@ -16,27 +16,6 @@ static hg_st_block *top(hg_st *s) {
     return s->blocks.count ? &s->blocks.data[s->blocks.count - 1] : NULL;
 }
 
-static uint32_t new_scope(hg_st *s) {
-    uint32_t around = hg_st_scope(s);
-    uint32_t *scope = hg_vec_push(&s->scopes), *depth = hg_vec_push(&s->depths);
-    if (!scope || !depth) {
-        s->out_of_memory = true;
-        return 0;
-    }
-    *scope = around;
-    *depth = s->depths.data[around] + 1;
-    return (uint32_t)s->scopes.count - 1;
-}
-
-static void push(hg_st *s, hg_st_block block) {
-    block.scope = new_scope(s);
-    hg_st_block *kept = s->out_of_memory ? NULL : hg_vec_push(&s->blocks);
-    if (kept)
-        *kept = block;
-    else
-        s->out_of_memory = true;
-}
-
 static uint32_t limit_of(hg_st *s) { return top(s) ? top(s)->limit : s->facts.count; }
 
 static bool may_nest(const hg_st *s) { return s->blocks.count + 1 < HG_MAX_BLOCK_NESTING; }
@@ -56,24 +35,31 @@ static void close_block(hg_st *s) {
     hg_text_addf(s->out, "}\n");
 }
 
-/* The end of a branch that another one follows, or of a loop, whose jump stands for the brace. */
-static void take_jump(hg_st *s, uint32_t inst) {
+/* The end of a branch that another one follows, or of a loop, whose jump stands for the brace.
+ * Returns the next instruction. */
+static uint32_t take_jump(hg_st *s, uint32_t inst) {
     hg_st_block b = *top(s);
+    if (b.kind == HG_ST_FOR) {
+        close_block(s);
+        return b.behind;
+    }
     if (b.kind != HG_ST_IF) {
         if (hg_st_is_reached(&s->facts, inst)) {
             close_block(s);
-            return;
+            return inst + 1;
         }
         hg_st_flush(s);
         hg_st_line(s, "continue\n");
         close_block(s);
-        return;
+        return inst + 1;
     }
     hg_st_flush(s);
     hg_st_open_blocks(s);
     s->blocks.count--;
-    push(s, (hg_st_block){
-                .kind = HG_ST_ELSE, .close = b.behind, .limit = b.behind, .behind = b.behind});
+    hg_st_push(s,
+               (hg_st_block){
+                   .kind = HG_ST_ELSE, .close = b.behind, .limit = b.behind, .behind = b.behind});
+    return inst + 1;
 }
 
 static void open_loop(hg_st *s, uint32_t inst) {
@@ -86,12 +72,12 @@ static void open_loop(hg_st *s, uint32_t inst) {
     if (!hg_st_only_from(f, inst + 1, last, inst, last)) return;
     bool jump = hg_st_is_jump(f, last);
     hg_st_flush(s);
-    push(s, (hg_st_block){.kind = jump ? HG_ST_LOOP : HG_ST_ROUND,
-                          .takes_jump = jump,
-                          .close = jump ? last : last + 1,
-                          .limit = last,
-                          .behind = last + 1,
-                          .top = inst});
+    hg_st_push(s, (hg_st_block){.kind = jump ? HG_ST_LOOP : HG_ST_ROUND,
+                                .takes_jump = jump,
+                                .close = jump ? last : last + 1,
+                                .limit = last,
+                                .behind = last + 1,
+                                .top = inst});
 }
 
 /* ---- jumps ---- */
@@ -148,7 +134,7 @@ static void open_if(hg_st *s, const char *condition, hg_st_block block) {
     if (chained) s->blocks.count--;
     hg_st_open_blocks(s);
     uint32_t depth = (uint32_t)s->blocks.count;
-    push(s, block);
+    hg_st_push(s, block);
     if (s->out_of_memory) return;
     top(s)->open = true;
     s->found.statements++;
@@ -200,7 +186,8 @@ static bool leave_on(hg_st *s, uint32_t inst) {
         write_leave(s, condition, "break");
         return true;
     }
-    bool last = inst + 1 == loop->close; /* the assembler would turn the end of the loop round */
+    /* The assembler would turn the end of the loop round. */
+    bool last = loop->kind != HG_ST_FOR && inst + 1 == loop->close;
     if (v && (v->is_not || (last && v->turns))) hg_st_flush(s);
     hg_st_condition_text(s, inst, false, condition);
     write_leave(s, condition, word);
@@ -277,11 +264,20 @@ static void label_lines(hg_st *s, uint32_t inst) {
     if (s->out) hg_text_addf(s->out, "%s:\n", label(s, inst, name));
 }
 
+/* A `for` has room here. */
+static bool for_fits(hg_st *s, uint32_t inst) {
+    uint32_t number = s->facts.for_of[inst];
+    return number && may_nest(s) && s->facts.fors.data[number - 1].last < limit_of(s);
+}
+
 static uint32_t instruction(hg_st *s, uint32_t inst) {
     const hg_st_facts *f = &s->facts;
     uint16_t op = f->program->insts[inst].op;
     uint32_t next = inst + 1;
-    if (op == HG_OP_BRA && hg_st_is_jump(f, inst)) {
+    uint32_t body = op == HG_OP_SET && for_fits(s, inst) ? hg_st_open_for(s, inst) : HG_ST_NONE;
+    if (body != HG_ST_NONE) {
+        next = body;
+    } else if (op == HG_OP_BRA && hg_st_is_jump(f, inst)) {
         jump(s, inst);
     } else if (op == HG_OP_BRA) {
         next = branch_at(s, inst);
@@ -319,7 +315,7 @@ static void walk(hg_st *s) {
         label_lines(s, i);
         if (i == f->count) break;
         if (top(s) && top(s)->takes_jump && top(s)->close == i) {
-            take_jump(s, i++);
+            i = take_jump(s, i);
             continue;
         }
         open_loop(s, i);
@@ -373,6 +369,7 @@ hg_status hg_program_print_structured(const hg_program *program, char **text, si
     hg_status status = hg_st_find_facts(&s->facts, program);
     s->needed = status == HG_OK ? hg_calloc((size_t)program->inst_count + 1, 1) : NULL;
     if (status == HG_OK && !s->needed) status = hg_fail_memory();
+    if (status == HG_OK && !hg_st_find_fors(&s->facts)) status = hg_fail_memory();
     if (status == HG_OK) write(s);
     if (status == HG_OK && s->out_of_memory) status = hg_fail_memory();
     if (status == HG_OK) {

@@ -67,6 +67,15 @@ typedef struct hg_st_target {
     uint32_t count, low, high; /* of their instructions; low above high: none */
 } hg_st_target;
 
+/* A `for` by one (structured_for.c). */
+typedef struct hg_st_for {
+    uint32_t from, to;    /* the instructions that make its bounds */
+    uint32_t guard;       /* the comparison in front of it */
+    uint32_t next, last;  /* what `continue` leads to; the branch back */
+    uint32_t variable;    /* its number */
+    bool falls, reversed; /* the variable does */
+} hg_st_for;
+
 typedef struct hg_st_facts {
     const hg_program *program;
     hg_cfg *cfg;
@@ -81,6 +90,9 @@ typedef struct hg_st_facts {
     uint32_t *accesses;            /* of each instruction the first of webs; reads, then writes */
     uint32_t *webs;                /* number of a variable, or HG_ST_NONE */
     HG_VEC(hg_st_variable) variables;
+    HG_VEC(hg_st_for) fors;
+    uint32_t *for_of; /* of each instruction the number of one whose bound it makes, or in front of
+                         which it stands, + 1 */
     bool numbered[HG_MAX_REGISTERS]; /* the register's number stands in the text */
     const hg_param *param[HG_MAX_REGISTERS];
     hg_st_name *names; /* a hash table */
@@ -108,6 +120,8 @@ static inline bool hg_st_is_raw(const hg_st_facts *f, uint32_t variable) {
 }
 /* Fills webs (structured_webs.c). False: out of memory. */
 bool hg_st_find_webs(hg_st_facts *f);
+/* Fills fors (structured_for.c). False: out of memory. */
+bool hg_st_find_fors(hg_st_facts *f) HG_NODISCARD;
 /* The instruction is an unconditional jump; whether the next instruction is reached from it. */
 static inline bool hg_st_is_jump(const hg_st_facts *f, uint32_t inst) {
     return inst < f->count && f->program->insts[inst].op == HG_OP_BRA &&
@@ -125,7 +139,8 @@ typedef enum hg_st_kind {
     HG_ST_ELSE,
     HG_ST_LOOP,
     HG_ST_WHILE,
-    HG_ST_ROUND /* a loop that ends with its condition */
+    HG_ST_ROUND, /* a loop that ends with its condition */
+    HG_ST_FOR
 } hg_st_kind;
 
 typedef struct hg_st_block {
@@ -135,7 +150,7 @@ typedef struct hg_st_block {
     uint32_t close;  /* the instruction where it ends */
     uint32_t limit;  /* blocks in it end there at the latest */
     uint32_t behind; /* of if: where it and its else end; of loops what `break` leads to */
-    uint32_t top;    /* of loops: the first instruction */
+    uint32_t top;    /* of loops: what `continue` leads to */
     uint32_t scope;
 } hg_st_block;
 
@@ -183,10 +198,16 @@ void hg_st_open_blocks(hg_st *s);
 void hg_st_indent(hg_st *s, uint32_t depth);
 /* A line, in front of which waiting blocks are opened. */
 void hg_st_line(hg_st *s, const char *format, ...) HG_PRINTF(2, 3);
+/* A block in the innermost one. */
+void hg_st_push(hg_st *s, hg_st_block block);
 /* The innermost block. */
 uint32_t hg_st_scope(const hg_st *s);
 /* A variable is mentioned in the innermost block. defines: its first mention may declare it. */
 void hg_st_mention(hg_st *s, uint32_t variable, bool defines);
+
+/* The first instruction in the `for` that begins with the comparison and whose bounds wait; it is
+ * open then. HG_ST_NONE: there is none (structured_for.c). */
+uint32_t hg_st_open_for(hg_st *s, uint32_t inst);
 
 /* ---- values (structured_value.c) ---- */
 

@@ -335,6 +335,7 @@ hg_status hg_st_find_facts(hg_st_facts *f, const hg_program *program) {
 void hg_st_facts_free(hg_st_facts *f) {
     hg_cfg_destroy(f->cfg);
     hg_vec_free(&f->variables);
+    hg_vec_free(&f->fors);
     hg_free(f->webs);
     hg_arena_free(&f->arena);
 }

@@ -52,6 +52,27 @@ void hg_st_line(hg_st *s, const char *format, ...) {
 
 /* ---- where variables are mentioned ---- */
 
+static uint32_t new_scope(hg_st *s) {
+    uint32_t around = hg_st_scope(s);
+    uint32_t *scope = hg_vec_push(&s->scopes), *depth = hg_vec_push(&s->depths);
+    if (!scope || !depth) {
+        s->out_of_memory = true;
+        return 0;
+    }
+    *scope = around;
+    *depth = s->depths.data[around] + 1;
+    return (uint32_t)s->scopes.count - 1;
+}
+
+void hg_st_push(hg_st *s, hg_st_block block) {
+    block.scope = new_scope(s);
+    hg_st_block *kept = s->out_of_memory ? NULL : hg_vec_push(&s->blocks);
+    if (kept)
+        *kept = block;
+    else
+        s->out_of_memory = true;
+}
+
 uint32_t hg_st_scope(const hg_st *s) {
     return s->blocks.count ? s->blocks.data[s->blocks.count - 1].scope : 0;
 }

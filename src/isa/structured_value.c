@@ -727,7 +727,7 @@ static void keep(hg_st *s, work *w) {
     bool numbered = s->facts.cfg->function_count > 1 && w->made.type == HG_ST_PREDICATE;
     bool waits = s->facts.use[w->inst] != HG_ST_NONE && w->in->op != HG_OP_MOV &&
                  w->in->op != HG_OP_MOV_P && !numbered;
-    if (waits) {
+    if (waits || s->facts.for_of[w->inst]) {
         if (s->value_count == HG_ST_MOST_VALUES) hg_st_flush(s);
         s->values[s->value_count++] = w->made;
         return;

@@ -103,6 +103,58 @@ static const char *const SAME = ".atlas 1\n"
                                 "    }\n"
                                 "    rounds[global] = n == most ? 0 : n\n";
 
+/* `for` by one in all directions, with what leaves it and its rounds. */
+static const char *const FOR = ".atlas 1\n"
+                               ".program rounds\n"
+                               ".param x buffer i32 in [n]\n"
+                               ".param y buffer i32 inout [n]\n"
+                               ".param n u64\n"
+                               ".param a i8\n"
+                               "    for i in 0 .. n {\n"
+                               "        for j in reversed u64(3) .. 7 {\n"
+                               "            if j == i {\n"
+                               "                continue\n"
+                               "            }\n"
+                               "            y[i] = x[j]\n"
+                               "            if x[i] > 100 {\n"
+                               "                break\n"
+                               "            }\n"
+                               "        }\n"
+                               "    }\n"
+                               "    for k in x[n] .. x[global] + 2 step -1 {\n"
+                               "        y[n] = k\n"
+                               "    }\n"
+                               "    for k_2 in reversed -128 .. a step -1 {\n"
+                               "        y[n] = i32(k_2)\n"
+                               "    }\n"
+                               "    for k_3 in 1 .. 4 {\n"
+                               "        y[k_3] = 5\n"
+                               "    }\n";
+/* None: the text reads the variable behind the rounds, and it counts by 257. */
+static const char *const NO_FOR = ".atlas 1\n"
+                                  ".program none\n"
+                                  ".param y buffer u32 out\n"
+                                  ".param n u32\n"
+                                  ".reg i, k, one, end u32\n"
+                                  "    mov i, 0\n"
+                                  "    mov end, n\n"
+                                  "    bra.ge i, end, @behind\n"
+                                  "    mov one, 1\n"
+                                  "top:\n"
+                                  "    add i, i, one\n"
+                                  "    bra.lt i, end, @top\n"
+                                  "behind:\n"
+                                  "    stg [y[0]], i\n"
+                                  "    mov k, 0\n"
+                                  "    mov end, n\n"
+                                  "    bra.ge k, end, @out\n"
+                                  "    mov one, 257\n"
+                                  "again:\n"
+                                  "    stg [y[1]], k\n"
+                                  "    add k, k, one\n"
+                                  "    bra.lt k, end, @again\n"
+                                  "out:\n";
+
 static void becomes(const char *text, const char *expected) {
     hg_program *p = NULL;
     char *got = NULL;
@@ -110,18 +162,6 @@ static void becomes(const char *text, const char *expected) {
           hg_program_print_structured(p, &got, NULL) == HG_OK);
     CHECK_TEXT(got, expected);
     hg_string_free(got);
-    hg_program_release(p);
-}
-
-static void known(void) {
-    char *got = NULL;
-    becomes(JUMPS, STATEMENTS);
-    becomes(SAME, SAME);
-    CHECK(hg_program_print_structured(NULL, &got, NULL) == HG_ERROR_INVALID_ARGUMENT);
-    hg_program *p = NULL;
-    const char *unset = ".atlas 1\n.program unset\n    add.u32 r1, r2, r3\n";
-    CHECK(hg_program_assemble(unset, strlen(unset), NULL, &p) == HG_OK);
-    CHECK(hg_program_print_structured(p, &got, NULL) == HG_ERROR_ISA && !got);
     hg_program_release(p);
 }
 
@@ -142,6 +182,27 @@ static void look(const hg_program *p, const char *name) {
     if (report)
         printf("%s %u lines, %u instructions, %u blocks, %u jumps\n", name, (unsigned)r.lines,
                (unsigned)r.plain, (unsigned)r.blocks, (unsigned)r.jumps);
+}
+
+static void known(void) {
+    char *got = NULL;
+    becomes(JUMPS, STATEMENTS);
+    becomes(SAME, SAME);
+    becomes(FOR, FOR);
+    hg_program *none = NULL;
+    CHECK(hg_program_assemble(NO_FOR, strlen(NO_FOR), NULL, &none) == HG_OK &&
+          hg_program_print_structured(none, &got, NULL) == HG_OK);
+    CHECK(got && !strstr(got, "for "));
+    hg_string_free(got);
+    got = NULL;
+    look(none, "no for");
+    hg_program_release(none);
+    CHECK(hg_program_print_structured(NULL, &got, NULL) == HG_ERROR_INVALID_ARGUMENT);
+    hg_program *p = NULL;
+    const char *unset = ".atlas 1\n.program unset\n    add.u32 r1, r2, r3\n";
+    CHECK(hg_program_assemble(unset, strlen(unset), NULL, &p) == HG_OK);
+    CHECK(hg_program_print_structured(p, &got, NULL) == HG_ERROR_ISA && !got);
+    hg_program_release(p);
 }
 
 /* Every program of a text, which may have several; what does not assemble is no matter here. */
