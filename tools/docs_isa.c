@@ -111,6 +111,7 @@ static const char *types_of(const hg_op_info *op) {
     case HG_T_BYTE: return "i8 u8";
     case HG_T_WORD: return "i32 u32";
     case HG_T_INDEX: return "integers of up to 64 bits";
+    case HG_T_ORDERED: return "types of up to 64 bits";
     case HG_T_CONVERTED: return "all";
     case HG_T_TWICE: return "integers of 16 bits and more, SRC the one of half the width";
     case HG_T_WIDER: return "integers, SRC one of fewer bits; f32, SRC f16 or bf16";

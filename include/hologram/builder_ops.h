@@ -1306,6 +1306,41 @@ static inline hg_builder *hg_build_all_gather(hg_builder *builder, hg_type type,
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.devices};
     return hg_builder_add(builder, 0x14A, type, HG_TYPE_COUNT, args, 4);
 }
+/** Operands of hg_build_sort by name. */
+typedef struct hg_sort_operands {
+    hg_arg output; /**< hg_array or hg_addr_...; left out: indices alone */
+    hg_arg indices; /**< hg_array or hg_addr_...; left out: no indices */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg descending; /**< hg_flag; left out: false */
+    hg_arg wide; /**< hg_flag; left out: false */
+} hg_sort_operands;
+/** output = the n elements of each row in order, equal ones as they were; indices: where they were; NaNs are the largest, -0 equals 0; input of outer x n x inner; wide: indices are i64, else u32 */
+static inline hg_builder *hg_build_sort(hg_builder *builder, hg_type type, hg_sort_operands operands) {
+    const hg_arg args[] = {operands.output, operands.indices, operands.input, operands.n, operands.outer, operands.inner,
+                           operands.descending, operands.wide};
+    return hg_builder_add(builder, 0x160, type, HG_TYPE_COUNT, args, 8);
+}
+/** Operands of hg_build_top_k by name. */
+typedef struct hg_top_k_operands {
+    hg_arg output; /**< hg_array or hg_addr_...; left out: indices alone */
+    hg_arg indices; /**< hg_array or hg_addr_...; left out: no indices */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg k; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg smallest; /**< hg_flag; left out: false */
+    hg_arg wide; /**< hg_flag; left out: false */
+} hg_top_k_operands;
+/** the first k of sort, descending, of each row; smallest: ascending */
+static inline hg_builder *hg_build_top_k(hg_builder *builder, hg_type type, hg_top_k_operands operands) {
+    const hg_arg args[] = {operands.output, operands.indices, operands.input, operands.n, operands.k, operands.outer,
+                           operands.inner, operands.smallest, operands.wide};
+    return hg_builder_add(builder, 0x161, type, HG_TYPE_COUNT, args, 9);
+}
 /** Operands of hg_build_attention by name. */
 typedef struct hg_attention_operands {
     hg_arg output; /**< hg_array or hg_addr_... */

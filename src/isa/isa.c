@@ -27,6 +27,7 @@
 #define OUTPUT_OF(rule, name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, rule, 0, name, NULL, 0}
 #define INOUT_OF(rule, name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, rule, 0, name, NULL, 0}
 #define INPUT_OF_OR_NONE(rule, name, words) {HG_K_ARRAY, HG_NAMED | HG_READ, rule, HG_OR_NONE, name, words, 0}
+#define OUTPUT_OF_OR_NONE(rule, name, words) {HG_K_ARRAY, HG_NAMED | HG_WRITE, rule, HG_OR_NONE, name, words, 0}
 #define SIZE(name) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL, 0}
 #define FACTOR(name) {HG_K_LITERAL, HG_NAMED, HG_R_WIDE, 0, name, NULL, 0}
 #define FACTOR_F32(name) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 0, name, NULL, 0}
@@ -160,6 +161,12 @@
 #define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), TUPLE("devices", 0)}
 #define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), TUPLE("devices", 0)}
 
+/* Orders of rows. */
+#define ORDERED_ARRAYS OUTPUT_OR_NONE("output", "indices alone"), OUTPUT_OF_OR_NONE(HG_R_NONE, "indices", "no indices"), INPUT("input")
+#define ORDERED_ROWS SIZE_OR("outer", "1"), SIZE_OR("inner", "1")
+#define SIG_SORT {ORDERED_ARRAYS, SIZE("n"), ORDERED_ROWS, FLAG_OR("descending", "false"), FLAG_OR("wide", "false")}
+#define SIG_TOP_K {ORDERED_ARRAYS, SIZE("n"), SIZE("k"), ORDERED_ROWS, FLAG_OR("smallest", "false"), FLAG_OR("wide", "false")}
+
 /* Attention. */
 #define ATTENTION_FIRST OUTPUT("output"), INPUT("query"), INPUT("key"), INPUT("value"), SIZE("batch"), SIZE("heads"), SIZE("seq_len"), SIZE("head_dim")
 #define ATTENTION_END SIZE_OR_NONE("kv_heads", "heads"), SIZE_OR_NONE("kv_len", "seq_len"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask", "no mask"), \
@@ -183,6 +190,7 @@ enum {
     T_BYTE = HG_T_BYTE,
     T_WORD = HG_T_WORD,
     T_INDEX = HG_T_INDEX,
+    T_ORDERED = HG_T_ORDERED,
     T_CONVERTED = HG_T_CONVERTED,
     T_TWICE = HG_T_TWICE,
     T_WIDER = HG_T_WIDER,
@@ -380,6 +388,7 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_BYTE: return type == HG_TYPE_I8 || type == HG_TYPE_U8;
     case HG_T_WORD: return type == HG_TYPE_I32 || type == HG_TYPE_U32;
     case HG_T_INDEX: return hg_type_is_integer(type) && hg_type_size_bytes(type) <= 8;
+    case HG_T_ORDERED: return hg_type_size_bytes(type) <= 8;
     case HG_T_CONVERTED: return type < HG_TYPE_COUNT;
     case HG_T_TWICE:
     case HG_T_WIDER:
@@ -403,6 +412,7 @@ const char *hg_op_types_text(hg_op op) {
     case HG_T_BYTE: return "i8 and u8";
     case HG_T_WORD: return "i32 and u32";
     case HG_T_INDEX: return "integers of up to 64 bits";
+    case HG_T_ORDERED: return "types of up to 64 bits";
     case HG_T_CONVERTED: return "all types";
     case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
     case HG_T_WIDER: return "integers of 16 bits and more, and f32";

@@ -120,6 +120,7 @@ typedef enum hg_type_set {
     HG_T_BYTE /* i8 u8 */,
     HG_T_WORD /* i32 u32 */,
     HG_T_INDEX /* integers of up to 64 bits */,
+    HG_T_ORDERED /* all of up to 64 bits */,
     /* Of two suffixes. */
     HG_T_CONVERTED /* any from any */,
     HG_T_TWICE /* integers of twice the width of the second */,

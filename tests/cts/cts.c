@@ -250,6 +250,7 @@ static void all_families(cts *s) {
     cts_matrices(s);
     cts_norms(s);
     cts_transforms(s);
+    cts_orders(s);
     cts_forms(s);
     cts_products(s);
     cts_lines(s);

@@ -78,6 +78,7 @@ void cts_matrices(cts *s);   /* matrices.c: gemm, batched_gemm, mixed_precision_
 void cts_norms(cts *s); /* norms.c: softmax, norms, rope, layer_scale, kv_cache_update, all_reduce,
                            all_gather */
 void cts_transforms(cts *s); /* transforms.c: fft */
+void cts_orders(cts *s);     /* orders.c: sort, top_k */
 void cts_products(cts *s);   /* products.c: sparse_gemm, tensor_contract, quantized_gemm */
 void cts_lines(cts *s);      /* lines.c: scan */
 void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */

@@ -1,7 +1,7 @@
 """Types of elements, arrays of them, and what a rounding can cost."""
 import numpy as np
 
-TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16, "i8": np.int8, "u8": np.uint8, "i32": np.int32, "u32": np.uint32}
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16, "i8": np.int8, "u8": np.uint8, "i32": np.int32, "u32": np.uint32, "i64": np.int64}
 UNIT = {"f32": 2.0 ** -24, "f64": 2.0 ** -53, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}  # half the distance of neighbours at 1
 LEAST = {"f32": 2.0 ** -149, "f64": 2.0 ** -1074, "f16": 2.0 ** -24, "bf16": 2.0 ** -133}
 NORMAL = {"f32": 2.0 ** -126, "f64": 2.0 ** -1022, "f16": 2.0 ** -14, "bf16": 2.0 ** -126}  # the least normal number

@@ -28,12 +28,13 @@ except ImportError:
     checks.skip("NumPy is not installed (Debian package python3-numpy)")
     sys.exit(checks.finish())
 import layers  # noqa: E402
+import orders  # noqa: E402
 import products  # noqa: E402
 import transforms  # noqa: E402
 from numbers_of import MOST, UNIT, loaded, stored  # noqa: E402
 from operation import Problem, lines_of  # noqa: E402
 
-OPERATIONS = {**products.OPERATIONS, **layers.OPERATIONS, **transforms.OPERATIONS}
+OPERATIONS = {**products.OPERATIONS, **layers.OPERATIONS, **orders.OPERATIONS, **transforms.OPERATIONS}
 # Settings, and how many bytes that nothing may touch lie behind each array.
 WAYS = {"two threads": ({"HOLOGRAM_NUM_THREADS": "2"}, 0), "one thread": ({"HOLOGRAM_NUM_THREADS": "1"}, 4096),
         "interpreted": ({"HOLOGRAM_NUM_THREADS": "2", "HOLOGRAM_JIT": "off"}, 4096), "native code": ({"HOLOGRAM_NUM_THREADS": "1", "HOLOGRAM_JIT": "on"}, 64),

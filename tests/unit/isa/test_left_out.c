@@ -52,6 +52,8 @@ static const struct {
     {"group_norm",
      "output=y, input=x, gamma=x, beta=x, batch=1, channels=1, groups=1, spatial=1, eps=1e-5"},
     {"softmax", "output=y, input=x, n=1"},
+    {"sort", "output=y, input=x, n=1"},
+    {"top_k", "output=y, input=x, n=1, k=1"},
     {"fft", "output=y, input=x, n=1, inverse=false"},
     {"layer_scale", "output=y, input=x, scale=x, n=1"},
     {"rope", "output=y, input=x, freqs=x, batch=1, seq_len=1, heads=1, head_dim=2"},

@@ -38,6 +38,7 @@ static const work WORKS[] = {
      true,
      {160, 160, 160, 160},
      3},
+    {"sort.f32 output=%0, input=%1, n=40", false, {160, 160}, 1},
     {"fft.f32 output=%0, input=%1, n=16, inverse=false", true, {128, 128}, 1},
     {"fft.f64 output=%0, input=%1, n=7, inverse=true", true, {112, 112}, 1},
     {"quantized_gemm.i8 c=%0, a=%1, b=%2, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=5, n=7, k=6",
