@@ -19,6 +19,7 @@ OPTIONAL = {
     ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_program_print_structured", "length"), ("hg_tree_place", "text"), ("hg_tree_begin_function", "parameters"),
     ("hg_tree_lanes", "extents"), ("hg_tree_grid", "extents"), ("hg_tree_meta", "key"), ("hg_tree_meta", "value"), # hg_tree_build says it
     ("hg_config_read_files", "path"), ("hg_config_load", "path"), ("hg_config_list", "path"), ("hg_config_list", "user"), ("hg_executor_execute", "launch"), ("hg_executor_execute", "params"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
+    ("hg_tensor_from_host", "executor"), ("hg_tensor_wrap_host", "executor"), ("hg_tensor_wrap_host", "strides"), ("hg_tensor_wrap_host", "release"), ("hg_tensor_wrap_host", "user"), ("hg_scope_end", "scope"),
     ("hg_graph_constant", "elements"), ("hg_graph_view", "name"), ("hg_graph_strided_view", "name"), ("hg_graph_permuted", "name"), ("hg_graph_broadcast", "name"), ("hg_graph_output", "name"), ("hg_graph_binding_submit", "signal"), ("hg_program_emit", "length"), ("hg_program_optimize", "stats"), ("hg_character_f64", "real"), ("hg_character_f64", "imaginary"),
 }
 # A valid argument by the parameter's type, or by type and name.
@@ -29,7 +30,7 @@ VALID = {
     "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",
     "hg_circuit *": "f.circuit", "const hg_circuit *": "f.circuit", "const hg_ring *": "f.ring", "hg_ring *": "f.ring",
-    "hg_diagnostics *": "f.diagnostics", "const hg_diagnostics *": "f.diagnostics", "hg_config *": "&f.config",
+    "hg_diagnostics *": "f.diagnostics", "const hg_diagnostics *": "f.diagnostics", "hg_config *": "&f.config", "hg_tensor *": "f.tensor", "const hg_tensor *": "f.tensor", "hg_tensor_freed *": "NULL", "const hg_tensor *const *": "(const hg_tensor *const *)&f.tensor", "hg_tensor *const *": "&f.tensor", "const int32_t *": "f.order", "const int64_t *": "f.axes", "const uint64_t * shape": "f.extents", "hg_element": "HG_TYPE_F32", "hg_operation": "HG_OPS_NEG", "const hg_ops_options *": "NULL",
     "const hg_config *": "&f.config", "const hg_dim *": "f.dims", "const hg_arg *": "f.args", "hg_buffer": "f.buffer",
     "hg_pool": "f.pool", "hg_typed_buffer": "f.typed", "hg_type": "HG_TYPE_U32", "const hg_operator *": "hg_operator_at(0)",
     "const hg_dispatch_record *": "hg_dispatch_at(0)", "double": "1.0", "float": "1.0f", "hg_status": "HG_OK", "hg_label": "f.label",
@@ -47,7 +48,7 @@ RELEASE = {
     "hg_program **": "hg_program_release", "char **": "hg_string_free", "uint8_t **": "hg_string_free", "hg_backend **": "hg_backend_destroy",
     "hg_opening **": "hg_opening_destroy", "hg_context **": "hg_context_destroy", "hg_queue **": "hg_queue_destroy", "hg_executable **": "hg_executable_destroy",
     "hg_binding **": "hg_binding_destroy", "hg_circuit **": "hg_circuit_destroy", "hg_ring **": "hg_ring_destroy",
-    "hg_event **": "hg_event_destroy", "hg_executor **": "hg_executor_destroy", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
+    "hg_event **": "hg_event_destroy", "hg_executor **": "hg_executor_destroy", "hg_tensor **": "hg_tensor_release", "hg_tensor_scope **": "(void)!hg_scope_end", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
     "hg_graph_binding **": "hg_graph_binding_destroy", "hg_program_cache **": "hg_program_cache_destroy",
     "hg_class_allocator **": "hg_class_allocator_destroy", "hg_optimizer **": "hg_optimizer_destroy",
 }

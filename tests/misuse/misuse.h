@@ -39,6 +39,10 @@ typedef struct misuse_fixture {
     hg_event_listener *on_done;
     hg_config_listener *on_config;
     hg_executor *executor;
+    hg_tensor *tensor; /* of one element */
+    uint64_t extents[2];
+    int32_t order[2];
+    int64_t axes[2];
     hg_tree *tree; /* a new one for every call */
     hg_dim dims[8];
     hg_arg args[8];

@@ -39,6 +39,10 @@ static void open_fixture(void) {
     must(hg_backend_create_with_config(&f.config, &f.backend));
     must(hg_backend_open_start(&f.config, &f.opening));
     must(hg_executor_create_from_config(&f.config, &f.executor));
+    f.extents[0] = f.extents[1] = 1;
+    f.order[0] = 1;
+    f.axes[0] = 1;
+    must(hg_tensor_zeros(f.executor, HG_TYPE_F32, f.extents, 2, &f.tensor));
     must(hg_context_create(f.backend, &f.context));
     must(hg_queue_create(f.backend, NULL, &f.queue));
     must(hg_program_assemble(TEXT, strlen(TEXT), NULL, &f.program));
@@ -69,6 +73,7 @@ static void open_fixture(void) {
 
 static void close_fixture(void) {
     hg_event_destroy(f.event);
+    hg_tensor_release(f.tensor);
     hg_executor_destroy(f.executor);
     hg_opening_destroy(f.opening);
     hg_queue_destroy(f.queue);

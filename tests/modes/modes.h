@@ -40,6 +40,10 @@ typedef struct modes_fixture {
     hg_event_listener *on_done;
     hg_config_listener *on_config;
     hg_executor *executor;
+    hg_tensor *tensor;
+    uint64_t extents[2];
+    int32_t order[2];
+    int64_t axes[2];
     hg_tree *tree;
     hg_assemble_options assembling;
     hg_dim dims[8];

@@ -235,6 +235,10 @@ static void open_fixture(void) {
     MUST(hg_backend_create_with_config(&f.config, &f.backend));
     MUST(hg_backend_listen(f.backend, listen, NULL));
     MUST(hg_executor_create_from_config(&f.config, &f.executor));
+    f.extents[0] = f.extents[1] = 1;
+    f.order[0] = 1;
+    f.axes[0] = 1;
+    MUST(hg_tensor_zeros(f.executor, HG_TYPE_F32, f.extents, 2, &f.tensor));
     MUST(hg_context_create(f.backend, &f.context));
     MUST(hg_queue_create(f.backend, NULL, &f.queue));
     MUST(hg_program_assemble(TEXT, strlen(TEXT), none, &f.program));
@@ -278,6 +282,7 @@ static void open_fixture(void) {
 static void close_fixture(void) {
     GONE(hg_event_destroy(f.event));
     MUST(hg_executor_free(f.executor, f.given));
+    GONE(hg_tensor_release(f.tensor));
     GONE(hg_executor_destroy(f.executor));
     GONE(hg_tree_destroy(f.tree));
     GONE(hg_queue_destroy(f.queue));
