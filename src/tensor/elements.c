@@ -150,6 +150,46 @@ static void write_text(hg_text *out, const layout *l, const tensor_formula *f,
     hg_text_addf(out, "%s\n\n%s", cast ? ")" : "", library_text_elements);
 }
 
+/* What the text depends on. Expressions are told by where they stand: they live as long as the
+ * library. */
+typedef struct text_key {
+    const char *name, *expression;
+    uint32_t truths;
+    uint8_t computes, gives, direct, scalars, operands, rank, types[MOST_INPUTS];
+    uint8_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES]; /* 0, 1, 2: any, 3: backwards; 4: an offset */
+} text_key;
+
+static hg_status program_of(tensor_state *state, const layout *l, const tensor_formula *f,
+                            const hg_tensor *const *inputs, uint32_t scalars, bool direct,
+                            hg_program **program) {
+    text_key key;
+    memset(&key, 0, sizeof key); /* between its members too */
+    key.name = f->name;
+    key.expression = f->expression;
+    key.truths = f->truths;
+    key.computes = (uint8_t)f->computes;
+    key.gives = (uint8_t)f->gives;
+    key.direct = direct;
+    key.scalars = (uint8_t)scalars;
+    key.operands = (uint8_t)l->operands;
+    key.rank = (uint8_t)l->rank;
+    for (uint32_t k = 0; k < l->operands; k++) {
+        if (k + 1 < l->operands) key.types[k] = (uint8_t)inputs[k]->type;
+        for (uint32_t d = 0; d < l->rank; d++) {
+            int64_t s = l->strides[k][d];
+            key.strides[k][d] = s == 0 ? 0 : s == 1 ? 1 : s > 0 ? 2 : 3;
+        }
+        if (l->offsets[k]) key.strides[k][0] |= 4;
+    }
+    *program = tensor_program_known(state, &key, sizeof key);
+    if (*program) return HG_OK;
+    hg_text text = {0};
+    write_text(&text, l, f, inputs, scalars, direct);
+    hg_status status = tensor_program_add(state, &key, sizeof key, &text, program);
+    hg_text_free(&text);
+    return status;
+}
+
 /* ---- operands ---- */
 
 typedef struct operands {
@@ -249,8 +289,8 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
                      const double *scalars, uint32_t scalar_count, hg_tensor **result) {
     layout l = {.rank = rank};
     hg_tensor like = {.rank = rank};
-    operands o = {.count = 0};
-    hg_text text = {0};
+    operands o;
+    o.count = 0;
     tensor_work work = {.operation = f->name};
     *result = NULL;
     if (!tensor_numel(shape, rank)) return nothing(run, f->gives, shape, rank, result);
@@ -261,10 +301,7 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
     for (uint32_t k = 0; k < input_count; k++) add_operand(&l, inputs[k], shape, rank);
     add_operand(&l, &like, shape, rank);
     collapse(&l, shape, rank);
-    write_text(&text, &l, f, inputs, scalar_count, false);
-    hg_status status = tensor_program_of(run->state, &text, &work.program);
-    hg_text_free(&text);
-    HG_TRY(status);
+    HG_TRY(program_of(run->state, &l, f, inputs, scalar_count, false, &work.program));
     add_all(&o, &l, inputs, input_count, false);
     HG_TRY(add_scalars(&o, f, scalars, scalar_count));
     tensor_result made = {.operand = "y", .type = f->gives, .rank = l.rank, .shape = l.shape};
@@ -316,16 +353,13 @@ static hg_status launch(tensor_state *state, const hg_program *program, const op
 static hg_status write_into(tensor_state *state, const tensor_formula *f,
                             const hg_tensor *const *inputs, uint32_t count, hg_tensor *target) {
     layout l = {.rank = target->rank};
-    operands o = {.count = 0};
-    hg_text text = {0};
+    operands o;
     hg_program *program;
+    o.count = 0;
     for (uint32_t k = 0; k < count; k++) add_operand(&l, inputs[k], target->shape, target->rank);
     add_operand(&l, target, target->shape, target->rank);
     collapse(&l, target->shape, target->rank);
-    write_text(&text, &l, f, inputs, 0, true);
-    hg_status status = tensor_program_of(state, &text, &program);
-    hg_text_free(&text);
-    HG_TRY(status);
+    HG_TRY(program_of(state, &l, f, inputs, 0, true, &program));
     add_all(&o, &l, inputs, count, true);
     return launch(state, program, &o, target);
 }

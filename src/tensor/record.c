@@ -44,6 +44,8 @@ struct tensor_record {
     HG_VEC(record_storage) storages;
     uint32_t *slots; /* a hash table of inputs: number + 1 */
     uint32_t slot_count;
+    hg_params *params;   /* of one program by itself */
+    tensor_record *next; /* of spare ones */
 };
 
 /* ---- adding ---- */
@@ -234,16 +236,14 @@ static hg_status set_args(const tensor_record *r, const record_node *node, hg_pa
     return HG_OK;
 }
 
-static hg_status run_program(const tensor_record *r) {
+static hg_status run_program(tensor_record *r) {
     const record_node *node = &r->nodes.data[0];
-    hg_params *params = hg_params_create();
-    if (!params) return hg_fail_memory();
-    hg_status status = set_args(r, node, params);
-    if (status == HG_OK)
-        status = hg_backend_execute_program_with_params(r->state->backend, node->work.program, NULL,
-                                                        params);
-    hg_params_destroy(params);
-    return status;
+    if (!r->params) r->params = hg_params_create();
+    if (!r->params) return hg_fail_memory();
+    hg_params_clear(r->params);
+    HG_TRY(set_args(r, node, r->params));
+    return hg_backend_execute_program_with_params(r->state->backend, node->work.program, NULL,
+                                                  r->params);
 }
 
 /* ---- extents of a graph ---- */
@@ -573,6 +573,7 @@ static void settle(tensor_record *r, hg_status status) {
     }
     r->nodes.count = r->args.count = r->results.count = r->items.count = r->storages.count = 0;
     if (r->slots) memset(r->slots, 0, r->slot_count * sizeof *r->slots);
+    if (r->params) hg_params_clear(r->params);
 }
 
 hg_status tensor_record_run(tensor_record *r) {
@@ -620,7 +621,34 @@ static void free_record(tensor_record *r) {
     hg_vec_free(&r->items);
     hg_vec_free(&r->storages);
     hg_free(r->slots);
-    tensor_state_release(r->state);
+    hg_params_destroy(r->params);
+}
+
+void tensor_records_free(tensor_state *state) {
+    while (state->spare) {
+        tensor_record *r = state->spare;
+        state->spare = r->next;
+        free_record(r);
+        hg_free(r);
+    }
+}
+
+/* A record of the state that nobody uses; NULL: out of memory. */
+static tensor_record *take_record(tensor_state *state) {
+    hg_mutex_lock(&state->lock);
+    tensor_record *r = state->spare;
+    if (r) state->spare = r->next;
+    hg_mutex_unlock(&state->lock);
+    if (!r) r = hg_calloc(1, sizeof *r);
+    if (r) r->state = state;
+    return r;
+}
+
+static void give_record(tensor_state *state, tensor_record *r) {
+    hg_mutex_lock(&state->lock);
+    r->next = state->spare;
+    state->spare = r;
+    hg_mutex_unlock(&state->lock);
 }
 
 hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
@@ -630,9 +658,8 @@ hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
     for (hg_tensor_scope *s = innermost; s && !run->record; s = s->outer)
         if (s->record.state == state) run->record = &s->record;
     if (run->record) return HG_OK;
-    run->record = hg_calloc(1, sizeof *run->record);
+    run->record = take_record(state);
     if (!run->record) return hg_fail_memory();
-    run->record->state = tensor_state_retain(state);
     run->own = true;
     return HG_OK;
 }
@@ -646,8 +673,7 @@ hg_status tensor_run_end(tensor_run *run, hg_status status) {
     } else {
         settle(run->record, status);
     }
-    free_record(run->record);
-    hg_free(run->record);
+    give_record(run->state, run->record);
     *hg_error_record() = kept;
     return status;
 }
@@ -679,6 +705,7 @@ hg_status hg_scope_end(hg_tensor_scope *s) {
     hg_status status = tensor_record_run(&s->record);
     hg_mutex_unlock(&s->record.state->recording);
     free_record(&s->record);
+    tensor_state_release(s->record.state);
     hg_free(s);
     return status;
 }

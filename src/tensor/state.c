@@ -53,6 +53,8 @@ static void end(void *kept) {
         hg_free(state->graphs.data[i]);
     }
     hg_vec_free(&state->programs);
+    hg_free(state->program_slots);
+    tensor_records_free(state);
     hg_vec_free(&state->graphs);
     for (tensor_storage *s = state->storages; s; s = s->next)
         if (s->buffer.handle && !s->class_bytes && !s->borrowed)
@@ -76,31 +78,88 @@ static hg_status assemble(const hg_text *text, hg_program **program) {
     return status;
 }
 
-static hg_status add_program(tensor_state *state, const hg_text *text, hg_program **program) {
+static uint64_t hash_of(const void *key, size_t length) {
+    const uint8_t *at = key;
+    uint64_t hash = length, word;
+    for (; length >= 8; at += 8, length -= 8) {
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 29;
+    }
+    for (; length; length--) hash = (hash ^ *at++) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 32;
+}
+
+/* Of a program with that key, or where it would stand. The lock is held. */
+static uint32_t slot_of(const tensor_state *state, const void *key, size_t length, uint64_t hash) {
+    uint32_t at = (uint32_t)hash & (state->program_slot_count - 1);
+    for (; state->program_slots[at]; at = (at + 1) & (state->program_slot_count - 1)) {
+        const tensor_program *p = &state->programs.data[state->program_slots[at] - 1];
+        if (p->hash == hash && p->length == length && memcmp(p->key, key, length) == 0) break;
+    }
+    return at;
+}
+
+static hg_program *known(const tensor_state *state, const void *key, size_t length, uint64_t hash) {
+    if (!state->program_slot_count) return NULL;
+    uint32_t number = state->program_slots[slot_of(state, key, length, hash)];
+    return number ? state->programs.data[number - 1].program : NULL;
+}
+
+static bool grow(tensor_state *state) {
+    uint32_t count = state->program_slot_count ? state->program_slot_count * 2 : 64;
+    uint32_t *slots = hg_calloc(count, sizeof *slots);
+    if (!slots) return false;
+    hg_free(state->program_slots);
+    state->program_slots = slots;
+    state->program_slot_count = count;
+    for (uint64_t i = 0; i < state->programs.count; i++) {
+        const tensor_program *p = &state->programs.data[i];
+        slots[slot_of(state, p->key, p->length, p->hash)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+static hg_status add_program(tensor_state *state, const void *key, size_t length, uint64_t hash,
+                             const hg_text *text, hg_program **program) {
+    if (state->programs.count * 2 >= state->program_slot_count && !grow(state))
+        return hg_fail_memory();
     HG_TRY(assemble(text, program));
-    char *key = hg_alloc(text->length + 1);
-    tensor_program *entry = key ? hg_vec_push(&state->programs) : NULL;
+    char *own = hg_alloc(length + 1);
+    tensor_program *entry = own ? hg_vec_push(&state->programs) : NULL;
     if (!entry) {
-        hg_free(key);
+        hg_free(own);
         hg_program_release(*program);
+        *program = NULL;
         return hg_fail_memory();
     }
-    memcpy(key, text->data, text->length + 1);
-    *entry = (tensor_program){*program, key, text->length};
+    memcpy(own, key, length);
+    *entry = (tensor_program){*program, own, length, hash};
+    state->program_slots[slot_of(state, key, length, hash)] = (uint32_t)state->programs.count;
     return HG_OK;
+}
+
+hg_program *tensor_program_known(tensor_state *state, const void *key, size_t length) {
+    uint64_t hash = hash_of(key, length);
+    hg_mutex_lock(&state->lock);
+    hg_program *program = known(state, key, length, hash);
+    hg_mutex_unlock(&state->lock);
+    return program;
+}
+
+hg_status tensor_program_add(tensor_state *state, const void *key, size_t length,
+                             const hg_text *text, hg_program **program) {
+    uint64_t hash = hash_of(key, length);
+    if (text->failed) return hg_fail_memory();
+    hg_mutex_lock(&state->lock);
+    hg_status status = HG_OK;
+    *program = known(state, key, length, hash);
+    if (!*program) status = add_program(state, key, length, hash, text, program);
+    hg_mutex_unlock(&state->lock);
+    return status;
 }
 
 hg_status tensor_program_of(tensor_state *state, const hg_text *text, hg_program **program) {
     if (text->failed) return hg_fail_memory();
-    hg_mutex_lock(&state->lock);
-    hg_status status = HG_OK;
-    *program = NULL;
-    for (uint64_t i = 0; i < state->programs.count && !*program; i++) {
-        const tensor_program *p = &state->programs.data[i];
-        if (p->length == text->length && memcmp(p->key, text->data, text->length) == 0)
-            *program = p->program;
-    }
-    if (!*program) status = add_program(state, text, program);
-    hg_mutex_unlock(&state->lock);
-    return status;
+    return tensor_program_add(state, text->data, text->length, text, program);
 }

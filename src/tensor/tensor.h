@@ -76,11 +76,12 @@ hg_status tensor_ready(tensor_storage *s) HG_NODISCARD;
 
 /* ---- what an executor keeps (state.c) ---- */
 
-/* A program with its text's key. */
+/* A program with what it is known by. */
 typedef struct tensor_program {
     hg_program *program;
     char *key;
     size_t length;
+    uint64_t hash;
 } tensor_program;
 /* An array graph that was compiled, with what it says as its key. */
 typedef struct tensor_graph {
@@ -96,6 +97,9 @@ struct tensor_state {
     hg_backend *backend;
     hg_mutex lock; /* of what follows */
     HG_VEC(tensor_program) programs;
+    uint32_t *program_slots; /* a hash table: number + 1 */
+    uint32_t program_slot_count;
+    tensor_record *spare; /* records that nobody uses, one behind another */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;
     tensor_storage *storages;
@@ -109,6 +113,11 @@ void tensor_state_release(tensor_state *state);
 /* A program by its text, assembled once. It is the state's. */
 hg_status tensor_program_of(tensor_state *state, const hg_text *text,
                             hg_program **program) HG_NODISCARD;
+/* The same by bytes that stand for the text; NULL: none is known by them. */
+hg_program *tensor_program_known(tensor_state *state, const void *key, size_t length);
+/* Makes the text's program known by these bytes. */
+hg_status tensor_program_add(tensor_state *state, const void *key, size_t length,
+                             const hg_text *text, hg_program **program) HG_NODISCARD;
 
 /* ---- recording (record.c) ---- */
 
@@ -163,6 +172,8 @@ hg_status tensor_run_end(tensor_run *run, hg_status status) HG_NODISCARD;
 hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg *args,
                       uint32_t arg_count, tensor_result *results,
                       uint32_t result_count) HG_NODISCARD;
+/* Frees the state's spare records. */
+void tensor_records_free(tensor_state *state);
 /* Runs a record as far as it goes, with the state's recording lock held. */
 hg_status tensor_record_run(tensor_record *record) HG_NODISCARD;
 
