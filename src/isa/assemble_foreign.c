@@ -4,6 +4,7 @@
 #include "isa/assemble_inst.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- words ---- */
 
@@ -33,6 +34,28 @@ const char *hg_foreign_hint(hg_foreign_place place, const char *text, size_t len
 }
 
 /* ---- signs ---- */
+
+/* Whether the sign stands there and the token is in it. */
+static bool covers(const char *sign, const hg_token *t, const char *text, size_t size) {
+    size_t length = strlen(sign), at = (size_t)(t->text - text);
+    for (size_t back = 0; back < length && back <= at && back < t->column; back++)
+        if (length <= size - (at - back) && memcmp(t->text - back, sign, length) == 0) return true;
+    return false;
+}
+
+const char *hg_foreign_behind(const hg_token *t, const char *expected, const char *text,
+                              size_t size) {
+    if (t->kind == HG_TOKEN_NAME)
+        for (size_t i = 0; i < HG_COUNT_OF(WORDS); i++)
+            if (WORDS[i].place == HG_FOREIGN_BEHIND && same_word(WORDS[i].word, t->text, t->length))
+                return WORDS[i].hint;
+    if (t->text < text || t->text >= text + size) return NULL; /* of an argument, or the end */
+    for (size_t i = 0; i < HG_COUNT_OF(WORDS); i++)
+        if (WORDS[i].place == HG_FOREIGN_SIGN && covers(WORDS[i].word, t, text, size))
+            return WORDS[i].hint;
+    bool compared = t->kind == '=' && strncmp(expected, "an operator", 11) == 0;
+    return compared ? "x == y compares, and a statement with '=' assigns" : NULL;
+}
 
 const char *hg_foreign_sign(hg_foreign_place place, int kind) {
     bool operand = place == HG_FOREIGN_OPERAND;
@@ -100,9 +123,17 @@ bool hg_asm_bracket_hint(const hg_assembler *a, const hg_token *name, char hint[
 }
 
 bool hg_asm_count_hint(const hg_assembler *a, const hg_token *first, char hint[HG_FOREIGN_BYTES]) {
-    hg_lexer lexer = a->lexer;
-    int kind = a->token.kind;
-    if ((kind != '+' && kind != '-') || hg_lexer_next(&lexer).kind != kind) return false;
-    snprintf(hint, HG_FOREIGN_BYTES, "%.*s %c= 1", hg_token_shown(first), first->text, kind);
+    const char *text = a->token.text, *end = a->lexer.text + a->lexer.length;
+    int length = 0, depth = 0;
+    if (text < a->lexer.text || text >= end) return false;
+    while (text + length < end && (text[length] == '[' || depth > 0)) {
+        if (text[length] == '\n' || length == HG_MOST_SHOWN_BYTES) return false;
+        depth += (text[length] == '[') - (text[length] == ']');
+        length++;
+    }
+    const char *sign = text + length;
+    if (end - sign < 2 || (*sign != '+' && *sign != '-') || sign[1] != *sign) return false;
+    snprintf(hint, HG_FOREIGN_BYTES, "%.*s%.*s %c= 1", hg_token_shown(first), first->text, length,
+             text, *sign);
     return true;
 }

@@ -100,6 +100,11 @@ static bool unknown_name(hg_assembler *a, const hg_token *name) {
         return false;
     }
     const char *said = hg_asm_register_hint(a, name, hint);
+    hg_type type;
+    if (hg_type_from_name(name->text, name->length, &type)) {
+        snprintf(hint, sizeof hint, "%s(x) converts", hg_type_name(type));
+        said = hint;
+    }
     if (said && strncmp(said, "declare it", 10) == 0) {
         snprintf(hint, sizeof hint, "declare it: let %.*s = …", hg_token_shown(name), name->text);
         said = hint;

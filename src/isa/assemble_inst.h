@@ -73,7 +73,12 @@ bool hg_asm_default_operand(hg_assembler *a, const hg_inst *inst, const hg_opera
 bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type);
 
 /* assemble_foreign.c */
-typedef enum hg_foreign_place { HG_FOREIGN_STATEMENT, HG_FOREIGN_OPERAND } hg_foreign_place;
+typedef enum hg_foreign_place {
+    HG_FOREIGN_STATEMENT,
+    HG_FOREIGN_OPERAND,
+    HG_FOREIGN_BEHIND,
+    HG_FOREIGN_SIGN
+} hg_foreign_place;
 enum { HG_FOREIGN_BYTES = 320 };
 /* What is written here for a sign of other languages, a token's kind; NULL: nothing is known. */
 const char *hg_foreign_sign(hg_foreign_place place, int kind);

@@ -89,6 +89,7 @@ static const char *foreign_hint(hg_assembler *a, const hg_mnemonic *m, size_t le
     if (name && name->kind == HG_NAME_FUNCTION)
         return "a function is called with its arguments in parentheses: f(a, b)";
     const char *word = hg_foreign_hint(HG_FOREIGN_STATEMENT, m->token.text, first);
+    if (!word) word = hg_foreign_hint(HG_FOREIGN_OPERAND, m->token.text, m->token.length);
     if (word) return word;
     if (hg_type_from_name(m->token.text, m->token.length, &type))
         return "let v f32 = 0 declares a variable, .reg v f32 a register without a value";

@@ -451,7 +451,9 @@ static bool close_block(hg_assembler *a) {
     hg_brace *brace = &a->source.braces.data[a->source.braces.count - 1];
     hg_token word = a->token;
     if (!hg_token_is(&word, "else")) {
-        bool ended = hg_asm_expect_end(a), closed = hg_tree_close(a, &at);
+        bool bad = brace->kind == HG_BRACE_BAD; /* what stands behind it is no new mistake */
+        bool ended = bad || hg_asm_expect_end(a), closed = hg_tree_close(a, &at);
+        if (!hg_asm_at_end(a)) hg_asm_skip_wrong_line(a, &at);
         return ended && closed;
     }
     if (else_branch(a, brace, &word)) return true;

@@ -67,10 +67,11 @@ bool hg_asm_unexpected(hg_assembler *a, const char *expected) {
 bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *hint) {
     char got[80];
     if (a->token.kind == HG_TOKEN_BAD && !a->lexer.code) return false; /* has been reported */
+    const char *foreign = hg_foreign_behind(&a->token, expected, a->lexer.text, a->lexer.length);
     if (a->token.kind == HG_TOKEN_BAD)
         hg_asm_error(a, a->lexer.code, &a->token, a->lexer.hint, "%s", a->lexer.message);
     else
-        hg_asm_error(a, "S02", &a->token, hint, "expected %s, got %s", expected,
+        hg_asm_error(a, "S02", &a->token, foreign ? foreign : hint, "expected %s, got %s", expected,
                      hg_token_describe(&a->token, got));
     return false;
 }

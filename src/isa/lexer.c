@@ -209,7 +209,8 @@ static hg_token read_token(hg_lexer *l) {
     size_t n = hg_utf8_length(l->text + start, l->length - start);
     if (!n) return bad(l, start, start + 1, false, "S01", "text is not UTF-8", NULL);
     const char *hint = n > 1 ? "characters outside ASCII may stand only in comments and strings"
-                             : NULL;
+                       : c == '#' ? "a comment begins with ';'"
+                                  : NULL;
     return bad(l, start, start + n, false, "S02", "unexpected character", hint);
 }
 

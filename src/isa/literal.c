@@ -160,9 +160,18 @@ static void quote(char quoted[QUOTED_BYTES + 4], const literal *l) {
     if (n == l->length) quoted[n] = 0;
 }
 
+/* 1.5f, 10u of other languages. */
+static bool has_suffix(const literal *l) {
+    char first = l->length ? l->text[0] : 0, last = l->length ? l->text[l->length - 1] : 0;
+    bool plain = l->length < 2 || (l->text[1] != 'x' && l->text[1] != 'b');
+    return plain && first >= '0' && first <= '9' && last && strchr("fFuUlLhH", last);
+}
+
 static const char *malformed(const answer *a, const literal *l, const char *hint) {
     char quoted[QUOTED_BYTES + 4];
     quote(quoted, l);
+    if (!hint && has_suffix(l))
+        hint = "a number has no suffix: its type is that of what stands beside it, or f32(1.5)";
     snprintf(a->message, MESSAGE_BYTES, "malformed number '%s'", quoted);
     *a->hint = hint;
     return "S03";

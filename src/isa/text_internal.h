@@ -528,6 +528,11 @@ hg_status hg_asm_first_error(const hg_assembler *a);
 /* assemble_token.c */
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint,
                   const char *format, ...) HG_PRINTF(5, 6);
+/* What is written here for a word or a sign of other languages that stands where something else is
+ * expected; NULL: nothing is known. text: that the token is in, unless it is an argument's
+ * (assemble_foreign.c). */
+const char *hg_foreign_behind(const hg_token *t, const char *expected, const char *text,
+                              size_t size);
 /* S02, or what the lexer found wrong with the next token. Always false. */
 bool hg_asm_unexpected(hg_assembler *a, const char *expected);
 bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *hint);
