@@ -1,4 +1,4 @@
-/* Calls of single element-wise operations on tensors, included by ops.h. Generated: written by tools/generate from operations.def. */
+/* Calls of single operations on tensors, included by ops.h. Generated: written by tools/generate from operations.def. */
 #ifndef HOLOGRAM_OPS_CALLS_H
 #define HOLOGRAM_OPS_CALLS_H
 
@@ -717,6 +717,146 @@ static inline HG_NODISCARD hg_status hg_ops_clip(hg_executor *executor, const hg
 static inline HG_NODISCARD hg_status hg_ops_clip_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, hg_tensor *target) {
     const hg_tensor *inputs[3] = {a, b, c};
     return hg_ops_call_into(executor, HG_OPS_CLIP, inputs, 3, NULL, &target, 1);
+}
+/** Sum over axes, of halves in f32; of integers in i64 or u64, or options.type; 0 of nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sum(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SUM, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sum_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SUM, inputs, 1, options, &target, 1);
+}
+/** Product over axes, with the types of sum; 1 of nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_prod(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_PROD, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_prod_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_PROD, inputs, 1, options, &target, 1);
+}
+/** Sum over axes by the number of elements; f64 of integers; NaN of nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_mean(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MEAN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_mean_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MEAN, inputs, 1, options, &target, 1);
+}
+/** Mean square of what the mean leaves, over the number less numbers[0], the correction; f64 of integers: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_var(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_VAR, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_var_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_VAR, inputs, 1, options, &target, 1);
+}
+/** Square root of var: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_std(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_STD, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_std_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_STD, inputs, 1, options, &target, 1);
+}
+/** The largest over axes; NaN where one is NaN; refuses nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_max(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MAX, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_max_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MAX, inputs, 1, options, &target, 1);
+}
+/** The smallest over axes; NaN where one is NaN; refuses nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_min(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MIN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_min_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MIN, inputs, 1, options, &target, 1);
+}
+/** Whether all over axes are not 0; true of nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_all(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ALL, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_all_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ALL, inputs, 1, options, &target, 1);
+}
+/** Whether one over axes is not 0; false of nothing: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_any(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ANY, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_any_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ANY, inputs, 1, options, &target, 1);
+}
+/** How many over axes are not 0, as i64: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_count_nonzero(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_COUNT_NONZERO, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_count_nonzero_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_COUNT_NONZERO, inputs, 1, options, &target, 1);
+}
+/** Index of the first largest of an axis, or of all elements in C order, as i64; the first NaN where there is one: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_argmax(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ARGMAX, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_argmax_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ARGMAX, inputs, 1, options, &target, 1);
+}
+/** Index of the first smallest, as argmax: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_argmin(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ARGMIN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_argmin_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ARGMIN, inputs, 1, options, &target, 1);
+}
+/** Logarithm of the sum of exp(a) over axes, without overflow: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_logsumexp(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOGSUMEXP, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_logsumexp_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOGSUMEXP, inputs, 1, options, &target, 1);
+}
+/** Over axes: square root of the sum of squares; flag: of the order numbers[0], which may be 0 and infinite: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_vector_norm(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_VECTOR_NORM, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_vector_norm_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_VECTOR_NORM, inputs, 1, options, &target, 1);
 }
 
 #ifdef __cplusplus

@@ -8,5 +8,6 @@
 #undef LIBRARY
 extern const char library_text_kernels[];
 extern const char library_text_elements[];
+extern const char library_text_reduce[];
 
 #endif

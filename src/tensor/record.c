@@ -416,7 +416,12 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
                                  .flag = a->number != 0,
                                  .text = a->text};
         sizes[i] = a->kind == TENSOR_SIZE ? dim_of(n, a->number) : hg_dim_of(0);
-        if (a->kind == TENSOR_SCALAR) {
+        if (a->kind == TENSOR_SCALAR && a->type == HG_TYPE_U64) { /* graphs take it as a size */
+            uint64_t value;
+            memcpy(&value, a->bytes, sizeof value);
+            args[i].kind = HG_GRAPH_SIZE;
+            sizes[i] = hg_dim_of(value);
+        } else if (a->kind == TENSOR_SCALAR) {
             literal(a, texts[i]);
             args[i].text = texts[i];
         }
