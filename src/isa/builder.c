@@ -970,6 +970,14 @@ static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const ch
     return status;
 }
 
+bool hg_builder_take_mistake(hg_builder *b, char code[4], char message[256]) {
+    if (!b->code[0]) return false;
+    memcpy(code, b->code, sizeof b->code);
+    memcpy(message, b->message, sizeof b->message);
+    b->code[0] = 0;
+    return true;
+}
+
 hg_status hg_builder_make_head(const hg_builder *b, hg_diagnostics *d, hg_program *p) {
     if (!b || b->out_of_memory) return hg_fail_memory();
     if (b->code[0]) return report_mistake(b, d, b->code, b->message);

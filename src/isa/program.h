@@ -420,5 +420,7 @@ hg_status hg_program_check_structure(const hg_program *program, hg_diagnostics *
  */
 struct hg_builder;
 hg_status hg_builder_make_head(const struct hg_builder *b, hg_diagnostics *d, hg_program *p);
+/* The first mistake, which is the caller's to report then. False: there is none. */
+bool hg_builder_take_mistake(struct hg_builder *b, char code[4], char message[256]);
 
 #endif

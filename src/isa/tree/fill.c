@@ -18,6 +18,16 @@ static bool open_assembler(hg_tree *t, hg_diagnostics *diagnostics) {
     return true;
 }
 
+/* What the head has said of its last call is a mistake of the tree. */
+static hg_status finish_head(hg_tree *t, uint64_t errors) {
+    char code[4], message[256];
+    if (t && hg_builder_take_mistake(t->head, code, message)) {
+        hg_token at = hg_tree_here(t, "");
+        hg_asm_error(t->a, code, &at, NULL, "%s", message);
+    }
+    return hg_tree_status(t, errors);
+}
+
 hg_tree *hg_tree_create(const char *name, hg_diagnostics *diagnostics) {
     HG_ENTRY;
     hg_tree *t = hg_calloc(1, sizeof *t);
@@ -25,7 +35,10 @@ hg_tree *hg_tree_create(const char *name, hg_diagnostics *diagnostics) {
     t->serial = (uint32_t)hg_program_next_serial();
     t->at.kind = HG_TOKEN_NAME;
     t->head = hg_builder_create(name);
-    if (t->head && open_assembler(t, diagnostics)) return t;
+    if (t->head && open_assembler(t, diagnostics)) {
+        (void)finish_head(t, 0); /* of the name */
+        return t;
+    }
     hg_tree_destroy(t);
     return NULL;
 }
@@ -269,35 +282,35 @@ hg_status hg_tree_block(hg_tree *t, uint32_t x, uint32_t y, uint32_t z) {
     HG_ENTRY;
     uint64_t errors;
     if (hg_tree_begin(t, &errors)) hg_builder_block(t->head, x, y, z);
-    return hg_tree_status(t, errors);
+    return finish_head(t, errors);
 }
 
 hg_status hg_tree_lanes(hg_tree *t, const hg_dim *extents, uint32_t count) {
     HG_ENTRY;
     uint64_t errors;
     if (hg_tree_begin(t, &errors)) hg_builder_lanes(t->head, extents, count);
-    return hg_tree_status(t, errors);
+    return finish_head(t, errors);
 }
 
 hg_status hg_tree_grid(hg_tree *t, const hg_dim *extents, uint32_t count) {
     HG_ENTRY;
     uint64_t errors;
     if (hg_tree_begin(t, &errors)) hg_builder_grid(t->head, extents, count);
-    return hg_tree_status(t, errors);
+    return finish_head(t, errors);
 }
 
 hg_status hg_tree_relaxed(hg_tree *t) {
     HG_ENTRY;
     uint64_t errors;
     if (hg_tree_begin(t, &errors)) hg_builder_relaxed(t->head);
-    return hg_tree_status(t, errors);
+    return finish_head(t, errors);
 }
 
 hg_status hg_tree_meta(hg_tree *t, const char *key, const char *value) {
     HG_ENTRY;
     uint64_t errors;
     if (hg_tree_begin(t, &errors)) hg_builder_meta(t->head, key, value);
-    return hg_tree_status(t, errors);
+    return finish_head(t, errors);
 }
 
 /* ---- statements of one line ---- */

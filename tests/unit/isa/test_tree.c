@@ -355,6 +355,12 @@ static void w_memory(wrong *w) {
     hg_tree_shared(w->t, "s", HG_TYPE_F32, (const uint64_t[]){UINT64_MAX, 2}, 2);
 }
 static void w_name(wrong *w) { hg_tree_shared(w->t, "a b", HG_TYPE_F32, (const uint64_t[]){4}, 1); }
+/* The call says it, not only the whole program. */
+static void refused(hg_status status) { CHECK(status == HG_ERROR_ISA); }
+static void w_lanes(wrong *w) { refused(hg_tree_lanes(w->t, NULL, 2)); }
+static void w_grid(wrong *w) { refused(hg_tree_grid(w->t, NULL, 0)); }
+static void w_meta(wrong *w) { refused(hg_tree_meta(w->t, NULL, "text")); }
+static void w_block(wrong *w) { refused(hg_tree_block(w->t, 8, 0, 1)); }
 static void w_shift(wrong *w) { hg_tree_operate(w->t, HG_TREE_SHL, read_i(w), read_i(w)); }
 static void w_two(wrong *w) {
     hg_tree_assign_results(w->t, (const hg_variable[]){w->i, w->p}, 2, two(w));
@@ -427,6 +433,10 @@ static const struct {
      "an array in shared memory has 1 to 8 extents and at least 1 element, and all arrays 65536 "
      "bytes at most"},
     {w_name, "N03", "'a b' cannot be the name of a parameter or array"},
+    {w_lanes, "N03", "2 extents at NULL"},
+    {w_grid, "S05", "0 extents of a grid: 1 to 3 are expected"},
+    {w_meta, "N03", "metadata '' cannot be kept"},
+    {w_block, "N03", "a block extent is 0"},
     {w_shift, "V03", "type mismatch: the amount of a shift is u32, not i32"},
     {w_behind, "L03", "statements of the program stand behind a function"},
     {w_function_open, "L04", "the function 'f' is not ended"},
