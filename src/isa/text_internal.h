@@ -412,6 +412,7 @@ typedef struct hg_assembler {
         HG_VEC(hg_brace) braces;
         HG_VEC(uint32_t) scopes; /* of each the one around it; 0: the whole program */
         uint64_t expanded_bytes;
+        bool any_nesting; /* braces nest as deep as memory goes */
     } source;
     const hg_assemble_options *options;
     bool chosen;                   /* .program has come, and it is the one that is wanted */

@@ -68,18 +68,20 @@ def every_type(start, rotation):
             LANES, values, expected)
 
 
-def outside(name, of, index, writes, literal=False):
-    """The third of four lanes takes an index that the array does not have; other arrays of the lane are around it."""
+def outside(name, of, index, writes, literal=False, converts=False):
+    """The third of four lanes takes an index that the array does not have; other arrays of the lane are around it. converts: a value of u32
+    is stored, or wanted."""
     shown = index % 2 ** 64
     arrays = [own("first", "f32"), own("second", "f32"), own("odd", "u8", 3), own("third", "f32")]
     place = element(name, lit(index) if literal else element("k", var("i")))
     body = [let("i", call("get_global_id")), assign(element("third", lit(0)), lit(7))]
-    body.append(assign(place, lit(1)) if writes else let("v", place))
+    value = call("u32", var("i")) if converts else lit(1)
+    body.append(assign(place, value) if writes else let("v", call("u32", place) if converts else place))
     body.append(assign(element("y", var("i")), element("third", lit(0))))
     length = [entry["length"] for entry in arrays if entry["name"] == name][0]
     words = f"private access out of bounds: index {shown} of '{name}', which has {length} elements"
     values = {"k": np.array([0, 1, 0 if literal else index, 2], DTYPE[of]), "y": np.zeros(4, np.float32)}
-    return (f"index {index} of {name}", document(arrays, {"k": of, "y": "f32"}, body), 4, values, (0 if literal else 2, words))
+    return (f"index {index} of {name}{', converted' if converts else ''}", document(arrays, {"k": of, "y": "f32"}, body), 4, values, (0 if literal else 2, words))
 
 
 def renamed(name, kernel, lanes, values, expected):
@@ -109,11 +111,11 @@ def cases(rotations):
     result = [every_type(start, rotation) for rotation in range(rotations) for start in range(0, len(TYPES), 4)] + [kept(), unreached()]
     if rotations == 1:
         first = outside("first", "u16", 5, True)
-        return result + [first, renamed(*first), outside("third", "i64", -1, False)]
+        return result + [first, renamed(*first), outside("third", "i64", -1, False), outside("odd", "u8", 3, True, converts=True)]
     result.append(outside("first", "u16", 5, False))
     result.append(renamed(*result[-1]))
     for name, length in (("first", LENGTH), ("second", LENGTH), ("odd", 3), ("third", LENGTH)):
         for writes in (False, True):
             result += [outside(name, of, index, writes) for of, index in (("u8", length), ("i8", -1), ("u64", 2 ** 62), ("u64", 2 ** 63 + 1))]
-            result.append(outside(name, "u8", length, writes, literal=True))
+            result += [outside(name, "u8", length, writes, literal=True), outside(name, "u8", length, writes, converts=True)]
     return result

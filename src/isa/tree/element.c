@@ -134,7 +134,7 @@ uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, const hg_tree_arra
     for (uint32_t i = 0; i < count; i++)
         if (indices[i] == HG_TREE_BAD) return HG_TREE_BAD;
     hg_tree_node n = hg_tree_plain(HG_TREE_ELEMENT, array->type, at);
-    uint64_t bytes = hg_type_size_bytes((hg_type)array->type);
+    uint64_t bytes = array->counts_bytes ? 1 : hg_type_size_bytes((hg_type)array->type);
     hg_i128 element;
     bool inside = false;
     n.address = array->address;
@@ -151,6 +151,8 @@ uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, const hg_tree_arra
     if (index == HG_TREE_BAD) return HG_TREE_BAD;
     n.count = 1;
     n.argument[0] = index;
+    n.is_checked = array->is_checked;
+    n.check = array->check;
     n.address.has_index = 1;
     n.address.scale = (uint16_t)(bytes == 1 ? 0 : bytes);
     return hg_tree_add(a, n);

@@ -12,7 +12,6 @@ static bool open_assembler(hg_tree *t, hg_diagnostics *diagnostics) {
     t->a = hg_asm_create(diagnostics);
     if (!t->a) return false;
     t->a->options = &NONE;
-    t->a->code.of_expressions = true;
     if (!hg_asm_open_source(t->a, "", 0)) return false;
     hg_asm_init_mnemonics(t->a);
     return true;
@@ -68,6 +67,7 @@ hg_status hg_tree_place(hg_tree *t, uint32_t line, uint32_t column, const char *
                        .text = kept,
                        .length = (uint32_t)shown,
                        .marked = end ? (uint32_t)(end - kept) : 0};
+    t->a->code.of_expressions = text != NULL;
     hg_builder_at(t->head, line, column);
     return HG_OK;
 }
@@ -276,6 +276,36 @@ hg_elements hg_tree_private(hg_tree *t, const char *name, hg_type type, const ui
                             uint32_t rank) {
     HG_ENTRY;
     return begin_array(t, name, type) ? add_memory(t, name, type, extents, rank, true) : 0;
+}
+
+/* ---- for front ends of the library ---- */
+
+static hg_elements add_placed(hg_tree *t, const char *name, hg_type type, hg_place_kind place,
+                              uint64_t offset, hg_tree_array array) {
+    uint64_t errors;
+    array.handle = HG_NO_REGISTER;
+    array.address = (hg_operand){
+        .kind = HG_K_ADDRESS, .place = (uint8_t)place, .disp = (int64_t)offset};
+    array.type = (uint8_t)type;
+    return hg_tree_begin(t, &errors) ? add_array(t, name, array) : 0;
+}
+
+void hg_tree_count_bytes(hg_tree *t, hg_elements array) {
+    if (!array) return;
+    hg_tree_array *info = &t->arrays.data[hg_tree_id_number(array)];
+    info->counts_bytes = true;
+    info->has_extents = false;
+}
+
+hg_elements hg_tree_shared_at(hg_tree *t, const char *name, hg_type type, uint64_t offset) {
+    return add_placed(t, name, type, HG_PLACE_SHARED, offset,
+                      (hg_tree_array){.counts_bytes = true});
+}
+
+hg_elements hg_tree_private_at(hg_tree *t, const char *name, hg_type type, uint64_t offset,
+                               uint64_t check) {
+    return add_placed(t, name, type, HG_PLACE_PRIVATE, offset,
+                      (hg_tree_array){.is_checked = check != offset, .check = (int64_t)check});
 }
 
 hg_status hg_tree_block(hg_tree *t, uint32_t x, uint32_t y, uint32_t z) {
@@ -616,7 +646,7 @@ hg_status hg_tree_return(hg_tree *t, const hg_expression *values, uint32_t count
 
 /* ---- the finished program ---- */
 
-static hg_status make_program(hg_tree *t) {
+static hg_status make_program(hg_tree *t, hg_diagnostics *d) {
     hg_assembler *a = t->a;
     hg_program *p = a->program;
     uint64_t count = a->registers.param_registers.count;
@@ -625,14 +655,14 @@ static hg_status make_program(hg_tree *t) {
     for (uint64_t i = 0; i < count; i++) numbers[i] = a->head.params.data[i].reg;
     a->head.params.count = 0; /* they are the head's */
     if (!hg_asm_store_program(a)) return hg_fail_memory();
-    HG_TRY(hg_builder_make_head(t->head, a->wrong.diagnostics, p));
+    HG_TRY(hg_builder_make_head(t->head, d, p));
     for (uint64_t i = 0; i < count; i++) p->params[i].reg = numbers[i];
-    HG_TRY(hg_program_check_structure(p, a->wrong.diagnostics));
-    HG_TRY(hg_infer_types(p, a->wrong.diagnostics));
+    HG_TRY(hg_program_check_structure(p, d));
+    HG_TRY(hg_infer_types(p, d));
     return hg_program_rehash(p);
 }
 
-static hg_status build(hg_tree *t) {
+static hg_status build(hg_tree *t, hg_diagnostics *d) {
     hg_assembler *a = t->a;
     for (uint64_t i = 0; i < a->source.braces.count; i++) {
         const hg_brace *open = &a->source.braces.data[i];
@@ -656,16 +686,20 @@ static hg_status build(hg_tree *t) {
     a->wrong.finishing = true;
     bool allocated = !a->out_of_memory && !a->wrong.errors && hg_asm_allocate(a);
     if (a->out_of_memory) return hg_fail_memory();
-    return allocated ? make_program(t) : hg_asm_first_error(a);
+    return allocated ? make_program(t, d) : hg_asm_first_error(a);
 }
 
 hg_status hg_tree_build(hg_tree *t, hg_program **program) {
     HG_ENTRY;
+    return hg_tree_build_to(t, t ? t->a->wrong.diagnostics : NULL, program);
+}
+
+hg_status hg_tree_build_to(hg_tree *t, hg_diagnostics *d, hg_program **program) {
     if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program must not be NULL");
     *program = NULL;
     if (!t) return hg_fail_memory();
     if (t->built) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tree has been built");
-    hg_status status = build(t);
+    hg_status status = build(t, d);
     t->built = true;
     if (status != HG_OK) return status;
     *program = t->a->program;

@@ -80,6 +80,21 @@ hg_routine hg_tree_add_routine(hg_tree *t, uint32_t number, const hg_token *name
 const hg_tree_routine *hg_tree_find_routine(const hg_tree *t, hg_routine routine);
 /* The function that is open ends (fill_function.c). */
 void hg_tree_end_function(hg_tree *t);
+/* ---- for front ends of the library, which check elements in their own way ---- */
+
+/* The one index of the array counts bytes; it is checked against its memory, not its extents. */
+void hg_tree_count_bytes(hg_tree *t, hg_elements array);
+/* An array from that byte on of shared memory, whose size the head says; its index counts bytes. */
+hg_elements hg_tree_shared_at(hg_tree *t, const char *name, hg_type type, uint64_t offset);
+/* Of private memory; its index counts elements. check: a load that counts from that byte on is a
+ * fault where the index is outside, and stands in front of the access; `offset`: none is needed. */
+hg_elements hg_tree_private_at(hg_tree *t, const char *name, hg_type type, uint64_t offset,
+                               uint64_t check);
+/* A bscan is of the lanes before this one only. */
+void hg_tree_scan_before(hg_tree *t, hg_expression scan);
+/* hg_tree_build; d: for what is wrong with the head. Mistakes of statements are hg_last_error(). */
+hg_status hg_tree_build_to(hg_tree *t, hg_diagnostics *d, hg_program **program) HG_NODISCARD;
+
 /* L03 where statements of the program stand behind a function. */
 void hg_tree_check_behind(hg_tree *t);
 

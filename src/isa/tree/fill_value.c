@@ -293,3 +293,8 @@ hg_expression hg_tree_apply(hg_tree *t, const char *mnemonic, const hg_expressio
     if (!good || !hg_asm_read_mnemonic(t->a, &m)) return 0;
     return hg_tree_made(t, hg_tree_call(t->a, &m, &m.token, nodes, count), m.token.text);
 }
+
+void hg_tree_scan_before(hg_tree *t, hg_expression scan) {
+    uint32_t node = t ? hg_tree_find_node(t, scan) : HG_TREE_BAD;
+    if (node != HG_TREE_BAD) hg_tree_at(t->a, node)->is_set = true;
+}

@@ -25,7 +25,7 @@ static bool name_them(hg_assembler *a, uint32_t first, const char *word) {
 }
 
 static hg_brace *open_brace(hg_assembler *a, const hg_token *at, hg_brace_kind kind) {
-    if (a->source.braces.count == HG_MAX_BLOCK_NESTING) {
+    if (a->source.braces.count == HG_MAX_BLOCK_NESTING && !a->source.any_nesting) {
         hg_asm_error(a, "S05", at, NULL, "blocks nested deeper than %d", HG_MAX_BLOCK_NESTING);
         a->wrong.stop = true;
         return NULL;

@@ -191,9 +191,20 @@ static bool lower_axis(hg_assembler *a, hg_tree_node *n) {
     return hg_asm_add_operand(a, extent, &n->token) != NULL;
 }
 
+/* A load of which only the fault is wanted. */
+static bool lower_check(hg_assembler *a, const hg_tree_node *n) {
+    hg_tree_node checked = *n;
+    hg_register nothing;
+    uint8_t type = n->types[1] != HG_TYPE_NOT_USED ? n->types[1] : n->type;
+    checked.address.disp = n->check;
+    return hg_asm_temporary(a, type, false, &nothing) &&
+           hg_asm_emit(a, access_op(n, false, false), type, HG_TYPE_NOT_USED, &n->token) &&
+           hg_asm_emit_register(a, nothing, false, HG_WRITE, &n->token) && add_address(a, &checked);
+}
+
 static bool lower_element(hg_assembler *a, hg_tree_node *n) {
     n->second = n->reg; /* the array's handle */
-    if (!lower_index(a, n)) return false;
+    if (!lower_index(a, n) || (n->is_checked && !lower_check(a, n))) return false;
     if (n->is_place) return true;
     bool widens = n->types[1] != HG_TYPE_NOT_USED;
     return place_value(a, n, n->type, &n->reg) &&
@@ -239,7 +250,9 @@ bool hg_tree_emit_operand(hg_assembler *a, uint32_t node, const hg_operand_info 
 static bool emit_rest(hg_assembler *a, const hg_tree_node *n, const hg_operand_info *o) {
     hg_operand operand = {.kind = o->kind};
     if (o->kind == HG_K_COND) operand.value = n->condition;
-    if (hg_operand_is_named(o)) {
+    if (o->kind == HG_K_BOOL && n->is_set) {
+        operand.value = 1;
+    } else if (hg_operand_is_named(o)) {
         const hg_inst inst = a->code.insts.data[last_inst(a)];
         if (!hg_asm_default_operand(a, &inst, o, &operand)) return false;
     }
@@ -477,6 +490,24 @@ static bool lower_node(hg_assembler *a, uint32_t node) {
     }
 }
 
+/* Whether operand i, a number, is put into its register behind the other operands. */
+static bool comes_last(const hg_assembler *a, const hg_tree_node *n, uint32_t i) {
+    if (n->kind != HG_TREE_OP || hg_tree_at(a, n->argument[i])->kind != HG_TREE_LITERAL)
+        return false;
+    for (uint32_t k = i + 1; k < n->count; k++)
+        if (hg_tree_at(a, n->argument[k])->height == HG_TREE_TALL) return true;
+    return false;
+}
+
+static bool lower_last(hg_assembler *a, const hg_tree_node *n) {
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (!comes_last(a, n, i)) continue;
+        hg_tree_node *number = hg_tree_at(a, n->argument[i]);
+        if (!lower_literal(a, number) || !widen(a, number)) return false;
+    }
+    return true;
+}
+
 static bool begin_node(hg_assembler *a, uint32_t node) {
     hg_tree_step *step = hg_vec_push(&a->tree->steps);
     if (!step) return hg_asm_no_memory(a);
@@ -493,11 +524,12 @@ static bool lower_all(hg_assembler *a, uint32_t root) {
         uint32_t i = step->argument++;
         if (i < n->count) {
             if (n->branches && i && !begin_side(a, n, i)) return false;
+            if (comes_last(a, n, i)) continue;
             if (!begin_node(a, hg_tree_operand(a, n, i))) return false;
             continue;
         }
         a->tree->steps.count--;
-        if (!lower_node(a, step->node) || !widen(a, n)) return false;
+        if (!lower_last(a, n) || !lower_node(a, step->node) || !widen(a, n)) return false;
     }
     return true;
 }
@@ -544,7 +576,7 @@ static bool jumps_by(hg_assembler *a, hg_jump_form form, bool good) {
     return good;
 }
 
-bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
+static bool jump_unless_part(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
     hg_tree_node *n = hg_tree_at(a, condition);
     bool same = n->op == HG_OP_SET && n->kind == HG_TREE_OP &&
                 (n->condition == HG_COND_EQ || n->condition == HG_COND_NE);
@@ -565,4 +597,42 @@ bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
     bool good = hg_tree_lower(a, condition, NULL, false) &&
                 jump_where_false(a, &n->token, n->reg, jumps);
     return jumps_by(a, HG_JUMP_PAIR, good);
+}
+
+/* The part of x && y, or of x || y, that is worked out first; those behind it wait. */
+static bool first_part(hg_assembler *a, hg_tree_kind kind, uint32_t *node) {
+    for (;;) {
+        const hg_tree_node *n = hg_tree_at(a, *node);
+        if (n->kind != kind || !n->branches) return true;
+        uint32_t *behind = hg_vec_push(&a->tree->work);
+        if (!behind) return hg_asm_no_memory(a);
+        *behind = n->argument[1];
+        *node = n->argument[0];
+    }
+}
+
+/* The sides of && and || that may stay unevaluated jump by themselves, each where it decides. */
+bool hg_tree_jump_unless(hg_assembler *a, uint32_t condition, hg_jumps *jumps) {
+    hg_jumps holds = {0};
+    uint32_t node = condition;
+    bool one = true;
+    a->tree->work.count = 0;
+    if (!first_part(a, HG_TREE_OR, &node)) return false;
+    for (; a->tree->work.count; one = false) {
+        hg_tree_node *n = hg_tree_at(a, node);
+        if (!hg_tree_lower(a, node, NULL, false) || !hg_tree_jump_on(a, &n->token, n->reg, &holds))
+            return false;
+        node = a->tree->work.data[--a->tree->work.count];
+        if (!first_part(a, HG_TREE_OR, &node)) return false;
+    }
+    if (!first_part(a, HG_TREE_AND, &node)) return false;
+    for (; a->tree->work.count; one = false) {
+        if (!jump_unless_part(a, node, jumps)) return false;
+        node = a->tree->work.data[--a->tree->work.count];
+        if (!first_part(a, HG_TREE_AND, &node)) return false;
+    }
+    if (!jump_unless_part(a, node, jumps)) return false;
+    hg_tree_bind(a, &holds);
+    if (!one) a->code.condition.end = 0; /* it is not one jump */
+    return true;
 }

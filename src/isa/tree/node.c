@@ -37,8 +37,16 @@ static void count_predicates(const hg_assembler *a, hg_tree_node *n) {
     if (!n->predicates && n->type == HG_TREE_PREDICATE) n->predicates = 1;
 }
 
+static void find_height(const hg_assembler *a, hg_tree_node *n) {
+    for (uint32_t i = 0; i < n->count; i++) {
+        uint16_t below = hg_tree_at(a, hg_tree_operand(a, n, i))->height;
+        if (below >= n->height) n->height = (uint16_t)(below + (below < HG_TREE_TALL));
+    }
+}
+
 uint32_t hg_tree_add(hg_assembler *a, hg_tree_node node) {
     count_predicates(a, &node);
+    find_height(a, &node);
     hg_tree_node *kept = hg_tree_make(a) ? hg_vec_push(&a->tree->nodes) : NULL;
     if (!kept) {
         hg_asm_no_memory(a);

@@ -16,8 +16,9 @@
 #include <hologram/tree.h>
 
 enum {
-    HG_TREE_NO_VALUE = 0xFC,   /* of a call of a function without results, and of an array */
-    HG_TREE_MOST_ARGUMENTS = 4 /* of an instruction */
+    HG_TREE_NO_VALUE = 0xFC,    /* of a call of a function without results, and of an array */
+    HG_TREE_MOST_ARGUMENTS = 4, /* of an instruction */
+    HG_TREE_TALL = 32           /* numbers in front of such an operand wait for it in no register */
 };
 #define HG_TREE_BAD UINT32_MAX /* a node that could not be made; it has been reported */
 
@@ -55,6 +56,7 @@ typedef struct hg_tree_node {
     bool is_taken;       /* something has it as its operand (fill.c) */
     bool is_positive;    /* HG_TREE_FLOOR: the divisor is known to be */
     uint16_t predicates; /* so many hold something at a time while it is worked out */
+    uint16_t height;     /* nodes above each other below it, 0: none; at most HG_TREE_TALL */
     uint32_t constant;   /* of a literal, in hg_tree_nodes.constants; the number of an array */
     uint32_t function;   /* of a call */
     uint32_t list;       /* of a call: its first argument in hg_tree_nodes.arguments */
@@ -63,10 +65,13 @@ typedef struct hg_tree_node {
     hg_register reg;     /* the register, or where the value is when it has been worked out */
     hg_register second;  /* of a second result; of an element or an axis the array's handle */
     bool gives_second;   /* the second result is wanted there */
+    bool is_set;         /* of an instruction with a flag: the flag is */
     hg_register index;   /* of an element */
     hg_operand address;  /* of an element; of an axis its array */
     uint64_t extent;     /* of an axis, where the array's declaration does not say it; else 0 */
-    hg_register want;    /* where its value is to be */
+    bool is_checked;     /* of an element with an index: a load from `check` on stands in front */
+    int64_t check;
+    hg_register want; /* where its value is to be */
     bool wanted;
     hg_jumps jumps; /* over a side */
     hg_token token;
@@ -105,6 +110,9 @@ typedef struct hg_tree_array {
     bool has_extents;    /* without them one index counts elements up to the end of its memory */
     bool declared;       /* the program says its extents; else all are known */
     uint8_t rank, known; /* known: bits, one an extent that is a number */
+    bool counts_bytes;   /* its one index does, in place of elements */
+    bool is_checked;     /* hg_tree_private_at */
+    int64_t check;
     uint64_t extents[HG_MAX_EXTENTS];
 } hg_tree_array;
 

@@ -152,10 +152,10 @@ static const private_array *find_array(const build *x, uint32_t inst, const addr
     const hg_inst *in = &x->program->insts[inst],
                   *next = inst + 1 < x->program->inst_count ? in + 1 : NULL;
     if (!a->index || a->size != a->scale) return NULL;
-    if (in->op == HG_OP_LDP && next && (next->op == HG_OP_LDP || next->op == HG_OP_STP) &&
-        next->type == in->type) {
-        const hg_operand *o =
-            &x->program->operands[next->operands + (next->op == HG_OP_LDP ? 1 : 0)];
+    hg_op access = next ? hg_op_access((hg_op)next->op) : HG_OP_NONE;
+    if (in->op == HG_OP_LDP && (access == HG_OP_LDP || access == HG_OP_STP) &&
+        element_of(next) == (hg_type)in->type) {
+        const hg_operand *o = &x->program->operands[next->operands + (access == HG_OP_LDP ? 1 : 0)];
         bool same = o->has_index && o->index == a->o->index && hg_operand_scale(o) == a->scale;
         const private_array *found = same ? array_at(x, o->disp, a->size) : NULL;
         if (found &&

@@ -70,13 +70,12 @@ static void assign_registers(jk_kernel *k) {
         } else {
             reg = next++;
         }
-        if (reg > JK_LAST_LOCAL) {
+        if (reg > JK_LAST_REGISTER) {
             jk_error(k, "S05", n->token, NULL,
-                     "no register is left for this parameter: %d are taken", JK_LAST_LOCAL);
+                     "no register is left for this parameter: %d are taken", JK_LAST_REGISTER);
             return;
         }
         n->reg = (uint8_t)reg;
-        n->has_reg = true;
     }
 }
 

@@ -61,7 +61,6 @@ uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type) {
                  jk_type_name(n->type), jk_type_name(type));
         return JK_NONE;
     }
-    n->sets++;
     if (!n->assigned) {
         uint32_t *entry = hg_vec_push(&k->log);
         if (!entry) {
@@ -485,7 +484,7 @@ static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
         arg[0] = jk_settle(k, arg[0]);
         arg[1] = jk_as(k, arg[1], HG_TYPE_U32);
         if (bad(k, arg[0]) || bad(k, arg[1])) return wrong(k, token);
-        return jk_add_node(k, JK_SHIFT_BY, (uint8_t)op, node_of(k, arg[0])->type, token, arg[0],
+        return jk_add_node(k, JK_BINARY, (uint8_t)op, node_of(k, arg[0])->type, token, arg[0],
                            arg[1], JK_NONE);
     }
     if (!unify_all(k, arg, count, token, name)) return wrong(k, token);
@@ -493,8 +492,7 @@ static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
     jk_type type = node_of(k, arg[0])->type;
     if (type == JK_ERROR) return arg[0];
     if (op == HG_OP_ABS && !hg_type_is_signed((hg_type)type)) return arg[0];
-    if (kind == F_COUNT)
-        return jk_add_node(k, JK_COUNT, (uint8_t)op, HG_TYPE_U32, token, arg[0], JK_NONE, JK_NONE);
+    if (kind == F_COUNT) type = HG_TYPE_U32;
     return jk_add_node(k,
                        count == 1   ? JK_UNARY
                        : count == 2 ? JK_BINARY
@@ -593,8 +591,7 @@ static uint32_t finish_bits(jk_kernel *k, uint32_t token, uint32_t op, uint32_t 
     } else if (!jk_unify(k, &a, &b, token, OPERATORS[op], false)) {
         return wrong(k, token);
     }
-    return jk_add_node(k, op >= OP_SHL ? JK_SHIFT_BY : JK_BINARY, ops[op - OP_BITS],
-                       node_of(k, a)->type, token, a, b, JK_NONE);
+    return jk_add_node(k, JK_BINARY, ops[op - OP_BITS], node_of(k, a)->type, token, a, b, JK_NONE);
 }
 
 static uint32_t finish_binary(jk_kernel *k, uint32_t token, uint32_t op) {

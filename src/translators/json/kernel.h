@@ -1,9 +1,9 @@
 /* JSON kernels: what the files of this translator share. A document goes through three steps, none
  * of them recursive: document.c   what stands around a body: version, name, parameters; memory.c:
  * shared and private arrays, extents, the launch tree.c       body to a tape of typed nodes in the
- * order of evaluation (statement.c, expression.c, typing.c) lower.c      tape to instructions
- * (operate.c, code.c), then to a program (program.c) An empty body is lowered by the kernel's name
- * instead (named.c). Meanings: semantics, section 7.
+ * order of evaluation (statement.c, expression.c, typing.c) lower.c      tape to a program, through
+ * the statement tree (isa/tree). An empty body is lowered by the kernel's name instead (named.c).
+ * Meanings: semantics, section 7.
  * Must not know: how programs run. */
 #ifndef HG_TRANSLATORS_JSON_KERNEL_H
 #define HG_TRANSLATORS_JSON_KERNEL_H
@@ -17,7 +17,7 @@
 
 /* An hg_type, or one of these. */
 enum {
-    JK_BOOL = 0x40, /* in registers u8, 0 or 1 */
+    JK_BOOL = 0x40, /* in variables and arrays u8, 0 or 1 */
     JK_POINTER,     /* opaque, u64 */
     JK_ERROR,       /* something is wrong below: said already */
     JK_WHOLE,       /* an integer literal that has no type yet */
@@ -50,21 +50,17 @@ typedef struct jk_name {
     uint32_t length, token; /* declared by */
     uint8_t kind;           /* jk_name_kind */
     jk_type type;           /* of an array: its elements */
-    uint8_t reg;            /* of a parameter; of a local once it has one */
-    bool has_reg;
-    bool assigned;  /* on every path to here */
-    uint8_t access; /* of an array: JK_LOADED, JK_STORED */
-    uint32_t sets;  /* how often something is given to it: let, assign, for */
-    uint8_t memory; /* jk_memory, of an array */
-    uint8_t rank;   /* HG_NO_DIMS: any shape; else `dims` */
+    uint8_t reg;            /* of a parameter of a kernel without a body */
+    bool assigned;          /* on every path to here */
+    uint8_t access;         /* of an array: JK_LOADED, JK_STORED */
+    uint8_t memory;         /* jk_memory, of an array */
+    uint8_t rank;           /* HG_NO_DIMS: any shape; else `dims` */
     hg_dim *dims;
     uint64_t offset, elements; /* of a shared or private array: its first byte, how many elements it
                                   has */
-    uint32_t last;             /* of a local: the last node that needs it (lifetime.c) */
 } jk_name;
 enum { JK_MAX_NAMES = 1024, JK_NAME_SLOTS = 4096 };
-/* Locals, intermediate values and constants share these; parameters may reach into them. */
-enum { JK_FIRST_LOCAL = 16, JK_LAST_LOCAL = 249 };
+enum { JK_LAST_REGISTER = 249 /* of a parameter */ };
 
 /* ---- nodes ---- */
 
@@ -75,12 +71,10 @@ typedef enum jk_node_kind {
     JK_LANE,      /* get_global_id() and its like; op: the register */
     JK_IDENTITY,  /* lane_idx_x() and its like; op: hg_idname */
     JK_CONVERT,   /* a */
-    JK_BINARY,    /* op (hg_op): a, b */
-    JK_SHIFT_BY,  /* op: a, b as u32 */
+    JK_BINARY,    /* op (hg_op): a, b; the amount of a shift is a u32 */
     JK_FLOOR_DIV, /* a, b */
     JK_TERNARY,   /* op: a, b, c */
-    JK_UNARY,     /* op: a */
-    JK_COUNT,     /* op: a; u32 of any integer */
+    JK_UNARY,     /* op: a; bits: of a scan, only of the lanes before this one */
     JK_COMPARE,   /* op (hg_condition): a, b */
     JK_NOT,       /* logical: a */
     JK_AND,
@@ -115,10 +109,7 @@ typedef enum jk_node_kind {
 enum {
     JK_MAY_FAULT = 1, /* evaluating it may stop the lane, or is seen by others: only where Python
                          would */
-    JK_NEGATIVE = 2,  /* of a literal: the sign in front */
-    JK_JUMPS = 8,     /* a truth that decides where to go on instead of being a value: lower.c */
-    JK_FALLS = 16,    /* of such a one: if it is true, the next instruction goes on */
-    JK_LAZY = 32 /* of JK_AND, JK_OR, JK_CHOOSE: an operand is evaluated only when it is needed */
+    JK_NEGATIVE = 2   /* of a literal: the sign in front */
 };
 typedef struct jk_node {
     uint8_t kind, op;
@@ -298,14 +289,7 @@ bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char
 uint32_t jk_condition(jk_kernel *k, uint32_t node);
 bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type);
 
-/* ---- lifetime.c ---- */
-/* Finds for each local the last node that needs it. */
-void jk_find_lifetimes(jk_kernel *k);
-/* Whether something behind a for loop may read its variable before that gets another value.
- * Requires: lifetimes. */
-bool jk_needed_behind(const jk_kernel *k, uint32_t loop);
-
-/* ---- lower.c, lower_internal.h: nodes to instructions ---- */
+/* ---- lower.c: nodes to a program ---- */
 hg_status jk_lower(jk_kernel *k, hg_program **program);
 /* named.c */
 hg_status jk_lower_by_name(jk_kernel *k, hg_program **program);
@@ -314,9 +298,11 @@ hg_status jk_lower_by_name(jk_kernel *k, hg_program **program);
 enum { JK_WORD_BYTES = 24 };
 hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES],
                              hg_text *document);
-/* Declares the parameters with their directions and extents, and what the document says of launches
- * (program.c). */
-void jk_declare_params(jk_kernel *k, hg_builder *b);
+/* ---- program.c ---- */
+/* HG_PARAM_IN, …: by what the body does with the array. */
+int jk_direction(const jk_name *n);
+/* What the document says of launches, and shared and private memory. */
+void jk_declare_launch(jk_kernel *k, hg_builder *b);
 /* Instructions that are added from now on come from that token. */
 void jk_at(jk_kernel *k, hg_builder *b, uint32_t token);
 

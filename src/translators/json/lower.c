@@ -1,185 +1,165 @@
-/* A tape of typed nodes to a program: statements, branches, variables (semantics 7.5).
- * Requires: a tape without errors. Provides: a program whose lines and columns point into the document.
- *
- * A condition becomes branches, not a value: `a and b` of an if jumps away after a. Where a truth
- * is wanted as a value, both sides are evaluated and AND, OR or SEL puts them together, unless the
- * side that might not be needed can fault: then branches too.
- * Must not know: the document. */
-#include "translators/json/lower_internal.h"
+/* A tape of typed nodes to a program, through the statement tree (isa/tree): each node is an
+ * expression or a statement of it (semantics 7.5). What the tree does not know is said here: a bool
+ * is a predicate in expressions and a u8, 0 or 1, in variables and arrays; the variable of a for
+ * loop is one of the kernel's, set in each round; elements are checked by their bytes, those of
+ * private arrays by their index.
+ * Requires: a tape without errors. Provides: a program whose lines and columns point into the
+ * document.
+ * Must not know: the document, registers. */
+#include "isa/tree/fill.h"
+#include "translators/json/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
-typedef struct targets { /* of a node with JK_JUMPS */
-    uint32_t yes, no;
-} targets;
-
 typedef struct lowering {
-    jk_code code;
-    targets *to;   /* one a node; of marks, JK_ELSE and JK_FOR: their own labels */
-    bool *changes; /* names given values in a loop */
-    uint32_t at;
-    uint32_t *dying, *next_dying; /* of a node, a local that is not needed behind it; of a name, the
-                                     next one; JK_NONE: no more */
+    jk_kernel *kernel;
+    hg_tree *t;
+    hg_expression *values; /* one a node */
+    uint64_t *names;       /* one a name: an hg_variable, of an array an hg_elements */
+    bool dead;             /* nothing gets to the statement that comes next */
+    uint32_t inside;       /* so many blocks around it are left out as a whole */
 } lowering;
 
-static jk_node *node_of(lowering *l, uint32_t node) { return &l->code.kernel->nodes.data[node]; }
+static const jk_node *node_of(const lowering *l, uint32_t node) {
+    return &l->kernel->nodes.data[node];
+}
+static const jk_name *name_of(const lowering *l, uint32_t name) { return &l->kernel->names[name]; }
 
-/* ---- which truths jump ---- */
-
-static void jumps(lowering *l, uint32_t node, uint32_t yes, uint32_t no, bool falls) {
-    jk_node *n = node_of(l, node);
-    n->flags |= JK_JUMPS;
-    if (falls) n->flags |= JK_FALLS;
-    l->to[node] = (targets){yes, no};
+/* What is made from now on stands at the token. */
+static void at(lowering *l, uint32_t token) {
+    hg_place place = jk_place(l->kernel, token);
+    (void)hg_tree_place(l->t, place.line, place.column, NULL);
 }
 
-/* The truth that decides for a statement: if it holds, what follows goes on. */
-static void decides(lowering *l, uint32_t condition) {
-    uint32_t yes = jk_new_label(&l->code), no = jk_new_label(&l->code);
-    jumps(l, condition, yes, no, true);
+/* ---- values ---- */
+
+static hg_expression literal(lowering *l, const jk_node *n) {
+    if (n->type == JK_BOOL) return hg_tree_truth(l->t, n->bits != 0);
+    hg_type type = jk_held(n->type);
+    if (hg_type_is_float(type)) return hg_tree_bits(l->t, type, n->bits);
+    unsigned above = 64 - 8 * (unsigned)hg_type_size_bytes(type);
+    hg_expression x = hg_type_is_signed(type)
+                          ? hg_tree_integer(l->t, (int64_t)(n->bits << above) >> above)
+                          : hg_tree_unsigned(l->t, n->bits);
+    return hg_tree_cast(l->t, type, x);
 }
 
-static void mark_logic(lowering *l, uint32_t node) {
-    jk_node *n = node_of(l, node);
-    if (!(n->flags & JK_JUMPS)) {
-        if (!(node_of(l, n->b)->flags & JK_MAY_FAULT)) return;
-        n->flags |= JK_LAZY;
-        decides(l, node);
+/* The value of a node, for the one that it is an operand of. */
+static hg_expression take(lowering *l, uint32_t node) {
+    const jk_node *n = node_of(l, node);
+    return n->kind == JK_LITERAL ? literal(l, n) : l->values[node];
+}
+
+static hg_expression is_not_zero(lowering *l, hg_expression x) {
+    return hg_tree_operate(l->t, HG_TREE_NE, x, hg_tree_integer(l->t, 0));
+}
+
+/* A value of that type as variables and arrays hold it. */
+static hg_expression held(lowering *l, jk_type type, hg_expression x) {
+    return type == JK_BOOL ? hg_tree_cast(l->t, HG_TYPE_U8, x) : x;
+}
+
+static hg_expression convert(lowering *l, uint32_t node, jk_type to) {
+    const jk_node *n = node_of(l, node);
+    if (to == n->type) return take(l, node);
+    if (to == JK_BOOL && n->kind == JK_LITERAL) {
+        uint64_t sign = n->type == HG_TYPE_F32   ? UINT64_C(1) << 31
+                        : n->type == HG_TYPE_F64 ? UINT64_C(1) << 63
+                                                 : 0;
+        return hg_tree_truth(l->t, (n->bits & ~sign) != 0);
     }
-    targets to = l->to[node];
-    bool falls = (n->flags & JK_FALLS) != 0;
-    uint32_t right = jk_new_label(&l->code); /* the right side begins */
-    jumps(l, n->b, to.yes, to.no, falls);
-    if (n->kind == JK_AND)
-        jumps(l, n->a, right, to.no, true);
+    hg_expression x = take(l, node);
+    return to == JK_BOOL ? is_not_zero(l, x) : hg_tree_cast(l->t, jk_held(to), x);
+}
+
+/* Of a bool any byte but 0 is true. */
+static hg_expression read_held(lowering *l, jk_type type, hg_expression x) {
+    return type == JK_BOOL ? is_not_zero(l, x) : x;
+}
+
+static hg_expression lane_id(lowering *l, const jk_node *n) {
+    const char *name = n->kind == JK_LANE ? hg_specials[n->op - HG_FIRST_SPECIAL].text
+                                          : hg_idname_name((hg_idname)n->op);
+    return hg_tree_lane_id(l->t, name);
+}
+
+static hg_expression instruction(lowering *l, const jk_node *n, uint32_t count) {
+    const uint32_t operands[] = {n->a, n->b, n->c};
+    hg_expression arguments[3];
+    for (uint32_t i = 0; i < count; i++) arguments[i] = take(l, operands[i]);
+    hg_expression x = hg_tree_apply(l->t, hg_op_get((hg_op)n->op)->text, arguments, count);
+    if (n->kind == JK_UNARY && n->bits) hg_tree_scan_before(l->t, x);
+    return x;
+}
+
+static hg_expression compare(lowering *l, const jk_node *n) {
+    jk_type type = node_of(l, n->a)->type;
+    hg_expression a = held(l, type, take(l, n->a)), b = held(l, type, take(l, n->b));
+    return hg_tree_operate(l->t, (hg_tree_operator)(HG_TREE_EQ + n->op), a, b);
+}
+
+/* ---- elements ---- */
+
+/* The element of an array at an index, a u64. Offsets wrap (semantics 7.5); an index of a private
+ * array does not. */
+static hg_expression element(lowering *l, uint32_t array, uint32_t index) {
+    const jk_name *n = name_of(l, array);
+    const jk_node *i = node_of(l, index);
+    bool known = i->kind == JK_LITERAL &&
+                 i->bits < (n->memory == JK_PRIVATE ? n->elements : UINT64_C(1) << 59);
+    uint64_t by = n->memory == JK_PRIVATE ? 0 : hg_ctz64(hg_type_size_bytes(jk_held(n->type)));
+    hg_expression offset = known ? hg_tree_unsigned(l->t, i->bits << by) : take(l, index);
+    if (!known && by)
+        offset = hg_tree_operate(l->t, HG_TREE_SHL, offset, hg_tree_unsigned(l->t, by));
+    return hg_tree_element_of(l->t, l->names[array], &offset, 1);
+}
+
+static hg_expression atomic(lowering *l, const jk_node *n) {
+    const hg_expression arguments[] = {element(l, n->a, n->b), take(l, n->c)};
+    return hg_tree_apply(l->t, hg_op_get((hg_op)n->op)->text, arguments, 2);
+}
+
+/* Private memory is checked at its end only: an array that ends before it is checked by a load that
+ * nothing needs, which counts from such a place that the first index beyond the array is the first
+ * one beyond the memory. */
+static hg_elements declare_private(lowering *l, const jk_name *n, const char *name) {
+    hg_type type = jk_held(n->type);
+    uint64_t last = l->kernel->launch.private_bytes - n->elements * hg_type_size_bytes(type);
+    return hg_tree_private_at(l->t, name, type, n->offset, last);
+}
+
+/* ---- names ---- */
+
+static uint64_t declare_parameter(lowering *l, const jk_name *n, const char *name) {
+    if (n->kind != JK_ARRAY) return hg_tree_param_scalar(l->t, name, jk_held(n->type));
+    hg_elements array = hg_tree_param_buffer(l->t, name, jk_held(n->type), jk_direction(n), n->dims,
+                                             n->rank);
+    hg_tree_count_bytes(l->t, array);
+    return array;
+}
+
+static void declare(lowering *l, uint32_t number) {
+    const jk_name *n = name_of(l, number);
+    const char *name = hg_arena_text(&l->kernel->arena, n->text, n->length);
+    if (!name) return;
+    at(l, n->token);
+    if (number < l->kernel->param_count)
+        l->names[number] = declare_parameter(l, n, name);
+    else if (n->kind == JK_LOCAL)
+        l->names[number] = hg_tree_variable(l->t, hg_is_shown_name(name, n->length) ? name : NULL,
+                                            jk_held(n->type));
+    else if (n->memory == JK_SHARED)
+        l->names[number] = hg_tree_shared_at(l->t, name, jk_held(n->type), n->offset);
     else
-        jumps(l, n->a, to.yes, right, false);
+        l->names[number] = declare_private(l, n, name);
 }
 
-/* Parents stand behind their operands: from the end. */
-static void mark_jumps(lowering *l) {
-    for (uint64_t i = l->code.kernel->nodes.count; i-- > 0;) {
-        uint32_t node = (uint32_t)i;
-        jk_node *n = node_of(l, node);
-        switch ((jk_node_kind)n->kind) {
-        case JK_IF:
-        case JK_TEST: decides(l, n->a); break;
-        case JK_AND:
-        case JK_OR: mark_logic(l, node); break;
-        case JK_NOT:
-            if (n->flags & JK_JUMPS)
-                jumps(l, n->a, l->to[node].no, l->to[node].yes, !(n->flags & JK_FALLS));
-            break;
-        case JK_CHOOSE:
-            if (!((node_of(l, n->b)->flags | node_of(l, n->c)->flags) & JK_MAY_FAULT)) break;
-            n->flags |= JK_LAZY;
-            decides(l, n->a);
-            l->to[n->b].yes = jk_new_label(&l->code); /* the mark's own: behind the second side */
-            if (node_of(l, n->c)->kind == JK_CHOOSE && node_of(l, n->c)->type == n->type)
-                l->to[n->c].yes = n->b + 1; /* else if: writes what this one writes */
-            break;
-        default: break;
-        }
-    }
-}
-
-/* The jump of a truth whose last operand has just been evaluated. */
-static void take_jump(lowering *l, uint32_t node) {
-    jk_node *n = node_of(l, node);
-    while (n->kind == JK_AND || n->kind == JK_OR || n->kind == JK_NOT) {
-        node = n->kind == JK_NOT ? n->a : n->b;
-        n = node_of(l, node);
-    }
-    bool falls = (n->flags & JK_FALLS) != 0;
-    l->code.token = n->token;
-    jk_branch(&l->code, &l->code.values[node], !falls, falls ? l->to[node].no : l->to[node].yes);
-}
-
-/* ---- variables ---- */
-
-static void set_name(lowering *l, uint32_t name, uint32_t value) {
-    jk_code *c = &l->code;
-    jk_name *n = &c->kernel->names[name];
-    jk_value v = c->values[value];
-    c->values[value] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
-    bool once = n->sets == 1 && n->kind == JK_LOCAL;
-    if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
-    bool lasts = v.kind == JK_V_REG && !v.owned &&
-                 (v.name == JK_NONE ? v.reg >= JK_FIRST_IDENTITY
-                                    : c->kernel->names[v.name].sets == 1);
-    if (!n->has_reg && once && lasts) {
-        n->reg = v.reg; /* another name of the same register */
-        c->users[v.reg]++;
-    } else if (!n->has_reg && v.kind == JK_V_REG && v.owned && (once || c->users[v.reg] == 1)) {
-        n->reg = v.reg;
-    } else {
-        if (!n->has_reg) n->reg = jk_take_register(c);
-        jk_move_into(c, n->reg, &v);
-    }
-    n->has_reg = true;
-}
-
-/* Notes what the nodes from `node` to its end give values to. */
-static void find_changes(lowering *l, uint32_t node) {
-    memset(l->changes, 0, l->code.kernel->name_count);
-    for (uint32_t i = node; i < node_of(l, node)->end; i++) {
-        const jk_node *n = node_of(l, i);
-        if (n->kind == JK_SET || n->kind == JK_FOR) l->changes[n->a] = true;
-    }
-}
-
-/* Variables that nothing behind this node needs give their registers back. */
-static void bury(lowering *l, uint32_t node) {
-    for (uint32_t name = l->dying[node]; name != JK_NONE; name = l->next_dying[name]) {
-        const jk_name *n = &l->code.kernel->names[name];
-        if (n->has_reg) jk_release(&l->code, n->reg);
-    }
+static void assign(lowering *l, uint32_t name, hg_expression value) {
+    (void)hg_tree_assign(l->t, l->names[name], held(l, name_of(l, name)->type, value));
 }
 
 /* ---- loops ---- */
-
-/* A bound that the body may change is copied: bounds are evaluated once. */
-static jk_value keep_bound(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    jk_value v = c->values[node];
-    c->values[node] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
-    jk_in_register(c, &v);
-    if (v.owned || v.name == JK_NONE || !l->changes[v.name]) return v;
-    jk_value copy = {.kind = JK_V_REG,
-                     .type = v.type,
-                     .reg = jk_take_register(c),
-                     .owned = true,
-                     .name = JK_NONE};
-    jk_move_into(c, copy.reg, &v);
-    return copy;
-}
-
-static hg_type unsigned_of(hg_type type) {
-    return hg_type_is_signed(type) ? (hg_type)(HG_TYPE_U8 + (type - HG_TYPE_I8)) : type;
-}
-
-/* A constant for one instruction; `kept` says whether to release it behind that. */
-typedef struct brief {
-    uint8_t reg;
-    bool kept;
-} brief;
-
-static brief brief_constant(jk_code *c, hg_type type, uint64_t bits) {
-    brief b;
-    b.reg = jk_constant_register(c, type, bits, false, &b.kept);
-    return b;
-}
-
-static void end_brief(jk_code *c, brief b) {
-    if (b.kept) jk_release(c, b.reg);
-}
-
-/* reg = op reg, constant */
-static void change_by(jk_code *c, hg_op op, hg_type type, uint8_t reg, uint64_t bits) {
-    brief by = brief_constant(c, type, bits);
-    jk_emit(c, op, type, reg, reg, by.reg);
-    end_brief(c, by);
-}
 
 /* A literal step's size, as a number. */
 static uint64_t size_of_step(const jk_node *step, const jk_node *loop) {
@@ -188,392 +168,199 @@ static uint64_t size_of_step(const jk_node *step, const jk_node *loop) {
     return size < 8 ? (0 - bits) & ((UINT64_C(1) << (8 * size)) - 1) : 0 - bits;
 }
 
-/* The step's size in a register of the unsigned type; a step whose sign only the run knows also
- * puts the bounds in order. */
-static uint8_t order_bounds(lowering *l, const jk_node *n, const jk_loop *loop, uint8_t *low,
-                            uint8_t *high) {
-    jk_code *c = &l->code;
-    hg_type type = jk_held(n->type), counted = unsigned_of(type);
-    uint8_t size = jk_take_register(c), start = *low, stop = *high;
+/* The step of a loop. A literal that is more than the signed type of its width holds is one of the
+ * variable's own type, upwards; downwards there is none: 0. */
+static hg_expression step_of(lowering *l, const jk_node *n) {
     const jk_node *step = node_of(l, (uint32_t)n->bits);
-    if (n->op == 2) *low = stop, *high = start;
-    if (step->kind == JK_LITERAL) {
-        jk_emit(c, HG_OP_MOV_IMM, counted, size, 0, 0)->bits = size_of_step(step, n);
-        return size;
-    }
-    if (n->op) { /* unsigned */
-        jk_emit(c, HG_OP_MOV, type, size, loop->step.reg, 0);
-        return size;
-    }
-    uint8_t minus = jk_take_register(c);
-    brief zero = brief_constant(c, type, 0);
-    *low = jk_take_register(c), *high = jk_take_register(c);
-    jk_emit(c, HG_OP_NEG, type, minus, loop->step.reg, 0);
-    jk_emit(c, HG_OP_SET, type, 0, loop->step.reg, zero.reg)->cond = HG_COND_LT;
-    jk_emit(c, HG_OP_SEL, type, *low, stop, start);
-    jk_emit(c, HG_OP_SEL, type, *high, start, stop);
-    jk_emit(c, HG_OP_SEL, type, minus, minus, loop->step.reg);
-    jk_emit(c, HG_OP_CVT, counted, size, minus, 0)->type2 = (uint8_t)type;
-    end_brief(c, zero);
-    jk_release(c, minus);
-    return size;
-}
-
-/* How often the body runs, of the unsigned type: 0, or (distance - 1) / size + 1 with all numbers
- * exact. A size of 0 is a fault: division by zero. The variable holds its start. */
-static jk_value count_rounds(lowering *l, const jk_node *n, const jk_loop *loop) {
-    jk_code *c = &l->code;
-    hg_type type = jk_held(n->type), counted = unsigned_of(type);
-    uint8_t low = c->kernel->names[n->a].reg, high = loop->stop.reg, own = low, stop = high;
-    uint8_t size = order_bounds(l, n, loop, &low, &high), left = jk_take_register(c),
-            distance = jk_take_register(c);
-    jk_emit(c, HG_OP_SUB, type, distance, high, low);
-    jk_emit(c, type == counted ? HG_OP_MOV : HG_OP_CVT, counted, left, distance, 0)->type2 =
-        (uint8_t)(type == counted ? HG_TYPE_COUNT : type);
-    change_by(c, HG_OP_SUB, counted, left, 1);
-    jk_emit(c, HG_OP_DIV, counted, left, left, size);
-    change_by(c, HG_OP_ADD, counted, left, 1);
-    brief zero = brief_constant(c, counted, 0);
-    jk_emit(c, HG_OP_SET, type, 0, low, high)->cond = HG_COND_GE;
-    jk_emit(c, HG_OP_SEL, counted, left, zero.reg, left);
-    end_brief(c, zero);
-    if (low != own && low != stop) jk_release(c, low), jk_release(c, high);
-    jk_release(c, distance);
-    jk_release(c, size);
-    return (jk_value){
-        .kind = JK_V_REG, .type = (uint8_t)counted, .reg = left, .owned = true, .name = JK_NONE};
-}
-
-/* Whether the body gives the variable a value, or something behind the loop reads it: it is then
- * set in each round, from a register of the loop's own, and keeps what the last one left. */
-static bool is_kept(lowering *l, uint32_t node) {
-    const jk_node *n = node_of(l, node);
-    if (jk_needed_behind(l->code.kernel, node)) return true;
-    for (uint32_t i = node + 1; i < n->end; i++) {
-        const jk_node *inner = node_of(l, i);
-        if ((inner->kind == JK_SET || inner->kind == JK_FOR) && inner->a == n->a) return true;
-    }
-    return false;
-}
-
-/* A step of 1 or -1 never passes the end: variable and bound are compared. Of others the rounds are
- * counted, so that no value wraps. */
-static bool is_simple(lowering *l, const jk_node *n) {
-    const jk_node *step = node_of(l, (uint32_t)n->bits);
-    return step->kind == JK_LITERAL && size_of_step(step, n) == 1;
-}
-
-/* Goes on with the loop: jumps to its top. */
-static void test_bound(lowering *l, const jk_node *n, jk_loop *loop) {
-    jk_code *c = &l->code;
-    jk_value past = {.kind = JK_V_COMPARE,
-                     .type = (uint8_t)jk_held(n->type),
-                     .reg = c->kernel->names[n->a].reg,
-                     .other = loop->stop.reg,
-                     .name = JK_NONE,
-                     .condition = n->op == 2 ? HG_COND_LE : HG_COND_GE};
-    if (loop->left.kind == JK_V_NONE) {
-        jk_branch(c, &past, false, loop->top);
-        return;
-    }
-    brief zero = brief_constant(c, (hg_type)loop->left.type, 0);
-    past.type = loop->left.type, past.reg = loop->left.reg, past.other = zero.reg,
-    past.condition = HG_COND_EQ;
-    jk_branch(c, &past, false, loop->top);
-    end_brief(c, zero);
-}
-
-/* The test stands at the end: one branch each time round. */
-static void begin_for(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    jk_node *n = node_of(l, node);
-    jk_loop loop = {.top = jk_new_label(c)};
+    if (step->kind != JK_LITERAL)
+        return hg_tree_read(l->t, hg_tree_let(l->t, NULL, take(l, (uint32_t)n->bits)));
     hg_type type = jk_held(n->type);
-    loop.done = jk_new_label(c);
-    find_changes(l, node);
-    loop.stop = keep_bound(l, n->c);
-    loop.step = keep_bound(l, (uint32_t)n->bits);
-    set_name(l, n->a, n->b);
-    uint8_t var = c->kernel->names[n->a].reg;
-    bool kept = is_kept(l, node);
-    if (kept || !is_simple(l, n)) loop.left = count_rounds(l, n, &loop);
-    if (kept) {
-        loop.own = (jk_value){.kind = JK_V_REG,
-                              .type = (uint8_t)type,
-                              .reg = jk_take_register(c),
-                              .owned = true,
-                              .name = JK_NONE};
-        jk_emit(c, HG_OP_MOV, type, loop.own.reg, var, 0);
+    uint64_t size = size_of_step(step, n), half = UINT64_C(1) << (8 * hg_type_size_bytes(type) - 1);
+    if (n->op == 2) return size > half ? 0 : hg_tree_integer(l->t, (int64_t)(0 - size));
+    return size < half ? hg_tree_unsigned(l->t, size)
+                       : hg_tree_cast(l->t, type, hg_tree_unsigned(l->t, size));
+}
+
+/* How often the body runs: 0 where start <= stop, else (start - stop - 1) / size + 1. */
+static hg_expression count_down(lowering *l, hg_variable start, hg_variable stop, uint64_t size) {
+    hg_tree *t = l->t;
+    hg_expression none = hg_tree_operate(t, HG_TREE_LE, hg_tree_read(t, start),
+                                         hg_tree_read(t, stop)),
+                  way = hg_tree_operate(t, HG_TREE_SUB, hg_tree_read(t, start),
+                                        hg_tree_read(t, stop));
+    way = hg_tree_operate(t, HG_TREE_SUB, way, hg_tree_integer(t, 1));
+    way = hg_tree_operate(t, HG_TREE_DIV, way, hg_tree_unsigned(t, size));
+    way = hg_tree_operate(t, HG_TREE_ADD, way, hg_tree_integer(t, 1));
+    return hg_tree_choose(t, none, hg_tree_integer(t, 0), way);
+}
+
+/* The variable is set in each round, whatever the body makes of it; without a round it is `start`.
+ * All three are worked out before that. */
+static void begin_for(lowering *l, const jk_node *n) {
+    hg_tree *t = l->t;
+    hg_variable start = hg_tree_let(t, NULL, take(l, n->b)),
+                stop = hg_tree_let(t, NULL, take(l, n->c));
+    hg_expression step = step_of(l, n), value;
+    (void)hg_tree_assign(t, l->names[n->a], hg_tree_read(t, start));
+    if (step) {
+        value = hg_tree_read(
+            t, hg_tree_begin_for(t, NULL, hg_tree_read(t, start), hg_tree_read(t, stop), step, 0));
+    } else {
+        uint64_t size = size_of_step(node_of(l, (uint32_t)n->bits), n);
+        hg_expression rounds = count_down(l, start, stop, size);
+        hg_variable round = hg_tree_begin_for(t, NULL, hg_tree_integer(t, 0), rounds, 0, 0);
+        value = hg_tree_operate(t, HG_TREE_MUL, hg_tree_read(t, round), hg_tree_unsigned(t, size));
+        value = hg_tree_operate(t, HG_TREE_SUB, hg_tree_read(t, start), value);
     }
-    bool reachable = c->reachable;
-    jk_jump(c, loop.done);
-    c->reachable = reachable;
-    jk_place_top(c, loop.top);
-    if (loop.own.kind != JK_V_NONE) jk_emit(c, HG_OP_MOV, type, var, loop.own.reg, 0);
-    jk_loop *place = hg_vec_push(&c->loops);
-    if (place)
-        *place = loop;
-    else
-        c->kernel->out_of_memory = true;
-}
-
-static void end_for(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    jk_node *n = node_of(l, node_of(l, node)->a);
-    if (!c->loops.count) return;
-    jk_loop *loop = &c->loops.data[c->loops.count - 1];
-    uint8_t counter = loop->own.kind != JK_V_NONE ? loop->own.reg : c->kernel->names[n->a].reg;
-    c->token = n->token;
-    jk_emit(c, HG_OP_ADD, jk_held(n->type), counter, counter, loop->step.reg);
-    if (loop->left.kind != JK_V_NONE)
-        change_by(c, HG_OP_SUB, (hg_type)loop->left.type, loop->left.reg, 1);
-    jk_place_label(c, loop->done);
-    test_bound(l, n, loop);
-    jk_drop_value(c, &loop->stop);
-    jk_drop_value(c, &loop->step);
-    if (loop->left.kind != JK_V_NONE) jk_drop_value(c, &loop->left);
-    if (loop->own.kind != JK_V_NONE) jk_drop_value(c, &loop->own);
-    c->loops.count--;
-}
-
-static void begin_while(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    jk_loop *loop = hg_vec_push(&c->loops);
-    uint32_t top = jk_new_label(c);
-    if (!loop) {
-        c->kernel->out_of_memory = true;
-        return;
-    }
-    *loop = (jk_loop){.top = top};
-    find_changes(l, node);
-    jk_place_top(c, top);
-}
-
-static void end_while(lowering *l) {
-    jk_code *c = &l->code;
-    if (!c->loops.count) return;
-    jk_loop loop = c->loops.data[--c->loops.count];
-    jk_jump(c, loop.top);
-    jk_place_label(c, loop.done);
-}
-
-/* ---- if ---- */
-
-static void begin_if(lowering *l, uint32_t node) {
-    uint32_t condition = node_of(l, node)->a;
-    take_jump(l, condition);
-    jk_place_label(&l->code, l->to[condition].yes);
-}
-
-static void begin_else(lowering *l, uint32_t node) {
-    jk_node *n = node_of(l, node);
-    bool empty = n->b == node + 1;
-    l->to[node].yes = jk_new_label(&l->code);
-    if (!empty) jk_jump(&l->code, l->to[node].yes);
-    jk_place_label(&l->code, l->to[node_of(l, n->a)->a].no);
-}
-
-static void end_if(lowering *l, uint32_t node) {
-    uint32_t other = node_of(l, node_of(l, node)->a)->b;
-    jk_place_label(&l->code, l->to[other].yes);
-}
-
-/* ---- expressions that branch ---- */
-
-static void begin_right(lowering *l, const jk_node *n) {
-    const jk_node *logic = node_of(l, n->a);
-    if (!(logic->flags & JK_JUMPS)) return;
-    take_jump(l, logic->a);
-    jk_place_label(&l->code, logic->kind == JK_AND ? l->to[logic->a].yes : l->to[logic->a].no);
-}
-
-static void end_logic(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    jk_node *n = node_of(l, node);
-    if (!(n->flags & JK_JUMPS)) {
-        jk_operate(c, node);
-        return;
-    }
-    if (!(n->flags & JK_LAZY)) return; /* whoever wants to know jumps */
-    uint32_t end = jk_new_label(c);
-    take_jump(l, node);
-    jk_value truth = {.kind = JK_V_CONST, .type = HG_TYPE_U8, .bits = 1, .name = JK_NONE};
-    uint8_t reg = jk_take_register(c);
-    jk_place_label(c, l->to[node].yes);
-    jk_move_into(c, reg, &truth);
-    jk_jump(c, end);
-    jk_place_label(c, l->to[node].no);
-    truth.bits = 0;
-    jk_move_into(c, reg, &truth);
-    jk_place_label(c, end);
-    c->values[node] = (jk_value){
-        .kind = JK_V_REG, .type = HG_TYPE_U8, .reg = reg, .owned = true, .name = JK_NONE};
-}
-
-static void begin_then(lowering *l, const jk_node *n) {
-    const jk_node *choose = node_of(l, n->a);
-    if (!(choose->flags & JK_LAZY)) return;
-    take_jump(l, choose->a);
-    jk_place_label(&l->code, l->to[choose->a].yes);
-}
-
-/* The first side goes into the register of the result: that of the if_expr whose second side this
- * one is, its own, or a new one. */
-static jk_value place_result(lowering *l, const jk_node *n, jk_value v) {
-    jk_code *c = &l->code;
-    uint32_t outer = node_of(l, n->a)->flags & JK_JUMPS ? 0 : l->to[n->a].yes;
-    if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
-    bool own = !outer && v.kind == JK_V_REG && v.owned && c->users[v.reg] == 1;
-    uint8_t reg = own ? v.reg : outer ? c->values[outer - 1].reg : jk_take_register(c);
-    if (!own) jk_move_into(c, reg, &v);
-    return (jk_value){.kind = JK_V_REG,
-                      .type = (uint8_t)jk_held(n->type),
-                      .reg = reg,
-                      .owned = !outer,
-                      .name = JK_NONE};
-}
-
-static void begin_otherwise(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    const jk_node *n = node_of(l, node), *choose = node_of(l, n->a);
-    jk_value v = c->values[n->b];
-    c->values[n->b] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
-    v = jk_convert(c, v, node_of(l, n->b)->type, n->type);
-    if (choose->flags & JK_LAZY) {
-        v = place_result(l, n, v);
-        jk_jump(c, l->to[node].yes);
-        jk_place_label(c, l->to[choose->a].no);
-    }
-    c->values[node] = v;
-}
-
-static void end_choose(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    const jk_node *n = node_of(l, node);
-    if (!(n->flags & JK_LAZY)) {
-        jk_operate(c, node);
-        return;
-    }
-    jk_value result = c->values[n->b], other = c->values[n->c];
-    c->values[n->b] = c->values[n->c] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
-    jk_move_into(c, result.reg, &other);
-    jk_place_label(c, l->to[n->b].yes);
-    c->values[node] = result;
+    (void)hg_tree_assign(t, l->names[n->a], value);
 }
 
 /* ---- whole arrays ---- */
 
 static void lower_collective(lowering *l, const jk_node *n) {
-    static const uint8_t ops[] = {HG_OP_PARALLEL_MAP, HG_OP_PARALLEL_MAP_BINARY,
-                                  HG_OP_PARALLEL_REDUCE_MEM};
-    jk_code *c = &l->code;
-    jk_value count = c->values[(uint32_t)n->bits];
-    c->values[(uint32_t)n->bits] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
-    uint8_t reg = count.kind == JK_V_CONST ? 0 : jk_in_register(c, &count);
-    jk_inst *in = jk_emit(c, (hg_op)ops[n->kind - JK_MAP], jk_held(n->type), reg,
-                          c->kernel->names[n->a].reg, c->kernel->names[n->b].reg);
-    if (n->c != JK_NONE) in->c = c->kernel->names[n->c].reg;
-    in->cond = n->op;
-    in->counted = count.kind != JK_V_CONST;
-    in->bits = count.bits;
-    jk_drop_value(c, &count);
+    static const uint16_t ops[] = {HG_OP_PARALLEL_MAP, HG_OP_PARALLEL_MAP_BINARY,
+                                   HG_OP_PARALLEL_REDUCE_MEM};
+    const jk_node *count = node_of(l, (uint32_t)n->bits);
+    hg_arg arguments[5] = {hg_arg_of(l->names[n->a]), hg_arg_of(l->names[n->b])};
+    uint32_t used = 2;
+    char mnemonic[64];
+    if (n->c != JK_NONE) arguments[used++] = hg_arg_of(l->names[n->c]);
+    arguments[used++] = hg_arg_name(hg_opname_name((hg_opname)n->op));
+    arguments[used++] = count->kind == JK_LITERAL ? hg_count(count->bits)
+                                                  : hg_arg_of(take(l, (uint32_t)n->bits));
+    snprintf(mnemonic, sizeof mnemonic, "%s.%s", hg_op_get((hg_op)ops[n->kind - JK_MAP])->text,
+             hg_type_name(jk_held(n->type)));
+    (void)hg_tree_instruction(l->t, mnemonic, arguments, used);
 }
 
 /* ---- the tape ---- */
 
-static void lower_node(lowering *l, uint32_t node) {
-    jk_code *c = &l->code;
-    const jk_node *n = node_of(l, node);
-    c->token = n->token;
+static hg_expression lower_expression(lowering *l, const jk_node *n) {
+    hg_tree *t = l->t;
     switch ((jk_node_kind)n->kind) {
-    case JK_AND:
-    case JK_OR: end_logic(l, node); break;
-    case JK_NOT:
-        if (!(n->flags & JK_JUMPS)) jk_operate(c, node);
+    case JK_READ: return read_held(l, n->type, hg_tree_read(t, l->names[n->a]));
+    case JK_LANE:
+    case JK_IDENTITY: return lane_id(l, n);
+    case JK_OTHERWISE: return convert(l, n->b, n->type);
+    case JK_CONVERT: return convert(l, n->a, n->type);
+    case JK_BINARY: return instruction(l, n, 2);
+    case JK_FLOOR_DIV: return hg_tree_operate(t, HG_TREE_FLOOR_DIV, take(l, n->a), take(l, n->b));
+    case JK_TERNARY: return instruction(l, n, 3);
+    case JK_UNARY: return instruction(l, n, 1);
+    case JK_COMPARE: return compare(l, n);
+    case JK_NOT: return hg_tree_unary(t, HG_TREE_NOT, take(l, n->a));
+    case JK_AND: return hg_tree_both(t, take(l, n->a), take(l, n->b));
+    case JK_OR: return hg_tree_either(t, take(l, n->a), take(l, n->b));
+    case JK_CHOOSE: return hg_tree_choose(t, take(l, n->a), take(l, n->b), take(l, n->c));
+    case JK_LOAD: return read_held(l, n->type, element(l, n->a, n->b));
+    case JK_ATOMIC: return atomic(l, n);
+    default: return 0;
+    }
+}
+
+static void lower_statement(lowering *l, uint32_t node) {
+    const jk_node *n = node_of(l, node);
+    hg_tree *t = l->t;
+    switch ((jk_node_kind)n->kind) {
+    case JK_SET: assign(l, n->a, take(l, n->b)); break;
+    case JK_STORE:
+        (void)hg_tree_store_element(t, element(l, n->a, n->b), held(l, n->type, take(l, n->c)));
         break;
-    case JK_CHOOSE: end_choose(l, node); break;
-    case JK_RIGHT: begin_right(l, n); break;
-    case JK_THEN: begin_then(l, n); break;
-    case JK_OTHERWISE: begin_otherwise(l, node); break;
-    case JK_SET: set_name(l, n->a, n->b); break;
-    case JK_DROP: jk_drop_value(c, &c->values[n->a]); break;
-    case JK_IF: begin_if(l, node); break;
-    case JK_ELSE: begin_else(l, node); break;
-    case JK_END_IF: end_if(l, node); break;
-    case JK_FOR: begin_for(l, node); break;
-    case JK_END_FOR: end_for(l, node); break;
-    case JK_WHILE: begin_while(l, node); break;
-    case JK_TEST:
-        take_jump(l, n->a);
-        jk_place_label(c, l->to[n->a].yes);
-        if (c->loops.count) c->loops.data[c->loops.count - 1].done = l->to[n->a].no;
+    case JK_DROP: (void)hg_tree_evaluate(t, take(l, n->a)); break;
+    case JK_IF: (void)hg_tree_begin_if(t, take(l, n->a)); break;
+    case JK_ELSE:
+        if (n->b != node + 1) (void)hg_tree_begin_else(t);
         break;
-    case JK_END_WHILE: end_while(l); break;
-    case JK_RETURN:
-        jk_emit(c, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
-        c->reachable = false;
+    case JK_FOR: begin_for(l, n); break;
+    case JK_TEST: (void)hg_tree_begin_while(t, take(l, n->a)); break;
+    case JK_END_IF:
+    case JK_END_FOR:
+    case JK_END_WHILE: (void)hg_tree_end(t); break;
+    case JK_RETURN: (void)hg_tree_return(t, NULL, 0); break;
+    case JK_BARRIER:
+        (void)(n->op == HG_OP_BAR_SYNC ? hg_tree_barrier(t)
+                                       : hg_tree_instruction(t, "bar.grid", NULL, 0));
         break;
-    case JK_BARRIER: jk_emit(c, (hg_op)n->op, HG_TYPE_COUNT, 0, 0, 0); break;
     case JK_MAP:
     case JK_MAP_BINARY:
     case JK_REDUCE: lower_collective(l, n); break;
-    case JK_SKIP:
-        if (n->a != JK_NONE && n->a > l->at) l->at = n->a - 1;
-        break;
-    default: jk_operate(c, node); break;
+    default: return;
     }
+    l->dead = !hg_tree_is_reached(t->a);
 }
 
-/* Lists the locals by the nodes that they die at. */
-static void list_dying(lowering *l, jk_kernel *k) {
-    jk_find_lifetimes(k);
-    for (uint64_t i = 0; i < k->nodes.count; i++) l->dying[i] = JK_NONE;
-    for (uint32_t i = k->param_count; i < k->name_count && !k->out_of_memory; i++) {
-        if (k->names[i].kind != JK_LOCAL || k->names[i].last == JK_NONE) continue;
-        l->next_dying[i] = l->dying[k->names[i].last];
-        l->dying[k->names[i].last] = i;
-    }
+/* Whether the node is left out: nothing gets there, and it neither ends a block that is there nor
+ * begins the other branch of one. */
+static bool is_left_out(lowering *l, const jk_node *n) {
+    if (!l->dead) return false;
+    bool opens = n->kind == JK_IF || n->kind == JK_FOR || n->kind == JK_WHILE,
+         ends = n->kind == JK_END_IF || n->kind == JK_END_FOR || n->kind == JK_END_WHILE;
+    if (!l->inside && (ends || n->kind == JK_ELSE)) return false;
+    if (opens) l->inside++;
+    if (ends) l->inside--;
+    return true;
 }
 
-static void begin(lowering *l, jk_kernel *k) {
-    jk_code *c = &l->code;
-    c->kernel = k;
-    c->reachable = true;
-    for (uint32_t i = 0; i < k->param_count; i++) { c->users[k->names[i].reg] = 1; }
-    c->values = hg_calloc((size_t)k->nodes.count, sizeof *c->values);
-    l->to = hg_calloc((size_t)k->nodes.count, sizeof *l->to);
-    l->changes = hg_calloc((size_t)k->name_count + 1, sizeof *l->changes);
-    l->dying = hg_alloc((size_t)k->nodes.count * sizeof *l->dying);
-    l->next_dying = hg_alloc(((size_t)k->name_count + 1) * sizeof *l->next_dying);
-    if (!c->values || !l->to || !l->changes || !l->dying || !l->next_dying)
-        k->out_of_memory = true;
+static void lower_all(lowering *l) {
+    jk_kernel *k = l->kernel;
+    for (uint32_t i = 0; i < k->name_count; i++) declare(l, i);
+    for (uint32_t i = 0; i < k->nodes.count && !l->t->a->wrong.errors; i++) {
+        const jk_node *n = node_of(l, i);
+        if (is_left_out(l, n)) continue;
+        if (n->kind == JK_SKIP) {
+            if (n->a != JK_NONE && n->a > i) i = n->a - 1;
+            continue;
+        }
+        at(l, n->token);
+        if (n->kind < JK_SET)
+            l->values[i] = lower_expression(l, n);
+        else
+            lower_statement(l, i);
+    }
+    at(l, k->root);
+}
+
+/* ---- the program ---- */
+
+/* The token that stands where the tree has found a mistake. */
+static uint32_t token_at(jk_kernel *k, uint32_t line, uint32_t column) {
+    for (uint64_t i = 0; i < k->nodes.count; i++) {
+        hg_place place = jk_place(k, k->nodes.data[i].token);
+        if (place.line == line && place.column == column) return k->nodes.data[i].token;
+    }
+    return k->root;
+}
+
+/* What only the whole program shows: it is too much. */
+static hg_status report(jk_kernel *k, const hg_assembler *a) {
+    uint32_t token = token_at(k, a->wrong.first.line, a->wrong.first.column);
+    if (a->wrong.finishing)
+        jk_error(k, "S05", token, "fewer variables at a time, or a shorter expression",
+                 "no register is left: r0 to r%d hold variables, intermediate values and constants",
+                 HG_FIRST_SPECIAL - 1);
     else
-        list_dying(l, k);
+        jk_error(k, a->wrong.first.code, token, NULL, "%s", a->wrong.first.message);
+    return jk_status(k);
+}
+
+static hg_status build(lowering *l, hg_program **program) {
+    jk_kernel *k = l->kernel;
+    jk_declare_launch(k, l->t->head);
+    l->t->a->source.any_nesting = true;
+    lower_all(l);
+    if (k->out_of_memory || k->arena.failed) return hg_fail_memory();
+    hg_status status = hg_tree_build_to(l->t, k->diagnostics, program);
+    return status == HG_ERROR_ISA && l->t->a->wrong.errors ? report(k, l->t->a) : status;
 }
 
 hg_status jk_lower(jk_kernel *k, hg_program **program) {
-    lowering *l = hg_calloc(1, sizeof *l);
-    if (!l) return hg_fail_memory();
-    begin(l, k);
-    if (!k->out_of_memory) mark_jumps(l);
-    for (l->at = 0; l->at < k->nodes.count && !k->out_of_memory && !l->code.exhausted; l->at++) {
-        lower_node(l, l->at);
-        bury(l, l->at);
-    }
-    if (!k->out_of_memory) {
-        l->code.token = k->root;
-        jk_emit(&l->code, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
-    }
-    hg_status status = jk_status(k);
-    if (status == HG_OK) status = jk_assemble(&l->code, program);
-    hg_vec_free(&l->code.insts);
-    hg_vec_free(&l->code.labels);
-    hg_vec_free(&l->code.loops);
-    hg_free(l->code.values);
-    hg_free(l->to);
-    hg_free(l->changes);
-    hg_free(l->dying);
-    hg_free(l->next_dying);
-    hg_free(l);
+    lowering l = {.kernel = k,
+                  .t = hg_tree_create(k->name, NULL),
+                  .values = hg_calloc((size_t)k->nodes.count, sizeof *l.values),
+                  .names = hg_calloc((size_t)k->name_count + 1, sizeof *l.names)};
+    hg_status status = l.t && l.values && l.names ? build(&l, program) : hg_fail_memory();
+    hg_tree_destroy(l.t);
+    hg_free(l.values);
+    hg_free(l.names);
     return status;
 }

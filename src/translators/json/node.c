@@ -8,10 +8,8 @@ static uint32_t operands_of(const jk_node *n, uint32_t out[3]) {
     switch ((jk_node_kind)n->kind) {
     case JK_CONVERT:
     case JK_UNARY:
-    case JK_COUNT:
     case JK_NOT: out[0] = n->a; return 1;
     case JK_BINARY:
-    case JK_SHIFT_BY:
     case JK_FLOOR_DIV:
     case JK_COMPARE:
     case JK_AND:

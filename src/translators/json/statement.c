@@ -306,7 +306,6 @@ static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
     uint32_t n = jk_add_node(k, good && name != JK_NONE ? JK_FOR : JK_SKIP, up, type, token, name,
                              start, stop);
     node_of(k, n)->bits = step;
-    if (name != JK_NONE) k->names[name].sets++; /* it changes in the loop */
     if (!open_block(k, n)) return;
     jk_push(k, JK_TASK_END_FOR, token, 0);
     push_block(k, body, false);
