@@ -76,6 +76,115 @@ HG_API hg_status hg_ops_call_into(hg_executor *executor, hg_operation operation,
 
 /* ---- shapes and indices ---- */
 
+/* clang-format off */
+/** The inputs behind each other along an axis: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_concat(hg_executor *executor, const hg_tensor *const *inputs, uint32_t count, int32_t axis, hg_tensor **result) {
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    return hg_ops_call(executor, HG_OPS_CONCAT, inputs, count, &o, result, 1);
+}
+/** The inputs behind each other along a new axis. */
+static inline HG_NODISCARD hg_status hg_ops_stack(hg_executor *executor, const hg_tensor *const *inputs, uint32_t count, int32_t axis, hg_tensor **result) {
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    return hg_ops_call(executor, HG_OPS_STACK, inputs, count, &o, result, 1);
+}
+/** With sizes[2 d] elements of that value in front of axis d and sizes[2 d + 1] behind it; 2 ndim sizes. */
+static inline HG_NODISCARD hg_status hg_ops_pad(hg_executor *executor, const hg_tensor *a, const uint64_t *sizes, double value, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    hg_ops_options o = hg_ops_defaults();
+    o.sizes = sizes;
+    o.size_count = 2 * hg_tensor_ndim(a);
+    o.numbers[0] = value;
+    return hg_ops_call(executor, HG_OPS_PAD, inputs, 1, &o, result, 1);
+}
+/** Elements moved along an axis, those beyond the end to the front. */
+static inline HG_NODISCARD hg_status hg_ops_roll(hg_executor *executor, const hg_tensor *a, int64_t by, int32_t axis, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    uint64_t size = (uint64_t)by;
+    o.sizes = &size;
+    o.size_count = 1;
+    return hg_ops_call(executor, HG_OPS_ROLL, inputs, 1, &o, result, 1);
+}
+/** Each element that often along an axis. */
+static inline HG_NODISCARD hg_status hg_ops_repeat(hg_executor *executor, const hg_tensor *a, uint64_t times, int32_t axis, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    o.sizes = &times;
+    o.size_count = 1;
+    return hg_ops_call(executor, HG_OPS_REPEAT, inputs, 1, &o, result, 1);
+}
+/** The whole times[d] times along axis d, the last numbers for the last axes. */
+static inline HG_NODISCARD hg_status hg_ops_tile(hg_executor *executor, const hg_tensor *a, const uint64_t *times, uint32_t count, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    hg_ops_options o = hg_ops_defaults();
+    o.sizes = times;
+    o.size_count = count;
+    return hg_ops_call(executor, HG_OPS_TILE, inputs, 1, &o, result, 1);
+}
+/** Elements of the last two axes up to that diagonal, else 0. */
+static inline HG_NODISCARD hg_status hg_ops_tril(hg_executor *executor, const hg_tensor *a, int64_t diagonal, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    hg_ops_options o = hg_ops_defaults();
+    o.numbers[0] = (double)diagonal;
+    return hg_ops_call(executor, HG_OPS_TRIL, inputs, 1, &o, result, 1);
+}
+/** Elements of the last two axes from that diagonal on, else 0. */
+static inline HG_NODISCARD hg_status hg_ops_triu(hg_executor *executor, const hg_tensor *a, int64_t diagonal, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    hg_ops_options o = hg_ops_defaults();
+    o.numbers[0] = (double)diagonal;
+    return hg_ops_call(executor, HG_OPS_TRIU, inputs, 1, &o, result, 1);
+}
+/** The elements at indices along an axis, which becomes the axes of the index. An index outside is HG_ERROR_EXECUTION_FAILED. */
+static inline HG_NODISCARD hg_status hg_ops_take(hg_executor *executor, const hg_tensor *a, const hg_tensor *index, int32_t axis, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, index};
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    return hg_ops_call(executor, HG_OPS_TAKE, inputs, 2, &o, result, 1);
+}
+/** Along an axis the element at the index at the same place. */
+static inline HG_NODISCARD hg_status hg_ops_take_along_axis(hg_executor *executor, const hg_tensor *a, const hg_tensor *index, int32_t axis, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, index};
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    return hg_ops_call(executor, HG_OPS_TAKE_ALONG_AXIS, inputs, 2, &o, result, 1);
+}
+/** a with the values where indices along an axis say; of equal ones the last counts. */
+static inline HG_NODISCARD hg_status hg_ops_put_along_axis(hg_executor *executor, const hg_tensor *a, const hg_tensor *index, const hg_tensor *values, int32_t axis, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, index, values};
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    return hg_ops_call(executor, HG_OPS_PUT_ALONG_AXIS, inputs, 3, &o, result, 1);
+}
+/** a with the values added where indices along an axis say, one after another in their order. */
+static inline HG_NODISCARD hg_status hg_ops_scatter_add(hg_executor *executor, const hg_tensor *a, const hg_tensor *index, const hg_tensor *values, int32_t axis, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, index, values};
+    hg_ops_options o = hg_ops_defaults();
+    int64_t dim = axis;
+    o.axes = &dim;
+    o.axis_count = 1;
+    return hg_ops_call(executor, HG_OPS_SCATTER_ADD, inputs, 3, &o, result, 1);
+}
+/* clang-format on */
+
 /* ---- making ---- */
 
 #ifdef __cplusplus

@@ -82,6 +82,32 @@ HG_API hg_status hg_tensor_ones(hg_executor *executor, hg_element type, const ui
 HG_API hg_status hg_tensor_full(hg_executor *executor, hg_element type, double value,
                                 const uint64_t *shape, uint32_t ndim,
                                 hg_tensor **tensor) HG_NODISCARD;
+/** start, start + step, … before stop, with NumPy's bits: of floats the second is start + step, and
+ * the others go on by the distance of these two. */
+HG_API hg_status hg_tensor_arange(hg_executor *executor, hg_element type, double start, double stop,
+                                  double step, hg_tensor **tensor) HG_NODISCARD;
+/** count numbers from start to stop, both included, in equal steps, with NumPy's bits: worked out
+ * in f64; integers toward minus infinity. */
+HG_API hg_status hg_tensor_linspace(hg_executor *executor, hg_element type, double start,
+                                    double stop, uint64_t count, hg_tensor **tensor) HG_NODISCARD;
+/** 1 where column = row + diagonal, else 0. */
+HG_API hg_status hg_tensor_eye(hg_executor *executor, hg_element type, uint64_t rows,
+                               uint64_t columns, int64_t diagonal, hg_tensor **tensor) HG_NODISCARD;
+/** Uniform in [0, 1), of a type of floats. The same for a seed on every device and for every shape
+ * with as many elements: element i is word i mod 4 of Philox4x32-10 with key seed and counter i /
+ * 4, its upper 24 bits times 2^-24 (f16: 11, bf16: 8); of f64 53 bits of words 2 i and 2 i + 1. */
+HG_API hg_status hg_tensor_rand(hg_executor *executor, hg_element type, uint64_t seed,
+                                const uint64_t *shape, uint32_t ndim,
+                                hg_tensor **tensor) HG_NODISCARD;
+/** Integers from low to below high, none beyond 2^53, of words 2 i and 2 i + 1 of that stream: the
+ * upper half of their product with high - low. */
+HG_API hg_status hg_tensor_randint(hg_executor *executor, hg_element type, int64_t low,
+                                   int64_t high, uint64_t seed, const uint64_t *shape,
+                                   uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
+/** Normal, by Box and Muller from that stream; halves are worked out in f32. */
+HG_API hg_status hg_tensor_normal(hg_executor *executor, hg_element type, double mean,
+                                  double deviation, uint64_t seed, const uint64_t *shape,
+                                  uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
 
 /* ---- what it is ---- */
 
@@ -151,6 +177,24 @@ HG_API hg_status hg_tensor_unsqueeze(const hg_tensor *tensor, int32_t dim,
 /** Without that axis, whose extent is 1. */
 HG_API hg_status hg_tensor_squeeze(const hg_tensor *tensor, int32_t dim,
                                    hg_tensor **view) HG_NODISCARD;
+/** Those axes backwards; count 0: all. */
+HG_API hg_status hg_tensor_flip(const hg_tensor *tensor, const int32_t *dims, uint32_t count,
+                                hg_tensor **view) HG_NODISCARD;
+/** One axis at another place, the others in their order. */
+HG_API hg_status hg_tensor_move_axis(const hg_tensor *tensor, int32_t from, int32_t to,
+                                     hg_tensor **view) HG_NODISCARD;
+/** count views, one behind the other along an axis.
+ * @param sizes  of each, together the extent; NULL: equal ones
+ * @param views  receives count tensors, which the caller releases; NULLs after an error */
+HG_API hg_status hg_tensor_split(const hg_tensor *tensor, int32_t dim, const uint64_t *sizes,
+                                 uint32_t count, hg_tensor **views) HG_NODISCARD;
+/** A view of each with the shape that all broadcast to; views as in hg_tensor_split. */
+HG_API hg_status hg_tensor_broadcast_arrays(const hg_tensor *const *tensors, uint32_t count,
+                                            hg_tensor **views) HG_NODISCARD;
+/** Of tensors of one axis, or none, views with an axis for each of them: view i has the elements of
+ * tensor i along axis i; with xy the first two axes are swapped. Views as in hg_tensor_split. */
+HG_API hg_status hg_tensor_meshgrid(const hg_tensor *const *tensors, uint32_t count, bool xy,
+                                    hg_tensor **views) HG_NODISCARD;
 /** The tensor itself where it is contiguous, else a copy. */
 HG_API hg_status hg_tensor_contiguous(const hg_tensor *tensor, hg_tensor **result) HG_NODISCARD;
 /** On an executor: itself where it is there, else a copy. */

@@ -416,9 +416,9 @@ static hg_status write_node(tensor_record *r, hg_graph *g, const record_node *no
                                  .flag = a->number != 0,
                                  .text = a->text};
         sizes[i] = a->kind == TENSOR_SIZE ? dim_of(n, a->number) : hg_dim_of(0);
-        if (a->kind == TENSOR_SCALAR && a->type == HG_TYPE_U64) { /* graphs take it as a size */
-            uint64_t value;
-            memcpy(&value, a->bytes, sizeof value);
+        if (a->kind == TENSOR_SCALAR && (a->type == HG_TYPE_U32 || a->type == HG_TYPE_U64)) {
+            uint64_t value = 0; /* to a graph a parameter of these types is a size */
+            memcpy(&value, a->bytes, a->type == HG_TYPE_U32 ? 4 : 8);
             args[i].kind = HG_GRAPH_SIZE;
             sizes[i] = hg_dim_of(value);
         } else if (a->kind == TENSOR_SCALAR) {
