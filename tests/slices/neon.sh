@@ -2,8 +2,8 @@
 # Library, command and tests for AArch64, run under qemu: conformance and random programs (handlers compiled for NEON, and poor
 # mode), some unit tests, and the example programs with the same output as on this machine.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
-part=2/120
-count=12
+part=2/240
+count=8
 [ "${HG_SLICE:-}" != long ] || { part=2/9; count=200; } # make test-all
 need aarch64-linux-gnu-gcc clang++-14 qemu-aarch64 cmake ninja
 units='test_base test_literal test_tile test_atlas'

@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SLICE = 20000, PER_PROGRAM = 250, GROWTH_BYTES = 8 << 20, REPORTS = 10 };
+enum { PROGRAMS = 80 /* of the slice */, GROWTH_BYTES = 8 << 20, REPORTS = 10 };
 
 typedef struct soak {
     hg_backend *backend;
     hg_context *context;
-    uint64_t launches, done, seed, ended[3]; /* ended: well, with a fault, refused or cancelled */
-    uint64_t base;                           /* resident bytes after the first tenth */
+    uint64_t launches, each, done, seed; /* each: launches of a program */
+    uint64_t ended[3];                   /* well, with a fault, refused or cancelled */
+    uint64_t base;                       /* resident bytes after the first tenth */
 } soak;
 
 static uint64_t resident_bytes(void) {
@@ -148,14 +149,15 @@ static void run_program(soak *s) {
         exit(1);
     must(hg_program_assemble(c.text, c.length, NULL, &program));
     hg_binding *binding = bind(s, program, &c);
-    for (uint64_t i = 0; i < PER_PROGRAM && s->done < s->launches; i++) launch(s, binding, i);
+    for (uint64_t i = 0; i < s->each && s->done < s->launches; i++) launch(s, binding, i);
     hg_binding_destroy(binding);
     hg_program_release(program);
     case_free(&c);
 }
 
 int main(int argc, char **argv) {
-    soak s = {.launches = SLICE, .seed = 1};
+    const uint64_t each = rounds_here(250, 40); /* a sanitizer's build is not asked for its size */
+    soak s = {.launches = PROGRAMS * each, .each = each, .seed = 1};
     hg_config config = hg_config_default();
     memcpy(config.backend, "cpu", sizeof "cpu");
     memcpy(config.jit, "off", sizeof "off"); /* a compiler that comes late looks like growth */
