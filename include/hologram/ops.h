@@ -40,9 +40,8 @@ typedef struct hg_ops_options {
 } hg_ops_options;
 /** None. */
 static inline hg_ops_options hg_ops_defaults(void) {
-    hg_ops_options options = {0};
-    options.size = sizeof options;
-    options.type = HG_TYPE_COUNT;
+    hg_ops_options options = {
+        sizeof(hg_ops_options), HG_TYPE_COUNT, 0, 0, false, false, 0, 0, {0, 0, 0, 0}};
     return options;
 }
 

@@ -629,7 +629,7 @@ static void free_record(tensor_record *r) {
     hg_params_destroy(r->params);
 }
 
-void tensor_records_free(tensor_state *state) {
+static void free_spare(tensor_state *state) {
     while (state->spare) {
         tensor_record *r = state->spare;
         state->spare = r->next;
@@ -653,6 +653,7 @@ static void give_record(tensor_state *state, tensor_record *r) {
     hg_mutex_lock(&state->lock);
     r->next = state->spare;
     state->spare = r;
+    state->free_spare = free_spare;
     hg_mutex_unlock(&state->lock);
 }
 

@@ -54,7 +54,7 @@ static void end(void *kept) {
     }
     hg_vec_free(&state->programs);
     hg_free(state->program_slots);
-    tensor_records_free(state);
+    if (state->free_spare) state->free_spare(state);
     hg_vec_free(&state->graphs);
     for (tensor_storage *s = state->storages; s; s = s->next)
         if (s->buffer.handle && !s->class_bytes && !s->borrowed)

@@ -99,7 +99,8 @@ struct tensor_state {
     HG_VEC(tensor_program) programs;
     uint32_t *program_slots; /* a hash table: number + 1 */
     uint32_t program_slot_count;
-    tensor_record *spare; /* records that nobody uses, one behind another */
+    tensor_record *spare;                    /* records that nobody uses, one behind another, */
+    void (*free_spare)(tensor_state *state); /* freed by this; NULL: there were none */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;
     tensor_storage *storages;
@@ -172,8 +173,6 @@ hg_status tensor_run_end(tensor_run *run, hg_status status) HG_NODISCARD;
 hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg *args,
                       uint32_t arg_count, tensor_result *results,
                       uint32_t result_count) HG_NODISCARD;
-/* Frees the state's spare records. */
-void tensor_records_free(tensor_state *state);
 /* Runs a record as far as it goes, with the state's recording lock held. */
 hg_status tensor_record_run(tensor_record *record) HG_NODISCARD;
 

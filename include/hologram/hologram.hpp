@@ -1,0 +1,319 @@
+/* Tensors in C++17: values with operators over the C interface. A tensor releases itself; copies
+ * share elements. Without HOLOGRAM_EXCEPTIONS a call that fails gives an empty tensor, and what is
+ * calculated from that is empty too: ask ok() where it matters, hg::last_error() says why of the
+ * last one. With HOLOGRAM_EXCEPTIONS defined before this header it throws hg::error. */
+#ifndef HOLOGRAM_HPP
+#define HOLOGRAM_HPP
+
+#include <hologram/ops.h>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#if defined(HOLOGRAM_EXCEPTIONS)
+#include <stdexcept>
+#endif
+
+namespace hg {
+
+using shape = std::vector<uint64_t>;
+
+#if defined(HOLOGRAM_EXCEPTIONS)
+/** What a call that failed throws. */
+struct error : std::runtime_error {
+    explicit error(hg_status s) : std::runtime_error(hg_last_error_text()), status(s) {}
+    hg_status status;
+};
+#endif
+/** "Invalid argument: …" of this thread's last failure. */
+inline const char *last_error() { return hg_last_error_text(); }
+/** Throws where exceptions are wanted. */
+inline bool succeeded(hg_status status) {
+#if defined(HOLOGRAM_EXCEPTIONS)
+    if (status != HG_OK) throw error(status);
+#endif
+    return status == HG_OK;
+}
+
+/** Halves: their bits. */
+struct f16 {
+    uint16_t bits;
+};
+struct bf16 {
+    uint16_t bits;
+};
+
+/** The element type of a C++ type. */
+template <class T> struct element_of;
+// clang-format off
+template <> struct element_of<bool> { static constexpr hg_element value = HG_ELEMENT_BOOL; };
+template <> struct element_of<int8_t> { static constexpr hg_element value = HG_TYPE_I8; };
+template <> struct element_of<int16_t> { static constexpr hg_element value = HG_TYPE_I16; };
+template <> struct element_of<int32_t> { static constexpr hg_element value = HG_TYPE_I32; };
+template <> struct element_of<int64_t> { static constexpr hg_element value = HG_TYPE_I64; };
+template <> struct element_of<uint8_t> { static constexpr hg_element value = HG_TYPE_U8; };
+template <> struct element_of<uint16_t> { static constexpr hg_element value = HG_TYPE_U16; };
+template <> struct element_of<uint32_t> { static constexpr hg_element value = HG_TYPE_U32; };
+template <> struct element_of<uint64_t> { static constexpr hg_element value = HG_TYPE_U64; };
+template <> struct element_of<f16> { static constexpr hg_element value = HG_TYPE_F16; };
+template <> struct element_of<bf16> { static constexpr hg_element value = HG_TYPE_BF16; };
+template <> struct element_of<float> { static constexpr hg_element value = HG_TYPE_F32; };
+template <> struct element_of<double> { static constexpr hg_element value = HG_TYPE_F64; };
+// clang-format on
+template <class T>
+constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, f16> ||
+                         std::is_same_v<T, bf16>;
+
+/** A device with its memory. Moves, does not copy; tensors may outlive it, without elements. */
+class executor {
+  public:
+    executor() = default;
+    /** The best device; the CPU where there is no other. */
+    static executor automatic() { return made(hg_executor_create_auto); }
+    static executor cpu() { return made(hg_executor_create_cpu); }
+    static executor on(hg_backend_type type) {
+        executor e;
+        succeeded(hg_executor_create_with_backend(type, &e.own));
+        return e;
+    }
+    static executor from(const hg_config &config) {
+        executor e;
+        succeeded(hg_executor_create_from_config(&config, &e.own));
+        return e;
+    }
+    executor(executor &&other) noexcept : own(std::exchange(other.own, nullptr)) {}
+    executor &operator=(executor &&other) noexcept {
+        std::swap(own, other.own);
+        return *this;
+    }
+    ~executor() { hg_executor_destroy(own); }
+    bool ok() const { return own != nullptr; }
+    hg_executor *get() const { return own; }
+
+  private:
+    static executor made(hg_status (*make)(hg_executor **)) {
+        executor e;
+        succeeded(make(&e.own));
+        return e;
+    }
+    hg_executor *own = nullptr;
+};
+
+/** Part of an axis, as Python's start:stop:step. */
+struct slice {
+    int64_t start = 0, stop = INT64_MAX, step = 1;
+};
+
+/** A tensor whose elements are T. */
+template <class T> class tensor {
+  public:
+    static constexpr hg_element type = element_of<T>::value;
+
+    tensor() = default;
+    /** Takes over a tensor of the C interface; another type gives an empty one. */
+    explicit tensor(hg_tensor *owned) : own(owned) {
+        if (own && hg_tensor_type(own) != type) {
+            hg_tensor_release(own);
+            own = nullptr;
+        }
+    }
+    /** Elements in C order. */
+    tensor(const executor &e, const shape &s, const T *data, uint64_t count) {
+        succeeded(hg_tensor_from_host(e.get(), type, data, count, s.data(), rank_of(s), &own));
+    }
+    tensor(const executor &e, const shape &s, std::initializer_list<T> data)
+        : tensor(e, s, data.begin(), data.size()) {}
+    /** One axis. */
+    tensor(const executor &e, std::initializer_list<T> data)
+        : tensor(e, shape{data.size()}, data.begin(), data.size()) {}
+    static tensor full(const executor &e, const shape &s, double value) {
+        tensor t;
+        succeeded(hg_tensor_full(e.get(), type, value, s.data(), rank_of(s), &t.own));
+        return t;
+    }
+    static tensor zeros(const executor &e, const shape &s) { return full(e, s, 0); }
+    static tensor ones(const executor &e, const shape &s) { return full(e, s, 1); }
+
+    tensor(const tensor &other) : own(hg_tensor_retain(other.own)) {}
+    tensor(tensor &&other) noexcept : own(std::exchange(other.own, nullptr)) {}
+    tensor &operator=(tensor other) noexcept {
+        std::swap(own, other.own);
+        return *this;
+    }
+    ~tensor() { hg_tensor_release(own); }
+
+    bool ok() const { return own != nullptr; }
+    hg_tensor *get() const { return own; }
+    uint32_t ndim() const { return hg_tensor_ndim(own); }
+    uint64_t numel() const { return hg_tensor_numel(own); }
+    shape extents() const {
+        const uint64_t *s = hg_tensor_shape(own);
+        return own ? shape(s, s + ndim()) : shape();
+    }
+
+    /** Elements in C order; empty after a failure. */
+    std::vector<T> to_vector() const {
+        static_assert(!std::is_same_v<T, bool>, "as<uint8_t>() first: std::vector<bool> has bits");
+        std::vector<T> data(numel());
+        if (!succeeded(hg_tensor_to_host(own, data.data(), data.size()))) data.clear();
+        return data;
+    }
+    /** Of one element; 0 after a failure. */
+    double item() const {
+        double value = 0;
+        succeeded(hg_tensor_item(own, &value));
+        return value;
+    }
+
+    /* views */
+    tensor operator[](int64_t index) const {
+        return viewed([&](hg_tensor **v) { return hg_tensor_select(own, 0, index, v); });
+    }
+    tensor operator[](slice s) const { return along(0, s); }
+    tensor along(int32_t dim, slice s) const {
+        return viewed(
+            [&](hg_tensor **v) { return hg_tensor_slice(own, dim, s.start, s.stop, s.step, v); });
+    }
+    tensor select(int32_t dim, int64_t index) const {
+        return viewed([&](hg_tensor **v) { return hg_tensor_select(own, dim, index, v); });
+    }
+    tensor transpose() const {
+        return viewed([&](hg_tensor **v) { return hg_tensor_transpose(own, v); });
+    }
+    tensor permute(const std::vector<int32_t> &order) const {
+        return viewed([&](hg_tensor **v) {
+            return hg_tensor_permute(own, order.data(), static_cast<uint32_t>(order.size()), v);
+        });
+    }
+    tensor reshape(const shape &s) const {
+        return viewed(
+            [&](hg_tensor **v) { return hg_tensor_reshape(own, s.data(), rank_of(s), v); });
+    }
+    tensor broadcast_to(const shape &s) const {
+        return viewed(
+            [&](hg_tensor **v) { return hg_tensor_broadcast_to(own, s.data(), rank_of(s), v); });
+    }
+    tensor contiguous() const {
+        return viewed([&](hg_tensor **v) { return hg_tensor_contiguous(own, v); });
+    }
+    /** Writes another tensor's elements here, into a view too. */
+    const tensor &assign(const tensor &from) const {
+        if (own && from.own) succeeded(hg_ops_positive_into(home(), from.own, own));
+        return *this;
+    }
+
+    /** Elements as another type. */
+    template <class U> tensor<U> as() const {
+        hg_ops_options options = hg_ops_defaults();
+        options.type = tensor<U>::type;
+        return call<U>(HG_OPS_CAST, {own}, &options);
+    }
+
+    tensor &operator+=(const tensor &b) { return into(HG_OPS_ADD, b); }
+    tensor &operator-=(const tensor &b) { return into(HG_OPS_SUB, b); }
+    tensor &operator*=(const tensor &b) { return into(HG_OPS_MUL, b); }
+
+    /** Any operation of one result on this tensor's executor; of an empty input it is empty. */
+    template <class U>
+    static tensor<U> call(hg_operation operation, std::initializer_list<const hg_tensor *> inputs,
+                          const hg_ops_options *options = nullptr) {
+        hg_executor *e = nullptr;
+        hg_tensor *result = nullptr;
+        for (const hg_tensor *input : inputs) {
+            if (!input) return {};
+            if (!e) e = hg_tensor_executor(input);
+        }
+        succeeded(hg_ops_call(e, operation, inputs.begin(), static_cast<uint32_t>(inputs.size()),
+                              options, &result, 1));
+        return tensor<U>(result);
+    }
+    /** A number beside it. */
+    tensor like(double value) const {
+        hg_tensor *t = nullptr;
+        if (own) succeeded(hg_tensor_full(home(), type, value, nullptr, 0, &t));
+        return tensor(t);
+    }
+
+  private:
+    static uint32_t rank_of(const shape &s) { return static_cast<uint32_t>(s.size()); }
+    hg_executor *home() const { return hg_tensor_executor(own); }
+    template <class F> tensor viewed(F make) const {
+        hg_tensor *view = nullptr;
+        if (own) succeeded(make(&view));
+        return tensor(view);
+    }
+    tensor &into(hg_operation operation, const tensor &b) {
+        const hg_tensor *inputs[2] = {own, b.own};
+        if (own && b.own)
+            succeeded(hg_ops_call_into(home(), operation, inputs, 2, nullptr, &own, 1));
+        return *this;
+    }
+    hg_tensor *own = nullptr;
+};
+
+/** Operations of this thread on an executor are recorded while it lives, and run at its end as one
+ * array graph. */
+class scope {
+  public:
+    explicit scope(const executor &e) { succeeded(hg_scope_begin(e.get(), &own)); }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+    /** Runs it now; true: all went well. */
+    bool end() { return succeeded(hg_scope_end(std::exchange(own, nullptr))); }
+    ~scope() {
+        hg_status status = hg_scope_end(own);
+        (void)status; /* its results say that they failed */
+    }
+
+  private:
+    hg_tensor_scope *own = nullptr;
+};
+
+#include <hologram/ops_calls.hpp>
+
+// clang-format off
+#define HG_OPERATOR(symbol, name, result) \
+    template <class T> tensor<result> operator symbol(const tensor<T> &a, const tensor<T> &b) { return name(a, b); } \
+    template <class T> tensor<result> operator symbol(const tensor<T> &a, double b) { return name(a, a.like(b)); } \
+    template <class T> tensor<result> operator symbol(double a, const tensor<T> &b) { return name(b.like(a), b); }
+HG_OPERATOR(+, add, T) HG_OPERATOR(-, sub, T) HG_OPERATOR(*, mul, T) HG_OPERATOR(/, div, T)
+HG_OPERATOR(<, less, bool) HG_OPERATOR(<=, less_equal, bool) HG_OPERATOR(>, greater, bool)
+HG_OPERATOR(>=, greater_equal, bool) HG_OPERATOR(==, equal, bool) HG_OPERATOR(!=, not_equal, bool)
+#undef HG_OPERATOR
+    // clang-format on
+    template <class T>
+    tensor<T> operator-(const tensor<T> &a) {
+    return neg(a);
+}
+/** a where the condition is true, else b. */
+template <class T>
+tensor<T> where(const tensor<bool> &condition, const tensor<T> &a, const tensor<T> &b) {
+    return tensor<T>::template call<T>(HG_OPS_WHERE, {condition.get(), a.get(), b.get()});
+}
+
+/** What sums and products of T are. */
+template <class T>
+using sum_of = std::conditional_t<is_real<T>, T,
+                                  std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+/** Any reduction, over axes that may count from the end; none: over all. */
+template <class U, class T>
+tensor<U> reduce(hg_operation operation, const tensor<T> &a,
+                 std::initializer_list<int64_t> axes = {}, bool keepdims = false) {
+    hg_ops_options options = hg_ops_defaults();
+    options.axes = axes.size() ? axes.begin() : nullptr;
+    options.axis_count = static_cast<uint32_t>(axes.size());
+    options.keepdims = keepdims;
+    return tensor<T>::template call<U>(operation, {a.get()}, &options);
+}
+// clang-format off
+#define HG_REDUCTION(name, ID, result) \
+    template <class T> tensor<result> name(const tensor<T> &a, std::initializer_list<int64_t> axes = {}, bool keepdims = false) { \
+        return reduce<result>(HG_OPS_##ID, a, axes, keepdims); \
+    }
+HG_REDUCTION(sum, SUM, sum_of<T>) HG_REDUCTION(prod, PROD, sum_of<T>) HG_REDUCTION(max, MAX, T) HG_REDUCTION(min, MIN, T)
+HG_REDUCTION(mean, MEAN, T) HG_REDUCTION(all, ALL, bool) HG_REDUCTION(any, ANY, bool)
+#undef HG_REDUCTION
+// clang-format on
+
+} // namespace hg
+#endif
