@@ -293,8 +293,8 @@ tensor<T> where(const tensor<bool> &condition, const tensor<T> &a, const tensor<
 
 /** What sums and products of T are. */
 template <class T>
-using sum_of = std::conditional_t<is_real<T>, T,
-                                  std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+using sum_of =
+    std::conditional_t<is_real<T>, T, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 /** Any reduction, over axes that may count from the end; none: over all. */
 template <class U, class T>
 tensor<U> reduce(hg_operation operation, const tensor<T> &a,
