@@ -71,7 +71,66 @@ HG_API hg_status hg_ops_call_into(hg_executor *executor, hg_operation operation,
 
 /* ---- products, linear algebra ---- */
 
+/** alpha a b + beta c of matrices; c NULL: alpha a b. A factor of 0 stands for 1. */
+static inline HG_NODISCARD hg_status hg_ops_gemm(hg_executor *executor, const hg_tensor *a,
+                                                 const hg_tensor *b, const hg_tensor *c,
+                                                 double alpha, double beta, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    hg_ops_options options = hg_ops_defaults();
+    options.numbers[0] = alpha;
+    options.numbers[1] = beta;
+    return hg_ops_call(executor, HG_OPS_GEMM, inputs, c ? 3 : 2, &options, result, 1);
+}
+
 /* ---- networks ---- */
+
+/** gamma (x - mean) / sqrt(variance + eps) + beta over the axes of gamma, the last ones of x.
+ * eps 0: 1e-5. */
+static inline HG_NODISCARD hg_status hg_ops_layer_norm(hg_executor *executor, const hg_tensor *x,
+                                                       const hg_tensor *gamma,
+                                                       const hg_tensor *beta, double eps,
+                                                       hg_tensor **result) {
+    const hg_tensor *inputs[3] = {x, gamma, beta};
+    hg_ops_options options = hg_ops_defaults();
+    options.numbers[0] = eps;
+    return hg_ops_call(executor, HG_OPS_LAYER_NORM, inputs, 3, &options, result, 1);
+}
+/** Images [batch, channels, h, w] correlated with a kernel [out, channels / groups, h, w].
+ * @param bias      of `out` elements; NULL: none
+ * @param stride    and dilation: along h and w; NULL: 1, 1
+ * @param padding   zeros before and behind h and w; NULL: none
+ * @param groups    of channels */
+static inline HG_NODISCARD hg_status hg_ops_conv2d(hg_executor *executor, const hg_tensor *x,
+                                                   const hg_tensor *kernel, const hg_tensor *bias,
+                                                   const uint64_t *stride, const uint64_t *padding,
+                                                   const uint64_t *dilation, uint64_t groups,
+                                                   hg_tensor **result) {
+    const hg_tensor *inputs[3] = {x, kernel, bias};
+    uint64_t sizes[7] = {1, 1, 0, 0, 1, 1, groups};
+    hg_ops_options options = hg_ops_defaults();
+    for (int i = 0; i < 2; i++) {
+        if (stride) sizes[i] = stride[i];
+        if (padding) sizes[2 + i] = padding[i];
+        if (dilation) sizes[4 + i] = dilation[i];
+    }
+    options.sizes = sizes;
+    options.size_count = 7;
+    return hg_ops_call(executor, HG_OPS_CONV2D, inputs, bias ? 3 : 2, &options, result, 1);
+}
+/** softmax(scale query key^T + mask) value of [batch, heads, seq_len, head_dim] and twice [batch,
+ * kv_heads, kv_len, head_dim]; without heads, or batch and heads, too.
+ * @param mask   added to scores, or bool: false is not seen; NULL: none
+ * @param scale  0: 1 / sqrt(head_dim) */
+static inline HG_NODISCARD hg_status hg_ops_attention(hg_executor *executor, const hg_tensor *query,
+                                                      const hg_tensor *key, const hg_tensor *value,
+                                                      const hg_tensor *mask, bool causal,
+                                                      double scale, hg_tensor **result) {
+    const hg_tensor *inputs[4] = {query, key, value, mask};
+    hg_ops_options options = hg_ops_defaults();
+    options.flag = causal;
+    options.numbers[0] = scale;
+    return hg_ops_call(executor, HG_OPS_ATTENTION, inputs, mask ? 4 : 3, &options, result, 1);
+}
 
 /* ---- shapes and indices ---- */
 

@@ -858,6 +858,328 @@ static inline HG_NODISCARD hg_status hg_ops_vector_norm_into(hg_executor *execut
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_VECTOR_NORM, inputs, 1, options, &target, 1);
 }
+/** A times b over a's last axis and b's last but one, batches broadcast; integers wrap: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_matmul(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_MATMUL, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_matmul_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_MATMUL, inputs, 2, NULL, &target, 1);
+}
+/** Matmul of [batch, m, k] and [batch, k, n]: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_bmm(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BMM, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_bmm_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BMM, inputs, 2, NULL, &target, 1);
+}
+/** Matmul of [m, n] and [n]: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_matvec(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_MATVEC, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_matvec_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_MATVEC, inputs, 2, NULL, &target, 1);
+}
+/** The sum of a b over pairs of axes: the first half of options.axes of a, the second of b; without, the last sizes[0] (2) of a and the first of b: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_tensordot(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_TENSORDOT, inputs, 2, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_tensordot_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_TENSORDOT, inputs, 2, options, &target, 1);
+}
+/** The sum of a b along an axis, the last one unless told, both broadcast: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_vecdot(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_VECDOT, inputs, 2, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_vecdot_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_VECDOT, inputs, 2, options, &target, 1);
+}
+/** A[i] b[j] of vectors: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_outer(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_OUTER, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_outer_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_OUTER, inputs, 2, NULL, &target, 1);
+}
+/** Vector products along an axis of 3, the last one unless told: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cross(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_CROSS, inputs, 2, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cross_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_CROSS, inputs, 2, options, &target, 1);
+}
+/** The sum of the diagonal numbers[0] to the right of the main one; narrow integers as 64 bits: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_trace(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_TRACE, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_trace_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_TRACE, inputs, 1, options, &target, 1);
+}
+/** A view of the diagonal numbers[0] to the right of the main one, of the last two axes: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_diagonal(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_DIAGONAL, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_diagonal_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_DIAGONAL, inputs, 1, options, &target, 1);
+}
+/** A view with the last two axes swapped: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_matrix_transpose(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MATRIX_TRANSPOSE, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_matrix_transpose_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MATRIX_TRANSPOSE, inputs, 1, NULL, &target, 1);
+}
+/** Of the last two axes: numbers[0] 0 is Frobenius, 1, -1 the largest, least sum of a column, inf, -inf of a row: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_matrix_norm(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MATRIX_NORM, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_matrix_norm_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MATRIX_NORM, inputs, 1, options, &target, 1);
+}
+/** Square matrices to the whole power numbers[0]; negative: of the inverse: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_matrix_power(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MATRIX_POWER, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_matrix_power_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MATRIX_POWER, inputs, 1, options, &target, 1);
+}
+/** Determinant, by LU with partial pivoting, in f32 or f64: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_det(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_DET, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_det_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_DET, inputs, 1, NULL, &target, 1);
+}
+/** X of a x = b, by LU with partial pivoting, in f32 or f64; of a singular matrix infinities or NaN: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_solve(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_SOLVE, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_solve_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_SOLVE, inputs, 2, NULL, &target, 1);
+}
+/** The inverse: solve with the identity: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_inv(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_INV, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_inv_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_INV, inputs, 1, NULL, &target, 1);
+}
+/** Fourier transform along an axis of pairs (re, im), which are the last axis; in f32 or f64: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_fft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_FFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_fft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_FFT, inputs, 1, options, &target, 1);
+}
+/** The inverse of fft, divided by n: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_ifft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IFFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_ifft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IFFT, inputs, 1, options, &target, 1);
+}
+/** Fft of n real numbers: n / 2 + 1 pairs: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_rfft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_RFFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_rfft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_RFFT, inputs, 1, options, &target, 1);
+}
+/** The inverse of rfft: sizes[0] numbers, 2 (pairs - 1) unless told: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_irfft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IRFFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_irfft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IRFFT, inputs, 1, options, &target, 1);
+}
+/** X W + b, W of [in, out]: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_fused_linear(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call(executor, HG_OPS_FUSED_LINEAR, inputs, 3, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_fused_linear_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, hg_tensor *target) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call_into(executor, HG_OPS_FUSED_LINEAR, inputs, 3, NULL, &target, 1);
+}
+/** E^(x - m) / sum of e^(x - m) along an axis, m its largest; the last axis unless told: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_softmax(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SOFTMAX, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_softmax_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SOFTMAX, inputs, 1, options, &target, 1);
+}
+/** Log of softmax, without overflow: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_log_softmax(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_LOG_SOFTMAX, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_log_softmax_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_LOG_SOFTMAX, inputs, 1, options, &target, 1);
+}
+/** Gamma (x - mean) / sqrt(variance + eps) + beta, all but x of a channel, axis 1: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_batch_norm(hg_executor *executor,
+    const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, const hg_tensor *d, const hg_tensor *e, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[5] = {a, b, c, d, e};
+    return hg_ops_call(executor, HG_OPS_BATCH_NORM, inputs, 5, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_batch_norm_into(hg_executor *executor,
+    const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, const hg_tensor *d, const hg_tensor *e, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[5] = {a, b, c, d, e};
+    return hg_ops_call_into(executor, HG_OPS_BATCH_NORM, inputs, 5, options, &target, 1);
+}
+/** Layer_norm of each of sizes[0] groups of channels, axis 1, with gamma and beta of a channel: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_group_norm(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call(executor, HG_OPS_GROUP_NORM, inputs, 3, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_group_norm_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call_into(executor, HG_OPS_GROUP_NORM, inputs, 3, options, &target, 1);
+}
+/** The largest of each window of the last two axes; sizes: window (2), stride (2; the window unless told), padding (2): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool2d(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MAX_POOL2D, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool2d_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MAX_POOL2D, inputs, 1, options, &target, 1);
+}
+/** The mean of each window; flag: padding counts as zeros: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_avg_pool2d(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_AVG_POOL2D, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_avg_pool2d_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_AVG_POOL2D, inputs, 1, options, &target, 1);
+}
+/** Max_pool2d of the last axis; sizes: window, stride, padding: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool1d(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_MAX_POOL1D, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_max_pool1d_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_MAX_POOL1D, inputs, 1, options, &target, 1);
+}
+/** Avg_pool2d of the last axis; sizes: window, stride, padding: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_avg_pool1d(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_AVG_POOL1D, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_avg_pool1d_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_AVG_POOL1D, inputs, 1, options, &target, 1);
+}
+/** Rows of a table by their numbers; one that is not there is a fault: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_embedding(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_EMBEDDING, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_embedding_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_EMBEDDING, inputs, 2, NULL, &target, 1);
+}
+/** Mean of (p - t)^2: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_mse(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_MSE, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_mse_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_MSE, inputs, 2, NULL, &target, 1);
+}
+/** -mean of t ln p, over all elements: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cross_entropy(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_CROSS_ENTROPY, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cross_entropy_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_CROSS_ENTROPY, inputs, 2, NULL, &target, 1);
+}
+/** -mean of t ln p + (1 - t) ln(1 - p): hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_binary_cross_entropy(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_BINARY_CROSS_ENTROPY, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_binary_cross_entropy_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_BINARY_CROSS_ENTROPY, inputs, 2, NULL, &target, 1);
+}
 
 #ifdef __cplusplus
 }

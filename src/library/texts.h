@@ -9,5 +9,7 @@
 extern const char library_text_kernels[];
 extern const char library_text_elements[];
 extern const char library_text_reduce[];
+extern const char library_text_matrix[];
+extern const char library_text_network[];
 
 #endif

@@ -1,0 +1,505 @@
+/* Operations of networks: instructions of the table where there is one, else programs of
+ * src/library/network.atlas. All compute in the common type of their inputs, integers as floats.
+ * Must not know: layouts of memory, devices. */
+#include "library/texts.h"
+#include "tensor/work.h"
+#include <string.h>
+
+static uint64_t last_extent(const hg_tensor *x) { return x->shape[x->rank - 1]; }
+
+/* All inputs in one type of floats. */
+static hg_status floats(ops_call *c, ops_kept *k, const hg_tensor **x) {
+    hg_element type;
+    HG_TRY(ops_common(c, c->in_count, true, &type));
+    for (uint32_t i = 0; i < c->in_count; i++) HG_TRY(ops_as(c, k, c->in[i], type, &x[i]));
+    return HG_OK;
+}
+
+/* An array of an instruction; packed where its axes are taken as one. */
+static hg_status give(ops_call *c, ops_kept *k, ops_arguments *a, const char *name,
+                      const hg_tensor *x) {
+    hg_tensor *packed;
+    HG_TRY(ops_packed(c, k, x, false, &packed));
+    ops_array(a, name, packed);
+    return HG_OK;
+}
+
+static hg_status empty(ops_call *c, const hg_tensor *x) {
+    return ops_filled(c, x->type, "0", x->shape, x->rank, &c->out[0]);
+}
+
+/* A program's result of `made`, in the shape of the call's. */
+static hg_status finish(ops_call *c, ops_kept *k, hg_program *program, const ops_arguments *args,
+                        hg_element type, const uint64_t *made, uint32_t made_rank,
+                        const uint64_t *shape, uint32_t rank) {
+    hg_tensor *view;
+    tensor_result r = {.operand = "y", .type = type, .rank = made_rank, .shape = made};
+    HG_TRY(ops_launch(c, program, args, &r, 1));
+    *ops_keep(k) = r.tensor;
+    HG_TRY(ops_shaped(k, r.tensor, shape, rank, &view));
+    c->out[0] = hg_tensor_retain(view);
+    return HG_OK;
+}
+
+/* ---- softmax ---- */
+
+static hg_status softmax(ops_call *c, ops_kept *k) {
+    const hg_tensor *x;
+    hg_tensor *rows;
+    uint32_t axis;
+    ops_arguments args = {.count = 0};
+    HG_TRY(floats(c, k, &x));
+    HG_TRY(ops_one_axis(c, -1, x->rank, &axis));
+    if (!tensor_numel(x->shape, x->rank)) return empty(c, x);
+    HG_TRY(ops_axis_last(k, x, axis, &rows));
+    HG_TRY(give(c, k, &args, "input", rows));
+    HG_TRY(ops_instruction(c, "softmax", &args, "output", x->type, rows->shape, rows->rank,
+                           &c->out[0]));
+    return ops_axis_back(c, axis);
+}
+hg_status ops_softmax(ops_call *c) { return ops_with_kept(c, softmax); }
+
+static hg_status log_softmax(ops_call *c, ops_kept *k) {
+    const hg_tensor *x;
+    hg_tensor *rows, *packed;
+    uint32_t axis;
+    ops_arguments args = {.count = 0};
+    hg_program *program;
+    HG_TRY(floats(c, k, &x));
+    HG_TRY(ops_one_axis(c, -1, x->rank, &axis));
+    if (!tensor_numel(x->shape, x->rank)) return empty(c, x);
+    HG_TRY(ops_axis_last(k, x, axis, &rows));
+    HG_TRY(ops_packed(c, k, rows, false, &packed));
+    uint64_t n = last_extent(rows), made[2] = {tensor_numel(x->shape, x->rank) / n, n};
+    ops_array(&args, "x", packed);
+    ops_size(&args, "rows", made[0]);
+    ops_size(&args, "n", n);
+    ops_size(&args, "x_at", packed->offset);
+    HG_TRY(ops_program(c, library_text_network, "log_softmax", x->type, NULL, &program));
+    HG_TRY(finish(c, k, program, &args, x->type, made, 2, rows->shape, rows->rank));
+    return ops_axis_back(c, axis);
+}
+hg_status ops_log_softmax(ops_call *c) { return ops_with_kept(c, log_softmax); }
+
+/* ---- norms ---- */
+
+/* How many of the last axes a norm is over: those of gamma, else options.axis_count or 1. */
+static hg_status norm_axes(const ops_call *c, uint64_t *n, uint32_t *axes) {
+    const hg_tensor *x = c->in[0];
+    *axes = c->in_count > 1 ? c->in[1]->rank : 1;
+    if (!*axes || *axes > x->rank) return ops_mismatch(c, "gamma has the last axes of the first");
+    *n = tensor_numel(x->shape + x->rank - *axes, *axes);
+    for (uint32_t i = 1; i < c->in_count; i++)
+        if (c->in[i]->rank != *axes ||
+            memcmp(c->in[i]->shape, x->shape + x->rank - *axes, *axes * sizeof *x->shape) != 0)
+            return ops_mismatch(c, "gamma and beta have the last axes of the first");
+    return HG_OK;
+}
+
+/* gamma or beta as n numbers: ones or zeros where it is left out. */
+static hg_status factors(ops_call *c, ops_kept *k, const hg_tensor *given, const char *otherwise,
+                         hg_element type, uint64_t n, hg_tensor **flat) {
+    if (given) {
+        HG_TRY(ops_packed(c, k, given, false, flat));
+        return ops_shaped(k, *flat, &n, 1, flat);
+    }
+    hg_tensor **own = ops_keep(k);
+    HG_TRY(ops_filled(c, type, otherwise, &n, 1, own));
+    *flat = *own;
+    return HG_OK;
+}
+
+static hg_status layer_norm(ops_call *c, ops_kept *k) {
+    const hg_tensor *x[3] = {NULL};
+    uint64_t n;
+    uint32_t axes;
+    hg_tensor *rows, *flat, *made;
+    ops_arguments args = {.count = 0};
+    HG_TRY(norm_axes(c, &n, &axes));
+    HG_TRY(floats(c, k, x));
+    uint64_t all = tensor_numel(x[0]->shape, x[0]->rank);
+    if (!all) return empty(c, x[0]);
+    HG_TRY(ops_packed(c, k, x[0], false, &rows));
+    uint64_t shape[2] = {all / n, n};
+    HG_TRY(ops_shaped(k, rows, shape, 2, &rows));
+    ops_array(&args, "input", rows);
+    HG_TRY(factors(c, k, x[1], "1", x[0]->type, n, &flat));
+    ops_array(&args, "gamma", flat);
+    HG_TRY(factors(c, k, x[2], "0", x[0]->type, n, &flat));
+    ops_array(&args, "beta", flat);
+    ops_number(&args, "eps", HG_TYPE_F64, ops_number_or(c, 0, 1e-5));
+    hg_tensor **own = ops_keep(k);
+    HG_TRY(ops_instruction(c, "layer_norm", &args, "output", x[0]->type, shape, 2, own));
+    HG_TRY(ops_shaped(k, *own, x[0]->shape, x[0]->rank, &made));
+    c->out[0] = hg_tensor_retain(made);
+    return HG_OK;
+}
+hg_status ops_layer_norm(ops_call *c) { return ops_with_kept(c, layer_norm); }
+
+static hg_status rms_norm(ops_call *c, ops_kept *k) {
+    const hg_tensor *x[2] = {NULL};
+    uint64_t n;
+    uint32_t axes;
+    hg_tensor *rows, *gamma;
+    ops_arguments args = {.count = 0};
+    hg_program *program;
+    HG_TRY(norm_axes(c, &n, &axes));
+    HG_TRY(floats(c, k, x));
+    uint64_t all = tensor_numel(x[0]->shape, x[0]->rank);
+    if (!all) return empty(c, x[0]);
+    uint64_t made[2] = {all / n, n};
+    HG_TRY(ops_packed(c, k, x[0], false, &rows));
+    HG_TRY(factors(c, k, x[1], "1", x[0]->type, n, &gamma));
+    ops_array(&args, "x", rows);
+    ops_array(&args, "gamma", gamma);
+    ops_size(&args, "rows", made[0]);
+    ops_size(&args, "n", n);
+    ops_number(&args, "eps", x[0]->type == HG_TYPE_F64 ? HG_TYPE_F64 : HG_TYPE_F32,
+               ops_number_or(c, 0, 1e-5));
+    ops_size(&args, "x_at", rows->offset);
+    ops_size(&args, "gamma_at", gamma->offset);
+    HG_TRY(ops_program(c, library_text_network, "rms_norm", x[0]->type, NULL, &program));
+    return finish(c, k, program, &args, x[0]->type, made, 2, x[0]->shape, x[0]->rank);
+}
+hg_status ops_rms_norm(ops_call *c) { return ops_with_kept(c, rms_norm); }
+
+/* Inputs behind the first one have an element for each channel, which is axis 1. */
+static hg_status channel_norm(ops_call *c, ops_kept *k, bool groups) {
+    static const char *const names[] = {"input", "gamma", "beta", "mean", "variance"};
+    const hg_tensor *x[5];
+    ops_arguments args = {.count = 0};
+    if (c->in[0]->rank < 2) return ops_mismatch(c, "[batch, channels, ...] expected");
+    uint64_t channels = c->in[0]->shape[1], count = ops_size_or(c, 0, 0);
+    for (uint32_t i = 1; i < c->in_count; i++)
+        if (c->in[i]->rank != 1 || c->in[i]->shape[0] != channels)
+            return ops_mismatch(c, "the others have an element for each channel, axis 1");
+    if (groups && (!count || channels % count))
+        return ops_mismatch(c, "sizes[0], the groups, does not divide the channels");
+    HG_TRY(floats(c, k, x));
+    if (!tensor_numel(x[0]->shape, x[0]->rank)) return empty(c, x[0]);
+    for (uint32_t i = 0; i < c->in_count; i++) HG_TRY(give(c, k, &args, names[i], x[i]));
+    if (groups) ops_size(&args, "groups", count);
+    ops_number(&args, "eps", HG_TYPE_F64, ops_number_or(c, 0, 1e-5));
+    return ops_instruction(c, groups ? "group_norm" : "batch_norm", &args, "output", x[0]->type,
+                           x[0]->shape, x[0]->rank, &c->out[0]);
+}
+static hg_status batch_norm(ops_call *c, ops_kept *k) { return channel_norm(c, k, false); }
+static hg_status group_norm(ops_call *c, ops_kept *k) { return channel_norm(c, k, true); }
+hg_status ops_batch_norm(ops_call *c) { return ops_with_kept(c, batch_norm); }
+hg_status ops_group_norm(ops_call *c) { return ops_with_kept(c, group_norm); }
+
+/* ---- convolutions ---- */
+
+typedef struct window {
+    uint64_t size[2], stride[2], padding[2], dilation[2];
+} window;
+
+/* Elements of an axis of the result; false: the window does not fit. */
+static bool places(const window *w, uint32_t axis, uint64_t have, uint64_t *out) {
+    const uint64_t most = UINT64_C(1) << 31;
+    uint64_t size = w->size[axis], dilation = w->dilation[axis];
+    if (!size || !dilation || !w->stride[axis] || size > most || dilation > most || have > most ||
+        w->padding[axis] > most || w->stride[axis] > most)
+        return false;
+    uint64_t reach = (size - 1) * dilation + 1, all = have + 2 * w->padding[axis];
+    *out = all < reach ? 0 : (all - reach) / w->stride[axis] + 1;
+    return all >= reach;
+}
+
+/* x and kernel of [batch, channels, h, w]. */
+static hg_status convolve(ops_call *c, ops_kept *k, const hg_tensor *x, const hg_tensor *kernel,
+                          const hg_tensor *bias, const window *w, uint64_t groups) {
+    ops_arguments args = {.count = 0};
+    uint64_t shape[4] = {x->shape[0], kernel->shape[0]};
+    if (!groups || x->shape[1] % groups || kernel->shape[0] % groups ||
+        kernel->shape[1] != x->shape[1] / groups)
+        return ops_mismatch(c, "channels of the kernel are in_channels / groups, and groups divide "
+                               "both numbers of channels");
+    if (bias && (bias->rank != 1 || bias->shape[0] != shape[1]))
+        return ops_mismatch(c, "the bias has an element for each channel of the result");
+    if (!places(w, 0, x->shape[2], &shape[2]) || !places(w, 1, x->shape[3], &shape[3]))
+        return ops_mismatch(c, "the kernel is larger than the padded input, or a stride or "
+                               "dilation is 0");
+    if (!tensor_numel(shape, 4)) return ops_filled(c, x->type, "0", shape, 4, &c->out[0]);
+    if (!x->shape[1]) return ops_mismatch(c, "there are no channels");
+    HG_TRY(give(c, k, &args, "input", x));
+    HG_TRY(give(c, k, &args, "kernel", kernel));
+    if (bias) HG_TRY(give(c, k, &args, "bias", bias));
+    ops_tuple(&args, "stride", w->stride, 2);
+    ops_tuple(&args, "padding", w->padding, 2);
+    ops_tuple(&args, "dilation", w->dilation, 2);
+    ops_size(&args, "groups", groups);
+    return ops_instruction(c, "conv2d", &args, "output", x->type, shape, 4, &c->out[0]);
+}
+
+static hg_status conv2d(ops_call *c, ops_kept *k) {
+    const hg_tensor *x[3] = {NULL};
+    if (c->in[0]->rank != 4 || c->in[1]->rank != 4)
+        return ops_mismatch(c, "[batch, channels, h, w] and [out, channels / groups, h, w] "
+                               "expected");
+    HG_TRY(floats(c, k, x));
+    window w = {{x[1]->shape[2], x[1]->shape[3]},
+                {ops_size_or(c, 0, 1), ops_size_or(c, 1, 1)},
+                {ops_size_or(c, 2, 0), ops_size_or(c, 3, 0)},
+                {ops_size_or(c, 4, 1), ops_size_or(c, 5, 1)}};
+    return convolve(c, k, x[0], x[1], x[2], &w, ops_size_or(c, 6, 1));
+}
+hg_status ops_conv2d(ops_call *c) { return ops_with_kept(c, conv2d); }
+
+/* Of one row. */
+static hg_status with_row(ops_kept *k, const hg_tensor **x) {
+    hg_tensor **own = ops_keep(k);
+    HG_TRY(hg_tensor_unsqueeze(*x, -2, own));
+    *x = *own;
+    return HG_OK;
+}
+
+static hg_status without_row(ops_call *c) {
+    hg_tensor *view = NULL;
+    HG_TRY(hg_tensor_squeeze(c->out[0], -2, &view));
+    hg_tensor_release(c->out[0]);
+    c->out[0] = view;
+    return HG_OK;
+}
+
+static hg_status conv1d(ops_call *c, ops_kept *k) {
+    const hg_tensor *x[3] = {NULL};
+    if (c->in[0]->rank != 3 || c->in[1]->rank != 3)
+        return ops_mismatch(c, "[batch, channels, w] and [out, channels / groups, w] expected");
+    HG_TRY(floats(c, k, x));
+    HG_TRY(with_row(k, &x[0]));
+    HG_TRY(with_row(k, &x[1]));
+    window w = {{1, x[1]->shape[3]},
+                {1, ops_size_or(c, 0, 1)},
+                {0, ops_size_or(c, 1, 0)},
+                {1, ops_size_or(c, 2, 1)}};
+    HG_TRY(convolve(c, k, x[0], x[1], x[2], &w, ops_size_or(c, 3, 1)));
+    return without_row(c);
+}
+hg_status ops_conv1d(ops_call *c) { return ops_with_kept(c, conv1d); }
+
+/* ---- pools ---- */
+
+/* x of at least 2 axes, the last two are h and w. */
+static hg_status pool(ops_call *c, ops_kept *k, const hg_tensor *x, const window *w, bool largest) {
+    static const char *const constants[3] = {".const LARGEST = 1\n.const COUNTED = 0\n",
+                                             ".const LARGEST = 0\n.const COUNTED = 0\n",
+                                             ".const LARGEST = 0\n.const COUNTED = 1\n"};
+    ops_arguments args = {.count = 0};
+    uint64_t shape[HG_TENSOR_AXES], h = x->shape[x->rank - 2], columns = last_extent(x);
+    hg_program *program;
+    hg_tensor *packed;
+    memcpy(shape, x->shape, sizeof shape);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!places(w, i, x->shape[x->rank - 2 + i], &shape[x->rank - 2 + i]))
+            return ops_mismatch(c, "the window is larger than the padded input, or a size or "
+                                   "stride is 0");
+        if (w->padding[i] > w->size[i] / 2)
+            return ops_mismatch(c, "the padding is at most half the window");
+    }
+    if (!tensor_numel(shape, x->rank))
+        return ops_filled(c, x->type, "0", shape, x->rank, &c->out[0]);
+    uint64_t made[3] = {tensor_numel(shape, x->rank - 2), shape[x->rank - 2], shape[x->rank - 1]};
+    HG_TRY(ops_packed(c, k, x, false, &packed));
+    ops_array(&args, "x", packed);
+    ops_size(&args, "planes", made[0]);
+    ops_size(&args, "out_h", made[1]);
+    ops_size(&args, "out_w", made[2]);
+    ops_size(&args, "h", h);
+    ops_size(&args, "w", columns);
+    ops_size(&args, "window_h", w->size[0]);
+    ops_size(&args, "window_w", w->size[1]);
+    ops_size(&args, "stride_h", w->stride[0]);
+    ops_size(&args, "stride_w", w->stride[1]);
+    ops_size(&args, "padding_h", w->padding[0]);
+    ops_size(&args, "padding_w", w->padding[1]);
+    ops_size(&args, "x_at", packed->offset);
+    HG_TRY(ops_program(c, library_text_network, "pool", x->type,
+                       constants[largest ? 0 : 1 + c->options.flag], &program));
+    return finish(c, k, program, &args, x->type, made, 3, shape, x->rank);
+}
+
+static hg_status pool2d(ops_call *c, ops_kept *k, bool largest) {
+    const hg_tensor *x;
+    if (c->in[0]->rank < 2) return ops_mismatch(c, "[..., h, w] expected");
+    HG_TRY(floats(c, k, &x));
+    uint64_t h = ops_size_or(c, 0, 0), w = ops_size_or(c, 1, 0);
+    window all = {{h, w},
+                  {ops_size_or(c, 2, h), ops_size_or(c, 3, w)},
+                  {ops_size_or(c, 4, 0), ops_size_or(c, 5, 0)},
+                  {1, 1}};
+    return pool(c, k, x, &all, largest);
+}
+
+static hg_status pool1d(ops_call *c, ops_kept *k, bool largest) {
+    const hg_tensor *x;
+    if (!c->in[0]->rank) return ops_mismatch(c, "[..., w] expected");
+    HG_TRY(floats(c, k, &x));
+    HG_TRY(with_row(k, &x));
+    uint64_t w = ops_size_or(c, 0, 0);
+    window all = {{1, w}, {1, ops_size_or(c, 1, w)}, {0, ops_size_or(c, 2, 0)}, {1, 1}};
+    HG_TRY(pool(c, k, x, &all, largest));
+    return without_row(c);
+}
+
+static hg_status max_pool2d(ops_call *c, ops_kept *k) { return pool2d(c, k, true); }
+static hg_status avg_pool2d(ops_call *c, ops_kept *k) { return pool2d(c, k, false); }
+static hg_status max_pool1d(ops_call *c, ops_kept *k) { return pool1d(c, k, true); }
+static hg_status avg_pool1d(ops_call *c, ops_kept *k) { return pool1d(c, k, false); }
+hg_status ops_max_pool2d(ops_call *c) { return ops_with_kept(c, max_pool2d); }
+hg_status ops_avg_pool2d(ops_call *c) { return ops_with_kept(c, avg_pool2d); }
+hg_status ops_max_pool1d(ops_call *c) { return ops_with_kept(c, max_pool1d); }
+hg_status ops_avg_pool1d(ops_call *c) { return ops_with_kept(c, avg_pool1d); }
+
+/* ---- attention ---- */
+
+/* The mask as what is added to scores: of truths 0 where it is true, else -inf. */
+static hg_status added_mask(ops_call *c, ops_kept *k, const hg_tensor *mask, hg_element type,
+                            const uint64_t *shape, uint32_t rank, hg_tensor **added) {
+    hg_tensor **own = ops_keep(k), *whole;
+    HG_TRY(ops_broadcast(k, mask, shape, rank, &whole));
+    const hg_tensor *view = whole;
+    tensor_formula f = {.name = c->name,
+                        .expression = mask->type == HG_ELEMENT_BOOL ? "a ? 0 : -inf" : "a",
+                        .computes = type,
+                        .truths = mask->type == HG_ELEMENT_BOOL,
+                        .gives = type};
+    HG_TRY(tensor_map(c->run, &f, &view, 1, shape, rank, NULL, 0, own));
+    *added = *own;
+    return HG_OK;
+}
+
+static hg_status attention_shapes(const ops_call *c, const hg_tensor *const *x) {
+    const uint64_t *q = x[0]->shape, *key = x[1]->shape, *value = x[2]->shape;
+    bool fits = q[0] == key[0] && q[3] == key[3] && key[1] && q[1] % key[1] == 0 &&
+                memcmp(key, value, 4 * sizeof *key) == 0;
+    return fits ? HG_OK
+                : ops_mismatch(c, "[batch, heads, seq_len, head_dim] and twice [batch, kv_heads, "
+                                  "kv_len, head_dim] expected, kv_heads a divisor of heads");
+}
+
+static hg_status attention(ops_call *c, ops_kept *k) {
+    static const char *const names[] = {"query", "key", "value"};
+    const hg_tensor *x[4] = {NULL};
+    hg_element type;
+    ops_arguments args = {.count = 0};
+    uint32_t rank = c->in[0]->rank;
+    if (rank < 2 || rank > 4 || c->in[1]->rank != rank || c->in[2]->rank != rank)
+        return ops_mismatch(c, "2 to 4 axes, of all three as many, expected");
+    HG_TRY(ops_common(c, 3, true, &type));
+    for (uint32_t i = 0; i < 3; i++) {
+        HG_TRY(ops_as(c, k, c->in[i], type, &x[i]));
+        for (uint32_t d = rank; d < 4; d++) {
+            hg_tensor **own = ops_keep(k); /* one head, one batch */
+            HG_TRY(hg_tensor_unsqueeze(x[i], d == 3 ? 1 : 0, own));
+            x[i] = *own;
+        }
+    }
+    HG_TRY(attention_shapes(c, x));
+    uint64_t shape[4], scores[4] = {x[0]->shape[0], x[0]->shape[1], x[0]->shape[2], x[1]->shape[2]};
+    memcpy(shape, x[0]->shape, sizeof shape);
+    uint64_t strides[2] = {scores[1] * scores[2] * scores[3], scores[2] * scores[3]};
+    if (!tensor_numel(shape, 4) || !scores[3])
+        return ops_filled(c, type, "0", c->in[0]->shape, rank, &c->out[0]);
+    for (uint32_t i = 0; i < 3; i++) HG_TRY(give(c, k, &args, names[i], x[i]));
+    if (c->in_count > 3) {
+        const hg_tensor *mask = c->in[3];
+        hg_tensor *added;
+        bool each = mask->rank > 2;
+        if (mask->rank == 3 && rank == 3) { /* [batch, seq_len, kv_len] of one head */
+            hg_tensor **own = ops_keep(k);
+            HG_TRY(hg_tensor_unsqueeze(mask, 1, own));
+            mask = *own;
+        }
+        HG_TRY(added_mask(c, k, mask, type, scores + (each ? 0 : 2), each ? 4 : 2, &added));
+        ops_array(&args, "mask", added);
+        if (each) ops_tuple(&args, "mask_strides", strides, 2);
+    }
+    ops_flag(&args, "causal", c->options.flag);
+    if (c->options.numbers[0] != 0) ops_number(&args, "scale", HG_TYPE_F64, c->options.numbers[0]);
+    hg_tensor **own = ops_keep(k), *view;
+    HG_TRY(ops_instruction(c, "attention", &args, "output", type, shape, 4, own));
+    HG_TRY(ops_shaped(k, *own, c->in[0]->shape, rank, &view));
+    c->out[0] = hg_tensor_retain(view);
+    return HG_OK;
+}
+hg_status ops_attention(ops_call *c) { return ops_with_kept(c, attention); }
+
+/* ---- embedding ---- */
+
+static hg_status embedding(ops_call *c, ops_kept *k) {
+    const hg_tensor *table = c->in[0], *rows = c->in[1];
+    hg_tensor *whole, *packed;
+    hg_text constants = {0};
+    hg_program *program;
+    ops_arguments args = {.count = 0};
+    if (!table->rank) return ops_mismatch(c, "a table of rows expected");
+    if (rows->type == HG_ELEMENT_BOOL || hg_type_is_float((hg_type)rows->type) ||
+        hg_element_size(rows->type) > 8)
+        return ops_refuse(c, "the second has numbers of rows, integers of at most 64 bits");
+    uint32_t rank = rows->rank + table->rank - 1;
+    uint64_t shape[2 * HG_TENSOR_AXES], n = tensor_numel(table->shape + 1, table->rank - 1);
+    if (rank > HG_TENSOR_AXES) return ops_mismatch(c, "the result has more than 8 axes");
+    memcpy(shape, rows->shape, rows->rank * sizeof *shape);
+    memcpy(shape + rows->rank, table->shape + 1, (table->rank - 1) * sizeof *shape);
+    if (!tensor_numel(shape, rank)) return ops_filled(c, table->type, "0", shape, rank, &c->out[0]);
+    if (!table->shape[0]) return ops_mismatch(c, "the table has no rows");
+    HG_TRY(ops_packed(c, k, table, true, &whole));
+    HG_TRY(ops_packed(c, k, rows, false, &packed));
+    uint64_t made[2] = {tensor_numel(rows->shape, rows->rank), n};
+    ops_array(&args, "table", whole);
+    ops_array(&args, "rows", packed);
+    ops_size(&args, "have", table->shape[0]);
+    ops_size(&args, "n", n);
+    ops_size(&args, "count", made[0]);
+    ops_size(&args, "rows_at", packed->offset);
+    hg_text_addf(&constants, ".type I = %s\n", hg_element_name(rows->type));
+    hg_status status = constants.failed ? hg_fail_memory()
+                                        : ops_program(c, library_text_network, "embedding",
+                                                      table->type, constants.data, &program);
+    hg_text_free(&constants);
+    HG_TRY(status);
+    HG_TRY(finish(c, k, program, &args, tensor_stored(table->type), made, 2, shape, rank));
+    c->out[0]->type = table->type;
+    return HG_OK;
+}
+hg_status ops_embedding(ops_call *c) { return ops_with_kept(c, embedding); }
+
+/* ---- losses ---- */
+
+/* The mean of a formula of both, in f32 for halves: its elements are summed and divided. */
+static hg_status loss(ops_call *c, ops_kept *k, const char *expression, const char *of_sum) {
+    const hg_tensor *x[2];
+    ops_arguments args = {.count = 0};
+    hg_tensor **terms = ops_keep(k), **sum = ops_keep(k);
+    HG_TRY(floats(c, k, x));
+    if (x[0]->rank != x[1]->rank ||
+        memcmp(x[0]->shape, x[1]->shape, x[0]->rank * sizeof *x[0]->shape) != 0)
+        return ops_mismatch(c, "one shape expected");
+    uint64_t count = tensor_numel(x[0]->shape, x[0]->rank);
+    if (!count) return ops_refuse(c, "the mean of no elements");
+    hg_type wide = x[0]->type == HG_TYPE_F64 ? HG_TYPE_F64 : HG_TYPE_F32;
+    double n = (double)count;
+    tensor_formula f = {.name = c->name, .expression = expression, .computes = wide, .gives = wide};
+    HG_TRY(tensor_map(c->run, &f, x, 2, x[0]->shape, x[0]->rank, NULL, 0, terms));
+    hg_tensor *flat;
+    HG_TRY(ops_shaped(k, *terms, &count, 1, &flat));
+    ops_array(&args, "in", flat);
+    ops_word(&args, "op", "sum");
+    HG_TRY(ops_instruction(c, "parallel_reduce", &args, "out", wide, NULL, 0, sum));
+    const hg_tensor *total = *sum;
+    tensor_formula mean = {
+        .name = c->name, .expression = of_sum, .computes = wide, .gives = x[0]->type};
+    return tensor_map(c->run, &mean, &total, 1, NULL, 0, &n, 1, &c->out[0]);
+}
+
+static hg_status mse(ops_call *c, ops_kept *k) { return loss(c, k, "(a - b) * (a - b)", "a / v0"); }
+static hg_status cross_entropy(ops_call *c, ops_kept *k) {
+    return loss(c, k, "b == 0 ? 0 : b * log(a)", "-a / v0");
+}
+static hg_status binary_cross_entropy(ops_call *c, ops_kept *k) {
+    return loss(c, k, "(b == 0 ? 0 : b * log(a)) + (b == 1 ? 0 : (1 - b) * log1p(-a))", "-a / v0");
+}
+hg_status ops_mse(ops_call *c) { return ops_with_kept(c, mse); }
+hg_status ops_cross_entropy(ops_call *c) { return ops_with_kept(c, cross_entropy); }
+hg_status ops_binary_cross_entropy(ops_call *c) { return ops_with_kept(c, binary_cross_entropy); }

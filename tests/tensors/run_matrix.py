@@ -1,0 +1,482 @@
+#!/usr/bin/python3
+"""Products, linear algebra and networks on tensors against NumPy and formulas in f64, at once and in a scope with equal bits.
+
+    tests/tensors/run_matrix.py [--backend B] [--seed N] [--rounds N] [NAME...]
+
+NAME: operations, all unless told. Last line: N passed, N failed, N skipped."""
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tensors import Executor, Layout, Refused, checks, np  # noqa: E402
+
+FLOATS = ["f4", "f8", "f2"]
+INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
+UNIT = {"f2": 2.0 ** -11, "f4": 2.0 ** -24, "f8": 2.0 ** -53}
+CASES = []
+
+
+def case(*names):
+    def add(function):
+        CASES.extend((name, function) for name in names)
+        return function
+    return add
+
+
+class Case:
+    """What one call is compared with: inputs as Layouts, options, and `want` in f64 or exact. `bound`: how many units of the result's type, of numbers of the size
+    `scale`, the result may be away."""
+
+    def __init__(self, inputs, want, bound=8, scale=1.0, kind=None, **options):
+        self.inputs, self.want, self.bound, self.scale, self.kind, self.options = inputs, np.asarray(want), bound, scale, kind, options
+
+
+class Making:
+    """Random arrays of a type."""
+
+    def __init__(self, random):
+        self.random = random
+
+    def elements(self, kind, low=-9, high=10):
+        kind = np.dtype(kind)
+
+        def make(shape):
+            if kind.kind == "b":
+                return self.random.integers(0, 2, shape).astype(kind)
+            if kind.kind in "iu":
+                return self.random.integers(0 if kind.kind == "u" else low, high, shape).astype(kind)
+            return self.random.standard_normal(shape).astype(kind)
+        return make
+
+    def array(self, kind, shape, plain=False, make=None):
+        return Layout(self.random, make or self.elements(kind), shape, plain)
+
+    def given(self, array):
+        return Layout(self.random, lambda shape: array, array.shape, True)
+
+    def kind(self, kinds=FLOATS):
+        return kinds[self.random.integers(0, len(kinds))]
+
+    def number(self, low, high):
+        return int(self.random.integers(low, high))
+
+
+def wide(layout):
+    a = layout.array
+    return a.astype("f8") if a.dtype.kind == "f" else a
+
+
+def product_case(m, a, b, want, terms=1, **options):
+    """Sums of products: away by as many units as there are terms, of the sum of absolute values."""
+    if want.dtype.kind == "f":
+        return Case([a, b], want, 2 * terms + 8, float(np.abs(wide(a)).max(initial=1) * np.abs(wide(b)).max(initial=1)), np.result_type(a.array, b.array), **options)
+    return Case([a, b], want, kind=np.result_type(a.array, b.array), **options)
+
+
+@case("matmul")
+def matmul(m):
+    kind = m.kind(FLOATS + INTEGERS)
+    rows, inner, columns = m.number(0, 9), m.number(0, 20), m.number(1, 9)
+    batch = [[], [2], [2, 3], [0], [2, 1, 3]][m.number(0, 5)]
+    other = [[], batch, [1] * len(batch), batch[1:]][m.number(0, 4)]
+    a = m.array(kind, [inner] if m.number(0, 6) == 0 else batch + [rows, inner])
+    b = m.array(kind, [inner] if m.number(0, 6) == 0 else other + [inner, columns])
+    return product_case(m, a, b, np.asarray(np.matmul(wide(a), wide(b))), inner)
+
+
+@case("bmm", "matvec", "vecdot", "outer", "tensordot", "cross")
+def products(m, name):
+    kind = m.kind(FLOATS + INTEGERS[:8])
+    n = [m.number(0, 6) for _ in range(4)]
+    if name == "bmm":
+        a, b = m.array(kind, n[:3]), m.array(kind, [n[0], n[2], n[3]])
+        return product_case(m, a, b, np.matmul(wide(a), wide(b)), n[2])
+    if name == "matvec":
+        a, b = m.array(kind, n[:2]), m.array(kind, n[1:2])
+        return product_case(m, a, b, np.matmul(wide(a), wide(b)), n[1])
+    if name == "outer":
+        a, b = m.array(kind, n[:1]), m.array(kind, n[1:2])
+        return product_case(m, a, b, np.multiply.outer(wide(a), wide(b)))
+    if name == "vecdot":
+        axis = m.number(-3, 3)
+        a, b = m.array(kind, n[:3]), m.array(kind, [n[0], 1, n[2]] if axis % 3 != 1 else n[:3])
+        return product_case(m, a, b, np.sum(wide(a) * wide(b), axis=axis, dtype=wide(a).dtype), 6, axes=axis)
+    if name == "cross":
+        axis = m.number(0, 3)
+        shape = n[:2]
+        shape.insert(axis, 3)
+        a, b = m.array(kind, shape), m.array(kind, [1 if d != axis and m.number(0, 4) == 0 else x for d, x in enumerate(shape)])
+        return product_case(m, a, b, np.cross(wide(a), wide(b), axis=axis), 2, axes=axis)
+    if m.number(0, 2):
+        count = m.number(0, 3)
+        a, b = m.array(kind, n[:3]), m.array(kind, n[3 - count:3] + [n[3]])
+        return product_case(m, a, b, np.tensordot(wide(a), wide(b), count), 36, sizes=[count])
+    a, b = m.array(kind, n[:3]), m.array(kind, [n[2], n[3], n[0]])
+    return product_case(m, a, b, np.tensordot(wide(a), wide(b), ((0, 2), (2, 0))), 36, axes=[0, 2, 2, 0])
+
+
+@case("gemm")
+def gemm(m):
+    kind = m.kind()
+    n = [m.number(0, 12) for _ in range(3)]
+    a, b, c = m.array(kind, [n[0], n[1]]), m.array(kind, [n[1], n[2]]), m.array(kind, [n[0], n[2]])
+    want = 0.5 * (wide(a) @ wide(b))
+    if m.number(0, 2):
+        return Case([a, b], want, 2 * n[1] + 8, 9, kind, numbers=[0.5])
+    return Case([a, b, c], want - 2 * wide(c), 2 * n[1] + 8, 9, kind, numbers=[0.5, -2])
+
+
+@case("fused_linear")
+def fused_linear(m):
+    kind = m.kind()
+    n = [m.number(0, 9) for _ in range(4)]
+    x, w, b = m.array(kind, n[:3] if m.number(0, 3) else n[2:3]), m.array(kind, n[2:]), m.array(kind, n[3:])
+    return Case([x, w, b], wide(x) @ wide(w) + wide(b), 2 * n[2] + 8, 9, kind)
+
+
+@case("trace", "diagonal", "matrix_transpose")
+def diagonals(m, name):
+    kind = m.kind(FLOATS + INTEGERS)
+    a, by = m.array(kind, [m.number(0, 4), m.number(0, 7), m.number(0, 7)]), m.number(-4, 5)
+    if name == "matrix_transpose":
+        return Case([a], a.array.swapaxes(-1, -2), kind=kind)
+    if name == "diagonal":
+        return Case([a], np.diagonal(a.array, by, -2, -1), kind=kind, numbers=[by])
+    kind = kind if kind[0] == "f" else "u8" if kind[0] == "u" else "i8"
+    return Case([a], np.trace(wide(a), by, -2, -1, kind if kind[0] != "f" else "f8"), 16, 8, kind, numbers=[by])
+
+
+@case("matrix_norm")
+def matrix_norm(m):
+    kind, shape = m.kind(FLOATS + ["i2", "i4"]), [m.number(0, 3), m.number(1, 9), m.number(1, 200)]
+    order, keep = [0, 1, -1, np.inf, -np.inf][m.number(0, 5)], bool(m.number(0, 2))
+    a = m.array(kind, shape)
+    if kind[0] == "f" and a.array.size and m.number(0, 8) == 0:
+        base = a.base
+        base[(0,) * base.ndim] = np.nan
+    want = np.linalg.norm(a.array.astype("f8"), order or "fro", (-2, -1), keep)
+    return Case([a], want, 300, np.abs(np.nan_to_num(want)).max(initial=1), {"i2": "f4", "i4": "f8"}.get(kind, kind), numbers=[order], keepdims=keep)
+
+
+def regular(m, kind, batch, n):
+    return Layout(m.random, lambda shape: (m.random.standard_normal(shape) + 4 * np.eye(n)).astype(kind), batch + [n, n], True)
+
+
+@case("det", "solve", "inv", "matrix_power")
+def equations(m, name):
+    kind, batch, n = m.kind(["f4", "f8"]), [[], [2], [2, 3], [0]][m.number(0, 4)], m.number(0, 9)
+    a = regular(m, kind, batch, n)
+    if m.number(0, 2) and batch == []:
+        order = [int(x) for x in m.random.permutation(n)]   # rows must be exchanged
+        a = m.given(a.array[order])
+    double = a.array.astype("f8")
+    if name == "det":
+        want = np.linalg.det(double)
+        return Case([a], want, 200, np.abs(want).max(initial=1), kind)
+    if name == "inv":
+        return Case([a], np.linalg.inv(double), 800, 4, kind)
+    if name == "matrix_power":
+        power = m.number(-3, 6)
+        want = np.linalg.matrix_power(double, power)
+        return Case([a], want, 800, np.abs(want).max(initial=1), kind, numbers=[power])
+    if m.number(0, 3) == 0:
+        b = m.array(kind, [n])
+        return Case([a, b], np.linalg.solve(double, np.broadcast_to(wide(b)[:, None], batch + [n, 1]))[..., 0], 800, 4, kind)
+    b = m.array(kind, [[], batch][m.number(0, 2)] + [n, m.number(0, 5)])
+    return Case([a, b], np.linalg.solve(double, np.broadcast_to(wide(b), batch + list(b.array.shape[-2:]))), 800, 4, kind)
+
+
+def pairs(array):
+    return np.stack([array.real, array.imag], -1)
+
+
+@case("fft", "ifft", "rfft", "irfft")
+def transforms(m, name):
+    kind, n, axis = m.kind(["f4", "f8"]), [1, 2, 3, 4, 7, 8, 12, 16, 30][m.number(0, 9)], m.number(-2, 2)
+    shape = [m.number(0, 4)]
+    have = n // 2 + 1 if name == "irfft" else n
+    shape.insert(axis % 2, have)
+    x = m.array(kind, shape + ([2] if name != "rfft" else []))
+    if name == "rfft":
+        return Case([x], pairs(np.fft.rfft(wide(x), axis=axis)) if x.array.size else np.zeros([n // 2 + 1 if d == axis % 2 else s for d, s in enumerate(shape)] + [2]), 64, 8, kind, axes=axis)
+    z = wide(x)[..., 0] + 1j * wide(x)[..., 1]
+    if name == "irfft":
+        want = np.fft.irfft(z, n, axis) if z.size else np.zeros([n if d == axis % 2 else s for d, s in enumerate(shape)])
+        return Case([x], want, 64, 8, kind, axes=axis, sizes=[n])
+    want = pairs(getattr(np.fft, name)(z, axis=axis)) if z.size else np.zeros(shape + [2])
+    return Case([x], want, 64, 8, kind, axes=axis)
+
+
+def soft(x, axis, log):
+    if not x.size:
+        return x
+    shifted = x - x.max(axis, keepdims=True)
+    total = np.exp(shifted).sum(axis, keepdims=True)
+    return shifted - np.log(total) if log else np.exp(shifted) / total
+
+
+@case("softmax", "log_softmax")
+def softmax(m, name):
+    kind, shape = m.kind(FLOATS + ["i1", "i4"]), [m.number(0, 5), m.number(0, 5), m.number(0, 300)]
+    axis = m.number(-3, 3)
+    x = m.array(kind, shape)
+    return Case([x], soft(wide(x).astype("f8"), axis, name == "log_softmax"), 64, 1 if name == "softmax" else 8, {"i1": "f2", "i4": "f8"}.get(kind, kind), axes=axis)
+
+
+def normal(x, axes, eps):
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
+
+
+@case("layer_norm", "rms_norm")
+def norms(m, name):
+    kind, shape, axes, given = m.kind(), [m.number(0, 4), m.number(1, 5), m.number(2, 300)], m.number(1, 3), m.number(0, 3 if name == "layer_norm" else 2)
+    x = m.array(kind, shape)
+    if given == 0:
+        axes = 1
+    rest = [m.array(kind, shape[3 - axes:]) for _ in range(given)]
+    last = tuple(range(-axes, 0))
+    double = wide(x)
+    if not double.size:
+        want = double
+    elif name == "layer_norm":
+        want = normal(double, last, 1e-5)
+    else:
+        want = double / np.sqrt((double * double).mean(last, keepdims=True) + 1e-5)
+    for i, factor in enumerate(rest):
+        want = want * wide(factor) if i == 0 else want + wide(factor)
+    return Case([x] + rest, want, 64, 8, kind)
+
+
+@case("batch_norm", "group_norm")
+def channel_norms(m, name):
+    kind, groups = m.kind(), m.number(1, 3)
+    channels = groups * m.number(1, 4)
+    shape = [m.number(0, 3), channels, m.number(1, 6), m.number(1, 6)][:m.number(2, 5)]
+    if name == "group_norm" and len(shape) == 2:
+        shape.append(4)
+    x, gamma, beta = m.array(kind, shape), m.array(kind, [channels]), m.array(kind, [channels])
+    over = (1, channels) + (1,) * (len(shape) - 2)
+    double = wide(x)
+    if name == "batch_norm":
+        mean = m.array(kind, [channels])
+        variance = m.array(kind, [channels], make=lambda s: (m.random.random(s) + 0.5).astype(kind))
+        want = (double - wide(mean).reshape(over)) / np.sqrt(wide(variance).reshape(over) + 1e-3) * wide(gamma).reshape(over) + wide(beta).reshape(over)
+        return Case([x, gamma, beta, mean, variance], want, 64, 8, kind, numbers=[1e-3])
+    split = double.reshape([shape[0], groups, channels // groups] + shape[2:])
+    want = normal(split, tuple(range(2, split.ndim)), 1e-3).reshape(shape) if double.size else double
+    return Case([x, gamma, beta], want * wide(gamma).reshape(over) + wide(beta).reshape(over), 64, 16, kind, numbers=[1e-3], sizes=[groups])
+
+
+def correlate(x, w, stride, padding, dilation, groups):
+    """Of [batch, channels, h, w], by its definition."""
+    x = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+    out = [(x.shape[2 + i] - (w.shape[2 + i] - 1) * dilation[i] - 1) // stride[i] + 1 for i in (0, 1)]
+    y = np.zeros([x.shape[0], w.shape[0]] + out)
+    per_in, per_out = w.shape[1], w.shape[0] // groups
+    for o in range(w.shape[0]):
+        part = x[:, o // per_out * per_in:(o // per_out + 1) * per_in]
+        for r in range(w.shape[2]):
+            for s in range(w.shape[3]):
+                piece = part[:, :, r * dilation[0]:, s * dilation[1]:][:, :, ::stride[0], ::stride[1]][:, :, :out[0], :out[1]]
+                y[:, o] += np.einsum("bchw,c->bhw", piece, w[o, :, r, s])
+    return y
+
+
+@case("conv2d", "conv1d")
+def convolutions(m, name):
+    kind, groups = m.kind(), m.number(1, 3)
+    inside, outside = groups * m.number(1, 3), groups * m.number(1, 3)
+    size, stride, padding, dilation = ([m.number(*r) for _ in (0, 1)] for r in ((1, 4), (1, 3), (0, 3), (1, 3)))
+    if name == "conv1d":
+        size[0], stride[0], padding[0], dilation[0] = 1, 1, 0, 1
+    x, w = m.array(kind, [m.number(0, 3), inside, 1 if name == "conv1d" else 9, 9]), m.array(kind, [outside, inside // groups] + size)
+    inputs, want = [x, w], correlate(wide(x), wide(w), stride, padding, dilation, groups)
+    if m.number(0, 2):
+        inputs.append(m.array(kind, [outside]))
+        want += wide(inputs[2]).reshape(1, outside, 1, 1)
+    if name == "conv2d":
+        return Case(inputs, want, 64, 9, kind, sizes=stride + padding + dilation + [groups])
+    flat = [m.given(np.ascontiguousarray(i.array[:, :, 0, :])) for i in inputs[:2]] + inputs[2:]
+    return Case(flat, want[:, :, 0], 64, 9, kind, sizes=[stride[1], padding[1], dilation[1], groups])
+
+
+def windows(x, size, stride, padding, largest, counted):
+    out = [(x.shape[i - 2] + 2 * padding[i] - size[i]) // stride[i] + 1 for i in (0, 1)]
+    y = np.zeros(x.shape[:-2] + tuple(out))
+    for i in range(out[0]):
+        for j in range(out[1]):
+            top, left = i * stride[0] - padding[0], j * stride[1] - padding[1]
+            part = x[..., max(top, 0):top + size[0], max(left, 0):left + size[1]]
+            count = size[0] * size[1] if counted else part.shape[-1] * part.shape[-2]
+            y[..., i, j] = part.max((-1, -2)) if largest else part.sum((-1, -2)) / count
+    return y
+
+
+@case("max_pool2d", "avg_pool2d", "max_pool1d", "avg_pool1d")
+def pools(m, name):
+    kind, counted, flat = m.kind(), bool(m.number(0, 2)), name.endswith("1d")
+    size, stride = [m.number(1, 5), m.number(1, 5)], [m.number(1, 4), m.number(1, 4)]
+    padding = [m.number(0, s // 2 + 1) for s in size]
+    if flat:
+        size[0], stride[0], padding[0] = 1, 1, 0
+    x = m.array(kind, [m.number(0, 3), m.number(1, 3)] + ([9] if flat else [8, 9]))
+    largest = name.startswith("max")
+    if largest and x.array.size and m.number(0, 3) == 0:
+        x.base[(0,) * x.base.ndim] = np.nan
+    double = wide(x)[..., None, :] if flat else wide(x)
+    want = windows(double, size, stride, padding, largest, counted)
+    return Case([x], want[..., 0, :] if flat else want, 32, 4, kind, flag=counted, sizes=[size[1], stride[1], padding[1]] if flat else size + stride + padding)
+
+
+@case("attention")
+def attention(m):
+    kind, rank = m.kind(), m.number(2, 5)
+    batch, kv, s, t, d = m.number(1, 3), m.number(1, 3), m.number(1, 6), m.number(1, 7), [4, 8, 16][m.number(0, 3)]
+    heads = kv * m.number(1, 3)
+    lead = {2: ([], []), 3: ([batch], [batch]), 4: ([batch, heads], [batch, kv])}[rank]
+    q, k, v = m.array(kind, lead[0] + [s, d]), m.array(kind, lead[1] + [t, d]), m.array(kind, lead[1] + [t, d])
+    query, key, value = wide(q), wide(k), wide(v)
+    if rank == 4:
+        key, value = key.repeat(heads // kv, 1), value.repeat(heads // kv, 1)
+    scale, causal, masked = [0, 0.25][m.number(0, 2)], bool(m.number(0, 2)), m.number(0, 3)
+    scores = query @ key.swapaxes(-1, -2) * (scale or d ** -0.5)
+    inputs = [q, k, v]
+    if masked:
+        shape = list(scores.shape) if m.number(0, 2) else [s, t]
+        inputs.append(m.array(kind, shape) if masked == 1 else m.array("?", shape))
+        mask = inputs[3].array
+        scores = scores + (np.where(mask, 0, -np.inf) if masked == 2 else mask.astype("f8"))
+    if causal:
+        scores = np.where(np.arange(t) <= np.arange(s)[:, None] + t - s, scores, -np.inf)
+    top = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isinf(top), 0, top))
+    total = weights.sum(-1, keepdims=True)
+    return Case(inputs, weights / np.where(total == 0, 1, total) @ value, 64, 8, kind, flag=causal, numbers=[scale])
+
+
+@case("embedding")
+def embedding(m):
+    kind, index = m.kind(FLOATS + INTEGERS), m.kind(INTEGERS[:8])
+    shape = [m.number(1, 9)] + [m.number(0, 5) for _ in range(m.number(0, 3))]
+    table = m.array(kind, shape)
+    rows = m.array(index, [m.number(0, 5) for _ in range(m.number(0, 3))], make=lambda s: m.random.integers(0, shape[0], s).astype(index))
+    return Case([table, rows], table.array[rows.array.astype("i8")], 0, kind=kind)
+
+
+@case("mse", "cross_entropy", "binary_cross_entropy")
+def losses(m, name):
+    kind, shape = m.kind(), [m.number(1, 30), m.number(1, 30)]
+    p = m.array(kind, shape, make=lambda s: (m.random.random(s) * 0.9 + 0.05).astype(kind))
+    t = m.array(kind, shape, make=lambda s: m.random.integers(0, 2, s).astype(kind) if m.number(0, 2) else m.random.random(s).astype(kind))
+    a, b = wide(p), wide(t)
+    want = {"mse": lambda: ((a - b) ** 2).mean(), "cross_entropy": lambda: -(b * np.log(a)).mean(),
+            "binary_cross_entropy": lambda: -(b * np.log(a) + (1 - b) * np.log1p(-a)).mean()}[name]()
+    return Case([p, t], want, 64, 1, kind)
+
+
+# ---- comparing ----
+
+def compare(name, c, got, what):
+    kind = np.dtype(c.kind)
+    if got.dtype != kind or got.shape != c.want.shape:
+        checks.check(False, f"{what}: {got.dtype} {got.shape}, {kind} {c.want.shape} expected")
+        return
+    if kind.kind != "f":
+        checks.check(np.array_equal(got, c.want.astype(kind)), f"{what}: {got.ravel()[:5]}, {c.want.ravel()[:5]} expected")
+        return
+    unit = UNIT[kind.str[1:]]
+    with np.errstate(all="ignore"):
+        away = np.abs(got.astype("f8") - c.want) <= (c.bound * max(c.scale, 1.0) + 2 * np.abs(c.want)) * unit
+    good = away | (np.isnan(got) & np.isnan(c.want)) | (got == c.want)
+    at = np.argmin(good) if good.size else 0
+    checks.check(bool(good.all()), f"{what}: {got.ravel()[at] if good.size else ''}, {c.want.ravel()[at] if good.size else ''} expected")
+
+
+def run(executor, name, function, seed):
+    m = Making(np.random.default_rng([seed, CASES.index((name, function))]))
+    what = f"{name}: tests/tensors/run_matrix.py --seed {seed} {name}"
+    c = function(m, name) if function.__code__.co_argcount == 2 else function(m)
+    try:
+        inputs = [executor.layout(i) for i in c.inputs]
+        got = executor.call(name, inputs, **c.options)[0].numpy()
+        with executor.scope():
+            recorded = executor.call(name, inputs, **c.options)[0]
+        compare(name, c, got, what)
+        checks.check(recorded.numpy().tobytes() == got.tobytes(), f"{what}: other bits in a scope")
+    except Refused as error:
+        checks.check(False, f"{what}: {error}")
+
+
+# ---- stated values ----
+
+def stated(e):
+    f = lambda x: e.tensor(np.array(x, "f4"))  # noqa: E731
+    close = lambda got, want, name: checks.check(np.allclose(got.numpy(), want, rtol=0, atol=6e-7), f"{name}: {got.numpy()}")  # noqa: E731
+    close(e.call("softmax", [f([1, 2, 3])])[0], [0.0900306, 0.2447285, 0.6652410], "softmax(1, 2, 3)")
+    product = e.call("matmul", [f([[1, 2], [3, 4]]), f([[5, 6], [7, 8]])])[0]
+    checks.check(product.numpy().tolist() == [[19, 22], [43, 50]], "matmul of 2 x 2")
+    product = e.call("gemm", [f([[1, 2], [3, 4]]), f([[5, 6], [7, 8]])])[0]
+    checks.check(product.numpy().tolist() == [[19, 22], [43, 50]], "gemm of 2 x 2")
+    close(e.call("gelu", [f([1])])[0], [0.8413447], "gelu(1)")
+    close(e.call("layer_norm", [f([1, 2, 3, 4]), f([1] * 4), f([0] * 4)], numbers=[1e-5])[0], [-1.341635, -0.447212, 0.447212, 1.341635], "layer_norm")
+    big = e.call("matmul", [e.tensor(np.ones((1000, 500), "f4")), e.tensor(np.ones((500, 1000), "f4"))])[0].numpy()
+    checks.check(big.shape == (1000, 1000) and (big == 500).all(), "Result shape: [1000, 1000]")
+    checks.check(e.call("det", [f([[1, 2], [2, 4]])])[0].numpy() == 0, "det of a singular matrix")
+
+
+def refused(e):
+    f = lambda *shape: e.tensor(np.zeros(shape, "f4"))  # noqa: E731
+    index = e.tensor(np.array([0, 4], "i4"))
+    for name, inputs, given, text in [
+            ("matmul", [f(2, 3), f(4, 5)], {}, "Tensor shape mismatch: matmul: f32 [2, 3] and f32 [4, 5]"),
+            ("matmul", [f(2, 2, 3), f(3, 3, 5)], {}, "Tensor shape mismatch: matmul: f32 [2, 2, 3] and f32 [3, 3, 5]"),
+            ("matmul", [f(), f(3)], {}, "a number has no rows"),
+            ("bmm", [f(2, 3, 4), f(1, 4, 5)], {}, "batches differ"),
+            ("fused_linear", [f(2, 3), f(3, 4), f(3)], {}, "[in, out]"),
+            ("softmax", [f(2)], {"axes": 1}, "Invalid dimension: 1 of 1"),
+            ("solve", [f(2, 3), f(2)], {}, "square"),
+            ("det", [e.tensor(np.zeros((2, 2), "f2"))], {}, "cast first"),
+            ("matrix_norm", [f(2, 2)], {"numbers": [2]}, "singular values"),
+            ("matrix_power", [f(2, 2)], {"numbers": [0.5]}, "whole number"),
+            ("fft", [f(4)], {}, "no complex tensors yet"),
+            ("cross", [f(2), f(2)], {}, "3 elements along the axis"),
+            ("tensordot", [f(2, 3), f(2, 4)], {"sizes": [1]}, "summed extents differ"),
+            ("conv2d", [f(1, 3, 4, 4), f(2, 2, 3, 3)], {}, "in_channels / groups"),
+            ("conv2d", [f(1, 2, 2, 2), f(2, 2, 3, 3)], {}, "larger than the padded input"),
+            ("max_pool2d", [f(4, 4)], {"sizes": [2, 2, 2, 2, 2, 2]}, "half the window"),
+            ("group_norm", [f(1, 3, 2), f(3), f(3)], {"sizes": [2]}, "does not divide"),
+            ("layer_norm", [f(2, 3), f(2)], {}, "last axes of the first"),
+            ("attention", [f(2, 3), f(4, 2), f(4, 2)], {}, "kv_heads"),
+            ("embedding", [f(4, 2), f(2)], {}, "integers of at most 64 bits"),
+            ("embedding", [f(4, 2), index], {}, "table"),
+            ("mse", [f(2), f(3)], {}, "one shape expected")]:
+        try:
+            e.call(name, inputs, **given)
+            checks.check(False, f"{name}: not refused: {text}")
+        except Refused as error:
+            checks.check(text in str(error), f"{name}: {error}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    executor = Executor(given.backend)
+    np.seterr(all="ignore")
+    for name, function in CASES:
+        if given.names and name not in given.names:
+            continue
+        for seed in [given.seed] if given.seed is not None else range(given.rounds):
+            run(executor, name, function, seed)
+    if not given.names:
+        stated(executor)
+        refused(executor)
+    return checks.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
