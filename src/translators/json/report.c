@@ -176,11 +176,15 @@ bool jk_only_fields(jk_kernel *k, uint32_t object, const char *fields) {
     for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end;
          key = hg_json_next(d, key + 1)) {
         bool known = false;
+        size_t length;
+        const char *text = hg_json_decode(d, key, &k->arena, &length);
+        if (!text) {
+            k->out_of_memory = true;
+            return false;
+        }
         for (const char *at = fields; *at && !known;) {
-            char word[32];
             size_t n = strcspn(at, " ");
-            snprintf(word, sizeof word, "%.*s", (int)n, at);
-            known = hg_json_string_is(d, key, word);
+            known = n == length && memcmp(at, text, n) == 0;
             at += n + (at[n] == ' ');
         }
         if (known) continue;
