@@ -3,6 +3,7 @@
 
     check.py digits FILE      FILE holds 1,797 recognised digits (.npy u8, or raw bytes)
     check.py logits FILE.npy  outputs of the last layer, f32 [1797, 10]
+    check.py right LINE       how many are right, as examples/tensors/digits.c says it
     check.py png FILE         the contact sheet: a PNG that decodes, with the colours of wrong digits in it
 """
 import os
@@ -48,6 +49,12 @@ def check_logits(path):
     return None if worst < 128 * 2.0 ** -24 else f"outputs differ by {worst:.2g}"
 
 
+def check_right(line):
+    right = numpy_logits().argmax(axis=1) == np.load(os.path.join(HERE, "data", "labels.npy"))
+    expected = f"{right.sum()} of 1797 digits right, {right[3::4].sum()} of 449 unseen ones"
+    return None if line == expected else f"'{line}', '{expected}' expected"
+
+
 def check_png(path):
     with open(path, "rb") as file:
         data = file.read()
@@ -71,7 +78,7 @@ def check_png(path):
     return None
 
 
-problem = {"digits": check_digits, "logits": check_logits, "png": check_png}[sys.argv[1]](sys.argv[2])
+problem = {"digits": check_digits, "logits": check_logits, "right": check_right, "png": check_png}[sys.argv[1]](sys.argv[2])
 if problem:
     print(problem)
     sys.exit(1)
