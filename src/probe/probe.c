@@ -35,7 +35,7 @@ static hg_status run_expected(kir_module *m, const uint8_t *operands, uint8_t *r
 }
 
 /* What the kernel was about whose results are looked at next. */
-typedef enum asked { NOTHING, NUMBERS, ROUNDS, ROUNDS_AGAIN } asked;
+typedef enum asked { NOTHING, NUMBERS, ROUNDS, ROUNDS_AGAIN, GROUP, GROUP_AGAIN } asked;
 
 struct hg_probe {
     hg_probe_device device;
@@ -91,13 +91,28 @@ static hg_status ask_numbers(hg_probe *p, kir_module **kernel) {
 
 static hg_status ask_rounds(hg_probe *p, uint32_t most, kir_module **kernel) {
     p->result.max_rounds = most;
-    p->device.set_max_rounds(p->device.user, most);
+    p->device.set_loops(p->device.user, &p->result);
     HG_TRY(make_room(p, PROBE_ROUNDS_BYTES, PROBE_ROUNDS_BYTES));
     p->launch.lanes = PROBE_GROUP;
-    hg_probe_rounds_operands(p->bytes);
+    hg_probe_rounds_operands(PROBE_GROUP, p->bytes);
     *kernel = hg_probe_rounds_kernel();
     p->asked = most ? ROUNDS_AGAIN : ROUNDS;
     return *kernel ? HG_OK : hg_fail_memory();
+}
+
+static hg_status ask_group(hg_probe *p, bool pads, kir_module **kernel) {
+    p->result.pads_groups = pads;
+    p->device.set_loops(p->device.user, &p->result);
+    HG_TRY(make_room(p, PROBE_ROUNDS_BYTES, PROBE_ROUNDS_BYTES));
+    p->launch.lanes = p->launch.group = PROBE_PART_GROUP;
+    hg_probe_rounds_operands(PROBE_PART_GROUP, p->bytes);
+    *kernel = hg_probe_group_kernel();
+    p->asked = pads ? GROUP_AGAIN : GROUP;
+    return *kernel ? HG_OK : hg_fail_memory();
+}
+
+static bool is_group_right(const hg_probe *p) {
+    return !p->launch.faulted && hg_probe_group_right(p->launch.results);
 }
 
 hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **launch,
@@ -110,15 +125,23 @@ hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **laun
     case NOTHING: return ask_numbers(p, kernel);
     case NUMBERS:
         hg_probe_compare(&c);
-        if (p->device.set_max_rounds) return ask_rounds(p, 0, kernel);
+        if (p->device.set_loops) return ask_rounds(p, 0, kernel);
         break;
     case ROUNDS:
         if (!hg_probe_rounds_right(p->launch.results, &most)) return ask_rounds(p, most, kernel);
-        break;
+        return ask_group(p, false, kernel);
     case ROUNDS_AGAIN: /* right where lanes go on in another dispatch, else a fault */
-        if (hg_probe_rounds_right(p->launch.results, &most) || p->launch.faulted) break;
+        if (hg_probe_rounds_right(p->launch.results, &most) || p->launch.faulted)
+            return ask_group(p, false, kernel);
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "the device leaves loops before their end, and nothing shows where it did");
+    case GROUP:
+        if (!is_group_right(p)) return ask_group(p, true, kernel);
+        break;
+    case GROUP_AGAIN:
+        if (is_group_right(p)) break;
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "the device runs loops of a group of %d lanes wrongly", PROBE_PART_GROUP);
     }
     *result = p->result;
     return HG_OK;

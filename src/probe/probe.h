@@ -19,16 +19,6 @@ typedef struct hg_probe_launch {
     bool faulted; /* said by the device: the launch ended with a fault */
 } hg_probe_launch;
 
-/* The device that is asked. */
-typedef struct hg_probe_device {
-    const kir_caps *caps; /* what it promises */
-    const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
-    void *user;
-    /* Kernels are lowered for a device that leaves loops after so many rounds
-     * (kir_device_target.max_rounds). NULL: nobody asks. */
-    void (*set_max_rounds)(void *user, uint32_t rounds);
-} hg_probe_device;
-
 /* What the probe found. Zero: everything exact. */
 typedef struct hg_probe_result {
     bool flushes;                  /* f32 subnormals are lost in sums, products or comparisons */
@@ -39,8 +29,19 @@ typedef struct hg_probe_result {
     bool inexact[KIR_OP_COUNT][2]; /* as kir_caps.inexact */
     uint32_t max_rounds;  /* rounds of all loops of an invocation after which the device leaves
                              loops; 0: it does not */
+    bool pads_groups;     /* as kir_device_target.pads_groups */
     uint32_t differences; /* results that are not the expected bits */
 } hg_probe_result;
+
+/* The device that is asked. */
+typedef struct hg_probe_device {
+    const kir_caps *caps; /* what it promises */
+    const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
+    void *user;
+    /* Kernels are lowered for what was found about loops until now (max_rounds, pads_groups). NULL:
+     * nobody asks about them. */
+    void (*set_loops)(void *user, const hg_probe_result *found);
+} hg_probe_device;
 
 /* A probe that is under way: it gives one kernel after another, which whoever has the device runs,
  * waiting for it or not. The device stays meanwhile. */

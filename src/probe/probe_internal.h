@@ -6,7 +6,7 @@
 #include "probe/probe.h"
 
 enum {
-    PROBE_VERSION = 10, /* of the tests and of what results mean: part of the cache key */
+    PROBE_VERSION = 11, /* of the tests and of what results mean: part of the cache key */
     PROBE_LANES = 4096,
     PROBE_OPERANDS = 6, /* of a lane, eight bytes each: three u64 or f64, three u32 or f32 */
     PROBE_GROUP = 64
@@ -92,12 +92,18 @@ kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUN
 void hg_probe_operands(uint8_t *bytes);
 
 /* ---- rounds.c ---- */
-enum { PROBE_ROUNDS_BYTES = PROBE_GROUP * 16 /* what its lanes read, and what they write */ };
-void hg_probe_rounds_operands(uint8_t operands[PROBE_ROUNDS_BYTES]);
+enum {
+    PROBE_ROUNDS_BYTES = PROBE_GROUP * 16, /* what its lanes read, and what they write */
+    PROBE_PART_GROUP = 12                  /* lanes of a group that is no whole vectors */
+};
+void hg_probe_rounds_operands(uint32_t lanes, uint8_t operands[PROBE_ROUNDS_BYTES]);
 kir_module *hg_probe_rounds_kernel(void); /* NULL: no memory */
 /* Whether all loops came to their end. *most: else the rounds after which the device seems to leave
  * them. */
 bool hg_probe_rounds_right(const uint8_t results[PROBE_ROUNDS_BYTES], uint32_t *most);
+/* One group of PROBE_PART_GROUP lanes that leave a loop by what they read, and then run another. */
+kir_module *hg_probe_group_kernel(void); /* NULL: no memory */
+bool hg_probe_group_right(const uint8_t results[PROBE_ROUNDS_BYTES]);
 
 /* ---- compare.c ---- */
 typedef struct probe_comparison {

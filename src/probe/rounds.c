@@ -1,5 +1,6 @@
 /* Whether a device runs loops to their end. Some leave a loop without a word after so many rounds
- * of all loops of an invocation, in the belief that it is endless.
+ * of all loops of an invocation, in the belief that it is endless. And whether lanes that fill the
+ * last vector of a group up keep the others in loops.
  * Must not know: what the device form does against it. */
 #include "kir/access.h"
 #include "kir/builder.h"
@@ -78,11 +79,32 @@ static void write_loops(kir_builder *b, kir_value *start) {
     cell(b, KIR_STORE, 1, start, WRITES_SECOND, kir_get(b, x));
 }
 
-kir_module *hg_probe_rounds_kernel(void) {
-    kir_module *m = kir_module_create("probe_rounds");
+/* Lanes that do not exist read 0, and would stay in the first loop until the device leaves all. */
+static void write_group(kir_builder *b, kir_value *start) {
+    kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL);
+    b->module->uses_barrier = true;
+    kir_value *single = cell(b, KIR_LOAD, 0, start, READS_SINGLE, NULL),
+              *outer = cell(b, KIR_LOAD, 0, start, READS_OUTER, NULL);
+    kir_var *x = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, NULL);
+    if (!x) b->failed = true;
+    counted waiting = begin_count(b, kir_add(b, single, kir_const(b, HG_TYPE_U32, SINGLE)));
+    kir_set(b, x, cell(b, KIR_LOAD, 0, start, READS_ONE, NULL));
+    kir_value *over = kir_if_begin(
+        b, kir_binary(b, KIR_CMP_EQ, kir_get(b, x), kir_const(b, HG_TYPE_U32, 1)));
+    kir_break(b);
+    kir_if_end(b, over);
+    end_count(b, &waiting);
+    counted rows = begin_count(b, outer);
+    step(b, x);
+    end_count(b, &rows);
+    cell(b, KIR_STORE, 1, start, WRITES_FIRST, kir_get(b, x));
+}
+
+static kir_module *kernel_of(const char *name, void (*write)(kir_builder *b, kir_value *start)) {
+    kir_module *m = kir_module_create(name);
     if (!m) return NULL;
     kir_builder b;
-    kir_builder_init(&b, m, kir_function_create(m, "probe_rounds", KIR_VOID));
+    kir_builder_init(&b, m, kir_function_create(m, name, KIR_VOID));
     for (uint8_t i = 0; i < 2; i++) {
         kir_input *input = hg_vec_push(&m->inputs);
         if (input)
@@ -92,15 +114,18 @@ kir_module *hg_probe_rounds_kernel(void) {
     }
     kir_value *lane = kir_emit(&b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
-    write_loops(&b, kir_mul(&b, lane, kir_const(&b, HG_TYPE_U64, 4 * CELLS)));
+    write(&b, kir_mul(&b, lane, kir_const(&b, HG_TYPE_U64, 4 * CELLS)));
     if (!b.failed) return m;
     kir_module_destroy(m);
     return NULL;
 }
 
-void hg_probe_rounds_operands(uint8_t operands[PROBE_ROUNDS_BYTES]) {
+kir_module *hg_probe_rounds_kernel(void) { return kernel_of("probe_rounds", write_loops); }
+kir_module *hg_probe_group_kernel(void) { return kernel_of("probe_group", write_group); }
+
+void hg_probe_rounds_operands(uint32_t lanes, uint8_t operands[PROBE_ROUNDS_BYTES]) {
     uint32_t in[LANES][CELLS] = {{0}};
-    for (uint32_t lane = 0; lane < LANES; lane++) {
+    for (uint32_t lane = 0; lane < lanes; lane++) {
         in[lane][READS_ONE] = 1;
         in[lane][READS_SINGLE] = SINGLE;
         in[lane][READS_OUTER] = OUTER;
@@ -124,5 +149,15 @@ bool hg_probe_rounds_right(const uint8_t results[PROBE_ROUNDS_BYTES], uint32_t *
     /* Compilers write a first round in front of the loop. Were all of the first loop there, the two
      * others were too many. */
     *most = least > 1 && least < SINGLE ? least - 1 : OUTER;
+    return right;
+}
+
+bool hg_probe_group_right(const uint8_t results[PROBE_ROUNDS_BYTES]) {
+    uint32_t out[LANES][CELLS], expected = 1;
+    bool right = true;
+    memcpy(out, results, sizeof out);
+    for (int i = 0; i < OUTER; i++) expected = next_number(expected);
+    for (uint32_t lane = 0; lane < PROBE_PART_GROUP; lane++)
+        right = right && out[lane][WRITES_FIRST] == expected;
     return right;
 }

@@ -39,9 +39,10 @@ static void make_wrong(kir_module *m) {
                                                                                  : HG_TYPE_I32;
 }
 
-static void set_max_rounds(void *user, uint32_t rounds) {
-    hg_backend *b = user;
-    b->own_caps.compiler.target.max_rounds = rounds;
+static void set_loops(void *user, const hg_probe_result *found) {
+    kir_device_target *target = &((hg_backend *)user)->own_caps.compiler.target;
+    target->max_rounds = found->max_rounds;
+    target->pads_groups = found->pads_groups;
 }
 
 static hg_probe_device device_of(hg_backend *b) {
@@ -49,7 +50,7 @@ static hg_probe_device device_of(hg_backend *b) {
     return (hg_probe_device){.caps = &compiler->kir,
                              .identity = pretends_wrong(b) ? "" : b->caps->identity,
                              .user = b,
-                             .set_max_rounds = compiler->device_form ? set_max_rounds : NULL};
+                             .set_loops = compiler->device_form ? set_loops : NULL};
 }
 
 /* ---- a kernel ---- */
@@ -155,7 +156,7 @@ static void trust(hg_probing *p) {
     if (p->probe) hg_probe_keep(&device, p->cache, &p->result);
     hg_probe_apply(&p->result, &b->own_caps.compiler.kir);
     b->own_caps.hints.dot4 = b->own_caps.hints.dot4 && b->own_caps.compiler.kir.dot4;
-    set_max_rounds(b, p->result.max_rounds);
+    set_loops(b, &p->result);
 }
 
 hg_status hg_probing_poll(hg_probing *p, bool *done) {

@@ -127,6 +127,17 @@ static void stop_surplus(device *d, kir_builder *b) {
     kir_if_end(b, surplus);
 }
 
+/* Lanes that do not exist (target.pads_groups) end before they read anything. Where a compiler must
+ * see that all lanes of a group reach its barriers they stay. */
+static void leave_padding(device *d, kir_builder *b) {
+    const kir_device_options *o = d->options;
+    if (!d->block || o->fold > 1 || !o->target.pads_groups || o->target.shown_uniform) return;
+    kir_value *inside = kir_binary(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)),
+              *padding = kir_if_begin(b, kir_not(b, inside));
+    kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1;
+    kir_if_end(b, padding);
+}
+
 /* FLAT forms look at COUNT first. No launch has fuel 0. */
 static void leave_idle(device *d, kir_builder *b) {
     if (!d->block || !d->options->may_idle) return;
@@ -152,6 +163,7 @@ static void begin_function(rewrite_pass *p) {
             slot->distinct = !d->kernel.any_open && i < 64 && (d->options->distinct >> i & 1);
         }
         leave_idle(d, &p->b);
+        leave_padding(d, &p->b);
         device_begin_group(d, &p->b);
         stop_surplus(d, &p->b);
     }

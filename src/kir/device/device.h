@@ -36,6 +36,8 @@ typedef struct kir_device_target {
     uint32_t max_rounds; /* once all loops of an invocation together have had so many rounds, each
                             loop is left at the end of its first round without a word; 0: never. An
                             invocation is all lanes that run in step */
+    bool pads_groups; /* the last vector of a group is filled up with lanes that do not exist: what
+                         they read is 0, and loops that end by it go on for them */
 } kir_device_target;
 
 /* FLAT: a block is only a numbering; lane = first lane of the dispatch + linear invocation index.

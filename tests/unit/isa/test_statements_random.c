@@ -2,7 +2,7 @@
  * NaNs aside. Made through hg_tree_* they are the same program.
  *
  *     test_statements_random [--count N] [--seed N] [--backend NAME] [--build COMPILER]
- *                            [--small] [--print]
+ *                            [--small] [--print] [--lanes N]
  *
  * Each program has a few lanes, which own 16 elements of one array of each type. The evaluator
  * shares nothing with the assembler: it walks the tree that is printed. --build: they run as the C
@@ -39,7 +39,7 @@ static const char *const NAMES[] = {"i8",  "u8",  "i16", "u16", "i32",  "u32", "
                                     "u64", "f16", "f32", "f64", "pred", "T"};
 static const uint32_t BITS[] = {8, 8, 16, 16, 32, 32, 64, 64, 16, 32, 64, 1};
 enum {
-    LANES = 3,
+    MOST_LANES = 20,
     ELEMENTS = 16,
     MOST_NODES = 6000,
     MOST_VARIABLES = 64, /* of the program, and of each function */
@@ -180,14 +180,22 @@ static uint32_t loop_depth, room; /* nodes that may still be made */
 static bool uniform;              /* all lanes that have not ended come here */
 static bool small;                /* programs, for what takes long for each */
 static bool waits;                /* lanes of the program wait for each other (block.any) */
+static uint32_t lane_count = 3;   /* --lanes */
 static bool named;                /* programs have names of their own */
 
 /* Arrays that functions take by reference: two of each kind, and the one that a function has as its
  * self. */
 enum { PRIVATE_I32, PRIVATE_F32, SHARED_I32, ARRAY_KINDS, NO_ARRAY = 99, OWN_ARRAY = 98 };
 static const char *const ARRAY_HEADS[] = {"private i32 [16]", "private f32 [16]",
-                                          "shared i32 [3, 16]", "private T [16]"};
+                                          NULL /* array_head */, "private T [16]"};
 enum { PRIVATE_T = ARRAY_KINDS }; /* the kind of an array whose elements are of the parameter */
+
+static const char *array_head(uint32_t array) {
+    static char shared[32];
+    if (array != SHARED_I32) return ARRAY_HEADS[array];
+    snprintf(shared, sizeof shared, "shared i32 [%u, 16]", (unsigned)lane_count);
+    return shared;
+}
 
 typedef struct function_tree {
     uint32_t first; /* variable: its parameters */
@@ -787,7 +795,7 @@ static statement *block(uint32_t depth, uint32_t count) {
 /* Of the lanes that have not ended. */
 static bool find_out(const statement *s) {
     bool any = false, all = true;
-    for (lane = 0; lane < LANES; lane++) {
+    for (lane = 0; lane < lane_count; lane++) {
         if (ended[lane]) continue;
         values = of_lanes[lane];
         bool p = work(s->x).i != 0;
@@ -798,7 +806,7 @@ static bool find_out(const statement *s) {
 }
 
 static void set_everywhere(uint32_t number, value v) {
-    for (uint32_t i = 0; i < LANES; i++)
+    for (uint32_t i = 0; i < lane_count; i++)
         if (!ended[i]) of_lanes[i][number] = v;
 }
 
@@ -816,7 +824,7 @@ static void run_together(const statement *s) {
                 run_together(s->body);
             }
         } else {
-            for (lane = 0; lane < LANES; lane++) {
+            for (lane = 0; lane < lane_count; lane++) {
                 values = of_lanes[lane];
                 if (!ended[lane]) ended[lane] = run_statement(s) == RETURNED;
             }
@@ -869,7 +877,7 @@ static void print_function(uint32_t number) {
         hg_text_addf(&out, "%s%s %s", i ? ", " : "", variables[f->first + i].name,
                      NAMES[f->types[i]]);
     if (f->array_kind != NO_ARRAY)
-        hg_text_addf(&out, "%sown %s", f->count ? ", " : "", ARRAY_HEADS[f->array_kind]);
+        hg_text_addf(&out, "%sown %s", f->count ? ", " : "", array_head(f->array_kind));
     hg_text_addf(&out, ")");
     for (uint32_t i = 0; i < f->results; i++)
         hg_text_addf(&out, "%s%s", i ? ", " : " -> ", NAMES[f->result_types[i]]);
@@ -900,13 +908,13 @@ static void print_program(const statement *s, uint64_t seed) {
     if (named) hg_text_addf(&out, "%" PRIu64, seed);
     hg_text_addf(&out, "\n");
     for (int t = 0; t < PRED; t++)
-        hg_text_addf(&out, ".param e_%s buffer %s inout [%u, 1, %u]\n", NAMES[t], NAMES[t], LANES,
-                     ELEMENTS);
+        hg_text_addf(&out, ".param e_%s buffer %s inout [%u, 1, %u]\n", NAMES[t], NAMES[t],
+                     lane_count, ELEMENTS);
     for (unsigned i = 0; i < ARRAY_KINDS * 2; i++) {
-        const char *head = ARRAY_HEADS[i / 2], *space = strchr(head, ' ');
+        const char *head = array_head(i / 2), *space = strchr(head, ' ');
         hg_text_addf(&out, ".%.*s a%u%s\n", (int)(space - head), head, i, space);
     }
-    hg_text_addf(&out, ".lanes %u\n.reg base u64\n", LANES);
+    hg_text_addf(&out, ".lanes %u\n.reg base u64\n", lane_count);
     indent = 0;
     for (uint32_t i = 0; i < function_count; i += 2) print_function(i);
     hg_text_addf(&out, "    base = global * %u", ELEMENTS);
@@ -934,7 +942,7 @@ static void evaluate(const statement *s, memory *m) {
     memset(arrays, 0, sizeof arrays);
     memset(ended, 0, sizeof ended);
     run_together(s);
-    for (lane = 0; lane < LANES; lane++) {
+    for (lane = 0; lane < lane_count; lane++) {
         if (ended[lane]) continue;
         values = of_lanes[lane];
         uint32_t at[PRED] = {0};
@@ -950,29 +958,29 @@ static void fill(memory *m) {
     memset(m, 0, sizeof *m);
     now = m;
     for (int t = 0; t < PRED; t++)
-        for (uint64_t i = 0; i < LANES * ELEMENTS; i++)
+        for (uint64_t i = 0; i < lane_count * ELEMENTS; i++)
             store((type)t, i, literal((type)t, true)->literal);
 }
 
 static bool run(hg_backend *b, const hg_program *p, memory *m) {
-    static uint64_t bytes[LANES * ELEMENTS];
+    static uint64_t bytes[MOST_LANES * ELEMENTS];
     hg_params *params = hg_params_create();
     hg_buffer buffers[PRED];
     bool good = true;
     for (int t = 0; t < PRED; t++) {
         char name[16];
         uint64_t size = BITS[t] / 8;
-        for (uint64_t i = 0; i < LANES * ELEMENTS; i++)
+        for (uint64_t i = 0; i < lane_count * ELEMENTS; i++)
             memcpy((char *)bytes + i * size, &m->i[t][i], size);
         snprintf(name, sizeof name, "e_%s", NAMES[t]);
-        buffers[t] = make_buffer(b, bytes, LANES * ELEMENTS * size);
+        buffers[t] = make_buffer(b, bytes, lane_count * ELEMENTS * size);
         CHECK_OK(hg_params_set_buffer(params, name, buffers[t]));
     }
     good = hg_backend_execute_program_with_params(b, p, NULL, params) == HG_OK;
     for (int t = 0; t < PRED; t++) {
         uint64_t size = BITS[t] / 8;
-        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[t], bytes, LANES * ELEMENTS * size));
-        for (uint64_t i = 0; i < LANES * ELEMENTS; i++) {
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[t], bytes, lane_count * ELEMENTS * size));
+        for (uint64_t i = 0; i < lane_count * ELEMENTS; i++) {
             m->i[t][i] = 0;
             memcpy(&m->i[t][i], (char *)bytes + i * size, size);
         }
@@ -1000,7 +1008,7 @@ static uint64_t bits_at(const void *bytes, type t, uint64_t i) {
 static void compare_memory(uint64_t seed, const char *where, const memory *expected,
                            const memory *got) {
     for (int t = 0; t < PRED; t++)
-        for (uint32_t i = 0; i < LANES * ELEMENTS; i++)
+        for (uint32_t i = 0; i < lane_count * ELEMENTS; i++)
             if (!is_same((type)t, expected->i[t][i], got->i[t][i])) {
                 CHECK_MESSAGE(false,
                               "test_statements_random --seed %" PRIu64
@@ -1067,6 +1075,11 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 0), count = 1;
         if (strcmp(argv[i], "--backend") == 0) backend = argv[i + 1];
         if (strcmp(argv[i], "--build") == 0) build = argv[i + 1];
+        if (strcmp(argv[i], "--lanes") == 0) lane_count = (uint32_t)strtoul(argv[i + 1], NULL, 0);
+    }
+    if (lane_count < 1 || lane_count > MOST_LANES) {
+        fprintf(stderr, "--lanes takes 1 to %d\n", MOST_LANES);
+        return 2;
     }
     if (build && !c_build_use(build, reason)) {
         SKIP(reason);

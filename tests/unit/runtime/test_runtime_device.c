@@ -99,6 +99,12 @@ static void compare(const char *device, hg_backend *cpu, hg_backend *b, const jo
          " sub.u32 r7, r254, r6\n sub.u32 r7, r7, r252\n shl.u32 r7, r7, r250\n lds.u32 r11, " \
          "[shared + r7]\n stg.u32 [r1 + r0], r11\n"
 
+/* The lanes of a block leave a loop together, where a device may fill its last vector up. */
+#define TOGETHER                                                                                   \
+    WORD                                                                                           \
+        " mov_imm.u32 r9, 7\nagain:\n ldg.u32 r10, [r1 + r0]\n seteq.u32 p0, r10, r9\n block.all " \
+        "p0, p0\n bra.p0 @again\n stg.u32 [r1 + r0], r9\n"
+
 static const job JOBS[] = {
     {"lanes in a row", HEAD IDS, 4000, {10, 1, 1}, {100, 1, 1}, 1000, 0, 0},
     {"some lanes of the last block", HEAD IDS, 4000, {10, 1, 1}, {100, 1, 1}, 937, 0, 0},
@@ -164,6 +170,38 @@ static const job JOBS[] = {
      {9, 1, 1},
      {64, 1, 1},
      555,
+     0,
+     0},
+    {"blocks of 3 that leave a loop together",
+     HEAD TOGETHER,
+     3 * 2 * 4,
+     {2, 1, 1},
+     {3, 1, 1},
+     0,
+     0,
+     0},
+    {"blocks of 9 that leave a loop together",
+     HEAD TOGETHER,
+     9 * 2 * 4,
+     {2, 1, 1},
+     {9, 1, 1},
+     0,
+     0,
+     0},
+    {"blocks of 12 that leave a loop together",
+     HEAD TOGETHER,
+     12 * 2 * 4,
+     {2, 1, 1},
+     {12, 1, 1},
+     0,
+     0,
+     0},
+    {"blocks of 20 that leave a loop together",
+     HEAD TOGETHER,
+     20 * 2 * 4,
+     {2, 1, 1},
+     {20, 1, 1},
+     0,
      0,
      0},
     /* faults */

@@ -49,6 +49,7 @@ static void check_same(const char *name, const char *pretend) {
     const hg_compiler_caps *x = &steps->caps->compiler, *y = &whole->caps->compiler;
     CHECK(memcmp(&x->kir, &y->kir, sizeof x->kir) == 0);
     CHECK_U64(x->target.max_rounds, y->target.max_rounds);
+    CHECK_U64(x->target.pads_groups, y->target.pads_groups);
     hg_backend_destroy(steps);
     hg_backend_destroy(whole);
 }
