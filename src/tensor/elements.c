@@ -326,42 +326,19 @@ static bool clashes(const hg_tensor *target, const hg_tensor *input) {
     return (a->borrowed || a->host) && (b->borrowed || b->host);
 }
 
-static hg_status set_scalars(hg_params *params, const operands *o, const hg_tensor *target) {
-    for (uint32_t i = 0; i < o->count; i++) {
-        const tensor_arg *a = &o->args[i];
-        if (a->kind == TENSOR_ARRAY)
-            HG_TRY(hg_params_set_buffer(params, a->name, a->tensor->storage->buffer));
-        else if (a->kind == TENSOR_SIZE)
-            HG_TRY(hg_params_set_scalar(params, a->name, HG_TYPE_U64, &a->number));
-        else
-            HG_TRY(hg_params_set_scalar(params, a->name, (hg_type)a->type, a->bytes));
-    }
-    return hg_params_set_buffer(params, "y", target->storage->buffer);
-}
-
-static hg_status launch(tensor_state *state, const hg_program *program, const operands *o,
-                        const hg_tensor *target) {
-    hg_params *params = hg_params_create();
-    if (!params) return hg_fail_memory();
-    hg_status status = set_scalars(params, o, target);
-    if (status == HG_OK)
-        status = hg_backend_execute_program_with_params(state->backend, program, NULL, params);
-    hg_params_destroy(params);
-    return status;
-}
-
 static hg_status write_into(tensor_state *state, const tensor_formula *f,
                             const hg_tensor *const *inputs, uint32_t count, hg_tensor *target) {
     layout l = {.rank = target->rank};
     operands o;
-    hg_program *program;
+    tensor_work work = {.operation = f->name};
     o.count = 0;
     for (uint32_t k = 0; k < count; k++) add_operand(&l, inputs[k], target->shape, target->rank);
     add_operand(&l, target, target->shape, target->rank);
     collapse(&l, target->shape, target->rank);
-    HG_TRY(program_of(state, &l, f, inputs, 0, true, &program));
+    HG_TRY(program_of(state, &l, f, inputs, 0, true, &work.program));
     add_all(&o, &l, inputs, count, true);
-    return launch(state, program, &o, target);
+    tensor_target to = {"y", target->storage};
+    return tensor_launch(state, &work, o.args, o.count, &to, 1);
 }
 
 static hg_status separate(tensor_state *state, const hg_tensor *target, const hg_tensor *input,

@@ -44,7 +44,6 @@ struct tensor_record {
     HG_VEC(record_storage) storages;
     uint32_t *slots; /* a hash table of inputs: number + 1 */
     uint32_t slot_count;
-    hg_params *params;   /* of one program by itself */
     tensor_record *next; /* of spare ones */
 };
 
@@ -187,6 +186,24 @@ static void cut(tensor_record *r, const tensor_record *before) {
     }
 }
 
+enum { MOST_RESULTS = 8 };
+
+/* Outside of a scope, with nothing recorded before it, a program is launched by itself. */
+static hg_status call_at_once(tensor_run *run, const tensor_work *work, const tensor_arg *args,
+                              uint32_t arg_count, tensor_result *results, uint32_t result_count) {
+    tensor_target targets[MOST_RESULTS];
+    hg_status status = HG_OK;
+    for (uint32_t i = 0; i < result_count && status == HG_OK; i++) {
+        status = tensor_make(run->state, results[i].type, results[i].shape, results[i].rank,
+                             &results[i].tensor);
+        if (status != HG_OK) break;
+        targets[i] = (tensor_target){results[i].operand, results[i].tensor->storage};
+        status = tensor_storage_allocate(targets[i].storage, false);
+    }
+    return status == HG_OK ? tensor_launch(run->state, work, args, arg_count, targets, result_count)
+                           : status;
+}
+
 hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg *args,
                       uint32_t arg_count, tensor_result *results, uint32_t result_count) {
     tensor_record *r = run->record;
@@ -197,11 +214,16 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         HG_TRY(tensor_place(s, run->state));
         if (s->failed || (s->record && s->record != r)) HG_TRY(tensor_ready(s));
     }
-    if (!run->own) hg_mutex_lock(&run->state->recording);
-    tensor_record before = *r;
-    hg_status status = add_call(r, work, args, arg_count, results, result_count);
-    if (status != HG_OK) cut(r, &before);
-    if (!run->own) hg_mutex_unlock(&run->state->recording);
+    hg_status status;
+    if (run->own && work->program && !r->nodes.count && result_count <= MOST_RESULTS) {
+        status = call_at_once(run, work, args, arg_count, results, result_count);
+    } else {
+        if (!run->own) hg_mutex_lock(&run->state->recording);
+        tensor_record before = *r;
+        status = add_call(r, work, args, arg_count, results, result_count);
+        if (status != HG_OK) cut(r, &before);
+        if (!run->own) hg_mutex_unlock(&run->state->recording);
+    }
     if (status == HG_OK) return HG_OK;
     for (uint32_t i = 0; i < result_count; i++) {
         hg_tensor_release(results[i].tensor);
@@ -210,40 +232,8 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
     return status;
 }
 
-/* ---- one program by itself ---- */
-
 static bool is_live(const record_storage *s) {
     return hg_atomic_load(&s->storage->references, HG_ACQUIRE) > 1;
-}
-
-static hg_status set_args(const tensor_record *r, const record_node *node, hg_params *params) {
-    for (uint32_t i = 0; i < node->arg_count; i++) {
-        const record_arg *a = &r->args.data[node->first_arg + i];
-        if (a->kind == TENSOR_ARRAY)
-            HG_TRY(hg_params_set_buffer(params, a->name,
-                                        r->storages.data[a->storage].storage->buffer));
-        else if (a->kind == TENSOR_SIZE)
-            HG_TRY(hg_params_set_scalar(params, a->name, HG_TYPE_U64, &a->number));
-        else
-            HG_TRY(hg_params_set_scalar(params, a->name, (hg_type)a->type, a->bytes));
-    }
-    for (uint32_t i = 0; i < node->result_count; i++) {
-        const record_result *made = &r->results.data[node->first_result + i];
-        tensor_storage *s = r->storages.data[made->storage].storage;
-        HG_TRY(tensor_storage_allocate(s, false));
-        HG_TRY(hg_params_set_buffer(params, made->operand, s->buffer));
-    }
-    return HG_OK;
-}
-
-static hg_status run_program(tensor_record *r) {
-    const record_node *node = &r->nodes.data[0];
-    if (!r->params) r->params = hg_params_create();
-    if (!r->params) return hg_fail_memory();
-    hg_params_clear(r->params);
-    HG_TRY(set_args(r, node, r->params));
-    return hg_backend_execute_program_with_params(r->state->backend, node->work.program, NULL,
-                                                  r->params);
 }
 
 /* ---- extents of a graph ---- */
@@ -291,7 +281,14 @@ static view_kind view_of(const tensor_record *r, const record_arg *a) {
     return same ? VIEW_ITSELF : VIEW_PACKED;
 }
 
-static void put(hg_text *key, uint64_t x) { hg_text_add(key, (const char *)&x, sizeof x); }
+static void put(hg_text *key, uint64_t x) {
+    if (key->length + sizeof x < key->capacity) { /* the usual way */
+        memcpy(key->data + key->length, &x, sizeof x);
+        key->length += sizeof x;
+    } else {
+        hg_text_add(key, (const char *)&x, sizeof x);
+    }
+}
 static void put_dim(hg_text *key, numbers *n, uint64_t value) {
     hg_dim dim = dim_of(n, value);
     put(key, dim.param ? (uint64_t)(uintptr_t)dim.param : dim.value << 1 | 1);
@@ -578,17 +575,15 @@ static void settle(tensor_record *r, hg_status status) {
     }
     r->nodes.count = r->args.count = r->results.count = r->items.count = r->storages.count = 0;
     if (r->slots) memset(r->slots, 0, r->slot_count * sizeof *r->slots);
-    if (r->params) hg_params_clear(r->params);
 }
 
 hg_status tensor_record_run(tensor_record *r) {
     hg_status status = HG_OK;
+    if (!r->nodes.count) return HG_OK;
     if (!r->state->executor)
         status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed");
     else if (!any_live(r))
         status = HG_OK;
-    else if (!r->scope && r->nodes.count == 1 && r->nodes.data[0].work.program)
-        status = run_program(r);
     else
         status = run_graph(r);
     hg_error kept = *hg_error_record();
@@ -626,7 +621,6 @@ static void free_record(tensor_record *r) {
     hg_vec_free(&r->items);
     hg_vec_free(&r->storages);
     hg_free(r->slots);
-    hg_params_destroy(r->params);
 }
 
 static void free_spare(tensor_state *state) {
@@ -672,6 +666,10 @@ hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
 
 hg_status tensor_run_end(tensor_run *run, hg_status status) {
     if (!run->own) return status;
+    if (!run->record->nodes.count && !run->record->storages.count) {
+        give_record(run->state, run->record);
+        return status;
+    }
     hg_error kept = *hg_error_record();
     if (status == HG_OK) {
         status = tensor_record_run(run->record);

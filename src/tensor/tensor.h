@@ -120,7 +120,7 @@ hg_program *tensor_program_known(tensor_state *state, const void *key, size_t le
 hg_status tensor_program_add(tensor_state *state, const void *key, size_t length,
                              const hg_text *text, hg_program **program) HG_NODISCARD;
 
-/* ---- recording (record.c) ---- */
+/* ---- calls ---- */
 
 /* Operands of a call: arrays by their tensors, everything else as hg_graph_arg. */
 typedef enum tensor_arg_kind {
@@ -158,6 +158,20 @@ typedef struct tensor_work {
     hg_program *program;
     const char *operation; /* of messages: "add" */
 } tensor_work;
+
+/* ---- launching (launch.c) ---- */
+
+/* A storage with memory that a program's operand is. */
+typedef struct tensor_target {
+    const char *operand;
+    tensor_storage *storage;
+} tensor_target;
+/* A program by itself, and waits. Arrays have their elements. */
+hg_status tensor_launch(tensor_state *state, const tensor_work *work, const tensor_arg *args,
+                        uint32_t arg_count, const tensor_target *targets,
+                        uint32_t target_count) HG_NODISCARD;
+
+/* ---- recording (record.c) ---- */
 
 /* Where operations go: a scope of this thread, or a record of its own that is run when the
  * operation is over. One is on the stack of every call. */
