@@ -109,6 +109,25 @@ static hg_status integer_product(ops_call *c, ops_kept *k, const hg_tensor *a, c
     return HG_OK;
 }
 
+static void swap_rows_and_columns(hg_tensor *t) {
+    uint32_t row = t->rank - 2, column = t->rank - 1;
+    uint64_t rows = t->shape[row];
+    int64_t stride = t->strides[row];
+    t->shape[row] = t->shape[column];
+    t->strides[row] = t->strides[column];
+    t->shape[column] = rows;
+    t->strides[column] = stride;
+}
+
+/* Matrices that are the other way round in memory go as the flag that says so. x is the caller's
+ * own view. */
+static void add_batched(ops_arguments *args, const char *name, const char *flag, hg_tensor *x) {
+    bool turned = x->strides[x->rank - 2] == 1 && x->strides[x->rank - 1] != 1;
+    if (turned) swap_rows_and_columns(x);
+    ops_array(args, name, x);
+    if (turned) ops_flag(args, flag, true);
+}
+
 static hg_status float_product(ops_call *c, ops_kept *k, const hg_tensor *a, const hg_tensor *b,
                                const hg_tensor *bias, const uint64_t *shape, uint32_t rank,
                                hg_tensor **result) {
@@ -119,9 +138,9 @@ static hg_status float_product(ops_call *c, ops_kept *k, const hg_tensor *a, con
     HG_TRY(tensor_operand(c->run, b, false, y));
     if (!one) {
         HG_TRY(with_batch(k, *x, shape, rank, &batched));
-        ops_array(&args, "a", batched);
+        add_batched(&args, "a", "trans_a", batched);
         HG_TRY(with_batch(k, *y, shape, rank, &batched));
-        ops_array(&args, "b", batched);
+        add_batched(&args, "b", "trans_b", batched);
     } else {
         ops_array(&args, "a", *x);
         ops_array(&args, "b", *y);
@@ -366,14 +385,7 @@ static hg_status matrices(const ops_call *c, const hg_tensor *x, bool square) {
 hg_status ops_matrix_transpose(ops_call *c) {
     HG_TRY(matrices(c, c->in[0], false));
     HG_TRY(tensor_alias(c->in[0], &c->out[0]));
-    hg_tensor *t = c->out[0];
-    uint32_t d = t->rank - 2;
-    uint64_t rows = t->shape[d];
-    int64_t stride = t->strides[d];
-    t->shape[d] = t->shape[d + 1];
-    t->strides[d] = t->strides[d + 1];
-    t->shape[d + 1] = rows;
-    t->strides[d + 1] = stride;
+    swap_rows_and_columns(c->out[0]);
     return HG_OK;
 }
 
@@ -489,13 +501,8 @@ static hg_status matrix_norm(ops_call *c, ops_kept *k) {
         if (kind) return ops_refuse(c, "an empty matrix has no such norm");
         return ops_filled(c, type, "0", shape, rank, &c->out[0]);
     }
-    hg_tensor own = *x; /* rows are the columns of the other way round */
-    if (kinds[kind].rows) {
-        own.shape[x->rank - 2] = extent(x, 1);
-        own.shape[x->rank - 1] = extent(x, 2);
-        own.strides[x->rank - 2] = x->strides[x->rank - 1];
-        own.strides[x->rank - 1] = x->strides[x->rank - 2];
-    }
+    hg_tensor own = *x;
+    if (kinds[kind].rows) swap_rows_and_columns(&own);
     ops_size(&args, "z", z);
     ops_size(&args, "m", extent(&own, 2));
     ops_size(&args, "n", extent(&own, 1));
