@@ -1306,6 +1306,20 @@ static inline hg_builder *hg_build_all_gather(hg_builder *builder, hg_type type,
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.devices};
     return hg_builder_add(builder, 0x14A, type, HG_TYPE_COUNT, args, 4);
 }
+/** Operands of hg_build_reduce_axis by name. */
+typedef struct hg_reduce_axis_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg operation; /**< hg_arg_name; left out: sum */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+} hg_reduce_axis_operands;
+/** output [outer, inner] = fold of each line of input [outer, n, inner] along n by the fixed tree; halves in f32, rounded once at the end */
+static inline hg_builder *hg_build_reduce_axis(hg_builder *builder, hg_type type, hg_reduce_axis_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.operation, operands.outer, operands.inner};
+    return hg_builder_add(builder, 0x162, type, HG_TYPE_COUNT, args, 6);
+}
 /** Operands of hg_build_sort by name. */
 typedef struct hg_sort_operands {
     hg_arg output; /**< hg_array or hg_addr_...; left out: indices alone */

@@ -185,6 +185,7 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_TENSOR_CONTRACT: return ref_tensor_contract(m, lane, inst);
     case HG_OP_QUANTIZED_GEMM: return ref_quantized_gemm(m, lane, inst);
     case HG_OP_SCAN: return ref_scan(m, lane, inst);
+    case HG_OP_REDUCE_AXIS: return ref_reduce_axis(m, lane, inst);
     case HG_OP_SORT:
     case HG_OP_TOP_K: return ref_sort(m, lane, inst);
     case HG_OP_FFT: return ref_fft(m, lane, inst);

@@ -134,6 +134,7 @@ ref_next ref_sparse_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *in
 ref_next ref_tensor_contract(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_quantized_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 ref_next ref_scan(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+ref_next ref_reduce_axis(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 /* sort and top_k. */
 ref_next ref_sort(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 /* ref_fft.c */

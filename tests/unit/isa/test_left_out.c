@@ -52,6 +52,7 @@ static const struct {
     {"group_norm",
      "output=y, input=x, gamma=x, beta=x, batch=1, channels=1, groups=1, spatial=1, eps=1e-5"},
     {"softmax", "output=y, input=x, n=1"},
+    {"reduce_axis", "output=y, input=x, n=1"},
     {"sort", "output=y, input=x, n=1"},
     {"top_k", "output=y, input=x, n=1, k=1"},
     {"fft", "output=y, input=x, n=1, inverse=false"},

@@ -38,6 +38,7 @@ static const work WORKS[] = {
      true,
      {160, 160, 160, 160},
      3},
+    {"reduce_axis.f32 output=%0, input=%1, n=3, outer=2, inner=5", false, {40, 120}, 1},
     {"sort.f32 output=%0, input=%1, n=40", false, {160, 160}, 1},
     {"fft.f32 output=%0, input=%1, n=16, inverse=false", true, {128, 128}, 1},
     {"fft.f64 output=%0, input=%1, n=7, inverse=true", true, {112, 112}, 1},
