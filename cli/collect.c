@@ -35,8 +35,11 @@ static hg_status add_archive(hg_backend *b, const cli_values *values, hg_outputs
         const cli_value *v = &values->data[i];
         if (!cli_is_archived(values, v)) continue;
         from[count] = (source){b, v->buffer};
-        arrays[count] = (hg_named_array){v->param->name, (hg_type)v->param->type, v->rank,
-                                         v->extent, elements_of(v, &from[count])};
+        arrays[count] = (hg_named_array){.name = v->param->name,
+                                         .type = (hg_type)v->param->type,
+                                         .rank = v->rank,
+                                         .extent = v->extent,
+                                         .elements = elements_of(v, &from[count])};
         count++;
     }
     hg_status status = arrays && from ? hg_outputs_add_npz(outputs, values->archive, arrays, count)

@@ -13,6 +13,7 @@
 #include <hologram/diagnostics.h>
 #include <hologram/dim.h>
 #include <hologram/dispatch.h>
+#include <hologram/dlpack.h>
 #include <hologram/emit.h>
 #include <hologram/executor.h>
 #include <hologram/graph.h>

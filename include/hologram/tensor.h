@@ -108,6 +108,23 @@ HG_API hg_status hg_tensor_randint(hg_executor *executor, hg_element type, int64
 HG_API hg_status hg_tensor_normal(hg_executor *executor, hg_element type, double mean,
                                   double deviation, uint64_t seed, const uint64_t *shape,
                                   uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
+/**
+ * An array of a file: a .npy, a member of a .npz, or a tensor of a safetensors file, told by its
+ * first bytes. Fortran order becomes a view.
+ * @param executor  where it lies; NULL: in memory of the host
+ * @param name      of a .npz or safetensors file; NULL: the only one that it has
+ * @return HG_OK; HG_ERROR_IO, HG_ERROR_INVALID_ARGUMENT: what is wrong and, of safetensors, at
+ * which byte; HG_ERROR_OUT_OF_MEMORY, HG_ERROR_ALLOCATION_FAILED
+ */
+HG_API hg_status hg_tensor_load(hg_executor *executor, const char *path, const char *name,
+                                hg_tensor **tensor) HG_NODISCARD;
+/**
+ * Writes a file, whole or not at all: by its name .npz, .safetensors, or else one array as .npy.
+ * In .npy and .npz bf16 are u16, and integers of more than 64 bits have a last axis of u64.
+ * @param names  of count tensors, each another; NULL for a .npy
+ */
+HG_API hg_status hg_tensor_save(const char *path, const hg_tensor *const *tensors,
+                                const char *const *names, uint32_t count) HG_NODISCARD;
 
 /* ---- what it is ---- */
 

@@ -259,9 +259,9 @@ hg_status hg_npy_check_data(const hg_array *array, const char *what, uint64_t by
                    what, (unsigned long long)array->bytes, (unsigned long long)bytes);
 }
 
-hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_type type,
-                        hg_array *out, uint64_t *start, uint64_t *needed) {
-    *out = (hg_array){0};
+/* type: of messages */
+static hg_status open_header(const uint8_t *b, uint64_t length, const char *what, hg_type type,
+                             header *h, uint64_t *start, uint64_t *needed) {
     *needed = 12;
     if (length < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
         return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a .npy file: it does not begin with \\x93NUMPY",
@@ -277,12 +277,62 @@ hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_
         return IO_FAIL(HG_ERROR_IO, "P06", "%s: the file ends inside its .npy header", what);
     *needed = 0;
     scanner s = {(const char *)b + prefix, (const char *)b + prefix + header_bytes, what, b[6] < 3};
-    header h = {0};
-    HG_TRY(read_header(&s, &h, type));
+    *h = (header){0};
+    return read_header(&s, h, type);
+}
+
+hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_type type,
+                        hg_array *out, uint64_t *start, uint64_t *needed) {
+    header h;
+    *out = (hg_array){0};
+    HG_TRY(open_header(b, length, what, type, &h, start, needed));
     HG_TRY(check_dtype(what, h.dtype, h.dtype_length, type));
     HG_TRY(check_order(&h, what));
     HG_TRY(check_limbs(&h, what, type));
     return fill_shape(&h, what, type, out);
+}
+
+/* The type that a dtype is, bool as u8. */
+static hg_status type_of(const header *h, const char *what, hg_type *type, bool *truth) {
+    size_t order = h->dtype_length && strchr("<=|>", h->dtype[0]) ? 1 : 0;
+    const char *code = code_of(h->dtype + order, h->dtype_length - order, order != 0);
+    bool big = order && h->dtype[0] == '>' && code[1] != '1';
+    *type = HG_TYPE_U8;
+    *truth = (code[0] == 'b' && code[1] == '1') ||
+             (h->dtype_length == 4 && memcmp(h->dtype, "bool", 4) == 0);
+    if (*truth) return HG_OK;
+    for (int t = 0; t < HG_TYPE_COUNT && !big; t++) {
+        char own[4];
+        if (t == HG_TYPE_BF16 || limbs_of((hg_type)t)) continue;
+        dtype_of((hg_type)t, own);
+        *type = (hg_type)t;
+        if (own[1] == code[0] && own[2] == code[1]) return HG_OK;
+    }
+    char shown[41];
+    size_t length = h->dtype_length < 40 ? h->dtype_length : 40;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = h->dtype[i] >= 32 && h->dtype[i] < 127 ? h->dtype[i] : '?';
+    shown[length] = 0;
+    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03",
+                   "%s: dtype is '%s'%s, expected bool, integers of 8 to 64 bits, or floats of 16, "
+                   "32 or 64",
+                   what, shown, big ? " (big-endian)" : "");
+}
+
+hg_status hg_npy_parse_any(const void *bytes, uint64_t length, const char *what, bool *truth,
+                           bool *fortran, hg_array *out) {
+    header h;
+    uint64_t start, needed;
+    hg_type type;
+    *out = (hg_array){0};
+    HG_TRY(open_header(bytes, length, what, HG_TYPE_U8, &h, &start, &needed));
+    HG_TRY(type_of(&h, what, &type, truth));
+    HG_TRY(check_limbs(&h, what, type));
+    HG_TRY(fill_shape(&h, what, type, out));
+    hg_status status = hg_npy_check_data(out, what, length - start);
+    *fortran = h.fortran;
+    if (status == HG_OK) out->data = (const uint8_t *)bytes + start;
+    return status;
 }
 
 hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type,
@@ -325,4 +375,8 @@ size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent,
     memcpy(out + 10, text, used);
     out[total - 1] = '\n';
     return total;
+}
+
+void hg_npy_header_bool(uint8_t of_u8[HG_NPY_HEADER_BYTES]) {
+    of_u8[sizeof "{'descr': '|" - 1 + 10] = 'b';
 }

@@ -107,6 +107,7 @@ static hg_status add_member(archive *a, size_t index, const char *path,
     HG_TRY(hg_npy_size(path, array->type, array->rank, array->extent, &elements->length));
     size_t before = a->headers.length,
            header_bytes = hg_npy_header(array->type, array->rank, array->extent, header);
+    if (array->truth) hg_npy_header_bool(header);
     *m = (member){
         .name = array->name, .offset = a->length, .crc = hg_crc32(0, header, header_bytes)};
     if (!hg_add_u64(elements->length, header_bytes, &m->size)) return hg_fail_memory();

@@ -28,7 +28,7 @@ class Error(RuntimeError):
 
 def check(status):
     if status:
-        raise Error(lib.hg_last_error_text().decode())
+        raise Error(lib.hg_last_error_text().decode(errors="replace"))
 
 
 def element(dtype):
@@ -160,6 +160,7 @@ def layouts(random, dtype, shape):
         a = (random.standard_normal(shape) * 8).astype(dtype)
     else:
         a = random.integers(-100 if kind == "i" else 0, 100, shape).astype(dtype)
+    a = np.asarray(a)
     yield "C order", a
     if a.ndim > 1:
         yield "transposed", np.ascontiguousarray(a.T).T
