@@ -102,6 +102,14 @@ static void test_flow(hg_backend *b) {
           "for i in high .. low {\n y[5] = 1\n}\nfor i in low .. low step -1 {\n y[5] = 1\n}\n",
           32385, -271301333, 32640, -1490043221, -1043579776, 0);
     GIVES("for i in 5 .. c {\n y[i] = 1\n}\ny[0] = 1\n", 1, 0, 0, 0, 0, 0);
+    /* conditions with sides that would be faults */
+    GIVES("if c > 5 && y[-1] == 0 {\n y[0] = 1\n} else {\n y[0] = 2\n}\n"
+          "if c < 5 || y[-1] == 0 {\n y[1] = 3\n}\n"
+          "if (c > 5 && y[-1] == 0) || (c == 3 && y[2] == 0) {\n y[2] = 5\n}\n"
+          "if !(c < 5 || y[-1] == 0) {\n y[3] = 1\n} else {\n y[3] = 7\n}\nlet k = 0\n"
+          "while (k < 3 && y[k] >= 0 && k != 2) || y[k] == 99 {\n k += 1\n}\ny[4] = k\n"
+          "loop {\n k += 1\n if k > 4 && y[k - 5] != 100 {\n  break\n }\n}\ny[5] = k\n",
+          2, 3, 5, 7, 2, 5);
     GIVES("let k = 0\nwhile k < 8 {\n k += c\n if k == 6 {\n  continue\n }\n y[k] = 1\n}\n"
           "y[0] = k\n",
           9);
