@@ -80,12 +80,12 @@ static int next_byte(cursor *c) {
 
 bool hg_json_string_is(const hg_json_document *d, uint32_t token, const char *text) {
     hg_json_token t = d->tokens[token];
-    size_t length = strlen(text);
-    if (t.kind == HG_JSON_STRING)
-        return t.size == length && memcmp(d->text + t.offset + 1, text, length) == 0;
+    if (t.kind == HG_JSON_STRING) /* it holds no 0 byte, so that the text is not read past its own
+                                   */
+        return strncmp(d->text + t.offset + 1, text, t.size) == 0 && !text[t.size];
     if (t.kind != HG_JSON_ESCAPED) return false;
     cursor c = cursor_of(d->text, t);
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; text[i]; i++)
         if (next_byte(&c) != (unsigned char)text[i]) return false;
     return next_byte(&c) < 0;
 }

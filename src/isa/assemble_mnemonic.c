@@ -1,6 +1,7 @@
 /* Mnemonics (language.md 4): words between points, the row that they name, its types, condition,
  * scope and predicate.
  * Must not know: operands. */
+#include "base/thread.h"
 #include "isa/assemble_inst.h"
 
 #include <stdio.h>
@@ -13,14 +14,18 @@ static uint32_t mnemonic_slot(const char *text, size_t length) {
     return (hash ^ hash >> 15) % HG_MNEMONIC_SLOTS;
 }
 
-static hg_op find_op(const hg_assembler *a, const char *text, size_t length, uint32_t *slot) {
-    for (*slot = mnemonic_slot(text, length); a->mnemonics[*slot];
+static hg_op find_in(const uint16_t *slots, const char *text, size_t length, uint32_t *slot) {
+    for (*slot = mnemonic_slot(text, length); slots[*slot];
          *slot = (*slot + 1) % HG_MNEMONIC_SLOTS) {
-        hg_op op = (hg_op)(a->mnemonics[*slot] - 1);
+        hg_op op = (hg_op)(slots[*slot] - 1);
         const char *word = hg_op_get(op)->text;
         if (strlen(word) == length && memcmp(word, text, length) == 0) return op;
     }
     return HG_OP_NONE;
+}
+
+static hg_op find_op(const hg_assembler *a, const char *text, size_t length, uint32_t *slot) {
+    return find_in(a->mnemonics, text, length, slot);
 }
 
 hg_op hg_asm_find_op(const hg_assembler *a, const char *text) {
@@ -28,12 +33,22 @@ hg_op hg_asm_find_op(const hg_assembler *a, const char *text) {
     return find_op(a, text, strlen(text), &slot);
 }
 
-void hg_asm_init_mnemonics(hg_assembler *a) {
+/* The table of every assembler, made once. */
+static uint16_t all_mnemonics[HG_MNEMONIC_SLOTS];
+
+static void make_mnemonics(void) {
     uint32_t slot;
-    for (int op = 0; op < HG_OP_COUNT; op++)
-        if (find_op(a, hg_op_get((hg_op)op)->text, strlen(hg_op_get((hg_op)op)->text), &slot) ==
-            HG_OP_NONE)
-            a->mnemonics[slot] = (uint16_t)(op + 1);
+    for (int op = 0; op < HG_OP_COUNT; op++) {
+        const char *text = hg_op_get((hg_op)op)->text;
+        if (find_in(all_mnemonics, text, strlen(text), &slot) == HG_OP_NONE)
+            all_mnemonics[slot] = (uint16_t)(op + 1);
+    }
+}
+
+void hg_asm_init_mnemonics(hg_assembler *a) {
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, make_mnemonics);
+    memcpy(a->mnemonics, all_mnemonics, sizeof a->mnemonics);
 }
 
 static const char *part(const hg_mnemonic *m, uint32_t i, size_t *length) {
