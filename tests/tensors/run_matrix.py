@@ -33,10 +33,13 @@ class Case:
 
 
 class Making:
-    """Random arrays of a type."""
+    """Random arrays of a type. In rounds one after another, `turn` takes each of a list."""
 
-    def __init__(self, random):
-        self.random = random
+    def __init__(self, random, round):
+        self.random, self.round = random, round
+
+    def turn(self, all):
+        return all[self.round % len(all)]
 
     def elements(self, kind, low=-9, high=10):
         kind = np.dtype(kind)
@@ -78,7 +81,7 @@ def product_case(m, a, b, want, terms=1, **options):
 def matmul(m):
     kind = m.kind(FLOATS + INTEGERS)
     rows, inner, columns = m.number(0, 9), m.number(0, 20), m.number(1, 9)
-    batch = [[], [2], [2, 3], [0], [2, 1, 3]][m.number(0, 5)]
+    batch = m.turn([[], [2], [2, 3], [0], [2, 1, 3]])
     other = [[], batch, [1] * len(batch), batch[1:]][m.number(0, 4)]
     a = m.array(kind, [inner] if m.number(0, 6) == 0 else batch + [rows, inner])
     b = m.array(kind, [inner] if m.number(0, 6) == 0 else other + [inner, columns])
@@ -150,7 +153,7 @@ def diagonals(m, name):
 @case("matrix_norm")
 def matrix_norm(m):
     kind, shape = m.kind(FLOATS + ["i2", "i4"]), [m.number(0, 3), m.number(1, 9), m.number(1, 200)]
-    order, keep = [0, 1, -1, np.inf, -np.inf][m.number(0, 5)], bool(m.number(0, 2))
+    order, keep = m.turn([0, 1, -1, np.inf, -np.inf]), bool(m.number(0, 2))
     a = m.array(kind, shape)
     if kind[0] == "f" and a.array.size and m.number(0, 8) == 0:
         base = a.base
@@ -177,7 +180,7 @@ def equations(m, name):
     if name == "inv":
         return Case([a], np.linalg.inv(double), 800, 4, kind)
     if name == "matrix_power":
-        power = m.number(-3, 6)
+        power = m.turn([0, 1, 2, 3, 5, -1, -2, 7])
         want = np.linalg.matrix_power(double, power)
         return Case([a], want, 800, np.abs(want).max(initial=1), kind, numbers=[power])
     if m.number(0, 3) == 0:
@@ -339,7 +342,7 @@ def attention(m):
     query, key, value = wide(q), wide(k), wide(v)
     if rank == 4:
         key, value = key.repeat(heads // kv, 1), value.repeat(heads // kv, 1)
-    scale, causal, masked = [0, 0.25][m.number(0, 2)], bool(m.number(0, 2)), m.number(0, 3)
+    scale, causal, masked = [0, 0.25][m.number(0, 2)], bool(m.number(0, 2)), m.turn([0, 1, 2])
     scores = query @ key.swapaxes(-1, -2) * (scale or d ** -0.5)
     inputs = [q, k, v]
     if masked:
@@ -394,7 +397,7 @@ def compare(name, c, got, what):
 
 
 def run(executor, name, function, seed):
-    m = Making(np.random.default_rng([seed, CASES.index((name, function))]))
+    m = Making(np.random.default_rng([seed, CASES.index((name, function))]), seed)
     what = f"{name}: tests/tensors/run_matrix.py --seed {seed} {name}"
     c = function(m, name) if function.__code__.co_argcount == 2 else function(m)
     try:
@@ -423,6 +426,10 @@ def stated(e):
     big = e.call("matmul", [e.tensor(np.ones((1000, 500), "f4")), e.tensor(np.ones((500, 1000), "f4"))])[0].numpy()
     checks.check(big.shape == (1000, 1000) and (big == 500).all(), "Result shape: [1000, 1000]")
     checks.check(e.call("det", [f([[1, 2], [2, 4]])])[0].numpy() == 0, "det of a singular matrix")
+    checks.check(e.call("det", [f([[0, 1], [1, 0]])])[0].numpy() == -1, "det of an exchange")
+    tiny = f([[1e-20, 1], [1, 1]])    # only with rows exchanged there is an answer
+    close(e.call("solve", [tiny, f([1, 2])])[0], [1, 1], "solve with a small pivot")
+    close(e.call("inv", [tiny])[0], [[-1, 1], [1, 0]], "inv with a small pivot")
 
 
 def refused(e):
