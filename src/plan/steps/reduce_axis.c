@@ -40,9 +40,11 @@ static void expand_level(const plan_call *call, plan_expansion *x, const plan_li
     uint64_t size = hg_type_size_bytes(sum), groups = plan_times(lines->outer, l->chunks);
     const plan_part parts[] = {l->in, nothing, l->out};
     if (lines->inner == 1 && l->n > SHORT_LINE && size <= 8) {
-        plan_kernel_key key = plan_library_key(
-            LIBRARY_REDUCE_ROWS, type, HG_OP_MOV,
-            (int32_t[]){l->from, l->to, plan_fold_number(call->fn), (int32_t)size, LANES}, 3, 2);
+        plan_kernel_key key = plan_library_key(LIBRARY_REDUCE_ROWS, type, HG_OP_MOV,
+                                               (int32_t[]){(int32_t)l->from, (int32_t)l->to,
+                                                           plan_fold_number(call->fn),
+                                                           (int32_t)size, LANES},
+                                               3, 2);
         plan_expand_grid(x, &key, (uint64_t[]){groups, 1, 1}, (uint32_t[]){LANES, 1, 1},
                          LANES * size, parts, (uint64_t[]){l->n, l->chunks});
         return;
@@ -52,7 +54,7 @@ static void expand_level(const plan_call *call, plan_expansion *x, const plan_li
     uint64_t count = plan_times(groups, lines->inner);
     plan_kernel_key key = plan_library_key(
         LIBRARY_REDUCE_COLUMNS, type, HG_OP_MOV,
-        (int32_t[]){l->from, l->to, plan_fold_number(call->fn), levels}, 3, 4);
+        (int32_t[]){(int32_t)l->from, (int32_t)l->to, plan_fold_number(call->fn), levels}, 3, 4);
     plan_expand_launch(x, &key, count, COLUMN_LANES, 0, parts,
                        (uint64_t[]){l->n, l->chunks, lines->inner, count});
 }

@@ -66,9 +66,9 @@ static void start_constants(const plan_call *call, const sorting *s, int32_t *to
     hg_type type = (hg_type)call->type;
     uint32_t bytes = (uint32_t)hg_type_size_bytes(type), power = 0;
     while (1u << power < bytes) power++;
-    to[0] = PATTERNS[power];
-    to[1] = bytes == 8 ? HG_TYPE_U64 : HG_TYPE_U32;
-    to[2] = plan_named(call, "wide") ? HG_TYPE_I64 : HG_TYPE_U32;
+    to[0] = (int32_t)PATTERNS[power];
+    to[1] = (int32_t)(bytes == 8 ? HG_TYPE_U64 : HG_TYPE_U32);
+    to[2] = (int32_t)(plan_named(call, "wide") ? HG_TYPE_I64 : HG_TYPE_U32);
     to[3] = hg_type_is_float(type)    ? KIND_FLOAT
             : hg_type_is_signed(type) ? KIND_SIGNED
                                       : KIND_UNSIGNED;
