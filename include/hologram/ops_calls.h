@@ -1,4 +1,4 @@
-/* Calls of single operations on tensors, included by ops.h. Generated: written by tools/generate from operations.def. */
+/* Calls of single operations on tensors, included by ops.h: generated, written by tools/generate from operations.def. */
 #ifndef HOLOGRAM_OPS_CALLS_H
 #define HOLOGRAM_OPS_CALLS_H
 
@@ -857,6 +857,136 @@ static inline HG_NODISCARD hg_status hg_ops_vector_norm(hg_executor *executor, c
 static inline HG_NODISCARD hg_status hg_ops_vector_norm_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_VECTOR_NORM, inputs, 1, options, &target, 1);
+}
+/** Running sums of an axis, with the types of sum; flag: 0 stands in front: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cumulative_sum(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_CUMULATIVE_SUM, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cumulative_sum_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_CUMULATIVE_SUM, inputs, 1, options, &target, 1);
+}
+/** Running products of an axis, with the types of sum; flag: 1 stands in front: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_cumulative_prod(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_CUMULATIVE_PROD, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_cumulative_prod_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_CUMULATIVE_PROD, inputs, 1, options, &target, 1);
+}
+/** Each element of an axis, the last by default, less the one before, sizes[0] times or once; of bool whether they differ: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_diff(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_DIFF, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_diff_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_DIFF, inputs, 1, options, &target, 1);
+}
+/** An axis, the last by default, in rising order, equal ones as they were, NaNs last; flag: descending, NaNs first: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_sort(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_SORT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_sort_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_SORT, inputs, 1, options, &target, 1);
+}
+/** Where the elements of sort were in their axis, as i64: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_argsort(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ARGSORT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_argsort_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ARGSORT, inputs, 1, options, &target, 1);
+}
+/** The sizes[0] largest of an axis, the last by default, the largest first, and where they were, as i64; flag: the smallest: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_top_k(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **results) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_TOP_K, inputs, 1, options, results, 2);
+}
+/** The same into tensors: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_top_k_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *const *targets) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_TOP_K, inputs, 1, options, targets, 2);
+}
+/** Where elements of the second would stand in the first, which has one axis and is sorted, as i64: in front of equal ones; flag: behind them: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_searchsorted(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_SEARCHSORTED, inputs, 2, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_searchsorted_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_SEARCHSORTED, inputs, 2, options, &target, 1);
+}
+/** Whether an element of the first is one of the second, as bool; NaN is none: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_isin(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_ISIN, inputs, 2, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_isin_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_ISIN, inputs, 2, options, &target, 1);
+}
+/** Indices of the elements that are not 0, in C order, as i64 [axes, how many]: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_nonzero(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_NONZERO, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_nonzero_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_NONZERO, inputs, 1, options, &target, 1);
+}
+/** Different elements in rising order, where each is first, of each element which it is, how many there are; each NaN is another: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_unique_all(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **results) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_UNIQUE_ALL, inputs, 1, options, results, 4);
+}
+/** The same into tensors: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_unique_all_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *const *targets) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_UNIQUE_ALL, inputs, 1, options, targets, 4);
+}
+/** Different elements, how many there are of each: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_unique_counts(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **results) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_UNIQUE_COUNTS, inputs, 1, options, results, 2);
+}
+/** The same into tensors: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_unique_counts_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *const *targets) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_UNIQUE_COUNTS, inputs, 1, options, targets, 2);
+}
+/** Different elements, of each element which it is: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_unique_inverse(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **results) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_UNIQUE_INVERSE, inputs, 1, options, results, 2);
+}
+/** The same into tensors: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_unique_inverse_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *const *targets) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_UNIQUE_INVERSE, inputs, 1, options, targets, 2);
+}
+/** Different elements in rising order: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_unique_values(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_UNIQUE_VALUES, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_unique_values_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_UNIQUE_VALUES, inputs, 1, options, &target, 1);
 }
 /** A times b over a's last axis and b's last but one, batches broadcast; integers wrap: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_matmul(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {

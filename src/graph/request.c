@@ -82,17 +82,23 @@ hg_status graph_read_word(const graph_request *r, uint32_t operand, const char *
     return HG_OK;
 }
 
+/* What an instruction writes only where somebody wants it. */
+static bool may_be_left_out(const graph_request *r, uint32_t operand) {
+    return !r->program && hg_op_get((hg_op)r->op)->operands[operand].optional == HG_OR_NONE;
+}
+
 hg_status graph_match_results(graph_request *r, uint32_t count) {
     uint32_t operands = r->program ? r->program->param_count
                                    : hg_op_get((hg_op)r->op)->operand_count,
-             writes = 0;
+             writes = 0, needed = 0;
     for (uint32_t operand = 0; operand < operands; operand++) {
         if (!graph_operand_is_made(r, operand)) continue;
         if (writes < count) r->results[writes] = (graph_result){(uint8_t)operand, GRAPH_NOT_SET};
         writes++;
+        if (!may_be_left_out(r, operand)) needed = writes;
     }
     r->result_count = count;
-    if (writes == count) return HG_OK;
+    if (count <= writes && count >= needed && (count || !writes)) return HG_OK;
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s makes %u value%s, %u name%s in front of it",
                    graph_callee_name(r), (unsigned)writes, writes == 1 ? "" : "s", (unsigned)count,
                    count == 1 ? "" : "s");

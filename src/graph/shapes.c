@@ -299,11 +299,22 @@ static bool shape_result(inference *f, const graph_shape *s, graph_value *v) {
     return true;
 }
 
+/* Of indices, which have a type of their own: i64 where the call is `wide`. */
+static hg_type index_type(const inference *f) {
+    for (uint32_t i = 0; i < f->row->operand_count; i++) {
+        if (strcmp(f->row->operands[i].name, "wide") != 0) continue;
+        const graph_operand *wide = graph_given(f->r, i);
+        return wide && wide->number ? HG_TYPE_I64 : HG_TYPE_U32;
+    }
+    return HG_TYPE_COUNT;
+}
+
 static bool infer_result(inference *f, uint32_t operand, graph_value *v) {
     const graph_operand *before = graph_given(f->r, operand);
     graph_shape s;
     *v = (graph_value){
         .source = GRAPH_RESULT, .type = (uint8_t)type_of(f, operand), .line = f->r->line};
+    if (v->type == HG_TYPE_COUNT) v->type = (uint8_t)index_type(f);
     if (v->type == HG_TYPE_COUNT) return false;
     if (before) { /* what it had before the call has that shape */
         const graph_value *of = value_of(f, before);

@@ -193,10 +193,96 @@ def place(name):
     return lambda r: exact(name, one_axis(r))(r)
 
 
+def cumulative(name):
+    def make(r):
+        kind = r.r.choice(ALL)
+        x = r.layout(kind, r.shape(int(r.r.choice([1, 1, 2, 3, 8]))), special=False)
+        rank = x.array.ndim
+        axis = None if rank == 1 and r.r.integers(0, 2) else int(r.r.integers(-rank, rank))
+        first, real = bool(r.r.integers(0, 2)), np.dtype(kind).kind == "f"
+        given = kind if real else {"u": "u8"}.get(np.dtype(kind).kind, "i8")
+        function, of = (np.cumsum, np.add) if name == "cumulative_sum" else (np.cumprod, np.multiply)
+        along = 0 if axis is None else axis
+        want = function(x.array.astype("f8") if real else x.array, axis=along, dtype="f8" if real else given)
+        size = np.cumsum(np.abs(x.array.astype("f8")), axis=along) * 300 if name == "cumulative_sum" else np.abs(want) * (2 * x.array.shape[along] + 4)
+        if first:
+            shape = [1 if d == along % rank else n for d, n in enumerate(x.array.shape)]
+            want = np.concatenate([np.full(shape, of.identity, want.dtype), want], axis=along)
+            size = np.concatenate([np.zeros(shape), size], axis=along)
+        error = size * (2.0 ** -24 if kind == "f2" else unit(given)) + np.abs(want) * unit(given) + float(np.finfo(given).tiny) if real else 0
+        return Case([x], [want.astype(given)], {"axes": axis, "flag": first}, [error])
+    return make
+
+
+def diff(r):
+    x = r.layout(r.r.choice(ALL), r.shape(int(r.r.choice([1, 2, 3, 8]))))
+    axis, times = int(r.r.integers(-x.array.ndim, x.array.ndim)), int(r.r.integers(0, 4))
+    return Case([x], [np.diff(x.array, times, axis)], {"axes": axis, "sizes": [times]})
+
+
+def falling(x, axis):
+    """The permutation of a stable sort from above: numbers of a stable sort of the reversed axis, reversed."""
+    n = x.shape[axis]
+    return n - 1 - np.flip(np.argsort(np.flip(x, axis), axis, "stable"), axis)
+
+
+def ordered(name):
+    def make(r):
+        x = r.layout(r.r.choice(ALL), r.shape(int(r.r.choice([1, 1, 2, 3, 8]))))
+        axis, flag = int(r.r.integers(-x.array.ndim, x.array.ndim)), bool(r.r.integers(0, 2))
+        down = flag != (name == "top_k")
+        places = falling(x.array, axis) if down else np.argsort(x.array, axis, "stable")
+        values = np.take_along_axis(x.array, places, axis)
+        told = {"axes": axis, "flag": flag}
+        if name != "top_k":
+            return Case([x], [values if name == "sort" else places], told)
+        k = int(r.r.integers(0, x.array.shape[axis] + 1))
+        return Case([x], [np.take(a, range(k), axis) for a in (values, places)], {**told, "sizes": [k]})
+    return make
+
+
+def pair(r):
+    """Two kinds with a common type that holds both exactly enough for NumPy to do the same."""
+    kind = r.r.choice(ALL)
+    return kind, kind if r.r.integers(0, 2) else r.r.choice(ALL)
+
+
+def searchsorted(r):
+    one, two = pair(r)
+    x = tensors.Layout(r.r, lambda shape: np.sort(r.elements(one)(shape)), [int(r.r.choice([0, 1, 5, 100, 1000]))], plain=True)
+    v = r.layout(two)
+    right, common = bool(r.r.integers(0, 2)), np.result_type(np.dtype(one), np.dtype(two))
+    want = np.searchsorted(x.array.astype(common), v.array.astype(common), "right" if right else "left")
+    return Case([x, v], [np.asarray(want)], {"flag": right})
+
+
+def isin(r):
+    one, two = pair(r)
+    x, y = r.layout(one), r.layout(two)
+    common = np.result_type(np.dtype(one), np.dtype(two))
+    return Case([x, y], [np.asarray(np.isin(x.array.astype(common), y.array.astype(common)))])
+
+
+def nonzero(r):
+    x = r.layout(r.r.choice(ALL), r.shape(int(r.r.choice([1, 2, 3, 8]))))
+    return Case([x], [np.array(np.nonzero(x.array), "i8").reshape(x.array.ndim, -1)])
+
+
+def unique(name):
+    def make(r):
+        x = r.layout(r.r.choice(ALL))
+        values, first, inverse, counts = np.unique(x.array, True, True, True, equal_nan=False)
+        inverse = inverse.reshape(x.array.shape)
+        return Case([x], {"all": [values, first, inverse, counts], "counts": [values, counts], "inverse": [values, inverse], "values": [values]}[name])
+    return make
+
+
 OPERATIONS = {
     "sum": sums("sum"), "prod": sums("prod"), "sum typed": typed_sum, "mean": statistics("mean"), "var": statistics("var"), "std": statistics("std"), "max": exact("max"),
     "min": exact("min"), "all": exact("all"), "any": exact("any"), "count_nonzero": lambda r: exact("count_nonzero")(r), "argmax": place("argmax"), "argmin": place("argmin"),
-    "logsumexp": logsumexp, "vector_norm": norm}
+    "logsumexp": logsumexp, "vector_norm": norm, "cumulative_sum": cumulative("cumulative_sum"), "cumulative_prod": cumulative("cumulative_prod"), "diff": diff,
+    "sort": ordered("sort"), "argsort": ordered("argsort"), "top_k": ordered("top_k"), "searchsorted": searchsorted, "isin": isin, "nonzero": nonzero,
+    **{f"unique_{name}": unique(name) for name in ("all", "counts", "inverse", "values")}}
 
 
 def run(executor, name, case):
@@ -245,7 +331,7 @@ def numbers(executor):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--cases", type=int, default=40, help="of each operation")
+    parser.add_argument("--cases", type=int, default=22, help="of each operation")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("operations", nargs="*")
     args = parser.parse_args()

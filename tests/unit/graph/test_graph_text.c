@@ -293,6 +293,7 @@ static const mistake CALLS[] = {
      "conv2d: kernel is f32 [1, 2, 8, 8], extent 2 of it should be 1"},
     {M "y = batched_gemm a=a, b=b, c=h\n", 5, 1, "G01",
      "batched_gemm of f32: c is f16, f32 expected"},
+    {M "y, z, v = sort input=a\n", 5, 1, "G01", "sort makes 2 values, 3 names in front of it"},
     {M "y, z = gemm a=a, b=b\n", 5, 1, "G01", "gemm makes 1 value, 2 names in front of it"},
     {G ".extent n\n.input a f32 [n, 3]\n.input b f32 [4, n]\ny = gemm a=a, b=b\n", 5, 1, "G01",
      "gemm: b is f32 [4, n], extent 1 of it should be 3: a is f32 [n, 3]"},
@@ -487,6 +488,11 @@ static void test_calls(void) {
                    "contract_dims=((1, 0), (0, 1))",
                    "y f32 [] = tensor_contract.f32 a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), "
                    "contract_dims=((1, 0), (0, 1))");
+    call_prints_as(M, "y = sort input=a", "y f32 [2, 3] = sort.f32 input=a, n=3, outer=2");
+    call_prints_as(M, "y, at = top_k input=a, k=2, wide=true",
+                   "y f32 [2, 2], at i64 [2, 2] = top_k.f32 input=a, n=3, k=2, outer=2, wide=true");
+    call_prints_as(M, "y, at = sort input=a",
+                   "y f32 [2, 3], at u32 [2, 3] = sort.f32 input=a, n=3, outer=2");
     call_prints_as(P, "y = @p k=0.1, x=x", "y f32 [4] = @p x=x, k=0.1, n=4");
     call_prints_as(B, "y, z, w = @two x=x, z=x",
                    "y f32 [4], z f32 [4], w f32 [5] = @two x=x, z=x, n=4");
