@@ -584,6 +584,21 @@ static inline hg_builder *hg_build_hypot(hg_builder *builder, hg_type type, uint
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
     return hg_builder_add(builder, 0x09A, type, HG_TYPE_COUNT, args, 3);
 }
+/** dst = inverse hyperbolic sine */
+static inline hg_builder *hg_build_asinh(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x09B, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = inverse hyperbolic cosine; NaN below 1 */
+static inline hg_builder *hg_build_acosh(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x09C, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = inverse hyperbolic tangent; NaN beyond 1 */
+static inline hg_builder *hg_build_atanh(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x09D, type, HG_TYPE_COUNT, args, 2);
+}
 /** dst = sum of consecutive registers, left to right; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_reduce_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
@@ -1420,6 +1435,129 @@ static inline hg_builder *hg_build_scan(hg_builder *builder, hg_type type, hg_sc
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.operation, operands.outer, operands.inner,
                            operands.exclusive, operands.reverse};
     return hg_builder_add(builder, 0x150, type, HG_TYPE_COUNT, args, 8);
+}
+/** Operands of hg_build_gather by name. */
+typedef struct hg_gather_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg indices; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg count; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg wide; /**< hg_flag; left out: false */
+} hg_gather_operands;
+/** output[o, j, i] = input[o, indices[j], i], input of outer x n x inner, count indices of u32; wide: of i64, below 0 from the end; one that is outside is a fault */
+static inline hg_builder *hg_build_gather(hg_builder *builder, hg_type type, hg_gather_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.indices, operands.n, operands.count, operands.outer,
+                           operands.inner, operands.wide};
+    return hg_builder_add(builder, 0x151, type, HG_TYPE_COUNT, args, 8);
+}
+/** Operands of hg_build_scatter by name. */
+typedef struct hg_scatter_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg indices; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg count; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg wide; /**< hg_flag; left out: false */
+} hg_scatter_operands;
+/** output[o, indices[j], i] = input[o, j, i] in the order of j, output of outer x n x inner; indices as gather's */
+static inline hg_builder *hg_build_scatter(hg_builder *builder, hg_type type, hg_scatter_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.indices, operands.n, operands.count, operands.outer,
+                           operands.inner, operands.wide};
+    return hg_builder_add(builder, 0x152, type, HG_TYPE_COUNT, args, 8);
+}
+/** Operands of hg_build_scatter_add by name. */
+typedef struct hg_scatter_add_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg indices; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg count; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg wide; /**< hg_flag; left out: false */
+} hg_scatter_add_operands;
+/** output[o, indices[j], i] += input[o, j, i] in the order of j, halves in f32, rounded once at the end; integers wrap; indices as gather's */
+static inline hg_builder *hg_build_scatter_add(hg_builder *builder, hg_type type, hg_scatter_add_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.indices, operands.n, operands.count, operands.outer,
+                           operands.inner, operands.wide};
+    return hg_builder_add(builder, 0x153, type, HG_TYPE_COUNT, args, 8);
+}
+/** Operands of hg_build_segment_reduce by name. */
+typedef struct hg_segment_reduce_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg offsets; /**< hg_array or hg_addr_... */
+    hg_arg segments; /**< hg_count or hg_count_reg */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg operation; /**< hg_arg_name; left out: sum */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg wide; /**< hg_flag; left out: false */
+} hg_segment_reduce_operands;
+/** output[s, i] = fold of input[offsets[s], i] up to and without input[offsets[s + 1], i] by the fixed tree; segments + 1 offsets of u32, wide: of i64; those that fall or are above n are a fault */
+static inline hg_builder *hg_build_segment_reduce(hg_builder *builder, hg_type type, hg_segment_reduce_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.offsets, operands.segments, operands.n, operands.operation,
+                           operands.inner, operands.wide};
+    return hg_builder_add(builder, 0x154, type, HG_TYPE_COUNT, args, 8);
+}
+/** Operands of hg_build_arg_max by name. */
+typedef struct hg_arg_max_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+} hg_arg_max_operands;
+/** output[o, i], an i64, = the place along n of the first largest of input[o, n, i]; of the first NaN where one is */
+static inline hg_builder *hg_build_arg_max(hg_builder *builder, hg_type type, hg_arg_max_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.outer, operands.inner};
+    return hg_builder_add(builder, 0x155, type, HG_TYPE_COUNT, args, 5);
+}
+/** Operands of hg_build_arg_min by name. */
+typedef struct hg_arg_min_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg outer; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+} hg_arg_min_operands;
+/** the same of the first smallest */
+static inline hg_builder *hg_build_arg_min(hg_builder *builder, hg_type type, hg_arg_min_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.outer, operands.inner};
+    return hg_builder_add(builder, 0x156, type, HG_TYPE_COUNT, args, 5);
+}
+/** Operands of hg_build_log_softmax by name. */
+typedef struct hg_log_softmax_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
+} hg_log_softmax_operands;
+/** of each row: output = input - m - log(sum of e^(input - m)), m the largest of its n elements; ld: elements from one row to the next */
+static inline hg_builder *hg_build_log_softmax(hg_builder *builder, hg_type type, hg_log_softmax_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld};
+    return hg_builder_add(builder, 0x157, type, HG_TYPE_COUNT, args, 5);
+}
+/** Operands of hg_build_rms_norm by name. */
+typedef struct hg_rms_norm_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg gamma; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg eps; /**< hg_imm_... */
+    hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
+} hg_rms_norm_operands;
+/** of each row: output = gamma input / sqrt(mean of input^2 + eps); ld: elements from one row to the next */
+static inline hg_builder *hg_build_rms_norm(hg_builder *builder, hg_type type, hg_rms_norm_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.gamma, operands.n, operands.eps, operands.rows,
+                           operands.ld};
+    return hg_builder_add(builder, 0x158, type, HG_TYPE_COUNT, args, 7);
 }
 
 #ifdef __cplusplus

@@ -53,6 +53,9 @@ static void compute(exact *e, const function *f) {
     case FN_ACOS: mpfr_acos(e->r, e->x, MPFR_RNDN); break;
     case FN_SINH: mpfr_sinh(e->r, e->x, MPFR_RNDN); break;
     case FN_COSH: mpfr_cosh(e->r, e->x, MPFR_RNDN); break;
+    case FN_ASINH: mpfr_asinh(e->r, e->x, MPFR_RNDN); break;
+    case FN_ACOSH: mpfr_acosh(e->r, e->x, MPFR_RNDN); break;
+    case FN_ATANH: mpfr_atanh(e->r, e->x, MPFR_RNDN); break;
     case FN_HYPOT: mpfr_hypot(e->r, e->x, e->y, MPFR_RNDN); break;
     case FN_POW: mpfr_pow(e->r, e->x, e->y, MPFR_RNDN); break;
     default: mpfr_atan2(e->r, e->x, e->y, MPFR_RNDN); break;

@@ -49,6 +49,9 @@ static double in_double(function_id id, double x, double y) {
     case FN_ACOS: return acos(x);
     case FN_SINH: return sinh(x);
     case FN_COSH: return cosh(x);
+    case FN_ASINH: return asinh(x);
+    case FN_ACOSH: return acosh(x);
+    case FN_ATANH: return atanh(x);
     case FN_HYPOT: return hypot(x, y);
     case FN_POW: return pow(x, y);
     default: return atan2(x, y);
@@ -76,6 +79,9 @@ DECLARED(asin);
 DECLARED(acos);
 DECLARED(sinh);
 DECLARED(cosh);
+DECLARED(asinh);
+DECLARED(acosh);
+DECLARED(atanh);
 extern __m256d _ZGVdN4vv_pow(__m256d, __m256d), _ZGVdN4vv_hypot(__m256d, __m256d),
     _ZGVdN4vv_atan2(__m256d, __m256d);
 
@@ -108,6 +114,9 @@ VECTORS static __m256d in_vector(function_id id, __m256d x, __m256d y) {
     case FN_ACOS: return _ZGVdN4v_acos(x);
     case FN_SINH: return _ZGVdN4v_sinh(x);
     case FN_COSH: return _ZGVdN4v_cosh(x);
+    case FN_ASINH: return _ZGVdN4v_asinh(x);
+    case FN_ACOSH: return _ZGVdN4v_acosh(x);
+    case FN_ATANH: return _ZGVdN4v_atanh(x);
     case FN_HYPOT: return _ZGVdN4vv_hypot(x, y);
     case FN_POW: return _ZGVdN4vv_pow(x, y);
     default: return _ZGVdN4vv_atan2(x, y);
@@ -240,6 +249,9 @@ static long double in_long_double(function_id id, double a, double b) {
     case FN_ACOS: return acosl(x);
     case FN_SINH: return sinhl(x);
     case FN_COSH: return coshl(x);
+    case FN_ASINH: return asinhl(x);
+    case FN_ACOSH: return acoshl(x);
+    case FN_ATANH: return atanhl(x);
     case FN_HYPOT: return hypotl(x, y);
     case FN_POW: return powl(x, y);
     default: return atan2l(x, y);

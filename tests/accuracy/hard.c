@@ -44,6 +44,9 @@ static quad precise(function_id id, quad x) {
     case FN_ACOS: return Q(acos)(x);
     case FN_SINH: return Q(sinh)(x);
     case FN_COSH: return Q(cosh)(x);
+    case FN_ASINH: return Q(asinh)(x);
+    case FN_ACOSH: return Q(acosh)(x);
+    case FN_ATANH: return Q(atanh)(x);
     default: return Q(erf)(x);
     }
 }

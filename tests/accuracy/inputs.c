@@ -45,6 +45,8 @@ static double special_argument(const function *f, uint64_t *state) {
     case FN_LOG1P:
         return r & 1 ? random_in(state, -1, 1) * ldexp(1, -(int)(r >> 1 & 63))
                      : random_in(state, -1, 1);
+    case FN_ACOSH: return 1 + random_in(state, 0, 4) * ldexp(1, -(int)(r & 63));
+    case FN_ATANH:
     case FN_ASIN: /* also next to the ends, where the slope is largest */
     case FN_ACOS:
         return (r & 1 ? 1 - random_in(state, 0, 1) * ldexp(1, -(int)(r >> 2 & 63))
@@ -53,6 +55,7 @@ static double special_argument(const function *f, uint64_t *state) {
     case FN_ERFC: return r & 1 ? random_in(state, f->low[1], f->high[1]) : random_in(state, -1, 1);
     case FN_EXPM1:
     case FN_SINH:
+    case FN_ASINH:
     case FN_CBRT:
     case FN_ATAN: return random_in(state, -4, 4) * ldexp(1, -(int)(r & 31));
     case FN_TANH:

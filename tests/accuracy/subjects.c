@@ -133,6 +133,12 @@ static void glibc_run(const function *f, bool wide, const void *x, const void *y
     case FN_SINH * 2 + 1: EACH(double, sinh(a));
     case FN_COSH * 2: EACH(float, coshf(a));
     case FN_COSH * 2 + 1: EACH(double, cosh(a));
+    case FN_ASINH * 2: EACH(float, asinhf(a));
+    case FN_ASINH * 2 + 1: EACH(double, asinh(a));
+    case FN_ACOSH * 2: EACH(float, acoshf(a));
+    case FN_ACOSH * 2 + 1: EACH(double, acosh(a));
+    case FN_ATANH * 2: EACH(float, atanhf(a));
+    case FN_ATANH * 2 + 1: EACH(double, atanh(a));
     case FN_HYPOT * 2: EACH(float, hypotf(a, b));
     case FN_HYPOT * 2 + 1: EACH(double, hypot(a, b));
     case FN_ATAN2 * 2: EACH(float, atan2f(a, b));
@@ -149,6 +155,7 @@ static void glibc_run(const function *f, bool wide, const void *x, const void *y
     ONE(EXP, exp, u10) ONE(EXP2, exp2, u10) ONE(EXPM1, expm1, u10) ONE(LOG, log, u10) ONE(LOG2, log2, u10) \
     ONE(LOG10, log10, u10) ONE(LOG1P, log1p, u10) ONE(CBRT, cbrt, u10) ONE(SIN, sin, u10) ONE(COS, cos, u10) \
     ONE(TAN, tan, u10) ONE(ASIN, asin, u10) ONE(ACOS, acos, u10) ONE(ATAN, atan, u10) ONE(SINH, sinh, u10) \
+    ONE(ASINH, asinh, u10) ONE(ACOSH, acosh, u10) ONE(ATANH, atanh, u10) \
     ONE(COSH, cosh, u10) ONE(TANH, tanh, u10) ONE(ERF, erf, u10) ONE(ERFC, erfc, u15) \
     TWO(POW, pow, u10) TWO(ATAN2, atan2, u10) TWO(HYPOT, hypot, u05)
 /* clang-format on */

@@ -31,6 +31,53 @@ static void softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
     work_finish(&w, text);
 }
 
+static void log_softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
+    work w;
+    char text[256];
+    bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yx");
+    double *x = work_input(&w, "x", (uint64_t)rows * n, false);
+    for (unsigned r = 0; ok && x && r < rows; r++) {
+        const double *row = x + (uint64_t)r * n;
+        long double largest = -INFINITY, sum = 0, away = 0;
+        for (unsigned i = 0; i < n; i++) largest = fmaxl(largest, row[i]);
+        for (unsigned i = 0; i < n; i++) sum += expl(row[i] - largest);
+        for (unsigned i = 0; i < n; i++) away += expl(row[i] - largest) * (largest - row[i]) / sum;
+        for (unsigned i = 0; i < n; i++) {
+            w.expected[(uint64_t)r * n + i] = row[i] - largest - logl(sum);
+            w.bound[(uint64_t)r * n + i] = w.unit * (2 * (largest - row[i]) + away + 3 * logl(sum) +
+                                                     (long double)n / 16 + 8);
+        }
+    }
+    free(x);
+    snprintf(text, sizeof text, "log_softmax.%s output=y, input=x, n=%u, rows=%u",
+             hg_type_name(type), n, rows);
+    work_finish(&w, text);
+}
+
+static void rms_norm(cts *s, hg_type type, unsigned rows, unsigned n) {
+    work w;
+    char text[256];
+    bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yxg");
+    double *x = work_input(&w, "x", (uint64_t)rows * n, false),
+           *gamma = work_input(&w, "g", n, false);
+    for (unsigned r = 0; ok && x && gamma && r < rows; r++) {
+        const double *row = x + (uint64_t)r * n;
+        long double squares = 0.0009765625L;
+        for (unsigned i = 0; i < n; i++) squares += (long double)row[i] * row[i] / n;
+        for (unsigned i = 0; i < n; i++) {
+            long double y = row[i] / sqrtl(squares) * gamma[i];
+            w.expected[(uint64_t)r * n + i] = y;
+            w.bound[(uint64_t)r * n + i] = w.unit * fabsl(y) * ((long double)n / 128 + 16);
+        }
+    }
+    free(x);
+    free(gamma);
+    snprintf(text, sizeof text,
+             "rms_norm.%s output=y, input=x, gamma=g, n=%u, rows=%u, eps=0.0009765625",
+             hg_type_name(type), n, rows);
+    work_finish(&w, text);
+}
+
 /* Normalises a row of n elements in place: (x - mean) / sqrt(variance + eps); gives what an element
  * is known within, in units. */
 static long double normalise(const double *x, unsigned n, long double *y) {
@@ -203,6 +250,8 @@ void cts_norms(cts *s) {
         hg_type type = TYPES[t];
         for (uint32_t i = 0; i < HG_COUNT_OF(SIZES); i++) {
             if (cts_wanted(s, "softmax", type)) softmax(s, type, 1 + i, SIZES[i]);
+            if (cts_wanted(s, "log_softmax", type)) log_softmax(s, type, 1 + i, SIZES[i]);
+            if (cts_wanted(s, "rms_norm", type)) rms_norm(s, type, 1 + i, SIZES[i]);
             if (cts_wanted(s, "layer_norm", type)) norm(s, type, 1 + i, SIZES[i], 0, 1, "");
             if (cts_wanted(s, "layer_scale", type)) layer_scale(s, type, 1 + i, SIZES[i]);
         }

@@ -373,10 +373,13 @@ static bool rows(generator *r) {
                 *h = which == 1 ? need(r, x->type, 1, &n) : NULL;
     value *y = add(r, x->type, x->rank, x->extents);
     begin(r, y, false);
-    if (which == 0) say(r, "softmax input=%s\n", x->name);
+    if (which == 0) say(r, "%s input=%s\n", chance(r, 70) ? "softmax" : "log_softmax", x->name);
     if (which == 1)
         say(r, "layer_norm input=%s, gamma=%s, beta=%s, eps=0.00001\n", x->name, g->name, h->name);
-    if (which == 2) say(r, "layer_scale input=%s, scale=%s\n", x->name, g->name);
+    if (which == 2 && chance(r, 50))
+        say(r, "layer_scale input=%s, scale=%s\n", x->name, g->name);
+    else if (which == 2)
+        say(r, "rms_norm input=%s, gamma=%s, eps=0.00001\n", x->name, g->name);
     if (which == 3)
         say(r, "scan input=%s, operation=%s, exclusive=%s, reverse=%s\n", x->name,
             chance(r, 50) ? "sum" : "max", chance(r, 30) ? "true" : "false",

@@ -75,6 +75,9 @@ static bool compute(hg_op op, quad x, quad y, quad *r) {
     case HG_OP_ACOS: *r = Q(acos)(x); return true;
     case HG_OP_SINH: *r = Q(sinh)(x); return true;
     case HG_OP_COSH: *r = Q(cosh)(x); return true;
+    case HG_OP_ASINH: *r = Q(asinh)(x); return true;
+    case HG_OP_ACOSH: *r = Q(acosh)(x); return true;
+    case HG_OP_ATANH: *r = Q(atanh)(x); return true;
     case HG_OP_HYPOT: *r = Q(hypot)(x, y); return true;
     default: return false;
     }

@@ -14,6 +14,7 @@ __extension__ typedef __float128 quad;
 QUAD_ONE(exp) QUAD_ONE(log) QUAD_ONE(log2) QUAD_ONE(log10) QUAD_ONE(sqrt) QUAD_ONE(sin) QUAD_ONE(cos) QUAD_ONE(tan)
 QUAD_ONE(tanh) QUAD_ONE(erf) QUAD_ONE(erfc) QUAD_ONE(fabs) QUAD_ONE(trunc)
 QUAD_ONE(exp2) QUAD_ONE(expm1) QUAD_ONE(log1p) QUAD_ONE(cbrt) QUAD_ONE(atan) QUAD_ONE(asin) QUAD_ONE(acos) QUAD_ONE(sinh) QUAD_ONE(cosh)
+QUAD_ONE(asinh) QUAD_ONE(acosh) QUAD_ONE(atanh)
     /* clang-format on */
     extern quad powq(quad, quad);
 extern quad atan2q(quad, quad);
@@ -51,6 +52,9 @@ typedef long double quad; /* binary128 on AArch64 and wasm32 */
 #define QUAD_LONG_acos acosl
 #define QUAD_LONG_sinh sinhl
 #define QUAD_LONG_cosh coshl
+#define QUAD_LONG_asinh asinhl
+#define QUAD_LONG_acosh acoshl
+#define QUAD_LONG_atanh atanhl
 #define QUAD_LONG_hypot hypotl
 #define QUAD_LONG_frexp frexpl
 #define QUAD_LONG_ldexp ldexpl

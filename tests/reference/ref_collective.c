@@ -184,6 +184,12 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_SPARSE_GEMM: return ref_sparse_gemm(m, lane, inst);
     case HG_OP_TENSOR_CONTRACT: return ref_tensor_contract(m, lane, inst);
     case HG_OP_QUANTIZED_GEMM: return ref_quantized_gemm(m, lane, inst);
+    case HG_OP_GATHER:
+    case HG_OP_SCATTER:
+    case HG_OP_SCATTER_ADD: return ref_gather(m, lane, inst);
+    case HG_OP_SEGMENT_REDUCE: return ref_segment_reduce(m, lane, inst);
+    case HG_OP_ARG_MAX:
+    case HG_OP_ARG_MIN: return ref_arg(m, lane, inst);
     case HG_OP_SCAN: return ref_scan(m, lane, inst);
     case HG_OP_REDUCE_AXIS: return ref_reduce_axis(m, lane, inst);
     case HG_OP_SORT:

@@ -200,6 +200,54 @@ class Softmax(Operation):
         return torch.softmax(x, 1) if o["ld"] is None and x.numel() else None
 
 
+class LogSoftmax(Softmax):
+    """x - largest - the logarithm of the sum of e^(x - largest). Bound: that of the difference, of the sum and of its logarithm."""
+
+    def expected(self, p, o):
+        kind, x = calculated(p.type), self.x.values[0]
+        if x.size == 0:
+            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size))}
+        with np.errstate(invalid="ignore"):
+            below = x - x.max(1, keepdims=True)
+            powers = np.exp(below)
+            total = powers.sum(1, keepdims=True)
+            away = np.where(powers > 0, np.abs(below), 0)
+            off = (powers * away).sum(1, keepdims=True) / total + o["n"] / 16 + 8
+            value = below - np.log(total)
+            bound = UNIT[kind] * (off + 2 * np.abs(below) + 3 * np.log(total))
+        return {"output": self.y.result(value[None], (bound + rounding(value, p.type) + LEAST[kind])[None])}
+
+    def torch(self, o, torch):
+        x = torch.from_numpy(self.x.values[0].astype(np.float64))
+        return torch.log_softmax(x, 1) if o["ld"] is None and x.numel() else None
+
+
+class RmsNorm(Norm):
+    """gamma x / sqrt(mean of x^2 + eps) of rows. Bound: squares lose what 128 partial sums lose."""
+
+    required, optional = ("output", "input", "gamma", "n", "eps"), {"rows": 1, "ld": None}
+    arrays_of = ("output", "input", "gamma")
+
+    def arrays(self, p, o):
+        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"], name="input"), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
+        self.gamma = p.numbers((few(p, o["n"]),), name="gamma")
+        return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type)}
+
+    def expected(self, p, o):
+        kind, x = calculated(p.type), self.x.values[0]
+        self.y.data[:] = 0
+        if x.size == 0:
+            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size))}
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            eps = x.dtype.type(np.float32(o["eps"])) if kind == "f32" else o["eps"]
+            y = x / np.sqrt((x * x).mean(1, keepdims=True) + eps)
+            off = UNIT[kind] * (o["n"] / 128 + 16)
+            value = y * self.gamma
+            least = LEAST[kind]
+            bound = np.abs(value) * off + least * (np.abs(self.gamma) + 1)
+        return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None])}
+
+
 class Attention(Operation):
     """softmax(q k^T scale + mask) v of each head. What a causal query does not see counts for nothing, NaN neither; one that sees no key gets zeros.
     Bound: the scores' errors as a product's; e^ of them; a weighted mean of the values."""
@@ -366,6 +414,6 @@ class AllGather(Operation):
         return {"output": (self.x, np.zeros(self.x.shape))}
 
 
-OPERATIONS = {"conv2d": Conv2d, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "attention": Attention,
+OPERATIONS = {"conv2d": Conv2d, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "log_softmax": LogSoftmax, "rms_norm": RmsNorm, "attention": Attention,
               "flash_attention": FlashAttention, "rope": Rope, "layer_scale": LayerScale, "kv_cache_update": KvCacheUpdate, "all_reduce": AllReduce,
               "all_gather": AllGather}

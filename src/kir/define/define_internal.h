@@ -61,6 +61,9 @@ kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log1p(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_asinh(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_acosh(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_atanh(kir_builder *b, hg_type type, kir_value *const *arg);
 /* trig.c */
 kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg);

@@ -1,4 +1,4 @@
-/* LOG LOG2 LOG10 LOG1P and POW.
+/* LOG LOG2 LOG10 LOG1P, and what is made of them: ASINH ACOSH ATANH and POW.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -96,6 +96,68 @@ kir_value *define_log1p(kir_builder *b, hg_type type, kir_value *const *arg) {
     dw r = log_whole(&k, log_table(&k, u.h, u.l));
     num y = log_special(&k, u.h, add(&k, r.h, r.l));
     return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-55 : 0x1p-26)), arg[0], y);
+}
+
+/* ---- inverse hyperbolic functions: logarithms of sums of two ---- */
+
+/* sqrt(x.h + x.l), x.h 0 or at least 2^-22 (F64: 2^-51): one correction of the root. */
+static dw root(const real *k, dw x) {
+    num s = kir_unary(k->b, KIR_FSQRT, x.h), zero = eq(k, s, cst(k, 0.0));
+    dw square = two_prod(k, s, s);
+    num left = add(k, sub(k, sub(k, x.h, square.h), square.l), x.l);
+    num divisor = sel(k, zero, cst(k, 1.0), scaled(k, s, 2.0));
+    return fast_two_sum(k, s, quotient(k, left, divisor));
+}
+
+/* log(a + sqrt(a² + one)) of one = 1 or, where a is at least 1, -1. Beyond 2^14 (F64: 2^30) it is
+ * log(2 a): what is left out is below 2^-30 (2^-62). */
+static num log_of_root(const real *k, num a, double one) {
+    num far = lt(k, cst(k, k->wide ? 0x1p30 : 0x1p14), a), near = sel(k, far, cst(k, 1.0), a);
+    /* A square that two_prod does not have exactly is nothing beside 1. */
+    dw square = two_prod(k, near, near), sum = two_sum(k, square.h, cst(k, one));
+    dw r = root(k, fast_two_sum(k, sum.h, add(k, sum.l, square.l)));
+    dw s = two_sum(k, near, r.h);
+    s = fast_two_sum(k, s.h, add(k, s.l, r.l));
+    num x = sel(k, far, a, s.h);
+    log_parts p = log_table(k, x, sel(k, far, cst(k, 0.0), s.l));
+    p.e = add(k, p.e, sel(k, far, cst(k, 1.0), cst(k, 0.0)));
+    dw y = log_whole(k, p);
+    return log_special(k, x, add(k, y.h, y.l));
+}
+
+/* Below 2^-13 (F64: 2^-28) asinh and atanh are their arguments: the next term is a²/6, a²/3. */
+static num or_itself(const real *k, num a, num r) {
+    return sel(k, lt(k, a, cst(k, k->wide ? 0x1p-28 : 0x1p-13)), a, r);
+}
+
+kir_value *define_asinh(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num a = magnitude(&k, arg[0]);
+    return real_with_sign(b, or_itself(&k, a, log_of_root(&k, a, 1.0)), arg[0]);
+}
+
+kir_value *define_acosh(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num nan = real_of(
+        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    num inside = kir_binary(b, KIR_FCMP_LE, cst(&k, 1.0), arg[0]);
+    return sel(&k, inside, log_of_root(&k, sel(&k, inside, arg[0], cst(&k, 1.0)), -1.0), nan);
+}
+
+/* Half the logarithm of (1 + a) / (1 - a), both of them exact. */
+kir_value *define_atanh(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num a = magnitude(&k, arg[0]), one = cst(&k, 1.0), zero = cst(&k, 0.0);
+    num inside = lt(&k, a, one), m = sel(&k, inside, a, zero);
+    dw above = two_sum(&k, one, m), below = two_sum(&k, one, neg(&k, m)),
+       q = dw_div(&k, above, below);
+    q = fast_two_sum(&k, q.h, q.l);
+    dw y = log_whole(&k, log_table(&k, q.h, q.l));
+    num r = or_itself(&k, a, scaled(&k, add(&k, y.h, y.l), 0.5));
+    num nan = real_of(
+        b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    r = sel(&k, inside, r, sel(&k, eq(&k, a, one), cst(&k, (double)INFINITY), nan));
+    return real_with_sign(b, r, arg[0]);
 }
 
 /* F32: f - f²/2 with half of f squared exactly, then its leading half times that of log2 e, which

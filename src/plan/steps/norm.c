@@ -1,4 +1,5 @@
-/* layer_norm and group_norm: the library program rows.atlas, norm. */
+/* layer_norm and group_norm: the library program rows.atlas, norm; rms_norm: rows.atlas, rms_norm.
+ */
 #include "plan/steps/rows.h"
 
 typedef struct norm {
@@ -8,7 +9,7 @@ typedef struct norm {
 
 static norm norm_of(const plan_call *call) {
     norm p = {.groups = 1, .spatial = 1};
-    if (call->op == HG_OP_LAYER_NORM) {
+    if (call->op != HG_OP_GROUP_NORM) {
         p.rows = plan_named_rows(call);
         return p;
     }
@@ -21,7 +22,7 @@ static norm norm_of(const plan_call *call) {
 }
 
 static void check(const plan_call *call, plan_problem *problem) {
-    if (call->op == HG_OP_LAYER_NORM) {
+    if (call->op != HG_OP_GROUP_NORM) {
         plan_check_row_stride(call, problem);
         return;
     }
@@ -37,14 +38,18 @@ static void check(const plan_call *call, plan_problem *problem) {
 
 static void ranges(plan_call *call) {
     norm p = norm_of(call);
-    uint64_t parameters = call->op == HG_OP_LAYER_NORM ? p.rows.n : plan_named(call, "channels");
+    uint64_t parameters = call->op == HG_OP_GROUP_NORM ? plan_named(call, "channels") : p.rows.n;
     plan_shape_rows(call, "output", &p.rows);
     plan_shape_rows(call, "input", &p.rows);
     plan_shape_line(call, "gamma", parameters);
-    plan_shape_line(call, "beta", parameters);
+    if (call->op != HG_OP_RMS_NORM) plan_shape_line(call, "beta", parameters);
 }
 
 enum { SHORT_ROW = 256, LANES = 32, FEW_LANES = 16 };
+
+static uint32_t lanes_of(const plan_expansion *x) {
+    return x->rolled || plan_tile(x, LIBRARY_TILE_NORM_LANES) >= LANES ? LANES : FEW_LANES;
+}
 
 static void expand(const plan_call *call, plan_expansion *x) {
     norm p = norm_of(call);
@@ -59,8 +64,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
             .type = type,
             .fn = of_group ? call->fn : HG_OP_MOV,
             .rows = p.rows.count,
-            .lanes = x->rolled || plan_tile(x, LIBRARY_TILE_NORM_LANES) >= LANES ? LANES
-                                                                                 : FEW_LANES,
+            .lanes = lanes_of(x),
             .at_once = of_group || x->rolled   ? 1
                        : p.rows.n <= SHORT_ROW ? 4
                                                : 2, /* beyond, 4 rows leave no registers */
@@ -76,6 +80,31 @@ static void expand(const plan_call *call, plan_expansion *x) {
             .value_count = 6});
 }
 
+static void expand_rms(const plan_call *call, plan_expansion *x) {
+    plan_rows rows = plan_named_rows(call);
+    hg_type type = (hg_type)call->type;
+    uint64_t size = hg_type_size_bytes(library_sum_type(type));
+    if (rows.n == 0) return;
+    plan_expand_rows(
+        x, &(plan_row_program){.id = LIBRARY_ROWS_RMS_NORM,
+                               .type = type,
+                               .fn = HG_OP_MOV,
+                               .rows = rows.count,
+                               .lanes = lanes_of(x),
+                               .at_once = x->rolled             ? 1
+                                          : rows.n <= SHORT_ROW ? 4
+                                                                : 2,
+                               .shared_bytes = 80 * size,
+                               .constants = (int32_t[]){(int32_t)size, x->rolled},
+                               .constant_count = 2,
+                               .parts = (plan_part[]){plan_part_named(call, "input"),
+                                                      plan_part_named(call, "gamma"),
+                                                      plan_part_named(call, "output")},
+                               .part_count = 3,
+                               .values = (uint64_t[]){rows.n, rows.stride, plan_named(call, "eps")},
+                               .value_count = 3});
+}
+
 /* A sum; a difference, a square, a sum; a difference, two products and a sum. */
 static plan_cost cost(const plan_call *call) {
     norm p = norm_of(call);
@@ -89,3 +118,10 @@ const plan_collective plan_collective_norm = {.check = check,
                                               .overlap = PLAN_OVERLAP_SAME,
                                               .fuses = true,
                                               .loads = true};
+const plan_collective plan_collective_rms_norm = {.check = check,
+                                                  .ranges = ranges,
+                                                  .expand = expand_rms,
+                                                  .cost = cost,
+                                                  .overlap = PLAN_OVERLAP_SAME,
+                                                  .fuses = true,
+                                                  .loads = true};

@@ -1,4 +1,4 @@
-/* softmax: the library program rows.atlas, softmax. */
+/* softmax, log_softmax: the library program rows.atlas, softmax. */
 #include "plan/steps/rows.h"
 
 static void ranges(plan_call *call) {
@@ -22,8 +22,9 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                .lanes = LANES,
                                .at_once = rows.n <= SHORT_ROW && !x->rolled ? TOGETHER : 1,
                                .shared_bytes = 80 * size,
-                               .constants = (int32_t[]){(int32_t)size, x->rolled, type == sum},
-                               .constant_count = 3,
+                               .constants = (int32_t[]){(int32_t)size, x->rolled, type == sum,
+                                                        call->op == HG_OP_LOG_SOFTMAX},
+                               .constant_count = 4,
                                .parts = (plan_part[]){plan_part_named(call, "input"),
                                                       plan_part_named(call, "output")},
                                .part_count = 2,

@@ -71,6 +71,7 @@ UNARY(o_exp, mpfr_exp) UNARY(o_log, mpfr_log) UNARY(o_log2, mpfr_log2) UNARY(o_l
 UNARY(o_cos, mpfr_cos) UNARY(o_tan, mpfr_tan) UNARY(o_tanh, mpfr_tanh) UNARY(o_erf, mpfr_erf) UNARY(o_rsqrt, mpfr_rec_sqrt)
 UNARY(o_exp2, mpfr_exp2) UNARY(o_expm1, mpfr_expm1) UNARY(o_log1p, mpfr_log1p) UNARY(o_cbrt, mpfr_cbrt) UNARY(o_erfc, mpfr_erfc)
 UNARY(o_atan, mpfr_atan) UNARY(o_asin, mpfr_asin) UNARY(o_acos, mpfr_acos) UNARY(o_sinh, mpfr_sinh) UNARY(o_cosh, mpfr_cosh)
+UNARY(o_asinh, mpfr_asinh) UNARY(o_acosh, mpfr_acosh) UNARY(o_atanh, mpfr_atanh)
     /* clang-format on */
     static void o_pow(mpfr_t r, const mpfr_t x, const mpfr_t y) {
     mpfr_pow(r, x, y, MPFR_RNDN);
@@ -159,6 +160,9 @@ static const measured FUNCTIONS[] = {
     {"sinh", HG_OP_SINH, o_sinh, 2, 2, -90, 90, -711, 711},
     {"cosh", HG_OP_COSH, o_cosh, 2, 2, -90, 90, -711, 711},
     {"hypot", HG_OP_HYPOT, o_hypot, 2, 2, -3, 3, -3, 3},
+    {"asinh", HG_OP_ASINH, o_asinh, 2, 2, -4, 4, -4, 4},
+    {"acosh", HG_OP_ACOSH, o_acosh, 2, 2, 1, 5, 1, 5},
+    {"atanh", HG_OP_ATANH, o_atanh, 2, 2, -1, 1, -1, 1},
 };
 
 static double random_in(double low, double high) {

@@ -265,6 +265,12 @@ static void test_functions(void) {
         CHECK(fabs(f64_of(eval(HG_OP_SINH, HG_TYPE_F64, b, 0)) - sinh(x)) <=
               0x1p-50 * fabs(sinh(x)));
         CHECK(fabs(f64_of(eval(HG_OP_COSH, HG_TYPE_F64, b, 0)) - cosh(x)) <= 0x1p-50 * cosh(x));
+        CHECK(fabs(f64_of(eval(HG_OP_ASINH, HG_TYPE_F64, b, 0)) - asinh(x)) <=
+              0x1p-50 * fabs(asinh(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_ACOSH, HG_TYPE_F64, f64(1 + fabs(x)), 0)) -
+                   acosh(1 + fabs(x))) <= 0x1p-50 * acosh(1 + fabs(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_ATANH, HG_TYPE_F64, f64(x / 21), 0)) - atanh(x / 21)) <=
+              0x1p-50 * fabs(atanh(x / 21)));
         CHECK(fabs(f64_of(eval(HG_OP_HYPOT, HG_TYPE_F64, b, f64(3))) - hypot(x, 3)) <=
               0x1p-51 * hypot(x, 3));
     }

@@ -32,6 +32,8 @@ static const char *const WORKS[] = {
     "quantized_gemm.i8 c=r1, a=r2, b=r3, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=37, n=41, k=29",
     "sort.f32 output=r1, input=r2, n=1001, outer=3",
     "top_k.f64 indices=r1, input=r2, n=700, k=300, outer=2, inner=2",
+    "scan.f32 output=r1, input=r2, n=9001, outer=2",
+    "rms_norm.f32 output=r1, input=r2, gamma=r3, n=145, eps=0.001, rows=39",
     "softmax.f32 output=r1, input=r2, n=203, rows=27",
     "softmax.f16 output=r1, input=r2, n=300, rows=11",
     "layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, n=145, eps=0.001, rows=39",
