@@ -19,6 +19,7 @@ struct hg_executor {
     hg_mutex lock;  /* of what is kept for others */
     void *kept;
     void (*end_kept)(void *kept);
+    void (*trim_kept)(void *kept);
 };
 
 /* ---- kinds ---- */
@@ -192,11 +193,13 @@ void hg_executor_destroy(hg_executor *e) {
     hg_free(e);
 }
 
-void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept)) {
+void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept),
+                       void (*trim)(void *kept)) {
     hg_mutex_lock(&e->lock);
     if (!e->kept) {
         e->kept = make(e);
         e->end_kept = end;
+        e->trim_kept = trim;
     }
     void *kept = e->kept;
     hg_mutex_unlock(&e->lock);
@@ -292,6 +295,9 @@ hg_status hg_executor_memory(hg_executor *e, hg_executor_memory_info *info) {
 hg_status hg_executor_trim(hg_executor *e, uint64_t bytes) {
     HG_ENTRY;
     if (!e) return hg_null_argument("executor");
+    hg_mutex_lock(&e->lock);
+    if (e->kept) e->trim_kept(e->kept);
+    hg_mutex_unlock(&e->lock);
     hg_buffer_pool_trim(&e->pool, bytes);
     return HG_OK;
 }

@@ -7,9 +7,10 @@
 #include <hologram/executor.h>
 
 /* Something of its own that an executor keeps, made at the first call by `make` (NULL: this
- * thread's error says why) and ended by `end`, before the executor's buffers go. One kind only.
- * Thread-safe. */
-void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept));
+ * thread's error says why) and ended by `end`, before the executor's buffers go; `trim` gives back
+ * memory that it could do without. One kind only. Thread-safe. */
+void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept),
+                       void (*trim)(void *kept));
 hg_buffer_pool *hg_executor_pool(hg_executor *e);
 
 #endif

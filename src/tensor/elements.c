@@ -247,6 +247,13 @@ static bool is_map(const tensor_run *run, const tensor_formula *f, const hg_tens
     return is;
 }
 
+/* Of that shape, with no stride that goes backwards. */
+static bool is_plain(const hg_tensor *x, const uint64_t *shape, uint32_t rank) {
+    bool is = x->rank == rank;
+    for (uint32_t d = 0; d < rank && is; d++) is = x->shape[d] == shape[d] && x->strides[d] >= 0;
+    return is;
+}
+
 static hg_status map_call(tensor_run *run, const tensor_formula *f, const hg_tensor *const *inputs,
                           uint32_t count, const uint64_t *shape, uint32_t rank,
                           hg_tensor **result) {
@@ -255,12 +262,15 @@ static hg_status map_call(tensor_run *run, const tensor_formula *f, const hg_ten
     tensor_arg args[3] = {{0}};
     hg_status status = HG_OK;
     for (uint32_t k = 0; k < count && status == HG_OK; k++) {
-        hg_tensor *packed = NULL;
-        status = tensor_operand(run, inputs[k], false, &packed);
-        if (status == HG_OK) status = hg_tensor_broadcast_to(packed, shape, rank, &views[k]);
-        hg_tensor_release(packed);
-        args[k] = (tensor_arg){
-            .name = names[count - 1][k], .kind = TENSOR_ARRAY, .tensor = views[k]};
+        const hg_tensor *x = inputs[k];
+        if (!is_plain(x, shape, rank)) {
+            hg_tensor *packed = NULL;
+            status = tensor_operand(run, x, false, &packed);
+            if (status == HG_OK) status = hg_tensor_broadcast_to(packed, shape, rank, &views[k]);
+            hg_tensor_release(packed);
+            x = views[k];
+        }
+        args[k] = (tensor_arg){.name = names[count - 1][k], .kind = TENSOR_ARRAY, .tensor = x};
     }
     args[count] = (tensor_arg){.name = "op", .kind = TENSOR_WORD, .text = f->map};
     tensor_result made = {.operand = "out", .type = f->gives, .rank = rank, .shape = shape};

@@ -351,10 +351,10 @@ static hg_status write_inputs(tensor_record *r, hg_graph *g, numbers *n) {
     for (uint64_t i = 0; i < r->storages.count; i++) {
         record_storage *s = &r->storages.data[i];
         char name[24];
+        if (s->result != UINT32_MAX) continue;
         hg_dim dim = dim_of(n, s->storage->count);
         snprintf(name, sizeof name, "x%u", (unsigned)i);
-        if (s->result == UINT32_MAX)
-            HG_TRY(hg_graph_input(g, name, (hg_type)s->storage->type, &dim, 1, &s->value));
+        HG_TRY(hg_graph_input(g, name, (hg_type)s->storage->type, &dim, 1, &s->value));
     }
     return HG_OK;
 }
@@ -369,7 +369,7 @@ static hg_status write_view(const tensor_record *r, hg_graph *g, const record_ar
     hg_dim offset = dim_of(n, items[0]);
     for (uint32_t d = 0; d < a->count; d++) {
         dims[d] = dim_of(n, items[1 + d]);
-        strides[d] = dim_of(n, items[1 + a->count + d]);
+        if (kind == VIEW_STRIDED) strides[d] = dim_of(n, items[1 + a->count + d]);
     }
     return kind == VIEW_PACKED
                ? hg_graph_view(g, NULL, *value, offset, dims, a->count, value)
@@ -498,6 +498,10 @@ static hg_status graph_of(tensor_record *r, hg_text *key, numbers *n, tensor_gra
         *place = g;
     } else {
         g = oldest(state);
+        for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
+            hg_graph_binding_destroy(g->bound[k].binding);
+            hg_free(g->bound[k].handles);
+        }
         hg_graph_executable_destroy(g->executable);
         hg_free(g->key);
         *g = (tensor_graph){0};
@@ -505,9 +509,19 @@ static hg_status graph_of(tensor_record *r, hg_text *key, numbers *n, tensor_gra
     HG_TRY(compile(r, n, &g->executable)); /* an entry without a key is found by nobody */
     g->key = key->data;
     g->length = key->length;
-    g->used = ++state->uses;
+    g->used = g->number = ++state->uses;
     *key = (hg_text){0};
     *graph = g;
+    return HG_OK;
+}
+
+/* Memory for the results that somebody holds. */
+static hg_status allocate_results(const tensor_record *r) {
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const record_storage *s = &r->storages.data[i];
+        if (s->result != UINT32_MAX && is_live(s))
+            HG_TRY(tensor_storage_allocate(s->storage, false));
+    }
     return HG_OK;
 }
 
@@ -519,36 +533,104 @@ static hg_status set_params(const tensor_record *r, const numbers *n, hg_params 
         char name[24];
         bool made = s->result != UINT32_MAX;
         if (made && !is_live(s)) continue;
-        if (made) HG_TRY(tensor_storage_allocate(s->storage, false));
         snprintf(name, sizeof name, "%c%u", made ? 'y' : 'x', (unsigned)i);
         HG_TRY(hg_params_set_buffer(params, name, s->storage->buffer));
     }
     return HG_OK;
 }
 
-static hg_status bind(tensor_record *r, hg_params *params, hg_graph_binding **binding) {
-    numbers n = {.literal = r->scope};
-    hg_text key = {0};
-    tensor_graph *graph = NULL;
-    put_record(&key, r, &n);
-    hg_status status = key.failed ? hg_fail_memory() : set_params(r, &n, params);
-    hg_mutex_lock(&r->state->lock);
-    if (status == HG_OK) status = graph_of(r, &key, &n, &graph);
-    if (status == HG_OK) status = hg_graph_bind(graph->executable, params, binding);
-    hg_mutex_unlock(&r->state->lock);
-    hg_text_free(&key);
+/* What a binding depends on beside the graph: its buffers' handles and its symbols' values. NULL:
+ * out of memory. */
+static uint64_t *handles_of(const tensor_record *r, const numbers *n, uint64_t *count) {
+    uint64_t *handles = hg_alloc((size_t)(r->storages.count + n->count + 1) * sizeof *handles);
+    *count = 0;
+    if (!handles) return NULL;
+    for (uint64_t i = 0; i < r->storages.count; i++)
+        handles[(*count)++] = r->storages.data[i].storage->buffer.handle;
+    for (uint32_t i = 0; i < n->count; i++) handles[(*count)++] = n->values[i];
+    return handles;
+}
+
+/* Takes a binding that is kept; the lock is held. */
+static hg_graph_binding *take_bound(tensor_graph *g, const uint64_t *handles, uint64_t count) {
+    for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
+        tensor_bound *b = &g->bound[k];
+        if (!b->binding || b->count != count ||
+            memcmp(b->handles, handles, (size_t)count * sizeof *handles) != 0)
+            continue;
+        hg_graph_binding *binding = b->binding;
+        hg_free(b->handles);
+        *b = (tensor_bound){0};
+        return binding;
+    }
+    return NULL;
+}
+
+static hg_status bind(tensor_record *r, const numbers *n, tensor_graph *g,
+                      hg_graph_binding **binding) {
+    hg_params *params = hg_params_create();
+    if (!params) return hg_fail_memory();
+    hg_status status = set_params(r, n, params);
+    if (status == HG_OK) status = hg_graph_bind(g->executable, params, binding);
+    hg_params_destroy(params);
     return status;
 }
 
+/* A binding for the record, and its graph's key where it is kept. */
+static hg_status find_binding(tensor_record *r, hg_text *key, numbers *n, const uint64_t *handles,
+                              uint64_t count, hg_graph_binding **binding, uint64_t *graph) {
+    tensor_graph *g = NULL;
+    hg_mutex_lock(&r->state->lock);
+    hg_status status = graph_of(r, key, n, &g);
+    if (status == HG_OK) {
+        *graph = g->number;
+        *binding = take_bound(g, handles, count);
+        if (!*binding) status = bind(r, n, g, binding);
+    }
+    hg_mutex_unlock(&r->state->lock);
+    return status;
+}
+
+/* Keeps a binding with its graph, where that is still known. */
+static void keep_binding(tensor_state *state, uint64_t graph, hg_graph_binding *binding,
+                         uint64_t *handles, uint64_t count) {
+    tensor_bound old = {binding, handles, count};
+    hg_mutex_lock(&state->lock);
+    for (uint64_t i = 0; i < state->graphs.count; i++) {
+        tensor_graph *g = state->graphs.data[i];
+        if (g->number != graph) continue;
+        tensor_bound *to = &g->bound[g->used % TENSOR_BINDINGS];
+        for (uint32_t k = 0; k < TENSOR_BINDINGS; k++)
+            if (!g->bound[k].binding) to = &g->bound[k];
+        tensor_bound kept = *to;
+        *to = old;
+        old = kept;
+        break;
+    }
+    hg_mutex_unlock(&state->lock);
+    hg_graph_binding_destroy(old.binding);
+    hg_free(old.handles);
+}
+
 static hg_status run_graph(tensor_record *r) {
+    numbers n = {.literal = r->scope};
+    hg_text key = {0};
     hg_graph_binding *binding = NULL;
-    hg_params *params = hg_params_create();
-    if (!params) return hg_fail_memory();
-    hg_status status = bind(r, params, &binding);
-    hg_params_destroy(params);
+    uint64_t count, graph = 0, *handles = NULL;
+    HG_TRY(allocate_results(r));
+    put_record(&key, r, &n);
+    handles = handles_of(r, &n, &count);
+    hg_status status = key.failed || !handles ? hg_fail_memory() : HG_OK;
+    if (status == HG_OK) status = find_binding(r, &key, &n, handles, count, &binding, &graph);
+    hg_text_free(&key);
     if (status == HG_OK) status = hg_graph_binding_launch(binding);
     hg_error kept = *hg_error_record();
-    hg_graph_binding_destroy(binding);
+    if (status == HG_OK) {
+        keep_binding(r->state, graph, binding, handles, count);
+    } else {
+        hg_graph_binding_destroy(binding);
+        hg_free(handles);
+    }
     *hg_error_record() = kept;
     return status;
 }
@@ -609,7 +691,7 @@ hg_status tensor_ready(tensor_storage *s) {
 /* ---- scopes ---- */
 
 struct hg_tensor_scope {
-    tensor_record record;
+    tensor_record *record;
     struct hg_tensor_scope *outer; /* of this thread */
 };
 static HG_THREAD_LOCAL hg_tensor_scope *innermost;
@@ -656,7 +738,7 @@ hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
     HG_TRY(tensor_state_of(executor, &state));
     *run = (tensor_run){.state = state};
     for (hg_tensor_scope *s = innermost; s && !run->record; s = s->outer)
-        if (s->record.state == state) run->record = &s->record;
+        if (s->record->state == state) run->record = s->record;
     if (run->record) return HG_OK;
     run->record = take_record(state);
     if (!run->record) return hg_fail_memory();
@@ -690,8 +772,13 @@ hg_status hg_scope_begin(hg_executor *executor, hg_tensor_scope **scope) {
     HG_TRY(tensor_state_of(executor, &state));
     hg_tensor_scope *s = hg_calloc(1, sizeof *s);
     if (!s) return hg_fail_memory();
-    s->record.state = tensor_state_retain(state);
-    s->record.scope = true;
+    s->record = take_record(state);
+    if (!s->record) {
+        hg_free(s);
+        return hg_fail_memory();
+    }
+    tensor_state_retain(state);
+    s->record->scope = true;
     s->outer = innermost;
     innermost = s;
     *scope = s;
@@ -705,11 +792,18 @@ hg_status hg_scope_end(hg_tensor_scope *s) {
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "the scope is not the innermost one of this thread");
     innermost = s->outer;
-    hg_mutex_lock(&s->record.state->recording);
-    hg_status status = tensor_record_run(&s->record);
-    hg_mutex_unlock(&s->record.state->recording);
-    free_record(&s->record);
-    tensor_state_release(s->record.state);
+    tensor_state *state = s->record->state;
+    hg_mutex_lock(&state->recording);
+    hg_status status = tensor_record_run(s->record);
+    hg_mutex_unlock(&state->recording);
+    s->record->scope = false;
+    if (state->executor) {
+        give_record(state, s->record);
+    } else { /* nobody frees spare ones any more */
+        free_record(s->record);
+        hg_free(s->record);
+    }
+    tensor_state_release(state);
     hg_free(s);
     return status;
 }

@@ -8,6 +8,20 @@
 
 static void end(void *kept);
 
+void tensor_state_trim(tensor_state *state) {
+    hg_mutex_lock(&state->lock);
+    for (uint64_t i = 0; i < state->graphs.count; i++)
+        for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
+            tensor_bound *b = &state->graphs.data[i]->bound[k];
+            hg_graph_binding_destroy(b->binding);
+            hg_free(b->handles);
+            *b = (tensor_bound){0};
+        }
+    hg_mutex_unlock(&state->lock);
+}
+
+static void trim(void *kept) { tensor_state_trim(kept); }
+
 static void *make(hg_executor *executor) {
     tensor_state *state = hg_calloc(1, sizeof *state);
     if (!state) {
@@ -24,7 +38,7 @@ static void *make(hg_executor *executor) {
 
 hg_status tensor_state_of(hg_executor *executor, tensor_state **state) {
     if (!executor) return hg_null_argument("executor");
-    *state = hg_executor_keep(executor, make, end);
+    *state = hg_executor_keep(executor, make, end, trim);
     return *state ? HG_OK : HG_ERROR_OUT_OF_MEMORY;
 }
 
@@ -43,6 +57,7 @@ void tensor_state_release(tensor_state *state) {
 /* The executor goes: what is left of its tensors has no elements any more. */
 static void end(void *kept) {
     tensor_state *state = kept;
+    tensor_state_trim(state);
     for (uint64_t i = 0; i < state->programs.count; i++) {
         hg_program_release(state->programs.data[i].program);
         hg_free(state->programs.data[i].key);

@@ -76,8 +76,12 @@ static uint64_t bytes_of(const tensor_storage *s) {
 hg_status tensor_storage_allocate(tensor_storage *s, bool zero) {
     if (s->buffer.handle) return HG_OK;
     if (!s->state->executor) return gone();
-    return hg_buffer_pool_take_whole(hg_executor_pool(s->state->executor), bytes_of(s), zero,
-                                     &s->buffer, &s->class_bytes);
+    hg_buffer_pool *pool = hg_executor_pool(s->state->executor);
+    hg_status status = hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &s->buffer,
+                                                 &s->class_bytes);
+    if (status != HG_ERROR_ALLOCATION_FAILED && status != HG_ERROR_OUT_OF_MEMORY) return status;
+    tensor_state_trim(s->state);
+    return hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &s->buffer, &s->class_bytes);
 }
 
 /* Host memory as a buffer: itself where the device sees it, else a copy. */

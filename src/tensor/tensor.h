@@ -83,12 +83,23 @@ typedef struct tensor_program {
     size_t length;
     uint64_t hash;
 } tensor_program;
-/* An array graph that was compiled, with what it says as its key. */
+enum { TENSOR_BINDINGS = 2 };
+/* A binding that nobody uses, with the handles of its buffers. */
+typedef struct tensor_bound {
+    hg_graph_binding *binding; /* NULL: none */
+    uint64_t *handles;
+    uint64_t count;
+} tensor_bound;
+/* An array graph that was compiled, with what it says as its key, and its last bindings: the next
+ * record that says the same often has the same buffers. They keep their workspaces until the
+ * executor is trimmed or has no memory left. */
 typedef struct tensor_graph {
     hg_graph_executable *executable;
     char *key;
     size_t length;
-    uint64_t used; /* when, counted in uses */
+    uint64_t used;   /* when, counted in uses */
+    uint64_t number; /* of its first use, which no other has */
+    tensor_bound bound[TENSOR_BINDINGS];
 } tensor_graph;
 
 struct tensor_state {
@@ -109,6 +120,8 @@ struct tensor_state {
 
 /* Of an executor; made at the first call. */
 hg_status tensor_state_of(hg_executor *executor, tensor_state **state) HG_NODISCARD;
+/* Lets go of bindings that nobody uses. */
+void tensor_state_trim(tensor_state *state);
 tensor_state *tensor_state_retain(tensor_state *state);
 void tensor_state_release(tensor_state *state);
 /* A program by its text, assembled once. It is the state's. */

@@ -5,21 +5,11 @@
 
 /* ---- what it is ---- */
 
-hg_element hg_tensor_type(const hg_tensor *t) {
-    return t ? t->type : HG_TYPE_COUNT;
-}
-uint32_t hg_tensor_ndim(const hg_tensor *t) {
-    return t ? t->rank : 0;
-}
-const uint64_t *hg_tensor_shape(const hg_tensor *t) {
-    return t ? t->shape : NULL;
-}
-const int64_t *hg_tensor_strides(const hg_tensor *t) {
-    return t ? t->strides : NULL;
-}
-uint64_t hg_tensor_numel(const hg_tensor *t) {
-    return t ? tensor_numel(t->shape, t->rank) : 0;
-}
+hg_element hg_tensor_type(const hg_tensor *t) { return t ? t->type : HG_TYPE_COUNT; }
+uint32_t hg_tensor_ndim(const hg_tensor *t) { return t ? t->rank : 0; }
+const uint64_t *hg_tensor_shape(const hg_tensor *t) { return t ? t->shape : NULL; }
+const int64_t *hg_tensor_strides(const hg_tensor *t) { return t ? t->strides : NULL; }
+uint64_t hg_tensor_numel(const hg_tensor *t) { return t ? tensor_numel(t->shape, t->rank) : 0; }
 hg_executor *hg_tensor_executor(const hg_tensor *t) {
     return t && t->storage->state ? t->storage->state->executor : NULL;
 }
@@ -35,10 +25,12 @@ bool tensor_is_packed(const hg_tensor *t) {
 }
 
 bool hg_tensor_is_contiguous(const hg_tensor *t) {
+    HG_ENTRY;
     return t && tensor_is_packed(t);
 }
 
 bool hg_tensor_is_broadcast_compatible_with(const hg_tensor *a, const hg_tensor *b) {
+    HG_ENTRY;
     if (!a || !b) return false;
     for (uint32_t d = 1; d <= a->rank && d <= b->rank; d++) {
         uint64_t x = a->shape[a->rank - d], y = b->shape[b->rank - d];
