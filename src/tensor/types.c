@@ -7,14 +7,17 @@
 /* ---- types ---- */
 
 const char *hg_element_name(hg_element type) {
+    HG_ENTRY;
     return type == HG_ELEMENT_BOOL ? "bool" : hg_type_name((hg_type)type);
 }
 
 uint64_t hg_element_size(hg_element type) {
+    HG_ENTRY;
     return type == HG_ELEMENT_BOOL ? 1 : hg_type_size_bytes((hg_type)type);
 }
 
 bool hg_element_from_name(const char *name, hg_element *type) {
+    HG_ENTRY;
     hg_type own;
     if (!name || !type) return false;
     if (strcmp(name, "bool") == 0) {
@@ -69,6 +72,7 @@ static hg_element of_kind(int kind, uint64_t bytes) {
 }
 
 hg_element hg_element_promote(hg_element a, hg_element b) {
+    HG_ENTRY;
     uint64_t x = hg_element_size(a), y = hg_element_size(b);
     if (!x || !y) return HG_TYPE_COUNT;
     int p = tensor_kind(a), q = tensor_kind(b);
