@@ -7,7 +7,7 @@
 #include <hologram/executor.h>
 
 /* Something of its own that an executor keeps, made at the first call by `make` (NULL: this
- * thread's error says why) and ended by `end`, before the executor's buffers go; `trim` gives back
+ * thread's error says why) and ended by `end`, before the executor's buffers go; `trim` frees
  * memory that it could do without. One kind only. Thread-safe. */
 void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept),
                        void (*trim)(void *kept));

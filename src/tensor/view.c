@@ -5,11 +5,26 @@
 
 /* ---- what it is ---- */
 
-hg_element hg_tensor_type(const hg_tensor *t) { return t ? t->type : HG_TYPE_COUNT; }
-uint32_t hg_tensor_ndim(const hg_tensor *t) { return t ? t->rank : 0; }
-const uint64_t *hg_tensor_shape(const hg_tensor *t) { return t ? t->shape : NULL; }
-const int64_t *hg_tensor_strides(const hg_tensor *t) { return t ? t->strides : NULL; }
-uint64_t hg_tensor_numel(const hg_tensor *t) { return t ? tensor_numel(t->shape, t->rank) : 0; }
+hg_element hg_tensor_type(const hg_tensor *t) {
+    HG_ENTRY;
+    return t ? t->type : HG_TYPE_COUNT;
+}
+uint32_t hg_tensor_ndim(const hg_tensor *t) {
+    HG_ENTRY;
+    return t ? t->rank : 0;
+}
+const uint64_t *hg_tensor_shape(const hg_tensor *t) {
+    HG_ENTRY;
+    return t ? t->shape : NULL;
+}
+const int64_t *hg_tensor_strides(const hg_tensor *t) {
+    HG_ENTRY;
+    return t ? t->strides : NULL;
+}
+uint64_t hg_tensor_numel(const hg_tensor *t) {
+    HG_ENTRY;
+    return t ? tensor_numel(t->shape, t->rank) : 0;
+}
 hg_executor *hg_tensor_executor(const hg_tensor *t) {
     HG_ENTRY;
     return t && t->storage->state ? t->storage->state->executor : NULL;
