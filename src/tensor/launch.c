@@ -4,7 +4,7 @@
 #include "tensor/tensor.h"
 #include <string.h>
 
-enum { MOST_ARGS = 64 };
+enum { MOST_ARGS = 64, FEW_ARGS = 12 };
 
 /* Values as hg_params has them. Names are not copied: they live as long as the library. Bytes
  * behind the first eight are not looked at: no type of an argument has more. */
@@ -21,10 +21,13 @@ static void put(hg_param_value *v, const char *name, hg_param_kind kind, uint8_t
 
 hg_status tensor_launch(tensor_state *state, const tensor_work *work, const tensor_arg *args,
                         uint32_t arg_count, const tensor_target *targets, uint32_t target_count) {
-    hg_param_value values[MOST_ARGS];
-    hg_params params = {.values = {values, arg_count + target_count, MOST_ARGS}};
-    if (arg_count + target_count > MOST_ARGS)
+    hg_param_value few[FEW_ARGS], *values = few; /* half a KiB each, and stacks may be small */
+    uint32_t count = arg_count + target_count;
+    if (count > MOST_ARGS)
         return hg_fail(HG_ERROR_INTERNAL, "%s has too many operands", work->operation);
+    if (count > FEW_ARGS) values = hg_alloc(count * sizeof *values);
+    if (!values) return hg_fail_memory();
+    hg_params params = {.values = {values, count, count}};
     for (uint32_t i = 0; i < arg_count; i++) {
         const tensor_arg *a = &args[i];
         uint64_t word = a->number;
@@ -39,5 +42,8 @@ hg_status tensor_launch(tensor_state *state, const tensor_work *work, const tens
     for (uint32_t i = 0; i < target_count; i++)
         put(&values[arg_count + i], targets[i].operand, HG_PARAM_BUFFER, HG_TYPE_U64,
             targets[i].storage->buffer.handle);
-    return hg_backend_execute_program_with_params(state->backend, work->program, NULL, &params);
+    hg_status status = hg_backend_execute_program_with_params(state->backend, work->program, NULL,
+                                                              &params);
+    if (values != few) hg_free(values);
+    return status;
 }

@@ -188,30 +188,37 @@ static void add_sizes(const places_work *w, const axes *a, tensor_arg *args, uin
     for (uint32_t i = 0; i < w->number_count; i++) add_size(args, count, NUMBERS[i], w->numbers[i]);
 }
 
+static hg_status add_args(const places_work *w, const axes *a, tensor_arg *args, uint32_t *count) {
+    for (uint32_t k = 0; k < w->operand_count; k++)
+        args[(*count)++] = (tensor_arg){
+            .name = ARRAYS[k], .kind = TENSOR_ARRAY, .tensor = w->operands[k].tensor};
+    add_sizes(w, a, args, count);
+    if (!w->fill) return HG_OK;
+    tensor_arg *fill = &args[(*count)++];
+    *fill = (tensor_arg){
+        .name = "fill", .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(w->type)};
+    if (hg_element_size(w->type) > sizeof fill->bytes)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide", w->name,
+                       hg_element_name(w->type));
+    return hg_type_from_f64(tensor_stored(w->type), *w->fill, fill->bytes);
+}
+
 static hg_status call(tensor_run *run, places_work *w, const axes *a, hg_program *program,
                       hg_tensor **result) {
-    tensor_arg args[MOST_ARGS] = {{0}};
     uint32_t count = 0, rank = w->apart ? w->result_rank : w->rank;
     const uint64_t *shape = w->apart ? w->result_shape : w->shape;
     uint64_t all = tensor_numel(shape, rank);
-    for (uint32_t k = 0; k < w->operand_count; k++)
-        args[count++] = (tensor_arg){
-            .name = ARRAYS[k], .kind = TENSOR_ARRAY, .tensor = w->operands[k].tensor};
-    add_sizes(w, a, args, &count);
-    if (w->fill) {
-        args[count] = (tensor_arg){
-            .name = "fill", .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(w->type)};
-        if (hg_element_size(w->type) > sizeof args[count].bytes)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide",
-                           w->name, hg_element_name(w->type));
-        HG_TRY(hg_type_from_f64(tensor_stored(w->type), *w->fill, args[count++].bytes));
-    }
+    tensor_arg *args = hg_calloc(MOST_ARGS, sizeof *args); /* stacks may be small */
+    if (!args) return hg_fail_memory();
     tensor_result made = {.operand = "y",
                           .type = w->type,
                           .rank = w->apart ? 1 : a->rank,
                           .shape = w->apart ? &all : a->shape};
     tensor_work work = {.program = program, .operation = w->name};
-    HG_TRY(tensor_call(run, &work, args, count, &made, 1));
+    hg_status status = add_args(w, a, args, &count);
+    if (status == HG_OK) status = tensor_call(run, &work, args, count, &made, 1);
+    hg_free(args);
+    HG_TRY(status);
     made.tensor->rank = rank;
     memcpy(made.tensor->shape, shape, rank * sizeof *shape);
     tensor_c_strides(shape, rank, made.tensor->strides);
