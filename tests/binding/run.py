@@ -246,6 +246,7 @@ SETS = {"T_NONE": lambda t: False, "T_ALL": lambda t: True, "T_INTEGER": lambda 
         "T_PATTERN": lambda t: t[0] in "fb" or t[1:] in ("16", "32", "64"),
         "T_REAL": lambda t: t in ("f32", "f64"), "T_HALF": lambda t: t in ("f16", "bf16"),
         "T_BYTE": lambda t: t in ("i8", "u8"), "T_WORD": lambda t: t in ("i32", "u32"),
+        "T_ORDERED": lambda t: t == "bf16" or int(t[1:]) <= 64,
         "T_INDEX": lambda t: t[0] in "iu" and int(t[1:]) <= 64}
 SECOND = {"T_CONVERTED": "any", "T_TWICE": "half_width", "T_WIDER": "narrower", "T_NARROWER": "wider", "T_PATTERN": "pattern"}
 
