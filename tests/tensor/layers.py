@@ -241,6 +241,7 @@ class RmsNorm(Norm):
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             eps = x.dtype.type(np.float32(o["eps"])) if kind == "f32" else o["eps"]
             y = x / np.sqrt((x * x).mean(1, keepdims=True) + eps)
+            y[~np.isfinite(x).all(1)] = np.nan # a NaN or an infinity makes its whole row NaN
             off = UNIT[kind] * (o["n"] / 128 + 16)
             value = y * self.gamma
             least = LEAST[kind]
