@@ -17,5 +17,13 @@ for name in cpu cuda metal webgpu wasm tpu; do
 done
 echo "$lines" | grep -q "^cpu .*exact: the CPU's bits"
 check $? "the CPU differs from itself: $lines"
+lines=$("$HG_BUILD_DIR/examples/multi_backend_product" cpu)
+check $? "the product failed: $lines"
+[ "$lines" = "Backend: cpu
+Result shape: [1000, 1000]" ]
+check $? "another product: $lines"
+lines=$("$HG_BUILD_DIR/examples/multi_backend_product" metal 2>&1)
+[ $? -eq 1 ] && echo "$lines" | grep -q Metal
+check $? "a backend that is not there: $lines"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -127,12 +127,30 @@ template <class T> class tensor {
     tensor(const executor &e, std::initializer_list<T> data)
         : tensor(e, shape{data.size()}, data.begin(), data.size()) {}
     static tensor full(const executor &e, const shape &s, double value) {
-        tensor t;
-        succeeded(hg_tensor_full(e.get(), type, value, s.data(), rank_of(s), &t.own));
-        return t;
+        return made([&](hg_tensor **t) {
+            return hg_tensor_full(e.get(), type, value, s.data(), rank_of(s), t);
+        });
     }
     static tensor zeros(const executor &e, const shape &s) { return full(e, s, 0); }
     static tensor ones(const executor &e, const shape &s) { return full(e, s, 1); }
+    /** start, start + step, … before stop. */
+    static tensor arange(const executor &e, double start, double stop, double step = 1) {
+        return made(
+            [&](hg_tensor **t) { return hg_tensor_arange(e.get(), type, start, stop, step, t); });
+    }
+    /** count numbers from start to stop, both included. */
+    static tensor linspace(const executor &e, double start, double stop, uint64_t count) {
+        return made([&](hg_tensor **t) {
+            return hg_tensor_linspace(e.get(), type, start, stop, count, t);
+        });
+    }
+    /** Uniform in [0, 1), the same for a seed on every device. */
+    static tensor rand(const executor &e, const shape &s, uint64_t seed = 0) {
+        static_assert(is_real<T>, "rand is of floats");
+        return made([&](hg_tensor **t) {
+            return hg_tensor_rand(e.get(), type, seed, s.data(), rank_of(s), t);
+        });
+    }
 
     tensor(const tensor &other) : own(hg_tensor_retain(other.own)) {}
     tensor(tensor &&other) noexcept : own(std::exchange(other.own, nullptr)) {}
@@ -196,6 +214,10 @@ template <class T> class tensor {
     tensor contiguous() const {
         return viewed([&](hg_tensor **v) { return hg_tensor_contiguous(own, v); });
     }
+    /** On an executor: this one where it is there, else a copy. */
+    tensor to(const executor &e) const {
+        return viewed([&](hg_tensor **v) { return hg_tensor_to(own, e.get(), v); });
+    }
     /** Writes another tensor's elements here, into a view too. */
     const tensor &assign(const tensor &from) const {
         if (own && from.own) succeeded(hg_ops_positive_into(home(), from.own, own));
@@ -215,17 +237,22 @@ template <class T> class tensor {
 
     /** Any operation of one result on this tensor's executor; of an empty input it is empty. */
     template <class U>
-    static tensor<U> call(hg_operation operation, std::initializer_list<const hg_tensor *> inputs,
+    static tensor<U> call(hg_operation operation, const hg_tensor *const *inputs, size_t count,
                           const hg_ops_options *options = nullptr) {
         hg_executor *e = nullptr;
         hg_tensor *result = nullptr;
-        for (const hg_tensor *input : inputs) {
-            if (!input) return {};
-            if (!e) e = hg_tensor_executor(input);
+        for (size_t i = 0; i < count; i++) {
+            if (!inputs[i]) return {};
+            if (!e) e = hg_tensor_executor(inputs[i]);
         }
-        succeeded(hg_ops_call(e, operation, inputs.begin(), static_cast<uint32_t>(inputs.size()),
-                              options, &result, 1));
+        succeeded(
+            hg_ops_call(e, operation, inputs, static_cast<uint32_t>(count), options, &result, 1));
         return tensor<U>(result);
+    }
+    template <class U>
+    static tensor<U> call(hg_operation operation, std::initializer_list<const hg_tensor *> inputs,
+                          const hg_ops_options *options = nullptr) {
+        return call<U>(operation, inputs.begin(), inputs.size(), options);
     }
     /** A number beside it. */
     tensor like(double value) const {
@@ -237,11 +264,12 @@ template <class T> class tensor {
   private:
     static uint32_t rank_of(const shape &s) { return static_cast<uint32_t>(s.size()); }
     hg_executor *home() const { return hg_tensor_executor(own); }
-    template <class F> tensor viewed(F make) const {
-        hg_tensor *view = nullptr;
-        if (own) succeeded(make(&view));
-        return tensor(view);
+    template <class F> static tensor made(F make) {
+        hg_tensor *t = nullptr;
+        succeeded(make(&t));
+        return tensor(t);
     }
+    template <class F> tensor viewed(F make) const { return own ? made(make) : tensor(); }
     tensor &into(hg_operation operation, const tensor &b) {
         const hg_tensor *inputs[2] = {own, b.own};
         if (own && b.own)
@@ -291,10 +319,41 @@ tensor<T> where(const tensor<bool> &condition, const tensor<T> &a, const tensor<
     return tensor<T>::template call<T>(HG_OPS_WHERE, {condition.get(), a.get(), b.get()});
 }
 
+/** The product of matrices, batches broadcast. */
+template <class T> tensor<T> matmul(const tensor<T> &a, const tensor<T> &b) {
+    return tensor<T>::template call<T>(HG_OPS_MATMUL, {a.get(), b.get()});
+}
+/** x w + b, w of [in, out]. */
+template <class T>
+tensor<T> fused_linear(const tensor<T> &x, const tensor<T> &w, const tensor<T> &b) {
+    return tensor<T>::template call<T>(HG_OPS_FUSED_LINEAR, {x.get(), w.get(), b.get()});
+}
+/** Joins parts by an operation along an axis: concat, stack. */
+template <class T>
+tensor<T> join(hg_operation operation, std::initializer_list<tensor<T>> parts, int64_t axis) {
+    std::vector<const hg_tensor *> inputs;
+    hg_ops_options options = hg_ops_defaults();
+    for (const tensor<T> &part : parts) inputs.push_back(part.get());
+    options.axes = &axis;
+    options.axis_count = 1;
+    return tensor<T>::template call<T>(operation, inputs.data(), inputs.size(), &options);
+}
+/** Behind each other along an axis. */
+template <class T> tensor<T> concat(std::initializer_list<tensor<T>> parts, int64_t axis = 0) {
+    return join(HG_OPS_CONCAT, parts, axis);
+}
+/** Behind each other along a new axis. */
+template <class T> tensor<T> stack(std::initializer_list<tensor<T>> parts, int64_t axis = 0) {
+    return join(HG_OPS_STACK, parts, axis);
+}
+
 /** What sums and products of T are. */
 template <class T>
-using sum_of =
-    std::conditional_t<is_real<T>, T, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+using sum_of = std::conditional_t<
+    is_real<T>, T,
+    std::conditional_t<std::is_signed_v<T> || std::is_same_v<T, bool>, int64_t, uint64_t>>;
+/** What means of T are. */
+template <class T> using mean_of = std::conditional_t<is_real<T>, T, double>;
 /** Any reduction, over axes that may count from the end; none: over all. */
 template <class U, class T>
 tensor<U> reduce(hg_operation operation, const tensor<T> &a,
@@ -305,13 +364,18 @@ tensor<U> reduce(hg_operation operation, const tensor<T> &a,
     options.keepdims = keepdims;
     return tensor<T>::template call<U>(operation, {a.get()}, &options);
 }
+/** e to the power a, divided by its sum along an axis. */
+template <class T> tensor<T> softmax(const tensor<T> &a, int64_t axis = -1) {
+    return reduce<T>(HG_OPS_SOFTMAX, a, {axis});
+}
 // clang-format off
 #define HG_REDUCTION(name, ID, result) \
     template <class T> tensor<result> name(const tensor<T> &a, std::initializer_list<int64_t> axes = {}, bool keepdims = false) { \
         return reduce<result>(HG_OPS_##ID, a, axes, keepdims); \
     }
 HG_REDUCTION(sum, SUM, sum_of<T>) HG_REDUCTION(prod, PROD, sum_of<T>) HG_REDUCTION(max, MAX, T) HG_REDUCTION(min, MIN, T)
-HG_REDUCTION(mean, MEAN, T) HG_REDUCTION(all, ALL, bool) HG_REDUCTION(any, ANY, bool)
+HG_REDUCTION(mean, MEAN, mean_of<T>) HG_REDUCTION(var, VAR, mean_of<T>) HG_REDUCTION(all, ALL, bool) HG_REDUCTION(any, ANY, bool)
+HG_REDUCTION(argmax, ARGMAX, int64_t) HG_REDUCTION(argmin, ARGMIN, int64_t) HG_REDUCTION(count_nonzero, COUNT_NONZERO, int64_t)
 #undef HG_REDUCTION
 // clang-format on
 

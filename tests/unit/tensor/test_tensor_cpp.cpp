@@ -33,6 +33,36 @@ static void values(const hg::executor &cpu) {
     throws([&] { (void)a.select(2, 0); }, "Invalid dimension: 2");
 }
 
+/* rand: the first words of Philox4x32-10 with counter and key 0, as Random123's known answers. */
+static void functions(const hg::executor &cpu) {
+    using doubles = std::vector<double>;
+    auto a = hg::tensor<double>::arange(cpu, 0, 6).reshape({2, 3});
+    auto row = hg::tensor<double>::linspace(cpu, 0, 1, 3);
+    auto random = hg::tensor<float>::rand(cpu, {2, 2});
+    CHECK(row.to_vector() == doubles({0, 0.5, 1}));
+    CHECK(hg::tensor<int32_t>::arange(cpu, 5, 0, -2).to_vector() ==
+          std::vector<int32_t>({5, 3, 1}));
+    CHECK((random * 0x1p24).to_vector() ==
+          std::vector<float>({0x6627e8, 0xe169c5, 0xbc57ac, 0x9b00db}));
+    CHECK(random.to(cpu).to_vector() == random.to_vector());
+    CHECK(matmul(a, a.transpose()).to_vector() == doubles({5, 14, 14, 50}));
+    CHECK(fused_linear(a, a.transpose(), row.along(0, {1})).to_vector() ==
+          doubles({5.5, 15, 14.5, 51}));
+    CHECK(hg::concat({a, a * 2}, 1)[1].to_vector() == doubles({3, 4, 5, 6, 8, 10}));
+    CHECK(hg::concat({a, row.reshape({1, 3})}).extents() == hg::shape({3, 3}));
+    CHECK(hg::stack({row, row + 1}, -1).to_vector() == doubles({0, 1, 0.5, 1.5, 1, 2}));
+    CHECK(argmax(a * (row - 0.6), {0}).to_vector() == std::vector<int64_t>({0, 0, 1}));
+    CHECK(argmin(a).item() == 0 && count_nonzero(a).item() == 5 && var(row).item() == 0.5 / 3);
+    CHECK(sum(a > 3).item() == 2 && prod(a.as<uint8_t>() + a.as<uint8_t>(), {1})[1].item() == 480);
+    CHECK(mean(a.as<uint8_t>()).item() == 2.5); /* of integers a double */
+    auto parts = softmax(hg::tensor<double>(cpu, {1, 2, 3}));
+    auto known = hg::tensor<double>(cpu, {0.09003057, 0.24472847, 0.66524096});
+    CHECK(max(abs(parts - known)).item() < 1e-8);
+    CHECK(sum(softmax(a, 0), {0}).extents() == hg::shape({3}) && softmax(a, 0)[0][0].item() < 0.05);
+    throws([&] { (void)matmul(a, a); }, "Tensor shape mismatch: matmul");
+    throws([&] { (void)hg::concat({a, row}); }, "concat");
+}
+
 static void recorded(const hg::executor &cpu) {
     auto x = hg::tensor<float>::ones(cpu, {4, 5}), y = x;
     {
@@ -47,6 +77,7 @@ static void recorded(const hg::executor &cpu) {
 int main() {
     hg::executor cpu = hg::executor::cpu();
     values(cpu);
+    functions(cpu);
     recorded(cpu);
     return test_done();
 }
