@@ -11,10 +11,14 @@ check() {
 }
 here=$HG_SOURCE_DIR/examples
 picture=$HG_BUILD_DIR/examples/heat_test.png
-line=$("$HG_BUILD_DIR/examples/tensor_digits" "$here/digits") || line="failed: $line"
-/usr/bin/python3 -B "$here/digits/check.py" right "$line"
-check $? "digits: $line"
+digits() { # digits PROGRAM
+    line=$("$HG_BUILD_DIR/examples/$1" "$here/digits") || line="failed: $line"
+    /usr/bin/python3 -B "$here/digits/check.py" right "$line"
+    check $? "$1: $line"
+}
+digits tensor_digits
 if [ -x "$HG_BUILD_DIR/examples/tensor_heat" ]; then # where there is a compiler of C++
+    digits tensor_digits_cpp
     line=$("$HG_BUILD_DIR/examples/tensor_heat" "$picture" 150 65) || line="failed: 0"
     /usr/bin/python3 -B "$here/tensors/heat_check.py" "$picture" 150 65 "$line"
     check $? "heat: $line"

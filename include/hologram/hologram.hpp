@@ -152,6 +152,11 @@ template <class T> class tensor {
         });
     }
 
+    /** An array of a .npy, .npz or safetensors file; of another type than T it is empty. */
+    static tensor load(const executor &e, const char *path, const char *name = nullptr) {
+        return made([&](hg_tensor **t) { return hg_tensor_load(e.get(), path, name, t); });
+    }
+
     tensor(const tensor &other) : own(hg_tensor_retain(other.own)) {}
     tensor(tensor &&other) noexcept : own(std::exchange(other.own, nullptr)) {}
     tensor &operator=(tensor other) noexcept {

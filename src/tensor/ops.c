@@ -26,12 +26,17 @@ const char *hg_ops_about(hg_operation operation) {
 hg_status hg_ops_find(const char *name, hg_operation *operation) {
     HG_ENTRY;
     if (!name || !operation) return hg_null_argument(name ? "operation" : "name");
+    hg_nearest nearest;
     for (size_t i = 0; i < HG_COUNT_OF(ROWS); i++)
         if (strcmp(ROWS[i].name, name) == 0) {
             *operation = (hg_operation)i;
             return HG_OK;
         }
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.60s' is no operation on tensors", name);
+    hg_nearest_init(&nearest, name, strlen(name));
+    for (size_t i = 0; i < HG_COUNT_OF(ROWS); i++) hg_nearest_try(&nearest, ROWS[i].name);
+    const char *hint = hg_nearest_hint(&nearest);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.60s' is no operation on tensors%s%s", name,
+                   hint ? "; " : "", hint ? hint : "");
 }
 
 static const hg_sized OPTIONS = HG_SIZED(hg_ops_options, numbers, "zero it and set size");

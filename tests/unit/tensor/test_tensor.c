@@ -325,7 +325,8 @@ static void mistakes(hg_executor *e) {
     FAILS(hg_tensor_zeros(e, HG_TYPE_F32, (uint64_t[]){UINT64_MAX, 2}, 2, &c),
           "more bytes than an address can count");
     FAILS(hg_tensor_zeros(e, 63, NULL, 0, &c), "63 is no element type");
-    FAILS(hg_ops_find("ad", &operation), "'ad' is no operation");
+    FAILS(hg_ops_find("ad", &operation), "'ad' is no operation on tensors; did you mean 'add'?");
+    FAILS(hg_ops_find("sofmax", &operation), "did you mean 'softmax'?");
     CHECK(c == NULL);
     OK(hg_tensor_print(a, &text));
     CHECK_TEXT(text, "f32 [2, 3] = [[1, 2, 3],\n [4, 5, 6]]");

@@ -59,6 +59,7 @@ static void functions(const hg::executor &cpu) {
     auto known = hg::tensor<double>(cpu, {0.09003057, 0.24472847, 0.66524096});
     CHECK(max(abs(parts - known)).item() < 1e-8);
     CHECK(sum(softmax(a, 0), {0}).extents() == hg::shape({3}) && softmax(a, 0)[0][0].item() < 0.05);
+    throws([&] { (void)hg::tensor<float>::load(cpu, "nowhere.npy"); }, "nowhere.npy");
     throws([&] { (void)matmul(a, a); }, "Tensor shape mismatch: matmul");
     throws([&] { (void)hg::concat({a, row}); }, "concat");
 }
