@@ -299,8 +299,9 @@ static bool shape_result(inference *f, const graph_shape *s, graph_value *v) {
     return true;
 }
 
-/* Of indices, which have a type of their own: i64 where the call is `wide`. */
+/* Of indices, which have a type of their own: i64 of places, and where the call is `wide`. */
 static hg_type index_type(const inference *f) {
+    if (f->r->op == HG_OP_ARG_MAX || f->r->op == HG_OP_ARG_MIN) return HG_TYPE_I64;
     for (uint32_t i = 0; i < f->row->operand_count; i++) {
         if (strcmp(f->row->operands[i].name, "wide") != 0) continue;
         const graph_operand *wide = graph_given(f->r, i);

@@ -43,7 +43,7 @@ static hg_status finish(ops_call *c, ops_kept *k, hg_program *program, const ops
 
 /* ---- softmax ---- */
 
-static hg_status softmax(ops_call *c, ops_kept *k) {
+static hg_status along_axis(ops_call *c, ops_kept *k, const char *instruction) {
     const hg_tensor *x;
     hg_tensor *rows;
     uint32_t axis;
@@ -53,32 +53,13 @@ static hg_status softmax(ops_call *c, ops_kept *k) {
     if (!tensor_numel(x->shape, x->rank)) return empty(c, x);
     HG_TRY(ops_axis_last(k, x, axis, &rows));
     HG_TRY(give(c, k, &args, "input", rows));
-    HG_TRY(ops_instruction(c, "softmax", &args, "output", x->type, rows->shape, rows->rank,
+    HG_TRY(ops_instruction(c, instruction, &args, "output", x->type, rows->shape, rows->rank,
                            &c->out[0]));
     return ops_axis_back(c, axis);
 }
+static hg_status softmax(ops_call *c, ops_kept *k) { return along_axis(c, k, "softmax"); }
+static hg_status log_softmax(ops_call *c, ops_kept *k) { return along_axis(c, k, "log_softmax"); }
 hg_status ops_softmax(ops_call *c) { return ops_with_kept(c, softmax); }
-
-static hg_status log_softmax(ops_call *c, ops_kept *k) {
-    const hg_tensor *x;
-    hg_tensor *rows, *packed;
-    uint32_t axis;
-    ops_arguments args = {.count = 0};
-    hg_program *program;
-    HG_TRY(floats(c, k, &x));
-    HG_TRY(ops_one_axis(c, -1, x->rank, &axis));
-    if (!tensor_numel(x->shape, x->rank)) return empty(c, x);
-    HG_TRY(ops_axis_last(k, x, axis, &rows));
-    HG_TRY(ops_packed(c, k, rows, false, &packed));
-    uint64_t n = last_extent(rows), made[2] = {tensor_numel(x->shape, x->rank) / n, n};
-    ops_array(&args, "x", packed);
-    ops_size(&args, "rows", made[0]);
-    ops_size(&args, "n", n);
-    ops_size(&args, "x_at", packed->offset);
-    HG_TRY(ops_program(c, library_text_network, "log_softmax", x->type, NULL, &program));
-    HG_TRY(finish(c, k, program, &args, x->type, made, 2, rows->shape, rows->rank));
-    return ops_axis_back(c, axis);
-}
 hg_status ops_log_softmax(ops_call *c) { return ops_with_kept(c, log_softmax); }
 
 /* ---- norms ---- */
@@ -109,9 +90,9 @@ static hg_status factors(ops_call *c, ops_kept *k, const hg_tensor *given, const
     return HG_OK;
 }
 
-static hg_status layer_norm(ops_call *c, ops_kept *k) {
+static hg_status row_norm(ops_call *c, ops_kept *k, bool centred) {
     const hg_tensor *x[3] = {NULL};
-    uint64_t n;
+    uint64_t n = 1;
     uint32_t axes;
     hg_tensor *rows, *flat, *made;
     ops_arguments args = {.count = 0};
@@ -125,42 +106,21 @@ static hg_status layer_norm(ops_call *c, ops_kept *k) {
     ops_array(&args, "input", rows);
     HG_TRY(factors(c, k, x[1], "1", x[0]->type, n, &flat));
     ops_array(&args, "gamma", flat);
-    HG_TRY(factors(c, k, x[2], "0", x[0]->type, n, &flat));
-    ops_array(&args, "beta", flat);
+    if (centred) {
+        HG_TRY(factors(c, k, x[2], "0", x[0]->type, n, &flat));
+        ops_array(&args, "beta", flat);
+    }
     ops_number(&args, "eps", HG_TYPE_F64, ops_number_or(c, 0, 1e-5));
     hg_tensor **own = ops_keep(k);
-    HG_TRY(ops_instruction(c, "layer_norm", &args, "output", x[0]->type, shape, 2, own));
+    HG_TRY(ops_instruction(c, centred ? "layer_norm" : "rms_norm", &args, "output", x[0]->type,
+                           shape, 2, own));
     HG_TRY(ops_shaped(k, *own, x[0]->shape, x[0]->rank, &made));
     c->out[0] = hg_tensor_retain(made);
     return HG_OK;
 }
+static hg_status layer_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, true); }
+static hg_status rms_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, false); }
 hg_status ops_layer_norm(ops_call *c) { return ops_with_kept(c, layer_norm); }
-
-static hg_status rms_norm(ops_call *c, ops_kept *k) {
-    const hg_tensor *x[2] = {NULL};
-    uint64_t n;
-    uint32_t axes;
-    hg_tensor *rows, *gamma;
-    ops_arguments args = {.count = 0};
-    hg_program *program;
-    HG_TRY(norm_axes(c, &n, &axes));
-    HG_TRY(floats(c, k, x));
-    uint64_t all = tensor_numel(x[0]->shape, x[0]->rank);
-    if (!all) return empty(c, x[0]);
-    uint64_t made[2] = {all / n, n};
-    HG_TRY(ops_packed(c, k, x[0], false, &rows));
-    HG_TRY(factors(c, k, x[1], "1", x[0]->type, n, &gamma));
-    ops_array(&args, "x", rows);
-    ops_array(&args, "gamma", gamma);
-    ops_size(&args, "rows", made[0]);
-    ops_size(&args, "n", n);
-    ops_number(&args, "eps", x[0]->type == HG_TYPE_F64 ? HG_TYPE_F64 : HG_TYPE_F32,
-               ops_number_or(c, 0, 1e-5));
-    ops_size(&args, "x_at", rows->offset);
-    ops_size(&args, "gamma_at", gamma->offset);
-    HG_TRY(ops_program(c, library_text_network, "rms_norm", x[0]->type, NULL, &program));
-    return finish(c, k, program, &args, x[0]->type, made, 2, x[0]->shape, x[0]->rank);
-}
 hg_status ops_rms_norm(ops_call *c) { return ops_with_kept(c, rms_norm); }
 
 /* Inputs behind the first one have an element for each channel, which is axis 1. */

@@ -52,14 +52,15 @@ static hg_status fill(tensor_run *run, const char *name, hg_element type, double
     return HG_OK;
 }
 
+static bool are_none(const tensor_rows *r) { return !tensor_numel(r->shape, r->rank) || !r->n; }
+
 /* nothing: what a row without elements gives. */
 static hg_status fold(tensor_run *run, const tensor_fold *f, const hg_tensor *x, uint32_t axes,
                       bool keepdims, double nothing, hg_tensor **result) {
     tensor_rows rows;
     HG_TRY(tensor_rows_of(run, x, axes, keepdims, &rows));
-    bool none = !tensor_numel(rows.shape, rows.rank) || !rows.n;
-    hg_status status = none ? fill(run, f->name, f->gives, nothing, &rows, result)
-                            : tensor_rows_fold(run, f, &rows, result);
+    hg_status status = are_none(&rows) ? fill(run, f->name, f->gives, nothing, &rows, result)
+                                       : tensor_rows_fold(run, f, &rows, result);
     tensor_rows_end(&rows);
     return status;
 }
@@ -140,23 +141,24 @@ static hg_status extreme(ops_call *c, bool largest) {
 hg_status ops_max(ops_call *c) { return extreme(c, true); }
 hg_status ops_min(ops_call *c) { return extreme(c, false); }
 
-static hg_status place(ops_call *c, const char *preferred) {
+static hg_status place(ops_call *c, const char *instruction) {
     uint32_t axes;
+    tensor_rows rows;
     if (c->options.axes && c->options.axis_count > 1)
         return ops_refuse(c, "one axis is expected, or none for all elements");
     HG_TRY(axes_of(c, &axes));
     HG_TRY(not_empty(c, axes));
-    tensor_fold f = {.name = c->name,
-                     .kind = TENSOR_FOLD_PLACE,
-                     .load = "a",
-                     .fold = preferred,
-                     .computes = tensor_stored(c->in[0]->type),
-                     .gives = HG_TYPE_I64};
-    return fold(c->run, &f, c->in[0], axes, c->options.keepdims, 0, &c->out[0]);
+    HG_TRY(tensor_rows_of(c->run, c->in[0], axes, c->options.keepdims, &rows));
+    tensor_work work = {.instruction = instruction, .operation = c->name};
+    hg_status status = are_none(&rows)
+                           ? fill(c->run, c->name, HG_TYPE_I64, 0, &rows, &c->out[0])
+                           : tensor_rows_call(c->run, &work, NULL, &rows, HG_TYPE_I64, &c->out[0]);
+    tensor_rows_end(&rows);
+    return status;
 }
 
-hg_status ops_argmax(ops_call *c) { return place(c, "above(a, b)"); }
-hg_status ops_argmin(ops_call *c) { return place(c, "below(a, b)"); }
+hg_status ops_argmax(ops_call *c) { return place(c, "arg_max"); }
+hg_status ops_argmin(ops_call *c) { return place(c, "arg_min"); }
 
 static hg_status truth(ops_call *c, const char *both) {
     uint32_t axes;

@@ -113,9 +113,8 @@ static void add_place(hg_text *out, const tensor_rows *r) {
 /* The parameters of x, and element(): of a later launch, what the one before gave. */
 static void add_elements(hg_text *out, const level *l) {
     const tensor_rows *r = l->rows;
-    bool place = l->fold->kind == TENSOR_FOLD_PLACE, later = l->parts && !place;
+    bool later = l->parts != NULL;
     hg_text_addf(out, ".param x buffer T in%s\n", later ? " [outer, n, inner]" : "");
-    if (l->parts && place) hg_text_addf(out, ".param from buffer i64 in [outer, n, inner]\n");
     for (int g = 0; g < GROUPS && !later; g++)
         if (r->strides[g] && r->strides[g] != 1)
             hg_text_addf(out, ".param %s %s\n", STRIDES[g], r->strides[g] < 0 ? "i64" : "u64");
@@ -124,25 +123,21 @@ static void add_elements(hg_text *out, const level *l) {
 
 static void add_functions(hg_text *out, const level *l) {
     const tensor_fold *f = l->fold;
-    bool place = f->kind == TENSOR_FOLD_PLACE, later = l->parts && !place;
+    bool later = l->parts != NULL;
     hg_text_addf(out, "\nfn element(o u64, k u64, i u64) -> A {\n    let a = x[");
     if (later)
         hg_text_addf(out, "o, k, i");
     else
         add_place(out, l->rows);
     hg_text_addf(out, "]\n    return %s\n}\n", later ? "a" : f->load);
-    hg_text_addf(out, "\nfn fold(a A, b A) -> %s {\n    return %s\n}\n", place ? "pred" : "A",
-                 f->fold);
-    hg_text_addf(out, "\nfn place(o u64, k u64, i u64) -> u64 {\n    return %s\n}\n",
-                 l->parts && place ? "u64(from[o, k, i])" : "k");
+    hg_text_addf(out, "\nfn fold(a A, b A) -> A {\n    return %s\n}\n", f->fold);
     hg_text_addf(out, "\nfn finish(a A) -> G {\n    return G(a)\n}\n\n%s", library_text_elements);
 }
 
 static void write_text(hg_text *out, const level *l, hg_element gives) {
     const tensor_fold *f = l->fold;
-    bool later = l->parts && f->kind != TENSOR_FOLD_PLACE;
     hg_text_addf(out, ".atlas 1\n.program %s\n", f->name);
-    hg_text_addf(out, ".type T = %s\n", type_name(later ? f->computes : l->rows->x->type));
+    hg_text_addf(out, ".type T = %s\n", type_name(l->parts ? f->computes : l->rows->x->type));
     hg_text_addf(out, ".type A = %s\n.type G = %s\n", type_name(f->computes), type_name(gives));
     hg_text_addf(out, ".const KIND = %d\n.const ROOM = %d\n", (int)f->kind,
                  l->n <= FEW_PARTS ? FEW_PARTS : PARTS);
@@ -175,9 +170,8 @@ static void add_array(operands *o, const char *name, const hg_tensor *t) {
 
 static void add_operands(operands *o, const level *l) {
     const tensor_rows *r = l->rows;
-    bool place = l->fold->kind == TENSOR_FOLD_PLACE, later = l->parts && !place;
+    bool later = l->parts != NULL;
     add_array(o, "x", later ? l->parts : r->x);
-    if (l->parts && place) add_array(o, "from", l->parts);
     for (int g = 0; g < GROUPS && !later; g++)
         if (r->strides[g] && r->strides[g] != 1) add_size(o, STRIDES[g], (uint64_t)r->strides[g]);
     if (r->x->offset && !later) add_size(o, "at", r->x->offset);
@@ -210,10 +204,9 @@ static hg_status launches(tensor_run *run, const tensor_fold *f, const tensor_ro
     hg_status status = HG_OK;
     do {
         hg_tensor *made = NULL;
-        bool place = f->kind == TENSOR_FOLD_PLACE;
         l.chunks = (l.n - 1) / CHUNK + 1;
         l.parts = before;
-        status = launch(run, &l, place || l.chunks == 1 ? f->gives : f->computes, &made);
+        status = launch(run, &l, l.chunks == 1 ? f->gives : f->computes, &made);
         hg_tensor_release(before);
         before = made;
         l.n = l.chunks;
@@ -222,36 +215,47 @@ static hg_status launches(tensor_run *run, const tensor_fold *f, const tensor_ro
     return status;
 }
 
-/* A whole array as the instruction takes it. */
-static bool is_whole(const tensor_fold *f, const tensor_rows *r) {
-    return f->word && r->outer == 1 && r->inner == 1 && r->strides[ROW] == 1 && r->n > CHUNK &&
-           r->x->type == f->gives &&
-           (f->computes == f->gives || hg_type_size_bytes((hg_type)f->gives) == 2);
+/* A result in the rows' shape. */
+static void shape_rows(const tensor_rows *r, hg_tensor *result) {
+    result->rank = r->rank;
+    memcpy(result->shape, r->shape, sizeof r->shape);
+    tensor_c_strides(r->shape, r->rank, result->strides);
 }
 
-static hg_status whole(tensor_run *run, const tensor_fold *f, const tensor_rows *r,
-                       hg_tensor **result) {
-    const uint64_t one = 1;
-    hg_tensor view = *r->x;
-    view.rank = 1;
-    view.shape[0] = r->n;
-    view.strides[0] = 1;
-    const tensor_arg args[] = {{.name = "in", .kind = TENSOR_ARRAY, .tensor = &view},
-                               {.name = "op", .kind = TENSOR_WORD, .text = f->word},
-                               {.name = "count", .kind = TENSOR_SIZE, .number = r->n}};
-    tensor_result made = {.operand = "out", .type = f->gives, .rank = 1, .shape = &one};
-    tensor_work work = {.instruction = "parallel_reduce", .operation = f->name};
-    HG_TRY(tensor_call(run, &work, args, 3, &made, 1));
+hg_status tensor_rows_call(tensor_run *run, const tensor_work *work, const char *operation,
+                           const tensor_rows *r, hg_element gives, hg_tensor **result) {
+    hg_tensor lines = *r->x, *own;
+    const uint64_t extents[GROUPS] = {r->outer, r->n, r->inner}, shape[] = {r->outer, r->inner};
+    *result = NULL;
+    lines.rank = GROUPS;
+    memcpy(lines.shape, extents, sizeof extents);
+    memcpy(lines.strides, r->strides, sizeof r->strides);
+    HG_TRY(tensor_operand(run, &lines, false, &own));
+    const tensor_arg args[] = {{.name = "input", .kind = TENSOR_ARRAY, .tensor = own},
+                               {.name = "operation", .kind = TENSOR_WORD, .text = operation}};
+    tensor_result made = {.operand = "output", .type = gives, .rank = 2, .shape = shape};
+    hg_status status = tensor_call(run, work, args, operation ? 2 : 1, &made, 1);
+    hg_tensor_release(own);
+    HG_TRY(status);
+    shape_rows(r, made.tensor);
     *result = made.tensor;
     return HG_OK;
 }
 
+/* Whether reduce_axis is that fold. */
+static bool is_instruction(const tensor_fold *f, const tensor_rows *r) {
+    return f->word && r->x->type == f->gives &&
+           (f->computes == f->gives || hg_type_size_bytes((hg_type)f->gives) == 2);
+}
+
 hg_status tensor_rows_fold(tensor_run *run, const tensor_fold *f, const tensor_rows *r,
                            hg_tensor **result) {
+    if (is_instruction(f, r)) {
+        tensor_work work = {.instruction = "reduce_axis", .operation = f->name};
+        return tensor_rows_call(run, &work, f->word, r, f->gives, result);
+    }
     *result = NULL;
-    HG_TRY(is_whole(f, r) ? whole(run, f, r, result) : launches(run, f, r, result));
-    (*result)->rank = r->rank;
-    memcpy((*result)->shape, r->shape, sizeof r->shape);
-    tensor_c_strides(r->shape, r->rank, (*result)->strides);
+    HG_TRY(launches(run, f, r, result));
+    shape_rows(r, *result);
     return HG_OK;
 }

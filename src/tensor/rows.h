@@ -22,20 +22,24 @@ void tensor_rows_end(tensor_rows *rows);
 
 typedef enum tensor_fold_kind {
     TENSOR_FOLD_ORDER, /* where the order changes no bit */
-    TENSOR_FOLD_TREE,  /* by the fixed tree, as parallel_reduce */
-    TENSOR_FOLD_PLACE  /* the number of the element that `fold` prefers to all before it */
+    TENSOR_FOLD_TREE   /* by the fixed tree, as parallel_reduce */
 } tensor_fold_kind;
 /* What becomes of a row. Expressions are Atlas; they live as long as the library. */
 typedef struct tensor_fold {
     const char *name; /* of the operation */
     tensor_fold_kind kind;
-    const char *load; /* of an element a, as an A: the type that is folded */
-    const char *fold; /* of two, a and b; PLACE: whether a is preferred to b, which is before it */
+    const char *load;           /* of an element a, as an A: the type that is folded */
+    const char *fold;           /* of two, a and b */
     hg_element computes, gives; /* A; the result's type */
-    const char *word; /* of parallel_reduce, that means load and fold where types are equal */
+    const char *word;           /* of reduce_axis, that means load and fold where types are equal */
 } tensor_fold;
 /* One element a row, in the rows' shape. There is a row, and rows have elements. */
 hg_status tensor_rows_fold(tensor_run *run, const tensor_fold *fold, const tensor_rows *rows,
+                           hg_tensor **result) HG_NODISCARD;
+/* The same by an instruction of lines, whose result is of type `gives`. operation: its operand of
+ * that name; NULL: it has none. */
+hg_status tensor_rows_call(tensor_run *run, const tensor_work *work, const char *operation,
+                           const tensor_rows *rows, hg_element gives,
                            hg_tensor **result) HG_NODISCARD;
 
 #endif

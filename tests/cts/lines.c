@@ -76,7 +76,8 @@ static void reduce_all(cts *s) {
     static const shape FEW[] = {{1, 1, 1}, {2, 3, 5}, {3, 7, 1},  {2, 127, 1},
                                 {2, 0, 3}, {0, 4, 1}, {1, 15, 2}, {2, 4, 0}};
     static const shape LONG[] = {{2, 64, 1},   {3, 65, 1},   {1, 33, 3},   {2, 255, 2},
-                                 {2, 4095, 1}, {1, 4097, 3}, {2, 8200, 1}, {1, 70000, 1}};
+                                 {2, 4095, 1}, {1, 4097, 3}, {2, 8200, 1}, {1, 70000, 1},
+                                 {2, 130, 64}, {3, 5, 129},  {1, 4097, 65}};
     for (hg_type type = 0; type < HG_TYPE_COUNT; type++) {
         if (!cts_wanted(s, "reduce_axis", type)) continue;
         for (uint32_t i = 0; i < HG_COUNT_OF(FEW); i++)

@@ -51,10 +51,13 @@ static void expand_level(const plan_call *call, plan_expansion *x, const plan_li
     }
     int32_t levels = 0;
     while (1u << levels < PLAN_ACCUMULATORS && (uint64_t)1 << levels < l->n) levels++;
-    uint64_t count = plan_times(groups, lines->inner);
+    bool wide = lines->inner >= COLUMN_LANES;
+    uint64_t lanes = wide ? ((lines->inner - 1) / COLUMN_LANES + 1) * COLUMN_LANES : lines->inner,
+             count = plan_times(groups, lanes);
     plan_kernel_key key = plan_library_key(
         LIBRARY_REDUCE_COLUMNS, type, HG_OP_MOV,
-        (int32_t[]){(int32_t)l->from, (int32_t)l->to, plan_fold_number(call->fn), levels}, 3, 4);
+        (int32_t[]){(int32_t)l->from, (int32_t)l->to, plan_fold_number(call->fn), levels, wide}, 3,
+        4);
     plan_expand_launch(x, &key, count, COLUMN_LANES, 0, parts,
                        (uint64_t[]){l->n, l->chunks, lines->inner, count});
 }

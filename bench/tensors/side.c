@@ -1,0 +1,64 @@
+/* The library's side of bench/tensors/run, which Python opens: steps that are repeated, without
+ * Python between them. */
+#include <hologram/hologram.h>
+#include <time.h>
+
+enum { MOST_INPUTS = 3, MOST_TENSORS = 64 };
+
+/* One operation. Inputs are numbers of tensors: of those given, then of the steps' results. */
+typedef struct side_step {
+    int32_t operation;
+    uint32_t inputs[MOST_INPUTS], input_count;
+    const hg_ops_options *options;
+} side_step;
+
+typedef struct side_work {
+    hg_executor *executor;
+    hg_tensor *const *given;
+    uint32_t given_count;
+    const side_step *steps;
+    uint32_t step_count;
+    bool in_scope;
+} side_work;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* All steps once; the result of the last one is the caller's. */
+static hg_status once(const side_work *w, hg_tensor **result) {
+    hg_tensor *tensors[MOST_TENSORS] = {NULL};
+    hg_tensor_scope *scope = NULL;
+    hg_status status = w->in_scope ? hg_scope_begin(w->executor, &scope) : HG_OK;
+    for (uint32_t i = 0; i < w->given_count; i++) tensors[i] = w->given[i];
+    for (uint32_t k = 0; k < w->step_count && status == HG_OK; k++) {
+        const side_step *s = &w->steps[k];
+        const hg_tensor *inputs[MOST_INPUTS];
+        for (uint32_t i = 0; i < s->input_count; i++) inputs[i] = tensors[s->inputs[i]];
+        status = hg_ops_call(w->executor, (hg_operation)s->operation, inputs, s->input_count,
+                             s->options, &tensors[w->given_count + k], 1);
+    }
+    for (uint32_t k = 0; k + 1 < w->step_count; k++) hg_tensor_release(tensors[w->given_count + k]);
+    *result = tensors[w->given_count + w->step_count - 1];
+    hg_status ended = hg_scope_end(scope);
+    return status == HG_OK ? ended : status;
+}
+
+HG_API hg_status side_repeat(const side_work *work, uint64_t times, double *seconds,
+                             hg_tensor **result);
+/* Does the steps `times` times; the last result is the caller's, of an error too. */
+hg_status side_repeat(const side_work *work, uint64_t times, double *seconds, hg_tensor **result) {
+    hg_status status = HG_OK;
+    *result = NULL;
+    if (!work->step_count || work->given_count + work->step_count > MOST_TENSORS)
+        return HG_ERROR_INVALID_ARGUMENT;
+    double from = now();
+    for (uint64_t i = 0; i < times && status == HG_OK; i++) {
+        hg_tensor_release(*result);
+        status = once(work, result);
+    }
+    *seconds = now() - from;
+    return status;
+}
