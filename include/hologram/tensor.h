@@ -39,7 +39,8 @@ HG_API hg_tensor *hg_tensor_retain(hg_tensor *tensor);
 /** One owner less; the last frees it, and its memory when no view is left. NULL is allowed. */
 HG_API void hg_tensor_release(hg_tensor *tensor);
 
-/** Told that memory of the caller's is not needed any more. */
+/** Told that memory of the caller's is not needed any more, by the thread that lets go of it last:
+ * it may release tensors, but call nothing that reads, writes or makes them. */
 typedef void hg_tensor_freed(void *user);
 
 /* ---- making ---- */
@@ -152,7 +153,9 @@ HG_API bool hg_tensor_is_broadcast_compatible_with(const hg_tensor *tensor, cons
  */
 HG_API hg_status hg_tensor_to_host(const hg_tensor *tensor, void *data,
                                    uint64_t count) HG_NODISCARD;
-/** Writes all elements, in C order, into a tensor or a view. Seen by all that share the memory. */
+/** Writes all elements, in C order, into a tensor or a view. Seen by all that share the memory;
+ * what scopes of this thread read of it is read before. Elements that a view has several times are
+ * refused. */
 HG_API hg_status hg_tensor_copy_from_host(hg_tensor *tensor, const void *data,
                                           uint64_t count) HG_NODISCARD;
 /** The value of a tensor with one element. */
@@ -224,8 +227,8 @@ HG_API hg_status hg_tensor_to(const hg_tensor *tensor, hg_executor *executor,
 typedef struct hg_tensor_scope hg_tensor_scope;
 /**
  * From here on operations of this thread on that executor are recorded instead of run, until
- * hg_scope_end. Reading an element runs what is recorded so far. Scopes of one thread end in the
- * reverse order.
+ * hg_scope_end. Reading an element runs what is recorded so far, and so does writing one that was
+ * recorded to be read. Scopes of one thread end in the reverse order.
  */
 HG_API hg_status hg_scope_begin(hg_executor *executor, hg_tensor_scope **scope) HG_NODISCARD;
 /** Runs what is recorded, and frees the scope. Results that nobody holds any more are not kept, and

@@ -57,11 +57,12 @@ static void delete_versioned(hg_dlpack_versioned *self) { free_handed(self->cont
 /* The address that others see; false: there is none. */
 static bool shared_address(const hg_tensor *t, hg_dlpack_tensor *to) {
     const tensor_storage *s = t->storage;
+    const tensor_state *state = tensor_state_at(s);
     hg_native_buffer native = {.size = sizeof native};
     to->device_type = HG_MEMORY_HOST;
     to->data = s->host;
-    if (!s->buffer.handle) return s->host != NULL;
-    if (hg_buffer_native(s->state->backend, s->buffer, &native) != HG_OK ||
+    if (!state) return s->host != NULL;
+    if (hg_buffer_native(state->backend, s->buffer, &native) != HG_OK ||
         (native.kind != HG_MEMORY_HOST && native.kind != HG_MEMORY_CUDA &&
          native.kind != HG_MEMORY_CUDA_HOST))
         return false;

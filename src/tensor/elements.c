@@ -51,6 +51,9 @@ static const char *const ARRAYS[MOST_INPUTS] = {"x0", "x1", "x2"};
 static const char *const EXTENTS[HG_TENSOR_AXES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
 static const char *const OFFSETS[MOST_INPUTS + 1] = {"o0", "o1", "o2", "o3"};
 static const char *const SCALARS[MOST_SCALARS] = {"v0", "v1", "v2", "v3"};
+/* Numbers of u64 are given as i64 of the same bits: to a graph a parameter of u64 is an extent,
+ * below 2^63. */
+static const char *const WORDS[MOST_SCALARS] = {"w0", "w1", "w2", "w3"};
 static const char *const STRIDES[MOST_INPUTS + 1][HG_TENSOR_AXES] = {
 #define ROW(k) \
     { k "0", k "1", k "2", k "3", k "4", k "5", k "6", k "7" }
@@ -129,12 +132,16 @@ static void write_text(hg_text *out, const layout *l, const tensor_formula *f,
         hg_text_addf(out, "%s%s%s", d ? ", " : "", EXTENTS[d], d + 1 == l->rank ? "]\n" : "");
     for (uint32_t d = 0; d < l->rank; d++) hg_text_addf(out, ".param %s u64\n", EXTENTS[d]);
     for (uint32_t k = 0; k < result + direct; k++) add_numbers(out, l, k);
+    bool words = f->computes == HG_TYPE_U64;
     for (uint32_t i = 0; i < scalars; i++)
-        hg_text_addf(out, ".param %s %s\n", SCALARS[i], type_name(f->computes));
+        hg_text_addf(out, ".param %s %s\n", words ? WORDS[i] : SCALARS[i],
+                     words ? "i64" : type_name(f->computes));
     hg_text_addf(out, ".lanes [");
     for (uint32_t d = 0; d < l->rank; d++)
         hg_text_addf(out, "%si%u < %s", d ? ", " : "", (unsigned)d, EXTENTS[d]);
     hg_text_addf(out, "]\n");
+    for (uint32_t i = 0; i < scalars && words; i++)
+        hg_text_addf(out, "    let %s = u64(%s)\n", SCALARS[i], WORDS[i]);
     add_loads(out, l, f, inputs);
     bool cast = f->gives == HG_ELEMENT_BOOL || f->computes == HG_ELEMENT_BOOL ||
                 tensor_stored(f->gives) != tensor_stored(f->computes);
@@ -218,8 +225,10 @@ static void add_strides(operands *o, const layout *l, uint32_t k) {
 static hg_status add_scalars(operands *o, const tensor_formula *f, const double *scalars,
                              uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        tensor_arg a = {
-            .name = SCALARS[i], .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(f->computes)};
+        bool word = f->computes == HG_TYPE_U64;
+        tensor_arg a = {.name = word ? WORDS[i] : SCALARS[i],
+                        .kind = TENSOR_SCALAR,
+                        .type = (uint8_t)(word ? HG_TYPE_I64 : tensor_stored(f->computes))};
         if (hg_element_size(f->computes) > sizeof a.bytes)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide",
                            f->name, hg_element_name(f->computes));
@@ -299,11 +308,13 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
                      const double *scalars, uint32_t scalar_count, hg_tensor **result) {
     layout l = {.rank = rank};
     hg_tensor like = {.rank = rank};
+    uint64_t count;
     operands o;
     o.count = 0;
     tensor_work work = {.operation = f->name};
     *result = NULL;
-    if (!tensor_numel(shape, rank)) return nothing(run, f->gives, shape, rank, result);
+    HG_TRY(tensor_check_shape(f->gives, shape, rank, &count));
+    if (!count) return nothing(run, f->gives, shape, rank, result);
     if (is_map(run, f, inputs, input_count, scalar_count))
         return map_call(run, f, inputs, input_count, shape, rank, result);
     memcpy(like.shape, shape, rank * sizeof *shape);
@@ -369,17 +380,22 @@ static hg_status separate(tensor_state *state, const hg_tensor *target, const hg
     return status == HG_OK ? tensor_ready((*result)->storage) : status;
 }
 
+hg_status tensor_check_target(const char *operation, const hg_tensor *target) {
+    for (uint32_t d = 0; d < target->rank; d++)
+        if (!target->strides[d] && target->shape[d] > 1)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "%s: elements of the target share memory along axis %u", operation,
+                           (unsigned)d);
+    return HG_OK;
+}
+
 hg_status tensor_map_into(tensor_state *state, const tensor_formula *f,
                           const hg_tensor *const *inputs, uint32_t count, hg_tensor *target) {
     hg_tensor *own[MOST_INPUTS] = {NULL};
     const hg_tensor *read[MOST_INPUTS];
     hg_status status = tensor_place(target->storage, state);
-    if (status == HG_OK) status = tensor_ready(target->storage);
-    for (uint32_t d = 0; d < target->rank && status == HG_OK; d++)
-        if (!target->strides[d] && target->shape[d] > 1)
-            status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                             "%s: elements of the target share memory along axis %u", f->name,
-                             (unsigned)d);
+    if (status == HG_OK) status = tensor_writable(target->storage);
+    if (status == HG_OK) status = tensor_check_target(f->name, target);
     for (uint32_t k = 0; k < count && status == HG_OK; k++) {
         status = tensor_place(inputs[k]->storage, state);
         if (status == HG_OK) status = tensor_ready(inputs[k]->storage);

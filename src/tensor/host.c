@@ -76,7 +76,7 @@ static hg_status reshape_shape(const hg_tensor *t, const uint64_t *given, uint32
 static hg_status packed(const hg_tensor *t, hg_tensor **result) {
     tensor_run run;
     if (tensor_is_packed(t)) return tensor_alias(t, result);
-    if (!t->storage->state) { /* on the host still */
+    if (!tensor_state_at(t->storage)) { /* on the host still */
         uint64_t numel = tensor_numel(t->shape, t->rank);
         void *data = hg_alloc((size_t)(numel * hg_element_size(t->type)) + 1);
         if (!data) return hg_fail_memory();
@@ -86,6 +86,7 @@ static hg_status packed(const hg_tensor *t, hg_tensor **result) {
         hg_free(data);
         return status;
     }
+    HG_TRY(tensor_place(t->storage, t->storage->state));
     HG_TRY(tensor_run_begin(&run, t->storage->state->executor));
     hg_status status = tensor_cast(&run, t, t->type, result);
     status = tensor_run_end(&run, status);
@@ -107,7 +108,7 @@ hg_status hg_tensor_reshape(const hg_tensor *t, const uint64_t *given, uint32_t 
     uint64_t shape[HG_TENSOR_AXES];
     HG_TRY(begin(t, result));
     HG_TRY(reshape_shape(t, given, ndim, shape));
-    hg_tensor like = *t, *copy = NULL;
+    hg_tensor like = tensor_like(t), *copy = NULL;
     like.rank = ndim;
     memcpy(like.shape, shape, ndim * sizeof *shape);
     if (restride(t, shape, ndim, like.strides)) return tensor_give(t, &like, result);
@@ -163,21 +164,37 @@ static hg_status check_count(const hg_tensor *t, uint64_t count) {
                    (unsigned long long)numel, (unsigned long long)count);
 }
 
-/* The bytes of the whole storage, or what stands for it. */
-static hg_status with_whole(const hg_tensor *t, void *data, bool out) {
-    tensor_storage *s = t->storage;
-    uint64_t size = hg_element_size(t->type), bytes = s->count * size;
-    if (!s->state) {
-        move(t, s->host, data, out);
-        return HG_OK;
+/* What strides reach of an executor's memory, and no more, is read. */
+static hg_status read_strided(const hg_tensor *t, tensor_state *state, void *data) {
+    uint64_t size = hg_element_size(t->type), first = t->offset, last = t->offset;
+    hg_tensor like = tensor_like(t);
+    for (uint32_t d = 0; d < t->rank; d++) {
+        uint64_t way = (t->shape[d] - 1) * (uint64_t)t->strides[d];
+        *(t->strides[d] < 0 ? &first : &last) += way;
     }
-    char *all = hg_alloc((size_t)bytes + 1);
+    uint64_t bytes = (last - first + 1) * size;
+    char *all = hg_alloc((size_t)bytes);
     if (!all) return hg_fail_memory();
-    hg_status status = hg_buffer_read(s->state->backend, s->buffer, 0, all, bytes);
-    if (status == HG_OK) move(t, all, data, out);
-    if (status == HG_OK && !out)
-        status = hg_buffer_write(s->state->backend, s->buffer, 0, all, bytes);
+    hg_status status = hg_buffer_read(state->backend, t->storage->buffer, first * size, all, bytes);
+    like.offset = t->offset - first;
+    if (status == HG_OK) move(&like, all, data, true);
     hg_free(all);
+    return status;
+}
+
+/* As an operation, which writes these elements only: others may write those between them. */
+static hg_status write_strided(hg_tensor *t, tensor_state *state, const void *data,
+                               uint64_t count) {
+    hg_tensor *from;
+    hg_type stored = tensor_stored(t->type);
+    tensor_formula copy = {
+        .name = "copy_from_host", .expression = "a", .computes = stored, .gives = stored};
+    HG_TRY(hg_tensor_from_host(state->executor, t->type, data, count, t->shape, t->rank, &from));
+    const hg_tensor *input = from;
+    hg_status status = tensor_map_into(state, &copy, &input, 1, t);
+    hg_error kept = *hg_error_record();
+    hg_tensor_release(from);
+    *hg_error_record() = kept;
     return status;
 }
 
@@ -187,22 +204,31 @@ hg_status hg_tensor_to_host(const hg_tensor *t, void *data, uint64_t count) {
     HG_TRY(check_count(t, count));
     HG_TRY(tensor_ready(t->storage));
     if (!count) return HG_OK;
-    tensor_storage *s = t->storage;
+    tensor_state *state = tensor_state_at(t->storage);
     uint64_t size = hg_element_size(t->type);
-    if (!s->state || !tensor_is_packed(t)) return with_whole(t, data, true);
-    return hg_buffer_read(s->state->backend, s->buffer, t->offset * size, data, count * size);
+    if (state && !tensor_is_packed(t)) return read_strided(t, state, data);
+    if (state)
+        return hg_buffer_read(state->backend, t->storage->buffer, t->offset * size, data,
+                              count * size);
+    move(t, t->storage->host, data, true);
+    return HG_OK;
 }
 
 hg_status hg_tensor_copy_from_host(hg_tensor *t, const void *data, uint64_t count) {
     HG_ENTRY;
     if (!t || (count && !data)) return hg_null_argument(t ? "data" : "tensor");
     HG_TRY(check_count(t, count));
-    HG_TRY(tensor_ready(t->storage));
+    HG_TRY(tensor_check_target("copy_from_host", t));
+    HG_TRY(tensor_writable(t->storage));
     if (!count) return HG_OK;
-    tensor_storage *s = t->storage;
+    tensor_state *state = tensor_state_at(t->storage);
     uint64_t size = hg_element_size(t->type);
-    if (!s->state || !tensor_is_packed(t)) return with_whole(t, (void *)(uintptr_t)data, false);
-    return hg_buffer_write(s->state->backend, s->buffer, t->offset * size, data, count * size);
+    if (state && !tensor_is_packed(t)) return write_strided(t, state, data, count);
+    if (state)
+        return hg_buffer_write(state->backend, t->storage->buffer, t->offset * size, data,
+                               count * size);
+    move(t, t->storage->host, (void *)(uintptr_t)data, false);
+    return HG_OK;
 }
 
 static double value_of(hg_element type, const void *bytes) {
@@ -287,7 +313,8 @@ hg_status hg_tensor_to(const hg_tensor *t, hg_executor *executor, hg_tensor **re
     if (!t || !result) return hg_null_argument(t ? "result" : "tensor");
     *result = NULL;
     HG_TRY(tensor_state_of(executor, &state));
-    if (t->storage->state == state || !t->storage->state) {
+    tensor_state *own = tensor_state_at(t->storage);
+    if (own == state || !own) {
         HG_TRY(tensor_place(t->storage, state));
         return tensor_alias(t, result);
     }

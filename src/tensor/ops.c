@@ -58,7 +58,11 @@ static hg_status begin(ops_call *c, hg_executor *executor, hg_operation operatio
     *c = (ops_call){.operation = operation, .name = row->name, .in = inputs, .in_count = count};
     c->options = hg_ops_defaults();
     if (options) HG_TRY(hg_sized_take(&OPTIONS, options, &c->options));
-    return HG_OK;
+    const hg_ops_options *o = &c->options;
+    if ((o->axes || !o->axis_count) && (o->sizes || !o->size_count)) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: options.%s is NULL, and its count is %u",
+                   row->name, o->axes || !o->axis_count ? "sizes" : "axes",
+                   (unsigned)(o->axes || !o->axis_count ? o->size_count : o->axis_count));
 }
 
 /* The results are new tensors, with their elements or recorded. */

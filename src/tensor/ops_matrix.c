@@ -38,6 +38,12 @@ static const matrix_names OF_A = {"a", "a_at", "a_z", "a_r", "a_c"};
 static const matrix_names OF_B = {"b", "b_at", "b_z", "b_r", "b_c"};
 static const matrix_names OF_X = {"x", "x_at", "x_z", "x_r", "x_c"};
 
+/* The stride of an axis from the end. Of one element it says nothing, and may be negative. */
+static uint64_t axis_step(const hg_tensor *x, uint32_t from_end) {
+    uint32_t axis = x->rank - from_end;
+    return x->shape[axis] > 1 ? (uint64_t)x->strides[axis] : 0;
+}
+
 /* x, of at least 2 axes, as an operand of a program; a copy only where its batch is no one axis or
  * a stride is negative. */
 static hg_status add_matrices(ops_call *c, ops_kept *k, ops_arguments *a, const matrix_names *names,
@@ -51,8 +57,8 @@ static hg_status add_matrices(ops_call *c, ops_kept *k, ops_arguments *a, const 
     ops_array(a, names->array, x);
     ops_size(a, names->at, x->offset);
     ops_size(a, names->z, (uint64_t)stride);
-    ops_size(a, names->r, (uint64_t)x->strides[x->rank - 2]);
-    ops_size(a, names->c, (uint64_t)x->strides[x->rank - 1]);
+    ops_size(a, names->r, axis_step(x, 2));
+    ops_size(a, names->c, axis_step(x, 1));
     return HG_OK;
 }
 
@@ -61,7 +67,7 @@ static hg_status add_matrices(ops_call *c, ops_kept *k, ops_arguments *a, const 
 /* The batch that both broadcast to, with the product's rows and columns behind it. */
 static hg_status product_shape(const ops_call *c, const hg_tensor *a, const hg_tensor *b,
                                uint64_t *shape, uint32_t *rank) {
-    hg_tensor x = *a, y = *b;
+    hg_tensor x = tensor_like(a), y = tensor_like(b);
     const hg_tensor *both[2] = {&x, &y};
     x.rank -= 2;
     y.rank -= 2;
@@ -152,16 +158,16 @@ static hg_status float_product(ops_call *c, ops_kept *k, const hg_tensor *a, con
 
 hg_status ops_product(ops_call *c, ops_kept *k, const hg_tensor *a, const hg_tensor *b,
                       const hg_tensor *bias, hg_tensor **result) {
-    uint64_t shape[2 * HG_TENSOR_AXES];
+    uint64_t shape[2 * HG_TENSOR_AXES], count;
     uint32_t rank;
     hg_tensor **packed = ops_keep(k);
     HG_TRY(product_shape(c, a, b, shape, &rank));
+    HG_TRY(tensor_check_shape(a->type, shape, rank, &count));
     if (bias) {
         HG_TRY(tensor_operand(c->run, bias, true, packed));
         bias = *packed;
     }
-    if (!tensor_numel(shape, rank) || (!extent(a, 1) && !bias))
-        return ops_filled(c, a->type, "0", shape, rank, result);
+    if (!count || (!extent(a, 1) && !bias)) return ops_filled(c, a->type, "0", shape, rank, result);
     if (!extent(a, 1)) {
         hg_tensor *view;
         HG_TRY(ops_broadcast(k, bias, shape, rank, &view));
@@ -501,7 +507,7 @@ static hg_status matrix_norm(ops_call *c, ops_kept *k) {
         if (kind) return ops_refuse(c, "an empty matrix has no such norm");
         return ops_filled(c, type, "0", shape, rank, &c->out[0]);
     }
-    hg_tensor own = *x;
+    hg_tensor own = tensor_like(x);
     if (kinds[kind].rows) swap_rows_and_columns(&own);
     ops_size(&args, "z", z);
     ops_size(&args, "m", extent(&own, 2));

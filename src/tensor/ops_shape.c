@@ -158,7 +158,7 @@ hg_status ops_pad(ops_call *c) {
     if (!empty) places_operand_add(&w, x, 0);
     for (uint32_t d = 0; d < x->rank; d++) {
         uint64_t before = c->options.sizes[2 * d], after = c->options.sizes[2 * d + 1];
-        if (before > INT64_MAX || after > INT64_MAX || x->shape[d] + before + after > INT64_MAX)
+        if (before > INT64_MAX / 4 || after > INT64_MAX / 4)
             return ops_refuse(c, "options.sizes are out of range");
         w.shape[d] += before + after;
         if (empty || (!before && !after)) continue;

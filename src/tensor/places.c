@@ -84,6 +84,12 @@ static void collapse(const places_work *w, axes *a) {
 
 static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
 
+/* The type that the fill is given as: of u64 i64 of the same bits, for to a graph a parameter of
+ * u64 is an extent, below 2^63. */
+static hg_element filled_as(const places_work *w) {
+    return w->type == HG_TYPE_U64 ? (hg_element)HG_TYPE_I64 : w->type;
+}
+
 /* A term of a sum of u64 values; the sum may pass 0 on the way. */
 static void add_term(hg_text *out, bool *any, bool minus, const char *coordinate, uint32_t d,
                      const char *factor) {
@@ -150,7 +156,7 @@ static void add_parameters(hg_text *out, const places_work *w, const axes *a) {
                 hg_text_addf(out, ".param %s u64\n", STRIDES[k][d]);
     }
     for (uint32_t i = 0; i < w->number_count; i++) hg_text_addf(out, ".param %s u64\n", NUMBERS[i]);
-    if (w->fill) hg_text_addf(out, ".param fill %s\n", type_name(w->type));
+    if (w->fill) hg_text_addf(out, ".param given %s\n", type_name(filled_as(w)));
 }
 
 static void write_text(hg_text *out, const places_work *w, const axes *a) {
@@ -160,6 +166,7 @@ static void write_text(hg_text *out, const places_work *w, const axes *a) {
     for (uint32_t d = 0; d < a->rank; d++)
         hg_text_addf(out, "%si%u < %s", d ? ", " : "", (unsigned)d, EXTENTS[d]);
     hg_text_addf(out, "]\n");
+    if (w->fill) hg_text_addf(out, "    let fill = %s(given)\n", type_name(w->type));
     add_statements(out, w, a);
 }
 
@@ -196,7 +203,7 @@ static hg_status add_args(const places_work *w, const axes *a, tensor_arg *args,
     if (!w->fill) return HG_OK;
     tensor_arg *fill = &args[(*count)++];
     *fill = (tensor_arg){
-        .name = "fill", .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(w->type)};
+        .name = "given", .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(filled_as(w))};
     if (hg_element_size(w->type) > sizeof fill->bytes)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide", w->name,
                        hg_element_name(w->type));

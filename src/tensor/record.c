@@ -30,6 +30,7 @@ typedef struct record_node {
 typedef struct record_storage {
     tensor_storage *storage; /* retained */
     uint32_t result;         /* of the results: that makes it; UINT32_MAX: it is an input */
+    bool live;               /* a result that somebody holds, as the run began */
     hg_value value;          /* while a graph is built */
 } record_storage;
 
@@ -80,11 +81,19 @@ static hg_status add_storage(tensor_record *r, tensor_storage *s, uint32_t resul
     return HG_OK;
 }
 
+/* Nothing makes it any more: whether it has been made. */
+static hg_status check_elements(const tensor_storage *s) {
+    if (!s->failed) return HG_OK;
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "%s",
+                   s->why ? s->why : "out of memory, also to tell where");
+}
+
 static hg_status input_number(tensor_record *r, tensor_storage *s, uint32_t *number) {
-    if (s->record == r) {
+    if (hg_atomic_load(&s->record, HG_ACQUIRE) == r) {
         *number = s->number;
         return HG_OK;
     }
+    HG_TRY(check_elements(s)); /* another thread may just have run the record that makes it */
     if (r->storages.count * 2 >= r->slot_count && !grow_slots(r)) return hg_fail_memory();
     uint32_t *slot = &r->slots[slot_of(r, s)];
     if (!*slot) {
@@ -171,10 +180,7 @@ static void cut(tensor_record *r, const tensor_record *before) {
     r->results.count = before->results.count;
     for (uint64_t i = r->storages.count; i-- > before->storages.count;) {
         tensor_storage *s = r->storages.data[i].storage;
-        if (s->record == r)
-            s->record = NULL;
-        else
-            r->slots[slot_of(r, s)] = 0;
+        if (s->record == r) hg_atomic_store(&s->record, NULL, HG_RELEASE);
         r->storages.count = i;
         tensor_storage_release(s);
     }
@@ -212,7 +218,7 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         if (args[i].kind != TENSOR_ARRAY) continue;
         tensor_storage *s = args[i].tensor->storage;
         HG_TRY(tensor_place(s, run->state));
-        if (s->failed || (s->record && s->record != r)) HG_TRY(tensor_ready(s));
+        if (hg_atomic_load(&s->record, HG_ACQUIRE) != r) HG_TRY(tensor_ready(s));
     }
     hg_status status;
     if (run->own && work->program && !r->nodes.count && result_count <= MOST_RESULTS) {
@@ -232,8 +238,17 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
     return status;
 }
 
-static bool is_live(const record_storage *s) {
-    return hg_atomic_load(&s->storage->references, HG_ACQUIRE) > 1;
+/* Which results somebody holds; others may let go of them while the record runs, so it is asked
+ * once. Nobody takes one that only the record has. True: there is one. */
+static bool see_live(tensor_record *r) {
+    bool any = false;
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        record_storage *s = &r->storages.data[i];
+        s->live = s->result != UINT32_MAX &&
+                  hg_atomic_load(&s->storage->references, HG_ACQUIRE) > 1;
+        any |= s->live;
+    }
+    return any;
 }
 
 /* ---- extents of a graph ---- */
@@ -321,8 +336,8 @@ static void put_view(hg_text *key, const tensor_record *r, const record_arg *a, 
 static void put_record(hg_text *key, const tensor_record *r, numbers *n) {
     for (uint64_t i = 0; i < r->storages.count; i++) {
         const record_storage *s = &r->storages.data[i];
-        put(key, (uint64_t)s->storage->type << 2 | (uint64_t)is_live(s) << 1 |
-                     (s->result == UINT32_MAX));
+        put(key,
+            (uint64_t)s->storage->type << 2 | (uint64_t)s->live << 1 | (s->result == UINT32_MAX));
         if (s->result == UINT32_MAX) put_dim(key, n, s->storage->count);
     }
     for (uint64_t i = 0; i < r->nodes.count; i++) {
@@ -452,7 +467,7 @@ static hg_status write_graph(tensor_record *r, hg_graph *g, numbers *n) {
         const record_storage *s = &r->storages.data[i];
         char name[24];
         snprintf(name, sizeof name, "y%u", (unsigned)i);
-        if (s->result != UINT32_MAX && is_live(s)) HG_TRY(hg_graph_output(g, s->value, name));
+        if (s->live) HG_TRY(hg_graph_output(g, s->value, name));
     }
     return HG_OK;
 }
@@ -519,8 +534,7 @@ static hg_status graph_of(tensor_record *r, hg_text *key, numbers *n, tensor_gra
 static hg_status allocate_results(const tensor_record *r) {
     for (uint64_t i = 0; i < r->storages.count; i++) {
         const record_storage *s = &r->storages.data[i];
-        if (s->result != UINT32_MAX && is_live(s))
-            HG_TRY(tensor_storage_allocate(s->storage, false));
+        if (s->live) HG_TRY(tensor_storage_allocate(s->storage, false));
     }
     return HG_OK;
 }
@@ -532,7 +546,7 @@ static hg_status set_params(const tensor_record *r, const numbers *n, hg_params 
         const record_storage *s = &r->storages.data[i];
         char name[24];
         bool made = s->result != UINT32_MAX;
-        if (made && !is_live(s)) continue;
+        if (made && !s->live) continue;
         snprintf(name, sizeof name, "%c%u", made ? 'y' : 'x', (unsigned)i);
         HG_TRY(hg_params_set_buffer(params, name, s->storage->buffer));
     }
@@ -635,12 +649,6 @@ static hg_status run_graph(tensor_record *r) {
     return status;
 }
 
-static bool any_live(const tensor_record *r) {
-    for (uint64_t i = 0; i < r->storages.count; i++)
-        if (r->storages.data[i].result != UINT32_MAX && is_live(&r->storages.data[i])) return true;
-    return false;
-}
-
 /* The record is empty again. */
 static void settle(tensor_record *r, hg_status status) {
     const char *message = status == HG_OK ? NULL : hg_error_record()->message;
@@ -648,8 +656,9 @@ static void settle(tensor_record *r, hg_status status) {
         tensor_storage *s = r->storages.data[i].storage;
         if (r->storages.data[i].result != UINT32_MAX) {
             if (message) {
-                s->failed = hg_alloc(strlen(message) + 1);
-                if (s->failed) memcpy(s->failed, message, strlen(message) + 1);
+                s->failed = true;
+                s->why = hg_alloc(strlen(message) + 1);
+                if (s->why) memcpy(s->why, message, strlen(message) + 1);
             }
             hg_atomic_store(&s->record, NULL, HG_RELEASE);
         }
@@ -664,9 +673,7 @@ hg_status tensor_record_run(tensor_record *r) {
     if (!r->nodes.count) return HG_OK;
     if (!r->state->executor)
         status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed");
-    else if (!any_live(r))
-        status = HG_OK;
-    else
+    else if (see_live(r))
         status = run_graph(r);
     hg_error kept = *hg_error_record();
     settle(r, status);
@@ -675,17 +682,17 @@ hg_status tensor_record_run(tensor_record *r) {
 }
 
 hg_status tensor_ready(tensor_storage *s) {
+    tensor_state *state = tensor_state_at(s);
     hg_status status = HG_OK;
-    if (!s->state) return HG_OK;
-    if (!s->state->executor)
+    if (!state) return HG_OK;
+    if (!state->executor)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed");
     if (hg_atomic_load(&s->record, HG_ACQUIRE)) {
-        hg_mutex_lock(&s->state->recording);
+        hg_mutex_lock(&state->recording);
         if (s->record) status = tensor_record_run(s->record);
-        hg_mutex_unlock(&s->state->recording);
+        hg_mutex_unlock(&state->recording);
     }
-    if (status == HG_OK && s->failed) status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", s->failed);
-    return status;
+    return status == HG_OK ? check_elements(s) : status;
 }
 
 /* ---- scopes ---- */
@@ -695,6 +702,30 @@ struct hg_tensor_scope {
     struct hg_tensor_scope *outer; /* of this thread */
 };
 static HG_THREAD_LOCAL hg_tensor_scope *innermost;
+
+/* Whether a record reads it, or memory of the caller that may be the same. */
+static bool reads(const tensor_record *r, const tensor_storage *s) {
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const tensor_storage *other = r->storages.data[i].storage;
+        if (other == s || ((s->borrowed || s->host) && (other->borrowed || other->host)))
+            return true;
+    }
+    return false;
+}
+
+hg_status tensor_writable(tensor_storage *s) {
+    HG_TRY(tensor_ready(s));
+    for (hg_tensor_scope *scope = innermost; scope; scope = scope->outer) {
+        tensor_record *r = scope->record;
+        hg_status status = HG_OK;
+        if (r->state != tensor_state_at(s)) continue;
+        hg_mutex_lock(&r->state->recording);
+        if (reads(r, s)) status = tensor_record_run(r);
+        hg_mutex_unlock(&r->state->recording);
+        HG_TRY(status);
+    }
+    return HG_OK;
+}
 
 static void free_record(tensor_record *r) {
     hg_vec_free(&r->nodes);

@@ -71,11 +71,13 @@ static void end(void *kept) {
     hg_free(state->program_slots);
     if (state->free_spare) state->free_spare(state);
     hg_vec_free(&state->graphs);
+    hg_mutex_lock(&state->lock); /* other threads may release some */
     for (tensor_storage *s = state->storages; s; s = s->next)
         if (s->buffer.handle && !s->class_bytes && !s->borrowed)
             HG_IGNORE(hg_backend_free_buffer(state->backend, s->buffer)); /* it is there */
     state->executor = NULL;
     state->backend = NULL;
+    hg_mutex_unlock(&state->lock);
     tensor_state_release(state);
 }
 
@@ -85,10 +87,11 @@ static hg_status assemble(const hg_text *text, hg_program **program) {
     hg_diagnostics *d = hg_diagnostics_create(4);
     if (!d) return hg_fail_memory();
     hg_status status = hg_program_assemble(text->data, text->length, d, program);
-    char *printed = status == HG_OK ? NULL
-                                    : hg_diagnostics_print(d, "tensor", text->data, text->length);
-    if (printed) status = hg_fail(HG_ERROR_INTERNAL, "%.400s", printed);
-    hg_string_free(printed);
+    if (status != HG_OK && status != HG_ERROR_OUT_OF_MEMORY) { /* the text is ours */
+        char *printed = hg_diagnostics_print(d, "tensor", text->data, text->length);
+        status = printed ? hg_fail(HG_ERROR_INTERNAL, "%.400s", printed) : hg_fail_memory();
+        hg_string_free(printed);
+    }
     hg_diagnostics_destroy(d);
     return status;
 }

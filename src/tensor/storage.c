@@ -10,16 +10,16 @@ tensor_storage *tensor_storage_retain(tensor_storage *s) {
 }
 
 static void link(tensor_state *state, tensor_storage *s) {
-    s->state = tensor_state_retain(state);
+    tensor_state_retain(state);
     hg_mutex_lock(&state->lock);
     s->next = state->storages;
     if (s->next) s->next->previous = s;
     state->storages = s;
     hg_mutex_unlock(&state->lock);
+    hg_atomic_store(&s->state, state, HG_RELEASE); /* others may see its buffer from here on */
 }
 
-static void free_buffer(tensor_storage *s) {
-    tensor_state *state = s->state;
+static void free_buffer(tensor_storage *s, tensor_state *state) {
     if (!s->buffer.handle || !state->executor) return;
     if (s->class_bytes)
         hg_buffer_pool_give_whole(hg_executor_pool(state->executor), s->buffer, s->class_bytes);
@@ -31,14 +31,14 @@ static void free_buffer(tensor_storage *s) {
 static void unlink_storage(tensor_storage *s) {
     tensor_state *state = s->state;
     if (!state) return;
-    hg_mutex_lock(&state->lock);
+    hg_mutex_lock(&state->lock); /* the executor may go meanwhile */
     if (s->previous)
         s->previous->next = s->next;
     else
         state->storages = s->next;
     if (s->next) s->next->previous = s->previous;
+    free_buffer(s, state);
     hg_mutex_unlock(&state->lock);
-    free_buffer(s);
     tensor_state_release(state);
 }
 
@@ -49,7 +49,7 @@ void tensor_storage_release(tensor_storage *s) {
         s->release(s->user);
     else if (!s->user)
         hg_free_aligned(s->host);
-    hg_free(s->failed);
+    hg_free(s->why);
     hg_free(s);
 }
 
@@ -73,41 +73,62 @@ static uint64_t bytes_of(const tensor_storage *s) {
     return s->count * hg_type_size_bytes((hg_type)s->type);
 }
 
-hg_status tensor_storage_allocate(tensor_storage *s, bool zero) {
-    if (s->buffer.handle) return HG_OK;
-    if (!s->state->executor) return gone();
-    hg_buffer_pool *pool = hg_executor_pool(s->state->executor);
-    hg_status status = hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &s->buffer,
-                                                 &s->class_bytes);
-    if (status != HG_ERROR_ALLOCATION_FAILED && status != HG_ERROR_OUT_OF_MEMORY) return status;
-    tensor_state_trim(s->state);
-    return hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &s->buffer, &s->class_bytes);
+static hg_status allocate(tensor_storage *s, tensor_state *state, bool zero) {
+    hg_buffer buffer = {0};
+    uint64_t class_bytes;
+    if (!state->executor) return gone();
+    hg_buffer_pool *pool = hg_executor_pool(state->executor);
+    hg_status status = hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &buffer, &class_bytes);
+    if (status == HG_ERROR_ALLOCATION_FAILED || status == HG_ERROR_OUT_OF_MEMORY) {
+        tensor_state_trim(state);
+        status = hg_buffer_pool_take_whole(pool, bytes_of(s), zero, &buffer, &class_bytes);
+    }
+    if (status != HG_OK) return status;
+    s->buffer = buffer;
+    s->class_bytes = class_bytes;
+    return HG_OK;
 }
 
-/* Host memory as a buffer: itself where the device sees it, else a copy. */
-static hg_status import(tensor_storage *s) {
-    uint64_t bytes = bytes_of(s);
-    if (bytes && hg_buffer_import(s->state->backend, s->host, bytes, &s->buffer) == HG_OK)
-        return HG_OK;
-    HG_TRY(tensor_storage_allocate(s, false));
-    return bytes ? hg_buffer_write(s->state->backend, s->buffer, 0, s->host, bytes) : HG_OK;
+hg_status tensor_storage_allocate(tensor_storage *s, bool zero) {
+    return s->buffer.handle ? HG_OK : allocate(s, s->state, zero);
 }
+
+/* Host memory as a buffer of the executor: itself where the device sees it, else a copy. Where
+ * there is only no memory to say so, it is no copy. */
+static hg_status import(tensor_storage *s, tensor_state *state) {
+    uint64_t bytes = bytes_of(s);
+    if (!state->executor) return gone();
+    hg_status status = bytes ? hg_buffer_import(state->backend, s->host, bytes, &s->buffer)
+                             : HG_ERROR_BACKEND_UNAVAILABLE;
+    if (status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY) return status;
+    HG_TRY(allocate(s, state, false));
+    status = bytes ? hg_buffer_write(state->backend, s->buffer, 0, s->host, bytes) : HG_OK;
+    if (status != HG_OK) {
+        hg_error kept = *hg_error_record();
+        free_buffer(s, state);
+        *hg_error_record() = kept;
+    }
+    return status;
+}
+
+static hg_mutex placing = HG_MUTEX_INIT; /* of storages that wait: two calls may take one at once */
 
 hg_status tensor_place(tensor_storage *s, tensor_state *state) {
-    if (s->state == state) return state->executor ? HG_OK : gone();
-    if (s->state)
-        return s->state->executor
-                   ? hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                             "the tensor belongs to another executor: hg_tensor_to copies it")
-                   : gone();
-    hg_mutex_lock(&state->recording); /* two calls may take it at once */
-    hg_status status = HG_OK;
-    if (!s->state) {
-        link(state, s);
-        status = import(s);
+    tensor_state *own = tensor_state_at(s);
+    if (!own) {
+        hg_status status = HG_OK;
+        hg_mutex_lock(&placing);
+        own = s->state;
+        if (!own) status = import(s, state);
+        if (!own && status == HG_OK) link(state, s);
+        hg_mutex_unlock(&placing);
+        HG_TRY(status);
+        if (!own) return HG_OK;
     }
-    hg_mutex_unlock(&state->recording);
-    return status;
+    if (!own->executor) return gone();
+    return own == state ? HG_OK
+                        : hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor belongs to another "
+                                                             "executor: hg_tensor_to copies it");
 }
 
 /* ---- tensors over it ---- */
@@ -140,7 +161,7 @@ hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shap
 hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) {
     hg_tensor *t = hg_alloc(sizeof *t);
     if (!t) return hg_fail_memory();
-    *t = *of;
+    *t = tensor_like(of);
     t->references = 1;
     tensor_storage_retain(t->storage);
     *view = t;
@@ -269,7 +290,7 @@ static hg_status wrap(tensor_state *state, hg_element type, char *data, const ui
     if (rank) memcpy((*tensor)->strides, own, rank * sizeof *own);
     s->user = data; /* not NULL: the memory is not ours */
     s->host = data ? data + low * (int64_t)hg_element_size(type) : data;
-    return state ? import(s) : HG_OK;
+    return state ? import(s, state) : HG_OK;
 }
 
 hg_status hg_tensor_wrap_host(hg_executor *executor, hg_element type, void *data,

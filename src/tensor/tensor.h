@@ -9,6 +9,7 @@
 #include <hologram/graph.h>
 #include <hologram/ops.h>
 #include <hologram/tensor.h>
+#include <string.h>
 
 /* ---- memory (storage.c) ---- */
 
@@ -20,7 +21,7 @@ typedef struct tensor_record tensor_record;
 struct tensor_storage {
     uint32_t references;  /* atomic */
     uint8_t type;         /* hg_type of its elements */
-    tensor_state *state;  /* of its executor, which it keeps alive; NULL: it has none yet */
+    tensor_state *state;  /* atomic: of its executor, which it keeps alive; NULL: it has none yet */
     uint64_t count;       /* elements */
     hg_buffer buffer;     /* handle 0: none yet */
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
@@ -28,9 +29,10 @@ struct tensor_storage {
     void *host;           /* memory of the host that it is, or that it still waits in */
     hg_tensor_freed *release;
     void *user;
-    tensor_record *record;           /* that will make it; NULL: its elements are there */
+    tensor_record *record;           /* atomic: that will make it; NULL: its elements are there */
     uint32_t number;                 /* of it among the record's storages */
-    char *failed;                    /* why it has no elements; NULL: it has */
+    bool failed;                     /* what would have made it did: it has no elements */
+    char *why;                       /* it failed; NULL: there was no memory to say it */
     tensor_storage *previous, *next; /* of the state's */
 };
 
@@ -54,6 +56,13 @@ hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t ra
 /* A storage of the executor without elements yet, and a contiguous tensor of it. */
 hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shape, uint32_t rank,
                       hg_tensor **tensor) HG_NODISCARD;
+/* What a tensor is, without its owners: they come and go while others look at it. */
+static inline hg_tensor tensor_like(const hg_tensor *t) {
+    hg_tensor like = {.type = t->type, .storage = t->storage, .offset = t->offset, .rank = t->rank};
+    memcpy(like.shape, t->shape, sizeof like.shape);
+    memcpy(like.strides, t->strides, sizeof like.strides);
+    return like;
+}
 /* Another tensor over the same storage, equal to `of`. */
 hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) HG_NODISCARD;
 /* The same with offset, shape and strides of `like`. */
@@ -65,6 +74,10 @@ int tensor_kind(hg_element type);
 /* Strides of a shape in C order. */
 void tensor_c_strides(const uint64_t *shape, uint32_t rank, int64_t *strides);
 uint64_t tensor_numel(const uint64_t *shape, uint32_t rank);
+/* What it belongs to; NULL: nothing yet. */
+static inline tensor_state *tensor_state_at(const tensor_storage *s) {
+    return hg_atomic_load(&s->state, HG_ACQUIRE);
+}
 /* Memory for a storage that has none. */
 hg_status tensor_storage_allocate(tensor_storage *s, bool zero) HG_NODISCARD;
 tensor_storage *tensor_storage_retain(tensor_storage *s);
@@ -73,6 +86,8 @@ void tensor_storage_release(tensor_storage *s);
 hg_status tensor_place(tensor_storage *s, tensor_state *state) HG_NODISCARD;
 /* Its elements are there: runs what makes them. */
 hg_status tensor_ready(tensor_storage *s) HG_NODISCARD;
+/* The same, and what this thread's scopes read of it is read: it may be written. */
+hg_status tensor_writable(tensor_storage *s) HG_NODISCARD;
 
 /* ---- what an executor keeps (state.c) ---- */
 
@@ -223,6 +238,8 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
 hg_status tensor_map_into(tensor_state *state, const tensor_formula *f,
                           const hg_tensor *const *inputs, uint32_t input_count,
                           hg_tensor *target) HG_NODISCARD;
+/* No element stands in it twice. */
+hg_status tensor_check_target(const char *operation, const hg_tensor *target) HG_NODISCARD;
 /* A copy of another type, or a contiguous one of its own. */
 hg_status tensor_cast(tensor_run *run, const hg_tensor *x, hg_element type,
                       hg_tensor **result) HG_NODISCARD;

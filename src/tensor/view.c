@@ -27,7 +27,8 @@ uint64_t hg_tensor_numel(const hg_tensor *t) {
 }
 hg_executor *hg_tensor_executor(const hg_tensor *t) {
     HG_ENTRY;
-    return t && t->storage->state ? t->storage->state->executor : NULL;
+    tensor_state *state = t ? tensor_state_at(t->storage) : NULL;
+    return state ? state->executor : NULL;
 }
 
 bool tensor_is_packed(const hg_tensor *t) {
@@ -90,7 +91,7 @@ hg_status hg_tensor_select(const hg_tensor *t, int32_t dim, int64_t index, hg_te
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "index %lld is outside of axis %u, which has %llu", (long long)index,
                        (unsigned)axis, (unsigned long long)t->shape[axis]);
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     like.offset += (uint64_t)(at * t->strides[axis]);
     drop_axis(&like, axis);
     return tensor_give(t, &like, view);
@@ -107,7 +108,7 @@ hg_status hg_tensor_narrow(const hg_tensor *t, int32_t dim, uint64_t start, uint
                        "%llu elements from %llu on are outside of axis %u, which has %llu",
                        (unsigned long long)length, (unsigned long long)start, (unsigned)axis,
                        (unsigned long long)t->shape[axis]);
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     if (length) like.offset += start * (uint64_t)t->strides[axis];
     like.shape[axis] = length;
     return tensor_give(t, &like, view);
@@ -131,7 +132,7 @@ hg_status hg_tensor_slice(const hg_tensor *t, int32_t dim, int64_t start, int64_
     int64_t to = whole ? (step < 0 ? -1 : n)
                        : cut(stop < 0 && stop >= -n ? stop + n : stop, low, high);
     int64_t way = step < 0 ? from - to : to - from, by = step < 0 ? -step : step;
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     like.shape[axis] = way > 0 ? (uint64_t)((way - 1) / by + 1) : 0;
     if (like.shape[axis]) like.offset += (uint64_t)(from * t->strides[axis]);
     like.strides[axis] = like.shape[axis] > 1 ? t->strides[axis] * step : t->strides[axis];
@@ -147,7 +148,7 @@ hg_status hg_tensor_permute(const hg_tensor *t, const int32_t *order, uint32_t c
     if (count != t->rank)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "Invalid dimension: %u axes are named of %u",
                        (unsigned)count, (unsigned)t->rank);
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     for (uint32_t d = 0; d < count; d++) {
         uint32_t axis;
         HG_TRY(tensor_axis(order[d], t->rank, &axis));
@@ -179,7 +180,7 @@ hg_status hg_tensor_unsqueeze(const hg_tensor *t, int32_t dim, hg_tensor **view)
     HG_TRY(tensor_axis(dim, t->rank + 1, &axis));
     if (t->rank == HG_TENSOR_AXES)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor has %d axes already", HG_TENSOR_AXES);
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     for (uint32_t d = t->rank; d > axis; d--) {
         like.shape[d] = t->shape[d - 1];
         like.strides[d] = t->strides[d - 1];
@@ -198,7 +199,7 @@ hg_status hg_tensor_squeeze(const hg_tensor *t, int32_t dim, hg_tensor **view) {
     if (t->shape[axis] != 1)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "axis %u has %llu elements, 1 expected",
                        (unsigned)axis, (unsigned long long)t->shape[axis]);
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     drop_axis(&like, axis);
     return tensor_give(t, &like, view);
 }
@@ -209,7 +210,7 @@ hg_status hg_tensor_broadcast_to(const hg_tensor *t, const uint64_t *shape, uint
     uint64_t count;
     HG_TRY(begin(t, view));
     HG_TRY(tensor_check_shape(t->type, shape, ndim, &count));
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     bool fits = ndim >= t->rank;
     for (uint32_t d = 0; d < ndim && fits; d++) {
         uint32_t own = d + t->rank - ndim;

@@ -19,7 +19,7 @@ hg_status hg_tensor_flip(const hg_tensor *t, const int32_t *dims, uint32_t count
                            (unsigned)axis);
         turned |= 1u << axis;
     }
-    hg_tensor like = *t;
+    hg_tensor like = tensor_like(t);
     bool empty = tensor_numel(t->shape, t->rank) == 0;
     for (uint32_t d = 0; d < t->rank && !empty; d++) {
         if (!(turned >> d & 1) || t->shape[d] <= 1) continue;
@@ -131,13 +131,15 @@ hg_status hg_tensor_meshgrid(const hg_tensor *const *tensors, uint32_t count, bo
                            tensor_text(tensors[i], text), (unsigned)i);
         }
     for (uint32_t i = 0; i < count; i++) {
-        like[i] = *tensors[i];
+        like[i] = tensor_like(tensors[i]);
         like[i].rank = count;
         for (uint32_t d = 0; d < count; d++) {
             const hg_tensor *along = tensors[xy && count > 1 && d < 2 ? 1 - d : d];
             like[i].shape[d] = along->rank ? along->shape[0] : 1;
             like[i].strides[d] = along == tensors[i] && along->rank ? along->strides[0] : 0;
         }
+        uint64_t numel;
+        HG_TRY(tensor_check_shape(like[i].type, like[i].shape, count, &numel));
         uint32_t own = xy && count > 1 && i < 2 ? 1 - i : i;
         for (uint32_t d = 0; d < count; d++) /* one tensor may stand twice */
             if (d != own) like[i].strides[d] = 0;

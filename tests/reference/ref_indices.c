@@ -182,7 +182,7 @@ ref_next ref_segment_reduce(ref_machine *m, const ref_lane *lane, const hg_inst 
 static bool holds(hg_condition condition, hg_type type, const uint8_t *x, const uint8_t *y) {
     uint8_t result = 0;
     const uint8_t *args[2] = {x, y};
-    oracle_eval(HG_OP_SET, type, type, condition, args, &result);
+    oracle_eval(HG_OP_SET, type, type, (int)condition, args, &result);
     return result != 0;
 }
 

@@ -2,6 +2,7 @@
  * views that overlap, memory, and every mistake. */
 #include "support/runtime_support.h"
 #include <hologram/ops.h>
+#include <math.h>
 #include <stdlib.h>
 
 static uint64_t random_state = 7;
@@ -214,6 +215,7 @@ static void overlaps(hg_executor *e) {
     for (int i = 0; i < 8; i++) CHECK(got[i] == -a[i] * a[7 - i]);
     OK(hg_tensor_broadcast_to(t, (uint64_t[]){2, 8}, 2, &wide));
     FAILS(hg_ops_neg_into(e, wide, wide), "share memory along axis 0");
+    FAILS(hg_tensor_copy_from_host(wide, (float[16]){0}, 16), "share memory along axis 0");
     FAILS(hg_ops_less_into(e, t, t, t), "less gives bool [8], the target is f32 [8]");
     hg_tensor_release(t), hg_tensor_release(front), hg_tensor_release(back);
     hg_tensor_release(turned), hg_tensor_release(wide);
@@ -263,9 +265,21 @@ static void memory(void) {
     OK(hg_tensor_to(w, e, &x));
     CHECK(hg_tensor_executor(x) == e);
     hg_tensor_release(x);
+    hg_tensor_scope *scope;
+    hg_tensor *y, *turned;
+    OK(hg_scope_begin(other, &scope));
+    OK(hg_ops_add(other, w, w, &y));
+    OK(hg_tensor_transpose(w, &turned));
     hg_executor_destroy(other);
+    FAILS(hg_scope_end(scope), "executor is destroyed");
+    FAILS(hg_tensor_to_host(y, got, 6), "executor is destroyed");
     FAILS(hg_tensor_to_host(w, got, 6), "executor is destroyed");
+    FAILS(hg_tensor_copy_from_host(turned, got, 6), "executor is destroyed");
+    FAILS(hg_tensor_contiguous(turned, &x), "executor is destroyed");
+    FAILS(hg_ops_add(e, w, w, &x), "executor is destroyed");
+    FAILS(hg_ops_add_into(e, t, t, w), "executor is destroyed");
     CHECK(hg_tensor_executor(w) == NULL);
+    hg_tensor_release(y), hg_tensor_release(turned);
     hg_tensor_release(w);
     hg_tensor_release(t);
     hg_executor_destroy(e);
@@ -305,6 +319,88 @@ static void scopes(hg_executor *e) {
     hg_tensor_release(x), hg_tensor_release(y), hg_tensor_release(z), hg_tensor_release(zero);
 }
 
+/* What is recorded reads elements as they were, whatever is written before it runs. */
+static void writes_in_scopes(hg_executor *e) {
+    hg_tensor_scope *outer, *inner;
+    uint64_t n = 4;
+    float data[4] = {3, 3, 3, 3}, ones[2] = {1, 1}, got[4];
+    hg_tensor *x, *y, *z, *even, *last, *wrapped, *again;
+    OK(hg_tensor_wrap_host(e, HG_TYPE_F32, data, &n, NULL, 1, NULL, NULL, &x));
+    OK(hg_tensor_wrap_host(e, HG_TYPE_F32, data, &n, NULL, 1, NULL, NULL, &again));
+    OK(hg_tensor_slice(x, 0, 0, INT64_MAX, 2, &even));
+    OK(hg_scope_begin(e, &outer));
+    OK(hg_ops_add(e, x, x, &y));
+    OK(hg_scope_begin(e, &inner));
+    OK(hg_ops_mul(e, x, x, &z));
+    OK(hg_ops_neg_into(e, again, again)); /* the same memory */
+    OK(hg_ops_add(e, x, x, &last));
+    OK(hg_tensor_copy_from_host(even, ones, 2));
+    OK(hg_ops_add(e, x, x, &wrapped));
+    OK(hg_scope_end(inner));
+    OK(hg_scope_end(outer));
+    OK(hg_tensor_to_host(y, got, 4));
+    for (int i = 0; i < 4; i++) CHECK(got[i] == 6);
+    OK(hg_tensor_to_host(z, got, 4));
+    for (int i = 0; i < 4; i++) CHECK(got[i] == 9);
+    OK(hg_tensor_to_host(last, got, 4));
+    for (int i = 0; i < 4; i++) CHECK(got[i] == -6);
+    OK(hg_tensor_to_host(wrapped, got, 4));
+    for (int i = 0; i < 4; i++) CHECK(got[i] == (i % 2 ? -6 : 2));
+    hg_tensor_release(x), hg_tensor_release(y), hg_tensor_release(z), hg_tensor_release(even);
+    hg_tensor_release(last), hg_tensor_release(wrapped), hg_tensor_release(again);
+}
+
+/* Numbers that operations are given are the same in a scope. */
+static void numbers_in_scopes(hg_executor *e) {
+    static const struct {
+        hg_element type;
+        double value;
+    } cases[] = {{HG_TYPE_U64, 0x1p63},     {HG_TYPE_U64, 0x1p64 - 2048}, {HG_TYPE_U64, 7},
+                 {HG_TYPE_I64, -0x1p63},    {HG_TYPE_I8, -128},           {HG_TYPE_U32, 0xFFFFFFFF},
+                 {HG_TYPE_F32, INFINITY},   {HG_TYPE_F64, -INFINITY},     {HG_TYPE_F16, NAN},
+                 {HG_TYPE_BF16, -0x1p-133}, {HG_TYPE_F64, 0x1p-1074},     {HG_TYPE_F32, -0.0},
+                 {HG_ELEMENT_BOOL, 1},      {HG_TYPE_U16, 65535},         {HG_TYPE_F64, 0.1},
+                 {HG_TYPE_F64, 0x1.8p1023}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hg_tensor *t[2][2];
+        hg_tensor_scope *scope;
+        uint64_t n = 3, around[2] = {1, 1}, bytes = hg_element_size(cases[i].type);
+        char got[2][2][5 * 8];
+        memset(got, 0, sizeof got);
+        for (int in_scope = 0; in_scope < 2; in_scope++) {
+            if (in_scope) OK(hg_scope_begin(e, &scope));
+            OK(hg_tensor_full(e, cases[i].type, cases[i].value, &n, 1, &t[in_scope][0]));
+            OK(hg_ops_pad(e, t[in_scope][0], around, cases[i].value, &t[in_scope][1]));
+            if (in_scope) OK(hg_scope_end(scope));
+            OK(hg_tensor_to_host(t[in_scope][0], got[in_scope][0], 3));
+            OK(hg_tensor_to_host(t[in_scope][1], got[in_scope][1], 5));
+            CHECK(memcmp(got[in_scope][0], got[in_scope][1], 3 * bytes) == 0);
+        }
+        CHECK_MESSAGE(memcmp(got[0], got[1], sizeof got[0]) == 0, "%s %g",
+                      hg_element_name(cases[i].type), cases[i].value);
+        for (int k = 0; k < 4; k++) hg_tensor_release(t[k / 2][k % 2]);
+    }
+}
+
+/* Views have shapes whose products are no numbers of 64 bits. */
+static void too_large(hg_executor *e) {
+    const uint64_t rows = 274177, columns = UINT64_C(67280421310721); /* together 2^64 + 1 */
+    hg_tensor *one, *tall, *wide, *t = NULL, *views[2];
+    OK(hg_tensor_zeros(e, HG_TYPE_U8, (uint64_t[]){1, 1}, 2, &one));
+    OK(hg_tensor_broadcast_to(one, (uint64_t[]){rows, 1}, 2, &tall));
+    OK(hg_tensor_broadcast_to(one, (uint64_t[]){1, columns}, 2, &wide));
+    FAILS(hg_ops_add(e, tall, wide, &t), "more bytes than an address can count");
+    FAILS(hg_ops_matmul(e, tall, wide, &t), "more bytes than an address can count");
+    hg_tensor_release(one);
+    OK(hg_tensor_select(tall, 1, 0, &one));
+    hg_tensor_release(tall);
+    OK(hg_tensor_select(wide, 0, 0, &tall));
+    hg_tensor_release(wide);
+    FAILS(hg_tensor_meshgrid((const hg_tensor *[]){one, tall}, 2, false, views),
+          "more bytes than an address can count");
+    hg_tensor_release(one), hg_tensor_release(tall);
+}
+
 /* ---- mistakes and text ---- */
 
 static void mistakes(hg_executor *e) {
@@ -327,6 +423,14 @@ static void mistakes(hg_executor *e) {
     FAILS(hg_tensor_zeros(e, 63, NULL, 0, &c), "63 is no element type");
     FAILS(hg_ops_find("ad", &operation), "'ad' is no operation on tensors; did you mean 'add'?");
     FAILS(hg_ops_find("sofmax", &operation), "did you mean 'softmax'?");
+    hg_ops_options o = hg_ops_defaults();
+    hg_tensor *both[2];
+    const hg_tensor *in[1] = {a};
+    o.size_count = 1;
+    FAILS(hg_ops_call(e, HG_OPS_TOP_K, in, 1, &o, both, 2), "top_k: options.sizes is NULL");
+    o.axis_count = 2;
+    FAILS(hg_ops_call(e, HG_OPS_ROLL, in, 1, &o, both, 1), "roll: options.axes is NULL");
+    FAILS(hg_ops_pad(e, a, (uint64_t[]){0, 0, INT64_MAX, INT64_MAX}, 0, &c), "out of range");
     CHECK(c == NULL);
     OK(hg_tensor_print(a, &text));
     CHECK_TEXT(text, "f32 [2, 3] = [[1, 2, 3],\n [4, 5, 6]]");
@@ -350,6 +454,9 @@ int main(void) {
     random_views(e, 120);
     overlaps(e);
     scopes(e);
+    writes_in_scopes(e);
+    numbers_in_scopes(e);
+    too_large(e);
     mistakes(e);
     hg_executor_destroy(e);
     memory();
