@@ -317,7 +317,7 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
     if (!count) return nothing(run, f->gives, shape, rank, result);
     if (is_map(run, f, inputs, input_count, scalar_count))
         return map_call(run, f, inputs, input_count, shape, rank, result);
-    memcpy(like.shape, shape, rank * sizeof *shape);
+    if (rank) memcpy(like.shape, shape, rank * sizeof *shape);
     tensor_c_strides(shape, rank, like.strides);
     for (uint32_t k = 0; k < input_count; k++) add_operand(&l, inputs[k], shape, rank);
     add_operand(&l, &like, shape, rank);
@@ -328,7 +328,7 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
     tensor_result made = {.operand = "y", .type = f->gives, .rank = l.rank, .shape = l.shape};
     HG_TRY(tensor_call(run, &work, o.args, o.count, &made, 1));
     made.tensor->rank = rank;
-    memcpy(made.tensor->shape, shape, rank * sizeof *shape);
+    if (rank) memcpy(made.tensor->shape, shape, rank * sizeof *shape);
     tensor_c_strides(shape, rank, made.tensor->strides);
     *result = made.tensor;
     return HG_OK;

@@ -83,6 +83,15 @@ static hg_status views(work *w) {
     return get(w, a);
 }
 
+/* A scope of one call without inputs. */
+static hg_status made(work *w) {
+    hg_tensor **ones = next(w);
+    TRY(hg_scope_begin(w->executor, &w->scope));
+    TRY(hg_tensor_ones(w->executor, HG_TYPE_F32, (uint64_t[]){3, 3}, 2, ones));
+    TRY(scope_end(w));
+    return get(w, *ones);
+}
+
 /* Recorded: one graph, read in the middle and at the end; nobody holds the product. */
 static hg_status recorded(work *w) {
     hg_tensor *a, *b, *product = NULL, **soft = next(w), **sum = next(w), **ones = next(w);
@@ -90,11 +99,11 @@ static hg_status recorded(work *w) {
     TRY(numbers(w, true, A, 3, &a));
     TRY(numbers(w, true, B, 4, &b));
     TRY(hg_scope_begin(w->executor, &w->scope));
+    TRY(hg_tensor_ones(w->executor, HG_TYPE_F32, (uint64_t[]){3, 3}, 2, ones)); /* has no input */
     TRY(hg_ops_matmul(w->executor, a, b, &product));
     hg_status status = hg_ops_softmax(w->executor, product, &none, soft);
     hg_tensor_release(product);
     TRY(status);
-    TRY(hg_tensor_ones(w->executor, HG_TYPE_F32, (uint64_t[]){3, 3}, 2, ones));
     TRY(hg_ops_add(w->executor, *soft, *ones, next(w)));
     TRY(get(w, w->tensors[w->count - 1]));
     TRY(hg_ops_sum(w->executor, *soft, &none, sum));
@@ -250,6 +259,7 @@ int main(int count, char **arguments) {
     snprintf(file, sizeof file, "%s/a.safetensors", folder);
     CHECK_OK(hg_set_allocator(&hooks));
     run("views", views, rounds);
+    run("made", made, all ? rounds : rounds_here(1000, 60));
     run("recorded", recorded, rounds);
     run("several", several, rounds);
     run("files", files, rounds);
