@@ -234,7 +234,7 @@ static bool make_layouts(tile_layout *layout) {
         var_layout *p = hg_arena_alloc(&layout->arena, sizeof *p);
         if (!p) return false;
         p->scalar = x->length == 0;
-        p->slot = TILE_NONE;
+        p->reg = TILE_NONE;
         x->scratch = p;
     }
     for (kir_function *f = layout->module->functions; f; f = f->next) {

@@ -2,7 +2,7 @@
  * known statically; regions that all active lanes enter together share their parent's. A lane that
  * leaves (break, continue, return, exit, fault) is taken out of the mask of the region it is in; at
  * the end of a region its mask flows back into the parent's, so whoever left stays away.
- * Requires: tile_lay_out_forms, tile_lay_out_slots. Provides: tile_kernel.insns. */
+ * Requires: tile_lay_out_forms, tile_lay_out_registers. Provides: tile_kernel.insns. */
 #include "kir/analysis/analysis.h"
 #include "tile/compile_internal.h"
 #include "kir/access.h"
@@ -95,13 +95,13 @@ static void code_pure(coder *c, const kir_value *v) {
         if (is_scalar(v->args[i])) scalars |= (uint8_t)(1u << i);
     tile_choice choice = tile_choose(c->kernel->handlers, v, scalars);
     if (!choice.found) c->layout->unsupported = kir_op_name((kir_op)v->op);
-    uint32_t slots[3] = {0};
+    uint32_t registers[3] = {0};
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) {
         uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
         bool cell = one || (choice.variant >> place & 1);
-        slots[place] = cell && layout_of(v->args[i])->lanes.form != KIR_LANES_EACH
-                           ? cell_of(v->args[i])
-                           : vector_of(v->args[i]);
+        registers[place] = cell && layout_of(v->args[i])->lanes.form != KIR_LANES_EACH
+                               ? cell_of(v->args[i])
+                               : vector_of(v->args[i]);
     }
     tile_insn *insn = add(c,
                           choice.run ? (one ? TILE_RUN_ONE : TILE_RUN)
@@ -111,9 +111,9 @@ static void code_pure(coder *c, const kir_value *v) {
     insn->run = choice.run;
     insn->size = size_of(v->type);
     insn->d = one ? p->cell : p->vector;
-    insn->a = slots[0];
-    insn->b = slots[1];
-    insn->c = slots[2];
+    insn->a = registers[0];
+    insn->b = registers[1];
+    insn->c = registers[2];
     insn->operands = v->nargs < 3 ? v->nargs : 3;
 }
 
@@ -137,11 +137,11 @@ static void code_get(coder *c, const kir_value *v, uint32_t mask) {
         insn = add(c, TILE_COPY_ALL, 0);
         insn->d = p->vector;
     } else {
-        if (p->cell == var->slot) return;
+        if (p->cell == var->reg) return;
         insn = add(c, var->scalar ? TILE_COPY_ONE : TILE_FIRST, mask);
         insn->d = p->cell;
     }
-    insn->a = var->slot;
+    insn->a = var->reg;
     insn->size = size_of(v->type);
 }
 
@@ -162,14 +162,14 @@ static void code_set(coder *c, const kir_value *v, uint32_t mask) {
     if (!var->used) return;
     if (var->scalar) {
         tile_insn *insn = add(c, TILE_COPY_ONE, mask);
-        insn->d = var->slot;
+        insn->d = var->reg;
         insn->a = p->cell;
         return;
     }
-    if (p->lanes.form == KIR_LANES_EACH && p->vector == var->slot) return;
+    if (p->lanes.form == KIR_LANES_EACH && p->vector == var->reg) return;
     bool dies = p->lanes.form == KIR_LANES_EACH && !p->alias && value->op != KIR_PARAM &&
                 p->last == layout_of(v)->position;
-    tile_insn *insn = code_masked_copy(c, var->slot, value, mask);
+    tile_insn *insn = code_masked_copy(c, var->reg, value, mask);
     if (dies) insn->kind = TILE_SWAP;
 }
 
@@ -180,7 +180,7 @@ static void code_array(coder *c, const kir_value *v, uint32_t mask) {
                           : one ? TILE_ARRAY_SET_ONE
                                 : TILE_ARRAY_SET,
                           mask);
-    insn->a = layout_of_var(v->u.var)->slot;
+    insn->a = layout_of_var(v->u.var)->reg;
     insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
     insn->c = get ? 0 : vector_of(v->args[1]);
     insn->d = get ? vector_of(v) : 0;
@@ -215,7 +215,7 @@ static void code_table(coder *c, const kir_value *v) {
 
 typedef struct operand {
     uint8_t form;
-    uint32_t slot;
+    uint32_t reg;
     int64_t stride;
 } operand;
 
@@ -293,7 +293,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     } else if (at.handle_args) {
         operand o = wide_operand(c, v, &next, 0);
         if (o.form == KIR_LANES_AFFINE) o = value_operand(v->args[at.handle]);
-        access->handle = o.slot;
+        access->handle = o.reg;
         access->handle_form = o.form;
     }
     if (access->has_index) {
@@ -301,7 +301,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         operand o = counted ? plain_operand(layout_of(v)->counted) : wide_operand(c, v, &next, 1);
         if (counted) next++;
         access->scale = counted ? layout_of(v)->scale : 1;
-        access->index = o.slot;
+        access->index = o.reg;
         access->index_form = o.form;
         access->stride = o.stride;
     }
@@ -309,15 +309,15 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     if (next < v->nargs) {
         access->value_size = pairs ? 8 : size_of(v->args[next]->type);
         operand o = pairs ? wide_operand(c, v, &next, 2) : value_operand(v->args[next++]);
-        access->value = o.slot;
+        access->value = o.reg;
         access->value_form = o.form;
     }
     if (next < v->nargs) {
         operand o = pairs ? wide_operand(c, v, &next, 3) : value_operand(v->args[next]);
-        access->second = o.slot;
+        access->second = o.reg;
         access->second_form = o.form;
     }
-    access->high = pairs ? layout_of_var(v->u.mem.high)->slot : TILE_NONE;
+    access->high = pairs ? layout_of_var(v->u.mem.high)->reg : TILE_NONE;
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
         access->one = layout_of(v)->lanes.form == KIR_LANES_ONE;
         access->result = access->one ? cell_of(v) : vector_of(v);
@@ -357,7 +357,7 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
             const kir_value *arg = v->args[1 + i * each + half];
             values[i].size = (uint8_t)size_of(arg->type);
             values[i].one[half] = is_scalar(arg);
-            values[i].slot[half] = is_scalar(arg) ? cell_of(arg) : vector_of(arg);
+            values[i].reg[half] = is_scalar(arg) ? cell_of(arg) : vector_of(arg);
         }
     insn->values = values;
 }
@@ -368,7 +368,7 @@ static void code_trace(coder *c, const kir_value *v, uint32_t mask) {
                                    v->u.trace.atlas_type};
     insn->size = 0;
     if (v->u.trace.own) {
-        insn->c = layout_of_var(v->u.trace.own)->slot;
+        insn->c = layout_of_var(v->u.trace.own)->reg;
         insn->size = size_of(v->u.trace.own->type);
     }
     if (!v->nargs) return;
@@ -380,7 +380,7 @@ static void code_trace(coder *c, const kir_value *v, uint32_t mask) {
 /* ---- calls ---- */
 
 static void code_argument(coder *c, const function_layout *callee, uint8_t i, const kir_value *v) {
-    uint32_t d = callee->param_slot[i];
+    uint32_t d = callee->param_reg[i];
     if (callee->lanes.param_each[i] && layout_of(v)->lanes.form != KIR_LANES_EACH) {
         widen(c, v, d);
         return;
@@ -395,10 +395,10 @@ static void code_argument(coder *c, const function_layout *callee, uint8_t i, co
 static void code_wide(coder *c, const kir_value *v, tile_wide_fn *run, uint32_t mask) {
     kir_var *const *arrays = v->u.call.arrays;
     tile_insn *insn = add(c, TILE_WIDE, mask);
-    insn->d = layout_of_var(arrays[0])->slot;
-    insn->a = layout_of_var(arrays[1])->slot;
-    insn->b = layout_of_var(arrays[2])->slot;
-    insn->c = layout_of_var(arrays[v->u.call.function->array_count - 1])->slot;
+    insn->d = layout_of_var(arrays[0])->reg;
+    insn->a = layout_of_var(arrays[1])->reg;
+    insn->b = layout_of_var(arrays[2])->reg;
+    insn->c = layout_of_var(arrays[v->u.call.function->array_count - 1])->reg;
     insn->size = (uint8_t)arrays[0]->length;
     insn->u.wide = run;
 }
@@ -413,10 +413,10 @@ static void code_call(coder *c, const kir_value *v, uint32_t mask) {
     const function_layout *callee = layout_of_function(f);
     for (uint8_t i = 0; i < v->nargs; i++) code_argument(c, callee, i, v->args[i]);
     for (uint8_t i = 0; i < f->array_count; i++) {
-        if (layout_of_var(f->array_params[i])->slot == TILE_NONE) continue;
+        if (layout_of_var(f->array_params[i])->reg == TILE_NONE) continue;
         tile_insn *insn = add(c, TILE_ARRAY_BIND, 0);
-        insn->d = layout_of_var(f->array_params[i])->slot;
-        insn->a = layout_of_var(v->u.call.arrays[i])->slot;
+        insn->d = layout_of_var(f->array_params[i])->reg;
+        insn->a = layout_of_var(v->u.call.arrays[i])->reg;
     }
     tile_insn *insn = add(c, TILE_CALL, mask);
     insn->b = callee->body_mask;
@@ -428,17 +428,17 @@ static void code_call(coder *c, const kir_value *v, uint32_t mask) {
     bool vector = layout_of(v)->lanes.form == KIR_LANES_EACH;
     insn = add(c, vector ? TILE_COPY_ALL : TILE_COPY_ONE, 0);
     insn->d = vector ? vector_of(v) : cell_of(v);
-    insn->a = callee->result_slot;
+    insn->a = callee->result_reg;
     insn->size = size_of(v->type);
 }
 
 static void code_return(coder *c, const kir_value *v, uint32_t mask) {
     if (v->nargs && c->f->result != KIR_VOID) {
         if (c->p->lanes.result_each) {
-            code_masked_copy(c, c->p->result_slot, v->args[0], mask);
+            code_masked_copy(c, c->p->result_reg, v->args[0], mask);
         } else {
             tile_insn *insn = add(c, TILE_COPY_ONE, mask);
-            insn->d = c->p->result_slot;
+            insn->d = c->p->result_reg;
             insn->a = cell_of(v->args[0]);
         }
     }
@@ -622,9 +622,9 @@ static void code_function(coder *c, kir_function *f) {
     c->kernel->entries[f->id] = here(c);
     for (kir_var *x = c->layout->module->vars; x; x = x->next) {
         bool mine = x->function == f || (!x->function && f == c->layout->module->functions);
-        if (!mine || !x->length || x->by_reference || layout_of_var(x)->slot == TILE_NONE) continue;
+        if (!mine || !x->length || x->by_reference || layout_of_var(x)->reg == TILE_NONE) continue;
         tile_insn *insn = add(c, TILE_ARRAY_ZERO, 0);
-        insn->a = layout_of_var(x)->slot;
+        insn->a = layout_of_var(x)->reg;
         insn->size = size_of(x->type);
         insn->u.imm = x->length;
     }
@@ -651,8 +651,8 @@ static void code_function(coder *c, kir_function *f) {
     insn->u.imm = f->id;
 }
 
-/* Masks, like slots, lie above those of all callers; the depth of nesting bounds what a function
- * needs. */
+/* Masks, like registers, lie above those of all callers; the depth of nesting bounds what a
+ * function needs. */
 static uint32_t mask_need(kir_function *f) {
     uint32_t depth = 2, most = 2;
     kir_cursor w = kir_cursor_start(f->body);
@@ -715,24 +715,25 @@ hg_status tile_lay_out_code(tile_layout *layout) {
 static hg_status keep(tile_layout *layout) {
     tile_kernel *k = layout->kernel;
     k->insn_count = (uint32_t)layout->code.count;
-    k->slot_count = (uint32_t)layout->slots.count;
+    k->register_count = (uint32_t)layout->registers.count;
     k->input_count = (uint32_t)layout->module->inputs.count;
     k->memory_count = (uint32_t)layout->module->slots.count;
     k->insns = hg_arena_alloc(&k->arena, (k->insn_count + 1) * sizeof *k->insns);
-    k->slots = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof *k->slots);
-    k->launch_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
-    k->tile_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
-    if (!k->insns || !k->slots || !k->launch_cells || !k->tile_cells) return hg_fail_memory();
+    k->registers = hg_arena_alloc(&k->arena, (k->register_count + 1) * sizeof *k->registers);
+    k->launch_cells = hg_arena_alloc(&k->arena, (k->register_count + 1) * sizeof(uint32_t));
+    k->tile_cells = hg_arena_alloc(&k->arena, (k->register_count + 1) * sizeof(uint32_t));
+    if (!k->insns || !k->registers || !k->launch_cells || !k->tile_cells) return hg_fail_memory();
     memcpy(k->insns, layout->code.data, k->insn_count * sizeof *k->insns);
-    if (k->slot_count) memcpy(k->slots, layout->slots.data, k->slot_count * sizeof *k->slots);
-    for (uint32_t i = 0; i < k->slot_count; i++) {
-        const tile_slot *slot = &k->slots[i];
-        bool id = slot->kind == TILE_SLOT_ID && !(slot->imm & KIR_ID_HIGH);
-        bool tile = id && (slot->imm == HG_ID_GLOBAL_LANE_ID ||
-                           hg_idname_part((hg_idname)slot->imm) == HG_PART_BLOCK_IDX);
+    if (k->register_count)
+        memcpy(k->registers, layout->registers.data, k->register_count * sizeof *k->registers);
+    for (uint32_t i = 0; i < k->register_count; i++) {
+        const tile_register *reg = &k->registers[i];
+        bool id = reg->kind == TILE_REGISTER_ID && !(reg->imm & KIR_ID_HIGH);
+        bool tile = id && (reg->imm == HG_ID_GLOBAL_LANE_ID ||
+                           hg_idname_part((hg_idname)reg->imm) == HG_PART_BLOCK_IDX);
         if (tile)
             k->tile_cells[k->tile_cell_count++] = i;
-        else if (slot->kind == TILE_SLOT_ID || slot->kind == TILE_SLOT_INPUT)
+        else if (reg->kind == TILE_REGISTER_ID || reg->kind == TILE_REGISTER_INPUT)
             k->launch_cells[k->launch_cell_count++] = i;
     }
     return HG_OK;
@@ -769,14 +770,14 @@ hg_status tile_compile(const kir_module *module, const tile_options *options,
                                                                                       of uses are
                                                                                       written */
     hg_status status = tile_lay_out_forms(&layout);
-    if (status == HG_OK) status = tile_lay_out_slots(&layout);
+    if (status == HG_OK) status = tile_lay_out_registers(&layout);
     if (status == HG_OK) status = tile_lay_out_code(&layout);
     if (status == HG_OK) status = keep(&layout);
     if (status == HG_OK) status = keep_names(k, module);
     if (status == HG_OK) status = tile_owns_find(k, module);
     hg_arena_free(&layout.arena);
     hg_vec_free(&layout.order);
-    hg_vec_free(&layout.slots);
+    hg_vec_free(&layout.registers);
     hg_vec_free(&layout.code);
     if (status == HG_OK)
         *kernel = k;

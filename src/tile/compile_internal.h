@@ -1,21 +1,23 @@
 /* What the passes from kernel IR to tile code share: one record a value, variable and function, in
- * their scratch pointers. analyse.c: forms and divergence · slots.c: who lives where · compile.c:
- * code. */
+ * their scratch pointers. analyse.c: forms and divergence · registers.c: who lives where ·
+ * compile.c: code. */
 #ifndef HG_TILE_COMPILE_INTERNAL_H
 #define HG_TILE_COMPILE_INTERNAL_H
 
 #include "tile/tile_internal.h"
 #include "kir/walk.h"
 
-/* ONE and AFFINE values have a cell, EACH is a slot of as many elements as a tile has lanes. */
+/* ONE and AFFINE values have a cell, EACH is a register of as many elements as a tile has lanes. */
 typedef struct value_layout {
     kir_lanes lanes;
     bool widened;    /* a scalar or affine value that somebody needs as a vector too */
     bool direct;     /* LOAD whose result may stay in the user's memory */
-    bool alias;      /* VAR_GET that reads the variable's slot directly */
-    uint32_t cell;   /* slot of a scalar or affine value */
-    uint32_t vector; /* slot of a vector, or of the widened form; a colour before slots are final */
-    uint32_t joined[4]; /* split memory operations: slots of the whole handle, index, operands */
+    bool alias;      /* VAR_GET that reads the variable's register directly */
+    uint32_t cell;   /* register of a scalar or affine value */
+    uint32_t vector; /* register of a vector, or of the widened form; a colour before registers are
+                        final */
+    uint32_t joined[4]; /* split memory operations: registers of the whole handle, index, operands
+                         */
     kir_value *counted; /* memory operation: what its index counts, in steps of `scale` bytes; NULL:
                            its argument counts bytes */
     uint16_t scale;
@@ -31,13 +33,13 @@ typedef struct value_layout {
 
 typedef struct var_layout {
     bool scalar, used;
-    uint32_t slot;
+    uint32_t reg;
 } var_layout;
 
 typedef struct function_layout {
     kir_function_lanes lanes;
     bool divergent_calls; /* it may be called where only some lanes are */
-    uint32_t param_slot[16], result_slot;
+    uint32_t param_reg[16], result_reg;
     uint32_t base[4], count[4]; /* colours by element size 1 2 4 8: before it (callers), its own
                                    most */
     uint64_t array_base, array_bytes; /* bytes a lane */
@@ -51,7 +53,7 @@ typedef struct tile_layout {
     tile_kernel *kernel;
     hg_arena arena;          /* of this compilation */
     kir_function_list order; /* callers before callees */
-    HG_VEC(tile_slot) slots;
+    HG_VEC(tile_register) registers;
     HG_VEC(tile_insn) code;
     uint8_t **tables; /* the kernel's copies, by id */
     uint32_t table_count;
@@ -99,7 +101,7 @@ static inline bool tile_enters(const tile_kernel *k, const kir_value *v) {
 }
 
 hg_status tile_lay_out_forms(tile_layout *layout);
-hg_status tile_lay_out_slots(tile_layout *layout);
+hg_status tile_lay_out_registers(tile_layout *layout);
 hg_status tile_lay_out_code(tile_layout *layout);
 
 #endif

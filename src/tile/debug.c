@@ -16,13 +16,13 @@ void tile_trace(tile_frame *f, const tile_insn *insn) {
                         .launch = f->state->launch};
     const tile_traced *t = &insn->u.traced;
     if (t->what == KIR_TRACE_POINT && insn->size) {
-        place.own = f->slot[insn->c];
+        place.own = f->reg[insn->c];
         place.own_element = insn->size;
         place.own_width = f->width;
     }
     if (t->what != KIR_TRACE_POINT) {
         d->value(d->user, &place, t->what == KIR_TRACE_PREDICATE, t->number, t->atlas_type, t->part,
-                 f->slot[insn->a], insn->size, insn->b);
+                 f->reg[insn->a], insn->size, insn->b);
     } else if (!d->point(d->user, &place)) {
         atomic_store_explicit(&f->state->stop, 2, memory_order_relaxed);
         f->fuel = -1; /* loops and calls end where they next look */

@@ -24,19 +24,17 @@ static uint64_t cell_of_size(const uint8_t *cell, uint8_t size) {
 }
 
 /* How many lanes from the first one have a + i * step < b. */
-static uint32_t lanes_below(const tile_insn *insn, uint8_t *const *slot, bool or_equal,
-                            uint32_t n) {
-    uint64_t a = cell_of_size(slot[insn->a], insn->size),
-             b = cell_of_size(slot[insn->b], insn->size);
+static uint32_t lanes_below(const tile_insn *insn, uint8_t *const *reg, bool or_equal, uint32_t n) {
+    uint64_t a = cell_of_size(reg[insn->a], insn->size), b = cell_of_size(reg[insn->b], insn->size);
     if (or_equal ? b < a : b <= a) return 0;
     uint64_t room = or_equal ? b - a : b - a - 1, step = insn->u.imm,
              count = step == 1 ? room : room / step;
     return count >= n ? n : (uint32_t)count + 1;
 }
 
-static inline void border(const tile_insn *insn, uint8_t *const *slot, uint32_t n) {
-    uint32_t first = lanes_below(insn, slot, insn->kind == TILE_MORE, n);
-    uint8_t *d = slot[insn->d], head = insn->kind == TILE_LESS;
+static inline void border(const tile_insn *insn, uint8_t *const *reg, uint32_t n) {
+    uint32_t first = lanes_below(insn, reg, insn->kind == TILE_MORE, n);
+    uint8_t *d = reg[insn->d], head = insn->kind == TILE_LESS;
     memset(d, head, first);
     memset(d + first, 1 - head, n - first);
 }
@@ -61,9 +59,9 @@ static void masked_splat(const tile_frame *f, const tile_insn *insn, uint8_t *d,
 
 static void first_active(const tile_frame *f, const tile_insn *insn) {
     uint64_t cell = 0;
-    memcpy(&cell, f->slot[insn->a] + (size_t)tile_mask_first(f, &f->mask[insn->mask]) * insn->size,
+    memcpy(&cell, f->reg[insn->a] + (size_t)tile_mask_first(f, &f->mask[insn->mask]) * insn->size,
            insn->size);
-    memcpy(f->slot[insn->d], &cell, 8);
+    memcpy(f->reg[insn->d], &cell, 8);
 }
 
 /* ---- private arrays and tables: indexes are in range in active lanes, the others' are not looked
@@ -71,40 +69,40 @@ static void first_active(const tile_frame *f, const tile_insn *insn) {
 
 static uint8_t *row(const tile_frame *f, const tile_insn *insn, uint32_t index) {
     if (index >= insn->u.imm) index = 0;
-    return f->slot[insn->a] + (uint64_t)index * f->width * insn->size;
+    return f->reg[insn->a] + (uint64_t)index * f->width * insn->size;
 }
 
 static void array_get(const tile_frame *f, const tile_insn *insn) {
-    const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint32_t *index = (const uint32_t *)(void *)f->reg[insn->b];
     const uint64_t length = insn->u.imm, width = f->width;
-    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d];
-                 const element *a = (const element *)(void *)f->slot[insn->a];
+    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->reg[insn->d];
+                 const element *a = (const element *)(void *)f->reg[insn->a];
                  for (uint32_t i = 0; i < f->n; i++)
                      d[i] = a[(index[i] < length ? index[i] : 0) * width + i];)
 }
 
 static void array_set(const tile_frame *f, const tile_insn *insn) {
-    const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint32_t *index = (const uint32_t *)(void *)f->reg[insn->b];
     const uint8_t *active = tile_mask_bytes(f, &f->mask[insn->mask]);
     const uint64_t length = insn->u.imm, width = f->width;
-    TILE_BY_SIZE(insn->size, element *a = (element *)(void *)f->slot[insn->a];
-                 const element *c = (const element *)(void *)f->slot[insn->c];
+    TILE_BY_SIZE(insn->size, element *a = (element *)(void *)f->reg[insn->a];
+                 const element *c = (const element *)(void *)f->reg[insn->c];
                  for (uint32_t i = 0; i < f->n; i++) if (active[i] && index[i] < length)
                      a[index[i] * width + i] = c[i];)
 }
 
 static void table_get(const tile_frame *f, const tile_insn *insn, uint32_t n) {
-    const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint32_t *index = (const uint32_t *)(void *)f->reg[insn->b];
     const uint32_t length = insn->c;
-    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d];
+    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->reg[insn->d];
                  const element *t = (const element *)(const void *)insn->u.table;
                  for (uint32_t i = 0; i < n; i++) d[i] = t[index[i] < length ? index[i] : 0];)
 }
 
 static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) {
-    uint64_t *d = (uint64_t *)(void *)f->slot[insn->d];
-    const uint32_t *a = (const uint32_t *)(void *)f->slot[insn->a],
-                   *b = (const uint32_t *)(void *)f->slot[insn->b];
+    uint64_t *d = (uint64_t *)(void *)f->reg[insn->d];
+    const uint32_t *a = (const uint32_t *)(void *)f->reg[insn->a],
+                   *b = (const uint32_t *)(void *)f->reg[insn->b];
     for (uint32_t i = 0; i < n; i++) d[i] = a[i] | (uint64_t)b[i] << 32;
 }
 
@@ -112,10 +110,10 @@ static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) 
 static HG_NOINLINE void wide(tile_frame *f, const tile_insn *insn) {
     const tile_mask *mask = &f->mask[insn->mask];
     if (!mask->count) return;
-    insn->u.wide(&(tile_wide){.d = (uint64_t *)(void *)f->slot[insn->d],
-                              .a = (const uint64_t *)(const void *)f->slot[insn->a],
-                              .b = (const uint64_t *)(const void *)f->slot[insn->b],
-                              .c = (const uint64_t *)(const void *)f->slot[insn->c],
+    insn->u.wide(&(tile_wide){.d = (uint64_t *)(void *)f->reg[insn->d],
+                              .a = (const uint64_t *)(const void *)f->reg[insn->a],
+                              .b = (const uint64_t *)(const void *)f->reg[insn->b],
+                              .c = (const uint64_t *)(const void *)f->reg[insn->c],
                               .carry = (uint64_t *)(void *)f->scratch,
                               .active = mask->count == f->n ? NULL : tile_mask_bytes(f, mask),
                               .width = f->width,
@@ -130,8 +128,7 @@ static uint64_t fault_value(const tile_frame *f, const tile_fault_value *v, uint
     uint64_t value = 0;
     for (uint32_t half = 0; v->size && half < 8u / v->size; half++) {
         uint64_t part = 0;
-        memcpy(&part, f->slot[v->slot[half]] + (v->one[half] ? 0 : (size_t)lane * v->size),
-               v->size);
+        memcpy(&part, f->reg[v->reg[half]] + (v->one[half] ? 0 : (size_t)lane * v->size), v->size);
         value |= part << (32 * half);
     }
     return value;
@@ -139,7 +136,7 @@ static uint64_t fault_value(const tile_frame *f, const tile_fault_value *v, uint
 
 static void fault_if(tile_frame *f, const tile_insn *insn) {
     tile_mask *mask = &f->mask[insn->mask];
-    const uint8_t *cond = f->slot[insn->a], *active = tile_mask_bytes(f, mask);
+    const uint8_t *cond = f->reg[insn->a], *active = tile_mask_bytes(f, mask);
     uint32_t first = f->n;
     if (insn->b) { /* one condition for all */
         if (!cond[0] || !mask->count) return;
@@ -168,8 +165,7 @@ static void fault_if(tile_frame *f, const tile_insn *insn) {
 /* ---- control ---- */
 
 static void enter_if(const tile_frame *f, const tile_insn *insn) {
-    tile_mask_split(f, &f->mask[insn->mask], f->slot[insn->a], &f->mask[insn->b],
-                    &f->mask[insn->c]);
+    tile_mask_split(f, &f->mask[insn->mask], f->reg[insn->a], &f->mask[insn->b], &f->mask[insn->c]);
 }
 
 static void leave_if(const tile_frame *f, const tile_insn *insn) {
@@ -206,24 +202,24 @@ static void fence(uint64_t scope) {
 
 /* What does not concern the program counter. */
 static void run_other(tile_frame *f, const tile_insn *insn) {
-    uint8_t **slot = f->slot;
+    uint8_t **reg = f->reg;
     switch ((tile_kind)insn->kind) {
-    case TILE_ID: tile_id_vector(f, slot[insn->d], (uint32_t)insn->u.imm, insn->size); break;
+    case TILE_ID: tile_id_vector(f, reg[insn->d], (uint32_t)insn->u.imm, insn->size); break;
     case TILE_FIRST: first_active(f, insn); break;
     case TILE_ARRAY_GET: array_get(f, insn); break;
     case TILE_ARRAY_GET_ONE:
-        memcpy(slot[insn->d], row(f, insn, *(const uint32_t *)(void *)slot[insn->b]),
+        memcpy(reg[insn->d], row(f, insn, *(const uint32_t *)(void *)reg[insn->b]),
                (size_t)f->n * insn->size);
         break;
     case TILE_ARRAY_SET: array_set(f, insn); break;
     case TILE_ARRAY_SET_ONE:
-        masked_copy(f, insn, row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), slot[insn->c]);
+        masked_copy(f, insn, row(f, insn, *(const uint32_t *)(void *)reg[insn->b]), reg[insn->c]);
         break;
     case TILE_ARRAY_ZERO:
         for (uint64_t i = 0; i < insn->u.imm; i++)
-            memset(slot[insn->a] + i * f->width * insn->size, 0, (size_t)f->n * insn->size);
+            memset(reg[insn->a] + i * f->width * insn->size, 0, (size_t)f->n * insn->size);
         break;
-    case TILE_ARRAY_BIND: slot[insn->d] = slot[insn->a]; break;
+    case TILE_ARRAY_BIND: reg[insn->d] = reg[insn->a]; break;
     case TILE_TABLE: table_get(f, insn, f->n); break;
     case TILE_TABLE_ONE: table_get(f, insn, 1); break;
     case TILE_JOIN: join_halves(f, insn, f->n); break;
@@ -241,30 +237,30 @@ static void run_other(tile_frame *f, const tile_insn *insn) {
 
 void tile_execute(tile_frame *f) {
     const tile_insn *insns = f->kernel->insns, *pc = insns;
-    uint8_t **slot = f->slot;
+    uint8_t **reg = f->reg;
     tile_mask *mask = f->mask;
     const uint32_t n = f->n;
     mask[f->kernel->body_mask].count = n;
     for (;;) {
         const tile_insn *i = pc++;
         switch ((tile_kind)i->kind) {
-        case TILE_RUN: i->run(slot[i->d], slot[i->a], slot[i->b], slot[i->c], n); break;
-        case TILE_RUN_ONE: i->run(slot[i->d], slot[i->a], slot[i->b], slot[i->c], 1); break;
-        case TILE_SPLAT: splat(slot[i->d], slot[i->a], i->size, n); break;
-        case TILE_IOTA: iota(slot[i->d], slot[i->a], i->u.imm, i->size, n); break;
+        case TILE_RUN: i->run(reg[i->d], reg[i->a], reg[i->b], reg[i->c], n); break;
+        case TILE_RUN_ONE: i->run(reg[i->d], reg[i->a], reg[i->b], reg[i->c], 1); break;
+        case TILE_SPLAT: splat(reg[i->d], reg[i->a], i->size, n); break;
+        case TILE_IOTA: iota(reg[i->d], reg[i->a], i->u.imm, i->size, n); break;
         case TILE_LESS:
-        case TILE_MORE: border(i, slot, n); break;
-        case TILE_COPY: masked_copy(f, i, slot[i->d], slot[i->a]); break;
-        case TILE_COPY_ONE: memcpy(slot[i->d], slot[i->a], 8); break;
-        case TILE_COPY_SPLAT: masked_splat(f, i, slot[i->d], slot[i->a]); break;
-        case TILE_COPY_ALL: memcpy(slot[i->d], slot[i->a], (size_t)n * i->size); break;
+        case TILE_MORE: border(i, reg, n); break;
+        case TILE_COPY: masked_copy(f, i, reg[i->d], reg[i->a]); break;
+        case TILE_COPY_ONE: memcpy(reg[i->d], reg[i->a], 8); break;
+        case TILE_COPY_SPLAT: masked_splat(f, i, reg[i->d], reg[i->a]); break;
+        case TILE_COPY_ALL: memcpy(reg[i->d], reg[i->a], (size_t)n * i->size); break;
         case TILE_SWAP:
             if (mask[i->mask].count == n) {
-                uint8_t *other = slot[i->d];
-                slot[i->d] = slot[i->a];
-                slot[i->a] = other;
+                uint8_t *other = reg[i->d];
+                reg[i->d] = reg[i->a];
+                reg[i->a] = other;
             } else {
-                masked_copy(f, i, slot[i->d], slot[i->a]);
+                masked_copy(f, i, reg[i->d], reg[i->a]);
             }
             break;
         case TILE_IF:
@@ -277,7 +273,7 @@ void tile_execute(tile_frame *f) {
         case TILE_END_IF: leave_if(f, i); break;
         case TILE_JUMP: pc = insns + i->target; break;
         case TILE_JUMP_UNLESS:
-            if (!*slot[i->a]) pc = insns + i->target;
+            if (!*reg[i->a]) pc = insns + i->target;
             break;
         case TILE_LOOP:
             tile_mask_copy(f, &mask[i->b], &mask[i->mask]);
@@ -347,7 +343,7 @@ void tile_execute(tile_frame *f) {
 
 /* ---- for launches that are made ready; behind the loop, which is laid out as it is ---- */
 
-void tile_border(const tile_insn *insn, uint8_t *const *slot, uint32_t n) { border(insn, slot, n); }
+void tile_border(const tile_insn *insn, uint8_t *const *reg, uint32_t n) { border(insn, reg, n); }
 
 const tile_insn *tile_branch(const tile_frame *f, const tile_insn *insn) {
     const tile_insn *next = insn + 1, *target = f->kernel->insns + insn->target;
@@ -356,7 +352,7 @@ const tile_insn *tile_branch(const tile_frame *f, const tile_insn *insn) {
     case TILE_ELSE: return f->mask[insn->c].count ? next : target;
     case TILE_END_IF: leave_if(f, insn); return next;
     case TILE_JUMP: return target;
-    case TILE_JUMP_UNLESS: return *f->slot[insn->a] ? next : target;
+    case TILE_JUMP_UNLESS: return *f->reg[insn->a] ? next : target;
     case TILE_BREAK: leave_region(f, insn); return target;
     default: return NULL;
     }

@@ -8,41 +8,41 @@ enum { ALIGN = 64 };
 
 static uint64_t round_up(uint64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
-/* Bytes of a vector slot: whole cache lines, except in frames of a lane or two. */
-static uint64_t slot_bytes(const tile_slot *slot, uint32_t width) {
-    uint64_t bytes = (uint64_t)slot->size * width;
+/* Bytes of a vector register: whole cache lines, except in frames of a lane or two. */
+static uint64_t register_bytes(const tile_register *reg, uint32_t width) {
+    uint64_t bytes = (uint64_t)reg->size * width;
     return width >= TILE_MIN_WIDTH ? round_up(bytes) : (bytes + 7) / 8 * 8;
 }
 
-static bool is_vector(const tile_slot *slot) {
-    return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT ||
-           slot->kind == TILE_SLOT_SPARE;
+static bool is_vector(const tile_register *reg) {
+    return reg->kind == TILE_REGISTER_VECTOR || reg->kind == TILE_REGISTER_SPLAT ||
+           reg->kind == TILE_REGISTER_SPARE;
 }
 
-static void fill_splat(uint8_t *d, const tile_slot *slot, uint32_t width) {
+static void fill_splat(uint8_t *d, const tile_register *reg, uint32_t width) {
     for (uint32_t i = 0; i < width; i++)
-        for (uint8_t b = 0; b < slot->size; b++)
-            d[(uint64_t)i * slot->size + b] = (uint8_t)(slot->imm >> (8 * b));
+        for (uint8_t b = 0; b < reg->size; b++)
+            d[(uint64_t)i * reg->size + b] = (uint8_t)(reg->imm >> (8 * b));
 }
 
-static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uint8_t *vectors,
-                        uint8_t *arrays) {
-    for (uint32_t i = 0; i < k->slot_count; i++) {
-        const tile_slot *slot = &k->slots[i];
-        switch ((tile_slot_kind)slot->kind) {
-        case TILE_SLOT_VECTOR:
-        case TILE_SLOT_SPLAT:
-        case TILE_SLOT_SPARE:
-            f->slot[i] = vectors;
-            vectors += slot_bytes(slot, f->width);
-            if (slot->kind == TILE_SLOT_SPLAT) fill_splat(f->slot[i], slot, f->width);
+static void place_registers(const tile_kernel *k, tile_frame *f, uint8_t *cells, uint8_t *vectors,
+                            uint8_t *arrays) {
+    for (uint32_t i = 0; i < k->register_count; i++) {
+        const tile_register *reg = &k->registers[i];
+        switch ((tile_register_kind)reg->kind) {
+        case TILE_REGISTER_VECTOR:
+        case TILE_REGISTER_SPLAT:
+        case TILE_REGISTER_SPARE:
+            f->reg[i] = vectors;
+            vectors += register_bytes(reg, f->width);
+            if (reg->kind == TILE_REGISTER_SPLAT) fill_splat(f->reg[i], reg, f->width);
             break;
-        case TILE_SLOT_ARRAY: f->slot[i] = arrays + slot->offset * f->width; break;
-        case TILE_SLOT_BOUND:
-        case TILE_SLOT_DIRECT: f->slot[i] = NULL; break;
+        case TILE_REGISTER_ARRAY: f->reg[i] = arrays + reg->offset * f->width; break;
+        case TILE_REGISTER_BOUND:
+        case TILE_REGISTER_DIRECT: f->reg[i] = NULL; break;
         default:
-            f->slot[i] = cells;
-            if (slot->kind == TILE_SLOT_CONST) memcpy(cells, &slot->imm, 8);
+            f->reg[i] = cells;
+            if (reg->kind == TILE_REGISTER_CONST) memcpy(cells, &reg->imm, 8);
             cells += TILE_CELL;
             break;
         }
@@ -57,15 +57,15 @@ typedef struct frame_parts {
 /* False: more than there can be. */
 static bool measure(const tile_kernel *k, uint32_t width, frame_parts *p) {
     uint64_t vectors = 0, cells = 0;
-    for (uint32_t i = 0; i < k->slot_count; i++) {
-        if (is_vector(&k->slots[i]))
-            vectors += slot_bytes(&k->slots[i], width);
+    for (uint32_t i = 0; i < k->register_count; i++) {
+        if (is_vector(&k->registers[i]))
+            vectors += register_bytes(&k->registers[i], width);
         else
             cells += TILE_CELL;
     }
     *p = (frame_parts){.lanes = round_up(width),
                        .head = round_up(sizeof(tile_frame)),
-                       .pointers = round_up((uint64_t)k->slot_count * sizeof(uint8_t *)),
+                       .pointers = round_up((uint64_t)k->register_count * sizeof(uint8_t *)),
                        .masks = round_up((uint64_t)k->mask_count * sizeof(tile_mask)),
                        .returns = round_up((uint64_t)k->function_count * 4),
                        .vectors = round_up(vectors),
@@ -97,7 +97,7 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
     uint8_t *at = memory + p.head;
     f->kernel = k;
     f->width = width;
-    f->slot = (uint8_t **)(void *)at;
+    f->reg = (uint8_t **)(void *)at;
     at += p.pointers;
     f->mask = (tile_mask *)(void *)at;
     at += p.masks;
@@ -110,7 +110,7 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
     at += 11 * lanes;
     memset(f->ones, 1, (size_t)lanes);
     for (uint32_t i = 0; i < k->mask_count; i++, at += lanes) f->mask[i].bytes = at;
-    place_slots(k, f, at, at + p.cells, at + p.cells + p.vectors);
+    place_registers(k, f, at, at + p.cells, at + p.cells + p.vectors);
     return f;
 }
 

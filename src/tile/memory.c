@@ -62,10 +62,10 @@ tile_memory tile_resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     return memory;
 }
 
-static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t slot, int64_t stride,
+static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t reg, int64_t stride,
                           uint32_t lane) {
     uint64_t value;
-    memcpy(&value, f->slot[slot] + (form == KIR_LANES_EACH ? (size_t)lane * 8 : 0), 8);
+    memcpy(&value, f->reg[reg] + (form == KIR_LANES_EACH ? (size_t)lane * 8 : 0), 8);
     return form == KIR_LANES_AFFINE ? value + (uint64_t)stride * lane : value;
 }
 
@@ -136,10 +136,10 @@ static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint
     kir_fault_text_align(fault->message, sizeof fault->message, offset);
 }
 
-static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size,
+static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t reg, uint8_t size,
                              uint32_t lane) {
     uint64_t value = 0;
-    memcpy(&value, f->slot[slot] + (form == KIR_LANES_EACH ? (size_t)lane * size : 0), size);
+    memcpy(&value, f->reg[reg] + (form == KIR_LANES_EACH ? (size_t)lane * size : 0), size);
     return value;
 }
 
@@ -201,14 +201,14 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
     }
     if (a->op == KIR_ATOMIC && a->high != TILE_NONE) {
         uint32_t low = (uint32_t)value, high = (uint32_t)(value >> 32);
-        memcpy(f->slot[a->result] + (size_t)lane * 4, &low, 4);
-        memcpy(f->slot[a->high] + (size_t)lane * 4, &high, 4);
+        memcpy(f->reg[a->result] + (size_t)lane * 4, &low, 4);
+        memcpy(f->reg[a->high] + (size_t)lane * 4, &high, 4);
         return;
     }
     if (a->one)
-        memcpy(f->slot[a->result], &value, 8);
+        memcpy(f->reg[a->result], &value, 8);
     else
-        memcpy(f->slot[a->result] + (size_t)lane * a->value_size, &value, a->value_size);
+        memcpy(f->reg[a->result] + (size_t)lane * a->value_size, &value, a->value_size);
 }
 
 static void run_lanes(tile_frame *f, const tile_insn *insn) {
@@ -305,7 +305,7 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
     }
     uint32_t first = tile_mask_first(f, mask);
     if (a->handle_form == KIR_LANES_EACH) {
-        const uint64_t *handle = (const uint64_t *)(void *)f->slot[a->handle];
+        const uint64_t *handle = (const uint64_t *)(void *)f->reg[a->handle];
         const uint8_t *active = tile_mask_bytes(f, mask);
         uint64_t differ = 0, same = a->space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
         for (uint32_t i = 0; i < f->n; i++)
@@ -365,19 +365,19 @@ static int kind_of_bytes(uint8_t bytes) {
 
 /* Where loaded elements go: the result, or scratch when they still have to grow. */
 static uint8_t *load_target(const tile_frame *f, const tile_access *a) {
-    return a->value_size == a->bytes ? f->slot[a->result] : f->scratch;
+    return a->value_size == a->bytes ? f->reg[a->result] : f->scratch;
 }
 
 static void finish_load(const tile_frame *f, const tile_access *a) {
     if (a->value_size == a->bytes) return;
     f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](
-        f->slot[a->result], f->scratch, NULL, NULL, f->n);
+        f->reg[a->result], f->scratch, NULL, NULL, f->n);
 }
 
 /* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane
  * when they need it. */
 static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
-    const uint8_t *value = f->slot[a->value];
+    const uint8_t *value = f->reg[a->value];
     if (a->value_form != KIR_LANES_EACH) {
         TILE_BY_SIZE(a->bytes, element one; memcpy(&one, value, sizeof one);
                      for (uint32_t i = 0; i < f->n; i++)
@@ -425,7 +425,7 @@ static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintpt
                           .uniform = uniform,
                           .n = lanes->count,
                           .active = lanes->active,
-                          .value = f->slot[a->value] +
+                          .value = f->reg[a->value] +
                                    (uniform ? 0 : (size_t)lanes->first * a->bytes),
                           .base = (uint8_t *)base,
                           .spread = own ? (uint64_t)f->own->spread[a->slot] : 0};
@@ -467,7 +467,7 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p,
     bool contiguous = stride == a->bytes && !lanes->active;
     size_t before = (size_t)lanes->first * a->bytes;
     if (a->direct && contiguous && lanes->count == f->n && (uintptr_t)base % a->bytes == 0) {
-        f->slot[a->result] = base;
+        f->reg[a->result] = base;
         if (hg_stream_wanted(f->state->launch->lanes * a->bytes))
             ask_ahead((uintptr_t)base + (size_t)f->n * a->bytes, (size_t)f->n * a->bytes);
     } else if (a->op == KIR_LOAD) {
@@ -533,11 +533,11 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p,
         uint64_t value = 0;
         memcpy(&value, address, a->bytes);
         if (a->one) {
-            memcpy(f->slot[a->result], &value, 8);
+            memcpy(f->reg[a->result], &value, 8);
         } else {
             TILE_BY_SIZE(a->value_size, element one = (element)value;
                          for (uint32_t i = 0; i < f->n; i++)
-                             memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
+                             memcpy(f->reg[a->result] + i * sizeof one, &one, sizeof one);)
         }
     } else if (a->op == KIR_STORE) {
         uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size,
@@ -556,7 +556,7 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
     if (!p.memory.valid || !p.memory.base) return false;
     lane_span lanes = span_of(f, mask);
     if (a->has_index && a->index_form == KIR_LANES_EACH)
-        index = (const uint64_t *)(void *)f->slot[a->index];
+        index = (const uint64_t *)(void *)f->reg[a->index];
     if (index) return move_vector(f, a, &p, index, &lanes);
     if (a->has_index && a->index_form == KIR_LANES_AFFINE) return move_affine(f, a, &p, &lanes);
     return move_scalar(f, a, &p, &lanes);
@@ -579,7 +579,7 @@ uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *s
 void tile_access_run(tile_frame *f, const tile_insn *insn) {
     const tile_mask *mask = &f->mask[insn->mask];
     const tile_access *a = insn->u.access;
-    if (a->direct) f->slot[a->result] = f->slot[a->result + 1];
+    if (a->direct) f->reg[a->result] = f->reg[a->result + 1];
     if (!mask->count) return;
     if (!run_tile(f, a, mask)) run_lanes(f, insn);
 }

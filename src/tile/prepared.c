@@ -105,27 +105,28 @@ typedef struct span {
 typedef struct recorder {
     const tile_kernel *kernel;
     tile_frame *f;
-    bool *known;      /* by slot: it holds the same in every launch, and holds it already */
-    uint8_t *writers; /* by slot: instructions that write it; 2: or more */
+    bool *known;      /* by register: it holds the same in every launch, and holds it already */
+    uint8_t *writers; /* by register: instructions that write it; 2: or more */
     uint32_t count;
     tile_call calls[MOST_CALLS];
-    /* Of the last call: what it reads, where it wrote all lanes of a slot that is not memory. */
+    /* Of the last call: what it reads, where it wrote all lanes of a register that is not memory.
+     */
     span reads[3];
     uint8_t read_count;
     uint8_t stored; /* bytes of an element that it writes straight to memory */
     bool whole;
 } recorder;
 
-static bool is_cell(const recorder *r, uint32_t slot) {
-    uint8_t kind = r->kernel->slots[slot].kind;
-    return kind == TILE_SLOT_CELL || kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT ||
-           kind == TILE_SLOT_ID;
+static bool is_cell(const recorder *r, uint32_t reg) {
+    uint8_t kind = r->kernel->registers[reg].kind;
+    return kind == TILE_REGISTER_CELL || kind == TILE_REGISTER_CONST ||
+           kind == TILE_REGISTER_INPUT || kind == TILE_REGISTER_ID;
 }
 
-static span span_of(const recorder *r, uint32_t slot) {
-    const tile_slot *s = &r->kernel->slots[slot];
-    if (is_cell(r, slot)) return (span){r->f->slot[slot], TILE_CELL, 0};
-    return (span){r->f->slot[slot], (uint64_t)s->size * r->f->n, s->size};
+static span span_of(const recorder *r, uint32_t reg) {
+    const tile_register *s = &r->kernel->registers[reg];
+    if (is_cell(r, reg)) return (span){r->f->reg[reg], TILE_CELL, 0};
+    return (span){r->f->reg[reg], (uint64_t)s->size * r->f->n, s->size};
 }
 
 /* More lanes than the frame has: nothing may be done in its vectors. */
@@ -144,34 +145,34 @@ static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b
  * writes where it writes. */
 static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint32_t *operands,
                     uint8_t count, const void *step, uint64_t n) {
-    uint8_t **slot = r->f->slot;
+    uint8_t **reg = r->f->reg;
     const void *p[3] = {NULL};
     bool known = r->writers[insn->d] < 2;
     for (uint8_t i = 0; i < count; i++) {
         known = known && r->known[operands[i]];
-        p[i] = slot[operands[i]];
+        p[i] = reg[operands[i]];
     }
     if (step) p[1] = step;
     if (known && is_wide(r) && !is_cell(r, insn->d)) return false;
     if (known) {
-        run(slot[insn->d], p[0], p[1], p[2], n);
+        run(reg[insn->d], p[0], p[1], p[2], n);
         r->known[insn->d] = true;
         return true;
     }
-    if (!add(r, run, slot[insn->d], p[0], p[1], p[2], n)) return false;
+    if (!add(r, run, reg[insn->d], p[0], p[1], p[2], n)) return false;
     for (uint8_t i = 0; i < count; i++) r->reads[i] = span_of(r, operands[i]);
     r->read_count = count;
     r->whole = !is_cell(r, insn->d);
     return true;
 }
 
-static bool reads_slot(const tile_insn *insn, uint32_t slot) {
+static bool reads_register(const tile_insn *insn, uint32_t reg) {
     const tile_access *a = insn->u.access;
     switch ((tile_kind)insn->kind) {
-    case TILE_LOAD: return a->has_index && a->index == slot;
-    case TILE_STORE: return (a->has_index && a->index == slot) || a->value == slot;
-    case TILE_CHECK: return a->has_index && a->index == slot;
-    default: return insn->a == slot || insn->b == slot || insn->c == slot;
+    case TILE_LOAD: return a->has_index && a->index == reg;
+    case TILE_STORE: return (a->has_index && a->index == reg) || a->value == reg;
+    case TILE_CHECK: return a->has_index && a->index == reg;
+    default: return insn->a == reg || insn->b == reg || insn->c == reg;
     }
 }
 
@@ -189,7 +190,7 @@ static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint
     }
     if (from == r->f->scratch) return true;
     for (const tile_insn *later = store + 1; later->kind != TILE_END; later++)
-        if (reads_slot(later, store->u.access->value)) return false;
+        if (reads_register(later, store->u.access->value)) return false;
     return true;
 }
 
@@ -198,27 +199,27 @@ static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t s
     tile_frame *f = r->f;
     bool aligned = (uintptr_t)at % a->bytes == 0, grows = a->value_size != a->bytes;
     if (a->one)
-        return stride == 0 && add(r, one_loader(a->bytes), f->slot[a->result], at, NULL, NULL, 1);
+        return stride == 0 && add(r, one_loader(a->bytes), f->reg[a->result], at, NULL, NULL, 1);
     if (stride != a->bytes && f->n != 1) return false;
     if (a->direct && aligned) {
-        f->slot[a->result] = (uint8_t *)(uintptr_t)at;
+        f->reg[a->result] = (uint8_t *)(uintptr_t)at;
         return true;
     }
     if (is_wide(r)) return false;
-    if (a->direct) f->slot[a->result] = f->slot[a->result + 1];
+    if (a->direct) f->reg[a->result] = f->reg[a->result + 1];
     if (!grows)
-        return add(r, copy_bytes, f->slot[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
+        return add(r, copy_bytes, f->reg[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
     if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes))
         return false;
     tile_fn *convert = r->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)]
                                                    [kind_of_bytes(a->value_size)];
-    return add(r, convert, f->slot[a->result], aligned ? at : f->scratch, NULL, NULL, f->n);
+    return add(r, convert, f->reg[a->result], aligned ? at : f->scratch, NULL, NULL, f->n);
 }
 
 static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t stride) {
     const tile_access *a = insn->u.access;
     tile_frame *f = r->f;
-    const uint8_t *from = f->slot[a->value];
+    const uint8_t *from = f->reg[a->value];
     bool scalar = a->value_form != KIR_LANES_EACH;
     if (scalar && (stride == 0 || f->n == 1))
         return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
@@ -259,25 +260,25 @@ static bool number(recorder *r, const tile_insn *insn) {
     tile_frame *f = r->f;
     if (r->writers[insn->d] > 1 || is_wide(r)) return false;
     if (insn->kind == TILE_ID) {
-        tile_id_vector(f, f->slot[insn->d], (uint32_t)insn->u.imm, insn->size);
+        tile_id_vector(f, f->reg[insn->d], (uint32_t)insn->u.imm, insn->size);
     } else {
         if (!r->known[insn->a] || !r->known[insn->b]) return false;
-        tile_border(insn, f->slot, f->n);
+        tile_border(insn, f->reg, f->n);
     }
     return r->known[insn->d] = true;
 }
 
-/* Two slots that are never known (look_ahead). */
+/* Two registers that are never known (look_ahead). */
 static bool swap(recorder *r, const tile_insn *insn) {
-    uint8_t **slot = r->f->slot, *other = slot[insn->d];
-    slot[insn->d] = slot[insn->a];
-    slot[insn->a] = other;
+    uint8_t **reg = r->f->reg, *other = reg[insn->d];
+    reg[insn->d] = reg[insn->a];
+    reg[insn->a] = other;
     return true;
 }
 
 /* A fault that no lane has. */
 static bool no_fault(const recorder *r, const tile_insn *insn) {
-    const uint8_t *cond = r->f->slot[insn->a];
+    const uint8_t *cond = r->f->reg[insn->a];
     bool any = false;
     if (is_wide(r) && !insn->b) return false;
     for (uint32_t i = 0; i < (insn->b ? 1 : r->f->n); i++) any = any || cond[i];
@@ -340,16 +341,16 @@ static bool has_result(const tile_insn *insn) {
 /* What holds before the first instruction, and who writes what. */
 static void look_ahead(recorder *r) {
     const tile_kernel *k = r->kernel;
-    for (uint32_t i = 0; i < k->slot_count; i++) {
-        uint8_t kind = k->slots[i].kind;
-        r->known[i] = kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT || kind == TILE_SLOT_ID ||
-                      kind == TILE_SLOT_SPLAT;
+    for (uint32_t i = 0; i < k->register_count; i++) {
+        uint8_t kind = k->registers[i].kind;
+        r->known[i] = kind == TILE_REGISTER_CONST || kind == TILE_REGISTER_INPUT ||
+                      kind == TILE_REGISTER_ID || kind == TILE_REGISTER_SPLAT;
     }
     for (uint32_t i = 0; i < k->insn_count; i++) {
         const tile_insn *insn = &k->insns[i];
         if (!has_result(insn)) continue;
-        uint32_t slot = insn->kind == TILE_LOAD ? insn->u.access->result : insn->d;
-        if (slot < k->slot_count && r->writers[slot] < 2) r->writers[slot]++;
+        uint32_t reg = insn->kind == TILE_LOAD ? insn->u.access->result : insn->d;
+        if (reg < k->register_count && r->writers[reg] < 2) r->writers[reg]++;
         if (insn->kind == TILE_SWAP) r->writers[insn->d] = r->writers[insn->a] = 2;
     }
 }
@@ -520,12 +521,13 @@ static tile_prepared *prepare_calls(const tile_kernel *k, const tile_launch *lau
     if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES)
         return NULL;
     tile_run_begin(&state, k, launch);
-    recorder *r = hg_calloc(1, sizeof *r + k->slot_count * (sizeof *r->known + sizeof *r->writers));
+    recorder *r = hg_calloc(1, sizeof *r +
+                                   k->register_count * (sizeof *r->known + sizeof *r->writers));
     tile_prepared *p = NULL;
     if (!r) return NULL;
     r->kernel = k;
     r->known = (bool *)(r + 1);
-    r->writers = (uint8_t *)(r->known + k->slot_count);
+    r->writers = (uint8_t *)(r->known + k->register_count);
     r->f = tile_frame_take(k, width);
     if (r->f) {
         r->f->state = &state;

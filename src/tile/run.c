@@ -31,12 +31,12 @@ HG_NOINLINE static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
 void tile_run_fill(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
     for (uint32_t i = 0; i < k->launch_cell_count; i++) {
-        const tile_slot *slot = &k->slots[k->launch_cells[i]];
-        if (slot->kind == TILE_SLOT_INPUT) {
-            memcpy(f->slot[k->launch_cells[i]], &s->launch->inputs[slot->imm], 8);
+        const tile_register *reg = &k->registers[k->launch_cells[i]];
+        if (reg->kind == TILE_REGISTER_INPUT) {
+            memcpy(f->reg[k->launch_cells[i]], &s->launch->inputs[reg->imm], 8);
         } else {
-            uint64_t value = launch_id(s, slot->imm);
-            memcpy(f->slot[k->launch_cells[i]], &value, 8);
+            uint64_t value = launch_id(s, reg->imm);
+            memcpy(f->reg[k->launch_cells[i]], &value, 8);
         }
     }
 }
@@ -54,10 +54,10 @@ HG_NOINLINE static uint64_t block_coordinate(const tile_frame *f, const tile_run
 void tile_run_fill_tile(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
     for (uint32_t i = 0; i < k->tile_cell_count; i++) {
-        const tile_slot *slot = &k->slots[k->tile_cells[i]];
-        uint64_t value = slot->imm == HG_ID_GLOBAL_LANE_ID ? f->lane0
-                                                           : block_coordinate(f, s, slot->imm);
-        memcpy(f->slot[k->tile_cells[i]], &value, 8);
+        const tile_register *reg = &k->registers[k->tile_cells[i]];
+        uint64_t value = reg->imm == HG_ID_GLOBAL_LANE_ID ? f->lane0
+                                                          : block_coordinate(f, s, reg->imm);
+        memcpy(f->reg[k->tile_cells[i]], &value, 8);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 enum {
-    TILE_NONE = 0x7FFFFFFF, /* no slot, no target */
+    TILE_NONE = 0x7FFFFFFF, /* no register, no target */
     TILE_MAX_WIDTH = 512,   /* lanes of a tile */
     TILE_MIN_WIDTH = 8,
     TILE_BUDGET = 24 * 1024, /* bytes of live values in a tile: half of a small first-level cache */
@@ -40,7 +40,7 @@ typedef enum tile_kind {
     TILE_ARRAY_SET,
     TILE_ARRAY_SET_ONE, /* array a [ b ] = c where active */
     TILE_ARRAY_ZERO,    /* array a, imm elements */
-    TILE_ARRAY_BIND,    /* array slot d names a's */
+    TILE_ARRAY_BIND,    /* array register d names a's */
     TILE_TABLE,
     TILE_TABLE_ONE, /* d = table[b] */
     TILE_JOIN,
@@ -81,7 +81,7 @@ typedef struct tile_traced {
 typedef struct tile_fault_value {
     uint8_t size; /* 0: none */
     bool one[2];  /* the same for all lanes */
-    uint32_t slot[2];
+    uint32_t reg[2];
 } tile_fault_value;
 
 typedef struct tile_insn {
@@ -118,11 +118,11 @@ struct tile_access {
     uint8_t one;                                   /* LOAD whose result is a scalar */
     uint16_t size;                                 /* checked and named in faults */
     int16_t slot;                                  /* KIR_OPEN: through handle */
-    uint32_t handle, index, value, second, result; /* slots */
+    uint32_t handle, index, value, second, result; /* registers */
     bool once;     /* STORE: of one pass, to memory that is not read before */
     bool combines; /* ATOMIC: kir_combines */
-    bool direct;   /* LOAD: the result may point into the memory; slot result + 1 is where it goes
-                      otherwise */
+    bool direct; /* LOAD: the result may point into the memory; register result + 1 is where it goes
+                    otherwise */
     uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
     int64_t disp, stride;
@@ -131,26 +131,26 @@ struct tile_access {
                               constant_handle */
 };
 
-typedef enum tile_slot_kind {
-    TILE_SLOT_CELL, /* a scalar */
-    TILE_SLOT_CONST,
-    TILE_SLOT_INPUT,
-    TILE_SLOT_ID,
-    TILE_SLOT_VECTOR,
-    TILE_SLOT_SPLAT, /* a constant in every lane */
-    TILE_SLOT_ARRAY,
-    TILE_SLOT_BOUND,  /* an array of a caller */
-    TILE_SLOT_DIRECT, /* a pointer to loaded elements; the next slot is their place when they had to
-                         be copied */
-    TILE_SLOT_SPARE
-} tile_slot_kind;
+typedef enum tile_register_kind {
+    TILE_REGISTER_CELL, /* a scalar */
+    TILE_REGISTER_CONST,
+    TILE_REGISTER_INPUT,
+    TILE_REGISTER_ID,
+    TILE_REGISTER_VECTOR,
+    TILE_REGISTER_SPLAT, /* a constant in every lane */
+    TILE_REGISTER_ARRAY,
+    TILE_REGISTER_BOUND,  /* an array of a caller */
+    TILE_REGISTER_DIRECT, /* a pointer to loaded elements; the next register is their place when
+                         they had to be copied */
+    TILE_REGISTER_SPARE
+} tile_register_kind;
 
-typedef struct tile_slot {
+typedef struct tile_register {
     uint8_t kind, size; /* element bytes */
     uint32_t length;    /* arrays: elements */
     uint64_t offset;    /* arrays: bytes a lane before it */
     uint64_t imm;       /* constant, input index (and part << 32), idname */
-} tile_slot;
+} tile_register;
 
 /* A slot that the kernel only combines numbers into (kir_find_combined). */
 typedef struct tile_combined {
@@ -173,14 +173,14 @@ struct tile_kernel {
     uint32_t insn_count;
     uint32_t function_work; /* of functions, in instructions: what they take more than one */
     tile_insn *insns;
-    uint32_t slot_count, mask_count, function_count, input_count;
+    uint32_t register_count, mask_count, function_count, input_count;
     uint32_t memory_count; /* slots of the module */
-    tile_slot *slots;
+    tile_register *registers;
     uint64_t lane_bytes; /* of vectors and arrays, for one lane */
     uint64_t array_bytes;
     uint32_t *entries;                   /* of functions */
     uint32_t body_mask;                  /* of the kernel */
-    uint32_t *launch_cells, *tile_cells; /* slots that a launch, a tile fills in */
+    uint32_t *launch_cells, *tile_cells; /* registers that a launch, a tile fills in */
     uint32_t launch_cell_count, tile_cell_count;
     struct tile_combined *combined; /* slots that are only combined into */
     uint32_t combined_count;
@@ -238,7 +238,7 @@ typedef struct tile_frame {
     uint32_t n;          /* lanes of this tile */
     uint64_t lane0;      /* global id of lane 0 */
     uint64_t phase;
-    uint8_t **slot;
+    uint8_t **reg;
     tile_mask *mask;
     uint32_t *returns;     /* program counters, one a function */
     uint8_t *ones, *zeros; /* width bytes of 1, of 0 */
@@ -269,7 +269,7 @@ bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
 void tile_execute(tile_frame *frame);
 /* Of a branch: changes the masks; what comes next. NULL: it is a loop's, or no branch. */
 const tile_insn *tile_branch(const tile_frame *frame, const tile_insn *insn);
-void tile_border(const tile_insn *insn, uint8_t *const *slot, uint32_t n); /* LESS, MORE */
+void tile_border(const tile_insn *insn, uint8_t *const *reg, uint32_t n); /* LESS, MORE */
 /* run.c */
 void tile_run_watch_forks(void); /* what a launch locks is free in a forked child */
 /* Worth waking other threads for: about 20 microseconds. work: of the launch, 0: not said. */

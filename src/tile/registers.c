@@ -1,8 +1,8 @@
-/* Gives every value its place: scalars a cell each, vectors a slot that values of the same element
- * size share as far as their lives do not meet (linear scan in text order; what a loop uses from
- * outside lives until its end). A function's slots lie above those of all its callers, so frames
- * are static: no recursion exists.
- * Requires: tile_lay_out_forms. Provides: value_layout.cell, .vector, .alias, .last; var_layout.slot; the kernel's slot table and width. */
+/* Gives every value its place: scalars a cell each, vectors a register that values of the same
+ * element size share as far as their lives do not meet (linear scan in text order; what a loop uses
+ * from outside lives until its end). A function's registers lie above those of all its callers, so
+ * frames are static: no recursion exists.
+ * Requires: tile_lay_out_forms. Provides: value_layout.cell, .vector, .alias, .last; var_layout.reg; the kernel's register table and width. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include "kir/define/define.h"
@@ -12,7 +12,7 @@ static int size_class(uint64_t bytes) {
     return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
 }
 
-/* A place before slots are final: colour and size class. */
+/* A place before registers are final: colour and size class. */
 static uint32_t colour_code(uint32_t colour, int class) { return colour << 2 | (uint32_t) class; }
 
 typedef struct scan {
@@ -22,16 +22,17 @@ typedef struct scan {
     kir_value **dying; /* by position */
 } scan;
 
-static uint32_t new_slot(tile_layout *layout, tile_slot_kind kind, uint8_t size, uint64_t imm) {
-    tile_slot *slot = hg_vec_push(&layout->slots);
-    if (!slot) {
+static uint32_t new_register(tile_layout *layout, tile_register_kind kind, uint8_t size,
+                             uint64_t imm) {
+    tile_register *reg = hg_vec_push(&layout->registers);
+    if (!reg) {
         layout->out_of_memory = true;
         return 0;
     }
-    slot->kind = (uint8_t)kind;
-    slot->size = size;
-    slot->imm = imm;
-    return (uint32_t)(layout->slots.count - 1);
+    reg->kind = (uint8_t)kind;
+    reg->size = size;
+    reg->imm = imm;
+    return (uint32_t)(layout->registers.count - 1);
 }
 
 static uint32_t take_colour(scan *s, uint8_t type) {
@@ -43,9 +44,9 @@ static uint32_t take_colour(scan *s, uint8_t type) {
 }
 
 static void give_colour(scan *s, uint32_t code) {
-    uint32_t *slot = hg_vec_push(&s->free[code & 3]);
-    if (slot)
-        *slot = code >> 2;
+    uint32_t *reg = hg_vec_push(&s->free[code & 3]);
+    if (reg)
+        *reg = code >> 2;
     else
         s->layout->out_of_memory = true;
 }
@@ -179,28 +180,29 @@ static void place_scalar(tile_layout *layout, kir_value *v) {
     value_layout *p = layout_of(v);
     if (p->lanes.form == KIR_LANES_EACH) return;
     switch ((kir_op)v->op) {
-    case KIR_CONST: p->cell = new_slot(layout, TILE_SLOT_CONST, 8, v->u.imm); break;
+    case KIR_CONST: p->cell = new_register(layout, TILE_REGISTER_CONST, 8, v->u.imm); break;
     case KIR_INPUT:
-        p->cell = new_slot(layout, TILE_SLOT_INPUT, (uint8_t)kir_type_bytes(v->type), v->u.imm);
+        p->cell = new_register(layout, TILE_REGISTER_INPUT, (uint8_t)kir_type_bytes(v->type),
+                               v->u.imm);
         break;
     case KIR_ID:
-        p->cell = new_slot(layout, TILE_SLOT_ID, (uint8_t)kir_type_bytes(v->type), v->u.imm);
+        p->cell = new_register(layout, TILE_REGISTER_ID, (uint8_t)kir_type_bytes(v->type),
+                               v->u.imm);
         break;
-    default: p->cell = new_slot(layout, TILE_SLOT_CELL, 8, 0); break;
+    default: p->cell = new_register(layout, TILE_REGISTER_CELL, 8, 0); break;
     }
 }
 
-/* Splats of constants are filled once when a frame is made; equal ones share a slot. */
-static uint32_t splat_slot(tile_layout *layout, const kir_value *v) {
+/* Splats of constants are filled once when a frame is made; equal ones share a register. */
+static uint32_t splat_register(tile_layout *layout, const kir_value *v) {
     uint8_t size = (uint8_t)kir_type_bytes(v->type);
-    uint64_t start = layout->slots.count > 4096 ? layout->slots.count - 4096 : 0; /* sharing is not
-                                                                                     worth a long
-                                                                                     search */
-    for (uint64_t i = start; i < layout->slots.count; i++)
-        if (layout->slots.data[i].kind == TILE_SLOT_SPLAT &&
-            layout->slots.data[i].imm == v->u.imm && layout->slots.data[i].size == size)
+    /* Sharing is not worth a long search. */
+    uint64_t start = layout->registers.count > 4096 ? layout->registers.count - 4096 : 0;
+    for (uint64_t i = start; i < layout->registers.count; i++)
+        if (layout->registers.data[i].kind == TILE_REGISTER_SPLAT &&
+            layout->registers.data[i].imm == v->u.imm && layout->registers.data[i].size == size)
             return (uint32_t)i;
-    return new_slot(layout, TILE_SLOT_SPLAT, size, v->u.imm);
+    return new_register(layout, TILE_REGISTER_SPLAT, size, v->u.imm);
 }
 
 static bool needs_vector(const kir_value *v) {
@@ -240,13 +242,14 @@ static void place_vector(scan *s, kir_value *v) {
     bool wanted = needs_vector(v) && !(v->op == KIR_PARAM && p->lanes.form == KIR_LANES_EACH) &&
                   !p->alias;
     if (wanted && v->op == KIR_CONST) {
-        p->vector = splat_slot(s->layout, v);
+        p->vector = splat_register(s->layout, v);
         p->alias = true; /* final already */
         wanted = false;
     }
     if (wanted && may_stay(v)) {
-        p->vector = new_slot(s->layout, TILE_SLOT_DIRECT, (uint8_t)kir_type_bytes(v->type), 0);
-        new_slot(s->layout, TILE_SLOT_SPARE, (uint8_t)kir_type_bytes(v->type), 0);
+        p->vector = new_register(s->layout, TILE_REGISTER_DIRECT, (uint8_t)kir_type_bytes(v->type),
+                                 0);
+        new_register(s->layout, TILE_REGISTER_SPARE, (uint8_t)kir_type_bytes(v->type), 0);
         p->direct = true;
         wanted = false;
     }
@@ -275,28 +278,30 @@ static void place_variables(scan *s, const kir_function *owner) {
         bool mine = x->function == owner;
         if (!mine || (!p->used && !x->by_reference)) continue;
         if (x->by_reference) {
-            p->slot = new_slot(layout, TILE_SLOT_BOUND, (uint8_t)kir_type_bytes(x->type), 0);
+            p->reg = new_register(layout, TILE_REGISTER_BOUND, (uint8_t)kir_type_bytes(x->type), 0);
         } else if (x->length) {
-            p->slot = new_slot(layout, TILE_SLOT_ARRAY, (uint8_t)kir_type_bytes(x->type), 0);
+            p->reg = new_register(layout, TILE_REGISTER_ARRAY, (uint8_t)kir_type_bytes(x->type), 0);
             if (layout->out_of_memory) return;
-            layout->slots.data[p->slot].length = x->length;
-            layout->slots.data[p->slot].offset = s->f->array_base + s->f->array_bytes;
+            layout->registers.data[p->reg].length = x->length;
+            layout->registers.data[p->reg].offset = s->f->array_base + s->f->array_bytes;
             s->f->array_bytes += (x->length * kir_type_bytes(x->type) + 7) & ~UINT64_C(7);
         } else if (p->scalar) {
-            p->slot = new_slot(layout, TILE_SLOT_CELL, 8, 0);
+            p->reg = new_register(layout, TILE_REGISTER_CELL, 8, 0);
         } else {
-            p->slot = take_colour(s, x->type);
+            p->reg = take_colour(s, x->type);
         }
     }
 }
 
 static void place_interface(scan *s, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++)
-        s->f->param_slot[i] = s->f->lanes.param_each[i] ? take_colour(s, f->param_types[i])
-                                                        : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
+        s->f->param_reg[i] = s->f->lanes.param_each[i]
+                                 ? take_colour(s, f->param_types[i])
+                                 : new_register(s->layout, TILE_REGISTER_CELL, 8, 0);
     if (f->result != KIR_VOID)
-        s->f->result_slot = s->f->lanes.result_each ? take_colour(s, f->result)
-                                                    : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
+        s->f->result_reg = s->f->lanes.result_each
+                               ? take_colour(s, f->result)
+                               : new_register(s->layout, TILE_REGISTER_CELL, 8, 0);
 }
 
 static void place_function(tile_layout *layout, kir_function *f) {
@@ -338,38 +343,38 @@ static void raise_callees(const tile_kernel *k, const kir_function *f) {
     }
 }
 
-/* ---- colours to slots ---- */
+/* ---- colours to registers ---- */
 
-static uint32_t final_slot(const uint32_t first[4], uint32_t code) {
+static uint32_t final_register(const uint32_t first[4], uint32_t code) {
     return first[code & 3] + (code >> 2);
 }
 
 static void finish_function(const tile_layout *layout, kir_function *f, const uint32_t first[4]) {
     function_layout *p = layout_of_function(f);
     for (uint8_t i = 0; i < f->param_count; i++)
-        if (p->lanes.param_each[i]) p->param_slot[i] = final_slot(first, p->param_slot[i]);
+        if (p->lanes.param_each[i]) p->param_reg[i] = final_register(first, p->param_reg[i]);
     if (f->result != KIR_VOID && p->lanes.result_each)
-        p->result_slot = final_slot(first, p->result_slot);
+        p->result_reg = final_register(first, p->result_reg);
     for (kir_var *x = layout->module->vars; x; x = x->next)
         if (x->function == (f == layout->module->functions ? NULL : f) || x->function == f) {
             var_layout *var = layout_of_var(x);
-            if (var->slot != TILE_NONE && !x->length && !x->by_reference && !var->scalar)
-                var->slot = final_slot(first, var->slot);
+            if (var->reg != TILE_NONE && !x->length && !x->by_reference && !var->scalar)
+                var->reg = final_register(first, var->reg);
         }
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         value_layout *value = layout_of(v);
         if (value->vector != TILE_NONE && !value->alias && !value->direct)
-            value->vector = final_slot(first, value->vector);
+            value->vector = final_register(first, value->vector);
         for (int i = 0; i < 4; i++)
             if (value->joined[i] != TILE_NONE)
-                value->joined[i] = final_slot(first, value->joined[i]);
+                value->joined[i] = final_register(first, value->joined[i]);
         if (v->op == KIR_PARAM && p->lanes.param_each[v->u.imm])
-            value->vector = p->param_slot[v->u.imm];
+            value->vector = p->param_reg[v->u.imm];
         if (v->op == KIR_PARAM && !p->lanes.param_each[v->u.imm])
-            value->cell = p->param_slot[v->u.imm];
-        if (v->op == KIR_VAR_GET && value->alias) value->vector = layout_of_var(v->u.var)->slot;
+            value->cell = p->param_reg[v->u.imm];
+        if (v->op == KIR_VAR_GET && value->alias) value->vector = layout_of_var(v->u.var)->reg;
         if (v->op == KIR_VAR_GET && layout_of_var(v->u.var)->scalar && may_alias(v))
-            value->cell = layout_of_var(v->u.var)->slot;
+            value->cell = layout_of_var(v->u.var)->reg;
     }
 }
 
@@ -396,7 +401,7 @@ static void set_width(tile_kernel *k) {
     k->width = width;
 }
 
-hg_status tile_lay_out_slots(tile_layout *layout) {
+hg_status tile_lay_out_registers(tile_layout *layout) {
     uint32_t most[4] = {0}, first[4];
     tile_kernel *k = layout->kernel;
     for (uint64_t i = 0; i < layout->order.count && !layout->out_of_memory; i++) {
@@ -410,18 +415,18 @@ hg_status tile_lay_out_slots(tile_layout *layout) {
             k->array_bytes = p->array_base + p->array_bytes;
     }
     for (int c = 0; c < 4 && !layout->out_of_memory; c++) {
-        first[c] = (uint32_t)layout->slots.count;
+        first[c] = (uint32_t)layout->registers.count;
         for (uint32_t i = 0; i < most[c]; i++)
-            new_slot(layout, TILE_SLOT_VECTOR, (uint8_t)(1u << c), 0);
+            new_register(layout, TILE_REGISTER_VECTOR, (uint8_t)(1u << c), 0);
     }
     if (layout->out_of_memory) return hg_fail_memory();
     for (uint64_t i = 0; i < layout->order.count; i++)
         finish_function(layout, layout->order.data[i], first);
     k->lane_bytes = k->array_bytes;
-    for (uint64_t i = 0; i < layout->slots.count; i++)
-        if (layout->slots.data[i].kind == TILE_SLOT_VECTOR ||
-            layout->slots.data[i].kind == TILE_SLOT_SPLAT)
-            k->lane_bytes += layout->slots.data[i].size;
+    for (uint64_t i = 0; i < layout->registers.count; i++)
+        if (layout->registers.data[i].kind == TILE_REGISTER_VECTOR ||
+            layout->registers.data[i].kind == TILE_REGISTER_SPLAT)
+            k->lane_bytes += layout->registers.data[i].size;
     set_width(k);
     return HG_OK;
 }
