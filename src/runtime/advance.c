@@ -40,7 +40,7 @@ static bool may_begin(hg_queue *q, hg_flight *f) {
 static bool own(hg_queue *q, hg_flight *f) {
     if (hg_binding_try_own(f->binding, q->stream)) return true;
     if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream ||
-        f->binding->submitted_way == HG_WAY_PLAN)
+        f->binding->way.submitted == HG_WAY_PLAN)
         return false;
     for (const hg_flight *other = q->first_flight; other; other = other->next)
         if (other != f && other->binding == f->binding && other->unsure) return false;
@@ -251,7 +251,7 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
 
 static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
     if (f->state < HG_FLIGHT_STARTED) {
-        bool alone = f->binding->submitted_way == HG_WAY_PLAN ||
+        bool alone = f->binding->way.submitted == HG_WAY_PLAN ||
                      f->binding->executable->uses_state; /* the host may fold the state when it
                                                             starts */
         if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;

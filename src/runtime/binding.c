@@ -49,11 +49,11 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
     bool pool = slot->space == KIR_POOL;
     *when = HG_SLOT_BINDING;
     if (slot->plan == KIR_PLAN_ENV)
-        *range = binding->env_range;
+        *range = binding->env.range;
     else if (slot->plan == KIR_PLAN_UNIFORMS)
-        *range = binding->uniforms;
+        *range = binding->env.uniforms;
     else if (slot->plan == KIR_PLAN_SCRATCH)
-        *range = binding->scratch.range;
+        *range = binding->memory.scratch.range;
     else if (slot->plan == KIR_PLAN_CHARACTERS)
         HG_TRY(hg_backend_characters(e->backend, range));
     else if (!pool && hg_handle_is_class(handle)) {
@@ -130,7 +130,7 @@ static hg_status lay_out_shared(hg_binding *binding) {
             HG_ERROR_OUT_OF_MEMORY,
             "shared memory that lives across steps needs %llu bytes for each of %llu blocks",
             (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
-    return hg_piece_alloc(&e->backend->memory, all, &binding->shared);
+    return hg_piece_alloc(&e->backend->memory, all, &binding->memory.shared);
 }
 
 static hg_status lay_out(hg_binding *binding) {
@@ -146,7 +146,7 @@ static hg_status lay_out(hg_binding *binding) {
                        "values that live across steps need %llu bytes a lane for %llu lanes",
                        (unsigned long long)e->plan->scratch_lane_bytes,
                        (unsigned long long)binding->launch.lanes);
-    if (scratch) HG_TRY(hg_piece_alloc(&b->memory, scratch, &binding->scratch));
+    if (scratch) HG_TRY(hg_piece_alloc(&b->memory, scratch, &binding->memory.scratch));
     HG_TRY(lay_out_shared(binding));
     for (uint32_t i = 0; i < e->kernel_count; i++)
         HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
@@ -157,21 +157,21 @@ enum { PREPARE_AFTER = 3 }; /* launches: what is made ready may take memory */
 
 static void fill_one_launch(hg_binding *binding) {
     const hg_bound_kernel *bound = &binding->kernels[0];
-    hg_binding_fill_launch(binding, 0, &binding->one.launch);
-    binding->one.needs_clock = hg_binding_needs_clock(binding);
+    hg_binding_fill_launch(binding, 0, &binding->way.one.launch);
+    binding->way.one.needs_clock = hg_binding_needs_clock(binding);
     if (binding->executable->kernels[0].prover && !bound->has_classes && !bound->has_state)
-        (void)hg_launch_proven(binding, 0, &binding->one.launch);
-    binding->one.command = (hg_driver_command){
-        .kind = HG_CMD_LAUNCH, .launch = &binding->one.launch, .fault = &binding->fault};
+        (void)hg_launch_proven(binding, 0, &binding->way.one.launch);
+    binding->way.one.command = (hg_driver_command){
+        .kind = HG_CMD_LAUNCH, .launch = &binding->way.one.launch, .fault = &binding->fault};
 }
 
 static void set_way(hg_binding *binding) {
     bool first = binding->executable->backend->prepares_first;
-    binding->way = binding->submitted_way = hg_binding_choose_way(binding);
-    if (binding->way != HG_WAY_PLAN) fill_one_launch(binding);
-    binding->ready.launches_left = first ? 1 : PREPARE_AFTER;
-    if (binding->way == HG_WAY_COMMAND && first)
-        hg_binding_prepare(binding, &binding->one.command, NULL, 1);
+    binding->way.waited = binding->way.submitted = hg_binding_choose_way(binding);
+    if (binding->way.waited != HG_WAY_PLAN) fill_one_launch(binding);
+    binding->way.ready.launches_left = first ? 1 : PREPARE_AFTER;
+    if (binding->way.waited == HG_WAY_COMMAND && first)
+        hg_binding_prepare(binding, &binding->way.one.command, NULL, 1);
 }
 
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
@@ -183,7 +183,7 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     launch->lanes = binding->launch.lanes;
     launch->shared_bytes = binding->launch.shared_bytes;
     launch->shared_scratch = binding->launch.shared_scratch;
-    launch->shared_memory = binding->shared.range;
+    launch->shared_memory = binding->memory.shared.range;
     launch->inputs = binding->kernels[index].inputs;
     launch->slots = binding->kernels[index].slots;
     launch->aliases = binding->kernels[index].aliases;
@@ -267,28 +267,29 @@ static void free_binding(hg_binding *binding) {
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
-    for (uint8_t i = 0; i < binding->ready.count; i++)
-        b->driver->prepared_destroy(binding->ready.commands[i].prepared);
-    for (uint64_t i = 0; i < binding->held_buffers.count; i++)
-        hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
-    for (uint64_t i = 0; i < binding->held_pools.count; i++)
-        hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
-    for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */
-        HG_IGNORE(
-            hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, binding->own_pools.data[i])}));
-    for (uint64_t i = 0; i < binding->own_buffers.count; i++)
+    for (uint8_t i = 0; i < binding->way.ready.count; i++)
+        b->driver->prepared_destroy(binding->way.ready.commands[i].prepared);
+    for (uint64_t i = 0; i < binding->memory.held_buffers.count; i++)
+        hg_handles_release(&b->buffers, binding->memory.held_buffers.data[i].handle);
+    for (uint64_t i = 0; i < binding->memory.held_pools.count; i++)
+        hg_handles_release(&b->pools, binding->memory.held_pools.data[i].handle);
+    for (uint64_t i = 0; i < binding->memory.own_pools.count; i++) /* the program may have freed it
+                                                                    */
+        HG_IGNORE(hg_backend_free_pool(
+            b, (hg_pool){hg_handle_public(b, binding->memory.own_pools.data[i])}));
+    for (uint64_t i = 0; i < binding->memory.own_buffers.count; i++)
         HG_IGNORE(hg_backend_free_buffer(
-            b, (hg_buffer){hg_handle_public(b, binding->own_buffers.data[i])}));
+            b, (hg_buffer){hg_handle_public(b, binding->memory.own_buffers.data[i])}));
     for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++)
         hg_dispatch_free(&binding->kernels[i].dispatch);
     hg_steps_unbind(binding);
-    hg_piece_free(&b->memory, &binding->env_memory);
-    hg_piece_free(&b->memory, &binding->scratch);
-    hg_piece_free(&b->memory, &binding->shared);
-    hg_vec_free(&binding->held_buffers);
-    hg_vec_free(&binding->held_pools);
-    hg_vec_free(&binding->own_pools);
-    hg_vec_free(&binding->own_buffers);
+    hg_piece_free(&b->memory, &binding->env.memory);
+    hg_piece_free(&b->memory, &binding->memory.scratch);
+    hg_piece_free(&b->memory, &binding->memory.shared);
+    hg_vec_free(&binding->memory.held_buffers);
+    hg_vec_free(&binding->memory.held_pools);
+    hg_vec_free(&binding->memory.own_pools);
+    hg_vec_free(&binding->memory.own_buffers);
     hg_arena_free(&binding->arena);
     hg_executable_destroy(binding->executable);
     hg_child_remove(&b->children, HG_CHILD_BINDING);

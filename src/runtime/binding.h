@@ -91,39 +91,51 @@ struct hg_binding {
     hg_arena arena;
     hg_resolved launch;
     uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */
-    HG_VEC(hg_held) held_buffers;
-    HG_VEC(hg_held) held_pools;
-    HG_VEC(uint64_t) own_pools;   /* made for .param pool without a value; freed with the binding */
-    HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
     hg_bound_kernel *kernels;
-    uint8_t *env;       /* the environment as the host knows it */
-    bool has_constants; /* some of the buffers that it holds are */
-    bool env_changes;   /* somebody writes an entry: each launch begins with the initial values */
-    uint64_t *computed; /* room for what a PLAN_COMPUTE works out */
-    bool *env_stale; /* by 8 bytes, of an entry the first: the device has another value, which the
+    struct {
+        HG_VEC(hg_held) held_buffers;
+        HG_VEC(hg_held) held_pools;
+        HG_VEC(uint64_t)
+        own_pools; /* made for .param pool without a value; freed with the binding
+                    */
+        HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
+        bool has_constants;           /* some of the buffers that it holds are */
+        hg_piece scratch;             /* arena NULL when not needed */
+        hg_piece shared; /* shared memory of all blocks, where it must live across steps */
+    } memory;
+    struct {
+        uint8_t *bytes;     /* the environment as the host knows it */
+        bool changes;       /* somebody writes an entry: each launch begins with the initial values
+                             */
+        bool is_memory;     /* bytes is range, nothing is copied */
+        uint64_t *computed; /* room for what a PLAN_COMPUTE works out */
+        bool *stale; /* by 8 bytes, of an entry the first: the device has another value, which the
                         host does not know; NULL: never */
-    bool env_is_memory;           /* env is env_range, nothing is copied */
-    hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read
+        hg_range range, uniforms; /* the environment on the device, and as kernels see it that read
                                      it in memory */
-    hg_piece env_memory, scratch; /* arena NULL when not needed */
-    hg_piece shared;              /* shared memory of all blocks, where it must live across steps */
+        hg_piece memory;          /* both; arena NULL when not needed */
+    } env;
     const hg_stream *owner; /* whose run it is in, one at a time in whatever context; NULL: in none.
                                Atomic */
     hg_touches touches;
     hg_recorded recorded; /* the last batch of its runs */
     bool guarded;         /* looks up handles while it runs */
     bool launched;
-    hg_launch_way way;           /* of a launch that is waited for */
-    hg_launch_way submitted_way; /* the same where commands are submitted in any case: while a
+    uint64_t spent_ns; /* of the launch's time, before it began: on lowering */
+    struct {
+        hg_launch_way waited;    /* of a launch that is waited for */
+        hg_launch_way submitted; /* the same where commands are submitted in any case: while a
                                     profile records, in a queue. Never READY */
-    uint64_t spent_ns;           /* of the launch's time, before it began: on lowering */
-    hg_ready_commands ready;     /* of the way READY */
-    hg_one_launch one; /* of the ways KERNEL and COMMAND; the plan machine fills one.launch anew for
-                          each kernel */
+        hg_ready_commands ready; /* of the way READY */
+        hg_one_launch one; /* of the ways KERNEL and COMMAND; the plan machine fills one.launch anew
+                              for each kernel */
+    } way;
     hg_driver_fault fault;
-    struct hg_bound_step *steps; /* of the plan, in its order */
-    hg_piece step_scratch;       /* what steps need beside their arrays, one after another, */
-    hg_piece step_tables;        /* and what each keeps */
+    struct {
+        struct hg_bound_step *bound; /* of the plan, in its order */
+        hg_piece scratch;            /* what steps need beside their arrays, one after another, */
+        hg_piece tables;             /* and what each keeps */
+    } steps;
 };
 
 /* ---- whose a binding is (stream.c, forked.c) ---- */

@@ -9,7 +9,7 @@
 
 /* Whether the launch that just ended is the one after which the binding is made ready. */
 static bool repeats(hg_binding *binding) {
-    return binding->ready.launches_left && --binding->ready.launches_left == 0;
+    return binding->way.ready.launches_left && --binding->way.ready.launches_left == 0;
 }
 
 /* step: of the plan; of no matter where it has a kernel instead. */
@@ -22,7 +22,7 @@ HG_NOINLINE static hg_status report_fault(hg_binding *binding, uint32_t step) {
 }
 
 static hg_status run_ready(hg_binding *binding) {
-    const hg_ready_commands *ready = &binding->ready;
+    const hg_ready_commands *ready = &binding->way.ready;
     binding->fault.happened = false;
     uint8_t i = 0;
     do {
@@ -34,7 +34,7 @@ static hg_status run_ready(hg_binding *binding) {
 }
 
 HG_NOINLINE static hg_status run_command(hg_binding *binding, hg_stream *stream) {
-    hg_one_launch *one = &binding->one;
+    hg_one_launch *one = &binding->way.one;
     binding->fault.happened = false;
     one->launch.cancel = NULL; /* of a launch of a queue */
     one->launch.deadline_ns = 0;
@@ -51,7 +51,7 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
     hg_context *context = stream->context;
     const hg_kernel *kernel = &binding->executable->kernels[0];
     hg_bound_kernel *bound = &binding->kernels[0];
-    hg_driver_launch *launch = &binding->one.launch;
+    hg_driver_launch *launch = &binding->way.one.launch;
     bool changed = false;
     binding->fault.happened = false;
     launch->cancel = NULL;
@@ -61,15 +61,16 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
         HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &launch->class_memory));
     if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, launch);
-    launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch
-                                                                                          of a queue
+    launch->deadline_ns = binding->way.one.needs_clock ? hg_binding_deadline(binding) : 0; /* a
+                                                                                          launch of
+                                                                                          a queue
                                                                                           had one */
     if (hg_code_in_device_form(kernel->code))
         HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, launch, bound->proven,
                               !changed && !kernel->uses_class, &binding->fault));
     else {
         HG_TRY(hg_code_await_all(kernel->code));
-        HG_TRY(hg_stream_run(stream, &binding->one.command, 1));
+        HG_TRY(hg_stream_run(stream, &binding->way.one.command, 1));
     }
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0)
                                    : HG_OK;
@@ -97,7 +98,7 @@ static inline hg_status with_origin(const hg_binding *binding, hg_status status)
 }
 
 static hg_status submit(hg_binding *binding, hg_stream *stream) {
-    switch (binding->submitted_way) {
+    switch (binding->way.submitted) {
     case HG_WAY_COMMAND: return with_origin(binding, run_command(binding, stream));
     case HG_WAY_KERNEL: return with_origin(binding, run_kernel(binding, stream));
     case HG_WAY_PLAN:
@@ -121,7 +122,7 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &ticket, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        status = HG_LIKELY(binding->way == HG_WAY_READY && !start)
+        status = HG_LIKELY(binding->way.waited == HG_WAY_READY && !start)
                      ? with_origin(binding, run_ready(binding))
                      : submit(binding, stream);
         if (start) hg_span_program(binding, start);

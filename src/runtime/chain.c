@@ -11,7 +11,7 @@ enum { COMES_AGAIN = 3, MOST_KERNELS = 64 };
 enum { MANY = 4096, WORTH_AT_ONCE = 1 << 20 };
 
 static hg_bound_step *bound_step(const hg_run *run, const plan_step *step) {
-    return &run->binding->steps[step - run->binding->executable->plan->steps.data];
+    return &run->binding->steps.bound[step - run->binding->executable->plan->steps.data];
 }
 
 /* ---- what plan/steps/chain.h is told ---- */
@@ -138,7 +138,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     hg_executable *e = run->binding->executable;
     const hg_bound_step *head = bound_step(run, step) + c->found.chain.front;
     hg_bound_expansion *joined = &c->joined;
-    hg_range scratch = run->binding->step_scratch.range;
+    hg_range scratch = run->binding->steps.scratch.range;
     plan_expansion_clear(&joined->planned);
     joined->planned.tiles = head->expansion.planned.tiles;
     joined->planned.dot4 = head->expansion.planned.dot4;
@@ -276,7 +276,7 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
 hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_list *list,
                                uint32_t *done) {
     const plan_step *first = &binding->executable->plan->steps.data[step];
-    hg_bound_chain *c = binding->steps[step].chain;
+    hg_bound_chain *c = binding->steps.bound[step].chain;
     if ((!first->followers && !first->long_map) || !may_join(binding->executable->backend) ||
         (c && c->state == HG_CHAIN_ALONE))
         return HG_CHAIN_NONE;

@@ -32,12 +32,12 @@ static bool has_written(const hg_plan *plan, plan_writer writer) {
 
 static void set_initial(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
-    memset(binding->env, 0, (size_t)plan->env_bytes);
-    if (binding->env_stale)
-        memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
+    memset(binding->env.bytes, 0, (size_t)plan->env_bytes);
+    if (binding->env.stale)
+        memset(binding->env.stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env.stale);
     for (uint64_t i = 0; i < plan->env.count; i++) {
         const plan_env *e = &plan->env.data[i];
-        uint8_t *to = binding->env + e->offset;
+        uint8_t *to = binding->env.bytes + e->offset;
         size_t size = (size_t)kir_type_bytes(e->type);
         if (e->init == PLAN_INIT_CONST)
             memcpy(to, e->bytes ? (const void *)e->bytes : &e->value, size);
@@ -52,43 +52,43 @@ hg_status hg_env_lay_out(hg_binding *binding) {
     uint64_t bytes = plan->env_bytes, half = (bytes + HALF_ALIGN - 1) / HALF_ALIGN * HALF_ALIGN;
     if (!bytes) return HG_OK;
     bool on_device = has_written(plan, PLAN_BY_KERNEL);
-    binding->env_changes = on_device || has_written(plan, PLAN_BY_HOST);
+    binding->env.changes = on_device || has_written(plan, PLAN_BY_HOST);
     if (on_device) {
         HG_TRY(hg_piece_alloc(&b->memory, reads_memory(binding) ? half + bytes : bytes,
-                              &binding->env_memory));
-        binding->env_range = binding->uniforms = binding->env_memory.range;
-        binding->env_range.size = binding->uniforms.size = bytes;
-        if (reads_memory(binding)) binding->uniforms.offset += half;
+                              &binding->env.memory));
+        binding->env.range = binding->env.uniforms = binding->env.memory.range;
+        binding->env.range.size = binding->env.uniforms.size = bytes;
+        if (reads_memory(binding)) binding->env.uniforms.offset += half;
         if (b->caps->memory.host_memory && !b->caps->scheduling.asynchronous)
-            binding->env = hg_host_address(b, &binding->env_range);
-        binding->env_is_memory = binding->env != NULL;
+            binding->env.bytes = hg_host_address(b, &binding->env.range);
+        binding->env.is_memory = binding->env.bytes != NULL;
     }
-    if (on_device && !binding->env) {
-        binding->env_stale = hg_arena_alloc(&binding->arena,
-                                            (size_t)bytes / 8 * sizeof *binding->env_stale);
-        if (!binding->env_stale) return hg_fail_memory();
+    if (on_device && !binding->env.bytes) {
+        binding->env.stale = hg_arena_alloc(&binding->arena,
+                                            (size_t)bytes / 8 * sizeof *binding->env.stale);
+        if (!binding->env.stale) return hg_fail_memory();
     }
-    if (!binding->env) binding->env = hg_arena_alloc(&binding->arena, (size_t)bytes);
-    binding->computed = hg_arena_alloc(&binding->arena, (plan->most_operations + (size_t)1) *
-                                                            sizeof *binding->computed);
-    if (!binding->env || !binding->computed) return hg_fail_memory();
+    if (!binding->env.bytes) binding->env.bytes = hg_arena_alloc(&binding->arena, (size_t)bytes);
+    binding->env.computed = hg_arena_alloc(&binding->arena, (plan->most_operations + (size_t)1) *
+                                                                sizeof *binding->env.computed);
+    if (!binding->env.bytes || !binding->env.computed) return hg_fail_memory();
     set_initial(binding); /* what steps are bound to */
     return HG_OK;
 }
 
 hg_status hg_env_begin(hg_run *run) {
     hg_binding *binding = run->binding;
-    if (!binding->env_changes) return HG_OK;
+    if (!binding->env.changes) return HG_OK;
     set_initial(binding);
-    if (!binding->env_range.arena) return HG_OK;
-    hg_driver_command clear = {.kind = HG_CMD_FILL, .to = binding->env_range};
-    if (!binding->env_is_memory) HG_TRY(hg_run_add(run, &clear));
-    clear.to = binding->uniforms;
+    if (!binding->env.range.arena) return HG_OK;
+    hg_driver_command clear = {.kind = HG_CMD_FILL, .to = binding->env.range};
+    if (!binding->env.is_memory) HG_TRY(hg_run_add(run, &clear));
+    clear.to = binding->env.uniforms;
     return reads_memory(binding) ? hg_run_add(run, &clear) : HG_OK;
 }
 
 static bool is_stale(const hg_binding *binding, uint64_t entry) {
-    return binding->env_stale[binding->executable->plan->env.data[entry].offset / 8];
+    return binding->env.stale[binding->executable->plan->env.data[entry].offset / 8];
 }
 
 bool hg_env_lacks(const hg_run *run, const plan_inst *inst) {
@@ -109,17 +109,17 @@ hg_status hg_env_fetch(hg_run *run) {
         while (i + 1 < plan->env.count && is_stale(binding, i + 1)) i++;
         hg_driver_command copy = {
             .kind = HG_CMD_COPY_OUT,
-            .from = part(&binding->env_range, first, end_of(&plan->env.data[i])),
-            .host = binding->env + first->offset};
+            .from = part(&binding->env.range, first, end_of(&plan->env.data[i])),
+            .host = binding->env.bytes + first->offset};
         HG_TRY(hg_run_add(run, &copy));
     }
-    memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
+    memset(binding->env.stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env.stale);
     run->look = true;
     return HG_OK;
 }
 
 static void note_written(hg_binding *binding, const plan_env *e) {
-    if (binding->env_stale) binding->env_stale[e->offset / 8] = true;
+    if (binding->env.stale) binding->env.stale[e->offset / 8] = true;
 }
 
 /* From what kernels write to what they read; both are the same beside what was written. */
@@ -127,8 +127,8 @@ static hg_status hand_on(hg_run *run, const plan_env *first, uint64_t end) {
     const hg_binding *binding = run->binding;
     if (!reads_memory(binding)) return HG_OK;
     hg_driver_command copy = {.kind = HG_CMD_COPY,
-                              .to = part(&binding->uniforms, first, end),
-                              .from = part(&binding->env_range, first, end)};
+                              .to = part(&binding->env.uniforms, first, end),
+                              .from = part(&binding->env.range, first, end)};
     return hg_run_add(run, &copy);
 }
 
@@ -153,22 +153,22 @@ void hg_env_compute(hg_binding *binding, const plan_inst *inst) {
     plan_dims dims = {.lanes = l->lanes};
     memcpy(dims.grid, l->grid, sizeof dims.grid);
     memcpy(dims.block, l->block, sizeof dims.block);
-    plan_compute(binding->executable->plan, inst->index, inst->target, &dims, binding->env,
-                 binding->computed);
+    plan_compute(binding->executable->plan, inst->index, inst->target, &dims, binding->env.bytes,
+                 binding->env.computed);
 }
 
 /* ---- results of steps ---- */
 
 void hg_env_put(hg_binding *binding, const plan_step *step, uint64_t value) {
     if (step->result == HG_PLAN_NO_ENV) return;
-    memcpy(binding->env + binding->executable->plan->env.data[step->result].offset, &value,
+    memcpy(binding->env.bytes + binding->executable->plan->env.data[step->result].offset, &value,
            sizeof value);
 }
 
 hg_range hg_env_result(const hg_binding *binding, const plan_step *step, uint64_t bytes) {
     if (step->result == HG_PLAN_NO_ENV) return (hg_range){NULL, 0, 0};
     const plan_env *e = &binding->executable->plan->env.data[step->result];
-    return part(&binding->env_range, e, e->offset + bytes);
+    return part(&binding->env.range, e, e->offset + bytes);
 }
 
 hg_status hg_env_after_step(hg_run *run, const plan_step *step) {

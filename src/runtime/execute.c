@@ -11,7 +11,8 @@
 
 static uint64_t env_input(const hg_binding *binding, const kir_input *input) {
     uint64_t value = 0, size = input->limb_bytes ? input->limb_bytes : kir_type_bytes(input->type);
-    const uint8_t *bytes = binding->env + input->index + (uint64_t)input->limb * input->limb_bytes;
+    const uint8_t *bytes = binding->env.bytes + input->index +
+                           (uint64_t)input->limb * input->limb_bytes;
     memcpy(&value, bytes, size < 8 ? (size_t)size : 8);
     return value;
 }
@@ -64,7 +65,7 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
 static hg_status run_kernel(hg_run *run, uint32_t index) {
     run->driver_step = NULL;
     hg_binding *binding = run->binding;
-    hg_driver_launch *launch = &binding->one.launch;
+    hg_driver_launch *launch = &binding->way.one.launch;
     HG_TRY(prepare_launch(run, index, launch));
     launch->deadline_ns = hg_run_deadline(run);
     launch->cancel = run->cancel;
@@ -110,7 +111,7 @@ static hg_status execute(hg_run *run, const plan_inst *inst) {
     case PLAN_JUMP: run->pc = inst->target; break;
     case PLAN_JUMP_UNLESS: {
         const plan_env *e = &run->binding->executable->plan->env.data[inst->index];
-        run->pc = run->binding->env[e->offset] ? run->pc + 1 : inst->target;
+        run->pc = run->binding->env.bytes[e->offset] ? run->pc + 1 : inst->target;
         break;
     }
     case PLAN_END: break;
@@ -264,20 +265,20 @@ static hg_status fold_state(hg_run *run) {
 /* Pools of .param lines without a value, and scratch, are zeros at every launch. */
 static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
-    for (uint64_t i = 0; i < binding->own_pools.count; i++) {
+    for (uint64_t i = 0; i < binding->memory.own_pools.count; i++) {
         hg_driver_command fill = {
             .kind = HG_CMD_FILL,
-            .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
+            .to = hg_pool_range(run->context->backend, binding->memory.own_pools.data[i])};
         if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
     }
-    for (uint64_t i = 0; i < binding->own_buffers.count; i++) {
+    for (uint64_t i = 0; i < binding->memory.own_buffers.count; i++) {
         hg_driver_command fill = {
             .kind = HG_CMD_FILL,
-            .to = hg_binding_held(binding, false, binding->own_buffers.data[i], false)};
+            .to = hg_binding_held(binding, false, binding->memory.own_buffers.data[i], false)};
         if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
     }
-    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};
-    return binding->shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
+    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->memory.shared.range};
+    return binding->memory.shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
 }
 
 static hg_status add_upload(hg_run *run, hg_range to, const void *bytes, uint64_t size) {
@@ -324,9 +325,10 @@ static void note_uploads(const hg_run *run) {
 static hg_status begin(hg_run *run) {
     hg_binding *binding = run->binding;
     binding->fault.happened = false;
-    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count ||
-                                        binding->shared.range.arena);
-    if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
+    bool clears = binding->launched &&
+                  (binding->memory.own_pools.count || binding->memory.own_buffers.count ||
+                   binding->memory.shared.range.arena);
+    if (binding->guarded || binding->memory.own_pools.count) hg_run_guard(run);
     if (clears) HG_TRY(clear_memory(run));
     if (HG_UNLIKELY(lacks_characters(run->context->backend) ||
                     !hg_tables_are_filled(binding->executable->tables)))
@@ -397,7 +399,7 @@ static hg_status move(hg_run *run, bool *waits) {
         return has_unfinished_work(run) ? hg_run_submit(run, true) : HG_OK;
     }
     HG_TRY(hg_run_look(run));
-    return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run)
+    return run->binding->env.stale && hg_env_lacks(run, inst) ? hg_env_fetch(run)
                                                               : execute(run, inst);
 }
 

@@ -560,7 +560,7 @@ hg_status hg_graph_binding_memory(const hg_graph_binding *b, hg_graph_memory_inf
                                 .least_bytes = b->memory.least,
                                 .launches = b->executable->regions.count};
     for (uint64_t i = 0; i < own.launches; i++)
-        own.table_bytes += b->bindings[i]->step_tables.range.size;
+        own.table_bytes += b->bindings[i]->steps.tables.range.size;
     hg_sized_give(&MEMORY, &own, info, info->size);
     return HG_OK;
 }

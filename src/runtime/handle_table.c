@@ -147,11 +147,11 @@ static hg_status fill(hg_run *run, hg_dispatch_queue *queue, uint64_t buffers, u
     bool ok = put_entry(b, queue, queue->table, 0, &run->context->class_memory);
     ok = ok && put_live(b, queue, &b->buffers, buffers, queue->table) &&
          put_live(b, queue, &b->pools, pools, pool_table);
-    ok = ok && put_held(b, queue, binding->held_buffers.data, binding->held_buffers.count, buffers,
-                        queue->table, particular);
+    ok = ok && put_held(b, queue, binding->memory.held_buffers.data,
+                        binding->memory.held_buffers.count, buffers, queue->table, particular);
     if (!binding->executable->moves_pools)
-        ok = ok && put_held(b, queue, binding->held_pools.data, binding->held_pools.count, pools,
-                            pool_table, particular);
+        ok = ok && put_held(b, queue, binding->memory.held_pools.data,
+                            binding->memory.held_pools.count, pools, pool_table, particular);
     if (!ok) return hg_fail_memory();
     *particular |= run->aliases.count != 0;
     return put_aliases(run, queue, pool_table);
@@ -162,10 +162,10 @@ static bool is_particular(const hg_run *run) {
     const hg_binding *binding = run->binding;
     hg_backend *b = run->context->backend;
     if (run->aliases.count) return true;
-    for (uint64_t i = 0; i < binding->held_buffers.count; i++)
-        if (!hg_handles_get(&b->buffers, binding->held_buffers.data[i].handle)) return true;
-    for (uint64_t i = 0; i < binding->held_pools.count; i++)
-        if (!hg_handles_get(&b->pools, binding->held_pools.data[i].handle)) return true;
+    for (uint64_t i = 0; i < binding->memory.held_buffers.count; i++)
+        if (!hg_handles_get(&b->buffers, binding->memory.held_buffers.data[i].handle)) return true;
+    for (uint64_t i = 0; i < binding->memory.held_pools.count; i++)
+        if (!hg_handles_get(&b->pools, binding->memory.held_pools.data[i].handle)) return true;
     return false;
 }
 

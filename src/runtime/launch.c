@@ -12,8 +12,8 @@ static bool prove(const hg_binding *binding, const hg_kernel *kernel, const hg_d
                                .shared_bytes = l->shared_bytes - l->shared_scratch,
                                .inputs = l->inputs,
                                .slot_bytes = sizes,
-                               .uniforms = binding->env,
-                               .unknown = binding->env_stale,
+                               .uniforms = binding->env.bytes,
+                               .unknown = binding->env.stale,
                                .cuts_loops = kernel->code->facts.cuts_loops};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
@@ -33,9 +33,9 @@ static uint64_t fact_of(const hg_binding *binding, uint32_t index, const hg_driv
     i -= kernel->slot_count;
     uint32_t offset =
         plan->env.data[plan->refs.data[plan->kernels.data[index].loads.first + i / 2]].offset;
-    bool unknown = binding->env_stale && binding->env_stale[offset / 8];
+    bool unknown = binding->env.stale && binding->env.stale[offset / 8];
     if (i % 2 == 0 || unknown) return unknown;
-    memcpy(&value, binding->env + offset, sizeof value);
+    memcpy(&value, binding->env.bytes + offset, sizeof value);
     return value;
 }
 

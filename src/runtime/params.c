@@ -303,8 +303,8 @@ static hg_held *find_held(const hg_binding *binding, bool pool, uint64_t handle,
     if (!index)
         handle = hg_handle_plain(binding->executable->backend, handle); /* a raw register may hold
                                                                            what the host has */
-    hg_held *held = pool ? binding->held_pools.data : binding->held_buffers.data;
-    uint64_t count = pool ? binding->held_pools.count : binding->held_buffers.count;
+    hg_held *held = pool ? binding->memory.held_pools.data : binding->memory.held_buffers.data;
+    uint64_t count = pool ? binding->memory.held_pools.count : binding->memory.held_buffers.count;
     for (uint64_t i = 0; i < count; i++)
         if ((index ? hg_handle_index(held[i].handle) : held[i].handle) == handle) return &held[i];
     return NULL;
@@ -327,7 +327,8 @@ hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_ra
     if (range->arena) return HG_OK;
     const hg_memory *m = hg_handles_retain(pool ? &b->pools : &b->buffers, handle);
     if (!m) return HG_OK;
-    hg_held *entry = pool ? hg_vec_push(&binding->held_pools) : hg_vec_push(&binding->held_buffers);
+    hg_held *entry = pool ? hg_vec_push(&binding->memory.held_pools)
+                          : hg_vec_push(&binding->memory.held_buffers);
     if (!entry) {
         hg_handles_release(pool ? &b->pools : &b->buffers, handle);
         return hg_fail_memory();
@@ -485,9 +486,9 @@ static hg_status check_extents(hg_binding *binding, const hg_params *params) {
 
 static void mark_constants(hg_binding *binding, const hg_params *params) {
     for (uint64_t i = 0; params && i < params->values.count; i++)
-        binding->has_constants |= params->values.data[i].constant;
-    for (uint64_t pass = 0; binding->has_constants && pass < 2; pass++) /* those that are, then
-                                                                           those that another
+        binding->memory.has_constants |= params->values.data[i].constant;
+    for (uint64_t pass = 0; binding->memory.has_constants && pass < 2; pass++) /* those that are,
+                                                                           then those that another
                                                                            parameter may change */
         for (uint64_t i = 0; i < params->values.count; i++) {
             const hg_param_value *v = &params->values.data[i];
@@ -529,7 +530,7 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
     }
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, param->pool_bytes, &pool));
-    uint64_t *own = hg_vec_push(&binding->own_pools);
+    uint64_t *own = hg_vec_push(&binding->memory.own_pools);
     if (!own) {
         HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know */
         return hg_fail_memory();
@@ -568,7 +569,7 @@ static hg_status bind_scratch(hg_binding *binding, const hg_param *param) {
     hg_buffer buffer;
     HG_TRY(scratch_bytes(binding, param, &bytes));
     HG_TRY(hg_backend_allocate_buffer(b, bytes, &buffer));
-    uint64_t *own = hg_vec_push(&binding->own_buffers);
+    uint64_t *own = hg_vec_push(&binding->memory.own_buffers);
     if (!own) {
         HG_IGNORE(hg_backend_free_buffer(b, buffer)); /* out of memory is what the caller must know
                                                        */

@@ -57,7 +57,7 @@ void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
  * its expansion. */
 static void step_detail(const hg_run *run, const plan_step *step, char text[96]) {
     const hg_executable *e = run->binding->executable;
-    const hg_bound_step *s = &run->binding->steps[step - e->plan->steps.data];
+    const hg_bound_step *s = &run->binding->steps.bound[step - e->plan->steps.data];
     text[0] = 0;
     if (!s->collective || s->state == HG_STEP_UNKNOWN) return;
     if (s->by_driver) {
@@ -107,7 +107,7 @@ void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint
 void hg_span_program(const hg_binding *binding, uint64_t start) {
     const hg_executable *e = binding->executable;
     hg_profile *profile = e->backend->profile;
-    if (binding->submitted_way != HG_WAY_PLAN) { /* its one kernel took as long */
+    if (binding->way.submitted != HG_WAY_PLAN) { /* its one kernel took as long */
         hg_profile_span span;
         kernel_span(binding, 0, start, &span);
         hg_profile_end(profile, &span);

@@ -14,7 +14,7 @@ enum {
 /* ---- the commands ---- */
 
 static bool add_step(hg_command_list *list, hg_binding *binding, uint32_t step) {
-    hg_bound_step *s = &binding->steps[step];
+    hg_bound_step *s = &binding->steps.bound[step];
     if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays ||
         s->place.aside_count)
         return false;
@@ -43,14 +43,14 @@ bool hg_ready_find(hg_binding *binding, hg_command_list *list) {
 /* ---- the driver's part ---- */
 
 static void try_later(hg_binding *binding) {
-    if (binding->ready.tries < MOST_TRIES)
-        binding->ready.launches_left = (uint32_t)LAUNCHES_BETWEEN << binding->ready.tries++;
+    if (binding->way.ready.tries < MOST_TRIES)
+        binding->way.ready.launches_left = (uint32_t)LAUNCHES_BETWEEN << binding->way.ready.tries++;
 }
 
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands,
                         const uint32_t *steps, uint32_t count) {
     const hg_backend *b = binding->executable->backend;
-    hg_ready_commands *ready = &binding->ready;
+    hg_ready_commands *ready = &binding->way.ready;
     ready->launches_left = 0;
     if (!b->driver->prepare || b->caps->scheduling.asynchronous) return;
     hg_driver_prepared *made[HG_MOST_PREPARED];
@@ -64,12 +64,12 @@ void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands,
         for (uint32_t i = 0; i < count; i++)
             ready->commands[i] = (hg_ready_command){made[i], steps ? steps[i] : 0};
         ready->count = (uint8_t)count;
-        binding->way = HG_WAY_READY;
+        binding->way.waited = HG_WAY_READY;
         return;
     }
     bool launch = done < count && commands[done].kind == HG_CMD_LAUNCH;
     while (done > 0) b->driver->prepared_destroy(made[--done]);
-    if (launch && binding->steps) try_later(binding);
+    if (launch && binding->steps.bound) try_later(binding);
 }
 
 void hg_binding_make_ready(hg_binding *binding) {

@@ -93,18 +93,19 @@ static bool are_live(const hg_handles *table, const hg_held *held, uint64_t coun
 }
 
 static bool is_live(const hg_backend *b, const hg_binding *binding) {
-    return are_live(&b->buffers, binding->held_buffers.data, binding->held_buffers.count) &&
-           are_live(&b->pools, binding->held_pools.data, binding->held_pools.count);
+    return are_live(&b->buffers, binding->memory.held_buffers.data,
+                    binding->memory.held_buffers.count) &&
+           are_live(&b->pools, binding->memory.held_pools.data, binding->memory.held_pools.count);
 }
 
 static uint64_t bit_of(uint64_t handle) { return UINT64_C(1) << (hg_handle_index(handle) & 63); }
 
 static uint64_t bits_of(const hg_binding *binding) {
     uint64_t bits = 0;
-    for (uint64_t i = 0; i < binding->held_buffers.count; i++)
-        bits |= bit_of(binding->held_buffers.data[i].handle);
-    for (uint64_t i = 0; i < binding->held_pools.count; i++)
-        bits |= bit_of(binding->held_pools.data[i].handle);
+    for (uint64_t i = 0; i < binding->memory.held_buffers.count; i++)
+        bits |= bit_of(binding->memory.held_buffers.data[i].handle);
+    for (uint64_t i = 0; i < binding->memory.held_pools.count; i++)
+        bits |= bit_of(binding->memory.held_pools.data[i].handle);
     return bits;
 }
 
@@ -194,10 +195,10 @@ static bool may_stay(const hg_backend *b, hg_binding *binding) {
     hg_command_list list;
     if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->scheduling.asynchronous)
         return false;
-    if (binding->env_memory.range.arena || binding->scratch.range.arena ||
-        binding->step_scratch.range.arena || binding->step_tables.range.arena)
+    if (binding->env.memory.range.arena || binding->memory.scratch.range.arena ||
+        binding->steps.scratch.range.arena || binding->steps.tables.range.arena)
         return false;
-    return binding->submitted_way == HG_WAY_COMMAND ||
+    return binding->way.submitted == HG_WAY_COMMAND ||
            (binding->executable->plan->steps.count == 1 && hg_ready_find(binding, &list));
 }
 
@@ -265,7 +266,7 @@ bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *l
         return false;
     }
     if (c->binding) empty(c);
-    binding->ready.launches_left = 1;
+    binding->way.ready.launches_left = 1;
     c->binding = binding;
     c->values = values;
     c->value_count = params ? params->values.count : 0;

@@ -23,8 +23,8 @@ hg_status hg_binding_sequence(hg_binding *const *bindings, uint32_t count) {
         hg_binding_retain(bindings[i + 1]);
     }
     first->touches = all;
-    first->way = first->submitted_way = HG_WAY_PLAN;
-    first->ready.launches_left = 0; /* what it would make ready is of the first alone */
+    first->way.waited = first->way.submitted = HG_WAY_PLAN;
+    first->way.ready.launches_left = 0; /* what it would make ready is of the first alone */
     return HG_OK;
 }
 

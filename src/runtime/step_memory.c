@@ -86,7 +86,7 @@ bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s) {
 }
 
 void hg_step_find_constants(const hg_binding *binding, hg_bound_step *s) {
-    for (uint32_t i = 0; i < s->call.array_count && binding->has_constants; i++) {
+    for (uint32_t i = 0; i < s->call.array_count && binding->memory.has_constants; i++) {
         plan_array *a = &s->call.arrays[i];
         bool buffer = a->place && (a->place->space == KIR_BUFFER || a->place->space == KIR_FLAT),
              flat = buffer && a->place->space == KIR_FLAT;

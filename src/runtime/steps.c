@@ -17,7 +17,7 @@ static uint64_t argument(const hg_run *run, const plan_step *step, kir_step_kind
         if (o->kind != kind) continue;
         const plan_env *e = &run->binding->executable->plan->env.data[step->args[o->first_arg]];
         uint64_t size = kir_type_bytes(e->type);
-        memcpy(&value, run->binding->env + e->offset, size < 8 ? (size_t)size : 8);
+        memcpy(&value, run->binding->env.bytes + e->offset, size < 8 ? (size_t)size : 8);
         break;
     }
     return value;
@@ -101,7 +101,7 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
 /* ---- bar.grid: kernels that come see what those before it wrote, as behind every step ---- */
 
 static hg_status clear_shared(hg_run *run) {
-    hg_driver_command fill = {.kind = HG_CMD_FILL, .to = run->binding->shared.range};
+    hg_driver_command fill = {.kind = HG_CMD_FILL, .to = run->binding->memory.shared.range};
     return fill.to.arena ? hg_run_add(run, &fill) : HG_OK;
 }
 
@@ -114,7 +114,7 @@ static void read_words(const hg_binding *binding, const hg_bound_step *s, uint64
         const plan_env *e = &plan->env.data[s->step->args[i]];
         uint64_t size = kir_type_bytes(e->type);
         words[(size - 1) / 8] = 0;
-        memcpy(words, binding->env + e->offset, (size_t)size);
+        memcpy(words, binding->env.bytes + e->offset, (size_t)size);
         words += (size + 7) / 8;
     }
 }
@@ -195,7 +195,7 @@ hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) {
 /* Scratch memory for a step: the binding's, which its steps use one after another, where that was
  * planned large enough; else the run's. */
 static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_range *range) {
-    *range = run->binding->step_scratch.range;
+    *range = run->binding->steps.scratch.range;
     if (bytes <= range->size) return HG_OK;
     s->place.stays = false;
     return hg_run_scratch(run, bytes, range);
@@ -286,7 +286,8 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
     case HG_OP_BAR_GRID: return clear_shared(run);
     default: break;
     }
-    hg_bound_step *s = &run->binding->steps[step - run->binding->executable->plan->steps.data];
+    hg_bound_step *s =
+        &run->binding->steps.bound[step - run->binding->executable->plan->steps.data];
     return s->collective ? run_collective(run, s)
                          : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def",
                                    hg_op_get((hg_op)step->op)->text);
@@ -299,7 +300,7 @@ static bool may_go_unwatched(const hg_binding *binding) {
     uint64_t work = 0;
     if (!binding->launch.timeout_ms) return true;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
-        const hg_bound_step *s = &binding->steps[i];
+        const hg_bound_step *s = &binding->steps.bound[i];
         if (!s->collective || s->state == HG_STEP_UNKNOWN ||
             !hg_add_u64(work, s->collective->cost(&s->call).operations, &work))
             return false;
@@ -313,9 +314,10 @@ bool hg_steps_only(const hg_binding *binding) {
     const hg_plan *plan = e->plan;
     if (e->kernel_count || plan->steps.count == 0 || plan->code.count != plan->steps.count + 1)
         return false;
-    if (e->uses_state || binding->guarded || binding->env_changes || binding->shared.range.arena)
+    if (e->uses_state || binding->guarded || binding->env.changes ||
+        binding->memory.shared.range.arena)
         return false;
-    if (binding->own_pools.count || binding->own_buffers.count) return false;
+    if (binding->memory.own_pools.count || binding->memory.own_buffers.count) return false;
     for (uint64_t i = 0; i < plan->steps.count; i++)
         if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV)
             return false;
@@ -362,10 +364,10 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
 /* Of steps whose arguments never change; others' tables are made in each run. */
 static hg_status bind_tables(hg_binding *binding, uint64_t bytes) {
     hg_suballocator *memory = &binding->executable->backend->memory;
-    HG_TRY(hg_piece_alloc(memory, bytes, &binding->step_tables));
-    hg_range range = binding->step_tables.range;
+    HG_TRY(hg_piece_alloc(memory, bytes, &binding->steps.tables));
+    hg_range range = binding->steps.tables.range;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
-        hg_bound_step *s = &binding->steps[i];
+        hg_bound_step *s = &binding->steps.bound[i];
         range.size = rounded(s->expansion.planned.tables);
         if (range.size == 0) continue;
         s->expansion.tables = range;
@@ -380,13 +382,14 @@ static hg_status bind_memory(hg_binding *binding) {
     uint64_t scratch = 0, tables = 0;
     hg_suballocator *memory = &binding->executable->backend->memory;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
-        if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
-        if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.planned.tables), &tables))
+        if (binding->steps.bound[i].scratch > scratch) scratch = binding->steps.bound[i].scratch;
+        if (!hg_add_u64(tables, rounded(binding->steps.bound[i].expansion.planned.tables), &tables))
             return hg_fail_memory();
     }
     if (rounded(scratch) < scratch) return hg_fail_memory();
     if (scratch)
-        HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->step_scratch)); /* as find_scratch
+        HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->steps.scratch)); /* as
+                                                                                     find_scratch
                                                                                      asks for it */
     return tables ? bind_tables(binding, tables) : HG_OK;
 }
@@ -395,9 +398,9 @@ static hg_status bind_memory(hg_binding *binding) {
  * are none, or this failed too. */
 static bool do_without_constants(hg_binding *binding) {
     bool any = false;
-    hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
+    hg_piece_free(&binding->executable->backend->memory, &binding->steps.scratch);
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
-        hg_bound_step *s = &binding->steps[i];
+        hg_bound_step *s = &binding->steps.bound[i];
         bool constant = false;
         for (uint32_t k = 0; s->state == HG_STEP_EXPANDED && k < s->call.array_count; k++) {
             constant = constant || s->call.arrays[k].constant;
@@ -415,11 +418,11 @@ static bool do_without_constants(hg_binding *binding) {
 hg_status hg_steps_bind(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
     if (plan->steps.count == 0) return HG_OK;
-    binding->steps = hg_arena_alloc(&binding->arena,
-                                    (size_t)plan->steps.count * sizeof *binding->steps);
-    if (!binding->steps) return hg_fail_memory();
+    binding->steps.bound = hg_arena_alloc(&binding->arena,
+                                          (size_t)plan->steps.count * sizeof *binding->steps.bound);
+    if (!binding->steps.bound) return hg_fail_memory();
     for (uint64_t i = 0; i < plan->steps.count; i++)
-        HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
+        HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps.bound[i]));
     hg_status status = bind_memory(binding);
     return status == HG_ERROR_ALLOCATION_FAILED && do_without_constants(binding)
                ? bind_memory(binding)
@@ -434,12 +437,12 @@ static void free_chain(hg_bound_chain *chain) {
 }
 
 void hg_steps_unbind(hg_binding *binding) {
-    for (uint64_t i = 0; binding->steps && i < binding->executable->plan->steps.count; i++) {
-        HG_IGNORE(hg_step_charge(binding->executable->backend, &binding->steps[i], 0));
-        plan_expansion_free(&binding->steps[i].expansion.planned);
-        hg_arena_free(&binding->steps[i].expansion.memory);
-        free_chain(binding->steps[i].chain);
+    for (uint64_t i = 0; binding->steps.bound && i < binding->executable->plan->steps.count; i++) {
+        HG_IGNORE(hg_step_charge(binding->executable->backend, &binding->steps.bound[i], 0));
+        plan_expansion_free(&binding->steps.bound[i].expansion.planned);
+        hg_arena_free(&binding->steps.bound[i].expansion.memory);
+        free_chain(binding->steps.bound[i].chain);
     }
-    hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
-    hg_piece_free(&binding->executable->backend->memory, &binding->step_tables);
+    hg_piece_free(&binding->executable->backend->memory, &binding->steps.scratch);
+    hg_piece_free(&binding->executable->backend->memory, &binding->steps.tables);
 }

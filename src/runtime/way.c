@@ -16,7 +16,7 @@ static bool may_launch_here(const hg_backend *b) {
 static bool is_one_known_kernel(const hg_binding *binding) {
     const hg_executable *e = binding->executable;
     return e->kernel_count == 1 && !e->plan->steps.count && !binding->guarded &&
-           !binding->own_pools.count && !binding->own_buffers.count;
+           !binding->memory.own_pools.count && !binding->memory.own_buffers.count;
 }
 
 static bool uses_context(const hg_binding *binding) {

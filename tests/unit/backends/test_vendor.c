@@ -106,7 +106,7 @@ static void free_job(job *j) {
     CHECK_OK(hg_backend_free_buffer(j->b, j->x));
 }
 
-static bool is_vendor(const job *j) { return j->binding->steps[0].by_driver; }
+static bool is_vendor(const job *j) { return j->binding->steps.bound[0].by_driver; }
 
 /* |error| <= (k + 4) u |a||b|, NaN where the sum is. */
 static void check_product(const job *j) {

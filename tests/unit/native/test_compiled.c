@@ -197,7 +197,7 @@ static void at_once(void) {
     CHECK_OK(bind(b, MANY_STEPS, 40, &many));
     CHECK(is_native(&one) && is_native(&many) && compilations == 2);
     for (int i = 0; i < 50; i++) CHECK(launch(&one) && launch(&many));
-    CHECK(one.binding->ready.count != 0); /* ready launches run it too */
+    CHECK(one.binding->way.ready.count != 0); /* ready launches run it too */
     unbind(&many);
     unbind(&one);
     hg_backend_destroy(b);
@@ -240,7 +240,7 @@ static void transforms(void) {
                 CHECK_OK(hg_buffer_write(b, x, 0, in, bytes));
                 CHECK_OK(hg_binding_launch(binding));
             }
-            CHECK(way == 0 || binding->ready.count == 1);
+            CHECK(way == 0 || binding->way.ready.count == 1);
             CHECK_OK(hg_buffer_read(b, y, 0, out[way], bytes));
             hg_binding_destroy(binding);
             hg_executable_destroy(e);

@@ -313,9 +313,9 @@ static void pretend_fast(const hg_binding *binding) {
     const hg_executable *e = binding->executable;
     for (uint32_t i = 0; i < e->kernel_count; i++) set_fast(e->kernels[i].code);
     for (uint64_t i = 0; i < e->plan->steps.count; i++)
-        for (uint32_t k = 0; k < binding->steps[i].expansion.action_count; k++)
-            if (binding->steps[i].expansion.actions[k].kernel)
-                set_fast(binding->steps[i].expansion.actions[k].kernel->code);
+        for (uint32_t k = 0; k < binding->steps.bound[i].expansion.action_count; k++)
+            if (binding->steps.bound[i].expansion.actions[k].kernel)
+                set_fast(binding->steps.bound[i].expansion.actions[k].kernel->code);
 }
 
 static void count_fetches(const program_case *pc, hg_backend *b) {

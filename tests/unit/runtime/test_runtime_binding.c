@@ -595,7 +595,7 @@ static void test_aliases(hg_backend *b) {
         CHECK_OK(hg_binding_create(e, NULL, params, &binding));
         CHECK(binding && binding->executable->kernels[0].slot_count == 3);
         if (binding && binding->kernels[0].aliases)
-            CHECK(memcmp(binding->one.launch.aliases, expected[i], 3) == 0);
+            CHECK(memcmp(binding->way.one.launch.aliases, expected[i], 3) == 0);
         CHECK_OK(hg_binding_launch(binding));
         hg_binding_destroy(binding);
         hg_executable_destroy(e);

@@ -314,7 +314,7 @@ static bool has_heads(const chain_test *t) {
 /* For native code of what is done together, made in the background. */
 static void wait_for_code(const hg_binding *binding) {
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
-        const hg_bound_chain *c = binding->steps[i].chain;
+        const hg_bound_chain *c = binding->steps.bound[i].chain;
         for (uint32_t k = 0; c && c->state == HG_CHAIN_WAITS && k < c->joined.action_count; k++) {
             const hg_kernel *kernel = c->joined.actions[k].kernel;
             bool maps = kernel && c->joined.planned.actions.data[k].key.chain;
@@ -347,7 +347,7 @@ static void compare(chain_test *t, hg_binding *binding, hg_buffer x, const outco
 static uint64_t count_joined(chain_test *t, const hg_binding *binding) {
     uint64_t joined = 0;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
-        const hg_bound_chain *c = binding->steps[i].chain;
+        const hg_bound_chain *c = binding->steps.bound[i].chain;
         if (!c || c->state != HG_CHAIN_READY) continue;
         joined += c->found.chain.count;
         t->in_front += c->found.head && c->found.chain.front;

@@ -271,7 +271,7 @@ static void test_characters(const char *what, hg_backend *b) {
     uint8_t *bytes = malloc(TABLE);
     CHECK_OK(hg_binding_launch(x.binding));
     CHECK_OK(hg_binding_launch(y.binding));
-    CHECK((x.binding->submitted_way != HG_WAY_PLAN || !b->caps->memory.host_memory) &&
+    CHECK((x.binding->way.submitted != HG_WAY_PLAN || !b->caps->memory.host_memory) &&
           table.arena == b->characters.range.arena && table.size == TABLE);
     CHECK_OK(hg_backend_copy_from_buffer(b, x.out, bytes, TABLE));
     for (uint64_t i = 0; i < HG_CHARACTER_ENTRIES; i++) {

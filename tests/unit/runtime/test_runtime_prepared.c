@@ -22,8 +22,8 @@ static hg_binding *bind(hg_backend *b, const char *text, const hg_params *params
 
 /* Launches until the binding is ready. */
 static void make_ready(hg_binding *binding) {
-    for (int i = 0; i < 4 && !binding->ready.count; i++) CHECK_OK(hg_binding_launch(binding));
-    CHECK(binding->ready.count != 0);
+    for (int i = 0; i < 4 && !binding->way.ready.count; i++) CHECK_OK(hg_binding_launch(binding));
+    CHECK(binding->way.ready.count != 0);
 }
 
 #define COUNT                                                                                     \
@@ -155,7 +155,7 @@ static uint32_t check_program(hg_backend *b) {
     CHECK_OK(hg_binding_launch(binding));
     memcpy(expected, place, PLACE);
     for (int i = 0; i < 3; i++) CHECK_OK(hg_binding_launch(binding));
-    uint32_t ready = binding->ready.count != 0;
+    uint32_t ready = binding->way.ready.count != 0;
     memcpy(place, first, PLACE);
     CHECK_OK(hg_binding_launch(binding));
     CHECK_MESSAGE(memcmp(place, expected, PLACE) == 0, "other bits of\n%s", text);
@@ -181,7 +181,7 @@ static void test_map(hg_backend *b) {
     CHECK_OK(hg_params_set_buffer(params, "y", y));
     hg_binding *binding = bind(b, COUNT_BY_MAP, params);
     for (int i = 0; i < 10; i++) CHECK_OK(hg_binding_launch(binding));
-    CHECK(binding->ready.count != 0);
+    CHECK(binding->way.ready.count != 0);
     check_count(b, x, 10);
     hg_binding_destroy(binding);
     hg_params_destroy(params);
@@ -241,7 +241,7 @@ static void check_long(hg_backend *b, uint32_t lanes, size_t which) {
             CHECK(memcmp(want[i], arrays[i], sizeof want[i]) == 0);
         }
     }
-    CHECK_MESSAGE((binding->ready.count != 0) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s",
+    CHECK_MESSAGE((binding->way.ready.count != 0) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s",
                   (unsigned)lanes, text);
     hg_binding_destroy(binding);
     hg_params_destroy(params);
@@ -419,7 +419,7 @@ static void test_cancel(hg_backend *b) {
         for (int i = 0; i < 2; i++) CHECK_OK(hg_binding_launch(binding));
         check_count(b, x, 2 * (round + 1));
     }
-    CHECK(binding->ready.count != 0);
+    CHECK(binding->way.ready.count != 0);
     hg_queue_destroy(queue);
     hg_queue_destroy(gate);
     hg_binding_destroy(binding);
@@ -437,7 +437,7 @@ static void test_out_of_bounds(hg_backend *b) {
         CHECK_U64(hg_last_error()->lane, 250);
         CHECK_TEXT(hg_last_error()->code, "F01");
     }
-    CHECK(!binding->ready.count);
+    CHECK(!binding->way.ready.count);
     hg_binding_destroy(binding);
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
@@ -463,13 +463,13 @@ static void test_fault_of_the_driver(hg_backend *b) {
     make_ready(faulting);
     uint32_t zero[256] = {0};
     CHECK_OK(hg_backend_copy_to_buffer(b, x, zero, sizeof zero));
-    hg_status (*run)(hg_driver_prepared *) = faulting->ready.commands[0].prepared->run;
-    faulting->ready.commands[0].prepared->run = run_with_fault;
+    hg_status (*run)(hg_driver_prepared *) = faulting->way.ready.commands[0].prepared->run;
+    faulting->way.ready.commands[0].prepared->run = run_with_fault;
     CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_EXECUTION_FAILED);
     CHECK_U64(hg_last_error()->lane, 7);
-    faulting->ready.commands[0].prepared->run = run_refused;
+    faulting->way.ready.commands[0].prepared->run = run_refused;
     CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_OUT_OF_MEMORY);
-    faulting->ready.commands[0].prepared->run = run;
+    faulting->way.ready.commands[0].prepared->run = run;
     CHECK_OK(hg_binding_launch(faulting));
     check_count(b, x, 1);
     hg_binding_destroy(faulting);
@@ -502,9 +502,9 @@ static void test_steps(hg_backend *b) {
     CHECK_OK(hg_backend_copy_from_buffer(b, x, out, sizeof out));
     CHECK_U64(out[127], value);
     CHECK_U64(out[255], 1);
-    CHECK_U64(faulting->ready.count, 3);
-    if (faulting->ready.count == 3) {
-        hg_ready_command *last = &faulting->ready.commands[2];
+    CHECK_U64(faulting->way.ready.count, 3);
+    if (faulting->way.ready.count == 3) {
+        hg_ready_command *last = &faulting->way.ready.commands[2];
         hg_status (*run)(hg_driver_prepared *) = last->prepared->run;
         last->prepared->run = run_with_fault;
         CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_EXECUTION_FAILED);
@@ -525,7 +525,7 @@ static void test_prepared_at_once(void) {
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     hg_buffer x = make_buffer(b, NULL, 1024);
     hg_binding *binding = bind_count(b, x);
-    CHECK(binding->ready.count != 0);
+    CHECK(binding->way.ready.count != 0);
     CHECK_OK(hg_binding_launch(binding));
     check_count(b, x, 1);
     hg_binding_destroy(binding);
@@ -543,7 +543,7 @@ static void test_not_ready(const char *pretend) {
     hg_buffer x = make_buffer(b, NULL, 1024);
     hg_binding *binding = bind_count(b, x);
     for (int i = 0; i < 8; i++) CHECK_OK(hg_binding_launch(binding));
-    CHECK(!binding->ready.count);
+    CHECK(!binding->way.ready.count);
     check_count(b, x, 8);
     hg_binding_destroy(binding);
     CHECK_OK(hg_backend_free_buffer(b, x));
