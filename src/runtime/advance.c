@@ -257,8 +257,8 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
         if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;
         if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
         f->state = HG_FLIGHT_STARTED;
-        f->run.cancel = hg_event_cancel_word(f->of->signal);
-        f->run.behind = f != q->first_flight;
+        f->run.time.cancel = hg_event_cancel_word(f->of->signal);
+        f->run.time.behind = f != q->first_flight;
         HG_IGNORE(hg_run_start(&f->run, f->binding, q->stream)); /* a failure is the run's */
     }
     hg_run_state state = hg_run_poll(&f->run);

@@ -265,10 +265,10 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     }
     if (c->state == HG_CHAIN_WAITS) wait_for_code(b, c);
     if (c->state != HG_CHAIN_READY) return HG_OK;
-    run->step_bytes = c->bytes;
+    run->last_step.bytes = c->bytes;
     run->binding->fault.happened = false;
-    run->driver_step = step;
-    run->driver_step_number = run->step;
+    run->last_step.plan = step;
+    run->last_step.number = run->step;
     *done = c->found.chain.count + c->found.head;
     return hg_expansion_run(run, &c->joined);
 }

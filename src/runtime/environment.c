@@ -114,7 +114,7 @@ hg_status hg_env_fetch(hg_run *run) {
         HG_TRY(hg_run_add(run, &copy));
     }
     memset(binding->env.stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env.stale);
-    run->look = true;
+    run->work.look = true;
     return HG_OK;
 }
 

@@ -56,19 +56,19 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
     bool proven = hg_launch_proven(binding, index, launch);
     if (!run->context->backend->caps->scheduling.asynchronous)
         return hg_launch_wait(run->stream, d, kernel, launch, proven, false, &binding->fault);
-    hg_run_item *item = hg_vec_push(&run->items);
+    hg_run_item *item = hg_vec_push(&run->work.items);
     if (!item) return hg_fail_memory();
     *item = (hg_run_item){.kernel = kernel, .launch = launch, .dispatch = d, .proven = proven};
     return HG_OK;
 }
 
 static hg_status run_kernel(hg_run *run, uint32_t index) {
-    run->driver_step = NULL;
+    run->last_step.plan = NULL;
     hg_binding *binding = run->binding;
     hg_driver_launch *launch = &binding->way.one.launch;
     HG_TRY(prepare_launch(run, index, launch));
     launch->deadline_ns = hg_run_deadline(run);
-    launch->cancel = run->cancel;
+    launch->cancel = run->time.cancel;
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1)
         launch->lanes = 1;
     binding->fault.happened = false;
@@ -84,7 +84,7 @@ static hg_status run_step(hg_run *run, const plan_step *step) {
     hg_profile *profile = run->context->backend->profile;
     uint64_t start = hg_profile_start(profile);
     uint32_t done = 0;
-    run->step_bytes = 0;
+    run->last_step.bytes = 0;
     hg_status status = step->followers || step->long_map ? hg_chain_run(run, step, &done) : HG_OK;
     if (status == HG_OK && !done) status = hg_run_step(run, step);
     if (start) hg_span_step(run, step, done, start);
@@ -127,8 +127,9 @@ static hg_status add_dispatches(hg_run *run, hg_submission *d) {
         hg_driver_dispatch *dispatch = hg_run_alloc(run, sizeof *dispatch);
         uint64_t *record = hg_run_alloc(run, d->command.record_bytes);
         hg_range *slots = hg_run_alloc(run, d->command.slot_count * sizeof *slots);
-        hg_driver_command *command = dispatch && record && slots ? hg_vec_push(&run->batch) : NULL;
-        hg_kept_code *code = command ? hg_vec_push(&run->codes) : NULL;
+        hg_driver_command *command = dispatch && record && slots ? hg_vec_push(&run->work.batch)
+                                                                 : NULL;
+        hg_kept_code *code = command ? hg_vec_push(&run->work.codes) : NULL;
         if (!code) return hg_fail_memory();
         *code = (hg_kept_code){d->set, d->code};
         hg_code_retain(d->code);
@@ -143,20 +144,21 @@ static hg_status submit_window(hg_run *run) {
     const hg_backend *b = run->context->backend;
     HG_TRY(hg_run_submit(run, false)); /* what comes before it */
     if (!run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
-    hg_status status = hg_dispatch_submit(run->dispatch, run->stream->queue, run->event);
+    hg_status status = hg_dispatch_submit(run->work.dispatch, run->stream->queue, run->event);
     if (status == HG_OK) run->pending = HG_PENDING_EVENT;
     return status;
 }
 
 static void item_done(hg_run *run) {
-    hg_run_item *item = &run->items.data[run->next_item++];
+    hg_run_item *item = &run->work.items.data[run->work.next_item++];
     if (item->owned) {
         hg_dispatch_free(item->dispatch);
         hg_free(item->dispatch);
     }
     item->dispatch = NULL;
-    run->dispatch = NULL;
-    if (run->next_item == run->items.count) run->items.count = run->next_item = 0;
+    run->work.dispatch = NULL;
+    if (run->work.next_item == run->work.items.count)
+        run->work.items.count = run->work.next_item = 0;
 }
 
 /* *waits: its code is not there yet. */
@@ -172,13 +174,13 @@ static hg_status begin_item(hg_run *run, hg_run_item *item, bool *waits) {
     if (!item->launch->deadline_ns)
         hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
     item->state = HG_ITEM_BEGUN;
-    run->dispatch = item->dispatch;
+    run->work.dispatch = item->dispatch;
     return HG_OK;
 }
 
 /* A command, or a launch that is one. */
 static hg_status take_command(hg_run *run, const hg_run_item *item) {
-    hg_driver_command *command = hg_vec_push(&run->batch);
+    hg_driver_command *command = hg_vec_push(&run->work.batch);
     if (!command) return hg_fail_memory();
     *command = item->command;
     item_done(run);
@@ -188,7 +190,7 @@ static hg_status take_command(hg_run *run, const hg_run_item *item) {
 /* The next item becomes a part of the batch, or a window that is waited for. *waits: the run waits
  * for its code. */
 static hg_status take_item(hg_run *run, bool *waits) {
-    hg_run_item *item = &run->items.data[run->next_item];
+    hg_run_item *item = &run->work.items.data[run->work.next_item];
     if (item->kernel && !hg_code_in_device_form(item->kernel->code)) {
         hg_code_state state = hg_code_look_at_all(item->kernel->code);
         *waits = state == HG_CODE_PENDING;
@@ -225,11 +227,11 @@ static void fail(hg_run *run, hg_status status) {
     run->status = status;
     hg_binding_error_origin(run->binding);
     run->error = *hg_error_record();
-    if (run->dispatch) hg_dispatch_abandon(run->dispatch);
+    if (run->work.dispatch) hg_dispatch_abandon(run->work.dispatch);
     if (run->fold == HG_FOLD_DONE)
         run->context->state_pending = true; /* nobody knows whether it came back */
     while (hg_run_has_work(run)) item_done(run);
-    run->batch.count = 0;
+    run->work.batch.count = 0;
     if (run->pending == HG_PENDING_UNSIGNALLED && hg_run_submit(run, true) != HG_OK)
         nothing_is_pending(run, true);
 }
@@ -237,20 +239,21 @@ static void fail(hg_run *run, hg_status status) {
 /* The event is done: what came of it. */
 static void look(hg_run *run) {
     nothing_is_pending(run, false);
-    if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
+    if (run->work.dispatch && !hg_dispatch_done(run->work.dispatch, &run->binding->fault))
+        item_done(run);
     if (hg_run_has_work(run)) return; /* values that the host must see may still come behind it */
-    run->look = false;
-    run->weight = 0;
+    run->work.look = false;
+    run->work.weight = 0;
     hg_run_recycle(run);
 }
 
 static hg_status check_fault(const hg_run *run) {
     hg_driver_fault *fault = &run->binding->fault;
-    if (!fault->happened || run->dispatch) return HG_OK;
-    if (!run->driver_step) return hg_report_fault(run->binding->executable, fault, run->step);
-    fault->inst = run->driver_step->inst;
+    if (!fault->happened || run->work.dispatch) return HG_OK;
+    if (!run->last_step.plan) return hg_report_fault(run->binding->executable, fault, run->step);
+    fault->inst = run->last_step.plan->inst;
     fault->phase = fault->lane = HG_NONE;
-    return hg_report_fault(run->binding->executable, fault, run->driver_step_number);
+    return hg_report_fault(run->binding->executable, fault, run->last_step.number);
 }
 
 static hg_status fold_state(hg_run *run) {
@@ -299,11 +302,11 @@ static hg_status add_uploads(hg_run *run) {
     const hg_executable *e = run->binding->executable;
     uint32_t number = 0;
     if (lacks_characters(b)) {
-        run->uploads_characters = true;
+        run->fills.characters = true;
         HG_TRY(add_upload(run, b->characters.range, b->characters_left, b->characters.range.size));
     }
     if (hg_tables_are_filled(e->tables)) return HG_OK;
-    run->uploads_tables = true;
+    run->fills.tables = true;
     for (uint32_t i = 0; i < e->program->param_count; i++) {
         const hg_param *a = &e->program->params[i];
         if (a->kind != HG_PARAM_DATA) continue;
@@ -316,9 +319,9 @@ static hg_status add_uploads(hg_run *run) {
 /* The device has them: of several programs in a run those of the last. */
 static void note_uploads(const hg_run *run) {
     hg_tables *tables = run->binding->executable->tables;
-    if (run->uploads_characters)
+    if (run->fills.characters)
         hg_atomic_store(&run->context->backend->characters_there, 1, HG_RELEASE);
-    if (run->uploads_tables && tables) hg_tables_note_filled(tables);
+    if (run->fills.tables && tables) hg_tables_note_filled(tables);
 }
 
 /* The run comes to the binding's program. */
@@ -341,9 +344,10 @@ static hg_status begin(hg_run *run) {
 static hg_status begin_next(hg_run *run) {
     run->binding = run->binding->next;
     run->pc = 0;
-    run->step = run->driver_step_number = 0;
-    run->driver_step = NULL;
-    if (run->deadline_ns) run->deadline_ns += run->binding->launch.timeout_ms * UINT64_C(1000000);
+    run->step = run->last_step.number = 0;
+    run->last_step.plan = NULL;
+    if (run->time.deadline_ns)
+        run->time.deadline_ns += run->binding->launch.timeout_ms * UINT64_C(1000000);
     return begin(run);
 }
 
@@ -351,11 +355,11 @@ static hg_status begin_next(hg_run *run) {
 
 /* Commands that no event tells the end of, submitted or not. */
 static bool has_unfinished_work(const hg_run *run) {
-    return run->batch.count || run->pending == HG_PENDING_UNSIGNALLED;
+    return run->work.batch.count || run->pending == HG_PENDING_UNSIGNALLED;
 }
 
 static bool is_cancelled(const hg_run *run) {
-    return run->cancel && hg_atomic_load(run->cancel, HG_SEQ_CST);
+    return run->time.cancel && hg_atomic_load(run->time.cancel, HG_SEQ_CST);
 }
 
 /* One move. *waits: it must wait for the event, or for code. */
@@ -384,10 +388,10 @@ static hg_status move(hg_run *run, bool *waits) {
         *waits = false;
         return hg_run_look(run);
     }
-    if (run->look && has_unfinished_work(run)) return hg_run_submit(run, true);
+    if (run->work.look && has_unfinished_work(run)) return hg_run_submit(run, true);
     if (run->span.start_ns) hg_profile_end(run->context->backend->profile, &run->span);
     run->span.start_ns = 0;
-    run->look = false;
+    run->work.look = false;
     if (run->fold == HG_FOLD_FETCHES) return fold_state(run);
     const plan_inst *inst = &plan->code.data[run->pc];
     if (inst->op == PLAN_END && run->binding->next) {
@@ -405,8 +409,9 @@ static hg_status move(hg_run *run, bool *waits) {
 
 bool hg_run_is_issued(const hg_run *run) {
     if (run->phase == HG_PHASE_ENDED) return true;
-    bool last = hg_run_awaits_event(run) && run->dispatch && hg_dispatch_is_last(run->dispatch) &&
-                run->next_item + 1 == run->items.count;
+    bool last = hg_run_awaits_event(run) && run->work.dispatch &&
+                hg_dispatch_is_last(run->work.dispatch) &&
+                run->work.next_item + 1 == run->work.items.count;
     return last && run->phase == HG_PHASE_GOING && !run->binding->next &&
            run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
 }
@@ -438,27 +443,27 @@ static hg_status begin_state(hg_run *run) {
     HG_TRY(hg_state_fetch(run->context, e->writes_state, &copy, &away));
     if (!away) return HG_OK;
     run->fold = HG_FOLD_FETCHES;
-    run->look = true;
+    run->work.look = true;
     return hg_run_add(run, &copy);
 }
 
 static void start_clock(hg_run *run) {
-    run->compile_ns = run->stream->dispatch.compile_ns;
-    run->deadline_ns = hg_binding_deadline(run->binding);
+    run->time.compile_ns = run->stream->dispatch.compile_ns;
+    run->time.deadline_ns = hg_binding_deadline(run->binding);
 }
 
 void hg_run_start_clock(hg_run *run) {
-    if (!run->behind) return;
-    run->behind = false;
+    if (!run->time.behind) return;
+    run->time.behind = false;
     start_clock(run);
-    if (run->dispatch) hg_dispatch_watch(run->dispatch, hg_run_deadline(run));
+    if (run->work.dispatch) hg_dispatch_watch(run->work.dispatch, hg_run_deadline(run));
 }
 
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     run->binding = binding;
     run->stream = stream;
     run->context = stream->context;
-    if (!run->behind) start_clock(run);
+    if (!run->time.behind) start_clock(run);
     hg_status status = binding->executable->uses_state ? begin_state(run) : HG_OK;
     if (status == HG_OK) status = begin(run);
     if (status != HG_OK) fail(run, status);
@@ -470,11 +475,11 @@ static void free_work(hg_run *run) {
     hg_error kept = *hg_error_record();
     if (run->event) b->driver->event_destroy(run->event);
     hg_run_recycle(run);
-    hg_vec_free(&run->batch);
-    hg_vec_free(&run->items);
-    hg_vec_free(&run->pieces);
-    hg_vec_free(&run->codes);
-    hg_vec_free(&run->made);
+    hg_vec_free(&run->work.batch);
+    hg_vec_free(&run->work.items);
+    hg_vec_free(&run->memory.pieces);
+    hg_vec_free(&run->work.codes);
+    hg_vec_free(&run->fills.made);
     *hg_error_record() = kept;
 }
 
@@ -482,10 +487,10 @@ void hg_run_end(hg_run *run) {
     bool failed = run->phase == HG_PHASE_FAILING;
     nothing_is_pending(run, false);
     if (!failed) note_uploads(run);
-    for (uint64_t i = 0; !failed && i < run->made.count; i++)
-        hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
-    if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data ||
-        run->wanted)
+    for (uint64_t i = 0; !failed && i < run->fills.made.count; i++)
+        hg_atomic_store(&run->fills.made.data[i]->tables_made, 1, HG_RELEASE);
+    if (run->event || run->memory.host.chunk || run->work.batch.data || run->work.items.data ||
+        run->memory.pieces.data || run->memory.wanted)
         free_work(run);
     hg_run_end_pools(run, failed);
     if (run->guarded) hg_guard_end(run->context->backend);
@@ -500,8 +505,8 @@ void hg_run_wait(const hg_run *run) {
         HG_IGNORE(hg_driver_wait(b->driver, b->device, run->event)); /* the poll sees it */
         return;
     }
-    const hg_run_item *item = &run->items.data[run->next_item];
-    uint64_t until = run->cancel ? hg_clock_ns() + LOOK_AGAIN_NS : UINT64_MAX;
+    const hg_run_item *item = &run->work.items.data[run->work.next_item];
+    uint64_t until = run->time.cancel ? hg_clock_ns() + LOOK_AGAIN_NS : UINT64_MAX;
     if (hg_code_in_device_form(item->kernel->code))
         hg_dispatch_wait(item->dispatch, until);
     else

@@ -206,7 +206,7 @@ static hg_status tables_added(hg_run *run, hg_bound_expansion *x) {
         hg_atomic_store(&x->tables_made, !run->binding->fault.happened, HG_RELEASE);
         return HG_OK;
     }
-    hg_bound_expansion **made = hg_vec_push(&run->made);
+    hg_bound_expansion **made = hg_vec_push(&run->fills.made);
     if (!made) return hg_fail_memory();
     *made = x;
     return HG_OK;

@@ -45,8 +45,8 @@ static bool put_entry(const hg_backend *b, hg_dispatch_queue *queue, uint32_t *e
 static uint64_t entries(const hg_run *run, bool pools) {
     hg_backend *b = run->context->backend;
     uint64_t end = hg_handles_end(pools ? &b->pools : &b->buffers);
-    for (uint64_t i = 0; pools && i < run->aliases.count; i++) {
-        uint64_t index = hg_handle_index(run->aliases.data[i].id);
+    for (uint64_t i = 0; pools && i < run->pools.aliases.count; i++) {
+        uint64_t index = hg_handle_index(run->pools.aliases.data[i].id);
         if (index >= end) end = index + 1;
     }
     return end;
@@ -70,7 +70,7 @@ static hg_status make_copy(hg_dispatch_queue *queue, uint64_t words) {
 /* The memory that the device has now may be in use: the run frees it. */
 static hg_status keep_until_end(hg_run *run, hg_dispatch_queue *queue) {
     if (!queue->table_memory.range.arena) return HG_OK;
-    hg_piece *old = hg_vec_push(&run->pieces);
+    hg_piece *old = hg_vec_push(&run->memory.pieces);
     if (!old) return hg_fail_memory();
     *old = queue->table_memory;
     memset(&queue->table_memory, 0, sizeof queue->table_memory);
@@ -121,8 +121,8 @@ static bool put_held(hg_backend *b, hg_dispatch_queue *queue, const hg_held *hel
 /* Pools under numbers of the program's choice. */
 static hg_status put_aliases(const hg_run *run, hg_dispatch_queue *queue, uint32_t *table) {
     hg_backend *b = run->context->backend;
-    for (uint64_t i = 0; i < run->aliases.count; i++) {
-        const hg_pool_alias *a = &run->aliases.data[i];
+    for (uint64_t i = 0; i < run->pools.aliases.count; i++) {
+        const hg_pool_alias *a = &run->pools.aliases.data[i];
         uint32_t *entry = table + hg_handle_index(a->id) * KIR_ENTRY_WORDS;
         const hg_memory *m = hg_handles_get(&b->pools, a->handle);
         bool own = entry[KIR_ENTRY_VALID] && entry[KIR_ENTRY_HANDLE] == (uint32_t)a->handle &&
@@ -153,7 +153,7 @@ static hg_status fill(hg_run *run, hg_dispatch_queue *queue, uint64_t buffers, u
         ok = ok && put_held(b, queue, binding->memory.held_pools.data,
                             binding->memory.held_pools.count, pools, pool_table, particular);
     if (!ok) return hg_fail_memory();
-    *particular |= run->aliases.count != 0;
+    *particular |= run->pools.aliases.count != 0;
     return put_aliases(run, queue, pool_table);
 }
 
@@ -161,7 +161,7 @@ static hg_status fill(hg_run *run, hg_dispatch_queue *queue, uint64_t buffers, u
 static bool is_particular(const hg_run *run) {
     const hg_binding *binding = run->binding;
     hg_backend *b = run->context->backend;
-    if (run->aliases.count) return true;
+    if (run->pools.aliases.count) return true;
     for (uint64_t i = 0; i < binding->memory.held_buffers.count; i++)
         if (!hg_handles_get(&b->buffers, binding->memory.held_buffers.data[i].handle)) return true;
     for (uint64_t i = 0; i < binding->memory.held_pools.count; i++)

@@ -100,7 +100,7 @@ void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint
                            .name = name,
                            .detail = detail,
                            .start_ns = start,
-                           .bytes = run->step_bytes,
+                           .bytes = run->last_step.bytes,
                            .line = line_of(run->binding->executable->program, step->inst)});
 }
 

@@ -51,21 +51,21 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 /* ---- time ---- */
 
 uint64_t hg_run_deadline(const hg_run *run) {
-    return run->deadline_ns
-               ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns)
+    return run->time.deadline_ns
+               ? run->time.deadline_ns + (run->stream->dispatch.compile_ns - run->time.compile_ns)
                : 0;
 }
 
 hg_limit hg_run_limit(const hg_run *run) {
     return (hg_limit){.deadline_ns = hg_run_deadline(run),
                       .timeout_ms = run->binding->launch.timeout_ms,
-                      .cancel = run->cancel};
+                      .cancel = run->time.cancel};
 }
 
 void hg_run_limit_launch(const hg_run *run, hg_driver_launch *launch) {
     launch->deadline_ns = hg_run_is_immediate(run) ? hg_run_deadline(run) : 0;
     launch->timeout_ms = run->binding->launch.timeout_ms;
-    launch->cancel = run->cancel;
+    launch->cancel = run->time.cancel;
 }
 
 hg_status hg_run_look(const hg_run *run) {
@@ -82,7 +82,7 @@ hg_status hg_run_look(const hg_run *run) {
 /* ---- work ---- */
 
 void *hg_run_alloc(hg_run *run, size_t bytes) {
-    return hg_arena_alloc(&run->memory, bytes ? bytes : 1);
+    return hg_arena_alloc(&run->memory.host, bytes ? bytes : 1);
 }
 
 hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) {
@@ -91,50 +91,43 @@ hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) {
     uint64_t rounded = bytes <= UINT64_MAX - HG_PIECE_ALIGN
                            ? (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN
                            : bytes;
-    run->wanted = run->wanted <= UINT64_MAX - rounded ? run->wanted + rounded : UINT64_MAX;
-    if (!run->scratch_used && s->step_memory.range.size < rounded) { /* nobody uses it */
+    run->memory.wanted = run->memory.wanted <= UINT64_MAX - rounded ? run->memory.wanted + rounded
+                                                                    : UINT64_MAX;
+    if (!run->memory.scratch_used && s->step_memory.range.size < rounded) { /* nobody uses it */
         hg_piece_free(memory, &s->step_memory);
         HG_TRY(hg_piece_alloc(memory, rounded, &s->step_memory));
     }
-    if (s->step_memory.range.size - run->scratch_used >= rounded) {
+    if (s->step_memory.range.size - run->memory.scratch_used >= rounded) {
         *range = (hg_range){s->step_memory.range.arena,
-                            s->step_memory.range.offset + run->scratch_used, bytes};
-        run->scratch_used += rounded;
+                            s->step_memory.range.offset + run->memory.scratch_used, bytes};
+        run->memory.scratch_used += rounded;
         return HG_OK;
     }
-    hg_piece *piece = hg_vec_push(&run->pieces);
+    hg_piece *piece = hg_vec_push(&run->memory.pieces);
     if (!piece) return hg_fail_memory();
     hg_status status = hg_piece_alloc(memory, bytes, piece);
-    if (status != HG_OK) run->pieces.count--;
+    if (status != HG_OK) run->memory.pieces.count--;
     *range = piece->range;
     return status;
 }
 
 void hg_run_recycle(hg_run *run) {
     hg_suballocator *memory = &run->context->backend->memory;
-    if (run->memory.chunk) hg_arena_free(&run->memory);
-    for (uint64_t i = 0; i < run->pieces.count; i++) hg_piece_free(memory, &run->pieces.data[i]);
-    if (run->wanted > run->stream->step_memory.range.size && run->wanted <= UINT32_MAX) { /* one
-                                                                                             piece
-                                                                                             for all
-                                                                                             of it
-                                                                                             next
-                                                                                             time;
-                                                                                             without
-                                                                                             it
-                                                                                             pieces
-                                                                                             serve
-                                                                                             again
-                                                                                           */
+    if (run->memory.host.chunk) hg_arena_free(&run->memory.host);
+    for (uint64_t i = 0; i < run->memory.pieces.count; i++)
+        hg_piece_free(memory, &run->memory.pieces.data[i]);
+    /* One piece for all of it next time; without it pieces serve again. */
+    if (run->memory.wanted > run->stream->step_memory.range.size &&
+        run->memory.wanted <= UINT32_MAX) {
         hg_error kept = *hg_error_record();
         hg_piece_free(memory, &run->stream->step_memory);
-        if (hg_piece_alloc(memory, run->wanted, &run->stream->step_memory) != HG_OK)
+        if (hg_piece_alloc(memory, run->memory.wanted, &run->stream->step_memory) != HG_OK)
             *hg_error_record() = kept;
     }
-    for (uint64_t i = 0; i < run->codes.count; i++)
-        hg_code_release(run->codes.data[i].set, run->codes.data[i].code);
-    run->pieces.count = run->codes.count = 0;
-    run->scratch_used = run->wanted = 0;
+    for (uint64_t i = 0; i < run->work.codes.count; i++)
+        hg_code_release(run->work.codes.data[i].set, run->work.codes.data[i].code);
+    run->memory.pieces.count = run->work.codes.count = 0;
+    run->memory.scratch_used = run->memory.wanted = 0;
 }
 
 /* Whether a command only moves bytes, in any order. */
@@ -166,11 +159,11 @@ static hg_status do_now(hg_run *run, const hg_driver_command *c) {
 hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
     if (hg_run_is_immediate(run)) return do_now(run, c);
     if (hg_run_has_work(run)) {
-        hg_run_item *item = hg_vec_push(&run->items);
+        hg_run_item *item = hg_vec_push(&run->work.items);
         if (!item) return hg_fail_memory();
         item->command = *c;
     } else {
-        hg_driver_command *next = hg_vec_push(&run->batch);
+        hg_driver_command *next = hg_vec_push(&run->work.batch);
         if (!next) return hg_fail_memory();
         *next = *c;
     }
@@ -185,7 +178,7 @@ hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel,
         HG_TRY(hg_code_await_all(kernel->code));
         return hg_run_add(run, command);
     }
-    hg_run_item *item = hg_vec_push(&run->items);
+    hg_run_item *item = hg_vec_push(&run->work.items);
     if (!item) return hg_fail_memory();
     *item = (hg_run_item){.kernel = kernel, .command = *command};
     hg_run_count(run, command->fault != NULL, 1);
@@ -198,7 +191,7 @@ hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_la
     if (!hg_code_in_device_form(kernel->code)) return hg_run_add_launch(run, kernel, &command);
     if (hg_run_is_immediate(run))
         return hg_launch_only(run->stream, kernel, launch, true, &run->binding->fault);
-    hg_run_item *item = hg_vec_push(&run->items);
+    hg_run_item *item = hg_vec_push(&run->work.items);
     if (!item) return hg_fail_memory();
     *item = (hg_run_item){.kernel = kernel, .launch = launch, .proven = true};
     return HG_OK;
@@ -207,14 +200,16 @@ hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_la
 /* What the host gives anew each time comes first, and the driver cannot record it. */
 static uint32_t leading_copies(const hg_run *run) {
     uint32_t count = 0;
-    while (count < run->batch.count && run->batch.data[count].kind == HG_CMD_COPY_IN) count++;
+    while (count < run->work.batch.count && run->work.batch.data[count].kind == HG_CMD_COPY_IN)
+        count++;
     return count;
 }
 
 static hg_status submit_commands(hg_run *run, bool signal) {
     const hg_driver *driver = run->context->backend->driver;
-    HG_TRY(driver->queue_submit(run->stream->queue, run->batch.data, (uint32_t)run->batch.count,
-                                NULL, 0, signal ? run->event : NULL));
+    HG_TRY(driver->queue_submit(run->stream->queue, run->work.batch.data,
+                                (uint32_t)run->work.batch.count, NULL, 0,
+                                signal ? run->event : NULL));
     run->pending = signal ? HG_PENDING_EVENT : HG_PENDING_UNSIGNALLED;
     return HG_OK;
 }
@@ -224,8 +219,8 @@ static hg_status hand_over(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
     hg_recorded *recorded = &run->binding->recorded;
     hg_driver_queue *queue = run->stream->queue;
-    const hg_driver_command *commands = run->batch.data;
-    uint32_t count = (uint32_t)run->batch.count, first = signal ? leading_copies(run) : 0;
+    const hg_driver_command *commands = run->work.batch.data;
+    uint32_t count = (uint32_t)run->work.batch.count, first = signal ? leading_copies(run) : 0;
     if (!signal ||
         !hg_recorded_find(recorded, b->driver, b->device, commands + first, count - first))
         return submit_commands(run, signal);
@@ -243,9 +238,9 @@ hg_status hg_run_submit(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
     if (hg_run_is_immediate(run)) return HG_OK;
     if (signal && !run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
-    if (!run->batch.count && !signal) return HG_OK;
+    if (!run->work.batch.count && !signal) return HG_OK;
     HG_TRY(hand_over(run, signal));
-    run->batch.count = 0;
+    run->work.batch.count = 0;
     return HG_OK;
 }
 
@@ -253,9 +248,9 @@ hg_status hg_run_submit(hg_run *run, bool signal) {
 
 hg_range hg_run_pool(hg_run *run, uint64_t id) {
     id = hg_handle_plain(run->context->backend, id);
-    for (uint64_t i = 0; i < run->aliases.count; i++)
-        if (run->aliases.data[i].id == id)
-            return hg_pool_range(run->context->backend, run->aliases.data[i].handle);
+    for (uint64_t i = 0; i < run->pools.aliases.count; i++)
+        if (run->pools.aliases.data[i].id == id)
+            return hg_pool_range(run->context->backend, run->pools.aliases.data[i].handle);
     hg_range held = {NULL, 0, 0};
     if (!run->binding->executable->moves_pools)
         held = hg_binding_held(run->binding, true, id, false);

@@ -66,37 +66,51 @@ typedef struct hg_run {
     hg_stream *stream;
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
-    uint64_t deadline_ns;
-    const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
-    uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline */
-    bool behind;         /* earlier work of the stream is under way: its time has not begun */
-    bool guarded;        /* the backend keeps what is freed meanwhile */
-    bool uploads_tables, uploads_characters; /* it copies to the device what stays there as it is */
-    bool look; /* the host must look at what comes of the commands before the next instruction */
+    struct {
+        uint64_t deadline_ns;
+        uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline
+                              */
+        const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
+        bool behind; /* earlier work of the stream is under way: its time has not begun */
+    } time;
+    bool guarded; /* the backend keeps what is freed meanwhile */
     hg_run_phase phase;
     hg_run_pending pending;
     hg_run_fold fold;
     hg_driver_event *event;
-    HG_VEC(hg_driver_command) batch; /* to be submitted next */
-    HG_VEC(hg_run_item) items;       /* to come behind the batch */
-    uint64_t next_item;
-    uint64_t weight; /* of the commands since the host looked last: one each, more of long
-                        dispatches */
-    hg_arena memory; /* hg_run_alloc */
-    uint64_t scratch_used, wanted; /* bytes of the stream's step memory; all that was asked for
-                                      since the device was idle */
-    HG_VEC(hg_piece) pieces;       /* device memory beside it */
-    HG_VEC(hg_kept_code) codes;    /* of dispatches that were added */
-    HG_VEC(struct hg_bound_expansion *) made; /* whose tables are made when the run is over */
-    hg_submission *dispatch;      /* a launch whose windows the host counts; NULL: none */
-    hg_profile_span span;         /* recorded when the event is done */
-    const plan_step *driver_step; /* the last step; its fault has no place of its own */
-    uint64_t driver_step_number;  /* the steps before it */
-    uint64_t step_bytes;          /* moved by the last whole-array step, for profiles */
+    struct {
+        HG_VEC(hg_driver_command) batch; /* to be submitted next */
+        HG_VEC(hg_run_item) items;       /* to come behind the batch */
+        uint64_t next_item;
+        hg_submission *dispatch;    /* a launch whose windows the host counts; NULL: none */
+        HG_VEC(hg_kept_code) codes; /* of dispatches that were added */
+        uint64_t weight; /* of the commands since the host looked last: one each, more of long
+                            dispatches */
+        bool look; /* the host must look at what comes of the commands before the next instruction
+                    */
+    } work;
+    struct {
+        hg_arena host;           /* hg_run_alloc */
+        uint64_t scratch_used;   /* bytes of the stream's step memory, */
+        uint64_t wanted;         /* and all that was asked for since the device was idle */
+        HG_VEC(hg_piece) pieces; /* device memory beside it */
+    } memory;
+    struct {
+        HG_VEC(struct hg_bound_expansion *) made; /* their tables */
+        bool tables, characters;                  /* those of the backend */
+    } fills;              /* what stays on the device as it is, once the run is over */
+    hg_profile_span span; /* recorded when the event is done */
+    struct {
+        const plan_step *plan; /* its fault has no place of its own */
+        uint64_t number;       /* the steps before it */
+        uint64_t bytes;        /* that it moved, for profiles */
+    } last_step;               /* a whole-array step */
     hg_status status;
-    HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
-    HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
-    hg_error error;                /* of a run that failed; not set before. The last field */
+    struct {
+        HG_VEC(uint64_t) own;          /* allocated by the program in this run */
+        HG_VEC(hg_pool_alias) aliases; /* pool ids that the program chose itself */
+    } pools;
+    hg_error error; /* of a run that failed; not set before. The last field */
 } hg_run;
 
 /* The fault as the error of this thread. step: the steps that were done before it. */
@@ -146,8 +160,8 @@ hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) HG_NODISC
 /* The host looks after commands that can fault, and after as many as fill a batch. */
 enum { HG_FULL_BATCH = 256 };
 static inline void hg_run_count(hg_run *run, bool faults, uint64_t weight) {
-    run->weight += weight;
-    run->look |= faults || run->weight >= HG_FULL_BATCH;
+    run->work.weight += weight;
+    run->work.look |= faults || run->work.weight >= HG_FULL_BATCH;
 }
 /* Appends a command. What its pointers lead to stays until it is done: hg_run_alloc's memory, or
  * the binding's. */
@@ -165,7 +179,9 @@ hg_status hg_run_submit(hg_run *run, bool signal) HG_NODISCARD;
 /* All that was added is done: what was kept for it is free again. */
 void hg_run_recycle(hg_run *run);
 /* The least that a run does before its commands are waited for. */
-static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
+static inline bool hg_run_has_work(const hg_run *run) {
+    return run->work.next_item < run->work.items.count;
+}
 
 /* Whether the run's event is under way. */
 static inline bool hg_run_awaits_event(const hg_run *run) {

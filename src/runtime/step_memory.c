@@ -32,7 +32,7 @@ typedef struct place {
 } place;
 
 static bool is_held(const hg_run *run, bool pool, uint64_t handle, bool index) {
-    if (pool && (run->binding->executable->moves_pools || run->aliases.count)) return false;
+    if (pool && (run->binding->executable->moves_pools || run->pools.aliases.count)) return false;
     return hg_binding_held(run->binding, pool, handle, index).arena != NULL;
 }
 

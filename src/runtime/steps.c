@@ -27,16 +27,16 @@ static uint64_t argument(const hg_run *run, const plan_step *step, kir_step_kind
 
 void hg_run_end_pools(hg_run *run, bool failed) {
     hg_backend *b = run->context->backend;
-    if (!run->aliases.data && !run->pools.data) return;
+    if (!run->pools.aliases.data && !run->pools.own.data) return;
     hg_error kept = *hg_error_record();
     /* Somebody else may have freed them by their numbers: then there is nothing left to do. */
-    for (uint64_t i = 0; i < run->aliases.count; i++)
-        HG_IGNORE(
-            hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->aliases.data[i].handle)}));
-    for (uint64_t i = 0; failed && i < run->pools.count; i++)
-        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->pools.data[i])}));
-    hg_vec_free(&run->aliases);
-    hg_vec_free(&run->pools);
+    for (uint64_t i = 0; i < run->pools.aliases.count; i++)
+        HG_IGNORE(hg_backend_free_pool(
+            b, (hg_pool){hg_handle_public(b, run->pools.aliases.data[i].handle)}));
+    for (uint64_t i = 0; failed && i < run->pools.own.count; i++)
+        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->pools.own.data[i])}));
+    hg_vec_free(&run->pools.aliases);
+    hg_vec_free(&run->pools.own);
     *hg_error_record() = kept;
 }
 
@@ -55,7 +55,7 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     HG_TRY(hg_backend_allocate_pool(b, size, &pool));
     uint64_t made = hg_handle_plain(b, pool.handle);
     if (chosen) {
-        hg_pool_alias *alias = hg_vec_push(&run->aliases);
+        hg_pool_alias *alias = hg_vec_push(&run->pools.aliases);
         if (!alias) {
             HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know
                                                        */
@@ -64,7 +64,7 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
         *alias = (hg_pool_alias){id, made};
         return HG_OK;
     }
-    uint64_t *own = hg_vec_push(&run->pools);
+    uint64_t *own = hg_vec_push(&run->pools.own);
     if (!own) {
         HG_IGNORE(hg_backend_free_pool(b, pool)); /* the same */
         return hg_fail_memory();
@@ -78,16 +78,17 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
     hg_backend *b = run->context->backend;
     hg_run_guard(run);
     uint64_t id = argument(run, step, KIR_STEP_HANDLE), handle = id;
-    for (uint64_t i = 0; i < run->aliases.count; i++) {
-        if (run->aliases.data[i].id != id) continue;
-        handle = run->aliases.data[i].handle;
-        run->aliases.data[i] = run->aliases.data[--run->aliases.count];
+    for (uint64_t i = 0; i < run->pools.aliases.count; i++) {
+        if (run->pools.aliases.data[i].id != id) continue;
+        handle = run->pools.aliases.data[i].handle;
+        run->pools.aliases.data[i] = run->pools.aliases.data[--run->pools.aliases.count];
         HG_TRY(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, handle)}));
         if (hg_run_is_immediate(run)) hg_guard_renew(b); /* no kernel is under way */
         return HG_OK;
     }
-    for (uint64_t i = 0; i < run->pools.count; i++)
-        if (run->pools.data[i] == handle) run->pools.data[i] = run->pools.data[--run->pools.count];
+    for (uint64_t i = 0; i < run->pools.own.count; i++)
+        if (run->pools.own.data[i] == handle)
+            run->pools.own.data[i] = run->pools.own.data[--run->pools.own.count];
     if (hg_handles_remove(&b->pools, handle)) {
         if (hg_run_is_immediate(run)) hg_guard_renew(b); /* the same */
         return HG_OK;
@@ -267,10 +268,10 @@ static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     HG_TRY(hg_step_call(run->binding, s));
     if (s->problem.found) return hg_step_refuse(run, s);
     if (s->state != HG_STEP_PLACED || !s->place.stays) HG_TRY(place(run, s));
-    run->step_bytes = s->bytes;
+    run->last_step.bytes = s->bytes;
     run->binding->fault.happened = false;
-    run->driver_step = s->step;
-    run->driver_step_number = run->step;
+    run->last_step.plan = s->step;
+    run->last_step.number = run->step;
     for (uint32_t i = 0; i < s->place.aside_count; i++)
         HG_TRY(hg_run_add(run, &s->place.asides[i]));
     HG_TRY(s->by_driver ? run_by_driver(run, s) : hg_expansion_run(run, &s->expansion));
