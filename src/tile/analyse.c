@@ -341,7 +341,7 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
             widen_arguments(layout, v);
             if (v->op == KIR_LOOP) layout->kernel->has_loop = true;
             if (!is_quiet(v)) layout->kernel->quiet = false;
-            if (v->op == KIR_DERIVED) layout->kernel->function_work += work_of(v);
+            if (v->op == KIR_DERIVED) layout->kernel->code.function_work += work_of(v);
         }
     }
     if (layout->unsupported)

@@ -54,7 +54,7 @@ static void patch(coder *c, uint32_t *list, uint32_t target) {
 static uint32_t new_masks(coder *c, uint32_t count) {
     uint32_t first = c->p->mask_base + c->p->mask_count;
     c->p->mask_count += count;
-    if (c->kernel->mask_count < first + count) c->kernel->mask_count = first + count;
+    if (c->kernel->code.mask_count < first + count) c->kernel->code.mask_count = first + count;
     return first;
 }
 
@@ -619,7 +619,7 @@ static void code_value(coder *c, kir_value *v) {
 static void code_function(coder *c, kir_function *f) {
     c->f = f;
     c->p = layout_of_function(f);
-    c->kernel->entries[f->id] = here(c);
+    c->kernel->code.entries[f->id] = here(c);
     for (kir_var *x = c->layout->module->vars; x; x = x->next) {
         bool mine = x->function == f || (!x->function && f == c->layout->module->functions);
         if (!mine || !x->length || x->by_reference || layout_of_var(x)->reg == TILE_NONE) continue;
@@ -680,8 +680,8 @@ static void place_masks(tile_layout *layout) {
         p->return_mask = p->mask_base + 1;
         p->mask_count = 2;
         p->pending = TILE_NONE;
-        if (layout->kernel->mask_count < p->mask_base + 2)
-            layout->kernel->mask_count = p->mask_base + 2;
+        if (layout->kernel->code.mask_count < p->mask_base + 2)
+            layout->kernel->code.mask_count = p->mask_base + 2;
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (tile_enters(layout->kernel, v) &&
                 layout_of_function(v->u.call.function)->mask_base < above)
@@ -694,16 +694,17 @@ hg_status tile_lay_out_code(tile_layout *layout) {
                                                         sizeof *layout->loaded);
     if (!layout->loaded) return hg_fail_memory();
     coder c = {.layout = layout, .kernel = layout->kernel};
-    layout->kernel->function_count = layout->module->function_count;
-    layout->kernel->entries = hg_arena_alloc(
-        &layout->kernel->arena, layout->module->function_count * sizeof *layout->kernel->entries);
+    layout->kernel->code.function_count = layout->module->function_count;
+    layout->kernel->code.entries = hg_arena_alloc(&layout->kernel->arena,
+                                                  layout->module->function_count *
+                                                      sizeof *layout->kernel->code.entries);
     layout->table_count = layout->module->table_count;
     layout->tables = hg_arena_alloc(&layout->arena,
                                     (layout->table_count + 1) * sizeof *layout->tables);
-    if (!layout->kernel->entries || !layout->tables) return hg_fail_memory();
+    if (!layout->kernel->code.entries || !layout->tables) return hg_fail_memory();
     place_masks(layout);
     for (uint64_t i = 0; i < layout->order.count; i++) code_function(&c, layout->order.data[i]);
-    layout->kernel->body_mask = layout_of_function(layout->module->functions)->body_mask;
+    layout->kernel->code.body_mask = layout_of_function(layout->module->functions)->body_mask;
     if (layout->unsupported)
         return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered",
                        layout->module->name, layout->unsupported);
@@ -714,27 +715,32 @@ hg_status tile_lay_out_code(tile_layout *layout) {
 
 static hg_status keep(tile_layout *layout) {
     tile_kernel *k = layout->kernel;
-    k->insn_count = (uint32_t)layout->code.count;
-    k->register_count = (uint32_t)layout->registers.count;
+    k->code.count = (uint32_t)layout->code.count;
+    k->frame.register_count = (uint32_t)layout->registers.count;
     k->input_count = (uint32_t)layout->module->inputs.count;
     k->memory_count = (uint32_t)layout->module->slots.count;
-    k->insns = hg_arena_alloc(&k->arena, (k->insn_count + 1) * sizeof *k->insns);
-    k->registers = hg_arena_alloc(&k->arena, (k->register_count + 1) * sizeof *k->registers);
-    k->launch_cells = hg_arena_alloc(&k->arena, (k->register_count + 1) * sizeof(uint32_t));
-    k->tile_cells = hg_arena_alloc(&k->arena, (k->register_count + 1) * sizeof(uint32_t));
-    if (!k->insns || !k->registers || !k->launch_cells || !k->tile_cells) return hg_fail_memory();
-    memcpy(k->insns, layout->code.data, k->insn_count * sizeof *k->insns);
-    if (k->register_count)
-        memcpy(k->registers, layout->registers.data, k->register_count * sizeof *k->registers);
-    for (uint32_t i = 0; i < k->register_count; i++) {
-        const tile_register *reg = &k->registers[i];
+    k->code.insns = hg_arena_alloc(&k->arena, (k->code.count + 1) * sizeof *k->code.insns);
+    k->frame.registers = hg_arena_alloc(&k->arena,
+                                        (k->frame.register_count + 1) * sizeof *k->frame.registers);
+    k->frame.launch_cells = hg_arena_alloc(&k->arena,
+                                           (k->frame.register_count + 1) * sizeof(uint32_t));
+    k->frame.tile_cells = hg_arena_alloc(&k->arena,
+                                         (k->frame.register_count + 1) * sizeof(uint32_t));
+    if (!k->code.insns || !k->frame.registers || !k->frame.launch_cells || !k->frame.tile_cells)
+        return hg_fail_memory();
+    memcpy(k->code.insns, layout->code.data, k->code.count * sizeof *k->code.insns);
+    if (k->frame.register_count)
+        memcpy(k->frame.registers, layout->registers.data,
+               k->frame.register_count * sizeof *k->frame.registers);
+    for (uint32_t i = 0; i < k->frame.register_count; i++) {
+        const tile_register *reg = &k->frame.registers[i];
         bool id = reg->kind == TILE_REGISTER_ID && !(reg->imm & KIR_ID_HIGH);
         bool tile = id && (reg->imm == HG_ID_GLOBAL_LANE_ID ||
                            hg_idname_part((hg_idname)reg->imm) == HG_PART_BLOCK_IDX);
         if (tile)
-            k->tile_cells[k->tile_cell_count++] = i;
+            k->frame.tile_cells[k->frame.tile_cell_count++] = i;
         else if (reg->kind == TILE_REGISTER_ID || reg->kind == TILE_REGISTER_INPUT)
-            k->launch_cells[k->launch_cell_count++] = i;
+            k->frame.launch_cells[k->frame.launch_cell_count++] = i;
     }
     return HG_OK;
 }
@@ -742,16 +748,16 @@ static hg_status keep(tile_layout *layout) {
 /* What the race checker calls memory. */
 static hg_status keep_names(tile_kernel *k, const kir_module *m) {
     if (!k->options.check_races || !m->slots.count) return HG_OK;
-    k->names = hg_arena_alloc(&k->arena, m->slots.count * sizeof *k->names);
-    if (!k->names) return hg_fail_memory();
-    k->name_count = (uint32_t)m->slots.count;
+    k->races.names = hg_arena_alloc(&k->arena, m->slots.count * sizeof *k->races.names);
+    if (!k->races.names) return hg_fail_memory();
+    k->races.name_count = (uint32_t)m->slots.count;
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *slot = &m->slots.data[i];
         const char *name = !slot->constant && slot->input < m->inputs.count
                                ? m->inputs.data[slot->input].name
                                : NULL;
-        k->names[i] = name ? hg_arena_text(&k->arena, name, strlen(name)) : NULL;
-        if (name && !k->names[i]) return hg_fail_memory();
+        k->races.names[i] = name ? hg_arena_text(&k->arena, name, strlen(name)) : NULL;
+        if (name && !k->races.names[i]) return hg_fail_memory();
     }
     return HG_OK;
 }
@@ -762,7 +768,7 @@ hg_status tile_compile(const kir_module *module, const tile_options *options,
     tile_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     k->options = *options;
-    k->library = module->unchecked;
+    k->races.library = module->unchecked;
     k->handlers = tile_handlers_of(options->level);
     k->block_mode = module->uses_barrier || module->uses_shared;
     tile_layout layout = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch,
@@ -788,8 +794,10 @@ hg_status tile_compile(const kir_module *module, const tile_options *options,
 
 void tile_kernel_destroy(tile_kernel *kernel) {
     if (!kernel) return;
-    for (size_t i = 0; i < TILE_FRAME_CACHE; i++) tile_frame_free(atomic_load(&kernel->cache[i]));
-    if (kernel->native && kernel->native->destroy) kernel->native->destroy(kernel->native->user);
+    for (size_t i = 0; i < TILE_FRAME_CACHE; i++)
+        tile_frame_free(atomic_load(&kernel->frame.cache[i]));
+    if (kernel->native.now && kernel->native.now->destroy)
+        kernel->native.now->destroy(kernel->native.now->user);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);
 }

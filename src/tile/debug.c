@@ -11,8 +11,8 @@ void tile_trace(tile_frame *f, const tile_insn *insn) {
                         .n = f->n,
                         .active = tile_mask_bytes(f, mask),
                         .phase = f->phase,
-                        .shared = f->shared_size ? f->shared : NULL,
-                        .shared_bytes = f->shared_size,
+                        .shared = f->shared.size ? f->shared.bytes : NULL,
+                        .shared_bytes = f->shared.size,
                         .launch = f->state->launch};
     const tile_traced *t = &insn->u.traced;
     if (t->what == KIR_TRACE_POINT && insn->size) {

@@ -236,11 +236,11 @@ static void run_other(tile_frame *f, const tile_insn *insn) {
 }
 
 void tile_execute(tile_frame *f) {
-    const tile_insn *insns = f->kernel->insns, *pc = insns;
+    const tile_insn *insns = f->kernel->code.insns, *pc = insns;
     uint8_t **reg = f->reg;
     tile_mask *mask = f->mask;
     const uint32_t n = f->n;
-    mask[f->kernel->body_mask].count = n;
+    mask[f->kernel->code.body_mask].count = n;
     for (;;) {
         const tile_insn *i = pc++;
         switch ((tile_kind)i->kind) {
@@ -319,12 +319,12 @@ void tile_execute(tile_frame *f) {
                 break;
             }
             f->returns[i->u.imm] = (uint32_t)(pc - insns);
-            pc = insns + f->kernel->entries[i->u.imm];
+            pc = insns + f->kernel->code.entries[i->u.imm];
             break;
         case TILE_RETURN:
             tile_mask_join(f, &mask[i->c], &mask[i->b]);
-            f->fuel -= pc - (insns + f->kernel->entries[i->u.imm]); /* looked at by the next call or
-                                                                       loop */
+            /* Looked at by the next call or loop. */
+            f->fuel -= pc - (insns + f->kernel->code.entries[i->u.imm]);
             pc = insns + f->returns[i->u.imm];
             break;
         case TILE_END_CALL:
@@ -332,7 +332,7 @@ void tile_execute(tile_frame *f) {
                 tile_mask_copy(f, &mask[i->mask], &mask[i->c]);
             break;
         case TILE_BARRIER:
-            if (f->block_fault) return;
+            if (f->faults.in_block) return;
             f->phase += i->u.imm != KIR_BARRIER_INNER;
             break;
         case TILE_END: return;
@@ -346,7 +346,7 @@ void tile_execute(tile_frame *f) {
 void tile_border(const tile_insn *insn, uint8_t *const *reg, uint32_t n) { border(insn, reg, n); }
 
 const tile_insn *tile_branch(const tile_frame *f, const tile_insn *insn) {
-    const tile_insn *next = insn + 1, *target = f->kernel->insns + insn->target;
+    const tile_insn *next = insn + 1, *target = f->kernel->code.insns + insn->target;
     switch ((tile_kind)insn->kind) {
     case TILE_IF: enter_if(f, insn); return f->mask[insn->b].count ? next : target;
     case TILE_ELSE: return f->mask[insn->c].count ? next : target;

@@ -14,19 +14,19 @@ bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than) {
 
 tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane) {
     uint64_t id = frame->lane0 + lane;
-    frame->block_fault = true;
-    if (!tile_faults_before(frame->phase, id, &frame->fault)) return NULL;
-    memset(&frame->fault, 0, sizeof frame->fault);
-    frame->fault.happened = true;
-    frame->fault.phase = frame->phase;
-    frame->fault.lane = id;
+    frame->faults.in_block = true;
+    if (!tile_faults_before(frame->phase, id, &frame->faults.best)) return NULL;
+    memset(&frame->faults.best, 0, sizeof frame->faults.best);
+    frame->faults.best.happened = true;
+    frame->faults.best.phase = frame->phase;
+    frame->faults.best.lane = id;
     if (frame->phase == 0) { /* only lanes above can lose: theirs are not worth running */
         uint64_t best = atomic_load_explicit(&frame->state->best_lane, memory_order_relaxed);
         while (id < best && !atomic_compare_exchange_weak_explicit(&frame->state->best_lane, &best,
                                                                    id, memory_order_relaxed,
                                                                    memory_order_relaxed)) {}
     }
-    return &frame->fault;
+    return &frame->faults.best;
 }
 
 void tile_fault_message(tile_fault *fault, const char *format, ...) {
@@ -62,7 +62,7 @@ bool tile_out_of_time(tile_frame *frame) {
     int stop = atomic_load_explicit(&state->stop, memory_order_relaxed);
     frame->fuel = stop ? -1 : TILE_FUEL; /* no loop and no call goes on from now on */
     if (stop) return true;
-    tile_heat_add(frame->kernel, (uint64_t)TILE_FUEL * frame->kernel->insn_count);
+    tile_heat_add(frame->kernel, (uint64_t)TILE_FUEL * frame->kernel->code.count);
     if (launch->cancel && hg_atomic_load(launch->cancel, HG_RELAXED))
         stop = 2;
     else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns)

@@ -27,8 +27,8 @@ static void fill_splat(uint8_t *d, const tile_register *reg, uint32_t width) {
 
 static void place_registers(const tile_kernel *k, tile_frame *f, uint8_t *cells, uint8_t *vectors,
                             uint8_t *arrays) {
-    for (uint32_t i = 0; i < k->register_count; i++) {
-        const tile_register *reg = &k->registers[i];
+    for (uint32_t i = 0; i < k->frame.register_count; i++) {
+        const tile_register *reg = &k->frame.registers[i];
         switch ((tile_register_kind)reg->kind) {
         case TILE_REGISTER_VECTOR:
         case TILE_REGISTER_SPLAT:
@@ -57,21 +57,21 @@ typedef struct frame_parts {
 /* False: more than there can be. */
 static bool measure(const tile_kernel *k, uint32_t width, frame_parts *p) {
     uint64_t vectors = 0, cells = 0;
-    for (uint32_t i = 0; i < k->register_count; i++) {
-        if (is_vector(&k->registers[i]))
-            vectors += register_bytes(&k->registers[i], width);
+    for (uint32_t i = 0; i < k->frame.register_count; i++) {
+        if (is_vector(&k->frame.registers[i]))
+            vectors += register_bytes(&k->frame.registers[i], width);
         else
             cells += TILE_CELL;
     }
     *p = (frame_parts){.lanes = round_up(width),
                        .head = round_up(sizeof(tile_frame)),
-                       .pointers = round_up((uint64_t)k->register_count * sizeof(uint8_t *)),
-                       .masks = round_up((uint64_t)k->mask_count * sizeof(tile_mask)),
-                       .returns = round_up((uint64_t)k->function_count * 4),
+                       .pointers = round_up((uint64_t)k->frame.register_count * sizeof(uint8_t *)),
+                       .masks = round_up((uint64_t)k->code.mask_count * sizeof(tile_mask)),
+                       .returns = round_up((uint64_t)k->code.function_count * 4),
                        .vectors = round_up(vectors),
                        .cells = round_up(cells)};
-    if (!hg_mul_u64(k->array_bytes, width, &p->arrays) ||
-        !hg_mul_u64(p->lanes, k->mask_count, &p->mask_bytes))
+    if (!hg_mul_u64(k->frame.array_bytes, width, &p->arrays) ||
+        !hg_mul_u64(p->lanes, k->code.mask_count, &p->mask_bytes))
         return false;
     p->arrays = round_up(p->arrays);
     p->total = p->head + p->pointers + p->masks + p->returns;
@@ -109,30 +109,31 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
     f->scratch = at + 3 * lanes;
     at += 11 * lanes;
     memset(f->ones, 1, (size_t)lanes);
-    for (uint32_t i = 0; i < k->mask_count; i++, at += lanes) f->mask[i].bytes = at;
+    for (uint32_t i = 0; i < k->code.mask_count; i++, at += lanes) f->mask[i].bytes = at;
     place_registers(k, f, at, at + p.cells, at + p.cells + p.vectors);
     return f;
 }
 
 void tile_frame_free(tile_frame *frame) {
     if (!frame) return;
-    hg_free(frame->own_shared);
-    hg_free_aligned(frame->kept);
+    hg_free(frame->shared.own);
+    hg_free_aligned(frame->kept.bytes);
     hg_free_aligned(frame);
 }
 
 tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width) {
     tile_kernel *k = (tile_kernel *)(uintptr_t)kernel; /* the cache is not part of its meaning */
     for (size_t i = 0; i < TILE_FRAME_CACHE; i++) {
-        if (!atomic_load_explicit(&k->cache[i], memory_order_relaxed)) continue;
-        tile_frame *frame = atomic_exchange_explicit(&k->cache[i], NULL, memory_order_acquire);
+        if (!atomic_load_explicit(&k->frame.cache[i], memory_order_relaxed)) continue;
+        tile_frame *frame = atomic_exchange_explicit(&k->frame.cache[i], NULL,
+                                                     memory_order_acquire);
         if (frame && frame->width == width) return frame;
         if (frame && i + 1 == TILE_FRAME_CACHE) {
             tile_frame_free(frame);
         } else if (frame) { /* another width: back, unless somebody took the place */
             tile_frame *none = NULL;
             if (!atomic_compare_exchange_strong_explicit(
-                    &k->cache[i], &none, frame, memory_order_release, memory_order_relaxed))
+                    &k->frame.cache[i], &none, frame, memory_order_release, memory_order_relaxed))
                 tile_frame_free(frame);
         }
     }
@@ -143,8 +144,8 @@ void tile_frame_give(tile_frame *frame) {
     tile_kernel *k = (tile_kernel *)(uintptr_t)frame->kernel;
     for (size_t i = 0; i < TILE_FRAME_CACHE; i++) {
         tile_frame *none = NULL;
-        if (atomic_load_explicit(&k->cache[i], memory_order_relaxed)) continue;
-        if (atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame,
+        if (atomic_load_explicit(&k->frame.cache[i], memory_order_relaxed)) continue;
+        if (atomic_compare_exchange_strong_explicit(&k->frame.cache[i], &none, frame,
                                                     memory_order_release, memory_order_relaxed))
             return;
     }
@@ -152,14 +153,14 @@ void tile_frame_give(tile_frame *frame) {
 }
 
 bool tile_frame_shared(tile_frame *frame, uint64_t bytes) {
-    frame->shared_size = bytes;
-    if (bytes > frame->shared_capacity) {
-        hg_free(frame->own_shared);
-        frame->shared_capacity = 0;
-        frame->own_shared = bytes <= SIZE_MAX ? hg_alloc((size_t)bytes) : NULL;
-        if (!frame->own_shared) return false;
-        frame->shared_capacity = bytes;
+    frame->shared.size = bytes;
+    if (bytes > frame->shared.capacity) {
+        hg_free(frame->shared.own);
+        frame->shared.capacity = 0;
+        frame->shared.own = bytes <= SIZE_MAX ? hg_alloc((size_t)bytes) : NULL;
+        if (!frame->shared.own) return false;
+        frame->shared.capacity = bytes;
     }
-    frame->shared = frame->own_shared;
+    frame->shared.bytes = frame->shared.own;
     return true;
 }

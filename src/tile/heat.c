@@ -19,7 +19,7 @@ bool tile_kernel_watch(tile_kernel *kernel, const tile_watch *watch) {
     tile_heat *heat = hg_arena_alloc(&kernel->arena, sizeof *heat);
     if (!heat) return false;
     heat->watch = *watch;
-    kernel->heat = heat;
+    kernel->native.heat = heat;
     return true;
 }
 
@@ -29,7 +29,7 @@ static bool is_first(int *told) {
 
 /* Without a lock, and cheap once all is told. */
 void tile_heat_told(const tile_kernel *kernel, uint64_t work) {
-    tile_heat *heat = kernel->heat;
+    tile_heat *heat = kernel->native.heat;
     if (hg_atomic_load(&heat->hot, HG_RELAXED)) return;
     int64_t all = hg_atomic_add_fetch(&heat->work, work < (uint64_t)HOT ? (int64_t)work : HOT,
                                       HG_RELAXED);

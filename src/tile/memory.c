@@ -51,13 +51,13 @@ typedef struct place {
 tile_memory tile_resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     const tile_launch *launch = f->state->launch;
     if (flat && handle == 0 && !pool) return launch->class_memory;
-    for (uint32_t i = 0; i < HG_COUNT_OF(f->resolved); i++) {
-        const tile_resolved *r = &f->resolved[i];
+    for (uint32_t i = 0; i < HG_COUNT_OF(f->resolved.entries); i++) {
+        const tile_resolved *r = &f->resolved.entries[i];
         if (r->used && r->handle == handle && r->pool == pool && r->flat == flat) return r->memory;
     }
     tile_memory memory = {0};
     if (launch->resolve) memory = launch->resolve(launch->resolve_user, handle, pool, flat);
-    tile_resolved *r = &f->resolved[f->next_resolved++ % HG_COUNT_OF(f->resolved)];
+    tile_resolved *r = &f->resolved.entries[f->resolved.next++ % HG_COUNT_OF(f->resolved.entries)];
     *r = (tile_resolved){handle, pool, flat, 1, memory};
     return memory;
 }
@@ -75,7 +75,7 @@ static place fixed_place(const tile_frame *f, const tile_access *a) {
     place p = {.pool = a->pool};
     if (a->space == KIR_SHARED) {
         p.memory = (tile_memory){
-            f->shared, f->shared_size - (a->unchecked ? 0 : launch->shared_scratch), true};
+            f->shared.bytes, f->shared.size - (a->unchecked ? 0 : launch->shared_scratch), true};
     } else if (a->space == KIR_CLASS) {
         p.memory = launch->class_memory;
         if (p.memory.valid) p.memory.base += a->class_id * UINT64_C(12288);
@@ -148,7 +148,7 @@ static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t reg, ui
  * checker only the first of these stores is one. */
 static bool keeps_bytes(const tile_frame *f, const tile_access *a, uint32_t lane,
                         const uint8_t *address) {
-    if (!f->kernel->library || a->op != KIR_STORE || a->space == KIR_SHARED || !address)
+    if (!f->kernel->races.library || a->op != KIR_STORE || a->space == KIR_SHARED || !address)
         return false;
     uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, lane);
     return memcmp(address, &value, a->bytes) == 0;

@@ -14,9 +14,9 @@ _Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) &&
                "one layout");
 
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
-    if (!tile_takes_native(kernel) || kernel->native) return false;
-    kernel->native_code = *native;
-    hg_atomic_store(&kernel->native, &kernel->native_code, HG_RELEASE);
+    if (!tile_takes_native(kernel) || kernel->native.now) return false;
+    kernel->native.code = *native;
+    hg_atomic_store(&kernel->native.now, &kernel->native.code, HG_RELEASE);
     return true;
 }
 
@@ -27,8 +27,8 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
  * enough after so many lanes and operations. */
 enum { MANY = 4096, FEW_TURNS = 4, MOST = 1 << 16, MOST_WORK = 1 << 21 };
 static uint32_t lanes_at_once(const tile_kernel *kernel) {
-    if (kernel->has_loop || kernel->block_mode || kernel->array_bytes) return MANY;
-    uint32_t lanes = MOST_WORK / (kernel->insn_count + 1) / MANY * MANY;
+    if (kernel->has_loop || kernel->block_mode || kernel->frame.array_bytes) return MANY;
+    uint32_t lanes = MOST_WORK / (kernel->code.count + 1) / MANY * MANY;
     return lanes < MANY ? MANY : lanes < MOST ? lanes : MOST;
 }
 
@@ -134,16 +134,16 @@ static void wide(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a
 /* In the frame, for the next block too. */
 static void *memory(hgv_launch *launch, uint64_t bytes) {
     tile_frame *f = launch->user;
-    if (bytes > f->kept_capacity) {
-        hg_free_aligned(f->kept);
-        f->kept = bytes <= SIZE_MAX ? hg_alloc_aligned((size_t)bytes, 64) : NULL;
-        f->kept_capacity = f->kept ? bytes : 0;
+    if (bytes > f->kept.capacity) {
+        hg_free_aligned(f->kept.bytes);
+        f->kept.bytes = bytes <= SIZE_MAX ? hg_alloc_aligned((size_t)bytes, 64) : NULL;
+        f->kept.capacity = f->kept.bytes ? bytes : 0;
     }
-    if (!f->kept) {
+    if (!f->kept.bytes) {
         launch->stopped = true;
         atomic_store_explicit(&f->state->stop, 3, memory_order_relaxed);
     }
-    return f->kept;
+    return f->kept.bytes;
 }
 
 void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *to) {
@@ -164,9 +164,9 @@ void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *
         .wide_table = state->kernel->handlers,
         .memory = memory};
     if (f) {
-        to->shared = (hgv_memory){f->shared, f->shared_size, true};
-        to->shared_step = l->shared_memory ? f->shared_size : 0;
-        to->shared_visible = f->shared_size - l->shared_scratch;
+        to->shared = (hgv_memory){f->shared.bytes, f->shared.size, true};
+        to->shared_step = l->shared_memory ? f->shared.size : 0;
+        to->shared_visible = f->shared.size - l->shared_scratch;
     }
     for (int i = 0; i < 3; i++) {
         to->block[i] = (uint32_t)state->dims[i];

@@ -45,7 +45,7 @@ static bool wanted(const tile_launch *l, const tile_combined *c, uint32_t slot_c
 }
 
 tile_owns *tile_owns_begin(const tile_kernel *k, const tile_launch *l, uint32_t workers) {
-    if (!k->combined_count || l->lanes < LEAST_LANES || k->options.check_races ||
+    if (!k->combined.count || l->lanes < LEAST_LANES || k->options.check_races ||
         k->options.debugger)
         return NULL;
     tile_owns *o = hg_calloc(1, sizeof *o + workers * sizeof *o->of);
@@ -53,12 +53,13 @@ tile_owns *tile_owns_begin(const tile_kernel *k, const tile_launch *l, uint32_t 
     o->launch = l;
     o->slot_count = k->memory_count;
     o->workers = workers;
-    for (uint32_t i = 0; i < k->combined_count && o->count < MOST_SLOTS; i++) {
-        if (!wanted(l, &k->combined[i], k->memory_count)) continue;
-        uint64_t size = l->slots[k->combined[i].slot].size, lines = (size + LINE - 1) / LINE * LINE;
+    for (uint32_t i = 0; i < k->combined.count && o->count < MOST_SLOTS; i++) {
+        if (!wanted(l, &k->combined.slots[i], k->memory_count)) continue;
+        uint64_t size = l->slots[k->combined.slots[i].slot].size,
+                 lines = (size + LINE - 1) / LINE * LINE;
         bool many = size <= MOST_SPREAD; /* a line more: addresses that are a page apart look the
                                             same to the processor */
-        o->own[o->count].what = k->combined[i];
+        o->own[o->count].what = k->combined.slots[i];
         o->own[o->count].offset = o->bytes;
         o->own[o->count].size = size;
         o->own[o->count].spread = many ? lines + LINE : 0;
@@ -140,15 +141,15 @@ void tile_owns_end(tile_owns *o) {
 hg_status tile_owns_find(tile_kernel *k, const kir_module *m) {
     if (!m->slots.count) return HG_OK;
     kir_combined *found = hg_calloc((size_t)m->slots.count, sizeof *found);
-    k->combined = hg_arena_alloc(&k->arena, m->slots.count * sizeof *k->combined);
-    if (found && k->combined) {
+    k->combined.slots = hg_arena_alloc(&k->arena, m->slots.count * sizeof *k->combined.slots);
+    if (found && k->combined.slots) {
         kir_find_combined(m, found);
         for (uint32_t i = 0; i < k->memory_count; i++)
             if (found[i].bytes)
-                k->combined[k->combined_count++] = (tile_combined){i, found[i].atomic,
-                                                                   found[i].bytes};
+                k->combined.slots[k->combined.count++] = (tile_combined){i, found[i].atomic,
+                                                                         found[i].bytes};
     }
-    bool good = found && k->combined;
+    bool good = found && k->combined.slots;
     hg_free(found);
     return good ? HG_OK : hg_fail_memory();
 }

@@ -118,13 +118,13 @@ typedef struct recorder {
 } recorder;
 
 static bool is_cell(const recorder *r, uint32_t reg) {
-    uint8_t kind = r->kernel->registers[reg].kind;
+    uint8_t kind = r->kernel->frame.registers[reg].kind;
     return kind == TILE_REGISTER_CELL || kind == TILE_REGISTER_CONST ||
            kind == TILE_REGISTER_INPUT || kind == TILE_REGISTER_ID;
 }
 
 static span span_of(const recorder *r, uint32_t reg) {
-    const tile_register *s = &r->kernel->registers[reg];
+    const tile_register *s = &r->kernel->frame.registers[reg];
     if (is_cell(r, reg)) return (span){r->f->reg[reg], TILE_CELL, 0};
     return (span){r->f->reg[reg], (uint64_t)s->size * r->f->n, s->size};
 }
@@ -341,16 +341,16 @@ static bool has_result(const tile_insn *insn) {
 /* What holds before the first instruction, and who writes what. */
 static void look_ahead(recorder *r) {
     const tile_kernel *k = r->kernel;
-    for (uint32_t i = 0; i < k->register_count; i++) {
-        uint8_t kind = k->registers[i].kind;
+    for (uint32_t i = 0; i < k->frame.register_count; i++) {
+        uint8_t kind = k->frame.registers[i].kind;
         r->known[i] = kind == TILE_REGISTER_CONST || kind == TILE_REGISTER_INPUT ||
                       kind == TILE_REGISTER_ID || kind == TILE_REGISTER_SPLAT;
     }
-    for (uint32_t i = 0; i < k->insn_count; i++) {
-        const tile_insn *insn = &k->insns[i];
+    for (uint32_t i = 0; i < k->code.count; i++) {
+        const tile_insn *insn = &k->code.insns[i];
         if (!has_result(insn)) continue;
         uint32_t reg = insn->kind == TILE_LOAD ? insn->u.access->result : insn->d;
-        if (reg < k->register_count && r->writers[reg] < 2) r->writers[reg]++;
+        if (reg < k->frame.register_count && r->writers[reg] < 2) r->writers[reg]++;
         if (insn->kind == TILE_SWAP) r->writers[insn->d] = r->writers[insn->a] = 2;
     }
 }
@@ -429,13 +429,13 @@ static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state
     uint8_t *behind = (uint8_t *)(p->calls + r->count);
     p->kernel = k;
     if (r->count != 1)
-        p->native = &k->native; /* one handler is native code, and looks at nothing else */
+        p->native = &k->native.now; /* one handler is native code, and looks at nothing else */
     tile_native_launch(state, NULL, &p->launch);
     p->launch.user = p;
     p->launch.memory = keep_for_code;
     keep_arguments(p, behind);
-    if (!k->heat) return p;
-    p->work = (int64_t)(p->launch.lanes + k->insn_count) * k->insn_count;
+    if (!k->native.heat) return p;
+    p->work = (int64_t)(p->launch.lanes + k->code.count) * k->code.count;
     p->until_told = TELLS;
     return p;
 }
@@ -461,9 +461,9 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     tile_run_fill(f, state);
     tile_run_fill_tile(f, state);
     fp_enter(r->kernel->options.poor);
-    const tile_insn *insn = r->kernel->insns;
+    const tile_insn *insn = r->kernel->code.insns;
     look_ahead(r);
-    f->mask[r->kernel->body_mask].count = f->n;
+    f->mask[r->kernel->code.body_mask].count = f->n;
     for (const tile_insn *next; insn->kind != TILE_END; insn = next) {
         next = insn + 1;
         if (is_branch(insn) ? !decide(r, insn, &next) : !take_down(r, insn)) break;
@@ -501,7 +501,7 @@ static tile_prepared *prepare_quiet(const tile_kernel *k, const tile_launch *lau
     tile_prepared *p = keep(NULL, 0, k->options.poor, NULL, slots + inputs);
     if (!p) return NULL;
     p->kernel = k;
-    p->native = &k->native;
+    p->native = &k->native.now;
     tile_native_launch(&state, NULL, &p->launch);
     p->launch.user = p;
     p->launch.memory = keep_for_code;
@@ -521,13 +521,13 @@ static tile_prepared *prepare_calls(const tile_kernel *k, const tile_launch *lau
     if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES)
         return NULL;
     tile_run_begin(&state, k, launch);
-    recorder *r = hg_calloc(1, sizeof *r +
-                                   k->register_count * (sizeof *r->known + sizeof *r->writers));
+    recorder *r = hg_calloc(1, sizeof *r + k->frame.register_count *
+                                               (sizeof *r->known + sizeof *r->writers));
     tile_prepared *p = NULL;
     if (!r) return NULL;
     r->kernel = k;
     r->known = (bool *)(r + 1);
-    r->writers = (uint8_t *)(r->known + k->register_count);
+    r->writers = (uint8_t *)(r->known + k->frame.register_count);
     r->f = tile_frame_take(k, width);
     if (r->f) {
         r->f->state = &state;

@@ -105,11 +105,12 @@ static void name_memory(const tile_frame *f, const tile_access *a, const tile_me
                         bool pool, uint64_t handle, char *text, size_t size) {
     const tile_kernel *k = f->kernel;
     const char *name = a->space != KIR_SHARED && a->space != KIR_CLASS && a->slot >= 0
-                           ? k->names[a->slot]
+                           ? k->races.names[a->slot]
                            : NULL;
     for (uint32_t i = 0;
-         i < k->name_count && !name && a->space != KIR_SHARED && a->space != KIR_CLASS; i++)
-        if (k->names[i] && f->state->launch->slots[i].base == memory->base) name = k->names[i];
+         i < k->races.name_count && !name && a->space != KIR_SHARED && a->space != KIR_CLASS; i++)
+        if (k->races.names[i] && f->state->launch->slots[i].base == memory->base)
+            name = k->races.names[i];
     if (a->space == KIR_SHARED)
         (void)snprintf(text, size, "shared memory");
     else if (a->space == KIR_CLASS)
@@ -165,7 +166,7 @@ void tile_races_end(const struct tile_races *races, tile_fault *fault) {
 bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory,
                      bool pool, uint64_t handle, uint64_t offset) {
     if (a->op == KIR_CHECK || (a->space == KIR_SHARED && a->unchecked &&
-                               offset >= f->shared_size - f->state->launch->shared_scratch))
+                               offset >= f->shared.size - f->state->launch->shared_scratch))
         return false; /* the second: operations of the block have barriers of their own */
     bool atomic = a->op == KIR_ATOMIC, writes = a->op != KIR_LOAD;
     touch now = {f->lane0 + lane + 1, f->phase, a->inst, atomic};

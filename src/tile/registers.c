@@ -386,16 +386,16 @@ enum { LONG_WIDTH = 4096, LONG_BUDGET = 16384 };
 /* Private arrays are gone through row by row, so they do well in the second cache; a tile of few
  * lanes would pay for each row what it pays for an operation. */
 static bool fits(const tile_kernel *k, uint32_t width) {
-    uint64_t vectors = k->lane_bytes - k->array_bytes;
-    return k->lane_bytes * width <= TILE_BUDGET ||
-           (vectors * width <= TILE_BUDGET && k->lane_bytes * width <= TILE_ARRAY_BUDGET);
+    uint64_t vectors = k->frame.lane_bytes - k->frame.array_bytes;
+    return k->frame.lane_bytes * width <= TILE_BUDGET ||
+           (vectors * width <= TILE_BUDGET && k->frame.lane_bytes * width <= TILE_ARRAY_BUDGET);
 }
 
 static void set_width(tile_kernel *k) {
     uint32_t width = TILE_MAX_WIDTH;
     while (width > TILE_MIN_WIDTH && !fits(k, width)) width /= 2;
     while (!k->has_loop && width >= TILE_MAX_WIDTH && width < LONG_WIDTH &&
-           k->lane_bytes * width * 2 <= LONG_BUDGET)
+           k->frame.lane_bytes * width * 2 <= LONG_BUDGET)
         width *= 2;
     while (k->options.max_width >= TILE_MIN_WIDTH && width > k->options.max_width) width /= 2;
     k->width = width;
@@ -411,8 +411,8 @@ hg_status tile_lay_out_registers(tile_layout *layout) {
         raise_callees(k, f);
         for (int c = 0; c < 4; c++)
             if (most[c] < p->base[c] + p->count[c]) most[c] = p->base[c] + p->count[c];
-        if (k->array_bytes < p->array_base + p->array_bytes)
-            k->array_bytes = p->array_base + p->array_bytes;
+        if (k->frame.array_bytes < p->array_base + p->array_bytes)
+            k->frame.array_bytes = p->array_base + p->array_bytes;
     }
     for (int c = 0; c < 4 && !layout->out_of_memory; c++) {
         first[c] = (uint32_t)layout->registers.count;
@@ -422,11 +422,11 @@ hg_status tile_lay_out_registers(tile_layout *layout) {
     if (layout->out_of_memory) return hg_fail_memory();
     for (uint64_t i = 0; i < layout->order.count; i++)
         finish_function(layout, layout->order.data[i], first);
-    k->lane_bytes = k->array_bytes;
+    k->frame.lane_bytes = k->frame.array_bytes;
     for (uint64_t i = 0; i < layout->registers.count; i++)
         if (layout->registers.data[i].kind == TILE_REGISTER_VECTOR ||
             layout->registers.data[i].kind == TILE_REGISTER_SPLAT)
-            k->lane_bytes += layout->registers.data[i].size;
+            k->frame.lane_bytes += layout->registers.data[i].size;
     set_width(k);
     return HG_OK;
 }

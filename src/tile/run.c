@@ -30,13 +30,13 @@ HG_NOINLINE static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
 /* What stays the same for the whole launch. */
 void tile_run_fill(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
-    for (uint32_t i = 0; i < k->launch_cell_count; i++) {
-        const tile_register *reg = &k->registers[k->launch_cells[i]];
+    for (uint32_t i = 0; i < k->frame.launch_cell_count; i++) {
+        const tile_register *reg = &k->frame.registers[k->frame.launch_cells[i]];
         if (reg->kind == TILE_REGISTER_INPUT) {
-            memcpy(f->reg[k->launch_cells[i]], &s->launch->inputs[reg->imm], 8);
+            memcpy(f->reg[k->frame.launch_cells[i]], &s->launch->inputs[reg->imm], 8);
         } else {
             uint64_t value = launch_id(s, reg->imm);
-            memcpy(f->reg[k->launch_cells[i]], &value, 8);
+            memcpy(f->reg[k->frame.launch_cells[i]], &value, 8);
         }
     }
 }
@@ -53,11 +53,11 @@ HG_NOINLINE static uint64_t block_coordinate(const tile_frame *f, const tile_run
 /* What changes with the tile. */
 void tile_run_fill_tile(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
-    for (uint32_t i = 0; i < k->tile_cell_count; i++) {
-        const tile_register *reg = &k->registers[k->tile_cells[i]];
+    for (uint32_t i = 0; i < k->frame.tile_cell_count; i++) {
+        const tile_register *reg = &k->frame.registers[k->frame.tile_cells[i]];
         uint64_t value = reg->imm == HG_ID_GLOBAL_LANE_ID ? f->lane0
                                                           : block_coordinate(f, s, reg->imm);
-        memcpy(f->reg[k->tile_cells[i]], &value, 8);
+        memcpy(f->reg[k->frame.tile_cells[i]], &value, 8);
     }
 }
 
@@ -86,12 +86,12 @@ static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native
     f->lane0 = lane0;
     f->n = n;
     f->phase = 0;
-    f->block_fault = false;
-    if (f->kernel->tile_cell_count) tile_run_fill_tile(f, s);
-    if (f->shared_size && s->launch->shared_memory)
-        f->shared = s->launch->shared_memory + lane0 / s->block_lanes * f->shared_size;
-    else if (f->shared_size && !native)
-        memset(f->shared, 0, (size_t)f->shared_size);
+    f->faults.in_block = false;
+    if (f->kernel->frame.tile_cell_count) tile_run_fill_tile(f, s);
+    if (f->shared.size && s->launch->shared_memory)
+        f->shared.bytes = s->launch->shared_memory + lane0 / s->block_lanes * f->shared.size;
+    else if (f->shared.size && !native)
+        memset(f->shared.bytes, 0, (size_t)f->shared.size);
     if (native)
         tile_run_native(f, native);
     else
@@ -130,9 +130,9 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     if (!f) return false;
     f->state = s;
     if (s->owns) f->own = tile_owns_of(s->owns, worker);
-    f->fault.happened = false;
+    f->faults.best.happened = false;
     f->fuel = TILE_FUEL;
-    for (size_t i = 0; i < HG_COUNT_OF(f->resolved); i++) f->resolved[i].used = 0;
+    for (size_t i = 0; i < HG_COUNT_OF(f->resolved.entries); i++) f->resolved.entries[i].used = 0;
     bool ok = tile_frame_shared(f, s->kernel->block_mode ? s->launch->shared_bytes : 0);
     tile_run_fill(f, s);
     fp_enter(s->kernel->options.poor);
@@ -145,17 +145,17 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
         n = next_tile(f, lane0, each, &native);
         if (n > left) n = (uint32_t)left;
         run_tile(f, s, native, lane0, n);
-        f->fuel -= (int64_t)n + s->kernel->insn_count + (native ? work_of(s, n) : 0);
+        f->fuel -= (int64_t)n + s->kernel->code.count + (native ? work_of(s, n) : 0);
         if (f->fuel < 0 ? tile_out_of_time(f)
                         : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0)
             break;
     }
     fp_leave(s->kernel->options.poor);
     if (f->fuel >= 0)
-        tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->insn_count);
+        tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->code.count);
     if (hg_stream_wanted(s->launch->lanes * 8))
         hg_stream_end(); /* an access has 8 bytes at the most */
-    merge_fault(s, &f->fault);
+    merge_fault(s, &f->faults.best);
     f->own = NULL;
     tile_frame_give(f);
     return ok;
@@ -184,7 +184,7 @@ static void finish(tile_run_state *s, tile_fault *fault) {
 bool tile_run_is_large(const tile_kernel *k, uint64_t lanes, uint64_t work) {
     enum { LARGE = 1 << 20 };
     if (work && tile_native_of(k)) return work >= LARGE;
-    uint64_t each = (uint64_t)k->insn_count + k->function_work;
+    uint64_t each = (uint64_t)k->code.count + k->code.function_work;
     return !hg_mul_u64(lanes, each * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
 
@@ -230,7 +230,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
         return hg_fail_memory();
     bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races ||
                             !tile_run_is_large(kernel, launch->lanes, launch->work);
-    if (kernel->combined_count)
+    if (kernel->combined.count)
         s.owns = tile_owns_begin(kernel, launch,
                                  alone ? 1 : hg_thread_pool_count(hg_thread_pool_global()));
     if (alone) {

@@ -165,31 +165,43 @@ struct tile_kernel {
     bool block_mode; /* tile = whole block: barriers, shared memory */
     bool has_loop;
     bool quiet; /* it cannot fault, wait or run for ever, and knows only memory that slots name */
-    const tile_native *native; /* NULL: the interpreter's code runs. Atomic; it is native_code, once
-                                  that is filled in */
-    tile_native native_code;
-    struct tile_heat *heat; /* NULL: nobody wants to know */
-    uint32_t width;         /* lanes of a tile when not block_mode */
-    uint32_t insn_count;
-    uint32_t function_work; /* of functions, in instructions: what they take more than one */
-    tile_insn *insns;
-    uint32_t register_count, mask_count, function_count, input_count;
-    uint32_t memory_count; /* slots of the module */
-    tile_register *registers;
-    uint64_t lane_bytes; /* of vectors and arrays, for one lane */
-    uint64_t array_bytes;
-    uint32_t *entries;                   /* of functions */
-    uint32_t body_mask;                  /* of the kernel */
-    uint32_t *launch_cells, *tile_cells; /* registers that a launch, a tile fills in */
-    uint32_t launch_cell_count, tile_cell_count;
-    struct tile_combined *combined; /* slots that are only combined into */
-    uint32_t combined_count;
-    bool library;       /* of a library program: a store that changes no byte of a buffer is no race
-                           (keeps_bytes) */
-    const char **names; /* options.check_races: of the parameters that the module's slots come from,
-                           NULL where there is none */
-    uint32_t name_count;
-    _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
+    uint32_t width;                     /* lanes of a tile when not block_mode */
+    uint32_t input_count, memory_count; /* of the module; memory: its slots */
+    struct {
+        const tile_native *now; /* NULL: the interpreter's code runs. Atomic; it is code, once that
+                                   is filled in */
+        tile_native code;
+        struct tile_heat *heat; /* NULL: nobody wants to know */
+    } native;
+    struct {
+        tile_insn *insns;
+        uint32_t count;
+        uint32_t function_work; /* of functions, in instructions: what they take more than one */
+        uint32_t function_count;
+        uint32_t *entries; /* of functions */
+        uint32_t mask_count;
+        uint32_t body_mask; /* of the kernel */
+    } code;
+    struct {
+        tile_register *registers;
+        uint32_t register_count;
+        uint64_t lane_bytes; /* of vectors and arrays, for one lane */
+        uint64_t array_bytes;
+        uint32_t *launch_cells, *tile_cells; /* registers that a launch, a tile fills in */
+        uint32_t launch_cell_count, tile_cell_count;
+        _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
+    } frame; /* what its frames have */
+    struct {
+        struct tile_combined *slots;
+        uint32_t count;
+    } combined; /* memory that numbers are only combined into */
+    struct {
+        bool library; /* of a library program: a store that changes no byte of a buffer is no race
+                         (keeps_bytes) */
+        const char **names; /* options.check_races: of the parameters that the module's slots come
+                               from, NULL where there is none */
+        uint32_t name_count;
+    } races;
 };
 
 /* ---- running ---- */
@@ -242,17 +254,25 @@ typedef struct tile_frame {
     tile_mask *mask;
     uint32_t *returns;     /* program counters, one a function */
     uint8_t *ones, *zeros; /* width bytes of 1, of 0 */
-    uint8_t *shared;       /* of the block at work: own_shared, or the launch's */
-    uint8_t *own_shared;
-    uint64_t shared_size, shared_capacity;
+    struct {
+        uint8_t *bytes; /* of the block at work: own, or the launch's */
+        uint8_t *own;
+        uint64_t size, capacity;
+    } shared;
     int64_t fuel;
-    tile_fault fault; /* best of this frame since it was taken */
-    bool block_fault; /* a lane of this block faulted */
-    tile_resolved resolved[4];
-    uint32_t next_resolved;
+    struct {
+        tile_fault best; /* of this frame since it was taken */
+        bool in_block;   /* a lane of this block faulted */
+    } faults;
+    struct {
+        tile_resolved entries[4];
+        uint32_t next;
+    } resolved;
     uint8_t *scratch, *bad; /* width * 8 bytes, width bytes */
-    void *kept;             /* of native code, for a block */
-    uint64_t kept_capacity;
+    struct {
+        void *bytes;
+        uint64_t capacity;
+    } kept; /* of native code, for a block */
     void *memory;
 } tile_frame;
 
@@ -283,7 +303,7 @@ void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and 
 /* native.c: the same by the kernel's native code */
 struct hgv_launch;
 static inline const tile_native *tile_native_of(const tile_kernel *kernel) {
-    return hg_atomic_load(&kernel->native, HG_ACQUIRE);
+    return hg_atomic_load(&kernel->native.now, HG_ACQUIRE);
 }
 void tile_run_native(tile_frame *frame, const tile_native *native);
 /* Lanes of a piece that a thread takes; of a call. */
@@ -299,7 +319,7 @@ static inline bool tile_takes_native(const tile_kernel *k) {
 /* heat.c: the interpreter has done so much work: instructions of tiles, times their lanes. */
 void tile_heat_told(const tile_kernel *kernel, uint64_t work);
 static inline void tile_heat_add(const tile_kernel *kernel, uint64_t work) {
-    if (HG_UNLIKELY(kernel->heat != NULL)) tile_heat_told(kernel, work);
+    if (HG_UNLIKELY(kernel->native.heat != NULL)) tile_heat_told(kernel, work);
 }
 /* memory.c */
 void tile_access_run(tile_frame *frame, const tile_insn *insn);
