@@ -213,20 +213,14 @@ static void code_table(coder *c, const kir_value *v) {
 
 /* ---- memory ---- */
 
-typedef struct operand {
-    uint8_t form;
-    uint32_t reg;
-    int64_t stride;
-} operand;
-
-static operand plain_operand(const kir_value *v) {
+static tile_operand plain_operand(const kir_value *v) {
     const value_layout *p = layout_of(v);
-    return (operand){p->lanes.form, p->lanes.form == KIR_LANES_EACH ? p->vector : p->cell,
-                     v->op == KIR_ID ? 1 : v->stride};
+    return (tile_operand){p->lanes.form, p->lanes.form == KIR_LANES_EACH ? p->vector : p->cell,
+                          v->op == KIR_ID ? 1 : v->stride};
 }
 
 /* The 64-bit argument at args[*i], put together from halves where the target has none. */
-static operand wide_operand(coder *c, const kir_value *v, uint8_t *i, int which) {
+static tile_operand wide_operand(coder *c, const kir_value *v, uint8_t *i, int which) {
     if (!v->u.mem.split) return plain_operand(v->args[(*i)++]);
     const kir_value *low = v->args[*i], *high = v->args[*i + 1];
     *i = (uint8_t)(*i + 2);
@@ -235,13 +229,13 @@ static operand wide_operand(coder *c, const kir_value *v, uint8_t *i, int which)
     insn->d = layout_of(v)->joined[which];
     insn->a = one ? cell_of(low) : vector_of(low);
     insn->b = one ? cell_of(high) : vector_of(high);
-    return (operand){one ? KIR_LANES_ONE : KIR_LANES_EACH, insn->d, 0};
+    return (tile_operand){one ? KIR_LANES_ONE : KIR_LANES_EACH, insn->d, 0};
 }
 
 /* AFFINE operands were widened for everything but addresses. */
-static operand value_operand(const kir_value *v) {
-    operand o = plain_operand(v);
-    if (o.form == KIR_LANES_AFFINE) o = (operand){KIR_LANES_EACH, vector_of(v), 0};
+static tile_operand value_operand(const kir_value *v) {
+    tile_operand o = plain_operand(v);
+    if (o.form == KIR_LANES_AFFINE) o = (tile_operand){KIR_LANES_EACH, vector_of(v), 0};
     return o;
 }
 
@@ -291,31 +285,24 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     if (access->slot >= 0) {
         next = at.handle_args;
     } else if (at.handle_args) {
-        operand o = wide_operand(c, v, &next, 0);
-        if (o.form == KIR_LANES_AFFINE) o = value_operand(v->args[at.handle]);
-        access->handle = o.reg;
-        access->handle_form = o.form;
+        access->handle = wide_operand(c, v, &next, 0);
+        if (access->handle.form == KIR_LANES_AFFINE)
+            access->handle = value_operand(v->args[at.handle]);
     }
     if (access->has_index) {
         bool counted = layout_of(v)->counted != NULL;
-        operand o = counted ? plain_operand(layout_of(v)->counted) : wide_operand(c, v, &next, 1);
+        access->index = counted ? plain_operand(layout_of(v)->counted)
+                                : wide_operand(c, v, &next, 1);
         if (counted) next++;
         access->scale = counted ? layout_of(v)->scale : 1;
-        access->index = o.reg;
-        access->index_form = o.form;
-        access->stride = o.stride;
     }
     bool pairs = v->op == KIR_ATOMIC && v->u.mem.split && v->u.mem.high;
     if (next < v->nargs) {
         access->value_size = pairs ? 8 : size_of(v->args[next]->type);
-        operand o = pairs ? wide_operand(c, v, &next, 2) : value_operand(v->args[next++]);
-        access->value = o.reg;
-        access->value_form = o.form;
+        access->value = pairs ? wide_operand(c, v, &next, 2) : value_operand(v->args[next++]);
     }
     if (next < v->nargs) {
-        operand o = pairs ? wide_operand(c, v, &next, 3) : value_operand(v->args[next]);
-        access->second = o.reg;
-        access->second_form = o.form;
+        access->second = pairs ? wide_operand(c, v, &next, 3) : value_operand(v->args[next]);
     }
     access->high = pairs ? layout_of_var(v->u.mem.high)->reg : TILE_NONE;
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {

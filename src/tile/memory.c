@@ -62,11 +62,10 @@ tile_memory tile_resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     return memory;
 }
 
-static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t reg, int64_t stride,
-                          uint32_t lane) {
+static uint64_t element64(const tile_frame *f, const tile_operand *o, uint32_t lane) {
     uint64_t value;
-    memcpy(&value, f->reg[reg] + (form == KIR_LANES_EACH ? (size_t)lane * 8 : 0), 8);
-    return form == KIR_LANES_AFFINE ? value + (uint64_t)stride * lane : value;
+    memcpy(&value, f->reg[o->reg] + (o->form == KIR_LANES_EACH ? (size_t)lane * 8 : 0), 8);
+    return o->form == KIR_LANES_AFFINE ? value + (uint64_t)o->stride * lane : value;
 }
 
 /* The memory that does not depend on the lane. */
@@ -95,7 +94,7 @@ static bool is_open(const tile_access *a) {
 
 /* The memory of one lane; a flat address also gives the index. */
 static place open_place(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t *index) {
-    uint64_t handle = element64(f, a->handle_form, a->handle, 0, lane);
+    uint64_t handle = element64(f, &a->handle, lane);
     place p = {.pool = a->space == KIR_POOL, .handle = handle};
     if (a->space == KIR_FLAT) {
         *index = handle & UINT64_C(0xffffffffff);
@@ -136,10 +135,10 @@ static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint
     kir_fault_text_align(fault->message, sizeof fault->message, offset);
 }
 
-static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t reg, uint8_t size,
+static uint64_t lane_operand(const tile_frame *f, const tile_operand *o, uint8_t size,
                              uint32_t lane) {
     uint64_t value = 0;
-    memcpy(&value, f->reg[reg] + (form == KIR_LANES_EACH ? (size_t)lane * size : 0), size);
+    memcpy(&value, f->reg[o->reg] + (o->form == KIR_LANES_EACH ? (size_t)lane * size : 0), size);
     return value;
 }
 
@@ -150,7 +149,7 @@ static bool keeps_bytes(const tile_frame *f, const tile_access *a, uint32_t lane
                         const uint8_t *address) {
     if (!f->kernel->races.library || a->op != KIR_STORE || a->space == KIR_SHARED || !address)
         return false;
-    uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, lane);
+    uint64_t value = lane_operand(f, &a->value, a->value_size, lane);
     return memcmp(address, &value, a->bytes) == 0;
 }
 
@@ -163,7 +162,7 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
         handle_fault(f, a, lane, &p);
         return NULL;
     }
-    if (a->has_index) index = element64(f, a->index_form, a->index, a->stride, lane);
+    if (a->has_index) index = element64(f, &a->index, lane);
     if (a->has_index && a->scale > 1)
         index = (index < UINT64_MAX / a->scale ? index : UINT64_MAX / a->scale) * a->scale;
     hg_i128 offset = (hg_i128)index + a->disp;
@@ -186,17 +185,16 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
     uint64_t value = 0;
     if (a->op == KIR_CHECK) return;
     if (a->op == KIR_STORE) {
-        value = lane_operand(f, a->value_form, a->value, a->value_size, lane);
+        value = lane_operand(f, &a->value, a->value_size, lane);
         memcpy(address, &value, a->bytes);
         return;
     }
     if (a->op == KIR_LOAD) {
         memcpy(&value, address, a->bytes);
     } else {
-        uint64_t x = lane_operand(f, a->value_form, a->value, a->value_size, lane);
-        uint64_t y = a->atomic == KIR_ATOMIC_CAS
-                         ? lane_operand(f, a->second_form, a->second, a->value_size, lane)
-                         : 0;
+        uint64_t x = lane_operand(f, &a->value, a->value_size, lane);
+        uint64_t y = a->atomic == KIR_ATOMIC_CAS ? lane_operand(f, &a->second, a->value_size, lane)
+                                                 : 0;
         value = tile_atomic(a->atomic, a->bytes, address, x, y);
     }
     if (a->op == KIR_ATOMIC && a->high != TILE_NONE) {
@@ -304,8 +302,8 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
         return true;
     }
     uint32_t first = tile_mask_first(f, mask);
-    if (a->handle_form == KIR_LANES_EACH) {
-        const uint64_t *handle = (const uint64_t *)(void *)f->reg[a->handle];
+    if (a->handle.form == KIR_LANES_EACH) {
+        const uint64_t *handle = (const uint64_t *)(void *)f->reg[a->handle.reg];
         const uint8_t *active = tile_mask_bytes(f, mask);
         uint64_t differ = 0, same = a->space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
         for (uint32_t i = 0; i < f->n; i++)
@@ -327,8 +325,8 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
  * lane. */
 static bool affine_base(const tile_frame *f, const tile_access *a, const place *p,
                         const lane_span *lanes, uint8_t **base) {
-    hg_i128 stride = (hg_i128)a->stride * a->scale, room = (hg_i128)p->memory.size - a->size;
-    hg_i128 first = (hg_i128)element64(f, KIR_LANES_ONE, a->index, 0, 0) * a->scale + a->disp +
+    hg_i128 stride = (hg_i128)a->index.stride * a->scale, room = (hg_i128)p->memory.size - a->size;
+    hg_i128 first = (hg_i128)element64(f, &a->index, 0) * a->scale + a->disp +
                     stride * lanes->first;
     hg_i128 last = first + stride * (lanes->count - 1);
     if (first < 0 || last < 0 || first > room || last > room) return false;
@@ -377,8 +375,8 @@ static void finish_load(const tile_frame *f, const tile_access *a) {
 /* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane
  * when they need it. */
 static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
-    const uint8_t *value = f->reg[a->value];
-    if (a->value_form != KIR_LANES_EACH) {
+    const uint8_t *value = f->reg[a->value.reg];
+    if (a->value.form != KIR_LANES_EACH) {
         TILE_BY_SIZE(a->bytes, element one; memcpy(&one, value, sizeof one);
                      for (uint32_t i = 0; i < f->n; i++)
                          memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
@@ -417,7 +415,7 @@ static void ask_ahead(uintptr_t from, size_t bytes) {
  * has the thread's own copies, or the shared memory of a block. */
 static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintptr_t base,
                                const lane_span *lanes) {
-    bool uniform = a->value_form != KIR_LANES_EACH,
+    bool uniform = a->value.form != KIR_LANES_EACH,
          own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
     return (tile_updates){.op = a->atomic,
                           .bytes = a->bytes,
@@ -425,7 +423,7 @@ static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintpt
                           .uniform = uniform,
                           .n = lanes->count,
                           .active = lanes->active,
-                          .value = f->reg[a->value] +
+                          .value = f->reg[a->value.reg] +
                                    (uniform ? 0 : (size_t)lanes->first * a->bytes),
                           .base = (uint8_t *)base,
                           .spread = own ? (uint64_t)f->own->spread[a->slot] : 0};
@@ -461,9 +459,9 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p,
     uint8_t *base;
     if (!affine_base(f, a, p, lanes, &base)) return false;
     if (a->op == KIR_ATOMIC)
-        return update_affine(f, a, p, base, (int64_t)((uint64_t)a->stride * a->scale), lanes);
-    int64_t stride = (int64_t)((uint64_t)a->stride * a->scale); /* within the memory, or of a single
-                                                                   lane */
+        return update_affine(f, a, p, base, (int64_t)((uint64_t)a->index.stride * a->scale), lanes);
+    /* Within the memory, or of a single lane. */
+    int64_t stride = (int64_t)((uint64_t)a->index.stride * a->scale);
     bool contiguous = stride == a->bytes && !lanes->active;
     size_t before = (size_t)lanes->first * a->bytes;
     if (a->direct && contiguous && lanes->count == f->n && (uintptr_t)base % a->bytes == 0) {
@@ -501,7 +499,7 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
         gather(load_target(f, a) + before, base, index, scale, lanes, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
-        if (scratch_is_index && (a->value_form != KIR_LANES_EACH || a->value_size != a->bytes))
+        if (scratch_is_index && (a->value.form != KIR_LANES_EACH || a->value_size != a->bytes))
             return false;
         scatter(store_source(f, a) + before, base, index, scale, lanes, a->bytes);
     }
@@ -511,7 +509,7 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
 /* False: out of bounds. */
 static bool scalar_address(const tile_frame *f, const tile_access *a, const place *p,
                            uint8_t **address) {
-    uint64_t index = a->has_index ? element64(f, KIR_LANES_ONE, a->index, 0, 0) : 0;
+    uint64_t index = a->has_index ? element64(f, &a->index, 0) : 0;
     hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
     *address = p->memory.base + (uint64_t)offset;
@@ -540,8 +538,7 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p,
                              memcpy(f->reg[a->result] + i * sizeof one, &one, sizeof one);)
         }
     } else if (a->op == KIR_STORE) {
-        uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size,
-                                      lanes->first + lanes->count - 1);
+        uint64_t value = lane_operand(f, &a->value, a->value_size, lanes->first + lanes->count - 1);
         memcpy(address, &value, a->bytes);
     }
     return true;
@@ -555,24 +552,24 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
         return false;
     if (!p.memory.valid || !p.memory.base) return false;
     lane_span lanes = span_of(f, mask);
-    if (a->has_index && a->index_form == KIR_LANES_EACH)
-        index = (const uint64_t *)(void *)f->reg[a->index];
+    if (a->has_index && a->index.form == KIR_LANES_EACH)
+        index = (const uint64_t *)(void *)f->reg[a->index.reg];
     if (index) return move_vector(f, a, &p, index, &lanes);
-    if (a->has_index && a->index_form == KIR_LANES_AFFINE) return move_affine(f, a, &p, &lanes);
+    if (a->has_index && a->index.form == KIR_LANES_AFFINE) return move_affine(f, a, &p, &lanes);
     return move_scalar(f, a, &p, &lanes);
 }
 
 uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *stride) {
     const lane_span all = {0, f->n, NULL};
-    bool vector = a->has_index && a->index_form == KIR_LANES_EACH,
-         affine = a->has_index && a->index_form == KIR_LANES_AFFINE;
+    bool vector = a->has_index && a->index.form == KIR_LANES_EACH,
+         affine = a->has_index && a->index.form == KIR_LANES_AFFINE;
     uint8_t *address;
     if (is_open(a) || a->slot < 0 || vector) return NULL;
     place p = fixed_place(f, a);
     if (!p.memory.valid || !p.memory.base) return NULL;
     if (affine ? !affine_base(f, a, &p, &all, &address) : !scalar_address(f, a, &p, &address))
         return NULL;
-    *stride = affine ? (int64_t)((uint64_t)a->stride * a->scale) : 0;
+    *stride = affine ? (int64_t)((uint64_t)a->index.stride * a->scale) : 0;
     return address;
 }
 

@@ -169,9 +169,9 @@ static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint
 static bool reads_register(const tile_insn *insn, uint32_t reg) {
     const tile_access *a = insn->u.access;
     switch ((tile_kind)insn->kind) {
-    case TILE_LOAD: return a->has_index && a->index == reg;
-    case TILE_STORE: return (a->has_index && a->index == reg) || a->value == reg;
-    case TILE_CHECK: return a->has_index && a->index == reg;
+    case TILE_LOAD: return a->has_index && a->index.reg == reg;
+    case TILE_STORE: return (a->has_index && a->index.reg == reg) || a->value.reg == reg;
+    case TILE_CHECK: return a->has_index && a->index.reg == reg;
     default: return insn->a == reg || insn->b == reg || insn->c == reg;
     }
 }
@@ -190,7 +190,7 @@ static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint
     }
     if (from == r->f->scratch) return true;
     for (const tile_insn *later = store + 1; later->kind != TILE_END; later++)
-        if (reads_register(later, store->u.access->value)) return false;
+        if (reads_register(later, store->u.access->value.reg)) return false;
     return true;
 }
 
@@ -219,8 +219,8 @@ static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t s
 static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t stride) {
     const tile_access *a = insn->u.access;
     tile_frame *f = r->f;
-    const uint8_t *from = f->reg[a->value];
-    bool scalar = a->value_form != KIR_LANES_EACH;
+    const uint8_t *from = f->reg[a->value.reg];
+    bool scalar = a->value.form != KIR_LANES_EACH;
     if (scalar && (stride == 0 || f->n == 1))
         return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
     if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes)))
@@ -249,7 +249,7 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
 static bool access(recorder *r, const tile_insn *insn) {
     const tile_access *a = insn->u.access;
     int64_t stride;
-    if (a->has_index && !r->known[a->index]) return false;
+    if (a->has_index && !r->known[a->index.reg]) return false;
     uint8_t *at = tile_access_known(r->f, a, &stride);
     if (!at || a->op == KIR_CHECK) return at != NULL;
     return a->op == KIR_LOAD ? load(r, a, at, stride) : store(r, insn, at, stride);

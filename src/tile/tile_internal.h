@@ -105,27 +105,33 @@ typedef struct tile_insn {
     const tile_fault_value *values; /* FAULT_IF: KIR_FAULT_VALUES of them, or NULL */
 } tile_insn;
 
+/* Where a memory operation reads a number of each lane. */
+typedef struct tile_operand {
+    uint8_t form; /* kir_lane_form */
+    uint32_t reg;
+    int64_t stride; /* AFFINE: from one lane to the next */
+} tile_operand;
+
 /* A memory operation. */
 struct tile_access {
     uint8_t op; /* kir_op: LOAD STORE CHECK ATOMIC */
     uint8_t space, pool, operand, unchecked, atomic, class_id;
-    uint8_t bytes;                                            /* moved */
-    uint8_t value_size;                                       /* of the value's type */
-    uint8_t handle_form, index_form, value_form, second_form; /* kir_lane_form; handle: only when
-                                                                 open */
+    uint8_t bytes;      /* moved */
+    uint8_t value_size; /* of the value's type */
     uint8_t has_index;
-    uint16_t scale;                                /* bytes that the index counts */
-    uint8_t one;                                   /* LOAD whose result is a scalar */
-    uint16_t size;                                 /* checked and named in faults */
-    int16_t slot;                                  /* KIR_OPEN: through handle */
-    uint32_t handle, index, value, second, result; /* registers */
+    uint8_t one;                               /* LOAD whose result is a scalar */
+    uint16_t scale;                            /* bytes that the index counts */
+    uint16_t size;                             /* checked and named in faults */
+    int16_t slot;                              /* KIR_OPEN: through handle */
+    tile_operand handle, index, value, second; /* handle: only when open */
+    uint32_t result;                           /* register */
     bool once;     /* STORE: of one pass, to memory that is not read before */
     bool combines; /* ATOMIC: kir_combines */
     bool direct; /* LOAD: the result may point into the memory; register result + 1 is where it goes
                     otherwise */
     uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
-    int64_t disp, stride;
+    int64_t disp;
     uint64_t constant_handle;
     uint32_t handle_input; /* of a direct slot, for the text of an invalid handle; TILE_NONE:
                               constant_handle */
