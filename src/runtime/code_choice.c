@@ -105,43 +105,43 @@ static hg_status take_code(hg_submission *d, hg_code *v) {
         return hg_fail_memory();
     }
     hg_code_release(d->set, d->code);
-    hg_free(d->record);
+    hg_free(d->record.words);
     hg_free(d->slots);
     d->code = v;
-    d->record = record;
+    d->record.words = record;
     d->slots = slots;
     return HG_OK;
 }
 
 void hg_dispatch_stop_asking(hg_submission *d) {
     hg_error kept = *hg_error_record();
-    if (d->asked) hg_code_release(d->set, d->asked);
-    d->asked = NULL;
-    hg_code_prepare_end(d->preparing);
-    d->preparing = NULL;
+    if (d->asked.code) hg_code_release(d->set, d->asked.code);
+    d->asked.code = NULL;
+    hg_code_prepare_end(d->asked.preparing);
+    d->asked.preparing = NULL;
     *hg_error_record() = kept;
 }
 
 /* Another launch may have asked for other code, and ended before that was there. */
 static hg_status ask(hg_submission *d, const hg_code_key *key, const uint32_t group[3],
                      uint64_t memory) {
-    if (d->asked && memcmp(&d->asked->key, key, sizeof *key) == 0) return HG_OK;
+    if (d->asked.code && memcmp(&d->asked.code->key, key, sizeof *key) == 0) return HG_OK;
     hg_dispatch_stop_asking(d);
-    d->asked_ns = hg_clock_ns();
-    return hg_code_ask(d->set, key, group, memory, &d->asked);
+    d->asked.since_ns = hg_clock_ns();
+    return hg_code_ask(d->set, key, group, memory, &d->asked.code);
 }
 
 static hg_status use_asked(hg_submission *d, bool *waits) {
-    hg_code *v = d->asked;
+    hg_code *v = d->asked.code;
     hg_code_state state = hg_code_look(v);
     *waits = state == HG_CODE_PENDING;
     if (*waits) return HG_OK;
-    d->compile_ns = hg_clock_ns() - d->asked_ns;
+    d->time.compile_ns = hg_clock_ns() - d->asked.since_ns;
     if (state == HG_CODE_FAILED) {
         hg_dispatch_stop_asking(d);
         return hg_error_record()->status;
     }
-    d->asked = NULL;
+    d->asked.code = NULL;
     return take_code(d, v);
 }
 
@@ -165,7 +165,7 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
     memcpy(d->command.group, group, sizeof group);
     d->command.kernel = d->code->kernel;
     d->command.group_memory = d->code->layout.uses_group_memory ? memory : 0;
-    d->command.record = d->record;
+    d->command.record = d->record.words;
     d->command.record_bytes = d->code->layout.record_bytes;
     bool arenas = d->code->layout.bindings.count != 0;
     d->command.slots = arenas ? d->slots + d->code->slot_count : d->slots;

@@ -45,7 +45,7 @@ void hg_dispatch_free(hg_submission *d) {
     if (d->set) hg_dispatch_stop_asking(d);
     if (d->set) hg_code_release(d->set, d->code);
     if (d->device) hg_piece_free(d->device->memory, &d->shared);
-    hg_free(d->record);
+    hg_free(d->record.words);
     hg_free(d->slots);
     memset(d, 0, sizeof *d);
 }
@@ -73,16 +73,16 @@ static bool compiles_late(hg_submission *d) {
 
 void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     hg_dispatch_queue *queue = d->queue;
-    d->deadline_ns = deadline_ns;
-    if ((!d->deadline_ns && !d->launch->cancel) || !queue->fault_words ||
+    d->time.deadline_ns = deadline_ns;
+    if ((!d->time.deadline_ns && !d->launch->cancel) || !queue->fault_words ||
         d->code->layout.fault_slot < 0)
         return;
     hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be
                                                                 cancelled, or for an earlier
                                                                 deadline */
-    d->watch.deadline_ns = d->deadline_ns ? d->deadline_ns : UINT64_MAX;
+    d->watch.deadline_ns = d->time.deadline_ns ? d->time.deadline_ns : UINT64_MAX;
     d->watch.cancel = d->launch->cancel;
-    d->watch.word = &hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL];
+    d->watch.word = &hg_fault_record_words(queue, d->fault.number)[KIR_FAULT_CANCEL];
     hg_watchdog_add(&queue->device->watchdog, &d->watch);
 }
 
@@ -97,31 +97,32 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
         return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way",
                        HG_FAULT_RECORDS);
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
-    unchanged = unchanged && d->filled && d->queue_number == queue->number && d->fault == record;
+    unchanged = unchanged && d->record.filled && d->record.queue_number == queue->number &&
+                d->fault.number == record;
     if (!unchanged && d->device) hg_repeated_drop(&d->repeated, d->device->driver);
-    d->compile_ns = 0;
+    d->time.compile_ns = 0;
     d->launch = launch;
     d->queue = queue;
-    d->queue_number = queue->number;
+    d->record.queue_number = queue->number;
     d->device = queue->device;
     d->set = set;
-    d->fault = record;
+    d->fault.number = record;
     if (!unchanged) {
-        d->filled = d->one_window = false;
+        d->record.filled = d->one_window = false;
         HG_TRY(hg_dispatch_choose(d, launch, proven, waits));
         if (*waits) return HG_OK;
-        queue->compile_ns += d->compile_ns;
+        queue->compile_ns += d->time.compile_ns;
         HG_TRY(hg_launch_memory_make(d, launch, d->code->layout.locks_slot >= 0,
                                      d->code->layout.shared_slot >= 0));
         HG_TRY(check_arenas(d));
         hg_launch_record_slots(d);
         hg_launch_record_fill(d, false, 0);
-        d->filled = true;
+        d->record.filled = true;
     }
     d->resumes = false;
     hg_window_rewind(d);
     if (!d->one_window) hg_window_cut(d); /* whether all of it is one is known from here on */
-    hg_dispatch_watch(d, launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0);
+    hg_dispatch_watch(d, launch->deadline_ns ? launch->deadline_ns + d->time.compile_ns : 0);
     queue->faults[record].taken = d->code->layout.fault_slot >= 0;
     return HG_OK;
 }
@@ -130,26 +131,26 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
 hg_status hg_dispatch_prepare(hg_submission *d, bool *waits) {
     hg_code_state state = HG_CODE_READY;
     *waits = false;
-    if (!d->preparing) {
+    if (!d->asked.preparing) {
         if (!compiles_late(d)) return HG_OK;
         hg_watchdog_remove(&d->queue->device->watchdog, &d->watch);
-        d->asked_ns = hg_clock_ns();
-        HG_TRY(hg_code_prepare(d->set, d->code, &d->command, &d->preparing));
+        d->asked.since_ns = hg_clock_ns();
+        HG_TRY(hg_code_prepare(d->set, d->code, &d->command, &d->asked.preparing));
     }
-    state = hg_code_prepare_look(d->preparing);
+    state = hg_code_prepare_look(d->asked.preparing);
     *waits = state == HG_CODE_PENDING;
     if (*waits) return HG_OK;
-    uint64_t took = hg_clock_ns() - d->asked_ns;
+    uint64_t took = hg_clock_ns() - d->asked.since_ns;
     hg_dispatch_stop_asking(d);
-    d->compile_ns += took;
+    d->time.compile_ns += took;
     d->queue->compile_ns += took;
-    hg_dispatch_watch(d, d->deadline_ns ? d->deadline_ns + took : 0);
+    hg_dispatch_watch(d, d->time.deadline_ns ? d->time.deadline_ns + took : 0);
     return state == HG_CODE_READY ? HG_OK : hg_error_record()->status;
 }
 
 void hg_dispatch_wait(hg_submission *d, uint64_t until_ns) {
-    if (d->asked) hg_code_wait(d->asked, until_ns);
-    if (d->preparing) hg_code_prepare_wait(d->preparing, until_ns);
+    if (d->asked.code) hg_code_wait(d->asked.code, until_ns);
+    if (d->asked.preparing) hg_code_prepare_wait(d->asked.preparing, until_ns);
 }
 
 hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue,
@@ -158,24 +159,25 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue,
     hg_dispatch_queue *queue = d->queue;
     uint32_t count = 0;
     bool copies = d->code->layout.fault_slot >= 0 && !queue->fault_words;
-    hg_fault_record *record = &queue->faults[d->fault];
-    hg_range place = copies ? hg_fault_record_range(queue, d->fault) : (hg_range){NULL, 0, 0};
+    hg_fault_record *record = &queue->faults[d->fault.number];
+    hg_range place = copies ? hg_fault_record_range(queue, d->fault.number)
+                            : (hg_range){NULL, 0, 0};
     if (!d->one_window && !d->resumes)
         hg_window_cut(d); /* else it is still there from the last time */
     if (copies && record->dirty)
         commands[count++] = (hg_driver_command){
             .kind = HG_CMD_COPY_IN, .to = place, .host = hg_fault_record_clean_words()};
-    if (hg_window_leaves(d)
-            ? !d->resumes
-            : d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
+    if (hg_window_leaves(d) ? !d->resumes
+                            : d->shared.range.arena && d->left.first == 0 &&
+                                  !(d->left.box[0] | d->left.box[1] | d->left.box[2]))
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
     if (copies)
         commands[count++] = (hg_driver_command){
             .kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
-    if (hg_window_is_measured(d)) d->started_ns = hg_clock_ns();
+    if (hg_window_is_measured(d)) d->window.started_ns = hg_clock_ns();
     if (copies) record->dirty = false; /* cleaned by the first command */
-    d->recorded_ns = hg_profile_start(d->set->profile);
+    d->window.recorded_ns = hg_profile_start(d->set->profile);
     if (d->one_window && count == 1 &&
         hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
         return d->set->driver->recording_launch(driver_queue, d->repeated.recording, NULL, 0,
@@ -200,32 +202,34 @@ static bool is_cancelled(const hg_submission *d) {
 }
 
 static void time_out(hg_submission *d) {
-    if (d->found.happened) return;
-    memset(&d->found, 0, sizeof d->found);
-    d->found.happened = true;
-    d->found.code = is_cancelled(d) ? KIR_FAULT_CANCELLED : KIR_FAULT_TIMEOUT;
-    if (d->found.code == KIR_FAULT_CANCELLED)
-        snprintf(d->found.message, sizeof d->found.message, "cancelled");
+    if (d->fault.found.happened) return;
+    memset(&d->fault.found, 0, sizeof d->fault.found);
+    d->fault.found.happened = true;
+    d->fault.found.code = is_cancelled(d) ? KIR_FAULT_CANCELLED : KIR_FAULT_TIMEOUT;
+    if (d->fault.found.code == KIR_FAULT_CANCELLED)
+        snprintf(d->fault.found.message, sizeof d->fault.found.message, "cancelled");
     else
-        kir_fault_text_timeout(d->found.message, sizeof d->found.message, d->launch->timeout_ms);
+        kir_fault_text_timeout(d->fault.found.message, sizeof d->fault.found.message,
+                               d->launch->timeout_ms);
 }
 
 static void finish(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
-    hg_fault_record *record = &queue->faults[d->fault];
+    hg_fault_record *record = &queue->faults[d->fault.number];
     hg_watchdog_remove(&queue->device->watchdog, &d->watch);
     if (d->code->layout.fault_slot < 0) return;
     record->taken = false;
     if (!queue->fault_words) return;
-    if (hg_atomic_load(&hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL], HG_RELAXED))
+    if (hg_atomic_load(&hg_fault_record_words(queue, d->fault.number)[KIR_FAULT_CANCEL],
+                       HG_RELAXED))
         record->dirty = true;
-    if (record->dirty) hg_fault_record_clean(queue, d->fault);
+    if (record->dirty) hg_fault_record_clean(queue, d->fault.number);
 }
 
 void hg_dispatch_abandon(hg_submission *d) {
     hg_dispatch_stop_asking(d);
-    d->queue->faults[d->fault].dirty = true;
-    d->filled = false;
+    d->queue->faults[d->fault.number].dirty = true;
+    d->record.filled = false;
     finish(d);
 }
 
@@ -243,23 +247,23 @@ static void record_window(const hg_submission *d) {
     hg_profile_end(d->set->profile, &(hg_profile_span){.kind = HG_PROFILE_DISPATCH,
                                                        .name = d->set->form.name,
                                                        .detail = detail,
-                                                       .start_ns = d->recorded_ns,
-                                                       .lanes = d->window_lanes});
+                                                       .start_ns = d->window.recorded_ns,
+                                                       .lanes = d->window.lanes});
 }
 
 static bool is_over(const hg_submission *d) {
-    return is_cancelled(d) || (d->deadline_ns && hg_clock_ns() >= d->deadline_ns);
+    return is_cancelled(d) || (d->time.deadline_ns && hg_clock_ns() >= d->time.deadline_ns);
 }
 
 bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
-    if (d->recorded_ns) record_window(d);
-    d->recorded_ns = 0;
+    if (d->window.recorded_ns) record_window(d);
+    d->window.recorded_ns = 0;
     bool stopped = hg_fault_record_read(d, &d->resumes), left = d->resumes;
     if (hg_window_is_measured(d) && !d->resumes) hg_window_measure(d);
     if (!d->one_window && !d->resumes) left = hg_window_step(d);
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose.
      */
-    if (d->found.happened && d->found.phase == 0 && !d->resumes) left = false;
+    if (d->fault.found.happened && d->fault.found.phase == 0 && !d->resumes) left = false;
     if (stopped || (left && is_over(d))) {
         time_out(d);
         left = false;
@@ -267,9 +271,9 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (!left) {
         d->resumes = false;
         finish(d);
-        if (d->found.happened) *fault = d->found;
-    } else if (d->queue->fault_words && d->queue->faults[d->fault].dirty) {
-        hg_fault_record_clean(d->queue, d->fault);
+        if (d->fault.found.happened) *fault = d->fault.found;
+    } else if (d->queue->fault_words && d->queue->faults[d->fault.number].dirty) {
+        hg_fault_record_clean(d->queue, d->fault.number);
     }
     return left;
 }

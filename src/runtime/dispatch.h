@@ -87,35 +87,47 @@ uint64_t hg_alias_distinct(const hg_code_set *set, const hg_driver_launch *launc
 typedef struct hg_submission {
     hg_code_set *set;
     hg_code *code;
-    hg_dispatch_queue *queue; /* of the launch that runs: it may be gone afterwards */
-    uint64_t queue_number;    /* of the record's contents */
     hg_dispatch_device *device;
+    hg_dispatch_queue *queue; /* of the launch that runs: it may be gone afterwards */
     const hg_driver_launch *launch;
-    hg_code *asked;               /* code that it waits for; NULL: none */
-    hg_code_preparing *preparing; /* what the driver's compiler does with its next window; NULL:
-                                     nothing */
-    uint64_t asked_ns;            /* since when */
-    bool filled, one_window;
-    bool resumes;  /* lanes of the window that was dispatched go on in another dispatch of it */
-    uint8_t fault; /* number of its fault record in the queue */
-    uint64_t *record;
+    struct {
+        hg_code *code;                /* that it waits for; NULL: none */
+        hg_code_preparing *preparing; /* what the driver's compiler does with its next window; NULL:
+                                         nothing */
+        uint64_t since_ns;
+    } asked;
+    struct {
+        uint64_t *words;
+        bool filled;
+        uint64_t queue_number; /* of its contents */
+    } record;
     hg_range *slots;
     hg_piece shared; /* group memory that the device has too little of */
     hg_driver_dispatch command;
     hg_repeated repeated; /* of the command, as long as it stays as it is */
     uint32_t extent[3];   /* blocks that have lanes */
     uint64_t block_lanes;
-    uint64_t first, end; /* FLAT: lanes not dispatched yet */
-    uint32_t box[3];     /* BLOCK: the first block not dispatched yet */
-    bool blocks_left;
-    uint64_t window, window_lanes; /* lanes that the next dispatch may have; that the last one had
-                                    */
-    uint64_t started_ns;
-    uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */
-    uint64_t compile_ns;  /* that begin took for new code */
-    uint64_t recorded_ns; /* start of the window, for a profile; 0: none */
+    bool one_window;
+    bool resumes; /* lanes of the window that was dispatched go on in another dispatch of it */
+    struct {
+        uint64_t first, end; /* FLAT: lanes */
+        uint32_t box[3];     /* BLOCK: the first block */
+        bool blocks;
+    } left; /* what is not dispatched yet */
+    struct {
+        uint64_t most, lanes; /* lanes that the next one may have; that the last one had */
+        uint64_t started_ns;
+        uint64_t recorded_ns; /* its start, for a profile; 0: none */
+    } window;
+    struct {
+        uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */
+        uint64_t compile_ns;  /* that begin took for new code */
+    } time;
     hg_watch watch;
-    hg_driver_fault found;
+    struct {
+        uint8_t number; /* of its fault record in the queue */
+        hg_driver_fault found;
+    } fault;
 } hg_submission;
 void hg_dispatch_free(hg_submission *dispatch);
 /* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until

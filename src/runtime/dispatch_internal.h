@@ -71,8 +71,8 @@ volatile uint32_t *hg_fault_record_words(const hg_dispatch_queue *queue, uint8_t
 void hg_fault_record_clean(hg_dispatch_queue *queue, uint8_t number);
 /* The same words as host memory of a copy. */
 void *hg_fault_record_clean_words(void);
-/* Keeps the least fault in d->fault. True: the host has set the cancel word. *left: lanes go on in
- * another dispatch. */
+/* Keeps the least fault in d->fault.found. True: the host has set the cancel word. *left: lanes go
+ * on in another dispatch. */
 bool hg_fault_record_read(hg_submission *d, bool *left);
 
 #endif

@@ -72,10 +72,10 @@ static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
 /* Instead of any other fault: lanes whose loops were cut short may have made it, or missed one
  * before it. */
 static void cut_short(hg_submission *d) {
-    memset(&d->found, 0, sizeof d->found);
-    d->found.happened = true;
-    d->found.code = KIR_FAULT_ROUNDS;
-    snprintf(d->found.message, sizeof d->found.message,
+    memset(&d->fault.found, 0, sizeof d->fault.found);
+    d->fault.found.happened = true;
+    d->fault.found.code = KIR_FAULT_ROUNDS;
+    snprintf(d->fault.found.message, sizeof d->fault.found.message,
              "the device cannot run more than %u rounds of loops%s in a lane",
              (unsigned)d->set->caps->compiler.target.max_rounds,
              d->set->facts.needs_blocks ? " around barriers or shared memory" : "");
@@ -83,9 +83,10 @@ static void cut_short(hg_submission *d) {
 
 bool hg_fault_record_read(hg_submission *d, bool *left) {
     hg_dispatch_queue *queue = d->queue;
-    hg_fault_record *record = &queue->faults[d->fault];
-    const volatile uint32_t *seen = queue->fault_words ? hg_fault_record_words(queue, d->fault)
-                                                       : NULL;
+    hg_fault_record *record = &queue->faults[d->fault.number];
+    const volatile uint32_t *seen = queue->fault_words
+                                        ? hg_fault_record_words(queue, d->fault.number)
+                                        : NULL;
     uint32_t words[KIR_FAULT_WORDS];
     *left = false;
     if (d->code->layout.fault_slot < 0) return false;
@@ -101,7 +102,7 @@ bool hg_fault_record_read(hg_submission *d, bool *left) {
     hg_driver_fault found;
     memset(&found, 0, sizeof found);
     if (words[KIR_FAULT_HAPPENED]) hg_fault_decode(words, d->code, d->launch, &found);
-    if (found.happened && before(&found, &d->found)) d->found = found;
+    if (found.happened && before(&found, &d->fault.found)) d->fault.found = found;
     if (words[KIR_FAULT_CANCEL] == KIR_CANCEL_ROUNDS) cut_short(d);
     return words[KIR_FAULT_CANCEL] != 0;
 }

@@ -10,7 +10,7 @@ enum { LOOK_NS = 200 };
 static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, kir_slot_kind kind) {
     switch (kind) {
     case KIR_SLOT_CLASS: return l->class_memory;
-    case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue, d->fault);
+    case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue, d->fault.number);
     case KIR_SLOT_TABLE: return d->queue->table_memory.range;
     case KIR_SLOT_LOCKS: return d->queue->device->locks.range;
     case KIR_SLOT_SHARED:
@@ -114,12 +114,12 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
     case KIR_FIELD_SHARED_BYTES: return l->shared_bytes;
     case KIR_FIELD_SIZE: return d->slots[index].size;
     case KIR_FIELD_COUNT: return count;
-    case KIR_FIELD_FIRST: return d->first;
+    case KIR_FIELD_FIRST: return d->left.first;
     case KIR_FIELD_LANES: return l->lanes;
     case KIR_FIELD_BLOCK_DIM: return l->block[index];
     case KIR_FIELD_GRID_DIM: return l->grid[index];
-    case KIR_FIELD_DIGIT: return hg_launch_digit(d, d->first, index);
-    case KIR_FIELD_BOX: return d->box[index];
+    case KIR_FIELD_DIGIT: return hg_launch_digit(d, d->left.first, index);
+    case KIR_FIELD_BOX: return d->left.box[index];
     case KIR_FIELD_TABLE: return d->queue->table_counts[index];
     case KIR_FIELD_FUEL: return fuel(l);
     case KIR_FIELD_ARENAS: return d->queue->arena_count;
@@ -139,6 +139,6 @@ void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count) {
         if (of_window(f->field.kind) != window) continue;
         uint64_t value = field_value(d, f, count);
         if (f->field.high) value >>= 32;
-        memcpy((uint8_t *)d->record + f->offset, &value, f->bytes);
+        memcpy((uint8_t *)d->record.words + f->offset, &value, f->bytes);
     }
 }

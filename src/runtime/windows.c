@@ -71,12 +71,12 @@ bool hg_window_is_measured(const hg_submission *d) {
 }
 
 void hg_window_measure(hg_submission *d) {
-    uint64_t ns = hg_clock_ns() - d->started_ns, lanes = d->window_lanes,
+    uint64_t ns = hg_clock_ns() - d->window.started_ns, lanes = d->window.lanes,
              ps = (ns * 1000 + lanes - 1) / lanes;
     uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1,
              most = least_of(lanes * 16, largest_window(d->set));
-    d->window = next < least ? least : next;
-    if (d->window > most) d->window = most;
+    d->window.most = next < least ? least : next;
+    if (d->window.most > most) d->window.most = most;
     hg_atomic_store(&d->set->cost.lane_ps, ps ? ps : 1, HG_RELAXED);
 }
 
@@ -98,17 +98,17 @@ uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes) {
 /* Lanes [first, first + count) as groups in two dimensions. */
 static uint64_t cut_flat(hg_submission *d) {
     const uint32_t *limits = d->set->caps->scheduling.max_groups;
-    uint64_t count = d->end - d->first, group = d->command.group[0];
+    uint64_t count = d->left.end - d->left.first, group = d->command.group[0];
     uint64_t most = (uint64_t)limits[0] * (limits[1] ? limits[1] : 1);
     if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
     if (hg_window_leaves(d) && count > hg_window_resumes(d, count))
         count = hg_window_resumes(d, count);
-    if (count > d->window) count = (d->window + group - 1) / group * group;
+    if (count > d->window.most) count = (d->window.most + group - 1) / group * group;
     if (count > most * group) count = most * group;
-    if (count > d->end - d->first) count = d->end - d->first;
+    if (count > d->left.end - d->left.first) count = d->left.end - d->left.first;
     for (uint32_t i = 0; i < 6; i++) {
         uint64_t left = has_field(d->code, KIR_FIELD_DIGIT, i)
-                            ? UINT32_MAX - hg_launch_digit(d, d->first, i)
+                            ? UINT32_MAX - hg_launch_digit(d, d->left.first, i)
                             : UINT64_MAX;
         if (count > left) count = left;
     }
@@ -130,46 +130,46 @@ static uint64_t cut_box(hg_submission *d) {
     const uint32_t *limits = d->set->caps->scheduling.max_groups;
     const uint32_t *extent = d->extent;
     uint32_t *groups = d->command.groups;
-    uint64_t budget = d->window / d->block_lanes, row = extent[0], plane = row * extent[1];
+    uint64_t budget = d->window.most / d->block_lanes, row = extent[0], plane = row * extent[1];
     if (!budget) budget = 1;
-    bool rows = row <= limits[0] && row <= budget && d->box[0] == 0;
-    bool planes = rows && extent[1] <= limits[1] && plane <= budget && d->box[1] == 0;
-    groups[0] = rows ? extent[0] : least(extent[0] - d->box[0], limits[0], budget);
+    bool rows = row <= limits[0] && row <= budget && d->left.box[0] == 0;
+    bool planes = rows && extent[1] <= limits[1] && plane <= budget && d->left.box[1] == 0;
+    groups[0] = rows ? extent[0] : least(extent[0] - d->left.box[0], limits[0], budget);
     groups[1] = planes ? extent[1]
-                : rows ? least(extent[1] - d->box[1], limits[1], budget / row)
+                : rows ? least(extent[1] - d->left.box[1], limits[1], budget / row)
                        : 1;
-    groups[2] = planes ? least(extent[2] - d->box[2], limits[2], budget / plane) : 1;
+    groups[2] = planes ? least(extent[2] - d->left.box[2], limits[2], budget / plane) : 1;
     return (uint64_t)groups[0] * groups[1] * groups[2] * d->block_lanes;
 }
 
 /* Behind the box that was dispatched. */
 static void step_box(hg_submission *d) {
     const uint32_t *groups = d->command.groups;
-    bool carry = d->box[0] + (uint64_t)groups[0] >= d->extent[0];
-    d->box[0] = carry ? 0 : d->box[0] + groups[0];
+    bool carry = d->left.box[0] + (uint64_t)groups[0] >= d->extent[0];
+    d->left.box[0] = carry ? 0 : d->left.box[0] + groups[0];
     if (!carry) return;
-    carry = d->box[1] + (uint64_t)groups[1] >= d->extent[1];
-    d->box[1] = carry ? 0 : d->box[1] + groups[1];
+    carry = d->left.box[1] + (uint64_t)groups[1] >= d->extent[1];
+    d->left.box[1] = carry ? 0 : d->left.box[1] + groups[1];
     if (!carry) return;
-    d->blocks_left = d->box[2] + (uint64_t)groups[2] < d->extent[2];
-    d->box[2] += groups[2];
+    d->left.blocks = d->left.box[2] + (uint64_t)groups[2] < d->extent[2];
+    d->left.box[2] += groups[2];
 }
 
 void hg_window_rewind(hg_submission *d) {
-    d->first = 0;
-    d->end = d->launch->lanes;
-    memset(d->box, 0, sizeof d->box);
-    d->blocks_left = true;
-    d->window = first_window(d);
-    d->one_window = d->one_window && d->window >= d->end;
-    d->found.happened = false;
+    d->left.first = 0;
+    d->left.end = d->launch->lanes;
+    memset(d->left.box, 0, sizeof d->left.box);
+    d->left.blocks = true;
+    d->window.most = first_window(d);
+    d->one_window = d->one_window && d->window.most >= d->left.end;
+    d->fault.found.happened = false;
 }
 
 void hg_window_cut(hg_submission *d) {
-    d->window_lanes = hg_dispatch_is_flat(d) ? cut_flat(d) : cut_box(d);
-    hg_launch_record_fill(d, true, d->window_lanes);
+    d->window.lanes = hg_dispatch_is_flat(d) ? cut_flat(d) : cut_box(d);
+    hg_launch_record_fill(d, true, d->window.lanes);
     if (hg_dispatch_is_flat(d))
-        d->one_window = d->window_lanes == d->end;
+        d->one_window = d->window.lanes == d->left.end;
     else
         d->one_window = memcmp(d->command.groups, d->extent, sizeof d->extent) == 0;
 }
@@ -177,15 +177,15 @@ void hg_window_cut(hg_submission *d) {
 bool hg_window_step(hg_submission *d) {
     if (!hg_dispatch_is_flat(d)) {
         step_box(d);
-        return d->blocks_left;
+        return d->left.blocks;
     }
-    d->first += d->window_lanes;
-    return d->first < d->end;
+    d->left.first += d->window.lanes;
+    return d->left.first < d->left.end;
 }
 
 /* A kernel that was never measured is waited for and has no weight. */
 uint64_t hg_dispatch_weight(const hg_submission *d, uint64_t all) {
-    uint64_t ps, lanes = least_of(d->launch->lanes, d->window);
+    uint64_t ps, lanes = least_of(d->launch->lanes, d->window.most);
     if (!hg_mul_u64(lanes, hg_atomic_load(&d->set->cost.lane_ps, HG_RELAXED), &ps) ||
         ps >= TARGET_PS)
         return all;
