@@ -42,7 +42,7 @@ static bool own(hg_queue *q, hg_flight *f) {
     if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream ||
         f->binding->way.submitted == HG_WAY_PLAN)
         return false;
-    for (const hg_flight *other = q->first_flight; other; other = other->next)
+    for (const hg_flight *other = q->flights.first; other; other = other->next)
         if (other != f && other->binding == f->binding && other->unsure) return false;
     return true;
 }
@@ -51,7 +51,7 @@ static bool own(hg_queue *q, hg_flight *f) {
 static bool has_run(const hg_flight *f) { return f->binding && f->state >= HG_FLIGHT_STARTED; }
 
 static bool is_owned_by_another(const hg_queue *q, const hg_flight *self) {
-    for (const hg_flight *f = q->first_flight; f; f = f->next)
+    for (const hg_flight *f = q->flights.first; f; f = f->next)
         if (f != self && has_run(f) && f->binding == self->binding) return true;
     return false;
 }
@@ -89,17 +89,17 @@ static hg_status cancelled(void) { return kir_fail_launch(KIR_FAULT_CANCELLED, "
 
 /* The oldest flight is over. */
 static void finish_first(hg_queue *q, hg_status status) {
-    hg_flight *f = q->first_flight;
+    hg_flight *f = q->flights.first;
     if (status != HG_OK) fail_submission(f->of, status);
-    q->first_flight = f->next;
-    if (!q->first_flight) q->last_flight = NULL;
-    q->flights--;
+    q->flights.first = f->next;
+    if (!q->flights.first) q->flights.last = NULL;
+    q->flights.count--;
     f->of->flights--;
     f->of->unsure -= f->unsure;
     if (f->offered) hg_event_offer(f->of->signal, NULL);
-    q->unsure -= f->unsure;
-    if (q->first_flight && has_run(q->first_flight))
-        hg_run_start_clock(&q->first_flight->run); /* the device has come to it */
+    q->flights.unsure -= f->unsure;
+    if (q->flights.first && has_run(q->flights.first))
+        hg_run_start_clock(&q->flights.first->run); /* the device has come to it */
     release(q, f);
     hg_free(f);
 }
@@ -114,8 +114,8 @@ static bool transfer_is_over(hg_queue *q, hg_flight *f, hg_status *status) {
 
 /* Flights that are over, in order. */
 static void land_all(hg_queue *q) {
-    while (q->first_flight && q->first_flight->state == HG_FLIGHT_ISSUED) {
-        hg_flight *f = q->first_flight;
+    while (q->flights.first && q->flights.first->state == HG_FLIGHT_ISSUED) {
+        hg_flight *f = q->flights.first;
         hg_status status = HG_OK;
         if (f->binding) {
             hg_run_state state = hg_run_poll(&f->run);
@@ -134,9 +134,9 @@ static void land_all(hg_queue *q) {
 static void append_flight(hg_queue *q, hg_flight *f, hg_submission_work *s) {
     f->of = s;
     f->next = NULL;
-    *(q->last_flight ? &q->last_flight->next : &q->first_flight) = f;
-    q->last_flight = f;
-    q->flights++;
+    *(q->flights.last ? &q->flights.last->next : &q->flights.first) = f;
+    q->flights.last = f;
+    q->flights.count++;
     s->flights++;
 }
 
@@ -204,7 +204,7 @@ static void call_host(const hg_command *c) {
 static bool take_command(hg_queue *q, hg_submission_work *s) {
     const hg_command *c = &s->commands[s->next_command];
     hg_status status = HG_OK;
-    if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->first_flight))
+    if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->flights.first))
         return false; /* after a fault the rest is skipped */
     s->next_command++;
     if (is_cancelled(s))
@@ -225,7 +225,7 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
     const hg_backend *b = q->backend;
     hg_status status = HG_OK;
     if (f->transfer.seen) { /* after everything before it */
-        if (f != q->first_flight) return HG_QUEUE_DEVICE;
+        if (f != q->flights.first) return HG_QUEUE_DEVICE;
         if (f->transfer.length) hg_transfer_on_host(&f->transfer);
     } else if (!b->caps->scheduling.asynchronous) {
         status = b->driver->queue_submit(q->stream->queue, &f->transfer.command, 1, NULL, 0, NULL);
@@ -238,7 +238,7 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
             f->state = HG_FLIGHT_ISSUED;
             return HG_QUEUE_IDLE;
         }
-        if (f != q->first_flight) { /* it cannot be over before the others */
+        if (f != q->flights.first) { /* it cannot be over before the others */
             fail_submission(f->of, status);
             f->transfer.length = 0;
             f->transfer.seen = &f->transfer;
@@ -254,21 +254,21 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
         bool alone = f->binding->way.submitted == HG_WAY_PLAN ||
                      f->binding->executable->uses_state; /* the host may fold the state when it
                                                             starts */
-        if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;
-        if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
+        if (alone && f != q->flights.first) return HG_QUEUE_DEVICE;
+        if (!own(q, f)) return f == q->flights.first ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
         f->state = HG_FLIGHT_STARTED;
         f->run.time.cancel = hg_event_cancel_word(f->of->signal);
-        f->run.time.behind = f != q->first_flight;
+        f->run.time.behind = f != q->flights.first;
         HG_IGNORE(hg_run_start(&f->run, f->binding, q->stream)); /* a failure is the run's */
     }
     hg_run_state state = hg_run_poll(&f->run);
     if (state == HG_RUN_WAITING && !hg_run_is_issued(&f->run)) return HG_QUEUE_DEVICE;
     if (state == HG_RUN_WAITING && f->run.phase == HG_PHASE_GOING) { /* other submissions may go on
                                                                         meanwhile */
-        if (q->unsure + 2 > HG_FAULT_RECORDS) return HG_QUEUE_DEVICE;
+        if (q->flights.unsure + 2 > HG_FAULT_RECORDS) return HG_QUEUE_DEVICE;
         f->unsure = true;
         f->of->unsure++;
-        q->unsure++;
+        q->flights.unsure++;
     }
     f->state = HG_FLIGHT_ISSUED;
     return HG_QUEUE_IDLE;
@@ -287,7 +287,7 @@ static void offer(const hg_queue *q, hg_flight *f) {
 }
 
 static hg_queue_state issue(hg_queue *q, hg_flight *f) {
-    bool first = f == q->first_flight, started = f->state >= HG_FLIGHT_STARTED;
+    bool first = f == q->flights.first, started = f->state >= HG_FLIGHT_STARTED;
     if (!started && is_cancelled(f->of)) {
         if (first) finish_first(q, cancelled());
         return first ? HG_QUEUE_IDLE : HG_QUEUE_DEVICE;
@@ -306,7 +306,7 @@ static hg_queue_state issue(hg_queue *q, hg_flight *f) {
 
 void hg_queue_wait_for_turn(hg_queue *q) {
     hg_monitor *m = &q->backend->monitor;
-    const hg_flight *f = q->last_flight;
+    const hg_flight *f = q->flights.last;
     if (!f) return;
     hg_mutex_lock(&m->lock);
     hg_atomic_add_fetch(&m->sleepers, 1, HG_SEQ_CST);
@@ -432,7 +432,7 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
 
 void hg_queue_wait_for_device(const hg_queue *q) {
     const hg_backend *b = q->backend;
-    const hg_flight *f = q->first_flight;
+    const hg_flight *f = q->flights.first;
     if (f->binding)
         hg_run_wait(&f->run);
     else
@@ -443,26 +443,26 @@ static hg_queue_state go_on(hg_queue *q, hg_event **event, hg_event **late) {
     for (;;) {
         land_all(q);
         finish_all(q, late);
-        hg_flight *last = q->last_flight;
+        hg_flight *last = q->flights.last;
         if (last && last->state != HG_FLIGHT_ISSUED) {
             hg_queue_state state = issue(q, last);
             if (state != HG_QUEUE_IDLE) return state;
-            if (q->last_flight == last) offer(q, last);
+            if (q->flights.last == last) offer(q, last);
             continue;
         }
-        if (q->flights >= MOST_FLIGHTS) return HG_QUEUE_DEVICE;
+        if (q->flights.count >= MOST_FLIGHTS) return HG_QUEUE_DEVICE;
         hg_submission_work *s = current(q);
         if (!s) {
             *event = *late;
-            return q->first_flight ? HG_QUEUE_DEVICE : *late ? HG_QUEUE_EVENT : HG_QUEUE_IDLE;
+            return q->flights.first ? HG_QUEUE_DEVICE : *late ? HG_QUEUE_EVENT : HG_QUEUE_IDLE;
         }
         if (!s->begun) {
             if (begin_submission(q, s, event)) continue;
-            return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
+            return q->flights.first ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
         }
         if (s->followed && is_for_host(q, s)) {
             if (has_followed(s, event)) continue;
-            return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
+            return q->flights.first ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
         }
         if (!take_command(q, s)) return HG_QUEUE_DEVICE;
     }

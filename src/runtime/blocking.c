@@ -61,10 +61,8 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
         HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &launch->class_memory));
     if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, launch);
-    launch->deadline_ns = binding->way.one.needs_clock ? hg_binding_deadline(binding) : 0; /* a
-                                                                                          launch of
-                                                                                          a queue
-                                                                                          had one */
+    /* A launch of a queue had one. */
+    launch->deadline_ns = binding->way.one.needs_clock ? hg_binding_deadline(binding) : 0;
     if (hg_code_in_device_form(kernel->code))
         HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, launch, bound->proven,
                               !changed && !kernel->uses_class, &binding->fault));

@@ -42,7 +42,7 @@ static void wait_for_device(hg_queue *q) {
 
 /* Until there is something to do. False: the queue ends. The lock is held. */
 static bool wait_for_work(hg_queue *q) {
-    while (!q->first && !q->stop) hg_cond_wait(&q->changed, &q->lock);
+    while (!q->first && !q->thread.stop) hg_cond_wait(&q->changed, &q->lock);
     return q->first != NULL;
 }
 
@@ -71,8 +71,8 @@ static void *serve(void *user) {
 static void queue_forked(void *user) {
     hg_queue *q = user;
     q->lost = q->lost || !q->backend->driver->forks || q->running || q->driven.busy;
-    q->wants_thread = !q->lost && (q->has_thread || q->wants_thread);
-    q->has_thread = false;
+    q->thread.wanted = !q->lost && (q->thread.runs || q->thread.wanted);
+    q->thread.runs = false;
 }
 
 static void watch_queue(hg_queue *q) {
@@ -85,9 +85,9 @@ static void watch_queue(hg_queue *q) {
 }
 
 static void give_thread(hg_queue *q) {
-    q->has_thread = hg_driver_can_block(q->backend->driver, q->backend->caps) &&
-                    hg_thread_start(&q->thread, serve, q);
-    if (q->has_thread) return;
+    q->thread.runs = hg_driver_can_block(q->backend->driver, q->backend->caps) &&
+                     hg_thread_start(&q->thread.handle, serve, q);
+    if (q->thread.runs) return;
     q->driven.drive = drive;
     hg_progress_add(q->backend->progress, &q->driven);
 }
@@ -97,10 +97,10 @@ static hg_status make_whole(hg_queue *q) {
     if (q->backend->lost) return hg_backend_lost(q->backend);
     if (q->lost) return hg_lost("queue");
     if (q->context->lost) return hg_lost("context");
-    if (!hg_atomic_load(&q->wants_thread, HG_ACQUIRE)) return HG_OK;
+    if (!hg_atomic_load(&q->thread.wanted, HG_ACQUIRE)) return HG_OK;
     hg_mutex_lock(&q->lock);
-    if (q->wants_thread) give_thread(q);
-    hg_atomic_store(&q->wants_thread, 0, HG_RELEASE);
+    if (q->thread.wanted) give_thread(q);
+    hg_atomic_store(&q->thread.wanted, 0, HG_RELEASE);
     hg_mutex_unlock(&q->lock);
     return HG_OK;
 }
@@ -195,12 +195,12 @@ void hg_queue_destroy(hg_queue *q) {
     if (q->lost) return; /* what it has may be half done */
     hg_error kept = *hg_error_record();
     hg_mutex_lock(&q->lock);
-    q->stop = true;
+    q->thread.stop = true;
     hg_cond_broadcast(&q->changed);
     hg_mutex_unlock(&q->lock);
-    if (q->has_thread) {
-        hg_thread_join(q->thread);
-    } else if (!q->wants_thread) {
+    if (q->thread.runs) {
+        hg_thread_join(q->thread.handle);
+    } else if (!q->thread.wanted) {
         while (drive_until_idle(q) != HG_OK)
             hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
         hg_progress_remove(q->backend->progress, &q->driven);
@@ -239,7 +239,7 @@ static hg_submission_work *new_submission(hg_queue *q, size_t count, hg_event *c
     if (!s) return NULL;
     s->commands = hg_calloc(count ? count : 1, sizeof *s->commands);
     s->waits = hg_calloc(wait_count ? wait_count : 1, sizeof(hg_event *));
-    s->signal = signal ? hg_event_create(q->backend, !q->has_thread) : NULL;
+    s->signal = signal ? hg_event_create(q->backend, !q->thread.runs) : NULL;
     if (!s->commands || !s->waits || (signal && !s->signal)) {
         hg_submission_free(s);
         return NULL;
@@ -301,7 +301,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
         HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
     hg_submission_keep(s);
     append(q, s, signal);
-    if (!q->has_thread) (void)hg_progress_drive(q->backend->progress);
+    if (!q->thread.runs) (void)hg_progress_drive(q->backend->progress);
     return HG_OK;
 }
 
@@ -310,9 +310,9 @@ hg_status hg_queue_synchronize(hg_queue *q) {
     if (!q) return hg_null_argument("queue");
     HG_TRY(make_whole(q));
     uint64_t start = hg_profile_start(q->backend->profile);
-    if (!q->has_thread) HG_TRY(drive_until_idle(q));
+    if (!q->thread.runs) HG_TRY(drive_until_idle(q));
     hg_mutex_lock(&q->lock);
-    while (q->running && q->has_thread) hg_cond_wait(&q->changed, &q->lock);
+    while (q->running && q->thread.runs) hg_cond_wait(&q->changed, &q->lock);
     if (start) hg_span_wait(q->backend, "synchronize", start);
     hg_status status = q->failed;
     if (status != HG_OK) *hg_error_record() = q->error;
@@ -368,7 +368,7 @@ static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, boo
     hg_queue *q;
     HG_TRY(choose_starter(c, &q));
     HG_TRY(make_whole(q));
-    *drives = !q->has_thread;
+    *drives = !q->thread.runs;
     hg_submission_work *s = new_submission(q, 1, NULL, 0, true);
     hg_flight *f = s ? hg_flight_create(q, binding) : NULL;
     if (!f) {

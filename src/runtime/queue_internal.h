@@ -77,12 +77,15 @@ struct hg_queue {
     hg_context *context;
     hg_stream *stream;
     uint32_t number; /* in the backend, from 1; for profiles */
-    bool own_context, own_stream, has_thread, stop;
-    bool lost;        /* in a forked child: it had something to do, or its backend is lost */
-    int wants_thread; /* in a forked child: its thread is the parent's, and a new one is made at
-                         need; atomic */
+    bool own_context;
+    bool lost; /* in a forked child: it had something to do, or its backend is lost */
     hg_fork_lock forks;
-    hg_thread thread;
+    struct {
+        hg_thread handle;
+        bool runs, stop;
+        int wanted; /* in a forked child: the thread is the parent's, and a new one is made at need;
+                       atomic */
+    } thread;
     hg_mutex lock; /* protects what is up to `error` */
     hg_cond changed;
     hg_submission_work *first, *last; /* not finished */
@@ -90,9 +93,11 @@ struct hg_queue {
     hg_status failed;                 /* first error since the last synchronize */
     hg_error error;
     /* whoever drives the queue */
-    hg_submission_work *now;               /* the one whose commands are taken; NULL: none */
-    hg_flight *first_flight, *last_flight; /* in order; only the last may not be issued yet */
-    uint32_t flights, unsure;
+    hg_submission_work *now; /* the one whose commands are taken; NULL: none */
+    struct {
+        hg_flight *first, *last; /* in order; only the last may not be issued yet */
+        uint32_t count, unsure;
+    } flights;
 };
 
 /* ---- advance.c ---- */
