@@ -60,14 +60,15 @@ static uint32_t new_masks(coder *c, uint32_t count) {
 
 static int which_body(const kir_region *r) { return r->owner->body[1] == r ? 1 : 0; }
 static uint32_t mask_of(const coder *c, const kir_region *r) {
-    return r->owner ? layout_of(r->owner)->mask[which_body(r)] : c->p->body_mask;
+    return r->owner ? layout_of(r->owner)->flow.mask[which_body(r)] : c->p->body_mask;
 }
 
 /* The list of jumps to the end of the region whose mask r uses. */
 static uint32_t *pending_of(coder *c, const kir_region *r) {
     if (!r->owner) return &c->p->pending;
-    const kir_region *owner = layout_of(r->owner)->owner[which_body(r)];
-    return owner->owner ? &layout_of(owner->owner)->pending[which_body(owner)] : &c->p->pending;
+    const kir_region *owner = layout_of(r->owner)->flow.owner[which_body(r)];
+    return owner->owner ? &layout_of(owner->owner)->flow.pending[which_body(owner)]
+                        : &c->p->pending;
 }
 
 /* ---- operands ---- */
@@ -438,15 +439,16 @@ static void code_return(coder *c, const kir_value *v, uint32_t mask) {
 
 static void enter_region(coder *c, kir_value *owner, int which, uint32_t own_mask) {
     value_layout *p = layout_of(owner);
-    p->pending[which] = TILE_NONE;
+    p->flow.pending[which] = TILE_NONE;
     if (own_mask != TILE_NONE) {
-        p->mask[which] = own_mask;
-        p->owner[which] = owner->body[which];
+        p->flow.mask[which] = own_mask;
+        p->flow.owner[which] = owner->body[which];
         return;
     }
     const kir_region *parent = owner->parent;
-    p->mask[which] = mask_of(c, parent);
-    p->owner[which] = parent->owner ? layout_of(parent->owner)->owner[which_body(parent)] : parent;
+    p->flow.mask[which] = mask_of(c, parent);
+    p->flow.owner[which] = parent->owner ? layout_of(parent->owner)->flow.owner[which_body(parent)]
+                                         : parent;
 }
 
 static void begin_if(coder *c, kir_value *v) {
@@ -454,7 +456,7 @@ static void begin_if(coder *c, kir_value *v) {
     uint32_t mask = mask_of(c, v->parent), masks = p->lanes.divergent ? new_masks(c, 2) : TILE_NONE;
     enter_region(c, v, 0, masks);
     enter_region(c, v, 1, masks == TILE_NONE ? masks : masks + 1);
-    p->start = here(c);
+    p->flow.start = here(c);
     tile_insn *insn = add(c, p->lanes.divergent ? TILE_IF : TILE_JUMP_UNLESS, mask);
     insn->a = p->lanes.divergent ? vector_of(v->args[0]) : cell_of(v->args[0]);
     insn->b = masks;
@@ -469,69 +471,69 @@ static void middle_if(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     bool has_else = v->body[1]->first != NULL;
     if (p->lanes.divergent) {
-        patch(c, &p->pending[0], here(c));
-        set_target(c, p->start, here(c));
-        p->start = TILE_NONE;
+        patch(c, &p->flow.pending[0], here(c));
+        set_target(c, p->flow.start, here(c));
+        p->flow.start = TILE_NONE;
         if (!has_else) return;
-        p->start = here(c);
-        add(c, TILE_ELSE, mask_of(c, v->parent))->c = p->mask[1];
+        p->flow.start = here(c);
+        add(c, TILE_ELSE, mask_of(c, v->parent))->c = p->flow.mask[1];
     } else if (has_else) {
         uint32_t jump = here(c);
         add(c, TILE_JUMP, 0);
-        set_target(c, p->start, here(c));
-        p->start = jump;
+        set_target(c, p->flow.start, here(c));
+        p->flow.start = jump;
     }
 }
 
 static void end_if(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
-    if (p->start != TILE_NONE) set_target(c, p->start, here(c));
+    if (p->flow.start != TILE_NONE) set_target(c, p->flow.start, here(c));
     if (!p->lanes.divergent) return;
-    patch(c, &p->pending[1], here(c));
+    patch(c, &p->flow.pending[1], here(c));
     tile_insn *insn = add(c, TILE_END_IF, mask_of(c, v->parent));
-    insn->b = p->mask[0];
-    insn->c = p->mask[1];
+    insn->b = p->flow.mask[0];
+    insn->c = p->flow.mask[1];
     c->p->mask_count -= 2;
 }
 
 static void begin_loop(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent);
-    p->pending_breaks = p->pending_continues = TILE_NONE;
+    p->flow.pending_breaks = p->flow.pending_continues = TILE_NONE;
     if (p->lanes.divergent) {
         uint32_t masks = new_masks(c, 3);
         enter_region(c, v, 0, masks);
-        p->breaks = masks + 1;
-        p->continues = masks + 2;
+        p->flow.breaks = masks + 1;
+        p->flow.continues = masks + 2;
         tile_insn *insn = add(c, TILE_LOOP, mask);
         insn->b = masks;
-        insn->c = p->breaks;
-        insn->d = p->continues;
+        insn->c = p->flow.breaks;
+        insn->d = p->flow.continues;
     } else {
         enter_region(c, v, 0, TILE_NONE);
     }
-    p->start = here(c);
+    p->flow.start = here(c);
 }
 
 static void end_loop(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent);
     if (p->lanes.divergent) {
-        patch(c, &p->pending[0], here(c));
+        patch(c, &p->flow.pending[0], here(c));
         tile_insn *insn = add(c, TILE_END_LOOP, mask);
-        insn->b = p->mask[0];
-        insn->c = p->breaks;
-        insn->d = p->continues;
-        insn->target = p->start;
+        insn->b = p->flow.mask[0];
+        insn->c = p->flow.breaks;
+        insn->d = p->flow.continues;
+        insn->target = p->flow.start;
         insn->bounded = v->u.loop.bounded;
         c->p->mask_count -= 3;
         return;
     }
-    patch(c, &p->pending_continues, here(c));
+    patch(c, &p->flow.pending_continues, here(c));
     tile_insn *insn = add(c, TILE_BACK, mask);
-    insn->target = p->start;
+    insn->target = p->flow.start;
     insn->bounded = v->u.loop.bounded;
-    patch(c, &p->pending_breaks, here(c));
+    patch(c, &p->flow.pending_breaks, here(c));
 }
 
 static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
@@ -544,11 +546,11 @@ static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
     value_layout *loop = layout_of(layout_of(v->parent->owner)->lanes.loop);
     if (loop->lanes.divergent) {
         tile_insn *insn = add(c, TILE_BREAK, mask);
-        insn->b = v->op == KIR_BREAK ? loop->breaks : loop->continues;
+        insn->b = v->op == KIR_BREAK ? loop->flow.breaks : loop->flow.continues;
         link_jump(c, insn, pending_of(c, v->parent));
     } else {
         link_jump(c, add(c, TILE_JUMP, 0),
-                  v->op == KIR_BREAK ? &loop->pending_breaks : &loop->pending_continues);
+                  v->op == KIR_BREAK ? &loop->flow.pending_breaks : &loop->flow.pending_continues);
     }
 }
 

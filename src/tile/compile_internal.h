@@ -24,11 +24,13 @@ typedef struct value_layout {
     uint8_t counted_arg;          /* in place of which argument */
     uint32_t position, last, end; /* of the definition, the last use, a LOOP's end */
     kir_value *next_dying;
-    uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke
-                                            out, continue */
-    const kir_region *owner[2];          /* the region that owns mask[i] */
-    uint32_t pending[2];                 /* jumps to the end of the region, linked through target */
-    uint32_t pending_breaks, pending_continues, start;
+    struct {
+        uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that
+                                                broke out, continue */
+        const kir_region *owner[2];          /* the region that owns mask[i] */
+        uint32_t pending[2]; /* jumps to the end of the region, linked through target */
+        uint32_t pending_breaks, pending_continues, start;
+    } flow; /* of an IF or a LOOP */
 } value_layout;
 
 typedef struct var_layout {
