@@ -79,34 +79,34 @@ void hg_backend_destroy(hg_backend *b) {
     HG_ENTRY;
     if (!b) return;
     hg_recent_close(b);
-    if (b->process == hg_fork_count && has_children(b))
+    if (b->fork.process == hg_fork_count && has_children(b))
         return; /* a forked child may not know them */
     hg_error kept = *hg_error_record();
     hg_backend_forget_forks(b);
     end_starts(b->context);
     hg_progress_close(b->progress); /* while callbacks may still use the backend */
     hg_context_destroy(b->context);
-    if (b->lost) return;
+    if (b->fork.lost) return;
     hg_executables_forget(b);
-    hg_expansions_free(&b->expansions);
-    hg_background_close(b->background);
+    hg_expansions_free(&b->expansions.first);
+    hg_background_close(b->code.background);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
     hg_dispatch_device_close(&b->dispatch_device);
-    hg_piece_free(&b->memory, &b->characters);
-    hg_free(b->characters_left);
+    hg_piece_free(&b->memory, &b->characters.piece);
+    hg_free(b->characters.left);
     hg_suballocator_destroy(&b->memory);
-    if (b->adopted) hg_compiler_finish(b->compiler);
-    hg_compiler_close(b->compiler);
-    if (b->device && !b->compiler) b->driver->device_close(b->device);
-    hg_free(b->cache_path);
-    hg_free(b->profile_path);
+    if (b->adopted) hg_compiler_finish(b->code.compiler);
+    hg_compiler_close(b->code.compiler);
+    if (b->device && !b->code.compiler) b->driver->device_close(b->device);
+    hg_free(b->paths.cache);
+    hg_free(b->paths.profile);
     hg_profile_destroy(b->profile);
-    hg_mutex_destroy(&b->cache_lock);
-    hg_mutex_destroy(&b->guard);
-    hg_mutex_destroy(&b->expansion_lock);
-    hg_mutex_destroy(&b->character_lock);
-    hg_mutex_destroy(&b->type_memory_lock);
+    hg_mutex_destroy(&b->cache.lock);
+    hg_mutex_destroy(&b->guard.lock);
+    hg_mutex_destroy(&b->expansions.lock);
+    hg_mutex_destroy(&b->characters.lock);
+    hg_mutex_destroy(&b->types.lock);
     hg_backend_number_give(b);
     hg_monitor_destroy(&b->monitor);
     hg_free(b);
@@ -138,9 +138,9 @@ hg_status hg_backend_progress(hg_backend *b, bool *left) {
 hg_status hg_backend_listen(hg_backend *b, hg_code_listener *call, void *user) {
     HG_ENTRY;
     if (!b) return hg_null_argument("backend");
-    hg_atomic_store(&b->ear.call, NULL, HG_RELEASE);
-    b->ear.user = user;
-    hg_atomic_store(&b->ear.call, call, HG_RELEASE);
+    hg_atomic_store(&b->code.ear.call, NULL, HG_RELEASE);
+    b->code.ear.user = user;
+    hg_atomic_store(&b->code.ear.call, call, HG_RELEASE);
     return HG_OK;
 }
 

@@ -26,56 +26,74 @@ enum { HG_BACKEND_LOCKS = 8 };
 
 struct hg_backend {
     const hg_driver *driver;
-    char *cache_path;   /* of blobs on disk; "": none */
-    char *profile_path; /* config.profile_file, copied; NULL: none */
+    struct {
+        char *cache;   /* of blobs on disk; "": none */
+        char *profile; /* config.profile_file, copied; NULL: none */
+    } paths;
     hg_device *device;
-    hg_background *background; /* NULL: kernels get no better code while they run */
-    hg_compiler *compiler;     /* the device's, which it closes; NULL: not opened yet */
     const hg_device_caps *caps;
     hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe
                                 found wrong */
     hg_config config;
     bool adopted;        /* the device is the host's */
-    hg_profile *profile; /* NULL: off */
-    hg_code_ear ear;
-    uint32_t queues;     /* made so far; atomic */
-    hg_budget budget;    /* of everything that is made of its memory */
-    bool on_host;        /* which is the host's */
+    bool on_host;        /* its memory is the host's */
     bool prepares_first; /* pretends: bindings are made ready when they are made */
     bool trace;          /* kernels tell a debugger what they do; set before the first launch */
+    struct {
+        hg_background *background; /* NULL: kernels get no better code while they run */
+        hg_compiler *compiler;     /* the device's, which it closes; NULL: not opened yet */
+        hg_code_ear ear;
+    } code;
+    hg_profile *profile; /* NULL: off */
+    uint32_t queues;     /* made so far; atomic */
+    hg_budget budget;    /* of everything that is made of its memory */
     hg_suballocator memory;
     hg_dispatch_device dispatch_device;
     hg_handles buffers, pools; /* of hg_memory */
     hg_context *context;       /* default */
-    hg_mutex cache_lock;
-    HG_VEC(hg_cache_entry) cache;
-    uint64_t cache_clock;
-    hg_mutex guard;             /* protects the two below */
-    struct hg_tables *tables;   /* of programs; under cache_lock */
-    uint64_t guarded;           /* launches that look up handles while they run */
-    struct hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
-    struct hg_recent *recent; /* calls that came before, for hg_backend_execute_program; NULL: none.
-                                 Atomic */
-    void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that is
-                                                                  dead; NULL: there are none. Atomic
-                                                                */
-    hg_mutex character_lock;
-    hg_piece characters;   /* the character table for kernels, made when first needed */
-    void *characters_left; /* its bytes where no call could wait until the device has them; NULL: it
-                              has. Atomic */
-    int characters_there;  /* atomic: it has, by a run */
-    hg_mutex type_memory_lock;
-    hg_pool type_memory[10]; /* by width, from 8 bits; 0: not asked for yet */
-    hg_mutex expansion_lock;
-    struct hg_expansion *expansions; /* compiled kernels of whole-array steps */
-    library_tiles tiles;             /* of its library programs; tiles.c */
-    hg_progress *progress;           /* queues without a thread, callbacks of events */
-    hg_monitor monitor; /* protects the orders of its contexts and their spare streams */
+    struct {
+        hg_mutex lock; /* of all of it */
+        HG_VEC(hg_cache_entry) entries;
+        uint64_t clock;
+        struct hg_tables *tables; /* of programs */
+    } cache;
+    struct {
+        hg_mutex lock;              /* of both */
+        uint64_t launches;          /* that look up handles while they run */
+        struct hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
+    } guard;
+    struct {
+        struct hg_recent *calls; /* that came before, for hg_backend_execute_program; NULL: none.
+                                    Atomic */
+        void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that
+                                                                      is dead; NULL: there are none.
+                                                                      Atomic */
+    } recent;
+    struct {
+        hg_mutex lock;
+        hg_piece piece; /* made when first needed */
+        void *left; /* its bytes where no call could wait until the device has them; NULL: it has.
+                       Atomic */
+        int there;  /* atomic: it has, by a run */
+    } characters;   /* the character table for kernels */
+    struct {
+        hg_mutex lock;
+        hg_pool pools[10]; /* by width, from 8 bits; 0: not asked for yet */
+    } types;
+    struct {
+        hg_mutex lock;
+        struct hg_expansion *first;
+    } expansions;          /* compiled kernels of whole-array steps */
+    library_tiles tiles;   /* of its library programs; tiles.c */
+    hg_progress *progress; /* queues without a thread, callbacks of events */
+    hg_monitor monitor;    /* protects the orders of its contexts and their spare streams */
     hg_children children;
     uint64_t number; /* of the backends that are alive: memory.c */
-    hg_fork_lock forks[HG_BACKEND_LOCKS];
-    bool lost;        /* in a forked child: the device is the parent's */
-    uint32_t process; /* hg_fork_count of where it was made */
+    struct {
+        hg_fork_lock locks[HG_BACKEND_LOCKS];
+        bool lost;        /* in a forked child: the device is the parent's */
+        uint32_t process; /* hg_fork_count of where it was made */
+    } fork;
 };
 
 /* ---- config.c ---- */
@@ -135,7 +153,7 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
 hg_status hg_lost(const char *what);
 hg_status hg_backend_lost(const hg_backend *b);
 static inline hg_status hg_backend_alive(const hg_backend *b) {
-    return HG_UNLIKELY(b->lost) ? hg_backend_lost(b) : HG_OK;
+    return HG_UNLIKELY(b->fork.lost) ? hg_backend_lost(b) : HG_OK;
 }
 void hg_backend_watch_forks(hg_backend *b);
 void hg_backend_forget_forks(hg_backend *b);

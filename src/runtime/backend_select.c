@@ -434,7 +434,7 @@ hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_
         own.software = b->caps->hints.on_cpu;
         snprintf(own.name, sizeof own.name, "%.127s", b->caps->identity);
     } else {
-        HG_TRY(hg_config_trial(b->cache_path, &trial));
+        HG_TRY(hg_config_trial(b->paths.cache, &trial));
         HG_TRY(list_devices(b->driver, &trial, &list));
         if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
         hg_free(list.devices);

@@ -299,7 +299,7 @@ static void free_binding(hg_binding *binding) {
 
 void hg_binding_destroy(hg_binding *binding) {
     HG_ENTRY;
-    while (binding && !binding->executable->backend->lost) {
+    while (binding && !binding->executable->backend->fork.lost) {
         hg_binding *next = binding->next;
         if (hg_atomic_sub_fetch(&binding->references, 1, HG_ACQ_REL) != 0)
             return; /* a queue has it */

@@ -32,7 +32,7 @@ static hg_status make(hg_backend *b, hg_piece *piece) {
     bool later = !host && !hg_driver_can_block(b->driver, b->caps);
     hg_status status = table ? HG_OK : hg_fail_memory();
     if (table) fill(table);
-    if (table && later) hg_atomic_store(&b->characters_left, table, HG_RELEASE);
+    if (table && later) hg_atomic_store(&b->characters.left, table, HG_RELEASE);
     if (table && !host && !later) status = copy_in(b, &piece->range, table);
     if (table != host && !later) hg_free(table);
     if (status != HG_OK) hg_piece_free(&b->memory, piece);
@@ -40,9 +40,9 @@ static hg_status make(hg_backend *b, hg_piece *piece) {
 }
 
 hg_status hg_backend_characters(hg_backend *b, hg_range *range) {
-    hg_mutex_lock(&b->character_lock);
-    hg_status status = b->characters.range.arena ? HG_OK : make(b, &b->characters);
-    *range = b->characters.range;
-    hg_mutex_unlock(&b->character_lock);
+    hg_mutex_lock(&b->characters.lock);
+    hg_status status = b->characters.piece.range.arena ? HG_OK : make(b, &b->characters.piece);
+    *range = b->characters.piece.range;
+    hg_mutex_unlock(&b->characters.lock);
     return status;
 }

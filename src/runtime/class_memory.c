@@ -150,13 +150,13 @@ hg_status hg_backend_type_memory(hg_backend *b, hg_type type, hg_pool *pool) {
     if (!b || !pool) return hg_null_argument(b ? "pool" : "backend");
     if (!hg_type_size_bytes(type))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
-    hg_pool *own = &b->type_memory[width_of(type)];
-    hg_mutex_lock(&b->type_memory_lock);
+    hg_pool *own = &b->types.pools[width_of(type)];
+    hg_mutex_lock(&b->types.lock);
     hg_status status = HG_OK;
     if (!own->handle || hg_backend_pool_size(b, *own, &size) != HG_OK) /* or somebody has freed it
                                                                         */
         status = hg_backend_allocate_pool(b, hg_torus_of(type).total, own);
     if (status == HG_OK) *pool = *own;
-    hg_mutex_unlock(&b->type_memory_lock);
+    hg_mutex_unlock(&b->types.lock);
     return status;
 }

@@ -98,7 +98,8 @@ hg_executable *hg_executable_retain(hg_executable *e) {
 
 void hg_executable_destroy(hg_executable *e) {
     HG_ENTRY;
-    if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0 || e->backend->lost) return;
+    if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0 || e->backend->fork.lost)
+        return;
     for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(&e->kernels[i]);
     hg_free(e->kernels);
     hg_expansions_free(&e->chains);

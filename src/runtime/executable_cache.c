@@ -52,15 +52,15 @@ static bool says_the_same(const hg_program *a, const hg_program *b) {
  * leaves out. */
 static hg_executable *find(hg_backend *b, const uint8_t key[32], const hg_program *program) {
     hg_executable *found = NULL;
-    hg_mutex_lock(&b->cache_lock);
-    for (uint64_t i = 0; i < b->cache.count && !found; i++) {
-        if (memcmp(b->cache.data[i].key, key, 32) != 0 ||
-            !says_the_same(b->cache.data[i].executable->program, program))
+    hg_mutex_lock(&b->cache.lock);
+    for (uint64_t i = 0; i < b->cache.entries.count && !found; i++) {
+        if (memcmp(b->cache.entries.data[i].key, key, 32) != 0 ||
+            !says_the_same(b->cache.entries.data[i].executable->program, program))
             continue;
-        b->cache.data[i].used = ++b->cache_clock;
-        found = hg_executable_retain(b->cache.data[i].executable);
+        b->cache.entries.data[i].used = ++b->cache.clock;
+        found = hg_executable_retain(b->cache.entries.data[i].executable);
     }
-    hg_mutex_unlock(&b->cache_lock);
+    hg_mutex_unlock(&b->cache.lock);
     return found;
 }
 
@@ -68,9 +68,9 @@ static hg_executable *find(hg_backend *b, const uint8_t key[32], const hg_progra
 static uint64_t replaced(const hg_backend *b, const uint8_t key[32], bool *same) {
     uint64_t at = 0;
     *same = false;
-    for (uint64_t i = 0; i < b->cache.count && !*same; i++) {
-        *same = memcmp(b->cache.data[i].key, key, 32) == 0;
-        if (*same || b->cache.data[i].used < b->cache.data[at].used) at = i;
+    for (uint64_t i = 0; i < b->cache.entries.count && !*same; i++) {
+        *same = memcmp(b->cache.entries.data[i].key, key, 32) == 0;
+        if (*same || b->cache.entries.data[i].used < b->cache.entries.data[at].used) at = i;
     }
     return at;
 }
@@ -79,36 +79,36 @@ static uint64_t replaced(const hg_backend *b, const uint8_t key[32], bool *same)
 static void add(hg_backend *b, const uint8_t key[32], hg_executable *e) {
     hg_executable *dropped = NULL;
     if (b->config.cache_programs == 0) return;
-    hg_mutex_lock(&b->cache_lock);
+    hg_mutex_lock(&b->cache.lock);
     bool same;
     uint64_t at = replaced(b, key, &same);
     hg_cache_entry *entry;
-    if (!same && b->cache.count < b->config.cache_programs) {
-        entry = hg_vec_push(&b->cache);
+    if (!same && b->cache.entries.count < b->config.cache_programs) {
+        entry = hg_vec_push(&b->cache.entries);
     } else {
-        entry = &b->cache.data[at];
+        entry = &b->cache.entries.data[at];
         dropped = entry->executable;
     }
     if (entry) {
         memcpy(entry->key, key, 32);
         entry->executable = hg_executable_retain(e);
-        entry->used = ++b->cache_clock;
+        entry->used = ++b->cache.clock;
     }
-    hg_mutex_unlock(&b->cache_lock);
+    hg_mutex_unlock(&b->cache.lock);
     hg_executable_destroy(dropped);
 }
 
 uint32_t hg_executables_kept(const hg_backend *b) {
     uint32_t count = 0;
-    for (uint64_t i = 0; i < b->cache.count; i++)
-        count += hg_atomic_load(&b->cache.data[i].executable->references, HG_ACQUIRE) == 1;
+    for (uint64_t i = 0; i < b->cache.entries.count; i++)
+        count += hg_atomic_load(&b->cache.entries.data[i].executable->references, HG_ACQUIRE) == 1;
     return count;
 }
 
 void hg_executables_forget(hg_backend *b) {
-    for (uint64_t i = 0; i < b->cache.count; i++)
-        hg_executable_destroy(b->cache.data[i].executable);
-    hg_vec_free(&b->cache);
+    for (uint64_t i = 0; i < b->cache.entries.count; i++)
+        hg_executable_destroy(b->cache.entries.data[i].executable);
+    hg_vec_free(&b->cache.entries);
 }
 
 /* ---- the ways to one ---- */

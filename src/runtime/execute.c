@@ -292,8 +292,8 @@ static hg_status add_upload(hg_run *run, hg_range to, const void *bytes, uint64_
 }
 
 static bool lacks_characters(const hg_backend *b) {
-    return hg_atomic_load(&b->characters_left, HG_ACQUIRE) &&
-           !hg_atomic_load(&b->characters_there, HG_ACQUIRE);
+    return hg_atomic_load(&b->characters.left, HG_ACQUIRE) &&
+           !hg_atomic_load(&b->characters.there, HG_ACQUIRE);
 }
 
 /* Bytes that stay as they are, and that nobody could wait for when their memory was made. */
@@ -303,7 +303,8 @@ static hg_status add_uploads(hg_run *run) {
     uint32_t number = 0;
     if (lacks_characters(b)) {
         run->fills.characters = true;
-        HG_TRY(add_upload(run, b->characters.range, b->characters_left, b->characters.range.size));
+        HG_TRY(add_upload(run, b->characters.piece.range, b->characters.left,
+                          b->characters.piece.range.size));
     }
     if (hg_tables_are_filled(e->tables)) return HG_OK;
     run->fills.tables = true;
@@ -320,7 +321,7 @@ static hg_status add_uploads(hg_run *run) {
 static void note_uploads(const hg_run *run) {
     hg_tables *tables = run->binding->executable->tables;
     if (run->fills.characters)
-        hg_atomic_store(&run->context->backend->characters_there, 1, HG_RELEASE);
+        hg_atomic_store(&run->context->backend->characters.there, 1, HG_RELEASE);
     if (run->fills.tables && tables) hg_tables_note_filled(tables);
 }
 

@@ -43,14 +43,14 @@ static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kern
     hg_status status = m ? hg_kernel_compile(b, m, false, 0, &made->kernel)
                          : hg_error_record()->status;
     if (status == HG_OK) {
-        hg_mutex_lock(&b->expansion_lock);
+        hg_mutex_lock(&b->expansions.lock);
         other = find_locked(*list, key);
         if (!other) {
             made->next = *list;
             *list = made;
         }
         *expansion = other ? other : made;
-        hg_mutex_unlock(&b->expansion_lock);
+        hg_mutex_unlock(&b->expansions.lock);
         if (!other) return HG_OK;
     }
     hg_kernel_free(&made->kernel);
@@ -61,12 +61,13 @@ static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kern
 static hg_status find_kernel(hg_stream *stream, const hg_bound_expansion *x,
                              const plan_kernel_key *key, const hg_kernel **kernel) {
     hg_backend *b = stream->context->backend;
-    hg_expansion **list = key->chain ? x->kernels : &b->expansions; /* others are any step's */
+    hg_expansion **list = key->chain ? x->kernels : &b->expansions.first; /* others are any step's
+                                                                           */
     uint64_t start = hg_clock_ns();
-    hg_mutex_lock(&b->expansion_lock);
+    hg_mutex_lock(&b->expansions.lock);
     hg_expansion *e = find_locked(*list, key);
     bool full = key->chain && x->most_kernels && count_of(*list) >= x->most_kernels;
-    hg_mutex_unlock(&b->expansion_lock);
+    hg_mutex_unlock(&b->expansions.lock);
     if (!e && full) return hg_fail_memory(); /* whoever sets a limit can do without */
     if (!e) HG_TRY(make_kernel(b, list, key, &e));
     *kernel = &e->kernel;

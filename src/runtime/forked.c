@@ -22,9 +22,9 @@ hg_status hg_backend_lost(const hg_backend *b) {
 
 static void backend_forked(void *user) {
     hg_backend *b = user;
-    b->guarded = 0; /* the launches that looked up handles are the parent's */
+    b->guard.launches = 0; /* the launches that looked up handles are the parent's */
     if (b->driver->forks) return;
-    b->lost = true;
+    b->fork.lost = true;
     b->own_caps.memory.host_memory = false; /* copies ask first */
 }
 
@@ -33,27 +33,27 @@ void hg_backend_watch_forks(hg_backend *b) {
         hg_mutex *mutex;
         hg_cond *cond;
         hg_fork_rank rank;
-    } locks[HG_BACKEND_LOCKS] = {{&b->character_lock, NULL, HG_FORK_MAKING},
-                                 {&b->cache_lock, NULL, HG_FORK_CACHE},
-                                 {&b->expansion_lock, NULL, HG_FORK_CACHE},
-                                 {&b->guard, NULL, HG_FORK_CACHE},
+    } locks[HG_BACKEND_LOCKS] = {{&b->characters.lock, NULL, HG_FORK_MAKING},
+                                 {&b->cache.lock, NULL, HG_FORK_CACHE},
+                                 {&b->expansions.lock, NULL, HG_FORK_CACHE},
+                                 {&b->guard.lock, NULL, HG_FORK_CACHE},
                                  {&b->monitor.lock, &b->monitor.changed, HG_FORK_MONITOR},
                                  {&b->memory.lock, NULL, HG_FORK_MEMORY},
                                  {&b->buffers.mutex, NULL, HG_FORK_HANDLES},
                                  {&b->pools.mutex, NULL, HG_FORK_HANDLES}};
     for (int i = 0; i < HG_BACKEND_LOCKS; i++) {
-        b->forks[i] = (hg_fork_lock){
+        b->fork.locks[i] = (hg_fork_lock){
             .mutex = locks[i].mutex, .cond = locks[i].cond, .untaken = !b->driver->forks};
-        if (locks[i].mutex == &b->guard) {
-            b->forks[i].child = backend_forked;
-            b->forks[i].user = b;
+        if (locks[i].mutex == &b->guard.lock) {
+            b->fork.locks[i].child = backend_forked;
+            b->fork.locks[i].user = b;
         }
-        hg_fork_add(&b->forks[i], locks[i].rank);
+        hg_fork_add(&b->fork.locks[i], locks[i].rank);
     }
 }
 
 void hg_backend_forget_forks(hg_backend *b) {
-    for (int i = 0; i < HG_BACKEND_LOCKS; i++) hg_fork_remove(&b->forks[i]);
+    for (int i = 0; i < HG_BACKEND_LOCKS; i++) hg_fork_remove(&b->fork.locks[i]);
 }
 
 /* ---- contexts and bindings ---- */

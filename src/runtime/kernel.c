@@ -30,13 +30,13 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
     hg_code_options options = {.driver = b->driver,
                                .device = b->device,
                                .caps = b->caps,
-                               .compiler = b->compiler,
-                               .background = b->background,
+                               .compiler = b->code.compiler,
+                               .background = b->code.background,
                                .profile = b->profile,
                                .verify = b->config.verify,
                                .deadline_ns = deadline_ns,
                                .improve_limit_ms = b->config.compile_timeout_ms,
-                               .ear = &b->ear};
+                               .ear = &b->code.ear};
     uint64_t start = hg_profile_start(b->profile);
     hg_status status = hg_code_set_create(&options, high, &kernel->code);
     if (status != HG_OK) {

@@ -46,31 +46,31 @@ static void free_now(hg_backend *b, hg_memory *m) {
 void hg_memory_destroy(void *backend, void *memory) {
     hg_backend *b = backend;
     hg_memory *m = memory;
-    hg_mutex_lock(&b->guard);
-    bool wait = b->guarded != 0;
+    hg_mutex_lock(&b->guard.lock);
+    bool wait = b->guard.launches != 0;
     if (wait) {
-        m->next = b->deferred;
-        b->deferred = m;
+        m->next = b->guard.deferred;
+        b->guard.deferred = m;
     }
-    hg_mutex_unlock(&b->guard);
+    hg_mutex_unlock(&b->guard.lock);
     if (!wait) free_now(b, m);
 }
 
 void hg_guard_begin(hg_backend *b) {
-    hg_mutex_lock(&b->guard);
-    b->guarded++;
-    hg_mutex_unlock(&b->guard);
+    hg_mutex_lock(&b->guard.lock);
+    b->guard.launches++;
+    hg_mutex_unlock(&b->guard.lock);
 }
 
 static void free_deferred(hg_backend *b, bool end, uint64_t others) {
     hg_memory *m = NULL;
-    hg_mutex_lock(&b->guard);
-    b->guarded -= end;
-    if (b->guarded == others) {
-        m = b->deferred;
-        b->deferred = NULL;
+    hg_mutex_lock(&b->guard.lock);
+    b->guard.launches -= end;
+    if (b->guard.launches == others) {
+        m = b->guard.deferred;
+        b->guard.deferred = NULL;
     }
-    hg_mutex_unlock(&b->guard);
+    hg_mutex_unlock(&b->guard.lock);
     while (m) {
         hg_memory *next = m->next;
         free_now(b, m);
@@ -369,7 +369,7 @@ static hg_status remove_handle(hg_backend *b, bool pool, uint64_t given) {
     HG_TRY(hg_handle_take(b, pool, given, &handle));
     if (!hg_handles_remove(pool ? &b->pools : &b->buffers, handle))
         return hg_invalid_handle(pool, given);
-    void (*forget)(hg_backend *, bool, uint64_t) = hg_atomic_load(&b->forget, HG_SEQ_CST);
+    void (*forget)(hg_backend *, bool, uint64_t) = hg_atomic_load(&b->recent.forget, HG_SEQ_CST);
     if (forget) forget(b, pool, handle);
     return HG_OK;
 }

@@ -49,7 +49,7 @@ static hg_driver_options options_of(hg_opening *o) {
                                .check_races = b->config.check_races,
                                .budget = &b->budget,
                                .num_threads = b->config.num_threads,
-                               .cache_dir = b->cache_path,
+                               .cache_dir = b->paths.cache,
                                .cache_bytes = b->config.cache_bytes,
                                .host = b->adopted ? &o->host : NULL};
 }
@@ -96,7 +96,7 @@ static hg_status choose(hg_opening *o) {
     const hg_backend *b = o->backend;
     hg_trial_options trial;
     o->tried = 0;
-    HG_TRY(hg_config_trial(b->cache_path, &trial));
+    HG_TRY(hg_config_trial(b->paths.cache, &trial));
     HG_TRY(b->adopted ? adopt(o)
                       : hg_select(b->config.backend, b->config.device_id, &trial, open_device, o));
     o->stage = AWAITS;
@@ -148,7 +148,7 @@ static hg_status make_shared(hg_opening *o) {
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file))
         HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
-    HG_TRY(hg_compiler_create(b->driver, b->device, 0, &b->compiler));
+    HG_TRY(hg_compiler_create(b->driver, b->device, 0, &b->code.compiler));
     if (b->caps->compiler.device_form) HG_TRY(hg_probing_start(b, true, &o->probing));
     o->stage = PROBES;
     return HG_OK;
@@ -167,8 +167,9 @@ static hg_status await_device(hg_opening *o, bool *waits) {
 /* What only an open backend has. */
 static hg_status finish(hg_opening *o) {
     hg_backend *b = o->backend;
-    if (b->caps->compiler.improves == HG_IMPROVES_HOT) HG_TRY(hg_background_create(&b->background));
-    hg_compiler_limit(b->compiler, b->config.compile_timeout_ms);
+    if (b->caps->compiler.improves == HG_IMPROVES_HOT)
+        HG_TRY(hg_background_create(&b->code.background));
+    hg_compiler_limit(b->code.compiler, b->config.compile_timeout_ms);
     hg_backend_watch_forks(b);
     o->stage = IS_OPEN;
     return HG_OK;
@@ -191,12 +192,12 @@ static hg_status create_backend(const hg_config *own, hg_backend **backend) {
     hg_backend *b = hg_calloc(1, sizeof *b);
     if (!b) return hg_fail_memory();
     b->config = *own;
-    b->process = hg_fork_count;
-    hg_mutex_init(&b->cache_lock);
-    hg_mutex_init(&b->guard);
-    hg_mutex_init(&b->expansion_lock);
-    hg_mutex_init(&b->character_lock);
-    hg_mutex_init(&b->type_memory_lock);
+    b->fork.process = hg_fork_count;
+    hg_mutex_init(&b->cache.lock);
+    hg_mutex_init(&b->guard.lock);
+    hg_mutex_init(&b->expansions.lock);
+    hg_mutex_init(&b->characters.lock);
+    hg_mutex_init(&b->types.lock);
     hg_monitor_init(&b->monitor);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
@@ -210,9 +211,9 @@ static hg_status create_backend(const hg_config *own, hg_backend **backend) {
 static hg_status renew_backend(hg_opening *o) {
     hg_backend *old = o->backend;
     hg_config config = old->config;
-    char *cache = old->cache_path, *profile = old->profile_path;
+    char *cache = old->paths.cache, *profile = old->paths.profile;
     config.device_id = o->asked_for;
-    old->cache_path = old->profile_path = NULL; /* the new one has them */
+    old->paths.cache = old->paths.profile = NULL; /* the new one has them */
     hg_probing_end(o->probing);
     o->probing = NULL;
     hg_backend_destroy(old);
@@ -223,8 +224,8 @@ static hg_status renew_backend(hg_opening *o) {
         hg_free(profile);
         return status;
     }
-    o->backend->cache_path = cache;
-    o->backend->profile_path = profile;
+    o->backend->paths.cache = cache;
+    o->backend->paths.profile = profile;
     return status;
 }
 
@@ -298,14 +299,14 @@ static void wait_for_step(hg_opening *o) {
 /* What the configuration borrows from the caller is not looked at afterwards. */
 static hg_status take_words(hg_backend *b) {
     HG_TRY(hg_pretend_check(b->config.pretend));
-    HG_TRY(hg_config_cache_path(&b->config, &b->cache_path));
+    HG_TRY(hg_config_cache_path(&b->config, &b->paths.cache));
     b->config.cache_dir = NULL;
     if (!b->config.profile_file) return HG_OK;
     size_t bytes = strlen(b->config.profile_file) + 1;
-    b->profile_path = hg_alloc(bytes);
-    if (!b->profile_path) return hg_fail_memory();
-    memcpy(b->profile_path, b->config.profile_file, bytes);
-    b->config.profile_file = b->profile_path;
+    b->paths.profile = hg_alloc(bytes);
+    if (!b->paths.profile) return hg_fail_memory();
+    memcpy(b->paths.profile, b->config.profile_file, bytes);
+    b->config.profile_file = b->paths.profile;
     return HG_OK;
 }
 

@@ -124,7 +124,7 @@ static hg_status open_probe(hg_probing *p, bool trusts) {
     p->trusts = trusts;
     if (trusts) { /* devices that promise nothing often keep them (lavapipe): the probe sees */
         b->own_caps.compiler.kir.subnormals = true;
-        HG_TRY(hg_blob_cache_open(b->cache_path, b->config.cache_bytes, &p->cache));
+        HG_TRY(hg_blob_cache_open(b->paths.cache, b->config.cache_bytes, &p->cache));
     }
     const hg_probe_device device = device_of(b);
     if (trusts && hg_probe_find(&device, p->cache, &p->result)) return HG_OK;

@@ -94,7 +94,7 @@ static void give_thread(hg_queue *q) {
 
 /* The error of a queue that a fork has lost; else it has a thread again. */
 static hg_status make_whole(hg_queue *q) {
-    if (q->backend->lost) return hg_backend_lost(q->backend);
+    if (q->backend->fork.lost) return hg_backend_lost(q->backend);
     if (q->lost) return hg_lost("queue");
     if (q->context->lost) return hg_lost("context");
     if (!hg_atomic_load(&q->thread.wanted, HG_ACQUIRE)) return HG_OK;
@@ -395,7 +395,7 @@ hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **
     hg_context *c = context ? context : binding->executable->backend->context;
     if (c->backend != binding->executable->backend)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
-    if (c->lost) return c->backend->lost ? hg_backend_lost(c->backend) : hg_lost("context");
+    if (c->lost) return c->backend->fork.lost ? hg_backend_lost(c->backend) : hg_lost("context");
     if (hg_binding_is_lost(binding)) return hg_lost("binding");
     bool drives = false;
     hg_mutex_lock(&c->start_lock);

@@ -136,7 +136,7 @@ static void let_go(call *c) {
 /* The handle is dead already: a call that is kept from now on sees that, one that is kept is seen
  * here. */
 static void forget(hg_backend *b, bool pool, uint64_t handle) {
-    hg_recent *r = hg_atomic_load(&b->recent, HG_SEQ_CST);
+    hg_recent *r = hg_atomic_load(&b->recent.calls, HG_SEQ_CST);
     for (uint32_t i = 0; r && i < r->usable; i++) {
         call *c = &r->calls[i];
         while (hg_atomic_load(&c->holds, HG_SEQ_CST) & bit_of(handle)) {
@@ -157,9 +157,9 @@ static void forget(hg_backend *b, bool pool, uint64_t handle) {
 
 bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch,
                       const hg_params *params, hg_status *status) {
-    hg_recent *r = hg_atomic_load(&b->recent, HG_ACQUIRE);
+    hg_recent *r = hg_atomic_load(&b->recent.calls, HG_ACQUIRE);
     hg_launch own;
-    if (!r || b->profile || b->lost) return false;
+    if (!r || b->profile || b->fork.lost) return false;
     if (launch && hg_launch_take(launch, &own) != HG_OK) return false;
     if (launch) launch = &own;
     uint64_t key = key_of(program, launch, params);
@@ -177,13 +177,13 @@ bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch 
 /* ---- what is kept ---- */
 
 static hg_recent *open_recent(hg_backend *b) {
-    hg_recent *r = hg_atomic_load(&b->recent, HG_ACQUIRE), *other = NULL;
+    hg_recent *r = hg_atomic_load(&b->recent.calls, HG_ACQUIRE), *other = NULL;
     if (r) return r;
     r = hg_calloc(1, sizeof *r);
     if (!r) return NULL;
     r->usable = b->config.cache_programs < CALLS ? b->config.cache_programs : CALLS;
-    if (hg_atomic_compare_exchange(&b->recent, &other, r, HG_SEQ_CST)) {
-        hg_atomic_store(&b->forget, forget, HG_SEQ_CST);
+    if (hg_atomic_compare_exchange(&b->recent.calls, &other, r, HG_SEQ_CST)) {
+        hg_atomic_store(&b->recent.forget, forget, HG_SEQ_CST);
         return r;
     }
     hg_free(r);
@@ -193,7 +193,8 @@ static hg_recent *open_recent(hg_backend *b) {
 /* Its launch is one command, and all memory is the caller's. */
 static bool may_stay(const hg_backend *b, hg_binding *binding) {
     hg_command_list list;
-    if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->scheduling.asynchronous)
+    if (b->profile || b->fork.lost || b->config.cache_programs == 0 ||
+        b->caps->scheduling.asynchronous)
         return false;
     if (binding->env.memory.range.arena || binding->memory.scratch.range.arena ||
         binding->steps.scratch.range.arena || binding->steps.tables.range.arena)
@@ -282,23 +283,23 @@ bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *l
 
 uint32_t hg_recent_count(const hg_backend *b) {
     uint32_t count = 0;
-    for (uint32_t i = 0; b->recent && i < b->recent->usable; i++)
-        count += b->recent->calls[i].binding != NULL;
+    for (uint32_t i = 0; b->recent.calls && i < b->recent.calls->usable; i++)
+        count += b->recent.calls->calls[i].binding != NULL;
     return count;
 }
 
 /* In a forked child calls of the parent's other threads stay taken. */
 void hg_recent_close(hg_backend *b) {
-    hg_recent *r = b->recent;
+    hg_recent *r = b->recent.calls;
     bool all = true;
-    if (!r || b->lost) return;
+    if (!r || b->fork.lost) return;
     for (uint32_t i = 0; i < r->usable; i++) {
         call *c = &r->calls[i];
         bool taken = c->state != CALL_FREE;
         all = all && !taken;
         if (!taken && c->binding) empty(c);
     }
-    b->forget = NULL;
-    b->recent = NULL;
+    b->recent.forget = NULL;
+    b->recent.calls = NULL;
     if (all) hg_free(r);
 }

@@ -338,7 +338,7 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     const hg_op_info *row = hg_op_get((hg_op)step->op);
     size_t operands = row->operand_count;
     s->step = step;
-    s->expansion.kernels = &binding->executable->backend->expansions;
+    s->expansion.kernels = &binding->executable->backend->expansions.first;
     s->collective = plan_collective_of((hg_op)step->op);
     if (!s->collective) return HG_OK;
     s->args.fixed = is_fixed(plan, step);

@@ -95,7 +95,7 @@ static hg_status wait_for_ticket(hg_context *c, hg_ticket *ticket, hg_stream **s
 
 hg_status hg_context_enter_slowly(hg_context *c, hg_ticket *ticket, hg_stream **stream) {
     hg_status status = HG_OK;
-    if (c->lost) return c->backend->lost ? hg_backend_lost(c->backend) : hg_lost("context");
+    if (c->lost) return c->backend->fork.lost ? hg_backend_lost(c->backend) : hg_lost("context");
     if (!*stream) {
         uint64_t start = hg_profile_start(c->backend->profile);
         status = wait_for_ticket(c, ticket, stream);

@@ -47,7 +47,7 @@ static hg_status fill(hg_backend *b, const hg_program *p, hg_tables *t) {
 
 /* Retained, under the lock; NULL: none. */
 static hg_tables *find(const hg_backend *b, const uint8_t hash[32]) {
-    hg_tables *t = b->tables;
+    hg_tables *t = b->cache.tables;
     while (t && memcmp(t->hash, hash, sizeof t->hash) != 0) t = t->next;
     if (t) t->references++;
     return t;
@@ -57,9 +57,9 @@ hg_status hg_tables_get(hg_backend *b, const hg_program *program, hg_tables **ta
     uint32_t count = count_tables(program);
     *tables = NULL;
     if (!count) return HG_OK;
-    hg_mutex_lock(&b->cache_lock);
+    hg_mutex_lock(&b->cache.lock);
     *tables = find(b, program->hash);
-    hg_mutex_unlock(&b->cache_lock);
+    hg_mutex_unlock(&b->cache.lock);
     if (*tables) return HG_OK;
     hg_tables *made = hg_calloc(1, sizeof *made + count * sizeof *made->handles);
     if (!made) return hg_fail_memory();
@@ -72,26 +72,26 @@ hg_status hg_tables_get(hg_backend *b, const hg_program *program, hg_tables **ta
         *hg_error_record() = kept;
         return status;
     }
-    hg_mutex_lock(&b->cache_lock);
+    hg_mutex_lock(&b->cache.lock);
     *tables = find(b, program->hash); /* another thread was faster */
     if (!*tables) {
-        made->next = b->tables;
-        b->tables = *tables = made;
+        made->next = b->cache.tables;
+        b->cache.tables = *tables = made;
         made = NULL;
     }
-    hg_mutex_unlock(&b->cache_lock);
+    hg_mutex_unlock(&b->cache.lock);
     free_tables(b, made);
     return HG_OK;
 }
 
 void hg_tables_release(hg_backend *b, hg_tables *tables) {
     if (!tables) return;
-    hg_mutex_lock(&b->cache_lock);
+    hg_mutex_lock(&b->cache.lock);
     bool last = --tables->references == 0;
-    hg_tables **at = &b->tables;
+    hg_tables **at = &b->cache.tables;
     while (last && *at != tables) at = &(*at)->next;
     if (last) *at = tables->next;
-    hg_mutex_unlock(&b->cache_lock);
+    hg_mutex_unlock(&b->cache.lock);
     if (last) free_tables(b, tables);
 }
 

@@ -49,12 +49,12 @@ hg_status hg_backend_tile_file(const hg_backend *b, char **path) {
     hg_blake3 h;
     if (strcmp(given, "auto") != 0)
         hg_text_addf(&text, "%s", strcmp(given, "off") == 0 ? "" : given);
-    else if (b->cache_path[0]) {
+    else if (b->paths.cache[0]) {
         name_device(b, &device);
         hg_blake3_init(&h);
         if (!device.failed) hg_blake3_update(&h, device.data, device.length);
         hg_blake3_final(&h, digest);
-        hg_text_addf(&text, "%s/tiles-", b->cache_path);
+        hg_text_addf(&text, "%s/tiles-", b->paths.cache);
         add_digest(digest, &text);
         hg_text_addf(&text, ".txt");
     }

@@ -265,14 +265,14 @@ static void test_host(hg_backend *b) {
 static void test_characters(const char *what, hg_backend *b) {
     enum { TABLE = HG_CHARACTER_ENTRIES * 24 };
     hg_executable *e = compile(b, write_table_kernel());
-    CHECK(!e->uses_state && !b->characters.range.arena);
+    CHECK(!e->uses_state && !b->characters.piece.range.arena);
     bound x = bind_lanes(b, e, TABLE / 4), y = bind_lanes(b, e, 5);
-    hg_range table = b->characters.range;
+    hg_range table = b->characters.piece.range;
     uint8_t *bytes = malloc(TABLE);
     CHECK_OK(hg_binding_launch(x.binding));
     CHECK_OK(hg_binding_launch(y.binding));
     CHECK((x.binding->way.submitted != HG_WAY_PLAN || !b->caps->memory.host_memory) &&
-          table.arena == b->characters.range.arena && table.size == TABLE);
+          table.arena == b->characters.piece.range.arena && table.size == TABLE);
     CHECK_OK(hg_backend_copy_from_buffer(b, x.out, bytes, TABLE));
     for (uint64_t i = 0; i < HG_CHARACTER_ENTRIES; i++) {
         uint8_t exact[16] = {[15] = 0x80};
@@ -578,9 +578,9 @@ static void test_table_failures(const char *what, const char *name, uint32_t dev
             hit = *calls >= n;
             *fail_at = 0;
             CHECK_MESSAGE(hit || status == HG_OK, "%s: fails without a failing call", what);
-            CHECK((b->characters.range.arena != NULL) == (status == HG_OK));
+            CHECK((b->characters.piece.range.arena != NULL) == (status == HG_OK));
             CHECK_OK(make_table(b));
-            hg_piece_free(&b->memory, &b->characters);
+            hg_piece_free(&b->memory, &b->characters.piece);
         }
         CHECK(!hit);
         memory.only_once = false;
