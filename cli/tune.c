@@ -1,6 +1,7 @@
 /* hologram tune: measures sizes of tiles on a device, and keeps the best of them in the device's
  * file. */
 #include "clients/tune.h"
+#include "device.h"
 #include "launch.h"
 #include "runtime/client.h"
 #include <stdio.h>
@@ -92,6 +93,8 @@ static hg_status print_row(const hg_tune_result *r) {
     return cli_print_now(text, length);
 }
 
+static const hg_tune_calls CALLS = {.write = cli_device_write, .launch = cli_device_launch};
+
 static hg_status measure(cli *c, hg_backend *b, const tune_options *o) {
     char head[100], *path = NULL;
     int length = snprintf(head, sizeof head, "%-20s %12s %11s  %s\n", "size", "old -> new",
@@ -100,7 +103,7 @@ static hg_status measure(cli *c, hg_backend *b, const tune_options *o) {
     for (int i = 0; i < LIBRARY_TILE_COUNT; i++) {
         hg_tune_result result;
         if (!is_wanted(o, library_tile_get((library_tile)i))) continue;
-        HG_TRY(hg_tune(b, (library_tile)i, &result));
+        HG_TRY(hg_tune(b, &CALLS, (library_tile)i, &result));
         if (c->json)
             add_json(c, &result);
         else

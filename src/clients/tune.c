@@ -26,6 +26,7 @@ void hg_tune_configure(hg_config *config) {
 
 typedef struct tune_work {
     hg_backend *backend;
+    const hg_tune_calls *calls;
     hg_program *program;
     hg_params *params;
     hg_buffer arrays[ARRAYS];
@@ -51,7 +52,7 @@ static hg_status make_array(tune_work *w, const char *name, uint8_t *bytes) {
     HG_TRY(hg_backend_allocate_buffer(w->backend, ARRAY_BYTES, &w->arrays[w->array_count]));
     w->array_count++;
     memset(bytes, 0x3c, ARRAY_BYTES);
-    HG_TRY(hg_buffer_write(w->backend, w->arrays[w->array_count - 1], 0, bytes, ARRAY_BYTES));
+    HG_TRY(w->calls->write(w->backend, w->arrays[w->array_count - 1], bytes, ARRAY_BYTES));
     return hg_params_set_buffer(w->params, name, w->arrays[w->array_count - 1]);
 }
 
@@ -79,14 +80,14 @@ static hg_status bind(tune_work *w, uint32_t number) {
     HG_TRY(
         hg_executable_create_for(w->backend, w->program, NULL, w->params, &w->executables[number]));
     HG_TRY(hg_binding_create(w->executables[number], NULL, w->params, &w->bindings[number]));
-    return hg_binding_launch(w->bindings[number]);
+    return w->calls->launch(w->backend, w->bindings[number]);
 }
 
 static hg_status measure(tune_work *w, uint32_t count) {
     for (int round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < count; i++) {
             uint64_t start = hg_clock_ns();
-            HG_TRY(hg_binding_launch(w->bindings[i]));
+            HG_TRY(w->calls->launch(w->backend, w->bindings[i]));
             uint64_t time = hg_clock_ns() - start;
             if (round == 0 || time < w->least[i]) w->least[i] = time;
         }
@@ -95,9 +96,9 @@ static hg_status measure(tune_work *w, uint32_t count) {
 }
 
 /* Adds to the results what the work took with each size. */
-static hg_status measure_work(hg_backend *b, const char *instruction, uint32_t works,
-                              hg_tune_result *r) {
-    tune_work w = {.backend = b};
+static hg_status measure_work(hg_backend *b, const hg_tune_calls *calls, const char *instruction,
+                              uint32_t works, hg_tune_result *r) {
+    tune_work w = {.backend = b, .calls = calls};
     hg_status status = open_work(&w, instruction);
     for (uint32_t i = 0; i < r->count && status == HG_OK; i++) {
         hg_backend_tiles(b)->sizes[r->tile] = r->tries[i].size;
@@ -132,7 +133,8 @@ static uint16_t best_of(const hg_tune_result *r) {
     return r->tries[best].relative * LEAST_GAIN < LEAST_GAIN - 1 ? r->tries[best].size : r->before;
 }
 
-hg_status hg_tune(hg_backend *b, library_tile tile, hg_tune_result *result) {
+hg_status hg_tune(hg_backend *b, const hg_tune_calls *calls, library_tile tile,
+                  hg_tune_result *result) {
     const library_tile_info *info = library_tile_get(tile);
     uint16_t *size = &hg_backend_tiles(b)->sizes[tile];
     hg_status status = HG_OK;
@@ -141,7 +143,7 @@ hg_status hg_tune(hg_backend *b, library_tile tile, hg_tune_result *result) {
     result->before = *size;
     list_sizes(info, result);
     for (int i = 0; info->works[i] && status == HG_OK; i++)
-        status = measure_work(b, info->works[i], works_of(info), result);
+        status = measure_work(b, calls, info->works[i], works_of(info), result);
     *size = result->after = status == HG_OK ? best_of(result) : result->before;
     return status;
 }

@@ -21,12 +21,19 @@ typedef struct hg_tune_result {
     hg_tune_try tries[LIBRARY_MOST_TRIES + 1]; /* the size before is the first */
 } hg_tune_result;
 
+/* How works are written to the device and launched. Each call returns when the device is done. */
+typedef struct hg_tune_calls {
+    hg_status (*write)(hg_backend *b, hg_buffer buffer, const void *data, uint64_t length);
+    hg_status (*launch)(hg_backend *b, hg_binding *binding);
+} hg_tune_calls;
+
 /* The configuration that measurements are made with: kernels have their best code from the first
  * launch on, and no step is a vendor's. */
 void hg_tune_configure(hg_config *config);
 /* Measures a tile on a backend that nobody else uses and leaves the best size with it. A size that
  * is not faster by one part in 32 does not replace the one before. */
-hg_status hg_tune(hg_backend *b, library_tile tile, hg_tune_result *result) HG_NODISCARD;
+hg_status hg_tune(hg_backend *b, const hg_tune_calls *calls, library_tile tile,
+                  hg_tune_result *result) HG_NODISCARD;
 
 /* Writes the backend's sizes to the file that backends on this device read when they are opened;
  * *path, which the caller frees, is its name,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The command on a device that nobody can wait for (HOLOGRAM_PRETEND=no-wait=SEED: it opens, compiles and copies only while somebody asks)
-gives what it gives where it can be waited for: programs with arrays, pools, class memory and faults, graphs, streams, comparisons, times.
+gives what it gives where it can be waited for: programs with arrays, pools, class memory and faults, graphs, streams, comparisons, times; sizes of tiles are measured.
 
     no_wait.py HOLOGRAM BACKEND      HOLOGRAM absolute
 """
@@ -43,7 +43,7 @@ def main():
 
     def run(arguments, pretend):
         side = [] if arguments[0] == "devices" else ["--backend", backend]
-        environment = dict(os.environ, HOLOGRAM_PRETEND=pretend, HOLOGRAM_BACKEND=backend)
+        environment = dict(os.environ, HOLOGRAM_PRETEND=pretend, HOLOGRAM_BACKEND=backend, HOLOGRAM_TILES=os.path.join(os.getcwd(), "tiles.txt"))
         with open("rows", "rb") as rows:
             done = subprocess.run([command] + arguments + side, stdin=rows if arguments[0] == "stream" else subprocess.DEVNULL, capture_output=True,
                                   env=environment, timeout=300)
@@ -62,6 +62,13 @@ def main():
             else:
                 failed += 1
                 print("HOLOGRAM_PRETEND=no-wait=%d hologram %s: expected %r, got %r" % (seed, " ".join(arguments), expected, found), file=sys.stderr)
+    # what is measured is another number each time
+    status, out, err = run(["tune", "--only", "gemm.depth"], "no-wait=1")
+    if status == 0 and re.fullmatch(rb"size old -> new .*\ngemm\.depth \d+ -> \d+ .* 1: .*\nwritten to .*/tiles\.txt\n", out) and not err:
+        passed += 1
+    else:
+        failed += 1
+        print("tune: status %d, %r, %r" % (status, out, err), file=sys.stderr)
     # who looks at phases waits for them
     status, _, err = run(["diff", "phases.atlas"], "no-wait=1")
     if status == 1 and b"a look at phases and resonances would have to wait" in err:
