@@ -47,7 +47,7 @@ static bool attaches(const hg_operator *r, uint64_t max_steps, tile_level level)
     kir_module *low = lower(program, max_steps, &plan);
     CHECK_OK(tile_compile(low, &(tile_options){.level = level}, &kernel));
     native_attach(level, low, true, kernel);
-    bool attached = kernel->native != NULL;
+    bool attached = kernel->native.now != NULL;
     tile_kernel_destroy(kernel);
     if (low != plan->kernels.data[0].module) kir_module_destroy(low);
     plan_destroy(plan);
@@ -71,7 +71,7 @@ static bool attaches_tile(hg_type type, uint32_t rows, library_tile columns, til
                               module, &low));
     CHECK_OK(tile_compile(low, &(tile_options){.level = level}, &kernel));
     native_attach(level, low, true, kernel);
-    bool attached = kernel->native != NULL;
+    bool attached = kernel->native.now != NULL;
     tile_kernel_destroy(kernel);
     if (low != module) kir_module_destroy(low);
     kir_module_destroy(module);

@@ -286,8 +286,8 @@ static hg_status counting_submit(hg_driver_queue *queue, const hg_driver_command
     bool fetch = false;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *host = commands[i].host;
-        fetch |= commands[i].kind == HG_CMD_COPY_OUT && host >= watched->env &&
-                 host < watched->env + watched->executable->plan->env_bytes;
+        fetch |= commands[i].kind == HG_CMD_COPY_OUT && host >= watched->env.bytes &&
+                 host < watched->env.bytes + watched->executable->plan->env_bytes;
     }
     fetches += fetch;
     submissions++;
