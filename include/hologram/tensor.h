@@ -223,6 +223,13 @@ HG_API hg_status hg_tensor_to(const hg_tensor *tensor, hg_executor *executor,
 
 /* ---- scopes ---- */
 
+/**
+ * The same tensor, whose operations are recorded from now on, with their results', until somebody
+ * reads an element of one: what is recorded so far runs as one array graph then. Without
+ * hg_scope_begin; on any thread.
+ */
+HG_API hg_status hg_tensor_lazy(const hg_tensor *tensor, hg_tensor **result) HG_NODISCARD;
+
 /** Operations of this thread on one executor that are recorded, to be run as one array graph. */
 typedef struct hg_tensor_scope hg_tensor_scope;
 /**

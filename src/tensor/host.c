@@ -120,6 +120,14 @@ hg_status hg_tensor_reshape(const hg_tensor *t, const uint64_t *given, uint32_t 
     return status;
 }
 
+hg_status hg_tensor_lazy(const hg_tensor *t, hg_tensor **result) {
+    HG_ENTRY;
+    HG_TRY(begin(t, result));
+    HG_TRY(tensor_alias(t, result));
+    (*result)->lazy = true;
+    return HG_OK;
+}
+
 hg_status hg_tensor_view_1d(const hg_tensor *t, hg_tensor **result) {
     HG_ENTRY;
     return hg_tensor_reshape(t, (uint64_t[]){UINT64_MAX}, 1, result);

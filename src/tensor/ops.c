@@ -68,13 +68,17 @@ static hg_status begin(ops_call *c, hg_executor *executor, hg_operation operatio
 /* The results are new tensors, with their elements or recorded. */
 static hg_status call(ops_call *c, hg_executor *executor) {
     tensor_run run;
-    HG_TRY(tensor_run_begin(&run, executor));
+    bool lazy = false;
+    for (uint32_t i = 0; i < c->in_count; i++) lazy = lazy || c->in[i]->lazy;
+    HG_TRY(lazy ? tensor_run_begin_lazy(&run, executor) : tensor_run_begin(&run, executor));
     c->run = &run;
     hg_status status = HG_OK;
     for (uint32_t i = 0; i < c->in_count && status == HG_OK; i++)
         status = tensor_place(c->in[i]->storage, run.state);
     if (status == HG_OK) status = ROWS[c->operation].function(c);
     status = tensor_run_end(&run, status);
+    for (uint32_t i = 0; i < OPS_RESULTS; i++)
+        if (c->out[i]) c->out[i]->lazy = lazy;
     if (status == HG_OK) return HG_OK;
     hg_error kept = *hg_error_record();
     for (uint32_t i = 0; i < OPS_RESULTS; i++) {

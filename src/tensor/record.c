@@ -192,7 +192,7 @@ static void cut(tensor_record *r, const tensor_record *before) {
     }
 }
 
-enum { MOST_RESULTS = 8 };
+enum { MOST_RESULTS = 8, MOST_LAZY = 1024 };
 
 /* Outside of a scope, with nothing recorded before it, a program is launched by itself. */
 static hg_status call_at_once(tensor_run *run, const tensor_work *work, const tensor_arg *args,
@@ -228,6 +228,8 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         tensor_record before = *r;
         status = add_call(r, work, args, arg_count, results, result_count);
         if (status != HG_OK) cut(r, &before);
+        if (status == HG_OK && r == run->state->lazy && r->nodes.count >= MOST_LAZY)
+            status = tensor_record_run(r);
         if (!run->own) hg_mutex_unlock(&run->state->recording);
     }
     if (status == HG_OK) return HG_OK;
@@ -736,7 +738,14 @@ static void free_record(tensor_record *r) {
     hg_free(r->slots);
 }
 
-static void free_spare(tensor_state *state) {
+static void free_records(tensor_state *state) {
+    tensor_record *lazy = state->lazy;
+    state->lazy = NULL;
+    if (lazy) {
+        settle(lazy, hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed"));
+        lazy->next = state->spare;
+        state->spare = lazy;
+    }
     while (state->spare) {
         tensor_record *r = state->spare;
         state->spare = r->next;
@@ -760,21 +769,48 @@ static void give_record(tensor_state *state, tensor_record *r) {
     hg_mutex_lock(&state->lock);
     r->next = state->spare;
     state->spare = r;
-    state->free_spare = free_spare;
+    state->free_records = free_records;
     hg_mutex_unlock(&state->lock);
 }
 
-hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
+/* That of tensors of hg_tensor_lazy. */
+static tensor_record *lazy_record(tensor_state *state) {
+    tensor_record *r = state->lazy ? NULL : take_record(state);
+    hg_mutex_lock(&state->lock);
+    if (r) r->scope = true;
+    if (r && !state->lazy) {
+        state->lazy = r;
+        r = NULL;
+        state->free_records = free_records;
+    }
+    tensor_record *found = state->lazy;
+    hg_mutex_unlock(&state->lock);
+    if (r) { /* another thread was first */
+        r->scope = false;
+        give_record(state, r);
+    }
+    return found;
+}
+
+static hg_status begin_run(tensor_run *run, hg_executor *executor, bool lazy) {
     tensor_state *state;
     HG_TRY(tensor_state_of(executor, &state));
     *run = (tensor_run){.state = state};
     for (hg_tensor_scope *s = innermost; s && !run->record; s = s->outer)
         if (s->record->state == state) run->record = s->record;
     if (run->record) return HG_OK;
-    run->record = take_record(state);
+    run->record = lazy ? lazy_record(state) : take_record(state);
     if (!run->record) return hg_fail_memory();
-    run->own = true;
+    run->own = !lazy;
     return HG_OK;
+}
+
+hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
+    return begin_run(run, executor, false);
+}
+
+hg_status tensor_run_begin_lazy(tensor_run *run, hg_executor *executor) {
+    return begin_run(run, executor, true);
 }
 
 hg_status tensor_run_end(tensor_run *run, hg_status status) {

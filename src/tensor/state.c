@@ -69,7 +69,7 @@ static void end(void *kept) {
     }
     hg_vec_free(&state->programs);
     hg_free(state->program_slots);
-    if (state->free_spare) state->free_spare(state);
+    if (state->free_records) state->free_records(state);
     hg_vec_free(&state->graphs);
     hg_mutex_lock(&state->lock); /* other threads may release some */
     for (tensor_storage *s = state->storages; s; s = s->next)

@@ -40,6 +40,7 @@ struct hg_tensor {
     uint32_t references; /* atomic */
     hg_element type;
     tensor_storage *storage;
+    bool lazy;       /* operations on it are recorded */
     uint64_t offset; /* of its first element in the storage */
     uint32_t rank;
     uint64_t shape[HG_TENSOR_AXES];
@@ -126,7 +127,8 @@ struct tensor_state {
     uint32_t *program_slots; /* a hash table: number + 1 */
     uint32_t program_slot_count;
     tensor_record *spare;                    /* records that nobody uses, one behind another, */
-    void (*free_spare)(tensor_state *state); /* freed by this; NULL: there were none */
+    tensor_record *lazy;  /* what tensors of hg_tensor_lazy record; NULL: nothing yet. Both are */
+    void (*free_records)(tensor_state *state); /* freed by this; NULL: there were none */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;
     tensor_storage *storages;
@@ -209,6 +211,8 @@ typedef struct tensor_run {
     bool own; /* the record is run and freed by tensor_run_end */
 } tensor_run;
 hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) HG_NODISCARD;
+/* The same for an operation on tensors of hg_tensor_lazy. */
+hg_status tensor_run_begin_lazy(tensor_run *run, hg_executor *executor) HG_NODISCARD;
 /* status: of the operation; what it recorded is run where it is HG_OK. */
 hg_status tensor_run_end(tensor_run *run, hg_status status) HG_NODISCARD;
 /* Records a call. Its results' tensors are the caller's. */

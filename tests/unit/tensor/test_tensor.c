@@ -401,6 +401,47 @@ static void too_large(hg_executor *e) {
     hg_tensor_release(one), hg_tensor_release(tall);
 }
 
+/* Operations on lazy tensors wait until somebody reads. */
+static void lazy(hg_executor *e) {
+    hg_executor_memory_info before = {.size = sizeof before}, after = before;
+    uint64_t shape[2] = {64, 64};
+    hg_tensor *x, *l, *y, *z;
+    double value;
+    OK(hg_tensor_full(e, HG_TYPE_F32, 2, shape, 2, &x));
+    OK(hg_tensor_lazy(x, &l));
+    OK(hg_executor_memory(e, &before));
+    z = hg_tensor_retain(l);
+    for (int i = 0; i < 2000; i++) { /* more than are recorded at once */
+        OK(hg_ops_add(e, z, x, &y));
+        hg_tensor_release(z);
+        z = y;
+        if (i == 5) {
+            OK(hg_executor_memory(e, &after));
+            CHECK_U64(after.used, before.used);
+        }
+    }
+    OK(hg_tensor_select(z, 0, 63, &y));
+    hg_tensor_release(z);
+    OK(hg_tensor_select(y, 0, -1, &z));
+    OK(hg_tensor_item(z, &value));
+    CHECK(value == 4002);
+    hg_tensor_release(x), hg_tensor_release(l), hg_tensor_release(y), hg_tensor_release(z);
+}
+
+/* Of an executor that goes while something is recorded. */
+static void lazy_without_executor(void) {
+    hg_executor *e;
+    hg_tensor *x, *l, *y;
+    double value;
+    OK(hg_executor_create_cpu(&e));
+    OK(hg_tensor_full(e, HG_TYPE_F32, 2, NULL, 0, &x));
+    OK(hg_tensor_lazy(x, &l));
+    OK(hg_ops_add(e, l, x, &y));
+    hg_executor_destroy(e);
+    FAILS(hg_tensor_item(y, &value), "executor is destroyed");
+    hg_tensor_release(x), hg_tensor_release(l), hg_tensor_release(y);
+}
+
 /* ---- mistakes and text ---- */
 
 static void mistakes(hg_executor *e) {
@@ -457,6 +498,8 @@ int main(void) {
     writes_in_scopes(e);
     numbers_in_scopes(e);
     too_large(e);
+    lazy(e);
+    lazy_without_executor();
     mistakes(e);
     hg_executor_destroy(e);
     memory();
