@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/compat.h"
 #include "base/thread.h"
+#include "tensor/types.h"
 #include <hologram/graph.h>
 #include <hologram/ops.h>
 #include <hologram/tensor.h>
@@ -70,8 +71,6 @@ hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) HG_NODISCARD;
 hg_status tensor_give(const hg_tensor *t, const hg_tensor *like, hg_tensor **view) HG_NODISCARD;
 /* Whether elements lie one after another in C order. */
 bool tensor_is_packed(const hg_tensor *t);
-/* 0: bool, 1: unsigned, 2: signed, 3: floats. */
-int tensor_kind(hg_element type);
 /* Strides of a shape in C order. */
 void tensor_c_strides(const uint64_t *shape, uint32_t rank, int64_t *strides);
 uint64_t tensor_numel(const uint64_t *shape, uint32_t rank);
@@ -126,7 +125,7 @@ struct tensor_state {
     HG_VEC(tensor_program) programs;
     uint32_t *program_slots; /* a hash table: number + 1 */
     uint32_t program_slot_count;
-    tensor_record *spare;                    /* records that nobody uses, one behind another, */
+    tensor_record *spare; /* records that nobody uses, one behind another, */
     tensor_record *lazy;  /* what tensors of hg_tensor_lazy record; NULL: nothing yet. Both are */
     void (*free_records)(tensor_state *state); /* freed by this; NULL: there were none */
     HG_VEC(tensor_graph *) graphs;
