@@ -41,6 +41,7 @@ typedef struct hg_probe_device {
     /* Kernels are lowered for what was found about loops until now (max_rounds, pads_groups). NULL:
      * nobody asks about them. */
     void (*set_loops)(void *user, const hg_probe_result *found);
+    bool lanes_stay; /* no lane may leave a group in front of its barriers */
 } hg_probe_device;
 
 /* A probe that is under way: it gives one kernel after another, which whoever has the device runs,

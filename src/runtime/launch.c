@@ -89,10 +89,8 @@ static hg_status begin(hg_stream *stream, hg_submission *d, const hg_kernel *ker
     return prepare(d);
 }
 
-hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel,
-                         const hg_driver_launch *launch, bool proven, bool unchanged,
-                         hg_driver_fault *fault) {
-    HG_TRY(begin(stream, d, kernel, launch, proven, unchanged));
+/* A launch that has begun, window by window. */
+static hg_status finish(hg_stream *stream, hg_submission *d, hg_driver_fault *fault) {
     for (;;) {
         hg_status status = run_window(stream, d);
         if (status != HG_OK) {
@@ -104,6 +102,13 @@ hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *k
     }
 }
 
+hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel,
+                         const hg_driver_launch *launch, bool proven, bool unchanged,
+                         hg_driver_fault *fault) {
+    HG_TRY(begin(stream, d, kernel, launch, proven, unchanged));
+    return finish(stream, d, fault);
+}
+
 hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch,
                          bool proven, hg_driver_fault *fault) {
     hg_submission d = {0};
@@ -112,7 +117,7 @@ hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_dr
         status = hg_dispatch_submit(&d, stream->queue, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
-        status = hg_launch_wait(stream, &d, kernel, launch, proven, true, fault);
+        status = finish(stream, &d, fault);
     }
     hg_dispatch_free(&d);
     return status;

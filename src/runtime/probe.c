@@ -50,7 +50,8 @@ static hg_probe_device device_of(hg_backend *b) {
     return (hg_probe_device){.caps = &compiler->kir,
                              .identity = pretends_wrong(b) ? "" : b->caps->identity,
                              .user = b,
-                             .set_loops = compiler->device_form ? set_loops : NULL};
+                             .set_loops = compiler->device_form ? set_loops : NULL,
+                             .lanes_stay = compiler->target.shown_uniform};
 }
 
 /* ---- a kernel ---- */

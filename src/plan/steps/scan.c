@@ -41,6 +41,7 @@ static void expand_chunks(launches *l, bool totals) {
     const scan *s = &l->s;
     uint64_t chunks = s->lines.outer * s->chunks;
     uint32_t lanes = plan_tile(l->x, LIBRARY_TILE_SCAN_LANES);
+    while (lanes & (lanes - 1)) lanes &= lanes - 1; /* a round is whole runs of a chunk */
     plan_kernel_key key = plan_library_key(
         LIBRARY_SCAN_CHUNKS, (hg_type)l->call->type, HG_OP_MOV,
         (int32_t[]){plan_fold_number(l->call->fn), (int32_t)hg_type_size_bytes(s->sum), s->reverse,
