@@ -31,7 +31,7 @@ VALID = {
     "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",
     "hg_circuit *": "f.circuit", "const hg_circuit *": "f.circuit", "const hg_ring *": "f.ring", "hg_ring *": "f.ring",
-    "hg_diagnostics *": "f.diagnostics", "const hg_diagnostics *": "f.diagnostics", "hg_config *": "&f.config", "hg_tensor *": "f.tensor", "const hg_tensor *": "f.tensor", "hg_tensor_freed *": "NULL", "const hg_tensor *const *": "(const hg_tensor *const *)&f.tensor", "hg_tensor *const *": "&f.tensor", "const int32_t *": "f.order", "const int64_t *": "f.axes", "const uint64_t * shape": "f.extents", "hg_element": "HG_TYPE_F32", "hg_operation": "HG_OPS_NEG", "const hg_ops_options *": "NULL",
+    "hg_diagnostics *": "f.diagnostics", "const hg_diagnostics *": "f.diagnostics", "hg_config *": "&f.config", "hg_tensor *": "f.tensor", "const hg_tensor *": "f.tensor", "hg_tensor_freed *": "NULL", "hg_tensor ** results": "f.results", "hg_tensor ** views": "f.results", "const hg_tensor *const *": "(const hg_tensor *const *)&f.tensor", "hg_tensor *const *": "&f.tensor", "const int32_t *": "f.order", "const int64_t *": "f.axes", "const uint64_t * shape": "f.extents", "hg_element": "HG_TYPE_F32", "hg_operation": "HG_OPS_NEG", "const hg_ops_options *": "NULL",
     "const hg_config *": "&f.config", "const hg_dim *": "f.dims", "const hg_arg *": "f.args", "hg_buffer": "f.buffer",
     "hg_pool": "f.pool", "hg_typed_buffer": "f.typed", "hg_type": "HG_TYPE_U32", "const hg_operator *": "hg_operator_at(0)",
     "const hg_dispatch_record *": "hg_dispatch_at(0)", "double": "1.0", "float": "1.0f", "hg_status": "HG_OK", "hg_label": "f.label",
@@ -114,7 +114,10 @@ def call(result, name, parameters, wrong, value, out):
         may = (name, parameters[wrong][1]) in OPTIONAL or ("*", parameters[wrong][1]) in OPTIONAL
         if not may:
             out.append(f'    refused("{title}");')
-    for i, (kind, _) in enumerate(parameters):
+    for i, (kind, parameter) in enumerate(parameters):
+        if valid(kind, parameter) == "f.results":
+            out.append("    for (int i = 0; i < 8; i++) {\n    hg_tensor_release(f.results[i]);\n    f.results[i] = NULL;\n    }")
+            break
         if i != wrong and kind in RELEASE:
             out.append(f"    {RELEASE[kind]}(f.made);")
             out.append("    f.made = NULL;")

@@ -40,6 +40,7 @@ typedef struct misuse_fixture {
     hg_config_listener *on_config;
     hg_executor *executor;
     hg_tensor *tensor; /* of one element */
+    hg_tensor *results[8];
     uint64_t extents[2];
     int32_t order[2];
     int64_t axes[2];

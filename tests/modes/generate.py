@@ -89,6 +89,9 @@ def call(result, name, parameters):
     else: # a pointer or a record: that it comes is enough
         out.append(f"    (void){name}({arguments});\n    modes_end();")
     for kind, parameter in parameters:
+        if misuse.valid(kind, parameter) == "f.results":
+            out.append("    for (int i = 0; i < 8; i++) {\n    hg_tensor_release(f.results[i]);\n    f.results[i] = NULL;\n    }")
+            break
         if (name, parameter) in VALID or kind not in misuse.RELEASE:
             continue
         if kind == "hg_program **":

@@ -40,7 +40,7 @@ typedef struct modes_fixture {
     hg_event_listener *on_done;
     hg_config_listener *on_config;
     hg_executor *executor;
-    hg_tensor *tensor;
+    hg_tensor *tensor, *results[8];
     uint64_t extents[2];
     int32_t order[2];
     int64_t axes[2];
