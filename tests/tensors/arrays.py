@@ -1,50 +1,18 @@
-"""Tensors of the library as NumPy's arrays: what the scripts here share. A tensor is made over an array's own memory, with its strides."""
+"""What scripts share that give NumPy's arrays to operations as they lie in memory: a tensor is made over an array's own, with its strides."""
 import ctypes as C
-import os
-import sys
 
-import numpy as np
+import tensors
+from tensors import NAMES as KINDS, Refused as Error, TYPES, check, checks, lib, np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("HG_SOURCE_DIR") or os.path.join(HERE, "..", "..")
-BUILD = os.environ.get("HG_BUILD_DIR") or os.path.join(SOURCE, "build", "release")
-sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
-import checks  # noqa: E402
-
-lib = C.CDLL(os.path.join(BUILD, "libhologram.so"))
-lib.hg_last_error_text.restype = C.c_char_p
 lib.hg_ops_name.restype = C.c_char_p
 lib.hg_tensor_numel.restype = C.c_uint64
-lib.hg_tensor_shape.restype = C.POINTER(C.c_uint64)
 lib.hg_tensor_strides.restype = C.POINTER(C.c_int64)
 
-NAMES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32",
-         "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64", "bool": "bool"}
-
-
-class Error(RuntimeError):
-    pass
-
-
-def check(status):
-    if status:
-        raise Error(lib.hg_last_error_text().decode(errors="replace"))
+NAMES = {np.dtype(kind).name: name for kind, name in KINDS.items()}
 
 
 def element(dtype):
-    value = C.c_uint32()
-    assert lib.hg_element_from_name(NAMES[np.dtype(dtype).name].encode(), C.byref(value))
-    return value.value
-
-
-TYPES = {element(name): np.dtype(name) for name in NAMES}
-NO_TYPE = lib.hg_element_promote(C.c_uint32(1 << 30), C.c_uint32(0))
-
-
-class Options(C.Structure):
-    _fields_ = [("size", C.c_size_t), ("type", C.c_uint32), ("axes", C.POINTER(C.c_int64)), ("axis_count", C.c_uint32),
-                ("keepdims", C.c_bool), ("flag", C.c_bool), ("sizes", C.POINTER(C.c_uint64)), ("size_count", C.c_uint32),
-                ("numbers", C.c_double * 4)]
+    return tensors.ELEMENTS[np.dtype(dtype)]
 
 
 def numbers(kind, values):
@@ -55,40 +23,19 @@ def extents(shape):
     return numbers(C.c_uint64, [int(x) for x in shape])
 
 
-def options(type=None, axes=None, sizes=None, values=(), flag=False, keepdims=False):
-    o = Options(size=C.sizeof(Options), type=NO_TYPE if type is None else element(type), flag=flag, keepdims=keepdims)
-    if axes is not None:
-        o.axes, o.axis_count = numbers(C.c_int64, axes), len(axes)
-    if sizes is not None:
-        o.sizes, o.size_count = numbers(C.c_uint64, [int(x) % (1 << 64) for x in sizes]), len(sizes)
-    o.numbers[:len(values)] = values
-    return o
-
-
-class Tensor:
-    """Owns one. `array`: the memory that it lies in stays."""
+class Tensor(tensors.Tensor):
+    """`array`: the memory that it lies in stays."""
 
     def __init__(self, handle=None, array=None):
-        self.handle, self.array = handle or C.c_void_p(), array
-
-    def __del__(self):
-        lib.hg_tensor_release(self.handle)
+        super().__init__(handle or C.c_void_p())
+        self.array = array
 
     @property
     def shape(self):
         return tuple(lib.hg_tensor_shape(self.handle)[:lib.hg_tensor_ndim(self.handle)])
 
-    def numpy(self):
-        a = np.empty(self.shape, TYPES[lib.hg_tensor_type(self.handle)])
-        check(lib.hg_tensor_to_host(self.handle, a.ctypes.data_as(C.c_void_p), C.c_uint64(a.size)))
-        return a
 
-
-class Executor:
-    def __init__(self):
-        self.handle = C.c_void_p()
-        check(lib.hg_executor_create_cpu(C.byref(self.handle)))
-
+class Executor(tensors.Executor):
     def put(self, array):
         t = Tensor(array=array)
         strides = [s // array.itemsize for s in array.strides]
@@ -96,24 +43,15 @@ class Executor:
                                       numbers(C.c_int64, strides), array.ndim, None, None, C.byref(t.handle)))
         return t
 
-    def call(self, name, *inputs, results=1, **how):
-        o, out = C.c_int(), (C.c_void_p * results)()
-        check(lib.hg_ops_find(name.encode(), C.byref(o)))
-        handles = (C.c_void_p * max(1, len(inputs)))(*[t.handle for t in inputs])
-        check(lib.hg_ops_call(self.handle, o, handles, len(inputs), C.byref(options(**how)), out, results))
-        made = [Tensor(C.c_void_p(h)) for h in out]
+    def call(self, name, *inputs, results=1, values=(), sizes=None, **how):
+        sizes = sizes if sizes is None else [int(x) % (1 << 64) for x in sizes]
+        made = [Tensor(t.take()) for t in super().call(name, inputs, results, numbers=values, sizes=sizes, **how)]
         return made[0] if results == 1 else made
 
     def scope(self, work):
         """What work() gives, recorded and run as one."""
-        scope = C.c_void_p()
-        check(lib.hg_scope_begin(self.handle, C.byref(scope)))
-        try:
-            result = work()
-        finally:
-            status = lib.hg_scope_end(scope)
-        check(status)
-        return result
+        with super().scope():
+            return work()
 
 
 def same(got, want):

@@ -43,7 +43,7 @@ class Refused(Exception):
 
 def check(status):
     if status:
-        raise Refused(lib.hg_last_error_text().decode())
+        raise Refused(lib.hg_last_error_text().decode(errors="replace"))
 
 
 class Options(C.Structure):
@@ -69,6 +69,11 @@ class Tensor:
 
     def __del__(self):
         lib.hg_tensor_release(self.handle)
+
+    def take(self):
+        """Its handle, which is the caller's now."""
+        handle, self.handle = self.handle, C.c_void_p()
+        return handle
 
     def numpy(self):
         shape = lib.hg_tensor_shape(self.handle)
