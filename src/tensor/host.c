@@ -27,21 +27,15 @@ static bool restride(const hg_tensor *t, const uint64_t *shape, uint32_t rank, i
                 have *= t->shape[from++];
             else
                 want *= shape[to++];
-        int64_t step = 0;
+        int64_t least = 1, step = 0;
         bool any = false;
         for (uint32_t d = from; d-- > first;) { /* one axis in memory? */
             if (t->shape[d] == 1) continue;
             if (any && t->strides[d] != step) return false;
-            if (!any) step = t->strides[d];
+            if (!any) least = t->strides[d];
             any = true;
             step = t->strides[d] * (int64_t)t->shape[d];
         }
-        int64_t least = 1;
-        for (uint32_t d = from; d-- > first;)
-            if (t->shape[d] != 1) {
-                least = t->strides[d];
-                break;
-            }
         for (uint32_t d = to; d-- > begin_of;) {
             strides[d] = least;
             least *= (int64_t)shape[d];
