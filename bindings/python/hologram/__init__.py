@@ -1,0 +1,1 @@
+"""Hologram: programs that run on any device with the same results."""
