@@ -1,7 +1,7 @@
 # The Python package, as it lies in the build folder: PYTHONPATH=build/release/python python3. Its files are links to bindings/python/hologram,
 # so that what is edited there is at once what runs; _interface.py is generated, the library is a link too.
 set(python_package ${PROJECT_BINARY_DIR}/python/hologram)
-find_package(Python3 COMPONENTS Interpreter)
+find_package(Python3 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
 if(NOT Python3_Interpreter_FOUND)
   message(STATUS "no Python package: there is no python3")
   return()
@@ -22,5 +22,20 @@ foreach(file IN LISTS package_files)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/bindings/python/hologram/${file} ${python_package}/${file} SYMBOLIC)
 endforeach()
 file(MAKE_DIRECTORY ${python_package}/lib)
-file(CREATE_LINK ${PROJECT_BINARY_DIR}/libhologram.so ${python_package}/lib/libhologram.so SYMBOLIC)
+file(CREATE_LINK ${PROJECT_BINARY_DIR}/libhologram.so ${python_package}/lib/libhologram.so.${PROJECT_VERSION_MAJOR} SYMBOLIC)
 add_custom_target(hologram_python ALL DEPENDS ${python_package}/_interface.py)
+
+# The extension: the stable ABI of CPython 3.11, one file for all later ones.
+if(NOT Python3_Development.Module_FOUND OR Python3_VERSION VERSION_LESS 3.11)
+  message(STATUS "the Python package is without its extension: no headers of CPython 3.11 or newer (Debian package python3-dev)")
+  return()
+endif()
+file(GLOB native_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/python/src/*.c)
+add_library(hologram_native MODULE ${native_sources})
+target_include_directories(hologram_native SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
+target_link_libraries(hologram_native PRIVATE hg_flags hologram)
+set_target_properties(hologram_native PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so LIBRARY_OUTPUT_DIRECTORY ${python_package}
+
+                                                 INSTALL_RPATH "$ORIGIN/lib"
+                                                 BUILD_WITH_INSTALL_RPATH ON)
+add_dependencies(hologram_python hologram_native)

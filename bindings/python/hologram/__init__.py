@@ -1,1 +1,7 @@
-"""Hologram: programs that run on any device with the same results."""
+"""Hologram: programs and arrays that have the same results on every device."""
+from ._array import Array
+from ._errors import (ArgumentError, AxisError, BackendUnavailable, BufferError, Error, ExecutionError, FileError, InternalError,
+                      MemoryExhausted, ProgramError, Timeout, WouldBlock)
+from ._executor import Executor, default_executor, devices, set_default_executor
+from ._namespace import *
+from .types import *

@@ -1,0 +1,81 @@
+/* Executors: created by their backend's name, destroyed with the last object that needs them. */
+#include "native.h"
+
+PyTypeObject *py_executor_type;
+
+static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+    static char *names[] = {"backend", "handle", NULL};
+    const char *backend = "auto";
+    unsigned long long handle = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "|s$K:Executor", names, &backend, &handle))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    py_executor *self = (py_executor *)allocate(type, 0);
+    if (!self) return NULL;
+    if (handle)
+        self->handle = (hg_executor *)(uintptr_t)handle;
+    else {
+        hg_status status;
+        Py_BEGIN_ALLOW_THREADS status = hg_ffi_new_executor_with_backend(backend, &self->handle);
+        Py_END_ALLOW_THREADS if (status != HG_OK) {
+            PyObject *none = py_failed(status);
+            Py_DECREF(self);
+            return none;
+        }
+    }
+    self->cpu = hg_executor_backend_type(self->handle) == HG_BACKEND_CPU;
+    return (PyObject *)self;
+}
+
+static void executor_free(PyObject *object) {
+    py_executor *self = (py_executor *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    py_forget_numbers(self);
+    if (self->handle) {
+        Py_BEGIN_ALLOW_THREADS hg_executor_destroy(self->handle);
+        Py_END_ALLOW_THREADS
+    }
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyObject *executor_handle(PyObject *self, void *none) {
+    (void)none;
+    return PyLong_FromVoidPtr(((py_executor *)self)->handle);
+}
+
+static PyObject *executor_backend(PyObject *self, void *none) {
+    (void)none;
+    return PyUnicode_FromString(
+        hg_backend_name(hg_executor_backend(((py_executor *)self)->handle)));
+}
+
+py_executor *py_executor_of(PyObject *executor) {
+    PyObject *found;
+    if (executor && executor != Py_None) {
+        found = executor;
+        Py_INCREF(found);
+    } else {
+        if (!hooks.default_executor)
+            return (py_executor *)PyErr_Format(PyExc_RuntimeError,
+                                               "hologram._native: there is no default executor");
+        found = PyObject_CallNoArgs(hooks.default_executor);
+    }
+    if (found && !PyObject_TypeCheck(found, py_executor_type)) {
+        PyErr_Format(PyExc_TypeError, "expected a hologram.Executor, not %R", Py_TYPE(found));
+        Py_CLEAR(found);
+    }
+    return (py_executor *)found;
+}
+
+static PyGetSetDef properties[] = {
+    {"handle", executor_handle, NULL, "Address of the hg_executor, for hologram._interface.", NULL},
+    {"backend", executor_backend, NULL, "Name of its backend: \"cpu\", \"cuda\", ….", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, (void *)executor_new},
+                              {Py_tp_dealloc, (void *)executor_free},
+                              {Py_tp_getset, properties},
+                              {0, NULL}};
+PyType_Spec py_executor_spec = {"hologram._native.Executor", (int)sizeof(py_executor), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

@@ -1,0 +1,89 @@
+/* Launches with their parameters: what runs again and again. */
+#include "native.h"
+
+PyTypeObject *py_launch_type;
+
+typedef struct py_launch {
+    PyObject_HEAD hg_binding *binding;
+    PyObject *keeps; /* executor, arrays and buffers that it uses */
+    bool quick;      /* worth no release of the interpreter's lock */
+} py_launch;
+
+static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+    static char *names[] = {"binding", "keeps", "quick", NULL};
+    unsigned long long binding;
+    PyObject *keeps;
+    int quick = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "KO|p:Launch", names, &binding, &keeps, &quick))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    py_launch *self = (py_launch *)allocate(type, 0);
+    if (!self) return NULL;
+    self->binding = (hg_binding *)(uintptr_t)binding;
+    self->keeps = Py_NewRef(keeps);
+    self->quick = quick;
+    return (PyObject *)self;
+}
+
+static void launch_free(PyObject *object) {
+    py_launch *self = (py_launch *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    hg_binding_destroy(self->binding);
+    Py_XDECREF(self->keeps);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+enum { LOOK_MS = 50 };
+/* A launch that may take long: other threads go on, and a signal's handler is called within
+ * LOOK_MS. */
+static hg_status patient(py_launch *self, bool *raised) {
+    hg_event *event;
+    hg_status status = hg_binding_start(self->binding, NULL, &event);
+    if (status != HG_OK) return status;
+    for (;;) {
+        Py_BEGIN_ALLOW_THREADS status = hg_event_wait_for(event, LOOK_MS);
+        Py_END_ALLOW_THREADS if (status != HG_ERROR_TIMEOUT) break;
+        if (PyErr_CheckSignals() < 0) {
+            *raised = true;
+            hg_event_cancel(event);
+            Py_BEGIN_ALLOW_THREADS status = hg_event_wait(event);
+            Py_END_ALLOW_THREADS break;
+        }
+    }
+    hg_event_destroy(event);
+    return status;
+}
+
+PyDoc_STRVAR(launch_doc, "launch(): runs it and waits.");
+static PyObject *launch(PyObject *object, PyObject *none) {
+    (void)none;
+    py_launch *self = (py_launch *)object;
+    bool raised = false;
+    hg_status status = self->quick ? hg_binding_launch(self->binding) : patient(self, &raised);
+    if (raised) return NULL;
+    if (status != HG_OK) return py_failed(status);
+    Py_RETURN_NONE;
+}
+
+static PyObject *launch_call(PyObject *self, PyObject *args, PyObject *named) {
+    if (PyTuple_Size(args) || (named && PyDict_Size(named)))
+        return PyErr_Format(PyExc_TypeError, "a bound launch takes no arguments");
+    return launch(self, NULL);
+}
+
+static PyObject *launch_handle(PyObject *self, void *none) {
+    (void)none;
+    return PyLong_FromVoidPtr(((py_launch *)self)->binding);
+}
+
+static PyMethodDef methods[] = {{"launch", launch, METH_NOARGS, launch_doc}, {NULL, NULL, 0, NULL}};
+static PyGetSetDef properties[] = {
+    {"handle", launch_handle, NULL, "Address of the hg_binding, for hologram._interface.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot slots[] = {
+    {Py_tp_new, (void *)launch_new},   {Py_tp_dealloc, (void *)launch_free},
+    {Py_tp_call, (void *)launch_call}, {Py_tp_methods, methods},
+    {Py_tp_getset, properties},        {0, NULL}};
+PyType_Spec py_launch_spec = {"hologram._native.Launch", (int)sizeof(py_launch), 0,
+                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
