@@ -628,6 +628,36 @@ static inline HG_NODISCARD hg_status hg_ops_tanh_into(hg_executor *executor, con
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_TANH, inputs, 1, NULL, &target, 1);
 }
+/** Inverse hyperbolic sine: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_asinh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ASINH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_asinh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ASINH, inputs, 1, NULL, &target, 1);
+}
+/** Inverse hyperbolic cosine: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_acosh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ACOSH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_acosh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ACOSH, inputs, 1, NULL, &target, 1);
+}
+/** Inverse hyperbolic tangent: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_atanh(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ATANH, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_atanh_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ATANH, inputs, 1, NULL, &target, 1);
+}
 /** Error function: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_erf(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};

@@ -272,6 +272,21 @@ template <class T> tensor<T> tanh(const tensor<T> &a) {
     static_assert(is_real<T>, "tanh is of floats: as<float>() first");
     return tensor<T>::template call<T>(HG_OPS_TANH, {a.get()});
 }
+/** Inverse hyperbolic sine. */
+template <class T> tensor<T> asinh(const tensor<T> &a) {
+    static_assert(is_real<T>, "asinh is of floats: as<float>() first");
+    return tensor<T>::template call<T>(HG_OPS_ASINH, {a.get()});
+}
+/** Inverse hyperbolic cosine. */
+template <class T> tensor<T> acosh(const tensor<T> &a) {
+    static_assert(is_real<T>, "acosh is of floats: as<float>() first");
+    return tensor<T>::template call<T>(HG_OPS_ACOSH, {a.get()});
+}
+/** Inverse hyperbolic tangent. */
+template <class T> tensor<T> atanh(const tensor<T> &a) {
+    static_assert(is_real<T>, "atanh is of floats: as<float>() first");
+    return tensor<T>::template call<T>(HG_OPS_ATANH, {a.get()});
+}
 /** Error function. */
 template <class T> tensor<T> erf(const tensor<T> &a) {
     static_assert(is_real<T>, "erf is of floats: as<float>() first");

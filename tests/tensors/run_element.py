@@ -11,17 +11,17 @@ from tensors import ELEMENTS, Executor, Layout, Refused, checks, np
 
 # Operations whose NumPy function has another name.
 NUMPY = {"div": "divide", "sub": "subtract", "mul": "multiply", "pow": "power", "neg": "negative", "bitwise_left_shift": "left_shift",
-         "bitwise_right_shift": "right_shift", "round": "rint", "atan2": "arctan2", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "abs": "absolute",
+         "bitwise_right_shift": "right_shift", "round": "rint", "atan2": "arctan2", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "abs": "absolute",
          "bitwise_invert": "invert"}
 BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "maximum", "minimum", "atan2", "hypot", "logaddexp", "copysign", "equal",
           "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
           "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"]
 UNARY = ["logical_not", "bitwise_invert", "abs", "neg", "positive", "sign", "square", "ceil", "floor", "round", "trunc", "isnan", "isinf", "isfinite",
-         "signbit", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+         "signbit", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
          "tanh"]
 WHOLE = ("ceil", "floor", "round", "trunc")  # of integers the standard keeps the type, NumPy 1.24 does not
 CORRECTLY_ROUNDED = {"add", "sub", "mul", "div", "floor_divide", "remainder", "maximum", "minimum", "copysign", "abs", "neg", "positive", "sign", "square",
-                     "sqrt", *WHOLE}
+                     "sqrt", "clip", *WHOLE}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.5, 3.5]
 # What NumPy computes in a wider type, or by a library of other accuracy, is compared within this many units of the result's last place.
 UNITS = 8
@@ -75,7 +75,8 @@ def expected(operation, arrays):
 
 def one(cpu, random, operation, types):
     make = numbers(random, operation, False), numbers(random, operation, True)
-    shapes = [(3, 4), (4,)] if len(types) == 2 else [(2, 3, 2)]
+    make += make[:1]
+    shapes = [(3, 4), (4,), (3, 1)] if len(types) > 1 else [(2, 3, 2)]
     layouts = [Layout(random, make[k](t), shapes[k]) for k, t in enumerate(types)]
     want = expected(operation, [layout.array for layout in layouts])
     label = f"{operation} of {' and '.join(str(np.dtype(t)) for t in types)}"
@@ -94,7 +95,7 @@ def one(cpu, random, operation, types):
     checks.check(got.dtype == want.dtype and got.shape == want.shape, f"{label}: {got.dtype} {got.shape} for {want.dtype} {want.shape}")
     if got.dtype == want.dtype and got.shape == want.shape:
         exact = operation in CORRECTLY_ROUNDED and got.dtype != np.float16
-        signs = operation not in ("maximum", "minimum")  # of zeros with both signs NumPy gives either
+        signs = operation not in ("maximum", "minimum", "clip")  # of zeros with both signs NumPy gives either
         checks.check(near(got, want, exact, signs), f"{label}: {got.ravel()[:6]} for {want.ravel()[:6]} of {[layout.array.ravel()[:6] for layout in layouts]}")
     checks.check(got.tobytes() == again.tobytes(), f"{label}: other bits in a scope")
 
@@ -111,6 +112,8 @@ def main():
         for a in ELEMENTS:
             for b in ELEMENTS:
                 one(cpu, random, operation, [a, b])
+    for a in ELEMENTS:
+        one(cpu, random, "clip", [a, a, a])  # the least above the largest too
     return checks.finish()
 
 
