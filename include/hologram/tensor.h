@@ -158,6 +158,15 @@ HG_API hg_status hg_tensor_to_host(const hg_tensor *tensor, void *data,
  * refused. */
 HG_API hg_status hg_tensor_copy_from_host(hg_tensor *tensor, const void *data,
                                           uint64_t count) HG_NODISCARD;
+/**
+ * Where its elements lie, for programs that read or write them: what is recorded runs first. The
+ * buffer is the tensor's; a binding keeps its memory.
+ * @param offset  receives the byte of its first element in the buffer, which may be larger
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: it has no elements, or lies in memory of the host
+ * (hg_tensor_to). Thread-safe.
+ */
+HG_API hg_status hg_tensor_buffer(const hg_tensor *tensor, hg_buffer *buffer,
+                                  uint64_t *offset) HG_NODISCARD;
 /** The value of a tensor with one element. */
 HG_API hg_status hg_tensor_item(const hg_tensor *tensor, double *value) HG_NODISCARD;
 /** Shape, type and elements as text, the middle of long axes left out; freed by hg_string_free. */

@@ -216,6 +216,24 @@ hg_status hg_tensor_to_host(const hg_tensor *t, void *data, uint64_t count) {
     return HG_OK;
 }
 
+hg_status hg_tensor_buffer(const hg_tensor *t, hg_buffer *buffer, uint64_t *offset) {
+    HG_ENTRY;
+    if (!t || !buffer || !offset)
+        return hg_null_argument(!t ? "tensor" : !buffer ? "buffer" : "offset");
+    tensor_state *state = tensor_state_at(t->storage);
+    if (!state)
+        return hg_fail(
+            HG_ERROR_INVALID_ARGUMENT,
+            "the tensor lies in memory of the host: hg_tensor_to puts it on an executor");
+    HG_TRY(tensor_place(t->storage, state));
+    HG_TRY(tensor_writable(t->storage));
+    if (!t->storage->buffer.handle)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor has no elements");
+    *buffer = t->storage->buffer;
+    *offset = t->offset * hg_element_size(t->type);
+    return HG_OK;
+}
+
 hg_status hg_tensor_copy_from_host(hg_tensor *t, const void *data, uint64_t count) {
     HG_ENTRY;
     if (!t || (count && !data)) return hg_null_argument(t ? "data" : "tensor");

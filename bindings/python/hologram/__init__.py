@@ -5,3 +5,5 @@ from ._errors import (ArgumentError, AxisError, BackendUnavailable, BufferError,
 from ._executor import Executor, default_executor, devices, set_default_executor
 from ._namespace import *
 from .types import *
+from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assemble, decode, json_kernel, named_kernel,
+                       open_program)

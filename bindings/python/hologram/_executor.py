@@ -51,6 +51,7 @@ def set_default_executor(executor):
     """Where arrays lie from now on; an Executor or the name of a backend. Returns what it was before, or None."""
     global _default
     before, _default = _default, executor_of(executor)
+    _native.forget_launches()
     return before
 
 

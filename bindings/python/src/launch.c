@@ -1,27 +1,23 @@
 /* Launches with their parameters: what runs again and again. */
 #include "native.h"
 
+#include <time.h>
+
 PyTypeObject *py_launch_type;
 
-typedef struct py_launch {
-    PyObject_HEAD hg_binding *binding;
-    PyObject *keeps; /* executor, arrays and buffers that it uses */
-    bool quick;      /* worth no release of the interpreter's lock */
-} py_launch;
-
 static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *named) {
-    static char *names[] = {"binding", "keeps", "quick", NULL};
+    static char *names[] = {"binding", "keeps", "again", NULL};
     unsigned long long binding;
     PyObject *keeps;
-    int quick = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "KO|p:Launch", names, &binding, &keeps, &quick))
+    int again = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "KO|p:Launch", names, &binding, &keeps, &again))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     py_launch *self = (py_launch *)allocate(type, 0);
     if (!self) return NULL;
     self->binding = (hg_binding *)(uintptr_t)binding;
     self->keeps = Py_NewRef(keeps);
-    self->quick = quick;
+    self->again = again;
     return (PyObject *)self;
 }
 
@@ -34,7 +30,14 @@ static void launch_free(PyObject *object) {
     Py_DECREF(type);
 }
 
-enum { LOOK_MS = 50 };
+enum { LOOK_MS = 50, QUICK_NS = 50 * 1000, SLOW_NS = 1000 * 1000 };
+
+static int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
 /* A launch that may take long: other threads go on, and a signal's handler is called within
  * LOOK_MS. */
 static hg_status patient(py_launch *self, bool *raised) {
@@ -56,11 +59,20 @@ static hg_status patient(py_launch *self, bool *raised) {
 }
 
 PyDoc_STRVAR(launch_doc, "launch(): runs it and waits.");
-static PyObject *launch(PyObject *object, PyObject *none) {
+static PyObject *launch(PyObject *self, PyObject *none) {
     (void)none;
-    py_launch *self = (py_launch *)object;
+    return py_launch_run((py_launch *)self);
+}
+
+PyObject *py_launch_run(py_launch *self) {
     bool raised = false;
+    int64_t began = now_ns();
     hg_status status = self->quick ? hg_binding_launch(self->binding) : patient(self, &raised);
+    int64_t took = now_ns() - began;
+    if (took > SLOW_NS)
+        self->quick = false;
+    else if (took < QUICK_NS)
+        self->quick = true;
     if (raised) return NULL;
     if (status != HG_OK) return py_failed(status);
     Py_RETURN_NONE;

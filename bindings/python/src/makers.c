@@ -164,6 +164,34 @@ release:
     return result;
 }
 
+PyDoc_STRVAR(buffer_of_doc, "buffer_of(object) -> (address, code, shape, whether in C order, "
+                            "whether read-only), or None: of the buffer protocol.");
+static PyObject *buffer_of(PyObject *module, PyObject *object) {
+    (void)module;
+    Py_buffer view;
+    if (!PyObject_CheckBuffer(object)) Py_RETURN_NONE;
+    if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    hg_element type = element_of_format(view.format, view.itemsize);
+    uint64_t shape[HG_TENSOR_AXES];
+    PyObject *made = NULL;
+    if (type == HG_TYPE_COUNT || view.ndim > HG_TENSOR_AXES)
+        made = Py_NewRef(Py_None);
+    else {
+        for (int i = 0; i < view.ndim; i++)
+            shape[i] = view.shape ? (uint64_t)view.shape[i] : (uint64_t)(view.len / view.itemsize);
+        PyObject *extents = py_extents(shape, (uint32_t)view.ndim);
+        if (extents)
+            made = Py_BuildValue("(KINOO)", (unsigned long long)(uintptr_t)view.buf, (unsigned)type,
+                                 extents, PyBuffer_IsContiguous(&view, 'C') ? Py_True : Py_False,
+                                 view.readonly ? Py_True : Py_False);
+    }
+    PyBuffer_Release(&view);
+    return made;
+}
+
 PyDoc_STRVAR(from_memory_doc, "from_memory(address, dtype, shape, strides, owner, executor): an "
                               "array that shares memory of owner, which it keeps. strides in\n"
                               "bytes, whole elements; None: C order.");
@@ -391,7 +419,8 @@ static PyObject *from_sequence(PyObject *module, PyObject *args) {
     return result;
 }
 
-PyMethodDef py_makers[] = {{"from_buffer", from_buffer, METH_VARARGS, from_buffer_doc},
+PyMethodDef py_makers[] = {{"buffer_of", buffer_of, METH_O, buffer_of_doc},
+                           {"from_buffer", from_buffer, METH_VARARGS, from_buffer_doc},
                            {"from_memory", from_memory, METH_VARARGS, from_memory_doc},
                            {"from_dlpack", from_dlpack, METH_VARARGS, from_dlpack_doc},
                            {"from_handle", from_handle, METH_VARARGS, from_handle_doc},

@@ -138,7 +138,15 @@ static PyObject *set_hooks(PyObject *module, PyObject *args, PyObject *named) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {{"last_error", last_error, METH_NOARGS, last_error_doc},
+PyDoc_STRVAR(forget_doc, "forget_launches(): the default executor is another from now on.");
+static PyObject *forget(PyObject *module, PyObject *none) {
+    (void)module, (void)none;
+    py_forget_launches();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {{"forget_launches", forget, METH_NOARGS, forget_doc},
+                                  {"last_error", last_error, METH_NOARGS, last_error_doc},
                                   {"elements", elements, METH_NOARGS, elements_doc},
                                   {"promote", promote, METH_VARARGS, promote_doc},
                                   {"set_hooks", (PyCFunction)(void (*)(void))set_hooks,
@@ -154,7 +162,8 @@ static int run(PyObject *module) {
     py_executor_type = py_add_type(module, &py_executor_spec);
     py_array_type = py_executor_type ? py_add_type(module, &py_array_spec) : NULL;
     py_launch_type = py_array_type ? py_add_type(module, &py_launch_spec) : NULL;
-    if (!py_launch_type || py_add_operations(module) < 0 ||
+    py_dispatcher_type = py_launch_type ? py_add_type(module, &py_dispatcher_spec) : NULL;
+    if (!py_dispatcher_type || py_add_operations(module) < 0 ||
         PyModule_AddFunctions(module, py_makers) < 0)
         return -1;
     hooks.array = py_array_type;

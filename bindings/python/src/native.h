@@ -85,7 +85,18 @@ int py_add_operations(PyObject *module);
 
 /* ---- launches ---- */
 
-extern PyTypeObject *py_launch_type;
+extern PyTypeObject *py_launch_type, *py_dispatcher_type;
+typedef struct py_launch {
+    PyObject_HEAD hg_binding *binding;
+    PyObject *keeps; /* executor, arrays and buffers that it uses */
+    bool quick; /* the last launch was over before others would have noticed: the next is not waited
+                   for patiently */
+    bool again; /* equal arguments may take it again: it uses their memory, no copies */
+} py_launch;
+/* Runs it and waits. None as a new reference, or NULL with an exception. */
+PyObject *py_launch_run(py_launch *launch);
+/* Bound launches that were made with other default executors are of no use any more. */
+void py_forget_launches(void);
 
 /* ---- errors ---- */
 
@@ -96,6 +107,6 @@ PyObject *py_failed(hg_status status);
 PyTypeObject *py_add_type(PyObject *module, PyType_Spec *spec);
 /* from_sequence, from_buffer, from_memory, from_dlpack, from_handle, empty. */
 extern PyMethodDef py_makers[];
-extern PyType_Spec py_executor_spec, py_array_spec, py_launch_spec;
+extern PyType_Spec py_executor_spec, py_array_spec, py_launch_spec, py_dispatcher_spec;
 
 #endif

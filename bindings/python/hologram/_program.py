@@ -1,0 +1,576 @@
+"""Programs, what they are bound to, launches, queues and events."""
+import ctypes
+import math
+import sys
+import threading
+from collections import namedtuple
+
+from . import _executor, _native, types
+from . import _interface as c
+from ._errors import ProgramError, check, last
+
+Param = namedtuple("Param", "name kind dtype direction dims default")
+Param.__doc__ = """What a program asks its caller for. kind: "scalar", "buffer" or "pool"; direction: "in", "out", "inout" of a buffer; dims: extents as
+text, None: any shape; default: text of a scalar that may be left out."""
+_DIRECTIONS = {0: None, 1: "in", 2: "out", 3: "inout"}
+
+
+def _text(pointer, free=True):
+    """The text of a char *, freed."""
+    value = ctypes.string_at(pointer).decode(errors="replace") if pointer else ""
+    if free:
+        c.hg_string_free(pointer)
+    return value
+
+
+Diagnostic = namedtuple("Diagnostic", "severity code message hint line column length")
+_SEVERITIES = ("error", "warning", "note", "fault")
+
+
+class _Diagnostics:
+    """The list that a call fills; raises a ProgramError that has it."""
+
+    def __init__(self):
+        self.handle = c.hg_diagnostics_create(0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        c.hg_diagnostics_destroy(self.handle)
+
+    def all(self):
+        rows = (c.hg_diagnostics_get(self.handle, i).contents for i in range(c.hg_diagnostics_count(self.handle)))
+        return tuple(Diagnostic(_SEVERITIES[d.severity], d.code.decode(), d.message.decode(errors="replace"),
+                                d.hint.decode(errors="replace") if d.hint else None, d.line, d.column, d.length) for d in rows)
+
+    def check(self, status, name, text):
+        if not status:
+            return
+        error = last(status)
+        found = self.all()
+        if not found:
+            raise error
+        raw = text.encode()
+        printed = _text(c.hg_diagnostics_print(self.handle, name.encode(), raw, len(raw))).rstrip()
+        raise ProgramError(printed, diagnostics=found, hint=next((d.hint for d in found if d.hint), None), code=found[0].code,
+                           status=error.status, line=found[0].line or None, column=found[0].column or None, length=found[0].length or None)
+
+
+class Program(_native.Dispatcher):
+    """A verified program. Made by hologram.assemble (its text), open_program (a file), json_kernel, circuit; called with arrays by the names
+    or in the order of its parameters it runs and waits."""
+
+    __slots__ = ("handle", "_params", "_executables", "_lock", "__weakref__")
+
+    def __new__(cls, handle):
+        return super().__new__(cls)
+
+    def __init__(self, handle):
+        self.handle, self._params, self._executables, self._lock = handle, None, {}, threading.Lock()
+
+    def __del__(self):
+        if sys.is_finalizing():
+            return
+        for executable, _ in getattr(self, "_executables", {}).values():
+            c.hg_executable_destroy(executable)
+        if getattr(self, "handle", None):
+            c.hg_program_release(self.handle)
+
+    name = property(lambda self: c.hg_program_name(self.handle).decode(), doc="Its name.")
+    hash = property(lambda self: ctypes.string_at(c.hg_program_hash(self.handle), 32).hex(),
+                    doc="BLAKE3 of code, parameters and launch defaults, as hexadecimal digits.")
+
+    def __len__(self):
+        return c.hg_program_len(self.handle)
+
+    @property
+    def params(self):
+        """Its parameters, in their order."""
+        if self._params is None:
+            found = []
+            for i in range(c.hg_program_param_count(self.handle)):
+                p = c.hg_param_description(size=ctypes.sizeof(c.hg_param_description))
+                check(c.hg_program_param(self.handle, i, ctypes.byref(p)))
+                kind = {c.HG_PARAM_SCALAR: "scalar", c.HG_PARAM_BUFFER: "buffer"}.get(p.kind, "pool")
+                dims = None if kind != "buffer" or p.rank > 8 else tuple(p.dims[d].decode() for d in range(p.rank))
+                found.append(Param(p.name.decode(), kind, None if kind == "pool" else types.by_code(p.type), _DIRECTIONS[p.dir], dims,
+                                   p.default_text.decode() if p.default_text else None))
+            self._params = tuple(found)
+        return self._params
+
+    def __repr__(self):
+        return f"<Program {self.name}({', '.join(_signature(p) for p in self.params)}), {len(self)} instructions>"
+
+    def _printed(self, call):
+        text = ctypes.c_void_p()
+        check(call(self.handle, ctypes.byref(text), None))
+        return _text(text)
+
+    @property
+    def text(self):
+        """Its canonical text."""
+        return self._printed(c.hg_program_print)
+
+    @property
+    def structured(self):
+        """Its text as statements, where it is of that form."""
+        return self._printed(c.hg_program_print_structured)
+
+    def _repr_html_(self):
+        import html
+        return f"<details open><summary><code>{html.escape(repr(self)[1:-1])}</code></summary><pre>{html.escape(self.structured)}</pre></details>"
+
+    def encode(self, debug=False):
+        """The bytes of an .atlasb file."""
+        data, length = ctypes.c_void_p(), ctypes.c_size_t()
+        check(c.hg_program_encode(self.handle, 1 if debug else 0, ctypes.byref(data), ctypes.byref(length)))
+        made = ctypes.string_at(data, length.value)
+        c.hg_string_free(data)
+        return made
+
+    def emit(self, target, **options):
+        """What a target makes of it: "opencl", "spirv", "c", "kir", "vector", …; text, or bytes of a binary target. Options are the fields
+        of hg_emit_options: caps="poor", debug=True."""
+        chosen = c.hg_emit_options(size=ctypes.sizeof(c.hg_emit_options))
+        for name, value in options.items():
+            if name not in {field for field, *_ in chosen._fields_}:
+                raise TypeError(f"emit: no option is called {name!r}")
+            setattr(chosen, name, value.encode() if isinstance(value, str) else value)
+        out, length = ctypes.c_void_p(), ctypes.c_size_t()
+        check(c.hg_program_emit(self.handle, target.encode(), ctypes.byref(chosen), ctypes.byref(out), ctypes.byref(length)))
+        made = ctypes.string_at(out, length.value)
+        c.hg_string_free(out)
+        index = 0
+        while (about := c.hg_emit_target_get(index)):
+            if about.contents.name == target.encode() and about.contents.binary:
+                return made
+            index += 1
+        return made.decode()
+
+    def executable(self, executor=None):
+        """The address of its hg_executable on an executor, made once and kept."""
+        executor = _executor.executor_of(executor)
+        with self._lock:
+            found = self._executables.get(executor.handle)
+            if found is None:
+                made = ctypes.c_void_p()
+                check(c.hg_executable_create(c.hg_executor_backend(executor.handle), self.handle, ctypes.byref(made)))
+                found = self._executables[executor.handle] = (made.value, executor)
+            return found[0]
+
+    def bind(self, *args, lanes=None, grid=None, block=None, timeout_ms=0, max_steps=0, executor=None, **named):
+        """A launch with these arrays and numbers, checked once: call it again and again. lanes, or grid and block: how many lanes run, else
+        what the program says. Arrays of NumPy and what has the buffer protocol are used in place on the CPU; their memory stays while
+        the launch lives."""
+        return self._bind(_arguments(self, args, named), lanes, grid, block, timeout_ms, max_steps, executor, True)
+
+    def _bind(self, values, lanes=None, grid=None, block=None, timeout_ms=0, max_steps=0, executor=None, keep=False):
+        arrays = [value for value in values.values() if isinstance(value, _native.Array)]
+        executor = arrays[0].executor if arrays and executor is None else _executor.executor_of(executor)
+        executable = self.executable(executor)
+        bound = _Bound(executor)
+        try:
+            for param in self.params:
+                if param.name in values:
+                    bound.set(param, values[param.name])
+            bound.extents(self.params, values)
+            launch = None
+            if lanes is not None or grid is not None or timeout_ms or max_steps or block is not None:
+                launch = _launch(lanes, grid, block)
+                launch.timeout_ms, launch.max_steps = timeout_ms, max_steps
+            made = ctypes.c_void_p()
+            check(c.hg_binding_create(executable, None if launch is None else ctypes.byref(launch), bound.params, ctypes.byref(made)))
+            again = not keep and not bound.copied and executor.backend == "cpu"
+            return Launch(made.value, (self if keep else None, executor, *(() if again else bound.keeps)), again)
+        finally:
+            bound.free()
+
+    def bind_arguments(self, args, lanes):
+        """What Dispatcher calls where it has no launch for these arguments."""
+        values = _arguments(self, args, {})
+        grid = lanes if isinstance(lanes, tuple) else None
+        return self._bind(values, None if grid else lanes, grid)
+
+    def __call__(self, *args, lanes=None, **named):
+        """Runs it with arrays and numbers by position or name, and waits. lanes: how many run, else what the program says."""
+        if named:
+            self._bind(_arguments(self, args, named), lanes).launch()
+        else:
+            self.run(lanes, *args)
+
+
+def _signature(p):
+    if p.kind == "scalar":
+        return f"{p.name}: {p.dtype.short}" + (f" = {p.default}" if p.default is not None else "")
+    if p.kind == "pool":
+        return f"{p.name}: pool"
+    return f"{p.name}: {p.direction} {p.dtype.short}" + (f"[{', '.join(p.dims)}]" if p.dims is not None else "[]")
+
+
+def _arguments(program, args, named):
+    params = [p.name for p in program.params]
+    if len(args) > len(params):
+        raise TypeError(f"{program.name}: {len(args)} arguments given, {len(params)} expected: {', '.join(params)}")
+    values = dict(zip(params, args))
+    for name, value in named.items():
+        if name not in params:
+            raise TypeError(f"{program.name}: no parameter is called {name!r}: there are {', '.join(params)}")
+        if name in values:
+            raise TypeError(f"{program.name}: {name!r} is given twice")
+        values[name] = value
+    return values
+
+
+def _launch(lanes, grid, block):
+    launch = c.hg_launch(size=ctypes.sizeof(c.hg_launch))
+    for axis in range(3):
+        launch.grid[axis] = launch.block[axis] = 1
+    if lanes is not None:
+        if grid is not None or block is not None:
+            raise TypeError("lanes and grid or block: one of both says how many lanes run")
+        c.hg_launch_set_linear(ctypes.byref(launch), lanes)
+        return launch
+    if grid is None and block is None:
+        launch.extents = c.HG_EXTENTS_PROGRAM
+        for axis in range(3):
+            launch.grid[axis] = launch.block[axis] = 0
+        return launch
+    for field, given in ((launch.grid, grid), (launch.block, block)):
+        for axis, value in enumerate(() if given is None else given if isinstance(given, (tuple, list)) else (given,)):
+            field[axis] = value
+    return launch
+
+
+class _Bound:
+    """Values of a program's parameters, and the imported buffers that are freed when the binding has them."""
+
+    def __init__(self, executor):
+        self.executor, self.keeps, self.imported = executor, [], []
+        self.backend = c.hg_executor_backend(executor.handle)
+        self.params, self.copied = c.hg_params_create(), False
+        self.shapes = {}
+
+    def set(self, param, value):
+        if param.kind == "scalar":
+            self.scalar(param.name, param.dtype, value)
+        elif param.kind == "buffer":
+            self.buffer(param, value)
+        else:
+            raise TypeError(f"{param.name}: pools are the launch's own")
+
+    def scalar(self, name, dtype, value):
+        data = _native.from_sequence(value, dtype, self.executor).tobytes() if dtype.itemsize > 8 or not isinstance(value, (int, float)) \
+            else _scalar_bytes(name, dtype, value)
+        check(c.hg_params_set_scalar(self.params, name.encode(), dtype.code, data))
+
+    def buffer(self, param, value):
+        """A parameter that is an array. What has the buffer protocol is used in place where the device sees the host's memory."""
+        from ._array import convert
+        found = None if isinstance(value, _native.Array) or self.executor.backend != "cpu" else _native.buffer_of(value)
+        writes = param.direction != "in"
+        if found is not None:
+            address, code, shape, in_order, read_only = found
+            self.check(param, types.by_code(code))
+            if in_order and not (writes and read_only):
+                self.keeps.append(value)
+                self.shapes[param.name] = shape
+                self.import_memory(param.name, address, math.prod(shape) * param.dtype.itemsize)
+                return
+            if writes:
+                raise ValueError(f"{param.name}: the program writes it, but {'it is read-only' if read_only else 'its elements do not lie in C order'}")
+        if not isinstance(value, _native.Array):
+            if writes:
+                raise TypeError(f"{param.name}: the program writes it, so it must be an array, not {type(value).__name__}"
+                                if found is None and self.executor.backend == "cpu" else
+                                f"{param.name}: the program writes it on {self.executor.backend}: give an array that lies there")
+            value, self.copied = convert(value, param.dtype if isinstance(value, (list, tuple, range)) else None, self.executor, None), True
+        self.check(param, value.dtype)
+        if not value.is_contiguous:
+            if writes:
+                raise ValueError(f"{param.name}: the program writes it, so its elements must lie in C order: strides are {value.strides} "
+                                 f"for shape {value.shape}")
+            value, self.copied = value.contiguous(), True
+        self.keeps.append(value)
+        self.shapes[param.name] = value.shape
+        self.place(param.name, value)
+
+    @staticmethod
+    def check(param, dtype):
+        if (types.uint8 if dtype is types.bool else dtype) is not param.dtype:
+            raise TypeError(f"{param.name}: an array of {param.dtype} is expected, not of {dtype}: astype() converts")
+
+    def import_memory(self, name, address, size):
+        buffer = c.hg_buffer()
+        if size:
+            check(c.hg_buffer_import(self.backend, address, size, ctypes.byref(buffer)))
+        else:
+            check(c.hg_backend_allocate_buffer(self.backend, 0, ctypes.byref(buffer)))
+        self.imported.append(buffer)
+        check(c.hg_params_set_buffer(self.params, name.encode(), buffer))
+
+    def place(self, name, array):
+        if self.executor.backend == "cpu" or not array.size:
+            self.import_memory(name, _address(array) if array.size else None, array.nbytes)
+            return
+        buffer, offset = c.hg_buffer(), ctypes.c_uint64()
+        check(c.hg_tensor_buffer(array.handle, ctypes.byref(buffer), ctypes.byref(offset)))
+        if offset.value:
+            raise ValueError(f"{name}: a view that begins at byte {offset.value} of its memory: copy() makes an array of its own")
+        check(c.hg_params_set_buffer(self.params, name.encode(), buffer))
+
+    def extents(self, params, values):
+        """Scalars that name an extent, from the shapes of arrays."""
+        scalars = {p.name: p for p in params if p.kind == "scalar"}
+        found = {}
+        for p in params:
+            if p.kind != "buffer" or p.name not in self.shapes or not p.dims:
+                continue
+            shape = self.shapes[p.name]
+            if len(shape) != len(p.dims):
+                continue
+            for dim, extent in zip(p.dims, shape):
+                if dim in scalars and dim not in values:
+                    if found.setdefault(dim, (extent, p.name))[0] != extent:
+                        raise ValueError(f"{dim} is {found[dim][0]} in {found[dim][1]}, but {extent} in {p.name}")
+        for name, (extent, _) in found.items():
+            self.scalar(name, scalars[name].dtype, extent)
+
+    def free(self):
+        for buffer in self.imported:
+            c.hg_backend_free_buffer(self.backend, buffer)
+        c.hg_params_destroy(self.params)
+
+
+def _address(array):
+    """Where the elements of an array on the CPU lie."""
+    capsule = array.dlpack_capsule(False)
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = ctypes.cast(pointer(capsule, b"dltensor"), ctypes.POINTER(c.hg_dlpack_tensor)).contents
+    return tensor.data + tensor.byte_offset
+
+
+def _scalar_bytes(name, dtype, value):
+    import struct
+    form = {"float64": "<d", "float32": "<f", "float16": "<e"}.get(dtype.name)
+    try:
+        if form:
+            return struct.pack(form, value)
+        if dtype.kind in "iu":
+            if isinstance(value, float):
+                raise TypeError(f"{name}: an integer of {dtype} is expected, not {value!r}")
+            return int(value).to_bytes(dtype.itemsize, "little", signed=dtype.kind == "i")
+    except OverflowError:
+        raise OverflowError(f"{name}: {value} does not fit {dtype}") from None
+    return _native.from_sequence(value, dtype, None).tobytes()
+
+
+class Launch(_native.Launch):
+    """A program bound to its arrays. Calling it runs it and waits; start returns an Event at once."""
+
+    __slots__ = ()
+
+    def start(self):
+        """Starts it and returns an Event, which can be awaited."""
+        event = ctypes.c_void_p()
+        check(c.hg_binding_start(self.handle, None, ctypes.byref(event)))
+        return Event(event.value, self)
+
+
+_waiting, _waiting_lock, _next = {}, threading.Lock(), 0
+
+
+def _done(user, status, error):
+    """Called by a thread of the library."""
+    with _waiting_lock:
+        call = _waiting.pop(user, None)
+    if call is not None:
+        call(status, error.contents.message.decode(errors="replace") if error else None)
+
+
+class Event:
+    """A point in the work of a device. wait() waits; `await event` does in any asyncio loop; done says whether it is over."""
+
+    __slots__ = ("handle", "_keeps", "__weakref__")
+    _listener = None
+
+    def __init__(self, handle, keeps=None):
+        self.handle, self._keeps = handle, keeps
+
+    def __del__(self):
+        if getattr(self, "handle", None) and not sys.is_finalizing():
+            c.hg_event_destroy(self.handle)
+
+    @property
+    def done(self):
+        """Whether the work is over; raises what it failed with."""
+        done = ctypes.c_bool()
+        status = c.hg_event_query(self.handle, ctypes.byref(done))
+        if done.value:
+            check(status)
+        return done.value
+
+    def wait(self, timeout=None):
+        """Waits for so many seconds at most; Timeout where the work goes on. Raises what the work failed with."""
+        import time
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = 50 if end is None else max(0, min(50, int((end - time.monotonic()) * 1000)))
+            status = c.hg_event_wait_for(self.handle, left)
+            if status != c.HG_ERROR_TIMEOUT or (end is not None and time.monotonic() >= end):
+                check(status)
+                return
+
+    def cancel(self):
+        """Ends the work early: lanes stop, and the event fails with `cancelled`."""
+        c.hg_event_cancel(self.handle)
+
+    def on_done(self, call):
+        """Has call(error) called once by a thread of the library when the work is over; error is None or an exception's text."""
+        global _next
+        if Event._listener is None:
+            Event._listener = c.hg_event_listener(_done)
+        with _waiting_lock:
+            _next += 1
+            number = _next
+            _waiting[number] = lambda status, message: call(None if not status else message or "failed")
+        status = c.hg_event_on_done(self.handle, Event._listener, number)
+        if status:
+            with _waiting_lock:
+                _waiting.pop(number, None)
+            check(status)
+
+    def __await__(self):
+        import asyncio
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def finished(error):
+            def settle():
+                if not future.done():
+                    future.set_result(None)
+            try:
+                loop.call_soon_threadsafe(settle)
+            except RuntimeError:
+                pass  # the loop is closed: nobody waits any more
+
+        self.on_done(finished)
+        try:
+            yield from future.__await__()
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
+        self.wait(0)
+
+
+class Queue:
+    """An ordered stream of work that runs beside the caller. submit() appends launches and returns an Event; synchronize() waits for all."""
+
+    __slots__ = ("handle", "executor", "__weakref__")
+
+    def __init__(self, executor=None):
+        self.executor, self.handle = _executor.executor_of(executor), None
+        made = ctypes.c_void_p()
+        check(c.hg_queue_create(c.hg_executor_backend(self.executor.handle), None, ctypes.byref(made)))
+        self.handle = made.value
+
+    def __del__(self):
+        if getattr(self, "handle", None) and not sys.is_finalizing():
+            c.hg_queue_destroy(self.handle)
+
+    def submit(self, *launches, after=()):
+        """Appends launches, which start when the events of `after` are done. Returns an Event of their end."""
+        commands = (c.hg_command * max(len(launches), 1))()
+        for command, launch in zip(commands, launches):
+            command.size, command.kind, command.binding = ctypes.sizeof(c.hg_command), c.HG_COMMAND_LAUNCH, launch.handle
+        waits = (ctypes.c_void_p * max(len(after), 1))(*(event.handle for event in after))
+        signal = ctypes.c_void_p()
+        check(c.hg_queue_submit(self.handle, commands, len(launches), waits, len(after), ctypes.byref(signal)))
+        return Event(signal.value, (self, launches))
+
+    def synchronize(self):
+        """Waits for everything submitted so far; raises the first error since the last call."""
+        check(c.hg_queue_synchronize(self.handle))
+
+
+# ---- making programs ----
+
+def assemble(text, *, defines=None, program=None, name="program.atlas", resolve=None):
+    """A program of its text. defines: values of `.const` names; program: which of several; resolve(file) -> bytes or text: files that
+    `.include` and `.data` name. ProgramError with all messages and their places."""
+    options = c.hg_assemble_options(size=ctypes.sizeof(c.hg_assemble_options))
+    words = [f"{key}={value}".encode() for key, value in (defines or {}).items()]
+    held = (ctypes.c_char_p * max(len(words), 1))(*words)
+    options.defines, options.define_count = ctypes.addressof(held), len(words)
+    options.program = None if program is None else program.encode()
+    options.source_name = name.encode()
+    keeps, trouble = [], []
+    if resolve is not None:
+        def find(user, source, file, out):
+            try:
+                found = resolve(file.decode())
+            except Exception as error:
+                trouble.append(error)
+                return c.HG_ERROR_IO
+            data = found.encode() if isinstance(found, str) else bytes(found)
+            memory = ctypes.create_string_buffer(data, len(data) + 1)
+            keeps.append((memory, file))
+            source = ctypes.cast(out, ctypes.POINTER(c.hg_source)).contents
+            source.name, source.bytes, source.length = file, ctypes.addressof(memory), len(data)
+            return c.HG_OK
+        finder = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)(find)
+        keeps.append(finder)
+        options.resolve = ctypes.cast(finder, ctypes.c_void_p)
+    raw, made = text.encode(), ctypes.c_void_p()
+    with _Diagnostics() as said:
+        status = c.hg_program_assemble_with(raw, len(raw), ctypes.byref(options), said.handle, ctypes.byref(made))
+        if trouble:
+            raise trouble[0]
+        said.check(status, name, text)
+    return Program(made.value)
+
+
+def decode(data):
+    """A program of the bytes of an .atlasb file."""
+    made = ctypes.c_void_p()
+    data = bytes(data)
+    with _Diagnostics() as said:
+        said.check(c.hg_program_decode(data, len(data), said.handle, ctypes.byref(made)), "program.atlasb", "")
+    return Program(made.value)
+
+
+def json_kernel(text, kernel=None):
+    """A program of a JSON kernel's document: its text, or an object of Python that json.dumps takes."""
+    if not isinstance(text, str):
+        import json
+        text = json.dumps(text)
+    made, raw = ctypes.c_void_p(), text.encode()
+    with _Diagnostics() as said:
+        said.check(c.hg_json_to_isa_translate_named(raw, len(raw), None if kernel is None else kernel.encode(), said.handle,
+                                                    ctypes.byref(made)), "kernel.json", text)
+    return Program(made.value)
+
+
+def named_kernel(name):
+    """A program of the library: "atlas_add_f32", …"""
+    made = ctypes.c_void_p()
+    check(c.hg_kernel_by_name(name.encode(), ctypes.byref(made)))
+    return Program(made.value)
+
+
+def open_program(path, **options):
+    """A program of a file: .atlas (files that it includes lie beside it), .atlasb or .json."""
+    import os
+    path = os.fspath(path)
+    if path.endswith(".atlas"):
+        folder = os.path.dirname(path)
+
+        def resolve(name):
+            with open(os.path.join(folder, name), "rb") as file:
+                return file.read()
+        with open(path, encoding="utf-8") as file:
+            return assemble(file.read(), name=path, resolve=resolve, **options)
+    with open(path, "rb") as file:
+        data = file.read()
+    return json_kernel(data.decode(), **options) if path.endswith(".json") else decode(data)
