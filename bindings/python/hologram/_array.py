@@ -40,7 +40,7 @@ class Array(_native.Array):
                 raise BufferError(f"dl_device: the array lies on {self.__dlpack_device__()}, not on {dl_device}")
             if copy is False:
                 raise BufferError("copy=False: the array lies on another device")
-        array = _OPERATIONS["positive"](self) if copy else self
+        array = self.copy() if copy else self
         return array.dlpack_capsule(max_version is not None and max_version[0] >= 1)
 
     def __array__(self, dtype=None, copy=None):
@@ -65,7 +65,7 @@ class Array(_native.Array):
 
     def copy(self):
         """A new array with the same elements."""
-        return _OPERATIONS["positive"](self)
+        return _OPERATIONS["cast"](self, type=self.dtype)
 
     def __copy__(self):
         return self.copy()

@@ -140,8 +140,8 @@ def meshgrid(*arrays, indexing="xy"):
     if indexing == "xy" and n > 1:
         places[:2] = 1, 0
         shape[:2] = shape[1], shape[0]
-    return tuple(x.reshape(tuple(x.size if at == places[i] else 1 for at in range(n))).broadcast_to(tuple(shape)).copy()
-                 for i, x in enumerate(arrays))
+    return [x.reshape(tuple(x.size if at == places[i] else 1 for at in range(n))).broadcast_to(tuple(shape)).copy()
+            for i, x in enumerate(arrays)]
 
 
 def tril(x, /, *, k=0):
@@ -262,18 +262,15 @@ def clip(x, /, min=None, max=None):
 
 def nextafter(x1, x2, /):
     """The next number from x1 towards x2."""
-    x1, x2 = broadcast_arrays(_array_of(x1), _array_of(x2))
     dtype = result_type(x1, x2)
     integers = {"float16": types.int16, "float32": types.int32, "float64": types.int64}.get(dtype.name)
     if integers is None:
         raise TypeError(f"nextafter: expected real floating arrays, not {dtype}")
-    x1, x2 = x1.astype(dtype).contiguous(), x2.astype(dtype)
+    x1, x2 = broadcast_arrays(*(asarray(x, dtype=dtype) for x in (x1, x2)))
     bits = _reinterpret(x1, integers)
-    away = logical_and(greater(abs(x2), abs(x1)), logical_not(logical_xor(signbit(x1), signbit(x2)))) if False else greater(x2, x1)
-    step = where(equal(away, greater_equal(bits, 0)), full((), 1, dtype=integers), full((), -1, dtype=integers))
-    moved = _reinterpret((bits + step).contiguous(), dtype)
-    smallest = _reinterpret(full((), 1, dtype=integers), dtype)
-    moved = where(equal(x1, 0), where(greater(x2, x1), smallest, negative(smallest)), moved)
+    step = where(equal(greater(x2, x1), greater_equal(x1, 0)), full((), 1, dtype=integers), full((), -1, dtype=integers))
+    smallest = copysign(_reinterpret(full((), 1, dtype=integers), dtype), x2)
+    moved = where(equal(x1, 0), smallest, _reinterpret(bits + step, dtype))
     return where(equal(x1, x2), x2, where(logical_or(isnan(x1), isnan(x2)), full((), nan, dtype=dtype), moved))
 
 
@@ -515,7 +512,7 @@ def broadcast_shapes(*shapes):
 def broadcast_arrays(*arrays):
     """A view of each with the shape that all broadcast to."""
     shape = broadcast_shapes(*(x.shape for x in arrays))
-    return tuple(x.broadcast_to(shape) for x in arrays)
+    return [x.broadcast_to(shape) for x in arrays]
 
 
 def concat(arrays, /, *, axis=0):
