@@ -2,13 +2,14 @@
 # as root or through sudo), build the release preset and run. Everything else is CMake: see CMakePresets.json.
 #   make quick      what a change may have broken, in a minute
 #   make test-all   the tests with all of their generated breadth
+#   make wheel      dist/*.whl: the Python package, and its native code by LLVM as a package of its own
 #   make count      lines by room, beside the budget of tools/count.txt
 # docs/howto/develop.md tells how to work with them.
 BUILD := build/release
 # A folder that was configured for the tests stays so.
 WITHOUT_TESTS := $(if $(wildcard $(BUILD)/tests),,-DHG_TESTS=OFF)
 
-.PHONY: demo quick test test-all check count install release setup clean
+.PHONY: demo quick test test-all check count install wheel release setup clean
 demo:
 	@sh tools/setup build
 	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram_command digits stream
@@ -34,6 +35,10 @@ install:
 	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- libhologram.so libhologram.a hologram hologram_ptx
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(abspath $(PREFIX)))
 
+wheel:
+	@sh tools/setup wheel
+	@/usr/bin/python3 bindings/python/backend.py dist
+
 release: setup
 	@sh tools/build $(BUILD) -DHG_TESTS=ON
 
@@ -41,4 +46,4 @@ setup:
 	@sh tools/setup test
 
 clean:
-	rm -rf build out
+	rm -rf build dist out

@@ -23,6 +23,9 @@ foreach(file IN LISTS package_files)
 endforeach()
 file(MAKE_DIRECTORY ${python_package}/lib)
 file(CREATE_LINK ${PROJECT_BINARY_DIR}/libhologram.so ${python_package}/lib/libhologram.so.${PROJECT_VERSION_MAJOR} SYMBOLIC)
+foreach(file libhologram_jit.so libexec hologram) # what the library and `python -m hologram` look for beside it; some may never be built
+  file(CREATE_LINK ${PROJECT_BINARY_DIR}/${file} ${python_package}/lib/${file} SYMBOLIC)
+endforeach()
 add_custom_target(hologram_python ALL DEPENDS ${python_package}/_interface.py)
 
 # The extension: the stable ABI of CPython 3.11, one file for all later ones.

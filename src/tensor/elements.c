@@ -381,6 +381,7 @@ static hg_status separate(tensor_state *state, const hg_tensor *target, const hg
 }
 
 hg_status tensor_check_target(const char *operation, const hg_tensor *target) {
+    if (!tensor_numel(target->shape, target->rank)) return HG_OK;
     for (uint32_t d = 0; d < target->rank; d++)
         if (!target->strides[d] && target->shape[d] > 1)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT,

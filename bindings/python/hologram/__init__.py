@@ -8,3 +8,4 @@ from ._namespace import *
 from .types import *
 from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assemble, decode, json_kernel, named_kernel,
                        open_program)
+from ._scope import jit, profile, scope

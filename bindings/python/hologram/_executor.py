@@ -1,7 +1,9 @@
 """Executors: a device, its memory and how it was configured."""
 import ctypes
+import os
 import threading
 
+from . import _interface as c
 from . import _native
 from ._errors import check
 
@@ -11,9 +13,34 @@ _lock = threading.Lock()
 
 class Executor(_native.Executor):
     """A device with its memory. backend: "auto" (the first device, in the end the CPU), "cpu", "cuda", "opencl", "vulkan", "metal",
-    "webgpu". BackendUnavailable with the reason where there is none. Arrays keep theirs."""
+    "webgpu". BackendUnavailable with the reason where there is none. Settings are the fields of hg_config: Executor("cpu", num_threads=2,
+    deterministic=True, cpu_level="baseline", timeout_ms=1000). Arrays keep their executor."""
 
     __slots__ = ("__weakref__",)
+
+    def __new__(cls, backend="auto", **settings):
+        if not settings:
+            return super().__new__(cls, backend=backend)
+        config = c.hg_config()
+        check(c.hg_config_init(ctypes.byref(config), ctypes.sizeof(config)))
+        check(c.hg_config_read_env(ctypes.byref(config)))
+        fields = {name: kind for name, kind in c.hg_config._fields_ if name != "size" and not name.startswith("reserved")}
+        for name, value in {"backend": backend, **settings}.items():
+            if name not in fields:
+                raise TypeError(f"Executor: no setting is called {name!r}: there are {', '.join(sorted(fields))}")
+            if isinstance(value, (tuple, list)):
+                for i, one in enumerate(value):
+                    getattr(config, name)[i] = one
+            elif isinstance(value, (str, os.PathLike)):
+                text = os.fsencode(value)
+                if hasattr(fields[name], "_length_") and len(text) >= fields[name]._length_:
+                    raise ValueError(f"Executor: {name}: {value!r} is longer than {fields[name]._length_ - 1} bytes")
+                setattr(config, name, text)
+            else:
+                setattr(config, name, value)
+        made = ctypes.c_void_p()
+        check(c.hg_executor_create_from_config(ctypes.byref(config), ctypes.byref(made)))
+        return super().__new__(cls, handle=made.value)
 
     def __repr__(self):
         return f"Executor(backend={self.backend!r})"
@@ -26,14 +53,16 @@ class Executor(_native.Executor):
 
     def memory(self):
         """Bytes of its buffers: used, peak, kept, kept_count, reused."""
-        from . import _interface as c
         info = c.hg_executor_memory_info(size=ctypes.sizeof(c.hg_executor_memory_info))
         check(c.hg_executor_memory(self.handle, ctypes.byref(info)))
         return {name: getattr(info, name) for name in ("used", "peak", "kept", "kept_count", "reused")}
 
+    def write_profile(self, path):
+        """What was recorded so far, as a Chrome trace, and as a table in path.txt. The executor is made with profiling=True."""
+        check(c.hg_executor_write_profile(self.handle, os.fsencode(path)))
+
     def trim(self, bytes=0):
         """Frees kept buffers until no more than that many bytes are kept."""
-        from . import _interface as c
         check(c.hg_executor_trim(self.handle, bytes))
 
 
@@ -49,10 +78,16 @@ def default_executor():
 
 def set_default_executor(executor):
     """Where arrays lie from now on; an Executor or the name of a backend. Returns what it was before, or None."""
-    global _default
-    before, _default = _default, executor_of(executor)
-    _native.forget_launches()
+    before = _default
+    _restore(executor_of(executor))
     return before
+
+
+def _restore(executor):
+    """Makes an executor, or None, the default one again."""
+    global _default
+    _default = executor
+    _native.forget_launches()
 
 
 _by_name = {}
@@ -76,7 +111,6 @@ def executor_of(device):
 
 def devices():
     """All devices of this machine, as dicts; of a backend without one the entry has available False and the reason."""
-    from . import _interface as c
     count = ctypes.c_size_t()
     check(c.hg_devices_list(None, ctypes.sizeof(c.hg_device_info), 0, ctypes.byref(count)))
     rows = (c.hg_device_info * max(count.value, 1))()

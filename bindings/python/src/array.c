@@ -65,7 +65,7 @@ static PyObject *beside(PyObject *self, hg_status status, hg_tensor *const *tens
 static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *named) {
     (void)args, (void)named;
     return PyErr_Format(PyExc_TypeError,
-                        "%R: arrays are made by hologram.asarray, zeros, arange, …", type);
+                        "%R: arrays are made by hologram.asarray, zeros, arange, load", type);
 }
 
 static void array_free(PyObject *object) {

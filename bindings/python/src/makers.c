@@ -315,6 +315,12 @@ static bool visit(nest *n, PyObject *object, int depth) {
                    false;
         PyObject *number = object, *held = NULL;
         if (!py_is_number(object)) { /* a NumPy scalar, an array without axes, a Fraction, … */
+            if (PyUnicode_Check(object) || PyBytes_Check(object))
+                return PyErr_Format(
+                           PyExc_TypeError,
+                           "%R is no element of an array: expected numbers or lists of numbers",
+                           object),
+                       false;
             PyObject *item = PyObject_HasAttrString(object, "item")
                                  ? PyObject_CallMethod(object, "item", NULL)
                              : PyIndex_Check(object) ? PyNumber_Index(object)

@@ -1,0 +1,100 @@
+"""What `python -m hologram demo` shows: one program on every device that there is, its bits compared, a picture of it, and an array
+computation with the same bits eager and recorded."""
+import hashlib
+import os
+import struct
+import sys
+import time
+import zlib
+
+import hologram as hg
+
+MANDELBROT = """
+.atlas 1
+.program mandelbrot
+.param picture buffer u8 out [h, w, 3]
+.param w u64
+.param h u64
+.param rounds u32 = 256
+.lanes [j < h, i < w]
+    let cr f64 = -0.743643887 + (f64(i) / f64(w) - 0.5) * 0.012
+    let ci f64 = 0.131825904 + (f64(j) / f64(h) - 0.5) * 0.0075
+    let re f64 = 0
+    let im f64 = 0
+    let k u32 = 0
+    while k < rounds && re * re + im * im < 64.0 {
+        let next = re * re - im * im + cr
+        im = 2.0 * re * im + ci
+        re = next
+        k = k + 1
+    }
+    let t f32 = 0.0
+    if k < rounds {
+        t = f32(k) + 1.0 - log2(log2(f32(re * re + im * im)) * 0.5)
+    }
+    picture[j, i, 0] = u8(127.0 + 127.0 * sin(t * 0.11 + 4.0) * min(t, 1.0) - 127.0 * (1.0 - min(t, 1.0)))
+    picture[j, i, 1] = u8(127.0 + 127.0 * sin(t * 0.13 + 4.6) * min(t, 1.0) - 127.0 * (1.0 - min(t, 1.0)))
+    picture[j, i, 2] = u8(127.0 + 127.0 * sin(t * 0.17 + 5.4) * min(t, 1.0) - 127.0 * (1.0 - min(t, 1.0)))
+"""
+
+
+def write_png(path, picture):
+    """An array u8 [h, w, 3] as a PNG."""
+    height, width, _ = picture.shape
+    data = picture.tobytes()
+    rows = b"".join(b"\0" + data[3 * width * y:3 * width * (y + 1)] for y in range(height))
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows, 6)) + chunk(b"IEND", b""))
+
+
+def executors():
+    """(what it is, an executor or the reason why there is none)."""
+    yield "cpu, baseline instructions", lambda: hg.Executor("cpu", cpu_level="baseline")
+    yield "cpu", lambda: hg.Executor("cpu")
+    for backend in ("opencl", "vulkan", "cuda"):
+        yield backend, lambda backend=backend: hg.Executor(backend)
+
+
+def main(arguments):
+    path = arguments[0] if arguments else "hologram-demo.png"
+    program = hg.assemble(MANDELBROT, name="mandelbrot.atlas")
+    print(f"{program!r}\n")
+    print(f"{'device':<28}{'pixels':>12}{'ms':>9}   sha256 of the picture")
+    hashes, picture = set(), None
+    for name, make in executors():
+        try:
+            executor = make()
+            made = hg.empty((270, 480, 3), dtype=hg.uint8, device=executor)
+            launch = program.bind(picture=made)
+            launch()
+            begin = time.perf_counter()
+            launch()
+            took = time.perf_counter() - begin
+            digest = hashlib.sha256(made.tobytes()).hexdigest()
+        except hg.Error as error:
+            print(f"{name:<28}   {str(error).splitlines()[0][:80]}")
+            continue
+        hashes.add(digest)
+        picture = made
+        print(f"{name:<28}{'480 x 270':>12}{took * 1e3:>9.1f}   {digest[:32]}")
+    write_png(path, picture)
+    print(f"\nequal bits: {'yes' if len(hashes) == 1 else 'NO'}; the picture is {os.path.abspath(path)}")
+
+    x = hg.rand((512, 512), seed=1, dtype=hg.float32)
+
+    def network(x):
+        return hg.softmax(hg.gelu(x @ x.T / 512) @ x, axis=-1).sum(axis=0)
+    eager = network(x)
+    with hg.scope():
+        recorded = network(x)
+    print(f"arrays: softmax(gelu(x x^T) x) of 512 x 512: {eager[:3]!s} …, eager and recorded equal: "
+          f"{eager.tobytes() == recorded.tobytes()}")
+    return 0 if len(hashes) == 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,383 @@
+"""Arrays of the Python package against NumPy: views of views, indices, operators, numbers beside arrays, conversions, memory that is shared;
+what each call says of wrong arguments; and that nothing is left behind.
+
+    run_arrays.py [--rounds N] [--seed N]
+"""
+import argparse
+import copy
+import gc
+import os
+import pickle
+import random
+import sys
+import threading
+import weakref
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("HG_SOURCE_DIR") or os.path.join(HERE, "..", "..")
+BUILD = os.environ.get("HG_BUILD_DIR") or os.path.join(SOURCE, "build", "release")
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SOURCE, "tests", "support"), os.path.join(BUILD, "python")]
+import checks  # noqa: E402
+from checks import check  # noqa: E402
+
+if not os.path.exists(os.path.join(BUILD, "python", "hologram", "_native.abi3.so")):
+    checks.skip("the extension was not built: no headers of CPython 3.11 or newer (Debian package python3-dev)")
+    sys.exit(checks.finish())
+try:
+    import numpy as np
+except ImportError:
+    checks.skip("NumPy is not installed (Debian package python3-numpy)")
+    sys.exit(checks.finish())
+import hologram as hg  # noqa: E402
+
+NAMES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
+random_shapes = ((), (1,), (7,), (0,), (3, 4), (2, 0, 3), (1, 5), (4, 1, 3), (2, 3, 2, 2), (2, 1, 2, 1, 2, 1, 2, 2))
+
+
+def same(made, wanted, what):
+    """Shape, type and bits."""
+    wanted = np.asarray(wanted)
+    if not isinstance(made, hg.Array):
+        check(False, f"{what}: {type(made)}")
+        return
+    got = np.asarray(made)
+    check(got.shape == wanted.shape and got.dtype == wanted.dtype and np.array_equal(got, wanted, equal_nan=wanted.dtype.kind in "fc"),
+          f"{what}: {got!r}, expected {wanted!r}")
+
+
+def refused(call, kinds, words, what):
+    """The call raises one of these exceptions with all of the words."""
+    try:
+        call()
+    except kinds as error:
+        check(all(word in str(error) for word in words), f"{what}: {type(error).__name__}: {error}")
+    except BaseException as error:  # noqa: B036
+        check(False, f"{what}: {type(error).__name__}: {error}, expected {kinds}")
+    else:
+        check(False, f"{what}: no error")
+
+
+def example(rng, shape, name):
+    values = np.array([rng.choice((0, 1, 2, 3, 100)) if name == "bool" or name[0] == "u" else rng.choice((-3, -1, 0, 1, 2, 5, 100))
+                       for _ in range(int(np.prod(shape, dtype=int)))])
+    return values.reshape(shape).astype(name)
+
+
+def key_of(rng, shape):
+    """A key of integers, slices, None, an ellipsis, and sometimes arrays."""
+    parts, axis = [], 0
+    for extent in shape[:rng.randint(0, len(shape))]:
+        kind = rng.random()
+        if kind < 0.3 and extent:
+            parts.append(rng.randint(-extent, extent - 1))
+        elif kind < 0.8:
+            parts.append(slice(rng.choice((None, rng.randint(-extent - 2, extent + 2))), rng.choice((None, rng.randint(-extent - 2, extent + 2))),
+                               rng.choice((None, 1, 2, -1, -2, 3))))
+        else:
+            parts.append(slice(None))
+        axis += 1
+    if rng.random() < 0.3:
+        parts.insert(rng.randint(0, len(parts)), None)
+    if rng.random() < 0.3 and len(parts) >= 0:
+        parts.insert(rng.randint(0, len(parts)), Ellipsis)
+    return tuple(parts)
+
+
+def views(rng, rounds):
+    for number in range(rounds):
+        shape, name = rng.choice(random_shapes), rng.choice(NAMES)
+        a = example(rng, shape, name)
+        x, b = hg.asarray(a), a
+        trail = []
+        for _ in range(rng.randint(1, 3)):
+            how = rng.random()
+            if how < 0.6:
+                key = key_of(rng, b.shape)
+                if b.ndim + sum(part is None for part in key) > 8:
+                    continue
+                trail.append(key)
+                try:
+                    after = b[key]
+                except IndexError:
+                    refused(lambda x=x, key=key: x[key], IndexError, (), f"round {number}: {trail}")
+                    break
+                x, b = x[key], after
+            elif how < 0.8 and b.ndim:
+                order = tuple(rng.sample(range(b.ndim), b.ndim))
+                trail.append(("permute", order))
+                x, b = hg.permute_dims(x, order), np.transpose(b, order)
+            elif b.ndim:
+                axis = rng.randrange(b.ndim)
+                trail.append(("flip", axis))
+                x, b = hg.flip(x, axis=axis), np.flip(b, axis)
+        same(x, b, f"round {number}: {name}{shape} {trail}")
+        if b.ndim and rng.random() < 0.5:  # a write through the view is seen by all
+            key = key_of(rng, b.shape)
+            if b.ndim + sum(part is None for part in key) <= 8:
+                value = rng.choice((1, 0))
+                try:
+                    b[key] = value
+                except IndexError:
+                    refused(lambda x=x, key=key: x.__setitem__(key, 1), IndexError, (), f"round {number}: {trail} {key}")
+                    continue
+                x[key] = value
+                same(hg.asarray(a), a, f"round {number}: written {trail} {key}")
+                same(x, b, f"round {number}: view after the write")
+
+
+def indices(rng, rounds):
+    for number in range(rounds):
+        shape = rng.choice(((5,), (3, 4), (2, 3, 4), (4, 1, 3)))
+        a = example(rng, shape, rng.choice(NAMES))
+        kind = rng.randrange(4)
+        axis = rng.randrange(len(shape))
+        if kind == 0:
+            mask = np.array([rng.random() < 0.5 for _ in range(a.size)]).reshape(shape)
+            key, other = mask, hg.asarray(mask)
+        elif kind == 1:
+            places = np.array([rng.randint(-shape[axis], shape[axis] - 1) for _ in range(rng.randint(0, 5))], dtype=np.int64)
+            key = (slice(None),) * axis + (places,)
+            other = (slice(None),) * axis + (hg.asarray(places),)
+        elif kind == 2:
+            places = [np.array([rng.randint(-n, n - 1) for _ in range(4)]).reshape(rng.choice(((4,), (2, 2)))) for n in shape]
+            places = [place.reshape(places[0].shape) for place in places]
+            key, other = tuple(places), tuple(hg.asarray(place) for place in places)
+        else:
+            places = np.array([rng.randint(0, shape[-1] - 1) for _ in range(3)])
+            key, other = (Ellipsis, places), (Ellipsis, places.tolist())
+        x = hg.asarray(a.copy())
+        same(x[other], a[key], f"index {number}: {key}")
+        wanted = a.copy()
+        wanted[key] = 1
+        x[other] = 1
+        same(x, wanted, f"assignment {number}: {key}")
+
+
+def operators(rng, rounds):
+    binary = {"add": lambda p, q: p + q, "sub": lambda p, q: p - q, "mul": lambda p, q: p * q, "truediv": lambda p, q: p / q,
+              "less": lambda p, q: p < q, "equal": lambda p, q: p == q, "greater_equal": lambda p, q: p >= q, "and": lambda p, q: p & q,
+              "xor": lambda p, q: p ^ q, "or": lambda p, q: p | q, "floordiv": lambda p, q: p // q, "mod": lambda p, q: p % q}
+    for number in range(rounds):
+        shape = rng.choice(random_shapes)
+        other = tuple(rng.choice((extent, 1)) for extent in shape)[rng.randint(0, len(shape)):]
+        name, second = rng.choice(NAMES), rng.choice(NAMES)
+        operation = rng.choice(list(binary))
+        a, b = example(rng, shape, name), example(rng, other, second)
+        if operation in ("and", "xor", "or") and np.result_type(a.dtype, b.dtype).kind == "f":
+            continue
+        if operation in ("floordiv", "mod"):
+            b = np.where(b == 0, np.ones((), b.dtype), b)
+        if operation in ("add", "sub", "mul") and a.dtype == b.dtype == bool or operation in ("floordiv", "mod") and bool in (a.dtype, b.dtype):
+            continue
+        call = binary[operation]
+        with np.errstate(all="ignore"):
+            wanted = call(a, b)
+            if operation in ("truediv", "mod", "floordiv") and wanted.dtype == np.float16:
+                continue  # NumPy rounds twice
+        made = call(hg.asarray(a), hg.asarray(b))
+        if made.ndim == wanted.ndim == 0 and wanted.dtype != made.dtype:
+            continue  # NumPy 1 promotes by values there
+        if not (a.ndim and b.ndim) and np.asarray(made).dtype != wanted.dtype:
+            continue
+        same(made, wanted, f"{name}{shape} {operation} {second}{other}")
+        same(call(hg.asarray(a), b), np.asarray(made), f"{operation} with NumPy's array behind")
+        same(call(a, hg.asarray(b)), np.asarray(made), f"{operation} with NumPy's array in front")
+
+
+def numbers():
+    for name in NAMES[1:]:
+        x = hg.ones((3,), dtype=name)
+        check((x + 1).dtype == name and (2 * x).dtype == name, f"{name} + int: {(x + 1).dtype}")
+        wanted = name if name[0] == "f" else "float64"
+        check((x + 1.5).dtype == wanted, f"{name} + float: {(x + 1.5).dtype}")
+        check((x == 1).dtype == "bool", f"{name} == int")
+    same(hg.asarray([True, False]) + 1, np.array([2, 1]), "bool + int")
+    refused(lambda: hg.ones(3, dtype="int8") + 200, OverflowError, ("200", "i8"), "a number beyond the type")
+    refused(lambda: hg.ones(3, dtype="uint8") - 300, OverflowError, ("300", "u8"), "a number beyond the type")
+    refused(lambda: hg.ones(3) + "x", TypeError, ("str",), "an operand that is no number")
+    refused(lambda: hg.ones(3) + None, TypeError, ("NoneType",), "None as an operand")
+    check(hg.ones(3).__add__(object()) is NotImplemented, "an unknown operand is the other's to handle")
+    check(str(hg.asarray(2**63, dtype="uint64") + 1) == str(2**63 + 1), "u64 beyond i64")
+    check((hg.asarray([2**100, 5], dtype="i128") * 3).tolist() == [3 * 2**100, 15], "wide integers are Python's")
+    for value, kind in ((True, "bool"), (3, "int64"), (2.5, "float64")):
+        check(hg.asarray(value).dtype == kind and hg.asarray(value).item() == value, f"asarray({value})")
+    check(int(hg.asarray(7)) == 7 and float(hg.asarray(2.5)) == 2.5 and [10, 20][hg.asarray(1)] == 20, "int(), float(), index")
+    refused(lambda: bool(hg.ones(2)), ValueError, ("2 elements",), "truth of an array")
+    x = hg.asarray([1, 2])
+    before = x.handle
+    x += 1
+    check(x.handle == before and x.tolist() == [2, 3], "x += 1 stays in its memory")
+
+
+def memory():
+    a = np.arange(6.0).reshape(2, 3)
+    x = hg.asarray(a)
+    a[0, 0] = 9
+    check(x[0, 0].item() == 9.0, "asarray shares NumPy's memory")
+    b = np.asarray(x.T)
+    x[1, 2] = -1
+    check(b[2, 1] == -1 and b.ctypes.data == a.ctypes.data, "NumPy shares ours, and it is the same")
+    check(np.from_dlpack(x).ctypes.data == a.ctypes.data, "through DLPack too")
+    check(np.asarray(hg.from_dlpack(a)).ctypes.data == a.ctypes.data, "from_dlpack shares")
+    check(np.asarray(hg.asarray(a, copy=True)).ctypes.data != a.ctypes.data, "copy=True copies")
+    locked = a.copy()
+    locked.flags.writeable = False
+    refused(lambda: hg.asarray(locked, copy=False), ValueError, ("read-only",), "copy=False of what is read-only")
+    same(hg.asarray(locked), locked, "what is read-only is copied")
+    refused(lambda: hg.asarray([1, 2], copy=False), ValueError, ("copy=False",), "copy=False of a list")
+    refused(lambda: hg.asarray(a, dtype="float32", copy=False), ValueError, ("copy=False",), "copy=False to another type")
+    same(hg.asarray(a.astype(">f8")), a, "big-endian")
+    same(hg.asarray(bytearray(b"abc")), np.frombuffer(b"abc", np.uint8), "a bytearray")
+    for name in NAMES:
+        values = example(random.Random(1), (3, 4), name)
+        x = hg.asarray(values[::-1, ::2])
+        check(x.tolist() == values[::-1, ::2].tolist() and (name == "float16" or memoryview(x).tolist() == x.tolist()), f"{name}: tolist, memoryview")
+        same(pickle.loads(pickle.dumps(x)), values[::-1, ::2], f"{name}: pickle")
+        same(copy.deepcopy(x), values[::-1, ::2], f"{name}: deepcopy")
+    refused(lambda: memoryview(hg.zeros(2, dtype="bfloat16")), BufferError, ("bf16", "tolist"), "a buffer of bf16")
+
+    freed = []
+
+    def lives():
+        owner = np.zeros(4)
+        weakref.finalize(owner, freed.append, 1)
+        return hg.asarray(owner)[1:]
+    view = lives()
+    gc.collect()
+    check(not freed, "a view keeps the memory's owner")
+    del view
+    gc.collect()
+    check(freed == [1], "and lets go of it")
+
+
+def errors():
+    x = hg.asarray([[1, 2, 3], [4, 5, 6]])
+    index = (IndexError,)
+    refused(lambda: x[2], index, ("2", "axis 0", "size 2"), "an index beyond")
+    refused(lambda: x[0, 0, 0], index, ("too many",), "too many indices")
+    refused(lambda: x[..., ...], index, ("ellipsis",), "two ellipses")
+    refused(lambda: x[1.5], index, ("1.5",), "a float as index")
+    refused(lambda: x[hg.asarray([0.5])], index, ("float64",), "an array of floats as index")
+    refused(lambda: x[hg.asarray([5])], index, ("5", "axis 0"), "an array with an index beyond")
+    refused(lambda: x[hg.asarray([True])], index, ("mask",), "a mask of another shape")
+    refused(lambda: x[::0], ValueError, ("step",), "a slice of step 0")
+    for name in ("sum", "max", "argmax", "cumulative_sum", "sort", "softmax", "flip", "squeeze", "expand_dims"):
+        refused(lambda name=name: getattr(hg, name)(x, axis=7), index, ("7",), f"{name}: axis 7")
+    refused(lambda: hg.concat([x, x], axis=-3), index, ("-3",), "concat: axis -3")
+    refused(lambda: hg.add(x, hg.ones(5)), (ValueError, hg.Error), ("[2, 3]", "[5]"), "shapes that do not broadcast")
+    refused(lambda: x @ hg.ones((5, 2)), (ValueError, hg.Error), ("[2, 3]", "[5, 2]"), "a product of other shapes")
+    refused(lambda: hg.reshape(x, (4, 4)), (ValueError, hg.Error), ("[2, 3]",), "reshape to another size")
+    refused(lambda: hg.zeros((-1,)), ValueError, ("-1",), "a negative extent")
+    refused(lambda: hg.zeros((1,) * 9), ValueError, ("8",), "nine axes")
+    refused(lambda: hg.zeros(3, dtype="float31"), TypeError, ("float31",), "an unknown type")
+    refused(lambda: hg.add(x), TypeError, ("1", "2"), "one operand of two")
+    refused(lambda: hg.add(x, x, where=True), TypeError, ("where",), "an unknown argument")
+    refused(lambda: hg.add(x, x, out=5), TypeError, ("out",), "out is no array")
+    refused(lambda: hg.add(x, x, out=hg.zeros((2, 3), dtype="int8")), (ValueError, hg.Error), ("i8",), "out of another type")
+    refused(lambda: hg.asarray([[1, 2], [3]]), ValueError, ("lengths",), "lists of different lengths")
+    refused(lambda: hg.asarray([1, [2]]), (ValueError, TypeError), (), "lists of different depth")
+    refused(lambda: hg.asarray(["a"]), TypeError, ("'a'",), "a list of texts")
+    refused(lambda: hg.asarray(np.array(["a"])), TypeError, ("<U1",), "NumPy's texts")
+    refused(lambda: hg.Array(), TypeError, ("asarray",), "Array()")
+    refused(lambda: x.__setitem__(0, "a"), TypeError, (), "assigning a text")
+    refused(lambda: x.__delitem__(0), TypeError, ("deleted",), "del")
+    refused(lambda: iter(hg.asarray(1)).__next__(), TypeError, (), "iterating what has no axes")
+    refused(lambda: len(hg.asarray(1)), TypeError, (), "len of what has no axes")
+    refused(lambda: hg.from_dlpack(5), (AttributeError, TypeError), (), "from_dlpack of a number")
+    refused(lambda: hg.Executor("cpv"), hg.BackendUnavailable, ("cpv",), "an unknown backend")
+    refused(lambda: hg.Executor("cpu", thread=1), TypeError, ("thread", "num_threads"), "an unknown setting")
+    refused(lambda: hg.linalg.svd(hg.ones((2, 2))), hg.Error, ("svd",), "svd")
+    refused(lambda: hg.load("/nonexistent.npy"), OSError, ("nonexistent",), "a file that is not there")
+    try:
+        x[5]
+    except IndexError as error:
+        check(isinstance(error, Exception), "IndexError")
+
+
+def threads():
+    wrong = []
+
+    def work(seed):
+        rng = random.Random(seed)
+        for _ in range(40):
+            a = example(rng, (rng.randint(1, 300),), "float32")
+            made = (hg.asarray(a) * 2 + 1).sum()
+            if abs(float(made) - float((a * 2 + 1).sum(dtype=np.float64))) > 1e-2:
+                wrong.append(seed)
+    all_threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for one in all_threads:
+        one.start()
+    for one in all_threads:
+        one.join()
+    check(not wrong, f"threads {wrong} computed something else")
+
+
+def scopes(rng, rounds):
+    def formula(x, y):
+        z = hg.sin(x) * y + hg.sqrt(hg.abs(x))
+        z = z - hg.mean(z, axis=-1, keepdims=True)
+        return hg.softmax(z @ z.T, axis=-1)
+    recorded = hg.jit(formula)
+    for _ in range(rounds):
+        n, m = rng.randint(1, 9), rng.randint(1, 9)
+        x, y = (hg.asarray(np.random.default_rng(rng.randrange(99)).random((n, m), dtype=np.float32)) for _ in range(2))
+        wanted = formula(x, y).tobytes()
+        check(recorded(x, y).tobytes() == wanted, f"recorded and eager of {n} x {m}")
+        with hg.scope():
+            made = formula(x, y)
+            check(np.asarray(made).tobytes() == wanted, "read inside a scope")
+
+
+def leaks():
+    def work():
+        for _ in range(30):
+            x = hg.asarray(np.zeros(1000, np.float32))
+            x[2:5] = 1
+            (x + 1)[x > 0]
+            try:
+                x[5000]
+            except IndexError:
+                pass
+            memoryview(x)[3]
+            np.from_dlpack(x)
+    for _ in range(3):
+        work()
+    gc.collect()
+    used = hg.default_executor().memory()["used"]
+    objects = len(gc.get_objects())
+    work()
+    gc.collect()
+    check(abs(len(gc.get_objects()) - objects) < 20, f"gc.get_objects() has grown by {len(gc.get_objects()) - objects}")
+    check(hg.default_executor().memory()["used"] <= used, f"{hg.default_executor().memory()['used'] - used} bytes more in use")
+
+
+def text():
+    check(repr(hg.asarray([[1, 2], [3, 40]])) == "Array([[ 1,  2],\n       [ 3, 40]], dtype=int64)", repr(hg.asarray([[1, 2], [3, 40]])))
+    check(str(hg.zeros((0, 3))) == "[], shape=(0, 3)", str(hg.zeros((0, 3))))
+    check("..." in str(hg.arange(5000)) and len(str(hg.arange(5000))) < 200, "long arrays are cut")
+    check(f"{hg.asarray(2.5):.2f}" == "2.50", "a format of one element")
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--rounds", type=int, default=150)
+    options.add_argument("--seed", type=int, default=1)
+    given = options.parse_args()
+    rng = random.Random(given.seed)
+    print(f"{given.rounds} rounds from seed {given.seed}; NumPy {np.__version__}")
+    views(rng, given.rounds)
+    indices(rng, given.rounds // 3)
+    operators(rng, given.rounds)
+    scopes(rng, 4)
+    numbers()
+    memory()
+    errors()
+    threads()
+    text()
+    leaks()
+    return checks.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
