@@ -4,6 +4,7 @@
  * to this one. By hand: hologram-try-driver 1 opencl 0 3>&1 */
 #include "base/process.h"
 #include "driver/trial.h"
+#include "native/precompiled.h"
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -15,6 +16,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Nothing is computed here: the library's own lists of kernels, which are a third of it, stay in
+ * the archive. */
+const native_carried_list native_carried_v3, native_carried_v3_narrow, native_carried_v4,
+    native_carried_v4_narrow, native_carried_v4_thin;
 
 static int answer_to = -1;
 

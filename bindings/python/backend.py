@@ -116,7 +116,8 @@ def _write(directory, name, tag, files, metadata, scripts=()):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """The wheel of the package, and beside it hologram_jit where LLVM is there; returns the name of the first."""
+    """The wheel of the package, and beside it hologram_jit where LLVM is there, unless config_settings has {"jit": "off"}. Returns the name
+    of the first."""
     folder = _build()
     package = os.path.join(folder, "python", "hologram")
     files = {}
@@ -143,7 +144,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     os.makedirs(wheel_directory, exist_ok=True)
     made = _write(wheel_directory, "hologram", tag, files, _metadata("hologram"), [f"{name} = {place}" for name, place in _project()["scripts"].items()])
     jit = os.path.join(folder, "libhologram_jit.so")
-    if os.path.exists(jit):
+    if os.path.exists(jit) and (config_settings or {}).get("jit") != "off":
         data = _stripped(jit)
         _write(wheel_directory, "hologram_jit", f"py3-none-{_tag(data)}", {"hologram/lib/libhologram_jit.so": (data, True)},
                _metadata("hologram_jit", [f"hologram=={_version()}"]))

@@ -1,5 +1,6 @@
 """What `python -m hologram demo` shows: one program on every device that there is, its bits compared, a picture of it, and an array
 computation with the same bits eager and recorded."""
+import argparse
 import hashlib
 import os
 import struct
@@ -51,21 +52,25 @@ def write_png(path, picture):
                    chunk(b"IDAT", zlib.compress(rows, 6)) + chunk(b"IEND", b""))
 
 
-def executors():
-    """(what it is, an executor or the reason why there is none)."""
-    yield "cpu, baseline instructions", lambda: hg.Executor("cpu", cpu_level="baseline")
-    yield "cpu", lambda: hg.Executor("cpu")
-    for backend in ("opencl", "vulkan", "cuda"):
+def executors(backends):
+    """(what it is, a function that makes the executor)."""
+    if "cpu" in backends:
+        yield "cpu, baseline instructions", lambda: hg.Executor("cpu", cpu_level="baseline")
+    for backend in backends:
         yield backend, lambda backend=backend: hg.Executor(backend)
 
 
 def main(arguments):
-    path = arguments[0] if arguments else "hologram-demo.png"
+    options = argparse.ArgumentParser(prog="python -m hologram demo", description="One program on every device, its bits and its picture.")
+    options.add_argument("picture", nargs="?", default="hologram-demo.png", help="the PNG to write")
+    options.add_argument("--only", action="append", help="a backend; may be given more than once")
+    given = options.parse_args(arguments)
+    path = given.picture
     program = hg.assemble(MANDELBROT, name="mandelbrot.atlas")
     print(f"{program!r}\n")
     print(f"{'device':<28}{'pixels':>12}{'ms':>9}   sha256 of the picture")
     hashes, picture = set(), None
-    for name, make in executors():
+    for name, make in executors(given.only or ("cpu", "opencl", "vulkan", "cuda")):
         try:
             executor = make()
             made = hg.empty((270, 480, 3), dtype=hg.uint8, device=executor)
