@@ -1152,12 +1152,13 @@ typedef struct hg_layer_norm_operands {
     hg_arg eps; /**< hg_imm_... */
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
 } hg_layer_norm_operands;
-/** of each row: output = gamma (input - mean) / sqrt(variance + eps) + beta with the mean and variance of its n elements; ld: elements from one row to the next */
+/** of each line of [rows, n, inner]: output = gamma (input - mean) / sqrt(variance + eps) + beta with the mean and variance of its n elements; ld: elements from one of rows to the next */
 static inline hg_builder *hg_build_layer_norm(hg_builder *builder, hg_type type, hg_layer_norm_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.gamma, operands.beta, operands.n, operands.eps,
-                           operands.rows, operands.ld};
-    return hg_builder_add(builder, 0x123, type, HG_TYPE_COUNT, args, 8);
+                           operands.rows, operands.ld, operands.inner};
+    return hg_builder_add(builder, 0x123, type, HG_TYPE_COUNT, args, 9);
 }
 /** Operands of hg_build_batch_norm by name. */
 typedef struct hg_batch_norm_operands {
@@ -1186,11 +1187,12 @@ typedef struct hg_softmax_operands {
     hg_arg n; /**< hg_count or hg_count_reg */
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
 } hg_softmax_operands;
-/** of each row: output = e^(input - m) / sum of e^(input - m), m the largest of its n elements; ld: elements from one row to the next */
+/** of each line of [rows, n, inner]: output = e^(input - m) / sum of e^(input - m), m the largest of its n elements; ld: elements from one of rows to the next */
 static inline hg_builder *hg_build_softmax(hg_builder *builder, hg_type type, hg_softmax_operands operands) {
-    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld};
-    return hg_builder_add(builder, 0x125, type, HG_TYPE_COUNT, args, 5);
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld, operands.inner};
+    return hg_builder_add(builder, 0x125, type, HG_TYPE_COUNT, args, 6);
 }
 /** Operands of hg_build_fft by name. */
 typedef struct hg_fft_operands {
@@ -1200,11 +1202,13 @@ typedef struct hg_fft_operands {
     hg_arg inverse; /**< hg_flag */
     hg_arg batch; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg real; /**< hg_flag; left out: false */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
 } hg_fft_operands;
-/** discrete Fourier transforms of a batch of n complex numbers each, re and im side by side; the inverse is divided by n; real: n real numbers to n/2 + 1 complex ones, and back */
+/** discrete Fourier transforms along n of [batch, n, inner] complex numbers, re and im side by side; the inverse is divided by n; real: n real numbers to n/2 + 1 complex ones, and back */
 static inline hg_builder *hg_build_fft(hg_builder *builder, hg_type type, hg_fft_operands operands) {
-    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.inverse, operands.batch, operands.real};
-    return hg_builder_add(builder, 0x127, type, HG_TYPE_COUNT, args, 6);
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.inverse, operands.batch, operands.real,
+                           operands.inner};
+    return hg_builder_add(builder, 0x127, type, HG_TYPE_COUNT, args, 7);
 }
 /** Operands of hg_build_mixed_precision_gemm by name. */
 typedef struct hg_mixed_precision_gemm_operands {
@@ -1537,11 +1541,12 @@ typedef struct hg_log_softmax_operands {
     hg_arg n; /**< hg_count or hg_count_reg */
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
 } hg_log_softmax_operands;
-/** of each row: output = input - m - log(sum of e^(input - m)), m the largest of its n elements; ld: elements from one row to the next */
+/** of each line of [rows, n, inner]: output = input - m - log(sum of e^(input - m)), m the largest of its n elements; ld: elements from one of rows to the next */
 static inline hg_builder *hg_build_log_softmax(hg_builder *builder, hg_type type, hg_log_softmax_operands operands) {
-    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld};
-    return hg_builder_add(builder, 0x157, type, HG_TYPE_COUNT, args, 5);
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld, operands.inner};
+    return hg_builder_add(builder, 0x157, type, HG_TYPE_COUNT, args, 6);
 }
 /** Operands of hg_build_rms_norm by name. */
 typedef struct hg_rms_norm_operands {
@@ -1552,12 +1557,13 @@ typedef struct hg_rms_norm_operands {
     hg_arg eps; /**< hg_imm_... */
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
 } hg_rms_norm_operands;
-/** of each row: output = gamma input / sqrt(mean of input^2 + eps); ld: elements from one row to the next */
+/** of each line of [rows, n, inner]: output = gamma input / sqrt(mean of input^2 + eps); ld: elements from one of rows to the next */
 static inline hg_builder *hg_build_rms_norm(hg_builder *builder, hg_type type, hg_rms_norm_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.gamma, operands.n, operands.eps, operands.rows,
-                           operands.ld};
-    return hg_builder_add(builder, 0x158, type, HG_TYPE_COUNT, args, 7);
+                           operands.ld, operands.inner};
+    return hg_builder_add(builder, 0x158, type, HG_TYPE_COUNT, args, 8);
 }
 
 #ifdef __cplusplus

@@ -34,7 +34,8 @@ static uint32_t operand_of(const hg_op_info *row, const char *name, size_t lengt
     return HG_MAX_OPERANDS;
 }
 
-static void read_extent(const hg_op_info *row, const char **p, graph_shape_extent *e) {
+static void read_extent(const hg_op_info *row, const char **p, graph_shape *s) {
+    graph_shape_extent *e = &s->extents[s->count++];
     *e = (graph_shape_extent){.kind = GRAPH_SHAPE_ANY};
     if (**p == '?' || **p == '@') {
         if (**p == '@')
@@ -46,8 +47,11 @@ static void read_extent(const hg_op_info *row, const char **p, graph_shape_exten
     e->kind = GRAPH_SHAPE_SIZE;
     e->operand = operand_of(row, *p, length);
     *p += length;
-    if (**p == '*') {
-        e->kind = GRAPH_SHAPE_MANY;
+    if (**p == '*' || **p == '?') {
+        if (**p == '*')
+            e->kind = GRAPH_SHAPE_MANY;
+        else
+            s->last = e->operand;
         ++*p;
     }
     if (**p != '/') return;
@@ -61,9 +65,10 @@ bool graph_shape_next(const hg_op_info *row, const char **p, graph_shape *s) {
     while (**p == ' ') ++*p;
     if (!**p) return false;
     size_t length = name_length(*p);
-    *s = (graph_shape){.operand = operand_of(row, *p, length), .flag = HG_MAX_OPERANDS};
+    *s = (graph_shape){
+        .operand = operand_of(row, *p, length), .flag = HG_MAX_OPERANDS, .last = HG_MAX_OPERANDS};
     for (*p += length + 1; **p != ']';) {
-        read_extent(row, p, &s->extents[s->count++]);
+        read_extent(row, p, s);
         while (**p == ',' || **p == ' ') ++*p;
     }
     if (*++*p != '^') return true;
@@ -73,11 +78,12 @@ bool graph_shape_next(const hg_op_info *row, const char **p, graph_shape *s) {
     return true;
 }
 
-void graph_shape_turn(graph_shape *s) {
-    if (s->count < 2) return;
-    graph_shape_extent last = s->extents[s->count - 1];
+void graph_shape_settle(graph_shape *s, bool flag, bool last) {
+    if (s->last < HG_MAX_OPERANDS && !last) s->count--;
+    if (!flag || s->count < 2) return;
+    graph_shape_extent end = s->extents[s->count - 1];
     s->extents[s->count - 1] = s->extents[s->count - 2];
-    s->extents[s->count - 2] = last;
+    s->extents[s->count - 2] = end;
 }
 
 bool graph_has_leading(const hg_op_info *row, const graph_operand *operands, uint32_t count) {
@@ -125,15 +131,16 @@ static const graph_value *value_of(const inference *f, const graph_operand *o) {
 }
 
 /* The extents of the pattern in the order in which they stand in memory. */
-static void turn(graph_request *r, graph_shape *s) {
-    if (is_true(r, s->flag)) graph_shape_turn(s);
+static void settle(graph_request *r, graph_shape *s) {
+    graph_shape_settle(s, is_true(r, s->flag),
+                       s->last < HG_MAX_OPERANDS && graph_given(r, s->last));
 }
 
 bool graph_shape_of(graph_request *r, uint32_t operand, graph_shape *s) {
     const char *p = graph_shape_pattern((hg_op)r->op);
     while (graph_shape_next(hg_op_get((hg_op)r->op), &p, s)) {
         if (s->operand != operand) continue;
-        turn(r, s);
+        settle(r, s);
         return true;
     }
     return false;
@@ -146,7 +153,7 @@ static void tell(inference *f, uint32_t size, uint32_t array, graph_extent e) {
 }
 
 static hg_status learn(inference *f, graph_shape *s, const graph_value *v) {
-    turn(f->r, s);
+    settle(f->r, s);
     int many = graph_shape_many(s, v->rank);
     if (many < 0) return HG_OK;
     for (uint32_t i = 0, d = 0; i < s->count; i++) {
@@ -454,7 +461,7 @@ static hg_status check_rank(const inference *f, const graph_shape *s, const grap
 }
 
 static hg_status check_shape(inference *f, graph_shape *s, const graph_value *v) {
-    turn(f->r, s);
+    settle(f->r, s);
     int many = graph_shape_many(s, v->rank);
     if (many < 0) return check_rank(f, s, v);
     for (uint32_t i = 0, at = 0; i < s->count; i++) {

@@ -19,6 +19,7 @@ typedef struct graph_shape_extent {
 /* An array's shape. */
 typedef struct graph_shape {
     uint32_t operand, flag; /* flag: HG_MAX_OPERANDS: none */
+    uint32_t last; /* the size without which there is no last extent; HG_MAX_OPERANDS: none */
     uint32_t count;
     graph_shape_extent extents[PLAN_MAX_RANK];
 } graph_shape;
@@ -27,10 +28,11 @@ typedef struct graph_shape {
 const char *graph_shape_pattern(hg_op op);
 /* The next array of a pattern; false: there is none. */
 bool graph_shape_next(const hg_op_info *row, const char **pattern, graph_shape *shape);
-/* That of an operand of a call, as the call's flags turn it; false: the table has none for it. */
+/* That of an operand of a call, settled; false: the table has none for it. */
 bool graph_shape_of(graph_request *request, uint32_t operand, graph_shape *shape);
-/* Its last two extents the other way round, where the flag is true. */
-void graph_shape_turn(graph_shape *shape);
+/* As a call has it: flag: that is true, and the last two extents are the other way round; last: the
+ * call has that size. */
+void graph_shape_settle(graph_shape *shape, bool flag, bool last);
 /* Whether some of a call's operands are leading dimensions (lda, …): its sizes are not its shapes
  * then. */
 bool graph_has_leading(const hg_op_info *row, const graph_operand *operands, uint32_t count);

@@ -148,7 +148,7 @@
                     SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride", 2), TUPLE("padding", 2), TUPLE_OR("dilation", 2, "(1, 1)"), \
                     SIZE_OR("groups", "1"), TUPLE_OR_NONE("padding_end", 2, "as padding"), GEMM_END}
 /* Norms and what goes along rows. */
-#define ROWS SIZE_OR("rows", "1"), LD("ld")
+#define ROWS SIZE_OR("rows", "1"), LD("ld"), SIZE_OR("inner", "1")
 #define NORM_ARRAYS OUTPUT("output"), INPUT("input"), INPUT("gamma"), INPUT("beta")
 #define SIG_SOFTMAX {OUTPUT("output"), INPUT("input"), SIZE("n"), ROWS}
 #define SIG_LAYER_NORM {NORM_ARRAYS, SIZE("n"), FACTOR("eps"), ROWS}
@@ -174,7 +174,7 @@
 #define SIG_ATTENTION {ATTENTION_FIRST, ATTENTION_END}
 #define SIG_FLASH_ATTENTION {ATTENTION_FIRST, SIZE("block_size"), ATTENTION_END}
 
-#define SIG_FFT {OUTPUT("output"), INPUT("input"), SIZE("n"), FLAG("inverse"), SIZE_OR("batch", "1"), FLAG_OR("real", "false")}
+#define SIG_FFT {OUTPUT("output"), INPUT("input"), SIZE("n"), FLAG("inverse"), SIZE_OR("batch", "1"), FLAG_OR("real", "false"), SIZE_OR("inner", "1")}
 /* clang-format on */
 
 enum {

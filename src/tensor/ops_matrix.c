@@ -694,21 +694,22 @@ hg_status ops_matrix_power(ops_call *c) {
 
 /* ---- Fourier transforms ---- */
 
-/* x, whose last axis (of pairs the last two) is a signal, to `out` numbers of each. */
-static hg_status transform(ops_call *c, ops_kept *k, const hg_tensor *x, uint64_t n, uint64_t out,
-                           uint32_t signal_axes, const char *constants, const uint64_t *shape,
+/* The signals of x along an axis, of n numbers each. pairs: the last axis has re and im. */
+static hg_status transform(ops_call *c, ops_kept *k, const hg_tensor *x, uint64_t n, uint32_t axis,
+                           bool pairs, const char *constants, const uint64_t *shape,
                            uint32_t rank) {
     ops_arguments args = {.count = 0};
     hg_program *program;
     hg_tensor *packed, *view;
-    uint64_t made[2] = {tensor_numel(x->shape, x->rank - signal_axes), out};
+    uint64_t made[2] = {tensor_numel(shape, axis), tensor_numel(shape + axis, rank - axis)};
     if (!n) return ops_refuse(c, "a signal of no elements has no transform");
     if (!tensor_numel(shape, rank)) return ops_filled(c, x->type, "0", shape, rank, &c->out[0]);
     HG_TRY(ops_packed(c, k, x, true, &packed));
     ops_array(&args, "x", packed);
     ops_size(&args, "batch", made[0]);
-    ops_size(&args, "length", out);
+    ops_size(&args, "length", made[1]);
     ops_size(&args, "n", n);
+    ops_size(&args, "inner", tensor_numel(x->shape + axis + 1, x->rank - axis - 1 - pairs));
     HG_TRY(ops_program(c, library_text_matrix, "fft", x->type, constants, &program));
     tensor_result r = {.operand = "y", .type = x->type, .rank = 2, .shape = made};
     HG_TRY(ops_launch(c, program, &args, &r, 1));
@@ -753,7 +754,7 @@ typedef struct transform_kind {
 
 static hg_status any_fft(ops_call *c, ops_kept *k, transform_kind kind) {
     hg_element type;
-    const hg_tensor *x;
+    const hg_tensor *x, *last;
     uint32_t axis;
     uint64_t shape[HG_TENSOR_AXES + 1];
     HG_TRY(ops_common(c, 1, true, &type));
@@ -765,18 +766,19 @@ static hg_status any_fft(ops_call *c, ops_kept *k, transform_kind kind) {
     HG_TRY(ops_one_axis(c, -1, x->rank - kind.pairs_in, &axis));
     if (!kind.pairs_in && kind.pairs_out && x->rank == HG_TENSOR_AXES)
         return ops_refuse(c, "at most 7 axes expected");
-    HG_TRY(moved(k, x, axis, kind.pairs_in, &x));
-    uint32_t rank = x->rank - kind.pairs_in;
+    HG_TRY(moved(k, x, axis, kind.pairs_in, &last));
+    bool is_last = hg_tensor_is_contiguous(last);
+    if (is_last) x = last;
+    uint32_t rank = x->rank - kind.pairs_in, signal = is_last ? rank - 1 : axis;
     memcpy(shape, x->shape, sizeof x->shape);
-    uint64_t have = shape[rank - 1], n = have;
+    uint64_t have = shape[signal], n = have;
     if (kind.pairs_in && !kind.pairs_out) n = ops_size_or(c, 0, have ? 2 * (have - 1) : 0);
     if (kind.pairs_in && !kind.pairs_out && n / 2 + 1 != have)
         return ops_refuse(c, "that many pairs are not those of sizes[0] numbers");
-    shape[rank - 1] = kind.pairs_in == kind.pairs_out ? n : kind.pairs_out ? n / 2 + 1 : n;
-    uint64_t out = shape[rank - 1] * (kind.pairs_out ? 2 : 1);
+    shape[signal] = kind.pairs_in == kind.pairs_out ? n : kind.pairs_out ? n / 2 + 1 : n;
     if (kind.pairs_out) shape[rank++] = 2;
-    HG_TRY(transform(c, k, x, n, out, 1 + kind.pairs_in, kind.constants, shape, rank));
-    return moved_back(c, axis, kind.pairs_out);
+    HG_TRY(transform(c, k, x, n, signal, kind.pairs_in, kind.constants, shape, rank));
+    return is_last ? moved_back(c, axis, kind.pairs_out) : HG_OK;
 }
 
 #define TRANSFORM(name, in, out, inverse, real)                                                   \

@@ -43,19 +43,37 @@ static hg_status finish(ops_call *c, ops_kept *k, hg_program *program, const ops
 
 /* ---- softmax ---- */
 
+/* Rows that lie one behind the other, whichever axis they are. */
+static hg_status along_rows(ops_call *c, const char *instruction, const hg_tensor *rows,
+                            uint32_t axis) {
+    ops_arguments args = {.count = 0};
+    ops_array(&args, "input", rows);
+    HG_TRY(ops_instruction(c, instruction, &args, "output", rows->type, rows->shape, rows->rank,
+                           &c->out[0]));
+    return ops_axis_back(c, axis);
+}
+
 static hg_status along_axis(ops_call *c, ops_kept *k, const char *instruction) {
     const hg_tensor *x;
-    hg_tensor *rows;
+    hg_tensor *rows, *packed, *lines, *made;
     uint32_t axis;
     ops_arguments args = {.count = 0};
     HG_TRY(floats(c, k, &x));
     HG_TRY(ops_one_axis(c, -1, x->rank, &axis));
     if (!tensor_numel(x->shape, x->rank)) return empty(c, x);
     HG_TRY(ops_axis_last(k, x, axis, &rows));
-    HG_TRY(give(c, k, &args, "input", rows));
-    HG_TRY(ops_instruction(c, instruction, &args, "output", x->type, rows->shape, rows->rank,
-                           &c->out[0]));
-    return ops_axis_back(c, axis);
+    if (hg_tensor_is_contiguous(rows)) return along_rows(c, instruction, rows, axis);
+    uint64_t shape[3] = {tensor_numel(x->shape, axis), x->shape[axis],
+                         tensor_numel(x->shape + axis + 1, x->rank - axis - 1)};
+    HG_TRY(ops_packed(c, k, x, false, &packed));
+    HG_TRY(ops_shaped(k, packed, shape, 3, &lines));
+    ops_array(&args, "input", lines);
+    ops_size(&args, "inner", shape[2]);
+    hg_tensor **own = ops_keep(k);
+    HG_TRY(ops_instruction(c, instruction, &args, "output", x->type, shape, 3, own));
+    HG_TRY(ops_shaped(k, *own, x->shape, x->rank, &made));
+    c->out[0] = hg_tensor_retain(made);
+    return HG_OK;
 }
 static hg_status softmax(ops_call *c, ops_kept *k) { return along_axis(c, k, "softmax"); }
 static hg_status log_softmax(ops_call *c, ops_kept *k) { return along_axis(c, k, "log_softmax"); }

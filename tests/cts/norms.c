@@ -7,11 +7,30 @@
 
 /* ---- rows ---- */
 
-static void softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
+/* Elements of a size: from [rows / inner, n, inner] to rows of n, or back. */
+static void turn(void *array, size_t size, unsigned rows, unsigned n, unsigned inner, bool back) {
+    size_t bytes = (size_t)rows * n * size;
+    uint8_t *a = array, *copy = malloc(bytes + 1);
+    if (!copy || !a) exit(1);
+    memcpy(copy, a, bytes);
+    for (size_t i = 0; i < (size_t)rows * n; i++) {
+        size_t row = i / n, k = i % n, at = (row / inner * n + k) * inner + row % inner;
+        memcpy(a + (back ? at : i) * size, copy + (back ? i : at) * size, size);
+    }
+    free(copy);
+}
+
+static void turn_results(work *w, unsigned rows, unsigned n, unsigned inner) {
+    turn(w->expected, sizeof *w->expected, rows, n, inner, true);
+    turn(w->bound, sizeof *w->bound, rows, n, inner, true);
+}
+
+static void softmax(cts *s, hg_type type, unsigned rows, unsigned n, unsigned inner) {
     work w;
     char text[256];
     bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yx");
     double *x = work_input(&w, "x", (uint64_t)rows * n, false);
+    if (ok && x) turn(x, sizeof *x, rows, n, inner, false);
     for (unsigned r = 0; ok && x && r < rows; r++) {
         const double *row = x + (uint64_t)r * n;
         long double largest = -INFINITY, sum = 0, away = 0;
@@ -25,17 +44,19 @@ static void softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
                                            (largest - row[i] + away + (long double)n / 16 + 8);
         }
     }
+    if (ok && x) turn_results(&w, rows, n, inner);
     free(x);
-    snprintf(text, sizeof text, "softmax.%s output=y, input=x, n=%u, rows=%u", hg_type_name(type),
-             n, rows);
+    snprintf(text, sizeof text, "softmax.%s output=y, input=x, n=%u, rows=%u, inner=%u",
+             hg_type_name(type), n, rows / inner, inner);
     work_finish(&w, text);
 }
 
-static void log_softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
+static void log_softmax(cts *s, hg_type type, unsigned rows, unsigned n, unsigned inner) {
     work w;
     char text[256];
     bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yx");
     double *x = work_input(&w, "x", (uint64_t)rows * n, false);
+    if (ok && x) turn(x, sizeof *x, rows, n, inner, false);
     for (unsigned r = 0; ok && x && r < rows; r++) {
         const double *row = x + (uint64_t)r * n;
         long double largest = -INFINITY, sum = 0, away = 0;
@@ -48,18 +69,20 @@ static void log_softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
                                                      (long double)n / 16 + 8);
         }
     }
+    if (ok && x) turn_results(&w, rows, n, inner);
     free(x);
-    snprintf(text, sizeof text, "log_softmax.%s output=y, input=x, n=%u, rows=%u",
-             hg_type_name(type), n, rows);
+    snprintf(text, sizeof text, "log_softmax.%s output=y, input=x, n=%u, rows=%u, inner=%u",
+             hg_type_name(type), n, rows / inner, inner);
     work_finish(&w, text);
 }
 
-static void rms_norm(cts *s, hg_type type, unsigned rows, unsigned n) {
+static void rms_norm(cts *s, hg_type type, unsigned rows, unsigned n, unsigned inner) {
     work w;
     char text[256];
     bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yxg");
     double *x = work_input(&w, "x", (uint64_t)rows * n, false),
            *gamma = work_input(&w, "g", n, false);
+    if (ok && x) turn(x, sizeof *x, rows, n, inner, false);
     for (unsigned r = 0; ok && x && gamma && r < rows; r++) {
         const double *row = x + (uint64_t)r * n;
         long double squares = 0.0009765625L;
@@ -70,11 +93,12 @@ static void rms_norm(cts *s, hg_type type, unsigned rows, unsigned n) {
             w.bound[(uint64_t)r * n + i] = w.unit * fabsl(y) * ((long double)n / 128 + 16);
         }
     }
+    if (ok && x) turn_results(&w, rows, n, inner);
     free(x);
     free(gamma);
     snprintf(text, sizeof text,
-             "rms_norm.%s output=y, input=x, gamma=g, n=%u, rows=%u, eps=0.0009765625",
-             hg_type_name(type), n, rows);
+             "rms_norm.%s output=y, input=x, gamma=g, n=%u, rows=%u, inner=%u, eps=0.0009765625",
+             hg_type_name(type), n, rows / inner, inner);
     work_finish(&w, text);
 }
 
@@ -96,11 +120,13 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
     char text[256];
     uint64_t count = (uint64_t)batch * channels * spatial;
     bool layer = groups == 0;
-    unsigned rows = layer ? batch : batch * groups,
+    unsigned rows = layer ? batch * spatial : batch * groups,
              n = layer ? channels : channels / groups * spatial;
     bool ok = work_begin(&w, s, type, type, count, "yxgb");
     double *x = work_input(&w, "x", count, false), *gamma = work_input(&w, "g", channels, false),
            *beta = work_input(&w, "b", channels, false);
+    unsigned inner = layer ? spatial : 1;
+    if (ok && x) turn(x, sizeof *x, rows, n, inner, false);
     for (unsigned r = 0; ok && x && gamma && beta && r < rows; r++) {
         long double *y = w.expected + (uint64_t)r * n, known = normalise(x + (uint64_t)r * n, n, y);
         for (unsigned i = 0; i < n; i++) {
@@ -112,14 +138,15 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
             if (activation[0] == 'r') y[i] = fmaxl(y[i], 0);
         }
     }
+    if (ok && x) turn_results(&w, rows, n, inner);
     free(x);
     free(gamma);
     free(beta);
     if (layer)
-        snprintf(
-            text, sizeof text,
-            "layer_norm.%s output=y, input=x, gamma=g, beta=b, n=%u, rows=%u, eps=0.0009765625",
-            hg_type_name(type), n, rows);
+        snprintf(text, sizeof text,
+                 "layer_norm.%s output=y, input=x, gamma=g, beta=b, n=%u, rows=%u, inner=%u, "
+                 "eps=0.0009765625",
+                 hg_type_name(type), n, batch, inner);
     else
         snprintf(text, sizeof text,
                  "group_norm.%s output=y, input=x, gamma=g, beta=b, batch=%u, channels=%u, "
@@ -243,18 +270,26 @@ static void copies(cts *s, hg_type type, unsigned position, unsigned places) {
     work_finish(&w, text);
 }
 
+/* `inner` rows side by side, `rows` times. */
+static void rows_of(cts *s, hg_type type, unsigned rows, unsigned n, unsigned inner) {
+    if (cts_wanted(s, "softmax", type)) softmax(s, type, rows * inner, n, inner);
+    if (cts_wanted(s, "log_softmax", type)) log_softmax(s, type, rows * inner, n, inner);
+    if (cts_wanted(s, "rms_norm", type)) rms_norm(s, type, rows * inner, n, inner);
+    if (cts_wanted(s, "layer_norm", type)) norm(s, type, rows, n, 0, inner, "");
+}
+
 void cts_norms(cts *s) {
     static const hg_type TYPES[] = {HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
     static const unsigned SIZES[] = {1, 31, 32, 127, 129, 260};
     for (uint32_t t = 0; t < HG_COUNT_OF(TYPES); t++) {
         hg_type type = TYPES[t];
         for (uint32_t i = 0; i < HG_COUNT_OF(SIZES); i++) {
-            if (cts_wanted(s, "softmax", type)) softmax(s, type, 1 + i, SIZES[i]);
-            if (cts_wanted(s, "log_softmax", type)) log_softmax(s, type, 1 + i, SIZES[i]);
-            if (cts_wanted(s, "rms_norm", type)) rms_norm(s, type, 1 + i, SIZES[i]);
-            if (cts_wanted(s, "layer_norm", type)) norm(s, type, 1 + i, SIZES[i], 0, 1, "");
+            rows_of(s, type, 1 + i, SIZES[i], 1);
             if (cts_wanted(s, "layer_scale", type)) layer_scale(s, type, 1 + i, SIZES[i]);
         }
+        rows_of(s, type, 2, 5, 3);
+        rows_of(s, type, 1, 70, 17);
+        rows_of(s, type, 2, 130, 65);
         if (cts_wanted(s, "group_norm", type)) {
             norm(s, type, 2, 6, 3, 1, "identity");
             norm(s, type, 1, 6, 2, 50, "relu");

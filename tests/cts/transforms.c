@@ -40,21 +40,24 @@ static double norm_of(hg_type type, const case_array *in, uint64_t batch) {
     return sqrt(2 * most); /* twice: a half of numbers stands for all */
 }
 
-static void transform(cts *s, hg_type type, uint64_t n, uint64_t batch, bool inverse, bool real) {
+static void transform(cts *s, hg_type type, uint64_t n, uint64_t batch, uint64_t inner,
+                      bool inverse, bool real) {
     const char *t = hg_type_name(type);
     uint64_t size = oracle_size(type), numbers[2] = {2 * n, 2 * n};
-    char label[64];
+    char label[96];
     run_case c = {.cleared_class = 96}, expected = {0};
     run_result result = {.outcome = RUN_OK};
     if (real) numbers[!inverse] = 2 * (n / 2 + 1);
     if (real) numbers[inverse] = n;
     cts_text(&c,
              ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n"
-             "    fft.%s output=r1, input=r2, n=%llu, inverse=%s, batch=%llu, real=%s\n",
+             "    fft.%s output=r1, input=r2, n=%llu, inverse=%s, batch=%llu, real=%s, "
+             "inner=%llu\n",
              t, t, t, (unsigned long long)n, inverse ? "true" : "false", (unsigned long long)batch,
-             real ? "true" : "false");
-    snprintf(label, sizeof label, "fft.%s %s%s of %llu", t, inverse ? "inverse " : "",
-             real ? "real" : "complex", (unsigned long long)n);
+             real ? "true" : "false", (unsigned long long)inner);
+    snprintf(label, sizeof label, "fft.%s %s%s of %llu, inner %llu", t, inverse ? "inverse " : "",
+             real ? "real" : "complex", (unsigned long long)n, (unsigned long long)inner);
+    batch *= inner;
     case_add_array(&c, "out", type, NULL, batch * numbers[1] * size);
     case_array *in = case_add_array(&c, "in", type, NULL, batch * numbers[0] * size);
     uint32_t *tolerance = calloc(batch * numbers[1], sizeof *tolerance);
@@ -85,10 +88,12 @@ void cts_transforms(cts *s) {
     for (size_t t = 0; t < 2; t++) {
         if (!cts_wanted(s, "fft", TYPES[t])) continue;
         for (uint64_t n = 1; n <= (s->quick ? 9 : 33); n++)
-            transform(s, TYPES[t], n, 1 + n % 3, n % 2, n % 5 == 0);
+            transform(s, TYPES[t], n, 1 + n % 3, 1 + n % 4 / 3, n % 2, n % 5 == 0);
         for (size_t i = 0; i < sizeof LENGTHS / sizeof LENGTHS[0]; i++)
-            transform(s, TYPES[t], LENGTHS[i], 1, i % 2, i == 1);
-        transform(s, TYPES[t], 8, 35, false, true);
-        transform(s, TYPES[t], 1024, 2, true, false);
+            transform(s, TYPES[t], LENGTHS[i], 1, 1 + i % 2, i % 2, i == 1);
+        transform(s, TYPES[t], 8, 35, 1, false, true);
+        for (uint32_t form = 0; form < 4; form++)
+            transform(s, TYPES[t], 21 - form, 2, 70, form & 1, form & 2);
+        transform(s, TYPES[t], 1024, 2, 1, true, false);
     }
 }

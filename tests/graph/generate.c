@@ -373,7 +373,11 @@ static bool rows(generator *r) {
                 *h = which == 1 ? need(r, x->type, 1, &n) : NULL;
     value *y = add(r, x->type, x->rank, x->extents);
     begin(r, y, false);
-    if (which == 0) say(r, "%s input=%s\n", chance(r, 70) ? "softmax" : "log_softmax", x->name);
+    if (which == 0) {
+        say(r, "%s input=%s", chance(r, 70) ? "softmax" : "log_softmax", x->name);
+        if (x->rank > 1 && chance(r, 40)) say(r, ", inner=%d", (int)n);
+        say(r, "\n");
+    }
     if (which == 1)
         say(r, "layer_norm input=%s, gamma=%s, beta=%s, eps=0.00001\n", x->name, g->name, h->name);
     if (which == 2 && chance(r, 50))

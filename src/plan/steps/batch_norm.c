@@ -5,7 +5,7 @@
 /* Rows of batch_norm are channels of a batch, or batches of channels where a channel has one
  * element. */
 static plan_rows rows_of(const plan_call *call) {
-    plan_rows rows;
+    plan_rows rows = {.inner = 1};
     if (call->op == HG_OP_LAYER_SCALE) {
         rows.count = plan_named(call, "rows");
         rows.n = plan_named(call, "n");

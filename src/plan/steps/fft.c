@@ -7,7 +7,7 @@
 #include "plan/steps/steps.h"
 #include <string.h>
 
-enum { OUTPUT, INPUT, N, INVERSE, BATCH, REAL };
+enum { OUTPUT, INPUT, N, INVERSE, BATCH, REAL, INNER };
 
 static bool is_power(uint64_t n) { return (n & (n - 1)) == 0; }
 /* no prime factor above 7 */
@@ -22,6 +22,10 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- shapes ---- */
 
+static uint64_t signals_of(const plan_call *call) {
+    return plan_times(plan_number(call, BATCH, 0), plan_number(call, INNER, 0));
+}
+
 /* Squares of indices are calculated in 64 bits. */
 static const uint64_t MOST_OTHER = UINT64_C(1) << 31;
 
@@ -35,12 +39,17 @@ static void check(const plan_call *call, plan_problem *problem) {
 }
 
 static void ranges(plan_call *call) {
-    uint64_t n = plan_number(call, N, 0), batch = plan_number(call, BATCH, 0);
+    uint64_t n = plan_number(call, N, 0), batch = plan_number(call, BATCH, 0),
+             inner = plan_number(call, INNER, 0);
     bool inverse = plan_number(call, INVERSE, 0), real = plan_number(call, REAL, 0);
     for (uint32_t operand = OUTPUT; operand <= INPUT; operand++) {
         bool numbers = real && (operand == INPUT) != inverse;
-        plan_array_shape(plan_array_of(call, operand), numbers ? 2 : 3,
-                         (const uint64_t[]){batch, real && !numbers ? n / 2 + 1 : n, 2});
+        uint64_t length = real && !numbers ? n / 2 + 1 : n;
+        plan_array *a = plan_array_of(call, operand);
+        if (inner == 1)
+            plan_array_shape(a, numbers ? 2 : 3, (const uint64_t[]){batch, length, 2});
+        else
+            plan_array_shape(a, numbers ? 3 : 4, (const uint64_t[]){batch, length, inner, 2});
     }
 }
 
@@ -58,9 +67,11 @@ enum {
     COLUMN_BLOCKS = 8, /* of a transform's columns; each has its own memory */
     PIECE = 1 << 16,   /* numbers of a batch that are transformed together */
     MOST_BLOCKS = 64,  /* of short transforms; each has its own memory */
-    UNITS = 64,    /* groups of lanes of a block that does what is between the transforms of real
-                      numbers */
-    ELEMENTS = 256 /* lanes of a block that does each element by itself */
+    UNITS = 64,     /* groups of lanes of a block that does what is between the transforms of real
+                       numbers */
+    ELEMENTS = 256, /* lanes of a block that does each element by itself */
+    LINES = 64,
+    LINE_STEPS = 16 /* of a block that moves signals, and elements of each */
 };
 
 /* A transform of n1 n2 numbers by columns: the passes of both steps, radices of five bits each, the
@@ -435,7 +446,7 @@ static transform make_transform(const plan_call *call, plan_expansion *x) {
                    .over = (double)n,
                    .halved = halved};
     t.m = is_smooth(t.n) ? t.n : find_length(&t);
-    t.piece = least(plan_number(call, BATCH, 0), t.m < PIECE ? PIECE / t.m : 1);
+    t.piece = least(signals_of(call), t.m < PIECE ? PIECE / t.m : 1);
     x->once = true;
     make_tables(&t);
     if (t.m != t.n) make_filter(&t);
@@ -479,11 +490,23 @@ static void expand_real(const transform *t, plan_part from, plan_part to, uint64
                  (uint64_t[]){t->n, half});
 }
 
+/* Signals of `numbers` real ones each, `parts` to an element, from an array where their elements
+ * lie apart, or back to it. */
+static void move_lines(const transform *t, plan_part from, plan_part to, uint64_t numbers,
+                       uint64_t parts, uint64_t inner, uint64_t first, uint64_t count, bool back) {
+    uint64_t n = numbers / parts;
+    plan_kernel_key key = program(t, LIBRARY_FFT_LINES, (int32_t)parts, back, 2, 4);
+    plan_expand_grid(t->x, &key, (uint64_t[]){(count - 1) / LINES + 1, (n - 1) / LINE_STEPS + 1, 1},
+                     (uint32_t[]){LINES, 1, 1}, 0, (plan_part[]){from, to},
+                     (uint64_t[]){n, inner, first, count});
+}
+
 static void expand(const plan_call *call, plan_expansion *x) {
-    uint64_t batch = plan_number(call, BATCH, 0), n = plan_number(call, N, 0);
+    uint64_t signals = signals_of(call), n = plan_number(call, N, 0),
+             inner = plan_number(call, INNER, 0);
     bool inverse = plan_number(call, INVERSE, 0), real = plan_number(call, REAL, 0);
     plan_part to = plan_whole(call, 0), from = plan_whole(call, 1);
-    if (batch == 0) return;
+    if (signals == 0) return;
     transform t = make_transform(call, x);
     uint64_t in = real && !inverse ? n
                   : real           ? n / 2 * 2 + 2
@@ -491,23 +514,29 @@ static void expand(const plan_call *call, plan_expansion *x) {
              out = real && inverse ? n
                    : real          ? n / 2 * 2 + 2
                                    : 2 * n;
-    for (uint64_t first = 0, count; first < batch && !x->failed; first += count) {
-        count = least(t.piece, batch - first);
-        plan_part source = piece_of(&t, from, in, first, count),
-                  target = piece_of(&t, to, out, first, count);
+    bool apart = inner > 1;
+    uint64_t in_parts = real && !inverse ? 1 : 2, out_parts = real && inverse ? 1 : 2;
+    plan_part signal = apart ? plan_scratch(x, plan_times(t.piece, in), t.size) : from,
+              made = apart ? plan_scratch(x, plan_times(t.piece, out), t.size) : to;
+    for (uint64_t first = 0, count; first < signals && !x->failed; first += count) {
+        count = least(t.piece, signals - first);
+        plan_part source = piece_of(&t, signal, in, apart ? 0 : first, count),
+                  target = piece_of(&t, made, out, apart ? 0 : first, count);
+        if (apart) move_lines(&t, from, source, in, in_parts, inner, first, count, false);
         if (t.halved)
             expand_halved(&t, source, target, count, inverse);
         else if (real)
             expand_real(&t, source, target, count, inverse);
         else
             expand_complex(&t, source, target, count, inverse);
+        if (apart) move_lines(&t, target, to, out, out_parts, inner, first, count, true);
     }
 }
 
 static plan_cost cost(const plan_call *call) {
     uint64_t n = plan_number(call, N, 0);
-    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(plan_number(call, BATCH, 0), n),
-                                                         5 * (64 - hg_clz64(n)))};
+    return (plan_cost){plan_call_bytes(call),
+                       plan_times(plan_times(signals_of(call), n), 5 * (64 - hg_clz64(n)))};
 }
 
 const plan_collective plan_collective_fft = {.check = check,

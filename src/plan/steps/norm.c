@@ -18,6 +18,7 @@ static norm norm_of(const plan_call *call) {
     p.spatial = plan_named(call, "spatial");
     p.rows.count = plan_times(plan_named(call, "batch"), p.groups);
     p.rows.n = p.rows.stride = plan_times(p.channels, p.spatial);
+    p.rows.inner = 1;
     return p;
 }
 
@@ -56,14 +57,13 @@ static void expand(const plan_call *call, plan_expansion *x) {
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
     bool of_group = call->op == HG_OP_GROUP_NORM;
-    if (p.rows.n == 0) return;
     plan_expand_rows(
         x,
         &(plan_row_program){
             .id = LIBRARY_ROWS_NORM,
             .type = type,
             .fn = of_group ? call->fn : HG_OP_MOV,
-            .rows = p.rows.count,
+            .rows = p.rows,
             .lanes = lanes_of(x),
             .at_once = of_group || x->rolled   ? 1
                        : p.rows.n <= SHORT_ROW ? 4
@@ -84,12 +84,11 @@ static void expand_rms(const plan_call *call, plan_expansion *x) {
     plan_rows rows = plan_named_rows(call);
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
-    if (rows.n == 0) return;
     plan_expand_rows(
         x, &(plan_row_program){.id = LIBRARY_ROWS_RMS_NORM,
                                .type = type,
                                .fn = HG_OP_MOV,
-                               .rows = rows.count,
+                               .rows = rows,
                                .lanes = lanes_of(x),
                                .at_once = x->rolled             ? 1
                                           : rows.n <= SHORT_ROW ? 4
@@ -108,7 +107,8 @@ static void expand_rms(const plan_call *call, plan_expansion *x) {
 /* A sum; a difference, a square, a sum; a difference, two products and a sum. */
 static plan_cost cost(const plan_call *call) {
     norm p = norm_of(call);
-    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(p.rows.count, p.rows.n), 8)};
+    return (plan_cost){plan_call_bytes(call),
+                       plan_times(plan_times(p.rows.count, plan_times(p.rows.n, p.rows.inner)), 8)};
 }
 
 const plan_collective plan_collective_norm = {.check = check,

@@ -13,12 +13,11 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_rows rows = plan_named_rows(call);
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
     uint64_t size = hg_type_size_bytes(sum);
-    if (rows.n == 0) return;
     plan_expand_rows(
         x, &(plan_row_program){.id = LIBRARY_ROWS_SOFTMAX,
                                .type = type,
                                .fn = HG_OP_MOV,
-                               .rows = rows.count,
+                               .rows = rows,
                                .lanes = LANES,
                                .at_once = rows.n <= SHORT_ROW && !x->rolled ? TOGETHER : 1,
                                .shared_bytes = 80 * size,
@@ -35,7 +34,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
 /* The largest, a difference, e^x, a sum, a product. */
 static plan_cost cost(const plan_call *call) {
     plan_rows rows = plan_named_rows(call);
-    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(rows.count, rows.n), 5)};
+    return (plan_cost){plan_call_bytes(call),
+                       plan_times(plan_times(rows.count, plan_times(rows.n, rows.inner)), 5)};
 }
 
 const plan_collective plan_collective_softmax = {.check = plan_check_row_stride,
