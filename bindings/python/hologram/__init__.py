@@ -9,3 +9,14 @@ from .types import *
 from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assemble, decode, json_kernel, named_kernel,
                        open_program)
 from ._scope import jit, profile, scope
+
+
+def __getattr__(name):
+    """Kernels (hg.kernel, hg.In, hg.lane, hg.fma, …) are imported when they are first asked for."""
+    if not name.startswith("_"):
+        from ._kernel import lookup
+        found = lookup(name)
+        if found is not None:
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

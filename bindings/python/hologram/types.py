@@ -18,6 +18,14 @@ class DType:
     def __setattr__(self, name, value):
         raise AttributeError("types of elements do not change")
 
+    def __call__(self, value=0):
+        """A value of this type, with the arithmetic of kernels: integers wrap, floats round. In a kernel a conversion."""
+        from ._scalar import type_of
+        cls = type_of(self)
+        if cls is None:
+            raise TypeError(f"there are no values of {self.name}")
+        return cls(value)
+
     def __repr__(self):
         return f"hologram.{self.name}"
 

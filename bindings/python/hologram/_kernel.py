@@ -1,0 +1,304 @@
+"""@hg.kernel: functions of Python as programs for every device.
+
+    @hg.kernel
+    def axpy(a: hg.f32, x: hg.In[hg.f32, "n"], y: hg.Inout[hg.f32, "n"]):
+        i = hg.lane()
+        y[i] = a * x[i] + y[i]
+
+    axpy(2.0, x, y)          over the extent of the first output
+    axpy[100](2.0, x, y)     over 100 lanes
+"""
+import ast
+import inspect
+import threading
+
+from . import _functions, _interface
+from ._scalar import In, Inout, Out, Parameter, static, type_of  # noqa: F401
+
+__all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
+static_range = _functions.static_range
+MOST_BINDINGS = 32
+
+
+class One:
+    """A parameter. kind: a Parameter (an array), a class of _scalar, or static. default: of a scalar."""
+    __slots__ = ("name", "kind", "default")
+
+    def __init__(self, name, kind, default):
+        self.name, self.kind, self.default = name, kind, default
+
+
+class Compiled:
+    """A program, and what it was compiled from."""
+
+    def __init__(self, program, known, depends, why):
+        self.program, self.known, self.axes, self.depends, self.why = program, known, known.axes, depends, why
+        self.bindings = {}
+
+    def stale(self):
+        """Which captured name has another value now; None: none has."""
+        for kind, holder, name, value, copied in self.depends:
+            if kind == "global":
+                now = holder.get(name)
+            elif kind == "cell":
+                now = holder.cell_contents
+            else:
+                now = getattr(holder, name, None)
+            if now is not value or copied is not None and frozen(now) != copied:
+                return name
+        return None
+
+    def __del__(self):
+        self.bindings.clear()
+        if self.program and _interface is not None:
+            _interface.hg_program_release(self.program)
+            self.program = None
+
+
+def frozen(value):
+    """What changes when a captured array or list changes; None of what does not change."""
+    if isinstance(value, list):
+        return repr(value)
+    if hasattr(value, "tobytes") and getattr(value, "nbytes", 1 << 30) <= 65536:
+        return bytes(value.tobytes())
+    return None
+
+
+class Kernel:
+    """A function as a program. Called with arrays (of NumPy, of Hologram, or of anything with the buffer protocol) and scalars it is compiled, once for
+    each set of static values, and run; it returns when it is done. An array is used in place; one that lies otherwise than in row order is refused.
+
+    signatures: what was compiled so far, and why. Thread-safe.
+    """
+
+    def __init__(self, function, block=None, grid=None, device="cpu"):
+        if not callable(function) or not hasattr(function, "__code__"):
+            raise TypeError(f"@hg.kernel is for functions written with def, not {function!r}")
+        from ._source import Source
+        self.function, self.name, self.device = function, function.__name__, device
+        self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
+        self.source = Source(function)
+        self.block = (block,) if isinstance(block, int) else tuple(block or ())
+        self.grid = (grid,) if isinstance(grid, (int, str)) else tuple(grid or ())
+        self.files, self.lock, self.compiled, self.history, self.sources = [], threading.RLock(), {}, [], {}
+        self._parameters = None
+
+    # ---- the signature ----
+
+    @property
+    def parameters(self):
+        if self._parameters is None:
+            self._parameters = [self.parameter(p) for p in inspect.signature(self.function).parameters.values()]
+            if not any(isinstance(p.kind, Parameter) and p.kind.direction != "In" for p in self._parameters):
+                raise self.source.error(self.source.node, f"{self.name} has no output", 'a parameter y: hg.Out[hg.f32, "n"]')
+        return self._parameters
+
+    def parameter(self, p):
+        arguments = self.source.node.args
+        node = next((one for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg] if one and one.arg == p.name))
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise self.source.error(node, f"*{p.name}: a kernel has a fixed number of parameters", "a parameter for each array")
+        if p.annotation is p.empty:
+            raise self.source.error(node, f"the parameter {p.name} has no type", f'{p.name}: hg.f32, or {p.name}: hg.In[hg.f32, "n"]')
+        kind = p.annotation
+        if isinstance(kind, str):
+            names = {**self.function.__globals__, **{name: cell.cell_contents for name, cell in
+                                                     zip(self.function.__code__.co_freevars, self.function.__closure__ or ()) if filled(cell)}}
+            try:
+                kind = eval(kind, names)
+            except Exception as error:
+                raise self.source.error(node.annotation, f"the type of {p.name} cannot be read: {type(error).__name__}: {error}",
+                                        "hg.f32, hg.In[hg.f32, \"n\"], hg.static") from None
+        default = None if p.default is p.empty else p.default
+        if kind is static:
+            return One(p.name, static, p.default)
+        if isinstance(kind, Parameter):
+            for extent in kind.shape:
+                self.check_extent(extent, node)
+            return One(p.name, kind, None)
+        cls = type_of(kind)
+        if cls is None:
+            raise self.source.error(node.annotation or node, f"{getattr(kind, '__name__', kind)} is no type of a parameter",
+                                    f'{p.name}: hg.f32, {p.name}: hg.In[hg.f32, "n"] or {p.name}: hg.static')
+        return One(p.name, cls, default)
+
+    def check_extent(self, extent, node):
+        if isinstance(extent, int):
+            return
+        try:
+            tree = ast.parse(extent, mode="eval")
+        except SyntaxError:
+            tree = None
+        good = (ast.Expression, ast.BinOp, ast.Name, ast.Load, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Call)
+        if tree is None or any(not isinstance(one, good) or isinstance(one, ast.Call) and getattr(one.func, "id", "") not in ("ceil", "min", "max")
+                               for one in ast.walk(tree)):
+            raise self.source.error(node, f"the extent {extent!r} cannot be read", 'a name ("n"), or + - * / ceil(a / b) min max of names and numbers')
+
+    @property
+    def output(self):
+        """The array whose extents are the number of lanes: the first Out, else the first Inout."""
+        arrays = [p for p in self.parameters if isinstance(p.kind, Parameter) and p.kind.direction != "In"]
+        return next((p for p in arrays if p.kind.direction == "Out"), arrays[0])
+
+    # ---- compiling ----
+
+    def depend(self, kind, holder, name, value):
+        self.found[(kind, id(holder), name)] = (kind, holder, name, value, frozen(value))
+
+    def source_of(self, function):
+        from ._source import Source
+        code = function.__code__
+        if code not in self.sources:
+            self.sources[code] = Source(function)
+        return self.sources[code]
+
+    def place(self, line):
+        from ._source import ROOM
+        number = line // ROOM
+        return (self.files[number] if number < len(self.files) else self.source.file), line % ROOM
+
+    def compile(self, **statics):
+        """The program for these static values, from the cache where nothing has changed."""
+        parameters = self.parameters
+        try:
+            key = tuple(sorted((name, type(value).__name__, value) for name, value in statics.items()))
+            hash(key)
+        except TypeError:
+            raise TypeError(f"{self.name}: a static value is a number, a text, a type or a function") from None
+        with self.lock:
+            old = self.compiled.get(key)
+            changed = old.stale() if old else None
+            if old and changed is None:
+                return old
+            from ._compile import CompileError, compile_kernel
+            missing = [p.name for p in parameters if p.kind is static and p.name not in statics]
+            if missing:
+                raise TypeError(f"{self.name} needs the static value of {missing[0]}")
+            self.found = {}
+            try:
+                program, known = compile_kernel(self, statics)
+            except CompileError as error:
+                raise error.with_traceback(None) from None
+            why = f"{changed} has changed" if changed else "first call" if not self.history else "other static values"
+            made = Compiled(program, known, list(self.found.values()), why)
+            self.compiled[key] = made
+            self.history.append((self.signature_text(statics), why))
+            return made
+
+    def signature_text(self, statics):
+        return f"{self.name}({', '.join(f'{p.name}={statics[p.name]!r}' if p.kind is static else f'{p.name}: {p.kind.name if isinstance(p.kind, type) else p.kind}' for p in self.parameters)})"
+
+    @property
+    def signatures(self):
+        """(signature, why it was compiled), in the order of compilations."""
+        return list(self.history)
+
+    # ---- calls ----
+
+    def __getitem__(self, lanes):
+        lanes = tuple(lanes) if isinstance(lanes, tuple) else (lanes,)
+        for one in lanes:
+            if not hasattr(one, "__index__") or int(one) < 0:
+                raise TypeError(f"{self.name}[{one!r}]: the number of lanes is an integer, or a tuple of them")
+        return Launch(self, tuple(int(one) for one in lanes))
+
+    def __call__(self, *arguments, **keywords):
+        return self.launch(None, arguments, keywords)
+
+    def launch(self, lanes, arguments, keywords):
+        from ._launch import launch
+        return launch(self, lanes, arguments, keywords)
+
+    # ---- what it became ----
+
+    def program_text(self, structured, statics):
+        import ctypes
+
+        from . import _interface as c
+        from ._errors import check
+        text = ctypes.c_void_p()
+        check((c.hg_program_print_structured if structured else c.hg_program_print)(self.compile(**statics).program, ctypes.byref(text), None))
+        try:
+            return ctypes.string_at(text).decode()
+        finally:
+            c.hg_string_free(text)
+
+    @property
+    def atlas(self):
+        """The program as text, for `hologram run`; a kernel with static parameters: kernel.listing(k=3)."""
+        return self.listing()
+
+    def listing(self, **statics):
+        """The program as text."""
+        return self.program_text(False, statics)
+
+    def explain(self, **statics):
+        """What was compiled, why, and the program as statements."""
+        text = self.program_text(True, statics)
+        lines = [f"{signature}: {why}" for signature, why in self.history]
+        return "\n".join([*lines, "", text])
+
+    def emit(self, target, **statics):
+        """The program in the language of a device: "opencl", "cuda", "c", "kir"; bytes of a binary target."""
+        import ctypes
+
+        from . import _interface as c
+        from ._errors import check
+        output, length = ctypes.c_void_p(), ctypes.c_size_t()
+        check(c.hg_program_emit(self.compile(**statics).program, target.encode(), None, ctypes.byref(output), ctypes.byref(length)))
+        try:
+            data = ctypes.string_at(output, length.value)
+        finally:
+            c.hg_string_free(output)
+        return data if target in ("spirv",) else data.decode()
+
+    def debug(self, lane=0, lanes=None):
+        """A call that steps through the lines of one lane with pdb; the other lanes run before and behind it: axpy.debug(lane=3)(2.0, x, y)."""
+        from ._interpret import Interpreted
+        return Interpreted(self, lanes, lane)
+
+    def __repr__(self):
+        return f"<kernel {self.name}({', '.join(p.name for p in self.parameters)})>"
+
+
+def filled(cell):
+    try:
+        cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+class Launch:
+    """A kernel with its number of lanes."""
+    __slots__ = ("kernel", "lanes")
+
+    def __init__(self, kernel, lanes):
+        self.kernel, self.lanes = kernel, lanes
+
+    def __call__(self, *arguments, **keywords):
+        return self.kernel.launch(self.lanes, arguments, keywords)
+
+
+def kernel(function=None, *, block=None, grid=None, device="cpu"):
+    """Makes a kernel of a function.
+
+    block: lanes of a block, a number or up to three; kernels with shared memory and barriers say it. grid: blocks in each direction, numbers or
+    expressions over extents ("ceil(n / 256)"), in place of lanes. device: where it runs: "cpu", "opencl", "vulkan", …
+    """
+    if function is None:
+        return lambda one: Kernel(one, block, grid, device)
+    return Kernel(function, block, grid, device)
+
+
+def interpret(kernel, lanes=None):
+    """The kernel as plain Python, a lane at a time, with the kernel's own results: for pdb, coverage and doubt."""
+    from ._interpret import Interpreted
+    return Interpreted(kernel, lanes, None)
+
+
+def lookup(name):
+    """What hologram has of that name for kernels: the decorator, types of parameters, functions such as lane and fma; None: nothing."""
+    if name in __all__:
+        return globals()[name]
+    return _functions.INTRINSICS.get(name) or _functions.instruction(name)

@@ -1,0 +1,415 @@
+#!/usr/bin/python3
+"""Kernels that people write, against NumPy: types, grids, shared memory, atomics, statics, closures, what is compiled again, faults, wrong calls.
+
+    tests/python/kernels.py [NAME...]
+
+Needs HG_BUILD_DIR, or stands in the sources of the project. Last line: N passed, N failed, N skipped."""
+import math
+import sys
+
+from package import checks, hg
+
+try:
+    import numpy as np
+except ImportError:
+    checks.skip("NumPy is not installed (Debian package python3-numpy)")
+    sys.exit(checks.finish())
+
+random = np.random.RandomState(1)
+LEVEL = 3
+STENCIL = (0.25, 0.5, 0.25)
+SECRET = np.arange(12, dtype=np.int32).reshape(3, 4)
+
+
+def same(got, want, what):
+    checks.check(got.dtype == want.dtype and got.shape == want.shape and got.tobytes() == want.tobytes(), f"{what}: {got.ravel()[:8]} for {want.ravel()[:8]}")
+
+
+def refused(kind, words, work, what):
+    try:
+        work()
+    except kind as error:
+        checks.check(words in str(error), f"{what}: '{words}' is not in: {error}")
+        return str(error)
+    except Exception as error:
+        checks.check(False, f"{what}: {type(error).__name__}: {error}")
+        return ""
+    checks.check(False, f"{what}: is not refused")
+    return ""
+
+
+@hg.kernel
+def axpy(a: hg.f32, x: hg.In[hg.f32, "n"], y: hg.Inout[hg.f32, "n"]):
+    """y = a x + y"""
+    i = hg.lane()
+    y[i] = a * x[i] + y[i]
+
+
+def test_axpy():
+    x, y = random.randn(1000).astype("f4"), random.randn(1000).astype("f4")
+    want = np.float32(2.5) * x + y
+    axpy(2.5, x, y)
+    same(y, want, "axpy")
+    axpy[10](np.float32(1), x=x, y=y)
+    want[:10] = x[:10] + want[:10]
+    same(y, want, "axpy of ten lanes, by names")
+    checks.check(axpy.__doc__ == "y = a x + y" and "axpy" in repr(axpy) and ".program axpy" in axpy.atlas and "__kernel" in axpy.emit("opencl")
+                 and "a * x[i] + y[i]" in axpy.explain(), "what a kernel shows")
+    checks.check(len(axpy.signatures) == 1 and axpy.signatures[0][1] == "first call", f"signatures {axpy.signatures}")
+
+
+@hg.kernel
+def stencil(x: "hg.In[hg.f32, 'n + 2']", y: "hg.Out[hg.f32, 'n']"):
+    i = hg.lane()
+    total = 0.0
+    for k in range(3):
+        total += STENCIL[k] * x[i + k]
+    y[i] = total
+
+
+def test_stencil():
+    x, y = random.randn(34).astype("f4"), np.zeros(32, "f4")
+    stencil(x, y)
+    want = (np.float32(0.25) * x[:-2] + np.float32(0.5) * x[1:-1]) + np.float32(0.25) * x[2:]
+    same(y, want, "stencil with string annotations")
+
+
+@hg.kernel
+def transpose(x: hg.In[hg.u8, "h", "w"], y: hg.Out[hg.u8, "w", "h"]):
+    c, r = hg.grid(2)
+    y[c, r] = x[r][c]
+
+
+def test_transpose():
+    x, y = random.randint(0, 256, (5, 9)).astype("u1"), np.zeros((9, 5), "u1")
+    transpose(x, y)
+    same(y, np.ascontiguousarray(x.T), "transpose")
+
+
+@hg.kernel(block=(4, 4), grid=("ceil(w / 4)", "ceil(h / 4)"))
+def tiles(x: hg.In[hg.f32, "h", "w"], y: hg.Out[hg.f32, "w", "h"]):
+    tile = hg.shared(hg.f32, (4, 5))
+    c, r = hg.block(0) * 4 + hg.block_lane(0), hg.block(1) * 4 + hg.block_lane(1)
+    h, w = x.shape
+    if r < h and c < w:
+        tile[hg.block_lane(1), hg.block_lane(0)] = x[r, c]
+    hg.barrier()
+    r, c = hg.block(1) * 4 + hg.block_lane(0), hg.block(0) * 4 + hg.block_lane(1)
+    if r < h and c < w:
+        y[c, r] = tile[hg.block_lane(0), hg.block_lane(1)]
+
+
+def test_tiles():
+    x, y = random.randn(6, 9).astype("f4"), np.zeros((9, 6), "f4")
+    tiles(x, y)
+    same(y, np.ascontiguousarray(x.T), "transpose through shared memory")
+    again = np.zeros((9, 6), "f4")
+    hg.interpret(tiles)(x, again)
+    same(again, y, "the same interpreted")
+
+
+@hg.kernel(block=32)
+def histogram(x: hg.In[hg.u8, "n"], counts: hg.Inout[hg.i32, 8], most: hg.Out[hg.i32, "b"]):
+    mine = hg.shared(hg.i32, 8)
+    i, k = hg.lane(), hg.block_lane()
+    if i < len(x):
+        hg.atomic_add(mine, x[i] >> 5, 1)
+    hg.barrier()
+    if k < 8:
+        hg.atomic_add(counts, k, mine[k])
+    top = hg.block_max(mine[k % 8])
+    before = hg.scan_sum(mine[k % 8], exclusive=True)
+    if k == 7:
+        most[hg.block()] = top * 1000 + before
+
+
+def test_histogram():
+    x, counts, most = random.randint(0, 256, 100).astype("u1"), np.zeros(8, "i4"), np.zeros(4, "i4")
+    histogram[128](x, counts, most)
+    same(counts, np.bincount(x >> 5, minlength=8).astype("i4"), "histogram")
+    parts = [np.bincount(x[k:k + 32] >> 5, minlength=8) for k in range(0, 100, 32)]
+    same(most, np.array([p.max() * 1000 + p[:7].sum() for p in parts], "i4"), "block reduction and scan")
+    counts2, most2 = np.zeros(8, "i4"), np.zeros(4, "i4")
+    hg.interpret(histogram)[128](x, counts2, most2)
+    same(counts2, counts, "histogram interpreted")
+    same(most2, most, "block reduction interpreted")
+
+
+def median_of(window):
+    for a in range(1, 9):
+        v = window[a]
+        b = a
+        while b > 0 and window[b - 1] > v:
+            window[b] = window[b - 1]
+            b -= 1
+        window[b] = v
+
+
+@hg.kernel
+def median(x: hg.In[hg.i16, "h", "w"], y: hg.Out[hg.i16, "h", "w"]):
+    r, c = hg.grid(2)
+    h, w = x.shape
+    window = hg.private(hg.i16, 9)
+    k = 0
+    for dr in range(-1, 2):
+        for dc in range(-1, 2):
+            window[k] = x[min(max(r + dr, 0), h - 1), min(max(c + dc, 0), w - 1)]
+            k += 1
+    for a in range(1, 9):
+        v = window[a]
+        b = a
+        while b > 0 and window[b - 1] > v:
+            window[b] = window[b - 1]
+            b -= 1
+        window[b] = v
+    y[r, c] = window[4]
+
+
+def test_median():
+    x, y = random.randint(-99, 99, (6, 7)).astype("i2"), np.zeros((6, 7), "i2")
+    median(x, y)
+    p = np.pad(x, 1, mode="edge")
+    same(y, np.sort(np.stack([p[i:i + 6, j:j + 7] for i in range(3) for j in range(3)]), axis=0)[4], "median of private arrays")
+
+
+def mix(a, b, t=0.5):
+    return a + (b - a) * t
+
+
+def low_high(a, b):
+    if a > b:
+        return b, a
+    return a, b
+
+
+@hg.kernel
+def helpers(x: hg.In[hg.f64, "n"], y: hg.Inout[hg.f64, "n"], z: hg.Out[hg.f64, "n"]):
+    i = hg.lane()
+    low, high = low_high(x[i], y[i])
+    y[i] = mix(low, high) if i % 2 else mix(low, high, t=0.25)
+    z[i] = high - low
+
+
+def test_helpers():
+    x, y, z = random.randn(20), random.randn(20), np.zeros(20)
+    low, high, odd = np.minimum(x, y), np.maximum(x, y), np.arange(20) % 2
+    want = low + (high - low) * np.where(odd, 0.5, 0.25)
+    helpers(x, y, z)
+    same(y, want, "helpers with defaults and keywords")
+    same(z, high - low, "two results")
+
+
+@hg.kernel
+def statics(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"], power: hg.static, double: hg.static = False):
+    i = hg.lane()
+    v = 1
+    for _ in hg.static_range(power):
+        v = v * x[i]
+    if double:
+        v = v * 2
+    y[i] = v
+
+
+def test_statics():
+    x, y = random.randn(9).astype("f4"), np.zeros(9, "f4")
+    statics(x, y, power=3)
+    same(y, x * x * x, "power 3")
+    statics(x, y, 2, double=True)
+    same(y, x * x * np.float32(2), "power 2, double")
+    statics(x, y, power=3)
+    checks.check([why for _, why in statics.signatures] == ["first call", "other static values"], f"signatures {statics.signatures}")
+    refused(TypeError, "needs the static value of power", lambda: statics(x, y), "a missing static value")
+
+
+def scaled(factor):
+    @hg.kernel
+    def scale(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
+        y[hg.lane()] = x[hg.lane()] * factor + LEVEL
+
+    def change(value):
+        nonlocal factor
+        factor = value
+    return scale, change
+
+
+def test_closures():
+    global LEVEL
+    x, y = random.randn(9).astype("f4"), np.zeros(9, "f4")
+    scale, change = scaled(2.0)
+    scale(x, y)
+    same(y, x * np.float32(2) + np.float32(3), "a captured factor")
+    change(5.0)
+    scale(x, y)
+    same(y, x * np.float32(5) + np.float32(3), "a changed closure")
+    LEVEL = 4
+    scale(x, y)
+    same(y, x * np.float32(5) + np.float32(4), "a changed global")
+    LEVEL = 3
+    checks.check([why for _, why in scale.signatures] == ["first call", "factor has changed", "LEVEL has changed"], f"signatures {scale.signatures}")
+
+
+@hg.kernel
+def table(i: hg.In[hg.i32, "n"], y: hg.Out[hg.i32, "n"]):
+    k = i[hg.lane()]
+    y[hg.lane()] = SECRET[k // 4, k % 4] * 10 + SECRET[2, -1]
+
+
+def test_table():
+    i, y = random.randint(0, 12, 30).astype("i4"), np.zeros(30, "i4")
+    table(i, y)
+    same(y, i * 10 + 11, "a captured array of NumPy")
+    SECRET[2, 3] = 50
+    table(i, y)
+    same(y, np.where(i == 11, 50, i).astype("i4") * 10 + 50, "a captured array that has changed")
+    SECRET[2, 3] = 11
+
+
+@hg.kernel
+def types(a: hg.In[hg.u8, "n"], b: hg.In[hg.i8, "n"], h: hg.In[hg.f16, "n"], wraps: hg.Out[hg.u8, "n"], sums: hg.Out[hg.i32, "n"], halves: hg.Out[hg.f16, "n"],
+          quotients: hg.Out[hg.f32, "n"], truths: hg.Out[hg.bool, "n"]):
+    i = hg.lane()
+    wraps[i] = a[i] * 3 + a[i]
+    sums[i] = a[i] + b[i]
+    halves[i] = h[i] * h[i] + 0.1
+    quotients[i] = b[i] / (a[i] | 1)
+    truths[i] = a[i] > 100 or b[i] < 0 and not h[i] > 0
+
+
+def test_types():
+    a, b, h = random.randint(0, 256, 50).astype("u1"), random.randint(-128, 128, 50).astype("i1"), random.randn(50).astype("f2")
+    outs = [np.zeros(50, t) for t in ("u1", "i4", "f2", "f4", "?")]
+    types(a, b, h, *outs)
+    with np.errstate(all="ignore"):
+        want = [a * np.uint8(3) + a, a.astype("i4") + b, h * h + np.float16(0.1), b.astype("f4") / (a | 1).astype("f4"), (a > 100) | (b < 0) & ~(h > 0)]
+    for got, expected, what in zip(outs, want, ("u8 wraps", "u8 + i8 is i16", "f16 rounds", "/ is f32", "bool")):
+        same(got, expected, what)
+    again = [np.zeros_like(one) for one in outs]
+    hg.interpret(types)(a, b, h, *again)
+    for got, expected in zip(again, outs):
+        same(got, expected, "the same interpreted")
+
+
+@hg.kernel
+def functions(x: hg.In[hg.f64, "n"], y: hg.Out[hg.f64, 12, "n"]):
+    i = hg.lane()
+    v = x[i]
+    y[0, i] = math.sqrt(abs(v)) + math.pi
+    y[1, i] = np.sqrt(v * v) + np.maximum(v, 0.5)
+    y[2, i] = hg.sqrt(v * v) + hg.maximum(v, -1)
+    y[3, i] = math.floor(v) + math.ceil(v) * 10 + round(v) * 100 + int(v) * 1000
+    y[4, i] = hg.fma(v, v, 1.0)
+    y[5, i] = min(v, 0.25, -v) + max(v, 1)
+    y[6, i] = math.copysign(2.0, v) + math.fmod(v, 0.75)
+    y[7, i] = 1.0 if math.isnan(v / v) else 2.0 + math.isinf(1.0 / (v - v))
+    y[8, i] = hg.bits(hg.f64, hg.bits(hg.u64, v) ^ (1 << 63))
+    y[9, i] = hg.popc(hg.u32(i)) + hg.clz(hg.u32(i + 1)) + hg.rotl(hg.u8(i), 3)
+    y[10, i] = v ** 2 + (i + 2) ** 3 + divmod(i, 4)[0]
+    y[11, i] = hg.select(v > 0, v, -1) + len(x) + x.size + y.shape[0]
+
+
+def test_functions():
+    x, y = random.randn(16) * 3, np.zeros((12, 16))
+    functions[16](x, y)
+    i = np.arange(16)
+    bits = np.array([bin(k).count("1") for k in range(16)])
+    clz = np.array([32 - int(k + 1).bit_length() for k in range(16)])
+    rotl = (i << 3 | i >> 5) & 255
+    want = [np.sqrt(abs(x)) + np.pi, abs(x) + np.maximum(x, 0.5), abs(x) + np.maximum(x, -1), np.floor(x) + np.ceil(x) * 10 + np.rint(x) * 100 + np.trunc(x) * 1000,
+            None, np.minimum(np.minimum(x, 0.25), -x) + np.maximum(x, 1), np.copysign(2.0, x) + np.fmod(x, 0.75), np.full(16, 3.0), -x,
+            (bits + clz + rotl).astype("f8"), x * x + ((i + 2) ** 3 + i // 4), np.where(x > 0, x, -1) + 16 + 16 + 12]
+    want[10] = x * x + (i + 2) ** 3 + i // 4
+    for k, expected in enumerate(want):
+        if expected is not None:
+            same(y[k], expected, f"functions, row {k}")
+    checks.check(np.abs(y[4] - (x * x + 1)).max() < 1e-14, "fma")
+    again = np.zeros((12, 16))
+    hg.interpret(functions)[16](x, again)
+    same(again, y, "functions interpreted")
+
+
+@hg.kernel
+def once(x: hg.In[hg.i64, "n"], calls: hg.Inout[hg.i32, 1], y: hg.Out[hg.i64, "n"]):
+    i = hg.lane()
+    y[i] = 0
+    if 0 < hg.atomic_add(calls, 0, 1) + x[i] < 40:
+        y[i] = 1
+    if i >= 0 or x[i + 1000] > 0:
+        y[i] += 2
+    y[i] += 4 if i == 0 else x[i - 1] * 0 + 8
+    if i > 0 and x[i - 1] >= -99 and (k := x[i]) > -99:
+        y[i] += 16 * (k == x[i])
+
+
+def test_once():
+    x, calls, y = np.full(6, 10), np.zeros(1, "i4"), np.zeros(6, "i8")
+    once(x, calls, y)
+    same(calls, np.array([6], "i4"), "the middle of a chain is worked out once")
+    same(y, np.array([7, 27, 27, 27, 27, 27]), "what stays unevaluated")
+
+
+def test_fault():
+    x, y = np.zeros(4, "f4"), np.zeros(4, "f4")
+
+    @hg.kernel
+    def beyond(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
+        i = hg.lane()
+        y[i] = x[i + 1]
+    text = refused(hg.ExecutionError, "index 4 is outside of axis 0 of 'x'", lambda: beyond(x, y), "a fault")
+    checks.check("kernels.py:" in text and "y[i] = x[i + 1]" in text and "^" in text and "lane 3" in text, f"a fault shows its line: {text}")
+    refused(hg.ExecutionError, "out of bounds", lambda: hg.interpret(beyond)(x, y), "a fault, interpreted")
+
+    @hg.kernel
+    def divides(x: hg.In[hg.i32, "n"], y: hg.Out[hg.i32, "n"]):
+        y[hg.lane()] = 7 // x[hg.lane()]
+    text = refused(hg.ExecutionError, "division by zero", lambda: divides(np.array([1, 0], "i4"), np.zeros(2, "i4")), "a division by zero")
+    checks.check("7 // x[hg.lane()]" in text and "lane 1" in text, f"a division by zero shows its line: {text}")
+
+
+def test_calls():
+    x, y = np.zeros(8, "f4"), np.zeros(8, "f4")
+    frozen = np.zeros(8, "f4")
+    frozen.flags.writeable = False
+    for kind, words, work in (
+            (ValueError, "n is 8 by x (axis 0) and 7 by y (axis 0)", lambda: axpy(1, x, y[:7])),
+            (TypeError, "x is of float64: expected f32", lambda: axpy(1, np.zeros(8), y)),
+            (TypeError, "y is a list", lambda: axpy(1, x, [1.0])),
+            (ValueError, "y does not lie in row order", lambda: axpy(1, x[::2], y[::2])),
+            (ValueError, "y is read-only", lambda: axpy(1, x, frozen)),
+            (ValueError, "x has 2 axes", lambda: axpy(1, x.reshape(2, 4), y)),
+            (TypeError, "needs the array y", lambda: axpy(1, x)),
+            (TypeError, "needs the number a", lambda: axpy(x=x, y=y)),
+            (TypeError, "takes 3 arguments", lambda: axpy(1, x, y, 2)),
+            (TypeError, "has no parameter z", lambda: axpy(1, x, y, z=1)),
+            (TypeError, "got x twice", lambda: axpy(1, x, x=x)),
+            (TypeError, "a is a str", lambda: axpy("1", x, y)),
+            (TypeError, "the number of lanes is an integer", lambda: axpy["n"](1, x, y)),
+            (TypeError, "is a function for kernels", lambda: hg.lane())):
+        if "row order" in words:
+            work = lambda: axpy(1, x, np.zeros(16, "f4")[::2])  # noqa: E731
+        refused(kind, words, work, words)
+    for value, words in ((300, "goes from 0 to 255"), (1.5, "expected an integer")):
+        @hg.kernel
+        def fill(v: hg.u8, y: hg.Out[hg.u8, "n"]):
+            y[hg.lane()] = v
+        refused((OverflowError, TypeError), words, lambda value=value: fill(value, np.zeros(3, "u1")), words)
+
+
+def test_namespace():
+    checks.check(not hasattr(hg, "no_such_thing") and hg.kernel is not None and float(hg.f32(0.1)) == float(np.float32(0.1)) and hg.u8(250) + hg.u8(10) == 4,
+                 "hg's names")
+
+
+def main():
+    wanted = sys.argv[1:]
+    for name, test in list(globals().items()):
+        if name.startswith("test_") and (not wanted or name[5:] in wanted):
+            try:
+                test()
+            except Exception as error:
+                import traceback
+                checks.check(False, f"{name}: {''.join(traceback.format_exception(error)[-3:])}")
+    return checks.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
