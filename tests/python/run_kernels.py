@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Kernels that people write, against NumPy: types, grids, shared memory, atomics, statics, closures, what is compiled again, faults, wrong calls.
 
-    tests/python/kernels.py [NAME...]
+    tests/python/run_kernels.py [NAME...]
 
 Needs HG_BUILD_DIR, or stands in the sources of the project. Last line: N passed, N failed, N skipped."""
 import math
@@ -355,7 +355,7 @@ def test_fault():
         i = hg.lane()
         y[i] = x[i + 1]
     text = refused(hg.ExecutionError, "index 4 is outside of axis 0 of 'x'", lambda: beyond(x, y), "a fault")
-    checks.check("kernels.py:" in text and "y[i] = x[i + 1]" in text and "^" in text and "lane 3" in text, f"a fault shows its line: {text}")
+    checks.check("run_kernels.py:" in text and "y[i] = x[i + 1]" in text and "^" in text and "lane 3" in text, f"a fault shows its line: {text}")
     refused(hg.ExecutionError, "out of bounds", lambda: hg.interpret(beyond)(x, y), "a fault, interpreted")
 
     @hg.kernel

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Random kernels against the same text as plain Python: functions of i64 and f64, whose operators Python has with the same results.
 
-    tests/python/kernel_random.py [--seed N] [--count N] [--device NAME] [--print]
+    tests/python/run_kernels_random.py [--seed N] [--count N] [--device NAME] [--print]
 
 Needs HG_BUILD_DIR, or stands in the sources of the project. Last line: N passed, N failed, N skipped."""
 import argparse
@@ -169,7 +169,7 @@ def case(seed, device, show):
               array.array("q", bytes(8 * LANES)), array.array("d", bytes(8 * LANES))]
     want = [array.array(a.typecode, a) for a in arrays]
     plain(function, want)
-    repeat = f"tests/python/kernel_random.py --seed {seed} --count 1 --print"
+    repeat = f"tests/python/run_kernels_random.py --seed {seed} --count 1 --print"
     scope["lane"] = hg.lane
     again = [array.array(a.typecode, a) for a in arrays]
     try:
