@@ -9,6 +9,8 @@ from .types import *
 from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assemble, decode, json_kernel, named_kernel,
                        open_program)
 from ._scope import jit, profile, scope
+from ._buffer import Buffer, Config, Tensor, new_executor, new_executor_auto, new_executor_with_backend, ops
+from ._graph import Circuit, Graph
 
 
 def __getattr__(name):

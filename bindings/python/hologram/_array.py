@@ -63,6 +63,18 @@ class Array(_native.Array):
         dtype = types.resolve(dtype)
         return self if dtype is self.dtype and not copy else _OPERATIONS["cast"](self, type=dtype)
 
+    def numel(self):
+        """Number of elements."""
+        return self.size
+
+    def matmul(self, other):
+        """self @ other."""
+        return self @ other
+
+    def to_vec(self):
+        """The elements in C order as a list."""
+        return self.reshape((-1,)).tolist() if self.size else []
+
     def copy(self):
         """A new array with the same elements."""
         return _OPERATIONS["cast"](self, type=self.dtype)

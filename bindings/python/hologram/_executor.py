@@ -11,6 +11,23 @@ _default = None
 _lock = threading.Lock()
 
 
+def set_field(config, name, value):
+    """Sets a field of an hg_config by its name."""
+    fields = {field: kind for field, kind in c.hg_config._fields_ if field != "size" and not field.startswith("reserved")}
+    if name not in fields:
+        raise TypeError(f"no setting is called {name!r}: there are {', '.join(sorted(fields))}")
+    if isinstance(value, (tuple, list)):
+        for i, one in enumerate(value):
+            getattr(config, name)[i] = one
+    elif isinstance(value, (str, os.PathLike)):
+        text = os.fsencode(value)
+        if hasattr(fields[name], "_length_") and len(text) >= fields[name]._length_:
+            raise ValueError(f"{name}: {value!r} is longer than {fields[name]._length_ - 1} bytes")
+        setattr(config, name, text)
+    else:
+        setattr(config, name, value)
+
+
 class Executor(_native.Executor):
     """A device with its memory. backend: "auto" (the first device, in the end the CPU), "cpu", "cuda", "opencl", "vulkan", "metal",
     "webgpu". BackendUnavailable with the reason where there is none. Settings are the fields of hg_config: Executor("cpu", num_threads=2,
@@ -24,23 +41,20 @@ class Executor(_native.Executor):
         config = c.hg_config()
         check(c.hg_config_init(ctypes.byref(config), ctypes.sizeof(config)))
         check(c.hg_config_read_env(ctypes.byref(config)))
-        fields = {name: kind for name, kind in c.hg_config._fields_ if name != "size" and not name.startswith("reserved")}
         for name, value in {"backend": backend, **settings}.items():
-            if name not in fields:
-                raise TypeError(f"Executor: no setting is called {name!r}: there are {', '.join(sorted(fields))}")
-            if isinstance(value, (tuple, list)):
-                for i, one in enumerate(value):
-                    getattr(config, name)[i] = one
-            elif isinstance(value, (str, os.PathLike)):
-                text = os.fsencode(value)
-                if hasattr(fields[name], "_length_") and len(text) >= fields[name]._length_:
-                    raise ValueError(f"Executor: {name}: {value!r} is longer than {fields[name]._length_ - 1} bytes")
-                setattr(config, name, text)
-            else:
-                setattr(config, name, value)
+            set_field(config, name, value)
+        return cls._of(config)
+
+    @classmethod
+    def _of(cls, config):
         made = ctypes.c_void_p()
         check(c.hg_executor_create_from_config(ctypes.byref(config), ctypes.byref(made)))
         return super().__new__(cls, handle=made.value)
+
+    @classmethod
+    def from_config(cls, config):
+        """With a hologram.Config: its backend, device and limits, its grid and block, its pool, its log."""
+        return cls._of(config._config)
 
     def __repr__(self):
         return f"Executor(backend={self.backend!r})"
@@ -56,6 +70,15 @@ class Executor(_native.Executor):
         info = c.hg_executor_memory_info(size=ctypes.sizeof(c.hg_executor_memory_info))
         check(c.hg_executor_memory(self.handle, ctypes.byref(info)))
         return {name: getattr(info, name) for name in ("used", "peak", "kept", "kept_count", "reused")}
+
+    def allocate(self, count, dtype="float32"):
+        """A Buffer of so many elements, zeroed."""
+        from ._buffer import Buffer
+        return Buffer(count, dtype, self)
+
+    def execute(self, program, *args, **named):
+        """Runs a program here with arrays and numbers, and waits."""
+        program.bind(*args, executor=self, **named).launch()
 
     def write_profile(self, path):
         """What was recorded so far, as a Chrome trace, and as a table in path.txt. The executor is made with profiling=True."""

@@ -265,40 +265,43 @@ class _Bound:
         check(c.hg_params_set_scalar(self.params, name.encode(), dtype.code, data))
 
     def buffer(self, param, value):
-        """A parameter that is an array. What has the buffer protocol is used in place where the device sees the host's memory."""
+        self.shapes[param.name] = self.array(param.name, value, param.direction != "in", param.dtype)
+
+    def array(self, name, value, writes, dtype=None):
+        """A parameter that is an array of a type, of any where dtype is None; its shape. What has the buffer protocol is used in place where
+        the device sees the host's memory."""
         from ._array import convert
-        found = None if isinstance(value, _native.Array) or self.executor.backend != "cpu" else _native.buffer_of(value)
-        writes = param.direction != "in"
+        on_cpu = self.executor.backend == "cpu"
+        found = None if isinstance(value, _native.Array) or not on_cpu else _native.buffer_of(value)
         if found is not None:
             address, code, shape, in_order, read_only = found
-            self.check(param, types.by_code(code))
+            given = types.by_code(code)
+            self.check(name, dtype, given)
             if in_order and not (writes and read_only):
                 self.keeps.append(value)
-                self.shapes[param.name] = shape
-                self.import_memory(param.name, address, math.prod(shape) * param.dtype.itemsize)
-                return
+                self.import_memory(name, address, math.prod(shape) * given.itemsize)
+                return shape
             if writes:
-                raise ValueError(f"{param.name}: the program writes it, but {'it is read-only' if read_only else 'its elements do not lie in C order'}")
+                raise ValueError(f"{name}: the program writes it, but {'it is read-only' if read_only else 'its elements do not lie in C order'}")
         if not isinstance(value, _native.Array):
             if writes:
-                raise TypeError(f"{param.name}: the program writes it, so it must be an array, not {type(value).__name__}"
-                                if found is None and self.executor.backend == "cpu" else
-                                f"{param.name}: the program writes it on {self.executor.backend}: give an array that lies there")
-            value, self.copied = convert(value, param.dtype if isinstance(value, (list, tuple, range)) else None, self.executor, None), True
-        self.check(param, value.dtype)
+                raise TypeError(f"{name}: the program writes it, so it must be an array, not {type(value).__name__}" if on_cpu else
+                                f"{name}: the program writes it on {self.executor.backend}: give an array that lies there")
+            value, self.copied = convert(value, dtype if isinstance(value, (list, tuple, range)) else None, self.executor, None), True
+        self.check(name, dtype, value.dtype)
         if not value.is_contiguous:
             if writes:
-                raise ValueError(f"{param.name}: the program writes it, so its elements must lie in C order: strides are {value.strides} "
+                raise ValueError(f"{name}: the program writes it, so its elements must lie in C order: strides are {value.strides} "
                                  f"for shape {value.shape}")
             value, self.copied = value.contiguous(), True
         self.keeps.append(value)
-        self.shapes[param.name] = value.shape
-        self.place(param.name, value)
+        self.place(name, value)
+        return value.shape
 
     @staticmethod
-    def check(param, dtype):
-        if (types.uint8 if dtype is types.bool else dtype) is not param.dtype:
-            raise TypeError(f"{param.name}: an array of {param.dtype} is expected, not of {dtype}: astype() converts")
+    def check(name, wanted, given):
+        if wanted is not None and (types.uint8 if given is types.bool else given) is not wanted:
+            raise TypeError(f"{name}: an array of {wanted} is expected, not of {given}: astype() converts")
 
     def import_memory(self, name, address, size):
         buffer = c.hg_buffer()
@@ -386,7 +389,7 @@ def _done(user, status, error):
     with _waiting_lock:
         call = _waiting.pop(user, None)
     if call is not None:
-        call(status, error.contents.message.decode(errors="replace") if error else None)
+        call(status, ctypes.cast(error, ctypes.POINTER(c.hg_error)).contents.message.decode(errors="replace") if error else None)
 
 
 class Event:
