@@ -82,6 +82,10 @@ good("whole arrays", kernel({"type": "parallel_map_unary", "input": var("x"), "o
                             {"type": "parallel_map_binary", "input_a": var("x"), "input_b": var("y"), "output": var("y"), "operation": "Atan2",
                              "count": lit(4)},
                             {"type": "parallel_reduce", "input": var("y"), "output": var("x"), "operation": "sum", "count": var("n")}))
+good("scans and indices", kernel({"type": "parallel_scan", "input": var("x"), "output": "y", "operation": "Max", "count": var("n"), "reverse": True},
+                                 {"type": "parallel_gather", "input": var("x"), "indices": var("t"), "output": var("y"), "count": 4, "size": var("n")},
+                                 {"type": "parallel_scatter", "input": var("x"), "indices": "t", "output": var("y"), "operation": "sum",
+                                  "count": var("n"), "size": lit(4)}))
 good("bool parameters", kernel(LET_I, branch(var("go"), [store(choose(element("m", var("i")), lit(1), lit(0)))]),
                                params={"y": array("f32"), "m": array("bool"), "go": scalar("bool")}))
 good("counting down an unsigned variable", kernel(LET_I, loop(start=var("n"), stop=lit(0), step=lit(-1), body=[store(lit(1))])))
@@ -157,8 +161,14 @@ bad("a map of two types", kernel({"type": "parallel_map_unary", "input": var("x"
     shape=True)
 bad("a map in a branch of lanes", kernel(LET_I, branch(binary("lt", var("i"), lit(2)), [
     {"type": "parallel_map_unary", "input": var("x"), "output": var("y"), "operation": "abs", "count": lit(1)}])), "", shape=True)
-for reserved in ("parallel_scan", "parallel_gather", "parallel_scatter"):
-    bad(reserved, kernel({"type": reserved, "input": var("x"), "output": var("y"), "operation": "sum", "count": lit(1)}), reserved)
+bad("a scan of two types", kernel({"type": "parallel_scan", "input": var("x"), "output": var("k"), "operation": "sum", "count": lit(1)}), "i32", shape=True)
+bad("a scan whose flag is a number", kernel({"type": "parallel_scan", "input": var("x"), "output": var("y"), "operation": "sum", "count": lit(1),
+                                             "exclusive": 1}), "true or false")
+bad("indices that are floats", kernel({"type": "parallel_gather", "input": var("x"), "indices": var("x"), "output": var("y"), "count": lit(1), "size": lit(1)}),
+    "indices are u32 or i64", shape=True)
+bad("a gather without a size", kernel({"type": "parallel_gather", "input": var("x"), "indices": var("t"), "output": var("y"), "count": lit(1)}), "size")
+bad("a scatter of products", kernel({"type": "parallel_scatter", "input": var("x"), "indices": var("t"), "output": var("y"), "count": lit(1),
+                                     "size": lit(1), "operation": "product"}), "product")
 
 # ---- expressions ----
 bad("an unknown expression", stores({"type": "lambda"}), "lambda")

@@ -557,7 +557,7 @@ class Kernel:
         kind = self.arrays[node[writes]["name"]]
         count = self.expression(node["count"])
         count = self.settle(count, "u64" if count.kind == INT else count.kind)
-        return kind, [node[key]["name"] for key in reads], node[writes]["name"], node["operation"].lower(), count
+        return kind, [node[key]["name"] for key in reads], node[writes]["name"], node.get("operation", "").lower(), count
 
     def fits(self, count, *names):
         if any(count > len(self.data[name]) for name in names):
@@ -601,6 +601,66 @@ class Kernel:
                 self.data[target][0] = identity.get(op, high if op == "min" else low)
             else:
                 self.data[target][0] = tree_reduce(list(self.data[source][:n]), lambda x, y: self.combine(name, kind, x, y))
+        return run
+
+    def do_parallel_scan(self, node):
+        kind, (source,), target, op, count = self.whole(node, ("input",), "output")
+        low, high = bounds(kind) if kind in WIDTH else (-math.inf, math.inf)
+        identity = DTYPE[kind]({"sum": 0, "product": 1, "min": high, "max": low}[op])
+        name = {"sum": "add", "product": "mul"}.get(op, op)
+
+        def both(a, b):
+            return b if a is None else a if b is None else self.combine(name, kind, a, b)
+
+        def run(lane):
+            n = count.get(lane)
+            self.fits(n, source, target)
+            values = list(self.data[source][:n])
+            results, chunks = [], None
+            for start in range(0, n, 4096):  # chunks of runs of 16
+                line = values[::-1][start:start + 4096] if node.get("reverse") else values[start:start + 4096]
+                runs = None
+                for first in range(0, len(line), 16):
+                    own = None
+                    for x in line[first:first + 16]:
+                        before, own = own, both(own, x)
+                        result = both(chunks, both(runs, before if node.get("exclusive") else own))
+                        results.append(identity if result is None else result)
+                    runs = both(runs, own)
+                chunks = both(chunks, runs)
+            self.data[target][:n] = results[::-1] if node.get("reverse") else results
+        return run
+
+    def indexed(self, node, sized):
+        kind, names, target, op, count = self.whole(node, ("input", "indices"), "output")
+        size = self.expression(node["size"])
+        size = self.settle(size, "u64" if size.kind == INT else size.kind)
+
+        def places(lane):
+            n, limit = count.get(lane), size.get(lane)
+            self.fits(n, names[1], names[0] if sized == target else target)
+            self.fits(limit, sized if sized == target else names[0])
+            at = [int(i) + limit * (int(i) < 0) for i in self.data[names[1]][:n]]
+            if any(not 0 <= i < limit for i in at):
+                raise Fault("domain")
+            return at
+        return kind, names[0], target, op, places
+
+    def do_parallel_gather(self, node):
+        _, source, target, _, places = self.indexed(node, node["input"]["name"])
+
+        def run(lane):
+            at = places(lane)
+            self.data[target][:len(at)] = [self.data[source][i] for i in at]
+        return run
+
+    def do_parallel_scatter(self, node):
+        kind, source, target, op, places = self.indexed(node, node["output"]["name"])
+        self.loaded.add(target)
+
+        def run(lane):
+            for i, x in zip(places(lane), list(self.data[source])):
+                self.data[target][i] = self.combine("add", kind, self.data[target][i], x) if op else x
         return run
 
     @staticmethod

@@ -710,7 +710,25 @@ class Generator:
                 {"type": "parallel_map_binary", "input_a": var(out), "input_b": var(b), "output": var(out),
                  "operation": style(rng.choice(pairs)), "count": count},
                 {"type": "parallel_reduce", "input": var(out), "output": var(total),
-                 "operation": style(rng.choice(("sum", "product", "min", "max"))), "count": count}]
+                 "operation": style(rng.choice(("sum", "product", "min", "max"))), "count": count}] + self.whole_lines(kind, length, a, b, count)
+
+    def whole_lines(self, kind, length, a, b, count):
+        """Statements that scan, gather and scatter; the indices are an array of their own."""
+        rng = self.rng
+        index, made, placed = self.name("wi"), self.name("wm"), self.name("wp")
+        self.whole[index] = rng.choice(("u32", "i64"))
+        self.values[index] = np.array([rng.randint(-length if self.whole[index] == "i64" else 0, length - 1) for _ in range(length)], DTYPE[self.whole[index]])
+        for name in (made, placed):
+            self.whole[name] = kind
+            self.values[name] = self.array(kind, length)
+        scan = {"type": "parallel_scan", "input": var(a), "output": var(made), "operation": rng.choice(("sum", "product", "min", "max")), "count": count}
+        for flag in ("exclusive", "reverse"):
+            if rng.random() < 0.5:
+                scan[flag] = rng.random() < 0.5
+        scatter = {"type": "parallel_scatter", "input": var(b), "indices": var(index), "output": var(placed), "count": count, "size": lit(length)}
+        if rng.random() < 0.5:
+            scatter["operation"] = rng.choice(("sum", "Sum"))
+        return [scan, scatter] + [{"type": "parallel_gather", "input": var(made), "indices": var(index), "output": var(b), "count": count, "size": lit(length)}]
 
     def document(self):
         rng = self.rng

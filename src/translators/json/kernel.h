@@ -103,13 +103,20 @@ typedef enum jk_node_kind {
     JK_SKIP,       /* nodes up to a are not evaluated */
     JK_MAP,        /* op (hg_opname): out a, in b; bits: count's node */
     JK_MAP_BINARY, /* out a, in b, c */
-    JK_REDUCE      /* out a, in b */
+    JK_REDUCE,     /* out a, in b */
+    JK_SCAN,       /* as JK_REDUCE */
+    JK_GATHER,     /* out a, in b, indices c; the upper half of bits: size's node */
+    JK_SCATTER
 } jk_node_kind;
 
 enum {
     JK_MAY_FAULT = 1, /* evaluating it may stop the lane, or is seen by others: only where Python
                          would */
-    JK_NEGATIVE = 2   /* of a literal: the sign in front */
+    JK_NEGATIVE = 2,  /* of a literal: the sign in front */
+    JK_EXCLUSIVE = 4, /* of a scan */
+    JK_REVERSE = 8,
+    JK_ADDS = 16, /* of a scatter */
+    JK_WIDE = 32  /* indices are i64 */
 };
 typedef struct jk_node {
     uint8_t kind, op;
@@ -251,7 +258,8 @@ enum {
     JK_TASK_TEST,
     JK_TASK_END_WHILE,
     JK_TASK_RETURN,
-    JK_TASK_COLLECTIVE, /* statements */
+    JK_TASK_COLLECTIVE,
+    JK_TASK_COUNT, /* statements */
     JK_TASK_EXPRESSION,
     JK_TASK_BINARY,
     JK_TASK_LOGIC,

@@ -217,20 +217,56 @@ static void begin_for(lowering *l, const jk_node *n) {
 
 /* ---- whole arrays ---- */
 
+static hg_arg count_of(lowering *l, uint64_t node) {
+    const jk_node *count = node_of(l, (uint32_t)node);
+    return count->kind == JK_LITERAL ? hg_count(count->bits) : hg_arg_of(take(l, (uint32_t)node));
+}
+
+static void whole_array(lowering *l, const jk_node *n, hg_op op, const hg_arg *arguments,
+                        uint32_t count) {
+    char mnemonic[64];
+    snprintf(mnemonic, sizeof mnemonic, "%s.%s", hg_op_get(op)->text,
+             hg_type_name(jk_held(n->type)));
+    (void)hg_tree_instruction(l->t, mnemonic, arguments, count);
+}
+
+static void lower_scan(lowering *l, const jk_node *n) {
+    const hg_arg arguments[] = {hg_arg_of(l->names[n->a]),
+                                hg_arg_of(l->names[n->b]),
+                                count_of(l, n->bits),
+                                hg_arg_name(hg_opname_name((hg_opname)n->op)),
+                                hg_count(1),
+                                hg_count(1),
+                                hg_flag(n->flags & JK_EXCLUSIVE),
+                                hg_flag(n->flags & JK_REVERSE)};
+    whole_array(l, n, HG_OP_SCAN, arguments, HG_COUNT_OF(arguments));
+}
+
+static void lower_indexed(lowering *l, const jk_node *n) {
+    hg_op op = n->kind == JK_GATHER        ? HG_OP_GATHER
+               : (n->flags & JK_ADDS) != 0 ? HG_OP_SCATTER_ADD
+                                           : HG_OP_SCATTER;
+    hg_arg count = count_of(l, n->bits), size = count_of(l, n->bits >> 32);
+    const hg_arg arguments[] = {hg_arg_of(l->names[n->a]),
+                                hg_arg_of(l->names[n->b]),
+                                hg_arg_of(l->names[n->c]),
+                                size,
+                                count,
+                                hg_count(1),
+                                hg_count(1),
+                                hg_flag(n->flags & JK_WIDE)};
+    whole_array(l, n, op, arguments, HG_COUNT_OF(arguments));
+}
+
 static void lower_collective(lowering *l, const jk_node *n) {
     static const uint16_t ops[] = {HG_OP_PARALLEL_MAP, HG_OP_PARALLEL_MAP_BINARY,
                                    HG_OP_PARALLEL_REDUCE_MEM};
-    const jk_node *count = node_of(l, (uint32_t)n->bits);
     hg_arg arguments[5] = {hg_arg_of(l->names[n->a]), hg_arg_of(l->names[n->b])};
     uint32_t used = 2;
-    char mnemonic[64];
     if (n->c != JK_NONE) arguments[used++] = hg_arg_of(l->names[n->c]);
     arguments[used++] = hg_arg_name(hg_opname_name((hg_opname)n->op));
-    arguments[used++] = count->kind == JK_LITERAL ? hg_count(count->bits)
-                                                  : hg_arg_of(take(l, (uint32_t)n->bits));
-    snprintf(mnemonic, sizeof mnemonic, "%s.%s", hg_op_get((hg_op)ops[n->kind - JK_MAP])->text,
-             hg_type_name(jk_held(n->type)));
-    (void)hg_tree_instruction(l->t, mnemonic, arguments, used);
+    arguments[used++] = count_of(l, n->bits);
+    whole_array(l, n, (hg_op)ops[n->kind - JK_MAP], arguments, used);
 }
 
 /* ---- the tape ---- */
@@ -284,6 +320,9 @@ static void lower_statement(lowering *l, uint32_t node) {
     case JK_MAP:
     case JK_MAP_BINARY:
     case JK_REDUCE: lower_collective(l, n); break;
+    case JK_SCAN: lower_scan(l, n); break;
+    case JK_GATHER:
+    case JK_SCATTER: lower_indexed(l, n); break;
     default: return;
     }
     l->dead = !hg_tree_is_reached(t->a);

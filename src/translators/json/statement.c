@@ -364,12 +364,32 @@ static void finish_return(jk_kernel *k, uint32_t token, uint32_t skip) {
 
 /* ---- whole arrays ---- */
 
-typedef enum collective_kind { C_UNARY, C_BINARY, C_REDUCE } collective_kind;
+typedef enum collective_kind {
+    C_UNARY,
+    C_BINARY,
+    C_REDUCE,
+    C_SCAN,
+    C_GATHER,
+    C_SCATTER
+} collective_kind;
+
+/* What a parallel_ statement has beside input, output and count. */
+static const struct {
+    uint8_t node;
+    const char *inputs[2]; /* NULL: it has no second one */
+    bool indices;          /* the second one; size: elements of the array that they point into */
+} COLLECTIVES[] = {[C_UNARY] = {JK_MAP, {"input", NULL}, false},
+                   [C_BINARY] = {JK_MAP_BINARY, {"input_a", "input_b"}, false},
+                   [C_REDUCE] = {JK_REDUCE, {"input", NULL}, false},
+                   [C_SCAN] = {JK_SCAN, {"input", NULL}, false},
+                   [C_GATHER] = {JK_GATHER, {"input", "indices"}, true},
+                   [C_SCATTER] = {JK_SCATTER, {"input", "indices"}, true}};
 
 static bool allows(collective_kind kind, hg_opname op) {
-    return kind == C_UNARY    ? hg_opname_is_map(op)
-           : kind == C_BINARY ? hg_opname_is_binary(op)
-                              : hg_opname_is_reduce(op);
+    return kind == C_UNARY     ? hg_opname_is_map(op)
+           : kind == C_BINARY  ? hg_opname_is_binary(op)
+           : kind == C_SCATTER ? op == HG_OPNAME_SUM
+                               : hg_opname_is_reduce(op);
 }
 
 /* The operation of a parallel_ statement, in any case of letters. False after an error. */
@@ -396,17 +416,74 @@ static bool read_operation(jk_kernel *k, uint32_t token, collective_kind kind, u
     return false;
 }
 
+/* A bare true or false; left out: false. */
+static bool read_flag(jk_kernel *k, uint32_t token, const char *key, bool *flag) {
+    uint32_t value = hg_json_member(k->document, token, key);
+    hg_json_kind kind = value ? hg_json_kind_of(k->document, value) : HG_JSON_FALSE;
+    *flag = kind == HG_JSON_TRUE;
+    if (kind == HG_JSON_TRUE || kind == HG_JSON_FALSE) return true;
+    jk_error(k, "N03", value, NULL, "expected true or false, got %s", jk_show(k, value).text);
+    return false;
+}
+
+/* What else the kind has, for its node. */
+static bool read_way(jk_kernel *k, uint32_t token, collective_kind kind, uint8_t *operation,
+                     uint8_t *flags) {
+    bool exclusive = false, reverse = false;
+    *flags = 0;
+    *operation = 0;
+    if (kind == C_GATHER) return true;
+    if (kind == C_SCATTER && !hg_json_member(k->document, token, "operation")) return true;
+    if (!read_operation(k, token, kind, operation)) return false;
+    if (kind == C_SCATTER) *flags = JK_ADDS;
+    if (kind != C_SCAN) return true;
+    if (!read_flag(k, token, "exclusive", &exclusive) || !read_flag(k, token, "reverse", &reverse))
+        return false;
+    *flags = (uint8_t)((exclusive ? JK_EXCLUSIVE : 0) | (reverse ? JK_REVERSE : 0));
+    return true;
+}
+
+/* The arrays have one type, that of indices aside. */
+static bool check_types(jk_kernel *k, collective_kind kind, const uint32_t *array,
+                        const uint32_t *field, uint8_t operation) {
+    jk_type type = k->names[array[0]].type;
+    bool indices = COLLECTIVES[kind].indices;
+    for (int i = 1; i < 3 && array[i] != JK_NONE; i++) {
+        jk_type other = k->names[array[i]].type;
+        if (indices && i == 2) {
+            if (other == HG_TYPE_U32 || other == HG_TYPE_I64) continue;
+            jk_error(k, "N06", field[i], NULL, "indices are u32 or i64, got %s",
+                     jk_type_name(other));
+            return false;
+        }
+        if (other == type) continue;
+        jk_error(k, "N06", field[i], NULL,
+                 "the arrays of one operation have one type, got %s and %s", jk_type_name(type),
+                 jk_type_name(other));
+        return false;
+    }
+    if (type == JK_BOOL) {
+        jk_error(k, "N06", field[0], NULL, "an operation over an array of bool");
+        return false;
+    }
+    if (indices || hg_opname_allows_type((hg_opname)operation, (hg_type)type)) return true;
+    jk_error(k, "N06", field[0], NULL, "%s of %s", hg_opname_name((hg_opname)operation),
+             jk_type_name(type));
+    return false;
+}
+
 static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind) {
-    static const char *const inputs[][2] = {
-        {"input", NULL}, {"input_a", "input_b"}, {"input", NULL}};
+    const char *const *inputs = COLLECTIVES[kind].inputs;
+    bool indices = COLLECTIVES[kind].indices;
     uint32_t array[3] = {JK_NONE, JK_NONE, JK_NONE}, field[3];
-    uint8_t operation;
+    uint8_t operation, flags;
     field[0] = jk_field(k, token, "output", "an array");
-    field[1] = jk_field(k, token, inputs[kind][0], "an array");
-    field[2] = kind == C_BINARY ? jk_field(k, token, inputs[kind][1], "an array") : 0;
-    uint32_t count = jk_field(k, token, "count", "an integer");
-    bool good = read_operation(k, token, kind, &operation) && count;
-    for (int i = 0; i < (kind == C_BINARY ? 3 : 2); i++) {
+    field[1] = jk_field(k, token, inputs[0], "an array");
+    field[2] = inputs[1] ? jk_field(k, token, inputs[1], "an array") : 0;
+    uint32_t count = jk_field(k, token, "count", "an integer"),
+             size = indices ? jk_field(k, token, "size", "an integer") : JK_NONE;
+    bool good = read_way(k, token, kind, &operation, &flags) && count && size;
+    for (int i = 0; i < (inputs[1] ? 3 : 2); i++) {
         array[i] = field[i] ? jk_array(k, field[i]) : JK_NONE;
         good = good && array[i] != JK_NONE;
     }
@@ -418,52 +495,53 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
                      k->names[array[i]].memory == JK_PRIVATE ? "lane" : "block");
             return;
         }
-    jk_type type = k->names[array[0]].type;
-    for (int i = 1; i < (kind == C_BINARY ? 3 : 2); i++)
-        if (k->names[array[i]].type != type) {
-            jk_error(k, "N06", field[i], NULL,
-                     "the arrays of one operation have one type, got %s and %s", jk_type_name(type),
-                     jk_type_name(k->names[array[i]].type));
-            return;
-        }
-    if (type == JK_BOOL) {
-        jk_error(k, "N06", field[0], NULL, "an operation over an array of bool");
-        return;
-    }
-    if (!hg_opname_allows_type((hg_opname)operation, (hg_type)type)) {
-        jk_error(k, "N06", field[0], NULL, "%s of %s", hg_opname_name((hg_opname)operation),
-                 jk_type_name(type));
-        return;
-    }
+    if (!check_types(k, kind, array, field, operation)) return;
+    if (indices && k->names[array[2]].type == HG_TYPE_I64) flags |= JK_WIDE;
     k->names[array[0]].access |= JK_STORED;
+    if (kind == C_SCATTER) k->names[array[0]].access |= JK_LOADED; /* other elements stay */
     for (int i = 1; i < 3; i++)
         if (array[i] != JK_NONE) k->names[array[i]].access |= JK_LOADED;
-    static const uint8_t kinds[] = {JK_MAP, JK_MAP_BINARY, JK_REDUCE};
-    uint32_t n = jk_add_node(k, JK_SKIP, operation, type, token, array[0], array[1], array[2]);
-    node_of(k, n)->a = n; /* skips nothing: the arrays wait here until the count is there */
+    uint32_t n = jk_add_node(k, JK_SKIP, operation, k->names[array[0]].type, token, array[0],
+                             array[1], array[2]);
+    node_of(k, n)->a = n; /* skips nothing: the arrays wait here until the counts are there */
     jk_push(k, JK_TASK_COLLECTIVE, token, n);
     node_of(k, n)->b = array[1];
-    node_of(k, n)->bits = (uint64_t)kinds[kind] << 32 | array[0];
-    if (hg_json_kind_of(k->document, count) == HG_JSON_INTEGER) /* a bare number is accepted */
+    node_of(k, n)->flags = flags;
+    node_of(k, n)->bits = (uint64_t)kind << 32 | array[0];
+    if (indices) jk_push(k, JK_TASK_COUNT, size, 0);
+    jk_push(k, JK_TASK_COUNT, count, 0);
+}
+
+/* A bare number is accepted. */
+static void visit_count(jk_kernel *k, uint32_t count) {
+    if (hg_json_kind_of(k->document, count) == HG_JSON_INTEGER)
         jk_push_value(k, jk_add_node(k, JK_LITERAL, 0, JK_WHOLE, count, JK_NONE, JK_NONE, JK_NONE));
     else
         jk_push(k, JK_TASK_EXPRESSION, count, 0);
 }
 
-static void finish_collective(jk_kernel *k, uint32_t token, uint32_t held) {
+/* The value of a count; JK_NONE after an error. */
+static uint32_t pop_count(jk_kernel *k) {
     uint32_t count = jk_pop(k);
-    jk_node arrays = *node_of(k, held);
-    if (bad(k, count)) return;
+    if (bad(k, count)) return JK_NONE;
     if (!jk_is_integer(node_of(k, count)->type)) {
         jk_error(k, "N06", node_of(k, count)->token, NULL, "a count is an integer, got %s",
                  jk_type_name(node_of(k, count)->type));
-        return;
+        return JK_NONE;
     }
     if (node_of(k, count)->type != HG_TYPE_U32) count = jk_as(k, count, HG_TYPE_U64);
-    if (bad(k, count)) return;
-    uint32_t n = jk_add_node(k, (jk_node_kind)(arrays.bits >> 32), arrays.op, arrays.type, token,
+    return bad(k, count) ? JK_NONE : count;
+}
+
+static void finish_collective(jk_kernel *k, uint32_t token, uint32_t held) {
+    jk_node arrays = *node_of(k, held);
+    collective_kind kind = (collective_kind)(arrays.bits >> 32);
+    uint32_t size = COLLECTIVES[kind].indices ? pop_count(k) : 0, count = pop_count(k);
+    if (count == JK_NONE || size == JK_NONE) return;
+    uint32_t n = jk_add_node(k, (jk_node_kind)COLLECTIVES[kind].node, arrays.op, arrays.type, token,
                              (uint32_t)arrays.bits, arrays.b, arrays.c);
-    node_of(k, n)->bits = count;
+    node_of(k, n)->flags = arrays.flags;
+    node_of(k, n)->bits = count | (uint64_t)size << 32;
 }
 
 /* ---- barriers ---- */
@@ -494,7 +572,10 @@ static const char *const STATEMENTS[] = {"let",
                                          "parallel_map_binary",
                                          "parallel_reduce",
                                          "call",
-                                         "barrier"};
+                                         "barrier",
+                                         "parallel_scan",
+                                         "parallel_gather",
+                                         "parallel_scatter"};
 static const char *const FIELDS[] = {"type name value",
                                      "type target value",
                                      "type condition then_body else_body",
@@ -505,7 +586,10 @@ static const char *const FIELDS[] = {"type name value",
                                      "type input_a input_b output operation count",
                                      "type input output operation count",
                                      "type function args",
-                                     "type scope"};
+                                     "type scope",
+                                     "type input output operation count exclusive reverse",
+                                     "type input indices output count size",
+                                     "type input indices output count size operation"};
 
 static void visit(jk_kernel *k, uint32_t token) {
     char hint[256];
@@ -533,16 +617,14 @@ static void visit(jk_kernel *k, uint32_t token) {
         jk_push(k, JK_TASK_EXPRESSION, token, 0);
         return;
     case 10: visit_barrier(k, token); return;
+    case 11: visit_collective(k, token, C_SCAN); return;
+    case 12: visit_collective(k, token, C_GATHER); return;
+    case 13: visit_collective(k, token, C_SCATTER); return;
     default: break;
     }
-    static const char *const reserved[] = {"parallel_scan", "parallel_gather", "parallel_scatter"};
-    if (jk_word(k, type, reserved, HG_COUNT_OF(reserved)) >= 0)
-        jk_error(k, "N01", type, NULL, "%s is a reserved name: this version has no such statement",
-                 jk_show(k, type).text);
-    else
-        jk_error(k, "N01", type,
-                 jk_words_hint(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS), hint, sizeof hint),
-                 "unknown statement %s", jk_show(k, type).text);
+    jk_error(k, "N01", type,
+             jk_words_hint(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS), hint, sizeof hint),
+             "unknown statement %s", jk_show(k, type).text);
 }
 
 void jk_do_statement(jk_kernel *k, jk_task t) {
@@ -568,6 +650,7 @@ void jk_do_statement(jk_kernel *k, jk_task t) {
     case JK_TASK_END_WHILE: end_loop(k, t.token, JK_END_WHILE); return;
     case JK_TASK_RETURN: finish_return(k, t.token, t.extra); return;
     case JK_TASK_COLLECTIVE: finish_collective(k, t.token, t.extra); return;
+    case JK_TASK_COUNT: visit_count(k, t.token); return;
     default: return;
     }
 }

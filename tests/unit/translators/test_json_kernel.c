@@ -718,9 +718,17 @@ static void check_statement_errors(void) {
     BODY_ERROR("5", "N03", "kernel.body[0]: expected a statement, got 5");
     BODY_ERROR("{}", "N05", "kernel.body[0]: 'type' is missing: a string is expected");
     BODY_ERROR("{'type':'lett'}", "N01", "kernel.body[0].type: unknown statement 'lett'");
-    BODY_ERROR("{'type':'parallel_scan'}", "N01",
-               "kernel.body[0].type: 'parallel_scan' is a reserved name: this version has no such "
-               "statement");
+    BODY_ERROR("{'type':'parallel_scan','input':'x','output':'x','operation':'sum','count':3,"
+               "'reverse':1}",
+               "N03", "kernel.body[0].reverse: expected true or false, got 1");
+    BODY_ERROR("{'type':'parallel_scatter','input':'x','indices':'x','output':'x','count':3,"
+               "'size':3}",
+               "N06", "kernel.body[0].indices: indices are u32 or i64, got f32");
+    BODY_ERROR("{'type':'parallel_scatter','input':'x','indices':'x','output':'x','count':3,"
+               "'size':3,'operation':'min'}",
+               "N01", "kernel.body[0].operation: unknown operation 'min'");
+    BODY_ERROR("{'type':'parallel_gather','input':'x','indices':'x','output':'x','count':3}", "N05",
+               "kernel.body[0]: 'size' is missing: an integer is expected");
     BODY_ERROR(RETURN "," LET("v", "{'type':'literal'}"), "N05",
                "kernel.body[1].value: 'value' is missing: a number or a boolean is expected");
     BODY_ERROR("{'type':'let','name':3,'value':" LIT("1") "}", "N03",
