@@ -377,6 +377,10 @@ typedef struct hg_driver {
      * command points to does. NULL: it is submitted like others. */
     hg_driver_prepared *(*prepare)(hg_device *device, const hg_driver_command *command);
     void (*prepared_destroy)(hg_driver_prepared *prepared);
+    /* Optional, of a launch made ready that does not run: it is on other memory from now on, as
+     * large as before, slot by slot, and identical or distinct as before. False: it is to be
+     * destroyed. */
+    bool (*prepared_move)(hg_driver_prepared *prepared, const hg_range *slots, uint32_t count);
 } hg_driver;
 
 /* ---- forked.c ---- */

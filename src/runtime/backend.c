@@ -159,22 +159,30 @@ hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program,
     return hg_backend_execute_program_with_params(b, program, launch, NULL);
 }
 
+hg_status hg_launch_first(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                          const hg_params *params, hg_binding **binding) {
+    hg_executable *e;
+    uint64_t start = hg_clock_ns();
+    *binding = NULL;
+    HG_TRY(hg_executable_create_for(b, program, launch, params, &e));
+    hg_status status = hg_binding_create(e, launch, params, binding);
+    hg_executable_destroy(e);
+    if (status != HG_OK) return status;
+    (*binding)->spent_ns = hg_clock_ns() - start;
+    status = hg_binding_launch(*binding);
+    if (status == HG_OK) return HG_OK;
+    hg_binding_destroy(*binding);
+    *binding = NULL;
+    return status;
+}
+
 hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program,
                                                  const hg_launch *launch, const hg_params *params) {
     HG_ENTRY;
-    hg_executable *e;
     hg_binding *binding;
     hg_status status;
     if (b && program && hg_recent_launch(b, program, launch, params, &status)) return status;
-    uint64_t start = hg_clock_ns();
-    HG_TRY(hg_executable_create_for(b, program, launch, params, &e));
-    status = hg_binding_create(e, launch, params, &binding);
-    if (status == HG_OK) {
-        binding->spent_ns = hg_clock_ns() - start;
-        status = hg_binding_launch(binding);
-        if (status != HG_OK || !hg_recent_keep(b, program, launch, params, binding))
-            hg_binding_destroy(binding);
-    }
-    hg_executable_destroy(e);
-    return status;
+    HG_TRY(hg_launch_first(b, program, launch, params, &binding));
+    if (!hg_recent_keep(b, program, launch, params, binding)) hg_binding_destroy(binding);
+    return HG_OK;
 }

@@ -161,6 +161,21 @@ static inline void hg_binding_disown(hg_binding *binding) {
 /* ---- touches.c ---- */
 /* binding->touches, when everything else of the binding is known. */
 hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
+/* Of a binding of one kernel, whose slots were moved. */
+void hg_binding_move_touches(hg_binding *binding);
+
+/* ---- move.c ---- */
+enum { HG_MOST_MOVED = 8 }; /* slots of the kernel */
+/* The binding keeps no buffer alive any more, where its launch is one kernel on host memory and
+ * nothing of it is found by handles; false, and nothing changed: it is not. From now on each launch
+ * comes after an hg_binding_move with all buffers, which stay until it is over, and is the only
+ * one. */
+bool hg_binding_loosen(hg_binding *binding);
+/* Buffers of the parameters in these registers. False, and nothing changed: a buffer has another
+ * size than the one before, is none, or they lie to each other in another way; the caller makes a
+ * new binding. */
+bool hg_binding_move(hg_binding *binding, const uint8_t *regs, const hg_buffer *buffers,
+                     uint32_t count);
 
 /* ---- sequence.c ---- */
 /* Of two bindings or more: a launch of the first becomes one of all, in their order, in one run.
@@ -215,6 +230,16 @@ void hg_params_signature(const hg_params *params, hg_signature *signature);
 /* ---- deadline.c ---- */
 uint64_t hg_binding_deadline(const hg_binding *binding); /* of a launch that starts now, less what
                                                             was spent on it before */
+
+/* ---- blocking.c ---- */
+/* hg_binding_launch_in where the floating-point mode is the default one already. */
+hg_status hg_launch_bound(hg_binding *binding, hg_context *context) HG_NODISCARD;
+
+/* ---- backend.c ---- */
+/* Makes a binding and launches it; every argument is there but launch and params. *binding is NULL
+ * after an error, else the caller's. */
+hg_status hg_launch_first(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                          const hg_params *params, hg_binding **binding) HG_NODISCARD;
 
 /* ---- recent.c ---- */
 /* Runs a call as one that came before; false: there was none, and nothing happened. Every argument

@@ -2,9 +2,10 @@
 
 /* The class of a size, and the bytes of its buffers: 8 to 15 times a power of two, at least 256. */
 static uint32_t class_of(uint64_t bytes, uint64_t *whole) {
-    uint32_t shift = 5;
     if (bytes < 256) bytes = 256;
-    while ((bytes - 1) >> shift >= 15) shift++;
+    uint32_t shift = 60 - hg_clz64(bytes - 1); /* the first four bits are left */
+    if ((bytes - 1) >> shift == 15) shift++;
+    if (shift < 5) shift = 5;
     uint64_t eighths = ((bytes - 1) >> shift) + 1; /* 8 to 15; 16 is 8 of the next */
     *whole = eighths << shift;
     return *whole >> shift == eighths ? shift * 8 + (uint32_t)eighths - 8 : HG_POOL_CLASSES;
@@ -26,14 +27,13 @@ void hg_buffer_pool_init(hg_buffer_pool *pool, hg_backend *backend, uint32_t mos
 
 static void unlink_entry(hg_buffer_pool *pool, uint32_t i) {
     hg_pooled *all = pool->entries.data, *e = &all[i];
-    uint64_t whole;
     if (e->older != HG_NO_POOLED) all[e->older].newer = e->newer;
     if (e->newer != HG_NO_POOLED) all[e->newer].older = e->older;
     if (e->below != HG_NO_POOLED) all[e->below].above = e->above;
     if (e->above != HG_NO_POOLED)
         all[e->above].below = e->below;
     else
-        pool->of_class[class_of(e->bytes, &whole)] = e->below;
+        pool->of_class[e->cls] = e->below;
     if (pool->oldest == i) pool->oldest = e->newer;
     if (pool->newest == i) pool->newest = e->older;
     pool->kept--;
@@ -43,9 +43,8 @@ static void unlink_entry(hg_buffer_pool *pool, uint32_t i) {
 }
 
 /* False: out of memory. */
-static bool link_entry(hg_buffer_pool *pool, uint64_t handle, uint64_t bytes) {
-    uint64_t whole;
-    uint32_t i = pool->spare, cls = class_of(bytes, &whole);
+static bool link_entry(hg_buffer_pool *pool, uint64_t handle, uint64_t bytes, uint32_t cls) {
+    uint32_t i = pool->spare;
     if (i != HG_NO_POOLED) {
         pool->spare = pool->entries.data[i].older;
     } else {
@@ -55,6 +54,7 @@ static bool link_entry(hg_buffer_pool *pool, uint64_t handle, uint64_t bytes) {
     hg_pooled *all = pool->entries.data;
     all[i] = (hg_pooled){.whole = handle,
                          .bytes = bytes,
+                         .cls = cls,
                          .older = pool->newest,
                          .newer = HG_NO_POOLED,
                          .below = pool->of_class[cls],
@@ -98,28 +98,40 @@ void hg_buffer_pool_free(hg_buffer_pool *pool) {
     hg_mutex_destroy(&pool->lock);
 }
 
-/* One that is kept, in *handle; false: none of that class is. */
-static bool take_kept(hg_buffer_pool *pool, uint32_t cls, uint64_t *handle) {
+static void count_used(hg_buffer_pool *pool, uint64_t bytes) {
+    pool->used_bytes += bytes;
+    if (pool->used_bytes > pool->peak_bytes) pool->peak_bytes = pool->used_bytes;
+}
+
+/* One that is kept, in *handle, and counted as used; false: none of that class is. */
+static bool take_kept(hg_buffer_pool *pool, uint32_t cls, uint64_t bytes, uint64_t *handle) {
     hg_mutex_lock(&pool->lock);
     uint32_t i = pool->of_class[cls];
     if (i != HG_NO_POOLED) {
         *handle = pool->entries.data[i].whole;
         unlink_entry(pool, i);
         pool->reused++;
+        count_used(pool, bytes);
     }
     hg_mutex_unlock(&pool->lock);
     return i != HG_NO_POOLED;
 }
 
-/* A whole buffer of a class: one that is kept, or a new one. */
-static hg_status whole_buffer(hg_buffer_pool *pool, uint32_t cls, uint64_t bytes, bool zero,
-                              hg_buffer *whole) {
-    if (take_kept(pool, cls, &whole->handle)) {
-        if (!zero) return HG_OK;
-        hg_status status = hg_fill(pool->backend->context, whole->handle, 0, bytes, 0);
-        if (status != HG_OK) free_whole(pool, whole->handle);
-        return status;
-    }
+static void count_unused(hg_buffer_pool *pool, uint64_t bytes) {
+    pool->used_bytes -= bytes < pool->used_bytes ? bytes : pool->used_bytes;
+}
+
+static hg_status clear(hg_buffer_pool *pool, hg_buffer whole, uint64_t bytes) {
+    hg_status status = hg_fill(pool->backend->context, whole.handle, 0, bytes, 0);
+    if (status == HG_OK) return HG_OK;
+    hg_mutex_lock(&pool->lock);
+    count_unused(pool, bytes);
+    hg_mutex_unlock(&pool->lock);
+    free_whole(pool, whole.handle);
+    return status;
+}
+
+static hg_status new_buffer(hg_buffer_pool *pool, uint64_t bytes, hg_buffer *whole) {
     hg_status status = hg_backend_allocate_buffer(pool->backend, bytes, whole);
     if (status != HG_ERROR_ALLOCATION_FAILED && status != HG_ERROR_OUT_OF_MEMORY) return status;
     if (!pool->kept) return status;
@@ -132,22 +144,24 @@ hg_status hg_buffer_pool_take_whole(hg_buffer_pool *pool, uint64_t bytes, bool z
     uint32_t cls = class_of(bytes, class_bytes);
     if (cls == HG_POOL_CLASSES || *class_bytes > pool->most_bytes)
         *class_bytes = bytes; /* is not kept */
+    if (cls != HG_POOL_CLASSES && take_kept(pool, cls, *class_bytes, &whole->handle))
+        return zero ? clear(pool, *whole, *class_bytes) : HG_OK;
     HG_TRY(cls == HG_POOL_CLASSES ? hg_backend_allocate_buffer(pool->backend, bytes, whole)
-                                  : whole_buffer(pool, cls, *class_bytes, zero, whole));
+                                  : new_buffer(pool, *class_bytes, whole));
     hg_mutex_lock(&pool->lock);
-    pool->used_bytes += *class_bytes;
-    if (pool->used_bytes > pool->peak_bytes) pool->peak_bytes = pool->used_bytes;
+    count_used(pool, *class_bytes);
     hg_mutex_unlock(&pool->lock);
     return HG_OK;
 }
 
 void hg_buffer_pool_give_whole(hg_buffer_pool *pool, hg_buffer whole, uint64_t bytes) {
     uint64_t of_class;
-    bool keeps = class_of(bytes, &of_class) != HG_POOL_CLASSES && of_class == bytes;
+    uint32_t cls = class_of(bytes, &of_class);
+    bool keeps = cls != HG_POOL_CLASSES && of_class == bytes;
     hg_mutex_lock(&pool->lock);
-    pool->used_bytes -= bytes < pool->used_bytes ? bytes : pool->used_bytes;
+    count_unused(pool, bytes);
     if (!keeps || bytes > pool->most_bytes || !pool->most_buffers ||
-        !link_entry(pool, whole.handle, bytes))
+        !link_entry(pool, whole.handle, bytes, cls))
         free_whole(pool, whole.handle);
     drop_oldest(pool, pool->most_bytes, pool->most_buffers);
     hg_mutex_unlock(&pool->lock);

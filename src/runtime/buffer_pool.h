@@ -13,7 +13,8 @@ enum { HG_POOL_CLASSES = 8 * 64 };
 
 typedef struct hg_pooled {
     uint64_t whole;        /* public handle of the buffer */
-    uint64_t bytes;        /* of its class */
+    uint64_t bytes;        /* of its class, */
+    uint32_t cls;          /* which is that one */
     uint32_t older, newer; /* of all that are free; HG_NO_POOLED: none */
     uint32_t below, above; /* of its class: freed before and after it */
 } hg_pooled;

@@ -11,9 +11,6 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
  * failure. */
 void hg_run_end_pools(hg_run *run, bool failed);
 
-/* blocking.c: hg_binding_launch_in where the floating-point mode is the default one already. */
-hg_status hg_launch_bound(hg_binding *binding, hg_context *context) HG_NODISCARD;
-
 /* way.c: how launches of the binding are carried out until the driver has them ready; all else of
  * it is known. */
 hg_launch_way hg_binding_choose_way(const hg_binding *binding);
@@ -42,6 +39,9 @@ bool hg_command_list_add_expansion(hg_command_list *list, hg_binding *binding,
  * steps NULL: they are of none. */
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands,
                         const uint32_t *steps, uint32_t count);
+/* The one command of a binding without steps is on the memory that its slots have now; where the
+ * driver cannot do that it is submitted from now on. */
+void hg_binding_move_ready(hg_binding *binding);
 /* After a launch of a binding with steps: finds its commands and prepares them. */
 void hg_binding_make_ready(hg_binding *binding);
 

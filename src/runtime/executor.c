@@ -195,13 +195,16 @@ void hg_executor_destroy(hg_executor *e) {
 
 void *hg_executor_keep(hg_executor *e, void *(*make)(hg_executor *e), void (*end)(void *kept),
                        void (*trim)(void *kept)) {
+    void *kept = hg_atomic_load(&e->kept, HG_ACQUIRE);
+    if (HG_LIKELY(kept)) return kept;
     hg_mutex_lock(&e->lock);
-    if (!e->kept) {
-        e->kept = make(e);
+    kept = e->kept;
+    if (!kept) {
+        kept = make(e);
         e->end_kept = end;
         e->trim_kept = trim;
+        hg_atomic_store(&e->kept, kept, HG_RELEASE);
     }
-    void *kept = e->kept;
     hg_mutex_unlock(&e->lock);
     return kept;
 }

@@ -72,6 +72,18 @@ void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands,
     if (launch && binding->steps.bound) try_later(binding);
 }
 
+void hg_binding_move_ready(hg_binding *binding) {
+    const hg_driver *driver = binding->executable->backend->driver;
+    hg_ready_commands *ready = &binding->way.ready;
+    const hg_driver_launch *launch = &binding->way.one.launch;
+    if (driver->prepared_move &&
+        driver->prepared_move(ready->one.prepared, launch->slots, launch->slot_count))
+        return;
+    driver->prepared_destroy(ready->one.prepared);
+    ready->count = 0;
+    binding->way.waited = binding->way.submitted;
+}
+
 void hg_binding_make_ready(hg_binding *binding) {
     hg_command_list list;
     if (hg_ready_find(binding, &list))

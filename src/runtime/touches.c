@@ -56,6 +56,16 @@ static hg_status add_array(hg_binding *binding, touch_list *list, const plan_ste
     return add(binding, list, &range, (a->access & HG_WRITE) != 0);
 }
 
+void hg_binding_move_touches(hg_binding *binding) {
+    const hg_kernel *kernel = &binding->executable->kernels[0];
+    const hg_bound_kernel *bound = &binding->kernels[0];
+    hg_touch *to = (hg_touch *)(uintptr_t)binding->touches.list; /* of the binding's arena */
+    for (uint32_t i = 0; i < kernel->slot_count; i++)
+        if (bound->slots[i].size)
+            *to++ = hg_touch_of(binding->executable->backend, &bound->slots[i],
+                                kernel->slots[i].written);
+}
+
 hg_status hg_binding_find_touches(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     touch_list list = {0};

@@ -9,7 +9,7 @@
 
 static hg_status code_of(hg_element type, hg_dlpack_tensor *to) {
     static const uint8_t CODES[] = {HG_DLPACK_BOOL, HG_DLPACK_UINT, HG_DLPACK_INT, HG_DLPACK_FLOAT};
-    uint64_t size = hg_element_size(type);
+    uint64_t size = tensor_size(type);
     if (size > 8)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "DLPack has no elements of type %s",
                        hg_element_name(type));
@@ -22,7 +22,7 @@ static hg_status code_of(hg_element type, hg_dlpack_tensor *to) {
 static hg_status type_of(const hg_dlpack_tensor *from, hg_element *type) {
     for (hg_element t = 0; t <= HG_ELEMENT_BOOL; t++) {
         hg_dlpack_tensor own;
-        if (!hg_element_size(t) || hg_element_size(t) > 8) continue;
+        if (!tensor_size(t) || tensor_size(t) > 8) continue;
         HG_TRY(code_of(t, &own));
         if (own.code != from->code || own.bits != from->bits || from->lanes != 1) continue;
         *type = t;
@@ -75,7 +75,7 @@ static bool shared_address(const hg_tensor *t, hg_dlpack_tensor *to) {
 static hg_status copy_out(handed *h, hg_dlpack_tensor *to) {
     const hg_tensor *t = h->tensor;
     uint64_t count = tensor_numel(t->shape, t->rank);
-    h->copy = hg_alloc((size_t)(count * hg_element_size(t->type)) + 1);
+    h->copy = hg_alloc((size_t)(count * tensor_size(t->type)) + 1);
     if (!h->copy) return hg_fail_memory();
     to->data = h->copy;
     to->device_type = HG_MEMORY_HOST;
@@ -100,7 +100,7 @@ static hg_status fill(handed *h, hg_dlpack_tensor *to) {
         return HG_OK;
     }
     if (!shared_address(t, to)) return copy_out(h, to);
-    to->byte_offset = t->offset * hg_element_size(t->type);
+    to->byte_offset = t->offset * tensor_size(t->type);
     return HG_OK;
 }
 
@@ -193,8 +193,9 @@ static hg_status take_cuda(hg_executor *executor, const hg_dlpack_tensor *from, 
     HG_TRY(tensor_make(state, t->type, &span, 1, tensor));
     hg_status status = hg_buffer_import_device(
         state->backend, HG_MEMORY_CUDA, (uint32_t)from->device_id, t->data,
-        span * hg_element_size(t->type), &(*tensor)->storage->buffer);
+        span * tensor_size(t->type), &(*tensor)->storage->buffer);
     if (status == HG_OK) {
+        tensor_storage_imported((*tensor)->storage, state);
         (*tensor)->rank = t->rank;
         memcpy((*tensor)->shape, t->shape, sizeof t->shape);
         memcpy((*tensor)->strides, t->strides, sizeof t->strides);
@@ -207,7 +208,7 @@ static hg_status take_cuda(hg_executor *executor, const hg_dlpack_tensor *from, 
 
 static hg_status copy_in(hg_executor *executor, const taken *t, hg_tensor **tensor) {
     hg_tensor *view;
-    void *data = hg_alloc((size_t)(t->count * hg_element_size(t->type)) + 1);
+    void *data = hg_alloc((size_t)(t->count * tensor_size(t->type)) + 1);
     if (!data) return hg_fail_memory();
     hg_status status = hg_tensor_wrap_host(NULL, t->type, t->data, t->shape, t->strides, t->rank,
                                            NULL, NULL, &view);

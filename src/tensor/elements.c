@@ -17,6 +17,19 @@ typedef struct layout {
     int64_t strides[MOST_INPUTS + 1][HG_TENSOR_AXES];
 } layout;
 
+/* Operands are added one by one. */
+static void begin_layout(layout *l, uint32_t rank) {
+    l->rank = rank;
+    l->operands = 0;
+}
+
+/* A new array in C order. */
+static void add_new(layout *l, const uint64_t *shape, uint32_t rank) {
+    uint32_t k = l->operands++;
+    l->offsets[k] = 0;
+    tensor_c_strides(shape, rank, l->strides[k]);
+}
+
 static void add_operand(layout *l, const hg_tensor *t, const uint64_t *shape, uint32_t rank) {
     uint32_t k = l->operands++;
     l->offsets[k] = t->offset;
@@ -67,7 +80,7 @@ static const char *type_name(hg_element type) { return hg_type_name(tensor_store
 
 /* $T, $B, $S, $W and $M of a formula. */
 static void add_expression(hg_text *out, const tensor_formula *f) {
-    uint64_t bits = hg_element_size(f->computes) * 8;
+    uint64_t bits = tensor_size(f->computes) * 8;
     for (const char *at = f->expression; *at; at++) {
         if (*at != '$') {
             hg_text_add(out, at, 1);
@@ -229,7 +242,7 @@ static hg_status add_scalars(operands *o, const tensor_formula *f, const double 
         tensor_arg a = {.name = word ? WORDS[i] : SCALARS[i],
                         .kind = TENSOR_SCALAR,
                         .type = (uint8_t)(word ? HG_TYPE_I64 : tensor_stored(f->computes))};
-        if (hg_element_size(f->computes) > sizeof a.bytes)
+        if (tensor_size(f->computes) > sizeof a.bytes)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide",
                            f->name, hg_element_name(f->computes));
         HG_TRY(hg_type_from_f64(tensor_stored(f->computes), scalars[i], a.bytes));
@@ -306,8 +319,7 @@ static hg_status nothing(tensor_run *run, hg_element type, const uint64_t *shape
 hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *const *inputs,
                      uint32_t input_count, const uint64_t *shape, uint32_t rank,
                      const double *scalars, uint32_t scalar_count, hg_tensor **result) {
-    layout l = {.rank = rank};
-    hg_tensor like = {.rank = rank};
+    layout l;
     uint64_t count;
     operands o;
     o.count = 0;
@@ -317,10 +329,9 @@ hg_status tensor_map(tensor_run *run, const tensor_formula *f, const hg_tensor *
     if (!count) return nothing(run, f->gives, shape, rank, result);
     if (is_map(run, f, inputs, input_count, scalar_count))
         return map_call(run, f, inputs, input_count, shape, rank, result);
-    if (rank) memcpy(like.shape, shape, rank * sizeof *shape);
-    tensor_c_strides(shape, rank, like.strides);
+    begin_layout(&l, rank);
     for (uint32_t k = 0; k < input_count; k++) add_operand(&l, inputs[k], shape, rank);
-    add_operand(&l, &like, shape, rank);
+    add_new(&l, shape, rank);
     collapse(&l, shape, rank);
     HG_TRY(program_of(run->state, &l, f, inputs, scalar_count, false, &work.program));
     add_all(&o, &l, inputs, input_count, false);
@@ -349,10 +360,11 @@ static bool clashes(const hg_tensor *target, const hg_tensor *input) {
 
 static hg_status write_into(tensor_state *state, const tensor_formula *f,
                             const hg_tensor *const *inputs, uint32_t count, hg_tensor *target) {
-    layout l = {.rank = target->rank};
+    layout l;
     operands o;
     tensor_work work = {.operation = f->name};
     o.count = 0;
+    begin_layout(&l, target->rank);
     for (uint32_t k = 0; k < count; k++) add_operand(&l, inputs[k], target->shape, target->rank);
     add_operand(&l, target, target->shape, target->rank);
     collapse(&l, target->shape, target->rank);

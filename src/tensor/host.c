@@ -72,7 +72,7 @@ static hg_status packed(const hg_tensor *t, hg_tensor **result) {
     if (tensor_is_packed(t)) return tensor_alias(t, result);
     if (!tensor_state_at(t->storage)) { /* on the host still */
         uint64_t numel = tensor_numel(t->shape, t->rank);
-        void *data = hg_alloc((size_t)(numel * hg_element_size(t->type)) + 1);
+        void *data = hg_alloc((size_t)(numel * tensor_size(t->type)) + 1);
         if (!data) return hg_fail_memory();
         hg_status status = hg_tensor_to_host(t, data, numel);
         if (status == HG_OK)
@@ -131,7 +131,7 @@ hg_status hg_tensor_view_1d(const hg_tensor *t, hg_tensor **result) {
 
 /* Elements between a place with strides and one without gaps. */
 static void move(const hg_tensor *t, char *strided, char *packed_bytes, bool out) {
-    uint64_t at[HG_TENSOR_AXES] = {0}, size = hg_element_size(t->type);
+    uint64_t at[HG_TENSOR_AXES] = {0}, size = tensor_size(t->type);
     uint64_t numel = tensor_numel(t->shape, t->rank);
     uint32_t last = t->rank;
     char *place = strided + t->offset * size;
@@ -168,7 +168,7 @@ static hg_status check_count(const hg_tensor *t, uint64_t count) {
 
 /* What strides reach of an executor's memory, and no more, is read. */
 static hg_status read_strided(const hg_tensor *t, tensor_state *state, void *data) {
-    uint64_t size = hg_element_size(t->type), first = t->offset, last = t->offset;
+    uint64_t size = tensor_size(t->type), first = t->offset, last = t->offset;
     hg_tensor like = tensor_like(t);
     for (uint32_t d = 0; d < t->rank; d++) {
         uint64_t way = (t->shape[d] - 1) * (uint64_t)t->strides[d];
@@ -207,7 +207,7 @@ hg_status hg_tensor_to_host(const hg_tensor *t, void *data, uint64_t count) {
     HG_TRY(tensor_ready(t->storage));
     if (!count) return HG_OK;
     tensor_state *state = tensor_state_at(t->storage);
-    uint64_t size = hg_element_size(t->type);
+    uint64_t size = tensor_size(t->type);
     if (state && !tensor_is_packed(t)) return read_strided(t, state, data);
     if (state)
         return hg_buffer_read(state->backend, t->storage->buffer, t->offset * size, data,
@@ -242,7 +242,7 @@ hg_status hg_tensor_copy_from_host(hg_tensor *t, const void *data, uint64_t coun
     HG_TRY(tensor_writable(t->storage));
     if (!count) return HG_OK;
     tensor_state *state = tensor_state_at(t->storage);
-    uint64_t size = hg_element_size(t->type);
+    uint64_t size = tensor_size(t->type);
     if (state && !tensor_is_packed(t)) return write_strided(t, state, data, count);
     if (state)
         return hg_buffer_write(state->backend, t->storage->buffer, t->offset * size, data,
@@ -284,7 +284,7 @@ static void print_element(hg_text *out, hg_element type, const char *at) {
 }
 
 static void print_axis(hg_text *out, const hg_tensor *t, const char *data, uint32_t axis) {
-    uint64_t size = hg_element_size(t->type);
+    uint64_t size = tensor_size(t->type);
     if (axis == t->rank) {
         print_element(out, t->type, data);
         return;
@@ -308,7 +308,7 @@ hg_status hg_tensor_print(const hg_tensor *t, char **text) {
     char head[220];
     if (!t || !text) return hg_null_argument(t ? "text" : "tensor");
     uint64_t numel = tensor_numel(t->shape, t->rank);
-    char *data = hg_alloc((size_t)(numel * hg_element_size(t->type)) + 1);
+    char *data = hg_alloc((size_t)(numel * tensor_size(t->type)) + 1);
     if (!data) return hg_fail_memory();
     hg_text out = {0};
     hg_status status = hg_tensor_to_host(t, data, numel);
@@ -339,7 +339,7 @@ hg_status hg_tensor_to(const hg_tensor *t, hg_executor *executor, hg_tensor **re
         return tensor_alias(t, result);
     }
     uint64_t numel = tensor_numel(t->shape, t->rank);
-    void *data = hg_alloc((size_t)(numel * hg_element_size(t->type)) + 1);
+    void *data = hg_alloc((size_t)(numel * tensor_size(t->type)) + 1);
     if (!data) return hg_fail_memory();
     hg_status status = hg_tensor_to_host(t, data, numel);
     if (status == HG_OK)

@@ -191,7 +191,7 @@ static hg_status read_entry(const safetensors *s, hg_executor *executor, const c
     if (at[0] > at[1] || at[1] > s->file->length - s->data)
         return bad(s, where, "offsets that lie outside of the file");
     HG_TRY(tensor_check_shape(type, shape, rank, &count));
-    if (count * hg_element_size(type) != at[1] - at[0])
+    if (count * tensor_size(type) != at[1] - at[0])
         return bad(s, where, "offsets that are not as far apart as shape and dtype say");
     return make(executor, type, s->file->data + s->data + at[0], shape, rank, tensor);
 }
@@ -244,7 +244,7 @@ typedef struct saving {
 } saving;
 
 static uint64_t bytes_of(const hg_tensor *t) {
-    return tensor_numel(t->shape, t->rank) * hg_element_size(t->type);
+    return tensor_numel(t->shape, t->rank) * tensor_size(t->type);
 }
 
 static hg_file_part elements_of(const saving *s, uint32_t i) {

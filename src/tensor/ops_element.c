@@ -19,7 +19,7 @@ static const element_row ELEMENTS[HG_OPS_COUNT] = {
 /* ---- types ---- */
 
 hg_element ops_real(hg_element type) {
-    uint64_t bytes = hg_element_size(type);
+    uint64_t bytes = tensor_size(type);
     if (tensor_kind(type) == 3) return type;
     return bytes == 1 ? HG_TYPE_F16 : bytes == 2 ? HG_TYPE_F32 : HG_TYPE_F64;
 }
@@ -42,7 +42,7 @@ static hg_element common_type(const ops_call *c, bool real) {
     hg_element type = HG_TYPE_COUNT;
     for (uint32_t i = 0; i < c->in_count; i++) {
         hg_element own = real ? ops_real(c->in[i]->type) : c->in[i]->type;
-        type = i ? hg_element_promote(type, own) : own;
+        type = i ? tensor_promote(type, own) : own;
     }
     return type;
 }
@@ -93,7 +93,7 @@ bool ops_formula(const ops_call *c, tensor_formula *f, const hg_tensor *target) 
 hg_status ops_where(ops_call *c) {
     uint64_t shape[HG_TENSOR_AXES];
     uint32_t rank;
-    hg_element type = hg_element_promote(c->in[1]->type, c->in[2]->type);
+    hg_element type = tensor_promote(c->in[1]->type, c->in[2]->type);
     if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     HG_TRY(tensor_broadcast(c->name, c->in, 3, shape, &rank));
     tensor_formula f = {.name = c->name,
@@ -107,7 +107,7 @@ hg_status ops_where(ops_call *c) {
 }
 
 hg_status ops_cast(ops_call *c) {
-    if (!hg_element_size(c->options.type))
+    if (!tensor_size(c->options.type))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "cast: options.type is no type");
     return tensor_cast(c->run, c->in[0], c->options.type, &c->out[0]);
 }

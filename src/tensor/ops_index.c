@@ -7,7 +7,7 @@
 
 static hg_status check_index(const ops_call *c, const hg_tensor *index) {
     if (index->type < HG_TYPE_COUNT && !hg_type_is_float((hg_type)index->type) &&
-        hg_element_size(index->type) <= 8)
+        tensor_size(index->type) <= 8)
         return HG_OK;
     return ops_refuse(c, "indices are integers of at most 64 bits");
 }
@@ -169,7 +169,7 @@ static hg_status write_along(ops_call *c, bool adds) {
     hg_status status = hg_tensor_broadcast_to(c->in[2], shape, x->rank, &views[1]);
     if (status == HG_OK && views[1]->type != x->type) {
         hg_tensor *cast = NULL;
-        status = hg_element_promote(x->type, views[1]->type) == x->type
+        status = tensor_promote(x->type, views[1]->type) == x->type
                      ? tensor_cast(c->run, views[1], x->type, &cast)
                      : ops_refuse(c, "the elements' type does not fit a's");
         hg_tensor_release(views[1]);

@@ -131,7 +131,7 @@ hg_status ops_randint(ops_call *c) {
     double low = c->options.numbers[0], high = c->options.numbers[1], back;
     hg_element type = c->options.type;
     uint8_t bytes[8];
-    bool fits = hg_element_size(type) <= 8 && type != HG_ELEMENT_BOOL &&
+    bool fits = tensor_size(type) <= 8 && type != HG_ELEMENT_BOOL &&
                 !hg_type_is_float((hg_type)type) && low >= -0x1p53 && high <= 0x1p53 && low < high;
     for (int i = 0; i < 2 && fits; i++) {
         double bound = i ? high - 1 : low;

@@ -431,8 +431,8 @@ static hg_status trace(ops_call *c, ops_kept *k) {
     HG_TRY(offset_of(c, &by));
     HG_TRY(diagonal_of(c, c->in[0], by, diagonal));
     if (type == HG_ELEMENT_BOOL || hg_type_is_signed((hg_type)type))
-        type = is_float(type) || hg_element_size(type) > 8 ? type : HG_TYPE_I64;
-    else if (!is_float(type) && hg_element_size(type) < 8)
+        type = is_float(type) || tensor_size(type) > 8 ? type : HG_TYPE_I64;
+    else if (!is_float(type) && tensor_size(type) < 8)
         type = HG_TYPE_U64;
     HG_TRY(ops_as(c, k, *diagonal, type, &x));
     HG_TRY(ops_filled(c, type, "1", &x->shape[x->rank - 1], 1, ones));

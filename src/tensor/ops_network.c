@@ -413,7 +413,7 @@ static hg_status embedding(ops_call *c, ops_kept *k) {
     ops_arguments args = {.count = 0};
     if (!table->rank) return ops_mismatch(c, "a table of rows expected");
     if (rows->type == HG_ELEMENT_BOOL || hg_type_is_float((hg_type)rows->type) ||
-        hg_element_size(rows->type) > 8)
+        tensor_size(rows->type) > 8)
         return ops_refuse(c, "the second has numbers of rows, integers of at most 64 bits");
     uint32_t rank = rows->rank + table->rank - 1;
     uint64_t shape[2 * HG_TENSOR_AXES], n = tensor_numel(table->shape + 1, table->rank - 1);

@@ -26,7 +26,7 @@ static bool is_float(hg_element type) {
 /* What numbers of a type are calculated in: halves in f32, integers in f64. */
 static hg_element real_of(hg_element type) {
     if (!is_float(type)) return HG_TYPE_F64;
-    return hg_element_size(type) == 2 ? HG_TYPE_F32 : type;
+    return tensor_size(type) == 2 ? HG_TYPE_F32 : type;
 }
 
 /* What they give: f64 of integers. */
@@ -72,7 +72,7 @@ static hg_element sum_type(const ops_call *c) {
     hg_element type = c->options.type, own = c->in[0]->type;
     if (type != HG_TYPE_COUNT) return type;
     if (own == HG_ELEMENT_BOOL) return HG_TYPE_I64;
-    if (is_float(own) || hg_element_size(own) >= 8) return own;
+    if (is_float(own) || tensor_size(own) >= 8) return own;
     return hg_type_is_signed((hg_type)own) ? HG_TYPE_I64 : HG_TYPE_U64;
 }
 
@@ -90,9 +90,9 @@ static hg_status sum_or_product(ops_call *c, bool product) {
     uint32_t axes;
     hg_element type = sum_type(c);
     HG_TRY(axes_of(c, &axes));
-    if (!hg_element_size(type) || type == HG_ELEMENT_BOOL)
+    if (!tensor_size(type) || type == HG_ELEMENT_BOOL)
         return ops_refuse(c, "options.type is no type of numbers");
-    tensor_fold f = sum_of(c->name, type, hg_element_size(type) == 2 ? "A(G(a))" : "A(a)");
+    tensor_fold f = sum_of(c->name, type, tensor_size(type) == 2 ? "A(G(a))" : "A(a)");
     if (is_float(c->in[0]->type)) f.load = "A(a)";
     f.word = product ? "product" : "sum";
     if (product) f.fold = "a * b";

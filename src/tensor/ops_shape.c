@@ -100,7 +100,7 @@ static hg_status check_alike(const ops_call *c, uint32_t axis, hg_element *type)
                            "Tensor shape mismatch: %s: %s and %s (input %u) along axis %u", c->name,
                            tensor_text(first, a), tensor_text(x, b), (unsigned)i, (unsigned)axis);
         }
-        *type = hg_element_promote(*type, x->type);
+        *type = tensor_promote(*type, x->type);
         if (*type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     }
     return HG_OK;

@@ -53,7 +53,7 @@ static hg_element wide_type(const ops_call *c) {
     hg_element own = c->in[0]->type;
     if (c->options.type != HG_TYPE_COUNT) return c->options.type;
     if (own == HG_ELEMENT_BOOL) return HG_TYPE_I64;
-    if (hg_type_is_float((hg_type)own) || hg_element_size(own) >= 8) return own;
+    if (hg_type_is_float((hg_type)own) || tensor_size(own) >= 8) return own;
     return hg_type_is_signed((hg_type)own) ? HG_TYPE_I64 : HG_TYPE_U64;
 }
 
@@ -106,7 +106,7 @@ static hg_status cumulative(ops_call *c, bool product) {
     if (!c->options.axes && x->rank != 1) return ops_refuse(c, "an axis is expected");
     HG_TRY(one_axis(c, 0, &axis));
     hg_element type = wide_type(c);
-    if (!hg_element_size(type) || type == HG_ELEMENT_BOOL)
+    if (!tensor_size(type) || type == HG_ELEMENT_BOOL)
         return ops_refuse(c, "options.type is no type of numbers");
     for (uint32_t d = 0; d < x->rank; d++) shape[d < axis ? 0 : d == axis ? 1 : 2] *= x->shape[d];
     if (!shape[0] || !shape[1] || !shape[2]) {
@@ -229,7 +229,7 @@ static hg_status turn_back(hg_tensor **x, uint32_t axis, hg_element type) {
 static hg_status ordered(ops_call *c, bool top, uint64_t k, uint32_t axis, hg_tensor **values,
                          hg_tensor **indices) {
     const hg_tensor *x = c->in[0];
-    if (hg_element_size(x->type) > 8) return ops_refuse(c, "types of at most 64 bits are ordered");
+    if (tensor_size(x->type) > 8) return ops_refuse(c, "types of at most 64 bits are ordered");
     if (!tensor_numel(x->shape, x->rank) || !k) {
         if (values) HG_TRY(empty(c, x->type, axis, k, values));
         return indices ? empty(c, HG_TYPE_I64, axis, k, indices) : HG_OK;
@@ -326,9 +326,9 @@ static void reshape(hg_tensor *t, const hg_tensor *like) {
 
 /* The common type of two inputs, one that can be ordered. */
 static hg_status common(const ops_call *c, hg_element *type) {
-    *type = hg_element_promote(c->in[0]->type, c->in[1]->type);
+    *type = tensor_promote(c->in[0]->type, c->in[1]->type);
     if (*type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
-    if (hg_element_size(*type) > 8) return ops_refuse(c, "types of at most 64 bits are ordered");
+    if (tensor_size(*type) > 8) return ops_refuse(c, "types of at most 64 bits are ordered");
     *type = tensor_stored(*type);
     return HG_OK;
 }
@@ -524,7 +524,7 @@ static hg_status unique_all(const ops_call *c, unique_set *u) {
     const hg_tensor *x = c->in[0];
     hg_tensor *line = NULL, *sorted = NULL, *places = NULL, *flags = NULL, *numbers = NULL;
     uint64_t m = 0, n = tensor_numel(x->shape, x->rank);
-    if (hg_element_size(x->type) > 8) return ops_refuse(c, "types of at most 64 bits are ordered");
+    if (tensor_size(x->type) > 8) return ops_refuse(c, "types of at most 64 bits are ordered");
     if (!n) return unique_nothing(c, u);
     HG_TRY(flat(c->run, x, x->type, &line));
     line->type = own_type(x);

@@ -204,7 +204,7 @@ static hg_status add_args(const places_work *w, const axes *a, tensor_arg *args,
     tensor_arg *fill = &args[(*count)++];
     *fill = (tensor_arg){
         .name = "given", .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(filled_as(w))};
-    if (hg_element_size(w->type) > sizeof fill->bytes)
+    if (tensor_size(w->type) > sizeof fill->bytes)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide", w->name,
                        hg_element_name(w->type));
     return hg_type_from_f64(tensor_stored(w->type), *w->fill, fill->bytes);

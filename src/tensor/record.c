@@ -192,6 +192,17 @@ static void cut(tensor_record *r, const tensor_record *before) {
     }
 }
 
+/* A record of the state that nobody uses; NULL: out of memory. */
+static tensor_record *take_record(tensor_state *state) {
+    hg_mutex_lock(&state->lock);
+    tensor_record *r = state->spare;
+    if (r) state->spare = r->next;
+    hg_mutex_unlock(&state->lock);
+    if (!r) r = hg_calloc(1, sizeof *r);
+    if (r) r->state = state;
+    return r;
+}
+
 enum { MOST_RESULTS = 8, MOST_LAZY = 1024 };
 
 /* Outside of a scope, with nothing recorded before it, a program is launched by itself. */
@@ -218,10 +229,16 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         if (args[i].kind != TENSOR_ARRAY) continue;
         tensor_storage *s = args[i].tensor->storage;
         HG_TRY(tensor_place(s, run->state));
-        if (hg_atomic_load(&s->record, HG_ACQUIRE) != r) HG_TRY(tensor_ready(s));
+        if (!r || hg_atomic_load(&s->record, HG_ACQUIRE) != r) HG_TRY(tensor_ready(s));
     }
-    hg_status status;
-    if (run->own && work->program && !r->nodes.count && result_count <= MOST_RESULTS) {
+    hg_status status = HG_OK;
+    bool at_once = run->own && work->program && (!r || !r->nodes.count) &&
+                   result_count <= MOST_RESULTS;
+    if (!r && !at_once) {
+        r = run->record = take_record(run->state);
+        if (!r) return hg_fail_memory();
+    }
+    if (at_once) {
         status = call_at_once(run, work, args, arg_count, results, result_count);
     } else {
         if (!run->own) hg_mutex_lock(&run->state->recording);
@@ -754,17 +771,6 @@ static void free_records(tensor_state *state) {
     }
 }
 
-/* A record of the state that nobody uses; NULL: out of memory. */
-static tensor_record *take_record(tensor_state *state) {
-    hg_mutex_lock(&state->lock);
-    tensor_record *r = state->spare;
-    if (r) state->spare = r->next;
-    hg_mutex_unlock(&state->lock);
-    if (!r) r = hg_calloc(1, sizeof *r);
-    if (r) r->state = state;
-    return r;
-}
-
 static void give_record(tensor_state *state, tensor_record *r) {
     hg_mutex_lock(&state->lock);
     r->next = state->spare;
@@ -798,11 +804,10 @@ static hg_status begin_run(tensor_run *run, hg_executor *executor, bool lazy) {
     *run = (tensor_run){.state = state};
     for (hg_tensor_scope *s = innermost; s && !run->record; s = s->outer)
         if (s->record->state == state) run->record = s->record;
-    if (run->record) return HG_OK;
-    run->record = lazy ? lazy_record(state) : take_record(state);
-    if (!run->record) return hg_fail_memory();
-    run->own = !lazy;
-    return HG_OK;
+    run->own = !run->record && !lazy;
+    if (run->record || run->own) return HG_OK; /* its own one is made by a call that needs it */
+    run->record = lazy_record(state);
+    return run->record ? HG_OK : hg_fail_memory();
 }
 
 hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) {
@@ -814,7 +819,7 @@ hg_status tensor_run_begin_lazy(tensor_run *run, hg_executor *executor) {
 }
 
 hg_status tensor_run_end(tensor_run *run, hg_status status) {
-    if (!run->own) return status;
+    if (!run->own || !run->record) return status;
     if (!run->record->nodes.count && !run->record->storages.count) {
         give_record(run->state, run->record);
         return status;

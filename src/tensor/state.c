@@ -9,6 +9,7 @@
 static void end(void *kept);
 
 void tensor_state_trim(tensor_state *state) {
+    tensor_forget_launches(state);
     hg_mutex_lock(&state->lock);
     for (uint64_t i = 0; i < state->graphs.count; i++)
         for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
@@ -72,9 +73,8 @@ static void end(void *kept) {
     if (state->free_records) state->free_records(state);
     hg_vec_free(&state->graphs);
     hg_mutex_lock(&state->lock); /* other threads may release some */
-    for (tensor_storage *s = state->storages; s; s = s->next)
-        if (s->buffer.handle && !s->class_bytes && !s->borrowed)
-            HG_IGNORE(hg_backend_free_buffer(state->backend, s->buffer)); /* it is there */
+    for (tensor_storage *s = state->imported; s; s = s->next)
+        HG_IGNORE(hg_backend_free_buffer(state->backend, s->buffer)); /* it is there */
     state->executor = NULL;
     state->backend = NULL;
     hg_mutex_unlock(&state->lock);

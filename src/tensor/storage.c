@@ -9,14 +9,18 @@ tensor_storage *tensor_storage_retain(tensor_storage *s) {
     return s;
 }
 
+/* Of the state from now on: others may see its buffer. */
 static void link(tensor_state *state, tensor_storage *s) {
-    tensor_state_retain(state);
+    hg_atomic_store(&s->state, tensor_state_retain(state), HG_RELEASE);
+}
+
+void tensor_storage_imported(tensor_storage *s, tensor_state *state) {
+    s->imported = true;
     hg_mutex_lock(&state->lock);
-    s->next = state->storages;
+    s->next = state->imported;
     if (s->next) s->next->previous = s;
-    state->storages = s;
+    state->imported = s;
     hg_mutex_unlock(&state->lock);
-    hg_atomic_store(&s->state, state, HG_RELEASE); /* others may see its buffer from here on */
 }
 
 static void free_buffer(tensor_storage *s, tensor_state *state) {
@@ -32,11 +36,13 @@ static void unlink_storage(tensor_storage *s) {
     tensor_state *state = s->state;
     if (!state) return;
     hg_mutex_lock(&state->lock); /* the executor may go meanwhile */
-    if (s->previous)
-        s->previous->next = s->next;
-    else
-        state->storages = s->next;
-    if (s->next) s->next->previous = s->previous;
+    if (s->imported) {
+        if (s->previous)
+            s->previous->next = s->next;
+        else
+            state->imported = s->next;
+        if (s->next) s->next->previous = s->previous;
+    }
     free_buffer(s, state);
     hg_mutex_unlock(&state->lock);
     tensor_state_release(state);
@@ -54,11 +60,9 @@ void tensor_storage_release(tensor_storage *s) {
 }
 
 static tensor_storage *new_storage(tensor_state *state, hg_type type, uint64_t count) {
-    tensor_storage *s = hg_calloc(1, sizeof *s);
+    tensor_storage *s = hg_alloc(sizeof *s);
     if (!s) return NULL;
-    s->references = 1;
-    s->type = (uint8_t)type;
-    s->count = count;
+    *s = (tensor_storage){.references = 1, .type = (uint8_t)type, .count = count};
     if (state) link(state, s);
     return s;
 }
@@ -100,6 +104,7 @@ static hg_status import(tensor_storage *s, tensor_state *state) {
     if (!state->executor) return gone();
     hg_status status = bytes ? hg_buffer_import(state->backend, s->host, bytes, &s->buffer)
                              : HG_ERROR_BACKEND_UNAVAILABLE;
+    if (status == HG_OK) tensor_storage_imported(s, state);
     if (status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY) return status;
     HG_TRY(allocate(s, state, false));
     status = bytes ? hg_buffer_write(state->backend, s->buffer, 0, s->host, bytes) : HG_OK;
@@ -135,15 +140,12 @@ hg_status tensor_place(tensor_storage *s, tensor_state *state) {
 
 static hg_status over(tensor_storage *s, hg_element type, const uint64_t *shape, uint32_t rank,
                       hg_tensor **tensor) {
-    hg_tensor *t = hg_calloc(1, sizeof *t);
+    hg_tensor *t = hg_alloc(sizeof *t);
     if (!t) {
         tensor_storage_release(s);
         return hg_fail_memory();
     }
-    t->references = 1;
-    t->type = type;
-    t->storage = s;
-    t->rank = rank;
+    *t = (hg_tensor){.references = 1, .type = type, .storage = s, .rank = rank};
     if (rank) memcpy(t->shape, shape, rank * sizeof *shape);
     tensor_c_strides(shape, rank, t->strides);
     *tensor = t;
@@ -289,7 +291,7 @@ static hg_status wrap(tensor_state *state, hg_element type, char *data, const ui
     (*tensor)->offset = (uint64_t)-low;
     if (rank) memcpy((*tensor)->strides, own, rank * sizeof *own);
     s->user = data; /* not NULL: the memory is not ours */
-    s->host = data ? data + low * (int64_t)hg_element_size(type) : data;
+    s->host = data ? data + low * (int64_t)tensor_size(type) : data;
     return state ? import(s, state) : HG_OK;
 }
 
@@ -326,7 +328,7 @@ hg_status hg_tensor_from_buffer(hg_executor *executor, hg_typed_buffer buffer,
     HG_TRY(tensor_state_of(executor, &state));
     HG_TRY(tensor_check_shape(buffer.type, shape, ndim, &count));
     HG_TRY(hg_backend_buffer_size(state->backend, buffer.buffer, &size));
-    if (count * hg_element_size(buffer.type) > size || count > buffer.count)
+    if (count * tensor_size(buffer.type) > size || count > buffer.count)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "Tensor shape mismatch: %s has %llu elements, the buffer %llu",
                        tensor_shape_text(shape, ndim, text), (unsigned long long)count,

@@ -27,6 +27,7 @@ struct tensor_storage {
     hg_buffer buffer;     /* handle 0: none yet */
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
     bool borrowed;        /* the buffer is the caller's */
+    bool imported;        /* it is memory of somebody else's: in the state's list */
     void *host;           /* memory of the host that it is, or that it still waits in */
     hg_tensor_freed *release;
     void *user;
@@ -34,7 +35,7 @@ struct tensor_storage {
     uint32_t number;                 /* of it among the record's storages */
     bool failed;                     /* what would have made it did: it has no elements */
     char *why;                       /* it failed; NULL: there was no memory to say it */
-    tensor_storage *previous, *next; /* of the state's */
+    tensor_storage *previous, *next; /* of the state's imported ones */
 };
 
 struct hg_tensor {
@@ -82,6 +83,8 @@ static inline tensor_state *tensor_state_at(const tensor_storage *s) {
 hg_status tensor_storage_allocate(tensor_storage *s, bool zero) HG_NODISCARD;
 tensor_storage *tensor_storage_retain(tensor_storage *s);
 void tensor_storage_release(tensor_storage *s);
+/* Its buffer was imported: the executor frees it where it goes first. */
+void tensor_storage_imported(tensor_storage *s, tensor_state *state);
 /* Puts a storage that waits in host memory on an executor; HG_OK where it is there. */
 hg_status tensor_place(tensor_storage *s, tensor_state *state) HG_NODISCARD;
 /* Its elements are there: runs what makes them. */
@@ -117,6 +120,14 @@ typedef struct tensor_graph {
     tensor_bound bound[TENSOR_BINDINGS];
 } tensor_graph;
 
+/* A launch of a program with its binding, which one thread at a time takes out (launch.c). */
+typedef struct tensor_kept tensor_kept;
+typedef struct tensor_slot {
+    uint64_t hash;     /* atomic: of what lies or lay there */
+    tensor_kept *kept; /* atomic; NULL: none, or somebody has it */
+} tensor_slot;
+enum { TENSOR_LAUNCHES = 256, TENSOR_WAYS = 4 };
+
 struct tensor_state {
     uint32_t references;   /* atomic: of the executor and of storages */
     hg_executor *executor; /* NULL: destroyed */
@@ -130,8 +141,11 @@ struct tensor_state {
     void (*free_records)(tensor_state *state); /* freed by this; NULL: there were none */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;
-    tensor_storage *storages;
-    hg_mutex recording; /* held while records are added to and run */
+    tensor_storage *imported; /* storages with buffers that are neither the pool's nor the caller's;
+                                 they go with the executor */
+    hg_mutex recording;       /* held while records are added to and run */
+    tensor_slot launches[TENSOR_LAUNCHES]; /* by hash, in sets of ways */
+    uint32_t launch_turn;                  /* atomic: which way goes next */
 };
 
 /* Of an executor; made at the first call. */
@@ -200,14 +214,17 @@ hg_status tensor_launch(tensor_state *state, const tensor_work *work, const tens
                         uint32_t arg_count, const tensor_target *targets,
                         uint32_t target_count) HG_NODISCARD;
 
+/* Lets go of the launches that nobody has. */
+void tensor_forget_launches(tensor_state *state);
+
 /* ---- recording (record.c) ---- */
 
 /* Where operations go: a scope of this thread, or a record of its own that is run when the
  * operation is over. One is on the stack of every call. */
 typedef struct tensor_run {
     tensor_state *state;
-    tensor_record *record;
-    bool own; /* the record is run and freed by tensor_run_end */
+    tensor_record *record; /* NULL: its own one, which nothing needed so far */
+    bool own;              /* the record is run and freed by tensor_run_end */
 } tensor_run;
 hg_status tensor_run_begin(tensor_run *run, hg_executor *executor) HG_NODISCARD;
 /* The same for an operation on tensors of hg_tensor_lazy. */

@@ -11,6 +11,10 @@ const char *hg_element_name(hg_element type) {
 
 uint64_t hg_element_size(hg_element type) {
     HG_ENTRY;
+    return tensor_size(type);
+}
+
+uint64_t tensor_size(hg_element type) {
     return type == HG_ELEMENT_BOOL ? 1 : hg_type_size_bytes((hg_type)type);
 }
 
@@ -37,17 +41,22 @@ int tensor_kind(hg_element type) {
 
 static hg_element of_kind(int kind, uint64_t bytes) {
     for (hg_element t = 0; t < HG_TYPE_COUNT; t++)
-        if (tensor_kind(t) == kind && hg_element_size(t) == bytes && t != HG_TYPE_BF16) return t;
+        if (tensor_kind(t) == kind && tensor_size(t) == bytes && t != HG_TYPE_BF16) return t;
     return HG_TYPE_COUNT;
 }
 
 hg_element hg_element_promote(hg_element a, hg_element b) {
     HG_ENTRY;
-    uint64_t x = hg_element_size(a), y = hg_element_size(b);
+    return tensor_promote(a, b);
+}
+
+hg_element tensor_promote(hg_element a, hg_element b) {
+    uint64_t x = tensor_size(a), y = tensor_size(b);
     if (!x || !y) return HG_TYPE_COUNT;
+    if (a == b) return a;
     int p = tensor_kind(a), q = tensor_kind(b);
-    if (p < q || (p == q && x < y)) return hg_element_promote(b, a);
-    if (a == b || q == 0) return a;
+    if (p < q || (p == q && x < y)) return tensor_promote(b, a);
+    if (q == 0) return a;
     if (p == q && x > y) return a;
     if (p == 3 && q == 3) return HG_TYPE_F32; /* f16 and bf16 */
     if (p == 3) {                             /* NumPy: wide enough for the integer */

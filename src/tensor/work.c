@@ -23,7 +23,7 @@ hg_tensor **ops_keep(ops_kept *k) {
 hg_status ops_common(const ops_call *c, uint32_t count, bool real, hg_element *type) {
     for (uint32_t i = 0; i < count; i++) {
         hg_element own = real ? ops_real(c->in[i]->type) : c->in[i]->type;
-        *type = i ? hg_element_promote(*type, own) : own;
+        *type = i ? tensor_promote(*type, own) : own;
     }
     return *type == HG_TYPE_COUNT ? ops_refuse(c, "they have no common type") : HG_OK;
 }

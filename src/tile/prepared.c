@@ -102,11 +102,15 @@ typedef struct span {
     uint8_t element; /* 0: one for all lanes */
 } span;
 
+/* A register that calls write, or whose place changes, is calculated by no one else; one that they
+ * read as known is written by none of them. */
+typedef enum register_use { USE_READS_KNOWN = 1, USE_WRITES = 2 } register_use;
+
 typedef struct recorder {
     const tile_kernel *kernel;
     tile_frame *f;
-    bool *known;      /* by register: it holds the same in every launch, and holds it already */
-    uint8_t *writers; /* by register: instructions that write it; 2: or more */
+    bool *known;   /* by register: it holds the same in every launch, and holds it already */
+    uint8_t *uses; /* by register: register_use of the calls so far */
     uint32_t count;
     tile_call calls[MOST_CALLS];
     /* Of the last call: what it reads, where it wrote all lanes of a register that is not memory.
@@ -132,6 +136,20 @@ static span span_of(const recorder *r, uint32_t reg) {
 /* More lanes than the frame has: nothing may be done in its vectors. */
 static bool is_wide(const recorder *r) { return r->f->n > r->f->width; }
 
+/* What it holds may be calculated now, once and for all: no call writes it, and those so far do not
+ * need what it held before. */
+static bool may_know(const recorder *r, uint32_t reg) { return !r->uses[reg]; }
+
+/* A call reads or writes it. */
+static void reads(recorder *r, uint32_t reg) {
+    if (r->known[reg]) r->uses[reg] |= USE_READS_KNOWN;
+}
+static bool writes(recorder *r, uint32_t reg) {
+    r->known[reg] = false;
+    r->uses[reg] |= USE_WRITES;
+    return !(r->uses[reg] & USE_READS_KNOWN);
+}
+
 static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b, const void *c,
                 uint64_t n) {
     if (r->count == MOST_CALLS) return false;
@@ -147,7 +165,7 @@ static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint
                     uint8_t count, const void *step, uint64_t n) {
     uint8_t **reg = r->f->reg;
     const void *p[3] = {NULL};
-    bool known = r->writers[insn->d] < 2;
+    bool known = may_know(r, insn->d);
     for (uint8_t i = 0; i < count; i++) {
         known = known && r->known[operands[i]];
         p[i] = reg[operands[i]];
@@ -160,7 +178,11 @@ static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint
         return true;
     }
     if (!add(r, run, reg[insn->d], p[0], p[1], p[2], n)) return false;
-    for (uint8_t i = 0; i < count; i++) r->reads[i] = span_of(r, operands[i]);
+    for (uint8_t i = 0; i < count; i++) {
+        r->reads[i] = span_of(r, operands[i]);
+        reads(r, operands[i]);
+    }
+    if (!writes(r, insn->d)) return false;
     r->read_count = count;
     r->whole = !is_cell(r, insn->d);
     return true;
@@ -198,6 +220,7 @@ static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint
 static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t stride) {
     tile_frame *f = r->f;
     bool aligned = (uintptr_t)at % a->bytes == 0, grows = a->value_size != a->bytes;
+    if (!writes(r, a->result)) return false;
     if (a->one)
         return stride == 0 && add(r, one_loader(a->bytes), f->reg[a->result], at, NULL, NULL, 1);
     if (stride != a->bytes && f->n != 1) return false;
@@ -221,6 +244,7 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
     tile_frame *f = r->f;
     const uint8_t *from = f->reg[a->value.reg];
     bool scalar = a->value.form != KIR_LANES_EACH;
+    reads(r, a->value.reg);
     if (scalar && (stride == 0 || f->n == 1))
         return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
     if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes)))
@@ -258,7 +282,7 @@ static bool access(recorder *r, const tile_insn *insn) {
 /* Something about lane numbers, which is the same in every launch. */
 static bool number(recorder *r, const tile_insn *insn) {
     tile_frame *f = r->f;
-    if (r->writers[insn->d] > 1 || is_wide(r)) return false;
+    if (!may_know(r, insn->d) || is_wide(r)) return false;
     if (insn->kind == TILE_ID) {
         tile_id_vector(f, f->reg[insn->d], (uint32_t)insn->u.imm, insn->size);
     } else {
@@ -333,12 +357,7 @@ static bool decide(const recorder *r, const tile_insn *insn, const tile_insn **n
 
 /* ---- a launch ---- */
 
-static bool has_result(const tile_insn *insn) {
-    return insn->kind == TILE_LOAD ||
-           !(insn->kind == TILE_STORE || insn->kind == TILE_CHECK || insn->kind == TILE_END);
-}
-
-/* What holds before the first instruction, and who writes what. */
+/* What holds before the first instruction, and which registers change places. */
 static void look_ahead(recorder *r) {
     const tile_kernel *k = r->kernel;
     for (uint32_t i = 0; i < k->frame.register_count; i++) {
@@ -348,10 +367,7 @@ static void look_ahead(recorder *r) {
     }
     for (uint32_t i = 0; i < k->code.count; i++) {
         const tile_insn *insn = &k->code.insns[i];
-        if (!has_result(insn)) continue;
-        uint32_t reg = insn->kind == TILE_LOAD ? insn->u.access->result : insn->d;
-        if (reg < k->frame.register_count && r->writers[reg] < 2) r->writers[reg]++;
-        if (insn->kind == TILE_SWAP) r->writers[insn->d] = r->writers[insn->a] = 2;
+        if (insn->kind == TILE_SWAP) r->uses[insn->d] = r->uses[insn->a] = USE_WRITES;
     }
 }
 
@@ -521,13 +537,13 @@ static tile_prepared *prepare_calls(const tile_kernel *k, const tile_launch *lau
     if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES)
         return NULL;
     tile_run_begin(&state, k, launch);
-    recorder *r = hg_calloc(1, sizeof *r + k->frame.register_count *
-                                               (sizeof *r->known + sizeof *r->writers));
+    recorder *r = hg_calloc(1, sizeof *r +
+                                   k->frame.register_count * (sizeof *r->known + sizeof *r->uses));
     tile_prepared *p = NULL;
     if (!r) return NULL;
     r->kernel = k;
     r->known = (bool *)(r + 1);
-    r->writers = (uint8_t *)(r->known + k->frame.register_count);
+    r->uses = (uint8_t *)(r->known + k->frame.register_count);
     r->f = tile_frame_take(k, width);
     if (r->f) {
         r->f->state = &state;
@@ -596,6 +612,37 @@ hg_status tile_prepared_run(tile_prepared *p) {
     }
     fp_leave(p->poor);
     return HG_UNLIKELY(p->launch.stopped) ? stopped(p) : HG_OK;
+}
+
+/* Handlers take addresses by what they are multiples of. */
+static bool lie_alike(const tile_prepared *p, const tile_memory *slots, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if ((((uintptr_t)p->launch.slots[i].base ^ (uintptr_t)slots[i].base) & 63) ||
+            p->launch.slots[i].size != slots[i].size)
+            return false;
+    return true;
+}
+
+/* Where what lay in an old slot lies now; anything else stays where it is. */
+static const void *moved(const tile_prepared *p, const void *place, const tile_memory *slots,
+                         uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uintptr_t at = (uintptr_t)place - (uintptr_t)p->launch.slots[i].base;
+        if (place && at < slots[i].size) return slots[i].base + at;
+    }
+    return place;
+}
+
+bool tile_prepared_move(tile_prepared *p, const tile_memory *slots, uint32_t count) {
+    if (!p->kernel || p->kernel->memory_count != count || !lie_alike(p, slots, count)) return false;
+    for (tile_call *call = p->calls, *end = call + p->count; call < end; call++) {
+        call->d = (void *)(uintptr_t)moved(p, call->d, slots, count);
+        call->a = moved(p, call->a, slots, count);
+        call->b = moved(p, call->b, slots, count);
+        call->c = moved(p, call->c, slots, count);
+    }
+    memcpy((void *)(uintptr_t)p->launch.slots, slots, count * sizeof *slots); /* behind the calls */
+    return true;
 }
 
 void tile_prepared_destroy(tile_prepared *p) {

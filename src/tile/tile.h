@@ -161,6 +161,9 @@ tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_typ
 /* By one thread at a time. HG_ERROR_OUT_OF_MEMORY: of what lanes of large blocks keep from barrier to barrier. */
 hg_status tile_prepared_run(tile_prepared *prepared) HG_NODISCARD;
 void tile_prepared_destroy(tile_prepared *prepared);
+/* Of a launch that does not run: its slots are these from now on, as large as those before, identical or apart as they were. False: other
+ * memory needs other work. */
+bool tile_prepared_move(tile_prepared *prepared, const tile_memory *slots, uint32_t count);
 
 /* Whole-array steps straight on memory, the same handlers (bits equal to lane programs). fn: hg_op or KIR_FN_*; type: hg_type.
  * n elements; out may equal an input exactly (in place), other overlap is handled by the caller. Uses the thread pool.

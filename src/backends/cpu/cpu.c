@@ -344,6 +344,14 @@ static hg_status run_prepared(hg_driver_prepared *self) {
     return tile_prepared_run(((cpu_prepared *)self)->work);
 }
 
+static bool prepared_move(hg_driver_prepared *prepared, const hg_range *ranges, uint32_t count) {
+    cpu_prepared *p = (cpu_prepared *)prepared;
+    tile_memory slots[SLOTS_ON_STACK];
+    if (!p->work || count > SLOTS_ON_STACK) return false;
+    for (uint32_t i = 0; i < count; i++) slots[i] = memory_of(&ranges[i]);
+    return tile_prepared_move(p->work, slots, count);
+}
+
 static void prepared_destroy(hg_driver_prepared *prepared) {
     cpu_prepared *p = (cpu_prepared *)prepared;
     tile_prepared_destroy(p->work);
@@ -569,4 +577,5 @@ const hg_driver hg_driver_cpu = {
     .steps_by = cpu_vendor_by,
     .prepare = prepare,
     .prepared_destroy = prepared_destroy,
+    .prepared_move = prepared_move,
 };

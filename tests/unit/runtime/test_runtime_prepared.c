@@ -62,7 +62,8 @@ enum {
     MOST_LANES = 5000,
     PLACE = 3 * MOST_LANES * 8
 }; /* lanes: of one tile, and of some */
-static _Alignas(64) uint8_t place[PLACE], first[PLACE], expected[PLACE];
+static _Alignas(64) uint8_t place[PLACE], first[PLACE], expected[PLACE], elsewhere[PLACE];
+static uint32_t moves; /* bindings that went on with other buffers */
 
 static const struct {
     const char *name;
@@ -114,6 +115,23 @@ static void write_program(char *text, size_t size, uint32_t type, uint32_t lanes
                    10 + below(4));
 }
 
+/* The same launch on buffers that lie elsewhere in the same way. */
+static void check_moved(hg_backend *b, hg_binding *binding, const uint32_t *at, uint32_t bytes,
+                        const char *text) {
+    static const uint8_t regs[BUFFERS] = {1, 2, 3, 4};
+    hg_buffer buffers[BUFFERS];
+    if (!hg_binding_loosen(binding)) return;
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        CHECK_OK(hg_buffer_import(b, elsewhere + at[i], bytes, &buffers[i]));
+    memcpy(elsewhere, first, PLACE);
+    if (hg_binding_move(binding, regs, buffers, BUFFERS)) {
+        moves++;
+        CHECK_OK(hg_binding_launch(binding));
+        CHECK_MESSAGE(memcmp(elsewhere, expected, PLACE) == 0, "other bits, moved, of\n%s", text);
+    }
+    for (uint32_t i = 0; i < BUFFERS; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+}
+
 /* Buffers in one place: apart, the same, or overlapping at any byte that the seed chooses. */
 static uint32_t check_program(hg_backend *b) {
     char text[4096], name[8];
@@ -124,6 +142,7 @@ static uint32_t check_program(hg_backend *b) {
                      1,
              bytes = lanes * TYPES[type].size, how = below(4);
     hg_buffer buffers[BUFFERS];
+    uint32_t starts[BUFFERS];
     hg_params *params = hg_params_create();
     uint64_t k = 0;
     float single = 1.25f;
@@ -135,6 +154,7 @@ static uint32_t check_program(hg_backend *b) {
         uint32_t at = how == 0 ? i * bytes % (PLACE - bytes) : below(PLACE - bytes);
         if (how == 1) at = at / 8 * 8;
         if (how == 2) at = below(3) * 8 * (at % 2);
+        starts[i] = at;
         CHECK_OK(hg_buffer_import(b, place + at, bytes, &buffers[i]));
         (void)snprintf(name, sizeof name, "b%u", (unsigned)i);
         CHECK_OK(hg_params_set_buffer(params, name, buffers[i]));
@@ -159,6 +179,7 @@ static uint32_t check_program(hg_backend *b) {
     memcpy(place, first, PLACE);
     CHECK_OK(hg_binding_launch(binding));
     CHECK_MESSAGE(memcmp(place, expected, PLACE) == 0, "other bits of\n%s", text);
+    check_moved(b, binding, starts, bytes, text);
     hg_binding_destroy(binding);
     hg_params_destroy(params);
     for (uint32_t i = 0; i < BUFFERS; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
@@ -170,6 +191,51 @@ static void test_same_bits(hg_backend *b) {
     for (uint32_t i = 0; i < count; i++) ready += check_program(b);
     CHECK_MESSAGE(ready >= count / 3, "%u of %u launches were made ready", (unsigned)ready,
                   (unsigned)count);
+    CHECK_MESSAGE(moves >= count / 4, "%u of %u bindings went on with other buffers",
+                  (unsigned)moves, (unsigned)count);
+}
+
+/* Buffers of other sizes, that lie to each other in another way, or that are gone, need a new
+ * binding. */
+#define COPY                                                                                   \
+    PROGRAM(".param r1 x buffer u32 in\n.param r2 y buffer u32 out\n.lanes 250\n mov_imm.u32 " \
+            "r250, 2\n shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + r0]\n stg.u32 [r2 + r0], "  \
+            "r10\n")
+static void test_moves(hg_backend *b) {
+    static const uint8_t regs[2] = {1, 2};
+    static const struct {
+        uint32_t x, y, x_bytes, y_bytes;
+        bool may;
+    } cases[] = {{2048, 0, 1000, 1000, true},     {0, 4096, 1000, 1000, true},
+                 {2048, 2052, 1000, 1000, false}, {2048, 2048, 1000, 1000, false},
+                 {0, 2048, 1000, 1004, false},    {0, 2048, 996, 1000, false},
+                 {1, 2049, 1000, 1000, true}};
+    hg_buffer two[2];
+    hg_params *params = hg_params_create();
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_OK(hg_buffer_import(b, place + 2048 * (uint64_t)i, 1000, &two[i]));
+        CHECK_OK(hg_params_set_buffer(params, i ? "y" : "x", two[i]));
+    }
+    hg_binding *binding = bind(b, COPY, params);
+    make_ready(binding);
+    CHECK(hg_binding_loosen(binding));
+    for (uint32_t i = 0; i < PLACE; i++) place[i] = (uint8_t)below(256);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hg_buffer other[2];
+        CHECK_OK(hg_buffer_import(b, place + cases[i].x, cases[i].x_bytes, &other[0]));
+        CHECK_OK(hg_buffer_import(b, place + cases[i].y, cases[i].y_bytes, &other[1]));
+        bool may = hg_binding_move(binding, regs, other, 2);
+        CHECK_MESSAGE(may == cases[i].may, "case %u", (unsigned)i);
+        if (may) CHECK_OK(hg_binding_launch(binding));
+        if (may) CHECK(memcmp(place + cases[i].x, place + cases[i].y, 1000) == 0);
+        CHECK_OK(hg_backend_free_buffer(b, other[0]));
+        CHECK_OK(hg_backend_free_buffer(b, other[1]));
+        CHECK(!hg_binding_move(binding, regs, (hg_buffer[]){two[0], other[1]}, 2));
+    }
+    hg_binding_destroy(binding);
+    hg_params_destroy(params);
+    CHECK_OK(hg_backend_free_buffer(b, two[0]));
+    CHECK_OK(hg_backend_free_buffer(b, two[1]));
 }
 
 static void test_map(hg_backend *b) {
@@ -555,6 +621,7 @@ int main(void) {
     hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&hooks));
     hg_backend *b = open_backend("cpu");
+    test_moves(b);
     test_same_bits(b);
     test_map(b);
     test_no_allocation(b);

@@ -479,6 +479,57 @@ static void mistakes(hg_executor *e) {
     hg_tensor_release(a), hg_tensor_release(b);
 }
 
+/* A launch that came before goes on with other buffers: of other places, sizes, the same one twice,
+ * and the caller's own at addresses of any kind. */
+enum { LAUNCHED = 100, LIVE = 12 };
+static float host_memory[LIVE][LAUNCHED + 1];
+
+static hg_tensor *numbers(hg_executor *e, uint32_t k, float *values) {
+    hg_tensor *t = NULL;
+    uint64_t n = LAUNCHED;
+    float *host = k % 3 == 1 ? &host_memory[k][k % 2] : values;
+    for (uint32_t i = 0; i < n; i++) values[i] = host[i] = (float)((i * 7 + k * 13) % 101);
+    if (k % 3 == 0) OK(hg_tensor_from_host(e, HG_TYPE_F32, values, n, &n, 1, &t));
+    if (k % 3 == 1) OK(hg_tensor_wrap_host(e, HG_TYPE_F32, host, &n, NULL, 1, NULL, NULL, &t));
+    if (k % 3 == 2) { /* behind something else in a larger buffer */
+        hg_tensor *whole = NULL;
+        uint64_t more = n + 64;
+        float all[LAUNCHED + 64] = {0};
+        memcpy(all + 64, values, sizeof *values * n);
+        OK(hg_tensor_from_host(e, HG_TYPE_F32, all, more, &more, 1, &whole));
+        OK(hg_tensor_narrow(whole, 0, 64, n, &t));
+        hg_tensor_release(whole);
+    }
+    return t;
+}
+
+static void check_sum(const hg_tensor *sum, const float *a, const float *b) {
+    float got[LAUNCHED];
+    uint64_t wrong = 0;
+    OK(hg_tensor_to_host(sum, got, LAUNCHED));
+    for (uint32_t i = 0; i < LAUNCHED; i++) wrong += got[i] != a[i] + 2 * b[i];
+    CHECK_U64(wrong, 0);
+}
+
+static void launches(hg_executor *e) {
+    static float values[LIVE][LAUNCHED];
+    hg_tensor *in[LIVE], *twice[LIVE] = {NULL}, *sums[LIVE] = {NULL};
+    for (uint32_t k = 0; k < LIVE; k++) in[k] = numbers(e, k, values[k]);
+    for (uint32_t round = 0; round < 200; round++) {
+        uint32_t a = (uint32_t)rnd(LIVE), b = rnd(4) ? (uint32_t)rnd(LIVE) : a, to = round % LIVE;
+        hg_tensor_release(twice[to]), hg_tensor_release(sums[to]);
+        OK(hg_ops_add(e, in[b], in[b], &twice[to]));
+        OK(hg_ops_add(e, in[a], twice[to], &sums[to]));
+        check_sum(sums[to], values[a], values[b]);
+        if (round % 50 == 20) OK(hg_executor_trim(e, 0));
+        if (round % 40 != 30) continue;
+        hg_tensor_release(in[b]); /* its memory is somebody else's soon */
+        in[b] = numbers(e, b, values[b]);
+    }
+    for (uint32_t k = 0; k < LIVE; k++)
+        hg_tensor_release(in[k]), hg_tensor_release(twice[k]), hg_tensor_release(sums[k]);
+}
+
 static void types(void) {
     CHECK_U64(hg_element_promote(HG_TYPE_I8, HG_TYPE_U8), HG_TYPE_I16);
     CHECK_U64(hg_element_promote(HG_TYPE_I64, HG_TYPE_U64), HG_TYPE_F64);
@@ -501,6 +552,7 @@ int main(void) {
     lazy(e);
     lazy_without_executor();
     mistakes(e);
+    launches(e);
     hg_executor_destroy(e);
     memory();
     types();
