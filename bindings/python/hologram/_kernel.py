@@ -12,14 +12,11 @@ import ast
 import inspect
 import threading
 
-from . import _functions, _interface
+from . import _functions, _native, _program
 from ._scalar import In, Inout, Out, Parameter, static, type_of  # noqa: F401
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
-MOST_BINDINGS = 32
-
-
 class One:
     """A parameter. kind: a Parameter (an array), a class of _scalar, or static. default: of a scalar."""
     __slots__ = ("name", "kind", "default")
@@ -32,8 +29,8 @@ class Compiled:
     """A program, and what it was compiled from."""
 
     def __init__(self, program, known, depends, why):
-        self.program, self.known, self.axes, self.depends, self.why = program, known, known.axes, depends, why
-        self.bindings = {}
+        self.program, self.known, self.axes, self.depends, self.why = _program.Program(program), known, known.axes, depends, why
+        self.copies = any(copied is not None for *_, copied in depends)
 
     def stale(self):
         """Which captured name has another value now; None: none has."""
@@ -48,12 +45,6 @@ class Compiled:
                 return name
         return None
 
-    def __del__(self):
-        self.bindings.clear()
-        if self.program and _interface is not None:
-            _interface.hg_program_release(self.program)
-            self.program = None
-
 
 def frozen(value):
     """What changes when a captured array or list changes; None of what does not change."""
@@ -64,12 +55,15 @@ def frozen(value):
     return None
 
 
-class Kernel:
+class Kernel(_native.Dispatcher):
     """A function as a program. Called with arrays (of NumPy, of Hologram, or of anything with the buffer protocol) and scalars it is compiled, once for
     each set of static values, and run; it returns when it is done. An array is used in place; one that lies otherwise than in row order is refused.
 
     signatures: what was compiled so far, and why. Thread-safe.
     """
+
+    def __new__(cls, *_, **__):
+        return super().__new__(cls)
 
     def __init__(self, function, block=None, grid=None, device="cpu"):
         if not callable(function) or not hasattr(function, "__code__"):
@@ -182,6 +176,10 @@ class Kernel:
             why = f"{changed} has changed" if changed else "first call" if not self.history else "other static values"
             made = Compiled(program, known, list(self.found.values()), why)
             self.compiled[key] = made
+            kinds = {"global": 0, "cell": 1}
+            self.watch([(kinds.get(kind, 2), holder, "cell_contents" if kind == "cell" else name, value)
+                        for one in self.compiled.values() for kind, holder, name, value, _ in one.depends
+                        if getattr(holder, "__name__", None) not in ("hologram", "math")])
             self.history.append((self.signature_text(statics), why))
             return made
 
@@ -195,19 +193,48 @@ class Kernel:
 
     # ---- calls ----
 
-    def __getitem__(self, lanes):
+    def bind_arguments(self, arguments, lanes):
+        """What Dispatcher calls where no launch is kept for these arguments."""
+        from ._launch import bound
+        return bound(self, self.lanes_of(lanes), arguments, {})
+
+    def launch_named(self, lanes, arguments, keywords):
+        from ._launch import bound
+        made = bound(self, self.lanes_of(lanes), arguments, keywords)
+        if made is not None:
+            try:
+                made.launch()
+            except Exception as error:
+                raise self.explain_failure(error) from None
+
+    def explain_failure(self, error):
+        """A fault with the line of Python where it happened."""
+        from ._errors import Error
+        from ._launch import at_line
+        return at_line(self, error) if isinstance(error, Error) else error
+
+    def lanes_of(self, lanes):
+        if lanes is None:
+            return None
         lanes = tuple(lanes) if isinstance(lanes, tuple) else (lanes,)
         for one in lanes:
             if not hasattr(one, "__index__") or int(one) < 0:
                 raise TypeError(f"{self.name}[{one!r}]: the number of lanes is an integer, or a tuple of them")
-        return Launch(self, tuple(int(one) for one in lanes))
+        return tuple(int(one) for one in lanes)
 
     def __call__(self, *arguments, **keywords):
-        return self.launch(None, arguments, keywords)
+        if keywords:
+            self.launch_named(None, arguments, keywords)
+        else:
+            self.run(None, *arguments)
 
-    def launch(self, lanes, arguments, keywords):
-        from ._launch import launch
-        return launch(self, lanes, arguments, keywords)
+    def bind(self, *arguments, lanes=None, **keywords):
+        """A launch with these arguments, checked once, to be called again and again. It keeps the arrays."""
+        from ._launch import bound
+        made = bound(self, self.lanes_of(lanes), arguments, keywords, keep=True)
+        if made is None:
+            raise TypeError(f"{self.name}: bind needs arrays that lie on the device: hg.asarray(x, device=…)")
+        return made
 
     # ---- what it became ----
 
@@ -217,7 +244,7 @@ class Kernel:
         from . import _interface as c
         from ._errors import check
         text = ctypes.c_void_p()
-        check((c.hg_program_print_structured if structured else c.hg_program_print)(self.compile(**statics).program, ctypes.byref(text), None))
+        check((c.hg_program_print_structured if structured else c.hg_program_print)(self.compile(**statics).program.handle, ctypes.byref(text), None))
         try:
             return ctypes.string_at(text).decode()
         finally:
@@ -245,7 +272,7 @@ class Kernel:
         from . import _interface as c
         from ._errors import check
         output, length = ctypes.c_void_p(), ctypes.c_size_t()
-        check(c.hg_program_emit(self.compile(**statics).program, target.encode(), None, ctypes.byref(output), ctypes.byref(length)))
+        check(c.hg_program_emit(self.compile(**statics).program.handle, target.encode(), None, ctypes.byref(output), ctypes.byref(length)))
         try:
             data = ctypes.string_at(output, length.value)
         finally:
@@ -267,17 +294,6 @@ def filled(cell):
     except ValueError:
         return False
     return True
-
-
-class Launch:
-    """A kernel with its number of lanes."""
-    __slots__ = ("kernel", "lanes")
-
-    def __init__(self, kernel, lanes):
-        self.kernel, self.lanes = kernel, lanes
-
-    def __call__(self, *arguments, **keywords):
-        return self.kernel.launch(self.lanes, arguments, keywords)
 
 
 def kernel(function=None, *, block=None, grid=None, device="cpu"):

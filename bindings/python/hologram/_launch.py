@@ -2,23 +2,32 @@
 import ctypes
 import inspect
 
-from . import _errors, _run
+from . import _errors, _executor, _native, _program, _run
+from . import _interface as c
+from ._errors import check
 from ._scalar import Parameter, Scalar, boolean, static, type_of, u8, u64
 
 FORMATS = {"f32": "f", "f64": "d", "f16": "e", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "il", "u32": "IL", "i64": "lq", "u64": "LQ", "bool": "?", "bf16": "E"}
 
 
 class Memory:
-    """The memory of an argument. view: kept as long as the launch needs it."""
-    __slots__ = ("address", "size", "shape", "view")
+    """The memory of an argument. view: kept as long as the launch needs it. given: the argument."""
+    __slots__ = ("address", "size", "shape", "view", "given")
 
-    def __init__(self, address, size, shape, view):
-        self.address, self.size, self.shape, self.view = address, size, shape, view
+    def __init__(self, address, size, shape, view, given):
+        self.address, self.size, self.shape, self.view, self.given = address, size, shape, view, given
 
 
 def memory_of(kernel, p, given):
     cls, name = p.kind.type, p.name
     where = f"{kernel.name}: {name}"
+    if isinstance(given, _native.Array):
+        if given.dtype.short != cls.name and not (cls.name == "bool" and given.dtype.short == "u8"):
+            raise TypeError(f"{where} is of {given.dtype}: expected {cls.name}; convert it, as with x.astype")
+        if not given.is_contiguous:
+            raise ValueError(f"{where} does not lie in row order: make a copy that does, as x.contiguous()")
+        address = _program._address(given) if given.size and given.executor.backend == "cpu" else 0
+        return Memory(address, given.nbytes, given.shape, given, given)
     try:
         view = memoryview(given)
     except TypeError:
@@ -39,7 +48,7 @@ def memory_of(kernel, p, given):
         raise ValueError(f"{where} does not lie in row order: make a copy that does, as numpy.ascontiguousarray")
     if view.readonly and p.kind.direction != "In":
         raise ValueError(f"{where} is read-only, and the kernel writes it")
-    return Memory(_run.address_of(view), view.nbytes, view.shape, view)
+    return Memory(_run.address_of(view), view.nbytes, view.shape, view, given)
 
 
 def bind(kernel, arguments, keywords):
@@ -166,7 +175,7 @@ def prepare(kernel, lanes, arguments, keywords):
     scalars = [(name, u8 if classes[name] is boolean else classes[name], int(value) if classes[name] is boolean else value) for name, value in numbers.items()]
     scalars += [(name, u64, value) for name, value in extents.items() if name not in numbers]
     if compiled.axes:
-        shape = lanes or first_shape(kernel, memories)
+        shape = first_shape(kernel, memories) if lanes is None else lanes
         if len(shape) != compiled.axes:
             raise ValueError(f"{kernel.name} has a grid of {compiled.axes} axes, and is launched over {tuple(shape)}")
         scalars += [(f"lanes_{axis}", u64, extent) for axis, extent in enumerate(shape)]
@@ -179,11 +188,10 @@ def first_shape(kernel, memories):
 
 def launch_of(kernel, lanes, memories):
     """The structure of a launch; None: as the program says."""
-    from . import _interface as c
     if lanes is None and (kernel.grid or kernel.output.kind.shape):
         return None
     count = 1
-    for one in lanes or first_shape(kernel, memories):
+    for one in (first_shape(kernel, memories) if lanes is None else lanes):
         count *= one
     made = c.hg_launch(size=ctypes.sizeof(c.hg_launch))
     if not kernel.block:
@@ -197,27 +205,40 @@ def launch_of(kernel, lanes, memories):
     return made
 
 
-def launch(kernel, lanes, arguments, keywords):
+def bound(kernel, lanes, arguments, keywords, keep=False):
+    """A launch of the kernel for these arguments; None: it ran, with copies, on a device that does not see the host's memory."""
     compiled, memories, scalars = prepare(kernel, lanes, arguments, keywords)
-    key = (lanes, tuple((m.address, m.size) for m in memories.values()), tuple((name, value) for name, _, value in scalars))
-    binding = compiled.bindings.get(key)
-    written = {p.name for p in kernel.parameters if isinstance(p.kind, Parameter) and p.kind.direction != "In"}
-    made = launch_of(kernel, lanes, memories)
-    arrays = {name.encode(): (m.address, m.size, name in written) for name, m in memories.items()}
-    encoded = [(name.encode(), cls, value) for name, cls, value in scalars]
+    arrays = [m.given for m in memories.values() if isinstance(m.given, _native.Array)]
+    executor = arrays[0].executor if arrays else _executor.executor_of(kernel.device)
+    values = _program._Bound(executor)
+    values.back = None if keep else []
     try:
-        if kernel.device != "cpu":
-            _run.run(compiled.program, arrays, encoded, made and ctypes.byref(made), kernel.device)
-            return
-        if binding is None:
-            binding = _run.Binding(compiled.program, arrays, encoded, made and ctypes.byref(made))
-            if len(compiled.bindings) >= 32:
-                compiled.bindings.clear()
-            compiled.bindings[key] = binding
-        from . import _interface as c
-        _errors.check(c.hg_binding_launch(binding.handle))
-    except _errors.Error as error:
-        raise at_line(kernel, error) from None
+        for p in kernel.parameters:
+            if p.name in memories:
+                memory = memories[p.name]
+                if executor.backend == "cpu":
+                    values.import_memory(p.name, memory.address, memory.size)
+                    values.keeps.append(memory.view)
+                else:
+                    values.array(p.name, memory.given, p.kind.direction != "In")
+        for name, cls, number in scalars:
+            check(c.hg_params_set_scalar(values.params, name.encode(), cls.code, cls.pattern(number).to_bytes(max(1, cls.size), "little")))
+        launch = launch_of(kernel, lanes, memories)
+        made = ctypes.c_void_p()
+        check(c.hg_binding_create(compiled.program.executable(executor), launch and ctypes.byref(launch), values.params, ctypes.byref(made)))
+        again = executor.backend == "cpu" and not compiled.copies
+        ready = _program.Launch(made.value, (compiled, executor, *(() if again and not keep else values.keeps)), again)
+        if not values.back:
+            return ready
+        try:
+            ready.launch()
+        except _errors.Error as error:
+            raise at_line(kernel, error) from None
+        finally:
+            values.copy_back()
+        return None
+    finally:
+        values.free()
 
 
 def at_line(kernel, error):

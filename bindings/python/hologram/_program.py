@@ -192,10 +192,15 @@ class Program(_native.Dispatcher):
         grid = lanes if isinstance(lanes, tuple) else None
         return self._bind(values, None if grid else lanes, grid)
 
+    def launch_named(self, lanes, args, named):
+        """The same for arguments by name."""
+        grid = lanes if isinstance(lanes, tuple) else None
+        self._bind(_arguments(self, args, named), None if grid else lanes, grid).launch()
+
     def __call__(self, *args, lanes=None, **named):
         """Runs it with arrays and numbers by position or name, and waits. lanes: how many run, else what the program says."""
         if named:
-            self._bind(_arguments(self, args, named), lanes).launch()
+            self.launch_named(lanes, args, named)
         else:
             self.run(lanes, *args)
 
@@ -248,7 +253,7 @@ class _Bound:
     def __init__(self, executor):
         self.executor, self.keeps, self.imported = executor, [], []
         self.backend = c.hg_executor_backend(executor.handle)
-        self.params, self.copied = c.hg_params_create(), False
+        self.params, self.copied, self.back = c.hg_params_create(), False, None
         self.shapes = {}
 
     def set(self, param, value):
@@ -284,6 +289,15 @@ class _Bound:
             if writes:
                 raise ValueError(f"{name}: the program writes it, but {'it is read-only' if read_only else 'its elements do not lie in C order'}")
         if not isinstance(value, _native.Array):
+            if writes and not on_cpu and self.back is not None and (host := _native.buffer_of(value)) is not None:
+                if host[4]:
+                    raise ValueError(f"{name}: the program writes it, but it is read-only")
+                made = convert(value, None, self.executor, True)
+                self.check(name, dtype, made.dtype)
+                self.back.append((made, value))
+                self.keeps.append(made)
+                self.place(name, made)
+                return made.shape
             if writes:
                 raise TypeError(f"{name}: the program writes it, so it must be an array, not {type(value).__name__}" if on_cpu else
                                 f"{name}: the program writes it on {self.executor.backend}: give an array that lies there")
@@ -297,6 +311,12 @@ class _Bound:
         self.keeps.append(value)
         self.place(name, value)
         return value.shape
+
+    def copy_back(self):
+        """What was written on the device, into memory of the host that was given for it."""
+        from ._array import convert
+        for made, value in self.back or ():
+            convert(value, None, _executor.executor_of("cpu"), False)[...] = made.to(_executor.executor_of("cpu"))
 
     @staticmethod
     def check(name, wanted, given):

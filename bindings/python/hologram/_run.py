@@ -60,42 +60,6 @@ def run(program, arrays, scalars, launch=None, device="cpu"):
             one.free()
 
 
-class Binding:
-    """A launch with its memory, checked once."""
-
-    def __init__(self, program, arrays, scalars, launch):
-        where, params = backend(), c.hg_params_create()
-        self.handle, self.buffers = ctypes.c_void_p(), []
-        executable = ctypes.c_void_p()
-        try:
-            for name, (address, size, written) in arrays.items():
-                self.buffers.append(Buffer(where, address, size, written))
-                check(c.hg_params_set_buffer(params, name, self.buffers[-1].buffer))
-            for name, cls, number in scalars:
-                check(c.hg_params_set_scalar(params, name, cls.code, cls.pattern(number).to_bytes(max(1, cls.size), "little")))
-            check(c.hg_executable_create(where, program, ctypes.byref(executable)))
-            check(c.hg_binding_create(executable, launch, params, ctypes.byref(self.handle)))
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            c.hg_params_destroy(params)
-            if executable:
-                c.hg_executable_destroy(executable)
-
-    def close(self):
-        if self.handle:
-            c.hg_binding_destroy(self.handle)
-            self.handle = ctypes.c_void_p()
-        for one in self.buffers:
-            one.free()
-        self.buffers = []
-
-    def __del__(self):
-        if c is not None:
-            self.close()
-
-
 # ---- memory of objects with the buffer protocol ----
 
 class _Buffer(ctypes.Structure):

@@ -17,9 +17,19 @@ typedef struct kept_launch {
     PyObject *launch;
 } kept_launch;
 
+/* What a program was made of beside its arguments, and must still be: holder[name] of a dict, the
+ * contents of a cell, or an attribute. */
+typedef enum watch_kind { WATCH_DICT, WATCH_CELL, WATCH_ATTRIBUTE } watch_kind;
+typedef struct watch {
+    watch_kind kind;
+    PyObject *holder, *name, *value;
+} watch;
+
 typedef struct py_dispatcher {
     PyObject_HEAD kept_launch kept[KEPT];
     uint64_t uses;
+    watch *watches;
+    Py_ssize_t watch_count;
 } py_dispatcher;
 
 static uint64_t generation;
@@ -138,13 +148,93 @@ static uint64_t hash_of(const key *k) {
     return hash;
 }
 
+/* ---- what is watched ---- */
+
+static bool watches_hold(const py_dispatcher *self) {
+    for (Py_ssize_t i = 0; i < self->watch_count; i++) {
+        const watch *w = &self->watches[i];
+        if (w->kind == WATCH_DICT) {
+            if (PyDict_GetItemWithError(w->holder, w->name) != w->value)
+                return PyErr_Clear(), false;
+            continue;
+        }
+        PyObject *now = PyObject_GetAttr(w->holder, w->name);
+        Py_XDECREF(now); /* its holder has it */
+        if (!now) PyErr_Clear();
+        if (now != w->value) return false;
+    }
+    return true;
+}
+
+static void watches_free(py_dispatcher *self) {
+    watch *watches = self->watches;
+    Py_ssize_t count = self->watch_count;
+    self->watches = NULL, self->watch_count = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_DECREF(watches[i].holder);
+        Py_DECREF(watches[i].name);
+        Py_DECREF(watches[i].value);
+    }
+    PyMem_Free(watches);
+}
+
+static PyObject *dispatcher_forget(PyObject *object, PyObject *none);
+
+PyDoc_STRVAR(watch_doc, "watch(list of (kind, holder, name, value)): launches are kept for as long "
+                        "as holder[name] (kind 0), the contents of the\n"
+                        "cell (1) or the attribute (2) is that value. What was kept is let go of.");
+static PyObject *dispatcher_watch(PyObject *object, PyObject *list) {
+    py_dispatcher *self = (py_dispatcher *)object;
+    Py_XDECREF(dispatcher_forget(object, NULL));
+    watches_free(self);
+    Py_ssize_t count = PySequence_Size(list);
+    if (count < 0) return NULL;
+    self->watches = PyMem_Calloc((size_t)count + 1, sizeof(watch));
+    if (!self->watches) return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        watch w;
+        int kind;
+        PyObject *row = PySequence_GetItem(list, i);
+        bool good = row && PyArg_ParseTuple(row, "iOOO", &kind, &w.holder, &w.name, &w.value);
+        if (good) {
+            w.kind = (watch_kind)kind;
+            Py_INCREF(w.holder);
+            Py_INCREF(w.name);
+            Py_INCREF(w.value);
+            self->watches[self->watch_count++] = w;
+        }
+        Py_XDECREF(row);
+        if (!good) return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 /* ---- calls ---- */
+
+/* A launch that failed: who knows its program's source says it in its words. */
+static PyObject *run_launch(py_dispatcher *self, PyObject *launch) {
+    PyObject *none = py_launch_run((py_launch *)launch);
+    if (none || !PyErr_ExceptionMatches(PyExc_RuntimeError)) return none;
+    PyObject *type, *value, *trace, *better = NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value && PyObject_HasAttrString((PyObject *)self, "explain_failure"))
+        better = PyObject_CallMethod((PyObject *)self, "explain_failure", "O", value);
+    PyErr_Clear();
+    if (better && PyExceptionInstance_Check(better)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(better), better);
+        Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(trace);
+    } else
+        PyErr_Restore(type, value, trace);
+    Py_XDECREF(better);
+    return NULL;
+}
 
 /* Whether the objects of the arguments that are buffers of others stay where they are until the
  * call is over: the caller holds them. */
 static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const *args,
                           Py_ssize_t count) {
-    key k = {.whole = true};
+    key k = {.whole = watches_hold(self)};
     add_word(&k, generation);
     add_lanes(&k, lanes);
     for (Py_ssize_t i = 0; i < count && k.whole; i++) add_argument(&k, args[i]);
@@ -156,7 +246,7 @@ static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const 
             continue;
         one->used = ++self->uses;
         PyObject *launch = Py_NewRef(one->launch);
-        PyObject *none = py_launch_run((py_launch *)launch);
+        PyObject *none = run_launch(self, launch);
         Py_DECREF(launch);
         return none;
     }
@@ -172,7 +262,7 @@ static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const 
         Py_DECREF(launch);
         return NULL;
     }
-    PyObject *none = py_launch_run((py_launch *)launch);
+    PyObject *none = run_launch(self, launch);
     if (none && k.whole && ((py_launch *)launch)->again) {
         kept_launch *place = &self->kept[0];
         for (int i = 1; i < KEPT; i++)
@@ -197,12 +287,25 @@ static PyObject *dispatcher_run(PyObject *self, PyObject *const *args, Py_ssize_
     return dispatch((py_dispatcher *)self, args[0], args + 1, count - 1);
 }
 
-static PyObject *configured_call(PyObject *pair, PyObject *const *args, Py_ssize_t count) {
-    return dispatch((py_dispatcher *)PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1), args,
-                    count);
+static PyObject *configured_call(PyObject *pair, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *keywords) {
+    PyObject *self = PyTuple_GetItem(pair, 0), *lanes = PyTuple_GetItem(pair, 1);
+    if (!keywords) return dispatch((py_dispatcher *)self, lanes, args, count);
+    PyObject *tuple = PyTuple_New(count), *named = PyDict_New();
+    for (Py_ssize_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; named && i < PyTuple_Size(keywords); i++)
+        if (PyDict_SetItem(named, PyTuple_GetItem(keywords, i), args[count + i]) < 0)
+            Py_CLEAR(named);
+    PyObject *none = tuple && named
+                         ? PyObject_CallMethod(self, "launch_named", "OOO", lanes, tuple, named)
+                         : NULL;
+    Py_XDECREF(tuple);
+    Py_XDECREF(named);
+    return none;
 }
 static PyMethodDef configured = {"launch", (PyCFunction)(void (*)(void))configured_call,
-                                 METH_FASTCALL, "launch(*arguments): runs that many lanes."};
+                                 METH_FASTCALL | METH_KEYWORDS,
+                                 "launch(*arguments): runs that many lanes."};
 
 PyDoc_STRVAR(lanes_doc,
              "with_lanes(lanes) -> a function that takes the arguments and runs that many lanes.");
@@ -236,6 +339,7 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *na
 static void dispatcher_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(dispatcher_forget(self, NULL));
+    watches_free((py_dispatcher *)self);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -243,6 +347,7 @@ static void dispatcher_free(PyObject *self) {
 static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))dispatcher_run, METH_FASTCALL, run_doc},
     {"with_lanes", dispatcher_lanes, METH_O, lanes_doc},
+    {"watch", dispatcher_watch, METH_O, watch_doc},
     {"forget", dispatcher_forget, METH_NOARGS, "forget(): lets go of the launches that are kept."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, (void *)dispatcher_new},
