@@ -13,19 +13,28 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("HG_BUILD_DIR") or os.path.join(HERE, "..", "..", "build", "release")
-D, HEADS, INNER, EPS = 384, 12, 1536, 1e-5
-WORKS = {"encoder 1x16": (1, 16), "encoder 1x128": (1, 128), "encoder 32x128": (32, 128), "norm 512x768": None}
+sys.path.insert(0, os.path.join(HERE, "..", "tensors"))
+EPS = 1e-5
+WORKS = {f"encoder {batch}x{places}": (batch, places) for batch in (1, 32) for places in (16, 128, 512)}
+WORKS.update({"digits 1": (1,), "digits 1797": (1797,), "norm 512x768": None})  # extents: of sentences and their words, of images
+import side  # noqa: E402  # pylint: disable=wrong-import-position
+from side import D, HEADS  # noqa: E402  # pylint: disable=wrong-import-position
+
+
+def kind(work):
+    return work.split()[0]
 
 
 def arrays(work):
     """Inputs, and what is constant."""
     random = np.random.default_rng(7)
     floats = lambda scale, *shape: (scale * random.uniform(-1, 1, shape)).astype(np.float32)  # noqa: E731
-    if WORKS[work] is None:
+    if kind(work) == "norm":
         return {name: floats(1, 512, 768) for name in "xr"}, {name: floats(1, 768) for name in ("bias", "g", "h")}
-    weights = {name: floats(0.05, D, D) for name in ("wq", "wk", "wv", "wo")}
-    weights.update({"w1": floats(0.05, D, INNER), "w2": floats(0.05, INNER, D), "b1": floats(0.5, INNER)})
-    weights.update({name: floats(0.5, D) for name in ("bq", "bk", "bv", "bo", "b2", "g1", "h1", "g2", "h2")})
+    if kind(work) == "digits":
+        images, *weights = side.digits(*WORKS[work])[0]
+        return {"x": images}, dict(zip(("w1", "b1", "w2", "b2"), weights))
+    weights = side.encoder_weights(random)
     return {"x": floats(1, *WORKS[work], D)}, weights
 
 
@@ -48,7 +57,7 @@ def ours(work, inputs, weights, _threads):
     long = ctypes.c_uint64
     backend = made("hg_backend_create", b"cpu", 0)
     params = ctypes.c_void_p(library.hg_params_create())
-    shape = (512, 768) if WORKS[work] is None else (*WORKS[work], D)
+    shape = {"norm": (512, 768), "digits": (*(WORKS[work] or ()), 10)}.get(kind(work)) or (*WORKS[work], D)
     result, handles = np.empty(shape, np.float32), {}
     for name, array in {**inputs, **weights, "out": result}.items():
         handles[name] = long()
@@ -57,7 +66,7 @@ def ours(work, inputs, weights, _threads):
         call("hg_params_set_buffer", params, name.encode(), handles[name])
     for name, extent in zip("bs", WORKS[work] or ()):
         call("hg_params_set_scalar", params, name.encode(), 17, ctypes.byref(long(extent)))  # HG_TYPE_U64
-    with open(os.path.join(HERE, work.split()[0] + ".graph"), "rb") as file:
+    with open(os.path.join(HERE, kind(work) + ".graph"), "rb") as file:
         text = file.read()
     executable = made("hg_graph_compile", backend, made("hg_graph_read_text", text, long(len(text)), None, None), None)
     binding, launch = made("hg_graph_bind", executable, params), library.hg_graph_binding_launch
@@ -70,6 +79,27 @@ def ours(work, inputs, weights, _threads):
         call("hg_buffer_read", backend, handles["out"], long(0), ctypes.c_void_p(result.ctypes.data), long(result.nbytes))
         return result
     return run, output, ""
+
+
+# ---- ours: the same as operations on tensors, recorded anew in each launch ----
+
+def recorded(work, inputs, weights, _threads):
+    given = {**inputs, **weights}
+    if kind(work) == "norm":
+        step = side.Steps(5)
+        step("layer_norm", step("add", step("gelu", step("add", 0, 2)), 1), 3, 4)
+    else:
+        step = side.digits(1)[1] if kind(work) == "digits" else side.encoder_steps(*WORKS[work], list(given))
+    ours_ = side.Ours(side.library(), side.tensors.Executor("cpu"), list(given.values()), step, True)
+
+    def run():
+        return ours_.seconds(1)
+    return run, ours_.numpy, ""
+
+
+def deterministic(work, inputs, weights, threads):
+    os.environ["HOLOGRAM_DETERMINISTIC"] = "1"
+    return recorded(work, inputs, weights, threads)
 
 
 # ---- ONNX: one model for two peers ----
@@ -90,7 +120,9 @@ def model(work, inputs, weights):
 
     def norm(x, g, h, out=None):
         return add("LayerNormalization", x, g, h, out=out, axis=-1, epsilon=EPS)
-    if WORKS[work] is None:
+    if kind(work) == "digits":
+        add("Add", add("MatMul", add("Relu", linear("x", "w1", "b1")), "w2"), "b2", out="out")
+    elif kind(work) == "norm":
         norm(add("Add", add("Gelu", add("Add", "x", "bias")), "r"), "g", "h", "out")
     else:
         batch, places, _ = shape
@@ -100,7 +132,8 @@ def model(work, inputs, weights):
         o = linear(add("Reshape", add("Transpose", heads, perm=[0, 2, 1, 3]), "whole"), "wo", "bo")
         n1 = norm(add("Add", "x", o), "g1", "h1")
         norm(add("Add", n1, linear(add("Gelu", linear(n1, "w1", "b1")), "w2", "b2")), "g2", "h2", "out")
-    f32 = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in [*inputs, "out"]]
+    shapes = {"out": [shape[0], 10] if kind(work) == "digits" else shape}
+    f32 = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes.get(name, shape)) for name in [*inputs, "out"]]
     graph = helper.make_graph(nodes, "work", f32[:-1], f32[-1:], [numpy_helper.from_array(np.asarray(a), n) for n, a in constants.items()])
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
     made.ir_version = 10
@@ -112,7 +145,7 @@ def onnxruntime(work, inputs, weights, threads):
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     session = runtime.InferenceSession(model(work, inputs, weights), options, providers=["CPUExecutionProvider"])
-    binding, result = session.io_binding(), runtime.OrtValue.ortvalue_from_numpy(np.empty_like(inputs["x"]))
+    binding, result = session.io_binding(), runtime.OrtValue.ortvalue_from_numpy(np.empty((len(inputs["x"]), 10), "f4") if kind(work) == "digits" else np.empty_like(inputs["x"]))
     for name, array in inputs.items():
         binding.bind_ortvalue_input(name, runtime.OrtValue.ortvalue_from_numpy(array))
     binding.bind_ortvalue_output("out", result)
@@ -151,6 +184,10 @@ def eager(work, inputs, weights, threads, compiled=False):
         def forward(self, x, r):
             return F.layer_norm(F.gelu(x + self.bias) + r, (768,), self.g, self.h, EPS)
 
+    class Digits(Module):
+        def forward(self, x):
+            return F.linear(F.relu(F.linear(x, self.w1, self.b1)), self.w2, self.b2)
+
     class Encoder(Module):
         def forward(self, x):
             batch, places, _ = x.shape
@@ -159,7 +196,7 @@ def eager(work, inputs, weights, threads, compiled=False):
             heads = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, places, D)
             n1 = F.layer_norm(x + F.linear(heads, self.wo, self.bo), (D,), self.g1, self.h1, EPS)
             return F.layer_norm(n1 + F.linear(F.gelu(F.linear(n1, self.w1, self.b1)), self.w2, self.b2), (D,), self.g2, self.h2, EPS)
-    module, x, kept = (Norm() if WORKS[work] is None else Encoder()).eval(), [torch.from_numpy(a) for a in inputs.values()], [None]
+    module, x, kept = {"norm": Norm, "digits": Digits, "encoder": Encoder}[kind(work)]().eval(), [torch.from_numpy(a) for a in inputs.values()], [None]
     if compiled:
         import torch._inductor.config
         torch._inductor.config.freezing = True  # weights are constants
@@ -187,13 +224,16 @@ def jax(work, inputs, weights, _threads):
     def maps(w, x, r):
         return norm(nn.gelu(x + w["bias"], approximate=False) + r, w["g"], w["h"])
 
+    def network(w, x):
+        return nn.relu(x @ w["w1"] + w["b1"]) @ w["w2"] + w["b2"]
+
     def encoder(w, x):
         batch, places, _ = x.shape
         q, k, v = ((x @ w["w" + n] + w["b" + n]).reshape(batch, places, HEADS, D // HEADS).transpose(0, 2, 1, 3) for n in "qkv")
         heads = nn.softmax(q @ k.transpose(0, 1, 3, 2) * (D // HEADS) ** -0.5, -1) @ v
         n1 = norm(x + heads.transpose(0, 2, 1, 3).reshape(batch, places, D) @ w["wo"] + w["bo"], w["g1"], w["h1"])
         return norm(n1 + nn.gelu(n1 @ w["w1"] + w["b1"], approximate=False) @ w["w2"] + w["b2"], w["g2"], w["h2"])
-    function, kept = peer.jit(maps if WORKS[work] is None else encoder), [None]
+    function, kept = peer.jit({"norm": maps, "digits": network, "encoder": encoder}[kind(work)]), [None]
     w, x = {n: jnp.asarray(a) for n, a in weights.items()}, [jnp.asarray(a) for a in inputs.values()]
 
     def run():
@@ -201,13 +241,15 @@ def jax(work, inputs, weights, _threads):
     return run, lambda: np.asarray(kept[0]), peer.__version__
 
 
-SIDES = {"ours": ours, "ours again": ours, "OpenVINO": openvino, "ONNX Runtime": onnxruntime, "PyTorch": eager, "torch.compile": compiled, "JAX": jax}
+SIDES = {"ours": ours, "ours again": ours, "tensors": recorded, "deterministic": deterministic, "OpenVINO": openvino, "ONNX Runtime": onnxruntime, "PyTorch": eager, "torch.compile": compiled, "JAX": jax}
+
+OURS = [name for name, function in SIDES.items() if function in (ours, recorded, deterministic)]
 
 
 def main():
-    side, work, threads = sys.argv[1:]
+    name, work, threads = sys.argv[1:]
     try:
-        run, output, version = SIDES[side](work, *arrays(work), int(threads))
+        run, output, version = SIDES[name](work, *arrays(work), int(threads))
         end = time.perf_counter() + 3  # native code of hot kernels is compiled meanwhile
         run()
         while time.perf_counter() < end:
@@ -226,8 +268,8 @@ def main():
         times = []
         for _ in range(int(what)):
             start = time.perf_counter()
-            run()
-            times.append(time.perf_counter() - start)
+            own = run()  # seconds where C measured them
+            times.append(own if isinstance(own, float) else time.perf_counter() - start)
         print(*times, flush=True)
 
 

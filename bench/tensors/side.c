@@ -1,11 +1,14 @@
-/* The library's side of bench/tensors/run, which Python opens: steps that are repeated, without
- * Python between them. */
+/* The library's side of measurements with tensors, which side.py opens: steps that are repeated,
+ * without Python between them. */
 #include <hologram/hologram.h>
 #include <time.h>
 
 enum { MOST_INPUTS = 3, MOST_TENSORS = 64 };
 
-/* One operation. Inputs are numbers of tensors: of those given, then of the steps' results. */
+enum { RESHAPE = -1, PERMUTE = -2 }; /* views: shape or order are options' sizes */
+
+/* One operation, or a view. Inputs are numbers of tensors: of those given, then of the steps'
+ * results. */
 typedef struct side_step {
     int32_t operation;
     uint32_t inputs[MOST_INPUTS], input_count;
@@ -18,13 +21,27 @@ typedef struct side_work {
     uint32_t given_count;
     const side_step *steps;
     uint32_t step_count;
-    bool in_scope;
+    bool in_scope, own_clock; /* own_clock: seconds are the thread's processor time */
 } side_work;
 
-static double now(void) {
+static double now(const side_work *w) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(w->own_clock ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static hg_status step(hg_executor *executor, const side_step *s, const hg_tensor *const *inputs,
+                      hg_tensor **result) {
+    const hg_ops_options *o = s->options;
+    int32_t order[8];
+    if (s->operation >= 0)
+        return hg_ops_call(executor, (hg_operation)s->operation, inputs, s->input_count, o, result,
+                           1);
+    if (s->operation == RESHAPE)
+        return hg_tensor_reshape(inputs[0], o->sizes, o->size_count, result);
+    if (s->operation != PERMUTE || o->size_count > 8) return HG_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < o->size_count; i++) order[i] = (int32_t)o->sizes[i];
+    return hg_tensor_permute(inputs[0], order, o->size_count, result);
 }
 
 /* All steps once; the result of the last one is the caller's. */
@@ -37,8 +54,7 @@ static hg_status once(const side_work *w, hg_tensor **result) {
         const side_step *s = &w->steps[k];
         const hg_tensor *inputs[MOST_INPUTS];
         for (uint32_t i = 0; i < s->input_count; i++) inputs[i] = tensors[s->inputs[i]];
-        status = hg_ops_call(w->executor, (hg_operation)s->operation, inputs, s->input_count,
-                             s->options, &tensors[w->given_count + k], 1);
+        status = step(w->executor, s, inputs, &tensors[w->given_count + k]);
     }
     for (uint32_t k = 0; k + 1 < w->step_count; k++) hg_tensor_release(tensors[w->given_count + k]);
     *result = tensors[w->given_count + w->step_count - 1];
@@ -54,11 +70,11 @@ hg_status side_repeat(const side_work *work, uint64_t times, double *seconds, hg
     *result = NULL;
     if (!work->step_count || work->given_count + work->step_count > MOST_TENSORS)
         return HG_ERROR_INVALID_ARGUMENT;
-    double from = now();
+    double from = now(work);
     for (uint64_t i = 0; i < times && status == HG_OK; i++) {
         hg_tensor_release(*result);
         status = once(work, result);
     }
-    *seconds = now() - from;
+    *seconds = now(work) - from;
     return status;
 }

@@ -66,6 +66,7 @@ static bool shared_address(const hg_tensor *t, hg_dlpack_tensor *to) {
         (native.kind != HG_MEMORY_HOST && native.kind != HG_MEMORY_CUDA &&
          native.kind != HG_MEMORY_CUDA_HOST))
         return false;
+    hg_atomic_store(&t->storage->exported, true, HG_RELAXED);
     to->data = (void *)(uintptr_t)native.memory;
     to->device_type = (int32_t)native.kind;
     to->device_id = (int32_t)native.device;

@@ -31,6 +31,8 @@ typedef struct record_storage {
     tensor_storage *storage; /* retained */
     uint32_t result;         /* of the results: that makes it; UINT32_MAX: it is an input */
     bool live;               /* a result that somebody holds, as the run began */
+    bool factor;             /* an input that is the second factor of a product of matrices */
+    bool constant;           /* such a one, bound as a constant of the graph */
     hg_value value;          /* while a graph is built */
 } record_storage;
 
@@ -133,6 +135,9 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
     if (a->kind == TENSOR_ARRAY) {
         const hg_tensor *t = a->tensor;
         HG_TRY(input_number(r, t->storage, &own.storage));
+        if (work->instruction && strcmp(a->name, "b") == 0 &&
+            strcmp(work->instruction, "gemm") == 0)
+            r->storages.data[own.storage].factor = true;
         own.count = work->program ? 0 : t->rank;
         if (!work->program)
             added = add_items(r, &t->offset, 1) && add_items(r, t->shape, t->rank) &&
@@ -355,8 +360,8 @@ static void put_view(hg_text *key, const tensor_record *r, const record_arg *a, 
 static void put_record(hg_text *key, const tensor_record *r, numbers *n) {
     for (uint64_t i = 0; i < r->storages.count; i++) {
         const record_storage *s = &r->storages.data[i];
-        put(key,
-            (uint64_t)s->storage->type << 2 | (uint64_t)s->live << 1 | (s->result == UINT32_MAX));
+        put(key, (uint64_t)s->storage->type << 3 | (uint64_t)s->constant << 2 |
+                     (uint64_t)s->live << 1 | (s->result == UINT32_MAX));
         if (s->result == UINT32_MAX) put_dim(key, n, s->storage->count);
     }
     for (uint64_t i = 0; i < r->nodes.count; i++) {
@@ -388,7 +393,9 @@ static hg_status write_inputs(tensor_record *r, hg_graph *g, numbers *n) {
         if (s->result != UINT32_MAX) continue;
         hg_dim dim = dim_of(n, s->storage->count);
         snprintf(name, sizeof name, "x%u", (unsigned)i);
-        HG_TRY(hg_graph_input(g, name, (hg_type)s->storage->type, &dim, 1, &s->value));
+        hg_type type = (hg_type)s->storage->type;
+        HG_TRY(s->constant ? hg_graph_constant(g, name, type, &dim, 1, NULL, &s->value)
+                           : hg_graph_input(g, name, type, &dim, 1, &s->value));
     }
     return HG_OK;
 }
@@ -504,6 +511,12 @@ static hg_status compile(tensor_record *r, numbers *n, hg_graph_executable **exe
 
 enum { MOST_GRAPHS = 512 };
 
+static void drop_steady(tensor_steady *s) {
+    hg_graph_binding_destroy(s->bound.binding);
+    hg_free(s->bound.handles);
+    *s = (tensor_steady){0};
+}
+
 static tensor_graph *oldest(tensor_state *state) {
     tensor_graph *found = state->graphs.data[0];
     for (uint64_t i = 1; i < state->graphs.count; i++)
@@ -532,6 +545,8 @@ static hg_status graph_of(tensor_record *r, hg_text *key, numbers *n, tensor_gra
         *place = g;
     } else {
         g = oldest(state);
+        for (uint32_t k = 0; k < TENSOR_STEADY; k++)
+            if (state->steady[k].graph == g->number) drop_steady(&state->steady[k]);
         for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
             hg_graph_binding_destroy(g->bound[k].binding);
             hg_free(g->bound[k].handles);
@@ -572,31 +587,46 @@ static hg_status set_params(const tensor_record *r, const numbers *n, hg_params 
     return HG_OK;
 }
 
-/* What a binding depends on beside the graph: its buffers' handles and its symbols' values. NULL:
- * out of memory. */
+/* What a binding depends on beside the graph: its buffers' handles, what constants have, and its
+ * symbols' values. NULL: out of memory. */
 static uint64_t *handles_of(const tensor_record *r, const numbers *n, uint64_t *count) {
-    uint64_t *handles = hg_alloc((size_t)(r->storages.count + n->count + 1) * sizeof *handles);
+    uint64_t *handles = hg_alloc((size_t)(2 * r->storages.count + n->count + 1) * sizeof *handles);
     *count = 0;
     if (!handles) return NULL;
-    for (uint64_t i = 0; i < r->storages.count; i++)
-        handles[(*count)++] = r->storages.data[i].storage->buffer.handle;
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        const record_storage *s = &r->storages.data[i];
+        handles[(*count)++] = s->storage->buffer.handle;
+        if (s->constant) handles[(*count)++] = hg_atomic_load(&s->storage->contents, HG_RELAXED);
+    }
     for (uint32_t i = 0; i < n->count; i++) handles[(*count)++] = n->values[i];
     return handles;
 }
 
+/* Takes a binding that is kept for that; NULL: it is for others. */
+static hg_graph_binding *take(tensor_bound *b, const uint64_t *handles, uint64_t count) {
+    if (!b->binding || b->count != count ||
+        memcmp(b->handles, handles, (size_t)count * sizeof *handles) != 0)
+        return NULL;
+    hg_graph_binding *binding = b->binding;
+    hg_free(b->handles);
+    *b = (tensor_bound){0};
+    return binding;
+}
+
 /* Takes a binding that is kept; the lock is held. */
-static hg_graph_binding *take_bound(tensor_graph *g, const uint64_t *handles, uint64_t count) {
-    for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
-        tensor_bound *b = &g->bound[k];
-        if (!b->binding || b->count != count ||
-            memcmp(b->handles, handles, (size_t)count * sizeof *handles) != 0)
-            continue;
-        hg_graph_binding *binding = b->binding;
-        hg_free(b->handles);
-        *b = (tensor_bound){0};
-        return binding;
-    }
-    return NULL;
+static hg_graph_binding *take_bound(tensor_state *state, tensor_graph *g, const uint64_t *handles,
+                                    uint64_t count) {
+    hg_graph_binding *binding = NULL;
+    for (uint32_t k = 0; k < TENSOR_BINDINGS && !binding; k++)
+        binding = take(&g->bound[k], handles, count);
+    for (uint32_t k = 0; k < TENSOR_STEADY && !binding; k++)
+        if (state->steady[k].graph == g->number) {
+            binding = take(&state->steady[k].bound, handles, count);
+            if (!binding) continue;
+            state->steady[k].again = true;
+            hg_atomic_store(&state->wasted, 0, HG_RELAXED);
+        }
+    return binding;
 }
 
 static hg_status bind(tensor_record *r, const numbers *n, tensor_graph *g,
@@ -617,16 +647,39 @@ static hg_status find_binding(tensor_record *r, hg_text *key, numbers *n, const 
     hg_status status = graph_of(r, key, n, &g);
     if (status == HG_OK) {
         *graph = g->number;
-        *binding = take_bound(g, handles, count);
+        *binding = take_bound(r->state, g, handles, count);
         if (!*binding) status = bind(r, n, g, binding);
     }
     hg_mutex_unlock(&r->state->lock);
     return status;
 }
 
+/* Where a binding with constants goes: its own place, an empty one, or that of the one that was
+ * not used for the longest. The lock is held. */
+static tensor_bound *steady_place(tensor_state *state, uint64_t graph) {
+    tensor_steady *to = &state->steady[0];
+    for (uint32_t k = 0; k < TENSOR_STEADY; k++) {
+        tensor_steady *s = &state->steady[k];
+        if (s->graph == graph && !s->bound.binding && s->used) {
+            to = s; /* it was taken from there */
+            break;
+        }
+        if (s->used < to->used) to = s;
+    }
+    if (to->graph != graph || to->bound.binding) {
+        uint32_t wasted = hg_atomic_load(&state->wasted, HG_RELAXED);
+        if (to->bound.binding)
+            hg_atomic_store(&state->wasted, to->again ? 0 : wasted + 1, HG_RELAXED);
+        to->again = false;
+    }
+    to->graph = graph;
+    to->used = state->uses;
+    return &to->bound;
+}
+
 /* Keeps a binding with its graph, where that is still known. */
 static void keep_binding(tensor_state *state, uint64_t graph, hg_graph_binding *binding,
-                         uint64_t *handles, uint64_t count) {
+                         uint64_t *handles, uint64_t count, bool steady) {
     tensor_bound old = {binding, handles, count};
     hg_mutex_lock(&state->lock);
     for (uint64_t i = 0; i < state->graphs.count; i++) {
@@ -635,6 +688,7 @@ static void keep_binding(tensor_state *state, uint64_t graph, hg_graph_binding *
         tensor_bound *to = &g->bound[g->used % TENSOR_BINDINGS];
         for (uint32_t k = 0; k < TENSOR_BINDINGS; k++)
             if (!g->bound[k].binding) to = &g->bound[k];
+        if (steady) to = steady_place(state, graph);
         tensor_bound kept = *to;
         *to = old;
         old = kept;
@@ -645,12 +699,32 @@ static void keep_binding(tensor_state *state, uint64_t graph, hg_graph_binding *
     hg_free(old.handles);
 }
 
+/* Which inputs are constants of the graph: weights of products in scopes, unless bindings with
+ * them were of no use. True: one is. */
+static bool see_constants(tensor_record *r) {
+    bool any = false,
+         may = r->scope && hg_atomic_load(&r->state->wasted, HG_RELAXED) < TENSOR_STEADY;
+    for (uint64_t i = 0; i < r->storages.count; i++) {
+        record_storage *s = &r->storages.data[i];
+        s->constant = may && s->factor && s->result == UINT32_MAX &&
+                      tensor_storage_steady(s->storage);
+        any |= s->constant;
+    }
+    return any;
+}
+
+static void see_factors(const tensor_record *r) {
+    for (uint64_t i = 0; i < r->storages.count && r->scope; i++)
+        if (r->storages.data[i].factor) tensor_storage_read(r->storages.data[i].storage);
+}
+
 static hg_status run_graph(tensor_record *r) {
     numbers n = {.literal = r->scope};
     hg_text key = {0};
     hg_graph_binding *binding = NULL;
     uint64_t count, graph = 0, *handles = NULL;
     HG_TRY(allocate_results(r));
+    bool steady = see_constants(r);
     put_record(&key, r, &n);
     handles = handles_of(r, &n, &count);
     hg_status status = key.failed || !handles ? hg_fail_memory() : HG_OK;
@@ -659,7 +733,8 @@ static hg_status run_graph(tensor_record *r) {
     if (status == HG_OK) status = hg_graph_binding_launch(binding);
     hg_error kept = *hg_error_record();
     if (status == HG_OK) {
-        keep_binding(r->state, graph, binding, handles, count);
+        keep_binding(r->state, graph, binding, handles, count, steady);
+        see_factors(r);
     } else {
         hg_graph_binding_destroy(binding);
         hg_free(handles);
@@ -743,6 +818,7 @@ hg_status tensor_writable(tensor_storage *s) {
         hg_mutex_unlock(&r->state->recording);
         HG_TRY(status);
     }
+    tensor_storage_written(s);
     return HG_OK;
 }
 

@@ -11,6 +11,12 @@ static void end(void *kept);
 void tensor_state_trim(tensor_state *state) {
     tensor_forget_launches(state);
     hg_mutex_lock(&state->lock);
+    for (uint32_t k = 0; k < TENSOR_STEADY; k++) {
+        hg_graph_binding_destroy(state->steady[k].bound.binding);
+        hg_free(state->steady[k].bound.handles);
+        state->steady[k] = (tensor_steady){0};
+    }
+    hg_atomic_store(&state->wasted, 0, HG_RELAXED);
     for (uint64_t i = 0; i < state->graphs.count; i++)
         for (uint32_t k = 0; k < TENSOR_BINDINGS; k++) {
             tensor_bound *b = &state->graphs.data[i]->bound[k];

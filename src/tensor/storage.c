@@ -59,6 +59,21 @@ void tensor_storage_release(tensor_storage *s) {
     hg_free(s);
 }
 
+static uint64_t last_contents; /* atomic */
+
+void tensor_storage_written(tensor_storage *s) { hg_atomic_store(&s->steady, false, HG_RELAXED); }
+
+void tensor_storage_read(tensor_storage *s) {
+    if (hg_atomic_load(&s->steady, HG_RELAXED)) return;
+    hg_atomic_store(&s->contents, hg_atomic_add_fetch(&last_contents, 1, HG_RELAXED), HG_RELAXED);
+    hg_atomic_store(&s->steady, true, HG_RELAXED);
+}
+
+bool tensor_storage_steady(const tensor_storage *s) {
+    return s->class_bytes && !hg_atomic_load(&s->exported, HG_RELAXED) &&
+           hg_atomic_load(&s->steady, HG_RELAXED);
+}
+
 static tensor_storage *new_storage(tensor_state *state, hg_type type, uint64_t count) {
     tensor_storage *s = hg_alloc(sizeof *s);
     if (!s) return NULL;

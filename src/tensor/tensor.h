@@ -28,6 +28,10 @@ struct tensor_storage {
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
     bool borrowed;        /* the buffer is the caller's */
     bool imported;        /* it is memory of somebody else's: in the state's list */
+    bool exported;        /* others have its address, and may write it (DLPack) */
+    bool steady;          /* atomic: a scope has read it as a product's second factor, and nobody
+                             has written it since */
+    uint64_t contents;    /* atomic: where steady: of its elements; no others have this number */
     void *host;           /* memory of the host that it is, or that it still waits in */
     hg_tensor_freed *release;
     void *user;
@@ -89,7 +93,14 @@ void tensor_storage_imported(tensor_storage *s, tensor_state *state);
 hg_status tensor_place(tensor_storage *s, tensor_state *state) HG_NODISCARD;
 /* Its elements are there: runs what makes them. */
 hg_status tensor_ready(tensor_storage *s) HG_NODISCARD;
-/* The same, and what this thread's scopes read of it is read: it may be written. */
+/* Its elements are others from now on. */
+void tensor_storage_written(tensor_storage *s);
+/* A scope has read it as a product's second factor. */
+void tensor_storage_read(tensor_storage *s);
+/* Whether nobody but this library can write it, and a scope has read it as a product's second
+ * factor since it was written: a weight, as it seems. */
+bool tensor_storage_steady(const tensor_storage *s);
+/* The same as tensor_ready, and what this thread's scopes read of it is read: it may be written. */
 hg_status tensor_writable(tensor_storage *s) HG_NODISCARD;
 
 /* ---- what an executor keeps (state.c) ---- */
@@ -101,13 +112,20 @@ typedef struct tensor_program {
     size_t length;
     uint64_t hash;
 } tensor_program;
-enum { TENSOR_BINDINGS = 2 };
+enum { TENSOR_BINDINGS = 2, TENSOR_STEADY = 16 };
 /* A binding that nobody uses, with the handles of its buffers. */
 typedef struct tensor_bound {
     hg_graph_binding *binding; /* NULL: none */
     uint64_t *handles;
     uint64_t count;
 } tensor_bound;
+/* A binding with constants, of which it keeps what products read. */
+typedef struct tensor_steady {
+    tensor_bound bound;
+    uint64_t graph; /* its number */
+    uint64_t used;  /* when, counted in uses */
+    bool again;     /* it was used more than once */
+} tensor_steady;
 /* An array graph that was compiled, with what it says as its key, and its last bindings: the next
  * record that says the same often has the same buffers. They keep their workspaces until the
  * executor is trimmed or has no memory left. */
@@ -141,6 +159,9 @@ struct tensor_state {
     void (*free_records)(tensor_state *state); /* freed by this; NULL: there were none */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;
+    tensor_steady steady[TENSOR_STEADY];
+    uint32_t wasted; /* atomic: bindings with constants, one behind another, that were used once
+                        only */
     tensor_storage *imported; /* storages with buffers that are neither the pool's nor the caller's;
                                  they go with the executor */
     hg_mutex recording;       /* held while records are added to and run */
