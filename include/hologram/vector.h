@@ -142,7 +142,8 @@ __extension__ typedef unsigned __int128 hgs_u128;
 
 /* True: stop. */
 HGV_FN bool hgv_fuel(hgv_launch *launch, int64_t cost, uint64_t run) {
-    if (HGV_LIKELY((launch->fuel -= cost) >= 0)) return false;
+    launch->fuel = (int64_t)((uint64_t)launch->fuel - (uint64_t)cost); /* its sign is asked */
+    if (HGV_LIKELY(launch->fuel >= 0)) return false;
     if (launch->stopped || !launch->go_on(launch)) launch->stopped = true;
     return launch->stopped || !run;
 }
@@ -725,6 +726,18 @@ HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool 
     return left;
 }
 
+/* gcc reads the memory of a vector that is used several times again and again, rather than keep it
+ * in a register: it counts an operand in memory as free. Behind this it is no operand in memory. */
+#if defined(__x86_64__) && !defined(__clang__) && HGV_LANES >= 4
+#define HGV_HOLD(v) __asm__("" : "+v"(v))
+#else
+#define HGV_HOLD(v) (void)(v)
+#endif
+#define HGV_HOLD_8(v) (void)(v)
+#define HGV_HOLD_16(v) (void)(v)
+#define HGV_HOLD_32(v) HGV_HOLD(v)
+#define HGV_HOLD_64(v) HGV_HOLD(v)
+
 #define HGV_MEMORY(T, C, B)                                                       \
     HGV_FN C hgs_load_##T(const uint8_t *p) {                                     \
         C r;                                                                      \
@@ -735,6 +748,11 @@ HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool 
     HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                               \
         hgv_##T r;                                                                \
         memcpy(&r, p, sizeof r);                                                  \
+        return r;                                                                 \
+    }                                                                             \
+    HGV_FN hgv_##T hgv_load_once_##T(const uint8_t *p) {                          \
+        hgv_##T r = hgv_load_##T(p);                                              \
+        HGV_HOLD_##B(r);                                                          \
         return r;                                                                 \
     }                                                                             \
     HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); } \

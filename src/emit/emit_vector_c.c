@@ -395,6 +395,7 @@ static void print_body(vc_printer *p, const vec_region *root);
 static void leave_settled(vc_printer *p) {
     p->settled = p->all_run = false;
     memset(p->checks, 0, ((size_t)p->f->value_count + 1) * sizeof *p->checks);
+    for (uint32_t i = 0; i <= p->f->value_count; i++) p->splats[i] &= VC_SPLAT_USED;
 }
 
 static void open_loop(vc_printer *p) {
@@ -467,6 +468,7 @@ static void input(vc_printer *p, const vec_value *v) {
     else
         vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type), (unsigned)v->id,
                 vc_scalar(v->type), (unsigned)v->u.imm);
+    vc_splat(p, v);
 }
 
 static void print_value(vc_printer *p, const vec_value *v) {
@@ -549,6 +551,7 @@ static void print_value(vc_printer *p, const vec_value *v) {
         break;
     default: p->unsupported = "an unknown operation";
     }
+    if (v->op != VEC_INPUT && v->op != VEC_CONST) vc_splat(p, v);
 }
 
 static void print_body(vc_printer *p, const vec_region *root) {
@@ -741,12 +744,15 @@ static void print_function(vc_printer *p, vec_function *f) {
     p->mask_bytes = vec_common_size(f);
     hg_free(p->widths);
     hg_free(p->checks);
+    hg_free(p->splats);
     p->widths = vec_find_widths(f, p->mask_bytes);
     p->checks = hg_calloc((size_t)f->value_count + 1, sizeof *p->checks);
-    if (!p->widths || !p->checks) {
+    p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
+    if (!p->widths || !p->checks || !p->splats) {
         p->out->failed = true;
         return;
     }
+    vc_find_splats(p);
     p->indent = 0;
     const vec_value *whole = turn ? vec_whole_of(p->k) : NULL;
     if (whole) print_whole(p, f, whole);
@@ -842,6 +848,7 @@ static void print_kernel(vc_printer *p) {
     hg_text_free(&p->sites);
     hg_free(p->widths);
     hg_free(p->checks);
+    hg_free(p->splats);
     if (!p->local)
         hg_text_addf(out, "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n", p->name);
     if (p->k->blocks) {

@@ -7,6 +7,7 @@
 /* A CHECK that is made, with the one that answers for it. */
 typedef struct vc_check {
     bool made, safe; /* safe: pN is where loads of the place read */
+    bool loaded;     /* the load behind it is done in its branches */
     uint32_t by;
 } vc_check;
 
@@ -16,6 +17,9 @@ typedef struct vc_limit {
     const vec_value *of; /* a CHECK of that memory */
     int64_t high;
 } vc_limit;
+
+/* Of a value that is one: whether vectors of it are used, and whether eN is one. */
+enum { VC_SPLAT_USED = 1, VC_SPLAT_MADE = 2 };
 
 typedef struct vc_printer {
     hg_text *out;
@@ -27,6 +31,7 @@ typedef struct vc_printer {
     uint32_t mask_bytes; /* of an element of masks in variables */
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
     vc_check *checks;    /* by value id */
+    uint8_t *splats;     /* by value id: VC_SPLAT_USED, VC_SPLAT_MADE */
     vc_limit limits[VC_MOST_LIMITS];
     uint32_t limit_count;
     hg_text sites; /* of faults */
@@ -62,6 +67,11 @@ void vc_one(const vc_printer *p, hg_text *out, const vec_value *v);
 /* Text of part i of a value as a vector of hgv_TYPE: a splat of one that is one; a bool in elements
  * of `size` bytes. */
 void vc_part(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i);
+/* Finds the values of the function that are one and are used as vectors. */
+void vc_find_splats(vc_printer *p);
+/* Behind the definition of a value that is one: a vector of it, if it is used as one. There a load
+ * and the vector are one instruction; compilers do not move the second back to the first. */
+void vc_splat(vc_printer *p, const vec_value *v);
 /* Whether the mask is known to have all lanes; NULL: those that run. */
 bool vc_is_all(const vc_printer *p, const vec_value *mask);
 /* The lanes of a mask as bits; NULL: run. */

@@ -207,12 +207,41 @@ static void size(vc_printer *p, const vec_value *v) {
     hg_text_free(&text);
 }
 
-/* "if (some lane may be outside) {" */
-static void open_if_outside(vc_printer *p, const vec_value *v) {
+static void declare_there(vc_printer *p, const vec_value *load) {
+    vc_line(p, "%s s%u;", vc_scalar(load->type), (unsigned)load->id);
+    if (p->splats[load->id]) vc_line(p, "hgv_%s e%u;", vc_short(load->type), (unsigned)load->id);
+}
+
+/* bits: of lanes, if one of them that runs is there; "": all is well. */
+static void load_there(vc_printer *p, const vec_value *load, const char *bits) {
+    hg_text at = {0}, all = {0};
+    address(p, &at, load);
+    vc_line(p, "s%u = %s%s%shgs_load_%s(%s)%s;", (unsigned)load->id, *bits ? "(" : "", bits,
+            *bits ? " & run) ? " : "", vc_short(load->type), at.data ? at.data : "",
+            *bits ? " : 0" : "");
+    if (p->splats[load->id]) {
+        vc_part(p, &all, load, (uint32_t)kir_type_bytes(load->type), 0);
+        vc_line(p, "e%u = %s;", (unsigned)load->id, all.data ? all.data : "");
+    }
+    hg_text_free(&at);
+    hg_text_free(&all);
+}
+
+/* "if (some lane may be outside) {"; load: as load_behind, or NULL. */
+static void open_if_outside(vc_printer *p, const vec_value *v, const vec_value *load) {
     int64_t low = 0, high = 0;
     hg_text text = {0};
     if (!vec_reach_of_all(p->k, v, &low, &high)) {
         vc_block(p);
+        return;
+    }
+    if (load) {
+        fits_text(p, &text, v, low, high);
+        vc_open(p, "if (HGV_LIKELY(%s))", text.data ? text.data : "");
+        load_there(p, load, "");
+        vc_close(p);
+        vc_open(p, "else");
+        hg_text_free(&text);
         return;
     }
     if (!v->u.mem.has_index || !v->args[0]->each) {
@@ -269,6 +298,15 @@ static bool has_safe_place(const vc_printer *p, const vec_value *v) {
            high <= ZEROS_BYTES;
 }
 
+/* The load right behind a check that answers for no other: it is done in both branches of the
+ * check, so that the usual one is an instruction. NULL: there is none. */
+static const vec_value *load_behind(const vc_printer *p, const vec_value *v) {
+    const vec_value *load = v->next;
+    const bool is = load && load->op == VEC_LOAD && load->uses && load->u.mem.checked &&
+                    vec_check_of(load) == v;
+    return is && !v->u.mem.answers && has_safe_place(p, v) ? load : NULL;
+}
+
 /* Looks at the lanes that are there: of the mask of the CHECK that answers. */
 static void check_lanes(vc_printer *p, const vec_value *v, const vec_value *by) {
     hg_text bits = bits_of(p, by);
@@ -291,13 +329,15 @@ static void check(vc_printer *p, const vec_value *v) {
         return;
     }
     hg_text base = {0}, place = {0}, bits = {0};
-    const bool safe = has_safe_place(p, v);
+    const vec_value *load = load_behind(p, v);
+    const bool safe = !load && has_safe_place(p, v);
     base_name(&base, v);
     if (v->u.mem.has_index && !v->args[0]->each) vc_one(p, &place, v->args[0]);
+    if (load) declare_there(p, load);
     if (safe)
         vc_line(p, "const uint8_t *p%u = %s + %s;", (unsigned)v->id, base.data ? base.data : "",
                 place.data ? place.data : "0");
-    open_if_outside(p, v);
+    open_if_outside(p, v, load);
     indices(p, v);
     if (v->u.mem.space == KIR_CLASS)
         vc_line(p, "const hgv_memory memory = {%s, size_class, launch->class_memory.valid};",
@@ -309,13 +349,15 @@ static void check(vc_printer *p, const vec_value *v) {
     const vec_value *w = v;
     for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w)) {
         check_lanes(p, w, v);
-        p->checks[w->id] = (vc_check){true, safe, v->id};
+        p->checks[w->id] = (vc_check){true, safe, load != NULL, v->id};
     }
     vc_bits(p, &bits, v->mask);
+    if (load) load_there(p, load, bits.data ? bits.data : "");
     if (safe)
         vc_line(p, "if (!(%s & run)) p%u = hgv_zeros;", bits.data ? bits.data : "",
                 (unsigned)v->id);
     vc_close(p);
+    if (load) p->splats[load->id] |= VC_SPLAT_MADE;
     hg_text_free(&base);
     hg_text_free(&place);
     hg_text_free(&bits);
@@ -330,6 +372,7 @@ static void load_one(vc_printer *p, const vec_value *v) {
     const vec_value *checked = v->u.mem.checked ? vec_check_of(v) : NULL;
     const vc_check *made = checked && !(p->settled && checked->settled) ? &p->checks[checked->id]
                                                                         : NULL;
+    if (made && made->loaded) return;
     if (made && made->safe) {
         vc_line(p, "const %s s%u = hgs_load_%s(p%u + UINT64_C(%" PRIu64 "));", vc_scalar(v->type),
                 (unsigned)v->id, vc_short(v->type), (unsigned)made->by, (uint64_t)v->u.mem.disp);
@@ -388,14 +431,37 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, con
     }
 }
 
+/* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the
+ * mask. False: that is hard to say. */
+static bool open_if_whole(vc_printer *p, const vec_value *v) {
+    int64_t low = 0, high = 0;
+    hg_text text = {0};
+    if (v->u.mem.open || !vec_reach_of(p->k, v, &low, &high)) return false;
+    fits_text(p, &text, v, low, high);
+    vc_open(p, "if (HGV_LIKELY(%s))", text.data ? text.data : "");
+    hg_text_free(&text);
+    return true;
+}
+
+static void masked_row(vc_printer *p, const vec_value *v, const vec_value *stored) {
+    const bool asked = !stored && open_if_whole(p, v);
+    if (asked) {
+        rows(p, v, stored, "");
+        vc_close(p);
+        vc_open(p, "else");
+    }
+    rows(p, v, stored, "_where");
+    if (asked) vc_close(p);
+}
+
 static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
     const bool all = vc_is_all(p, v->mask);
     if (all && !(stored && v->u.mem.streams)) {
-        rows(p, v, stored, "");
+        rows(p, v, stored, !stored && v->uses > 1 ? "_once" : "");
         return;
     }
     if (v->mask && !all) {
-        rows(p, v, stored, "_where");
+        masked_row(p, v, stored);
         return;
     }
     if (stored && v->u.mem.streams) {

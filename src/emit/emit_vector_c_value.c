@@ -106,6 +106,10 @@ static void value_name(char name[16], const vec_value *v) {
 
 static void splat(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size) {
     bool truth = v->type == KIR_BOOL;
+    if (p->splats[v->id] & VC_SPLAT_MADE) {
+        hg_text_addf(out, "e%u", (unsigned)v->id);
+        return;
+    }
     hg_text_addf(out, "(hgv_%s){", truth ? vc_mask_type(size) : vc_short(v->type));
     for (uint32_t n = 0; n < vc_part_lanes(p, size); n++) {
         if (n) hg_text_addf(out, ", ");
@@ -113,6 +117,31 @@ static void splat(const vc_printer *p, hg_text *out, const vec_value *v, uint32_
         vc_one(p, out, v);
     }
     hg_text_addf(out, "}");
+}
+
+void vc_find_splats(vc_printer *p) {
+    for (const vec_value *v = vec_walk(NULL, p->f->body); v; v = vec_walk(v, p->f->body)) {
+        const bool stores = v->op == VEC_STORE;
+        if (!stores && !(v->op == VEC_PRIM && v->each) && !(v->op == VEC_SET && v->u.var->each))
+            continue;
+        for (uint8_t n = stores ? vec_place_args(v) : 0; n < v->nargs; n++) {
+            const vec_value *a = v->args[n];
+            const bool amount = v->op == VEC_PRIM && n == 1 && v->type != a->type &&
+                                kir_op_has((kir_op)v->prim, KIR_F_SHIFTS);
+            if (!a->each && !amount && a->op != VEC_CONST && a->type != KIR_BOOL)
+                p->splats[a->id] |= VC_SPLAT_USED;
+        }
+    }
+}
+
+void vc_splat(vc_printer *p, const vec_value *v) {
+    hg_text text = {0};
+    if (p->splats[v->id] != VC_SPLAT_USED) return;
+    splat(p, &text, v, (uint32_t)kir_type_bytes(v->type));
+    vc_line(p, "const hgv_%s e%u = %s;", vc_short(v->type), (unsigned)v->id,
+            text.data ? text.data : "");
+    p->splats[v->id] |= VC_SPLAT_MADE;
+    hg_text_free(&text);
 }
 
 void vc_part(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i) {
