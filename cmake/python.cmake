@@ -41,4 +41,5 @@ set_target_properties(hologram_native PROPERTIES PREFIX "" OUTPUT_NAME _native S
 
                                                  INSTALL_RPATH "$ORIGIN/lib"
                                                  BUILD_WITH_INSTALL_RPATH ON)
+target_link_options(hologram_native PRIVATE -Wl,--disable-new-dtags) # the package's library, whatever LD_LIBRARY_PATH has
 add_dependencies(hologram_python hologram_native)

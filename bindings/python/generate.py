@@ -23,7 +23,12 @@ VERSION = "{library}"
 
 
 def _find():
-    """The library: of the package, else of HOLOGRAM_LIBRARY, else of a build folder."""
+    """The library: that of the extension, else of the package, else of HOLOGRAM_LIBRARY, else of a build folder."""
+    try:
+        from . import _native
+        return _native.library()
+    except ImportError:
+        pass
     beside = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "lib")
     if _os.path.isdir(beside):
         for name in sorted(_os.listdir(beside)):

@@ -146,7 +146,9 @@ def main():
     found = [p for p, _, names in os.walk(prefix) if "hologram.pc" in names]
     libraries = os.path.dirname(found[0])
     environment = dict(os.environ, PATH=os.path.join(prefix, "bin") + ":" + os.environ["PATH"], PKG_CONFIG_PATH=found[0],
-                       LD_LIBRARY_PATH=libraries, HOLOGRAM_SOURCE=SOURCE, LC_ALL="C.UTF-8")
+                       LD_LIBRARY_PATH=libraries, HOLOGRAM_SOURCE=SOURCE, LC_ALL="C.UTF-8", PYTHONPATH=os.path.join(BUILD, "python"),
+                       PYTHONDONTWRITEBYTECODE="1")
+    os.symlink(sys.executable, os.path.join(prefix, "bin", "python3")) # the one that has NumPy
     documents = [os.path.join(SOURCE, "README.md")]
     for folder in ("docs/guide", "docs/reference", "docs/howto"):
         for path, _, names in sorted(os.walk(os.path.join(SOURCE, folder))):

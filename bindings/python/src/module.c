@@ -1,6 +1,8 @@
 /* The module: types, operations, hooks, the record of the last error. */
 #include "native.h"
 
+#include <dlfcn.h>
+
 py_hooks hooks;
 
 /* Keeps a new reference in the place of what was there. */
@@ -145,7 +147,17 @@ static PyObject *forget(PyObject *module, PyObject *none) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {{"forget_launches", forget, METH_NOARGS, forget_doc},
+PyDoc_STRVAR(library_doc, "library() -> the path of the library that the extension has loaded.");
+static PyObject *library(PyObject *module, PyObject *none) {
+    (void)module, (void)none;
+    Dl_info info;
+    if (!dladdr((void *)hg_last_error_text, &info))
+        return PyErr_Format(PyExc_ImportError, "hologram: the library is not found in the process");
+    return PyUnicode_DecodeFSDefault(info.dli_fname);
+}
+
+static PyMethodDef functions[] = {{"library", library, METH_NOARGS, library_doc},
+                                  {"forget_launches", forget, METH_NOARGS, forget_doc},
                                   {"last_error", last_error, METH_NOARGS, last_error_doc},
                                   {"elements", elements, METH_NOARGS, elements_doc},
                                   {"promote", promote, METH_VARARGS, promote_doc},
