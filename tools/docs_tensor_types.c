@@ -4,10 +4,11 @@
 #include <hologram/tensor.h>
 #include <stdio.h>
 
-static const hg_element TYPES[] = {HG_ELEMENT_BOOL, HG_TYPE_I8,  HG_TYPE_I16,  HG_TYPE_I32,
-                                   HG_TYPE_I64,     HG_TYPE_U8,  HG_TYPE_U16,  HG_TYPE_U32,
-                                   HG_TYPE_U64,     HG_TYPE_F16, HG_TYPE_BF16, HG_TYPE_F32,
-                                   HG_TYPE_F64,     HG_TYPE_I128};
+static const hg_element TYPES[] = {
+    HG_ELEMENT_BOOL, HG_TYPE_I8,   HG_TYPE_I16,          HG_TYPE_I32,
+    HG_TYPE_I64,     HG_TYPE_U8,   HG_TYPE_U16,          HG_TYPE_U32,
+    HG_TYPE_U64,     HG_TYPE_F16,  HG_TYPE_BF16,         HG_TYPE_F32,
+    HG_TYPE_F64,     HG_TYPE_I128, HG_ELEMENT_COMPLEX64, HG_ELEMENT_COMPLEX128};
 enum { COUNT = sizeof TYPES / sizeof *TYPES };
 
 int main(void) {

@@ -17,6 +17,7 @@ typedef enum hg_dlpack_code {
     HG_DLPACK_UINT = 1,
     HG_DLPACK_FLOAT = 2,
     HG_DLPACK_BFLOAT = 4,
+    HG_DLPACK_COMPLEX = 5,
     HG_DLPACK_BOOL = 6
 } hg_dlpack_code;
 /** Bits of hg_dlpack_versioned.flags. */

@@ -5,6 +5,7 @@
 #ifndef HOLOGRAM_HPP
 #define HOLOGRAM_HPP
 
+#include <complex>
 #include <hologram/ops.h>
 #include <initializer_list>
 #include <type_traits>
@@ -59,10 +60,24 @@ template <> struct element_of<f16> { static constexpr hg_element value = HG_TYPE
 template <> struct element_of<bf16> { static constexpr hg_element value = HG_TYPE_BF16; };
 template <> struct element_of<float> { static constexpr hg_element value = HG_TYPE_F32; };
 template <> struct element_of<double> { static constexpr hg_element value = HG_TYPE_F64; };
+template <> struct element_of<std::complex<float>> { static constexpr hg_element value = HG_ELEMENT_COMPLEX64; };
+template <> struct element_of<std::complex<double>> { static constexpr hg_element value = HG_ELEMENT_COMPLEX128; };
 // clang-format on
 template <class T>
 constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, f16> ||
                          std::is_same_v<T, bf16>;
+
+template <class T>
+constexpr bool is_complex = std::is_same_v<T, std::complex<float>> ||
+                            std::is_same_v<T, std::complex<double>>;
+// clang-format off
+/** What the parts of T are: T where it is real. */
+template <class T> struct part { using type = T; };
+template <class T> struct part<std::complex<T>> { using type = T; };
+// clang-format on
+template <class T> using part_of = typename part<T>::type;
+/** Complex numbers whose parts are T, or T. */
+template <class T> using complex_of = std::complex<part_of<T>>;
 
 /** A device with its memory. Moves, does not copy; tensors may outlive it, without elements. */
 class executor {
@@ -182,10 +197,13 @@ template <class T> class tensor {
         return data;
     }
     /** Of one element; 0 after a failure. */
-    double item() const {
-        double value = 0;
-        succeeded(hg_tensor_item(own, &value));
-        return value;
+    auto item() const {
+        double value[2] = {0, 0};
+        succeeded(hg_tensor_item_complex(own, value));
+        if constexpr (is_complex<T>)
+            return std::complex<double>(value[0], value[1]);
+        else
+            return value[0];
     }
 
     /* views */
@@ -324,6 +342,44 @@ tensor<T> where(const tensor<bool> &condition, const tensor<T> &a, const tensor<
     return tensor<T>::template call<T>(HG_OPS_WHERE, {condition.get(), a.get(), b.get()});
 }
 
+/** An operation along an axis, to n elements where n is not 0. */
+template <class U, class T>
+tensor<U> along(hg_operation operation, const tensor<T> &a, int64_t axis, uint64_t n = 0) {
+    hg_ops_options options = hg_ops_defaults();
+    options.axes = &axis;
+    options.axis_count = 1;
+    options.sizes = &n;
+    options.size_count = n ? 1 : 0;
+    return tensor<T>::template call<U>(operation, {a.get()}, &options);
+}
+/** A view of the real parts. */
+template <class T> tensor<part_of<T>> real(const tensor<T> &a) {
+    return tensor<T>::template call<part_of<T>>(HG_OPS_REAL, {a.get()});
+}
+/** A view of the imaginary parts. */
+template <class T> tensor<part_of<T>> imag(const tensor<T> &a) {
+    return tensor<T>::template call<part_of<T>>(HG_OPS_IMAG, {a.get()});
+}
+/** a + b i. */
+template <class T> tensor<complex_of<T>> complex(const tensor<T> &a, const tensor<T> &b) {
+    return tensor<T>::template call<complex_of<T>>(HG_OPS_COMPLEX, {a.get(), b.get()});
+}
+/** The Fourier transform along an axis. */
+template <class T> tensor<complex_of<T>> fft(const tensor<T> &a, int64_t axis = -1) {
+    return along<complex_of<T>>(HG_OPS_FFT, a, axis);
+}
+template <class T> tensor<complex_of<T>> ifft(const tensor<T> &a, int64_t axis = -1) {
+    return along<complex_of<T>>(HG_OPS_IFFT, a, axis);
+}
+/** Of real numbers: the first n / 2 + 1 elements. */
+template <class T> tensor<complex_of<T>> rfft(const tensor<T> &a, int64_t axis = -1) {
+    return along<complex_of<T>>(HG_OPS_RFFT, a, axis);
+}
+/** n real numbers from the n / 2 + 1 of rfft; n 0: the even one. */
+template <class T> tensor<part_of<T>> irfft(const tensor<T> &a, uint64_t n = 0, int64_t axis = -1) {
+    return along<part_of<T>>(HG_OPS_IRFFT, a, axis, n);
+}
+
 /** The product of matrices, batches broadcast. */
 template <class T> tensor<T> matmul(const tensor<T> &a, const tensor<T> &b) {
     return tensor<T>::template call<T>(HG_OPS_MATMUL, {a.get(), b.get()});
@@ -355,10 +411,10 @@ template <class T> tensor<T> stack(std::initializer_list<tensor<T>> parts, int64
 /** What sums and products of T are. */
 template <class T>
 using sum_of = std::conditional_t<
-    is_real<T>, T,
+    is_real<T> || is_complex<T>, T,
     std::conditional_t<std::is_signed_v<T> || std::is_same_v<T, bool>, int64_t, uint64_t>>;
 /** What means of T are. */
-template <class T> using mean_of = std::conditional_t<is_real<T>, T, double>;
+template <class T> using mean_of = std::conditional_t<is_real<T> || is_complex<T>, T, double>;
 /** Any reduction, over axes that may count from the end; none: over all. */
 template <class U, class T>
 tensor<U> reduce(hg_operation operation, const tensor<T> &a,

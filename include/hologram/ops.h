@@ -24,6 +24,13 @@ HG_API const char *hg_ops_about(hg_operation operation);
 /** From its name; HG_ERROR_INVALID_ARGUMENT: there is none, with the nearest. */
 HG_API hg_status hg_ops_find(const char *name, hg_operation *operation) HG_NODISCARD;
 
+/** By what Fourier transforms of n elements are divided: numbers[0] of their options. */
+typedef enum hg_fft_norm {
+    HG_FFT_BACKWARD, /**< the inverse by n */
+    HG_FFT_ORTHO,    /**< both by the square root of n */
+    HG_FFT_FORWARD   /**< the transform by n */
+} hg_fft_norm;
+
 enum { HG_OPS_NUMBERS = 4 };
 /** What operations are told beside tensors. Zero it, set size and type, then what is wanted;
  * hg_ops_defaults does. Pointers are borrowed for the call. */

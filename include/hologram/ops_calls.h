@@ -1168,7 +1168,57 @@ static inline HG_NODISCARD hg_status hg_ops_inv_into(hg_executor *executor, cons
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_INV, inputs, 1, NULL, &target, 1);
 }
-/** Fourier transform along an axis of pairs (re, im), which are the last axis; in f32 or f64: hg_ops_call. */
+/** The real parts, a view; a real tensor itself: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_real(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_REAL, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_real_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_REAL, inputs, 1, NULL, &target, 1);
+}
+/** The imaginary parts, a view; zeros of a real tensor: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_imag(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IMAG, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_imag_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IMAG, inputs, 1, NULL, &target, 1);
+}
+/** A + b i of real tensors: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_complex(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call(executor, HG_OPS_COMPLEX, inputs, 2, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_complex_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor *target) {
+    const hg_tensor *inputs[2] = {a, b};
+    return hg_ops_call_into(executor, HG_OPS_COMPLEX, inputs, 2, NULL, &target, 1);
+}
+/** A with its imaginary part negated: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_conj(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_CONJ, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_conj_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_CONJ, inputs, 1, NULL, &target, 1);
+}
+/** Angle of a in radians: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_angle(hg_executor *executor, const hg_tensor *a, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_ANGLE, inputs, 1, NULL, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_angle_into(hg_executor *executor, const hg_tensor *a, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_ANGLE, inputs, 1, NULL, &target, 1);
+}
+/** Fourier transform along axes[0], usually the last, to complex elements; sizes[0]: of as many elements, cut or with zeros behind them; numbers[0]: hg_fft_norm: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_fft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call(executor, HG_OPS_FFT, inputs, 1, options, result, 1);
@@ -1178,7 +1228,7 @@ static inline HG_NODISCARD hg_status hg_ops_fft_into(hg_executor *executor, cons
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_FFT, inputs, 1, options, &target, 1);
 }
-/** The inverse of fft, divided by n: hg_ops_call. */
+/** The inverse of fft: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_ifft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call(executor, HG_OPS_IFFT, inputs, 1, options, result, 1);
@@ -1188,7 +1238,7 @@ static inline HG_NODISCARD hg_status hg_ops_ifft_into(hg_executor *executor, con
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_IFFT, inputs, 1, options, &target, 1);
 }
-/** Fft of n real numbers: n / 2 + 1 pairs: hg_ops_call. */
+/** The first n / 2 + 1 elements of fft of n real numbers: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_rfft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call(executor, HG_OPS_RFFT, inputs, 1, options, result, 1);
@@ -1198,7 +1248,7 @@ static inline HG_NODISCARD hg_status hg_ops_rfft_into(hg_executor *executor, con
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_RFFT, inputs, 1, options, &target, 1);
 }
-/** The inverse of rfft: sizes[0] numbers, 2 (pairs - 1) unless told: hg_ops_call. */
+/** The inverse of rfft: sizes[0] real numbers, 2 (n - 1) of n unless told: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_irfft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call(executor, HG_OPS_IRFFT, inputs, 1, options, result, 1);
@@ -1207,6 +1257,102 @@ static inline HG_NODISCARD hg_status hg_ops_irfft(hg_executor *executor, const h
 static inline HG_NODISCARD hg_status hg_ops_irfft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_IRFFT, inputs, 1, options, &target, 1);
+}
+/** Fft along several axes, all unless told; sizes: of each: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_fftn(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_FFTN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_fftn_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_FFTN, inputs, 1, options, &target, 1);
+}
+/** The inverse of fftn: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_ifftn(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IFFTN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_ifftn_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IFFTN, inputs, 1, options, &target, 1);
+}
+/** Rfft along the last of several axes, then fft along the others: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_rfftn(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_RFFTN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_rfftn_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_RFFTN, inputs, 1, options, &target, 1);
+}
+/** The inverse of rfftn; the last of sizes as sizes[0] of irfft: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_irfftn(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IRFFTN, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_irfftn_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IRFFTN, inputs, 1, options, &target, 1);
+}
+/** Fft of a signal that is its own conjugate backwards, of which the first n are given: sizes[0] real numbers, 2 (n - 1) unless told: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_hfft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_HFFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_hfft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_HFFT, inputs, 1, options, &target, 1);
+}
+/** The inverse of hfft: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_ihfft(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IHFFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_ihfft_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IHFFT, inputs, 1, options, &target, 1);
+}
+/** Frequencies of the sizes[0] elements of fft, 0 first, then rising and negative ones; numbers[0]: the distance of samples, 1 unless told; f64 or options.type: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_fftfreq(hg_executor *executor, const hg_ops_options *options, hg_tensor **result) {
+    return hg_ops_call(executor, HG_OPS_FFTFREQ, NULL, 0, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_fftfreq_into(hg_executor *executor, const hg_ops_options *options, hg_tensor *target) {
+    return hg_ops_call_into(executor, HG_OPS_FFTFREQ, NULL, 0, options, &target, 1);
+}
+/** Frequencies of the elements of rfft of sizes[0] numbers, as fftfreq: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_rfftfreq(hg_executor *executor, const hg_ops_options *options, hg_tensor **result) {
+    return hg_ops_call(executor, HG_OPS_RFFTFREQ, NULL, 0, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_rfftfreq_into(hg_executor *executor, const hg_ops_options *options, hg_tensor *target) {
+    return hg_ops_call_into(executor, HG_OPS_RFFTFREQ, NULL, 0, options, &target, 1);
+}
+/** The element of frequency 0 in the middle of axes, of all unless told: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_fftshift(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_FFTSHIFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_fftshift_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_FFTSHIFT, inputs, 1, options, &target, 1);
+}
+/** The inverse of fftshift: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_ifftshift(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call(executor, HG_OPS_IFFTSHIFT, inputs, 1, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_ifftshift_into(hg_executor *executor, const hg_tensor *a, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[1] = {a};
+    return hg_ops_call_into(executor, HG_OPS_IFFTSHIFT, inputs, 1, options, &target, 1);
 }
 /** X W + b, W of [in, out]: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_fused_linear(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, hg_tensor **result) {

@@ -13,7 +13,7 @@ template <class T> tensor<T> mul(const tensor<T> &a, const tensor<T> &b) {
 }
 /** A / b; of integers as floats. */
 template <class T> tensor<T> div(const tensor<T> &a, const tensor<T> &b) {
-    static_assert(is_real<T>, "div is of floats: as<float>() first");
+    static_assert(is_real<T> || is_complex<T>, "div is of floats: as<float>() first");
     return tensor<T>::template call<T>(HG_OPS_DIV, {a.get(), b.get()});
 }
 /** A / b toward minus infinity; integers divided by 0 are a fault. */
@@ -121,8 +121,8 @@ template <class T> tensor<T> bitwise_right_shift(const tensor<T> &a, const tenso
     return tensor<T>::template call<T>(HG_OPS_BITWISE_RIGHT_SHIFT, {a.get(), b.get()});
 }
 /** |a|. */
-template <class T> tensor<T> abs(const tensor<T> &a) {
-    return tensor<T>::template call<T>(HG_OPS_ABS, {a.get()});
+template <class T> tensor<part_of<T>> abs(const tensor<T> &a) {
+    return tensor<T>::template call<part_of<T>>(HG_OPS_ABS, {a.get()});
 }
 /** -a. */
 template <class T> tensor<T> neg(const tensor<T> &a) {
@@ -142,7 +142,7 @@ template <class T> tensor<T> square(const tensor<T> &a) {
 }
 /** 1 / a. */
 template <class T> tensor<T> reciprocal(const tensor<T> &a) {
-    static_assert(is_real<T>, "reciprocal is of floats: as<float>() first");
+    static_assert(is_real<T> || is_complex<T>, "reciprocal is of floats: as<float>() first");
     return tensor<T>::template call<T>(HG_OPS_RECIPROCAL, {a.get()});
 }
 /** The least whole number not below a. */
@@ -329,4 +329,13 @@ template <class T> tensor<T> softplus(const tensor<T> &a) {
 /** A, not below b and not above c. */
 template <class T> tensor<T> clip(const tensor<T> &a, const tensor<T> &b, const tensor<T> &c) {
     return tensor<T>::template call<T>(HG_OPS_CLIP, {a.get(), b.get(), c.get()});
+}
+/** A with its imaginary part negated. */
+template <class T> tensor<T> conj(const tensor<T> &a) {
+    return tensor<T>::template call<T>(HG_OPS_CONJ, {a.get()});
+}
+/** Angle of a in radians. */
+template <class T> tensor<part_of<T>> angle(const tensor<T> &a) {
+    static_assert(is_real<T> || is_complex<T>, "angle is of floats: as<float>() first");
+    return tensor<T>::template call<part_of<T>>(HG_OPS_ANGLE, {a.get()});
 }

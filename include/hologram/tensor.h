@@ -11,9 +11,11 @@ extern "C" {
 /** The type of a tensor's elements: an hg_type, or one of these. */
 typedef uint32_t hg_element;
 enum {
-    HG_ELEMENT_BOOL = 64 /**< a byte of 0 or 1 */
+    HG_ELEMENT_BOOL = 64,      /**< a byte of 0 or 1 */
+    HG_ELEMENT_COMPLEX64 = 65, /**< a pair of f32: the real part, the imaginary part */
+    HG_ELEMENT_COMPLEX128 = 66 /**< a pair of f64 */
 };
-/** "f32", "bool"; "?" of what is no type. Static. */
+/** "f32", "bool", "complex64"; "?" of what is no type. Static. */
 HG_API const char *hg_element_name(hg_element type);
 /** Bytes of one; 0 of what is no type. */
 HG_API uint64_t hg_element_size(hg_element type);
@@ -79,7 +81,7 @@ HG_API hg_status hg_tensor_zeros(hg_executor *executor, hg_element type, const u
                                  uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
 HG_API hg_status hg_tensor_ones(hg_executor *executor, hg_element type, const uint64_t *shape,
                                 uint32_t ndim, hg_tensor **tensor) HG_NODISCARD;
-/** All elements value, converted as hg_type_from_f64 does. */
+/** All elements value, converted as hg_type_from_f64 does; of complex ones the real part. */
 HG_API hg_status hg_tensor_full(hg_executor *executor, hg_element type, double value,
                                 const uint64_t *shape, uint32_t ndim,
                                 hg_tensor **tensor) HG_NODISCARD;
@@ -167,8 +169,10 @@ HG_API hg_status hg_tensor_copy_from_host(hg_tensor *tensor, const void *data,
  */
 HG_API hg_status hg_tensor_buffer(const hg_tensor *tensor, hg_buffer *buffer,
                                   uint64_t *offset) HG_NODISCARD;
-/** The value of a tensor with one element. */
+/** The value of a tensor with one element; complex ones are refused. */
 HG_API hg_status hg_tensor_item(const hg_tensor *tensor, double *value) HG_NODISCARD;
+/** The same of any type: value receives the real and the imaginary part. */
+HG_API hg_status hg_tensor_item_complex(const hg_tensor *tensor, double value[2]) HG_NODISCARD;
 /** Shape, type and elements as text, the middle of long axes left out; freed by hg_string_free. */
 HG_API hg_status hg_tensor_print(const hg_tensor *tensor, char **text) HG_NODISCARD;
 
@@ -224,6 +228,12 @@ HG_API hg_status hg_tensor_broadcast_arrays(const hg_tensor *const *tensors, uin
  * tensor i along axis i; with xy the first two axes are swapped. Views as in hg_tensor_split. */
 HG_API hg_status hg_tensor_meshgrid(const hg_tensor *const *tensors, uint32_t count, bool xy,
                                     hg_tensor **views) HG_NODISCARD;
+/** Complex elements as pairs of f32 or f64: a last axis more, of the real and the imaginary part.
+ */
+HG_API hg_status hg_tensor_view_as_real(const hg_tensor *tensor, hg_tensor **view) HG_NODISCARD;
+/** Pairs of f32 or f64, the last axis, as complex elements. HG_ERROR_INVALID_ARGUMENT where the two
+ * of a pair do not lie side by side, or pairs at odd places. */
+HG_API hg_status hg_tensor_view_as_complex(const hg_tensor *tensor, hg_tensor **view) HG_NODISCARD;
 /** The tensor itself where it is contiguous, else a copy. */
 HG_API hg_status hg_tensor_contiguous(const hg_tensor *tensor, hg_tensor **result) HG_NODISCARD;
 /** On an executor: itself where it is there, else a copy. */

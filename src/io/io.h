@@ -76,19 +76,21 @@ void hg_array_free(hg_array *array);
 hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type,
                        hg_array *out) HG_NODISCARD;
 
-/* The same of whatever type it is: bool as u8 with *truth; *fortran: elements lie in Fortran order.
- */
-hg_status hg_npy_parse_any(const void *bytes, uint64_t length, const char *what, bool *truth,
+/* Elements as NumPy calls them: of a type, bool as u8, pairs of f32 or f64 as complex numbers. */
+typedef enum hg_npy_kind { HG_NPY_NUMBERS, HG_NPY_BOOL, HG_NPY_COMPLEX } hg_npy_kind;
+/* The same of whatever type it is; *fortran: elements lie in Fortran order. */
+hg_status hg_npy_parse_any(const void *bytes, uint64_t length, const char *what, hg_npy_kind *kind,
                            bool *fortran, hg_array *out) HG_NODISCARD;
 
 enum { HG_NPY_HEADER_BYTES = 512 }; /* enough for every type and HG_MAX_EXTENTS extents */
 /* The header NumPy writes (version 1.0, C order); returns its length, a multiple of 64. rank at
  * most HG_MAX_EXTENTS. */
-size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent,
-                     uint8_t out[HG_NPY_HEADER_BYTES]);
-
-/* Makes a header of u8 one of bool. */
-void hg_npy_header_bool(uint8_t of_u8[HG_NPY_HEADER_BYTES]);
+size_t hg_npy_header_of(hg_npy_kind kind, hg_type type, uint32_t rank, const uint64_t *extent,
+                        uint8_t out[HG_NPY_HEADER_BYTES]);
+static inline size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent,
+                                   uint8_t out[HG_NPY_HEADER_BYTES]) {
+    return hg_npy_header_of(HG_NPY_NUMBERS, type, rank, extent, out);
+}
 
 /* Names of the arrays in a .npz in memory, each with a line feed behind it; of members of one name,
  * of which the last counts, all; and one of them by its name: of a file that is mapped a member
@@ -138,7 +140,7 @@ typedef struct hg_named_array {
     uint32_t rank;
     const uint64_t *extent;
     hg_file_part elements;
-    bool truth; /* u8 that is bool */
+    hg_npy_kind kind;
 } hg_named_array;
 hg_status hg_outputs_add_npz(hg_outputs *outputs, const char *path, const hg_named_array *arrays,
                              size_t count) HG_NODISCARD;

@@ -236,14 +236,16 @@ static hg_status check_limbs(header *h, const char *what, hg_type type) {
     return HG_OK;
 }
 
-static hg_status fill_shape(const header *h, const char *what, hg_type type, hg_array *out) {
+/* parts: numbers of the type that an element is */
+static hg_status fill_shape(const header *h, const char *what, hg_type type, uint64_t parts,
+                            hg_array *out) {
     uint64_t elements = 1, bytes;
     bool fits = true, empty = false;
     for (uint32_t i = 0; i < h->rank; i++) empty |= h->extent[i] == 0;
     for (uint32_t i = 0; i < h->rank && !empty; i++)
         fits = fits && hg_mul_u64(elements, h->extent[i], &elements);
     if (empty) elements = 0;
-    fits = fits && hg_mul_u64(elements, hg_type_size_bytes(type), &bytes);
+    fits = fits && hg_mul_u64(elements, hg_type_size_bytes(type) * parts, &bytes);
     if (!fits)
         return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the shape is larger than any memory",
                        what);
@@ -289,18 +291,37 @@ hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_
     HG_TRY(check_dtype(what, h.dtype, h.dtype_length, type));
     HG_TRY(check_order(&h, what));
     HG_TRY(check_limbs(&h, what, type));
-    return fill_shape(&h, what, type, out);
+    return fill_shape(&h, what, type, 1, out);
 }
 
-/* The type that a dtype is, bool as u8. */
-static hg_status type_of(const header *h, const char *what, hg_type *type, bool *truth) {
+/* "c8", "c16", and NumPy's letters and names for them. */
+static bool is_complex(const char *name, size_t length, hg_type *type) {
+    static const char *const NAMES[] = {"c8", "F", "complex64", "c16", "D", "complex128"};
+    for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++)
+        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0) {
+            *type = i < 3 ? HG_TYPE_F32 : HG_TYPE_F64;
+            return true;
+        }
+    return false;
+}
+
+/* The type that a dtype is, bool as u8, of complex numbers that of their parts. */
+static hg_status type_of(const header *h, const char *what, hg_type *type, hg_npy_kind *kind) {
     size_t order = h->dtype_length && strchr("<=|>", h->dtype[0]) ? 1 : 0;
     const char *code = code_of(h->dtype + order, h->dtype_length - order, order != 0);
+    *kind = HG_NPY_NUMBERS;
+    if (!(order && h->dtype[0] == '>') &&
+        is_complex(h->dtype + order, h->dtype_length - order, type)) {
+        *kind = HG_NPY_COMPLEX;
+        return HG_OK;
+    }
     bool big = order && h->dtype[0] == '>' && code[1] != '1';
     *type = HG_TYPE_U8;
-    *truth = (code[0] == 'b' && code[1] == '1') ||
-             (h->dtype_length == 4 && memcmp(h->dtype, "bool", 4) == 0);
-    if (*truth) return HG_OK;
+    if ((code[0] == 'b' && code[1] == '1') ||
+        (h->dtype_length == 4 && memcmp(h->dtype, "bool", 4) == 0)) {
+        *kind = HG_NPY_BOOL;
+        return HG_OK;
+    }
     for (int t = 0; t < HG_TYPE_COUNT && !big; t++) {
         char own[4];
         if (t == HG_TYPE_BF16 || limbs_of((hg_type)t)) continue;
@@ -314,21 +335,21 @@ static hg_status type_of(const header *h, const char *what, hg_type *type, bool 
         shown[i] = h->dtype[i] >= 32 && h->dtype[i] < 127 ? h->dtype[i] : '?';
     shown[length] = 0;
     return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03",
-                   "%s: dtype is '%s'%s, expected bool, integers of 8 to 64 bits, or floats of 16, "
-                   "32 or 64",
+                   "%s: dtype is '%s'%s, expected bool, integers of 8 to 64 bits, floats of 16, 32 "
+                   "or 64, or complex64 or 128",
                    what, shown, big ? " (big-endian)" : "");
 }
 
-hg_status hg_npy_parse_any(const void *bytes, uint64_t length, const char *what, bool *truth,
+hg_status hg_npy_parse_any(const void *bytes, uint64_t length, const char *what, hg_npy_kind *kind,
                            bool *fortran, hg_array *out) {
     header h;
     uint64_t start, needed;
     hg_type type;
     *out = (hg_array){0};
     HG_TRY(open_header(bytes, length, what, HG_TYPE_U8, &h, &start, &needed));
-    HG_TRY(type_of(&h, what, &type, truth));
+    HG_TRY(type_of(&h, what, &type, kind));
     HG_TRY(check_limbs(&h, what, type));
-    HG_TRY(fill_shape(&h, what, type, out));
+    HG_TRY(fill_shape(&h, what, type, *kind == HG_NPY_COMPLEX ? 2 : 1, out));
     hg_status status = hg_npy_check_data(out, what, length - start);
     *fortran = h.fortran;
     if (status == HG_OK) out->data = (const uint8_t *)bytes + start;
@@ -351,10 +372,12 @@ hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_
 
 /* As NumPy 1.24 lays it out: room for the first extent to grow to 21 digits, then 1 to 64 blanks up
  * to a multiple of 64. */
-size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent,
-                     uint8_t out[HG_NPY_HEADER_BYTES]) {
-    char dtype[4], text[HG_NPY_HEADER_BYTES], digits[24];
+size_t hg_npy_header_of(hg_npy_kind kind, hg_type type, uint32_t rank, const uint64_t *extent,
+                        uint8_t out[HG_NPY_HEADER_BYTES]) {
+    char dtype[5], text[HG_NPY_HEADER_BYTES], digits[24];
     dtype_of(type, dtype);
+    if (kind == HG_NPY_BOOL) dtype[1] = 'b';
+    if (kind == HG_NPY_COMPLEX) strcpy(dtype, type == HG_TYPE_F32 ? "<c8" : "<c16");
     uint64_t all[MAX_RANK], limbs = limbs_of(type);
     for (uint32_t i = 0; i < rank; i++) all[i] = extent[i];
     if (limbs) all[rank++] = limbs;
@@ -375,8 +398,4 @@ size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent,
     memcpy(out + 10, text, used);
     out[total - 1] = '\n';
     return total;
-}
-
-void hg_npy_header_bool(uint8_t of_u8[HG_NPY_HEADER_BYTES]) {
-    of_u8[sizeof "{'descr': '|" - 1 + 10] = 'b';
 }

@@ -105,9 +105,11 @@ static hg_status add_member(archive *a, size_t index, const char *path,
     member *m = &a->members[index];
     *elements = array->elements;
     HG_TRY(hg_npy_size(path, array->type, array->rank, array->extent, &elements->length));
+    if (array->kind == HG_NPY_COMPLEX && !hg_mul_u64(elements->length, 2, &elements->length))
+        return hg_fail_memory();
     size_t before = a->headers.length,
-           header_bytes = hg_npy_header(array->type, array->rank, array->extent, header);
-    if (array->truth) hg_npy_header_bool(header);
+           header_bytes = hg_npy_header_of(array->kind, array->type, array->rank, array->extent,
+                                           header);
     *m = (member){
         .name = array->name, .offset = a->length, .crc = hg_crc32(0, header, header_bytes)};
     if (!hg_add_u64(elements->length, header_bytes, &m->size)) return hg_fail_memory();

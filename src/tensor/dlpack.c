@@ -8,9 +8,10 @@
 /* ---- types ---- */
 
 static hg_status code_of(hg_element type, hg_dlpack_tensor *to) {
-    static const uint8_t CODES[] = {HG_DLPACK_BOOL, HG_DLPACK_UINT, HG_DLPACK_INT, HG_DLPACK_FLOAT};
+    static const uint8_t CODES[] = {HG_DLPACK_BOOL, HG_DLPACK_UINT, HG_DLPACK_INT, HG_DLPACK_FLOAT,
+                                    HG_DLPACK_COMPLEX};
     uint64_t size = tensor_size(type);
-    if (size > 8)
+    if (size / tensor_parts(type) > 8)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "DLPack has no elements of type %s",
                        hg_element_name(type));
     to->code = type == HG_TYPE_BF16 ? (uint8_t)HG_DLPACK_BFLOAT : CODES[tensor_kind(type)];
@@ -20,9 +21,9 @@ static hg_status code_of(hg_element type, hg_dlpack_tensor *to) {
 }
 
 static hg_status type_of(const hg_dlpack_tensor *from, hg_element *type) {
-    for (hg_element t = 0; t <= HG_ELEMENT_BOOL; t++) {
+    for (hg_element t = 0; t <= HG_ELEMENT_COMPLEX128; t++) {
         hg_dlpack_tensor own;
-        if (!tensor_size(t) || tensor_size(t) > 8) continue;
+        if (!tensor_size(t) || tensor_size(t) / tensor_parts(t) > 8) continue;
         HG_TRY(code_of(t, &own));
         if (own.code != from->code || own.bits != from->bits || from->lanes != 1) continue;
         *type = t;

@@ -188,9 +188,9 @@ static hg_status read_strided(const hg_tensor *t, tensor_state *state, void *dat
 static hg_status write_strided(hg_tensor *t, tensor_state *state, const void *data,
                                uint64_t count) {
     hg_tensor *from;
-    hg_type stored = tensor_stored(t->type);
+    hg_element type = tensor_copied(t->type);
     tensor_formula copy = {
-        .name = "copy_from_host", .expression = "a", .computes = stored, .gives = stored};
+        .name = "copy_from_host", .expression = "a", .computes = type, .gives = type};
     HG_TRY(hg_tensor_from_host(state->executor, t->type, data, count, t->shape, t->rank, &from));
     const hg_tensor *input = from;
     hg_status status = tensor_map_into(state, &copy, &input, 1, t);
@@ -251,21 +251,37 @@ hg_status hg_tensor_copy_from_host(hg_tensor *t, const void *data, uint64_t coun
     return HG_OK;
 }
 
-static double value_of(hg_element type, const void *bytes) {
+/* Of a part of a complex element, or the element. */
+static double value_of(hg_element type, const char *bytes, uint32_t part) {
     double value = 0;
-    if (type == HG_ELEMENT_BOOL) return *(const uint8_t *)bytes != 0;
-    HG_IGNORE(hg_type_to_f64((hg_type)type, bytes, &value)); /* it is a type */
-    return value;
+    hg_type stored = tensor_stored(type);
+    if (type == HG_ELEMENT_BOOL) return *bytes != 0;
+    HG_IGNORE(hg_type_to_f64(stored, bytes + part * hg_type_size_bytes(stored), &value));
+    return value; /* it is a type */
 }
 
-hg_status hg_tensor_item(const hg_tensor *t, double *value) {
+hg_status hg_tensor_item_complex(const hg_tensor *t, double value[2]) {
     HG_ENTRY;
     char bytes[512], text[220];
     if (!t || !value) return hg_null_argument(t ? "value" : "tensor");
     if (tensor_numel(t->shape, t->rank) != 1)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has not one element", tensor_text(t, text));
     HG_TRY(hg_tensor_to_host(t, bytes, 1));
-    *value = value_of(t->type, bytes);
+    value[0] = value_of(t->type, bytes, 0);
+    value[1] = tensor_is_complex(t->type) ? value_of(t->type, bytes, 1) : 0;
+    return HG_OK;
+}
+
+hg_status hg_tensor_item(const hg_tensor *t, double *value) {
+    HG_ENTRY;
+    double parts[2];
+    char text[220];
+    if (!t || !value) return hg_null_argument(t ? "value" : "tensor");
+    if (tensor_is_complex(t->type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is no single number: hg_tensor_item_complex",
+                       tensor_text(t, text));
+    HG_TRY(hg_tensor_item_complex(t, parts));
+    *value = parts[0];
     return HG_OK;
 }
 
@@ -274,11 +290,14 @@ hg_status hg_tensor_item(const hg_tensor *t, double *value) {
 enum { SHOWN = 3 }; /* elements at each end of a long axis */
 
 static void print_element(hg_text *out, hg_element type, const char *at) {
-    double value = value_of(type, at);
+    double value = value_of(type, at, 0);
+    int digits = tensor_stored(type) == HG_TYPE_F64 ? 17 : 6;
     if (type == HG_ELEMENT_BOOL)
         hg_text_addf(out, "%s", value != 0 ? "true" : "false");
+    else if (tensor_is_complex(type))
+        hg_text_addf(out, "%.*g%+.*gi", digits, value, digits, value_of(type, at, 1));
     else if (hg_type_is_float((hg_type)type))
-        hg_text_addf(out, "%.*g", type == HG_TYPE_F64 ? 17 : 6, value);
+        hg_text_addf(out, "%.*g", digits, value);
     else
         hg_text_addf(out, "%.0f", value);
 }

@@ -18,11 +18,14 @@ static hg_status make(hg_executor *executor, hg_element type, const void *data,
 static hg_status load_npy(hg_executor *executor, const hg_bytes *file, const char *what,
                           hg_tensor **tensor) {
     hg_array array;
-    bool truth, fortran;
+    bool fortran;
+    hg_npy_kind kind;
     uint64_t shape[HG_MAX_EXTENTS];
     int32_t order[HG_TENSOR_AXES];
-    HG_TRY(hg_npy_parse_any(file->data, file->length, what, &truth, &fortran, &array));
-    hg_element type = truth ? HG_ELEMENT_BOOL : (hg_element)array.type;
+    HG_TRY(hg_npy_parse_any(file->data, file->length, what, &kind, &fortran, &array));
+    hg_element type = kind == HG_NPY_BOOL      ? HG_ELEMENT_BOOL
+                      : kind == HG_NPY_COMPLEX ? tensor_complex_of(array.type)
+                                               : (hg_element)array.type;
     if (!fortran || array.rank < 2)
         return make(executor, type, array.data, array.extent, array.rank, tensor);
     for (uint32_t d = 0; d < array.rank; d++) shape[d] = array.extent[array.rank - 1 - d];
@@ -75,11 +78,11 @@ static hg_status load_npz(hg_executor *executor, const hg_bytes *file, const cha
 static const struct {
     const char *name;
     hg_element type;
-} DTYPES[] = {{"F32", HG_TYPE_F32},     {"F16", HG_TYPE_F16}, {"BF16", HG_TYPE_BF16},
-              {"F64", HG_TYPE_F64},     {"I64", HG_TYPE_I64}, {"I32", HG_TYPE_I32},
-              {"I16", HG_TYPE_I16},     {"I8", HG_TYPE_I8},   {"U8", HG_TYPE_U8},
-              {"U16", HG_TYPE_U16},     {"U32", HG_TYPE_U32}, {"U64", HG_TYPE_U64},
-              {"BOOL", HG_ELEMENT_BOOL}};
+} DTYPES[] = {{"F32", HG_TYPE_F32},      {"F16", HG_TYPE_F16},         {"BF16", HG_TYPE_BF16},
+              {"F64", HG_TYPE_F64},      {"I64", HG_TYPE_I64},         {"I32", HG_TYPE_I32},
+              {"I16", HG_TYPE_I16},      {"I8", HG_TYPE_I8},           {"U8", HG_TYPE_U8},
+              {"U16", HG_TYPE_U16},      {"U32", HG_TYPE_U32},         {"U64", HG_TYPE_U64},
+              {"BOOL", HG_ELEMENT_BOOL}, {"C64", HG_ELEMENT_COMPLEX64}};
 enum { LENGTH_BYTES = 8 };
 
 typedef struct safetensors {
@@ -251,12 +254,18 @@ static hg_file_part elements_of(const saving *s, uint32_t i) {
     return (hg_file_part){.data = s->data[i], .length = bytes_of(s->tensors[i])};
 }
 
+static hg_npy_kind kind_of(hg_element type) {
+    return type == HG_ELEMENT_BOOL   ? HG_NPY_BOOL
+           : tensor_is_complex(type) ? HG_NPY_COMPLEX
+                                     : HG_NPY_NUMBERS;
+}
+
 static hg_status add_npy(const saving *s, hg_outputs *outputs) {
     uint8_t header[HG_NPY_HEADER_BYTES];
     const hg_tensor *t = s->tensors[0];
     hg_file_part parts[2] = {{.data = header}, elements_of(s, 0)};
-    parts[0].length = hg_npy_header(tensor_stored(t->type), t->rank, t->shape, header);
-    if (t->type == HG_ELEMENT_BOOL) hg_npy_header_bool(header);
+    parts[0].length = hg_npy_header_of(kind_of(t->type), tensor_stored(t->type), t->rank, t->shape,
+                                       header);
     return hg_outputs_add(outputs, s->path, parts, 2);
 }
 
@@ -270,7 +279,7 @@ static hg_status add_npz(const saving *s, hg_outputs *outputs) {
                                      .rank = t->rank,
                                      .extent = t->shape,
                                      .elements = elements_of(s, i),
-                                     .truth = t->type == HG_ELEMENT_BOOL};
+                                     .kind = kind_of(t->type)};
     }
     hg_status status = hg_outputs_add_npz(outputs, s->path, arrays, s->count);
     hg_free(arrays);

@@ -65,6 +65,12 @@ static hg_status begin(ops_call *c, hg_executor *executor, hg_operation operatio
                    (unsigned)(o->axes || !o->axis_count ? o->size_count : o->axis_count));
 }
 
+static bool any_complex(const ops_call *c) {
+    bool any = tensor_is_complex(c->options.type);
+    for (uint32_t i = 0; i < c->in_count; i++) any |= tensor_is_complex(c->in[i]->type);
+    return any;
+}
+
 /* The results are new tensors, with their elements or recorded. */
 static hg_status call(ops_call *c, hg_executor *executor) {
     tensor_run run;
@@ -75,7 +81,8 @@ static hg_status call(ops_call *c, hg_executor *executor) {
     hg_status status = HG_OK;
     for (uint32_t i = 0; i < c->in_count && status == HG_OK; i++)
         status = tensor_place(c->in[i]->storage, run.state);
-    if (status == HG_OK) status = ROWS[c->operation].function(c);
+    ops_function *function = ROWS[c->operation].function;
+    if (status == HG_OK) status = any_complex(c) ? ops_call_complex(c, function) : function(c);
     status = tensor_run_end(&run, status);
     for (uint32_t i = 0; i < OPS_RESULTS; i++)
         if (c->out[i]) c->out[i]->lazy = lazy;
@@ -141,9 +148,8 @@ hg_status hg_ops_call_into(hg_executor *executor, hg_operation operation,
         status = check_target(&c, c.out[i], targets[i]);
     for (uint32_t i = 0; i < target_count && status == HG_OK; i++) {
         const hg_tensor *from = c.out[i];
-        hg_type stored = tensor_stored(from->type);
-        tensor_formula copy = {
-            .name = "copy", .expression = "a", .computes = stored, .gives = stored};
+        hg_element type = tensor_copied(from->type);
+        tensor_formula copy = {.name = "copy", .expression = "a", .computes = type, .gives = type};
         status = tensor_map_into(state, &copy, &from, 1, targets[i]);
     }
     hg_error kept = *hg_error_record();

@@ -33,6 +33,17 @@ typedef struct ops_row {
 bool ops_formula(const ops_call *c, tensor_formula *formula, const hg_tensor *target);
 /* `name: f32 [2] and i32 [3]: why`. */
 hg_status ops_refuse(const ops_call *c, const char *why);
+/* The same of an operation that complex numbers have not. */
+hg_status ops_refuse_complex(const ops_call *c);
+/* options.axes of the first input as bits; NULL: all axes. */
+hg_status ops_axes(const ops_call *c, uint32_t *axes) HG_NODISCARD;
+/* What complex.def has of an element-wise operation; NULL: nothing. */
+const char *ops_complex_formula(hg_operation operation);
+/* A call with a complex tensor, or for one, by the way that complex.def says. */
+hg_status ops_call_complex(ops_call *c, ops_function *function);
+/* A complex tensor from its parts, which have one type and shape. */
+hg_status ops_from_parts(ops_call *c, const hg_tensor *real, const hg_tensor *imaginary,
+                         hg_tensor **result);
 /* f32 of types of at most 16 bits but f16 and bf16, f64 of wider integers: what functions of
  * numbers that are no whole ones give for integers; a float itself. */
 hg_element ops_real(hg_element type);

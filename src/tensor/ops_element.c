@@ -16,11 +16,23 @@ static const element_row ELEMENTS[HG_OPS_COUNT] = {
 #undef ELEMENT
 };
 
+/* Of complex elements: what the formula gives. */
+typedef enum complex_result { COMPLEX_SAME = 1, COMPLEX_PART, COMPLEX_TRUTH } complex_result;
+static const struct {
+    complex_result gives;
+    const char *formula;
+} COMPLEX[HG_OPS_COUNT] = {
+#define COMPLEX_FORMULA(id, gives, formula) [HG_OPS_##id] = {COMPLEX_##gives, formula},
+#include "tensor/complex.def"
+};
+
+const char *ops_complex_formula(hg_operation operation) { return COMPLEX[operation].formula; }
+
 /* ---- types ---- */
 
 hg_element ops_real(hg_element type) {
     uint64_t bytes = tensor_size(type);
-    if (tensor_kind(type) == 3) return type;
+    if (tensor_kind(type) >= 3) return type;
     return bytes == 1 ? HG_TYPE_F16 : bytes == 2 ? HG_TYPE_F32 : HG_TYPE_F64;
 }
 
@@ -36,6 +48,12 @@ hg_status ops_refuse(const ops_call *c, const char *why) {
     return status;
 }
 
+hg_status ops_refuse_complex(const ops_call *c) {
+    if (c->in_count) return ops_refuse(c, "it is not of complex numbers");
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: it is not of %s", c->name,
+                   hg_element_name(c->options.type));
+}
+
 /* ---- formulas ---- */
 
 static hg_element common_type(const ops_call *c, bool real) {
@@ -47,11 +65,24 @@ static hg_element common_type(const ops_call *c, bool real) {
     return type;
 }
 
+static hg_status find_complex(const ops_call *c, hg_element type, tensor_formula *f) {
+    complex_result gives = COMPLEX[c->operation].gives;
+    if (!gives) return ops_refuse_complex(c);
+    *f = (tensor_formula){.name = c->name,
+                          .expression = COMPLEX[c->operation].formula,
+                          .computes = type,
+                          .gives = gives == COMPLEX_TRUTH  ? HG_ELEMENT_BOOL
+                                   : gives == COMPLEX_PART ? (hg_element)tensor_stored(type)
+                                                           : type};
+    return HG_OK;
+}
+
 static hg_status find(const ops_call *c, tensor_formula *f) {
     const element_row *row = &ELEMENTS[c->operation];
     hg_element type = common_type(c, row->rule == REAL);
     if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     if (row->rule == LOGIC) type = HG_ELEMENT_BOOL;
+    if (tensor_is_complex(type)) return find_complex(c, type, f);
     if (row->rule == QUOTIENT && tensor_kind(type) != 3) type = HG_TYPE_F64;
     if (row->rule == TEST && type == HG_ELEMENT_BOOL) type = HG_TYPE_U8;
     const char *by_kind[] = {row->truth, row->is_unsigned, row->is_signed, row->floats};
@@ -96,11 +127,12 @@ hg_status ops_where(ops_call *c) {
     hg_element type = tensor_promote(c->in[1]->type, c->in[2]->type);
     if (type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     HG_TRY(tensor_broadcast(c->name, c->in, 3, shape, &rank));
+    bool pairs = tensor_is_complex(type);
     tensor_formula f = {.name = c->name,
-                        .expression = "a ? b : c",
-                        .computes = tensor_stored(type),
+                        .expression = pairs ? "a ? br : cr; a ? bi : ci" : "a ? b : c",
+                        .computes = tensor_copied(type),
                         .truths = 1,
-                        .gives = tensor_stored(type)};
+                        .gives = tensor_copied(type)};
     HG_TRY(tensor_map(c->run, &f, c->in, 3, shape, rank, NULL, 0, &c->out[0]));
     c->out[0]->type = type;
     return HG_OK;

@@ -57,12 +57,12 @@ hg_status ops_take(ops_call *c) {
     places_operand *o = &w.operands[places_operand_add(&w, flat, 0)];
     memset(o->strides, 0, sizeof o->strides);
     for (uint32_t d = 0; d < flat->rank; d++)
-        if (d != axis) o->strides[d < axis ? d : d + index->rank - 1] = flat->strides[d];
+        if (d != axis) o->strides[d < axis ? d : d + index->rank - 1] = places_stride(flat, d);
     places_operand_add(&w, index, axis);
     for (uint32_t d = axis + index->rank; d < w.rank; d++) w.operands[1].strides[d] = 0;
     places_number_add(&w, flat->shape[axis]);
     add_index(&w.text, index, "$1");
-    add_read(&w, flat->strides[axis]);
+    add_read(&w, places_stride(flat, axis));
     hg_status status = tensor_places(c->run, &w, &c->out[0]);
     hg_tensor_release(flat);
     return status;
@@ -105,7 +105,7 @@ hg_status ops_take_along_axis(ops_call *c) {
     places_number_add(&w, x->shape[axis]);
     w.operands[0].strides[axis] = 0;
     add_index(&w.text, index, "$1");
-    add_read(&w, x->strides[axis]);
+    add_read(&w, places_stride(x, axis));
     return tensor_places(c->run, &w, &c->out[0]);
 }
 
@@ -121,9 +121,10 @@ static hg_status scatter(ops_call *c, uint32_t axis, bool adds) {
     w.result_rank = x->rank;
     memcpy(w.result_shape, x->shape, sizeof w.result_shape);
     tensor_c_strides(x->shape, x->rank, w.result_strides);
+    for (uint32_t d = 0; d < x->rank; d++) w.result_strides[d] *= tensor_parts(x->type);
     for (uint32_t d = 0; d < x->rank; d++) w.shape[d] = d == axis ? 1 : x->shape[d];
-    int64_t steps[] = {w.result_strides[axis], x->strides[axis], index->strides[axis],
-                       from->shape[axis] == 1 ? 0 : from->strides[axis]};
+    int64_t steps[] = {w.result_strides[axis], places_stride(x, axis), index->strides[axis],
+                       from->shape[axis] == 1 ? 0 : places_stride(from, axis)};
     places_operand_add(&w, x, 0);
     if (any) places_operand_add(&w, index, 0);
     if (any) places_operand_add(&w, from, 0);

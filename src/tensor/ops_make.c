@@ -21,16 +21,20 @@ static hg_status arithmetic(const ops_call *c, const uint64_t *shape, uint32_t r
                             hg_tensor **result) {
     hg_element type = c->options.type;
     hg_type stored = tensor_stored(type);
-    bool is_float = hg_type_is_float(stored);
+    bool is_float = hg_type_is_float(stored), pairs = tensor_is_complex(type);
     double first = c->options.numbers[0], step = c->options.numbers[1];
     double next = first + step, v[3] = {first, step, next};
+    if (pairs && step != 0)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: it is not of %s", c->name,
+                       hg_element_name(type));
     tensor_formula f = {.name = c->name,
-                        .expression = step == 0   ? "v0"
+                        .expression = pairs       ? "v0; 0"
+                                      : step == 0 ? "v0"
                                       : !is_float ? "v0 + $T(i0) * v1"
                                                   : "i0 == 1 ? v2 : v0 + $T(i0) * v1",
                         .computes = is_float && hg_type_size_bytes(stored) == 2 ? HG_TYPE_F32
                                                                                 : stored,
-                        .gives = stored};
+                        .gives = tensor_copied(type)};
     if (type == HG_ELEMENT_BOOL) v[0] = first != 0;
     if (is_float && step != 0) {
         uint8_t bytes[8];
@@ -91,7 +95,13 @@ hg_status ops_eye(ops_call *c) {
                  "    if %s {\n        y[$y] = 1\n    } else {\n        y[$y] = 0\n    }\n",
                  k < 0 ? "@1 + v0 == @0" : "@0 + v0 == @1");
     places_number_add(&w, (uint64_t)(k < 0 ? -k : k));
-    return tensor_places(c->run, &w, &c->out[0]);
+    if (!tensor_is_complex(w.type)) return tensor_places(c->run, &w, &c->out[0]);
+    hg_tensor *real;
+    w.type = tensor_stored(w.type);
+    HG_TRY(tensor_places(c->run, &w, &real));
+    hg_status status = tensor_cast(c->run, real, c->options.type, &c->out[0]);
+    hg_tensor_release(real);
+    return status;
 }
 
 /* ---- random numbers ---- */

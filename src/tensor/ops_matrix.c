@@ -1,5 +1,5 @@
-/* Products and linear algebra: products are gemm and batched_gemm, of integers a program; factors,
- * norms and transforms are programs of src/library/matrix.atlas.
+/* Products and linear algebra: products are gemm and batched_gemm, of integers a program; factors
+ * and norms are programs of src/library/matrix.atlas.
  * Must not know: layouts of memory, devices. */
 #include "library/texts.h"
 #include "tensor/work.h"
@@ -156,8 +156,56 @@ static hg_status float_product(ops_call *c, ops_kept *k, const hg_tensor *a, con
                            result);
 }
 
+/* b's elements, and behind them in each row the same times i: as real numbers a pair of rows for
+ * each row, (re, im) and (-im, re). */
+static hg_status with_turned(ops_call *c, ops_kept *k, const hg_tensor *b, hg_tensor *rows) {
+    hg_tensor **turned = ops_keep(k), **both = ops_keep(k);
+    tensor_formula f = {
+        .name = c->name, .expression = "-ai; ar", .computes = b->type, .gives = b->type};
+    ops_call concat = *c;
+    HG_TRY(tensor_map(c->run, &f, &b, 1, b->shape, b->rank, NULL, 0, turned));
+    concat.in = (const hg_tensor *[]){b, *turned};
+    concat.in_count = 2;
+    concat.options.axes = (const int64_t[]){-1};
+    concat.options.axis_count = 1;
+    HG_TRY(ops_concat(&concat));
+    *both = concat.out[0];
+    *rows = tensor_like(*both);
+    rows->type = tensor_stored(b->type);
+    rows->shape[b->rank - 2] *= 2;
+    tensor_c_strides(rows->shape, rows->rank, rows->strides);
+    return HG_OK;
+}
+
+/* Of complex numbers as one product of real ones: pairs of a's rows by pairs of rows of b. */
+static hg_status complex_product(ops_call *c, ops_kept *k, const hg_tensor *a, const hg_tensor *b,
+                                 hg_tensor **result) {
+    hg_tensor **own = ops_keep(k), **made = ops_keep(k), rows, columns;
+    uint64_t shape[2 * HG_TENSOR_AXES], count;
+    uint32_t rank;
+    HG_TRY(product_shape(c, a, b, shape, &rank));
+    HG_TRY(tensor_check_shape(a->type, shape, rank, &count));
+    if (!count || !extent(a, 1)) return ops_filled(c, a->type, "0", shape, rank, result);
+    bool pairs = a->strides[a->rank - 1] == 1 || extent(a, 1) == 1;
+    HG_TRY(pairs ? tensor_alias(a, own) : tensor_cast(c->run, a, a->type, own));
+    rows = tensor_like(*own);
+    rows.type = tensor_stored(a->type);
+    rows.offset *= 2;
+    for (uint32_t d = 0; d < rows.rank; d++) rows.strides[d] *= 2;
+    rows.shape[rows.rank - 1] *= 2;
+    rows.strides[rows.rank - 1] = 1;
+    HG_TRY(with_turned(c, k, b, &columns));
+    HG_TRY(ops_product(c, k, &rows, &columns, NULL, made));
+    HG_TRY(tensor_alias(*made, result));
+    (*result)->type = a->type;
+    memcpy((*result)->shape, shape, rank * sizeof *shape);
+    tensor_c_strides(shape, rank, (*result)->strides);
+    return HG_OK;
+}
+
 hg_status ops_product(ops_call *c, ops_kept *k, const hg_tensor *a, const hg_tensor *b,
                       const hg_tensor *bias, hg_tensor **result) {
+    if (tensor_is_complex(a->type)) return complex_product(c, k, a, b, result);
     uint64_t shape[2 * HG_TENSOR_AXES], count;
     uint32_t rank;
     hg_tensor **packed = ops_keep(k);
@@ -280,6 +328,15 @@ static hg_status vecdot(ops_call *c, ops_kept *k) {
     uint64_t shape[HG_TENSOR_AXES];
     uint32_t rank, axis;
     HG_TRY(both(c, k, &x[0], &x[1]));
+    if (tensor_is_complex(x[0]->type)) {
+        hg_tensor **conjugate = ops_keep(k);
+        tensor_formula f = {.name = c->name,
+                            .expression = ops_complex_formula(HG_OPS_CONJ),
+                            .computes = x[0]->type,
+                            .gives = x[0]->type};
+        HG_TRY(tensor_map(c->run, &f, x, 1, x[0]->shape, x[0]->rank, NULL, 0, conjugate));
+        x[0] = *conjugate;
+    }
     HG_TRY(tensor_broadcast(c->name, x, 2, shape, &rank));
     HG_TRY(ops_one_axis(c, -1, rank, &axis));
     if (rank == HG_TENSOR_AXES) return ops_refuse(c, "at most 7 axes expected");
@@ -304,7 +361,10 @@ static hg_status outer(ops_call *c, ops_kept *k) {
     uint64_t shape[2] = {x[0]->shape[0], x[1]->shape[1]};
     bool truth = x[0]->type == HG_ELEMENT_BOOL;
     tensor_formula f = {.name = c->name,
-                        .expression = truth ? "a && b" : "a * b",
+                        .expression = truth ? "a && b"
+                                      : tensor_is_complex(x[0]->type)
+                                          ? ops_complex_formula(HG_OPS_MUL)
+                                          : "a * b",
                         .computes = x[0]->type,
                         .gives = x[0]->type};
     return tensor_map(c->run, &f, x, 2, shape, 2, NULL, 0, &c->out[0]);
@@ -691,105 +751,3 @@ hg_status ops_matrix_power(ops_call *c) {
     if (c->in[0]->type == HG_ELEMENT_BOOL) return ops_refuse(c, "it is not of bool: cast first");
     return ops_with_kept(c, matrix_power);
 }
-
-/* ---- Fourier transforms ---- */
-
-/* The signals of x along an axis, of n numbers each. pairs: the last axis has re and im. */
-static hg_status transform(ops_call *c, ops_kept *k, const hg_tensor *x, uint64_t n, uint32_t axis,
-                           bool pairs, const char *constants, const uint64_t *shape,
-                           uint32_t rank) {
-    ops_arguments args = {.count = 0};
-    hg_program *program;
-    hg_tensor *packed, *view;
-    uint64_t made[2] = {tensor_numel(shape, axis), tensor_numel(shape + axis, rank - axis)};
-    if (!n) return ops_refuse(c, "a signal of no elements has no transform");
-    if (!tensor_numel(shape, rank)) return ops_filled(c, x->type, "0", shape, rank, &c->out[0]);
-    HG_TRY(ops_packed(c, k, x, true, &packed));
-    ops_array(&args, "x", packed);
-    ops_size(&args, "batch", made[0]);
-    ops_size(&args, "length", made[1]);
-    ops_size(&args, "n", n);
-    ops_size(&args, "inner", tensor_numel(x->shape + axis + 1, x->rank - axis - 1 - pairs));
-    HG_TRY(ops_program(c, library_text_matrix, "fft", x->type, constants, &program));
-    tensor_result r = {.operand = "y", .type = x->type, .rank = 2, .shape = made};
-    HG_TRY(ops_launch(c, program, &args, &r, 1));
-    *ops_keep(k) = r.tensor;
-    HG_TRY(ops_shaped(k, r.tensor, shape, rank, &view));
-    c->out[0] = hg_tensor_retain(view);
-    return HG_OK;
-}
-
-/* The axes with the pairs' last and the signal's in front of it, or the signal's last; and back. */
-static void signal_order(uint32_t rank, uint32_t axis, bool pairs, int32_t *order) {
-    uint32_t signal = rank - 1 - pairs;
-    for (uint32_t d = 0; d < rank; d++) order[d] = (int32_t)(d + (d >= axis && d < signal));
-    order[signal] = (int32_t)axis;
-}
-
-static hg_status moved(ops_kept *k, const hg_tensor *x, uint32_t axis, bool pairs,
-                       const hg_tensor **view) {
-    int32_t order[HG_TENSOR_AXES];
-    hg_tensor **own = ops_keep(k);
-    signal_order(x->rank, axis, pairs, order);
-    HG_TRY(hg_tensor_permute(x, order, x->rank, own));
-    *view = *own;
-    return HG_OK;
-}
-
-static hg_status moved_back(ops_call *c, uint32_t axis, bool pairs) {
-    int32_t order[HG_TENSOR_AXES], back[HG_TENSOR_AXES];
-    hg_tensor *view = NULL, *result = c->out[0];
-    signal_order(result->rank, axis, pairs, order);
-    for (uint32_t d = 0; d < result->rank; d++) back[order[d]] = (int32_t)d;
-    HG_TRY(hg_tensor_permute(result, back, result->rank, &view));
-    hg_tensor_release(result);
-    c->out[0] = view;
-    return HG_OK;
-}
-
-typedef struct transform_kind {
-    bool pairs_in, pairs_out; /* the last axis has re and im */
-    const char *constants;
-} transform_kind;
-
-static hg_status any_fft(ops_call *c, ops_kept *k, transform_kind kind) {
-    hg_element type;
-    const hg_tensor *x, *last;
-    uint32_t axis;
-    uint64_t shape[HG_TENSOR_AXES + 1];
-    HG_TRY(ops_common(c, 1, true, &type));
-    if (type != HG_TYPE_F64) type = HG_TYPE_F32;
-    HG_TRY(ops_as(c, k, c->in[0], type, &x));
-    if (kind.pairs_in && (!x->rank || extent(x, 1) != 2))
-        return ops_refuse(c, "the last axis has re and im, 2 elements: there are no complex "
-                             "tensors yet");
-    HG_TRY(ops_one_axis(c, -1, x->rank - kind.pairs_in, &axis));
-    if (!kind.pairs_in && kind.pairs_out && x->rank == HG_TENSOR_AXES)
-        return ops_refuse(c, "at most 7 axes expected");
-    HG_TRY(moved(k, x, axis, kind.pairs_in, &last));
-    bool is_last = hg_tensor_is_contiguous(last);
-    if (is_last) x = last;
-    uint32_t rank = x->rank - kind.pairs_in, signal = is_last ? rank - 1 : axis;
-    memcpy(shape, x->shape, sizeof x->shape);
-    uint64_t have = shape[signal], n = have;
-    if (kind.pairs_in && !kind.pairs_out) n = ops_size_or(c, 0, have ? 2 * (have - 1) : 0);
-    if (kind.pairs_in && !kind.pairs_out && n / 2 + 1 != have)
-        return ops_refuse(c, "that many pairs are not those of sizes[0] numbers");
-    shape[signal] = kind.pairs_in == kind.pairs_out ? n : kind.pairs_out ? n / 2 + 1 : n;
-    if (kind.pairs_out) shape[rank++] = 2;
-    HG_TRY(transform(c, k, x, n, signal, kind.pairs_in, kind.constants, shape, rank));
-    return is_last ? moved_back(c, axis, kind.pairs_out) : HG_OK;
-}
-
-#define TRANSFORM(name, in, out, inverse, real)                                                   \
-    static hg_status name(ops_call *c, ops_kept *k) {                                             \
-        return any_fft(                                                                           \
-            c, k,                                                                                 \
-            (transform_kind){in, out, ".const INVERSE = " inverse "\n.const REAL = " real "\n"}); \
-    }                                                                                             \
-    hg_status ops_##name(ops_call *c) { return ops_with_kept(c, name); }
-TRANSFORM(fft, true, true, "0", "0")
-TRANSFORM(ifft, true, true, "1", "0")
-TRANSFORM(rfft, false, true, "0", "1")
-TRANSFORM(irfft, true, false, "1", "1")
-#undef TRANSFORM

@@ -7,8 +7,7 @@
 
 /* ---- axes ---- */
 
-/* options.axes as bits; NULL: all axes. */
-static hg_status axes_of(const ops_call *c, uint32_t *axes) {
+hg_status ops_axes(const ops_call *c, uint32_t *axes) {
     uint32_t rank = c->in[0]->rank, axis;
     *axes = c->options.axes ? 0 : (1u << rank) - 1;
     for (uint32_t i = 0; c->options.axes && i < c->options.axis_count; i++) {
@@ -89,7 +88,7 @@ static tensor_fold sum_of(const char *name, hg_element type, const char *load) {
 static hg_status sum_or_product(ops_call *c, bool product) {
     uint32_t axes;
     hg_element type = sum_type(c);
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     if (!tensor_size(type) || type == HG_ELEMENT_BOOL)
         return ops_refuse(c, "options.type is no type of numbers");
     tensor_fold f = sum_of(c->name, type, tensor_size(type) == 2 ? "A(G(a))" : "A(a)");
@@ -104,7 +103,7 @@ hg_status ops_prod(ops_call *c) { return sum_or_product(c, true); }
 
 hg_status ops_count_nonzero(ops_call *c) {
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     tensor_fold f = sum_of(c->name, HG_TYPE_I64, "a != 0 ? i64(1) : 0");
     return fold(c->run, &f, c->in[0], axes, c->options.keepdims, 0, &c->out[0]);
 }
@@ -130,7 +129,7 @@ static tensor_fold extreme_of(const char *name, hg_element type, bool largest) {
 
 static hg_status extreme(ops_call *c, bool largest) {
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     HG_TRY(not_empty(c, axes));
     tensor_fold f = extreme_of(c->name, tensor_stored(c->in[0]->type), largest);
     HG_TRY(fold(c->run, &f, c->in[0], axes, c->options.keepdims, 0, &c->out[0]));
@@ -146,7 +145,7 @@ static hg_status place(ops_call *c, const char *instruction) {
     tensor_rows rows;
     if (c->options.axes && c->options.axis_count > 1)
         return ops_refuse(c, "one axis is expected, or none for all elements");
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     HG_TRY(not_empty(c, axes));
     HG_TRY(tensor_rows_of(c->run, c->in[0], axes, c->options.keepdims, &rows));
     tensor_work work = {.instruction = instruction, .operation = c->name};
@@ -162,7 +161,7 @@ hg_status ops_argmin(ops_call *c) { return place(c, "arg_min"); }
 
 static hg_status truth(ops_call *c, const char *both) {
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     tensor_fold f = {.name = c->name,
                      .load = "a != 0 ? u8(1) : 0",
                      .fold = both,
@@ -204,7 +203,7 @@ static hg_status mean(tensor_run *run, const char *name, const hg_tensor *x, uin
 
 hg_status ops_mean(ops_call *c) {
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     return mean(c->run, c->name, c->in[0], axes, c->options.keepdims, given_by(c->in[0]->type),
                 &c->out[0]);
 }
@@ -216,7 +215,7 @@ static hg_status variance(ops_call *c, const char *finish) {
     hg_element real = real_of(x->type);
     hg_tensor *middle = NULL, *squares = NULL, *sum = NULL;
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     double left = (double)row_length(x, axes) - c->options.numbers[0];
     tensor_fold f = sum_of(c->name, real, "a");
     f.word = "sum";
@@ -242,7 +241,7 @@ hg_status ops_logsumexp(ops_call *c) {
     hg_element real = real_of(x->type);
     hg_tensor *most = NULL, *kept = NULL, *powers = NULL, *sum = NULL;
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     tensor_fold largest = extreme_of(c->name, real, true), f = sum_of(c->name, real, "a");
     largest.load = "A(a)";
     f.word = "sum";
@@ -272,7 +271,7 @@ hg_status ops_vector_norm(ops_call *c) {
     double p = c->options.flag ? c->options.numbers[0] : 2;
     hg_tensor *powers = NULL, *sum = NULL;
     uint32_t axes;
-    HG_TRY(axes_of(c, &axes));
+    HG_TRY(ops_axes(c, &axes));
     if (p != p) return ops_refuse(c, "numbers[0], its order, is NaN");
     tensor_fold f = sum_of(c->name, real, "A(a) * A(a)");
     const char *finish = p == 2 ? "sqrt(a)" : "a";

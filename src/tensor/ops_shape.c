@@ -116,8 +116,16 @@ static hg_status concat(ops_call *c, uint32_t axis, bool new_axis) {
     hg_status status = HG_OK;
     for (uint32_t i = 0; i < c->in_count && status == HG_OK; i++) {
         if (!new_axis && !c->in[i]->shape[axis] && (count || i + 1 < c->in_count)) continue;
-        status = new_axis ? hg_tensor_unsqueeze(c->in[i], (int32_t)axis, &own[count])
-                          : tensor_alias(c->in[i], &own[count]);
+        const hg_tensor *x = c->in[i];
+        hg_tensor *cast = NULL;
+        if (tensor_is_complex(type) && !tensor_is_complex(x->type)) {
+            status = tensor_cast(c->run, x, type, &cast);
+            x = cast;
+        }
+        if (status == HG_OK)
+            status = new_axis ? hg_tensor_unsqueeze(x, (int32_t)axis, &own[count])
+                              : tensor_alias(x, &own[count]);
+        hg_tensor_release(cast);
         count += status == HG_OK;
     }
     if (status == HG_OK && count == 1 && own[0]->type == type) { /* not an alias of an input */

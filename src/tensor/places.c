@@ -19,10 +19,14 @@ enum { RESULT = PLACES_OPERANDS, MOST_ARGS = 64 };
 
 uint32_t places_operand_add(places_work *w, const hg_tensor *t, uint32_t first) {
     places_operand *o = &w->operands[w->operand_count];
-    *o = (places_operand){.tensor = t, .offset = t->offset};
+    *o = (places_operand){.tensor = t, .offset = t->offset * tensor_parts(t->type)};
     for (uint32_t d = 0; d < t->rank && first + d < w->rank; d++)
-        o->strides[first + d] = t->shape[d] == 1 ? 0 : t->strides[d];
+        o->strides[first + d] = t->shape[d] == 1 ? 0 : places_stride(t, d);
     return w->operand_count++;
+}
+
+int64_t places_stride(const hg_tensor *t, uint32_t axis) {
+    return t->strides[axis] * tensor_parts(t->type);
 }
 
 void places_step_add(places_work *w, hg_text *out, const char *coordinate, int64_t stride) {
@@ -41,6 +45,7 @@ uint32_t places_number_add(places_work *w, uint64_t number) {
 /* Axes as the program has them: axis d of the work is axis at[d], UINT32_MAX: it has one element.
  */
 typedef struct axes {
+    bool parts; /* lanes do both parts of complex elements, one after the other */
     uint32_t rank, at[HG_TENSOR_AXES];
     uint64_t shape[HG_TENSOR_AXES];
     int64_t strides[PLACES_OPERANDS + 1][HG_TENSOR_AXES];
@@ -80,6 +85,29 @@ static void collapse(const places_work *w, axes *a) {
     for (uint32_t k = 0; k <= RESULT; k++) a->strides[k][0] = 0;
 }
 
+static bool is_complex(const places_work *w, uint32_t k) {
+    return tensor_is_complex(k == RESULT ? w->type : w->operands[k].tensor->type);
+}
+
+/* Parts of complex elements are the numbers of a longer last axis where the text does not name it
+ * and they lie side by side in it; else lanes do both. */
+static void join_parts(const places_work *w, axes *a) {
+    uint32_t last = a->rank - 1;
+    bool joins = !w->fill;
+    if (!tensor_is_complex(w->type)) return;
+    for (uint32_t d = 0; d < w->rank && joins; d++) joins = a->at[d] != last || !(w->kept >> d & 1);
+    for (uint32_t k = 0; k <= RESULT && joins; k++) {
+        if (k >= w->operand_count && k != RESULT) continue;
+        int64_t stride = k == RESULT && !w->apart ? 2 : a->strides[k][last];
+        joins = a->shape[last] == 1 || stride == (is_complex(w, k) ? 2 : 0);
+    }
+    a->parts = !joins;
+    if (!joins) return;
+    a->shape[last] *= 2;
+    for (uint32_t k = 0; k <= RESULT; k++)
+        if (k < w->operand_count || k == RESULT) a->strides[k][last] = is_complex(w, k);
+}
+
 /* ---- the text ---- */
 
 static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
@@ -107,6 +135,10 @@ static void add_place(hg_text *out, const places_work *w, const axes *a, uint32_
         int64_t stride = a->strides[k][d];
         if (stride) add_term(out, &any, stride < 0, "i", d, stride == 1 ? NULL : STRIDES[k][d]);
     }
+    if (a->parts && is_complex(w, k)) {
+        hg_text_addf(out, any ? " + part" : "part");
+        any = true;
+    }
     if (!any) hg_text_addf(out, "u64(0)");
 }
 
@@ -115,7 +147,10 @@ static void add_result_place(hg_text *out, const places_work *w, const axes *a) 
         add_place(out, w, a, RESULT);
         return;
     }
-    for (uint32_t d = 0; d < a->rank; d++) hg_text_addf(out, "%si%u", d ? ", " : "", (unsigned)d);
+    for (uint32_t d = 0; d < a->rank; d++)
+        hg_text_addf(out, "%s%si%u", d ? ", " : "", a->parts && d + 1 == a->rank ? "2 * " : "",
+                     (unsigned)d);
+    if (a->parts) hg_text_addf(out, " + part");
 }
 
 static void add_statements(hg_text *out, const places_work *w, const axes *a) {
@@ -145,7 +180,8 @@ static void add_parameters(hg_text *out, const places_work *w, const axes *a) {
                      type_name(w->operands[k].tensor->type));
     hg_text_addf(out, ".param y buffer %s out [%s", type_name(w->type), w->apart ? "total]\n" : "");
     for (uint32_t d = 0; d < a->rank && !w->apart; d++)
-        hg_text_addf(out, "%s%s%s", d ? ", " : "", EXTENTS[d], d + 1 == a->rank ? "]\n" : "");
+        hg_text_addf(out, "%s%s%s%s", d ? ", " : "", a->parts && d + 1 == a->rank ? "2 * " : "",
+                     EXTENTS[d], d + 1 == a->rank ? "]\n" : "");
     if (w->apart) hg_text_addf(out, ".param total u64\n");
     for (uint32_t d = 0; d < a->rank; d++) hg_text_addf(out, ".param %s u64\n", EXTENTS[d]);
     for (uint32_t k = 0; k <= RESULT; k++) {
@@ -166,8 +202,13 @@ static void write_text(hg_text *out, const places_work *w, const axes *a) {
     for (uint32_t d = 0; d < a->rank; d++)
         hg_text_addf(out, "%si%u < %s", d ? ", " : "", (unsigned)d, EXTENTS[d]);
     hg_text_addf(out, "]\n");
-    if (w->fill) hg_text_addf(out, "    let fill = %s(given)\n", type_name(w->type));
+    if (a->parts) hg_text_addf(out, "    for part in u64(0) .. 2 {\n");
+    if (w->fill && a->parts)
+        hg_text_addf(out, "    let fill = part == 0 ? given : 0\n");
+    else if (w->fill)
+        hg_text_addf(out, "    let fill = %s(given)\n", type_name(w->type));
     add_statements(out, w, a);
+    if (a->parts) hg_text_addf(out, "    }\n");
 }
 
 /* ---- operands ---- */
@@ -181,9 +222,14 @@ static void add_way(tensor_arg *args, uint32_t *count, const char *name, int64_t
     add_size(args, count, name, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
+/* Of a result that is apart. */
+static uint64_t result_numbers(const places_work *w) {
+    return tensor_numel(w->result_shape, w->result_rank) * tensor_parts(w->type);
+}
+
 static void add_sizes(const places_work *w, const axes *a, tensor_arg *args, uint32_t *count) {
     for (uint32_t d = 0; d < a->rank; d++) add_size(args, count, EXTENTS[d], a->shape[d]);
-    if (w->apart) add_size(args, count, "total", tensor_numel(w->result_shape, w->result_rank));
+    if (w->apart) add_size(args, count, "total", result_numbers(w));
     for (uint32_t k = 0; k <= RESULT; k++) {
         if (k >= w->operand_count && k != RESULT) continue;
         if (k != RESULT && w->operands[k].offset)
@@ -204,7 +250,7 @@ static hg_status add_args(const places_work *w, const axes *a, tensor_arg *args,
     tensor_arg *fill = &args[(*count)++];
     *fill = (tensor_arg){
         .name = "given", .kind = TENSOR_SCALAR, .type = (uint8_t)tensor_stored(filled_as(w))};
-    if (tensor_size(w->type) > sizeof fill->bytes)
+    if (hg_type_size_bytes(tensor_stored(w->type)) > sizeof fill->bytes)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: numbers of type %s are too wide", w->name,
                        hg_element_name(w->type));
     return hg_type_from_f64(tensor_stored(w->type), *w->fill, fill->bytes);
@@ -214,18 +260,22 @@ static hg_status call(tensor_run *run, places_work *w, const axes *a, hg_program
                       hg_tensor **result) {
     uint32_t count = 0, rank = w->apart ? w->result_rank : w->rank;
     const uint64_t *shape = w->apart ? w->result_shape : w->shape;
-    uint64_t all = tensor_numel(shape, rank);
+    uint64_t all = result_numbers(w), extents[HG_TENSOR_AXES];
     tensor_arg *args = hg_calloc(MOST_ARGS, sizeof *args); /* stacks may be small */
     if (!args) return hg_fail_memory();
+    memcpy(extents, a->shape, sizeof extents);
+    if (a->parts) extents[a->rank - 1] *= 2;
+    bool pairs = tensor_is_complex(w->type);
     tensor_result made = {.operand = "y",
-                          .type = w->type,
+                          .type = pairs ? (hg_element)tensor_stored(w->type) : w->type,
                           .rank = w->apart ? 1 : a->rank,
-                          .shape = w->apart ? &all : a->shape};
+                          .shape = w->apart ? &all : extents};
     tensor_work work = {.program = program, .operation = w->name};
     hg_status status = add_args(w, a, args, &count);
     if (status == HG_OK) status = tensor_call(run, &work, args, count, &made, 1);
     hg_free(args);
     HG_TRY(status);
+    made.tensor->type = w->type;
     made.tensor->rank = rank;
     memcpy(made.tensor->shape, shape, rank * sizeof *shape);
     tensor_c_strides(shape, rank, made.tensor->strides);
@@ -247,6 +297,8 @@ static hg_status run_work(tensor_run *run, places_work *w, hg_tensor **result) {
     }
     if (w->text.failed) return hg_fail_memory();
     collapse(w, &a);
+    a.parts = false;
+    join_parts(w, &a);
     write_text(&text, w, &a);
     hg_status status = tensor_program_of(run->state, &text, &program);
     hg_text_free(&text);

@@ -8,7 +8,8 @@
 
 enum { PLACES_OPERANDS = 4, PLACES_NUMBERS = 18 };
 
-/* Where an operand's elements are: the first, plus a stride for each coordinate of the lane. */
+/* Where an operand's elements are: the first, plus a stride for each coordinate of the lane, of
+ * complex elements both in numbers, two an element. */
 typedef struct places_operand {
     const hg_tensor *tensor;
     uint64_t offset; /* modulo 2^64: may lie in front of the array where the text keeps off it */
@@ -17,7 +18,8 @@ typedef struct places_operand {
 
 /* Zero it, set what is not what that says. Statements call the arrays x0, x1 … and y. In them $k
  * is the place of operand k, $y that of the lane's element of the result, @d the coordinate along
- * axis d and #d its extent, v0, v1 … are the numbers, `fill` the fill, $T the result's type. */
+ * axis d and #d its extent, v0, v1 … are the numbers, `fill` the fill, $T the result's type. Where
+ * the result is complex they are of a part of it, and of operands that are complex. */
 typedef struct places_work {
     const char *name; /* of the operation */
     hg_element type;  /* of the result */
@@ -38,6 +40,8 @@ typedef struct places_work {
 
 /* Adds an operand whose axes are those of the lanes from `first` on. Returns its number. */
 uint32_t places_operand_add(places_work *w, const hg_tensor *t, uint32_t first);
+/* The stride of an axis as operands have it. */
+int64_t places_stride(const hg_tensor *t, uint32_t axis);
 /* v0, v1 …, at most INT64_MAX each; returns which. */
 uint32_t places_number_add(places_work *w, uint64_t number);
 /* ` + COORDINATE * STRIDE` of a place. The stride is a number. */

@@ -171,7 +171,7 @@ hg_status tensor_make(tensor_state *state, hg_element type, const uint64_t *shap
                       hg_tensor **tensor) {
     uint64_t count;
     HG_TRY(tensor_check_shape(type, shape, rank, &count));
-    tensor_storage *s = new_storage(state, tensor_stored(type), count);
+    tensor_storage *s = new_storage(state, tensor_stored(type), count * tensor_parts(type));
     return s ? over(s, type, shape, rank, tensor) : hg_fail_memory();
 }
 
@@ -300,7 +300,7 @@ static hg_status wrap(tensor_state *state, hg_element type, char *data, const ui
     if (strides && rank) memcpy(own, strides, rank * sizeof *own);
     HG_TRY(reach(shape, own, rank, &low, &span));
     if (span && !data) return hg_null_argument("data");
-    tensor_storage *s = new_storage(state, tensor_stored(type), span);
+    tensor_storage *s = new_storage(state, tensor_stored(type), span * tensor_parts(type));
     if (!s) return hg_fail_memory();
     HG_TRY(over(s, type, shape, rank, tensor));
     (*tensor)->offset = (uint64_t)-low;

@@ -21,9 +21,9 @@ typedef struct tensor_record tensor_record;
 /* Memory of one or more tensors. */
 struct tensor_storage {
     uint32_t references;  /* atomic */
-    uint8_t type;         /* hg_type of its elements */
+    uint8_t type;         /* hg_type that its elements are stored as */
     tensor_state *state;  /* atomic: of its executor, which it keeps alive; NULL: it has none yet */
-    uint64_t count;       /* elements */
+    uint64_t count;       /* of these; of complex elements two each */
     hg_buffer buffer;     /* handle 0: none yet */
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
     bool borrowed;        /* the buffer is the caller's */
@@ -53,9 +53,23 @@ struct hg_tensor {
     int64_t strides[HG_TENSOR_AXES];
 };
 
-/* The hg_type that elements of a type are stored as. */
+static inline bool tensor_is_complex(hg_element type) {
+    return type == HG_ELEMENT_COMPLEX64 || type == HG_ELEMENT_COMPLEX128;
+}
+/* The hg_type that elements of a type are stored as, of complex ones their parts. */
 static inline hg_type tensor_stored(hg_element type) {
+    if (tensor_is_complex(type)) return type == HG_ELEMENT_COMPLEX64 ? HG_TYPE_F32 : HG_TYPE_F64;
     return type == HG_ELEMENT_BOOL ? HG_TYPE_U8 : (hg_type)type;
+}
+/* How many of these an element is. */
+static inline uint32_t tensor_parts(hg_element type) { return tensor_is_complex(type) ? 2 : 1; }
+/* The type with such parts. */
+static inline hg_element tensor_complex_of(hg_element part) {
+    return part == HG_TYPE_F64 ? HG_ELEMENT_COMPLEX128 : HG_ELEMENT_COMPLEX64;
+}
+/* What elements are copied as. */
+static inline hg_element tensor_copied(hg_element type) {
+    return type == HG_ELEMENT_BOOL ? (hg_element)HG_TYPE_U8 : type;
 }
 /* Errors of types and shapes; HG_OK: all extents, and their product, are possible. */
 hg_status tensor_check_shape(hg_element type, const uint64_t *shape, uint32_t rank,
@@ -74,6 +88,8 @@ static inline hg_tensor tensor_like(const hg_tensor *t) {
 hg_status tensor_alias(const hg_tensor *of, hg_tensor **view) HG_NODISCARD;
 /* The same with offset, shape and strides of `like`. */
 hg_status tensor_give(const hg_tensor *t, const hg_tensor *like, hg_tensor **view) HG_NODISCARD;
+/* The real, or imaginary, parts of complex elements. */
+hg_status tensor_part(const hg_tensor *t, bool imaginary, hg_tensor **view) HG_NODISCARD;
 /* Whether elements lie one after another in C order. */
 bool tensor_is_packed(const hg_tensor *t);
 /* Strides of a shape in C order. */
@@ -262,7 +278,9 @@ hg_status tensor_record_run(tensor_record *record) HG_NODISCARD;
 /* ---- element-wise texts (elements.c) ---- */
 
 /* An expression over elements a, b, c of up to three tensors, broadcast to one shape, and scalars
- * v0, v1 … of its type; i is the element's number. */
+ * v0, v1 … of its type; i is the element's number. One that computes in a complex type is over the
+ * parts ar, ai, br …; one that gives a complex type has two, of the real and the imaginary part,
+ * with "; " between them, or, in a complex type, one over a, b, c for each part by itself. */
 typedef struct tensor_formula {
     const char *name;       /* of the operation */
     const char *expression; /* in Atlas; lives as long as the library */

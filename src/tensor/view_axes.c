@@ -1,4 +1,5 @@
-/* Views that turn axes around, move them, cut them, or broadcast several tensors together.
+/* Views that turn axes around, move them, cut them, or broadcast several tensors together; complex
+ * elements as pairs.
  * Must not know: operations. */
 #include "tensor/tensor.h"
 #include <string.h>
@@ -149,4 +150,61 @@ hg_status hg_tensor_meshgrid(const hg_tensor *const *tensors, uint32_t count, bo
         status = tensor_give(tensors[i], &like[i], &views[i]);
     if (status != HG_OK) release_all(views, count);
     return status;
+}
+
+/* ---- complex elements ---- */
+
+hg_status tensor_part(const hg_tensor *t, bool imaginary, hg_tensor **view) {
+    HG_TRY(tensor_alias(t, view));
+    (*view)->type = tensor_stored(t->type);
+    (*view)->offset = t->offset * 2 + imaginary;
+    for (uint32_t d = 0; d < t->rank; d++) (*view)->strides[d] = t->strides[d] * 2;
+    return HG_OK;
+}
+
+hg_status hg_tensor_view_as_real(const hg_tensor *t, hg_tensor **view) {
+    HG_ENTRY;
+    char text[220];
+    if (!t || !view) return hg_null_argument(t ? "view" : "tensor");
+    *view = NULL;
+    if (!tensor_is_complex(t->type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: complex elements expected",
+                       tensor_text(t, text));
+    if (t->rank == HG_TENSOR_AXES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor has %d axes already", HG_TENSOR_AXES);
+    HG_TRY(tensor_part(t, false, view));
+    (*view)->shape[t->rank] = 2;
+    (*view)->strides[t->rank] = 1;
+    (*view)->rank++;
+    return HG_OK;
+}
+
+static bool are_pairs(const hg_tensor *t) {
+    if (!t->rank || t->shape[t->rank - 1] != 2) return false;
+    if (!tensor_numel(t->shape, t->rank)) return true;
+    bool are = t->strides[t->rank - 1] == 1 && t->offset % 2 == 0;
+    for (uint32_t d = 0; d + 1 < t->rank && are; d++)
+        are = t->strides[d] % 2 == 0 || t->shape[d] == 1;
+    return are;
+}
+
+hg_status hg_tensor_view_as_complex(const hg_tensor *t, hg_tensor **view) {
+    HG_ENTRY;
+    char text[220];
+    if (!t || !view) return hg_null_argument(t ? "view" : "tensor");
+    *view = NULL;
+    if (t->type != HG_TYPE_F32 && t->type != HG_TYPE_F64)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: pairs of f32 or f64 expected",
+                       tensor_text(t, text));
+    if (!are_pairs(t))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "%s: pairs expected: a last axis of 2 elements side by side, other strides "
+                       "and the place of the first even",
+                       tensor_text(t, text));
+    HG_TRY(tensor_alias(t, view));
+    (*view)->type = tensor_complex_of(t->type);
+    (*view)->offset = t->offset / 2;
+    (*view)->rank--;
+    for (uint32_t d = 0; d + 1 < t->rank; d++) (*view)->strides[d] = t->strides[d] / 2;
+    return HG_OK;
 }

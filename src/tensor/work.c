@@ -7,10 +7,14 @@
 hg_status ops_with_kept(ops_call *c, ops_body *body) {
     ops_kept k = {.count = 0};
     hg_status status = body(c, &k);
-    hg_error error = *hg_error_record();
-    for (uint32_t i = 0; i < k.count; i++) hg_tensor_release(k.tensors[i]);
-    *hg_error_record() = error;
+    ops_release(&k);
     return status;
+}
+
+void ops_release(ops_kept *k) {
+    hg_error error = *hg_error_record();
+    for (uint32_t i = 0; i < k->count; i++) hg_tensor_release(k->tensors[i]);
+    *hg_error_record() = error;
 }
 
 hg_tensor **ops_keep(ops_kept *k) {
@@ -103,10 +107,11 @@ hg_status ops_one_axis(const ops_call *c, int64_t otherwise, uint32_t rank, uint
 
 hg_status ops_filled(ops_call *c, hg_element type, const char *value, const uint64_t *shape,
                      uint32_t rank, hg_tensor **result) {
+    const char *pair = *value == '1' ? "1; 0" : "0; 0";
     tensor_formula f = {.name = c->name,
-                        .expression = value,
+                        .expression = tensor_is_complex(type) ? pair : value,
                         .computes = tensor_stored(type),
-                        .gives = tensor_stored(type)};
+                        .gives = tensor_copied(type)};
     HG_TRY(tensor_map(c->run, &f, NULL, 0, shape, rank, NULL, 0, result));
     (*result)->type = type;
     return HG_OK;

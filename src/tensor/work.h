@@ -16,6 +16,7 @@ typedef struct ops_kept {
 typedef hg_status ops_body(ops_call *c, ops_kept *k);
 /* Calls the body and releases what it kept. */
 hg_status ops_with_kept(ops_call *c, ops_body *body) HG_NODISCARD;
+void ops_release(ops_kept *k);
 /* Room for one more, NULL so far. */
 hg_tensor **ops_keep(ops_kept *k);
 

@@ -96,6 +96,8 @@ def layouts(random, dtype, shape):
         a = random.integers(0, 2, shape).astype(dtype)
     elif kind == "f":
         a = (random.standard_normal(shape) * 8).astype(dtype)
+    elif kind == "c":
+        a = (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
     else:
         a = random.integers(-100 if kind == "i" else 0, 100, shape).astype(dtype)
     a = np.asarray(a)

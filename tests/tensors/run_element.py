@@ -7,7 +7,7 @@ Needs HG_SOURCE_DIR and HG_BUILD_DIR, or stands in the sources of the project. L
 import argparse
 import sys
 
-from tensors import ELEMENTS, Executor, Layout, Refused, checks, np
+from tensors import REAL, Executor, Layout, Refused, checks, np
 
 # Operations whose NumPy function has another name.
 NUMPY = {"div": "divide", "sub": "subtract", "mul": "multiply", "pow": "power", "neg": "negative", "bitwise_left_shift": "left_shift",
@@ -106,13 +106,13 @@ def main():
     random = np.random.default_rng(parser.parse_args().seed)
     cpu = Executor()
     for operation in UNARY:
-        for a in ELEMENTS:
+        for a in REAL:
             one(cpu, random, operation, [a])
     for operation in BINARY:
-        for a in ELEMENTS:
-            for b in ELEMENTS:
+        for a in REAL:
+            for b in REAL:
                 one(cpu, random, operation, [a, b])
-    for a in ELEMENTS:
+    for a in REAL:
         one(cpu, random, "clip", [a, a, a])  # the least above the largest too
     return checks.finish()
 

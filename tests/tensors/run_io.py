@@ -28,7 +28,7 @@ random = np.random.default_rng(32)
 folder = tempfile.TemporaryDirectory(prefix="hologram-tensors-")
 SHAPES = [(3, 4), (), (0, 3), (2, 1, 3)]
 WORDS = {"float32": "F32", "float64": "F64", "float16": "F16", "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64",
-         "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64"}
+         "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "complex64": "C64"}
 
 
 def path(name):
@@ -85,12 +85,12 @@ def files():
         write(path("n.npz"), **everything)
         for name, a in everything.items():
             equal(f"load npz {name} {write.__name__}", load(path("n.npz"), name), a)
-    tensors = [ex.put(a) for a in everything.values()]
     for ending, read in (("npz", lambda f: dict(np.load(f))), ("safetensors", read_safetensors)):
-        save(path("s." + ending), tensors, list(everything))
+        some = {name: a for name, a in everything.items() if ending == "npz" or a.dtype.name in WORDS}
+        save(path("s." + ending), [ex.put(a) for a in some.values()], list(some))
         back = read(path("s." + ending))
-        checks.check(list(back) == list(everything), f"names of {ending}")
-        for name, a in everything.items():
+        checks.check(list(back) == list(some), f"names of {ending}")
+        for name, a in some.items():
             equal(f"save {ending} {name}", back[name], a)
             equal(f"load and save {ending} {name}", load(path("s." + ending), name), a)
     np.savez(path("one.npz"), x=np.arange(3))
@@ -101,6 +101,7 @@ def files():
     equal("the only one", load(path("one.safetensors")), np.arange(3))
     equal("by an escaped name", load(path("one.safetensors"), "x\u00e4"), np.arange(3))
     x = ex.put(np.arange(3))
+    refused("complex128", lambda: save(path("t.safetensors"), [ex.put(np.zeros(2, "c16"))], ["a"]), "no elements of type complex128")
     refused("two names", lambda: save(path("t.npz"), [x, x], ["a", "a"]), "two tensors are named 'a'")
     refused("two in .npy", lambda: save(path("t.npy"), [x, x]), "holds several")
     refused("no folder", lambda: save(path("none/t.npy"), [x]), "none/t.npy")
@@ -253,7 +254,7 @@ def dlpack():
                 m = Versioned.from_address(managed)
                 checks.check((m.major, m.minor, m.tensor.device_type, m.tensor.lanes, m.tensor.bits, m.tensor.ndim) ==
                              (1, 1, 1, 1, a.itemsize * 8, a.ndim), f"versioned {label}")
-                checks.check(m.tensor.code == {"i": 0, "u": 1, "f": 2, "b": 6}[a.dtype.kind], f"code of {label}")
+                checks.check(m.tensor.code == {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}[a.dtype.kind], f"code of {label}")
                 equal(f"versioned there and back {label}", from_dlpack(managed, True, (None, ex.handle)[random.integers(0, 2)]).numpy(), a)
     made = ex.call("add", ex.put(np.arange(6.0)), ex.put(np.ones(6)))  # memory of the executor's pool
     shared = np.from_dlpack(Handed(made))
@@ -290,7 +291,7 @@ def dlpack():
     values[3] = 9
     equal("the copy", t.numpy(), np.array([4, 3, 2, 1], "f4"))
     for words, given in (("version 2.1", {"major": 2}), ("device type 10", {"device_type": 10}), ("2 lanes", {"lanes": 2}),
-                         ("code 5, 64 bits", {"code": 5, "bits": 64}), ("4 bits", {"bits": 4}), ("9 axes", {"ndim": 9}), ("-1 axes", {"ndim": -1}),
+                         ("code 5, 32 bits", {"code": 5, "bits": 32}), ("4 bits", {"bits": 4}), ("9 axes", {"ndim": 9}), ("-1 axes", {"ndim": -1}),
                          ("shape", {"shape": None}), ("data", {"data": None}), ("extent -4", {"shape": (C.c_int64 * 1)(-4)}),
                          ("out of range", {"strides": (C.c_int64 * 1)(-(1 << 62))})):
         m = managed_of(**given)

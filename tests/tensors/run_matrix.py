@@ -190,27 +190,6 @@ def equations(m, name):
     return Case([a, b], np.linalg.solve(double, np.broadcast_to(wide(b), batch + list(b.array.shape[-2:]))), 800, 4, kind)
 
 
-def pairs(array):
-    return np.stack([array.real, array.imag], -1)
-
-
-@case("fft", "ifft", "rfft", "irfft")
-def transforms(m, name):
-    kind, n, axis = m.kind(["f4", "f8"]), [1, 2, 3, 4, 7, 8, 12, 16, 30][m.number(0, 9)], m.number(-2, 2)
-    shape = [m.number(0, 4)]
-    have = n // 2 + 1 if name == "irfft" else n
-    shape.insert(axis % 2, have)
-    x = m.array(kind, shape + ([2] if name != "rfft" else []))
-    if name == "rfft":
-        return Case([x], pairs(np.fft.rfft(wide(x), axis=axis)) if x.array.size else np.zeros([n // 2 + 1 if d == axis % 2 else s for d, s in enumerate(shape)] + [2]), 64, 8, kind, axes=axis)
-    z = wide(x)[..., 0] + 1j * wide(x)[..., 1]
-    if name == "irfft":
-        want = np.fft.irfft(z, n, axis) if z.size else np.zeros([n if d == axis % 2 else s for d, s in enumerate(shape)])
-        return Case([x], want, 64, 8, kind, axes=axis, sizes=[n])
-    want = pairs(getattr(np.fft, name)(z, axis=axis)) if z.size else np.zeros(shape + [2])
-    return Case([x], want, 64, 8, kind, axes=axis)
-
-
 def soft(x, axis, log):
     if not x.size:
         return x
@@ -446,7 +425,6 @@ def refused(e):
             ("det", [e.tensor(np.zeros((2, 2), "f2"))], {}, "cast first"),
             ("matrix_norm", [f(2, 2)], {"numbers": [2]}, "singular values"),
             ("matrix_power", [f(2, 2)], {"numbers": [0.5]}, "whole number"),
-            ("fft", [f(4)], {}, "no complex tensors yet"),
             ("cross", [f(2), f(2)], {}, "3 elements along the axis"),
             ("tensordot", [f(2, 3), f(2, 4)], {"sizes": [1]}, "summed extents differ"),
             ("conv2d", [f(1, 3, 4, 4), f(2, 2, 3, 3)], {}, "in_channels / groups"),

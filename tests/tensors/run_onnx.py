@@ -759,11 +759,11 @@ def dft(n, x, length=None, axis=None):
     if x.shape[-1] == 1:
         if n.get("inverse", 0):
             raise Other("transforms of another length")
-        whole = call("rfft", reshape(x, x.shape[:-1]), axes=[axis])
-        if n.get("onesided", 0):
-            return whole
-        x = call("concat", x, call("mul", x, like(0, x)), axes=[len(x.shape) - 1])
-    return call("ifft" if n.get("inverse", 0) else "fft", x, axes=[axis])
+        x = reshape(x, x.shape[:-1])
+    else:
+        x = view("view_as_complex", x)
+    name = "ifft" if n.get("inverse", 0) else "rfft" if n.get("onesided", 0) else "fft"
+    return view("view_as_real", call(name, x, axes=[axis]))
 
 
 # ---- quantized ----

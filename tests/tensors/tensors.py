@@ -24,7 +24,7 @@ lib.hg_tensor_ndim.restype = C.c_uint32
 lib.hg_tensor_type.restype = C.c_uint32
 lib.hg_element_from_name.restype = C.c_bool
 
-NAMES = {"?": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64", "f2": "f16", "f4": "f32", "f8": "f64"}
+NAMES = {"?": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64", "f2": "f16", "f4": "f32", "f8": "f64", "c8": "complex64", "c16": "complex128"}
 
 
 def element(name):
@@ -35,6 +35,7 @@ def element(name):
 
 ELEMENTS = {np.dtype(key): element(name) for key, name in NAMES.items()}
 TYPES = {value: key for key, value in ELEMENTS.items()}
+REAL = [dtype for dtype in ELEMENTS if dtype.kind != "c"]
 
 
 class Refused(Exception):

@@ -33,6 +33,24 @@ static void values(const hg::executor &cpu) {
     throws([&] { (void)a.select(2, 0); }, "Invalid dimension: 2");
 }
 
+static void complex_numbers(const hg::executor &cpu) {
+    using number = std::complex<float>;
+    hg::tensor<number> a(cpu, {number(1, 2), number(0, -1)}), b(cpu, {number(3, 0), number(0, 2)});
+    CHECK((a * b).to_vector() == std::vector<number>({number(3, 6), number(2, 0)}));
+    CHECK((a / b + 1).to_vector()[1] == number(0.5, 0));
+    CHECK((a == b).as<uint8_t>().to_vector() == std::vector<uint8_t>({0, 0}));
+    CHECK(abs(b).to_vector() == std::vector<float>({3, 2}));
+    CHECK(real(a).to_vector() == std::vector<float>({1, 0}));
+    CHECK(imag(conj(a)).to_vector() == std::vector<float>({-2, 1}));
+    CHECK(complex(real(a), imag(a)).to_vector() == a.to_vector());
+    CHECK(sum(a).item() == std::complex<double>(1, 1));
+    hg::tensor<double> signal(cpu, {1, 2, 3, 4, 5});
+    auto waves = rfft(signal);
+    CHECK(waves.extents() == hg::shape({3}) && waves[0].item() == std::complex<double>(15, 0));
+    CHECK(max(abs(irfft(waves, 5) - signal)).item() < 1e-14);
+    CHECK(max(abs(ifft(fft(signal)) - signal.as<std::complex<double>>())).item() < 1e-14);
+}
+
 /* rand: the first words of Philox4x32-10 with counter and key 0, as Random123's known answers. */
 static void functions(const hg::executor &cpu) {
     using doubles = std::vector<double>;
@@ -79,6 +97,7 @@ int main() {
     hg::executor cpu = hg::executor::cpu();
     values(cpu);
     functions(cpu);
+    complex_numbers(cpu);
     recorded(cpu);
     return test_done();
 }
