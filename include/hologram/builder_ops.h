@@ -1390,13 +1390,30 @@ typedef struct hg_attention_operands {
     hg_arg mask; /**< hg_array or hg_addr_...; left out: no mask */
     hg_arg mask_strides; /**< hg_tuple_of counts; left out: the same mask for all */
     hg_arg scale; /**< hg_imm_...; left out: 1 / sqrt(head_dim) */
+    hg_arg value_dim; /**< hg_count or hg_count_reg; left out: head_dim */
+    hg_arg query_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg key_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg value_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg output_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg from_start; /**< hg_flag; left out: false */
+    hg_arg lengths; /**< hg_array or hg_addr_...; left out: kv_len of each batch */
+    hg_arg wide; /**< hg_flag; left out: false */
+    hg_arg mask_row; /**< hg_count or hg_count_reg; left out: kv_len */
+    hg_arg seen; /**< hg_array or hg_addr_...; left out: all keys */
+    hg_arg seen_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg softcap; /**< hg_imm_...; left out: 0 */
+    hg_arg scores; /**< hg_array or hg_addr_...; left out: no scores */
+    hg_arg products; /**< hg_flag; left out: false */
+    hg_arg masked; /**< hg_flag; left out: false */
 } hg_attention_operands;
 /** output = softmax(scale query key^T + mask) value of each batch and head; query and output are [batch, heads, seq_len, head_dim], key and value [batch, kv_heads, kv_len, head_dim] */
 static inline hg_builder *hg_build_attention(hg_builder *builder, hg_type type, hg_attention_operands operands) {
     const hg_arg args[] = {operands.output, operands.query, operands.key, operands.value, operands.batch, operands.heads,
                            operands.seq_len, operands.head_dim, operands.kv_heads, operands.kv_len, operands.causal, operands.mask,
-                           operands.mask_strides, operands.scale};
-    return hg_builder_add(builder, 0x126, type, HG_TYPE_COUNT, args, 14);
+                           operands.mask_strides, operands.scale, operands.value_dim, operands.query_strides, operands.key_strides, operands.value_strides,
+                           operands.output_strides, operands.from_start, operands.lengths, operands.wide, operands.mask_row, operands.seen,
+                           operands.seen_strides, operands.softcap, operands.scores, operands.products, operands.masked};
+    return hg_builder_add(builder, 0x126, type, HG_TYPE_COUNT, args, 29);
 }
 /** Operands of hg_build_flash_attention by name. */
 typedef struct hg_flash_attention_operands {
@@ -1415,13 +1432,30 @@ typedef struct hg_flash_attention_operands {
     hg_arg mask; /**< hg_array or hg_addr_...; left out: no mask */
     hg_arg mask_strides; /**< hg_tuple_of counts; left out: the same mask for all */
     hg_arg scale; /**< hg_imm_...; left out: 1 / sqrt(head_dim) */
+    hg_arg value_dim; /**< hg_count or hg_count_reg; left out: head_dim */
+    hg_arg query_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg key_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg value_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg output_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg from_start; /**< hg_flag; left out: false */
+    hg_arg lengths; /**< hg_array or hg_addr_...; left out: kv_len of each batch */
+    hg_arg wide; /**< hg_flag; left out: false */
+    hg_arg mask_row; /**< hg_count or hg_count_reg; left out: kv_len */
+    hg_arg seen; /**< hg_array or hg_addr_...; left out: all keys */
+    hg_arg seen_strides; /**< hg_tuple_of counts; left out: without gaps */
+    hg_arg softcap; /**< hg_imm_...; left out: 0 */
+    hg_arg scores; /**< hg_array or hg_addr_...; left out: no scores */
+    hg_arg products; /**< hg_flag; left out: false */
+    hg_arg masked; /**< hg_flag; left out: false */
 } hg_flash_attention_operands;
 /** attention; block_size, at least 1, is a hint and changes no bit */
 static inline hg_builder *hg_build_flash_attention(hg_builder *builder, hg_type type, hg_flash_attention_operands operands) {
     const hg_arg args[] = {operands.output, operands.query, operands.key, operands.value, operands.batch, operands.heads,
                            operands.seq_len, operands.head_dim, operands.block_size, operands.kv_heads, operands.kv_len, operands.causal,
-                           operands.mask, operands.mask_strides, operands.scale};
-    return hg_builder_add(builder, 0x144, type, HG_TYPE_COUNT, args, 15);
+                           operands.mask, operands.mask_strides, operands.scale, operands.value_dim, operands.query_strides, operands.key_strides,
+                           operands.value_strides, operands.output_strides, operands.from_start, operands.lengths, operands.wide, operands.mask_row,
+                           operands.seen, operands.seen_strides, operands.softcap, operands.scores, operands.products, operands.masked};
+    return hg_builder_add(builder, 0x144, type, HG_TYPE_COUNT, args, 30);
 }
 /** Operands of hg_build_scan by name. */
 typedef struct hg_scan_operands {

@@ -124,9 +124,12 @@ static inline HG_NODISCARD hg_status hg_ops_conv2d(hg_executor *executor, const 
     options.size_count = 7;
     return hg_ops_call(executor, HG_OPS_CONV2D, inputs, bias ? 3 : 2, &options, result, 1);
 }
-/** softmax(scale query key^T + mask) value of [batch, heads, seq_len, head_dim] and twice [batch,
- * kv_heads, kv_len, head_dim]; without heads, or batch and heads, too.
- * @param mask   added to scores, or bool: false is not seen; NULL: none
+/** softmax(scale query key^T + mask) value of [batch, heads, seq_len, head_dim], [batch, kv_heads,
+ * kv_len, head_dim] and [batch, kv_heads, kv_len, value_dim]; without heads, or batch and heads,
+ * too. Views whose last axis lies side by side are read as they are. Lengths, softcap, the other
+ * end for causal and scores: hg_ops_call.
+ * @param mask   added to scores, or bool: false is not seen; broadcast; NULL: none
+ * @param causal the last query sees the last key
  * @param scale  0: 1 / sqrt(head_dim) */
 static inline HG_NODISCARD hg_status hg_ops_attention(hg_executor *executor, const hg_tensor *query,
                                                       const hg_tensor *key, const hg_tensor *value,

@@ -92,6 +92,22 @@ bool graph_has_leading(const hg_op_info *row, const graph_operand *operands, uin
     return false;
 }
 
+uint32_t graph_operand_behind(const hg_op_info *row, uint32_t operand, const char *suffix) {
+    const char *name = row->operands[operand].name;
+    size_t length = strlen(name);
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (strncmp(row->operands[i].name, name, length) == 0 &&
+            strcmp(row->operands[i].name + length, suffix) == 0)
+            return i;
+    return HG_MAX_OPERANDS;
+}
+
+/* Whether the call says by strides where the rows of an array lie: its shape says nothing then. */
+static bool says_strides(graph_request *r, const hg_op_info *row, uint32_t operand) {
+    uint32_t strides = graph_operand_behind(row, operand, "_strides");
+    return strides < HG_MAX_OPERANDS && graph_given(r, strides);
+}
+
 int graph_shape_many(const graph_shape *s, uint8_t rank) {
     for (uint32_t i = 0; i < s->count; i++)
         if (s->extents[i].kind == GRAPH_SHAPE_MANY) return (int)rank - (int)(s->count - 1);
@@ -190,7 +206,8 @@ static hg_status learn_sizes(inference *f) {
             f->sizes[f->r->operands[i].operand] = f->r->operands[i].number;
     while (graph_shape_next(f->row, &p, &s)) {
         const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
-        if (o && o->kind == GRAPH_ARRAY) HG_TRY(learn(f, &s, value_of(f, o)));
+        if (o && o->kind == GRAPH_ARRAY && !says_strides(f->r, f->row, s.operand))
+            HG_TRY(learn(f, &s, value_of(f, o)));
     }
     for (uint32_t i = 0; i < f->row->operand_count; i++)
         if (f->sizes[i] != GRAPH_NOT_SET && !graph_given(f->r, i)) HG_TRY(add_size(f, i));
@@ -330,7 +347,8 @@ static bool infer_result(inference *f, uint32_t operand, graph_value *v) {
         memcpy(v->extents, of->extents, sizeof v->extents);
         return true;
     }
-    return graph_shape_of(f->r, operand, &s) && shape_result(f, &s, v);
+    return !says_strides(f->r, f->row, operand) && graph_shape_of(f->r, operand, &s) &&
+           shape_result(f, &s, v);
 }
 
 static hg_status make_results(inference *f) {
@@ -495,7 +513,8 @@ static hg_status check_shapes(inference *f) {
     if (graph_has_leading(f->row, f->r->operands, f->r->operand_count)) return HG_OK;
     while (graph_shape_next(f->row, &p, &s)) {
         const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
-        if (o && o->kind == GRAPH_ARRAY) HG_TRY(check_shape(f, &s, value_of(f, o)));
+        if (o && o->kind == GRAPH_ARRAY && !says_strides(f->r, f->row, s.operand))
+            HG_TRY(check_shape(f, &s, value_of(f, o)));
     }
     return HG_OK;
 }

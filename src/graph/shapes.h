@@ -36,6 +36,9 @@ void graph_shape_settle(graph_shape *shape, bool flag, bool last);
 /* Whether some of a call's operands are leading dimensions (lda, …): its sizes are not its shapes
  * then. */
 bool graph_has_leading(const hg_op_info *row, const graph_operand *operands, uint32_t count);
+/* The operand with the name of another one and `suffix` behind it; HG_MAX_OPERANDS: there is none.
+ */
+uint32_t graph_operand_behind(const hg_op_info *row, uint32_t operand, const char *suffix);
 /* How many extents of a value the `n*` of a shape is; negative: the value has another number of
  * extents. */
 int graph_shape_many(const graph_shape *shape, uint8_t rank);

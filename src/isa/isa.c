@@ -170,7 +170,12 @@
 /* Attention. */
 #define ATTENTION_FIRST OUTPUT("output"), INPUT("query"), INPUT("key"), INPUT("value"), SIZE("batch"), SIZE("heads"), SIZE("seq_len"), SIZE("head_dim")
 #define ATTENTION_END SIZE_OR_NONE("kv_heads", "heads"), SIZE_OR_NONE("kv_len", "seq_len"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask", "no mask"), \
-                      TUPLE_OR_NONE("mask_strides", 2, "the same mask for all"), FACTOR_F64_OR_NONE("scale", "1 / sqrt(head_dim)")
+                      TUPLE_OR_NONE("mask_strides", 2, "the same mask for all"), FACTOR_F64_OR_NONE("scale", "1 / sqrt(head_dim)"), \
+                      SIZE_OR_NONE("value_dim", "head_dim"), TUPLE_OR_NONE("query_strides", 3, "without gaps"), TUPLE_OR_NONE("key_strides", 3, "without gaps"), \
+                      TUPLE_OR_NONE("value_strides", 3, "without gaps"), TUPLE_OR_NONE("output_strides", 3, "without gaps"), FLAG_OR("from_start", "false"), \
+                      INPUT_OF_OR_NONE(HG_R_NONE, "lengths", "kv_len of each batch"), FLAG_OR("wide", "false"), SIZE_OR_NONE("mask_row", "kv_len"), \
+                      INPUT_OF_OR_NONE(HG_R_U8, "seen", "all keys"), TUPLE_OR_NONE("seen_strides", 3, "without gaps"), FACTOR_F64_OR("softcap", "0"), \
+                      OUTPUT_OR_NONE("scores", "no scores"), FLAG_OR("products", "false"), FLAG_OR("masked", "false")
 #define SIG_ATTENTION {ATTENTION_FIRST, ATTENTION_END}
 #define SIG_FLASH_ATTENTION {ATTENTION_FIRST, SIZE("block_size"), ATTENTION_END}
 

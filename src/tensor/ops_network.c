@@ -3,6 +3,7 @@
  * Must not know: layouts of memory, devices. */
 #include "library/texts.h"
 #include "tensor/work.h"
+#include <math.h>
 #include <string.h>
 
 static uint64_t last_extent(const hg_tensor *x) { return x->shape[x->rank - 1]; }
@@ -331,77 +332,172 @@ hg_status ops_avg_pool1d(ops_call *c) { return ops_with_kept(c, avg_pool1d); }
 
 /* ---- attention ---- */
 
-/* The mask as what is added to scores: of truths 0 where it is true, else -inf. */
-static hg_status added_mask(ops_call *c, ops_kept *k, const hg_tensor *mask, hg_element type,
-                            const uint64_t *shape, uint32_t rank, hg_tensor **added) {
-    hg_tensor **own = ops_keep(k), *whole;
-    HG_TRY(ops_broadcast(k, mask, shape, rank, &whole));
-    const hg_tensor *view = whole;
-    tensor_formula f = {.name = c->name,
-                        .expression = mask->type == HG_ELEMENT_BOOL ? "a ? 0 : -inf" : "a",
-                        .computes = type,
-                        .truths = mask->type == HG_ELEMENT_BOOL,
-                        .gives = type};
-    HG_TRY(tensor_map(c->run, &f, &view, 1, shape, rank, NULL, 0, own));
-    *added = *own;
+/* Elements of rows side by side, rows anywhere: a view that attention reads as it is. */
+static bool has_rows(const hg_tensor *x) {
+    bool rows = x->strides[x->rank - 1] == 1 || x->shape[x->rank - 1] == 1;
+    for (uint32_t d = 0; d + 1 < x->rank; d++)
+        rows = rows && (x->strides[d] >= 0 || x->shape[d] <= 1);
+    return rows;
+}
+
+/* The mask, repeated to [batch, heads, seq_len, kv_len]: numbers of `type`, or truths as bytes. */
+static hg_status give_mask(ops_call *c, ops_kept *k, ops_arguments *args, const hg_tensor *mask,
+                           hg_element type, const uint64_t *shape) {
+    hg_tensor *whole, **own = ops_keep(k);
+    bool truths = mask->type == HG_ELEMENT_BOOL;
+    uint64_t strides[2] = {shape[1] * shape[2] * shape[3], shape[2] * shape[3]};
+    HG_TRY(ops_broadcast(k, mask, shape, 4, &whole));
+    if ((truths || mask->type == type) && has_rows(whole)) {
+        *own = hg_tensor_retain(whole);
+    } else {
+        HG_TRY(tensor_cast(c->run, whole, truths ? mask->type : type, own));
+    }
+    ops_array(args, truths ? "seen" : "mask", *own);
+    if (!truths && hg_tensor_is_contiguous(*own)) ops_tuple(args, "mask_strides", strides, 2);
+    return HG_OK;
+}
+
+/* How many keys of each batch are seen. */
+static hg_status give_lengths(ops_call *c, ops_kept *k, ops_arguments *args,
+                              const hg_tensor *lengths, uint64_t batch) {
+    hg_tensor **own = ops_keep(k), **line;
+    if (lengths->rank > 1 || (lengths->rank && lengths->shape[0] != batch) ||
+        (!lengths->rank && batch != 1))
+        return ops_mismatch(c, "as many lengths as batches expected");
+    if (!lengths->rank) {
+        HG_TRY(hg_tensor_unsqueeze(lengths, 0, line = ops_keep(k)));
+        lengths = *line;
+    }
+    HG_TRY(lengths->type == HG_TYPE_I64 ? tensor_operand(c->run, lengths, true, own)
+                                        : tensor_cast(c->run, lengths, HG_TYPE_I64, own));
+    ops_array(args, "lengths", *own);
+    ops_flag(args, "wide", true);
     return HG_OK;
 }
 
 static hg_status attention_shapes(const ops_call *c, const hg_tensor *const *x) {
     const uint64_t *q = x[0]->shape, *key = x[1]->shape, *value = x[2]->shape;
     bool fits = q[0] == key[0] && q[3] == key[3] && key[1] && q[1] % key[1] == 0 &&
-                memcmp(key, value, 4 * sizeof *key) == 0;
+                memcmp(key, value, 3 * sizeof *key) == 0;
     return fits ? HG_OK
-                : ops_mismatch(c, "[batch, heads, seq_len, head_dim] and twice [batch, kv_heads, "
-                                  "kv_len, head_dim] expected, kv_heads a divisor of heads");
+                : ops_mismatch(c, "[batch, heads, seq_len, head_dim], [batch, kv_heads, kv_len, "
+                                  "head_dim] and [batch, kv_heads, kv_len, value_dim] expected, "
+                                  "kv_heads a divisor of heads");
 }
 
-static hg_status attention(ops_call *c, ops_kept *k) {
-    static const char *const names[] = {"query", "key", "value"};
-    const hg_tensor *x[4] = {NULL};
-    hg_element type;
-    ops_arguments args = {.count = 0};
+/* What attention is asked for beside its arrays. */
+enum { FROM_START, SCORES_ARE }; /* of options.sizes */
+enum { SCORES_WEIGHTS, SCORES_MASKED, SCORES_PRODUCTS };
+static void give_options(const ops_call *c, ops_arguments *args, bool scores) {
+    const hg_ops_options *o = &c->options;
+    uint64_t are = ops_size_or(c, SCORES_ARE, SCORES_WEIGHTS);
+    ops_flag(args, "causal", o->flag);
+    if (ops_size_or(c, FROM_START, 0)) ops_flag(args, "from_start", true);
+    if (o->numbers[0] != 0) ops_number(args, "scale", HG_TYPE_F64, o->numbers[0]);
+    if (o->numbers[1] != 0) ops_number(args, "softcap", HG_TYPE_F64, o->numbers[1]);
+    if (scores && are == SCORES_MASKED) ops_flag(args, "masked", true);
+    if (scores && are == SCORES_PRODUCTS) ops_flag(args, "products", true);
+}
+
+/* Behind query, key and value: lengths are integers, a mask is anything else. */
+static hg_status give_others(ops_call *c, ops_kept *k, ops_arguments *args, hg_element type,
+                             const uint64_t *shape) {
+    bool seen[2] = {false, false};
+    for (uint32_t i = 3; i < c->in_count; i++) {
+        const hg_tensor *x = c->in[i];
+        bool lengths = x->type != HG_ELEMENT_BOOL && !hg_type_is_float((hg_type)x->type);
+        if (seen[lengths])
+            return ops_refuse(c, "a mask of numbers or truths and lengths of integers expected");
+        seen[lengths] = true;
+        if (lengths) {
+            HG_TRY(give_lengths(c, k, args, x, shape[0]));
+            continue;
+        }
+        if (x->rank == 3 && c->in[0]->rank == 3) { /* [batch, seq_len, kv_len] of one head */
+            hg_tensor **own = ops_keep(k);
+            HG_TRY(hg_tensor_unsqueeze(x, 1, own));
+            x = *own;
+        }
+        HG_TRY(give_mask(c, k, args, x, type, shape));
+    }
+    return HG_OK;
+}
+
+static hg_status check_attention(const ops_call *c) {
+    const hg_ops_options *o = &c->options;
     uint32_t rank = c->in[0]->rank;
     if (rank < 2 || rank > 4 || c->in[1]->rank != rank || c->in[2]->rank != rank)
         return ops_mismatch(c, "2 to 4 axes, of all three as many, expected");
+    if (ops_size_or(c, FROM_START, 0) && !o->flag)
+        return ops_refuse(c, "sizes[0] says that causal counts from the start, and flag is false");
+    if (ops_size_or(c, SCORES_ARE, 0) > SCORES_PRODUCTS)
+        return ops_refuse(c, "sizes[1], what scores are, is 0, 1 or 2");
+    if (!(o->numbers[1] >= 0) || isinf(o->numbers[1]))
+        return ops_refuse(c, "numbers[1], the softcap, is a number of at least 0");
+    return HG_OK;
+}
+
+/* Results without the axes that the inputs did not have. */
+static hg_status keep_result(ops_call *c, ops_kept *k, hg_tensor *made, const uint64_t *shape,
+                             uint32_t at) {
+    uint32_t rank = c->in[0]->rank;
+    uint64_t own[4];
+    hg_tensor *view;
+    *ops_keep(k) = made;
+    if (rank == 4) memcpy(own, shape, sizeof own);
+    if (rank == 3) own[0] = shape[0];
+    if (rank < 4) memcpy(own + rank - 2, shape + 2, 2 * sizeof *own);
+    HG_TRY(ops_shaped(k, made, own, rank, &view));
+    c->out[at] = hg_tensor_retain(view);
+    return HG_OK;
+}
+
+static hg_status attend(ops_call *c, ops_kept *k, bool scores) {
+    static const char *const names[] = {"query", "key", "value"};
+    const tensor_work work = {.instruction = "attention", .operation = c->name};
+    const hg_tensor *x[3] = {NULL};
+    hg_element type;
+    ops_arguments args = {.count = 0};
+    HG_TRY(check_attention(c));
     HG_TRY(ops_common(c, 3, true, &type));
     for (uint32_t i = 0; i < 3; i++) {
         HG_TRY(ops_as(c, k, c->in[i], type, &x[i]));
-        for (uint32_t d = rank; d < 4; d++) {
+        for (uint32_t d = c->in[0]->rank; d < 4; d++) {
             hg_tensor **own = ops_keep(k); /* one head, one batch */
             HG_TRY(hg_tensor_unsqueeze(x[i], d == 3 ? 1 : 0, own));
             x[i] = *own;
         }
     }
     HG_TRY(attention_shapes(c, x));
-    uint64_t shape[4], scores[4] = {x[0]->shape[0], x[0]->shape[1], x[0]->shape[2], x[1]->shape[2]};
-    memcpy(shape, x[0]->shape, sizeof shape);
-    uint64_t strides[2] = {scores[1] * scores[2] * scores[3], scores[2] * scores[3]};
-    if (!tensor_numel(shape, 4) || !scores[3])
-        return ops_filled(c, type, "0", c->in[0]->shape, rank, &c->out[0]);
-    for (uint32_t i = 0; i < 3; i++) HG_TRY(give(c, k, &args, names[i], x[i]));
-    if (c->in_count > 3) {
-        const hg_tensor *mask = c->in[3];
-        hg_tensor *added;
-        bool each = mask->rank > 2;
-        if (mask->rank == 3 && rank == 3) { /* [batch, seq_len, kv_len] of one head */
-            hg_tensor **own = ops_keep(k);
-            HG_TRY(hg_tensor_unsqueeze(mask, 1, own));
-            mask = *own;
-        }
-        HG_TRY(added_mask(c, k, mask, type, scores + (each ? 0 : 2), each ? 4 : 2, &added));
-        ops_array(&args, "mask", added);
-        if (each) ops_tuple(&args, "mask_strides", strides, 2);
+    const uint64_t *q = x[0]->shape;
+    uint64_t shape[4] = {q[0], q[1], q[2], x[2]->shape[3]},
+             pairs[4] = {q[0], q[1], q[2], x[1]->shape[2]};
+    tensor_result made[2] = {{.operand = "output", .type = type, .rank = 4, .shape = shape},
+                             {.operand = "scores", .type = type, .rank = 4, .shape = pairs}};
+    if (!tensor_numel(q, 4) || !shape[3] || !pairs[3]) {
+        HG_TRY(ops_filled(c, type, "0", shape, 4, &made[0].tensor));
+        HG_TRY(keep_result(c, k, made[0].tensor, shape, 0));
+        if (!scores) return HG_OK;
+        HG_TRY(ops_filled(c, type, "0", pairs, 4, &made[1].tensor));
+        return keep_result(c, k, made[1].tensor, pairs, 1);
     }
-    ops_flag(&args, "causal", c->options.flag);
-    if (c->options.numbers[0] != 0) ops_number(&args, "scale", HG_TYPE_F64, c->options.numbers[0]);
-    hg_tensor **own = ops_keep(k), *view;
-    HG_TRY(ops_instruction(c, "attention", &args, "output", type, shape, 4, own));
-    HG_TRY(ops_shaped(k, *own, c->in[0]->shape, rank, &view));
-    c->out[0] = hg_tensor_retain(view);
-    return HG_OK;
+    for (uint32_t i = 0; i < 3; i++) { /* rows anywhere are read as they are */
+        hg_tensor **own = ops_keep(k);
+        HG_TRY(tensor_operand(c->run, x[i], false, own));
+        ops_array(&args, names[i], *own);
+    }
+    HG_TRY(give_others(c, k, &args, type, pairs));
+    give_options(c, &args, scores);
+    HG_TRY(tensor_call(c->run, &work, args.args, args.count, made, 1 + scores));
+    hg_status status = keep_result(c, k, made[0].tensor, shape, 0);
+    if (!scores) return status;
+    hg_status last = keep_result(c, k, made[1].tensor, pairs, 1);
+    return status == HG_OK ? last : status;
 }
+static hg_status attention(ops_call *c, ops_kept *k) { return attend(c, k, false); }
+static hg_status attention_scores(ops_call *c, ops_kept *k) { return attend(c, k, true); }
 hg_status ops_attention(ops_call *c) { return ops_with_kept(c, attention); }
+hg_status ops_attention_scores(ops_call *c) { return ops_with_kept(c, attention_scores); }
 
 /* ---- embedding ---- */
 

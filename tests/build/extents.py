@@ -37,6 +37,7 @@ LONG = [
     ("tensor_contract.f64 contract_dims=0,2;2,0", "shape_a shape_b", ["3,5,4 4,7,3", "1,9,2 2,1,1", "13,10,7 7,9,13"]),
     ("gemm.f16 trans_a=true", "m n k", ["3 5 7", "1 97 2", "70 300 65"]),
     ("softmax.bf16", "rows n ld", ["3 40 50", "!3 40 39"]),
+    ("attention.f32 causal=true from_start=true seen=true scores=true softcap=2.0", "batch heads seq_len kv_len head_dim value_dim", ["2 2 5 9 8 3", "1 2 40 70 8 8", "0 1 1 1 1 1"]),
     ("layer_norm.f16 eps=0.0009765625", "rows n", ["3 100", "7 13"]),
     ("attention.bf16 causal=true", "batch heads seq_len head_dim kv_heads", ["2 4 5 8 2", "!1 3 5 8 2", "1 2 67 5 1"]),
     ("fft.f32 n=97 inverse=true real=true", "batch", ["1", "5", "33"]),

@@ -83,32 +83,53 @@ static const product BATCHES[] = {
 
 typedef struct head {
     unsigned heads, kv_heads, queries, keys, size;
-    bool causal;
+    bool causal, from_start;
+    double softcap;
+    unsigned values, apart; /* elements of a value, 0: size; between rows of all arrays but scores
+                             */
+    bool scores;
 } head;
 
-/* Scores of one query, their weights, and the weighted values. Products are below 64 each; exp
- * turns the error of a score into one of its weight. */
+static unsigned values_of(const head *p) { return p->values ? p->values : p->size; }
+
+/* The score of a query and a key before e^, and what it is known within: products are below 64
+ * each. */
+static long double score_of(const work *w, const head *p, const double *q, const double *k,
+                            long double *error) {
+    long double score = 0, size = 0;
+    for (unsigned d = 0; d < p->size; d++) {
+        score += (long double)q[d] * k[d];
+        size += fabsl((long double)q[d] * k[d]);
+    }
+    score /= sqrtl(p->size);
+    *error = fmaxl(*error, w->unit * (p->size + 8) * (size / sqrtl(p->size) + p->softcap));
+    return p->softcap != 0 ? p->softcap * tanhl(score / p->softcap) : score;
+}
+
+/* Scores of one query, their weights, and the weighted values. exp turns the error of a score into
+ * one of its weight. */
 static void attend(work *w, const head *p, const double *q, const double *k, const double *v,
                    uint64_t to, unsigned query) {
     long double scores[64], largest = -INFINITY, sum = 0, error = 0;
-    unsigned seen = p->causal ? query + p->keys - p->queries + 1 : p->keys;
+    unsigned seen = !p->causal      ? p->keys
+                    : p->from_start ? query + 1
+                                    : query + p->keys - p->queries + 1,
+             of_key = p->size + p->apart, of_value = values_of(p) + p->apart;
+    if (seen > p->keys) seen = p->keys;
     for (unsigned j = 0; j < seen; j++) {
-        long double size = 0;
-        scores[j] = 0;
-        for (unsigned d = 0; d < p->size; d++) {
-            scores[j] += (long double)q[d] * k[j * p->size + d];
-            size += fabsl((long double)q[d] * k[j * p->size + d]);
-        }
-        scores[j] /= sqrtl(p->size);
-        error = fmaxl(error, w->unit * (p->size + 8) * size / sqrtl(p->size));
+        scores[j] = score_of(w, p, q, k + (uint64_t)j * of_key, &error);
         largest = fmaxl(largest, scores[j]);
     }
     for (unsigned j = 0; j < seen; j++) sum += scores[j] = expl(scores[j] - largest);
-    for (unsigned d = 0; d < p->size; d++) {
+    for (unsigned j = 0; p->scores && j < p->keys; j++) {
+        w->expected[to + j] = j < seen ? scores[j] / sum : 0;
+        w->bound[to + j] = w->expected[to + j] * (4 * error + w->unit * (64 + 4 * seen));
+    }
+    for (unsigned d = 0; !p->scores && d < values_of(p); d++) {
         long double value = 0, size = 0;
         for (unsigned j = 0; j < seen; j++) {
-            value += scores[j] / sum * v[j * p->size + d];
-            size += scores[j] / sum * fabsl((long double)v[j * p->size + d]);
+            value += scores[j] / sum * v[j * of_value + d];
+            size += scores[j] / sum * fabsl((long double)v[j * of_value + d]);
         }
         w->expected[to + d] = value;
         w->bound[to + d] = size * (4 * error + w->unit * (64 + 4 * seen)); /* scores below the
@@ -117,34 +138,56 @@ static void attend(work *w, const head *p, const double *q, const double *k, con
     }
 }
 
+/* The rest of the instruction where rows have gaps, and what is looked at: the scores in y, the
+ * output in o then. */
+static void more_of(char text[300], const head *p) {
+    unsigned key = p->size + p->apart, value = values_of(p) + p->apart;
+    text[0] = 0;
+    if (!p->values) return;
+    snprintf(text, 300,
+             ", value_dim=%u, from_start=%s, softcap=%g, query_strides=(0, %u, %u), "
+             "key_strides=(0, %u, %u), value_strides=(0, %u, %u)%s",
+             p->values, p->from_start ? "true" : "false", p->softcap, p->queries * key, key,
+             p->keys * key, key, p->keys * value, value, p->scores ? ", scores=y" : "");
+}
+
 static void attention(cts *s, const char *name, hg_type type, const head *p) {
     work w;
-    char text[512];
-    uint64_t queries = (uint64_t)p->heads * p->queries * p->size,
-             keys = (uint64_t)p->kv_heads * p->keys * p->size;
-    bool ok = work_begin(&w, s, type, type, queries, "yqkv");
-    double *q = work_input(&w, "q", queries, false), *k = work_input(&w, "k", keys, false),
-           *v = work_input(&w, "v", keys, false);
-    for (unsigned i = 0; ok && q && k && v && i < p->heads * p->queries; i++) {
-        uint64_t from = (uint64_t)(i / p->queries / (p->heads / p->kv_heads)) * p->keys * p->size;
-        attend(&w, p, q + (uint64_t)i * p->size, k + from, v + from, (uint64_t)i * p->size,
-               i % p->queries);
+    char text[900], more[300];
+    unsigned value = values_of(p), made = p->scores ? p->keys : value;
+    uint64_t rows = (uint64_t)p->heads * p->queries, keys = (uint64_t)p->kv_heads * p->keys;
+    bool ok = work_begin(&w, s, type, type, rows * made, p->scores ? "yqkvo" : "yqkv");
+    double *q = work_input(&w, "q", rows * (p->size + p->apart), false),
+           *k = work_input(&w, "k", keys * (p->size + p->apart), false),
+           *v = work_input(&w, "v", keys * (value + p->apart), false),
+           *o = p->scores ? work_input(&w, "o", rows * value, false) : NULL;
+    for (unsigned i = 0; ok && q && k && v && i < rows; i++) {
+        uint64_t from = (uint64_t)(i / p->queries / (p->heads / p->kv_heads)) * p->keys;
+        attend(&w, p, q + (uint64_t)i * (p->size + p->apart), k + from * (p->size + p->apart),
+               v + from * (value + p->apart), (uint64_t)i * made, i % p->queries);
     }
     free(q);
     free(k);
     free(v);
+    free(o);
+    more_of(more, p);
     snprintf(text, sizeof text,
-             "%s.%s output=y, query=q, key=k, value=v, batch=1, heads=%u, kv_heads=%u, seq_len=%u, "
-             "kv_len=%u, head_dim=%u, causal=%s%s",
-             name, hg_type_name(type), p->heads, p->kv_heads, p->queries, p->keys, p->size,
-             p->causal ? "true" : "false", name[0] == 'f' ? ", block_size=16" : "");
+             "%s.%s output=%s, query=q, key=k, value=v, batch=1, heads=%u, kv_heads=%u, "
+             "seq_len=%u, kv_len=%u, head_dim=%u, causal=%s%s%s",
+             name, hg_type_name(type), p->scores ? "o" : "y", p->heads, p->kv_heads, p->queries,
+             p->keys, p->size, p->causal ? "true" : "false",
+             name[0] == 'f' ? ", block_size=16" : "", more);
     work_finish(&w, text);
 }
 
 void cts_matrices(cts *s) {
     static const hg_type TYPES[] = {HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
     static const head HEADS[] = {
-        {1, 1, 3, 5, 4, false}, {4, 2, 9, 9, 6, true}, {2, 1, 2, 40, 16, true}};
+        {1, 1, 3, 5, 4, .causal = false},
+        {4, 2, 9, 9, 6, .causal = true},
+        {2, 1, 2, 40, 16, .causal = true},
+        {2, 1, 9, 40, 5, .causal = true, .from_start = true, .softcap = 2, .values = 7, .apart = 3},
+        {2, 2, 5, 9, 5, .causal = true, .softcap = 3, .values = 4, .apart = 1, .scores = true}};
     for (uint32_t t = 0; t < HG_COUNT_OF(TYPES); t++) {
         for (uint32_t i = 0; i < HG_COUNT_OF(PRODUCTS) && cts_wanted(s, "gemm", TYPES[t]); i++)
             multiply(s, "gemm", TYPES[t], TYPES[t], &PRODUCTS[i]);

@@ -17,7 +17,7 @@ bool work_begin(work *w, cts *s, hg_type type, hg_type result, uint64_t outputs,
     for (const char *a = arrays; *a; a++)
         snprintf(w->text + strlen(w->text), sizeof w->text - strlen(w->text),
                  ".param %c buffer %s %s\n", *a, hg_type_name(*a == 'y' ? result : type),
-                 *a == 'y' ? "inout" : "in");
+                 *a == 'y' || *a == 'o' ? "inout" : "in");
     return w->expected && w->bound &&
            case_add_array(&w->c, "y", result, NULL, outputs * oracle_size(result));
 }

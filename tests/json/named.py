@@ -130,6 +130,8 @@ QUERY = np.ones((2, 1, 4, 3))
 whole("attention", "q k v out", {"q": QUERY, "k": KEY, "v": VALUE}, np.broadcast_to(VALUE[:, :, 3:], VALUE.shape), **HEADS)
 whole("causal_attention", "q k v out", {"q": QUERY, "k": KEY, "v": VALUE},
       np.stack([VALUE[:, :, :1].mean(2), VALUE[:, :, :2].mean(2), VALUE[:, :, :2].mean(2), VALUE[:, :, 3]], 2), **HEADS)
+whole("causal_from_start_attention", "q k v out", {"q": np.ones((2, 1, 2, 3)), "k": KEY[:1], "v": VALUE},
+      np.stack([VALUE[:, :, 0], VALUE[:, :, :2].mean(2)], 2), batch=2, heads=1, seq_len=2, kv_len=4, head_dim=3, key_strides_0=0, key_strides_1=0, key_strides_2=3)
 for kind in ("f32", "u8", "i64"):
     left, right = abs(small(3, 2)), abs(small(3, 5))
     whole("concat", "a b out", {"a": left, "b": right}, np.concatenate([left, right], 1), kind, rows=3, a_columns=2, b_columns=5)
@@ -161,7 +163,10 @@ for word, params, text in (("matmul", THREE, "an integer parameter is missing: '
                            ("gemm", dict(THREE, trans_a=scalar("bool"), **sizes("m k")), "a word in the kernel's name"),
                            ("gemm", dict(THREE, m=scalar("f32"), **sizes("k")), "expected an integer, got f32"),
                            ("softmax", TWO | {"out": array("f32"), "z": array("f32")}, "softmax has no operand of this name"),
-                           ("attention", TWO, "a device array is missing"), ("concat", THREE, "an integer parameter is missing: 'a_columns'"),
+                           ("attention", TWO, "a device array is missing"),
+                           ("attention", {n: array("f32") for n in ("q", "k", "v", "lengths", "out")} | sizes("batch heads seq_len head_dim"), "expected u32, got an array of f32"),
+                           ("attention", {n: array("f32") for n in "qkvo"} | sizes("batch heads seq_len head_dim key_strides_1"), "a number of a tuple is missing: 'key_strides'"),
+                            ("concat", THREE, "an integer parameter is missing: 'a_columns'"),
                            ("max_pool", TWO, "an integer parameter is missing: 'width'"),
                            ("avg_pool", {"x": array("i32"), "y": array("i32"), **sizes("width kernel_w")}, "an array of f32 or f64"),
                            ("cosh", TWO, "Unknown complex operation: cosh"), ("sinh", TWO, "Unknown complex operation: sinh"),

@@ -249,73 +249,134 @@ class RmsNorm(Norm):
         return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None])}
 
 
+class Heads:
+    """Rows [batch, heads, rows, columns] in memory, with the strides (batch, head, row) or without gaps; a stride of 0 repeats. Gaps are NaN."""
+
+    def __init__(self, p, shape, strides, make, gap=np.nan):
+        b, h, r, c = shape
+        self.strides = strides or (h * r * c, r * c, c)
+        outer = tuple(n if stride or not strides else min(n, 1) for n, stride in zip(shape, self.strides))
+        at = sum(np.arange(n).reshape([-1 if k == d else 1 for k in range(4)]) * stride for d, (n, stride) in enumerate(zip((*outer, c), (*self.strides, 1))))
+        self.at = np.broadcast_to(at, (*outer, c)).astype(np.int64)
+        made = make(self.at.shape)
+        self.data = np.full(int(self.at.max(initial=-1)) + 1, gap, made.dtype)
+        self.data[self.at] = made
+        self.at = np.broadcast_to(self.at, shape)
+        if p.refused is not None:
+            self.data = np.resize(self.data, min(self.data.size, SMALL))
+
+    @property
+    def values(self):
+        return self.data[self.at]
+
+
 class Attention(Operation):
-    """softmax(q k^T scale + mask) v of each head. What a causal query does not see counts for nothing, NaN neither; one that sees no key gets zeros.
+    """softmax(softcap tanh(q k^T scale / softcap) + mask) v of each head. What a causal query does not see counts for nothing, NaN neither; one that sees no key gets zeros.
     Bound: the scores' errors as a product's; e^ of them; a weighted mean of the values."""
 
     required = ("output", "query", "key", "value", "batch", "heads", "seq_len", "head_dim")
-    optional = {"kv_heads": None, "kv_len": None, "causal": False, "mask": False, "mask_strides": (), "scale": None}
-    out, arrays_of = ("output",), ("output", "query", "key", "value", "mask")
+    optional = {"kv_heads": None, "kv_len": None, "causal": False, "mask": False, "mask_strides": (), "scale": None, "value_dim": None, "query_strides": (), "key_strides": (),
+                "value_strides": (), "output_strides": (), "from_start": False, "lengths": (), "wide": False, "mask_row": None, "seen": False, "seen_strides": (), "softcap": 0.0,
+                "scores": False, "products": False, "masked": False}
+    out, arrays_of = ("output", "scores"), ("output", "query", "key", "value", "mask", "lengths", "seen", "scores")
+
+    def types(self, p):
+        return {"lengths": "i64" if p.given.get("wide") else "u32", "seen": "u8"}
 
     def arrays(self, p, o):
         b, h, s, d = (o[name] for name in ("batch", "heads", "seq_len", "head_dim"))
-        self.kv_heads, self.kv_len = (left_out if o[name] is None else o[name] for name, left_out in (("kv_heads", h), ("kv_len", s)))
-        shapes = [(b, h, s, d)] + [(b, self.kv_heads, self.kv_len, d)] * 2
-        if p.refused is not None:
-            shapes = [(few(p, *shape),) for shape in shapes]
-        self.q, self.k, self.v = (p.numbers(shape, name=name) for shape, name in zip(shapes, ("query", "key", "value")))
-        arrays = {"output": stored(np.zeros(few(p, b, h, s, d)), p.type), "query": stored(self.q, p.type).reshape(-1), "key": stored(self.k, p.type).reshape(-1),
-                  "value": stored(self.v, p.type).reshape(-1)}
+        self.kv_heads, self.kv_len, self.value_dim = (left_out if o[name] is None else o[name] for name, left_out in (("kv_heads", h), ("kv_len", s), ("value_dim", d)))
+        if p.refused is not None and max(b, h, s, d, self.kv_heads, self.kv_len) > SMALL:
+            return {name: stored(np.zeros(SMALL), p.type) for name in ("output", "query", "key", "value")}
+        q, k, v, y = [(b, h, s, d)], [(b, self.kv_heads, self.kv_len, d)], [(b, self.kv_heads, self.kv_len, self.value_dim)], [(b, h, s, self.value_dim)]
+        q, k, v = (Heads(p, shape, o[name + "_strides"], lambda shape, name=name: p.numbers(shape, name=name)) for (shape,), name in zip((q, k, v), ("query", "key", "value")))
+        self.y = Heads(p, y[0], o["output_strides"] if p.refused is None else (), np.zeros, 7.0)
+        self.q, self.k, self.v = (x.values if p.refused is None else None for x in (q, k, v))
+        arrays = {"output": stored(self.y.data, p.type), "query": stored(q.data, p.type), "key": stored(k.data, p.type), "value": stored(v.data, p.type)}
         if o["mask"]:
-            outer = [1 if not stride else n for n, stride in zip((b, h), o["mask_strides"] or (0, 0))]
-            self.mask = loaded(stored(np.where(p.random.random((*outer, s, self.kv_len)) < 0.2, -np.inf, p.random.standard_normal((*outer, s, self.kv_len))), p.type), p.type)
-            self.mask[..., :1] = 0.5  # no row without an element
-            if o["mask"] == "ends":  # rows of the lowest number, of the highest one beside others, of a number that all of it is, of the lowest and no key
-                for row, number in enumerate((-MOST[p.type], MOST[p.type], -10000.0, -np.inf)):
-                    self.mask[..., row::5, row % 2:] = number
-                self.mask[..., 3::5, 1] = -np.inf
-                self.mask[..., 3::10, 0] = -np.inf
-            arrays["mask"] = stored(self.mask, p.type).reshape(-1)
+            strides = (*(o["mask_strides"] or (0, 0)), self.kv_len if o["mask_row"] is None else o["mask_row"])
+            mask = Heads(p, (b, h, s, self.kv_len), strides, lambda shape: self.some_mask(p, o, shape))
+            self.mask = mask.values
+            arrays["mask"] = stored(mask.data, p.type)
+        if o["lengths"]:
+            self.lengths = np.array([o["lengths"]] if isinstance(o["lengths"], int) else o["lengths"])
+            arrays["lengths"] = self.lengths.astype("i8" if o["wide"] else "u4")
+        if o["seen"]:
+            seen = Heads(p, (b, h, s, self.kv_len), o["seen_strides"], lambda shape: (p.random.random(shape) < 0.7).astype("u1"), 1)
+            self.seen = seen.values
+            arrays["seen"] = seen.data
+        if o["scores"]:
+            arrays["scores"] = stored(np.zeros(b * h * s * self.kv_len), p.type)
         return arrays
+
+    def some_mask(self, p, o, shape):
+        """Rows are those of the shape that the mask has in memory."""
+        mask = loaded(stored(np.where(p.random.random(shape) < 0.2, -np.inf, p.random.standard_normal(shape)), p.type), p.type)
+        mask[..., :1] = 0.5  # no row without an element
+        if o["mask"] == "ends":  # rows of the lowest number, of the highest one beside others, of a number that all of it is, of the lowest and no key
+            for row, number in enumerate((-MOST[p.type], MOST[p.type], -10000.0, -np.inf)):
+                mask[..., row::5, row % 2:] = number
+            mask[..., 3::5, 1] = -np.inf
+            mask[..., 3::10, 0] = -np.inf
+        return mask
+
+    def hidden(self, o, n, m):
+        """[batch, heads, n, m]: keys that are not looked at."""
+        keys = np.clip(self.lengths, 0, m) if o["lengths"] else np.full(o["batch"], m)
+        keys = keys[:, None, None, None]
+        seen = np.arange(m) < keys
+        if o["causal"]:
+            seen = seen & (np.arange(m) <= np.arange(n)[:, None] + (0 if o["from_start"] else keys - n))
+        return np.broadcast_to(~seen, (o["batch"], o["heads"], n, m))
 
     def expected(self, p, o):
         kind, d, w = calculated(p.type), o["head_dim"], wide(p.type)
         scale = 1 / np.sqrt(w(max(d, 1))) if o["scale"] is None else w(np.float32(o["scale"]) if kind == "f32" else o["scale"])
         k, v = (np.repeat(x, o["heads"] // max(self.kv_heads, 1), 1) for x in (self.k, self.v))
         u = UNIT[kind]
-        if self.q.size == 0:
-            return {"output": (np.zeros(self.q.size), np.zeros(self.q.size))}
+        results = {}
         with np.errstate(invalid="ignore"):
             s = np.einsum("bhid,bhjd->bhij", self.q, k) * scale
             off = u * (d + 6) * np.einsum("bhid,bhjd->bhij", np.abs(self.q), np.abs(k)) * abs(scale)
+            least = LEAST[kind] * (4 * np.abs(k).sum(-1)[:, :, None] + abs(scale) + 1)
+            products, of_products = s, off + least + 4 * u * np.abs(s)
+            if o["softcap"]:
+                s = o["softcap"] * np.tanh(s / o["softcap"])
+                off = off + 6 * u * np.abs(s) + 2 * LEAST[kind] * (1 + o["softcap"])
             if o["mask"]:
                 s = s + self.mask
                 off = off + 2 * u * np.where(np.isfinite(self.mask), np.abs(self.mask), 0)
-            off = off + LEAST[kind] * (4 * np.abs(k).sum(-1)[:, :, None] + abs(scale) + 1)
-            seen = np.ones(s.shape[-2:], bool)
-            if o["causal"]:
-                n, m = s.shape[-2:]
-                seen = np.arange(m) <= np.arange(n)[:, None] + (m - n)
-                s, off = np.where(seen, s, -np.inf), np.where(seen, off, 0)
+            off = off + least
+            if o["seen"]:
+                s = np.where(self.seen != 0, s, -np.inf)
+            hidden = self.hidden(o, *s.shape[-2:])
+            s, off = np.where(hidden, -np.inf, s), np.where(hidden, 0, off)
+            of_masked = off + 4 * u * np.where(np.isfinite(s), np.abs(s), 0)
             largest = s.max(-1, keepdims=True, initial=-np.inf)
             e = np.exp(s - np.where(largest == -np.inf, 0, largest))
             weights, keyless = e / e.sum(-1, keepdims=True), largest == -np.inf
             weights, off = np.where(keyless, 0, weights), np.where(keyless, 0, off)
             away, off = np.where(weights > 0, np.abs(s - largest), 0), np.where(weights > 0, off, 0)
-            if seen.all() or np.isfinite(v).all():
+            if not hidden.any() or np.isfinite(v).all():
                 value = np.einsum("bhij,bhjd->bhid", weights, v)
             else:
-                value = np.where(seen[..., None] | ~seen.any(-1)[:, None, None], weights[..., None] * v[:, :, None], 0).sum(3)
+                value = np.where(hidden[..., None] & ~hidden.all(-1)[..., None, None], 0, weights[..., None] * v[:, :, None]).sum(3)
                 v = np.where(np.isfinite(v), v, 0)
             value = np.where(keyless, 0, value)
             part = off + u * away + off.max(-1, keepdims=True, initial=0)
             part = part + (weights * part).sum(-1, keepdims=True) + u * (s.shape[-1] / 4 + 24)
             bound = np.einsum("bhij,bhjd->bhid", weights * part + 4 * self.kv_len * LEAST[kind], np.abs(v)) + LEAST[kind]
-        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+        data, room = self.y.data.astype(wide(p.type)), np.zeros(self.y.data.shape)
+        data[self.y.at], room[self.y.at] = value, bound + rounding(value, p.type)
+        results["output"] = (data, room)
+        if o["scores"]:
+            scores, bound = (products, of_products) if o["products"] else (s, of_masked) if o["masked"] else (weights, 2 * weights * part + LEAST[kind])
+            results["scores"] = (scores.reshape(-1), (bound + rounding(scores, p.type)).reshape(-1))
+        return results
 
     def torch(self, o, torch):
         own = getattr(torch.nn.functional, "_scaled_dot_product_attention", None)
-        if own is None or self.kv_heads != o["heads"] or o["mask"] or o["scale"] is not None or self.kv_len != o["seq_len"] or self.q.size == 0:
+        if own is None or self.kv_heads != o["heads"] or o["scale"] is not None or any(o[name] for name in ("mask", "lengths", "seen", "softcap", "from_start", "output_strides")) or self.kv_len != o["seq_len"] or self.q.size == 0:
             return None
         q, k, v = (torch.from_numpy(x.astype(np.float64)) for x in (self.q, self.k, self.v))
         return own(q, k, v, None, 0.0, False, o["causal"])[0]

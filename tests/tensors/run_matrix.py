@@ -26,10 +26,10 @@ def case(*names):
 
 class Case:
     """What one call is compared with: inputs as Layouts, options, and `want` in f64 or exact. `bound`: how many units of the result's type, of numbers of the size
-    `scale`, the result may be away."""
+    `scale`, the result may be away. `more`: further results."""
 
-    def __init__(self, inputs, want, bound=8, scale=1.0, kind=None, **options):
-        self.inputs, self.want, self.bound, self.scale, self.kind, self.options = inputs, np.asarray(want), bound, scale, kind, options
+    def __init__(self, inputs, want, bound=8, scale=1.0, kind=None, more=(), **options):
+        self.inputs, self.wants, self.bound, self.scale, self.kind, self.options = inputs, [np.asarray(x) for x in (want, *more)], bound, scale, kind, options
 
 
 class Making:
@@ -311,30 +311,43 @@ def pools(m, name):
     return Case([x], want[..., 0, :] if flat else want, 32, 4, kind, flag=counted, sizes=[size[1], stride[1], padding[1]] if flat else size + stride + padding)
 
 
-@case("attention")
-def attention(m):
+@case("attention", "attention_scores")
+def attention(m, name):
     kind, rank = m.kind(), m.number(2, 5)
-    batch, kv, s, t, d = m.number(1, 3), m.number(1, 3), m.number(1, 6), m.number(1, 7), [4, 8, 16][m.number(0, 3)]
+    batch, kv, s, t, d, e = m.number(1, 3), m.number(1, 3), m.number(1, 6), m.number(1, 7), [4, 8, 16][m.number(0, 3)], [4, 8, 5][m.number(0, 3)]
     heads = kv * m.number(1, 3)
     lead = {2: ([], []), 3: ([batch], [batch]), 4: ([batch, heads], [batch, kv])}[rank]
-    q, k, v = m.array(kind, lead[0] + [s, d]), m.array(kind, lead[1] + [t, d]), m.array(kind, lead[1] + [t, d])
+    q, k, v = m.array(kind, lead[0] + [s, d]), m.array(kind, lead[1] + [t, d]), m.array(kind, lead[1] + [t, e])
     query, key, value = wide(q), wide(k), wide(v)
     if rank == 4:
         key, value = key.repeat(heads // kv, 1), value.repeat(heads // kv, 1)
-    scale, causal, masked = [0, 0.25][m.number(0, 2)], bool(m.number(0, 2)), m.turn([0, 1, 2])
-    scores = query @ key.swapaxes(-1, -2) * (scale or d ** -0.5)
-    inputs = [q, k, v]
+    scale, causal, start, masked, softcap = [0, 0.25][m.number(0, 2)], bool(m.number(0, 2)), m.number(0, 2), m.turn([0, 1, 2]), [0, 0, 1.5][m.number(0, 3)]
+    products = query @ key.swapaxes(-1, -2) * (scale or d ** -0.5)
+    scores = softcap * np.tanh(products / softcap) if softcap else products
+    inputs, keys = [q, k, v], np.full([batch if rank > 2 else 1] + [1] * (rank - 1 if rank > 2 else 2), t)
     if masked:
         shape = list(scores.shape) if m.number(0, 2) else [s, t]
+        shape = [1 if m.number(0, 4) == 0 else n for n in shape]
         inputs.append(m.array(kind, shape) if masked == 1 else m.array("?", shape))
         mask = inputs[3].array
         scores = scores + (np.where(mask, 0, -np.inf) if masked == 2 else mask.astype("f8"))
+    if m.number(0, 3) == 0:
+        integer = m.kind(INTEGERS[:8])
+        inputs.append(m.array(integer, [keys.shape[0]] if rank > 2 or m.number(0, 2) else [], make=lambda shape: m.random.integers(0, t + 2, shape).astype(integer)))
+        keys = np.minimum(inputs[-1].array.astype("i8"), t).reshape(keys.shape)
+    seen = np.arange(t) < keys
     if causal:
-        scores = np.where(np.arange(t) <= np.arange(s)[:, None] + t - s, scores, -np.inf)
+        seen = seen & (np.arange(t) <= np.arange(s)[:, None] + (0 if start else keys - s))
+    scores = np.where(seen.reshape(seen.shape[-rank:]), scores, -np.inf)
     top = scores.max(-1, keepdims=True)
     weights = np.exp(scores - np.where(np.isinf(top), 0, top))
     total = weights.sum(-1, keepdims=True)
-    return Case(inputs, weights / np.where(total == 0, 1, total) @ value, 64, 8, kind, flag=causal, numbers=[scale])
+    weights = weights / np.where(total == 0, 1, total)
+    options = {"flag": causal, "numbers": [scale, softcap], "sizes": [start if causal else 0]}
+    if name == "attention":
+        return Case(inputs, weights @ value, 64, 8, kind, **options)
+    are = m.number(0, 3)
+    return Case(inputs, weights @ value, 64, 8, kind, more=[[weights, scores, products][are]], **{**options, "sizes": options["sizes"] + [are]})
 
 
 @case("embedding")
@@ -359,20 +372,20 @@ def losses(m, name):
 
 # ---- comparing ----
 
-def compare(name, c, got, what):
+def compare(c, got, want, what):
     kind = np.dtype(c.kind)
-    if got.dtype != kind or got.shape != c.want.shape:
-        checks.check(False, f"{what}: {got.dtype} {got.shape}, {kind} {c.want.shape} expected")
+    if got.dtype != kind or got.shape != want.shape:
+        checks.check(False, f"{what}: {got.dtype} {got.shape}, {kind} {want.shape} expected")
         return
     if kind.kind != "f":
-        checks.check(np.array_equal(got, c.want.astype(kind)), f"{what}: {got.ravel()[:5]}, {c.want.ravel()[:5]} expected")
+        checks.check(np.array_equal(got, want.astype(kind)), f"{what}: {got.ravel()[:5]}, {want.ravel()[:5]} expected")
         return
     unit = UNIT[kind.str[1:]]
     with np.errstate(all="ignore"):
-        away = np.abs(got.astype("f8") - c.want) <= (c.bound * max(c.scale, 1.0) + 2 * np.abs(c.want)) * unit
-    good = away | (np.isnan(got) & np.isnan(c.want)) | (got == c.want)
+        away = np.abs(got.astype("f8") - want) <= (c.bound * max(c.scale, 1.0) + 2 * np.abs(want)) * unit
+    good = away | (np.isnan(got) & np.isnan(want)) | (got == want)
     at = np.argmin(good) if good.size else 0
-    checks.check(bool(good.all()), f"{what}: {got.ravel()[at] if good.size else ''}, {c.want.ravel()[at] if good.size else ''} expected")
+    checks.check(bool(good.all()), f"{what}: {got.ravel()[at] if good.size else ''}, {want.ravel()[at] if good.size else ''} expected")
 
 
 def run(executor, name, function, seed):
@@ -381,11 +394,12 @@ def run(executor, name, function, seed):
     c = function(m, name) if function.__code__.co_argcount == 2 else function(m)
     try:
         inputs = [executor.layout(i) for i in c.inputs]
-        got = executor.call(name, inputs, **c.options)[0].numpy()
+        got = [x.numpy() for x in executor.call(name, inputs, len(c.wants), **c.options)]
         with executor.scope():
-            recorded = executor.call(name, inputs, **c.options)[0]
-        compare(name, c, got, what)
-        checks.check(recorded.numpy().tobytes() == got.tobytes(), f"{what}: other bits in a scope")
+            recorded = executor.call(name, inputs, len(c.wants), **c.options)
+        for i, want in enumerate(c.wants):
+            compare(c, got[i], want, what)
+        checks.check(all(x.numpy().tobytes() == y.tobytes() for x, y in zip(recorded, got)), f"{what}: other bits in a scope")
     except Refused as error:
         checks.check(False, f"{what}: {error}")
 
@@ -433,6 +447,10 @@ def refused(e):
             ("group_norm", [f(1, 3, 2), f(3), f(3)], {"sizes": [2]}, "does not divide"),
             ("layer_norm", [f(2, 3), f(2)], {}, "last axes of the first"),
             ("attention", [f(2, 3), f(4, 2), f(4, 2)], {}, "kv_heads"),
+            ("attention", [f(2, 3), f(4, 3), f(4, 2), index], {}, "as many lengths as batches"),
+            ("attention", [f(2, 3), f(4, 3), f(4, 2), f(2, 4), f(2, 4)], {}, "a mask of numbers or truths and lengths"),
+            ("attention", [f(2, 3), f(4, 3), f(4, 2)], {"sizes": [1]}, "flag is false"),
+            ("attention", [f(2, 3), f(4, 3), f(4, 2)], {"numbers": [0, -1]}, "softcap"),
             ("embedding", [f(4, 2), f(2)], {}, "integers of at most 64 bits"),
             ("embedding", [f(4, 2), index], {}, "table"),
             ("mse", [f(2), f(3)], {}, "one shape expected")]:

@@ -3,11 +3,34 @@
 #include <math.h>
 #include <string.h>
 
+/* Where the rows of an array lie: elements from those of a batch to the next, of a head, and from
+ * one row to the next. Elements of a row are side by side. */
+typedef struct layout {
+    uint64_t batch, head, row;
+} layout;
+
 /* What is asked for. */
 typedef struct asked {
-    uint64_t batch, heads, seq_len, head_dim, kv_heads, kv_len, mask_batch, mask_head;
-    bool causal;
+    uint64_t batch, heads, seq_len, head_dim, kv_heads, kv_len, value_dim;
+    layout query, key, value, output, mask, seen;
+    bool causal, from_start, wide;
+    double softcap;
 } asked;
+
+static bool has_array(const plan_call *call, const char *name) {
+    return plan_array_of(call, plan_operand_named(call, name)) != NULL;
+}
+
+/* An operand of three strides, or what stands for it: rows of `columns` without gaps. */
+static layout layout_of(const plan_call *call, const char *name, uint64_t heads, uint64_t rows,
+                        uint64_t columns) {
+    uint32_t given = plan_operand_named(call, name);
+    if (call->operands[given].count == 3)
+        return (layout){plan_number(call, given, 0), plan_number(call, given, 1),
+                        plan_number(call, given, 2)};
+    uint64_t head = plan_times(rows, columns);
+    return (layout){plan_times(heads, head), head, columns};
+}
 
 static asked read_call(const plan_call *call) {
     asked a = {.batch = plan_named(call, "batch"),
@@ -16,21 +39,64 @@ static asked read_call(const plan_call *call) {
                .head_dim = plan_named(call, "head_dim"),
                .kv_heads = plan_named_or(call, "kv_heads", plan_named(call, "heads")),
                .kv_len = plan_named_or(call, "kv_len", plan_named(call, "seq_len")),
-               .causal = plan_named(call, "causal") != 0};
+               .value_dim = plan_named_or(call, "value_dim", plan_named(call, "head_dim")),
+               .causal = plan_named(call, "causal") != 0,
+               .from_start = plan_named(call, "from_start") != 0,
+               .wide = plan_named(call, "wide") != 0};
     uint32_t strides = plan_operand_named(call, "mask_strides");
-    if (plan_is_given(call, strides)) {
-        a.mask_batch = plan_number(call, strides, 0);
-        a.mask_head = plan_number(call, strides, 1);
+    a.query = layout_of(call, "query_strides", a.heads, a.seq_len, a.head_dim);
+    a.key = layout_of(call, "key_strides", a.kv_heads, a.kv_len, a.head_dim);
+    a.value = layout_of(call, "value_strides", a.kv_heads, a.kv_len, a.value_dim);
+    a.output = layout_of(call, "output_strides", a.heads, a.seq_len, a.value_dim);
+    a.seen = layout_of(call, "seen_strides", a.heads, a.seq_len, a.kv_len);
+    a.mask.row = plan_named_or(call, "mask_row", a.kv_len);
+    if (call->operands[strides].count == 2) {
+        a.mask.batch = plan_number(call, strides, 0);
+        a.mask.head = plan_number(call, strides, 1);
     }
+    memcpy(&a.softcap, call->operands[plan_operand_named(call, "softcap")].words, sizeof a.softcap);
     return a;
 }
 
 /* ---- shapes ---- */
 
+static void check_count(const plan_call *call, plan_problem *problem, const char *name,
+                        uint32_t expected, const char *what) {
+    uint32_t operand = plan_operand_named(call, name), count = call->operands[operand].count;
+    if (count != 0 && count != expected)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u strides, %u expected: %s",
+                    (unsigned)count, (unsigned)expected, what);
+}
+
+/* Of what is written no element may be another one's too: from the smallest stride on, each is as
+ * large as what lies inside it. */
+static void check_output(const plan_call *call, plan_problem *problem, const asked *a) {
+    uint64_t strides[] = {a->output.batch, a->output.head, a->output.row},
+             extents[] = {a->batch, a->heads, a->seq_len}, inside = a->value_dim;
+    if (!a->batch || !a->heads || !a->seq_len || !a->value_dim) return;
+    for (uint32_t done = 0; done < 3; done++) {
+        uint32_t least = 3;
+        for (uint32_t i = 0; i < 3; i++)
+            if (extents[i] && (least == 3 || strides[i] < strides[least])) least = i;
+        if (extents[least] > 1) {
+            if (strides[least] < inside) {
+                plan_refuse(call, problem, KIR_FAULT_DOMAIN,
+                            plan_operand_named(call, "output_strides"),
+                            "a stride of %llu, at least %llu expected: elements lie on others",
+                            (unsigned long long)strides[least], (unsigned long long)inside);
+                return;
+            }
+            uint64_t span = plan_times(extents[least] - 1, strides[least]);
+            inside = span > UINT64_MAX - inside ? UINT64_MAX : span + inside;
+        }
+        extents[least] = 0;
+    }
+}
+
 static void check(const plan_call *call, plan_problem *problem) {
+    static const char *const layouts[] = {"query_strides", "key_strides", "value_strides",
+                                          "output_strides", "seen_strides"};
     asked a = read_call(call);
-    uint32_t strides = plan_operand_named(call, "mask_strides"),
-             count = call->operands[strides].count;
     if (call->op == HG_OP_FLASH_ATTENTION && plan_named(call, "block_size") == 0)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "block_size"),
                     "0, at least 1 expected");
@@ -38,33 +104,49 @@ static void check(const plan_call *call, plan_problem *problem) {
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "kv_heads"),
                     "%llu, a divisor of the %llu heads expected", (unsigned long long)a.kv_heads,
                     (unsigned long long)a.heads);
-    if (count != 0 && count != 2)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
-                    "%u strides, 2 expected: of a batch and of a head", (unsigned)count);
+    if (!(a.softcap >= 0) || isinf(a.softcap))
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "softcap"),
+                    "%g, a number of at least 0 expected", a.softcap);
+    if (a.from_start && !a.causal)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "from_start"),
+                    "true, and causal is false: it says which end causal counts from");
+    check_count(call, problem, "mask_strides", 2, "of a batch and of a head");
+    for (size_t i = 0; i < HG_COUNT_OF(layouts); i++)
+        check_count(call, problem, layouts[i], 3, "of a batch, of a head and of a row");
+    check_output(call, problem, &a);
 }
 
-static void matrices(const plan_call *call, const char *operand, uint64_t batch, uint64_t heads,
-                     uint64_t rows, uint64_t columns) {
-    plan_array_shape(plan_array_of(call, plan_operand_named(call, operand)), 4,
-                     (const uint64_t[]){batch, heads, rows, columns});
+static void matrices(const plan_call *call, const char *operand, const layout *at,
+                     const uint64_t extents[4]) {
+    plan_array *array = plan_array_of(call, plan_operand_named(call, operand));
+    if (array)
+        plan_array_strides(array, 4, extents,
+                           (const int64_t[]){plan_stride(at->batch), plan_stride(at->head),
+                                             plan_stride(at->row), 1});
 }
 
 static void ranges(plan_call *call) {
     asked a = read_call(call);
-    plan_array *mask = plan_array_of(call, plan_operand_named(call, "mask"));
-    matrices(call, "output", a.batch, a.heads, a.seq_len, a.head_dim);
-    matrices(call, "query", a.batch, a.heads, a.seq_len, a.head_dim);
-    matrices(call, "key", a.batch, a.kv_heads, a.kv_len, a.head_dim);
-    matrices(call, "value", a.batch, a.kv_heads, a.kv_len, a.head_dim);
-    if (mask)
-        plan_array_strides(mask, 4, (const uint64_t[]){a.batch, a.heads, a.seq_len, a.kv_len},
-                           (const int64_t[]){plan_stride(a.mask_batch), plan_stride(a.mask_head),
-                                             plan_stride(a.kv_len), 1});
+    const uint64_t pairs[] = {a.batch, a.heads, a.seq_len, a.kv_len};
+    plan_array *lengths = plan_array_of(call, plan_operand_named(call, "lengths")),
+               *scores = plan_array_of(call, plan_operand_named(call, "scores"));
+    matrices(call, "output", &a.output, (uint64_t[]){a.batch, a.heads, a.seq_len, a.value_dim});
+    matrices(call, "query", &a.query, (uint64_t[]){a.batch, a.heads, a.seq_len, a.head_dim});
+    matrices(call, "key", &a.key, (uint64_t[]){a.batch, a.kv_heads, a.kv_len, a.head_dim});
+    matrices(call, "value", &a.value, (uint64_t[]){a.batch, a.kv_heads, a.kv_len, a.value_dim});
+    matrices(call, "mask", &a.mask, pairs);
+    matrices(call, "seen", &a.seen, pairs);
+    if (lengths) {
+        lengths->type = a.wide ? HG_TYPE_I64 : HG_TYPE_U32;
+        plan_array_shape(lengths, 1, &a.batch);
+    }
+    if (scores) plan_array_shape(scores, 4, pairs);
 }
 
 /* ---- the expansion ---- */
 
-enum { LANES = 32, KEYS = 64 }; /* of the text */
+enum { LANES = 32, KEYS = 64, UNIT = 4 }; /* of the text */
+static const double LOG2E = 1.4426950408889634;
 
 /* A number in the type of the calculation. */
 static uint64_t bits_of(const plan_call *call, double value) {
@@ -80,7 +162,6 @@ static uint64_t bits_of(const plan_call *call, double value) {
 /* scale log2 e / UNIT of the text as a number from 1/2 to 1, and what power of 2 it is multiplied
  * by: neither end of the type's range is near. */
 static double scale_of(const plan_call *call, const asked *a, int *exponent) {
-    const double log2e = 1.4426950408889634;
     double scale;
     uint32_t given = plan_operand_named(call, "scale");
     int more;
@@ -90,7 +171,7 @@ static double scale_of(const plan_call *call, const asked *a, int *exponent) {
         scale = 1 / sqrt((double)a->head_dim);
     *exponent = 0;
     if (!isfinite(scale)) return scale;
-    scale = frexp(frexp(scale, exponent) * log2e, &more);
+    scale = frexp(frexp(scale, exponent) * LOG2E, &more);
     if (scale != 0) *exponent += more - 2;
     return scale;
 }
@@ -102,45 +183,95 @@ static double share_of(const plan_call *call, const asked *a) {
     return ldexp(1, exponent);
 }
 
+/* What the text writes of scores: its GIVES. */
+enum { GIVES_NOTHING, GIVES_WEIGHTS, GIVES_MASKED, GIVES_PRODUCTS };
+static int32_t gives(const plan_call *call) {
+    if (!has_array(call, "scores")) return GIVES_NOTHING;
+    if (plan_named(call, "products")) return GIVES_PRODUCTS;
+    return plan_named(call, "masked") ? GIVES_MASKED : GIVES_WEIGHTS;
+}
+
+/* Parts and values of a launch, in the order of the text's parameters. */
+typedef struct given {
+    plan_part parts[11];
+    uint64_t values[32];
+    uint8_t arrays, count;
+} given;
+static void give(given *g, uint64_t value) { g->values[g->count++] = value; }
+static void give_layout(given *g, const layout *at) {
+    give(g, at->batch);
+    give(g, at->head);
+    give(g, at->row);
+}
+
+static void give_values(const plan_call *call, given *g, const asked *a) {
+    int exponent;
+    double scale = scale_of(call, a, &exponent);
+    const uint64_t sizes[] = {a->heads / a->kv_heads, a->seq_len, a->kv_len, a->head_dim,
+                              a->value_dim,           a->kv_heads};
+    for (size_t i = 0; i < HG_COUNT_OF(sizes); i++) give(g, sizes[i]);
+    give_layout(g, &a->query);
+    give_layout(g, &a->key);
+    give_layout(g, &a->value);
+    give(g, bits_of(call, scale));
+    give(g, (uint64_t)exponent);
+    give(g, bits_of(call, share_of(call, a)));
+    if (has_array(call, "mask")) give_layout(g, &a->mask);
+    if (has_array(call, "seen")) give_layout(g, &a->seen);
+    if (a->softcap != 0) give(g, bits_of(call, a->softcap * (LOG2E / UNIT)));
+}
+
+static void expand_output(const plan_call *call, plan_expansion *x, const asked *a,
+                          plan_part results, uint64_t tiles) {
+    hg_type type = (hg_type)call->type;
+    int32_t ts = (int32_t)hg_type_size_bytes(type), as = type == HG_TYPE_F64 ? 8 : 4;
+    plan_kernel_key key = plan_library_key(LIBRARY_ATTENTION_OUTPUT, type, HG_OP_MOV,
+                                           (int32_t[]){ts, as}, 2, 6);
+    plan_expand_grid(
+        x, &key, (uint64_t[]){tiles, (a->value_dim - 1) / LANES + 1, a->batch * a->heads},
+        (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){results, plan_part_named(call, "output")},
+        (uint64_t[]){a->seq_len, a->value_dim, a->heads, a->output.batch, a->output.head,
+                     a->output.row});
+}
+
 static void expand(const plan_call *call, plan_expansion *x) {
+    static const char *const others[] = {"mask", "seen", "lengths", "scores"};
     asked a = read_call(call);
     hg_type type = (hg_type)call->type;
     uint64_t size = type == HG_TYPE_F64 ? 8 : 4;
-    bool mask = plan_array_of(call, plan_operand_named(call, "mask")) != NULL;
-    if (!a.batch || !a.heads || !a.seq_len || !a.head_dim) return;
-    /* The output has batch * heads * seq_len * head_dim elements, so that products of these do not
-     * overflow. */
+    int32_t scores = gives(call);
+    bool kept = scores == GIVES_WEIGHTS || scores == GIVES_MASKED;
+    if (!a.batch || !a.heads || !a.seq_len || (!a.value_dim && !scores)) return;
+    /* The output or the scores have batch * heads * seq_len elements or more, so that products of
+     * these do not overflow. */
     uint64_t tiles = (a.seq_len - 1) / LANES + 1, blocks = a.batch * a.heads * tiles;
-    int32_t ts = (int32_t)hg_type_size_bytes(type), as = (int32_t)size;
-    plan_part parts[8] = {plan_part_named(call, "query"), plan_part_named(call, "key"),
-                          plan_part_named(call, "value")};
-    parts[3] = plan_scratch(x, blocks, a.head_dim * LANES * size);
-    parts[4] = plan_scratch(x, blocks, KEYS * LANES * size);
-    parts[5] = plan_scratch(x, blocks, a.head_dim * LANES * size);
-    if (mask) parts[6] = plan_part_named(call, "mask");
-    plan_kernel_key key = plan_library_key(LIBRARY_ATTENTION, type, HG_OP_MOV,
-                                           (int32_t[]){ts, as, a.causal, mask}, mask ? 7 : 6,
-                                           mask ? 10 : 7);
-    int exponent;
-    double scale = scale_of(call, &a, &exponent);
+    given g = {.parts = {plan_part_named(call, "query"), plan_part_named(call, "key"),
+                         plan_part_named(call, "value")}};
+    g.parts[3] = plan_scratch(x, blocks, plan_times(a.head_dim, LANES * size));
+    g.parts[4] = plan_scratch(x, blocks, KEYS * LANES * size);
+    g.parts[5] = plan_scratch(x, blocks, plan_times(a.value_dim, LANES * size));
+    g.arrays = 6;
+    for (size_t i = 0; i < HG_COUNT_OF(others); i++)
+        if (has_array(call, others[i])) g.parts[g.arrays++] = plan_part_named(call, others[i]);
+    if (kept) g.parts[g.arrays++] = plan_scratch(x, blocks, plan_times(a.kv_len, LANES * size));
+    give_values(call, &g, &a);
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_ATTENTION, type, HG_OP_MOV,
+        (int32_t[]){(int32_t)hg_type_size_bytes(type), (int32_t)size,
+                    a.causal ? 1 + a.from_start : 0, has_array(call, "mask"),
+                    has_array(call, "seen"), has_array(call, "lengths"),
+                    a.wide ? HG_TYPE_U64 : HG_TYPE_U32, a.wide, a.softcap != 0, scores, kept},
+        g.arrays, g.count);
     plan_expand_grid(x, &key, (uint64_t[]){tiles, a.heads / a.kv_heads, a.batch * a.kv_heads},
-                     (uint32_t[]){LANES, 1, 1}, 0, parts,
-                     (uint64_t[]){a.heads / a.kv_heads, a.seq_len, a.kv_len, a.head_dim,
-                                  bits_of(call, scale), (uint64_t)exponent,
-                                  bits_of(call, share_of(call, &a)), a.kv_heads, a.mask_batch,
-                                  a.mask_head});
-    key = plan_library_key(LIBRARY_ATTENTION_OUTPUT, type, HG_OP_MOV, (int32_t[]){ts, as}, 2, 2);
-    plan_expand_grid(x, &key, (uint64_t[]){tiles, (a.head_dim - 1) / LANES + 1, a.batch * a.heads},
-                     (uint32_t[]){LANES, 1, 1}, 0,
-                     (plan_part[]){parts[5], plan_part_named(call, "output")},
-                     (uint64_t[]){a.seq_len, a.head_dim});
+                     (uint32_t[]){LANES, 1, 1}, 0, g.parts, g.values);
+    if (a.value_dim) expand_output(call, x, &a, g.parts[5], tiles);
 }
 
 /* Two products and a function for each pair of a query and a key. */
 static plan_cost cost(const plan_call *call) {
     asked a = read_call(call);
     uint64_t pairs = a.batch * a.heads * a.seq_len * a.kv_len;
-    return (plan_cost){plan_call_bytes(call), pairs * (4 * a.head_dim + 4)};
+    return (plan_cost){plan_call_bytes(call), pairs * (2 * a.head_dim + 2 * a.value_dim + 4)};
 }
 
 const plan_collective plan_collective_attention = {.check = check,

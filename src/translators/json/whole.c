@@ -41,12 +41,14 @@ static const size CONCAT_SIZES[] = {
 
 /* ---- operands by the names of parameters ---- */
 
+enum { MOST_ITEMS = 3 }; /* of the tuples that parameters tell */
 typedef struct whole {
     jk_kernel *kernel;
     const jk_words *words;
     hg_op op; /* HG_OP_NONE: pool or concat */
     hg_type type;
-    jk_name *given[HG_MAX_OPERANDS][2]; /* the parameters of an operand; two of a pair */
+    jk_name *given[HG_MAX_OPERANDS][MOST_ITEMS]; /* the parameters of an operand; of a tuple one an
+                                                    item */
     bool taken[HG_MAX_PARAMS];
     const size *sizes; /* of pool and concat */
     uint32_t size_count;
@@ -66,6 +68,17 @@ bool jk_is_whole(const jk_words *w) {
     for (size_t i = 0; i < HG_COUNT_OF(INSTRUCTIONS); i++)
         if (jk_has_word(w, INSTRUCTIONS[i].words)) return true;
     return jk_has_word(w, "concat pool");
+}
+
+/* A flag whose words are all in the kernel's name: from_start in causal_from_start_attention. */
+static bool has_flag(const whole *w, const char *flag) {
+    char word[32];
+    for (size_t n; *flag; flag += n + (flag[n] == '_')) {
+        n = strcspn(flag, "_");
+        snprintf(word, sizeof word, "%.*s", (int)n, flag);
+        if (!jk_has_word(w->words, word)) return false;
+    }
+    return true;
 }
 
 static uint32_t params_token(const jk_kernel *k) {
@@ -98,7 +111,7 @@ static const char *hint(const whole *w, char text[400]) {
     const hg_op_info *row = hg_op_get(w->op);
     for (uint32_t i = 0; w->op != HG_OP_NONE && i < row->operand_count && at < 360; i++) {
         const hg_operand_info *o = &row->operands[i];
-        const char *const suffix = o->kind == HG_K_TUPLE ? "_h" : "";
+        const char *const suffix = o->kind != HG_K_TUPLE ? "" : o->items == 2 ? "_h" : "_0";
         if (o->kind != HG_K_ARRAY && o->kind != HG_K_COUNT && o->kind != HG_K_TUPLE) continue;
         at += snprintf(text + at, (size_t)(400 - at), o->optional ? " [%s%s]" : " %s%s", o->name,
                        suffix);
@@ -124,22 +137,28 @@ static void expect(whole *w, const jk_name *n, bool right, const char *what) {
     w->failed = true;
 }
 
-static void take_pair(whole *w, const char *name, jk_name *pair[2]) {
-    pair[0] = take(w, name, "_h"), pair[1] = take(w, name, "_w");
-    if (!pair[0] && !pair[1]) pair[0] = take(w, name, "_0"), pair[1] = take(w, name, "_1");
-    if (!pair[0] && !pair[1]) pair[0] = pair[1] = take(w, name, "");
-    for (int i = 0; i < 2; i++)
-        if (pair[i])
-            expect(w, pair[i], pair[i]->kind == JK_SCALAR && jk_is_integer(pair[i]->type),
+/* name_h and name_w of two; else name_0, name_1, …, or one name for all of two. */
+static void take_tuple(whole *w, const hg_operand_info *o, jk_name *items[MOST_ITEMS]) {
+    static const char *const suffixes[MOST_ITEMS] = {"_0", "_1", "_2"};
+    uint32_t count = 0;
+    if (o->items == 2) items[0] = take(w, o->name, "_h"), items[1] = take(w, o->name, "_w");
+    if (!items[0] && !items[1])
+        for (uint32_t i = 0; i < o->items; i++) items[i] = take(w, o->name, suffixes[i]);
+    for (uint32_t i = 0; i < o->items; i++) count += items[i] != NULL;
+    if (!count && o->items == 2) items[0] = items[1] = take(w, o->name, "");
+    for (uint32_t i = 0; i < o->items; i++)
+        if (items[i])
+            expect(w, items[i], items[i]->kind == JK_SCALAR && jk_is_integer(items[i]->type),
                    "an integer");
-    if ((pair[0] != NULL) != (pair[1] != NULL)) missing(w, "the other half of a pair", name);
+    if (count && count < o->items)
+        missing(w, o->items == 2 ? "the other half of a pair" : "a number of a tuple", o->name);
 }
 
 static void take_operand(whole *w, uint32_t index) {
     const hg_operand_info *o = &hg_op_get(w->op)->operands[index];
     jk_name **given = w->given[index];
     if (o->kind == HG_K_TUPLE) {
-        take_pair(w, o->name, given);
+        take_tuple(w, o, given);
         return;
     }
     jk_name *n = *given = take(w, o->name, "");
@@ -201,21 +220,40 @@ static void nothing_is_left(whole *w, const char *operation) {
     }
 }
 
-/* All arrays have one type. */
+/* The operand that a parameter is; NULL: none of the instruction. */
+static const hg_operand_info *operand_of(const whole *w, const jk_name *n) {
+    const hg_op_info *row = hg_op_get(w->op);
+    for (uint32_t i = 0; w->op != HG_OP_NONE && i < row->operand_count; i++)
+        if (w->given[i][0] == n) return &row->operands[i];
+    return NULL;
+}
+
+/* All arrays have one type, but for those that have one of their own. */
 static void check_types(whole *w, bool floats) {
     for (uint32_t i = 0; i < w->kernel->param_count; i++) {
         const jk_name *n = &w->kernel->names[i];
         if (n->kind != JK_ARRAY) continue;
+        const hg_operand_info *o = operand_of(w, n);
+        if (o && o->rule != HG_R_T) {
+            hg_type own = hg_element_type(HG_TYPE_F32, HG_TYPE_COUNT, o);
+            if (own == HG_TYPE_COUNT) own = has_flag(w, "wide") ? HG_TYPE_I64 : HG_TYPE_U32;
+            expect(w, n, n->type == own, hg_type_name(own));
+            continue;
+        }
         bool fits = n->type < HG_TYPE_COUNT && (!floats || hg_type_is_float((hg_type)n->type));
         expect(w, n, fits, floats ? "an array of f32 or f64" : "an array of numbers");
         expect(w, n, n->type == w->type, hg_type_name(w->type));
     }
 }
 
+/* That of the first array without a type of its own. */
 static void find_type(whole *w) {
     w->type = HG_TYPE_F32;
-    for (uint32_t i = w->kernel->param_count; i--;)
-        if (w->kernel->names[i].kind == JK_ARRAY) w->type = jk_held(w->kernel->names[i].type);
+    for (uint32_t i = w->kernel->param_count; i--;) {
+        const jk_name *n = &w->kernel->names[i];
+        const hg_operand_info *o = operand_of(w, n);
+        if (n->kind == JK_ARRAY && (!o || o->rule == HG_R_T)) w->type = jk_held(n->type);
+    }
 }
 
 /* ---- the instruction ---- */
@@ -253,7 +291,7 @@ static const char *activation_of(const jk_words *w) {
 static void add_instruction(hg_builder *b, const void *what) {
     const whole *w = what;
     const hg_op_info *row = hg_op_get(w->op);
-    hg_arg arg[HG_MAX_OPERANDS], pair[HG_MAX_OPERANDS][2];
+    hg_arg arg[HG_MAX_OPERANDS], items[HG_MAX_OPERANDS][MOST_ITEMS];
     uint8_t next = FIRST_TEMPORARY;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
@@ -272,14 +310,14 @@ static void add_instruction(hg_builder *b, const void *what) {
                 arg[i] = hg_count(1); /* gemv */
             break;
         case HG_K_TUPLE:
-            for (int half = 0; half < 2; half++) /* strides are 1 and paddings 0 where nothing is
-                                                    said */
-                pair[i][half] = given[half] ? hg_count_reg(count_register(b, given[half], &next))
-                                            : hg_count(strcmp(o->name, "stride") == 0);
-            if (*given || !o->optional) arg[i] = hg_tuple_of(pair[i], 2);
+            for (uint32_t k = 0; k < o->items; k++) /* strides are 1 and paddings 0 where nothing is
+                                                       said */
+                items[i][k] = given[k] ? hg_count_reg(count_register(b, given[k], &next))
+                                       : hg_count(strcmp(o->name, "stride") == 0);
+            if (*given || !o->optional) arg[i] = hg_tuple_of(items[i], o->items);
             break;
         case HG_K_BOOL:
-            if (jk_has_word(w->words, o->name)) arg[i] = hg_flag(true);
+            if (has_flag(w, o->name)) arg[i] = hg_flag(true);
             break;
         case HG_K_OPNAME:
             if (activation_of(w->words)) arg[i] = hg_arg_name(activation_of(w->words));
@@ -295,6 +333,7 @@ static hg_status lower_instruction(whole *w, hg_program **program) {
     const hg_op_info *row = hg_op_get(w->op);
     for (uint32_t i = 0; i < row->operand_count; i++) take_operand(w, i);
     take_arrays(w);
+    find_type(w);
     take_sizes(w);
     nothing_is_left(w, row->text);
     check_types(w, true);
@@ -510,9 +549,9 @@ hg_status jk_lower_whole(jk_kernel *k, const jk_words *words, hg_program **progr
                      FIRST_TEMPORARY - 5);
             return jk_status(k);
         }
-    find_type(&w);
     for (size_t i = 0; i < HG_COUNT_OF(INSTRUCTIONS) && w.op == HG_OP_NONE; i++)
         if (jk_has_word(words, INSTRUCTIONS[i].words)) w.op = (hg_op)INSTRUCTIONS[i].op;
+    if (w.op == HG_OP_NONE) find_type(&w);
     if (w.op == HG_OP_NONE) return lower_lanes(&w, jk_has_word(words, "pool"), program);
     return lower_instruction(&w, program);
 }

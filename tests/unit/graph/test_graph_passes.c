@@ -174,6 +174,20 @@ static const pass_case CASES[] = {
      ".view v = x f32 [2, 2]\n.view w = x strides (0, 1) f32 [4, 4]\n"
      "v4 f32 [4, 4] = @maps0 n=16, x0=x\ny f32 [4, 4] = gemm.f32 a=v4, b=v4, m=4, n=4, "
      "k=4\n.output y\n"},
+    /* into operands that are strides, of numbers and of symbols; a last axis with a stride is
+     * copied
+     */
+    {"views",
+     ".extent s\n.input x f32 [2, s, 3, 8]\n.input k f32 [s, 8]\n.view q = x permuted (0, 2, 1, "
+     "3)\n.view kk = k broadcast f32 [2, 3, s, 8]\ny = attention query=q, key=kk, "
+     "value=q\n.output y\n",
+     ".extent s\n.input x f32 [2, s, 3, 8]\n.input k f32 [s, 8]\n"
+     ".view q = x strides (s * 24, 8, 24, 1) f32 [2, 3, s, 8]\n"
+     ".view kk = k strides (0, 0, 8, 1) f32 [2, 3, s, 8]\n.view v5 = x f32 [s * 2 * 3 * 8]\n"
+     ".view v6 = k f32 [s * 8]\n.view v7 = x f32 [s * 2 * 3 * 8]\n"
+     "y f32 [2, 3, s, 8] = attention.f32 query=v5, key=v6, value=v7, batch=2, heads=3, seq_len=s, "
+     "head_dim=8, kv_heads=3, kv_len=s, value_dim=8, query_strides=(s * 24, 8, 24), "
+     "key_strides=(0, 0, 8), value_strides=(s * 24, 8, 24)\n.output y\n"},
     /* maps read views as they are; a view of what they make is read when it is there */
     {"maps",
      ".extent n\n.input x f32 [n, 4]\n.input b f32 [4]\n.view bb = b broadcast f32 [n, "
