@@ -101,7 +101,9 @@ class Lowering(Expressions, Statements):
         if cls.kind != "f" and not cls.holds(value):
             raise self.error(node, f"{value} does not fit {cls.name}, which goes from {cls.range()[0]} to {cls.range()[1]}",
                              f"a wider type beside it, or {cls.name}({value % (1 << cls.bits)}) if it is to wrap")
-        value = cls.fit(value)
+        whole, value = value, cls.fit(value)
+        if isinstance(whole, int) and value in (float("inf"), -float("inf")):
+            raise self.error(node, f"an integer of {whole.bit_length()} bits is beyond the largest {cls.name}", "float('inf'), or a smaller number")
         if cls.bits <= 64:
             return self.made(c.hg_tree_bits(self.tree, cls.code, cls.pattern(value)), node)
         return self.made(c.hg_tree_cast(self.tree, cls.code, self.made(c.hg_tree_number(self.tree, str(value).encode()), node)), node)

@@ -217,10 +217,11 @@ def type_of(what):
 
 def round_float(cls, value):
     try:
+        value = float(value)
         if cls.bits == 64:
-            return float(value)
+            return value
         if cls.name == "bf16":
-            value = exact = float(value)
+            exact = value
             bits = int.from_bytes(struct.pack("<d", value), "little")
             if math.isfinite(value):  # to nearest even, of what f32 has no bits of too
                 f = struct.unpack("<I", struct.pack("<f", 0.0))[0]
@@ -235,7 +236,7 @@ def round_float(cls, value):
             return value if bits else 0.0
         return struct.unpack(cls.format, struct.pack(cls.format, value))[0]
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 class Mixed(TypeError):

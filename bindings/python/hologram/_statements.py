@@ -197,7 +197,7 @@ class Statements:
         if array.cls is boolean:
             value = self.made(c.hg_tree_cast(self.tree, T.u8.code, self.emit(v, boolean, node)), node)
         else:
-            value = self.converted(v, array.cls, node).id
+            value = self.converted(v, array.cls, getattr(node, "value", node)).id
         element = self.element(array, indices, target)
         self.place(node)
         self.ok(c.hg_tree_store_element(self.tree, element, value), node)
@@ -236,7 +236,7 @@ class Statements:
         if array.cls is boolean:
             value = self.made(c.hg_tree_cast(self.tree, T.u8.code, self.emit(v, boolean, node)), node)
         else:
-            value = self.converted(v, array.cls, node).id
+            value = self.converted(v, array.cls, node.value).id
         element = self.element(array, held, target)
         self.place(node)
         self.ok(c.hg_tree_store_element(self.tree, element, value), node)
