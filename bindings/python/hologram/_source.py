@@ -58,7 +58,7 @@ class Source:
             what = "a lambda" if function.__name__ == "<lambda>" else "not a plain function"
             raise CompileError(message_at(self.file, first, column, len(lines[0].strip()), f"this is {what}: it cannot be compiled",
                                           "write a function with def"), file=self.file, line=first, column=column)
-        self.node = body[0]
+        self.node, self.facts = body[0], {}  # facts: of analyses, by their names
 
     def place(self, node):
         """(line, column, bytes to mark) of a node in the file."""

@@ -114,8 +114,9 @@ class Frame:
     def __init__(self, source, key, caller=None):
         self.source, self.key, self.caller = source, key, caller
         self.env, self.loops, self.results = {}, [], None
-        self.stored = names_stored(source.node)
-        self.direct = direct_loops(source.node)
+        if not source.facts:
+            source.facts.update(stored=names_stored(source.node), direct=direct_loops(source.node))
+        self.stored, self.direct = source.facts["stored"], source.facts["direct"]
 
     def chain(self):
         frame = self
