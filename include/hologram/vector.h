@@ -726,17 +726,27 @@ HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool 
     return left;
 }
 
-/* gcc reads the memory of a vector that is used several times again and again, rather than keep it
- * in a register: it counts an operand in memory as free. Behind this it is no operand in memory. */
-#if defined(__x86_64__) && !defined(__clang__) && HGV_LANES >= 4
+/* What compilers do not do with a vector behind these. HGV_HOLD: gcc reads the memory of a vector
+ * that is used several times again and again, as it counts an operand in memory as free.
+ * HGV_WHOLE: clang stores a vector that is put together as its halves. */
+#if defined(__x86_64__) && HGV_LANES >= 4 && defined(__clang__)
+#define HGV_HOLD(v) (void)(v)
+#define HGV_WHOLE(v) __asm__("" : "+v"(v))
+#elif defined(__x86_64__) && HGV_LANES >= 4
 #define HGV_HOLD(v) __asm__("" : "+v"(v))
+#define HGV_WHOLE(v) (void)(v)
 #else
 #define HGV_HOLD(v) (void)(v)
+#define HGV_WHOLE(v) (void)(v)
 #endif
 #define HGV_HOLD_8(v) (void)(v)
 #define HGV_HOLD_16(v) (void)(v)
 #define HGV_HOLD_32(v) HGV_HOLD(v)
 #define HGV_HOLD_64(v) HGV_HOLD(v)
+#define HGV_WHOLE_8(v) (void)(v)
+#define HGV_WHOLE_16(v) (void)(v)
+#define HGV_WHOLE_32(v) HGV_WHOLE(v)
+#define HGV_WHOLE_64(v) HGV_WHOLE(v)
 
 #define HGV_MEMORY(T, C, B)                                                       \
     HGV_FN C hgs_load_##T(const uint8_t *p) {                                     \

@@ -431,27 +431,20 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, con
     }
 }
 
-/* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the
- * mask. False: that is hard to say. */
-static bool open_if_whole(vc_printer *p, const vec_value *v) {
-    int64_t low = 0, high = 0;
-    hg_text text = {0};
-    if (v->u.mem.open || !vec_reach_of(p->k, v, &low, &high)) return false;
-    fits_text(p, &text, v, low, high);
-    vc_open(p, "if (HGV_LIKELY(%s))", text.data ? text.data : "");
-    hg_text_free(&text);
-    return true;
-}
-
 static void masked_row(vc_printer *p, const vec_value *v, const vec_value *stored) {
-    const bool asked = !stored && open_if_whole(p, v);
+    int64_t low = 0, high = 0;
+    const bool asked = v->u.mem.fits && vec_reach_of(p->k, v, &low, &high);
+    hg_text text = {0};
     if (asked) {
+        fits_text(p, &text, v, low, high);
+        vc_open(p, "if (HGV_LIKELY(%s))", text.data ? text.data : "");
         rows(p, v, stored, "");
         vc_close(p);
         vc_open(p, "else");
     }
     rows(p, v, stored, "_where");
     if (asked) vc_close(p);
+    hg_text_free(&text);
 }
 
 static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
@@ -495,6 +488,7 @@ static void strided(vc_printer *p, const vec_value *v) {
                          vc_short(v->type), (int64_t)(i * lanes + n) * v->u.mem.stride);
         vc_line(p, "v%u_%u = (hgv_%s){%s};", (unsigned)v->id, (unsigned)i, vc_type(p, v),
                 elements.data ? elements.data : "");
+        vc_line(p, "HGV_WHOLE_%u(v%u_%u);", 8u * v->u.mem.bytes, (unsigned)v->id, (unsigned)i);
         hg_text_free(&elements);
     }
     hg_text_free(&at);

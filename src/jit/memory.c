@@ -376,8 +376,7 @@ static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef 
     return NULL;
 }
 
-/* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the
- * mask. NULL: that is hard to say. */
+/* Whether all that lanes may reach is in the memory. NULL: that is hard to say. */
 static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     if (!has_one_index(v) || !vec_reach_of(p->k, v, &low, &high)) return NULL;
@@ -427,7 +426,7 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
     if (jit_is_all(p, v->mask))
         all = truth(p, true);
     else if (!p->here.rarely || !has_masked_rows(p, v->u.mem.bytes))
-        all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
+        all = !v->mask ? all_run(p) : v->u.mem.fits ? fits_whole(p, v) : NULL;
     if (!all) return masked_row(p, v, stored, at);
     LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all)
                                                             : NULL;

@@ -172,7 +172,8 @@ struct vec_value {
                               of the thread's own (hgv_launch.spread) */
             bool streams;  /* STORE: a row of memory that the kernel only writes, once a lane: where
                               it writes much, past the caches */
-            bool checked;  /* LOAD of one place, behind a CHECK of it: reads where that says */
+            bool fits; /* LOAD of a row with a mask: a plain one where the row is in the memory */
+            bool checked;    /* LOAD of one place, behind a CHECK of it: reads where that says */
             uint8_t answers; /* CHECK: so many CHECKs behind it in its region are of its place, with
                                 nothing between that lanes or the memory could tell: they may be
                                 asked, and lanes end, here */
