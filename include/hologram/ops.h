@@ -57,8 +57,8 @@ static inline hg_ops_options hg_ops_defaults(void) {
  * @param executor  of all inputs; one without an executor is taken there
  * @param inputs    borrowed
  * @param options   NULL: none
- * @param results   receives as many new tensors as the operation has, which the caller releases;
- * NULLs after an error
+ * @param results   receives result_count new tensors, which the caller releases; NULLs after an
+ * error, but nothing where the operation has another number of results
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT with shapes and types of all inputs;
  * HG_ERROR_ALLOCATION_FAILED, HG_ERROR_OUT_OF_MEMORY, HG_ERROR_EXECUTION_FAILED: no input changes
  * Thread-safe.

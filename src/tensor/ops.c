@@ -41,11 +41,18 @@ hg_status hg_ops_find(const char *name, hg_operation *operation) {
 
 static const hg_sized OPTIONS = HG_SIZED(hg_ops_options, numbers, "zero it and set size");
 
+/* There is the operation, and it has as many results. */
+static hg_status check_results(hg_operation operation, uint32_t count) {
+    if ((size_t)operation >= HG_COUNT_OF(ROWS))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no operation on tensors", (int)operation);
+    if (count == ROWS[operation].results) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u results are asked for, it has %u",
+                   ROWS[operation].name, (unsigned)count, (unsigned)ROWS[operation].results);
+}
+
 static hg_status begin(ops_call *c, hg_executor *executor, hg_operation operation,
                        const hg_tensor *const *inputs, uint32_t count,
                        const hg_ops_options *options) {
-    if ((size_t)operation >= HG_COUNT_OF(ROWS))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no operation on tensors", (int)operation);
     const ops_row *row = &ROWS[operation];
     if (!executor || (count && !inputs)) return hg_null_argument(executor ? "inputs" : "executor");
     if (count < row->least || count > row->most)
@@ -96,21 +103,15 @@ static hg_status call(ops_call *c, hg_executor *executor) {
     return status;
 }
 
-static hg_status check_results(const ops_call *c, uint32_t count) {
-    if (count == ROWS[c->operation].results) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u results are asked for, it has %u", c->name,
-                   (unsigned)count, (unsigned)ROWS[c->operation].results);
-}
-
 hg_status hg_ops_call(hg_executor *executor, hg_operation operation, const hg_tensor *const *inputs,
                       uint32_t input_count, const hg_ops_options *options, hg_tensor **results,
                       uint32_t result_count) {
     HG_ENTRY;
     ops_call c;
     if (!results) return hg_null_argument("results");
+    HG_TRY(check_results(operation, result_count));
     for (uint32_t i = 0; i < result_count; i++) results[i] = NULL;
     HG_TRY(begin(&c, executor, operation, inputs, input_count, options));
-    HG_TRY(check_results(&c, result_count));
     HG_TRY(call(&c, executor));
     memcpy(results, c.out, result_count * sizeof *results);
     return HG_OK;
@@ -134,10 +135,10 @@ hg_status hg_ops_call_into(hg_executor *executor, hg_operation operation,
     ops_call c;
     tensor_state *state;
     if (!targets) return hg_null_argument("targets");
+    HG_TRY(check_results(operation, target_count));
     for (uint32_t i = 0; i < target_count; i++)
         if (!targets[i]) return hg_null_argument("a target");
     HG_TRY(begin(&c, executor, operation, inputs, input_count, options));
-    HG_TRY(check_results(&c, target_count));
     HG_TRY(tensor_state_of(executor, &state));
     tensor_formula formula;
     if (ops_formula(&c, &formula, targets[0])) /* no array between */

@@ -469,6 +469,9 @@ static void mistakes(hg_executor *e) {
     const hg_tensor *in[1] = {a};
     o.size_count = 1;
     FAILS(hg_ops_call(e, HG_OPS_TOP_K, in, 1, &o, both, 2), "top_k: options.sizes is NULL");
+    hg_tensor *three[3] = {a, b, a};
+    FAILS(hg_ops_call(e, HG_OPS_TOP_K, in, 1, &o, three, 3), "top_k: 3 results are asked for");
+    CHECK(three[0] == a && three[1] == b && three[2] == a); /* it has two */
     o.axis_count = 2;
     FAILS(hg_ops_call(e, HG_OPS_ROLL, in, 1, &o, both, 1), "roll: options.axes is NULL");
     FAILS(hg_ops_pad(e, a, (uint64_t[]){0, 0, INT64_MAX, INT64_MAX}, 0, &c), "out of range");
