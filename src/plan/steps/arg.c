@@ -1,7 +1,7 @@
 /* arg_max, arg_min: the library programs of arg.atlas. */
 #include "plan/steps/lines.h"
 
-enum { SHORT_LINE = 64, LANES = 32, COLUMN_LANES = 64 };
+enum { SHORT_LINE = 64, LANES = 16, COLUMN_LANES = 64 };
 
 static void check(const plan_call *call, plan_problem *problem) {
     if (plan_named(call, "n") == 0 && plan_named(call, "outer") && plan_named(call, "inner"))
@@ -24,12 +24,12 @@ static void expand(const plan_call *call, plan_expansion *x) {
     int32_t least = call->op == HG_OP_ARG_MIN, is_float = hg_type_is_float(type);
     plan_part parts[2] = {plan_part_named(call, "input"), plan_part_named(call, "output")};
     if (plan_lines_are_none(&lines)) return;
-    if (lines.inner == 1 && lines.n > SHORT_LINE && size <= 8) {
+    if (lines.inner == 1 && lines.n > SHORT_LINE && lines.n <= UINT32_MAX && size <= 8) {
         plan_kernel_key key = plan_library_key(LIBRARY_ARG_ROWS, type, HG_OP_MOV,
                                                (int32_t[]){least, is_float, (int32_t)size, LANES},
                                                2, 2);
         plan_expand_grid(x, &key, (uint64_t[]){lines.outer, 1, 1}, (uint32_t[]){LANES, 1, 1},
-                         2 * 8 * LANES, parts, (uint64_t[]){lines.n, lines.outer});
+                         12 * LANES, parts, (uint64_t[]){lines.n, lines.outer});
         return;
     }
     uint64_t lanes = lines.outer * lines.inner;
