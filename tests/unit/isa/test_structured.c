@@ -6,6 +6,7 @@
  * test: labels=isa timeout=300 */
 #include "../../differential/generate.h"
 #include "base/base.h"
+#include "support/sanitized.h"
 #include "support/structured_text.h"
 #include "test.h"
 
@@ -259,7 +260,7 @@ static void look_at_random(uint64_t seed, uint32_t flags) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t random = 100, seed = 1;
+    uint64_t random = rounds_here(100, 15), seed = 1;
     uint32_t flags = GENERATE_FAULTS;
     bool files = false;
     for (int i = 1; i < argc; i++) {
