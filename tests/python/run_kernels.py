@@ -4,6 +4,7 @@
     tests/python/run_kernels.py [NAME...]
 
 Needs HG_BUILD_DIR, or stands in the sources of the project. Last line: N passed, N failed, N skipped."""
+import io
 import math
 import sys
 
@@ -363,6 +364,24 @@ def test_fault():
         y[hg.lane()] = 7 // x[hg.lane()]
     text = refused(hg.ExecutionError, "division by zero", lambda: divides(np.array([1, 0], "i4"), np.zeros(2, "i4")), "a division by zero")
     checks.check("7 // x[hg.lane()]" in text and "lane 1" in text, f"a division by zero shows its line: {text}")
+
+
+def test_debug():
+    @hg.kernel
+    def scale(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"]):
+        i = hg.lane()
+        v = x[i] * 0.1
+        y[i] = v + 1
+    x, y, want, kept = np.arange(4, dtype="f4"), np.zeros(4, "f4"), np.zeros(4, "f4"), (sys.stdin, sys.stdout)
+    scale(x, want)
+    sys.stdin, sys.stdout = io.StringIO("next\nnext\np v, i\ncontinue\n"), io.StringIO()
+    try:
+        scale.debug(lane=2)(x, y)
+        said = sys.stdout.getvalue()
+    finally:
+        sys.stdin, sys.stdout = kept
+    checks.check("-> v = x[i] * 0.1" in said and "-> y[i] = v + 1" in said and "(f32(0.2000000" in said and "i64(2))" in said, f"steps of a lane: {said}")
+    same(y, want, "a lane that was stepped through, and the others")
 
 
 def test_calls():
