@@ -90,7 +90,8 @@ def recorded(work, inputs, weights, _threads):
         step("layer_norm", step("add", step("gelu", step("add", 0, 2)), 1), 3, 4)
     else:
         step = side.digits(1)[1] if kind(work) == "digits" else side.encoder_steps(*WORKS[work], list(given))
-    ours_ = side.Ours(side.library(), side.tensors.Executor("cpu"), list(given.values()), step, True)
+    library = side.library()
+    ours_ = side.Ours(library, side.Executor(library), list(given.values()), step, True)
 
     def run():
         ours_.result = None  # the next one has its memory, and the same binding

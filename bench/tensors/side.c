@@ -62,6 +62,14 @@ static hg_status once(const side_work *w, hg_tensor **result) {
     return status == HG_OK ? ended : status;
 }
 
+HG_API hg_status side_executor(hg_executor **executor);
+/* As the environment configures it, which is read now. */
+hg_status side_executor(hg_executor **executor) {
+    hg_config config;
+    hg_status status = hg_config_from_env(&config);
+    return status == HG_OK ? hg_executor_create_from_config(&config, executor) : status;
+}
+
 HG_API hg_status side_repeat(const side_work *work, uint64_t times, double *seconds,
                              hg_tensor **result);
 /* Does the steps `times` times; the last result is the caller's, of an error too. */
