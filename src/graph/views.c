@@ -158,6 +158,15 @@ static hg_status add_strides(hg_graph *g, graph_call *c, const stride_operands *
     return graph_add_parts(g, c, operands, count, results, c->result_count);
 }
 
+/* Whether the table of shapes says another number of extents of an operand. */
+static bool has_other_rank(const graph_call *c, uint32_t operand, uint8_t rank) {
+    const char *p = graph_shape_pattern((hg_op)c->op);
+    graph_shape s;
+    while (graph_shape_next(hg_op_get((hg_op)c->op), &p, &s))
+        if (s.operand == operand) return s.count != rank;
+    return false;
+}
+
 static hg_status fold_strides(hg_graph *g, uint32_t call) {
     const hg_op_info *row = hg_op_get((hg_op)g->calls.data[call].op);
     for (uint32_t i = 0; i < row->operand_count; i++) {
@@ -166,7 +175,10 @@ static hg_status fold_strides(hg_graph *g, uint32_t call) {
         if (!o || o->kind != GRAPH_ARRAY || (row->operands[i].access & HG_WRITE)) continue;
         const stride_operands s = {graph_operand_behind(row, i, "_strides"),
                                    graph_operand_behind(row, i, "_row")};
-        if (!has_rows(g, row, &s, o->number) || graph_operand_of(g, &c, s.tuple)) continue;
+        if (!has_rows(g, row, &s, o->number) ||
+            has_other_rank(&c, i, g->values.data[o->number].rank) ||
+            graph_operand_of(g, &c, s.tuple))
+            continue;
         if (s.row < HG_MAX_OPERANDS && graph_operand_of(g, &c, s.row)) continue;
         HG_TRY(add_strides(g, &c, &s, i, o->number));
         g->calls.data[call] = c;

@@ -12,6 +12,7 @@ typedef struct product {
     double alpha, beta;
     bool trans_a, trans_b, bias;
     const char *activation;
+    bool down; /* the bias is [m, 1] */
 } product;
 
 static double fused(bool f64, double x, double y, double z) {
@@ -37,7 +38,7 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
     double *a = work_input(&w, "a", (uint64_t)p->batch * p->m * p->k, false),
            *b = work_input(&w, "b", (uint64_t)p->batch * p->k * p->n, false);
     w.type = result;
-    double *bias = work_input(&w, "e", p->n, false);
+    double *bias = work_input(&w, "e", p->down ? p->m : p->n, false);
     w.type = type;
     char *declared = strstr(w.text, ".param e buffer ");
     if (declared)
@@ -49,7 +50,7 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
         double value = element(p, f64, a + matrix * p->m * p->k, b + matrix * p->k * p->n, row,
                                column);
         if (p->beta != 0) value = fused(f64, p->beta, 0, value); /* c begins as zeros */
-        if (p->bias) value = rounded(f64, value + bias[column]);
+        if (p->bias) value = rounded(f64, value + bias[p->down ? row : column]);
         if (p->activation[0] == 'r') value = value > 0 ? value : 0;
         w.expected[i] = value;
     }
@@ -59,24 +60,25 @@ static void multiply(cts *s, const char *name, hg_type type, hg_type result, con
     if (strcmp(name, "batched_gemm") == 0) snprintf(more, sizeof more, ", batch=%u", p->batch);
     snprintf(text, sizeof text,
              "%s.%s c=y, a=a, b=b, m=%u, n=%u, k=%u, alpha=%g, beta=%g, trans_a=%s, trans_b=%s, "
-             "activation=%s%s%s",
+             "activation=%s%s%s%s",
              name, hg_type_name(type), p->m, p->n, p->k, p->alpha, p->beta,
              p->trans_a ? "true" : "false", p->trans_b ? "true" : "false", p->activation,
-             p->bias ? ", bias=e" : "", more);
+             p->bias ? ", bias=e" : "", p->down ? ", bias_strides=(1, 0)" : "", more);
     work_finish(&w, text);
 }
 
 static const product PRODUCTS[] = {
-    {1, 1, 1, 1, 1, 0, false, false, false, "identity"},
-    {1, 9, 33, 17, 1, 0, false, false, true, "relu"},
-    {1, 16, 64, 5, 0.5, 1, true, false, false, "relu"},
-    {1, 7, 40, 31, -2, 0, false, true, true, "identity"},
-    {1, 65, 31, 70, 1, 0, true, true, false, "identity"},
-    {1, 3, 5, 0, 1, 0, false, false, true, "identity"},
+    {1, 1, 1, 1, 1, 0, false, false, false, "identity", .down = false},
+    {1, 9, 33, 17, 1, 0, false, false, true, "relu", .down = false},
+    {1, 16, 64, 5, 0.5, 1, true, false, false, "relu", .down = false},
+    {1, 7, 40, 31, -2, 0, false, true, true, "identity", .down = false},
+    {1, 65, 31, 70, 1, 0, true, true, false, "identity", .down = false},
+    {1, 3, 5, 0, 1, 0, false, false, true, "identity", .down = false},
+    {1, 9, 33, 3, 1, 0, false, false, true, "relu", .down = true},
 };
 static const product BATCHES[] = {
-    {3, 9, 33, 17, 1, 0, false, false, true, "relu"},
-    {2, 5, 4, 3, 1.5, 1, true, true, false, "identity"},
+    {3, 9, 33, 17, 1, 0, false, false, true, "relu", .down = false},
+    {2, 5, 4, 3, 1.5, 1, true, true, false, "identity", .down = false},
 };
 
 /* ---- attention ---- */

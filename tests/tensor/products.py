@@ -15,7 +15,7 @@ class Gemm(Operation):
     steepness, and one rounding to the type of elements."""
 
     required = ("c", "a", "b", "m", "n", "k")
-    optional = {"alpha": 1.0, "beta": 0.0, "trans_a": False, "trans_b": False, "lda": None, "ldb": None, "ldc": None, "bias": False, "activation": "identity"}
+    optional = {"alpha": 1.0, "beta": 0.0, "trans_a": False, "trans_b": False, "lda": None, "ldb": None, "ldc": None, "bias": False, "activation": "identity", "bias_strides": ()}
     inout, arrays_of = ("c",), ("c", "a", "b", "bias")
 
     @staticmethod
@@ -32,7 +32,9 @@ class Gemm(Operation):
             self.c.clear()
         arrays = {"c": self.c.bits(), "a": self.a.bits(), "b": self.b.bits()}
         if o["bias"]:
-            self.bias = Matrix(p, 1, n, kind=self.result_type(p))
+            row, column = o["bias_strides"] or (0, 1)
+            self.bias = Matrix(p, 1, (m - 1) * row + (n - 1) * column + 1 if m and n else 0, kind=self.result_type(p))
+            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column
             arrays["bias"] = self.bias.bits()
         return arrays
 
@@ -49,7 +51,7 @@ class Gemm(Operation):
                 c = self.c.values.astype(w)
                 value, size = value + beta * c, size + 4 * np.abs(beta * c)
             if o["bias"]:
-                bias = self.bias.values.astype(w)
+                bias = self.bias.values.astype(w)[0, 0][self.bias_at]
                 value, size = value + bias, size + 4 * np.abs(bias)
             bound = UNIT[kind] * size * 1.0001 + (o["k"] + 4) * LEAST[kind] * (1 + np.abs(alpha))
             value, bound = activated(value, bound, o["activation"], kind)

@@ -8,6 +8,8 @@ typedef struct product {
     uint64_t a_row, a_column, b_row, b_column, c_row; /* of a as m x k, of b as k x n */
     uint64_t a_batch, b_batch, c_batch;
     uint32_t a, b, c, bias; /* numbers of operands */
+    bool bias_matrix;       /* with these strides; else n elements, the same for all rows */
+    uint64_t bias_row, bias_column;
 } product;
 
 /* The stride of rows of a matrix, which are `columns` long as it is stored. */
@@ -42,6 +44,12 @@ static product read_call(const plan_call *call) {
     p.b = plan_operand_named(call, "b");
     p.c = plan_operand_named(call, "c");
     p.bias = plan_operand_named(call, "bias");
+    uint32_t strides = plan_operand_named(call, "bias_strides");
+    if (call->operands[strides].count == 2) {
+        p.bias_row = plan_number(call, strides, 0);
+        p.bias_column = plan_number(call, strides, 1);
+        p.bias_matrix = p.bias_row != 0 || p.bias_column != 1;
+    }
     if (call->op == HG_OP_BATCHED_GEMM)
         find_batches(call, &p, trans_a ? p.k : p.m, trans_b ? p.n : p.k, lda, ldb);
     return p;
@@ -76,6 +84,11 @@ static void check(const plan_call *call, plan_problem *problem) {
             return;
         }
     }
+    uint32_t strides = plan_operand_named(call, "bias_strides");
+    if (call->operands[strides].count != 0 && call->operands[strides].count != 2)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
+                    "%u strides, 2 expected: of a row and of a column",
+                    (unsigned)call->operands[strides].count);
     product p = read_call(call);
     check_stride(call, problem, "lda", p.a_column == 1 && !plan_named(call, "trans_a") ? p.k : p.m);
     check_stride(call, problem, "ldb", plan_named(call, "trans_b") ? p.k : p.n);
@@ -96,7 +109,12 @@ static void ranges(plan_call *call) {
     matrices(call, p.a, &p, p.m, p.k, p.a_batch, p.a_row, p.a_column);
     matrices(call, p.b, &p, p.k, p.n, p.b_batch, p.b_row, p.b_column);
     matrices(call, p.c, &p, p.m, p.n, p.c_batch, p.c_row, 1);
-    if (bias) plan_array_shape(bias, 1, &p.n);
+    if (!bias) return;
+    if (!p.bias_matrix)
+        plan_array_shape(bias, 1, &p.n);
+    else
+        plan_array_strides(bias, 2, (const uint64_t[]){p.m, p.n},
+                           (const int64_t[]){plan_stride(p.bias_row), plan_stride(p.bias_column)});
 }
 
 /* ---- the expansion ---- */
@@ -214,16 +232,20 @@ static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const 
         LIBRARY_GEMM_BLOCK, (hg_type)p->type, HG_OP_MOV,
         (int32_t[]){p->result, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
                     (int32_t)t->depth, t->steps < MOST_DEPTH ? 2 : (int32_t)t->depth, (int32_t)size,
-                    p->a_column != 1, p->b_column != 1, p->has_bias},
-        p->has_bias ? 4 : 3, 13);
+                    p->a_column != 1, p->b_column != 1, p->bias_is},
+        p->bias_is ? 4 : 3, p->bias_is == PLAN_BIAS_MATRIX ? 15 : 13);
     plan_part parts[4] = {p->a, p->b, p->c, p->bias};
     x->work = plan_times(plan_times(p->m, p->n), plan_times(p->k, p->batch));
     uint64_t grid[3] = {(p->n - 1) / (t->lane_columns * LANES_X) + 1,
                         (p->m - 1) / (t->rows * LANES_Y) + 1, p->batch};
     plan_expand_grid(x, &key, grid, (uint32_t[]){LANES_X, LANES_Y, 1}, shared_of(t, size), parts,
-                     (uint64_t[]){p->m, p->n, p->k, p->a_row, p->a_column, p->a_batch, p->b_row,
-                                  p->b_column, p->b_batch, p->c_row, p->c_batch, p->alpha,
-                                  p->beta});
+                     p->bias_is == PLAN_BIAS_MATRIX
+                         ? (uint64_t[]){p->m, p->n, p->k, p->a_row, p->a_column, p->a_batch,
+                                        p->b_row, p->b_column, p->b_batch, p->c_row, p->c_batch,
+                                        p->bias_row, p->bias_column, p->alpha, p->beta}
+                         : (uint64_t[]){p->m, p->n, p->k, p->a_row, p->a_column, p->a_batch,
+                                        p->b_row, p->b_column, p->b_batch, p->c_row, p->c_batch,
+                                        p->alpha, p->beta});
 }
 
 /* Each lane for itself; b is read in panels where that pays. */
@@ -233,15 +255,19 @@ static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
         make_panels(x, t, &p, &panel);
     plan_kernel_key key = plan_library_key(
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
-        (int32_t[]){p.result, (int32_t)t->rows, (int32_t)t->columns, p.has_bias, p.fn != HG_OP_MOV},
-        p.has_bias ? 4 : 3, 13);
+        (int32_t[]){p.result, (int32_t)t->rows, (int32_t)t->columns, p.bias_is, p.fn != HG_OP_MOV},
+        p.bias_is ? 4 : 3, p.bias_is == PLAN_BIAS_MATRIX ? 15 : 13);
     plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
     plan_fuse(x, &key, parts, PLAN_BEHIND);
     x->work = plan_times(plan_times(p.m, p.n), plan_times(p.k, p.batch));
     uint64_t grid[3] = {(p.m - 1) / t->rows + 1, (p.n - 1) / t->columns + 1, p.batch};
     plan_expand_grid(x, &key, grid, (uint32_t[]){t->columns, 1, 1}, 0, parts,
-                     (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel,
-                                  p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
+                     p.bias_is == PLAN_BIAS_MATRIX
+                         ? (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row,
+                                        panel, p.b_batch, p.c_row, p.c_batch, p.bias_row,
+                                        p.bias_column, p.alpha, p.beta}
+                         : (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row,
+                                        panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
 }
 
 /* Whether the loop over k, which meets a barrier in each round, has few enough of them, with those
@@ -283,7 +309,11 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                        .b = plan_part_of(call, p.b),
                                        .c = plan_part_of(call, p.c),
                                        .bias = bias ? plan_part_of(call, p.bias) : (plan_part){0},
-                                       .has_bias = bias,
+                                       .bias_is = !bias           ? PLAN_BIAS_NONE
+                                                  : p.bias_matrix ? PLAN_BIAS_MATRIX
+                                                                  : PLAN_BIAS_LINE,
+                                       .bias_row = p.bias_row,
+                                       .bias_column = p.bias_column,
                                        .b_stays = plan_array_of(call, p.b)->constant,
                                        .type = call->type,
                                        .result = result,
