@@ -210,6 +210,19 @@ def numbers():
     check(x.handle == before and x.tolist() == [2, 3], "x += 1 stays in its memory")
 
 
+def transforms():
+    """hg.fft of complex arrays, cut and with zeros behind, against NumPy's."""
+    a = np.random.default_rng(5).standard_normal((3, 22)).view("complex128")
+    x = hg.asarray(a)
+    for norm in ("backward", "ortho", "forward"):
+        for name, given in (("fft", {}), ("ifft", {"axis": 0, "n": 4}), ("irfft", {"n": 7}), ("hfft", {}), ("fftn", {"s": (4, 6), "axes": (0, 1)}), ("ifftn", {"axes": (0,)})):
+            made, wanted = np.asarray(getattr(hg.fft, name)(x, norm=norm, **given)), getattr(np.fft, name)(a, norm=norm, **given)
+            check(made.dtype == wanted.dtype and made.shape == wanted.shape and np.allclose(made, wanted), f"hg.fft.{name} {norm} {given}")
+    same(hg.fft.fftshift(hg.imag(x)), np.fft.fftshift(a.imag), "fftshift of a view")
+    same(hg.conj(x) * 2j, np.conj(a) * 2j, "complex numbers")
+    check(np.allclose(hg.fft.rfftfreq(7, d=0.5), np.fft.rfftfreq(7, 0.5)), "rfftfreq")
+
+
 def memory():
     a = np.arange(6.0).reshape(2, 3)
     x = hg.asarray(a)
@@ -371,6 +384,7 @@ def main():
     operators(rng, given.rounds)
     scopes(rng, 4)
     numbers()
+    transforms()
     memory()
     errors()
     threads()
