@@ -9,7 +9,7 @@ BUILD := build/release
 # A folder that was configured for the tests stays so.
 WITHOUT_TESTS := $(if $(wildcard $(BUILD)/tests),,-DHG_TESTS=OFF)
 
-.PHONY: demo quick test test-all check count install wheel release setup clean
+.PHONY: array-api demo quick test test-all check count install wheel release setup clean
 demo:
 	@sh tools/setup build
 	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram_command digits stream
@@ -29,6 +29,10 @@ check:
 
 count:
 	@/usr/bin/python3 tools/count
+
+# The public suite of the array API standard over the package: make array-api SUITE=a checkout of array-api-tests PYTHON=one with pytest and hypothesis
+array-api:
+	@$(or $(PYTHON),python3) tests/python/array_api.py $(SUITE)
 
 install:
 	@sh tools/setup build

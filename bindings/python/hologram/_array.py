@@ -308,7 +308,7 @@ def _prepare(array, key):
         if part is None:
             view, part = view.unsqueeze(axis), slice(None)
         elif isinstance(part, _native.Array) and part.dtype.kind == "b":
-            if part.shape != view.shape[axis:axis + part.ndim]:
+            if not all(mask in (extent, 0) for mask, extent in zip(part.shape, view.shape[axis:axis + part.ndim])):
                 raise IndexError(f"a mask of shape {part.shape} for axes of {view.shape[axis:axis + part.ndim]}")
             if not part.ndim:
                 view, part = view.unsqueeze(axis), hologram.nonzero(part.reshape((1,)))[0]

@@ -126,7 +126,9 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """1 on a diagonal, else 0."""
-    return _op["eye"](sizes=(n_rows, n_rows if n_cols is None else n_cols), numbers=(float(k),), type=types.resolve(dtype) or types.float64,
+    columns = n_rows if n_cols is None else n_cols
+    k = builtins.max(-n_rows, builtins.min(k, columns))  # beyond there is nothing
+    return _op["eye"](sizes=(n_rows, columns), numbers=(float(k),), type=types.resolve(dtype) or types.float64,
                       executor=_executor_of(device))
 
 
@@ -469,7 +471,7 @@ def moveaxis(x, source, destination, /):
     return x.permute(tuple(order))
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis):
     """A view with axes of 1."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = x.ndim + len(axes)
@@ -635,6 +637,8 @@ def tensordot(x1, x2, /, *, axes=2):
     first, second = (tuple(one) if hasattr(one, "__len__") else (one,) for one in axes)
     if len(first) != len(second):
         raise ValueError(f"tensordot: {len(first)} axes beside {len(second)}")
+    if not first:
+        return _op["tensordot"](x1, x2, sizes=(0,))
     return _op["tensordot"](x1, x2, axes=tuple(_axis(a, x1.ndim, "tensordot") for a in first) +
                             tuple(_axis(b, x2.ndim, "tensordot") for b in second))
 
@@ -644,6 +648,8 @@ def vecdot(x1, x2, /, *, axis=-1):
     ndim = builtins.min(x1.ndim, x2.ndim)
     if not -ndim <= axis < 0:
         raise AxisError(f"hologram.vecdot: axis {axis}: expected -{ndim} to -1")
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError(f"vecdot: {x1.shape[axis]} elements beside {x2.shape[axis]} along axis {axis}")
     return _op["vecdot"](x1, x2, axes=axis)
 
 

@@ -85,17 +85,48 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 def _refused(name, why):
-    def refused(*_, **__):
-        raise ArgumentError(f"linalg.{name} is not supported: {why}")
-    refused.__name__ = name
-    refused.__doc__ = f"Not supported: {why}."
-    return refused
+    return ArgumentError(f"linalg.{name} is not supported: {why}")
 
 
-for _name, _why in (("cholesky", "solve() uses LU"), ("eigh", "there are no eigenvalues"), ("eigvalsh", "there are no eigenvalues"),
-                    ("matrix_rank", "there are no singular values"), ("pinv", "there are no singular values"),
-                    ("qr", "there is no QR decomposition"), ("svd", "there are no singular values"), ("svdvals", "there are no singular values")):
-    globals()[_name] = _refused(_name, _why)
+def cholesky(x, /, *, upper=False):
+    """Not supported."""
+    raise _refused("cholesky", "solve() uses LU")
+
+
+def eigh(x, /):
+    """Not supported."""
+    raise _refused("eigh", "there are no eigenvalues")
+
+
+def eigvalsh(x, /):
+    """Not supported."""
+    raise _refused("eigvalsh", "there are no eigenvalues")
+
+
+def matrix_rank(x, /, *, rtol=None):
+    """Not supported."""
+    raise _refused("matrix_rank", "there are no singular values")
+
+
+def pinv(x, /, *, rtol=None):
+    """Not supported."""
+    raise _refused("pinv", "there are no singular values")
+
+
+def qr(x, /, *, mode="reduced"):
+    """Not supported."""
+    raise _refused("qr", "there is no QR decomposition")
+
+
+def svd(x, /, *, full_matrices=True):
+    """Not supported."""
+    raise _refused("svd", "there are no singular values")
+
+
+def svdvals(x, /):
+    """Not supported."""
+    raise _refused("svdvals", "there are no singular values")
+
 
 __all__ = ["cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
            "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm"]
