@@ -44,6 +44,9 @@ static void complex_numbers(const hg::executor &cpu) {
     CHECK(imag(conj(a)).to_vector() == std::vector<float>({-2, 1}));
     CHECK(complex(real(a), imag(a)).to_vector() == a.to_vector());
     CHECK(sum(a).item() == std::complex<double>(1, 1));
+    CHECK(prod(hg::concat({a, b, a})).item() == std::complex<double>(24, 18));
+    CHECK(matmul(a.reshape({1, 2}), b).to_vector() == std::vector<number>({number(5, 6)}));
+    throws([&] { (void)max(a); }, "max: complex64 [2]: it is not of complex numbers");
     hg::tensor<double> signal(cpu, {1, 2, 3, 4, 5});
     auto waves = rfft(signal);
     CHECK(waves.extents() == hg::shape({3}) && waves[0].item() == std::complex<double>(15, 0));
