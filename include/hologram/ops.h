@@ -161,6 +161,9 @@ static inline HG_NODISCARD hg_status hg_ops_stack(hg_executor *executor, const h
     o.axis_count = 1;
     return hg_ops_call(executor, HG_OPS_STACK, inputs, count, &o, result, 1);
 }
+/** What pad puts around a tensor: a value; the element at the edge; elements from the edge inwards and
+ * back again, without the edge's own; the elements over again. As NumPy's constant, edge, reflect, wrap. */
+typedef enum hg_pad_mode { HG_PAD_VALUE, HG_PAD_EDGE, HG_PAD_REFLECT, HG_PAD_WRAP } hg_pad_mode;
 /** With sizes[2 d] elements of that value in front of axis d and sizes[2 d + 1] behind it; 2 ndim sizes. */
 static inline HG_NODISCARD hg_status hg_ops_pad(hg_executor *executor, const hg_tensor *a, const uint64_t *sizes, double value, hg_tensor **result) {
     const hg_tensor *inputs[1] = {a};

@@ -1446,7 +1446,7 @@ static inline HG_NODISCARD hg_status hg_ops_avg_pool1d_into(hg_executor *executo
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_AVG_POOL1D, inputs, 1, options, &target, 1);
 }
-/** Rows of a table by their numbers; one that is not there is a fault: hg_ops_call. */
+/** Rows of a table by their numbers, of which those below 0 count from the end; one that is not there is a fault: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_embedding(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
     const hg_tensor *inputs[2] = {a, b};
     return hg_ops_call(executor, HG_OPS_EMBEDDING, inputs, 2, NULL, result, 1);

@@ -501,43 +501,17 @@ hg_status ops_attention_scores(ops_call *c) { return ops_with_kept(c, attention_
 
 /* ---- embedding ---- */
 
-static hg_status embedding(ops_call *c, ops_kept *k) {
-    const hg_tensor *table = c->in[0], *rows = c->in[1];
-    hg_tensor *whole, *packed;
-    hg_text constants = {0};
-    hg_program *program;
-    ops_arguments args = {.count = 0};
-    if (!table->rank) return ops_mismatch(c, "a table of rows expected");
-    if (rows->type == HG_ELEMENT_BOOL || hg_type_is_float((hg_type)rows->type) ||
-        tensor_size(rows->type) > 8)
-        return ops_refuse(c, "the second has numbers of rows, integers of at most 64 bits");
-    uint32_t rank = rows->rank + table->rank - 1;
-    uint64_t shape[2 * HG_TENSOR_AXES], n = tensor_numel(table->shape + 1, table->rank - 1);
-    if (rank > HG_TENSOR_AXES) return ops_mismatch(c, "the result has more than 8 axes");
-    memcpy(shape, rows->shape, rows->rank * sizeof *shape);
-    memcpy(shape + rows->rank, table->shape + 1, (table->rank - 1) * sizeof *shape);
-    if (!tensor_numel(shape, rank)) return ops_filled(c, table->type, "0", shape, rank, &c->out[0]);
-    if (!table->shape[0]) return ops_mismatch(c, "the table has no rows");
-    HG_TRY(ops_packed(c, k, table, true, &whole));
-    HG_TRY(ops_packed(c, k, rows, false, &packed));
-    uint64_t made[2] = {tensor_numel(rows->shape, rows->rank), n};
-    ops_array(&args, "table", whole);
-    ops_array(&args, "rows", packed);
-    ops_size(&args, "have", table->shape[0]);
-    ops_size(&args, "n", n);
-    ops_size(&args, "count", made[0]);
-    ops_size(&args, "rows_at", packed->offset);
-    hg_text_addf(&constants, ".type I = %s\n", hg_element_name(rows->type));
-    hg_status status = constants.failed ? hg_fail_memory()
-                                        : ops_program(c, library_text_network, "embedding",
-                                                      table->type, constants.data, &program);
-    hg_text_free(&constants);
-    HG_TRY(status);
-    HG_TRY(finish(c, k, program, &args, tensor_stored(table->type), made, 2, shape, rank));
-    c->out[0]->type = table->type;
+/* take along the first axis. */
+hg_status ops_embedding(ops_call *c) {
+    const int64_t first = 0;
+    ops_call own = *c;
+    if (!c->in[0]->rank) return ops_mismatch(c, "a table of rows expected");
+    own.options.axes = &first;
+    own.options.axis_count = 1;
+    HG_TRY(ops_take(&own));
+    c->out[0] = own.out[0];
     return HG_OK;
 }
-hg_status ops_embedding(ops_call *c) { return ops_with_kept(c, embedding); }
 
 /* ---- losses ---- */
 

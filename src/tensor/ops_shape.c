@@ -157,9 +157,68 @@ hg_status ops_stack(ops_call *c) {
 
 /* ---- pad ---- */
 
+enum { MOST_PAD = 1 << 30 };
+
+/* ` + (COORDINATE) * STRIDE` of an axis of n elements whose first one stands behind `before` others
+ * that are elements of it too. */
+static void pad_axis(places_work *w, hg_text *out, uint32_t d, uint64_t n, uint64_t before,
+                     hg_pad_mode mode) {
+    uint64_t period = mode == HG_PAD_WRAP ? n : 2 * (n - 1),
+             ahead = period ? (period - before % period) % period : 0;
+    char text[160];
+    if (mode == HG_PAD_EDGE || period == 0)
+        snprintf(text, sizeof text, "min(max(@%u, v%u) - v%u, v%u)", (unsigned)d,
+                 (unsigned)w->number_count, (unsigned)w->number_count,
+                 (unsigned)w->number_count + 1);
+    else if (mode == HG_PAD_WRAP)
+        snprintf(text, sizeof text, "((@%u + v%u) %% v%u)", (unsigned)d, (unsigned)w->number_count,
+                 (unsigned)w->number_count + 1);
+    else /* there and back again: the nearer of both ends of a period */
+        snprintf(text, sizeof text, "min((@%u + v%u) %% v%u, v%u - (@%u + v%u) %% v%u)",
+                 (unsigned)d, (unsigned)w->number_count, (unsigned)w->number_count + 1,
+                 (unsigned)w->number_count + 1, (unsigned)d, (unsigned)w->number_count,
+                 (unsigned)w->number_count + 1);
+    bool edge = mode == HG_PAD_EDGE || period == 0;
+    (void)places_number_add(w, edge ? before : ahead);
+    (void)places_number_add(w, edge ? n - 1 : period);
+    own_axis(w, out, d, text);
+}
+
+/* With elements of x around it. */
+static hg_status pad_with_own(ops_call *c, uint64_t mode) {
+    const hg_tensor *x = c->in[0];
+    hg_text place = {0};
+    if (mode > HG_PAD_WRAP)
+        return ops_refuse(c, "options.sizes: the last one is none of hg_pad_mode");
+    places_work w = like(c, x);
+    places_operand_add(&w, x, 0);
+    for (uint32_t d = 0; d < x->rank; d++) {
+        uint64_t before = c->options.sizes[2 * d], after = c->options.sizes[2 * d + 1];
+        const char *why = before > MOST_PAD || after > MOST_PAD ? "options.sizes are out of range"
+                          : (before || after) && !x->shape[d]
+                              ? "an axis without elements has none to pad with"
+                              : NULL;
+        if (why) {
+            hg_text_free(&place);
+            return ops_refuse(c, why);
+        }
+        w.shape[d] += before + after;
+        if (before || after) pad_axis(&w, &place, d, x->shape[d], before, (hg_pad_mode)mode);
+    }
+    hg_text_addf(&w.text, "    y[$y] = x0[$0%s]\n", place.data ? place.data : "");
+    w.text.failed |= place.failed;
+    hg_text_free(&place);
+    return tensor_places(c->run, &w, &c->out[0]);
+}
+
 hg_status ops_pad(ops_call *c) {
     const hg_tensor *x = c->in[0];
-    HG_TRY(check_sizes(c, 2 * x->rank));
+    if (c->options.sizes && c->options.size_count == 2 * x->rank + 1) {
+        uint64_t mode = c->options.sizes[2 * x->rank];
+        if (mode != HG_PAD_VALUE) return pad_with_own(c, mode);
+    } else {
+        HG_TRY(check_sizes(c, 2 * x->rank));
+    }
     places_work w = like(c, x);
     bool empty = !tensor_numel(x->shape, x->rank), any = false;
     w.fill = &c->options.numbers[0];
@@ -253,9 +312,68 @@ hg_status ops_roll(ops_call *c) {
     return status == HG_OK ? shape_back(c, made, &c->out[0]) : status;
 }
 
+/* For each element of the result the number of its own in x: counts[i] times i. */
+static hg_status numbers_of(const ops_call *c, const int64_t *counts, bool one, uint64_t n,
+                            hg_tensor **result) {
+    uint64_t total = 0, at = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (counts[one ? 0 : i] < 0) return ops_refuse(c, "a count is below 0");
+        if (!hg_add_u64(total, (uint64_t)counts[one ? 0 : i], &total))
+            return ops_refuse(c, "the counts are out of range");
+    }
+    int64_t *numbers = total > INT64_MAX / 8 ? NULL
+                                             : hg_alloc((size_t)(total + 1) * sizeof *numbers);
+    if (!numbers) return hg_fail_memory();
+    for (uint64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < counts[one ? 0 : i]; k++) numbers[at++] = (int64_t)i;
+    hg_status status = hg_tensor_from_host(c->run->state->executor, HG_TYPE_I64, numbers, total,
+                                           &total, 1, result);
+    hg_free(numbers);
+    return status;
+}
+
+/* Each element as often as the second tensor says: one number for all, or one each. */
+static hg_status repeat_each(ops_call *c) {
+    const hg_tensor *given = c->in[1];
+    hg_tensor *x = NULL, *cast = NULL, *numbers = NULL;
+    uint32_t axis;
+    if (given->type >= HG_TYPE_COUNT || hg_type_is_float((hg_type)given->type) ||
+        hg_element_size(given->type) > 8)
+        return ops_refuse(c, "counts are integers of at most 64 bits");
+    HG_TRY(check_sizes(c, 0));
+    HG_TRY(flat(c, &x, &axis));
+    uint64_t n = x->shape[axis], count = tensor_numel(given->shape, given->rank);
+    bool one = count == 1, fits = given->rank <= 1 && (one || count == n);
+    int64_t *counts = fits ? hg_alloc((size_t)(count + 1) * sizeof *counts) : NULL;
+    hg_status status = !fits    ? ops_refuse(c, "one count for all or one each expected")
+                       : counts ? HG_OK
+                                : hg_fail_memory();
+    if (status == HG_OK) status = tensor_cast(c->run, given, HG_TYPE_I64, &cast);
+    if (status == HG_OK) status = hg_tensor_to_host(cast, counts, count);
+    if (status == HG_OK) status = numbers_of(c, counts, one, n, &numbers);
+    if (status == HG_OK) {
+        ops_call own = *c;
+        const hg_tensor *in[] = {x, numbers};
+        const int64_t along = axis;
+        own.in = in;
+        own.options.axes = &along;
+        own.options.axis_count = 1;
+        status = ops_take(&own);
+        c->out[0] = own.out[0];
+    }
+    hg_error kept = *hg_error_record();
+    hg_free(counts);
+    hg_tensor_release(x);
+    hg_tensor_release(cast);
+    hg_tensor_release(numbers);
+    *hg_error_record() = kept;
+    return status;
+}
+
 hg_status ops_repeat(ops_call *c) {
     uint32_t axis;
     hg_tensor *x;
+    if (c->in_count == 2) return repeat_each(c);
     HG_TRY(check_sizes(c, 1));
     HG_TRY(flat(c, &x, &axis));
     places_work w = like(c, x);

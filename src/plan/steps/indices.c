@@ -7,7 +7,7 @@
 
 /* Of a block; fewer lanes than FEW_LANES are one a block, as scalar code. CHECKED: indices of a
  * block. */
-enum { LANES = 64, BLOCK_LANES = 32, FEW_LANES = 8, CHECKED = 4096 };
+enum { LANES = 64, FEW_WIDE_LANES = 16, BLOCK_LANES = 32, FEW_LANES = 8, CHECKED = 4096 };
 
 static bool is_wide(const plan_call *call) { return plan_named(call, "wide") != 0; }
 /* The constants I and WIDE. */
@@ -66,15 +66,23 @@ static void expand_gather(const plan_call *call, plan_expansion *x) {
     plan_lines lines = plan_named_lines(call), made = indexed_lines(call);
     plan_part bad = expand_check(call, x, "indices", made.n, lines.n, 0);
     if (plan_lines_are_none(&made) || lines.n == 0) return;
-    plan_kernel_key key = plan_library_key(
-        LIBRARY_INDICES_GATHER, (hg_type)call->type, HG_OP_MOV,
-        (int32_t[]){index_type(call), is_wide(call), lines.outer == 1 && lines.inner == 1}, 4, 4);
-    uint64_t lanes = made.outer * made.n * made.inner;
-    plan_expand_launch(x, &key, lanes, LANES, 0,
-                       (plan_part[]){plan_part_named(call, "input"),
-                                     plan_part_named(call, "indices"), bad,
-                                     plan_part_named(call, "output")},
-                       (uint64_t[]){lines.n, made.n, made.inner, lanes});
+    bool blocks = made.inner >= FEW_WIDE_LANES;
+    uint32_t block = made.inner >= LANES || !blocks ? LANES : FEW_WIDE_LANES;
+    plan_kernel_key key = plan_library_key(LIBRARY_INDICES_GATHER, (hg_type)call->type, HG_OP_MOV,
+                                           (int32_t[]){index_type(call), is_wide(call),
+                                                       lines.outer == 1 && lines.inner == 1, blocks,
+                                                       (int32_t)block},
+                                           4, 4);
+    const plan_part parts[] = {plan_part_named(call, "input"), plan_part_named(call, "indices"),
+                               bad, plan_part_named(call, "output")};
+    uint64_t rows = plan_times(made.outer, made.n), lanes = plan_times(rows, made.inner),
+             groups = plan_times(rows, (made.inner - 1) / block + 1);
+    const uint64_t values[] = {lines.n, made.n, made.inner, blocks ? groups : lanes};
+    if (blocks)
+        plan_expand_grid(x, &key, (uint64_t[]){groups, 1, 1}, (uint32_t[]){block, 1, 1}, 0, parts,
+                         values);
+    else
+        plan_expand_launch(x, &key, lanes, block, 0, parts, values);
 }
 
 /* A lane goes through all indices for a part of the places of a line, so that sums are in their
@@ -95,6 +103,7 @@ static void expand_places(const plan_call *call, plan_expansion *x, plan_part ba
         (int32_t[]){index_type(call), is_wide(call), call->op == HG_OP_SCATTER_ADD,
                     (int32_t)(wide_sums ? library_sum_type(type) : type), (int32_t)block},
         4, 6);
+    x->work = plan_times(lanes, plan_named(call, "count"));
     plan_expand_launch(
         x, &key, lanes, block, 0,
         (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "indices"), bad, to},
