@@ -308,6 +308,46 @@ def errors():
         check(isinstance(error, Exception), "IndexError")
 
 
+def hostile():
+    """What objects of others may do: lie about lengths, change while they are read, fail."""
+    class Endless(list):
+        def __len__(self):
+            raise RuntimeError("no length")
+
+    class Number(int):
+        def to_bytes(self, *args, **named):
+            return None
+
+    class Lies:
+        def __bool__(self):
+            raise RuntimeError("neither")
+
+        def __index__(self):
+            parts.clear()
+            return 1
+    x = hg.zeros((2, 3))
+    refused(lambda: hg.asarray(Endless([1])), RuntimeError, ("no length",), "a list whose length fails")
+    refused(lambda: hg.asarray([Endless([1])], dtype="int8"), RuntimeError, ("no length",), "a list inside whose length fails")
+    check(hg.asarray([Number(3), -1], dtype="i128").tolist() == [3, -1], "an integer of another class")
+    refused(lambda: hg.asarray([1j], dtype="i128"), TypeError, ("complex",), "a complex number as an integer")
+    refused(lambda: hg.sum(x, keepdims=Lies()), RuntimeError, ("neither",), "keepdims that is neither true nor false")
+    refused(lambda: hg.sort(x, descending=Lies()), RuntimeError, ("neither",), "a flag that is neither true nor false")
+    parts = [Lies(), 2, 3]
+    refused(lambda: x.reshape(parts), IndexError, (), "a shape that changes while it is read")
+    for call, what in ((lambda: x.select(2**32, 0), "select"), (lambda: x.permute((2**32 + 1, 2**32)), "permute"), (lambda: x.flip((2**32,)), "flip"),
+                       (lambda: x.unsqueeze(2**32), "unsqueeze"), (lambda: x.move_axis(-2**32, 1), "move_axis")):
+        refused(call, IndexError, (), f"{what}: an axis beyond 32 bits")
+    refused(lambda: x.select((), 0), TypeError, ("select(axis, index)",), "an axis that is a tuple")
+    refused(lambda: hg.Executor("cpu", num_threads=-1), OverflowError, ("num_threads", "-1"), "a setting below 0")
+    refused(lambda: hg.save("/tmp/no.npy", hg.default_executor()), TypeError, (), "saving what is no array")
+    refused(lambda: hg.zeros(3, dtype="int8").__setitem__([0], 300), OverflowError, ("300", "i8"), "a number that does not fit, at indices")
+    same(hg.asarray([1, 2])[[]], np.asarray([1, 2])[[]], "no indices")
+    same(hg.arange(2**53, 2**53 + 10 * 2**17, 10), np.arange(2**53, 2**53 + 10 * 2**17, 10), "arange beyond 2^53")
+    same(hg.arange(2**64 - 1, 2**63, -2**46, dtype="uint64"), np.arange(2**63 - 1, 0, -2**46, dtype="uint64") + np.uint64(2**63), "arange down from 2^64")
+    refused(lambda: hg.arange(2**62), (ValueError, MemoryError, hg.Error), (), "arange of more than there is memory")
+    refused(lambda: hg.arange(0, 2**65, 2**46, dtype="int64"), OverflowError, ("i64",), "arange beyond its type")
+
+
 def threads():
     wrong = []
 
@@ -387,6 +427,7 @@ def main():
     transforms()
     memory()
     errors()
+    hostile()
     threads()
     text()
     leaks()

@@ -413,6 +413,59 @@ def test_calls():
         refused((OverflowError, TypeError), words, lambda value=value: fill(value, np.zeros(3, "u1")), words)
 
 
+def test_again():
+    """A launch that is kept for equal arguments has the numbers that it is called with."""
+    x, y = np.ones(4, "f4"), np.zeros(4, "f4")
+    numbers = np.zeros((), "f4")
+    wrong = []
+    for i in range(40):
+        y[:] = 0
+        axpy(np.float32(i), x, y)  # a scalar of NumPy: each may lie where the one before has lain
+        if y[0] != i:
+            wrong.append(i)
+    checks.check(not wrong, f"scalars of NumPy: {wrong}")
+
+    @hg.kernel
+    def add(n: hg.i32, y: hg.Inout[hg.i32, "n_y"]):
+        y[hg.lane()] += n
+    made, numbers = np.zeros(3, "i4"), np.zeros((), "i4")
+    for i in range(4):
+        numbers[...] = i
+        add(numbers, made)
+    given = hg.zeros((), dtype="int32")
+    for i in range(4):
+        given[...] = i
+        add(given, made)
+    same(made, np.full(3, 12, "i4"), "arrays without axes whose number changes")
+    for two in (np.array(2, "f8"), hg.asarray(2.0), np.float64(2)):
+        y[:] = 0
+        axpy(two, x, y)
+        same(y, 2 * x, f"a = {two!r}")
+    refused(TypeError, "the number of lanes is an integer", lambda: axpy[-1](1, x, y), "lanes of -1, after none")
+    refused(TypeError, "the number of lanes is an integer", lambda: axpy[2**64 + 1](1, x, y), "more lanes than 64 bits")
+    refused(ValueError, "lanes, fewer than", lambda: axpy[2**40, 2**40](1, x, y), "more lanes than 64 bits, by axes")
+
+
+def test_cycles():
+    """A kernel that nobody has any more is freed, though it is a name of the module whose names it reads."""
+    import gc
+    import linecache
+    import types
+    import weakref
+    text = "import hologram as hg\nK = 3\n@hg.kernel\ndef k(x: hg.Inout[hg.f32, 'n']):\n    i = hg.lane()\n    x[i] = x[i] + K\n"
+    linecache.cache["<cycles>"] = (len(text), None, text.splitlines(True), "<cycles>")
+    module, x = types.ModuleType("cycles"), np.zeros(3, "f4")
+    exec(compile(text, "<cycles>", "exec"), module.__dict__)
+    for _ in range(3):
+        module.k(x)
+    module.bound = module.k.bind(x)
+    kept = weakref.ref(module.k)
+    same(x, np.full(3, 9, "f4"), "a kernel of a module that was made")
+    del module
+    gc.collect()
+    checks.check(kept() is None, "a kernel is left behind")
+
+
 def test_namespace():
     checks.check(not hasattr(hg, "no_such_thing") and hg.kernel is not None and float(hg.f32(0.1)) == float(np.float32(0.1)) and hg.u8(250) + hg.u8(10) == 4,
                  "hg's names")

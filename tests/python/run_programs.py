@@ -183,6 +183,36 @@ def wrong():
             check(True, f"{name} is here")
 
 
+def hostile():
+    """Memory that would move, numbers that do not fit, handles of another kind."""
+    import array
+    program = hg.assemble(AXPY)
+    x, y = array.array("f", [1] * 4), bytearray(np.zeros(4, "f4"))
+    with memoryview(y).cast("f") as view:
+        launch = program.bind(2.0, x, view)
+    refused(lambda: x.extend([1] * 10**6), BufferError, ("export",), "growing an array that a launch uses")
+    refused(lambda: y.extend(bytes(10**6)), BufferError, ("export",), "growing a bytearray that a launch uses")
+    launch()
+    del launch
+    check(np.frombuffer(y, "f4").tolist() == [2, 2, 2, 2], "the launch wrote where the memory is")
+    made, other = np.zeros(4, "f4"), []
+    for i in range(20):
+        made[:] = 0
+        program(np.float32(i), x, made)
+        if made[0] != i:
+            other.append(i)
+    check(not other, f"scalars of NumPy: {other}")
+    for lanes in (-1, 2**64 + 1, 1.5):
+        refused(lambda lanes=lanes: program(2.0, x, made, lanes=lanes), TypeError, ("lanes", str(lanes)), f"{lanes} lanes")
+    refused(lambda: program.bind(2.0, x, made, grid=2**32 + 1), TypeError, ("grid", str(2**32 + 1)), "a grid beyond 32 bits")
+    refused(lambda: program.bind(2.0, x, made, grid=(1, 1, 1, 1)), TypeError, ("3 axes",), "a grid of four axes")
+    refused(lambda: program.bind(2.0, x, made, timeout_ms=-1), TypeError, ("timeout_ms",), "a time-out below 0")
+    queue = hg.Queue()
+    for wrong in (program, hg.zeros(3), queue):
+        refused(lambda wrong=wrong: queue.submit(wrong), TypeError, ("submit", type(wrong).__name__), f"submitting {wrong!r}")
+        refused(lambda wrong=wrong: queue.submit(after=[wrong]), TypeError, ("submit", "event"), f"waiting for {wrong!r}")
+
+
 def events():
     axpy = hg.assemble(AXPY)
     x, y = np.ones(64, "f"), np.zeros(64, "f")
@@ -348,6 +378,7 @@ if __name__ == "__main__":
     programs()
     kept()
     wrong()
+    hostile()
     events()
     interrupted()
     threads()

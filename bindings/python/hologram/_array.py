@@ -275,7 +275,8 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 def _as_index(part):
     if isinstance(part, (list, tuple, range)) or hasattr(part, "__array_interface__") or hasattr(part, "__dlpack__"):
-        return convert(part, None, None, None)
+        made = convert(part, None, None, None)
+        return made.astype(types.int64) if not made.size and isinstance(part, (list, tuple, range)) else made
     return part
 
 
@@ -373,7 +374,8 @@ def assign(array, key, value):
     flat, axes, others, front = _flat_places(view, places)
     rest = tuple(view.shape[axis] for axis in others)
     shape = (*rest[:front], *flat.shape, *rest[front:])
-    value = convert(value, None, array.executor, None).astype(array.dtype, copy=False).broadcast_to(shape)
+    exact = array.dtype if type(value) in (bool, int, float, complex) else None  # a number fits, as it has to beside other keys
+    value = convert(value, exact, array.executor, None).astype(array.dtype, copy=False).broadcast_to(shape)
     order = list(range(front, front + flat.ndim)) + list(range(front)) + list(range(front + flat.ndim, len(shape)))
     count = 1
     for extent in rest:

@@ -26,6 +26,8 @@ def set_field(config, name, value):
         setattr(config, name, text)
     else:
         setattr(config, name, value)
+        if isinstance(value, int) and getattr(config, name) != value:  # ctypes takes what fits
+            raise OverflowError(f"{name}: {value} does not fit the setting")
 
 
 class Executor(_native.Executor):

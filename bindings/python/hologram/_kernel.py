@@ -218,8 +218,8 @@ class Kernel(_native.Dispatcher):
             return None
         lanes = tuple(lanes) if isinstance(lanes, tuple) else (lanes,)
         for one in lanes:
-            if not hasattr(one, "__index__") or int(one) < 0:
-                raise TypeError(f"{self.name}[{one!r}]: the number of lanes is an integer, or a tuple of them")
+            if not hasattr(one, "__index__") or not 0 <= int(one) < 1 << 64:
+                raise TypeError(f"{self.name}[{one!r}]: the number of lanes is an integer below 2^64, or a tuple of them")
         return tuple(int(one) for one in lanes)
 
     def __call__(self, *arguments, **keywords):

@@ -128,7 +128,9 @@ def scalar_of(kernel, p, given):
     cls = p.kind
     value = given.value if isinstance(given, Scalar) else given
     if not isinstance(value, (bool, int, float)):
-        if hasattr(value, "__index__"):
+        if getattr(getattr(value, "dtype", None), "kind", None) == "f":
+            value = float(value)
+        elif hasattr(value, "__index__"):
             value = value.__index__()
         elif hasattr(value, "__float__") and not isinstance(value, str):
             value = float(value)
@@ -193,6 +195,8 @@ def launch_of(kernel, lanes, memories):
     count = 1
     for one in (first_shape(kernel, memories) if lanes is None else lanes):
         count *= one
+    if count >= 1 << 64:
+        raise ValueError(f"{kernel.name}: {count} lanes, fewer than 2^64 are expected")
     made = c.hg_launch(size=ctypes.sizeof(c.hg_launch))
     if not kernel.block:
         c.hg_launch_set_linear(ctypes.byref(made), count)
@@ -200,7 +204,10 @@ def launch_of(kernel, lanes, memories):
     block = [*kernel.block, 1, 1][:3]
     made.block[:] = block
     size = block[0] * block[1] * block[2]
-    made.grid[:] = [-(-count // size), 1, 1]
+    blocks = -(-count // size)
+    if blocks >= 1 << 32:
+        raise ValueError(f"{kernel.name}: {blocks} blocks, fewer than 2^32 are expected")
+    made.grid[:] = [blocks, 1, 1]
     made.lanes = count
     return made
 
@@ -226,7 +233,8 @@ def bound(kernel, lanes, arguments, keywords, keep=False):
         launch = launch_of(kernel, lanes, memories)
         made = ctypes.c_void_p()
         check(c.hg_binding_create(compiled.program.executable(executor), launch and ctypes.byref(launch), values.params, ctypes.byref(made)))
-        again = executor.backend == "cpu" and not compiled.copies
+        again = executor.backend == "cpu" and not compiled.copies and all(
+            p.name in memories or _program.keyed(value) for p, value in zip(kernel.parameters, arguments))
         ready = _program.Launch(made.value, (compiled, executor, *(() if again and not keep else values.keeps)), again)
         if not values.back:
             return ready

@@ -108,7 +108,11 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     dtype = types.resolve(dtype) or (types.int64 if builtins.all(isinstance(one, int) for one in (start, stop, step)) else types.float64)
     count = builtins.max(0, math.ceil((stop - start) / step)) if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(step, int) \
         else len(range(start, stop, step))
-    if dtype.kind in "iu" and builtins.max(abs(start), abs(stop)) >= 2**53:
+    if dtype.kind in "iu" and builtins.max(builtins.abs(start), builtins.abs(stop)) >= 2**53:
+        if isinstance(start, int) and isinstance(step, int) and count > 2**16 and dtype.itemsize == 8:
+            asarray([start, start + (count - 1) * step], dtype=dtype)  # or what does not fit
+            numbers = _op["arange"](sizes=(count,), numbers=(0.0, 1.0), type=dtype, executor=_executor_of(device))
+            return numbers * (step % 2**64 if dtype.kind == "u" else step) + start
         return asarray([int(start + i * step) for i in range(count)], dtype=dtype, device=device)
     return _op["arange"](sizes=(count,), numbers=(float(start), float(step)), type=dtype, executor=_executor_of(device))
 
@@ -742,7 +746,7 @@ def save(path, array=None, /, **arrays):
     from . import _errors, _interface
     if (array is None) == (not arrays):
         raise TypeError("save: expected one array, or named ones")
-    items = [(None, array)] if array is not None else list(arrays.items())
+    items = [(name, _array_of(one)) for name, one in ([(None, array)] if array is not None else arrays.items())]
     tensors = (ctypes.c_void_p * len(items))(*(one.handle for _, one in items))
     names = None if array is not None else (ctypes.c_char_p * len(items))(*(name.encode() for name, _ in items))
     _errors.check(_interface.hg_tensor_save(os.fsencode(path), tensors, names, len(items)))

@@ -178,7 +178,7 @@ class Program(_native.Dispatcher):
             launch = None
             if lanes is not None or grid is not None or timeout_ms or max_steps or block is not None:
                 launch = _launch(lanes, grid, block)
-                launch.timeout_ms, launch.max_steps = timeout_ms, max_steps
+                launch.timeout_ms, launch.max_steps = _count(timeout_ms, 64, "timeout_ms"), _count(max_steps, 64, "max_steps")
             made = ctypes.c_void_p()
             check(c.hg_binding_create(executable, None if launch is None else ctypes.byref(launch), bound.params, ctypes.byref(made)))
             again = not keep and not bound.copied and executor.backend == "cpu"
@@ -227,6 +227,20 @@ def _arguments(program, args, named):
     return values
 
 
+def keyed(value):
+    """Whether Dispatcher knows a number by its value: what is kept for it has that value. It knows those of Python, and buffers without axes,
+    as scalars of NumPy are."""
+    return type(value) in (int, float, bool) or getattr(value, "shape", None) == () and not isinstance(value, _native.Array)
+
+
+def _count(value, bits, what):
+    """A number of lanes, blocks, steps or milliseconds; an error where it does not fit."""
+    number = value.__index__() if hasattr(value, "__index__") else None
+    if number is None or not 0 <= number < 1 << bits:
+        raise TypeError(f"{what}: an integer from 0 to below 2^{bits} is expected, not {value!r}")
+    return number
+
+
 def _launch(lanes, grid, block):
     launch = c.hg_launch(size=ctypes.sizeof(c.hg_launch))
     for axis in range(3):
@@ -234,16 +248,19 @@ def _launch(lanes, grid, block):
     if lanes is not None:
         if grid is not None or block is not None:
             raise TypeError("lanes and grid or block: one of both says how many lanes run")
-        c.hg_launch_set_linear(ctypes.byref(launch), lanes)
+        c.hg_launch_set_linear(ctypes.byref(launch), _count(lanes, 64, "lanes"))
         return launch
     if grid is None and block is None:
         launch.extents = c.HG_EXTENTS_PROGRAM
         for axis in range(3):
             launch.grid[axis] = launch.block[axis] = 0
         return launch
-    for field, given in ((launch.grid, grid), (launch.block, block)):
-        for axis, value in enumerate(() if given is None else given if isinstance(given, (tuple, list)) else (given,)):
-            field[axis] = value
+    for name, field, given in (("grid", launch.grid, grid), ("block", launch.block, block)):
+        given = () if given is None else tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        if len(given) > 3:
+            raise TypeError(f"{name}: at most 3 axes are expected, not {len(given)}")
+        for axis, value in enumerate(given):
+            field[axis] = _count(value, 32, name)
     return launch
 
 
@@ -265,6 +282,7 @@ class _Bound:
             raise TypeError(f"{param.name}: pools are the launch's own")
 
     def scalar(self, name, dtype, value):
+        self.copied = self.copied or not keyed(value)
         data = _native.from_sequence(value, dtype, self.executor).tobytes() if dtype.itemsize > 8 or not isinstance(value, (int, float)) \
             else _scalar_bytes(name, dtype, value)
         check(c.hg_params_set_scalar(self.params, name.encode(), dtype.code, data))
@@ -283,7 +301,7 @@ class _Bound:
             given = types.by_code(code)
             self.check(name, dtype, given)
             if in_order and not (writes and read_only):
-                self.keeps.append(value)
+                self.keeps.append(memoryview(value))  # its memory stays where it is
                 self.import_memory(name, address, math.prod(shape) * given.itemsize)
                 return shape
             if writes:
@@ -504,6 +522,11 @@ class Queue:
 
     def submit(self, *launches, after=()):
         """Appends launches, which start when the events of `after` are done. Returns an Event of their end."""
+        after = tuple(after)
+        for given, kind, what in ((launches, _native.Launch, "a launch that bind() made"), (after, Event, "an event")):
+            for one in given:
+                if not isinstance(one, kind):
+                    raise TypeError(f"submit: {what} is expected, not {type(one).__name__}")
         commands = (c.hg_command * max(len(launches), 1))()
         for command, launch in zip(commands, launches):
             command.size, command.kind, command.binding = ctypes.sizeof(c.hg_command), c.HG_COMMAND_LAUNCH, launch.handle

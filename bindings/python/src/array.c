@@ -515,13 +515,18 @@ static PyObject *array_broadcast(PyObject *self, PyObject *const *args, Py_ssize
         &made);
 }
 
+/* An axis for the library, which refuses what is none: beyond 32 bits is none either. */
+static int32_t axis_of(int64_t value) {
+    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+}
+
 PyDoc_STRVAR(permute_doc, "permute(axes): a view whose axis i is axis axes[i].");
 static PyObject *array_permute(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     int64_t axes[HG_TENSOR_AXES];
     int32_t order[HG_TENSOR_AXES];
     int n = sizes_of(args, count, axes, "axes");
     if (n < 0) return NULL;
-    for (int i = 0; i < n; i++) order[i] = (int32_t)axes[i];
+    for (int i = 0; i < n; i++) order[i] = axis_of(axes[i]);
     hg_tensor *made;
     return beside(self, hg_tensor_permute(tensor_of(self), order, (uint32_t)n, &made), &made);
 }
@@ -532,7 +537,7 @@ static PyObject *array_flip(PyObject *self, PyObject *const *args, Py_ssize_t co
     int32_t dims[HG_TENSOR_AXES];
     int n = count ? sizes_of(args, count, axes, "axes") : 0;
     if (n < 0) return NULL;
-    for (int i = 0; i < n; i++) dims[i] = (int32_t)axes[i];
+    for (int i = 0; i < n; i++) dims[i] = axis_of(axes[i]);
     hg_tensor *made;
     return beside(self, hg_tensor_flip(tensor_of(self), dims, (uint32_t)n, &made), &made);
 }
@@ -541,7 +546,8 @@ static PyObject *with_integers(PyObject *self, PyObject *const *args, Py_ssize_t
                                int64_t *values, const char *text) {
     if (count != wanted) return PyErr_Format(PyExc_TypeError, "expected %s", text);
     for (int i = 0; i < wanted; i++)
-        if (py_integers(args[i], &values[i], 1, text) < 0) return NULL;
+        if (py_integers(args[i], &values[i], 1, text) != 1)
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "expected %s", text);
     return self;
 }
 
@@ -552,7 +558,7 @@ static PyObject *array_select(PyObject *self, PyObject *const *args, Py_ssize_t 
     int64_t v[2];
     hg_tensor *made;
     if (!with_integers(self, args, count, 2, v, "select(axis, index)")) return NULL;
-    return beside(self, hg_tensor_select(tensor_of(self), (int32_t)v[0], v[1], &made), &made);
+    return beside(self, hg_tensor_select(tensor_of(self), axis_of(v[0]), v[1], &made), &made);
 }
 PyDoc_STRVAR(narrow_doc, "narrow(axis, start, length): a view of length elements of an axis.");
 static PyObject *array_narrow(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -561,7 +567,7 @@ static PyObject *array_narrow(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (!with_integers(self, args, count, 3, v, "narrow(axis, start, length)")) return NULL;
     return beside(
         self,
-        hg_tensor_narrow(tensor_of(self), (int32_t)v[0], (uint64_t)v[1], (uint64_t)v[2], &made),
+        hg_tensor_narrow(tensor_of(self), axis_of(v[0]), (uint64_t)v[1], (uint64_t)v[2], &made),
         &made);
 }
 PyDoc_STRVAR(unsqueeze_doc, "unsqueeze(axis): a view with an axis of 1 there.");
@@ -571,21 +577,21 @@ static PyObject *array_unsqueeze(PyObject *self, PyObject *const *args, Py_ssize
     if (!with_integers(self, args, count, 1, v, "unsqueeze(axis)")) return NULL;
     int64_t ndim = (int64_t)hg_tensor_ndim(tensor_of(self));
     if (v[0] < 0) v[0] += ndim + 1;
-    return beside(self, hg_tensor_unsqueeze(tensor_of(self), (int32_t)v[0], &made), &made);
+    return beside(self, hg_tensor_unsqueeze(tensor_of(self), axis_of(v[0]), &made), &made);
 }
 PyDoc_STRVAR(squeeze_doc, "squeeze(axis): a view without that axis, whose extent is 1.");
 static PyObject *array_squeeze(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     int64_t v[1];
     hg_tensor *made;
     if (!with_integers(self, args, count, 1, v, "squeeze(axis)")) return NULL;
-    return beside(self, hg_tensor_squeeze(tensor_of(self), (int32_t)v[0], &made), &made);
+    return beside(self, hg_tensor_squeeze(tensor_of(self), axis_of(v[0]), &made), &made);
 }
 PyDoc_STRVAR(move_doc, "move_axis(source, destination): a view with one axis at another place.");
 static PyObject *array_move(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     int64_t v[2];
     hg_tensor *made;
     if (!with_integers(self, args, count, 2, v, "move_axis(source, destination)")) return NULL;
-    return beside(self, hg_tensor_move_axis(tensor_of(self), (int32_t)v[0], (int32_t)v[1], &made),
+    return beside(self, hg_tensor_move_axis(tensor_of(self), axis_of(v[0]), axis_of(v[1]), &made),
                   &made);
 }
 PyDoc_STRVAR(transpose_doc, "transpose(): a view with the last two axes swapped.");

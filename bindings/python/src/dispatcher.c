@@ -8,7 +8,7 @@
 
 PyTypeObject *py_dispatcher_type;
 
-enum { KEPT = 16, KEY_BYTES = 1024 };
+enum { KEPT = 16, KEY_BYTES = 1024, KEY_VIEWS = 24 /* more do not fit the bytes */ };
 
 typedef struct kept_launch {
     uint64_t hash, used;
@@ -27,7 +27,7 @@ typedef struct watch {
 
 typedef struct py_dispatcher {
     PyObject_HEAD kept_launch kept[KEPT];
-    uint64_t uses;
+    uint64_t uses, forgotten; /* how often what is kept was let go of */
     watch *watches;
     Py_ssize_t watch_count;
 } py_dispatcher;
@@ -41,6 +41,8 @@ void py_forget_launches(void) { generation++; }
 typedef struct key {
     size_t length;
     bool whole; /* it says all that a launch depends on */
+    int view_count;
+    Py_buffer views[KEY_VIEWS]; /* of arguments: their memory stays until the launch is over */
     unsigned char bytes[KEY_BYTES];
 } key;
 
@@ -93,39 +95,42 @@ static void add_argument(key *k, PyObject *argument) {
     } else if (argument == Py_None) {
         add_word(k, 'N');
     } else if (PyObject_CheckBuffer(argument)) {
-        Py_buffer view;
-        if (PyObject_GetBuffer(argument, &view, PyBUF_FULL_RO) < 0) {
+        Py_buffer *view = &k->views[k->view_count];
+        if (k->view_count == KEY_VIEWS || PyObject_GetBuffer(argument, view, PyBUF_FULL_RO) < 0) {
             PyErr_Clear();
             k->whole = false;
             return;
         }
+        k->view_count++;
         uint64_t format = 0;
-        const char *text = view.format ? view.format : "B";
+        const char *text = view->format ? view->format : "B";
         size_t length = strlen(text);
-        if (length > sizeof(format))
+        if (length > sizeof(format) || view->suboffsets)
             k->whole = false;
         else
             memcpy(&format, text, length);
-        uint64_t words[] = {'B' + ((uint64_t)view.readonly << 8), (uintptr_t)view.buf,
-                            (uint64_t)view.itemsize, format, (uint64_t)view.ndim};
+        uint64_t words[] = {'B' + ((uint64_t)view->readonly << 8), (uintptr_t)view->buf,
+                            (uint64_t)view->itemsize, format, (uint64_t)view->ndim};
         add(k, words, sizeof(words));
-        if (view.shape)
-            add(k, view.shape, (size_t)view.ndim * sizeof(Py_ssize_t));
+        if (view->shape)
+            add(k, view->shape, (size_t)view->ndim * sizeof(Py_ssize_t));
         else
-            add_word(k, (uint64_t)view.len);
-        if (view.strides) add(k, view.strides, (size_t)view.ndim * sizeof(Py_ssize_t));
-        PyBuffer_Release(&view);
+            add_word(k, (uint64_t)view->len);
+        if (view->strides) add(k, view->strides, (size_t)view->ndim * sizeof(Py_ssize_t));
+        /* It may be a number, as a scalar of NumPy, which is bound by its value. */
+        if (!view->ndim) add(k, view->buf, (size_t)view->itemsize);
     } else
         k->whole = false;
 }
 
 static void add_lanes(key *k, PyObject *lanes) {
     if (lanes == Py_None)
-        add_word(k, UINT64_MAX);
-    else if (PyLong_CheckExact(lanes))
+        add_word(k, 'N');
+    else if (PyLong_CheckExact(lanes)) {
+        add_word(k, 'i');
         add_integer(k, lanes);
-    else if (PyTuple_CheckExact(lanes)) {
-        add_word(k, ~(uint64_t)PyTuple_Size(lanes));
+    } else if (PyTuple_CheckExact(lanes)) {
+        add_word(k, 't' + ((uint64_t)PyTuple_Size(lanes) << 8));
         for (Py_ssize_t i = 0; i < PyTuple_Size(lanes); i++) {
             PyObject *one = PyTuple_GetItem(lanes, i);
             if (PyLong_CheckExact(one))
@@ -151,17 +156,21 @@ static uint64_t hash_of(const key *k) {
 /* ---- what is watched ---- */
 
 static bool watches_hold(const py_dispatcher *self) {
+    const watch *watches = self->watches;
     for (Py_ssize_t i = 0; i < self->watch_count; i++) {
-        const watch *w = &self->watches[i];
+        const watch *w = &watches[i];
         if (w->kind == WATCH_DICT) {
             if (PyDict_GetItemWithError(w->holder, w->name) != w->value)
                 return PyErr_Clear(), false;
             continue;
         }
-        PyObject *now = PyObject_GetAttr(w->holder, w->name);
-        Py_XDECREF(now); /* its holder has it */
+        /* An attribute may run code of Python, which may have others watched. */
+        PyObject *holder = Py_NewRef(w->holder), *name = Py_NewRef(w->name), *value = w->value;
+        PyObject *now = PyObject_GetAttr(holder, name);
+        bool same = now == value && self->watches == watches;
         if (!now) PyErr_Clear();
-        if (now != w->value) return false;
+        Py_XDECREF(now), Py_DECREF(name), Py_DECREF(holder);
+        if (!same || self->watches != watches) return false;
     }
     return true;
 }
@@ -230,19 +239,13 @@ static PyObject *run_launch(py_dispatcher *self, PyObject *launch) {
     return NULL;
 }
 
-/* Whether the objects of the arguments that are buffers of others stay where they are until the
- * call is over: the caller holds them. */
-static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const *args,
-                          Py_ssize_t count) {
-    key k = {.whole = watches_hold(self)};
-    add_word(&k, generation);
-    add_lanes(&k, lanes);
-    for (Py_ssize_t i = 0; i < count && k.whole; i++) add_argument(&k, args[i]);
-    uint64_t hash = k.whole ? hash_of(&k) : 0;
-    for (int i = 0; k.whole && i < KEPT; i++) {
+static PyObject *run_for(py_dispatcher *self, const key *k, PyObject *lanes, PyObject *const *args,
+                         Py_ssize_t count) {
+    uint64_t hash = k->whole ? hash_of(k) : 0;
+    for (int i = 0; k->whole && i < KEPT; i++) {
         kept_launch *one = &self->kept[i];
-        if (one->hash != hash || !one->key || one->length != k.length ||
-            memcmp(one->key, k.bytes, k.length))
+        if (one->hash != hash || !one->key || one->length != k->length ||
+            memcmp(one->key, k->bytes, k->length))
             continue;
         one->used = ++self->uses;
         PyObject *launch = Py_NewRef(one->launch);
@@ -250,6 +253,7 @@ static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const 
         Py_DECREF(launch);
         return none;
     }
+    uint64_t forgotten = self->forgotten;
     PyObject *tuple = PyTuple_New(count);
     for (Py_ssize_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(args[i]));
     PyObject *launch = tuple ? PyObject_CallMethod((PyObject *)self, "bind_arguments", "OO", tuple,
@@ -263,20 +267,35 @@ static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const 
         return NULL;
     }
     PyObject *none = run_launch(self, launch);
-    if (none && k.whole && ((py_launch *)launch)->again) {
+    /* Not where another thread, or this call, has compiled: it may be a launch of what was before.
+     */
+    if (none && k->whole && ((py_launch *)launch)->again && forgotten == self->forgotten) {
         kept_launch *place = &self->kept[0];
         for (int i = 1; i < KEPT; i++)
             if (self->kept[i].used < place->used) place = &self->kept[i];
-        unsigned char *bytes = PyMem_Malloc(k.length);
+        unsigned char *bytes = PyMem_Malloc(k->length);
         if (bytes) {
             PyObject *before = place->launch;
-            memcpy(bytes, k.bytes, k.length);
+            memcpy(bytes, k->bytes, k->length);
             PyMem_Free(place->key);
-            *place = (kept_launch){hash, ++self->uses, k.length, bytes, Py_NewRef(launch)};
+            *place = (kept_launch){hash, ++self->uses, k->length, bytes, Py_NewRef(launch)};
             Py_XDECREF(before);
         }
     }
     Py_DECREF(launch);
+    return none;
+}
+
+/* The caller holds the arguments, and the key their memory, until the call is over. */
+static PyObject *dispatch(py_dispatcher *self, PyObject *lanes, PyObject *const *args,
+                          Py_ssize_t count) {
+    key k;
+    k.length = 0, k.view_count = 0, k.whole = watches_hold(self);
+    add_word(&k, generation);
+    add_lanes(&k, lanes);
+    for (Py_ssize_t i = 0; i < count && k.whole; i++) add_argument(&k, args[i]);
+    PyObject *none = run_for(self, &k, lanes, args, count);
+    for (int i = 0; i < k.view_count; i++) PyBuffer_Release(&k.views[i]);
     return none;
 }
 
@@ -322,6 +341,7 @@ static PyObject *dispatcher_lanes(PyObject *self, PyObject *lanes) {
 static PyObject *dispatcher_forget(PyObject *object, PyObject *none) {
     (void)none;
     py_dispatcher *self = (py_dispatcher *)object;
+    self->forgotten++;
     for (int i = 0; i < KEPT; i++) {
         PyObject *launch = self->kept[i].launch;
         PyMem_Free(self->kept[i].key);
@@ -336,10 +356,28 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *na
     return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
 }
 
-static void dispatcher_free(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
+static int dispatcher_traverse(PyObject *object, visitproc visit, void *arg) {
+    py_dispatcher *self = (py_dispatcher *)object;
+    Py_VISIT((PyObject *)Py_TYPE(object));
+    for (int i = 0; i < KEPT; i++) Py_VISIT(self->kept[i].launch);
+    for (Py_ssize_t i = 0; i < self->watch_count; i++) {
+        Py_VISIT(self->watches[i].holder);
+        Py_VISIT(self->watches[i].name);
+        Py_VISIT(self->watches[i].value);
+    }
+    return 0;
+}
+
+static int dispatcher_clear(PyObject *self) {
     Py_XDECREF(dispatcher_forget(self, NULL));
     watches_free((py_dispatcher *)self);
+    return 0;
+}
+
+static void dispatcher_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    (void)dispatcher_clear(self);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -352,8 +390,11 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, (void *)dispatcher_new},
                               {Py_tp_dealloc, (void *)dispatcher_free},
+                              {Py_tp_traverse, (void *)dispatcher_traverse},
+                              {Py_tp_clear, (void *)dispatcher_clear},
                               {Py_tp_methods, methods},
                               {Py_mp_subscript, (void *)dispatcher_lanes},
                               {0, NULL}};
 PyType_Spec py_dispatcher_spec = {"hologram._native.Dispatcher", (int)sizeof(py_dispatcher), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                  slots};

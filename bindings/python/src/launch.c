@@ -21,9 +21,16 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *named)
     return (PyObject *)self;
 }
 
+static int launch_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT((PyObject *)Py_TYPE(self));
+    Py_VISIT(((py_launch *)self)->keeps);
+    return 0;
+}
+
 static void launch_free(PyObject *object) {
     py_launch *self = (py_launch *)object;
     PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
     hg_binding_destroy(self->binding);
     Py_XDECREF(self->keeps);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -93,9 +100,12 @@ static PyMethodDef methods[] = {{"launch", launch, METH_NOARGS, launch_doc}, {NU
 static PyGetSetDef properties[] = {
     {"handle", launch_handle, NULL, "Address of the hg_binding, for hologram._interface.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-static PyType_Slot slots[] = {
-    {Py_tp_new, (void *)launch_new},   {Py_tp_dealloc, (void *)launch_free},
-    {Py_tp_call, (void *)launch_call}, {Py_tp_methods, methods},
-    {Py_tp_getset, properties},        {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, (void *)launch_new},
+                              {Py_tp_dealloc, (void *)launch_free},
+                              {Py_tp_call, (void *)launch_call},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, properties},
+                              {Py_tp_traverse, (void *)launch_traverse},
+                              {0, NULL}};
 PyType_Spec py_launch_spec = {"hologram._native.Launch", (int)sizeof(py_launch), 0,
-                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};

@@ -85,6 +85,8 @@ static PyObject *wrap(py_executor *executor, hg_element type, void *data, const 
 static bool whole_elements(const Py_buffer *view, hg_element type) {
     Py_ssize_t bytes = (Py_ssize_t)hg_element_size(type);
     if ((uintptr_t)view->buf % (uintptr_t)(bytes > 8 ? 8 : bytes)) return false;
+    for (int i = 0; view->suboffsets && i < view->ndim; i++)
+        if (view->suboffsets[i] >= 0) return false;
     for (int i = 0; view->strides && i < view->ndim; i++)
         if (view->strides[i] % bytes) return false;
     return true;
@@ -360,6 +362,7 @@ static bool visit(nest *n, PyObject *object, int depth) {
         return done;
     }
     Py_ssize_t length = PySequence_Size(object);
+    if (length < 0) return false;
     if (depth >= n->ndim || length != n->shape[depth])
         return PyErr_Format(PyExc_ValueError,
                             "lists of different lengths: %zd beside %lld at depth %d", length,
@@ -391,6 +394,10 @@ static PyObject *from_sequence(PyObject *module, PyObject *args) {
                                 HG_TENSOR_AXES);
         }
         Py_ssize_t length = PySequence_Size(first);
+        if (length < 0) {
+            Py_DECREF(first);
+            return NULL;
+        }
         n.shape[n.ndim++] = length;
         n.count *= (uint64_t)length;
         if (!length) break;

@@ -95,8 +95,10 @@ bool py_number_bytes(PyObject *number, hg_element type, unsigned char *bytes) {
         memcpy(bytes, &value, size); /* little-endian, as every platform that the library knows */
         return true;
     }
-    PyObject *method = PyObject_GetAttrString(number, "to_bytes");
-    PyObject *args = method ? Py_BuildValue("(Ks)", (unsigned long long)size, "little") : NULL;
+    /* of int itself: a subclass may have another */
+    PyObject *method = PyObject_GetAttrString((PyObject *)&PyLong_Type, "to_bytes");
+    PyObject *args = method ? Py_BuildValue("(OKs)", number, (unsigned long long)size, "little")
+                            : NULL;
     PyObject *names = args ? Py_BuildValue("{s:O}", "signed", about.is_signed ? Py_True : Py_False)
                            : NULL;
     PyObject *made = names ? PyObject_Call(method, args, names) : NULL;
@@ -338,6 +340,12 @@ int py_integers(PyObject *object, int64_t *values, int most, const char *what) {
     return (int)count;
 }
 
+static bool truth(PyObject *object, bool *value) {
+    int found = PyObject_IsTrue(object);
+    *value = found > 0;
+    return found >= 0;
+}
+
 static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
     hg_operation operation = (hg_operation)PyLong_AsLong(self);
     if (!keywords) return py_operate(operation, args, (uint32_t)count, NULL, NULL, NULL, true);
@@ -364,8 +372,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, P
         if (n < 0) return NULL;
         options.sizes = (const uint64_t *)sizes, options.size_count = (uint32_t)n;
     }
-    if (given[KEEPDIMS]) options.keepdims = PyObject_IsTrue(given[KEEPDIMS]) > 0;
-    if (given[FLAG]) options.flag = PyObject_IsTrue(given[FLAG]) > 0;
+    if (given[KEEPDIMS] && !truth(given[KEEPDIMS], &options.keepdims)) return NULL;
+    if (given[FLAG] && !truth(given[FLAG], &options.flag)) return NULL;
     if (given[NUMBERS_OF]) {
         PyObject *list = given[NUMBERS_OF];
         if (!PyTuple_Check(list) || PyTuple_Size(list) > HG_OPS_NUMBERS)
