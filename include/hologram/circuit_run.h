@@ -52,6 +52,27 @@ HG_API hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program
                                 const hg_circuit_launch *launch, const hg_class_array *arrays,
                                 size_t count) HG_NODISCARD;
 
+/**
+ * The same on a queue, for hosts that must not wait: appends the copies and launches of all pieces
+ * and returns. They run one behind the other in class memory of the queue's context, which holds
+ * nothing that can be relied on afterwards.
+ *
+ * @param circuit  not looked at after the call
+ * @param arrays   the descriptions are copied; host memory that they name must stay until the event
+ * is done
+ * @param waits    events that must be done before it begins; may be NULL with wait_count 0
+ * @param signal   receives a new event that the caller destroys; may be NULL. It carries the first
+ * error, and what comes behind it is skipped
+ * @return HG_OK; errors of hg_circuit_run that can be known before, with nothing appended;
+ * HG_ERROR_OUT_OF_MEMORY: what was appended before runs to its end. A piece takes a command for
+ * each array and one launch: some 150 bytes each until they are done
+ * Thread-safe.
+ */
+HG_API hg_status hg_circuit_submit(hg_queue *queue, const hg_translated_program *circuit,
+                                   const hg_circuit_launch *launch, const hg_class_array *arrays,
+                                   size_t count, hg_event *const *waits, size_t wait_count,
+                                   hg_event **signal) HG_NODISCARD;
+
 #ifdef __cplusplus
 }
 #endif

@@ -259,31 +259,176 @@ static hg_status run_all(circuit_run *run) {
     return run->status;
 }
 
-hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit,
-                         const hg_circuit_launch *launch, const hg_class_array *arrays,
-                         size_t count) {
-    HG_ENTRY;
+/* ---- without waiting ---- */
+
+/* Commands that are submitted together. */
+enum { COMMANDS = 4096 };
+
+typedef struct submission {
+    hg_queue *queue;
+    hg_command *commands;
+    size_t count;
+    hg_event *const *waits; /* of the first */
+    size_t wait_count;
+    hg_event *last; /* of what was submitted before; NULL: nothing was */
+} submission;
+
+static hg_status submit(submission *s) {
+    hg_event *behind = s->last, *signal = NULL;
+    hg_status status = hg_queue_submit(s->queue, s->commands, s->count, behind ? &behind : s->waits,
+                                       behind ? 1 : s->wait_count, &signal);
+    if (status != HG_OK) return status;
+    hg_event_destroy(behind);
+    s->last = signal;
+    s->count = 0;
+    return HG_OK;
+}
+
+static hg_status append(submission *s, hg_command command) {
+    if (s->count == COMMANDS) HG_TRY(submit(s));
+    command.size = sizeof command;
+    s->commands[s->count++] = command;
+    return HG_OK;
+}
+
+static hg_status append_zeros(submission *s, const circuit_run *run, uint32_t cls, uint64_t from,
+                              uint64_t count) {
+    if (!count) return HG_OK;
+    return append(s, (hg_command){.kind = HG_COMMAND_FILL,
+                                  .buffer = {HG_CIRCUIT_HANDLE(cls)},
+                                  .offset = from * run->element,
+                                  .length = count * run->element});
+}
+
+static hg_status append_input(submission *s, const circuit_run *run, const hg_class_array *a,
+                              uint64_t first, uint64_t count) {
+    uint64_t given = a->input_count > first ? a->input_count - first : 0;
+    if (given > count) given = count;
+    HG_TRY(append_zeros(s, run, a->cls, given, count - given));
+    if (!given) return HG_OK;
+    hg_command copy = {.kind = HG_COMMAND_COPY,
+                       .buffer = {HG_CIRCUIT_HANDLE(a->cls)},
+                       .source = a->input_buffer,
+                       .source_offset = first * run->element,
+                       .length = given * run->element};
+    if (a->input) {
+        copy.kind = HG_COMMAND_COPY_IN;
+        copy.source = (hg_buffer){0};
+        copy.source_offset = 0;
+        copy.host = (uint8_t *)(uintptr_t)a->input + first * run->element;
+    }
+    return append(s, copy);
+}
+
+static hg_status append_output(submission *s, const circuit_run *run, const hg_class_array *a,
+                               uint64_t first, uint64_t count) {
+    hg_command copy = {.kind = HG_COMMAND_COPY,
+                       .buffer = a->output_buffer,
+                       .offset = first * run->element,
+                       .source = {HG_CIRCUIT_HANDLE(a->cls)},
+                       .length = count * run->element};
+    if (a->output) {
+        copy.kind = HG_COMMAND_COPY_OUT;
+        copy.buffer = copy.source;
+        copy.source = (hg_buffer){0};
+        copy.offset = 0;
+        copy.host = (uint8_t *)(void *)a->output + first * run->element;
+    }
+    return append(s, copy);
+}
+
+static hg_status append_piece(submission *s, const circuit_run *run, hg_binding *binding,
+                              uint64_t first, uint64_t count) {
+    for (uint32_t i = 0; i < run->zeroed_count; i++)
+        HG_TRY(append_zeros(s, run, run->zeroed[i], 0, count));
+    for (size_t i = 0; i < run->count; i++)
+        if (has_input(&run->arrays[i])) HG_TRY(append_input(s, run, &run->arrays[i], first, count));
+    HG_TRY(append(s, (hg_command){.kind = HG_COMMAND_LAUNCH, .binding = binding}));
+    for (size_t i = 0; i < run->count; i++)
+        if (has_output(&run->arrays[i]))
+            HG_TRY(append_output(s, run, &run->arrays[i], first, count));
+    return HG_OK;
+}
+
+static hg_status bind_pieces(const circuit_run *run, uint64_t elements, hg_binding **binding) {
+    if (!elements) return HG_OK;
+    hg_launch launch = hg_launch_linear(elements);
+    launch.timeout_ms = run->timeout_ms;
+    return hg_binding_create(run->executable, &launch, NULL, binding);
+}
+
+static hg_status submit_all(const circuit_run *run, submission *s) {
+    uint64_t left = run->elements % run->piece;
+    hg_binding *whole = NULL, *rest = NULL;
+    s->commands = hg_calloc(COMMANDS, sizeof *s->commands);
+    hg_status status = s->commands ? HG_OK : hg_fail_memory();
+    if (status == HG_OK)
+        status = bind_pieces(run, run->elements >= run->piece ? run->piece : 0, &whole);
+    if (status == HG_OK) status = bind_pieces(run, left, &rest);
+    for (uint64_t first = 0; status == HG_OK && first < run->elements; first += run->piece) {
+        uint64_t count = run->elements - first < run->piece ? run->elements - first : run->piece;
+        status = append_piece(s, run, count == run->piece ? whole : rest, first, count);
+    }
+    if (status == HG_OK && (s->count || !s->last)) status = submit(s);
+    hg_error kept = *hg_error_record();
+    hg_binding_destroy(whole); /* what was submitted of it goes on to its end */
+    hg_binding_destroy(rest);
+    hg_free(s->commands);
+    if (status != HG_OK) *hg_error_record() = kept;
+    return status;
+}
+
+/* What both ways take and check. */
+static hg_status begin(circuit_run *run, const hg_translated_program *circuit,
+                       const hg_circuit_launch *launch) {
     static const hg_sized launch_rules = HG_SIZED(hg_circuit_launch, elements,
                                                   "use HG_CIRCUIT_LAUNCH_INIT");
     static const hg_sized circuit_rules = HG_SIZED(hg_translated_program, whole_array,
                                                    "hg_circuit_to_isa_translate fills it");
     hg_circuit_launch own = HG_CIRCUIT_LAUNCH_INIT;
     hg_translated_program translated = {.element_type = HG_TYPE_F32}; /* of an older caller */
-    if (!backend) return hg_null_argument("backend");
     if (!circuit || !circuit->program) return hg_null_argument("circuit");
-    if (!arrays && count) return hg_null_argument("arrays");
+    if (!run->arrays && run->count) return hg_null_argument("arrays");
     HG_TRY(hg_sized_take(&circuit_rules, circuit, &translated));
     if (launch) HG_TRY(hg_sized_take(&launch_rules, launch, &own));
-    circuit_run run = {
-        .backend = backend, .arrays = arrays, .count = count, .timeout_ms = own.timeout_ms};
+    run->timeout_ms = own.timeout_ms;
     if (translated.element_type >= HG_TYPE_COUNT)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit: element_type is %llu, no type",
                        (unsigned long long)translated.element_type);
-    run.element = hg_type_size_bytes((hg_type)translated.element_type);
-    run.piece = hg_circuit_class_elements((hg_type)translated.element_type);
-    HG_TRY(check(&run, &translated, &own));
-    find_zeroed(&run, &translated);
-    HG_TRY(hg_executable_create(backend, translated.program, &run.executable));
+    run->element = hg_type_size_bytes((hg_type)translated.element_type);
+    run->piece = hg_circuit_class_elements((hg_type)translated.element_type);
+    HG_TRY(check(run, &translated, &own));
+    find_zeroed(run, &translated);
+    return hg_executable_create(run->backend, translated.program, &run->executable);
+}
+
+hg_status hg_circuit_submit(hg_queue *queue, const hg_translated_program *circuit,
+                            const hg_circuit_launch *launch, const hg_class_array *arrays,
+                            size_t count, hg_event *const *waits, size_t wait_count,
+                            hg_event **signal) {
+    HG_ENTRY;
+    if (signal) *signal = NULL;
+    if (!queue) return hg_null_argument("queue");
+    if (!waits && wait_count) return hg_null_argument("waits");
+    circuit_run run = {.backend = hg_queue_backend(queue), .arrays = arrays, .count = count};
+    submission s = {.queue = queue, .waits = waits, .wait_count = wait_count};
+    HG_TRY(begin(&run, circuit, launch));
+    hg_status status = submit_all(&run, &s);
+    hg_executable_destroy(run.executable);
+    if (status == HG_OK && signal)
+        *signal = s.last;
+    else
+        hg_event_destroy(s.last);
+    return status;
+}
+
+hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit,
+                         const hg_circuit_launch *launch, const hg_class_array *arrays,
+                         size_t count) {
+    HG_ENTRY;
+    if (!backend) return hg_null_argument("backend");
+    circuit_run run = {.backend = backend, .arrays = arrays, .count = count};
+    HG_TRY(begin(&run, circuit, launch));
     hg_status status = run_all(&run);
     hg_executable_destroy(run.executable);
     return status;

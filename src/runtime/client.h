@@ -18,6 +18,7 @@ bool hg_backend_is_host(const hg_backend *b);
 uint32_t hg_backend_threads(const hg_backend *b); /* as configured; 0: as many as there are */
 /* What is charged for the backend's memory, where that is the host's; else NULL. */
 hg_budget *hg_backend_host_budget(hg_backend *b);
+hg_backend *hg_queue_backend(const hg_queue *q);
 hg_profile *hg_backend_profile(const hg_backend *b); /* NULL: off */
 
 /* ---- sizes of tiles of library programs ---- */

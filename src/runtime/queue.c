@@ -3,6 +3,7 @@
  * driver cannot be waited for, whoever submits, asks or waits drives it (progress.c).
  * Must not know: what commands do. */
 #include "base/sized.h"
+#include "runtime/client.h"
 #include "runtime/queue_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -115,6 +116,8 @@ static hg_status open_streams(hg_queue *q) {
     }
     return hg_stream_create(q->context, &q->stream);
 }
+
+hg_backend *hg_queue_backend(const hg_queue *q) { return q->backend; }
 
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
     HG_ENTRY;

@@ -42,7 +42,7 @@ VALID = {
     ("hg_execute_reduce", "output"): "f.typed_one", ("hg_execute_binary", "operation"): '"div"', ("hg_execute_reduce", "operation"): '"sum"',
     ("hg_copy_typed_to", "type"): "HG_TYPE_F32", ("hg_copy_typed_from", "type"): "HG_TYPE_F32", ("hg_copy_typed_to", "data"): "f.floats",
     ("hg_copy_typed_to", "count"): "8", ("hg_copy_typed_from", "count"): "8", ("hg_type_zero", "type"): "HG_TYPE_F32",
-    ("hg_type_one", "type"): "HG_TYPE_BF16", ("hg_circuit_run", "circuit"): "&f.translated",
+    ("hg_type_one", "type"): "HG_TYPE_BF16", ("hg_circuit_run", "circuit"): "&f.translated", ("hg_circuit_submit", "circuit"): "&f.translated",
 }
 # Texts are the JSON kernel for these.
 JSON = ("hg_json_to_isa_translate", "hg_json_to_isa_translate_named", "hg_json_to_isa_translate_all")
