@@ -34,7 +34,8 @@ class Gemm(Operation):
         if o["bias"]:
             row, column = o["bias_strides"] or (0, 1)
             self.bias = Matrix(p, 1, (m - 1) * row + (n - 1) * column + 1 if m and n else 0, kind=self.result_type(p))
-            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column
+            # one of two extents may be large where the other is 0
+            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column if m and n else np.zeros((m, n), int)
             arrays["bias"] = self.bias.bits()
         return arrays
 
