@@ -336,6 +336,14 @@ HG_API void hg_binding_destroy(hg_binding *binding);
 /** Runs it and waits, in the backend's default context. Launches of one binding run one after
  * another, in whatever context. */
 HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
+/**
+ * Launches that this thread waits for, of operations on tensors too, end early once *word is not 0,
+ * as hg_event_cancel ends work: with F11, `cancelled`; memory written before is kept. For handlers
+ * of signals, which may set it.
+ * @param word  must stay until the next call; NULL: nobody ends them
+ * @return what it was before; NULL: none
+ */
+HG_API const volatile int *hg_thread_cancel_word(const volatile int *word);
 /** In another context of the same backend. */
 HG_API hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) HG_NODISCARD;
 

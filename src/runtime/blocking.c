@@ -5,6 +5,17 @@
 #include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 
+/* ---- ending what is waited for ---- */
+
+static _Thread_local const volatile int *cancel_word;
+
+const volatile int *hg_thread_cancel_word(const volatile int *word) {
+    HG_ENTRY;
+    const volatile int *before = cancel_word;
+    cancel_word = word;
+    return before;
+}
+
 /* ---- launches that are commands of the driver ---- */
 
 /* Whether the launch that just ended is the one after which the binding is made ready. */
@@ -36,7 +47,7 @@ static hg_status run_ready(hg_binding *binding) {
 HG_NOINLINE static hg_status run_command(hg_binding *binding, hg_stream *stream) {
     hg_one_launch *one = &binding->way.one;
     binding->fault.happened = false;
-    one->launch.cancel = NULL; /* of a launch of a queue */
+    one->launch.cancel = cancel_word; /* a launch of a queue had another */
     one->launch.deadline_ns = 0;
     HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &one->command, 1, NULL, 0,
                                                           NULL));
@@ -54,7 +65,7 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
     hg_driver_launch *launch = &binding->way.one.launch;
     bool changed = false;
     binding->fault.happened = false;
-    launch->cancel = NULL;
+    launch->cancel = cancel_word;
     if (binding->executable->uses_state)
         HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
     if (bound->has_classes || bound->has_state)
@@ -79,6 +90,7 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     hg_run run;
     hg_run_state state;
     hg_run_init(&run);
+    run.time.cancel = cancel_word;
     HG_IGNORE(hg_run_start(&run, binding, stream)); /* a failure is the run's */
     while ((state = hg_run_poll(&run)) == HG_RUN_WAITING) {
         uint64_t start = hg_profile_start(b->profile);
@@ -120,7 +132,7 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &ticket, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        status = HG_LIKELY(binding->way.waited == HG_WAY_READY && !start)
+        status = HG_LIKELY(binding->way.waited == HG_WAY_READY && !start && !cancel_word)
                      ? with_origin(binding, run_ready(binding))
                      : submit(binding, stream);
         if (start) hg_span_program(binding, start);

@@ -1,5 +1,6 @@
 """The array type: what operators, indices and elements need beyond the extension."""
 import sys
+import threading
 
 from . import _errors, _executor, _native, types
 
@@ -390,5 +391,6 @@ def assign(array, key, value):
     moved[...] = _OPERATIONS["put_along_axis"](table, places, value, axes=0).reshape(moved.shape)
 
 
+_native.set_main_thread(threading.main_thread().ident)
 _native.set_hooks(failed=_errors.failed, as_array=lambda obj, executor: convert(obj, None, executor, None), index=index, assign=assign,
                   default_executor=_executor.default_executor, types={one.code: one for one in types.ALL}, array=Array)

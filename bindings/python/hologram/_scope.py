@@ -3,7 +3,7 @@ import contextlib
 import ctypes
 import functools
 
-from . import _executor
+from . import _executor, _native
 from . import _interface as c
 from ._errors import check
 
@@ -20,7 +20,7 @@ def scope(executor=None):
     except BaseException:
         c.hg_scope_end(made)
         raise
-    check(c.hg_scope_end(made))
+    _native.end_scope(made.value)
 
 
 def jit(function=None, *, executor=None):

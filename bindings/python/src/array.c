@@ -128,10 +128,13 @@ static unsigned char *elements_of(PyObject *self) {
     unsigned char *bytes = PyMem_Malloc((size_t)(count * size + 1));
     if (!bytes) return (unsigned char *)PyErr_NoMemory();
     hg_status status;
-    Py_BEGIN_ALLOW_THREADS status = hg_tensor_to_host(tensor, bytes, count);
-    Py_END_ALLOW_THREADS if (status == HG_OK) return bytes;
+    py_long work;
+    py_long_begin(&work);
+    status = hg_tensor_to_host(tensor, bytes, count);
+    bool raised = py_long_end(&work);
+    if (status == HG_OK && !raised) return bytes;
     PyMem_Free(bytes);
-    return (unsigned char *)py_failed(status);
+    return raised ? NULL : (unsigned char *)py_failed(status);
 }
 
 PyDoc_STRVAR(item_doc,

@@ -98,6 +98,19 @@ PyObject *py_launch_run(py_launch *launch);
 /* Bound launches that were made with other default executors are of no use any more. */
 void py_forget_launches(void);
 
+/* ---- calls that may take long (long.c) ---- */
+
+typedef struct py_long {
+    PyThreadState *state;
+    bool watches; /* signals */
+} py_long;
+void py_set_main_thread(unsigned long identity);
+/* Lets other threads go on, and Ctrl-C end what this one waits for. */
+void py_long_begin(py_long *call);
+/* The end of it. True: a signal's handler raised an exception; what the call said is of no matter.
+ */
+bool py_long_end(py_long *call);
+
 /* ---- errors ---- */
 
 /* Raises what the library said last on this thread; returns NULL. */

@@ -270,17 +270,21 @@ PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t
         }
     }
     hg_status status;
+    py_long work;
     hg_executor *executor = list.executor->handle;
     if (list.executor->cpu && list.elements < LONG_WORK) {
         status = out ? hg_ops_call_into(executor, operation, list.inputs, count, options, targets,
                                         results)
                      : hg_ops_call(executor, operation, list.inputs, count, options, made, results);
     } else {
-        Py_BEGIN_ALLOW_THREADS status = out ? hg_ops_call_into(executor, operation, list.inputs,
-                                                               count, options, targets, results)
-                                            : hg_ops_call(executor, operation, list.inputs, count,
-                                                          options, made, results);
-        Py_END_ALLOW_THREADS
+        py_long_begin(&work);
+        status = out ? hg_ops_call_into(executor, operation, list.inputs, count, options, targets,
+                                        results)
+                     : hg_ops_call(executor, operation, list.inputs, count, options, made, results);
+        if (py_long_end(&work)) {
+            for (uint32_t i = 0; i < results; i++) hg_tensor_release(made[i]);
+            goto done;
+        }
     }
     if (status != HG_OK) {
         py_failed(status);
