@@ -273,6 +273,18 @@ def interrupted():
         check(time.monotonic() - began < 5, "Ctrl-C ends a launch")
     a += 1
     check((a == 1).all(), "arrays are valid afterwards")
+    x = hg.rand((2500, 2500), dtype="float32")
+    (x[:2, :2] @ x[:2, :2]).item  # the executor is there
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    try:
+        for _ in range(200):
+            x @ x
+        check(False, "two hundred products ended within 0.2 seconds")
+    except KeyboardInterrupt:
+        check(time.monotonic() - began < 5, "Ctrl-C ends an operation on arrays")
+    check((x[:1] * 0).sum().item() == 0, "arrays are valid afterwards")
 
 
 def child(queue):
