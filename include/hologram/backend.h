@@ -343,7 +343,7 @@ HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
  * @param word  must stay until the next call; NULL: nobody ends them
  * @return what it was before; NULL: none
  */
-HG_API const volatile int *hg_thread_cancel_word(const volatile int *word);
+HG_API const int *hg_thread_cancel_word(const int *word);
 /** In another context of the same backend. */
 HG_API hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) HG_NODISCARD;
 

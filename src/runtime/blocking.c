@@ -9,9 +9,9 @@
 
 static _Thread_local const volatile int *cancel_word;
 
-const volatile int *hg_thread_cancel_word(const volatile int *word) {
+const int *hg_thread_cancel_word(const int *word) {
     HG_ENTRY;
-    const volatile int *before = cancel_word;
+    const int *before = (const int *)cancel_word;
     cancel_word = word;
     return before;
 }

@@ -1,7 +1,8 @@
 /* The conformance program.
  *
- *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case
- * TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
+ *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--without
+ * MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times]
+ * [--record FILE]
  *         [--vectors BYTES:LANES:COMPILER] [--compile] [--known]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor
@@ -24,6 +25,7 @@
 
 bool cts_wanted(const cts *s, const char *row, hg_type type) {
     if (s->widest && oracle_size(type) * 8 > s->widest) return false;
+    if (s->without && strcmp(s->without, row) == 0) return false;
     return (!s->only_row || strcmp(s->only_row, row) == 0) &&
            (!s->only_type || strcmp(s->only_type, hg_type_name(type)) == 0);
 }
@@ -286,6 +288,8 @@ int main(int argc, char **argv) {
             pretend = value, i++;
         else if (strcmp(argv[i], "--row") == 0)
             s.only_row = value, i++;
+        else if (strcmp(argv[i], "--without") == 0)
+            s.without = value, i++;
         else if (strcmp(argv[i], "--type") == 0)
             s.only_type = value, i++;
         else if (strcmp(argv[i], "--case") == 0)

@@ -24,6 +24,7 @@ typedef struct cts {
     uint32_t widest;                              /* bits of the widest type; 0: all */
     bool times;                                   /* print each case's */
     const char *only_row, *only_type, *only_case; /* NULL: all */
+    const char *without;                          /* a row that is left out; NULL: none */
     bool quick;                                   /* fewer values: emulated machines */
     cts_target targets[CTS_TARGETS];
     int target_count;

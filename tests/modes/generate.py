@@ -52,7 +52,7 @@ SKIPPED = {
     "hg_buffer_import_device": "needs another device's memory", "hg_backend_create_auto": "asks for other devices than the test's",
     "hg_executor_create_auto": "asks for other devices than the test's", "hg_ffi_new_executor_auto": "asks for other devices than the test's",
     "hg_executor_create_with_backend": "asks for other devices than the test's", "hg_tree_create": "the test makes one",
-    "hg_translated_program_release": "takes what another made", "hg_opening_poll": "what it says depends on time; hg_backend_create opens the same way",
+    "hg_translated_program_release": "takes what another made", "hg_thread_cancel_word": "ends the launches behind it", "hg_opening_poll": "what it says depends on time; hg_backend_create opens the same way",
 }
 CALLED_OPERATIONS = ("hg_ops_call", "hg_ops_call_into", "hg_ops_find", "hg_ops_add", "hg_ops_exp_into")
 # What is written through these is noted; records may hold pointers.

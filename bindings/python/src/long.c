@@ -31,7 +31,7 @@ void py_long_begin(py_long *call) {
         ours.sa_flags |= before.sa_flags & (SA_ONSTACK | SA_RESTART);
         sigemptyset(&ours.sa_mask);
         sigaction(SIGINT, &ours, NULL);
-        (void)hg_thread_cancel_word(&interrupted);
+        (void)hg_thread_cancel_word((const int *)&interrupted);
     }
     call->state = PyEval_SaveThread();
 }
