@@ -213,6 +213,37 @@ def hostile():
         refused(lambda wrong=wrong: queue.submit(after=[wrong]), TypeError, ("submit", "event"), f"waiting for {wrong!r}")
 
 
+def nested():
+    """A call that memory's owner makes while it is freed during another call: Ctrl-C is Python's again afterwards."""
+    code = """
+import ctypes, signal
+import numpy as np
+import hologram as hg
+class Owner(np.ndarray):
+    def __del__(self):
+        if self.base is None:
+            hg.ones(20000) + 1
+class Now(ctypes.Structure):
+    _fields_ = [("call", ctypes.c_void_p), ("rest", ctypes.c_char * 200)]
+def handler():
+    now = Now()
+    ctypes.CDLL(None).sigaction(signal.SIGINT, None, ctypes.byref(now))
+    return now.call
+before = handler()
+with hg.scope():
+    x = hg.asarray(Owner(20000))
+    y = x + 1
+    del x
+assert handler() == before, "another handler"
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    said = subprocess.run([sys.executable, "-B", "-c", code], env={**os.environ, "PYTHONPATH": os.path.join(BUILD, "python")}, capture_output=True, text=True)
+    check(said.returncode == 0 and said.stdout.strip() == "interrupted", said.stdout + said.stderr + str(said.returncode))
+
+
 def events():
     axpy = hg.assemble(AXPY)
     x, y = np.ones(64, "f"), np.zeros(64, "f")
@@ -391,6 +422,7 @@ if __name__ == "__main__":
     kept()
     wrong()
     hostile()
+    nested()
     events()
     interrupted()
     threads()

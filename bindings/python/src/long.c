@@ -22,11 +22,13 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 }
 
 void py_long_begin(py_long *call) {
-    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    struct sigaction now, ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    /* Ours is there already where memory's owner, freed during a call, makes a call itself. */
     call->watches = PyThread_get_thread_ident() == main_thread &&
-                    sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_DFL &&
-                    before.sa_handler != SIG_IGN && before.sa_sigaction != on_signal;
+                    sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_DFL &&
+                    now.sa_handler != SIG_IGN && now.sa_sigaction != on_signal;
     if (call->watches) {
+        before = now;
         interrupted = 0;
         ours.sa_flags |= before.sa_flags & (SA_ONSTACK | SA_RESTART);
         sigemptyset(&ours.sa_mask);
