@@ -47,7 +47,7 @@ hg_status ops_take(ops_call *c) {
         HG_TRY(axis_of(c, x->rank, 0, &axis));
     else
         axis = 0;
-    if (x->rank + index->rank > HG_TENSOR_AXES + 1)
+    if ((c->options.axis_count ? x->rank : 1) + index->rank > HG_TENSOR_AXES + 1)
         return ops_refuse(c, "the result would have more than 8 axes");
     HG_TRY(c->options.axis_count ? tensor_alias(x, &flat) : hg_tensor_view_1d(x, &flat));
     places_work w = {.name = c->name, .type = x->type, .rank = flat->rank + index->rank - 1};
@@ -118,6 +118,7 @@ static hg_status scatter(ops_call *c, uint32_t axis, bool adds) {
     places_work w = {.name = c->name, .type = x->type, .rank = x->rank, .apart = true};
     uint64_t count = index->shape[axis];
     bool any = tensor_numel(index->shape, index->rank) != 0;
+    if (any && !x->shape[axis]) return ops_refuse(c, "an axis without elements has no place");
     w.result_rank = x->rank;
     memcpy(w.result_shape, x->shape, sizeof w.result_shape);
     tensor_c_strides(x->shape, x->rank, w.result_strides);

@@ -474,7 +474,7 @@ static hg_status attend(ops_call *c, ops_kept *k, bool scores) {
              pairs[4] = {q[0], q[1], q[2], x[1]->shape[2]};
     tensor_result made[2] = {{.operand = "output", .type = type, .rank = 4, .shape = shape},
                              {.operand = "scores", .type = type, .rank = 4, .shape = pairs}};
-    if (!tensor_numel(q, 4) || !shape[3] || !pairs[3]) {
+    if (!tensor_numel(pairs, 4) || (!shape[3] && !scores)) {
         HG_TRY(ops_filled(c, type, "0", shape, 4, &made[0].tensor));
         HG_TRY(keep_result(c, k, made[0].tensor, shape, 0));
         if (!scores) return HG_OK;

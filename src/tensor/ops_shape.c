@@ -88,6 +88,7 @@ static hg_status join(ops_call *c, hg_tensor **in, uint32_t count, hg_element ty
 
 static hg_status check_alike(const ops_call *c, uint32_t axis, hg_element *type) {
     const hg_tensor *first = c->in[0];
+    uint64_t all = axis < first->rank ? first->shape[axis] : 0;
     *type = first->type;
     for (uint32_t i = 1; i < c->in_count; i++) {
         const hg_tensor *x = c->in[i];
@@ -100,6 +101,8 @@ static hg_status check_alike(const ops_call *c, uint32_t axis, hg_element *type)
                            "Tensor shape mismatch: %s: %s and %s (input %u) along axis %u", c->name,
                            tensor_text(first, a), tensor_text(x, b), (unsigned)i, (unsigned)axis);
         }
+        if (axis < x->rank && !hg_add_u64(all, x->shape[axis], &all))
+            return ops_refuse(c, "they have too many elements together");
         *type = tensor_promote(*type, x->type);
         if (*type == HG_TYPE_COUNT) return ops_refuse(c, "they have no common type");
     }

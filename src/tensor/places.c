@@ -6,9 +6,9 @@
 static const char *const ARRAYS[PLACES_OPERANDS] = {"x0", "x1", "x2", "x3"};
 static const char *const EXTENTS[HG_TENSOR_AXES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
 static const char *const OFFSETS[PLACES_OPERANDS] = {"o0", "o1", "o2", "o3"};
-static const char *const NUMBERS[PLACES_NUMBERS] = {"v0",  "v1",  "v2",  "v3",  "v4",  "v5",
-                                                    "v6",  "v7",  "v8",  "v9",  "v10", "v11",
-                                                    "v12", "v13", "v14", "v15", "v16", "v17"};
+static const char *const NUMBERS[PLACES_NUMBERS] = {
+    "v0",  "v1",  "v2",  "v3",  "v4",  "v5",  "v6",  "v7",  "v8",  "v9",  "v10", "v11",
+    "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23"};
 static const char *const STRIDES[PLACES_OPERANDS + 1][HG_TENSOR_AXES] = {
 #define ROW(k) \
     { k "0", k "1", k "2", k "3", k "4", k "5", k "6", k "7" }

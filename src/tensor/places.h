@@ -6,7 +6,7 @@
 
 #include "tensor/tensor.h"
 
-enum { PLACES_OPERANDS = 4, PLACES_NUMBERS = 18 };
+enum { PLACES_OPERANDS = 4, PLACES_NUMBERS = 3 * HG_TENSOR_AXES }; /* pad has three an axis */
 
 /* Where an operand's elements are: the first, plus a stride for each coordinate of the lane, of
  * complex elements both in numbers, two an element. */

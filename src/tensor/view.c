@@ -60,7 +60,7 @@ bool hg_tensor_is_broadcast_compatible_with(const hg_tensor *a, const hg_tensor 
 
 hg_status tensor_give(const hg_tensor *t, const hg_tensor *like, hg_tensor **view) {
     HG_TRY(tensor_alias(t, view));
-    (*view)->offset = like->offset;
+    (*view)->offset = tensor_numel(like->shape, like->rank) ? like->offset : 0;
     (*view)->rank = like->rank;
     memcpy((*view)->shape, like->shape, sizeof like->shape);
     memcpy((*view)->strides, like->strides, sizeof like->strides);

@@ -157,7 +157,7 @@ hg_status hg_tensor_meshgrid(const hg_tensor *const *tensors, uint32_t count, bo
 hg_status tensor_part(const hg_tensor *t, bool imaginary, hg_tensor **view) {
     HG_TRY(tensor_alias(t, view));
     (*view)->type = tensor_stored(t->type);
-    (*view)->offset = t->offset * 2 + imaginary;
+    (*view)->offset = t->offset * 2 + (imaginary && tensor_numel(t->shape, t->rank));
     for (uint32_t d = 0; d < t->rank; d++) (*view)->strides[d] = t->strides[d] * 2;
     return HG_OK;
 }

@@ -5,6 +5,7 @@
 
 NAME: operations, all unless told. Last line: N passed, N failed, N skipped."""
 import argparse
+import ctypes as C
 import os
 import sys
 
@@ -414,6 +415,14 @@ def stated(e):
     checks.check(product.numpy().tolist() == [[19, 22], [43, 50]], "matmul of 2 x 2")
     product = e.call("gemm", [f([[1, 2], [3, 4]]), f([[5, 6], [7, 8]])])[0]
     checks.check(product.numpy().tolist() == [[19, 22], [43, 50]], "gemm of 2 x 2")
+    some = [view.view("hg_tensor_slice", C.c_int32(0), C.c_int64(1), C.c_int64(3), C.c_int64(1)) for view in (f(np.zeros((3, 0))), f(np.ones((3, 2))))]
+    product = e.call("gemm", [some[0], f(np.zeros((0, 2))), some[1]])[0]
+    checks.check((product.numpy() == 1).all(), "gemm of a view without elements")
+    for softcap in (1e300, 1e-300):    # neither is a number of f32
+        close(e.call("attention", [f([[0, 0]]), f([[1, 0], [0, 1]]), f([[1], [0]])], numbers=[0, softcap])[0], 0.5, f"attention, softcap {softcap}")
+    for head, value in ((0, 1), (2, 0)):
+        made = e.call("attention_scores", [f(np.zeros((1, head))), f(np.zeros((2, head))), f(np.ones((2, value)))], 2, numbers=[1])
+        checks.check(made[0].numpy().tolist() == [[1] * value] and made[1].numpy().tolist() == [[0.5, 0.5]], f"attention_scores of {head} and {value} dimensions")
     close(e.call("gelu", [f([1])])[0], [0.8413447], "gelu(1)")
     close(e.call("layer_norm", [f([1, 2, 3, 4]), f([1] * 4), f([0] * 4)], numbers=[1e-5])[0], [-1.341635, -0.447212, 0.447212, 1.341635], "layer_norm")
     big = e.call("matmul", [e.tensor(np.ones((1000, 500), "f4")), e.tensor(np.ones((500, 1000), "f4"))])[0].numpy()

@@ -52,6 +52,8 @@ def concat():
     one = np.arange(4)
     compare(ex, "concat of one", lambda: ex.call("concat", ex.put(one)), one)
     compare(ex, "concat of one type", lambda: ex.call("concat", ex.put(one[:0]), ex.put(one.astype("float32"))), np.arange(4.0))
+    large = Tensor(ex.put(np.ones(1, "int8")).view("hg_tensor_broadcast_to", extents([2 ** 62]), C.c_uint32(1)).take())
+    refused("concat of 2^64", lambda: ex.call("concat", *[large] * 4), "too many elements together")
     refused("concat of shapes", lambda: ex.call("concat", ex.put(np.zeros((2, 3))), ex.put(np.zeros((2, 4)))),
             "Tensor shape mismatch: concat: f64 [2, 3] and f64 [2, 4] (input 1) along axis 0")
     refused("concat of axes", lambda: ex.call("concat", ex.put(one), axes=[1]), "Invalid dimension: 1 of 1")
@@ -94,6 +96,9 @@ def pad():
             if name != "wrap":
                 assert np.array_equal(want, np.pad(a, some, name))
             compare(ex, f"pad {name} {label} {some}", lambda: ex.call("pad", ex.put(a), sizes=sizes), want)
+    a = np.arange(256).reshape([2] * 8)
+    for mode, name in enumerate(("edge", "reflect", "wrap"), 1):
+        compare(ex, f"pad {name} all 8 axes", lambda: ex.call("pad", ex.put(a), sizes=[1] * 16 + [mode]), np.pad(a, 1, name))
     refused("pad", lambda: ex.call("pad", ex.put(np.zeros(3)), sizes=[1, 1, 4]), "none of hg_pad_mode")
     refused("pad", lambda: ex.call("pad", ex.put(np.zeros(3)), sizes=[1]), "pad: options.sizes has 1 numbers, 2 expected")
     refused("pad", lambda: ex.call("pad", ex.put(np.zeros(3)), sizes=[-1, 1]), "out of range")
@@ -152,6 +157,8 @@ def take():
                     np.array(n - 1, index)
                 compare(ex, f"take {label} {index} {axis}", lambda: ex.call("take", ex.put(a), ex.put(which), axes=[axis]),
                         np.take(a, which, axis))
+    x, i = np.arange(256).reshape([2] * 8), np.array([[3, -1, 200], [0, -256, 255]])
+    compare(ex, "take of 8 axes as one", lambda: ex.call("take", ex.put(x), ex.put(i)), np.take(x, i))
     x, i = np.arange(4.0), np.array([0, 4])
     refused("take outside", lambda: ex.call("take", ex.put(x), ex.put(i)).numpy(), "buffer access out of bounds")
     refused("take by floats", lambda: ex.call("take", ex.put(x), ex.put(x)), "indices are integers")
@@ -198,6 +205,7 @@ def scatter():
             np.array([[2.0, 2], [4, 4], [0, 0]]))
     compare(ex, "scatter_add of nothing", lambda: ex.call("scatter_add", ex.put(x), ex.put(i[:0]), ex.put(x[:0]), axes=[0]), x)
     refused("put_along_axis outside", lambda: ex.call("put_along_axis", ex.put(x), ex.put(i + 2), ex.put(x), axes=[0]).numpy(), "is outside of axis 0")
+    refused("put_along_axis into nothing", lambda: ex.call("put_along_axis", ex.put(x[:0]), ex.put(i * 0), ex.put(x), axes=[0]), "has no place")
     refused("put_along_axis of axes", lambda: ex.call("put_along_axis", ex.put(x), ex.put(np.array([1])), ex.put(x)), "as many axes as a")
     refused("put_along_axis of types", lambda: ex.call("put_along_axis", ex.put(i), ex.put(i), ex.put(x[:, :1])), "does not fit")
 

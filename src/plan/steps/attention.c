@@ -1,5 +1,6 @@
 /* attention, flash_attention: the library program attention.atlas. */
 #include "plan/steps/steps.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -176,6 +177,12 @@ static double scale_of(const plan_call *call, const asked *a, int *exponent) {
     return scale;
 }
 
+/* The text's `cap`, which is neither 0 nor infinite in the type of the calculation. */
+static double cap_of(const plan_call *call, const asked *a) {
+    double cap = a->softcap * (LOG2E / UNIT);
+    return call->type == HG_TYPE_F64 ? fmax(cap, DBL_MIN) : fmin(fmax(cap, FLT_MIN), FLT_MAX);
+}
+
 /* A power of 2 of at most half of 1 / kv_len, times 2^-LIFT of the text. */
 static double share_of(const plan_call *call, const asked *a) {
     int exponent = call->type == HG_TYPE_F64 ? -513 : -65;
@@ -218,7 +225,7 @@ static void give_values(const plan_call *call, given *g, const asked *a) {
     give(g, bits_of(call, share_of(call, a)));
     if (has_array(call, "mask")) give_layout(g, &a->mask);
     if (has_array(call, "seen")) give_layout(g, &a->seen);
-    if (a->softcap != 0) give(g, bits_of(call, a->softcap * (LOG2E / UNIT)));
+    if (a->softcap != 0) give(g, bits_of(call, cap_of(call, a)));
 }
 
 static void expand_output(const plan_call *call, plan_expansion *x, const asked *a,
