@@ -156,8 +156,8 @@ HG_API bool hg_tensor_is_broadcast_compatible_with(const hg_tensor *tensor, cons
 HG_API hg_status hg_tensor_to_host(const hg_tensor *tensor, void *data,
                                    uint64_t count) HG_NODISCARD;
 /** Writes all elements, in C order, into a tensor or a view. Seen by all that share the memory;
- * what scopes of this thread read of it is read before. Elements that a view has several times are
- * refused. */
+ * what scopes of this thread and tensors of hg_tensor_lazy read of it is read before. Elements that
+ * a view has several times are refused. */
 HG_API hg_status hg_tensor_copy_from_host(hg_tensor *tensor, const void *data,
                                           uint64_t count) HG_NODISCARD;
 /**

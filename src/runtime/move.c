@@ -29,11 +29,11 @@ static bool has_plain_slots(const hg_binding *binding) {
 static bool stands_alone(const hg_binding *binding) {
     const hg_backend *b = binding->executable->backend;
     return !b->profile && !b->fork.lost && b->caps->memory.host_memory &&
-           !b->caps->scheduling.asynchronous && binding->way.submitted != HG_WAY_PLAN &&
-           !binding->executable->uses_state && !binding->kernels[0].has_classes &&
-           !binding->memory.held_pools.count && !binding->memory.has_constants &&
-           !binding->env.memory.range.arena && !binding->memory.scratch.range.arena &&
-           !binding->memory.shared.range.arena;
+           !b->caps->scheduling.asynchronous && !b->caps->compiler.device_form &&
+           binding->way.submitted != HG_WAY_PLAN && !binding->executable->uses_state &&
+           !binding->kernels[0].has_classes && !binding->memory.held_pools.count &&
+           !binding->memory.has_constants && !binding->env.memory.range.arena &&
+           !binding->memory.scratch.range.arena && !binding->memory.shared.range.arena;
 }
 
 bool hg_binding_loosen(hg_binding *binding) {
@@ -108,8 +108,11 @@ bool hg_binding_move(hg_binding *binding, const uint8_t *regs, const hg_buffer *
                      uint32_t count) {
     const hg_backend *b = binding->executable->backend;
     if (HG_UNLIKELY(b->profile || b->fork.lost)) return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (handle_at(binding->values[regs[i]]) != hg_handle_plain(b, buffers[i].handle))
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t handle = hg_handle_plain(b, buffers[i].handle);
+        if (handle_at(binding->values[regs[i]]) != handle ||
+            HG_UNLIKELY(!hg_handles_is_live(&b->buffers, handle)))
             return move(binding, regs, buffers, count);
+    }
     return true;
 }

@@ -520,6 +520,7 @@ hg_status tensor_map_into(tensor_state *state, const tensor_formula *f,
         if (status == HG_OK) status = separate(state, target, inputs[k], &own[k]);
         read[k] = own[k];
     }
+    tensor_storage_written(target->storage); /* what made an input may have read it */
     if (status == HG_OK && tensor_numel(target->shape, target->rank))
         status = write_into(state, f, read, count, target);
     hg_error kept = *hg_error_record();

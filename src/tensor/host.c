@@ -229,6 +229,7 @@ hg_status hg_tensor_buffer(const hg_tensor *t, hg_buffer *buffer, uint64_t *offs
     HG_TRY(tensor_writable(t->storage));
     if (!t->storage->buffer.handle)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor has no elements");
+    hg_atomic_store(&t->storage->exported, true, HG_RELAXED);
     *buffer = t->storage->buffer;
     *offset = t->offset * hg_element_size(t->type);
     return HG_OK;

@@ -208,6 +208,11 @@ static tensor_record *take_record(tensor_state *state) {
     return r;
 }
 
+/* What tensors of hg_tensor_lazy record; NULL: nothing so far. */
+static tensor_record *lazy_of(const tensor_state *state) {
+    return hg_atomic_load(&state->lazy, HG_ACQUIRE);
+}
+
 enum { MOST_RESULTS = 8, MOST_LAZY = 1024 };
 
 /* Outside of a scope, with nothing recorded before it, a program is launched by itself. */
@@ -250,7 +255,7 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         tensor_record before = *r;
         status = add_call(r, work, args, arg_count, results, result_count);
         if (status != HG_OK) cut(r, &before);
-        if (status == HG_OK && r == run->state->lazy && r->nodes.count >= MOST_LAZY)
+        if (status == HG_OK && r == lazy_of(run->state) && r->nodes.count >= MOST_LAZY)
             status = tensor_record_run(r);
         if (!run->own) hg_mutex_unlock(&run->state->recording);
     }
@@ -807,17 +812,21 @@ static bool reads(const tensor_record *r, const tensor_storage *s) {
     return false;
 }
 
+static hg_status run_if_reads(tensor_record *r, const tensor_storage *s) {
+    hg_status status = HG_OK;
+    hg_mutex_lock(&r->state->recording);
+    if (reads(r, s)) status = tensor_record_run(r);
+    hg_mutex_unlock(&r->state->recording);
+    return status;
+}
+
 hg_status tensor_writable(tensor_storage *s) {
     HG_TRY(tensor_ready(s));
-    for (hg_tensor_scope *scope = innermost; scope; scope = scope->outer) {
-        tensor_record *r = scope->record;
-        hg_status status = HG_OK;
-        if (r->state != tensor_state_at(s)) continue;
-        hg_mutex_lock(&r->state->recording);
-        if (reads(r, s)) status = tensor_record_run(r);
-        hg_mutex_unlock(&r->state->recording);
-        HG_TRY(status);
-    }
+    tensor_state *state = tensor_state_at(s);
+    for (hg_tensor_scope *scope = innermost; scope; scope = scope->outer)
+        if (scope->record->state == state) HG_TRY(run_if_reads(scope->record, s));
+    tensor_record *lazy = state ? lazy_of(state) : NULL;
+    if (lazy) HG_TRY(run_if_reads(lazy, s));
     tensor_storage_written(s);
     return HG_OK;
 }
@@ -832,8 +841,8 @@ static void free_record(tensor_record *r) {
 }
 
 static void free_records(tensor_state *state) {
-    tensor_record *lazy = state->lazy;
-    state->lazy = NULL;
+    tensor_record *lazy = lazy_of(state);
+    hg_atomic_store(&state->lazy, NULL, HG_RELEASE);
     if (lazy) {
         settle(lazy, hg_fail(HG_ERROR_INVALID_ARGUMENT, "the tensor's executor is destroyed"));
         lazy->next = state->spare;
@@ -857,15 +866,19 @@ static void give_record(tensor_state *state, tensor_record *r) {
 
 /* That of tensors of hg_tensor_lazy. */
 static tensor_record *lazy_record(tensor_state *state) {
-    tensor_record *r = state->lazy ? NULL : take_record(state);
+    tensor_record *found = lazy_of(state);
+    if (found) return found;
+    tensor_record *r = take_record(state);
+    if (!r) return NULL;
+    r->scope = true;
     hg_mutex_lock(&state->lock);
-    if (r) r->scope = true;
-    if (r && !state->lazy) {
-        state->lazy = r;
+    found = lazy_of(state);
+    if (!found) {
+        found = r;
         r = NULL;
+        hg_atomic_store(&state->lazy, found, HG_RELEASE);
         state->free_records = free_records;
     }
-    tensor_record *found = state->lazy;
     hg_mutex_unlock(&state->lock);
     if (r) { /* another thread was first */
         r->scope = false;

@@ -28,7 +28,7 @@ struct tensor_storage {
     uint64_t class_bytes; /* of a buffer of the pool; 0: it is not the pool's */
     bool borrowed;        /* the buffer is the caller's */
     bool imported;        /* it is memory of somebody else's: in the state's list */
-    bool exported;        /* others have its address, and may write it (DLPack) */
+    bool exported;        /* atomic: others have its address or its buffer, and may write it */
     bool steady;          /* atomic: a scope has read it as a product's second factor, and nobody
                              has written it since */
     uint64_t contents;    /* atomic: where steady: of its elements; no others have this number */
@@ -116,7 +116,8 @@ void tensor_storage_read(tensor_storage *s);
 /* Whether nobody but this library can write it, and a scope has read it as a product's second
  * factor since it was written: a weight, as it seems. */
 bool tensor_storage_steady(const tensor_storage *s);
-/* The same as tensor_ready, and what this thread's scopes read of it is read: it may be written. */
+/* The same as tensor_ready, and what this thread's scopes and tensors of hg_tensor_lazy read of it
+ * is read: it may be written. */
 hg_status tensor_writable(tensor_storage *s) HG_NODISCARD;
 
 /* ---- what an executor keeps (state.c) ---- */
@@ -171,7 +172,8 @@ struct tensor_state {
     uint32_t *program_slots; /* a hash table: number + 1 */
     uint32_t program_slot_count;
     tensor_record *spare; /* records that nobody uses, one behind another, */
-    tensor_record *lazy;  /* what tensors of hg_tensor_lazy record; NULL: nothing yet. Both are */
+    tensor_record *lazy;  /* atomic: what tensors of hg_tensor_lazy record; NULL: nothing yet. Both
+                             are */
     void (*free_records)(tensor_state *state); /* freed by this; NULL: there were none */
     HG_VEC(tensor_graph *) graphs;
     uint64_t uses;

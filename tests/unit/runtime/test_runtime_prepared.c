@@ -232,6 +232,7 @@ static void test_moves(hg_backend *b) {
         CHECK_OK(hg_backend_free_buffer(b, other[0]));
         CHECK_OK(hg_backend_free_buffer(b, other[1]));
         CHECK(!hg_binding_move(binding, regs, (hg_buffer[]){two[0], other[1]}, 2));
+        CHECK(!hg_binding_move(binding, regs, other, 2));
     }
     hg_binding_destroy(binding);
     hg_params_destroy(params);

@@ -428,6 +428,44 @@ static void lazy(hg_executor *e) {
     hg_tensor_release(x), hg_tensor_release(l), hg_tensor_release(y), hg_tensor_release(z);
 }
 
+/* What is recorded to read a tensor reads it before it is written. */
+static void lazy_before(hg_executor *e) {
+    const float ones[4] = {1, 1, 1, 1};
+    uint64_t n = 4, offset;
+    hg_tensor *x, *l, *w, *sum[3] = {NULL};
+    hg_buffer buffer;
+    OK(hg_tensor_arange(e, HG_TYPE_F32, 0, 4, 1, &x));
+    OK(hg_tensor_lazy(x, &l));
+    OK(hg_tensor_zeros(e, HG_TYPE_F32, &n, 1, &w));
+    for (int i = 0; i < 3; i++) {
+        float got[4];
+        OK(hg_ops_add(e, l, w, &sum[i]));
+        if (i == 0) OK(hg_tensor_copy_from_host(w, ones, 4));
+        if (i == 1) OK(hg_ops_add_into(e, w, w, w));
+        if (i == 2) OK(hg_tensor_buffer(w, &buffer, &offset));
+        if (i == 2) OK(hg_buffer_write(hg_executor_backend(e), buffer, offset, ones, sizeof ones));
+        OK(hg_tensor_to_host(sum[i], got, 4));
+        for (int k = 0; k < 4; k++) CHECK(got[k] == (float)(k + i));
+        hg_tensor_release(sum[i]);
+    }
+    hg_tensor_release(x), hg_tensor_release(l), hg_tensor_release(w);
+}
+
+/* A buffer of the caller that goes before the tensor is an error, also for a launch that is kept.
+ */
+static void freed(hg_executor *e) {
+    uint64_t n = 64;
+    hg_typed_buffer buffer;
+    hg_tensor *x, *y;
+    OK(hg_allocate_typed(hg_executor_backend(e), HG_TYPE_F32, n, &buffer));
+    OK(hg_tensor_from_buffer(e, buffer, &n, 1, &x));
+    OK(hg_tensor_zeros(e, HG_TYPE_F32, &n, 1, &y));
+    for (int i = 0; i < 6; i++) OK(hg_ops_add_into(e, x, x, y));
+    OK(hg_free_typed(hg_executor_backend(e), buffer));
+    for (int i = 0; i < 2; i++) CHECK(hg_ops_add_into(e, x, x, y) == HG_ERROR_INVALID_BUFFER);
+    hg_tensor_release(x), hg_tensor_release(y);
+}
+
 /* Of an executor that goes while something is recorded. */
 static void lazy_without_executor(void) {
     hg_executor *e;
@@ -553,6 +591,8 @@ int main(void) {
     numbers_in_scopes(e);
     too_large(e);
     lazy(e);
+    lazy_before(e);
+    freed(e);
     lazy_without_executor();
     mistakes(e);
     launches(e);

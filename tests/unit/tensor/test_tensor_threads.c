@@ -131,6 +131,7 @@ static void *thread(void *user) {
     for (uint64_t round = 0; round < rounds; round++) {
         eager(k);
         recorded(k, round);
+        if (k == 1 && round % 4 == 2) OK(hg_executor_trim(executor, 0)); /* what nobody uses goes */
         write_column(k, round);
         take_waiting(k);
     }

@@ -96,6 +96,23 @@ static void shared(void) {
     hg_tensor_release(w);
 }
 
+/* Others have its buffer, and write it between scopes. */
+static void bound(void) {
+    hg_tensor *x = numbers(7, M, K), *w = numbers(8, K, N);
+    hg_backend *backend = hg_executor_backend(cpu);
+    hg_buffer buffer = {0};
+    uint64_t offset = 0;
+    check("before its buffer is given", x, w, 3);
+    OK(hg_tensor_buffer(w, &buffer, &offset));
+    for (int i = 0; i < 3; i++) {
+        float one = (float)i + 5;
+        OK(hg_buffer_write(backend, buffer, offset + 4 * (uint64_t)i, &one, sizeof one));
+        check("its buffer is given", x, w, 2);
+    }
+    hg_tensor_release(x);
+    hg_tensor_release(w);
+}
+
 /* More of one shape than bindings are kept: none is kept for nothing for long. */
 static void many(void) {
     hg_tensor *x = numbers(6, M, K), *w[LAYERS];
@@ -118,6 +135,7 @@ int main(void) {
     if (cpu) {
         writes();
         shared();
+        bound();
         many();
     }
     hg_executor_destroy(cpu);
