@@ -7,7 +7,7 @@
 
 /* ---- ending what is waited for ---- */
 
-static _Thread_local const volatile int *cancel_word;
+static HG_THREAD_LOCAL const volatile int *cancel_word;
 
 const int *hg_thread_cancel_word(const int *word) {
     HG_ENTRY;

@@ -453,7 +453,7 @@ static void lazy_before(hg_executor *e) {
 
 /* A buffer of the caller that goes before the tensor is an error, also for a launch that is kept.
  */
-static void freed(hg_executor *e) {
+static void freed_buffer(hg_executor *e) {
     uint64_t n = 64;
     hg_typed_buffer buffer;
     hg_tensor *x, *y;
@@ -592,7 +592,7 @@ int main(void) {
     too_large(e);
     lazy(e);
     lazy_before(e);
-    freed(e);
+    freed_buffer(e);
     lazy_without_executor();
     mistakes(e);
     launches(e);
