@@ -34,8 +34,8 @@ class Gemm(Operation):
         if o["bias"]:
             row, column = o["bias_strides"] or (0, 1)
             self.bias = Matrix(p, 1, (m - 1) * row + (n - 1) * column + 1 if m and n else 0, kind=self.result_type(p))
-            # one of two extents may be large where the other is 0
-            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column if m and n else np.zeros((m, n), int)
+            # without elements an extent may be larger than memory
+            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column if batch and m and n else None
             arrays["bias"] = self.bias.bits()
         return arrays
 
@@ -51,7 +51,7 @@ class Gemm(Operation):
             if o["beta"] != 0:
                 c = self.c.values.astype(w)
                 value, size = value + beta * c, size + 4 * np.abs(beta * c)
-            if o["bias"]:
+            if o["bias"] and self.bias_at is not None:
                 bias = self.bias.values.astype(w)[0, 0][self.bias_at]
                 value, size = value + bias, size + 4 * np.abs(bias)
             bound = UNIT[kind] * size * 1.0001 + (o["k"] + 4) * LEAST[kind] * (1 + np.abs(alpha))

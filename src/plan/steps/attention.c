@@ -180,7 +180,9 @@ static double scale_of(const plan_call *call, const asked *a, int *exponent) {
 /* The text's `cap`, which is neither 0 nor infinite in the type of the calculation. */
 static double cap_of(const plan_call *call, const asked *a) {
     double cap = a->softcap * (LOG2E / UNIT);
-    return call->type == HG_TYPE_F64 ? fmax(cap, DBL_MIN) : fmin(fmax(cap, FLT_MIN), FLT_MAX);
+    double least = call->type == HG_TYPE_F64 ? DBL_MIN : FLT_MIN,
+           most = call->type == HG_TYPE_F64 ? DBL_MAX : FLT_MAX;
+    return cap < least ? least : cap > most ? most : cap;
 }
 
 /* A power of 2 of at most half of 1 / kv_len, times 2^-LIFT of the text. */
