@@ -34,8 +34,8 @@ class Gemm(Operation):
         if o["bias"]:
             row, column = o["bias_strides"] or (0, 1)
             self.bias = Matrix(p, 1, (m - 1) * row + (n - 1) * column + 1 if m and n else 0, kind=self.result_type(p))
-            # without elements an extent may be larger than memory
-            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column if batch and m and n else None
+            # where there are no elements, or the call is refused, an extent may be larger than memory
+            self.bias_at = np.arange(m)[:, None] * row + np.arange(n) * column if self.c.at.size else None
             arrays["bias"] = self.bias.bits()
         return arrays
 
