@@ -30,7 +30,7 @@ PARAMETERS = {
     "repeats": "int | Sequence[int] | Array", "repetitions": "int | Sequence[int]", "pad_width": "Sequence[Any]", "constant_value": "complex", "correction": "float",
     "include_initial": "bool", "prepend": "Array | None", "append": "Array | None", "offset": "int", "ord": "Any", "path": "str | os.PathLike[str]", "name": "str | None",
     "array": "Any", "text": "str", "data": "bytes", "eps": "float", "causal": "bool", "scale": "float", "stride": "Any", "padding": "Any", "dilation": "Any", "groups": "int",
-    "window": "Any", "executor": "DeviceLike", "indexing": "str", "out": "Array | None", "min": "_Operand | None", "max": "_Operand | None", "from_": "Any", "to": "DTypeLike",
+    "window": "Any", "picture": "Any", "executor": "DeviceLike", "indexing": "str", "out": "Array | None", "min": "_Operand | None", "max": "_Operand | None", "from_": "Any", "to": "DTypeLike",
     "type": "Any", "kind": "Any", "n_rows": "int", "n_cols": "int | None", "source": "Any", "destination": "Any", "indices_or_sections": "int | Sequence[int]",
     "rtol": "Any", "mode": "str", "full_matrices": "bool", "upper": "bool", "bytes": "int", "count": "int", "size": "int", "program": "Any", "timeout": "float | None",
     "lanes": "int | tuple[int, ...] | None", "grid": "Any", "block": "Any", "timeout_ms": "int", "max_steps": "int", "target": "str", "debug": "bool", "backend": "str",
@@ -40,7 +40,7 @@ PARAMETERS = {
 RESULTS = {
     "meshgrid": "list[Array]", "broadcast_arrays": "list[Array]", "unstack": "tuple[Array, ...]", "split": "tuple[Array, ...]", "nonzero": "tuple[Array, ...]",
     "unique_all": "UniqueAllResult", "unique_counts": "UniqueCountsResult", "unique_inverse": "UniqueInverseResult", "top_k": "top_k_result", "result_type": "DType",
-    "can_cast": "bool", "isdtype": "bool", "finfo": "finfo_object", "iinfo": "iinfo_object", "broadcast_shapes": "tuple[int, ...]", "save": "None", "devices": "list[dict[str, Any]]",
+    "can_cast": "bool", "isdtype": "bool", "finfo": "finfo_object", "iinfo": "iinfo_object", "broadcast_shapes": "tuple[int, ...]", "save": "None", "write_png": "None", "devices": "list[dict[str, Any]]",
     "default_executor": "Executor", "set_default_executor": "Executor | None", "assemble": "Program", "decode": "Program", "json_kernel": "Program", "named_kernel": "Program",
     "open_program": "Program", "scope": "AbstractContextManager[Executor]", "profile": "AbstractContextManager[Executor]", "jit": "Any", "new_executor": "Executor",
     "new_executor_auto": "Executor", "new_executor_with_backend": "Executor", "slogdet": "Any", "__array_namespace_info__": "Any", "kernel": "Any", "interpret": "Any",

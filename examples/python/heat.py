@@ -3,7 +3,6 @@ import sys
 
 import hologram as hg
 import numpy as np
-from picture import write_png
 
 
 @hg.kernel
@@ -25,4 +24,4 @@ for _ in range(1000):
 print(f"in the middle {now[60, 80]:.3f} degrees, at a quarter {now[60, 40]:.3f}")
 hot = np.minimum(now / 100, 1)
 picture = (255 * np.stack([hot, hot**2, 0.3 + 0.2 * (1 - hot)], axis=2)).astype(np.uint8)
-write_png(sys.argv[1] if len(sys.argv) > 1 else "heat.png", picture)
+hg.write_png(sys.argv[1] if len(sys.argv) > 1 else "heat.png", picture)

@@ -3,7 +3,6 @@ import sys
 
 import hologram as hg
 import numpy as np
-from picture import write_png
 
 
 @hg.kernel
@@ -24,5 +23,5 @@ def mandelbrot(picture: hg.Out[hg.u8, "h", "w", 3], rounds: hg.i32):
 
 picture = np.zeros((240, 300, 3), np.uint8)
 mandelbrot[240, 300](picture, 200)
-write_png(sys.argv[1] if len(sys.argv) > 1 else "mandelbrot.png", picture)
+hg.write_png(sys.argv[1] if len(sys.argv) > 1 else "mandelbrot.png", picture)
 print(f"{(picture[:, :, 2] == 0).sum()} of {240 * 300} points are in the set after 200 rounds")

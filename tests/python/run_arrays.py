@@ -301,6 +301,9 @@ def errors():
     refused(lambda: hg.Executor("cpv"), hg.BackendUnavailable, ("cpv",), "an unknown backend")
     refused(lambda: hg.Executor("cpu", thread=1), TypeError, ("thread", "num_threads"), "an unknown setting")
     refused(lambda: hg.linalg.svd(hg.ones((2, 2))), hg.Error, ("svd",), "svd")
+    for wrong in (hg.zeros((2, 3), dtype="uint8"), hg.zeros((2, 3, 4), dtype="uint8"), hg.zeros((2, 3, 3))):
+        refused(lambda wrong=wrong: hg.write_png("/nonexistent/a.png", wrong), hg.ArgumentError, ("uint8 [height, width, 3]",), "a picture of another form")
+    refused(lambda: hg.write_png("/nonexistent/a.png", np.zeros((2, 3, 3), np.uint8)), OSError, ("nonexistent",), "a picture into no folder")
     refused(lambda: hg.load("/nonexistent.npy"), OSError, ("nonexistent",), "a file that is not there")
     try:
         x[5]

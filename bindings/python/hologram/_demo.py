@@ -3,10 +3,8 @@ computation with the same bits eager and recorded."""
 import argparse
 import hashlib
 import os
-import struct
 import sys
 import time
-import zlib
 
 import hologram as hg
 
@@ -37,19 +35,6 @@ MANDELBROT = """
     picture[j, i, 1] = u8(127.0 + 127.0 * sin(t * 0.13 + 4.6) * min(t, 1.0) - 127.0 * (1.0 - min(t, 1.0)))
     picture[j, i, 2] = u8(127.0 + 127.0 * sin(t * 0.17 + 5.4) * min(t, 1.0) - 127.0 * (1.0 - min(t, 1.0)))
 """
-
-
-def write_png(path, picture):
-    """An array u8 [h, w, 3] as a PNG."""
-    height, width, _ = picture.shape
-    data = picture.tobytes()
-    rows = b"".join(b"\0" + data[3 * width * y:3 * width * (y + 1)] for y in range(height))
-
-    def chunk(kind, body):
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-                   chunk(b"IDAT", zlib.compress(rows, 6)) + chunk(b"IEND", b""))
 
 
 def executors(backends):
@@ -86,7 +71,7 @@ def main(arguments):
         hashes.add(digest)
         picture = made
         print(f"{name:<28}{'480 x 270':>12}{took * 1e3:>9.1f}   {digest[:32]}")
-    write_png(path, picture)
+    hg.write_png(path, picture)
     print(f"\nequal bits: {'yes' if len(hashes) == 1 else 'NO'}; the picture is {os.path.abspath(path)}")
 
     x = hg.rand((512, 512), seed=1, dtype=hg.float32)

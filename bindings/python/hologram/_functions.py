@@ -221,8 +221,8 @@ def run_one(mnemonic, classes, values):
     key = (mnemonic, *classes)
     if key not in _programs:
         tree = c.hg_tree_create(b"one", None)
-        names = [f"x{k}".encode() for k in range(len(classes))]
-        scalars = [c.hg_tree_param_scalar(tree, name, cls.code) for name, cls in zip(names, classes)]
+        names = [f"x{k}" for k in range(len(classes))]
+        scalars = [c.hg_tree_param_scalar(tree, name.encode(), cls.code) for name, cls in zip(names, classes)]
         ids = [c.hg_tree_read(tree, one) for one in scalars]
         value = c.hg_tree_apply(tree, mnemonic.encode(), (ctypes.c_uint64 * len(ids))(*ids), len(ids))
         code = c.hg_tree_value_type(tree, value)
@@ -243,9 +243,9 @@ def run_one(mnemonic, classes, values):
         check(status)
         _programs[key] = (program, names, result, kept)
     program, names, result, kept = _programs[key]
-    from . import _run
+    from ._program import run_once
     memory = ctypes.create_string_buffer(kept.size)
-    _run.run(program, {b"y": (ctypes.addressof(memory), kept.size, True)}, [(name, cls, v.value) for name, cls, v in zip(names, classes, values)])
+    run_once(program, {"y": (ctypes.addressof(memory), kept.size)}, [(name, cls, v.value) for name, cls, v in zip(names, classes, values)])
     return from_bytes(result, memory.raw)
 
 

@@ -9,7 +9,7 @@ import inspect
 import threading
 import types as python_types
 
-from . import _functions, _launch, _run
+from . import _functions, _launch
 from . import _interface as c
 from . import _scalar as T
 from ._errors import ExecutionError
@@ -311,10 +311,11 @@ def over_block(mnemonic, cls, values, exclusive):
             f"    let v = x[global]\n    {mnemonic} v, v{', exclusive=true' if exclusive and name == 'scan_' else ''}\n    y[global] = v\n").encode()
     program, out = ctypes.c_void_p(), ctypes.create_string_buffer(n * cls.size)
     from ._errors import check
+    from ._program import run_once
     check(c.hg_program_assemble(text, len(text), None, ctypes.byref(program)))
     data = ctypes.create_string_buffer(b"".join(cls.pattern(v.value).to_bytes(cls.size, "little") for v in values))
     try:
-        _run.run(program, {b"x": (ctypes.addressof(data), n * cls.size, False), b"y": (ctypes.addressof(out), n * cls.size, True)}, [])
+        run_once(program, {"x": (ctypes.addressof(data), n * cls.size), "y": (ctypes.addressof(out), n * cls.size)}, [])
     finally:
         c.hg_program_release(program)
     return [_functions.from_bytes(cls, out.raw[k * cls.size:(k + 1) * cls.size]) for k in range(n)]

@@ -238,18 +238,6 @@ class Kernel(_native.Dispatcher):
 
     # ---- what it became ----
 
-    def program_text(self, structured, statics):
-        import ctypes
-
-        from . import _interface as c
-        from ._errors import check
-        text = ctypes.c_void_p()
-        check((c.hg_program_print_structured if structured else c.hg_program_print)(self.compile(**statics).program.handle, ctypes.byref(text), None))
-        try:
-            return ctypes.string_at(text).decode()
-        finally:
-            c.hg_string_free(text)
-
     @property
     def atlas(self):
         """The program as text, for `hologram run`; a kernel with static parameters: kernel.listing(k=3)."""
@@ -257,27 +245,17 @@ class Kernel(_native.Dispatcher):
 
     def listing(self, **statics):
         """The program as text."""
-        return self.program_text(False, statics)
+        return self.compile(**statics).program.text
 
     def explain(self, **statics):
         """What was compiled, why, and the program as statements."""
-        text = self.program_text(True, statics)
+        text = self.compile(**statics).program.structured
         lines = [f"{signature}: {why}" for signature, why in self.history]
         return "\n".join([*lines, "", text])
 
     def emit(self, target, **statics):
         """The program in the language of a device: "opencl", "cuda", "c", "kir"; bytes of a binary target."""
-        import ctypes
-
-        from . import _interface as c
-        from ._errors import check
-        output, length = ctypes.c_void_p(), ctypes.c_size_t()
-        check(c.hg_program_emit(self.compile(**statics).program.handle, target.encode(), None, ctypes.byref(output), ctypes.byref(length)))
-        try:
-            data = ctypes.string_at(output, length.value)
-        finally:
-            c.hg_string_free(output)
-        return data if target in ("spirv",) else data.decode()
+        return self.compile(**statics).program.emit(target)
 
     def debug(self, lane=0, lanes=None):
         """A call that steps through the lines of one lane with pdb; the other lanes run before and behind it: axpy.debug(lane=3)(2.0, x, y)."""

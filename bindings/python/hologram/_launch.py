@@ -2,7 +2,7 @@
 import ctypes
 import inspect
 
-from . import _errors, _executor, _native, _program, _run
+from . import _errors, _executor, _native, _program
 from . import _interface as c
 from ._errors import check
 from ._scalar import Parameter, Scalar, boolean, static, type_of, u8, u64
@@ -26,7 +26,7 @@ def memory_of(kernel, p, given):
             raise TypeError(f"{where} is of {given.dtype}: expected {cls.name}; convert it, as with x.astype")
         if not given.is_contiguous:
             raise ValueError(f"{where} does not lie in row order: make a copy that does, as x.contiguous()")
-        address = _program._address(given) if given.size and given.executor.backend == "cpu" else 0
+        address = _native.address_of(given) if given.size and given.executor.backend == "cpu" else 0
         return Memory(address, given.nbytes, given.shape, given, given)
     try:
         view = memoryview(given)
@@ -48,7 +48,7 @@ def memory_of(kernel, p, given):
         raise ValueError(f"{where} does not lie in row order: make a copy that does, as numpy.ascontiguousarray")
     if view.readonly and p.kind.direction != "In":
         raise ValueError(f"{where} is read-only, and the kernel writes it")
-    return Memory(_run.address_of(view), view.nbytes, view.shape, view, given)
+    return Memory(_native.address_of(view), view.nbytes, view.shape, view, given)
 
 
 def bind(kernel, arguments, keywords):
@@ -229,7 +229,7 @@ def bound(kernel, lanes, arguments, keywords, keep=False):
                 else:
                     values.array(p.name, memory.given, p.kind.direction != "In")
         for name, cls, number in scalars:
-            check(c.hg_params_set_scalar(values.params, name.encode(), cls.code, cls.pattern(number).to_bytes(max(1, cls.size), "little")))
+            values.pattern(name, cls, number)
         launch = launch_of(kernel, lanes, memories)
         made = ctypes.c_void_p()
         check(c.hg_binding_create(compiled.program.executable(executor), launch and ctypes.byref(launch), values.params, ctypes.byref(made)))

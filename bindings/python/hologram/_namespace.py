@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from . import _array, _executor, _native, types
 from ._array import convert, from_dlpack
-from ._errors import AxisError
+from ._errors import ArgumentError, AxisError
 
 __array_api_version__ = "2024.12"
 e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
@@ -36,6 +36,13 @@ def _axes(axis, ndim, function):
     if len(set(axes)) < len(axes):
         raise ValueError(f"hologram.{function}: an axis twice in {axis}")
     return axes
+
+
+def _named(name, function):
+    """The function under the name of its operation, and with its words."""
+    function.__name__ = name
+    function.__doc__ = f"{name}: {_op[name].__doc__}."
+    return function
 
 
 # ---- making ----
@@ -295,9 +302,7 @@ def _reduce(name):
         if dtype is not None:
             dtype = types.resolve(dtype)
         return operation(x, axes=_axes(axis, x.ndim, name), keepdims=keepdims, type=dtype)
-    reduce.__name__ = name
-    reduce.__doc__ = f"{name}: {operation.__doc__}."
-    return reduce
+    return _named(name, reduce)
 
 
 sum, prod = _reduce("sum"), _reduce("prod")
@@ -309,9 +314,7 @@ def _reduce_plain(name):
     def reduce(x, /, *, axis=None, keepdims=False):
         x = _array_of(x)
         return operation(x, axes=_axes(axis, x.ndim, name), keepdims=keepdims)
-    reduce.__name__ = name
-    reduce.__doc__ = f"{name}: {operation.__doc__}."
-    return reduce
+    return _named(name, reduce)
 
 
 mean, max, min, all, any, logsumexp = (_reduce_plain(_name) for _name in ("mean", "max", "min", "all", "any", "logsumexp"))
@@ -340,9 +343,7 @@ def _arg(name):
             return operation(x, axes=_axis(axis, x.ndim, name), keepdims=keepdims)
         found = operation(x)
         return found.reshape((1,) * x.ndim) if keepdims else found
-    arg.__name__ = name
-    arg.__doc__ = f"{name}: {operation.__doc__}."
-    return arg
+    return _named(name, arg)
 
 
 argmax, argmin = _arg("argmax"), _arg("argmin")
@@ -357,9 +358,7 @@ def _cumulative(name):
                 raise ValueError(f"{name}: axis is needed for an array of {x.ndim} axes")
             axis = 0
         return operation(x, axes=_axis(axis, x.ndim, name), flag=include_initial, type=types.resolve(dtype))
-    cumulative.__name__ = name
-    cumulative.__doc__ = f"{name}: {operation.__doc__}."
-    return cumulative
+    return _named(name, cumulative)
 
 
 cumulative_sum, cumulative_prod = _cumulative("cumulative_sum"), _cumulative("cumulative_prod")
@@ -752,6 +751,23 @@ def save(path, array=None, /, **arrays):
     _errors.check(_interface.hg_tensor_save(os.fsencode(path), tensors, names, len(items)))
 
 
+def write_png(path, picture):
+    """Writes an array of u8 [height, width, 3], of this package or NumPy's, as a picture."""
+    import struct
+    import zlib
+    if len(picture.shape) != 3 or picture.shape[2] != 3 or picture.dtype.name != "uint8":
+        raise ArgumentError(f"write_png: an array of uint8 [height, width, 3] is expected, not of {picture.dtype} {tuple(picture.shape)}")
+    height, width, _ = picture.shape
+    data = picture.tobytes()
+    rows = b"".join(b"\0" + data[3 * width * y:3 * width * (y + 1)] for y in range(height))
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) +
+                   chunk(b"IEND", b""))
+
+
 # ---- inspection ----
 
 class _Info:
@@ -781,5 +797,5 @@ def __array_namespace_info__():
     return _Info()
 
 
-__all__ = [name for name in globals() if not name.startswith("_") and name not in ("builtins", "math", "namedtuple", "types", "convert", "AxisError")]
+__all__ = [name for name in globals() if not name.startswith("_") and name not in ("builtins", "math", "namedtuple", "types", "convert", "ArgumentError", "AxisError")]
 __all__ += ["__array_api_version__", "__array_namespace_info__"]

@@ -287,6 +287,10 @@ class _Bound:
             else _scalar_bytes(name, dtype, value)
         check(c.hg_params_set_scalar(self.params, name.encode(), dtype.code, data))
 
+    def pattern(self, name, cls, number):
+        """A scalar of a class of _scalar."""
+        check(c.hg_params_set_scalar(self.params, name.encode(), cls.code, cls.pattern(number).to_bytes(max(1, cls.size), "little")))
+
     def buffer(self, param, value):
         self.shapes[param.name] = self.array(param.name, value, param.direction != "in", param.dtype)
 
@@ -352,7 +356,7 @@ class _Bound:
 
     def place(self, name, array):
         if self.executor.backend == "cpu" or not array.size:
-            self.import_memory(name, _address(array) if array.size else None, array.nbytes)
+            self.import_memory(name, _native.address_of(array) if array.size else None, array.nbytes)
             return
         buffer, offset = c.hg_buffer(), ctypes.c_uint64()
         check(c.hg_tensor_buffer(array.handle, ctypes.byref(buffer), ctypes.byref(offset)))
@@ -383,13 +387,17 @@ class _Bound:
         c.hg_params_destroy(self.params)
 
 
-def _address(array):
-    """Where the elements of an array on the CPU lie."""
-    capsule = array.dlpack_capsule(False)
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = ctypes.cast(pointer(capsule, b"dltensor"), ctypes.POINTER(c.hg_dlpack_tensor)).contents
-    return tensor.data + tensor.byte_offset
+def run_once(program, arrays, scalars):
+    """Runs an hg_program once on the CPU. arrays: name -> (address, bytes) of memory of the host; scalars: (name, class of _scalar, number)."""
+    bound = _Bound(_executor.executor_of("cpu"))
+    try:
+        for name, (address, size) in arrays.items():
+            bound.import_memory(name, address, size)
+        for name, cls, number in scalars:
+            bound.pattern(name, cls, number)
+        check(c.hg_backend_execute_program_with_params(bound.backend, program, None, bound.params))
+    finally:
+        bound.free()
 
 
 def _scalar_bytes(name, dtype, value):

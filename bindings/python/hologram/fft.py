@@ -1,7 +1,7 @@
 """Fourier transforms of the Python array API standard 2024.12, of any length."""
 from . import _executor, _native, types
 from ._errors import ArgumentError
-from ._namespace import _axes, _axis
+from ._namespace import _axes, _axis, _named
 
 _op = _native.operations
 _NORMS = {"backward": 0.0, "ortho": 1.0, "forward": 2.0}
@@ -21,9 +21,7 @@ def _one(name):
         if n is not None and n < 1:
             raise ArgumentError(f"fft.{name}: n is {n}")
         return operation(x, axes=_axis(axis, x.ndim, f"fft.{name}"), sizes=None if n is None else (n,), numbers=_norm(norm, name))
-    transform.__name__ = name
-    transform.__doc__ = f"{name}: {operation.__doc__}."
-    return transform
+    return _named(name, transform)
 
 
 def _several(name):
@@ -36,9 +34,7 @@ def _several(name):
         if s is not None and len(s) != len(axes):
             raise ArgumentError(f"fft.{name}: {len(s)} sizes for {len(axes)} axes")
         return operation(x, axes=axes, sizes=None if s is None else tuple(s), numbers=_norm(norm, name))
-    transform.__name__ = name
-    transform.__doc__ = f"{name}: {operation.__doc__}."
-    return transform
+    return _named(name, transform)
 
 
 fft, ifft, rfft, irfft, hfft, ihfft = (_one(name) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
@@ -53,9 +49,7 @@ def _frequencies(name):
         if dtype is not None and dtype.kind != "f":
             raise ArgumentError(f"fft.{name}: dtype {dtype}: a real floating type is expected")
         return operation(sizes=(n,), numbers=(float(d),), type=dtype, executor=None if device is None else _executor.executor_of(device))
-    frequencies.__name__ = name
-    frequencies.__doc__ = f"{name}: {operation.__doc__}."
-    return frequencies
+    return _named(name, frequencies)
 
 
 fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
@@ -66,9 +60,7 @@ def _shift(name):
 
     def shift(x, /, *, axes=None):
         return operation(x, axes=_axes(axes, x.ndim, f"fft.{name}"))
-    shift.__name__ = name
-    shift.__doc__ = f"{name}: {operation.__doc__}."
-    return shift
+    return _named(name, shift)
 
 
 fftshift, ifftshift = _shift("fftshift"), _shift("ifftshift")

@@ -194,6 +194,28 @@ static PyObject *buffer_of(PyObject *module, PyObject *object) {
     return made;
 }
 
+PyDoc_STRVAR(address_doc,
+             "address_of(object) -> where the elements lie: of an array on the CPU, or of what has "
+             "the buffer protocol and lies in C order.");
+static PyObject *address_of(PyObject *module, PyObject *object) {
+    (void)module;
+    if (py_is_array(object)) {
+        void *managed;
+        hg_status status = hg_tensor_to_dlpack(((py_array *)object)->tensor, false, &managed);
+        if (status != HG_OK) return py_failed(status);
+        hg_dlpack_managed *shared = managed;
+        PyObject *address = PyLong_FromVoidPtr((char *)shared->tensor.data +
+                                               shared->tensor.byte_offset);
+        if (shared->deleter) shared->deleter(shared);
+        return address;
+    }
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0) return NULL;
+    PyObject *address = PyLong_FromVoidPtr(view.buf);
+    PyBuffer_Release(&view);
+    return address;
+}
+
 PyDoc_STRVAR(from_memory_doc, "from_memory(address, dtype, shape, strides, owner, executor): an "
                               "array that shares memory of owner, which it keeps. strides in\n"
                               "bytes, whole elements; None: C order.");
@@ -432,7 +454,8 @@ static PyObject *from_sequence(PyObject *module, PyObject *args) {
     return result;
 }
 
-PyMethodDef py_makers[] = {{"buffer_of", buffer_of, METH_O, buffer_of_doc},
+PyMethodDef py_makers[] = {{"address_of", address_of, METH_O, address_doc},
+                           {"buffer_of", buffer_of, METH_O, buffer_of_doc},
                            {"from_buffer", from_buffer, METH_VARARGS, from_buffer_doc},
                            {"from_memory", from_memory, METH_VARARGS, from_memory_doc},
                            {"from_dlpack", from_dlpack, METH_VARARGS, from_dlpack_doc},
