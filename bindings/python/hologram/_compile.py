@@ -24,7 +24,7 @@ class Lowering(Expressions, Statements):
         self.diagnostics = c.hg_diagnostics_create(1)
         self.tree = c.hg_tree_create(kernel.name.encode(), self.diagnostics)
         self.arrays, self.scalars, self.routines, self.queue = {}, {}, {}, []
-        self.dirty, self.at, self.steps_of, self.depth = False, None, {}, 0
+        self.dirty, self.at, self.depth = False, None, 0
         self.frame = None
 
     def close(self):
@@ -142,15 +142,14 @@ class Lowering(Expressions, Statements):
 
     def needs_steps(self, node):
         """Whether an expression becomes statements: it is worked out before the statement that it is in."""
-        key = id(node)
-        if key not in self.steps_of:
+        if node not in self.frame.steps:
             found = isinstance(node, ast.NamedExpr)
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
                 found = any(not isinstance(one, (ast.Name, ast.Constant)) for one in node.comparators[:-1])
             if isinstance(node, ast.BoolOp):
                 found = not all(self.surely_bool(one) for one in node.values)
-            self.steps_of[key] = found or any(self.needs_steps(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-        return self.steps_of[key]
+            self.frame.steps[node] = found or any(self.needs_steps(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+        return self.frame.steps[node]
 
     def surely_bool(self, node):
         if isinstance(node, ast.Compare) or isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -178,13 +177,13 @@ class Lowering(Expressions, Statements):
             self.known.types[key] = new
         return Var(new, self.made(c.hg_tree_variable(self.tree, name and name.encode(), new.code), node))
 
-    def grow(self, key, cls, node):
-        """Another value of this type is assigned."""
-        old = self.known.types[key]
-        new = settled(self.join(old, cls, node))
-        if new is not old:
-            self.known.types[key] = new
-            self.dirty = True
+    def grow(self, name, cls, node):
+        """The variable of that name, which is assigned another value of this type. One whose type grows is another one from here on, so that what
+        is made of it grows in this pass too."""
+        key = self.frame.key, name
+        if settled(self.join(self.known.types[key], cls, node)) is not self.known.types[key]:
+            self.frame.env[name] = self.typed_variable(key, cls, node, name)
+        return self.frame.env[name]
 
 
 # ---- a whole kernel ----
@@ -296,46 +295,14 @@ def lower_function(low, key, function, given, caller, routine, results):
     low.ok(c.hg_tree_end(low.tree), source.node)
 
 
-def infer(kernel, known, need):
-    """The types of a function's results."""
-    key, function, given, caller, node = need.key
-    for _ in range(32):
-        low, nested = Lowering(kernel, known), None
-        try:
-            begin(low, kernel)
-            low.frame = caller
-            codes = [v.cls.code for _, v in given if isinstance(v, Val)]
-            routine = c.hg_tree_declare_function(low.tree, function.__name__.encode(), (ctypes.c_uint32 * max(1, len(codes)))(*codes), len(codes), 0)
-            low.made(routine, node)
-            fresh = [(name, (low.arrays.get(v.name) if v.space == "param" else Array(v.name, v.cls, v.shape, v.space, v.direction, v.values))
-                      if isinstance(v, Array) else v) for name, v in given]
-            results = []
-            lower_function(low, key, function, fresh, caller, routine, results)
-            if not low.dirty:
-                known.results[key] = tuple(settled(cls) for cls in results[0]) if results else ()
-                return
-        except NeedResults as other:
-            nested = other
-        except CompileError:
-            if not low.dirty:
-                raise
-        finally:
-            low.close()
-        if nested:
-            infer(kernel, known, nested)
-    raise caller.source.error(node, f"the types of {function.__name__} cannot be found")
-
-
-def compile_kernel(kernel, statics):
-    """(program, what was found): the caller releases the program."""
-    known = Known()
+def until_types_stay(kernel, known, lower, source, node, what):
+    """What lower(low) makes in the first pass that changes no type. Functions whose results' types it asks for are looked at in between."""
     for _ in range(64):
         low, need = Lowering(kernel, known), None
         try:
-            lower_main(low, kernel, statics)
-            if low.dirty:
-                continue
-            return build(low, kernel), known
+            made = lower(low)
+            if not low.dirty:
+                return made
         except NeedResults as one:
             need = one
         except CompileError:
@@ -345,7 +312,35 @@ def compile_kernel(kernel, statics):
             low.close()
         if need:
             infer(kernel, known, need)
-    raise kernel.source.error(kernel.source.node, "the types of the variables of this kernel cannot be found")
+    raise source.error(node, f"the types of {what} cannot be found")
+
+
+def infer(kernel, known, need):
+    """The types of a function's results."""
+    key, function, given, caller, node = need.key
+
+    def lower(low):
+        begin(low, kernel)
+        low.frame = caller
+        codes = [v.cls.code for _, v in given if isinstance(v, Val)]
+        routine = c.hg_tree_declare_function(low.tree, function.__name__.encode(), (ctypes.c_uint32 * max(1, len(codes)))(*codes), len(codes), 0)
+        low.made(routine, node)
+        fresh = [(name, (low.arrays.get(v.name) if v.space == "param" else Array(v.name, v.cls, v.shape, v.space, v.direction, v.values))
+                  if isinstance(v, Array) else v) for name, v in given]
+        results = []
+        lower_function(low, key, function, fresh, caller, routine, results)
+        return tuple(settled(cls) for cls in results[0]) if results else ()
+    known.results[key] = until_types_stay(kernel, known, lower, caller.source, node, function.__name__)
+
+
+def compile_kernel(kernel, statics):
+    """(program, what was found): the caller releases the program."""
+    known = Known()
+
+    def lower(low):
+        lower_main(low, kernel, statics)
+        return None if low.dirty else build(low, kernel)
+    return until_types_stay(kernel, known, lower, kernel.source, kernel.source.node, "the variables of this kernel"), known
 
 
 def build(low, kernel):

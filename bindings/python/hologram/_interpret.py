@@ -9,7 +9,7 @@ import inspect
 import threading
 import types as python_types
 
-from . import _functions, _launch
+from . import _functions, _launch, _program
 from . import _interface as c
 from . import _scalar as T
 from ._errors import ExecutionError
@@ -373,7 +373,7 @@ class Interpreted:
         compiled, memories, scalars = _launch.prepare(kernel, lanes, arguments, keywords)
         self.known, self.functions = compiled.known, {}
         numbers = {name: value for name, _, value in scalars}
-        given = _launch.bind(kernel, arguments, keywords)
+        given = _program.by_name(kernel.name, [p.name for p in kernel.parameters], arguments, keywords)
         values = {}
         for p in kernel.parameters:
             if isinstance(p.kind, Parameter):

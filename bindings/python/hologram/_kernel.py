@@ -13,7 +13,7 @@ import inspect
 import threading
 
 from . import _functions, _native, _program
-from ._scalar import In, Inout, Out, Parameter, static, type_of  # noqa: F401
+from ._scalar import In, Inout, Out, Parameter, is_array, static, type_of  # noqa: F401
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
@@ -50,7 +50,7 @@ def frozen(value):
     """What changes when a captured array or list changes; None of what does not change."""
     if isinstance(value, list):
         return repr(value)
-    if hasattr(value, "tobytes") and getattr(value, "nbytes", 1 << 30) <= 65536:
+    if is_array(value) and getattr(value, "nbytes", 1 << 30) <= 65536:
         return bytes(value.tobytes())
     return None
 

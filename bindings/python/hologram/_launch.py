@@ -51,21 +51,6 @@ def memory_of(kernel, p, given):
     return Memory(_native.address_of(view), view.nbytes, view.shape, view, given)
 
 
-def bind(kernel, arguments, keywords):
-    """parameter name -> argument"""
-    names = [p.name for p in kernel.parameters]
-    if len(arguments) > len(names):
-        raise TypeError(f"{kernel.name} takes {len(names)} arguments ({', '.join(names)}), got {len(arguments)}")
-    given = dict(zip(names, arguments))
-    for name, value in keywords.items():
-        if name not in names:
-            raise TypeError(f"{kernel.name} has no parameter {name}: it has {', '.join(names)}")
-        if name in given:
-            raise TypeError(f"{kernel.name} got {name} twice")
-        given[name] = value
-    return given
-
-
 def solve(kernel, memories):
     """The extents that the shapes of the arrays say: name -> (value, array that said it)."""
     import ast
@@ -148,7 +133,7 @@ def scalar_of(kernel, p, given):
 
 def prepare(kernel, lanes, arguments, keywords):
     """(compiled, memories, scalars, lanes): what a launch needs."""
-    given = bind(kernel, arguments, keywords)
+    given = _program.by_name(kernel.name, [p.name for p in kernel.parameters], arguments, keywords)
     memories, numbers, statics = {}, {}, {}
     for p in kernel.parameters:
         if p.kind is static:

@@ -163,7 +163,10 @@ class Program(_native.Dispatcher):
         """A launch with these arrays and numbers, checked once: call it again and again. lanes, or grid and block: how many lanes run, else
         what the program says. Arrays of NumPy and what has the buffer protocol are used in place on the CPU; their memory stays while
         the launch lives."""
-        return self._bind(_arguments(self, args, named), lanes, grid, block, timeout_ms, max_steps, executor, True)
+        return self._bind(self._named(args, named), lanes, grid, block, timeout_ms, max_steps, executor, True)
+
+    def _named(self, args, named):
+        return by_name(self.name, [p.name for p in self.params], args, named)
 
     def _bind(self, values, lanes=None, grid=None, block=None, timeout_ms=0, max_steps=0, executor=None, keep=False):
         arrays = [value for value in values.values() if isinstance(value, _native.Array)]
@@ -188,14 +191,14 @@ class Program(_native.Dispatcher):
 
     def bind_arguments(self, args, lanes):
         """What Dispatcher calls where it has no launch for these arguments."""
-        values = _arguments(self, args, {})
+        values = self._named(args, {})
         grid = lanes if isinstance(lanes, tuple) else None
         return self._bind(values, None if grid else lanes, grid)
 
     def launch_named(self, lanes, args, named):
         """The same for arguments by name."""
         grid = lanes if isinstance(lanes, tuple) else None
-        self._bind(_arguments(self, args, named), None if grid else lanes, grid).launch()
+        self._bind(self._named(args, named), None if grid else lanes, grid).launch()
 
     def __call__(self, *args, lanes=None, **named):
         """Runs it with arrays and numbers by position or name, and waits. lanes: how many run, else what the program says."""
@@ -213,16 +216,16 @@ def _signature(p):
     return f"{p.name}: {p.direction} {p.dtype.short}" + (f"[{', '.join(p.dims)}]" if p.dims is not None else "[]")
 
 
-def _arguments(program, args, named):
-    params = [p.name for p in program.params]
-    if len(args) > len(params):
-        raise TypeError(f"{program.name}: {len(args)} arguments given, {len(params)} expected: {', '.join(params)}")
-    values = dict(zip(params, args))
+def by_name(what, names, args, named):
+    """Name of a parameter -> argument, of a call of a program or kernel of that name."""
+    if len(args) > len(names):
+        raise TypeError(f"{what} takes {len(names)} argument{'s' * (len(names) != 1)} ({', '.join(names)}), got {len(args)}")
+    values = dict(zip(names, args))
     for name, value in named.items():
-        if name not in params:
-            raise TypeError(f"{program.name}: no parameter is called {name!r}: there are {', '.join(params)}")
+        if name not in names:
+            raise TypeError(f"{what} has no parameter {name}: it has {', '.join(names)}")
         if name in values:
-            raise TypeError(f"{program.name}: {name!r} is given twice")
+            raise TypeError(f"{what} got {name} twice")
         values[name] = value
     return values
 

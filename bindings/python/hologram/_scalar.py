@@ -6,6 +6,7 @@
 """
 import math
 import struct
+from types import ModuleType
 
 from . import _interface as _c
 
@@ -412,9 +413,9 @@ static = Static()
 
 def is_array(value):
     """Whether it is an array of numbers, of NumPy or the like."""
-    return isinstance(getattr(value, "shape", None), tuple) and hasattr(value, "dtype") and len(value.shape) > 0
+    return not isinstance(value, ModuleType) and isinstance(getattr(value, "shape", None), tuple) and hasattr(value, "dtype") and len(value.shape) > 0
 
 
 def is_typed(value):
     """Whether it is a number with a type of NumPy or the like."""
-    return getattr(value, "shape", None) == () and hasattr(value, "dtype") and hasattr(value, "item")
+    return not isinstance(value, ModuleType) and getattr(value, "shape", None) == () and hasattr(value, "dtype") and hasattr(value, "item")

@@ -1,6 +1,5 @@
 """Sources of functions as syntax trees, and the text of what is wrong in them."""
 import ast
-import inspect
 import linecache
 
 from . import _errors
@@ -31,16 +30,36 @@ def message_at(file, line, column, length, message, hint=None, lines=None, kind=
     return f"{file}:{line}:{column}: {kind}: {message}" + ("\n" + shown if shown else "") + (f"\n   hint: {hint}" if hint else "")
 
 
+def indentation(line):
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def lines_of(function):
+    """The lines of its definition, and the number of the first; OSError where there are none. What inspect does by looking at all modules and
+    taking the file apart into tokens, which costs more than the compilation of a kernel."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines, first = linecache.getlines(code.co_filename, function.__globals__), code.co_firstlineno
+    if not 0 < first <= len(lines):
+        raise OSError
+    outer = indentation(lines[first - 1])
+    end = max(first, *(last or line or 0 for line, last, _, _ in code.co_positions()))  # the code goes on to here, behind it what is indented
+    while end < len(lines) and (not lines[end].strip() or indentation(lines[end]) > outer):
+        end += 1
+    while not lines[end - 1].strip():
+        end -= 1
+    return lines[first - 1:end], first
+
+
 class Source:
     """A function's syntax tree and where it stands."""
 
     def __init__(self, function):
         self.function = function
-        code = function.__code__
-        self.file = inspect.getsourcefile(function) or code.co_filename
+        self.file = function.__code__.co_filename
         try:
-            lines, first = inspect.getsourcelines(function)
-        except (OSError, TypeError):
+            lines, first = lines_of(function)
+        except OSError:
             raise CompileError(f"{self.file}: error: the source of {function.__qualname__} cannot be read, and a kernel is compiled from it\n"
                                "   hint: define the function in a file or in a cell of a notebook; for text given to exec(), put it into linecache.cache first",
                                hint="define the function in a file or in a cell of a notebook") from None
@@ -51,7 +70,7 @@ class Source:
         try:
             tree = ast.parse("if 1:\n" + self.text if inner else self.text)
             body = tree.body[0].body if inner else tree.body
-        except SyntaxError:
+        except SyntaxError:  # a lambda in the middle of an expression
             body = []
         if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
             column = len(lines[0]) - len(lines[0].lstrip()) + 1

@@ -160,7 +160,8 @@ class Statements:
             old = self.typed_variable(key, self.settle(cls, v, node), target, name)
             frame.env[name] = old
         else:
-            self.grow(key, self.settle(cls, v, node) if cls is int and isinstance(v, Const) and not old.cls.holds(v.value) and old.cls.kind in "iu" else cls, node)
+            beyond = cls is int and isinstance(v, Const) and not old.cls.holds(v.value) and old.cls.kind in "iu"
+            old = self.grow(name, self.settle(cls, v, node) if beyond else cls, node)
         if self.dirty and isinstance(v, Const) and old.cls.kind in "iu" and (isinstance(v.value, float) or not old.cls.holds(T.number(v.value))):
             v = Const(0)
         id = self.emit(v, old.cls, node)
@@ -371,7 +372,7 @@ class Statements:
             if not isinstance(old, Var):
                 frame.env[name] = self.typed_variable((frame.key, name), cls, node.target, name)
             else:
-                self.grow((frame.key, name), cls, node.target)
+                self.grow(name, cls, node.target)
         self.place(node.target)
         variable = self.made(c.hg_tree_begin_for(self.tree, name.encode(), first, last, by, backwards), node)
         if name in frame.direct:

@@ -114,6 +114,7 @@ class Frame:
     def __init__(self, source, key, caller=None):
         self.source, self.key, self.caller = source, key, caller
         self.env, self.loops, self.results = {}, [], None
+        self.steps = {}  # expression -> whether it becomes statements
         if not source.facts:
             source.facts.update(stored=names_stored(source.node), direct=direct_loops(source.node))
         self.stored, self.direct = source.facts["stored"], source.facts["direct"]
