@@ -6,7 +6,7 @@
 typedef struct row {
     const char *name, *title;
     bool i8, i16, i64, f64, fma32, fma64, subnormals, half, folds_zeros, dot4, addressed, memory8,
-        memory16, memory64, shared8, shared16, shared64, atomic64, shared_atomic64;
+        memory16, memory64, shared8, shared16, shared64, atomic64, shared_atomic64, wgsl;
     uint32_t max_slots, max_rounds, written_rounds;
     const char *inexact;
 } row;
@@ -59,7 +59,10 @@ void hg_capset_get(uint32_t index, hg_capset *set) {
                                       .shared64 = r->shared64,
                                       .atomic64 = r->atomic64,
                                       .shared_atomic64 = r->shared_atomic64,
-                                      .max_arenas = 8,
+                                      .bind_arenas = r->wgsl,
+                                      .whole_atomics = r->wgsl,
+                                      .shown_uniform = r->wgsl,
+                                      .max_arenas = r->wgsl ? 2 : 8,
                                       .max_rounds = r->max_rounds,
                                       .written_rounds = r->written_rounds};
 }

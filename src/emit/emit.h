@@ -85,6 +85,20 @@ hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout,
 hg_status emit_spirv_text(const uint32_t *words, uint64_t count, const char *about,
                           hg_text *out) HG_NODISCARD;
 
+/* WGSL of a kernel in device form of words alone (target.whole_atomics and shown_uniform; no 64-bit
+ * numbers, no addresses), accepted without warnings. The entry point is "main". Group 0 has a
+ * storage buffer, read_write, for each binding of the layout, then the record as a uniform buffer,
+ * whose number is the count of bindings; a record of no bytes has none. All of them may be missing
+ * from the code: bind group layouts are made by the layout, never by the shader. Groups are
+ * numbered in all three dimensions. What the device gets wrong is in the caps that the module was
+ * lowered for; the text relies on nothing else that WGSL leaves open. about: as for emit_c. */
+typedef struct emit_wgsl_options {
+    uint32_t group[3];     /* workgroup_size */
+    uint64_t group_memory; /* bytes */
+} emit_wgsl_options;
+hg_status emit_wgsl(const kir_module *kernel, const kir_device_layout *layout,
+                    const emit_wgsl_options *options, const char *about, hg_text *out) HG_NODISCARD;
+
 /* ---- emitters.c: the targets of `hologram emit`, one row each in emitters.def ---- */
 
 typedef enum emit_form {

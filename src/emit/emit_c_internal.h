@@ -67,6 +67,12 @@ void emit_c_helpers(const c_printer *p, hg_text *out);
 /* "name_suffix" of tables and functions, unique in the file. */
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t);
 
+/* ---- emit_fields.c ---- */
+/* The name of the i-th field of the record: "limit_0_reach_4". */
+void emit_field_name(const kir_device_layout *layout, hg_text *out, uint64_t i);
+/* The field that begins at an offset; the count of fields when no field begins there. */
+uint64_t emit_field_at(const kir_module *m, uint32_t offset);
+
 /* ---- emit_c_body.c ---- */
 /* What a function reaches: functions, callees first. */
 typedef struct c_reach {

@@ -20,38 +20,6 @@ emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *m,
                : EMIT_RECORD_BUFFER;
 }
 
-static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
-    static const char *const NAMES[] = {[KIR_FIELD_INPUT] = "input",
-                                        [KIR_FIELD_BASE] = "base",
-                                        [KIR_FIELD_LIMIT] = "limit",
-                                        [KIR_FIELD_SHARED_LIMIT] = "shared_limit",
-                                        [KIR_FIELD_SHARED_BYTES] = "shared_bytes",
-                                        [KIR_FIELD_SIZE] = "size",
-                                        [KIR_FIELD_COUNT] = "count",
-                                        [KIR_FIELD_FIRST] = "first",
-                                        [KIR_FIELD_LANES] = "lanes",
-                                        [KIR_FIELD_BLOCK_DIM] = "block_dim",
-                                        [KIR_FIELD_GRID_DIM] = "grid_dim",
-                                        [KIR_FIELD_DIGIT] = "digit",
-                                        [KIR_FIELD_BOX] = "box",
-                                        [KIR_FIELD_TABLE] = "entries",
-                                        [KIR_FIELD_FUEL] = "fuel",
-                                        [KIR_FIELD_ARENAS] = "arenas",
-                                        [KIR_FIELD_ZERO] = "zero"};
-    const kir_field *f = &p->layout->fields.data[i];
-    hg_text_addf(out, "%s_%u", f->kind < HG_COUNT_OF(NAMES) ? NAMES[f->kind] : "field",
-                 (unsigned)f->index);
-    if (f->reach) hg_text_addf(out, "_reach_%llu", (unsigned long long)f->reach);
-    if (f->high) hg_text_addf(out, "_high");
-}
-
-/* The field that begins at an offset; the count of fields when no field begins there. */
-static uint64_t field_at(const kir_module *m, uint32_t offset) {
-    for (uint64_t i = 0; i < m->inputs.count; i++)
-        if (m->inputs.data[i].index == offset) return i;
-    return m->inputs.count;
-}
-
 enum { SLOT_ALIGNMENT = 16 }; /* of addresses in BASE fields */
 
 static void print_record(c_printer *p, hg_text *out) {
@@ -62,14 +30,14 @@ static void print_record(c_printer *p, hg_text *out) {
         hg_text_addf(out, " Addresses are multiples of %d.", (int)SLOT_ALIGNMENT);
     hg_text_addf(out, " */\ntypedef struct %s_record {\n", p->name);
     for (uint32_t offset = 0; offset < p->layout->record_bytes;) {
-        uint64_t i = field_at(m, offset);
+        uint64_t i = emit_field_at(m, offset);
         if (i == m->inputs.count) {
             hg_text_addf(out, "    %s unused_%u;\n", emit_c_type(p, HG_TYPE_U32), (unsigned)offset);
             offset += 4;
             continue;
         }
         hg_text_addf(out, "    %s ", emit_c_type(p, m->inputs.data[i].type));
-        field_name(p, out, i);
+        emit_field_name(p->layout, out, i);
         hg_text_addf(out, ";\n");
         offset += (uint32_t)kir_type_bytes(m->inputs.data[i].type);
     }
@@ -84,7 +52,7 @@ static void print_input(c_printer *p, const kir_value *v) {
         return;
     }
     text(p, p->kernel ? "record." : "env->record.");
-    field_name(p, p->out, v->u.imm);
+    emit_field_name(p->layout, p->out, v->u.imm);
     text(p, ";\n");
 }
 
@@ -117,14 +85,14 @@ static void print_id(c_printer *p, const kir_value *v) {
 static void print_offset(c_printer *p, uint64_t field) {
     const kir_field *low = &p->layout->fields.data[field];
     text(p, "record.");
-    field_name(p, p->out, field);
+    emit_field_name(p->layout, p->out, field);
     for (uint64_t i = 0; i < p->layout->fields.count; i++) {
         const kir_field *high = &p->layout->fields.data[i];
         if (!high->high || high->kind != low->kind || high->index != low->index ||
             high->reach != low->reach)
             continue;
         hg_text_addf(p->out, " + ((%s)record.", emit_c_type(p, HG_TYPE_U64));
-        field_name(p, p->out, i);
+        emit_field_name(p->layout, p->out, i);
         text(p, " << 32)");
         return;
     }

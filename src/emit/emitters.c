@@ -74,6 +74,13 @@ static hg_status print_spirv_text(const emitter *row, const emit_input *in, hg_t
     return status;
 }
 
+static hg_status print_wgsl(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    const emit_wgsl_options options = {.group = {in->group[0], in->group[1], in->group[2]},
+                                       .group_memory = in->group_memory};
+    return emit_wgsl(in->kernels[0], in->layout, &options, in->about, out);
+}
+
 /* PTX for the oldest devices that the library runs on, which every later one takes. */
 enum { OLDEST_ARCHITECTURE = 75 };
 

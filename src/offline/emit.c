@@ -206,6 +206,8 @@ static kir_device_options choose_form(const emit_job *o, const hg_program *progr
     kir_device_options device = o->device;
     device.target = o->caps.target;
     device.distinct = UINT64_MAX; /* buffers do not overlap, as in most launches */
+    for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) /* and lie in one arena */
+        device.kind_arenas[kind] = (uint8_t)(o->caps.target.max_arenas + (uint32_t)kind);
     bool needs_blocks = low->uses_barrier || low->uses_shared;
     if (!o->form_given)
         device.form = needs_blocks || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;

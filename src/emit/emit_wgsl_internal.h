@@ -1,0 +1,71 @@
+/* Shared by the files that print the device form in WGSL: the printer's state, expressions, memory.
+ */
+#ifndef HG_EMIT_EMIT_WGSL_INTERNAL_H
+#define HG_EMIT_EMIT_WGSL_INTERNAL_H
+
+#include "emit/emit_c_internal.h"
+#include <string.h>
+
+/* Functions of the text that stand for what WGSL has no word for. */
+typedef enum wgsl_helper {
+    WGSL_BITS_F32,
+    WGSL_OPAQUE_U32,
+    WGSL_UDIV,
+    WGSL_UREM,
+    WGSL_SDIV,
+    WGSL_SREM,
+    WGSL_MULHI,
+    WGSL_F2U,
+    WGSL_F2S,
+    WGSL_HELPER_COUNT
+} wgsl_helper;
+
+/* What a function and the functions that it calls name of the kernel: it gets it as parameters. */
+typedef struct wgsl_needs {
+    bool *vars;            /* of the module, by id */
+    uint8_t ids;           /* kir_device_id, by bit */
+    uint8_t written_array; /* array parameters that are written, by bit */
+} wgsl_needs;
+
+typedef struct wgsl {
+    const kir_module *module;
+    const kir_device_layout *layout;
+    const emit_wgsl_options *options;
+    hg_text *out;
+    const kir_function *function; /* being printed */
+    wgsl_needs *needs;            /* by function id */
+    bool *reached;                /* IF, LOOP: something comes to the place after it, by value id */
+    bool *atomic;                 /* by binding, then group memory: atomic operations alone */
+    bool group_used, storage_written;
+    uint32_t helpers; /* wgsl_helper, by bit */
+    int indent;
+    uint32_t inst; /* last source instruction named in a comment, plus 1 */
+    const char *unsupported;
+    bool failed; /* out of memory */
+} wgsl;
+
+static inline void wgsl_text(wgsl *p, const char *s) { hg_text_add(p->out, s, strlen(s)); }
+/* Indentation of a new line. */
+static inline void wgsl_line(wgsl *p) { hg_text_addf(p->out, "%*s", emit_c_blanks(p->indent), ""); }
+/* A line up to "let v12 = ". */
+static inline void wgsl_declare(wgsl *p, const kir_value *v) {
+    wgsl_line(p);
+    hg_text_addf(p->out, "let v%u = ", (unsigned)v->id);
+}
+
+/* ---- emit_wgsl_value.c ---- */
+const char *wgsl_type(wgsl *p, uint8_t type);
+void wgsl_name(wgsl *p, const kir_value *v); /* the name or literal by which a value is used */
+/* The right-hand side of a primitive; false where v is not one. */
+bool wgsl_expression(wgsl *p, const kir_value *v);
+void wgsl_literal(wgsl *p, uint8_t type, uint64_t bits);
+void wgsl_use_helper(wgsl *p, wgsl_helper helper); /* prints its name */
+void wgsl_print_helpers(wgsl *p);
+
+/* ---- emit_wgsl_memory.c ---- */
+bool wgsl_prepare_memory(wgsl *p);             /* false: out of memory */
+void wgsl_declare_memory(wgsl *p);             /* bindings, the record, group memory */
+void wgsl_slot_bases(wgsl *p);                 /* at the top of a function */
+bool wgsl_memory(wgsl *p, const kir_value *v); /* LOAD STORE ATOMIC FENCE BARRIER; false: another */
+
+#endif
