@@ -7,6 +7,7 @@
 #include "base/fp.h"
 #include "base/host.h"
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A library that was linked with -ffast-math makes the thread that loads it flush subnormals. */
@@ -56,6 +57,16 @@ bool hg_library_own_path(char *path, size_t size) {
     return length > 0;
 }
 
+void hg_library_mark(const void *function, char *text, size_t size) {
+    Dl_info info;
+    struct stat file;
+    void *code;
+    memcpy(&code, function, sizeof code);
+    text[0] = 0;
+    if (dladdr(code, &info) && info.dli_fname && stat(info.dli_fname, &file) == 0)
+        snprintf(text, size, "%lld-%lld", (long long)file.st_size, (long long)file.st_mtime);
+}
+
 static bool is_file(const char *path) {
     FILE *f = fopen(path, "rb");
     if (f) (void)fclose(f);
@@ -99,6 +110,11 @@ bool hg_library_function(hg_library *library, const char *name, void *function) 
 bool hg_library_own_path(char *path, size_t size) {
     (void)path, (void)size;
     return false;
+}
+
+void hg_library_mark(const void *function, char *text, size_t size) {
+    (void)function;
+    if (size) text[0] = 0;
 }
 
 bool hg_library_beside(const char *name, const char *installed, char *path, size_t size) {

@@ -19,6 +19,10 @@ void hg_library_close(hg_library *library); /* NULL is fine. Only when nothing o
  * when there is none. */
 bool hg_library_function(hg_library *library, const char *name, void *function);
 
+/* What the file that holds a function is known by, size and time, for keys of caches; "": unknown.
+ * function: points to any function pointer. */
+void hg_library_mark(const void *function, char *text, size_t size);
+
 /* A file of this library's installation: beside the file that holds this code, in the folder above
  * or in ../lib, or else in `installed`. False: in none of them. A privileged program takes only the
  * installed one. */

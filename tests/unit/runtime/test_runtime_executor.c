@@ -335,7 +335,6 @@ static void test_create(void) {
 #if !defined(__APPLE__)
         {HG_BACKEND_METAL, "Metal backend only available on Apple platforms"},
 #endif
-        {HG_BACKEND_WEBGPU, "WebGPU not supported in this browser"},
         {HG_BACKEND_WASM, "WASM backend requires 'wasm' feature to be enabled"},
         {HG_BACKEND_TPU, "TPU backend requires 'tpu' feature to be enabled"}
     };

@@ -1,0 +1,365 @@
+/* Devices: the adapter, opening in steps, and what they can do as they say it themselves (the
+ * runtime's probe corrects that).
+ * Must not know: commands, kernels. */
+#include "backends/webgpu/webgpu_internal.h"
+#include "base/host.h"
+#include "base/library.h"
+#include "library/tiles.h"
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* ---- the adapter ---- */
+
+typedef struct wg_asked_adapter {
+    bool done;
+    WGPUAdapter adapter;
+    char said[WG_SAID];
+} wg_asked_adapter;
+
+static void on_listed(uint32_t status, WGPUAdapter adapter, WGPUStringView said, void *one,
+                      void *two) {
+    wg_asked_adapter *a = one;
+    (void)two, (void)status;
+    a->done = true;
+    a->adapter = adapter;
+    wg_say(said, a->said, sizeof a->said);
+}
+
+static void request_adapter(WGPUInstance instance, WGPURequestAdapterCallback callback, void *one) {
+    WGPURequestAdapterOptions options = {.feature_level = WGPU_CORE,
+                                         .power_preference = WGPU_HIGH_PERFORMANCE};
+    WGPURequestAdapterCallbackInfo info = {
+        .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = callback, .one = one};
+    (void)wg.InstanceRequestAdapter(instance, &options, info);
+}
+
+static uint64_t largest_buffer(const WGPULimits *limits) {
+    const uint64_t words = UINT64_C(0xffffff00); /* offsets have 32 bits */
+    return least(least(limits->buffer_bytes, limits->storage_bytes), words) & ~UINT64_C(255);
+}
+
+static void describe(const WGPUAdapterInfo *a, const WGPULimits *limits, hg_device_info *info) {
+    char device[80], about[48];
+    memset(info, 0, sizeof *info);
+    info->size = sizeof *info;
+    snprintf(info->backend, sizeof info->backend, "%s", "webgpu");
+    wg_say(a->device, device, sizeof device);
+    wg_say(a->description, about, sizeof about);
+    snprintf(info->name, sizeof info->name, "%s", device[0] ? device : "WebGPU adapter");
+    info->available = info->exact = true;
+    info->software = a->adapter_type == WGPU_ADAPTER_CPU;
+    info->max_buffer_bytes = largest_buffer(limits);
+    snprintf(info->driver, sizeof info->driver, "%s, %s", wg_library_name(), about);
+    info->max_block_lanes = limits->group_lanes;
+    info->max_shared_bytes = limits->shared_bytes;
+}
+
+static hg_mutex listing_lock = HG_MUTEX_INIT;
+static hg_device_info listed; /* size 0: not asked for yet, or there was none */
+
+static bool list(char reason[256]) {
+    WGPUInstance instance = wg_instance();
+    wg_asked_adapter asked = {0};
+    WGPUAdapterInfo info = {0};
+    WGPULimits limits = {0};
+    if (!instance) {
+        snprintf(reason, 256, "%s makes no instance", wg_library_name());
+        return false;
+    }
+    HG_CALLS_OTHERS;
+    hg_mutex_lock(&wg_lock);
+    request_adapter(instance, on_listed, &asked);
+    while (!asked.done) wg.InstanceProcessEvents(instance);
+    if (asked.adapter) {
+        (void)wg.AdapterGetInfo(asked.adapter, &info);
+        (void)wg.AdapterGetLimits(asked.adapter, &limits);
+        describe(&info, &limits, &listed);
+        wg.AdapterInfoFreeMembers(info);
+        wg.AdapterRelease(asked.adapter);
+    }
+    hg_mutex_unlock(&wg_lock);
+    if (!asked.adapter)
+        snprintf(reason, 256, "%s finds no adapter (%.140s): install a Vulkan driver that it takes",
+                 wg_library_name(), asked.said);
+    return asked.adapter != NULL;
+}
+
+uint32_t wg_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
+    if (!wg_load(reason)) return 0;
+    hg_mutex_lock(&listing_lock);
+    bool there = listed.size || list(reason);
+    if (there && devices && capacity) devices[0] = listed;
+    hg_mutex_unlock(&listing_lock);
+    return there ? 1 : 0;
+}
+
+/* ---- capabilities ---- */
+
+/* Bindings of a kernel: what is left after the fault record, the handle table, the locks, class
+ * memory, shared memory and the arenas of open accesses. The record is uniform memory. */
+static void fill_bindings(const WGPULimits *limits, hg_compiler_caps *compiler) {
+    enum { OWN = 5 };
+    uint32_t bindings = (uint32_t)least(limits->storage_buffers, WG_LAYOUTS - 1);
+    kir_device_target *target = &compiler->target;
+    target->bind_arenas = target->whole_atomics = target->shown_uniform = true;
+    target->max_arenas = bindings >= 24 ? 8 : 2;
+    compiler->max_slots = bindings > OWN + target->max_arenas
+                              ? (uint32_t)least(bindings - OWN - target->max_arenas,
+                                                KIR_BOUND_SLOTS)
+                              : 1;
+}
+
+/* A driver on the CPU is another device on another CPU. Dawn has no number: its file is one. */
+static void fill_identity(hg_device *d) {
+    static const char *const SETTINGS[] = {"LP_NATIVE_VECTOR_WIDTH", "GALLIUM_OVERRIDE_CPU_CAPS"};
+    hg_device_caps *caps = &d->caps;
+    char device[64], about[64], file[48];
+    wg_say(d->info.device, device, sizeof device);
+    wg_say(d->info.description, about, sizeof about);
+    hg_library_mark((void *)&wg.CreateInstance, file, sizeof file);
+    snprintf(caps->identity, sizeof caps->identity, "webgpu %s %s %x:%x %s %s", wg_library_name(),
+             file, (unsigned)d->info.vendor_id, (unsigned)d->info.device_id, device, about);
+    if (!d->cpu) return;
+    size_t length = strlen(caps->identity);
+    char host[HG_HOST_TEXT];
+    hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);
+    snprintf(caps->identity + length, sizeof caps->identity - length, " %s", host);
+}
+
+/* As in vulkan/device.c. */
+enum { SWIFTSHADER_MOST = 30000 };
+
+static void fill_caps(hg_device *d) {
+    hg_device_caps *caps = &d->caps;
+    const WGPULimits *limits = &d->limits;
+    char architecture[32];
+    caps->compiler.device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
+        caps->compiler.static_groups = caps->exact = true;
+    caps->compiler.kir.name = "webgpu";
+    caps->compiler.kir.subnormals = true;
+    fill_bindings(limits, &caps->compiler);
+    caps->memory.max_arena_bytes = largest_buffer(limits);
+    caps->memory.arena_bytes = least(UINT64_C(16) << 20, caps->memory.max_arena_bytes);
+    caps->memory.max_shared_bytes = limits->shared_bytes;
+    caps->scheduling.max_block_lanes = limits->group_lanes;
+    for (int i = 0; i < 3; i++) caps->scheduling.max_groups[i] = limits->groups;
+    caps->scheduling.max_group[0] = limits->group_x;
+    caps->scheduling.max_group[1] = limits->group_y;
+    caps->scheduling.max_group[2] = limits->group_z;
+    caps->hints.on_cpu = d->cpu;
+    caps->hints.flat_group = (uint32_t)least(d->cpu ? 1024 : 128, limits->group_lanes);
+    fill_identity(d);
+    wg_say(d->info.architecture, architecture, sizeof architecture);
+    if (strcmp(architecture, "swiftshader") == 0) {
+        caps->compiler.max_operations = SWIFTSHADER_MOST;
+        caps->hints.tile_kind = LIBRARY_TILES_BASELINE;
+    }
+}
+
+/* ---- opening: an adapter is asked for, then its device ---- */
+
+static void on_device(uint32_t status, WGPUDevice device, WGPUStringView said, void *one,
+                      void *two) {
+    hg_device *d = one;
+    (void)two;
+    d->asked--;
+    d->handle = device;
+    if (status != WGPU_STATUS_SUCCESS || !device) {
+        wg_note(d, said);
+        d->opening = WG_FAILED;
+        return;
+    }
+    d->queue = wg.DeviceGetQueue(device);
+    d->opening = WG_OPEN;
+}
+
+static void on_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView said, void *one,
+                    void *two) {
+    hg_device *d = one;
+    (void)device, (void)two;
+    if (reason == WGPU_LOST_DESTROYED) return; /* by wg_device_close */
+    wg_note(d, said);
+    hg_atomic_store(&d->lost, 1, HG_RELEASE);
+}
+
+static void on_error(const WGPUDevice *device, uint32_t type, WGPUStringView said, void *one,
+                     void *two) {
+    (void)device, (void)type, (void)two;
+    wg_note_error(one, said);
+}
+
+/* Limits are asked for as they are offered. */
+static void request_device(hg_device *d) {
+    WGPUDeviceDescriptor descriptor = {
+        .limits = &d->limits,
+        .lost = {.mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_lost, .one = d},
+        .error = {.callback = on_error, .one = d}};
+    WGPURequestDeviceCallbackInfo info = {
+        .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_device, .one = d};
+    d->opening = WG_ASKS_DEVICE;
+    d->asked++;
+    (void)wg.AdapterRequestDevice(d->adapter, &descriptor, info);
+}
+
+static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said, void *one,
+                       void *two) {
+    hg_device *d = one;
+    (void)two;
+    d->asked--;
+    d->adapter = adapter;
+    if (status != WGPU_STATUS_SUCCESS || !adapter) {
+        wg_note(d, said);
+        d->opening = WG_FAILED;
+        return;
+    }
+    (void)wg.AdapterGetInfo(adapter, &d->info);
+    (void)wg.AdapterGetLimits(adapter, &d->limits);
+    d->limits.next = NULL;
+    request_device(d);
+}
+
+/* What queues and copies need; under the lock. */
+static hg_status make_own(hg_device *d) {
+    return wg_buffer_create(d, WG_RECORDS, WGPU_USE_UNIFORM | WGPU_USE_COPY_TO, &d->own.records);
+}
+
+static hg_status finish_opening(hg_device *d) {
+    hg_mutex_lock(&wg_lock);
+    hg_status status = make_own(d);
+    hg_mutex_unlock(&wg_lock);
+    HG_TRY(status);
+    d->own.record_bytes = hg_alloc(WG_RECORDS);
+    if (!d->own.record_bytes) return hg_fail_memory();
+    HG_TRY(wg_arena_alloc(d, 256, &d->own.nothing));
+    HG_TRY(wg_arena_alloc(d, WG_SCRATCH, &d->own.scratch));
+    return wg_merge_create(d, &d->own.merge);
+}
+
+hg_status wg_device_ready(hg_device *d, bool *ready) {
+    *ready = false;
+    wg_poll(d);
+    hg_mutex_lock(&wg_lock);
+    wg_opening opening = d->opening;
+    hg_mutex_unlock(&wg_lock);
+    if (opening == WG_FAILED)
+        return wg_fail_said(d, HG_ERROR_BACKEND_UNAVAILABLE, "the device does not open");
+    if (opening != WG_OPEN) return HG_OK;
+    if (!d->own.merge) {
+        d->cpu = d->info.adapter_type == WGPU_ADAPTER_CPU;
+        fill_caps(d);
+        HG_TRY(finish_opening(d));
+    }
+    return wg_kernel_ready(d->own.merge, ready);
+}
+
+static hg_status new_device(WGPUInstance instance, hg_device **device) {
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    d->instance = instance;
+    hg_mutex_init(&d->said.lock);
+    *device = d;
+    return HG_OK;
+}
+
+hg_status wg_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    char reason[256] = "";
+    hg_device *d = NULL;
+    (void)options;
+    if (!wg_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "webgpu: %s", reason);
+    if (index)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "webgpu has one device, number 0; asked for %u", (unsigned)index);
+    if (!wg_instance())
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "webgpu: %s makes no instance",
+                       wg_library_name());
+    HG_TRY(new_device(wg_instance(), &d));
+    HG_CALLS_OTHERS;
+    hg_mutex_lock(&wg_lock);
+    d->opening = WG_ASKS_ADAPTER;
+    d->asked++;
+    request_adapter(d->instance, on_adapter, d);
+    hg_mutex_unlock(&wg_lock);
+    *device = d;
+    return HG_OK;
+}
+
+hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) {
+    const hg_host_device *host = options->host;
+    const char *null = !host->context ? "context" : !host->device ? "device" : NULL;
+    char reason[256] = "";
+    hg_device *d = NULL;
+    if (null)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "webgpu: hg_host_device.%s is NULL, expected WGPUInstance and WGPUDevice",
+                       null);
+    if (!wg_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "webgpu: %s", reason);
+    HG_TRY(new_device(host->context, &d));
+    d->adopted = true;
+    d->handle = host->device;
+    HG_CALLS_OTHERS;
+    hg_mutex_lock(&wg_lock);
+    (void)wg.DeviceGetAdapterInfo(d->handle, &d->info);
+    (void)wg.DeviceGetLimits(d->handle, &d->limits);
+    d->limits.next = NULL;
+    d->queue = wg.DeviceGetQueue(d->handle);
+    d->opening = WG_OPEN;
+    hg_mutex_unlock(&wg_lock);
+    *device = d;
+    return HG_OK;
+}
+
+/* ---- closing ---- */
+
+static void release_layouts(hg_device *d) {
+    for (uint32_t i = 0; i < WG_LAYOUTS; i++) {
+        if (d->layouts[i].pipeline) wg.PipelineLayoutRelease(d->layouts[i].pipeline);
+        if (d->layouts[i].group) wg.BindGroupLayoutRelease(d->layouts[i].group);
+    }
+}
+
+/* Callbacks that are still to come lead to the device: all of them come, with a word that they are
+ * cancelled at the latest. Where they do not, its memory stays. */
+static bool await_callbacks(hg_device *d) {
+    enum { MOST = 4000 };
+    for (uint32_t i = 0; i < MOST; i++) {
+        hg_mutex_lock(&wg_lock);
+        wg.InstanceProcessEvents(d->instance);
+        bool none = d->asked == 0;
+        hg_mutex_unlock(&wg_lock);
+        if (none) return true;
+        wg_rest(i);
+    }
+    return false;
+}
+
+void wg_device_close(hg_device *d) {
+    hg_error kept = *hg_error_record();
+    HG_CALLS_OTHERS;
+    wg_kernel_destroy(d->own.merge);
+    if (d->own.scratch) wg_arena_free(d, d->own.scratch);
+    if (d->own.nothing) wg_arena_free(d, d->own.nothing);
+    bool quiet = await_callbacks(d);
+    hg_mutex_lock(&wg_lock);
+    if (d->own.records) {
+        wg.BufferDestroy(d->own.records);
+        wg.BufferRelease(d->own.records);
+    }
+    hg_free(d->own.record_bytes);
+    wg_reads_free(d);
+    release_layouts(d);
+    if (d->queue) wg.QueueRelease(d->queue);
+    if (d->handle && !d->adopted) {
+        wg.DeviceDestroy(d->handle);
+        wg.DeviceRelease(d->handle);
+    }
+    if (d->adapter || d->adopted) wg.AdapterInfoFreeMembers(d->info);
+    if (d->adapter) wg.AdapterRelease(d->adapter);
+    wg.InstanceProcessEvents(d->instance); /* that it was destroyed */
+    hg_mutex_unlock(&wg_lock);
+    *hg_error_record() = kept;
+    if (!quiet) return;
+    hg_mutex_destroy(&d->said.lock);
+    hg_free(d);
+}

@@ -1,0 +1,197 @@
+/* Kernels: pipelines out of WGSL, made without waiting where the library does that, and what binds
+ * their memory.
+ * Must not know: queues. */
+#include "backends/webgpu/webgpu_internal.h"
+#include "emit/emit.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- layouts ---- */
+
+hg_status wg_layout_get(hg_device *d, uint32_t slots, const wg_layout **layout) {
+    WGPUBindGroupLayoutEntry entries[WG_LAYOUTS];
+    if (slots >= WG_LAYOUTS || slots > d->limits.storage_buffers)
+        return hg_fail(HG_ERROR_EXECUTION_FAILED,
+                       "webgpu: a kernel uses %u buffers, the device binds at most %u at once",
+                       (unsigned)slots, (unsigned)d->limits.storage_buffers);
+    wg_layout *l = &d->layouts[slots];
+    *layout = l;
+    if (l->pipeline) return HG_OK;
+    memset(entries, 0, sizeof entries);
+    for (uint32_t i = 0; i <= slots; i++) {
+        entries[i].binding = i;
+        entries[i].visibility = WGPU_STAGE_COMPUTE;
+        entries[i].buffer.type = i < slots ? WGPU_BIND_STORAGE : WGPU_BIND_UNIFORM;
+        entries[i].buffer.dynamic_offset = i == slots;
+    }
+    WGPUBindGroupLayoutDescriptor group = {.count = slots + 1, .entries = entries};
+    l->group = wg.DeviceCreateBindGroupLayout(d->handle, &group);
+    WGPUPipelineLayoutDescriptor pipeline = {.count = 1, .layouts = &l->group};
+    l->pipeline = wg.DeviceCreatePipelineLayout(d->handle, &pipeline);
+    return HG_OK;
+}
+
+/* ---- pipelines ---- */
+
+static void free_kernel(hg_driver_kernel *k) {
+    if (k->bound.group) wg.BindGroupRelease(k->bound.group);
+    if (k->pipeline) wg.ComputePipelineRelease(k->pipeline);
+    hg_free(k->bound.numbers);
+    hg_free(k);
+}
+
+/* One callback fewer to come; the last one frees a kernel that is gone. */
+static void came(hg_driver_kernel *k) {
+    k->device->asked--;
+    if (--k->making.asked == 0 && k->making.destroyed) free_kernel(k);
+}
+
+static void refuse(hg_driver_kernel *k, WGPUStringView said) {
+    if (!k->making.failed) wg_say(said, k->making.said, sizeof k->making.said);
+    k->making.failed = true;
+}
+
+static void on_scope(uint32_t status, uint32_t type, WGPUStringView said, void *one, void *two) {
+    hg_driver_kernel *k = one;
+    (void)two;
+    if (status != WGPU_STATUS_SUCCESS || type != WGPU_ERROR_NONE) refuse(k, said);
+    came(k);
+}
+
+static void on_pipeline(uint32_t status, WGPUComputePipeline pipeline, WGPUStringView said,
+                        void *one, void *two) {
+    hg_driver_kernel *k = one;
+    (void)two;
+    k->pipeline = pipeline;
+    if (status != WGPU_STATUS_SUCCESS || !pipeline) refuse(k, said);
+    came(k);
+}
+
+static void ask(hg_driver_kernel *k) {
+    k->making.asked++;
+    k->device->asked++;
+}
+
+static void end_scope(hg_driver_kernel *k) {
+    WGPUPopErrorScopeCallbackInfo info = {
+        .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_scope, .one = k};
+    ask(k);
+    (void)wg.DevicePopErrorScope(k->device->handle, info);
+}
+
+/* Under the lock: what the library refuses, callbacks say. */
+static hg_status start(hg_driver_kernel *k, const char *text, size_t length) {
+    hg_device *d = k->device;
+    const wg_layout *layout;
+    WGPUShaderSourceWGSL source = {.chain = {NULL, WGPU_STYPE_WGSL}, .code = {text, length}};
+    WGPUShaderModuleDescriptor module = {.next = &source.chain};
+    HG_TRY(wg_check_lost(d));
+    HG_TRY(wg_layout_get(d, k->slots, &layout));
+    wg_scope_begin(d, WGPU_FILTER_VALIDATION);
+    WGPUComputePipelineDescriptor descriptor = {
+        .layout = layout->pipeline,
+        .compute = {.module = wg.DeviceCreateShaderModule(d->handle, &module),
+                    .entry = wg_text("main")}};
+    if (wg_is_native()) {
+        k->pipeline = wg.DeviceCreateComputePipeline(d->handle, &descriptor);
+        end_scope(k);
+    } else {
+        WGPUCreateComputePipelineAsyncCallbackInfo info = {
+            .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_pipeline, .one = k};
+        end_scope(k); /* the module's errors, which say where */
+        ask(k);
+        (void)wg.DeviceCreateComputePipelineAsync(d->handle, &descriptor, info);
+    }
+    wg.ShaderModuleRelease(descriptor.compute.module);
+    return HG_OK;
+}
+
+hg_status wg_kernel_create(hg_device *d, const char *text, size_t length, uint32_t slots,
+                           uint32_t record_bytes, hg_driver_kernel **kernel) {
+    hg_driver_kernel *k = hg_calloc(1, sizeof *k);
+    if (!k) return hg_fail_memory();
+    *k = (hg_driver_kernel){.device = d, .slots = slots, .record_bytes = record_bytes};
+    k->bound.numbers = hg_calloc(slots ? slots : 1, sizeof *k->bound.numbers);
+    if (!k->bound.numbers) {
+        hg_free(k);
+        return hg_fail_memory();
+    }
+    HG_CALLS_OTHERS;
+    hg_mutex_lock(&wg_lock);
+    hg_status status = start(k, text, length);
+    hg_mutex_unlock(&wg_lock);
+    if (status != HG_OK)
+        wg_kernel_destroy(k);
+    else
+        *kernel = k;
+    return status;
+}
+
+hg_status wg_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
+    emit_wgsl_options options = {.group_memory = code->group_memory};
+    hg_text text = {0};
+    memcpy(options.group, code->group, sizeof options.group);
+    hg_status status = emit_wgsl(code->module, code->layout, &options, "", &text);
+    if (status == HG_OK)
+        status = wg_kernel_create(d, text.data, text.length,
+                                  kir_device_binding_count(code->layout, code->module),
+                                  code->layout->record_bytes, kernel);
+    hg_text_free(&text);
+    return status;
+}
+
+hg_status wg_kernel_ready(hg_driver_kernel *k, bool *ready) {
+    wg_poll(k->device);
+    hg_mutex_lock(&wg_lock);
+    *ready = k->making.asked == 0;
+    hg_mutex_unlock(&wg_lock);
+    if (!*ready) return HG_OK;
+    HG_TRY(wg_check_lost(k->device));
+    return k->making.failed ? hg_fail(HG_ERROR_INTERNAL, "webgpu: %s refuses a kernel: %s",
+                                      wg_library_name(), k->making.said)
+                            : HG_OK;
+}
+
+void wg_kernel_destroy(hg_driver_kernel *k) {
+    if (!k) return;
+    HG_CALLS_OTHERS;
+    hg_mutex_lock(&wg_lock);
+    k->making.destroyed = true;
+    if (k->making.asked == 0) free_kernel(k);
+    hg_mutex_unlock(&wg_lock);
+}
+
+/* ---- what it is bound to ---- */
+
+static const hg_driver_arena *arena_of(const hg_driver_kernel *k, const hg_range *slots,
+                                       uint32_t count, uint32_t slot) {
+    const hg_driver_arena *arena = slot < count ? slots[slot].arena : NULL;
+    return arena ? arena : k->device->own.nothing;
+}
+
+hg_status wg_kernel_bind(hg_driver_kernel *k, const hg_range *slots, uint32_t count,
+                         WGPUBindGroup *group) {
+    hg_device *d = k->device;
+    WGPUBindGroupEntry entries[WG_LAYOUTS];
+    const wg_layout *layout;
+    bool same = k->bound.group != NULL;
+    for (uint32_t i = 0; i < k->slots && same; i++)
+        same = k->bound.numbers[i] == arena_of(k, slots, count, i)->number;
+    *group = k->bound.group;
+    if (same) return HG_OK;
+    HG_TRY(wg_layout_get(d, k->slots, &layout));
+    memset(entries, 0, sizeof entries);
+    for (uint32_t i = 0; i <= k->slots; i++) {
+        const hg_driver_arena *arena = arena_of(k, slots, count, i);
+        entries[i].binding = i;
+        entries[i].buffer = i < k->slots ? arena->buffer : d->own.records;
+        entries[i].size = i < k->slots ? arena->size : (k->record_bytes + 15) / 16 * 16;
+        if (i < k->slots) k->bound.numbers[i] = arena->number;
+    }
+    if (entries[k->slots].size == 0) entries[k->slots].size = 16;
+    WGPUBindGroupDescriptor descriptor = {
+        .layout = layout->group, .count = k->slots + 1, .entries = entries};
+    if (k->bound.group) wg.BindGroupRelease(k->bound.group);
+    *group = k->bound.group = wg.DeviceCreateBindGroup(d->handle, &descriptor);
+    return HG_OK;
+}

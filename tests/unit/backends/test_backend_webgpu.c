@@ -1,0 +1,271 @@
+/* The WebGPU driver by itself, on the adapter of the library that HOLOGRAM_WEBGPU names
+ * (tests/devices/on.sh dawn, wgpu): copies and fills of any bytes against memory of the host,
+ * several queues, kernels written by hand, kernels that the library refuses, memory beyond its
+ * limits. Without a library what it says then. */
+/* test: timeout=120 */
+#include "backends/webgpu/webgpu_internal.h"
+#include "support/runtime_support.h"
+#include <stdlib.h>
+#include <string.h>
+
+extern const hg_driver hg_driver_webgpu;
+static const hg_driver *const driver = &hg_driver_webgpu;
+
+static uint64_t random_state = 1;
+static uint64_t random_below(uint64_t limit) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (random_state >> 16) % limit;
+}
+
+static hg_status wait_ready(hg_device *d) {
+    bool ready = false;
+    while (!ready) HG_TRY(driver->device_ready(d, &ready));
+    return HG_OK;
+}
+
+static hg_status kernel_made(hg_driver_kernel *k) {
+    bool ready = false;
+    while (!ready) HG_TRY(driver->kernel_ready(k, &ready));
+    return HG_OK;
+}
+
+static void run(hg_device *d, hg_driver_queue *q, const hg_driver_command *commands,
+                uint32_t count) {
+    hg_driver_event *e = NULL;
+    CHECK_OK(driver->event_create(d, &e));
+    CHECK_OK(driver->queue_submit(q, commands, count, NULL, 0, e));
+    CHECK_OK(driver->event_wait(e));
+    driver->event_destroy(e);
+}
+
+/* ---- bytes, in two arenas and their models ---- */
+
+enum { BYTES = 5000, STEPS = 12, ROUNDS = 40 };
+
+typedef struct copies {
+    hg_driver_arena *arenas[2];
+    uint8_t model[2][BYTES], host[STEPS][BYTES];
+    uint8_t wanted[STEPS][BYTES];
+    uint64_t read[STEPS]; /* bytes of a copy to the host */
+} copies;
+
+static hg_driver_command random_command(copies *c, uint32_t step) {
+    uint64_t size = random_below(8) ? random_below(40) : random_below(BYTES),
+             to = random_below(BYTES - size + 1), from = random_below(BYTES - size + 1);
+    uint32_t a = (uint32_t)random_below(2), b = (uint32_t)random_below(2);
+    uint8_t value = random_below(2) ? 0 : (uint8_t)random_below(256);
+    if (random_below(4) == 0) size &= ~UINT64_C(3), to &= ~UINT64_C(3), from &= ~UINT64_C(3);
+    c->read[step] = 0;
+    switch (random_below(4)) {
+    case 0:
+        for (uint64_t i = 0; i < size; i++) c->host[step][i] = (uint8_t)random_below(256);
+        memcpy(c->model[a] + to, c->host[step], size);
+        return (hg_driver_command){
+            .kind = HG_CMD_COPY_IN, .to = {c->arenas[a], to, size}, .host = c->host[step]};
+    case 1:
+        memcpy(c->wanted[step], c->model[a] + from, size);
+        c->read[step] = size;
+        return (hg_driver_command){
+            .kind = HG_CMD_COPY_OUT, .from = {c->arenas[a], from, size}, .host = c->host[step]};
+    case 2:
+        memmove(c->model[a] + to, c->model[b] + from, size);
+        return (hg_driver_command){.kind = HG_CMD_COPY,
+                                   .to = {c->arenas[a], to, size},
+                                   .from = {c->arenas[b], from, size}};
+    default:
+        memset(c->model[a] + to, value, size);
+        return (hg_driver_command){
+            .kind = HG_CMD_FILL, .to = {c->arenas[a], to, size}, .value = value};
+    }
+}
+
+static void test_copies(hg_device *d) {
+    static copies c;
+    hg_driver_queue *queues[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(driver->arena_alloc(d, BYTES, &c.arenas[i]));
+        CHECK_OK(driver->queue_create(d, &queues[i]));
+    }
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        hg_driver_command commands[STEPS];
+        uint32_t first = 1 + (uint32_t)random_below(STEPS - 1);
+        hg_driver_event *before = NULL, *after = NULL;
+        CHECK_OK(driver->event_create(d, &before));
+        CHECK_OK(driver->event_create(d, &after));
+        for (uint32_t i = 0; i < STEPS; i++) commands[i] = random_command(&c, i);
+        CHECK_OK(driver->queue_submit(queues[0], commands, first, NULL, 0, before));
+        CHECK_OK(
+            driver->queue_submit(queues[1], commands + first, STEPS - first, &before, 1, after));
+        CHECK_OK(driver->event_wait(after));
+        CHECK_OK(driver->event_wait(before));
+        for (uint32_t i = 0; i < STEPS; i++)
+            CHECK_MESSAGE(memcmp(c.host[i], c.wanted[i], (size_t)c.read[i]) == 0,
+                          "round %u, copy %u to the host", (unsigned)round, (unsigned)i);
+        driver->event_destroy(before);
+        driver->event_destroy(after);
+    }
+    for (int i = 0; i < 2; i++) {
+        hg_driver_command out = {
+            .kind = HG_CMD_COPY_OUT, .from = {c.arenas[i], 0, BYTES}, .host = c.host[0]};
+        run(d, queues[i], &out, 1);
+        CHECK(memcmp(c.host[0], c.model[i], BYTES) == 0);
+        driver->queue_destroy(queues[i]);
+        driver->arena_free(d, c.arenas[i]);
+    }
+}
+
+/* Inside one arena, longer than scratch, in both directions. */
+static void test_long_copy(hg_device *d, hg_driver_queue *q) {
+    enum { LONG = 3 * WG_SCRATCH, SHIFT = 4099 };
+    uint8_t *bytes = malloc(LONG + SHIFT), *back = malloc(LONG + SHIFT);
+    hg_driver_arena *a = NULL;
+    CHECK_OK(driver->arena_alloc(d, LONG + SHIFT, &a));
+    for (uint32_t i = 0; i < LONG + SHIFT; i++) bytes[i] = (uint8_t)(i * 2654435761u >> 24);
+    for (uint32_t forth = 0; forth < 2; forth++) {
+        uint64_t to = forth ? SHIFT : 0, from = SHIFT - to;
+        hg_driver_command commands[] = {
+            {.kind = HG_CMD_COPY_IN, .to = {a, 0, LONG + SHIFT}, .host = bytes},
+            {.kind = HG_CMD_COPY, .to = {a, to, LONG}, .from = {a, from, LONG}},
+            {.kind = HG_CMD_COPY_OUT, .from = {a, 0, LONG + SHIFT}, .host = back}};
+        run(d, q, commands, 3);
+        memmove(bytes + to, bytes + from, LONG);
+        CHECK(memcmp(bytes, back, LONG + SHIFT) == 0);
+    }
+    driver->arena_free(d, a);
+    free(bytes);
+    free(back);
+}
+
+/* ---- kernels ---- */
+
+static const char ADD[] =
+    "@group(0) @binding(0) var<storage, read_write> x: array<u32>;\n"
+    "@group(0) @binding(1) var<storage, read_write> o: array<u32>;\n"
+    "struct Record { factor: u32, count: u32 }\n"
+    "@group(0) @binding(2) var<uniform> record: Record;\n"
+    "@compute @workgroup_size(64)\n"
+    "fn main(@builtin(global_invocation_id) id: vec3<u32>) {\n"
+    "    if (id.x < record.count) { o[id.x] = x[id.x] * record.factor + o[id.x]; }\n"
+    "}\n";
+
+/* More dispatches than records of one submission, each on what the one before it left. */
+static void test_kernel(hg_device *d, hg_driver_queue *q) {
+    enum { COUNT = 1000, TIMES = 1500 };
+    static uint32_t x[COUNT], o[COUNT], record[TIMES][2];
+    static hg_driver_command commands[TIMES + 2];
+    static hg_driver_dispatch dispatches[TIMES];
+    hg_driver_kernel *k = NULL;
+    hg_driver_arena *arenas[2] = {NULL, NULL};
+    uint32_t sum = 0;
+    CHECK_OK(wg_kernel_create(d, ADD, sizeof ADD - 1, 2, 8, &k));
+    CHECK_OK(kernel_made(k));
+    for (int i = 0; i < 2; i++) CHECK_OK(driver->arena_alloc(d, sizeof x, &arenas[i]));
+    hg_range slots[2] = {{arenas[0], 0, sizeof x}, {arenas[1], 0, sizeof o}};
+    for (uint32_t i = 0; i < COUNT; i++) x[i] = i;
+    commands[0] = (hg_driver_command){
+        .kind = HG_CMD_COPY_IN, .to = {arenas[0], 0, sizeof x}, .host = x};
+    for (uint32_t i = 0; i < TIMES; i++) {
+        sum += record[i][0] = i * i + 1;
+        record[i][1] = COUNT - 1;
+        dispatches[i] = (hg_driver_dispatch){.kernel = k,
+                                             .groups = {(COUNT + 63) / 64, 1, 1},
+                                             .group = {64, 1, 1},
+                                             .record = record[i],
+                                             .record_bytes = 8,
+                                             .slots = slots,
+                                             .slot_count = 2};
+        commands[i + 1] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &dispatches[i]};
+    }
+    commands[TIMES + 1] = (hg_driver_command){
+        .kind = HG_CMD_COPY_OUT, .from = {arenas[1], 0, sizeof o}, .host = o};
+    run(d, q, commands, TIMES + 2);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK_MESSAGE(o[i] == (i + 1 < COUNT ? i * sum : 0), "%u: %u", (unsigned)i, (unsigned)o[i]);
+    for (int i = 0; i < 2; i++) driver->arena_free(d, arenas[i]);
+    driver->kernel_destroy(k);
+}
+
+static void test_refused(hg_device *d, hg_driver_queue *q) {
+    static const char WRONG[] = "@compute @workgroup_size(1) fn main() { let x: i32 = 1u; }";
+    const hg_device_caps *caps = driver->device_caps(d);
+    hg_driver_kernel *k = NULL;
+    hg_driver_arena *a = NULL;
+    CHECK_OK(wg_kernel_create(d, WRONG, sizeof WRONG - 1, 0, 0, &k));
+    CHECK_STATUS(kernel_made(k), HG_ERROR_INTERNAL);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), "refuses a kernel") &&
+                      strstr(hg_last_error_text(), "i32"),
+                  "%s", hg_last_error_text());
+    driver->kernel_destroy(k);
+    CHECK_STATUS(wg_kernel_create(d, ADD, sizeof ADD - 1, WG_LAYOUTS, 8, &k),
+                 HG_ERROR_EXECUTION_FAILED);
+    CHECK_STATUS(driver->arena_alloc(d, caps->memory.max_arena_bytes + 1, &a),
+                 HG_ERROR_ALLOCATION_FAILED);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), "binds at most") != NULL, "%s",
+                  hg_last_error_text());
+    /* one that goes while it is made, and work after all of that */
+    CHECK_OK(wg_kernel_create(d, ADD, sizeof ADD - 1, 2, 8, &k));
+    driver->kernel_destroy(k);
+    test_long_copy(d, q);
+    CHECK(hg_atomic_load(&d->errors, HG_RELAXED) == 0);
+}
+
+/* What the device says of work that it refuses, and of its loss. */
+static void test_lost(void) {
+    hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
+    hg_device *d = NULL;
+    hg_driver_queue *q = NULL;
+    hg_driver_event *e = NULL;
+    hg_driver_arena *a = NULL;
+    uint32_t word = 0;
+    CHECK_OK(driver->device_open(0, &options, &d));
+    CHECK_OK(wait_ready(d));
+    CHECK_OK(driver->queue_create(d, &q));
+    CHECK_OK(driver->event_create(d, &e));
+    CHECK_OK(driver->arena_alloc(d, 256, &a));
+    hg_driver_command beyond = {
+        .kind = HG_CMD_COPY_OUT, .from = {a, 1 << 20, sizeof word}, .host = &word};
+    if (!wg_is_native()) { /* which ends the process there */
+        hg_status status = driver->queue_submit(q, &beyond, 1, NULL, 0, e);
+        if (status == HG_OK) status = driver->event_wait(e);
+        CHECK_STATUS(status, HG_ERROR_EXECUTION_FAILED);
+        CHECK_MESSAGE(strstr(hg_last_error_text(), "work was refused") != NULL, "%s",
+                      hg_last_error_text());
+    }
+    hg_atomic_store(&d->lost, 1, HG_RELEASE); /* as the library's callback does */
+    CHECK_STATUS(driver->queue_submit(q, &beyond, 1, NULL, 0, e), HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), "create a new backend") != NULL, "%s",
+                  hg_last_error_text());
+    driver->arena_free(d, a);
+    driver->event_destroy(e);
+    driver->queue_destroy(q);
+    driver->device_close(d);
+}
+
+int main(void) {
+    hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
+    hg_device_info info;
+    char reason[256] = "";
+    hg_device *d = NULL;
+    hg_driver_queue *q = NULL;
+    if (driver->enumerate(&info, 1, reason) == 0) {
+        CHECK(reason[0] != 0);
+        CHECK_STATUS(driver->device_open(0, &options, &d), HG_ERROR_BACKEND_UNAVAILABLE);
+        SKIP(reason);
+        return test_done();
+    }
+    CHECK_STATUS(driver->device_open(1, &options, &d), HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK_OK(driver->device_open(0, &options, &d));
+    driver->device_close(d); /* while it opens */
+    CHECK_OK(driver->device_open(0, &options, &d));
+    CHECK_OK(wait_ready(d));
+    CHECK_OK(driver->queue_create(d, &q));
+    test_copies(d);
+    test_kernel(d, q);
+    test_refused(d, q);
+    driver->queue_destroy(q);
+    driver->device_close(d);
+    test_lost();
+    return test_done();
+}
