@@ -142,6 +142,30 @@ HG_API hg_status hg_backend_listen(hg_backend *backend, hg_code_listener *call,
                                    void *user) HG_NODISCARD;
 
 /**
+ * What a front end made and kept by hg_backend_cache_put, in this process or an earlier one, in the
+ * folder of compiled kernels (hg_config.cache_dir): a saving only, since files that are damaged,
+ * written by others or removed to make room are as if they had never been kept.
+ *
+ * @param key     what the bytes depend on, length of them: sources, types, options. The version of
+ * the library is part of it already
+ * @param bytes   what was kept under that key, size of them, to be freed with hg_string_free; NULL:
+ * nothing
+ * @return HG_OK, also where nothing is kept; HG_ERROR_INVALID_ARGUMENT, HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe.
+ */
+HG_API hg_status hg_backend_cache_get(hg_backend *backend, const uint8_t *key, size_t length,
+                                      uint8_t **bytes, size_t *size) HG_NODISCARD;
+/**
+ * Keeps size bytes under a key of length bytes, in place of what was kept under it; both are
+ * borrowed for the call. Waits until they are on the disk. Where there is no folder or no room
+ * nothing is kept, which is no error.
+ * @return HG_OK, HG_ERROR_INVALID_ARGUMENT, HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe, also with other processes that keep under the same key.
+ */
+HG_API hg_status hg_backend_cache_put(hg_backend *backend, const uint8_t *key, size_t length,
+                                      const uint8_t *bytes, size_t size) HG_NODISCARD;
+
+/**
  * Goes on with what nobody else goes on with: queues without a thread, and callbacks of
  * hg_event_on_done where the library has no thread for them. A host that cannot wait, or has no
  * threads, calls it from its own loop; elsewhere it does nothing. Returns as soon as it would have

@@ -6,7 +6,12 @@
 Needs HG_BUILD_DIR, or stands in the sources of the project. Last line: N passed, N failed, N skipped."""
 import io
 import math
+import os
+import subprocess
 import sys
+import tempfile
+import threading
+import types as python_types
 
 from package import checks, hg
 
@@ -464,6 +469,101 @@ def test_cycles():
     del module
     gc.collect()
     checks.check(kept() is None, "a kernel is left behind")
+
+
+KEPT = '''
+import hologram as hg
+import numpy as np
+
+LEVEL = 3
+TABLE = np.arange(4, dtype="f4")
+UNUSED = 1
+
+
+class Settings:
+    scale = 2.0
+
+
+def helper(v, more=1):
+    return v * Settings.scale + LEVEL + more
+
+
+@hg.kernel
+def f(x: hg.In[hg.f32, "n"], y: hg.Out[hg.f32, "n"], power: hg.static = 2):
+    # UNUSED is no name of it
+    i = hg.lane()
+    y[i] = helper(x[i]) ** power + TABLE[i % 4]
+
+
+x, y = np.arange(6, dtype="f4"), np.zeros(6, "f4")
+f(x, y)
+want = (x * np.float32(Settings.scale) + np.float32(LEVEL) + np.float32(helper.__defaults__[0])) ** 2 + TABLE[np.arange(6) % 4]
+'''
+KEPT_RUN = '''
+import sys
+sys.path.insert(0, sys.argv[1])
+import kept
+print(kept.f.signatures[0][1], "hologram._compile" in sys.modules, (kept.y == kept.want).all())
+'''
+
+
+def kept(folder, text, name="kept"):
+    """A module of that text at the same place as the one before."""
+    with open(os.path.join(folder, "kept.py"), "w") as file:
+        file.write(text)
+    module = python_types.ModuleType(name)
+    try:
+        exec(compile(text, file.name, "exec"), module.__dict__)
+    finally:
+        for thread in threading.enumerate():
+            if thread.name == "hologram kept kernels":
+                thread.join()
+    checks.check((module.y == module.want).all(), f"a kernel that may be kept: {module.y} for {module.want}")
+    return module
+
+
+def test_kept():
+    if os.environ.get("HOLOGRAM_CACHE_DIR", "off") == "off":  # again, with a folder
+        with tempfile.TemporaryDirectory() as folder:
+            said = subprocess.run([sys.executable, "-B", __file__, "kept"], env={**os.environ, "HOLOGRAM_CACHE_DIR": folder}, capture_output=True, text=True)
+            checks.check(said.returncode == 0, f"kept kernels: {said.stdout}{said.stderr}")
+        return
+    folder = os.environ["HOLOGRAM_CACHE_DIR"]
+    kept(folder, KEPT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    commands = [([sys.executable, "-B", "-c", KEPT_RUN, folder], where) for where in (folder, os.path.join(folder, "kept.py", "none"))]
+    children = [subprocess.Popen(one, env={**environment, "HOLOGRAM_CACHE_DIR": where}, stdout=subprocess.PIPE, text=True) for one, where in commands]
+    said = [one.communicate()[0].strip() for one in children]
+    checks.check(said == ["from the disk False True", "first call True True"], f"a second process, and one without a folder: {said}")
+    text = KEPT
+    for before, after, why in (("", "", "from the disk"), ("LEVEL = 3", "LEVEL = 4", "LEVEL has changed since it was kept"),
+                               ("scale = 2.0", "scale = 2.5", "scale has changed since it was kept"),
+                               ("arange(4, dtype", "arange(1, 5, dtype", "TABLE has changed since it was kept"),
+                               ("+ LEVEL + more", "+ more + LEVEL", "the source of helper has changed since it was kept"),
+                               ("more=1", "more=2", "the source of helper has changed since it was kept"),
+                               ("i = hg.lane()", "i = hg.lane() + 0", "the source of f has changed since it was kept"), ("UNUSED = 1", "UNUSED = 2", "from the disk")):
+        text = text.replace(before, after)
+        module = kept(folder, text)
+        checks.check(module.f.signatures[0][1] == why, f"{after or 'the same'}: {module.f.signatures[0][1]}, not {why}")
+    first, again = kept(folder, KEPT), kept(folder, KEPT.replace("@hg.kernel", "@hg.kernel(cache=False)"))
+    checks.check(first.f.explain(power=2).split(chr(10), 1)[1] == again.f.explain(power=2).split(chr(10), 1)[1] and again.f.signatures[0][1] == "first call",
+                 "the program from the disk is another one")
+    z = np.zeros(6, "f4")
+    hg.interpret(first.f)(first.x, z)
+    same(z, first.y, "a kernel from the disk interpreted")
+    from hologram import _kept
+    found = _kept.Dependences(first.f, {"power": 2})
+    key, executor = _kept.key_of(first.f, found.parts), _kept._executor.executor_of("cpu")
+    good = _kept.get(key)
+    for bad in (b"", b"garbage", b"1", good[:len(good) // 2], good.replace(b".py", b".pz"), good[:-1], b"0" * 5000 + good, b"0\n\n" + bytes(200)):
+        _kept.put(executor, [(key, bad)])
+        kept(folder, KEPT)
+    for name in os.listdir(os.path.join(folder, "blobs-1")):
+        os.truncate(os.path.join(folder, "blobs-1", name), 40)
+    module = kept(folder, KEPT)
+    checks.check(module.f.signatures[0][1] == "first call", f"a file that was cut off: {module.f.signatures[0][1]}")
+    said = [refused(hg.ExecutionError, "TABLE[i]", lambda: kept(folder, KEPT.replace("TABLE[i % 4]", "TABLE[i]")), "a fault") for _ in range(2)]
+    checks.check(said[0] == said[1] and "in lane" in said[0], f"the fault of a kernel from the disk: {said}")
 
 
 def test_namespace():

@@ -56,10 +56,8 @@ class Expressions:
                 value = cell.cell_contents
             except ValueError:
                 raise self.error(node, f"{name} has no value yet", "define it before the kernel is called") from None
-            self.kernel.depend("cell", cell, name, value)
         elif name in function.__globals__:
             value = function.__globals__[name]
-            self.kernel.depend("global", function.__globals__, name, value)
         elif hasattr(builtins, name):
             return Const(getattr(builtins, name))
         else:
@@ -121,8 +119,6 @@ class Expressions:
                 value = getattr(base.value, node.attr)
             except AttributeError:
                 raise self.error(node, f"{what_is(base)} has no {node.attr}") from None
-            if not isinstance(base.value, python_types.ModuleType) or base.value.__name__ not in ("math", "hologram", "numpy"):
-                self.kernel.depend("attribute", base.value, node.attr, value)
             return self.wrap(value, node, node.attr)
         raise self.error(node, f"{what_is(base)} has no .{node.attr} in a kernel")
 

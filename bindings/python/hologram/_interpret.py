@@ -371,7 +371,7 @@ class Interpreted:
         kernel = self.kernel
         lanes = self.lanes if self.lanes is None or isinstance(self.lanes, tuple) else (self.lanes,)
         compiled, memories, scalars = _launch.prepare(kernel, lanes, arguments, keywords)
-        self.known, self.functions = compiled.known, {}
+        self.known, self.functions = kernel.learned(compiled), {}
         numbers = {name: value for name, _, value in scalars}
         given = _program.by_name(kernel.name, [p.name for p in kernel.parameters], arguments, keywords)
         values = {}

@@ -13,7 +13,8 @@ import inspect
 import threading
 
 from . import _functions, _native, _program
-from ._scalar import In, Inout, Out, Parameter, is_array, static, type_of  # noqa: F401
+from . import _interface as c
+from ._scalar import In, Inout, Out, Parameter, static, type_of  # noqa: F401
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
@@ -26,14 +27,15 @@ class One:
 
 
 class Compiled:
-    """A program, and what it was compiled from."""
+    """A program, and what it was compiled from. known: what the compiler found, None where the program comes from the disk."""
 
-    def __init__(self, program, known, depends, why):
-        self.program, self.known, self.axes, self.depends, self.why = _program.Program(program), known, known.axes, depends, why
+    def __init__(self, program, axes, known, depends, statics):
+        self.program, self.axes, self.known, self.depends, self.statics = program, axes, known, depends, statics
         self.copies = any(copied is not None for *_, copied in depends)
 
     def stale(self):
         """Which captured name has another value now; None: none has."""
+        from ._kept import frozen
         for kind, holder, name, value, copied in self.depends:
             if kind == "global":
                 now = holder.get(name)
@@ -46,15 +48,6 @@ class Compiled:
         return None
 
 
-def frozen(value):
-    """What changes when a captured array or list changes; None of what does not change."""
-    if isinstance(value, list):
-        return repr(value)
-    if is_array(value) and getattr(value, "nbytes", 1 << 30) <= 65536:
-        return bytes(value.tobytes())
-    return None
-
-
 class Kernel(_native.Dispatcher):
     """A function as a program. Called with arrays (of NumPy, of Hologram, or of anything with the buffer protocol) and scalars it is compiled, once for
     each set of static values, and run; it returns when it is done. An array is used in place; one that lies otherwise than in row order is refused.
@@ -65,11 +58,11 @@ class Kernel(_native.Dispatcher):
     def __new__(cls, *_, **__):
         return super().__new__(cls)
 
-    def __init__(self, function, block=None, grid=None, device="cpu"):
+    def __init__(self, function, block=None, grid=None, device="cpu", cache=True):
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@hg.kernel is for functions written with def, not {function!r}")
         from ._source import Source
-        self.function, self.name, self.device = function, function.__name__, device
+        self.function, self.name, self.device, self.cache = function, function.__name__, device, cache
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
         self.source = Source(function)
         self.block = (block,) if isinstance(block, int) else tuple(block or ())
@@ -136,9 +129,6 @@ class Kernel(_native.Dispatcher):
 
     # ---- compiling ----
 
-    def depend(self, kind, holder, name, value):
-        self.found[(kind, id(holder), name)] = (kind, holder, name, value, frozen(value))
-
     def source_of(self, function):
         from ._source import Source
         code = function.__code__
@@ -164,31 +154,56 @@ class Kernel(_native.Dispatcher):
             changed = old.stale() if old else None
             if old and changed is None:
                 return old
-            from ._compile import CompileError, compile_kernel
             missing = [p.name for p in parameters if p.kind is static and p.name not in statics]
             if missing:
                 raise TypeError(f"{self.name} needs the static value of {missing[0]}")
-            self.found = {}
-            try:
-                program, known = compile_kernel(self, statics)
-            except CompileError as error:
-                raise error.with_traceback(None) from None
-            why = f"{changed} has changed" if changed else "first call" if not self.history else "other static values"
-            made = Compiled(program, known, list(self.found.values()), why)
-            self.compiled[key] = made
+            made = self.compiled[key] = self.make(statics, f"{changed} has changed" if changed else "other static values" if self.history else None)
             kinds = {"global": 0, "cell": 1}
             self.watch([(kinds.get(kind, 2), holder, "cell_contents" if kind == "cell" else name, value)
                         for one in self.compiled.values() for kind, holder, name, value, _ in one.depends
                         if getattr(holder, "__name__", None) not in ("hologram", "math")])
-            self.history.append((self.signature_text(statics), why))
             return made
+
+    def make(self, statics, why):
+        """A Compiled: from the disk, or compiled."""
+        from . import _kept
+        found = _kept.Dependences(self, statics)
+        depends = list(found.rows.values())
+        kept = _kept.find(self, found) if self.cache else None
+        if kept:
+            self.history.append((self.signature_text(statics), f"{why}: from the disk" if why else "from the disk"))
+            return Compiled(_program.Program(kept), _kept.axes_of(kept), None, depends, statics)
+        program, known = self.translate(statics)
+        program = _program.Program(program)
+        if self.cache:
+            before = _kept.changed(self, found)
+            why = why or before and f"{before} has changed since it was kept"
+            _kept.keep(self, found, program)
+        self.history.append((self.signature_text(statics), why or "first call"))
+        return Compiled(program, known.axes, known, depends, statics)
+
+    def translate(self, statics):
+        """(hg_program, what was found) by the compiler."""
+        from ._compile import CompileError, compile_kernel
+        try:
+            return compile_kernel(self, statics)
+        except CompileError as error:
+            raise error.with_traceback(None) from None
+
+    def learned(self, compiled):
+        """What the compiler found, also of a program from the disk."""
+        with self.lock:
+            if compiled.known is None:
+                program, compiled.known = self.translate(compiled.statics)
+                c.hg_program_release(program)
+            return compiled.known
 
     def signature_text(self, statics):
         return f"{self.name}({', '.join(f'{p.name}={statics[p.name]!r}' if p.kind is static else f'{p.name}: {p.kind.name if isinstance(p.kind, type) else p.kind}' for p in self.parameters)})"
 
     @property
     def signatures(self):
-        """(signature, why it was compiled), in the order of compilations."""
+        """(signature, why it was compiled, or "from the disk"), in the order in which they were needed."""
         return list(self.history)
 
     # ---- calls ----
@@ -274,15 +289,16 @@ def filled(cell):
     return True
 
 
-def kernel(function=None, *, block=None, grid=None, device="cpu"):
+def kernel(function=None, *, block=None, grid=None, device="cpu", cache=True):
     """Makes a kernel of a function.
 
     block: lanes of a block, a number or up to three; kernels with shared memory and barriers say it. grid: blocks in each direction, numbers or
     expressions over extents ("ceil(n / 256)"), in place of lanes. device: where it runs: "cpu", "opencl", "vulkan", …
+    cache: whether its programs are kept on disk for the next process, where the library keeps compiled kernels (HOLOGRAM_CACHE_DIR).
     """
     if function is None:
-        return lambda one: Kernel(one, block, grid, device)
-    return Kernel(function, block, grid, device)
+        return lambda one: Kernel(one, block, grid, device, cache)
+    return Kernel(function, block, grid, device, cache)
 
 
 def interpret(kernel, lanes=None):

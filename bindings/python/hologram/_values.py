@@ -115,7 +115,7 @@ class Frame:
         self.source, self.key, self.caller = source, key, caller
         self.env, self.loops, self.results = {}, [], None
         self.steps = {}  # expression -> whether it becomes statements
-        if not source.facts:
+        if "stored" not in source.facts:
             source.facts.update(stored=names_stored(source.node), direct=direct_loops(source.node))
         self.stored, self.direct = source.facts["stored"], source.facts["direct"]
 

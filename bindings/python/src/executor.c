@@ -1,7 +1,21 @@
 /* Executors: created by their backend's name, destroyed with the last object that needs them. */
 #include "native.h"
 
+#include <stdio.h>
+
 PyTypeObject *py_executor_type;
+
+/* With what the environment says; "auto" is its backend, or the first that there is. */
+static hg_status create(const char *backend, hg_executor **executor) {
+    hg_config config;
+    hg_backend_type type;
+    hg_status status = hg_backend_type_from_name(backend, &type);
+    if (status == HG_OK) status = hg_config_from_env(&config);
+    if (status != HG_OK) return status;
+    if (type != HG_BACKEND_AUTO)
+        snprintf(config.backend, sizeof config.backend, "%s", hg_backend_type_name(type));
+    return hg_executor_create_from_config(&config, executor);
+}
 
 static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *named) {
     static char *names[] = {"backend", "handle", NULL};
@@ -16,7 +30,7 @@ static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *name
         self->handle = (hg_executor *)(uintptr_t)handle;
     else {
         hg_status status;
-        Py_BEGIN_ALLOW_THREADS status = hg_ffi_new_executor_with_backend(backend, &self->handle);
+        Py_BEGIN_ALLOW_THREADS status = create(backend, &self->handle);
         Py_END_ALLOW_THREADS if (status != HG_OK) {
             PyObject *none = py_failed(status);
             Py_DECREF(self);
