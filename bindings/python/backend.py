@@ -37,6 +37,9 @@ def _project():
 def _build():
     """Builds what a wheel is made of; returns the build folder."""
     folder = os.environ.get("HOLOGRAM_BUILD_DIR")
+    if "t" in sys.abiflags:
+        raise SystemExit("no wheel for a free-threaded build of Python: the extension is made for the stable ABI, which such builds do not have. "
+                         "Use a build with the global interpreter lock (python3.11 or newer, not python3.13t)")
     if not folder:
         folder = os.path.join(ROOT, "build", "wheel")
         flags = ["-DCMAKE_C_FLAGS=-ffunction-sections -fdata-sections"] + [f"-DCMAKE_{kind}_LINKER_FLAGS=-Wl,--gc-sections"

@@ -360,6 +360,10 @@ HG_API void hg_binding_destroy(hg_binding *binding);
 /** Runs it and waits, in the backend's default context. Launches of one binding run one after
  * another, in whatever context. */
 HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
+/** Whether each launch does the same work whatever memory has: the program is one kernel without
+ * loops and calls, or whole-array instructions in a row. A launch of others may be quick once and
+ * endless the next time. False of NULL. */
+HG_API bool hg_binding_is_steady(const hg_binding *binding);
 /**
  * Launches that this thread waits for, of operations on tensors too, end early once *word is not 0,
  * as hg_event_cancel ends work: with F11, `cancelled`; memory written before is kept. For handlers

@@ -32,6 +32,18 @@ bool hg_binding_needs_clock(const hg_binding *binding) {
            !hg_mul_u64(code->cost.work + 1, binding->launch.lanes, &work) || work > SHORT_WORK;
 }
 
+bool hg_binding_is_steady(const hg_binding *binding) {
+    HG_ENTRY;
+    if (!binding) return false;
+    const hg_executable *e = binding->executable;
+    const hg_plan *plan = e->plan;
+    if (e->kernel_count == 1 && !plan->steps.count) return !e->kernels[0].code->facts.unbounded;
+    if (e->kernel_count || plan->code.count != plan->steps.count + 1) return false;
+    for (uint64_t i = 0; i < plan->steps.count; i++)
+        if (plan->code.data[i].op != PLAN_STEP) return false;
+    return true;
+}
+
 hg_launch_way hg_binding_choose_way(const hg_binding *binding) {
     const hg_device_caps *caps = binding->executable->backend->caps;
     if (!is_one_known_kernel(binding) || !may_launch_here(binding->executable->backend))

@@ -26,7 +26,7 @@ OPTIONAL = {
 # A valid argument by the parameter's type, or by type and name.
 VALID = {
     "hg_backend *": "f.backend", "const hg_backend *": "f.backend", "hg_context *": "f.context", "hg_queue *": "f.queue",
-    "hg_event *": "f.event", "hg_executor *": "f.executor", "const hg_executor *": "f.executor", "hg_tree *": "f.tree", "const hg_tree *": "f.tree", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding",
+    "hg_event *": "f.event", "hg_executor *": "f.executor", "const hg_executor *": "f.executor", "hg_tree *": "f.tree", "const hg_tree *": "f.tree", "hg_opening *": "f.opening", "const hg_host_device *": "&(hg_host_device){.size = sizeof(hg_host_device)}", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding", "const hg_binding *": "f.binding",
     "hg_graph *": "f.graph", "const hg_graph *": "f.graph", "hg_graph_executable *": "f.graph_executable",
     "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",

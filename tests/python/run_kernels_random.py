@@ -33,11 +33,11 @@ CONDITIONS = ("{I} < {I}", "{I} <= {I}", "{I} > {I}", "{I} == {I}", "{I} != {I}"
 
 
 class Maker:
-    """The lines of one function. Integers stay small: each assignment ends in % 1009 or the like."""
+    """The lines of one function. Integers stay small: each assignment ends in % 1009 or the like. small: for devices whose compilers are slow."""
 
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.lines, self.indent, self.loops, self.budget, self.fresh = [], 1, 0, 14, 0
+    def __init__(self, seed, small=False):
+        self.random, self.small = random.Random(seed), small
+        self.lines, self.indent, self.loops, self.budget, self.fresh = [], 1, 0, 4 if small else 14, 0
 
     def put(self, line):
         self.lines.append("    " * self.indent + line)
@@ -51,6 +51,7 @@ class Maker:
         return re.sub(r"\{(.)\}", lambda found: makers[found[1]](depth + 1), self.one(*templates))
 
     def integer(self, depth=0):
+        depth += self.small
         leaf = depth > 2 or self.random.random() < 0.3
         return str(self.random.randint(-9, 9)) if leaf and self.random.random() < 0.2 else self.fill(LEAVES if leaf else INTEGERS, depth)
 
@@ -58,6 +59,7 @@ class Maker:
         return self.fill(("3", "-4", "7", "16") + (("(abs({I}) + 1)", "({I} | 1)") if depth < 4 else ()), depth)
 
     def real(self, depth=0):
+        depth += self.small
         return self.fill(REAL_LEAVES if depth > 2 or self.random.random() < 0.35 else REALS, depth)
 
     def condition(self, depth=0):
@@ -158,7 +160,7 @@ scope = {"math": math, "helper": helper, "mix": mix, "C": CONSTANTS, "W": WEIGHT
 
 
 def case(seed, device, show):
-    text = Maker(seed).text()
+    text = Maker(seed, device != "cpu").text()
     if show:
         print(text)
     name = f"<kernel {seed}>"

@@ -57,6 +57,17 @@ ENDLESS = """.atlas 1
     }
     x[global] = k
 """
+SOMETIMES = """.atlas 1
+.program sometimes
+.param x buffer u32 inout [n]
+.param n u64
+.lanes n
+    let k u32 = x[global]
+    while (k & 1) != 0 {
+        k = k * 3 + 2
+    }
+    x[global] = k
+"""
 LAYER = """.graph 1
 .name layer
 .extent b
@@ -318,6 +329,71 @@ def interrupted():
     check((x[:1] * 0).sum().item() == 0, "arrays are valid afterwards")
 
 
+def suddenly():
+    """A launch that was quick until its memory has something else: others go on meanwhile, and Ctrl-C ends it."""
+    a = np.zeros(4, "u4")
+    launch = hg.assemble(SOMETIMES).bind(a)
+    for _ in range(5):
+        launch()
+    a[:] = 1
+    counted, over = [0], threading.Event()
+
+    def other():
+        while not over.is_set():
+            counted[0] += 1
+            time.sleep(0.005)
+        os.kill(os.getpid(), signal.SIGINT)
+    thread = threading.Thread(target=other)
+    timer = threading.Timer(0.15, over.set)
+    thread.start()
+    timer.start()
+    began = time.monotonic()
+    try:
+        launch()
+        check(False, "an endless program ended")
+    except KeyboardInterrupt:
+        check(time.monotonic() - began < 5, f"Ctrl-C ends it: {time.monotonic() - began:.2f} s")
+    thread.join()
+    check(counted[0] > 3, f"another thread went on: {counted[0]}")
+    a[:] = 0
+    launch()
+    check((a == 0).all(), "and it runs again")
+
+
+def terminal():
+    """What takes long says so on a terminal, and nowhere else; in the end nothing of it is left."""
+    import pty
+    code = f"import numpy as np, hologram as hg\nlaunch = hg.assemble({ENDLESS!r}).bind(np.zeros(1, 'u4'), timeout_ms=1500)\n" \
+           "try:\n    launch()\nexcept hg.ExecutionError:\n    print('over', flush=True)\n"
+    command, environment = [sys.executable, "-B", "-c", code], {**os.environ, "PYTHONPATH": os.path.join(BUILD, "python"), "TERM": "xterm"}
+    ours, theirs = pty.openpty()
+    on_terminal = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=theirs)
+    elsewhere = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(theirs)
+    said = on_terminal.communicate(timeout=60)[0], *elsewhere.communicate(timeout=60)
+    shown = b""
+    try:
+        while (more := os.read(ours, 1000)):
+            shown += more
+    except OSError:
+        pass  # nobody has the other end any more
+    os.close(ours)
+    check(said == (b"over\n", b"over\n", b""), f"without a terminal nothing is written: {said}")
+    check(shown.startswith(b"\r\x1b[Khologram: a launch, 1 s") and shown.endswith(b"\r\x1b[K"), f"on a terminal: {shown!r}")
+
+
+def manners():
+    """What notebooks show, and a Python that cannot load the extension."""
+    executor = hg.Executor("cpu")
+    check("<table>" in hg.devices()._repr_html_() and "<td>cpu</td>" in executor._repr_html_() and "bytes" in executor._repr_html_(), executor._repr_html_())
+    strange = hg.devices()
+    strange[0]["name"] = "<b>&"
+    check("<td>&lt;b&gt;&amp;</td>" in strange._repr_html_(), "names are escaped")
+    said = subprocess.run([sys.executable, "-B", "-c", "import sys; sys.abiflags = 't'; import hologram"], env={**os.environ, "PYTHONPATH": os.path.join(BUILD, "python")},
+                          capture_output=True, text=True)
+    check(said.returncode == 1 and "ImportError: hologram: this Python is a free-threaded build" in said.stderr, said.stderr)
+
+
 def child(queue):
     axpy, y = hg.assemble(AXPY), np.zeros(16, "f")
     axpy(2.0, np.ones(16, "f"), y)
@@ -425,6 +501,9 @@ if __name__ == "__main__":
     nested()
     events()
     interrupted()
+    suddenly()
+    terminal()
+    manners()
     threads()
     graphs()
     names()

@@ -1,4 +1,10 @@
 """Hologram: programs and arrays that have the same results on every device."""
+import sys as _sys
+
+if "t" in _sys.abiflags:
+    raise ImportError("hologram: this Python is a free-threaded build, which cannot load the extension: it is made for the stable ABI, which only builds "
+                      "with the global interpreter lock have. Use such a build (python3.11 or newer, not python3.13t).")
+
 from ._array import Array
 from ._errors import (ArgumentError, AxisError, BackendUnavailable, BufferError, Error, ExecutionError, FileError, InternalError,
                       MemoryExhausted, ProgramError, Timeout, WouldBlock)

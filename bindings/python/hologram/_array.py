@@ -265,6 +265,11 @@ def _from_numpy(obj, numpy, executor, copy):
 def from_dlpack(x, /, *, device=None, copy=None):
     """An array of what has __dlpack__: the same memory where the device sees it, else a copy."""
     executor = None if device is None else _executor.executor_of(device)
+    for lazy, real in (("is_conj", "resolve_conj"), ("is_neg", "resolve_neg")):  # PyTorch's bits: capsules do not have the second
+        if getattr(x, lazy, bool)():
+            if copy is False:
+                raise ValueError(f"copy=False: the tensor's elements are not what its memory has ({lazy}())")
+            x = getattr(x, real)()
     try:
         capsule = x.__dlpack__(max_version=(1, 1), **({} if copy is None else {"copy": copy}))
     except TypeError:  # of before DLPack 1.0

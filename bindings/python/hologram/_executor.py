@@ -1,5 +1,6 @@
 """Executors: a device, its memory and how it was configured."""
 import ctypes
+import operator
 import os
 import threading
 
@@ -61,6 +62,12 @@ class Executor(_native.Executor):
     def __repr__(self):
         return f"Executor(backend={self.backend!r})"
 
+    def _repr_html_(self):
+        row = c.hg_device_info()
+        check(c.hg_backend_describe(c.hg_executor_backend(self.handle), ctypes.byref(row), ctypes.sizeof(row)))
+        memory = self.memory()
+        return Devices([_device(row)])._repr_html_() + f"<p>{memory['used']:,} bytes of buffers in use, at most {memory['peak']:,}</p>"
+
     def __eq__(self, other):
         return isinstance(other, Executor) and self.handle == other.handle
 
@@ -88,7 +95,10 @@ class Executor(_native.Executor):
 
     def trim(self, bytes=0):
         """Frees kept buffers until no more than that many bytes are kept."""
-        check(c.hg_executor_trim(self.handle, bytes))
+        bytes = operator.index(bytes)
+        if bytes < 0:
+            raise ValueError(f"trim: {bytes} bytes")
+        check(c.hg_executor_trim(self.handle, min(bytes, 2**64 - 1)))
 
 
 def default_executor():
@@ -134,13 +144,31 @@ def executor_of(device):
     raise TypeError(f"device: expected None, an Executor or the name of a backend, not {device!r}")
 
 
+class Devices(list):
+    """What devices() found: a list of dicts, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self):
+        import html
+        rows = ((one["backend"], one["name"], "yes" if one["available"] else one["reason"], one["driver"], "equal bits" if one["exact"] else "") for one in self)
+        head = ("backend", "device", "available", "driver", "results")
+        return "<table><tr>" + "".join(f"<th>{name}</th>" for name in head) + "</tr>" + "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
+
+
+def _device(row):
+    """An hg_device_info as a dict."""
+    text = ("backend", "name", "reason", "capabilities", "driver")
+    return {name: (value.decode(errors="replace") if name in text else value)
+            for name, *_ in c.hg_device_info._fields_ if name not in ("size", "reserved")
+            for value in [getattr(row, name)]}
+
+
 def devices():
     """All devices of this machine, as dicts; of a backend without one the entry has available False and the reason."""
     count = ctypes.c_size_t()
     check(c.hg_devices_list(None, ctypes.sizeof(c.hg_device_info), 0, ctypes.byref(count)))
     rows = (c.hg_device_info * max(count.value, 1))()
     check(c.hg_devices_list(rows, ctypes.sizeof(c.hg_device_info), count.value, ctypes.byref(count)))
-    text = ("backend", "name", "reason", "capabilities", "driver")
-    return [{name: (value.decode(errors="replace") if name in text else value)
-             for name, *_ in c.hg_device_info._fields_ if name not in ("size", "reserved")
-             for value in [getattr(row, name)]} for row in rows[:count.value]]
+    return Devices(_device(row) for row in rows[:count.value])

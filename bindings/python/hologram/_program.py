@@ -67,6 +67,8 @@ class Program(_native.Dispatcher):
         return super().__new__(cls)
 
     def __init__(self, handle):
+        if not isinstance(handle, (int, ctypes.c_void_p)) or not handle:
+            raise TypeError("programs are made by assemble, open_program, json_kernel and named_kernel")
         self.handle, self._params, self._executables, self._lock = handle, None, {}, threading.Lock()
 
     def __del__(self):
@@ -427,7 +429,7 @@ class Launch(_native.Launch):
         """Starts it and returns an Event, which can be awaited."""
         event = ctypes.c_void_p()
         check(c.hg_binding_start(self.handle, None, ctypes.byref(event)))
-        return Event(event.value, self)
+        return Event._of(event.value, self)
 
 
 _waiting, _waiting_lock, _next = {}, threading.Lock(), 0
@@ -442,13 +444,20 @@ def _done(user, status, error):
 
 
 class Event:
-    """A point in the work of a device. wait() waits; `await event` does in any asyncio loop; done says whether it is over."""
+    """A point in the work of a device. wait() waits; `await event` does in any asyncio loop; done says whether it is over. Launch.start and
+    Queue.submit make it."""
 
     __slots__ = ("handle", "_keeps", "__weakref__")
     _listener = None
 
-    def __init__(self, handle, keeps=None):
-        self.handle, self._keeps = handle, keeps
+    def __init__(self):
+        raise TypeError("events are made by Launch.start and Queue.submit")
+
+    @classmethod
+    def _of(cls, handle, keeps):
+        made = cls.__new__(cls)
+        made.handle, made._keeps = handle, keeps
+        return made
 
     def __del__(self):
         if getattr(self, "handle", None) and not sys.is_finalizing():
@@ -544,7 +553,7 @@ class Queue:
         waits = (ctypes.c_void_p * max(len(after), 1))(*(event.handle for event in after))
         signal = ctypes.c_void_p()
         check(c.hg_queue_submit(self.handle, commands, len(launches), waits, len(after), ctypes.byref(signal)))
-        return Event(signal.value, (self, launches))
+        return Event._of(signal.value, (self, launches))
 
     def synchronize(self):
         """Waits for everything submitted so far; raises the first error since the last call."""

@@ -1,11 +1,8 @@
 """Recording: operations on arrays that run together, as one graph."""
 import contextlib
-import ctypes
 import functools
 
 from . import _executor, _native
-from . import _interface as c
-from ._errors import check
 
 
 @contextlib.contextmanager
@@ -13,14 +10,14 @@ def scope(executor=None):
     """Operations of this thread on an executor are recorded and run together at the end: fused, with memory planned, compiled once for
     all shapes. Reading an element runs what is recorded so far. The results have the bits that they have outside."""
     executor = _executor.executor_of(executor)
-    made = ctypes.c_void_p()
-    check(c.hg_scope_begin(executor.handle, ctypes.byref(made)))
+    made = _native.begin_scope(executor)
     try:
         yield executor
     except BaseException:
-        c.hg_scope_end(made)
+        with contextlib.suppress(Exception):
+            _native.end_scope(made)
         raise
-    _native.end_scope(made.value)
+    _native.end_scope(made)
 
 
 def jit(function=None, *, executor=None):

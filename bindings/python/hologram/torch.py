@@ -22,10 +22,7 @@ _op = _native.operations
 
 def from_torch(tensor, executor=None):
     """An array of a tensor: the same memory where both see it, else a copy. What PyTorch knows of gradients stays behind."""
-    tensor = tensor.detach()
-    if tensor.is_conj():
-        tensor = tensor.resolve_conj()
-    return _convert_array(tensor, None, executor, None)
+    return _convert_array(tensor.detach(), None, executor, None)
 
 
 def to_torch(array, device=None):
@@ -203,8 +200,9 @@ def _transpose(x, a, b):
 
 
 def _reduced(function):
-    def reduce(x, axis=None, keepdims=False, **_):
-        return function(x, axis=tuple(axis) if isinstance(axis, (list, tuple)) else axis, keepdims=keepdims)
+    def reduce(x, axis=None, keepdims=False, *, dtype=None):
+        axes = tuple(axis) or None if isinstance(axis, (list, tuple)) else axis  # no axis: all
+        return function(_to(x, dtype=dtype), axis=axes, keepdims=keepdims)
     return reduce
 
 
@@ -245,7 +243,7 @@ _ATEN = {
     "hardtanh": lambda x, low=-1.0, high=1.0: xp.clip(x, low, high),
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "logical_not": xp.logical_not, "bitwise_not": operator.invert, "masked_fill": lambda x, mask, value: xp.where(mask, value, x),
-    "mean": _reduced(xp.mean), "sum": _reduced(xp.sum), "amax": _reduced(xp.max), "amin": _reduced(xp.min), "cumsum": lambda x, axis, **_: xp.cumulative_sum(x, axis=axis),
+    "mean": _reduced(xp.mean), "sum": _reduced(xp.sum), "amax": _reduced(xp.max), "amin": _reduced(xp.min), "cumsum": lambda x, axis, *, dtype=None: xp.cumulative_sum(_to(x, dtype=dtype), axis=axis),
     "argmax": lambda x, axis=None, keepdims=False: xp.argmax(x, axis=axis, keepdims=keepdims),
     "view": lambda x, shape: x.reshape(tuple(shape)), "reshape": lambda x, shape: x.reshape(tuple(shape)), "_unsafe_view": lambda x, shape: x.reshape(tuple(shape)),
     "flatten": _flatten, "unflatten": _unflatten, "transpose": _transpose, "t": lambda x: x.T, "numpy_T": lambda x: x.T, "permute": lambda x, axes: xp.permute_dims(x, tuple(axes)),

@@ -73,7 +73,7 @@ static void array_free(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     static PyTypeObject *last;
     static freefunc release;
-    hg_tensor_release(self->tensor);
+    py_tensor_release(self->tensor);
     Py_XDECREF((PyObject *)self->executor);
     if (last != type) last = type, release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
@@ -129,9 +129,8 @@ static unsigned char *elements_of(PyObject *self) {
     if (!bytes) return (unsigned char *)PyErr_NoMemory();
     hg_status status;
     py_long work;
-    py_long_begin(&work);
-    status = hg_tensor_to_host(tensor, bytes, count);
-    bool raised = py_long_end(&work);
+    bool raised = PY_CALL(work, py_is_short(((py_array *)self)->executor, count), status, "reading",
+                          hg_tensor_to_host(tensor, bytes, count));
     if (status == HG_OK && !raised) return bytes;
     PyMem_Free(bytes);
     return raised ? NULL : (unsigned char *)py_failed(status);
@@ -148,7 +147,11 @@ static PyObject *array_item(PyObject *self, PyObject *none) {
                             "by any() or all()",
                             (unsigned long long)hg_tensor_numel(tensor));
     unsigned char bytes[512];
-    hg_status status = hg_tensor_to_host(tensor, bytes, 1);
+    hg_status status;
+    py_long work;
+    if (PY_CALL(work, py_is_short(((py_array *)self)->executor, 1), status, "reading",
+                hg_tensor_to_host(tensor, bytes, 1)))
+        return NULL;
     return status == HG_OK ? element(hg_tensor_type(tensor), bytes) : py_failed(status);
 }
 
@@ -488,6 +491,13 @@ static int sizes_of(PyObject *const *args, Py_ssize_t count, int64_t *values, co
     return n;
 }
 
+/* Whether a call that copies the elements only where they do not lie in C order is over at once. */
+static bool copies_shortly(PyObject *self) {
+    const hg_tensor *tensor = tensor_of(self);
+    return hg_tensor_is_contiguous(tensor) ||
+           py_is_short(((py_array *)self)->executor, hg_tensor_numel(tensor));
+}
+
 PyDoc_STRVAR(reshape_doc, "reshape(shape): the elements in C order in another shape, one extent of "
                           "which may be -1; a view where strides allow it.");
 static PyObject *array_reshape(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -497,10 +507,15 @@ static PyObject *array_reshape(PyObject *self, PyObject *const *args, Py_ssize_t
     for (int i = 0; i < n; i++)
         if (shape[i] < -1)
             return PyErr_Format(PyExc_ValueError, "shape: an extent is %lld", (long long)shape[i]);
-    hg_tensor *made;
-    return beside(self,
-                  hg_tensor_reshape(tensor_of(self), (const uint64_t *)shape, (uint32_t)n, &made),
-                  &made);
+    hg_tensor *made = NULL;
+    hg_status status;
+    py_long work;
+    if (PY_CALL(work, copies_shortly(self), status, "copying",
+                hg_tensor_reshape(tensor_of(self), (const uint64_t *)shape, (uint32_t)n, &made))) {
+        hg_tensor_release(made);
+        return NULL;
+    }
+    return beside(self, status, &made);
 }
 
 PyDoc_STRVAR(broadcast_doc,
@@ -607,25 +622,37 @@ PyDoc_STRVAR(contiguous_doc,
              "contiguous(): the array itself where its elements lie in C order, else a copy.");
 static PyObject *array_contiguous(PyObject *self, PyObject *none) {
     (void)none;
-    hg_tensor *made;
-    return beside(self, hg_tensor_contiguous(tensor_of(self), &made), &made);
+    hg_tensor *made = NULL;
+    hg_status status;
+    py_long work;
+    if (PY_CALL(work, copies_shortly(self), status, "copying",
+                hg_tensor_contiguous(tensor_of(self), &made))) {
+        hg_tensor_release(made);
+        return NULL;
+    }
+    return beside(self, status, &made);
 }
 PyDoc_STRVAR(lazy_doc,
              "lazy(): the same array, whose operations are recorded until an element is read.");
 static PyObject *array_lazy(PyObject *self, PyObject *none) {
     (void)none;
     hg_tensor *made;
+    py_long_lazy();
     return beside(self, hg_tensor_lazy(tensor_of(self), &made), &made);
 }
 PyDoc_STRVAR(to_doc, "to(executor): the array there; itself where it is there already.");
 static PyObject *array_to(PyObject *self, PyObject *given) {
     py_executor *executor = py_executor_of(given);
     if (!executor) return NULL;
-    hg_tensor *made;
+    hg_tensor *made = NULL;
     hg_status status;
-    Py_BEGIN_ALLOW_THREADS status = hg_tensor_to(tensor_of(self), executor->handle, &made);
-    Py_END_ALLOW_THREADS PyObject *result = status == HG_OK ? py_array_new(made, executor)
-                                                            : py_failed(status);
+    py_long work;
+    PyObject *result = NULL;
+    if (PY_CALL(work, false, status, "copying",
+                hg_tensor_to(tensor_of(self), executor->handle, &made)))
+        hg_tensor_release(made);
+    else
+        result = status == HG_OK ? py_array_new(made, executor) : py_failed(status);
     Py_DECREF((PyObject *)executor);
     return result;
 }

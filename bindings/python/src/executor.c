@@ -49,6 +49,7 @@ static void executor_free(PyObject *object) {
         Py_BEGIN_ALLOW_THREADS hg_executor_destroy(self->handle);
         Py_END_ALLOW_THREADS
     }
+    py_empty_released();
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);

@@ -12,10 +12,13 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *named)
     int again = 0;
     if (!PyArg_ParseTupleAndKeywords(args, named, "KO|p:Launch", names, &binding, &keeps, &again))
         return NULL;
+    if (!binding || !PyTuple_Check(keeps))
+        return PyErr_Format(PyExc_TypeError, "launches are made by Program.bind");
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     py_launch *self = (py_launch *)allocate(type, 0);
     if (!self) return NULL;
     self->binding = (hg_binding *)(uintptr_t)binding;
+    self->steady = hg_binding_is_steady(self->binding);
     self->keeps = Py_NewRef(keeps);
     self->again = again;
     return (PyObject *)self;
@@ -51,6 +54,8 @@ static hg_status patient(py_launch *self, bool *raised) {
     hg_event *event;
     hg_status status = hg_binding_start(self->binding, NULL, &event);
     if (status != HG_OK) return status;
+    bool says = py_is_main_thread();
+    if (says) py_progress_begin("a launch");
     for (;;) {
         Py_BEGIN_ALLOW_THREADS status = hg_event_wait_for(event, LOOK_MS);
         Py_END_ALLOW_THREADS if (status != HG_ERROR_TIMEOUT) break;
@@ -61,7 +66,18 @@ static hg_status patient(py_launch *self, bool *raised) {
             Py_END_ALLOW_THREADS break;
         }
     }
+    if (says) py_progress_end();
     hg_event_destroy(event);
+    py_empty_released();
+    return status;
+}
+
+/* One that was quick, and takes long where memory has something else now: others may go on, and
+ * Ctrl-C ends it. */
+static hg_status perhaps_quick(py_launch *self, bool *raised) {
+    hg_status status;
+    py_long work;
+    *raised = PY_CALL(work, self->steady, status, "a launch", hg_binding_launch(self->binding));
     return status;
 }
 
@@ -74,7 +90,7 @@ static PyObject *launch(PyObject *self, PyObject *none) {
 PyObject *py_launch_run(py_launch *self) {
     bool raised = false;
     int64_t began = now_ns();
-    hg_status status = self->quick ? hg_binding_launch(self->binding) : patient(self, &raised);
+    hg_status status = self->quick ? perhaps_quick(self, &raised) : patient(self, &raised);
     int64_t took = now_ns() - began;
     if (took > SLOW_NS)
         self->quick = false;

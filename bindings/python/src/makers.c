@@ -2,27 +2,6 @@
  * tensors of the library. */
 #include "native.h"
 
-/* Whoever owns memory that an array shares; let go of by any thread. */
-static void owner_freed(void *user) {
-    if (!Py_IsInitialized()) return; /* the process ends: the memory goes with it */
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF((PyObject *)user);
-    PyGILState_Release(state);
-}
-
-typedef struct held_buffer {
-    Py_buffer view;
-} held_buffer;
-
-static void buffer_freed(void *user) {
-    held_buffer *held = user;
-    if (!Py_IsInitialized()) return;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyBuffer_Release(&held->view);
-    PyMem_Free(held);
-    PyGILState_Release(state);
-}
-
 static hg_element element_of_format(const char *format, Py_ssize_t bytes) {
     if (!format) format = "B";
     if (*format == '@' || *format == '=' || *format == '<')
@@ -66,10 +45,9 @@ static hg_element element_of_format(const char *format, Py_ssize_t bytes) {
     }
 }
 
-/* What is common to those that share memory: strides in bytes become elements. 1: shared or copied,
- * 0: strides are no whole elements. */
+/* What is common to those that share memory: strides in bytes become elements. Takes the owner. */
 static PyObject *wrap(py_executor *executor, hg_element type, void *data, const Py_ssize_t *shape,
-                      const Py_ssize_t *strides, int ndim, hg_tensor_freed *freed, void *user) {
+                      const Py_ssize_t *strides, int ndim, py_owner *owner) {
     uint64_t extents[HG_TENSOR_AXES];
     int64_t steps[HG_TENSOR_AXES];
     int64_t bytes = (int64_t)hg_element_size(type);
@@ -77,8 +55,8 @@ static PyObject *wrap(py_executor *executor, hg_element type, void *data, const 
         extents[i] = (uint64_t)shape[i], steps[i] = strides ? strides[i] / bytes : 0;
     hg_tensor *tensor;
     hg_status status = hg_tensor_wrap_host(executor->handle, type, data, extents,
-                                           strides ? steps : NULL, (uint32_t)ndim, freed, user,
-                                           &tensor);
+                                           strides ? steps : NULL, (uint32_t)ndim,
+                                           py_owner_released, owner, &tensor);
     return status == HG_OK ? py_array_new(tensor, executor) : py_failed(status);
 }
 
@@ -101,23 +79,19 @@ static PyObject *from_buffer(PyObject *module, PyObject *args) {
     PyObject *object, *where, *copy;
     if (!PyArg_ParseTuple(args, "OOO", &object, &where, &copy)) return NULL;
     py_executor *executor = py_executor_of(where);
-    held_buffer *held = executor ? PyMem_Calloc(1, sizeof(*held)) : NULL;
+    py_owner *owner = executor ? py_owner_of(NULL) : NULL;
     PyObject *result = NULL;
-    if (!held) {
+    if (!owner) {
         Py_XDECREF((PyObject *)executor);
-        return executor ? PyErr_NoMemory() : NULL;
+        return NULL;
     }
+    Py_buffer *view = py_owner_view(owner);
     bool readonly = false, must = copy == Py_False, must_not = copy == Py_True;
-    if (must_not || PyObject_GetBuffer(object, &held->view, PyBUF_FULL) < 0) {
+    if (must_not || PyObject_GetBuffer(object, view, PyBUF_FULL) < 0) {
         PyErr_Clear();
         readonly = true;
-        if (PyObject_GetBuffer(object, &held->view, PyBUF_FULL_RO) < 0) {
-            PyMem_Free(held);
-            Py_DECREF((PyObject *)executor);
-            return NULL;
-        }
+        if (PyObject_GetBuffer(object, view, PyBUF_FULL_RO) < 0) goto release;
     }
-    Py_buffer *view = &held->view;
     hg_element type = element_of_format(view->format, view->itemsize);
     if (type == HG_TYPE_COUNT || (Py_ssize_t)hg_element_size(type) != view->itemsize) {
         result = Py_NewRef(Py_None);
@@ -129,8 +103,7 @@ static PyObject *from_buffer(PyObject *module, PyObject *args) {
         goto release;
     }
     if (!readonly && executor->cpu && whole_elements(view, type)) {
-        result = wrap(executor, type, view->buf, view->shape, view->strides, view->ndim,
-                      buffer_freed, held);
+        result = wrap(executor, type, view->buf, view->shape, view->strides, view->ndim, owner);
         Py_DECREF((PyObject *)executor);
         return result;
     }
@@ -160,8 +133,7 @@ static PyObject *from_buffer(PyObject *module, PyObject *args) {
     }
     PyMem_Free(bytes);
 release:
-    PyBuffer_Release(view);
-    PyMem_Free(held);
+    py_owner_free(owner);
     Py_DECREF((PyObject *)executor);
     return result;
 }
@@ -201,7 +173,12 @@ static PyObject *address_of(PyObject *module, PyObject *object) {
     (void)module;
     if (py_is_array(object)) {
         void *managed;
-        hg_status status = hg_tensor_to_dlpack(((py_array *)object)->tensor, false, &managed);
+        py_array *array = (py_array *)object;
+        hg_status status;
+        py_long work;
+        if (PY_CALL(work, py_is_short(array->executor, 0), status, "reading",
+                    hg_tensor_to_dlpack(array->tensor, false, &managed)))
+            return NULL;
         if (status != HG_OK) return py_failed(status);
         hg_dlpack_managed *shared = managed;
         PyObject *address = PyLong_FromVoidPtr((char *)shared->tensor.data +
@@ -238,9 +215,10 @@ static PyObject *from_memory(PyObject *module, PyObject *args) {
     }
     py_executor *executor = py_executor_of(where);
     if (!executor) return NULL;
-    Py_INCREF(owner);
-    PyObject *result = wrap(executor, type, (void *)(uintptr_t)address, shape_of,
-                            strides != Py_None ? strides_of : NULL, n, owner_freed, owner);
+    py_owner *held = py_owner_of(owner);
+    PyObject *result = held ? wrap(executor, type, (void *)(uintptr_t)address, shape_of,
+                                   strides != Py_None ? strides_of : NULL, n, held)
+                            : NULL;
     Py_DECREF((PyObject *)executor);
     return result;
 }
@@ -260,15 +238,23 @@ static PyObject *from_dlpack(PyObject *module, PyObject *args) {
     void *managed = PyCapsule_GetPointer(capsule, versioned ? "dltensor_versioned" : "dltensor");
     py_executor *executor = py_executor_of(where);
     if (!executor) return NULL;
-    hg_tensor *tensor;
-    hg_status status = hg_tensor_from_dlpack(executor->handle, managed, versioned, &tensor);
+    py_owner *owner = py_owner_of(NULL);
     PyObject *result = NULL;
-    if (status != HG_OK)
-        py_failed(status);
-    else {
+    if (owner) {
+        hg_tensor *tensor;
+        hg_status status;
+        void *ours = py_owner_managed(owner, managed, versioned);
         PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor");
-        result = py_array_new(tensor, executor);
+        Py_BEGIN_ALLOW_THREADS status = hg_tensor_from_dlpack(executor->handle, ours, versioned,
+                                                              &tensor);
+        Py_END_ALLOW_THREADS if (status == HG_OK) result = py_array_new(tensor, executor);
+        else {
+            PyCapsule_SetName(capsule, versioned ? "dltensor_versioned" : "dltensor");
+            py_owner_forget(owner);
+            py_failed(status);
+        }
     }
+    py_empty_released(); /* what was copied */
     Py_DECREF((PyObject *)executor);
     return result;
 }
@@ -444,10 +430,12 @@ static PyObject *from_sequence(PyObject *module, PyObject *args) {
     py_executor *executor = NULL;
     if (visit(&n, object, 0) && (executor = py_executor_of(where))) {
         hg_tensor *tensor;
-        hg_status status = hg_tensor_from_host(executor->handle, n.type, bytes, n.count,
-                                               (const uint64_t *)n.shape, (uint32_t)n.ndim,
-                                               &tensor);
-        result = status == HG_OK ? py_array_new(tensor, executor) : py_failed(status);
+        hg_status status;
+        Py_BEGIN_ALLOW_THREADS status = hg_tensor_from_host(executor->handle, n.type, bytes,
+                                                            n.count, (const uint64_t *)n.shape,
+                                                            (uint32_t)n.ndim, &tensor);
+        Py_END_ALLOW_THREADS result = status == HG_OK ? py_array_new(tensor, executor)
+                                                      : py_failed(status);
         Py_DECREF((PyObject *)executor);
     }
     PyMem_Free(bytes);

@@ -156,31 +156,7 @@ static PyObject *library(PyObject *module, PyObject *none) {
     return PyUnicode_DecodeFSDefault(info.dli_fname);
 }
 
-PyDoc_STRVAR(main_doc, "set_main_thread(identity): the thread that handles signals.");
-static PyObject *set_main(PyObject *module, PyObject *identity) {
-    (void)module;
-    py_set_main_thread(PyLong_AsUnsignedLong(identity));
-    if (PyErr_Occurred()) return NULL;
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(scope_doc, "end_scope(address): hg_scope_end, during which other threads go on and "
-                        "Ctrl-C ends what runs.");
-static PyObject *end_scope(PyObject *module, PyObject *address) {
-    (void)module;
-    hg_tensor_scope *scope = PyLong_AsVoidPtr(address);
-    if (!scope && PyErr_Occurred()) return NULL;
-    py_long work;
-    py_long_begin(&work);
-    hg_status status = hg_scope_end(scope);
-    if (py_long_end(&work)) return NULL;
-    if (status != HG_OK) return py_failed(status);
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef functions[] = {{"set_main_thread", set_main, METH_O, main_doc},
-                                  {"end_scope", end_scope, METH_O, scope_doc},
-                                  {"library", library, METH_NOARGS, library_doc},
+static PyMethodDef functions[] = {{"library", library, METH_NOARGS, library_doc},
                                   {"forget_launches", forget, METH_NOARGS, forget_doc},
                                   {"last_error", last_error, METH_NOARGS, last_error_doc},
                                   {"elements", elements, METH_NOARGS, elements_doc},
@@ -200,7 +176,8 @@ static int run(PyObject *module) {
     py_launch_type = py_array_type ? py_add_type(module, &py_launch_spec) : NULL;
     py_dispatcher_type = py_launch_type ? py_add_type(module, &py_dispatcher_spec) : NULL;
     if (!py_dispatcher_type || py_add_operations(module) < 0 ||
-        PyModule_AddFunctions(module, py_makers) < 0)
+        PyModule_AddFunctions(module, py_makers) < 0 ||
+        PyModule_AddFunctions(module, py_long_functions) < 0)
         return -1;
     hooks.array = py_array_type;
     Py_INCREF((PyObject *)hooks.array);

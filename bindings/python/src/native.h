@@ -65,6 +65,27 @@ PyObject *py_extents(const uint64_t *shape, uint32_t ndim);
 /* Axes or extents from a tuple, list or integer; -1 with an exception, else their number. */
 int py_integers(PyObject *object, int64_t *values, int most, const char *what);
 
+/* ---- owners of memory that arrays share (release.c) ---- */
+
+typedef struct py_owner py_owner;
+/* Keeps an object until the memory is not needed any more; NULL: what is put into it behind. NULL
+ * with an exception. */
+py_owner *py_owner_of(PyObject *object);
+/* A view that is released with it; nothing yet. */
+Py_buffer *py_owner_view(py_owner *owner);
+/* A tensor of DLPack that stands for another library's: that is released with the owner. */
+void *py_owner_managed(py_owner *owner, void *managed, bool versioned);
+/* Frees it, but leaves the other library's tensor as it is. */
+void py_owner_forget(py_owner *owner);
+/* Lets go of what it keeps. Runs code of Python. */
+void py_owner_free(py_owner *owner);
+/* The same soon: any thread, anywhere. An hg_tensor_freed. */
+void py_owner_released(void *owner);
+/* Frees those: what may run code of Python calls it, after calls of the library. */
+void py_empty_released(void);
+/* hg_tensor_release and that. */
+void py_tensor_release(hg_tensor *tensor);
+
 /* ---- operations ---- */
 
 /* One operation of operands that are arrays, numbers, or what as_array takes; out: NULL or an array
@@ -89,6 +110,7 @@ extern PyTypeObject *py_launch_type, *py_dispatcher_type;
 typedef struct py_launch {
     PyObject_HEAD hg_binding *binding;
     PyObject *keeps; /* executor, arrays and buffers that it uses */
+    bool steady;     /* launches do the same work whatever memory has */
     bool quick; /* the last launch was over before others would have noticed: the next is not waited
                    for patiently */
     bool again; /* equal arguments may take it again: it uses their memory, no copies */
@@ -102,14 +124,37 @@ void py_forget_launches(void);
 
 typedef struct py_long {
     PyThreadState *state;
+    bool is_main; /* it is the thread that handles signals */
     bool watches; /* signals */
 } py_long;
-void py_set_main_thread(unsigned long identity);
-/* Lets other threads go on, and Ctrl-C end what this one waits for. */
-void py_long_begin(py_long *call);
+/* Whether this is the thread that handles signals. */
+bool py_is_main_thread(void);
+/* Lets other threads go on, and Ctrl-C end what this one waits for. what: to who looks at a
+ * terminal, where it takes long. */
+void py_long_begin(py_long *call, const char *what);
 /* The end of it. True: a signal's handler raised an exception; what the call said is of no matter.
  */
 bool py_long_end(py_long *call);
+/* Whether so many elements are few, and in memory of the host: work on them is over at once. */
+bool py_is_small(const py_executor *executor, uint64_t elements);
+/* The same of a call that needs the elements: nothing is recorded that would have to run first. */
+bool py_is_short(const py_executor *executor, uint64_t elements);
+/* status = call, with other threads kept out where it is short, else as a long call, for which
+ * `work` is. True: an exception, as py_long_end. */
+#define PY_CALL(work, is_short, status, what, call) \
+    ((is_short) ? ((status) = (call), false)        \
+                : (py_long_begin(&(work), what), (status) = (call), py_long_end(&(work))))
+/* Arrays of lazy() are there: what is read may have to be made first. */
+void py_long_lazy(void);
+/* begin_scope, end_scope, set_main_thread. */
+extern PyMethodDef py_long_functions[];
+
+/* ---- what runs now, for a terminal (progress.c) ---- */
+
+/* The thread that handles signals, and only that one, begins or ends something that may take long.
+ * what: static. */
+void py_progress_begin(const char *what);
+void py_progress_end(void);
 
 /* ---- errors ---- */
 

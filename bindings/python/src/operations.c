@@ -229,9 +229,6 @@ static int operands_take(operand_list *list, hg_operation operation, PyObject *c
     return 1;
 }
 
-/* Elements from which on a call is worth letting other threads of Python go on. */
-enum { LONG_WORK = 8192 };
-
 PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t count,
                      const hg_ops_options *options, PyObject *out, PyObject *executor_given,
                      bool strict) {
@@ -272,19 +269,16 @@ PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t
     hg_status status;
     py_long work;
     hg_executor *executor = list.executor->handle;
-    if (list.executor->cpu && list.elements < LONG_WORK) {
-        status = out ? hg_ops_call_into(executor, operation, list.inputs, count, options, targets,
-                                        results)
-                     : hg_ops_call(executor, operation, list.inputs, count, options, made, results);
-    } else {
-        py_long_begin(&work);
-        status = out ? hg_ops_call_into(executor, operation, list.inputs, count, options, targets,
-                                        results)
-                     : hg_ops_call(executor, operation, list.inputs, count, options, made, results);
-        if (py_long_end(&work)) {
-            for (uint32_t i = 0; i < results; i++) hg_tensor_release(made[i]);
-            goto done;
-        }
+    const char *name = hg_ops_name(operation);
+    bool raised = out ? PY_CALL(work, py_is_short(list.executor, list.elements), status, name,
+                                hg_ops_call_into(executor, operation, list.inputs, count, options,
+                                                 targets, results))
+                      : PY_CALL(work, py_is_small(list.executor, list.elements), status, name,
+                                hg_ops_call(executor, operation, list.inputs, count, options, made,
+                                            results));
+    if (raised) {
+        for (uint32_t i = 0; i < results; i++) hg_tensor_release(made[i]);
+        goto done;
     }
     if (status != HG_OK) {
         py_failed(status);
@@ -307,6 +301,7 @@ PyObject *py_operate(hg_operation operation, PyObject *const *operands, uint32_t
     }
 done:
     operands_free(&list, count);
+    py_empty_released();
     return value;
 }
 
