@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import types as python_types
+from typing import TypeVar
 
 from package import checks, hg
 
@@ -469,6 +470,77 @@ def test_cycles():
     del module
     gc.collect()
     checks.check(kept() is None, "a kernel is left behind")
+
+
+@hg.kernel
+def rotate(x: hg.Inout[hg.u32, "n"], k: hg.u32):
+    i = hg.lane()
+    for _ in range(k):
+        v = x[(i + 1) % x.shape[0]]
+        hg.grid_barrier()
+        x[i] = v
+        hg.grid_barrier()
+
+
+@hg.kernel
+def largest(x: hg.In[hg.i32, "n"], top: hg.Inout[hg.i32, 1]):
+    v, old = x[hg.lane()], top[0]
+    while old < v:
+        hg.fence("device")
+        before = hg.atomic_cas(top, 0, old, v)
+        old = v if before == old else before
+
+
+def test_meeting():
+    x = random.randint(0, 1000, 300).astype("i4")
+    for how in (lambda one: one, hg.interpret):
+        y = np.arange(70, dtype="u4")
+        how(rotate)(y, 3)
+        same(y, np.roll(np.arange(70, dtype="u4"), -3), "lanes of a launch that meet")
+        top = np.zeros(1, "i4")
+        how(largest)[300](x, top)
+        same(top, x.max(keepdims=True), "compare and swap")
+
+
+Any, Real = TypeVar("Any"), TypeVar("Real", hg.f32, hg.f64)
+
+
+def clamped(window, low, high):
+    for k in range(3):
+        window[k] = min(max(window[k], low), high)
+
+
+@hg.kernel
+def open_types(x: hg.In[Real, "n"], a: Real, y: hg.Inout[Real, "n"], count: hg.Inout[Any, 1], one: Any = 1):
+    i = hg.lane()
+    window = hg.private(Real, 3)
+    total: Real = 0
+    for k in range(3):
+        window[k] = x[(i + k) % x.shape[0]] * a
+    clamped(window, Real(-2), 2)
+    for k in range(3):
+        total += window[k]
+    y[i] = total
+    if i == 0:
+        count[0] += one
+
+
+def test_open_types():
+    for real, number in (("f4", "i4"), ("f8", "u1"), ("f4", "u1"), ("f8", "i4")):
+        x, count = random.randn(9).astype(real), np.full(1, 4, number)
+        y, z = np.zeros(9, real), np.zeros(9, real)
+        open_types[9](x, 1.7, y, count)
+        window = [np.clip(np.roll(x, -k) * np.dtype(real).type(1.7), -2, 2) for k in range(3)]
+        same(y, (window[0] + window[1]) + window[2], f"open types {real}")
+        same(count, np.full(1, 5, number), f"open types {number}")
+        hg.interpret(open_types)[9](x, 1.7, z, count)
+        same(z, y, f"open types {real}, interpreted, a private array passed to a function")
+    checks.check([why for _, why in open_types.signatures] == ["first call"] + 3 * ["other types"] and "window f64" not in open_types.listing(Real=hg.f32, Any=hg.i8)
+                 and ".f64" in open_types.listing(Real=hg.f64, Any=hg.i8), f"signatures {open_types.signatures}")
+    refused(TypeError, "Real is i32: expected f32 or f64", lambda: open_types(count, 1, count, count), "a type that is not allowed")
+    refused(TypeError, "Real is f32 by x and f64 by y", lambda: open_types(x.astype("f4"), 1, y.astype("f8"), count), "two types for one")
+    refused(TypeError, "x is a list", lambda: open_types([1.0], 1, y, count), "a list for an open type")
+    refused(TypeError, "needs the type Real", lambda: open_types.atlas, "a text of open types")
 
 
 KEPT = '''

@@ -189,10 +189,10 @@ class Lowering(Expressions, Statements):
 # ---- a whole kernel ----
 
 class Known:
-    """What passes have found: types of variables, types of functions' results, axes of hg.grid."""
+    """What passes have found: types of variables, types of functions' results, axes of hg.grid, whether there is a hg.grid_barrier."""
 
     def __init__(self):
-        self.types, self.results, self.axes = {}, {}, None
+        self.types, self.results, self.axes, self.meets = {}, {}, None, False
 
 
 def symbols_of(extent):

@@ -77,7 +77,13 @@ class Expressions:
             if cls is None:
                 raise self.error(node, f"{name} is of type {value.dtype}, which kernels do not have", "one of f16 f32 f64 i8 … u64")
             return Const(bool(value) if cls is boolean else cls(value.item()))
-        return Const(value)
+        return Const(self.open_type(value, node) if T.is_open(value) else value)
+
+    def open_type(self, variable, node):
+        """The type that a type variable of the signature has in this program."""
+        if variable not in self.kernel.types:
+            raise self.error(node, f"no array of {self.kernel.name} has the type {variable.__name__}", f'x: hg.In[{variable.__name__}, "n"]')
+        return self.kernel.types[variable]
 
     def table(self, value, node, name):
         """A tuple, list or array of numbers, which becomes part of the program where it is indexed."""
@@ -599,6 +605,8 @@ class Expressions:
         for name, v in bound.arguments.items():
             if not isinstance(v, (Val, Const, Array, Tup)):
                 v = self.wrap(v, node, name)
+            if isinstance(v, Const) and isinstance(v.value, Scalar):  # hg.f32(5) is a value of its type, as for hg.interpret
+                v = Val(type(v.value), self.literal(v.value, type(v.value), node))
             if isinstance(v, Tup):
                 raise self.error(node, f"the argument {name} of {function.__name__} is a tuple", "pass its items one by one")
             key.append((name, v.cls) if isinstance(v, Val) else (name, v.name, v.space) if isinstance(v, Array) else (name, type(v.value), T.number(v.value)))

@@ -664,6 +664,39 @@ class barrier:
 
 
 @intrinsic
+class grid_barrier:
+    """The lanes of the launch meet; what each stored, all see. Shared memory is zero again."""
+
+    @staticmethod
+    def lower(call):
+        call.take()
+        call.low.known.meets = True
+        call.low.ok(c.hg_tree_instruction(call.low.tree, b"bar.grid", None, 0), call.node)
+        return Const(None)
+
+    @staticmethod
+    def run():
+        from . import _interpret
+        _interpret.lane().meet_all()
+
+
+@intrinsic
+class fence:
+    """What the lane stored before is seen by the lanes of its block, or with "device" of the launch, before what it stores behind: for
+    hand-overs through atomic operations."""
+
+    @staticmethod
+    def lower(call):
+        scope = call.known(call.take(optional=("scope",)), "the scope", str) or "block"
+        if scope not in ("block", "device"):
+            raise call.error(f"fence of {scope!r}: there are 'block' and 'device'", 'hg.fence("device")')
+        call.low.ok(c.hg_tree_instruction(call.low.tree, f"memfence.{scope}".encode(), None, 0), call.node)
+        return Const(None)
+
+    run = staticmethod(lambda scope="block": None)
+
+
+@intrinsic
 class select:
     """a where the condition holds, else b; both are worked out."""
 
@@ -713,11 +746,11 @@ class static_range:
         return range(*numbers)
 
 
-def atomic(name, mnemonic):
+def atomic(name, mnemonic, operands=("value",)):
     def lower(call):
-        low, (array, index, value) = call.low, call.take("array", "index", "value")
+        low, (array, index, *values) = call.low, call.take("array", "index", *operands)
         if not isinstance(array, Array):
-            raise call.error(f"{name} needs an array", f"hg.{name}(counts, i, 1)")
+            raise call.error(f"{name} needs an array", f"hg.{name}(counts, i, {', '.join('01'[-len(operands):])})")
         low.check_writable(array, call.node)
         if array.cls.name not in ("i32", "u32", "i64", "u64"):
             raise call.error(f"{name} on elements of {array.cls.name}: i32, u32, i64 and u64 have it",
@@ -728,26 +761,26 @@ def atomic(name, mnemonic):
             import ast
             low.frame.env[f"[a{k}]"] = low.hold(v, call.node)
             names.append(ast.copy_location(ast.Name(f"[a{k}]", ast.Load()), call.node))
-        value = low.converted(value, array.cls, call.node).id
+        values = [low.converted(value, array.cls, call.node).id for value in values]
         if array.space == "private":
             raise call.error(f"{name} on a private array: no other lane sees it", f"{array.name}[i] += 1")
         element = low.element(array, names, call.node)
-        return low.apply(mnemonic, [element, value], call.node)
+        return low.apply(mnemonic, [element, *values], call.node)
 
-    def run(array, index, value):
-        from . import _interpret
+    def run(array, index, *values):
         old = array[index]
         cls = builtins.type(old)
-        value = cls(value)
-        array[index] = {"add": lambda: old + value, "exch": lambda: value, "and": lambda: old & value, "or": lambda: old | value, "xor": lambda: old ^ value,
+        value = cls(values[-1])
+        array[index] = {"cas": lambda: value if old == cls(values[0]) else old, "add": lambda: old + value, "exch": lambda: value, "and": lambda: old & value, "or": lambda: old | value, "xor": lambda: old ^ value,
                         "min": lambda: min(old, value), "max": lambda: max(old, value)}[mnemonic[5:]]()
         return old
-    one = Intrinsic(name, lower, run, f"{name}(array, index, value): one step that no other lane divides; the old element.")
+    one = Intrinsic(name, lower, run, f"{name}(array, index, {', '.join(operands)}): one step that no other lane divides; the old element.")
     INTRINSICS[name] = globals()[name] = one
 
 
 for _name in ("add", "min", "max", "and", "or", "xor", "exch"):
     atomic("atomic_" + _name, "atom." + _name)
+atomic("atomic_cas", "atom.cas", ("expected", "desired"))
 
 
 def block_wide(name, mnemonic, scan):

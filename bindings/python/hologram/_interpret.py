@@ -227,7 +227,7 @@ class Scope:
             return Table(name, value)
         if T.is_typed(value):
             return convert(T.type_of(value.dtype), value.item())
-        return value
+        return self.run.kernel.types[value] if T.is_open(value) else value
 
     def truth(self, value):
         return boolean(value)
@@ -264,6 +264,13 @@ class Block:
         self.arrays, self.count, self.values, self.results = {}, count, {}, {}
 
 
+class Meeting:
+    """Where the lanes of a launch meet: those that have come this time, and how often they met."""
+
+    def __init__(self, count):
+        self.count, self.came, self.times, self.blocks = count, 0, 0, []
+
+
 class Lane:
     def __init__(self, number, count, geometry, extents, block):
         self.number, self.count, self.extents, self.of = number, count, extents, block
@@ -280,6 +287,18 @@ class Lane:
             raise TypeError("the lanes of a block meet here: say how many there are, @hg.kernel(block=64)")
         self.back.release()
         self.turn.acquire()
+
+    def meet_all(self):
+        """The same of all lanes of the launch."""
+        meeting, times = self.meeting, self.meeting.times
+        meeting.came += 1
+        if meeting.came == meeting.count:
+            meeting.came, meeting.times = 0, times + 1
+            for block in meeting.blocks:
+                for cells in block.arrays.values():
+                    cells.data[:] = bytes(len(cells.data))
+        while meeting.times == times:
+            self.meet()
 
 
 def in_block(mnemonic, value, other=None):
@@ -368,7 +387,9 @@ class Interpreted:
         return tuple(convert(cls, one) for cls, one in zip(results, result)) if len(results) > 1 else convert(results[0], result)
 
     def __call__(self, *arguments, **keywords):
-        kernel = self.kernel
+        kernel = self.kernel.for_arguments(arguments, keywords)
+        if kernel is not self.kernel:
+            return Interpreted(kernel, self.lanes, self.debug)(*arguments, **keywords)
         lanes = self.lanes if self.lanes is None or isinstance(self.lanes, tuple) else (self.lanes,)
         compiled, memories, scalars = _launch.prepare(kernel, lanes, arguments, keywords)
         self.known, self.functions = kernel.learned(compiled), {}
@@ -413,17 +434,24 @@ class Interpreted:
                     function(**given)
             finally:
                 _local.lane = None
+        everyone, meeting = [], Meeting(count)
         for b in range(product(grid)):
             of = Block(size)
             of.first = b * size
+            meeting.blocks.append(of)
             where = (b % grid[0], b // grid[0] % grid[1], b // (grid[0] * grid[1]))
             made = [Lane(of.first + k, count, (block, grid, where, (k % block[0], k // block[0] % block[1], k // (block[0] * block[1]))), shape, of)
                     for k in range(min(size, count - of.first))]
-            if kernel.block:
+            for one in made:
+                one.meeting = meeting
+            if self.known.meets:
+                everyone += made
+            elif kernel.block:
                 self.take_turns(made, run)
             else:
                 for one in made:
                     run(one)
+        self.take_turns(everyone, run)
 
     def take_turns(self, lanes, run):
         """The lanes of a block, each in a thread, one after another from barrier to barrier."""

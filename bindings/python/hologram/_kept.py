@@ -98,6 +98,8 @@ class Dependences:
             return "array", str(value.dtype), tuple(value.shape), raw
         if hasattr(kind, "short") and hasattr(kind, "itemsize"):
             return "type", value.short
+        if T.is_open(value):
+            return "type variable", value.__name__
         if isinstance(value, FunctionType):
             self.function(value)
             return "function", value.__module__, value.__qualname__

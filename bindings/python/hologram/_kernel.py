@@ -14,7 +14,7 @@ import threading
 
 from . import _functions, _native, _program
 from . import _interface as c
-from ._scalar import In, Inout, Out, Parameter, static, type_of  # noqa: F401
+from ._scalar import In, Inout, Out, Parameter, is_open, static, type_of  # noqa: F401
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
@@ -58,26 +58,32 @@ class Kernel(_native.Dispatcher):
     def __new__(cls, *_, **__):
         return super().__new__(cls)
 
-    def __init__(self, function, block=None, grid=None, device="cpu", cache=True):
+    def __init__(self, function, block=None, grid=None, device="cpu", cache=True, of=None, types=None):
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@hg.kernel is for functions written with def, not {function!r}")
         from ._source import Source
         self.function, self.name, self.device, self.cache = function, function.__name__, device, cache
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
-        self.source = Source(function)
+        self.source = of.source if of else Source(function)
         self.block = (block,) if isinstance(block, int) else tuple(block or ())
         self.grid = (grid,) if isinstance(grid, (int, str)) else tuple(grid or ())
-        self.files, self.lock, self.compiled, self.history, self.sources = [], threading.RLock(), {}, [], {}
-        self._parameters = None
+        self.of, self.types = of, types or {}  # of: the kernel whose open types these are
+        self.compiled, self.special, self._parameters = {}, {}, None
+        self.files, self.lock, self.history, self.sources = (of.files, of.lock, of.history, of.sources) if of else ([], threading.RLock(), [], {})
 
     # ---- the signature ----
 
     @property
     def parameters(self):
         if self._parameters is None:
-            self._parameters = [self.parameter(p) for p in inspect.signature(self.function).parameters.values()]
+            self._parameters = [self.closed(p) for p in self.of.parameters] if self.of else [
+                self.parameter(p) for p in inspect.signature(self.function).parameters.values()]
             if not any(isinstance(p.kind, Parameter) and p.kind.direction != "In" for p in self._parameters):
                 raise self.source.error(self.source.node, f"{self.name} has no output", 'a parameter y: hg.Out[hg.f32, "n"]')
+            for p in self._parameters:
+                if is_open(p.kind) and p.kind not in self.open:
+                    name, self._parameters = p.kind.__name__, None
+                    raise self.source.error(self.source.node, f"no array of {self.name} has the type {name}", f'x: hg.In[{name}, "n"]')
         return self._parameters
 
     def parameter(self, p):
@@ -103,11 +109,43 @@ class Kernel(_native.Dispatcher):
             for extent in kind.shape:
                 self.check_extent(extent, node)
             return One(p.name, kind, None)
-        cls = type_of(kind)
+        cls = kind if is_open(kind) else type_of(kind)
         if cls is None:
             raise self.source.error(node.annotation or node, f"{getattr(kind, '__name__', kind)} is no type of a parameter",
                                     f'{p.name}: hg.f32, {p.name}: hg.In[hg.f32, "n"] or {p.name}: hg.static')
         return One(p.name, cls, default)
+
+    # ---- types that the signature leaves open ----
+
+    @property
+    def open(self):
+        """Type variables of the signature, of a kernel whose types are not chosen yet."""
+        return list(dict.fromkeys(p.kind.type for p in self.parameters if isinstance(p.kind, Parameter) and is_open(p.kind.type)))
+
+    def closed(self, p):
+        """A parameter with the types of this kernel."""
+        if isinstance(p.kind, Parameter) and is_open(p.kind.type):
+            return One(p.name, Parameter(p.kind.direction, self.types[p.kind.type], p.kind.shape), p.default)
+        return One(p.name, self.types[p.kind] if is_open(p.kind) else p.kind, p.default)
+
+    def of_types(self, types):
+        """The kernel for these types: type variable -> type."""
+        for variable, cls in types.items():
+            wanted = [type_of(one) for one in variable.__constraints__]
+            if wanted and cls not in wanted:
+                raise TypeError(f"{self.name}: {variable.__name__} is {cls.name}: expected {' or '.join(one.name for one in wanted)}")
+        with self.lock:
+            key = tuple(types.values())
+            if key not in self.special:
+                self.special[key] = Kernel(self.function, self.block, self.grid, self.device, self.cache, self, types)
+            return self.special[key]
+
+    def for_arguments(self, arguments, keywords):
+        """This kernel, or the one for the types of the arguments where the signature leaves types open."""
+        if not self.open:
+            return self
+        from ._launch import open_types
+        return self.of_types(open_types(self, _program.by_name(self.name, [p.name for p in self.parameters], arguments, keywords)))
 
     def check_extent(self, extent, node):
         if isinstance(extent, int):
@@ -142,8 +180,14 @@ class Kernel(_native.Dispatcher):
         return (self.files[number] if number < len(self.files) else self.source.file), line % ROOM
 
     def compile(self, **statics):
-        """The program for these static values, from the cache where nothing has changed."""
+        """The program for these static values, and types by the names of type variables, from the cache where nothing has changed."""
         parameters = self.parameters
+        if self.open:
+            types = {variable: type_of(statics.pop(variable.__name__, None)) for variable in self.open}
+            missing = [variable.__name__ for variable, cls in types.items() if cls is None]
+            if missing:
+                raise TypeError(f"{self.name} needs the type {missing[0]}: {missing[0]}=hg.f32")
+            return self.of_types(types).compile(**statics)
         try:
             key = tuple(sorted((name, type(value).__name__, value) for name, value in statics.items()))
             hash(key)
@@ -157,11 +201,12 @@ class Kernel(_native.Dispatcher):
             missing = [p.name for p in parameters if p.kind is static and p.name not in statics]
             if missing:
                 raise TypeError(f"{self.name} needs the static value of {missing[0]}")
-            made = self.compiled[key] = self.make(statics, f"{changed} has changed" if changed else "other static values" if self.history else None)
-            kinds = {"global": 0, "cell": 1}
-            self.watch([(kinds.get(kind, 2), holder, "cell_contents" if kind == "cell" else name, value)
-                        for one in self.compiled.values() for kind, holder, name, value, _ in one.depends
-                        if getattr(holder, "__name__", None) not in ("hologram", "math")])
+            made = self.compiled[key] = self.make(statics, f"{changed} has changed" if changed else "other static values" if len(self.compiled) else
+                                                  "other types" if self.history else None)
+            kinds, called = {"global": 0, "cell": 1}, self.of or self
+            called.watch([(kinds.get(kind, 2), holder, "cell_contents" if kind == "cell" else name, value)
+                          for kernel in (called, *called.special.values()) for one in kernel.compiled.values() for kind, holder, name, value, _ in one.depends
+                          if getattr(holder, "__name__", None) not in ("hologram", "math")])
             return made
 
     def make(self, statics, why):

@@ -2,10 +2,10 @@
 import ctypes
 import inspect
 
-from . import _errors, _executor, _native, _program
+from . import _errors, _executor, _native, _program, types
 from . import _interface as c
 from ._errors import check
-from ._scalar import Parameter, Scalar, boolean, static, type_of, u8, u64
+from ._scalar import Parameter, Scalar, boolean, is_open, static, type_of, u8, u64
 
 FORMATS = {"f32": "f", "f64": "d", "f16": "e", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "il", "u32": "IL", "i64": "lq", "u64": "LQ", "bool": "?", "bf16": "E"}
 
@@ -49,6 +49,29 @@ def memory_of(kernel, p, given):
     if view.readonly and p.kind.direction != "In":
         raise ValueError(f"{where} is read-only, and the kernel writes it")
     return Memory(_native.address_of(view), view.nbytes, view.shape, view, given)
+
+
+def open_types(kernel, given):
+    """Type variable of the signature -> type, as the arrays say."""
+    found = {}
+    for p in kernel.parameters:
+        if not isinstance(p.kind, Parameter) or not is_open(p.kind.type):
+            continue
+        if p.name not in given:
+            raise TypeError(f"{kernel.name} needs the array {p.name}")
+        value, variable = given[p.name], p.kind.type
+        dtype = getattr(value, "dtype", None)
+        try:
+            dtype = dtype or types.by_code(_native.buffer_of(value)[1])
+        except TypeError:
+            pass
+        cls = dtype and type_of(dtype)
+        if not cls:
+            raise TypeError(f"{kernel.name}: {p.name} is {'of ' + str(dtype) if dtype else 'a ' + type(value).__name__}: expected an array")
+        before = found.setdefault(variable, (cls, p.name))
+        if before[0] is not cls:
+            raise TypeError(f"{kernel.name}: {variable.__name__} is {before[0].name} by {before[1]} and {cls.name} by {p.name}")
+    return {variable: cls for variable, (cls, _) in found.items()}
 
 
 def solve(kernel, memories):
@@ -199,6 +222,7 @@ def launch_of(kernel, lanes, memories):
 
 def bound(kernel, lanes, arguments, keywords, keep=False):
     """A launch of the kernel for these arguments; None: it ran, with copies, on a device that does not see the host's memory."""
+    kernel = kernel.for_arguments(arguments, keywords)
     compiled, memories, scalars = prepare(kernel, lanes, arguments, keywords)
     arrays = [m.given for m in memories.values() if isinstance(m.given, _native.Array)]
     executor = arrays[0].executor if arrays else _executor.executor_of(kernel.device)

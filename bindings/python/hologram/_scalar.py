@@ -374,25 +374,30 @@ def hg_floor(x):
 
 # ---- what kernels say of their parameters ----
 
+def is_open(kind):
+    """Whether it is a type variable of Python: TypeVar("T"), or T of `def f[T]`."""
+    return type(kind).__name__ == "TypeVar"
+
+
 class Parameter:
-    """An array parameter: its direction, type and extents."""
+    """An array parameter: its direction, type (or type variable) and extents."""
 
     def __init__(self, direction, type, shape):
         self.direction, self.type, self.shape = direction, type, shape
 
     def __repr__(self):
-        return f"{self.direction}[{', '.join([self.type.name, *map(repr, self.shape)])}]"
+        return f"{self.direction}[{', '.join([self.type.__name__ if is_open(self.type) else self.type.name, *map(repr, self.shape)])}]"
 
 
 def _parameter(direction):
     def __class_getitem__(cls, what):
         kind, *shape = what if isinstance(what, tuple) else (what,)
-        found = type_of(kind)
+        found = kind if is_open(kind) else type_of(kind)
         if found is None:
             raise TypeError(f"{direction}[{kind!r}, …]: expected an element type, as in {direction}[f32, \"n\"]")
         for extent in shape:
             if isinstance(extent, bool) or not isinstance(extent, (int, str)) or isinstance(extent, int) and extent < 0:
-                raise TypeError(f"{direction}[{found.name}, {extent!r}]: an extent is a number, a name (\"n\") or an expression (\"n + 2\")")
+                raise TypeError(f"{direction}[{found.__name__}, {extent!r}]: an extent is a number, a name (\"n\") or an expression (\"n + 2\")")
         return Parameter(direction, found, tuple(shape))
     return type(direction, (), {"__class_getitem__": classmethod(__class_getitem__), "__module__": __name__,
                                 "__doc__": f"{direction}[type, extents…]: an array of a kernel."})
