@@ -628,7 +628,7 @@ def test_kept():
     key, executor = _kept.key_of(first.f, found.parts), _kept._executor.executor_of("cpu")
     good = _kept.get(key)
     for bad in (b"", b"garbage", b"1", good[:len(good) // 2], good.replace(b".py", b".pz"), good[:-1], b"0" * 5000 + good, b"0\n\n" + bytes(200)):
-        _kept.put(executor, [(key, bad)])
+        _kept.put(executor, key, bad)
         kept(folder, KEPT)
     for name in os.listdir(os.path.join(folder, "blobs-1")):
         os.truncate(os.path.join(folder, "blobs-1", name), 40)

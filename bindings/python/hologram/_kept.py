@@ -193,11 +193,8 @@ def get(key):
         c.hg_string_free(data)
 
 
-def put(executor, entries):
-    """What a thread does: writing to the disk takes longer than a launch."""
-    backend = c.hg_executor_backend(executor.handle)
-    for key, data in entries:
-        c.hg_backend_cache_put(backend, key, len(key), data, len(data))
+def put(executor, key, data):
+    c.hg_backend_cache_put(c.hg_executor_backend(executor.handle), key, len(key), data, len(data))
 
 
 def find(kernel, found):
@@ -225,17 +222,22 @@ def axes_of(program):
 
 
 def keep(kernel, found, program):
-    """Keeps a program for the next process."""
+    """Keeps a program for the next process: a little later and by a thread, so that the first launch does not wait for it."""
     if not found.certain or any("\n" in file for file in kernel.files):
         return
-    try:
-        code = program.encode(debug=True)
-    except Error:
-        return
-    head = "\n".join(kernel.files).encode() + b"\n\n"
     import threading
-    entries = [(key_of(kernel, found.parts), head + code), (identity_of(kernel, found.parts), summary(found.parts))]
-    threading.Thread(target=put, args=(_executor.executor_of("cpu"), entries), name="hologram kept kernels").start()
+    executor, files = _executor.executor_of("cpu"), list(kernel.files)
+
+    def work():
+        try:
+            code = program.encode(debug=True)
+        except Error:
+            return
+        put(executor, key_of(kernel, found.parts), "\n".join(files).encode() + b"\n\n" + code)
+        put(executor, identity_of(kernel, found.parts), summary(found.parts))
+    later = threading.Timer(0.02, work)
+    later.name = "hologram kept kernels"
+    later.start()
 
 
 def summary(parts):
