@@ -142,8 +142,8 @@ def package():
              "e: float\ninf: float\nnan: float\npi: float\nnewaxis: None\n", "\nclass DType:\n    name: str\n    short: str\n    itemsize: int\n    kind: str\n    code: int\n\n"]
     lines += [f"{one.name}: DType\n" + (f"{one.short}: DType\n" if one.short != one.name else "") for one in types.ALL]
     lines += ["\nDTypeLike: TypeAlias = DType | str | type | Any | None\nDeviceLike: TypeAlias = Executor | str | None\n_Operand: TypeAlias = Array | complex | Any\n"]
-    names = [name for name in dir(hg) if not name.startswith("_")] + ["__array_namespace_info__"]
-    kernels = [name for name in _kernel.__all__ if name not in names]
+    kernels = _kernel.__all__
+    names = [name for name in dir(hg) if not name.startswith("_") and name not in kernels] + ["__array_namespace_info__"]
     for name in sorted(names):
         value = getattr(hg, name)
         if inspect.ismodule(value) or isinstance(value, (types.DType, float)) or name in ("newaxis", "Tensor"):

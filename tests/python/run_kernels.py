@@ -574,8 +574,11 @@ want = (x * np.float32(Settings.scale) + np.float32(LEVEL) + np.float32(helper._
 KEPT_RUN = '''
 import sys
 sys.path.insert(0, sys.argv[1])
+from hologram import _compile
+passes, begin = [], _compile.begin
+_compile.begin = lambda *both: (passes.append(1), begin(*both))
 import kept
-print(kept.f.signatures[0][1], "hologram._compile" in sys.modules, (kept.y == kept.want).all())
+print(kept.f.signatures[0][1], len(passes) > 0, (kept.y == kept.want).all())
 '''
 
 

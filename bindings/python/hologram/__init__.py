@@ -17,10 +17,11 @@ from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assembl
 from ._scope import jit, profile, scope
 from ._buffer import Buffer, Config, Tensor, new_executor, new_executor_auto, new_executor_with_backend, ops
 from ._graph import Circuit, Graph
+from ._kernel import In, Inout, Kernel, Out, interpret, kernel, static, static_range
 
 
 def __getattr__(name):
-    """Kernels (hg.kernel, hg.In, hg.lane, hg.fma, …) are imported when they are first asked for."""
+    """Functions of kernels (hg.lane, hg.fma, …) are found when they are first asked for."""
     if not name.startswith("_"):
         from ._kernel import lookup
         found = lookup(name)

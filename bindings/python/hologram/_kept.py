@@ -16,8 +16,10 @@ from . import _interface as c
 from . import _scalar as T
 from ._errors import Error, check
 from ._source import CompileError
+from ._values import nodes
 
 FIXED = ("hologram", "math", "numpy", "builtins")  # modules that do not change while a process lives
+TRANSLATE = "compile", "expressions", "functions", "interface", "kernel", "kept", "scalar", "source", "statements", "values"  # what makes programs
 DEEPEST = 8
 
 
@@ -144,15 +146,14 @@ def names_of(node):
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if one:
             own.add(one.arg)
-    for part in node.body:
-        for one in ast.walk(part):
-            if isinstance(one, ast.Attribute):
-                words.add(one.attr)
-            elif isinstance(one, ast.Name):
-                if isinstance(one.ctx, ast.Load):
-                    read[one.id] = True
-                else:
-                    own.add(one.id)
+    for one in nodes(reversed(node.body)):
+        if isinstance(one, ast.Attribute):
+            words.add(one.attr)
+        elif isinstance(one, ast.Name):
+            if isinstance(one.ctx, ast.Load):
+                read[one.id] = True
+            else:
+                own.add(one.id)
     return [name for name in read if name not in own], words
 
 
@@ -162,12 +163,12 @@ _this = None
 
 
 def this():
-    """This package, library and Python: files of another size or time are another one."""
+    """This compiler, library and Python: files of another size or time are another one."""
     global _this
     if _this is None:
         folder = os.path.dirname(os.path.abspath(__file__))
-        files = sorted(one for one in os.listdir(folder) if one.endswith(".py"))
-        stats = [os.stat(os.path.join(folder, one)) for one in files] + [os.stat(_native.library())]
+        files = [os.path.join(folder, f"_{name}.py") for name in TRANSLATE] + [_native.library()]
+        stats = [os.stat(one) for one in files]
         _this = c.VERSION, sys.hexversion, sys.byteorder, tuple((one.st_size, one.st_mtime_ns) for one in stats)
     return _this
 
@@ -227,14 +228,15 @@ def keep(kernel, found, program):
         return
     import threading
     executor, files = _executor.executor_of("cpu"), list(kernel.files)
+    key, last, parts = key_of(kernel, found.parts), identity_of(kernel, found.parts), found.parts  # nothing that keeps the kernel
 
     def work():
         try:
             code = program.encode(debug=True)
         except Error:
             return
-        put(executor, key_of(kernel, found.parts), "\n".join(files).encode() + b"\n\n" + code)
-        put(executor, identity_of(kernel, found.parts), summary(found.parts))
+        put(executor, key, "\n".join(files).encode() + b"\n\n" + code)
+        put(executor, last, summary(parts))
     later = threading.Timer(0.02, work)
     later.name = "hologram kept kernels"
     later.start()

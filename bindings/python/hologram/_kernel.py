@@ -12,9 +12,13 @@ import ast
 import inspect
 import threading
 
-from . import _functions, _native, _program
+from . import _functions, _kept, _native, _program
 from . import _interface as c
-from ._scalar import In, Inout, Out, Parameter, is_open, static, type_of  # noqa: F401
+from ._compile import CompileError, compile_kernel
+from ._errors import Error
+from ._launch import at_line, bound, open_types
+from ._scalar import In, Inout, Out, Parameter, is_open, static, type_of
+from ._source import ROOM, Source
 
 __all__ = ["In", "Inout", "Kernel", "Out", "interpret", "kernel", "static", "static_range"]
 static_range = _functions.static_range
@@ -35,7 +39,6 @@ class Compiled:
 
     def stale(self):
         """Which captured name has another value now; None: none has."""
-        from ._kept import frozen
         for kind, holder, name, value, copied in self.depends:
             if kind == "global":
                 now = holder.get(name)
@@ -43,7 +46,7 @@ class Compiled:
                 now = holder.cell_contents
             else:
                 now = getattr(holder, name, None)
-            if now is not value or copied is not None and frozen(now) != copied:
+            if now is not value or copied is not None and _kept.frozen(now) != copied:
                 return name
         return None
 
@@ -61,7 +64,6 @@ class Kernel(_native.Dispatcher):
     def __init__(self, function, block=None, grid=None, device="cpu", cache=True, of=None, types=None):
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@hg.kernel is for functions written with def, not {function!r}")
-        from ._source import Source
         self.function, self.name, self.device, self.cache = function, function.__name__, device, cache
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
         self.source = of.source if of else Source(function)
@@ -144,7 +146,6 @@ class Kernel(_native.Dispatcher):
         """This kernel, or the one for the types of the arguments where the signature leaves types open."""
         if not self.open:
             return self
-        from ._launch import open_types
         return self.of_types(open_types(self, _program.by_name(self.name, [p.name for p in self.parameters], arguments, keywords)))
 
     def check_extent(self, extent, node):
@@ -168,14 +169,12 @@ class Kernel(_native.Dispatcher):
     # ---- compiling ----
 
     def source_of(self, function):
-        from ._source import Source
         code = function.__code__
         if code not in self.sources:
             self.sources[code] = Source(function)
         return self.sources[code]
 
     def place(self, line):
-        from ._source import ROOM
         number = line // ROOM
         return (self.files[number] if number < len(self.files) else self.source.file), line % ROOM
 
@@ -211,7 +210,6 @@ class Kernel(_native.Dispatcher):
 
     def make(self, statics, why):
         """A Compiled: from the disk, or compiled."""
-        from . import _kept
         found = _kept.Dependences(self, statics)
         depends = list(found.rows.values())
         kept = _kept.find(self, found) if self.cache else None
@@ -229,7 +227,6 @@ class Kernel(_native.Dispatcher):
 
     def translate(self, statics):
         """(hg_program, what was found) by the compiler."""
-        from ._compile import CompileError, compile_kernel
         try:
             return compile_kernel(self, statics)
         except CompileError as error:
@@ -255,11 +252,9 @@ class Kernel(_native.Dispatcher):
 
     def bind_arguments(self, arguments, lanes):
         """What Dispatcher calls where no launch is kept for these arguments."""
-        from ._launch import bound
         return bound(self, self.lanes_of(lanes), arguments, {})
 
     def launch_named(self, lanes, arguments, keywords):
-        from ._launch import bound
         made = bound(self, self.lanes_of(lanes), arguments, keywords)
         if made is not None:
             try:
@@ -269,8 +264,6 @@ class Kernel(_native.Dispatcher):
 
     def explain_failure(self, error):
         """A fault with the line of Python where it happened."""
-        from ._errors import Error
-        from ._launch import at_line
         return at_line(self, error) if isinstance(error, Error) else error
 
     def lanes_of(self, lanes):
@@ -290,7 +283,6 @@ class Kernel(_native.Dispatcher):
 
     def bind(self, *arguments, lanes=None, **keywords):
         """A launch with these arguments, checked once, to be called again and again. It keeps the arrays."""
-        from ._launch import bound
         made = bound(self, self.lanes_of(lanes), arguments, keywords, keep=True)
         if made is None:
             raise TypeError(f"{self.name}: bind needs arrays that lie on the device: hg.asarray(x, device=…)")
@@ -353,7 +345,5 @@ def interpret(kernel, lanes=None):
 
 
 def lookup(name):
-    """What hologram has of that name for kernels: the decorator, types of parameters, functions such as lane and fma; None: nothing."""
-    if name in __all__:
-        return globals()[name]
+    """The function for kernels that hologram has by that name: lane, fma, …; None: none."""
     return _functions.INTRINSICS.get(name) or _functions.instruction(name)

@@ -126,10 +126,24 @@ class Frame:
             frame = frame.caller
 
 
+def nodes(parts):
+    """All nodes of syntax trees that say something: ast.walk without operators and contexts, which are half of them."""
+    left = list(parts)
+    while left:
+        node = left.pop()
+        yield node
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if value.__class__ is list:
+                left += [one for one in value if isinstance(one, ast.AST)]
+            elif isinstance(value, ast.AST) and value._fields:
+                left.append(value)
+
+
 def names_stored(node):
     """name -> how often it is assigned, in the body of a function."""
     found = {}
-    for one in ast.walk(node):
+    for one in nodes([node]):
         if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
             found[one.id] = found.get(one.id, 0) + 1
     return found
@@ -153,8 +167,11 @@ def direct_loops(node):
             return
         if isinstance(one, ast.Name) and (isinstance(one.ctx, ast.Store) or one.id not in inside):
             wrong.add(one.id)
-        for part in ast.iter_child_nodes(one):
-            walk(part, inside)
+        for field in one._fields:
+            value = getattr(one, field, None)
+            for part in value if value.__class__ is list else (value,):
+                if isinstance(part, ast.AST) and part._fields:
+                    walk(part, inside)
     for statement in node.body:
         walk(statement, frozenset())
     return set(loops) - wrong
