@@ -14,15 +14,6 @@ enum {
     PIECES_AT_ONCE = 16  /* a thread takes so many that follow each other */
 };
 
-/* Class memory and launches of one thread. */
-typedef struct runner {
-    uint64_t element;    /* bytes */
-    hg_context *context; /* NULL: not made yet */
-    hg_binding *whole, *rest;
-    uint8_t *memory; /* class memory as the host sees it; NULL where it does not */
-    hg_profile *profile;
-} runner;
-
 typedef struct circuit_run {
     hg_backend *backend;
     hg_executable *executable;
@@ -34,12 +25,26 @@ typedef struct circuit_run {
     uint8_t zeroed[HG_MAX_CLASSES]; /* classes that a piece finds changed by the one before, and
                                        that have no input */
     uint32_t zeroed_count;
-    runner *runners;
+    struct runner *runners;
     hg_mutex lock; /* for the rest */
     uint64_t failed_piece;
     hg_status status;
     hg_error error;
 } circuit_run;
+
+/* Launches of a whole piece and of what is left. */
+typedef struct launches {
+    const circuit_run *run;
+    hg_binding *whole, *rest; /* NULL: there is none */
+} launches;
+
+/* Class memory and launches of one thread. */
+typedef struct runner {
+    launches launches;
+    hg_context *context; /* NULL: not made yet */
+    uint8_t *memory;     /* class memory as the host sees it; NULL where it does not */
+    hg_profile *profile;
+} runner;
 
 /* ---- checks ---- */
 
@@ -116,7 +121,106 @@ static void find_zeroed(circuit_run *run, const hg_translated_program *circuit) 
             run->zeroed[run->zeroed_count++] = (uint8_t)c;
 }
 
-/* ---- copies ---- */
+/* ---- what a piece is, in commands ---- */
+
+typedef hg_status command_taker(void *user, const hg_command *command);
+
+typedef struct part {
+    const circuit_run *run;
+    uint64_t first, count; /* elements */
+    command_taker *take;
+    void *user;
+} part;
+
+static hg_status give(const part *p, hg_command command) {
+    command.size = sizeof command;
+    return p->take(p->user, &command);
+}
+
+static hg_status give_zeros(const part *p, uint32_t cls, uint64_t from) {
+    if (from == p->count) return HG_OK;
+    return give(p, (hg_command){.kind = HG_COMMAND_FILL,
+                                .buffer = {HG_CIRCUIT_HANDLE(cls)},
+                                .offset = from * p->run->element,
+                                .length = (p->count - from) * p->run->element});
+}
+
+/* Where an array ends, zeros follow. */
+static hg_status give_input(const part *p, const hg_class_array *a) {
+    const uint64_t at = p->first * p->run->element;
+    uint64_t given = a->input_count > p->first ? a->input_count - p->first : 0;
+    if (given > p->count) given = p->count;
+    HG_TRY(give_zeros(p, a->cls, given));
+    if (!given) return HG_OK;
+    hg_command copy = {.kind = a->input ? HG_COMMAND_COPY_IN : HG_COMMAND_COPY,
+                       .buffer = {HG_CIRCUIT_HANDLE(a->cls)},
+                       .length = given * p->run->element};
+    if (a->input) {
+        copy.host = (uint8_t *)(uintptr_t)a->input + at;
+    } else {
+        copy.source = a->input_buffer;
+        copy.source_offset = at;
+    }
+    return give(p, copy);
+}
+
+static hg_status give_output(const part *p, const hg_class_array *a) {
+    const uint64_t at = p->first * p->run->element, length = p->count * p->run->element;
+    const hg_buffer from = {HG_CIRCUIT_HANDLE(a->cls)};
+    if (a->output)
+        return give(p, (hg_command){.kind = HG_COMMAND_COPY_OUT,
+                                    .buffer = from,
+                                    .length = length,
+                                    .host = (uint8_t *)(void *)a->output + at});
+    return give(p, (hg_command){.kind = HG_COMMAND_COPY,
+                                .buffer = a->output_buffer,
+                                .offset = at,
+                                .source = from,
+                                .length = length});
+}
+
+static hg_status give_piece(const part *p, hg_binding *binding) {
+    const circuit_run *run = p->run;
+    for (uint32_t i = 0; i < run->zeroed_count; i++) HG_TRY(give_zeros(p, run->zeroed[i], 0));
+    for (size_t i = 0; i < run->count; i++)
+        if (has_input(&run->arrays[i])) HG_TRY(give_input(p, &run->arrays[i]));
+    HG_TRY(give(p, (hg_command){.kind = HG_COMMAND_LAUNCH, .binding = binding}));
+    for (size_t i = 0; i < run->count; i++)
+        if (has_output(&run->arrays[i])) HG_TRY(give_output(p, &run->arrays[i]));
+    return HG_OK;
+}
+
+static uint64_t count_pieces(const circuit_run *run) {
+    return run->elements / run->piece + (run->elements % run->piece != 0);
+}
+
+/* Piece number n of the run. */
+static hg_status give_number(const launches *of, uint64_t n, command_taker *take, void *user) {
+    const circuit_run *run = of->run;
+    part p = {.run = run, .first = n * run->piece, .count = run->piece, .take = take, .user = user};
+    if (run->elements - p.first < p.count) p.count = run->elements - p.first;
+    return give_piece(&p, p.count == run->piece ? of->whole : of->rest);
+}
+
+static hg_status bind(const circuit_run *run, uint64_t elements, hg_binding **binding) {
+    if (!elements) return HG_OK;
+    hg_launch launch = hg_launch_linear(elements);
+    launch.timeout_ms = run->timeout_ms;
+    return hg_binding_create(run->executable, &launch, NULL, binding);
+}
+
+static hg_status open_launches(const circuit_run *run, launches *p) {
+    p->run = run;
+    HG_TRY(bind(run, run->elements >= run->piece ? run->piece : 0, &p->whole));
+    return bind(run, run->elements % run->piece, &p->rest);
+}
+
+static void close_launches(launches *p) {
+    hg_binding_destroy(p->whole);
+    hg_binding_destroy(p->rest);
+}
+
+/* ---- waiting ---- */
 
 /* Host memory and class memory of the host: a plain copy. */
 static void note_copy(const runner *r, hg_profile_kind kind, uint64_t start, uint64_t bytes) {
@@ -126,83 +230,57 @@ static void note_copy(const runner *r, hg_profile_kind kind, uint64_t start, uin
             &(hg_profile_span){.kind = kind, .name = "class", .start_ns = start, .bytes = bytes});
 }
 
-static hg_status zero(const runner *r, uint32_t cls, uint64_t from, uint64_t count) {
-    if (!count) return HG_OK;
+/* The place in class memory that a command names. */
+static uint8_t *image_of(const runner *r, const hg_command *c) {
+    return r->memory + (c->buffer.handle - HG_CIRCUIT_HANDLE(0)) * HG_MAX_CLASS_BYTES + c->offset;
+}
+
+static hg_status copy_in(const runner *r, const hg_command *c) {
     if (!r->memory)
-        return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * r->element, count * r->element,
-                       0);
-    memset(r->memory + (size_t)cls * HG_MAX_CLASS_BYTES + from * r->element, 0,
-           (size_t)count * r->element);
+        return hg_context_write(r->context, c->buffer.handle, c->offset, c->host, c->length);
+    uint64_t start = hg_profile_start(r->profile);
+    memcpy(image_of(r, c), c->host, (size_t)c->length);
+    note_copy(r, HG_PROFILE_COPY_IN, start, c->length);
     return HG_OK;
 }
 
-static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, uint64_t count) {
-    uint64_t given = a->input_count > first ? a->input_count - first : 0;
-    if (given > count) given = count;
-    HG_TRY(zero(r, a->cls, given, count - given));
-    if (!given) return HG_OK;
-    if (!a->input)
-        return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle,
-                               first * r->element, given * r->element);
+static hg_status copy_out(const runner *r, const hg_command *c) {
     if (!r->memory)
-        return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0,
-                                (const uint8_t *)(const void *)a->input + first * r->element,
-                                given * r->element);
+        return hg_context_read(r->context, c->buffer.handle, c->offset, c->host, c->length);
     uint64_t start = hg_profile_start(r->profile);
-    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES,
-           (const uint8_t *)(const void *)a->input + first * r->element,
-           (size_t)given * r->element);
-    note_copy(r, HG_PROFILE_COPY_IN, start, given * r->element);
-    return HG_OK;
-}
-
-static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_array *a,
-                       uint64_t first, uint64_t count) {
-    if (!a->output)
-        return hg_copy_between(r->context, a->output_buffer.handle, first * r->element,
-                               HG_CIRCUIT_HANDLE(a->cls), 0, count * r->element);
-    if (!r->memory)
-        return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0,
-                               (uint8_t *)(void *)a->output + first * r->element,
-                               count * r->element);
-    const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
-    uint64_t start = hg_profile_start(r->profile);
-    if (run->past_caches)
-        hg_stream((uint8_t *)(void *)a->output + first * r->element, from,
-                  (size_t)count * r->element);
+    if (r->launches.run->past_caches)
+        hg_stream(c->host, image_of(r, c), (size_t)c->length);
     else
-        memcpy((uint8_t *)(void *)a->output + first * r->element, from, (size_t)count * r->element);
-    note_copy(r, HG_PROFILE_COPY_OUT, start, count * r->element);
+        memcpy(c->host, image_of(r, c), (size_t)c->length);
+    note_copy(r, HG_PROFILE_COPY_OUT, start, c->length);
     return HG_OK;
 }
 
-/* ---- pieces ---- */
+static hg_status fill(const runner *r, const hg_command *c) {
+    if (!r->memory) return hg_fill(r->context, c->buffer.handle, c->offset, c->length, c->value);
+    memset(image_of(r, c), c->value, (size_t)c->length);
+    return HG_OK;
+}
+
+/* A command_taker that has done the command when it returns. */
+static hg_status carry_out(void *user, const hg_command *c) {
+    const runner *r = user;
+    switch (c->kind) {
+    case HG_COMMAND_FILL: return fill(r, c);
+    case HG_COMMAND_COPY_IN: return copy_in(r, c);
+    case HG_COMMAND_COPY_OUT: return copy_out(r, c);
+    case HG_COMMAND_COPY:
+        return hg_copy_between(r->context, c->buffer.handle, c->offset, c->source.handle,
+                               c->source_offset, c->length);
+    default: return hg_binding_launch_in(c->binding, r->context);
+    }
+}
 
 static hg_status open_runner(const circuit_run *run, runner *r) {
     r->profile = hg_backend_profile(run->backend);
-    r->element = run->element;
     HG_TRY(hg_context_create(run->backend, &r->context));
     HG_TRY(hg_context_class_image(r->context, &r->memory));
-    hg_launch launch = hg_launch_linear(run->piece);
-    launch.timeout_ms = run->timeout_ms;
-    if (run->elements >= run->piece)
-        HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
-    if (run->elements % run->piece == 0) return HG_OK;
-    launch = hg_launch_linear(run->elements % run->piece);
-    launch.timeout_ms = run->timeout_ms;
-    return hg_binding_create(run->executable, &launch, NULL, &r->rest);
-}
-
-static hg_status run_piece(const circuit_run *run, runner *r, uint64_t piece) {
-    uint64_t first = piece * run->piece,
-             count = run->elements - first < run->piece ? run->elements - first : run->piece;
-    for (uint32_t i = 0; i < run->zeroed_count; i++) HG_TRY(zero(r, run->zeroed[i], 0, count));
-    for (size_t i = 0; i < run->count; i++)
-        if (has_input(&run->arrays[i])) HG_TRY(fill(r, &run->arrays[i], first, count));
-    HG_TRY(hg_binding_launch_in(count == run->piece ? r->whole : r->rest, r->context));
-    for (size_t i = 0; i < run->count; i++)
-        if (has_output(&run->arrays[i])) HG_TRY(fetch(run, r, &run->arrays[i], first, count));
-    return HG_OK;
+    return open_launches(run, &r->launches);
 }
 
 static void note_failure(circuit_run *run, uint64_t piece, hg_status status) {
@@ -228,19 +306,19 @@ static void run_pieces(void *user, uint64_t begin, uint64_t end, uint32_t worker
     uint64_t piece = begin;
     if (has_failed(run)) return;
     hg_status status = r->context ? HG_OK : open_runner(run, r);
-    for (; status == HG_OK && piece < end; piece++) status = run_piece(run, r, piece);
+    for (; status == HG_OK && piece < end; piece++)
+        status = give_number(&r->launches, piece, carry_out, r);
     hg_stream_end();
     if (status != HG_OK) note_failure(run, piece, status);
 }
 
 static void close_runner(runner *r) {
-    hg_binding_destroy(r->whole);
-    hg_binding_destroy(r->rest);
+    close_launches(&r->launches);
     hg_context_destroy(r->context);
 }
 
 static hg_status run_all(circuit_run *run) {
-    uint64_t pieces = run->elements / run->piece + (run->elements % run->piece != 0);
+    uint64_t pieces = count_pieces(run);
     bool parallel = hg_backend_is_host(run->backend) && hg_backend_threads(run->backend) != 1 &&
                     pieces >= PARALLEL_FROM;
     uint32_t most = parallel ? HG_THREAD_POOL_MAX : 1;
@@ -284,95 +362,23 @@ static hg_status submit(submission *s) {
     return HG_OK;
 }
 
-static hg_status append(submission *s, hg_command command) {
+/* A command_taker. */
+static hg_status append(void *user, const hg_command *command) {
+    submission *s = user;
     if (s->count == COMMANDS) HG_TRY(submit(s));
-    command.size = sizeof command;
-    s->commands[s->count++] = command;
+    s->commands[s->count++] = *command;
     return HG_OK;
-}
-
-static hg_status append_zeros(submission *s, const circuit_run *run, uint32_t cls, uint64_t from,
-                              uint64_t count) {
-    if (!count) return HG_OK;
-    return append(s, (hg_command){.kind = HG_COMMAND_FILL,
-                                  .buffer = {HG_CIRCUIT_HANDLE(cls)},
-                                  .offset = from * run->element,
-                                  .length = count * run->element});
-}
-
-static hg_status append_input(submission *s, const circuit_run *run, const hg_class_array *a,
-                              uint64_t first, uint64_t count) {
-    uint64_t given = a->input_count > first ? a->input_count - first : 0;
-    if (given > count) given = count;
-    HG_TRY(append_zeros(s, run, a->cls, given, count - given));
-    if (!given) return HG_OK;
-    hg_command copy = {.kind = HG_COMMAND_COPY,
-                       .buffer = {HG_CIRCUIT_HANDLE(a->cls)},
-                       .source = a->input_buffer,
-                       .source_offset = first * run->element,
-                       .length = given * run->element};
-    if (a->input) {
-        copy.kind = HG_COMMAND_COPY_IN;
-        copy.source = (hg_buffer){0};
-        copy.source_offset = 0;
-        copy.host = (uint8_t *)(uintptr_t)a->input + first * run->element;
-    }
-    return append(s, copy);
-}
-
-static hg_status append_output(submission *s, const circuit_run *run, const hg_class_array *a,
-                               uint64_t first, uint64_t count) {
-    hg_command copy = {.kind = HG_COMMAND_COPY,
-                       .buffer = a->output_buffer,
-                       .offset = first * run->element,
-                       .source = {HG_CIRCUIT_HANDLE(a->cls)},
-                       .length = count * run->element};
-    if (a->output) {
-        copy.kind = HG_COMMAND_COPY_OUT;
-        copy.buffer = copy.source;
-        copy.source = (hg_buffer){0};
-        copy.offset = 0;
-        copy.host = (uint8_t *)(void *)a->output + first * run->element;
-    }
-    return append(s, copy);
-}
-
-static hg_status append_piece(submission *s, const circuit_run *run, hg_binding *binding,
-                              uint64_t first, uint64_t count) {
-    for (uint32_t i = 0; i < run->zeroed_count; i++)
-        HG_TRY(append_zeros(s, run, run->zeroed[i], 0, count));
-    for (size_t i = 0; i < run->count; i++)
-        if (has_input(&run->arrays[i])) HG_TRY(append_input(s, run, &run->arrays[i], first, count));
-    HG_TRY(append(s, (hg_command){.kind = HG_COMMAND_LAUNCH, .binding = binding}));
-    for (size_t i = 0; i < run->count; i++)
-        if (has_output(&run->arrays[i]))
-            HG_TRY(append_output(s, run, &run->arrays[i], first, count));
-    return HG_OK;
-}
-
-static hg_status bind_pieces(const circuit_run *run, uint64_t elements, hg_binding **binding) {
-    if (!elements) return HG_OK;
-    hg_launch launch = hg_launch_linear(elements);
-    launch.timeout_ms = run->timeout_ms;
-    return hg_binding_create(run->executable, &launch, NULL, binding);
 }
 
 static hg_status submit_all(const circuit_run *run, submission *s) {
-    uint64_t left = run->elements % run->piece;
-    hg_binding *whole = NULL, *rest = NULL;
+    launches of = {.run = run};
     s->commands = hg_calloc(COMMANDS, sizeof *s->commands);
-    hg_status status = s->commands ? HG_OK : hg_fail_memory();
-    if (status == HG_OK)
-        status = bind_pieces(run, run->elements >= run->piece ? run->piece : 0, &whole);
-    if (status == HG_OK) status = bind_pieces(run, left, &rest);
-    for (uint64_t first = 0; status == HG_OK && first < run->elements; first += run->piece) {
-        uint64_t count = run->elements - first < run->piece ? run->elements - first : run->piece;
-        status = append_piece(s, run, count == run->piece ? whole : rest, first, count);
-    }
+    hg_status status = s->commands ? open_launches(run, &of) : hg_fail_memory();
+    for (uint64_t n = 0, count = count_pieces(run); status == HG_OK && n < count; n++)
+        status = give_number(&of, n, append, s);
     if (status == HG_OK && (s->count || !s->last)) status = submit(s);
     hg_error kept = *hg_error_record();
-    hg_binding_destroy(whole); /* what was submitted of it goes on to its end */
-    hg_binding_destroy(rest);
+    close_launches(&of); /* what was submitted goes on to its end */
     hg_free(s->commands);
     if (status != HG_OK) *hg_error_record() = kept;
     return status;
