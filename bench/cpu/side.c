@@ -56,6 +56,14 @@ EXPORT bool cpu_read(uint64_t handle, void *data, uint64_t bytes) {
     return hg_backend_copy_from_buffer(backend, (hg_buffer){handle}, data, bytes) == HG_OK;
 }
 
+/* Where a buffer lies in the host's memory. */
+EXPORT void *cpu_address(uint64_t handle) {
+    hg_native_buffer native = {.size = sizeof native};
+    bool known = hg_buffer_native(backend, (hg_buffer){handle}, &native) == HG_OK &&
+                 native.kind == HG_MEMORY_HOST;
+    return known ? (void *)(uintptr_t)native.memory : NULL;
+}
+
 EXPORT void cpu_free(uint64_t handle) {
     if (hg_backend_free_buffer(backend, (hg_buffer){handle}) != HG_OK)
         fprintf(stderr, "%s\n", hg_last_error_text());

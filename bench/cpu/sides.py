@@ -35,7 +35,7 @@ def library(path, threads):
     for name in ("cpu_launch", "cpu_execute", "cpu_first", "cpu_threads", "cpu_peer", "cpu_opencl"):
         getattr(side, name).restype = ctypes.c_double
     side.cpu_error.restype = ctypes.c_char_p
-    side.cpu_bind.restype = ctypes.c_void_p
+    side.cpu_bind.restype = side.cpu_address.restype = ctypes.c_void_p
     side.cpu_buffer.restype = ctypes.c_uint64
     side.cpu_opencl_open.restype = side.cpu_open.restype = side.cpu_opencl_prepare.restype = ctypes.c_bool
     if not side.cpu_open(threads):
@@ -81,6 +81,9 @@ class Ours:
         if seconds < 0:
             raise Missing(self.side.cpu_error().decode())
         return seconds
+
+    def address(self, name):
+        return self.side.cpu_address(ctypes.c_uint64(self.handles[name]))
 
     def first(self):
         return self.side.cpu_first(self.text, ctypes.c_uint64(len(self.text)), ctypes.c_uint64(0), *self.values)
