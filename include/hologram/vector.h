@@ -780,16 +780,11 @@ HGV_FN void hgv_past(uint8_t *p, const void *from, unsigned bytes) {
 #endif
     memcpy(p, from, bytes);
 }
-/* Whether a launch writes far more than caches hold. */
-HGV_FN bool hgv_is_large(const hgv_launch *launch, uint32_t bytes) {
-    return launch->lanes >= (UINT64_C(32) << 20) / bytes;
-}
-/* Before anybody else looks. */
-HGV_FN void hgv_past_end(const hgv_launch *launch) {
+/* Before anybody else looks at what went past the caches. */
+HGV_FN void hgv_past_end(void) {
 #if defined(__x86_64__)
-    if (hgv_is_large(launch, 8)) _mm_sfence();
+    _mm_sfence();
 #endif
-    (void)launch;
 }
 
 HGV_MEMORY(u8, uint8_t, 8)

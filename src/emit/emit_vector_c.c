@@ -863,6 +863,10 @@ static void print_kernel(vc_printer *p) {
                      "        if (%s_well(launch, first, first + n)) first = %s_turns(launch, "
                      "first, first + n);\n",
                      p->name, p->name);
+    hg_text streamed = {0};
+    const uint32_t from = vec_streams_from(p->k);
+    if (from)
+        hg_text_addf(&streamed, "    if (launch->lanes >= %u) hgv_past_end();\n", (unsigned)from);
     hg_text_addf(out,
                  "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
                  "    uint64_t first = begin;\n"
@@ -874,7 +878,8 @@ static void print_kernel(vc_printer *p) {
                  "(end - first)) - 1);\n"
                  "%s}\n\n",
                  p->local ? "static " : "", p->name, p->name, well.data ? well.data : "", p->name,
-                 p->name, p->streams ? "    hgv_past_end(launch);\n" : "");
+                 p->name, streamed.data ? streamed.data : "");
+    hg_text_free(&streamed);
     hg_text_free(&well);
 }
 

@@ -38,7 +38,6 @@ typedef struct vc_printer {
     uint32_t site_count;
     bool settled;        /* where all goes well */
     bool all_run;        /* there, and no lane ends */
-    bool streams;        /* a store goes past the caches */
     uint32_t in_stretch; /* loads or stores that follow here and are done */
     bool local;          /* the kernel is a static function */
     const char *unsupported;

@@ -458,9 +458,8 @@ static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
         return;
     }
     if (stored && v->u.mem.streams) {
-        p->streams = true;
-        vc_open(p, "if (HGV_UNLIKELY(hgv_is_large(launch, %u)) && run == HGV_ALL)",
-                (unsigned)v->u.mem.bytes);
+        vc_open(p, "if (HGV_UNLIKELY(launch->lanes >= %u) && run == HGV_ALL)",
+                (unsigned)v->u.mem.streams);
         rows(p, v, stored, "_past");
         vc_close(p);
         vc_open(p, all ? "else" : "else if (HGV_LIKELY(run == HGV_ALL))");

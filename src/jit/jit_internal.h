@@ -250,6 +250,7 @@ jit_lanes jit_each_lane(jit_printer *p, LLVMValueRef bits);
 void jit_end_lanes(jit_printer *p, jit_lanes *loop);
 
 /* ---- prim.c, memory.c, access.c, body.c ---- */
+void jit_end_streams(jit_printer *p); /* behind the last turn, before anybody else looks */
 void jit_prim(jit_printer *p, const vec_value *v);
 void jit_memory(jit_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
 void jit_array(jit_printer *p, const vec_value *v);

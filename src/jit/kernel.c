@@ -134,6 +134,7 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
         LLVMBuildBr(p->b, done);
     }
     LLVMPositionBuilderAtEnd(p->b, done);
+    jit_end_streams(p);
     LLVMBuildRetVoid(p->b);
 }
 

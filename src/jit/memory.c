@@ -388,17 +388,31 @@ static void fits(jit_printer *p, const vec_value *v) {
     jit_define(p, v, is ? is : truth(p, false));
 }
 
-/* Past the caches where the launch writes far more than they hold, all lanes run and the place is a
+static LLVMValueRef has_lanes(jit_printer *p, uint32_t from) {
+    LLVMValueRef lanes = LLVMBuildLoad2(
+        p->b, p->t.i64, jit_field(p, p->in.launch, offsetof(hgv_launch, lanes)), "");
+    return LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, from), "");
+}
+
+void jit_end_streams(jit_printer *p) {
+    uint32_t from = vec_streams_from(p->k);
+    if (!from) return;
+    LLVMBasicBlockRef past = jit_block(p, "streamed"), end = jit_block(p, "end");
+    LLVMBuildCondBr(p->b, has_lanes(p, from), past, end);
+    LLVMPositionBuilderAtEnd(p->b, past);
+    (void)jit_intrinsic(p, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+    LLVMBuildBr(p->b, end);
+    LLVMPositionBuilderAtEnd(p->b, end);
+}
+
+/* Past the caches where the launch has lanes enough, all of the turn run and the place is a
  * multiple of what is stored at once. Returns the block behind it, and stays where it is not so. */
 static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueRef stored,
                                   LLVMValueRef at, LLVMValueRef all) {
-    enum { FROM = 32 << 20, LINE = 64 };
+    enum { LINE = 64 };
     uint32_t bytes = p->level.lanes * v->u.mem.bytes < LINE ? p->level.lanes * v->u.mem.bytes
                                                             : LINE;
-    LLVMValueRef lanes = LLVMBuildLoad2(
-        p->b, p->t.i64, jit_field(p, p->in.launch, offsetof(hgv_launch, lanes)), "");
-    LLVMValueRef large = LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, FROM / v->u.mem.bytes),
-                                       "");
+    LLVMValueRef large = has_lanes(p, v->u.mem.streams);
     LLVMValueRef rest = LLVMBuildAnd(p->b, LLVMBuildPtrToInt(p->b, at, p->t.i64, ""),
                                      jit_u64(p, bytes - 1), "");
     LLVMValueRef is = LLVMBuildAnd(p->b, LLVMBuildAnd(p->b, large, all, ""),

@@ -115,21 +115,10 @@ static vec_value *stored(former *x, const kir_value *v, const vec_value *fields)
     return narrow ? vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value) : value;
 }
 
-/* Nobody in the kernel reads the memory, and no lane comes here twice. */
-static bool streams(const former *x, const kir_value *v, const vec_value *fields) {
-    const kir_value *owner = v->parent->owner;
-    if (fields->u.mem.reach != VEC_REACH_ROW || v->u.mem.space != KIR_BUFFER ||
-        x->f != x->m->functions || x->k->blocks)
-        return false;
-    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read &&
-           !(owner && kir_lanes_of(owner)->loop) && !vec_mask_of(x->region);
-}
-
 static void store(former *x, const kir_value *v, uint8_t count, vec_value **args,
                   const vec_value *fields) {
     args[count++] = stored(x, v, fields);
-    vec_value *made = add(x, VEC_STORE, KIR_VOID, false, count, args, fields);
-    made->u.mem.streams = streams(x, v, fields);
+    (void)add(x, VEC_STORE, KIR_VOID, false, count, args, fields);
 }
 
 static vec_value *atomic(former *x, const kir_value *v, uint8_t count, vec_value **args,

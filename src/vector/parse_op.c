@@ -134,10 +134,10 @@ static bool read_place(vec_reader *s, line *l) {
 
 static bool read_brace(vec_reader *s, line *l, bool *has_bytes, bool *has_size, bool *has_values) {
     static const char *const FIELDS[] = {"bytes",   "size",   "operand", "end",
-                                         "answers", "values", "stretch"};
+                                         "answers", "values", "stretch", "streams"};
     static const kir_words fields = {FIELDS, HG_COUNT_OF(FIELDS)};
-    static const uint64_t most[] = {8,         UINT16_MAX, UINT8_MAX,       UINT64_MAX,
-                                    UINT8_MAX, 8,          VEC_MOST_STRETCH};
+    static const uint64_t most[] = {8,         UINT16_MAX, UINT8_MAX,        UINT64_MAX,
+                                    UINT8_MAX, 8,          VEC_MOST_STRETCH, UINT32_MAX};
     kir_reader *r = &s->r;
     bool place = vec_op_has((vec_op)l->v.op, VEC_F_PLACE);
     uint8_t which;
@@ -159,6 +159,7 @@ static bool read_brace(vec_reader *s, line *l, bool *has_bytes, bool *has_size, 
     if (which == 3) l->v.u.mem.end = n;
     if (which == 4) l->v.u.mem.answers = (uint8_t)n;
     if (which == 6) l->v.u.mem.stretch = (uint8_t)n;
+    if (which == 7) l->v.u.mem.streams = (uint32_t)n;
     *has_bytes |= which == 0;
     *has_size |= which == 1;
     return true;

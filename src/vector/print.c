@@ -137,6 +137,7 @@ static void print_braces(hg_text *out, const vec_value *v) {
         if (v->u.mem.end) field(out, &open, "end", v->u.mem.end, true);
         if (v->u.mem.answers) field(out, &open, "answers", v->u.mem.answers, true);
         if (v->u.mem.stretch) field(out, &open, "stretch", v->u.mem.stretch, true);
+        if (v->u.mem.streams) field(out, &open, "streams", v->u.mem.streams, true);
         for (size_t i = 0; i < VEC_MEM_FLAGS; i++)
             if (*vec_mem_flag((vec_value *)(uintptr_t)v, i))
                 field(out, &open, vec_mem_flag_words.words[i], 0, false);

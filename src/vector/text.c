@@ -3,12 +3,11 @@
 #define WORDS(...) \
     { (const char *const[]){__VA_ARGS__}, HG_COUNT_OF(((const char *[]){__VA_ARGS__})) }
 const kir_words vec_reach_words = WORDS("one", "row", "stride", "each");
-const kir_words vec_mem_flag_words = WORDS("aligned", "small", "combines", "streams", "checked",
-                                           "fits");
+const kir_words vec_mem_flag_words = WORDS("aligned", "small", "combines", "checked", "fits");
 
 bool *vec_mem_flag(vec_value *v, size_t i) {
-    bool *const flags[VEC_MEM_FLAGS] = {&v->u.mem.aligned, &v->u.mem.small,   &v->u.mem.combines,
-                                        &v->u.mem.streams, &v->u.mem.checked, &v->u.mem.fits};
+    bool *const flags[VEC_MEM_FLAGS] = {&v->u.mem.aligned, &v->u.mem.small, &v->u.mem.combines,
+                                        &v->u.mem.checked, &v->u.mem.fits};
     return flags[i];
 }
 

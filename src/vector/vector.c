@@ -36,6 +36,15 @@ vec_value *vec_whole_of(const vec_kernel *k) {
     return first && first->op == VEC_WHOLE ? first : NULL;
 }
 
+uint32_t vec_streams_from(const vec_kernel *k) {
+    uint32_t least = 0;
+    for (const vec_function *f = k->functions; f; f = f->next)
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+            if (v->op == VEC_STORE && v->u.mem.streams && (!least || v->u.mem.streams < least))
+                least = v->u.mem.streams;
+    return least;
+}
+
 bool vec_is_same_mask(const vec_value *a, const vec_value *b) {
     return a == b || (a && b && a->op == VEC_GET && b->op == VEC_GET && a->u.var == b->u.var);
 }

@@ -170,8 +170,6 @@ struct vec_value {
             bool small;     /* the index of lanes that run is known to be below 2^62 */
             bool combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a copy
                               of the thread's own (hgv_launch.spread) */
-            bool streams;  /* STORE: a row of memory that the kernel only writes, once a lane: where
-                              it writes much, past the caches */
             bool fits; /* LOAD of a row with a mask: a plain one where the row is in the memory */
             bool checked;    /* LOAD of one place, behind a CHECK of it: reads where that says */
             uint8_t answers; /* CHECK: so many CHECKs behind it in its region are of its place, with
@@ -184,6 +182,9 @@ struct vec_value {
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;
+            uint32_t streams; /* STORE of a row: where a launch has so many lanes and all of the
+                                 turn run, it is written past the caches, if the target can do that
+                                 there. 0: never */
             uint64_t end;   /* reach EACH: what is addressed ends there at the latest, whatever the
                                indices are; 0: not known */
             int64_t disp;   /* added exactly to the index */
@@ -305,6 +306,8 @@ bool vec_is_member(const vec_value *first, const vec_value *v, uint32_t number);
 const vec_value *vec_next_member(const vec_value *v);
 /* Whether a stretch has none between its members: it is one where nothing is settled too. */
 bool vec_is_close(const vec_value *first);
+/* The least that a STORE's `streams` says; 0: none goes past the caches. */
+uint32_t vec_streams_from(const vec_kernel *k);
 /* Whether two masks are one value, or of one variable. */
 bool vec_is_same_mask(const vec_value *a, const vec_value *b);
 /* Whether a mask has all lanes that run, where what is settled holds. */

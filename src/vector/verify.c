@@ -77,8 +77,9 @@ static const char *check_memory(const kir_module *m, const vec_value *v) {
     if (v->u.mem.fits &&
         (v->op != VEC_LOAD || v->u.mem.open || !v->mask || v->u.mem.reach != VEC_REACH_ROW))
         return "what fits is a load of a row with a mask";
-    return v->u.mem.streams && (!slot || v->u.mem.open || v->u.mem.reach != VEC_REACH_ROW)
-               ? "what streams is a row of a slot"
+    return v->u.mem.streams &&
+                   (v->op != VEC_STORE || !slot || v->u.mem.open || v->u.mem.reach != VEC_REACH_ROW)
+               ? "what streams is a stored row of a slot"
                : NULL;
 }
 
