@@ -619,7 +619,9 @@ static void test_not_ready(const char *pretend) {
 }
 
 int main(void) {
-    setenv("HOLOGRAM_JIT", "off", 1); /* what is allocated is counted */
+    /* What is allocated is counted. And where arrays overlap, a lane that reads what another one
+     * writes gets what the order of lanes gives it, which is another one in native code. */
+    setenv("HOLOGRAM_JIT", "off", 1);
     hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&hooks));
     hg_backend *b = open_backend("cpu");
