@@ -1155,12 +1155,14 @@ typedef struct hg_layer_norm_operands {
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
     hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg mean; /**< hg_array or hg_addr_...; left out: not wanted */
+    hg_arg inverse_deviation; /**< hg_array or hg_addr_...; left out: not wanted */
 } hg_layer_norm_operands;
 /** of each line of [rows, n, inner]: output = gamma (input - mean) / sqrt(variance + eps) + beta with the mean and variance of its n elements; ld: elements from one of rows to the next */
 static inline hg_builder *hg_build_layer_norm(hg_builder *builder, hg_type type, hg_layer_norm_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.gamma, operands.beta, operands.n, operands.eps,
-                           operands.rows, operands.ld, operands.inner};
-    return hg_builder_add(builder, 0x123, type, HG_TYPE_COUNT, args, 9);
+                           operands.rows, operands.ld, operands.inner, operands.mean, operands.inverse_deviation};
+    return hg_builder_add(builder, 0x123, type, HG_TYPE_COUNT, args, 11);
 }
 /** Operands of hg_build_batch_norm by name. */
 typedef struct hg_batch_norm_operands {
@@ -1595,12 +1597,13 @@ typedef struct hg_rms_norm_operands {
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
     hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
     hg_arg inner; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg inverse_deviation; /**< hg_array or hg_addr_...; left out: not wanted */
 } hg_rms_norm_operands;
 /** of each line of [rows, n, inner]: output = gamma input / sqrt(mean of input^2 + eps); ld: elements from one of rows to the next */
 static inline hg_builder *hg_build_rms_norm(hg_builder *builder, hg_type type, hg_rms_norm_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.gamma, operands.n, operands.eps, operands.rows,
-                           operands.ld, operands.inner};
-    return hg_builder_add(builder, 0x158, type, HG_TYPE_COUNT, args, 8);
+                           operands.ld, operands.inner, operands.inverse_deviation};
+    return hg_builder_add(builder, 0x158, type, HG_TYPE_COUNT, args, 9);
 }
 
 #ifdef __cplusplus

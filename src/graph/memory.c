@@ -59,10 +59,8 @@ static void find_lives(const hg_graph *g, const uint32_t *owners, graph_life *li
 
 /* ---- in place ---- */
 
-static bool may_be_in_place(const graph_call *c) {
-    if (c->program) return false;
-    plan_overlap overlap = plan_collective_of((hg_op)c->op)->overlap;
-    return overlap == PLAN_OVERLAP_SAME || overlap == PLAN_OVERLAP_ANY;
+static bool may_be_in_place(const graph_call *c, uint32_t operand) {
+    return !c->program && plan_may_be_same(plan_collective_of((hg_op)c->op), operand);
 }
 
 static uint32_t uses_in_call(const hg_graph *g, const graph_call *c, uint32_t base) {
@@ -82,7 +80,7 @@ static bool may_take(const hg_graph *g, const graph_call *c, const graph_result 
     if (from->source != GRAPH_RESULT || from->type != to->type || from->elements != to->elements)
         return false;
     if (o->operand == r->operand) return true;
-    return may_be_in_place(c) && from->rank == to->rank &&
+    return may_be_in_place(c, r->operand) && from->rank == to->rank &&
            memcmp(from->extents, to->extents, from->rank * sizeof *from->extents) == 0 &&
            graph_operand_of(g, c, r->operand) == NULL;
 }

@@ -152,7 +152,8 @@
 #define ROWS SIZE_OR("rows", "1"), LD("ld"), SIZE_OR("inner", "1")
 #define NORM_ARRAYS OUTPUT("output"), INPUT("input"), INPUT("gamma"), INPUT("beta")
 #define SIG_SOFTMAX {OUTPUT("output"), INPUT("input"), SIZE("n"), ROWS}
-#define SIG_LAYER_NORM {NORM_ARRAYS, SIZE("n"), FACTOR("eps"), ROWS}
+#define GIVES_DEVIATION OUTPUT_OF_OR_NONE(HG_R_WIDE, "inverse_deviation", "not wanted")
+#define SIG_LAYER_NORM {NORM_ARRAYS, SIZE("n"), FACTOR("eps"), ROWS, OUTPUT_OF_OR_NONE(HG_R_WIDE, "mean", "not wanted"), GIVES_DEVIATION}
 #define SIG_BATCH_NORM {NORM_ARRAYS, INPUT("mean"), INPUT("variance"), SIZE("batch"), SIZE("channels"), SIZE("spatial"), FACTOR("eps"), FUSION}
 #define SIG_GROUP_NORM {NORM_ARRAYS, SIZE("batch"), SIZE("channels"), SIZE("groups"), SIZE("spatial"), FACTOR("eps"), FUSION}
 #define SIG_LAYER_SCALE {OUTPUT("output"), INPUT("input"), INPUT("scale"), SIZE("n"), SIZE_OR("rows", "1")}

@@ -213,6 +213,7 @@ static inline hg_type hg_element_type(uint8_t type, uint8_t type2, const hg_oper
     case HG_R_U8: return HG_TYPE_U8;
     case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;
+    case HG_R_WIDE: return hg_wide_type(type);
     default: return HG_TYPE_COUNT;
     }
 }

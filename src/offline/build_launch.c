@@ -81,12 +81,12 @@ static void add_overlap_fault(const plan_step *step, const build_step *s, uint32
 /* Array i is read from a copy where one of those that are written lies on it: elsewhere than on the
  * same elements, or at all. */
 static void add_copy(const plan_step *step, const build_step *s, uint32_t i, hg_text *out) {
-    bool never = plan_collective_of((hg_op)step->op)->overlap == PLAN_OVERLAP_NEVER;
+    const plan_collective *of = plan_collective_of((hg_op)step->op);
     hg_text_addf(out, "        if (");
     bool first = true;
     for (uint32_t w = 0; w < s->call.array_count; w++) {
         if (!(s->shares[i] >> w & 1)) continue;
-        bool same = !never && plan_array_same_shape(&s->arrays[w], &s->arrays[i]);
+        bool same = plan_may_be_same(of, w) && plan_array_same_shape(&s->arrays[w], &s->arrays[i]);
         hg_text_addf(out, "%s@_overlap(&hgd_m[%u], &hgd_m[%u]) > %d", first ? "" : " || ",
                      (unsigned)w, (unsigned)i, same);
         first = false;

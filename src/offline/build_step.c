@@ -91,7 +91,8 @@ static bool needs_copy(const build_program *p, const plan_step *step, const buil
     plan_overlap overlap = plan_collective_of((hg_op)step->op)->overlap;
     if (s->arrays[read].written || overlap == PLAN_OVERLAP_ANY || overlap == PLAN_OVERLAP_REFUSED)
         return false;
-    return overlap == PLAN_OVERLAP_NEVER || !same_place(p, step, s, read, written);
+    return !plan_may_be_same(plan_collective_of((hg_op)step->op), written) ||
+           !same_place(p, step, s, read, written);
 }
 
 /* Scratch memory: the launches' own, the tables', and room for copies of arrays that others may be

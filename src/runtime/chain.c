@@ -52,6 +52,7 @@ static bool describe(hg_run *run, hg_bound_step *s, plan_member *m) {
             .memory = &s->place.ranges[i],
             .elements = elements_without_gaps(&s->call.arrays[i]),
             .type = s->call.arrays[i].type,
+            .written = s->call.arrays[i].written,
             .once = of->loads ? i == 1
                               : of->packs && of->packs(&s->call, &s->expansion.planned, i)};
     return true;

@@ -171,7 +171,7 @@ static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t
         bool same;
         if (!arrays[w].written || !overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same))
             continue;
-        if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same ||
+        if (!plan_may_be_same(s->collective, w) || !same ||
             !plan_array_same_shape(&arrays[w], &arrays[i]))
             return true;
     }

@@ -1,6 +1,7 @@
 /* Operations of networks: instructions of the table where there is one, else programs of
  * src/library/network.atlas. All compute in the common type of their inputs, integers as floats.
  * Must not know: layouts of memory, devices. */
+#include "library/library.h"
 #include "library/texts.h"
 #include "tensor/work.h"
 #include <math.h>
@@ -109,16 +110,34 @@ static hg_status factors(ops_call *c, ops_kept *k, const hg_tensor *given, const
     return HG_OK;
 }
 
-static hg_status row_norm(ops_call *c, ops_kept *k, bool centred) {
+/* Of each line the mean and 1 / deviation, in what they are calculated in. */
+static const char *const STATISTICS[] = {"mean", "inverse_deviation"};
+
+/* Results of no lines. */
+static hg_status no_rows(ops_call *c, const hg_tensor *x, hg_type wide, const uint64_t *shape,
+                         uint32_t statistics) {
+    if (statistics && tensor_numel(shape, x->rank)) return ops_refuse(c, "the mean of no elements");
+    HG_TRY(empty(c, x));
+    for (uint32_t i = 1; i <= statistics; i++)
+        HG_TRY(ops_filled(c, wide, "0", shape, x->rank, &c->out[i]));
+    return HG_OK;
+}
+
+static hg_status row_norm(ops_call *c, ops_kept *k, const char *instruction, uint32_t statistics) {
+    const tensor_work work = {.instruction = instruction, .operation = c->name};
+    const bool centred = instruction[0] == 'l';
     const hg_tensor *x[3] = {NULL};
-    uint64_t n = 1;
+    uint64_t n = 1, lines[HG_TENSOR_AXES];
     uint32_t axes;
-    hg_tensor *rows, *flat, *made;
+    hg_tensor *rows, *flat, *shaped;
     ops_arguments args = {.count = 0};
     HG_TRY(norm_axes(c, &n, &axes));
     HG_TRY(floats(c, k, x));
+    hg_type wide = library_sum_type((hg_type)x[0]->type);
+    memcpy(lines, x[0]->shape, sizeof lines);
+    for (uint32_t i = 1; i <= axes; i++) lines[x[0]->rank - i] = 1;
     uint64_t all = tensor_numel(x[0]->shape, x[0]->rank);
-    if (!all) return empty(c, x[0]);
+    if (!all) return no_rows(c, x[0], wide, lines, statistics);
     HG_TRY(ops_packed(c, k, x[0], false, &rows));
     uint64_t shape[2] = {all / n, n};
     HG_TRY(ops_shaped(k, rows, shape, 2, &rows));
@@ -130,16 +149,24 @@ static hg_status row_norm(ops_call *c, ops_kept *k, bool centred) {
         ops_array(&args, "beta", flat);
     }
     ops_number(&args, "eps", HG_TYPE_F64, ops_number_or(c, 0, 1e-5));
-    hg_tensor **own = ops_keep(k);
-    HG_TRY(ops_instruction(c, centred ? "layer_norm" : "rms_norm", &args, "output", x[0]->type,
-                           shape, 2, own));
-    HG_TRY(ops_shaped(k, *own, x[0]->shape, x[0]->rank, &made));
-    c->out[0] = hg_tensor_retain(made);
+    tensor_result made[3] = {{.operand = "output", .type = x[0]->type, .rank = 2, .shape = shape}};
+    for (uint32_t i = 0; i < statistics; i++)
+        made[1 + i] = (tensor_result){
+            .operand = STATISTICS[i], .type = wide, .rank = x[0]->rank, .shape = lines};
+    HG_TRY(tensor_call(c->run, &work, args.args, args.count, made, 1 + statistics));
+    *ops_keep(k) = made[0].tensor;
+    for (uint32_t i = 1; i <= statistics; i++) c->out[i] = made[i].tensor;
+    HG_TRY(ops_shaped(k, made[0].tensor, x[0]->shape, x[0]->rank, &shaped));
+    c->out[0] = hg_tensor_retain(shaped);
     return HG_OK;
 }
-static hg_status layer_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, true); }
-static hg_status rms_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, false); }
+static hg_status layer_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, "layer_norm", 0); }
+static hg_status layer_norm_statistics(ops_call *c, ops_kept *k) {
+    return row_norm(c, k, "layer_norm", 2);
+}
+static hg_status rms_norm(ops_call *c, ops_kept *k) { return row_norm(c, k, "rms_norm", 0); }
 hg_status ops_layer_norm(ops_call *c) { return ops_with_kept(c, layer_norm); }
+hg_status ops_layer_norm_statistics(ops_call *c) { return ops_with_kept(c, layer_norm_statistics); }
 hg_status ops_rms_norm(ops_call *c) { return ops_with_kept(c, rms_norm); }
 
 /* Inputs behind the first one have an element for each channel, which is axis 1. */

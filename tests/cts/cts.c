@@ -260,6 +260,7 @@ static void all_families(cts *s) {
     cts_blocks(s);
     cts_atlas(s);
     cts_examples(s);
+    cts_more_norms(s);
     check_coverage(s);
 }
 

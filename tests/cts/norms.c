@@ -156,6 +156,36 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
     work_finish(&w, text);
 }
 
+/* The mean, or 1 / deviation, of each line of a layer_norm, in what it calculates in. */
+static void given(cts *s, hg_type type, unsigned rows, unsigned n, unsigned inner, bool mean) {
+    work w;
+    char text[256];
+    hg_type result = type == HG_TYPE_F64 ? HG_TYPE_F64 : HG_TYPE_F32;
+    bool ok = work_begin(&w, s, type, result, (uint64_t)rows * inner, "yxgo");
+    double *x = work_input(&w, "x", (uint64_t)rows * inner * n, false),
+           *g = work_input(&w, "g", n, false),
+           *o = work_input(&w, "o", (uint64_t)rows * inner * n, false);
+    if (ok && x) turn(x, sizeof *x, rows * inner, n, inner, false);
+    for (unsigned r = 0; ok && x && r < rows * inner; r++) {
+        long double sum = 0, size = 0, variance = 0.0009765625L;
+        for (unsigned i = 0; i < n; i++) sum += (long double)x[r * n + i] / n;
+        for (unsigned i = 0; i < n; i++) size += fabsl(x[r * n + i] - sum) / n;
+        for (unsigned i = 0; i < n; i++)
+            variance += (x[r * n + i] - sum) * (x[r * n + i] - sum) / n;
+        w.expected[r] = mean ? sum : 1 / sqrtl(variance);
+        w.bound[r] = mean ? w.unit * (2 * fabsl(sum) + ((long double)n / 16 + 8) * (size + 1))
+                          : w.unit * ((long double)n / 32 + 36) / sqrtl(variance);
+    }
+    free(x);
+    free(g);
+    free(o);
+    snprintf(text, sizeof text,
+             "layer_norm.%s output=o, input=x, gamma=g, beta=g, n=%u, rows=%u, inner=%u, "
+             "eps=0.0009765625, %s=y",
+             hg_type_name(type), n, rows, inner, mean ? "mean" : "inverse_deviation");
+    work_finish(&w, text);
+}
+
 static void batch_norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsigned spatial,
                        const char *activation) {
     work w;
@@ -278,8 +308,9 @@ static void rows_of(cts *s, hg_type type, unsigned rows, unsigned n, unsigned in
     if (cts_wanted(s, "layer_norm", type)) norm(s, type, rows, n, 0, inner, "");
 }
 
+static const hg_type TYPES[] = {HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
+
 void cts_norms(cts *s) {
-    static const hg_type TYPES[] = {HG_TYPE_F32, HG_TYPE_F64, HG_TYPE_F16, HG_TYPE_BF16};
     static const unsigned SIZES[] = {1, 31, 32, 127, 129, 260};
     for (uint32_t t = 0; t < HG_COUNT_OF(TYPES); t++) {
         hg_type type = TYPES[t];
@@ -305,4 +336,13 @@ void cts_norms(cts *s) {
         }
         if (cts_wanted(s, "kv_cache_update", type)) copies(s, type, t, 1 + t);
     }
+}
+
+/* Behind all others, so that the parts which devices take keep their cases. */
+void cts_more_norms(cts *s) {
+    for (uint32_t t = 0; t < HG_COUNT_OF(TYPES); t++)
+        if (cts_wanted(s, "layer_norm", TYPES[t])) {
+            given(s, TYPES[t], 3, 33, 1, t % 2);
+            given(s, TYPES[t], 2, 5, 17, t % 2 == 0);
+        }
 }

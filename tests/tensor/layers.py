@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from numbers_of import LEAST, MOST, UNIT, activated, calculated, loaded, rounding, stored, wide
+from numbers_of import LEAST, MOST, TYPES, UNIT, activated, calculated, loaded, rounding, stored, wide
 from operation import SMALL, Matrix, Operation
 
 
@@ -86,9 +86,35 @@ def normalised(x, axes, eps, kind):
         return away / s, off + u * (n / 32 + 36) * np.abs(away / s)
 
 
+def statistics(x, eps, kind, centred):
+    """Of rows the mean and 1 / sqrt(variance + eps), and what each is known within, as normalised says it; not centred: of squares."""
+    u, n = UNIT[kind], x.shape[1]
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        mean = x.mean(1)
+        away = x - mean[:, None] if centred else x
+        away = away - away.mean(1, keepdims=True) if centred else away
+        s = np.sqrt((away * away).mean(1) + (x.dtype.type(np.float32(eps)) if kind == "f32" else eps))
+        inverse = 1 / s
+        inverse[~np.isfinite(x).all(1)] = np.nan
+        mean[~np.isfinite(x).all(1)] = np.nan
+        least = 4 * LEAST[kind]
+        return {"mean": (mean, 2 * u * np.abs(mean) + u * (n / 24 + 48) * s + least), "inverse_deviation": (inverse, u * (n / 32 + 36) * inverse + least)}
+
+
 class Norm(Operation):
-    out = ("output",)
-    arrays_of = ("output", "input", "gamma", "beta", "mean", "variance")
+    out = ("output", "mean", "inverse_deviation")
+    arrays_of = ("output", "input", "gamma", "beta", "mean", "variance", "inverse_deviation")
+    given = ()  # of each row, beside the output
+
+    def types(self, p):
+        return {name: calculated(p.type) for name in self.given}
+
+    def rows_given(self, p, o):
+        return {name: np.zeros(few(p, o["rows"]), TYPES[calculated(p.type)]) for name in self.given if o[name]}
+
+    def expected_given(self, p, o, x):
+        known = statistics(x, o["eps"], calculated(p.type), "mean" in self.given) if x.size else {name: (np.zeros(o["rows"]),) * 2 for name in self.given}
+        return {name: known[name] for name in self.given if o[name]}
 
     @staticmethod
     def scaled(y, bound, gamma, beta, u):
@@ -101,20 +127,21 @@ class LayerNorm(Norm):
     """gamma*(x - mean)/sqrt(variance + eps) + beta of rows, variance about the mean."""
 
     required = ("output", "input", "gamma", "beta", "n", "eps")
-    optional = {"rows": 1, "ld": None}
+    optional = {"rows": 1, "ld": None, "mean": False, "inverse_deviation": False}
+    given = ("mean", "inverse_deviation")
 
     def arrays(self, p, o):
         self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"], name="input"), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
         self.gamma, self.beta = (p.numbers((few(p, o["n"]),), name=name) for name in ("gamma", "beta"))
-        return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type), "beta": stored(self.beta, p.type)}
+        return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type), "beta": stored(self.beta, p.type), **self.rows_given(p, o)}
 
     def expected(self, p, o):
         kind, x = calculated(p.type), self.x.values[0]
         if x.size == 0:
-            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size))}
+            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size)), **self.expected_given(p, o, x)}
         value, bound = self.scaled(*normalised(x, (1,), o["eps"], kind), self.gamma, self.beta, UNIT[kind])
         self.y.data[:] = 0
-        return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None])}
+        return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None]), **self.expected_given(p, o, x)}
 
     def torch(self, o, torch):
         x = torch.from_numpy(self.x.values[0].astype(np.float64))
@@ -225,19 +252,19 @@ class LogSoftmax(Softmax):
 class RmsNorm(Norm):
     """gamma x / sqrt(mean of x^2 + eps) of rows. Bound: squares lose what 128 partial sums lose."""
 
-    required, optional = ("output", "input", "gamma", "n", "eps"), {"rows": 1, "ld": None}
-    arrays_of = ("output", "input", "gamma")
+    required, optional = ("output", "input", "gamma", "n", "eps"), {"rows": 1, "ld": None, "inverse_deviation": False}
+    arrays_of, given = ("output", "input", "gamma", "inverse_deviation"), ("inverse_deviation",)
 
     def arrays(self, p, o):
         self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"], name="input"), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
         self.gamma = p.numbers((few(p, o["n"]),), name="gamma")
-        return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type)}
+        return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type), **self.rows_given(p, o)}
 
     def expected(self, p, o):
         kind, x = calculated(p.type), self.x.values[0]
         self.y.data[:] = 0
         if x.size == 0:
-            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size))}
+            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size)), **self.expected_given(p, o, x)}
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             eps = x.dtype.type(np.float32(o["eps"])) if kind == "f32" else o["eps"]
             y = x / np.sqrt((x * x).mean(1, keepdims=True) + eps)
@@ -246,7 +273,7 @@ class RmsNorm(Norm):
             value = y * self.gamma
             least = LEAST[kind]
             bound = np.abs(value) * off + least * (np.abs(self.gamma) + 1)
-        return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None])}
+        return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None]), **self.expected_given(p, o, x)}
 
 
 class Heads:

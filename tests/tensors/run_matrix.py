@@ -211,9 +211,10 @@ def normal(x, axes, eps):
     return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
 
 
-@case("layer_norm", "rms_norm")
+@case("layer_norm", "layer_norm_statistics", "rms_norm")
 def norms(m, name):
-    kind, shape, axes, given = m.kind(), [m.number(0, 4), m.number(1, 5), m.number(2, 300)], m.number(1, 3), m.number(0, 3 if name == "layer_norm" else 2)
+    statistics = name == "layer_norm_statistics"  # of halves they are f32
+    kind, shape, axes, given = m.kind(["f4", "f8"] if statistics else FLOATS), [m.number(statistics, 4), m.number(1, 5), m.number(2, 300)], m.number(1, 3), m.number(0, 2 if name == "rms_norm" else 3)
     x = m.array(kind, shape)
     if given == 0:
         axes = 1
@@ -222,13 +223,14 @@ def norms(m, name):
     double = wide(x)
     if not double.size:
         want = double
-    elif name == "layer_norm":
+    elif name != "rms_norm":
         want = normal(double, last, 1e-5)
     else:
         want = double / np.sqrt((double * double).mean(last, keepdims=True) + 1e-5)
     for i, factor in enumerate(rest):
         want = want * wide(factor) if i == 0 else want + wide(factor)
-    return Case([x] + rest, want, 64, 8, kind)
+    more = [double.mean(last, keepdims=True), 1 / np.sqrt(double.var(last, keepdims=True) + 1e-5)] if statistics else []
+    return Case([x] + rest, want, 64, max([8, *(float(abs(values).max()) for values in more)]), kind, more=more)
 
 
 @case("batch_norm", "group_norm")

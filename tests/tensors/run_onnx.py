@@ -424,12 +424,10 @@ def row_norm(n, x, gamma, beta=None):
     gamma, beta = (t if t is None else alike(broadcast(t, shape)) for t in (gamma, beta))
     if name == "RMSNormalization":
         return call("rms_norm", x, gamma, values=[eps])
-    result = [call("layer_norm", x, gamma, *([beta] if beta is not None else []), values=[eps])]
-    if len(n.outputs) > 1:
-        over = list(range(axis, len(x.shape)))
-        variance = call("var", x, axes=over, keepdims=True)
-        result += [call("mean", x, axes=over, keepdims=True), call("reciprocal", call("sqrt", call("add", variance, like(eps, variance))))]
-    return result[:len(n.outputs)]
+    rest = [gamma, *([beta] if beta is not None else [])]
+    if len(n.outputs) == 1:
+        return call("layer_norm", x, *rest, values=[eps])
+    return call("layer_norm_statistics", x, *rest, results=3, values=[eps])[:len(n.outputs)]
 
 
 @operator("BatchNormalization")

@@ -153,6 +153,16 @@ static bool leaves_inputs(const plan_group *g, const plan_link *link, bool in_fr
     return true;
 }
 
+/* Whether a map reads nothing that the instruction writes beside its first array. */
+static bool leaves_outputs(const plan_group *g, const plan_link *link) {
+    for (uint32_t i = 1; i < g->head.count; i++)
+        for (uint8_t k = 0; k + 1 < link->arrays && g->head.arrays[i].written; k++)
+            if (g->relation(g->owner, g->arrays[link->in[k]], g->head.arrays[i].memory) !=
+                PLAN_APART)
+                return false;
+    return true;
+}
+
 static bool goes_with(const plan_group *g, const plan_link *link, bool in_front) {
     bool is_long = plan_is_long(link->fn);
     if (g->takes != PLAN_TAKES_QUICK) return g->takes == PLAN_TAKES_ALL || !is_long;
@@ -168,7 +178,7 @@ bool plan_group_add(plan_group *g, const plan_member *m) {
         const plan_link *link = &g->chain.links[i];
         bool in_front = i < g->chain.front;
         fits = has_types(&g->chain, link) && leaves_inputs(g, link, in_front) &&
-               goes_with(g, link, in_front);
+               leaves_outputs(g, link) && goes_with(g, link, in_front);
     }
     if (!fits) *g = before;
     return fits;

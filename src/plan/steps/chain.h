@@ -74,6 +74,7 @@ typedef struct plan_member_array {
     uint64_t elements;  /* how many lie one after another, as a number that is equal where that is;
                            0: they do not, or there are none */
     uint8_t type;       /* hg_type */
+    bool written;
     bool once; /* an instruction's kernels load each of its elements once: maps may make it */
 } plan_member_array;
 

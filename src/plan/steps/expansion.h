@@ -133,7 +133,8 @@ void plan_expand_copy(plan_expansion *x, plan_part to, plan_part from);
  * it is read from a copy then. */
 typedef enum plan_overlap {
     PLAN_OVERLAP_NEVER,
-    PLAN_OVERLAP_SAME,   /* they may be the same bytes: each element is read before it is written */
+    PLAN_OVERLAP_SAME,   /* the first of those that are written may be the same bytes: each element
+                            is read before it is written */
     PLAN_OVERLAP_ANY,    /* all is read before anything is written */
     PLAN_OVERLAP_REFUSED /* an error: the order of writes would show */
 } plan_overlap;
@@ -163,5 +164,10 @@ struct plan_collective {
      * done there. NULL: never. */
     bool (*packs)(const plan_call *call, const plan_expansion *x, uint32_t array);
 };
+
+/* Whether array number `written` of a call may be the same bytes as one that is read. */
+static inline bool plan_may_be_same(const plan_collective *of, uint32_t written) {
+    return of->overlap == PLAN_OVERLAP_ANY || (of->overlap == PLAN_OVERLAP_SAME && written == 0);
+}
 
 #endif

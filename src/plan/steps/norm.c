@@ -37,6 +37,12 @@ static void check(const plan_call *call, plan_problem *problem) {
                     (unsigned long long)channels, (unsigned long long)groups);
 }
 
+/* What is calculated of each row and given where it is wanted: [rows, inner] without gaps. */
+static void shape_given(const plan_call *call, const char *name, const plan_rows *rows) {
+    plan_array *array = plan_array_of(call, plan_operand_named(call, name));
+    if (array) plan_array_shape(array, 2, (const uint64_t[]){rows->count, rows->inner});
+}
+
 static void ranges(plan_call *call) {
     norm p = norm_of(call);
     uint64_t parameters = call->op == HG_OP_GROUP_NORM ? plan_named(call, "channels") : p.rows.n;
@@ -44,6 +50,16 @@ static void ranges(plan_call *call) {
     plan_shape_rows(call, "input", &p.rows);
     plan_shape_line(call, "gamma", parameters);
     if (call->op != HG_OP_RMS_NORM) plan_shape_line(call, "beta", parameters);
+    if (call->op == HG_OP_LAYER_NORM) shape_given(call, "mean", &p.rows);
+    if (call->op != HG_OP_GROUP_NORM) shape_given(call, "inverse_deviation", &p.rows);
+}
+
+/* One more part of a program that has `count` of them. */
+static bool give(const plan_call *call, const char *name, plan_part *parts, uint32_t *count) {
+    uint32_t operand = plan_operand_named(call, name);
+    bool given = plan_array_of(call, operand) != NULL;
+    if (given) parts[(*count)++] = plan_part_of(call, operand);
+    return given;
 }
 
 enum { SHORT_ROW = 256, LANES = 32, FEW_LANES = 16 };
@@ -57,31 +73,38 @@ static void expand(const plan_call *call, plan_expansion *x) {
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
     bool of_group = call->op == HG_OP_GROUP_NORM;
+    plan_part parts[6] = {plan_part_named(call, "input"), plan_part_named(call, "gamma"),
+                          plan_part_named(call, "beta"), plan_part_named(call, "output")};
+    uint32_t count = 4;
+    bool mean = !of_group && give(call, "mean", parts, &count),
+         inverse = !of_group && give(call, "inverse_deviation", parts, &count);
     plan_expand_rows(
-        x,
-        &(plan_row_program){
-            .id = LIBRARY_ROWS_NORM,
-            .type = type,
-            .fn = of_group ? call->fn : HG_OP_MOV,
-            .rows = p.rows,
-            .lanes = lanes_of(x),
-            .at_once = of_group || x->rolled   ? 1
-                       : p.rows.n <= SHORT_ROW ? 4
-                                               : 2, /* beyond, 4 rows leave no registers */
-            .shared_bytes = 80 * size,
-            .constants = (int32_t[]){(int32_t)size, x->rolled, of_group && p.spatial > 1, of_group,
-                                     of_group && call->fn != HG_OP_MOV},
-            .constant_count = 5,
-            .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"),
-                                   plan_part_named(call, "beta"), plan_part_named(call, "output")},
-            .part_count = 4,
-            .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups,
-                                   p.channels, p.spatial},
-            .value_count = 6});
+        x, &(plan_row_program){
+               .id = LIBRARY_ROWS_NORM,
+               .type = type,
+               .fn = of_group ? call->fn : HG_OP_MOV,
+               .rows = p.rows,
+               .lanes = lanes_of(x),
+               .at_once = of_group || x->rolled   ? 1
+                          : p.rows.n <= SHORT_ROW ? 4
+                                                  : 2, /* beyond, 4 rows leave no registers */
+               .shared_bytes = 80 * size,
+               .constants = (int32_t[]){(int32_t)size, x->rolled, of_group && p.spatial > 1,
+                                        of_group, of_group && call->fn != HG_OP_MOV, mean, inverse},
+               .constant_count = 7,
+               .parts = parts,
+               .part_count = count,
+               .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups,
+                                      p.channels, p.spatial},
+               .value_count = 6});
 }
 
 static void expand_rms(const plan_call *call, plan_expansion *x) {
     plan_rows rows = plan_named_rows(call);
+    plan_part parts[4] = {plan_part_named(call, "input"), plan_part_named(call, "gamma"),
+                          plan_part_named(call, "output")};
+    uint32_t count = 3;
+    bool inverse = give(call, "inverse_deviation", parts, &count);
     hg_type type = (hg_type)call->type;
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
     plan_expand_rows(
@@ -94,12 +117,10 @@ static void expand_rms(const plan_call *call, plan_expansion *x) {
                                           : rows.n <= SHORT_ROW ? 4
                                                                 : 2,
                                .shared_bytes = 80 * size,
-                               .constants = (int32_t[]){(int32_t)size, x->rolled},
-                               .constant_count = 2,
-                               .parts = (plan_part[]){plan_part_named(call, "input"),
-                                                      plan_part_named(call, "gamma"),
-                                                      plan_part_named(call, "output")},
-                               .part_count = 3,
+                               .constants = (int32_t[]){(int32_t)size, x->rolled, inverse},
+                               .constant_count = 3,
+                               .parts = parts,
+                               .part_count = count,
                                .values = (uint64_t[]){rows.n, rows.stride, plan_named(call, "eps")},
                                .value_count = 3});
 }

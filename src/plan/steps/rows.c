@@ -31,7 +31,7 @@ void plan_shape_line(const plan_call *call, const char *name, uint64_t count) {
 
 /* ---- launches ---- */
 
-enum { ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16, MOST_PARTS = 4 };
+enum { ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16, MOST_PARTS = 6 };
 enum { ALONE_LANES = 64, FEW_ALONE_LANES = 16, MOST_DEPTH = 7 };
 
 /* own: W, R, ALONE, DEPTH; numbers: the first three values. */
