@@ -502,6 +502,50 @@ def test_meeting():
         same(top, x.max(keepdims=True), "compare and swap")
 
 
+@hg.kernel
+def transposed(x: hg.In[hg.f32, "h", "w"], y: hg.Out[hg.f32, "h", "w"]):
+    j, i = hg.grid(2)
+    y[j, i] = x[j, i]
+
+
+@hg.kernel
+def guards(x: hg.In[hg.i32, "n"], y: hg.Out[hg.i32, "n"]):
+    i, n, found = hg.lane(), x.shape[0], 0
+    v = hg.i64(x[i])
+    if i - 3 < 0:
+        found += 1
+    if i < n - 2:
+        found += 2
+    if i * 2 + 1 >= n:
+        found += 4
+    if v < n:
+        found += 8
+    if i // 2 <= i % 3 + 1:
+        found += 16
+    for j in range(n - 1, -4, -1):
+        if j < i:
+            found += 32
+    for j in range(v, 2):
+        if j < i:
+            found += 4096
+    for j in (1, -1):
+        w = i + j
+        if w < i:
+            found += 1 << 20
+    y[i] = found
+
+
+def test_guards():
+    x, y = random.randint(-9, 9, 12).astype("i4"), np.zeros(12, "i4")
+    guards(x, y)
+    want = [(i < 3) + 2 * (i < 10) + 4 * (2 * i + 1 >= 12) + 8 * (x[i] < 12) + 16 * (i // 2 <= i % 3 + 1) + 32 * sum(j < i for j in range(11, -4, -1))
+            + 4096 * sum(j < i for j in range(x[i], 2)) + (1 << 20) for i in range(12)]
+    same(y, np.array(want, "i4"), "comparisons of coordinates")
+    checks.check("u64(i * 2 + 1) >= u64(n" in guards.explain() and "if i - 3 < 0" in guards.explain(), f"comparisons without a sign: {guards.explain()}")
+    far = np.zeros((1 << 57, 0), "f4")
+    refused(ValueError, "extents up to 2^56", lambda: transposed(far, far), "an extent beyond all memory")
+
+
 Any, Real = TypeVar("Any"), TypeVar("Real", hg.f32, hg.f64)
 
 

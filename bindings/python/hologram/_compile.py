@@ -124,11 +124,11 @@ class Lowering(Expressions, Statements):
         """A value that may be read again."""
         if not isinstance(v, Val):
             return v
-        return Var(v.cls, self.made(c.hg_tree_let(self.tree, name and name.encode(), v.id), node))
+        return Var(v.cls, self.made(c.hg_tree_let(self.tree, name and name.encode(), v.id), node), top=v.top)
 
     def read(self, v, node):
         """Of a variable its value now."""
-        return Val(v.cls, self.made(c.hg_tree_read(self.tree, v.id), node)) if isinstance(v, Var) else v
+        return Val(v.cls, self.made(c.hg_tree_read(self.tree, v.id), node), v.top) if isinstance(v, Var) else v
 
     def several(self, nodes):
         """Values from left to right."""

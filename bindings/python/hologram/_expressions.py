@@ -10,8 +10,8 @@ import types as python_types
 from . import _interface as c
 from . import _scalar as T
 from ._scalar import Scalar, boolean, f32, i32, i64, settled, u32, u64
-from ._values import (BY_CODE, OPERATORS, PYTHON, REFUSED, SIGNS, Array, Const, NeedResults, Tup, Val, Var, dims, flatten, is_number,
-                      what_is)
+from ._values import (BY_CODE, FAR, OPERATORS, PYTHON, REFUSED, SIGNS, Array, Const, NeedResults, Tup, Val, Var, dims, flatten, is_number,
+                      top_of, top_of_binary, what_is)
 
 
 class Expressions:
@@ -138,7 +138,8 @@ class Expressions:
     def formula(self, part, node):
         """An extent that is an expression over symbols."""
         if isinstance(part, ast.Name):
-            return Val(i64, self.made(c.hg_tree_cast(self.tree, i64.code, self.made(c.hg_tree_read(self.tree, self.scalars[part.id][0]), node)), node))
+            id = self.made(c.hg_tree_read(self.tree, self.scalars[part.id][0]), node)
+            return Val(i64, self.made(c.hg_tree_cast(self.tree, i64.code, id), node), FAR)
         if isinstance(part, ast.Constant):
             return Const(part.value)
         if isinstance(part, ast.BinOp):
@@ -322,7 +323,7 @@ class Expressions:
             raise self.error(node, "division by zero")
         x, y = self.emit(a, cls, node), self.emit(b, cls, node)
         self.place(node)
-        return Val(cls, self.made(c.hg_tree_operate(self.tree, OPERATORS[sign], x, y), node))
+        return Val(cls, self.made(c.hg_tree_operate(self.tree, OPERATORS[sign], x, y), node), top_of_binary(sign, a, b) if cls is i64 else None)
 
     def logic(self, sign, a, b, node):
         x, y = self.emit(a, boolean, node), self.emit(b, boolean, node)
@@ -421,6 +422,8 @@ class Expressions:
         for v, kind, other in ((a, ca, cb), (b, cb, ca)):  # a number that the other's type does not hold decides alone
             if isinstance(v, Const) and kind is int and cls.kind in "iu" and not cls.holds(v.value):
                 raise self.error(node, f"{v.value} is no {cls.name}, which goes from {cls.range()[0]} to {cls.range()[1]}: the comparison is always the same")
+        if cls is i64 and sign in ("<", "<=", ">", ">=") and top_of(a) is not None and top_of(b) is not None:
+            cls = u64  # the same, and what guards of lanes look like in programs
         x, y = self.emit(a, cls, node), self.emit(b, cls, node)
         self.place(node)
         if cls is boolean:

@@ -12,7 +12,7 @@ from . import _interface as c
 from . import _scalar as T
 from ._errors import check
 from ._scalar import Scalar, boolean, f32, i32, i64, settled, u64
-from ._values import Array, Const, Tup, Val, Var
+from ._values import FAR, Array, Const, Tup, Val, Var
 
 
 class Intrinsic:
@@ -505,7 +505,7 @@ TABLE[T.hg_floor] = Entry(lambda call: call.low.instruction("floor", call.argume
 def id_value(call, name):
     low = call.low
     id = low.made(c.hg_tree_lane_id(low.tree, name.encode()), call.node)
-    return Val(i64, low.made(c.hg_tree_cast(low.tree, i64.code, id), call.node))
+    return Val(i64, low.made(c.hg_tree_cast(low.tree, i64.code, id), call.node), FAR if name in ("global", "lane_count") else (1 << 32) - 1)
 
 
 def coordinate(name, field, doc):
@@ -584,9 +584,9 @@ class grid:
             for op in (c.HG_TREE_REM, c.HG_TREE_DIV):
                 by = low.made(c.hg_tree_read(low.tree, low.scalars[name][0]), call.node)
                 parts.append(low.made(c.hg_tree_operate(low.tree, op, low.emit(held, u64, call.node), by), call.node))
-            found.append(low.hold(Val(i64, low.made(c.hg_tree_cast(low.tree, i64.code, parts[0]), call.node)), call.node))
+            found.append(low.hold(Val(i64, low.made(c.hg_tree_cast(low.tree, i64.code, parts[0]), call.node), FAR), call.node))
             rest = parts[1]
-        found.append(low.hold(Val(i64, low.made(c.hg_tree_cast(low.tree, i64.code, rest), call.node)), call.node))
+        found.append(low.hold(Val(i64, low.made(c.hg_tree_cast(low.tree, i64.code, rest), call.node), FAR), call.node))
         return Tup(found[::-1])
 
     @staticmethod

@@ -6,6 +6,7 @@ from . import _errors, _executor, _native, _program, types
 from . import _interface as c
 from ._errors import check
 from ._scalar import Parameter, Scalar, boolean, is_open, static, type_of, u8, u64
+from ._values import FAR
 
 FORMATS = {"f32": "f", "f64": "d", "f16": "e", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "il", "u32": "IL", "i64": "lq", "u64": "LQ", "bool": "?", "bf16": "E"}
 
@@ -109,6 +110,9 @@ def solve(kernel, memories):
             want = evaluate(tree.body, {name: found[name][0] for name in names})
         if want != have:
             raise ValueError(f"{kernel.name}: {p.name} has {have} elements along axis {axis}, expected {extent}{'' if isinstance(extent, int) else f' = {want}'}")
+    for name, (value, array, axis) in found.items():
+        if value > FAR:
+            raise ValueError(f"{kernel.name}: {name} is {value} by {array} (axis {axis}): extents up to 2^56 are expected")
     return {name: value for name, (value, _, _) in found.items()}
 
 

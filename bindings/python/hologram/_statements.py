@@ -7,7 +7,7 @@ from . import _interface as c
 from . import _scalar as T
 from ._scalar import Scalar, boolean, i32, i64, settled
 from ._source import CompileError
-from ._values import REFUSED, SIGNS, Array, Const, Loop, Tup, Val, Var, is_number, what_is
+from ._values import REFUSED, SIGNS, Array, Const, Loop, Tup, Val, Var, is_number, top_of, what_is
 
 
 class Statements:
@@ -159,6 +159,8 @@ class Statements:
         if not isinstance(old, Var):
             old = self.typed_variable(key, self.settle(cls, v, node), target, name)
             frame.env[name] = old
+            if old.cls is i64 and frame.stored.get(name) == 1 and not any(loop.unrolled for loop in frame.loops):
+                old.top = top_of(v)  # no other value is assigned to it
         else:
             beyond = cls is int and isinstance(v, Const) and not old.cls.holds(v.value) and old.cls.kind in "iu"
             old = self.grow(name, self.settle(cls, v, node) if beyond else cls, node)
@@ -376,7 +378,8 @@ class Statements:
         self.place(node.target)
         variable = self.made(c.hg_tree_begin_for(self.tree, name.encode(), first, last, by, backwards), node)
         if name in frame.direct:
-            frame.env[name] = Var(cls, variable, True)
+            up = top_of(start) is not None and (step is None or isinstance(step, Const) and step.value > 0)
+            frame.env[name] = Var(cls, variable, True, top_of(stop) if up and cls is i64 else None)
         else:
             held = frame.env[name]
             value = self.emit(Var(cls, variable), held.cls, node)

@@ -58,19 +58,19 @@ REFUSED = {
 
 
 class Val:
-    """A value of a kernel: an expression of the tree, which is used once."""
-    __slots__ = ("cls", "id")
+    """A value of a kernel: an expression of the tree, which is used once. top: it is from 0 to that; None: nothing is known."""
+    __slots__ = ("cls", "id", "top")
 
-    def __init__(self, cls, id):
-        self.cls, self.id = cls, id
+    def __init__(self, cls, id, top=None):
+        self.cls, self.id, self.top = cls, id, top
 
 
 class Var:
-    """A variable of the tree."""
-    __slots__ = ("cls", "id", "loop")
+    """A variable of the tree. top: as of a value, at every time."""
+    __slots__ = ("cls", "id", "loop", "top")
 
-    def __init__(self, cls, id, loop=False):
-        self.cls, self.id, self.loop = cls, id, loop
+    def __init__(self, cls, id, loop=False, top=None):
+        self.cls, self.id, self.loop, self.top = cls, id, loop, top
 
 
 class Const:
@@ -175,6 +175,33 @@ def direct_loops(node):
     for statement in node.body:
         walk(statement, frozenset())
     return set(loops) - wrong
+
+
+FAR = 1 << 56  # the largest extent, and coordinate: a launch of more lanes does not end
+MOST = (1 << 63) - 1  # the largest i64
+
+
+def top_of(v):
+    """The largest that an integer can be which is never below 0; None: nothing is known of it."""
+    if isinstance(v, Const):
+        value = v.value.value if isinstance(v.value, Scalar) else v.value
+        return value if isinstance(value, int) and 0 <= value <= MOST else None
+    if not isinstance(v, (Val, Var)):
+        return None
+    return v.top if v.top is not None else v.cls.range()[1] if v.cls.kind == "u" and v.cls.bits < 64 else None
+
+
+def top_of_binary(sign, a, b):
+    """The same of a sign between two."""
+    x, y = top_of(a), top_of(b)
+    if x is None or y is None:
+        return None
+    if sign in "+*":
+        top = x + y if sign == "+" else x * y
+        return top if top <= MOST else None
+    if sign in ("//", "%") and isinstance(b, Const) and y > 0:
+        return x // y if sign == "//" else min(x, y - 1)
+    return None
 
 
 def is_number(value):
