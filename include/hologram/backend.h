@@ -65,10 +65,10 @@ HG_API hg_status hg_opening_poll(hg_opening *opening, bool *done,
 typedef struct hg_host_device {
     size_t size;    /**< sizeof(hg_host_device); set by the caller */
     void *context;  /**< opencl: the cl_context; cuda: the CUcontext; vulkan: the VkInstance, of
-                       version 1.2 */
-    void *device;   /**< opencl: the cl_device_id, one of the context's; vulkan: the VkDevice; cuda:
-                       not looked at */
-    void *physical; /**< vulkan: the VkPhysicalDevice */
+                       version 1.2; webgpu: the WGPUInstance */
+    void *device;   /**< opencl: the cl_device_id, one of the context's; vulkan: the VkDevice;
+                       webgpu: the WGPUDevice; cuda: not looked at */
+    void *physical; /**< vulkan: the VkPhysicalDevice; webgpu: the WGPUAdapter, or NULL */
     void *queue;    /**< vulkan: a VkQueue that computes. The others make queues of their own in the
                        context */
     /** vulkan: the VkPhysicalDeviceFeatures2 that the device was made with, with its chain, until
@@ -79,17 +79,17 @@ typedef struct hg_host_device {
 } hg_host_device;
 /**
  * The same as hg_backend_open_start on a device that the host has opened: it is probed like others,
- * and never destroyed. The library's loader ("libOpenCL.so.1", "libvulkan.so.1", "libcuda.so.1")
- * must be that of the host.
+ * and never destroyed. The library's loader ("libOpenCL.so.1", "libvulkan.so.1", "libcuda.so.1",
+ * for webgpu what HOLOGRAM_WEBGPU names) must be that of the host.
  *
- * @param config   backend: "opencl", "vulkan" or "cuda"; device_id is not looked at
+ * @param config   backend: "opencl", "vulkan", "cuda" or "webgpu"; device_id is not read
  * @param device   copied; what it names must stay until the backend is destroyed, or the opening
  * where that gives none. For such a device hg_backend_destroy and hg_opening_destroy wait until the
  * driver's compiler is through with it
  * @return as hg_backend_open_start. hg_opening_poll: HG_ERROR_INVALID_ARGUMENT (a field that the
  * backend needs is NULL), HG_ERROR_BACKEND_UNAVAILABLE (the backend takes no device of others, or
  * the device lacks what it needs) A Vulkan queue must not be used by others while work of the
- * backend is submitted to it.
+ * backend is submitted to it; nor may objects of Dawn, which have no lock of their own.
  * Thread-safe.
  */
 HG_API hg_status hg_backend_open_with(const hg_config *config, const hg_host_device *device,

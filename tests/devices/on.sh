@@ -1,8 +1,8 @@
 #!/bin/sh
 # on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own, or those of HG_DEVICE_CACHES, a
 # folder in which the tests of one run share a cache for each driver, so that no kernel is compiled twice. DEVICE is pocl,
-# lavapipe, swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names) or fake_cuda (tests/fake_cuda, in HG_BUILD_DIR). In the arguments @ stands for the backend's
-# name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
+# lavapipe, swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names), dawn (WebGPU over it), wgpu (WebGPU over lavapipe; both libraries as
+# tools/setup installs them, or HOLOGRAM_WEBGPU) or fake_cuda (tests/fake_cuda, in HG_BUILD_DIR). In the arguments @ stands for the backend's name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
 set -u
 device=$1
 shift
@@ -27,6 +27,16 @@ case $device in
         driver=$(first "${HG_TEST_SWIFTSHADER:-/usr/lib/chromium/vk_swiftshader_icd.json}")
         package=chromium
         export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" ;;
+    dawn)
+        backend=webgpu
+        driver=$(first "${HOLOGRAM_WEBGPU:-build/dawn/node_modules/bun-webgpu-linux-x64/libwebgpu_wrapper.so}")
+        below=$(first "${HG_TEST_SWIFTSHADER:-/usr/lib/chromium/vk_swiftshader_icd.json}")
+        package='chromium and the packages of tests/webgpu: tools/setup test' ;;
+    wgpu)
+        backend=webgpu
+        driver=$(first "${HOLOGRAM_WEBGPU:-build/wgpu/native/libwgpu_native-release.so}")
+        below=$(first /usr/share/vulkan/icd.d/lvp_icd.*.json)
+        package='mesa-vulkan-drivers and the packages of tests/webgpu: tools/setup test' ;;
     fake_cuda)
         backend=cuda
         driver=$(first "${HG_BUILD_DIR:-build/release}/tests/fake_cuda/libcuda.so.1")
@@ -35,6 +45,10 @@ case $device in
         export LD_LIBRARY_PATH="$folder" HOLOGRAM_NVRTC="$folder/libnvrtc.so.13" HOLOGRAM_CUBLASLT="$folder/libcublasLt.so.13" ;;
     *) echo "unknown device $device" >&2; exit 2 ;;
 esac
+if [ "$backend" = webgpu ]; then
+    [ -n "$below" ] || driver=
+    export HOLOGRAM_WEBGPU="$driver" VK_DRIVER_FILES="$below" VK_ICD_FILENAMES="$below" XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
+fi
 if [ -z "$driver" ]; then
     echo "skipped: $device is not installed (Debian package $package)"
     echo "0 passed, 0 failed, 1 skipped"

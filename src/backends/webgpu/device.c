@@ -118,6 +118,7 @@ static void fill_identity(hg_device *d) {
     char device[64], about[64], file[48];
     wg_say(d->info.device, device, sizeof device);
     wg_say(d->info.description, about, sizeof about);
+    if (!d->info.vendor_id && !device[0]) return; /* an adapter that nobody names */
     hg_library_mark((void *)&wg.CreateInstance, file, sizeof file);
     snprintf(caps->identity, sizeof caps->identity, "webgpu %s %s %x:%x %s %s", wg_library_name(),
              file, (unsigned)d->info.vendor_id, (unsigned)d->info.device_id, device, about);
@@ -300,7 +301,10 @@ hg_status wg_device_adopt(const hg_driver_options *options, hg_device **device) 
     d->handle = host->device;
     HG_CALLS_OTHERS;
     hg_mutex_lock(&wg_lock);
-    (void)wg.DeviceGetAdapterInfo(d->handle, &d->info);
+    if (host->physical)
+        (void)wg.AdapterGetInfo(host->physical, &d->info);
+    else if (!wg_is_native()) /* it cannot be asked there */
+        (void)wg.DeviceGetAdapterInfo(d->handle, &d->info);
     (void)wg.DeviceGetLimits(d->handle, &d->limits);
     d->limits.next = NULL;
     d->queue = wg.DeviceGetQueue(d->handle);

@@ -27,7 +27,8 @@ extern hg_mutex wg_lock; /* of all calls */
 bool wg_load(char reason[256]);
 /* "Dawn", "wgpu-native 29.0.0" */
 const char *wg_library_name(void);
-/* wgpu-native, which has no CreateComputePipelineAsync (it ends the process) and locks by itself.
+/* wgpu-native, which has no CreateComputePipelineAsync and no DeviceGetAdapterInfo (they end the
+ * process).
  */
 bool wg_is_native(void);
 /* The process's instance, made when first asked for and kept; NULL: it cannot be made. */

@@ -243,6 +243,76 @@ static void test_lost(void) {
     driver->device_close(d);
 }
 
+/* ---- a device of the host ---- */
+
+static void on_adapter(uint32_t status, WGPUAdapter adapter, WGPUStringView said, void *one,
+                       void *two) {
+    (void)said, (void)two;
+    CHECK(status == WGPU_STATUS_SUCCESS);
+    *(WGPUAdapter *)one = adapter;
+}
+
+static void on_device(uint32_t status, WGPUDevice device, WGPUStringView said, void *one,
+                      void *two) {
+    (void)said, (void)two;
+    CHECK(status == WGPU_STATUS_SUCCESS);
+    *(WGPUDevice *)one = device;
+}
+
+static hg_status open_with(const hg_host_device *host, hg_backend **b) {
+    hg_config config = hg_config_default();
+    hg_opening *o = NULL;
+    bool done = false;
+    snprintf(config.backend, sizeof config.backend, "webgpu");
+    hg_status status = hg_backend_open_with(&config, host, &o);
+    while (status == HG_OK && !done) status = hg_opening_poll(o, &done, b);
+    hg_opening_destroy(o);
+    return status;
+}
+
+/* An instance and a device with the limits of every adapter; both are the host's before and after.
+ */
+static void test_host_device(void) {
+    WGPUInstance instance = wg.CreateInstance(NULL);
+    WGPUAdapter adapter = NULL;
+    WGPUDevice device = NULL;
+    WGPULimits limits = {0};
+    WGPUDeviceDescriptor wanted = {.limits = NULL};
+    WGPURequestAdapterOptions options = {.feature_level = WGPU_CORE, .backend = 6 /* Vulkan */};
+    WGPURequestAdapterCallbackInfo asked = {
+        .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_adapter, .one = &adapter};
+    WGPURequestDeviceCallbackInfo opened = {
+        .mode = WGPU_ALLOW_PROCESS_EVENTS, .callback = on_device, .one = &device};
+    hg_host_device host = {.size = sizeof host, .context = instance};
+    hg_backend *b = NULL;
+    (void)wg.InstanceRequestAdapter(instance, &options, asked);
+    while (!adapter) wg.InstanceProcessEvents(instance);
+    if (wg_is_native()) { /* lavapipe's loops are found out with more than 8 buffers */
+        (void)wg.AdapterGetLimits(adapter, &limits);
+        limits.next = NULL;
+        wanted.limits = &limits;
+    }
+    (void)wg.AdapterRequestDevice(adapter, &wanted, opened);
+    while (!device) wg.InstanceProcessEvents(instance);
+    CHECK_FAILS(open_with(&host, &b), HG_ERROR_INVALID_ARGUMENT, "",
+                "webgpu: hg_host_device.device is NULL, expected WGPUInstance and WGPUDevice");
+    host.device = device;
+    for (int i = 0; i < 2; i++) {
+        uint32_t sum[4] = {0};
+        host.physical = i ? adapter : NULL;
+        CHECK_OK(open_with(&host, &b));
+        if (!b) return;
+        CHECK_TEXT(hg_backend_name(b), "webgpu");
+        CHECK(hg_backend_native(b) == (void *)device);
+        hg_buffer buffer = make_buffer(b, (const uint32_t[4]){1, 2, 3, 4}, sizeof sum);
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffer, sum, sizeof sum));
+        CHECK(sum[0] == 1 && sum[3] == 4);
+        hg_backend_destroy(b);
+    }
+    wg.DeviceRelease(device);
+    wg.AdapterRelease(adapter);
+}
+
 int main(void) {
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = ""};
     hg_device_info info;
@@ -267,5 +337,6 @@ int main(void) {
     driver->queue_destroy(q);
     driver->device_close(d);
     test_lost();
+    test_host_device();
     return test_done();
 }
