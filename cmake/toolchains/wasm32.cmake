@@ -1,4 +1,4 @@
-# wasm32 without a system: clang and lld, no C library (tests/wasm/shim.c takes its place).
+# wasm32 without a system: clang and lld, no C library (bindings/npm/wasm/libc.c takes its place).
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 set(CMAKE_C_COMPILER clang-14)

@@ -1,17 +1,20 @@
 /* Reading whole files. Must not know: what is in them. */
 #include "io/io_internal.h"
 
+#include <string.h>
+#if !defined(__wasm__)
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 
 void hg_io_code(const char *code) {
     memcpy(hg_error_record()->code, code, sizeof hg_error_record()->code);
 }
 
+#if !defined(__wasm__)
 const char *hg_io_reason(int error) {
     switch (error) {
     case ENOENT: return "no such file or directory";
@@ -34,6 +37,7 @@ const char *hg_io_reason(int error) {
     default: return "refused by the system";
     }
 }
+#endif
 
 bool hg_path_ends(const char *path, const char *suffix) {
     size_t length = strlen(path), tail = strlen(suffix);
@@ -70,7 +74,9 @@ typedef struct hg_mapping {
 
 static void release_mapping(hg_mapping *m) {
     if (hg_atomic_sub_fetch(&m->references, 1, HG_ACQ_REL) != 0) return;
+#if !defined(__wasm__)
     (void)munmap(m->data, m->length);
+#endif
     hg_free(m);
 }
 
@@ -87,6 +93,40 @@ void hg_bytes_free(hg_bytes *bytes) {
     hg_budget_release(bytes->budget, bytes->charged);
     *bytes = (hg_bytes){0};
 }
+
+#if defined(__wasm__) /* there are no files */
+
+static hg_status no_files(const char *path) {
+    return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: this host has no files", path);
+}
+
+hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) {
+    *in = (hg_input){.path = path, .file = -1, .bytes = {.budget = budget}};
+    return no_files(path);
+}
+void hg_input_close(hg_input *in) { hg_bytes_free(&in->bytes); }
+hg_status hg_input_read(hg_input *in, uint64_t until) {
+    (void)until;
+    return no_files(in->path);
+}
+bool hg_input_map(hg_input *in, hg_bytes *out) {
+    (void)in, (void)out;
+    return false;
+}
+void hg_input_take(hg_input *in, hg_bytes *out) {
+    *out = in->bytes;
+    in->bytes = (hg_bytes){0};
+}
+hg_status hg_file_read_in(hg_budget *budget, const char *path, uint64_t limit, hg_bytes *out) {
+    (void)budget, (void)limit;
+    *out = (hg_bytes){0};
+    return no_files(path);
+}
+hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) {
+    return hg_file_read_in(budget, path, UINT64_MAX, out);
+}
+
+#else
 
 /* Another length, the first `kept` bytes stay. A smaller one cannot fail. */
 static hg_status resize(hg_bytes *bytes, uint64_t kept, uint64_t length) {
@@ -221,6 +261,8 @@ hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) {
     hg_input_close(&in);
     return mapped ? HG_OK : hg_file_read_in(budget, path, UINT64_MAX, out);
 }
+
+#endif
 
 hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) {
     return hg_file_read_in(NULL, path, limit, out);

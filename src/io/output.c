@@ -1,8 +1,53 @@
 /* Outputs that appear all or not at all: temporary files in the folders of their targets, without a
  * name where the system has such files, synced, then given the name or renamed to it. Must not
  * know: what is written. */
-#include "base/disk.h"
 #include "io/io_internal.h"
+
+hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                      uint64_t *bytes) {
+    *bytes = hg_type_size_bytes(type);
+    if (rank > HG_MAX_EXTENTS)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path,
+                       rank, (int)HG_MAX_EXTENTS);
+    for (uint32_t i = 0; i < rank; i++)
+        if (!hg_mul_u64(*bytes, extent[i], bytes))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory",
+                           path);
+    return HG_OK;
+}
+
+#if defined(__wasm__) /* there are no files */
+
+struct hg_outputs {
+    int unused;
+};
+
+static hg_status no_files(const char *path) {
+    return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: this host has no files", path);
+}
+
+hg_outputs *hg_outputs_create(void) { return hg_calloc(1, sizeof(hg_outputs)); }
+void hg_outputs_charge(hg_outputs *outputs, hg_budget *budget) { (void)outputs, (void)budget; }
+void hg_outputs_destroy(hg_outputs *outputs) { hg_free(outputs); }
+hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts,
+                         size_t count) {
+    (void)outputs, (void)parts, (void)count;
+    return no_files(path);
+}
+hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type,
+                                  uint32_t rank, const uint64_t *extent,
+                                  const hg_file_part *elements) {
+    (void)outputs, (void)type, (void)rank, (void)extent, (void)elements;
+    return no_files(path);
+}
+hg_status hg_outputs_commit(hg_outputs *outputs) {
+    (void)outputs;
+    return HG_OK;
+}
+
+#else
+
+#include "base/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -250,25 +295,6 @@ hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_pa
     return status;
 }
 
-hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank,
-                               const uint64_t *extent, const void *data) {
-    return hg_outputs_add_elements(outputs, path, type, rank, extent,
-                                   &(hg_file_part){.data = data});
-}
-
-hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
-                      uint64_t *bytes) {
-    *bytes = hg_type_size_bytes(type);
-    if (rank > HG_MAX_EXTENTS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path,
-                       rank, (int)HG_MAX_EXTENTS);
-    for (uint32_t i = 0; i < rank; i++)
-        if (!hg_mul_u64(*bytes, extent[i], bytes))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory",
-                           path);
-    return HG_OK;
-}
-
 hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type,
                                   uint32_t rank, const uint64_t *extent,
                                   const hg_file_part *elements) {
@@ -381,6 +407,14 @@ hg_status hg_outputs_commit(hg_outputs *outputs) {
     for (uint64_t i = 0; i < count; i++) discard(&list[i]);
     outputs->list.count = 0;
     return status;
+}
+
+#endif
+
+hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank,
+                               const uint64_t *extent, const void *data) {
+    return hg_outputs_add_elements(outputs, path, type, rank, extent,
+                                   &(hg_file_part){.data = data});
 }
 
 hg_status hg_file_write(const char *path, const void *data, uint64_t length) {

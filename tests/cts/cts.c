@@ -9,7 +9,7 @@
  * mode. --part runs every N-th case, from the I-th; --case those with TEXT in their name; --widest
  * leaves out wider types. --as names the device in expected.txt, the list of what a device can
  * never do and of what is known to fail; a listed failure that passes is a failure. With --record
- * it runs nothing and writes the cases with their expected results for tests/wasm/replay.c.
+ * it runs nothing and writes the cases with their expected results for tests/npm/replay.mjs.
  * --known: the rows on operands that compilers know, and nothing else (literals.c). --vectors: as
  * of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every
  * case for several architectures. */

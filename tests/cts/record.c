@@ -1,5 +1,5 @@
 /* Cases as bytes, for machines that cannot run the oracle: `cts --record FILE` writes every case
- * with what it must give, and tests/wasm/replay.c runs and compares them. All numbers are
+ * with what it must give, and tests/npm/replay.mjs runs and compares them. All numbers are
  * little-endian. A file is
  *
  *     "HGCASES1", then for each case:

@@ -1,8 +1,34 @@
 #!/bin/sh
-# The core compiled to wasm32, without a C library, runs the recorded conformance slice and the example programs in Node.
+# The npm package from its tarball: the whole library compiled to wasm32, without a C library, in Node and in a browser's page and worker.
+# Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 wasm-ld-14 cmake ninja node
-cross wasm32 tests/wasm
-tally "$HG_BUILD_DIR/tests/cts" --quick --record build/wasm32/cases.bin
-tally node tests/wasm/run.js build/wasm32/core.wasm build/wasm32/cases.bin poor
+site=build/wasm32/site
+mkdir -p build/wasm32
+if ! /usr/bin/python3 -B bindings/npm/build.py --native "$HG_BUILD_DIR" --build build/wasm32 build/wasm32 >build/wasm32.log 2>&1; then
+    build_failed wasm32 build/wasm32.log
+fi
+tail -n 1 build/wasm32.log
+# As npm installs it.
+rm -rf "$site"
+mkdir -p "$site/node_modules/hologram"
+tar xzf build/wasm32/hologram-*.tgz -C "$site/node_modules/hologram" --strip-components=1
+cp tests/npm/*.mjs tests/npm/*.html "$site"
+# The files of the guide, as it says: the tarball unpacked beside the page.
+mkdir "$site/guide"
+tar xzf build/wasm32/hologram-*.tgz -C "$site/guide"
+awk -v folder="$site/guide/" '/^<!-- file: / { name = folder $3; next } /^```/ { if (inside) { inside = 0; name = "" } else inside = name != ""; next }
+    inside { print >name }' docs/guide/web.md
+part='--part 2/9'
+[ "${HG_SLICE:-}" != long ] || part= # make test-all
+# shellcheck disable=SC2086
+tally "$HG_BUILD_DIR/tests/cts" --quick $part --record "$site/node.bin"
+tally "$HG_BUILD_DIR/tests/cts" --quick --part 7/60 --record "$site/cases.bin"
+tally node "$site/node.mjs" "$site/node.bin"
+if command -v chromium >/dev/null 2>&1; then
+    tally node "$site/browser.mjs" "$site"
+else
+    echo "skipped: chromium is not installed"
+    skipped=$((skipped + 1))
+fi
 finish

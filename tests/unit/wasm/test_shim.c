@@ -1,6 +1,8 @@
-/* The C library of the wasm32 build (tests/wasm/shim.c), compiled here under other names, against
- * this machine's: fused multiply-add, scaling, 128-bit integers, printing, sorting, memory. */
+/* The C library of the wasm32 build (bindings/npm/wasm/libc.c), compiled here under other names,
+ * against this machine's: fused multiply-add, scaling, 128-bit integers, printing, sorting, memory.
+ */
 #include "test.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,6 +24,20 @@
 #define strcspn shim_strcspn
 #define strstr shim_strstr
 #define strcmp shim_strcmp
+#define strrchr shim_strrchr
+#define strcpy shim_strcpy
+#define strncpy shim_strncpy
+#define strcat shim_strcat
+#define strnlen shim_strnlen
+#undef isdigit
+#undef isalpha
+#undef isalnum
+#undef toupper
+#define isdigit shim_isdigit
+#define isalpha shim_isalpha
+#define isalnum shim_isalnum
+#define toupper shim_toupper
+int shim_isdigit(int c), shim_isalpha(int c), shim_isalnum(int c), shim_toupper(int c);
 #define strncmp shim_strncmp
 #define __multi3 shim_multi3
 #define __ashlti3 shim_ashlti3
@@ -48,8 +64,10 @@ void shim_free(void *memory),
 char *shim_getenv(const char *name), *shim_strchr(const char *text, int c),
     *shim_strstr(const char *text, const char *what);
 int shim_strcmp(const char *a, const char *b), shim_strncmp(const char *a, const char *b, size_t n);
-size_t shim_strcspn(const char *text, const char *any);
-#include "wasm/shim.c"
+size_t shim_strcspn(const char *text, const char *any), shim_strnlen(const char *text, size_t n);
+char *shim_strrchr(const char *text, int c), *shim_strcpy(char *to, const char *from),
+    *shim_strncpy(char *to, const char *from, size_t n), *shim_strcat(char *to, const char *from);
+#include "../bindings/npm/wasm/libc.c"
 #undef fma
 #undef fmaf
 #undef ldexp
@@ -60,6 +78,15 @@ size_t shim_strcspn(const char *text, const char *any);
 #undef qsort
 #undef strcmp
 #undef strcspn
+#undef strrchr
+#undef strcpy
+#undef strncpy
+#undef strcat
+#undef strnlen
+#undef isdigit
+#undef isalpha
+#undef isalnum
+#undef toupper
 
 /* ---- linear memory ---- */
 
@@ -179,6 +206,27 @@ static void test_spans(void) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         for (size_t j = 0; j < sizeof any / sizeof any[0]; j++)
             CHECK_U64(shim_strcspn(texts[i], any[j]), strcspn(texts[i], any[j]));
+    CHECK_TEXT(shim_strrchr(texts[4], 'c'), "c");
+    CHECK_TEXT(shim_strrchr("a/b/c", '/'), "/c");
+    CHECK(shim_strrchr("a", '/') == NULL);
+    CHECK_U64(shim_strnlen("abc", 2), 2);
+    CHECK_U64(shim_strnlen("abc", 9), 3);
+}
+
+static void test_copies(void) {
+    char text[8] = "?????";
+    CHECK_TEXT(shim_strcpy(text, "ab"), "ab");
+    CHECK_TEXT(shim_strcat(text, "cd"), "abcd");
+    shim_strncpy(text, "x", 4);
+    CHECK(memcmp(text, "x\0\0\0", 5) == 0);
+    shim_strncpy(text, "vwxyz", 3);
+    CHECK(memcmp(text, "vwx\0", 4) == 0);
+    for (int c = 0; c < 128; c++) {
+        CHECK(!shim_isdigit(c) == !isdigit(c));
+        CHECK(!shim_isalpha(c) == !isalpha(c));
+        CHECK(!shim_isalnum(c) == !isalnum(c));
+        CHECK_U64((uint64_t)shim_toupper(c), (uint64_t)toupper(c));
+    }
 }
 
 static int compare_ints(const void *a, const void *b) {
@@ -257,6 +305,7 @@ int main(void) {
     test_integers();
     test_printing();
     test_spans();
+    test_copies();
     test_sorting();
     test_memory();
     return test_done();

@@ -1,4 +1,4 @@
-/* What the core uses of stdlib.h (tests/wasm/shim.c). */
+/* What the core uses of stdlib.h (bindings/npm/wasm/libc.c). */
 #ifndef SHIM_STDLIB_H
 #define SHIM_STDLIB_H
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* The C library that the core needs on wasm32 without a system: memory, text, sorting, and the
  * arithmetic that wasm has no instruction for (fused multiply-add, 128-bit integers).
  * Must not know: Hologram. tests/unit/wasm/test_shim.c includes this file, under other names and on an array for linear memory. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -60,6 +61,42 @@ char *strchr(const char *text, int c) {
         if (!*text) return NULL;
     }
 }
+
+char *strrchr(const char *text, int c) {
+    char *last = NULL;
+    for (;; text++) {
+        if (*text == (char)c) last = (char *)(uintptr_t)text;
+        if (!*text) return last;
+    }
+}
+
+size_t strnlen(const char *text, size_t n) {
+    size_t length = 0;
+    while (length < n && text[length]) length++;
+    return length;
+}
+
+char *strcpy(char *to, const char *from) {
+    memcpy(to, from, strlen(from) + 1);
+    return to;
+}
+
+char *strncpy(char *to, const char *from, size_t n) {
+    size_t length = strnlen(from, n);
+    memcpy(to, from, length);
+    memset(to + length, 0, n - length);
+    return to;
+}
+
+char *strcat(char *to, const char *from) {
+    strcpy(to + strlen(to), from);
+    return to;
+}
+
+int isdigit(int c) { return c >= '0' && c <= '9'; }
+int isalpha(int c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+int isalnum(int c) { return isalpha(c) || isdigit(c); }
+int toupper(int c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
 
 size_t strcspn(const char *text, const char *any) {
     size_t n = 0;

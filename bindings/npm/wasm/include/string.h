@@ -1,4 +1,4 @@
-/* What the core uses of string.h, for wasm32 without a C library (tests/wasm/shim.c). */
+/* What the library uses of string.h, for wasm32 without a C library (bindings/npm/wasm/libc.c). */
 #ifndef SHIM_STRING_H
 #define SHIM_STRING_H
 #include <stddef.h>
@@ -8,9 +8,14 @@ void *memset(void *to, int byte, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 void *memchr(const void *in, int byte, size_t n);
 size_t strlen(const char *text);
+size_t strnlen(const char *text, size_t n);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t n);
+char *strcpy(char *to, const char *from);
+char *strncpy(char *to, const char *from, size_t n);
+char *strcat(char *to, const char *from);
 char *strchr(const char *text, int c);
+char *strrchr(const char *text, int c);
 size_t strcspn(const char *text, const char *any);
 char *strstr(const char *text, const char *what);
 /* -ffreestanding takes these for any functions; as builtins small copies become loads and stores.

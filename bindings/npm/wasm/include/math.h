@@ -1,5 +1,5 @@
 /* What the core and its handlers use of math.h: instructions of wasm where there is one, else
- * tests/wasm/shim.c. */
+ * bindings/npm/wasm/libc.c. */
 #ifndef SHIM_MATH_H
 #define SHIM_MATH_H
 #define NAN __builtin_nanf("")

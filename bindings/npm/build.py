@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Builds the npm package: hologram.wasm, the modules, and the tarball that `npm install` takes.
+
+    bindings/npm/build.py [--native BUILD] [--build DIR] [FOLDER]
+
+BUILD is a native build folder, for the tile handlers that it generates (build/release); DIR is where hologram.wasm is built
+(build/wasm32); the tarball hologram-VERSION.tgz comes into FOLDER (dist). Needs clang, lld, CMake and Ninja; npm is not needed. Equal
+files make equal tarballs.
+"""
+import argparse
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def version():
+    with open(os.path.join(ROOT, "include", "hologram", "version.h"), encoding="utf-8") as file:
+        return ".".join(re.findall(r"#define HG_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
+
+
+def run(*command, **more):
+    subprocess.run(command, check=True, stdout=sys.stderr, **more)
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True).stdout
+
+
+def replace(path, data):
+    """Writes a file where it says something else: what is the same is not built again."""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def build(native, folder):
+    """hologram.wasm and interface.js in the folder."""
+    run("ninja", "-C", native, "tiles/handlers.c")
+    os.makedirs(folder, exist_ok=True)
+    interface = os.path.join(folder, "interface.json")
+    replace(interface, output(sys.executable, "-B", os.path.join(ROOT, "tools", "interface")))
+    replace(os.path.join(folder, "interface.js"), output(sys.executable, "-B", os.path.join(HERE, "generate.py"), "js", interface))
+    run("cmake", "-G", "Ninja", "-S", os.path.join(HERE, "wasm"), "-B", folder,
+        "-DCMAKE_TOOLCHAIN_FILE=" + os.path.join(ROOT, "cmake", "toolchains", "wasm32.cmake"),
+        "-DHG_TILES_DIR=" + os.path.join(native, "tiles"), "-DHG_INTERFACE=" + interface,
+        *(f"-DCMAKE_C_COMPILER_LAUNCHER={name}" for name in [os.environ.get("CMAKE_C_COMPILER_LAUNCHER")] if name))
+    run("ninja", "-C", folder)
+
+
+def contents(folder):
+    """name in the package -> bytes"""
+    files = {}
+    for source, names in ((os.path.join(HERE, "src"), os.listdir(os.path.join(HERE, "src"))), (HERE, ["README.md", "hologram.d.ts"]),
+                          (ROOT, ["LICENSE-APACHE", "LICENSE-MIT"]), (folder, ["hologram.wasm", "interface.js"])):
+        for name in names:
+            with open(os.path.join(source, name), "rb") as file:
+                files[name] = file.read()
+    with open(os.path.join(HERE, "package.json"), encoding="utf-8") as file:
+        package = json.load(file)
+    package["version"] = version()
+    files["package.json"] = (json.dumps(package, indent=2) + "\n").encode()
+    return files
+
+
+def tarball(files):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo("package/" + name)
+            entry.size, entry.mode = len(data), 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    return gzip.compress(packed.getvalue(), mtime=0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--native", default=os.path.join(ROOT, "build", "release"))
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "wasm32"))
+    parser.add_argument("folder", nargs="?", default=os.path.join(ROOT, "dist"))
+    given = parser.parse_args()
+    native, folder = os.path.abspath(given.native), os.path.abspath(given.build)
+    build(native, folder)
+    files = contents(folder)
+    os.makedirs(given.folder, exist_ok=True)
+    path = os.path.join(given.folder, f"hologram-{version()}.tgz")
+    replace(path, tarball(files))
+    wasm = files["hologram.wasm"]
+    print(f"{path}: {os.path.getsize(path):,} bytes; hologram.wasm {len(wasm):,}, by gzip {len(gzip.compress(wasm, 9)):,}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+// Array graphs: bound to arrays by the names of their inputs and outputs. Must not know: programs' parameters.
+import { finish, mayBegin } from './backend.js';
+import { HologramError, values } from './core.js';
+import { withDiagnostics } from './diagnostics.js';
+import { solve } from './extents.js';
+import { Handle, makeToken } from './handles.js';
+import { Values, arrayOf, printed } from './program.js';
+import { typeOf, typeOfArray } from './types.js';
+
+export class Graph extends Handle {
+  #executables = new Map(); // token of a backend → token
+  busy = 0;
+
+  constructor(hg, text, { name = 'program.graph', programs = null } = {}) {
+    const { core } = hg;
+    const address = core.scope((scope) => {
+      const made = scope.zeros(4);
+      const source = scope.text(text);
+      let trouble = null;
+      const number = programs && hg.answer((file, list, out) => {
+        try {
+          const program = programs(core.text(file));
+          core.view.setUint32(out, core.call('hg_program_retain', program.address), true);
+          return values.HG_OK;
+        } catch (error) {
+          trouble = error;
+          return values.HG_ERROR_IO;
+        }
+      });
+      const options = programs ? scope.structure('hg_graph_read_options', { program: core.exports.hologram_graph_program(), user: number }) : 0;
+      try {
+        withDiagnostics(core, name, text, (list) => core.call('hg_graph_read_text', source.at, source.length, options, list, made));
+      } catch (error) {
+        throw trouble ?? error;
+      } finally {
+        hg.answered(number);
+      }
+      return core.view.getUint32(made, true);
+    });
+    super(core, address, 'hg_graph_release', [hg.token]);
+    this.hg = hg;
+    // What its text declares, in the canonical form.
+    const lines = this.text.split('\n');
+    this.extents = lines.flatMap((line) => (line.startsWith('.extent') ? line.slice(7).match(/\w+/g) : []));
+    this.inputs = new Map();
+    for (const line of lines) {
+      const found = /^\.(?:input|constant)\s+(\w+)\s+(\w+)\s*\[(.*?)\]/.exec(line);
+      if (found) this.inputs.set(found[1], { type: found[2], dims: found[3].split(',').map((dim) => dim.trim()).filter(Boolean) });
+    }
+    this.outputs = lines.flatMap((line) => /^\.output\s+(\w+)/.exec(line)?.[1] ?? []);
+  }
+
+  /** Its canonical text. */
+  get text() {
+    return printed(this.core, 'hg_graph_print', this.address);
+  }
+
+  #executable(backend) {
+    let found = this.#executables.get(backend.token);
+    if (!found?.address) {
+      const { core } = this;
+      const made = core.scope((scope) => {
+        const out = scope.zeros(4);
+        core.try('hg_graph_compile', backend.backend, this.address, 0, out);
+        return core.view.getUint32(out, true);
+      });
+      found = makeToken(core, made, 'hg_graph_executable_destroy', [this.token, backend.token]);
+      this.#executables.set(backend.token, found);
+    }
+    return found;
+  }
+
+  /** Binds inputs, outputs (arrays of the right size) and numbers for symbols that no shape says. */
+  bind(given = {}, options = {}) {
+    const { core } = this;
+    const backend = this.hg.backend(options.backend);
+    const held = new Values(backend);
+    try {
+      const numbers = new Map();
+      const shaped = [];
+      for (const [name, value] of Object.entries(given)) {
+        if (this.extents.includes(name)) {
+          numbers.set(name, Number(value));
+          continue;
+        }
+        const input = this.inputs.get(name);
+        if (!input && !this.outputs.includes(name))
+          throw new HologramError(`no input, output or symbol of the graph is called '${name}': there are ` +
+            [...this.inputs.keys(), ...this.outputs, ...this.extents].join(', '));
+        const { data, shape, length } = arrayOf(value);
+        const type = input ? typeOf(input.type) : typeOf(data?.type?.name ?? data?.type ?? typeOfArray(data)?.name);
+        held.array(name, type, data);
+        if (input) shaped.push({ dims: input.dims, shape, length });
+      }
+      for (const name of this.outputs)
+        if (given[name] === undefined)
+          throw new HologramError(`output ${name} is missing: give an array of its size, ${name}: new Float32Array(…)`);
+      solve(shaped, numbers);
+      for (const name of this.extents) if (numbers.has(name)) held.scalar(name, typeOf('u64'), numbers.get(name));
+      const executable = this.#executable(backend);
+      const address = core.scope((scope) => {
+        const out = scope.zeros(4);
+        core.try('hg_graph_bind', executable.address, held.address, out);
+        return core.view.getUint32(out, true);
+      });
+      held.freeParams();
+      return new GraphBinding(this, backend, address, executable, held);
+    } catch (error) {
+      held.dispose();
+      throw error;
+    }
+  }
+
+  /** Runs it once; gives its outputs. */
+  async run(given = {}, options = {}) {
+    options.signal?.throwIfAborted();
+    this.busy++;
+    let binding = null;
+    try {
+      binding = this.bind(given, options);
+      await binding.run(options);
+      return binding.results();
+    } finally {
+      this.busy--;
+      binding?.dispose();
+    }
+  }
+}
+
+class GraphBinding extends Handle {
+  constructor(graph, backend, address, executable, held) {
+    super(graph.core, address, 'hg_graph_binding_destroy', [executable]);
+    Object.assign(this, { graph, backend, buffers: held.buffers, own: held.own });
+  }
+
+  /** Runs it and waits: for workers and Node. */
+  launch() {
+    this.core.try('hg_graph_binding_launch', this.address);
+  }
+
+  async run({ signal } = {}) {
+    await mayBegin(signal);
+    const { core, backend } = this;
+    const [queue, event] = core.scope((scope) => {
+      const out = scope.zeros(8);
+      core.try('hg_queue_create', backend.backend, 0, out);
+      const made = core.view.getUint32(out, true);
+      const status = core.call('hg_graph_binding_submit', this.address, made, 0, 0, out + 4);
+      if (status !== values.HG_OK) {
+        const error = core.error(status);
+        core.call('hg_queue_destroy', made);
+        throw error;
+      }
+      return [made, core.view.getUint32(out + 4, true)];
+    });
+    const token = makeToken(core, queue, 'hg_queue_destroy', [backend.token]);
+    try {
+      await finish(backend, event, signal);
+    } finally {
+      token.release();
+    }
+  }
+
+  /** Copies of its outputs. */
+  results() {
+    return Object.fromEntries([...this.buffers].filter(([name]) => !this.graph.inputs.has(name)).map(([name, buffer]) => [name, buffer.read()]));
+  }
+
+  dispose() {
+    super.dispose();
+    for (const buffer of this.own) buffer.dispose();
+  }
+}

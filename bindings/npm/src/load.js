@@ -1,0 +1,135 @@
+// Loading hologram.wasm: from an address, bytes or a compiled module, with an error for what can go wrong on the way that says where and
+// what to do. Must not know: how the host reads an address (index.js, node.js).
+import { Core, HologramError } from './core.js';
+import { Hologram } from './hologram.js';
+import { version } from './interface.js';
+
+const MAGIC = [0x00, 0x61, 0x73, 0x6D];
+
+// (module (func (result v128) i32.const 0 i8x16.splat)): what an engine without SIMD refuses.
+const SIMD = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11]);
+
+function failed(message, cause) {
+  return new HologramError(message, { status: 'HG_ERROR_IO', cause });
+}
+
+/** Why the engine did not take these bytes. */
+function explain(error, bytes, where) {
+  if (/unsafe-eval|content security policy/i.test(error.message))
+    return failed(`${where}: the page's Content-Security-Policy does not allow WebAssembly: add 'wasm-unsafe-eval' to script-src`, error);
+  if (!WebAssembly.validate(SIMD))
+    return failed(`${where}: this engine has no SIMD for WebAssembly: Chrome 91, Firefox 89, Safari 16.4, Node 16.4 and later have`, error);
+  return failed(`${where}: ${bytes.length} bytes are no whole WebAssembly module (${error.message}): was the file cut off on its way, ` +
+    `or changed by a tool? hologram.wasm of version ${version} is expected`, error);
+}
+
+/** The bytes are WebAssembly, as far as their beginning says. */
+function check(bytes, where) {
+  if (MAGIC.every((byte, i) => bytes[i] === byte)) return;
+  const text = new TextDecoder().decode(bytes.subarray(0, 40)).replace(/\s+/g, ' ');
+  throw failed(`${where}: no WebAssembly: it begins with ${bytes.length ? JSON.stringify(text) : 'nothing, the file is empty'}; ` +
+    'copy hologram.wasm beside the module, or tell load() its address: load({ wasmUrl })');
+}
+
+async function compile(bytes, where) {
+  check(bytes, where);
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (error) {
+    throw explain(error, bytes, where);
+  }
+}
+
+/** What a server answered, as bytes; progress(loaded, total) is told while they come. */
+export async function readResponse(url, response, progress) {
+  if (!response.ok)
+    throw failed(`${url}: the server answered ${response.status} ${response.statusText}: put hologram.wasm there, or tell load() where it is: ` +
+      'load({ wasmUrl })');
+  const type = (response.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
+  if (type && type !== 'application/wasm' && type !== 'application/octet-stream')
+    throw failed(`${url} is served as ${type}: the server must say Content-Type: application/wasm (is it a page that says "not found"?), ` +
+      'or load() be given the bytes: load({ bytes })');
+  const total = Number(response.headers.get('content-length')) || 0;
+  try {
+    if (!progress || !response.body) return new Uint8Array(await response.arrayBuffer());
+    const parts = [];
+    let loaded = 0;
+    for (const reader = response.body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      loaded += value.length;
+      progress(loaded, Math.max(total, loaded));
+    }
+    const bytes = new Uint8Array(loaded);
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
+  } catch (error) {
+    if (error instanceof HologramError) throw error;
+    throw failed(`${url}: the connection ended early (${error.message}): is the file cut off?`, error);
+  }
+}
+
+/** fetch, with the address in its error. */
+export async function fetchBytes(url, { signal, progress }) {
+  let response;
+  try {
+    response = await fetch(url, { signal, credentials: 'same-origin' });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw failed(`${url}: cannot be fetched (${error.message}): is the server there, and does it allow this page (CORS, Content-Security-Policy ` +
+      'connect-src)?', error);
+  }
+  return readResponse(url, response, progress);
+}
+
+/** load() of a host. read(url, options) gives the bytes of an address; here: where hologram.wasm is unless somebody says otherwise. */
+export function makeLoad(here, read) {
+  let first = null; // the promise of what is loaded
+  let compiled = null; // of the package's own bytes, for a load() after close()
+
+  async function moduleOf(options) {
+    if (options.module) return options.module;
+    const where = options.bytes ? 'load({ bytes })' : String(options.wasmUrl ?? here);
+    if (options.bytes) return compile(new Uint8Array(options.bytes), where);
+    if (options.wasmUrl) return compile(await read(where, options), where);
+    compiled ??= read(where, options).then((bytes) => compile(bytes, where));
+    try {
+      return await compiled;
+    } catch (error) {
+      compiled = null;
+      throw error;
+    }
+  }
+
+  async function begin(options) {
+    options.signal?.throwIfAborted();
+    const module = await moduleOf(options);
+    options.signal?.throwIfAborted();
+    const callbacks = {};
+    const host = Object.fromEntries(['event_done', 'resolve', 'graph_program'].map((name) => [name, (...args) => callbacks[name](...args)]));
+    let exports;
+    try {
+      ({ exports } = await WebAssembly.instantiate(module, { host: { clock_ms: () => performance.now(), ...host } }));
+    } catch (error) {
+      throw failed(`hologram.wasm cannot be started (${error.message}): it must be the one of version ${version}`, error);
+    }
+    const core = new Core(exports);
+    const found = core.call('hg_version_text');
+    if (!found.startsWith(version)) throw failed(`hologram.wasm is of version ${found}, the module of ${version}: use files of one package`);
+    return new Hologram(core, module, callbacks, () => { first = null; });
+  }
+
+  return function load(options = {}) {
+    if (!first) {
+      const mine = begin(options);
+      first = mine;
+      mine.catch(() => { if (first === mine) first = null; });
+    }
+    return first;
+  };
+}

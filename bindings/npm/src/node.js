@@ -1,0 +1,24 @@
+// The package in Node: files are read, all else is fetched.
+import { readFile } from 'node:fs/promises';
+import { HologramError } from './core.js';
+import { fetchBytes, makeLoad } from './load.js';
+
+export { HologramError } from './core.js';
+export { version } from './interface.js';
+
+async function read(url, options) {
+  if (/^(https?|data|blob):/.test(url)) return fetchBytes(url, options);
+  try {
+    const bytes = await readFile(url.startsWith('file:') ? new URL(url) : url, { signal: options.signal });
+    options.progress?.(bytes.length, bytes.length);
+    return bytes;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw new HologramError(`${url}: cannot be read (${error.message}): is it beside the module? load({ wasmUrl }) names another place`,
+      { status: 'HG_ERROR_IO', cause: error });
+  }
+}
+
+/** Loads the library; a second call gives the first's. */
+export const load = makeLoad(new URL('./hologram.wasm', import.meta.url), read);
+export default { load };

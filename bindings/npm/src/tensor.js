@@ -1,0 +1,171 @@
+// Tensors and operations on them. Must not know: programs.
+import { HologramError, values } from './core.js';
+import { Handle } from './handles.js';
+import { operations } from './interface.js';
+import { fromBytes, toBytes, typeOf, typeOfArray } from './types.js';
+
+// Types that tensors have beside the 24: bool is a byte, complex numbers are pairs.
+const MORE = new Map([
+  ['bool', { name: 'bool', code: values.HG_ELEMENT_BOOL, bytes: 1, each: 1, of: 'u8' }],
+  ['complex64', { name: 'complex64', code: values.HG_ELEMENT_COMPLEX64, bytes: 8, each: 2, of: 'f32' }],
+  ['complex128', { name: 'complex128', code: values.HG_ELEMENT_COMPLEX128, bytes: 16, each: 2, of: 'f64' }],
+]);
+
+function elementOf(name) {
+  const more = MORE.get(name) ?? [...MORE.values()].find((one) => one.code === name);
+  if (more) return more;
+  const type = typeOf(name);
+  return { name: type.name, code: type.code, bytes: type.bytes, each: 1, of: type.name };
+}
+
+/** [shape, elements] of nested arrays. */
+function flatten(data) {
+  const shape = [];
+  for (let level = data; Array.isArray(level); level = level[0]) shape.push(level.length);
+  const flat = data.flat(Math.max(shape.length - 1, 0));
+  if (flat.length !== shape.reduce((a, b) => a * b, 1)) throw new HologramError(`tensor: rows of different lengths, [${shape.join(', ')}] is expected`);
+  return [shape, flat];
+}
+
+export class Tensor extends Handle {
+  constructor(hg, address, backend) {
+    super(hg.core, address, 'hg_tensor_release', [backend.token]);
+    this.hg = hg;
+    this.backend = backend;
+  }
+
+  static of(hg, data, { type = null, shape = null, backend = 'auto' } = {}) {
+    const { core } = hg;
+    const device = hg.backend(backend);
+    const [found, elements] = Array.isArray(data) ? flatten(data) : typeof data === 'number' || typeof data === 'bigint' ? [[], [data]] : [null, data];
+    const element = elementOf(type ?? typeOfArray(elements)?.name ?? (typeof elements[0] === 'bigint' ? 'i64' : 'f32'));
+    const bytes = toBytes(typeOf(element.of), elements, 'tensor');
+    const count = bytes.length / element.bytes;
+    const extents = shape ?? found ?? [count];
+    return core.scope((scope) => {
+      const out = scope.zeros(4);
+      core.try('hg_tensor_from_host', device.address, element.code, scope.bytes(bytes), count, scope.array('u64', extents), extents.length, out);
+      return new Tensor(hg, core.view.getUint32(out, true), device);
+    });
+  }
+
+  get type() {
+    return elementOf(this.core.call('hg_tensor_type', this.address)).name;
+  }
+
+  get shape() {
+    const { core } = this;
+    const at = core.call('hg_tensor_shape', this.address);
+    return Array.from({ length: core.call('hg_tensor_ndim', this.address) }, (_, i) => Number(core.view.getBigUint64(at + 8 * i, true)));
+  }
+
+  /** Number of elements. */
+  get length() {
+    return Number(this.core.call('hg_tensor_numel', this.address));
+  }
+
+  /** All elements in C order: a typed array; of wide integers an array of BigInt; complex ones as pairs. */
+  data() {
+    const { core, length } = this;
+    const element = elementOf(core.call('hg_tensor_type', this.address));
+    return core.scope((scope) => {
+      const to = scope.zeros(length * element.bytes);
+      core.try('hg_tensor_to_host', this.address, to, length);
+      return fromBytes(typeOf(element.of), core.bytes.subarray(to, to + length * element.bytes));
+    });
+  }
+
+  /** The value of a tensor with one element. */
+  item() {
+    return this.core.scope((scope) => {
+      const out = scope.zeros(8);
+      this.core.try('hg_tensor_item', this.address, out);
+      return this.core.view.getFloat64(out, true);
+    });
+  }
+
+  /** The handle of the buffer that its elements are in, for programs. */
+  bufferHandle() {
+    const { core } = this;
+    return core.scope((scope) => {
+      const buffer = scope.structure('hg_buffer');
+      const offset = scope.zeros(8);
+      core.try('hg_tensor_buffer', this.address, buffer, offset);
+      if (core.view.getBigUint64(offset, true) !== 0n) throw new HologramError('a view that begins inside of its memory: contiguous() of it copies');
+      return core.view.getBigUint64(buffer, true);
+    });
+  }
+
+  #view(name, ...args) {
+    return this.core.scope((scope) => {
+      const out = scope.zeros(4);
+      this.core.try(name, this.address, ...args.map((arg) => (typeof arg === 'function' ? arg(scope) : arg)), out);
+      return new Tensor(this.hg, this.core.view.getUint32(out, true), this.backend);
+    });
+  }
+
+  /** Another shape of as many elements; one extent may be -1. */
+  reshape(shape) {
+    return this.#view('hg_tensor_reshape', (scope) => scope.array('u64', shape), shape.length);
+  }
+
+  /** Axis i is axis order[i]. */
+  permute(order) {
+    return this.#view('hg_tensor_permute', (scope) => scope.array('i32', order), order.length);
+  }
+
+  /** The two axes of a matrix swapped. */
+  transpose() {
+    return this.#view('hg_tensor_transpose');
+  }
+
+  /** start, start + step, … before stop of an axis; negative numbers count from its end. */
+  slice(axis, start, stop = 9223372036854775807n, step = 1) {
+    return this.#view('hg_tensor_slice', axis, start, stop, step);
+  }
+
+  /** Itself where its elements lie one behind the other, else a copy. */
+  contiguous() {
+    return this.#view('hg_tensor_contiguous');
+  }
+
+  toString() {
+    const { core } = this;
+    return core.scope((scope) => {
+      const out = scope.zeros(4);
+      core.try('hg_tensor_print', this.address, out);
+      const at = core.view.getUint32(out, true);
+      const text = core.text(at);
+      core.call('hg_string_free', at);
+      return text;
+    });
+  }
+}
+
+/**
+ * hg.ops: every operation of docs/reference/tensor-operations.md by its name, with tensors, then options: { axes, keepdims, flag, type,
+ * sizes, numbers }. Gives a tensor, or an array of them.
+ */
+export function makeOperations(hg) {
+  const { core } = hg;
+  const ops = {};
+  for (const [name, results] of Object.entries(operations)) {
+    ops[name] = (...args) => {
+      const options = args.length && !(args.at(-1) instanceof Tensor) ? args.pop() : {};
+      for (const one of args) if (!(one instanceof Tensor)) throw new HologramError(`${name}: tensors are expected, then an object of options`);
+      const backend = args[0]?.backend ?? hg.backend(options.backend);
+      return core.scope((scope) => {
+        const { axes, sizes, numbers = [], type, keepdims = false, flag = false } = options;
+        const at = scope.structure('hg_ops_options', { type: type ? elementOf(type).code : values.HG_TYPE_COUNT, keepdims, flag,
+          axes: axes ? scope.array('i64', axes) : 0, axis_count: axes?.length ?? 0, sizes: sizes ? scope.array('u64', sizes) : 0,
+          size_count: sizes?.length ?? 0, numbers: [0, 0, 0, 0].map((zero, i) => numbers[i] ?? zero) });
+        const out = scope.zeros(4 * results);
+        core.try('hg_ops_call', backend.address, values[`HG_OPS_${name.toUpperCase()}`], scope.array('ptr', args.map((one) => one.address)),
+          args.length, at, out, results);
+        const made = Array.from({ length: results }, (_, i) => new Tensor(hg, core.view.getUint32(out + 4 * i, true), backend));
+        return results === 1 ? made[0] : made;
+      });
+    };
+  }
+  return Object.freeze(ops);
+}

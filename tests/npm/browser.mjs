@@ -1,0 +1,70 @@
+// The package in headless Chromium, under a strict Content-Security-Policy but for the page of the guide (page.mjs says what is done).
+//     node browser.mjs FOLDER     FOLDER has node_modules/hologram and what lies beside this file
+// The page posts what it found; nothing else of the browser is needed.
+import { spawn } from 'node:child_process';
+import { readFile, rm, mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize } from 'node:path';
+
+const [folder] = process.argv.slice(2);
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
+const STRICT = "default-src 'self'; script-src 'self'";
+let passed = 0;
+let failed = 0;
+let finished;
+const end = new Promise((go) => { finished = go; });
+
+async function answer(request, response) {
+  const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+  if (request.method === 'POST') {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const said = JSON.parse(Buffer.concat(parts).toString());
+    response.end();
+    if (said.part === 'end') return finished();
+    passed += said.passed;
+    failed += said.failed;
+    console.log(`${said.part}: ${said.passed} passed, ${said.failed} failed, ${said.ms.toFixed(0)} ms`);
+    for (const message of said.messages) console.log(`${said.part}: ${message}`);
+    return undefined;
+  }
+  try {
+    const body = await readFile(join(folder, normalize(pathname)));
+    const headers = { 'content-type': TYPES[extname(pathname)] ?? 'application/octet-stream' };
+    if (!pathname.startsWith('/guide/')) headers['content-security-policy'] = searchParams.has('blocked') ? STRICT : `${STRICT} 'wasm-unsafe-eval'`;
+    response.writeHead(200, headers);
+    response.end(body);
+  } catch {
+    response.writeHead(404, { 'content-type': 'text/plain' });
+    response.end('no such file');
+  }
+  return undefined;
+}
+
+const server = createServer((request, response) => answer(request, response));
+await new Promise((go) => server.listen(0, '127.0.0.1', go));
+const profile = await mkdtemp(join(tmpdir(), 'hologram-chromium-'));
+const address = `http://localhost:${server.address().port}/page.html`;
+const browser = spawn(process.env.CHROMIUM ?? 'chromium', ['--headless', '--no-sandbox', '--disable-quic', '--disable-gpu', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps', `--user-data-dir=${profile}`, address],
+{ stdio: 'ignore' });
+const late = setTimeout(() => {
+  console.log('the browser said nothing more in 120 s');
+  failed++;
+  finished();
+}, 120000);
+browser.on('error', (error) => {
+  console.log(`${error.message}`);
+  failed++;
+  finished();
+});
+await end;
+clearTimeout(late);
+const gone = new Promise((go) => browser.once('exit', go));
+browser.kill();
+await gone;
+server.close();
+await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+process.exit(failed || !passed ? 1 : 0);

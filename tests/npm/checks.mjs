@@ -1,0 +1,203 @@
+// What the package must do wherever it runs: Node, a page, a worker. Uses its public interface alone.
+
+const AXPY = `.atlas 1
+.program axpy
+.param x buffer f32 in [n]
+.param y buffer f32 inout [n]
+.param alpha f32
+.param n u64
+.lanes n
+    y[global] = fma(alpha, x[global], y[global])
+`;
+const COPY = (type) => `.atlas 1
+.program copy
+.param x buffer ${type} in [n]
+.param y buffer ${type} out [n]
+.param n u64
+.lanes n
+    y[global] = x[global]
+`;
+const ENDLESS = `.atlas 1
+.program endless
+.param y buffer u32 inout [1]
+.lanes 1
+    while y[0] < 1 {
+        y[0] = 0
+    }
+`;
+
+function same(actual, expected, what = '') {
+  const show = (value) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : ArrayBuffer.isView(one) ? [one.constructor.name, ...one] : one));
+  if (show(actual) !== show(expected)) throw new Error(`${what} expected ${show(expected)}, got ${show(actual)}`);
+}
+
+function contains(text, ...parts) {
+  for (const part of parts) if (!String(text).includes(part)) throw new Error(`'${part}' is expected in '${text}'`);
+}
+
+/** The error of a call or promise. */
+async function failure(body) {
+  try {
+    await body();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('an error is expected');
+}
+
+export const checks = {
+  async 'a second load() gives the first'(hg, { load }) {
+    if (await load() !== hg) throw new Error('another object');
+  },
+
+  async 'devices and backends'(hg) {
+    same(hg.backends(), ['wasm']);
+    const wasm = hg.devices().find((one) => one.backend === 'wasm');
+    same([wasm.available, wasm.exact], [true, true]);
+    contains(hg.devices().find((one) => one.backend === 'metal').reason, 'Metal');
+    contains((await failure(() => hg.open('metal'))).message, 'Metal backend only available on Apple platforms');
+  },
+
+  async 'a program runs, what was given stays'(hg) {
+    const x = Float32Array.of(1, 2, 3);
+    const y = Float32Array.of(10, 20, 30);
+    same(await hg.run(AXPY, { x, y, alpha: 2 }, { backend: 'wasm' }), { y: Float32Array.of(12, 24, 36) });
+    same(y, Float32Array.of(10, 20, 30));
+    same(await hg.run(AXPY, { x: [1, 2], y: [0, 1], alpha: -1 }), { y: Float32Array.of(-1, -1) });
+  },
+
+  async 'all types in and out'(hg) {
+    const arrays = { f32: Float32Array, f64: Float64Array, i8: Int8Array, i16: Int16Array, i32: Int32Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array };
+    for (const [type, array] of Object.entries(arrays)) {
+      const x = array.from([0, 1, 100, type[0] === 'u' ? 255 : -7]);
+      same((await hg.run(COPY(type), { x })).y, x, type);
+    }
+    for (const type of hg.types.filter((name) => /^[iu]\d{2,}/.test(name) && Number(name.slice(1)) >= 64)) {
+      const bits = BigInt(type.slice(1));
+      const x = type[0] === 'i' ? [-1n, -(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n] : [0n, 1n, (1n << bits) - 1n];
+      same(Array.from((await hg.run(COPY(type), { x })).y), x, type);
+      contains((await failure(() => hg.run(COPY(type), { x: [1n << bits] }))).message, 'does not fit');
+    }
+    for (const [type, numbers] of [['f16', [1, -2.5, 65504, 6e-8, 1 / 3, Infinity]], ['bf16', [1, -2.5, 3e38, 1e-40, 1 / 3, -Infinity]]]) {
+      const found = hg.toNumbers(type, (await hg.run(COPY(type), { x: numbers })).y);
+      const narrow = await hg.run(`.atlas 1\n.program narrow\n.param x buffer f64 in [n]\n.param y buffer ${type} out [n]\n.param n u64\n.lanes n\n    y[global] = ${type}(x[global])\n`,
+        { x: Float64Array.from(numbers) });
+      same(found, hg.toNumbers(type, narrow.y), type);
+    }
+    same(hg.types.length, 24);
+  },
+
+  async 'diagnostics are objects'(hg) {
+    const error = await failure(() => hg.assemble('.atlas 1\n.program p\n.param y buffer f32 out [4]\n.lanes 4\n    y[global] = nothing\n'));
+    same([error.name, error.status, error.line], ['HologramError', 'HG_ERROR_ISA', 5]);
+    same([error.diagnostics[0].severity, error.diagnostics[0].line], ['error', 5]);
+    contains(error.message, 'program.atlas:5', '^');
+  },
+
+  async 'arguments that do not fit are named'(hg) {
+    const x = Float32Array.of(1);
+    contains((await failure(() => hg.run(AXPY, { x, y: x, alpha: 1, z: 2 }))).message, "'z'", 'x, y, alpha, n');
+    contains((await failure(() => hg.run(AXPY, { x, alpha: 1 }))).message, 'y is missing', 'f32[n]');
+    contains((await failure(() => hg.run(AXPY, { x: Float64Array.of(1), y: x, alpha: 1 }))).message, 'x:', 'Float32Array', 'Float64Array');
+    contains((await failure(() => hg.run(AXPY, { x, y: x, alpha: 'much' }))).message, 'alpha', 'string');
+    contains((await failure(() => hg.run(AXPY, { x, y: x, alpha: 1 }, { backend: 'nothing' }))).message, 'nothing');
+  },
+
+  async 'a fault says where'(hg) {
+    const text = '.atlas 1\n.program f\n.param x buffer u32 in [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global + 2]\n';
+    const error = await failure(() => hg.run(text, { x: [1, 2, 3, 4] }));
+    same([error.status, error.lane, error.code], ['HG_ERROR_EXECUTION_FAILED', 2, 'F01']);
+  },
+
+  async 'an endless program ends'(hg) {
+    const error = await failure(() => hg.run(ENDLESS, { y: [0] }, { timeoutMs: 50 }));
+    same(error.status, 'HG_ERROR_EXECUTION_FAILED');
+    const control = new AbortController();
+    const running = hg.run(ENDLESS, { y: [0] }, { signal: control.signal });
+    control.abort(new Error('not wanted'));
+    same((await failure(() => running)).message, 'not wanted');
+    same((await failure(() => hg.run(AXPY, { x: [1], y: [1], alpha: 1 }, { signal: control.signal }))).message, 'not wanted');
+  },
+
+  async 'programs, bindings and buffers'(hg) {
+    const program = hg.assemble(AXPY);
+    same(program.params.map((p) => [p.name, p.kind, p.type, p.direction]),
+      [['x', 'buffer', 'f32', 'in'], ['y', 'buffer', 'f32', 'inout'], ['alpha', 'scalar', 'f32', null], ['n', 'scalar', 'u64', null]]);
+    const backend = hg.backend('wasm');
+    const y = backend.buffer(Float32Array.of(1, 1));
+    const binding = program.bind({ x: [1, 2], y, alpha: 1 });
+    binding.launch();
+    await binding.run();
+    same(y.read(), Float32Array.of(3, 5));
+    y.view()[0] = 7;
+    same(Array.from(y.read()), [7, 5]);
+    binding.dispose();
+    y.dispose();
+    contains((await failure(() => y.read())).message, 'disposed');
+    const bytes = program.encode();
+    const again = hg.decode(bytes);
+    same(again.hash, program.hash);
+    contains(again.text, '.program axpy');
+    contains(program.emit('opencl'), '__kernel');
+    again.dispose();
+    program.dispose();
+    contains((await failure(() => program.bind())).message, 'disposed');
+  },
+
+  async 'included files and definitions'(hg) {
+    const text = '.atlas 1\n.program p\n.const SIZE 3\n.param y buffer u32 out [SIZE]\n.lanes SIZE\n.include "part.atlas"\n';
+    const part = '    y[global] = SIZE\n';
+    const program = hg.assemble(text, { defines: { SIZE: 4 }, resolve: (name) => (name === 'part.atlas' ? part : null) });
+    same((await program.run()).y, Uint32Array.of(4, 4, 4, 4));
+    contains((await failure(() => hg.assemble(text, { resolve: () => { throw new Error('no such file'); } }))).message, 'no such file');
+    program.dispose();
+  },
+
+  async 'JSON kernels and named kernels'(hg) {
+    const y = await hg.run(hg.kernel('atlas_add_f32'), { a: [1, 2], b: [3, 4] });
+    same(Object.values(y), [Float32Array.of(4, 6)]);
+    if (hg.kernels().length < 10) throw new Error('few kernels');
+    const error = await failure(() => hg.jsonKernel({ name: 1 }));
+    same(error.status, 'HG_ERROR_ISA');
+    if (!error.diagnostics.length) throw new Error('no diagnostics');
+  },
+
+  async 'a circuit runs over arrays'(hg) {
+    const circuit = hg.circuit('merge@c00[c01,c02]');
+    same(circuit.run({ 0: [1, 2], 1: [10, 20] }, [2]), { 2: Float32Array.of(11, 22) });
+    circuit.dispose();
+    same((await failure(() => hg.circuit('merge@'))).status, 'HG_ERROR_ISA');
+  },
+
+  async 'an array graph runs'(hg) {
+    const text = '.graph 1\n.extent b\n.input x f32 [b, 3]\n.constant w f32 [3, 2]\nh = gemm a=x, b=w\ny = parallel_map relu, in=h\n.output y\n';
+    same(await hg.run(text, { x: [1, 2, 3, 4, 5, 6], w: [1, 0, 0, 1, 1, -1], y: new Float32Array(4) }), { y: Float32Array.of(4, 0, 10, 0) });
+    contains((await failure(() => hg.run(text, { x: [1, 2, 3], w: [1, 0, 0, 1, 1, 1] }))).message, 'output y is missing');
+  },
+
+  async 'tensors and operations'(hg) {
+    const a = hg.tensor([[1, 2], [3, 4]]);
+    const b = hg.ops.matmul(a, a.transpose());
+    same([b.shape, Array.from(b.data())], [[2, 2], [5, 11, 11, 25]]);
+    same(hg.ops.sum(b, { axes: [0] }).data(), Float32Array.of(16, 36));
+    same(hg.tensor([1n, 2n, 3n], { type: 'i128' }).data(), [1n, 2n, 3n]);
+    same(Array.from(hg.ops.less(a, hg.tensor(3)).data()), [1, 1, 0, 0]);
+    contains((await failure(() => hg.tensor([[1], [2, 3]]))).message, 'rows');
+  },
+};
+
+/** { passed, failed, messages } of all checks. */
+export async function run(hg, hologram, only = null) {
+  const count = { passed: 0, failed: 0, messages: [] };
+  for (const [name, check] of Object.entries(checks)) {
+    if (only && !name.includes(only)) continue;
+    try {
+      await check(hg, hologram);
+      count.passed++;
+    } catch (error) {
+      count.failed++;
+      count.messages.push(`${name}: ${error.stack ?? error}`);
+    }
+  }
+  return count;
+}

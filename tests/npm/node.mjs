@@ -1,0 +1,156 @@
+// The package in Node, as it was installed beside this file: node node.mjs [CASES]
+import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import * as hologram from 'hologram';
+import { run } from './checks.mjs';
+import { replay } from './replay.mjs';
+
+const [casesFile] = process.argv.slice(2);
+let passed = 0;
+let failed = 0;
+
+async function check(name, body) {
+  try {
+    await body();
+    passed++;
+  } catch (error) {
+    failed++;
+    console.log(`${name}: ${error.stack ?? error}`);
+  }
+}
+
+function expect(condition, what) {
+  if (!condition) throw new Error(what);
+}
+
+async function failure(body) {
+  try {
+    await body();
+  } catch (error) {
+    return error.message;
+  }
+  throw new Error('an error is expected');
+}
+
+const { load } = hologram;
+const wasm = await readFile(new URL(import.meta.resolve('hologram/hologram.wasm')));
+
+// A server whose answers are wrong in one way each.
+const answers = {
+  '/good.wasm': [200, 'application/wasm', wasm],
+  '/page.wasm': [200, 'text/html', Buffer.from('<!doctype html><title>not found</title>')],
+  '/text.wasm': [200, 'application/octet-stream', Buffer.from('<!doctype html>')],
+  '/cut.wasm': [200, 'application/wasm', wasm.subarray(0, wasm.length / 2)],
+  '/empty.wasm': [200, 'application/wasm', Buffer.alloc(0)],
+};
+const server = createServer((request, response) => {
+  const [status, type, body] = answers[request.url] ?? [404, 'text/plain', Buffer.from('no such file')];
+  response.writeHead(status, { 'content-type': type, 'content-length': body.length });
+  response.end(body);
+});
+await new Promise((go) => server.listen(0, '127.0.0.1', go));
+const at = `http://127.0.0.1:${server.address().port}`;
+
+for (const [name, ...parts] of [['missing', '/missing.wasm', '404', 'wasmUrl'], ['page', '/page.wasm', 'text/html', 'application/wasm'],
+  ['text', '/text.wasm', 'no WebAssembly', 'wasmUrl'], ['cut', '/cut.wasm', 'cut off'], ['empty', '/empty.wasm', 'empty']])
+  await check(`load: ${name}`, async () => {
+    const message = await failure(() => load({ wasmUrl: `${at}/${name}.wasm` }));
+    for (const part of parts) expect(message.includes(part), `'${part}' is expected in '${message}'`);
+  });
+await check('load: no server', async () => {
+  const message = await failure(() => load({ wasmUrl: 'http://127.0.0.1:9/x.wasm' }));
+  expect(message.includes('http://127.0.0.1:9/x.wasm') && message.includes('cannot be fetched'), message);
+});
+await check('load: no file', async () => {
+  const message = await failure(() => load({ wasmUrl: './nothing.wasm' }));
+  expect(message.includes('nothing.wasm') && message.includes('wasmUrl'), message);
+});
+await check('load: from an address, with progress', async () => {
+  const told = [];
+  const hg = await load({ wasmUrl: `${at}/good.wasm`, progress: (loaded, total) => told.push([loaded, total]) });
+  expect(told.length && told.at(-1)[0] === wasm.length && told.at(-1)[1] === wasm.length, JSON.stringify(told.slice(-2)));
+  hg.close();
+});
+server.close();
+
+const hg = await load();
+const shared = await run(hg, hologram);
+passed += shared.passed;
+failed += shared.failed;
+for (const message of shared.messages) console.log(message);
+
+await check('a load() that is aborted', async () => {
+  const { load: other } = await import('./node_modules/hologram/index.js'); // has loaded nothing yet
+  const message = await failure(() => other({ signal: AbortSignal.abort(new Error('not now')) }));
+  expect(message === 'not now', message);
+});
+
+await check('the module of the guide', async () => {
+  const file = fileURLToPath(new URL('./guide/squares.mjs', import.meta.url));
+  const said = execFileSync(process.execPath, [file], { encoding: 'utf8' });
+  expect(said.includes('[ 1, 4, 9 ]'), said);
+});
+
+await check('hologram.d.ts declares what there is', async () => {
+  const types = await readFile(new URL('./node_modules/hologram/hologram.d.ts', import.meta.url), 'utf8');
+  const program = hg.kernel('atlas_add_f32');
+  const there = { Hologram: hg, Backend: hg.backend(), Buffer: hg.backend().buffer('f32', 1), Program: program, Tensor: hg.tensor([1]),
+    Circuit: hg.circuit('copy@c01->c02'), Graph: hg.graph('.graph 1\n.input x f32 [1]\ny = parallel_map relu, in=x\n.output y\n'),
+    Binding: program.bind({ a: [1], b: [2] }) };
+  for (const [name, object] of Object.entries(there)) {
+    const body = new RegExp(`export class ${name} [^{]*{\\n([^]*?)\\n}`).exec(types)?.[1] ?? '';
+    const declared = new Set(body.split('\n').flatMap((line) => /^ {2}(?:readonly )?(\w+)[(:?]/.exec(line)?.[1] ?? []));
+    expect(declared.size > 3, `${name} is not declared`);
+    for (const member of declared) expect(member in object, `${name} has no ${member}`);
+    const known = ['constructor', 'core', 'token', 'address', 'hg', 'callbacks', 'answer', 'answered', 'handle', 'writeBytes', 'executable', 'bufferHandle', 'backend'];
+    for (const member of Object.getOwnPropertyNames(Object.getPrototypeOf(object)))
+      expect(declared.has(member) || known.includes(member), `${name}.${member} is not declared`);
+  }
+});
+
+await check('the module starts in a worker', async () => {
+  const worker = new Worker(new URL('./thread.mjs', import.meta.url), { workerData: hg.module });
+  const sum = await new Promise((go, stop) => { worker.once('message', go); worker.once('error', stop); });
+  await worker.terminate();
+  expect(sum === '4,6', `got ${sum}`);
+});
+
+if (casesFile) {
+  const cases = new Uint8Array(await readFile(casesFile));
+  for (const pretend of ['', 'poor']) {
+    const start = performance.now();
+    const found = await replay(hg, cases, { pretend });
+    console.log(`wasm${pretend && ` ${pretend}`}: ${found.values} values checked in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+    passed += found.passed;
+    failed += found.failed;
+    for (const message of found.messages) console.log(message);
+  }
+}
+
+await check('memory is the same after many runs and loads', async () => {
+  const text = '.atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global] + 1.0\n';
+  hg.close();
+  let first = 0;
+  for (let i = 0; i < 100; i++) {
+    const fresh = await load();
+    for (let k = 0; k < 3; k++) await fresh.run(text, { x: new Float32Array(10000) });
+    const size = fresh.core.memory.buffer.byteLength;
+    first ||= size;
+    expect(size === first, `memory of ${size} bytes after ${i} loads, ${first} at first`);
+    fresh.close();
+  }
+  const steady = await load();
+  for (let k = 0; k < 20; k++) await steady.run(text, { x: new Float32Array(10000) });
+  const before = steady.core.memory.buffer.byteLength;
+  for (let k = 0; k < 1000; k++) await steady.run(text, { x: new Float32Array(10000) });
+  expect(steady.core.memory.buffer.byteLength === before, `memory grew from ${before} to ${steady.core.memory.buffer.byteLength}`);
+  steady.close();
+  const message = await failure(() => steady.run(text, { x: [1] }));
+  expect(message.includes('closed'), message);
+});
+
+console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+process.exit(failed || !passed ? 1 : 0);

@@ -1,0 +1,69 @@
+// Runs the checks in the page, in a worker, in a service worker, in a page whose policy forbids WebAssembly and in the page of the
+// guide, and tells the server what came of it.
+const told = (what) => fetch('/result', { method: 'POST', body: JSON.stringify(what) });
+
+function expect(condition, what) {
+  if (!condition) throw new Error(what);
+}
+
+/** A part of the test: body gives counts, or throws. */
+async function part(name, body) {
+  const start = performance.now();
+  let found;
+  try {
+    found = { passed: 1, failed: 0, messages: [], ...await body() };
+  } catch (error) {
+    found = { passed: 0, failed: 1, messages: [String(error?.stack ?? error)] };
+  }
+  await told({ part: name, ms: performance.now() - start, ...found });
+}
+
+/** The document of a page in a frame, once test(document) holds. */
+async function frame(address, test) {
+  const element = document.createElement('iframe');
+  element.src = address;
+  document.body.append(element);
+  for (let i = 0; i < 1000; i++) {
+    await new Promise((go) => setTimeout(go, 10));
+    if (element.contentDocument && test(element.contentDocument)) return element.contentDocument;
+  }
+  throw new Error(`${address} shows ${element.contentDocument?.body?.textContent}`);
+}
+
+let hologram;
+let hg;
+
+await part('first result', async () => {
+  hologram = await import('./node_modules/hologram/index.js');
+  hg = await hologram.load();
+  const text = '.atlas 1\n.program p\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global] + 1.0\n';
+  const { y } = await hg.run(text, { x: [1] });
+  expect(y[0] === 2, `got ${y}`);
+});
+const { run } = await import('./checks.mjs');
+await part('page', () => run(hg, hologram));
+await part('conformance', async () => {
+  const { replay } = await import('./replay.mjs');
+  const cases = await fetch('cases.bin');
+  return cases.ok ? replay(hg, new Uint8Array(await cases.arrayBuffer())) : { passed: 0 };
+});
+await part('worker', () => new Promise((go, stop) => {
+  const worker = new Worker('worker.mjs', { type: 'module' });
+  worker.onmessage = ({ data }) => go(data);
+  worker.onerror = (event) => stop(new Error(event.message ?? 'the worker did not start'));
+}));
+await part('service worker', async () => {
+  await navigator.serviceWorker.register('service.mjs', { type: 'module' });
+  const { active } = await navigator.serviceWorker.ready;
+  const said = await new Promise((go) => {
+    navigator.serviceWorker.onmessage = ({ data }) => go(data);
+    active.postMessage('go');
+  });
+  expect(said === '4,6', said);
+});
+await part('no wasm-unsafe-eval', async () => {
+  const { title } = await frame('blocked.html?blocked', (page) => page.title && page.title !== 'waiting');
+  expect(title.includes("add 'wasm-unsafe-eval' to script-src") && title.includes('hologram.wasm'), title);
+});
+await part('the page of the guide', () => frame('guide/index.html', (page) => page.querySelector('output')?.textContent === '1, 4, 9'));
+await told({ part: 'end' });

@@ -1,0 +1,159 @@
+// Runs recorded conformance cases (the layout is in tests/cts/record.c) through the package's low layer, and compares.
+const UNCHECKED = 0x7FFFFFFF;
+const MOST_FAILURES = 20;
+const NONE = 0xFFFFFFFFFFFFFFFFn;
+
+class Reader {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.at = 0;
+  }
+  take(n) {
+    if (this.at + n > this.bytes.length) throw new Error('the file of cases ends early');
+    this.at += n;
+    return this.bytes.subarray(this.at - n, this.at);
+  }
+  u32() { this.at += 4; return this.view.getUint32(this.at - 4, true); }
+  u64() { this.at += 8; return this.view.getBigUint64(this.at - 8, true); }
+  text(n) {
+    const bytes = this.take(n);
+    const end = bytes.indexOf(0);
+    return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
+  }
+  list(one) { return Array.from({ length: this.u32() }, one); }
+}
+
+function readCase(r) {
+  const c = { name: r.text(r.u32()), text: r.text(r.u32()), cleared: r.u32() };
+  c.grid = [r.u32(), r.u32(), r.u32()];
+  c.block = [r.u32(), r.u32(), r.u32()];
+  Object.assign(c, { lanes: r.u64(), shared: r.u64(), maxSteps: r.u64() });
+  c.arrays = r.list(() => ({ name: r.text(32), pool: r.u32(), type: r.u32(), bytes: r.take(Number(r.u64())) }));
+  c.scalars = r.list(() => ({ name: r.text(32), type: r.u32(), bits: r.take(8) }));
+  c.kind = r.u32();
+  if (c.kind === 2) return { ...c, code: r.text(4), instruction: r.u64(), lane: r.u64() };
+  c.expected = (c.kind === 0 ? c.arrays.slice(0, 1) : c.arrays).map((array) => {
+    const bytes = r.take(array.bytes.length);
+    const ulps = c.kind === 0 ? r.list(() => r.u32()) : [];
+    return { bytes, ulps };
+  });
+  return c;
+}
+
+const INFINITIES = [0x7C00n, 0x7F80n, 0x7F800000n, 0x7FFn << 52n]; // f16 bf16 f32 f64
+
+function number(bytes) {
+  let value = 0n;
+  for (let i = bytes.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[i]);
+  return value;
+}
+
+/** Equal bits, both NaN, or at most ulp representable values apart. */
+function agrees(type, ulp, expected, actual) {
+  if (ulp === UNCHECKED || expected.every((byte, i) => byte === actual[i])) return true;
+  if (type > 3) return false;
+  const sign = 1n << BigInt(8 * expected.length - 1);
+  const [e, a] = [number(expected), number(actual)];
+  const [es, as] = [e & (sign - 1n), a & (sign - 1n)];
+  if (es > INFINITIES[type] || as > INFINITIES[type]) return es > INFINITIES[type] && as > INFINITIES[type];
+  const [ev, av] = [e & sign ? -es : es, a & sign ? -as : as];
+  return (ev > av ? ev - av : av - ev) <= BigInt(ulp);
+}
+
+/** Runs a case: its arrays afterwards, or the error. */
+function runCase(hg, backend, program, c) {
+  const { core } = hg;
+  const device = backend.backend;
+  const names = program.params.map((p) => p.name);
+  return core.scope((scope) => {
+    const params = core.call('hg_params_create');
+    const live = [];
+    try {
+      core.try('hg_backend_reset_state', device);
+      if (c.cleared < 96) core.try('hg_backend_copy_to_buffer', device, NONE - 95n + BigInt(c.cleared), scope.zeros(12288), 12288);
+      for (const a of c.arrays) {
+        if (!names.includes(a.name)) continue;
+        const kind = a.pool ? 'pool' : 'buffer';
+        const made = scope.zeros(8);
+        core.try(`hg_backend_allocate_${kind}`, device, a.bytes.length, made);
+        const handle = core.view.getBigUint64(made, true);
+        live.push({ a, kind, handle });
+        const data = scope.bytes(a.bytes);
+        if (a.pool) core.try('hg_backend_copy_to_pool', device, handle, 0, data, a.bytes.length);
+        else core.try('hg_backend_copy_to_buffer', device, handle, data, a.bytes.length);
+        core.try(`hg_params_set_${kind}`, params, a.name, handle);
+      }
+      for (const s of c.scalars) if (names.includes(s.name)) core.try('hg_params_set_scalar', params, s.name, s.type, scope.bytes(s.bits));
+      const launch = scope.structure('hg_launch', { grid: c.grid, block: c.block, lanes: c.lanes, shared_memory: c.shared, max_steps: c.maxSteps });
+      let error = null;
+      try {
+        core.try('hg_backend_execute_program_with_params', device, program.address, launch, params);
+      } catch (caught) {
+        error = caught;
+      }
+      const after = c.arrays.map((a) => {
+        const one = live.find((entry) => entry.a === a);
+        if (!one || error) return a.bytes;
+        const to = scope.zeros(a.bytes.length);
+        if (a.pool) core.try('hg_backend_copy_from_pool', device, one.handle, 0, to, a.bytes.length);
+        else core.try('hg_backend_copy_from_buffer', device, one.handle, to, a.bytes.length);
+        return core.bytes.slice(to, to + a.bytes.length);
+      });
+      return { after, error };
+    } finally {
+      for (const { kind, handle } of live) core.call(`hg_backend_free_${kind}`, device, handle);
+      core.call('hg_params_destroy', params);
+    }
+  });
+}
+
+/** What is wrong with a case, or null. */
+function judge(c, { after, error }, count) {
+  if (c.kind === 2) {
+    const got = error ? `${error.code} at instruction ${error.instruction}, lane ${error.lane}` : 'success';
+    const same = error && error.code === c.code && BigInt(error.instruction ?? -1) === c.instruction &&
+      (c.lane === NONE || BigInt(error.lane ?? -1) === c.lane);
+    return same ? null : `expected ${c.code} at instruction ${c.instruction}, lane ${c.lane}; got ${got} (${error?.message})`;
+  }
+  if (error) return error.message;
+  for (const [i, { bytes, ulps }] of c.expected.entries()) {
+    const { type, name } = c.arrays[i];
+    const size = count.size(type);
+    for (let at = 0, element = 0; at + size <= bytes.length; at += size, element++) {
+      if (ulps[element] !== UNCHECKED) count.values++;
+      const [expected, got] = [bytes.subarray(at, at + size), after[i].subarray(at, at + size)];
+      if (!agrees(type, ulps[element] ?? 0, expected, got)) {
+        const text = (data) => number(data).toString(16).padStart(2 * size, '0');
+        return `${name}, element ${element}: expected ${text(expected)}, got ${text(got)}`;
+      }
+    }
+  }
+  return null;
+}
+
+/** { passed, failed, values, messages } of all cases of a file. pretend: '' or 'poor'. */
+export async function replay(hg, bytes, { pretend = '' } = {}) {
+  const r = new Reader(bytes);
+  if (r.text(8) !== 'HGCASES1') throw new Error('not a file of cases');
+  const backend = await hg.open('wasm', { pretend, timeout_ms: 60000 });
+  const count = { passed: 0, failed: 0, values: 0, messages: [], size: (type) => Number(hg.call('hg_type_size_bytes', type)) };
+  while (r.at < bytes.length) {
+    const c = readCase(r);
+    let wrong = null;
+    let program = null;
+    try {
+      program = hg.assemble(c.text);
+      program.verify();
+      wrong = judge(c, runCase(hg, backend, program, c), count);
+    } catch (error) {
+      wrong = error.message;
+    }
+    program?.dispose();
+    if (wrong) count.failed++;
+    else count.passed++;
+    if (wrong && count.failed <= MOST_FAILURES) count.messages.push(`${c.name}${pretend && ` --pretend ${pretend}`}: ${wrong}`);
+  }
+  backend.dispose();
+  return count;
+}
