@@ -39,6 +39,16 @@ hg_type library_sum_type(hg_type type) {
     return type == HG_TYPE_F64 ? HG_TYPE_F64 : hg_type_is_float(type) ? HG_TYPE_F32 : type;
 }
 
+library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size) {
+    enum { SHORT_LINE = 32, MOST_LEVELS = 7 };
+    library_lines l = {.by_block = inner == 1 && n > SHORT_LINE && size <= 8,
+                       .wide = inner >= LIBRARY_COLUMN_LANES,
+                       .lanes = inner};
+    while (l.levels < MOST_LEVELS && (uint64_t)1 << l.levels < n) l.levels++;
+    if (l.wide) l.lanes = ((inner - 1) / LIBRARY_COLUMN_LANES + 1) * LIBRARY_COLUMN_LANES;
+    return l;
+}
+
 /* ---- assembling ---- */
 
 /* What texts include. */

@@ -34,6 +34,17 @@ typedef struct library_request {
     const char *epilogue, *parameters, *prologue, *fused;
 } library_request;
 
+/* How axis.atlas folds lines of n elements, [outer, n, inner], whose calculation has elements of
+ * `size` bytes. */
+enum { LIBRARY_CHUNK = 4096, LIBRARY_LINE_LANES = 16, LIBRARY_COLUMN_LANES = 64 };
+typedef struct library_lines {
+    bool by_block;  /* program `rows`, a chunk a block; else `columns`: */
+    bool wide;      /* lanes of a block are of one line */
+    int32_t levels; /* 2^levels accumulators */
+    uint64_t lanes; /* of each chunk of `inner` lines */
+} library_lines;
+library_lines library_lines_of(uint64_t n, uint64_t inner, uint64_t size);
+
 /* Of all texts. */
 void library_digest(uint8_t digest[32]);
 /* The type that sums of a type are calculated in. */

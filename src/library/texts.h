@@ -8,7 +8,6 @@
 #undef LIBRARY
 extern const char library_text_kernels[];
 extern const char library_text_elements[];
-extern const char library_text_reduce[];
 extern const char library_text_matrix[];
 extern const char library_text_network[];
 extern const char library_text_search[];

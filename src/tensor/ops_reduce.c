@@ -78,9 +78,9 @@ static hg_element sum_type(const ops_call *c) {
 static tensor_fold sum_of(const char *name, hg_element type, const char *load) {
     bool real = is_float(type);
     return (tensor_fold){.name = name,
-                         .kind = real ? TENSOR_FOLD_TREE : TENSOR_FOLD_ORDER,
                          .load = load,
                          .fold = "a + b",
+                         .nothing = real ? "neg(A(0))" : "0",
                          .computes = real ? real_of(type) : type,
                          .gives = type};
 }
@@ -91,10 +91,10 @@ static hg_status sum_or_product(ops_call *c, bool product) {
     HG_TRY(ops_axes(c, &axes));
     if (!tensor_size(type) || type == HG_ELEMENT_BOOL)
         return ops_refuse(c, "options.type is no type of numbers");
-    tensor_fold f = sum_of(c->name, type, tensor_size(type) == 2 ? "A(G(a))" : "A(a)");
+    tensor_fold f = sum_of(c->name, type, tensor_size(type) == 2 ? "A(Y(a))" : "A(a)");
     if (is_float(c->in[0]->type)) f.load = "A(a)";
     f.word = product ? "product" : "sum";
-    if (product) f.fold = "a * b";
+    if (product) f.fold = "a * b", f.nothing = "1";
     return fold(c->run, &f, c->in[0], axes, c->options.keepdims, product, &c->out[0]);
 }
 
@@ -121,7 +121,8 @@ static hg_status not_empty(const ops_call *c, uint32_t axes) {
 
 static tensor_fold extreme_of(const char *name, hg_element type, bool largest) {
     tensor_fold f = {.name = name, .load = "a", .computes = type, .gives = type};
-    f.fold = is_float(type) ? (largest ? "maximum(a, b)" : "minimum(a, b)")
+    f.fold = is_float(type) ? (largest ? "a != a ? a : b != b ? b : max(a, b)"
+                                       : "a != a ? a : b != b ? b : min(a, b)")
                             : (largest ? "max(a, b)" : "min(a, b)");
     if (!is_float(type)) f.word = largest ? "max" : "min";
     return f;

@@ -47,10 +47,20 @@ struct tensor_record {
     HG_VEC(record_storage) storages;
     uint32_t *slots; /* a hash table of inputs: number + 1 */
     uint32_t slot_count;
+    hg_text key;         /* what it says, while it runs: its memory is used again */
     tensor_record *next; /* of spare ones */
 };
 
 /* ---- adding ---- */
+
+/* Room for one more element, which the caller writes; NULL: out of memory. A record that was used
+ * before has room. */
+#define PUSH(v) ((v)->count < (v)->capacity ? &(v)->data[(v)->count++] : hg_vec_push(v))
+
+/* How much a record has. */
+typedef struct record_size {
+    uint64_t args, items, results, storages;
+} record_size;
 
 static uint32_t slot_of(const tensor_record *r, const tensor_storage *s) {
     uint64_t h = (uint64_t)(uintptr_t)s * UINT64_C(0x9E3779B97F4A7C15);
@@ -76,7 +86,7 @@ static bool grow_slots(tensor_record *r) {
 
 static hg_status add_storage(tensor_record *r, tensor_storage *s, uint32_t result,
                              uint32_t *number) {
-    record_storage *entry = hg_vec_push(&r->storages);
+    record_storage *entry = PUSH(&r->storages);
     if (!entry) return hg_fail_memory();
     *entry = (record_storage){.storage = tensor_storage_retain(s), .result = result};
     *number = (uint32_t)r->storages.count - 1;
@@ -108,7 +118,7 @@ static hg_status input_number(tensor_record *r, tensor_storage *s, uint32_t *num
 
 static bool add_items(tensor_record *r, const uint64_t *items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t *to = hg_vec_push(&r->items);
+        uint64_t *to = PUSH(&r->items);
         if (!to) return false;
         *to = items[i];
     }
@@ -146,7 +156,7 @@ static hg_status add_arg(tensor_record *r, const tensor_work *work, const tensor
         own.count = a->count;
         added = add_items(r, a->items, a->count);
     }
-    record_arg *to = added ? hg_vec_push(&r->args) : NULL;
+    record_arg *to = added ? PUSH(&r->args) : NULL;
     if (!to) return hg_fail_memory();
     *to = own;
     return HG_OK;
@@ -158,7 +168,7 @@ static hg_status add_result(tensor_record *r, tensor_result *result) {
     HG_TRY(tensor_make(r->state, result->type, result->shape, result->rank, &result->tensor));
     tensor_storage *s = result->tensor->storage;
     HG_TRY(add_storage(r, s, (uint32_t)r->results.count, &own.storage));
-    record_result *to = add_items(r, result->shape, result->rank) ? hg_vec_push(&r->results) : NULL;
+    record_result *to = add_items(r, result->shape, result->rank) ? PUSH(&r->results) : NULL;
     if (!to) return hg_fail_memory();
     *to = own;
     s->number = own.storage;
@@ -172,18 +182,18 @@ static hg_status add_call(tensor_record *r, const tensor_work *work, const tenso
                         result_count};
     for (uint32_t i = 0; i < arg_count; i++) HG_TRY(add_arg(r, work, &args[i]));
     for (uint32_t i = 0; i < result_count; i++) HG_TRY(add_result(r, &results[i]));
-    record_node *to = hg_vec_push(&r->nodes);
+    record_node *to = PUSH(&r->nodes);
     if (!to) return hg_fail_memory();
     *to = node;
     return HG_OK;
 }
 
 /* What a call that failed had begun to add goes. */
-static void cut(tensor_record *r, const tensor_record *before) {
-    r->args.count = before->args.count;
-    r->items.count = before->items.count;
-    r->results.count = before->results.count;
-    for (uint64_t i = r->storages.count; i-- > before->storages.count;) {
+static void cut(tensor_record *r, const record_size *before) {
+    r->args.count = before->args;
+    r->items.count = before->items;
+    r->results.count = before->results;
+    for (uint64_t i = r->storages.count; i-- > before->storages;) {
         tensor_storage *s = r->storages.data[i].storage;
         if (s->record == r) hg_atomic_store(&s->record, NULL, HG_RELEASE);
         r->storages.count = i;
@@ -252,7 +262,7 @@ hg_status tensor_call(tensor_run *run, const tensor_work *work, const tensor_arg
         status = call_at_once(run, work, args, arg_count, results, result_count);
     } else {
         if (!run->own) hg_mutex_lock(&run->state->recording);
-        tensor_record before = *r;
+        record_size before = {r->args.count, r->items.count, r->results.count, r->storages.count};
         status = add_call(r, work, args, arg_count, results, result_count);
         if (status != HG_OK) cut(r, &before);
         if (status == HG_OK && r == lazy_of(run->state) && r->nodes.count >= MOST_LAZY)
@@ -725,16 +735,16 @@ static void see_factors(const tensor_record *r) {
 
 static hg_status run_graph(tensor_record *r) {
     numbers n = {.literal = r->scope};
-    hg_text key = {0};
     hg_graph_binding *binding = NULL;
     uint64_t count, graph = 0, *handles = NULL;
     HG_TRY(allocate_results(r));
     bool steady = see_constants(r);
-    put_record(&key, r, &n);
+    r->key.length = 0;
+    r->key.failed = false;
+    put_record(&r->key, r, &n);
     handles = handles_of(r, &n, &count);
-    hg_status status = key.failed || !handles ? hg_fail_memory() : HG_OK;
-    if (status == HG_OK) status = find_binding(r, &key, &n, handles, count, &binding, &graph);
-    hg_text_free(&key);
+    hg_status status = r->key.failed || !handles ? hg_fail_memory() : HG_OK;
+    if (status == HG_OK) status = find_binding(r, &r->key, &n, handles, count, &binding, &graph);
     if (status == HG_OK) status = hg_graph_binding_launch(binding);
     hg_error kept = *hg_error_record();
     if (status == HG_OK) {
@@ -837,6 +847,7 @@ static void free_record(tensor_record *r) {
     hg_vec_free(&r->results);
     hg_vec_free(&r->items);
     hg_vec_free(&r->storages);
+    hg_text_free(&r->key);
     hg_free(r->slots);
 }
 

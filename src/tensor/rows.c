@@ -1,11 +1,10 @@
-/* Rows of a tensor, and their folds: the program reduce.atlas, a launch for each level of 4,096
- * elements.
+/* Rows of a tensor, and their folds: the instruction reduce_axis, or its library programs
+ * (axis.atlas) with another fold, a launch for each level of 4,096 elements.
  * Must not know: operations. */
 #include "tensor/rows.h"
+#include "library/library.h"
 #include "library/texts.h"
 #include <string.h>
-
-enum { CHUNK = 4096, PARTS = 128, FEW_PARTS = 8 };
 
 /* ---- rows ---- */
 
@@ -31,6 +30,18 @@ static bool join_all(tensor_rows *r, const uint8_t *groups) {
     return join(r->x, groups, OUTER, &r->outer, &r->strides[OUTER]) &&
            join(r->x, groups, ROW, &r->n, &r->strides[ROW]) &&
            join(r->x, groups, INNER, &r->inner, &r->strides[INNER]);
+}
+
+/* Lines in one row of lines may be behind each other or beside each other: as they lie. */
+static void turn(tensor_rows *r) {
+    uint64_t beside = r->outer == 1 ? r->inner : r->outer;
+    int64_t stride = r->outer == 1 ? r->strides[INNER] : r->strides[OUTER];
+    if (r->outer != 1 && r->inner != 1) return;
+    bool behind = stride > r->strides[ROW];
+    r->outer = behind ? beside : 1;
+    r->inner = behind ? 1 : beside;
+    r->strides[OUTER] = behind ? stride : 0;
+    r->strides[INNER] = behind ? 0 : stride;
 }
 
 /* Which group an axis belongs to. false: axes of rows do not stand side by side. */
@@ -73,11 +84,13 @@ hg_status tensor_rows_of(tensor_run *run, const hg_tensor *x, uint32_t axes, boo
         if (!row || keepdims) r->shape[r->rank++] = row ? 1 : x->shape[d];
     }
     HG_TRY(tensor_alias(x, &r->x));
-    if (group(x, axes, groups) && join_all(r, groups)) return HG_OK;
-    hg_tensor_release(r->x);
-    r->x = NULL;
-    HG_TRY(pack(run, x, axes, groups, &r->x));
-    (void)join_all(r, groups); /* in C order they all join */
+    if (!group(x, axes, groups) || !join_all(r, groups)) {
+        hg_tensor_release(r->x);
+        r->x = NULL;
+        HG_TRY(pack(run, x, axes, groups, &r->x));
+        (void)join_all(r, groups); /* in C order they all join */
+    }
+    turn(r);
     return HG_OK;
 }
 
@@ -88,128 +101,95 @@ void tensor_rows_end(tensor_rows *rows) {
 
 /* ---- the text of a launch ---- */
 
-/* What a launch reads: the rows' elements, or what the launch before gave. */
+/* What a launch reads: lines [outer, n, inner] without gaps, the rows' elements or what the launch
+ * before gave. */
 typedef struct level {
     const tensor_fold *fold;
-    const tensor_rows *rows;
-    const hg_tensor *parts; /* [outer, n, inner]; NULL: it is the first one */
-    uint64_t n, chunks;
+    const hg_tensor *x;
+    bool later;
+    uint64_t outer, n, inner, chunks;
+    hg_element gives;
+    library_lines way;
 } level;
 
-static const char *const STRIDES[GROUPS] = {"so", "sn", "si"};
 static const char *type_name(hg_element type) { return hg_type_name(tensor_stored(type)); }
 
-static void add_place(hg_text *out, const tensor_rows *r) {
-    static const char *const names[GROUPS] = {"o", "k", "i"};
-    hg_text_addf(out, r->x->offset ? "at" : "0");
-    for (int g = 0; g < GROUPS; g++) {
-        if (!r->strides[g]) continue;
-        hg_text_addf(out, " + %s", names[g]);
-        if (r->strides[g] != 1)
-            hg_text_addf(out, r->strides[g] < 0 ? " * u64(%s)" : " * %s", STRIDES[g]);
-    }
-}
-
-/* The parameters of x, and element(): of a later launch, what the one before gave. */
-static void add_elements(hg_text *out, const level *l) {
-    const tensor_rows *r = l->rows;
-    bool later = l->parts != NULL;
-    hg_text_addf(out, ".param x buffer T in%s\n", later ? " [outer, n, inner]" : "");
-    for (int g = 0; g < GROUPS && !later; g++)
-        if (r->strides[g] && r->strides[g] != 1)
-            hg_text_addf(out, ".param %s %s\n", STRIDES[g], r->strides[g] < 0 ? "i64" : "u64");
-    if (r->x->offset && !later) hg_text_addf(out, ".param at u64\n");
-}
-
-static void add_functions(hg_text *out, const level *l) {
+/* Macros, not functions: those are called. */
+static void add_macros(hg_text *out, const level *l) {
     const tensor_fold *f = l->fold;
-    bool later = l->parts != NULL;
-    hg_text_addf(out, "\nfn element(o u64, k u64, i u64) -> A {\n    let a = x[");
-    if (later)
-        hg_text_addf(out, "o, k, i");
-    else
-        add_place(out, l->rows);
-    hg_text_addf(out, "]\n    return %s\n}\n", later ? "a" : f->load);
-    hg_text_addf(out, "\nfn fold(a A, b A) -> A {\n    return %s\n}\n", f->fold);
-    hg_text_addf(out, "\nfn finish(a A) -> G {\n    return G(a)\n}\n\n%s", library_text_elements);
+    hg_text_addf(out, ".macro fold to, a, b\n    to = %s\n.end\n", f->fold);
+    hg_text_addf(out, ".macro take to, a\n    to = %s\n.end\n", l->later ? "a" : f->load);
+    hg_text_addf(out, ".macro begin to, first\n    value = x[first]\n    take to, value\n");
+    if (f->nothing) hg_text_addf(out, "    to = %s\n", f->nothing);
+    hg_text_addf(out, ".end\n");
 }
 
-static void write_text(hg_text *out, const level *l, hg_element gives) {
-    const tensor_fold *f = l->fold;
-    hg_text_addf(out, ".atlas 1\n.program %s\n", f->name);
-    hg_text_addf(out, ".type T = %s\n", type_name(l->parts ? f->computes : l->rows->x->type));
-    hg_text_addf(out, ".type A = %s\n.type G = %s\n", type_name(f->computes), type_name(gives));
-    hg_text_addf(out, ".const KIND = %d\n.const ROOM = %d\n", (int)f->kind,
-                 l->n <= FEW_PARTS ? FEW_PARTS : PARTS);
-    add_elements(out, l);
-    hg_text_addf(out, "%s", library_text_reduce);
-    add_functions(out, l);
+/* What stands in axis.atlas in front of its programs, for this fold. */
+static void add_head(hg_text *out, const level *l) {
+    hg_text_addf(out, ".atlas 1\n.type X = %s\n.type A = %s\n.type Y = %s\n", type_name(l->x->type),
+                 type_name(l->fold->computes), type_name(l->gives));
+    hg_text_addf(out, ".const OP = 4\n.const CHUNK = %d\n.const SIZE = %u\n", LIBRARY_CHUNK,
+                 (unsigned)tensor_size(l->fold->computes));
+    hg_text_addf(out, ".const W = %d\n.const Q = 128 / W\n", LIBRARY_LINE_LANES);
+    hg_text_addf(out, ".const LEVELS = %d\n.const WIDE = %d\n", (int)l->way.levels, l->way.wide);
+    add_macros(out, l);
+}
+
+static void write_text(hg_text *out, const level *l) {
+    add_head(out, l);
+    tensor_add_section(out, library_text_axis, l->way.by_block ? "rows" : "columns");
 }
 
 /* ---- launches ---- */
 
-typedef struct operands {
-    tensor_arg args[16];
-    uint32_t count;
-} operands;
-
-/* Strides that go backwards are no extents of a graph. */
-static void add_size(operands *o, const char *name, uint64_t value) {
-    tensor_arg a = {.name = name, .kind = TENSOR_SIZE, .number = value};
-    if (value > INT64_MAX) {
-        a.kind = TENSOR_SCALAR;
-        a.type = HG_TYPE_I64;
-        memcpy(a.bytes, &value, sizeof value);
-    }
-    o->args[o->count++] = a;
+static void add_size(tensor_arg *args, uint32_t *count, const char *name, uint64_t value) {
+    args[(*count)++] = (tensor_arg){.name = name, .kind = TENSOR_SIZE, .number = value};
 }
 
-static void add_array(operands *o, const char *name, const hg_tensor *t) {
-    o->args[o->count++] = (tensor_arg){.name = name, .kind = TENSOR_ARRAY, .tensor = t};
+static uint32_t add_operands(tensor_arg *args, const level *l) {
+    uint32_t count = 0;
+    uint64_t groups = l->outer * l->chunks;
+    args[count++] = (tensor_arg){.name = "x", .kind = TENSOR_ARRAY, .tensor = l->x};
+    add_size(args, &count, "offset", l->x->offset);
+    add_size(args, &count, "n", l->n);
+    add_size(args, &count, "chunks", l->chunks);
+    add_size(args, &count, "groups", groups);
+    if (l->way.by_block) return count;
+    add_size(args, &count, "inner", l->inner);
+    add_size(args, &count, "count", groups * l->way.lanes);
+    return count;
 }
 
-static void add_operands(operands *o, const level *l) {
-    const tensor_rows *r = l->rows;
-    bool later = l->parts != NULL;
-    add_array(o, "x", later ? l->parts : r->x);
-    for (int g = 0; g < GROUPS && !later; g++)
-        if (r->strides[g] && r->strides[g] != 1) add_size(o, STRIDES[g], (uint64_t)r->strides[g]);
-    if (r->x->offset && !later) add_size(o, "at", r->x->offset);
-    add_size(o, "outer", r->outer);
-    add_size(o, "chunks", l->chunks);
-    add_size(o, "inner", r->inner);
-    add_size(o, "n", l->n);
-}
-
-static hg_status launch(tensor_run *run, const level *l, hg_element gives, hg_tensor **result) {
+static hg_status launch(tensor_run *run, const level *l, hg_tensor **result) {
     hg_text text = {0};
-    operands o = {.count = 0};
+    tensor_arg args[8];
     tensor_work work = {.operation = l->fold->name};
-    write_text(&text, l, gives);
+    write_text(&text, l);
     hg_status status = tensor_program_of(run->state, &text, &work.program);
     hg_text_free(&text);
     HG_TRY(status);
-    add_operands(&o, l);
-    const uint64_t shape[] = {l->rows->outer, l->chunks, l->rows->inner};
-    tensor_result made = {.operand = "y", .type = gives, .rank = 3, .shape = shape};
-    HG_TRY(tensor_call(run, &work, o.args, o.count, &made, 1));
+    const uint64_t all = l->outer * l->chunks * l->inner;
+    tensor_result made = {.operand = "y", .type = l->gives, .rank = 1, .shape = &all};
+    HG_TRY(tensor_call(run, &work, args, add_operands(args, l), &made, 1));
     *result = made.tensor;
     return HG_OK;
 }
 
 static hg_status launches(tensor_run *run, const tensor_fold *f, const tensor_rows *rows,
-                          hg_tensor **result) {
-    level l = {.fold = f, .rows = rows, .n = rows->n};
+                          const hg_tensor *x, hg_tensor **result) {
+    level l = {.fold = f, .x = x, .outer = rows->outer, .n = rows->n, .inner = rows->inner};
     hg_tensor *before = NULL;
     hg_status status = HG_OK;
     do {
         hg_tensor *made = NULL;
-        l.chunks = (l.n - 1) / CHUNK + 1;
-        l.parts = before;
-        status = launch(run, &l, l.chunks == 1 ? f->gives : f->computes, &made);
+        l.chunks = (l.n - 1) / LIBRARY_CHUNK + 1;
+        l.gives = l.chunks == 1 ? f->gives : f->computes;
+        l.way = library_lines_of(l.n, l.inner, tensor_size(f->computes));
+        status = launch(run, &l, &made);
         hg_tensor_release(before);
-        before = made;
+        l.x = before = made;
         l.n = l.chunks;
+        l.later = true;
     } while (status == HG_OK && l.n > 1);
     *result = before;
     return status;
@@ -222,20 +202,27 @@ static void shape_rows(const tensor_rows *r, hg_tensor *result) {
     tensor_c_strides(r->shape, r->rank, result->strides);
 }
 
+/* The rows' elements as an array [outer, n, inner]; packed: without gaps. */
+static hg_status lines_of(tensor_run *run, const tensor_rows *r, bool packed, hg_tensor **lines) {
+    hg_tensor all = *r->x;
+    const uint64_t extents[GROUPS] = {r->outer, r->n, r->inner};
+    all.rank = GROUPS;
+    memcpy(all.shape, extents, sizeof extents);
+    memcpy(all.strides, r->strides, sizeof r->strides);
+    return tensor_operand(run, &all, packed, lines);
+}
+
 hg_status tensor_rows_call(tensor_run *run, const tensor_work *work, const char *operation,
                            const tensor_rows *r, hg_element gives, hg_tensor **result) {
-    hg_tensor lines = *r->x, *own;
-    const uint64_t extents[GROUPS] = {r->outer, r->n, r->inner}, shape[] = {r->outer, r->inner};
+    hg_tensor *lines;
+    const uint64_t shape[] = {r->outer, r->inner};
     *result = NULL;
-    lines.rank = GROUPS;
-    memcpy(lines.shape, extents, sizeof extents);
-    memcpy(lines.strides, r->strides, sizeof r->strides);
-    HG_TRY(tensor_operand(run, &lines, false, &own));
-    const tensor_arg args[] = {{.name = "input", .kind = TENSOR_ARRAY, .tensor = own},
+    HG_TRY(lines_of(run, r, false, &lines));
+    const tensor_arg args[] = {{.name = "input", .kind = TENSOR_ARRAY, .tensor = lines},
                                {.name = "operation", .kind = TENSOR_WORD, .text = operation}};
     tensor_result made = {.operand = "output", .type = gives, .rank = 2, .shape = shape};
     hg_status status = tensor_call(run, work, args, operation ? 2 : 1, &made, 1);
-    hg_tensor_release(own);
+    hg_tensor_release(lines);
     HG_TRY(status);
     shape_rows(r, made.tensor);
     *result = made.tensor;
@@ -254,8 +241,11 @@ hg_status tensor_rows_fold(tensor_run *run, const tensor_fold *f, const tensor_r
         tensor_work work = {.instruction = "reduce_axis", .operation = f->name};
         return tensor_rows_call(run, &work, f->word, r, f->gives, result);
     }
+    hg_tensor *lines;
     *result = NULL;
-    HG_TRY(launches(run, f, r, result));
-    shape_rows(r, *result);
-    return HG_OK;
+    HG_TRY(lines_of(run, r, true, &lines));
+    hg_status status = launches(run, f, r, lines, result);
+    hg_tensor_release(lines);
+    if (status == HG_OK) shape_rows(r, *result);
+    return status;
 }

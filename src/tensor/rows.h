@@ -20,16 +20,13 @@ hg_status tensor_rows_of(tensor_run *run, const hg_tensor *x, uint32_t axes, boo
                          tensor_rows *rows) HG_NODISCARD;
 void tensor_rows_end(tensor_rows *rows);
 
-typedef enum tensor_fold_kind {
-    TENSOR_FOLD_ORDER, /* where the order changes no bit */
-    TENSOR_FOLD_TREE   /* by the fixed tree, as parallel_reduce */
-} tensor_fold_kind;
-/* What becomes of a row. Expressions are Atlas; they live as long as the library. */
+/* What becomes of a row: its elements are folded by the fixed tree of parallel_reduce. Expressions
+ * are Atlas; they live as long as the library. */
 typedef struct tensor_fold {
     const char *name; /* of the operation */
-    tensor_fold_kind kind;
     const char *load;           /* of an element a, as an A: the type that is folded */
     const char *fold;           /* of two, a and b */
+    const char *nothing;        /* what changes none that it is folded with; NULL: one of its own */
     hg_element computes, gives; /* A; the result's type */
     const char *word;           /* of reduce_axis, that means load and fold where types are equal */
 } tensor_fold;

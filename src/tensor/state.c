@@ -102,6 +102,17 @@ static hg_status assemble(const hg_text *text, hg_program **program) {
     return status;
 }
 
+void tensor_add_section(hg_text *out, const char *text, const char *name) {
+    static const char word[] = "\n.program ";
+    size_t length = strlen(name), skip = sizeof word - 1;
+    const char *from = strstr(text, word), *next;
+    while (from && (strncmp(from + skip, name, length) != 0 || from[skip + length] != '\n'))
+        from = strstr(from + skip, word);
+    if (!from) return; /* the text is not assembled then */
+    next = strstr(from + skip, word);
+    hg_text_add(out, from + 1, next ? (size_t)(next - from) : strlen(from + 1));
+}
+
 static uint64_t hash_of(const void *key, size_t length) {
     const uint8_t *at = key;
     uint64_t hash = length, word;

@@ -193,6 +193,8 @@ hg_status tensor_state_of(hg_executor *executor, tensor_state **state) HG_NODISC
 void tensor_state_trim(tensor_state *state);
 tensor_state *tensor_state_retain(tensor_state *state);
 void tensor_state_release(tensor_state *state);
+/* Adds a program of a text of src/library, by its name: from its line to the next program's. */
+void tensor_add_section(hg_text *out, const char *text, const char *name);
 /* A program by its text, assembled once. It is the state's. */
 hg_status tensor_program_of(tensor_state *state, const hg_text *text,
                             hg_program **program) HG_NODISCARD;

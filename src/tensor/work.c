@@ -188,22 +188,13 @@ hg_status ops_launch(ops_call *c, hg_program *program, const ops_arguments *a,
 
 /* ---- programs of src/library ---- */
 
-static const char *section_end(const char *from) {
-    const char *next = strstr(from, "\n.program ");
-    return next ? next + 1 : from + strlen(from);
-}
-
 hg_status ops_program(ops_call *c, const char *text, const char *name, hg_element type,
                       const char *constants, hg_program **program) {
-    hg_text all = {0}, line = {0};
+    hg_text all = {0};
     hg_type stored = tensor_stored(type);
-    hg_text_addf(&line, "\n.program %s\n", name);
-    const char *from = line.failed ? NULL : strstr(text, line.data);
-    hg_text_free(&line);
-    if (!from) return hg_fail(HG_ERROR_INTERNAL, "there is no library program '%s'", name);
     hg_text_addf(&all, ".atlas 1\n.type T = %s\n.type A = %s\n%s", hg_type_name(stored),
                  hg_type_name(library_sum_type(stored)), constants ? constants : "");
-    hg_text_add(&all, from + 1, (size_t)(section_end(from + 1) - from - 1));
+    tensor_add_section(&all, text, name);
     hg_status status = tensor_program_of(c->run->state, &all, program);
     hg_text_free(&all);
     return status;

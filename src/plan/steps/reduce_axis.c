@@ -6,8 +6,6 @@
 #include "plan/steps/tree.h"
 #include <string.h>
 
-enum { SHORT_LINE = 32, LANES = 32, COLUMN_LANES = 64 };
-
 static void ranges(plan_call *call) {
     plan_lines lines = plan_named_lines(call);
     plan_shape_lines(call, "input", &lines);
@@ -39,26 +37,25 @@ static void expand_level(const plan_call *call, plan_expansion *x, const plan_li
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
     uint64_t size = hg_type_size_bytes(sum), groups = plan_times(lines->outer, l->chunks);
     const plan_part parts[] = {l->in, nothing, l->out};
-    if (lines->inner == 1 && l->n > SHORT_LINE && size <= 8) {
+    library_lines way = library_lines_of(l->n, lines->inner, size);
+    if (way.by_block) {
         plan_kernel_key key = plan_library_key(LIBRARY_REDUCE_ROWS, type, HG_OP_MOV,
                                                (int32_t[]){(int32_t)l->from, (int32_t)l->to,
                                                            plan_fold_number(call->fn),
-                                                           (int32_t)size, LANES},
-                                               3, 2);
-        plan_expand_grid(x, &key, (uint64_t[]){groups, 1, 1}, (uint32_t[]){LANES, 1, 1},
-                         LANES * size, parts, (uint64_t[]){l->n, l->chunks});
+                                                           (int32_t)size, LIBRARY_LINE_LANES},
+                                               3, 3);
+        plan_expand_grid(x, &key, (uint64_t[]){groups, 1, 1},
+                         (uint32_t[]){LIBRARY_LINE_LANES, 1, 1}, LIBRARY_LINE_LANES * size, parts,
+                         (uint64_t[]){l->n, l->chunks, groups});
         return;
     }
-    int32_t levels = 0;
-    while (1u << levels < PLAN_ACCUMULATORS && (uint64_t)1 << levels < l->n) levels++;
-    bool wide = lines->inner >= COLUMN_LANES;
-    uint64_t lanes = wide ? ((lines->inner - 1) / COLUMN_LANES + 1) * COLUMN_LANES : lines->inner,
-             count = plan_times(groups, lanes);
-    plan_kernel_key key = plan_library_key(
-        LIBRARY_REDUCE_COLUMNS, type, HG_OP_MOV,
-        (int32_t[]){(int32_t)l->from, (int32_t)l->to, plan_fold_number(call->fn), levels, wide}, 3,
-        4);
-    plan_expand_launch(x, &key, count, COLUMN_LANES, 0, parts,
+    uint64_t count = plan_times(groups, way.lanes);
+    plan_kernel_key key = plan_library_key(LIBRARY_REDUCE_COLUMNS, type, HG_OP_MOV,
+                                           (int32_t[]){(int32_t)l->from, (int32_t)l->to,
+                                                       plan_fold_number(call->fn), way.levels,
+                                                       way.wide},
+                                           3, 4);
+    plan_expand_launch(x, &key, count, LIBRARY_COLUMN_LANES, 0, parts,
                        (uint64_t[]){l->n, l->chunks, lines->inner, count});
 }
 

@@ -1,9 +1,13 @@
 /* Tensors: views against plain loops, element-wise operations eager and recorded, results into
  * views that overlap, memory, and every mistake. */
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include <hologram/ops.h>
 #include <math.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static uint64_t random_state = 7;
 static uint64_t rnd(uint64_t below) {
@@ -282,6 +286,68 @@ static void memory(void) {
     hg_tensor_release(y), hg_tensor_release(turned);
     hg_tensor_release(w);
     hg_tensor_release(t);
+    hg_executor_destroy(e);
+}
+
+/* Bytes that the C library has given out; 0: it does not say. */
+static uint64_t given_out(void) {
+#ifdef __GLIBC__
+    if (SANITIZED) return 0;
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* One eager operation of a few kinds and shapes, the result of which goes at once. */
+static void any_operation(hg_executor *e, hg_tensor *const *in, uint64_t round) {
+    hg_ops_options o = hg_ops_defaults();
+    hg_tensor *x = in[round % 3], *view = NULL, *made = NULL;
+    OK(hg_tensor_transpose(x, &view));
+    o.axes = (int64_t[]){(int64_t)(round % 2)};
+    o.axis_count = 1;
+    switch (round % 7) {
+    case 0: OK(hg_ops_add(e, x, x, &made)); break;
+    case 1: OK(hg_ops_mul(e, view, view, &made)); break;
+    case 2: OK(hg_ops_sum(e, x, &o, &made)); break;
+    case 3: OK(hg_ops_max(e, view, &o, &made)); break;
+    case 4: OK(hg_ops_matmul(e, x, view, &made)); break;
+    case 5: OK(hg_ops_softmax(e, view, &o, &made)); break;
+    default: OK(hg_ops_exp_into(e, view, in[3 + round % 3])); break;
+    }
+    hg_tensor_release(view);
+    hg_tensor_release(made);
+}
+
+/* Operations leave the process no larger. */
+static void no_larger(uint64_t operations) {
+    enum { TENSORS = 6, PERIOD = 42, SLACK = 65536 };
+    hg_executor *e;
+    hg_tensor *in[TENSORS];
+    hg_executor_memory_info before = {.size = sizeof before}, after = before;
+    hg_config config = hg_config_default();
+    memcpy(config.backend, "cpu", 4);
+    memcpy(config.jit, "off", 4); /* a compiler beside the operations has memory of its own */
+    OK(hg_executor_create_from_config(&config, &e));
+    for (uint64_t k = 0; k < TENSORS; k++) {
+        uint64_t shape[2] = {5 + k % 3, 9};
+        if (k >= 3) shape[0] = 9, shape[1] = 5 + k % 3;
+        OK(hg_tensor_full(e, HG_TYPE_F32, 0.5, shape, 2, &in[k]));
+    }
+    uint64_t round = 0;
+    while (round < 10 * PERIOD) any_operation(e, in, round++);
+    OK(hg_executor_memory(e, &before));
+    uint64_t bytes = given_out();
+    for (uint64_t end = round + operations / PERIOD * PERIOD; round < end;)
+        any_operation(e, in, round++);
+    uint64_t now = given_out(); /* launches that came often are made ready */
+    CHECK_MESSAGE(now <= bytes + SLACK, "%" PRIu64 " operations: %" PRIu64 " bytes, %" PRIu64,
+                  operations, bytes, now);
+    OK(hg_executor_memory(e, &after));
+    CHECK_U64(after.used, before.used);
+    CHECK_U64(after.kept_count, before.kept_count);
+    for (uint64_t k = 0; k < TENSORS; k++) hg_tensor_release(in[k]);
     hg_executor_destroy(e);
 }
 
@@ -581,8 +647,12 @@ static void types(void) {
             CHECK_U64(hg_element_promote(a, b), hg_element_promote(b, a));
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     hg_executor *e;
+    if (count == 3 && strcmp(arguments[1], "--operations") == 0) {
+        no_larger(strtoull(arguments[2], NULL, 10));
+        return test_done();
+    }
     OK(hg_executor_create_cpu(&e));
     random_views(e, 120);
     overlaps(e);
@@ -598,6 +668,7 @@ int main(void) {
     launches(e);
     hg_executor_destroy(e);
     memory();
+    no_larger(10000);
     types();
     return test_done();
 }

@@ -1,6 +1,7 @@
-/* Every operation with inputs, layouts and options at random, sensible ones and others, eager and
- * in a scope: both refuse, or both give the same bits; nothing crashes (under AddressSanitizer
- * too). test_tensor_any [--rounds N] [--seed N] [--operation NAME] */
+/* Every operation with inputs, layouts and options at random, sensible ones and others, and
+ * expressions of many operations, eager and in a scope: both refuse, or both give the same bits;
+ * nothing crashes (under AddressSanitizer too).
+ * test_tensor_any [--rounds N] [--seed N] [--operation NAME] [--expressions N] */
 /* test: timeout=600 */
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
@@ -174,8 +175,92 @@ static bool one(uint64_t seed, hg_operation operation) {
     return a == HG_OK;
 }
 
+/* ---- expressions ---- */
+
+enum { INPUTS = 4, STEPS = 20, MOST_VALUES = INPUTS + STEPS };
+typedef struct expression {
+    hg_tensor *values[MOST_VALUES];
+    uint32_t count;
+    uint64_t refused; /* bit k: step k was */
+} expression;
+
+/* Broadcasts with the others. */
+static hg_tensor *small_input(void) {
+    static const uint64_t shapes[][2] = {{3, 4}, {1, 4}, {3, 1}, {4, 3}};
+    float data[12];
+    const uint64_t *shape = shapes[rnd(4)];
+    hg_tensor *t = NULL;
+    for (int i = 0; i < 12; i++) data[i] = (float)rnd(17) / 4 - 2;
+    CHECK_OK(hg_tensor_from_host(executor, HG_TYPE_F32, data, shape[0] * shape[1], shape, 2, &t));
+    return t;
+}
+
+static hg_status any_step(const expression *x, hg_tensor **result) {
+    static const hg_operation pairs[] = {HG_OPS_ADD, HG_OPS_ADD,     HG_OPS_SUB,     HG_OPS_MUL,
+                                         HG_OPS_MUL, HG_OPS_DIV,     HG_OPS_MAXIMUM, HG_OPS_LESS,
+                                         HG_OPS_POW, HG_OPS_MINIMUM, HG_OPS_MATMUL,  HG_OPS_OUTER};
+    static const hg_operation singles[] = {
+        HG_OPS_NEG,  HG_OPS_RELU,    HG_OPS_EXP, HG_OPS_ABS, HG_OPS_SQUARE,         HG_OPS_TANH,
+        HG_OPS_GELU, HG_OPS_SOFTMAX, HG_OPS_SUM, HG_OPS_MAX, HG_OPS_CUMULATIVE_SUM, HG_OPS_SORT,
+        HG_OPS_FLOOR};
+    int64_t axis = (int64_t)rnd(2);
+    hg_ops_options o = hg_ops_defaults();
+    o.axes = &axis;
+    o.axis_count = 1;
+    const hg_tensor *in[3];
+    for (int i = 0; i < 3; i++) in[i] = x->values[rnd(x->count)];
+    uint32_t kind = (uint32_t)rnd(8);
+    if (kind < 4)
+        return hg_ops_call(executor, pairs[rnd(sizeof pairs / sizeof *pairs)], in, 2, NULL, result,
+                           1);
+    if (kind == 4) return hg_ops_call(executor, HG_OPS_WHERE, in, 3, NULL, result, 1);
+    if (kind == 5 && hg_tensor_ndim(in[0]) == 2) {
+        hg_status status = rnd(2) ? hg_tensor_transpose(in[0], result)
+                                  : hg_tensor_slice(in[0], 0, -1, INT64_MIN, -1, result);
+        return status;
+    }
+    o.keepdims = kind != 7;
+    return hg_ops_call(executor, singles[rnd(sizeof singles / sizeof *singles)], in, 1, &o, result,
+                       1);
+}
+
+/* The same with the same seed. Some of what it made is let go of, as users do. */
+static void work_out(expression *x, uint64_t seed, bool in_scope) {
+    hg_tensor_scope *scope = NULL;
+    random_state = seed * 0x9E3779B97F4A7C15u + 1;
+    *x = (expression){.count = 0};
+    while (x->count < INPUTS) x->values[x->count++] = small_input();
+    if (in_scope) CHECK_OK(hg_scope_begin(executor, &scope));
+    for (uint32_t k = 0; k < STEPS; k++) {
+        hg_tensor *made = NULL;
+        if (any_step(x, &made) == HG_OK)
+            x->values[x->count++] = made;
+        else
+            x->refused |= UINT64_C(1) << k;
+        const hg_tensor *last = x->values[x->count - 1];
+        if (!rnd(30)) CHECK_OK(hg_tensor_to_host(last, bytes[0], hg_tensor_numel(last)));
+    }
+    for (uint32_t k = INPUTS; k + 1 < x->count; k++)
+        if (rnd(2)) hg_tensor_release(x->values[k]), x->values[k] = NULL;
+    CHECK_OK(hg_scope_end(scope));
+}
+
+static void express(uint64_t seed) {
+    expression ways[2];
+    char what[80];
+    snprintf(what, sizeof what, "--seed %" PRIu64 " --expressions 1", seed);
+    for (int way = 0; way < 2; way++) work_out(&ways[way], seed, way);
+    CHECK_MESSAGE(ways[0].refused == ways[1].refused, "%s: other steps are refused", what);
+    const call one = {.result_count = 1};
+    for (uint32_t k = 0; k < ways[0].count && ways[0].refused == ways[1].refused; k++)
+        if (ways[0].values[k]) compare(&one, what, &ways[0].values[k], &ways[1].values[k]);
+    for (int way = 0; way < 2; way++)
+        for (uint32_t k = 0; k < ways[way].count; k++) hg_tensor_release(ways[way].values[k]);
+}
+
 int main(int count, char **arguments) {
     uint64_t rounds = rounds_here(4, 1), seed = 1, done = 0, all = 0;
+    uint64_t expressions = rounds_here(60, 20);
     hg_operation only = HG_OPS_COUNT;
     hg_config config = hg_config_default();
     memcpy(config.backend, "cpu", 4);
@@ -184,6 +269,10 @@ int main(int count, char **arguments) {
     CHECK_OK(hg_executor_create_from_config(&config, &executor));
     for (int i = 1; i + 1 < count; i += 2) {
         if (strcmp(arguments[i], "--rounds") == 0) rounds = strtoull(arguments[i + 1], NULL, 10);
+        if (strcmp(arguments[i], "--expressions") == 0) {
+            expressions = strtoull(arguments[i + 1], NULL, 10);
+            rounds = 0;
+        }
         if (strcmp(arguments[i], "--seed") == 0) seed = strtoull(arguments[i + 1], NULL, 10);
         if (strcmp(arguments[i], "--operation") == 0)
             CHECK_OK(hg_ops_find(arguments[i + 1], &only));
@@ -194,8 +283,10 @@ int main(int count, char **arguments) {
             done += one(seed + r, (hg_operation)o);
             all++;
         }
-    CHECK_MESSAGE(only != HG_OPS_COUNT || done * 10 > all, "only %d of %d calls are sensible",
-                  (int)done, (int)all);
+    for (uint64_t k = 0; k < expressions && only == HG_OPS_COUNT && test_failed < 20; k++)
+        express(seed + k);
+    CHECK_MESSAGE(only != HG_OPS_COUNT || !all || done * 10 > all,
+                  "only %d of %d calls are sensible", (int)done, (int)all);
     hg_executor_destroy(executor);
     return test_done();
 }
