@@ -23,7 +23,7 @@ void tensor_rows_end(tensor_rows *rows);
 /* What becomes of a row: its elements are folded by the fixed tree of parallel_reduce. Expressions
  * are Atlas; they live as long as the library. */
 typedef struct tensor_fold {
-    const char *name; /* of the operation */
+    const char *name;           /* of the operation */
     const char *load;           /* of an element a, as an A: the type that is folded */
     const char *fold;           /* of two, a and b */
     const char *nothing;        /* what changes none that it is folded with; NULL: one of its own */
