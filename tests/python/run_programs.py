@@ -363,7 +363,7 @@ def suddenly():
 def terminal():
     """What takes long says so on a terminal, and nowhere else; in the end nothing of it is left."""
     import pty
-    code = f"import numpy as np, hologram as hg\nlaunch = hg.assemble({ENDLESS!r}).bind(np.zeros(1, 'u4'), timeout_ms=1500)\n" \
+    code = f"import numpy as np, hologram as hg\nlaunch = hg.assemble({ENDLESS!r}).bind(np.zeros(1, 'u4'), timeout_ms=1800)\n" \
            "try:\n    launch()\nexcept hg.ExecutionError:\n    print('over', flush=True)\n"
     command, environment = [sys.executable, "-B", "-c", code], {**os.environ, "PYTHONPATH": os.path.join(BUILD, "python"), "TERM": "xterm"}
     ours, theirs = pty.openpty()

@@ -110,6 +110,43 @@ def modules():
         check("eval()" in str(error), str(error))
 
 
+def trained():
+    """What training writes is seen at the next call; results are nobody else's memory; other shapes, threads, inference mode."""
+    torch.manual_seed(5)
+    module, x = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).eval(), torch.randn(3, 8)
+    converted, optimizer = hologram.torch.convert(module, x), torch.optim.SGD(module.parameters(), lr=0.1)
+    first = converted(x)
+    kept = first.clone()
+    for _ in range(3):
+        module(x).square().sum().backward()
+        optimizer.step()
+        with torch.no_grad():
+            near(converted(x), module, (x,), "after a step of training")
+    check(torch.equal(first, kept) and not torch.equal(first, converted(x)), "an older result stays what it was")
+    module[0].weight.data = module[0].weight.data * 2
+    module[2].bias.data.add_(1)
+    converted.update()
+    with torch.no_grad():
+        near(converted(x), module, (x,), "after update()")
+        for rows in (1, 2, 7, 8, 9, 10, 2):
+            other = torch.randn(rows, 8)
+            check(torch.equal(converted(other)[:1], converted(other[:1])), f"a batch of {rows}")
+    with torch.inference_mode():
+        check(torch.equal(converted(x.clone()), converted(x)), "inference mode")
+    import threading
+    wanted, wrong = converted(x), []
+
+    def work():
+        if not all(torch.equal(converted(x), wanted) for _ in range(20)):
+            wrong.append(1)
+    several = [threading.Thread(target=work) for _ in range(3)]
+    for one in several:
+        one.start()
+    for one in several:
+        one.join()
+    check(not wrong, "threads")
+
+
 def operator():
     cube = hg.assemble(AXPY)
     registered = hologram.torch.register_kernel("hologram_test::cube", lambda x, y: cube(x, y), lambda g, x: 3 * g * x * x, output=lambda x: torch.empty_like(x))
@@ -145,6 +182,7 @@ def types():
 
 linear()
 modules()
+trained()
 operator()
 sharing()
 types()

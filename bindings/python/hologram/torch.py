@@ -6,6 +6,7 @@ copies in both directions.
 """
 import inspect
 import operator
+import threading
 import types as _modules
 
 import torch
@@ -59,7 +60,10 @@ class _LinearFunction(torch.autograd.Function):
 
 
 def _linear(x, weight, bias):
-    """x weight^T + bias over the last axis."""
+    """x weight^T + bias over the last axis. The other axes are taken in the order in which they lie: that needs no copy."""
+    order = (*sorted(range(x.ndim - 1), key=lambda axis: -x.strides[axis]), x.ndim - 1)
+    if not x.is_contiguous and (lying := x.permute(order)).is_contiguous:
+        return _linear(lying, weight, bias).permute(tuple(order.index(axis) for axis in range(x.ndim)))
     if x.ndim == 1:
         made = weight @ x
     else:
@@ -97,6 +101,12 @@ nn = _modules.SimpleNamespace(Linear=Linear)
 # ---- whole modules ----
 
 _DTYPES = {getattr(torch, name): name for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64")}
+_TORCH = {name: dtype for dtype, name in _DTYPES.items()}
+
+
+def _version(tensor):
+    """How often PyTorch has written a tensor in place; tensors of inference mode are not counted."""
+    return None if tensor.is_inference() else tensor._version
 
 
 def _pair(value, default):
@@ -225,6 +235,26 @@ def _same(x, *_, **__):
     return x
 
 
+def _heads(node):
+    """Of a node that is the last of view [l, b h, d], transpose, view [b, h, l, d], as PyTorch's attention takes heads apart: the node of [l, b, h d]
+    in front of them. Taken together they move nothing; one by one the first is a copy, where query, key and value lie in one array."""
+    found = []
+    for name in ("view", "transpose", "view"):
+        if node.op != "call_function" or getattr(node.target, "_opname", "") != name or found and len(node.users) != 1:
+            return None
+        found.append(node)
+        node = node.args[0]
+    last, swap, first = found
+    return node if sorted(swap.args[1:]) == [0, 1] and len(last.args[1]) == 4 and len(first.args[1]) == 3 else None
+
+
+def _take_heads_apart(x, shape):
+    batch, heads, length, size = shape
+    if x.shape != (length, batch, heads * size):
+        return x.reshape((length, batch * heads, size)).permute((1, 0, 2)).reshape(tuple(shape))
+    return x.reshape((length, batch, heads, size)).permute((1, 2, 0, 3))
+
+
 # ATen's operations, as torch.export names them.
 _ATEN = {
     "linear": _linear, "conv1d": _conv(1), "conv2d": _conv(2), "max_pool2d": _pool("max"), "avg_pool2d": _pool("avg"), "adaptive_avg_pool2d": _adaptive,
@@ -260,19 +290,26 @@ _ATEN = {
 
 class Converted:
     """A module that convert made: called with the tensors that the module takes, it returns the tensors that the module returns. code: its
-    operations, a line each. Parameters are the module's own memory on the CPU: training it changes them here too."""
+    operations, a line each. Parameters are copies, which products read in their own order; what training writes into the module's is copied again
+    at the next call (changes through `.data`, which PyTorch does not count, by update())."""
+
+    # A recording that has the same memory again uses what was bound for it, with the weights in the order in which products read them. So inputs are
+    # copied into memory that stays, for the last shapes of each thread, and results into PyTorch's.
+    _SHAPES = 4
 
     def __init__(self, exported, executor):
-        self.executor, self.exported = executor, exported
+        self.executor, self.exported, self._of_thread = executor, exported, threading.local()
         signature = exported.graph_signature
         held = {**dict(exported.named_parameters()), **dict(exported.named_buffers()), **exported.constants}
         names = {**signature.inputs_to_parameters, **signature.inputs_to_buffers, **signature.inputs_to_lifted_tensor_constants}
-        self._constants, self._inputs, self._steps = {}, [], []
-        unknown = []
+        self._constants, self._inputs, self._steps, self._versions = {}, [], [], []
+        self._lock, unknown = threading.Lock(), []
         for node in exported.graph.nodes:
             if node.op == "placeholder":
                 if node.name in names:
-                    self._constants[node] = from_torch(held[names[node.name]], executor)
+                    tensor = held[names[node.name]]
+                    self._constants[node] = from_torch(tensor, executor).copy()
+                    self._versions.append([node, tensor, _version(tensor)])
                 else:
                     self._inputs.append(node)
             elif node.op == "call_function":
@@ -283,8 +320,24 @@ class Converted:
                     self._steps.append((node, function))
             elif node.op == "output":
                 self._output = node.args[0]
+        self._steps = self._without_copies(self._steps)
         if unknown:
             raise ArgumentError(f"convert: the module uses operations that are not known here: {', '.join(sorted(set(unknown)))}")
+
+    @staticmethod
+    def _without_copies(steps):
+        """(node, function, arguments), without those that take heads apart one by one."""
+        made, gone = [], set()
+        for node, function in reversed(steps):
+            if node in gone:
+                continue
+            source = _heads(node)
+            if source is None:
+                made.append((node, function, node.args))
+            else:
+                made.append((node, _take_heads_apart, (source, node.args[1])))
+                gone.update((node.args[0], node.args[0].args[0]))
+        return made[::-1]
 
     @staticmethod
     def _function(node):
@@ -299,12 +352,51 @@ class Converted:
     def code(self):
         return self.exported.graph_module.code
 
+    def update(self):
+        """Copies all parameters again."""
+        with self._lock:
+            for entry in self._versions:
+                entry[2] = None
+        self._update()
+
+    def _update(self):
+        if any(_version(tensor) != version for _, tensor, version in self._versions):
+            with self._lock:
+                for entry in self._versions:
+                    node, tensor, version = entry
+                    if (now := _version(tensor)) != version:
+                        self._constants[node][...] = from_torch(tensor, self.executor)
+                        entry[2] = now
+
+    def _kept(self, tensors):
+        """The tensors' elements in memory that stays."""
+        kept = self._of_thread.__dict__.setdefault("kept", {})
+        key = tuple((tensor.shape, tensor.dtype) for tensor in tensors)
+        given = [from_torch(tensor, self.executor) for tensor in tensors]
+        if key not in kept:
+            if len(kept) == self._SHAPES:
+                del kept[next(iter(kept))]
+            kept[key] = [one.copy() for one in given]
+        else:
+            for one, new in zip(kept[key], given):
+                one[...] = new
+        return kept[key]
+
+    def _result(self, made, device):
+        """An array as PyTorch's, in memory that is not the array's."""
+        if self.executor.backend != "cpu":
+            return to_torch(made.contiguous(), device)
+        tensor = torch.empty(made.shape, dtype=_TORCH[made.dtype.name])
+        from_torch(tensor, self.executor)[...] = made
+        return tensor if tensor.device == device else tensor.to(device)
+
     def __call__(self, *tensors):
         if len(tensors) != len(self._inputs):
             raise TypeError(f"the module takes {len(self._inputs)} tensors, not {len(tensors)}")
+        self._update()
         values = dict(self._constants)
         device = tensors[0].device if tensors else None
-        values.update((node, from_torch(one, self.executor)) for node, one in zip(self._inputs, tensors))
+        values.update(zip(self._inputs, self._kept(tensors)))
 
         def of(one):
             if isinstance(one, torch.fx.Node):
@@ -313,10 +405,11 @@ class Converted:
                 return [of(item) for item in one]
             return one
         with scope(self.executor):
-            for node, function in self._steps:
-                values[node] = function(*(of(one) for one in node.args), **{name: of(one) for name, one in node.kwargs.items()})
+            for node, function, arguments in self._steps:
+                values[node] = function(*(of(one) for one in arguments), **{name: of(one) for name, one in node.kwargs.items()})
             results = [of(one) for one in (self._output if isinstance(self._output, (list, tuple)) else [self._output])]
-        made = tuple(to_torch(one.contiguous(), device) if isinstance(one, _native.Array) else one for one in results)
+            values.clear()  # what is held at the end of a scope is kept, and not fused with what comes behind
+        made = tuple(self._result(one, device) if isinstance(one, _native.Array) else one for one in results)
         spec = self.exported.call_spec.out_spec
         return torch.utils._pytree.tree_unflatten(list(made), spec)
 
