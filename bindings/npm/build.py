@@ -3,7 +3,7 @@
 
     bindings/npm/build.py [--native BUILD] [--build DIR] [FOLDER]
 
-BUILD is a native build folder, for the tile handlers that it generates (build/release); DIR is where hologram.wasm is built
+BUILD is a native build folder, for the tile handlers that it generated (build/release, `ninja tiles/handlers.c`); DIR is where hologram.wasm is built
 (build/wasm32); the tarball hologram-VERSION.tgz comes into FOLDER (dist). Needs clang, lld, CMake and Ninja; npm is not needed. Equal
 files make equal tarballs.
 """
@@ -46,7 +46,8 @@ def replace(path, data):
 
 def build(native, folder):
     """hologram.wasm and interface.js in the folder."""
-    run("ninja", "-C", native, "tiles/handlers.c")
+    if not os.path.exists(os.path.join(native, "tiles", "handlers.c")):
+        raise SystemExit(f"{native}/tiles/handlers.c is missing: ninja -C {native} tiles/handlers.c")
     os.makedirs(folder, exist_ok=True)
     interface = os.path.join(folder, "interface.json")
     replace(interface, output(sys.executable, "-B", os.path.join(ROOT, "tools", "interface")))

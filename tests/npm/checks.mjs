@@ -103,6 +103,16 @@ export const checks = {
     contains((await failure(() => hg.run(AXPY, { x, y: x, alpha: 1 }, { backend: 'nothing' }))).message, 'nothing');
   },
 
+  async 'wrong calls are refused'(hg) {
+    const backend = hg.backend();
+    for (const [call, ...parts] of [[() => backend.buffer('q7', 3), 'q7', 'f32'], [() => backend.buffer('f32', 1.5), '1.5'], [() => backend.buffer('f32', -1), '-1'],
+      [() => backend.buffer(null), 'typed array'], [() => backend.buffer('u8', 2 ** 33), '8589934592'], [() => hg.tensor(null), 'null'],
+      [() => hg.ops.add(1, 2), 'tensors'], [() => hg.ops.add(hg.tensor([1])), '2 expected'], [() => hg.open('wasm', { nothing: 1 }), 'nothing', 'timeout_ms'],
+      [() => hg.open('wasm', { timeout_ms: 'x' }), 'timeout_ms', 'x'], [() => hg.decode(new Uint8Array(3)), 'magic'], [() => hg.run(null), '.atlas 1'],
+      [() => hg.kernel('x'), "'x'"], [() => hg.call('hg_nothing'), 'hg_nothing'], [() => hg.tensor([1, 2]).reshape([3]), '[3]']])
+      contains((await failure(call)).message, ...parts);
+  },
+
   async 'a fault says where'(hg) {
     const text = '.atlas 1\n.program f\n.param x buffer u32 in [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n    y[global] = x[global + 2]\n';
     const error = await failure(() => hg.run(text, { x: [1, 2, 3, 4] }));
@@ -138,7 +148,8 @@ export const checks = {
     const again = hg.decode(bytes);
     same(again.hash, program.hash);
     contains(again.text, '.program axpy');
-    contains(program.emit('opencl'), '__kernel');
+    contains(program.emit('wgsl'), '@compute');
+    same(program.emit('spirv').constructor.name, 'Uint8Array');
     again.dispose();
     program.dispose();
     contains((await failure(() => program.bind())).message, 'disposed');

@@ -43,7 +43,11 @@ export class Backend extends Handle {
 
   /** A buffer of elements: buffer('f32', 1024) of zeros, buffer(new Float32Array(…)), buffer('i128', [1n, 2n]). */
   buffer(type, data) {
-    if (typeof type !== 'string') return this.buffer((typeOfArray(type) ?? typeOf(undefined)).name, type);
+    if (typeof type !== 'string') {
+      const own = typeOfArray(type);
+      if (!own) throw new HologramError('buffer: a typed array is expected, or the name of a type and elements or their number');
+      return this.buffer(own.name, type);
+    }
     const found = typeOf(type);
     if (typeof data === 'number') return new Buffer(this, found, data);
     const bytes = toBytes(found, data, 'buffer');
@@ -67,6 +71,7 @@ export class Backend extends Handle {
 export class Buffer {
   constructor(backend, type, length) {
     const { core } = backend;
+    if (!Number.isSafeInteger(length) || length < 0) throw new HologramError(`a buffer of ${type.name}: a number of elements is expected, not ${length}`);
     Object.assign(this, { backend, core, type: type.name, length });
     const handle = core.scope((scope) => {
       const made = scope.structure('hg_buffer');

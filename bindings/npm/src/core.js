@@ -130,7 +130,10 @@ export class Core {
       case 'bool': view.setUint8(at, value ? 1 : 0); break;
       case 'i16': case 'u16': view.setUint16(at, value, true); break;
       case 'i32': case 'u32': case 'ptr': case 'text': view.setUint32(at, value ?? 0, true); break;
-      case 'i64': case 'u64': view.setBigUint64(at, BigInt.asUintN(64, BigInt(value)), true); break;
+      case 'i64': case 'u64':
+        if (typeof value !== 'bigint' && !Number.isInteger(value)) throw new HologramError(`an integer is expected, not ${value}`);
+        view.setBigUint64(at, BigInt.asUintN(64, BigInt(value)), true);
+        break;
       case 'f32': view.setFloat32(at, value, true); break;
       case 'f64': view.setFloat64(at, value, true); break;
       default: for (const [field, one] of Object.entries(value)) this.set(form, at, field, one);
@@ -148,7 +151,11 @@ export class Core {
     } else if (count) {
       Array.from(value).slice(0, count).forEach((one, i) => this.store(form, at + place + i * width, one));
     } else {
-      this.store(form, at + place, value);
+      try {
+        this.store(form, at + place, value);
+      } catch (error) {
+        throw new HologramError(`${field}: ${error.message}`, { cause: error });
+      }
     }
   }
 

@@ -160,7 +160,7 @@ export class Program extends Handle {
     return this.#bytes('hg_program_encode', debug ? values.HG_PROGRAM_DEBUG : 0);
   }
 
-  /** What a target makes of it: 'opencl', 'spirv', 'kir', … (targets() of the library); text, or bytes of a binary target. */
+  /** What a target makes of it: 'wgsl', 'opencl', 'spirv', 'kir', …; text, or bytes of a binary target. */
   emit(target, options = {}) {
     const { core } = this;
     const bytes = this.#bytes('hg_program_emit', target, (scope) => scope.structure('hg_emit_options', options));

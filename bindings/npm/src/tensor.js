@@ -38,6 +38,7 @@ export class Tensor extends Handle {
     const { core } = hg;
     const device = hg.backend(backend);
     const [found, elements] = Array.isArray(data) ? flatten(data) : typeof data === 'number' || typeof data === 'bigint' ? [[], [data]] : [null, data];
+    if (elements == null) throw new HologramError(`tensor: elements are expected, not ${elements}`);
     const element = elementOf(type ?? typeOfArray(elements)?.name ?? (typeof elements[0] === 'bigint' ? 'i64' : 'f32'));
     const bytes = toBytes(typeOf(element.of), elements, 'tensor');
     const count = bytes.length / element.bytes;
