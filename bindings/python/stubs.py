@@ -115,6 +115,8 @@ def klass(name, value, base=""):
             elif callable(item):
                 result = METHODS.get(key, "Any") if name != "Array" else METHODS.get(key, "Array")
                 lines.append(function(key, item, "    ", True, result))
+    if name == "Builder":
+        lines += ["    def __getitem__(self, name: str) -> Any: ...\n", "    def __getattr__(self, name: str) -> Any: ...  # functions of kernels\n"]
     if name == "Array":
         for operator in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
             lines += [f"    def __{way}{operator}__(self, other: Any) -> Array: ...\n" for way in ("", "r", "i")]

@@ -587,6 +587,59 @@ def test_open_types():
     refused(TypeError, "needs the type Real", lambda: open_types.atlas, "a text of open types")
 
 
+def test_builder():
+    b = hg.Builder("axpy", a=hg.f32, x=hg.In[hg.f32, "n"], y=hg.Inout[hg.f32, "n"])
+    i = b.lane()
+    b["y"][i] = b["a"] * b["x"][i] + abs(b["y"][i]) - 0.5
+    program, x, y = b.build(), random.randn(9).astype("f4"), random.randn(9).astype("f4")
+    want = (np.float32(2) * x + np.abs(y)) - np.float32(0.5)
+    program(2.0, x, y)
+    same(y, want, "axpy by a builder")
+    refused(TypeError, "is built", b.build, "a builder that is done")
+    b = hg.Builder("collatz", x=hg.In[hg.u32, "n"], y=hg.Out[hg.u32, "n"], sums=hg.Out[hg.i64, "n"], odd=hg.Out[hg.bool, "n"])
+    i = b.lane()
+    v, steps, total = b.variable(hg.u32, b["x"][i]), b.variable(hg.u32), b.variable(hg.i64, 7)
+    b["odd"][i] = (v % 2 == 1) & (v != 3)
+    with b.forever():
+        with b.when(v <= 1):
+            b.leave()
+        b.choose(v % 2 == 0, lambda: v.set(v // 2), lambda: v.set(3 * v + 1))
+        steps += 1
+    with b.loop(b["x"].shape[0], 0, -2) as k:
+        total += -(k * i) // 3
+    b["y"][i], b["sums"][i] = steps, total
+    x, y, sums, odd = np.arange(1, 9, dtype="u4"), np.zeros(8, "u4"), np.zeros(8, "i8"), np.zeros(8, "?")
+    b.build()(x, y, sums, odd)
+    same(y, np.array([0, 1, 7, 2, 5, 8, 16, 3], "u4"), "loops by a builder")
+    same(sums, np.array([7 + sum(-(k * i) // 3 for k in range(8, 0, -2)) for i in range(8)], "i8"), "a loop down by a builder")
+    same(odd, (x % 2 == 1) & (x != 3), "conditions by a builder")
+    b = hg.Builder("histogram", block=32, x=hg.In[hg.u8, "n"], counts=hg.Inout[hg.i32, 8], total=hg.Out[hg.i32, "b"])
+    mine, i, k = b.shared(hg.i32, 8), b.lane(), b.block_lane()
+    inside = i < b["x"].shape[0]
+    with b.when(inside):
+        b.atomic_add(mine, b["x"][i] >> 5, 1)
+    b.barrier()
+    with b.when(k < 8):
+        b.atomic_add(b["counts"], k, mine[k])
+    many = b.block_sum(b.select(inside, 1, 0))
+    with b.when(k == 0):
+        b["total"][b.block()] = many
+    x, counts, total = random.randint(0, 256, 100).astype("u1"), np.zeros(8, "i4"), np.zeros(4, "i4")
+    b.build().bind(x, counts, total, grid=4, block=32).launch()
+    same(counts, np.bincount(x >> 5, minlength=8).astype("i4"), "a histogram by a builder")
+    same(total, np.array([32, 32, 32, 4], "i4"), "a sum over blocks by a builder")
+    b, other = (hg.Builder("wrong", x=hg.In[hg.f32, "n"], y=hg.Out[hg.f32, "n"]) for _ in range(2))
+    for kind, words, work in ((hg.ProgramError, "bits are of integers", lambda: b.lane() & 1.5), (TypeError, "not known while", lambda: bool(b.lane() > 1)),
+                              (AttributeError, "no frobnicate", lambda: b.frobnicate(1)), (hg.ProgramError, "takes 1 integers", lambda: b["y"][0.5]),
+                              (hg.ProgramError, "another builder", lambda: b.lane() + other.lane()), (KeyError, "no parameter z", lambda: b["z"]),
+                              (hg.ProgramError, "In array", lambda: b["x"].__setitem__(0, 1.0)), (hg.ProgramError, "expected a number", lambda: b.lane() + b["x"]),
+                              (hg.ProgramError, "step that is a number", lambda: b.loop(0, 9, b.lane()).__enter__()), (TypeError, "no output", lambda: hg.Builder("n")),
+                              (TypeError, "expected a type", lambda: hg.Builder("n", x=3)), (hg.ProgramError, "number", lambda: b.lane() + "text"),
+                              (TypeError, "is no type", lambda: b.variable("f31")), (hg.ProgramError, "fma takes 3", lambda: b.fma(1.0, 2.0))):
+        said = refused(kind, words, work, words)
+        checks.check(kind is not hg.ProgramError or "run_kernels.py:" in said and "^" in said, f"the place of: {said}")
+
+
 KEPT = '''
 import hologram as hg
 import numpy as np

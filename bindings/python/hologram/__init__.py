@@ -15,6 +15,7 @@ from .types import *
 from ._program import (Diagnostic, Event, Launch, Param, Program, Queue, assemble, decode, json_kernel, named_kernel,
                        open_program)
 from ._scope import jit, profile, scope
+from ._builder import Builder
 from ._buffer import Buffer, Config, Tensor, new_executor, new_executor_auto, new_executor_with_backend, ops
 from ._graph import Circuit, Graph
 from ._kernel import In, Inout, Kernel, Out, interpret, kernel, static, static_range
