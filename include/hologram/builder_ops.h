@@ -1283,12 +1283,19 @@ typedef struct hg_rope_operands {
     hg_arg head_dim; /**< hg_count or hg_count_reg */
     hg_arg position; /**< hg_count or hg_count_reg; left out: 0 */
     hg_arg halves; /**< hg_flag; left out: false */
+    hg_arg sin; /**< hg_array or hg_addr_...; left out: that of the angle */
+    hg_arg rotary_dim; /**< hg_count or hg_count_reg; left out: head_dim */
+    hg_arg freqs_strides; /**< hg_tuple_of counts; left out: no gaps */
+    hg_arg sin_strides; /**< hg_tuple_of counts; left out: no gaps */
+    hg_arg input_strides; /**< hg_tuple_of counts; left out: no gaps */
+    hg_arg output_strides; /**< hg_tuple_of counts; left out: no gaps */
 } hg_rope_operands;
-/** turns pairs (2i, 2i+1), with halves (i, i + head_dim/2), of input of batch x seq_len x heads x head_dim by the angle (position + place in the sequence) freqs[i] */
+/** turns pairs (2i, 2i+1), with halves (i, i + rotary_dim/2), of [batch, seq_len, heads, head_dim] by the angle (position + place) freqs[i], or by cosines, freqs, and sin; the rest stays */
 static inline hg_builder *hg_build_rope(hg_builder *builder, hg_type type, hg_rope_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.freqs, operands.batch, operands.seq_len, operands.heads,
-                           operands.head_dim, operands.position, operands.halves};
-    return hg_builder_add(builder, 0x147, type, HG_TYPE_COUNT, args, 9);
+                           operands.head_dim, operands.position, operands.halves, operands.sin, operands.rotary_dim, operands.freqs_strides,
+                           operands.sin_strides, operands.input_strides, operands.output_strides};
+    return hg_builder_add(builder, 0x147, type, HG_TYPE_COUNT, args, 15);
 }
 /** Operands of hg_build_kv_cache_update by name. */
 typedef struct hg_kv_cache_update_operands {

@@ -1446,6 +1446,16 @@ static inline HG_NODISCARD hg_status hg_ops_avg_pool1d_into(hg_executor *executo
     const hg_tensor *inputs[1] = {a};
     return hg_ops_call_into(executor, HG_OPS_AVG_POOL1D, inputs, 1, options, &target, 1);
 }
+/** [batch, heads, seq_len, head_dim] whose pairs i and i + r turn by cosines b and sines c of [seq_len, r] or [batch, seq_len, r], 2 r <= head_dim; flag: pairs 2 i and 2 i + 1: hg_ops_call. */
+static inline HG_NODISCARD hg_status hg_ops_rope(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, const hg_ops_options *options, hg_tensor **result) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call(executor, HG_OPS_ROPE, inputs, 3, options, result, 1);
+}
+/** The same into a tensor: hg_ops_call_into. */
+static inline HG_NODISCARD hg_status hg_ops_rope_into(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, const hg_tensor *c, const hg_ops_options *options, hg_tensor *target) {
+    const hg_tensor *inputs[3] = {a, b, c};
+    return hg_ops_call_into(executor, HG_OPS_ROPE, inputs, 3, options, &target, 1);
+}
 /** Rows of a table by their numbers, of which those below 0 count from the end; one that is not there is a fault: hg_ops_call. */
 static inline HG_NODISCARD hg_status hg_ops_embedding(hg_executor *executor, const hg_tensor *a, const hg_tensor *b, hg_tensor **result) {
     const hg_tensor *inputs[2] = {a, b};

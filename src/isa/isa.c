@@ -158,7 +158,9 @@
 #define SIG_GROUP_NORM {NORM_ARRAYS, SIZE("batch"), SIZE("channels"), SIZE("groups"), SIZE("spatial"), FACTOR("eps"), FUSION}
 #define SIG_LAYER_SCALE {OUTPUT("output"), INPUT("input"), INPUT("scale"), SIZE("n"), SIZE_OR("rows", "1")}
 #define SIG_ROPE {OUTPUT("output"), INPUT("input"), INPUT("freqs"), SIZE("batch"), SIZE("seq_len"), SIZE("heads"), SIZE("head_dim"), \
-                  SIZE_OR("position", "0"), FLAG_OR("halves", "false")}
+                  SIZE_OR("position", "0"), FLAG_OR("halves", "false"), INPUT_OR_NONE("sin", "that of the angle"), SIZE_OR_NONE("rotary_dim", "head_dim"), \
+                  TUPLE_OR_NONE("freqs_strides", 2, "no gaps"), TUPLE_OR_NONE("sin_strides", 2, "no gaps"), TUPLE_OR_NONE("input_strides", 3, "no gaps"), \
+                  TUPLE_OR_NONE("output_strides", 3, "no gaps")}
 #define SIG_KV_CACHE_UPDATE {INOUT("cache"), INPUT("new_kv"), SIZE("position"), SIZE("batch"), SIZE("heads"), SIZE("head_dim"), SIZE_OR("seq_len", "1")}
 #define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), TUPLE("devices", 0)}
 #define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), TUPLE("devices", 0)}

@@ -526,6 +526,49 @@ static hg_status attention_scores(ops_call *c, ops_kept *k) { return attend(c, k
 hg_status ops_attention(ops_call *c) { return ops_with_kept(c, attention); }
 hg_status ops_attention_scores(ops_call *c) { return ops_with_kept(c, attention_scores); }
 
+/* ---- rope ---- */
+
+/* A table as [batch, seq_len, pairs]. */
+static hg_status give_table(ops_call *c, ops_kept *k, ops_arguments *args, const char *name,
+                            const hg_tensor *x, const uint64_t *shape) {
+    hg_tensor *whole, **own = ops_keep(k);
+    HG_TRY(ops_broadcast(k, x, shape, 3, &whole));
+    if (has_rows(whole))
+        HG_TRY(tensor_operand(c->run, whole, false, own));
+    else
+        HG_TRY(tensor_cast(c->run, whole, x->type, own));
+    ops_array(args, name, *own);
+    return HG_OK;
+}
+
+/* [batch, heads, seq_len, head_dim] is a view of what the instruction reads and makes. */
+static hg_status rope(ops_call *c, ops_kept *k) {
+    static const int32_t order[4] = {0, 2, 1, 3};
+    const hg_tensor *x[3];
+    ops_arguments args = {.count = 0};
+    hg_tensor **view = ops_keep(k), **own = ops_keep(k), **made = ops_keep(k);
+    if (c->in[0]->rank != 4) return ops_mismatch(c, "[batch, heads, seq_len, head_dim] expected");
+    for (uint32_t i = 1; i < 3; i++)
+        if (c->in[i]->rank < 2 || c->in[i]->rank > 3 ||
+            last_extent(c->in[i]) > last_extent(c->in[0]) / 2 ||
+            last_extent(c->in[i]) != last_extent(c->in[1]))
+            return ops_mismatch(c, "two tables of [seq_len, r] or [batch, seq_len, r], 2 r at most "
+                                   "head_dim, expected");
+    HG_TRY(floats(c, k, x));
+    if (!tensor_numel(x[0]->shape, 4)) return empty(c, x[0]);
+    HG_TRY(hg_tensor_permute(x[0], order, 4, view));
+    const uint64_t *shape = (*view)->shape, pairs[3] = {shape[0], shape[1], last_extent(x[1])};
+    HG_TRY(tensor_operand(c->run, *view, false, own));
+    ops_array(&args, "input", *own);
+    ops_flag(&args, "halves", !c->options.flag);
+    HG_TRY(give_table(c, k, &args, "freqs", x[1], pairs));
+    HG_TRY(give_table(c, k, &args, "sin", x[2], pairs));
+    ops_size(&args, "rotary_dim", 2 * pairs[2]);
+    HG_TRY(ops_instruction(c, "rope", &args, "output", x[0]->type, shape, 4, made));
+    return hg_tensor_permute(*made, order, 4, &c->out[0]);
+}
+hg_status ops_rope(ops_call *c) { return ops_with_kept(c, rope); }
+
 /* ---- embedding ---- */
 
 /* take along the first axis. */

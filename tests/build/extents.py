@@ -39,6 +39,8 @@ LONG = [
     ("softmax.bf16", "rows n ld", ["3 40 50", "!3 40 39"]),
     ("attention.f32 causal=true from_start=true seen=true scores=true softcap=2.0", "batch heads seq_len kv_len head_dim value_dim", ["2 2 5 9 8 3", "1 2 40 70 8 8", "0 1 1 1 1 1"]),
     ("layer_norm.f16 eps=0.0009765625", "rows n", ["3 100", "7 13"]),
+    ("layer_norm.f16 eps=0.0009765625 mean=true inverse_deviation=true", "rows n", ["3 100", "7 13"]),
+    ("rope.f16 sin=true", "batch seq_len heads head_dim rotary_dim", ["2 7 3 30 30", "1 2 3 8 2", "2 1 1 66 64", "!1 1 1 4 3"]),
     ("attention.bf16 causal=true", "batch heads seq_len head_dim kv_heads", ["2 4 5 8 2", "!1 3 5 8 2", "1 2 67 5 1"]),
     ("fft.f32 n=97 inverse=true real=true", "batch", ["1", "5", "33"]),
     ("gemm.f32", "m n k lda ldb ldc", ["64 600 600 600 600 600", "1 1000 33 40 1000 1000", "129 257 300 300 260 257"]),

@@ -84,7 +84,7 @@ void cts_products(cts *s);   /* products.c: sparse_gemm, tensor_contract, quanti
 void cts_lines(cts *s);      /* lines.c: scan, gather, scatter, segment_reduce, arg_max */
 void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */
 void cts_atlas(cts *s);      /* atlas.c: block 1C0 */
-void cts_more_norms(cts *s); /* what they give beside their output */
+void cts_more_norms(cts *s); /* what they give beside their output; rope by tables */
 void cts_examples(cts *s);   /* examples.c: the programs of examples/programs */
 
 /* compile.c: cases as CUDA C through NVIDIA's compiler. */

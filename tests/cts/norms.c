@@ -264,6 +264,38 @@ static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned
     work_finish(&w, text);
 }
 
+/* The same by tables, of the first 2 half elements of each head. */
+static void rope_by_tables(cts *s, hg_type type, unsigned half, bool halves) {
+    work w;
+    char text[256];
+    enum { PLACES = 3, HEADS = 2, SIZE = 70 };
+    uint64_t count = PLACES * HEADS * SIZE;
+    bool ok = work_begin(&w, s, type, type, count, "yxcs");
+    double *x = work_input(&w, "x", count, false),
+           *c = work_input(&w, "c", (uint64_t)PLACES * half, false),
+           *sines = work_input(&w, "s", (uint64_t)PLACES * half, false);
+    for (uint64_t i = 0; ok && x && i < count; i++) w.expected[i] = x[i];
+    for (uint64_t pair = 0; ok && x && c && sines && pair < (uint64_t)PLACES * HEADS * half;
+         pair++) {
+        uint64_t i = pair % half, start = pair / half * SIZE, row = pair / half / HEADS * half + i;
+        uint64_t one = start + (halves ? i : 2 * i),
+                 other = start + (halves ? i + half : 2 * i + 1);
+        long double a = x[one], b = x[other];
+        w.expected[one] = a * c[row] - b * sines[row];
+        w.expected[other] = a * sines[row] + b * c[row];
+        w.bound[one] = w.unit * (2 * fabsl(a * c[row]) + 3 * fabsl(b * sines[row]));
+        w.bound[other] = w.unit * (2 * fabsl(a * sines[row]) + 3 * fabsl(b * c[row]));
+    }
+    free(x);
+    free(c);
+    free(sines);
+    snprintf(text, sizeof text,
+             "rope.%s output=y, input=x, batch=1, seq_len=3, heads=2, head_dim=70, freqs=c, sin=s, "
+             "rotary_dim=%u, halves=%s",
+             hg_type_name(type), 2 * half, halves ? "true" : "false");
+    work_finish(&w, text);
+}
+
 /* ---- copies ---- */
 
 static void copies(cts *s, hg_type type, unsigned position, unsigned places) {
@@ -345,4 +377,6 @@ void cts_more_norms(cts *s) {
             given(s, TYPES[t], 3, 33, 1, t % 2);
             given(s, TYPES[t], 2, 5, 17, t % 2 == 0);
         }
+    for (uint32_t t = 0; t < HG_COUNT_OF(TYPES); t++)
+        if (cts_wanted(s, "rope", TYPES[t])) rope_by_tables(s, TYPES[t], 33, t % 2);
 }

@@ -414,17 +414,29 @@ class FlashAttention(Attention):
 
 
 class Rope(Operation):
-    """Pairs of elements turned by position*freqs. Bound: the angle's rounding and the functions'."""
+    """Pairs of elements turned by position*freqs, or with sin by cosines and sines that are there; those from rotary_dim on stay. Bound: the angle's rounding and the functions'; of
+    tables that of two products and their sum."""
 
-    required, optional = ("output", "input", "freqs", "batch", "seq_len", "heads", "head_dim"), {"position": 0, "halves": False}
-    out, arrays_of = ("output",), ("output", "input", "freqs")
+    required = ("output", "input", "freqs", "batch", "seq_len", "heads", "head_dim")
+    optional = {"position": 0, "halves": False, "sin": False, "rotary_dim": None, "freqs_strides": (), "sin_strides": (), "input_strides": (), "output_strides": ()}
+    out, arrays_of = ("output",), ("output", "input", "freqs", "sin")
 
     def arrays(self, p, o):
         sizes = [o[name] for name in ("batch", "seq_len", "heads", "head_dim")]
-        half = o["head_dim"] // 2
-        self.x = p.numbers(sizes if p.refused is None else (few(p, *sizes),))
+        half = self.half = (o["head_dim"] if o["rotary_dim"] is None else o["rotary_dim"]) // 2
+        tables = ["freqs", "sin"] if o["sin"] else []
         self.freqs = loaded(stored(10000.0 ** (-np.arange(half) / max(half, 1)), p.type), p.type)
-        return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type).reshape(-1), "freqs": stored(self.freqs, p.type)}
+        others = {"freqs": stored(self.freqs, p.type)}
+        if p.refused is not None:
+            x = p.numbers((few(p, *sizes),))
+            return {"output": stored(np.zeros(x.size), p.type), "input": stored(x, p.type), **others, **{name: stored(np.zeros(SMALL), p.type) for name in tables}}
+        x, self.y = Heads(p, sizes, o["input_strides"], p.numbers), Heads(p, sizes, o["output_strides"], np.zeros, 7.0)
+        self.x = x.values
+        for name in tables:
+            table = Heads(p, (*sizes[:2], 1, half), (*o[name + "_strides"], 0) if o[name + "_strides"] else (), p.numbers)
+            others[name] = stored(table.data, p.type)
+            setattr(self, name, table.values)
+        return {"output": stored(self.y.data, p.type), "input": stored(x.data, p.type), **others}
 
     def angles(self, o):
         """(position + place) freqs, exactly, without its whole turns, and how large it was."""
@@ -435,15 +447,23 @@ class Rope(Operation):
         return np.array(near).reshape(shape).astype(self.x.dtype), np.array(whole).reshape(shape)
 
     def expected(self, p, o):
-        u, half = UNIT[calculated(p.type)], o["head_dim"] // 2
-        angle, size = (a[None, :, None] for a in self.angles(o))
-        one = (slice(0, half), slice(half, None)) if o["halves"] else (slice(0, None, 2), slice(1, None, 2))
+        u, half = UNIT[calculated(p.type)], self.half
+        one = (slice(0, half), slice(half, 2 * half)) if o["halves"] else (slice(0, 2 * half, 2), slice(1, 2 * half, 2))
         x, y = self.x[..., one[0]], self.x[..., one[1]]
-        value, bound = np.zeros_like(self.x), np.zeros(self.x.shape)
-        value[..., one[0]], value[..., one[1]] = x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)
-        for part in one:
-            bound[..., part] = u * (np.abs(x) + np.abs(y)) * (size + 4)
-        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+        if o["sin"]:
+            cos, sin = self.freqs, self.sin
+            bounds = (u * (2 * np.abs(x * cos) + 3 * np.abs(y * sin)), u * (2 * np.abs(x * sin) + 3 * np.abs(y * cos)))
+        else:
+            angle, size = (a[None, :, None] for a in self.angles(o))
+            cos, sin = np.cos(angle), np.sin(angle)
+            bounds = (u * (np.abs(x) + np.abs(y)) * (size + 4),) * 2
+        value, bound = self.x.copy(), np.zeros(self.x.shape)
+        for part, turned, off in zip(one, (x * cos - y * sin, x * sin + y * cos), bounds):
+            value[..., part], bound[..., part] = turned, off + rounding(turned, p.type) + LEAST[calculated(p.type)]
+        data, room = self.y.data.astype(wide(p.type)), np.zeros(self.y.data.shape)
+        data[self.y.at], room[self.y.at] = value, bound
+        return {"output": (data, room)}
+
 
 
 class LayerScale(Operation):

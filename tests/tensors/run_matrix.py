@@ -314,6 +314,18 @@ def pools(m, name):
     return Case([x], want[..., 0, :] if flat else want, 32, 4, kind, flag=counted, sizes=[size[1], stride[1], padding[1]] if flat else size + stride + padding)
 
 
+@case("rope")
+def rope(m):
+    kind, (b, h, s, d), side = m.kind(), [m.number(1, 3), m.number(1, 4), m.number(1, 6), 2 * m.number(1, 5)], bool(m.number(0, 2))
+    pairs = m.number(0, d // 2 + 1) or d // 2
+    x, cos, sin = m.array(kind, [b, h, s, d]), *(m.array(kind, [[s, pairs], [b, s, pairs], [1, s, pairs]][m.number(0, 3)]) for _ in range(2))
+    want, (c, n) = wide(x).copy(), (t[:, None] if t.ndim == 3 else t for t in (wide(cos), wide(sin)))
+    one, other = (slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)) if side else (slice(0, pairs), slice(pairs, 2 * pairs))
+    first, second = wide(x)[..., one], wide(x)[..., other]
+    want[..., one], want[..., other] = first * c - second * n, first * n + second * c
+    return Case([x, cos, sin], want, 8, 16, kind, flag=side)
+
+
 @case("attention", "attention_scores")
 def attention(m, name):
     kind, rank = m.kind(), m.number(2, 5)
@@ -457,6 +469,7 @@ def refused(e):
             ("max_pool2d", [f(4, 4)], {"sizes": [2, 2, 2, 2, 2, 2]}, "half the window"),
             ("group_norm", [f(1, 3, 2), f(3), f(3)], {"sizes": [2]}, "does not divide"),
             ("layer_norm", [f(2, 3), f(2)], {}, "last axes of the first"),
+            ("rope", [f(1, 1, 2, 4), f(2, 3), f(2, 3)], {}, "two tables of"),
             ("attention", [f(2, 3), f(4, 2), f(4, 2)], {}, "kv_heads"),
             ("attention", [f(2, 3), f(4, 3), f(4, 2), index], {}, "as many lengths as batches"),
             ("attention", [f(2, 3), f(4, 3), f(4, 2), f(2, 4), f(2, 4)], {}, "a mask of numbers or truths and lengths"),

@@ -430,6 +430,18 @@ def row_norm(n, x, gamma, beta=None):
     return call("layer_norm_statistics", x, *rest, results=3, values=[eps])[:len(n.outputs)]
 
 
+@operator("RotaryEmbedding")
+def rotary(n, x, cos, sin, positions=None):
+    heads = n.get("num_heads", 0)
+    flat = x.shape
+    if len(flat) == 3:  # [batch, seq_len, heads of elements side by side]
+        x = permute(reshape(x, [*flat[:2], heads, flat[2] // heads]), [0, 2, 1, 3])
+    if positions is not None:
+        cos, sin = (call("take", t, positions, axes=[0]) for t in (cos, sin))
+    turned = call("rope", x, cos, sin, flag=bool(n.get("interleaved", 0)))
+    return reshape(permute(turned, [0, 2, 1, 3]), flat) if len(flat) == 3 else turned
+
+
 @operator("BatchNormalization")
 def batch_norm(n, x, gamma, beta, mean_, variance):
     if n.get("training_mode", 0):

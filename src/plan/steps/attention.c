@@ -69,31 +69,6 @@ static void check_count(const plan_call *call, plan_problem *problem, const char
                     (unsigned)count, (unsigned)expected, what);
 }
 
-/* Of what is written no element may be another one's too: from the smallest stride on, each is as
- * large as what lies inside it. */
-static void check_output(const plan_call *call, plan_problem *problem, const asked *a) {
-    uint64_t strides[] = {a->output.batch, a->output.head, a->output.row},
-             extents[] = {a->batch, a->heads, a->seq_len}, inside = a->value_dim;
-    if (!a->batch || !a->heads || !a->seq_len || !a->value_dim) return;
-    for (uint32_t done = 0; done < 3; done++) {
-        uint32_t least = 3;
-        for (uint32_t i = 0; i < 3; i++)
-            if (extents[i] && (least == 3 || strides[i] < strides[least])) least = i;
-        if (extents[least] > 1) {
-            if (strides[least] < inside) {
-                plan_refuse(call, problem, KIR_FAULT_DOMAIN,
-                            plan_operand_named(call, "output_strides"),
-                            "a stride of %llu, at least %llu expected: elements lie on others",
-                            (unsigned long long)strides[least], (unsigned long long)inside);
-                return;
-            }
-            uint64_t span = plan_times(extents[least] - 1, strides[least]);
-            inside = span > UINT64_MAX - inside ? UINT64_MAX : span + inside;
-        }
-        extents[least] = 0;
-    }
-}
-
 static void check(const plan_call *call, plan_problem *problem) {
     static const char *const layouts[] = {"query_strides", "key_strides", "value_strides",
                                           "output_strides", "seen_strides"};
@@ -114,7 +89,9 @@ static void check(const plan_call *call, plan_problem *problem) {
     check_count(call, problem, "mask_strides", 2, "of a batch and of a head");
     for (size_t i = 0; i < HG_COUNT_OF(layouts); i++)
         check_count(call, problem, layouts[i], 3, "of a batch, of a head and of a row");
-    check_output(call, problem, &a);
+    plan_check_apart(call, problem, plan_operand_named(call, "output_strides"),
+                     (const uint64_t[]){a.batch, a.heads, a.seq_len},
+                     (const uint64_t[]){a.output.batch, a.output.head, a.output.row}, a.value_dim);
 }
 
 static void matrices(const plan_call *call, const char *operand, const layout *at,

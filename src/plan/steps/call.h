@@ -80,6 +80,10 @@ uint64_t plan_named_or(const plan_call *call, const char *name, uint64_t missing
 uint64_t plan_row_stride(const plan_call *call, uint32_t operand, uint64_t columns);
 void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t operand,
                     uint64_t columns);
+/* Of what is written no element may be another one's too: from the smallest stride on, each is as
+ * large as what lies inside it. inside: elements side by side. `operand` has the strides. */
+void plan_check_apart(const plan_call *call, plan_problem *problem, uint32_t operand,
+                      const uint64_t extents[3], const uint64_t strides[3], uint64_t inside);
 /* UINT64_MAX where the product is larger: no memory is as large. */
 uint64_t plan_times(uint64_t x, uint64_t y);
 /* Elements from one to the next, as plan_array_strides takes them. */

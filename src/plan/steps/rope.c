@@ -1,50 +1,172 @@
-/* rope: the library programs rope.atlas: a table of the angles' cosines and sines, and the turns.
- */
+/* rope: the library programs rope.atlas: a table of the angles' cosines and sines, where the call
+ * has none, and the turns. */
 #include "plan/steps/rows.h"
 
-static void check(const plan_call *call, plan_problem *problem) {
-    uint64_t size = plan_named(call, "head_dim"), last;
-    if (size % 2)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "head_dim"),
-                    "%llu, an even number expected", (unsigned long long)size);
-    if (!hg_add_u64(plan_named(call, "position"), plan_named(call, "seq_len"), &last))
+/* Elements from those of a batch to the next, of a place in the sequence, of a head. */
+typedef struct layout {
+    uint64_t strides[3];
+} layout;
+
+typedef struct asked {
+    uint64_t batch, places, heads, size, half; /* half: pairs that are turned */
+    layout input, output, cos, sin;            /* of tables the first two */
+    bool tables, strides, part;
+} asked;
+
+/* An operand of strides, or what stands for it: no gaps. */
+static layout layout_of(const plan_call *call, const char *name, uint32_t count,
+                        const uint64_t *inside) {
+    uint32_t given = plan_operand_named(call, name);
+    layout l = {{0}};
+    for (uint32_t i = count; i-- > 0;)
+        l.strides[i] = call->operands[given].count == count ? plan_number(call, given, i)
+                       : i + 1 == count                     ? inside[i]
+                                        : plan_times(l.strides[i + 1], inside[i]);
+    return l;
+}
+
+static asked read_call(const plan_call *call) {
+    asked a = {.batch = plan_named(call, "batch"),
+               .places = plan_named(call, "seq_len"),
+               .heads = plan_named(call, "heads"),
+               .size = plan_named(call, "head_dim")};
+    uint32_t input = plan_operand_named(call, "input_strides"),
+             output = plan_operand_named(call, "output_strides");
+    a.half = plan_named_or(call, "rotary_dim", a.size) / 2;
+    const uint64_t row[] = {a.places, a.half}, all[] = {a.places, a.heads, a.size};
+    a.tables = plan_array_of(call, plan_operand_named(call, "sin")) != NULL;
+    a.part = plan_is_given(call, plan_operand_named(call, "rotary_dim"));
+    a.strides = plan_is_given(call, input) || plan_is_given(call, output);
+    a.input = layout_of(call, "input_strides", 3, all);
+    a.output = layout_of(call, "output_strides", 3, all);
+    a.cos = layout_of(call, "freqs_strides", 2, row);
+    a.sin = layout_of(call, "sin_strides", 2, row);
+    return a;
+}
+
+static void check_count(const plan_call *call, plan_problem *problem, const char *name,
+                        uint32_t expected, const char *what) {
+    uint32_t operand = plan_operand_named(call, name), count = call->operands[operand].count;
+    if (count != 0 && count != expected)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u strides, %u expected: %s",
+                    (unsigned)count, (unsigned)expected, what);
+}
+
+/* Frequencies are those of places that are numbers; cosines and sines are there of each. */
+static void check_position(const plan_call *call, plan_problem *problem, const asked *a) {
+    uint64_t position = plan_named(call, "position"), last;
+    uint32_t strides = plan_operand_named(call, "freqs_strides");
+    if (a->tables && position != 0)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "position"),
-                    "%llu, less than 2^64 - seq_len expected",
-                    (unsigned long long)plan_named(call, "position"));
+                    "%llu, 0 expected with sin: cosines and sines begin with the first place",
+                    (unsigned long long)position);
+    if (!hg_add_u64(position, a->places, &last))
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "position"),
+                    "%llu, less than 2^64 - seq_len expected", (unsigned long long)position);
+    if (!a->tables && plan_is_given(call, strides))
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides,
+                    "of cosines, and there is no sin: frequencies have no gaps");
+}
+
+static void check(const plan_call *call, plan_problem *problem) {
+    asked a = read_call(call);
+    uint64_t turned = plan_named_or(call, "rotary_dim", a.size);
+    const char *name = a.part ? "rotary_dim" : "head_dim";
+    if (turned % 2)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, name),
+                    "%llu, an even number expected", (unsigned long long)turned);
+    if (turned > a.size)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, name),
+                    "%llu, at most head_dim, %llu, expected", (unsigned long long)turned,
+                    (unsigned long long)a.size);
+    check_position(call, problem, &a);
+    check_count(call, problem, "freqs_strides", 2, "of a batch and of a place");
+    check_count(call, problem, "sin_strides", 2, "of a batch and of a place");
+    check_count(call, problem, "input_strides", 3, "of a batch, of a place and of a head");
+    check_count(call, problem, "output_strides", 3, "of a batch, of a place and of a head");
+    plan_check_apart(call, problem, plan_operand_named(call, "output_strides"),
+                     (const uint64_t[]){a.batch, a.places, a.heads}, a.output.strides, a.size);
+}
+
+static void heads(const plan_call *call, const char *name, const asked *a, const layout *l) {
+    plan_array_strides(plan_array_of(call, plan_operand_named(call, name)), 4,
+                       (const uint64_t[]){a->batch, a->places, a->heads, a->size},
+                       (const int64_t[]){plan_stride(l->strides[0]), plan_stride(l->strides[1]),
+                                         plan_stride(l->strides[2]), 1});
+}
+
+static void table(const plan_call *call, const char *name, const asked *a, const layout *l) {
+    plan_array_strides(
+        plan_array_of(call, plan_operand_named(call, name)), 3,
+        (const uint64_t[]){a->batch, a->places, a->half},
+        (const int64_t[]){plan_stride(l->strides[0]), plan_stride(l->strides[1]), 1});
 }
 
 static void ranges(plan_call *call) {
-    const uint64_t extents[] = {plan_named(call, "batch"), plan_named(call, "seq_len"),
-                                plan_named(call, "heads"), plan_named(call, "head_dim")};
-    plan_array_shape(plan_array_of(call, plan_operand_named(call, "output")), 4, extents);
-    plan_array_shape(plan_array_of(call, plan_operand_named(call, "input")), 4, extents);
-    plan_shape_line(call, "freqs", extents[3] / 2);
+    asked a = read_call(call);
+    heads(call, "output", &a, &a.output);
+    heads(call, "input", &a, &a.input);
+    if (!a.tables) {
+        plan_shape_line(call, "freqs", a.half);
+        return;
+    }
+    table(call, "freqs", &a, &a.cos);
+    table(call, "sin", &a, &a.sin);
 }
 
 enum { BLOCK = 32, ANGLES = 1024, ELEMENTS = 8192 };
 
-static void expand(const plan_call *call, plan_expansion *x) {
-    uint64_t places = plan_named(call, "seq_len"), heads = plan_named(call, "heads"),
-             half = plan_named(call, "head_dim") / 2, batch = plan_named(call, "batch");
+/* A table of the angles' cosines, and behind them the sines. */
+static plan_part angles_of(const plan_call *call, plan_expansion *x, const asked *a) {
     hg_type type = (hg_type)call->type;
-    if (places == 0 || batch == 0 || heads == 0 || half == 0) return;
     uint64_t size = hg_type_size_bytes(library_sum_type(type)),
-             step = half > ANGLES ? 1 : ANGLES / half;
-    plan_part table = plan_scratch(x, plan_times(plan_times(places, half), 2), size);
-    plan_kernel_key angles = plan_library_key(LIBRARY_ROPE_ANGLES, type, HG_OP_MOV,
-                                              (int32_t[]){(int32_t)size}, 2, 4);
-    plan_expand_grid(x, &angles, (uint64_t[]){(places - 1) / step + 1, 1, 1},
-                     (uint32_t[]){BLOCK, 1, 1}, 0,
-                     (plan_part[]){plan_part_named(call, "freqs"), table},
-                     (uint64_t[]){places, half, plan_named(call, "position"), step});
-    plan_kernel_key turn = plan_library_key(LIBRARY_ROPE_TURN, type, HG_OP_MOV,
-                                            (int32_t[]){plan_named(call, "halves") != 0}, 3, 4);
-    uint64_t of_place = plan_times(plan_times(heads, half), 2);
-    step = of_place > ELEMENTS ? 1 : ELEMENTS / of_place;
-    plan_expand_grid(
-        x, &turn, (uint64_t[]){(places - 1) / step + 1, batch, 1}, (uint32_t[]){BLOCK, 1, 1}, 0,
-        (plan_part[]){plan_part_named(call, "input"), table, plan_part_named(call, "output")},
-        (uint64_t[]){step, places, heads, half});
+             step = a->half > ANGLES || a->half == 0 ? 1 : ANGLES / a->half;
+    plan_part made = plan_scratch(x, plan_times(plan_times(a->places, a->half), 2), size);
+    plan_kernel_key key = plan_library_key(LIBRARY_ROPE_ANGLES, type, HG_OP_MOV,
+                                           (int32_t[]){(int32_t)size}, 2, 4);
+    if (a->half)
+        plan_expand_grid(x, &key, (uint64_t[]){(a->places - 1) / step + 1, 1, 1},
+                         (uint32_t[]){BLOCK, 1, 1}, 0,
+                         (plan_part[]){plan_part_named(call, "freqs"), made},
+                         (uint64_t[]){a->places, a->half, plan_named(call, "position"), step});
+    return made;
+}
+
+/* Values of a launch, in the order of the text's parameters. */
+typedef struct given {
+    uint64_t values[16];
+    uint8_t count;
+} given;
+static void give(given *g, const uint64_t *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) g->values[g->count++] = values[i];
+}
+
+static void expand(const plan_call *call, plan_expansion *x) {
+    asked a = read_call(call);
+    if (a.places == 0 || a.batch == 0 || a.heads == 0 || a.size == 0) return;
+    plan_part parts[4] = {plan_part_named(call, "input")};
+    uint8_t count = 1;
+    if (a.tables) {
+        parts[count++] = plan_part_named(call, "freqs");
+        parts[count++] = plan_part_named(call, "sin");
+    } else {
+        parts[count++] = angles_of(call, x, &a);
+    }
+    parts[count++] = plan_part_named(call, "output");
+    uint64_t of_place = plan_times(a.heads, a.size), rest = a.size - 2 * a.half,
+             step = of_place > ELEMENTS ? 1 : ELEMENTS / of_place;
+    given g = {.count = 0};
+    give(&g, (const uint64_t[]){step, a.places, a.heads, a.half}, 4);
+    if (a.tables) give(&g, a.cos.strides, 2);
+    if (a.tables) give(&g, a.sin.strides, 2);
+    if (a.strides) give(&g, a.input.strides, 3);
+    if (a.strides) give(&g, a.output.strides, 3);
+    if (a.part) give(&g, &rest, 1);
+    plan_kernel_key turn = plan_library_key(
+        LIBRARY_ROPE_TURN, (hg_type)call->type, HG_OP_MOV,
+        (int32_t[]){plan_named(call, "halves") != 0, a.tables, a.strides, a.part}, count, g.count);
+    plan_expand_grid(x, &turn, (uint64_t[]){(a.places - 1) / step + 1, a.batch, 1},
+                     (uint32_t[]){BLOCK, 1, 1}, 0, parts, g.values);
 }
 
 /* Two products and two fmas a pair. */

@@ -55,6 +55,28 @@ void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t opera
                     (unsigned long long)stride, (unsigned long long)columns);
 }
 
+void plan_check_apart(const plan_call *call, plan_problem *problem, uint32_t operand,
+                      const uint64_t extents[3], const uint64_t strides[3], uint64_t inside) {
+    uint64_t left[3] = {extents[0], extents[1], extents[2]};
+    if (!left[0] || !left[1] || !left[2] || !inside) return;
+    for (uint32_t done = 0; done < 3; done++) {
+        uint32_t least = 3;
+        for (uint32_t i = 0; i < 3; i++)
+            if (left[i] && (least == 3 || strides[i] < strides[least])) least = i;
+        if (left[least] > 1) {
+            if (strides[least] < inside) {
+                plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand,
+                            "a stride of %llu, at least %llu expected: elements lie on others",
+                            (unsigned long long)strides[least], (unsigned long long)inside);
+                return;
+            }
+            uint64_t span = plan_times(left[least] - 1, strides[least]);
+            inside = span > UINT64_MAX - inside ? UINT64_MAX : span + inside;
+        }
+        left[least] = 0;
+    }
+}
+
 uint64_t plan_times(uint64_t x, uint64_t y) {
     uint64_t result;
     return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
