@@ -260,7 +260,7 @@ static void express(uint64_t seed) {
 
 int main(int count, char **arguments) {
     uint64_t rounds = rounds_here(4, 1), seed = 1, done = 0, all = 0;
-    uint64_t expressions = rounds_here(60, 20);
+    uint64_t expressions = rounds_here(1000, 60);
     hg_operation only = HG_OPS_COUNT;
     hg_config config = hg_config_default();
     memcpy(config.backend, "cpu", 4);
