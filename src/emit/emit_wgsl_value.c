@@ -3,8 +3,6 @@
  * compiler, which refuses infinities, NaN and much else; a call of a function is not one.
  * Must not know: memory, control flow. */
 #include "emit/emit_wgsl_internal.h"
-#include "isa/program.h"
-#include <string.h>
 
 /* clang-format off */
 static const struct { const char *name, *text; } HELPERS[WGSL_HELPER_COUNT] = {
@@ -72,33 +70,32 @@ const char *wgsl_type(wgsl *p, uint8_t type) {
 
 /* ---- names and literals ---- */
 
-/* Finite normal numbers and 0 have a literal; all others are made of their bits by a call, so that
- * neither the rule against infinities nor flushing at compile time meets them. */
-static void float_literal(wgsl *p, uint64_t bits) {
-    uint32_t exponent = (uint32_t)(bits >> 23 & 255);
+/* Whole numbers below 2^24 in decimal, all other normal ones in hexadecimal: a compiler may read
+ * decimals through f64, and round twice. The rest is made of its bits by a call, so that neither
+ * the rule against infinities nor flushing at compile time meets it. */
+static void float_literal(wgsl *p, uint32_t bits) {
+    uint32_t exponent = bits >> 23 & 255, fraction = (bits & 0x7fffff) << 1, digits = 6;
+    const char *sign = bits >> 31 ? "-" : "", *close = bits >> 31 ? ")" : "";
+    bool whole = exponent >= 127 && exponent < 151 && !(bits << (exponent - 127) & 0x7fffff);
     if (bits && (exponent == 0 || exponent == 255)) {
         wgsl_use_helper(p, WGSL_BITS_F32);
-        hg_text_addf(p->out, "(0x%llxu)", (unsigned long long)bits);
-        return;
+        hg_text_addf(p->out, "(0x%xu)", (unsigned)bits);
+    } else if (!bits || whole) {
+        uint32_t number = bits ? ((bits & 0x7fffff) | 0x800000) >> (150 - exponent) : 0;
+        hg_text_addf(p->out, "%s%s%u.0f%s", *sign ? "(" : "", sign, (unsigned)number, close);
+    } else {
+        while (!(fraction & 15) && digits) fraction >>= 4, digits--;
+        hg_text_addf(p->out, "%s%s0x1", *sign ? "(" : "", sign);
+        if (digits) hg_text_addf(p->out, ".%0*x", (int)digits, (unsigned)fraction);
+        hg_text_addf(p->out, "p%+df%s", (int)exponent - 127, close);
     }
-    uint8_t bytes[4];
-    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(bits >> (8 * i));
-    hg_text text = {0};
-    hg_print_literal(&text, HG_TYPE_F32, bytes);
-    p->failed |= text.failed || !text.data;
-    if (text.data) {
-        bool plain = strcspn(text.data, ".eEpP") == strlen(text.data), negative = bits >> 31 & 1;
-        hg_text_addf(p->out, "%s%s%sf%s", negative ? "(" : "", text.data, plain ? ".0" : "",
-                     negative ? ")" : "");
-    }
-    hg_text_free(&text);
 }
 
 void wgsl_literal(wgsl *p, uint8_t type, uint64_t bits) {
     if (type == KIR_BOOL)
         wgsl_text(p, bits ? "true" : "false");
     else if (type == HG_TYPE_F32)
-        float_literal(p, bits);
+        float_literal(p, (uint32_t)bits);
     else
         hg_text_addf(p->out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
 }

@@ -1,5 +1,6 @@
-/* Cases as CUDA C, compiled by NVRTC, which assembles too, for an old, a middle and a new
- * architecture and the newest that it knows: no warning. */
+/* Cases as texts that nothing runs: CUDA C, compiled by NVRTC, which assembles too, for an old, a
+ * middle and a new architecture and the newest that it knows: no warning; or the texts of any
+ * target as files, for a compiler elsewhere. */
 #include "cts.h"
 #include "support/nvrtc.h"
 #include "test.h"
@@ -9,7 +10,8 @@
 static int architectures[NVRTC_ARCHITECTURES], architecture_count;
 static uint64_t texts;
 
-bool cts_compile_open(char reason[256]) {
+bool cts_compile_open(const cts *s, char reason[256]) {
+    if (s->texts) return true;
     if (!nvrtc_open(reason)) return false;
     architecture_count = nvrtc_architectures(architectures);
     return architecture_count > 0;
@@ -21,6 +23,31 @@ static bool is_new(const cts *s, const hg_program *program) {
     return false;
 }
 
+static void compile_text(cts *s, const char *name, const char *text) {
+    for (int i = 0; i < architecture_count; i++) {
+        static char message[2000];
+        nvrtc_kernel kernel;
+        if (nvrtc_compile(text, architectures[i], &kernel, message))
+            test_passed++;
+        else
+            cts_fail(s, NULL, name, message);
+    }
+}
+
+/* FOLDER/NUMBER.TARGET, whose first line names the case. */
+static void write_text(cts *s, const char *name, const char *text) {
+    static uint32_t number;
+    char path[400];
+    snprintf(path, sizeof path, "%s/%u.%s", s->texts, (unsigned)++number, s->target);
+    FILE *file = fopen(path, "w");
+    bool ok = file && fprintf(file, "// %s\n%s", name, text) > 0;
+    if (file && fclose(file) != 0) ok = false;
+    if (ok)
+        test_passed++;
+    else
+        cts_fail(s, NULL, name, path);
+}
+
 /* Bounds checked in the kernel and before it, by turns. Of all cases those with a row in a type
  * that none had so far; of a part every one. */
 void cts_compile(cts *s, const char *name, const hg_program *program) {
@@ -28,15 +55,11 @@ void cts_compile(cts *s, const char *name, const hg_program *program) {
     hg_emit_options options = {
         .size = sizeof options, .proven = texts++ % 2 != 0, .one_kernel = true};
     char *text = NULL;
-    for (; hg_program_emit(program, "cuda", &options, &text, NULL) == HG_OK; options.kernel++) {
-        for (int i = 0; i < architecture_count; i++) {
-            static char message[2000];
-            nvrtc_kernel kernel;
-            if (nvrtc_compile(text, architectures[i], &kernel, message))
-                test_passed++;
-            else
-                cts_fail(s, NULL, name, message);
-        }
+    for (; hg_program_emit(program, s->target, &options, &text, NULL) == HG_OK; options.kernel++) {
+        if (s->texts)
+            write_text(s, name, text);
+        else
+            compile_text(s, name, text);
         hg_string_free(text);
     }
     if (!strstr(hg_last_error_text(), "the program has"))
@@ -93,10 +116,10 @@ void cts_compile_close(cts *s) {
             pairs += done;
             missing += !done;
             char reason[96];
-            snprintf(reason, sizeof reason, "no CUDA C in %s", hg_type_name((hg_type)type));
+            snprintf(reason, sizeof reason, "no %s in %s", s->target, hg_type_name((hg_type)type));
             if (!done && all) cts_fail(s, NULL, hg_op_get((hg_op)op)->id, reason);
         }
-    printf("cts: %u rows in a type as CUDA C for %d architectures", (unsigned)pairs,
+    printf("cts: %u rows in a type as %s for %d architectures", (unsigned)pairs, s->target,
            architecture_count);
     for (int i = 0; i < architecture_count; i++) printf(" sm_%d", architectures[i]);
     printf("; %u of the table not among these cases\n", (unsigned)missing);

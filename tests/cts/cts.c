@@ -3,7 +3,8 @@
  *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--without
  * MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times]
  * [--record FILE]
- *         [--vectors BYTES:LANES:COMPILER] [--compile] [--known]
+ *         [--vectors BYTES:LANES:COMPILER] [--compile] [--texts TARGET
+ * FOLDER] [--known]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor
  * mode. --part runs every N-th case, from the I-th; --case those with TEXT in their name; --widest
@@ -12,7 +13,8 @@
  * it runs nothing and writes the cases with their expected results for tests/npm/replay.mjs.
  * --known: the rows on operands that compilers know, and nothing else (literals.c). --vectors: as
  * of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every
- * case for several architectures. */
+ * case for several architectures; --texts writes them into a folder, of any target of `hologram
+ * emit`. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
 #include "support/c_vectors.h"
@@ -265,7 +267,7 @@ static void all_families(cts *s) {
 }
 
 int main(int argc, char **argv) {
-    static cts s = {.backend = "cpu", .state = 20240229};
+    static cts s = {.backend = "cpu", .target = "cuda", .state = 20240229};
     const char *level = NULL, *pretend = NULL, *record = NULL, *vectors = NULL;
     char reason[256];
     bool known = false;
@@ -275,6 +277,8 @@ int main(int argc, char **argv) {
             s.quick = true;
         else if (strcmp(argv[i], "--compile") == 0)
             s.compiles = true;
+        else if (strcmp(argv[i], "--texts") == 0 && i + 2 < argc)
+            s.compiles = true, s.target = argv[i + 1], s.texts = argv[i + 2], i += 2;
         else if (strcmp(argv[i], "--known") == 0)
             known = true;
         else if (strcmp(argv[i], "--times") == 0)
@@ -313,7 +317,7 @@ int main(int argc, char **argv) {
         return test_done();
     }
     if (s.compiles) {
-        if (!cts_compile_open(reason)) {
+        if (!cts_compile_open(&s, reason)) {
             SKIP(reason);
             return test_done();
         }

@@ -33,7 +33,9 @@ typedef struct cts {
     uint64_t state;    /* of the random numbers */
     uint64_t values;   /* compared so far, all targets together */
     bool covered[HG_OP_COUNT];
-    bool compiles; /* nothing runs: kernels become CUDA C, and that machine code (compile.c) */
+    bool compiles;              /* nothing runs: kernels become texts (compile.c) */
+    const char *target, *texts; /* of which language; the folder they are written to, NULL: none,
+                                   NVRTC compiles them */
     uint64_t compiled[HG_OP_COUNT]; /* types, by bit, in which it did */
 } cts;
 
@@ -87,8 +89,8 @@ void cts_atlas(cts *s);      /* atlas.c: block 1C0 */
 void cts_more_norms(cts *s); /* what they give beside their output; rope by tables */
 void cts_examples(cts *s);   /* examples.c: the programs of examples/programs */
 
-/* compile.c: cases as CUDA C through NVIDIA's compiler. */
-bool cts_compile_open(char reason[256]);
+/* compile.c: cases as texts, of CUDA C through NVIDIA's compiler. */
+bool cts_compile_open(const cts *s, char reason[256]);
 void cts_compile(cts *s, const char *name, const hg_program *program);
 void cts_compile_close(cts *s); /* rows in types that no case had */
 
