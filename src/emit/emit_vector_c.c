@@ -249,15 +249,15 @@ static void any(vc_printer *p, const vec_value *v) {
 static void leave(vc_printer *p, const vec_value *v) {
     hg_text bits = {0};
     vc_bits(p, &bits, v->mask);
-    if (v->exits) vc_line(p, "*ended |= %s & run;", bits.data ? bits.data : "");
-    if (v->ends && vc_in_block(p))
+    if (v->leave.exits) vc_line(p, "*ended |= %s & run;", bits.data ? bits.data : "");
+    if (v->leave.ends && vc_in_block(p))
         vc_line(p, "intact = intact && %s == 0;", bits.data ? bits.data : "");
-    if (v->ends) vc_line(p, "run &= ~%s;", bits.data ? bits.data : "");
-    for (uint8_t k = 0; k < v->losing_count; k++)
+    if (v->leave.ends) vc_line(p, "run &= ~%s;", bits.data ? bits.data : "");
+    for (uint8_t k = 0; k < v->loses.count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++) {
             hg_text part = {0};
             vc_part(p, &part, v->mask, p->mask_bytes, i);
-            vc_line(p, "%s_%u &= ~%s;", vc_var(v->losing[k]).text, (unsigned)i,
+            vc_line(p, "%s_%u &= ~%s;", vc_var(v->loses.vars[k]).text, (unsigned)i,
                     part.data ? part.data : "");
             hg_text_free(&part);
         }

@@ -37,10 +37,10 @@ static uint32_t new_site(vc_printer *p, const vec_value *v, uint8_t code) {
 }
 
 void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
-    for (uint8_t k = 0; k < v->losing_count; k++)
+    for (uint8_t k = 0; k < v->loses.count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++)
-            vc_line(p, "%s_%u &= ~hgv_lanes_%s(%s >> %u);", vc_var(v->losing[k]).text, (unsigned)i,
-                    vc_mask_type(p->mask_bytes), gone,
+            vc_line(p, "%s_%u &= ~hgv_lanes_%s(%s >> %u);", vc_var(v->loses.vars[k]).text,
+                    (unsigned)i, vc_mask_type(p->mask_bytes), gone,
                     (unsigned)(i * vc_part_lanes(p, p->mask_bytes)));
 }
 
@@ -302,9 +302,9 @@ static bool has_safe_place(const vc_printer *p, const vec_value *v) {
  * check, so that the usual one is an instruction. NULL: there is none. */
 static const vec_value *load_behind(const vc_printer *p, const vec_value *v) {
     const vec_value *load = v->next;
-    const bool is = load && load->op == VEC_LOAD && load->uses && load->u.mem.checked &&
+    const bool is = load && load->op == VEC_LOAD && load->uses && load->u.mem.may.checked &&
                     vec_check_of(load) == v;
-    return is && !v->u.mem.answers && has_safe_place(p, v) ? load : NULL;
+    return is && !v->u.mem.may.answers && has_safe_place(p, v) ? load : NULL;
 }
 
 /* Looks at the lanes that are there: of the mask of the CHECK that answers. */
@@ -347,7 +347,7 @@ static void check(vc_printer *p, const vec_value *v) {
     else
         vc_line(p, "const hgv_memory memory = launch->slots[%u];", (unsigned)v->u.mem.slot);
     const vec_value *w = v;
-    for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w)) {
+    for (uint32_t i = 0; i <= v->u.mem.may.answers; i++, w = vec_next_answered(w)) {
         check_lanes(p, w, v);
         p->checks[w->id] = (vc_check){true, safe, load != NULL, v->id};
     }
@@ -369,7 +369,7 @@ enum { MOST_STRIDE = 1 << 24 };
 
 static void load_one(vc_printer *p, const vec_value *v) {
     hg_text at = {0}, guard = {0};
-    const vec_value *checked = v->u.mem.checked ? vec_check_of(v) : NULL;
+    const vec_value *checked = v->u.mem.may.checked ? vec_check_of(v) : NULL;
     const vc_check *made = checked && !(p->settled && checked->settled) ? &p->checks[checked->id]
                                                                         : NULL;
     if (made && made->loaded) return;
@@ -433,7 +433,7 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, con
 
 static void masked_row(vc_printer *p, const vec_value *v, const vec_value *stored) {
     int64_t low = 0, high = 0;
-    const bool asked = v->u.mem.fits && vec_reach_of(p->k, v, &low, &high);
+    const bool asked = v->u.mem.may.fits && vec_reach_of(p->k, v, &low, &high);
     hg_text text = {0};
     if (asked) {
         fits_text(p, &text, v, low, high);
@@ -449,7 +449,7 @@ static void masked_row(vc_printer *p, const vec_value *v, const vec_value *store
 
 static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
     const bool all = vc_is_all(p, v->mask);
-    if (all && !(stored && v->u.mem.streams)) {
+    if (all && !(stored && v->u.mem.may.streams)) {
         rows(p, v, stored, !stored && v->uses > 1 ? "_once" : "");
         return;
     }
@@ -457,9 +457,9 @@ static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
         masked_row(p, v, stored);
         return;
     }
-    if (stored && v->u.mem.streams) {
+    if (stored && v->u.mem.may.streams) {
         vc_open(p, "if (HGV_UNLIKELY(launch->lanes >= %u) && run == HGV_ALL)",
-                (unsigned)v->u.mem.streams);
+                (unsigned)v->u.mem.may.streams);
         rows(p, v, stored, "_past");
         vc_close(p);
         vc_open(p, all ? "else" : "else if (HGV_LIKELY(run == HGV_ALL))");
@@ -578,7 +578,7 @@ static bool stretch(vc_printer *p, const vec_value *v) {
     vec_stretch s;
     vec_plan_stretch(p->k, v, p->bytes, &s);
     if (s.length != vc_part_lanes(p, v->u.mem.bytes)) return false;
-    for (uint32_t i = 0; v->op == VEC_LOAD && i < v->u.mem.stretch; i++, w = vec_next_member(w))
+    for (uint32_t i = 0; v->op == VEC_LOAD && i < v->u.mem.may.stretch; i++, w = vec_next_member(w))
         declare_parts(p, w);
     hg_text at = {0};
     address(p, &at, v);
@@ -603,8 +603,8 @@ static bool is_in_stretch(vc_printer *p, const vec_value *v) {
         return true;
     }
     bool holds = p->settled || vec_is_close(v);
-    if (!v->u.mem.stretch || !holds || !vc_is_all(p, v->mask) || !stretch(p, v)) return false;
-    p->in_stretch = v->u.mem.stretch - 1u;
+    if (!v->u.mem.may.stretch || !holds || !vc_is_all(p, v->mask) || !stretch(p, v)) return false;
+    p->in_stretch = v->u.mem.may.stretch - 1u;
     return true;
 }
 
@@ -675,7 +675,7 @@ static void open_unless_own(vc_printer *p, const vec_value *v, const char *base,
 static void atomic(vc_printer *p, const vec_value *v) {
     hg_text bits = bits_of(p, v), base = {0};
     uint32_t site = new_site(p, v, 4), n = vec_place_args(v);
-    bool two = v->nargs > n + 1, own = v->u.mem.combines;
+    bool two = v->nargs > n + 1, own = v->u.mem.may.combines;
     base_name(&base, v);
     if (!own) declare_parts(p, v);
     vc_block(p);

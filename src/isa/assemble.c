@@ -214,10 +214,10 @@ static bool store_origins(hg_assembler *a) {
         e->name = copy;
     }
     p->origins.count = (uint32_t)count;
-    while (a->places.count && a->places.count < a->code.insts.count)
-        if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
-    return !a->places.count ||
-           keep(a, &p->places, a->places.data, a->places.count, sizeof *a->places.data);
+    while (a->kept.places.count && a->kept.places.count < a->code.insts.count)
+        if (!hg_vec_push(&a->kept.places)) return hg_asm_no_memory(a);
+    return !a->kept.places.count || keep(a, &p->places, a->kept.places.data, a->kept.places.count,
+                                         sizeof *a->kept.places.data);
 }
 
 bool hg_asm_store_program(hg_assembler *a) {
@@ -228,15 +228,15 @@ bool hg_asm_store_program(hg_assembler *a) {
     p->meta_count = (uint32_t)a->head.meta.count;
     p->literal_bytes = a->code.literals.length;
     p->item_count = a->code.items.count;
-    p->skipped_count = (uint32_t)a->skipped.count;
-    p->word_count = (uint32_t)a->words.count;
+    p->skipped_count = (uint32_t)a->kept.skipped.count;
+    p->word_count = (uint32_t)a->kept.words.count;
     if (a->code.literals.failed) return hg_asm_no_memory(a);
     return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) &&
            KEEP(items, a->code.items) && KEEP(params, a->head.params) && KEEP(meta, a->head.meta) &&
            KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) &&
            (!a->code.has_lengths || KEEP(lengths, a->code.lengths)) &&
-           KEEP(operand_spans, a->code.spans) && KEEP(skipped, a->skipped) &&
-           KEEP(words, a->words) &&
+           KEEP(operand_spans, a->code.spans) && KEEP(skipped, a->kept.skipped) &&
+           KEEP(words, a->kept.words) &&
            keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) &&
            store_labels(a) && hg_asm_store_given_names(a) && store_origins(a);
 }
@@ -287,13 +287,13 @@ void hg_asm_destroy(hg_assembler *a) {
     hg_vec_free(&a->source.macro_parameters);
     hg_vec_free(&a->source.arguments);
     hg_vec_free(&a->source.blocks);
-    hg_vec_free(&a->places);
-    hg_vec_free(&a->skipped);
-    hg_vec_free(&a->words);
-    hg_text_free(&a->other_programs);
+    hg_vec_free(&a->kept.places);
+    hg_vec_free(&a->kept.skipped);
+    hg_vec_free(&a->kept.words);
+    hg_text_free(&a->wanted.others);
     hg_asm_close_sources(a);
-    hg_vec_free(&a->constants);
-    hg_vec_free(&a->defines);
+    hg_vec_free(&a->values.constants);
+    hg_vec_free(&a->values.defines);
     hg_arena_free(&a->texts);
     hg_vec_free(&a->code.fixups);
     hg_vec_free(&a->code.loops);

@@ -12,8 +12,8 @@ bool hg_asm_read_const(hg_assembler *a) {
     if (define) define->used = true;
     if (!good) return hg_asm_declare_broken(a, &name);
     if (define && !define->is_type) value = define->constant;
-    if (!hg_asm_declare(a, &name, HG_NAME_CONSTANT, a->constants.count)) return false;
-    kept = hg_vec_push(&a->constants);
+    if (!hg_asm_declare(a, &name, HG_NAME_CONSTANT, a->values.constants.count)) return false;
+    kept = hg_vec_push(&a->values.constants);
     if (!kept) return hg_asm_no_memory(a);
     *kept = value;
     return true;
@@ -61,7 +61,7 @@ static bool read_define(hg_assembler *a, hg_define *define) {
 bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char *text = defines[i], *equals = text ? strchr(text, '=') : NULL;
-        hg_define *define = hg_vec_push(&a->defines);
+        hg_define *define = hg_vec_push(&a->values.defines);
         if (!define) return hg_asm_no_memory(a);
         define->name = text ? text : "";
         define->value = equals ? equals + 1 : "1";
@@ -78,8 +78,8 @@ bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t coun
 
 /* The last of several of one name. */
 hg_define *hg_asm_find_define(hg_assembler *a, const hg_token *token) {
-    for (uint64_t i = a->defines.count; i-- > 0;) {
-        hg_define *define = &a->defines.data[i];
+    for (uint64_t i = a->values.defines.count; i-- > 0;) {
+        hg_define *define = &a->values.defines.data[i];
         if (define->name_length == token->length &&
             memcmp(define->name, token->text, token->length) == 0)
             return define;
@@ -94,8 +94,8 @@ static bool is_declared(hg_assembler *a, const hg_define *define) {
 }
 
 void hg_asm_check_defines(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->defines.count; i++) {
-        const hg_define *define = &a->defines.data[i];
+    for (uint64_t i = 0; i < a->values.defines.count; i++) {
+        const hg_define *define = &a->values.defines.data[i];
         if (define->used || is_declared(a, define)) continue;
         hg_nearest nearest;
         hg_nearest_init(&nearest, define->name, define->name_length);

@@ -346,12 +346,12 @@ void hg_asm_finish_directives(hg_assembler *a) {
     hg_asm_resolve_extents(a);
     hg_asm_finish_arrays(a);
     hg_asm_check_given_names(a);
-    if (a->chosen || a->head.unversioned)
+    if (a->wanted.chosen || a->head.unversioned)
         return; /* without a first line this is no program: said already */
     if (a->options->program) {
         hg_asm_error(a, "D04", &(hg_token){0}, NULL, "no program '%.200s' in the source: %.300s",
                      a->options->program,
-                     a->other_programs.data ? a->other_programs.data : "it has none");
+                     a->wanted.others.data ? a->wanted.others.data : "it has none");
         return;
     }
     hg_asm_error(a, "S02", &a->token, NULL, "expected '.program NAME' before the end of the file");

@@ -219,9 +219,9 @@ static void implicit_operand(const hg_mnemonic *m, const hg_operand_info *info, 
 
 /* Instructions before the first expanded one have no places of their own. */
 static bool keep_place(hg_assembler *a, const hg_token *at) {
-    while (a->places.count < a->code.insts.count)
-        if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
-    a->places.data[a->code.insts.count - 1] = hg_asm_span(at);
+    while (a->kept.places.count < a->code.insts.count)
+        if (!hg_vec_push(&a->kept.places)) return hg_asm_no_memory(a);
+    a->kept.places.data[a->code.insts.count - 1] = hg_asm_span(at);
     return true;
 }
 
@@ -239,7 +239,7 @@ bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const h
     a->code.has_lengths |= *length != 0;
     *inst = (hg_inst){(uint16_t)op, type, type2, (uint32_t)a->code.operands.count};
     hg_asm_outer_place(a, at, line, column);
-    return !(at->expansion || a->places.count) || keep_place(a, at);
+    return !(at->expansion || a->kept.places.count) || keep_place(a, at);
 }
 
 hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_token *at) {

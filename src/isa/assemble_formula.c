@@ -563,6 +563,6 @@ bool hg_asm_call_statement(hg_assembler *a) {
     formula f = {.a = a, .statement = true};
     uint32_t root;
     if (!read_whole(&f, &root)) return false;
-    hg_tree_at(a, root)->unused = true;
+    hg_tree_at(a, root)->call.unused = true;
     return hg_tree_lower(a, root, NULL, false);
 }

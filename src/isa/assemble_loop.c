@@ -89,7 +89,7 @@ bool hg_asm_close_loop(hg_assembler *a, const hg_token *at) {
     if (emitted && (loop.never || loop.guarded))
         a->code.operands.data[loop.operand].value = a->code.bound = a->code.insts.count;
     if (!emitted || !loop.never) return emitted;
-    hg_inst_range *skipped = hg_vec_push(&a->skipped);
+    hg_inst_range *skipped = hg_vec_push(&a->kept.skipped);
     if (!skipped) return hg_asm_no_memory(a);
     *skipped = (hg_inst_range){loop.body, (uint32_t)a->code.insts.count};
     return true;

@@ -153,8 +153,8 @@ static bool begin_rounds(hg_assembler *a, const hg_token *word, const hg_token *
     if (variable) {
         hg_token name = *variable;
         name.expansion = loop;
-        frame.constant = a->constants.count;
-        hg_constant *value = hg_vec_push(&a->constants);
+        frame.constant = a->values.constants.count;
+        hg_constant *value = hg_vec_push(&a->values.constants);
         if (!value) return hg_asm_no_memory(a);
         *value = (hg_constant){
             .kind = HG_CONSTANT_INTEGER, .integer = from - step, .token = *variable};

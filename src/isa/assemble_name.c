@@ -166,7 +166,7 @@ bool hg_asm_declare_broken(hg_assembler *a, const hg_token *token) {
 
 const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token) {
     const hg_name *name = hg_asm_find_name(a, token);
-    return name && name->kind == HG_NAME_CONSTANT ? &a->constants.data[name->index] : NULL;
+    return name && name->kind == HG_NAME_CONSTANT ? &a->values.constants.data[name->index] : NULL;
 }
 
 void hg_asm_try_constants(const hg_assembler *a, hg_nearest *nearest) {

@@ -175,7 +175,7 @@ static bool next_round(hg_assembler *a) {
     e->round = ++f->round;
     e->around = a->source.expansions.data[f->loop].around;
     f->expansion = a->source.expansion = number;
-    if (f->constant != HG_NO_VARIABLE) a->constants.data[f->constant].integer += f->step;
+    if (f->constant != HG_NO_VARIABLE) a->values.constants.data[f->constant].integer += f->step;
     begin_piece(a, &f->body, false);
     return true;
 }
@@ -541,7 +541,7 @@ bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_
         return false;
     }
     bool is_wanted = !wanted || hg_token_is(name, wanted);
-    if (a->chosen && is_wanted) {
+    if (a->wanted.chosen && is_wanted) {
         hg_asm_error(a, "D01", directive,
                      wanted ? NULL
                             : "a source with several programs: say which one with --program NAME",
@@ -550,10 +550,10 @@ bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_
         a->token.kind = HG_TOKEN_END_OF_LINE;
         return false;
     }
-    if (is_wanted) return a->chosen = true;
-    hg_text_addf(&a->other_programs, "%s%.*s", a->other_programs.length ? ", " : "",
+    if (is_wanted) return a->wanted.chosen = true;
+    hg_text_addf(&a->wanted.others, "%s%.*s", a->wanted.others.length ? ", " : "",
                  (int)name->length, name->text);
-    if (a->chosen)
+    if (a->wanted.chosen)
         a->lexer.at = a->lexer.length; /* the one that is wanted ends here */
     else
         (void)hg_asm_skip_to(a, is_program);

@@ -44,31 +44,35 @@ struct hg_builder {
     open_loop loops[HG_MAX_LOOP_NESTING];
     uint32_t loop_count;
     HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
-    uint64_t shared, private_bytes;
-    uint32_t block[3], lanes_count, grid_count, flags;
-    hg_extent lanes[HG_MAX_EXTENTS], grid[HG_MAX_EXTENTS];
-    const char *lane_names[HG_MAX_EXTENTS], *grid_names[HG_MAX_EXTENTS];
+    uint32_t flags;
+    struct { /* what the program says of launches */
+        uint64_t shared, private_bytes;
+        uint32_t block[3], lanes_count, grid_count;
+        hg_extent lanes[HG_MAX_EXTENTS], grid[HG_MAX_EXTENTS];
+        const char *lane_names[HG_MAX_EXTENTS], *grid_names[HG_MAX_EXTENTS];
+    } launch;
     bool has_entry;
     hg_label entry;
     bool out_of_memory;
-    /* the first mistake */
-    char code[4], message[256];
-    uint64_t instruction;
+    struct {
+        char code[4], message[256];
+        uint64_t instruction;
+    } wrong; /* the first mistake */
 };
 
 /* ---- mistakes ---- */
 
-static bool stuck(const hg_builder *b) { return !b || b->code[0] || b->out_of_memory; }
+static bool stuck(const hg_builder *b) { return !b || b->wrong.code[0] || b->out_of_memory; }
 
 static void mistake(hg_builder *b, const char *code, const char *format, ...) HG_PRINTF(3, 4);
 static void mistake(hg_builder *b, const char *code, const char *format, ...) {
     if (stuck(b)) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(b->message, sizeof b->message, format, args);
+    vsnprintf(b->wrong.message, sizeof b->wrong.message, format, args);
     va_end(args);
-    snprintf(b->code, sizeof b->code, "%s", code);
-    b->instruction = b->insts.count;
+    snprintf(b->wrong.code, sizeof b->wrong.code, "%s", code);
+    b->wrong.instruction = b->insts.count;
 }
 
 static const char *keep(hg_builder *b, const char *text) {
@@ -137,13 +141,13 @@ hg_builder *hg_builder_relaxed(hg_builder *b) {
 
 hg_builder *hg_builder_private(hg_builder *b, uint64_t bytes) {
     HG_ENTRY;
-    if (!stuck(b)) b->private_bytes = bytes;
+    if (!stuck(b)) b->launch.private_bytes = bytes;
     return b;
 }
 
 hg_builder *hg_builder_shared(hg_builder *b, uint64_t bytes) {
     HG_ENTRY;
-    if (!stuck(b)) b->shared = bytes;
+    if (!stuck(b)) b->launch.shared = bytes;
     return b;
 }
 
@@ -151,9 +155,9 @@ hg_builder *hg_builder_block(hg_builder *b, uint32_t x, uint32_t y, uint32_t z) 
     HG_ENTRY;
     if (stuck(b)) return b;
     if (!x || !y || !z) mistake(b, "N03", "a block extent is 0");
-    b->block[0] = x;
-    b->block[1] = y;
-    b->block[2] = z;
+    b->launch.block[0] = x;
+    b->launch.block[1] = y;
+    b->launch.block[2] = z;
     return b;
 }
 
@@ -175,7 +179,8 @@ static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_exte
 
 hg_builder *hg_builder_lanes(hg_builder *b, const hg_dim *extents, uint32_t count) {
     HG_ENTRY;
-    if (!stuck(b) && copy_dims(b, extents, count, b->lanes, b->lane_names)) b->lanes_count = count;
+    if (!stuck(b) && copy_dims(b, extents, count, b->launch.lanes, b->launch.lane_names))
+        b->launch.lanes_count = count;
     return b;
 }
 
@@ -184,8 +189,8 @@ hg_builder *hg_builder_grid(hg_builder *b, const hg_dim *extents, uint32_t count
     if (stuck(b)) return b;
     if (count < 1 || count > 3)
         mistake(b, "S05", "%u extents of a grid: 1 to 3 are expected", (unsigned)count);
-    else if (copy_dims(b, extents, count, b->grid, b->grid_names))
-        b->grid_count = count;
+    else if (copy_dims(b, extents, count, b->launch.grid, b->launch.grid_names))
+        b->launch.grid_count = count;
     return b;
 }
 
@@ -204,7 +209,7 @@ hg_builder *hg_builder_meta(hg_builder *b, const char *key, const char *value) {
         mistake(b, "S05", "more than %d metadata entries", (int)HG_MAX_META_ENTRIES);
     hg_meta *m = stuck(b) ? NULL : hg_vec_push(&b->meta);
     if (!m) {
-        b->out_of_memory |= !b->code[0];
+        b->out_of_memory |= !b->wrong.code[0];
         return b;
     }
     *m = (hg_meta){keep(b, key), keep(b, value), (uint32_t)strlen(value)};
@@ -722,7 +727,7 @@ static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in,
     if (place)
         *place = o;
     else
-        b->out_of_memory |= !b->code[0];
+        b->out_of_memory |= !b->wrong.code[0];
 }
 
 /* The type of the elements of a parameter whose handle is in a register; HG_TYPE_OMITTED: none has
@@ -859,21 +864,22 @@ static hg_status resolve_dims(hg_program *p, hg_extent *dims, const char *const 
 static hg_status resolve_lanes(const hg_builder *b, hg_program *p) {
     hg_text product = {0};
     bool expression = false;
-    for (uint32_t i = 0; i < b->lanes_count; i++) {
-        const char *name = b->lane_names[i];
+    for (uint32_t i = 0; i < b->launch.lanes_count; i++) {
+        const char *name = b->launch.lane_names[i];
         expression |= name && !hg_is_parameter_name(name, strlen(name));
         if (name)
             hg_text_addf(&product, i ? " * (%s)" : "(%s)", name);
         else
-            hg_text_addf(&product, i ? " * %llu" : "%llu", (unsigned long long)b->lanes[i].value);
+            hg_text_addf(&product, i ? " * %llu" : "%llu",
+                         (unsigned long long)b->launch.lanes[i].value);
     }
-    memcpy(p->lanes, b->lanes, sizeof p->lanes);
-    p->lanes_count = b->lanes_count;
+    memcpy(p->lanes, b->launch.lanes, sizeof p->lanes);
+    p->lanes_count = b->launch.lanes_count;
     hg_status status = product.failed ? hg_fail_memory() : HG_OK;
     if (status == HG_OK && expression)
         status = hg_extent_from_text(p, product.data, p->lanes, &p->lanes_count);
     else if (status == HG_OK)
-        status = resolve_dims(p, p->lanes, b->lane_names, b->lanes_count);
+        status = resolve_dims(p, p->lanes, b->launch.lane_names, b->launch.lanes_count);
     hg_text_free(&product);
     return status;
 }
@@ -895,9 +901,9 @@ static hg_status make_params(const hg_builder *b, hg_program *p) {
     for (uint32_t i = 0; i < p->param_count; i++)
         if (p->params[i].rank != HG_NO_DIMS)
             HG_TRY(resolve_dims(p, p->params[i].dims, b->params.data[i].dims, p->params[i].rank));
-    memcpy(p->grid, b->grid, sizeof p->grid);
-    p->grid_count = b->grid_count;
-    HG_TRY(resolve_dims(p, p->grid, b->grid_names, b->grid_count));
+    memcpy(p->grid, b->launch.grid, sizeof p->grid);
+    p->grid_count = b->launch.grid_count;
+    HG_TRY(resolve_dims(p, p->grid, b->launch.grid_names, b->launch.grid_count));
     return resolve_lanes(b, p);
 }
 
@@ -962,29 +968,29 @@ static void resolve_labels(hg_check *c, const hg_builder *b, hg_program *p) {
 /* The first mistake as diagnostic and last error. */
 static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const char *code,
                                 const char *message) {
-    hg_place place = {.instruction = b->instruction};
+    hg_place place = {.instruction = b->wrong.instruction};
     hg_diagnose(d, HG_SEVERITY_ERROR, code, place, NULL, "%s", message);
     hg_status status = hg_fail(HG_ERROR_ISA, "%s", message);
     snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "%s", code);
-    hg_error_record()->instruction = b->instruction;
+    hg_error_record()->instruction = b->wrong.instruction;
     return status;
 }
 
 bool hg_builder_take_mistake(hg_builder *b, char code[4], char message[256]) {
-    if (!b->code[0]) return false;
-    memcpy(code, b->code, sizeof b->code);
-    memcpy(message, b->message, sizeof b->message);
-    b->code[0] = 0;
+    if (!b->wrong.code[0]) return false;
+    memcpy(code, b->wrong.code, sizeof b->wrong.code);
+    memcpy(message, b->wrong.message, sizeof b->wrong.message);
+    b->wrong.code[0] = 0;
     return true;
 }
 
 hg_status hg_builder_make_head(const hg_builder *b, hg_diagnostics *d, hg_program *p) {
     if (!b || b->out_of_memory) return hg_fail_memory();
-    if (b->code[0]) return report_mistake(b, d, b->code, b->message);
+    if (b->wrong.code[0]) return report_mistake(b, d, b->wrong.code, b->wrong.message);
     p->flags = b->flags;
-    p->shared = b->shared;
-    p->private_bytes = b->private_bytes;
-    memcpy(p->block, b->block, sizeof p->block);
+    p->shared = b->launch.shared;
+    p->private_bytes = b->launch.private_bytes;
+    memcpy(p->block, b->launch.block, sizeof p->block);
     hg_status status = make_params(b, p);
     if (status != HG_OK) {
         hg_error error = *hg_error_record();
@@ -1022,7 +1028,7 @@ hg_status hg_builder_build(const hg_builder *b, hg_diagnostics *diagnostics, hg_
     if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program must not be NULL");
     *program = NULL;
     if (!b || b->out_of_memory) return hg_fail_memory();
-    if (b->code[0]) return report_mistake(b, diagnostics, b->code, b->message);
+    if (b->wrong.code[0]) return report_mistake(b, diagnostics, b->wrong.code, b->wrong.message);
     if (b->loop_count) return report_mistake(b, diagnostics, "L04", "loop without endloop");
     hg_program *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();

@@ -64,7 +64,7 @@ static uint32_t take_jump(hg_st *s, uint32_t inst) {
 
 static void open_loop(hg_st *s, uint32_t inst) {
     const hg_st_facts *f = &s->facts;
-    const hg_st_target *t = &f->targets[inst];
+    const hg_st_target *t = &f->target.all[inst];
     if (!t->count || t->high < inst || t->high >= limit_of(s) || !may_nest(s)) return;
     if (top(s) && top(s)->kind >= HG_ST_LOOP && top(s)->top == inst) return;
     uint32_t last = t->high;
@@ -124,8 +124,8 @@ static bool is_pair(hg_st *s, uint32_t inst) {
     const hg_st_facts *f = &s->facts;
     uint32_t limit = limit_of(s);
     return hg_st_target_of(f, inst) == inst + 2 && inst + 2 <= limit &&
-           hg_st_is_jump(f, inst + 1) && !f->targets[inst + 1].count &&
-           f->targets[inst + 2].low == inst && hg_st_target_of(f, inst + 1) > inst + 1;
+           hg_st_is_jump(f, inst + 1) && !f->target.all[inst + 1].count &&
+           f->target.all[inst + 2].low == inst && hg_st_target_of(f, inst + 1) > inst + 1;
 }
 
 static void open_if(hg_st *s, const char *condition, hg_st_block block) {
@@ -201,7 +201,7 @@ static bool find_else(hg_st *s, const branch *b, hg_st_block *block) {
     if (last < b->body || !hg_st_is_jump(f, last) || !hg_st_is_reached(f, last)) return false;
     uint32_t behind = hg_st_target_of(f, last);
     if (behind <= b->end || behind > limit_of(s)) return false;
-    if (f->targets[b->end].count != 1 || !hg_st_only_from(f, b->body, last, b->inst, last))
+    if (f->target.all[b->end].count != 1 || !hg_st_only_from(f, b->body, last, b->inst, last))
         return false;
     if (!hg_st_only_from(f, b->end + 1, behind - 1, b->end, behind - 1)) return false;
     block->close = block->limit = last;

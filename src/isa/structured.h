@@ -83,20 +83,24 @@ typedef struct hg_st_facts {
     uint32_t count; /* of instructions */
     hg_live_set *after;
     uint8_t *reached;
-    uint8_t *leader;       /* count + 1: nothing is known there of the instruction before it */
-    uint32_t *use;         /* the one instruction that reads what an instruction writes */
-    hg_st_target *targets; /* count + 1 */
-    uint32_t *least, *most, width; /* of ranges of targets: a tree with `width` leaves */
-    uint32_t *accesses;            /* of each instruction the first of webs; reads, then writes */
-    uint32_t *webs;                /* number of a variable, or HG_ST_NONE */
+    uint8_t *leader; /* count + 1: nothing is known there of the instruction before it */
+    uint32_t *use;   /* the one instruction that reads what an instruction writes */
+    struct {
+        hg_st_target *all;             /* count + 1 */
+        uint32_t *least, *most, width; /* of ranges of them: a tree with `width` leaves */
+    } target;
+    uint32_t *accesses; /* of each instruction the first of webs; reads, then writes */
+    uint32_t *webs;     /* number of a variable, or HG_ST_NONE */
     HG_VEC(hg_st_variable) variables;
     HG_VEC(hg_st_for) fors;
     uint32_t *for_of; /* of each instruction the number of one whose bound it makes, or in front of
                          which it stands, + 1 */
     bool numbered[HG_MAX_REGISTERS]; /* the register's number stands in the text */
     const hg_param *param[HG_MAX_REGISTERS];
-    hg_st_name *names; /* a hash table */
-    uint32_t name_count, name_capacity;
+    struct {
+        hg_st_name *all; /* a hash table */
+        uint32_t count, capacity;
+    } name;
     uint8_t form[HG_OP_COUNT]; /* whether a row is the only one of its name and operands */
     hg_accesses what;
 } hg_st_facts;

@@ -15,7 +15,7 @@ static void *make(hg_st_facts *f, uint64_t count, size_t size) {
 /* ---- jumps ---- */
 
 static void add_source(hg_st_facts *f, uint64_t target, uint32_t from) {
-    hg_st_target *t = &f->targets[target];
+    hg_st_target *t = &f->target.all[target];
     if (!t->count++) t->low = t->high = from;
     if (from < t->low) t->low = from;
     if (from > t->high) t->high = from;
@@ -40,19 +40,21 @@ static void find_targets(hg_st_facts *f) {
 }
 
 static bool make_ranges(hg_st_facts *f) {
-    for (f->width = 1; f->width <= f->count; f->width *= 2) {}
-    f->least = make(f, 2 * (uint64_t)f->width, sizeof *f->least);
-    f->most = make(f, 2 * (uint64_t)f->width, sizeof *f->most);
-    if (!f->least || !f->most) return false;
-    for (uint32_t i = 0; i < f->width; i++) {
-        bool some = i <= f->count && f->targets[i].count;
-        f->least[f->width + i] = some ? f->targets[i].low : UINT32_MAX;
-        f->most[f->width + i] = some ? f->targets[i].high : 0;
+    for (f->target.width = 1; f->target.width <= f->count; f->target.width *= 2) {}
+    f->target.least = make(f, 2 * (uint64_t)f->target.width, sizeof *f->target.least);
+    f->target.most = make(f, 2 * (uint64_t)f->target.width, sizeof *f->target.most);
+    if (!f->target.least || !f->target.most) return false;
+    for (uint32_t i = 0; i < f->target.width; i++) {
+        bool some = i <= f->count && f->target.all[i].count;
+        f->target.least[f->target.width + i] = some ? f->target.all[i].low : UINT32_MAX;
+        f->target.most[f->target.width + i] = some ? f->target.all[i].high : 0;
     }
-    for (uint32_t i = f->width; i-- > 1;) {
+    for (uint32_t i = f->target.width; i-- > 1;) {
         uint32_t x = 2 * i, y = x + 1;
-        f->least[i] = f->least[x] < f->least[y] ? f->least[x] : f->least[y];
-        f->most[i] = f->most[x] > f->most[y] ? f->most[x] : f->most[y];
+        f->target.least[i] = f->target.least[x] < f->target.least[y] ? f->target.least[x]
+                                                                     : f->target.least[y];
+        f->target.most[i] = f->target.most[x] > f->target.most[y] ? f->target.most[x]
+                                                                  : f->target.most[y];
     }
     return true;
 }
@@ -60,18 +62,18 @@ static bool make_ranges(hg_st_facts *f) {
 bool hg_st_only_from(const hg_st_facts *f, uint32_t first, uint32_t last, uint32_t low,
                      uint32_t high) {
     if (first > last) return true;
-    uint32_t a = first + f->width, b = last + f->width + 1;
+    uint32_t a = first + f->target.width, b = last + f->target.width + 1;
     for (; a < b; a /= 2, b /= 2) {
-        if ((a & 1) && (f->least[a] < low || f->most[a] > high)) return false;
+        if ((a & 1) && (f->target.least[a] < low || f->target.most[a] > high)) return false;
         a += a & 1;
-        if ((b & 1) && (f->least[b - 1] < low || f->most[b - 1] > high)) return false;
+        if ((b & 1) && (f->target.least[b - 1] < low || f->target.most[b - 1] > high)) return false;
         b -= b & 1;
     }
     return true;
 }
 
 bool hg_st_is_reached(const hg_st_facts *f, uint32_t inst) {
-    if (!inst || f->targets[inst].count) return true;
+    if (!inst || f->target.all[inst].count) return true;
     uint16_t op = f->program->insts[inst - 1].op;
     return op != HG_OP_EXIT && op != HG_OP_RET && !hg_st_is_jump(f, inst - 1);
 }
@@ -173,10 +175,10 @@ static void find_numbers(hg_st_facts *f) {
 static hg_st_name *find_name(const hg_st_facts *f, const char *text) {
     uint32_t hash = 2166136261u;
     for (const char *at = text; *at; at++) hash = (hash ^ (uint8_t)*at) * 16777619u; /* FNV-1a */
-    uint32_t i = hash & (f->name_capacity - 1);
-    while (f->names[i].text && strcmp(f->names[i].text, text) != 0)
-        i = (i + 1) & (f->name_capacity - 1);
-    return &f->names[i];
+    uint32_t i = hash & (f->name.capacity - 1);
+    while (f->name.all[i].text && strcmp(f->name.all[i].text, text) != 0)
+        i = (i + 1) & (f->name.capacity - 1);
+    return &f->name.all[i];
 }
 
 static const char *add_name(hg_st_facts *f, const char *text) {
@@ -245,9 +247,9 @@ static void find_given(hg_st_facts *f) {
 
 static bool find_names(hg_st_facts *f) {
     uint64_t most = f->variables.count + f->program->param_count + 1;
-    for (f->name_capacity = 64; f->name_capacity < 2 * most; f->name_capacity *= 2) {}
-    f->names = make(f, f->name_capacity, sizeof *f->names);
-    if (!f->names) return false;
+    for (f->name.capacity = 64; f->name.capacity < 2 * most; f->name.capacity *= 2) {}
+    f->name.all = make(f, f->name.capacity, sizeof *f->name.all);
+    if (!f->name.all) return false;
     for (uint32_t i = 0; i < f->program->param_count; i++)
         if (!add_name(f, f->program->params[i].name)) return false;
     find_given(f);
@@ -319,8 +321,9 @@ hg_status hg_st_find_facts(hg_st_facts *f, const hg_program *program) {
     f->reached = make(f, f->count, 1);
     f->leader = make(f, (uint64_t)f->count + 1, 1);
     f->use = make(f, f->count, sizeof *f->use);
-    f->targets = make(f, (uint64_t)f->count + 1, sizeof *f->targets);
-    if (!f->after || !f->reached || !f->leader || !f->use || !f->targets) return hg_fail_memory();
+    f->target.all = make(f, (uint64_t)f->count + 1, sizeof *f->target.all);
+    if (!f->after || !f->reached || !f->leader || !f->use || !f->target.all)
+        return hg_fail_memory();
     HG_TRY(hg_live_after(f->cfg, NULL, NULL, f->after, f->reached));
     find_targets(f);
     if (!make_ranges(f)) return hg_fail_memory();

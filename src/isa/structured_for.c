@@ -93,15 +93,15 @@ static bool find_jumps(const finder *x, hg_st_for *l) {
     if (top + 2 >= f->count || f->program->insts[around].op != HG_OP_BRA ||
         hg_st_is_jump(f, around) || f->use[l->guard] != around)
         return false;
-    const hg_st_target *t = &f->targets[top];
+    const hg_st_target *t = &f->target.all[top];
     uint32_t last = t->high;
     if (t->count != 1 || last < top + 2 || f->program->insts[last].op != HG_OP_BRA ||
         hg_st_is_jump(f, last) || f->use[last - 1] != last ||
         hg_st_target_of(f, around) != last + 1)
         return false;
     l->last = last;
-    return !f->targets[around].count && !f->targets[around + 1].count && !f->targets[last].count &&
-           hg_st_only_from(f, top, last, top, last);
+    return !f->target.all[around].count && !f->target.all[around + 1].count &&
+           !f->target.all[last].count && hg_st_only_from(f, top, last, top, last);
 }
 
 static bool look(const finder *x, uint32_t inst, hg_st_for *l) {
@@ -126,7 +126,7 @@ static bool look(const finder *x, uint32_t inst, hg_st_for *l) {
     l->to = l->reversed ? v->low : bound->low;
     l->next = l->reversed ? l->last - 1 : l->last - 2;
     if (l->to >= inst || v->first_read != inst || v->high > l->last) return false;
-    if (!l->reversed && f->targets[l->last - 1].count) return false;
+    if (!l->reversed && f->target.all[l->last - 1].count) return false;
     return l->next > inst + 3 && is_change(x, l, l->reversed ? inst + 3 : l->next, type);
 }
 

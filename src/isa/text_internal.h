@@ -415,12 +415,16 @@ typedef struct hg_assembler {
         bool any_nesting; /* braces nest as deep as memory goes */
     } source;
     const hg_assemble_options *options;
-    bool chosen;                   /* .program has come, and it is the one that is wanted */
-    hg_text other_programs;        /* names, for the message */
-    HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
-    HG_VEC(hg_inst_word) words;    /* of statements that jump */
-    HG_VEC(hg_span) places;        /* of instructions, when the first expanded one has come */
-    struct {                       /* what was reported, and what is not reported again */
+    struct {            /* the program of the text that is read */
+        bool chosen;    /* .program has come, and it is the one that is wanted */
+        hg_text others; /* names, for the message */
+    } wanted;
+    struct {                           /* what a program keeps of its text */
+        HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
+        HG_VEC(hg_inst_word) words;    /* of statements that jump */
+        HG_VEC(hg_span) places;        /* of instructions, when the first expanded one has come */
+    } kept;
+    struct { /* what was reported, and what is not reported again */
         hg_diagnostics *diagnostics;
         uint64_t errors;
         struct {
@@ -446,8 +450,10 @@ typedef struct hg_assembler {
     /* names */
     struct hg_tree_nodes *tree; /* tree/tree.h */
     hg_names names;
-    HG_VEC(hg_constant) constants;
-    HG_VEC(hg_define) defines;
+    struct {
+        HG_VEC(hg_constant) constants;
+        HG_VEC(hg_define) defines;
+    } values;
     uint32_t expression_depth;
     struct {               /* directives */
         uint32_t seen;     /* bits, one a directive */

@@ -132,16 +132,16 @@ static LLVMValueRef without(jit_printer *p, LLVMValueRef mask, LLVMValueRef gone
 }
 
 static void leave(jit_printer *p, const vec_value *v) {
-    LLVMValueRef bits = v->exits || v->ends ? jit_bits(p, v->mask) : NULL;
-    if (v->exits)
+    LLVMValueRef bits = v->leave.exits || v->leave.ends ? jit_bits(p, v->mask) : NULL;
+    if (v->leave.exits)
         jit_set_ended(
             p, LLVMBuildOr(p->b, jit_ended(p), LLVMBuildAnd(p->b, bits, jit_run(p), ""), ""));
-    for (uint8_t k = 0; k < v->losing_count; k++) {
-        LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->losing[k])),
-                     old = jit_read_var(p, v->losing[k]);
-        jit_write_var(p, v->losing[k], without(p, old, gone));
+    for (uint8_t k = 0; k < v->loses.count; k++) {
+        LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->loses.vars[k])),
+                     old = jit_read_var(p, v->loses.vars[k]);
+        jit_write_var(p, v->loses.vars[k], without(p, old, gone));
     }
-    if (v->ends && jit_in_block(p)) {
+    if (v->leave.ends && jit_in_block(p)) {
         LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, bits, jit_u64(p, 0), ""),
                      no = LLVMConstNull(p->t.i8);
         LLVMBuildStore(
@@ -149,7 +149,8 @@ static void leave(jit_printer *p, const vec_value *v) {
             LLVMBuildSelect(p->b, none, LLVMBuildLoad2(p->b, p->t.i8, p->block.intact, ""), no, ""),
             p->block.intact);
     }
-    if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
+    if (v->leave.ends)
+        jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
 }
 
 /* ---- time ---- */

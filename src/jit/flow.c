@@ -137,8 +137,9 @@ static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueR
                          LLVMValueRef mark) {
     for (const vec_value *v = vec_walk(NULL, loop->body[0]); v; v = vec_walk(v, loop->body[0])) {
         if (v->op == VEC_SET && !v->u.var->shared && !v->u.var->kept) changed[v->u.var->id] = mark;
-        for (uint8_t i = 0; i < v->losing_count; i++)
-            if (!v->losing[i]->shared && !v->losing[i]->kept) changed[v->losing[i]->id] = mark;
+        for (uint8_t i = 0; i < v->loses.count; i++)
+            if (!v->loses.vars[i]->shared && !v->loses.vars[i]->kept)
+                changed[v->loses.vars[i]->id] = mark;
         if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || loop->op == VEC_TURNS || v->op == VEC_TURNS)
             changed[p->by.var_count] = changed[p->by.var_count + 1] = mark;
     }

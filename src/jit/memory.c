@@ -48,11 +48,12 @@ static LLVMValueRef new_site(jit_printer *p, const vec_value *v, uint8_t code) {
 /* ---- lanes that end ---- */
 
 static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
-    if (!v->losing_count) return;
+    if (!v->loses.count) return;
     LLVMValueRef left = jit_i1_of_bits(p, LLVMBuildNot(p->b, gone, ""));
-    for (uint8_t k = 0; k < v->losing_count; k++) {
-        LLVMValueRef mask = jit_mask_of_i1(p, left, jit_var_size(p, v->losing[k]));
-        jit_write_var(p, v->losing[k], LLVMBuildAnd(p->b, jit_read_var(p, v->losing[k]), mask, ""));
+    for (uint8_t k = 0; k < v->loses.count; k++) {
+        LLVMValueRef mask = jit_mask_of_i1(p, left, jit_var_size(p, v->loses.vars[k]));
+        jit_write_var(p, v->loses.vars[k],
+                      LLVMBuildAnd(p->b, jit_read_var(p, v->loses.vars[k]), mask, ""));
     }
 }
 
@@ -306,7 +307,7 @@ static void check_together(jit_printer *p, const vec_value *v, const reach *g, L
     LLVMValueRef left = lanes_here(p, v), none = jit_u64(p, 0);
     ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
     const vec_value *w = v;
-    for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w))
+    for (uint32_t i = 0; i <= v->u.mem.may.answers; i++, w = vec_next_answered(w))
         left = check_lanes(p, w, i ? lanes_here(p, v) : left);
     LLVMValueRef places[4] = {at, at, at, at};
     if (at) {
@@ -321,7 +322,7 @@ static void check_together(jit_printer *p, const vec_value *v, const reach *g, L
         LLVMAddIncoming(at, places, q.from, q.count + 1);
     }
     w = v;
-    for (uint32_t i = 0; i <= v->u.mem.answers; i++, w = vec_next_answered(w))
+    for (uint32_t i = 0; i <= v->u.mem.may.answers; i++, w = vec_next_answered(w))
         p->by.checked[w->id] = at ? at : p->made.zeros;
 }
 
@@ -412,7 +413,7 @@ static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueR
     enum { LINE = 64 };
     uint32_t bytes = p->level.lanes * v->u.mem.bytes < LINE ? p->level.lanes * v->u.mem.bytes
                                                             : LINE;
-    LLVMValueRef large = has_lanes(p, v->u.mem.streams);
+    LLVMValueRef large = has_lanes(p, v->u.mem.may.streams);
     LLVMValueRef rest = LLVMBuildAnd(p->b, LLVMBuildPtrToInt(p->b, at, p->t.i64, ""),
                                      jit_u64(p, bytes - 1), "");
     LLVMValueRef is = LLVMBuildAnd(p->b, LLVMBuildAnd(p->b, large, all, ""),
@@ -440,10 +441,10 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
     if (jit_is_all(p, v->mask))
         all = truth(p, true);
     else if (!p->here.rarely || !has_masked_rows(p, v->u.mem.bytes))
-        all = !v->mask ? all_run(p) : v->u.mem.fits ? fits_whole(p, v) : NULL;
+        all = !v->mask ? all_run(p) : v->u.mem.may.fits ? fits_whole(p, v) : NULL;
     if (!all) return masked_row(p, v, stored, at);
-    LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all)
-                                                            : NULL;
+    LLVMBasicBlockRef past_end = stored && v->u.mem.may.streams ? row_past(p, v, stored, at, all)
+                                                                : NULL;
     if (LLVMIsConstant(all)) {
         if (!stored) return jit_load(p, jit_type_of(p, v), at);
         jit_store(p, stored, at);
@@ -482,7 +483,7 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
 /* ---- one place, each its own ---- */
 
 static LLVMValueRef load_one(jit_printer *p, const vec_value *v) {
-    const vec_value *checked = v->u.mem.checked ? vec_check_of(v) : NULL;
+    const vec_value *checked = v->u.mem.may.checked ? vec_check_of(v) : NULL;
     LLVMValueRef at = checked ? p->by.checked[checked->id] : NULL;
     if (checked && p->here.settled && checked->settled)
         return jit_load(p, jit_type_of(p, v), address(p, v));
@@ -640,9 +641,9 @@ static bool is_in_stretch(jit_printer *p, const vec_value *v) {
         return true;
     }
     bool holds = p->here.settled || vec_is_close(v);
-    if (!v->u.mem.stretch || !holds || !jit_is_all(p, v->mask)) return false;
+    if (!v->u.mem.may.stretch || !holds || !jit_is_all(p, v->mask)) return false;
     stretch(p, v);
-    p->here.in_stretch = v->u.mem.stretch - 1u;
+    p->here.in_stretch = v->u.mem.may.stretch - 1u;
     return true;
 }
 
@@ -839,7 +840,7 @@ static LLVMValueRef small_offsets(jit_printer *p, const vec_value *v, LLVMValueR
 /* All lanes of a turn at aligned places of their copies, one after another; anything else lane by
  * lane. */
 static void atomic(jit_printer *p, const vec_value *v) {
-    if (!v->u.mem.combines) {
+    if (!v->u.mem.may.combines) {
         atomic_lanes(p, v, NULL);
         return;
     }

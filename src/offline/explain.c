@@ -121,7 +121,7 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
     if (e->way != HG_WAY_DIVERGENT) return;
     uint8_t way = HG_NATIVE_MASKED;
     if (v->op == VEC_IF && v->args[0]->op == VEC_ANY) way = HG_NATIVE_SKIPPED;
-    if (v->op == VEC_LEAVE && v->ends) way = HG_NATIVE_ENDS;
+    if (v->op == VEC_LEAVE && v->leave.ends) way = HG_NATIVE_ENDS;
     if (way > e->native_way) e->native_way = way;
 }
 

@@ -55,8 +55,10 @@ typedef struct fusion {
     /* the run at work */
     array arrays[MOST_ARRAYS];
     uint32_t array_count, maps, accesses;
-    uint8_t index, lanes, count, zero; /* registers, */
-    uint8_t condition;                 /* and a predicate, that the program does not use */
+    struct {
+        uint8_t index, lanes, count, zero; /* registers, */
+        uint8_t condition;                 /* and a predicate */
+    } spare;                               /* that the program does not use */
     uint32_t runs;
     bool out_of_registers;
 } fusion;
@@ -298,7 +300,7 @@ static hg_operand own_element(const fusion *f, const array *a) {
                         .place = HG_PLACE_BUF_REG,
                         .reg = f->p->params[a->param].reg,
                         .has_index = 1,
-                        .index = f->index,
+                        .index = f->spare.index,
                         .scale = (uint16_t)(size > 1 ? size : 0)};
 }
 
@@ -319,14 +321,14 @@ static uint8_t new_element(fusion *f, uint8_t reg) {
 /* relu: 0 < x ? x : 0. */
 static void emit_relu(fusion *f, uint32_t from, uint8_t type, uint8_t d, uint8_t s) {
     static const uint8_t zeros[HG_MAX_LITERAL_BYTES];
-    hg_operand literal[2] = {optimize_reg(f->zero)};
+    hg_operand literal[2] = {optimize_reg(f->spare.zero)};
     if (!optimize_literal(f->e, type, zeros, &literal[1])) f->failed = true;
     const hg_operand compared[] = {{.kind = HG_K_COND, .value = HG_COND_LT},
-                                   optimize_pred(f->condition),
-                                   optimize_reg(f->zero),
+                                   optimize_pred(f->spare.condition),
+                                   optimize_reg(f->spare.zero),
                                    optimize_reg(s)};
-    const hg_operand chosen[] = {optimize_reg(d), optimize_pred(f->condition), optimize_reg(s),
-                                 optimize_reg(f->zero)};
+    const hg_operand chosen[] = {optimize_reg(d), optimize_pred(f->spare.condition),
+                                 optimize_reg(s), optimize_reg(f->spare.zero)};
     emit(f, from, HG_OP_MOV_IMM, type, literal);
     emit(f, from, HG_OP_SET, type, compared);
     emit(f, from, HG_OP_SEL, type, chosen);
@@ -389,18 +391,18 @@ static void emit_stores(fusion *f, uint32_t first, uint32_t end) {
 static uint8_t emit_length(fusion *f, uint32_t from) {
     if (f->n.param == NONE) {
         uint8_t bytes[8];
-        hg_operand operands[2] = {optimize_reg(f->count)};
+        hg_operand operands[2] = {optimize_reg(f->spare.count)};
         for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(f->n.value >> (8 * i));
         if (!optimize_literal(f->e, HG_TYPE_U64, bytes, &operands[1])) f->failed = true;
         emit(f, from, HG_OP_MOV_IMM, HG_TYPE_U64, operands);
-        return f->count;
+        return f->spare.count;
     }
     const hg_param *n = &f->p->params[f->n.param];
     if (n->type == HG_TYPE_U64) return n->reg;
-    const hg_operand operands[] = {optimize_reg(f->count), optimize_reg(n->reg)};
+    const hg_operand operands[] = {optimize_reg(f->spare.count), optimize_reg(n->reg)};
     emit(f, from, HG_OP_CVT, HG_TYPE_U64, operands);
     if (!f->failed) f->e->written.data[f->e->written.count - 1].inst.type2 = n->type;
-    return f->count;
+    return f->spare.count;
 }
 
 /* Returns where the jump's target is to be written, which is an index of operands. */
@@ -415,15 +417,15 @@ static void land(fusion *f, uint32_t jump) {
 }
 
 static void emit_run(fusion *f, uint32_t first, uint32_t end) {
-    emit_id(f, first, f->lanes, HG_ID_LANE_COUNT);
+    emit_id(f, first, f->spare.lanes, HG_ID_LANE_COUNT);
     uint8_t count = emit_length(f, first);
     const hg_operand compared[] = {{.kind = HG_K_COND, .value = HG_COND_NE},
-                                   optimize_pred(f->condition),
-                                   optimize_reg(f->lanes),
+                                   optimize_pred(f->spare.condition),
+                                   optimize_reg(f->spare.lanes),
                                    optimize_reg(count)};
     emit(f, first, HG_OP_SET, HG_TYPE_U64, compared);
-    uint32_t to_old = emit_jump(f, first, f->condition);
-    emit_id(f, first, f->index, HG_ID_GLOBAL_LANE_ID);
+    uint32_t to_old = emit_jump(f, first, f->spare.condition);
+    emit_id(f, first, f->spare.index, HG_ID_GLOBAL_LANE_ID);
     for (uint32_t i = first; i < end && !f->failed; i++) {
         role what = role_of(f, i);
         if (what == MAP) emit_map(f, i, first);
@@ -444,14 +446,16 @@ static void emit_run(fusion *f, uint32_t first, uint32_t end) {
 /* ---- finding runs ---- */
 
 static bool take_common_registers(fusion *f) {
-    uint8_t *const registers[] = {&f->index, &f->lanes, &f->count, &f->zero};
+    uint8_t *const registers[] = {&f->spare.index, &f->spare.lanes, &f->spare.count,
+                                  &f->spare.zero};
     for (size_t k = 0; k < HG_COUNT_OF(registers); k++) {
         uint32_t reg = take_register(f);
         if (reg == NO_REGISTER) return false;
         *registers[k] = (uint8_t)reg;
     }
-    while (f->condition < HG_MAX_PREDICATES && f->used_predicate[f->condition]) f->condition++;
-    return f->condition < HG_MAX_PREDICATES;
+    while (f->spare.condition < HG_MAX_PREDICATES && f->used_predicate[f->spare.condition])
+        f->spare.condition++;
+    return f->spare.condition < HG_MAX_PREDICATES;
 }
 
 static bool take_array_registers(fusion *f) {

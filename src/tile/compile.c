@@ -242,20 +242,21 @@ static tile_operand value_operand(const kir_value *v) {
 
 static void name_direct_slot(const kir_module *m, tile_access *access) {
     access->handle_input = TILE_NONE;
-    if (access->slot < 0 || (uint64_t)access->slot >= m->slots.count) return;
-    const kir_slot *slot = &m->slots.data[access->slot];
+    if (access->where.slot < 0 || (uint64_t)access->where.slot >= m->slots.count) return;
+    const kir_slot *slot = &m->slots.data[access->where.slot];
     if (slot->constant)
         access->constant_handle = slot->handle;
     else
         access->handle_input = slot->input;
-    access->pool = slot->space == KIR_POOL;
+    access->where.pool = slot->space == KIR_POOL;
 }
 
 /* In place, or in a loop, what is stored is in the caches already, or is stored again. */
 static void note_direction(tile_layout *layout, tile_access *access) {
-    if (access->slot < 0 || (uint64_t)access->slot >= layout->module->slots.count) return;
-    bool *loaded = &layout->loaded[access->slot];
-    if (access->op == KIR_STORE) access->once = !*loaded && !layout->kernel->has_loop;
+    if (access->where.slot < 0 || (uint64_t)access->where.slot >= layout->module->slots.count)
+        return;
+    bool *loaded = &layout->loaded[access->where.slot];
+    if (access->op == KIR_STORE) access->may.once = !*loaded && !layout->kernel->has_loop;
     if (access->op != KIR_CHECK) *loaded = true;
 }
 
@@ -268,22 +269,22 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     kir_access at = kir_access_of(v);
     uint8_t next = 0;
     access->op = v->op;
-    access->space = v->u.mem.space;
-    access->pool = v->u.mem.space == KIR_POOL;
-    access->operand = v->u.mem.operand;
+    access->where.space = v->u.mem.space;
+    access->where.pool = v->u.mem.space == KIR_POOL;
+    access->fault.operand = v->u.mem.operand;
     access->unchecked = v->u.mem.unchecked;
     access->atomic = v->u.mem.atomic;
-    access->combines = kir_combines(v);
-    access->class_id = v->u.mem.class_id;
+    access->may.combines = kir_combines(v);
+    access->where.class_id = v->u.mem.class_id;
     access->bytes = v->u.mem.bytes;
-    access->size = kir_access_size(v);
-    access->slot = kir_access_is_direct(v) ? v->u.mem.slot : KIR_OPEN;
-    access->inst = v->inst;
+    access->fault.size = kir_access_size(v);
+    access->where.slot = kir_access_is_direct(v) ? v->u.mem.slot : KIR_OPEN;
+    access->fault.inst = v->inst;
     access->disp = v->u.mem.disp;
     access->has_index = v->u.mem.has_index;
     name_direct_slot(c->layout->module, access);
     note_direction(c->layout, access);
-    if (access->slot >= 0) {
+    if (access->where.slot >= 0) {
         next = at.handle_args;
     } else if (at.handle_args) {
         access->handle = wide_operand(c, v, &next, 0);
@@ -309,7 +310,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
         access->one = layout_of(v)->lanes.form == KIR_LANES_ONE;
         access->result = access->one ? cell_of(v) : vector_of(v);
-        access->direct = layout_of(v)->direct;
+        access->may.direct = layout_of(v)->direct;
         if (!pairs) access->value_size = size_of(v->type);
     }
     tile_kind kind = v->op == KIR_LOAD    ? TILE_LOAD

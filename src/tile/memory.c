@@ -71,16 +71,16 @@ static uint64_t element64(const tile_frame *f, const tile_operand *o, uint32_t l
 /* The memory that does not depend on the lane. */
 static place fixed_place(const tile_frame *f, const tile_access *a) {
     const tile_launch *launch = f->state->launch;
-    place p = {.pool = a->pool};
-    if (a->space == KIR_SHARED) {
+    place p = {.pool = a->where.pool};
+    if (a->where.space == KIR_SHARED) {
         p.memory = (tile_memory){
             f->shared.bytes, f->shared.size - (a->unchecked ? 0 : launch->shared_scratch), true};
-    } else if (a->space == KIR_CLASS) {
+    } else if (a->where.space == KIR_CLASS) {
         p.memory = launch->class_memory;
-        if (p.memory.valid) p.memory.base += a->class_id * UINT64_C(12288);
+        if (p.memory.valid) p.memory.base += a->where.class_id * UINT64_C(12288);
         p.memory.size = 12288;
     } else {
-        p.memory = f->own ? f->own->slots[a->slot] : launch->slots[a->slot];
+        p.memory = f->own ? f->own->slots[a->where.slot] : launch->slots[a->where.slot];
         p.handle = a->handle_input == TILE_NONE ? a->constant_handle
                                                 : launch->inputs[a->handle_input];
     }
@@ -88,20 +88,20 @@ static place fixed_place(const tile_frame *f, const tile_access *a) {
 }
 
 static bool is_open(const tile_access *a) {
-    return a->space == KIR_FLAT ||
-           ((a->space == KIR_BUFFER || a->space == KIR_POOL) && a->slot < 0);
+    return a->where.space == KIR_FLAT ||
+           ((a->where.space == KIR_BUFFER || a->where.space == KIR_POOL) && a->where.slot < 0);
 }
 
 /* The memory of one lane; a flat address also gives the index. */
 static place open_place(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t *index) {
     uint64_t handle = element64(f, &a->handle, lane);
-    place p = {.pool = a->space == KIR_POOL, .handle = handle};
-    if (a->space == KIR_FLAT) {
+    place p = {.pool = a->where.space == KIR_POOL, .handle = handle};
+    if (a->where.space == KIR_FLAT) {
         *index = handle & UINT64_C(0xffffffffff);
         p.handle = handle >> 40 & 0x7fffff;
         p.pool = handle >> 63 != 0;
     }
-    p.memory = tile_resolve(f, p.handle, p.pool, a->space == KIR_FLAT);
+    p.memory = tile_resolve(f, p.handle, p.pool, a->where.space == KIR_FLAT);
     return p;
 }
 
@@ -111,8 +111,8 @@ static void handle_fault(tile_frame *f, const tile_access *a, uint32_t lane, con
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
     fault->code = KIR_FAULT_HANDLE;
-    fault->operand = a->operand;
-    fault->inst = a->inst ? a->inst - 1 : 0;
+    fault->operand = a->fault.operand;
+    fault->inst = a->fault.inst ? a->fault.inst - 1 : 0;
     kir_fault_text_handle(fault->message, sizeof fault->message, p->pool, p->handle);
 }
 
@@ -120,17 +120,17 @@ static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, con
                          hg_i128 offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
-    fault->operand = a->operand;
-    fault->inst = a->inst ? a->inst - 1 : 0;
-    tile_fault_bounds(fault, p->pool, offset, a->size, p->memory.size);
+    fault->operand = a->fault.operand;
+    fault->inst = a->fault.inst ? a->fault.inst - 1 : 0;
+    tile_fault_bounds(fault, p->pool, offset, a->fault.size, p->memory.size);
 }
 
 static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
     fault->code = KIR_FAULT_ALIGN;
-    fault->operand = a->operand;
-    fault->inst = a->inst ? a->inst - 1 : 0;
+    fault->operand = a->fault.operand;
+    fault->inst = a->fault.inst ? a->fault.inst - 1 : 0;
     fault->offset = offset;
     kir_fault_text_align(fault->message, sizeof fault->message, offset);
 }
@@ -147,7 +147,7 @@ static uint64_t lane_operand(const tile_frame *f, const tile_operand *o, uint8_t
  * checker only the first of these stores is one. */
 static bool keeps_bytes(const tile_frame *f, const tile_access *a, uint32_t lane,
                         const uint8_t *address) {
-    if (!f->kernel->races.library || a->op != KIR_STORE || a->space == KIR_SHARED || !address)
+    if (!f->kernel->races.library || a->op != KIR_STORE || a->where.space == KIR_SHARED || !address)
         return false;
     uint64_t value = lane_operand(f, &a->value, a->value_size, lane);
     return memcmp(address, &value, a->bytes) == 0;
@@ -166,7 +166,7 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
     if (a->has_index && a->scale > 1)
         index = (index < UINT64_MAX / a->scale ? index : UINT64_MAX / a->scale) * a->scale;
     hg_i128 offset = (hg_i128)index + a->disp;
-    if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p.memory.size)) {
+    if (!a->unchecked && (offset < 0 || offset + a->fault.size > (hg_i128)p.memory.size)) {
         bounds_fault(f, a, lane, &p, offset);
         return NULL;
     }
@@ -305,16 +305,17 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
     if (a->handle.form == KIR_LANES_EACH) {
         const uint64_t *handle = (const uint64_t *)(void *)f->reg[a->handle.reg];
         const uint8_t *active = tile_mask_bytes(f, mask);
-        uint64_t differ = 0, same = a->space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
+        uint64_t differ = 0,
+                 same = a->where.space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
         for (uint32_t i = 0; i < f->n; i++)
             differ |= (handle[i] ^ handle[first]) & (0 - (uint64_t)active[i]) & same;
         if (differ) return false;
-        if (a->space == KIR_FLAT) {
+        if (a->where.space == KIR_FLAT) {
             uint64_t *offsets = (uint64_t *)(void *)f->scratch;
             for (uint32_t i = 0; i < f->n; i++) offsets[i] = handle[i] & UINT64_C(0xffffffffff);
             *index = offsets;
         }
-    } else if (a->space == KIR_FLAT) {
+    } else if (a->where.space == KIR_FLAT) {
         return false;
     }
     *p = open_place(f, a, first, &ignored);
@@ -325,7 +326,8 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
  * lane. */
 static bool affine_base(const tile_frame *f, const tile_access *a, const place *p,
                         const lane_span *lanes, uint8_t **base) {
-    hg_i128 stride = (hg_i128)a->index.stride * a->scale, room = (hg_i128)p->memory.size - a->size;
+    hg_i128 stride = (hg_i128)a->index.stride * a->scale,
+            room = (hg_i128)p->memory.size - a->fault.size;
     hg_i128 first = (hg_i128)element64(f, &a->index, 0) * a->scale + a->disp +
                     stride * lanes->first;
     hg_i128 last = first + stride * (lanes->count - 1);
@@ -337,7 +339,7 @@ static bool affine_base(const tile_frame *f, const tile_access *a, const place *
 /* Whether the offsets of all active lanes are within bounds. index is that of the first lane. */
 static bool all_within(const tile_access *a, const place *p, const uint64_t *index,
                        const lane_span *lanes) {
-    hg_i128 high = (hg_i128)p->memory.size - a->size - a->disp,
+    hg_i128 high = (hg_i128)p->memory.size - a->fault.size - a->disp,
             low = a->disp < 0 ? -(hg_i128)a->disp : 0;
     if (high < low) return false;
     if (high > UINT64_MAX) high = UINT64_MAX;
@@ -393,7 +395,7 @@ static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
 static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from,
                       uint32_t n) {
     size_t bytes = (size_t)n * a->bytes;
-    bool once = a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes);
+    bool once = a->may.once && hg_stream_wanted(f->state->launch->lanes * a->bytes);
     bool apart = (uintptr_t)from + bytes <= (uintptr_t)to ||
                  (uintptr_t)to + bytes <= (uintptr_t)from;
     if (once && apart)
@@ -416,17 +418,17 @@ static void ask_ahead(uintptr_t from, size_t bytes) {
 static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintptr_t base,
                                const lane_span *lanes) {
     bool uniform = a->value.form != KIR_LANES_EACH,
-         own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
+         own = f->own && a->where.slot >= 0 && f->own->spread[a->where.slot] >= 0;
     return (tile_updates){.op = a->atomic,
                           .bytes = a->bytes,
-                          .own = own || a->space == KIR_SHARED,
+                          .own = own || a->where.space == KIR_SHARED,
                           .uniform = uniform,
                           .n = lanes->count,
                           .active = lanes->active,
                           .value = f->reg[a->value.reg] +
                                    (uniform ? 0 : (size_t)lanes->first * a->bytes),
                           .base = (uint8_t *)base,
-                          .spread = own ? (uint64_t)f->own->spread[a->slot] : 0};
+                          .spread = own ? (uint64_t)f->own->spread[a->where.slot] : 0};
 }
 
 static bool update_affine(const tile_frame *f, const tile_access *a, const place *p, uint8_t *base,
@@ -464,7 +466,7 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p,
     int64_t stride = (int64_t)((uint64_t)a->index.stride * a->scale);
     bool contiguous = stride == a->bytes && !lanes->active;
     size_t before = (size_t)lanes->first * a->bytes;
-    if (a->direct && contiguous && lanes->count == f->n && (uintptr_t)base % a->bytes == 0) {
+    if (a->may.direct && contiguous && lanes->count == f->n && (uintptr_t)base % a->bytes == 0) {
         f->reg[a->result] = base;
         if (hg_stream_wanted(f->state->launch->lanes * a->bytes))
             ask_ahead((uintptr_t)base + (size_t)f->n * a->bytes, (size_t)f->n * a->bytes);
@@ -511,7 +513,8 @@ static bool scalar_address(const tile_frame *f, const tile_access *a, const plac
                            uint8_t **address) {
     uint64_t index = a->has_index ? element64(f, &a->index, 0) : 0;
     hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
-    if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
+    if (!a->unchecked && (offset < 0 || offset + a->fault.size > (hg_i128)p->memory.size))
+        return false;
     *address = p->memory.base + (uint64_t)offset;
     return true;
 }
@@ -547,7 +550,7 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p,
 static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask) {
     place p;
     const uint64_t *index = NULL;
-    if ((a->op == KIR_ATOMIC && !a->combines) || f->state->races ||
+    if ((a->op == KIR_ATOMIC && !a->may.combines) || f->state->races ||
         !one_place(f, a, mask, &p, &index))
         return false;
     if (!p.memory.valid || !p.memory.base) return false;
@@ -564,7 +567,7 @@ uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *s
     bool vector = a->has_index && a->index.form == KIR_LANES_EACH,
          affine = a->has_index && a->index.form == KIR_LANES_AFFINE;
     uint8_t *address;
-    if (is_open(a) || a->slot < 0 || vector) return NULL;
+    if (is_open(a) || a->where.slot < 0 || vector) return NULL;
     place p = fixed_place(f, a);
     if (!p.memory.valid || !p.memory.base) return NULL;
     if (affine ? !affine_base(f, a, &p, &all, &address) : !scalar_address(f, a, &p, &address))
@@ -576,7 +579,7 @@ uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *s
 void tile_access_run(tile_frame *f, const tile_insn *insn) {
     const tile_mask *mask = &f->mask[insn->mask];
     const tile_access *a = insn->u.access;
-    if (a->direct) f->reg[a->result] = f->reg[a->result + 1];
+    if (a->may.direct) f->reg[a->result] = f->reg[a->result + 1];
     if (!mask->count) return;
     if (!run_tile(f, a, mask)) run_lanes(f, insn);
 }

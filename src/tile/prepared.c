@@ -224,12 +224,12 @@ static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t s
     if (a->one)
         return stride == 0 && add(r, one_loader(a->bytes), f->reg[a->result], at, NULL, NULL, 1);
     if (stride != a->bytes && f->n != 1) return false;
-    if (a->direct && aligned) {
+    if (a->may.direct && aligned) {
         f->reg[a->result] = (uint8_t *)(uintptr_t)at;
         return true;
     }
     if (is_wide(r)) return false;
-    if (a->direct) f->reg[a->result] = f->reg[a->result + 1];
+    if (a->may.direct) f->reg[a->result] = f->reg[a->result + 1];
     if (!grows)
         return add(r, copy_bytes, f->reg[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
     if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes))
@@ -249,7 +249,7 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
         return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
     if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes)))
         return false;
-    if (a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes)) return false;
+    if (a->may.once && hg_stream_wanted(f->state->launch->lanes * a->bytes)) return false;
     if (scalar) {
         if (!add(r, filler(a->bytes), f->scratch, from, &NO_STEP, NULL, f->n)) return false;
         r->whole = true;

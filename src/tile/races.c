@@ -104,16 +104,18 @@ static void add_reader(const tile_frame *f, shadow *s, const touch *now) {
 static void name_memory(const tile_frame *f, const tile_access *a, const tile_memory *memory,
                         bool pool, uint64_t handle, char *text, size_t size) {
     const tile_kernel *k = f->kernel;
-    const char *name = a->space != KIR_SHARED && a->space != KIR_CLASS && a->slot >= 0
-                           ? k->races.names[a->slot]
+    const char *name = a->where.space != KIR_SHARED && a->where.space != KIR_CLASS &&
+                               a->where.slot >= 0
+                           ? k->races.names[a->where.slot]
                            : NULL;
-    for (uint32_t i = 0;
-         i < k->races.name_count && !name && a->space != KIR_SHARED && a->space != KIR_CLASS; i++)
+    for (uint32_t i = 0; i < k->races.name_count && !name && a->where.space != KIR_SHARED &&
+                         a->where.space != KIR_CLASS;
+         i++)
         if (k->races.names[i] && f->state->launch->slots[i].base == memory->base)
             name = k->races.names[i];
-    if (a->space == KIR_SHARED)
+    if (a->where.space == KIR_SHARED)
         (void)snprintf(text, size, "shared memory");
-    else if (a->space == KIR_CLASS)
+    else if (a->where.space == KIR_CLASS)
         (void)snprintf(text, size, "class memory");
     else if (name)
         (void)snprintf(text, size, "'%.60s'", name);
@@ -130,8 +132,8 @@ static void report(tile_frame *f, const tile_access *a, uint32_t lane, const tou
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
     fault->code = KIR_FAULT_RACE;
-    fault->operand = a->operand;
-    fault->inst = a->inst ? a->inst - 1 : 0;
+    fault->operand = a->fault.operand;
+    fault->inst = a->fault.inst ? a->fault.inst - 1 : 0;
     fault->other_inst = other->inst ? other->inst - 1 : 0;
     fault->offset = offset;
     tile_fault_message(fault, "race on %s, byte %llu: lane %llu %s, lane %llu %s", name,
@@ -149,8 +151,8 @@ static void note_unwritten(tile_frame *f, const tile_access *a, uint32_t lane, u
         return; /* an earlier kernel may have written it */
     *fault = (tile_fault){.happened = true,
                           .code = KIR_FAULT_UNWRITTEN,
-                          .operand = a->operand,
-                          .inst = a->inst ? a->inst - 1 : 0,
+                          .operand = a->fault.operand,
+                          .inst = a->fault.inst ? a->fault.inst - 1 : 0,
                           .phase = f->phase,
                           .lane = id,
                           .offset = offset};
@@ -165,12 +167,12 @@ void tile_races_end(const struct tile_races *races, tile_fault *fault) {
 
 bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory,
                      bool pool, uint64_t handle, uint64_t offset) {
-    if (a->op == KIR_CHECK || (a->space == KIR_SHARED && a->unchecked &&
+    if (a->op == KIR_CHECK || (a->where.space == KIR_SHARED && a->unchecked &&
                                offset >= f->shared.size - f->state->launch->shared_scratch))
         return false; /* the second: operations of the block have barriers of their own */
     bool atomic = a->op == KIR_ATOMIC, writes = a->op != KIR_LOAD;
-    touch now = {f->lane0 + lane + 1, f->phase, a->inst, atomic};
-    uint64_t block = a->space == KIR_SHARED ? block_of(f, now.lane - 1) + 1 : 0;
+    touch now = {f->lane0 + lane + 1, f->phase, a->fault.inst, atomic};
+    uint64_t block = a->where.space == KIR_SHARED ? block_of(f, now.lane - 1) + 1 : 0;
     for (uint8_t i = 0; i < a->bytes; i++) {
         shadow *s = entry(f->state->races,
                           (uint64_t)(uintptr_t)memory->base + offset + i + (block << 48));

@@ -115,22 +115,30 @@ typedef struct tile_operand {
 /* A memory operation. */
 struct tile_access {
     uint8_t op; /* kir_op: LOAD STORE CHECK ATOMIC */
-    uint8_t space, pool, operand, unchecked, atomic, class_id;
+    uint8_t unchecked, atomic;
     uint8_t bytes;      /* moved */
     uint8_t value_size; /* of the value's type */
     uint8_t has_index;
-    uint8_t one;                               /* LOAD whose result is a scalar */
-    uint16_t scale;                            /* bytes that the index counts */
-    uint16_t size;                             /* checked and named in faults */
-    int16_t slot;                              /* KIR_OPEN: through handle */
+    uint8_t one;    /* LOAD whose result is a scalar */
+    uint16_t scale; /* bytes that the index counts */
+    struct {
+        uint8_t space, pool, class_id;
+        int16_t slot; /* KIR_OPEN: through handle */
+    } where;
+    struct {
+        uint16_t size; /* checked, and named in faults */
+        uint8_t operand;
+        uint32_t inst;
+    } fault;
     tile_operand handle, index, value, second; /* handle: only when open */
     uint32_t result;                           /* register */
-    bool once;     /* STORE: of one pass, to memory that is not read before */
-    bool combines; /* ATOMIC: kir_combines */
-    bool direct; /* LOAD: the result may point into the memory; register result + 1 is where it goes
-                    otherwise */
+    struct {
+        bool once;     /* STORE: of one pass, to memory that is not read before */
+        bool combines; /* ATOMIC: kir_combines */
+        bool direct;   /* LOAD: the result may point into the memory; register result + 1 is where
+                          it goes otherwise */
+    } may;
     uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
-    uint32_t inst;
     int64_t disp;
     uint64_t constant_handle;
     uint32_t handle_input; /* of a direct slot, for the text of an invalid handle; TILE_NONE:

@@ -22,10 +22,10 @@ static void group(const vec_kernel *k, const vec_region *body) {
     uint8_t answered = 0;
     for (vec_value *v = vec_walk(NULL, body); v; v = vec_walk(v, body)) {
         if (v->op == VEC_LOAD)
-            v->u.mem.checked = v->u.mem.reach == VEC_REACH_ONE && vec_check_of(v);
+            v->u.mem.may.checked = v->u.mem.reach == VEC_REACH_ONE && vec_check_of(v);
         if (v->op != VEC_CHECK) continue;
-        v->u.mem.answers = answered ? 0 : count_answers(k, v);
-        answered = answered ? (uint8_t)(answered - 1) : v->u.mem.answers;
+        v->u.mem.may.answers = answered ? 0 : count_answers(k, v);
+        answered = answered ? (uint8_t)(answered - 1) : v->u.mem.may.answers;
     }
 }
 

@@ -8,7 +8,7 @@
 static bool is_flat(const vec_value *v) {
     if (v->op != VEC_IF || v->args[0]->op != VEC_ANY || v->body[1]->first) return false;
     for (const vec_value *inner = v->body[0]->first; inner; inner = inner->next) {
-        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits &&
+        bool leaves = inner->op == VEC_LEAVE && !inner->leave.ends && !inner->leave.exits &&
                       vec_is_same_mask(inner->mask, v->args[0]->args[0]);
         if (inner->op != VEC_GET && !leaves) return false;
     }

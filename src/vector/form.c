@@ -167,8 +167,8 @@ static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool 
     vec_value *mask = vec_mask_or_running(x),
               *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
     made->mask = mask;
-    made->ends = ends;
-    made->exits = exits;
+    made->leave.ends = ends;
+    made->leave.exits = exits;
     vec_lose(x, made, loop, next);
 }
 
@@ -286,7 +286,7 @@ static void form_guard(former *x, kir_value *v) {
     others = vec_and_of(x, others, taken == 0 ? vec_not_of(x, condition) : condition);
     vec_value *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
     made->mask = others;
-    made->ends = true;
+    made->leave.ends = true;
     x->k->can_end = true;
     x->into = outside;
     if (all || is_small(v->body[taken])) return; /* often all lanes of a turn go the same way */

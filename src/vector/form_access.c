@@ -19,7 +19,7 @@ static kir_access place_fields(const kir_value *v, vec_value *fields) {
     fields->u.mem.size = kir_access_size(v);
     fields->u.mem.has_index = at.index_args != 0;
     fields->u.mem.atomic = v->u.mem.atomic;
-    fields->u.mem.combines = kir_combines(v) && kir_access_is_direct(v);
+    fields->u.mem.may.combines = kir_combines(v) && kir_access_is_direct(v);
     fields->u.mem.class_id = v->u.mem.class_id;
     fields->u.mem.operand = v->u.mem.operand;
     fields->u.mem.pool = v->u.mem.space == KIR_POOL;

@@ -157,9 +157,9 @@ static bool read_brace(vec_reader *s, line *l, bool *has_bytes, bool *has_size, 
     if (which == 1) l->v.u.mem.size = (uint16_t)n;
     if (which == 2) l->v.u.mem.operand = (uint8_t)n;
     if (which == 3) l->v.u.mem.end = n;
-    if (which == 4) l->v.u.mem.answers = (uint8_t)n;
-    if (which == 6) l->v.u.mem.stretch = (uint8_t)n;
-    if (which == 7) l->v.u.mem.streams = (uint32_t)n;
+    if (which == 4) l->v.u.mem.may.answers = (uint8_t)n;
+    if (which == 6) l->v.u.mem.may.stretch = (uint8_t)n;
+    if (which == 7) l->v.u.mem.may.streams = (uint32_t)n;
     *has_bytes |= which == 0;
     *has_size |= which == 1;
     return true;
@@ -273,8 +273,8 @@ static bool read_fields(vec_reader *s, line *l) {
     case VEC_FITS: return read_place(s, l);
     case VEC_FAULT_IF: return read_fault(s, l);
     case VEC_LEAVE:
-        l->v.exits = kir_accept_word(r, "exit");
-        l->v.ends = l->v.exits || kir_accept_word(r, "end");
+        l->v.leave.exits = kir_accept_word(r, "exit");
+        l->v.leave.ends = l->v.leave.exits || kir_accept_word(r, "end");
         return true;
     default: return true;
     }
@@ -311,9 +311,9 @@ static bool read_result(vec_reader *s, line *l) {
 static bool read_losing(vec_reader *s, line *l) {
     if (!kir_accept_word(&s->r, "losing")) return true;
     do {
-        if (l->v.losing_count == UINT8_MAX) return kir_error(&s->r, &s->r.token, "too many masks");
-        if (!vec_read_var(s, &l->losing[l->v.losing_count])) return false;
-        l->v.losing_count++;
+        if (l->v.loses.count == UINT8_MAX) return kir_error(&s->r, &s->r.token, "too many masks");
+        if (!vec_read_var(s, &l->losing[l->v.loses.count])) return false;
+        l->v.loses.count++;
     } while (kir_accept(&s->r, ','));
     return true;
 }
@@ -336,10 +336,10 @@ static bool put(vec_reader *s, line *l) {
     if (!v) return kir_no_memory(&s->r);
     *v = l->v;
     v->args = hg_arena_alloc(&s->k->arena, (v->nargs + 1u) * sizeof *v->args);
-    v->losing = hg_arena_alloc(&s->k->arena, (v->losing_count + 1u) * sizeof *v->losing);
-    if (!v->args || !v->losing) return kir_no_memory(&s->r);
+    v->loses.vars = hg_arena_alloc(&s->k->arena, (v->loses.count + 1u) * sizeof *v->loses.vars);
+    if (!v->args || !v->loses.vars) return kir_no_memory(&s->r);
     memcpy(v->args, l->args, v->nargs * sizeof *v->args);
-    memcpy(v->losing, l->losing, v->losing_count * sizeof *v->losing);
+    memcpy(v->loses.vars, l->losing, v->loses.count * sizeof *v->loses.vars);
     v->inst = s->inst;
     v->parent = s->region;
     v->prev = s->region->last;

@@ -29,7 +29,7 @@ const vec_value *vec_next_member(const vec_value *v) {
 }
 
 bool vec_is_close(const vec_value *v) {
-    for (uint32_t left = v->u.mem.stretch; left > 1; left--, v = v->next)
+    for (uint32_t left = v->u.mem.may.stretch; left > 1; left--, v = v->next)
         if (vec_next_member(v) != v->next) return false;
     return true;
 }
@@ -57,7 +57,7 @@ const vec_value *vec_next_answered(const vec_value *w) {
 bool vec_reach_of_all(const vec_kernel *k, const vec_value *v, int64_t *low, int64_t *high) {
     int64_t from, to;
     if (!vec_reach_of(k, v, low, high)) return false;
-    for (uint8_t i = v->u.mem.answers; i; i--) {
+    for (uint8_t i = v->u.mem.may.answers; i; i--) {
         v = vec_next_answered(v);
         if (!vec_reach_of(k, v, &from, &to)) return false;
         *low = from < *low ? from : *low;

@@ -124,7 +124,7 @@ static bool gains(const vec_kernel *k) {
     bool lanes = false;
     for (const vec_value *v = vec_walk(NULL, k->functions->body); v;
          v = vec_walk(v, k->functions->body)) {
-        if (v->op == VEC_CALL || (v->op == VEC_ATOMIC && v->u.mem.combines)) return true;
+        if (v->op == VEC_CALL || (v->op == VEC_ATOMIC && v->u.mem.may.combines)) return true;
         if (!v->each || v->type == KIR_VOID || v->type == KIR_BOOL || v->op == VEC_RAMP) continue;
         lanes = true;
         if (kir_type_bytes(v->type) > widest) widest = (uint32_t)kir_type_bytes(v->type);

@@ -113,7 +113,9 @@ static void print_fields(const printer *p, const vec_value *v) {
             kir_print_quoted(out, v->u.fault.message);
         }
         break;
-    case VEC_LEAVE: hg_text_addf(out, v->exits ? " exit" : v->ends ? " end" : ""); break;
+    case VEC_LEAVE:
+        hg_text_addf(out, v->leave.exits ? " exit" : v->leave.ends ? " end" : "");
+        break;
     default: break;
     }
 }
@@ -135,9 +137,9 @@ static void print_braces(hg_text *out, const vec_value *v) {
         if (v->u.mem.size != v->u.mem.bytes) field(out, &open, "size", v->u.mem.size, true);
         if (v->u.mem.operand) field(out, &open, "operand", v->u.mem.operand, true);
         if (v->u.mem.end) field(out, &open, "end", v->u.mem.end, true);
-        if (v->u.mem.answers) field(out, &open, "answers", v->u.mem.answers, true);
-        if (v->u.mem.stretch) field(out, &open, "stretch", v->u.mem.stretch, true);
-        if (v->u.mem.streams) field(out, &open, "streams", v->u.mem.streams, true);
+        if (v->u.mem.may.answers) field(out, &open, "answers", v->u.mem.may.answers, true);
+        if (v->u.mem.may.stretch) field(out, &open, "stretch", v->u.mem.may.stretch, true);
+        if (v->u.mem.may.streams) field(out, &open, "streams", v->u.mem.may.streams, true);
         for (size_t i = 0; i < VEC_MEM_FLAGS; i++)
             if (*vec_mem_flag((vec_value *)(uintptr_t)v, i))
                 field(out, &open, vec_mem_flag_words.words[i], 0, false);
@@ -166,9 +168,9 @@ static void print_value(printer *p, const vec_value *v) {
         hg_text_addf(p->out, " where ");
         name(p->out, v->mask);
     }
-    for (uint8_t i = 0; i < v->losing_count; i++) {
+    for (uint8_t i = 0; i < v->loses.count; i++) {
         hg_text_addf(p->out, i ? ", " : " losing ");
-        var_name(p->out, v->losing[i]);
+        var_name(p->out, v->loses.vars[i]);
     }
     hg_text_addf(p->out, "%s%s%s\n", v->settled ? " settled" : "", v->tested ? " tested" : "",
                  v->body[0] ? " {" : "");

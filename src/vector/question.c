@@ -320,7 +320,7 @@ static void ask_check(vec_question *q, const vec_region *body, const vec_value *
     size->u.mem.has_index = size->u.mem.small = false;
     size->u.mem.disp = size->u.mem.stride = 0;
     size->u.mem.operand = 0;
-    size->u.mem.answers = 0;
+    size->u.mem.may.answers = 0;
     size->u.mem.bytes = 8;
     size->u.mem.size = 8;
     vec_value *few = less(q, size, last), *none = u64(q, 0), *left = sub(q, size, last);

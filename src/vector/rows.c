@@ -10,7 +10,7 @@ hg_status vec_pass_rows(vec_kernel *kernel) {
     for (const vec_function *f = kernel->functions; f; f = f->next)
         for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
             if (v->op == VEC_LOAD)
-                v->u.mem.fits = v->mask && v->u.mem.reach == VEC_REACH_ROW && !v->u.mem.open &&
-                                vec_reach_of(kernel, v, &low, &high);
+                v->u.mem.may.fits = v->mask && v->u.mem.reach == VEC_REACH_ROW && !v->u.mem.open &&
+                                    vec_reach_of(kernel, v, &low, &high);
     return HG_OK;
 }

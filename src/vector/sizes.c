@@ -70,8 +70,8 @@ bool vec_reads_unset(const vec_function *f) {
         found = found || (var->kept && var->length);
     for (const vec_value *v = vec_walk(NULL, f->body); v && !found; v = vec_walk(v, f->body)) {
         bool names = v->op == VEC_GET || v->op == VEC_SET;
-        for (uint8_t i = 0; i < v->losing_count; i++)
-            found = found || (v->losing[i]->kept && !seen[v->losing[i]->id]);
+        for (uint8_t i = 0; i < v->loses.count; i++)
+            found = found || (v->loses.vars[i]->kept && !seen[v->loses.vars[i]->id]);
         if (!names || !v->u.var->kept || v->u.var->shared || seen[v->u.var->id]) continue;
         seen[v->u.var->id] = true;
         found = found || !sets_first(f, v);

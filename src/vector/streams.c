@@ -28,8 +28,8 @@ hg_status vec_pass_streams(vec_kernel *kernel) {
         const bool of_turns = f == kernel->functions && !kernel->blocks;
         for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
             if (v->op == VEC_STORE)
-                v->u.mem.streams = of_turns && is_row_of_once(kernel, v) ? MUCH / v->u.mem.bytes
-                                                                         : 0;
+                v->u.mem.may.streams = of_turns && is_row_of_once(kernel, v) ? MUCH / v->u.mem.bytes
+                                                                             : 0;
     }
     return HG_OK;
 }

@@ -32,9 +32,9 @@ hg_status vec_pass_stretches(vec_kernel *kernel) {
         uint8_t members = 0;
         for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
             if (v->op != VEC_LOAD && v->op != VEC_STORE) continue;
-            v->u.mem.stretch = members ? 0 : count_stretch(kernel, v);
+            v->u.mem.may.stretch = members ? 0 : count_stretch(kernel, v);
             members = members ? (uint8_t)(members - 1)
-                              : (uint8_t)(v->u.mem.stretch - (v->u.mem.stretch > 0));
+                              : (uint8_t)(v->u.mem.may.stretch - (v->u.mem.may.stretch > 0));
         }
     }
     return HG_OK;
@@ -133,7 +133,8 @@ static void transpose(vec_stretch *s, uint32_t per) {
 /* Lanes of a square; 0: the stretch has none. */
 static uint32_t square_of(const vec_kernel *k, const vec_value *v, uint32_t native) {
     uint32_t bytes = v->u.mem.bytes, lanes = native / bytes < k->lanes ? native / bytes : k->lanes;
-    return (bytes == 4 || bytes == 8) && lanes * bytes >= SIXTEEN && v->u.mem.stretch % lanes == 0
+    return (bytes == 4 || bytes == 8) && lanes * bytes >= SIXTEEN &&
+                   v->u.mem.may.stretch % lanes == 0
                ? lanes
                : 0;
 }
@@ -143,7 +144,7 @@ static uint32_t square_of(const vec_kernel *k, const vec_value *v, uint32_t nati
 static void plan_squares(const vec_kernel *k, const vec_value *v, uint32_t lanes, vec_stretch *s) {
     uint64_t stride = (uint64_t)v->u.mem.stride;
     s->length = s->count = lanes;
-    s->rounds = v->u.mem.stretch / lanes;
+    s->rounds = v->u.mem.may.stretch / lanes;
     s->pieces = k->lanes / lanes;
     s->by_piece = lanes * stride;
     s->by_round = (uint64_t)lanes * v->u.mem.bytes;
@@ -152,7 +153,7 @@ static void plan_squares(const vec_kernel *k, const vec_value *v, uint32_t lanes
 }
 
 static void plan_rows(const vec_kernel *k, const vec_value *v, vec_stretch *s) {
-    uint32_t count = v->u.mem.stretch, row = k->lanes * v->u.mem.bytes;
+    uint32_t count = v->u.mem.may.stretch, row = k->lanes * v->u.mem.bytes;
     uint32_t each = count < k->lanes ? 1 : count / k->lanes; /* rows of a lane */
     uint64_t stride = count < k->lanes ? row : (uint64_t)v->u.mem.stride;
     s->length = k->lanes;

@@ -26,7 +26,7 @@ typedef struct vec_stretch {
     vec_pick picks[VEC_MOST_PICKS];
 } vec_stretch;
 
-/* first: an operation with u.mem.stretch. bytes: of a native vector. */
+/* first: an operation with u.mem.may.stretch. bytes: of a native vector. */
 void vec_plan_stretch(const vec_kernel *k, const vec_value *first, uint32_t bytes,
                       vec_stretch *stretch);
 

@@ -6,8 +6,8 @@ const kir_words vec_reach_words = WORDS("one", "row", "stride", "each");
 const kir_words vec_mem_flag_words = WORDS("aligned", "small", "combines", "checked", "fits");
 
 bool *vec_mem_flag(vec_value *v, size_t i) {
-    bool *const flags[VEC_MEM_FLAGS] = {&v->u.mem.aligned, &v->u.mem.small, &v->u.mem.combines,
-                                        &v->u.mem.checked, &v->u.mem.fits};
+    bool *const flags[VEC_MEM_FLAGS] = {&v->u.mem.aligned, &v->u.mem.small, &v->u.mem.may.combines,
+                                        &v->u.mem.may.checked, &v->u.mem.may.fits};
     return flags[i];
 }
 

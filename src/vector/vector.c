@@ -40,8 +40,9 @@ uint32_t vec_streams_from(const vec_kernel *k) {
     uint32_t least = 0;
     for (const vec_function *f = k->functions; f; f = f->next)
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            if (v->op == VEC_STORE && v->u.mem.streams && (!least || v->u.mem.streams < least))
-                least = v->u.mem.streams;
+            if (v->op == VEC_STORE && v->u.mem.may.streams &&
+                (!least || v->u.mem.may.streams < least))
+                least = v->u.mem.may.streams;
     return least;
 }
 

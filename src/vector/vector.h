@@ -126,19 +126,23 @@ struct vec_value {
     uint8_t type; /* of an element of the result; KIR_VOID: none */
     bool each;    /* an element for each lane */
     uint8_t nargs;
-    uint8_t losing_count;
     /* Of passes `whole` and `boxes`: where all goes well, a CHECK or FAULT_IF that is settled
      * faults nobody, of an IF the condition is true, of any other value all lanes have the value
      * true. tested: in front of TURNS, what is only there to be asked whether all goes well. */
     bool settled, tested;
-    bool ends; /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
-    bool exits;
+    struct {
+        bool ends; /* lanes stop running: in the function, with `exits` in the kernel */
+        bool exits;
+    } leave;       /* LEAVE */
     uint32_t id;   /* dense in the function */
     uint32_t uses; /* set by vec_count_uses */
     uint32_t inst; /* source instruction + 1; 0: none */
     vec_value **args;
     vec_value *mask; /* who takes part; NULL: the lanes that run */
-    vec_var **losing;
+    struct {
+        uint8_t count;
+        vec_var **vars; /* the masks that lanes which end here are taken out of */
+    } loses;
     vec_value *prev, *next, *before; /* before: in the text, set by vec_count_uses */
     vec_region *parent;
     vec_region *body[2]; /* IF: then, else (never NULL); LOOP, TURNS, WHOLE: body */
@@ -168,27 +172,30 @@ struct vec_value {
             uint8_t atomic; /* kir_atomic */
             bool aligned;   /* ATOMIC: known to be */
             bool small;     /* the index of lanes that run is known to be below 2^62 */
-            bool combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a copy
-                              of the thread's own (hgv_launch.spread) */
-            bool fits; /* LOAD of a row with a mask: a plain one where the row is in the memory */
-            bool checked;    /* LOAD of one place, behind a CHECK of it: reads where that says */
-            uint8_t answers; /* CHECK: so many CHECKs behind it in its region are of its place, with
-                                nothing between that lanes or the memory could tell: they may be
-                                asked, and lanes end, here */
-            uint8_t stretch; /* LOAD, STORE: so many, from this one on, are members of a stretch, a
-                                power of two: where all lanes run, and what is settled holds, they
-                                may be done together here (stretch.h). 0: none, or a member behind
-                                the first */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;
-            uint32_t streams; /* STORE of a row: where a launch has so many lanes and all of the
-                                 turn run, it is written past the caches, if the target can do that
-                                 there. 0: never */
             uint64_t end;   /* reach EACH: what is addressed ends there at the latest, whatever the
                                indices are; 0: not known */
             int64_t disp;   /* added exactly to the index */
             int64_t stride; /* STRIDE: bytes from lane to lane */
+            struct {
+                bool combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a
+                                  copy of the thread's own (hgv_launch.spread) */
+                bool fits;     /* LOAD of a row with a mask: a plain one where the row is in the
+                                  memory */
+                bool checked;  /* LOAD of one place, behind a CHECK of it: reads where that says */
+                uint8_t answers;  /* CHECK: so many CHECKs behind it in its region are of its place,
+                                     with nothing between that lanes or the memory could tell: they
+                                     may be asked, and lanes end, here */
+                uint8_t stretch;  /* LOAD, STORE: so many, from this one on, are members of a
+                                     stretch, a power of two: where all lanes run, and what is
+                                     settled holds, they may be done together here (stretch.h). 0:
+                                     none, or a member behind the first */
+                uint32_t streams; /* STORE of a row: where a launch has so many lanes and all of the
+                                     turn run, it is written past the caches, if the target can do
+                                     that there. 0: never */
+            } may;                /* how a printer may do it, as passes found */
         } mem;
         struct {
             uint8_t code, operand, values;

@@ -59,7 +59,7 @@ static const char *check_atomic(const vec_value *v, uint8_t count) {
     if (kir_type_bytes(v->type) != v->u.mem.bytes) return "a result of another size";
     bool combines = v->u.mem.atomic < KIR_ATOMIC_EXCH && !v->u.mem.open &&
                     (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
-    return v->u.mem.combines && !combines
+    return v->u.mem.may.combines && !combines
                ? "what combines is a sum, minimum, maximum or bits, of a slot"
                : NULL;
 }
@@ -74,10 +74,10 @@ static const char *check_memory(const kir_module *m, const vec_value *v) {
     if (v->u.mem.space == KIR_FLAT ? !v->u.mem.open : v->u.mem.open && !slot)
         return "open, or not, where that cannot be";
     if (slot && !v->u.mem.open && v->u.mem.slot >= m->slots.count) return "no such slot";
-    if (v->u.mem.fits &&
+    if (v->u.mem.may.fits &&
         (v->op != VEC_LOAD || v->u.mem.open || !v->mask || v->u.mem.reach != VEC_REACH_ROW))
         return "what fits is a load of a row with a mask";
-    return v->u.mem.streams &&
+    return v->u.mem.may.streams &&
                    (v->op != VEC_STORE || !slot || v->u.mem.open || v->u.mem.reach != VEC_REACH_ROW)
                ? "what streams is a stored row of a slot"
                : NULL;
@@ -86,11 +86,11 @@ static const char *check_memory(const kir_module *m, const vec_value *v) {
 /* Whether a CHECK may answer for those behind it, and a LOAD read where its CHECK says. */
 static const char *check_answers(const vec_value *v) {
     const vec_value *w = v;
-    if (v->u.mem.checked &&
+    if (v->u.mem.may.checked &&
         (v->op != VEC_LOAD || v->u.mem.reach != VEC_REACH_ONE || !vec_check_of(v)))
         return "reads where a check says that is not there";
-    if (v->u.mem.answers && v->op != VEC_CHECK) return "answers, and checks nothing";
-    for (uint8_t i = v->u.mem.answers; i; i--)
+    if (v->u.mem.may.answers && v->op != VEC_CHECK) return "answers, and checks nothing";
+    for (uint8_t i = v->u.mem.may.answers; i; i--)
         if (!(w = vec_next_answered(w)) || !vec_is_same_place(v, w))
             return "answers for what is no check of its place";
     return NULL;
@@ -98,14 +98,14 @@ static const char *check_answers(const vec_value *v) {
 
 /* Whether those that are done together with a LOAD or STORE are there. */
 static const char *check_stretch(const vec_value *v) {
-    uint32_t count = v->u.mem.stretch;
+    uint32_t count = v->u.mem.may.stretch;
     const vec_value *w = v;
     if (!count) return NULL;
     if ((v->op != VEC_LOAD && v->op != VEC_STORE) || count < 2 || (count & (count - 1)) ||
         count > VEC_MOST_STRETCH || v->u.mem.reach != VEC_REACH_STRIDE || v->u.mem.stride <= 0)
         return "no stretch begins here";
     for (uint32_t i = 1; i < count; i++)
-        if (!(w = vec_next_member(w)) || w->u.mem.stretch || !vec_is_member(v, w, i))
+        if (!(w = vec_next_member(w)) || w->u.mem.may.stretch || !vec_is_member(v, w, i))
             return "a member of its stretch is missing";
     return (uint64_t)count * v->u.mem.bytes > (uint64_t)v->u.mem.stride
                ? "lanes of its stretch overlap"
@@ -220,11 +220,11 @@ static const char *check_pure(const vec_function *f, const vec_value *v) {
                v->op == VEC_ARRAY_SET;
     if (vec_op_has((vec_op)v->op, VEC_F_PLACE) || v->op == VEC_FIRST || v->op == VEC_ID ||
         v->op == VEC_COORDINATE || v->op == VEC_FAULT_IF || v->op == VEC_FENCE ||
-        (v->op == VEC_CALL && v->u.call.to->masked) || (v->op == VEC_LEAVE && v->exits) ||
+        (v->op == VEC_CALL && v->u.call.to->masked) || (v->op == VEC_LEAVE && v->leave.exits) ||
         (var && v->u.var->shared))
         return "in a function that changes nothing";
-    for (uint8_t i = 0; i < v->losing_count; i++)
-        if (v->losing[i]->shared) return "in a function that changes nothing";
+    for (uint8_t i = 0; i < v->loses.count; i++)
+        if (v->loses.vars[i]->shared) return "in a function that changes nothing";
     return NULL;
 }
 
@@ -269,8 +269,8 @@ static const char *check_block(const vec_value *v) {
          v->op == VEC_ARRAY_SET) &&
         !has_var(v, v->u.var))
         return "a variable that does not live here";
-    for (uint8_t i = 0; i < v->losing_count; i++)
-        if (!has_var(v, v->losing[i])) return "a mask that does not live here";
+    for (uint8_t i = 0; i < v->loses.count; i++)
+        if (!has_var(v, v->loses.vars[i])) return "a mask that does not live here";
     if (!in_block_only(v)) return NULL;
     if (v->each) return "an element for each lane outside of TURNS";
     if ((vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->op != VEC_SIZE) ||
@@ -320,9 +320,9 @@ static const char *check_operation(const kir_module *m, const vec_function *f, c
         !kir_type_is_float(v->type))
         return "a value of no type";
     if (v->mask && !is_mask(v->mask)) return "a mask that is none";
-    for (uint8_t i = 0; i < v->losing_count; i++)
-        if (!v->losing[i]->mask) return "lanes are taken out of what is no mask";
-    if (v->losing_count && !vec_op_has((vec_op)v->op, VEC_F_LOSES)) return "loses no lanes";
+    for (uint8_t i = 0; i < v->loses.count; i++)
+        if (!v->loses.vars[i]->mask) return "lanes are taken out of what is no mask";
+    if (v->loses.count && !vec_op_has((vec_op)v->op, VEC_F_LOSES)) return "loses no lanes";
     if (vec_op_has((vec_op)v->op, VEC_F_JUMP) && v->next) return "something follows it";
     switch ((vec_op)v->op) {
     case VEC_IF:

@@ -31,7 +31,7 @@ static uint64_t work_of(const vec_kernel *k, uint32_t bytes, const vec_value *v)
     case VEC_LOAD:
     case VEC_STORE: return has_lanes(v) ? 12 + one_by_one(k, bytes) : 14;
     case VEC_CHECK: return 20;
-    case VEC_ATOMIC: return v->u.mem.combines ? 80 + 10 * lanes : 60;
+    case VEC_ATOMIC: return v->u.mem.may.combines ? 80 + 10 * lanes : 60;
     case VEC_ARRAY_GET:
     case VEC_ARRAY_SET: return v->nargs && v->args[0]->each ? 6 + one_by_one(k, bytes) : 8;
     case VEC_TABLE_GET: return v->each ? 6 + one_by_one(k, bytes) : 4;

@@ -192,14 +192,14 @@ void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
             list[count++] = control_of(r->owner)->next;
         if (last) break;
     }
-    v->losing = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->losing);
-    if (!v->losing || count > UINT8_MAX) {
-        x->failed = x->failed || !v->losing;
+    v->loses.vars = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->loses.vars);
+    if (!v->loses.vars || count > UINT8_MAX) {
+        x->failed = x->failed || !v->loses.vars;
         if (count > UINT8_MAX) x->unsupported = "too many masks";
         return;
     }
-    memcpy(v->losing, list, count * sizeof *list);
-    v->losing_count = (uint8_t)count;
+    memcpy(v->loses.vars, list, count * sizeof *list);
+    v->loses.count = (uint8_t)count;
 }
 
 /* ---- values ---- */

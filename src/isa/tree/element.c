@@ -93,10 +93,10 @@ static uint32_t check_axis(hg_assembler *a, const hg_tree_array *array, const ui
                            uint32_t count, uint32_t i, uint32_t before) {
     hg_tree_node n = hg_tree_plain(HG_TREE_AXIS, HG_TYPE_U64, &hg_tree_at(a, indices[i])->token);
     n.condition = (uint8_t)(count == array->rank ? i : HG_ALL_AXES);
-    n.address = array->address;
+    n.at.address = array->address;
     n.reg = array->handle;
-    n.extent = array->declared ? 0 : extent_of(array, count, i);
-    n.acts = true;
+    n.at.extent = array->declared ? 0 : extent_of(array, count, i);
+    n.is.acting = true;
     n.count = i ? 2 : 1;
     n.argument[0] = i ? before : indices[i];
     n.argument[1] = indices[i];
@@ -120,8 +120,8 @@ static uint32_t known_place(hg_assembler *a, hg_tree_node n, uint64_t bytes, hg_
                      "displacement of 2^63 bytes or more");
         return HG_TREE_BAD;
     }
-    n.address.disp += (int64_t)(element * (hg_i128)bytes);
-    for (uint32_t i = 0; i < count; i++) hg_tree_at(a, indices[i])->is_operand = true;
+    n.at.address.disp += (int64_t)(element * (hg_i128)bytes);
+    for (uint32_t i = 0; i < count; i++) hg_tree_at(a, indices[i])->is.operand = true;
     return hg_tree_add(a, n);
 }
 
@@ -137,9 +137,9 @@ uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, const hg_tree_arra
     uint64_t bytes = array->counts_bytes ? 1 : hg_type_size_bytes((hg_type)array->type);
     hg_i128 element;
     bool inside = false;
-    n.address = array->address;
+    n.at.address = array->address;
     n.reg = array->handle;
-    n.acts = true;
+    n.is.acting = true;
     if (all_known(a, array, indices, count) &&
         !known_element(a, array, indices, count, &element, &inside))
         return HG_TREE_BAD;
@@ -151,9 +151,9 @@ uint32_t hg_tree_element(hg_assembler *a, const hg_token *at, const hg_tree_arra
     if (index == HG_TREE_BAD) return HG_TREE_BAD;
     n.count = 1;
     n.argument[0] = index;
-    n.is_checked = array->is_checked;
-    n.check = array->check;
-    n.address.has_index = 1;
-    n.address.scale = (uint16_t)(bytes == 1 ? 0 : bytes);
+    n.at.checked = array->is_checked;
+    n.at.check = array->check;
+    n.at.address.has_index = 1;
+    n.at.address.scale = (uint16_t)(bytes == 1 ? 0 : bytes);
     return hg_tree_add(a, n);
 }

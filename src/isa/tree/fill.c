@@ -473,7 +473,7 @@ hg_status hg_tree_evaluate(hg_tree *t, hg_expression value) {
     uint64_t errors;
     if (!hg_tree_begin(t, &errors)) return hg_tree_status(t, errors);
     uint32_t node = hg_tree_take_any(t, value);
-    if (node != HG_TREE_BAD) hg_tree_at(t->a, node)->unused = true;
+    if (node != HG_TREE_BAD) hg_tree_at(t->a, node)->call.unused = true;
     if (node != HG_TREE_BAD && hg_tree_settle(t->a, node))
         (void)hg_tree_lower(t->a, node, NULL, false);
     return finish(t, errors);

@@ -119,8 +119,8 @@ uint32_t hg_tree_take_any(hg_tree *t, hg_expression x) {
         (void)hg_tree_foreign(t, x, HG_TREE_ID_EXPRESSION);
         return HG_TREE_BAD;
     }
-    if (node != HG_TREE_BAD && !hg_tree_at(t->a, node)->is_taken) {
-        hg_tree_at(t->a, node)->is_taken = true;
+    if (node != HG_TREE_BAD && !hg_tree_at(t->a, node)->is.taken) {
+        hg_tree_at(t->a, node)->is.taken = true;
         t->pending--;
         return node;
     }
@@ -141,7 +141,7 @@ uint32_t hg_tree_take(hg_tree *t, hg_expression x) {
 hg_expression hg_tree_made(hg_tree *t, uint32_t node, const char *text) {
     if (node == HG_TREE_BAD) return 0;
     hg_tree_node *n = hg_tree_at(t->a, node);
-    if (n->is_taken) n->is_taken = false; /* what need not be converted */
+    if (n->is.taken) n->is.taken = false; /* what need not be converted */
     n->token = hg_tree_here(t, text);
     t->pending++;
     if ((uint64_t)t->base + node >= MOST_OF_A_KIND) {

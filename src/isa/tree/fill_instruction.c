@@ -136,7 +136,7 @@ static bool take_all(call *c) {
         bool place = good && o->kind == HG_K_ADDRESS;
         if (!place) continue;
         hg_tree_node *n = hg_tree_at(c->a, c->node[k]);
-        n->is_place = true;
+        n->is.place = true;
         if (n->kind == HG_TREE_ELEMENT) continue;
         hg_asm_error(c->a, "N03", &n->token, "hg_tree_element_of",
                      "operand '%s' of '%s' is an element", o->name, c->row->text);

@@ -18,7 +18,7 @@ static bool jump_on_if_reached(hg_assembler *a, const hg_token *at, hg_jumps *ju
 
 /* The instructions from `first` on decide for the statement. */
 static bool name_them(hg_assembler *a, uint32_t first, const char *word) {
-    hg_inst_word *kept = hg_vec_push(&a->words);
+    hg_inst_word *kept = hg_vec_push(&a->kept.words);
     if (!kept) return hg_asm_no_memory(a);
     *kept = (hg_inst_word){first, next_inst(a), word};
     return true;
@@ -58,8 +58,8 @@ static bool jump_over(hg_assembler *a, uint32_t condition, hg_jumps *jumps, bool
     hg_constant c;
     bool holds = true;
     *never = false;
-    if (n->kind == HG_TREE_LITERAL && n->is_truth && hg_tree_known(a, condition, &c)) {
-        n->is_operand = true;
+    if (n->kind == HG_TREE_LITERAL && n->is.truth && hg_tree_known(a, condition, &c)) {
+        n->is.operand = true;
         if (!hg_asm_truth(a, &c, &holds)) return false;
         *never = !holds;
         return holds || hg_tree_jump_on(a, &n->token, HG_NO_PREDICATE, jumps);
@@ -72,7 +72,7 @@ static bool jump_over(hg_assembler *a, uint32_t condition, hg_jumps *jumps, bool
 static bool end_never(hg_assembler *a, hg_brace *brace) {
     if (!brace->never) return true;
     brace->never = false;
-    hg_inst_range *skipped = hg_vec_push(&a->skipped);
+    hg_inst_range *skipped = hg_vec_push(&a->kept.skipped);
     if (!skipped) return hg_asm_no_memory(a);
     *skipped = (hg_inst_range){brace->top, next_inst(a)};
     return true;
@@ -322,7 +322,7 @@ static bool read_step(hg_assembler *a, uint32_t step, counted *c) {
                            "the step, which is signed,");
     }
     if (step != HG_TREE_BAD) {
-        hg_tree_at(a, step)->is_operand = true;
+        hg_tree_at(a, step)->is.operand = true;
         if (!hg_asm_constant_integer(a, &value, &number)) return false;
     }
     c->down = number < 0;
@@ -422,10 +422,10 @@ static void forget_from(hg_assembler *a, uint32_t inst) {
     a->code.operands.count = a->code.spans.count = first->operands;
     a->code.insts.count = a->code.lines.count = a->code.columns.count = inst;
     a->code.lengths.count = inst;
-    if (a->places.count > inst) a->places.count = inst;
+    if (a->kept.places.count > inst) a->kept.places.count = inst;
     if (a->code.bound > inst) a->code.bound = inst;
-    for (uint64_t i = a->words.count; i-- > 0 && a->words.data[i].end > inst;)
-        a->words.data[i].end = inst;
+    for (uint64_t i = a->kept.words.count; i-- > 0 && a->kept.words.data[i].end > inst;)
+        a->kept.words.data[i].end = inst;
 }
 
 /* Operands of a bra are its predicate and its target. */

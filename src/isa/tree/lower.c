@@ -54,8 +54,8 @@ static bool is_same(const hg_register *x, const hg_register *y) {
 
 /* Where the node's own value goes: to where it is wanted, or to a temporary. */
 static bool place_value(hg_assembler *a, hg_tree_node *n, uint8_t type, hg_register *reg) {
-    *reg = n->want;
-    if (n->wanted && n->wide == HG_TYPE_OMITTED) return true;
+    *reg = n->goal.reg;
+    if (n->goal.wanted && n->wide == HG_TYPE_OMITTED) return true;
     bool predicate = type == HG_TREE_PREDICATE;
     return hg_asm_temporary(a, predicate ? (uint8_t)HG_TYPE_OMITTED : type, predicate, reg);
 }
@@ -82,8 +82,8 @@ static bool convert(hg_assembler *a, const hg_token *at, uint8_t to, uint8_t typ
 /* A u32 that is meant as u64. */
 static bool widen(hg_assembler *a, hg_tree_node *n) {
     if (n->wide == HG_TYPE_OMITTED) return true;
-    hg_register narrow = n->reg, d = n->want;
-    if (!n->wanted && !hg_asm_temporary(a, HG_TYPE_U64, false, &d)) return false;
+    hg_register narrow = n->reg, d = n->goal.reg;
+    if (!n->goal.wanted && !hg_asm_temporary(a, HG_TYPE_U64, false, &d)) return false;
     n->reg = d;
     return convert(a, &n->token, n->wide, n->type, d, narrow);
 }
@@ -105,7 +105,7 @@ static bool lower_truth(hg_assembler *a, hg_tree_node *n, bool truth) {
 }
 
 static bool lower_literal(hg_assembler *a, hg_tree_node *n) {
-    if (n->is_operand || n->type == HG_TYPE_OMITTED) return true;
+    if (n->is.operand || n->type == HG_TYPE_OMITTED) return true;
     const hg_constant c = a->tree->constants.data[n->constant];
     bool truth;
     hg_token literal;
@@ -125,22 +125,22 @@ static bool lower_id(hg_assembler *a, hg_tree_node *n) {
 }
 
 static bool add_address(hg_assembler *a, const hg_tree_node *n) {
-    hg_operand o = n->address;
+    hg_operand o = n->at.address;
     uint64_t place = a->code.operands.count;
     o.kind = HG_K_ADDRESS;
-    o.index = n->index.number;
+    o.index = n->at.index.number;
     if (o.place == HG_PLACE_BUF_REG) {
-        o.reg = n->second.number;
-        if (!hg_asm_use(a, &n->second, last_inst(a), place, HG_USE_REG, HG_READ)) return false;
+        o.reg = n->other.reg.number;
+        if (!hg_asm_use(a, &n->other.reg, last_inst(a), place, HG_USE_REG, HG_READ)) return false;
     }
-    if (o.has_index && !hg_asm_use(a, &n->index, last_inst(a), place, HG_USE_INDEX, HG_READ))
+    if (o.has_index && !hg_asm_use(a, &n->at.index, last_inst(a), place, HG_USE_INDEX, HG_READ))
         return false;
     return hg_asm_add_operand(a, o, &n->token) != NULL;
 }
 
 /* converts: the load widens, or the store narrows. */
 static hg_op access_op(const hg_tree_node *element, bool store, bool converts) {
-    switch (element->address.place) {
+    switch (element->at.address.place) {
     case HG_PLACE_SHARED:
         if (converts) return store ? HG_OP_STS_NARROW : HG_OP_LDS_WIDE;
         return store ? HG_OP_STS : HG_OP_LDS;
@@ -159,17 +159,17 @@ static bool lower_index(hg_assembler *a, hg_tree_node *n) {
     if (!n->count) return true;
     const hg_tree_node *index = hg_tree_at(a, n->argument[0]);
     uint8_t type = index->wide != HG_TYPE_OMITTED ? index->wide : index->type;
-    n->index = index->reg;
+    n->at.index = index->reg;
     if (type == HG_TYPE_U32 || type == HG_TYPE_U64) return true;
-    return hg_asm_temporary(a, HG_TYPE_U64, false, &n->index) &&
-           convert(a, &n->token, HG_TYPE_U64, type, n->index, index->reg);
+    return hg_asm_temporary(a, HG_TYPE_U64, false, &n->at.index) &&
+           convert(a, &n->token, HG_TYPE_U64, type, n->at.index, index->reg);
 }
 
 /* axis d, [before,] index, array, number, extent= */
 static bool lower_axis(hg_assembler *a, hg_tree_node *n) {
     const bool first = n->count == 1;
     const uint32_t index = n->argument[n->count - 1];
-    n->second = n->reg; /* the array's handle */
+    n->other.reg = n->reg; /* the array's handle */
     if (!place_value(a, n, n->type, &n->reg) ||
         !hg_asm_emit(a, first ? HG_OP_AXIS_FIRST : HG_OP_AXIS, hg_tree_type(a, index),
                      HG_TYPE_NOT_USED, &n->token) ||
@@ -180,9 +180,9 @@ static bool lower_axis(hg_assembler *a, hg_tree_node *n) {
         !add_address(a, n) ||
         !hg_asm_add_operand(a, (hg_operand){.kind = HG_K_U8, .value = n->condition}, &n->token))
         return false;
-    hg_asm_keep_array(a, n->second);
-    hg_operand extent = {.kind = HG_K_COUNT, .value = n->extent};
-    if (!n->extent) {
+    hg_asm_keep_array(a, n->other.reg);
+    hg_operand extent = {.kind = HG_K_COUNT, .value = n->at.extent};
+    if (!n->at.extent) {
         const hg_inst inst = a->code.insts.data[last_inst(a)];
         const hg_op_info *row = hg_op_get((hg_op)inst.op);
         if (!hg_asm_default_operand(a, &inst, &row->operands[row->operand_count - 1], &extent))
@@ -196,16 +196,16 @@ static bool lower_check(hg_assembler *a, const hg_tree_node *n) {
     hg_tree_node checked = *n;
     hg_register nothing;
     uint8_t type = n->types[1] != HG_TYPE_NOT_USED ? n->types[1] : n->type;
-    checked.address.disp = n->check;
+    checked.at.address.disp = n->at.check;
     return hg_asm_temporary(a, type, false, &nothing) &&
            hg_asm_emit(a, access_op(n, false, false), type, HG_TYPE_NOT_USED, &n->token) &&
            hg_asm_emit_register(a, nothing, false, HG_WRITE, &n->token) && add_address(a, &checked);
 }
 
 static bool lower_element(hg_assembler *a, hg_tree_node *n) {
-    n->second = n->reg; /* the array's handle */
-    if (!lower_index(a, n) || (n->is_checked && !lower_check(a, n))) return false;
-    if (n->is_place) return true;
+    n->other.reg = n->reg; /* the array's handle */
+    if (!lower_index(a, n) || (n->at.checked && !lower_check(a, n))) return false;
+    if (n->is.place) return true;
     bool widens = n->types[1] != HG_TYPE_NOT_USED;
     return place_value(a, n, n->type, &n->reg) &&
            hg_asm_emit(a, access_op(n, false, widens), n->type, n->types[1], &n->token) &&
@@ -236,7 +236,7 @@ bool hg_tree_emit_operand(hg_assembler *a, uint32_t node, const hg_operand_info 
     case HG_K_PRED:
         return hg_asm_emit_register(a, argument->reg, o->kind == HG_K_PRED, HG_READ, at);
     case HG_K_COUNT:
-        if (argument->is_operand) break;
+        if (argument->is.operand) break;
         operand.is_reg = 1;
         operand.reg = argument->reg.number;
         return hg_asm_use(a, &argument->reg, last_inst(a), a->code.operands.count, HG_USE_REG,
@@ -262,13 +262,13 @@ static bool emit_rest(hg_assembler *a, const hg_tree_node *n, const hg_operand_i
 static bool lower_op(hg_assembler *a, hg_tree_node *n) {
     const hg_op_info *row = hg_op_get((hg_op)n->op);
     uint32_t results = 0, arguments = 0;
-    hg_register *result[2] = {&n->reg, &n->second};
+    hg_register *result[2] = {&n->reg, &n->other.reg};
     if (!place_value(a, n, n->type, &n->reg)) return false;
     for (uint32_t k = 0; k < row->operand_count; k++) {
         const hg_operand_info *o = &row->operands[k];
         if ((o->kind != HG_K_REG && o->kind != HG_K_PRED) || o->access != HG_WRITE) continue;
-        bool made = !results++ || n->gives_second;
-        if (!made && !hg_asm_temporary(a, HG_TYPE_OMITTED, o->kind == HG_K_PRED, &n->second))
+        bool made = !results++ || n->other.wanted;
+        if (!made && !hg_asm_temporary(a, HG_TYPE_OMITTED, o->kind == HG_K_PRED, &n->other.reg))
             return false;
     }
     if (!hg_asm_emit(a, (hg_op)n->op, n->types[0], n->types[1], &n->token)) return false;
@@ -293,9 +293,9 @@ static bool lower_op(hg_assembler *a, hg_tree_node *n) {
 
 /* The function may be called by what follows too: its results are kept elsewhere at once. */
 static bool take_results(hg_assembler *a, hg_tree_node *n, const hg_tree_function *f) {
-    for (uint32_t i = 0; i < f->results && !n->unused; i++) {
+    for (uint32_t i = 0; i < f->results && !n->call.unused; i++) {
         const hg_tree_value from = a->tree->values.data[f->values + f->parameters + i];
-        const hg_tree_target to = a->tree->results.data[n->results + i];
+        const hg_tree_target to = a->tree->results.data[n->call.results + i];
         if (!i && !place_value(a, n, n->type, &n->reg)) return false;
         if (i && !to.wanted) continue;
         if (!hg_tree_copy(a, &n->token, from.type, i ? to.reg : n->reg, from.reg)) return false;
@@ -304,7 +304,7 @@ static bool take_results(hg_assembler *a, hg_tree_node *n, const hg_tree_functio
 }
 
 static bool lower_call(hg_assembler *a, hg_tree_node *n) {
-    const hg_tree_function f = a->tree->functions.data[n->function];
+    const hg_tree_function f = a->tree->functions.data[n->call.function];
     for (uint32_t i = 0; i < f.parameters; i++) {
         const hg_tree_node *argument = hg_tree_at(a, hg_tree_operand(a, n, i));
         const hg_tree_value to = a->tree->values.data[f.values + i];
@@ -312,7 +312,7 @@ static bool lower_call(hg_assembler *a, hg_tree_node *n) {
             !hg_tree_copy(a, &argument->token, to.type, to.reg, argument->reg))
             return false;
     }
-    hg_jumps *calls = &a->tree->functions.data[n->function].calls;
+    hg_jumps *calls = &a->tree->functions.data[n->call.function].calls;
     bool known = f.entry != HG_UNDEFINED;
     uint64_t operand;
     if (!hg_asm_emit(a, HG_OP_CALL, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &n->token) ||
@@ -354,7 +354,7 @@ static bool differs(hg_assembler *a, const hg_tree_node *n, hg_register rest, hg
                     hg_register zero, hg_register *p) {
     const hg_token *at = &n->token;
     hg_register signs, below, other, some;
-    if (n->is_positive) return hg_tree_compare(a, at, HG_COND_LT, n->type, rest, zero, p);
+    if (n->is.positive) return hg_tree_compare(a, at, HG_COND_LT, n->type, rest, zero, p);
     bool good;
     if (hg_type_is_float((hg_type)n->type))
         good = hg_tree_compare(a, at, HG_COND_LT, n->type, rest, zero, &below) &&
@@ -433,8 +433,8 @@ static bool mark_select(hg_assembler *a, hg_tree_node *n, bool second) {
         if (!place_value(a, n, n->type, &n->reg)) return false;
         for (uint32_t i = 1; i < 3; i++) {
             hg_tree_node *side = hg_tree_at(a, n->argument[i]);
-            side->want = n->reg;
-            side->wanted = side->kind != HG_TREE_REGISTER;
+            side->goal.reg = n->reg;
+            side->goal.wanted = side->kind != HG_TREE_REGISTER;
         }
         return jump_where_false(a, &n->token, hg_tree_at(a, n->argument[0])->reg, &n->jumps);
     }
@@ -453,7 +453,7 @@ static bool begin_side(hg_assembler *a, hg_tree_node *n, uint32_t i) {
 }
 
 static bool lower_sides(hg_assembler *a, hg_tree_node *n) {
-    if (n->branches) {
+    if (n->is.branching) {
         if (!give_side(a, n, n->argument[n->count - 1])) return false;
         hg_tree_bind(a, &n->jumps);
         return true;
@@ -523,7 +523,7 @@ static bool lower_all(hg_assembler *a, uint32_t root) {
         hg_tree_node *n = hg_tree_at(a, step->node);
         uint32_t i = step->argument++;
         if (i < n->count) {
-            if (n->branches && i && !begin_side(a, n, i)) return false;
+            if (n->is.branching && i && !begin_side(a, n, i)) return false;
             if (comes_last(a, n, i)) continue;
             if (!begin_node(a, hg_tree_operand(a, n, i))) return false;
             continue;
@@ -537,10 +537,10 @@ static bool lower_all(hg_assembler *a, uint32_t root) {
 bool hg_tree_lower(hg_assembler *a, uint32_t root, const hg_register *want, bool fresh) {
     hg_tree_node *n = hg_tree_at(a, root);
     /* What branches may write a variable that its other side still reads. */
-    bool direct = want && n->kind != HG_TREE_REGISTER && !n->is_place &&
-                  (fresh || !n->branches || n->kind == HG_TREE_SELECT);
-    if (direct) n->want = *want;
-    n->wanted = direct;
+    bool direct = want && n->kind != HG_TREE_REGISTER && !n->is.place &&
+                  (fresh || !n->is.branching || n->kind == HG_TREE_SELECT);
+    if (direct) n->goal.reg = *want;
+    n->goal.wanted = direct;
     if (!lower_all(a, root)) return false;
     if (!want || is_same(want, &n->reg)) return true;
     hg_register from = n->reg;
@@ -562,7 +562,7 @@ bool hg_tree_store(hg_assembler *a, uint32_t element, uint32_t value, bool read,
         value = v->argument[0];
     }
     if (!hg_tree_lower(a, value, NULL, false)) return false;
-    n->is_place = true;
+    n->is.place = true;
     if (!read && !hg_tree_lower(a, element, NULL, false)) return false;
     return hg_asm_emit(a, access_op(n, true, narrows), n->type, from, at) && add_address(a, n) &&
            hg_asm_emit_register(a, hg_tree_at(a, value)->reg, false, HG_READ,
@@ -603,7 +603,7 @@ static bool jump_unless_part(hg_assembler *a, uint32_t condition, hg_jumps *jump
 static bool first_part(hg_assembler *a, hg_tree_kind kind, uint32_t *node) {
     for (;;) {
         const hg_tree_node *n = hg_tree_at(a, *node);
-        if (n->kind != kind || !n->branches) return true;
+        if (n->kind != kind || !n->is.branching) return true;
         uint32_t *behind = hg_vec_push(&a->tree->work);
         if (!behind) return hg_asm_no_memory(a);
         *behind = n->argument[1];

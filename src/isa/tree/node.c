@@ -32,8 +32,8 @@ static void count_predicates(const hg_assembler *a, hg_tree_node *n) {
         if (x->predicates > apart) apart = x->predicates;
         held += x->type == HG_TREE_PREDICATE;
     }
-    n->branches |= sides && together > MOST_PREDICATES;
-    n->predicates = (uint16_t)(n->branches ? apart : together);
+    n->is.branching |= sides && together > MOST_PREDICATES;
+    n->predicates = (uint16_t)(n->is.branching ? apart : together);
     if (!n->predicates && n->type == HG_TREE_PREDICATE) n->predicates = 1;
 }
 
@@ -53,7 +53,7 @@ uint32_t hg_tree_add(hg_assembler *a, hg_tree_node node) {
         return HG_TREE_BAD;
     }
     for (uint32_t i = 0; i < node.count; i++)
-        node.calls |= hg_tree_at(a, hg_tree_operand(a, &node, i))->calls;
+        node.is.calling |= hg_tree_at(a, hg_tree_operand(a, &node, i))->is.calling;
     *kept = node;
     return (uint32_t)a->tree->nodes.count - 1;
 }
@@ -64,8 +64,8 @@ hg_tree_node hg_tree_plain(hg_tree_kind kind, uint8_t type, const hg_token *at) 
                           .wide = HG_TYPE_OMITTED,
                           .types = {HG_TYPE_NOT_USED, HG_TYPE_NOT_USED},
                           .reg = HG_NO_REGISTER,
-                          .second = HG_NO_REGISTER,
-                          .index = HG_NO_REGISTER,
+                          .other.reg = HG_NO_REGISTER,
+                          .at.index = HG_NO_REGISTER,
                           .token = *at};
 }
 
@@ -102,7 +102,7 @@ static hg_token reach(const hg_assembler *a, uint32_t x, uint32_t y) {
 
 uint32_t hg_tree_literal(hg_assembler *a, const hg_constant *value, bool truth) {
     hg_tree_node n = hg_tree_plain(HG_TREE_LITERAL, HG_TYPE_OMITTED, &value->token);
-    n.is_truth = truth;
+    n.is.truth = truth;
     uint32_t node = hg_tree_add(a, n);
     if (node == HG_TREE_BAD) return node;
     hg_constant *kept = hg_vec_push(&a->tree->constants);
@@ -202,7 +202,7 @@ static bool give_type(hg_assembler *a, uint32_t root, uint8_t type, const char *
         if (n->type != HG_TYPE_OMITTED) continue;
         if (n->kind == HG_TREE_LITERAL) {
             bool real = hg_asm_constant_is_real(&a->tree->constants.data[n->constant]);
-            if (type == HG_TREE_PREDICATE ? !n->is_truth : real && !hg_type_is_float((hg_type)type))
+            if (type == HG_TREE_PREDICATE ? !n->is.truth : real && !hg_type_is_float((hg_type)type))
                 return mismatch(a, node, type, what);
         } else if (type == HG_TREE_PREDICATE) {
             if (n->kind != HG_TREE_SELECT) return mismatch(a, node, type, what);
@@ -239,13 +239,13 @@ static bool default_type(hg_assembler *a, uint32_t root, uint8_t *type) {
         const hg_tree_node *n = hg_tree_at(a, a->tree->work.data[--a->tree->work.count]);
         for (uint32_t i = n->count; i-- > 0;)
             if (is_open(a, n->argument[i]) && !push_work(a, n->argument[i])) return false;
-        if (n->kind != HG_TREE_LITERAL || n->is_operand) continue;
+        if (n->kind != HG_TREE_LITERAL || n->is.operand) continue;
         const hg_constant *c = &a->tree->constants.data[n->constant];
         hg_token literal;
         uint8_t one = HG_TREE_PREDICATE;
-        if (!n->is_truth && hg_asm_constant_is_real(c)) {
+        if (!n->is.truth && hg_asm_constant_is_real(c)) {
             one = HG_TYPE_F32;
-        } else if (!n->is_truth) {
+        } else if (!n->is.truth) {
             if (!hg_asm_constant_token(a, c, &literal)) return false;
             if (is_letter(literal.text[0])) {
                 hg_asm_error(a, "V05", &n->token, "write it: let a u32 = bits(0x1), or u32(…)",
@@ -348,7 +348,7 @@ uint8_t hg_tree_operand_type(const uint8_t types[2], const hg_operand_info *o) {
 }
 
 static const hg_tree_function *function_of(const hg_assembler *a, const hg_tree_node *call) {
-    return &a->tree->functions.data[call->function];
+    return &a->tree->functions.data[call->call.function];
 }
 
 bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *type) {
@@ -374,11 +374,11 @@ bool hg_tree_result(const hg_assembler *a, uint32_t node, uint32_t i, uint8_t *t
 void hg_tree_give(hg_assembler *a, uint32_t node, uint32_t i, hg_register reg) {
     hg_tree_node *n = hg_tree_at(a, node);
     if (n->kind == HG_TREE_CALL) {
-        a->tree->results.data[n->results + i] = (hg_tree_target){reg, true};
+        a->tree->results.data[n->call.results + i] = (hg_tree_target){reg, true};
         return;
     }
-    n->second = reg;
-    n->gives_second = true;
+    n->other.reg = reg;
+    n->other.wanted = true;
 }
 
 /* An operation whose types are known, or whose type of its arguments is open. */
@@ -391,8 +391,8 @@ static uint32_t finish(hg_assembler *a, hg_tree_node n) {
         n.type = hg_tree_operand_type(n.types, o);
         break;
     }
-    n.acts = may_act(a, &n);
-    for (uint32_t i = 0; i < n.count; i++) n.acts |= hg_tree_at(a, n.argument[i])->acts;
+    n.is.acting = may_act(a, &n);
+    for (uint32_t i = 0; i < n.count; i++) n.is.acting |= hg_tree_at(a, n.argument[i])->is.acting;
     return hg_tree_add(a, n);
 }
 
@@ -568,8 +568,8 @@ uint32_t hg_tree_floor(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t
     n.count = 2;
     n.argument[0] = x;
     n.argument[1] = y;
-    n.is_positive = by != 0;
-    n.acts = may_act(a, &n) || hg_tree_at(a, x)->acts || hg_tree_at(a, y)->acts;
+    n.is.positive = by != 0;
+    n.is.acting = may_act(a, &n) || hg_tree_at(a, x)->is.acting || hg_tree_at(a, y)->is.acting;
     n.token = reach(a, x, y);
     return hg_tree_add(a, n);
 }
@@ -585,8 +585,8 @@ uint32_t hg_tree_logic(hg_assembler *a, const hg_token *op, uint32_t x, uint32_t
     n.count = 2;
     n.argument[0] = x;
     n.argument[1] = y;
-    n.branches = hg_tree_at(a, y)->acts;
-    n.acts = n.branches || hg_tree_at(a, x)->acts;
+    n.is.branching = hg_tree_at(a, y)->is.acting;
+    n.is.acting = n.is.branching || hg_tree_at(a, x)->is.acting;
     n.token = reach(a, x, y);
     return hg_tree_add(a, n);
 }
@@ -602,7 +602,7 @@ static uint32_t choose(hg_assembler *a, uint32_t condition, uint32_t x, uint32_t
 uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t condition, uint32_t x,
                         uint32_t y) {
     if (condition == HG_TREE_BAD || x == HG_TREE_BAD || y == HG_TREE_BAD) return HG_TREE_BAD;
-    if (hg_tree_is_number(a, condition) && hg_tree_at(a, condition)->is_truth)
+    if (hg_tree_is_number(a, condition) && hg_tree_at(a, condition)->is.truth)
         return choose(a, condition, x, y);
     uint32_t sides[2] = {x, y};
     uint8_t type;
@@ -614,8 +614,8 @@ uint32_t hg_tree_select(hg_assembler *a, const hg_token *colon, uint32_t conditi
     n.argument[0] = condition;
     n.argument[1] = x;
     n.argument[2] = y;
-    n.branches = hg_tree_at(a, x)->acts || hg_tree_at(a, y)->acts;
-    n.acts = n.branches || hg_tree_at(a, condition)->acts;
+    n.is.branching = hg_tree_at(a, x)->is.acting || hg_tree_at(a, y)->is.acting;
+    n.is.acting = n.is.branching || hg_tree_at(a, condition)->is.acting;
     n.token = reach(a, condition, y);
     return hg_tree_add(a, n);
 }
@@ -675,7 +675,7 @@ static bool suits(const hg_assembler *a, const hg_operand_info *o, uint32_t node
     switch ((hg_operand_kind)o->kind) {
     case HG_K_REG:
     case HG_K_COUNT: return !predicate;
-    case HG_K_PRED: return predicate || n->is_truth;
+    case HG_K_PRED: return predicate || n->is.truth;
     case HG_K_ADDRESS: return n->kind == HG_TREE_ELEMENT;
     case HG_K_LITERAL:
     case HG_K_U8:
@@ -774,9 +774,9 @@ bool hg_tree_fit_operand(hg_assembler *a, const uint8_t types[2], const hg_opera
     hg_type_rule rule = (hg_type_rule)o->rule;
     hg_tree_node *x = hg_tree_at(a, node);
     if (o->kind == HG_K_PRED) return hg_tree_fit(a, node, HG_TREE_PREDICATE, "the operand");
-    if (o->kind == HG_K_ADDRESS) return x->is_place = true;
+    if (o->kind == HG_K_ADDRESS) return x->is.place = true;
     bool given = x->kind == HG_TREE_LITERAL && is_open(a, node);
-    if (o->kind != HG_K_REG && given) return x->is_operand = true;
+    if (o->kind != HG_K_REG && given) return x->is.operand = true;
     uint8_t type = hg_tree_operand_type(types, o);
     bool own = rule == HG_R_T || rule == HG_R_T2;
     if (own && (type == HG_TYPE_OMITTED || o->kind != HG_K_REG)) return true;
@@ -861,9 +861,9 @@ static void go_straight(hg_assembler *a, const uint32_t *arguments, uint32_t cou
                         const hg_tree_value *parameters) {
     for (uint32_t i = count; i-- > 0;) {
         hg_tree_node *n = hg_tree_at(a, arguments[i]);
-        n->want = parameters[i].reg;
-        n->wanted = n->kind != HG_TREE_REGISTER;
-        if (n->calls) return;
+        n->goal.reg = parameters[i].reg;
+        n->goal.wanted = n->kind != HG_TREE_REGISTER;
+        if (n->is.calling) return;
     }
 }
 
@@ -878,10 +878,10 @@ uint32_t hg_tree_call_function(hg_assembler *a, const hg_token *at, uint32_t fun
             return HG_TREE_BAD;
     hg_tree_node n = hg_tree_plain(HG_TREE_CALL, type, at);
     n.count = count;
-    n.function = function;
-    n.list = (uint32_t)a->tree->arguments.count;
-    n.results = (uint32_t)a->tree->results.count;
-    n.acts = n.calls = true;
+    n.call.function = function;
+    n.call.list = (uint32_t)a->tree->arguments.count;
+    n.call.results = (uint32_t)a->tree->results.count;
+    n.is.acting = n.is.calling = true;
     go_straight(a, arguments, count, values);
     return add_lists(a, arguments, count, f.results) ? hg_tree_add(a, n) : HG_TREE_BAD;
 }

@@ -47,32 +47,42 @@ typedef struct hg_tree_node {
     uint16_t op;       /* hg_op */
     uint32_t count;    /* of arguments */
     uint32_t argument[HG_TREE_MOST_ARGUMENTS];
-    bool is_place;       /* HG_TREE_ELEMENT: an instruction takes its address */
-    bool is_operand;     /* HG_TREE_LITERAL: an instruction takes its number */
-    bool is_truth;       /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
-    bool acts;           /* it may fault, changes memory or waits: not worked out unasked */
-    bool calls;          /* there is a call in it */
-    bool branches;       /* of its sides only the one that is asked for is worked out */
-    bool is_taken;       /* something has it as its operand (fill.c) */
-    bool is_positive;    /* HG_TREE_FLOOR: the divisor is known to be */
+    struct {
+        bool place;     /* HG_TREE_ELEMENT: an instruction takes its address */
+        bool operand;   /* HG_TREE_LITERAL: an instruction takes its number */
+        bool truth;     /* HG_TREE_LITERAL: of a comparison, so that it may be a condition */
+        bool acting;    /* it may fault, changes memory or waits: not worked out unasked */
+        bool calling;   /* there is a call in it */
+        bool branching; /* of its sides only the one that is asked for is worked out */
+        bool taken;     /* something has it as its operand (fill.c) */
+        bool positive;  /* HG_TREE_FLOOR: the divisor is known to be */
+    } is;
     uint16_t predicates; /* so many hold something at a time while it is worked out */
     uint16_t height;     /* nodes above each other below it, 0: none; at most HG_TREE_TALL */
     uint32_t constant;   /* of a literal, in hg_tree_nodes.constants; the number of an array */
-    uint32_t function;   /* of a call */
-    uint32_t list;       /* of a call: its first argument in hg_tree_nodes.arguments */
-    uint32_t results;    /* of a call: where its results are to be, in hg_tree_nodes.results */
-    bool unused;         /* of a call: its results are */
-    hg_register reg;     /* the register, or where the value is when it has been worked out */
-    hg_register second;  /* of a second result; of an element or an axis the array's handle */
-    bool gives_second;   /* the second result is wanted there */
-    bool is_set;         /* of an instruction with a flag: the flag is */
-    hg_register index;   /* of an element */
-    hg_operand address;  /* of an element; of an axis its array */
-    uint64_t extent;     /* of an axis, where the array's declaration does not say it; else 0 */
-    bool is_checked;     /* of an element with an index: a load from `check` on stands in front */
-    int64_t check;
-    hg_register want; /* where its value is to be */
-    bool wanted;
+    struct {
+        uint32_t function;
+        uint32_t list;    /* its first argument in hg_tree_nodes.arguments */
+        uint32_t results; /* where its results are to be, in hg_tree_nodes.results */
+        bool unused;      /* its results are */
+    } call;
+    hg_register reg; /* the register, or where the value is when it has been worked out */
+    struct {
+        hg_register reg; /* of a second result; of an element or an axis the array's handle */
+        bool wanted;     /* the second result is, there */
+    } other;
+    bool is_set; /* of an instruction with a flag: the flag is */
+    struct {
+        hg_register index;  /* of an element */
+        hg_operand address; /* of an element; of an axis its array */
+        uint64_t extent;    /* of an axis, where the array's declaration does not say it; else 0 */
+        bool checked; /* of an element with an index: a load from `check` on stands in front */
+        int64_t check;
+    } at;
+    struct {
+        hg_register reg; /* where its value is to be */
+        bool wanted;
+    } goal;
     hg_jumps jumps; /* over a side */
     hg_token token;
 } hg_tree_node;
@@ -133,7 +143,7 @@ static inline hg_tree_node *hg_tree_at(const hg_assembler *a, uint32_t node) {
 }
 /* Operand number i of a node. */
 static inline uint32_t hg_tree_operand(const hg_assembler *a, const hg_tree_node *n, uint32_t i) {
-    return n->kind == HG_TREE_CALL ? a->tree->arguments.data[n->list + i] : n->argument[i];
+    return n->kind == HG_TREE_CALL ? a->tree->arguments.data[n->call.list + i] : n->argument[i];
 }
 /* The type of its value as others see it. */
 static inline uint8_t hg_tree_type(const hg_assembler *a, uint32_t node) {

@@ -187,8 +187,8 @@ void build_axis(build *x, uint32_t inst) {
     kir_value *before = a.before ? build_get(x, a.before->reg, HG_TYPE_U64) : NULL,
               *given = build_get(x, a.index->reg, kir_type_of((hg_type)a.in->type)),
               *index = widened(x, given, hg_type_is_signed((hg_type)a.in->type)), *extent = NULL;
-    if (before || !x->unchecked) extent = extent_of(x, inst, &a);
-    if (!x->unchecked) fault(x, &a, index, extent);
+    if (before || !x->how.unchecked) extent = extent_of(x, inst, &a);
+    if (!x->how.unchecked) fault(x, &a, index, extent);
     if (before) index = kir_add(b, kir_mul(b, before, extent), index);
     const axis_chain kept = a.before ? x->axes.chains[a.before->reg] : (axis_chain){0};
     build_set(x, to, index);
@@ -226,15 +226,15 @@ static uint64_t known_extent(const axis *a) {
 
 /* What the register holds behind the check, if the ones in front of it belong to it. */
 static void continue_chain(build *x, const axis *a, const axis_chain *before, uint8_t reg) {
-    axis_chain chain = {.block = x->block_number,
+    axis_chain chain = {.block = x->regs.block_number,
                         .place = a->array->place,
                         .reg = a->array->reg,
                         .disp = a->array->disp,
                         .all = a->number == HG_ALL_AXES,
                         .elements = known_extent(a)};
     bool whole = !before && (chain.all || a->number == 0);
-    if (before && before->block == x->block_number && is_of(before, a->array) && !before->all &&
-        before->axes == a->number) {
+    if (before && before->block == x->regs.block_number && is_of(before, a->array) &&
+        !before->all && before->axes == a->number) {
         whole = true;
         if (!hg_mul_u64(before->elements, chain.elements, &chain.elements)) chain.elements = 0;
     }
@@ -255,9 +255,9 @@ static bool is_in_memory(const build *x, const axis_chain *chain, const hg_opera
 bool build_is_inside(build *x, const hg_operand *o, hg_type element) {
     const axis_chain *chain = &x->axes.chains[o->index];
     uint64_t size = hg_type_size_bytes(element);
-    if (!o->has_index || chain->block != x->block_number || !is_of(chain, o)) return false;
+    if (!o->has_index || chain->block != x->regs.block_number || !is_of(chain, o)) return false;
     if (o->place != HG_PLACE_BUF_REG) return is_in_memory(x, chain, o, size);
-    const hg_param *array = x->short_arrays ? NULL : param_of(x->program, o);
+    const hg_param *array = x->how.short_arrays ? NULL : param_of(x->program, o);
     return array && (chain->all || chain->axes == array->rank) && !o->disp &&
            hg_operand_scale(o) == hg_type_size_bytes((hg_type)array->type) &&
            size <= hg_operand_scale(o) && never_written(x, o->reg);

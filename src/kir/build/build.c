@@ -82,7 +82,7 @@ static void start_registers(build *x, const bool is_input[256]) {
     for (uint64_t i = 0; i < x->module->inputs.count; i++) {
         const kir_input *input = &x->module->inputs.data[i];
         if (input->kind != KIR_INPUT_PARAM) continue;
-        kir_var *var = x->vars[input->reg][input->type];
+        kir_var *var = x->regs.vars[input->reg][input->type];
         if (!var) continue;
         kir_value *v = kir_emit(b, KIR_INPUT, input->type, 0, NULL);
         v->u.imm = i;
@@ -92,7 +92,7 @@ static void start_registers(build *x, const bool is_input[256]) {
     for (uint32_t i = 0; i < HG_SPECIAL_COUNT; i++) {
         const hg_special *s = &hg_specials[i];
         uint8_t type = (uint8_t)hg_idname_type((hg_idname)s->id);
-        kir_var *var = x->vars[s->reg][type];
+        kir_var *var = x->regs.vars[s->reg][type];
         if (!var || is_input[s->reg]) continue;
         kir_value *v = kir_emit(b, KIR_ID, type, 0, NULL);
         v->u.imm = s->id;
@@ -143,16 +143,17 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->module->most = MOST_EACH * (uint64_t)x->program->inst_count + MOST_ALWAYS;
     x->module->relaxed = (x->program->flags & 1) != 0;
     x->max_steps = options ? options->max_steps : 0;
-    x->trace = options && options->trace;
-    x->unchecked = x->module->unchecked = options && options->unchecked;
-    x->short_arrays = options && options->short_arrays;
-    if (x->trace) x->module->most = 0; /* a wide result is traced in many parts */
+    x->how.trace = options && options->trace;
+    x->how.unchecked = x->module->unchecked = options && options->unchecked;
+    x->how.short_arrays = options && options->short_arrays;
+    if (x->how.trace) x->module->most = 0; /* a wide result is traced in many parts */
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();
     if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps")))
         return hg_fail_memory();
     HG_TRY(build_atlas_begin(x));
-    if (x->trace && x->program->private_bytes && !build_private_memory(x)) return hg_fail_memory();
+    if (x->how.trace && x->program->private_bytes && !build_private_memory(x))
+        return hg_fail_memory();
     for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));
     start_registers(x, is_input);
     if (x->b.failed) return kir_fail_making(x->module);

@@ -27,15 +27,19 @@ typedef struct build {
     uint64_t max_steps;
     kir_module *module;
     kir_builder b;
-    kir_function **functions;                        /* by number of the cfg */
-    kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
-    kir_var *preds[HG_MAX_PREDICATES];
-    /* What a variable is known to hold in the block that is being written: valid where held_at is
-     * the block's number. Half of all gets end here. */
-    kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
-    uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES],
-        block_number;
-    bool trace, unchecked, short_arrays; /* kir_build_options */
+    kir_function **functions; /* by number of the cfg */
+    struct {
+        kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
+        kir_var *preds[HG_MAX_PREDICATES];
+        /* What a variable is known to hold in the block that is being written: valid where held_at
+         * is the block's number. Half of all gets end here. */
+        kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
+        uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES],
+            block_number;
+    } regs;
+    struct {
+        bool trace, unchecked, short_arrays;
+    } how; /* kir_build_options */
     struct {
         bool looked, any; /* the program checks axes */
         bool written[HG_MAX_REGISTERS];

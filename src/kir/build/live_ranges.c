@@ -45,17 +45,21 @@ typedef struct webs {
     uint32_t *reached;  /* of a get: the node that it reads; else 0 */
     uint32_t base;      /* node of operation i is base + i */
     uint32_t first_meeting;
-    HG_VEC(uint32_t) ways_of; /* meeting -> the last of its ways, + 1 */
-    HG_VEC(way) ways;
-    HG_VEC(uint32_t) needed;
+    struct {
+        HG_VEC(uint32_t) of; /* meeting -> the last of its ways, + 1 */
+        HG_VEC(way) all;
+        HG_VEC(uint32_t) needed;
+    } way;
     uint32_t *met[2], *meeting, meetings; /* variable -> the last IF whose branch has set it */
     HG_VEC(undo) undos;
     HG_VEC(undo) ends; /* what the branches of the IFs around left: variable and node */
     HG_VEC(frame) frames;
-    HG_VEC(uint32_t) loops;    /* numbers of the loops around */
-    HG_VEC(uint32_t) heads_of; /* loop -> its last head, + 1 */
-    HG_VEC(head) heads;
-    uint32_t entered; /* loops */
+    struct {
+        HG_VEC(uint32_t) around;   /* their numbers */
+        HG_VEC(uint32_t) heads_of; /* loop -> its last head, + 1 */
+        HG_VEC(head) heads;
+        uint32_t entered; /* so many */
+    } loop;
     uint64_t work, limit;
     bool failed;
 } webs;
@@ -77,32 +81,33 @@ static void change(webs *x, uint32_t var, uint32_t node) {
 }
 
 static uint32_t add_meeting(webs *x) {
-    uint32_t *ways = hg_vec_push(&x->ways_of);
+    uint32_t *ways = hg_vec_push(&x->way.of);
     if (ways)
         *ways = 0;
     else
         x->failed = true;
-    return x->first_meeting + (uint32_t)x->ways_of.count - 1;
+    return x->first_meeting + (uint32_t)x->way.of.count - 1;
 }
 
 static void come(webs *x, uint32_t meeting, uint32_t node) {
-    way *w = x->failed ? NULL : hg_vec_push(&x->ways);
+    way *w = x->failed ? NULL : hg_vec_push(&x->way.all);
     x->work++;
     if (!w) {
         x->failed = true;
         return;
     }
-    uint32_t *last = &x->ways_of.data[meeting - x->first_meeting];
+    uint32_t *last = &x->way.of.data[meeting - x->first_meeting];
     *w = (way){node, *last};
-    *last = (uint32_t)x->ways.count;
+    *last = (uint32_t)x->way.all.count;
 }
 
 /* Control goes from here to the start of the innermost loop, or behind its end. */
 static void meet_loop(webs *x, bool start) {
-    if (x->loops.count == 0) return;
-    uint32_t loop = x->loops.data[x->loops.count - 1];
-    for (uint32_t h = x->heads_of.data[loop]; h && !x->failed; h = x->heads.data[h - 1].next) {
-        const head *of = &x->heads.data[h - 1];
+    if (x->loop.around.count == 0) return;
+    uint32_t loop = x->loop.around.data[x->loop.around.count - 1];
+    for (uint32_t h = x->loop.heads_of.data[loop]; h && !x->failed;
+         h = x->loop.heads.data[h - 1].next) {
+        const head *of = &x->loop.heads.data[h - 1];
         come(x, start ? of->start : of->behind, x->now[of->var]);
     }
 }
@@ -110,14 +115,15 @@ static void meet_loop(webs *x, bool start) {
 static bool ends(const kir_value *v) { return v && kir_is_jump(v); }
 
 static void enter_loop(webs *x) {
-    uint32_t *loop = hg_vec_push(&x->loops);
+    uint32_t *loop = hg_vec_push(&x->loop.around);
     if (!loop) {
         x->failed = true;
         return;
     }
-    *loop = x->entered++;
-    for (uint32_t h = x->heads_of.data[*loop]; h && !x->failed; h = x->heads.data[h - 1].next) {
-        head *of = &x->heads.data[h - 1];
+    *loop = x->loop.entered++;
+    for (uint32_t h = x->loop.heads_of.data[*loop]; h && !x->failed;
+         h = x->loop.heads.data[h - 1].next) {
+        head *of = &x->loop.heads.data[h - 1];
         of->start = add_meeting(x);
         of->behind = add_meeting(x);
         come(x, of->start, x->now[of->var]);
@@ -131,7 +137,7 @@ static void enter(webs *x, const kir_value *v) {
         x->failed = true;
         return;
     }
-    *n = (frame){.mark = x->undos.count, .kept = x->ends.count, .loop = x->entered};
+    *n = (frame){.mark = x->undos.count, .kept = x->ends.count, .loop = x->loop.entered};
     if (v->op == KIR_LOOP) enter_loop(x);
 }
 
@@ -155,9 +161,10 @@ static void leave_region(webs *x, const frame *n, bool goes_on) {
 static void leave_loop(webs *x, const frame *n, bool goes_on) {
     if (goes_on) meet_loop(x, true);
     leave_region(x, n, false); /* every way out has met behind it */
-    x->loops.count--;
-    for (uint32_t h = x->heads_of.data[n->loop]; h && !x->failed; h = x->heads.data[h - 1].next)
-        change(x, x->heads.data[h - 1].var, x->heads.data[h - 1].behind);
+    x->loop.around.count--;
+    for (uint32_t h = x->loop.heads_of.data[n->loop]; h && !x->failed;
+         h = x->loop.heads.data[h - 1].next)
+        change(x, x->loop.heads.data[h - 1].var, x->loop.heads.data[h - 1].behind);
 }
 
 /* Behind an IF each variable that a branch has set comes from both, where they go on. */
@@ -224,25 +231,25 @@ static void walk(webs *x) {
 
 /* What comes together where a get needs it is one. */
 static void need(webs *x, uint32_t node) {
-    uint32_t *first = hg_vec_push(&x->needed);
+    uint32_t *first = hg_vec_push(&x->way.needed);
     if (first) *first = node;
     x->failed |= !first;
-    while (x->needed.count && !x->failed) {
-        uint32_t at = x->needed.data[--x->needed.count];
+    while (x->way.needed.count && !x->failed) {
+        uint32_t at = x->way.needed.data[--x->way.needed.count];
         if (at < x->first_meeting) continue;
-        uint32_t w = x->ways_of.data[at - x->first_meeting];
-        x->ways_of.data[at - x->first_meeting] = 0; /* once */
-        for (; w && !x->failed; w = x->ways.data[w - 1].next) {
-            uint32_t *next = hg_vec_push(&x->needed);
+        uint32_t w = x->way.of.data[at - x->first_meeting];
+        x->way.of.data[at - x->first_meeting] = 0; /* once */
+        for (; w && !x->failed; w = x->way.all.data[w - 1].next) {
+            uint32_t *next = hg_vec_push(&x->way.needed);
             x->failed |= !next;
-            if (next) *next = x->ways.data[w - 1].node;
-            hg_union_join(x->parent, at, x->ways.data[w - 1].node);
+            if (next) *next = x->way.all.data[w - 1].node;
+            hg_union_join(x->parent, at, x->way.all.data[w - 1].node);
         }
     }
 }
 
 static void join_reads(webs *x, uint32_t count) {
-    uint32_t nodes = x->first_meeting + (uint32_t)x->ways_of.count;
+    uint32_t nodes = x->first_meeting + (uint32_t)x->way.of.count;
     x->parent = hg_calloc(nodes, sizeof *x->parent);
     x->failed |= !x->parent;
     for (uint32_t i = 0; i < nodes && !x->failed; i++) x->parent[i] = i;
@@ -298,7 +305,7 @@ static void find_heads(webs *x) {
     marks k = {.all = {0}};
     find_marks(x, &k);
     for (uint64_t l = 0; l < k.last.count && !x->failed; l++) {
-        uint32_t *last = hg_vec_push(&x->heads_of);
+        uint32_t *last = hg_vec_push(&x->loop.heads_of);
         x->failed |= !last;
         if (last) *last = 0;
     }
@@ -309,11 +316,11 @@ static void find_heads(webs *x) {
             if (x->met[0][var] == stamp) continue;
             x->met[0][var] = stamp;
             if (k.parent.data[l]) add_mark(x, &k, k.parent.data[l] - 1, var);
-            head *made = hg_vec_push(&x->heads);
+            head *made = hg_vec_push(&x->loop.heads);
             x->failed |= !made;
             if (!made) break;
-            *made = (head){.var = var, .next = x->heads_of.data[l]};
-            x->heads_of.data[l] = (uint32_t)x->heads.count;
+            *made = (head){.var = var, .next = x->loop.heads_of.data[l]};
+            x->loop.heads_of.data[l] = (uint32_t)x->loop.heads.count;
         }
     }
     hg_vec_free(&k.all);
@@ -372,21 +379,21 @@ static hg_status split_function(kir_module *m, kir_function *f) {
     if (!x.failed && x.work <= x.limit) walk(&x);
     if (!x.failed && x.work <= x.limit) { /* else they stay as they are */
         join_reads(&x, count);
-        if (!x.failed) rename_variables(&x, x.first_meeting + (uint32_t)x.ways_of.count);
+        if (!x.failed) rename_variables(&x, x.first_meeting + (uint32_t)x.way.of.count);
     }
     hg_free(x.parent);
     hg_free(x.now);
     hg_free(x.met[0]);
     hg_free(x.reached);
-    hg_vec_free(&x.ways_of);
-    hg_vec_free(&x.ways);
-    hg_vec_free(&x.needed);
+    hg_vec_free(&x.way.of);
+    hg_vec_free(&x.way.all);
+    hg_vec_free(&x.way.needed);
     hg_vec_free(&x.undos);
     hg_vec_free(&x.ends);
     hg_vec_free(&x.frames);
-    hg_vec_free(&x.loops);
-    hg_vec_free(&x.heads_of);
-    hg_vec_free(&x.heads);
+    hg_vec_free(&x.loop.around);
+    hg_vec_free(&x.loop.heads_of);
+    hg_vec_free(&x.loop.heads);
     return x.failed ? hg_fail_memory() : HG_OK;
 }
 

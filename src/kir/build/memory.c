@@ -36,7 +36,7 @@ static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool may_be
 /* inside: so all that the index can be is. */
 static kir_place place_of(build *x, const hg_operand *o, uint32_t operand, bool inside) {
     kir_builder *b = &x->b;
-    kir_place p = {.disp = o->disp, .unchecked = x->unchecked || inside};
+    kir_place p = {.disp = o->disp, .unchecked = x->how.unchecked || inside};
     bool has_index = o->has_index != 0;
     switch ((hg_place_kind)o->place) {
     case HG_PLACE_BUF: p.handle = kir_const(b, HG_TYPE_U64, o->value); break;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 kir_var *build_var(build *x, uint8_t reg, uint8_t type) {
-    kir_var **var = &x->vars[reg][type];
+    kir_var **var = &x->regs.vars[reg][type];
     if (!*var) {
         char name[8];
         snprintf(name, sizeof name, "r%u", (unsigned)reg);
@@ -16,14 +16,14 @@ kir_var *build_var(build *x, uint8_t reg, uint8_t type) {
 }
 
 static void hold(build *x, uint8_t reg, uint8_t type, kir_value *value) {
-    x->held[reg][type] = value;
-    x->held_at[reg][type] = x->block_number;
+    x->regs.held[reg][type] = value;
+    x->regs.held_at[reg][type] = x->regs.block_number;
 }
 
 kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
-    if (x->held_at[reg][type] != x->block_number)
+    if (x->regs.held_at[reg][type] != x->regs.block_number)
         hold(x, reg, type, kir_get(&x->b, build_var(x, reg, type)));
-    return x->held[reg][type];
+    return x->regs.held[reg][type];
 }
 
 /* ---- what a debugger sees ---- */
@@ -39,14 +39,14 @@ static kir_value *trace(build *x, kir_traced what, uint8_t number, uint8_t type,
 }
 
 void build_trace_point(build *x, uint32_t inst) {
-    if (!x->trace) return;
+    if (!x->how.trace) return;
     x->b.inst = inst + 1;
     kir_value *point = trace(x, KIR_TRACE_POINT, 0, 0, 0, NULL);
     point->u.trace.own = x->own;
 }
 
 void build_trace_register(build *x, uint8_t reg, uint8_t type, kir_value *value) {
-    if (!x->trace) return;
+    if (!x->how.trace) return;
     uint32_t bytes = (uint32_t)kir_type_bytes(type);
     if (bytes <= 8) {
         trace(x, KIR_TRACE_REGISTER, reg, type, 0, value);
@@ -72,7 +72,7 @@ void build_set(build *x, uint8_t reg, kir_value *value) {
 }
 
 static kir_var *pred_var(build *x, uint8_t pred) {
-    kir_var **var = &x->preds[pred];
+    kir_var **var = &x->regs.preds[pred];
     if (!*var) {
         char name[8];
         snprintf(name, sizeof name, "p%u", (unsigned)pred);
@@ -82,20 +82,20 @@ static kir_var *pred_var(build *x, uint8_t pred) {
 }
 
 static void hold_pred(build *x, uint8_t pred, kir_value *value) {
-    x->held_pred[pred] = value;
-    x->held_pred_at[pred] = x->block_number;
+    x->regs.held_pred[pred] = value;
+    x->regs.held_pred_at[pred] = x->regs.block_number;
 }
 
 kir_value *build_pred(build *x, uint8_t pred) {
-    if (x->held_pred_at[pred] != x->block_number)
+    if (x->regs.held_pred_at[pred] != x->regs.block_number)
         hold_pred(x, pred, kir_get(&x->b, pred_var(x, pred)));
-    return x->held_pred[pred];
+    return x->regs.held_pred[pred];
 }
 
 void build_set_pred(build *x, uint8_t pred, kir_value *value) {
     kir_set(&x->b, pred_var(x, pred), value);
     hold_pred(x, pred, value);
-    if (x->trace) trace(x, KIR_TRACE_PREDICATE, pred, KIR_BOOL, 0, value);
+    if (x->how.trace) trace(x, KIR_TRACE_PREDICATE, pred, KIR_BOOL, 0, value);
 }
 
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {

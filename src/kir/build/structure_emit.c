@@ -290,13 +290,13 @@ static void end_loop(emitter *e, const task *t) {
 
 void structure_block(build *x, uint32_t block) {
     const hg_block *n = &x->source->blocks[block];
-    x->block_number++;
+    x->regs.block_number++;
     for (uint32_t i = n->first; i < n->last; i++) build_instruction(x, i);
     if (n->last > n->first) x->b.inst = n->last;
     if (n->exit != HG_EXIT_CALL) return;
     if (x->max_steps) structure_count_step(x, n->last - 1);
     kir_call(&x->b, x->functions[n->callee], 0, NULL, NULL);
-    x->block_number++;
+    x->regs.block_number++;
 }
 
 static void block_item(emitter *e, int32_t i, int32_t to) {

@@ -174,16 +174,17 @@ static tile tile_of(const plan_expansion *x, const plan_product *p) {
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets
  * of a cache. */
 static bool wants_panels(const plan_product *p, uint64_t columns, uint64_t size) {
-    if (p->b_column != 1) return true;
+    if (p->step.b_column != 1) return true;
     if (p->b_stays) return p->n > columns; /* they are made once */
-    return p->m >= 64 && p->b_row * size >= 2048 && plan_times(p->k, p->n) * size >= 256 * 1024;
+    return p->m >= 64 && p->step.b_row * size >= 2048 &&
+           plan_times(p->k, p->n) * size >= 256 * 1024;
 }
 
 /* b in panels, and what it is then: rows of as many elements as the tile has columns. */
 static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint64_t *panel) {
     hg_type type = (hg_type)p->type;
-    bool trans = p->b_column != 1;
-    uint64_t count = (p->n - 1) / t->columns + 1, batches = p->b_batch ? p->batch : 1, all;
+    bool trans = p->step.b_column != 1;
+    uint64_t count = (p->n - 1) / t->columns + 1, batches = p->step.b_batch ? p->batch : 1, all;
     *panel = plan_times(p->k, t->columns);
     all = plan_times(plan_times(*panel, count), batches);
     plan_part panels = p->b_stays ? plan_table(x, all, hg_type_size_bytes(type))
@@ -193,17 +194,17 @@ static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint6
         LIBRARY_GEMM_PANELS, type, HG_OP_MOV,
         (int32_t[]){(int32_t)t->columns, (int32_t)t->panel_rows, trans}, 2, 5);
     if (x->failed) return;
-    uint64_t panel_batch = p->b_batch ? *panel * count : 0;
+    uint64_t panel_batch = p->step.b_batch ? *panel * count : 0;
     x->work = all;
     x->once = p->b_stays;
-    plan_expand_grid(
-        x, &key, (uint64_t[]){(p->k - 1) / t->panel_rows + 1, count, batches},
-        (uint32_t[]){t->columns, 1, 1}, 0, parts,
-        (uint64_t[]){p->n, p->k, trans ? p->b_column : p->b_row, p->b_batch, panel_batch});
+    plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / t->panel_rows + 1, count, batches},
+                     (uint32_t[]){t->columns, 1, 1}, 0, parts,
+                     (uint64_t[]){p->n, p->k, trans ? p->step.b_column : p->step.b_row,
+                                  p->step.b_batch, panel_batch});
     x->once = false;
     p->b = panels;
-    p->b_row = t->columns;
-    p->b_batch = panel_batch;
+    p->step.b_row = t->columns;
+    p->step.b_batch = panel_batch;
 }
 
 /* Groups of the program `block`: lanes, the most steps of k in shared memory at a time, bytes of
@@ -232,7 +233,7 @@ static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const 
         LIBRARY_GEMM_BLOCK, (hg_type)p->type, HG_OP_MOV,
         (int32_t[]){p->result, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
                     (int32_t)t->depth, t->steps < MOST_DEPTH ? 2 : (int32_t)t->depth, (int32_t)size,
-                    p->a_column != 1, p->b_column != 1, p->bias_is},
+                    p->step.a_column != 1, p->step.b_column != 1, p->bias_is},
         p->bias_is ? 4 : 3, p->bias_is == PLAN_BIAS_MATRIX ? 15 : 13);
     plan_part parts[4] = {p->a, p->b, p->c, p->bias};
     x->work = plan_times(plan_times(p->m, p->n), plan_times(p->k, p->batch));
@@ -240,12 +241,14 @@ static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const 
                         (p->m - 1) / (t->rows * LANES_Y) + 1, p->batch};
     plan_expand_grid(x, &key, grid, (uint32_t[]){LANES_X, LANES_Y, 1}, shared_of(t, size), parts,
                      p->bias_is == PLAN_BIAS_MATRIX
-                         ? (uint64_t[]){p->m, p->n, p->k, p->a_row, p->a_column, p->a_batch,
-                                        p->b_row, p->b_column, p->b_batch, p->c_row, p->c_batch,
-                                        p->bias_row, p->bias_column, p->alpha, p->beta}
-                         : (uint64_t[]){p->m, p->n, p->k, p->a_row, p->a_column, p->a_batch,
-                                        p->b_row, p->b_column, p->b_batch, p->c_row, p->c_batch,
-                                        p->alpha, p->beta});
+                         ? (uint64_t[]){p->m, p->n, p->k, p->step.a_row, p->step.a_column,
+                                        p->step.a_batch, p->step.b_row, p->step.b_column,
+                                        p->step.b_batch, p->step.c_row, p->step.c_batch,
+                                        p->step.bias_row, p->step.bias_column, p->alpha, p->beta}
+                         : (uint64_t[]){p->m, p->n, p->k, p->step.a_row, p->step.a_column,
+                                        p->step.a_batch, p->step.b_row, p->step.b_column,
+                                        p->step.b_batch, p->step.c_row, p->step.c_batch, p->alpha,
+                                        p->beta});
 }
 
 /* Each lane for itself; b is read in panels where that pays. */
@@ -263,11 +266,13 @@ static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
     uint64_t grid[3] = {(p.m - 1) / t->rows + 1, (p.n - 1) / t->columns + 1, p.batch};
     plan_expand_grid(x, &key, grid, (uint32_t[]){t->columns, 1, 1}, 0, parts,
                      p.bias_is == PLAN_BIAS_MATRIX
-                         ? (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row,
-                                        panel, p.b_batch, p.c_row, p.c_batch, p.bias_row,
-                                        p.bias_column, p.alpha, p.beta}
-                         : (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row,
-                                        panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
+                         ? (uint64_t[]){p.m, p.n, p.k, p.step.a_row, p.step.a_column,
+                                        p.step.a_batch, p.step.b_row, panel, p.step.b_batch,
+                                        p.step.c_row, p.step.c_batch, p.step.bias_row,
+                                        p.step.bias_column, p.alpha, p.beta}
+                         : (uint64_t[]){p.m, p.n, p.k, p.step.a_row, p.step.a_column,
+                                        p.step.a_batch, p.step.b_row, panel, p.step.b_batch,
+                                        p.step.c_row, p.step.c_batch, p.alpha, p.beta});
 }
 
 /* Whether the loop over k, which meets a barrier in each round, has few enough of them, with those
@@ -297,14 +302,14 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                        .m = p.m,
                                        .n = p.n,
                                        .k = p.k,
-                                       .a_row = p.a_row,
-                                       .a_column = p.a_column,
-                                       .b_row = p.b_row,
-                                       .b_column = p.b_column,
-                                       .c_row = p.c_row,
-                                       .a_batch = p.a_batch,
-                                       .b_batch = p.b_batch,
-                                       .c_batch = p.c_batch,
+                                       .step.a_row = p.a_row,
+                                       .step.a_column = p.a_column,
+                                       .step.b_row = p.b_row,
+                                       .step.b_column = p.b_column,
+                                       .step.c_row = p.c_row,
+                                       .step.a_batch = p.a_batch,
+                                       .step.b_batch = p.b_batch,
+                                       .step.c_batch = p.c_batch,
                                        .a = plan_part_of(call, p.a),
                                        .b = plan_part_of(call, p.b),
                                        .c = plan_part_of(call, p.c),
@@ -312,8 +317,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                        .bias_is = !bias           ? PLAN_BIAS_NONE
                                                   : p.bias_matrix ? PLAN_BIAS_MATRIX
                                                                   : PLAN_BIAS_LINE,
-                                       .bias_row = p.bias_row,
-                                       .bias_column = p.bias_column,
+                                       .step.bias_row = p.bias_row,
+                                       .step.bias_column = p.bias_column,
                                        .b_stays = plan_array_of(call, p.b)->constant,
                                        .type = call->type,
                                        .result = result,

@@ -192,20 +192,20 @@ static plan_part permute(const plan_call *call, plan_expansion *x, plan_part fro
 /* How the product reads a: where it lies, as a matrix or several, or a copy. */
 static void find_a(const plan_call *call, plan_expansion *x, const operand *a, plan_product *p) {
     bool several = a->free.count == 2 && a->paired.count <= 1 && a->free.extent[1] >= LEAST_ROWS;
-    p->a_row = a->free.count ? a->free.stride[several] : 1;
-    p->a_column = stride_of(&a->paired);
+    p->step.a_row = a->free.count ? a->free.stride[several] : 1;
+    p->step.a_column = stride_of(&a->paired);
     if (several) {
         p->batch = a->free.extent[0];
-        p->a_batch = a->free.stride[0];
+        p->step.a_batch = a->free.stride[0];
         p->m = a->free.extent[1];
-        p->c_batch = p->m * p->n;
+        p->step.c_batch = p->m * p->n;
     } else if (a->columns && !is_matrix(a)) {
         /* what is next to each other stays so */
         bool columns_last = a->paired.count && a->paired.stride[a->paired.count - 1] == 1;
         p->a = columns_last ? permute(call, x, p->a, &a->free, &a->paired)
                             : permute(call, x, p->a, &a->paired, &a->free);
-        p->a_row = columns_last ? a->columns : 1;
-        p->a_column = columns_last ? 1 : a->rows;
+        p->step.a_row = columns_last ? a->columns : 1;
+        p->step.a_column = columns_last ? 1 : a->rows;
     }
 }
 
@@ -222,15 +222,15 @@ static void expand(const plan_call *call, plan_expansion *x) {
                       .a = plan_part_of(call, A),
                       .b = plan_part_of(call, B),
                       .c = plan_part_of(call, OUTPUT),
-                      .c_row = b.rows};
+                      .step.c_row = b.rows};
     if (a.rows == 0 || b.rows == 0) return;
-    p.b_row = stride_of(&b.paired);
-    p.b_column = stride_of(&b.free);
+    p.step.b_row = stride_of(&b.paired);
+    p.step.b_column = stride_of(&b.free);
     find_a(call, x, &a, &p);
     if (b.columns && !is_matrix(&b)) {
         p.b = permute(call, x, p.b, &b.paired, &b.free);
-        p.b_row = b.rows;
-        p.b_column = 1;
+        p.step.b_row = b.rows;
+        p.step.b_column = 1;
     }
     plan_expand_product(x, p);
 }

@@ -52,7 +52,7 @@ uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind
     }
     uint32_t index = jk_add_name(k, token, kind, type);
     if (index == JK_NONE) return JK_NONE;
-    k->names[index].assigned = true;
-    k->names[index].rank = HG_NO_DIMS;
+    k->name_table.all[index].assigned = true;
+    k->name_table.all[index].rank = HG_NO_DIMS;
     return index;
 }

@@ -46,7 +46,7 @@ static void read_param(jk_kernel *k, uint32_t param) {
     jk_type type;
     if (!read_type(k, type_node, &kind, &type))
         type = JK_ERROR; /* uses of the name are no further mistakes */
-    if (k->name_count == HG_MAX_PARAMS) {
+    if (k->name_table.count == HG_MAX_PARAMS) {
         jk_error(k, "S05", name, NULL, "more than %d parameters", HG_MAX_PARAMS);
         return;
     }
@@ -58,8 +58,8 @@ static void read_param(jk_kernel *k, uint32_t param) {
 static void assign_registers(jk_kernel *k) {
     uint32_t arrays = 0, next = 5;
     bool integer = false;
-    for (uint32_t i = 0; i < k->name_count; i++) {
-        jk_name *n = &k->names[i];
+    for (uint32_t i = 0; i < k->name_table.count; i++) {
+        jk_name *n = &k->name_table.all[i];
         bool handle = n->kind == JK_ARRAY || n->type == JK_POINTER;
         uint32_t reg;
         if (handle && arrays < 3) {
@@ -88,7 +88,7 @@ static void read_params(jk_kernel *k, uint32_t params) {
     for (uint32_t p = params + 1, end = hg_json_next(k->document, params);
          p < end && k->errors < JK_MOST_ERRORS; p = hg_json_next(k->document, p))
         read_param(k, p);
-    k->param_count = k->name_count;
+    k->name_table.params = k->name_table.count;
     assign_registers(k);
 }
 

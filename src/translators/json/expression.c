@@ -19,9 +19,11 @@ static void unknown_name(jk_kernel *k, uint32_t token) {
     const char *known[64];
     uint32_t count = 0;
     char hint[1024];
-    for (uint32_t i = 0; i < k->name_count && count < HG_COUNT_OF(known); i++)
-        if (k->names[i].text && k->names[i].length <= 32 && k->names[i].type != JK_ERROR) {
-            char *copy = hg_arena_text(&k->arena, k->names[i].text, k->names[i].length);
+    for (uint32_t i = 0; i < k->name_table.count && count < HG_COUNT_OF(known); i++)
+        if (k->name_table.all[i].text && k->name_table.all[i].length <= 32 &&
+            k->name_table.all[i].type != JK_ERROR) {
+            char *copy = hg_arena_text(&k->arena, k->name_table.all[i].text,
+                                       k->name_table.all[i].length);
             if (copy) known[count++] = copy;
         }
     jk_words_hint(k, token, known, count, hint, sizeof hint);
@@ -29,7 +31,7 @@ static void unknown_name(jk_kernel *k, uint32_t token) {
         snprintf(hint, sizeof hint, "a parameter, or a variable that let has declared");
     jk_error(k, "D03", token, hint, "there is no variable %s", jk_show(k, token).text);
     uint32_t name = jk_add_name(k, token, JK_LOCAL, JK_ERROR);
-    if (name != JK_NONE) k->names[name].assigned = true;
+    if (name != JK_NONE) k->name_table.all[name].assigned = true;
 }
 
 /* The name a string token holds; JK_NONE: unknown (not said). */
@@ -48,7 +50,7 @@ uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type) {
     if (k->out_of_memory) return JK_NONE;
     if (name == JK_NONE) name = jk_add_name(k, token, JK_LOCAL, type);
     if (name == JK_NONE) return JK_NONE;
-    jk_name *n = &k->names[name];
+    jk_name *n = &k->name_table.all[name];
     if (n->kind == JK_ARRAY) {
         jk_error(k, "N06", token, "an array is given values element by element", "%s is an array",
                  jk_show(k, token).text);
@@ -79,7 +81,7 @@ static uint32_t read_name(jk_kernel *k, uint32_t token, uint32_t string) {
         if (!k->out_of_memory) unknown_name(k, string);
         return wrong(k, token);
     }
-    jk_name *n = &k->names[name];
+    jk_name *n = &k->name_table.all[name];
     if (n->kind == JK_ARRAY) {
         if (n->type != JK_ERROR)
             jk_error(k, "N06", string, "only its elements are values: use index", "%s is an array",
@@ -115,7 +117,7 @@ uint32_t jk_array(jk_kernel *k, uint32_t token) {
         if (!k->out_of_memory) unknown_name(k, string);
         return JK_NONE;
     }
-    const jk_name *n = &k->names[name];
+    const jk_name *n = &k->name_table.all[name];
     if (n->kind == JK_ARRAY) return n->type == JK_ERROR ? JK_NONE : name;
     if (n->type == JK_POINTER)
         jk_error(k, "N06", string, "declare it as a device_array",
@@ -310,13 +312,13 @@ static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, 
     }
     uint32_t array = jk_array(k, first);
     if (array == JK_NONE) return false;
-    if (k->names[array].memory == JK_PRIVATE) {
+    if (k->name_table.all[array].memory == JK_PRIVATE) {
         jk_error(k, "N06", first, "no other lane sees it: assign the element",
-                 "%.*s on the private array '%.*s'", (int)length, name, (int)k->names[array].length,
-                 k->names[array].text);
+                 "%.*s on the private array '%.*s'", (int)length, name,
+                 (int)k->name_table.all[array].length, k->name_table.all[array].text);
         return false;
     }
-    jk_type element = k->names[array].type;
+    jk_type element = k->name_table.all[array].type;
     char suffix[16];
     snprintf(suffix, sizeof suffix, "_%s", jk_type_name(element));
     if (jk_is_float(element) && type == JK_ERROR) {
@@ -333,7 +335,7 @@ static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, 
                  (int)length, name, jk_type_name(element));
         return false;
     }
-    k->names[array].access |= JK_LOADED | JK_STORED;
+    k->name_table.all[array].access |= JK_LOADED | JK_STORED;
     uint32_t index = hg_json_next(k->document, first), value = hg_json_next(k->document, index);
     jk_push(k, JK_TASK_ATOMIC, token, array);
     jk_push(k, JK_TASK_EXPRESSION, value, 0);
@@ -508,7 +510,7 @@ static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
     uint32_t name = hg_json_member(k->document, token, "function");
     const char *text = hg_json_decode(k->document, name, &k->arena, &length);
     if (text) find_atomic(text, length, &op, &named);
-    jk_type type = k->names[array].type;
+    jk_type type = k->name_table.all[array].type;
     if (bad(k, value) || bad(k, index)) return wrong(k, token);
     if (!jk_is_integer(node_of(k, index)->type) || !jk_is_number(node_of(k, value)->type)) {
         bool at_index = !jk_is_integer(node_of(k, index)->type);
@@ -683,7 +685,7 @@ static void visit_index(jk_kernel *k, uint32_t token) {
         jk_push_value(k, wrong(k, token));
         return;
     }
-    k->names[name].access |= JK_LOADED;
+    k->name_table.all[name].access |= JK_LOADED;
     jk_push(k, JK_TASK_LOAD, token, name);
     jk_push(k, JK_TASK_EXPRESSION, index, 0);
 }
@@ -704,7 +706,8 @@ uint32_t jk_index(jk_kernel *k, uint32_t node) {
 static uint32_t finish_load(jk_kernel *k, uint32_t token, uint32_t array) {
     uint32_t index = jk_index(k, jk_pop(k));
     if (index == JK_NONE) return wrong(k, token);
-    uint32_t n = jk_add_node(k, JK_LOAD, 0, k->names[array].type, token, array, index, JK_NONE);
+    uint32_t n = jk_add_node(k, JK_LOAD, 0, k->name_table.all[array].type, token, array, index,
+                             JK_NONE);
     node_of(k, n)->flags |= JK_MAY_FAULT;
     return n;
 }

@@ -170,9 +170,11 @@ typedef struct jk_kernel {
         uint32_t token;                          /* of lanes or grid */
         uint64_t shared_bytes, private_bytes;
     } launch;
-    jk_name *names; /* parameters first */
-    uint32_t name_count, param_count;
-    uint16_t *slots; /* hash table of name + 1 */
+    struct {
+        jk_name *all; /* parameters first */
+        uint32_t count, params;
+        uint16_t *slots; /* hash table of name + 1 */
+    } name_table;
 
     HG_VEC(jk_node) nodes;
     HG_VEC(jk_task) tasks;

@@ -24,7 +24,9 @@ typedef struct lowering {
 static const jk_node *node_of(const lowering *l, uint32_t node) {
     return &l->kernel->nodes.data[node];
 }
-static const jk_name *name_of(const lowering *l, uint32_t name) { return &l->kernel->names[name]; }
+static const jk_name *name_of(const lowering *l, uint32_t name) {
+    return &l->kernel->name_table.all[name];
+}
 
 /* What is made from now on stands at the token. */
 static void at(lowering *l, uint32_t token) {
@@ -144,7 +146,7 @@ static void declare(lowering *l, uint32_t number) {
     const char *name = hg_arena_text(&l->kernel->arena, n->text, n->length);
     if (!name) return;
     at(l, n->token);
-    if (number < l->kernel->param_count)
+    if (number < l->kernel->name_table.params)
         l->names[number] = declare_parameter(l, n, name);
     else if (n->kind == JK_LOCAL)
         l->names[number] = hg_tree_variable(l->t, hg_is_shown_name(name, n->length) ? name : NULL,
@@ -342,7 +344,7 @@ static bool is_left_out(lowering *l, const jk_node *n) {
 
 static void lower_all(lowering *l) {
     jk_kernel *k = l->kernel;
-    for (uint32_t i = 0; i < k->name_count; i++) declare(l, i);
+    for (uint32_t i = 0; i < k->name_table.count; i++) declare(l, i);
     for (uint32_t i = 0; i < k->nodes.count && !l->t->a->wrong.errors; i++) {
         const jk_node *n = node_of(l, i);
         if (is_left_out(l, n)) continue;
@@ -396,7 +398,7 @@ hg_status jk_lower(jk_kernel *k, hg_program **program) {
     lowering l = {.kernel = k,
                   .t = hg_tree_create(k->name, NULL),
                   .values = hg_calloc((size_t)k->nodes.count, sizeof *l.values),
-                  .names = hg_calloc((size_t)k->name_count + 1, sizeof *l.names)};
+                  .names = hg_calloc((size_t)k->name_table.count + 1, sizeof *l.names)};
     hg_status status = l.t && l.values && l.names ? build(&l, program) : hg_fail_memory();
     hg_tree_destroy(l.t);
     hg_free(l.values);

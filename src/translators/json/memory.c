@@ -49,7 +49,7 @@ static bool read_extent(jk_kernel *k, uint32_t token, hg_dim *dim) {
         return dim->param != NULL;
     }
     uint32_t name = jk_find_name(k, text, length);
-    const jk_name *n = name == JK_NONE ? NULL : &k->names[name];
+    const jk_name *n = name == JK_NONE ? NULL : &k->name_table.all[name];
     if (!n) {
         jk_error(k, "D03", token,
                  "a number, the name of a scalar parameter, or an expression such as ceil(n / 16)",
@@ -108,8 +108,8 @@ static void read_shapes(jk_kernel *k, uint32_t params) {
     for (uint32_t p = params + 1, end = hg_json_next(d, params);
          p < end && k->errors < JK_MOST_ERRORS; p = hg_json_next(d, p)) {
         uint32_t name = hg_json_kind_of(d, p) == HG_JSON_OBJECT ? hg_json_member(d, p, "name") : 0;
-        for (uint32_t i = 0; name && i < k->param_count; i++)
-            if (k->names[i].token == name) read_shape(k, p, &k->names[i]);
+        for (uint32_t i = 0; name && i < k->name_table.params; i++)
+            if (k->name_table.all[i].token == name) read_shape(k, p, &k->name_table.all[i]);
     }
 }
 
@@ -133,12 +133,12 @@ static void read_array(jk_kernel *k, uint32_t token, jk_memory memory, uint64_t 
         type = JK_ERROR;
     uint32_t index = jk_declare(k, name, "array", JK_ARRAY, type);
     if (index == JK_NONE) return;
-    k->names[index].memory = (uint8_t)memory;
+    k->name_table.all[index].memory = (uint8_t)memory;
     if (type == JK_ERROR) return;
     uint64_t size = hg_type_size_bytes(jk_held(type));
     *bytes = (*bytes + size - 1) / size * size;
-    k->names[index].offset = *bytes;
-    k->names[index].elements = count;
+    k->name_table.all[index].offset = *bytes;
+    k->name_table.all[index].elements = count;
     *bytes += count * size;
     if (*bytes > most)
         jk_error(k, "S05", length, NULL, "%llu bytes of %s memory: at most %llu",
@@ -163,9 +163,9 @@ static void read_arrays(jk_kernel *k, uint32_t list, jk_memory memory, uint64_t 
  * memory: the check of an index does. */
 static void round_private(jk_kernel *k) {
     uint64_t *bytes = &k->launch.private_bytes, most = 1;
-    for (uint32_t i = k->param_count; i < k->name_count; i++)
-        if (k->names[i].memory == JK_PRIVATE && k->names[i].type != JK_ERROR) {
-            uint64_t size = hg_type_size_bytes(jk_held(k->names[i].type));
+    for (uint32_t i = k->name_table.params; i < k->name_table.count; i++)
+        if (k->name_table.all[i].memory == JK_PRIVATE && k->name_table.all[i].type != JK_ERROR) {
+            uint64_t size = hg_type_size_bytes(jk_held(k->name_table.all[i].type));
             if (size > most) most = size;
         }
     *bytes = (*bytes + most - 1) / most * most;

@@ -253,8 +253,8 @@ static bool fits(jk_kernel *k, form f, const shape *s, hg_op op) {
 
 static shape shape_of(jk_kernel *k) {
     shape s = {.arrays = 0};
-    for (uint32_t i = 0; i < k->param_count; i++) {
-        jk_name *n = &k->names[i];
+    for (uint32_t i = 0; i < k->name_table.params; i++) {
+        jk_name *n = &k->name_table.all[i];
         if (n->kind == JK_ARRAY) {
             if (s.arrays < 3) s.array[s.arrays] = n;
             s.arrays++;

@@ -37,15 +37,15 @@ static uint32_t slot_of(const jk_kernel *k, const char *text, size_t length) {
                                */
     for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 16777619u;
     uint32_t slot = (h ^ h >> 15) & (JK_NAME_SLOTS - 1);
-    for (; k->slots[slot]; slot = (slot + 1) & (JK_NAME_SLOTS - 1)) {
-        const jk_name *n = &k->names[k->slots[slot] - 1];
+    for (; k->name_table.slots[slot]; slot = (slot + 1) & (JK_NAME_SLOTS - 1)) {
+        const jk_name *n = &k->name_table.all[k->name_table.slots[slot] - 1];
         if (n->length == length && memcmp(n->text, text, length) == 0) break;
     }
     return slot;
 }
 
 uint32_t jk_find_name(const jk_kernel *k, const char *text, size_t length) {
-    uint32_t found = k->slots[slot_of(k, text, length)];
+    uint32_t found = k->name_table.slots[slot_of(k, text, length)];
     return found ? found - 1 : JK_NONE;
 }
 
@@ -56,16 +56,16 @@ uint32_t jk_add_name(jk_kernel *k, uint32_t token, jk_name_kind kind, jk_type ty
         k->out_of_memory = true;
         return JK_NONE;
     }
-    if (k->name_count == JK_MAX_NAMES) {
+    if (k->name_table.count == JK_MAX_NAMES) {
         jk_error(k, "S05", token, NULL, "more than %d names", JK_MAX_NAMES);
         return JK_NONE;
     }
     uint32_t slot = slot_of(k, text, length);
-    k->names[k->name_count] = (jk_name){.text = text,
-                                        .length = (uint32_t)length,
-                                        .token = token,
-                                        .kind = (uint8_t)kind,
-                                        .type = type};
-    k->slots[slot] = (uint16_t)++k->name_count;
-    return k->name_count - 1;
+    k->name_table.all[k->name_table.count] = (jk_name){.text = text,
+                                                       .length = (uint32_t)length,
+                                                       .token = token,
+                                                       .kind = (uint8_t)kind,
+                                                       .type = type};
+    k->name_table.slots[slot] = (uint16_t)++k->name_table.count;
+    return k->name_table.count - 1;
 }

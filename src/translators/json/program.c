@@ -9,8 +9,8 @@
 /* Private memory and the names of its arrays, for listings and faults. */
 static void declare_private(jk_kernel *k, hg_builder *b) {
     hg_builder_private(b, k->launch.private_bytes);
-    for (uint32_t i = k->param_count; i < k->name_count; i++) {
-        const jk_name *n = &k->names[i];
+    for (uint32_t i = k->name_table.params; i < k->name_table.count; i++) {
+        const jk_name *n = &k->name_table.all[i];
         char key[HG_MAX_IDENT_BYTES + 16], value[64];
         if (n->memory != JK_PRIVATE || n->length > HG_MAX_IDENT_BYTES) continue;
         snprintf(key, sizeof key, "private.%.*s", (int)n->length, n->text);
@@ -37,8 +37,8 @@ void jk_declare_launch(jk_kernel *k, hg_builder *b) {
 
 /* Each in its register. */
 static void declare_params(jk_kernel *k, hg_builder *b) {
-    for (uint32_t i = 0; i < k->param_count; i++) {
-        const jk_name *n = &k->names[i];
+    for (uint32_t i = 0; i < k->name_table.params; i++) {
+        const jk_name *n = &k->name_table.all[i];
         char *name = hg_arena_text(&k->arena, n->text, n->length);
         if (!name) return;
         jk_at(k, b, n->token);

@@ -58,7 +58,7 @@ static void visit_assign(jk_kernel *k, uint32_t token) {
                  index = jk_field(k, target, "index", "an expression");
         uint32_t name = array ? jk_array(k, array) : JK_NONE;
         if (name == JK_NONE || !index || !jk_only_fields(k, target, "type array index")) return;
-        k->names[name].access |= JK_STORED;
+        k->name_table.all[name].access |= JK_STORED;
         jk_push(k, JK_TASK_STORE, token, name);
         jk_push(k, JK_TASK_EXPRESSION, index, 0);
         jk_push(k, JK_TASK_EXPRESSION, value, 0);
@@ -78,8 +78,8 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
     size_t length;
     const char *text = hg_json_decode(k->document, name_token, &k->arena, &length);
     uint32_t known = text ? jk_find_name(k, text, length) : JK_NONE;
-    bool scalar = known != JK_NONE && k->names[known].kind != JK_ARRAY &&
-                  k->names[known].type != JK_ERROR;
+    bool scalar = known != JK_NONE && k->name_table.all[known].kind != JK_ARRAY &&
+                  k->name_table.all[known].type != JK_ERROR;
     jk_type type = node_of(k, value)->type;
     if (!is_let(k, token)) {
         if (known == JK_NONE) {
@@ -87,7 +87,7 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
                      jk_show(k, name_token).text);
             type = JK_ERROR;
         } else if (scalar && type != JK_ERROR) {
-            jk_type wanted = k->names[known].type;
+            jk_type wanted = k->name_table.all[known].type;
             if ((wanted == JK_POINTER) != (type == JK_POINTER)) {
                 jk_error(k, "N06", node_of(k, value)->token, NULL,
                          "a device_ptr and %s do not become each other",
@@ -97,8 +97,9 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
             if (type == JK_WHOLE && !jk_literal_fits(k, value, wanted)) value = jk_settle(k, value);
             value = jk_as(k, value, wanted);
         }
-    } else if (scalar && jk_is_literal(type) && jk_literal_fits(k, value, k->names[known].type)) {
-        value = jk_as(k, value, k->names[known].type);
+    } else if (scalar && jk_is_literal(type) &&
+               jk_literal_fits(k, value, k->name_table.all[known].type)) {
+        value = jk_as(k, value, k->name_table.all[known].type);
     } else {
         value = jk_settle(k, value);
     }
@@ -106,12 +107,12 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
     uint32_t name = jk_assign_name(k, name_token,
                                    type == JK_ERROR ? type : node_of(k, value)->type);
     if (name != JK_NONE && type != JK_ERROR)
-        jk_add_node(k, JK_SET, 0, k->names[name].type, token, name, value, JK_NONE);
+        jk_add_node(k, JK_SET, 0, k->name_table.all[name].type, token, name, value, JK_NONE);
 }
 
 static void finish_store(jk_kernel *k, uint32_t token, uint32_t array) {
     uint32_t index = jk_pop(k), value = jk_pop(k);
-    jk_type type = node_of(k, value)->type, element = k->names[array].type;
+    jk_type type = node_of(k, value)->type, element = k->name_table.all[array].type;
     index = jk_index(k, index);
     if (index == JK_NONE || type == JK_ERROR) return;
     if (type == JK_POINTER) {
@@ -151,7 +152,8 @@ static void begin_else(jk_kernel *k, uint32_t token) {
     jk_block *b = &k->blocks.data[k->blocks.count - 1];
     uint32_t n = jk_add_node(k, JK_ELSE, 0, JK_ERROR, token, b->node, JK_NONE, JK_NONE);
     node_of(k, b->node)->b = n;
-    for (uint64_t i = b->names; i < k->log.count; i++) k->names[k->log.data[i]].assigned = false;
+    for (uint64_t i = b->names; i < k->log.count; i++)
+        k->name_table.all[k->log.data[i]].assigned = false;
     b->then_names = k->log.count;
     b->then_ends = !k->reachable;
     k->reachable = b->reachable;
@@ -167,13 +169,16 @@ static void end_if(jk_kernel *k, uint32_t token) {
     if (b.then_ends) { /* only the second branch goes on */
         for (uint64_t i = b.then_names; i < k->log.count; i++) log[kept++] = log[i];
     } else if (else_ends) {
-        for (uint64_t i = b.then_names; i < k->log.count; i++) k->names[log[i]].assigned = false;
-        for (kept = b.names; kept < b.then_names; kept++) k->names[log[kept]].assigned = true;
+        for (uint64_t i = b.then_names; i < k->log.count; i++)
+            k->name_table.all[log[i]].assigned = false;
+        for (kept = b.names; kept < b.then_names; kept++)
+            k->name_table.all[log[kept]].assigned = true;
     } else {
         for (uint64_t i = b.names; i < b.then_names; i++)
-            if (k->names[log[i]].assigned) log[kept++] = log[i];
-        for (uint64_t i = b.then_names; i < k->log.count; i++) k->names[log[i]].assigned = false;
-        for (uint64_t i = b.names; i < kept; i++) k->names[log[i]].assigned = true;
+            if (k->name_table.all[log[i]].assigned) log[kept++] = log[i];
+        for (uint64_t i = b.then_names; i < k->log.count; i++)
+            k->name_table.all[log[i]].assigned = false;
+        for (uint64_t i = b.names; i < kept; i++) k->name_table.all[log[i]].assigned = true;
     }
     k->log.count = kept;
     k->reachable = b.reachable && !(b.then_ends && else_ends);
@@ -254,13 +259,13 @@ static bool given_in_loops(const jk_kernel *k, uint32_t name) {
  * this reads the old one. What the body of an open loop reads in front of this place is read again
  * in its next round, unless the body gives it its value. */
 static bool begins_anew(const jk_kernel *k, uint32_t name) {
-    if (k->names[name].kind != JK_LOCAL) return false;
+    if (k->name_table.all[name].kind != JK_LOCAL) return false;
     uint64_t from = 0;
     for (uint64_t i = 0; i < k->blocks.count; i++)
         if (k->nodes.data[k->blocks.data[i].node].kind != JK_IF) from = k->blocks.data[i].names;
     for (uint64_t i = k->log.count; i > from; i--)
         if (k->log.data[i - 1] == name) return true;
-    return !k->names[name].assigned || from == 0 || given_in_loops(k, name);
+    return !k->name_table.all[name].assigned || from == 0 || given_in_loops(k, name);
 }
 
 static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
@@ -286,9 +291,9 @@ static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
         size_t length;
         const char *text = hg_json_decode(k->document, var, &k->arena, &length);
         uint32_t known = text ? jk_find_name(k, text, length) : JK_NONE;
-        if (literals && known != JK_NONE && k->names[known].kind != JK_ARRAY &&
-            jk_is_integer(k->names[known].type)) {
-            start = jk_as(k, start, k->names[known].type);
+        if (literals && known != JK_NONE && k->name_table.all[known].kind != JK_ARRAY &&
+            jk_is_integer(k->name_table.all[known].type)) {
+            start = jk_as(k, start, k->name_table.all[known].type);
             good = !bad(k, start);
         }
         good = good && jk_unify(k, &start, &stop, token, "for", false);
@@ -299,7 +304,8 @@ static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
         }
         type = node_of(k, start)->type;
         good = good && read_step(k, &step, type, &up);
-        if (good && known != JK_NONE && k->names[known].type != type && begins_anew(k, known))
+        if (good && known != JK_NONE && k->name_table.all[known].type != type &&
+            begins_anew(k, known))
             good = jk_add_name(k, var, JK_LOCAL, type) != JK_NONE;
     }
     uint32_t name = jk_assign_name(k, var, good ? type : JK_ERROR);
@@ -315,7 +321,8 @@ static void end_loop(jk_kernel *k, uint32_t token, jk_node_kind kind) {
     jk_block b = k->blocks.data[--k->blocks.count];
     uint32_t n = jk_add_node(k, kind, 0, JK_ERROR, token, b.node, JK_NONE, JK_NONE);
     node_of(k, b.node)->end = n;
-    for (uint64_t i = b.names; i < k->log.count; i++) k->names[k->log.data[i]].assigned = false;
+    for (uint64_t i = b.names; i < k->log.count; i++)
+        k->name_table.all[k->log.data[i]].assigned = false;
     k->log.count = b.names;
     k->reachable = b.reachable;
 }
@@ -446,10 +453,10 @@ static bool read_way(jk_kernel *k, uint32_t token, collective_kind kind, uint8_t
 /* The arrays have one type, that of indices aside. */
 static bool check_types(jk_kernel *k, collective_kind kind, const uint32_t *array,
                         const uint32_t *field, uint8_t operation) {
-    jk_type type = k->names[array[0]].type;
+    jk_type type = k->name_table.all[array[0]].type;
     bool indices = COLLECTIVES[kind].indices;
     for (int i = 1; i < 3 && array[i] != JK_NONE; i++) {
-        jk_type other = k->names[array[i]].type;
+        jk_type other = k->name_table.all[array[i]].type;
         if (indices && i == 2) {
             if (other == HG_TYPE_U32 || other == HG_TYPE_I64) continue;
             jk_error(k, "N06", field[i], NULL, "indices are u32 or i64, got %s",
@@ -489,20 +496,21 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
     }
     if (!good) return;
     for (int i = 0; i < 3; i++)
-        if (array[i] != JK_NONE && k->names[array[i]].memory != JK_BUFFER) {
+        if (array[i] != JK_NONE && k->name_table.all[array[i]].memory != JK_BUFFER) {
             jk_error(k, "N06", field[i], "a device_array parameter",
                      "an operation of all lanes over memory of a %s",
-                     k->names[array[i]].memory == JK_PRIVATE ? "lane" : "block");
+                     k->name_table.all[array[i]].memory == JK_PRIVATE ? "lane" : "block");
             return;
         }
     if (!check_types(k, kind, array, field, operation)) return;
-    if (indices && k->names[array[2]].type == HG_TYPE_I64) flags |= JK_WIDE;
-    k->names[array[0]].access |= JK_STORED;
-    if (kind == C_SCATTER) k->names[array[0]].access |= JK_LOADED; /* other elements stay */
+    if (indices && k->name_table.all[array[2]].type == HG_TYPE_I64) flags |= JK_WIDE;
+    k->name_table.all[array[0]].access |= JK_STORED;
+    if (kind == C_SCATTER)
+        k->name_table.all[array[0]].access |= JK_LOADED; /* other elements stay */
     for (int i = 1; i < 3; i++)
-        if (array[i] != JK_NONE) k->names[array[i]].access |= JK_LOADED;
-    uint32_t n = jk_add_node(k, JK_SKIP, operation, k->names[array[0]].type, token, array[0],
-                             array[1], array[2]);
+        if (array[i] != JK_NONE) k->name_table.all[array[i]].access |= JK_LOADED;
+    uint32_t n = jk_add_node(k, JK_SKIP, operation, k->name_table.all[array[0]].type, token,
+                             array[0], array[1], array[2]);
     node_of(k, n)->a = n; /* skips nothing: the arrays wait here until the counts are there */
     jk_push(k, JK_TASK_COLLECTIVE, token, n);
     node_of(k, n)->b = array[1];

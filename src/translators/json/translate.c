@@ -26,8 +26,8 @@ static hg_status report_fault(const hg_json_fault *f, const char *text, size_t l
 
 static void free_kernel(jk_kernel *k) {
     hg_arena_free(&k->arena);
-    hg_free(k->names);
-    hg_free(k->slots);
+    hg_free(k->name_table.all);
+    hg_free(k->name_table.slots);
     hg_vec_free(&k->nodes);
     hg_vec_free(&k->tasks);
     hg_vec_free(&k->values);
@@ -41,23 +41,23 @@ static jk_kernel *make_kernel(const hg_json_document *d, hg_diagnostics *diagnos
     if (!k) return NULL;
     k->document = d;
     k->diagnostics = diagnostics;
-    k->names = hg_calloc(JK_MAX_NAMES, sizeof *k->names);
-    k->slots = hg_calloc(JK_NAME_SLOTS, sizeof *k->slots);
-    if (k->names && k->slots) return k;
+    k->name_table.all = hg_calloc(JK_MAX_NAMES, sizeof *k->name_table.all);
+    k->name_table.slots = hg_calloc(JK_NAME_SLOTS, sizeof *k->name_table.slots);
+    if (k->name_table.all && k->name_table.slots) return k;
     free_kernel(k);
     return NULL;
 }
 
 /* The kernel of the document at `root`; memory of the one before is used again. */
 static hg_status translate_one(jk_kernel *k, uint32_t root, hg_program **program) {
-    memset(k->slots, 0, JK_NAME_SLOTS * sizeof *k->slots);
+    memset(k->name_table.slots, 0, JK_NAME_SLOTS * sizeof *k->name_table.slots);
     hg_arena_free(&k->arena);
     k->arena = (hg_arena){0};
     k->root = root;
     k->name = NULL;
     k->by_name = false;
     memset(&k->launch, 0, sizeof k->launch);
-    k->name_count = k->param_count = 0;
+    k->name_table.count = k->name_table.params = 0;
     k->nodes.count = k->tasks.count = k->values.count = k->blocks.count = k->log.count = 0;
     k->errors = 0;
     jk_read_document(k);

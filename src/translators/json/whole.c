@@ -90,17 +90,17 @@ static jk_name *take(whole *w, const char *name, const char *suffix) {
     char text[64];
     int length = snprintf(text, sizeof text, "%s%s", name, suffix);
     uint32_t at = jk_find_name(w->kernel, text, (size_t)length);
-    if (at == JK_NONE || at >= w->kernel->param_count) return NULL;
+    if (at == JK_NONE || at >= w->kernel->name_table.params) return NULL;
     w->taken[at] = true;
-    return &w->kernel->names[at];
+    return &w->kernel->name_table.all[at];
 }
 
 /* The next array that has no operand's name. */
 static jk_name *take_array(whole *w) {
-    for (uint32_t i = 0; i < w->kernel->param_count; i++)
-        if (!w->taken[i] && w->kernel->names[i].kind == JK_ARRAY) {
+    for (uint32_t i = 0; i < w->kernel->name_table.params; i++)
+        if (!w->taken[i] && w->kernel->name_table.all[i].kind == JK_ARRAY) {
             w->taken[i] = true;
-            return &w->kernel->names[i];
+            return &w->kernel->name_table.all[i];
         }
     return NULL;
 }
@@ -210,8 +210,8 @@ static void take_sizes(whole *w) {
 }
 
 static void nothing_is_left(whole *w, const char *operation) {
-    for (uint32_t i = 0; i < w->kernel->param_count && !w->failed; i++) {
-        const jk_name *n = &w->kernel->names[i];
+    for (uint32_t i = 0; i < w->kernel->name_table.params && !w->failed; i++) {
+        const jk_name *n = &w->kernel->name_table.all[i];
         if (w->taken[i]) continue;
         char text[400];
         jk_error(w->kernel, "N05", n->token, hint(w, text), "%s has no operand of this name",
@@ -230,8 +230,8 @@ static const hg_operand_info *operand_of(const whole *w, const jk_name *n) {
 
 /* All arrays have one type, but for those that have one of their own. */
 static void check_types(whole *w, bool floats) {
-    for (uint32_t i = 0; i < w->kernel->param_count; i++) {
-        const jk_name *n = &w->kernel->names[i];
+    for (uint32_t i = 0; i < w->kernel->name_table.params; i++) {
+        const jk_name *n = &w->kernel->name_table.all[i];
         if (n->kind != JK_ARRAY) continue;
         const hg_operand_info *o = operand_of(w, n);
         if (o && o->rule != HG_R_T) {
@@ -249,8 +249,8 @@ static void check_types(whole *w, bool floats) {
 /* That of the first array without a type of its own. */
 static void find_type(whole *w) {
     w->type = HG_TYPE_F32;
-    for (uint32_t i = w->kernel->param_count; i--;) {
-        const jk_name *n = &w->kernel->names[i];
+    for (uint32_t i = w->kernel->name_table.params; i--;) {
+        const jk_name *n = &w->kernel->name_table.all[i];
         const hg_operand_info *o = operand_of(w, n);
         if (n->kind == JK_ARRAY && (!o || o->rule == HG_R_T)) w->type = jk_held(n->type);
     }
@@ -542,9 +542,9 @@ static hg_status lower_lanes(whole *w, bool pool, hg_program **program) {
 
 hg_status jk_lower_whole(jk_kernel *k, const jk_words *words, hg_program **program) {
     whole w = {.kernel = k, .words = words, .op = HG_OP_NONE, .vector = jk_has_word(words, "gemv")};
-    for (uint32_t i = 0; i < k->param_count; i++)
-        if (k->names[i].reg >= FIRST_TEMPORARY) {
-            jk_error(k, "S05", k->names[i].token, NULL,
+    for (uint32_t i = 0; i < k->name_table.params; i++)
+        if (k->name_table.all[i].reg >= FIRST_TEMPORARY) {
+            jk_error(k, "S05", k->name_table.all[i].token, NULL,
                      "a kernel of this name without a body has at most %d parameters",
                      FIRST_TEMPORARY - 5);
             return jk_status(k);

@@ -71,7 +71,7 @@ static void test_rules(void) {
     CHECK(load && far && leave && branch && any && set && get && store && prim && check && jump);
     BROKEN(k->lanes, 12, "no power of two");
     BROKEN(load->op, VEC_OP_COUNT, "unknown operation");
-    BROKEN(load->u.mem.stretch, 2, "no stretch begins here");
+    BROKEN(load->u.mem.may.stretch, 2, "no stretch begins here");
     BROKEN(load->each, false, "from one place");
     BROKEN(load->type, HG_TYPE_U64, "a result of another size");
     BROKEN(load->u.mem.reach, VEC_REACH_EACH, "does not fit the reach");
@@ -89,7 +89,7 @@ static void test_rules(void) {
     BROKEN(prim->prim, KIR_LOAD, "no value primitive");
     BROKEN(prim->each, !prim->each, "one and each mixed up");
     BROKEN(prim->args[0], store, "not known here");
-    BROKEN(check->losing[0]->mask, false, "what is no mask");
+    BROKEN(check->loses.vars[0]->mask, false, "what is no mask");
     vec_kernel_destroy(k);
     kir_module_destroy(m);
 }
