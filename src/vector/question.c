@@ -2,7 +2,7 @@
 #include "vector/question.h"
 #include "kir/analysis/range.h"
 
-enum { MOST_STRIDE = 1 << 20, MOST_DEPTH = 8 };
+enum { MOST_STRIDE = 1 << 20, MOST_DEPTH = 8, MOST_LOOKED_AT = 256 };
 
 bool vec_question_open(vec_question *q, vec_kernel *k) {
     const size_t count = (size_t)k->functions->value_count + 1;
@@ -114,16 +114,39 @@ vec_value *vec_question_put(vec_question *q, vec_op op, uint8_t type, uint8_t na
     return v;
 }
 
-static vec_value *prim(vec_question *q, kir_op op, uint8_t type, vec_value *a, vec_value *b) {
-    vec_value *v = vec_question_put(q, VEC_PRIM, type, b ? 2 : 1, (vec_value *[]){a, b});
-    v->prim = (uint8_t)op;
+/* What stands in front already, of this question or of another one of the region; NULL: nothing. */
+static vec_value *made_before(const vec_question *q, const vec_value *as) {
+    vec_value *v = q->before ? q->before->prev : q->into->last;
+    for (uint32_t n = 0; v && n < MOST_LOOKED_AT; v = v->prev, n++) {
+        bool same = v->op == as->op && v->prim == as->prim && v->type == as->type && !v->each &&
+                    v->tested == q->tested && v->nargs == as->nargs;
+        if (same && as->op != VEC_PRIM) same = v->u.imm == as->u.imm;
+        for (uint8_t i = 0; same && i < v->nargs; i++) same = v->args[i] == as->args[i];
+        if (same) return v;
+    }
+    return NULL;
+}
+
+/* A PRIM, CONST or ID. */
+static vec_value *value(vec_question *q, const vec_value *as) {
+    vec_value *v = made_before(q, as);
+    if (v) return v;
+    v = vec_question_put(q, (vec_op)as->op, as->type, as->nargs, as->args);
+    v->prim = as->prim;
+    v->u = as->u;
     return v;
 }
 
+static vec_value *prim(vec_question *q, kir_op op, uint8_t type, vec_value *a, vec_value *b) {
+    return value(q, &(vec_value){.op = VEC_PRIM,
+                                 .prim = (uint8_t)op,
+                                 .type = type,
+                                 .nargs = b ? 2 : 1,
+                                 .args = (vec_value *[]){a, b}});
+}
+
 static vec_value *number(vec_question *q, uint8_t type, uint64_t n) {
-    vec_value *v = vec_question_put(q, VEC_CONST, type, 0, NULL);
-    v->u.imm = n;
-    return v;
+    return value(q, &(vec_value){.op = VEC_CONST, .type = type, .u.imm = n});
 }
 
 static vec_value *u64(vec_question *q, uint64_t n) { return number(q, HG_TYPE_U64, n); }
@@ -144,9 +167,11 @@ static vec_value *widened(vec_question *q, vec_value *v) {
 }
 
 static vec_value *choose(vec_question *q, vec_value *condition, vec_value *a, vec_value *b) {
-    vec_value *v = vec_question_put(q, VEC_PRIM, HG_TYPE_U64, 3, (vec_value *[]){condition, a, b});
-    v->prim = KIR_SELECT;
-    return v;
+    return value(q, &(vec_value){.op = VEC_PRIM,
+                                 .prim = KIR_SELECT,
+                                 .type = HG_TYPE_U64,
+                                 .nargs = 3,
+                                 .args = (vec_value *[]){condition, a, b}});
 }
 
 static void ask(vec_question *q, vec_value *condition) {
@@ -245,9 +270,7 @@ static vec_bounds of_prim(vec_question *q, const vec_value *v) {
 }
 
 static vec_value *block_size(vec_question *q, hg_idname name) {
-    vec_value *v = vec_question_put(q, VEC_ID, HG_TYPE_U32, 0, NULL);
-    v->u.imm = name;
-    return widened(q, v);
+    return widened(q, value(q, &(vec_value){.op = VEC_ID, .type = HG_TYPE_U32, .u.imm = name}));
 }
 
 /* Of a turn's first lane. */
