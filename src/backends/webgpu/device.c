@@ -97,18 +97,14 @@ uint32_t wg_enumerate(hg_device_info *devices, uint32_t capacity, char reason[25
 
 /* ---- capabilities ---- */
 
-/* Bindings of a kernel: what is left after the fault record, the handle table, the locks, class
- * memory, shared memory and the arenas of open accesses. The record is uniform memory. */
+/* A binding is an arena, and most slots of a kernel lie in few: a kernel may have as many slots as
+ * a form can have, and one whose arenas are more than the device binds is refused (wg_layout_get).
+ */
 static void fill_bindings(const WGPULimits *limits, hg_compiler_caps *compiler) {
-    enum { OWN = 5 };
-    uint32_t bindings = (uint32_t)least(limits->storage_buffers, WG_LAYOUTS - 1);
     kir_device_target *target = &compiler->target;
     target->bind_arenas = target->whole_atomics = target->shown_uniform = true;
-    target->max_arenas = bindings >= 24 ? 8 : 2;
-    compiler->max_slots = bindings > OWN + target->max_arenas
-                              ? (uint32_t)least(bindings - OWN - target->max_arenas,
-                                                KIR_BOUND_SLOTS)
-                              : 1;
+    target->max_arenas = limits->storage_buffers >= 24 ? 8 : 2;
+    compiler->max_slots = KIR_BOUND_SLOTS;
 }
 
 /* A driver on the CPU is another device on another CPU. Dawn has no number: its file is one. */

@@ -306,7 +306,7 @@ static void test_host_device(void) {
     hg_backend *b = NULL;
     (void)wg.InstanceRequestAdapter(instance, &options, asked);
     while (!adapter) wg.InstanceProcessEvents(instance);
-    if (wg_is_native()) { /* lavapipe's loops are found out with more than 8 buffers */
+    if (wg_is_native()) { /* with the adapter's limits */
         (void)wg.AdapterGetLimits(adapter, &limits);
         limits.next = NULL;
         wanted.limits = &limits;
