@@ -156,7 +156,7 @@ static void run_program(soak *s) {
 }
 
 int main(int argc, char **argv) {
-    const uint64_t each = rounds_here(250, 40); /* a sanitizer's build is not asked for its size */
+    const uint64_t each = rounds_here(250, 15); /* a sanitizer's build is not asked for its size */
     soak s = {.launches = PROGRAMS * each, .each = each, .seed = 1};
     hg_config config = hg_config_default();
     memcpy(config.backend, "cpu", sizeof "cpu");

@@ -45,7 +45,7 @@ static void expand_chunks(launches *l, bool totals) {
     plan_kernel_key key = plan_library_key(
         LIBRARY_SCAN_CHUNKS, (hg_type)l->call->type, HG_OP_MOV,
         (int32_t[]){plan_fold_number(l->call->fn), (int32_t)hg_type_size_bytes(s->sum), s->reverse,
-                    s->exclusive, totals, (int32_t)lanes},
+                    s->exclusive, totals, l->x->rolled, (int32_t)lanes},
         4, 3);
     plan_expand_grid(l->x, &key, (uint64_t[]){chunks, 1, 1}, (uint32_t[]){lanes, 1, 1},
                      lanes * hg_type_size_bytes(s->sum), l->parts,

@@ -1062,7 +1062,7 @@ static void check_seed(hg_backend *b, uint64_t seed, bool show, uint32_t *full, 
 }
 
 int main(int argc, char **argv) {
-    uint64_t count = rounds_here(1000, 50), seed = 1;
+    uint64_t count = rounds_here(1000, 20), seed = 1;
     uint32_t full = 0, ran = 0;
     const char *backend = "cpu", *build = NULL;
     char reason[256];
