@@ -4,7 +4,7 @@
     bindings/npm/build.py [--native BUILD] [--build DIR] [FOLDER]
 
 BUILD is a native build folder, for the tile handlers that it generated (build/release, `ninja tiles/handlers.c`); DIR is where hologram.wasm is built
-(build/wasm32); the tarball hologram-VERSION.tgz comes into FOLDER (dist). Needs clang, lld, CMake and Ninja; npm is not needed. Equal
+(build/npm); the tarball hologram-VERSION.tgz comes into FOLDER (dist). Needs clang, lld, CMake and Ninja; npm is not needed. Equal
 files make equal tarballs.
 """
 import argparse
@@ -87,7 +87,7 @@ def tarball(files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--native", default=os.path.join(ROOT, "build", "release"))
-    parser.add_argument("--build", default=os.path.join(ROOT, "build", "wasm32"))
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "npm"))
     parser.add_argument("folder", nargs="?", default=os.path.join(ROOT, "dist"))
     given = parser.parse_args()
     native, folder = os.path.abspath(given.native), os.path.abspath(given.build)

@@ -260,7 +260,7 @@ int main(int argc, char **argv) {
     }
     if (hg_backend_create("cpu", 0, &m.backend) != HG_OK)
         return fprintf(stderr, "%s\n", hg_last_error_text()), 1;
-    for (uint64_t i = count ? count : rounds_here(600, 150); i-- > 0 && test_failed < MOST_FAILURES;
+    for (uint64_t i = count ? count : rounds_here(600, 50); i-- > 0 && test_failed < MOST_FAILURES;
          m.seed++)
         run_seed(&m);
     printf("fused: %" PRIu64 "\n", m.fused);

@@ -3,20 +3,20 @@
 # Both run some of the recorded conformance slice; HG_SLICE=long all of it, in Node.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 wasm-ld-14 cmake ninja node
-site=build/wasm32/site
-mkdir -p build/wasm32
-if ! /usr/bin/python3 -B bindings/npm/build.py --native "$HG_BUILD_DIR" --build build/wasm32 build/wasm32 >build/wasm32.log 2>&1; then
-    build_failed wasm32 build/wasm32.log
+site=build/npm/site
+mkdir -p build/npm
+if ! /usr/bin/python3 -B bindings/npm/build.py --native "$HG_BUILD_DIR" --build build/npm build/npm >build/npm.log 2>&1; then
+    build_failed wasm32 build/npm.log
 fi
-tail -n 1 build/wasm32.log
+tail -n 1 build/npm.log
 # As npm installs it.
 rm -rf "$site"
 mkdir -p "$site/node_modules/hologram"
-tar xzf build/wasm32/hologram-*.tgz -C "$site/node_modules/hologram" --strip-components=1
+tar xzf build/npm/hologram-*.tgz -C "$site/node_modules/hologram" --strip-components=1
 cp tests/npm/*.mjs tests/npm/*.html "$site"
 # The files of the guide, as it says: the tarball unpacked beside the page.
 mkdir "$site/guide"
-tar xzf build/wasm32/hologram-*.tgz -C "$site/guide"
+tar xzf build/npm/hologram-*.tgz -C "$site/guide"
 awk -v folder="$site/guide/" '/^<!-- file: / { name = folder $3; next } /^```/ { if (inside) { inside = 0; name = "" } else inside = name != ""; next }
     inside { print >name }' docs/guide/web.md
 part='--part 2/9'

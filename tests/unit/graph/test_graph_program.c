@@ -3,6 +3,7 @@
  * in turn. Arguments: the backend (cpu), how many programs (120), the first seed (1). */
 #include "base/base.h"
 #include "isa/program.h"
+#include "support/sanitized.h"
 #include "support/runtime_support.h"
 #include <hologram/graph.h>
 #include <stdarg.h>
@@ -359,7 +360,7 @@ int main(int argc, char **argv) {
                           .release = failing_release};
     uint64_t count = argc > 2   ? strtoull(argv[2], NULL, 10)
                      : argc > 1 ? 10
-                                : 120,
+                                : rounds_here(120, 20),
              first = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     if (!s) return 1;
     CHECK_OK(hg_set_allocator(&hooks));

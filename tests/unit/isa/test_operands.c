@@ -855,7 +855,7 @@ int main(int argc, char **argv) { /* argument: how many damaged files */
     test_bytes();
     test_refusals();
     test_random_programs();
-    test_damage(argc > 1 ? atoi(argv[1]) : (int)rounds_here(20000, 3000));
+    test_damage(argc > 1 ? atoi(argv[1]) : (int)rounds_here(20000, 1000));
     test_builder();
     return test_done();
 }

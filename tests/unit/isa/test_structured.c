@@ -260,7 +260,7 @@ static void look_at_random(uint64_t seed, uint32_t flags) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t random = rounds_here(100, 15), seed = 1;
+    uint64_t random = rounds_here(100, 5), seed = 1;
     uint32_t flags = GENERATE_FAULTS;
     bool files = false;
     for (int i = 1; i < argc; i++) {

@@ -400,7 +400,7 @@ static void test_uniform(uint32_t count) {
 
 int main(int argc, char **argv) { /* argument: how many programs of each kind */
     uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10)
-                              : (uint32_t)rounds_here(20000, 4000);
+                              : (uint32_t)rounds_here(20000, 1500);
     test_types(count);
     test_uniform(count);
     return test_done();

@@ -28,9 +28,9 @@ static bool acceptable(hg_status status) {
 }
 
 /* Fails the n-th allocation, then all from the n-th, for all n until the attempt succeeds: from the
- * 200th on each eleventh n under a sanitizer. cleanup undoes a success. */
+ * 200th on each 23rd n under a sanitizer. cleanup undoes a success. */
 static void fail_everywhere(const char *what, scene *s, attempt try_it, void (*cleanup)(scene *)) {
-    const uint64_t step = rounds_here(1, 11);
+    const uint64_t step = rounds_here(1, 23);
     for (int once = 0; once < 2; once++) {
         bool done = false;
         for (uint64_t n = 1; n < 20000 && !done; n += n < 200 ? 1 : step) {

@@ -188,7 +188,7 @@ static uint32_t check_program(hg_backend *b) {
 }
 
 static void test_same_bits(hg_backend *b) {
-    uint32_t ready = 0, count = (uint32_t)rounds_here(600, 120);
+    uint32_t ready = 0, count = (uint32_t)rounds_here(600, 40);
     for (uint32_t i = 0; i < count; i++) ready += check_program(b);
     CHECK_MESSAGE(ready >= count / 3, "%u of %u launches were made ready", (unsigned)ready,
                   (unsigned)count);
